@@ -36,7 +36,7 @@ static int run(struct network *network, struct network_repack *options,
 				     sys_clock_seconds()) < 0)
 		ret = error_set(err, ERR_INVALID,
 				"malformed expiration date '%s'", date);
-	/* With "never" no unreachable object is kept for a time. */
+	/* "never": do not prune. */
 	if (!options->expiry)
 		options->prune = false;
 	if (!ret)

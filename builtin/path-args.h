@@ -14,9 +14,9 @@
  * Check an argument of a command line without "--". Revisions come first, then
  * paths, and no argument may be both. path_args_check_path() requires a pattern
  * or a path that exists; `is_first`: the argument may be meant as a revision.
- * path_args_check_rev() requires, in a work tree, that no such path exists.
- * Both return 0, or ERR_INVALID or ERR_MISSING with the message of stock Git,
- * or another negative error code.
+ * path_args_check_rev() requires, in a work tree, that no path of this name
+ * exists. Both return 0, ERR_INVALID or ERR_MISSING with a message for the
+ * user, or another negative error code.
  */
 int path_args_check_path(const char *arg, bool is_first,
 			 const struct repo *repo, struct error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The names of fields and their arguments. */
+/* Parsing the names of fields and their arguments. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 enum arg_kind {
 	ARG_NONE,
-	ARG_ANY, /* taken and ignored, as stock Git does */
+	ARG_ANY, /* accepted and ignored, as in stock Git */
 	ARG_NAME,
 	ARG_OID,
 	ARG_SIZE,
@@ -74,9 +74,9 @@ static const struct {
 	{"is-base", 0, ARG_UNSUPPORTED, 0},
 };
 
-/* An argument, and the field it belongs to for messages. */
+/* An argument, and its field for messages. */
 struct arg {
-	const char *text; /* NULL: none */
+	const char *text; /* NULL: no argument */
 	size_t len;
 	const char *field;
 	size_t field_len;
@@ -88,7 +88,10 @@ static bool arg_is(const struct arg *arg, const char *word)
 	return arg->len == strlen(word) && !memcmp(arg->text, word, arg->len);
 }
 
-/* What follows `word` in the argument, or NULL when that is not its start. */
+/*
+ * Returns the rest of the argument after `word`, or NULL if the argument does
+ * not start with `word`.
+ */
 static const char *arg_after(const struct arg *arg, const char *word)
 {
 	size_t len = strlen(word);
@@ -105,7 +108,7 @@ static int unrecognized(const struct arg *arg)
 		(int)arg->field_len, arg->field, (int)arg->len, arg->text);
 }
 
-/* Some fields name the argument twice. */
+/* Some messages of stock Git contain the argument twice. */
 static int unrecognized_twice(const struct arg *arg)
 {
 	return error_set(arg->err, ERR_INVALID,
@@ -122,7 +125,7 @@ static int unsupported(const struct arg *arg)
 			 arg->text ? arg->text : "");
 }
 
-/* The number that the argument ends in, from `digits`. */
+/* Parse the number at the end of the argument, which starts at `digits`. */
 static bool parse_number(int64_t *out, const struct arg *arg,
 			 const char *digits)
 {

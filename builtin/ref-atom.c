@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The values of fields.
+ * Computing the values of fields.
  *
- * An object is read only as far as its fields ask for: its id is known, its
- * type and size are looked up, its content is decoded, each at most once.
+ * An object is read only as far as its fields require: its id, then its type
+ * and size, then its content, each at most once.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -38,7 +38,7 @@ void ref_atom_subject_release(struct ref_atom_subject *subject)
 				   &subject->tagged.content);
 }
 
-/* Say which object of which ref is missing, as stock Git does. */
+/* Report the missing object of a ref, as stock Git does. */
 static int report(const struct ref_atom_subject *subject,
 		  const struct ref_atom_object *object, int ret,
 		  struct error *err)
@@ -160,7 +160,9 @@ static int append_name(struct buf *out, const struct ref_atom *atom,
 		ret = buf_append_str(out, name);
 	else if (name)
 		ret = append_stripped(out, atom, name);
-	/* The name of what a tag names is the tag's with this mark. */
+	/*
+	 * The object that a tag points to has the tag's name with this suffix.
+	 */
 	if (!ret && atom->deref)
 		ret = buf_append_str(out, "^{}");
 	return ret;
@@ -232,7 +234,9 @@ static int append_tag(struct buf *out, const struct ref_atom *atom,
 	}
 }
 
-/* The line of a person field, for this type of object; NULL: none. */
+/*
+ * Returns the header line of a person field for this type of object, or NULL.
+ */
 static const char *person_header(enum ref_atom_kind kind, enum object_type type)
 {
 	if (kind >= REF_ATOM_CREATOR)
@@ -394,7 +398,7 @@ int ref_atom_append(struct buf *out, const struct ref_atom *atom,
 	return ret == ERR_NOMEM ? error_nomem(err) : ret;
 }
 
-/* Fields that are dates count as seconds, however they are printed. */
+/* Whether a field is a date. Dates are sorted by seconds, in any format. */
 static bool is_date(enum ref_atom_kind kind)
 {
 	return kind == REF_ATOM_AUTHORDATE || kind == REF_ATOM_COMMITTERDATE ||

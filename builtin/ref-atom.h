@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The fields of git-for-each-ref(1), %(refname), %(*objecttype) and so on:
- * their names and their values for a ref.
+ * The fields of git-for-each-ref(1), such as %(refname) and %(*objecttype):
+ * parsing their names, and computing their values for a ref.
  */
 #ifndef BUILTIN_REF_ATOM_H
 #define BUILTIN_REF_ATOM_H
@@ -19,14 +19,14 @@ enum ref_atom_kind {
 	REF_ATOM_OBJECTSIZE,
 	REF_ATOM_DISK_SIZE,
 	REF_ATOM_DELTABASE,
-	/* From here on the object's content is read. */
+	/* The following fields read the object's content. */
 	REF_ATOM_TREE,
 	REF_ATOM_PARENT,
 	REF_ATOM_NUMPARENT,
 	REF_ATOM_OBJECT,
 	REF_ATOM_TYPE,
 	REF_ATOM_TAG,
-	REF_ATOM_AUTHOR, /* each person: whole, then name, email, date */
+	REF_ATOM_AUTHOR, /* for each person: whole line, name, email, date */
 	REF_ATOM_AUTHORNAME,
 	REF_ATOM_AUTHOREMAIL,
 	REF_ATOM_AUTHORDATE,
@@ -42,18 +42,19 @@ enum ref_atom_kind {
 	REF_ATOM_CREATORDATE,
 	REF_ATOM_CONTENTS,
 	REF_ATOM_SUBJECT,
-	REF_ATOM_BODY,          /* with a signature */
-	REF_ATOM_CONTENTS_BODY, /* without */
+	REF_ATOM_BODY,          /* including the signature */
+	REF_ATOM_CONTENTS_BODY, /* without the signature */
 	REF_ATOM_SIGNATURE,
 	REF_ATOM_CONTENTS_SIZE,
 	REF_ATOM_CONTENTS_LINES,
 };
 
-/* What is done to a name. */
+/* How a name is shortened. */
 enum ref_atom_name {
 	REF_ATOM_FULL,
 	REF_ATOM_SHORT,
-	REF_ATOM_LSTRIP, /* `number` components; negative: leave as many */
+	/* remove `number` components; if negative, keep as many */
+	REF_ATOM_LSTRIP,
 	REF_ATOM_RSTRIP,
 };
 
@@ -63,7 +64,7 @@ enum ref_atom_email {
 	REF_ATOM_EMAIL_LOCAL,
 };
 
-/* How a key sorts. */
+/* How values are compared. */
 enum ref_atom_order {
 	REF_ATOM_BY_BYTES,
 	REF_ATOM_BY_NUMBER,
@@ -72,24 +73,27 @@ enum ref_atom_order {
 
 struct ref_atom {
 	enum ref_atom_kind kind;
-	bool deref; /* "*": of what the tag names */
+	bool deref; /* "*": about the object that the tag points to */
 	enum ref_atom_name name;
 	enum ref_atom_email email;
 	enum date_format date;
 	enum ref_atom_order order;
-	int64_t number; /* LSTRIP, RSTRIP, LINES; digits of a short OBJECTNAME:
-			   0 all, -1 the default */
+	/*
+	 * for LSTRIP, RSTRIP, LINES; digits of a short OBJECTNAME: 0: all, -1:
+	 * the default
+	 */
+	int64_t number;
 };
 
 /*
- * Parse a field of `len` bytes, without the parentheses. 0; ERR_INVALID with
- * stock Git's words ("unknown field name: ..."); or ERR_UNSUPPORTED, named,
- * for what Git has and we do not.
+ * Parse a field of `len` bytes, without the parentheses. Returns 0, ERR_INVALID
+ * with the message of stock Git ("unknown field name: ..."), or ERR_UNSUPPORTED
+ * if only stock Git has the field.
  */
 int ref_atom_parse(struct ref_atom *atom, const char *text, size_t len,
 		   struct error *err);
 
-/* One object of a ref, read as far as was asked for. */
+/* An object of a ref, read only as far as necessary. */
 struct ref_atom_object {
 	bool has_oid, has_info, has_content;
 	struct oid oid;
@@ -98,14 +102,15 @@ struct ref_atom_object {
 	struct odb_object content;
 };
 
-/* A ref whose fields are asked for. Release after use. */
+/* A ref whose fields are computed. The caller must release it. */
 struct ref_atom_subject {
 	const struct store *store;
 	const char *refname;
-	const char *target; /* of a symbolic ref, or NULL */
-	const char *head;   /* what HEAD leads to, or NULL */
+	const char *target; /* target of a symbolic ref, or NULL */
+	const char *head;   /* the ref that HEAD points to, or NULL */
 	struct ref_atom_object self;
-	struct ref_atom_object tagged; /* what it names, when it is a tag */
+	/* the object that the tag points to, if the ref points to a tag */
+	struct ref_atom_object tagged;
 };
 
 void ref_atom_subject_init(struct ref_atom_subject *subject,
@@ -114,19 +119,22 @@ void ref_atom_subject_init(struct ref_atom_subject *subject,
 void ref_atom_subject_release(struct ref_atom_subject *subject);
 
 /*
- * The object that the ref's tag names: 1 with subject->tagged filled in, 0
- * when the ref names no tag, or negative.
+ * Find the object that the ref's tag points to. Returns 1 with subject->tagged
+ * filled in, 0 if the ref does not point to a tag, or a negative error code.
  */
 int ref_atom_deref(struct ref_atom_subject *subject, struct error *err);
 
 /*
- * Append the value, nothing for a field that the object does not have. 0 or a
- * negative error.
+ * Append the value; appends nothing for a field that the object does not have.
+ * Returns 0 or a negative error code.
  */
 int ref_atom_append(struct buf *out, const struct ref_atom *atom,
 		    struct ref_atom_subject *subject, struct error *err);
 
-/* The value of a REF_ATOM_BY_NUMBER field; 0 when it has none. */
+/*
+ * Set *number to the value of a REF_ATOM_BY_NUMBER field, or to 0 if it has no
+ * value. Returns 0 or a negative error code.
+ */
 int ref_atom_number(uint64_t *number, const struct ref_atom *atom,
 		    struct ref_atom_subject *subject, struct error *err);
 

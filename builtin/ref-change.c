@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Transactions of commands. */
+/* Ref transactions with hooks and checks of new values. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +24,7 @@ static bool is_branch(const char *name)
 	return !strncmp(name, "refs/heads/", 11) || !strcmp(name, "HEAD");
 }
 
-/* check_value of a transaction. */
+/* check_value of struct ref_transaction. */
 static int check_value(void *ctx, const char *name, const struct oid *new_oid,
 		       struct error *err)
 {
@@ -49,14 +49,15 @@ static int check_value(void *ctx, const char *name, const struct oid *new_oid,
 
 static const char hook_name[] = "reference-transaction";
 
-/* What hooks are told, and of which repository. */
+/* The input of hooks, and their repository. */
 struct tell {
 	const struct repo *repo;
 	const struct ref_transaction *tx;
-	struct buf input; /* its changes, from the first hook on */
+	/* the changes as hook input, made for the first hook */
+	struct buf input;
 };
 
-/* Run a hook with the changes on its standard input; its exit code. */
+/* Run a hook with the changes on its standard input. Returns its exit code. */
 static int run_hook(void *ctx, const char *const *argv, struct error *err)
 {
 	struct tell *t = ctx;
@@ -83,7 +84,7 @@ static int run_hook(void *ctx, const char *const *argv, struct error *err)
 	return ret ? ret : status;
 }
 
-/* on_state of a transaction: the reference-transaction hook. */
+/* on_state of a transaction: runs the reference-transaction hook. */
 static int tell_hooks(void *ctx, enum ref_state state,
 		      const struct ref_transaction *tx, struct error *err)
 {

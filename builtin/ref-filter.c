@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Refs that match. */
+/* Filtering refs. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,7 +47,7 @@ int ref_filter_add(struct ref_filter_list *list, const char *arg)
 
 /* ---- names */
 
-/* Starts are compared byte by byte, also when case is ignored. */
+/* Prefixes are compared byte by byte, even if case is ignored. */
 static bool matches_pattern(const struct ref_filter *f, const char *name,
 			    const char *pattern)
 {
@@ -99,7 +99,10 @@ static int resolve_points_at(struct ref_filter *f)
 	return 0;
 }
 
-/* The commit that `oid` is or is a tag of. 1, 0 when it is none, negative. */
+/*
+ * Set *commit_nr to the commit `oid`, or to the commit that a tag `oid` leads
+ * to. Returns 1, 0 if there is no such commit, or a negative error code.
+ */
 static int find_commit(uint32_t *commit_nr, struct ref_filter *f,
 		       const struct oid *oid, struct error *err)
 {
@@ -118,7 +121,7 @@ static int find_commit(uint32_t *commit_nr, struct ref_filter *f,
 	return 1;
 }
 
-/* Say what it is instead, if it is there. */
+/* Report the type of an object that is not a commit, if the object exists. */
 static void complain_of_type(const struct ref_filter *f, const struct oid *oid)
 {
 	char hex[OID_MAX_HEX_LEN + 1];
@@ -132,8 +135,8 @@ static void complain_of_type(const struct ref_filter *f, const struct oid *oid)
 }
 
 /*
- * The commit that an argument names; NULL is HEAD. Complains as stock Git
- * does of --merged (`option`) and of --contains (NULL).
+ * Resolve an argument to a commit; NULL means HEAD. Errors are those of stock
+ * Git for --merged (`option`) or for --contains (`option` NULL).
  */
 static int resolve_commit(uint32_t *commit_nr, struct ref_filter *f,
 			  const char *name, const char *option)
@@ -279,7 +282,7 @@ int ref_filter_open(struct ref_filter *f, const struct store *store)
 
 /* ---- objects */
 
-/* Whether a ref, or the tag it names, points at one of the objects. */
+/* Whether a ref, or the tag that it points to, points to one of the objects. */
 static int points_at(struct ref_filter *f, struct ref_atom_subject *subject,
 		     struct error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parsing and filling in format strings. */
+/* Parsing and expanding format strings. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static int add_piece(struct ref_format *format, const struct buf *text,
 	return 0;
 }
 
-/* Keep the text so far as a piece of its own. */
+/* Store the collected text as a piece. */
 static int flush_text(struct ref_format *format, struct buf *text,
 		      struct error *err)
 {
@@ -49,7 +49,10 @@ static int hex_value(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* What stands at a '%': the byte it means, and how long it is. */
+/*
+ * Set *byte to the byte that the escape sequence at '%' means. Returns the
+ * length of the sequence.
+ */
 static size_t unescape(char *byte, const char *p)
 {
 	*byte = '%';
@@ -61,7 +64,7 @@ static size_t unescape(char *byte, const char *p)
 	return 3;
 }
 
-/* A field "%(...)" at *p; steps over it. */
+/* Parse the field "%(...)" at *p and move *p past it. */
 static int parse_field(struct ref_format *format, const char **p,
 		       struct error *err)
 {
@@ -113,7 +116,10 @@ void ref_format_release(struct ref_format *format)
 	*format = (struct ref_format)REF_FORMAT_INIT;
 }
 
-/* Backslashes before the bytes in `special`, between two `mark`s. */
+/*
+ * Append the value between two `mark`s, with a backslash before each byte in
+ * `special`.
+ */
 static int quote_with(struct buf *out, const struct buf *value,
 		      const char *mark, const char *special)
 {
@@ -131,7 +137,10 @@ static int quote_with(struct buf *out, const struct buf *value,
 	return ret ? ret : buf_append_str(out, mark);
 }
 
-/* In the shell, a quote or "!" stands between two strings. */
+/*
+ * Append the value as a shell word. Quotes and "!" are put between two quoted
+ * strings.
+ */
 static int quote_shell(struct buf *out, const struct buf *value)
 {
 	int ret = buf_append_char(out, '\'');
@@ -148,7 +157,7 @@ static int quote_shell(struct buf *out, const struct buf *value)
 	return ret ? ret : buf_append_char(out, '\'');
 }
 
-/* Bytes that have a letter in C strings too. */
+/* As quote_with(), with letter escapes for `controls`, as in C strings. */
 static int quote_letters(struct buf *out, const struct buf *value,
 			 const char *mark, const char *special,
 			 const char *controls, const char *letters)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A --format string: text, fields in %(...), %% and %xx for a byte in hex
- * (git-for-each-ref(1)).
+ * A --format string: text, fields in %(...), %%, and %xx for a byte in
+ * hexadecimal (git-for-each-ref(1)).
  */
 #ifndef BUILTIN_REF_FORMAT_H
 #define BUILTIN_REF_FORMAT_H
 
 #include "builtin/ref-atom.h"
 
-/* How values are quoted, so that output is a program. */
+/* How values are quoted, for output that is a program. */
 enum ref_format_quote {
 	REF_FORMAT_PLAIN,
 	REF_FORMAT_SHELL,
@@ -20,7 +20,7 @@ enum ref_format_quote {
 struct ref_format_piece {
 	char *text; /* owned; NULL for a field */
 	size_t len;
-	struct ref_atom atom; /* of a field */
+	struct ref_atom atom; /* a field */
 };
 
 struct ref_format {
@@ -33,12 +33,18 @@ struct ref_format {
 		NULL, 0, 0                                                     \
 	}
 
-/* 0, or as ref_atom_parse(). Release in any case. */
+/*
+ * Parse a format string. Returns as ref_atom_parse(). The caller must release
+ * *format in all cases.
+ */
 int ref_format_parse(struct ref_format *format, const char *text,
 		     struct error *err);
 void ref_format_release(struct ref_format *format);
 
-/* Append what the format says of a ref, without a newline. */
+/*
+ * Append the expansion for a ref, without a newline. Returns 0 or a negative
+ * error code.
+ */
 int ref_format_append(struct buf *out, const struct ref_format *format,
 		      enum ref_format_quote quote,
 		      struct ref_atom_subject *subject, struct error *err);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Shortening ref names: the expansion rules, applied backwards. */
+/* Shortening ref names by reversing the expansion rules. */
 #include <string.h>
 
 #include "base/mem.h"
 #include "builtin/ref-short.h"
 
-/* The rules in order of precedence. */
+/* The rules, in order of precedence. */
 static const struct {
 	const char *prefix, *suffix;
 } rules[] = {
@@ -19,10 +19,16 @@ static const struct {
 
 #define RULE_NR ARRAY_NR(rules)
 
-/* A remote's HEAD keeps its name: the last rule only makes others ambiguous. */
+/*
+ * The last rule is not used for shortening, so a remote's HEAD keeps its name.
+ * It may make other names ambiguous.
+ */
 #define SHORTENING_NR (RULE_NR - 1)
 
-/* What rule `i` expands to `name`: its start, and its length; 0 if none. */
+/*
+ * Find the part of `name` that rule `i` expands to `name`. Returns its length,
+ * or 0 if the rule does not match.
+ */
 static size_t match_rule(const char **start, size_t i, const char *name)
 {
 	size_t prefix_len = strlen(rules[i].prefix);
@@ -37,7 +43,10 @@ static size_t match_rule(const char **start, size_t i, const char *name)
 	return len - prefix_len - suffix_len;
 }
 
-/* Whether another rule expands the short name to a ref. 1, 0 or negative. */
+/*
+ * Whether another rule expands the short name to a ref. Returns 1, 0 or a
+ * negative error code.
+ */
 static int is_ambiguous(const struct store *store, const char *start,
 			size_t len, size_t rule, bool strict, struct error *err)
 {
@@ -56,7 +65,7 @@ static int is_ambiguous(const struct store *store, const char *start,
 			ret = error_nomem(err);
 			break;
 		}
-		/* A broken ref is as good as none. */
+		/* A broken ref counts as missing. */
 		ret = refs_lookup(store->refs, full.data, &ref, err);
 		if (ret == ERR_NOMEM)
 			break;
@@ -117,7 +126,7 @@ int ref_short_matches(struct ref *ref, const struct store *store,
 					  NULL) > 0;
 		buf_release(&full);
 	}
-	/* Again, because the strings are those of the last lookup. */
+	/* Look up again, because the strings belong to the last lookup. */
 	if (nr)
 		refs_dwim(store->refs, name, ref, NULL);
 	return nr;

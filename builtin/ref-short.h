@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Short names of refs that gitrevisions(7) expands to the full ones again. */
+/* Short names of refs, which gitrevisions(7) expands to the full names. */
 #ifndef BUILTIN_REF_SHORT_H
 #define BUILTIN_REF_SHORT_H
 
@@ -7,20 +7,21 @@
 #include "builtin/store.h"
 
 /*
- * Append the shortest unambiguous form of a full name: with
- * core.warnAmbiguousRefs (the default) no other ref may match it at all, else
- * none that has precedence. 0 or a negative error.
+ * Append the shortest unambiguous form of a full name. With
+ * core.warnAmbiguousRefs (the default), no other ref may match the short name;
+ * otherwise, no ref of higher precedence may. Returns 0 or a negative error
+ * code.
  */
 int ref_short_append(struct buf *out, const struct store *store,
 		     const char *name, struct error *err);
 
-/* As above, `strict` as if core.warnAmbiguousRefs were set so. */
+/* As ref_short_append(), with `strict` instead of core.warnAmbiguousRefs. */
 int ref_short_append_as(struct buf *out, const struct store *store,
 			const char *name, bool strict, struct error *err);
 
 /*
- * How many refs a short name can mean; *ref is the one that has precedence,
- * with strings as of refs_lookup() on its full name.
+ * Returns how many refs a short name may mean. *ref is the one of highest
+ * precedence; its strings are those of refs_lookup() on its full name.
  */
 int ref_short_matches(struct ref *ref, const struct store *store,
 		      const char *name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Keys are evaluated once for each ref, then compared. */
+/* Sorting refs. The keys of each ref are computed once, then compared. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sorting refs by fields, git-for-each-ref(1) --sort. */
+/* Sorting refs by fields, as git-for-each-ref(1) --sort does. */
 #ifndef BUILTIN_REF_SORT_H
 #define BUILTIN_REF_SORT_H
 
@@ -11,11 +11,15 @@ struct ref_sort_key {
 };
 
 struct ref_sort {
-	struct ref_sort_key *keys; /* owned; the last one is the strongest */
+	/* owned; the last key has the highest priority */
+	struct ref_sort_key *keys;
 	size_t nr, alloc;
 	bool ignore_case;
-	const char **suffixes; /* owned, of strings borrowed from the
-				  configuration: versionsort.suffix */
+	/*
+	 * owned array of strings borrowed from the configuration:
+	 * versionsort.suffix
+	 */
+	const char **suffixes;
 	size_t suffix_nr, suffix_alloc;
 };
 
@@ -24,30 +28,34 @@ struct ref_sort {
 		NULL, 0, 0, false, NULL, 0, 0                                  \
 	}
 
-/* Add a key "[-][version:|v:]<field>". 0, or as ref_atom_parse(). */
+/* Add a key "[-][version:|v:]<field>". Returns as ref_atom_parse(). */
 int ref_sort_add(struct ref_sort *sort, const char *key, struct error *err);
 void ref_sort_release(struct ref_sort *sort);
 
 /*
- * Take what the configuration says about versions, if a key is about them:
- * after the last key. `config` has to live as long. 0 or a negative error.
+ * Load versionsort.suffix if a key compares versions. Must be called after the
+ * last key was added. `config` must outlive *sort. Returns 0 or a negative
+ * error code.
  */
 int ref_sort_configure(struct ref_sort *sort, const struct config *config,
 		       struct error *err);
 
-/* Whether refs in byte order of their names are sorted as asked for. */
+/* Whether the requested order is the byte order of names. */
 bool ref_sort_is_by_name(const struct ref_sort *sort);
 
-/* A ref kept for sorting. */
+/* A ref that will be sorted. */
 struct ref_sort_item {
 	char *name;   /* owned */
 	char *target; /* owned, or NULL */
 	struct oid oid;
-	char **values;     /* owned: one for each key, NULL for numbers */
+	char **values;     /* owned: one for each key; NULL for numbers */
 	uint64_t *numbers; /* owned */
 };
 
-/* Copy a ref with the values of all keys. Release in any case. */
+/*
+ * Copy a ref with the values of all keys. Returns 0 or a negative error code.
+ * The caller must release *item in both cases.
+ */
 int ref_sort_item_init(struct ref_sort_item *item, const struct ref_sort *sort,
 		       const struct ref *ref, struct ref_atom_subject *subject,
 		       struct error *err);

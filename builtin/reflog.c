@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * git reflog: expire, delete, drop, list and exists. To show a log is to log,
- * and "write" is a porcelain's: these are the stock Git's.
+ * git reflog: expire, delete, drop, list and exists. Stock Git runs "show" and
+ * "write".
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 #include "sys/clock.h"
 
 enum {
-	FAILED = 255, /* exit code: some log could not be edited */
+	FAILED = 255, /* exit code: at least one reflog could not be edited */
 };
 
 static const char expire_usage[] =
@@ -43,7 +43,7 @@ struct args {
 struct run {
 	struct args a;
 	struct repo *repo;       /* borrowed */
-	struct reflog_expire *x; /* owned; for "expire" */
+	struct reflog_expire *x; /* owned; used by "expire" */
 	int code;
 };
 
@@ -74,7 +74,7 @@ static void tell(void *ctx, const struct reflog_line *line)
 	       (int)line->message_len, line->message);
 }
 
-/* The full name of a ref that has a reflog; malloc()ed, or NULL. */
+/* Returns the full name of a ref that has a reflog, malloc()ed, or NULL. */
 static char *find_log(const struct repo *repo, const char *name)
 {
 	struct refs *refs;
@@ -99,7 +99,7 @@ static int fail(struct run *r, const struct error *err)
 
 /* ---- expire */
 
-/* 0, or 128 after printing. */
+/* Returns 0, or prints an error and returns 128. */
 static int take_date(int64_t *limit, const char *text, const char *option)
 {
 	*limit = REFLOG_LIMIT_UNSET;
@@ -142,7 +142,7 @@ static int expire(struct run *r, const char **names)
 		r->a.expire.told = tell;
 		r->a.expire.ctx = &r->a;
 	}
-	/* What is wrong with the configuration is so for all of them. */
+	/* Report configuration errors once, before any ref is processed. */
 	if (reflog_limits_load(&limits, &r->repo->config, "",
 			       sys_clock_seconds(), &err) < 0)
 		return builtin_fail(&err);
@@ -201,7 +201,7 @@ static int run_expire(struct run *r, int argc, const char **argv)
 
 struct deletion {
 	const struct args *a;
-	uint64_t nr; /* of the entry, from the newest one: 0 */
+	uint64_t nr; /* number of the entry; 0 is the newest */
 };
 
 static int delete_nth(void *ctx, const char *name, const struct oid *tip,
@@ -233,7 +233,7 @@ static int delete_from(struct run *r, const char *name, uint64_t nr)
 	return reflog_edit(r->repo, name, &edit, &err) < 0 ? fail(r, &err) : 0;
 }
 
-/* "<ref>@{<date>}" */
+/* Whether `spec` is "<ref>@{<date>}". */
 static bool is_by_date(const char *spec)
 {
 	const char *at = strstr(spec, "@{");

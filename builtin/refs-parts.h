@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of git refs that other commands use. */
+/* Functions of git refs that other commands use. */
 #ifndef BUILTIN_REFS_PARTS_H
 #define BUILTIN_REFS_PARTS_H
 
@@ -7,16 +7,20 @@
 #include "refs/refs.h"
 
 /*
- * The exit code: 0 when the ref of that full name is there, whether or not its
- * object, or the ref it leads to, is; else prints and returns 2, or 1 for one
- * that cannot be looked up.
+ * Whether a ref exists; for refs exists and show-ref --exists. `name` is a full
+ * name. The object or the ref that it points to may be missing. Returns the
+ * exit code: 0 if it exists. Otherwise prints an error and returns 2, or 1 if
+ * the ref cannot be looked up.
  */
 int refs_exists(struct refs *refs, const char *name);
 
-/* Members of struct refs_check: "error: <where>: <id>: <text>" on stderr, */
+/*
+ * Callback of struct refs_check: prints "error: <where>: <id>: <text>" or
+ * "warning: ..." on stderr.
+ */
 void refs_report_print(void *ctx, const struct refs_report *report);
 
-/* and "Checking <at>". */
+/* Callback of struct refs_check: prints "Checking <at>" on stderr. */
 void refs_report_looking(void *ctx, const char *at);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * git refs: verify and exists. To list is for-each-ref's, to optimize is
- * pack-refs'; migrate is stock Git's.
+ * git refs: verify and exists. for-each-ref implements list, pack-refs
+ * implements optimize, and stock Git runs migrate.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* git repack: arguments and configuration of repack/repack.h. */
+/*
+ * git repack: parses the arguments and the configuration for repack/repack.h.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +20,7 @@
 
 static const char usage_text[] = "git repack [<options>]";
 
-/* What was given on the command line. */
+/* The values on the command line. */
 struct args {
 	struct pack_args packing;
 	bool all, loosen, remove_redundant, local, no_server_info;
@@ -155,8 +157,9 @@ static int check_args(const struct args *a, struct error *err)
 }
 
 /*
- * What was asked for, on the command line or by configuration, is an error
- * where it cannot be; the default of bare repositories is not.
+ * Load whether to write bitmaps. If bitmaps are impossible, that is an error
+ * only if the command line or the configuration asks for them, not for the
+ * default of bare repositories.
  */
 static int load_bitmap_option(struct repack_options *o, const struct args *a,
 			      const struct repo *repo, struct error *err)
@@ -193,7 +196,7 @@ static int load_date(int64_t *when, const char *text, struct error *err)
 	return 0;
 }
 
-/* What becomes of what nothing reaches. */
+/* Load the options for unreachable objects. */
 static int load_unreachable(struct repack_options *o, const struct args *a,
 			    const struct repo *repo, struct error *err)
 {
@@ -225,7 +228,7 @@ static int load_bool(const struct repo *repo, const char *key, bool *value,
 	return found < 0 ? found : 0;
 }
 
-/* `name`: that of stock Git's option. */
+/* Load a number; `name` is the name of stock Git's option. */
 static int load_number(uint64_t *value, const struct repo *repo,
 		       const char *key, uint64_t least, const char *name,
 		       struct error *err)
@@ -279,7 +282,10 @@ static int load_options(struct repack_options *o, struct args *a,
 		ret = load_unreachable(o, a, repo, err);
 	if (!ret)
 		ret = load_bitmap_option(o, a, repo, err);
-	/* An index covers all reachable objects, also those of kept packs. */
+	/*
+	 * A bitmap index covers all reachable objects, including those in kept
+	 * packs.
+	 */
 	o->pack_kept_objects = o->write_bitmap && !o->bitmap_is_default &&
 			       !o->write_midx;
 	if (!ret)

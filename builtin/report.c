@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What commands say when something is wrong, and their exit codes. */
+/* Error messages of commands, and their exit codes. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,7 +8,8 @@
 #include "builtin/builtin.h"
 
 #define EXIT_FATAL 128
-#define EXIT_SIGPIPE 141 /* what a shell reports for death by SIGPIPE */
+/* exit code of a shell for a process that SIGPIPE has ended */
+#define EXIT_SIGPIPE 141
 
 static void say(const char *kind, const char *fmt, va_list ap)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Commands that serve a repository over standard input and output. */
+/*
+ * Common code of commands that serve a repository over standard input and
+ * output.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the commands that serve clients have in common. */
+/* Common code of the commands that serve clients. */
 #ifndef BUILTIN_SERVING_H
 #define BUILTIN_SERVING_H
 
@@ -9,23 +9,28 @@
 #include "builtin/builtin.h"
 
 /*
- * Open the repository at a path that a client named, and make its git
- * directory the working directory, where hooks expect to run; unless `strict`,
- * <path>.git and <path>/.git are tried as well. 0, ERR_MISSING when there is
- * none, or another error.
+ * Open the repository at a path that a client has sent. Its git directory
+ * becomes the working directory, because hooks expect to run there. Unless
+ * `strict`, <path>.git and <path>/.git are tried, too. Returns 0, ERR_MISSING
+ * if there is no repository, or another negative error code.
  */
 int serving_open(struct builtin_env *env, const char *path, bool strict,
 		 struct error *err);
 
-/* As serving_open(), for commands: 0; or prints and returns 128. */
+/*
+ * As serving_open(), for commands. Returns 0, or prints an error and returns
+ * 128.
+ */
 int serving_enter(struct builtin_env *env, const char *path, bool strict);
 
-/* What we call ourselves, printable and without spaces. */
+/* The names that the server sends: printable and without spaces. */
 struct serving_names {
-	struct buf agent;      /* GIT_USER_AGENT with dots for what it may not
-				  have, or our name and version */
-	struct buf session_id; /* unique to this process; that of its trace, if
-				  it has one */
+	/*
+	 * GIT_USER_AGENT with dots for invalid bytes, or our name and version
+	 */
+	struct buf agent;
+	/* unique to this process; the trace's id if there is a trace */
+	struct buf session_id;
 };
 
 #define SERVING_NAMES_INIT                                                     \
@@ -33,7 +38,7 @@ struct serving_names {
 		BUF_INIT, BUF_INIT                                             \
 	}
 
-/* Fill *names. 0; or prints and returns 128. */
+/* Fill in *names. Returns 0, or prints an error and returns 128. */
 int serving_names_load(struct serving_names *names,
 		       const struct builtin_env *env);
 void serving_names_release(struct serving_names *names);

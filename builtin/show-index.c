@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* git show-index: list what a pack index on standard input holds. */
+/* git show-index: lists the entries of a pack index on standard input. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>

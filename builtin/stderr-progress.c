@@ -5,7 +5,7 @@
 
 #include "builtin/stderr-progress.h"
 
-/* Quick commands show no meter. */
+/* A meter appears after this time, so that quick commands show none. */
 #define DELAY_NS UINT64_C(1000000000)
 
 static void put(void *ctx, const char *text, size_t len)

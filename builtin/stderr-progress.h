@@ -5,16 +5,14 @@
 
 #include "sys/progress.h"
 
-/* How a command was told about progress. */
+/* What the command line says about progress. */
 enum show_progress {
-	PROGRESS_IF_TERMINAL, /* the default: only where a person looks */
+	PROGRESS_IF_TERMINAL, /* the default: if standard error is a terminal */
 	PROGRESS_OFF,         /* -q, --no-progress */
 	PROGRESS_ON,          /* --progress */
 };
 
-/*
- * Fill in *out and return it, or NULL when nothing is to be shown.
- */
+/* Fill in *out and return it, or return NULL if no progress should be shown. */
 const struct progress_out *stderr_progress(struct progress_out *out,
 					   enum show_progress show);
 

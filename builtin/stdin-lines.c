@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines of standard input. */
+/* Reading standard input by lines. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

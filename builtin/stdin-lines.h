@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Standard input, line by line. That it cannot be read is an error: a list
- * which is cut off must not pass for a shorter one.
+ * Reading standard input by lines. A read error is reported, because a
+ * truncated list must not be taken for a complete one.
  */
 #ifndef BUILTIN_STDIN_LINES_H
 #define BUILTIN_STDIN_LINES_H
@@ -12,10 +12,11 @@
 #include "base/error.h"
 
 struct stdin_lines {
-	char *line; /* the last one read, without its end */
-	size_t len; /* of it, which may have zero bytes */
-	bool ended; /* it had an end, which the last one may lack */
-	int end;    /* what ends a line */
+	char *line; /* the last line, without its end */
+	size_t len; /* length of the line, which may contain NULs */
+	/* the line had an end; the last line of the input may lack one */
+	bool ended;
+	int end; /* the byte that ends a line */
 	size_t alloc;
 };
 
@@ -24,7 +25,10 @@ struct stdin_lines {
 		.end = '\n'                                                    \
 	}
 
-/* 1 with the next line, 0 when there is none, or negative. */
+/*
+ * Read the next line. Returns 1, 0 at the end of the input, or a negative error
+ * code.
+ */
 int stdin_lines_next(struct stdin_lines *in, struct error *err);
 
 void stdin_lines_release(struct stdin_lines *in);

@@ -32,7 +32,7 @@ static int open_parts(struct store *store, struct error *err)
 	return store->reader ? 0 : error_nomem(err);
 }
 
-/* `warned` is not to be repeated; NULL: nothing. */
+/* Open the store. The warning *warned (NULL: none) is not printed again. */
 static int open_store(struct store *store, struct builtin_env *env,
 		      const struct error *warned)
 {

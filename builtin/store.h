@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What most commands open: the repository, its objects with a reader for the
- * main thread, its refs.
+ * The store that most commands open: the repository, its objects with a reader
+ * for the main thread, and its refs.
  */
 #ifndef BUILTIN_STORE_H
 #define BUILTIN_STORE_H
@@ -15,56 +15,58 @@ struct store {
 	struct odb *odb;           /* owned */
 	struct odb_reader *reader; /* owned */
 	struct refs *refs;         /* owned */
-	struct error warning;      /* printed last; code 0: none */
+	struct error warning;      /* the last printed warning; code 0: none */
 };
 
-/* No abbreviation: ids are printed whole. */
+/* Length of abbreviations: print full ids. */
 #define STORE_FULL 0
 
 /*
- * Open all of it, the repository too. 0; or prints "fatal: ..." and returns
- * 128. A broken pack is a warning.
+ * Open the store, and the repository if necessary. A broken pack is only a
+ * warning. Returns 0, or prints "fatal: ..." and returns 128.
  */
 int store_open(struct store *store, struct builtin_env *env);
 
 /*
- * Close it and open it anew, with what is there now; what was warned of is not
- * repeated. As store_open().
+ * Close the store and open it again, with its present packs and refs. Warnings
+ * are not repeated. Returns as store_open().
  */
 int store_reopen(struct store *store, struct builtin_env *env);
 void store_close(struct store *store);
 
 /*
- * As store_open(), and objects are read as refs/replace/ has them
- * (odb/replaced.h).
+ * As store_open(); objects are replaced as refs/replace/ says (odb/replaced.h).
  */
 int store_open_replaced(struct store *store, struct builtin_env *env);
 
 /*
- * What that does to objects, for who opens them otherwise. A warning is
- * printed. 0 or negative.
+ * Load the replacements of refs/replace/ into an odb that was opened without
+ * store_open_replaced(). Prints warnings. Returns 0 or a negative error code.
  */
 int store_load_replaced(struct odb *odb, struct refs *refs, struct error *err);
 
 /*
- * The id in hex, abbreviated to as few digits, but `len` at least, as are
- * unique (STORE_FULL: not at all). Returns `out`.
+ * Write the id in hexadecimal, abbreviated to the shortest unique prefix of at
+ * least `len` digits. STORE_FULL: not abbreviated. Returns `out`.
  */
 char *store_abbrev(char out[OID_MAX_HEX_LEN + 1], const struct store *store,
 		   const struct oid *oid, size_t len);
 
-/* revname_resolve() with what the store has. */
+/* As revname_resolve(), with the refs and objects of the store. */
 int store_resolve(const struct store *store, struct oid *oid, const char *name,
 		  struct error *err);
 
 /*
- * Take the argument of --abbrev=<n>, --short=<n>, ...: fewer than 4 digits
- * count as 4, more than there are as all, 0 as STORE_FULL. False when it is
- * no number.
+ * Parse the argument of --abbrev=<n>, --short=<n> and the like. 1 to 3 mean 4,
+ * too large numbers mean the full length, and 0 means STORE_FULL. Returns false
+ * if `arg` is not a number.
  */
 bool store_parse_abbrev(size_t *len, const char *arg, enum hash_algo algo);
 
-/* Digits of abbreviations, from the configuration; or prints and is < 0. */
+/*
+ * Returns the configured number of digits of abbreviations, or prints an error
+ * and returns a negative value.
+ */
 int store_default_abbrev(const struct store *store);
 
 #endif

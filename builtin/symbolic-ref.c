@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* git symbolic-ref: read, change and delete symbolic refs. */
+/* git symbolic-ref: reads, changes and deletes symbolic refs. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ static const char usage[] =
 struct symbolic_ref {
 	struct store store;
 	bool quiet, short_name, recurse, is_delete;
-	const char *message; /* or NULL */
+	const char *message; /* NULL: none */
 };
 
 static int print_name(const struct symbolic_ref *s, const char *target)
@@ -49,7 +49,10 @@ static int show(const struct symbolic_ref *s, const char *name)
 		return s->quiet ? 1
 				: builtin_die("ref %s is not a symbolic ref",
 					      name);
-	/* Shortening looks refs up, which ends the life of ref.target. */
+	/*
+	 * Copy the target: shortening looks up refs, which invalidates
+	 * ref.target.
+	 */
 	if (buf_append_str(&target, ref.target) < 0)
 		ret = builtin_die("out of memory");
 	else

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * git unpack-objects: from a pack on standard input to loose objects.
+ * git unpack-objects: writes the objects of a pack on standard input as loose
+ * objects.
  *
- * The pack is received and indexed as index-pack does it, in a directory of
- * its own that goes away again, and taken apart when all of it is right: of a
- * pack that is refused nothing stays. With -r what can be had of it does.
+ * The pack is received and indexed as in index-pack, in a temporary directory.
+ * Objects are written only when the whole pack is correct, so a refused pack
+ * leaves nothing behind. With -r, the readable objects of a damaged pack are
+ * written.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,15 +25,15 @@
 static const char usage_text[] = "git unpack-objects [-n] [-q] [-r] [--strict]";
 
 enum {
-	CACHE_LIMIT = 96 << 20,       /* bytes of waiting delta bases */
-	BIG_FILE_DEFAULT = 512 << 20, /* core.bigFileThreshold */
+	CACHE_LIMIT = 96 << 20,       /* bytes of cached delta bases */
+	BIG_FILE_DEFAULT = 512 << 20, /* default of core.bigFileThreshold */
 	CORRUPT = 1,                  /* exit code: an object is damaged */
 };
 
 struct args {
 	bool dry_run, quiet, recover;
 	uint64_t max_input;
-	const char *strict; /* a list, or NULL: not given */
+	const char *strict; /* a message list; NULL: not given */
 	const char *header;
 };
 
@@ -40,16 +42,16 @@ struct run {
 	struct args a;
 	struct repo *repo;               /* borrowed */
 	struct known_objects *known;     /* owned */
-	struct pack_indexer_hooks hooks; /* its */
+	struct pack_indexer_hooks hooks; /* hooks of `known` */
 	struct pack_input input;
 	struct fsck_rules rules;
-	struct pack_check *check; /* owned; NULL: nothing is checked */
+	struct pack_check *check; /* owned; NULL: no checks */
 	struct pack_indexer *ix;  /* owned */
-	struct sys_tempdir dir;   /* where the pack is for a while */
+	struct sys_tempdir dir;   /* temporary directory of the pack */
 	struct progress_out out;
-	bool is_damaged;   /* an object of the pack is */
-	bool is_malformed; /* --strict found something */
-	struct error end;  /* why the pack ended early; code 0: it did not */
+	bool is_damaged;   /* an object of the pack is damaged */
+	bool is_malformed; /* --strict has found a problem */
+	struct error end; /* why the pack ended early; code 0: it is complete */
 	struct error *err;
 };
 
@@ -107,7 +109,7 @@ static int on_broken(void *ctx, bool is_end, const struct error *what)
 {
 	struct run *r = ctx;
 
-	/* Such an object could be had, but nobody wants it. */
+	/* Objects that --strict rejects are not written, even with -r. */
 	if (r->is_malformed)
 		return what->code;
 	if (!is_end)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * git upload-archive: the stock one. It knows of no repository that shares
- * objects with others, so there it is kept from giving what it finds by id.
+ * git upload-archive: executes stock Git. Stock Git does not know about
+ * repositories that share objects with others. For such a repository, it is
+ * told not to serve unreachable objects by id.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,10 @@
 
 static const char usage[] = "git upload-archive <repository>";
 
-/* A repository that cannot be opened is the stock one's to refuse. */
+/*
+ * Whether clients may only get reachable objects. If the repository cannot be
+ * opened, stock Git reports that.
+ */
 static int is_limit(bool *is_limit, struct builtin_env *env, const char *path,
 		    struct error *err)
 {

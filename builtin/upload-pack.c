@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* git upload-pack: serve fetches over standard input and output. */
+/* git upload-pack: serves fetches over standard input and output. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static const char usage[] =
 
 struct arguments {
 	bool strict, stateless_rpc, info_refs;
-	uint64_t timeout; /* seconds; 0: none */
+	uint64_t timeout; /* seconds; 0: no limit */
 };
 
 static int parse(struct arguments *a, int argc, const char **argv)
@@ -94,7 +94,7 @@ int cmd_upload_pack(int argc, const char **argv, struct builtin_env *env)
 	struct serving_names names = SERVING_NAMES_INIT;
 	int ret = parse(&arguments, argc, argv);
 
-	/* A client that goes away is an error like any other. */
+	/* A client that closes the connection is then a normal write error. */
 	signal(SIGPIPE, SIG_IGN);
 	if (!ret)
 		ret = serving_enter(env, argv[1], arguments.strict);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* git verify-pack: check packs, list their objects and delta chains. */
+/* git verify-pack: checks packs, and lists their objects and delta chains. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +21,9 @@ struct request {
 	unsigned threads;
 };
 
-/* <id> <type> <size> <size in the pack> <offset> [<depth> <id of base>] */
+/*
+ * Print <id> <type> <size> <size in the pack> <offset> [<depth> <id of base>].
+ */
 static int print_object(const struct pack_chains *c, uint32_t pack_pos,
 			struct error *err)
 {
@@ -65,7 +67,7 @@ static const char *objects(uint32_t nr)
 	return nr == 1 ? "object" : "objects";
 }
 
-/* How many objects there are of each depth. */
+/* Print the number of objects of each depth. */
 static int print_histogram(const struct pack_chains *c, struct error *err)
 {
 	uint32_t *nr = mem_calloc((size_t)c->depth_max + 1, sizeof(*nr));
@@ -83,7 +85,7 @@ static int print_histogram(const struct pack_chains *c, struct error *err)
 	return 0;
 }
 
-/* Stock Git's `verify-pack` refuses a pack that holds an object twice. */
+/* A pack that contains an object twice is an error, as in stock Git. */
 static int check_unique(const struct pack *pack, struct error *err)
 {
 	const struct pack_idx *idx = &pack->idx;
@@ -100,7 +102,7 @@ static int check_unique(const struct pack *pack, struct error *err)
 	return 0;
 }
 
-/* -s does not check the objects themselves, nor, as stock Git, list them. */
+/* With -s, objects are neither checked nor listed, as in stock Git. */
 static int verify_opened(const struct request *rq, const struct pack *pack,
 			 struct error *err)
 {
@@ -146,7 +148,10 @@ static int strip_name(struct buf *base, const char *name)
 	return buf_append(base, name, len);
 }
 
-/* Whether the pack is good; prints what was asked for, and why it is not. */
+/*
+ * Check one pack and print the requested lists, or an error. Returns whether
+ * the pack is correct.
+ */
 static bool verify_named(const struct request *rq, const char *name)
 {
 	struct buf base = BUF_INIT;
@@ -164,7 +169,7 @@ static bool verify_named(const struct request *rq, const char *name)
 	return !ret;
 }
 
-/* pack.threads; 0 and unset: as many as there are processors. */
+/* Load pack.threads; 0 or unset means the number of processors. */
 static int choose_threads(unsigned *threads, const struct builtin_env *env)
 {
 	struct error err = ERROR_INIT;

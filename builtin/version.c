@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* git version: in the shape that scripts take stock Git's answer apart. */
+/*
+ * git version: prints the version in the form of stock Git, which scripts
+ * parse.
+ */
 #include <stdio.h>
 #include <sys/utsname.h>
 
@@ -13,7 +16,7 @@
 #include "builtin/options.h"
 #include "include/gitreach.h"
 
-/* The stock Git whose commands and options ours are. */
+/* The version of stock Git whose commands and options we implement. */
 #define GIT_LEVEL "2.39.5"
 
 const char builtin_version[] = GIT_LEVEL ".gitreach." GITREACH_VERSION;
@@ -50,7 +53,7 @@ int cmd_version(int argc, const char **argv, struct builtin_env *env)
 		{.kind = OPTION_END},
 	};
 
-	/* Operands are ignored, as by stock Git. */
+	/* Operands are ignored, as in stock Git. */
 	if (options_parse(argc, argv, options, usage) < 0)
 		return 129;
 	printf("git version %s\n", builtin_version);
