@@ -56,7 +56,7 @@ int child_run_stock(struct child_words *w, const struct repo *repo,
 
 /*
  * Start a command in the background, without standard streams, and release the
- * words. Nobody waits for its end. Returns 0 or a negative error code.
+ * words. The command is not waited for. Returns 0 or a negative error code.
  */
 int child_start(struct child_words *w, struct error *err);
 

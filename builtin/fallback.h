@@ -8,11 +8,15 @@
  * from there: `git gc` runs our `git repack`.
  *
  * GITREACH_TRAIL prevents endless loops. Another copy of gitreach on PATH could
- * cause a loop, and so could a wrapper script, or a stock Git that lacks the
- * command and starts the one in our exec path. The variable holds three kinds
- * of words: how often this process and its ancestors executed stock Git, which
- * process did so for which command, and the files (device and inode) that are
- * known to be ours:
+ * cause a loop, and so could a wrapper script. So could a stock Git that lacks
+ * the command and starts the one in our exec path. The variable holds three
+ * kinds of words:
+ *
+ *	2           this process and its ancestors executed stock Git twice
+ *	=1234:gc    process 1234 did so for `git gc`
+ *	fe01:1a2b   device and inode of a file that is known to be ours
+ *
+ * For example:
  *
  *	"2 =1234:gc fe01:1a2b =1240:refs fe01:3c4d"
  */

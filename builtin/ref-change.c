@@ -24,7 +24,7 @@ static bool is_branch(const char *name)
 	return !strncmp(name, "refs/heads/", 11) || !strcmp(name, "HEAD");
 }
 
-/* check_value of struct ref_transaction. */
+/* The check_value callback of a transaction. */
 static int check_value(void *ctx, const char *name, const struct oid *new_oid,
 		       struct error *err)
 {
@@ -84,7 +84,9 @@ static int run_hook(void *ctx, const char *const *argv, struct error *err)
 	return ret ? ret : status;
 }
 
-/* on_state of a transaction: runs the reference-transaction hook. */
+/*
+ * The on_state callback of a transaction: runs the reference-transaction hook.
+ */
 static int tell_hooks(void *ctx, enum ref_state state,
 		      const struct ref_transaction *tx, struct error *err)
 {

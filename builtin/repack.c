@@ -157,9 +157,9 @@ static int check_args(const struct args *a, struct error *err)
 }
 
 /*
- * Load whether to write bitmaps. If bitmaps are impossible, that is an error
- * only if the command line or the configuration asks for them, not for the
- * default of bare repositories.
+ * Load whether to write bitmaps. If the command line or the configuration asks
+ * for bitmaps that are impossible, this is an error. With the default of bare
+ * repositories it is not.
  */
 static int load_bitmap_option(struct repack_options *o, const struct args *a,
 			      const struct repo *repo, struct error *err)

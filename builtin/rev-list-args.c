@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* git rev-list: its arguments. */
+/* git rev-list: parsing the arguments. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ int rev_list_usage(void)
 	return 129;
 }
 
-/* A number; `none` instead of one below 0. */
+/* Parse a number. A negative number becomes `none`. */
 static bool parse_number(uint64_t *out, const char *text, uint64_t none)
 {
 	char *end;
@@ -28,7 +28,10 @@ static bool parse_number(uint64_t *out, const char *text, uint64_t none)
 	return true;
 }
 
-/* "-5", "-n 5", "-n5", "--max-count=5", "--skip=5": 1 when it was one. */
+/*
+ * Parse "-5", "-n 5", "-n5", "--max-count=5" or "--skip=5". Returns 1 if the
+ * argument is one of these.
+ */
 static int parse_limit(struct rev_list_run *r, const char ***argv)
 {
 	const char *arg = **argv, *value = NULL;
@@ -112,7 +115,10 @@ static int parse_missing(struct rev_list_run *r, const char *value)
 			 "--missing=%s is not supported", value);
 }
 
-/* --filter, --missing and --disk-usage with their values: 1 when it was one. */
+/*
+ * Parse --filter, --missing or --disk-usage with its value. Returns 1 if the
+ * argument is one of these.
+ */
 static int parse_valued(struct rev_list_run *r, const char ***argv)
 {
 	const char *arg = **argv;
@@ -139,7 +145,7 @@ static int parse_valued(struct rev_list_run *r, const char ***argv)
 	return 1;
 }
 
-/* What stands behind the options: paths, and standard input. */
+/* Parse the paths after the options, and standard input. */
 static int parse_rest(struct rev_list_run *r, const char **paths)
 {
 	int ret = 0;
@@ -157,8 +163,8 @@ static int parse_rest(struct rev_list_run *r, const char **paths)
 }
 
 /*
- * Everything from here on is to be a path; else `why` the first is no revision
- * may be the better reason.
+ * Check that all remaining arguments are paths. `why` the first one is not a
+ * revision may be the better error.
  */
 static int check_paths(struct rev_list_run *r, const char **argv,
 		       const struct error *why)
@@ -174,8 +180,8 @@ static int check_paths(struct rev_list_run *r, const char **argv,
 }
 
 /*
- * A revision, or an option that names some: 1, 0 for another option, negative;
- * 2 where paths begin, though no "--" stands in front of them.
+ * Parse a revision, or an option that means revisions. Returns 1, 0 for another
+ * option, 2 if paths begin here without "--", or a negative error code.
  */
 static int parse_rev(struct rev_list_run *r, const char **argv, bool has_dashes)
 {
@@ -183,7 +189,10 @@ static int parse_rev(struct rev_list_run *r, const char **argv, bool has_dashes)
 	int was_absent = r->args.absent.code;
 	int ret;
 
-	/* Magic in words: hardly "(top)t" in the index. */
+	/*
+	 * An argument with magic words is a pathspec; a file "(top)t" in the
+	 * index is unlikely.
+	 */
 	if (!has_dashes && !strncmp(*argv, ":(", 2))
 		return check_paths(r, argv, &why) < 0 ? r->err->code : 2;
 	ret = rev_args_add(&r->args, *argv, &why);
@@ -203,7 +212,10 @@ static int parse_rev(struct rev_list_run *r, const char **argv, bool has_dashes)
 	return ret < 0 ? ret : 2;
 }
 
-/* One of stock Git's, or of nobody's: stock Git knows. */
+/*
+ * Report an unknown option. If stock Git is installed, it decides whether the
+ * option exists.
+ */
 static int unknown_option(struct rev_list_run *r, const char *arg)
 {
 	if (builtin_has_stock())

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * git rev-list: history limited by paths, with rewritten parents, boundaries
- * and orders: what simplify/simplify.h does, its options and what is printed of
- * it.
+ * git rev-list: history limited by paths, rewritten parents, boundaries and
+ * orders. This file parses the options for simplify/simplify.h and prints its
+ * results.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -42,7 +42,7 @@ static int add_through(struct rev_list_run *r, const char *name)
 	return 1;
 }
 
-/* --topo-order and --date-order: the last one counts. */
+/* --topo-order and --date-order: the last one decides. */
 static int set_order(struct rev_list_history *history, bool by_date)
 {
 	history->is_asked = true;
@@ -51,7 +51,7 @@ static int set_order(struct rev_list_history *history, bool by_date)
 	return 1;
 }
 
-/* What --simplify-merges stands for. */
+/* Set the options that --simplify-merges implies. */
 static void set_merges(struct rev_list_history *history)
 {
 	history->o.merges = true;
@@ -98,7 +98,7 @@ int rev_list_parse_history(struct rev_list_run *r, const char *arg)
 	return 0;
 }
 
-/* What walks that simplify do not know. */
+/* Refuse an option that does not work with history simplification. */
 static int refuse(const struct rev_list_run *r, const char *what)
 {
 	return error_set(r->err, ERR_UNSUPPORTED,
@@ -144,7 +144,8 @@ int rev_list_check_history(struct rev_list_run *r)
 	h->o.max = r->o.max_count;
 	h->o.reverse = r->o.reverse;
 	h->o.unpacked = r->o.unpacked;
-	h->o.keep_parents = r->o.in_commit_order; /* printed behind all */
+	/* parents are printed at the end */
+	h->o.keep_parents = r->o.in_commit_order;
 	h->o.min_parents = r->pick.min_parents;
 	h->o.max_parents = r->pick.max_parents;
 	return 0;
@@ -160,7 +161,7 @@ void rev_list_history_release(struct rev_list_history *history)
 
 /* ---- listing */
 
-/* As stock Git tells it. */
+/* Write the statistics of path filters to the trace, as stock Git does. */
 static void trace_filters(const struct rev_list_run *r)
 {
 	const struct path_filters *f = simplify_filters(r->history.simplify);
@@ -199,7 +200,10 @@ static int open_through(struct rev_list_run *r)
 	return ret;
 }
 
-/* Commits are printed as they come, unless objects go between them. */
+/*
+ * List the commits. They are printed at once, unless objects are printed
+ * between them.
+ */
 static int list_commits(struct rev_list_run *r, uint32_t **commits, size_t *nr)
 {
 	bool keeps = r->o.objects || r->o.in_commit_order;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Objects one by one, in Git's order: tags, trees and blobs that were asked
- * for, then the trees of the commits. What is not there, or does not pass the
- * filter, is noted for the lists behind.
+ * git rev-list: lists objects one by one, in Git's order: first the wanted
+ * tags, trees and blobs, then the trees of the commits. Objects that are
+ * missing or do not pass the filter are noted for the lists at the end.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,9 +18,10 @@
 struct showing {
 	struct rev_list_run *r;
 	struct treewalk tree;
-	struct filter_walk paths; /* where the filter needs them */
+	struct filter_walk paths; /* used if the filter needs paths */
 	bool has_paths;
-	struct treewalk all; /* with has_paths, for what is omitted */
+	/* if has_paths: a walk without the filter, to find omitted objects */
+	struct treewalk all;
 };
 
 static int add_disk_size(struct rev_list_run *r, const struct oid *oid)
@@ -33,7 +34,10 @@ static int add_disk_size(struct rev_list_run *r, const struct oid *oid)
 	return ret;
 }
 
-/* Count an object: 1 when a line of it is to be printed, 0, or negative. */
+/*
+ * Count an object. Returns 1 if its line should be printed, 0 if not, or a
+ * negative error code.
+ */
 static int count_object(struct rev_list_run *r, uint32_t obj_pos)
 {
 	struct oid oid;
@@ -68,16 +72,16 @@ int rev_list_show(struct rev_list_run *r, uint32_t obj_pos, const char *name)
 	print_id(r, obj_pos);
 	if (name && !r->o.no_object_names) {
 		putchar(' ');
-		/* as git does, nothing after a newline in a name */
+		/* as in stock Git, a name is printed up to its first newline */
 		fwrite(name, 1, strcspn(name, "\n"), stdout);
 	}
 	putchar('\n');
 	return 0;
 }
 
-/* ---- what is missing */
+/* ---- missing objects */
 
-/* " path=<path>", in quotes where it would break the line. */
+/* Append " path=<path>", in quotes if the path would break the line. */
 static int append_path(struct buf *out, const char *path, size_t len)
 {
 	bool has_space = memchr(path, ' ', len);
@@ -97,7 +101,7 @@ static int append_path(struct buf *out, const char *path, size_t len)
 	return 0;
 }
 
-/* Note an object that is not there, or fail. */
+/* Note a missing object, or return an error, as --missing says. */
 static int note_missing(struct rev_list_run *r, uint32_t obj_pos,
 			enum object_type type, const char *path,
 			struct error *err)
@@ -151,7 +155,7 @@ int rev_list_miss_tip(struct rev_list_run *r, const struct oid *oid)
 	return 0;
 }
 
-/* Packed objects are there. */
+/* Whether an object exists. Packed objects always do. */
 static bool is_there(struct rev_list_run *r, uint32_t obj_pos)
 {
 	struct oid oid;
@@ -162,7 +166,7 @@ static bool is_there(struct rev_list_run *r, uint32_t obj_pos)
 	return odb_has(r->odb, &oid);
 }
 
-/* ---- what does not pass */
+/* ---- objects that do not pass the filter */
 
 static int note_omitted(struct rev_list_run *r, uint32_t obj_pos,
 			struct error *err)
@@ -179,7 +183,9 @@ static int note_omitted(struct rev_list_run *r, uint32_t obj_pos,
 	return 0;
 }
 
-/* Whether an object that was met passes: 1, 0 or negative. */
+/*
+ * Whether an object passes the filter. Returns 1, 0 or a negative error code.
+ */
 static int passes(struct rev_list_run *r, uint32_t obj_pos,
 		  enum object_type type, struct error *err)
 {
@@ -190,7 +196,10 @@ static int passes(struct rev_list_run *r, uint32_t obj_pos,
 			    obj_pos, type, err);
 }
 
-/* What object:type leaves out is not counted as omitted. */
+/*
+ * Whether an object counts as omitted. Objects that object:type excludes do
+ * not.
+ */
 static bool is_omitted(const struct rev_list_run *r, enum object_type type)
 {
 	return r->filter.filter.types >> type & 1;
@@ -214,9 +223,9 @@ static int show_object(void *ctx, uint32_t obj_pos, enum object_type type,
 	return rev_list_show(r, obj_pos, path);
 }
 
-/* ---- what there is to show */
+/* ---- listing objects */
 
-/* A tag is shown under its own name. */
+/* Show a tag with its own name. */
 static int show_tag(struct showing *s, uint32_t obj_pos)
 {
 	struct rev_list_run *r = s->r;
@@ -239,7 +248,7 @@ static int show_tag(struct showing *s, uint32_t obj_pos)
 	return ret;
 }
 
-/* Whether looking into trees can bring anything. */
+/* Whether reading trees can change the output. */
 static bool needs_trees(const struct rev_list_run *r)
 {
 	return r->o.print_omitted ||
@@ -325,7 +334,7 @@ static int count_commit(struct rev_list_run *r, uint32_t commit_nr)
 	return ret;
 }
 
-/* " <id>" of each commit of a list. */
+/* Print " <id>" for each commit of a list. */
 static void print_ids(struct rev_list_run *r,
 		      const struct simplify_commits *list)
 {
@@ -335,7 +344,10 @@ static void print_ids(struct rev_list_run *r,
 	}
 }
 
-/* What --parents or --children put behind a commit's id. */
+/*
+ * Print the ids of parents or children after a commit's id (--parents,
+ * --children).
+ */
 static void print_relatives(struct rev_list_run *r, uint32_t commit_nr)
 {
 	const struct simplify *s = r->history.simplify;
@@ -398,7 +410,9 @@ static int show_tree_of(struct showing *s, uint32_t commit_nr)
 	return ret < 0 ? ret : show_tree(s, tree_pos, "", false);
 }
 
-/* Other wants come before the first tree, whichever the order. */
+/*
+ * Show the wants that are not commits before the first tree, in either order.
+ */
 static int show_all(struct showing *s, const uint32_t *commits, size_t nr)
 {
 	bool in_order = s->r->o.in_commit_order;
@@ -417,7 +431,9 @@ static int show_all(struct showing *s, const uint32_t *commits, size_t nr)
 	return ret;
 }
 
-/* All that the walk without the filter meets. */
+/*
+ * Note as omitted all objects that only the walk without the filter has found.
+ */
 static int note_rest(struct showing *s)
 {
 	struct rev_list_run *r = s->r;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * git rev-list: which of the commits are shown by the number of their parents
- * and the side of a symmetric difference that they are on, and its mark.
+ * git rev-list: selects commits by their number of parents and by their side of
+ * a symmetric difference, and prints the side's mark.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #include "builtin/rev-list.h"
 
-/* "--min-parents=2" */
+/* Parse the number of "--min-parents=2". */
 static int parse_number(struct rev_list_run *r, uint32_t *out, const char *text)
 {
 	char *end;
@@ -18,7 +18,7 @@ static int parse_number(struct rev_list_run *r, uint32_t *out, const char *text)
 	if (!*text || *end)
 		return error_set(r->err, ERR_INVALID, "'%s': not an integer",
 				 text);
-	/* No limit is below 0. */
+	/* A negative number means no limit. */
 	if (value >= 0 && value < UINT32_MAX)
 		*out = (uint32_t)value;
 	else
@@ -79,7 +79,7 @@ bool rev_list_pick_leaves_out(const struct rev_list_pick *pick)
 	       pick->max_parents != UINT32_MAX;
 }
 
-/* The left tips' commits. */
+/* Add the commits of the left side as tips. */
 static int add_left(struct rev_list_run *r, struct walk_tips *tips)
 {
 	const struct rev_list *wants = &r->args.wants;
@@ -92,7 +92,7 @@ static int add_left(struct rev_list_run *r, struct walk_tips *tips)
 	return ret;
 }
 
-/* Which commits are on the left. */
+/* Find the commits that are on the left side. */
 static int find_left(struct rev_list_run *r, const struct walk_tips *left)
 {
 	const struct revwalk_tips tips = {

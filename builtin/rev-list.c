@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* git rev-list: commits and objects reachable from some and not from others. */
+/*
+ * git rev-list: lists commits and objects that some revisions reach and others
+ * do not.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +19,7 @@
 #include "repo/grafts.h"
 #include "walk/filtered.h"
 
-/* Where bitmaps may say all, commits are read only when they do not. */
+/* If bitmaps may answer everything, the commit is read only if they do not. */
 static int add_tip(struct rev_list_run *r, struct walk_tips *tips,
 		   const struct oid *oid)
 {
@@ -98,7 +101,10 @@ static void limit(struct rev_list_run *r, struct revwalk_result *revs)
 	}
 }
 
-/* What --count, --disk-usage and the lists behind the objects come to. */
+/*
+ * Print the results of --count and --disk-usage, and the lists after the
+ * objects.
+ */
 static void finish(struct rev_list_run *r)
 {
 	fwrite(r->omitted.data, 1, r->omitted.len, stdout);
@@ -115,7 +121,7 @@ static void finish(struct rev_list_run *r)
 		printf("%" PRIu64 "\n", r->shown);
 }
 
-/* The commits; their objects are asked for one by one. */
+/* Find the commits. Their objects are listed later, one by one. */
 static int find_commits(struct rev_list_run *r, struct revwalk_result *revs)
 {
 	struct revwalk_tips tips = {
@@ -159,7 +165,7 @@ static int list_by_walk(struct rev_list_run *r)
 	return ret;
 }
 
-/* Counting needs neither order nor paths. */
+/* Count objects by walking, which needs neither order nor paths. */
 static int count_by_walk(struct rev_list_run *r)
 {
 	struct walk_result result = WALK_RESULT_INIT;
@@ -201,7 +207,10 @@ static int list_found(struct rev_list_run *r, const struct pack_bitmap *pb,
 	return ret;
 }
 
-/* 1 when answered, 0 when there is no usable bitmap index. */
+/*
+ * Answer by the bitmap index. Returns 1 if answered, 0 if there is no usable
+ * index, or a negative error code.
+ */
 static int list_by_bitmap(struct rev_list_run *r)
 {
 	const struct pack_bitmap_query query = {
@@ -224,7 +233,10 @@ static int list_by_bitmap(struct rev_list_run *r)
 		builtin_warn("%s", r->err->msg);
 		ret = 0;
 	} else if (ret == ERR_MISSING) {
-		/* perhaps only behind an excluded commit: the walk will tell */
+		/*
+		 * the object may be reachable only from an excluded commit; the
+		 * walk decides
+		 */
 		ret = 0;
 	} else if (!ret) {
 		ret = list_found(r, pb, &result);
@@ -271,7 +283,7 @@ out:
 	return ret > 0 ? 0 : ret ? ret : ERR_MISSING;
 }
 
-/* Whether objects have to be looked at one by one, in their order. */
+/* Whether objects must be listed one by one, in order. */
 static bool needs_list(const struct rev_list_run *r)
 {
 	return r->o.max_count != UINT64_MAX || r->o.skip || r->o.unpacked ||
@@ -306,7 +318,7 @@ static int answer(struct rev_list_run *r)
 	return ret < 0 ? ret : 0;
 }
 
-/* Whether more refs than those with a name here are to be read. */
+/* Whether an option asks for refs that the arguments do not name. */
 static bool asks_for_refs(const char **argv)
 {
 	static const char *const options[] = {
@@ -323,7 +335,10 @@ static bool asks_for_refs(const char **argv)
 	return false;
 }
 
-/* Keys that mean nothing here, but that stock Git refuses when wrong. */
+/*
+ * Check keys that have no effect here, but whose invalid values stock Git
+ * refuses.
+ */
 static int check_keys(const struct config *config, struct error *err)
 {
 	static const char *const keys[] = {
@@ -343,7 +358,7 @@ static int stop_at_first(void *ctx, const struct oid *oid)
 	return 1;
 }
 
-/* Histories that info/grafts rewrites are for stock Git to walk. */
+/* Refuse info/grafts; stock Git walks such a history. */
 static int check_grafts(const struct repo *repo, struct error *err)
 {
 	int ret = grafts_each_oid(repo, stop_at_first, NULL, err);
@@ -373,7 +388,7 @@ static int open_all(struct rev_list_run *r, const char **argv,
 	return ret;
 }
 
-/* 0, an exit code, negative, or BUILTIN_NOT_OURS. */
+/* Returns 0, an exit code, a negative error code, or BUILTIN_NOT_OURS. */
 static int run_all(struct rev_list_run *r, const char **argv,
 		   struct builtin_env *env)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * git rev-list: one run of the command, and how it shows what it finds.
+ * git rev-list: the state of one run, and the parts of the command:
  *
- *   rev-list.c          strategy: by bitmaps or by walking
+ *   rev-list.c          the strategy: bitmaps or walking
  *   rev-list-args.c     arguments
- *   rev-list-pick.c     commits by their side and the number of parents
+ *   rev-list-pick.c     commits by their side and their number of parents
  *   rev-list-history.c  history limited by paths, parents, boundaries, orders
  *   rev-list-objects.c  objects one by one
  */
@@ -46,21 +46,22 @@ struct rev_list_options {
 	bool print_omitted;
 	bool exclude_promisor;
 	enum rev_list_missing missing;
-	uint64_t max_count; /* UINT64_MAX: all */
+	uint64_t max_count; /* UINT64_MAX: no limit */
 	uint64_t skip;
 };
 
-/* What needs history to be simplified, or put in order. */
+/* Options that need the history to be simplified or sorted. */
 struct rev_list_history {
-	bool is_asked; /* whether any of this is */
+	bool is_asked; /* whether any of these options is given */
 	struct simplify_options o;
-	bool topo; /* o.order is wanted: set by it, and by --simplify-merges */
+	/* o.order is needed, for this option or for --simplify-merges */
+	bool topo;
 	bool by_date;
 	bool print_parents;
 	struct pathspec paths;
-	struct rev_list through; /* of --ancestry-path=<commit> */
+	struct rev_list through; /* commits of --ancestry-path=<commit> */
 	struct walk_tips through_tips;
-	struct simplify *simplify; /* the walk, while there is one */
+	struct simplify *simplify; /* the walk, while it exists */
 };
 
 #define REV_LIST_HISTORY_INIT                                                  \
@@ -68,14 +69,14 @@ struct rev_list_history {
 		.through_tips = WALK_TIPS_INIT                                 \
 	}
 
-/* Which commits are shown, and how they are marked. */
+/* Which commits are shown, and their marks. */
 struct rev_list_pick {
-	bool left_right; /* mark each with its side */
+	bool left_right; /* mark each commit with its side */
 	bool left_only, right_only;
-	uint32_t min_parents, max_parents; /* UINT32_MAX: any number */
-	struct bitset left; /* by commit_nr: on the left side, where that is
-			       asked for */
-	uint64_t left_nr;   /* of those that were shown */
+	uint32_t min_parents, max_parents; /* UINT32_MAX: no limit */
+	/* by commit_nr: commits on the left side, if needed */
+	struct bitset left;
+	uint64_t left_nr; /* number of shown commits on the left side */
 };
 
 #define REV_LIST_PICK_INIT                                                     \
@@ -93,59 +94,68 @@ struct rev_list_run {
 	struct rev_args args;
 	struct walk walk;
 	bool has_walk;
-	bool has_read; /* standard input: too late for the stock Git */
-	struct promisor promisor; /* where an option asks for it */
+	/* standard input was read, so stock Git cannot run any more */
+	bool has_read;
+	struct promisor promisor; /* used if an option needs it */
 	struct walk_tips wants, haves;
-	const char **want_paths; /* owned: of wants.others, borrowed strings */
-	struct bitset spared;    /* by obj_pos: shown whatever the filter */
-	struct buf omitted;      /* lines for --filter-print-omitted */
-	struct buf missing;      /* lines for --missing=print */
-	uint64_t shown;          /* objects, for --count */
-	uint64_t disk_bytes;     /* of them, for --disk-usage */
+	/* owned array, parallel to wants.others, of borrowed strings */
+	const char **want_paths;
+	/* by obj_pos: objects that the filter does not apply to */
+	struct bitset spared;
+	struct buf omitted;  /* lines for --filter-print-omitted */
+	struct buf missing;  /* lines for --missing=print */
+	uint64_t shown;      /* number of shown objects, for --count */
+	uint64_t disk_bytes; /* stored size of these, for --disk-usage */
 	struct error *err;
 };
 
 /* ---- rev-list-args.c */
 
 /*
- * 0, 129 after a usage error, or negative; ERR_UNSUPPORTED, unless r->has_read,
- * is for the stock Git.
+ * Parse the arguments. Returns 0, 129 after a usage error, or a negative error
+ * code. ERR_UNSUPPORTED means that stock Git must run, unless r->has_read.
  */
 int rev_list_parse(struct rev_list_run *r, const char **argv);
 
-/* Print how to use it; 129. */
+/* Print the usage. Returns 129. */
 int rev_list_usage(void);
 
 /* ---- rev-list-pick.c */
 
-/* As rev_list_parse_history(). */
+/* Parse an option of this file. Returns as rev_list_parse_history(). */
 int rev_list_parse_pick(struct rev_list_run *r, const char *arg);
 
-/* Whether there are commits that would be listed, and are not. */
+/* Whether some commits that would be listed are not shown. */
 bool rev_list_pick_leaves_out(const struct rev_list_pick *pick);
 
-/* The tips are known. 0 or negative. */
+/*
+ * Prepare the selection after the tips are known. Returns 0 or a negative error
+ * code.
+ */
 int rev_list_open_pick(struct rev_list_run *r);
 
-/* Take those off the list that are not shown. */
+/* Remove the commits that are not shown from the list. */
 void rev_list_pick(const struct rev_list_run *r, struct revwalk_result *revs);
 
-/* A commit is counted; its mark is printed, if it gets one. */
+/* Count a commit on its side; print the mark of a commit if it has one. */
 void rev_list_count_side(struct rev_list_run *r, uint32_t commit_nr);
 void rev_list_print_side(const struct rev_list_run *r, uint32_t commit_nr);
 
 /* ---- rev-list-history.c */
 
-/* Take an option that this is about: 1, 0 when it is none, or negative. */
+/*
+ * Parse an option about history. Returns 1, 0 if the option is another one, or
+ * a negative error code.
+ */
 int rev_list_parse_history(struct rev_list_run *r, const char *arg);
 
 /*
- * Whether the arguments that are known go together; again when there are more.
- * 0 or negative.
+ * Check that the options so far go together; called again when more are known.
+ * Returns 0 or a negative error code.
  */
 int rev_list_check_history(struct rev_list_run *r);
 
-/* List what history.o asks for. 0 or negative. */
+/* List the history as history.o says. Returns 0 or a negative error code. */
 int rev_list_history(struct rev_list_run *r);
 
 void rev_list_history_release(struct rev_list_history *history);
@@ -153,26 +163,28 @@ void rev_list_history_release(struct rev_list_history *history);
 /* ---- rev-list-objects.c */
 
 /*
- * Show an object: print it, or add it to what is counted. `name` NULL: none.
- * Passes over what --unpacked leaves out. 0 or negative.
+ * Print an object or count it. `name` may be NULL. Does nothing for objects
+ * that --unpacked excludes. Returns 0 or a negative error code.
  */
 int rev_list_show(struct rev_list_run *r, uint32_t obj_pos, const char *name);
 
 /*
- * Show the trees and blobs of the wants and of `nr` commits, in Git's order,
- * with paths, tags under their names; with --in-commit-order the commits as
- * well, each before its tree. `boundary`: commits whose trees are excluded.
+ * Show the trees and blobs of the wants and of `nr` commits, in Git's order.
+ * Trees and blobs are shown with paths, tags with their names. With
+ * --in-commit-order, the commits are shown, too, each before its tree.
+ * `boundary`: commits whose trees are excluded. Returns 0 or a negative error
+ * code.
  */
 int rev_list_show_objects(struct rev_list_run *r, const uint32_t *commits,
 			  size_t nr, const uint32_t *boundary,
 			  size_t boundary_nr);
 
-/* Note that a tip is not there. 0 or negative. */
+/* Note that a tip is missing. Returns 0 or a negative error code. */
 int rev_list_miss_tip(struct rev_list_run *r, const struct oid *oid);
 
 /*
- * Show a commit, if the filter lets it through: its mark, its id, and behind it
- * what --parents or --children ask for. Returns 0 or negative.
+ * Show a commit if the filter lets it pass: its mark, its id, and the ids that
+ * --parents or --children add. Returns 0 or a negative error code.
  */
 int rev_list_show_commit(struct rev_list_run *r, uint32_t commit_nr);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * git rev-parse: where the repository and its parts are.
+ * git rev-parse: prints the paths of the repository and its parts.
  *
- * Paths are printed in the form that stock Git uses when it is not told
- * another one: the git directory as it was found from the working directory
- * (".git" at the top of a work tree, "." inside of it), and other places
+ * Without --path-format, paths have the form that stock Git prints. The git
+ * directory is printed as it was found from the working directory: ".git" at
+ * the top of a work tree, "." inside of the git directory. Other paths are
  * relative to a subdirectory of the work tree.
  */
 #include <stdio.h>
@@ -23,7 +23,7 @@ static bool starts_with(const char *s, const char *prefix)
 	return !strncmp(s, prefix, strlen(prefix));
 }
 
-/* 0; or prints why not and returns 128. */
+/* Returns 0, or prints an error and returns 128. */
 static int find_place(struct place *place, const struct repo *repo)
 {
 	struct error err = ERROR_INIT;
@@ -31,7 +31,7 @@ static int find_place(struct place *place, const struct repo *repo)
 	return place_find(place, repo, &err) < 0 ? builtin_fail(&err) : 0;
 }
 
-/* Append the way from directory `from` to `to`, both absolute. */
+/* Append the relative path from directory `from` to `to`, both absolute. */
 static int append_relative(struct buf *out, const char *from, const char *to)
 {
 	size_t i = 0, common = 0;
@@ -55,8 +55,8 @@ static int append_relative(struct buf *out, const char *from, const char *to)
 }
 
 /*
- * Append <dir>/<name>, `dir` the git directory or the common one, as it is
- * printed without --path-format.
+ * Append <dir>/<name> as it is printed without --path-format. `dir` is the git
+ * directory or the common directory.
  */
 static int append_found(struct buf *out, const struct repo *repo,
 			const struct place *place, const char *dir,
@@ -66,7 +66,7 @@ static int append_found(struct buf *out, const struct repo *repo,
 	bool is_git_dir = !strcmp(dir, repo->git_dir);
 	const char *rest = NULL;
 
-	/* Stock Git has gone to the top of the work tree by now. */
+	/* Stock Git has changed to the top of the work tree at this point. */
 	if (env && is_git_dir && place->prefix && *place->prefix)
 		return buf_printf(out, *name ? "%s/%s" : "%s", dir, name);
 	if (env && is_git_dir)
@@ -81,7 +81,7 @@ static int append_found(struct buf *out, const struct repo *repo,
 }
 
 enum form {
-	FORM_FOUND,          /* as above */
+	FORM_FOUND,          /* as append_found() prints it */
 	FORM_FOUND_RELATIVE, /* the same, but relative to a subdirectory */
 };
 
@@ -117,7 +117,7 @@ static int show_path(const struct rev_parse *rp, const char *dir,
 }
 
 /*
- * Whether a path of the git directory is shared by all work trees
+ * Whether all work trees share a path of the git directory
  * (gitrepository-layout(5)).
  */
 static bool is_common(const char *name)
@@ -144,7 +144,10 @@ static bool is_common(const char *name)
 	return false;
 }
 
-/* A file whose place the environment or configuration sets; or NULL. */
+/*
+ * Returns the path of a directory that the environment or configuration moves,
+ * or NULL.
+ */
 static const char *replaced_dir(const struct repo *repo, const char *name,
 				const char **rest)
 {
@@ -174,7 +177,7 @@ static int git_path(const struct rev_parse *rp, const char *name)
 			 name, FORM_FOUND_RELATIVE);
 }
 
-/* ---- where in the work tree */
+/* ---- position in the work tree */
 
 static void show_bool(bool value)
 {
@@ -226,7 +229,7 @@ static int show_toplevel(const struct rev_parse *rp, const struct place *place)
 	return ret;
 }
 
-/* Options that need to know where we are. */
+/* Handle options about the working directory. */
 static int place_option(const struct rev_parse *rp, const char *arg)
 {
 	const struct repo *repo = rp->store.repo;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* git rev-parse: the options that stand for many refs or objects. */
+/* git rev-parse: options that mean many refs or objects. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,11 +8,11 @@
 #include "base/wildmatch.h"
 #include "builtin/rev-parse.h"
 
-/* A visit of the refs of one option. */
+/* Visits the refs of one option. */
 struct visit {
 	struct rev_parse *rp;
-	size_t trim;         /* bytes of the prefix left out of names */
-	const char *pattern; /* or NULL */
+	size_t trim; /* bytes of the prefix that are removed from names */
+	const char *pattern; /* NULL: all refs */
 };
 
 static bool is_excluded(const struct rev_parse *rp, const char *name)
@@ -49,7 +49,9 @@ static int visit_refs(struct visit *v, const char *prefix)
 	return ret < 0 ? -builtin_fail(&err) : 1;
 }
 
-/* Refs below `prefix` that match a pattern; one that is no glob is a directory.
+/*
+ * Visit refs below `prefix` that match a pattern. A pattern without wildcards
+ * is a directory.
  */
 static int visit_glob(struct rev_parse *rp, const char *prefix,
 		      const char *pattern, bool trim)
@@ -77,7 +79,7 @@ static int visit_glob(struct rev_parse *rp, const char *prefix,
 	return ret;
 }
 
-/* --<option> or --<option>=<pattern> for refs below `prefix`. */
+/* Handle --<option> or --<option>=<pattern> for refs below `prefix`. */
 static int below(struct rev_parse *rp, const char *arg, const char *option,
 		 const char *prefix)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* git rev-parse: arguments that stand for more than one revision. */
+/* git rev-parse: arguments that mean more than one revision. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "object/parse.h"
 #include "walk/merge-bases.h"
 
-/* What both sides of a symmetric difference have is excluded. */
+/* Exclude the merge bases of a symmetric difference. */
 static int show_bases(struct rev_parse *rp, const struct oid *from,
 		      const struct oid *to)
 {
@@ -49,10 +49,13 @@ int rev_parse_range(struct rev_parse *rp, const char *arg)
 	return ret;
 }
 
-/* The suffixes that stand for a commit and its parents. */
+/* Suffixes that mean a commit and its parents. */
 enum shorthand { ALL_PARENTS, NOT_PARENTS, NOT_ONE };
 
-/* The length of the name before it, or 0. *nr is the parent of NOT_ONE. */
+/*
+ * Find a suffix. Returns the length of the name before it, or 0. *nr is the
+ * parent of NOT_ONE.
+ */
 static size_t find_shorthand(const char *arg, enum shorthand *kind, size_t *nr)
 {
 	const char *caret = strrchr(arg, '^');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* git rev-parse: how words and revisions are printed. */
+/* git rev-parse: printing words and revisions. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,10 @@ static void show_negated(const struct rev_parse *rp, bool negate,
 	buf_release(&out);
 }
 
-/* Print the name of the ref that `name` expands to; nothing if it is none. */
+/*
+ * Print the name of the ref that `name` expands to; prints nothing if there is
+ * none.
+ */
 static void show_ref_name(struct rev_parse *rp, bool negate, const char *name)
 {
 	struct buf out = BUF_INIT;
@@ -55,7 +58,10 @@ static void show_ref_name(struct rev_parse *rp, bool negate, const char *name)
 		builtin_error("refname '%s' is ambiguous", name);
 	if (nr != 1)
 		return;
-	/* Shortening looks other refs up, which forgets this one. */
+	/*
+	 * Copy the name: shortening looks up other refs, which invalidates this
+	 * one.
+	 */
 	full = mem_strdup(ref.target ? ref.target : ref.name);
 	if (!full)
 		return;

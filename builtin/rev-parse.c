@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * git rev-parse: pick out and massage arguments.
+ * git rev-parse: parses arguments and prints them in other forms.
  *
- * Arguments are taken one by one, each printed as it is understood. After the
- * first that is neither option nor revision, all are files.
+ * Each argument is printed as soon as it is parsed. After the first argument
+ * that is neither an option nor a revision, all arguments are files.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,7 +77,7 @@ static int set_abbrev_ref(struct rev_parse *rp, const char *arg)
 	return 1;
 }
 
-/* What follows the option in an argument "--option" or "--option=..." */
+/* Returns the text after `option` in "--option" or "--option=...", or NULL. */
 static const char *after(const char *arg, const char *option)
 {
 	size_t len = strlen(option);
@@ -119,7 +119,10 @@ static int mode_option(struct rev_parse *rp, const char *arg)
 	return 1;
 }
 
-/* Options of Git that we do not have; others are passed on. */
+/*
+ * Whether only stock Git implements an option; unknown options are printed
+ * instead.
+ */
 static bool is_not_ours(const char *arg)
 {
 	static const char *const not_ours[] = {
@@ -146,7 +149,7 @@ static int refuse_option(const char *arg)
 	return is_not_ours(arg) ? -builtin_die("%s is not supported", arg) : 0;
 }
 
-/* Whether an unknown option is one of rev-list's. */
+/* Whether an unknown option belongs to rev-list. */
 static bool is_rev_option(const char *arg)
 {
 	static const char *const names[] = {
@@ -170,7 +173,7 @@ static bool is_rev_option(const char *arg)
 	return arg[0] == '-' && arg[1] >= '0' && arg[1] <= '9';
 }
 
-/* Whether an unknown option was printed. */
+/* Print an unknown option if requested. Returns whether it was printed. */
 static bool show_flag(const struct rev_parse *rp, const char *arg)
 {
 	unsigned kind = is_rev_option(arg) ? REV_PARSE_REVS : REV_PARSE_NO_REVS;
@@ -186,17 +189,17 @@ static bool show_flag(const struct rev_parse *rp, const char *arg)
 struct args {
 	const char **argv;
 	int argc, next;
-	bool has_dashes;    /* there is a "--" to come, or was */
+	bool has_dashes;    /* there is a "--", later or earlier */
 	bool only_files;    /* a file was seen */
 	bool only_words;    /* "--" was seen */
 	bool options_ended; /* "--end-of-options" was seen */
-	size_t rev_nr;      /* single revisions, with --verify */
-	struct oid oid;     /* the last of them */
+	size_t rev_nr;      /* number of single revisions, for --verify */
+	struct oid oid;     /* id of the last of these */
 	const char *name;
 	bool negate;
 };
 
-/* Print a file's name, if those are wanted. */
+/* Print a file's name, if files are requested. */
 static bool show_file(struct rev_parse *rp, const char *arg)
 {
 	unsigned need = REV_PARSE_NO_FLAGS | REV_PARSE_NO_REVS;
@@ -216,7 +219,10 @@ static int unknown_revision(const char *arg)
 		arg);
 }
 
-/* A path that a revision does not have, but the disk does, is worth a hint. */
+/*
+ * Report a path that a revision does not have. If the file exists on disk, the
+ * message has a hint.
+ */
 static int path_not_there(const char *arg, const struct error *err)
 {
 	const char *colon = strchr(arg, ':');
@@ -227,7 +233,9 @@ static int path_not_there(const char *arg, const struct error *err)
 			   colon + 1, (int)(colon - arg), arg);
 }
 
-/* The first argument that is no revision has to be a file that exists. */
+/*
+ * Check the first argument that is not a revision: it must be an existing file.
+ */
 static int take_first_file(struct rev_parse *rp, struct args *a,
 			   const char *arg, const struct error *err)
 {
@@ -285,7 +293,7 @@ static int take_revision(struct rev_parse *rp, struct args *a, const char *arg)
 	return 0;
 }
 
-/* "-n <count>" is passed on as two words. */
+/* Print "-n <count>" as two words. */
 static int take_count(struct rev_parse *rp, struct args *a)
 {
 	unsigned need = REV_PARSE_FLAGS | REV_PARSE_REVS;
@@ -300,7 +308,7 @@ static int take_count(struct rev_parse *rp, struct args *a)
 	return 0;
 }
 
-/* -1: this is no option. */
+/* Parse an option. Returns -1 if the argument is not an option. */
 static int take_option(struct rev_parse *rp, struct args *a, const char *arg)
 {
 	const char *next = a->next < a->argc ? a->argv[a->next] : NULL;
@@ -353,7 +361,10 @@ static int take(struct rev_parse *rp, struct args *a, const char *arg)
 	if (!a->options_ended && arg[0] == '-') {
 		if (!strcmp(arg, "--")) {
 			a->only_words = true;
-			/* It separates: printed with revisions or files. */
+			/*
+			 * "--" is a separator, printed with revisions and with
+			 * files.
+			 */
 			if (rp->filter & (REV_PARSE_FLAGS | REV_PARSE_REVS))
 				show_file(rp, arg);
 			return 0;
@@ -394,8 +405,8 @@ static int take_all(struct rev_parse *rp, struct args *a)
 }
 
 /*
- * As arguments are printed while they are taken, all of them are looked at
- * before: whether one may be what only stock Git understands.
+ * Whether any argument may be one that only stock Git understands. All
+ * arguments are checked before the first is printed.
  */
 static bool has_not_ours(int argc, const char **argv)
 {
@@ -407,7 +418,7 @@ static bool has_not_ours(int argc, const char **argv)
 	return found;
 }
 
-/* ---- what needs no repository */
+/* ---- modes without a repository */
 
 static int quote_all(int argc, const char **argv)
 {
@@ -453,7 +464,9 @@ static int no_mode(const char *arg)
 	return builtin_not_ours(&err);
 }
 
-/* -1: the arguments are for a repository. */
+/*
+ * Handle modes that need no repository. Returns -1 if the arguments need one.
+ */
 static int without_repository(int argc, const char **argv)
 {
 	static const struct option none[] = {{.kind = OPTION_END}};

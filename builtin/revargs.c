@@ -42,7 +42,7 @@ void rev_args_release(struct rev_args *args)
 	free(args->paths);
 }
 
-/* `path` and `name` may be NULL. */
+/* Append an object; `path` and `name` may be NULL. */
 static int list_add(struct rev_list *list, const struct oid *oid,
 		    const char *path, const char *name)
 {
@@ -69,7 +69,7 @@ struct oid *rev_list_oids(const struct rev_list *list)
 	return oids;
 }
 
-/* The path of "<rev>:<path>"; NULL for other names. */
+/* Returns the path of "<rev>:<path>", or NULL for other names. */
 static const char *path_of(const char *name)
 {
 	const char *colon = strchr(name, ':');
@@ -112,7 +112,7 @@ struct naming {
 	struct error *err;
 };
 
-/* ERR_MISSING ends the search. */
+/* Callback for refs; ERR_MISSING ends the search. */
 static int name_missing(void *ctx, const struct ref *ref)
 {
 	const struct naming *n = ctx;
@@ -148,7 +148,7 @@ static int add_name(struct rev_args *args, const char *name, bool negate,
 		name, err);
 }
 
-/* Commits that both sides have are left out. */
+/* Add the merge bases of both sides to `list`. */
 static int add_bases(struct rev_args *args, struct rev_list *list,
 		     const struct rev_arg *left, const struct rev_arg *right,
 		     struct error *err)
@@ -169,10 +169,14 @@ static int add_bases(struct rev_args *args, struct rev_list *list,
 struct range {
 	const char *names[2];
 	struct oid oids[2];
-	bool is_difference; /* what one of them has and the other has not */
+	bool is_difference; /* a symmetric difference, with "..." */
 };
 
-/* 1; 0 when one is no name; ERR_UNSUPPORTED for a form that is not ours. */
+/*
+ * Resolve the ends of a range. Returns 1, 0 if one of them is not a revision,
+ * ERR_UNSUPPORTED for a form that only stock Git resolves, or another negative
+ * error code.
+ */
 static int find_ends(struct range *range, const struct rev_args *args,
 		     struct error *err)
 {
@@ -187,7 +191,9 @@ static int find_ends(struct range *range, const struct rev_args *args,
 	return 1;
 }
 
-/* A range has two ends, whoever could do without an object: 1 or ERR_MISSING.
+/*
+ * Both ends of a range must exist, even if missing objects are allowed. Returns
+ * 1 or ERR_MISSING.
  */
 static int check_ends(struct rev_args *args, const struct range *range,
 		      const char *arg, struct error *err)
@@ -203,7 +209,7 @@ static int check_ends(struct rev_args *args, const struct range *range,
 	return rev_args_check(args, err);
 }
 
-/* 1 or negative. */
+/* Returns 1 or a negative error code. */
 static int add_ends(struct rev_args *args, const struct range *range,
 		    struct error *err)
 {
@@ -225,8 +231,9 @@ static int add_ends(struct rev_args *args, const struct range *range,
 }
 
 /*
- * "<from>..<to>", "<left>...<right>": an absent side is HEAD. 1; 0 when one of
- * them is no revision: the dots may belong to a name, as in "HEAD:../x".
+ * Parse "<from>..<to>" or "<left>...<right>"; a missing side is HEAD. Returns
+ * 1, or 0 if an end is not a revision: the dots may belong to a name, as in
+ * "HEAD:../x".
  */
 static int add_range(struct rev_args *args, const char *arg, const char *dots,
 		     struct error *err)
@@ -285,7 +292,7 @@ static int add_refs(struct rev_args *args, const char *prefix, bool and_head,
 	return ret > 0 ? add_ref(&a, &head) : ret;
 }
 
-/* Refs of the repository whose object directory is `dir`. */
+/* Add the refs of the repository whose object directory is `dir`. */
 static int add_refs_of(struct rev_args *args, const char *dir,
 		       struct error *err)
 {
@@ -302,7 +309,7 @@ static int add_refs_of(struct rev_args *args, const char *dir,
 	char *git_dir;
 	int ret;
 
-	/* An object directory by itself has no refs. */
+	/* An object directory that is not in a repository has no refs. */
 	if (len < 8 || strcmp(dir + len - 8, "/objects") != 0)
 		return 0;
 	git_dir = mem_strndup(dir, len - 8);
@@ -323,8 +330,9 @@ static int add_refs_of(struct rev_args *args, const char *dir,
 }
 
 /*
- * What alternates' refs name. How core.alternateRefsCommand would choose among
- * them is not known here.
+ * Add the refs of alternates. core.alternateRefsCommand and
+ * core.alternateRefsPrefixes are refused, because their choice of refs is not
+ * implemented.
  */
 static int add_alternate_refs(struct rev_args *args, struct error *err)
 {
@@ -354,7 +362,7 @@ static int add_shallow(struct rev_args *args, const char *hex,
 							      : 0;
 }
 
-/* An option that stands for refs: 1 when it was one. */
+/* Parse an option that means many refs. Returns 1 if it is one. */
 static int add_group(struct rev_args *args, const char *arg, struct error *err)
 {
 	static const struct {
@@ -397,7 +405,7 @@ static int add_option(struct rev_args *args, const char *arg, struct error *err)
 	return ret;
 }
 
-/* "<rev>^!" and the like: parents of a revision. */
+/* Whether an argument is "<rev>^!" or another form that names parents. */
 static bool names_parents(const char *arg)
 {
 	return strstr(arg, "^!") || strstr(arg, "^@") || strstr(arg, "^-");
@@ -429,7 +437,10 @@ static int add_line(struct rev_args *args, const char *line, struct error *err)
 	if (!strncmp(line, "--shallow ", 10))
 		return add_shallow(args, line + 10, err);
 	ret = rev_args_add(args, line, err);
-	/* There are no paths here that it could have been. */
+	/*
+	 * The line cannot be a path here, so the message mentions only
+	 * revisions.
+	 */
 	if (ret == ERR_MISSING && !args->absent.code)
 		return error_set(err, ERR_MISSING, "bad revision '%s'", line);
 	if (!ret)
@@ -452,7 +463,7 @@ int rev_args_add_path(struct rev_args *args, const char *path)
 	return 0;
 }
 
-/* The lines behind "--". */
+/* Add the paths in the lines after "--". */
 static int add_paths(struct rev_args *args, struct stdin_lines *in,
 		     struct error *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Revision arguments, as rev-list and pack-objects take them from the command
+ * Revision arguments, as rev-list and pack-objects read them from the command
  * line and from standard input: names, ^names, ranges, --not, --all.
  */
 #ifndef BUILTIN_REVARGS_H
@@ -17,10 +17,10 @@
 /* A named object. */
 struct rev_arg {
 	struct oid oid;
-	char *path;   /* owned: of <rev>:<path>, else NULL */
-	char *name;   /* owned: as it was given, or a ref's; NULL unless
-			 names are kept */
-	bool is_left; /* the left side of <rev>...<rev> */
+	char *path; /* owned: the path of <rev>:<path>, otherwise NULL */
+	/* owned: the name as given, or a ref's name; NULL unless keep_names */
+	char *name;
+	bool is_left; /* on the left side of <rev>...<rev> */
 };
 
 struct rev_list {
@@ -33,63 +33,69 @@ struct rev_args {
 	struct refs *refs;         /* borrowed */
 	struct odb_reader *reader; /* owned */
 	struct rev_list wants, haves;
-	struct rev_list shallow; /* from "--shallow <oid>" lines */
-	char **paths;            /* owned: what stands behind "--" */
+	struct rev_list shallow; /* commits of "--shallow <oid>" lines */
+	char **paths;            /* owned: the paths after "--" */
 	size_t path_nr, path_alloc;
-	bool takes_paths;    /* may be set: from standard input, too */
-	bool keep_names;     /* of what is added from now on */
-	bool negate;         /* after an odd number of --not */
-	bool asked_for_refs; /* --all and the like, of which there may be
-				none */
-	struct error absent; /* about an object that does not exist, though it
-				has a name or a full id; code 0: all do */
+	bool takes_paths; /* set by the caller: standard input may have paths */
+	bool keep_names;  /* keep the names of objects that are added later */
+	bool negate;      /* after an odd number of --not */
+	/* an option such as --all was given; there may be no such refs */
+	bool asked_for_refs;
+	/*
+	 * error for an object with a name or a full id that does not exist;
+	 * code 0: all exist
+	 */
+	struct error absent;
 };
 
-/* 0 or ERR_NOMEM; release in any case. */
+/* Returns 0 or ERR_NOMEM. The caller must release *args in both cases. */
 int rev_args_init(struct rev_args *args, const struct odb *odb,
 		  struct refs *refs);
 void rev_args_release(struct rev_args *args);
 
 /*
- * Take one argument. Returns 1 when it was one of ours, 0 when it is an option
- * that is not, or a negative error: ERR_UNSUPPORTED for what only stock Git
- * resolves.
+ * Parse one argument. Returns 1 if it was used, 0 if it is another option, or a
+ * negative error code: ERR_UNSUPPORTED if only stock Git resolves it.
  */
 int rev_args_add(struct rev_args *args, const char *arg, struct error *err);
 
 /*
- * Take all lines of standard input; other options are errors. Behind "--" come
- * paths, where these are taken. A "--not" among them is for them alone, one
- * that was added before is not.
+ * Parse all lines of standard input. Unknown options are errors. After "--"
+ * come paths, if takes_paths is set. A "--not" in the lines applies only to the
+ * lines; a "--not" on the command line does not apply to them. Returns 0 or a
+ * negative error code.
  */
 int rev_args_add_stdin(struct rev_args *args, struct error *err);
 
 /*
- * When all are taken: 0, or ERR_MISSING when one has the id of an object that
- * does not exist, for who cannot do without.
+ * Call after the last argument, if all objects must exist. Returns 0, or
+ * ERR_MISSING if an argument is the id of a missing object.
  */
 int rev_args_check(const struct rev_args *args, struct error *err);
 
 /*
- * The words for who cannot do without a tip that is missing: those of a ref
- * that has its id, where refs were asked for and the object does not exist.
- * Returns ERR_MISSING, with *err left as it is in any other case, or a negative
- * error. Reads all refs.
+ * Make the error message for a missing tip: if refs were requested and the
+ * object does not exist, the message names a ref with this id. Returns
+ * ERR_MISSING, or another negative error code. *err is not changed in any other
+ * case. Reads all refs.
  */
 int rev_args_name_missing(const struct rev_args *args, const struct oid *oid,
 			  struct error *err);
 
-/* Take a path. 0 or ERR_NOMEM. */
+/* Add a path. Returns 0 or ERR_NOMEM. */
 int rev_args_add_path(struct rev_args *args, const char *path);
 
-/* Empty a list and let go of its memory. */
+/* Empty a list and free its memory. */
 void rev_list_release(struct rev_list *list);
 
-/* Add the object of a name to a list. 0 or negative. */
+/*
+ * Resolve a name and add the object to a list. Returns 0 or a negative error
+ * code.
+ */
 int rev_args_resolve(struct rev_args *args, struct rev_list *list,
 		     const char *name, struct error *err);
 
-/* The ids of a list alone: malloc()ed, NULL when out of memory. */
+/* Returns the ids of a list, malloc()ed, or NULL if there is no memory. */
 struct oid *rev_list_oids(const struct rev_list *list);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening the trace of a process, and its first and last words. */
+/* Opening the trace of a process, and its first and last events. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,10 +19,13 @@
 #define PARENT_SID "GIT_TRACE2_PARENT_SID"
 #define PARENT_NAME "GIT_TRACE2_PARENT_NAME"
 
-/* Processes above us that are named. */
+/* Maximum number of ancestor processes in the trace. */
 #define ANCESTORS_MAX 100
 
-/* Where the targets of trace2 are set, and whether they are brief. */
+/*
+ * The variables and keys that set the targets of trace2, and whether these are
+ * brief.
+ */
 static const struct {
 	enum trace_target target;
 	const char *variable, *key, *brief_variable, *brief_key;
@@ -35,7 +38,7 @@ static const struct {
 	 "GIT_TRACE2_EVENT_BRIEF", "trace2.eventbrief"},
 };
 
-/* The older ones, which no key sets. */
+/* The older targets, which have no keys. */
 static const struct {
 	enum trace_target target;
 	const char *variable;
@@ -44,9 +47,9 @@ static const struct {
 	{TRACE_PACKET, "GIT_TRACE_PACKET"},
 };
 
-/* ---- who we are */
+/* ---- the id of this process */
 
-/* "H" and the beginning of the hash of this host's name. */
+/* Append "H" and the first digits of the hash of this host's name. */
 static int put_host(struct buf *out)
 {
 	struct buf host = BUF_INIT;
@@ -99,7 +102,7 @@ static bool prepare(struct tracing *t)
 	return true;
 }
 
-/* ---- what is set */
+/* ---- settings */
 
 static bool is_true(const char *value)
 {
@@ -116,9 +119,10 @@ static int take_setting(void *ctx, const struct config_entry *entry)
 }
 
 /*
- * A variable of the environment, or else a key of the system's or the user's
- * configuration, for a repository is not to say what of us is told to whom.
- * Either may be NULL; NULL when neither is set.
+ * Returns a setting: an environment variable, or else a key of the system's or
+ * the user's configuration. `variable` and `key` may be NULL. The repository's
+ * configuration is ignored, because it must not decide where our data goes.
+ * Returns NULL if neither is set.
  */
 static const char *setting(const char *variable, const struct config *config,
 			   const char *key)
@@ -132,7 +136,7 @@ static const char *setting(const char *variable, const struct config *config,
 
 /* ---- opening targets */
 
-/* The address of a socket, behind "af_unix:". */
+/* Print the reason for a bad socket address, "af_unix:<path>". */
 static void explain_address(const char *name, const char *value)
 {
 	const char *path = value + 8;
@@ -151,7 +155,7 @@ static void explain_address(const char *name, const char *value)
 			     value, name);
 }
 
-/* Why a target of trace2 is not open: for who asks. */
+/* Print why a trace2 target cannot be opened, if the user asked for that. */
 static void explain(const char *name, const char *value,
 		    const struct error *err, bool is_asked)
 {
@@ -174,7 +178,7 @@ static void explain(const char *name, const char *value,
 			     value, name, reason);
 }
 
-/* The same for GIT_TRACE and its like, where everyone is told. */
+/* As explain(), for GIT_TRACE and other old variables; always prints. */
 static void explain_old(const char *name, const char *value,
 			const struct error *err)
 {
@@ -188,7 +192,10 @@ static void explain_old(const char *name, const char *value,
 			     strerror(err->sys_errno));
 }
 
-/* 2 when a directory has too many files, else 1 when it is open, or 0. */
+/*
+ * Open a target. Returns 1 if it is open, 2 if its directory has too many
+ * files, otherwise 0.
+ */
 static int open_target(struct tracing *t, enum trace_target target,
 		       const char *name, const char *value,
 		       const struct config *config)
@@ -213,7 +220,9 @@ static int open_target(struct tracing *t, enum trace_target target,
 	return ret < 0 ? 0 : ret;
 }
 
-/* The targets of trace2. Whether a directory has too many files. */
+/*
+ * Open the targets of trace2. Returns whether a directory has too many files.
+ */
 static bool open_targets(struct tracing *t, const struct config *config)
 {
 	const char *nesting = setting("GIT_TRACE2_EVENT_NESTING", config,
@@ -258,7 +267,7 @@ static int take_log(void *ctx, const struct config_entry *entry)
 {
 	const char **path = ctx;
 
-	/* As with hooks: a repository is not trusted to name a file. */
+	/* As with hooks, a repository is not trusted to name a file. */
 	if (entry->scope != CONFIG_LOCAL && entry->value)
 		*path = entry->value;
 	return 0;
@@ -285,9 +294,9 @@ static void open_log(struct tracing *t, const struct config *config)
 	free(path);
 }
 
-/* ---- first words */
+/* ---- the first events */
 
-/* Words that end in NUL each, as a list that borrows them. */
+/* Split text into words that each end in a NUL. The list borrows the words. */
 static const char **split(const struct buf *text, char end)
 {
 	const char **words;
@@ -304,7 +313,10 @@ static const char **split(const struct buf *text, char end)
 	return words;
 }
 
-/* Options were applied to argv by now: the system knows what it was. */
+/*
+ * Trace the start with the original arguments, which the system still knows;
+ * argv has changed by now.
+ */
 static void tell_start(struct tracing *t)
 {
 	struct buf text = BUF_INIT;
@@ -318,7 +330,7 @@ static void tell_start(struct tracing *t)
 	buf_release(&text);
 }
 
-/* Append a process's name and '\n'; the parent of it, or 0. */
+/* Append a process's name and '\n'. Returns the process's parent, or 0. */
 static long put_process(struct buf *names, long pid)
 {
 	struct buf stat = BUF_INIT;
@@ -331,7 +343,7 @@ static long put_process(struct buf *names, long pid)
 	open = strchr(stat.data, '(');
 	if (open)
 		close = strrchr(open, ')');
-	/* "<pid> (<name>) <state> <parent> ..." */
+	/* The format is "<pid> (<name>) <state> <parent> ...". */
 	if (close &&
 	    !buf_printf(names, "%.*s\n", (int)(close - open - 1), open + 1) &&
 	    sscanf(close + 1, " %*c %ld", &parent) != 1)
@@ -355,7 +367,7 @@ static void tell_ancestry(struct tracing *t)
 	buf_release(&names);
 }
 
-/* Some targets may have been opened, or all have failed to. */
+/* Turn the trace off if no target could be opened. */
 static void settle(struct tracing *t)
 {
 	if (!t->is_on || trace_is_on(&t->trace))
@@ -364,7 +376,10 @@ static void settle(struct tracing *t)
 	t->is_on = false;
 }
 
-/* Targets have been opened: say who begins, and to children whose they are. */
+/*
+ * Write the first events to the new targets, and pass our id to child
+ * processes.
+ */
 static void begin(struct tracing *t, bool too_many_files)
 {
 	settle(t);
@@ -388,7 +403,7 @@ void tracing_start(struct tracing *t)
 	for (size_t i = 0; i < ARRAY_NR(settings); i++)
 		t->has_looked |= getenv(settings[i].variable) != NULL;
 	open_old_targets(t);
-	/* What else is set of it stands in the configuration. */
+	/* Further settings are in the configuration. */
 	if (t->has_looked && !config_load(&config, &sources, NULL)) {
 		too_many = open_targets(t, &config);
 		config_release(&config);
@@ -455,7 +470,10 @@ static void tell_params(struct tracing *t, const struct config *config)
 		tell_param(&p, &config->entries[i]);
 }
 
-/* "<those above>/<name>", also for the children to come. */
+/*
+ * Trace the command's name as "<names of ancestors>/<name>", and pass it to
+ * child processes.
+ */
 static void tell_name(struct tracing *t)
 {
 	const char *above = getenv(PARENT_NAME);
@@ -478,7 +496,7 @@ void tracing_command(struct tracing *t, const char *const *argv)
 	tell_name(t);
 }
 
-/* Open what the environment has not. */
+/* Open the targets that the configuration sets and the environment does not. */
 static void open_configured(struct tracing *t, const struct config *config)
 {
 	open_log(t, config);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The trace of this process: what opens it (variables of the environment,
- * and trace2.* and gitreach.requestLog of the configuration), and what is told
- * of every command: how it was called, by whom, on which repository, how it
- * ended.
+ * The trace of this process. Environment variables open it, and so do trace2.*
+ * and gitreach.requestLog in the configuration. The trace reports for every
+ * command how it was called, by which processes, on which repository, and how
+ * it ended.
  *
- * The environment is looked at when the process begins. The configuration is
- * looked at when the repository is opened, since that is when it is read: a
- * command that opens none, or becomes stock Git, is told by it only as far as
- * stock Git does.
+ * The environment is read when the process starts. The configuration is read
+ * when the repository is opened. Therefore the configuration has no effect on a
+ * command without a repository, nor on a command that stock Git runs; stock Git
+ * then traces on its own.
  */
 #ifndef BUILTIN_TRACING_H
 #define BUILTIN_TRACING_H
@@ -22,31 +22,38 @@
 struct tracing {
 	uint64_t start_ns;   /* when the process began */
 	const char *command; /* borrowed; NULL: not known yet */
-	bool has_looked;     /* for targets of trace2 */
+	bool has_looked;     /* the targets of trace2 have been opened */
 	bool is_on;
-	struct trace trace; /* when is_on */
-	struct buf sid;     /* when is_on: those above us, '/', our own */
+	struct trace trace; /* valid if is_on */
+	/* if is_on: the ids of our ancestors, '/', our own id */
+	struct buf sid;
 };
 
 /*
- * Take the time, and open what the environment names. No failure: who cannot
- * be told is not.
+ * Record the start time and open the targets that the environment names. A
+ * target that cannot be opened is left out; this is no error.
  */
 void tracing_start(struct tracing *t);
 
-/* What to hand on: NULL when nobody listens. */
+/* Returns the trace, or NULL if tracing is off. */
 static inline struct trace *tracing_trace(struct tracing *t)
 {
 	return t && t->is_on ? &t->trace : NULL;
 }
 
-/* A command of ours begins; argv[0] is its name. Both are borrowed. */
+/*
+ * Report that one of our commands begins; argv[0] is its name. Both pointers
+ * are borrowed.
+ */
 void tracing_command(struct tracing *t, const char *const *argv);
 
-/* A repository was opened: open what its configuration names, say so to it. */
+/*
+ * Report that a repository was opened. Opens the targets that its configuration
+ * names, and makes the repository use the trace.
+ */
 void tracing_repo(struct tracing *t, struct repo *repo);
 
-/* The process ends, with this exit code, which is returned. */
+/* Report that the process ends with this exit code. Returns `code`. */
 int tracing_finish(struct tracing *t, int code);
 
 #endif

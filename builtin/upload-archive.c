@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * git upload-archive: executes stock Git. Stock Git does not know about
- * repositories that share objects with others. For such a repository, it is
- * told not to serve unreachable objects by id.
+ * repositories that share objects with others. For such a repository, its
+ * configuration is changed so that it does not serve unreachable objects by id.
  */
 #include <stdio.h>
 #include <stdlib.h>
