@@ -127,9 +127,9 @@ static int fd_writev(void *ctx, struct iovec *iov, size_t nr, struct error *err)
 }
 
 /*
- * Capacity asked for the output pipe, in bytes. With room for many packets, the
- * peer need not wake up for each packet, and writing a header does not have to
- * wait for the peer.
+ * Capacity asked for the output pipe, in bytes. It has room for many packets.
+ * The peer need not wake up for each packet, and a header can be written
+ * without waiting for the peer.
  */
 #define WIDE (1 << 20)
 

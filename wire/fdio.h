@@ -15,8 +15,8 @@ struct fdio {
 	/*
 	 * Seconds that the server waits for the peer before the process is
 	 * ended (git upload-pack --timeout); 0: no limit. Within this time the
-	 * peer must accept 64 KiB, or send 64 KiB, or send the rest of what it
-	 * has to say before the server's next output. A peer that sends a few
+	 * peer must accept 64 KiB, or send 64 KiB, or finish its message. A
+	 * message ends where the server has to answer. A peer that sends a few
 	 * bytes now and then is cut off, too.
 	 */
 	unsigned timeout;

@@ -76,8 +76,8 @@ int sideband_add(struct sideband *sb, enum sideband_band band,
 		 const void *bytes, size_t len, struct error *err);
 
 /*
- * Send an empty progress packet, so that nobody takes a silent connection for
- * dead. Does nothing without side-band. Returns 0 or a negative error code.
+ * Send an empty progress packet, which shows that the connection is alive. Does
+ * nothing without side-band. Returns 0 or a negative error code.
  */
 int sideband_keep_alive(struct sideband *sb, struct error *err);
 
