@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Random repositories with bitmap indexes through the public interface: all
- * that is called of gitreach_*() is in the shared library. Include after
+ * Random repositories with bitmap indexes, for tests of the public interface.
+ * The functions gitreach_*() come from the shared library. Include after
  * cmocka.h.
  */
 #ifndef T_UNIT_APIREPO_H
@@ -15,10 +15,10 @@ struct apirepo {
 	struct randrepo r;
 	gitreach_repo *repo;
 	gitreach_error *err;
-	bool *want, *had; /* by number of the object */
+	bool *want, *have; /* by object number */
 };
 
-/* Fails the test with the reason. */
+/* Fail the test with the error message if the call fails. */
 #define APIREPO_OK(a, call)                                                    \
 	do {                                                                   \
 		if ((call) != 0)                                               \
@@ -27,7 +27,7 @@ struct apirepo {
 		assert_int_equal(gitreach_error_code((a)->err), 0);            \
 	} while (0)
 
-/* The call fails with this code, and says why. */
+/* Assert that the call fails with this code and sets a message. */
 #define APIREPO_FAILS(a, code, call)                                           \
 	do {                                                                   \
 		assert_int_equal((call), (code));                              \
@@ -36,8 +36,8 @@ struct apirepo {
 	} while (0)
 
 /*
- * An index over most of the history; what is newer is in a second pack or
- * loose. Not opened yet.
+ * Make a repository. The bitmap index covers most of the history; newer objects
+ * are in a second pack or loose. The repository is not opened.
  */
 static inline void apirepo_make(struct apirepo *a, enum hash_algo algo,
 				uint32_t commits, uint64_t *seed)
@@ -45,8 +45,8 @@ static inline void apirepo_make(struct apirepo *a, enum hash_algo algo,
 	memset(a, 0, sizeof(*a));
 	a->err = gitreach_error_new();
 	a->want = calloc(RANDREPO_MAX, sizeof(bool));
-	a->had = calloc(RANDREPO_MAX, sizeof(bool));
-	assert_true(a->err && a->want && a->had);
+	a->have = calloc(RANDREPO_MAX, sizeof(bool));
+	assert_true(a->err && a->want && a->have);
 	randrepo_init(&a->r, algo, seed);
 	if (algo == HASH_SHA256)
 		tmprepo_write(&a->r.t, "config",
@@ -74,7 +74,7 @@ static inline void apirepo_release(struct apirepo *a)
 	gitreach_repo_close(a->repo);
 	gitreach_error_free(a->err);
 	free(a->want);
-	free(a->had);
+	free(a->have);
 	randrepo_release(&a->r);
 }
 
@@ -106,7 +106,7 @@ static inline gitreach_set *apirepo_run(struct apirepo *a, gitreach_query *q)
 	return set;
 }
 
-/* A random object, a recent commit most often. */
+/* Returns a random object, usually a recent commit. */
 static inline uint32_t apirepo_some(struct apirepo *a)
 {
 	struct randrepo *r = &a->r;
@@ -120,13 +120,13 @@ static inline uint32_t apirepo_some(struct apirepo *a)
 	return r->commits[r->commit_nr - 1 - randrepo_below(r, 20)];
 }
 
-/* Random wants and haves, in the query and in a->want and a->had. */
+/* Add random wants and haves to the query, and to a->want and a->have. */
 static inline void apirepo_draw(struct apirepo *a, gitreach_query *q)
 {
 	size_t len = apirepo_id_len(a);
 
 	memset(a->want, 0, RANDREPO_MAX);
-	memset(a->had, 0, RANDREPO_MAX);
+	memset(a->have, 0, RANDREPO_MAX);
 	for (uint32_t n = randrepo_below(&a->r, 5); n > 0; n--) {
 		uint32_t nr = apirepo_some(a);
 
@@ -137,19 +137,19 @@ static inline void apirepo_draw(struct apirepo *a, gitreach_query *q)
 	for (uint32_t n = randrepo_below(&a->r, 4); n > 0; n--) {
 		uint32_t nr = apirepo_some(a);
 
-		randrepo_reach(&a->r, a->had, nr);
+		randrepo_reach(&a->r, a->have, nr);
 		APIREPO_OK(a, gitreach_query_have(q, apirepo_id(a, nr), len,
 						  a->err));
 	}
 }
 
-/* Check that a set holds exactly what was drawn. */
+/* Check that a set has exactly the objects of a->want without a->have. */
 static inline void apirepo_check(struct apirepo *a, const gitreach_set *set)
 {
 	uint64_t counts[5] = {0}, all = 0;
 
 	for (uint32_t i = 0; i < a->r.nr; i++) {
-		bool expect = a->want[i] && !a->had[i];
+		bool expect = a->want[i] && !a->have[i];
 
 		assert_int_equal(gitreach_set_contains(set, apirepo_id(a, i),
 						       apirepo_id_len(a)),

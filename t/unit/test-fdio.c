@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Connections over descriptors. */
+/* wire/fdio.c: connections over file descriptors, and their timeouts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +41,7 @@ static void test_round_trip(void **state)
 	}
 }
 
-/* Bytes of a file follow the head; a pipe is given room for them. */
+/* The bytes of a file follow the head; the pipe is enlarged for them. */
 static void test_send_file(void **state)
 {
 	char path[] = "/tmp/gitreach-fdio-XXXXXX", bytes[70000], got[70004];
@@ -71,7 +71,7 @@ static void test_send_file(void **state)
 	close(span.fd);
 }
 
-/* A peer that says nothing ends the process, and only then. */
+/* The timeout ends the process if the peer is silent, and only then. */
 static void test_timeout(void **state)
 {
 	int fds[2], status;
@@ -93,7 +93,7 @@ static void test_timeout(void **state)
 	close(fds[1]);
 }
 
-/* A child that reads to the end, with a second of patience. */
+/* Start a child that reads to the end, with a timeout of one second. */
 static pid_t read_all(int *to)
 {
 	int fds[2];
@@ -117,8 +117,8 @@ static pid_t read_all(int *to)
 }
 
 /*
- * Whether it comes out as it should. Where a busy machine lets nobody run for
- * half a second it may not, so it is tried more than once.
+ * Assert that an attempt succeeds. An attempt may fail if a busy machine stops
+ * all processes for half a second, so it is repeated.
  */
 static void assert_mostly(bool (*attempt)(void))
 {
@@ -149,7 +149,10 @@ static bool trickle(void)
 	       WIFEXITED(served_status);
 }
 
-/* One byte now and then is as good as none; 64 KiB are something. */
+/*
+ * A peer that sends a byte now and then times out; one that sends 64 KiB does
+ * not.
+ */
 static void test_trickle(void **state)
 {
 	assert_mostly(trickle);
@@ -158,7 +161,10 @@ static void test_trickle(void **state)
 #define MANY (3 << 20)
 #define AT_ONCE (1 << 19)
 
-/* Send MANY bytes, by writev() or from a file, with a second of patience. */
+/*
+ * Start a child that sends MANY bytes, by writev() or from a file, with a
+ * timeout of one second.
+ */
 static pid_t send_many(int *from, bool is_file)
 {
 	static const char path[] = "/tmp/gitreach-fdio-XXXXXX";
@@ -230,7 +236,7 @@ static bool read_slowly(void)
 	return is_well;
 }
 
-/* A peer that takes longer over all of it, but never stops, gets it. */
+/* A slow peer that never stops reading gets all bytes. */
 static void test_slow_reader(void **state)
 {
 	assert_mostly(read_slowly);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* builtin/gc-lock.c: who may run, and what is left of who was killed. */
+/* builtin/gc-lock.c: locking, and locks of killed processes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,7 +56,7 @@ static void test_pid(void **state)
 	assert_true(exists(&t, "gc.pid"));
 	make_old(&t, "gc.pid", 13 * 60 * 60);
 	assert_int_equal(take(&own, &t, false, ""), 0);
-	/* Our own is no hindrance. */
+	/* Our own lock is ignored. */
 	assert_int_equal(take(&pid, &t, false, ""), 0);
 	sys_tempfile_abort(&pid);
 	assert_false(exists(&t, "gc.pid"));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* builtin/gc-need.c: packs listed and chosen, loose objects counted. */
+/* builtin/gc-need.c: listing and choosing packs, counting loose objects. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

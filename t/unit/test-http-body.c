@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bodies of HTTP requests: lengths, gzip, limits, in pieces of any size. */
+/* http/http-body.c: lengths, gzip, limits, in pieces of any size. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,7 +36,7 @@ static ssize_t give(void *ctx, void *bytes, size_t len, struct error *err)
 	return (ssize_t)n;
 }
 
-/* LEN bytes that compress somewhat; gzip's of them behind. */
+/* LEN bytes that compress somewhat, and the same bytes compressed by gzip. */
 struct sample {
 	uint8_t plain[LEN], packed[LEN * 2];
 	size_t packed_len;
@@ -63,7 +63,7 @@ static struct sample *sample_new(void)
 	return s;
 }
 
-/* Open and read all; what comes of it. */
+/* Open a body and read all of it. Returns the result. */
 static int read_all(struct buf *out, struct input *in, const char *length,
 		    const char *encoding, uint64_t max, struct error *err)
 {
@@ -106,7 +106,7 @@ static void test_round_trips(void **state)
 	free(s);
 }
 
-/* Members of a stream one after the other, then something else. */
+/* Several members of a stream, followed by other bytes. */
 static void test_members(void **state)
 {
 	static const size_t pieces[] = {1, 7, 4096, LEN * 8};
@@ -155,7 +155,7 @@ static void test_lengths(void **state)
 		{"0", 0, 0},
 		{"3", 0, 3},
 		{"6", 0, 6},
-		{"7", 0, 6}, /* the input ends before */
+		{"7", 0, 6}, /* the input ends too early */
 		{"18446744073709551615", 0, 6},
 		{"18446744073709551616", ERR_INVALID, 0},
 		{"-1", ERR_INVALID, 0},
@@ -173,7 +173,7 @@ static void test_lengths(void **state)
 			cases[i].ret);
 		assert_int_equal(out.len, cases[i].len);
 		assert_memory_equal(out.data, "abcdef", cases[i].len);
-		/* Nothing of what follows is taken. */
+		/* No byte after the body was read. */
 		assert_int_equal(in.at, cases[i].len);
 	}
 	buf_release(&out);
@@ -228,7 +228,10 @@ static void test_encodings(void **state)
 	buf_release(&out);
 }
 
-/* Cut short anywhere, a stream is an error; what follows it is ignored. */
+/*
+ * A truncated stream is an error at any length; bytes after the stream are
+ * ignored.
+ */
 static void test_truncated(void **state)
 {
 	struct sample *s = sample_new();
@@ -266,7 +269,7 @@ static void test_broken_input(void **state)
 	assert_int_equal(read_all(&out, &in, NULL, "gzip", LEN, NULL), ERR_IO);
 	in.at = 0;
 	assert_int_equal(read_all(&out, &in, NULL, NULL, LEN, NULL), ERR_IO);
-	s->packed[s->packed_len - 6] ^= 1; /* in the checksum */
+	s->packed[s->packed_len - 6] ^= 1; /* a bit of the checksum */
 	in = (struct input){s->packed, s->packed_len, 0, LEN, false};
 	assert_int_equal(read_all(&out, &in, NULL, "gzip", LEN, NULL),
 			 ERR_PEER);

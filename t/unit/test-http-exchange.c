@@ -80,7 +80,7 @@ static void test_defaults(void **state)
 	assert_true(a.x.upload_pack);
 	assert_false(a.x.receive_pack);
 	assert_int_equal(a.x.request_buffer, 10 << 20);
-	/* Who is known by name may push. */
+	/* A known user may push. */
 	a.options.remote_user = "me";
 	assert_int_equal(http_configure(&a.x, NULL), 0);
 	assert_true(a.x.receive_pack);
@@ -106,7 +106,7 @@ static void test_keys(void **state)
 	asked_release(&a);
 }
 
-/* Files would show what no ref reaches. */
+/* Files are not served if clients are limited to reachable objects. */
 static void test_no_files_with_a_limit(void **state)
 {
 	struct asked a;

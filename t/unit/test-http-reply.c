@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Answers of a CGI program. */
+/* http/http-reply.c: answers of a CGI program. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

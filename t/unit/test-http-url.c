@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Paths and query strings of HTTP requests. */
+/* http/http-url.c: paths and query strings. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

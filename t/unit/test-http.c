@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests over HTTP: statuses, what is asked in which order, failures. */
+/* http/http.c: statuses, the order of checks, failures. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -63,7 +63,7 @@ static void server_release(struct server *s)
 	buf_release(&s->log);
 }
 
-/* The answer without its carriage returns; "path?query". */
+/* Ask for "path?query". Returns the answer without carriage returns. */
 static const char *ask(struct server *s, const char *method, const char *url,
 		       const char *body)
 {
@@ -199,7 +199,9 @@ static void test_smart(void **state)
 		     NULL);
 	assert_string_equal(strstr(answer, "\n\n"), "\n\n");
 
-	/* What a client did wrong is its fault, if it is not told so. */
+	/*
+	 * An error of the client gets status 400 if the answer has not begun.
+	 */
 	s.options.content_type = "application/x-git-upload-pack-request";
 	assert_starts(ask(&s, "POST", "/r.git/git-upload-pack", "00"),
 		      "Status: 400 ");
@@ -218,7 +220,7 @@ static void test_smart(void **state)
 	server_release(&s);
 }
 
-/* A client that is gone at any byte of an answer. */
+/* A client that closes the connection at any byte of an answer. */
 static void test_gone(void **state)
 {
 	struct server s;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* libgitreach/bitmap.c: what is said about bitmap indexes. */
+/* libgitreach/bitmap.c: facts about bitmap indexes, verifying, writing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,8 +19,8 @@ static int note(void *ctx, const struct gitreach_bitmap_entry *entry)
 	nr = randrepo_find(&a->r, &oid);
 	assert_int_equal(a->r.objects[nr].type, OBJ_COMMIT);
 	assert_true(entry->bytes > 6);
-	assert_false(a->had[nr]);
-	a->had[nr] = true;
+	assert_false(a->have[nr]);
+	a->have[nr] = true;
 	return 0;
 }
 
@@ -47,7 +47,7 @@ static void what_there_is(void **state)
 	assert_true(info.flags & GITREACH_BITMAP_HASH_CACHE);
 	APIREPO_OK(&a, gitreach_bitmap_each(a.repo, note, &a, a.err));
 	for (uint32_t i = 0; i < a.r.nr; i++)
-		nr += a.had[i];
+		nr += a.have[i];
 	assert_int_equal(nr, info.bitmaps);
 	assert_int_equal(gitreach_bitmap_each(a.repo, stop, &seven, a.err), 7);
 	APIREPO_FAILS(&a, GITREACH_CANCELLED,
@@ -68,7 +68,7 @@ static int refuse(void *ctx, const struct gitreach_progress *progress)
 	return 1;
 }
 
-/* All of them, some of them; one of which one bit is wrong. */
+/* Verify all bitmaps, and a sample; one bit of one bitmap is wrong. */
 static void verifying(void **state)
 {
 	uint64_t seed = random_seed();
@@ -101,7 +101,7 @@ static void verifying(void **state)
 	apirepo_release(&a);
 }
 
-/* A wrong index is replaced, one that is gone is there again. */
+/* Writing replaces a wrong index, and creates a missing one. */
 static void writing(void **state)
 {
 	uint64_t seed = random_seed();

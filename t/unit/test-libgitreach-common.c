@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* libgitreach/common.c: versions, errors; and memory that runs out. */
+/* libgitreach/common.c: versions and errors; and allocations that fail. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,8 +13,8 @@
 #include "t/unit/apirepo.h"
 
 /*
- * malloc() and its like for this program and the library, of which the n-th
- * call fails. Sanitizers have their own.
+ * Replacements of malloc() and related functions, for this program and the
+ * library. The n-th call fails. Sanitizers have their own.
  */
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define CAN_FAIL 1
@@ -25,9 +25,9 @@ extern void *__libc_calloc(size_t nr, size_t len);
 extern void *__libc_realloc(void *p, size_t len);
 extern void __libc_free(void *p);
 
-static atomic_long left;     /* calls until one fails; 0: none does */
-static atomic_bool counting; /* whether `balance` is kept */
-static atomic_long balance;  /* allocated and not freed */
+static atomic_long left;     /* calls until one fails; 0: never */
+static atomic_bool counting; /* whether `balance` counts */
+static atomic_long balance;  /* number of allocations that were not freed */
 
 static bool fails(void)
 {
@@ -118,7 +118,7 @@ static int each_bitmap(void *ctx, const struct gitreach_bitmap_entry *entry)
 	return 0;
 }
 
-/* Sets and packs of a query that was made. */
+/* Use the sets and packs of a query. */
 static int use(gitreach_repo *repo, gitreach_query *query, uint64_t *nr,
 	       gitreach_error *err)
 {
@@ -154,7 +154,7 @@ static int use(gitreach_repo *repo, gitreach_query *query, uint64_t *nr,
 	return ret;
 }
 
-/* All kinds of functions, in one thread; *nr: objects found. */
+/* Call functions of all kinds in one thread. *nr: number of objects found. */
 static int everything(const char *dir, int strategy, uint64_t *nr,
 		      gitreach_error *err)
 {
@@ -182,7 +182,10 @@ static int everything(const char *dir, int strategy, uint64_t *nr,
 	return ret;
 }
 
-/* The index looked at, written and looked at again; *nr: its objects. */
+/*
+ * Inspect the index, write it, and inspect it again. *nr: number of its
+ * objects.
+ */
 static int write_index(const char *dir, int strategy, uint64_t *nr,
 		       gitreach_error *err)
 {
@@ -213,8 +216,8 @@ static int write_index(const char *dir, int strategy, uint64_t *nr,
 }
 
 /*
- * Whichever allocation fails, the answer is right or an error, and all memory
- * is given back.
+ * For each allocation that fails: the answer is right or an error, and all
+ * memory is freed.
  */
 static void fail_each(struct apirepo *a, int strategy,
 		      int (*fn)(const char *dir, int strategy, uint64_t *nr,
@@ -223,7 +226,10 @@ static void fail_each(struct apirepo *a, int strategy,
 	uint64_t right, nr;
 	long at = 0, step = 1;
 
-	/* What libraries allocate once and for all is there then. */
+	/*
+	 * After a first call, memory that libraries allocate only once exists
+	 * already.
+	 */
 	APIREPO_OK(a, fn(a->r.t.dir, strategy, &right, a->err));
 	do {
 		int ret;
@@ -259,7 +265,7 @@ static void out_of_memory(void **state)
 	apirepo_release(&a);
 }
 
-/* There is a right index at any time. */
+/* There is a correct index at any time. */
 static void out_of_memory_writing(void **state)
 {
 	uint64_t seed = random_seed();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* libgitreach/pack.c: packs taken apart by hand. */
+/* libgitreach/pack.c: the contents of packs are checked object by object. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,13 +24,14 @@ static struct gitreach_pack_options some_options(struct apirepo *a)
 }
 
 /*
- * Nothing that is not wanted; everything that is and that nobody has. A query's
- * pack may have more, a set's not.
+ * Check the objects of a pack: each is wanted, and all that are wanted and not
+ * excluded are there. A query's pack may have more objects, a set's pack may
+ * not.
  */
 static void check(struct apirepo *a, const struct sentpack *s, bool is_exact)
 {
 	for (uint32_t i = 0; i < a->r.nr; i++) {
-		bool expect = a->want[i] && !a->had[i];
+		bool expect = a->want[i] && !a->have[i];
 
 		assert_true(s->sent[i] || !expect);
 		assert_true(a->want[i] || !s->sent[i]);
@@ -60,10 +61,13 @@ static void of_queries(void **state)
 					       q, &o, take, &s.bytes, &report,
 					       a.err));
 			sentpack_decode(&s, o.flags & GITREACH_PACK_THIN
-						    ? a.had
+						    ? a.have
 						    : NULL);
 			check(&a, &s, false);
-			/* Nothing is looked for where all is had. */
+			/*
+			 * The bitmap index is not used if the haves reach
+			 * everything.
+			 */
 			if (s.nr)
 				assert_int_equal(report.used_bitmap,
 						 k % 2 == 0);
@@ -161,7 +165,7 @@ static void endings(void **state)
 	APIREPO_FAILS(
 		&a, GITREACH_UNSUPPORTED,
 		gitreach_query_write_pack(q, &o, take, &bytes, NULL, a.err));
-	/* Members that we do not know have to be 0. */
+	/* Unknown members must be 0. */
 	buf_reset(&bytes);
 	APIREPO_OK(&a, gitreach_query_write_pack(q, &newer.known, take, &bytes,
 						 NULL, a.err));

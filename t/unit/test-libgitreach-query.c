@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* libgitreach/query.c: requests whose answers are known. */
+/* libgitreach/query.c: queries with known answers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include "t/unit/apirepo.h"
 #include "t/unit/filterset.h"
 
-/* All ways find the same, and that is right. */
+/* All strategies find the same objects, and these are right. */
 static void random_requests(void **state)
 {
 	uint64_t seed = random_seed();
@@ -62,7 +62,7 @@ static void random_filters(void **state)
 	apirepo_release(&a);
 }
 
-/* A filter that bitmaps cannot apply is walked, or refused. */
+/* A filter that bitmaps cannot apply is answered by walking, or refused. */
 static void filters_by_path(void **state)
 {
 	uint64_t seed = random_seed();
@@ -97,7 +97,7 @@ static void filters_by_path(void **state)
 	apirepo_release(&a);
 }
 
-/* Patterns are read from a blob that is named as git names them. */
+/* Patterns are read from a blob, which may have any name of gitrevisions(7). */
 static void sparse_filter(void **state)
 {
 	uint64_t seed = random_seed();
@@ -162,7 +162,10 @@ static void commits_only(void **state)
 	apirepo_release(&a);
 }
 
-/* At least what is right, and nothing that is not wanted. */
+/*
+ * With GITREACH_INEXACT, the result has all right objects, and no object that
+ * is not wanted.
+ */
 static void inexact(void **state)
 {
 	uint64_t seed = random_seed();
@@ -182,7 +185,7 @@ static void inexact(void **state)
 			int has = gitreach_set_contains(set, apirepo_id(&a, i),
 							20);
 
-			assert_true(has || !a.want[i] || a.had[i]);
+			assert_true(has || !a.want[i] || a.have[i]);
 			assert_true(a.want[i] || !has);
 		}
 		gitreach_set_free(set);
@@ -191,7 +194,7 @@ static void inexact(void **state)
 	apirepo_release(&a);
 }
 
-/* What a commit without parents reaches is its tree. */
+/* A commit without parents reaches only its tree. */
 static void shallow(void **state)
 {
 	uint64_t seed = random_seed();
@@ -211,14 +214,14 @@ static void shallow(void **state)
 	memset(a.want, 0, RANDREPO_MAX);
 	a.want[tip] = true;
 	randrepo_reach(&a.r, a.want, a.r.objects[tip].refs[0]);
-	memset(a.had, 0, RANDREPO_MAX);
+	memset(a.have, 0, RANDREPO_MAX);
 	apirepo_check(&a, set);
 	gitreach_set_free(set);
 	gitreach_query_free(q);
 	apirepo_release(&a);
 }
 
-/* By name and prefix: the same as by id. */
+/* Names and prefixes give the same result as ids. */
 static void names(void **state)
 {
 	uint64_t seed = random_seed();
@@ -235,8 +238,8 @@ static void names(void **state)
 	APIREPO_OK(&a, gitreach_query_have_name(q, "main", a.err));
 	set = apirepo_run(&a, q);
 	memset(a.want, 1, RANDREPO_MAX);
-	memset(a.had, 0, RANDREPO_MAX);
-	randrepo_reach(&a.r, a.had, tip);
+	memset(a.have, 0, RANDREPO_MAX);
+	randrepo_reach(&a.r, a.have, tip);
 	apirepo_check(&a, set);
 	gitreach_set_free(set);
 	gitreach_query_free(q);
@@ -245,8 +248,8 @@ static void names(void **state)
 	APIREPO_OK(&a, gitreach_query_have_refs(q, "refs/none/", a.err));
 	APIREPO_OK(&a, gitreach_query_want_name(q, "HEAD^{tree}", a.err));
 	set = apirepo_run(&a, q);
-	memcpy(a.want, a.had, RANDREPO_MAX);
-	memset(a.had, 0, RANDREPO_MAX);
+	memcpy(a.want, a.have, RANDREPO_MAX);
+	memset(a.have, 0, RANDREPO_MAX);
 	apirepo_check(&a, set);
 	gitreach_set_free(set);
 	APIREPO_FAILS(&a, GITREACH_MISSING,
@@ -255,7 +258,7 @@ static void names(void **state)
 	apirepo_release(&a);
 }
 
-/* A have that is not there means nothing; a want has to be there. */
+/* A missing have is ignored; a missing want is an error. */
 static void missing_objects(void **state)
 {
 	uint64_t seed = random_seed();
@@ -279,7 +282,7 @@ static void missing_objects(void **state)
 		      gitreach_query_set(q, 77, 1, a.err));
 	APIREPO_FAILS(&a, GITREACH_UNSUPPORTED,
 		      gitreach_query_set(q, GITREACH_STRATEGY, 9, a.err));
-	/* Nobody has to want the reason. */
+	/* The error may be NULL. */
 	assert_int_equal(gitreach_query_set(q, 77, 1, NULL),
 			 GITREACH_UNSUPPORTED);
 	gitreach_query_free(q);
@@ -300,7 +303,7 @@ static int watch(void *ctx, const struct gitreach_progress *progress)
 	return ++w->calls == w->cancel_at;
 }
 
-/* Whatever step it is ended at, nothing is left but an error. */
+/* A query may be cancelled at any step; then there is only an error. */
 static void cancelling(void **state)
 {
 	uint64_t seed = random_seed();

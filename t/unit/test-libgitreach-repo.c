@@ -31,7 +31,7 @@ static void opening(void **state)
 	apirepo_release(&a);
 }
 
-/* The old snapshot goes on as it was. */
+/* The old snapshot does not change. */
 static void refreshing(void **state)
 {
 	uint64_t seed = random_seed();
@@ -69,7 +69,7 @@ static void refreshing(void **state)
 	apirepo_release(&a);
 }
 
-/* One bit of a bitmap is wrong, and only a check finds that. */
+/* If one bit of a bitmap is wrong, only GITREACH_CHECK finds that. */
 static void wrong_index(void **state)
 {
 	uint64_t seed = random_seed();
@@ -96,11 +96,11 @@ struct thread {
 	pthread_t id;
 	const struct apirepo *a;
 	uint64_t seed;
-	bool *want, *had;
+	bool *want, *have;
 	int failed;
 };
 
-/* Without cmocka, which is not for threads. */
+/* Does not use cmocka, which is not thread-safe. */
 static int ask(struct thread *t, int strategy)
 {
 	struct apirepo a = *t->a;

@@ -8,7 +8,10 @@
 
 #include "t/unit/apirepo.h"
 
-/* A random set, found either way, and what it holds in a->want. */
+/*
+ * Returns a random set, found by bitmaps or by walking. a->want has its
+ * objects.
+ */
 static gitreach_set *some_set(struct apirepo *a)
 {
 	gitreach_query *q = apirepo_query(a, (int)randrepo_below(&a->r, 2));
@@ -16,8 +19,8 @@ static gitreach_set *some_set(struct apirepo *a)
 
 	apirepo_draw(a, q);
 	for (uint32_t i = 0; i < a->r.nr; i++)
-		a->want[i] &= !a->had[i];
-	memset(a->had, 0, RANDREPO_MAX);
+		a->want[i] &= !a->have[i];
+	memset(a->have, 0, RANDREPO_MAX);
 	set = apirepo_run(a, q);
 	gitreach_query_free(q);
 	return set;
@@ -83,7 +86,7 @@ static int refuse(void *ctx, const uint8_t *id, size_t id_len, int type)
 	return -1;
 }
 
-/* All objects, by type, each once. */
+/* Each object is visited once, in the order of types. */
 static void each(void **state)
 {
 	uint64_t seed = random_seed();
@@ -130,7 +133,7 @@ static void each_can_be_ended(void **state)
 	APIREPO_OK(&a, gitreach_query_want_refs(q, "", a.err));
 	set = apirepo_run(&a, q);
 	s.a = &a;
-	s.seen = a.had;
+	s.seen = a.have;
 	assert_int_equal(
 		gitreach_set_each(set, GITREACH_ANY_TYPE, see, &s, a.err), 5);
 	assert_int_equal(s.nr, 3);
@@ -146,7 +149,10 @@ static void each_can_be_ended(void **state)
 	apirepo_release(&a);
 }
 
-/* The packs' and loose files' bytes, but for headers, trailers, copies. */
+/*
+ * The sum is the size of packs and loose files without headers, trailers and
+ * duplicates.
+ */
 static void disk_size(void **state)
 {
 	uint64_t seed = random_seed(), parts[3], all;
@@ -209,7 +215,7 @@ static void snapshots_do_not_mix(void **state)
 	apirepo_release(&a);
 }
 
-/* What an answer cost. */
+/* The explanation of an answer. */
 static void explanations(void **state)
 {
 	uint64_t seed = random_seed();
@@ -229,7 +235,7 @@ static void explanations(void **state)
 	assert_true(how.bitmaps_used > 0 && how.commits_walked > 0);
 	assert_true(how.objects_walked > 0);
 	assert_string_equal(how.reason, "");
-	/* As far as an older program's struct goes. */
+	/* An older program's struct is filled in up to its size. */
 	APIREPO_OK(&a, gitreach_set_explain(&small, set, a.err));
 	assert_int_equal(small.strategy, GITREACH_BITMAP);
 	assert_int_equal(small.commits_walked, 77);

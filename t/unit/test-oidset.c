@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ordered sets of ids. */
+/* wire/oidset.c: ordered sets of ids. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,7 +58,10 @@ static void test_maximum(void **state)
 	oidset_release(&set);
 }
 
-/* 60,000 with the same first bytes: most are where they belong, or near. */
+/*
+ * Of 60,000 ids with the same first bytes, most are in their own slot or near
+ * it.
+ */
 static void test_chosen(void **state)
 {
 	enum { NR = 60000 };

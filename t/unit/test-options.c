@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The option parser: what it accepts, what it says otherwise. */
+/* builtin/options.c: accepted words and error messages. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 
 #define WORDS_MAX 16
 
-/* All kinds of options, and what a parse has left in them. */
+/* Options of all kinds, and their values after parsing. */
 struct world {
 	bool all, quiet, no_reuse;
 	int verbose;
@@ -25,7 +25,7 @@ struct world {
 	int operand_nr;
 	char words[256];
 	const char *argv[WORDS_MAX + 1]; /* point into words */
-	char text[4096];                 /* what was printed, both streams */
+	char text[4096];                 /* printed text, of both streams */
 };
 
 static int remember(void *value, const char *arg)
@@ -38,7 +38,7 @@ static int remember(void *value, const char *arg)
 	return arg && !strcmp(arg, "bad") ? -1 : 0;
 }
 
-/* Catch what is printed on both streams while `words` are parsed. */
+/* Parse `words` and collect the text that is printed on both streams. */
 static int run(struct world *w, const char *words)
 {
 	const struct option options[] = {
@@ -293,7 +293,7 @@ static void mistakes(void **state)
 	assert_int_equal(run(&w, "-a x --nope"), -129);
 }
 
-/* Found wherever it stands, before and after what would be wrong. */
+/* The option is found at any position, before and after invalid words. */
 static const char *const stock_only[] = {
 	"--stock-only",
 	"--stock-only=x",

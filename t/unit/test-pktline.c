@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pkt-lines: parsing, reading in pieces, writing. */
+/* wire/pktline.c: parsing packets, reading them in chunks, writing them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -112,7 +112,7 @@ static void test_messages(void **state)
 	assert_string_equal(err.msg, "protocol error: bad line length 65535");
 }
 
-/* Whatever the pieces, the packets are the same. */
+/* The packets are the same for all chunk sizes. */
 static void test_read_chunks(void **state)
 {
 	static const char text[] = "0006a\n0005b00000001000fhello\nworld"
@@ -146,7 +146,10 @@ static void test_read_chunks(void **state)
 	}
 }
 
-/* What follows the packets, read ahead or not, comes as it is. */
+/*
+ * Raw bytes after the packets are unchanged, whether they were read ahead or
+ * not.
+ */
 static void test_read_raw(void **state)
 {
 	static const char text[] = "0005a0000PACKdata";
@@ -198,7 +201,7 @@ static void test_read_truncated(void **state)
 	check_read_fails("0003", "protocol error: bad line length 3");
 }
 
-/* The longest packet there is goes through both ways. */
+/* The longest allowed packet can be read and written. */
 static void test_longest(void **state)
 {
 	struct mem m = {NULL, 0, 0, SIZE_MAX, BUF_INIT, 0, false};
@@ -251,7 +254,7 @@ static void test_write(void **state)
 	assert_int_equal(pktline_send(&w, NULL), 0);
 	assert_int_equal(m.write_nr, 1);
 
-	/* What is large is not copied. */
+	/* Large spans are not copied. */
 	iov[1] = (struct iovec){large, sizeof(large)};
 	assert_int_equal(pktline_write_flush(&w, NULL), 0);
 	assert_int_equal(pktline_send_spans(&w, iov, 2, NULL), 0);

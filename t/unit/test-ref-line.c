@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* wire/ref-line.c: against the same line put together and written. */
+/*
+ * wire/ref-line.c: compared with lines that are formatted first and then
+ * written.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +37,7 @@ static void put_twin(struct pktline_writer *w, enum hash_algo algo,
 	buf_release(&line);
 }
 
-/* Enough lines to be sent in several pieces, with a band and without. */
+/* Write enough lines for several sends, with a band and without. */
 static void check(enum hash_algo algo, uint8_t band)
 {
 	static const char rest[] = "\0 caps";
@@ -75,7 +78,7 @@ static void test_twin(void **state)
 	check(HASH_SHA256, 1);
 }
 
-/* A name that no packet holds is an error, and nothing is begun. */
+/* A name that is too long for a packet is an error, and no packet is begun. */
 static void test_too_long(void **state)
 {
 	static const struct oid oid = OID_ZERO_INIT;

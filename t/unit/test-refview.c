@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Visible refs: rules, namespaces, short names. */
+/* wire/refview.c: hide rules, namespaces, short names. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -147,8 +147,8 @@ static void test_each(void **state)
 }
 
 /*
- * Whatever the rules, skipping directories changes nothing, and neither does to
- * judge names of a range at once.
+ * For all rules, the visible refs are the same with and without skipped
+ * directories, and with and without ranges of names that are judged together.
  */
 static void test_skips(void **state)
 {
@@ -274,7 +274,7 @@ static void test_namespace(void **state)
 	tmprepo_release(&t);
 }
 
-/* What HEAD names, where it is hidden itself. */
+/* Check refview_head() for a HEAD that is hidden. */
 static void head(const char *namespace, const char *rules, int expect_ret,
 		 const char *expect_branch)
 {
@@ -310,12 +310,12 @@ static void test_head(void **state)
 	head("a", HIDE "HEAD\n", 0, "refs/heads/in");
 	head("a", HIDE "HEAD\nhideRefs = refs/heads/in\n", 0, NULL);
 	head("a", HIDE "HEAD\nhideRefs = ^refs/namespaces/a/refs\n", 0, NULL);
-	/* It has none. */
+	/* The namespace has no HEAD. */
 	head("a/b", HIDE "HEAD\n", 0, NULL);
 	head("a/b", "", 0, NULL);
 }
 
-/* One that points out of its namespace. */
+/* A HEAD that points out of its namespace. */
 static void test_head_outside(void **state)
 {
 	const char *branch;
@@ -335,7 +335,10 @@ static void test_head_outside(void **state)
 	tmprepo_release(&t);
 }
 
-/* A rule without a value: better nothing than everything. */
+/*
+ * A rule without a value is an error, because ignoring it could show hidden
+ * refs.
+ */
 static void test_no_value(void **state)
 {
 	struct refview v;
@@ -374,7 +377,7 @@ static void test_lookup(void **state)
 	assert_int_equal(refview_expand(&v, "../config", &ref, NULL), 0);
 	assert_int_equal(refview_expand(&v, "config", &ref, NULL), 0);
 	assert_int_equal(refview_expand(&v, "", &ref, NULL), 0);
-	/* Other ways to the same files. */
+	/* Other names of the same files. */
 	assert_int_equal(
 		refview_lookup(&v, "main-worktree/refs/secret/x", &ref, NULL),
 		0);

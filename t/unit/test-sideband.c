@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Side bands: what is framed comes out again, in packets of the right size. */
+/*
+ * wire/sideband.c: framed bytes are read back, and packets have the right size.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,8 +15,8 @@
 
 struct sink {
 	struct buf out;
-	size_t largest_write; /* spans of one gathered write */
-	size_t file_bytes;    /* that came from a file */
+	size_t largest_write; /* most spans of one gathered write */
+	size_t file_bytes;    /* bytes that came from a file */
 	bool fail;
 };
 
@@ -74,7 +76,7 @@ static void stop(struct fixture *f)
 	buf_release(&f->sink.out);
 }
 
-/* Take the stream apart: the bytes of one band. */
+/* Collect the bytes of one band. */
 static void demultiplex(struct buf *out, const struct sink *s, char band,
 			size_t packet_max)
 {
@@ -111,7 +113,7 @@ static void check_size(enum sideband_mode mode, size_t len, size_t packet_max)
 	buf_release(&got);
 }
 
-/* The same out of a file, where the output can. */
+/* The same from a file, if the output supports that. */
 static void check_file(enum sideband_mode mode, size_t len, bool can)
 {
 	struct fixture plain, file;
@@ -182,7 +184,7 @@ static void test_bands(void **state)
 	stop(&f);
 }
 
-/* Without side bands there is the pack and nothing else. */
+/* Without side-band, only the pack is sent. */
 static void test_keep_alive(void **state)
 {
 	struct fixture f;
@@ -244,7 +246,7 @@ static void test_output_fails(void **state)
 	stop(&f);
 }
 
-/* What is added goes out with what comes next. */
+/* Added data is sent with the next packet. */
 static void test_add(void **state)
 {
 	struct fixture f;
@@ -266,7 +268,7 @@ static void test_add(void **state)
 	stop(&f);
 }
 
-/* A large span goes out in few gathered writes. */
+/* A large span needs only a few gathered writes. */
 static void test_gathers(void **state)
 {
 	char *data = calloc(1, 3000000);

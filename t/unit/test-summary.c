@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wire/summary.c: the account of a request, and none for nobody. */
+/* wire/summary.c: the summary of a request, with a trace and without. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,7 +44,7 @@ static void stop(struct listener *l)
 	close(l->fd);
 }
 
-/* The number behind `"key":`; fails when there is none. */
+/* Returns the number after `"key":`; fails if there is none. */
 static uint64_t number(const char *text, const char *key)
 {
 	char quoted[64];
@@ -80,7 +80,10 @@ static void test_requests(void **state)
 	listen_to(&l, TRACE_LOG);
 	summary_init(&s, &l.t, "upload-pack");
 	assert_ptr_equal(summary_tap(&s), &s.tap);
-	/* Read ahead of the request: counted; waited for: not its time. */
+	/*
+	 * Bytes that were read ahead count for this request; earlier waiting
+	 * time does not.
+	 */
 	s.tap.bytes_read = 100;
 	s.tap.read_ns = 5000000;
 	summary_begin(&s, "fetch");
@@ -112,7 +115,7 @@ static void test_requests(void **state)
 		    number(l.text, "negotiate_us") + number(l.text, "pack_us"));
 	assert_null(strstr(l.text, "hooks_us"));
 	assert_true(number(l.text, "peak_rss_kib") > 0);
-	/* The next has nothing of it. */
+	/* The next request starts from zero. */
 	error_set(&err, ERR_PEER, "gone");
 	summary_begin(&s, "ls-refs");
 	summary_end(&s, &err);
@@ -121,7 +124,10 @@ static void test_requests(void **state)
 				       "\"error\":\"gone\","
 				       "\"bytes_received\":0,"));
 	assert_null(strstr(l.text, "wants"));
-	/* None has begun, or it was none. */
+	/*
+	 * No event is written if no request has begun, or if the request was
+	 * dropped.
+	 */
 	summary_end(&s, NULL);
 	summary_begin(&s, "fetch");
 	summary_drop(&s);
@@ -131,7 +137,7 @@ static void test_requests(void **state)
 	stop(&l);
 }
 
-/* Phases are regions, also when the request is never finished. */
+/* Phases are regions in the trace, even if the request never ends. */
 static void test_regions(void **state)
 {
 	struct listener l;

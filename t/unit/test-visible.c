@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wire/visible.c: by every way to find out, and against each other. */
+/* wire/visible.c: each way to find an object, and comparisons between them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ static struct visible *open_one(struct dialog *d, const char *namespace)
 	return v;
 }
 
-/* By a view that was asked nothing before. */
+/* Ask a new struct visible. */
 static int sees(struct dialog *d, const char *name)
 {
 	struct visible *v = open_one(d, NULL);
@@ -68,7 +68,10 @@ static void test_kinds(void **state)
 	}
 }
 
-/* What has been found stays, and each answer is that of a view of its own. */
+/*
+ * Results are kept, and each answer is the same as that of a new struct
+ * visible.
+ */
 static void test_all_at_once(void **state)
 {
 	static const char *const names[] = {
@@ -93,7 +96,7 @@ static void test_all_at_once(void **state)
 	dialog_release(&d);
 }
 
-/* A hint that no ref names opens nothing. */
+/* A hint that no ref points to makes no object visible. */
 static void test_hints(void **state)
 {
 	struct visible *v;
@@ -130,7 +133,9 @@ static void test_namespace(void **state)
 	dialog_release(&d);
 }
 
-/* Behind what is broken nothing is seen, and what is whole still is. */
+/*
+ * Objects behind broken history are not visible; all other objects still are.
+ */
 static void test_broken(void **state)
 {
 	struct dialog d;
@@ -161,7 +166,7 @@ static void test_limit(void **state)
 
 	init(&d, "");
 	assert_false(limit(&d));
-	/* A store is its own member. */
+	/* A store counts as its own member. */
 	tmprepo_write(&d.t, "network/members", "");
 	assert_true(limit(&d));
 	dialog_config(&d, CONFIG_LOCAL, "[gitreach]\nreachableOnly = false\n");
@@ -171,7 +176,7 @@ static void test_limit(void **state)
 	dialog_release(&d);
 }
 
-/* What the protocol makes of it: wants, haves, boundaries, sizes. */
+/* Protocol dialogs: wants, haves, shallow boundaries, object sizes. */
 static void test_dialogs(void **state)
 {
 	static const char *const ids[] = {"lost", "h0", "stray"};
@@ -197,7 +202,7 @@ static void test_dialogs(void **state)
 			 dialog_answer(&d, other));
 		snprintf(one, sizeof(one), script, id);
 		snprintf(answer, sizeof(answer), "%s", dialog_answer(&d, one));
-		/* Its own name aside. */
+		/* Ignore the object's own id. */
 		found = strstr(answer, id);
 		if (found) {
 			memmove(found + 4, found + strlen(id),
