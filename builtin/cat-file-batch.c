@@ -259,7 +259,7 @@ static bool is_ambiguous(const struct batch *b, const char *name)
  * for each such name. Returns 0, ERR_MISSING, ERR_NOMEM, or ERR_UNSUPPORTED if
  * stock Git is not installed or gives no answer.
  */
-static int ask_stock(struct batch *b, struct oid *oid, const char *name)
+static int resolve_by_stock(struct batch *b, struct oid *oid, const char *name)
 {
 	const char *words[] = {"rev-parse",        "--verify", "--quiet",
 			       "--end-of-options", name,       NULL};
@@ -300,7 +300,7 @@ static int print_named(struct batch *b, char *name, bool contents)
 	}
 	ret = store_resolve(b->store, &t.oid, name, &b->err);
 	if (ret == ERR_UNSUPPORTED)
-		ret = ask_stock(b, &t.oid, name);
+		ret = resolve_by_stock(b, &t.oid, name);
 	if (ret == ERR_NOMEM || ret == ERR_UNSUPPORTED)
 		return ret;
 	if (ret == ERR_INVALID && is_ambiguous(b, name)) {

@@ -111,7 +111,7 @@ static bool is_midx_file(const char *name)
 }
 
 /* Returns the problem with a file of the pack directory, or NULL. */
-static const char *judge(const struct names *names, const char *name)
+static const char *problem_of(const struct names *names, const char *name)
 {
 	static const char *const known[] = {
 		".pack",   ".idx",      ".rev",    ".keep",
@@ -150,7 +150,7 @@ static int judge_packs(struct count *c)
 	dir_len = path.len;
 	ret = list(&names, path.data);
 	for (i = 0; !ret && i < names.nr; i++) {
-		const char *why = judge(&names, names.names[i]);
+		const char *why = problem_of(&names, names.names[i]);
 
 		if (!why)
 			continue;

@@ -225,9 +225,9 @@ static int set_environment(const struct search *s, struct error *err)
 }
 
 /* Execute `program` with `name` as argv[0], followed by `args`. */
-static int become(const char *program, const char *name,
-		  const char *const *args, struct trace *trace,
-		  struct error *err)
+static int exec_stock(const char *program, const char *name,
+		      const char *const *args, struct trace *trace,
+		      struct error *err)
 {
 	size_t nr = 0;
 	char **argv;
@@ -320,7 +320,7 @@ int fallback_git(const char *const *args, struct trace *trace)
 	if (!ret)
 		ret = set_environment(&s, &err);
 	if (!ret)
-		become(s.stock.data, "git", args, trace, &err);
+		exec_stock(s.stock.data, "git", args, trace, &err);
 	search_release(&s);
 	return builtin_fail(&err);
 }
@@ -361,10 +361,10 @@ int fallback_helper(const char *const *args, struct trace *trace)
 	if (!ret)
 		ret = find_helper(&program, &name_off, &s, trace, &err);
 	if (!ret && is_program(&st, program.data) && !on_trail(&s, &st))
-		become(program.data, program.data + name_off, args + 1, trace,
-		       &err);
+		exec_stock(program.data, program.data + name_off, args + 1,
+			   trace, &err);
 	else if (!ret)
-		become(s.stock.data, "git", args, trace, &err);
+		exec_stock(s.stock.data, "git", args, trace, &err);
 	buf_release(&program);
 	search_release(&s);
 	return builtin_fail(&err);

@@ -10,6 +10,7 @@
 #include "builtin/revargs.h"
 #include "walk/filter.h"
 
+/* The filters of a command line. */
 struct filter_args {
 	struct filter filter;
 	struct error err; /* the error of the first invalid value */

@@ -61,7 +61,7 @@ static int judge_name(void *ctx, const char *name)
 	return 0;
 }
 
-static void name_strangers(struct fsck_run *r, const char *objects)
+static void name_non_objects(struct fsck_run *r, const char *objects)
 {
 	struct error why = ERROR_INIT;
 
@@ -78,12 +78,12 @@ static void name_strangers(struct fsck_run *r, const char *objects)
 	}
 }
 
-void fsck_name_strangers(struct fsck_run *r)
+void fsck_name_non_objects(struct fsck_run *r)
 {
 	const struct odb *odb = r->s.odb;
 
 	for (size_t i = 0; i < odb->dir_nr && (r->a.full || !i); i++)
-		name_strangers(r, odb->dirs[i]);
+		name_non_objects(r, odb->dirs[i]);
 }
 
 /* ---- packs and their side files */

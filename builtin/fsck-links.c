@@ -27,7 +27,7 @@ bool fsck_is_promised(struct fsck_run *r, const struct oid *oid)
  * Whether an object exists now and is sound. Another process may have pushed or
  * packed it after our packs were opened.
  */
-static bool has_come(struct fsck_run *r, const struct oid *oid)
+static bool exists_now(struct fsck_run *r, const struct oid *oid)
 {
 	struct odb_object obj = ODB_OBJECT_INIT;
 	struct hash_ctx hash;
@@ -60,12 +60,12 @@ static bool is_built_in(const struct fsck_run *r, const struct oid *oid)
  * Whether a missing object is no error. A missing empty tree is an error,
  * because other implementations may not have it built in.
  */
-static bool may_lack(struct fsck_run *r, const struct oid *oid)
+static bool may_be_missing(struct fsck_run *r, const struct oid *oid)
 {
 	if (fsck_is_promised(r, oid))
 		return true;
 	return is_built_in(r, oid) ? odb_stores(r->s.odb, oid)
-				   : has_come(r, oid);
+				   : exists_now(r, oid);
 }
 
 /*
@@ -92,7 +92,7 @@ static int on_broken(void *ctx, const struct fsck_links_object *from,
 {
 	struct fsck_run *r = ctx;
 
-	if (is_built_in(r, &to->oid) || may_lack(r, &to->oid))
+	if (is_built_in(r, &to->oid) || may_be_missing(r, &to->oid))
 		return 0;
 	printf("broken link from %7s %s\n", object_type_name(from->type),
 	       show(r, &from->oid));
@@ -125,7 +125,7 @@ static int on_missing(void *ctx, const struct fsck_links_object *object,
 {
 	struct fsck_run *r = ctx;
 
-	if (may_lack(r, &object->oid))
+	if (may_be_missing(r, &object->oid))
 		return 0;
 	printf("missing %s %s\n", object_type_name(object->type),
 	       show(r, &object->oid));
@@ -199,7 +199,8 @@ struct roots {
 	struct fsck_run *r;
 	struct fsck_links *l;
 	size_t ref_nr;
-	struct oidmap told; /* owned: ids of HEAD and reflogs that were added */
+	struct oidmap
+		added; /* owned: ids of HEAD and reflogs that were added */
 };
 
 static int name_root(struct fsck_run *r, const struct oid *oid,
@@ -283,7 +284,7 @@ static int add_ref(void *ctx, const struct ref *ref)
 	if (type < 0)
 		return type;
 	roots->ref_nr++;
-	if (!type && !may_lack(r, &ref->oid)) {
+	if (!type && !may_be_missing(r, &ref->oid)) {
 		builtin_error("%s: invalid sha1 pointer %s", ref->name,
 			      oid_to_hex(hex, &ref->oid, r->s.repo->algo));
 		r->found |= FSCK_FOUND_REACHABLE;
@@ -308,7 +309,7 @@ static int add_kept(struct roots *roots, const struct oid *oid,
 	char hex[OID_MAX_HEX_LEN + 1];
 	int type = fsck_links_root(roots->l, oid, OBJ_NONE, r->err);
 
-	if (!type && !may_lack(r, oid)) {
+	if (!type && !may_be_missing(r, oid)) {
 		builtin_error("%s%sinvalid reflog entry %s", name ? name : "",
 			      name ? ": " : "",
 			      oid_to_hex(hex, oid, r->s.repo->algo));
@@ -322,7 +323,7 @@ static int add_logged_id(struct roots *roots, const struct oid *oid,
 {
 	if (oid_is_zero(oid))
 		return 0;
-	if (oidmap_add(&roots->told, oid, 0, NULL) < 0)
+	if (oidmap_add(&roots->added, oid, 0, NULL) < 0)
 		return error_nomem(roots->r->err);
 	return add_kept(roots, oid, name);
 }
@@ -348,7 +349,7 @@ static int add_other(void *ctx, const struct oid *oid)
 	struct roots *roots = ctx;
 	uint32_t ignored;
 
-	return oidmap_get(&roots->told, oid, &ignored)
+	return oidmap_get(&roots->added, oid, &ignored)
 		       ? 0
 		       : add_kept(roots, oid, NULL);
 }
@@ -408,7 +409,7 @@ static int add_refs(struct roots *roots)
 	if (!roots->ref_nr)
 		fprintf(stderr, "notice: No default references\n");
 	ret = refs_lookup(r->s.refs, "HEAD", &head, NULL);
-	if (ret > 0 && oidmap_add(&roots->told, &head.oid, 0, NULL) < 0)
+	if (ret > 0 && oidmap_add(&roots->added, &head.oid, 0, NULL) < 0)
 		ret = error_nomem(r->err);
 	if (ret > 0)
 		ret = add_ref(roots, &head);
@@ -431,7 +432,7 @@ static int add_named(struct roots *roots, const char *name)
 	type = fsck_links_root(roots->l, &oid,
 			       is_built_in(r, &oid) ? OBJ_TREE : OBJ_NONE,
 			       r->err);
-	if (!type && !is_built_in(r, &oid) && !may_lack(r, &oid)) {
+	if (!type && !is_built_in(r, &oid) && !may_be_missing(r, &oid)) {
 		builtin_error("%s: object missing",
 			      oid_to_hex(hex, &oid, r->s.repo->algo));
 		r->found |= FSCK_FOUND_OBJECT;
@@ -477,7 +478,7 @@ int fsck_check_links(struct fsck_run *r, const char **names, int name_nr)
 		ret = fsck_links_reach(&l, r->err);
 	if (!ret && (r->a.unreachable || r->a.dangling || r->a.lost_found))
 		ret = fsck_links_leftover(&l, r->err);
-	oidmap_release(&roots.told);
+	oidmap_release(&roots.added);
 	fsck_names_release(&r->names);
 	fsck_links_release(&l);
 	return ret;

@@ -46,7 +46,7 @@ void fsck_check_refs(struct fsck_run *r);
  * Print the names of files among loose objects that are not objects. They do
  * not change the exit code.
  */
-void fsck_name_strangers(struct fsck_run *r);
+void fsck_name_non_objects(struct fsck_run *r);
 
 /*
  * Whether a promisor remote has an object, so that the object may be missing.

@@ -223,7 +223,7 @@ static int scan(struct fsck_run *r, const struct progress_out *progress)
 	r->scan.progress = progress;
 	if (r->a.connectivity_only)
 		return fsck_scan_list(&r->scan, r->err);
-	fsck_name_strangers(r);
+	fsck_name_non_objects(r);
 	ret = fsck_scan_run(&r->scan, r->err);
 	return ret < 0 ? ret : check_blobs(r);
 }

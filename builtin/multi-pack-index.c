@@ -109,7 +109,7 @@ static int load_bitmap(const struct call *c, struct newpack_options *newpack,
  * Run a subcommand; while other processes change its packs, reopen the store
  * and retry.
  */
-static int try_anew(struct object_dir_call *call, object_dir_fn *run)
+static int run_with_retries(struct object_dir_call *call, object_dir_fn *run)
 {
 	struct call *c = (struct call *)call;
 	int code;
@@ -126,7 +126,7 @@ static int try_anew(struct object_dir_call *call, object_dir_fn *run)
 }
 
 /* Whether the subcommand will be retried, so that it prints nothing now. */
-static bool is_tried_again(struct call *c, bool outdated)
+static bool will_retry(struct call *c, bool outdated)
 {
 	c->outdated = outdated && c->tries_left;
 	return c->outdated;
@@ -232,7 +232,7 @@ static int compact_layers(struct call *c, struct odb_midx *from,
 		ret = write_packs_of(c, &result, &o, from, to, &err);
 	if (!ret)
 		print_checksum(c, result.checksum.bytes);
-	if (is_tried_again(c, result.outdated))
+	if (will_retry(c, result.outdated))
 		return 0;
 	return finish_write(ret, &o, &result, &err);
 }
@@ -279,7 +279,7 @@ static int compact_now(struct object_dir_call *call)
 
 static int compact(struct object_dir_call *call)
 {
-	return try_anew(call, compact_now);
+	return run_with_retries(call, compact_now);
 }
 
 /* ---- the other subcommands */
@@ -313,7 +313,7 @@ static int write_now(struct object_dir_call *call)
 			      ? append(c, &result, &o, base, &err)
 			      : multi_pack_write(&result, call->store.odb, &o,
 						 &err);
-	if (is_tried_again(c, result.outdated))
+	if (will_retry(c, result.outdated))
 		return 0;
 	return finish_write(ret, &o, &result, &err);
 }
@@ -325,7 +325,7 @@ static int write_midx(struct object_dir_call *call)
 
 	if (c->stdin_packs && read_names(&c->only, &err) < 0)
 		return builtin_fail(&err);
-	return try_anew(call, write_now);
+	return run_with_retries(call, write_now);
 }
 
 static int verify(struct object_dir_call *call)
@@ -352,14 +352,14 @@ static int expire_now(struct object_dir_call *call)
 	int ret = multi_pack_expire(&outdated, call->store.odb, call->dir_nr,
 				    call->progress, &err);
 
-	if (is_tried_again((struct call *)call, outdated))
+	if (will_retry((struct call *)call, outdated))
 		return 0;
 	return ret < 0 ? builtin_fail(&err) : 0;
 }
 
 static int expire(struct object_dir_call *call)
 {
-	return try_anew(call, expire_now);
+	return run_with_retries(call, expire_now);
 }
 
 /* Write the index again to cover the new pack. */

@@ -74,7 +74,7 @@ static int init(int argc, const char **argv, struct builtin_env *env)
  * Returns a variable that is set and would apply to all repositories of the
  * network, or NULL.
  */
-static const char *hostile_variable(void)
+static const char *forbidden_variable(void)
 {
 	static const char *const names[] = {
 		"GIT_OBJECT_DIRECTORY",
@@ -104,8 +104,8 @@ int cmd_network(int argc, const char **argv, struct builtin_env *env)
 		{NULL, NULL},
 	};
 
-	if (hostile_variable())
+	if (forbidden_variable())
 		return builtin_die("%s must not be set here",
-				   hostile_variable());
+				   forbidden_variable());
 	return subcommand_run(subcommands, usage_text, argc, argv, env);
 }

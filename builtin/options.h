@@ -42,6 +42,7 @@ enum {
 	OPTION_LAST_ARG = 1 << 3,
 };
 
+/* One option; a table of options ends with OPTION_END. */
 struct option {
 	enum option_kind kind;
 	char short_name;       /* 0: none */
@@ -121,6 +122,7 @@ static inline int options_failed(int ret)
 /* Print "usage: <usage>" and the options on stderr. Returns 129. */
 int options_usage(const struct option *options, const char *usage);
 
+/* A subcommand with arguments of its own. */
 struct subcommand {
 	const char *name; /* NULL ends a table */
 	int (*run)(int argc, const char **argv, struct builtin_env *env);

@@ -24,6 +24,7 @@ void output_size(uint64_t bytes);
 int output_append_path(struct buf *out, const char *path, size_t len,
 		       bool high);
 
+/* How paths of a repository are shortened for printing. */
 struct shown_path {
 	char *base; /* owned: removed from the start of paths */
 	/* put before such paths: "./" in a bare repository */

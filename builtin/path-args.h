@@ -32,6 +32,7 @@ int path_args_check_rev(const char *arg, const struct repo *repo,
 int path_args_parse(struct pathspec *ps, const char *const *patterns, size_t nr,
 		    const struct repo *repo, struct error *err);
 
+/* The working directory, as seen from a repository. */
 struct place {
 	char *cwd; /* owned; absolute */
 	/* cwd relative to the work tree; "" at its top; NULL outside of it */

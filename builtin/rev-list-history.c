@@ -255,7 +255,7 @@ int rev_list_history(struct rev_list_run *r)
 	int ret = open_through(r);
 
 	if (!ret)
-		ret = filtered_spared(&r->spared, &r->walk, &r->wants,
+		ret = filtered_spared(&r->unfiltered, &r->walk, &r->wants,
 				      r->o.filter_provided, r->err);
 	if (!ret)
 		ret = simplify_new(&h->simplify, &r->walk.history, &tips, &h->o,

@@ -190,7 +190,7 @@ static int passes(struct rev_list_run *r, uint32_t obj_pos,
 		  enum object_type type, struct error *err)
 {
 	if (filter_is_empty(&r->filter.filter) ||
-	    bitset_get(&r->spared, obj_pos))
+	    bitset_get(&r->unfiltered, obj_pos))
 		return 1;
 	return filter_takes(&r->filter.filter, &r->walk.space, r->walk.reader,
 			    obj_pos, type, err);

@@ -150,7 +150,7 @@ static int list_by_walk(struct rev_list_run *r)
 	int ret = find_commits(r, &revs);
 
 	if (!ret)
-		ret = filtered_spared(&r->spared, &r->walk, &r->wants,
+		ret = filtered_spared(&r->unfiltered, &r->walk, &r->wants,
 				      r->o.filter_provided, r->err);
 	if (!ret) {
 		rev_list_pick(r, &revs);
@@ -446,7 +446,7 @@ int cmd_rev_list(int argc, const char **argv, struct builtin_env *env)
 	filter_args_release(&r.filter);
 	rev_list_history_release(&r.history);
 	bitset_release(&r.pick.left);
-	bitset_release(&r.spared);
+	bitset_release(&r.unfiltered);
 	buf_release(&r.omitted);
 	buf_release(&r.missing);
 	walk_tips_release(&r.wants);

@@ -101,7 +101,7 @@ struct rev_list_run {
 	/* owned array, parallel to wants.others, of borrowed strings */
 	const char **want_paths;
 	/* by obj_pos: objects that the filter does not apply to */
-	struct bitset spared;
+	struct bitset unfiltered;
 	struct buf omitted;  /* lines for --filter-print-omitted */
 	struct buf missing;  /* lines for --missing=print */
 	uint64_t shown;      /* number of shown objects, for --count */

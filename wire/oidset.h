@@ -28,6 +28,7 @@ struct oidset {
 	struct oidhash hash; /* valid if slot_nr > 0 */
 };
 
+/* Make an empty set of at most `max` (below 2^32) ids. */
 void oidset_init(struct oidset *set, size_t max);
 void oidset_release(struct oidset *set);
 
@@ -37,6 +38,7 @@ void oidset_release(struct oidset *set);
  */
 int oidset_add(struct oidset *set, const struct oid *oid, struct error *err);
 
+/* Whether the set has an id. */
 bool oidset_has(const struct oidset *set, const struct oid *oid);
 
 #endif

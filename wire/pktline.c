@@ -150,8 +150,8 @@ static int fill(struct pktline_reader *r, struct error *err)
 	return n > 0;
 }
 
-static void tell_packet(const struct pktline_tap *tap, bool is_sent,
-			const struct pktline *pkt)
+static void trace_pkt(const struct pktline_tap *tap, bool is_sent,
+		      const struct pktline *pkt)
 {
 	static const char *const names[] = {
 		[PKTLINE_FLUSH] = "0000",
@@ -193,7 +193,7 @@ int pktline_read(struct pktline_reader *r, struct pktline *pkt,
 		if (ret) {
 			r->from = r->to - cursor_left(&c);
 			if (r->tap)
-				tell_packet(r->tap, false, pkt);
+				trace_pkt(r->tap, false, pkt);
 			take_line(r, pkt);
 			return 0;
 		}
@@ -375,8 +375,8 @@ int pktline_end(struct pktline_writer *w, size_t len, struct error *err)
 	const char *data = w->pending.data + w->pending.len + head_len;
 
 	if (w->tap)
-		tell_packet(w->tap, true,
-			    &(struct pktline){PKTLINE_DATA, data, len});
+		trace_pkt(w->tap, true,
+			  &(struct pktline){PKTLINE_DATA, data, len});
 	buf_set_len(&w->pending, w->pending.len + head_len + len);
 	return w->pending.len >= SEND_AT ? pktline_send(w, err) : 0;
 }
@@ -415,15 +415,15 @@ int pktline_printf(struct pktline_writer *w, struct error *err, const char *fmt,
 int pktline_write_flush(struct pktline_writer *w, struct error *err)
 {
 	if (w->tap)
-		tell_packet(w->tap, true,
-			    &(struct pktline){.kind = PKTLINE_FLUSH});
+		trace_pkt(w->tap, true,
+			  &(struct pktline){.kind = PKTLINE_FLUSH});
 	return append(w, "0000", PKTLINE_HEADER, err);
 }
 
 int pktline_write_delim(struct pktline_writer *w, struct error *err)
 {
 	if (w->tap)
-		tell_packet(w->tap, true,
-			    &(struct pktline){.kind = PKTLINE_DELIM});
+		trace_pkt(w->tap, true,
+			  &(struct pktline){.kind = PKTLINE_DELIM});
 	return append(w, "0001", PKTLINE_HEADER, err);
 }

@@ -40,6 +40,7 @@ enum pktline_kind {
 	PKTLINE_DATA,
 };
 
+/* One packet. */
 struct pktline {
 	enum pktline_kind kind;
 	const char *data; /* borrowed from the parsed bytes or the reader */

@@ -27,6 +27,7 @@ struct refview_rule {
 	bool is_full;
 };
 
+/* All rules of a service. */
 struct refview_rules {
 	struct refview_rule *rules; /* owned; the last matching rule decides */
 	size_t nr, alloc;
@@ -44,6 +45,7 @@ void refview_rules_release(struct refview_rules *rules);
 bool refview_rules_hide(const struct refview_rules *rules, const char *name,
 			const char *full);
 
+/* An open view of refs. */
 struct refview {
 	struct refs *refs; /* owned */
 	struct buf prefix; /* "refs/namespaces/<name>/", or empty */

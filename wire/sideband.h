@@ -39,6 +39,7 @@ enum sideband_band {
 	SIDEBAND_ERROR = 3,
 };
 
+/* The sending side of a side-band stream. */
 struct sideband {
 	pthread_mutex_t lock;       /* guards `out`, is_said and is_held */
 	struct pktline_writer *out; /* borrowed */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target: the body of an HTTP request. The first byte chooses whether it
- * is packed, has a length, and comes in small pieces; the rest is the body.
- * Read at once and piece by piece it is the same, and what is not packed is
- * what came, up to its length.
+ * Fuzz target: the body of an HTTP request. The first byte chooses whether the
+ * body is compressed, has a length, and arrives in small pieces; the rest is
+ * the body. Reading all at once and reading piece by piece must give the same
+ * bytes. A body that is not compressed must be the input, up to its length.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -15,12 +15,15 @@
 
 enum {
 	CHOOSE_GZIP = 1 << 0,
-	CHOOSE_LENGTH = 1 << 1, /* one less than there is */
+	CHOOSE_LENGTH = 1 << 1, /* one less than the real length */
 	CHOOSE_SMALL_PIECES = 1 << 2,
 	UNPACKED_MAX = 1 << 20,
 };
 
-/* All of it; by reads of `step` bytes, if that is not 0. The result. */
+/*
+ * Read the whole body, by reads of `step` bytes if `step` is not 0. Returns the
+ * result.
+ */
 static int read_body(struct buf *out, uint8_t choice, const uint8_t *bytes,
 		     size_t len, size_t step)
 {

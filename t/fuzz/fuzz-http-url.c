@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Fuzz target: the path of an HTTP request and, after a NUL, its query string.
- * Whatever they are, a path that is taken apart is made of its parts, and a
- * plain one has no way out in either of them.
+ * If a path can be parsed, it must consist of the parsed parts. A plain path
+ * must not contain "." or ".." as a component.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -18,7 +18,10 @@ static void check_path(const char *path)
 	struct http_url url;
 	bool is_plain = http_path_is_plain(path);
 
-	/* The slow twin: with a slash at both ends. */
+	/*
+	 * A slower check of the same: search in the path with a slash at both
+	 * ends.
+	 */
 	require(buf_printf(&around, "%s/", path) == 0);
 	require(!is_plain ||
 		(!strstr(around.data, "/../") && !strstr(around.data, "/./")));

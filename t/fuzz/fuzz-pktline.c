@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target: the input is a stream of packets, its first byte the size of
- * the pieces in which a reader gets it. The reader must see what the parser
- * sees in the whole.
+ * Fuzz target: the input is a stream of packets. Its first byte is the size of
+ * the chunks that a reader gets. The reader must return the same packets as the
+ * parser that gets all bytes at once.
  */
 #include <stdint.h>
 #include <stdlib.h>
