@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions and types that the parts of the writer share: sections (writer.c)
- * and objects (writer-objects.c).
+ * Functions and types that the parts of the writer share: the table (writer.c),
+ * one section (writer-section.c) and the section of objects (writer-objects.c).
  */
 #ifndef REFTABLE_WRITER_INTERNAL_H
 #define REFTABLE_WRITER_INTERNAL_H
@@ -43,6 +43,12 @@ struct reftable_writer {
 	struct reftable_object *objects; /* owned */
 	size_t object_nr, object_alloc;
 };
+
+/* Writes the bytes in w->out to the file. Returns 0 or a negative error. */
+int reftable_writer_flush(struct reftable_writer *w, struct error *err);
+
+/* Empties w->index. */
+void reftable_writer_forget_index(struct reftable_writer *w);
 
 /*
  * Adds a record to the present block, or to a new block of this type. Returns 1
