@@ -150,6 +150,25 @@ static int take_arg(struct session *s, const char *what, enum arg_kind *kind)
 	return ret;
 }
 
+int update_ref_value(struct oid *out, const struct store *store,
+		     const char *name, bool may_be_empty, struct error *err)
+{
+	size_t len = strlen(name);
+	int ret;
+
+	memset(out, 0, sizeof(*out));
+	if (!len)
+		return may_be_empty;
+	/* A whole id is taken as it is: whether it exists is asked later. */
+	if (len == hash_hex_len(store->odb->algo) &&
+	    oid_from_hex(out, name, len, store->odb->algo))
+		return 1;
+	ret = store_resolve(store, out, name, err);
+	if (ret == ERR_IO || ret == ERR_CORRUPT || ret == ERR_NOMEM)
+		return ret;
+	return ret >= 0;
+}
+
 /* s->arg, which `what` names, as a value. */
 static int parse_value(struct session *s, const char *what, struct oid *oid)
 {

@@ -12,25 +12,6 @@ static const char usage[] =
 	"git update-ref [<options>]    <refname> <new-val> [<old-val>]\n"
 	"git update-ref [<options>] --stdin [-z] [--batch-updates]";
 
-int update_ref_value(struct oid *out, const struct store *store,
-		     const char *name, bool may_be_empty, struct error *err)
-{
-	size_t len = strlen(name);
-	int ret;
-
-	memset(out, 0, sizeof(*out));
-	if (!len)
-		return may_be_empty;
-	/* A whole id is taken as it is: whether it exists is asked later. */
-	if (len == hash_hex_len(store->odb->algo) &&
-	    oid_from_hex(out, name, len, store->odb->algo))
-		return 1;
-	ret = store_resolve(store, out, name, err);
-	if (ret == ERR_IO || ret == ERR_CORRUPT || ret == ERR_NOMEM)
-		return ret;
-	return ret >= 0;
-}
-
 /* Whether one of the values may be a name that only stock Git resolves. */
 static bool names_not_ours(const char **values)
 {
