@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The reftable backend: what HEADs, private refs and reflogs of all work trees
- * keep alive; packing, which is compacting; new stacks.
+ * keep alive; packing, which is compacting.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -154,40 +154,4 @@ int refs_reftable_pack_is_due(const struct repo *repo,
 {
 	(void)options;
 	return each_own_stack(repo, is_due, true, err);
-}
-
-int refs_reftable_init(const char *git_dir, enum hash_algo algo,
-		       const char *target, unsigned share, struct error *err)
-{
-	struct reftable_append_options options = {.algo = algo, .share = share};
-	struct reftable_ref head = {
-		.name = "HEAD",
-		.name_len = 4,
-		.value = REFTABLE_SYMBOLIC,
-		.target = target,
-		.target_len = strlen(target),
-	};
-	struct reftable_append append;
-	struct buf dir = BUF_INIT;
-	int ret = buf_printf(&dir, "%s/reftable", git_dir);
-
-	ret = ret < 0 ? error_nomem(err)
-		      : reftable_append_begin(&append, dir.data, &options, err);
-	if (ret < 0)
-		goto out;
-	if (!append.stack.nr) {
-		head.update_index = append.index;
-		ret = reftable_append_start(&append, 1, err);
-		if (!ret)
-			ret = reftable_writer_add_ref(append.writer, &head,
-						      err);
-		if (!ret)
-			ret = reftable_append_finish(&append, err);
-		if (!ret)
-			ret = reftable_append_commit(&append, err);
-	}
-	reftable_append_release(&append);
-out:
-	buf_release(&dir);
-	return ret;
 }

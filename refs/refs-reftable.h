@@ -81,13 +81,6 @@ int reflog_reftable_edit(const struct repo *repo, const char *name,
 int reflog_reftable_drop(const struct repo *repo, const char *name,
 			 struct error *err);
 
-/*
- * Make a stack whose HEAD leads to `target`, unless there is one. share:
- * sys/share.h.
- */
-int refs_reftable_init(const char *git_dir, enum hash_algo algo,
-		       const char *target, unsigned share, struct error *err);
-
 /* Set the parts of a log that come from "Name <mail> seconds zone". */
 bool refs_reftable_take_committer(struct reftable_log *log,
 				  const char *committer);

@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "config/config-internal.h"
-#include "refs/refs-reftable.h"
+#include "reftable/append.h"
 #include "repo/repo-internal.h"
 #include "sys/io.h"
 #include "sys/map.h"
@@ -117,6 +117,42 @@ static int make_file(const struct init *init, const char *name,
 	return ret;
 }
 
+int repo_init_reftable(const char *git_dir, enum hash_algo algo,
+		       const char *target, unsigned share, struct error *err)
+{
+	struct reftable_append_options options = {.algo = algo, .share = share};
+	struct reftable_ref head = {
+		.name = "HEAD",
+		.name_len = 4,
+		.value = REFTABLE_SYMBOLIC,
+		.target = target,
+		.target_len = strlen(target),
+	};
+	struct reftable_append append;
+	struct buf dir = BUF_INIT;
+	int ret = buf_printf(&dir, "%s/reftable", git_dir);
+
+	ret = ret < 0 ? error_nomem(err)
+		      : reftable_append_begin(&append, dir.data, &options, err);
+	if (ret < 0)
+		goto out;
+	if (!append.stack.nr) {
+		head.update_index = append.index;
+		ret = reftable_append_start(&append, 1, err);
+		if (!ret)
+			ret = reftable_writer_add_ref(append.writer, &head,
+						      err);
+		if (!ret)
+			ret = reftable_append_finish(&append, err);
+		if (!ret)
+			ret = reftable_append_commit(&append, err);
+	}
+	reftable_append_release(&append);
+out:
+	buf_release(&dir);
+	return ret;
+}
+
 /* In a reftable; the files tell programs that know none not to make any. */
 static int make_tables(const struct init *init, const char *target)
 {
@@ -124,7 +160,7 @@ static int make_tables(const struct init *init, const char *target)
 			    "this repository uses the reftable format\n");
 
 	if (ret >= 0)
-		ret = refs_reftable_init(init->git_dir, init->algo, target,
+		ret = repo_init_reftable(init->git_dir, init->algo, target,
 					 init->share, init->err);
 	return ret < 0 ? ret
 		       : make_file(init, "HEAD", "ref: refs/heads/.invalid\n");

@@ -231,4 +231,12 @@ int repo_init_from(const char *git_dir, const struct repo_init_options *options,
 int repo_init(const char *git_dir, const char *worktree, const char *branch,
 	      enum hash_algo algo, struct error *err);
 
+/*
+ * Makes the stack of tables "<git_dir>/reftable" with a symbolic HEAD that
+ * leads to `target`, unless there is a stack. `share` is in the form of
+ * sys/share.h. Returns 0 or a negative error code.
+ */
+int repo_init_reftable(const char *git_dir, enum hash_algo algo,
+		       const char *target, unsigned share, struct error *err);
+
 #endif

@@ -28,7 +28,7 @@ static void prepare(struct tmprepo *t, enum repo_ref_storage storage)
 	/* Reflogs without a configuration. */
 	t->repo.is_bare = false;
 	if (storage == REPO_REFS_REFTABLE)
-		assert_int_equal(refs_reftable_init(t->dir, HASH_SHA1,
+		assert_int_equal(repo_init_reftable(t->dir, HASH_SHA1,
 						    "refs/heads/main", 0, NULL),
 				 0);
 	else
