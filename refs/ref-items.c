@@ -3,6 +3,7 @@
  * The refs that a transaction comes to, in the order of their names, and what
  * cannot be together: of that set, and of it and the store.
  */
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +31,40 @@ int ref_items_add(struct ref_transaction *tx, struct ref_update *update,
 	}
 	tx->items[tx->item_nr++] = item;
 	return 0;
+}
+
+int ref_update_reject(struct ref_transaction *tx, struct ref_update *update,
+		      enum ref_result result, struct error *err,
+		      const char *fmt, ...)
+{
+	struct buf words = BUF_INIT;
+	va_list ap;
+	int ret;
+
+	if (update->result != REF_OK)
+		return 0;
+	va_start(ap, fmt);
+	ret = buf_vprintf(&words, fmt, ap);
+	va_end(ap);
+	update->error = ret ? NULL : buf_detach(&words, NULL);
+	buf_release(&words);
+	if (!update->error)
+		return error_nomem(err);
+	update->result = result;
+	if (tx->options.keep_going && result != REF_DUPLICATE &&
+	    result != REF_FAILED)
+		return 0;
+	return error_set(err, result == REF_FAILED ? ERR_IO : ERR_INVALID, "%s",
+			 update->error);
+}
+
+int ref_item_reject_conflict(struct ref_transaction *tx, struct ref_item *item,
+			     const char *other, struct error *err)
+{
+	return ref_update_reject(tx, item->update, REF_NAME_CONFLICT, err,
+				 "cannot lock ref '%s': '%s' exists; cannot "
+				 "create '%s'",
+				 item->update->name, other, item->name);
 }
 
 static int cmp_items(const void *a, const void *b)

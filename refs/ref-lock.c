@@ -10,19 +10,9 @@
 
 #include "base/mem.h"
 #include "refs/ref-transaction-internal.h"
-#include "refs/refs-backend.h"
 #include "sys/io.h"
 
 #define SYMREF_MAX_DEPTH 5
-
-int ref_item_reject_conflict(struct ref_transaction *tx, struct ref_item *item,
-			     const char *other, struct error *err)
-{
-	return ref_update_reject(tx, item->update, REF_NAME_CONFLICT, err,
-				 "cannot lock ref '%s': '%s' exists; cannot "
-				 "create '%s'",
-				 item->update->name, other, item->name);
-}
 
 static int check_old_target(struct ref_transaction *tx, struct ref_item *item,
 			    const char *target, struct error *err)
@@ -111,7 +101,7 @@ static int check_conflict(struct ref_transaction *tx, struct ref_item *item,
 			  struct error *err)
 {
 	struct buf other = BUF_INIT;
-	int ret = tx->backend->tx_conflict(tx, item, &other, err);
+	int ret = tx->backend->conflict(tx, item, &other, err);
 
 	if (ret > 0)
 		ret = ref_item_reject_conflict(tx, item, other.data, err);
@@ -169,7 +159,7 @@ static int stage(struct ref_transaction *tx, struct ref_item *item,
 		if (!is_symbolic && oid_equal(&u->new_oid, &item->old_oid))
 			return 0;
 	}
-	ret = tx->backend->tx_stage(tx, item, err);
+	ret = tx->backend->stage(tx, item, err);
 	item->writes = !ret;
 	return ret;
 }
@@ -294,7 +284,7 @@ int ref_item_lock(struct ref_transaction *tx, struct ref_item *item,
 	int ret = 0;
 
 	if (item->update->result == REF_OK)
-		ret = tx->backend->tx_lock(tx, item, err);
+		ret = tx->backend->lock(tx, item, err);
 	if (!ret && item->update->result == REF_OK)
 		ret = read_and_stage(tx, item, err);
 	/* Very many locks are held at once: not one open file for each. */

@@ -2,7 +2,7 @@
 /*
  * What the parts of a transaction share: the queue (ref-transaction.c), which
  * refs it comes to (ref-items.c), locking and checking one of them
- * (ref-lock.c), and how a store does all that (refs-backend.h).
+ * (ref-lock.c), and how a store does all that (struct ref_tx_backend).
  *
  * An update comes to one item for the ref that changes, and one for each
  * symbolic ref on the way to it, of which only the reflog is written. HEAD has
@@ -43,9 +43,48 @@ enum ref_phase {
 	REF_PHASE_CLOSED,
 };
 
+struct ref_transaction;
+
+/* Functions by which a transaction changes one kind of storage. */
+struct ref_tx_backend {
+	/* Reads the settings. Returns 0 or a negative error code. */
+	int (*begin)(struct ref_transaction *tx, struct error *err);
+	/*
+	 * Locks the ref of an item. Returns 0, also if the update is rejected,
+	 * or a negative error code.
+	 */
+	int (*lock)(struct ref_transaction *tx, struct ref_item *item,
+		    struct error *err);
+	/*
+	 * Looks for an existing ref whose name is a directory of the item's
+	 * name, or the reverse. Returns 1 with the name of such a ref in
+	 * *other, 0 if there is none, or a negative error code.
+	 */
+	int (*conflict)(struct ref_transaction *tx, struct ref_item *item,
+			struct buf *other, struct error *err);
+	/* Stages the new value. Returns 0 or a negative error code. */
+	int (*stage)(struct ref_transaction *tx, struct ref_item *item,
+		     struct error *err);
+	/*
+	 * Writes all that can be written before readers see a change. Returns
+	 * 0 or a negative error code.
+	 */
+	int (*ready)(struct ref_transaction *tx, struct error *err);
+	/*
+	 * Makes the changes visible, deletions last. Returns 0 or a negative
+	 * error code.
+	 */
+	int (*commit)(struct ref_transaction *tx, struct error *err);
+	/* Removes all locks, and files that were not renamed into place. */
+	void (*unlock)(struct ref_transaction *tx);
+};
+
+extern const struct ref_tx_backend refs_files_tx_backend;
+extern const struct ref_tx_backend refs_reftable_tx_backend;
+
 struct ref_transaction {
 	const struct repo *repo; /* borrowed */
-	const struct refs_backend *backend;
+	const struct ref_tx_backend *backend;
 	struct ref_transaction_options options;
 	char *committer; /* owned: options.committer */
 	enum ref_phase phase;

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A transaction as its caller sees it: a queue of changes, and its states. */
-#include <stdarg.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "refs/ref-transaction-internal.h"
-#include "refs/refs-backend.h"
 
 const char *ref_result_reason(enum ref_result result)
 {
@@ -58,7 +56,9 @@ int ref_transaction_new(struct ref_transaction **out, const struct repo *repo,
 	if (!tx)
 		return error_nomem(err);
 	tx->repo = repo;
-	tx->backend = refs_backend_of(repo);
+	tx->backend = repo->ref_storage == REPO_REFS_REFTABLE
+			      ? &refs_reftable_tx_backend
+			      : &refs_files_tx_backend;
 	buf_init(&tx->path);
 	if (options)
 		tx->options = *options;
@@ -208,31 +208,6 @@ int ref_transaction_add(struct ref_transaction *tx,
 	return 0;
 }
 
-int ref_update_reject(struct ref_transaction *tx, struct ref_update *update,
-		      enum ref_result result, struct error *err,
-		      const char *fmt, ...)
-{
-	struct buf words = BUF_INIT;
-	va_list ap;
-	int ret;
-
-	if (update->result != REF_OK)
-		return 0;
-	va_start(ap, fmt);
-	ret = buf_vprintf(&words, fmt, ap);
-	va_end(ap);
-	update->error = ret ? NULL : buf_detach(&words, NULL);
-	buf_release(&words);
-	if (!update->error)
-		return error_nomem(err);
-	update->result = result;
-	if (tx->options.keep_going && result != REF_DUPLICATE &&
-	    result != REF_FAILED)
-		return 0;
-	return error_set(err, result == REF_FAILED ? ERR_IO : ERR_INVALID, "%s",
-			 update->error);
-}
-
 static int tell(struct ref_transaction *tx, enum ref_state state,
 		struct error *err)
 {
@@ -244,7 +219,7 @@ static int tell(struct ref_transaction *tx, enum ref_state state,
 /* Everything but telling: what is locked is let go. */
 static void close_transaction(struct ref_transaction *tx)
 {
-	tx->backend->tx_unlock(tx);
+	tx->backend->unlock(tx);
 	refs_close(tx->refs);
 	tx->refs = NULL;
 	free(tx->head_target);
@@ -306,7 +281,7 @@ static int prepare(struct ref_transaction *tx, struct error *err)
 	int ret = reflog_policy(tx->repo, &tx->policy, err);
 
 	if (!ret)
-		ret = tx->backend->tx_begin(tx, err);
+		ret = tx->backend->begin(tx, err);
 	if (!ret)
 		ret = refs_open(&tx->refs, tx->repo, err);
 	if (!ret)
@@ -316,7 +291,7 @@ static int prepare(struct ref_transaction *tx, struct error *err)
 	if (!ret)
 		ret = lock_items(tx, err);
 	if (!ret)
-		ret = tx->backend->tx_ready(tx, err);
+		ret = tx->backend->ready(tx, err);
 	return ret;
 }
 
@@ -357,7 +332,7 @@ int ref_transaction_commit(struct ref_transaction *tx, struct error *err)
 		ret = error_set(err, ERR_INVALID, "transaction is closed");
 	if (ret < 0)
 		return ret;
-	ret = tx->backend->tx_commit(tx, err);
+	ret = tx->backend->commit(tx, err);
 	close_transaction(tx);
 	if (!ret)
 		tell(tx, REF_COMMITTED, NULL);

@@ -95,25 +95,6 @@ struct refs_backend {
 	int (*may_peel)(struct refs *refs, const char *prefix,
 			const struct oidmap *ids, struct error *err);
 
-	/*
-	 * Transactions. begin: read the settings (0 or negative); then, for
-	 * each item, lock it (0, also when it is rejected), look for refs that
-	 * are in its way (1 with one's name in *other), stage its new value;
-	 * at last make everything ready that can be made so out of sight.
-	 */
-	int (*tx_begin)(struct ref_transaction *tx, struct error *err);
-	int (*tx_lock)(struct ref_transaction *tx, struct ref_item *item,
-		       struct error *err);
-	int (*tx_conflict)(struct ref_transaction *tx, struct ref_item *item,
-			   struct buf *other, struct error *err);
-	int (*tx_stage)(struct ref_transaction *tx, struct ref_item *item,
-			struct error *err);
-	int (*tx_ready)(struct ref_transaction *tx, struct error *err);
-	/* Put everything in place, deletions last. */
-	int (*tx_commit)(struct ref_transaction *tx, struct error *err);
-	/* Let go of all locks and files that are not in place. */
-	void (*tx_unlock)(struct ref_transaction *tx);
-
 	/* Call `fn` with the names of root refs, in no order. */
 	int (*each_root)(struct refs *refs,
 			 int (*fn)(void *ctx, const char *name), void *ctx,

@@ -14,8 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "refs/ref-transaction-internal.h"
-#include "refs/refs-files.h"
+#include "refs/refs-files-tx.h"
 #include "refs/refs-loose.h"
 #include "sys/cleanup.h"
 #include "sys/io.h"
@@ -140,7 +139,7 @@ static void take_back_logs(struct ref_transaction *tx)
 	}
 }
 
-int refs_files_tx_commit(struct ref_transaction *tx, struct error *err)
+static int commit(struct ref_transaction *tx, struct error *err)
 {
 	struct error why = ERROR_INIT;
 	struct sys_hold hold;
@@ -158,3 +157,13 @@ int refs_files_tx_commit(struct ref_transaction *tx, struct error *err)
 		*err = why;
 	return ret;
 }
+
+const struct ref_tx_backend refs_files_tx_backend = {
+	.begin = refs_files_tx_begin,
+	.lock = refs_files_tx_lock,
+	.conflict = refs_files_tx_conflict,
+	.stage = refs_files_tx_stage,
+	.ready = refs_files_tx_ready,
+	.commit = commit,
+	.unlock = refs_files_tx_unlock,
+};

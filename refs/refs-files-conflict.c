@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "refs/ref-transaction-internal.h"
+#include "refs/refs-files-tx.h"
 #include "refs/refs-files.h"
 #include "refs/refs-loose.h"
 #include "sys/io.h"

@@ -10,8 +10,7 @@
 
 #include "base/mem.h"
 #include "refs/packed-rewrite.h"
-#include "refs/ref-transaction-internal.h"
-#include "refs/refs-files.h"
+#include "refs/refs-files-tx.h"
 #include "refs/refs-loose.h"
 #include "sys/io.h"
 #include "sys/lockfile.h"

@@ -20,17 +20,6 @@
 int refs_files_packed(struct refs *refs, const struct packed_refs **table,
 		      struct error *err);
 
-/* Members of the table, see refs-backend.h. */
-int refs_files_tx_begin(struct ref_transaction *tx, struct error *err);
-int refs_files_tx_lock(struct ref_transaction *tx, struct ref_item *item,
-		       struct error *err);
-int refs_files_tx_conflict(struct ref_transaction *tx, struct ref_item *item,
-			   struct buf *other, struct error *err);
-int refs_files_tx_stage(struct ref_transaction *tx, struct ref_item *item,
-			struct error *err);
-int refs_files_tx_ready(struct ref_transaction *tx, struct error *err);
-int refs_files_tx_commit(struct ref_transaction *tx, struct error *err);
-void refs_files_tx_unlock(struct ref_transaction *tx);
 int refs_files_pack_is_due(const struct repo *repo,
 			   const struct ref_pack_options *options,
 			   struct error *err);
@@ -47,12 +36,5 @@ int reflog_files_list(struct reflog_names *names, const struct repo *repo,
 		      bool all_worktrees, struct error *err);
 int reflog_files_edit(const struct repo *repo, const char *name,
 		      const struct reflog_edit *how, struct error *err);
-
-/*
- * Whether a loose ref is in place of a directory that a new ref needs: 0, or 1
- * with its name in *other, or negative.
- */
-int refs_files_conflict_above(struct ref_transaction *tx, const char *name,
-			      struct buf *other, struct error *err);
 
 #endif

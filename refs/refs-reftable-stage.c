@@ -175,24 +175,6 @@ static int delete_logs(struct refs_reftable_top *top, struct logs *logs,
 	return ret < 0 ? ret : 0;
 }
 
-bool refs_reftable_take_committer(struct reftable_log *log,
-				  const char *committer)
-{
-	const char *mail = strstr(committer, " <");
-	const char *end = mail ? strchr(mail, '>') : NULL;
-	char *rest;
-
-	if (!end)
-		return false;
-	log->who.p = committer;
-	log->who.len = (size_t)(mail - committer);
-	log->mail.p = mail + 2;
-	log->mail.len = (size_t)(end - log->mail.p);
-	log->time = strtoull(end + 1, &rest, 10);
-	log->zone = (int16_t)strtol(rest, &rest, 10);
-	return !*rest;
-}
-
 static int put_entry(struct refs_reftable_top *top, const char *name,
 		     const struct reflog_entry *entry, struct error *err)
 {

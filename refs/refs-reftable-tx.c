@@ -13,59 +13,6 @@
 #include "refs/refs-reftable-tx.h"
 #include "sys/cleanup.h"
 
-#define DEFAULT_LOCK_TIMEOUT_MS 100
-#define FACTOR_MAX 256
-#define RESTART_MAX 0xffff
-
-/* A number of the configuration, 0 where there is none. */
-static int read_limit(const struct repo *repo, const char *key, int64_t max,
-		      int64_t *value, struct error *err)
-{
-	int ret;
-
-	*value = 0;
-	ret = config_i64(&repo->config, key, value, err);
-	if (ret >= 0 && (*value < 0 || *value > max))
-		return error_set(err, ERR_INVALID, "bad value %lld for '%s'",
-				 (long long)*value, key);
-	return ret < 0 ? ret : 0;
-}
-
-int refs_reftable_options(struct reftable_append_options *options,
-			  const struct repo *repo, struct error *err)
-{
-	int64_t block_size, interval, factor;
-	bool objects = true;
-	int ret = repo_fsync_method(repo, REPO_FSYNC_REFERENCE,
-				    &options->method, err);
-
-	options->algo = repo->algo;
-	options->share = repo->share;
-	options->timeout_ms = DEFAULT_LOCK_TIMEOUT_MS;
-	if (ret >= 0)
-		ret = config_i64(&repo->config, "reftable.locktimeout",
-				 &options->timeout_ms, err);
-	if (ret >= 0)
-		ret = config_bool(&repo->config, "reftable.indexobjects",
-				  &objects, err);
-	if (ret >= 0)
-		ret = read_limit(repo, "reftable.blocksize",
-				 REFTABLE_BLOCK_SIZE_MAX, &block_size, err);
-	if (ret >= 0)
-		ret = read_limit(repo, "reftable.restartinterval", RESTART_MAX,
-				 &interval, err);
-	if (ret >= 0)
-		ret = read_limit(repo, "reftable.geometricfactor", FACTOR_MAX,
-				 &factor, err);
-	if (ret < 0)
-		return ret;
-	options->block_size = (uint32_t)block_size;
-	options->restart_interval = (unsigned)interval;
-	options->factor = (unsigned)factor;
-	options->no_objects = !objects;
-	return 0;
-}
-
 static void top_free(struct refs_reftable_top *top)
 {
 	if (top->append.dir)
@@ -122,7 +69,7 @@ static int find_top(struct ref_transaction *tx, const char *name,
 	return lock_stack(tx, top, err);
 }
 
-int refs_reftable_tx_begin(struct ref_transaction *tx, struct error *err)
+static int tx_begin(struct ref_transaction *tx, struct error *err)
 {
 	struct refs_reftable_top *top;
 	const char *inner;
@@ -140,8 +87,8 @@ int refs_reftable_tx_begin(struct ref_transaction *tx, struct error *err)
 	return ret;
 }
 
-int refs_reftable_tx_lock(struct ref_transaction *tx, struct ref_item *item,
-			  struct error *err)
+static int tx_lock(struct ref_transaction *tx, struct ref_item *item,
+		   struct error *err)
 {
 	struct refs_reftable_top *top;
 	struct refs_reftable_change *change;
@@ -174,8 +121,8 @@ static int is_taken(struct refs *refs, const char *name, struct error *err)
 	return ret == ERR_CORRUPT ? 1 : ret;
 }
 
-int refs_reftable_tx_conflict(struct ref_transaction *tx, struct ref_item *item,
-			      struct buf *other, struct error *err)
+static int tx_conflict(struct ref_transaction *tx, struct ref_item *item,
+		       struct buf *other, struct error *err)
 {
 	struct buf dir = BUF_INIT;
 	int ret = ref_items_find_above(tx, item->name, is_taken, other, err);
@@ -188,8 +135,8 @@ int refs_reftable_tx_conflict(struct ref_transaction *tx, struct ref_item *item,
 	return ret;
 }
 
-int refs_reftable_tx_stage(struct ref_transaction *tx, struct ref_item *item,
-			   struct error *err)
+static int tx_stage(struct ref_transaction *tx, struct ref_item *item,
+		    struct error *err)
 {
 	/* Values are written together, in the order of their names. */
 	(void)tx;
@@ -198,7 +145,7 @@ int refs_reftable_tx_stage(struct ref_transaction *tx, struct ref_item *item,
 	return 0;
 }
 
-int refs_reftable_tx_ready(struct ref_transaction *tx, struct error *err)
+static int tx_ready(struct ref_transaction *tx, struct error *err)
 {
 	int ret = 0;
 
@@ -250,17 +197,7 @@ static void compact_full(struct ref_transaction *tx)
 	}
 }
 
-int refs_reftable_tx_commit(struct ref_transaction *tx, struct error *err)
-{
-	int ret = commit_tops(tx, err);
-
-	if (!ret)
-		compact_full(tx);
-	refs_reftable_tx_unlock(tx);
-	return ret;
-}
-
-void refs_reftable_tx_unlock(struct ref_transaction *tx)
+static void tx_unlock(struct ref_transaction *tx)
 {
 	struct refs_reftable_tx *t = tx->tables;
 
@@ -275,3 +212,23 @@ void refs_reftable_tx_unlock(struct ref_transaction *tx)
 	free(t);
 	tx->tables = NULL;
 }
+
+static int tx_commit(struct ref_transaction *tx, struct error *err)
+{
+	int ret = commit_tops(tx, err);
+
+	if (!ret)
+		compact_full(tx);
+	tx_unlock(tx);
+	return ret;
+}
+
+const struct ref_tx_backend refs_reftable_tx_backend = {
+	.begin = tx_begin,
+	.lock = tx_lock,
+	.conflict = tx_conflict,
+	.stage = tx_stage,
+	.ready = tx_ready,
+	.commit = tx_commit,
+	.unlock = tx_unlock,
+};

@@ -75,30 +75,6 @@ static int open_refs(struct refs **out, const struct repo *repo,
 	return 0;
 }
 
-const char *refs_reftable_place(struct buf *dir, const struct repo *repo,
-				const char *name)
-{
-	const char *base = repo_refs_common_dir(repo), *rest;
-	size_t id_len = 0;
-
-	if (starts_with(name, "main-worktree/")) {
-		name += strlen("main-worktree/");
-	} else if (starts_with(name, "worktrees/")) {
-		rest = strchr(name + strlen("worktrees/"), '/');
-		if (rest && refs_loose_is_per_worktree(rest + 1))
-			id_len = (size_t)(rest - name);
-		if (id_len && buf_printf(dir, "%s/%.*s/reftable", base,
-					 (int)id_len, name) < 0)
-			return NULL;
-		name = rest ? rest + 1 : name;
-	} else if (refs_loose_is_per_worktree(name)) {
-		base = repo_refs_dir(repo);
-	}
-	if (!id_len && buf_printf(dir, "%s/reftable", base) < 0)
-		return NULL;
-	return name;
-}
-
 static int add_store(struct refs_reftable *t, const char *dir,
 		     struct refs_reftable_store **out, struct error *err)
 {
@@ -455,13 +431,6 @@ const struct refs_backend refs_reftable_backend = {
 	.iter_next = next_ref,
 	.iter_seek = seek_iter,
 	.iter_free = free_iter,
-	.tx_begin = refs_reftable_tx_begin,
-	.tx_lock = refs_reftable_tx_lock,
-	.tx_conflict = refs_reftable_tx_conflict,
-	.tx_stage = refs_reftable_tx_stage,
-	.tx_ready = refs_reftable_tx_ready,
-	.tx_commit = refs_reftable_tx_commit,
-	.tx_unlock = refs_reftable_tx_unlock,
 	.each_root = each_root,
 	.pack_is_due = refs_reftable_pack_is_due,
 	.pack = refs_reftable_pack,

@@ -50,17 +50,6 @@ int refs_reftable_find_below(struct refs *refs, const char *dir,
 int refs_reftable_options(struct reftable_append_options *options,
 			  const struct repo *repo, struct error *err);
 
-/* Members of the table, see refs-backend.h. */
-int refs_reftable_tx_begin(struct ref_transaction *tx, struct error *err);
-int refs_reftable_tx_lock(struct ref_transaction *tx, struct ref_item *item,
-			  struct error *err);
-int refs_reftable_tx_conflict(struct ref_transaction *tx, struct ref_item *item,
-			      struct buf *other, struct error *err);
-int refs_reftable_tx_stage(struct ref_transaction *tx, struct ref_item *item,
-			   struct error *err);
-int refs_reftable_tx_ready(struct ref_transaction *tx, struct error *err);
-int refs_reftable_tx_commit(struct ref_transaction *tx, struct error *err);
-void refs_reftable_tx_unlock(struct ref_transaction *tx);
 int refs_reftable_pack_is_due(const struct repo *repo,
 			      const struct ref_pack_options *options,
 			      struct error *err);

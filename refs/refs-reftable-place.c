@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The reftable backend: in which stack a ref is, and the settings and the
+ * committer for records that are written.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "refs/refs-loose.h"
+#include "refs/refs-reftable.h"
+
+#define DEFAULT_LOCK_TIMEOUT_MS 100
+#define FACTOR_MAX 256
+#define RESTART_MAX 0xffff
+
+static bool starts_with(const char *s, const char *prefix)
+{
+	return !strncmp(s, prefix, strlen(prefix));
+}
+
+const char *refs_reftable_place(struct buf *dir, const struct repo *repo,
+				const char *name)
+{
+	const char *base = repo_refs_common_dir(repo), *rest;
+	size_t id_len = 0;
+
+	if (starts_with(name, "main-worktree/")) {
+		name += strlen("main-worktree/");
+	} else if (starts_with(name, "worktrees/")) {
+		rest = strchr(name + strlen("worktrees/"), '/');
+		if (rest && refs_loose_is_per_worktree(rest + 1))
+			id_len = (size_t)(rest - name);
+		if (id_len && buf_printf(dir, "%s/%.*s/reftable", base,
+					 (int)id_len, name) < 0)
+			return NULL;
+		name = rest ? rest + 1 : name;
+	} else if (refs_loose_is_per_worktree(name)) {
+		base = repo_refs_dir(repo);
+	}
+	if (!id_len && buf_printf(dir, "%s/reftable", base) < 0)
+		return NULL;
+	return name;
+}
+
+/* A number of the configuration, 0 where there is none. */
+static int read_limit(const struct repo *repo, const char *key, int64_t max,
+		      int64_t *value, struct error *err)
+{
+	int ret;
+
+	*value = 0;
+	ret = config_i64(&repo->config, key, value, err);
+	if (ret >= 0 && (*value < 0 || *value > max))
+		return error_set(err, ERR_INVALID, "bad value %lld for '%s'",
+				 (long long)*value, key);
+	return ret < 0 ? ret : 0;
+}
+
+int refs_reftable_options(struct reftable_append_options *options,
+			  const struct repo *repo, struct error *err)
+{
+	int64_t block_size, interval, factor;
+	bool objects = true;
+	int ret = repo_fsync_method(repo, REPO_FSYNC_REFERENCE,
+				    &options->method, err);
+
+	options->algo = repo->algo;
+	options->share = repo->share;
+	options->timeout_ms = DEFAULT_LOCK_TIMEOUT_MS;
+	if (ret >= 0)
+		ret = config_i64(&repo->config, "reftable.locktimeout",
+				 &options->timeout_ms, err);
+	if (ret >= 0)
+		ret = config_bool(&repo->config, "reftable.indexobjects",
+				  &objects, err);
+	if (ret >= 0)
+		ret = read_limit(repo, "reftable.blocksize",
+				 REFTABLE_BLOCK_SIZE_MAX, &block_size, err);
+	if (ret >= 0)
+		ret = read_limit(repo, "reftable.restartinterval", RESTART_MAX,
+				 &interval, err);
+	if (ret >= 0)
+		ret = read_limit(repo, "reftable.geometricfactor", FACTOR_MAX,
+				 &factor, err);
+	if (ret < 0)
+		return ret;
+	options->block_size = (uint32_t)block_size;
+	options->restart_interval = (unsigned)interval;
+	options->factor = (unsigned)factor;
+	options->no_objects = !objects;
+	return 0;
+}
+
+bool refs_reftable_take_committer(struct reftable_log *log,
+				  const char *committer)
+{
+	const char *mail = strstr(committer, " <");
+	const char *end = mail ? strchr(mail, '>') : NULL;
+	char *rest;
+
+	if (!end)
+		return false;
+	log->who.p = committer;
+	log->who.len = (size_t)(mail - committer);
+	log->mail.p = mail + 2;
+	log->mail.len = (size_t)(end - log->mail.p);
+	log->time = strtoull(end + 1, &rest, 10);
+	log->zone = (int16_t)strtol(rest, &rest, 10);
+	return !*rest;
+}
