@@ -1,27 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* Packing refs, in whatever store they are. */
 #include "refs/ref-pack.h"
-#include "refs/refs-backend.h"
+#include "refs/refs-files.h"
+#include "refs/refs-reftable.h"
 
-#define LEAST_LIMIT 16
-
-size_t ref_pack_limit(uint64_t size)
+static bool in_tables(const struct repo *repo)
 {
-	size_t limit = 0;
-
-	for (size /= 100; size > 1; size /= 2)
-		limit += 5;
-	return limit < LEAST_LIMIT ? LEAST_LIMIT : limit;
+	return repo->ref_storage == REPO_REFS_REFTABLE;
 }
 
 int ref_pack_is_due(const struct repo *repo,
 		    const struct ref_pack_options *options, struct error *err)
 {
-	return refs_backend_of(repo)->pack_is_due(repo, options, err);
+	return in_tables(repo) ? refs_reftable_pack_is_due(repo, options, err)
+			       : refs_files_pack_is_due(repo, options, err);
 }
 
 int ref_pack(const struct repo *repo, struct odb_reader *reader,
 	     const struct ref_pack_options *options, struct error *err)
 {
-	return refs_backend_of(repo)->pack(repo, reader, options, err);
+	return in_tables(repo) ? refs_reftable_pack(repo, options, err)
+			       : refs_files_pack(repo, reader, options, err);
 }

@@ -12,10 +12,10 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "refs/reflog-backend.h"
 #include "refs/reflog-write.h"
-#include "refs/reflog.h"
-#include "refs/refs-files.h"
 #include "refs/refs-loose.h"
+#include "refs/refs.h"
 #include "sys/io.h"
 #include "sys/lockfile.h"
 #include "sys/map.h"
@@ -25,7 +25,7 @@ enum {
 	LOCK_TRIES = 3,
 };
 
-bool reflog_files_exists(const struct repo *repo, const char *name)
+static bool log_exists(const struct repo *repo, const char *name)
 {
 	struct buf path = BUF_INIT;
 	struct sys_stat st;
@@ -36,7 +36,7 @@ bool reflog_files_exists(const struct repo *repo, const char *name)
 	return found;
 }
 
-/* As reflog_files_read() for a path. */
+/* As read_named() for a path. */
 static int read_log(struct reflog *log, const char *path, enum hash_algo algo,
 		    struct error *err)
 {
@@ -52,7 +52,7 @@ static int read_log(struct reflog *log, const char *path, enum hash_algo algo,
 	return ret ? ret : 1;
 }
 
-int reflog_files_read(struct reflog *log, const struct repo *repo,
+static int read_named(struct reflog *log, const struct repo *repo,
 		      const char *name, struct error *err)
 {
 	struct buf path = BUF_INIT;
@@ -233,8 +233,8 @@ static int edit(struct edit *e, struct error *err)
 	return ret < 0 || e->how->dry_run ? ret : write_log(e, err);
 }
 
-int reflog_files_edit(const struct repo *repo, const char *name,
-		      const struct reflog_edit *how, struct error *err)
+static int edit_log(const struct repo *repo, const char *name,
+		    const struct reflog_edit *how, struct error *err)
 {
 	struct edit e = {
 		.repo = repo,
@@ -260,3 +260,11 @@ int reflog_files_edit(const struct repo *repo, const char *name,
 	buf_release(&e.lock_path);
 	return ret < 0 ? ret : 0;
 }
+
+const struct reflog_backend reflog_files_backend = {
+	.exists = log_exists,
+	.read = read_named,
+	.list = reflog_files_list,
+	.edit = edit_log,
+	.drop = reflog_remove,
+};

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "refs/refs-files.h"
+#include "refs/reflog-backend.h"
 #include "refs/refs-loose.h"
 #include "repo/worktree.h"
 #include "sys/io.h"

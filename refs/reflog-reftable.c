@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "odb/odb.h"
+#include "refs/reflog-backend.h"
 #include "refs/refs-loose.h"
 #include "refs/refs-reftable.h"
 #include "repo/worktree.h"
@@ -143,8 +145,8 @@ static int read_log(struct reflog *log, const struct reftable_stack *stack,
 }
 
 /* As reflog_read(), with the stack opened for it. */
-static int read_from_repo(struct reflog *log, const struct repo *repo,
-			  const char *name, struct error *err)
+static int read_named(struct reflog *log, const struct repo *repo,
+		      const char *name, struct error *err)
 {
 	struct buf dir = BUF_INIT;
 	struct reftable_stack stack;
@@ -160,16 +162,10 @@ static int read_from_repo(struct reflog *log, const struct repo *repo,
 	return ret;
 }
 
-int reflog_reftable_read(struct reflog *log, const struct repo *repo,
-			 const char *name, struct error *err)
-{
-	return read_from_repo(log, repo, name, err);
-}
-
-bool reflog_reftable_exists(const struct repo *repo, const char *name)
+static bool log_exists(const struct repo *repo, const char *name)
 {
 	struct reflog log = REFLOG_INIT;
-	int ret = read_from_repo(&log, repo, name, NULL);
+	int ret = read_named(&log, repo, name, NULL);
 
 	reflog_release(&log);
 	return ret > 0;
@@ -265,8 +261,8 @@ static int list_worktree(void *ctx, const char *id, const char *git_dir)
 	return ret;
 }
 
-int reflog_reftable_list(struct reflog_names *names, const struct repo *repo,
-			 bool all_worktrees, struct error *err)
+static int list_names(struct reflog_names *names, const struct repo *repo,
+		      bool all_worktrees, struct error *err)
 {
 	bool is_linked = strcmp(repo_refs_dir(repo),
 				repo_refs_common_dir(repo)) != 0;
@@ -504,8 +500,8 @@ static int write_table(struct edit *e,
 	return ret;
 }
 
-static int edit(const struct repo *repo, const char *name,
-		const struct reflog_edit *how, struct error *err)
+static int edit_log(const struct repo *repo, const char *name,
+		    const struct reflog_edit *how, struct error *err)
 {
 	struct reftable_append_options options;
 	struct buf dir = BUF_INIT;
@@ -537,14 +533,16 @@ out:
 	return ret;
 }
 
-int reflog_reftable_edit(const struct repo *repo, const char *name,
-			 const struct reflog_edit *how, struct error *err)
+static int drop_log(const struct repo *repo, const char *name,
+		    struct error *err)
 {
-	return edit(repo, name, how, err);
+	return edit_log(repo, name, NULL, err);
 }
 
-int reflog_reftable_drop(const struct repo *repo, const char *name,
-			 struct error *err)
-{
-	return edit(repo, name, NULL, err);
-}
+const struct reflog_backend reflog_reftable_backend = {
+	.exists = log_exists,
+	.read = read_named,
+	.list = list_names,
+	.edit = edit_log,
+	.drop = drop_log,
+};

@@ -1,103 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* Reflogs: their lines; what is done to them is done by the backend. */
+/* Reflogs: each call goes to the backend of the repository. */
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/mem.h"
 #include "base/sort.h"
-#include "refs/reflog.h"
-#include "refs/refs-backend.h"
+#include "refs/reflog-backend.h"
 
-/* ---- lines */
-
-/* The number that ends at `end`, which is preceded by a space. */
-static const char *number_before(const char *start, const char *end)
+static const struct reflog_backend *backend_of(const struct repo *repo)
 {
-	const char *p = end;
-
-	while (p > start && p[-1] >= '0' && p[-1] <= '9')
-		p--;
-	return p < end && p > start && p[-1] == ' ' ? p : NULL;
+	return repo->ref_storage == REPO_REFS_REFTABLE
+		       ? &reflog_reftable_backend
+		       : &reflog_files_backend;
 }
-
-/* " <seconds> <zone>" at the end of the identity. */
-static int parse_time(int64_t *time, const char *start, const char *end)
-{
-	const char *zone = end - 5, *p;
-
-	if (end - start < 8 || (zone[0] != '+' && zone[0] != '-') ||
-	    zone[-1] != ' ')
-		return ERR_CORRUPT;
-	for (int i = 1; i < 5; i++)
-		if (zone[i] < '0' || zone[i] > '9')
-			return ERR_CORRUPT;
-	p = number_before(start, zone - 1);
-	if (!p || zone - p > 16)
-		return ERR_CORRUPT;
-	*time = (int64_t)strtoll(p, NULL, 10);
-	return 0;
-}
-
-int reflog_line_parse(struct reflog_line *out, const char *bytes, size_t len,
-		      enum hash_algo algo)
-{
-	size_t hex_len = hash_hex_len(algo), ids_len = 2 * hex_len + 1;
-	struct reflog_line line = {.drop = false};
-	const char *tab, *end = bytes + len;
-
-	if (len < ids_len + 1 || bytes[hex_len] != ' ' ||
-	    bytes[ids_len] != ' ' ||
-	    !oid_from_hex(&line.old_oid, bytes, hex_len, algo) ||
-	    !oid_from_hex(&line.new_oid, bytes + hex_len + 1, hex_len, algo))
-		return ERR_CORRUPT;
-	line.text = bytes + ids_len;
-	line.text_len = len - ids_len;
-	tab = memchr(line.text, '\t', line.text_len);
-	line.message = tab ? tab + 1 : end;
-	line.message_len = (size_t)(end - line.message);
-	if (parse_time(&line.time, line.text, tab ? tab : end) < 0)
-		return ERR_CORRUPT;
-	*out = line;
-	return 0;
-}
-
-void reflog_release(struct reflog *log)
-{
-	buf_release(&log->bytes);
-	free(log->lines);
-	*log = (struct reflog)REFLOG_INIT;
-}
-
-int reflog_split(struct reflog *log, enum hash_algo algo, struct error *err)
-{
-	const char *p = log->bytes.data, *end = p + log->bytes.len;
-
-	while (p < end) {
-		const char *nl = memchr(p, '\n', (size_t)(end - p));
-		const char *line_end = nl ? nl : end;
-
-		if (mem_grow(&log->lines, &log->alloc, log->nr + 1,
-			     sizeof(*log->lines)) < 0)
-			return error_nomem(err);
-		if (!reflog_line_parse(&log->lines[log->nr], p,
-				       (size_t)(line_end - p), algo))
-			log->nr++;
-		p = line_end + 1;
-	}
-	return 0;
-}
-
-/* ---- however they are kept */
 
 bool reflog_exists(const struct repo *repo, const char *name)
 {
-	return refs_backend_of(repo)->log_exists(repo, name);
+	return backend_of(repo)->exists(repo, name);
 }
 
 int reflog_read(struct reflog *log, const struct repo *repo, const char *name,
 		struct error *err)
 {
-	return refs_backend_of(repo)->log_read(log, repo, name, err);
+	return backend_of(repo)->read(log, repo, name, err);
 }
 
 int reflog_each(const struct repo *repo, bool all_worktrees,
@@ -105,7 +28,7 @@ int reflog_each(const struct repo *repo, bool all_worktrees,
 		struct error *err)
 {
 	struct reflog_names l = {NULL, 0, 0};
-	int ret = refs_backend_of(repo)->log_list(&l, repo, all_worktrees, err);
+	int ret = backend_of(repo)->list(&l, repo, all_worktrees, err);
 
 	if (!ret && l.nr)
 		sort_strings(l.names, l.nr);
@@ -117,22 +40,13 @@ int reflog_each(const struct repo *repo, bool all_worktrees,
 	return ret;
 }
 
-int reflog_names_add(struct reflog_names *l, const char *name,
-		     struct error *err)
-{
-	if (mem_grow(&l->names, &l->alloc, l->nr + 1, sizeof(*l->names)) < 0)
-		return error_nomem(err);
-	l->names[l->nr] = mem_strdup(name);
-	return l->names[l->nr++] ? 0 : error_nomem(err);
-}
-
 int reflog_edit(const struct repo *repo, const char *name,
 		const struct reflog_edit *how, struct error *err)
 {
-	return refs_backend_of(repo)->log_edit(repo, name, how, err);
+	return backend_of(repo)->edit(repo, name, how, err);
 }
 
 int reflog_drop(const struct repo *repo, const char *name, struct error *err)
 {
-	return refs_backend_of(repo)->log_drop(repo, name, err);
+	return backend_of(repo)->drop(repo, name, err);
 }

@@ -99,19 +99,4 @@ int reflog_edit(const struct repo *repo, const char *name,
 /* Remove a reflog, if there is one. 0 or as above. */
 int reflog_drop(const struct repo *repo, const char *name, struct error *err);
 
-/* ---- for the backends */
-
-/* Cut log->bytes into lines; what is none is left out. 0 or ERR_NOMEM. */
-int reflog_split(struct reflog *log, enum hash_algo algo, struct error *err);
-
-/* Names of refs that have a reflog, in no order. */
-struct reflog_names {
-	char **names; /* owned, and each */
-	size_t nr, alloc;
-};
-
-/* Append a copy. 0 or ERR_NOMEM. */
-int reflog_names_add(struct reflog_names *l, const char *name,
-		     struct error *err);
-
 #endif

@@ -1,18 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a store of refs can do: below refs.h, which reads, ref-transaction.h,
- * which changes, ref-pack.h and the reflogs, there is one of these for each
- * value of extensions.refStorage.
+ * Functions that read the refs of one kind of storage. refs.c chooses the table
+ * of functions by extensions.refStorage. Functions that change refs are in
+ * other tables, and their callers may use refs.h:
  *
- *   refs.c  ref-transaction.c  ref-pack.c  reflog-write.c     what is asked
- *      |            |              |             |
- *      +------------+-- refs_backend --------+---+            this table
- *                   |                        |
- *            refs-files*.c            refs-reftable*.c        how it is kept
+ *   ref-transaction.c   reflog.c          ref-pack.c     refs-check.c
+ *      |                   |                 |              |
+ *   ref_tx_backend      reflog_backend    two pairs of functions
+ *      |                   |                 |              |
+ *   refs-files-lock.c   reflog-files.c    refs-files-    refs-check-
+ *   -conflict -commit   reflog-list.c      pack.c         loose.c -packed.c
+ *   refs-reftable-      reflog-           refs-reftable- refs-check-
+ *    tx.c -stage.c       reftable.c        pack.c         reftable.c
+ *      |                   |                 |              |
+ *      +---------+---------+-----------------+--------------+
+ *                |
+ *             refs.c
+ *                |
+ *           refs_backend                  this header
+ *            |        |
+ *   refs-files.c    refs-reftable.c       and -kept.c of both
+ *            |        |
+ *   packed-refs.c   refs-reftable-place.c
+ *   refs-loose.c
  *
- * A backend does not follow symbolic refs, judge changes or tell anyone: it
- * reads, lists, locks and writes single refs. Symbols are its own; everything
- * goes through the table.
+ * A backend reads and lists single refs. It does not follow symbolic refs.
  */
 #ifndef REFS_REFS_BACKEND_H
 #define REFS_REFS_BACKEND_H
@@ -22,18 +34,8 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "object/oid.h"
-#include "odb/odb.h"
-#include "refs/ref-pack.h"
-#include "refs/reflog-write.h"
 #include "refs/refs.h"
 #include "repo/repo.h"
-
-struct ref_item;
-struct refs_check;
-struct reflog;
-struct reflog_edit;
-struct reflog_names;
-struct ref_transaction;
 
 enum refs_record_kind {
 	REFS_RECORD_OID,      /* names an object */
@@ -99,25 +101,6 @@ struct refs_backend {
 	int (*each_root)(struct refs *refs,
 			 int (*fn)(void *ctx, const char *name), void *ctx,
 			 struct error *err);
-	/* See ref_pack_is_due() and ref_pack(). */
-	int (*pack_is_due)(const struct repo *repo,
-			   const struct ref_pack_options *options,
-			   struct error *err);
-	int (*pack)(const struct repo *repo, struct odb_reader *reader,
-		    const struct ref_pack_options *options, struct error *err);
-	/* Reflogs, see the functions of these names in reflog.h. */
-	bool (*log_exists)(const struct repo *repo, const char *name);
-	int (*log_read)(struct reflog *log, const struct repo *repo,
-			const char *name, struct error *err);
-	int (*log_list)(struct reflog_names *names, const struct repo *repo,
-			bool all_worktrees, struct error *err);
-	int (*log_edit)(const struct repo *repo, const char *name,
-			const struct reflog_edit *how, struct error *err);
-	int (*log_drop)(const struct repo *repo, const char *name,
-			struct error *err);
-	/* See refs_check_run(). */
-	int (*check)(struct refs_check *c, const struct repo *repo,
-		     struct error *err);
 	/* See refs_each_reflog_oid(). */
 	int (*each_kept)(const struct repo *repo,
 			 int (*fn)(void *ctx, const struct oid *oid), void *ctx,
@@ -126,8 +109,5 @@ struct refs_backend {
 
 extern const struct refs_backend refs_files_backend;
 extern const struct refs_backend refs_reftable_backend;
-
-/* The one that keeps a repository's refs. */
-const struct refs_backend *refs_backend_of(const struct repo *repo);
 
 #endif

@@ -1,67 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Checking refs: what holds however they are kept. */
-#include <stdarg.h>
-#include <string.h>
-
-#include "refs/refs-backend.h"
+/* Checking refs, in whatever storage they are. */
 #include "refs/refs-check.h"
-
-static bool starts_with(const char *s, const char *prefix)
-{
-	return !strncmp(s, prefix, strlen(prefix));
-}
-
-int refs_check_complain(struct refs_check *c, const char *where,
-			enum fsck_msg msg, struct error *err, const char *fmt,
-			...)
-{
-	enum fsck_severity severity = c->rules->severity[msg];
-	struct buf text = BUF_INIT;
-	va_list ap;
-	int ret;
-
-	if (severity == FSCK_IGNORE)
-		return 0;
-	va_start(ap, fmt);
-	ret = buf_vprintf(&text, fmt, ap);
-	va_end(ap);
-	if (!ret) {
-		struct refs_report report = {
-			.msg = msg,
-			.is_error = severity >= FSCK_ERROR,
-			.where = where,
-			.text = text.data,
-		};
-
-		c->failed |= report.is_error;
-		c->report(c->ctx, &report);
-	}
-	buf_release(&text);
-	return ret < 0 ? error_nomem(err) : 0;
-}
-
-int refs_check_target(struct refs_check *c, const char *name,
-		      const char *target, struct error *err)
-{
-	if (refs_name_is_head(name) && !starts_with(target, "refs/heads/"))
-		return refs_check_complain(c, name, FSCK_BAD_HEAD_TARGET, err,
-					   "HEAD points to non-branch '%s'",
-					   target);
-	if (refs_name_is_root(target))
-		return 0;
-	if (!refs_name_is_valid(target))
-		return refs_check_complain(c, name, FSCK_BAD_REFERENT_NAME, err,
-					   "points to invalid refname '%s'",
-					   target);
-	if (starts_with(target, "refs/") || starts_with(target, "worktrees/"))
-		return 0;
-	return refs_check_complain(c, name, FSCK_SYMREF_TARGET_IS_NOT_A_REF,
-				   err, "points to non-ref target '%s'",
-				   target);
-}
 
 int refs_check_run(struct refs_check *c, const struct repo *repo,
 		   struct error *err)
 {
-	return refs_backend_of(repo)->check(c, repo, err);
+	return repo->ref_storage == REPO_REFS_REFTABLE
+		       ? refs_check_reftable(c, repo, err)
+		       : refs_check_files(c, repo, err);
 }

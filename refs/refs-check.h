@@ -3,7 +3,8 @@
  * Whether the files that keep refs are as they should be: what `git refs
  * verify` finds (git-refs(1)), of all work trees.
  *
- *   refs-check.c		the backends, and what holds for any store
+ *   refs-check.c		chooses by the kind of storage
+ *   refs-check-report.c	reports, and rules of any storage
  *   refs-check-loose.c		files below refs/, HEAD and its like
  *   refs-check-packed.c	packed-refs
  *   refs-check-reftable.c	tables
@@ -59,7 +60,7 @@ int refs_check_loose(struct refs_check *c, const char *name, const char *bytes,
 int refs_check_packed(struct refs_check *c, const char *bytes, size_t len,
 		      enum hash_algo algo, struct error *err);
 
-/* Members of the table, see refs-backend.h. */
+/* refs_check_run() for one kind of storage. */
 int refs_check_files(struct refs_check *c, const struct repo *repo,
 		     struct error *err);
 int refs_check_reftable(struct refs_check *c, const struct repo *repo,

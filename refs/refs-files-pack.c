@@ -12,6 +12,8 @@
 #include "sys/io.h"
 #include "sys/lockfile.h"
 
+#define LEAST_LIMIT 16
+
 /* A packing under way. */
 struct packer {
 	const struct repo *repo;
@@ -163,6 +165,15 @@ static int prune_all(struct packer *p, struct error *err)
 		if (p->chosen[i])
 			ret = prune_one(p, &p->list->refs[i], err);
 	return ret;
+}
+
+size_t ref_pack_limit(uint64_t size)
+{
+	size_t limit = 0;
+
+	for (size /= 100; size > 1; size /= 2)
+		limit += 5;
+	return limit < LEAST_LIMIT ? LEAST_LIMIT : limit;
 }
 
 static bool is_due(const struct packer *p)

@@ -13,7 +13,6 @@
 
 #include "base/mem.h"
 #include "refs/packed-refs.h"
-#include "refs/refs-check.h"
 #include "refs/refs-files.h"
 #include "refs/refs-loose.h"
 #include "sys/io.h"
@@ -504,13 +503,5 @@ const struct refs_backend refs_files_backend = {
 	.may_peel = may_peel,
 	.iter_free = free_iter,
 	.each_root = each_root,
-	.pack_is_due = refs_files_pack_is_due,
-	.pack = refs_files_pack,
-	.log_exists = reflog_files_exists,
-	.log_read = reflog_files_read,
-	.log_list = reflog_files_list,
-	.log_edit = reflog_files_edit,
-	.log_drop = reflog_remove,
-	.check = refs_check_files,
 	.each_kept = refs_files_each_kept,
 };

@@ -10,7 +10,7 @@
 #define REFS_REFS_FILES_H
 
 #include "refs/packed-refs.h"
-#include "refs/reflog.h"
+#include "refs/ref-pack.h"
 #include "refs/refs-backend.h"
 
 /*
@@ -28,13 +28,5 @@ int refs_files_pack(const struct repo *repo, struct odb_reader *reader,
 int refs_files_each_kept(const struct repo *repo,
 			 int (*fn)(void *ctx, const struct oid *oid), void *ctx,
 			 struct error *err);
-
-bool reflog_files_exists(const struct repo *repo, const char *name);
-int reflog_files_read(struct reflog *log, const struct repo *repo,
-		      const char *name, struct error *err);
-int reflog_files_list(struct reflog_names *names, const struct repo *repo,
-		      bool all_worktrees, struct error *err);
-int reflog_files_edit(const struct repo *repo, const char *name,
-		      const struct reflog_edit *how, struct error *err);
 
 #endif

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "refs/refs-check.h"
 #include "refs/refs-loose.h"
 #include "refs/refs-reftable.h"
 
@@ -432,13 +431,5 @@ const struct refs_backend refs_reftable_backend = {
 	.iter_seek = seek_iter,
 	.iter_free = free_iter,
 	.each_root = each_root,
-	.pack_is_due = refs_reftable_pack_is_due,
-	.pack = refs_reftable_pack,
-	.log_exists = reflog_reftable_exists,
-	.log_read = reflog_reftable_read,
-	.log_list = reflog_reftable_list,
-	.log_edit = reflog_reftable_edit,
-	.log_drop = reflog_reftable_drop,
-	.check = refs_check_reftable,
 	.each_kept = refs_reftable_each_kept,
 };

@@ -11,7 +11,7 @@
 #ifndef REFS_REFS_REFTABLE_H
 #define REFS_REFS_REFTABLE_H
 
-#include "refs/reflog.h"
+#include "refs/ref-pack.h"
 #include "refs/refs-backend.h"
 #include "reftable/append.h"
 
@@ -53,22 +53,12 @@ int refs_reftable_options(struct reftable_append_options *options,
 int refs_reftable_pack_is_due(const struct repo *repo,
 			      const struct ref_pack_options *options,
 			      struct error *err);
-int refs_reftable_pack(const struct repo *repo, struct odb_reader *reader,
+int refs_reftable_pack(const struct repo *repo,
 		       const struct ref_pack_options *options,
 		       struct error *err);
 int refs_reftable_each_kept(const struct repo *repo,
 			    int (*fn)(void *ctx, const struct oid *oid),
 			    void *ctx, struct error *err);
-
-bool reflog_reftable_exists(const struct repo *repo, const char *name);
-int reflog_reftable_read(struct reflog *log, const struct repo *repo,
-			 const char *name, struct error *err);
-int reflog_reftable_list(struct reflog_names *names, const struct repo *repo,
-			 bool all_worktrees, struct error *err);
-int reflog_reftable_edit(const struct repo *repo, const char *name,
-			 const struct reflog_edit *how, struct error *err);
-int reflog_reftable_drop(const struct repo *repo, const char *name,
-			 struct error *err);
 
 /* Set the parts of a log that come from "Name <mail> seconds zone". */
 bool refs_reftable_take_committer(struct reftable_log *log,

@@ -15,7 +15,7 @@ static bool starts_with(const char *s, const char *prefix)
 	return !strncmp(s, prefix, strlen(prefix));
 }
 
-const struct refs_backend *refs_backend_of(const struct repo *repo)
+static const struct refs_backend *backend_of(const struct repo *repo)
 {
 	return repo->ref_storage == REPO_REFS_REFTABLE ? &refs_reftable_backend
 						       : &refs_files_backend;
@@ -23,7 +23,7 @@ const struct refs_backend *refs_backend_of(const struct repo *repo)
 
 int refs_open(struct refs **out, const struct repo *repo, struct error *err)
 {
-	const struct refs_backend *backend = refs_backend_of(repo);
+	const struct refs_backend *backend = backend_of(repo);
 	struct refs *refs;
 	int ret = backend->open(&refs, repo, err);
 
@@ -418,5 +418,5 @@ int refs_each_reflog_oid(const struct repo *repo,
 			 int (*fn)(void *ctx, const struct oid *oid), void *ctx,
 			 struct error *err)
 {
-	return refs_backend_of(repo)->each_kept(repo, fn, ctx, err);
+	return backend_of(repo)->each_kept(repo, fn, ctx, err);
 }

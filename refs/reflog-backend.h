@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Functions by which reflog.c reads and edits the reflogs of one kind of
+ * storage: files (reflog-files.c, reflog-list.c) or reftables
+ * (reflog-reftable.c); and what both use (reflog-line.c).
+ */
+#ifndef REFS_REFLOG_BACKEND_H
+#define REFS_REFLOG_BACKEND_H
+
+#include "refs/reflog.h"
+
+/* Cut log->bytes into lines; what is none is left out. 0 or ERR_NOMEM. */
+int reflog_split(struct reflog *log, enum hash_algo algo, struct error *err);
+
+/* Names of refs that have a reflog, in no order. */
+struct reflog_names {
+	char **names; /* owned, and each */
+	size_t nr, alloc;
+};
+
+/* Append a copy. 0 or ERR_NOMEM. */
+int reflog_names_add(struct reflog_names *l, const char *name,
+		     struct error *err);
+
+/* See the functions of these names in reflog.h. */
+struct reflog_backend {
+	bool (*exists)(const struct repo *repo, const char *name);
+	int (*read)(struct reflog *log, const struct repo *repo,
+		    const char *name, struct error *err);
+	/* Appends the names of refs that have a reflog to *names. */
+	int (*list)(struct reflog_names *names, const struct repo *repo,
+		    bool all_worktrees, struct error *err);
+	int (*edit)(const struct repo *repo, const char *name,
+		    const struct reflog_edit *how, struct error *err);
+	int (*drop)(const struct repo *repo, const char *name,
+		    struct error *err);
+};
+
+extern const struct reflog_backend reflog_files_backend;
+extern const struct reflog_backend reflog_reftable_backend;
+
+/* A member of reflog_files_backend, in a file of its own. */
+int reflog_files_list(struct reflog_names *names, const struct repo *repo,
+		      bool all_worktrees, struct error *err);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* The reftable backend: packing, which merges tables of a stack. */
+#include <string.h>
+
+#include "refs/refs-reftable.h"
+
+static int compact(const char *dir,
+		   const struct reftable_append_options *options,
+		   bool if_needed, struct error *err)
+{
+	int ret = if_needed ? reftable_compact_auto(dir, options, err)
+			    : reftable_compact_all(dir, options, err);
+
+	if (ret == ERR_DENIED)
+		error_set(err, ret, "unable to compact stack: data is locked");
+	return ret;
+}
+
+/* Call `fn` for the stacks of this work tree, until it returns nonzero. */
+static int each_own_stack(const struct repo *repo,
+			  int (*fn)(const char *dir,
+				    const struct reftable_append_options *o,
+				    bool if_needed, struct error *err),
+			  bool if_needed, struct error *err)
+{
+	struct reftable_append_options append;
+	struct buf dir = BUF_INIT;
+	int ret = refs_reftable_options(&append, repo, err);
+
+	if (!ret && !refs_reftable_place(&dir, repo, "refs/"))
+		ret = error_nomem(err);
+	if (!ret)
+		ret = fn(dir.data, &append, if_needed, err);
+	if (!ret && strcmp(repo_refs_dir(repo), repo_refs_common_dir(repo))) {
+		buf_reset(&dir);
+		ret = refs_reftable_place(&dir, repo, "HEAD")
+			      ? fn(dir.data, &append, if_needed, err)
+			      : error_nomem(err);
+	}
+	buf_release(&dir);
+	return ret;
+}
+
+int refs_reftable_pack(const struct repo *repo,
+		       const struct ref_pack_options *options,
+		       struct error *err)
+{
+	return each_own_stack(repo, compact, options->if_needed, err);
+}
+
+static int is_due(const char *dir,
+		  const struct reftable_append_options *options, bool if_needed,
+		  struct error *err)
+{
+	(void)if_needed;
+	return reftable_compact_is_due(dir, options, err);
+}
+
+int refs_reftable_pack_is_due(const struct repo *repo,
+			      const struct ref_pack_options *options,
+			      struct error *err)
+{
+	(void)options;
+	return each_own_stack(repo, is_due, true, err);
+}
