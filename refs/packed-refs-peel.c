@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether packed-refs may have tags of some objects, by a pass over its bytes:
- * most of them are seen to be of no interest without being parsed.
+ * Whether packed-refs may have tags of some objects. One pass over the bytes
+ * excludes most records without parsing them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "refs/packed-refs.h"
 
-/* Offset of the first record behind those whose names start with `prefix`. */
+/* Sets *off to the first record after the names that start with `prefix`. */
 static int seek_behind(const struct packed_refs *refs, const char *prefix,
 		       size_t *off, struct error *err)
 {
@@ -25,7 +25,10 @@ static int seek_behind(const struct packed_refs *refs, const char *prefix,
 	return ret;
 }
 
-/* First bytes that ids have: most others need not be parsed. */
+/*
+ * A bitmap of the first 16 bits of all ids. Most other ids are excluded by this
+ * bitmap and need not be parsed.
+ */
 #define SIEVE_LEN (1 << 13)
 
 static void fill_sieve(uint8_t sieve[SIEVE_LEN], const struct oidmap *ids)
@@ -40,7 +43,7 @@ static void fill_sieve(uint8_t sieve[SIEVE_LEN], const struct oidmap *ids)
 	}
 }
 
-/* The value of a digit; of what is none, any. */
+/* Returns the value of a hexadecimal digit, or any value for another byte. */
 static unsigned digit(char c)
 {
 	return (unsigned)((c & 15) + (c >> 6 & 1) * 9) & 15;
@@ -54,7 +57,7 @@ static bool passes(const uint8_t sieve[SIEVE_LEN], const char *hex)
 	       1 << (second & 7);
 }
 
-/* Whether a line that begins with '^' is of one of the ids. */
+/* Whether the line at `off`, which begins with '^', has one of the ids. */
 static bool names_one(const struct packed_refs *refs, size_t off,
 		      const uint8_t sieve[SIEVE_LEN], const struct oidmap *ids)
 {

@@ -2,9 +2,8 @@
 /*
  * Searching packed-refs in place.
  *
- * Invariants: the table is empty or ends in a newline, so that a line's end
- * can be looked for without another bound. Whether names are well-formed
- * references is for the caller to judge.
+ * Invariant: the table is empty or ends in a newline, so memchr() always finds
+ * the end of a line. The caller validates names of refs.
  */
 #include <string.h>
 
@@ -42,8 +41,8 @@ static int bad_line(const struct packed_refs *refs, size_t off,
 }
 
 /*
- * Bounds of the record at `off`: its name, and where the next one starts.
- * False when the line is too short to have a name.
+ * Finds the name of the record at `off`, and the offset of the next record.
+ * Returns false if the line is too short to have a name.
  */
 static bool record_name(const struct packed_refs *refs, size_t off,
 			struct packed_ref *ref, size_t *next)
@@ -106,7 +105,10 @@ int packed_refs_next(const struct packed_refs *refs, size_t *off,
 	return 1;
 }
 
-/* Start of the record that the byte at `off` belongs to; not before `low`. */
+/*
+ * Returns the start of the record that contains the byte at `off`. The result
+ * is not less than `low`.
+ */
 static size_t record_start(const struct packed_refs *refs, size_t low,
 			   size_t off)
 {
@@ -121,14 +123,19 @@ static size_t record_start(const struct packed_refs *refs, size_t low,
 	}
 }
 
-/* Where a search is: names before `low` are less than its key, others not. */
+/*
+ * State of a search: names before `low` are less than the key, and names from
+ * `high` on are not.
+ */
 struct range {
 	const char *key;
 	size_t key_len;
 	size_t low, high; /* starts of records */
 };
 
-/* Compare the record that the byte at `off`, of the range, belongs to. */
+/*
+ * Compares the record that contains the byte at `off`, and narrows the range.
+ */
 static int narrow(struct range *range, const struct packed_refs *refs,
 		  size_t off, struct error *err)
 {
@@ -171,7 +178,7 @@ int packed_refs_seek(const struct packed_refs *refs, const char *key,
 	return bisect(&range, refs, off, err);
 }
 
-/* The first steps to both sides of where a search is thought to end. */
+/* Size of the first step away from the hint, in bytes. */
 #define STEP_MIN 4096
 
 int packed_refs_seek_on(const struct packed_refs *refs, const char *key,
@@ -234,7 +241,10 @@ bool packed_refs_has_trait(const char *line, size_t len, const char *trait)
 	return false;
 }
 
-/* Read the header line, if there is one; says whether records are sorted. */
+/*
+ * Reads the header line, if there is one. Sets *sorted to whether the header
+ * says that records are sorted.
+ */
 static int parse_header(struct packed_refs *refs, bool *sorted,
 			struct error *err)
 {
@@ -257,7 +267,7 @@ static int parse_header(struct packed_refs *refs, bool *sorted,
 	return 0;
 }
 
-/* Where a record lies in an unsorted file. */
+/* The bytes of a record in an unsorted file. */
 struct record {
 	const char *bytes, *name;
 	size_t len, name_len;
@@ -305,7 +315,7 @@ static int list_records(struct record **out, size_t *nr,
 	return ret;
 }
 
-/* Lay the records out again in the order of their names. */
+/* Copies the records in the order of their names. */
 static int sort_table(struct packed_refs *refs, struct error *err)
 {
 	struct record *records;

@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The packed-refs file as a sorted table in its mapping (git-pack-refs(1)):
+ * The packed-refs file, read in its mapping as a sorted table of records
+ * (git-pack-refs(1)):
  *
  *   # pack-refs with: peeled fully-peeled sorted \n    header, optional
  *   <hex> SP refs/heads/main \n                        a record
- *   <hex> SP refs/tags/v1.0 \n
- *   ^ <hex> \n                                         ... and what the tag
- *                                                      before it peels to
+ *   <hex> SP refs/tags/v1.0 \n                         a record of a tag ...
+ *   ^ <hex> \n                                         ... and its peeled id
  *
- * Traits of the header: "sorted": records ascend in byte order of the name
- * (else they are sorted on opening, into a copy); "peeled": records under
- * refs/tags/ without a "^" line are no tags; "fully-peeled": so are all.
+ * The header lists traits:
  *
- * `off` is the offset of a record in the table. Records are checked when they
- * are visited, not on opening, which is O(1) for a sorted file. Immutable;
- * threads may share it.
+ * - "sorted": the records ascend in byte order of their names. Without this
+ *   trait, opening copies and sorts the records.
+ * - "peeled": a record under refs/tags/ without a "^" line is not a tag.
+ * - "fully-peeled": no record without a "^" line is a tag.
+ *
+ * `off` is the offset of a record in the table, in bytes. A record is validated
+ * when it is read, not when the file is opened. Opening a sorted file takes
+ * O(1). The table is immutable, and threads may share it.
  */
 #ifndef REFS_PACKED_REFS_H
 #define REFS_PACKED_REFS_H
@@ -29,12 +32,12 @@
 #include "sys/map.h"
 
 struct packed_refs {
-	struct sys_map map; /* the file, when opened by path */
-	const char *table;  /* first record; points into map or `sorted` */
+	struct sys_map map; /* the file, if opened by path */
+	const char *table;  /* first record; points into `map` or `sorted` */
 	size_t len;         /* bytes of all records */
 	enum hash_algo algo;
 	bool peeled, fully_peeled; /* traits */
-	char *sorted; /* owned: records of an unsorted file, in order */
+	char *sorted; /* owned: sorted records of an unsorted file */
 	char *name;   /* owned: file name for messages */
 };
 
@@ -43,72 +46,77 @@ struct packed_refs {
 		SYS_MAP_INIT, NULL, 0, HASH_SHA1, false, false, NULL, NULL     \
 	}
 
-/* One record. */
+/* A record. */
 struct packed_ref {
 	const char *name; /* points into the table; not NUL-terminated */
 	size_t name_len;
 	struct oid oid;
-	bool has_peeled; /* the file says what it peels to, */
-	bool is_tag;     /*   ... and it is a tag: `peeled` is set */
+	bool has_peeled; /* it is known whether the ref is a tag */
+	bool is_tag;     /* the ref is a tag, and `peeled` is set */
 	struct oid peeled;
 };
 
 /*
- * Map and parse `path`; a missing file is an empty table. 0, or a negative
- * error with *refs zeroed.
+ * Maps and parses the file at `path`. A missing file is an empty table. Returns
+ * 0, or a negative error code with *refs zeroed.
  */
 int packed_refs_open(struct packed_refs *refs, const char *path,
 		     enum hash_algo algo, struct error *err);
 
 /*
- * Parse the bytes of a file, borrowed until release. `name` is for messages,
- * copied. ERR_CORRUPT for an unterminated last line and, in a file that has
- * to be sorted here, for any malformed line.
+ * Parses the bytes of a file. The bytes are borrowed until release; `name` is
+ * copied and used in messages. Returns 0, ERR_CORRUPT for an unterminated last
+ * line or an invalid header, or ERR_NOMEM. An unsorted file is read completely,
+ * and any malformed line is ERR_CORRUPT.
  */
 int packed_refs_parse(struct packed_refs *refs, const void *bytes, size_t len,
 		      enum hash_algo algo, const char *name, struct error *err);
 void packed_refs_release(struct packed_refs *refs);
 
 /*
- * Offset of the first record whose name is not less than `key`; refs->len
- * when there is none. Binary search. 0 or ERR_CORRUPT.
+ * Sets *off to the offset of the first record whose name is not less than
+ * `key`, or to refs->len if there is none. Binary search. Returns 0 or
+ * ERR_CORRUPT.
  */
 int packed_refs_seek(const struct packed_refs *refs, const char *key,
 		     size_t key_len, size_t *off, struct error *err);
 
 /*
- * The same for who reads on: the names before *off, the start of a record, are
- * less than `key`, and what is looked for is thought to be `hint` bytes
- * further. The closer, the fewer pages are touched that nobody else reads.
+ * As packed_refs_seek(), but searches from *off on. *off is the start of a
+ * record, and all names before *off are less than `key`. `hint` is the expected
+ * distance to the result in bytes. The better the hint, the fewer pages of the
+ * mapping are touched.
  */
 int packed_refs_seek_on(const struct packed_refs *refs, const char *key,
 			size_t key_len, size_t hint, size_t *off,
 			struct error *err);
 
 /*
- * Take the record at *off and step over it. 1, 0 at the end, or ERR_CORRUPT
- * with the line in the message.
+ * Reads the record at *off and advances *off to the next one. Returns 1, 0 at
+ * the end, or ERR_CORRUPT with the line in the message.
  */
 int packed_refs_next(const struct packed_refs *refs, size_t *off,
 		     struct packed_ref *ref, struct error *err);
 
-/* Find one name: 1, 0 when it is not there, or ERR_CORRUPT. */
+/*
+ * Finds the record of one name. Returns 1, 0 if there is none, or ERR_CORRUPT.
+ */
 int packed_refs_find(const struct packed_refs *refs, const char *name,
 		     struct packed_ref *ref, struct error *err);
 
 /*
- * Whether a record whose name starts with `prefix` (of more than "") may be a
- * tag that peels to one of `ids`: 1, or 0 when surely none is, or ERR_CORRUPT
- * as packed_refs_seek(). A pass over the bytes, at a fraction of what it costs
- * to take each record; they are not checked.
+ * Whether a record whose name starts with `prefix` (not "") may be a tag that
+ * peels to one of `ids`. Returns 1, 0 if certainly none is, or a negative error
+ * code. Cost: one pass over the bytes, much cheaper than to read each record;
+ * records are not validated.
  */
 int packed_refs_may_peel(const struct packed_refs *refs, const char *prefix,
 			 const struct oidmap *ids, struct error *err);
 
-/* Whether a trait is among the words of a header line, or of its rest. */
+/* Whether `trait` is one of the words in the `len` bytes at `line`. */
 bool packed_refs_has_trait(const char *line, size_t len, const char *trait);
 
-/* Order of names: that of their bytes, a prefix first. */
+/* Compares names by their bytes; a prefix is less. Returns as strcmp(). */
 int packed_refs_name_cmp(const char *a, size_t a_len, const char *b,
 			 size_t b_len);
 

@@ -2,8 +2,9 @@
 /*
  * Merging edits into packed-refs.
  *
- * The lock is a file of its own that is never renamed: whoever deletes a ref
- * has to keep others from packing its loose file again until that is gone too.
+ * The lock file is separate from the new file and is never renamed. A deletion
+ * keeps the lock until the loose file is gone, too. Otherwise another process
+ * could pack the loose file again in between.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -77,7 +78,10 @@ static int flush(struct packed_rewrite *rw, struct error *err)
 	return ret;
 }
 
-/* Create the new file. One that is there is left of a process that died. */
+/*
+ * Creates the new file. An older "packed-refs.new" was left by a process that
+ * died.
+ */
 static int start(struct packed_rewrite *rw, struct error *err)
 {
 	char *path;
@@ -103,7 +107,7 @@ static int start(struct packed_rewrite *rw, struct error *err)
 	return ret;
 }
 
-/* Copy old records up to offset `end`. */
+/* Copies old records up to the offset `end`. */
 static int copy_until(struct packed_rewrite *rw, size_t end, struct error *err)
 {
 	size_t len = end - rw->copied;
@@ -121,8 +125,9 @@ static int copy_until(struct packed_rewrite *rw, size_t end, struct error *err)
 }
 
 /*
- * Go to a name: records before it are at [copied, *off), it is itself up to
- * *end. 1, 0 when it is not there (*end == *off), or ERR_CORRUPT.
+ * Finds the record of a name. Records before it are [copied, *off), and the
+ * record is [*off, *end). Returns 1; 0 with *end == *off if there is no such
+ * record; or ERR_CORRUPT.
  */
 static int go_to(struct packed_rewrite *rw, const char *name, size_t *off,
 		 size_t *end, struct error *err)

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writing packed-refs anew: a sorted series of edits merged with the file
- * that is there, in one pass.
+ * Rewriting packed-refs: edits in the order of names are merged with the
+ * present file in one pass.
  *
- * "packed-refs.lock" is held from begin to release, so that nobody else packs
- * or removes records; the new file is written as "packed-refs.new" and renamed
- * over the old one. Readers see one or the other.
+ * "packed-refs.lock" is held from begin to release. No other process can pack
+ * or remove records during that time. The new file is written as
+ * "packed-refs.new" and renamed over the old file, so readers see one or the
+ * other.
  *
  *   begin -> { delete | put } in ascending order of names
  *         -> finish -> commit -> release
  *
- * Runs of records between edits are copied as they are. The first edit is
- * ERR_DENIED in a quarantine: see repo_check_quarantine(). One thread.
+ * Runs of records between edits are copied unchanged. In a quarantine the first
+ * edit is ERR_DENIED, see repo_check_quarantine(). One thread at a time.
  */
 #ifndef REFS_PACKED_REWRITE_H
 #define REFS_PACKED_REWRITE_H
@@ -27,8 +28,8 @@
 #include "sys/tempfile.h"
 
 /*
- * What stands behind the message that a lock on references is held, in the
- * words of Git 2.55. Such a message has three lines, the second empty.
+ * Text appended to the message that a lock on refs is held. Git 2.55 has the
+ * same text. The message has three lines, and the second is empty.
  */
 #define PACKED_REWRITE_LOCK_ADVICE                                             \
 	"\n\nAnother git process seems to be running in this repository, or "  \
@@ -36,52 +37,61 @@
 
 struct packed_rewrite {
 	const struct repo *repo; /* borrowed */
-	struct packed_refs old;  /* the file as locked */
-	size_t copied;           /* bytes of old.table dealt with */
+	struct packed_refs old;  /* the file, read under the lock */
+	size_t copied; /* bytes of old.table that are copied or left out */
 	struct sys_tempfile lock, file;
 	enum sys_fsync_method method;
-	struct buf out; /* bytes on their way to `file` */
-	/* What the new header promises; begin takes it from the old file. */
+	struct buf out; /* bytes to be written to `file` */
+	/*
+	 * Traits in the header of the new file. packed_rewrite_begin() sets
+	 * them from the old file.
+	 */
 	bool peeled, fully_peeled;
 };
 
 /*
- * Lock packed-refs, waiting for core.packedRefsTimeout (1 s), and open it. 0,
- * or with *rw released ERR_DENIED when someone else has the lock, ERR_CORRUPT,
- * ERR_IO, ERR_NOMEM, ERR_INVALID for bad configuration.
+ * Locks packed-refs and opens the file. Waits for core.packedRefsTimeout (1 s)
+ * at most. Returns 0, or with *rw released a negative error code: ERR_DENIED if
+ * another process has the lock, ERR_CORRUPT, ERR_IO, ERR_NOMEM, or ERR_INVALID
+ * for bad configuration.
  */
 int packed_rewrite_begin(struct packed_rewrite *rw, const struct repo *repo,
 			 struct error *err);
 
 /*
- * Leave out a record. 1, 0 when there is none of that name, or a negative
- * error. Nothing is written before something is found.
+ * Leaves out the record of a name. Returns 1, 0 if there is no such record, or
+ * a negative error code. The first record that is found creates the new file.
  */
 int packed_rewrite_delete(struct packed_rewrite *rw, const char *name,
 			  struct error *err);
 
 /*
- * Add a record, or replace the one of that name. `peeled`: what the tag peels
- * to; NULL when it is none. rw->peeled and rw->fully_peeled have to be true of
- * the whole outcome before the first call.
+ * Adds a record, or replaces the record of that name. `peeled` is the id that
+ * the tag peels to, or NULL if the object is not a tag. Before the first edit,
+ * the caller may change rw->peeled and rw->fully_peeled; both must be true of
+ * the whole new file. Returns 0 or a negative error code.
  */
 int packed_rewrite_put(struct packed_rewrite *rw, const char *name,
 		       const struct oid *oid, const struct oid *peeled,
 		       struct error *err);
 
-/* Whether there is something to commit. */
+/* Whether there was an edit to commit. */
 bool packed_rewrite_is_changed(const struct packed_rewrite *rw);
 
 /*
- * Copy the rest and make the new file durable as core.fsync=reference asks;
- * it is still out of sight. Without edits nothing is written.
+ * Copies the remaining records and syncs the new file if core.fsync includes
+ * "reference". Readers still see the old file. Does nothing without edits.
+ * Returns 0 or a negative error code.
  */
 int packed_rewrite_finish(struct packed_rewrite *rw, struct error *err);
 
-/* Rename the new file into place, if there is one; the lock stays. */
+/*
+ * Renames the new file into place, if there is one. The lock is kept. Returns 0
+ * or a negative error code.
+ */
 int packed_rewrite_commit(struct packed_rewrite *rw, struct error *err);
 
-/* Remove what was not committed, and the lock. */
+/* Removes an uncommitted new file, and the lock. */
 void packed_rewrite_release(struct packed_rewrite *rw);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The refs that a transaction comes to, in the order of their names, and what
- * cannot be together: of that set, and of it and the store.
+ * The items of a transaction, ordered by name. Finds names that conflict with
+ * each other or with existing refs.
  */
 #include <stdarg.h>
 #include <stdlib.h>
@@ -74,7 +74,10 @@ static int cmp_items(const void *a, const void *b)
 	return strcmp((*ia)->name, (*ib)->name);
 }
 
-/* Index of the first sorted item whose name is not less than `name`. */
+/*
+ * Returns the index of the first sorted item whose name is not less than
+ * `name`.
+ */
 static size_t seek(const struct ref_transaction *tx, const char *name,
 		   size_t len)
 {
@@ -115,8 +118,7 @@ const struct ref_item *ref_items_conflict(const struct ref_transaction *tx,
 		if (item && item->update->result == REF_OK)
 			return item;
 	}
-	/* Names that start with it, of which "<name>-x" come before "<name>/".
-	 */
+	/* Among names with this prefix, "<name>-x" sorts before "<name>/". */
 	for (i = seek(tx, name, len); i < tx->sorted_nr; i++) {
 		item = tx->sorted[i];
 		if (strncmp(item->name, name, len) != 0 ||
@@ -168,8 +170,8 @@ static int sort_all(struct ref_transaction *tx, struct error *err)
 }
 
 /*
- * HEAD's reflog gets an entry when the ref that it leads to changes; HEAD
- * cannot be changed itself then.
+ * HEAD's reflog gets an entry if the ref that HEAD leads to changes. HEAD
+ * itself cannot change in the same transaction.
  */
 static int add_head(struct ref_transaction *tx, bool *added, struct error *err)
 {
@@ -255,7 +257,7 @@ bool ref_item_log(const struct ref_transaction *tx, const struct ref_item *item,
 
 	if ((u->flags & REF_NO_REFLOG) || !ref_update_changes(u))
 		return false;
-	/* A symbolic ref that leads nowhere has no value to log. */
+	/* A symbolic ref to a missing ref has no new id to log. */
 	if (u->new_target && oid_is_zero(&final->new_oid))
 		return false;
 	*entry = (struct reflog_entry){

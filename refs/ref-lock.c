@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Locking one ref of a transaction, comparing it with what is expected, and
- * staging its new value.
+ * Locking one ref of a transaction, comparing the value with the expected
+ * value, and staging the new value.
  *
- * What is read under the lock stays as it is: everyone who changes a ref holds
- * this lock.
+ * The value that is read under the lock cannot change, because every process
+ * that changes a ref holds the ref's lock.
  */
 #include <string.h>
 
@@ -38,7 +38,7 @@ static int check_old_target(struct ref_transaction *tx, struct ref_item *item,
 	return 0;
 }
 
-/* item->old_oid is what it has; compare with what it should have. */
+/* Compares item->old_oid, the present value, with the expected value. */
 static int check_old_oid(struct ref_transaction *tx, struct ref_item *item,
 			 bool is_symbolic, struct error *err)
 {
@@ -47,7 +47,9 @@ static int check_old_oid(struct ref_transaction *tx, struct ref_item *item,
 
 	bool is_zero = oid_is_zero(&u->old_oid);
 
-	/* A symbolic ref without a value is something that would be lost. */
+	/*
+	 * A dangling symbolic ref has no value, but its target would be lost.
+	 */
 	if (is_zero && is_symbolic && oid_is_zero(&item->old_oid))
 		return ref_update_reject(tx, u, REF_EXISTS, err,
 					 "cannot lock ref '%s': dangling "
@@ -96,7 +98,10 @@ static int check_among(struct ref_transaction *tx, struct ref_item *item,
 				 is_above ? item->name : other->name);
 }
 
-/* What exists, and what else is to be changed, against a ref that is not. */
+/*
+ * Looks for names that conflict with a new ref: existing refs, and other refs
+ * of the transaction.
+ */
 static int check_conflict(struct ref_transaction *tx, struct ref_item *item,
 			  struct error *err)
 {
@@ -131,7 +136,10 @@ static int check_value(struct ref_transaction *tx, struct ref_item *item,
 	return ret;
 }
 
-/* What a symbolic ref will name, for its reflog: zero when it dangles. */
+/*
+ * Sets the new id for the reflog of a symbolic ref: the id of the target, or
+ * zero if the ref dangles.
+ */
 static int resolve_target(struct ref_transaction *tx, struct ref_item *item,
 			  struct error *err)
 {
@@ -143,7 +151,7 @@ static int resolve_target(struct ref_transaction *tx, struct ref_item *item,
 	return ret < 0 && ret != ERR_CORRUPT ? ret : 0;
 }
 
-/* Stage the new value, unless the ref has that already. */
+/* Stages the new value, unless the ref already has this value. */
 static int stage(struct ref_transaction *tx, struct ref_item *item,
 		 bool is_symbolic, struct error *err)
 {
@@ -164,7 +172,7 @@ static int stage(struct ref_transaction *tx, struct ref_item *item,
 	return ret;
 }
 
-/* The item's ref is symbolic, and is to be followed. */
+/* Adds an item for the target of the item's symbolic ref. */
 static int follow(struct ref_transaction *tx, struct ref_item *item,
 		  const char *target, struct error *err)
 {
@@ -185,7 +193,7 @@ static int follow(struct ref_transaction *tx, struct ref_item *item,
 	return ret;
 }
 
-/* HEAD, locked for its reflog: it may lead elsewhere by now. */
+/* Verifies that HEAD, locked for its reflog, still leads to the same ref. */
 static int recheck_head(struct ref_transaction *tx, struct ref_item *item,
 			const char *target, struct error *err)
 {
@@ -198,8 +206,8 @@ static int recheck_head(struct ref_transaction *tx, struct ref_item *item,
 }
 
 /*
- * The value of a symbolic ref that is changed itself. One that cannot be
- * resolved fails only a change that expects an old value.
+ * Reads the value behind a symbolic ref that is changed itself. If the value
+ * cannot be read, a change without an expected old value still succeeds.
  */
 static int resolve_old(struct ref_transaction *tx, struct ref_item *item,
 		       struct error *err)
@@ -220,7 +228,7 @@ static int resolve_old(struct ref_transaction *tx, struct ref_item *item,
 				 u->name);
 }
 
-/* All checks of the ref that changes, and its new value. */
+/* Checks the ref that changes, and stages the new value. */
 static int check_and_stage(struct ref_transaction *tx, struct ref_item *item,
 			   const char *target, struct error *err)
 {
@@ -250,7 +258,7 @@ static int read_and_stage(struct ref_transaction *tx, struct ref_item *item,
 	struct ref ref;
 	int ret = refs_read(tx->refs, item->name, &ref, err);
 
-	/* A zero id is no value, and may be replaced. */
+	/* A stored zero id counts as a missing value, and may be replaced. */
 	if (ret == ERR_CORRUPT && ref.is_zero)
 		ret = 1;
 	if (ret == ERR_CORRUPT)
@@ -287,7 +295,10 @@ int ref_item_lock(struct ref_transaction *tx, struct ref_item *item,
 		ret = tx->backend->lock(tx, item, err);
 	if (!ret && item->update->result == REF_OK)
 		ret = read_and_stage(tx, item, err);
-	/* Very many locks are held at once: not one open file for each. */
+	/*
+	 * A transaction holds very many locks, and may not keep a file open for
+	 * each.
+	 */
 	if (item->lock.fd >= 0) {
 		sys_close(item->lock.fd);
 		item->lock.fd = -1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Packing refs, in whatever store they are. */
+/* Packing refs: chooses by the kind of storage. */
 #include "refs/ref-pack.h"
 #include "refs/refs-files.h"
 #include "refs/refs-reftable.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Packing refs: loose ones go into packed-refs, and their files away.
+ * Packing refs: moves loose refs into packed-refs, or merges reftables.
  *
- * A loose file is removed under its lock, when it still has the value that was
- * packed; until then readers find it there, afterwards in packed-refs.
+ * A loose file is removed under the ref's lock, and only if the ref still has
+ * the value that was packed. Readers find the value in the loose file first,
+ * and afterwards in packed-refs.
  */
 #ifndef REFS_REF_PACK_H
 #define REFS_REF_PACK_H
@@ -16,34 +17,34 @@
 
 struct ref_pack_options {
 	/*
-	 * Whether a loose ref is packed. Symbolic and broken refs, and those
-	 * of a single work tree, are not asked about: they stay.
+	 * Whether a loose ref should be packed. Not called for symbolic refs,
+	 * broken refs and refs of a single work tree; they stay loose.
 	 */
 	bool (*wants)(void *ctx, const char *name);
-	/* Told of a ref that names no object, and stays. */
+	/* Called for a ref that names a missing object. The ref stays loose. */
 	void (*broken)(void *ctx, const char *name);
 	void *ctx;
 	bool prune;     /* remove the loose files */
-	bool if_needed; /* not before there are many: ref_pack_limit() */
+	bool if_needed; /* pack only if ref_pack_limit() is reached */
 };
 
 /*
- * How many wanted loose refs are worth packing anew a packed-refs file of
- * `size` bytes: stock Git's measure, taken from what it does.
+ * Returns how many wanted loose refs are needed before a packed-refs file of
+ * `size` bytes is rewritten. Stock Git's limit, measured from its behaviour.
  */
 size_t ref_pack_limit(uint64_t size);
 
 /*
- * Whether ref_pack() with `if_needed` would find enough to do. 1, 0, also when
- * someone else is at it, or negative.
+ * Whether ref_pack() with `if_needed` would pack. Returns 1, 0 (also if another
+ * process is packing tables), or a negative error code.
  */
 int ref_pack_is_due(const struct repo *repo,
 		    const struct ref_pack_options *options, struct error *err);
 
 /*
- * Pack. Tags that were packed without what they peel to get that as well. 0 or
- * a negative error: ERR_DENIED when packed-refs is locked. Loose refs that
- * someone else has locked or changed meanwhile stay.
+ * Packs refs. Old records of tags without a peeled id are completed. Loose refs
+ * that another process locks or changes meanwhile stay loose. Returns 0 or a
+ * negative error code: ERR_DENIED if packed-refs is locked.
  */
 int ref_pack(const struct repo *repo, struct odb_reader *reader,
 	     const struct ref_pack_options *options, struct error *err);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the parts of a transaction share: the queue (ref-transaction.c), which
- * refs it comes to (ref-items.c), locking and checking one of them
- * (ref-lock.c), and how a store does all that (struct ref_tx_backend).
+ * Types and functions that the parts of a transaction share: the queue
+ * (ref-transaction.c), the affected refs (ref-items.c), locking and checking
+ * one ref (ref-lock.c), and changing refs in one kind of storage (struct
+ * ref_tx_backend).
  *
- * An update comes to one item for the ref that changes, and one for each
- * symbolic ref on the way to it, of which only the reflog is written. HEAD has
- * such an item, too, when the ref that it leads to changes.
+ * An update has one item for the ref that changes, and one for each symbolic
+ * ref that is followed to that ref. Only the reflog of a followed symbolic ref
+ * is written. HEAD has such an item, too, if the ref that HEAD leads to
+ * changes.
  */
 #ifndef REFS_REF_TRANSACTION_INTERNAL_H
 #define REFS_REF_TRANSACTION_INTERNAL_H
@@ -17,23 +19,23 @@
 #include "refs/refs.h"
 #include "sys/tempfile.h"
 
-/* One ref to lock, and its reflog. */
+/* A ref that a transaction locks, and the ref's reflog. */
 struct ref_item {
 	struct ref_update *update;  /* borrowed */
-	struct ref_item *target;    /* borrowed: where a log_only one leads */
-	const struct ref_item *via; /* borrowed: the one that led here */
+	struct ref_item *target;    /* borrowed: target of a log_only item */
+	const struct ref_item *via; /* borrowed: item whose target this is */
 	char *name;                 /* owned */
-	unsigned depth;             /* symbolic refs followed to get here */
-	bool is_visited;            /* locked, or tried to */
-	bool log_only;              /* a symbolic ref that was followed */
-	bool existed;               /* it has a value, or a target */
-	bool writes;                /* its new value is staged */
-	/* Symbolic refs followed; zero: none. */
+	unsigned depth;  /* number of symbolic refs followed to this item */
+	bool is_visited; /* it was locked, or locking failed */
+	bool log_only;   /* only the reflog is written; the ref is symbolic */
+	bool existed;    /* the ref has a value or a target */
+	bool writes;     /* a new value is staged */
+	/* Ids with symbolic refs followed. Zero: no value. */
 	struct oid old_oid, new_oid;
-	/* In files: */
+	/* Used by the files backend: */
 	struct sys_tempfile lock;
-	bool made_dirs; /* directories were made for it */
-	bool is_dir;    /* there is an empty directory instead of the ref */
+	bool made_dirs; /* parent directories were created */
+	bool is_dir;    /* an empty directory is at the path of the ref */
 	struct reflog_before log_before;
 };
 
@@ -45,7 +47,7 @@ enum ref_phase {
 
 struct ref_transaction;
 
-/* Functions by which a transaction changes one kind of storage. */
+/* Functions by which a transaction changes refs in one kind of storage. */
 struct ref_tx_backend {
 	/* Reads the settings. Returns 0 or a negative error code. */
 	int (*begin)(struct ref_transaction *tx, struct error *err);
@@ -88,23 +90,23 @@ struct ref_transaction {
 	struct ref_transaction_options options;
 	char *committer; /* owned: options.committer */
 	enum ref_phase phase;
-	struct ref_update **updates; /* owned, and each of them */
+	struct ref_update **updates; /* owned, and each update */
 	size_t update_nr, update_alloc;
-	struct ref_item **items; /* owned, and each; as they came up */
+	struct ref_item **items; /* owned, and each; in order of creation */
 	size_t item_nr, item_alloc;
 	struct ref_item **sorted; /* owned array: items by name */
 	size_t sorted_nr;
-	char *checked_dir; /* owned: no ref of the store is above it, or NULL */
-	struct refs *refs; /* owned: to read with */
+	char *checked_dir; /* owned: no ref is here or above; or NULL */
+	struct refs *refs; /* owned: a snapshot for reading */
 	enum reflog_policy policy;
-	char *head_target; /* owned: what HEAD leads to, or NULL */
-	/* In reftables: */
+	char *head_target; /* owned: target of a symbolic HEAD, or NULL */
+	/* Used by the reftable backend: */
 	struct refs_reftable_tx *tables; /* owned: see refs-reftable-tx.c */
-	/* In files: */
-	struct packed_rewrite *rw; /* owned: when something is deleted */
+	/* Used by the files backend: */
+	struct packed_rewrite *rw; /* owned: set if a ref is deleted */
 	enum sys_fsync_method method;
 	int64_t lock_timeout_ms;
-	struct buf path; /* scratch: file of a ref */
+	struct buf path; /* scratch: path of a ref's file */
 };
 
 static inline bool ref_update_is_delete(const struct ref_update *u)
@@ -112,7 +114,7 @@ static inline bool ref_update_is_delete(const struct ref_update *u)
 	return u->has_new && oid_is_zero(&u->new_oid);
 }
 
-/* Whether a ref gets a value by it. */
+/* Whether the update gives a ref a value. */
 static inline bool ref_update_is_write(const struct ref_update *u)
 {
 	return u->new_target || (u->has_new && !oid_is_zero(&u->new_oid));
@@ -124,67 +126,79 @@ static inline bool ref_update_changes(const struct ref_update *u)
 }
 
 /*
- * Record why an update cannot be made. 0 when the others go on without it;
- * when they do not, ERR_INVALID, or ERR_IO for REF_FAILED; or ERR_NOMEM.
+ * Records why an update cannot be made. Returns 0 if the update had failed
+ * before or the other updates go on. Otherwise returns ERR_INVALID, ERR_IO for
+ * REF_FAILED, or ERR_NOMEM.
  */
 int ref_update_reject(struct ref_transaction *tx, struct ref_update *update,
 		      enum ref_result result, struct error *err,
 		      const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));
 
-/* Make an item; `name` is copied. */
+/*
+ * Adds an item for the ref `name`; the name is copied. Returns 0 or ERR_NOMEM.
+ */
 int ref_items_add(struct ref_transaction *tx, struct ref_update *update,
 		  const char *name, unsigned depth, struct error *err);
 
 /*
- * Bring `sorted` up to date with the items: HEAD's joins where it has to; two
- * for one name are told. 0 or negative.
+ * Makes tx->sorted the list of all items, ordered by name. Adds HEAD's item if
+ * needed, and rejects a second update of one name. Returns 0 or a negative
+ * error code.
  */
 int ref_items_sort(struct ref_transaction *tx, struct error *err);
 
 /*
- * An item of the transaction whose ref cannot be together with one of this
- * name, as one would be a directory of the other; or NULL.
+ * Returns an item of the transaction whose name is a directory of `name` or the
+ * reverse, or NULL.
  */
 const struct ref_item *ref_items_conflict(const struct ref_transaction *tx,
 					  const char *name);
 
-/* Whether the store has a ref of that name: 1 or 0, or negative. */
+/*
+ * Whether the storage has a ref of that name: 1, 0, or a negative error code.
+ */
 typedef int ref_exists_fn(struct refs *refs, const char *name,
 			  struct error *err);
 
 /*
- * Look for a ref of the store where a directory of the name is to be; a
- * directory that was clear the last time is not looked at again. 1 with its
- * name in *other, 0, or negative.
+ * Looks for an existing ref whose name is a directory of `name`. The directory
+ * of the previous call is cached and not checked again. Returns 1 with the
+ * ref's name in *other, 0 if there is none, or a negative error code.
  */
 int ref_items_find_above(struct ref_transaction *tx, const char *name,
 			 ref_exists_fn *exists, struct buf *other,
 			 struct error *err);
 
-/* Another ref, which exists, is in the way of an item's. */
+/*
+ * Rejects the update of an item because the existing ref `other` conflicts with
+ * the item's name. Returns as ref_update_reject().
+ */
 int ref_item_reject_conflict(struct ref_transaction *tx, struct ref_item *item,
 			     const char *other, struct error *err);
 
 /*
- * Lock an item, look at its value, and stage the new one.
- * A symbolic ref that is to be followed becomes log_only, and gets an item
- * for its target. 0 (also for an update that is rejected) or negative.
+ * Locks the ref of an item, compares the value and stages the new value. A
+ * symbolic ref to be followed becomes log_only, and its target gets a new item.
+ * Returns 0, also if the update is rejected, or a negative error code.
  */
 int ref_item_lock(struct ref_transaction *tx, struct ref_item *item,
 		  struct error *err);
 
-/* The item whose ref changes: itself, or where a log_only one leads. */
+/*
+ * Returns the item whose ref changes: `item` itself, or the last target of a
+ * log_only item.
+ */
 const struct ref_item *ref_item_final(const struct ref_item *item);
 
 /*
- * Whether an item that is changed or log_only has an entry to write; *entry
- * borrows its strings. `make`: even if the ref has no reflog yet.
+ * Whether the item's ref gets a reflog entry. If so, sets *entry, which borrows
+ * strings, and *make: whether to create a missing reflog.
  */
 bool ref_item_log(const struct ref_transaction *tx, const struct ref_item *item,
 		  struct reflog_entry *entry, bool *make);
 
-/* Forget the items. */
+/* Frees all items and sorted lists. Locks must have been released. */
 void ref_items_free(struct ref_transaction *tx);
 
 #endif

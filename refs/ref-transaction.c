@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A transaction as its caller sees it: a queue of changes, and its states. */
+/* The interface of transactions: a queue of changes, and states. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -103,8 +103,8 @@ void ref_transaction_free(struct ref_transaction *tx)
 }
 
 /*
- * Whether the file of an ill-formed name is below refs/ all the same, so that
- * what is there by accident can be removed.
+ * Whether the file of an ill-formed name is below refs/ anyway. Such a file may
+ * be removed.
  */
 static bool name_is_safe(const char *name)
 {
@@ -121,13 +121,16 @@ static bool name_is_safe(const char *name)
 	}
 }
 
-/* "HEAD", "FETCH_HEAD": what may stand in a git directory as a ref. */
+/* Whether the name has the form of a root ref: "HEAD", "FETCH_HEAD". */
 static bool name_is_root(const char *name)
 {
 	return *name && !name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ-_")];
 }
 
-/* What is deleted or verified has to look like a ref, too, to be one. */
+/*
+ * Names of deleted or verified refs are checked, too: otherwise any file of the
+ * git directory could be deleted.
+ */
 static int check_name(const struct ref_change *change, struct error *err)
 {
 	const char *name = change->name;
@@ -145,7 +148,7 @@ static int check_name(const struct ref_change *change, struct error *err)
 			 "refusing to update ref with bad name '%s'", name);
 }
 
-/* Copy a string that may be NULL. False when out of memory. */
+/* Copies a string that may be NULL. Returns false when out of memory. */
 static bool copy_string(char **out, const char *s)
 {
 	*out = s ? mem_strdup(s) : NULL;
@@ -216,7 +219,7 @@ static int tell(struct ref_transaction *tx, enum ref_state state,
 	return tx->options.on_state(tx->options.ctx, state, tx, err);
 }
 
-/* Everything but telling: what is locked is let go. */
+/* Releases locks and the snapshot. Does not call on_state. */
 static void close_transaction(struct ref_transaction *tx)
 {
 	tx->backend->unlock(tx);
@@ -227,13 +230,16 @@ static void close_transaction(struct ref_transaction *tx)
 	tx->phase = REF_PHASE_CLOSED;
 }
 
-/* What HEAD leads to, when it is symbolic: its reflog follows that ref's. */
+/*
+ * Reads the target of a symbolic HEAD. HEAD's reflog gets an entry if that ref
+ * changes.
+ */
 static int read_head(struct ref_transaction *tx, struct error *err)
 {
 	struct ref head;
 	int ret = refs_read(tx->refs, "HEAD", &head, err);
 
-	/* A HEAD that cannot be read leads nowhere. */
+	/* A broken HEAD counts as a HEAD without a target. */
 	if (ret == ERR_CORRUPT || !ret)
 		return 0;
 	if (ret > 0 && head.target) {
@@ -255,8 +261,9 @@ static int add_items(struct ref_transaction *tx, struct error *err)
 }
 
 /*
- * Lock all items, in the order of their names so that two transactions do not
- * wait for each other; symbolic refs bring in others, which come next.
+ * Locks all items in the order of their names, so that two transactions cannot
+ * wait for each other. Items for targets of symbolic refs are locked in the
+ * next round.
  */
 static int lock_items(struct ref_transaction *tx, struct error *err)
 {
@@ -363,7 +370,7 @@ const struct ref_update *ref_transaction_get(const struct ref_transaction *tx,
 	return tx->updates[i];
 }
 
-/* "ref:<target>" or an id; zero when neither is given. */
+/* Appends "ref:<target>" or an id, or the zero id if neither is set. */
 static int describe_value(struct buf *out, const char *target, bool has_oid,
 			  const struct oid *oid, enum hash_algo algo)
 {
@@ -393,7 +400,10 @@ int ref_transaction_describe(struct buf *out, const struct ref_transaction *tx)
 	int ret = 0;
 	size_t i;
 
-	/* Once symbolic refs have been followed, their targets are told. */
+	/*
+	 * After symbolic refs were followed, the hook gets the names of
+	 * targets.
+	 */
 	for (i = 0; !ret && i < tx->item_nr; i++) {
 		const struct ref_item *item = tx->items[i];
 

@@ -2,23 +2,26 @@
 /*
  * Functions by which reflog.c reads and edits the reflogs of one kind of
  * storage: files (reflog-files.c, reflog-list.c) or reftables
- * (reflog-reftable.c); and what both use (reflog-line.c).
+ * (reflog-reftable.c). Both kinds use the functions of reflog-line.c.
  */
 #ifndef REFS_REFLOG_BACKEND_H
 #define REFS_REFLOG_BACKEND_H
 
 #include "refs/reflog.h"
 
-/* Cut log->bytes into lines; what is none is left out. 0 or ERR_NOMEM. */
+/*
+ * Parses log->bytes into log->lines. Malformed lines are left out. Returns 0 or
+ * ERR_NOMEM.
+ */
 int reflog_split(struct reflog *log, enum hash_algo algo, struct error *err);
 
-/* Names of refs that have a reflog, in no order. */
+/* Names of refs that have a reflog, in any order. */
 struct reflog_names {
-	char **names; /* owned, and each */
+	char **names; /* owned, and each string */
 	size_t nr, alloc;
 };
 
-/* Append a copy. 0 or ERR_NOMEM. */
+/* Appends a copy of `name`. Returns 0 or ERR_NOMEM. */
 int reflog_names_add(struct reflog_names *l, const char *name,
 		     struct error *err);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The files backend: reading and rewriting reflogs, one below logs/ for each
- * ref.
+ * The files backend: reading and rewriting reflogs. Each ref has one file below
+ * logs/.
  *
- * A reflog changes under the lock of its ref. It is written anew beside
- * itself, in "<log>.lock", and renamed: a reader has the old one or the new
- * one. What is appended comes under the same lock.
+ * A reflog changes under the lock of its ref. An edit writes a new file
+ * "<log>.lock" and renames that file, so a reader sees the old or the new
+ * reflog. Entries are appended under the same lock.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@
 #include "sys/map.h"
 
 enum {
-	LOCK_TIMEOUT_MS = 100, /* core.filesRefLockTimeout */
+	LOCK_TIMEOUT_MS = 100, /* default of core.filesRefLockTimeout */
 	LOCK_TRIES = 3,
 };
 
@@ -36,7 +36,7 @@ static bool log_exists(const struct repo *repo, const char *name)
 	return found;
 }
 
-/* As read_named() for a path. */
+/* As read_named(), for a path. */
 static int read_log(struct reflog *log, const char *path, enum hash_algo algo,
 		    struct error *err)
 {
@@ -66,14 +66,14 @@ static int read_named(struct reflog *log, const struct repo *repo,
 
 /* ---- editing */
 
-/* One reflog on its way. */
+/* An edit of one reflog. */
 struct edit {
 	const struct repo *repo;
 	const struct reflog_edit *how;
 	const char *name;
 	struct buf ref_path, log_path, lock_path;
 	struct sys_tempfile ref_lock, log_lock;
-	struct refs_loose ref; /* as it is stored */
+	struct refs_loose ref; /* the ref's stored value */
 	struct oid tip;
 	bool has_tip;
 	struct reflog log;
@@ -87,7 +87,7 @@ static int say_locked(struct error *err, const char *what, const char *name,
 			 why->msg);
 }
 
-/* Create the lock file beside `path`; its directory may not be there. */
+/* Creates the lock file of `path`, and its directory if missing. */
 static int lock(struct edit *e, struct sys_tempfile *file,
 		const struct buf *path, int64_t timeout_ms, struct error *why)
 {
@@ -113,7 +113,7 @@ static int lock(struct edit *e, struct sys_tempfile *file,
 	return ret;
 }
 
-/* Whether the ref names an object itself, and which. */
+/* Reads the id of the ref; has_tip is false for a symbolic ref. */
 static int read_tip(struct edit *e, struct error *err)
 {
 	struct refs *refs;
@@ -153,7 +153,10 @@ static int lock_and_read(struct edit *e, struct error *err)
 				  err);
 }
 
-/* The lines that stay; *last gets the new id of the last one, or zero. */
+/*
+ * Writes the lines that are kept. Sets *last to the new id of the last one, or
+ * to zero.
+ */
 static int write_lines(struct edit *e, struct oid *last, struct error *err)
 {
 	enum hash_algo algo = e->repo->algo;
@@ -173,7 +176,7 @@ static int write_lines(struct edit *e, struct oid *last, struct error *err)
 		ret = buf_printf(&out, "%s %s", from, to);
 		if (!ret)
 			ret = buf_append(&out, line->text, line->text_len);
-		/* The tab is there in any case, as stock Git has it. */
+		/* Stock Git always writes the tab when it rewrites a reflog. */
 		if (!ret && !memchr(line->text, '\t', line->text_len))
 			ret = buf_append_char(&out, '\t');
 		if (!ret)
@@ -212,7 +215,10 @@ static int write_log(struct edit *e, struct error *err)
 		  !oid_equal(&last, &e->tip);
 	if (!ret && updates)
 		ret = update_ref(e, &last, err);
-	/* The ref comes last: its value is then that of its log, or newer. */
+	/*
+	 * The ref is renamed last: a crash in between leaves the ref's old
+	 * value.
+	 */
 	if (!ret)
 		ret = sys_tempfile_commit(&e->log_lock, e->log_path.data,
 					  e->fsync, err);
@@ -251,7 +257,7 @@ static int edit_log(const struct repo *repo, const char *name,
 
 	sys_tempfile_abort(&e.log_lock);
 	sys_tempfile_abort(&e.ref_lock);
-	/* A packed ref has no directory but the one we may have made. */
+	/* Only our lock can have created directories for a packed ref. */
 	if (e.ref_path.len)
 		reflog_prune_dirs(e.ref_path.data, name);
 	reflog_release(&e.log);

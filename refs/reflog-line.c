@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines of reflogs, and lists of names of reflogs, in memory. */
+/* Parsing the lines of reflogs, and collecting names of reflogs. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "refs/reflog-backend.h"
 
-/* The number that ends at `end`, which is preceded by a space. */
+/*
+ * Returns the start of the number that ends at `end`, or NULL. A space must
+ * precede the number.
+ */
 static const char *number_before(const char *start, const char *end)
 {
 	const char *p = end;
@@ -16,7 +19,7 @@ static const char *number_before(const char *start, const char *end)
 	return p < end && p > start && p[-1] == ' ' ? p : NULL;
 }
 
-/* " <seconds> <zone>" at the end of the identity. */
+/* Parses " <seconds> <zone>" at the end of the identity. */
 static int parse_time(int64_t *time, const char *start, const char *end)
 {
 	const char *zone = end - 5, *p;

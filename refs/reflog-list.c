@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The files backend: which refs have a reflog. */
+/* The files backend: lists the refs that have a reflog. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,14 +9,14 @@
 #include "repo/worktree.h"
 #include "sys/io.h"
 
-/* A walk over the directories below logs/, and what it has found. */
+/* A walk over the directories below logs/. */
 struct lister {
 	const struct repo *repo;
-	struct buf path;   /* of the directory, then the file, at hand */
-	struct buf name;   /* of the ref */
-	size_t prefix_len; /* of the name: "worktrees/<id>/" */
-	bool private_only; /* names that each work tree has for itself */
-	bool shared_only;  /* the others */
+	struct buf path;   /* of the present directory or file */
+	struct buf name;   /* of the present ref */
+	size_t prefix_len; /* of the prefix in `name`: "worktrees/<id>/" */
+	bool private_only; /* only names that each work tree has for itself */
+	bool shared_only;  /* only names that all work trees share */
 	struct reflog_names *names; /* borrowed */
 	struct error *err;
 };
@@ -29,7 +29,7 @@ static int found(struct lister *l)
 
 	if ((l->private_only && !is_private) || (l->shared_only && is_private))
 		return 0;
-	/* The lock of one that is written. */
+	/* The lock file of a reflog that is being rewritten. */
 	if (len > 5 && !strcmp(l->name.data + len - 5, ".lock"))
 		return 0;
 	return reflog_names_add(l->names, l->name.data, l->err);
@@ -79,7 +79,7 @@ static int walk_logs(struct lister *l, const char *git_dir, const char *prefix,
 	return walk(l);
 }
 
-/* One of the linked work trees; ours has been looked at. */
+/* Lists a linked work tree, unless it is this one, which is already listed. */
 static int worktree(void *ctx, const char *id, const char *git_dir)
 {
 	struct lister *l = ctx;

@@ -2,9 +2,9 @@
 /*
  * The reftable backend: reading and rewriting reflogs.
  *
- * A reflog changes under the lock of its stack, by a table on top: records that
- * delete, or replace, others of the same update index. A reflog without entries
- * is one record without ids, which says that there is one.
+ * An edit holds the lock of the stack and adds a table on top. The table has
+ * records that delete or replace older records of the same update index. A
+ * reflog without entries is stored as one record with zero ids, the marker.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@
 /* The records of one reflog, newest first. */
 struct records {
 	struct reftable_merged merged;
-	const char *name; /* of the ref, in its stack */
+	const char *name; /* name of the ref in the stack */
 	const struct reftable_log *log;
 };
 
@@ -49,7 +49,7 @@ static int records_open(struct records *r, const struct reftable_stack *stack,
 	return ret;
 }
 
-/* 1 with r->log, 0 at the end, or negative. */
+/* Returns 1 with r->log set, 0 at the end, or a negative error code. */
 static int records_next(struct records *r, struct error *err)
 {
 	const struct reftable_iter *it;
@@ -66,7 +66,7 @@ static bool is_marker(const struct reftable_log *log)
 	return oid_is_zero(&log->old_oid) && oid_is_zero(&log->new_oid);
 }
 
-/* Append as a line; only the first one of the message counts. */
+/* Appends a record as a line, with only the first line of the message. */
 static int append_line(struct buf *out, const struct reftable_log *log,
 		       enum hash_algo algo)
 {
@@ -94,13 +94,16 @@ static void reverse(struct reflog_line *lines, size_t nr)
 	}
 }
 
-/* The update indexes of records, as they come. */
+/* Update indexes of records, in the order of reading. */
 struct indexes {
 	uint64_t *items; /* owned */
 	size_t nr, alloc;
 };
 
-/* 1, also for a log without entries; 0 when there is none; or negative. */
+/*
+ * Appends all records as lines. Returns 1, also for a reflog without entries; 0
+ * if there is no reflog; or a negative error code.
+ */
 static int read_records(struct reflog *log, struct indexes *indexes,
 			struct records *r, enum hash_algo algo,
 			struct error *err)
@@ -144,7 +147,7 @@ static int read_log(struct reflog *log, const struct reftable_stack *stack,
 	return ret < 0 ? ret : found;
 }
 
-/* As reflog_read(), with the stack opened for it. */
+/* As reflog_read(); opens the stack for this call. */
 static int read_named(struct reflog *log, const struct repo *repo,
 		      const char *name, struct error *err)
 {
@@ -173,7 +176,7 @@ static bool log_exists(const struct repo *repo, const char *name)
 
 /* ---- names */
 
-/* Which of a stack's logs are listed, and how. */
+/* Which reflogs of a stack are listed. */
 struct lister {
 	struct reflog_names *names;
 	const struct repo *repo;
@@ -244,7 +247,7 @@ static int list_stack(struct lister *l, const char *git_dir)
 	return ret;
 }
 
-/* One of the linked work trees; ours has been looked at. */
+/* Lists a linked work tree, unless it is this one, which is already listed. */
 static int list_worktree(void *ctx, const char *id, const char *git_dir)
 {
 	struct lister *l = ctx, other = *l;
@@ -287,16 +290,15 @@ static int list_names(struct reflog_names *names, const struct repo *repo,
 
 /* ---- editing */
 
-/* One reflog on its way. */
+/* An edit of one reflog. */
 struct edit {
 	const struct repo *repo;
-	const struct reflog_edit *how; /* NULL: all of it goes */
-	const char *full;              /* name of the ref, */
-	const char *name;              /* and in its stack */
+	const struct reflog_edit *how; /* NULL: remove the reflog */
+	const char *full;              /* full name of the ref */
+	const char *name;              /* name of the ref in the stack */
 	struct reftable_append append;
 	struct reflog log;
-	struct oid *before; /* owned: by line, the new id of the last one
-			       before it that stays; and so behind them all */
+	struct oid *before; /* owned: new id of the last kept line before [i] */
 	struct oid tip;
 	bool has_tip;
 	struct error *err;
@@ -318,7 +320,7 @@ static int read_tip(struct edit *e)
 	return ret < 0 ? ret : 0;
 }
 
-/* The ref gets this value, stored with what it peels to if it is a tag. */
+/* Writes the ref's new value, with the peeled id if the object is a tag. */
 static int put_ref(struct edit *e, const struct oid *oid)
 {
 	struct reftable_ref ref = {
@@ -352,7 +354,7 @@ static int put_log(struct edit *e, const struct reftable_log *log)
 	return reftable_writer_add_log(e->append.writer, log, e->err);
 }
 
-/* There is a reflog, though it has no entries. */
+/* Writes the marker of a reflog without entries. */
 static int put_marker(struct edit *e)
 {
 	const struct reftable_log log = {
@@ -367,7 +369,7 @@ static int put_marker(struct edit *e)
 	return put_log(e, &log);
 }
 
-/* Write a line again, with another old id. */
+/* Writes a line again, with another old id. */
 static int put_line(struct edit *e, const struct reflog_line *line,
 		    const struct oid *old)
 {
@@ -382,7 +384,7 @@ static int put_line(struct edit *e, const struct reflog_line *line,
 	};
 	int ret = 0;
 
-	/* Without the blank in front and the tab behind. */
+	/* Omits the space before the identity and the tab after it. */
 	if (buf_append(&committer, line->text + 1, len - 2) < 0 ||
 	    buf_append(&message, line->message, line->message_len) < 0 ||
 	    buf_append_char(&message, '\n') < 0)
@@ -442,7 +444,7 @@ static int put_changes(struct edit *e)
 	return ret;
 }
 
-/* All records, those without ids among them. */
+/* Deletes all records, including the marker. */
 static int put_deletions(struct edit *e)
 {
 	struct records r;
@@ -466,7 +468,7 @@ static int put_deletions(struct edit *e)
 	return ret;
 }
 
-/* 1 when there is something to be written. */
+/* Returns 1 if a table must be written, 0 if not, or a negative error code. */
 static int decide(struct edit *e)
 {
 	int ret = read_log(&e->log, &e->append.stack, e->name, e->repo->algo,
@@ -494,7 +496,7 @@ static int write_table(struct edit *e,
 		ret = reftable_append_finish(append, e->err);
 	if (!ret)
 		ret = reftable_append_commit(append, e->err);
-	/* What is there is good without it, so failing does not matter. */
+	/* The edit is already complete, so a failure to compact is ignored. */
 	if (!ret && reftable_append_is_full(append) > 0)
 		reftable_compact_auto(append->dir, options, NULL);
 	return ret;

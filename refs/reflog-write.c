@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines of reflogs. */
+/* Appending lines to the files of reflogs. */
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
@@ -75,7 +75,7 @@ static int format_entry(struct buf *line, const struct reflog_entry *entry,
 		has_message ? "\t" : "", has_message ? entry->message : "");
 }
 
-/* Make the directory that a file is in. */
+/* Creates the directory of a file. */
 static int make_parent(const char *path, unsigned share, struct error *err)
 {
 	const char *slash = strrchr(path, '/');
@@ -87,8 +87,8 @@ static int make_parent(const char *path, unsigned share, struct error *err)
 }
 
 /*
- * Append, making the file, and its directory when that is missing; another
- * process may remove that again in between.
+ * Appends to the file. Creates the file and its directory if missing. Tries
+ * again because another process may remove the new directory.
  */
 static int append_making(const char *path, const struct buf *line,
 			 unsigned share, struct error *err)
@@ -126,7 +126,7 @@ static void look_at(struct reflog_before *before, const char *path)
 		before->len = st.size;
 }
 
-/* A line that a full disk has cut off would spoil the next one. */
+/* Removes a partial line after a full disk; it would corrupt the next line. */
 static void restore(const char *path, const char *name,
 		    const struct reflog_before *before)
 {
@@ -216,7 +216,7 @@ int reflog_remove(const struct repo *repo, const char *name, struct error *err)
 		ret = error_nomem(err);
 		goto out;
 	}
-	/* Directories are what other refs' logs have made of this name. */
+	/* A directory at this path holds reflogs of other refs. */
 	ret = sys_unlink(path.data, &io);
 	if (io.sys_errno == EISDIR || io.sys_errno == ENOTDIR)
 		ret = 0;

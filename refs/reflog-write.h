@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writing reflogs: which refs have one, and its lines.
+ * Appending to reflogs in files: which refs have a reflog, and the form of a
+ * line:
  *
- *   <old> SP <new> SP <name> SP "<"mail">" SP <seconds> SP <zone> [TAB
- * <message>] LF
+ *   <old> SP <new> SP <name> SP "<"mail">" SP <seconds> SP <zone>
+ *       [TAB <message>] LF
  */
 #ifndef REFS_REFLOG_WRITE_H
 #define REFS_REFLOG_WRITE_H
@@ -16,60 +17,71 @@
 #include "object/oid.h"
 #include "repo/repo.h"
 
-/* core.logAllRefUpdates. */
+/* The setting core.logAllRefUpdates. */
 enum reflog_policy {
-	REFLOG_EXISTING, /* false: only where there is a reflog */
+	REFLOG_EXISTING, /* false: append to existing reflogs only */
 	REFLOG_USUAL,    /* true: branches, remote branches, notes, HEAD */
-	REFLOG_ALWAYS,   /* always: all refs */
+	REFLOG_ALWAYS,   /* always: all refs have one */
 };
 
-/* Without the setting: USUAL unless the repository is bare. */
+/*
+ * Reads the policy. The default is REFLOG_USUAL, or REFLOG_EXISTING in a bare
+ * repository. Returns 0 or a negative error code.
+ */
 int reflog_policy(const struct repo *repo, enum reflog_policy *policy,
 		  struct error *err);
 
-/* Whether a ref gets a reflog where there is none. */
+/* Whether a missing reflog of this ref is created. */
 bool reflog_is_made(enum reflog_policy policy, const char *name);
 
 /*
- * Append a message as one line has it: runs of white space are one space,
- * none at the ends. 0 or ERR_NOMEM.
+ * Appends a message in the form of one line: each run of white space becomes
+ * one space, and the message neither starts nor ends with a space. Returns 0 or
+ * ERR_NOMEM.
  */
 int reflog_clean_message(struct buf *out, const char *message);
 
 struct reflog_entry {
-	const char *name; /* of the ref */
+	const char *name; /* name of the ref */
 	struct oid old_oid, new_oid;
 	const char *committer; /* "Name <mail> seconds zone", or NULL */
-	const char *message;   /* clean, or NULL */
+	const char *message;   /* cleaned message, or NULL */
 };
 
-/* How a reflog was before an entry was appended. */
+/* State of a reflog before an entry was appended. */
 struct reflog_before {
-	bool is_appended; /* there was one to append, and it was */
+	bool is_appended; /* an entry was appended */
 	bool existed;
 	uint64_t len; /* in bytes */
 };
 
 /*
- * Append an entry to the ref's reflog; `make`: even if there is none yet. An
- * empty directory that is in its place is removed. Who calls it has the ref's
- * lock. 0 (also when no entry is called for); ERR_INVALID when one is and there
- * is no committer; ERR_IO, ERR_NOMEM. *before is set in any case; after an
- * error the reflog is as it was, as far as the disk allows.
+ * Appends an entry to the ref's reflog. `make`: create a missing reflog. An
+ * empty directory at the reflog's path is removed. The caller holds the ref's
+ * lock. *before is always set. Returns 0, also if the ref has no reflog and
+ * needs none; ERR_INVALID without a committer; ERR_IO or ERR_NOMEM. After an
+ * error the reflog is restored as far as the disk allows.
  */
 int reflog_append(const struct repo *repo, const struct reflog_entry *entry,
 		  bool make, struct reflog_before *before, struct error *err);
 
-/* Take back what was appended, under the same lock; as far as possible. */
+/*
+ * Removes the entry that reflog_append() appended, as far as possible. The
+ * caller still holds the ref's lock.
+ */
 void reflog_take_back(const struct repo *repo, const char *name,
 		      const struct reflog_before *before);
 
-/* Remove a ref's reflog and the directories that are empty without it. */
+/*
+ * Removes a ref's reflog and the directories that become empty. Returns 0 or a
+ * negative error code.
+ */
 int reflog_remove(const struct repo *repo, const char *name, struct error *err);
 
 /*
- * Remove the empty directories of `path`, the file of ref (or reflog) `name`
- * that is gone: not those of the first two components of the name.
+ * Removes empty directories above `path`, the path of the removed file of ref
+ * (or reflog) `name`. Directories of the first two components of the name are
+ * kept.
  */
 void reflog_prune_dirs(const char *path, const char *name);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reflogs, read and rewritten: an entry for each change of a ref, oldest first.
- * They are files with a line for each (reflog-files.c), or records of reftables
- * (reflog-reftable.c), which are given as such lines. refs/reflog-write.h says
- * who appends.
+ * Reading and editing reflogs. A reflog has an entry for each change of a ref,
+ * oldest first. In files an entry is a line (reflog-files.c). In reftables an
+ * entry is a record (reflog-reftable.c) and is returned as such a line.
+ * Transactions append entries (refs/reflog-write.h).
  *
- *	<old> SP <new> SP <name> SP <mail> SP <seconds> SP <zone> [TAB
- *<message>]
+ *	<old> SP <new> SP <name> SP <mail> SP <seconds> SP <zone>
+ *		[TAB <message>]
  *
  * For instance, with ids of four digits:
  *
@@ -24,28 +24,28 @@
 #include "object/oid.h"
 #include "repo/repo.h"
 
-/* A line, taken apart. Pointers go into the bytes that were parsed. */
+/* A parsed line. Pointers point into the parsed bytes. */
 struct reflog_line {
 	struct oid old_oid, new_oid;
 	int64_t time;     /* seconds since 1970 */
-	const char *text; /* from the space behind the ids to the line's end */
+	const char *text; /* from the space after the ids to the line's end */
 	size_t text_len;
-	const char *message; /* behind the tab, or of length 0 */
+	const char *message; /* text after the tab, or of length 0 */
 	size_t message_len;
-	uint64_t update_index; /* of the record of a reftable */
-	bool drop;             /* for who edits */
+	uint64_t update_index; /* of a record in a reftable */
+	bool drop;             /* set by an editor: remove the line */
 };
 
 /*
- * Parse a line without its line feed. ERR_CORRUPT for what is none: the ids,
- * the time and the zone have to be where they belong.
+ * Parses a line without its line feed. Returns 0, or ERR_CORRUPT if the ids,
+ * the time or the zone are malformed.
  */
 int reflog_line_parse(struct reflog_line *out, const char *bytes, size_t len,
 		      enum hash_algo algo);
 
 struct reflog {
-	struct buf bytes;          /* of all lines */
-	struct reflog_line *lines; /* owned; what is no line is left out */
+	struct buf bytes;          /* bytes of all lines */
+	struct reflog_line *lines; /* owned; without malformed lines */
 	size_t nr, alloc;
 };
 
@@ -56,18 +56,23 @@ struct reflog {
 
 void reflog_release(struct reflog *log);
 
-/* Whether the ref has a reflog, maybe an empty one. `name` is well-formed. */
+/*
+ * Whether the ref has a reflog, maybe an empty one. `name` must be well-formed.
+ */
 bool reflog_exists(const struct repo *repo, const char *name);
 
-/* 1; 0 when there is none; or ERR_IO, ERR_NOMEM. Release in any case. */
+/*
+ * Reads a reflog. Returns 1; 0 if there is none; or a negative error code. The
+ * caller releases *log in any case.
+ */
 int reflog_read(struct reflog *log, const struct repo *repo, const char *name,
 		struct error *err);
 
 /*
- * Call `fn` with the name of each ref that has a reflog, sorted: those of this
- * work tree and those that all share; with `all_worktrees` also those of the
- * others, as "main-worktree/HEAD" and "worktrees/<id>/HEAD". A nonzero return
- * ends it and is returned.
+ * Calls `fn` with the name of each ref that has a reflog, in sorted order.
+ * Visits shared reflogs and those of this work tree. With `all_worktrees` also
+ * those of other work trees, as "main-worktree/HEAD" and "worktrees/<id>/HEAD".
+ * A nonzero return of `fn` ends the visit and is returned.
  */
 int reflog_each(const struct repo *repo, bool all_worktrees,
 		int (*fn)(void *ctx, const char *name), void *ctx,
@@ -75,28 +80,29 @@ int reflog_each(const struct repo *repo, bool all_worktrees,
 
 struct reflog_edit {
 	/*
-	 * Set `drop` of lines. The ref is locked; `tip` is what it names, with
-	 * symbolic refs not followed (NULL: it is symbolic, or is not there).
-	 * A negative return ends it.
+	 * Sets `drop` of lines to be removed. Called while the ref is locked.
+	 * `tip` is the id that the ref has, or NULL if the ref is symbolic or
+	 * missing. A negative return ends the edit.
 	 */
 	int (*decide)(void *ctx, const char *name, const struct oid *tip,
 		      struct reflog *log, struct error *err);
 	void *ctx;
-	bool dry_run; /* that is all that is done */
-	/* A line's old id becomes the new id of the line before it. */
+	bool dry_run; /* only call `decide`, change nothing */
+	/* Each line's old id becomes the new id of the line before it. */
 	bool rewrite;
-	/* The ref gets the new id of the last line that stays. */
+	/* The ref gets the new id of the last line that is kept. */
 	bool update_ref;
 };
 
 /*
- * Edit a reflog. 0, also when there is none; ERR_DENIED when the ref or the
- * log is locked; or another error with everything as it was.
+ * Edits a reflog. Returns 0, also if there is no reflog; ERR_DENIED if the ref
+ * or the reflog is locked; or another negative error code with everything
+ * unchanged.
  */
 int reflog_edit(const struct repo *repo, const char *name,
 		const struct reflog_edit *edit, struct error *err);
 
-/* Remove a reflog, if there is one. 0 or as above. */
+/* Removes a reflog, if there is one. Returns as reflog_edit(). */
 int reflog_drop(const struct repo *repo, const char *name, struct error *err);
 
 #endif

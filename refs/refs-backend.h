@@ -38,25 +38,28 @@
 #include "repo/repo.h"
 
 enum refs_record_kind {
-	REFS_RECORD_OID,      /* names an object */
-	REFS_RECORD_SYMBOLIC, /* names another ref */
-	REFS_RECORD_BROKEN,   /* neither, or an impossible name */
+	REFS_RECORD_OID,      /* an object id */
+	REFS_RECORD_SYMBOLIC, /* the name of another ref */
+	REFS_RECORD_BROKEN,   /* neither, or the name is impossible */
 };
 
-/* A ref as it is stored. Strings live until the iterator moves. */
+/* A ref as it is stored. Strings are valid until the iterator moves. */
 struct refs_record {
 	enum refs_record_kind kind;
 	/*
-	 * REFS_RECORD_OID: what visitors get. Else only its name is set, and
-	 * with REFS_RECORD_SYMBOLIC its target, the ref that it names.
+	 * With REFS_RECORD_OID, all fields of a visited ref are set. With
+	 * REFS_RECORD_SYMBOLIC only name and target are set, with
+	 * REFS_RECORD_BROKEN only the name.
 	 */
 	struct ref ref;
 };
 
-/* Refs in the order of their names; each backend has its own kind. */
+/*
+ * An iterator over refs in the order of names. Each backend defines this type.
+ */
 struct refs_iter;
 
-/* What all snapshots begin with; a backend's own follows. */
+/* The first member of each backend's snapshot. */
 struct refs {
 	const struct refs_backend *backend;
 	const struct repo *repo; /* borrowed */
@@ -64,40 +67,51 @@ struct refs {
 };
 
 struct refs_backend {
-	/* A snapshot; its first member is a struct refs, filled in by refs.c.
+	/*
+	 * Opens a snapshot. refs.c sets the fields of struct refs. Returns 0 or
+	 * a negative error code.
 	 */
 	int (*open)(struct refs **out, const struct repo *repo,
 		    struct error *err);
 	void (*close)(struct refs *refs);
 	/*
-	 * Read one ref: 1 with ref's values set, or *target, which is empty
-	 * before, when it is symbolic; 0; ERR_CORRUPT for a broken one. A HEAD
-	 * that leads to an impossible name is not there: in a clone that Git
-	 * is making it is "refs/heads/.invalid" until the branch is known.
+	 * Reads one ref. *target is empty before the call. Returns 1 with the
+	 * values of *ref set, or with *target set if the ref is symbolic; 0 if
+	 * there is no such ref; ERR_CORRUPT for a broken ref; or another
+	 * negative error code. A HEAD with an impossible target counts as
+	 * missing: while Git clones, HEAD leads to "refs/heads/.invalid" until
+	 * the branch is known.
 	 */
 	int (*read)(struct refs *refs, const char *name, struct ref *ref,
 		    struct buf *target, struct error *err);
 	/* See refs_list_now(). */
 	int (*list_now)(struct refs *refs, struct error *err);
 	/*
-	 * Iterate over the refs whose name starts with `prefix`, which starts
-	 * with "refs/" and is borrowed. `strict`: what is out of order and
-	 * might be missed is ERR_CORRUPT.
+	 * Starts an iteration over refs whose names start with `prefix`, which
+	 * starts with "refs/" and is borrowed. With `strict`, a record out of
+	 * order, which a search could miss, is ERR_CORRUPT. Returns 0 or a
+	 * negative error code.
 	 */
 	int (*iter_new)(struct refs_iter **out, struct refs *refs,
 			const char *prefix, bool strict, struct error *err);
-	/* 1 with the next one in *record, 0 at the end, or negative. */
+	/*
+	 * Returns 1 with the next ref in *record, 0 at the end, or a negative
+	 * error code.
+	 */
 	int (*iter_next)(struct refs_iter *iter, struct refs_record *record,
 			 struct error *err);
-	/* Go on with the first name that is not less, by a search. */
+	/*
+	 * Moves forward to the first name that is not less than `name`, by a
+	 * search. Returns 0 or a negative error code.
+	 */
 	int (*iter_seek)(struct refs_iter *iter, const char *name,
 			 struct error *err);
 	void (*iter_free)(struct refs_iter *iter);
-	/* See refs_may_peel(); NULL: always 1. */
+	/* See refs_may_peel(). NULL: the answer is always 1. */
 	int (*may_peel)(struct refs *refs, const char *prefix,
 			const struct oidmap *ids, struct error *err);
 
-	/* Call `fn` with the names of root refs, in no order. */
+	/* Calls `fn` with the names of root refs, in any order. */
 	int (*each_root)(struct refs *refs,
 			 int (*fn)(void *ctx, const char *name), void *ctx,
 			 struct error *err);

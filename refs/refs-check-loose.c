@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Checking refs that are files: names, types and contents of what is below
- * refs/, and of HEAD and its like beside it. Locks are passed over.
+ * Checking refs in files: names, types and contents of files below refs/, and
+ * of HEAD and other root refs. Lock files are skipped.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 
 /* ---- contents */
 
-/* Length without white space at the end. */
+/* Returns the length without trailing white space. */
 static size_t trimmed_len(const char *text)
 {
 	size_t len = strlen(text);
@@ -27,7 +27,7 @@ static size_t trimmed_len(const char *text)
 	return len;
 }
 
-/* What stands behind "ref:". */
+/* Checks the text after "ref:". */
 static int check_symbolic(struct refs_check *c, const char *name,
 			  const char *text, struct error *err)
 {
@@ -90,9 +90,9 @@ int refs_check_loose(struct refs_check *c, const char *name, const char *bytes,
 struct walker {
 	struct refs_check *c;
 	const struct repo *repo;
-	const char *dir;       /* has refs/ and HEAD */
-	const char *prefix;    /* of their names: "worktrees/<id>/" or "" */
-	struct buf path, name; /* of what is looked at */
+	const char *dir;       /* directory that contains refs/ and HEAD */
+	const char *prefix;    /* prefix of names: "worktrees/<id>/" or "" */
+	struct buf path, name; /* of the present file */
 	struct error *err;
 };
 
@@ -105,13 +105,13 @@ static int check_file(struct walker *w)
 		ret = refs_check_loose(w->c, w->name.data, bytes.data,
 				       w->repo->algo, w->err);
 	buf_release(&bytes);
-	/* It may have been packed meanwhile. */
+	/* Another process may have packed the ref and removed the file. */
 	return ret == ERR_MISSING ? 0 : ret;
 }
 
 /*
- * Where a link at `path` leads to, of which the last part need not be there;
- * as the link has it when the directory is not there either.
+ * Resolves the text of the symbolic link at `path`. The last component may be
+ * missing. The path is not resolved if the directory is missing, too.
  */
 static int resolve_link(struct buf *out, const char *path, const char *text)
 {
@@ -144,7 +144,7 @@ static int resolve_link(struct buf *out, const char *path, const char *text)
 	return ret;
 }
 
-/* A link is a symbolic ref to what it leads to in the git directory. */
+/* A symbolic link is a symbolic ref to a path in the git directory. */
 static int check_link(struct walker *w)
 {
 	struct buf text = BUF_INIT, target = BUF_INIT;
@@ -223,7 +223,7 @@ static int entry(void *ctx, const char *file)
 	return ret == ERR_MISSING ? 0 : ret;
 }
 
-/* A file of the git directory, which is a ref if it is called like one. */
+/* Checks a file of the git directory if it has the name of a root ref. */
 static int root_entry(void *ctx, const char *file)
 {
 	struct walker *w = ctx;
@@ -303,7 +303,7 @@ static int check_packed(struct refs_check *c, const struct repo *repo,
 	return ret == ERR_MISSING ? 0 : ret;
 }
 
-/* What is passed through the visit of work trees. */
+/* Context for visiting work trees. */
 struct files_check {
 	struct refs_check *c;
 	const struct repo *repo;

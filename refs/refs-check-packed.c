@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Checking packed-refs, line by line (packed-refs.h draws the file). Lines that
- * are wrong are passed over; order is judged only where none is.
+ * Checking packed-refs line by line (packed-refs.h draws the file). The check
+ * goes on after a malformed line. The order of names is reported only if no
+ * other error was found.
  */
 #include <ctype.h>
 #include <limits.h>
@@ -14,19 +15,19 @@
 
 static const char header[] = "# pack-refs with: ";
 
-/* The file on the way. Lines are without their ends. */
+/* State of the check. Lines do not include their line feed. */
 struct packed_check {
 	struct refs_check *c;
 	enum hash_algo algo;
-	const char *p, *end; /* of what is to be read */
+	const char *p, *end; /* bytes that are not read yet */
 	const char *line;
 	size_t len;
 	unsigned long line_nr;
 	char where[sizeof("packed-refs line ") + 20];
-	const char *last; /* the name before this one */
+	const char *last; /* name of the previous record */
 	size_t last_len;
-	/* The first name that is out of order, and the one before it. */
-	unsigned long unsorted_nr; /* line; 0: none */
+	/* The first name that is out of order, and the name before this one. */
+	unsigned long unsorted_nr; /* line number; 0: none */
 	const char *unsorted, *before;
 	size_t unsorted_len, before_len;
 	struct error *err;
@@ -38,13 +39,16 @@ static const char *at_line(struct packed_check *k, unsigned long nr)
 	return k->where;
 }
 
-/* For "%.*s". */
+/* Converts a length for "%.*s". */
 static int shown(size_t len)
 {
 	return len < INT_MAX ? (int)len : INT_MAX;
 }
 
-/* Take a line: 1; 0 at the end; or ERR_NOMEM. The last may have no end. */
+/*
+ * Reads the next line. Returns 1, 0 at the end, or ERR_NOMEM. An unterminated
+ * last line is reported.
+ */
 static int take_line(struct packed_check *k)
 {
 	const char *lf;
@@ -139,7 +143,7 @@ static int check_entry(struct packed_check *k)
 	return check_name(k, name, name_len);
 }
 
-/* What the tag of the entry before leads to. */
+/* Checks the line with the peeled id of the previous record. */
 static int check_peeled(struct packed_check *k)
 {
 	size_t hex_len = hash_hex_len(k->algo), len = k->len - 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Checking stacks of tables: the tables' names and form, and what symbolic refs
- * say. In a stack refs have values of the right form, or it is broken.
+ * Checking stacks of tables: names and form of the tables, and targets of
+ * symbolic refs. Ill-formed values make a table broken.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -16,11 +16,13 @@
 struct checker {
 	struct refs_check *c;
 	const struct repo *repo;
-	struct reftable_names symbolic; /* of the stack at hand */
+	struct reftable_names symbolic; /* of the present stack */
 	struct error *err;
 };
 
-/* A number in hexadecimal digits, maybe behind "0x"; NULL when there is none.
+/*
+ * Skips hexadecimal digits, with or without "0x". Returns NULL if there are
+ * none.
  */
 static const char *skip_number(const char *p)
 {
@@ -33,7 +35,7 @@ static const char *skip_number(const char *p)
 	return p > start ? p : NULL;
 }
 
-/* "<from>-<to>-<random>.ref" */
+/* Whether a name has the form "<from>-<to>-<random>.ref" or ".log". */
 static bool is_table_name(const char *name)
 {
 	static const char *const ends[] = {"-", "-", ""};
@@ -82,7 +84,10 @@ static int check_record(struct checker *k, const char *prefix,
 	return ret;
 }
 
-/* Symbolic refs are few, and mostly HEAD: only what is between them is read. */
+/*
+ * Checks symbolic refs. Most are HEAD, so only the records between the first
+ * and the last symbolic ref are read.
+ */
 static int check_records(struct checker *k, const struct reftable_stack *stack,
 			 const char *prefix)
 {

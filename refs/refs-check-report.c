@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checking refs: reports, and rules that hold for any kind of storage. */
+/* Checking refs: reports, and rules for any kind of storage. */
 #include <stdarg.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checking refs, in whatever storage they are. */
+/* Checking refs: chooses by the kind of storage. */
 #include "refs/refs-check.h"
 
 int refs_check_run(struct refs_check *c, const struct repo *repo,

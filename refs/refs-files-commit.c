@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The files backend: making a prepared transaction so.
+ * The files backend: committing a prepared transaction.
  *
- * New values first: the entries of all reflogs, then the renames. Deletions
- * last, and there packed-refs before the loose file: whoever is interrupted
- * leaves a ref with its last value, never with an older one that packed-refs
- * still had. Entries need room and renames do not: on a full disk they are
- * taken back, and nothing has changed.
- * Signals wait until all of it is done: what is one transaction should not be
- * half of one because someone restarted a server.
+ * New values come first: the entries of all reflogs, then the renames.
+ * Deletions come last, and remove the record of packed-refs before the loose
+ * file. After a crash each ref has its old or its new value, never an older
+ * value of packed-refs.
+ *
+ * Appending entries needs disk space, and renaming does not. If the disk is
+ * full, the entries are removed again, and nothing has changed.
+ *
+ * Signals are held until the commit is complete, so that the restart of a
+ * server does not leave half of a transaction.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -39,7 +42,7 @@ static int log_item(struct ref_transaction *tx, struct ref_item *item,
 	return reflog_append(tx->repo, &entry, make, &item->log_before, err);
 }
 
-/* Rename the lock file over the ref's. */
+/* Renames the lock file to the ref's file. */
 static int put_in_place(struct ref_transaction *tx, struct ref_item *item,
 			struct error *err)
 {
@@ -98,7 +101,7 @@ static int delete_loose(struct ref_transaction *tx, struct ref_item *item,
 
 	if (ret < 0)
 		return ret;
-	/* A packed ref can have an empty directory in its place. */
+	/* A packed ref may have an empty directory at the path of its file. */
 	ret = item->existed ? sys_unlink(tx->path.data, &io) : 0;
 	if (ret < 0 && io.sys_errno != EISDIR) {
 		if (err)
@@ -127,7 +130,10 @@ static int commit_deletions(struct ref_transaction *tx, struct error *err)
 	return ret;
 }
 
-/* Of refs that have not changed: their locks are still there. */
+/*
+ * Removes the entries of refs that have not changed: their locks are still
+ * held.
+ */
 static void take_back_logs(struct ref_transaction *tx)
 {
 	for (size_t i = 0; i < tx->sorted_nr; i++) {

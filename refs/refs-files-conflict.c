@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The files backend: refs that cannot be together: refs/a is a file, and
- * refs/a/b wants to have a directory of that name. packed-refs has no such
- * limit, so names in it are compared.
+ * The files backend: conflicts of names. If refs/a is a file, there cannot be a
+ * directory for refs/a/b. packed-refs has no such limit, so its names are
+ * compared.
  *
- * Once a ref is locked its directory is there, so that no loose ref stands
- * above it; what is above it in packed-refs is searched for.
+ * The lock file of a ref is in the ref's directory. After locking, no loose ref
+ * can be at the path of a directory. Only packed-refs is searched for such
+ * refs.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,7 @@ static int is_packed(struct refs *refs, const char *name, struct error *err)
 	return ret < 0 ? ret : packed_refs_find(table, name, &ref, err);
 }
 
-/* Look for packed refs below "<name>/". */
+/* Looks for packed refs below "<name>/". */
 static int find_packed_below(const char *name, const struct packed_refs *table,
 			     struct buf *other, struct error *err)
 {
@@ -50,7 +51,7 @@ static int find_packed_below(const char *name, const struct packed_refs *table,
 	return 1;
 }
 
-/* Look for loose refs in the directory that is in the ref's place. */
+/* Looks for loose refs in a directory at the path of the ref's file. */
 static int find_loose_below(struct ref_transaction *tx, struct ref_item *item,
 			    struct buf *other, struct error *err)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ids that are kept alive by other things than refs: reflog entries, and the
- * HEADs and private refs of work trees.
+ * Objects that are kept alive by something other than shared refs: entries of
+ * reflogs, HEADs and private refs of work trees.
  *
- * A reflog is a file below logs/, one line per change:
+ * A reflog is a file below logs/, with one line per change:
  *
  *   <old hex> SP <new hex> SP <name> SP <email> SP <seconds> SP <zone> TAB ...
  *
- * Lines that do not look like that are passed over.
+ * Malformed lines are skipped.
  */
 #include <errno.h>
 #include <string.h>
@@ -19,13 +19,13 @@
 #include "sys/io.h"
 #include "sys/map.h"
 
-/* A walk over directories: what to do with each file, and for whom. */
+/* A walk over directories, and the function that gets each file. */
 struct keeper {
 	const struct repo *repo;
 	int (*file)(struct keeper *k, const char *path);
 	int (*fn)(void *ctx, const struct oid *oid);
 	void *ctx;
-	const char *dir; /* being listed */
+	const char *dir; /* the present directory */
 	struct error *err;
 };
 
@@ -72,7 +72,10 @@ static int reflog_file(struct keeper *k, const char *path)
 	return ret;
 }
 
-/* A ref's file; symbolic ones name refs that are visited anyway. */
+/*
+ * Reports the id in a ref's file. The target of a symbolic ref is visited
+ * elsewhere.
+ */
 static int ref_file(struct keeper *k, const char *path)
 {
 	struct refs_loose ref;
@@ -110,7 +113,7 @@ out:
 	return ret;
 }
 
-/* Hand all files below `dir` to k->file; a missing directory is empty. */
+/* Calls k->file for all files below `dir`. A missing directory is empty. */
 static int walk(struct keeper *k, const char *dir)
 {
 	const char *outer = k->dir;
@@ -122,7 +125,7 @@ static int walk(struct keeper *k, const char *dir)
 	return ret == ERR_MISSING ? 0 : ret;
 }
 
-/* Hand all files below "<git_dir>/<name>" to `file`. */
+/* Calls `file` for all files below "<git_dir>/<name>". */
 static int keep_below(struct keeper *k, const char *git_dir, const char *name,
 		      int (*file)(struct keeper *k, const char *path))
 {
@@ -139,8 +142,8 @@ static int keep_below(struct keeper *k, const char *git_dir, const char *name,
 }
 
 /*
- * HEAD, private refs and reflogs below one git directory. Private refs of the
- * main one are visited as refs only when we are called from there.
+ * Visits HEAD, private refs and reflogs of one git directory. Private refs of
+ * the main work tree are visited as refs only from the main work tree.
  */
 static int walk_git_dir(struct keeper *k, const char *git_dir)
 {

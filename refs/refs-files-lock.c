@@ -2,8 +2,8 @@
 /*
  * The files backend: lock files, "<ref>.lock", and the new values in them.
  *
- * Who changes a ref, or removes its loose file after packing it, holds its
- * lock. What is deleted leaves packed-refs, whose lock comes last.
+ * A process that changes a ref, or removes the ref's loose file after packing,
+ * holds the ref's lock. A deletion also locks packed-refs, after all refs.
  */
 #include <errno.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static int reject_lock(struct ref_transaction *tx, struct ref_item *item,
 		held ? PACKED_REWRITE_LOCK_ADVICE : "");
 }
 
-/* Make the directory of tx->path, the path of a lock file. */
+/* Creates the directory of tx->path, the path of a lock file. */
 static int make_dirs(struct ref_transaction *tx, struct ref_item *item,
 		     struct error *err)
 {
@@ -55,7 +55,10 @@ static int make_dirs(struct ref_transaction *tx, struct ref_item *item,
 	return ret;
 }
 
-/* Create the lock file at tx->path; directories come and go meanwhile. */
+/*
+ * Creates the lock file at tx->path. Tries again because other processes remove
+ * empty directories.
+ */
 static int create_lock(struct ref_transaction *tx, struct ref_item *item,
 		       struct error *why)
 {
@@ -73,8 +76,8 @@ static int create_lock(struct ref_transaction *tx, struct ref_item *item,
 }
 
 /*
- * Take the lock. Afterwards tx->path is the path of the ref's file. 0, also
- * when the update is rejected, or negative.
+ * Locks a ref. Afterwards tx->path is the path of the ref's file. Returns 0,
+ * also if the update is rejected, or a negative error code.
  */
 int refs_files_tx_lock(struct ref_transaction *tx, struct ref_item *item,
 		       struct error *err)
@@ -105,7 +108,7 @@ int refs_files_tx_lock(struct ref_transaction *tx, struct ref_item *item,
 	return ret;
 }
 
-/* A packed ref can have a directory in the place of its loose file. */
+/* A packed ref may have a directory at the path of its loose file. */
 static int look_for_dir(struct ref_transaction *tx, struct ref_item *item,
 			struct error *err)
 {
@@ -146,7 +149,10 @@ int refs_files_tx_stage(struct ref_transaction *tx, struct ref_item *item,
 	return ret;
 }
 
-/* Lock packed-refs and write it without what is deleted, out of sight. */
+/*
+ * Locks packed-refs and writes the new file without deleted refs. Readers do
+ * not see the new file yet.
+ */
 int refs_files_tx_ready(struct ref_transaction *tx, struct error *err)
 {
 	int ret = 0;
@@ -171,7 +177,7 @@ int refs_files_tx_ready(struct ref_transaction *tx, struct error *err)
 	return ret < 0 ? ret : 0;
 }
 
-/* Remove an item's lock, and directories that were made for nothing. */
+/* Removes an item's lock, and directories that are empty. */
 static void unlock(struct ref_transaction *tx, struct ref_item *item)
 {
 	if (!item->lock.path)

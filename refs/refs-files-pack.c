@@ -14,16 +14,16 @@
 
 #define LEAST_LIMIT 16
 
-/* A packing under way. */
+/* State of one packing. */
 struct packer {
 	const struct repo *repo;
 	struct odb_reader *reader;
 	const struct ref_pack_options *options;
 	struct packed_rewrite rw;
 	struct refs_loose_list *list;
-	bool *chosen; /* of list->nr; to be packed */
+	bool *chosen; /* owned, of list->nr: the ref is packed */
 	size_t chosen_nr;
-	size_t old_off; /* old records that have been peeled, if they must be */
+	size_t old_off; /* old records before this offset have been peeled */
 	struct buf name;
 };
 
@@ -44,7 +44,10 @@ static int choose(struct packer *p, struct error *err)
 	return 0;
 }
 
-/* 1 with *peeled set for a tag, 0 for another object, or negative. */
+/*
+ * Returns 1 with *peeled set for a tag, 0 for another object, or a negative
+ * error code.
+ */
 static int peel(struct packer *p, const struct oid *oid, struct oid *peeled,
 		struct error *err)
 {
@@ -54,8 +57,8 @@ static int peel(struct packer *p, const struct oid *oid, struct oid *peeled,
 }
 
 /*
- * Take over old records before `name` (NULL: all that are left), with what
- * they peel to: the new header says that this is known of all.
+ * Copies old records before `name` (NULL: all remaining), with peeled ids. The
+ * new header promises peeled ids for all records.
  */
 static int peel_old_until(struct packer *p, const char *name, struct error *err)
 {
@@ -78,7 +81,7 @@ static int peel_old_until(struct packer *p, const char *name, struct error *err)
 		if (buf_append(&p->name, ref.name, ref.name_len) < 0)
 			return error_nomem(err);
 		ret = peel(p, &ref.oid, &ref.peeled, NULL);
-		/* One that names no object was packed all the same. */
+		/* A record of a missing object is kept without a peeled id. */
 		ret = packed_rewrite_put(&p->rw, p->name.data, &ref.oid,
 					 ret > 0 ? &ref.peeled : NULL, err);
 	}
@@ -122,8 +125,7 @@ static int write_packed(struct packer *p, struct error *err)
 	return ret ? ret : packed_rewrite_commit(&p->rw, err);
 }
 
-/* Remove a loose file unless it has changed. Whoever has it locked may keep
- * it. */
+/* Removes a loose file, unless the ref has changed or is locked. */
 static int prune_one(struct packer *p, const struct refs_loose *packed,
 		     struct error *err)
 {
@@ -221,7 +223,10 @@ int refs_files_pack(const struct repo *repo, struct odb_reader *reader,
 
 	if (ret < 0)
 		return ret;
-	/* Values are read after the lock is held: nobody packs older ones. */
+	/*
+	 * Values are read under the lock. Otherwise another process could pack
+	 * newer values before.
+	 */
 	ret = refs_loose_list_read(&p.list, repo, "refs/", err);
 	if (!ret)
 		ret = choose(&p, err);

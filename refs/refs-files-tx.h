@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The files backend of transactions, in parts: locking and staging
- * (refs-files-lock.c), D/F conflicts (refs-files-conflict.c), and renaming into
- * place (refs-files-commit.c, which also has the table of functions).
+ * The files backend of transactions. Its parts: locking and staging
+ * (refs-files-lock.c), conflicts of names with directories
+ * (refs-files-conflict.c), and renaming into place (refs-files-commit.c, which
+ * also has the table of functions).
  */
 #ifndef REFS_REFS_FILES_TX_H
 #define REFS_REFS_FILES_TX_H
@@ -21,8 +22,8 @@ int refs_files_tx_ready(struct ref_transaction *tx, struct error *err);
 void refs_files_tx_unlock(struct ref_transaction *tx);
 
 /*
- * Whether a loose ref is in place of a directory that a new ref needs: 0, or 1
- * with its name in *other, or negative.
+ * Looks for a loose ref at the path of a directory of `name`. Returns 1 with
+ * the ref's name in *other, 0 if there is none, or a negative error code.
  */
 int refs_files_conflict_above(struct ref_transaction *tx, const char *name,
 			      struct buf *other, struct error *err);

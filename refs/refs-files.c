@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The files backend's reading side: loose references over packed ones.
+ * The files backend: reading loose refs and packed refs.
  *
- * Order of reading: loose first, packed-refs after. Packing writes the new
- * packed-refs before it removes loose files, so that a ref which was not
- * found loose is in the packed-refs file that is there now; hence the table
- * is mapped anew when the file has changed. Older mappings stay until the
- * snapshot is closed: visits under way read on in theirs.
+ * A lookup reads the loose file first and packed-refs second. Packing writes
+ * the new packed-refs before it removes loose files. So a ref without a loose
+ * file is in the present packed-refs, and packed-refs is mapped again if the
+ * file has changed. Older mappings are kept until the snapshot is closed,
+ * because visits may still use them.
  */
 #include <stdio.h>
 #include <string.h>
@@ -17,10 +17,10 @@
 #include "refs/refs-loose.h"
 #include "sys/io.h"
 
-/* One state of the packed-refs file. */
+/* One version of the packed-refs file. */
 struct packed_gen {
 	struct packed_refs table;
-	struct sys_stat st;       /* zeroed when there was no file */
+	struct sys_stat st;       /* zeroed if there was no file */
 	struct packed_gen *older; /* owned */
 };
 
@@ -28,11 +28,11 @@ struct refs_files {
 	struct refs refs;
 	char *packed_path;              /* owned */
 	struct packed_gen *packed;      /* owned: newest; NULL before use */
-	struct refs_loose_list **lists; /* owned: listings made so far */
+	struct refs_loose_list **lists; /* owned: the lists read so far */
 	size_t list_nr, list_alloc;
 };
 
-/* `refs` is the first member. */
+/* `refs` is the first member of struct refs_files. */
 static struct refs_files *files_of(struct refs *refs)
 {
 	return (struct refs_files *)refs;
@@ -84,7 +84,7 @@ static bool same_file(const struct sys_stat *a, const struct sys_stat *b)
 	       a->dev == b->dev && a->ino == b->ino;
 }
 
-/* Map packed-refs unless the newest mapping still is the file. */
+/* Maps packed-refs, unless the newest mapping is of the present file. */
 static int refresh_packed(struct refs_files *files, struct error *err)
 {
 	struct packed_gen *gen;
@@ -110,7 +110,7 @@ static int refresh_packed(struct refs_files *files, struct error *err)
 	return 0;
 }
 
-/* A listing made before that has all names with this prefix, or NULL. */
+/* Returns a list that has all names with this prefix, or NULL. */
 static struct refs_loose_list *find_list(const struct refs_files *files,
 					 const char *prefix)
 {
@@ -153,7 +153,8 @@ static int copy_loose(struct refs_loose *out, const struct refs_loose *in)
 }
 
 /*
- * Read a loose ref, from a listing when one has been made. 1, 0 or negative.
+ * Reads a loose ref, or takes it from a list. Returns 1, 0 if there is none, or
+ * a negative error code.
  */
 static int find_loose(struct refs_files *files, const char *name,
 		      struct refs_loose *ref, struct error *err)
@@ -235,26 +236,26 @@ static int list_files_now(struct refs *refs, struct error *err)
 	return get_list(files_of(refs), "refs/", &list, err);
 }
 
-/* Two sorted streams. */
+/* Merges two sorted streams: loose refs and packed refs. */
 struct refs_iter {
 	const char *prefix;
 	const struct refs_loose_list *list;
 	size_t next_loose;
 	const struct packed_refs *table;
-	size_t packed_off;        /* after the current packed ref */
-	size_t skipped;           /* by the last search that went on from it */
-	struct packed_ref packed; /* that one */
-	bool has_packed;          /* `packed` is one to visit */
-	bool step_packed;         /* it has been visited */
-	struct packed_ref last;   /* the one before it, in a strict visit */
+	size_t packed_off;        /* offset after the current packed ref */
+	size_t skipped;           /* distance of the last search, in bytes */
+	struct packed_ref packed; /* the current packed ref */
+	bool has_packed;          /* `packed` has the prefix */
+	bool step_packed;         /* `packed` has been visited */
+	struct packed_ref last;   /* the previous packed ref, if is_strict */
 	bool is_strict;
-	struct buf name; /* of the ref being visited */
+	struct buf name; /* name of the ref being visited */
 };
 
 /*
- * Records out of order are some that a search does not find: a strict visit
- * does not go on without them. It begins at the first record, so it also sees
- * a name that was damaged and is not below "refs/".
+ * A search may miss records that are out of order, so a strict visit fails. A
+ * strict visit of all refs starts at the first record and also finds a damaged
+ * name that is not below "refs/".
  */
 static int check_order(struct refs_iter *it, struct error *err)
 {
@@ -305,7 +306,7 @@ static int start_iter(struct refs_iter *it, struct refs_files *files,
 	it->list = list;
 	it->next_loose = refs_loose_list_seek(list, it->prefix);
 	it->table = &files->packed->table;
-	/* No record is expected before those of all refs. */
+	/* A sorted file of refs has no names before "refs/". */
 	if (strcmp(it->prefix, "refs/"))
 		ret = packed_refs_seek(it->table, it->prefix,
 				       strlen(it->prefix), &it->packed_off,
@@ -327,7 +328,7 @@ static int may_peel(struct refs *refs, const char *prefix,
 
 	if (ret < 0)
 		return ret;
-	/* What a loose ref peels to is not known. */
+	/* The peeled id of a loose ref is unknown. */
 	i = refs_loose_list_seek(list, prefix);
 	if (i < list->nr &&
 	    !strncmp(list->refs[i].name, prefix, strlen(prefix)))
@@ -356,7 +357,7 @@ static int new_iter(struct refs_iter **out, struct refs *refs,
 	return 0;
 }
 
-/* The next loose ref, or NULL when there are no more with the prefix. */
+/* Returns the next loose ref with the prefix, or NULL. */
 static const struct refs_loose *peek_loose(const struct refs_iter *it)
 {
 	const struct refs_loose *ref;
@@ -418,7 +419,7 @@ static int next_ref(struct refs_iter *it, struct refs_record *record,
 		cmp = packed_refs_name_cmp(loose->name, strlen(loose->name),
 					   it->packed.name,
 					   it->packed.name_len);
-	/* A loose ref hides the packed one of its name. */
+	/* A loose ref hides the packed ref of the same name. */
 	it->step_packed = cmp >= 0;
 	if (cmp > 0)
 		return give_packed(it, record, err);
@@ -428,8 +429,8 @@ static int next_ref(struct refs_iter *it, struct refs_record *record,
 }
 
 /*
- * Go on from the current packed ref. Directories that are stepped over in a row
- * are often of a size: changes by the last digits of their numbers.
+ * Searches forward from the current packed ref. The distance of the last search
+ * is the hint, as directories in a row often have the same size.
  */
 static int seek_packed(struct refs_iter *it, const char *name, size_t len,
 		       struct error *err)
@@ -466,7 +467,7 @@ struct root_visit {
 	void *ctx;
 };
 
-/* A directory is no ref, whatever it is called. */
+/* A directory is not a ref, whatever its name. */
 static int visit_root(void *ctx, const char *name)
 {
 	const struct root_visit *v = ctx;

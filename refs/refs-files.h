@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The files backend: loose files over packed-refs, reflogs below logs/. What
- * its parts share: reading (refs-files.c), locking and staging
- * (refs-files-lock.c), D/F conflicts (refs-files-conflict.c), putting in place
- * (refs-files-commit.c), packing (refs-files-pack.c), what reflogs keep
- * (refs-files-kept.c).
+ * The files backend: loose files, which hide records of packed-refs. Its parts:
+ * reading (refs-files.c), refs and reflogs that keep objects alive
+ * (refs-files-kept.c), and packing (refs-files-pack.c). Transactions are in
+ * refs-files-tx.h, reflogs in reflog-backend.h.
  */
 #ifndef REFS_REFS_FILES_H
 #define REFS_REFS_FILES_H
@@ -14,8 +13,9 @@
 #include "refs/refs-backend.h"
 
 /*
- * The packed-refs file as it is now, mapped; the pointer lives until
- * refs_close(). For those who look for names in it without a visit.
+ * Sets *table to the mapping of the present packed-refs file, for searches by
+ * name. The pointer is valid until refs_close(). Returns 0 or a negative error
+ * code.
  */
 int refs_files_packed(struct refs *refs, const struct packed_refs **table,
 		      struct error *err);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading loose references.
+ * Reading loose refs.
  *
- * A value is read together with its directory entry: a ref that vanishes in
- * between has been packed (or deleted), and whoever looks at packed-refs
- * afterwards finds it there.
+ * A listing reads values while it reads directories. A ref that vanishes in
+ * between was packed or deleted. A packed ref is found in packed-refs, which is
+ * read afterwards.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -79,7 +79,7 @@ int refs_loose_read_file(struct refs_loose *ref, const char *path,
 	int ret = sys_read_file(&bytes, path, &io);
 
 	memset(ref, 0, sizeof(*ref));
-	/* EINVAL: a pipe, a device; no ref either. */
+	/* EINVAL: the path is a pipe or a device, not a ref. */
 	if (ret == ERR_MISSING || io.sys_errno == EISDIR ||
 	    io.sys_errno == EINVAL) {
 		ret = 0;
@@ -107,7 +107,7 @@ bool refs_loose_is_per_worktree(const char *name)
 	return false;
 }
 
-/* Append the path of what belongs to a ref below `area` ("" or "logs/"). */
+/* Appends the path of a ref's file below `area` ("" or "logs/"). */
 static int ref_path(struct buf *out, const struct repo *repo, const char *area,
 		    const char *name)
 {
@@ -157,14 +157,14 @@ int refs_loose_read(struct refs_loose *ref, const struct repo *repo,
 	return ret;
 }
 
-/* A listing under way. */
+/* State of a listing. */
 struct lister {
 	struct refs_loose_list *list;
 	const struct repo *repo;
 	struct error *err;
 };
 
-/* The names in one directory, collected before any is opened. */
+/* Names in one directory, collected before any file is opened. */
 struct names {
 	char **names;
 	size_t nr, alloc;
@@ -194,7 +194,10 @@ static void names_release(struct names *names)
 	free(names->names);
 }
 
-/* Whether a directory ("refs/heads/") can contain names with the prefix. */
+/*
+ * Whether the directory `dir` ("refs/heads/") can contain names with the
+ * prefix.
+ */
 static bool dir_matches(const char *dir, const char *prefix)
 {
 	return starts_with(dir, prefix) || starts_with(prefix, dir);
@@ -218,7 +221,7 @@ static int add_ref(struct lister *l, const char *name, struct refs_loose *ref)
 
 static int list_dir(struct lister *l, const char *dir);
 
-/* One entry: a ref's file, or a directory, which is listed in turn. */
+/* Reads a ref's file, or lists a directory. */
 static int list_entry(struct lister *l, struct buf *name)
 {
 	const char *prefix = l->list->prefix;
@@ -239,7 +242,7 @@ static int list_entry(struct lister *l, struct buf *name)
 	return list_dir(l, name->data);
 }
 
-/* Entries of refs/ that each work tree has of its own. */
+/* Lists the directories below refs/ that each work tree has for itself. */
 static int list_per_worktree(struct lister *l)
 {
 	size_t i;
@@ -274,7 +277,7 @@ static int list_names(struct lister *l, const char *dir,
 	return ret;
 }
 
-/* List a directory, given with its final slash. */
+/* Lists a directory. `dir` ends in a slash. */
 static int list_dir(struct lister *l, const char *dir)
 {
 	struct names names = {NULL, 0, 0};
@@ -303,7 +306,7 @@ out:
 	return ret;
 }
 
-/* List from the deepest directory that the prefix names. */
+/* Lists the deepest directory in the prefix. */
 static int list_prefix(struct lister *l)
 {
 	const char *prefix = l->list->prefix;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Loose references: one file per ref, below the git directory of the work
- * tree (HEAD, refs/bisect/, refs/worktree/, refs/rewritten/) or the common
- * directory (everything else under refs/); gitrepository-layout(5).
+ * Loose refs: one file per ref (gitrepository-layout(5)). HEAD and refs below
+ * refs/bisect/, refs/worktree/ and refs/rewritten/ are in the git directory of
+ * the work tree. All other refs are in the common directory. A file has one of
+ * two forms:
  *
  *   "<hex>\n"  or  "ref: refs/heads/main\n"
  */
@@ -20,55 +21,56 @@
 enum refs_loose_kind {
 	REFS_LOOSE_OID,      /* names an object */
 	REFS_LOOSE_SYMBOLIC, /* names another ref */
-	REFS_LOOSE_BROKEN,   /* neither, or an impossible name */
+	REFS_LOOSE_BROKEN,   /* neither, or the name is impossible */
 };
 
 struct refs_loose {
 	enum refs_loose_kind kind;
-	struct oid oid;     /* REFS_LOOSE_OID */
-	char *target;       /* owned; REFS_LOOSE_SYMBOLIC, well-formed */
-	char *name;         /* owned; full name, set by lists only */
-	bool leads_nowhere; /* BROKEN: symbolic, to an impossible name */
-	bool is_zero;       /* BROKEN: the id is all zeros */
+	struct oid oid;     /* if REFS_LOOSE_OID */
+	char *target;       /* owned; well-formed; if REFS_LOOSE_SYMBOLIC */
+	char *name;         /* owned: full name; set by lists only */
+	bool leads_nowhere; /* if BROKEN: symbolic, with a bad target */
+	bool is_zero;       /* if BROKEN: the id is all zeros */
 };
 
 void refs_loose_release(struct refs_loose *ref);
 
 /*
- * Take the content of a ref's file apart: `kind`, `oid` and `target` are set.
- * 0 or ERR_NOMEM. Any bytes are accepted; what is no ref is BROKEN.
+ * Parses the content of a ref's file: sets `kind`, `oid` and `target`. Any
+ * bytes are accepted; invalid content is REFS_LOOSE_BROKEN. Returns 0 or
+ * ERR_NOMEM.
  */
 int refs_loose_parse(struct refs_loose *ref, const char *bytes, size_t len,
 		     enum hash_algo algo);
 
 /*
- * Read a ref's file. 1; 0 when it is not there (or is no file); or
- * ERR_IO, ERR_NOMEM with *ref zeroed.
+ * Reads a ref's file. Returns 1; 0 if there is no regular file; or ERR_IO or
+ * ERR_NOMEM with *ref zeroed.
  */
 int refs_loose_read_file(struct refs_loose *ref, const char *path,
 			 enum hash_algo algo, struct error *err);
 
 /*
- * Whether each work tree has a ref of this name for itself: it is not below
- * refs/, or below one of the three.
+ * Whether each work tree has its own ref of this name. True of names outside
+ * refs/ and below refs/bisect/, refs/worktree/ and refs/rewritten/.
  */
 bool refs_loose_is_per_worktree(const char *name);
 
 /*
- * Append the path of the file of ref `name`, which has to be well-formed.
+ * Appends the path of the file of ref `name`, which must be well-formed.
  * "main-worktree/<ref>" and "worktrees/<id>/<ref>" name refs of other work
- * trees (git-worktree(1)). 0 or ERR_NOMEM.
+ * trees (git-worktree(1)). Returns 0 or ERR_NOMEM.
  */
 int refs_loose_path(struct buf *out, const struct repo *repo, const char *name);
 
-/* As refs_loose_path() for the file of its reflog, below logs/. */
+/* As refs_loose_path(), for the file of the ref's reflog below logs/. */
 int refs_log_path(struct buf *out, const struct repo *repo, const char *name);
 
-/* As refs_loose_read_file() for a full name. */
+/* As refs_loose_read_file(), for a full name. */
 int refs_loose_read(struct refs_loose *ref, const struct repo *repo,
 		    const char *name, struct error *err);
 
-/* All loose refs whose name starts with `prefix`, in byte order. */
+/* All loose refs whose names start with `prefix`, in byte order. */
 struct refs_loose_list {
 	char *prefix;            /* owned */
 	struct refs_loose *refs; /* owned */
@@ -76,14 +78,15 @@ struct refs_loose_list {
 };
 
 /*
- * List and read what is below refs/; directories that cannot contain the
- * prefix are not opened. *out is owned by the caller. 0 or a negative error.
+ * Lists and reads refs below refs/. A directory that cannot contain the prefix
+ * is not opened. *out is owned by the caller. Returns 0 or a negative error
+ * code.
  */
 int refs_loose_list_read(struct refs_loose_list **out, const struct repo *repo,
 			 const char *prefix, struct error *err);
 void refs_loose_list_free(struct refs_loose_list *list);
 
-/* Index of the first entry whose name is not less than `name`. */
+/* Returns the index of the first ref whose name is not less than `name`. */
 size_t refs_loose_list_seek(const struct refs_loose_list *list,
 			    const char *name);
 

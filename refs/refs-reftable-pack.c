@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The reftable backend: packing, which merges tables of a stack. */
+/* The reftable backend: packing merges the tables of a stack. */
 #include <string.h>
 
 #include "refs/refs-reftable.h"
@@ -16,7 +16,10 @@ static int compact(const char *dir,
 	return ret;
 }
 
-/* Call `fn` for the stacks of this work tree, until it returns nonzero. */
+/*
+ * Calls `fn` for the stacks of this work tree. A nonzero return of `fn` ends
+ * the visit and is returned.
+ */
 static int each_own_stack(const struct repo *repo,
 			  int (*fn)(const char *dir,
 				    const struct reftable_append_options *o,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The reftable backend: in which stack a ref is, and the settings and the
- * committer for records that are written.
+ * The reftable backend: the stack of a ref, and settings and committers for
+ * records that are written.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +42,7 @@ const char *refs_reftable_place(struct buf *dir, const struct repo *repo,
 	return name;
 }
 
-/* A number of the configuration, 0 where there is none. */
+/* Reads a number of the configuration; the default is 0. */
 static int read_limit(const struct repo *repo, const char *key, int64_t max,
 		      int64_t *value, struct error *err)
 {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The reftable backend: what a transaction comes to, as the records of one
- * table: refs by name, then entries of reflogs, by name as well.
+ * The reftable backend: writing the changes of a transaction as one table. The
+ * records of refs come first, then the records of reflogs, both ordered by
+ * name.
  *
- * A tag is stored with what it peels to, so objects are looked at. That of a
- * deleted ref hides what older tables have, as do those of its reflog.
+ * A tag is stored with its peeled id, so objects are read. A deletion record
+ * hides the ref's record in older tables. Deletion records also hide each entry
+ * of the ref's reflog.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +23,7 @@ static int cmp_changes(const void *a, const void *b)
 	return strcmp(ca->name, cb->name);
 }
 
-/* "HEAD" and "main-worktree/HEAD" are one. */
+/* "HEAD" and "main-worktree/HEAD" may be the same ref. */
 static int sort_changes(struct ref_transaction *tx,
 			struct refs_reftable_top *top, struct error *err)
 {
@@ -65,7 +67,7 @@ static int open_objects(struct refs_reftable_tx *t, const struct repo *repo,
 	return t->reader ? 0 : error_nomem(err);
 }
 
-/* Look at t->last_oid. One that names no object is stored all the same. */
+/* Peels t->last_oid. A missing object is stored without a peeled id. */
 static int look(struct refs_reftable_tx *t, struct error *err)
 {
 	enum object_type type;
@@ -81,7 +83,7 @@ static int look(struct refs_reftable_tx *t, struct error *err)
 	return ret == ERR_NOMEM ? error_nomem(err) : 0;
 }
 
-/* The value of a ref that names an object. */
+/* Sets the value of a ref that names an object. */
 static int peel(struct ref_transaction *tx, struct reftable_ref *ref,
 		struct error *err)
 {
@@ -128,13 +130,16 @@ static int put_ref(struct ref_transaction *tx, struct refs_reftable_top *top,
 		   : reftable_writer_add_ref(top->append.writer, &ref, err);
 }
 
-/* Going through the reflogs that there are. */
+/* An iterator over the existing reflogs of the stack. */
 struct logs {
 	struct reftable_merged merged;
 	struct buf key;
 };
 
-/* The ref's newest entry, or that next to it: 1, 0 or negative. */
+/*
+ * Finds the newest entry of the ref's reflog, or the first entry after that
+ * place. Returns 1, 0 at the end, or a negative error code.
+ */
 static int seek_log(struct logs *logs, const char *name,
 		    const struct reftable_iter **it, struct error *err)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The reftable backend: locks, and refs in each other's way.
+ * The reftable backend: locking, and conflicts of names.
  *
- * The lock of a stack is that of all its refs, so it is taken before anything
- * is read: that of the shared refs, and that of the work tree's own. Refs of
- * other work trees lock their stack when they come up.
+ * The lock of a stack covers all of its refs, so a transaction locks stacks
+ * before it reads refs. It locks the stacks of the shared refs and of this work
+ * tree at the beginning. It locks the stack of another work tree when it meets
+ * a ref of that work tree.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,7 @@ static void top_free(struct refs_reftable_top *top)
 	free(top);
 }
 
-/* Lock the stack in tx->tables->dir, and remember it. */
+/* Locks the stack in tx->tables->dir, and adds it to the list. */
 static int lock_stack(struct ref_transaction *tx,
 		      struct refs_reftable_top **out, struct error *err)
 {
@@ -50,7 +51,10 @@ static int lock_stack(struct ref_transaction *tx,
 	return 0;
 }
 
-/* The stack of a ref, locked. *inner is the ref's name there. */
+/*
+ * Finds the locked stack of a ref, or locks it. *inner is the ref's name in the
+ * stack.
+ */
 static int find_top(struct ref_transaction *tx, const char *name,
 		    struct refs_reftable_top **top, const char **inner,
 		    struct error *err)
@@ -112,7 +116,7 @@ static int tx_lock(struct ref_transaction *tx, struct ref_item *item,
 	return 0;
 }
 
-/* A broken one is in the way, too. */
+/* A broken ref is a conflict, too. */
 static int is_taken(struct refs *refs, const char *name, struct error *err)
 {
 	struct ref ref;
@@ -138,7 +142,7 @@ static int tx_conflict(struct ref_transaction *tx, struct ref_item *item,
 static int tx_stage(struct ref_transaction *tx, struct ref_item *item,
 		    struct error *err)
 {
-	/* Values are written together, in the order of their names. */
+	/* tx_ready() writes all values in the order of names. */
 	(void)tx;
 	(void)item;
 	(void)err;
@@ -154,7 +158,7 @@ static int tx_ready(struct ref_transaction *tx, struct error *err)
 	return ret;
 }
 
-/* Put one table in place. */
+/* Renames one table into place. */
 static int commit_top(struct ref_transaction *tx, struct refs_reftable_top *top,
 		      struct error *err)
 {
@@ -172,7 +176,10 @@ static int commit_top(struct ref_transaction *tx, struct refs_reftable_top *top,
 	return 0;
 }
 
-/* Of all stacks, or of none because a signal came. */
+/*
+ * Commits all stacks. Signals are held, so that none leaves half of a
+ * transaction.
+ */
 static int commit_tops(struct ref_transaction *tx, struct error *err)
 {
 	struct sys_hold hold;
@@ -185,7 +192,7 @@ static int commit_tops(struct ref_transaction *tx, struct error *err)
 	return ret;
 }
 
-/* What is there is good without it, so failing does not matter. */
+/* The commit is already complete, so a failure to compact is ignored. */
 static void compact_full(struct ref_transaction *tx)
 {
 	for (size_t i = 0; i < tx->tables->nr; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A transaction in reftables: locking and checking (refs-reftable-tx.c), and
- * the tables that it comes to (refs-reftable-stage.c).
+ * writing the new tables (refs-reftable-stage.c).
  */
 #ifndef REFS_REFS_REFTABLE_TX_H
 #define REFS_REFS_REFTABLE_TX_H
@@ -9,35 +9,39 @@
 #include "refs/ref-transaction-internal.h"
 #include "refs/refs-reftable.h"
 
-/* An item, and the name that its ref has in its stack. */
+/* An item, and the name of its ref in the stack. */
 struct refs_reftable_change {
 	struct ref_item *item; /* borrowed */
 	const char *name;      /* points into item->name */
 };
 
-/* A stack that is locked. */
+/* A locked stack. */
 struct refs_reftable_top {
 	char *dir; /* owned */
 	struct reftable_append append;
-	struct refs_reftable_change *changes; /* owned; by name at last */
+	struct refs_reftable_change *changes; /* owned; ordered when written */
 	size_t nr, alloc;
 };
 
 struct refs_reftable_tx {
 	struct reftable_append_options options;
-	struct refs_reftable_top **tops; /* owned, and each */
+	struct refs_reftable_top **tops; /* owned, and each stack */
 	size_t nr, alloc;
-	struct odb *odb;           /* owned: to peel tags, or NULL */
+	struct odb *odb;           /* owned: for peeling tags, or NULL */
 	struct odb_reader *reader; /* owned */
-	/* What was peeled last: many refs of one object come together. */
+	/*
+	 * Cache of the last peeled object. Often many refs in a row name one
+	 * object.
+	 */
 	struct oid last_oid, last_peeled;
-	enum reftable_value last_value; /* REFTABLE_DELETED: nothing yet */
-	struct buf dir;                 /* scratch */
+	enum reftable_value
+		last_value; /* REFTABLE_DELETED: the cache is empty */
+	struct buf dir;     /* scratch */
 };
 
 /*
- * Write the table of a stack's changes, out of sight. Nothing is written when
- * they come to nothing.
+ * Writes a stack's changes into a new table that readers do not see yet. Writes
+ * nothing if the stack has no changes. Returns 0 or a negative error code.
  */
 int refs_reftable_stage(struct ref_transaction *tx,
 			struct refs_reftable_top *top, struct error *err);

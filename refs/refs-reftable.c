@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The reftable backend's reading side.
+ * The reftable backend: reading.
  *
- * A stack is opened when a ref of it is first asked for, and is not looked at
- * again: what is read in one snapshot was there at one moment.
+ * A stack is opened at the first use of one of its refs, and is not opened
+ * again. All refs of a stack are therefore read as of one moment.
  */
 #include <stdio.h>
 #include <string.h>
@@ -14,14 +14,14 @@
 
 struct refs_reftable {
 	struct refs refs;
-	struct refs_reftable_store **stores; /* owned, and each */
+	struct refs_reftable_store **stores; /* owned, and each stack */
 	size_t nr, alloc;
-	/* Borrowed from them, once opened: */
+	/* Borrowed from `stores`, once opened. */
 	struct refs_reftable_store *shared, *own;
 	struct buf dir; /* scratch */
 };
 
-/* `refs` is the first member. */
+/* `refs` is the first member of struct refs_reftable. */
 static struct refs_reftable *tables_of(struct refs *refs)
 {
 	return (struct refs_reftable *)refs;
@@ -32,7 +32,7 @@ static bool starts_with(const char *s, const char *prefix)
 	return !strncmp(s, prefix, strlen(prefix));
 }
 
-/* Whether the repository is seen from a linked work tree. */
+/* Whether the repository was opened from a linked work tree. */
 static bool is_linked(const struct repo *repo)
 {
 	return strcmp(repo_refs_dir(repo), repo_refs_common_dir(repo)) != 0;
@@ -140,7 +140,7 @@ static bool is_valid(const struct reftable_ref *ref)
 	return !oid_is_zero(&ref->oid);
 }
 
-/* The two that other programs write as files. */
+/* Reads FETCH_HEAD or MERGE_HEAD, which are files in any kind of storage. */
 static int read_file_ref(struct refs *refs, const char *name, struct ref *ref,
 			 struct buf *target, struct error *err)
 {
@@ -159,9 +159,9 @@ static int read_file_ref(struct refs *refs, const char *name, struct ref *ref,
 }
 
 /*
- * The value of a ref that is not symbolic. What a tag peels to is stored with
- * it, but not by stock Git's "git refs migrate": but for branches, which are
- * commits, it has to be looked up.
+ * Sets the id and the peeled id of a ref that is not symbolic. Stock Git's "git
+ * refs migrate" does not store peeled ids. Therefore the peeled id of a record
+ * without one is unknown, except for branches, which are commits.
  */
 static void take_value(struct ref *ref, const char *name,
 		       const struct reftable_ref *stored)
@@ -245,24 +245,27 @@ int refs_reftable_find_below(struct refs *refs, const char *dir,
 	return 1;
 }
 
-/* One stack's part in an iteration. */
+/* The part of one stack in an iteration. */
 struct stream {
 	struct reftable_merged merged;
 	const struct reftable_iter *head; /* NULL at the end */
 	bool is_open;
 };
 
-/* Shared refs, and those of a linked work tree. */
+/* An iteration over the shared refs and the refs of a linked work tree. */
 struct refs_iter {
 	const char *prefix;
 	size_t prefix_len;
 	struct stream streams[2];
-	struct stream *given; /* has the ref given last */
+	struct stream *given; /* the stream of the last returned ref */
 	bool is_linked;
-	struct buf target; /* of it */
+	struct buf target; /* target of the last returned ref */
 };
 
-/* Go to the next ref that is this stream's to give. */
+/*
+ * Moves to the next ref of the stream with the prefix. In a linked work tree,
+ * skips refs that belong to the other stream.
+ */
 static int step(struct refs_iter *it, struct stream *s, struct error *err)
 {
 	bool own = s == &it->streams[1];
@@ -394,7 +397,7 @@ static int seek_iter(struct refs_iter *it, const char *name, struct error *err)
 	return ret;
 }
 
-/* They come before "refs/". */
+/* Names of root refs sort before "refs/". */
 static int each_root(struct refs *refs, int (*fn)(void *ctx, const char *name),
 		     void *ctx, struct error *err)
 {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The reftable backend: refs and reflogs in stacks of tables, one that all
- * work trees share below the common directory, and one for each linked work
- * tree with the refs of its own. What its parts share: reading
- * (refs-reftable.c), transactions (refs-reftable-tx.c, -stage.c), what reflogs
- * keep and packing (refs-reftable-kept.c).
+ * The reftable backend: refs and reflogs in stacks of tables. All work trees
+ * share one stack below the common directory. Each linked work tree also has a
+ * stack for its own refs. Parts of the backend: reading (refs-reftable.c), refs
+ * and reflogs that keep objects alive (refs-reftable-kept.c), packing
+ * (refs-reftable-pack.c), and functions for all writers
+ * (refs-reftable-place.c).
  *
- * FETCH_HEAD and MERGE_HEAD are no refs but files, here as well.
+ * FETCH_HEAD and MERGE_HEAD are files, not records of tables.
  */
 #ifndef REFS_REFS_REFTABLE_H
 #define REFS_REFS_REFTABLE_H
@@ -16,37 +17,42 @@
 #include "reftable/append.h"
 
 /*
- * Where a ref is: *dir gets the directory of its stack, and the name that it
- * has there is returned, which points into `name`. NULL when out of memory.
+ * Finds the stack of the ref `name`: appends the stack's directory to *dir, and
+ * returns the ref's name in that stack, which points into `name`. Returns NULL
+ * when out of memory.
  */
 const char *refs_reftable_place(struct buf *dir, const struct repo *repo,
 				const char *name);
 
-/* The stack of the work tree, of the shared refs, as the snapshot has it. */
+/* A stack that a snapshot of refs has opened. */
 struct refs_reftable_store {
 	char *dir; /* owned */
 	struct reftable_stack stack;
-	struct reftable_iter it;      /* for lookups */
-	struct reftable_merged below; /* for names below others */
+	struct reftable_iter it;      /* for lookups by name */
+	struct reftable_merged below; /* for refs_reftable_find_below() */
 	bool has_below;
 };
 
 /*
- * The store of a ref, opened when it was not yet; *inner is its name there.
- * It lives until refs_close(). 0 or a negative error.
+ * Sets *store to the stack of a ref, opened on first use, and *inner to the
+ * ref's name there. The store is valid until refs_close(). Returns 0 or a
+ * negative error code.
  */
 int refs_reftable_store(struct refs *refs, const char *name,
 			struct refs_reftable_store **store, const char **inner,
 			struct error *err);
 
 /*
- * Whether there is a ref below directory `dir` ("refs/x/"): 1 with its name in
- * *other, 0, or negative.
+ * Looks for a ref below the directory `dir` ("refs/x/"). Returns 1 with the
+ * ref's name in *other, 0 if there is none, or a negative error code.
  */
 int refs_reftable_find_below(struct refs *refs, const char *dir,
 			     struct buf *other, struct error *err);
 
-/* What the configuration says about writing tables, and core.fsync. */
+/*
+ * Reads the settings for writing tables, and core.fsync. Returns 0, ERR_INVALID
+ * for a bad value, or another negative error code.
+ */
 int refs_reftable_options(struct reftable_append_options *options,
 			  const struct repo *repo, struct error *err);
 
@@ -60,7 +66,10 @@ int refs_reftable_each_kept(const struct repo *repo,
 			    int (*fn)(void *ctx, const struct oid *oid),
 			    void *ctx, struct error *err);
 
-/* Set the parts of a log that come from "Name <mail> seconds zone". */
+/*
+ * Sets name, mail, time and zone of *log from "Name <mail> seconds zone". The
+ * strings are borrowed. Returns false if `committer` is malformed.
+ */
 bool refs_reftable_take_committer(struct reftable_log *log,
 				  const char *committer);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading refs/replace/ into the table of replaced objects. */
+/* Loading refs/replace/ into the table of replaced objects. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 struct loading {
 	struct odb *odb;
-	size_t base_len; /* of the refs' names before the id */
+	size_t base_len; /* length of a ref's name before the id */
 	struct error *warning, *err;
 };
 

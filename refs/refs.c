@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Visits, lookups, symbolic refs: what is the same for every store of refs. */
+/* Visits, lookups and symbolic refs, for any kind of storage. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,8 +48,9 @@ void refs_close(struct refs *refs)
 }
 
 /*
- * Resolve `name`; *target is the name it leads to, empty when it is not
- * symbolic. Returns as refs_lookup(), ref's strings left alone.
+ * Follows symbolic refs from `name`. *target is the last name, or empty if
+ * `name` is not symbolic. Sets the ids in *ref, but not its strings. Returns as
+ * refs_lookup().
  */
 static int resolve(struct refs *refs, const char *name, struct ref *ref,
 		   struct buf *target, struct error *err)
@@ -144,7 +145,9 @@ int refs_dwim(struct refs *refs, const char *name, struct ref *ref,
 		ret = refs_lookup(refs, full.data, ref, &why);
 		if (ret != ERR_CORRUPT)
 			continue;
-		/* Any file of the git directory has a one-level name. */
+		/*
+		 * A name without a slash may be any file of the git directory.
+		 */
 		if (i || starts_with(name, "refs/") || !strcmp(name, "HEAD"))
 			broken = broken.code ? broken : why;
 		ret = 0;
@@ -161,22 +164,22 @@ int refs_dwim(struct refs *refs, const char *name, struct ref *ref,
 
 /* Names, collected before they are looked up. */
 struct names {
-	char **items; /* owned, and each */
+	char **items; /* owned, and each string */
 	size_t nr, alloc;
 };
 
-/* A visit under way. */
+/* State of a visit. */
 struct visit {
 	struct refs *refs;
 	const char *prefix;
-	const char *const *except; /* directories to leave out, but for those
-				      that are passed; NULL: none */
-	const char *start; /* names that are less are left out; NULL: none */
+	const char *const *except; /* directories ahead to skip; or NULL */
+	const char *start; /* skip names less than this one; NULL: none */
 	struct refs_iter *iter;
-	struct buf target; /* of the ref being visited */
-	struct buf behind; /* what follows a directory that is left out */
+	struct buf target; /* of the present ref */
+	struct buf
+		behind; /* the first possible name after a skipped directory */
 	int (*fn)(void *ctx, const struct ref *ref);
-	/* Gets what is broken; NULL: nobody does. */
+	/* Gets the names of broken refs; or NULL. */
 	int (*broken)(void *ctx, const char *name);
 	void *ctx;
 	bool is_strict; /* a broken ref ends the visit */
@@ -184,8 +187,9 @@ struct visit {
 };
 
 /*
- * The directory of `except` that a name is in, or NULL. Both are sorted: what
- * comes before this name comes before the next one.
+ * Returns the directory of `except` that contains `name`, or NULL. Both lists
+ * are sorted, so a directory before this name is also before all following
+ * names.
  */
 static const char *find_except(struct visit *v, const char *name)
 {
@@ -198,7 +202,7 @@ static const char *find_except(struct visit *v, const char *name)
 	return NULL;
 }
 
-/* '0' follows '/'. */
+/* '0' is the character after '/'. */
 static int step_over(struct visit *v, const char *dir, struct error *err)
 {
 	buf_reset(&v->behind);
@@ -208,7 +212,10 @@ static int step_over(struct visit *v, const char *dir, struct error *err)
 	return v->refs->backend->iter_seek(v->iter, v->behind.data, err);
 }
 
-/* The next record that is not left out: 1, 0 at the end, or negative. */
+/*
+ * Returns 1 with the next record that is not skipped, 0 at the end, or a
+ * negative error code.
+ */
 static int next_record(struct visit *v, struct refs_record *record,
 		       struct error *err)
 {
@@ -229,7 +236,7 @@ static int next_record(struct visit *v, struct refs_record *record,
 	}
 }
 
-/* What a broken ref means to this visit. */
+/* Treats a broken ref as this visit requires. */
 static int pass_over(const struct visit *v, const char *name, struct error *err)
 {
 	if (v->is_strict)
