@@ -211,8 +211,8 @@ int ref_transaction_add(struct ref_transaction *tx,
 	return 0;
 }
 
-static int tell(struct ref_transaction *tx, enum ref_state state,
-		struct error *err)
+static int notify(struct ref_transaction *tx, enum ref_state state,
+		  struct error *err)
 {
 	if (!tx->options.on_state || !tx->update_nr)
 		return 0;
@@ -310,7 +310,7 @@ int ref_transaction_prepare(struct ref_transaction *tx, struct error *err)
 		return error_set(err, ERR_INVALID, "transaction is closed");
 	ret = repo_check_quarantine(tx->repo, err);
 	if (!ret)
-		ret = tell(tx, REF_PREPARING, err);
+		ret = notify(tx, REF_PREPARING, err);
 	if (ret < 0) {
 		tx->phase = REF_PHASE_CLOSED;
 		return ret;
@@ -318,10 +318,10 @@ int ref_transaction_prepare(struct ref_transaction *tx, struct error *err)
 	ret = prepare(tx, err);
 	if (ret < 0) {
 		close_transaction(tx);
-		tell(tx, REF_ABORTED, NULL);
+		notify(tx, REF_ABORTED, NULL);
 		return ret;
 	}
-	ret = tell(tx, REF_PREPARED, err);
+	ret = notify(tx, REF_PREPARED, err);
 	if (ret < 0)
 		close_transaction(tx);
 	else
@@ -342,7 +342,7 @@ int ref_transaction_commit(struct ref_transaction *tx, struct error *err)
 	ret = tx->backend->commit(tx, err);
 	close_transaction(tx);
 	if (!ret)
-		tell(tx, REF_COMMITTED, NULL);
+		notify(tx, REF_COMMITTED, NULL);
 	return ret;
 }
 
@@ -355,7 +355,7 @@ int ref_transaction_abort(struct ref_transaction *tx, struct error *err)
 		return 0;
 	close_transaction(tx);
 	if (was_prepared)
-		ret = tell(tx, REF_ABORTED, err);
+		ret = notify(tx, REF_ABORTED, err);
 	return ret;
 }
 

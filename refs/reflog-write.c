@@ -116,7 +116,7 @@ static int append_making(const char *path, const struct buf *line,
 	return error_set_errno(err, "unable to append to '%s'", path);
 }
 
-static void look_at(struct reflog_before *before, const char *path)
+static void stat_log(struct reflog_before *before, const char *path)
 {
 	struct sys_stat st;
 
@@ -149,7 +149,7 @@ int reflog_append(const struct repo *repo, const struct reflog_entry *entry,
 		ret = error_nomem(err);
 		goto out;
 	}
-	look_at(before, path.data);
+	stat_log(before, path.data);
 	if (!make && !before->existed)
 		goto out;
 	if (!entry->committer) {

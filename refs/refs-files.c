@@ -368,7 +368,7 @@ static const struct refs_loose *peek_loose(const struct refs_iter *it)
 	return starts_with(ref->name, it->prefix) ? ref : NULL;
 }
 
-static void give_loose(struct refs_record *record,
+static void fill_loose(struct refs_record *record,
 		       const struct refs_loose *loose)
 {
 	record->ref = (struct ref){
@@ -382,7 +382,7 @@ static void give_loose(struct refs_record *record,
 			       : REFS_RECORD_BROKEN;
 }
 
-static int give_packed(struct refs_iter *it, struct refs_record *record,
+static int fill_packed(struct refs_iter *it, struct refs_record *record,
 		       struct error *err)
 {
 	const struct packed_ref *packed = &it->packed;
@@ -422,9 +422,9 @@ static int next_ref(struct refs_iter *it, struct refs_record *record,
 	/* A loose ref hides the packed ref of the same name. */
 	it->step_packed = cmp >= 0;
 	if (cmp > 0)
-		return give_packed(it, record, err);
+		return fill_packed(it, record, err);
 	it->next_loose++;
-	give_loose(record, loose);
+	fill_loose(record, loose);
 	return 1;
 }
 

@@ -68,7 +68,7 @@ static int open_objects(struct refs_reftable_tx *t, const struct repo *repo,
 }
 
 /* Peels t->last_oid. A missing object is stored without a peeled id. */
-static int look(struct refs_reftable_tx *t, struct error *err)
+static int peel_last(struct refs_reftable_tx *t, struct error *err)
 {
 	enum object_type type;
 	int ret;
@@ -93,7 +93,7 @@ static int peel(struct ref_transaction *tx, struct reftable_ref *ref,
 	if (!ret && (t->last_value == REFTABLE_DELETED ||
 		     !oid_equal(&t->last_oid, &ref->oid))) {
 		t->last_oid = ref->oid;
-		ret = look(t, err);
+		ret = peel_last(t, err);
 	}
 	ref->value = t->last_value;
 	ref->peeled = t->last_peeled;
