@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* refs/packed-refs.c: a table by hand, and random ones against a scan. */
+/* refs/packed-refs.c: a fixed table, and random tables compared with a scan. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -212,7 +212,7 @@ static void random_name(char out[32], unsigned *seed)
 	out[i] = '\0';
 }
 
-/* From any record before it, whatever is thought of where it is. */
+/* A search from any earlier record, with any hint, has the same result. */
 static void assert_same_from_before(const struct packed_refs *refs,
 				    const char *key, size_t expected,
 				    unsigned *seed)
@@ -276,7 +276,7 @@ static void test_random(void **state)
 	}
 }
 
-/* The slow twin of packed_refs_may_peel() where all is peeled. */
+/* The slow twin of packed_refs_may_peel() for a fully peeled table. */
 static int scan_peeled(const struct packed_refs *refs, const char *prefix,
 		       const struct oidmap *ids)
 {
@@ -292,7 +292,7 @@ static int scan_peeled(const struct packed_refs *refs, const char *prefix,
 	return 0;
 }
 
-/* Ids of which many begin alike. */
+/* Makes ids of which many have equal first bytes. */
 static void random_id(struct oid *oid, unsigned *seed)
 {
 	memset(oid, 0, sizeof(*oid));
@@ -339,7 +339,7 @@ static void test_may_peel(void **state)
 	assert_true(found > 20 && found < 280);
 }
 
-/* What is not peeled may be anything. */
+/* An object without a known peeled id may be a tag. */
 static void test_may_peel_traits(void **state)
 {
 	static const char body[] = HEX_A " refs/tags/v1\n";

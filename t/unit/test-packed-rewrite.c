@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* refs/packed-rewrite.h: edits merged with the file, one lock, traits. */
+/* refs/packed-rewrite.h: merging edits, the lock, traits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,7 +59,7 @@ static void test_edits(void **state)
 	assert_file(&t, "packed-refs.lock", "");
 	packed_rewrite_release(&rw);
 	assert_file(&t, "packed-refs.lock", NULL);
-	/* What the old file did not promise is not promised now. */
+	/* A trait that the old file did not have is not added. */
 	assert_file(&t, "packed-refs",
 		    "# pack-refs with: peeled sorted \n" HEX_A
 		    " refs/a\n^" HEX_B "\n" HEX_A " refs/b\n" HEX_B
@@ -88,7 +88,7 @@ static void test_nothing_to_do(void **state)
 	tmprepo_release(&t);
 }
 
-/* A file left by a process that died is written over; an abort removes it. */
+/* A file left by a dead process is replaced. An abort removes the file. */
 static void test_left_over(void **state)
 {
 	struct oid a = oid_of(0xaa);
@@ -111,7 +111,7 @@ static void test_left_over(void **state)
 
 #define NAMES 3000
 
-/* Random edits of a large file against the same made by hand. */
+/* Random edits of a large file, compared with the expected bytes. */
 static void test_random(void **state)
 {
 	struct buf before = BUF_INIT, after = BUF_INIT;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* refs/ref-pack.h: when packing is worth it. What it does is tested against
- * stock Git, in t/t3210-pack-refs.sh. */
+/*
+ * refs/ref-pack.h: the limit for packing. t/t3210-pack-refs.sh compares packing
+ * with stock Git.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +13,8 @@
 #include "refs/ref-pack.h"
 #include "t/unit/tmprepo.h"
 
-/* Sizes of packed-refs, and the number of loose refs at which Git 2.55 packs.
+/*
+ * Sizes of packed-refs, and the number of loose refs at which Git 2.55 packs.
  */
 static void test_limit(void **state)
 {
@@ -34,7 +37,7 @@ static bool is_no_tag(void *ctx, const char *name)
 	return strncmp(name, "refs/tags/", 10) != 0;
 }
 
-/* Loose ones that are wanted, name objects, and are not of a work tree. */
+/* Counted are loose refs that are wanted, name objects and are shared. */
 static void test_due(void **state)
 {
 	const struct ref_pack_options options = {.wants = is_no_tag};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* refs/ref-transaction.h: changes together, locks, reflogs, conflicts. */
+/* refs/ref-transaction.h: sets of changes, locks, reflogs, conflicts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +26,7 @@ static struct oid oid_of(uint8_t byte)
 	return oid;
 }
 
-/* HEAD -> main; main loose, old packed. */
+/* HEAD leads to main. main is loose, and old is packed. */
 static void fill(struct tmprepo *t)
 {
 	tmprepo_init(t, HASH_SHA1);
@@ -50,7 +50,7 @@ static struct ref_transaction *begin(struct tmprepo *t, bool keep_going)
 	return tx;
 }
 
-/* Queue a change; -1: not given. */
+/* Adds a change to the queue; -1: the value is not given. */
 static void add(struct ref_transaction *tx, const char *name, int new_byte,
 		int old_byte, unsigned flags)
 {
@@ -75,7 +75,7 @@ static int commit(struct ref_transaction *tx, struct error *err)
 	return ret;
 }
 
-/* First byte of a ref's value; 0 when it does not exist. */
+/* Returns the first byte of a ref's id, or 0 if the ref does not exist. */
 static int value(struct tmprepo *t, const char *name)
 {
 	struct refs *refs;
@@ -144,7 +144,7 @@ static void test_values(void **state)
 	tmprepo_release(&t);
 }
 
-/* Each of these cannot be done; nothing else of its transaction is. */
+/* Each of these changes fails, and with it the whole transaction. */
 static void test_refused(void **state)
 {
 	static const struct {
@@ -219,7 +219,7 @@ static void test_bad_names(void **state)
 		assert_int_equal(ref_transaction_add(tx, &change, NULL),
 				 ERR_INVALID);
 	}
-	/* What was made by accident can be removed, below refs/ only. */
+	/* Stray files can be removed, but only below refs/. */
 	for (size_t i = 0; i < 3; i++) {
 		static const char *const names[] = {"refs/heads/a..b",
 						    "refs/../config", "../x y"};
@@ -249,7 +249,9 @@ static void test_keep_going(void **state)
 	add(tx, "refs/tags/v1", 0, 0xaa, 0);
 	assert_int_equal(ref_transaction_commit(tx, NULL), 0);
 	assert_int_equal(ref_transaction_get(tx, 0)->result, REF_LOCKED);
-	/* The first by name is left out, the other one has its place then. */
+	/*
+	 * The first change by name is left out, and the other change is made.
+	 */
 	assert_int_equal(ref_transaction_get(tx, 1)->result, REF_NAME_CONFLICT);
 	assert_int_equal(ref_transaction_get(tx, 2)->result, REF_OK);
 	assert_int_equal(ref_transaction_get(tx, 3)->result, REF_OLD_DIFFERS);
@@ -351,10 +353,10 @@ static void test_reflogs(void **state)
 	tmprepo_release(&t);
 }
 
-/* What on_state was told. */
+/* States that on_state was called with. */
 struct told {
 	struct buf out;
-	int refuse; /* a state, or -1 */
+	int refuse; /* the state at which on_state fails, or -1 */
 };
 
 static int on_state(void *ctx, enum ref_state state,
@@ -439,7 +441,7 @@ static void test_check_value(void **state)
 	tmprepo_release(&t);
 }
 
-/* A directory without refs in it is no obstacle, nor is one of reflogs. */
+/* Empty directories of refs or reflogs do not block a new ref. */
 static void test_empty_dirs(void **state)
 {
 	struct ref_transaction *tx;
@@ -465,7 +467,7 @@ static void test_empty_dirs(void **state)
 
 #define MODEL_NAMES 12
 
-/* Random transactions against a table of what should be there. */
+/* Random transactions, compared with a plain table of refs. */
 static void test_model(void **state)
 {
 	static const char *const dirs[] = {"refs/heads/", "refs/heads/d/",

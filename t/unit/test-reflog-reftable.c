@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * refs/reflog-reftable.c: against the same reflog in a file, which goes through
- * the same edits.
+ * refs/reflog-reftable.c: the same edits of a reflog in a reftable and in a
+ * file give the same reflog.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,10 +16,10 @@
 
 static const char ref_name[] = "refs/heads/main";
 
-/* What is done to both. */
+/* Two repositories that get the same edits. */
 struct twins {
 	struct tmprepo file, table;
-	uint64_t drop; /* a bit for each line */
+	uint64_t drop; /* one bit per line */
 	size_t seen_nr;
 };
 
@@ -38,7 +38,7 @@ static struct oid id_of(unsigned nr)
 	return oid;
 }
 
-/* Entry i (from 1) makes id i - 1 to i. */
+/* Entry i (from 1) changes the ref from id i - 1 to id i. */
 static void put_record(const struct tmprepo *t, const char *dir,
 		       const char *name, unsigned i)
 {
@@ -90,7 +90,7 @@ static void setup(struct twins *t, unsigned nr)
 		buf_printf(&text, "%s %s A U <a@b> %u %s\tm\n", from, to,
 			   100 + i, i & 1 ? "-0230" : "+0100");
 		put_record(&t->table, "reftable", ref_name, i);
-		/* Others that must stay. */
+		/* Reflogs of other refs must not change. */
 		put_record(&t->table, "reftable", "refs/heads/mai", i);
 		put_record(&t->table, "reftable", "refs/heads/main/x", i);
 	}
@@ -119,7 +119,7 @@ static struct oid value_of(const struct repo *repo)
 	return ref.oid;
 }
 
-/* Both say the same. */
+/* Both reflogs have the same lines. */
 static void compare(const struct twins *t)
 {
 	struct reflog a = REFLOG_INIT, b = REFLOG_INIT;
@@ -196,7 +196,7 @@ static void test_random(void **state)
 	}
 }
 
-/* All entries go, the reflog stays, and so do those of others. */
+/* All entries are removed. The empty reflog and other reflogs stay. */
 static void test_empty(void **state)
 {
 	struct reflog log = REFLOG_INIT;
@@ -244,7 +244,10 @@ static void names_are(const struct repo *repo, bool all, const char *want)
 	buf_release(&got);
 }
 
-/* As files have them: own ones and shared ones, and maybe those of others. */
+/*
+ * Lists the same names as in files: shared reflogs, own ones, and those of
+ * other work trees if wanted.
+ */
 static void test_names(void **state)
 {
 	struct buf git_dir = BUF_INIT;

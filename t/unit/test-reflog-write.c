@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* refs/reflog-write.h: whose reflog is written, and what stands in it. */
+/* refs/reflog-write.h: which refs have a reflog, and the form of entries. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -122,8 +122,8 @@ static void test_append(void **state)
 	tmprepo_release(&t);
 }
 
-/* A reflog of the name of one of its directories is an obstacle. */
-static void test_in_the_way(void **state)
+/* The reflog's path is a directory, or a directory of the path is a reflog. */
+static void test_path_conflict(void **state)
 {
 	struct reflog_entry entry = {
 		.name = "refs/heads/a/b",
@@ -180,7 +180,7 @@ int main(void)
 		cmocka_unit_test(test_policy),
 		cmocka_unit_test(test_message),
 		cmocka_unit_test(test_append),
-		cmocka_unit_test(test_in_the_way),
+		cmocka_unit_test(test_path_conflict),
 		cmocka_unit_test(test_take_back),
 	};
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* refs/refs-check.c and its parts: bytes against what stock Git 2.55 says. */
+/*
+ * refs/refs-check.c and its parts: reports for given bytes, compared with those
+ * of stock Git 2.55.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -165,7 +168,7 @@ static void test_packed(void **state)
 		     "garbage after peeled oid ' x'\n");
 }
 
-/* What comes before does not hide the order, nor is it forgotten. */
+/* An earlier failure does not hide a report about the order, and stays set. */
 static void test_failed_before(void **state)
 {
 	static const char unsorted[] = HEADER A " refs/b\n" A " refs/a\n";
@@ -197,7 +200,7 @@ static void test_severity(void **state)
 	teardown(&f);
 }
 
-/* One of each in directories, which come in no order. */
+/* One file of each kind. Directories are listed in any order. */
 static void test_files(void **state)
 {
 	char target[] = "heads/.bad";

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* refs/refs-files-kept.c: what reflogs and other work trees keep alive. */
+/*
+ * refs/refs-files-kept.c: objects kept alive by reflogs and other work trees.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +11,7 @@
 #include "refs/refs.h"
 #include "t/unit/tmprepo.h"
 
-/* A 40-digit id of one repeated digit. */
+/* Returns an id of 40 equal digits. */
 static const char *hex(char digit)
 {
 	static const char *const all[] = {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* refs/refs-files.c: two streams of refs as one, with directories left out. */
+/*
+ * refs/refs-files.c: merging loose and packed refs, with skipped directories.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +24,7 @@ static int append_ref(void *ctx, const struct ref *ref)
 	return buf_printf(ctx, "%s=%02x\n", ref->name, ref->oid.bytes[0]);
 }
 
-/* A record or a file for each letter: packed, loose, both or neither. */
+/* For each letter: a packed ref, a loose ref, both or neither. */
 static void fill(struct tmprepo *t, struct buf *expected, uint64_t *seed,
 		 unsigned excepted)
 {
@@ -32,7 +34,7 @@ static void fill(struct tmprepo *t, struct buf *expected, uint64_t *seed,
 	for (size_t d = 0; d < DIR_NR; d++) {
 		bool left_out = excepted & 1u << d;
 
-		/* What is below b/ is in b/c/ as well. */
+		/* The directory b/ contains b/c/. */
 		if (d == 1 && (excepted & 1u << 2))
 			left_out = true;
 		for (char c = 'd'; c < 'h'; c++) {
@@ -92,7 +94,7 @@ static void test_except(void **state)
 	}
 }
 
-/* A table that is given stays while the file changes. */
+/* A mapped table stays the same while the file changes. */
 static void test_packed_table(void **state)
 {
 	const struct packed_refs *old, *table;

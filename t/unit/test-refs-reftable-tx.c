@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* refs/refs-reftable-tx.h: random transactions, each also in a repository with
- * loose files: the same results, refs and reflogs. */
+/*
+ * refs/refs-reftable-tx.h: random transactions in reftables and in files.
+ * Results, refs and reflogs must be the same.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +27,7 @@ static void prepare(struct tmprepo *t, enum repo_ref_storage storage)
 {
 	tmprepo_init(t, HASH_SHA1);
 	t->repo.ref_storage = storage;
-	/* Reflogs without a configuration. */
+	/* With a work tree, reflogs are written without configuration. */
 	t->repo.is_bare = false;
 	if (storage == REPO_REFS_REFTABLE)
 		assert_int_equal(repo_init_reftable(t->dir, HASH_SHA1,
@@ -65,12 +67,12 @@ static void make_plan(struct plan *p, uint64_t *seed)
 		p->change.flags |= REF_NO_DEREF;
 	if (random_next(seed) % 4 == 0)
 		p->change.flags |= REF_FORCE_REFLOG;
-	/* A symbolic ref that leads to itself is nobody's wish. */
+	/* A symbolic ref to itself is not tested. */
 	if (p->change.new_target && !strcmp(p->change.new_target, "HEAD"))
 		p->change.new_target = "refs/heads/main";
 }
 
-/* Results of one transaction as text. */
+/* Runs a transaction, and appends its results as text. */
 static void run(const struct tmprepo *t, const struct plan *plans, size_t nr,
 		bool keep_going, struct buf *out)
 {
@@ -90,7 +92,10 @@ static void run(const struct tmprepo *t, const struct plan *plans, size_t nr,
 	for (size_t i = 0; i < nr; i++) {
 		const struct ref_update *u = ref_transaction_get(tx, i);
 
-		/* A loose ref in the way is found before others' reasons. */
+		/*
+		 * Backends may find different reasons for a failure, so only
+		 * "ok" or "no" is compared.
+		 */
 		buf_printf(out, " %s", u->result == REF_OK ? "ok" : "no");
 	}
 	buf_append_char(out, '\n');
@@ -109,7 +114,7 @@ static int append_oid(void *ctx, const struct oid *oid)
 	return 0;
 }
 
-/* All refs, and how often an id is in a reflog. */
+/* Appends all refs, and how often each id is in a reflog. */
 static void describe(const struct tmprepo *t, struct buf *out)
 {
 	unsigned kept[256] = {0};
@@ -159,7 +164,7 @@ static void test_random(void **state)
 	tmprepo_release(&tables);
 }
 
-/* Prepared, it holds the lock; given up, nothing is left. */
+/* A prepared transaction holds the lock, and an abort removes the lock. */
 static void test_lock(void **state)
 {
 	struct ref_change change = {.name = "refs/heads/x"};

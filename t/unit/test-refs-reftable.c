@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* refs/refs-reftable.h: where refs are, lookups and visits, of the main work
- * tree and a linked one. */
+/*
+ * refs/refs-reftable.h: stacks of refs, lookups and visits, from the main work
+ * tree and from a linked one.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -133,7 +135,7 @@ static int check_peeled(void *ctx, const struct ref *ref)
 }
 
 /*
- * Git migrates tags without what they peel to, so that it is not known but of
+ * Git migrates tags without peeled ids. So the peeled id is unknown, except for
  * branches, which cannot be tags.
  */
 static void assert_peeled(struct repo *repo)
@@ -191,7 +193,7 @@ static void test_visit(void **state)
 	tmprepo_release(&t);
 }
 
-/* A linked work tree has HEAD and refs/bisect/ for itself. */
+/* A linked work tree has its own HEAD and refs/bisect/. */
 static void test_linked(void **state)
 {
 	struct buf git_dir = BUF_INIT;
@@ -225,7 +227,7 @@ static void test_linked(void **state)
 	tmprepo_release(&t);
 }
 
-/* What was read is the same until the snapshot is closed. */
+/* A snapshot does not change until it is closed. */
 static void test_snapshot(void **state)
 {
 	struct tmprepo t;
@@ -250,7 +252,7 @@ static int note(void *ctx, const struct oid *oid)
 	return 0;
 }
 
-/* HEADs and private refs of all work trees; shared refs are visited as such. */
+/* Visits HEADs and private refs of all work trees, but no shared refs. */
 static void test_kept(void **state)
 {
 	bool seen[256] = {false};

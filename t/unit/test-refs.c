@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* refs/refs.c: loose over packed, symbolic refs, short names. */
+/* refs/refs.c: loose and packed refs, symbolic refs, short names. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,10 @@
 #define HEX_C "cccccccccccccccccccccccccccccccccccccccc"
 #define HEADER "# pack-refs with: peeled fully-peeled sorted \n"
 
-/* HEAD -> main (loose over packed), a packed tag, a branch in a directory. */
+/*
+ * HEAD leads to main, which is loose and packed. There are also a packed tag
+ * and a branch in a directory.
+ */
 static struct refs *fill(struct tmprepo *t)
 {
 	struct refs *refs;
@@ -57,7 +60,7 @@ static int append_broken(void *ctx, const char *name)
 	return buf_printf(ctx, "%s? ", name);
 }
 
-/* What is broken, or leads nowhere, by name. */
+/* Broken and dangling refs are passed by name. */
 static void test_broken(void **state)
 {
 	struct buf out = BUF_INIT;
@@ -185,7 +188,10 @@ static void test_each_except(void **state)
 			 0);
 	assert_string_equal(out.data, "refs/heads/main=bb refs/heads/old=aa! ");
 	refs_close(refs);
-	/* Unsorted, though it says otherwise: the visit ends all the same. */
+	/*
+	 * The header says "sorted", but the records are not. The visit still
+	 * ends.
+	 */
 	tmprepo_write(&t, "packed-refs",
 		      HEADER HEX_A " refs/z\n" HEX_A " refs/heads/x\n" HEX_A
 				   " refs/a\n" HEX_A " refs/heads/y\n");
@@ -387,14 +393,14 @@ static void test_dwim(void **state)
 	assert_int_equal(refs_dwim(refs, "config", &ref, NULL), 0);
 	assert_int_equal(refs_dwim(refs, "none", &ref, NULL), 0);
 	assert_int_equal(refs_dwim(refs, "objects/pack", &ref, NULL), 0);
-	/* Whatever is looked for after it. */
+	/* If no expansion is found, a broken one is an error. */
 	assert_int_equal(refs_dwim(refs, "cut", &ref, &err), ERR_CORRUPT);
 	assert_string_equal(err.msg, "broken ref refs/tags/cut");
 	refs_close(refs);
 	tmprepo_release(&t);
 }
 
-/* A ref packed while a snapshot is open is found in the new file. */
+/* A ref that is packed while a snapshot is open is found in the new file. */
 static void test_packed_meanwhile(void **state)
 {
 	struct tmprepo t;
@@ -413,7 +419,7 @@ static void test_packed_meanwhile(void **state)
 	tmprepo_release(&t);
 }
 
-/* Lookups inside a visit do not disturb it. */
+/* Lookups inside a visit do not disturb the visit. */
 struct nested {
 	struct refs *refs;
 	const struct tmprepo *t;
