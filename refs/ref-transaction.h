@@ -173,6 +173,9 @@ int ref_transaction_add(struct ref_transaction *tx,
  *
  * - ERR_INVALID: a change cannot be made. `result` and `error` of the change
  *   and *err have Git's text.
+ * - ERR_DENIED: another process has the lock of packed-refs or of a stack of
+ *   tables.
+ * - ERR_CORRUPT: packed-refs or a table is damaged.
  * - ERR_IO, ERR_NOMEM, or the return value of on_state.
  * - ERR_DENIED: the repository is in a quarantine (repo_check_quarantine()),
  *   also with keep_going or without changes.
