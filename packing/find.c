@@ -366,7 +366,7 @@ static const char *why_no_bitmap(const struct found *f)
 	if (!f->request->use_bitmap)
 		return "bitmaps are not to be used";
 	if (f->request->shallow_nr)
-		return "the client's history is cut";
+		return "the client's history is shallow";
 	return pack_bitmap_answer_unfit(&f->walk, f->request->filter);
 }
 

@@ -17,7 +17,7 @@ static struct preparation *add(struct preparing *p)
 	if (mem_grow(&p->list, &p->alloc, p->nr + 1, sizeof(*p->list)) < 0)
 		return NULL;
 	item = &p->list[p->nr++];
-	*item = (struct preparation){.is_cut = false};
+	*item = (struct preparation){.is_depth_1 = false};
 	ewah_init(&item->along);
 	return item;
 }
@@ -52,8 +52,8 @@ static int settle(struct preparing *p)
 	struct preparation *last = &p->list[p->nr - 1];
 
 	if (last->want_nr &&
-	    prepared_request(&last->answer.request, p->odb->algo, last->is_cut,
-			     last->wants, last->want_nr) < 0)
+	    prepared_request(&last->answer.request, p->odb->algo,
+			     last->is_depth_1, last->wants, last->want_nr) < 0)
 		return error_nomem(p->err);
 	if (!last->want_nr || is_asked_twice(p)) {
 		free(last->wants);
@@ -62,13 +62,14 @@ static int settle(struct preparing *p)
 	return 0;
 }
 
-static int add_clone(struct preparing *p, const struct oid *want, bool is_cut)
+static int add_clone(struct preparing *p, const struct oid *want,
+		     bool is_depth_1)
 {
 	struct preparation *item = add(p);
 
 	if (!item || add_want(item, want) < 0)
 		return error_nomem(p->err);
-	item->is_cut = is_cut;
+	item->is_depth_1 = is_depth_1;
 	return settle(p);
 }
 

@@ -13,7 +13,7 @@
 struct preparation {
 	struct oid *wants; /* owned: one or more */
 	size_t want_nr, want_alloc;
-	bool is_cut; /* a clone of depth 1 */
+	bool is_depth_1; /* a clone of depth 1 */
 	/*
 	 * Answer.request is set first; the other fields once the answer is
 	 * worked out:

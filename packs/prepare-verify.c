@@ -142,7 +142,7 @@ static int verify_request(const struct preparing *p,
 	const struct preparation single = {
 		.wants = &want,
 		.want_nr = 1,
-		.is_cut = request->kind == PREPARED_DEPTH_1,
+		.is_depth_1 = request->kind == PREPARED_DEPTH_1,
 	};
 	int ret = 1;
 

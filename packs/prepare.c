@@ -148,7 +148,7 @@ int prepare_find(struct found *found, const struct preparing *p,
 		.wants = item->wants,
 		.want_nr = item->want_nr,
 		.shallow = item->wants,
-		.shallow_nr = item->is_cut ? item->want_nr : 0,
+		.shallow_nr = item->is_depth_1 ? item->want_nr : 0,
 		.ofs_delta = true,
 		.use_bitmap = true,
 	};
@@ -158,7 +158,7 @@ int prepare_find(struct found *found, const struct preparing *p,
 bool prepare_has_history(const struct preparation *item,
 			 const struct found *found)
 {
-	return item->is_cut || !found->walk.shallow.nr;
+	return item->is_depth_1 || !found->walk.shallow.nr;
 }
 
 static int prepare_item(struct preparing *p, struct preparation *item,
