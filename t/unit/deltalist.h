@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A list of items over loose objects of known content, and the slow twin of
- * the delta search: every delta is applied, every chain followed. Include
+ * A list of items over loose objects of known content, and the slow twin of the
+ * delta search. The twin applies every delta and follows every chain. Include
  * after cmocka.h.
  */
 #ifndef T_UNIT_DELTALIST_H
@@ -34,7 +34,7 @@ static inline void deltalist_init(struct deltalist *d)
 	packing_items_init(&d->list, &d->space);
 }
 
-/* The list again as it was before a search. */
+/* Reset the list to its state before a search. */
 static inline void deltalist_reset(struct deltalist *d)
 {
 	for (size_t i = 0; i < d->list.nr; i++) {
@@ -60,7 +60,7 @@ static inline void deltalist_release(struct deltalist *d)
 	tmprepo_release(&d->repo);
 }
 
-/* Add an object, which must be a new one, and its item. */
+/* Add a new object and its item. */
 static inline struct packing_item *deltalist_add(struct deltalist *d,
 						 enum object_type type,
 						 uint32_t name_hash,
@@ -106,7 +106,7 @@ static inline void text_edit(char *text, size_t len, unsigned nr,
 	}
 }
 
-/* Add `versions` of a text of its own, the oldest shortest. */
+/* Add `versions` of a new text, the oldest the shortest. */
 static inline void deltalist_add_versions(struct deltalist *d,
 					  enum object_type type,
 					  uint32_t name_hash, unsigned versions,
@@ -138,7 +138,7 @@ static inline void deltalist_search(struct deltalist *d,
 	assert_int_equal(delta_search_run(&d->list, options, &err), 0);
 }
 
-/* The inflated delta of an item, kept or made again; the caller frees it. */
+/* The inflated delta of an item, kept or made again. The caller frees it. */
 static inline uint8_t *deltalist_delta(struct deltalist *d, uint32_t nr)
 {
 	const struct packing_item *item = &d->list.items[nr];
@@ -183,8 +183,8 @@ static inline void deltalist_verify_delta(struct deltalist *d, uint32_t nr)
 }
 
 /*
- * All deltas give back their targets, and no chain is longer than `depth`
- * (or endless). Returns how many deltas there are.
+ * Check that all deltas give their targets, and that no chain is longer than
+ * `depth` or a cycle. Returns the number of deltas.
  */
 static inline size_t deltalist_verify(struct deltalist *d, uint32_t depth)
 {

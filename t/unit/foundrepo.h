@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What was found in a random repository, and the tags that refs of it name. */
+/* The objects found in a random repository, and the tags that its refs name. */
 #ifndef T_UNIT_FOUNDREPO_H
 #define T_UNIT_FOUNDREPO_H
 
 #include "packing/find.h"
 #include "t/unit/bitmaprepo.h"
 
-/* What an object is when all tags are taken off. */
+/* The object that a tag peels to, or the object itself. */
 static inline uint32_t foundrepo_peel(const struct randrepo *r, uint32_t nr)
 {
 	while (r->objects[nr].type == OBJ_TAG)
@@ -51,7 +51,7 @@ static inline void foundrepo_mark(const struct randrepo *r, bool *set,
 	set[nr] = true;
 }
 
-/* Make the set, by number, what was found. */
+/* Set the bit of each found object, by number. */
 static inline void foundrepo_mark_all(const struct randrepo *r, bool *set,
 				      struct found *f)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lists of a random repository's objects as the items of a new pack: planned,
- * ordered, written, and read again the slow way. Include after cmocka.h.
+ * Lists of a random repository's objects as the items of a new pack. They are
+ * planned, ordered, written, and read again the slow way. Include after
+ * cmocka.h.
  */
 #ifndef T_UNIT_ITEMLIST_H
 #define T_UNIT_ITEMLIST_H
@@ -21,8 +22,8 @@ struct itemlist {
 };
 
 /*
- * A pack of deltas, a pack whose deltas go other ways (objects may be in both),
- * and loose objects.
+ * Write a pack of deltas, a second pack with the deltas in another direction
+ * (objects may be in both), and loose objects.
  */
 static inline void itemlist_init(struct itemlist *l, uint64_t *seed)
 {
@@ -63,7 +64,7 @@ static inline void itemlist_release(struct itemlist *l)
 	free(l->object);
 }
 
-/* Another list, of objects with a chance of `keep` in 16. */
+/* Fill another list with objects, each with a chance of `keep` in 16. */
 static inline void itemlist_fill(struct itemlist *l, unsigned keep,
 				 bool externals)
 {

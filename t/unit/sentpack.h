@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A pack that was put into memory, taken apart by hand: which objects of a
- * random repository it holds. Include after cmocka.h.
+ * A pack in memory, decoded by a slow twin: which objects of a random
+ * repository it holds. Include after cmocka.h.
  */
 #ifndef T_UNIT_SENTPACK_H
 #define T_UNIT_SENTPACK_H
@@ -26,9 +26,9 @@ struct sentpack {
 	struct sentpack_entry *entries; /* owned */
 	uint32_t nr;
 	bool *sent;        /* owned: by number of the object */
-	uint32_t ofs;      /* entries by distance, */
-	uint32_t ref;      /* by id, */
-	uint32_t external; /* and those whose base is not in the pack */
+	uint32_t ofs;      /* entries with OFS_DELTA */
+	uint32_t ref;      /* entries with REF_DELTA */
+	uint32_t external; /* entries whose base is not in the pack */
 };
 
 static inline int sentpack_put(void *ctx, const void *bytes, size_t len,
@@ -60,7 +60,7 @@ static inline void sentpack_release(struct sentpack *s)
 	buf_release(&s->bytes);
 }
 
-/* An entry has become an object: it must be one of the repository's. */
+/* Note a whole object: it must be one of the repository's. */
 static inline void sentpack_whole(struct sentpack *s, struct sentpack_entry *e,
 				  enum object_type type)
 {
@@ -77,7 +77,7 @@ static inline void sentpack_whole(struct sentpack *s, struct sentpack_entry *e,
 	e->is_whole = true;
 }
 
-/* The base of a delta, when it is whole already. */
+/* The base of a delta, if the base is whole already. */
 static inline const struct randrepo_object *sentpack_base(
 	struct sentpack *s, const struct sentpack_entry *e, const bool *had)
 {
@@ -99,7 +99,7 @@ static inline const struct randrepo_object *sentpack_base(
 		nr = randrepo_find(s->r, &oid);
 		if (s->sent[nr])
 			return &s->r->objects[nr];
-		/* It may still come, unless the receiver has it. */
+		/* The base may follow, unless the receiver has it. */
 		if (had && had[nr]) {
 			s->external++;
 			return &s->r->objects[nr];
@@ -180,8 +180,8 @@ static inline void sentpack_check_frame(const struct sentpack *s)
 }
 
 /*
- * Take the bytes apart: s->sent is what the pack holds. Bases that are not in
- * it must be in `had` (NULL: none may be outside).
+ * Decode the pack: s->sent tells which objects it holds. Bases outside the pack
+ * must be in `had` (NULL: none may be outside).
  */
 static inline void sentpack_decode(struct sentpack *s, const bool *had)
 {
@@ -193,7 +193,10 @@ static inline void sentpack_decode(struct sentpack *s, const bool *had)
 	assert_non_null(s->entries);
 	sentpack_parse(s);
 	left = s->ofs + s->ref;
-	/* first without what is outside, so that a base inside is preferred */
+	/*
+	 * The first pass has no outside objects, so that a base inside is
+	 * preferred.
+	 */
 	for (const bool *outside = NULL; left; before = left) {
 		before = left;
 		for (uint32_t i = 0; i < s->nr; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tags of a request, from an array; and counting those of any request. */
+/* The tags of a request from an array, and a count of their visits. */
 #ifndef T_UNIT_TAGLIST_H
 #define T_UNIT_TAGLIST_H
 

@@ -80,7 +80,7 @@ static void sorted_by_type_name_external_size(void **state)
 	packing_items_release(&list);
 }
 
-/* Names, lengths and targets that the rule on packs leaves. */
+/* Names, sizes and targets, with candidates of several packs. */
 static void targets_by_pack(void **state)
 {
 	struct delta_search_options retry = options;
@@ -126,7 +126,7 @@ static void targets_by_pack(void **state)
 	packing_items_release(&list);
 }
 
-/* By path; then what is whole; then all, and poor deltas once more. */
+/* First by path; then whole objects; then all, with poor deltas once more. */
 static void passes(void **state)
 {
 	struct delta_search_options by_path = options;
@@ -176,7 +176,10 @@ static int by_first(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* Segments cover everything once; names are cut only when very many. */
+/*
+ * Segments cover all candidates once. Objects of one name are split only if
+ * they are very many.
+ */
 static void segments(void **state)
 {
 	struct packing_items list = {0};

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* packing/delta-search.c: deltas are right, bounded, and always the same. */
+/*
+ * packing/delta-search.c: deltas are right, limited in depth, and always the
+ * same.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -55,7 +58,7 @@ static void depth_is_kept(void **state)
 	deltalist_release(&d);
 }
 
-/* Chains of copied deltas hang on objects that are searched. */
+/* Chains of copied deltas end at objects that are searched. */
 static void depth_with_copied_deltas(void **state)
 {
 	struct delta_search_options options = deltalist_options;
@@ -74,10 +77,12 @@ static void depth_with_copied_deltas(void **state)
 		items[i].how = PACKING_COPY_DELTA;
 		items[i].base = base;
 	}
-	items[d.list.nr - 1].base = PACKING_NO_ITEM; /* with the receiver */
+	/* Only the receiver has the base. */
+	items[d.list.nr - 1].base = PACKING_NO_ITEM;
 	options.depth = 8;
 	deltalist_search(&d, &options);
-	deltalist_verify(&d, 16); /* copied chains may be longer than asked */
+	/* Copied chains may be longer than the limit. */
+	deltalist_verify(&d, 16);
 	for (uint32_t i = 0; i < d.list.nr; i++) {
 		uint32_t chain = 0, at = i;
 		bool found = items[i].how == PACKING_DELTA;
@@ -87,7 +92,7 @@ static void depth_with_copied_deltas(void **state)
 			found |= items[at].how == PACKING_DELTA;
 			chain++;
 		}
-		/* A chain with a new delta in it keeps to the limit. */
+		/* A chain with a new delta does not exceed the limit. */
 		assert_true(!found || chain <= 8);
 		rooted += found && items[i].how == PACKING_COPY_DELTA;
 	}
@@ -120,7 +125,7 @@ static void remove_objects(struct deltalist *d)
 	nftw(d->repo.objects, tmprepo_remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* What one pack's maker tried already is not tried, and not even read. */
+/* Pairs of one pack are not tried, and their objects not even read. */
 static void one_pack(void **state)
 {
 	struct delta_search_options options = deltalist_options;
@@ -213,7 +218,7 @@ static void little_cache(void **state)
 	assert_true(kept > 0 && bytes <= 300);
 	assert_int_equal(kept + made, 4 * 19);
 	assert_int_equal(deltalist_verify(&d, 50), 4 * 19);
-	/* The largest of them is not kept, then. */
+	/* Now the largest delta is not kept. */
 	for (uint32_t i = 0; i < d.list.nr; i++)
 		if (d.list.items[i].delta_size > options.cache_limit + 1)
 			options.cache_limit = d.list.items[i].delta_size - 1;
@@ -237,8 +242,8 @@ static void little_cache(void **state)
 }
 
 /*
- * Files that share a name hash and differ in their path, versions of a file
- * under two paths, and paths of two names in one group.
+ * Files that share a name hash but differ in path, versions of a file under two
+ * paths, and paths of two names with one path hash.
  */
 static void add_paths(struct deltalist *d)
 {
@@ -256,7 +261,7 @@ static void add_paths(struct deltalist *d)
 	}
 }
 
-/* Three passes do not add up to chains that are too long, or endless. */
+/* Three passes together make no chain that is too long or a cycle. */
 static void by_path(void **state)
 {
 	struct delta_search_options options = deltalist_options;
@@ -280,7 +285,10 @@ static void by_path(void **state)
 	deltalist_release(&d);
 }
 
-/* Each file's versions are kept from each other by those of others. */
+/*
+ * In the order of names, versions of other files are between the versions of
+ * each file.
+ */
 static void paths_in_one_name(void **state)
 {
 	struct delta_search_options options = deltalist_options;
@@ -307,7 +315,7 @@ static void paths_in_one_name(void **state)
 	deltalist_release(&d);
 }
 
-/* The delta that an earlier pass has found is replaced by a better one. */
+/* A later pass replaces a delta by a better one. */
 static void improved(void **state)
 {
 	struct delta_search_options options = deltalist_options;
@@ -348,7 +356,7 @@ static void progress(void **state)
 	add_texts(&d, 2, 5);
 	options.progress = &out;
 	deltalist_search(&d, &options);
-	/* Each type's first candidate has nothing to be compared with. */
+	/* The first candidate of each type has no possible base. */
 	assert_int_equal(buf_append_char(&text, '\0'), 0);
 	assert_non_null(strstr(text.data,
 			       "Compressing objects: 100% (15/15), done.\n"));

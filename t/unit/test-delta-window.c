@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* packing/delta-window.c: which base is chosen, and what stays in a window. */
+/*
+ * packing/delta-window.c: which base is chosen, and which objects stay in a
+ * window.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -61,7 +64,7 @@ static void add_other(struct fixture *f)
 	deltalist_add(&f->d, OBJ_BLOB, 1, text, sizeof(text));
 }
 
-/* Slide; returns the base that is chosen. */
+/* Slide the window. Returns the base that is chosen. */
 static uint32_t slide(struct fixture *f, uint32_t item)
 {
 	struct delta_found found;
@@ -102,10 +105,12 @@ static void a_base_stays_longer(void **state)
 	add_version(&f, 1);
 	assert_int_equal(slide(&f, 0), PACKING_NO_ITEM);
 	assert_int_equal(slide(&f, 1), PACKING_NO_ITEM);
-	/* This would have been the last use of item 0. */
+	/* Item 0 would leave the window after this use. */
 	assert_int_equal(slide(&f, 2), 0);
 	assert_int_equal(slide(&f, 3), PACKING_NO_ITEM);
-	/* Items 0, 2 and 3 were there; the oldest is 0 now, and left. */
+	/*
+	 * The window had items 0, 2 and 3. Item 0 was the oldest and has left.
+	 */
 	assert_int_equal(slide(&f, 4), 2);
 	delta_window_reset(f.w);
 	assert_int_equal(slide(&f, 2), PACKING_NO_ITEM);
@@ -121,10 +126,13 @@ static void depth_ends_chains(void **state)
 		add_version(&f, 1);
 	assert_int_equal(slide(&f, 0), PACKING_NO_ITEM);
 	assert_int_equal(slide(&f, 1), 0);
-	/* At the greatest depth: does not enter, so that item 1 stays. */
+	/* An item of the greatest depth does not enter, so item 1 stays. */
 	assert_int_equal(slide(&f, 2), 1);
 	assert_int_equal(slide(&f, 3), 1);
-	/* A copied delta hangs on this one: no base of depth 1 will do. */
+	/*
+	 * A copied delta is on top of this item: no base of depth 1 is
+	 * possible.
+	 */
 	f.heights[4] = 1;
 	assert_int_equal(slide(&f, 4), PACKING_NO_ITEM);
 	f.heights[5] = 1;
@@ -132,7 +140,7 @@ static void depth_ends_chains(void **state)
 	teardown(&f);
 }
 
-/* Among equals the base of the shorter chain. */
+/* Among equal deltas, the base with the shorter chain is chosen. */
 static void shallow_bases_first(void **state)
 {
 	struct fixture f;
@@ -174,7 +182,7 @@ static void memory_shrinks_the_window(void **state)
 	assert_int_equal(slide(&f, 0), PACKING_NO_ITEM);
 	assert_int_equal(slide(&f, 1), PACKING_NO_ITEM);
 	assert_int_equal(slide(&f, 2), PACKING_NO_ITEM);
-	/* The last one always stays. */
+	/* The newest member always stays. */
 	assert_int_equal(slide(&f, 3), 2);
 	teardown(&f);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* packing/fallback-chains.c: other bases for deltas that have lost theirs. */
+/* packing/fallback-chains.c: other bases for deltas whose base is not sent. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -61,7 +61,7 @@ static void check_delta(const struct itemlist *l, uint32_t nr)
 	buf_release(&made);
 }
 
-/* Apply all deltas and follow all chains; how many deltas were made. */
+/* Apply all deltas and follow all chains. Returns the number of new deltas. */
 static size_t check(const struct itemlist *l)
 {
 	size_t made = 0;
@@ -94,7 +94,10 @@ static size_t orphans(const struct itemlist *l)
 	return nr;
 }
 
-/* Packs that store the same objects as deltas of each other, and holes. */
+/*
+ * Packs that store the same objects as deltas of each other, and gaps in
+ * chains.
+ */
 static void random_lists(void **state)
 {
 	static const unsigned keep[] = {14, 8, 4, 2};
@@ -116,20 +119,20 @@ static void random_lists(void **state)
 	itemlist_release(&l);
 }
 
-/* ---- packs of which all is known */
+/* ---- packs with known content */
 
 /* Versions of one text, in packs of REF_DELTAs. */
 struct versions {
 	struct itemlist l;
-	struct packfile *pack; /* that is being made */
+	struct packfile *pack; /* the pack being made */
 	unsigned pack_nr;
 };
 
 #define COMMON_LEN 4000
-/* A version that has so many bytes more than others. */
+/* A version with so many more bytes than others. */
 #define LONG_VERSION 1200
 
-/* What version `nr` is, the same every time. */
+/* The object of version `nr`, the same every time. */
 static uint32_t version_object(struct versions *v, unsigned nr)
 {
 	uint64_t seed = 4711;
@@ -214,7 +217,7 @@ static void versions_open(struct versions *v)
 	assert_int_equal(packs_init(&l->packs, l->odb, NULL), 0);
 }
 
-/* Append versions, up to a negative one, to the items. */
+/* Append versions to the items. A negative number ends the list. */
 static void versions_send(struct versions *v, const int *nrs)
 {
 	for (; *nrs >= 0; nrs++) {
@@ -251,7 +254,7 @@ static uint32_t base_of(const struct versions *v, uint32_t item)
 	return i->base;
 }
 
-/* What is not sent is stepped over. */
+/* Objects that are not sent are passed over. */
 static void next_on_the_chain(void **state)
 {
 	struct fallback_chains_options options = {0};
@@ -271,7 +274,7 @@ static void next_on_the_chain(void **state)
 	itemlist_release(&v.l);
 }
 
-/* A tree of deltas whose trunk is not sent: one leaf stands in for it. */
+/* A tree of deltas whose trunk is not sent: one leaf replaces the trunk. */
 static void heirs(void **state)
 {
 	struct fallback_chains_options options = {0};
@@ -308,7 +311,10 @@ static bool is_third(void *ctx, uint32_t odb_pos)
 	return oid_equal(&oid, &version(v, 3)->oid);
 }
 
-/* One item stands for what the receiver has, however often it is a base. */
+/*
+ * An object of the receiver becomes one external item, even if it is the base
+ * of several deltas.
+ */
 static void receiver_has(void **state)
 {
 	uint64_t seed = random_seed();
@@ -339,7 +345,7 @@ static void receiver_has(void **state)
 	itemlist_release(&v.l);
 }
 
-/* For objects whose size cannot be found out: all are to be sent whole. */
+/* Plan without sizes from the packs: all objects are to be sent whole. */
 static void plan_by_hand(struct versions *v)
 {
 	for (size_t i = 0; i < v->l.list.nr; i++) {
@@ -349,7 +355,10 @@ static void plan_by_hand(struct versions *v)
 	assert_int_equal(packs_prepare(&v->l.packs, 0, 6, NULL), 0);
 }
 
-/* Nothing of a ring can be read; that is for who has to read it. */
+/*
+ * No object of a cycle can be read. The error is reported when they are
+ * written.
+ */
 static void ring(void **state)
 {
 	struct fallback_chains_options options = {0};
@@ -390,7 +399,7 @@ static void broken(void **state)
 	itemlist_release(&v.l);
 }
 
-/* It ends with the delta that uses the budget up. */
+/* The work ends with the delta that uses up the budget. */
 static void budget(void **state)
 {
 	struct fallback_chains_options options = {0};
@@ -410,7 +419,7 @@ static void budget(void **state)
 	}
 }
 
-/* Attributes, big files, and what is copied. */
+/* Items excluded by attributes or size, and copied items, do not change. */
 static void others_stay(void **state)
 {
 	struct fallback_chains_options options = {0};
@@ -429,7 +438,9 @@ static void others_stay(void **state)
 	itemlist_release(&v.l);
 }
 
-/* What stays whole is searched again where it has company. */
+/*
+ * Items that stay whole are searched again if another item shares their name.
+ */
 static void retried(void **state)
 {
 	struct fallback_chains_options options = {0};
@@ -452,7 +463,7 @@ static void retried(void **state)
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(
 			fallback_chains_retry(&v.l.list, &v.l.packs, NULL), 0);
-		/* Alone of its name, or whole in its pack. */
+		/* Alone of its name, or stored whole in its pack. */
 		assert_false(v.l.list.items[2].retry);
 		assert_false(v.l.list.items[3].retry);
 		assert_true(v.l.list.items[0].retry);
@@ -461,7 +472,7 @@ static void retried(void **state)
 			v.l.list.items[k].retry = false;
 		fallback_with(&v.l, &options);
 	}
-	/* Nobody knows what has no name. */
+	/* An object without name hash is not marked. */
 	v.l.list.items[1].how = PACKING_COPY;
 	for (uint32_t k = 0; k < 4; k++)
 		v.l.list.items[k].name_hash = 0;
@@ -470,7 +481,7 @@ static void retried(void **state)
 	itemlist_release(&v.l);
 }
 
-/* A delta of a fifth of the object is for the search to do better. */
+/* A delta of a fifth of the object is left to the search. */
 static void mediocre(void **state)
 {
 	for (int i = 0; i < 2; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* packing/fallback-delta.c: deltas against the versions that were named. */
+/* packing/fallback-delta.c: deltas against given versions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 #define PAIRS 40
 
-/* The new one of each pair is followed by the old one. */
+/* Pairs: each new object is followed by the old one. */
 struct pairs {
 	struct deltalist d;
 	struct found found;
@@ -55,7 +55,7 @@ static void run(struct pairs *p)
 	assert_int_equal(fallback_delta_versions(&d->list, &p->found, -1, NULL),
 			 0);
 	odb_reader_free(p->found.walk.reader);
-	/* What was appended are the old ones again, of those that were used. */
+	/* The appended items are the old objects that became bases. */
 	for (size_t i = 0; i < nr; i++) {
 		const struct packing_item *item = &d->list.items[i];
 		struct packing_item *base;
@@ -94,7 +94,10 @@ static void versions_become_bases(void **state)
 	pairs_release(&p);
 }
 
-/* Small, unlike, of another type, planned otherwise, or gone. */
+/*
+ * Small objects, unlike ones, other types, items planned otherwise, and missing
+ * objects.
+ */
 static void others_stay_as_they_are(void **state)
 {
 	uint64_t seed = random_seed();

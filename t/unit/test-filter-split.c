@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* packs/filter-split.c: what of an enumeration passes, with and without paths.
+/*
+ * packs/filter-split.c: which objects of an enumeration pass, with and without
+ * paths.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -46,7 +48,7 @@ static void check_many(bool with_paths)
 		struct filterset s;
 
 		filterset_init(&s, &f.h.r, &f.w, with_paths);
-		/* What a filter makes of a wanted tree's depth differs. */
+		/* Filters treat the depth of a wanted tree differently. */
 		if (!s.filter_wants)
 			check_one(&f, &s);
 		filterset_release(&s);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* packing/find-tags.c: tags of what is sent, those between, and no others */
+/* packing/find-tags.c: tags of sent objects, the tags between, and no others */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,13 +16,13 @@ struct env {
 	struct packing_send_options options;
 	struct oid wants[WANTS], have;
 	struct packing_request request;
-	uint32_t asked, spared; /* visits that may not have been needed */
+	uint32_t asked, spared; /* visits that may have been unnecessary */
 	struct foundrepo_tags tags;
 	bool *named; /* by number: tags that a ref names */
 	bool *want_set, *had_set, *found, *expected;
 };
 
-/* An indexed pack of more objects than are listed, and newer ones. */
+/* An indexed pack of more objects than are listed, and newer objects. */
 static void env_init(struct env *e, uint64_t *seed)
 {
 	bool **sets[] = {&e->named, &e->want_set, &e->had_set, &e->found,
@@ -69,7 +69,7 @@ static int each_named(void *ctx,
 	return foundrepo_each_tag(&e->tags, fn, fn_ctx, err);
 }
 
-/* What is known without a visit: exactly. */
+/* The exact answer, known without a visit. */
 static int may_have(void *ctx, const struct oidmap *targets, struct error *err)
 {
 	struct env *e = ctx;
@@ -86,7 +86,7 @@ static int may_have(void *ctx, const struct oidmap *targets, struct error *err)
 	return 0;
 }
 
-/* Every tag has a ref, or one in two has. */
+/* Every tag has a ref, or one tag in two has one. */
 static void name_tags(struct env *e, bool all)
 {
 	for (uint32_t i = 0; i < e->r.nr; i++)
@@ -99,7 +99,7 @@ static uint32_t random_commit(struct env *e, uint32_t newest)
 	return e->r.commits[e->r.commit_nr - 1 - randrepo_below(&e->r, newest)];
 }
 
-/* One commit, or many all over history; and perhaps a have. */
+/* Want one commit or many of the whole history, perhaps with a have. */
 static void ask(struct env *e, uint32_t want_nr, bool has_have)
 {
 	uint32_t have = random_commit(e, 400);
@@ -124,7 +124,9 @@ static void ask(struct env *e, uint32_t want_nr, bool has_have)
 	};
 }
 
-/* What was found without tags, and what the named ones add. */
+/*
+ * Compare the found objects: those without tags, and those that the tags add.
+ */
 static uint32_t check(struct env *e)
 {
 	uint32_t tags = 0;
@@ -182,7 +184,7 @@ static int fail_each(void *ctx,
 	return error_set(err, ERR_CORRUPT, "no tags");
 }
 
-/* An index that is right is not blamed for refs that cannot be read. */
+/* A correct index is not blamed if refs cannot be read. */
 static void errors_of_tags_are_told(void **state)
 {
 	uint64_t seed = random_seed();

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* packing/find-wants.c: what many wants reach, whoever says what they are */
+/*
+ * packing/find-wants.c: the closure of many wants, with types from the index or
+ * from the objects
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +26,7 @@ struct env {
 	bool *expected, *found; /* by number */
 };
 
-/* An indexed pack, and perhaps newer objects elsewhere. */
+/* An indexed pack, and perhaps newer objects outside. */
 static void env_init(struct env *e, uint64_t *seed, bool is_all_packed)
 {
 	memset(e, 0, sizeof(*e));
@@ -67,8 +70,9 @@ static void want(struct env *e, uint32_t nr)
 }
 
 /*
- * Commits, all tags or all but some, and a few objects of any type. Of the tags
- * those have refs that are wanted, or half of them, so that none comes along.
+ * Want commits, all tags or all but some, and a few objects of any type. The
+ * tags with refs are the wanted ones, or half of them, so that no other tag is
+ * included.
  */
 static void ask(struct env *e, bool all_tags, bool all_refs)
 {
@@ -125,7 +129,7 @@ static void wants_are_answered(void **state)
 			e.tags.visits = 0;
 			open_found(&e, &f, &warning);
 			assert_non_null(f.pb);
-			/* For targets, and for what comes along. */
+			/* One visit for targets, and one for included tags. */
 			assert_int_equal(e.tags.visits, i % 3 ? 2 : 1);
 			check(&e, &f);
 			found_close(&f);
@@ -134,7 +138,7 @@ static void wants_are_answered(void **state)
 	}
 }
 
-/* What a damaged index said of the wants is forgotten with all else. */
+/* A damaged index is closed, and its types of the wants are dropped. */
 static void a_damaged_index_is_not_believed(void **state)
 {
 	uint64_t seed = random_seed();

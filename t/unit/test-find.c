@@ -17,7 +17,7 @@ struct env {
 	struct packing_send_options options;
 	struct oid wants[5], haves[5];
 	struct packing_request request;
-	bool *want, *had, *found; /* by number */
+	bool *want, *uninteresting, *found; /* by number */
 };
 
 /* A bitmapped pack, a further pack, and loose objects. */
@@ -34,9 +34,9 @@ static void env_init(struct env *e, uint64_t *seed)
 	randrepo_history(&e->r, 5);
 	randrepo_store(&e->r);
 	e->want = calloc(RANDREPO_MAX, sizeof(bool));
-	e->had = calloc(RANDREPO_MAX, sizeof(bool));
+	e->uninteresting = calloc(RANDREPO_MAX, sizeof(bool));
 	e->found = calloc(RANDREPO_MAX, sizeof(bool));
-	assert_true(e->want && e->had && e->found);
+	assert_true(e->want && e->uninteresting && e->found);
 	assert_int_equal(
 		packing_send_options_load(&e->options, &e->r.t.repo, NULL), 0);
 	e->options.threads = 1;
@@ -48,7 +48,7 @@ static void env_release(struct env *e)
 {
 	odb_close(e->odb);
 	free(e->want);
-	free(e->had);
+	free(e->uninteresting);
 	free(e->found);
 	randrepo_release(&e->r);
 }
@@ -78,10 +78,10 @@ static void ask(struct env *e, uint32_t max_haves)
 		.haves = e->haves,
 	};
 	e->request.want_nr = random_tips(e, e->wants, e->want, 1);
-	e->request.have_nr = random_tips(e, e->haves, e->had, 0);
+	e->request.have_nr = random_tips(e, e->haves, e->uninteresting, 0);
 	if (e->request.have_nr > max_haves) {
 		e->request.have_nr = 0;
-		memset(e->had, 0, RANDREPO_MAX);
+		memset(e->uninteresting, 0, RANDREPO_MAX);
 	}
 }
 
@@ -133,19 +133,25 @@ static void note_all(struct env *e, struct found *f)
 		note_item(&n, &f->objects.items[i]);
 }
 
-/* By bitmap exactly the answer; a walk may send more of what is wanted. */
+/*
+ * With a bitmap index exactly the answer is sent. A walk may send more of the
+ * wants' closure.
+ */
 static void check(struct env *e, bool exact)
 {
 	for (uint32_t i = 0; i < e->r.nr; i++) {
-		if (e->want[i] && !e->had[i])
+		if (e->want[i] && !e->uninteresting[i])
 			assert_true(e->found[i]);
 		else if (e->found[i])
 			assert_true(e->want[i] && !exact);
 	}
 }
 
-/* The receiver is never taken to have what it has not. Returns how much. */
-static uint32_t check_had(struct env *e, const struct found *f)
+/*
+ * Check that the receiver has all objects marked as uninteresting. Returns
+ * their number.
+ */
+static uint32_t check_uninteresting(struct env *e, const struct found *f)
 {
 	uint32_t known = 0;
 
@@ -155,7 +161,7 @@ static uint32_t check_had(struct env *e, const struct found *f)
 		odb_oid(&oid, e->odb, at);
 		if (!found_is_uninteresting(f, at))
 			continue;
-		assert_true(e->had[randrepo_find(&e->r, &oid)]);
+		assert_true(e->uninteresting[randrepo_find(&e->r, &oid)]);
 		known++;
 	}
 	return known;
@@ -176,7 +182,7 @@ static void bitmaps_and_walks_agree(void **state)
 		assert_non_null(f.pb);
 		note_all(&e, &f);
 		check(&e, true);
-		known += check_had(&e, &f);
+		known += check_uninteresting(&e, &f);
 		found_close(&f);
 		e.request.use_bitmap = false;
 		e.request.thin = i % 2;
@@ -184,14 +190,14 @@ static void bitmaps_and_walks_agree(void **state)
 		assert_null(f.pb);
 		note_all(&e, &f);
 		check(&e, !e.request.have_nr);
-		known += check_had(&e, &f);
+		known += check_uninteresting(&e, &f);
 		found_close(&f);
 	}
 	assert_true(known > 100);
 	env_release(&e);
 }
 
-/* The list of what is not in `packed`, all to be deflated anew. */
+/* List the objects that are not in `packed`, all to be deflated anew. */
 static void list_items(struct packing_items *items, struct found *f,
 		       uint64_t size)
 {
@@ -206,7 +212,10 @@ static void list_items(struct packing_items *items, struct found *f,
 	}
 }
 
-/* Bases are what the receiver has, of the kinds that are deflated anew. */
+/*
+ * Check that bases are objects of the receiver, of the kinds that are deflated
+ * anew.
+ */
 static uint32_t check_bases(struct env *e, struct found *f)
 {
 	struct error err = ERROR_INIT;
@@ -225,7 +234,7 @@ static uint32_t check_bases(struct env *e, struct found *f)
 
 		objspace_oid(&oid, &f->walk.space, item->obj_pos);
 		nr = randrepo_find(&e->r, &oid);
-		assert_true(item->is_external && e->had[nr]);
+		assert_true(item->is_external && e->uninteresting[nr]);
 		assert_int_equal(item->type, e->r.objects[nr].type);
 		assert_int_equal(item->size, e->r.objects[nr].data.len);
 		while (k < own && (items.items[k].type != item->type ||
@@ -258,7 +267,7 @@ static void bases_of_thin_packs(void **state)
 	env_release(&e);
 }
 
-/* A few bytes are deflated without their bases being looked for. */
+/* If few bytes are deflated anew, no bases are searched. */
 static void few_bytes_get_no_bases(void **state)
 {
 	uint64_t seed = random_seed();
@@ -284,8 +293,8 @@ static void few_bytes_get_no_bases(void **state)
 }
 
 /*
- * What is sent stays the same; how many became versions of what is had, each of
- * one, and how many of these were listed before.
+ * The sent objects stay the same. Counts the objects that got an old version,
+ * each one, and how many of them were listed before.
  */
 static size_t check_withheld(struct env *e, struct found *f, size_t *listed)
 {
@@ -309,7 +318,7 @@ static size_t check_withheld(struct env *e, struct found *f, size_t *listed)
 		has_version[object] = true;
 		*listed += object < list_nr;
 		objspace_oid(&oid, &f->walk.space, item->obj_pos);
-		assert_true(e->had[randrepo_find(&e->r, &oid)]);
+		assert_true(e->uninteresting[randrepo_find(&e->r, &oid)]);
 	}
 	free(before);
 	free(has_version);
@@ -317,8 +326,8 @@ static size_t check_withheld(struct env *e, struct found *f, size_t *listed)
 }
 
 /*
- * What is withheld is asked for no less than before, and what it is a version
- * of is with the receiver.
+ * Withholding objects does not change what is sent, and the receiver has the
+ * old version of each withheld object.
  */
 static void versions_are_withheld(void **state)
 {
@@ -341,7 +350,10 @@ static void versions_are_withheld(void **state)
 	env_release(&e);
 }
 
-/* The answer is right; that the index is not is the operator's to know. */
+/*
+ * The answer is right although the index is broken. The warning is for the
+ * operator.
+ */
 static void a_broken_index_is_set_aside(void **state)
 {
 	uint64_t seed = random_seed();
@@ -375,8 +387,8 @@ static void a_broken_index_is_set_aside(void **state)
 	env_release(&e);
 }
 
-/* Cut the history at some commits, in the request and in what they reach. */
-static size_t cut(struct env *e, struct oid *shallow, uint32_t *ref_nr)
+/* Make some commits shallow, in the request and in the expected closures. */
+static size_t make_shallow(struct env *e, struct oid *shallow, uint32_t *ref_nr)
 {
 	size_t nr = 1 + randrepo_below(&e->r, 5);
 
@@ -394,8 +406,8 @@ static size_t cut(struct env *e, struct oid *shallow, uint32_t *ref_nr)
 }
 
 /*
- * How many trees and blobs are sent that the receiver has: of a small history,
- * those few that were put back or copied (walk/tree-beside.h).
+ * The number of sent trees and blobs that the receiver has. In a small history
+ * these are the few that were moved back or copied (walk/tree-beside.h).
  */
 static size_t count_again(const struct env *e, size_t *sent)
 {
@@ -406,12 +418,12 @@ static size_t count_again(const struct env *e, size_t *sent)
 		    e->r.objects[i].type != OBJ_BLOB)
 			continue;
 		*sent += e->found[i];
-		again += e->found[i] && e->had[i];
+		again += e->found[i] && e->uninteresting[i];
 	}
 	return again;
 }
 
-/* Bitmaps do not know where history was cut. */
+/* Bitmaps do not know the shallow boundary of a request. */
 static void cut_requests_walk(void **state)
 {
 	uint64_t seed = random_seed();
@@ -425,7 +437,7 @@ static void cut_requests_walk(void **state)
 	assert_non_null(ref_nr);
 	env_init(&e, &seed);
 	for (int i = 0; i < 120; i++) {
-		size_t shallow_nr = cut(&e, shallow, ref_nr);
+		size_t shallow_nr = make_shallow(&e, shallow, ref_nr);
 
 		ask(&e, i % 3 ? 4 : 0);
 		e.request.shallow = shallow;
@@ -439,7 +451,7 @@ static void cut_requests_walk(void **state)
 		note_all(&e, &f);
 		check(&e, !e.request.have_nr);
 		again += count_again(&e, &sent);
-		known += check_had(&e, &f);
+		known += check_uninteresting(&e, &f);
 		if (e.request.thin)
 			withheld += check_withheld(&e, &f, &listed);
 		found_close(&f);
@@ -452,7 +464,7 @@ static void cut_requests_walk(void **state)
 	env_release(&e);
 }
 
-/* Note for each object whether a hash is that of one of its paths. */
+/* Note for each object whether its name hash belongs to one of its paths. */
 static void match_names(struct env *e, uint32_t tree, const char *path,
 			const uint32_t *hashes, bool *is_right)
 {
@@ -485,7 +497,7 @@ static int add_item(void *ctx, const struct walk_item *item)
 	return packing_items_add(ctx, item);
 }
 
-/* Of what was found without names, how many have one of theirs now. */
+/* The number of objects found without names that have a right one now. */
 static uint32_t check_names(struct env *e, struct found *f)
 {
 	uint32_t *hashes = calloc(RANDREPO_MAX, sizeof(*hashes));
@@ -538,7 +550,7 @@ static void names_are_found_out(void **state)
 		.shallow_nr = 1,
 	};
 	for (int i = 0; i < 2; i++) {
-		/* From an index and trees, and from trees alone. */
+		/* Names come from an index and trees, then from trees alone. */
 		e.request.use_bitmap = i;
 		open_found(&e, &f);
 		assert_true(f.unnamed);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * packs/island-marks.c: the islands of listed objects are the same whether
- * somebody has enumerated everything or not, with a bitmap index and without.
+ * packs/island-marks.c: the islands of listed objects are the same with or
+ * without an enumeration of all references, and with or without a bitmap index.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,8 +45,8 @@ static void write_refs(struct fixture *f)
 }
 
 /*
- * An old history, indexed or not, and a new one; `mixed` lists some objects of
- * both, else those of the new one are listed.
+ * An old history, indexed or not, and a new one. The items are objects of the
+ * new one, or of both if `mixed`.
  */
 static void setup(struct fixture *f, uint64_t *seed, bool bitmap, bool mixed)
 {
@@ -146,7 +146,7 @@ static void lists(void **state)
 	}
 }
 
-/* An index that is damaged is done without. */
+/* A damaged index is ignored. */
 static void damaged(void **state)
 {
 	uint64_t seed = random_seed();

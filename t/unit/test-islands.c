@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* islands/: what islands hold, and which bases they allow. */
+/* islands/: which objects islands hold, and which bases they allow. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include "t/unit/walkrepo.h"
 #include "walk/ref-tips.h"
 
-/* Mark what an object reaches without going through commits' parents. */
+/* Mark the closure of an object without going to parents of commits. */
 static void mark_tree(const struct randrepo *r, uint32_t nr, bool *marks)
 {
 	const struct randrepo_object *o = &r->objects[nr];
@@ -74,7 +74,7 @@ static void the_trees_of_tips(void **state)
 	walkrepo_release(&w);
 }
 
-/* Trees and blobs that references name. */
+/* Trees and blobs that references name directly. */
 static void others_among_tips(void **state)
 {
 	uint64_t seed = random_seed();
@@ -111,7 +111,7 @@ static void which_bases(void **state)
 	assert_false(islands_may_delta(&islands, 1, 3));
 	assert_true(islands_may_delta(&islands, 3, 1));
 	assert_true(islands_may_delta(&islands, 3, 0));
-	/* Numbers given out after painting are in no island. */
+	/* Objects numbered after marking are in no island. */
 	assert_false(islands_may_delta(&islands, 1, 1000));
 	assert_true(islands_may_delta(&islands, 1000, 3));
 	islands_release(&islands);
@@ -119,7 +119,9 @@ static void which_bases(void **state)
 
 #define FORKS 5
 
-/* References of some forks to objects of all kinds, and to nobody's. */
+/*
+ * References of some forks to objects of all kinds, and references of no fork.
+ */
 static void write_fork_refs(struct walkrepo *w, bool **reached)
 {
 	struct randrepo *r = &w->h.r;
@@ -140,7 +142,7 @@ static void write_fork_refs(struct walkrepo *w, bool **reached)
 	randrepo_ref(r, "refs/others/x", r->commits[r->commit_nr - 1]);
 }
 
-/* All that references reach, with lists. */
+/* Enumerate all that references reach, with lists. */
 static void enumerate(struct walk_result *found, struct walkrepo *w,
 		      struct refs *refs)
 {
@@ -214,7 +216,7 @@ static void what_references_reach(void **state)
 			uint32_t pos = walkrepo_pos(&w, i);
 			uint32_t other = randrepo_below(&w.h.r, w.h.r.nr);
 
-			/* They are numbered in the order of their names. */
+			/* Islands are numbered in the order of their names. */
 			for (uint32_t fork = 0; fork < FORKS; fork++)
 				assert_int_equal(
 					island_sets_has(
@@ -236,7 +238,7 @@ static void what_references_reach(void **state)
 	}
 }
 
-/* Heads: what each reaches, and what its tree holds, besides the others. */
+/* Heads: the closure of each, and of its tree, besides other islands. */
 static void heads_and_their_trees(void **state)
 {
 	uint64_t seed = random_seed();
@@ -291,7 +293,7 @@ static void heads_and_their_trees(void **state)
 	walkrepo_release(&w);
 }
 
-/* The layer of each object, by what names it. */
+/* The expected layer of each object, by the references that reach it. */
 static void expect_layers(const struct randrepo *r, enum islands_layer *layers,
 			  uint32_t nr, enum islands_layer layer)
 {
@@ -335,8 +337,9 @@ static void check_layers(struct walkrepo *w, const struct islands *islands,
 }
 
 /*
- * What HEAD's branch reaches, then branches and tags, then others. A tag is
- * with what it leads to; a tree that a reference names is nowhere.
+ * First the closure of HEAD's branch, then branches and tags, then others. A
+ * tag is in the layer of its commit; a tree that a reference names is in the
+ * last one.
  */
 static void the_layers_of_clones(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Items by object: a table and a sorted array say the same. */
+/* packing/item-index.c: a table and a sorted array give the same items. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include "packing/item-index.h"
 #include "t/unit/itemlist.h"
 
-/* The index of the first `nr` items against a search through the list. */
+/* Compare the index of the first `nr` items with a search through the list. */
 static void check(struct itemlist *l, size_t nr, bool dense)
 {
 	size_t all = l->list.nr;

@@ -67,7 +67,7 @@ static void append(void **state)
 	assert_null(list.items);
 }
 
-/* Deltas that were kept go with the list. */
+/* Kept deltas are freed with the list. */
 static void deltas_are_owned(void **state)
 {
 	struct packing_items list;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* packs/layered.c: which layers become one, and which packs stay. */
+/* packs/layered.c: which layers are merged, and which packs stay. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,10 @@
 #include "packs/layered.h"
 #include "t/unit/midxchain.h"
 
-/* How many of `counts`, the lowest layer first, become one with the last. */
+/*
+ * How many of the layers with `counts` objects, the lowest first, are merged
+ * with the last.
+ */
 static size_t merged(const uint32_t *counts, size_t nr, uint64_t factor)
 {
 	struct odb_midx layers[8] = {0};
@@ -64,7 +67,7 @@ static void test_base(void **state)
 	midxchain_release(&m);
 }
 
-/* Packs that may go when the top layer's threshold is that. */
+/* Check the packs that may be merged with this threshold of the top layer. */
 static void check_spared(const struct midxchain *m, uint64_t threshold,
 			 size_t left)
 {

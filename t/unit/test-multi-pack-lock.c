@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* packs/multi-pack-lock.h: one holder, for whom others wait. */
+/* packs/multi-pack-lock.h: one holder; others wait. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -73,7 +73,7 @@ static void test_check_packs(void **state)
 	midxchain_release(&m);
 }
 
-/* A layer on top does not matter, one that is gone does. */
+/* An added layer on top does not matter; a layer that is gone does. */
 static void test_check_current(void **state)
 {
 	bool outdated = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* packs/multi-pack-remove.c: what goes, and what stays. */
+/* packs/multi-pack-remove.c: which files are removed, and which stay. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -91,7 +91,7 @@ static void test_layers(void **state)
 	midxchain_release(&m);
 }
 
-/* A chain goes when any of its layers names a pack that goes. */
+/* A chain is removed if any of its layers names a removed pack. */
 static void test_naming(void **state)
 {
 	struct named_packs other = NAMED_PACKS_INIT, some = NAMED_PACKS_INIT;
@@ -109,7 +109,7 @@ static void test_naming(void **state)
 	assert_int_equal(multi_pack_remove_naming(dir, &other, NULL), 0);
 	assert_int_equal(layer_nr(&m), 1);
 	assert_int_equal(multi_pack_remove_naming(dir, &some, NULL), 0);
-	/* The file stays: it does not name that pack. */
+	/* The single file stays: it does not name that pack. */
 	assert_int_equal(layer_nr(&m), 1);
 	assert_false(has_layer(&m, 0, "midx"));
 	assert_int_equal(named_packs_add(&some, "pack-a"), 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* packing/names.c: every name is one by which the list reaches the object. */
+/* packing/names.c: every name belongs to a path through the list. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@ struct naming {
 	bool *has_name, *is_right; /* by number */
 };
 
-/* All paths below a tree through trees that are listed. */
+/* Visit all paths below a tree through listed trees. */
 static void visit(struct naming *n, uint32_t tree, const char *path)
 {
 	const struct randrepo_object *t = &n->o->r.objects[tree];
@@ -103,7 +103,7 @@ static void named(void **state)
 	free(listed);
 }
 
-/* Blobs that the list names get the mark; nothing else does. */
+/* Only blobs whose paths are excluded get the mark. */
 static void unset(void **state)
 {
 	bool *listed = calloc(RANDREPO_MAX, sizeof(*listed));

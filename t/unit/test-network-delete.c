@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* islands/network-delete.h: a member, its repository and its references go. */
+/*
+ * islands/network-delete.h: a member, its repository and its references are
+ * removed.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +28,7 @@ static void test_delete(void **state)
 	assert_non_null(network_registry_find(&f.n.network->registry, b));
 	assert_true(netrepo_stored(&f.n, &one));
 	assert_int_equal(network_delete(f.n.network, a, NULL), ERR_MISSING);
-	/* One that somebody has removed is forgotten. */
+	/* A repository that was removed by hand: the member is forgotten. */
 	assert_int_equal(sys_tempdir_remove(netrepo_path(&f.n, "b"), NULL), 0);
 	assert_int_equal(network_delete(f.n.network, b, NULL), 0);
 	assert_int_equal(f.n.network->registry.nr, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* islands/network-fork.h: a fork, and what is left of one that was killed. */
+/* islands/network-fork.h: a fork, and completing one that was killed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -64,7 +64,10 @@ static void test_fork(void **state)
 	repo_close(repo);
 	assert_int_equal(f.n.network->registry.entries[0].state,
 			 NETWORK_MEMBER);
-	/* Not onto something; but onto nothing in a directory. */
+	/*
+	 * Not onto an existing file; but into a directory that does not exist
+	 * yet.
+	 */
 	assert_int_equal(fork_to(&f, "x", &id), ERR_INVALID);
 	assert_int_equal(fork_to(&f, "x/y/b", &id), ERR_INVALID);
 	assert_int_equal(f.n.network->registry.nr, 1);
@@ -99,7 +102,7 @@ static void test_killed(void **state)
 	assert_int_equal(id, 1);
 	assert_false(sys_exists(netrepo_path(&f.n, ".b.network-1")));
 	assert_true(sys_exists(netrepo_path(&f.n, "b/packed-refs")));
-	/* After the rename. */
+	/* Killed after the rename. */
 	assert_int_equal(network_set_state(f.n.network, 1, NETWORK_FORKING,
 					   SYS_FSYNC_NONE, NULL),
 			 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* islands/network-member.h: what ties a repository to a store. */
+/* islands/network-member.h: linking a repository to a store. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,7 +44,7 @@ static void test_link(void **state)
 	assert_string_equal(
 		config_string(&repo->config, "core.alternaterefsprefixes"),
 		"refs/virtual/7/");
-	/* A second time changes nothing. */
+	/* Linking a second time changes nothing. */
 	buf_reset(&text);
 	assert_int_equal(
 		sys_read_file(&text, netrepo_path(&n, "a/config"), NULL), 0);

@@ -38,7 +38,7 @@ static size_t store(struct netrepo *n, const char *member)
 	return changed;
 }
 
-/* The objects have to be in the store. */
+/* The store must have the objects. */
 static void init(struct netrepo *n, struct oid *oid)
 {
 	netrepo_init(n);
@@ -57,7 +57,7 @@ static void test_few(void **state)
 	assert_int_equal(store(&n, "a"), 2);
 	assert_int_equal(store(&n, "a"), 0);
 	assert_int_equal(nr_of(&n, "refs/virtual/1/"), 2);
-	/* A directory where a reference was. */
+	/* A directory at the path of an old reference. */
 	tmprepo_remove(&n.t, "a/refs/tags/x");
 	netrepo_ref(&n, "a", "refs/tags/x/y", &oid);
 	assert_int_equal(store(&n, "a"), 2);
@@ -67,7 +67,7 @@ static void test_few(void **state)
 	netrepo_release(&n);
 }
 
-/* Through transactions and new files of packed-refs, by turns. */
+/* Alternately through transactions and new files of packed-refs. */
 static void test_many(void **state)
 {
 	struct netrepo n;

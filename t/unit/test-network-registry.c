@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* islands/network-registry.h: the dump of its header, what is refused, and
- * random registries there and back. */
+/*
+ * islands/network-registry.h: the dump in its header, damaged files, and random
+ * registries written and read.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

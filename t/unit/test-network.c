@@ -28,7 +28,10 @@ static void test_init(void **state)
 	netrepo_repo(&n, "a");
 	assert_int_equal(network_init(netrepo_path(&n, "a"), HASH_SHA1, NULL),
 			 ERR_INVALID);
-	/* What was killed before the registry was there is completed. */
+	/*
+	 * An attempt that was killed before the registry was written is
+	 * completed.
+	 */
 	tmprepo_remove(&n.t, "store/network/members");
 	assert_int_equal(
 		network_init(netrepo_path(&n, "store"), HASH_SHA1, NULL), 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* packs/newpack.c: all files of a new pack, or none. */
+/* packs/newpack.c: a new pack has all its files, or none is visible. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include "sys/io.h"
 #include "t/unit/itemlist.h"
 
-/* What is in a directory. */
+/* The files of a directory. */
 struct census {
 	int temporary, pack, idx, rev, bitmap, other;
 };
@@ -69,7 +69,7 @@ static void sample_release(struct sample *s)
 	itemlist_release(&s->l);
 }
 
-/* The pack as others see it. */
+/* Check the pack as other programs see it. */
 static void check_installed(struct sample *s, const struct newpack *np)
 {
 	char hex[OID_MAX_HEX_LEN + 1], base[4300];
@@ -123,7 +123,7 @@ static void all_files(void **state)
 			newpack_make(&np, &s.l.list, s.dir, &s.options, NULL),
 			0);
 		assert_int_equal(newpack_index(&np, s.dir, NULL), 0);
-		/* Until it is installed nobody sees it. */
+		/* A pack is not visible before it is installed. */
 		c = census_of(s.dir);
 		assert_int_equal(c.temporary, 2 + (i & 1));
 		assert_int_equal(c.pack + c.idx + c.rev + c.other, 0);
@@ -138,7 +138,7 @@ static void all_files(void **state)
 	}
 }
 
-/* The same pack again replaces itself. */
+/* The same pack again replaces the first one. */
 static void twice(void **state)
 {
 	uint64_t seed = random_seed();
@@ -161,7 +161,7 @@ static void twice(void **state)
 	sample_release(&s);
 }
 
-/* What is given up leaves nothing behind, at whatever point. */
+/* A pack that is given up at any point leaves no file. */
 static void given_up(void **state)
 {
 	uint64_t seed = random_seed();
@@ -249,7 +249,7 @@ static void configuration(void **state)
 	tmprepo_release(&t);
 }
 
-/* By default by the number of objects. */
+/* The default depends on the number of objects. */
 static void bitmap_memory(void **state)
 {
 	struct odb few = {.packed_nr = 1000}, many = {.packed_nr = 1 << 24};

@@ -36,7 +36,7 @@ static void sample_release(struct sample *s)
 	itemlist_release(&s->l);
 }
 
-/* Read a pack the slow way; no object may be in two. */
+/* Read a pack the slow way; no object may be in two packs. */
 static void check_pack(struct sample *s, const struct newpack *np)
 {
 	char hex[OID_MAX_HEX_LEN + 1], base[4300];

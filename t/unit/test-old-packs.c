@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* packs/old-packs.c: which packs go, and which stay. */
+/* packs/old-packs.c: which packs are removed, and which stay. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@ static const char hex_a[] = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
 static const char hex_b[] = "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb";
 static const char hex_c[] = "cccccccccccccccccccccccccccccccccccccccc";
 
-/* Files of that name; their content is never looked at. */
+/* Add files of a pack; their content is never read. */
 static void add_pack(const struct tmprepo *t, const char *hex,
 		     const char *extensions)
 {
@@ -86,7 +86,7 @@ static void listing(void **state)
 	old_packs_release(&old);
 	add_pack(&t, hex_a, "pack idx rev bitmap");
 	add_pack(&t, hex_b, "pack idx keep");
-	add_pack(&t, hex_c, "pack"); /* not there without index */
+	add_pack(&t, hex_c, "pack"); /* no pack without index */
 	tmprepo_write(&t, "objects/pack/tmp_pack_X", "");
 	tmprepo_write(&t, "objects/pack/multi-pack-index", "");
 	list(&old, &t);
@@ -113,7 +113,7 @@ static void promisor_packs(void **state)
 	tmprepo_release(&t);
 }
 
-/* All but the new one, with all that belongs to them. */
+/* All but the new pack are removed, with all their files. */
 static void removal(void **state)
 {
 	static const char *const all[] = {"pack", "idx", "rev", "bitmap",
@@ -129,7 +129,7 @@ static void removal(void **state)
 	add_file(&t, midx_rev);
 	list(&old, &t);
 	assert_int_equal(old.nr, 2);
-	/* What comes after the listing is not touched. */
+	/* Packs that come after the listing are not touched. */
 	add_pack(&t, hex_c, "pack idx");
 	spare(&old, hex_b);
 	assert_int_equal(old_packs_remove(&old, NULL), 0);
@@ -141,7 +141,7 @@ static void removal(void **state)
 	assert_false(has_file(&t, "multi-pack-index"));
 	assert_false(has_file(&t, midx_bitmap));
 	assert_false(has_file(&t, midx_rev));
-	/* Again: what is gone is gone. */
+	/* A second call finds nothing to remove. */
 	assert_int_equal(old_packs_remove(&old, NULL), 0);
 	assert_true(has(&t, hex_b, "pack"));
 	assert_true(has(&t, hex_c, "pack"));
@@ -149,7 +149,10 @@ static void removal(void **state)
 	tmprepo_release(&t);
 }
 
-/* A pack was kept when the snapshot was taken, and neither before nor after. */
+/*
+ * A pack had a .keep file when the snapshot was taken, but not before nor
+ * after.
+ */
 static void kept_for_a_while(void **state)
 {
 	struct tmppack_object packed[] = {{.type = OBJ_BLOB, .text = "one\n"}};
@@ -173,7 +176,7 @@ static void kept_for_a_while(void **state)
 	tmprepo_release(&t);
 }
 
-/* Somebody keeps a pack after it was listed. */
+/* A pack gets a .keep file after it was listed. */
 static void kept_since_the_listing(void **state)
 {
 	struct old_packs old;
@@ -192,7 +195,7 @@ static void kept_since_the_listing(void **state)
 	tmprepo_release(&t);
 }
 
-/* Another repack has put a pack of the same name there meanwhile. */
+/* Another repack has made a pack of the same name since. */
 static void made_again(void **state)
 {
 	char from[4096], to[4096];
@@ -214,7 +217,7 @@ static void made_again(void **state)
 	tmprepo_release(&t);
 }
 
-/* Nothing is removed: a multi-pack-index is as good as it was. */
+/* If no pack is removed, the multi-pack-index stays. */
 static void nothing_to_remove(void **state)
 {
 	struct old_packs old;

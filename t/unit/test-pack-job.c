@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* packs/pack-job.c: what the options leave out, and what follows from it. */
+/* packs/pack-job.c: which objects the options leave out, and what follows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include "packs/pack-job.h"
 #include "t/unit/sentpack.h"
 
-/* Where a copy of an object is. */
+/* The places of an object's copies. */
 enum place {
 	LOOSE = 1 << 0,
 	PACKED = 1 << 1,
@@ -33,7 +33,7 @@ struct env {
 	bool *packed; /* by number: in the new pack */
 };
 
-/* A pack of the objects that are at a place. */
+/* Write a pack of the objects at a place. */
 static void write_pack(struct env *e, const char *base, enum place place)
 {
 	struct packfile *p = malloc(sizeof(*p));
@@ -55,7 +55,7 @@ static void write_pack(struct env *e, const char *base, enum place place)
 	free(p);
 }
 
-/* Every object is at one place of `allowed`, or at several. */
+/* Put every object at one or several places of `allowed`. */
 static void scatter(struct env *e, unsigned allowed)
 {
 	for (uint32_t i = 0; i < e->r.nr; i++) {
@@ -128,7 +128,7 @@ static void open_job(struct env *e)
 static void close_job(struct env *e)
 {
 	pack_job_close(&e->job);
-	pack_job_close(&e->job); /* twice does nothing */
+	pack_job_close(&e->job); /* a second call does nothing */
 	refs_close(e->refs);
 	odb_close(e->odb);
 }
@@ -154,7 +154,7 @@ static void run_job(struct env *e)
 		fail_msg("%s", err.msg);
 }
 
-/* "<base>-<checksum><ext>" of the new pack. */
+/* The path "<base>-<checksum><ext>" of the new pack. */
 static char *new_path(const struct env *e, const char *ext)
 {
 	char hex[OID_MAX_HEX_LEN + 1];
@@ -165,7 +165,7 @@ static char *new_path(const struct env *e, const char *ext)
 	return buf_detach(&path, NULL);
 }
 
-/* Note what the new pack has. */
+/* Note the objects of the new pack. */
 static void read_new(struct env *e)
 {
 	char *base = new_path(e, "");
@@ -195,7 +195,7 @@ static bool has_bitmap(const struct env *e)
 	return there;
 }
 
-/* Remove the new pack, so that the next job finds what this one found. */
+/* Remove the new pack, so that the next job starts from the same state. */
 static void remove_new(const struct env *e)
 {
 	static const char *const extensions[] = {".idx", ".rev", ".bitmap",
@@ -222,7 +222,7 @@ static bool is_wanted(const struct env *e, uint32_t nr)
 	return !(places & not_from);
 }
 
-/* Any copy at a place that is left out leaves the object out. */
+/* Any copy at an excluded place leaves the object out. */
 static void check_filters(struct env *e)
 {
 	bool left_out = false;
@@ -271,7 +271,7 @@ static void filters(void **state)
 	}
 }
 
-/* A list of objects: no bitmap, whatever they reach. */
+/* A list of objects gets no bitmap index, even if it is closed. */
 static void listed_objects(void **state)
 {
 	uint64_t seed = random_seed();
@@ -298,7 +298,7 @@ static void listed_objects(void **state)
 	env_release(&e);
 }
 
-/* With haves a pack is not closed: no bitmap either. */
+/* With haves, a pack is not closed and gets no bitmap index. */
 static void haves(void **state)
 {
 	uint64_t seed = random_seed();
@@ -332,7 +332,7 @@ static void haves(void **state)
 	env_release(&e);
 }
 
-/* The same objects into a sink; no file is left. */
+/* Send the same objects into a sink; no file remains. */
 static void sending(void **state)
 {
 	uint64_t seed = random_seed();

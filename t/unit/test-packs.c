@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* packing/packs.c: where stored bytes begin and end, and what their base is. */
+/*
+ * packing/packs.c: where stored bytes begin and end, and the bases of deltas.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +30,7 @@ static void make(struct randrepo *r, bool ofs_delta, uint64_t *seed)
 	randrepo_store_pack(r);
 }
 
-/* Entries lie side by side from the header to the trailer. */
+/* Check that entries follow each other from the header to the trailer. */
 static uint32_t check_pack(struct packs *p, uint32_t pack_nr)
 {
 	const struct pack *pack = p->odb->packs[pack_nr].pack;
@@ -93,7 +95,10 @@ static void all_entries(void **state)
 	}
 }
 
-/* A delta whose distance leads between objects, and one to another pack. */
+/*
+ * A delta whose distance points between objects, and one whose base is in
+ * another pack.
+ */
 static void bad_bases(void **state)
 {
 	struct pack_entry ofs = {.type = OBJ_OFS_DELTA, .base_distance = 3};

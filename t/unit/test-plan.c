@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* packing/plan.c: what is copied, and that it can be. */
+/* packing/plan.c: which objects are copied, and that they can be. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@ static void plan(struct itemlist *l, const struct plan_options *options)
 		fail_msg("%s", err.msg);
 }
 
-/* No chain of bases comes back to itself, and no base is outside. */
+/* Check that no chain of bases is a cycle, and that no base is outside. */
 static size_t check_chains(const struct itemlist *l)
 {
 	size_t deltas = 0;
@@ -86,7 +86,7 @@ static void random_lists(void **state)
 	itemlist_release(&l);
 }
 
-/* What is copied whole from a pack of at least so many objects is settled. */
+/* Objects stored whole in a large enough pack are settled. */
 static void settled(void **state)
 {
 	uint64_t seed = random_seed();
@@ -130,7 +130,7 @@ static bool receiver_has(void *ctx, uint32_t odb_pos)
 	return receiver->has[randrepo_find(&receiver->l->r, &oid)];
 }
 
-/* Deltas against what only the receiver has have no base item. */
+/* Deltas whose base only the receiver has get no base item. */
 static void thin(void **state)
 {
 	uint64_t seed = random_seed();
@@ -166,7 +166,7 @@ static void thin(void **state)
 		if (stored.entry.type != OBJ_OFS_DELTA &&
 		    stored.entry.type != OBJ_REF_DELTA)
 			continue;
-		/* Every base is with the receiver or in the list. */
+		/* Every base is in the list or the receiver has it. */
 		assert_int_equal(item->how, PACKING_COPY_DELTA);
 		nr++;
 		without += item->base == PACKING_NO_ITEM;
@@ -176,7 +176,7 @@ static void thin(void **state)
 	itemlist_release(&l);
 }
 
-/* A pack whose bases form a ring: one of them has to give way. */
+/* The bases of a pack form a cycle: one of its deltas becomes whole. */
 static void ring(void **state)
 {
 	uint64_t seed = random_seed();
@@ -242,7 +242,7 @@ static void missing(void **state)
 	itemlist_release(&l);
 }
 
-/* The list says another type than the pack does. */
+/* The list and the pack disagree about a type. */
 static void wrong_type(void **state)
 {
 	uint64_t seed = random_seed();
@@ -272,8 +272,8 @@ static void wrong_type(void **state)
 }
 
 /*
- * No delta of the tip leaves it; what lost its base may be tried again, and so
- * may the whole object at the end of the base's chain.
+ * Deltas of the tip have bases in the tip. An object whose base is forbidden is
+ * marked `retry`, and so is the whole object at the end of the base's chain.
  */
 static void tip_island(void **state)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * packs/prepare.c: with prepared answers the same bytes are sent as without.
- */
+/* packs/prepare.c: the same bytes are sent with prepared answers as without. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,10 +23,10 @@ struct preparedrepo {
 	struct prepared prepared;
 	struct refs *refs;
 	struct oid wants[RANDREPO_MAX];
-	size_t want_nr; /* what all branches and tags name */
+	size_t want_nr; /* values of all branches and tags */
 	struct packing_tag tags[TAGS_MAX];
 	struct taglist taglist;
-	size_t tag_nr; /* in it */
+	size_t tag_nr; /* in the pack */
 	uint32_t head;
 };
 
@@ -40,7 +38,7 @@ static int add_want(void *ctx, const struct ref *ref)
 	return 0;
 }
 
-/* What is not reached gets a ref, and so does every tag. */
+/* Give a ref to each unreached object, and to every tag. */
 static void write_refs(struct preparedrepo *p)
 {
 	struct randrepo *r = &p->r;
@@ -71,8 +69,8 @@ static void write_refs(struct preparedrepo *p)
 }
 
 /*
- * Everything is reached by branches and tags, but for one more history, so
- * that what they reach is not the whole pack.
+ * Branches and tags reach everything but one more history, so that their
+ * closure is not the whole pack.
  */
 static void preparedrepo_init(struct preparedrepo *p, enum hash_algo algo,
 			      const char *config, uint64_t *seed)
@@ -107,7 +105,7 @@ static void preparedrepo_release(struct preparedrepo *p)
 	randrepo_release(&p->r);
 }
 
-/* The pack for a request; how it came about. */
+/* Send the pack for a request; returns the report. */
 static struct packing_report send(struct preparedrepo *p, struct sentpack *out,
 				  const struct packing_request *request,
 				  bool use_prepared)
@@ -125,7 +123,10 @@ static struct packing_report send(struct preparedrepo *p, struct sentpack *out,
 	return report;
 }
 
-/* Whether a request is answered alike with and without; and how many. */
+/*
+ * Compare the bytes sent with and without prepared answers. `is_prepared`: a
+ * prepared answer is expected. Returns the number of sent objects.
+ */
 static uint32_t compare(struct preparedrepo *p,
 			const struct packing_request *request, bool is_prepared)
 {
@@ -144,8 +145,8 @@ static uint32_t compare(struct preparedrepo *p,
 }
 
 /*
- * As compare(), with tags that are others than when it was prepared: the same
- * objects are sent in another order.
+ * Like compare(), but with other tags than at preparation: the same objects are
+ * sent in another order.
  */
 static uint32_t compare_objects(struct preparedrepo *p,
 				const struct packing_request *request)
@@ -174,7 +175,10 @@ static struct packing_request clone_of(const struct oid *wants, size_t nr)
 	};
 }
 
-/* As clients clone, with tags and without, and others who ask for as much. */
+/*
+ * Requests of cloning clients, with and without tags, and other requests of the
+ * same size.
+ */
 static void check_clones(struct preparedrepo *p)
 {
 	const struct oid *head = &p->r.objects[p->head].oid;
@@ -250,7 +254,7 @@ static void what_clones_get(void **state)
 	}
 }
 
-/* Switched off, the file goes. */
+/* With the key set to false, the file is removed. */
 static void unless_it_is_unwanted(void **state)
 {
 	static const char config[] = "[repack]\ntipIsland = true\n";
@@ -283,7 +287,7 @@ static void unless_it_is_unwanted(void **state)
 	preparedrepo_release(&p);
 }
 
-/* A file with other bytes at `at`, counted from the first answer. */
+/* Write the file with other bytes at `at`, counted from the first answer. */
 static void write_changed(struct preparedrepo *p, size_t at, uint8_t mask)
 {
 	size_t id_len = hash_len(p->odb->algo);
@@ -302,8 +306,8 @@ static void write_changed(struct preparedrepo *p, size_t at, uint8_t mask)
 }
 
 /*
- * What verify finds: a wrong checksum, count, run, and objects of another
- * request.
+ * prepare_verify() finds a wrong checksum, count and run, and objects of
+ * another request.
  */
 static void what_is_wrong(void **state)
 {
@@ -312,11 +316,10 @@ static void what_is_wrong(void **state)
 	size_t id_len = hash_len(HASH_SHA1);
 	const size_t plain = 1 + id_len,
 		     wrong[] = {
-			     plain,              /* checksum */
-			     plain + id_len + 3, /* number of objects */
-			     plain + id_len +
-				     15, /* where the first run begins */
-			     plain + id_len + 23, /* and its length */
+			     plain,               /* checksum */
+			     plain + id_len + 3,  /* number of objects */
+			     plain + id_len + 15, /* offset of the first run */
+			     plain + id_len + 23, /* length of the first run */
 		     };
 	struct error err = ERROR_INIT;
 	struct preparedrepo p;
@@ -329,7 +332,7 @@ static void what_is_wrong(void **state)
 		assert_int_equal(verify(&p, &nr, &err), ERR_CORRUPT);
 		assert_non_null(strstr(err.msg, "is wrong"));
 	}
-	/* A clone of depth 1 becomes one of everything. */
+	/* A clone of depth 1 becomes a clone with full history. */
 	write_changed(&p, 0, PREPARED_CLONE ^ PREPARED_DEPTH_1);
 	assert_true(verify(&p, &nr, NULL) < 0);
 	preparedrepo_release(&p);

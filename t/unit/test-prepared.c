@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* packing/prepared.c: the file of prepared answers, there and back. */
+/* packing/prepared.c: the file of prepared answers, written and read. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -52,7 +52,7 @@ static void random_content(struct prepared_content *content,
 	}
 }
 
-/* Tags that ascend, and which of them come along. */
+/* Ascending tags, and which of them an answer adds. */
 static void random_tags(struct file *f, size_t answer, uint64_t *seed)
 {
 	ewah_init(&f->along[answer]);
@@ -99,7 +99,7 @@ static int parse(struct prepared *p, const struct file *f)
 			      "file", NULL);
 }
 
-/* By its runs, and which offsets are in these. */
+/* Check finding content by its runs, and offsets in the runs. */
 static void check_content(const struct prepared *p,
 			  const struct prepared_content *content,
 			  struct prepared_content *expect)
@@ -255,7 +255,7 @@ static void requests(void **state)
 
 #define NR 1000
 
-/* A pack's index, with offsets that ascend with the ids, and its order. */
+/* The index of a pack with ascending offsets, and its order. */
 struct indexed {
 	struct oid ids[NR];
 	struct buf file;
@@ -294,7 +294,7 @@ static void indexed_release(struct indexed *p)
 	buf_release(&p->file);
 }
 
-/* Some objects of a pack as runs of it, and back. */
+/* Turn some objects of a pack into runs, and runs into objects. */
 static void runs_of_objects(void **state)
 {
 	uint64_t seed = random_seed();
@@ -341,7 +341,7 @@ static void what_is_broken(void **state)
 		f.bytes.data[at] ^= 0x10;
 		int ret = parse(&p, &f);
 
-		/* A greater length is more than there is. */
+		/* A greater length exceeds the file. */
 		assert_true(ret == ERR_CORRUPT || ret == ERR_MISSING);
 		f.bytes.data[at] ^= 0x10;
 	}
@@ -381,7 +381,7 @@ static void another_version(void **state)
 	file_release(&f);
 }
 
-/* With the right checksum, what it is about is looked at. */
+/* With the right checksum, the contents are checked. */
 static void what_is_wrong(void **state)
 {
 	uint64_t seed = random_seed();

@@ -70,7 +70,7 @@ static void classes(void **state)
 	walkrepo_release(&w);
 }
 
-/* A group for each name and what was captured; a tip may be in several. */
+/* One group for each name and captured text; a tip may be in several. */
 static void configured(void **state)
 {
 	static const char text[] =

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* packing/reuse-part.c: bits and places in a pack, and what went where. */
+/*
+ * packing/reuse-part.c: bits, positions in a pack, and offsets of copied bytes.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

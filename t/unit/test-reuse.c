@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* packing/reuse.c: copied spans, against every entry decoded. */
+/* packing/reuse.c: copied spans, compared with decoding every entry. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@ static void make(struct randrepo *r, bool ofs_delta, uint64_t *seed)
 	assert_true(result.report.deltas > 50);
 }
 
-/* Runs of objects and holes, of random lengths. */
+/* Runs and gaps of random lengths. */
 static void random_runs(struct bitset *set, size_t bits, uint64_t *seed)
 {
 	unsigned longest = 1 + random_next(seed) % 60;
@@ -76,7 +76,10 @@ static void copy_release(struct copy *c)
 	bitset_release(&c->left_over);
 }
 
-/* What is wanted is there, or left over; and left over for a reason. */
+/*
+ * Check that wanted objects are copied or left over, and left over for a
+ * reason.
+ */
 static void copy_check(const struct bitmaprepo *b, const struct copy *c,
 		       const struct reuse_request *request,
 		       struct packread *read)
@@ -118,19 +121,20 @@ static void random_subsets(bool stored_ofs)
 	make(&r, stored_ofs, &seed);
 	bitmaprepo_open(&b, &r);
 	for (int i = 0; i < 60; i++) {
-		struct bitset want, had;
+		struct bitset want, uninteresting;
 		struct reuse_request request = {
 			.space = &b.pb->space,
 			.want = &want,
-			.uninteresting = random_next(&seed) % 2 ? &had : NULL,
+			.uninteresting = random_next(&seed) % 2 ? &uninteresting
+								: NULL,
 			.ofs_delta = random_next(&seed) % 2,
 		};
 		struct packread read;
 		struct copy c;
 
 		random_runs(&want, b.pb->file.object_nr, &seed);
-		random_runs(&had, b.pb->file.object_nr, &seed);
-		bitset_andnot(&had, &want);
+		random_runs(&uninteresting, b.pb->file.object_nr, &seed);
+		bitset_andnot(&uninteresting, &want);
 		copy_make(&c, &request);
 		copy_check(&b, &c, &request, &read);
 		deltas += read.ofs_nr + read.ref_nr;
@@ -139,7 +143,7 @@ static void random_subsets(bool stored_ofs)
 		packread_release(&read);
 		copy_release(&c);
 		bitset_release(&want);
-		bitset_release(&had);
+		bitset_release(&uninteresting);
 	}
 	assert_true(thin > 10 && left > 10 && deltas > 100);
 	bitmaprepo_close(&b);
@@ -156,7 +160,10 @@ static void subsets_of_ref_deltas(void **state)
 	random_subsets(false);
 }
 
-/* The whole pack for one who reads everything is the pack, byte for byte. */
+/*
+ * If all is wanted and the receiver reads OFS_DELTA, the pack is copied byte
+ * for byte.
+ */
 static void everything(void **state)
 {
 	uint64_t seed = random_seed();
@@ -195,8 +202,8 @@ static void everything(void **state)
 }
 
 /*
- * Holes so large that distances need fewer bytes: headers shrink, and what
- * comes after them moves.
+ * Gaps so large that distances need fewer bytes: headers shrink, and later
+ * entries move.
  */
 static void far_bases(void **state)
 {
@@ -230,7 +237,7 @@ static void far_bases(void **state)
 	randrepo_release(&r);
 }
 
-/* A pack whose REF_DELTA comes before its base: left over, not guessed. */
+/* A pack with a REF_DELTA before its base: the delta is left over. */
 static void base_after_delta(void **state)
 {
 	uint64_t seed = random_seed();
@@ -268,7 +275,10 @@ static void base_after_delta(void **state)
 	bitset_set_range(&want, 0, 2);
 	request.space = &space;
 	request.want = &want;
-	/* All of it is the pack itself; without ofs_delta each is looked at. */
+	/*
+	 * With ofs_delta the pack is copied as a whole; without, entry by
+	 * entry.
+	 */
 	copy_make(&c, &request);
 	assert_int_equal(c.report.objects, 2);
 	copy_release(&c);

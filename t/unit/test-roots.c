@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* packs/roots.c: what is kept alive, and which tips get bitmaps. */
+/* packs/roots.c: roots of reachability, and which tips get bitmaps. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -90,7 +90,7 @@ static void roots(void **state)
 	walkrepo_release(&w);
 }
 
-/* It may be what keeps objects alive. */
+/* A broken ref may have kept objects alive. */
 static void a_broken_ref_is_an_error(void **state)
 {
 	uint64_t seed = random_seed();
@@ -110,7 +110,7 @@ static void a_broken_ref_is_an_error(void **state)
 	walkrepo_release(&w);
 }
 
-/* Whether a commit is marked, after everything was enumerated. */
+/* Whether a commit is marked after everything was enumerated. */
 static bool is_marked(struct walkrepo *w, const uint8_t *marks, uint32_t nr)
 {
 	uint32_t at = history_find(&w->w.history, walkrepo_pos(w, nr));
@@ -188,7 +188,7 @@ static void branches_by_default(void **state)
 	walkrepo_release(&w);
 }
 
-/* Of very many branches, the newest. */
+/* Of very many branches, the newest are marked. */
 static void newest_branches(void **state)
 {
 	enum { OLD = 40 };
@@ -200,7 +200,7 @@ static void newest_branches(void **state)
 
 	walkrepo_init(&w, HASH_SHA1, &seed, 1, 1);
 	for (uint32_t i = 0; i < ROOTS_DEFAULT_TIPS + OLD; i++) {
-		/* names say nothing of the age */
+		/* Names do not depend on the age. */
 		uint32_t nr = randrepo_commit(&w.h.r, files, NULL, 0,
 					      (i * 7 % 64) * 1000 + i);
 		char hex[OID_MAX_HEX_LEN + 1];
@@ -227,7 +227,7 @@ static void newest_branches(void **state)
 	walkrepo_release(&w);
 }
 
-/* How many tips the island is painted from, with this configuration. */
+/* The number of tips of the tip island with this configuration. */
 static size_t island_tips(struct walkrepo *w, const char *config, bool is_bare,
 			  bool *has_head)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* packing/send.c: packs for receivers, taken apart and compared with a twin. */
+/* packing/send.c: packs for receivers, decoded and compared with a twin. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,37 +14,37 @@
 
 #define MAX_TIPS 5
 
-/* A random request and what is known about its answer. */
+/* A random request and its expected answer. */
 struct asking {
 	struct randrepo *r;
 	struct packing_request request;
 	struct oid wants[MAX_TIPS], haves[MAX_TIPS], shallow[MAX_TIPS];
 	struct packing_tag *tags;
-	struct taglist taglist; /* those of `tags` */
-	bool *cut;              /* by number: a commit without parents */
-	bool *want, *had;       /* by number */
+	struct taglist taglist;     /* those of `tags` */
+	bool *is_shallow;           /* by number: a commit without parents */
+	bool *want, *uninteresting; /* by number */
 };
 
 static void asking_init(struct asking *a, struct randrepo *r)
 {
 	memset(a, 0, sizeof(*a));
 	a->r = r;
-	a->cut = calloc(RANDREPO_MAX, sizeof(bool));
+	a->is_shallow = calloc(RANDREPO_MAX, sizeof(bool));
 	a->want = calloc(RANDREPO_MAX, sizeof(bool));
-	a->had = calloc(RANDREPO_MAX, sizeof(bool));
+	a->uninteresting = calloc(RANDREPO_MAX, sizeof(bool));
 	a->tags = calloc(RANDREPO_MAX, sizeof(*a->tags));
-	assert_true(a->cut && a->want && a->had && a->tags);
+	assert_true(a->is_shallow && a->want && a->uninteresting && a->tags);
 }
 
 static void asking_release(struct asking *a)
 {
-	free(a->cut);
+	free(a->is_shallow);
 	free(a->want);
-	free(a->had);
+	free(a->uninteresting);
 	free(a->tags);
 }
 
-/* randrepo_reach() that stops where history is cut. */
+/* Like randrepo_reach(), but stops at the shallow boundary. */
 static void reach(const struct asking *a, bool *set, uint32_t from)
 {
 	const struct randrepo_object *o = &a->r->objects[from];
@@ -52,8 +52,8 @@ static void reach(const struct asking *a, bool *set, uint32_t from)
 	if (set[from])
 		return;
 	set[from] = true;
-	/* the first of a commit is its tree */
-	for (uint32_t i = 0; i < (a->cut[from] ? 1 : o->ref_nr); i++)
+	/* The first reference of a commit is its tree. */
+	for (uint32_t i = 0; i < (a->is_shallow[from] ? 1 : o->ref_nr); i++)
 		reach(a, set, o->refs[i]);
 }
 
@@ -118,16 +118,16 @@ static void ask(struct asking *a, bool with_shallow)
 		.tags = {flags & 4 ? taglist_each : NULL, &a->taglist},
 		.use_bitmap = flags & 8,
 	};
-	memset(a->cut, 0, RANDREPO_MAX);
+	memset(a->is_shallow, 0, RANDREPO_MAX);
 	for (; with_shallow && q->shallow_nr < 3; q->shallow_nr++) {
 		uint32_t nr =
 			a->r->commits[randrepo_below(a->r, a->r->commit_nr)];
 
 		a->shallow[q->shallow_nr] = a->r->objects[nr].oid;
-		a->cut[nr] = true;
+		a->is_shallow[nr] = true;
 	}
 	q->want_nr = random_tips(a, a->wants, a->want, 1);
-	q->have_nr = random_tips(a, a->haves, a->had, 0);
+	q->have_nr = random_tips(a, a->haves, a->uninteresting, 0);
 	list_tags(a);
 }
 
@@ -138,12 +138,15 @@ static bool comes_along(const struct asking *a, const bool *sent, uint32_t nr)
 	       sent[peel(a->r, nr)];
 }
 
-/* What was asked for, and where it is to be exact nothing else. */
+/*
+ * Check that all wanted objects were sent, and no others if the answer must be
+ * exact.
+ */
 static void check(const struct asking *a, const struct sentpack *s,
 		  const struct packing_report *report, bool exact)
 {
 	for (uint32_t i = 0; i < a->r->nr; i++) {
-		bool due = a->want[i] && !a->had[i];
+		bool due = a->want[i] && !a->uninteresting[i];
 
 		if (due || comes_along(a, s->sent, i))
 			assert_true(s->sent[i]);
@@ -186,7 +189,7 @@ static void send_and_check(struct asking *a, const struct odb *odb,
 	if (packing_send(odb, &a->request, &options, sink, &report, &err) < 0)
 		fail_msg("%s", err.msg);
 	assert_int_equal(report.warning.code, 0);
-	sentpack_decode(&s, a->request.thin ? a->had : NULL);
+	sentpack_decode(&s, a->request.thin ? a->uninteresting : NULL);
 	check(a, &s, &report, options.exact);
 	tally->bitmaps += report.used_bitmap;
 	tally->spans += report.pack_reused > 0;
@@ -252,14 +255,15 @@ static void shallow(void **state)
 	struct tally tally = {0};
 
 	random_requests(HASH_SHA1, 60, true, &tally);
-	assert_int_equal(tally.bitmaps, 0); /* they do not know the cut */
+	/* Bitmaps do not know the boundary. */
+	assert_int_equal(tally.bitmaps, 0);
 }
 
-/* Objects that a receiver gets elsewhere. */
+/* Objects that a receiver gets in another way. */
 struct elsewhere {
 	struct oid oids[8];
 	bool left_out[8];
-	const struct sentpack *s; /* still empty when it is told */
+	const struct sentpack *s; /* still empty when tell() is called */
 	unsigned told;
 };
 
@@ -272,7 +276,7 @@ static int note_left_out(void *ctx, const bool *left_out, struct error *err)
 	return e->s->bytes.len ? ERR_INVALID : 0;
 }
 
-/* Any objects; each may be there twice. */
+/* Choose any objects; each may be listed twice. */
 static void choose_elsewhere(struct elsewhere *e, struct randrepo *r)
 {
 	*e = (struct elsewhere){.told = 0};
@@ -280,7 +284,10 @@ static void choose_elsewhere(struct elsewhere *e, struct randrepo *r)
 		e->oids[i] = r->objects[randrepo_below(r, r->nr)].oid;
 }
 
-/* The same without them, and those told that would have been sent. */
+/*
+ * Send the same request without these objects. Exactly those that would have
+ * been sent must be reported.
+ */
 static void send_without(struct asking *a, const struct odb *odb)
 {
 	struct packing_send_options options;
@@ -296,7 +303,7 @@ static void send_without(struct asking *a, const struct odb *odb)
 	assert_int_equal(
 		packing_send(odb, &a->request, &options, sink, &report, NULL),
 		0);
-	sentpack_decode(&all, a->request.thin ? a->had : NULL);
+	sentpack_decode(&all, a->request.thin ? a->uninteresting : NULL);
 	sink = sentpack_init(&rest, a->r);
 	e.s = &rest;
 	a->request.elsewhere = &elsewhere;
@@ -304,7 +311,7 @@ static void send_without(struct asking *a, const struct odb *odb)
 		packing_send(odb, &a->request, &options, sink, &report, NULL),
 		0);
 	assert_int_equal(e.told, 1);
-	sentpack_decode(&rest, a->request.thin ? a->had : NULL);
+	sentpack_decode(&rest, a->request.thin ? a->uninteresting : NULL);
 	for (size_t i = 0; i < ARRAY_NR(e.oids); i++) {
 		uint32_t nr = randrepo_find(a->r, &e.oids[i]);
 
@@ -336,7 +343,7 @@ static void objects_elsewhere(void **state)
 	randrepo_release(&r);
 }
 
-/* Nothing is missing at the receiver: a pack of no objects. */
+/* The receiver has everything: a pack of no objects. */
 static void nothing_to_send(void **state)
 {
 	uint64_t seed = random_seed();
@@ -356,7 +363,7 @@ static void nothing_to_send(void **state)
 		ask(&a, false);
 		a.request.haves = a.request.wants;
 		a.request.have_nr = a.request.want_nr;
-		memcpy(a.had, a.want, RANDREPO_MAX);
+		memcpy(a.uninteresting, a.want, RANDREPO_MAX);
 		a.request.use_bitmap = i & 1;
 		a.request.thin = i & 2;
 		send_and_check(&a, odb, &tally);
@@ -381,7 +388,10 @@ static int refuse(void *ctx, const void *bytes, size_t len, struct error *err)
 	return error_set(err, ERR_PEER, "gone");
 }
 
-/* A want that is not there; a have that is not; a sink that is closed. */
+/*
+ * A want that does not exist, a have that does not exist, a sink that is
+ * closed.
+ */
 static void failures(void **state)
 {
 	uint64_t seed = random_seed();
@@ -402,7 +412,7 @@ static void failures(void **state)
 	a.request.use_bitmap = true;
 	memset(a.haves[0].bytes, 0x5a, 20);
 	a.request.have_nr = 1;
-	memset(a.had, 0, RANDREPO_MAX);
+	memset(a.uninteresting, 0, RANDREPO_MAX);
 	send_and_check(&a, odb, &tally);
 	random_options(&options, &r);
 	sink = (struct pack_sink){.put = refuse};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* islands/sets.c against arrays of bool. */
+/* islands/sets.c, compared with arrays of bool. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -77,7 +77,9 @@ static void random_unions(void **state)
 	island_sets_release(&sets);
 }
 
-/* More sets than the first table holds, and than unions are remembered. */
+/*
+ * More sets than the first table has room for, and more unions than are cached.
+ */
 static void many(void **state)
 {
 	enum { NR = 100000 };

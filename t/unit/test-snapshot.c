@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* packs/snapshot.c: lines with ids, with a mark, and with neither. */
+/* packs/snapshot.c: lines with ids, with marked ids, and other lines. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* packing/write-order.c: types in their order, bases before deltas. */
+/* packing/write-order.c: the order of types, and bases before deltas. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ static unsigned rank(uint8_t type)
 	return i;
 }
 
-/* Items of random types; bases of the same type, chains without rings. */
+/* Items of random types; bases have the same type, and chains no cycles. */
 static void fill(struct packing_items *list, uint32_t nr, uint64_t *seed)
 {
 	packing_items_init(list, NULL);
@@ -33,7 +33,10 @@ static void fill(struct packing_items *list, uint32_t nr, uint64_t *seed)
 					 0, random_next(seed) % 8 == 0),
 				 0);
 	for (uint32_t i = 0; i < nr; i++) {
-		/* i * 7919 % nr orders the items so that bases are smaller. */
+		/*
+		 * i * 7919 % nr numbers the items so that each base has a
+		 * smaller number.
+		 */
 		uint32_t base = (uint32_t)(random_next(seed) % nr);
 
 		if (list->items[i].is_external ||
@@ -45,7 +48,7 @@ static void fill(struct packing_items *list, uint32_t nr, uint64_t *seed)
 	}
 }
 
-/* The same, no deltas among them. */
+/* The same without deltas. */
 static void fill_alone(struct packing_items *list, uint32_t nr, uint64_t *seed)
 {
 	fill(list, nr, seed);
@@ -96,7 +99,7 @@ static void random_lists(void **state)
 	}
 }
 
-/* Without deltas the list's own order stays, type by type. */
+/* Without deltas, each type keeps the order of the list. */
 static void order_is_kept(void **state)
 {
 	uint64_t seed = random_seed();
@@ -115,7 +118,7 @@ static void order_is_kept(void **state)
 	packing_items_release(&list);
 }
 
-/* A chain of the greatest length there can be, deepest delta first. */
+/* A chain of the greatest possible length, deepest delta first. */
 static void long_chain(void **state)
 {
 	enum { NR = 100000 };
@@ -172,7 +175,7 @@ static void tip_first(void **state)
 	packing_items_release(&list);
 }
 
-/* What clones of four kinds get. */
+/* Whether clones of four kinds get an object. */
 static bool is_asked_for(const struct islands *islands, uint32_t obj_pos,
 			 int kind)
 {
@@ -185,7 +188,10 @@ static bool is_asked_for(const struct islands *islands, uint32_t obj_pos,
 			   : layer <= ISLANDS_LAYER_BRANCHES;
 }
 
-/* All tips, HEAD's tip, HEAD's history, all branches: each one run by type. */
+/*
+ * All tips, HEAD's tip, HEAD's history, all branches: each is one run of each
+ * type.
+ */
 static void one_run_each(void **state)
 {
 	uint64_t seed = random_seed();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* packing/write.c: what is written is what was listed. */
+/* packing/write.c: the written pack is the list. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ static const struct delta_search_options search_options = {
 	.compression = -1,
 };
 
-/* Everything but the externals, and the offsets and CRCs that an index says. */
+/* Check all items but external ones, and their offsets and CRCs. */
 static void check(struct itemlist *l, const struct buf *pack,
 		  const struct write_options *options,
 		  const struct write_report *report)
@@ -170,7 +170,7 @@ static void corruption_does_not_spread(void **state)
 		byte = (uint8_t *)stored.bytes +
 		       random_next(&seed) % stored.len;
 		page = (size_t)sysconf(_SC_PAGESIZE);
-		/* The map is private: make this page ours. */
+		/* The map is private: this page becomes our own copy. */
 		assert_int_equal(
 			mprotect((void *)((uintptr_t)byte / page * page), page,
 				 PROT_READ | PROT_WRITE),
@@ -183,7 +183,7 @@ static void corruption_does_not_spread(void **state)
 	itemlist_release(&l);
 }
 
-/* The sink's failure is the writer's. */
+/* An error of the sink is returned by the writer. */
 static int refuse(void *ctx, const void *bytes, size_t len, struct error *err)
 {
 	return error_set(err, ERR_IO, "no space");
