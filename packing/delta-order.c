@@ -26,8 +26,8 @@
 #define SEGMENT_WEIGHT_MIN (UINT64_C(256) << 10)
 #define SPLIT_OBJECTS_MIN 8192
 /*
- * A delta is poor, and tried again in a later pass, if it has at least so many
- * bytes and more than this part of the object.
+ * A later pass tries a poor delta again. A delta is poor if it has at least so
+ * many bytes and more than this part of the object.
  */
 #define POOR_SIZE_MIN 256
 #define POOR_RATIO 8

@@ -38,7 +38,7 @@ int fallback_deltas_init(struct fallback_deltas *r, struct packing_items *items,
 void fallback_deltas_release(struct fallback_deltas *r);
 
 /*
- * Make a planned item a delta against the base of its pair, if the delta has at
+ * Make a planned item a delta against the base of its pair. The delta has at
  * most max_len bytes, including 20 for the id of the base. If the base is no
  * item, append it as an external item and note it in the pair. If the delta is
  * too long, or an object cannot be read, the item does not change. Returns 0 or

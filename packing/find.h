@@ -168,9 +168,9 @@ int found_withhold_versions(struct found *found, struct error *err);
 
 /*
  * Choose the newest parsed commits of a list, newest first, at most `max`. A
- * commit that is a parent of another listed commit is left out, unless it has
- * no parents of its own (a root or a shallow boundary). *out_nr is set to the
- * number of commits. Returns 0 or ERR_NOMEM.
+ * parent of another listed commit is left out, unless the parent is a root or
+ * on the shallow boundary. *out_nr is set to the number of commits. Returns 0
+ * or ERR_NOMEM.
  */
 int found_newest(uint32_t *out, size_t *out_nr, size_t max,
 		 const struct history *h, const uint32_t *commits, size_t nr,

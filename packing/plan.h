@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Planning how each object of a new pack is stored. Stored bytes are copied as
- * they are. A stored delta is kept if its base is in the new pack (or, for a
- * thin pack, the receiver has the base) and islands allow the base.
+ * they are. A stored delta is kept if islands allow its base and the base is in
+ * the new pack. For a thin pack, the receiver may have the base instead.
  *
  * If islands forbid a base, the object and the whole object at the end of the
  * base's chain are marked `retry`. The delta search can then make one a delta

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Preparing answers (packing/prepared.h) to the most frequent requests. These
- * are clones of depth 1 of the tips in the tip island (repack.tipIsland), and
- * clones of HEAD's branch, of all branches and tags, and of all references.
+ * Preparing answers (packing/prepared.h) to the most frequent requests:
+ * - clones of depth 1 of the tips in the tip island (repack.tipIsland);
+ * - clones of HEAD's branch, of all branches and tags, and of all references.
  */
 #ifndef PACKS_PREPARE_H
 #define PACKS_PREPARE_H
