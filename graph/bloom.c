@@ -5,7 +5,7 @@
 #define SEED_0 UINT32_C(0x293ae76f)
 #define SEED_1 UINT32_C(0x7e646e2c)
 
-/* A byte as the version has it: from 0x80 on version 1 fills with ones. */
+/* Widens a byte: version 1 extends the sign of bytes from 0x80 on. */
 static uint32_t widen(char c, uint32_t version)
 {
 	return version == 1 ? (uint32_t)(int32_t)(signed char)c
@@ -22,7 +22,7 @@ static uint32_t scramble(uint32_t k)
 	return rotate(k * UINT32_C(0xcc9e2d51), 15) * UINT32_C(0x1b873593);
 }
 
-/* `nr` <= 4 bytes, the first one lowest. */
+/* Loads `nr` <= 4 bytes, little-endian. */
 static uint32_t load(const char *p, size_t nr, uint32_t version)
 {
 	uint32_t k = 0;
@@ -31,8 +31,8 @@ static uint32_t load(const char *p, size_t nr, uint32_t version)
 		uint32_t byte = widen(p[i], version) << 8 * i;
 
 		/*
-		 * Whole words are put together by OR, the rest of fewer
-		 * bytes by XOR: the same but for version 1.
+		 * Whole words are combined by OR, shorter rests by XOR. The
+		 * result differs only in version 1.
 		 */
 		k = nr == 4 ? k | byte : k ^ byte;
 	}
@@ -71,7 +71,7 @@ size_t bloom_filter_len(size_t nr, const struct bloom_settings *settings)
 	return len ? len : 1;
 }
 
-/* The byte and the bit of the i-th hash. */
+/* Returns the byte of the i-th hash, and sets its bit in *bit. */
 static size_t place(uint8_t *bit, const struct bloom_key *key, uint32_t i,
 		    size_t len)
 {

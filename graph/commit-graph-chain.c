@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Merging, replacing and tidying up chains of commit-graph files. */
+/* Merges, replaces and cleans up chains of commit-graph files. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,9 +11,9 @@
 #include "sys/lockfile.h"
 
 #define FILE_MODE 0444
-#define BASES_MAX 255 /* counted in one byte */
+#define BASES_MAX 255 /* limit of a count in one byte */
 
-/* ---- what is merged */
+/* ---- layers to merge */
 
 static bool is_merged(const struct commit_graph_layer *layer, uint64_t nr,
 		      const struct commit_graph_split_options *o)
@@ -26,7 +26,7 @@ static bool is_merged(const struct commit_graph_layer *layer, uint64_t nr,
 	       layer->nr <= most;
 }
 
-/* Layers that nobody could refer to from a chain in `dir_nr`. */
+/* Returns whether a chain in `dir_nr` cannot refer to these layers. */
 static bool is_unfit(const struct commit_graph *graph, size_t dir_nr)
 {
 	return !graph->is_chain && graph->dir_nrs[0] != dir_nr;
@@ -105,7 +105,7 @@ void commit_graph_chain_unlock(struct commit_graph_chain_lock *lock)
 	sys_tempfile_abort(&lock->file);
 }
 
-/* A layer into place under the name that its checksum gives it. */
+/* Puts a layer in place. Its checksum determines its name. */
 static int put_layer(const struct commit_graph_chain *c,
 		     const uint8_t *checksum, const void *bytes, size_t len,
 		     enum sys_fsync_method method, struct error *err)
@@ -129,7 +129,7 @@ static int put_layer(const struct commit_graph_chain *c,
 	return ret;
 }
 
-/* Checksums of the chain, one a line. */
+/* Appends the checksums of the chain, one per line. */
 static int put_lines(struct buf *out, const struct commit_graph_chain *c)
 {
 	char hex[OID_MAX_HEX_LEN + 1];
@@ -143,7 +143,10 @@ static int put_lines(struct buf *out, const struct commit_graph_chain *c)
 			  oid_to_hex(hex, c->checksum, c->odb->algo));
 }
 
-/* Into its lock: what needs room comes before anything gets a name. */
+/*
+ * Writes the chain into its lock file. Everything that needs disk space is done
+ * before any file gets its final name.
+ */
 static int stage_chain(const struct commit_graph_chain *c,
 		       struct commit_graph_chain_lock *lock,
 		       enum sys_fsync_method method, struct error *err)
@@ -172,18 +175,18 @@ static int put_chain(const struct commit_graph_chain *c,
 	return ret;
 }
 
-/* ---- tidying up */
+/* ---- cleanup */
 
 struct tidying {
 	const struct odb *odb;
 	size_t dir_nr;
-	const char *chain; /* text of the chain that holds */
-	const char *old;   /* ... and of the one before */
+	const char *chain; /* text of the current chain */
+	const char *old;   /* text of the previous chain */
 	int64_t expiry;
 	struct error *err;
 };
 
-/* A layer that is in no chain goes when it is old enough. */
+/* Removes a layer that is in no chain, if it is old enough. */
 static int expire_layer(void *ctx, const char *name)
 {
 	static const char prefix[] = "graph-", suffix[] = ".graph";
@@ -204,7 +207,9 @@ static int expire_layer(void *ctx, const char *name)
 		return 0;
 	if (chain_path(&path, t->odb, t->dir_nr, name) < 0)
 		return error_nomem(t->err);
-	/* Others may have read the old chain and not yet its layers. */
+	/*
+	 * Another process may have read the old chain, but not its layers yet.
+	 */
 	if (strstr(t->old, hex))
 		ret = sys_set_mtime(path.data, sys_clock_seconds(), t->err);
 	if (!ret && !sys_stat(&st, path.data, NULL) &&
@@ -237,7 +242,10 @@ static int put_old_lines(struct buf *out, const struct commit_graph *graph)
 	return 0;
 }
 
-/* After the chain: the single file that it replaces, layers it has not. */
+/*
+ * Cleans up after the chain was replaced: removes the single file that it
+ * replaces, and layers that it does not use.
+ */
 static int tidy_up(const struct commit_graph_chain *c, struct error *err)
 {
 	struct tidying t = {
@@ -279,7 +287,7 @@ int commit_graph_chain_install(const struct commit_graph_chain *c,
 
 	if (!ret)
 		ret = stage_chain(c, lock, method, err);
-	/* A single file that stays becomes the lowest layer. */
+	/* A single file that is kept becomes the lowest layer. */
 	if (!ret && c->kept && !c->graph->is_chain) {
 		const struct commit_graph_layer *layer = &c->graph->layers[0];
 

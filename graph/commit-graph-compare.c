@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Comparing a commit of a commit-graph with its object. */
+/* Compares a commit of a commit-graph with its object. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
@@ -14,7 +14,7 @@ struct comparing {
 	struct commit_graph_entry entry;
 	const uint32_t *parents; /* graph_pos */
 	uint32_t parent_nr;
-	char hex[OID_MAX_HEX_LEN + 1]; /* of the commit */
+	char hex[OID_MAX_HEX_LEN + 1]; /* id of the commit */
 	struct buf *lines;
 	int ret; /* 0 or ERR_NOMEM */
 };
@@ -62,7 +62,7 @@ static void compare_parents(struct comparing *c, const struct commit_view *view)
 			return;
 		}
 		commit_parent(&oid, view, i, algo);
-		/* Parents outside of the graph were not collected. */
+		/* Parents outside the graph were not collected. */
 		parent = commit_graph_oid_raw(c->graph, c->parents[i]);
 		if (memcmp(parent, oid.bytes, hash_len(algo)) != 0)
 			say(c, "commit-graph parent for %s is %s != %s", c->hex,
@@ -98,7 +98,7 @@ static void compare_generations(struct comparing *c)
 		    "commit-graph generation for commit %s is %" PRIu64
 		    " < %" PRIu64,
 		    c->hex, c->entry.corrected, corrected);
-	/* A generation of 0 is one that was not computed. */
+	/* 0 means that the generation number was not computed. */
 	if (c->entry.level && c->entry.level < generation)
 		say(c, "commit-graph generation for commit %s is %u < %u",
 		    c->hex, (unsigned)c->entry.level, (unsigned)generation);
@@ -142,7 +142,7 @@ static void compare_all(struct comparing *c, struct odb_reader *reader)
 	odb_object_release(reader, &obj);
 }
 
-#define PARENTS_MAX 16 /* for which nothing is allocated */
+#define PARENTS_MAX 16 /* more parents need an allocation */
 
 int commit_graph_compare(struct buf *lines, const struct commit_graph *graph,
 			 uint32_t graph_pos, struct odb_reader *reader)

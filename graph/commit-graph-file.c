@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Laying out a commit-graph file. What has a length that follows from the
- * commits is measured first; room for all of it is reserved, so that putting
- * it there cannot fail.
+ * Writes the bytes of a commit-graph file. All chunks are measured first, and
+ * memory is reserved for the whole file. So writing the chunks cannot fail.
  */
 #include <string.h>
 
@@ -14,7 +13,7 @@
 #include "object/hash.h"
 #include "pack/ids.h"
 
-#define DATE_BITS 34 /* of a committer date in CDAT */
+#define DATE_BITS 34 /* bits of a committer date in CDAT */
 
 struct layout {
 	const struct commit_graph_file *file;
@@ -163,7 +162,7 @@ static void put_bases(struct layout *l)
 		   l->file->base_nr * hash_len(l->file->algo));
 }
 
-/* A chunk that may be there, and what puts it there. */
+/* An optional chunk, and the function that writes it. */
 struct part {
 	struct chunk chunk;
 	void (*put)(struct layout *l);

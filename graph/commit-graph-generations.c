@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Generation numbers, by a depth-first walk with a stack of its own. */
+/* Computes generation numbers by a depth-first walk with an explicit stack. */
 #include "base/mem.h"
 #include "graph/commit-graph-generations.h"
 
-/* A commit whose parents are being looked at. */
+/* A commit whose parents are being visited. */
 struct frame {
 	uint32_t record;
-	uint32_t next; /* parent */
+	uint32_t next; /* index of the next parent */
 };
 
 struct walker {
@@ -19,7 +19,7 @@ struct walker {
 
 static int push(struct walker *w, uint32_t record)
 {
-	/* A commit is on the way at most once. */
+	/* A commit is on the stack at most once. */
 	if (w->nr >= w->l->nr)
 		return error_set(w->err, ERR_CORRUPT,
 				 "commits that are their own ancestors");
@@ -29,7 +29,7 @@ static int push(struct walker *w, uint32_t record)
 	return 0;
 }
 
-/* Raise a commit above a parent. */
+/* Makes the numbers of a commit higher than those of a parent. */
 static void raise(struct commit_graph_record *r,
 		  const struct commit_graph_generation *parent)
 {
@@ -42,8 +42,9 @@ static void raise(struct commit_graph_record *r,
 }
 
 /*
- * A parent's generations: 1 when they are known, 0 when its record has to be
- * gone through first, which is pushed.
+ * Gets the generation numbers of a parent. Returns 1 if they are known, 0 if
+ * the record of the parent must be visited first (it is pushed), or a negative
+ * error code.
  */
 static int get_parent(struct walker *w, uint32_t graph_pos,
 		      struct commit_graph_generation *generation)
@@ -67,7 +68,7 @@ static int get_parent(struct walker *w, uint32_t graph_pos,
 	return 1;
 }
 
-/* All parents are known: the numbers of the commit itself. */
+/* Computes the numbers of a commit whose parents are all known. */
 static int number(struct walker *w, struct commit_graph_record *r)
 {
 	const uint32_t *parents = w->l->parents + r->first_parent;
@@ -86,7 +87,7 @@ static int number(struct walker *w, struct commit_graph_record *r)
 	return 0;
 }
 
-/* Take the topmost frame one step further. */
+/* Advances the top frame by one step. */
 static int step(struct walker *w)
 {
 	struct frame *f = &w->stack[w->nr - 1];
@@ -97,7 +98,9 @@ static int step(struct walker *w)
 		int ret = get_parent(
 			w, w->l->parents[r->first_parent + f->next], &ignored);
 
-		/* After a push it is looked at again, and then known. */
+		/*
+		 * After a push, this parent is visited again, and then known.
+		 */
 		if (ret <= 0)
 			return ret;
 		f->next++;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Generation numbers of the commits of a graph that is being written
+ * Generation numbers of the commits in a new commit-graph
  * (technical/commit-graph):
  *
- *   generation one more than the highest of the parents; 1 without any;
- *              at most COMMIT_GRAPH_GENERATION_MAX
- *   corrected  the committer date, but more than that of each parent; never 0
+ *    generation  one more than the highest of the parents; 1 for a root; at
+ *                most COMMIT_GRAPH_GENERATION_MAX (generation number v1)
+ *    corrected   the committer date, but more than that of each parent; never
+ *                0 (generation number v2)
  */
 #ifndef GRAPH_COMMIT_GRAPH_GENERATIONS_H
 #define GRAPH_COMMIT_GRAPH_GENERATIONS_H
@@ -16,19 +17,19 @@
 #include "graph/commit-graph-file.h"
 #include "graph/commit-graph-layer.h"
 
-/* The generations of a commit in a layer below. */
+/* The generation numbers of a commit in a layer below. */
 struct commit_graph_generation {
 	uint64_t corrected;
 	uint32_t number;
 };
 
 struct commit_graph_generations {
-	struct commit_graph_record *records; /* `generation` and `corrected` are
-						filled in */
+	struct commit_graph_record
+		*records; /* output: `generation` and `corrected` */
 	uint32_t nr;
 	const uint32_t *parents; /* graph_pos */
 	uint32_t below_nr;       /* graph_pos of records[0] */
-	/* Asked about graph_pos below below_nr; NULL where there are none. */
+	/* Finds the numbers for graph_pos < below_nr. NULL if below_nr is 0. */
 	int (*below)(void *ctx, uint32_t graph_pos,
 		     struct commit_graph_generation *generation,
 		     struct error *err);
@@ -37,9 +38,9 @@ struct commit_graph_generations {
 };
 
 /*
- * Compute them all, parents first, without recursion. 0; ERR_CORRUPT where
- * commits are their own ancestors or parents are out of range; ERR_NOMEM;
- * what `below` returned. O(commits and parents).
+ * Computes all generation numbers, parents first, without recursion. Returns 0,
+ * ERR_CORRUPT if a commit is its own ancestor or a parent is out of range,
+ * ERR_NOMEM, or an error of `below`. O(commits and parents).
  */
 int commit_graph_generations_compute(const struct commit_graph_generations *l,
 				     struct error *err);

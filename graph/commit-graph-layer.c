@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Taking one commit-graph file apart, and searching it. */
+/* Parses one commit-graph file, and searches it. */
 #include <string.h>
 
 #include "base/chunk-format.h"
@@ -8,7 +8,7 @@
 #include "graph/commit-graph-layer.h"
 #include "object/hash.h"
 
-/* The chunks that are read, and where each stands in an array of them. */
+/* The chunks that are read, as indices into an array of chunks. */
 enum {
 	CHUNK_FANOUT,
 	CHUNK_IDS,
@@ -36,7 +36,7 @@ static const struct chunk no_chunks[CHUNK_NR] = {
 
 #define FILTERS_HEADER_LEN 12
 
-/* The fanout, which says how many commits there are. */
+/* Parses the fanout, which determines the number of commits. */
 static int take_fanout(struct commit_graph_layer *layer,
 		       const struct chunk *fanout, const uint8_t *bytes,
 		       struct error *err)
@@ -55,7 +55,7 @@ static int take_fanout(struct commit_graph_layer *layer,
 	return ret;
 }
 
-/* The chunks that have to be there. */
+/* Parses the required chunks. */
 static int take_commits(struct commit_graph_layer *layer,
 			const struct chunk *chunks, struct error *err)
 {
@@ -80,7 +80,7 @@ static int take_commits(struct commit_graph_layer *layer,
 	return 0;
 }
 
-/* A chunk of `nr` items, if it is there. */
+/* Checks the size of an optional chunk of `nr` items. */
 static int check_size(const struct chunk *chunk, uint64_t nr, size_t item_len,
 		      const char *what, struct error *err)
 {
@@ -129,7 +129,7 @@ static int take_filters(struct commit_graph_layer *layer,
 	return check_size(ends, layer->nr, 4, "changed-path index", err);
 }
 
-/* Sizes of the chunks, and the fields that follow from them. */
+/* Checks the sizes of all chunks, and sets the fields that depend on them. */
 static int take_chunks(struct commit_graph_layer *layer,
 		       const struct chunk *chunks, const uint8_t *bytes,
 		       struct error *err)

@@ -2,32 +2,35 @@
 /*
  * One commit-graph file, all numbers big-endian (gitformat-commit-graph(5)):
  *
- *   "CGPH" | version 1 | hash id | chunks C | base graphs B      8 bytes
- *   table of contents: (C + 1) x (chunk id 4, file offset 8)
- *   OIDF  256 x 4          fanout
- *   OIDL  nr x hash        commit ids, ascending
- *   CDAT  nr x (hash + 16) tree | parent 1 | parent 2 | level:30 date:34
- *   GDA2  nr x 4           corrected date less the date, or, with the top bit
- *                          set, an index into GDO2
- *   GDO2  k x 8            offsets that need more than 31 bits
- *   EDGE  k x 4            third and later parents; last has its top bit set
- *   BIDX  nr x 4           where each commit's filter ends in BDAT
- *   BDAT  hash version 4 | hashes 4 | bits per entry 4 | filters (bloom.h)
- *   BASE  B x hash         checksums of the layers below
- *   checksum               hash
+ *    "CGPH" | version 1 | hash id | chunks C | base graphs B      8 bytes
+ *    table of contents: (C + 1) x (chunk id 4, file offset 8)
+ *    OIDF  256 x 4          fanout
+ *    OIDL  nr x hash        commit ids, ascending
+ *    CDAT  nr x (hash + 16) tree | parent 1 | parent 2
+ *                           | generation number:30 date:34
+ *    GDA2  nr x 4           corrected date minus date, or, with the top bit
+ *                           set, an index into GDO2
+ *    GDO2  k x 8            offsets that need more than 31 bits
+ *    EDGE  k x 4            second and later parents of commits with more than
+ *                           two; the last one has its top bit set
+ *    BIDX  nr x 4           the end of each commit's filter in BDAT
+ *    BDAT  hash version 4 | hashes 4 | bits per entry 4 | filters (bloom.h)
+ *    BASE  B x hash         checksums of the layers below
+ *    checksum               hash
  *
- * CDAT has to be there, and what it needs; the rest may be missing.
+ * OIDF, OIDL and CDAT are required. EDGE and BASE are required if commits or
+ * the header refer to them. The other chunks are optional.
  *
- * Worked example, one commit c1.. without parents, tree 7e.., level 1, at
- * 1000000000 (0x3b9aca00) seconds:
+ * Worked example: one commit c1.. without parents, tree 7e.., generation number
+ * 1, at 1000000000 (0x3b9aca00) seconds:
  *
- *   CDAT  7e7e7e7e 7e7e7e7e 7e7e7e7e 7e7e7e7e 7e7e7e7e
- *         70000000 70000000 00000004 3b9aca00
- *   GDA2  00000000
- *   BIDX  00000002
- *   BDAT  00000001 00000007 0000000a d924
+ *    CDAT  7e7e7e7e 7e7e7e7e 7e7e7e7e 7e7e7e7e 7e7e7e7e
+ *          70000000 70000000 00000004 3b9aca00
+ *    GDA2  00000000
+ *    BIDX  00000002
+ *    BDAT  00000001 00000007 0000000a d924
  *
- * Immutable; threads may share it.
+ * A layer is immutable, and threads may share it.
  */
 #ifndef GRAPH_COMMIT_GRAPH_LAYER_H
 #define GRAPH_COMMIT_GRAPH_LAYER_H
@@ -46,19 +49,23 @@
 #define COMMIT_GRAPH_NO_PARENT UINT32_C(0x70000000)
 #define COMMIT_GRAPH_EDGE UINT32_C(0x80000000)
 
-/* The highest level: commits above those that have it have it too. */
+/*
+ * The largest generation number. Descendants of a commit that has this number
+ * have it too.
+ */
 #define COMMIT_GRAPH_GENERATION_MAX UINT32_C(0x3fffffff)
 
-/* In GDA2: what is left is an index into GDO2. */
+/* Flag in GDA2: the other bits are an index into GDO2. */
 #define COMMIT_GRAPH_OVERFLOW UINT32_C(0x80000000)
 
 struct commit_graph_layer {
-	struct sys_map map; /* the file, when opened by path */
+	struct sys_map map; /* the file, if opened by path */
 	char *name;         /* owned: file name for messages */
 	enum hash_algo algo;
-	uint32_t nr;          /* commits in this file */
-	uint32_t below_nr;    /* commits in the layers below; the caller's */
-	struct pack_ids ids;  /* these point into the file's bytes */
+	uint32_t nr;       /* commits in this file */
+	uint32_t below_nr; /* commits in the layers below; set by the caller */
+	struct pack_ids ids;  /* this and the following pointers point into the
+				 file's bytes */
 	const uint8_t *data;  /* CDAT */
 	const uint8_t *edges; /* EDGE, or NULL */
 	size_t edge_nr;
@@ -66,27 +73,28 @@ struct commit_graph_layer {
 	const uint8_t *overflow;     /* GDO2 */
 	size_t overflow_nr;
 	const uint8_t *filter_ends; /* BIDX, or NULL: no filters */
-	const uint8_t *filters;     /* BDAT behind its header */
+	const uint8_t *filters;     /* BDAT after its header */
 	size_t filters_len;
 	struct bloom_settings bloom;
-	const uint8_t *bases; /* BASE, or NULL when base_nr is 0 */
+	const uint8_t *bases; /* BASE, or NULL if base_nr is 0 */
 	unsigned base_nr;
 	const uint8_t *checksum; /* the file's last hash_len() bytes */
 };
 
 /*
- * Map and parse a file. ERR_MISSING when it is not there; other errors as
- * commit_graph_layer_parse(). On failure *layer is zeroed.
+ * Maps and parses a file. Returns 0, or an error code with *layer zeroed:
+ * ERR_MISSING if there is no file, or an error of commit_graph_layer_parse().
  */
 int commit_graph_layer_open(struct commit_graph_layer *layer, const char *path,
 			    enum hash_algo algo, struct error *err);
 
 /*
- * Take the bytes of a file apart, borrowed until release: all chunks are
- * there, have the right sizes, and the fanout ascends. Not checked, being
- * O(nr): order of ids and checksum; edges are checked when followed.
- * 0, ERR_CORRUPT, ERR_UNSUPPORTED or ERR_NOMEM with *layer zeroed. Messages
- * are stock Git's where it has one.
+ * Parses the bytes of a file, borrowed until release. Checks that the required
+ * chunks exist, that all chunks have the right sizes, and that the fanout
+ * ascends. Does not check the order of ids and the checksum, which takes O(nr);
+ * edges are checked when they are followed. Returns 0, or ERR_CORRUPT,
+ * ERR_UNSUPPORTED or ERR_NOMEM with *layer zeroed. Messages are those of stock
+ * Git where it has one.
  */
 int commit_graph_layer_parse(struct commit_graph_layer *layer,
 			     const void *bytes, size_t len, enum hash_algo algo,
@@ -94,29 +102,36 @@ int commit_graph_layer_parse(struct commit_graph_layer *layer,
 void commit_graph_layer_release(struct commit_graph_layer *layer);
 
 /*
- * The corrected date of a commit of this file, whose date is `date`; 0 when
- * the file has none. ERR_CORRUPT when it lies outside of GDO2.
+ * Computes the corrected date of a commit in this file whose date is `date`.
+ * *corrected is 0 if the file has no corrected dates. Returns 0, or ERR_CORRUPT
+ * if an index into GDO2 is out of range.
  */
 int commit_graph_layer_corrected(const struct commit_graph_layer *layer,
 				 uint32_t layer_pos, uint64_t date,
 				 uint64_t *corrected, struct error *err);
 
 /*
- * The filter of a commit of this file: its first byte and *len, which is 0 when
- * it was not computed, or the file has none, or says nonsense.
+ * Returns the filter of a commit in this file, and its length in *len. *len is
+ * 0 if the filter was not computed, if the file has no filters, or if the index
+ * is corrupt.
  */
 const uint8_t *commit_graph_layer_filter(const struct commit_graph_layer *layer,
 					 uint32_t layer_pos, size_t *len);
 
-/* Whether filters follow each other: ERR_CORRUPT if not. O(nr). */
+/* Checks that the ends of filters ascend. Returns 0 or ERR_CORRUPT. O(nr). */
 int commit_graph_layer_verify_filters(const struct commit_graph_layer *layer,
 				      struct error *err);
 
-/* Check the checksum of an opened file: reads all of it. */
+/*
+ * Verifies the checksum of an opened file, which reads the whole file. Returns
+ * 0, ERR_CORRUPT or ERR_NOMEM.
+ */
 int commit_graph_layer_verify(const struct commit_graph_layer *layer,
 			      struct error *err);
 
-/* Position in this file of a raw id; false when it is not there. */
+/*
+ * Finds the position of a raw id in this file. Returns false if there is none.
+ */
 static inline bool commit_graph_layer_find(
 	const struct commit_graph_layer *layer, const uint8_t *raw,
 	uint32_t *layer_pos)
@@ -124,7 +139,7 @@ static inline bool commit_graph_layer_find(
 	return pack_ids_find(&layer->ids, raw, layer_pos);
 }
 
-/* The CDAT record of a commit of this file; layer_pos < nr. */
+/* Returns the CDAT record of a commit in this file. Requires layer_pos < nr. */
 const uint8_t *commit_graph_layer_data(const struct commit_graph_layer *layer,
 				       uint32_t layer_pos);
 

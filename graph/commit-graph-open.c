@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding and opening commit-graphs, and what makes them unusable. */
+/* Finds and opens commit-graphs, and decides whether they are usable. */
 #include <ctype.h>
 #include <string.h>
 
@@ -21,7 +21,10 @@ static struct commit_graph *new_graph(enum hash_algo algo)
 	return graph;
 }
 
-/* Put an opened layer on top; takes it over also on failure. */
+/*
+ * Puts an opened layer on top. Takes ownership of the layer, also after an
+ * error.
+ */
 static int push_layer(struct commit_graph *graph,
 		      struct commit_graph_layer *layer, size_t dir_nr,
 		      struct error *err)
@@ -55,7 +58,7 @@ static int push_layer(struct commit_graph *graph,
 	return 0;
 }
 
-/* Open the layer with this checksum from any of the object directories. */
+/* Opens the layer with this checksum from any of the object directories. */
 static int open_layer(struct commit_graph *graph, const struct odb *odb,
 		      const char *hex, struct error *err)
 {
@@ -78,7 +81,10 @@ static int open_layer(struct commit_graph *graph, const struct odb *odb,
 	return ret < 0 ? ret : push_layer(graph, &layer, dir_nr, err);
 }
 
-/* `text` is the content of a commit-graph-chain file: one id per line. */
+/*
+ * Opens the layers that `text`, the content of a commit-graph-chain file,
+ * lists.
+ */
 static int open_chain(struct commit_graph *graph, const struct odb *odb,
 		      const struct buf *text, struct error *err)
 {
@@ -102,7 +108,7 @@ static int open_chain(struct commit_graph *graph, const struct odb *odb,
 	}
 }
 
-/* Layers below the one that is missing or wrong are good. */
+/* Opens a chain. The layers below a missing or broken layer are good. */
 static int take_chain(struct commit_graph *graph, const struct odb *odb,
 		      const char *path, struct error *why)
 {
@@ -147,7 +153,7 @@ out:
 	return ret;
 }
 
-/* Only if all layers have them: one without hides those below. */
+/* Returns whether corrected dates may be used: all layers must have them. */
 static bool has_dates(const struct commit_graph *graph, const struct repo *repo)
 {
 	int64_t version = 2;
@@ -195,7 +201,7 @@ int commit_graph_open_first(struct commit_graph **out, const struct odb *odb,
 	return ret;
 }
 
-/* Whether a file of the repository says anything: a line but for comments. */
+/* Returns whether a file of the repository has a line that is not a comment. */
 static bool has_lines(const struct repo *repo, const char *name)
 {
 	char *path = repo_common_path(repo, name);
@@ -203,7 +209,7 @@ static bool has_lines(const struct repo *repo, const char *name)
 	bool found = true;
 	const char *p;
 
-	/* When in doubt, the graph is not used. */
+	/* If this is unknown, the graph is not used. */
 	if (!path)
 		return true;
 	if (sys_read_file(&text, path, NULL) == ERR_MISSING) {
@@ -223,7 +229,7 @@ static int stop_at_first(void *ctx, const struct ref *ref)
 	return 1;
 }
 
-/* 1, 0 or negative. */
+/* Returns 1 if there are replace refs, 0 if not, or a negative error code. */
 static int has_replace_refs(const struct repo *repo, struct error *err)
 {
 	bool use = true;
@@ -251,7 +257,10 @@ int commit_graph_is_writable(const struct repo *repo, struct error *err)
 	       !has_lines(repo, "info/grafts");
 }
 
-/* Refs are looked at when there is a graph: that takes longer than to see. */
+/*
+ * Looking for replace refs costs more than looking for a graph, so it is done
+ * last.
+ */
 int commit_graph_open(struct commit_graph **out, const struct odb *odb,
 		      struct error *err)
 {
@@ -262,7 +271,7 @@ int commit_graph_open(struct commit_graph **out, const struct odb *odb,
 		ret = commit_graph_open_first(out, odb, 0, err);
 	if (ret <= 0)
 		return ret;
-	/* The stored parents are not those that history has here, then. */
+	/* With replace refs, history may have other parents than the graph. */
 	ret = has_replace_refs(odb->repo, err);
 	if (!ret)
 		return 1;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Putting commit-graph files into place. */
+/* Puts a commit-graph file in place. */
 #include "graph/commit-graph-store.h"
 #include "sys/io.h"
 #include "sys/lockfile.h"
 
 #define FILE_MODE 0444
 
-/* Write, sync, rename. */
+/* Writes, syncs and renames the file. */
 static int write_locked(struct sys_tempfile *lock, const char *path,
 			const struct buf *bytes, enum sys_fsync_method method,
 			struct error *err)

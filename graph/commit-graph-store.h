@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Commit-graph files becoming visible in an object directory:
+ * Puts a single commit-graph file in place in an object directory:
  *
- *   info/commit-graph   one file; wins over a chain
+ *    info/commit-graph   one file; used instead of a chain
  *
- * It is written under its lock's name, made durable as core.fsync says, and
- * renamed: there is the old graph or the new one.
+ * The file is written under the name of its lock, made durable (core.fsync),
+ * and renamed. So readers see either the old graph or the new one.
  */
 #ifndef GRAPH_COMMIT_GRAPH_STORE_H
 #define GRAPH_COMMIT_GRAPH_STORE_H
@@ -15,9 +15,9 @@
 #include "repo/repo.h"
 
 /*
- * Make `bytes` the graph of the object directory `dir`. 0; ERR_DENIED when
- * another process is at it ("Unable to create '...': File exists.") or another
- * error with the old graph in place.
+ * Makes `bytes` the graph of the object directory `dir`. Returns 0, or an error
+ * code with the old graph in place. ERR_DENIED means that another process holds
+ * the lock ("Unable to create '...': File exists.").
  */
 int commit_graph_install(const struct repo *repo, const char *dir,
 			 const struct buf *bytes, struct error *err);

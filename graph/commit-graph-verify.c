@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Checking commit-graphs.
+ * Verifies commit-graphs.
  *
- * A layer whose table of ids is wrong is not looked into. Else its commits are
- * read in the order in which they lie in packs, by all processors; what is
- * said about them comes out in the order of their ids.
+ * If the table of ids of a layer is wrong, the commits of this layer are not
+ * checked. Otherwise all processors read the commits in the order of their
+ * packs. Messages about commits are printed in the order of their ids.
  */
 #include <stdarg.h>
 #include <string.h>
@@ -17,13 +17,13 @@
 #include "graph/commit-graph-verify.h"
 #include "sys/thread.h"
 
-#define TASK_COMMITS 512                /* commits of a task */
-#define READER_CACHE ((size_t)16 << 20) /* bytes, for each thread */
+#define TASK_COMMITS 512                /* commits per task */
+#define READER_CACHE ((size_t)16 << 20) /* bytes per thread */
 
-/* What a task has to say about a commit. */
+/* The errors that a task found in a commit. */
 struct remark {
 	uint32_t layer_pos;
-	struct buf lines; /* each ended by NUL */
+	struct buf lines; /* each line ends in a NUL */
 };
 
 struct remarks {
@@ -36,7 +36,7 @@ struct verifying {
 	const struct commit_graph_verify_options *o;
 	const struct commit_graph *graph;
 	const struct commit_graph_layer *layer;
-	struct sort_item *order;     /* layer_pos, by place in packs */
+	struct sort_item *order;     /* layer_pos, sorted by place in packs */
 	struct odb_reader **readers; /* by thread */
 	struct remarks *remarks;     /* by thread */
 	unsigned thread_nr;
@@ -45,7 +45,7 @@ struct verifying {
 	int found;
 };
 
-/* 0 or ERR_NOMEM. */
+/* Reports an error. Returns 0 or ERR_NOMEM. */
 static int complain(struct verifying *v, int found, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -84,7 +84,7 @@ static int check_order(struct verifying *v, uint32_t layer_pos)
 			oid_raw_to_hex(hex, id, layer->algo));
 }
 
-/* The fanout of first bytes [*byte, end), below which there are `nr` ids. */
+/* Checks the fanout entries [*byte, end), which must all be `nr`. */
 static int check_fanout(struct verifying *v, unsigned *byte, unsigned end,
 			uint32_t nr)
 {
@@ -120,7 +120,10 @@ static int check_ids(struct verifying *v)
 
 /* ---- the commits */
 
-/* Where a commit lies: packs one after the other, loose objects last. */
+/*
+ * Returns a number for the place of a commit: packs one after the other, loose
+ * objects last.
+ */
 static uint64_t place_of(const struct odb *odb, const uint8_t *raw)
 {
 	const struct odb_pack *pack;
@@ -191,7 +194,7 @@ static void say_lines(struct verifying *v, const struct buf *lines)
 	v->found |= COMMIT_GRAPH_IS_WRONG;
 }
 
-/* What the threads have to say, by commit. */
+/* Reports the errors that the threads found, in the order of commits. */
 static int say_remarks(struct verifying *v)
 {
 	struct sort_item *items;
@@ -250,7 +253,7 @@ static int check_commits(struct verifying *v)
 	return ret;
 }
 
-/* ---- layers, and the whole */
+/* ---- layers and graphs */
 
 static int check_layer(struct verifying *v)
 {
@@ -291,7 +294,7 @@ static void close_readers(struct verifying *v)
 	free(v->readers);
 }
 
-/* From the topmost layer down, as stock Git. */
+/* Checks all layers, the topmost layer first, as stock Git does. */
 static int check_graph(struct verifying *v)
 {
 	const struct commit_graph *graph = v->graph;
@@ -310,7 +313,7 @@ static int check_graph(struct verifying *v)
 	return ret;
 }
 
-/* What opening has to say. */
+/* Reports errors that occurred when the graph was opened. */
 static int check_open(struct verifying *v, const struct error *why)
 {
 	int ret = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Asking commit-graphs: one file or a chain of layers. */
+/* Queries on commit-graphs: a single file or a chain of layers. */
 #include <string.h>
 
 #include "base/bytes.h"
@@ -109,7 +109,7 @@ int commit_graph_entry(struct commit_graph_entry *entry,
 					    &entry->corrected, err);
 }
 
-/* Parents being collected. */
+/* The parents collected so far. */
 struct parent_list {
 	uint32_t *parents;
 	size_t max;
@@ -127,7 +127,7 @@ static bool add_parent(struct parent_list *list,
 	return true;
 }
 
-/* Follow the extra edge list from index `edge`. */
+/* Follows the extra edge list from index `edge`. */
 static bool add_edges(struct parent_list *list,
 		      const struct commit_graph_layer *layer, size_t edge)
 {

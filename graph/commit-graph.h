@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Commit-graph files, read only: objects/info/commit-graph or the chain in
+ * Reads commit-graph files: objects/info/commit-graph, or the chain in
  * objects/info/commit-graphs/ (gitformat-commit-graph(5)).
  *
- * `graph_pos` numbers the commits of the whole chain, base layer first, as
- * the format does. Immutable; threads may share it.
+ * `graph_pos` numbers the commits of the whole chain, lowest layer first, as
+ * the format does. A graph is immutable, and threads may share it.
  */
 #ifndef GRAPH_COMMIT_GRAPH_H
 #define GRAPH_COMMIT_GRAPH_H
@@ -24,58 +24,64 @@ struct commit_graph_entry {
 	const uint8_t *oid;  /* raw id */
 	const uint8_t *tree; /* raw id of its tree */
 	uint64_t date;       /* committer date, seconds since 1970 */
-	uint64_t corrected;  /* generation number v2; 0: not to be had */
-	uint32_t level;      /* topological level (generation number v1); 0
-				when the file does not have it */
+	uint64_t corrected;  /* generation number v2 (corrected date); 0: not
+				available */
+	uint32_t level; /* generation number v1; 0 if the file does not have it
+			 */
 };
 
 /*
- * Open the graph of the first object directory that has one. Returns 1, 0
- * when there is none (or core.commitGraph is false, or grafts, replace refs
- * or a shallow file make it unusable), with *out NULL; or a negative error:
- * the caller goes on without it and warns. Of a chain with layers that cannot
- * be opened, the ones below these are used.
+ * Opens the graph of the first object directory that has one. Returns 1 with
+ * *out owned by the caller. Returns 0 with *out NULL if there is no graph, if
+ * core.commitGraph is false, or if grafts, replace refs or a shallow file make
+ * the graph unusable. Returns a negative error code with *out NULL if the graph
+ * is broken; the caller may warn and continue without a graph. If a layer of a
+ * chain cannot be opened, the layers below it are used.
  */
 int commit_graph_open(struct commit_graph **out, const struct odb *odb,
 		      struct error *err);
 void commit_graph_close(struct commit_graph *graph);
 
 /*
- * Whether a commit-graph may be written here: 1; 0 where core.commitGraph is
- * false, or commits have other parents than they say (grafts, a shallow
- * repository); or negative. Replace refs do not matter: a graph is of what the
- * commits themselves say, and is not read as long as there are any.
+ * Returns 1 if a commit-graph may be written here, 0 if not, or a negative
+ * error code. A graph may not be written if core.commitGraph is false, or if
+ * commits have other parents than their objects say (grafts, a shallow
+ * repository). Replace refs do not matter: a graph contains the original
+ * commits, and is not used while there are replace refs.
  */
 int commit_graph_is_writable(const struct repo *repo, struct error *err);
 
 /*
- * Check the checksums of all layers, for those who act on what commits do not
- * reach. O(bytes). 0, ERR_CORRUPT or ERR_NOMEM.
+ * Verifies the checksums of all layers. Callers that act on unreachable commits
+ * need this. Returns 0, ERR_CORRUPT or ERR_NOMEM. O(bytes).
  */
 int commit_graph_verify(const struct commit_graph *graph, struct error *err);
 
-/* Number of commits in all layers. */
+/* Returns the number of commits in all layers. */
 uint32_t commit_graph_nr(const struct commit_graph *graph);
 
-/* Whether its commits have levels: old files have none. */
+/* Returns whether the graph has generation numbers. Old files have none. */
 bool commit_graph_has_generations(const struct commit_graph *graph);
 
 bool commit_graph_find(const struct commit_graph *graph, const uint8_t *raw,
 		       uint32_t *graph_pos);
 
-/* Raw id of a commit; NULL when there is no such position. */
+/* Returns the raw id of a commit, or NULL if there is no such position. */
 const uint8_t *commit_graph_oid_raw(const struct commit_graph *graph,
 				    uint32_t graph_pos);
 
-/* Data of a commit; ERR_CORRUPT when the file's parts disagree. */
+/*
+ * Gets the data of a commit. Returns 0, or ERR_CORRUPT if parts of the file
+ * contradict each other.
+ */
 int commit_graph_entry(struct commit_graph_entry *entry,
 		       const struct commit_graph *graph, uint32_t graph_pos,
 		       struct error *err);
 
 /*
- * Graph positions of its parents, at most `max` written to `parents`. Returns
- * how many there are (the caller asks again when more than max), or
- * ERR_CORRUPT.
+ * Stores the positions of a commit's parents, at most `max`, in `parents`.
+ * Returns the number of parents, or ERR_CORRUPT. If the number exceeds `max`,
+ * call again with more space.
  */
 int commit_graph_parents(const struct commit_graph *graph, uint32_t graph_pos,
 			 uint32_t *parents, size_t max, struct error *err);
@@ -87,23 +93,27 @@ struct commit_graph_filter {
 };
 
 /*
- * The filter of a commit, graph_pos < nr; of no bytes where there is none, or
- * one of other settings.
+ * Gets the filter of a commit. Requires graph_pos < nr. The filter has no bytes
+ * if there is none, or if it has other settings.
  */
 void commit_graph_filter(struct commit_graph_filter *filter,
 			 const struct commit_graph *graph, uint32_t graph_pos,
 			 const struct bloom_settings *settings);
 
 /*
- * The version of filters to read and write, as commitGraph.changedPathsVersion
- * says: -1, the default: as there are; 0: none are read; 1 or 2. Where it is
- * not set, commitGraph.readChangedPaths counts. Values that Git does not have
- * are 0. 0 or ERR_INVALID.
+ * Gets the version of filters to read and write from
+ * commitGraph.changedPathsVersion, or else commitGraph.readChangedPaths. -1
+ * (the default) means the version of existing filters, and 0 means that no
+ * filters are read. Otherwise the version is 1 or 2; unknown values become 0.
+ * Returns 0 or ERR_INVALID.
  */
 int commit_graph_filter_version(int64_t *version, const struct config *config,
 				struct error *err);
 
-/* Settings of the filters of the topmost layer that has any; false: none. */
+/*
+ * Gets the settings of filters in the topmost layer that has filters. Returns
+ * false if no layer has any.
+ */
 bool commit_graph_filter_settings(struct bloom_settings *settings,
 				  const struct commit_graph *graph);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* graph/bloom.c: known hashes, and filters that forget nothing. */
+/* graph/bloom.c: known hashes, and filters without false negatives. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include "graph/bloom.h"
 #include "t/unit/random.h"
 
-/* Values that everybody's murmur3 gives. */
+/* Values of standard murmur3. */
 static void test_murmur3(void **state)
 {
 	static const char fox[] = "The quick brown fox jumps over the lazy dog";
@@ -29,7 +29,7 @@ static void test_murmur3(void **state)
 			 0x2fa826cd);
 }
 
-/* Version 1 differs where there are bytes from 0x80 on, and only there. */
+/* Version 1 differs only if there are bytes from 0x80 on. */
 static void test_versions(void **state)
 {
 	static const struct {
@@ -123,7 +123,7 @@ static void test_random(void **state)
 			wrong += bloom_filter_has(filter, len, &key, &settings);
 		}
 	}
-	/* About one in a hundred by theory. */
+	/* Theory says about one in a hundred. */
 	assert_true(wrong * 25 < asked);
 }
 

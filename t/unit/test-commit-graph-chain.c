@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* graph/commit-graph-chain.c: which layers stay, and what becomes of files. */
+/*
+ * graph/commit-graph-chain.c: which layers stay, and which files are removed.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +15,7 @@
 
 #define LAYERS 4
 
-/* Layers of these sizes, the first `elsewhere` in another directory. */
+/* Makes layers of these sizes, the first `elsewhere` in another directory. */
 static size_t kept(const uint32_t *sizes, size_t elsewhere, uint64_t new_nr,
 		   const struct commit_graph_split_options *o)
 {
@@ -77,7 +79,7 @@ static const char layer_bb[] = "commit-graphs/graph-"
 static const char layer_cc[] = "commit-graphs/graph-"
 			       "cccccccccccccccccccccccccccccccccccccccc.graph";
 
-/* Install a layer on top of `kept` layers. */
+/* Installs a layer on top of `kept` layers. */
 static int install(struct graphchain *f, size_t kept_nr, int64_t expiry)
 {
 	struct commit_graph_chain_lock lock;
@@ -128,7 +130,7 @@ static void test_install(void **state)
 	assert_int_equal(install(&f, 1, 0), 0);
 	assert_chain(&f, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n"
 			 "cccccccccccccccccccccccccccccccccccccccc\n");
-	/* Nothing is old enough; then everything is. */
+	/* First no file is old enough, then all are. */
 	assert_true(is_there(&f, layer_bb));
 	assert_int_equal(install(&f, 0, sys_clock_seconds() + 1), 0);
 	assert_chain(&f, "cccccccccccccccccccccccccccccccccccccccc\n");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* graph/commit-graph-compare.c: each thing that can be wrong with a commit. */
+/* graph/commit-graph-compare.c: each possible error about a commit. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ static struct buf compare(struct writtengraph *g, uint32_t graph_pos)
 	return lines;
 }
 
-/* Where a field of a commit's record is. */
+/* Returns the offset of a field in a commit's record. */
 static char *field(struct writtengraph *g, uint32_t graph_pos, size_t off)
 {
 	return writtengraph_chunk(g, "CDAT") + graph_pos * RECORD + off;

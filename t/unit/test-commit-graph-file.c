@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* graph/commit-graph-file.c: what is written is what is read. */
+/* graph/commit-graph-file.c: a written file is read back unchanged. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ static struct commit_graph_record record(uint8_t id, uint64_t date,
 	return r;
 }
 
-/* Append, and take apart again. */
+/* Writes a file and parses it. */
 static void write_file(struct buf *out, struct commit_graph_layer *layer,
 		       const struct commit_graph_file *file)
 {
@@ -83,7 +83,7 @@ static void test_parents(void **state)
 	struct commit_graph_layer layer;
 	struct buf out = BUF_INIT;
 
-	buf_append_char(&out, 'x'); /* what is there already stays */
+	buf_append_char(&out, 'x'); /* earlier bytes stay */
 	write_file(&out, &layer, &file);
 	assert_int_equal(out.data[0], 'x');
 	assert_int_equal(layer.nr, 4);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* graph/commit-graph-generations.c: random graphs against the definition. */
+/*
+ * graph/commit-graph-generations.c: random graphs compared with the definition.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,7 +37,7 @@ static int below(void *ctx, uint32_t graph_pos,
 	return 0;
 }
 
-/* Parents of i are at shuffled places, so that no order helps. */
+/* Positions are shuffled, so that no order helps. */
 static void make(struct graph *g, uint64_t *seed)
 {
 	uint32_t place[NR];
@@ -63,7 +65,7 @@ static void make(struct graph *g, uint64_t *seed)
 	}
 }
 
-/* The definition, by recursion. */
+/* The definition, as a recursive function. */
 static void slow(const struct graph *g, uint32_t graph_pos,
 		 struct commit_graph_generation *out)
 {

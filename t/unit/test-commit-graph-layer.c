@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* graph/commit-graph-layer.c: a file by hand, and every way to spoil it. */
+/*
+ * graph/commit-graph-layer.c: a file made by hand, and many ways to damage it.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -101,7 +103,7 @@ static void test_header(void **state)
 	}
 }
 
-/* Cut short anywhere, a file is refused; from its own allocation for ASan. */
+/* A truncated file is refused. It is in its own allocation for ASan. */
 static void test_truncated(void **state)
 {
 	struct buf bytes = BUF_INIT;

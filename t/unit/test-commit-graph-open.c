@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* graph/commit-graph-open.c: chains, and when a graph is not used. */
+/* graph/commit-graph-open.c: chains, and unusable graphs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* graph/commit-graph-store.c: into place, or not at all. */
+/* graph/commit-graph-store.c: a file is put in place, or nothing changes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

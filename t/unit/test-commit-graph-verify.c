@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* graph/commit-graph-verify.c: what is found, and in which order it is said. */
+/* graph/commit-graph-verify.c: which errors are found, and their order. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* graph/commit-graph.c: commits and their parents, over layers. */
+/* graph/commit-graph.c: commits and their parents, in several layers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -83,7 +83,7 @@ static void test_chain(void **state)
 	tmprepo_release(&f.t);
 }
 
-/* Each parent field that leads out of the file. */
+/* Each parent field that points out of the file. */
 static void test_bad_parents(void **state)
 {
 	static const uint32_t bad_edges[] = {0, 1};
@@ -91,7 +91,7 @@ static void test_bad_parents(void **state)
 		{1, 1, 9, NONE, 1, 1},
 		{2, 1, 0, 9, 1, 1},
 		{3, 1, NONE, 0, 1, 1},
-		{4, 1, 0, EDGE | 0, 1, 1}, /* without an end */
+		{4, 1, 0, EDGE | 0, 1, 1}, /* without an end marker */
 		{5, 1, 0, EDGE | 2, 1, 1},
 		{6, 1, EDGE | 0, NONE, 1, 1},
 	};
