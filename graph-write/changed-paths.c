@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Computing filters. Commits are handed out along first parents, so that the
- * tree of one is the other side of the next, in a thread's cache.
+ * Computes filters. Commits are processed along first parents. So the tree of
+ * one commit is also needed for the next, and is in the thread's cache.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,14 +13,14 @@
 #include "sys/thread.h"
 
 #define TASK_COMMITS 256
-#define CACHE_LIMIT ((size_t)48 << 20) /* bytes, for each thread */
-#define STOPPED 1                      /* more entries than a filter is for */
+#define CACHE_LIMIT ((size_t)48 << 20) /* bytes per thread */
+#define STOPPED 1                      /* more entries than a filter may have */
 
 /* The entries of one commit's filter. */
 struct entries {
 	struct bloom_key keys[BLOOM_ENTRIES_MAX * 2];
 	size_t nr;
-	struct buf last; /* the path before this one */
+	struct buf last; /* the previous path */
 	uint32_t version;
 };
 
@@ -34,9 +34,9 @@ struct computing {
 	struct history *h;
 	const struct graph_records *r;
 	const struct changed_paths_options *o;
-	uint32_t *todo; /* records, in the order in which they are done */
+	uint32_t *todo; /* records, in the order of processing */
 	size_t todo_nr;
-	uint32_t *spans; /* by record: thread and where its filter begins */
+	uint32_t *spans; /* by record: thread, and start of its filter */
 	size_t *starts;
 	struct worker *workers; /* by thread */
 	struct progress meter;
@@ -54,8 +54,8 @@ static int cmp_keys(const void *va, const void *vb)
 }
 
 /*
- * One of each. A path is twice among them only when a file became a directory
- * or the other way round.
+ * Removes duplicates. A path occurs twice only if a file became a directory, or
+ * the other way round.
  */
 static void drop_doubles(struct entries *e)
 {
@@ -79,7 +79,9 @@ static int add_entry(struct entries *e, const char *path, size_t len)
 	return 0;
 }
 
-/* A changed path, and the directories above that the last one was not in. */
+/*
+ * Adds a changed path, and its directories that the previous path was not in.
+ */
 static int take_path(void *ctx, const char *path, size_t len,
 		     enum path_change change)
 {
@@ -108,7 +110,7 @@ static uint32_t tree_of(const struct computing *c, uint32_t commit_nr)
 	return c->h->commits[commit_nr].tree_pos;
 }
 
-/* Append the filter; its length. 0 when out of memory. */
+/* Appends the filter. Returns its length, or 0 if memory runs out. */
 static size_t put_filter(struct buf *out, struct entries *e, bool is_large,
 			 const struct bloom_settings *settings)
 {
@@ -172,9 +174,9 @@ static int run_task(void *ctx, unsigned thread_nr, size_t task_nr,
 	return ret;
 }
 
-/* ---- what is to be done */
+/* ---- planning */
 
-/* Take over what the old graph has. */
+/* Takes over filters of the old graph. */
 static void reuse(struct computing *c)
 {
 	for (uint32_t i = 0; c->o->old && i < c->r->nr; i++) {
@@ -188,7 +190,10 @@ static void reuse(struct computing *c)
 	}
 }
 
-/* Those without a filter, of the lowest generations if not all. */
+/*
+ * Chooses records without a filter. If there are too many, chooses those with
+ * the lowest corrected dates.
+ */
 static int choose(struct computing *c, uint8_t *chosen, struct error *err)
 {
 	struct sort_item *items = mem_alloc(c->r->nr, sizeof(*items));
@@ -212,7 +217,10 @@ static int choose(struct computing *c, uint8_t *chosen, struct error *err)
 	return ret < 0 ? error_nomem(err) : 0;
 }
 
-/* Along first parents, from the commits that were met first. */
+/*
+ * Orders the chosen commits along first parents, beginning with the commits
+ * that the walk found first.
+ */
 static int put_in_order(struct computing *c, uint8_t *chosen, struct error *err)
 {
 	uint32_t *record_of = mem_alloc(c->h->nr, sizeof(*record_of));
@@ -240,7 +248,7 @@ static int put_in_order(struct computing *c, uint8_t *chosen, struct error *err)
 	return 0;
 }
 
-/* First parents in layers below have not been read yet. */
+/* First parents in lower layers have not been read yet. */
 static int read_parents(struct computing *c, struct error *err)
 {
 	int ret = 0;
@@ -268,7 +276,7 @@ static int plan(struct computing *c, struct error *err)
 	return ret;
 }
 
-/* ---- the whole */
+/* ---- all commits */
 
 static int open_workers(struct computing *c, struct objspace *space)
 {
@@ -306,7 +314,10 @@ static void close_workers(struct computing *c)
 	free(c->todo);
 }
 
-/* Where the filters are: buffers do not move any more. */
+/*
+ * Sets the pointers to the filters, after the buffers have their final
+ * addresses.
+ */
 static void settle(struct computing *c)
 {
 	for (size_t i = 0; i < c->todo_nr; i++) {

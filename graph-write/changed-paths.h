@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The changed-path filters of a commit-graph file (graph/bloom.h): which paths
- * each commit has changed against its first parent. By all processors; filters
- * of the graph that is replaced are taken over.
+ * Computes the changed-path filters of a commit-graph file (graph/bloom.h): the
+ * paths that each commit has changed against its first parent. All processors
+ * are used. Filters of the replaced graph are taken over.
  */
 #ifndef GRAPH_WRITE_CHANGED_PATHS_H
 #define GRAPH_WRITE_CHANGED_PATHS_H
@@ -18,12 +18,12 @@
 struct changed_paths_options {
 	struct bloom_settings settings;
 	/*
-	 * Filters that are computed at most, those of the lowest generations;
-	 * negative: all. Others are left empty.
+	 * Limit of computed filters; negative: no limit. Commits with the
+	 * lowest corrected dates come first. The other filters are left empty.
 	 */
 	int64_t max_new;
 	const struct commit_graph *old;      /* borrowed; NULL: none */
-	unsigned threads;                    /* 0: as many as processors */
+	unsigned threads;                    /* 0: one per processor */
 	const struct progress_out *progress; /* or NULL */
 };
 
@@ -39,8 +39,9 @@ struct changed_paths {
 	}
 
 /*
- * Compute the filters of the records, whose generations are known. First
- * parents in layers below are read. 0 or a negative error; release in any case.
+ * Computes the filters of the records. Generation numbers must be known. First
+ * parents in lower layers are read. Returns 0 or a negative error code. Release
+ * *out in any case.
  */
 int changed_paths_compute(struct changed_paths *out, struct graph_commits *c,
 			  const struct graph_records *records,

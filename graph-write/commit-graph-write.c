@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From refs, packs or ids to a commit-graph file. */
+/* Writes a commit-graph file from refs, packs or ids. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -11,13 +11,13 @@
 #include "graph/commit-graph-store.h"
 #include "refs/refs.h"
 
-/* A graph in the making. */
+/* The state of writing a graph. */
 struct writing {
 	const struct odb *odb;
 	const struct commit_graph_options *o;
-	struct commit_graph *graph;          /* what there is, or NULL */
-	size_t kept;                         /* its layers that stay below */
-	struct commit_graph_chain_lock lock; /* with a chain */
+	struct commit_graph *graph; /* the existing graph, or NULL */
+	size_t kept;                /* number of its layers that stay below */
+	struct commit_graph_chain_lock lock; /* only for a chain */
 	struct graph_commits commits;
 	struct graph_records records;
 	struct changed_paths filters;
@@ -54,7 +54,7 @@ int commit_graph_options_load(struct commit_graph_options *o,
 	return ret < 0 ? ret : 0;
 }
 
-/* ---- where to start */
+/* ---- tips */
 
 static int add_ref(void *ctx, const struct ref *ref)
 {
@@ -67,7 +67,7 @@ static int add_ref(void *ctx, const struct ref *ref)
 	return ret < 0 ? ret : 0;
 }
 
-/* Broken refs are left out. */
+/* Broken refs are skipped. */
 static int add_refs(struct writing *w)
 {
 	struct error warning = ERROR_INIT;
@@ -104,7 +104,9 @@ static int add_packs(struct writing *w)
 	return ret;
 }
 
-/* The pack whose index `name` is, in the directory that is written to. */
+/*
+ * Returns the pack in the target directory whose index has this name, or NULL.
+ */
 static struct pack *find_pack(const struct writing *w, const char *name)
 {
 	const char *dir = w->odb->dirs[w->o->dir_nr];
@@ -171,7 +173,7 @@ static bool is_split(const struct writing *w)
 	return w->o->split.split != COMMIT_GRAPH_SPLIT_NONE;
 }
 
-/* Number of commits in the layers that stay. */
+/* Returns the number of commits in the layers that stay. */
 static uint32_t below_nr(const struct writing *w)
 {
 	if (!w->kept)
@@ -181,7 +183,7 @@ static uint32_t below_nr(const struct writing *w)
 		       : w->graph->layers[w->kept].below_nr;
 }
 
-/* Decide what is merged, and collect it too. */
+/* Decides which layers are merged, and collects their commits. */
 static int merge_layers(struct writing *w)
 {
 	w->kept = commit_graph_layers_kept(w->graph, w->o->dir_nr,
@@ -196,7 +198,7 @@ static int merge_layers(struct writing *w)
 	return graph_commits_reach(&w->commits, w->err);
 }
 
-/* The generations of a commit below. */
+/* Gets the generation numbers of a commit in a layer below. */
 static int get_below(void *ctx, uint32_t graph_pos,
 		     struct commit_graph_generation *generation,
 		     struct error *err)
@@ -215,7 +217,7 @@ static int get_below(void *ctx, uint32_t graph_pos,
 					    err);
 }
 
-/* Corrected dates are of use only when all layers below have them. */
+/* Corrected dates are useful only if all layers below have them. */
 static bool wants_dates(const struct writing *w)
 {
 	bool wanted = w->o->generation_version == 2;
@@ -225,7 +227,7 @@ static bool wants_dates(const struct writing *w)
 	return wanted;
 }
 
-/* Checksums of the layers below, one after the other. */
+/* Appends the checksums of the layers below. */
 static int put_bases(struct buf *out, const struct writing *w)
 {
 	for (size_t i = 0; i < w->kept; i++)
@@ -235,7 +237,7 @@ static int put_bases(struct buf *out, const struct writing *w)
 	return 0;
 }
 
-/* ---- the way through */
+/* ---- steps */
 
 static int number_commits(struct writing *w)
 {
@@ -252,7 +254,7 @@ static int number_commits(struct writing *w)
 	return commit_graph_generations_compute(&generations, w->err);
 }
 
-/* Where it belongs; a single file takes the place of a chain. */
+/* Puts the file in place. A single file replaces a chain. */
 static int install(struct writing *w, const struct buf *bytes,
 		   const struct oid *checksum)
 {
@@ -277,8 +279,8 @@ static int install(struct writing *w, const struct buf *bytes,
 }
 
 /*
- * Whether filters are written, and of which version. Those of the old graph
- * are good when they are of that version.
+ * Returns whether to write filters, and sets their settings. Filters of the old
+ * graph can be reused if they have the same version.
  */
 static bool wants_filters(struct writing *w)
 {
@@ -358,12 +360,12 @@ static int write_graph(struct writing *w)
 }
 
 /*
- * What is there already, usable or not; a broken one is replaced. A chain is
- * looked at under its lock.
+ * Opens the existing graph, usable or not. A broken graph is replaced. A chain
+ * is read under its lock.
  */
 static int open_old(struct writing *w)
 {
-	/* Before it is known how many commits are new. */
+	/* The number of new commits is not known yet. */
 	const struct commit_graph_split_options at_most = {
 		.split = w->o->split.split == COMMIT_GRAPH_SPLIT_MERGE
 				 ? COMMIT_GRAPH_SPLIT_NO_MERGE

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writing commit-graphs: which commits (graph-commits.h), their generations
- * (graph/commit-graph-generations.h), the file (graph/commit-graph-file.h) and
- * its place (graph/commit-graph-store.h, graph/commit-graph-chain.h). What `git
- * commit-graph write` does, for this and for others that leave a repository
- * with a graph (gc).
+ * Writes commit-graphs: collects commits (graph-commits.h), computes generation
+ * numbers (graph/commit-graph-generations.h), makes the file
+ * (graph/commit-graph-file.h) and puts it in place (graph/commit-graph-store.h,
+ * graph/commit-graph-chain.h). `git commit-graph write`, gc and others use it.
  */
 #ifndef GRAPH_WRITE_COMMIT_GRAPH_WRITE_H
 #define GRAPH_WRITE_COMMIT_GRAPH_WRITE_H
@@ -19,7 +18,7 @@
 #include "odb/odb.h"
 #include "sys/progress.h"
 
-/* Where the commits come from; what they reach comes along. */
+/* The source of the tips. All commits that they reach are written. */
 enum commit_graph_source {
 	COMMIT_GRAPH_FROM_PACKS,   /* all packs */
 	COMMIT_GRAPH_FROM_REFS,    /* all refs */
@@ -29,44 +28,51 @@ enum commit_graph_source {
 
 struct commit_graph_options {
 	enum commit_graph_source source;
-	const struct oid *commits; /* borrowed; others than commits, and tags
-				      of such, are left out */
+	const struct oid *commits; /* borrowed; objects that are not commits, or
+				      tags of commits, are ignored */
 	size_t commit_nr;
-	const char *const *packs; /* borrowed: names of pack indexes of the
+	const char *const *packs; /* borrowed: names of pack indexes in the
 				     object directory */
 	size_t pack_nr;
-	bool append; /* the commits of the graph that is there, too */
+	bool append; /* also write the commits of the existing graph */
 	/*
-	 * Changed-path filters: 1, 0, or negative: if the graph that is there
-	 * has some. The version: 1, 2, or negative: as there, else 1; with 0,
-	 * 1 is written and nothing of the old ones is taken over.
+	 * Write changed-path filters: 1, 0, or negative: only if the existing
+	 * graph has some. The version is 1, 2, or negative: as in the existing
+	 * graph, or else 1. With 0, version 1 is written and no old filter is
+	 * reused.
 	 */
 	int changed_paths;
 	int64_t changed_paths_version;
 	int64_t max_new_filters; /* negative: no limit */
 	struct commit_graph_split_options split;
-	int64_t expiry; /* of layers that are in no chain any more: seconds
-			   since 1970; INT64_MAX, the default: at once; see
+	int64_t expiry; /* unused layers are removed if they were last changed
+			   at or before this time, in seconds since 1970.
+			   INT64_MAX (default): at once; see
 			   graph/commit-graph-chain.h */
-	size_t dir_nr;  /* of odb->dirs: where to write */
-	unsigned generation_version;         /* 1: no corrected dates; 2 */
+	size_t dir_nr;  /* index in odb->dirs of the target directory */
+	unsigned generation_version; /* 1: without corrected dates; 2: with them
+				      */
 	const struct progress_out *progress; /* borrowed; NULL: none */
 };
 
 /*
- * Options as the configuration has them (commitGraph.*), from all refs into
- * one file of the repository's own object directory. 0 or ERR_INVALID.
+ * Loads the options from commitGraph.*. The defaults are all refs as the
+ * source, and one file in the repository's own object directory. Returns 0 or
+ * ERR_INVALID.
  */
 int commit_graph_options_load(struct commit_graph_options *o,
 			      const struct repo *repo, struct error *err);
 
 /*
- * Write. 1 when a file was written; 0 when there are no commits (for a chain:
- * no new ones), or none may be written here (commit_graph_is_writable());
- * ERR_INVALID for an id of `commits` without object ("invalid object: <id>")
- * and a name of `packs` without index ("error adding pack <path>");
- * ERR_MISSING for a commit that is reached and not there; ERR_DENIED while
- * another process writes; or another error, with the graph as it was.
+ * Writes a graph. Returns 1 if a file was written. Returns 0 if there are no
+ * commits (for a chain: no new ones), or if commit_graph_is_writable() says
+ * that no graph may be written. Otherwise returns an error code, with the graph
+ * unchanged:
+ *
+ * - ERR_INVALID: an id in `commits` has no object ("invalid object: <id>"), or
+ *   a name in `packs` has no index ("error adding pack <path>").
+ * - ERR_MISSING: a reachable commit is missing.
+ * - ERR_DENIED: another process is writing a graph.
  */
 int commit_graph_write(const struct odb *odb,
 		       const struct commit_graph_options *options,

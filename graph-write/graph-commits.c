@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Collecting the commits of a commit-graph file. */
+/* Collects the commits of a commit-graph file. */
 #include <string.h>
 
 #include "base/bytes.h"
@@ -103,7 +103,7 @@ int graph_commits_add_graph(struct graph_commits *c,
 	return ret;
 }
 
-/* Whether a layer below has the commit, and where. */
+/* Returns whether a layer below has the commit, and its position. */
 static bool is_below(struct graph_commits *c, const struct oid *oid,
 		     uint32_t *graph_pos)
 {
@@ -115,7 +115,7 @@ static bool is_below(struct graph_commits *c, const struct oid *oid,
 static void commit_oid(struct oid *oid, struct graph_commits *c,
 		       uint32_t commit_nr)
 {
-	/* Looking an id up changes nothing in the space. */
+	/* Looking up an id does not change the space. */
 	objspace_oid(oid, &c->walk.space,
 		     c->walk.history.commits[commit_nr].obj_pos);
 }
@@ -132,7 +132,7 @@ int graph_commits_reach(struct graph_commits *c, struct error *err)
 		       "Expanding reachable commits in commit graph", 0);
 	if (!c->below_nr)
 		history_read_ahead(h);
-	/* Parsing a commit adds its parents at the end. */
+	/* Parsing a commit appends its parents to the history. */
 	for (uint32_t i = 0; !ret && i < h->nr; i++) {
 		if (h->commits[i].parsed)
 			continue;
@@ -167,8 +167,8 @@ void graph_records_release(struct graph_records *r)
 }
 
 /*
- * Put the commits of `items`, which are sorted by the first bytes of their
- * ids, into the full order: few have these bytes in common.
+ * Sorts `items` completely. They are already sorted by the first bytes of their
+ * ids, and few ids share these bytes.
  */
 static void settle_ties(struct sort_item *items, size_t nr,
 			struct graph_commits *c)
@@ -191,7 +191,7 @@ static void settle_ties(struct sort_item *items, size_t nr,
 	}
 }
 
-/* The parsed commits, by id. */
+/* Lists the parsed commits, sorted by id. */
 static int sort_commits(struct sort_item *items, struct graph_commits *c)
 {
 	const struct history *h = &c->walk.history;
@@ -225,7 +225,10 @@ static void fill_record(struct commit_graph_record *r, struct graph_commits *c,
 	objspace_oid(&r->tree, &c->walk.space, commit->tree_pos);
 }
 
-/* Where each commit of the history is: below, or among the records. */
+/*
+ * Finds the position of each commit in the history: in a layer below, or among
+ * the records.
+ */
 static int place_commits(uint32_t *places, const struct graph_records *r,
 			 struct graph_commits *c, struct error *err)
 {

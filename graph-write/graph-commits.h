@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The commits that go into a commit-graph file: some to start from, and all
- * that they reach, as far as the layers below do not have it.
+ * Collects the commits of a commit-graph file: tips, and all commits that they
+ * reach and the layers below do not have.
  *
- * What a commit says is read from the object, not from a commit-graph: a
- * mistake in the one that is replaced does not live on. One thread calls.
+ * Commits are read from their objects, not from a commit-graph, so that errors
+ * in the replaced graph are not copied. For one thread.
  */
 #ifndef GRAPH_WRITE_GRAPH_COMMITS_H
 #define GRAPH_WRITE_GRAPH_COMMITS_H
@@ -18,43 +18,44 @@
 #include "walk/walk.h"
 
 struct graph_commits {
-	struct walk walk;                 /* its history is what is collected */
+	struct walk walk; /* its history is the collected commits */
 	const struct commit_graph *graph; /* borrowed; NULL: none */
-	uint32_t below_nr; /* commits of the graph at a lower graph_pos are
-			      not collected; may be lowered */
-	const struct progress_out *progress; /* may be set */
+	uint32_t below_nr; /* commits of the graph below this graph_pos are not
+			      collected; may be lowered */
+	const struct progress_out *progress; /* may be set by the caller */
 };
 
-/* 0 or a negative error with nothing to release. */
+/* Returns 0, or a negative error code with nothing to release. */
 int graph_commits_open(struct graph_commits *c, const struct odb *odb,
 		       const struct commit_graph *graph, uint32_t below_nr,
 		       struct error *err);
 void graph_commits_close(struct graph_commits *c);
 
-/* What is wrong with an id to start from. */
+/* How to treat an id whose object is missing. */
 enum graph_commits_missing {
-	GRAPH_COMMITS_SKIP_MISSING,   /* it is left out */
+	GRAPH_COMMITS_SKIP_MISSING,   /* skip it */
 	GRAPH_COMMITS_REFUSE_MISSING, /* ERR_INVALID "invalid object: <id>" */
 };
 
 /*
- * Start from an object. Tags are followed; what is no commit then is left out.
- * 1 when it was a commit, 0, or a negative error.
+ * Adds a tip. Tags are followed. An object that is not a commit is ignored.
+ * Returns 1 if it was a commit, 0 if not, or a negative error code.
  */
 int graph_commits_add(struct graph_commits *c, const struct oid *oid,
 		      enum graph_commits_missing missing, struct error *err);
 
-/* Start from an object that is a commit. 0 or ERR_NOMEM. */
+/* Adds a tip that is known to be a commit. Returns 0 or ERR_NOMEM. */
 int graph_commits_add_raw(struct graph_commits *c, const uint8_t *raw,
 			  struct error *err);
 
-/* Start from all commits of a pack. 0 or a negative error. */
+/* Adds all commits of a pack as tips. Returns 0 or a negative error code. */
 int graph_commits_add_pack(struct graph_commits *c, struct pack *pack,
 			   struct error *err);
 
 /*
- * Start from the commits of the graph that are at or behind `graph_pos`, but
- * for those (`missing`) whose objects are gone. 0 or a negative error.
+ * Adds the commits of the graph from `graph_pos` on as tips. With
+ * GRAPH_COMMITS_SKIP_MISSING, commits without objects are skipped. Returns 0 or
+ * a negative error code.
  */
 int graph_commits_add_graph(struct graph_commits *c,
 			    const struct commit_graph *graph,
@@ -62,16 +63,19 @@ int graph_commits_add_graph(struct graph_commits *c,
 			    enum graph_commits_missing missing,
 			    struct error *err);
 
-/* Add all that is reached. 0 or a negative error. */
+/* Adds all reachable commits. Returns 0 or a negative error code. */
 int graph_commits_reach(struct graph_commits *c, struct error *err);
 
-/* Number of collected commits; after graph_commits_reach(). */
+/*
+ * Returns the number of collected commits. Call it after graph_commits_reach().
+ */
 uint32_t graph_commits_nr(struct graph_commits *c);
 
-/* The collected commits as a file has them, without generations. */
+/* The collected commits as records of a file, without generation numbers. */
 struct graph_records {
 	struct commit_graph_record *records; /* owned: by id, ascending */
-	uint32_t *commit_nrs; /* owned: of each record, in the history */
+	uint32_t *
+		commit_nrs; /* owned: commit_nr of each record in the history */
 	uint32_t nr;
 	uint32_t *parents; /* owned: graph_pos */
 };
@@ -82,8 +86,8 @@ struct graph_records {
 	}
 
 /*
- * 0; ERR_UNSUPPORTED for more commits than the format has numbers for;
- * ERR_NOMEM. *r is to be released in any case.
+ * Makes the records. Returns 0, ERR_UNSUPPORTED if there are more commits than
+ * the format can number, or ERR_NOMEM. Release *r in any case.
  */
 int graph_commits_records(struct graph_records *r, struct graph_commits *c,
 			  struct error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counting the commits that a commit-graph lacks. */
+/* Counts the commits that a commit-graph lacks. */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -45,7 +45,9 @@ static int push_link(void *ctx, const struct oid *to, enum object_type type,
 	return type == OBJ_COMMIT || type == OBJ_TAG ? push(ctx, to) : 0;
 }
 
-/* 1 when that was the last one to be counted. */
+/*
+ * Visits an object. Returns 1 if the limit is reached, 0 if not, or ERR_NOMEM.
+ */
 static int visit_object(struct lacking *l, const struct oid *oid)
 {
 	struct odb_object obj = ODB_OBJECT_INIT;

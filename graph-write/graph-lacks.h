@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How far a commit-graph is behind the refs. */
+/* Measures how far a commit-graph is behind the refs. */
 #ifndef GRAPH_WRITE_GRAPH_LACKS_H
 #define GRAPH_WRITE_GRAPH_LACKS_H
 
@@ -9,11 +9,11 @@
 #include "repo/repo.h"
 
 /*
- * Whether the refs reach `limit` commits, not 0, that the commit-graph does not
- * have; one that cannot be read has none. 1, 0 or a negative error. What cannot
- * be read, and dangling refs, are left out: who writes the graph complains.
- * Nothing is looked at behind a commit of the graph, or after the limit:
- * O(commits that are lacking, at most `limit`).
+ * Returns 1 if the refs reach at least `limit` (not 0) commits that the
+ * commit-graph lacks, 0 if not, or a negative error code. An unreadable graph
+ * has no commits. Unreadable objects and dangling refs are ignored: writing the
+ * graph reports them. The walk stops at commits of the graph, and at the limit.
+ * O(lacking commits, at most `limit`).
  */
 int graph_lacks_commits(const struct repo *repo, uint64_t limit,
 			struct error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Comparing decoded trees by a merge of their entries. */
+/* Compares decoded trees by a merge of their entries. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,8 +15,9 @@ struct path_changes {
 	const struct odb *odb;    /* borrowed */
 	enum hash_algo algo;
 	const struct pathspec *limits; /* borrowed; NULL: all paths */
-	struct buf path;   /* of the directory at hand, with its slash */
-	path_change_fn fn; /* these three are of the run */
+	struct buf path;   /* path of the current directory, with a slash at the
+			      end */
+	path_change_fn fn; /* set for the current run, with ctx and err */
 	void *ctx;
 	struct error *err;
 };
@@ -24,7 +25,7 @@ struct path_changes {
 /* A directory of one tree. */
 struct side {
 	struct tree tree;
-	uint32_t at; /* entry */
+	uint32_t at; /* index of the next entry */
 };
 
 struct path_changes *path_changes_new(struct objspace *space,
@@ -60,7 +61,7 @@ void path_changes_limit(struct path_changes *p, const struct pathspec *limits)
 	p->limits = limits;
 }
 
-/* Entry numbers of a path in both trees; ENTRY_POOL_NONE where it is not. */
+/* Entry numbers of a path in both trees. ENTRY_POOL_NONE: not in this tree. */
 struct entry_pair {
 	uint32_t new_entry, old_entry;
 };
@@ -104,8 +105,8 @@ static int enter_dir(struct path_changes *p, const struct entry_pair *pair,
 }
 
 /*
- * An entry that is in one tree only, or in both and different. What is taken
- * from the pool is taken before another tree is read.
+ * Reports an entry that is in one tree only, or differs. The entry must be
+ * copied out of the pool before another tree is read.
  */
 static int report(struct path_changes *p, const struct entry_pair *pair,
 		  enum pathspec_below taken, unsigned depth)
@@ -127,7 +128,7 @@ static int report(struct path_changes *p, const struct entry_pair *pair,
 	return ret;
 }
 
-/* Whether two entries of one name are the same file, or directory. */
+/* Returns whether two entries of the same name are equal. */
 static bool is_same(const struct path_changes *p, uint32_t a, uint32_t b)
 {
 	struct tree_entry ea, eb;
@@ -138,7 +139,7 @@ static bool is_same(const struct path_changes *p, uint32_t a, uint32_t b)
 	       !memcmp(ea.oid, eb.oid, hash_len(p->algo));
 }
 
-/* Past the entries that both have, one after the other. */
+/* Skips entries that are equal in both trees. */
 static void skip_common(const struct path_changes *p, struct side *a,
 			struct side *b)
 {
@@ -152,8 +153,7 @@ static void skip_common(const struct path_changes *p, struct side *a,
 	}
 }
 
-/* Order of the entries that the sides are at; one that is at its end is last.
- */
+/* Compares the next entries of both sides. A side at its end comes last. */
 static int compare(const struct path_changes *p, const struct side *a,
 		   const struct side *b)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two trees, path by path: files that one has and the other has not, or has
- * differently. What treepair.h does for versions of one file, for all changes,
- * and over decoded trees (tree-store.h), for many pairs.
+ * Compares two trees by path: files that are in one tree only, or differ.
+ * treepair.h does the same for versions of one file. This module finds all
+ * changes, works on decoded trees (tree-store.h), and is made for many pairs.
  */
 #ifndef GRAPH_WRITE_PATH_CHANGES_H
 #define GRAPH_WRITE_PATH_CHANGES_H
@@ -16,7 +16,7 @@
 
 #define PATH_CHANGES_NO_TREE UINT32_MAX
 
-/* What happened to a path. */
+/* The kind of a change. */
 enum path_change {
 	PATH_ADDED = 1,
 	PATH_REMOVED = 2,
@@ -24,32 +24,35 @@ enum path_change {
 };
 
 /*
- * Receives the path of a file, symlink or submodule, from the roots, without a
- * slash at either end; valid during the call. One that became a directory, or
- * was one, is named as the file it was or is, and so is what is below it. A
- * nonzero return ends the comparison and is returned.
+ * Receives the path of a file, symlink or submodule, from the root, without a
+ * slash at either end; valid during the call. If a file became a directory, or
+ * the other way round, both the file and the files in the directory are
+ * reported. If the function returns a nonzero value, the comparison stops and
+ * returns that value.
  */
 typedef int (*path_change_fn)(void *ctx, const char *path, size_t path_len,
 			      enum path_change change);
 
-/* Working memory of one thread. */
+/* The state of one thread. */
 struct path_changes;
 
-/* `cache_limit` as for tree_store_new(). NULL when out of memory. */
+/*
+ * `cache_limit` is that of tree_store_new(). Returns NULL if memory runs out.
+ */
 struct path_changes *path_changes_new(struct objspace *space,
 				      size_t cache_limit);
 void path_changes_free(struct path_changes *p);
 
 /*
- * From now on tell only of paths that `limits` (borrowed) takes, and read only
- * directories where there may be some.
+ * Limits all later runs to the paths that `limits` (borrowed) chooses.
+ * Directories without such paths are not read.
  */
 void path_changes_limit(struct path_changes *p, const struct pathspec *limits);
 
 /*
- * Compare two trees (obj_pos, or PATH_CHANGES_NO_TREE for one without
- * entries). 0, what `fn` returned, or a negative error: ERR_MISSING or
- * ERR_CORRUPT for a tree that cannot be read. Directories that are equal are
+ * Compares two trees by obj_pos. PATH_CHANGES_NO_TREE means a tree without
+ * entries. Returns 0, a nonzero result of `fn`, or a negative error code:
+ * ERR_MISSING or ERR_CORRUPT if a tree cannot be read. Equal directories are
  * not read.
  */
 int path_changes_run(struct path_changes *p, uint32_t new_tree,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* graph-write/changed-paths.c: filters hold what was changed; reuse, and
- * limits. */
+/*
+ * graph-write/changed-paths.c: filters contain the changed paths; reuse and
+ * limits.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,7 +56,7 @@ struct expected {
 	uint32_t nr;
 };
 
-/* The path and the directories above are in the filter. */
+/* Checks that the path and the directories above it are in the filter. */
 static int expect_path(void *ctx, const char *path, size_t len,
 		       enum path_change change)
 {
@@ -149,7 +151,7 @@ static void test_limit(void **state)
 	release(&x);
 }
 
-/* Filters that are there are taken, of the same settings only. */
+/* Existing filters are reused only if they have the same settings. */
 static void test_reuse(void **state)
 {
 	struct changed_paths_options o = {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* graph-write/commit-graph-write.c: a written graph says what the commits say.
- */
+/* graph-write/commit-graph-write.c: a written graph agrees with the commits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +10,7 @@
 #include "graph/commit-graph.h"
 #include "t/unit/walkrepo.h"
 
-/* A commit's level, by the definition. */
+/* The generation number of a commit, by the definition. */
 static uint32_t level_of(const struct randrepo *r, uint32_t nr)
 {
 	const struct randrepo_object *o = &r->objects[nr];

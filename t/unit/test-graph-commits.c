@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* graph-write/graph-commits.c: random histories against a plain walk. */
+/* graph-write/graph-commits.c: random histories compared with a plain walk. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ static void check_parents(const struct walkrepo *f,
 	}
 }
 
-/* The records are the commits in `reached`, in order. */
+/* Checks that the records are the commits in `reached`, in order. */
 static void check(struct walkrepo *f, struct graph_commits *c,
 		  const bool *reached)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* graph-write/graph-lacks.c: against what a plain walk of the history finds. */
+/* graph-write/graph-lacks.c: compared with a plain walk of the history. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@ static int lacks(const struct walkrepo *f, uint64_t limit)
 	return graph_lacks_commits(&f->h.r.t.repo, limit, NULL);
 }
 
-/* It lacks so many, no more. */
+/* Checks that the graph lacks exactly `nr` commits. */
 static void check(const struct walkrepo *f, uint64_t nr)
 {
 	if (nr)
@@ -23,7 +23,7 @@ static void check(const struct walkrepo *f, uint64_t nr)
 	assert_int_equal(lacks(f, UINT64_MAX), 0);
 }
 
-/* Number of commits from `first` on that a ref reaches. */
+/* Returns the number of commits from `first` on that a ref reaches. */
 static uint32_t count_from(const struct walkrepo *f, uint32_t first,
 			   uint32_t tip)
 {
@@ -61,7 +61,7 @@ static void test_random(void **state)
 	run(HASH_SHA256);
 }
 
-/* Refs that name nothing, or what is no commit; and no graph. */
+/* Refs to missing objects, or to objects that are not commits; no graph. */
 static void test_odd_refs(void **state)
 {
 	uint64_t seed = random_seed();

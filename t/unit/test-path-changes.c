@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * graph-write/path-changes.c: random pairs of commits against lists of all
- * paths, and limited to some.
+ * graph-write/path-changes.c: random pairs of commits compared with lists of
+ * all paths, and with limits.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,7 +47,7 @@ static int take_path(void *ctx, const char *path, size_t len,
 	return buf_printf(ctx, "%s\n", path);
 }
 
-/* Whether a line of `text` begins with this path, up to `end`. */
+/* Returns whether a line of `text` begins with this path, up to `end`. */
 static bool has_line(const char *text, const char *path, size_t len)
 {
 	for (; *text; text = strchr(text, '\n') + 1)
@@ -56,7 +56,7 @@ static bool has_line(const char *text, const char *path, size_t len)
 	return false;
 }
 
-/* Lines of `a` that `b` does not have are changed paths. */
+/* Each line of `a` that `b` lacks is a changed path. */
 static void check_lines(const char *a, const char *b, const char *changed)
 {
 	for (; *a; a = strchr(a, '\n') + 1) {
@@ -70,7 +70,7 @@ static void check_lines(const char *a, const char *b, const char *changed)
 	}
 }
 
-/* Each changed path has a line in one of them that the other has not. */
+/* Each changed path has a line in one list that the other list lacks. */
 static void check_changed(const char *changed, const char *a, const char *b)
 {
 	for (; *changed; changed = strchr(changed, '\n') + 1) {
@@ -90,7 +90,9 @@ static void check_changed(const char *changed, const char *a, const char *b)
 	}
 }
 
-/* Lines of what changed, as "<path> <change>"; with a pathspec those it takes.
+/*
+ * Returns the changes as lines "<path> <change>"; with a pathspec, only its
+ * paths.
  */
 struct noting {
 	struct buf out;
@@ -108,7 +110,7 @@ static int note_change(void *ctx, const char *path, size_t len,
 	return buf_printf(&n->out, "%s %d\n", path, (int)change);
 }
 
-/* What a limit leaves is what the pathspec takes of all. */
+/* A limit leaves exactly the paths that the pathspec chooses. */
 static void check_limited(struct path_changes *p, uint32_t ta, uint32_t tb,
 			  const char *path)
 {
@@ -171,7 +173,7 @@ static void check_pair(struct walkrepo *f, struct path_changes *p, uint32_t a,
 	check_lines(lb.data, la.data, changed.data);
 	check_changed(changed.data, la.data, lb.data);
 	check_limits(p, walkrepo_pos(f, ta), walkrepo_pos(f, tb), changed.data);
-	/* Against nothing: all files. */
+	/* Compared with no tree: all files. */
 	buf_reset(&changed);
 	assert_int_equal(path_changes_run(p, walkrepo_pos(f, ta),
 					  PATH_CHANGES_NO_TREE, take_path,
