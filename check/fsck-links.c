@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the roots reach, what is missing, what is left over. */
+/* Finds reachable, missing and unreachable objects. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +30,9 @@ void fsck_links_release(struct fsck_links *l)
 	free(l->stack);
 }
 
-/* Mark; 1 when it was not marked yet, 0, or ERR_NOMEM. */
+/*
+ * Marks an object. Returns 1 if it was not marked, 0 if it was, or ERR_NOMEM.
+ */
 static int mark(struct bitset *set, uint32_t obj_pos)
 {
 	if (obj_pos >= set->bits && bitset_grow(set, (size_t)obj_pos + 1) < 0)
@@ -66,9 +68,12 @@ int fsck_links_root(struct fsck_links *l, const struct oid *oid,
 	return type;
 }
 
-/* ---- the fast way: all is well */
+/* ---- the fast way: nothing is missing */
 
-/* Whether an object is there and of this type; marks it. */
+/*
+ * Marks an object. Returns 0, ERR_MISSING if it does not exist with this type,
+ * or ERR_NOMEM.
+ */
 static int confirm(struct fsck_links *l, uint32_t obj_pos,
 		   enum object_type type)
 {
@@ -122,7 +127,7 @@ static int enumerate(struct fsck_links *l, struct error *err)
 
 /* ---- one by one */
 
-/* Gets each object that another names. */
+/* Receives each link of an object. */
 typedef int link_fn(struct fsck_links *l, const struct fsck_links_object *from,
 		    const struct oid *to, enum object_type type,
 		    const struct fsck_way *way, void *ctx, struct error *err);
@@ -140,7 +145,7 @@ static int commit_links(struct fsck_links *l,
 	int ret;
 
 	if (commit_parse(&view, obj->data, obj->len, algo, NULL) < 0)
-		return 0; /* said already */
+		return 0; /* already reported */
 	ret = fn(l, from, &view.tree, OBJ_TREE, &way, ctx, err);
 	if (oidmap_get(&l->walk->shallow, &from->oid, &value))
 		return ret;
@@ -179,7 +184,7 @@ static int tree_links(struct fsck_links *l,
 	return ret;
 }
 
-/* Call `fn` for all that an object names. One that is broken names nothing. */
+/* Calls `fn` for each link of an object. A broken object has no links. */
 static int each_link(struct fsck_links *l, uint32_t obj_pos, link_fn *fn,
 		     void *ctx, struct error *err)
 {
@@ -215,7 +220,7 @@ static int push(struct fsck_links *l, uint32_t obj_pos)
 	return 0;
 }
 
-/* Something that is named by what is reached. */
+/* Follows a link of a reached object. */
 static int reach_link(struct fsck_links *l,
 		      const struct fsck_links_object *from,
 		      const struct oid *to, enum object_type type,
@@ -288,7 +293,7 @@ int fsck_links_reach(struct fsck_links *l, struct error *err)
 	return ret;
 }
 
-/* ---- what is left over */
+/* ---- unreachable objects */
 
 static int use_link(struct fsck_links *l, const struct fsck_links_object *from,
 		    const struct oid *to, enum object_type type,
@@ -297,7 +302,7 @@ static int use_link(struct fsck_links *l, const struct fsck_links_object *from,
 	uint32_t obj_pos;
 
 	(void)way;
-	/* One without a number is not there. */
+	/* An object without a number does not exist. */
 	if (objspace_find(&l->walk->space, to->bytes, &obj_pos) &&
 	    mark(ctx, obj_pos) < 0)
 		return error_nomem(err);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether all that is needed is there: what the roots reach, which of it is
- * missing, and what is there that nothing reaches. After fsck-scan.h, which
- * knows what there is.
+ * Checks reachability: which objects the roots reach, which of these are
+ * missing, and which existing objects nothing reaches. Runs after fsck-scan.h,
+ * which knows which objects exist.
  *
- * A repository that lacks nothing is enumerated by tree difference
- * (newobj.h), with all processors. As soon as anything is missing or of
- * another type than its place says, the objects are gone through one by one,
- * so that each broken link can be named.
+ * A repository without missing objects is enumerated by tree diffs (newobj.h),
+ * with all processors. If an object is missing or has another type than a link
+ * to it says, the objects are visited one by one. So each broken link can be
+ * named.
  *
- * The commit-graph is not relied on. One thread calls.
+ * The commit-graph is not used. For one thread.
  */
 #ifndef CHECK_FSCK_LINKS_H
 #define CHECK_FSCK_LINKS_H
@@ -21,27 +21,31 @@
 #include "ewah/bitset.h"
 #include "walk/walk.h"
 
-/* An object as it is spoken of. */
+/* An object in a report. */
 struct fsck_links_object {
 	struct oid oid;
-	enum object_type type; /* expected, for one that is not there */
+	enum object_type type; /* of a missing object: the expected type */
 };
 
 struct fsck_links_events {
-	/* `from` is there and names `to`, which is not. */
+	/* `from` exists and has a link to `to`, which is missing. */
 	int (*broken)(void *ctx, const struct fsck_links_object *from,
 		      const struct fsck_links_object *to, struct error *err);
 	/*
-	 * `from` names `to` as something else than its type `actual`. What the
-	 * link would reach does not count as reached.
+	 * A link in `from` says that `to` has another type than its type
+	 * `actual`. Objects that only this link reaches do not count as
+	 * reached.
 	 */
 	int (*mistyped)(void *ctx, const struct fsck_links_object *from,
 			const struct fsck_links_object *to,
 			enum object_type actual, struct error *err);
-	/* Something reachable is not there. */
+	/* A reachable object is missing. */
 	int (*missing)(void *ctx, const struct fsck_links_object *object,
 		       struct error *err);
-	/* Nothing reaches this; `used`: another such object names it. */
+	/*
+	 * No root reaches this object. `used`: another unreachable object has a
+	 * link to it.
+	 */
 	int (*unreachable)(void *ctx, const struct fsck_links_object *object,
 			   bool used, struct error *err);
 	void *ctx;
@@ -52,20 +56,20 @@ struct fsck_links {
 	const struct fsck_scan *scan;           /* borrowed */
 	const struct fsck_links_events *events; /* borrowed */
 	/*
-	 * Borrowed, may be set: what is gone through one by one is named from
-	 * the roots on. NULL: no names.
+	 * Borrowed; may be set by the caller. Objects that are visited one by
+	 * one get names, starting at the roots. NULL: no names.
 	 */
 	struct fsck_names *names;
 	struct bitset reached;    /* owned: by obj_pos */
-	struct walk_items roots;  /* owned: those that are there */
-	struct walk_items absent; /* owned: reached, but not there */
-	uint32_t *stack;          /* owned: obj_pos, for going one by one */
+	struct walk_items roots;  /* owned: existing roots */
+	struct walk_items absent; /* owned: reached but missing */
+	uint32_t *stack; /* owned: obj_pos of objects to visit one by one */
 	size_t stack_nr, stack_alloc;
 };
 
 /*
- * `scan` is over; its space is the walk's. 0 or a negative error; release in
- * any case.
+ * `scan` must be complete, and use the space of the walk. Returns 0 or a
+ * negative error code. Release in any case.
  */
 int fsck_links_init(struct fsck_links *l, struct walk *walk,
 		    const struct fsck_scan *scan,
@@ -73,17 +77,23 @@ int fsck_links_init(struct fsck_links *l, struct walk *walk,
 void fsck_links_release(struct fsck_links *l);
 
 /*
- * Add a root. Returns its type; 0 when it is not there, which is not reported
- * (unless `expected` is a type: then as missing, in the end); or a negative
- * error.
+ * Adds a root. Returns its type, 0 if it is missing, or a negative error code.
+ * A missing root is reported as missing at the end if `expected` is a type, and
+ * not reported if `expected` is OBJ_NONE.
  */
 int fsck_links_root(struct fsck_links *l, const struct oid *oid,
 		    enum object_type expected, struct error *err);
 
-/* Find what the roots reach, and report what is missing. */
+/*
+ * Finds all objects that the roots reach, and reports missing ones. Returns 0
+ * or a negative error code.
+ */
 int fsck_links_reach(struct fsck_links *l, struct error *err);
 
-/* Report what is not reached, in the order of obj_pos. */
+/*
+ * Reports objects that are not reached, in the order of obj_pos. Returns 0 or a
+ * negative error code.
+ */
 int fsck_links_leftover(struct fsck_links *l, struct error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of objects, by how they are reached. */
+/* Names of objects by how they are reached. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ void fsck_names_release(struct fsck_names *n)
 	free(n->names);
 }
 
-/* Where the name of an object is kept; NULL when out of memory. */
+/* Returns the slot for an object's name, or NULL if memory runs out. */
 static char **slot(struct fsck_names *n, const struct oid *oid)
 {
 	size_t before = n->alloc;
@@ -54,7 +54,10 @@ int fsck_names_root(struct fsck_names *n, const struct oid *oid,
 	return *at ? 0 : ERR_NOMEM;
 }
 
-/* Length of a name without "~<n>" at its end; *back gets that number, or 0. */
+/*
+ * Returns the length of a name without "~<n>" at its end. Sets *back to n, or
+ * to 0.
+ */
 static size_t generation(unsigned long *back, const char *name)
 {
 	const char *tilde = strrchr(name, '~');
@@ -79,7 +82,10 @@ static int parent_name(struct buf *out, const char *name, size_t parent_nr)
 	return buf_printf(out, "%.*s~%lu", (int)len, name, back + 1);
 }
 
-/* A tree that was named by itself lacks what goes before a path in it. */
+/*
+ * Makes the name of a tree entry: adds ":" after the name of a commit or tree,
+ * or "/" after a path.
+ */
 static int entry_name(struct buf *out, const char *name, bool is_dir,
 		      const struct fsck_way *way)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading all objects of a repository. */
+/* Reads all objects of a repository. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,20 +13,20 @@
 
 enum { LOOSE_TASKS = 256 }; /* by first byte of the id */
 
-/* What one thread needs; also what fsck calls back with. */
+/* The state of one thread; also the context of fsck's callbacks. */
 struct worker {
 	struct fsck_scan *scan;
 	struct fsck fsck;
 	struct hash_ctx hash;
 	struct inflater *inflater; /* owned */
-	struct error *err;         /* of the call at hand */
+	struct error *err;         /* of the current call */
 };
 
 struct run {
 	struct fsck_scan *scan;
 	struct worker *workers; /* owned; by thread_nr */
 	unsigned threads;
-	const struct odb_pack *pack; /* the one at hand */
+	const struct odb_pack *pack; /* the current pack */
 	bool list_only;
 	struct progress meter;
 };
@@ -114,7 +114,10 @@ static int note_type(struct fsck_scan *scan, uint32_t obj_pos,
 	return 0;
 }
 
-/* An object of any place: packed ones count at their canonical position. */
+/*
+ * Records the type of an object. A packed object counts at its canonical
+ * position.
+ */
 static int note_object(struct fsck_scan *scan, const struct oid *oid,
 		       enum object_type type, struct error *err)
 {
@@ -136,7 +139,10 @@ static int note_packed(struct run *r, uint32_t idx_pos, const struct oid *oid,
 
 	if (odb->pack_nr > 1 && !odb_find(odb, oid, &obj_pos))
 		return 0;
-	/* Below packed_nr the array is there, and bytes are written whole. */
+	/*
+	 * The array covers packed_nr, and writes of single bytes do not
+	 * conflict.
+	 */
 	r->scan->types[obj_pos] = (uint8_t)type;
 	progress_add(&r->meter, 1);
 	return 0;
@@ -177,7 +183,7 @@ static int on_bad(void *ctx, unsigned thread_nr, uint32_t idx_pos,
 	return say_corrupt(r->scan, &oid, pack, NULL, why, err);
 }
 
-/* Hash what was read and compare. */
+/* Verifies the id of a loose object. */
 static int check_id(struct worker *w, const struct oid *oid,
 		    const struct loose_object *obj, struct error *why)
 {
@@ -235,8 +241,10 @@ static int check_loose(void *ctx, const struct oid *oid, const char *path)
 /* The readers of read_slowly(). */
 struct slow_readers {
 	struct pack_reader *plain;
-	/* Of deltas on damaged bases. It caches nothing: a base would look
-	   whole that was read from another copy. */
+	/*
+	 * For deltas on damaged bases. It has no cache: with one, a damaged
+	 * base would seem to be good after it was read from another copy.
+	 */
 	struct odb_reader *spare;
 };
 
@@ -284,7 +292,7 @@ static int check_one(struct run *r, const struct slow_readers *readers,
 	return ret;
 }
 
-/* One by one, when the chains of a pack cannot be told. */
+/* Reads a pack object by object, if its delta chains cannot be determined. */
 static int read_slowly(struct run *r, struct error *err)
 {
 	struct slow_readers readers = {
@@ -346,7 +354,7 @@ static int list_loose(void *ctx, const struct oid *oid, const char *path)
 	struct loose_header header = {.type = OBJ_BLOB};
 	struct sys_map map;
 
-	/* One that is broken is there, says stock Git, and so it is. */
+	/* As in stock Git, a broken loose object counts as existing. */
 	if (!sys_map_open(&map, path, NULL)) {
 		loose_info(&header, w->inflater, map.data, map.len, path, NULL);
 		sys_map_close(&map);
@@ -379,7 +387,7 @@ static int scan_loose(struct run *r, struct error *err)
 			      &r->workers[0], err);
 }
 
-/* ---- all of it */
+/* ---- all objects */
 
 static int worker_init(struct worker *w, struct fsck_scan *scan)
 {
@@ -422,7 +430,7 @@ static int prepare(struct run *r)
 static int run(struct run *r, struct error *err)
 {
 	const struct odb *odb = r->scan->space->odb;
-	/* What is packed is there, also where it is not looked at. */
+	/* Packed objects exist, even if they are not checked. */
 	bool list_packs = r->list_only || r->scan->local_loose_only;
 	int ret = prepare(r);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Enumerating what is not in promisor packs. Commits depth first, then their
- * trees, one by one: what a partial clone has made itself is little, and trees
- * next to it may be missing, so that there is nothing to compare with.
+ * Enumerates objects that are not in promisor packs: commits depth first, then
+ * their trees one by one. A partial clone has few objects of its own.
+ * Neighbouring trees may be missing, so tree diffs are not possible.
  */
 #include <string.h>
 
@@ -14,11 +14,11 @@
 struct local {
 	struct promisor *p;
 	struct walk_result *result;
-	struct treewalk tree; /* `seen`: where the walk ends */
+	struct treewalk tree; /* `seen`: objects at which the walk stops */
 	enum name_grouping grouping;
 	uint32_t *stack; /* owned: commit_nr */
 	size_t stack_nr, stack_alloc;
-	bool is_excluding; /* haves: nothing is listed */
+	bool is_excluding; /* walking haves: nothing is listed */
 };
 
 static int add_object(void *ctx, uint32_t obj_pos, enum object_type type,
@@ -40,7 +40,10 @@ static int add_object(void *ctx, uint32_t obj_pos, enum object_type type,
 	return 0;
 }
 
-/* A commit or its like, unless it was seen: 1, 0 or negative. */
+/*
+ * Marks an object as seen. Returns 1 if it was not seen before, 0 if it was, or
+ * a negative error code.
+ */
 static int see(struct local *l, uint32_t obj_pos, struct error *err)
 {
 	int ret = treewalk_see(&l->tree, obj_pos);
@@ -138,7 +141,10 @@ static int visit_trees(struct local *l, struct error *err)
 	return ret;
 }
 
-/* Newest first; and parents first, in the array for packs. */
+/*
+ * Sorts the found commits newest first. Also fills result->parents_first, where
+ * parents come before children.
+ */
 static int sort_commits(struct local *l, struct error *err)
 {
 	const struct history *h = &l->p->walk->history;
@@ -170,7 +176,7 @@ static int sort_commits(struct local *l, struct error *err)
 				     &result->trunk_nr, err);
 }
 
-/* Tips of what was promised and is here besides. */
+/* Adds promised objects that exist outside of promisor packs as tips. */
 static int add_promised(struct local *l, struct walk_tips *tips,
 			struct error *err)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What was promised. */
+/* Finds promised objects. */
 #include "check/promisor.h"
 #include "object/links.h"
 
-/* Mark the objects of a promisor pack, by the numbers that a walk has. */
+/* Marks the objects of a promisor pack by obj_pos. */
 static int mark_pack(struct promisor *p, const struct odb_pack *pack)
 {
 	struct objspace *space = &p->walk->space;
@@ -64,7 +64,9 @@ static int name(void *ctx, const struct oid *to, enum object_type type,
 	return 0;
 }
 
-/* Mark what an object names. One that is broken names nothing. */
+/*
+ * Marks all objects that an object has links to. A broken object has no links.
+ */
 static int name_all(struct promisor *p, uint32_t obj_pos, struct error *err)
 {
 	struct walk *w = p->walk;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Expiring reflogs. */
+/* Expires lines of reflogs. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,21 +10,23 @@
 #include "walk/ref-tips.h"
 #include "walk/walk.h"
 
-/* ---- what is reachable */
+/* ---- reachability */
 
 struct reflog_expire {
 	const struct repo *repo; /* borrowed */
 	struct reflog_expire_options options;
 	int64_t now;
 	bool is_open;
-	struct refs *refs; /* owned; of this and the next, as it was opened */
-	struct odb *odb;   /* owned */
+	struct refs
+		*refs;   /* owned: `refs` and `odb` are from the same moment */
+	struct odb *odb; /* owned */
 	struct walk walk;
-	struct walk_tips all; /* what all refs name */
-	uint32_t *rounds;     /* owned, by commit_nr: when it was marked last */
+	struct walk_tips all; /* tips of all refs */
+	uint32_t *rounds; /* owned: by commit_nr, the last round that marked the
+			     commit */
 	size_t round_alloc;
-	uint32_t round;     /* of the last marking */
-	uint32_t all_round; /* of that from all refs; 0: was not done */
+	uint32_t round;     /* number of the last round */
+	uint32_t all_round; /* the round that started from all refs; 0: none */
 	uint32_t *stack;    /* owned */
 	size_t stack_alloc;
 };
@@ -67,7 +69,10 @@ void reflog_expire_free(struct reflog_expire *x)
 	free(x);
 }
 
-/* Refs before objects: what they name is in packs that are opened later. */
+/*
+ * Refs are opened before objects, so that the packs contain the objects of
+ * these refs.
+ */
 static int open_store(struct reflog_expire *x, struct error *err)
 {
 	int ret;
@@ -88,7 +93,10 @@ static int open_store(struct reflog_expire *x, struct error *err)
 	return ref_tips_add(&x->walk, &x->all, x->refs, "", err);
 }
 
-/* Mark a commit in this round; 1 when it was not, 0, or ERR_NOMEM. */
+/*
+ * Marks a commit in this round. Returns 1 if it was not marked in it, 0 if it
+ * was, or ERR_NOMEM.
+ */
 static int mark(struct reflog_expire *x, uint32_t commit_nr)
 {
 	size_t before = x->round_alloc;
@@ -118,9 +126,9 @@ static int push(struct reflog_expire *x, size_t *depth, uint32_t commit_nr)
 	return 0;
 }
 
-/* Mark what the tips reach, down to a level (0: all). */
+/* Marks commits that the tips reach, down to a generation number (0: all). */
 static int mark_reachable(struct reflog_expire *x, const struct walk_tips *tips,
-			  uint32_t min_level, struct error *err)
+			  uint32_t min_generation, struct error *err)
 {
 	struct history *h = &x->walk.history;
 	size_t depth = 0;
@@ -135,7 +143,7 @@ static int mark_reachable(struct reflog_expire *x, const struct walk_tips *tips,
 		ret = history_parse(h, nr, err);
 		if (ret < 0)
 			return ret;
-		if (h->commits[nr].level < min_level)
+		if (h->commits[nr].level < min_generation)
 			continue;
 		for (uint32_t i = 0; i < h->commits[nr].parent_nr && !ret; i++)
 			ret = push(x, &depth, history_parents(h, nr)[i]);
@@ -143,7 +151,10 @@ static int mark_reachable(struct reflog_expire *x, const struct walk_tips *tips,
 	return ret < 0 ? error_nomem(err) : 0;
 }
 
-/* The commit that an id names; HISTORY_NONE when it names none, or nothing. */
+/*
+ * Finds the commit of an id. HISTORY_NONE: the object is missing or is not a
+ * commit.
+ */
 static int find_commit(struct reflog_expire *x, const struct oid *oid,
 		       uint32_t *commit_nr, struct error *err)
 {
@@ -169,11 +180,11 @@ static int find_commit(struct reflog_expire *x, const struct oid *oid,
 	return ret;
 }
 
-/* ---- one log */
+/* ---- one reflog */
 
-/* What the objects say against a line: of its old id, and of its new one. */
+/* Reasons to drop a line: those of its old id, and those of its new id. */
 struct verdict {
-	uint32_t commits[2]; /* commit_nr; HISTORY_NONE: it names none */
+	uint32_t commits[2]; /* commit_nr; HISTORY_NONE: no commit */
 	bool stale[2], lost[2];
 };
 
@@ -181,12 +192,15 @@ struct decision {
 	struct reflog_expire *x;
 	struct reflog_limits limits;
 	struct reflog *log;
-	struct verdict *verdicts; /* owned: of each line */
-	uint32_t min_level;
+	struct verdict *verdicts; /* owned: one per line */
+	uint32_t min_generation;
 	struct error *err;
 };
 
-/* What is not too old anyway, but old enough to go if it is not reachable. */
+/*
+ * Returns whether a line is dropped only if it is unreachable: its age is
+ * between the two limits.
+ */
 static bool is_candidate(const struct decision *d,
 			 const struct reflog_line *line)
 {
@@ -201,7 +215,7 @@ static int load_candidates(struct decision *d)
 	d->verdicts = mem_calloc(d->log->nr, sizeof(*d->verdicts));
 	if (!d->verdicts)
 		return error_nomem(d->err);
-	d->min_level = HISTORY_LEVEL_UNKNOWN;
+	d->min_generation = HISTORY_LEVEL_UNKNOWN;
 	for (size_t i = 0; i < d->log->nr; i++) {
 		const struct reflog_line *line = &d->log->lines[i];
 
@@ -216,15 +230,15 @@ static int load_candidates(struct decision *d)
 			if (*nr == HISTORY_NONE || !is_candidate(d, line))
 				continue;
 			if (h->commits[*nr].level == HISTORY_LEVEL_UNKNOWN)
-				d->min_level = 0;
-			else if (h->commits[*nr].level < d->min_level)
-				d->min_level = h->commits[*nr].level;
+				d->min_generation = 0;
+			else if (h->commits[*nr].level < d->min_generation)
+				d->min_generation = h->commits[*nr].level;
 		}
 	}
 	return 0;
 }
 
-/* Mark what HEAD's log goes by: all refs, to the roots, for all HEADs once. */
+/* Marks all commits that any ref reaches. This is done once for all HEADs. */
 static int mark_all(struct reflog_expire *x, struct error *err)
 {
 	int ret = 0;
@@ -236,7 +250,10 @@ static int mark_all(struct reflog_expire *x, struct error *err)
 	return ret;
 }
 
-/* What the ref leads to now; *found tells whether that is a commit. */
+/*
+ * Marks all commits that the ref reaches. *found is whether the ref leads to a
+ * commit.
+ */
 static int mark_from_ref(struct decision *d, const char *name, bool *found)
 {
 	struct reflog_expire *x = d->x;
@@ -252,7 +269,7 @@ static int mark_from_ref(struct decision *d, const char *name, bool *found)
 		ret = walk_add_tip(&x->walk, &tips, &ref.oid, true, d->err);
 	*found = ret >= 0 && tips.commit_nr;
 	if (*found)
-		ret = mark_reachable(x, &tips, d->min_level, d->err);
+		ret = mark_reachable(x, &tips, d->min_generation, d->err);
 	walk_tips_release(&tips);
 	refs_close(refs);
 	return ret < 0 ? ret : 0;
@@ -280,7 +297,10 @@ static int find_lost(struct decision *d, const char *name)
 	return ret;
 }
 
-/* Whether all that a commit reaches and no ref does is there. */
+/*
+ * Returns 1 if all objects exist that a commit reaches and no ref reaches, 0 if
+ * not, or a negative error code.
+ */
 static int is_complete(struct reflog_expire *x, const struct oid *oid,
 		       uint32_t commit_nr, struct error *err)
 {
@@ -325,8 +345,8 @@ static int find_stale(struct decision *d)
 }
 
 /*
- * With --rewrite a line's old id will be what the line before it says, so that
- * is what counts.
+ * With --rewrite, the old id of a line becomes the new id of the line before.
+ * So that id is judged.
  */
 static void drop_by_verdicts(struct decision *d)
 {
@@ -357,7 +377,10 @@ static int decide_by_objects(struct decision *d, const char *name)
 		wanted = is_candidate(d, &d->log->lines[i]);
 	if (!wanted)
 		return 0;
-	/* What came with a line must not be taken for missing. */
+	/*
+	 * Reopen the store: objects that arrived together with a new line must
+	 * not seem to be missing.
+	 */
 	if (d->x->options.stale_fix)
 		close_store(d->x);
 	ret = open_store(d->x, d->err);

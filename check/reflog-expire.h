@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which lines of reflogs have had their time: git-reflog(1), "expire".
+ * Expires lines of reflogs: git-reflog(1), "expire".
  *
- * A line goes when it is older than one limit, or older than another and one
- * of its two commits is not reachable from what the ref names now; for HEAD,
- * from any ref. What the log says of things that are no commits, or gone, is
- * no reason to remove it, but with stale_fix.
+ * There are two time limits. A line is dropped if it is older than the first
+ * limit. A line is also dropped if it is older than the second limit and one of
+ * its two commits is unreachable from the ref; for HEAD, from all refs. Ids of
+ * missing objects, or of objects that are not commits, are a reason to drop a
+ * line only with stale_fix.
  *
- * One thread. Opens the repository's objects when it is asked about the first
- * line for which they matter.
+ * For one thread. The repository's objects are opened for the first line whose
+ * fate depends on them.
  */
 #ifndef CHECK_REFLOG_EXPIRE_H
 #define CHECK_REFLOG_EXPIRE_H
@@ -22,25 +23,26 @@
 #include "repo/repo.h"
 
 struct reflog_expire_options {
-	struct reflog_limits limits; /* REFLOG_LIMIT_UNSET: as configured */
-	bool stale_fix; /* lines go whose commits are not all there */
+	struct reflog_limits limits; /* REFLOG_LIMIT_UNSET: use configuration */
+	bool stale_fix; /* drop lines whose commits are not complete */
 	bool dry_run, rewrite, update_ref;
-	/* Told of each line; NULL: nobody is. */
+	/* Called for each line; may be NULL. */
 	void (*told)(void *ctx, const struct reflog_line *line);
 	void *ctx;
 };
 
 struct reflog_expire;
 
-/* Options are copied. NULL when out of memory. */
+/* Copies the options. Returns NULL if memory runs out. */
 struct reflog_expire *reflog_expire_new(
 	const struct repo *repo, const struct reflog_expire_options *options);
 void reflog_expire_free(struct reflog_expire *x);
 
 /*
- * Expire the reflog of one ref, see reflog_edit(). Cost: a walk from the tip,
- * down to the lowest commit of the log where a commit-graph tells levels, to
- * the root else, once for each ref that has lines between the limits.
+ * Expires the reflog of one ref, see reflog_edit(). Returns 0 or a negative
+ * error code. Cost: one walk for each ref that has lines between the two
+ * limits. With generation numbers from a commit-graph, the walk ends at the
+ * lowest commit of the log; otherwise at the roots.
  */
 int reflog_expire_run(struct reflog_expire *x, const char *name,
 		      struct error *err);

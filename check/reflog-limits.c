@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is configured about the age of reflog entries. */
+/* Reads the configured limits for reflog entries. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,8 +16,8 @@ enum {
 
 struct loader {
 	struct reflog_limits *limits;
-	const char *name; /* of the ref */
-	/* Of the subsection that matched: start and length; NULL: none did. */
+	const char *name; /* name of the ref */
+	/* The subsection that matched: start and length; NULL: none matched. */
 	const char *section;
 	size_t section_len;
 	int64_t now;
@@ -36,7 +36,7 @@ static int parse_limit(int64_t *out, const struct config_entry *entry,
 	return 0;
 }
 
-/* Which of the two limits a key "gc.[<pattern>.]<name>" is about, or NULL. */
+/* Returns the limit that a key "gc.[<pattern>.]<name>" sets, or NULL. */
 static int64_t *limit_of(struct reflog_limits *limits, const char *key)
 {
 	const char *name = strrchr(key, '.') + 1;
@@ -53,7 +53,7 @@ static bool is_section(const struct loader *l, const char *start, size_t len)
 	       !memcmp(l->section, start, len);
 }
 
-/* The first pattern that matches is the one that counts. */
+/* The first matching pattern counts. */
 static int look_for_pattern(void *ctx, const struct config_entry *entry)
 {
 	struct loader *l = ctx;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How old the lines of a ref's reflog may become: gc.reflogExpire and its like.
+/*
+ * The maximum age of lines in a ref's reflog: gc.reflogExpire and similar keys.
  */
 #ifndef CHECK_REFLOG_LIMITS_H
 #define CHECK_REFLOG_LIMITS_H
@@ -9,7 +10,10 @@
 #include "base/error.h"
 #include "config/config.h"
 
-/* Seconds since 1970; 0: no line is that old, INT64_MAX: all are. */
+/*
+ * Times in seconds since 1970; older lines are dropped. 0: no line is dropped;
+ * INT64_MAX: all lines are.
+ */
 struct reflog_limits {
 	int64_t total, unreachable;
 };
@@ -17,10 +21,11 @@ struct reflog_limits {
 #define REFLOG_LIMIT_UNSET INT64_MIN
 
 /*
- * gc.reflogExpire and gc.reflogExpireUnreachable as they are for a ref: of the
- * first gc.<pattern>.* that matches its name, of which one that is not set is
- * "never"; refs/stash has never by default, others 90 and 30 days. ERR_INVALID
- * in Git's words for what is no date.
+ * Loads gc.reflogExpire and gc.reflogExpireUnreachable for a ref. The first
+ * matching gc.<pattern>.* counts; a key that this pattern does not set means
+ * "never". By default, lines of refs/stash never expire, and those of other
+ * refs after 90 and 30 days. Returns 0, or ERR_INVALID with Git's message if a
+ * value is not a date.
  */
 int reflog_limits_load(struct reflog_limits *out, const struct config *config,
 		       const char *name, int64_t now, struct error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * check/fsck-links.[ch]: what is reached, missing and left over, against a
- * model; the fast way and the way one by one have to agree.
+ * check/fsck-links.[ch]: reachable, missing and unreachable objects, compared
+ * with a model. The fast way and the way one by one must agree.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@
 struct heard {
 	struct walkrepo *f;
 	size_t broken, mistyped, missing, unreachable;
-	bool *left; /* unreachable, by number of the object */
+	bool *left; /* unreachable objects, by number */
 	bool *dangling;
 	struct oid last_missing;
 };
@@ -75,7 +75,7 @@ static int on_unreachable(void *ctx, const struct fsck_links_object *object,
 	return 0;
 }
 
-/* Reach from `root`, and from what is not there if `absent`. */
+/* Reaches from `root`, and from missing objects if `absent`. */
 static void run(struct walkrepo *f, struct heard *h, uint32_t root,
 		const struct oid *absent)
 {
@@ -114,7 +114,10 @@ static void heard_release(struct heard *h)
 	free(h->dangling);
 }
 
-/* Left over is what the model does not reach; dangling what nobody names. */
+/*
+ * Unreachable objects are those that the model does not reach. Dangling objects
+ * are those without links to them.
+ */
 static void check_model(struct walkrepo *f, const struct heard *h,
 			uint32_t root)
 {
@@ -155,7 +158,7 @@ static void test_whole(void **state)
 	}
 }
 
-/* A commit whose parent and whose tree are not there, or no tree at all. */
+/* A commit whose parent and tree are missing, or without a tree. */
 static uint32_t add_commit(struct walkrepo *f, const char *tree,
 			   const char *parent)
 {

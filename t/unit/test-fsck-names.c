@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* check/fsck-names.c: names of what is reached from named roots. */
+/* check/fsck-names.c: names of objects that are reached from named roots. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -97,7 +97,7 @@ static void test_commits(void **state)
 	expect(&x, 6, "HEAD~10");
 	expect(&x, 7, "HEAD~10^2");
 	expect(&x, 8, "HEAD~10^2^");
-	/* The first name stays; what has none gives none. */
+	/* The first name stays. An object without a name gives none. */
 	parent(&x, 8, 2, 1);
 	expect(&x, 2, "refs/heads/main^");
 	parent(&x, 20, 21, 1);

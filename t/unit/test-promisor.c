@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * check/promisor.c, check/promisor-walk.c: random repositories, of which a part
- * is in a promisor pack, a part is loose, and some of what the pack names is
- * not there.
+ * check/promisor.c, check/promisor-walk.c: random repositories. Some objects
+ * are in a promisor pack, some are loose, and some objects with links from the
+ * pack are missing.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,7 +45,7 @@ static void write_pack(struct bed *b)
 	free(p);
 }
 
-/* Commits and tags are there: tips name them. */
+/* Commits and tags exist, since tips refer to them. */
 static void scatter(struct bed *b)
 {
 	struct randrepo *r = &b->r;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * check/reflog-expire.c: by age, and what cannot be found; t/t1410-reflog.sh
+ * check/reflog-expire.c: expiry by age, and missing objects. t/t1410-reflog.sh
  * has histories.
  */
 #include <setjmp.h>
@@ -23,7 +23,7 @@ static void tell(void *ctx, const struct reflog_line *line)
 		   (int)line->message_len, line->message);
 }
 
-/* With these limits, what is told of two lines. */
+/* Returns the callback's lines for two reflog lines and these limits. */
 static void check(int64_t total, int64_t unreachable, bool stale_fix,
 		  const char *told)
 {
@@ -58,7 +58,7 @@ static void test_limits(void **state)
 	check(INT64_MAX, 0, false, "-one -two ");
 }
 
-/* Without a ref nothing is reachable; ids that name nothing are stale. */
+/* Without a ref nothing is reachable. Ids of missing objects are stale. */
 static void test_objects(void **state)
 {
 	check(0, 150, false, "-one two ");

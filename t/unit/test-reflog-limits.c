@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* check/reflog-limits.c. */
+/* check/reflog-limits.c: limits from configuration. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
