@@ -27,16 +27,16 @@ static int visit(void *ctx, const char *name)
 	return ret;
 }
 
-/* Visits the names in `dir`, with their paths below `told`. Frees both. */
-static int each(char *dir, char *told, struct visit *v)
+/* Visits the names in `dir`, with their paths below `prefix`. Frees both. */
+static int each(char *dir, char *prefix, struct visit *v)
 {
-	int ret = dir && told ? 0 : error_nomem(v->err);
+	int ret = dir && prefix ? 0 : error_nomem(v->err);
 
-	v->dir = told;
+	v->dir = prefix;
 	if (!ret)
 		ret = sys_dir_each(dir, visit, v, v->err);
 	free(dir);
-	free(told);
+	free(prefix);
 	return ret == ERR_MISSING ? 0 : ret;
 }
 
