@@ -8,7 +8,6 @@
 #include "graph-write/graph-commits.h"
 #include "graph/commit-graph-generations.h"
 #include "graph/commit-graph-parts.h"
-#include "graph/commit-graph-store.h"
 #include "refs/refs.h"
 
 /* The state of writing a graph. */

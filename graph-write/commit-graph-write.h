@@ -2,8 +2,8 @@
 /*
  * Writes commit-graphs: collects commits (graph-commits.h), computes generation
  * numbers (graph/commit-graph-generations.h), makes the file
- * (graph/commit-graph-file.h) and puts it in place (graph/commit-graph-store.h,
- * graph/commit-graph-chain.h). `git commit-graph write`, gc and others use it.
+ * (graph/commit-graph-file.h) and puts it in place
+ * (graph/commit-graph-chain.h). `git commit-graph write`, gc and others use it.
  */
 #ifndef GRAPH_WRITE_COMMIT_GRAPH_WRITE_H
 #define GRAPH_WRITE_COMMIT_GRAPH_WRITE_H

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Merges, replaces and cleans up chains of commit-graph files. */
+/*
+ * Puts single commit-graph files in place. Merges, replaces and cleans up
+ * chains of them.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -321,4 +324,45 @@ int commit_graph_chain_remove(const struct odb *odb, size_t dir_nr,
 
 	buf_release(&path);
 	return ret < 0 ? ret : expire_layers(&t);
+}
+
+/* ---- single files */
+
+/* Writes, syncs and renames the file. */
+static int write_locked(struct sys_tempfile *lock, const char *path,
+			const struct buf *bytes, enum sys_fsync_method method,
+			struct error *err)
+{
+	int ret = sys_tempfile_write(lock, bytes->data, bytes->len, err);
+
+	if (!ret)
+		ret = sys_tempfile_commit(lock, path, method, err);
+	sys_tempfile_abort(lock);
+	return ret;
+}
+
+int commit_graph_install(const struct repo *repo, const char *dir,
+			 const struct buf *bytes, struct error *err)
+{
+	struct buf info = BUF_INIT, path = BUF_INIT, lock_path = BUF_INIT;
+	struct sys_tempfile lock = SYS_TEMPFILE_INIT;
+	enum sys_fsync_method method;
+	int ret = repo_fsync_method(repo, REPO_FSYNC_COMMIT_GRAPH, &method,
+				    err);
+
+	if (!ret && (buf_printf(&info, "%s/info", dir) < 0 ||
+		     buf_printf(&path, "%s/commit-graph", info.data) < 0 ||
+		     buf_printf(&lock_path, "%s.lock", path.data) < 0))
+		ret = error_nomem(err);
+	if (!ret)
+		ret = sys_mkdir_shared(info.data, repo->share, err);
+	if (!ret)
+		ret = sys_lockfile_create_mode(&lock, lock_path.data,
+					       FILE_MODE | repo->share, 0, err);
+	if (!ret)
+		ret = write_locked(&lock, path.data, bytes, method, err);
+	buf_release(&info);
+	buf_release(&path);
+	buf_release(&lock_path);
+	return ret;
 }

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Chains of commit-graph files (technical/commit-graph): which layers stay
- * below a new one, and how a chain is replaced:
+ * Puts commit-graph files in place in an object directory: a single file, or a
+ * layer of a chain (technical/commit-graph). Decides which layers stay below a
+ * new one, and replaces chains:
  *
+ *    info/commit-graph                           the single file; used instead
+ *                                                of a chain
  *    info/commit-graphs/graph-<checksum>.graph   a layer
  *    info/commit-graphs/commit-graph-chain       checksums, lowest layer first
  *
  * A layer is written before a chain names it, and removed after no chain names
- * it.
+ * it. Files are written under other names, made durable (core.fsync), and
+ * renamed. So readers see either the old graph or the new one.
  */
 #ifndef GRAPH_COMMIT_GRAPH_CHAIN_H
 #define GRAPH_COMMIT_GRAPH_CHAIN_H
@@ -91,5 +95,13 @@ int commit_graph_chain_install(const struct commit_graph_chain *chain,
  */
 int commit_graph_chain_remove(const struct odb *odb, size_t dir_nr,
 			      struct error *err);
+
+/*
+ * Makes `bytes` the graph of the object directory `dir`. Returns 0, or an error
+ * code with the old graph in place. ERR_DENIED means that another process holds
+ * the lock ("Unable to create '...': File exists.").
+ */
+int commit_graph_install(const struct repo *repo, const char *dir,
+			 const struct buf *bytes, struct error *err);
 
 #endif
