@@ -204,7 +204,7 @@ static int parse(struct fetch *f, struct v2_args *args, struct error *err)
 		return wants;
 	if (ret < 0 && err)
 		*err = why;
-	return ret ? ret : request_check_cut(&f->req, err);
+	return ret ? ret : request_check_depth_limit(&f->req, err);
 }
 
 /* 1 when the pack follows, 0 when this was all, or negative. */
@@ -234,7 +234,8 @@ static int write_shallow_info(struct fetch *f, struct error *err)
 
 	if (ret < 0)
 		return ret;
-	if (!ret && !request_has_cut(&f->req) && !f->req.client_shallow.nr)
+	if (!ret && !request_has_depth_limit(&f->req) &&
+	    !f->req.client_shallow.nr)
 		return 0;
 	ret = pktline_printf(out, err, "shallow-info\n");
 	if (!ret)

@@ -29,7 +29,7 @@ static int fill_args(const char **argv, struct buf *script, struct buf *filter,
 	argv[n++] = script->data;
 	argv[n++] = hook;
 	argv[n++] = "git";
-	if (req->cut.nr) {
+	if (req->shallow.nr) {
 		argv[n++] = "--shallow-file";
 		argv[n++] = "";
 	}
@@ -38,7 +38,7 @@ static int fill_args(const char **argv, struct buf *script, struct buf *filter,
 	if (req->thin)
 		argv[n++] = "--thin";
 	argv[n++] = "--stdout";
-	if (req->cut.nr)
+	if (req->shallow.nr)
 		argv[n++] = "--shallow";
 	argv[n++] = req->no_progress ? "-q" : "--progress";
 	if (req->ofs_delta)
@@ -69,7 +69,7 @@ static int fill_input(struct buf *input, const struct request *req)
 {
 	enum hash_algo algo = req->s->algo;
 
-	if (put_ids(input, "--shallow ", &req->cut, algo) < 0 ||
+	if (put_ids(input, "--shallow ", &req->shallow, algo) < 0 ||
 	    put_ids(input, "", &req->wants, algo) < 0 ||
 	    buf_append_str(input, "--not\n") < 0 ||
 	    put_ids(input, "", &req->common, algo) < 0 ||

@@ -31,7 +31,7 @@ void request_init(struct request *req, struct session *s)
 	oidset_init(&req->common, OIDSET_MAX);
 	oidset_init(&req->client_shallow, OIDSET_MAX);
 	oidset_init(&req->nots, NOTS_MAX);
-	oidset_init(&req->cut, OIDSET_MAX);
+	oidset_init(&req->shallow, OIDSET_MAX);
 	oidset_init(&req->edges, OIDSET_MAX);
 }
 
@@ -43,14 +43,14 @@ void request_release(struct request *req)
 	oidset_release(&req->common);
 	oidset_release(&req->client_shallow);
 	oidset_release(&req->nots);
-	oidset_release(&req->cut);
+	oidset_release(&req->shallow);
 	oidset_release(&req->edges);
 	walk_tips_release(&req->want_tips);
 	if (req->reach_is_open)
 		reach_release(&req->reach);
 }
 
-bool request_has_cut(const struct request *req)
+bool request_has_depth_limit(const struct request *req)
 {
 	return req->depth || req->has_since || req->nots.nr;
 }
@@ -257,7 +257,7 @@ int request_take_filter(struct request *req, const char *spec,
 	return ret ? ret : load_sparse(req, err);
 }
 
-int request_check_cut(const struct request *req, struct error *err)
+int request_check_depth_limit(const struct request *req, struct error *err)
 {
 	if (req->depth && (req->has_since || req->nots.nr))
 		return error_set(err, ERR_PEER,
@@ -289,7 +289,7 @@ static int is_prepared(struct request *req, struct error *err)
 	int ret;
 
 	if (wants->nr < MANY_WANTS || req->checked_nr || req->common.nr ||
-	    request_has_cut(req) || !req->s->config.use_bitmaps ||
+	    request_has_depth_limit(req) || !req->s->config.use_bitmaps ||
 	    req->s->config.is_limit)
 		return 0;
 	ret = session_open_odb(req->s, err);
@@ -483,7 +483,7 @@ void request_summarize(struct request *req)
 	summary_u64(s, "haves", req->have_nr);
 	summary_u64(s, "haves_common", req->common.nr);
 	summary_bool(s, "shallow",
-		     req->client_shallow.nr || request_has_cut(req));
+		     req->client_shallow.nr || request_has_depth_limit(req));
 	summary_u64(s, "depth", req->depth);
 	if (!filter_is_empty(&req->filter) &&
 	    !filter_print(&filter, &req->filter))

@@ -40,8 +40,8 @@ struct request {
 	uint64_t since; /* seconds since 1970 */
 	struct oidset nots;
 	/* What shallow_update() makes of it: */
-	struct oidset cut;   /* commits without parents, for the pack */
-	struct oidset edges; /* unshallowed: the client has these */
+	struct oidset shallow; /* commits without parents, for the pack */
+	struct oidset edges;   /* unshallowed: the client has these */
 	/* The pack. */
 	enum sideband_mode sideband;
 	bool thin, ofs_delta, include_tag, no_progress;
@@ -60,7 +60,7 @@ void request_init(struct request *req, struct session *s);
 void request_release(struct request *req);
 
 /* Whether a cut was asked for. */
-bool request_has_cut(const struct request *req);
+bool request_has_depth_limit(const struct request *req);
 
 /*
  * Parse "<word> <hex id>" up to the end of the id: returns what follows, or
@@ -83,7 +83,7 @@ int request_take_filter(struct request *req, const char *spec,
 			struct error *err);
 
 /* Refuse combinations that make no sense. 0 or ERR_PEER. */
-int request_check_cut(const struct request *req, struct error *err);
+int request_check_depth_limit(const struct request *req, struct error *err);
 
 /* Parse the id of a "have <id>" line. 0 or ERR_PEER. */
 int request_parse_have(struct request *req, const char *line, struct oid *oid,

@@ -78,7 +78,7 @@ static int add_edges(struct request *req, struct error *err)
  */
 static bool wants_nothing_new(const struct request *req)
 {
-	if (req->cut.nr || req->edges.nr || req->wants.nr > req->common.nr)
+	if (req->shallow.nr || req->edges.nr || req->wants.nr > req->common.nr)
 		return false;
 	for (size_t i = 0; i < req->wants.nr; i++)
 		if (!oidset_has(&req->common, &req->wants.oids[i]))
@@ -168,8 +168,8 @@ static int make_pack(struct sending *p, struct error *err)
 		.want_nr = p->is_empty ? 0 : req->wants.nr,
 		.haves = req->common.oids,
 		.have_nr = req->common.nr,
-		.shallow = req->cut.oids,
-		.shallow_nr = req->cut.nr,
+		.shallow = req->shallow.oids,
+		.shallow_nr = req->shallow.nr,
 		.tags = {req->include_tag ? each_tag : NULL, req, may_have_tag,
 			 is_want},
 		.filter = &req->filter,

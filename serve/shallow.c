@@ -63,23 +63,23 @@ static int from_boundary(struct depth_result *result, struct request *req,
 	return ret;
 }
 
-static int by_cut(struct depth_result *result, struct request *req,
-		  struct error *err)
+static int by_since_or_nots(struct depth_result *result, struct request *req,
+			    struct error *err)
 {
 	struct walk_tips nots = WALK_TIPS_INIT;
-	struct depth_cut cut = {.has_since = req->has_since,
-				.since = req->since};
+	struct depth_cut limit = {.has_since = req->has_since,
+				  .since = req->since};
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < req->nots.nr; i++)
 		ret = walk_add_tip(&req->s->walk, &nots, &req->nots.oids[i],
 				   true, err);
-	cut.nots = nots.commits;
-	cut.not_nr = nots.commit_nr;
+	limit.nots = nots.commits;
+	limit.not_nr = nots.commit_nr;
 	if (!ret)
 		ret = depth_by_cut(result, &req->s->walk.history,
 				   req->want_tips.commits,
-				   req->want_tips.commit_nr, &cut, err);
+				   req->want_tips.commit_nr, &limit, err);
 	walk_tips_release(&nots);
 	if (!ret && !result->shallow_nr && bitset_is_empty(&result->inside))
 		ret = error_set(err, ERR_PEER,
@@ -93,7 +93,7 @@ static int compute(struct depth_result *result, struct request *req,
 	uint32_t depth = req->depth ? req->depth : DEPTH_INFINITE;
 
 	if (req->has_since || req->nots.nr)
-		return by_cut(result, req, err);
+		return by_since_or_nots(result, req, err);
 	if (req->is_relative && req->depth)
 		return from_boundary(result, req, err);
 	return depth_by_distance(result, &req->s->walk.history,
@@ -121,7 +121,7 @@ static int tell_shallow(struct request *req, const struct depth_result *result,
 		if (!oidset_has(&req->client_shallow, &oid))
 			ret = write_line(req->s, "shallow", &oid, err);
 		if (!ret)
-			ret = add(&req->cut, &oid, err);
+			ret = add(&req->shallow, &oid, err);
 	}
 	return ret;
 }
@@ -168,7 +168,7 @@ static int tell_unshallow(struct request *req,
 int shallow_update(struct request *req, struct error *err)
 {
 	struct depth_result result = DEPTH_RESULT_INIT;
-	int ret = request_check_cut(req, err);
+	int ret = request_check_depth_limit(req, err);
 
 	if (!ret)
 		ret = request_load_wants(req, err);
@@ -176,7 +176,7 @@ int shallow_update(struct request *req, struct error *err)
 		ret = compute(&result, req, err);
 	if (!ret)
 		ret = tell_shallow(req, &result, err);
-	if (!ret && request_has_cut(req))
+	if (!ret && request_has_depth_limit(req))
 		ret = tell_unshallow(req, &result, err);
 	if (!ret)
 		ret = shallow_keep(req, err);
@@ -189,7 +189,7 @@ int shallow_keep(struct request *req, struct error *err)
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < req->client_shallow.nr; i++)
-		ret = add(&req->cut, &req->client_shallow.oids[i], err);
+		ret = add(&req->shallow, &req->client_shallow.oids[i], err);
 	return ret;
 }
 

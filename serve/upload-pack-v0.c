@@ -134,7 +134,7 @@ static int end_wants(struct v0 *v, struct error *err)
 	ret = wants_check(req, err);
 	if (ret < 0)
 		return ret;
-	if (!request_has_cut(req))
+	if (!request_has_depth_limit(req))
 		return shallow_keep(req, err);
 	ret = shallow_update(req, err);
 	if (!ret)

@@ -15,7 +15,7 @@
  *	t    the tree of all commits           none   no object at all
  *
  * The pack is not made: what was asked of it is sent in its place, as
- * "PACK wants=... haves=... cut=... tags=... <flags>".
+ * "PACK wants=... haves=... shallow=... tags=... <flags>".
  */
 #ifndef T_UNIT_DIALOG_H
 #define T_UNIT_DIALOG_H
@@ -160,7 +160,7 @@ static inline int dialog_make_pack(const struct odb *odb,
 	buf_append_str(&text, "PACK");
 	dialog_put_ids(&d, &text, " wants=", r->wants, r->want_nr);
 	dialog_put_ids(&d, &text, " haves=", r->haves, r->have_nr);
-	dialog_put_ids(&d, &text, " cut=", r->shallow, r->shallow_nr);
+	dialog_put_ids(&d, &text, " shallow=", r->shallow, r->shallow_nr);
 	if (r->tags.each)
 		buf_printf(&text, " tags=%zu", taglist_count(&r->tags));
 	buf_append_str(&text, r->thin ? " thin" : "");

@@ -48,7 +48,7 @@ static void test_take_line(void **state)
 	struct fixture f;
 
 	start(&f);
-	assert_false(request_has_cut(&f.req));
+	assert_false(request_has_depth_limit(&f.req));
 	assert_int_equal(take(&f, "shallow", "c2"), 1);
 	assert_int_equal(take(&f, "shallow", "c2"), 1);
 	assert_int_equal(take(&f, "shallow", "none"), 1);
@@ -66,7 +66,7 @@ static void test_take_line(void **state)
 	assert_int_equal(take(&f, "other", "x"), 0);
 	assert_int_equal(request_take_line(&f.req, "deepen", NULL), 0);
 	assert_int_equal(request_take_line(&f.req, "", NULL), 0);
-	assert_int_equal(request_check_cut(&f.req, NULL), ERR_PEER);
+	assert_int_equal(request_check_depth_limit(&f.req, NULL), ERR_PEER);
 	stop(&f);
 }
 

@@ -110,7 +110,7 @@ static void test_had_wants(void **state)
 	assert_string_equal(
 		dialog_answer(&d, "want c4 no-progress|shallow c4|F|have c4|"
 				  "done"),
-		"ACK c4|=PACK wants=c4 haves=c4 cut=c4");
+		"ACK c4|=PACK wants=c4 haves=c4 shallow=c4");
 	dialog_release(&d);
 }
 

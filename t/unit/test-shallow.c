@@ -22,17 +22,17 @@ static void test_depth(void **state)
 
 	dialog_init(&d, HASH_SHA1);
 	check(&d, W "deepen 1|F|done",
-	      "shallow c4|F|NAK|=PACK wants=c4 cut=c4");
+	      "shallow c4|F|NAK|=PACK wants=c4 shallow=c4");
 	check(&d, W "deepen 3|F|done",
-	      "shallow c2|F|NAK|=PACK wants=c4 cut=c2");
+	      "shallow c2|F|NAK|=PACK wants=c4 shallow=c2");
 	check(&d, W "want s0|deepen 2|F|done",
-	      "shallow c3|shallow c1|F|NAK|=PACK wants=c4,s0 cut=c3,c1");
+	      "shallow c3|shallow c1|F|NAK|=PACK wants=c4,s0 shallow=c3,c1");
 	/* A root at the depth is told too, as stock Git does. */
 	check(&d, W "deepen 5|F|done",
-	      "shallow c0|F|NAK|=PACK wants=c4 cut=c0");
+	      "shallow c0|F|NAK|=PACK wants=c4 shallow=c0");
 	check(&d, W "deepen 6|F|done", "F|NAK|=PACK wants=c4");
 	check(&d, W "want v1|deepen 1|F|done",
-	      "shallow c4|shallow c3|F|NAK|=PACK wants=c4,v1 cut=c4,c3");
+	      "shallow c4|shallow c3|F|NAK|=PACK wants=c4,v1 shallow=c4,c3");
 	dialog_release(&d);
 }
 
@@ -43,13 +43,13 @@ static void test_deepen(void **state)
 	dialog_init(&d, HASH_SHA1);
 	check(&d, W "shallow c3|deepen 3|F|have c4|F|done",
 	      "shallow c2|unshallow c3|F|ACK c4|"
-	      "=PACK wants=c4,c2 haves=c4,c3 cut=c2,c3");
+	      "=PACK wants=c4,c2 haves=c4,c3 shallow=c2,c3");
 	check(&d, W "shallow c3|deepen 2|F|done",
-	      "F|NAK|=PACK wants=c4 cut=c3");
+	      "F|NAK|=PACK wants=c4 shallow=c3");
 	check(&d, W "shallow c3|deepen 2147483647|F|done",
-	      "unshallow c3|F|NAK|=PACK wants=c4,c2 haves=c3 cut=c3");
+	      "unshallow c3|F|NAK|=PACK wants=c4,c2 haves=c3 shallow=c3");
 	check(&d, W "shallow none|deepen 1|F|done",
-	      "shallow c4|F|NAK|=PACK wants=c4 cut=c4");
+	      "shallow c4|F|NAK|=PACK wants=c4 shallow=c4");
 	dialog_release(&d);
 }
 
@@ -61,18 +61,18 @@ static void test_relative(void **state)
 	check(&d,
 	      "want c4 no-progress deepen-relative|shallow c3|deepen 2|F|done",
 	      "shallow c1|unshallow c3|F|NAK|"
-	      "=PACK wants=c4,c2 haves=c3 cut=c1,c3");
+	      "=PACK wants=c4,c2 haves=c3 shallow=c1,c3");
 	/*
 	 * Also a boundary that the wants do not reach; not at c1, of which
 	 * they bring the parents.
 	 */
 	check(&d,
 	      "want c4 no-progress deepen-relative|shallow s0|deepen 1|F|done",
-	      "unshallow s0|F|NAK|=PACK wants=c4,c1 haves=s0 cut=s0");
+	      "unshallow s0|F|NAK|=PACK wants=c4,c1 haves=s0 shallow=s0");
 	check(&d,
 	      "want h0 no-progress deepen-relative|shallow s0|deepen 1|F|done",
 	      "shallow c1|unshallow s0|F|NAK|"
-	      "=PACK wants=h0,c1 haves=s0 cut=c1,s0");
+	      "=PACK wants=h0,c1 haves=s0 shallow=c1,s0");
 	check(&d, "want c4 no-progress deepen-relative|deepen 1|F|done",
 	      "F|NAK|=PACK wants=c4");
 	dialog_release(&d);
@@ -84,16 +84,16 @@ static void test_since_and_not(void **state)
 
 	dialog_init(&d, HASH_SHA1);
 	check(&d, W "deepen-since 1700000003|F|done",
-	      "shallow c2|F|NAK|=PACK wants=c4 cut=c2");
+	      "shallow c2|F|NAK|=PACK wants=c4 shallow=c2");
 	check(&d, W "deepen-since 1|F|done", "F|NAK|=PACK wants=c4");
 	check(&d, W "deepen-since 1800000000|F|done",
 	      "ERR no commits selected for shallow requests");
 	check(&d, W "deepen-not refs/tags/v1|F|done",
-	      "shallow c4|F|NAK|=PACK wants=c4 cut=c4");
+	      "shallow c4|F|NAK|=PACK wants=c4 shallow=c4");
 	check(&d, W "deepen-not side|F|done",
-	      "shallow c2|F|NAK|=PACK wants=c4 cut=c2");
+	      "shallow c2|F|NAK|=PACK wants=c4 shallow=c2");
 	check(&d, W "deepen-not side|deepen-since 1700000004|F|done",
-	      "shallow c3|F|NAK|=PACK wants=c4 cut=c3");
+	      "shallow c3|F|NAK|=PACK wants=c4 shallow=c3");
 	check(&d, W "deepen-not main|F|done",
 	      "ERR no commits selected for shallow requests");
 	dialog_release(&d);
@@ -106,7 +106,7 @@ static void test_keep(void **state)
 
 	dialog_init(&d, HASH_SHA1);
 	check(&d, W "shallow c3|F|have c3|F|done",
-	      "ACK c3|=PACK wants=c4 haves=c3 cut=c3");
+	      "ACK c3|=PACK wants=c4 haves=c3 shallow=c3");
 	dialog_release(&d);
 }
 
@@ -117,15 +117,16 @@ static void test_v2(void **state)
 	dialog_init(&d, HASH_SHA1);
 	d.options.version = 2;
 	check(&d, "command=fetch|D|no-progress|want c4|deepen 2|done|F",
-	      "shallow-info|shallow c3|D|packfile|1:PACK wants=c4 cut=c3|F");
+	      "shallow-info|shallow c3|D|packfile|1:PACK wants=c4 "
+	      "shallow=c3|F");
 	check(&d,
 	      "command=fetch|D|no-progress|want c4|shallow c3|have c4|"
 	      "deepen-relative|deepen 1|F",
 	      "acknowledgments|ACK c4|ready|D|shallow-info|shallow c2|"
 	      "unshallow c3|D|packfile|"
-	      "1:PACK wants=c4,c2 haves=c4,c3 cut=c2,c3|F");
+	      "1:PACK wants=c4,c2 haves=c4,c3 shallow=c2,c3|F");
 	check(&d, "command=fetch|D|no-progress|want c4|shallow c3|done|F",
-	      "shallow-info|D|packfile|1:PACK wants=c4 cut=c3|F");
+	      "shallow-info|D|packfile|1:PACK wants=c4 shallow=c3|F");
 	check(&d, "command=fetch|D|no-progress|want c4|shallow none|done|F",
 	      "packfile|1:PACK wants=c4|F");
 	dialog_release(&d);
@@ -140,11 +141,14 @@ static void test_shallow_repository(void **state)
 	dialog_ref(&d, "shallow", "c2");
 	d.options.version = 2;
 	check(&d, "command=fetch|D|no-progress|want c4|done|F",
-	      "shallow-info|shallow c2|D|packfile|1:PACK wants=c4 cut=c2|F");
+	      "shallow-info|shallow c2|D|packfile|1:PACK wants=c4 "
+	      "shallow=c2|F");
 	check(&d, "command=fetch|D|no-progress|want c4|deepen 2147483647|F",
-	      "shallow-info|shallow c2|D|packfile|1:PACK wants=c4 cut=c2|F");
+	      "shallow-info|shallow c2|D|packfile|1:PACK wants=c4 "
+	      "shallow=c2|F");
 	check(&d, "command=fetch|D|no-progress|want c4|deepen 1|done|F",
-	      "shallow-info|shallow c4|D|packfile|1:PACK wants=c4 cut=c4|F");
+	      "shallow-info|shallow c4|D|packfile|1:PACK wants=c4 "
+	      "shallow=c4|F");
 	d.options.version = 0;
 	check(&d, W "F|done", "NAK|=PACK wants=c4");
 	dialog_release(&d);
