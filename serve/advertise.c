@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Advertisements. */
+/* The advertisements of protocols v0, v1 and v2. */
 #include <string.h>
 
 #include "serve/protocol.h"
@@ -8,7 +8,7 @@
 
 struct advertisement {
 	struct session *s;
-	struct buf capabilities; /* of the first line, and a NUL before */
+	struct buf capabilities; /* a NUL and the capabilities */
 	bool is_empty;           /* no line was written yet */
 	struct error *err;
 };
@@ -44,7 +44,10 @@ static int add_capabilities(struct buf *out, const struct session *s,
 	return ret;
 }
 
-/* One line, the first one with the capabilities; that is of no peeled tag. */
+/*
+ * Write one line. The first line gets the capabilities; it never names a peeled
+ * tag and so needs no suffix.
+ */
 static int write_ref(struct advertisement *a, const struct oid *oid,
 		     const char *name, const char *suffix)
 {
@@ -73,8 +76,8 @@ static int write_with_peeled(void *ctx, const struct ref *ref)
 }
 
 /*
- * Look up HEAD, and what it is called; a broken one is as good as none. 1, 0 or
- * negative.
+ * Look up HEAD and its branch. Returns 1 if HEAD names an object, 0 if HEAD is
+ * unborn or broken (with a warning), or ERR_NOMEM.
  */
 static int find_head(struct session *s, struct ref *head, const char **branch,
 		     struct error *err)

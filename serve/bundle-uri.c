@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A list of bundles, as the configuration has it. */
+/* The command bundle-uri of protocol v2. */
 #include "serve/v2-command.h"
 
 struct telling {

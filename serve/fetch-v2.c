@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The fetch command: one request, one answer.
+ * The command fetch of protocol v2: one request, one answer.
  *
  *	request                  answer
  *	-----------------------  ------------------------------------------
- *	no wants                 nothing (but see "wait-for-done")
- *	wants; "done" or no      [shallow-info delim] [wanted-refs delim]
- *	  haves                  [packfile-uris delim] packfile flush
+ *	no wants                 nothing, unless "wait-for-done" is sent
+ *	wants, and "done" or     [shallow-info delim] [wanted-refs delim]
+ *	  no haves               [packfile-uris delim] packfile flush
  *	wants, haves, not        acknowledgments flush
  *	  enough in common
- *	wants, haves, enough     acknowledgments delim, then as above
+ *	wants, haves, enough     acknowledgments delim, then as for "done"
+ *	  in common
+ *
+ * serve/negotiate.h defines "enough".
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +26,7 @@
 #include "serve/shallow.h"
 #include "serve/v2-command.h"
 
-/* Refs one request may want by name. */
+/* How many refs one request may want by name. */
 #define WANT_REFS_MAX (1 << 20)
 
 struct wanted_ref {
@@ -36,9 +39,9 @@ struct fetch {
 	struct request req;
 	struct wanted_ref *refs; /* owned: "want-ref" arguments */
 	size_t ref_nr, ref_alloc;
-	struct oidset ref_names; /* hashes of their names */
+	struct oidset ref_names; /* hashes of the names in `refs` */
 	bool done, wait_for_done;
-	bool has_haves; /* some "have" was sent, known to us or not */
+	bool has_haves; /* a "have" was sent, common or not */
 };
 
 static int take_want(struct fetch *f, const char *line, struct error *err)
@@ -56,7 +59,7 @@ static int take_want(struct fetch *f, const char *line, struct error *err)
 	return request_add_want_later(&f->req, &oid, err);
 }
 
-/* A ref may be wanted by name once. */
+/* Note the name of a wanted ref. Returns ERR_PEER if it was noted before. */
 static int note_ref_name(struct fetch *f, const char *name, struct error *err)
 {
 	char quoted[PKTLINE_QUOTE_MAX];
@@ -193,7 +196,10 @@ static int take_lines(struct fetch *f, struct v2_args *args, struct error *err)
 	return ret;
 }
 
-/* Of two things that are wrong the first is told. */
+/*
+ * Read and check the request. A missing want came before the line that could
+ * not be read, so its error is the one that the client gets.
+ */
 static int parse(struct fetch *f, struct v2_args *args, struct error *err)
 {
 	struct error why = ERROR_INIT;
@@ -207,7 +213,10 @@ static int parse(struct fetch *f, struct v2_args *args, struct error *err)
 	return ret ? ret : request_check_depth_limit(&f->req, err);
 }
 
-/* 1 when the pack follows, 0 when this was all, or negative. */
+/*
+ * Write acknowledgments, if there is something to acknowledge. Returns 1 if the
+ * pack follows, 0 if the answer is complete, or a negative error code.
+ */
 static int acknowledge(struct fetch *f, struct error *err)
 {
 	struct pktline_writer *out = &f->s->out;
@@ -264,7 +273,7 @@ static int answer(struct fetch *f, struct error *err)
 {
 	int ret;
 
-	/* "wait-for-done" without wants: only asking what is common. */
+	/* Without wants, "wait-for-done" asks which haves are common. */
 	if (!f->req.wants.nr && !f->wait_for_done)
 		return 0;
 	ret = acknowledge(f, err);
@@ -276,7 +285,7 @@ static int answer(struct fetch *f, struct error *err)
 	return ret ? ret : send_pack_section(&f->req, err);
 }
 
-/* What stock Git tells its traces of a request. */
+/* Trace the request with the members that stock Git writes. */
 static void trace_fetch_info(const struct fetch *f)
 {
 	const struct request *req = &f->req;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Permission to filter. */
+/* Which filters the configuration allows. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -7,7 +7,10 @@
 
 #define TREE_DEPTH "uploadpackfilter.tree.maxdepth"
 
-/* A kind's own word, or the general one. */
+/*
+ * Check one kind of filter. The key of the kind wins over
+ * uploadpackfilter.allow.
+ */
 static int check_kind(const struct config *config, enum filter_kind kind,
 		      struct error *err)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which filters clients may ask for: uploadpackfilter.allow,
- * uploadpackfilter.<filter>.allow, uploadpackfilter.tree.maxDepth.
+ * Which object filters the server accepts from clients. The configuration keys
+ * are uploadpackfilter.allow, uploadpackfilter.<filter>.allow and
+ * uploadpackfilter.tree.maxDepth.
  */
 #ifndef SERVE_FILTER_POLICY_H
 #define SERVE_FILTER_POLICY_H
@@ -11,9 +12,10 @@
 #include "walk/filter.h"
 
 /*
- * 0, ERR_PEER in stock Git's words for a filter that is not allowed, or
- * ERR_INVALID for a value that cannot be parsed. Every part has to be allowed,
- * and combining them too.
+ * Check a client's filter. Each part of a combined filter must be allowed, and
+ * so must the kind "combine". Returns 0 if the filter is allowed, ERR_PEER with
+ * stock Git's message if it is not, or ERR_INVALID if a configured value cannot
+ * be parsed.
  */
 int filter_policy_check(const struct config *config,
 			const struct filter *filter, struct error *err);

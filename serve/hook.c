@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The hook that stands in for pack-objects. */
+/* Running uploadpack.packObjectsHook. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -8,7 +8,7 @@
 #include "sys/process.h"
 #include "sys/spawn.h"
 
-#define PIECE 65536 /* bytes passed on at a time */
+#define PIECE 65536 /* bytes of output copied at a time */
 
 /* sh -c '<hook> "$@"' <hook> git pack-objects ... */
 #define ARGS_MAX 20
@@ -78,7 +78,10 @@ static int fill_input(struct buf *input, const struct request *req)
 	return 0;
 }
 
-/* pack-objects reads all of its input before it writes. */
+/*
+ * Write the input, then copy the output. A hook that stands for pack-objects
+ * reads all of its input before it writes, so neither side blocks.
+ */
 static int pass_on(struct sys_child *child, const struct buf *input,
 		   struct sideband *sb, struct error *err)
 {
@@ -90,7 +93,7 @@ static int pass_on(struct sys_child *child, const struct buf *input,
 		return error_nomem(err);
 	ret = sys_write_all(child->in, input->data, input->len,
 			    "uploadpack.packObjectsHook", err);
-	/* A hook may leave, or not care to read; its output is what counts. */
+	/* A hook may close its input unread; only its output counts. */
 	if (ret == ERR_PEER)
 		ret = 0;
 	sys_spawn_close_in(child);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * uploadpack.packObjectsHook: a shell command of the operator's that makes
- * the pack in place of `git pack-objects`, whose arguments and input it gets.
+ * uploadpack.packObjectsHook: a shell command of the operator that makes the
+ * pack. The hook gets the arguments and the input that `git pack-objects`
+ * would get.
  */
 #ifndef SERVE_HOOK_H
 #define SERVE_HOOK_H
@@ -11,10 +12,10 @@
 #include "wire/sideband.h"
 
 /*
- * Run the hook of the session's configuration for a request and pass its
- * output on as pack data. It runs in our directory and environment, with
- * GIT_DIR set; what it prints on its standard error goes to ours.
- * 0, ERR_IO when it cannot be run or fails, or the output's error.
+ * Run the configured hook for a request and send its output as pack data. The
+ * configuration must name a hook. The hook runs in our directory and
+ * environment, with GIT_DIR set; its standard error is ours. Returns 0, ERR_IO
+ * if the hook cannot be started or fails, or the error of writing to `sb`.
  */
 int hook_pack_objects(struct request *req, struct sideband *sb,
 		      struct error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Listing refs. */
+/* The command ls-refs of protocol v2. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,8 +9,8 @@
 #include "wire/ref-line.h"
 
 /*
- * Beyond these a client is shown all refs: prefixes save work, they are no
- * filter that it may rely on.
+ * Limits of memory for prefixes. Beyond them all visible refs are listed: a
+ * prefix is a hint that saves work, and clients filter the list themselves.
  */
 #define PREFIX_NR_MAX 65536
 #define PREFIX_BYTES_MAX (4 << 20)
@@ -18,10 +18,10 @@
 struct listing {
 	struct session *s;
 	bool symrefs, peel, unborn;
-	char **prefixes; /* owned, and so are the strings */
+	char **prefixes; /* owned, with the strings */
 	size_t prefix_nr, prefix_alloc, prefix_bytes;
-	bool all;              /* too many prefixes */
-	struct buf attributes; /* of the ref that is being written */
+	bool all;              /* list all refs: too many prefixes */
+	struct buf attributes; /* of the current ref */
 	struct error *err;
 };
 
@@ -67,7 +67,7 @@ static int parse(struct listing *l, struct v2_args *args)
 	return ret;
 }
 
-/* Sort the prefixes and drop those that others include. */
+/* Sort the prefixes, and drop each that starts with another prefix. */
 static void disjoin(struct listing *l)
 {
 	size_t kept = 0;

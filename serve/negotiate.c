@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding common history with a client. */
+/* Negotiation of common commits. */
 #include <string.h>
 
 #include "serve/negotiate.h"
@@ -17,8 +17,9 @@ void negotiate_init(struct negotiate *n, const struct negotiate_ops *ops,
 }
 
 /*
- * Asked after every unknown have, so the answer is kept until there is a new
- * common one.
+ * Returns 1 if the common haves are enough, 0 if not, or a negative error code.
+ * Called for each unknown have; a "no" is kept until there is a new common
+ * have, because the walk is expensive.
  */
 static int is_enough(struct negotiate *n, struct error *err)
 {
@@ -66,7 +67,10 @@ static int answer_common(struct negotiate *n, const struct oid *have,
 	return ret && n->common->nr == 1 ? write_ack(n, have, "", err) : 0;
 }
 
-/* Saying yes to anything makes the client stop digging there. */
+/*
+ * Answer an unknown have. If the common haves are enough, an ACK stops the
+ * client from sending the ancestors of this have.
+ */
 static int answer_unknown(struct negotiate *n, const struct oid *have,
 			  struct error *err)
 {

@@ -1,23 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Negotiation: answering "have" lines until the common history is known
+ * Negotiation: answering "have" lines until enough common commits are known
  * (gitprotocol-pack(5), "Packfile Negotiation"; the acknowledgments section
- * of gitprotocol-v2(5)).
+ * of gitprotocol-v2(5)). One thread.
  *
- * What is said, by the capability the client chose:
+ * A have is common if the server has the object, else unknown. A round is a
+ * list of haves up to a flush packet. "Enough" means that each wanted commit
+ * has a common commit among its ancestors.
+ *
+ * The server's answers depend on the capability that the client chose:
  *
  *	                 plain           multi_ack        multi_ack_detailed
  *	common have      ACK x (first)   ACK x continue   ACK x common
  *	unknown have,
- *	  enough known   -               ACK x continue   ACK x ready
- *	flush, round had
- *	  common ones
+ *	  enough         -               ACK x continue   ACK x ready
+ *	flush, round has
+ *	  common haves
  *	  only, enough   -               -                ACK last ready
  *	flush            NAK (no common) NAK              NAK
  *	done             NAK (no common) ACK last         ACK last
  *
- * "Enough" means that every want has a common commit among its ancestors.
- * With no-done a flush after "ready" ends the negotiation by itself.
+ * x is the have, `last` the last common have. (first) means that only the first
+ * common have is acknowledged, (no common) that NAK is sent only if there is no
+ * common have. If the client chose no-done, the negotiation ends at the first
+ * flush packet after "ready", and the pack follows.
  */
 #ifndef SERVE_NEGOTIATE_H
 #define SERVE_NEGOTIATE_H
@@ -30,19 +36,20 @@
 #include "wire/oidset.h"
 #include "wire/pktline.h"
 
+/* A column of the table above. */
 enum negotiate_mode {
 	NEGOTIATE_PLAIN,
 	NEGOTIATE_MULTI_ACK,
 	NEGOTIATE_DETAILED,
 };
 
-/* What negotiation has to know about the repository. */
+/* The questions that negotiation asks about the repository. */
 struct negotiate_ops {
-	/* Whether the repository has an object. */
+	/* Returns whether the repository has an object. */
 	bool (*has)(void *ctx, const struct oid *oid);
 	/*
-	 * Whether the common haves so far are enough: 1, 0 or negative. Not
-	 * asked while there are none.
+	 * Returns 1 if the common haves are enough, 0 if not, or a negative
+	 * error code. Called only if `common` has an id.
 	 */
 	int (*enough)(void *ctx, const struct oidset *common,
 		      struct error *err);
@@ -52,41 +59,48 @@ struct negotiate_ops {
 struct negotiate {
 	struct negotiate_ops ops;
 	struct pktline_writer *out; /* borrowed */
-	struct oidset *common;      /* borrowed: haves that we have */
+	struct oidset *common;      /* borrowed: common haves */
 	enum hash_algo algo;
 	enum negotiate_mode mode;
 	bool no_done;
 	struct oid last;   /* the last common have */
-	bool round_common; /* this round had a common have, */
-	bool round_other;  /*   or one that we do not have */
+	bool round_common; /* this round has a common have */
+	bool round_other;  /* this round has an unknown have */
 	bool sent_ready;
-	bool is_enough;       /* once enough, always enough */
-	size_t not_enough_nr; /* common->nr when it was last not enough */
+	bool is_enough;       /* true for good after ops.enough() said 1 */
+	size_t not_enough_nr; /* common->nr when ops.enough() last said 0 */
 };
 
-/* Start; `mode` and `no_done` may be set afterwards, before the first have. */
+/*
+ * Start a negotiation in plain mode. The caller may set n->mode and n->no_done
+ * before the first have. *ops is copied; `common` and `out` must outlive *n.
+ */
 void negotiate_init(struct negotiate *n, const struct negotiate_ops *ops,
 		    struct oidset *common, struct pktline_writer *out,
 		    enum hash_algo algo);
 
-/* Protocol v0/v1: answer one have. 0 or negative. */
+/* Protocol v0/v1: answer one have. Returns 0 or a negative error code. */
 int negotiate_have(struct negotiate *n, const struct oid *have,
 		   struct error *err);
 
 /*
- * Protocol v0/v1: the end of a round. Returns 1 when the pack follows, 0 when
- * the client goes on, or negative.
+ * Protocol v0/v1: answer the flush packet at the end of a round. Returns 1 if
+ * the pack follows, 0 if the client will send more haves, or a negative error
+ * code.
  */
 int negotiate_flush(struct negotiate *n, struct error *err);
 
-/* Protocol v0/v1: the client said "done"; the pack follows. 0 or negative. */
+/*
+ * Protocol v0/v1: answer "done"; the pack follows. Returns 0 or a negative
+ * error code.
+ */
 int negotiate_done(struct negotiate *n, struct error *err);
 
 /*
- * Protocol v2: write the acknowledgments section for all haves of a request,
- * common and unknown, in their order. With `wait_for_done` "ready" is never
- * said. Returns 1 when the pack follows ("ready" was said), 0 when not, or
- * negative. The packet that ends the section is the caller's.
+ * Protocol v2: write the acknowledgments section, with one ACK for each id in
+ * n->common. "ready" is written if the haves are enough and `wait_for_done` is
+ * false. Returns 1 if "ready" was written (the pack follows), 0 if not, or a
+ * negative error code. The caller writes the packet that ends the section.
  */
 int negotiate_acknowledge(struct negotiate *n, bool wait_for_done,
 			  struct error *err);

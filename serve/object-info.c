@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sizes of objects. */
+/* The command object-info of protocol v2. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "serve/v2-command.h"
 
-/* Ids that the client sends, whether we have them or not. */
+/* How many ids one request may have; each is kept, existing or not. */
 #define OIDS_MAX 1000000
 
 struct asked {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Packs that a client gets elsewhere. */
+/* Packs that a client downloads from other servers. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ struct loading {
 	struct error *err;
 };
 
-/* "<blob> <pack> <uri>" */
+/* Parse "<blob> <pack> <uri>". The strings of *out point into `value`. */
 static bool parse(struct pack_uri *out, const char *value, enum hash_algo algo)
 {
 	size_t hex_len = hash_hex_len(algo);
@@ -62,7 +62,7 @@ void pack_uris_release(struct pack_uris *uris)
 	*uris = (struct pack_uris){0};
 }
 
-/* Whether the protocol of a URI, before its "://", is in the list. */
+/* Returns whether the list has the URI's protocol (the part before "://"). */
 static bool is_taken(const char *uri, const char *protocols)
 {
 	const char *end = strstr(uri, "://");

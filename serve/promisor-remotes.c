@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Promisor remotes for clients. */
+/* Promisor remotes that are advertised to clients. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -9,7 +9,7 @@
 #include "serve/promisor-remotes.h"
 #include "wire/pktline.h"
 
-/* What separates names and fields. */
+/* The separators of fields and of remotes; values have them encoded. */
 #define SEPARATORS ",;"
 
 struct loading {
@@ -45,7 +45,10 @@ static int add(struct promisor_remotes *remotes, const char *name, size_t len)
 	return 0;
 }
 
-/* A filter makes a promisor, too; what once was one remains it. */
+/*
+ * Add the remote of a configuration entry if the entry makes it a promisor
+ * remote. A later "promisor = false" does not undo that.
+ */
 static int take(void *ctx, const struct config_entry *entry)
 {
 	struct loading *l = ctx;
@@ -66,7 +69,7 @@ static int take(void *ctx, const struct config_entry *entry)
 	return 0;
 }
 
-/* remote.<name>.<variable>, NULL when it is not set, or to nothing. */
+/* Read remote.<name>.<variable>; NULL if the key is not set, or empty. */
 static int look_up(const char **out, const struct config *config,
 		   const char *name, const char *variable)
 {
@@ -106,7 +109,7 @@ static void parse_fields(bool *filter, bool *token, const char *list,
 	}
 }
 
-/* Look up the details; a remote without URL is of no use to anybody. */
+/* Read the fields of each remote, and drop the remotes without URL. */
 static int complete(struct promisor_remotes *remotes,
 		    const struct config *config, struct error *warning)
 {

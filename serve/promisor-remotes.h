@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Remotes from which a partial clone that is served has what it does not hold,
- * told to clients that may want to use them as well (promisor-remote of
- * gitprotocol-v2(5)):
+ * The served repository may be a partial clone. Its promisor remotes hold the
+ * objects that it lacks. The server advertises these remotes, and a client may
+ * fetch from them too (capability promisor-remote of gitprotocol-v2(5)).
+ *
+ * Configuration:
  *
  *	promisor.advertise, promisor.sendFields
  *	remote.<name>.promisor, .url, .partialCloneFilter, .token
+ *
+ * Example of an advertised value:
  *
  *	name=cdn,url=https://cdn/x;name=two,url=/srv/two,token=a%20b
  */
@@ -23,33 +27,35 @@ struct promisor_remote {
 	char *name; /* owned */
 	/* Borrowed from the configuration: */
 	const char *url;    /* not empty */
-	const char *filter; /* NULL: none, or not to be told */
-	const char *token;  /* the same */
+	const char *filter; /* NULL: not set, or not in promisor.sendFields */
+	const char *token;  /* NULL: not set, or not in promisor.sendFields */
 };
 
 struct promisor_remotes {
 	struct promisor_remote *items; /* owned; in the order of the
 					  configuration */
-	size_t nr, alloc;              /* 0: nothing is advertised */
+	size_t nr, alloc;              /* nr 0: nothing is advertised */
 };
 
 /*
- * Load those that are to be advertised from the configuration, which is
- * borrowed. A field in promisor.sendFields that is not known is described in
- * *warning. 0, ERR_INVALID or ERR_NOMEM. Release in any case.
+ * Read the promisor remotes to advertise; none if promisor.advertise is false.
+ * Remotes without URL are left out. `config` must outlive *remotes. An unknown
+ * field in promisor.sendFields is described in *warning. Returns 0, ERR_INVALID
+ * for a bad value, or ERR_NOMEM. Call promisor_remotes_release() in each case.
  */
 int promisor_remotes_load(struct promisor_remotes *remotes,
 			  const struct config *config, struct error *warning,
 			  struct error *err);
 void promisor_remotes_release(struct promisor_remotes *remotes);
 
-/* Append the capability's value. 0 or ERR_NOMEM. */
+/* Append the value of the capability to *out. Returns 0 or ERR_NOMEM. */
 int promisor_remotes_print(struct buf *out,
 			   const struct promisor_remotes *remotes);
 
 /*
- * Whether a client's answer, "<name>;<name>", names one of them. The last name
- * that is none of them is described in *warning. 1, 0 or ERR_NOMEM.
+ * Check a client's answer, which looks like "<name>;<name>". Returns 1 if at
+ * least one name is an advertised remote, 0 if none is, or ERR_NOMEM. The last
+ * name that is not advertised is described in *warning.
  */
 int promisor_remotes_accepted(const struct promisor_remotes *remotes,
 			      const char *names, struct error *warning);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The protocols of a fetch: what the server says first, and the requests that
- * follow.
+ * The protocols of a fetch: the advertisement, which the server sends first,
+ * and the requests of the client.
  */
 #ifndef SERVE_PROTOCOL_H
 #define SERVE_PROTOCOL_H
@@ -12,29 +12,35 @@
 /* ---- advertise.c */
 
 /*
- * Say what a server of v0 or v1 says first (gitprotocol-pack(5), "Reference
- * Discovery"). Write HEAD and all visible refs, tags with what they peel to,
- * the capabilities behind the first, and the repository's shallow boundary; for
- * v1 with "version 1" before. One pass over the refs.
+ * Write the advertisement of protocol v0 or v1 (gitprotocol-pack(5), "Reference
+ * Discovery"): HEAD, all visible refs with peeled tags, and the repository's
+ * own shallow boundary. The capabilities stand in the first line. In v1 the
+ * line "version 1" comes before. Cost: one pass over the refs. Returns 0 or a
+ * negative error code.
  */
 int advertise_refs(struct session *s, struct error *err);
 
-/* Write the capabilities of protocol v2. Opens nothing. */
+/*
+ * Write the capabilities of protocol v2. Opens neither refs nor objects.
+ * Returns 0 or a negative error code.
+ */
 int advertise_v2(struct session *s, struct error *err);
 
 /* ---- upload-pack-v0.c */
 
 /*
- * Serve the one request of protocol v0 or v1. Returns 0 when the client got its
- * pack or wanted none, or negative.
+ * Serve the single request of protocol v0 or v1. Returns 0 if the pack was
+ * sent, if the client wanted nothing, or if a stateless round was answered;
+ * else a negative error code.
  */
 int upload_pack_v0_serve(struct session *s, struct error *err);
 
 /* ---- v2.c */
 
 /*
- * Serve one request of protocol v2 (gitprotocol-v2(5)). Returns 1 when it was
- * answered and another may follow, 0 when the client is done, or negative.
+ * Serve one request of protocol v2 (gitprotocol-v2(5)). Returns 1 if the
+ * request was answered (another may follow), 0 if the client has no further
+ * request, or a negative error code.
  */
 int v2_serve(struct session *s, struct error *err);
 

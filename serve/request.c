@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The lines of a fetch request. */
+/* Fetch requests: their lines, wants, negotiation and summary. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,13 +11,16 @@
 #include "serve/request.h"
 #include "walk/filter-walk.h"
 
-/* Refs one request may name in deepen-not. */
+/* How many refs one request may name in deepen-not. */
 #define NOTS_MAX 65536
 
-/* Wants that are kept before they are looked for. */
+/* How many wants are kept without a check that they exist. */
 #define UNCHECKED_MAX 16384
 
-/* To look for so many takes longer than to see whether they are prepared. */
+/*
+ * For at least so many wants, opening the prepared answers is cheaper than
+ * looking up each want.
+ */
 #define MANY_WANTS 64
 
 void request_init(struct request *req, struct session *s)
@@ -93,7 +96,7 @@ static int take_shallow(struct request *req, const char *line,
 		ret = session_has(req->s, &oid, err);
 	if (ret < 0)
 		return ret;
-	/* A boundary that we do not have is none of ours to move. */
+	/* Ignore a boundary commit that the server does not have. */
 	if (!ret || odb_info(req->s->walk.reader, &oid, &type, NULL, NULL) < 0)
 		return 1;
 	if (type != OBJ_COMMIT)
@@ -103,7 +106,7 @@ static int take_shallow(struct request *req, const char *line,
 	return ret < 0 ? ret : 1;
 }
 
-/* A decimal number that is all of `text`. */
+/* Parse a decimal number. Returns false if `text` is anything else. */
 static bool parse_number(uint64_t *out, const char *text)
 {
 	char *end;
@@ -156,7 +159,7 @@ static int take_not(struct request *req, const char *line, const char *value,
 	return ret < 0 ? ret : 1;
 }
 
-/* What follows "<word> ", or NULL. */
+/* Returns the text after "<word> ", or NULL if `line` starts otherwise. */
 static const char *value_of(const char *line, const char *word)
 {
 	size_t len = strlen(word);
@@ -182,9 +185,10 @@ int request_take_line(struct request *req, const char *line, struct error *err)
 }
 
 /*
- * The name of what only some may know of is a full id, or a ref, and a path
- * behind it. All else that revisions can be, abbreviated ids first of all,
- * would have to be looked for among all objects.
+ * Resolve a name under gitreach.reachableOnly: a full id or a visible ref, and
+ * a path after a colon. Other revisions are refused. An abbreviated id, for
+ * example, would be looked up among objects that the client must not know.
+ * Returns 0, ERR_MISSING, or another negative error code.
  */
 static int resolve_visible(struct session *s, const char *name, struct oid *oid)
 {
@@ -226,7 +230,7 @@ static int resolve(void *ctx, const char *name, struct oid *oid)
 			       NULL);
 }
 
-/* The patterns of sparse:oid parts. */
+/* Load the patterns for the filter's sparse:oid parts. */
 static int load_sparse(struct request *req, struct error *err)
 {
 	struct session *s = req->s;
@@ -280,7 +284,10 @@ int request_parse_have(struct request *req, const char *line, struct oid *oid,
 			 pktline_quote(quoted, line + strlen("have ")));
 }
 
-/* Whether the wants so far are a clone that is prepared: 1, 0 or negative. */
+/*
+ * Returns 1 if the wants so far are those of a prepared answer, 0 if not, or a
+ * negative error code.
+ */
 static int is_prepared(struct request *req, struct error *err)
 {
 	const struct oidset *wants = &req->wants;
@@ -378,9 +385,10 @@ static bool has_object(void *ctx, const struct oid *oid)
 }
 
 /*
- * A have and its parents, which the client has as well: a want that forked
- * off just below a have is as good as one that builds on it. (All ancestors
- * would do too, and end negotiations before much is known.)
+ * Add a have and its parents, which the client also has, as targets. With the
+ * parents, a want that forked just below a have needs no further round. All
+ * ancestors would be correct too, but would end negotiations when few common
+ * commits are known.
  */
 static int add_target(struct request *req, uint32_t commit_nr,
 		      struct error *err)
@@ -391,14 +399,14 @@ static int add_target(struct request *req, uint32_t commit_nr,
 	for (uint32_t i = 0; !ret && i < h->commits[commit_nr].parent_nr; i++) {
 		ret = reach_add_target(&req->reach,
 				       history_parents(h, commit_nr)[i], err);
-		/* Nobody knows what is behind a have that no ref reaches. */
+		/* A have that no ref reaches may lack its ancestors. */
 		if (ret == ERR_MISSING)
 			ret = 0;
 	}
 	return ret;
 }
 
-/* Make targets of the haves that came since the last time. */
+/* Add the haves that came after the last call as targets. */
 static int add_targets(struct request *req, const struct oidset *common,
 		       struct error *err)
 {
@@ -414,7 +422,7 @@ static int add_targets(struct request *req, const struct oidset *common,
 	return ret;
 }
 
-/* Wants that are no commits have no ancestry to ask about. */
+/* Only wanted commits count; trees and blobs have no ancestors. */
 static int is_enough(void *ctx, const struct oidset *common, struct error *err)
 {
 	struct request *req = ctx;
@@ -438,7 +446,9 @@ struct negotiate_ops request_ops(struct request *req)
 	return (struct negotiate_ops){has_object, is_enough, req};
 }
 
-/* Why an index or a walk; costs that are not known are left out. */
+/*
+ * Record why a bitmap index or a walk was chosen. An unknown cost is left out.
+ */
 static void tell_plan(struct summary *s, const struct bitmap_plan *plan)
 {
 	if (!plan->reason)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a client asks for in a fetch, whichever protocol version it spoke:
- * wants, haves, its shallow boundary, and how the pack has to look.
+ * A fetch request in any protocol version: wants, haves, the client's shallow
+ * boundary, the depth limit, and the form of the pack. One thread.
  *
- * Ids kept are those of objects that we have, but for some thousands of wants
- * that were not looked for yet, so that a request cannot grow larger than the
- * repository.
+ * Memory is bounded: the sets keep only ids of objects that the repository has.
+ * The exception is the last 16,384 wants, which may not have been looked up
+ * yet.
  */
 #ifndef SERVE_REQUEST_H
 #define SERVE_REQUEST_H
@@ -23,101 +23,126 @@
 #include "wire/oidset.h"
 #include "wire/sideband.h"
 
-/* Git's clients ask for this depth when they want everything. */
+/* The depth that Git's clients send to get the whole history. */
 #define REQUEST_INFINITE 0x7fffffff
 
 struct request {
 	struct session *s; /* borrowed */
 	struct oidset wants;
-	size_t checked_nr;            /* wants that there are, so many */
-	struct oidset common;         /* haves that we have */
-	uint64_t have_nr;             /* of all that were said */
-	struct oidset client_shallow; /* where the client's history ends */
-	/* The cut asked for; depth 0, no since and no nots: none. */
-	uint32_t depth;   /* DEPTH_INFINITE: all there is */
-	bool is_relative; /* depth counts from client_shallow */
-	bool has_since;
-	uint64_t since; /* seconds since 1970 */
-	struct oidset nots;
-	/* What shallow_update() makes of it: */
-	struct oidset shallow; /* commits without parents, for the pack */
-	struct oidset edges;   /* unshallowed: the client has these */
-	/* The pack. */
+	size_t checked_nr;            /* so many first wants surely exist */
+	struct oidset common;         /* haves that the server has */
+	uint64_t have_nr;             /* haves received, common or not */
+	struct oidset client_shallow; /* the client's shallow boundary */
+	/* The depth limit. None if depth is 0, no since, and nots is empty. */
+	uint32_t depth;     /* commits; DEPTH_INFINITE: the whole history */
+	bool is_relative;   /* depth counts from client_shallow */
+	bool has_since;     /* leave out commits older than `since` */
+	uint64_t since;     /* seconds since 1970 */
+	struct oidset nots; /* leave out these commits and their ancestors */
+	/* Set by shallow_update() and shallow_keep(): */
+	struct oidset shallow; /* commits that the walk takes for roots */
+	struct oidset edges;   /* no longer shallow; the client has them */
+	/* The pack: */
 	enum sideband_mode sideband;
 	bool thin, ofs_delta, include_tag, no_progress;
-	struct filter filter; /* what the client does without */
-	char *uri_protocols;  /* owned: "packfile-uris"; NULL: none */
+	struct filter filter; /* objects that the client does not want */
+	char *uri_protocols;  /* owned: value of "packfile-uris", or NULL */
 	/* Negotiation: */
-	struct walk_tips want_tips; /* the wants, sorted by kind */
+	struct walk_tips want_tips; /* the wants, by object type */
 	struct reach reach;
 	bool reach_is_open;
-	bool has_pack; /* one was made; how, is in `made` */
+	bool has_pack; /* a pack was made; `made` describes how */
 	struct packing_report made;
-	size_t target_nr; /* of `common` that are targets by now */
+	size_t target_nr; /* so many first ids of `common` are in `reach` */
 };
 
+/* Start an empty request. `s` must outlive *req. */
 void request_init(struct request *req, struct session *s);
 void request_release(struct request *req);
 
-/* Whether a cut was asked for. */
+/* Returns whether the client asked for a depth, a date or excluded refs. */
 bool request_has_depth_limit(const struct request *req);
 
 /*
- * Parse "<word> <hex id>" up to the end of the id: returns what follows, or
- * NULL when the line does not have that form.
+ * Parse "<word> <hex id>" at the start of a line. Returns the rest of the line
+ * after the id, or NULL if the line has another form.
  */
 const char *request_parse_oid(const struct request *req, const char *line,
 			      const char *word, struct oid *oid);
 
 /*
- * Take a line that v0 and v2 share: shallow, deepen, deepen-since,
- * deepen-not. Returns 1 when it was one, 0 when not, or negative.
+ * Handle a line that v0 and v2 have in common: shallow, deepen, deepen-since or
+ * deepen-not. Returns 1 if the line is one of these, 0 if not, or a negative
+ * error code (ERR_PEER for a bad value).
  */
 int request_take_line(struct request *req, const char *line, struct error *err);
 
 /*
- * Take the filter of a "filter <spec>" line, once. 0, ERR_PEER for one that is
- * none, or is not allowed, or another error.
+ * Handle the <spec> of a "filter <spec>" line. Returns 0, ERR_PEER if the
+ * filter is malformed, not allowed, or the second of this request, or another
+ * negative error code.
  */
 int request_take_filter(struct request *req, const char *spec,
 			struct error *err);
 
-/* Refuse combinations that make no sense. 0 or ERR_PEER. */
+/* Returns ERR_PEER if deepen stands beside deepen-since or deepen-not, else 0.
+ */
 int request_check_depth_limit(const struct request *req, struct error *err);
 
-/* Parse the id of a "have <id>" line. 0 or ERR_PEER. */
+/*
+ * Parse the id of a "have <id>" line and count the have. Returns 0, or ERR_PEER
+ * for a malformed id.
+ */
 int request_parse_have(struct request *req, const char *line, struct oid *oid,
 		       struct error *err);
 
-/* Add a want: 0, negative, or ERR_PEER when there is no such object. */
+/*
+ * Add a want. Returns 0, ERR_PEER if there is no such object, or another
+ * negative error code.
+ */
 int request_add_want(struct request *req, const struct oid *oid,
 		     struct error *err);
 
 /*
- * The same, but whether there is such an object may be left to
- * request_check_wants(). Of a clone that is prepared it is known at once.
+ * Add a want, and leave the check for its existence to request_check_wants().
+ * That function needs no look-ups if the wants are those of a prepared answer.
+ * Returns 0, ERR_PEER if a want that was checked now is missing, or another
+ * negative error code.
  */
 int request_add_want_later(struct request *req, const struct oid *oid,
 			   struct error *err);
 
-/* Look for wants that were not: 0, ERR_PEER for the first that is not there. */
+/*
+ * Look up the wants that were not checked yet. Returns 0, ERR_PEER if one is
+ * missing, or another negative error code.
+ */
 int request_check_wants(struct request *req, struct error *err);
 
-/* Add the object of a ref, whether it is there or not. 0 or negative. */
+/*
+ * Want the object of a ref. Its existence is not checked. Checks the wants that
+ * came before. Returns 0, ERR_PEER if one of these is missing, or another
+ * negative error code.
+ */
 int request_add_ref(struct request *req, const struct oid *oid,
 		    struct error *err);
 
-/* The error for a want that cannot be given: ERR_PEER. */
+/* Set the error message for a refused want. Returns ERR_PEER. */
 int request_not_our_ref(const struct request *req, const struct oid *oid,
 			struct error *err);
 
-/* Sort the wants into want_tips, once. 0 or negative. */
+/*
+ * Fill want_tips from the wants; a second call does nothing. Opens the walk.
+ * Returns 0 or a negative error code.
+ */
 int request_load_wants(struct request *req, struct error *err);
 
-/* Put what was asked for, and how it was answered, into the account. */
+/* Record the request and the way it was answered in the session's summary. */
 void request_summarize(struct request *req);
 
-/* What a negotiation has to know; borrows req. Opens the repository. */
+/*
+ * The functions that a negotiation needs, about this request. They borrow
+ * `req`, and open objects and history when called.
+ */
 struct negotiate_ops request_ops(struct request *req);
 
 #endif

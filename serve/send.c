@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From a request to a pack on the wire. */
+/* Making the pack of a request and sending it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,12 +8,16 @@
 #include "sys/clock.h"
 #include "sys/ticker.h"
 
-/* What is much to do, commits, objects or bytes; and how long it is little. */
+/*
+ * The keep-alive thread starts when this much is done, when this much is
+ * expected, or after this time. Units of the first two: commits, objects or
+ * bytes, as the progress has it.
+ */
 #define MUCH_DONE 1024
 #define MUCH_AHEAD (1 << 20)
 #define SOON_NS UINT64_C(20000000)
 
-/* A visit to the annotated tags that may come along. */
+/* A pass over the annotated tags that include-tag may add. */
 struct tag_visit {
 	struct session *s;
 	int (*fn)(void *ctx, const struct packing_tag *tag);
@@ -62,7 +66,7 @@ static bool is_want(void *ctx, const struct oid *oid)
 	return oidset_has(&req->wants, oid);
 }
 
-/* What the client has: what it said, and what it was shallow at. */
+/* Add the unshallowed commits, which the client has, to the common haves. */
 static int add_edges(struct request *req, struct error *err)
 {
 	int ret = 0;
@@ -73,8 +77,9 @@ static int add_edges(struct request *req, struct error *err)
 }
 
 /*
- * Whether each want is something the client says it has, with all that it
- * reaches; that need not be looked up. A client whose history is cut has less.
+ * Returns whether each want is also a have. Then the client has all that the
+ * wants reach, and the pack is empty without a look-up. A shallow client may
+ * lack ancestors, so the answer for it is false.
  */
 static bool wants_nothing_new(const struct request *req)
 {
@@ -86,7 +91,7 @@ static bool wants_nothing_new(const struct request *req)
 	return true;
 }
 
-/* The last line of Git's progress, which goes out with the end. */
+/* Write the last line of progress. It is sent together with the end. */
 static void put_total(struct sideband *sb, const struct packing_report *report)
 {
 	struct buf line = BUF_INIT;
@@ -101,17 +106,20 @@ static void put_total(struct sideband *sb, const struct packing_report *report)
 	buf_release(&line);
 }
 
-/* A pack on its way. */
+/* The state of sending one pack. */
 struct sending {
 	struct request *req;
 	struct sideband sb;
-	const struct pack_offer *offer; /* NULL: all is sent here */
-	struct sys_ticker *ticker;      /* signs of life; NULL: none */
+	const struct pack_offer *offer; /* NULL: no URIs for this client */
+	struct sys_ticker *ticker;      /* sends keep-alives; NULL: none */
 	uint64_t begun_ns;
-	bool is_empty;
+	bool is_empty; /* the client has all that it wants */
 };
 
-/* What is elsewhere is known: the sections that come before the pack. */
+/*
+ * Called when it is known which blobs are left out: write the sections that
+ * come before the pack.
+ */
 static int tell_uris(void *ctx, const bool *left_out, struct error *err)
 {
 	struct sending *p = ctx;
@@ -133,9 +141,9 @@ static void put_progress(void *ctx, const char *text, size_t len)
 }
 
 /*
- * Signs of life take a thread, which costs a tenth of a small request: it
- * starts when there is much to do, or some of it is done and took its time.
- * Where there can be none, the pack is sent all the same.
+ * Start the keep-alive thread once the request proves to be large or slow. A
+ * thread costs a tenth of a small request. If the thread cannot start, the pack
+ * is sent without keep-alives.
  */
 static int see_to_life(void *ctx, const char *title, uint64_t done,
 		       uint64_t total)
@@ -200,8 +208,8 @@ static int make_pack(struct sending *p, struct error *err)
 }
 
 /*
- * Details of what is wrong with the repository are for its owner; the client
- * learns that it is not its fault.
+ * Tell the client that the server failed. The details are for the operator
+ * only.
  */
 static void tell_failure(struct sideband *sb)
 {
@@ -212,7 +220,7 @@ static void tell_failure(struct sideband *sb)
 	sideband_put(sb, SIDEBAND_ERROR, text, sizeof(text) - 1, NULL);
 }
 
-/* A write that fails is left for the pack data to meet. */
+/* A failed write is ignored: the next write of pack data reports the error. */
 static void keep_alive(void *ctx)
 {
 	sideband_keep_alive_if_quiet(ctx, NULL);
@@ -289,7 +297,7 @@ int send_pack_section(struct request *req, struct error *err)
 	struct pack_offer offer = {0};
 	int ret = 0;
 
-	/* What a hook sends is known to nobody. */
+	/* The server does not know which objects a hook sends. */
 	if (req->uri_protocols && !config->pack_objects_hook)
 		ret = pack_offer_init(&offer, &config->pack_uris,
 				      req->uri_protocols, err);

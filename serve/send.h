@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The pack of a request, on its way to the client: made in this process, or
- * by uploadpack.packObjectsHook where a protected configuration names one.
+ * Make the pack of a request and send it to the client. The pack is made in
+ * this process, or by the command in uploadpack.packObjectsHook.
  */
 #ifndef SERVE_SEND_H
 #define SERVE_SEND_H
@@ -10,16 +10,17 @@
 #include "serve/request.h"
 
 /*
- * Make and send the pack, with progress, and the flush packet that ends a
- * multiplexed one. When the pack fails after the client was promised one, it
- * is told on band 3 and the error returned.
+ * Make and send the pack and its progress. With a side band, a flush packet
+ * follows. If the pack fails, the client gets a message on band 3. Returns 0 or
+ * a negative error code.
  */
 int send_pack(struct request *req, struct error *err);
 
 /*
- * The same for protocol v2: the pack with the sections that belong to it,
- * "packfile-uris" for a client that takes URIs, and "packfile". While URIs are
- * to be told, nothing is said until the objects have been found.
+ * Protocol v2: write the section "packfile-uris", if the client accepts URIs
+ * and blobs were left out, then the section "packfile" with the pack. If URIs
+ * may be sent, no progress goes out until the objects are found. Returns 0 or a
+ * negative error code.
  */
 int send_pack_section(struct request *req, struct error *err);
 

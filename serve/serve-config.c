@@ -14,8 +14,9 @@ struct loading {
 };
 
 /*
- * The type of a field: how to read it. The field keeps its default if the key
- * is not there. Returns 0 or negative.
+ * Read the value of a key into a field; there is one such function for each
+ * type of field. A missing key leaves the field unchanged. Returns 0 or a
+ * negative error code.
  */
 typedef int load_fn(void *field, const char *key, const struct loading *l);
 
@@ -31,7 +32,7 @@ struct allowing {
 	struct error *err;
 };
 
-/* allowAnySHA1InWant is about the other two as well, and the later one wins. */
+/* allowAnySHA1InWant sets all three fields; the last entry of each wins. */
 static int take_allow(void *ctx, const struct config_entry *entry)
 {
 	struct allowing *a = ctx;
@@ -110,7 +111,7 @@ static int load_promisors(void *field, const char *key, const struct loading *l)
 				     l->err);
 }
 
-/* A served repository is not trusted to name programs that we run. */
+/* A served repository is not trusted to choose programs to run. */
 static int take_protected(void *ctx, const struct config_entry *entry)
 {
 	const char **value = ctx;
@@ -127,11 +128,11 @@ static int load_protected(void *field, const char *key, const struct loading *l)
 
 #define FIELD(name) offsetof(struct serve_config, name)
 
-/* In the order in which bad values are reported. */
+/* If several values are bad, the first row with a bad one is reported. */
 static const struct row {
 	const char *key;
 	load_fn *load;
-	size_t field; /* its offset */
+	size_t field; /* offset in struct serve_config */
 } rows[] = {
 	{"uploadpack.allowrefinwant", load_flag, FIELD(allow_ref_in_want)},
 	{"uploadpack.allowfilter", load_flag, FIELD(allow_filter)},

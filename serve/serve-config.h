@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the configuration says about serving fetches, read once for each
- * connection. Immutable then; threads may share it.
+ * The configuration of fetches, read once for each connection. The struct is
+ * immutable after loading; threads may share it.
  *
- * Two kinds of keys are not here, because a bad value is an error only for the
- * request that needs the key: filters (serve/filter-policy.h), and hidden refs
+ * Two kinds of keys are read elsewhere, because a bad value must fail only the
+ * requests that need the key: filters (serve/filter-policy.h) and hidden refs
  * (wire/refview.h).
  */
 #ifndef SERVE_SERVE_CONFIG_H
@@ -18,19 +18,21 @@
 #include "serve/pack-uris.h"
 #include "serve/promisor-remotes.h"
 
-/* lsrefs.unborn */
+/* lsrefs.unborn: whether ls-refs lists an unborn HEAD. */
 enum serve_unborn {
-	SERVE_UNBORN_ADVERTISE, /* answer, and say so in advance: the default */
-	SERVE_UNBORN_ALLOW,     /* answer */
-	SERVE_UNBORN_IGNORE,    /* do not answer */
+	SERVE_UNBORN_ADVERTISE, /* yes, and advertise it; the default */
+	SERVE_UNBORN_ALLOW,     /* yes */
+	SERVE_UNBORN_IGNORE,    /* no */
 };
 
-/* Which objects a client may want beside the tips that are shown to it. */
+/* Which objects a v0/v1 client may want besides the advertised tips. */
 struct serve_allow {
 	bool tip;       /* tips of hidden refs: uploadpack.allowTipSHA1InWant */
-	bool reachable; /* what refs reach: .allowReachableSHA1InWant */
-	bool any;       /* any object: .allowAnySHA1InWant, and none of the two
-			   was forbidden after it */
+	bool reachable; /* objects that refs reach:
+			   uploadpack.allowReachableSHA1InWant */
+	bool any;       /* any object: uploadpack.allowAnySHA1InWant is true,
+			   and no later entry sets one of the keys above to
+			   false */
 };
 
 struct serve_config {
@@ -45,21 +47,22 @@ struct serve_config {
 	bool is_limit;              /* gitreach.reachableOnly; the default is
 				       in visible_is_limit() */
 	enum serve_unborn unborn;   /* lsrefs.unborn: v2 */
-	uint64_t keep_alive;        /* uploadpack.keepAlive: seconds of silence,
-				       5 by default; 0: never */
+	uint64_t keep_alive;        /* uploadpack.keepAlive: seconds without
+				       output, 5 by default; 0: never */
 	struct pack_uris pack_uris; /* uploadpack.blobPackfileUri */
 	struct promisor_remotes promisor_remotes; /* promisor.advertise and
 						     .sendFields */
 	const char *pack_objects_hook; /* uploadpack.packObjectsHook, borrowed
 					  from the configuration; NULL: none.
-					  The repository's own file is not
-					  asked */
+					  The repository's own file is
+					  ignored */
 };
 
 /*
- * Read the configuration of `repo`, which must outlive *config. What is wrong
- * but does not matter is described in *warning. Returns 0, ERR_INVALID for a
- * bad value, or another negative error code. Release *config in any case.
+ * Read the configuration of `repo`, which must outlive *config. Unknown words
+ * in promisor.sendFields are described in *warning. Returns 0, ERR_INVALID for
+ * a bad value, or another negative error code. Call serve_config_release() in
+ * each case.
  */
 int serve_config_load(struct serve_config *config, const struct repo *repo,
 		      struct error *warning, struct error *err);

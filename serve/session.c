@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* State of a connection. */
+/* The state of one connection. */
 #include <string.h>
 
 #include "serve/session.h"
@@ -99,7 +99,7 @@ int session_init(struct session *s, const struct serve_options *options,
 	s->in.tap = s->out.tap = summary_tap(&s->summary);
 	ret = serve_config_load(&s->config, options->repo, &warning, err);
 	session_warn(s, &warning);
-	/* A bad namespace ends the session before anything is said. */
+	/* A bad namespace must end the session before any output. */
 	if (!ret && options->namespace)
 		ret = session_open_refs(s, err);
 	return ret;

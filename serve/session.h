@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One connection: its input and output, and the repository as far as the
- * client's requests have needed it. Nothing is opened before it is asked for,
- * so that an empty request costs next to nothing.
- *
- * One thread.
+ * One connection: its input, its output, and the open parts of the repository.
+ * Objects, history and refs are opened when a request first needs them, which
+ * keeps small requests cheap. One thread.
  */
 #ifndef SERVE_SESSION_H
 #define SERVE_SESSION_H
@@ -27,54 +25,63 @@ struct session {
 	struct serve_config config;
 	struct pktline_reader in;
 	struct pktline_writer out;
-	struct summary summary; /* of each request */
-	bool in_pack;           /* a pack has begun: no "ERR" any more */
-	bool has_promisor;      /* the client of this request gets what we miss
-				   from a promisor remote of ours */
-	/* Each NULL or not open until asked for: */
+	struct summary summary; /* of the current request */
+	bool in_pack;           /* a pack has begun; "ERR" must not be sent */
+	bool has_promisor;      /* the client of this request can fetch missing
+				   objects from an advertised promisor remote */
+	/* Opened on first use: */
 	struct odb *odb; /* owned */
 	struct walk walk;
 	bool walk_is_open;
 	struct refview refs;
 	bool refs_are_open;
-	struct oid no_tag;       /* what was last looked at and is none, */
-	bool knows_no_tag;       /* if anything was */
-	struct visible *visible; /* owned: with config.is_limit */
-	uint64_t refs_before;    /* looked at by earlier requests */
+	struct oid no_tag;       /* the last object that proved to be no tag */
+	bool knows_no_tag;       /* whether no_tag is set */
+	struct visible *visible; /* owned; used if config.is_limit */
+	uint64_t refs_before;    /* refs that earlier requests looked at */
 };
 
-/* 0 or negative; release in any case. */
+/*
+ * Start a connection and read the configuration. A bad namespace is an error
+ * here, before anything is sent. *options must outlive the session. Returns 0
+ * or a negative error code. Call session_release() in each case.
+ */
 int session_init(struct session *s, const struct serve_options *options,
 		 const struct serve_io *io, struct error *err);
 void session_release(struct session *s);
 
-/* Open what is needed, once. 0 or negative. */
+/*
+ * Open the objects, the history (with the objects) or the refs. A second call
+ * does nothing. Each returns 0 or a negative error code.
+ */
 int session_open_odb(struct session *s, struct error *err);
 int session_open_walk(struct session *s, struct error *err);
 int session_open_refs(struct session *s, struct error *err);
 
 /*
- * Whether there is an object that a client names, and it may know so: 1, 0 or
- * negative. session_has() is for what it wants: an object that was packed
- * after the object database was opened is found as well; session_knows() for
- * what it says it has.
+ * Return 1 if the repository has an object that a client named, 0 if not, or a
+ * negative error code. With config.is_limit, an object that visible refs do not
+ * reach counts as missing. session_has() is for wants: it also looks into packs
+ * that are newer than the snapshot. session_knows() is for haves: it asks the
+ * snapshot only, which is cheaper.
  */
 int session_has(struct session *s, const struct oid *oid, struct error *err);
 int session_knows(struct session *s, const struct oid *oid, struct error *err);
 
-/* The account of a request: it begins, and has ended. */
+/* Begin and end the summary of a request. `error` NULL: the request succeeded.
+ */
 void session_begin(struct session *s, const char *command);
 void session_end(struct session *s, const struct error *error);
 
-/* Report a warning, if there is one. */
+/* Report a warning to the trace and to options->warn; nothing if code is 0. */
 void session_warn(struct session *s, const struct error *warning);
 
 /*
- * What a ref peels to: 1 with *peeled set for a tag, 0 for anything else, or
- * negative. A ref to an object that is missing is 0 too, with a warning: it
- * is advertised like any other, since a client that prunes would take its
- * absence for its deletion. Costs nothing when packed-refs knows the answer, or
- * the ref before named the same.
+ * Peel a ref. Returns 1 with *peeled set if the ref names an annotated tag, 0
+ * for any other object, or a negative error code. A missing object gives 0 and
+ * a warning, and its ref is advertised: a client that prunes would delete a ref
+ * that is not advertised. The object is not read if packed-refs has the peeled
+ * value, or if the ref names the object in s->no_tag.
  */
 int session_peel_ref(struct session *s, const struct ref *ref,
 		     struct oid *peeled, struct error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shallow boundaries, ours and the client's. */
+/* Shallow boundaries of the repository and of the client. */
 #include "repo/shallow.h"
 #include "serve/shallow.h"
 
@@ -37,10 +37,11 @@ static int load_shallows(struct walk_tips *tips, struct request *req,
 }
 
 /*
- * Boundaries that the wants do not reach move as well: "relative to the
- * client's current shallow boundary, instead of relative to the requested
- * commits", says gitprotocol-v2(5). What the client has beyond one part of its
- * boundary, by way of a merge, is not cut because another part moves there.
+ * Compute the new boundary for deepen-relative. Boundary commits that the wants
+ * do not reach move too: gitprotocol-v2(5) says "relative to the client's
+ * current shallow boundary, instead of relative to the requested commits". A
+ * commit whose parents the client has by another way, through a merge, stays
+ * complete.
  */
 static int from_boundary(struct depth_result *result, struct request *req,
 			 struct error *err)
@@ -63,6 +64,7 @@ static int from_boundary(struct depth_result *result, struct request *req,
 	return ret;
 }
 
+/* Compute the new boundary for deepen-since and deepen-not. */
 static int by_since_or_nots(struct depth_result *result, struct request *req,
 			    struct error *err)
 {
@@ -101,7 +103,10 @@ static int compute(struct depth_result *result, struct request *req,
 				 req->want_tips.commit_nr, depth, err);
 }
 
-/* Whether all of history is wanted and we have all: no walk tells more. */
+/*
+ * Returns whether the client gets the whole history and the repository has it.
+ * Then no walk is needed.
+ */
 static bool is_everything(const struct request *req)
 {
 	return (!req->depth || req->depth == DEPTH_INFINITE) &&

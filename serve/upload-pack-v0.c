@@ -13,8 +13,8 @@
  *	         done                      answer; PACK
  *	PACK     -                         send the pack; END
  *
- * Delim and response-end packets end a list as a flush does. The end of the
- * input is an error, but for a stateless request that has had its answer.
+ * Delim and response-end packets end a list like a flush packet. The end of the
+ * input is an error, except after the answer to a stateless request.
  */
 #include <string.h>
 
@@ -38,10 +38,10 @@ struct v0 {
 	struct negotiate negotiate;
 	enum state state;
 	bool can_filter; /* the client said "filter" */
-	bool answered;   /* something was said since the request began */
+	bool answered;   /* something was sent to the client */
 };
 
-/* One word of the capabilities behind a want; unknown ones are ignored. */
+/* Handle one capability of a want line. Unknown capabilities are ignored. */
 static int take_capability(struct v0 *v, const char *word, size_t len,
 			   struct error *err)
 {
@@ -120,7 +120,7 @@ static int take_want(struct v0 *v, const char *line, struct error *err)
 	return ret < 0 ? ret : take_capabilities(v, rest, err);
 }
 
-/* The list of wants is complete. */
+/* Handle the end of the wants. */
 static int end_wants(struct v0 *v, struct error *err)
 {
 	struct request *req = &v->req;

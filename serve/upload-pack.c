@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One connection from its advertisement to its end. */
+/* One connection, from the advertisement to the end. */
 #include <string.h>
 
 #include "serve/protocol.h"
@@ -70,10 +70,7 @@ static int serve_v2(struct session *s, struct error *err)
 	return ret < 0 ? ret : 0;
 }
 
-/*
- * Tell a client that is still there what it did wrong. Other errors are not
- * its business.
- */
+/* Send the error of a bad request, if the client can still receive it. */
 static void tell_client(struct session *s, const struct error *err)
 {
 	const char *text = err->msg;
@@ -82,7 +79,7 @@ static void tell_client(struct session *s, const struct error *err)
 		return;
 	if (!strncmp(text, "git upload-pack: ", 17))
 		text += 4;
-	/* With sideband-all there is a band for it. */
+	/* With sideband-all, errors go out on band 3. */
 	if (s->out.band)
 		s->out.band = SIDEBAND_ERROR;
 	if (!pktline_printf(&s->out, NULL, "%s%s", s->out.band ? "" : "ERR ",

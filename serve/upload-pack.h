@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * upload-pack: serving fetches and clones, bytes in, bytes out.
+ * upload-pack: serves fetches and clones over an interface of two functions,
+ * read and write (wire/io.h).
  */
 #ifndef SERVE_UPLOAD_PACK_H
 #define SERVE_UPLOAD_PACK_H
@@ -13,7 +14,7 @@
 #include "repo/repo.h"
 #include "wire/io.h"
 
-/* Makes the pack of a request; packing_send() is one. */
+/* The type of packing_send(). Tests put another function in its place. */
 typedef int (*serve_make_pack_fn)(const struct odb *odb,
 				  const struct packing_request *request,
 				  const struct packing_send_options *options,
@@ -25,37 +26,39 @@ typedef int (*serve_make_pack_fn)(const struct odb *odb,
 struct serve_options {
 	const struct repo *repo;
 	int version;            /* protocol 0, 1 or 2 */
-	bool stateless_rpc;     /* one request, without advertisement */
-	bool advertise_only;    /* the advertisement, and nothing else */
+	bool stateless_rpc;     /* serve one request, send no advertisement */
+	bool advertise_only;    /* send the advertisement and end */
 	const char *agent;      /* "<name>/<version>", printable, no spaces */
 	const char *session_id; /* for transfer.advertiseSID; NULL: none */
 	const char *namespace;  /* GIT_NAMESPACE; NULL: none */
 	serve_make_pack_fn make_pack; /* NULL: packing_send() */
-	/* What went wrong without ending the service. NULL: not wanted. */
+	/* Gets the text of each warning. NULL: warnings are not wanted. */
 	void (*warn)(void *ctx, const char *message);
 	void *warn_ctx;
 	/*
-	 * Called before a hook is started: what only a child needs, and a small
-	 * request would pay for. NULL: nothing.
+	 * Called before a hook is started, to prepare the environment of child
+	 * processes. Most requests start none and do not pay for this. Returns
+	 * 0 or a negative error code. NULL: no preparation.
 	 */
 	int (*before_hook)(struct error *err);
 };
 
 /*
- * Serve one connection, or one request with stateless_rpc. A client that
- * breaks the rules is told in an "ERR" packet and makes this return ERR_PEER;
- * one that just goes away in the middle is ERR_PEER too.
+ * Serve one connection, or one request with stateless_rpc. Returns 0, ERR_PEER
+ * if the client broke the protocol or went away, or another negative error
+ * code. A client that broke the protocol gets an "ERR" packet.
  */
 int serve_upload_pack(const struct serve_options *options,
 		      const struct serve_io *io, struct error *err);
 
 /*
- * The protocol version that the value of GIT_PROTOCOL (NULL: unset) asks for:
- * the highest known of its colon-separated "version=<n>"; else 0.
+ * Returns the protocol version that the value of GIT_PROTOCOL asks for. The
+ * value is a list of keys with colons between; the largest known "version=<n>"
+ * counts. Returns 0 for a list without such a key, and for NULL.
  */
 int serve_protocol_version(const char *git_protocol);
 
-/* Tell a trace which version is spoken. */
+/* Write the protocol version to a trace. */
 void serve_trace_version(struct trace *trace, int version);
 
 #endif

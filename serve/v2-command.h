@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The commands of protocol v2 (gitprotocol-v2(5)), which v2.c dispatches to,
- * and how they read their arguments.
+ * The commands of protocol v2 (gitprotocol-v2(5)) and the reader of their
+ * arguments. serve/v2.c calls the commands.
  */
 #ifndef SERVE_V2_COMMAND_H
 #define SERVE_V2_COMMAND_H
@@ -13,57 +13,59 @@
 
 /* ---- arguments: v2-args.c */
 
-/* The arguments of a command, up to the flush packet behind them. */
+/* The arguments of a command, up to the next flush packet. */
 struct v2_args {
-	struct session *s;   /* borrowed: it reads them from s->in */
-	const char *command; /* borrowed: its name, for messages */
-	bool at_end; /* also from the start, when no arguments were sent */
+	struct session *s;   /* borrowed; arguments are read from s->in */
+	const char *command; /* borrowed; the command's name, for messages */
+	bool at_end;         /* no more arguments; set the field at the start if
+				the request has none */
 };
 
 /*
- * The next argument: 1 with *line (valid until the next call), 0 when there
- * are no more, or negative.
+ * Read the next argument. Returns 1 with *line set (valid until the next call),
+ * 0 if there are no more, or a negative error code.
  */
 int v2_args_next(struct v2_args *args, const char **line, struct error *err);
 
-/* The error for an argument that is not known: ERR_PEER. */
+/* Set the error message for an unknown argument. Returns ERR_PEER. */
 int v2_args_unexpected(const char *line, struct error *err);
 
-/* What follows "<word> " in an argument, or NULL. */
+/* Returns the text after "<word> ", or NULL if `line` starts otherwise. */
 const char *v2_args_value(const char *line, const char *word);
 
 /*
  * ---- commands
  *
- * Each reads its arguments to their end and writes its answer to s->out. They
- * return 0, or a negative error code: ERR_PEER if the client is wrong.
+ * Each command reads its arguments to the end and writes its answer to s->out.
+ * Each returns 0, ERR_PEER if the client's request is wrong, or another
+ * negative error code.
  */
 
 /*
- * List the visible refs that are asked for, in the order of their names, HEAD
- * first. Only the ranges of refs that a ref-prefix names are looked at.
+ * ls-refs: list the visible refs that the client asked for, HEAD first, the
+ * others ordered by name. Cost: one pass over the refs with the client's
+ * prefixes.
  */
 int ls_refs_run(struct session *s, struct v2_args *args, struct error *err);
 
 /*
- * Answer with acknowledgments, the pack, or both. A request without wants gets
- * no answer at all, as from stock Git, unless it says "wait-for-done" (git
- * fetch
- * --negotiate-only).
+ * fetch: answer with acknowledgments, with the pack, or with both. A request
+ * without wants gets no answer, as from stock Git. The exception is
+ * "wait-for-done", which `git fetch --negotiate-only` sends.
  */
 int fetch_v2_run(struct session *s, struct v2_args *args, struct error *err);
 
 /*
- * Tell the sizes of objects, in the order in which they were named, as often
- * as they were; of one that we do not have the size is empty. "size" is all
- * there is to ask. Without it the ids alone come back, as from stock Git
- * (since 2.55 at the latest; 2.39 tells sizes in any case).
+ * object-info: write one line "<id> <size>" for each id in the request, in the
+ * request's order. The size is in bytes, and empty for a missing object.
+ * Without the argument "size" the line has the id alone, as in stock Git 2.55
+ * (2.39 writes sizes in each case).
  */
 int object_info_run(struct session *s, struct v2_args *args, struct error *err);
 
 /*
- * Tell the bundle.* keys of the configuration, each as "<key>=<value>". It
- * takes no arguments.
+ * bundle-uri: write each bundle.* key of the configuration as "<key>=<value>".
+ * The command takes no arguments.
  */
 int bundle_uri_run(struct session *s, struct v2_args *args, struct error *err);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The outer state machine of protocol v2:
+ * The outer state machine of protocol v2. It reads the keys of a request and
+ * calls the command:
  *
  *	state  input             then
  *	-----  ----------------  -----------------------------------------
- *	START  flush, end        END
+ *	START  flush, end        END (no further request)
  *	       key or command    KEYS
  *	KEYS   key or command    KEYS
  *	       delim             ARGS
@@ -12,7 +13,7 @@
  *	ARGS   argument          to the command; ARGS
  *	       flush             run the command; START
  *
- * Everything else is an error, and so is a delim before any command.
+ * Everything else is an error, for example a delim before a command.
  */
 #include <string.h>
 
@@ -23,7 +24,7 @@
 struct command {
 	const char *name;
 	int (*run)(struct session *s, struct v2_args *args, struct error *err);
-	/* NULL: always. */
+	/* NULL: the command is always enabled. */
 	bool (*is_enabled)(const struct serve_config *config);
 };
 
@@ -46,11 +47,11 @@ static const struct command commands[] = {
 
 struct keys {
 	const struct command *command;
-	enum hash_algo algo; /* of the client */
-	bool has_promisor;   /* it accepted a promisor remote of ours */
+	enum hash_algo algo; /* the client's */
+	bool has_promisor;   /* the client accepted a promisor remote */
 };
 
-/* NULL: there is no such command, or it is not enabled. */
+/* Returns NULL if the command is unknown or not enabled. */
 static const struct command *find_command(const struct session *s,
 					  const char *name)
 {
@@ -83,7 +84,7 @@ static int take_command(struct keys *keys, const struct session *s,
 	return 0;
 }
 
-/* Whether `line` is a capability that was advertised and tells us nothing. */
+/* Returns whether `line` is an advertised capability that needs no action. */
 static bool is_known_key(const struct session *s, const char *line)
 {
 	size_t len = strcspn(line, "=");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Permission to ask. */
+/* Which objects a v0/v1 client may want. */
 #include "serve/wants.h"
 
 /* The objects that refs name. */
@@ -16,7 +16,10 @@ static int add_tip(void *ctx, const struct ref *ref)
 	return ret < 0 ? ret : 0;
 }
 
-/* Both keys that name tips mean hidden ones as well, as in stock Git. */
+/*
+ * Collect the objects of the refs. Hidden refs count if allowTipSHA1InWant or
+ * allowReachableSHA1InWant is true, as in stock Git.
+ */
 static int collect_tips(struct tips *tips, struct request *req)
 {
 	struct session *s = req->s;
@@ -29,14 +32,17 @@ static int collect_tips(struct tips *tips, struct request *req)
 	if (ret > 0)
 		ret = add_tip(tips, &head);
 	else if (ret == ERR_CORRUPT || ret == ERR_MISSING)
-		ret = 0; /* a broken HEAD hides nothing but itself */
+		ret = 0; /* a broken HEAD does not forbid other refs */
 	if (!ret)
 		ret = refview_each(&s->refs, "", hidden_too, add_tip, tips,
 				   NULL, tips->err);
 	return ret;
 }
 
-/* Sort ids into tips; what is broken or missing is left out if `lenient`. */
+/*
+ * Look up ids and add them to *out. Broken and missing objects are left out if
+ * `lenient`, else an error.
+ */
 static int load(struct walk_tips *out, struct walk *w, const struct oid *oids,
 		size_t nr, bool lenient, struct error *err)
 {
@@ -55,7 +61,10 @@ static int refuse(struct request *req, uint32_t obj_pos, struct error *err)
 	return request_not_our_ref(req, &oid, err);
 }
 
-/* Refuse wanted commits that the tips do not reach. */
+/*
+ * Returns ERR_PEER if the tips do not reach one of the wanted commits. If
+ * `exact` is false, the walk by date may miss a path and refuse wrongly.
+ */
 static int check_commits(struct request *req, const struct walk_tips *from,
 			 const struct walk_tips *wanted, bool exact,
 			 struct error *err)
@@ -76,7 +85,10 @@ static int check_commits(struct request *req, const struct walk_tips *from,
 	return ret;
 }
 
-/* The same for trees, blobs and tags: list all there is. */
+/*
+ * Returns ERR_PEER if the tips do not reach one of the wanted trees, blobs and
+ * tags. Lists all objects that the tips reach.
+ */
 static int check_others(struct request *req, const struct walk_tips *from,
 			const struct walk_tips *wanted, struct error *err)
 {
@@ -99,7 +111,7 @@ static int check_others(struct request *req, const struct walk_tips *from,
 	return ret;
 }
 
-/* Check the wants that no ref names, all in one walk. */
+/* Check the wants that no ref names. All of them share the walks. */
 static int check_reachable(struct request *req, const struct tips *tips,
 			   struct error *err)
 {
@@ -115,7 +127,7 @@ static int check_reachable(struct request *req, const struct tips *tips,
 					   false, err);
 	if (!ret && wanted.commit_nr)
 		ret = check_commits(req, &from, &wanted, false, err);
-	/* Only the exact walk is sure of a "no". */
+	/* A refusal must be confirmed by the exact walk. */
 	if (ret == ERR_PEER)
 		ret = check_commits(req, &from, &wanted, true, err);
 	if (!ret && wanted.others.nr)
@@ -125,7 +137,7 @@ static int check_reachable(struct request *req, const struct tips *tips,
 	return ret;
 }
 
-/* The first want that no ref names; NULL: none. */
+/* Returns the first want that no ref names, or NULL. */
 static const struct oid *find_other(const struct request *req,
 				    const struct tips *tips)
 {
@@ -151,7 +163,7 @@ int wants_check(struct request *req, struct error *err)
 		bool behind = config->allow.reachable ||
 			      req->s->options->stateless_rpc;
 
-		/* Limited, only what is reachable became a want. */
+		/* request_add_want() took reachable objects only. */
 		if (config->is_limit && behind)
 			ret = 0;
 		else if (behind)

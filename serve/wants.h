@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which objects a v0/v1 client may ask for: what visible refs name; more with
- * uploadpack.allowTipSHA1InWant (hidden refs too), allowReachableSHA1InWant
- * (what any ref reaches, hidden or not) and allowAnySHA1InWant. Without a
- * connection that was there when the refs were advertised (--stateless-rpc),
- * what is reachable from visible refs is given too, because they may have
- * moved since.
+ * Which objects a v0/v1 client may want:
+ *
+ *	always                        objects that visible refs name
+ *	allowTipSHA1InWant            objects that hidden refs name
+ *	allowReachableSHA1InWant      objects that any ref reaches
+ *	allowAnySHA1InWant            any object
+ *	--stateless-rpc               objects that visible refs reach
+ *
+ * The names are keys of the section uploadpack, except the last. A stateless
+ * request comes on a new connection, and refs may have moved since the
+ * advertisement; so reachable objects are allowed.
  */
 #ifndef SERVE_WANTS_H
 #define SERVE_WANTS_H
@@ -14,10 +19,10 @@
 #include "serve/request.h"
 
 /*
- * Check all wants of a request. 0, ERR_PEER naming one that is refused
- * (request_not_our_ref()), or another error. Costs a look at every visible
- * ref; a history walk when reachability has to decide, and a walk over all
- * objects when it has to for anything but commits.
+ * Check all wants of a request. Returns 0 if all are allowed, ERR_PEER with the
+ * message of request_not_our_ref() if one is refused, or another negative error
+ * code. Cost: a pass over the visible refs; if a want is not a tip, a history
+ * walk; if such a want is not a commit, a walk over all objects.
  */
 int wants_check(struct request *req, struct error *err);
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Scripted dialogs with upload-pack over a small repository, for unit tests
- * and fuzzing. Include after cmocka.h.
+ * Scripted dialogs with upload-pack in a small repository, for unit tests and
+ * fuzzing. Include this header after cmocka.h.
  *
  * Scripts and transcripts are packets separated by '|': "F" is a flush, "D" a
- * delim, "E" a response end, "=bytes" goes out unframed, anything else is a
- * line. Objects have names, which stand for their ids in both directions:
+ * delim, "E" a response end. "=bytes" is sent as it is, without a packet
+ * header. Any other text is the line of a packet. Objects have names, which
+ * replace their ids in both directions:
  *
  *	c0---c1---c2---c3---c4   refs/heads/main, HEAD
  *	       \         \
@@ -14,7 +15,7 @@
  *	h0   refs/hidden/h, no relation        lost   a commit without ref
  *	t    the tree of all commits           none   no object at all
  *
- * The pack is not made: what was asked of it is sent in its place, as
+ * No pack is made. A description of the request is sent in its place:
  * "PACK wants=... haves=... shallow=... tags=... <flags>".
  */
 #ifndef T_UNIT_DIALOG_H
@@ -43,14 +44,14 @@ struct dialog {
 	struct dialog_object objects[DIALOG_OBJECTS_MAX];
 	size_t nr;
 	struct buf in, out; /* bytes of the dialog */
-	size_t read;        /* bytes of `in` that were read */
-	size_t chunk;       /* most bytes one read gives; 0: all */
-	size_t write_max;   /* bytes of output after which writes fail */
-	struct buf text;    /* transcript */
+	size_t read;        /* so many bytes of `in` were read */
+	size_t chunk; /* largest number of bytes for one read; 0: no limit */
+	size_t write_max; /* writes fail after so many bytes of output */
+	struct buf text;  /* transcript */
 	struct buf warnings;
 	struct serve_options options;
 	struct error err;
-	int ret; /* of the last run */
+	int ret; /* return value of the last run */
 };
 
 static inline const struct oid *dialog_oid(const struct dialog *d,
@@ -76,7 +77,7 @@ static inline void dialog_name(struct dialog *d, const char *name,
 	d->objects[d->nr++] = (struct dialog_object){name, *oid};
 }
 
-/* Write a loose object and give it a name. */
+/* Write a loose object, and register a name for it. */
 static inline void dialog_object(struct dialog *d, const char *name,
 				 enum object_type type, const char *data)
 {
@@ -104,7 +105,7 @@ static inline void dialog_object(struct dialog *d, const char *name,
 	dialog_name(d, name, &oid);
 }
 
-/* A commit of tree t; a parent may be NULL. */
+/* Write a commit of tree t. A parent may be NULL. */
 static inline void dialog_commit(struct dialog *d, const char *name,
 				 uint64_t date, const char *parent,
 				 const char *parent2)
@@ -145,7 +146,7 @@ static inline void dialog_put_ids(const struct dialog *d, struct buf *out,
 			   oid_to_hex(hex, &oids[i], d->t.repo.algo));
 }
 
-/* Stands in for packing_send(). */
+/* Takes the place of packing_send(). */
 static inline int dialog_make_pack(const struct odb *odb,
 				   const struct packing_request *r,
 				   const struct packing_send_options *options,
@@ -179,7 +180,7 @@ static inline void dialog_warn(void *ctx, const char *message)
 	buf_printf(ctx, "%s\n", message);
 }
 
-/* Make the repository. */
+/* Create the repository. */
 static inline void dialog_init(struct dialog *d, enum hash_algo algo)
 {
 	static const char *const line[] = {"c0", "c1", "c2", "c3", "c4"};
@@ -223,7 +224,7 @@ static inline void dialog_init(struct dialog *d, enum hash_algo algo)
 	d->write_max = SIZE_MAX;
 }
 
-/* Add configuration of a scope. */
+/* Add configuration lines with a scope. */
 static inline void dialog_config(struct dialog *d, enum config_scope scope,
 				 const char *text)
 {
@@ -283,7 +284,7 @@ static inline bool dialog_is_word(char c)
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z');
 }
 
-/* Replace names at the beginning of words by ids. */
+/* Replace names at the start of words by ids. */
 static inline void dialog_expand(const struct dialog *d, struct buf *out,
 				 const char *text, size_t len)
 {
@@ -296,7 +297,7 @@ static inline void dialog_expand(const struct dialog *d, struct buf *out,
 		while (i + n < len && dialog_is_word(text[i + n]))
 			n++;
 		snprintf(word, sizeof(word), "%.*s", (int)n, text + i);
-		/* Names stand alone: not within a ref or a capability. */
+		/* A name inside a ref or a capability is left alone. */
 		if (n && n < sizeof(word) && i && text[i - 1] == ' ' &&
 		    (i + n == len || text[i + n] == ' ') &&
 		    dialog_oid(d, word)) {
@@ -354,7 +355,7 @@ static inline const char *dialog_find(const struct dialog *d, const char *hex,
 	return NULL;
 }
 
-/* Bytes of a packet with ids replaced by names; NUL is shown as '~'. */
+/* Print a packet. Ids are replaced by names, and NUL by '~'. */
 static inline void dialog_shrink(struct dialog *d, const char *data, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
@@ -371,7 +372,7 @@ static inline void dialog_shrink(struct dialog *d, const char *data, size_t len)
 	}
 }
 
-/* Bands are shown as "1:", "2:" and "3:". */
+/* The side bands are shown as "1:", "2:" and "3:". */
 static inline void dialog_transcribe(struct dialog *d)
 {
 	struct cursor c = cursor_make(d->out.data, d->out.len);
@@ -413,7 +414,7 @@ static inline const char *dialog_run(struct dialog *d, const char *script)
 	return d->text.data;
 }
 
-/* As dialog_run() without the advertisement: up to its flush. */
+/* As dialog_run(), without the advertisement and its flush packet. */
 static inline const char *dialog_answer(struct dialog *d, const char *script)
 {
 	const char *text = dialog_run(d, script);

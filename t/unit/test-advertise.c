@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Advertisements of all versions. */
+/* serve/advertise.c: the advertisements of all protocol versions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -64,7 +64,7 @@ static void test_v0_detached(void **state)
 	dialog_release(&d);
 }
 
-/* Of a hidden HEAD the branch is told, unless that is hidden, too. */
+/* If HEAD is hidden, its branch is still sent, unless that is hidden too. */
 static void test_v0_hidden_head(void **state)
 {
 	struct dialog d;
@@ -133,7 +133,7 @@ static void test_v0_shallow(void **state)
 	dialog_release(&d);
 }
 
-/* A ref to what is not there is no deleted ref: it is told, with a warning. */
+/* A ref to a missing object is advertised, and a warning is given. */
 static void test_v0_missing_object(void **state)
 {
 	struct dialog d;

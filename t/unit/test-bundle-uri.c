@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bundle-uri: the bundle.* keys of the configuration. */
+/* serve/bundle-uri.c: bundle-uri lists the bundle.* keys. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The fetch command of protocol v2. */
+/* serve/fetch-v2.c: the command fetch of protocol v2. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,7 +36,7 @@ static void test_no_wants(void **state)
 	dialog_release(&d);
 }
 
-/* git fetch --negotiate-only: which haves are common? */
+/* `git fetch --negotiate-only` asks which haves are common. */
 static void test_negotiate_only(void **state)
 {
 	struct dialog d;
@@ -58,9 +58,9 @@ static void test_clone(void **state)
 	      "thin-pack|no-progress|include-tag|ofs-delta|want c4|want c4|"
 	      "want s0|done",
 	      "packfile|1:PACK wants=c4,s0 tags=1 thin ofs|F", 0);
-	/* Without haves there is nothing to negotiate. */
+	/* Without haves the pack follows at once. */
 	check(&d, "no-progress|want c4", "packfile|1:PACK wants=c4|F", 0);
-	/* Any object may be wanted. */
+	/* In v2 a client may want any object that exists. */
 	check(&d, "no-progress|want lost|want t|done",
 	      "packfile|1:PACK wants=lost,t|F", 0);
 	dialog_release(&d);
@@ -81,7 +81,7 @@ static void test_negotiation(void **state)
 	      "packfile|1:PACK wants=c4,h0 haves=c2|F", 0);
 	check(&d, "want c4|wait-for-done|have c4", "acknowledgments|ACK c4|F",
 	      0);
-	/* A tag is as good as what it names. */
+	/* A tag counts as the commit that it names. */
 	check(&d, "no-progress|want c4|have v1",
 	      "acknowledgments|ACK v1|ready|D|packfile|"
 	      "1:PACK wants=c4 haves=v1|F",
@@ -153,7 +153,7 @@ static void test_errors(void **state)
 	dialog_release(&d);
 }
 
-/* Several requests on one connection do not know of each other. */
+/* Requests on one connection are independent of each other. */
 static void test_two_requests(void **state)
 {
 	struct dialog d;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* serve/filter-policy.c: what the configuration allows. */
+/* serve/filter-policy.c: which filters the configuration allows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include "serve/filter-policy.h"
 
-/* What a configuration says about a filter: "" when it is allowed. */
+/* Check a filter. Returns "" if it is allowed, else the error message. */
 static void check(const char *text, const char *spec, const char *message)
 {
 	struct config config = CONFIG_INIT;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* uploadpack.packObjectsHook: what it gets, what becomes of its output. */
+/* serve/hook.c: arguments, input and output of packObjectsHook. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +38,7 @@ static void test_hook(void **state)
 	dialog_release(&d);
 }
 
-/* It is told which repository is served, whatever we were called with. */
+/* The hook gets the served repository in GIT_DIR, whatever GIT_DIR was. */
 static void test_git_dir(void **state)
 {
 	struct dialog d;
@@ -70,7 +70,7 @@ static void test_failures(void **state)
 	dialog_release(&d);
 }
 
-/* The hook of the repository's own configuration is not run. */
+/* A hook in the repository's own configuration is not run. */
 static void test_local(void **state)
 {
 	struct dialog d;
@@ -90,7 +90,7 @@ int main(void)
 		cmocka_unit_test(test_local),
 	};
 
-	/* as upload-pack does: a hook may leave before it was fed */
+	/* upload-pack ignores it too: a hook may exit with input unread */
 	signal(SIGPIPE, SIG_IGN);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

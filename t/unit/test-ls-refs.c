@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ls-refs: arguments, prefixes, attributes. */
+/* serve/ls-refs.c: arguments, prefixes and attributes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,7 +49,7 @@ static void test_prefixes(void **state)
 				   "ref-prefix refs/heads/|ref-prefix HEAD"),
 			    "c4 HEAD|c4 refs/heads/main|s0 refs/heads/side|"
 			    "v1 refs/tags/v1|F");
-	/* Prefixes of prefixes list nothing twice. */
+	/* If one prefix starts with another, no ref is listed twice. */
 	assert_string_equal(ls(&d, "ref-prefix refs/heads/main|"
 				   "ref-prefix refs/heads/m|"
 				   "ref-prefix refs/heads/m"),
@@ -62,7 +62,7 @@ static void test_prefixes(void **state)
 	dialog_release(&d);
 }
 
-/* Very many prefixes are as good as none. */
+/* Too many prefixes list all refs. */
 static void test_many_prefixes(void **state)
 {
 	struct dialog d;

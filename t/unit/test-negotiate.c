@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Negotiation against a made-up repository: it has the ids whose first byte
- * is below 0x80, and has enough once it knows `enough_nr` of them.
+ * serve/negotiate.c with a simulated repository. The repository has the ids
+ * whose first byte is below 0x80. `enough_nr` common haves are enough.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@ struct fixture {
 	struct oidset common;
 	struct negotiate n;
 	size_t enough_nr;
-	size_t asked; /* how often enough() was asked */
+	size_t asked; /* how often enough() was called */
 };
 
 static int collect(void *ctx, struct iovec *iov, size_t nr, struct error *err)
@@ -67,7 +67,7 @@ static void stop(struct fixture *f)
 	buf_release(&f->out);
 }
 
-/* What was said since the last time, ids as their first byte. */
+/* Returns the output since the last call; ids are shown by their first byte. */
 static void expect(struct fixture *f, const char *want)
 {
 	struct buf text = BUF_INIT;
@@ -149,7 +149,7 @@ static void test_detailed(void **state)
 	have(&f, 0x12);
 	assert_int_equal(negotiate_flush(&f.n, NULL), 0);
 	expect(&f, "ACK 12 common|ACK 12 ready|NAK|");
-	/* A round with an unknown have is answered there. */
+	/* In a round with an unknown have, "ready" answers that have. */
 	have(&f, 0x13);
 	have(&f, 0x90);
 	assert_int_equal(negotiate_flush(&f.n, NULL), 0);
@@ -189,7 +189,7 @@ static void test_nothing_common(void **state)
 	}
 }
 
-/* The walk is not made again before there is something new to find. */
+/* enough() is not called again before there is a new common have. */
 static void test_asks_once(void **state)
 {
 	struct fixture f;

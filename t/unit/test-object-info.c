@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* object-info: sizes of objects. */
+/* serve/object-info.c: object-info sends sizes of objects. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

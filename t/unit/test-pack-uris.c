@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* serve/pack-uris.c: what is configured, what a client takes. */
+/* serve/pack-uris.c: configured URIs, and those that a client accepts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,7 +44,7 @@ static int put(void *ctx, struct iovec *iov, size_t nr, struct error *err)
 	return 0;
 }
 
-/* The section for a client, the i-th offer left out if bit i is set. */
+/* Returns the section for a client. Bit i: the i-th blob was left out. */
 static void expect(const struct fixture *f, const char *protocols,
 		   unsigned left_out, const char *text)
 {

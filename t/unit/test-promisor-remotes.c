@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* serve/promisor-remotes.c: what is told of them, what a client accepts. */
+/* serve/promisor-remotes.c: the advertised value, and clients' answers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@ struct fixture {
 	struct buf value;
 };
 
-/* Load a configuration in which they are advertised, and print them. */
+/* Load a configuration with promisor.advertise, and print the remotes. */
 static const char *load(struct fixture *f, const char *text)
 {
 	struct buf all = BUF_INIT;
@@ -56,7 +56,7 @@ static void check(const char *config, const char *expect, const char *warning)
 #define B "[remote \"b\"]\npromisor\nurl = https://b/x\n"
 #define FIELDS "partialCloneFilter = blob:none\ntoken = t k\n"
 
-/* The values are those of stock Git 2.55. */
+/* The expected values were seen from stock Git 2.55. */
 static void test_print(void **state)
 {
 	check("", "", "");

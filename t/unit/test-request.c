@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines of a request. */
+/* serve/request.c: the lines of a request. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +33,7 @@ static void stop(struct fixture *f)
 	dialog_release(&f->d);
 }
 
-/* Take a line with `name` replaced by its id. */
+/* Handle a line in which `name` is replaced by its id. */
 static int take(struct fixture *f, const char *word, const char *name)
 {
 	char line[128];
@@ -111,7 +111,7 @@ static void test_ops(void **state)
 	stop(&f);
 }
 
-/* Who has a commit has its parents: s0 forked off at c1. */
+/* A client that has a commit has its parents; s0 forked at c1. */
 static void test_parents_count(void **state)
 {
 	struct fixture f;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The pack on its way out: sides bands, tags, failures. */
+/* serve/send.c: side bands, tags and failures of the pack. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include "sys/clock.h"
 #include "t/unit/dialog.h"
 
-/* Sends some bytes, then finds the repository broken. */
+/* Makes a pack: sends some bytes, then fails. */
 static int fail_to_pack(const struct odb *odb,
 			const struct packing_request *request,
 			const struct packing_send_options *options,
@@ -25,7 +25,7 @@ static int fail_to_pack(const struct odb *odb,
 	return error_set(err, ERR_CORRUPT, "/secret/path: broken");
 }
 
-/* The client is told that it failed, the details are the operator's. */
+/* The client learns that the pack failed; only the operator gets details. */
 static void test_failure(void **state)
 {
 	struct dialog d;
@@ -79,7 +79,7 @@ static void test_report(void **state)
 	dialog_release(&d);
 }
 
-/* Tags that cannot be read do not keep a pack from being sent. */
+/* A tag that cannot be read does not stop the pack. */
 static void test_broken_tag(void **state)
 {
 	struct dialog d;
@@ -93,8 +93,8 @@ static void test_broken_tag(void **state)
 }
 
 /*
- * A want that is said to be had asks for nothing, unless the client may have
- * less of it than we do, or there are others.
+ * If each want is also a have, the pack is empty. Not so if the client is
+ * shallow, which may lack ancestors, or if there are other wants.
  */
 static void test_had_wants(void **state)
 {
@@ -116,7 +116,7 @@ static void test_had_wants(void **state)
 
 static struct dialog *waiting;
 
-/* Much is ahead: waits for a sign of life. */
+/* Makes a pack: announces much work, then waits for a keep-alive. */
 
 static int wait_and_pack(const struct odb *odb,
 			 const struct packing_request *request,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a connection opens. */
+/* serve/session.c: which files a connection opens. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@ static int open_session(struct session *s, struct dialog *d, struct error *err)
 	return session_init(s, &d->options, &io, err);
 }
 
-/* Nothing is opened before it is asked for. */
+/* Objects, history and refs are opened on first use. */
 static void test_opens_nothing(void **state)
 {
 	struct dialog d;
@@ -65,7 +65,7 @@ static void test_peel(void **state)
 	assert_int_equal(session_peel_ref(&s, &ref, &peeled, NULL), 0);
 	assert_string_equal(d.warnings.data,
 			    "refs/x does not point to a valid object!\n");
-	/* What packed-refs knows is not looked up. */
+	/* If packed-refs has the peeled value, no object is read. */
 	ref.has_peeled = ref.is_tag = true;
 	ref.peeled = *dialog_oid(&d, "c2");
 	assert_int_equal(session_peel_ref(&s, &ref, &peeled, NULL), 1);

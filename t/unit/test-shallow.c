@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Moving shallow boundaries, in both protocols. */
+/* serve/shallow.c: moving shallow boundaries in v0 and v2. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ static void test_depth(void **state)
 	      "shallow c2|F|NAK|=PACK wants=c4 shallow=c2");
 	check(&d, W "want s0|deepen 2|F|done",
 	      "shallow c3|shallow c1|F|NAK|=PACK wants=c4,s0 shallow=c3,c1");
-	/* A root at the depth is told too, as stock Git does. */
+	/* As in stock Git, a root at the depth is also "shallow". */
 	check(&d, W "deepen 5|F|done",
 	      "shallow c0|F|NAK|=PACK wants=c4 shallow=c0");
 	check(&d, W "deepen 6|F|done", "F|NAK|=PACK wants=c4");
@@ -63,8 +63,8 @@ static void test_relative(void **state)
 	      "shallow c1|unshallow c3|F|NAK|"
 	      "=PACK wants=c4,c2 haves=c3 shallow=c1,c3");
 	/*
-	 * Also a boundary that the wants do not reach; not at c1, of which
-	 * they bring the parents.
+	 * A boundary that the wants do not reach moves too. It does not stop
+	 * at c1: the wants bring the parents of c1.
 	 */
 	check(&d,
 	      "want c4 no-progress deepen-relative|shallow s0|deepen 1|F|done",
@@ -99,7 +99,7 @@ static void test_since_and_not(void **state)
 	dialog_release(&d);
 }
 
-/* A client that is shallow and asks for no change. */
+/* A shallow client that does not change its boundary. */
 static void test_keep(void **state)
 {
 	struct dialog d;
@@ -132,7 +132,7 @@ static void test_v2(void **state)
 	dialog_release(&d);
 }
 
-/* Our own history ends somewhere: clients have to know. */
+/* The boundary of a shallow server is sent to clients. */
 static void test_shallow_repository(void **state)
 {
 	struct dialog d;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Fetches in protocol v0: states, capabilities, stateless rounds. */
+/* serve/upload-pack-v0.c: states, capabilities, stateless rounds. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,7 +68,7 @@ static void test_negotiation(void **state)
 	      "ACK c2 common|ACK c1 common|ACK c1 ready|NAK|ACK c1|"
 	      "=PACK wants=c4 haves=c2,c1",
 	      0);
-	/* s0 does not reach c4: not all wants have a base yet. */
+	/* s0 does not reach c4: the haves are not enough yet. */
 	check(&d,
 	      "want c4 multi_ack_detailed no-progress|want h0|F|have s0|F|"
 	      "have none|F|done",

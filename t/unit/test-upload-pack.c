@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whole connections: versions, stateless requests, errors, agents. */
+/* serve/upload-pack.c: versions, stateless requests, errors, agents. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -104,7 +104,7 @@ static void test_stateless_v2_is_one_request(void **state)
 	dialog_release(&d);
 }
 
-/* A client hears of its own mistakes, not of ours, and nothing twice. */
+/* A client gets the errors of its own request, once, and no others. */
 static void test_errors(void **state)
 {
 	struct dialog d;
@@ -143,7 +143,7 @@ static void test_broken_output(void **state)
 	dialog_release(&d);
 }
 
-/* The same bytes in any pieces get the same answer. */
+/* The answer does not depend on how the input is split into reads. */
 static void test_pieces(void **state)
 {
 	static const char script[] =

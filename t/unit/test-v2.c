@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The outer state machine of protocol v2. */
+/* serve/v2.c: the outer state machine of protocol v2. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

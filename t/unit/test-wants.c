@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which wants are given, by configuration. */
+/* serve/wants.c: which wants the configuration allows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -60,7 +60,7 @@ static void test_stateful(void **state)
 	dialog_release(&d);
 }
 
-/* Refs may have moved between two stateless requests. */
+/* A stateless request may want objects that visible refs reach. */
 static void test_stateless(void **state)
 {
 	struct dialog d;
@@ -86,7 +86,7 @@ static void test_detached_head(void **state)
 	dialog_release(&d);
 }
 
-/* One bad want spoils the request. */
+/* One refused want fails the whole request. */
 static void test_several(void **state)
 {
 	struct dialog d;
