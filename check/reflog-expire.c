@@ -143,7 +143,7 @@ static int mark_reachable(struct reflog_expire *x, const struct walk_tips *tips,
 		ret = history_parse(h, nr, err);
 		if (ret < 0)
 			return ret;
-		if (h->commits[nr].level < min_generation)
+		if (h->commits[nr].generation < min_generation)
 			continue;
 		for (uint32_t i = 0; i < h->commits[nr].parent_nr && !ret; i++)
 			ret = push(x, &depth, history_parents(h, nr)[i]);
@@ -215,7 +215,7 @@ static int load_candidates(struct decision *d)
 	d->verdicts = mem_calloc(d->log->nr, sizeof(*d->verdicts));
 	if (!d->verdicts)
 		return error_nomem(d->err);
-	d->min_generation = HISTORY_LEVEL_UNKNOWN;
+	d->min_generation = HISTORY_GENERATION_UNKNOWN;
 	for (size_t i = 0; i < d->log->nr; i++) {
 		const struct reflog_line *line = &d->log->lines[i];
 
@@ -229,10 +229,11 @@ static int load_candidates(struct decision *d)
 				return ret;
 			if (*nr == HISTORY_NONE || !is_candidate(d, line))
 				continue;
-			if (h->commits[*nr].level == HISTORY_LEVEL_UNKNOWN)
+			if (h->commits[*nr].generation ==
+			    HISTORY_GENERATION_UNKNOWN)
 				d->min_generation = 0;
-			else if (h->commits[*nr].level < d->min_generation)
-				d->min_generation = h->commits[*nr].level;
+			else if (h->commits[*nr].generation < d->min_generation)
+				d->min_generation = h->commits[*nr].generation;
 		}
 	}
 	return 0;

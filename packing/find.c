@@ -160,10 +160,10 @@ static int take_uninteresting(struct finding *g, struct walk_result *result,
 
 	if (keep_frontier(g, &result->revs) < 0)
 		return error_nomem(err);
-	if (result->had.bits) {
-		f->uninteresting = result->had;
+	if (result->uninteresting.bits) {
+		f->uninteresting = result->uninteresting;
 		f->knows_all_uninteresting = true;
-		result->had = (struct bitset)BITSET_INIT;
+		result->uninteresting = (struct bitset)BITSET_INIT;
 		return 0;
 	}
 	ret = find_boundary_collect_near(f, &g->wants, err);
@@ -217,9 +217,9 @@ static int find_by_walk(struct finding *g, struct error *err)
 		.objects = true,
 		.set_only = is_shallow,
 		.exclude_boundary = is_shallow,
-		.exclude_had = is_shallow &&
-			       filter_is_empty(f->request->filter),
-		.had_beside = true,
+		.exclude_uninteresting = is_shallow &&
+					 filter_is_empty(f->request->filter),
+		.use_tree_changes = true,
 		.threads = g->options->threads,
 		.progress = g->options->progress,
 		.filter = f->request->filter,

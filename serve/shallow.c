@@ -69,19 +69,19 @@ static int by_since_or_nots(struct depth_result *result, struct request *req,
 			    struct error *err)
 {
 	struct walk_tips nots = WALK_TIPS_INIT;
-	struct depth_cut limit = {.has_since = req->has_since,
-				  .since = req->since};
+	struct depth_limits limits = {.has_since = req->has_since,
+				      .since = req->since};
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < req->nots.nr; i++)
 		ret = walk_add_tip(&req->s->walk, &nots, &req->nots.oids[i],
 				   true, err);
-	limit.nots = nots.commits;
-	limit.not_nr = nots.commit_nr;
+	limits.nots = nots.commits;
+	limits.not_nr = nots.commit_nr;
 	if (!ret)
-		ret = depth_by_cut(result, &req->s->walk.history,
-				   req->want_tips.commits,
-				   req->want_tips.commit_nr, &limit, err);
+		ret = depth_by_limits(result, &req->s->walk.history,
+				      req->want_tips.commits,
+				      req->want_tips.commit_nr, &limits, err);
 	walk_tips_release(&nots);
 	if (!ret && !result->shallow_nr && bitset_is_empty(&result->inside))
 		ret = error_set(err, ERR_PEER,

@@ -24,8 +24,8 @@ struct merging {
 	struct simplify_list parents; /* of the merge at hand */
 	/* Where a search for these need not go: */
 	uint32_t floor_height;
-	uint32_t floor_level; /* behind haves, of those there */
-	bool has_behind;      /* whether any of them is */
+	uint32_t floor_generation; /* behind haves, of those there */
+	bool has_behind;           /* whether any of them is */
 	struct error *err;
 };
 
@@ -56,11 +56,11 @@ static int grow(struct merging *m)
 static void find_floor(struct merging *m)
 {
 	m->floor_height = UINT32_MAX;
-	m->floor_level = UINT32_MAX;
+	m->floor_generation = UINT32_MAX;
 	m->has_behind = false;
 	for (size_t i = 0; i < m->parents.nr; i++) {
 		uint32_t p = m->parents.items[i];
-		uint32_t level = m->s->h->commits[p].level;
+		uint32_t generation = m->s->h->commits[p].generation;
 
 		if (m->heights[p]) {
 			if (m->heights[p] < m->floor_height)
@@ -68,25 +68,26 @@ static void find_floor(struct merging *m)
 			continue;
 		}
 		m->has_behind = true;
-		if (level == HISTORY_LEVEL_UNKNOWN || m->s->h->lacks_levels)
-			m->floor_level = 0;
-		else if (level < m->floor_level)
-			m->floor_level = level;
+		if (generation == HISTORY_GENERATION_UNKNOWN ||
+		    m->s->h->lacks_generations)
+			m->floor_generation = 0;
+		else if (generation < m->floor_generation)
+			m->floor_generation = generation;
 	}
 }
 
 /* Whether nothing that is searched for is among a commit's ancestors. */
 static bool is_below_floor(const struct merging *m, uint32_t c)
 {
-	uint32_t level = m->s->h->commits[c].level;
+	uint32_t generation = m->s->h->commits[c].generation;
 
 	/* Off the path, commits that haves do not reach have no height. */
 	if (m->s->o.ancestry_path)
 		return false;
 	if (m->heights[c])
 		return !m->has_behind && m->heights[c] <= m->floor_height;
-	return !m->has_behind ||
-	       (level != HISTORY_LEVEL_UNKNOWN && level <= m->floor_level);
+	return !m->has_behind || (generation != HISTORY_GENERATION_UNKNOWN &&
+				  generation <= m->floor_generation);
 }
 
 /* Mark a commit if it is one of the parents: how many are new. */

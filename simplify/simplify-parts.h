@@ -75,10 +75,10 @@ struct simplify {
 	struct simplify_list list; /* limited: what was walked, in order */
 	size_t list_at;            /* the next one to look at */
 	/* The end of the walk: */
-	bool is_ending;    /* all that is queued is uninteresting */
-	bool lacks_levels; /* as the history's, when that was found */
-	uint32_t lowest;   /* level of the lowest one of the list */
-	size_t threat_nr;  /* queued, and may reach the list */
+	bool is_ending;         /* all that is queued is uninteresting */
+	bool lacks_generations; /* as the history's, when that was found */
+	uint32_t lowest;        /* generation of the lowest one of the list */
+	size_t threat_nr;       /* queued, and may reach the list */
 	/* Children, by commit_nr: */
 	uint32_t *child_ends; /* owned; NULL: none were asked for */
 	struct simplify_list children;

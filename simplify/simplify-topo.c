@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Children before parents while the walk goes on, by the levels of a
- * commit-graph: a commit's children are all on levels above its own, so that
- * they are counted when all that is known above it has been looked at. First
- * commits are simplified, down to a level; then their children are counted,
- * no further than that; then those are ready whose children are all out.
+ * Children before parents while the walk goes on, by the generations of a
+ * commit-graph: a commit's children are all on generations above its own, so
+ * that they are counted when all that is known above it has been looked at.
+ * First commits are simplified, down to a generation; then their children are
+ * counted, no further than that; then those are ready whose children are all
+ * out.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,18 +14,18 @@
 #include "simplify/simplify-parts.h"
 
 struct simplify_topo {
-	struct heap explore; /* to be simplified, by level */
+	struct heap explore; /* to be simplified, by generation */
 	struct heap count;   /* whose parents' children are to be counted */
 	uint32_t *children;  /* owned: by commit_nr, those that are not out
 				yet, plus one; 0: none was met */
 	size_t nr, alloc;
-	uint32_t level; /* children are counted down to here */
+	uint32_t generation; /* children are counted down to here */
 	struct simplify_ready ready;
 };
 
-static uint32_t level_of(const struct simplify *s, uint32_t c)
+static uint32_t generation_of(const struct simplify *s, uint32_t c)
 {
-	return s->h->commits[c].level;
+	return s->h->commits[c].generation;
 }
 
 static int grow(struct simplify *s)
@@ -49,16 +50,18 @@ static int push_once(struct simplify *s, struct heap *heap, uint32_t flag,
 	if (simplify_has(s, c, flag))
 		return 0;
 	simplify_node(s, c)->flags |= flag;
-	return heap_push(heap, level_of(s, c), c);
+	return heap_push(heap, generation_of(s, c), c);
 }
 
-/* Simplify all that is known on a level and above. */
-static int explore_to(struct simplify *s, uint32_t level, struct error *err)
+/* Simplify all that is known on a generation and above. */
+static int explore_to(struct simplify *s, uint32_t generation,
+		      struct error *err)
 {
 	struct heap *heap = &s->topo->explore;
 	uint32_t c;
 
-	while (heap->nr && heap->items[0].key >= level && heap_pop(heap, &c)) {
+	while (heap->nr && heap->items[0].key >= generation &&
+	       heap_pop(heap, &c)) {
 		int ret = simplify_expand(s, c, err);
 
 		if (ret < 0)
@@ -71,15 +74,15 @@ static int explore_to(struct simplify *s, uint32_t level, struct error *err)
 	return grow(s) < 0 ? error_nomem(err) : 0;
 }
 
-/* Count the children of all that is known on a level and above. */
-static int count_to(struct simplify *s, uint32_t level, struct error *err)
+/* Count the children of all that is known on a generation and above. */
+static int count_to(struct simplify *s, uint32_t generation, struct error *err)
 {
 	struct simplify_topo *t = s->topo;
 	uint32_t c;
 
-	while (t->count.nr && t->count.items[0].key >= level &&
+	while (t->count.nr && t->count.items[0].key >= generation &&
 	       heap_pop(&t->count, &c)) {
-		int ret = explore_to(s, level_of(s, c), err);
+		int ret = explore_to(s, generation_of(s, c), err);
 
 		if (ret < 0)
 			return ret;
@@ -109,10 +112,10 @@ static int add_tips(struct simplify *s, const struct simplify_list *tips,
 		if (push_once(s, &t->explore, SIMPLIFY_EXPLORED, c) < 0 ||
 		    push_once(s, &t->count, SIMPLIFY_COUNTED, c) < 0)
 			return error_nomem(err);
-		if (level_of(s, c) < t->level)
-			t->level = level_of(s, c);
+		if (generation_of(s, c) < t->generation)
+			t->generation = generation_of(s, c);
 	}
-	ret = count_to(s, t->level, err);
+	ret = count_to(s, t->generation, err);
 	if (!ret && simplify_ready_tips(&t->ready, s, tips, t->children) < 0)
 		ret = error_nomem(err);
 	return ret;
@@ -127,7 +130,7 @@ int simplify_topo_begin(struct simplify *s, struct error *err)
 	s->topo = mem_calloc(1, sizeof(*s->topo));
 	if (!s->topo)
 		return error_nomem(err);
-	s->topo->level = HISTORY_LEVEL_UNKNOWN;
+	s->topo->generation = HISTORY_GENERATION_UNKNOWN;
 	s->topo->ready.by_date = s->o.order == SIMPLIFY_ORDER_DATE;
 	while (!ret && simplify_dequeue(s, &c))
 		ret = simplify_list_add(&tips, c);
@@ -146,9 +149,9 @@ int simplify_topo_next(struct simplify *s, uint32_t *c, struct error *err)
 		uint32_t p = simplify_node_parents(s, *c)[i];
 		int ret = 0;
 
-		if (level_of(s, p) < t->level) {
-			t->level = level_of(s, p);
-			ret = count_to(s, t->level, err);
+		if (generation_of(s, p) < t->generation) {
+			t->generation = generation_of(s, p);
+			ret = count_to(s, t->generation, err);
 		}
 		if (ret < 0)
 			return ret;

@@ -5,8 +5,8 @@
  *
  * With haves, or an order that needs it, the walk is made whole. It is done
  * when all that is queued is painted and cannot reach what was listed: by the
- * levels of the commit-graph where that is to be had, else when it has gone
- * some commits past the date of the last one listed.
+ * generations of the commit-graph where that is to be had, else when it has
+ * gone some commits past the date of the last one listed.
  */
 #include "simplify/simplify-parts.h"
 
@@ -17,14 +17,14 @@
 
 /*
  * Whether what was listed may be among the ancestors of a commit: they are on
- * lower levels, and who has a level has ancestors that all have one.
+ * lower generations, and who has a generation has ancestors that all have one.
  */
 static bool is_threat(const struct simplify *s, uint32_t c)
 {
-	uint32_t level = s->h->commits[c].level;
+	uint32_t generation = s->h->commits[c].generation;
 
-	return level == HISTORY_LEVEL_UNKNOWN || level > s->lowest ||
-	       s->lacks_levels;
+	return generation == HISTORY_GENERATION_UNKNOWN ||
+	       generation > s->lowest || s->lacks_generations;
 }
 
 int simplify_enqueue(struct simplify *s, uint32_t c)
@@ -163,7 +163,7 @@ int simplify_expand(struct simplify *s, uint32_t c, struct error *err)
 static void begin_end(struct simplify *s)
 {
 	s->is_ending = true;
-	s->lacks_levels = s->h->lacks_levels;
+	s->lacks_generations = s->h->lacks_generations;
 	s->threat_nr = 0;
 	for (size_t i = 0; i < s->queue.nr; i++)
 		s->threat_nr += is_threat(s, s->queue.items[i].value);
@@ -179,11 +179,11 @@ static bool is_settled(struct simplify *s, uint64_t date, int *slop)
 		*slop = SLOP;
 		return false;
 	}
-	if (!s->is_ending || s->lacks_levels != s->h->lacks_levels)
+	if (!s->is_ending || s->lacks_generations != s->h->lacks_generations)
 		begin_end(s);
 	if (!s->threat_nr)
 		return true;
-	if (s->h->graph && !s->lacks_levels)
+	if (s->h->graph && !s->lacks_generations)
 		return false;
 	if (date <= s->queue.items[0].key) {
 		*slop = SLOP;
@@ -194,10 +194,10 @@ static bool is_settled(struct simplify *s, uint64_t date, int *slop)
 
 static int list_one(struct simplify *s, uint32_t c)
 {
-	uint32_t level = s->h->commits[c].level;
+	uint32_t generation = s->h->commits[c].generation;
 
-	if (level < s->lowest)
-		s->lowest = level;
+	if (generation < s->lowest)
+		s->lowest = generation;
 	return simplify_list_add(&s->list, c);
 }
 

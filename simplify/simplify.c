@@ -33,7 +33,8 @@ static int open_trees(struct simplify *s, struct error *err)
 }
 
 /*
- * With levels, and nothing to be painted, an order needs no whole walk. (With
+ * With generations, and nothing to be painted, an order needs no whole walk.
+ * (With
  * --first-parent, parents that are passed by are not known.)
  */
 static bool can_stream(const struct simplify *s,
@@ -79,7 +80,7 @@ int simplify_new(struct simplify **out, struct history *h,
 	s->h = h;
 	s->o = *options;
 	s->is_limited = !can_stream(s, tips);
-	s->lowest = HISTORY_LEVEL_UNKNOWN;
+	s->lowest = HISTORY_GENERATION_UNKNOWN;
 	s->last = SIMPLIFY_NONE;
 	s->skip_left = options->skip;
 	s->max_left = options->max;

@@ -70,7 +70,7 @@ static int push(struct commit_ahead *a, uint32_t obj_pos)
 	return 0;
 }
 
-static bool is_cut(const struct commit_ahead *a, uint32_t obj_pos)
+static bool is_shallow(const struct commit_ahead *a, uint32_t obj_pos)
 {
 	struct oid oid;
 	uint32_t ignored;
@@ -175,7 +175,7 @@ static int decode(struct commit_ahead *a, struct lane *lane, uint32_t obj_pos)
 	uint64_t offset;
 	int ret;
 
-	if (is_cut(a, obj_pos))
+	if (is_shallow(a, obj_pos))
 		return 0;
 	offset = odb_offset(a->space->odb, obj_pos, &pack);
 	if (!pack_entry_at(&entry, pack, offset, NULL) &&

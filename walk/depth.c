@@ -72,7 +72,7 @@ static int add_inside(struct depth_result *result, const struct history *h,
 }
 
 /* Whether our own history ends here for want of the parents. */
-static bool is_cut(const struct history *h, uint32_t commit_nr)
+static bool is_shallow(const struct history *h, uint32_t commit_nr)
 {
 	struct oid oid;
 	uint32_t ignored;
@@ -89,7 +89,7 @@ static int visit_distance(struct depth_result *result, struct frontier *f,
 {
 	int ret;
 
-	if (is_last || is_cut(h, commit_nr))
+	if (is_last || is_shallow(h, commit_nr))
 		return add_shallow(result, commit_nr);
 	ret = history_parse(h, commit_nr, err);
 	if (ret < 0)
@@ -168,7 +168,7 @@ int depth_keep_known(struct depth_result *result, struct history *h,
 		uint32_t c = result->shallow[i];
 
 		if (!bitset_get(&known.seen, c) || bitset_get(&stop, c) ||
-		    is_cut(h, c))
+		    is_shallow(h, c))
 			result->shallow[kept++] = c;
 	}
 	if (!ret)
@@ -183,10 +183,10 @@ int depth_keep_known(struct depth_result *result, struct history *h,
 /* The commits of from-without-nots, as a set. */
 static int select_commits(struct bitset *selected, struct history *h,
 			  const uint32_t *from, size_t nr,
-			  const struct depth_cut *cut, struct error *err)
+			  const struct depth_limits *limits, struct error *err)
 {
 	struct revwalk_result walked = REVWALK_RESULT_INIT;
-	struct revwalk_tips tips = {from, nr, cut->nots, cut->not_nr};
+	struct revwalk_tips tips = {from, nr, limits->nots, limits->not_nr};
 	int ret = revwalk_run(&walked, h, &tips, true, err);
 
 	if (!ret)
@@ -199,24 +199,24 @@ static int select_commits(struct bitset *selected, struct history *h,
 
 /* Whether a parsed commit is on the near side of the cut. */
 static bool is_selected(const struct bitset *selected, const struct history *h,
-			const struct depth_cut *cut, uint32_t commit_nr)
+			const struct depth_limits *limits, uint32_t commit_nr)
 {
-	if (cut->has_since && h->commits[commit_nr].date < cut->since)
+	if (limits->has_since && h->commits[commit_nr].date < limits->since)
 		return false;
-	return !cut->not_nr || bitset_get(selected, commit_nr);
+	return !limits->not_nr || bitset_get(selected, commit_nr);
 }
 
 /*
  * Classify a commit; if it is inside its parents are walked next. 0 or
  * negative.
  */
-static int visit_cut(struct depth_result *result, struct frontier *f,
-		     struct history *h, const struct bitset *selected,
-		     const struct depth_cut *cut, uint32_t commit_nr,
-		     struct error *err)
+static int visit_limited(struct depth_result *result, struct frontier *f,
+			 struct history *h, const struct bitset *selected,
+			 const struct depth_limits *limits, uint32_t commit_nr,
+			 struct error *err)
 {
 	uint32_t parent_nr = h->commits[commit_nr].parent_nr;
-	bool loses = is_cut(h, commit_nr);
+	bool loses = is_shallow(h, commit_nr);
 
 	for (uint32_t i = 0; i < parent_nr; i++) {
 		uint32_t parent = history_parents(h, commit_nr)[i];
@@ -224,7 +224,7 @@ static int visit_cut(struct depth_result *result, struct frontier *f,
 
 		if (ret < 0)
 			return ret;
-		loses |= !is_selected(selected, h, cut, parent);
+		loses |= !is_selected(selected, h, limits, parent);
 	}
 	if (loses)
 		return add_shallow(result, commit_nr);
@@ -233,24 +233,24 @@ static int visit_cut(struct depth_result *result, struct frontier *f,
 	return add_inside(result, h, commit_nr);
 }
 
-int depth_by_cut(struct depth_result *result, struct history *h,
-		 const uint32_t *from, size_t nr, const struct depth_cut *cut,
-		 struct error *err)
+int depth_by_limits(struct depth_result *result, struct history *h,
+		    const uint32_t *from, size_t nr,
+		    const struct depth_limits *limits, struct error *err)
 {
 	struct bitset selected = BITSET_INIT;
 	struct frontier f = {.seen = BITSET_INIT};
 	int ret = 0;
 
-	if (cut->not_nr)
-		ret = select_commits(&selected, h, from, nr, cut, err);
+	if (limits->not_nr)
+		ret = select_commits(&selected, h, from, nr, limits, err);
 	for (size_t i = 0; !ret && i < nr; i++) {
 		ret = history_parse(h, from[i], err);
-		if (!ret && is_selected(&selected, h, cut, from[i]))
+		if (!ret && is_selected(&selected, h, limits, from[i]))
 			ret = meet(&f, h, from[i]);
 	}
 	for (size_t i = 0; !ret && i < f.nr; i++)
-		ret = visit_cut(result, &f, h, &selected, cut, f.commits[i],
-				err);
+		ret = visit_limited(result, &f, h, &selected, limits,
+				    f.commits[i], err);
 	if (ret == ERR_NOMEM)
 		error_nomem(err);
 	frontier_release(&f);

@@ -57,7 +57,7 @@ int depth_keep_known(struct depth_result *result, struct history *h,
 		     size_t boundary_nr, struct error *err);
 
 /* What cuts a history other than its depth. */
-struct depth_cut {
+struct depth_limits {
 	const uint32_t *nots; /* these and their ancestors are left out */
 	size_t not_nr;
 	bool has_since;
@@ -72,8 +72,8 @@ struct depth_cut {
  * its history any more: "error in object: unshallow <id>".) Nothing at all may
  * be left. 0 or negative.
  */
-int depth_by_cut(struct depth_result *result, struct history *h,
-		 const uint32_t *from, size_t nr, const struct depth_cut *cut,
-		 struct error *err);
+int depth_by_limits(struct depth_result *result, struct history *h,
+		    const uint32_t *from, size_t nr,
+		    const struct depth_limits *limits, struct error *err);
 
 #endif

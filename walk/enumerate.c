@@ -7,7 +7,7 @@
 #include "object/parse.h"
 #include "walk/filter-walk.h"
 #include "walk/filtered.h"
-#include "walk/tree-beside.h"
+#include "walk/tree-changes.h"
 #include "walk/tree-closure.h"
 #include "walk/treewalk.h"
 #include "walk/walk.h"
@@ -20,9 +20,9 @@ struct enumerate {
 	const struct filter *filter; /* NULL: none */
 	struct filter_walk paths;    /* with a filter that needs paths */
 	bool has_paths;
-	struct walk_items beside; /* with had_beside: what is new, some of it
-				     twice, and some of it had */
-	bool is_beside;           /* these are all */
+	struct walk_items changes; /* with use_tree_changes: what is new, some
+				     of it twice, and some of it had */
+	bool has_changes;          /* these are all */
 };
 
 /* Whether the filter lets anything of a type through. */
@@ -118,8 +118,8 @@ static int exclude_boundary(struct enumerate *e, struct error *err)
  * What the haves reach is looked through when it is at most so many commits for
  * each that is wanted, and some: what they have need not be sent.
  */
-#define HAD_RATIO 2
-#define HAD_FEW 64
+#define UNINTERESTING_RATIO 2
+#define UNINTERESTING_FEW 64
 
 /* The trees and blobs of these commits that are not in `seen`, and now are. */
 static int find_set(struct enumerate *e, const struct revwalk_result *revs,
@@ -141,47 +141,49 @@ static int find_set(struct enumerate *e, const struct revwalk_result *revs,
 }
 
 /* Commits that are compared with the newest that is had. */
-#define BESIDE_MAX 8
+#define CHANGES_MAX 8
 
 /*
  * Compare what is wanted with the newest of what is had: 0, 1 when that does
  * not tell enough, or negative.
  */
-static int find_beside(struct enumerate *e, const struct revwalk_result *revs)
+static int find_changes(struct enumerate *e, const struct revwalk_result *revs)
 {
 	const struct revwalk_result *wanted = &e->result->revs;
 	const struct history_commit *commits = e->w->history.commits;
-	struct treewalk had;
+	struct treewalk old;
 	int ret;
 
-	if (!revs->nr || wanted->nr > BESIDE_MAX || e->filter ||
+	if (!revs->nr || wanted->nr > CHANGES_MAX || e->filter ||
 	    !e->options->set_only)
 		return 1;
-	ret = treewalk_init(&had, &e->w->space, e->w->reader);
+	ret = treewalk_init(&old, &e->w->space, e->w->reader);
 	for (size_t i = 0; i < wanted->nr && !ret; i++)
-		ret = tree_beside_find(
-			&e->beside, &had, commits[revs->commits[0]].tree_pos,
+		ret = tree_changes_find(
+			&e->changes, &old, commits[revs->commits[0]].tree_pos,
 			commits[wanted->commits[i]].tree_pos, NULL);
 	if (!ret) {
-		e->result->had = had.seen;
-		had.seen = (struct bitset)BITSET_INIT;
+		e->result->uninteresting = old.seen;
+		old.seen = (struct bitset)BITSET_INIT;
 	}
-	treewalk_release(&had);
+	treewalk_release(&old);
 	return ret;
 }
 
-static int add_had(struct enumerate *e, const struct revwalk_result *revs)
+static int add_uninteresting(struct enumerate *e,
+			     const struct revwalk_result *revs)
 {
 	const struct tree_closure_options options = {
 		.threads = e->options->threads,
 	};
 	struct walk_items ignored = {0};
-	int ret = e->options->had_beside ? find_beside(e, revs) : 1;
+	int ret = e->options->use_tree_changes ? find_changes(e, revs) : 1;
 
-	e->is_beside = !ret;
+	e->has_changes = !ret;
 	if (ret <= 0)
 		return ret;
-	ret = find_set(e, revs, &options, &ignored, &e->result->had, NULL);
+	ret = find_set(e, revs, &options, &ignored, &e->result->uninteresting,
+		       NULL);
 	free(ignored.items);
 	return ret;
 }
@@ -190,21 +192,23 @@ static int add_had(struct enumerate *e, const struct revwalk_result *revs)
  * Nobody promised that what is behind a have can be read. If it cannot, the
  * set would leave too much out.
  */
-static int exclude_had(struct enumerate *e, const struct walk_tips *haves,
-		       struct error *err)
+static int exclude_uninteresting(struct enumerate *e,
+				 const struct walk_tips *haves,
+				 struct error *err)
 {
 	const struct revwalk_tips tips = {haves->commits, haves->commit_nr,
 					  NULL, 0};
 	struct revwalk_result revs = REVWALK_RESULT_INIT;
-	size_t limit = HAD_RATIO * e->result->revs.nr + HAD_FEW;
+	size_t limit = UNINTERESTING_RATIO * e->result->revs.nr +
+		       UNINTERESTING_FEW;
 	int ret = revwalk_within(&revs, &e->w->history, &tips, limit, NULL);
 
 	if (!ret)
-		ret = add_had(e, &revs);
+		ret = add_uninteresting(e, &revs);
 	if (!ret)
-		ret = bitset_copy(&e->tree.seen, &e->result->had);
+		ret = bitset_copy(&e->tree.seen, &e->result->uninteresting);
 	if (ret)
-		bitset_release(&e->result->had);
+		bitset_release(&e->result->uninteresting);
 	revwalk_result_release(&revs);
 	return ret == ERR_NOMEM ? error_nomem(err) : 0;
 }
@@ -274,12 +278,12 @@ static int emit_set(struct enumerate *e, struct error *err)
 			&e->tree.seen, err);
 }
 
-static int emit_beside(struct enumerate *e, struct error *err)
+static int emit_changes(struct enumerate *e, struct error *err)
 {
 	int ret = 0;
 
-	for (size_t i = 0; i < e->beside.nr && !ret; i++)
-		ret = emit(e, &e->beside.items[i], err);
+	for (size_t i = 0; i < e->changes.nr && !ret; i++)
+		ret = emit(e, &e->changes.items[i], err);
 	return ret;
 }
 
@@ -306,8 +310,8 @@ static int emit_trees(struct enumerate *e, const struct walk_tips *wants,
 	bool any = takes_type(e, OBJ_TREE) || takes_type(e, OBJ_BLOB);
 	int ret;
 
-	if (e->is_beside)
-		return emit_beside(e, err);
+	if (e->has_changes)
+		return emit_changes(e, err);
 	if (any && is_set_enough(e))
 		return emit_set(e, err);
 	result->parents_first = mem_alloc(nr, sizeof(uint32_t));
@@ -355,11 +359,12 @@ static int enumerate_objects(struct enumerate *e, const struct walk_tips *wants,
 {
 	int ret = 0;
 
-	if (e->options->exclude_had && haves->commit_nr)
-		ret = exclude_had(e, haves, err);
+	if (e->options->exclude_uninteresting && haves->commit_nr)
+		ret = exclude_uninteresting(e, haves, err);
 	if (!ret)
 		ret = take_others(e, &haves->others, true, err);
-	if (!ret && e->options->exclude_boundary && !e->result->had.bits)
+	if (!ret && e->options->exclude_boundary &&
+	    !e->result->uninteresting.bits)
 		ret = exclude_boundary(e, err);
 	if (!ret && e->filter && filter_needs_paths(e->filter)) {
 		ret = filter_walk_init(&e->paths, e->filter, &e->tree, err);
@@ -401,7 +406,7 @@ int walk_enumerate_commits(struct walk_result *result, struct walk *w,
 	if (e.has_paths)
 		filter_walk_release(&e.paths);
 	treewalk_release(&e.tree);
-	free(e.beside.items);
+	free(e.changes.items);
 	return ret;
 }
 

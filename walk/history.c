@@ -67,7 +67,7 @@ int history_add(struct history *h, uint32_t obj_pos, uint32_t *commit_nr)
 			return ERR_NOMEM;
 		h->commits[h->nr] = (struct history_commit){
 			.obj_pos = obj_pos,
-			.level = HISTORY_LEVEL_UNKNOWN,
+			.generation = HISTORY_GENERATION_UNKNOWN,
 		};
 		*slot = (uint32_t)++h->nr;
 	}
@@ -212,14 +212,14 @@ static int parse_from_graph(struct history *h, uint32_t commit_nr,
 	if (nr < 0 || nr > GRAPH_PARENTS_MAX ||
 	    commit_graph_entry(&entry, h->graph, graph_pos, err) < 0) {
 		/* The object itself is the better source then. */
-		h->lacks_levels = true;
+		h->lacks_generations = true;
 		return 0;
 	}
 	if (!h->lazy_trees && objspace_add(h->space, entry.tree, &tree_pos) < 0)
 		return error_nomem(err);
 	c->tree_pos = tree_pos;
 	c->date = entry.date;
-	c->level = entry.level ? entry.level : HISTORY_LEVEL_UNKNOWN;
+	c->generation = entry.level ? entry.level : HISTORY_GENERATION_UNKNOWN;
 	c->first_parent = (uint32_t)h->parent_nr;
 	c->parent_nr = (uint32_t)nr;
 	for (int i = 0; i < nr; i++)
@@ -269,7 +269,7 @@ static int parse_from_ahead(struct history *h, uint32_t commit_nr,
 }
 
 static int parse_view(struct history *h, uint32_t commit_nr,
-		      const struct commit_view *view, bool is_cut)
+		      const struct commit_view *view, bool is_shallow)
 {
 	struct history_commit *c = &h->commits[commit_nr];
 	uint32_t tree_pos;
@@ -279,8 +279,8 @@ static int parse_view(struct history *h, uint32_t commit_nr,
 	c->tree_pos = tree_pos;
 	c->date = view->committer_date;
 	c->first_parent = (uint32_t)h->parent_nr;
-	c->parent_nr = is_cut ? 0 : (uint32_t)view->parent_nr;
-	for (size_t i = 0; !is_cut && i < view->parent_nr; i++) {
+	c->parent_nr = is_shallow ? 0 : (uint32_t)view->parent_nr;
+	for (size_t i = 0; !is_shallow && i < view->parent_nr; i++) {
 		struct oid parent;
 
 		commit_parent(&parent, view, i, h->space->odb->algo);
@@ -298,7 +298,7 @@ static int parse_from_object(struct history *h, uint32_t commit_nr,
 	struct odb_object obj = ODB_OBJECT_INIT;
 	struct commit_view view;
 	uint32_t ignored;
-	bool is_cut = h->shallow && oidmap_get(h->shallow, oid, &ignored);
+	bool is_shallow = h->shallow && oidmap_get(h->shallow, oid, &ignored);
 	int ret = objspace_read(h->space, h->reader,
 				h->commits[commit_nr].obj_pos, &obj, err);
 
@@ -309,7 +309,7 @@ static int parse_from_object(struct history *h, uint32_t commit_nr,
 				oid_to_hex(hex, oid, algo));
 	else
 		ret = commit_parse(&view, obj.data, obj.len, algo, err);
-	if (!ret && parse_view(h, commit_nr, &view, is_cut) < 0)
+	if (!ret && parse_view(h, commit_nr, &view, is_shallow) < 0)
 		ret = error_nomem(err);
 	odb_object_release(h->reader, &obj);
 	return ret;

@@ -25,7 +25,7 @@
 #include "walk/commit-map.h"
 #include "walk/objspace.h"
 
-#define HISTORY_LEVEL_UNKNOWN UINT32_MAX
+#define HISTORY_GENERATION_UNKNOWN UINT32_MAX
 #define HISTORY_NONE UINT32_MAX
 
 struct history_commit {
@@ -35,11 +35,11 @@ struct history_commit {
 				  but see history->lazy_trees */
 	uint32_t first_parent; /* index into history->parents */
 	uint32_t parent_nr;
-	uint32_t level; /* topological level from the commit-graph, one
-			   more than its highest parent's; unknown:
-			   HISTORY_LEVEL_UNKNOWN */
-	bool parsed;    /* date, tree, parents and level are valid */
-	bool missing;   /* see history->allow_missing */
+	uint32_t generation; /* topological generation from the commit-graph,
+			   one more than its highest parent's; unknown:
+			   HISTORY_GENERATION_UNKNOWN */
+	bool parsed;         /* date, tree, parents and generation are valid */
+	bool missing;        /* see history->allow_missing */
 };
 
 struct history {
@@ -56,9 +56,9 @@ struct history {
 				       as many as processors */
 	struct progress_out poll;   /* see history_poll() */
 	struct progress meter;      /* of commits parsed; never drawn */
-	bool lacks_levels;          /* a commit of the graph was not taken from
-				       it, and its level is unknown though
-				       those of its children are known */
+	bool lacks_generations;     /* a commit of the graph was not taken from
+				  it, and its generation is unknown though
+				  those of its children are known */
 	bool lazy_trees;    /* may be set: of commits of the graph, tree_pos is
 			       HISTORY_NONE until history_tree() */
 	bool allow_missing; /* may be set: a commit that is missing has no
@@ -73,8 +73,8 @@ struct history {
 };
 
 /*
- * `shallow` also makes the commit-graph unusable (its parents and levels do
- * not know the cut). An unreadable commit-graph is done without. 0 or
+ * `shallow` also makes the commit-graph unusable (its parents and generations
+ * do not know the cut). An unreadable commit-graph is done without. 0 or
  * ERR_NOMEM; release in any case.
  */
 int history_init(struct history *h, struct objspace *space,

@@ -19,7 +19,7 @@ void reach_init(struct reach *r, struct history *h)
 	*r = (struct reach){
 		.h = h,
 		.round = FIRST_ROUND,
-		.min_level = HISTORY_LEVEL_UNKNOWN,
+		.min_generation = HISTORY_GENERATION_UNKNOWN,
 		.min_date = UINT64_MAX,
 	};
 }
@@ -54,10 +54,10 @@ int reach_add_target(struct reach *r, uint32_t commit_nr, struct error *err)
 	if (grow_states(r) < 0)
 		return error_nomem(err);
 	c = &r->h->commits[commit_nr];
-	if (c->level == HISTORY_LEVEL_UNKNOWN)
-		r->min_level = 0;
-	else if (c->level < r->min_level)
-		r->min_level = c->level;
+	if (c->generation == HISTORY_GENERATION_UNKNOWN)
+		r->min_generation = 0;
+	else if (c->generation < r->min_generation)
+		r->min_generation = c->generation;
 	if (c->date < r->min_date)
 		r->min_date = c->date;
 	if (r->states[commit_nr] != REACHES)
@@ -70,8 +70,8 @@ int reach_add_target(struct reach *r, uint32_t commit_nr, struct error *err)
 /* Whether no target can be behind this commit. */
 static bool is_too_old(const struct reach *r, const struct history_commit *c)
 {
-	if (r->min_level && c->level != HISTORY_LEVEL_UNKNOWN)
-		return c->level <= r->min_level;
+	if (r->min_generation && c->generation != HISTORY_GENERATION_UNKNOWN)
+		return c->generation <= r->min_generation;
 	return !r->ignores_dates && c->date < r->min_date;
 }
 

@@ -6,9 +6,9 @@
  *
  * Targets are only ever added. A commit found to reach one is never looked at
  * again; those that did not are looked at again after targets were added.
- * Commits below the lowest target's level, or where levels are not known
- * older than the oldest target, are not walked: where clocks were wrong the
- * answer may be "no" though a path exists, unless `ignores_dates` is set.
+ * Commits below the lowest target's generation, or where generations are not
+ * known older than the oldest target, are not walked: where clocks were wrong
+ * the answer may be "no" though a path exists, unless `ignores_dates` is set.
  *
  * One thread, like the history below it.
  */
@@ -29,12 +29,13 @@ struct reach {
 	uint32_t *stack; /* owned: path of the walk, and for each commit of
 			    it the next parent to try */
 	size_t stack_alloc;
-	uint32_t round;     /* counts changes of the set of targets */
-	uint32_t min_level; /* 0: some target's level is not known */
-	uint64_t min_date;  /* seconds since 1970 */
+	uint32_t round;          /* counts changes of the set of targets */
+	uint32_t min_generation; /* 0: some target's generation is not known */
+	uint64_t min_date;       /* seconds since 1970 */
 	size_t target_nr;
 	bool ignores_dates; /* may be set: the walk goes on where commits are
-			       older than the targets and levels not known */
+			       older than the targets and generations not known
+			     */
 	bool needs_all;     /* may be set: a missing commit is ERR_MISSING */
 };
 

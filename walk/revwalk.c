@@ -29,15 +29,15 @@ struct walk {
 	struct heap queue;
 	uint8_t *flags; /* by commit_nr */
 	size_t flag_alloc;
-	size_t interesting_nr; /* queued commits not (yet) uninteresting */
-	uint64_t oldest;       /* date of the oldest result */
-	uint32_t lowest;       /* level of the lowest result */
-	bool is_ending;        /* all that is queued is uninteresting */
-	bool lacks_levels;     /* as the history, when this was found */
-	size_t threat_nr;      /* of these, may_reach_result(); once ending */
-	size_t left;           /* commits that may yet leave the queue */
-	bool may_be_long;      /* no haves, and not found to be long yet */
-	uint32_t *stack;       /* scratch of paint_ancestors() */
+	size_t interesting_nr;  /* queued commits not (yet) uninteresting */
+	uint64_t oldest;        /* date of the oldest result */
+	uint32_t lowest;        /* generation of the lowest result */
+	bool is_ending;         /* all that is queued is uninteresting */
+	bool lacks_generations; /* as the history, when this was found */
+	size_t threat_nr;       /* of these, may_reach_result(); once ending */
+	size_t left;            /* commits that may yet leave the queue */
+	bool may_be_long;       /* no haves, and not found to be long yet */
+	uint32_t *stack;        /* scratch of paint_ancestors() */
 	size_t stack_alloc;
 };
 
@@ -107,17 +107,17 @@ static int paint_ancestors(struct walk *w, uint32_t c)
 
 /*
  * Whether a result may be among the ancestors of a commit: they are on lower
- * levels, and who has a level has ancestors that all have one. What is itself
- * an ancestor of all results is none of their descendants.
+ * generations, and who has a generation has ancestors that all have one. What
+ * is itself an ancestor of all results is none of their descendants.
  */
 static bool may_reach_result(const struct walk *w, uint32_t c)
 {
-	uint32_t level = w->h->commits[c].level;
+	uint32_t generation = w->h->commits[c].generation;
 
 	if (w->flags[c] & BELOW)
 		return false;
-	return level == HISTORY_LEVEL_UNKNOWN || level > w->lowest ||
-	       w->lacks_levels;
+	return generation == HISTORY_GENERATION_UNKNOWN ||
+	       generation > w->lowest || w->lacks_generations;
 }
 
 /*
@@ -163,7 +163,7 @@ static void begin_end(struct walk *w, const struct revwalk_result *result)
 	uint32_t only = result->nr == 1 ? result->commits[0] : HISTORY_NONE;
 
 	w->is_ending = true;
-	w->lacks_levels = w->h->lacks_levels;
+	w->lacks_generations = w->h->lacks_generations;
 	w->threat_nr = 0;
 	if (only != HISTORY_NONE)
 		for (uint32_t i = 0; i < w->h->commits[only].parent_nr; i++)
@@ -178,7 +178,7 @@ static bool is_settled(struct walk *w, const struct revwalk_result *result,
 {
 	if (w->interesting_nr)
 		return false;
-	if (!w->is_ending || w->lacks_levels != w->h->lacks_levels)
+	if (!w->is_ending || w->lacks_generations != w->h->lacks_generations)
 		begin_end(w, result);
 	if (!w->threat_nr || !result->nr)
 		return true;
@@ -205,8 +205,8 @@ static int add_result(struct walk *w, struct revwalk_result *result, uint32_t c)
 	w->interesting_nr--;
 	if (commit->date < w->oldest)
 		w->oldest = commit->date;
-	if (commit->level < w->lowest)
-		w->lowest = commit->level;
+	if (commit->generation < w->lowest)
+		w->lowest = commit->generation;
 	return append(&result->commits, &result->nr, &result->alloc, c);
 }
 
@@ -305,7 +305,7 @@ static int run(struct revwalk_result *result, struct history *h,
 		.h = h,
 		.queue = HEAP_INIT,
 		.oldest = UINT64_MAX,
-		.lowest = HISTORY_LEVEL_UNKNOWN,
+		.lowest = HISTORY_GENERATION_UNKNOWN,
 		.left = limit,
 		.may_be_long = !tips->have_nr,
 	};

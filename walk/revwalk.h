@@ -5,9 +5,9 @@
  * A walk by committer date, newest first. Commits reached from haves are
  * painted uninteresting, also behind commits seen before. It ends when no
  * interesting commit is queued and what is queued cannot reach a result: with a
- * commit-graph when it is on levels below the lowest result's, without one at
- * the end of the haves' history. Unless it has to be `exact` it also ends when
- * all that is queued is older than every result (and a little further, for
+ * commit-graph when it is on generations below the lowest result's, without one
+ * at the end of the haves' history. Unless it has to be `exact` it also ends
+ * when all that is queued is older than every result (and a little further, for
  * clocks that were wrong).
  */
 #ifndef WALK_REVWALK_H

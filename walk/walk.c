@@ -86,7 +86,7 @@ void walk_result_release(struct walk_result *result)
 	free(result->objects.items);
 	free(result->parents_first);
 	newobj_release(&result->lists);
-	bitset_release(&result->had);
+	bitset_release(&result->uninteresting);
 	*result = (struct walk_result)WALK_RESULT_INIT;
 }
 

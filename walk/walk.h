@@ -105,14 +105,14 @@ struct walk_options {
 	 * Leave out everything that the haves reach, and note it in the result,
 	 * where that can be found and is not much more than what is wanted.
 	 */
-	bool exclude_had;
+	bool exclude_uninteresting;
 	/*
-	 * With exclude_had and set_only, where little is new: what differs from
-	 * the newest commit that is had, place by place (tree-beside.h). Only
-	 * what is had in these places is noted, and what is had elsewhere, a
-	 * file that was copied or changed back, is listed.
+	 * With exclude_uninteresting and set_only, where little is new: what
+	 * differs from the newest commit that is had, place by place
+	 * (tree-changes.h). Only what is had in these places is noted, and what
+	 * is had elsewhere, a file that was copied or changed back, is listed.
 	 */
-	bool had_beside;
+	bool use_tree_changes;
 	bool exact_commits; /* see revwalk.h */
 	bool keep_lists;    /* fill in result->lists */
 	bool missing_blobs; /* list blobs that are not there, too */
@@ -135,16 +135,17 @@ struct walk_options {
 };
 
 struct walk_result {
-	struct revwalk_result revs; /* commits newest first, and boundary */
-	struct walk_items objects;  /* tags; then trees and blobs in the order
-				       of their commits in a pack; each once */
-	uint32_t *parents_first;    /* owned: the commits branch by branch, in
-				       the order of `lists` */
-	size_t trunk_nr;            /* how many of these the first want
-				       reaches; they come first */
-	struct newobj_set lists;    /* new(c); only with keep_lists */
-	struct bitset had; /* by obj_pos: trees and blobs that exclude_had has
-			      left out; no words: it was not done */
+	struct revwalk_result revs;  /* commits newest first, and boundary */
+	struct walk_items objects;   /* tags; then trees and blobs in the order
+					of their commits in a pack; each once */
+	uint32_t *parents_first;     /* owned: the commits branch by branch, in
+					the order of `lists` */
+	size_t trunk_nr;             /* how many of these the first want
+					reaches; they come first */
+	struct newobj_set lists;     /* new(c); only with keep_lists */
+	struct bitset uninteresting; /* by obj_pos: trees and blobs that
+			      exclude_uninteresting has left out; no words: it
+			      was not done */
 };
 
 #define WALK_RESULT_INIT                                                       \

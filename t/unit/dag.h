@@ -32,8 +32,9 @@ static inline void dag_release(struct dag *d)
 	free(d->h.parents);
 }
 
-/* Add a commit; levels are kept when `levels`. Returns its commit_nr. */
-static inline uint32_t dag_add(struct dag *d, uint64_t date, bool levels,
+/* Add a commit; generations are kept when `generations`. Returns its commit_nr.
+ */
+static inline uint32_t dag_add(struct dag *d, uint64_t date, bool generations,
 			       const uint32_t *parents, uint32_t nr)
 {
 	struct history *h = &d->h;
@@ -41,7 +42,7 @@ static inline uint32_t dag_add(struct dag *d, uint64_t date, bool levels,
 		.date = date,
 		.first_parent = (uint32_t)h->parent_nr,
 		.parent_nr = nr,
-		.level = levels ? 1 : HISTORY_LEVEL_UNKNOWN,
+		.generation = generations ? 1 : HISTORY_GENERATION_UNKNOWN,
 		.parsed = true,
 	};
 
@@ -52,15 +53,16 @@ static inline uint32_t dag_add(struct dag *d, uint64_t date, bool levels,
 			 0);
 	for (uint32_t i = 0; i < nr; i++) {
 		h->parents[h->parent_nr++] = parents[i];
-		if (levels && h->commits[parents[i]].level >= c.level)
-			c.level = h->commits[parents[i]].level + 1;
+		if (generations &&
+		    h->commits[parents[i]].generation >= c.generation)
+			c.generation = h->commits[parents[i]].generation + 1;
 	}
 	h->commits[h->nr] = c;
 	return (uint32_t)h->nr++;
 }
 
 /* A random history of `nr` commits: some roots, some merges. */
-static inline void dag_random(struct dag *d, uint32_t nr, bool levels,
+static inline void dag_random(struct dag *d, uint32_t nr, bool generations,
 			      uint64_t *seed)
 {
 	for (uint32_t i = 0; i < nr; i++) {
@@ -74,7 +76,7 @@ static inline void dag_random(struct dag *d, uint32_t nr, bool levels,
 			if (back <= i)
 				parents[n++] = i - back;
 		}
-		dag_add(d, 1000 + i, levels, parents, n);
+		dag_add(d, 1000 + i, generations, parents, n);
 	}
 }
 

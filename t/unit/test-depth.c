@@ -55,15 +55,15 @@ static void slow_distance(struct expected *e, const struct dag *d,
 
 /* Selected: reached from `from` by commits that are all on the near side. */
 static void slow_select(bool *selected, const struct dag *d,
-			const struct depth_cut *cut, const bool *left_out,
+			const struct depth_limits *limits, const bool *left_out,
 			uint32_t c)
 {
 	if (selected[c] || left_out[c] ||
-	    (cut->has_since && d->h.commits[c].date < cut->since))
+	    (limits->has_since && d->h.commits[c].date < limits->since))
 		return;
 	selected[c] = true;
 	for (uint32_t k = 0; k < d->h.commits[c].parent_nr; k++)
-		slow_select(selected, d, cut, left_out,
+		slow_select(selected, d, limits, left_out,
 			    history_parents(&d->h, c)[k]);
 }
 
@@ -83,16 +83,16 @@ static void slow_classify(struct expected *e, const struct dag *d,
 
 static void slow_cut(struct expected *e, const struct dag *d,
 		     const uint32_t *from, size_t nr,
-		     const struct depth_cut *cut)
+		     const struct depth_limits *limits)
 {
 	bool selected[COMMITS] = {false}, left_out[COMMITS] = {false};
 
 	memset(e, 0, sizeof(*e));
 
-	for (size_t i = 0; i < cut->not_nr; i++)
-		dag_ancestors(d, left_out, cut->nots[i]);
+	for (size_t i = 0; i < limits->not_nr; i++)
+		dag_ancestors(d, left_out, limits->nots[i]);
 	for (size_t i = 0; i < nr; i++)
-		slow_select(selected, d, cut, left_out, from[i]);
+		slow_select(selected, d, limits, left_out, from[i]);
 	for (size_t i = 0; i < nr; i++)
 		if (selected[from[i]])
 			slow_classify(e, d, selected, from[i]);
@@ -187,7 +187,7 @@ static void test_cut(void **state)
 	for (int i = 0; i < 100; i++) {
 		struct depth_result r = DEPTH_RESULT_INIT;
 		uint32_t from[3], nots[2];
-		struct depth_cut cut = {
+		struct depth_limits limits = {
 			.nots = nots,
 			.not_nr = random_next(&seed) % 3,
 			.has_since = random_next(&seed) % 2,
@@ -200,9 +200,9 @@ static void test_cut(void **state)
 		dag_random(&d, COMMITS, false, &seed);
 		pick(from, 3, &seed);
 		pick(nots, 2, &seed);
-		assert_int_equal(depth_by_cut(&r, &d.h, from, 3, &cut, NULL),
-				 0);
-		slow_cut(&e, &d, from, 3, &cut);
+		assert_int_equal(
+			depth_by_limits(&r, &d.h, from, 3, &limits, NULL), 0);
+		slow_cut(&e, &d, from, 3, &limits);
 		compare(&r, &e);
 		depth_result_release(&r);
 		dag_release(&d);

@@ -109,30 +109,34 @@ static void expect_objects(struct walkrepo *f, struct request *req,
  * Trees and blobs that commits among the haves reach: all, some of them, or no
  * set at all.
  */
-static bool exclude_had(struct walkrepo *f, struct request *req,
-			const struct walk_result *result, bool in_part)
+static bool exclude_uninteresting(struct walkrepo *f, struct request *req,
+				  const struct walk_result *result,
+				  bool in_part)
 {
 	const struct randrepo *r = &f->h.r;
-	bool *had = walkrepo_set();
+	bool *uninteresting = walkrepo_set();
 
 	for (size_t i = 0; i < req->haves.commit_nr; i++)
-		randrepo_reach(r, had,
+		randrepo_reach(r, uninteresting,
 			       walkrepo_commit_obj(f, req->haves.commits[i]));
 	for (uint32_t at = 0;
-	     result->had.bits && at < objspace_end(&f->w.space); at++) {
+	     result->uninteresting.bits && at < objspace_end(&f->w.space);
+	     at++) {
 		uint32_t nr = walkrepo_nr(f, at);
 		enum object_type type = r->objects[nr].type;
 
 		if (type != OBJ_TREE && type != OBJ_BLOB)
 			continue;
 		if (in_part)
-			assert_true(had[nr] || !bitset_get(&result->had, at));
+			assert_true(uninteresting[nr] ||
+				    !bitset_get(&result->uninteresting, at));
 		else
-			assert_int_equal(bitset_get(&result->had, at), had[nr]);
-		req->excluded[nr] |= had[nr];
+			assert_int_equal(bitset_get(&result->uninteresting, at),
+					 uninteresting[nr]);
+		req->excluded[nr] |= uninteresting[nr];
 	}
-	free(had);
-	return result->had.bits;
+	free(uninteresting);
+	return result->uninteresting.bits;
 }
 
 static void check_objects(struct walkrepo *f, struct request *req,
@@ -142,8 +146,8 @@ static void check_objects(struct walkrepo *f, struct request *req,
 	bool *expect = walkrepo_set(), *found = walkrepo_set();
 
 	expect_objects(f, req, result, boundary, expect);
-	boundary |= exclude_had(f, req, result, in_part);
-	in_part &= result->had.bits != 0;
+	boundary |= exclude_uninteresting(f, req, result, in_part);
+	in_part &= result->uninteresting.bits != 0;
 	for (size_t i = 0; i < result->objects.nr; i++) {
 		const struct walk_item *item = &result->objects.items[i];
 		uint32_t nr = walkrepo_nr(f, item->obj_pos);
@@ -174,8 +178,8 @@ static void one_request(struct walkrepo *f, unsigned i)
 	struct walk_options options = {
 		.objects = i % 8,
 		.exclude_boundary = i & 1,
-		.exclude_had = i % 5 > 2,
-		.had_beside = i % 5 > 3,
+		.exclude_uninteresting = i % 5 > 2,
+		.use_tree_changes = i % 5 > 3,
 		.exact_commits = true,
 		.keep_lists = i & 2,
 		.set_only = !(i & 2) && i & 16,
@@ -191,10 +195,11 @@ static void one_request(struct walkrepo *f, unsigned i)
 	check_commits(f, &req, &result);
 	if (options.objects)
 		check_objects(f, &req, &result, options.exclude_boundary,
-			      options.had_beside);
+			      options.use_tree_changes);
 	else
 		assert_int_equal(result.objects.nr, 0);
-	assert_true(options.exclude_had || !result.had.bits);
+	assert_true(options.exclude_uninteresting ||
+		    !result.uninteresting.bits);
 	assert_int_equal(result.lists.nr, options.objects && options.keep_lists
 						  ? result.revs.nr
 						  : 0);
@@ -318,7 +323,7 @@ static void missing_behind_haves(void **state)
 		.objects = true,
 		.set_only = true,
 		.exclude_boundary = true,
-		.exclude_had = true,
+		.exclude_uninteresting = true,
 	};
 	struct walk_tips wants = WALK_TIPS_INIT, haves = WALK_TIPS_INIT;
 	struct error err = ERROR_INIT;
@@ -349,7 +354,7 @@ static void missing_behind_haves(void **state)
 		walk_enumerate(&result, &f.w, &wants, &haves, &options, &err),
 		0);
 	assert_int_equal(err.code, 0);
-	assert_false(result.had.bits);
+	assert_false(result.uninteresting.bits);
 	for (size_t i = 0; i < result.objects.nr; i++)
 		sent += walkrepo_nr(&f, result.objects.items[i].obj_pos) ==
 			shared;

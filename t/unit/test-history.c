@@ -23,7 +23,8 @@ static void check_commit(struct walkrepo *f, uint32_t c)
 				      f->odb->algo, NULL),
 			 0);
 	assert_true(commit->parsed);
-	assert_int_equal(commit->level == HISTORY_LEVEL_UNKNOWN, !h->graph);
+	assert_int_equal(commit->generation == HISTORY_GENERATION_UNKNOWN,
+			 !h->graph);
 	assert_int_equal(commit->date, view.committer_date);
 	assert_int_equal(walkrepo_nr(f, commit->tree_pos), o->refs[0]);
 	assert_int_equal(commit->parent_nr, o->ref_nr - 1);

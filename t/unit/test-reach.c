@@ -40,14 +40,14 @@ static void check_all(struct reach *r, const struct dag *d, const bool *targets)
 	assert_int_equal(reach_all(r, all, COMMITS, NULL), every);
 }
 
-static void run_random(bool levels, uint64_t seed)
+static void run_random(bool generations, uint64_t seed)
 {
 	bool targets[COMMITS] = {false};
 	struct dag d;
 	struct reach r;
 
 	dag_init(&d);
-	dag_random(&d, COMMITS, levels, &seed);
+	dag_random(&d, COMMITS, generations, &seed);
 	reach_init(&r, &d.h);
 	for (int round = 0; round < 6; round++) {
 		uint32_t target = (uint32_t)(random_next(&seed) % COMMITS);

@@ -180,22 +180,22 @@ static void set_levels(struct dag *d, uint64_t *seed)
 	size_t known = random_next(seed) % (COMMITS + 1);
 
 	for (uint32_t c = 0; c < known; c++) {
-		uint32_t level = 1;
+		uint32_t generation = 1;
 
 		for (uint32_t k = 0; k < d->h.commits[c].parent_nr; k++) {
 			uint32_t p = history_parents(&d->h, c)[k];
 
 			assert_true(p < c);
-			if (d->h.commits[p].level >= level)
-				level = d->h.commits[p].level + 1;
+			if (d->h.commits[p].generation >= generation)
+				generation = d->h.commits[p].generation + 1;
 		}
-		d->h.commits[c].level = level;
+		d->h.commits[c].generation = generation;
 	}
 	/* As of a commit with too many parents for the graph's reader. */
 	if (known && random_next(seed) % 3 == 0) {
-		d->h.commits[random_next(seed) % known].level =
-			HISTORY_LEVEL_UNKNOWN;
-		d->h.lacks_levels = true;
+		d->h.commits[random_next(seed) % known].generation =
+			HISTORY_GENERATION_UNKNOWN;
+		d->h.lacks_generations = true;
 	}
 }
 

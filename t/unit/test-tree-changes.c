@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/tree-beside.c against everything that the two trees reach. */
+/* walk/tree-changes.c against everything that the two trees reach. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,19 +7,19 @@
 #include <cmocka.h>
 
 #include "t/unit/walkrepo.h"
-#include "walk/tree-beside.h"
+#include "walk/tree-changes.h"
 
-/* Compare trees by number; *had and *found by number too. */
+/* Compare trees by number; *old and *found by number too. */
 static int compare(struct walkrepo *f, uint32_t old_nr, uint32_t new_nr,
-		   bool *found, bool *had)
+		   bool *found, bool *old)
 {
 	struct walk_items items = {0};
 	struct treewalk walk;
 	int ret;
 
 	assert_int_equal(treewalk_init(&walk, &f->w.space, f->w.reader), 0);
-	ret = tree_beside_find(&items, &walk, walkrepo_pos(f, old_nr),
-			       walkrepo_pos(f, new_nr), NULL);
+	ret = tree_changes_find(&items, &walk, walkrepo_pos(f, old_nr),
+				walkrepo_pos(f, new_nr), NULL);
 	for (size_t i = 0; i < items.nr; i++) {
 		uint32_t nr = walkrepo_nr(f, items.items[i].obj_pos);
 
@@ -28,7 +28,7 @@ static int compare(struct walkrepo *f, uint32_t old_nr, uint32_t new_nr,
 	}
 	for (uint32_t at = 0; at < objspace_end(&f->w.space); at++)
 		if (bitset_test(&walk.seen, at))
-			had[walkrepo_nr(f, at)] = true;
+			old[walkrepo_nr(f, at)] = true;
 	treewalk_release(&walk);
 	free(items.items);
 	return ret;
@@ -36,20 +36,20 @@ static int compare(struct walkrepo *f, uint32_t old_nr, uint32_t new_nr,
 
 static bool check_pair(struct walkrepo *f, uint32_t old_nr, uint32_t new_nr)
 {
-	bool *found = walkrepo_set(), *had = walkrepo_set();
+	bool *found = walkrepo_set(), *old = walkrepo_set();
 	bool *of_old = walkrepo_set(), *of_new = walkrepo_set();
-	int ret = compare(f, old_nr, new_nr, found, had);
+	int ret = compare(f, old_nr, new_nr, found, old);
 
 	randrepo_reach(&f->h.r, of_old, old_nr);
 	randrepo_reach(&f->h.r, of_new, new_nr);
 	assert_in_range(ret, 0, 1);
 	for (uint32_t i = 0; i < f->h.r.nr && !ret; i++) {
 		assert_true(!found[i] || of_new[i]);
-		assert_true(!had[i] || of_old[i]);
+		assert_true(!old[i] || of_old[i]);
 		assert_true(found[i] || of_old[i] || !of_new[i]);
 	}
 	free(found);
-	free(had);
+	free(old);
 	free(of_old);
 	free(of_new);
 	return !ret;
@@ -85,7 +85,7 @@ struct pair {
 	struct walkrepo f;
 	struct randtree t;
 	uint32_t old_nr, new_nr;
-	bool *found, *had;
+	bool *found, *old;
 };
 
 static void begin(struct pair *p, uint64_t *seed)
@@ -108,14 +108,14 @@ static int run(struct pair *p, uint32_t missing)
 			randrepo_store_one(&p->f.h.r, "objects", i);
 	walkrepo_open(&p->f);
 	p->found = walkrepo_set();
-	p->had = walkrepo_set();
-	return compare(&p->f, p->old_nr, p->new_nr, p->found, p->had);
+	p->old = walkrepo_set();
+	return compare(&p->f, p->old_nr, p->new_nr, p->found, p->old);
 }
 
 static void end(struct pair *p)
 {
 	free(p->found);
-	free(p->had);
+	free(p->old);
 	walkrepo_close(&p->f);
 	randhist_release(&p->f.h);
 }
@@ -142,8 +142,8 @@ static void one_file_changed(void **state)
 	randtree_put(&p.t, "d", 4);
 	assert_int_equal(run(&p, UINT32_MAX), 0);
 	assert_int_equal(count(&p, p.found), 3);
-	assert_int_equal(count(&p, p.had), 3);
-	assert_true(p.found[p.new_nr] && p.had[p.old_nr]);
+	assert_int_equal(count(&p, p.old), 3);
+	assert_true(p.found[p.new_nr] && p.old[p.old_nr]);
 	end(&p);
 }
 
@@ -159,7 +159,7 @@ static void moved(void **state)
 	p.t.nr--;
 	randtree_put(&p.t, "dir/e", 4);
 	assert_int_equal(run(&p, UINT32_MAX), 0);
-	assert_true(p.found[blob] && p.had[blob]);
+	assert_true(p.found[blob] && p.old[blob]);
 	end(&p);
 }
 
@@ -182,7 +182,7 @@ static void much_is_new(void **state)
 
 	for (int extra = 0; extra < 2; extra++) {
 		begin(&p, &seed);
-		for (int i = 0; i < TREE_BESIDE_ADDED_MAX + extra; i++) {
+		for (int i = 0; i < TREE_CHANGES_ADDED_MAX + extra; i++) {
 			snprintf(path, sizeof(path), "dir/n%d", i);
 			randtree_put(&p.t, path, (uint8_t)(10 + i));
 		}
@@ -199,7 +199,7 @@ static void equal(void **state)
 	begin(&p, &seed);
 	assert_int_equal(run(&p, UINT32_MAX), 0);
 	assert_int_equal(count(&p, p.found), 0);
-	assert_int_equal(count(&p, p.had), 1);
+	assert_int_equal(count(&p, p.old), 1);
 	end(&p);
 }
 

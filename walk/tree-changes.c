@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* Two trees side by side: a merge of their entries, and of directories. */
+#include <string.h>
+
+#include "object/parse.h"
+#include "walk/tree-changes.h"
+
+struct changes {
+	struct walk_items *found;
+	struct treewalk *old;
+	unsigned added, changed; /* entries of the new tree */
+	struct error *err;
+};
+
+static int compare_trees(struct changes *c, uint32_t old_tree,
+			 uint32_t new_tree, unsigned depth);
+
+static int keep(void *ctx, uint32_t obj_pos, enum object_type type,
+		const char *path, size_t path_len, struct error *err)
+{
+	return 0;
+}
+
+/* The old tree has it, with all that is in it. */
+static int mark_gone(struct changes *c, const struct tree_entry *entry)
+{
+	uint32_t pos;
+
+	if (tree_entry_is_gitlink(entry))
+		return 0;
+	if (objspace_add(c->old->space, entry->oid, &pos) < 0)
+		return error_nomem(c->err);
+	if (tree_entry_is_dir(entry))
+		return treewalk_run(c->old, pos, "", keep, NULL, c->err);
+	return treewalk_see(c->old, pos) < 0 ? error_nomem(c->err) : 0;
+}
+
+/* Only the new tree has it, or in the place of something else. */
+static int take_new(struct changes *c, const struct tree_entry *entry,
+		    bool is_added, uint32_t *pos)
+{
+	bool is_dir = tree_entry_is_dir(entry);
+
+	c->added += is_added;
+	c->changed++;
+	if ((is_added && is_dir) || c->added > TREE_CHANGES_ADDED_MAX ||
+	    c->changed > TREE_CHANGES_CHANGED_MAX)
+		return 1;
+	if (objspace_add(c->old->space, entry->oid, pos) < 0 ||
+	    walk_items_append(c->found, *pos, is_dir ? OBJ_TREE : OBJ_BLOB, 0) <
+		    0)
+		return error_nomem(c->err);
+	return 0;
+}
+
+/* Entries of one name. A submodule's commit is not there, whatever its id. */
+static int compare_entries(struct changes *c,
+			   const struct tree_entry *old_entry,
+			   const struct tree_entry *new_entry, unsigned depth)
+{
+	size_t id_len = hash_len(c->old->space->odb->algo);
+	uint32_t old_pos, new_pos;
+	int ret;
+
+	if (tree_entry_is_gitlink(new_entry))
+		return mark_gone(c, old_entry);
+	if (tree_entry_is_gitlink(old_entry))
+		return take_new(c, new_entry, true, &new_pos);
+	if (!memcmp(old_entry->oid, new_entry->oid, id_len))
+		return 0;
+	ret = take_new(c, new_entry, false, &new_pos);
+	if (ret)
+		return ret;
+	if (objspace_add(c->old->space, old_entry->oid, &old_pos) < 0)
+		return error_nomem(c->err);
+	if (tree_entry_is_dir(new_entry))
+		return compare_trees(c, old_pos, new_pos, depth + 1);
+	return treewalk_see(c->old, old_pos) < 0 ? error_nomem(c->err) : 0;
+}
+
+static int merge_entries(struct changes *c, const struct odb_object *old_obj,
+			 const struct odb_object *new_obj, unsigned depth)
+{
+	enum hash_algo algo = c->old->space->odb->algo;
+	struct cursor old_c = cursor_make(old_obj->data, old_obj->len);
+	struct cursor new_c = cursor_make(new_obj->data, new_obj->len);
+	struct tree_entry old_entry, new_entry;
+	int old_more = tree_next(&old_entry, &old_c, algo);
+	int new_more = tree_next(&new_entry, &new_c, algo);
+	uint32_t pos;
+
+	while (old_more > 0 || new_more > 0) {
+		int order = old_more <= 0 ? 1
+			    : new_more <= 0
+				    ? -1
+				    : tree_name_cmp(&old_entry, &new_entry);
+		int ret = 0;
+
+		if (!order)
+			ret = compare_entries(c, &old_entry, &new_entry, depth);
+		else if (order < 0)
+			ret = mark_gone(c, &old_entry);
+		else if (!tree_entry_is_gitlink(&new_entry))
+			ret = take_new(c, &new_entry, true, &pos);
+		if (ret)
+			return ret;
+		if (order <= 0)
+			old_more = tree_next(&old_entry, &old_c, algo);
+		if (order >= 0)
+			new_more = tree_next(&new_entry, &new_c, algo);
+	}
+	/* A malformed one is left to who reads all of it. */
+	return old_more || new_more;
+}
+
+/* Both are known to differ, and the new one is among what was found. */
+static int compare_trees(struct changes *c, uint32_t old_tree,
+			 uint32_t new_tree, unsigned depth)
+{
+	struct treewalk *old = c->old;
+	struct odb_object old_obj = ODB_OBJECT_INIT, new_obj = ODB_OBJECT_INIT;
+	int ret;
+
+	if (treewalk_see(old, old_tree) < 0)
+		return error_nomem(c->err);
+	ret = treewalk_read(old, old_tree, depth, &old_obj, c->err);
+	if (ret < 0)
+		return ret;
+	ret = treewalk_read(old, new_tree, depth, &new_obj, NULL);
+	if (ret < 0)
+		ret = ret == ERR_NOMEM ? error_nomem(c->err) : 1;
+	else
+		ret = merge_entries(c, &old_obj, &new_obj, depth);
+	odb_object_release(old->reader, &new_obj);
+	odb_object_release(old->reader, &old_obj);
+	return ret;
+}
+
+int tree_changes_find(struct walk_items *found, struct treewalk *old,
+		      uint32_t old_tree, uint32_t new_tree, struct error *err)
+{
+	struct changes c = {.found = found, .old = old, .err = err};
+
+	if (old_tree == new_tree)
+		return treewalk_see(old, old_tree) < 0 ? error_nomem(err) : 0;
+	if (walk_items_append(found, new_tree, OBJ_TREE, 0) < 0)
+		return error_nomem(err);
+	return compare_trees(&c, old_tree, new_tree, 0);
+}
