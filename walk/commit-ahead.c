@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads share a stack of commits to decode. Each takes some, decodes them
- * without the lock and pushes the parents nobody has pushed before. Depth
- * first, so that the stack of a history of a single line with side branches
- * fills up with side branches, which is work for the others.
+ * Threads share a stack of commits to decode. Each thread takes some commits,
+ * decodes them without the lock, and pushes those parents that were not pushed
+ * before. The order is depth first: in a history with a trunk and side
+ * branches, the stack fills with side branches, which are work for the other
+ * threads.
  *
- * What commits name is looked up for all that were taken together, so that the
- * waits for memory overlap.
+ * The ids in a batch of commits are looked up together, so that the waits for
+ * memory overlap.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -18,28 +19,31 @@
 #include "walk/commit-ahead.h"
 
 enum {
-	/* A sleeping thread is woken when this much is waiting. */
+	/* Wake a sleeping thread when this many commits wait. */
 	WAKE_NR = 8,
 	CACHE_LIMIT = 4 << 20,
 	BATCH_MAX = 16,   /* commits taken at a time */
 	TOGETHER_NR = 32, /* ids looked up together */
 };
 
-/* As kept: what it names is in an array of its own, the tree first. */
+/*
+ * A decoded commit. Its tree and parents are links[first_link ..] of the lane,
+ * the tree first.
+ */
 struct record {
 	uint64_t date;
 	uint32_t obj_pos;
 	uint32_t first_link, parent_nr;
 };
 
-/* What one thread has made. */
+/* The results of one thread. */
 struct lane {
 	struct odb_reader *reader; /* owned */
 	struct record *records;    /* owned */
 	size_t nr, alloc;
 	uint32_t *links; /* owned: obj_pos */
 	size_t link_nr, link_alloc;
-	struct oid *ids; /* owned: of links to come */
+	struct oid *ids; /* owned: ids that become links */
 	size_t id_nr, id_alloc;
 };
 
@@ -48,9 +52,9 @@ struct commit_ahead {
 	const struct oidmap *shallow; /* borrowed, or NULL */
 	struct lane *lanes;           /* owned */
 	unsigned lane_nr;
-	uint32_t *record_of;  /* owned: by obj_pos, lane and record in it as
-				 record * lane_nr + lane + 1; 0: none */
-	pthread_mutex_t lock; /* guards what follows */
+	uint32_t *record_of;  /* owned: by obj_pos; a record's index and its
+				 lane, as index * lane_nr + lane + 1; 0: none */
+	pthread_mutex_t lock; /* guards the fields below */
 	pthread_cond_t wake;
 	struct bitset pushed; /* by obj_pos */
 	uint32_t *stack;      /* owned: obj_pos */
@@ -90,7 +94,7 @@ static int add_id(struct lane *lane, const struct oid *oid)
 	return 0;
 }
 
-/* A record whose links are still ids. */
+/* Appends a record whose tree and parents are still ids. */
 static int add_record(struct commit_ahead *a, struct lane *lane,
 		      uint32_t obj_pos, const struct commit_view *view)
 {
@@ -132,7 +136,7 @@ static int look_up_some(struct commit_ahead *a, struct lane *lane,
 	return 0;
 }
 
-/* Make links of all ids. */
+/* Turns all ids into links. */
 static int look_up(struct commit_ahead *a, struct lane *lane)
 {
 	if (mem_grow(&lane->links, &lane->link_alloc,
@@ -149,7 +153,7 @@ static int look_up(struct commit_ahead *a, struct lane *lane)
 	return 0;
 }
 
-/* As decode(), of what an object was found to be. */
+/* Parses the object's bytes; does nothing if they are no valid commit. */
 static int decode_bytes(struct commit_ahead *a, struct lane *lane,
 			uint32_t obj_pos, enum object_type type,
 			const uint8_t *data, size_t len)
@@ -163,8 +167,9 @@ static int decode_bytes(struct commit_ahead *a, struct lane *lane,
 }
 
 /*
- * Make a record of a commit that can be read, the others are left to others.
- * Most are stored whole, and few are bases: they take no place among these.
+ * Appends a record of a commit if the commit can be read. Most commits are
+ * stored whole and are no delta base, so they are inflated without taking a
+ * place in the delta-base cache.
  */
 static int decode(struct commit_ahead *a, struct lane *lane, uint32_t obj_pos)
 {
@@ -210,7 +215,7 @@ static int decode_batch(struct commit_ahead *a, struct lane *lane,
 	return look_up(a, lane);
 }
 
-/* Enter records from `first` on, and what is found by them. */
+/* Publishes the lane's records from `first` on, and pushes their parents. */
 static int push_parents(struct commit_ahead *a, unsigned lane_nr, size_t first)
 {
 	struct lane *lane = &a->lanes[lane_nr];
@@ -220,8 +225,10 @@ static int push_parents(struct commit_ahead *a, unsigned lane_nr, size_t first)
 
 		a->record_of[r->obj_pos] = (uint32_t)(i * a->lane_nr + lane_nr +
 						      1);
-		/* The first parent last: it is most likely the next in the
-		 * pack. */
+		/*
+		 * The first parent goes on top: it is most likely the next in
+		 * the pack.
+		 */
 		for (uint32_t k = r->parent_nr; k > 0; k--)
 			if (push(a, lane->links[r->first_link + k]) < 0)
 				return ERR_NOMEM;
@@ -230,8 +237,8 @@ static int push_parents(struct commit_ahead *a, unsigned lane_nr, size_t first)
 }
 
 /*
- * Decode some commits, but leave the other threads their share; called and left
- * with the lock held.
+ * Decodes some commits, and leaves an equal share for each other thread. Called
+ * and left with the lock held.
  */
 static int work(struct commit_ahead *a, unsigned lane_nr)
 {
@@ -274,7 +281,7 @@ static int run_lane(void *ctx, unsigned thread_nr, size_t task_nr,
 			break;
 		}
 	}
-	/* All is done, or failed and to be dropped. */
+	/* Everything is done, or the result is dropped. */
 	if (ret < 0)
 		a->nr = 0;
 	if (!a->busy)
@@ -301,7 +308,7 @@ static int prepare(struct commit_ahead *a, const uint32_t *from, size_t from_nr)
 	return 0;
 }
 
-/* What only decoding needs. */
+/* Releases the fields that only decoding needs. */
 static void release_tools(struct commit_ahead *a)
 {
 	for (unsigned i = 0; a->lanes && i < a->lane_nr; i++) {
@@ -328,7 +335,7 @@ struct commit_ahead *commit_ahead_new(struct objspace *space,
 	a->space = space;
 	a->shallow = shallow;
 	a->lane_nr = threads ? threads : sys_cpu_nr();
-	/* Places of records are numbers of 32 bits. */
+	/* record * lane_nr + lane + 1 has to fit into 32 bits. */
 	while (a->lane_nr > 1 && space->packed_nr > UINT32_MAX / a->lane_nr - 1)
 		a->lane_nr--;
 	pthread_mutex_init(&a->lock, NULL);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Commits decoded ahead of a walk, by all processors.
+ * Decodes commits ahead of a walk, on all processors.
  *
- * A walk visits commits one after the other, in an order that depends on what
- * it has seen. Decoding them does not: everything reachable from where the
- * walk stands can be decoded in any order, and is found here when the walk
- * comes by. What could not be decoded (not packed, broken, cut off by a
- * shallow boundary) is not here and is left to the walk to deal with, so that
- * results and errors do not depend on it.
+ * A walk visits commits one by one, in an order that depends on the commits
+ * visited before. Decoding has no such order: all commits reachable from the
+ * walk's queue can be decoded in any order, and the walk looks them up here
+ * later. Commits that could not be decoded (not packed, broken, on the shallow
+ * boundary) are not stored here. The walk reads these itself, so that results
+ * and errors do not depend on this module.
  */
 #ifndef WALK_COMMIT_AHEAD_H
 #define WALK_COMMIT_AHEAD_H
@@ -31,10 +31,10 @@ struct ahead_commit {
 };
 
 /*
- * Decode the commits `from` (obj_pos, packed) and all they reach but the
- * history behind ids in `shallow` (NULL: none). `threads` 0: as many as
- * processors. The space must be shared with nobody else meanwhile. Returns
- * NULL when out of memory or threads: only time is lost.
+ * Decodes the commits `from` (obj_pos, packed) and all their ancestors, but not
+ * past ids in `shallow` (NULL: none). `threads` 0: as many as processors. No
+ * other thread may use the space during the call. Returns NULL if memory or
+ * threads run out; the walk is then only slower.
  */
 struct commit_ahead *commit_ahead_new(struct objspace *space,
 				      const struct oidmap *shallow,
@@ -42,7 +42,10 @@ struct commit_ahead *commit_ahead_new(struct objspace *space,
 				      unsigned threads);
 void commit_ahead_free(struct commit_ahead *ahead);
 
-/* A commit that was decoded; false when it was not. */
+/*
+ * Sets *commit to a decoded commit. Returns false if the commit was not
+ * decoded.
+ */
 bool commit_ahead_get(const struct commit_ahead *ahead, uint32_t obj_pos,
 		      struct ahead_commit *commit);
 

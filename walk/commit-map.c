@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers of commits, by hash or by place. */
+/* Commits by hash, or by obj_pos. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "walk/commit-map.h"
 
-#define FEW_FIRST 256 /* entries, at first */
+#define FEW_FIRST 256 /* initial number of entries */
 
 int commit_map_init(struct commit_map *map, uint32_t packed_nr)
 {
@@ -27,7 +27,7 @@ void commit_map_release(struct commit_map *map)
 	*map = (struct commit_map){0};
 }
 
-/* The entry of a commit, or the free one where it belongs. */
+/* Returns the entry of a commit, or the free entry where it belongs. */
 static struct commit_map_entry *find(const struct commit_map *map,
 				     uint32_t obj_pos)
 {
@@ -39,7 +39,7 @@ static struct commit_map_entry *find(const struct commit_map *map,
 	return &map->few[at];
 }
 
-/* Where it is when commits are many; NULL: there was no room yet. */
+/* Returns the array slot of a commit, or NULL if the array is too short. */
 static uint32_t *place_of(const struct commit_map *map, uint32_t obj_pos)
 {
 	if (obj_pos < map->packed_nr)

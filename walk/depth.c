@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Breadth-first walks that stop at a boundary. */
+/* Breadth-first walks that stop at a shallow boundary. */
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "walk/depth.h"
 #include "walk/revwalk.h"
 
-/* A list of commits, and which commits were ever put on it. */
+/* A queue of commits, and the set of all commits that were ever queued. */
 struct frontier {
 	uint32_t *commits; /* owned: commit_nr */
 	size_t nr, alloc;
@@ -19,7 +19,7 @@ static void frontier_release(struct frontier *f)
 	bitset_release(&f->seen);
 }
 
-/* Put a commit on the list, the first time it is met. */
+/* Queues a commit the first time that it is met. */
 static int meet(struct frontier *f, const struct history *h, uint32_t commit_nr)
 {
 	if (commit_nr >= f->seen.bits && bitset_grow(&f->seen, h->alloc) < 0)
@@ -71,7 +71,7 @@ static int add_inside(struct depth_result *result, const struct history *h,
 	return 0;
 }
 
-/* Whether our own history ends here for want of the parents. */
+/* Whether the server's own history is shallow at this commit. */
 static bool is_shallow(const struct history *h, uint32_t commit_nr)
 {
 	struct oid oid;
@@ -129,7 +129,7 @@ int depth_by_distance(struct depth_result *result, struct history *h,
 	return ret;
 }
 
-/* Follow parents, but not those of the boundary. */
+/* Queues all ancestors up to the boundary `stop`. */
 static int meet_known(struct frontier *f, struct history *h,
 		      const struct bitset *stop, struct error *err)
 {
@@ -180,7 +180,7 @@ int depth_keep_known(struct depth_result *result, struct history *h,
 	return ret;
 }
 
-/* The commits of from-without-nots, as a set. */
+/* Puts the commits that `from` reaches and `nots` do not into *selected. */
 static int select_commits(struct bitset *selected, struct history *h,
 			  const uint32_t *from, size_t nr,
 			  const struct depth_limits *limits, struct error *err)
@@ -197,7 +197,7 @@ static int select_commits(struct bitset *selected, struct history *h,
 	return ret;
 }
 
-/* Whether a parsed commit is on the near side of the cut. */
+/* Whether the limits keep a parsed commit. */
 static bool is_selected(const struct bitset *selected, const struct history *h,
 			const struct depth_limits *limits, uint32_t commit_nr)
 {
@@ -207,8 +207,8 @@ static bool is_selected(const struct bitset *selected, const struct history *h,
 }
 
 /*
- * Classify a commit; if it is inside its parents are walked next. 0 or
- * negative.
+ * Classifies a commit as shallow or inside, and queues the parents of a commit
+ * that is inside. Returns 0 or a negative error code.
  */
 static int visit_limited(struct depth_result *result, struct frontier *f,
 			 struct history *h, const struct bitset *selected,

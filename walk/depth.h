@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where a shallow history ends: which commits a receiver has to be told are
- * without parents ("shallow"), and which are complete.
+ * Finds the shallow boundary of a request: which commits the client must record
+ * as having no parents ("shallow"), and which commits are complete ("inside").
  *
  *	depth 2 from d:      a---b---c---d      shallow: c    inside: d
  *	not b:                                  shallow: c    inside: d
  *
- * Inside are the commits of the request that keep all their parents; shallow
- * are those of the request that lose some. One thread.
+ * A commit of the request is inside if it keeps all its parents, and shallow if
+ * it loses at least one. One thread.
  */
 #ifndef WALK_DEPTH_H
 #define WALK_DEPTH_H
@@ -36,41 +36,46 @@ struct depth_result {
 void depth_result_release(struct depth_result *result);
 
 /*
- * Commits whose shortest way from one of `from` has less than `depth` (>= 1)
- * commits on it are inside, those with exactly `depth` are shallow.
- * DEPTH_INFINITE: only the commits that h->shallow cuts are shallow. Reads
- * the commits that are inside. *result must be initialised and empty.
+ * Computes the boundary by depth. A commit's distance is the number of commits
+ * on the shortest path from one of `from`, both ends included. A distance less
+ * than `depth` (>= 1) is inside; a distance of exactly `depth` is shallow. With
+ * DEPTH_INFINITE, only commits of h->shallow are shallow. The commits inside
+ * are read. *result must be initialised and empty. Returns 0 or a negative
+ * error code.
  */
 int depth_by_distance(struct depth_result *result, struct history *h,
 		      const uint32_t *from, size_t nr, uint32_t depth,
 		      struct error *err);
 
 /*
- * Of what depth_by_distance() found from a receiver's `boundary`: shallow
- * commits that `from` reaches without going beyond that boundary are not
- * shallow after all. The receiver has their parents, by another way; cut there
- * it would lose them. (Not those that h->shallow cuts.) Reads the commits
- * between the two, if there are any shallow ones. 0 or negative.
+ * Corrects a result of depth_by_distance() from the client's `boundary`. A
+ * shallow commit that `from` reaches without passing that boundary is removed
+ * from result->shallow, because the client already has its parents through
+ * another path and would lose them. Commits of h->shallow stay shallow. Reads
+ * the commits between `from` and the boundary, if there are any shallow ones.
+ * Returns 0 or a negative error code.
  */
 int depth_keep_known(struct depth_result *result, struct history *h,
 		     const uint32_t *from, size_t nr, const uint32_t *boundary,
 		     size_t boundary_nr, struct error *err);
 
-/* What cuts a history other than its depth. */
+/* Limits of a history other than a depth (deepen-not, deepen-since). */
 struct depth_limits {
-	const uint32_t *nots; /* these and their ancestors are left out */
+	/* commit_nr: these and their ancestors are left out */
+	const uint32_t *nots;
 	size_t not_nr;
 	bool has_since;
-	uint64_t since; /* older commits are left out; seconds */
+	uint64_t since; /* older commits are left out; seconds since 1970 */
 };
 
 /*
- * What is left between `from` and the cut: inside or, with a parent that is
- * left out (or cut by h->shallow), shallow. What is only behind shallow commits
- * is neither, as these lose all parents. (Stock Git calls some of it shallow,
- * too; a client that was told so of a commit that it does not get cannot deepen
- * its history any more: "error in object: unshallow <id>".) Nothing at all may
- * be left. 0 or negative.
+ * Computes the boundary by limits, for the commits that `from` reaches and the
+ * limits keep. A commit with a parent that is left out, or a commit of
+ * h->shallow, is shallow; the others are inside. A commit that is reachable
+ * only through shallow commits is neither. (Stock Git lists some of these as
+ * shallow. A client that was sent a "shallow" line for a commit that it does
+ * not get cannot deepen its history later: "error in object: unshallow <id>".)
+ * The result may be empty. Returns 0 or a negative error code.
  */
 int depth_by_limits(struct depth_result *result, struct history *h,
 		    const uint32_t *from, size_t nr,

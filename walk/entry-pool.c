@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The table of entries. A hash that its maker can predict must not be able to
- * stop us: past PROBES_MAX slots the last one is taken over.
+ * The hash table of entries. The hash function is predictable, and an attacker
+ * could choose entries with equal hashes. So a search ends after PROBES_MAX
+ * slots, and the last of them is overwritten.
  */
 #include "base/error.h"
 #include "base/mem.h"
@@ -59,7 +60,7 @@ size_t entry_pool_size(const struct entry_pool *pool)
 	       pool->slot_nr * sizeof(*pool->slots);
 }
 
-/* Words of an entry of `len` bytes, with what is noted of it. */
+/* Number of words of an entry of `len` bytes, with its header. */
 static size_t words_of(size_t len)
 {
 	return (sizeof(struct pool_entry) + len + 7) / 8;
@@ -73,7 +74,10 @@ static uint64_t load_word(const uint8_t *p)
 	return word;
 }
 
-/* Two words at a time, the last two at the end: an entry has more than that. */
+/*
+ * Hashes two words at a time. An entry is longer than 16 bytes: its id alone
+ * has 20.
+ */
 static uint32_t hash_entry(const uint8_t *raw, size_t len)
 {
 	const uint64_t factor = UINT64_C(0x9e3779b97f4a7c15);
@@ -89,7 +93,7 @@ static uint32_t hash_entry(const uint8_t *raw, size_t len)
 	return (uint32_t)((a ^ a >> 32) * factor >> 32);
 }
 
-/* Room for `need` words. */
+/* Grows pool->words to at least `need` words. */
 static int grow_words(struct entry_pool *pool, size_t need)
 {
 	size_t alloc = pool->alloc ? pool->alloc : WORD_NR_MIN, size;
@@ -136,7 +140,7 @@ int entry_pool_put(struct entry_pool *pool, const uint8_t *raw, size_t len)
 	return 0;
 }
 
-/* Whether an entry is the same as the one at place `waiting`. */
+/* Whether the entry `entry_nr` has the same bytes as the waiting one. */
 static bool is_entry(const struct entry_pool *pool, uint32_t entry_nr,
 		     uint32_t waiting)
 {
@@ -153,8 +157,9 @@ static bool is_entry(const struct entry_pool *pool, uint32_t entry_nr,
 }
 
 /*
- * The slot that holds the entry at place `waiting`, or the one to put it into.
- * ENTRY_POOL_NONE: only look for room.
+ * Returns the slot that holds the entry at index `waiting`, or the slot to put
+ * the entry into. With ENTRY_POOL_NONE, only a slot to put an entry into is
+ * searched for.
  */
 static struct pool_slot *find_slot(const struct entry_pool *pool, uint32_t hash,
 				   uint32_t waiting)
@@ -175,7 +180,10 @@ static struct pool_slot *find_slot(const struct entry_pool *pool, uint32_t hash,
 	return slot;
 }
 
-/* Twice the slots; without memory for them more entries are forgotten. */
+/*
+ * Doubles the slots. If memory runs out, the table stays small, and more
+ * entries get a second number.
+ */
 static void grow_slots(struct entry_pool *pool)
 {
 	struct entry_pool bigger = *pool;
@@ -194,7 +202,7 @@ static void grow_slots(struct entry_pool *pool)
 	pool->slot_nr = bigger.slot_nr;
 }
 
-/* Load the entry that is most likely the same as one that waits. */
+/* Prefetches the known entry that most likely equals a waiting one. */
 static void prefetch_entry(const struct entry_pool *pool, uint32_t hash)
 {
 	const struct pool_slot *slot = &pool->slots[hash & (pool->slot_nr - 1)];
@@ -207,7 +215,7 @@ static void prefetch_entry(const struct entry_pool *pool, uint32_t hash)
 	__builtin_prefetch(entry + CACHE_LINE);
 }
 
-/* The entry at a place behind `used` gets a number: it moves to the others. */
+/* Moves a waiting entry behind the numbered ones; returns its number. */
 static uint32_t keep(struct entry_pool *pool, uint32_t waiting)
 {
 	uint32_t entry_nr = (uint32_t)pool->used;

@@ -2,22 +2,23 @@
 /*
  * Numbers for tree entries.
  *
- * Successive trees of a directory share nearly all of their entries. Each
- * distinct entry (mode, name and id, byte for byte) is kept once here and
- * named by `entry_nr`, so that a tree becomes an array of numbers and equal
- * entries are equal numbers. The reverse holds nearly always: entries are
- * found again through a table with a bounded search, and one that is not
- * found gets a second number. Callers fall back on comparing bytes.
+ * Successive trees of a directory share nearly all of their entries. The pool
+ * keeps each distinct entry (mode, name and id, byte for byte) once and gives
+ * it a number, `entry_nr`. A tree becomes an array of numbers, and equal
+ * numbers mean equal entries. The reverse is nearly always true: the pool finds
+ * known entries in a hash table with a bounded number of probes, and an entry
+ * that is not found within them gets a second number. Callers then compare
+ * bytes (entry_pool_equal()).
  *
- * Where an entry is known from is a random place of a few megabytes. So
- * entries are put down some at a time, and then numbered together, so that the
- * waits for memory overlap:
+ * A look-up in the table touches a random cache line of a few megabytes. So
+ * callers put several entries first and number them together, and the waits for
+ * memory overlap:
  *
  *	words  | obj_pos, len | "100644 a\0..id.." | obj_pos, len | ...
  *	         ^ entry_nr 0                        ^ entry_nr 5
  *
- * One thread. Numbers and pointers are good until the pool is reset;
- * pointers also end with the next entry put down.
+ * One thread. Numbers and pointers are valid until the pool is reset; pointers
+ * also become invalid when the next entry is put.
  */
 #ifndef WALK_ENTRY_POOL_H
 #define WALK_ENTRY_POOL_H
@@ -31,52 +32,55 @@
 
 #define ENTRY_POOL_NONE UINT32_MAX
 
-/* Entries that can wait for their numbers. */
+/* Maximum number of entries that wait for their numbers. */
 #define ENTRY_POOL_WAIT_MAX 32
 
 struct pool_entry {
-	uint32_t obj_pos; /* of its object, noted by the pool's user, or
-			     ENTRY_POOL_NONE */
+	uint32_t obj_pos; /* of its object, set by the pool's user;
+			     ENTRY_POOL_NONE: not set */
 	uint32_t len;
-	uint8_t raw[]; /* len bytes, and zeros up to a whole word */
+	uint8_t raw[]; /* len bytes, padded with zeros to a whole word */
 };
 
 struct pool_slot {
 	uint32_t hash;
-	uint32_t entry_nr; /* plus one; 0: free */
+	uint32_t entry_nr; /* entry_nr plus one; 0: free */
 };
 
 struct entry_pool {
-	/* Owned: entries one after the other, each at a whole word. Its place
-	 * is its number. Those that wait are behind `used`. */
+	/*
+	 * Owned: entries one after the other, each aligned to a word. An
+	 * entry's number is its index here. Waiting entries are at [used, end).
+	 */
 	uint64_t *words;
 	size_t used, end, alloc;
-	size_t nr;               /* entries with a number */
-	struct pool_slot *slots; /* owned: a power of two of them */
+	size_t nr;               /* number of entries with a number */
+	struct pool_slot *slots; /* owned: slot_nr slots, a power of two */
 	size_t slot_nr;
-	struct pool_slot waiting[ENTRY_POOL_WAIT_MAX]; /* at places that are
-							  not numbers yet */
+	/* entry_nr here is the index of a waiting entry */
+	struct pool_slot waiting[ENTRY_POOL_WAIT_MAX];
 	uint32_t waiting_nr;
 };
 
-/* 0 or ERR_NOMEM; release in any case. */
+/* Returns 0 or ERR_NOMEM; release in both cases. */
 int entry_pool_init(struct entry_pool *pool);
 void entry_pool_release(struct entry_pool *pool);
 
-/* Forget all entries; keeps the memory. */
+/* Forgets all entries, but keeps the memory. */
 void entry_pool_reset(struct entry_pool *pool);
 
-/* Bytes in use. */
+/* Returns the bytes in use. */
 size_t entry_pool_size(const struct entry_pool *pool);
 
 /*
- * Put down the entry of `len` bytes at `raw`, which tree_next() has accepted;
- * not in the pool's own memory. While fewer than ENTRY_POOL_WAIT_MAX wait. 0 or
- * ERR_NOMEM (also when 32 gigabytes are full).
+ * Appends the entry of `len` bytes at `raw` to the waiting entries. tree_next()
+ * must have accepted the entry, and `raw` must not point into the pool. Fewer
+ * than ENTRY_POOL_WAIT_MAX entries may be waiting before the call. Returns 0 or
+ * ERR_NOMEM (also if the pool holds 32 gigabytes).
  */
 int entry_pool_put(struct entry_pool *pool, const uint8_t *raw, size_t len);
 
-/* Number those that wait, in the order in which they were put down. */
+/* Gives each waiting entry its number: entry_nrs[i] is that of the i-th. */
 void entry_pool_settle(struct entry_pool *pool, uint32_t *entry_nrs);
 
 static inline struct pool_entry *entry_pool_at(const struct entry_pool *pool,
@@ -85,7 +89,9 @@ static inline struct pool_entry *entry_pool_at(const struct entry_pool *pool,
 	return (struct pool_entry *)(void *)(pool->words + entry_nr);
 }
 
-/* The number of the entry behind this one in memory; pool->used: none. */
+/*
+ * Returns the number of the next entry in memory, or pool->used after the last.
+ */
 static inline uint32_t entry_pool_after(const struct entry_pool *pool,
 					uint32_t entry_nr)
 {
@@ -95,7 +101,7 @@ static inline uint32_t entry_pool_after(const struct entry_pool *pool,
 	return entry_nr + (uint32_t)((len + 7) / 8);
 }
 
-/* An entry's bytes. */
+/* Returns the bytes of an entry. */
 static inline const uint8_t *entry_pool_raw(const struct entry_pool *pool,
 					    uint32_t entry_nr)
 {
@@ -108,7 +114,7 @@ static inline size_t entry_pool_len(const struct entry_pool *pool,
 	return entry_pool_at(pool, entry_nr)->len;
 }
 
-/* An entry, taken apart. */
+/* Parses an entry into *entry, which points into the pool. */
 static inline void entry_pool_get(struct tree_entry *entry,
 				  const struct entry_pool *pool,
 				  uint32_t entry_nr, enum hash_algo algo)
@@ -119,7 +125,7 @@ static inline void entry_pool_get(struct tree_entry *entry,
 	tree_next(entry, &c, algo);
 }
 
-/* Whether two entries are the same bytes. */
+/* Returns whether two entries have the same bytes. */
 static inline bool entry_pool_equal(const struct entry_pool *pool, uint32_t a,
 				    uint32_t b)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Enumeration of a request's objects by tree difference. */
+/* Lists a request's objects by comparing trees. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,16 +16,17 @@ struct enumerate {
 	struct walk *w;
 	const struct walk_options *options;
 	struct walk_result *result;
-	struct treewalk tree; /* its `seen` is the set of what is done with */
-	const struct filter *filter; /* NULL: none */
-	struct filter_walk paths;    /* with a filter that needs paths */
+	struct treewalk tree;        /* `seen`: objects already processed */
+	const struct filter *filter; /* NULL: no filter */
+	struct filter_walk paths;    /* only with a filter that needs paths */
 	bool has_paths;
-	struct walk_items changes; /* with use_tree_changes: what is new, some
-				     of it twice, and some of it had */
-	bool has_changes;          /* these are all */
+	struct walk_items
+		changes;  /* with use_tree_changes: the new objects; some are
+			     listed twice, and some are uninteresting */
+	bool has_changes; /* `changes` holds all trees and blobs to list */
 };
 
-/* Whether the filter lets anything of a type through. */
+/* Whether any object of a type can pass the filter. */
 static bool takes_type(const struct enumerate *e, enum object_type type)
 {
 	return !e->filter || filter_takes_type(e->filter, type);
@@ -59,7 +60,7 @@ static int emit_from_walk(void *ctx, uint32_t obj_pos, enum object_type type,
 							      : 0;
 }
 
-/* A tree that was asked for, with what is in it. */
+/* Lists a tree and everything below. */
 static int emit_tree(struct enumerate *e, uint32_t tree_pos, bool is_want,
 		     struct error *err)
 {
@@ -71,7 +72,7 @@ static int emit_tree(struct enumerate *e, uint32_t tree_pos, bool is_want,
 			       emit_from_walk, e, err);
 }
 
-/* Tags, trees and blobs that were asked for (or excluded) by themselves. */
+/* Lists, or excludes, tags, trees and blobs that are tips themselves. */
 static int take_others(struct enumerate *e, const struct walk_items *others,
 		       bool exclude, struct error *err)
 {
@@ -115,13 +116,16 @@ static int exclude_boundary(struct enumerate *e, struct error *err)
 }
 
 /*
- * What the haves reach is looked through when it is at most so many commits for
- * each that is wanted, and some: what they have need not be sent.
+ * The haves' history is walked up to this many commits per wanted commit, plus
+ * a constant. Beyond that, excluding objects costs more than it saves.
  */
 #define UNINTERESTING_RATIO 2
 #define UNINTERESTING_FEW 64
 
-/* The trees and blobs of these commits that are not in `seen`, and now are. */
+/*
+ * Appends to `found` the trees and blobs of these commits that are not in
+ * `seen`, and adds them to `seen`.
+ */
 static int find_set(struct enumerate *e, const struct revwalk_result *revs,
 		    const struct tree_closure_options *options,
 		    struct walk_items *found, struct bitset *seen,
@@ -140,12 +144,16 @@ static int find_set(struct enumerate *e, const struct revwalk_result *revs,
 	return ret;
 }
 
-/* Commits that are compared with the newest that is had. */
+/*
+ * Up to this number of wanted commits are compared with the newest
+ * uninteresting commit.
+ */
 #define CHANGES_MAX 8
 
 /*
- * Compare what is wanted with the newest of what is had: 0, 1 when that does
- * not tell enough, or negative.
+ * Compares the wanted commits' trees with the newest uninteresting one. Returns
+ * 0 if e->changes is complete, 1 if too much changed (walk everything instead),
+ * or a negative error code.
  */
 static int find_changes(struct enumerate *e, const struct revwalk_result *revs)
 {
@@ -189,8 +197,9 @@ static int add_uninteresting(struct enumerate *e,
 }
 
 /*
- * Nobody promised that what is behind a have can be read. If it cannot, the
- * set would leave too much out.
+ * Excludes what the haves reach. The objects behind a have may be unreadable,
+ * because only the wants are guaranteed to be complete. In that case nothing is
+ * excluded here: a partly read tree in `seen` would hide objects below it.
  */
 static int exclude_uninteresting(struct enumerate *e,
 				 const struct walk_tips *haves,
@@ -256,9 +265,9 @@ static int emit_lists(struct enumerate *e, struct error *err)
 }
 
 /*
- * Whether to enumerate without lists. Where commits have parents that are not
- * walked, and these parents' trees are not excluded as a whole, only lists
- * tell what is new.
+ * Whether a plain set of objects is enough. If commits have parents outside the
+ * walk, and these parents' trees are not excluded as a whole, only the lists of
+ * newobj.h know what is new.
  */
 static bool is_set_enough(const struct enumerate *e)
 {
@@ -287,7 +296,7 @@ static int emit_changes(struct enumerate *e, struct error *err)
 	return ret;
 }
 
-/* Tree by tree, for filters that ask where an object is. */
+/* Lists the commits' objects tree by tree, for filters that need paths. */
 static int emit_by_path(struct enumerate *e, struct error *err)
 {
 	const struct history *h = &e->w->history;
@@ -301,7 +310,7 @@ static int emit_by_path(struct enumerate *e, struct error *err)
 	return ret;
 }
 
-/* Trees and blobs of the commits, in the order of a pack. */
+/* Lists the trees and blobs of the commits, in the order of a pack. */
 static int emit_trees(struct enumerate *e, const struct walk_tips *wants,
 		      struct error *err)
 {
@@ -330,7 +339,7 @@ static int emit_trees(struct enumerate *e, const struct walk_tips *wants,
 	return any ? emit_lists(e, err) : 0;
 }
 
-/* Objects outside packs were only met by name: they have to be there. */
+/* Objects outside packs were only named by trees: checks that they exist. */
 static int check_loose(struct enumerate *e, struct error *err)
 {
 	struct walk *w = e->w;

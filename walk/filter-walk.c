@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Trees through a filter that asks for depths and paths. */
+/* Walking trees with a filter that needs depths and paths. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -7,7 +7,7 @@
 #include "walk/filter-walk.h"
 #include "walk/sparse.h"
 
-/* sparse:oid parts of one filter: bits of a word. */
+/* maximum of sparse:oid parts in one filter: one bit of a word each */
 #define SPARSE_MAX 64
 
 struct visit {
@@ -16,12 +16,13 @@ struct visit {
 	void *ctx;
 };
 
-/* Where in a walk an object is. */
+/* The position of an object in a walk. */
 struct place {
-	unsigned level; /* its depth plus one; 0 is a tree that was asked for:
-			   what is in it is as near as a commit's tree */
-	uint64_t hash;  /* of its path */
-	uint64_t taken; /* sparse parts that take its directory in */
+	unsigned level; /* its depth plus one; 0: a tree that is a want itself,
+			   whose entries are at depth 0 */
+	uint64_t hash;  /* hash of its path */
+	/* bits of the sparse parts that include its directory */
+	uint64_t taken;
 };
 
 int filter_takes(const struct filter *filter, struct objspace *space,
@@ -97,7 +98,10 @@ int filter_load_sparse(struct filter *filter, struct odb_reader *reader,
 	return ret;
 }
 
-/* The sparse parts that take an entry in; the path is that of the entry. */
+/*
+ * Returns the bits of the sparse parts that include an entry. fw->tree->path is
+ * the entry's path.
+ */
 static uint64_t taken_by(const struct filter_walk *fw,
 			 const struct tree_entry *entry, uint64_t dir)
 {
@@ -155,7 +159,10 @@ static int grow_places(struct filter_walk *fw)
 	return 0;
 }
 
-/* Whether a tree is met at this path for the first time: 1, 0, ERR_NOMEM. */
+/*
+ * Returns 1 if the tree was not met at this path before, 0 if it was, or
+ * ERR_NOMEM.
+ */
 static int is_new_place(struct filter_walk *fw, uint32_t tree_pos,
 			const struct place *place)
 {
@@ -177,12 +184,15 @@ static int is_new_place(struct filter_walk *fw, uint32_t tree_pos,
 	return 1;
 }
 
-/* Whether a tree is met nearer to a root than before: 1, 0, ERR_NOMEM. */
+/*
+ * Returns 1 if the tree was not met at this level or nearer to a root, 0 if it
+ * was, or ERR_NOMEM.
+ */
 static int is_nearer(struct filter_walk *fw, uint32_t tree_pos, unsigned level)
 {
 	size_t old = fw->depth_alloc;
 
-	/* Without a limit all depths are the same. */
+	/* Without a depth limit, the level does not matter. */
 	if (fw->filter->depth == UINT64_MAX)
 		level = 0;
 	if (tree_pos >= old) {
@@ -198,11 +208,13 @@ static int is_nearer(struct filter_walk *fw, uint32_t tree_pos, unsigned level)
 	return 1;
 }
 
-/* Whether the entries of a tree have to be looked at: 1, 0 or ERR_NOMEM. */
+/*
+ * Returns 1 if the entries of a tree have to be walked, 0 if not, or ERR_NOMEM.
+ */
 static int is_to_walk(struct filter_walk *fw, uint32_t tree_pos,
 		      const struct place *place)
 {
-	/* The depth follows from the path. */
+	/* The path determines the depth. */
 	if (fw->filter->sparse_nr)
 		return is_new_place(fw, tree_pos, place);
 	return is_nearer(fw, tree_pos, place->level);
@@ -210,7 +222,7 @@ static int is_to_walk(struct filter_walk *fw, uint32_t tree_pos,
 
 /* ---- the walk */
 
-/* Deliver an object the first time it passes. */
+/* Delivers an object, unless it was delivered before. */
 static int deliver(const struct visit *v, uint32_t obj_pos,
 		   enum object_type type, struct error *err)
 {
@@ -318,7 +330,7 @@ static int visit_tree(const struct visit *v, uint32_t tree_pos,
 		ret = deliver(v, tree_pos, OBJ_TREE, err);
 	if (ret)
 		return ret < 0 ? ret : 0;
-	/* Nothing can be let through any deeper. */
+	/* No deeper object can pass. */
 	if (filter->depth <= place->level)
 		return 0;
 	ret = is_to_walk(fw, tree_pos, place);

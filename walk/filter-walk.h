@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A walk over trees through a filter for which paths matter: tree:<depth>,
- * which asks for the least depth at which an object is found, and sparse:oid,
- * which asks for any path that is taken in. Types and sizes are asked for on
- * the way.
+ * Walks trees through a filter that needs paths: tree:<depth>, which needs the
+ * least depth of an object, and sparse:oid, which needs all paths of an object.
+ * The filter's types and sizes are checked too.
  *
- * A tree is walked again only when it is met nearer to the root than before
- * or, with sparse patterns, on a path on which it was not met before.
+ * A tree is walked again only if it is met nearer to the root than before or,
+ * with sparse patterns, at a path where it was not met before.
  */
 #ifndef WALK_FILTER_WALK_H
 #define WALK_FILTER_WALK_H
@@ -22,47 +21,49 @@
 /* One walk; one thread. */
 struct filter_walk {
 	const struct filter *filter; /* borrowed */
-	struct treewalk *tree;       /* borrowed: its `seen` is what is done
-					with */
-	struct bitset excluded;      /* by obj_pos: seen when it began */
-	uint32_t *depths;            /* owned, by obj_pos: the least depth at
-					which a tree was walked; 0: never */
+	struct treewalk *tree; /* borrowed; `seen`: objects already processed */
+	struct bitset excluded; /* by obj_pos: in tree->seen before the walk */
+	uint32_t *depths; /* owned, by obj_pos: one more than the least `level`
+			     (see filter-walk.c) at which a tree was walked; 0:
+			     never walked */
 	size_t depth_alloc;
-	uint64_t *places; /* owned: hashes of trees with their paths, open
-			     addressing; 0 is free */
+	uint64_t *places; /* owned: hashes of trees and their paths, open
+			     addressing; 0: free slot */
 	size_t place_nr, place_alloc;
 };
 
 /*
- * What is seen in `tree` already, and all below it, is never delivered. 0 or
- * ERR_NOMEM; release in any case.
+ * Initialises a walk. Objects in tree->seen, and everything below them, are
+ * never delivered. Returns 0 or ERR_NOMEM; release in both cases.
  */
 int filter_walk_init(struct filter_walk *fw, const struct filter *filter,
 		     struct treewalk *tree, struct error *err);
 void filter_walk_release(struct filter_walk *fw);
 
 /*
- * As treewalk_run(), for what passes the filter; `is_wanted`: the tree itself
- * passes in any case, and what is in it counts as depth 0. A positive return of
- * `fn` passes over a tree's entries.
+ * Does the same as treewalk_run() for the objects that pass the filter. With
+ * `is_wanted`, the tree itself passes in any case, and its entries count as
+ * depth 0. If `fn` returns a positive value for a tree, the tree's entries are
+ * skipped.
  */
 int filter_walk_run(struct filter_walk *fw, uint32_t tree_pos, const char *path,
 		    bool is_wanted, treewalk_fn fn, void *ctx,
 		    struct error *err);
 
 /*
- * Whether a filter lets an object through wherever it is found: 1, 0 or
- * negative. Asks for the size of a blob where that matters; one that is
- * missing passes.
+ * Returns 1 if an object passes wherever it is found, 0 if not, or a negative
+ * error code. Ignores depths and sparse patterns. Reads the size of a blob if
+ * the filter has a limit; a missing blob passes.
  */
 int filter_takes(const struct filter *filter, struct objspace *space,
 		 struct odb_reader *reader, uint32_t obj_pos,
 		 enum object_type type, struct error *err);
 
 /*
- * Read the patterns that sparse:oid parts name. `resolve` turns a name into
- * an id, or returns a negative error. ERR_INVALID in Git's words when there is
- * no such blob.
+ * Reads the patterns of all sparse:oid parts into filter->sparse. `resolve`
+ * sets *oid to the object of a name, or returns a negative error code. Returns
+ * 0, ERR_INVALID with stock Git's message if a blob cannot be read, or another
+ * negative error code.
  */
 int filter_load_sparse(struct filter *filter, struct odb_reader *reader,
 		       int (*resolve)(void *ctx, const char *name,

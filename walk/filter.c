@@ -14,7 +14,10 @@
 #define ALL_TYPES                                                              \
 	(1U << OBJ_COMMIT | 1U << OBJ_TREE | 1U << OBJ_BLOB | 1U << OBJ_TAG)
 
-/* "combine:" within "combine:", each level of which doubles the encoding. */
+/*
+ * Maximum depth of "combine:" inside "combine:". Each nesting doubles the
+ * encoding.
+ */
 #define NESTING_MAX 16
 
 void filter_init(struct filter *filter)
@@ -48,7 +51,7 @@ static int invalid(struct error *err, const char *spec)
 			 spec);
 }
 
-/* A number in C's notation with k, m or g behind. */
+/* Parses a number in C's notation with an optional suffix k, m or g. */
 static bool parse_number(uint64_t *out, const char *text)
 {
 	static const char units[] = "kmg";
@@ -126,7 +129,7 @@ static int add_sparse(struct filter *filter, const char *name,
 	return part.name ? add_part(filter, part, err) : error_nomem(err);
 }
 
-/* What stands in a part of a combined filter as an encoding alone. */
+/* Characters that must be percent-encoded in a part of a combined filter. */
 #define RESERVED "~`!@#$^&*()[]{}\\;'\",<>?"
 
 static bool is_reserved(char c)
@@ -160,7 +163,7 @@ static int add_encoded(struct filter *filter, const char *spec, size_t len,
 	return ret;
 }
 
-/* Empty parts are passed over, as by Git. */
+/* Skips empty parts, as stock Git does. */
 static int add_combination(struct filter *filter, const char *list,
 			   unsigned nesting, struct error *err)
 {
@@ -184,7 +187,7 @@ static int add_combination(struct filter *filter, const char *list,
 	return ret;
 }
 
-/* What follows `prefix` in a specification, or NULL. */
+/* Returns the text after `prefix`, or NULL if `spec` does not begin with it. */
 static const char *after(const char *spec, const char *prefix)
 {
 	size_t len = strlen(prefix);

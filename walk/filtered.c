@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Dropping from lists what a filter does not let through. */
+/* Removing from lists the objects that do not pass a filter. */
 #include "walk/filter-walk.h"
 #include "walk/filtered.h"
 
@@ -40,7 +40,7 @@ int filtered_spared(struct bitset *set, struct walk *w,
 	return 0;
 }
 
-/* Keep the commits that are spared; returns how many. */
+/* Keeps only spared commits; returns their number. */
 static size_t keep_commits(uint32_t *commits, size_t nr,
 			   const struct history *h, const struct bitset *spared)
 {

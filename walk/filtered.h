@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lists of objects through a filter, once they are found: a question of types
- * and sizes. Filters that need paths: filter-walk.h.
+ * Applies a filter to lists of objects that were found before. Only types and
+ * sizes are checked. For filters that need paths, use filter-walk.h.
  */
 #ifndef WALK_FILTERED_H
 #define WALK_FILTERED_H
@@ -11,22 +11,27 @@
 #include "walk/walk.h"
 
 /*
- * Drop from *items what does not pass, but for the objects (by obj_pos) of
- * `spared`.
+ * Removes from *items the objects that do not pass the filter, except those in
+ * `spared` (by obj_pos). Returns 0 or a negative error code.
  */
 int filtered_items(struct walk_items *items, struct walk *w,
 		   const struct filter *filter, const struct bitset *spared,
 		   struct error *err);
 
 /*
- * The objects that tips name, by obj_pos, with what their tags name; an empty
- * set with options->filter_wants. *set must be initialised.
+ * Fills *set with the obj_pos of the objects that pass any filter because they
+ * are wants: commits, and tags with all objects that the tags name. With
+ * `filter_wants` the set stays empty. *set must be initialised. Returns 0 or
+ * ERR_NOMEM.
  */
 int filtered_spared(struct bitset *set, struct walk *w,
 		    const struct walk_tips *wants, bool filter_wants,
 		    struct error *err);
 
-/* Apply options->filter to an enumeration, commits included. */
+/*
+ * Applies options->filter to the result of an enumeration, commits included.
+ * Returns 0 or a negative error code.
+ */
 int filtered_result(struct walk_result *result, struct walk *w,
 		    const struct walk_tips *wants,
 		    const struct walk_options *options, struct error *err);

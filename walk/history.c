@@ -107,13 +107,13 @@ static int add_parent(struct history *h, const uint8_t *raw)
 #define GRAPH_PARENTS_MAX 64
 
 /*
- * So many commits are searched one by one. The table for more has a page for
- * each thousand commits of the graph, which a small request would clear in
- * vain.
+ * Up to this number of positions, a linear search is used. A table has one page
+ * of memory for every thousand commits of the graph, and clearing these pages
+ * would slow down small requests.
  */
 #define FEW_NOTED 64
 
-/* The table of what was noted. 0 or ERR_NOMEM. */
+/* Fills h->by_graph from h->graph_pos. Returns 0 or ERR_NOMEM. */
 static int fill_by_graph(struct history *h)
 {
 	h->by_graph = mem_calloc(commit_graph_nr(h->graph),
@@ -126,7 +126,7 @@ static int fill_by_graph(struct history *h)
 	return 0;
 }
 
-/* Note where the graph has a commit. 0 or ERR_NOMEM. */
+/* Records the graph_pos of a commit. Returns 0 or ERR_NOMEM. */
 static int note_graph_pos(struct history *h, uint32_t commit_nr,
 			  uint32_t graph_pos)
 {
@@ -148,7 +148,7 @@ static int note_graph_pos(struct history *h, uint32_t commit_nr,
 	return 0;
 }
 
-/* Whether a place in the graph was noted, and for which commit. */
+/* Finds the commit whose recorded position is graph_pos. */
 static bool find_noted(const struct history *h, uint32_t graph_pos,
 		       uint32_t *commit_nr)
 {
@@ -164,7 +164,10 @@ static bool find_noted(const struct history *h, uint32_t graph_pos,
 	return i < h->graph_pos_nr;
 }
 
-/* A parent by its place in the graph: its id is looked up the first time. */
+/*
+ * Adds a parent by its graph_pos. Only the first time is the parent's id looked
+ * up.
+ */
 static int add_graph_parent(struct history *h, uint32_t graph_pos)
 {
 	uint32_t obj_pos, commit_nr;
@@ -179,7 +182,10 @@ static int add_graph_parent(struct history *h, uint32_t graph_pos)
 	return add_parent_nr(h, commit_nr);
 }
 
-/* The place of a commit in the graph: 1, 0, or ERR_NOMEM. */
+/*
+ * Returns 1 with *graph_pos set, 0 if the graph does not have the commit, or
+ * ERR_NOMEM.
+ */
 static int find_in_graph(struct history *h, uint32_t commit_nr,
 			 uint32_t *graph_pos)
 {
@@ -195,7 +201,10 @@ static int find_in_graph(struct history *h, uint32_t commit_nr,
 	return note_graph_pos(h, commit_nr, *graph_pos) < 0 ? ERR_NOMEM : 1;
 }
 
-/* 1 when the commit-graph has the commit, 0 when it has not. */
+/*
+ * Returns 1 if the commit was parsed from the commit-graph, 0 if it has to be
+ * parsed from elsewhere, or a negative error code.
+ */
 static int parse_from_graph(struct history *h, uint32_t commit_nr,
 			    struct error *err)
 {
@@ -211,7 +220,7 @@ static int parse_from_graph(struct history *h, uint32_t commit_nr,
 				  ARRAY_NR(parents), err);
 	if (nr < 0 || nr > GRAPH_PARENTS_MAX ||
 	    commit_graph_entry(&entry, h->graph, graph_pos, err) < 0) {
-		/* The object itself is the better source then. */
+		/* Read the object instead: the graph's entry is damaged. */
 		h->lacks_generations = true;
 		return 0;
 	}
@@ -249,7 +258,10 @@ int history_tree(struct history *h, uint32_t commit_nr, uint32_t *tree_pos,
 
 /* ---- from what was decoded, or the object */
 
-/* 1 when the commit was decoded ahead, 0 when it was not. */
+/*
+ * Returns 1 if the commit was decoded ahead, 0 if not, or a negative error
+ * code.
+ */
 static int parse_from_ahead(struct history *h, uint32_t commit_nr,
 			    struct error *err)
 {
@@ -320,7 +332,7 @@ void history_poll(struct history *h, const struct progress_out *out)
 	if (!out || !out->poll)
 		return;
 	h->poll = *out;
-	h->poll.put = NULL; /* Git shows no meter of commits */
+	h->poll.put = NULL; /* stock Git shows no progress for commits */
 	progress_start(&h->meter, &h->poll, "Reading commits", 0);
 }
 

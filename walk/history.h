@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The commit graph in memory, loaded as far as it is asked for.
+ * The commit graph in memory. Commits are loaded when they are asked for.
  *
- * Commits are numbered by `commit_nr` in the order in which they are met.
- * What a commit says (parents, tree, date) comes from the commit-graph file
- * when that has the commit, else from the object.
+ * Each commit has a number, `commit_nr`, in the order in which the walk meets
+ * commits. Parents, tree and date come from the commit-graph file if the file
+ * has the commit, otherwise from the commit object.
  *
- * One thread at a time while it loads; once everything of interest is parsed
- * threads may read it together.
+ * One thread at a time may load commits. After all commits of interest are
+ * parsed, threads may read the history together.
  */
 #ifndef WALK_HISTORY_H
 #define WALK_HISTORY_H
@@ -31,13 +31,13 @@
 struct history_commit {
 	uint64_t date; /* committer date, seconds since 1970 */
 	uint32_t obj_pos;
-	uint32_t tree_pos;     /* obj_pos of its tree; valid once parsed,
-				  but see history->lazy_trees */
+	uint32_t tree_pos; /* obj_pos of its tree; valid once parsed, but see
+			      history->lazy_trees */
 	uint32_t first_parent; /* index into history->parents */
 	uint32_t parent_nr;
-	uint32_t generation; /* topological generation from the commit-graph,
-			   one more than its highest parent's; unknown:
-			   HISTORY_GENERATION_UNKNOWN */
+	uint32_t generation; /* generation number from the commit-graph, one
+				more than the largest of its parents;
+				HISTORY_GENERATION_UNKNOWN if not known */
 	bool parsed;         /* date, tree, parents and generation are valid */
 	bool missing;        /* see history->allow_missing */
 };
@@ -45,37 +45,41 @@ struct history_commit {
 struct history {
 	struct objspace *space;     /* borrowed */
 	struct odb_reader *reader;  /* borrowed */
-	struct commit_graph *graph; /* owned; NULL when there is none */
-	uint32_t *graph_pos; /* owned: by commit_nr, below graph_pos_nr, its
-				place in the graph plus one; 0: not known */
+	struct commit_graph *graph; /* owned; NULL: no commit-graph is used */
+	uint32_t *graph_pos;        /* owned: by commit_nr (< graph_pos_nr), the
+				       commit's graph_pos plus one; 0: not known */
 	size_t graph_pos_nr, graph_pos_alloc;
-	uint32_t *by_graph;         /* owned: graph_pos -> commit_nr + 1; NULL:
-				       few were met yet */
+	uint32_t *by_graph; /* owned: graph_pos -> commit_nr + 1; NULL while few
+			       graph_pos are known */
 	struct commit_ahead *ahead; /* owned; NULL: none */
-	unsigned threads;           /* that decode ahead; 0, the default:
-				       as many as processors */
-	struct progress_out poll;   /* see history_poll() */
-	struct progress meter;      /* of commits parsed; never drawn */
-	bool lacks_generations;     /* a commit of the graph was not taken from
-				  it, and its generation is unknown though
-				  those of its children are known */
-	bool lazy_trees;    /* may be set: of commits of the graph, tree_pos is
-			       HISTORY_NONE until history_tree() */
-	bool allow_missing; /* may be set: a commit that is missing has no
-			       parents, date 0, no valid tree, and is marked */
+	unsigned threads; /* threads that decode ahead; 0, the default: as many
+			     as processors */
+	struct progress_out poll; /* see history_poll() */
+	struct progress meter;    /* counts commits parsed; never drawn */
+	/*
+	 * the graph's entry of a commit could not be used: the commit's
+	 * generation is unknown although its children's generations are known
+	 */
+	bool lacks_generations;
+	bool lazy_trees;    /* may be set: for commits of the graph, tree_pos is
+			       HISTORY_NONE until history_tree() is called */
+	bool allow_missing; /* may be set: a missing commit is marked `missing`,
+			       and has no parents, date 0 and no valid tree */
 	const struct oidmap *shallow;   /* borrowed: ids of commits without
 					   parents; NULL: none */
 	struct history_commit *commits; /* owned */
 	size_t nr, alloc;
-	uint32_t *parents; /* owned: commit_nr of parents */
+	/* owned: commit_nr of parents, commit after commit */
+	uint32_t *parents;
 	size_t parent_nr, parent_alloc;
 	struct commit_map map; /* obj_pos -> commit_nr + 1 */
 };
 
 /*
- * `shallow` also makes the commit-graph unusable (its parents and generations
- * do not know the cut). An unreadable commit-graph is done without. 0 or
- * ERR_NOMEM; release in any case.
+ * Initialises a history. If `shallow` is not NULL, the commit-graph is not
+ * used: its parents and generation numbers know nothing of the shallow
+ * boundary. An unreadable commit-graph is not used either. Returns 0 or
+ * ERR_NOMEM; release in both cases.
  */
 int history_init(struct history *h, struct objspace *space,
 		 struct odb_reader *reader, const struct oidmap *shallow,
@@ -83,42 +87,53 @@ int history_init(struct history *h, struct objspace *space,
 void history_release(struct history *h);
 
 /*
- * Do without the commit-graph if its checksum is wrong. To be called before
- * any commit is added, by those who delete what is not reached: a bit that has
- * changed in it would hide all that is behind a commit.
+ * Stops using the commit-graph if its checksum is wrong. Callers that delete
+ * unreachable objects must call this before any commit is added: one flipped
+ * bit in the graph could hide all ancestors of a commit.
  */
 void history_check_graph(struct history *h);
 
-/* Do without the commit-graph; to be called before any commit is added. */
+/* Stops using the commit-graph. Call this before any commit is added. */
 void history_drop_graph(struct history *h);
 
 /*
- * From now on let out->poll end the parsing of commits: history_parse() is
- * ERR_CANCELLED then. `out` may be NULL; it is copied. At most once.
+ * Makes history_parse() call out->poll from now on, and return ERR_CANCELLED
+ * when the callback says so. `out` may be NULL, and is copied. May be called
+ * once.
  */
 void history_poll(struct history *h, const struct progress_out *out);
 
-/* The commit_nr of an object known to be a commit; not parsed yet. */
+/*
+ * Sets *commit_nr to the number of an object that is known to be a commit, and
+ * adds the commit, unparsed, if it is new. Returns 0 or ERR_NOMEM.
+ */
 int history_add(struct history *h, uint32_t obj_pos, uint32_t *commit_nr);
 
-/* commit_nr of an object that was added; HISTORY_NONE when it was not. */
+/*
+ * Returns the commit_nr of an object, or HISTORY_NONE if the object was not
+ * added.
+ */
 uint32_t history_find(const struct history *h, uint32_t obj_pos);
 
 /*
- * Make sure the commit is parsed and its parents are added. ERR_MISSING when
- * the object is not there, ERR_CORRUPT when it is no commit. Pointers into
- * h->commits and h->parents may move.
+ * Parses a commit and adds its parents, unless this was done before. Pointers
+ * into h->commits and h->parents may become invalid. Returns 0, ERR_MISSING if
+ * the object is missing (but see allow_missing), ERR_CORRUPT if the object is
+ * no valid commit, or another negative error code.
  */
 int history_parse(struct history *h, uint32_t commit_nr, struct error *err);
 
 /*
- * The tree of a parsed commit that is not missing, by obj_pos, whatever
- * h->lazy_trees. 0 or negative.
+ * Sets *tree_pos to the obj_pos of the tree of a parsed commit that is not
+ * missing, also with h->lazy_trees. Returns 0 or a negative error code.
  */
 int history_tree(struct history *h, uint32_t commit_nr, uint32_t *tree_pos,
 		 struct error *err);
 
-/* Where the graph has a commit that was parsed; false: not known to have. */
+/*
+ * Sets *graph_pos to the position of a parsed commit in the commit-graph.
+ * Returns false if no such position is known.
+ */
 static inline bool history_graph_pos(const struct history *h,
 				     uint32_t commit_nr, uint32_t *graph_pos)
 {
@@ -129,13 +144,17 @@ static inline bool history_graph_pos(const struct history *h,
 }
 
 /*
- * Decode what commits that are not parsed yet reach, on h->threads threads,
- * for parsing to come: when nearly all of it will be asked for. Does nothing
- * for one thread, a second time, or when there is a commit-graph.
+ * Decodes, on h->threads threads, all commits that the unparsed commits reach,
+ * so that parsing them later is fast. This pays off if nearly all of them will
+ * be parsed. Does nothing with one thread, at a second call, or if a
+ * commit-graph is used.
  */
 void history_read_ahead(struct history *h);
 
-/* Parents of a parsed commit; valid until the next parse. */
+/*
+ * Returns the parents (commit_nr) of a parsed commit; valid until the next
+ * history_parse().
+ */
 static inline const uint32_t *history_parents(const struct history *h,
 					      uint32_t commit_nr)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Objects as trees name them: as trees (mode 040000) or as blobs. An object
- * that is named both ways is one that some tree names with the wrong mode. An
- * enumeration that counts each object once would not look into such a tree.
+ * The kinds by which trees name objects: as a tree (mode 040000) or as a blob.
+ * If an object is named both ways, one of the trees has a wrong mode. This must
+ * be an error: an enumeration that lists each object once could take a tree for
+ * a blob and miss the objects below it.
  */
 #ifndef WALK_ITEM_KINDS_H
 #define WALK_ITEM_KINDS_H
@@ -24,10 +25,13 @@ struct item_kinds {
 
 void item_kinds_release(struct item_kinds *kinds);
 
-/* Make room for obj_pos below `end`. Returns 0 or ERR_NOMEM. */
+/* Makes room for obj_pos < `end`. Returns 0 or ERR_NOMEM. */
 int item_kinds_reserve(struct item_kinds *kinds, size_t end);
 
-/* Note one object, of which there is room for; threads may share the sets. */
+/*
+ * Notes one object. item_kinds_reserve() must have made room for the object.
+ * Threads may call this at the same time.
+ */
 static inline void item_kinds_note(struct item_kinds *kinds, uint32_t obj_pos,
 				   enum object_type type)
 {
@@ -38,8 +42,8 @@ static inline void item_kinds_note(struct item_kinds *kinds, uint32_t obj_pos,
 }
 
 /*
- * Note one object, and check it alone, for one thread. Returns 0, or a negative
- * error code as item_kinds_check().
+ * Notes one object and checks it. Makes room as needed; one thread. Returns 0,
+ * or a negative error code as item_kinds_check().
  */
 int item_kinds_add(struct item_kinds *kinds, struct objspace *space,
 		   uint32_t obj_pos, enum object_type type, struct error *err);

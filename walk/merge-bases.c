@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What lies behind the commits that one history has and the other has not is
- * common, and all that is common lies behind it. Of these, what is behind
- * others of them is no base.
+ * Every common ancestor is reachable from the boundary: the parents of the
+ * commits that only `one` reaches. The merge bases are those boundary commits
+ * that no other boundary commit reaches.
  */
 #include <stdlib.h>
 
@@ -11,7 +11,9 @@
 #include "walk/revwalk.h"
 #include "walk/walk.h"
 
-/* Leave in *list what is behind no other commit of it. */
+/*
+ * Puts into *kept the commits of `list` that no other commit of `list` reaches.
+ */
 static int keep_heads(struct revwalk_result *kept, struct history *h,
 		      const uint32_t *list, size_t nr, struct error *err)
 {
@@ -66,7 +68,7 @@ int merge_bases(uint32_t **bases, size_t *nr, struct history *h, uint32_t one,
 	return ret;
 }
 
-/* The commit that an id leads to. */
+/* Finds the commit that an id names, through tags. */
 static int load(struct walk *w, uint32_t *commit, const struct oid *oid,
 		struct error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where two histories have come apart: commits that both have and that no other
- * such commit has (git-merge-base(1)).
+ * Merge bases: the common ancestors of two commits that are no ancestors of
+ * another common ancestor (git-merge-base(1)).
  *
  *	      a---o---x         x, y: two commits with two bases, a and b
  *	     / \ /
@@ -21,16 +21,17 @@
 #include "walk/history.h"
 
 /*
- * The bases of two commits (commit_nr), the newest first; a commit that the
- * other one has is the only base. 0 with *bases malloc()ed (NULL for none); or
- * as revwalk_run().
+ * Finds the merge bases of two commits (commit_nr), newest first. If one commit
+ * is an ancestor of the other, it is the only base. Returns 0 with *bases
+ * malloc()ed (NULL if there is none), or a negative error code as
+ * revwalk_run().
  */
 int merge_bases(uint32_t **bases, size_t *nr, struct history *h, uint32_t one,
 		uint32_t other, struct error *err);
 
 /*
- * The same by ids, which may be of tags. ERR_INVALID ("'<id>' is not a commit")
- * for other objects; *bases and *nr are set in any case.
+ * Does the same by ids, which may be of tags. Returns ERR_INVALID ("'<id>' is
+ * not a commit") for other objects. *bases and *nr are set in any case.
  */
 int merge_bases_of(struct oid **bases, size_t *nr, const struct odb *odb,
 		   const struct oid *one, const struct oid *other,

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* new(c) of many commits, in parallel. The comparison itself: treediff.c */
+/*
+ * new(c) of many commits, in parallel. The tree diff itself is in treediff.c.
+ */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -11,17 +13,19 @@
 #include "walk/treediff.h"
 
 /*
- * Consecutive commits that one thread takes at a time. Most trees of a commit
- * are those of its neighbour, so the more the better, as long as each thread
- * gets its share.
+ * Consecutive commits that one thread takes at a time. Neighbouring commits
+ * share most trees, so chunks should be large, but each thread must get its
+ * share.
  */
 #define CHUNK_COMMITS_MIN 256
 #define CHUNK_COMMITS_MAX 4096
 #define CHUNKS_PER_THREAD 8
-#define MAX_CACHE_LIMIT ((size_t)48 << 20) /* of a thread */
+#define MAX_CACHE_LIMIT ((size_t)48 << 20) /* per thread */
 
-/* From so many commits on, and from this part of the objects, look-ups are
- * worth a table. */
+/*
+ * With at least this many commits, and this share of the objects, a look-up
+ * table pays off.
+ */
 #define ACCELERATE_COMMITS 512
 #define ACCELERATE_SHARE 64
 
@@ -35,11 +39,12 @@ struct compute {
 	const struct history *h;
 	const uint32_t *commits;
 	size_t nr;
-	uint32_t *turns;           /* owned: places in commits, by date */
+	uint32_t *turns;           /* owned: indexes into commits, by date */
 	size_t chunk_len;          /* commits in a chunk */
 	struct treediff **differs; /* by thread_nr */
 	unsigned threads;
-	_Atomic bool *taken; /* owned: chunks that a thread has begun */
+	/* owned: by chunk, whether a thread has taken it */
+	_Atomic bool *taken;
 	struct progress progress;
 };
 
@@ -85,7 +90,9 @@ static int compute_commit(struct compute *c, struct treediff *differ,
 	return 0;
 }
 
-/* Lists point into the chunk only now that its array moves no more. */
+/*
+ * Sets the pointers of the lists, after the chunk's array has its final place.
+ */
 static void settle_chunk(struct compute *c, struct newobj_chunk *chunk,
 			 size_t first, size_t last)
 {
@@ -105,9 +112,9 @@ static void settle_chunk(struct compute *c, struct newobj_chunk *chunk,
 }
 
 /*
- * The next chunk for a thread. Each begins at a place of its own and goes on
- * from there, since of two chunks one after the other the second finds decoded
- * what the first has left. As many times as there are chunks.
+ * Returns the next chunk for a thread. Each thread starts at a place of its own
+ * and takes consecutive chunks, because the trees decoded for one chunk help
+ * with the next. To be called once for each chunk.
  */
 static size_t take_chunk(struct compute *c, unsigned thread_nr)
 {
@@ -140,8 +147,8 @@ static int compute_chunk(void *ctx, unsigned thread_nr, size_t task_nr,
 }
 
 /*
- * Each commit has its turn by date, whatever the order of the array: branches
- * have most trees from the trunk of their time, and these are decoded then.
+ * Orders the commits by date, whatever the order of the array. A branch shares
+ * most trees with the trunk of the same time, and these are still decoded then.
  */
 static int take_turns(struct compute *c)
 {
@@ -161,7 +168,9 @@ static int take_turns(struct compute *c)
 	return ret;
 }
 
-/* Parents outside the array are compared with, so they have to be parsed. */
+/*
+ * Parses the parents, because their trees are compared, also outside the array.
+ */
 static int parse_parents(struct history *h, const uint32_t *commits, size_t nr,
 			 struct error *err)
 {
@@ -178,7 +187,7 @@ static int parse_parents(struct history *h, const uint32_t *commits, size_t nr,
 	return 0;
 }
 
-/* A thread's tables take as much, and their entries as much again. */
+/* Bytes of tables of one thread. The entries take the same again. */
 static size_t cache_limit(uint64_t all, unsigned threads)
 {
 	uint64_t limit = all / 2 / threads / 2;
@@ -226,7 +235,7 @@ static size_t chunk_len(size_t nr, unsigned threads)
 	return len < CHUNK_COMMITS_MAX ? len : CHUNK_COMMITS_MAX;
 }
 
-/* With a limit, what was freed before does not come on top of what follows. */
+/* With a memory limit, returns freed memory to the system. */
 static void trim(const struct newobj_options *options)
 {
 	if (options->memory_limit)

@@ -4,7 +4,7 @@
 #include "odb/odb-midx.h"
 #include "walk/objspace.h"
 
-/* Packs and multi-pack-indexes from which on one table is the faster. */
+/* From this many packs and multi-pack-indexes on, one table is faster. */
 #define MANY_SOURCES 4
 
 void objspace_init(struct objspace *space, const struct odb *odb)
@@ -35,7 +35,7 @@ void objspace_accelerate(struct objspace *space)
 	if (space->tables || space->table.slots || !space->packed_nr)
 		return;
 	if (odb->source_nr >= MANY_SOURCES) {
-		/* Without memory for it, look-ups are as they were. */
+		/* Without memory, look-ups are only slower. */
 		(void)odb_table_init(&space->table, odb);
 		return;
 	}
@@ -47,7 +47,7 @@ void objspace_accelerate(struct objspace *space)
 	}
 }
 
-/* As odb_find_raw(), with the tables when there are any. */
+/* Like odb_find_raw(), but uses the tables if there are any. */
 bool objspace_find_packed(const struct objspace *space, const uint8_t *raw,
 			  uint32_t *obj_pos)
 {
@@ -179,7 +179,10 @@ int objspace_read(struct objspace *space, struct odb_reader *reader,
 		return 0;
 	if (ret == ERR_NOMEM)
 		return error_nomem(err);
-	/* What is wrong with it is said unless there is another copy. */
+	/*
+	 * The message comes from the second attempt: another copy may be
+	 * readable.
+	 */
 	objspace_oid(&oid, space, obj_pos);
 	return odb_read(reader, &oid, obj, err);
 }

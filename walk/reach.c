@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Depth-first search for targets, remembering answers. */
+/* Depth-first search for targets. Answers are stored. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,10 @@
 #include "base/mem.h"
 #include "walk/reach.h"
 
-/* states[]: what is known of a commit; above REACHES, the round of a "no". */
+/*
+ * states[] of a commit. From FIRST_ROUND on: the round in which the commit was
+ * found not to reach a target.
+ */
 enum {
 	UNKNOWN = 0,
 	REACHES = 1,
@@ -67,7 +70,7 @@ int reach_add_target(struct reach *r, uint32_t commit_nr, struct error *err)
 	return 0;
 }
 
-/* Whether no target can be behind this commit. */
+/* Whether no target can be an ancestor of this commit. */
 static bool is_too_old(const struct reach *r, const struct history_commit *c)
 {
 	if (r->min_generation && c->generation != HISTORY_GENERATION_UNKNOWN)
@@ -75,7 +78,10 @@ static bool is_too_old(const struct reach *r, const struct history_commit *c)
 	return !r->ignores_dates && c->date < r->min_date;
 }
 
-/* Enter a commit that is not settled. 1 entered, 0 settled with "no". */
+/*
+ * Pushes a commit that has no answer yet. Returns 1 if the commit was pushed, 0
+ * if the answer is "no", or a negative error code.
+ */
 static int enter(struct reach *r, size_t *depth, uint32_t commit_nr,
 		 struct error *err)
 {
@@ -104,8 +110,9 @@ static void settle_path(struct reach *r, size_t depth)
 }
 
 /*
- * A commit being walked has the state of a "no": it is met again only through
- * another path, and whoever comes by that path is settled by this one.
+ * A commit on the stack has the state of a "no". The walk may meet it again
+ * through another path; that path then ends, and the commit's own walk finds
+ * the answer for both.
  */
 static int reaches(struct reach *r, uint32_t commit_nr, struct error *err)
 {

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether commits have one of a set of commits among their ancestors: the
- * question behind "ready" in a negotiation and behind
- * uploadpack.allowReachableSHA1InWant.
+ * Whether commits have a target among their ancestors. This answers when a
+ * negotiation is "ready", and which wants uploadpack.allowReachableSHA1InWant
+ * allows.
  *
- * Targets are only ever added. A commit found to reach one is never looked at
- * again; those that did not are looked at again after targets were added.
- * Commits below the lowest target's generation, or where generations are not
- * known older than the oldest target, are not walked: where clocks were wrong
- * the answer may be "no" though a path exists, unless `ignores_dates` is set.
+ * Targets are only added, never removed. A commit that reaches a target is not
+ * walked again; a commit that reached none is walked again after a target was
+ * added. The walk stops at commits whose generation number is not larger than
+ * the smallest of the targets. If generation numbers are not known, the walk
+ * stops at commits older than the oldest target. With wrong dates the answer
+ * may then be "no" although a path exists, unless `ignores_dates` is set.
  *
- * One thread, like the history below it.
+ * One thread, like the history.
  */
 #ifndef WALK_REACH_H
 #define WALK_REACH_H
@@ -26,29 +27,30 @@ struct reach {
 	struct history *h; /* borrowed */
 	uint32_t *states;  /* owned, by commit_nr: see reach.c */
 	size_t state_alloc;
-	uint32_t *stack; /* owned: path of the walk, and for each commit of
-			    it the next parent to try */
+	uint32_t *stack; /* owned: the path of the walk; for each commit, its
+			    commit_nr and the index of the next parent to try */
 	size_t stack_alloc;
-	uint32_t round;          /* counts changes of the set of targets */
-	uint32_t min_generation; /* 0: some target's generation is not known */
-	uint64_t min_date;       /* seconds since 1970 */
+	uint32_t round; /* incremented when the set of targets changes */
+	uint32_t min_generation; /* smallest of the targets; 0: a target's
+				    generation is not known */
+	uint64_t min_date;       /* of the oldest target; seconds since 1970 */
 	size_t target_nr;
-	bool ignores_dates; /* may be set: the walk goes on where commits are
-			       older than the targets and generations not known
-			     */
+	bool ignores_dates; /* may be set: dates do not stop the walk if
+			       generation numbers are not known */
 	bool needs_all;     /* may be set: a missing commit is ERR_MISSING */
 };
 
 void reach_init(struct reach *r, struct history *h);
 void reach_release(struct reach *r);
 
-/* Add a target. 0 or negative. */
+/* Adds a target. Returns 0 or a negative error code. */
 int reach_add_target(struct reach *r, uint32_t commit_nr, struct error *err);
 
 /*
- * Whether each of `nr` commits is a target or has one among its ancestors. 1,
- * 0, or negative. A missing commit reaches nothing, but see needs_all.
- * O(commits newer than the oldest target), less what was found before.
+ * Returns 1 if each of `nr` commits is a target or has one among its ancestors,
+ * 0 if not, or a negative error code. A missing commit reaches nothing (but see
+ * needs_all). Time: O(commits newer than the oldest target), less the commits
+ * walked before.
  */
 int reach_all(struct reach *r, const uint32_t *commits, size_t nr,
 	      struct error *err);

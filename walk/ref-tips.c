@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* References, reflogs and the index as tips. */
+/* Refs, reflogs and indexes as tips. */
 #include "base/mem.h"
 #include "names/index-file.h"
 #include "repo/grafts.h"
@@ -9,7 +9,8 @@ struct adding {
 	struct walk *w;
 	struct walk_tips *tips;
 	struct error *err;
-	struct oidmap seen; /* forks name the same over and over */
+	struct oidmap seen; /* ids added before: the refs of forks have many ids
+			       in common */
 };
 
 static int add_ref(void *ctx, const struct ref *ref)
@@ -48,7 +49,7 @@ int ref_tips_add(struct walk *w, struct walk_tips *tips, struct refs *refs,
 	return ret;
 }
 
-/* What is gone is left out; what is there and broken is not passed over. */
+/* Leaves a missing object out; a broken one is an error. */
 static int add_if_there(void *ctx, const struct oid *oid)
 {
 	struct adding *a = ctx;

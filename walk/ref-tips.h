@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tips of a walk from the repository's references. */
+/* Adds tips to a walk: refs, reflogs, worktrees and indexes. */
 #ifndef WALK_REF_TIPS_H
 #define WALK_REF_TIPS_H
 
@@ -8,19 +8,19 @@
 #include "walk/walk.h"
 
 /*
- * Add what HEAD and all refs whose name starts with `prefix` ("": all) name,
- * each value once.
- * HEAD is added only when the prefix is "". A ref to a missing object is
- * ERR_MISSING ("bad object <ref> (<id>)"), and a broken ref is an error too:
- * who packs by these tips must not lose what it may have named.
+ * Adds the objects of all refs whose names start with `prefix` ("": all refs
+ * and HEAD), each object once. Returns 0 or a negative error code. A ref to a
+ * missing object is ERR_MISSING ("bad object <ref> (<id>)"). A broken ref is an
+ * error too: a repack must not lose the object that the ref may have named.
  */
 int ref_tips_add(struct walk *w, struct walk_tips *tips, struct refs *refs,
 		 const char *prefix, struct error *err);
 
 /*
- * Add what all reflogs, the HEADs of worktrees and info/grafts keep alive; and
- * what the indexes of all worktrees do. Entries whose objects are gone are left
- * out.
+ * ref_tips_add_reflogs() adds the objects of all reflogs, of the HEADs of
+ * worktrees and of info/grafts. ref_tips_add_index() adds the objects of the
+ * indexes of all worktrees. Missing objects are left out. Both return 0 or a
+ * negative error code.
  */
 int ref_tips_add_reflogs(struct walk *w, struct walk_tips *tips,
 			 struct error *err);

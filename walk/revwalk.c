@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Commit walk with exclusion, by date. */
+/* Walking commits by date, with uninteresting ones. */
 #include <string.h>
 
 #include "base/heap.h"
@@ -9,19 +9,19 @@
 enum {
 	SEEN = 1 << 0,          /* was queued */
 	UNINTERESTING = 1 << 1, /* reached from a have */
-	POPPED = 1 << 2,        /* left the queue: its parents were queued */
+	POPPED = 1 << 2,        /* left the queue: its parents are queued */
 	BOUNDARY = 1 << 3,      /* is in result->boundary */
-	BELOW = 1 << 4,         /* a parent of the only result, once ending */
+	BELOW = 1 << 4, /* a parent of the only result; set once is_ending */
 };
 
 /*
- * A walk that has met this many commits, and this part of the objects, and has
- * nothing to stop it but the roots will most likely meet the rest as well.
+ * A walk with at least this many results, and at least this share of the
+ * objects, most likely visits all commits, if no haves stop it.
  */
 #define AHEAD_AFTER 512
 #define AHEAD_AFTER_SHARE 256
 
-/* Commits older than every result that are still looked at. */
+/* Number of commits older than every result that are still visited. */
 #define SLOP 5
 
 struct walk {
@@ -29,15 +29,19 @@ struct walk {
 	struct heap queue;
 	uint8_t *flags; /* by commit_nr */
 	size_t flag_alloc;
-	size_t interesting_nr;  /* queued commits not (yet) uninteresting */
+	size_t interesting_nr;  /* queued commits that are not uninteresting so
+				   far */
 	uint64_t oldest;        /* date of the oldest result */
-	uint32_t lowest;        /* generation of the lowest result */
-	bool is_ending;         /* all that is queued is uninteresting */
-	bool lacks_generations; /* as the history, when this was found */
-	size_t threat_nr;       /* of these, may_reach_result(); once ending */
-	size_t left;            /* commits that may yet leave the queue */
-	bool may_be_long;       /* no haves, and not found to be long yet */
-	uint32_t *stack;        /* scratch of paint_ancestors() */
+	uint32_t lowest;        /* smallest generation number of the results */
+	bool is_ending;         /* all queued commits are uninteresting */
+	bool lacks_generations; /* h->lacks_generations when threat_nr was
+				   counted */
+	size_t threat_nr; /* queued commits with may_reach_result(); valid once
+			     is_ending */
+	size_t left;      /* commits that may still be visited */
+	bool may_be_long; /* no haves, and history_read_ahead() was not called
+			     yet */
+	uint32_t *stack;  /* scratch of mark_ancestors() */
 	size_t stack_alloc;
 };
 
@@ -80,8 +84,8 @@ static void mark_uninteresting(struct walk *w, uint32_t c)
 		w->interesting_nr--;
 }
 
-/* Paint everything the walk has already gone past behind `c`. */
-static int paint_ancestors(struct walk *w, uint32_t c)
+/* Marks all visited ancestors of `c`, and their parents, uninteresting. */
+static int mark_ancestors(struct walk *w, uint32_t c)
 {
 	size_t nr = 0;
 
@@ -106,9 +110,9 @@ static int paint_ancestors(struct walk *w, uint32_t c)
 }
 
 /*
- * Whether a result may be among the ancestors of a commit: they are on lower
- * generations, and who has a generation has ancestors that all have one. What
- * is itself an ancestor of all results is none of their descendants.
+ * Whether a result may be an ancestor of a commit. An ancestor has a smaller
+ * generation number, and if a commit has a number, all its ancestors have one.
+ * A parent of the only result is no descendant of that result.
  */
 static bool may_reach_result(const struct walk *w, uint32_t c)
 {
@@ -120,10 +124,7 @@ static bool may_reach_result(const struct walk *w, uint32_t c)
 	       generation > w->lowest || w->lacks_generations;
 }
 
-/*
- * Queue a commit, parsing it. A commit that is not there behind haves is left
- * out.
- */
+/* Parses a commit and queues it. A missing commit behind haves is left out. */
 static int enqueue(struct walk *w, uint32_t c, struct error *err)
 {
 	int ret;
@@ -157,7 +158,10 @@ static int enqueue_parents(struct walk *w, uint32_t c, struct error *err)
 	return 0;
 }
 
-/* From here on no commit is added to the result, only taken out of it. */
+/*
+ * Counts the threats. From now on no commit is added to the result; commits may
+ * only be removed.
+ */
 static void begin_end(struct walk *w, const struct revwalk_result *result)
 {
 	uint32_t only = result->nr == 1 ? result->commits[0] : HISTORY_NONE;
@@ -172,7 +176,7 @@ static void begin_end(struct walk *w, const struct revwalk_result *result)
 		w->threat_nr += may_reach_result(w, w->queue.items[i].value);
 }
 
-/* Whether anything queued could still change the result. */
+/* Whether no queued commit can change the result. */
 static bool is_settled(struct walk *w, const struct revwalk_result *result,
 		       bool exact, int *slop)
 {
@@ -191,7 +195,7 @@ static bool is_settled(struct walk *w, const struct revwalk_result *result,
 	return (*slop)-- <= 0;
 }
 
-/* Whether it is time to have the rest decoded by all processors. */
+/* Whether the rest of the history should be decoded by all processors. */
 static bool is_long(const struct walk *w, const struct revwalk_result *result)
 {
 	return w->may_be_long && result->nr >= AHEAD_AFTER &&
@@ -226,7 +230,7 @@ static int pop_all(struct walk *w, struct revwalk_result *result, bool exact,
 		if (w->is_ending && may_reach_result(w, c))
 			w->threat_nr--;
 		if (w->flags[c] & UNINTERESTING) {
-			if (paint_ancestors(w, c) < 0)
+			if (mark_ancestors(w, c) < 0)
 				return error_nomem(err);
 		} else {
 			if (add_result(w, result, c) < 0)
@@ -243,7 +247,7 @@ static int pop_all(struct walk *w, struct revwalk_result *result, bool exact,
 	return 0;
 }
 
-/* Drop what turned out uninteresting late. */
+/* Removes results that were marked uninteresting later. */
 static void drop_uninteresting(const struct walk *w,
 			       struct revwalk_result *result)
 {
@@ -343,7 +347,8 @@ struct frame {
 
 struct topo {
 	const struct history *h;
-	uint8_t *state; /* by commit_nr: 1 wanted, 2 on stack or done */
+	uint8_t *state; /* by commit_nr: 1: in the array, 2: on the stack or
+			   done */
 	struct frame *stack;
 	size_t nr, alloc;
 	uint32_t *out;
@@ -359,7 +364,7 @@ static int topo_push(struct topo *t, uint32_t c)
 	return 0;
 }
 
-/* Emit `c` after all of its wanted ancestors. */
+/* Emits `c` after all its ancestors that are in the array. */
 static int topo_visit(struct topo *t, uint32_t c)
 {
 	if (topo_push(t, c) < 0)
@@ -380,7 +385,7 @@ static int topo_visit(struct topo *t, uint32_t c)
 	return 0;
 }
 
-/* Emit what each of `tips` adds; the first one is the trunk. */
+/* Emits the commits that each of `tips` adds; the first tip is the trunk. */
 static int topo_visit_tips(struct topo *t, const uint32_t *tips, size_t tip_nr,
 			   size_t *trunk_nr)
 {

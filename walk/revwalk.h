@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which commits: those reachable from wants but not from haves.
+ * Selects the commits that wants reach and haves do not.
  *
- * A walk by committer date, newest first. Commits reached from haves are
- * painted uninteresting, also behind commits seen before. It ends when no
- * interesting commit is queued and what is queued cannot reach a result: with a
- * commit-graph when it is on generations below the lowest result's, without one
- * at the end of the haves' history. Unless it has to be `exact` it also ends
- * when all that is queued is older than every result (and a little further, for
- * clocks that were wrong).
+ * The walk goes by committer date, newest first. Commits that haves reach are
+ * marked uninteresting, together with all ancestors that the walk has already
+ * visited. The walk ends if no interesting commit is queued and no queued
+ * commit can reach a result. With a commit-graph that is so when all queued
+ * commits have generation numbers not larger than the smallest of the results.
+ * Without a commit-graph it is so at the end of the haves' history. If `exact`
+ * is false, the walk also ends shortly after all queued commits are older than
+ * every result. With wrong dates the result may then hold commits that haves
+ * reach.
  */
 #ifndef WALK_REVWALK_H
 #define WALK_REVWALK_H
@@ -35,7 +37,7 @@ struct revwalk_result {
 
 void revwalk_result_release(struct revwalk_result *result);
 
-/* Sets of commit_nr to walk from; borrowed. */
+/* Tips of a walk: arrays of commit_nr, borrowed. */
 struct revwalk_tips {
 	const uint32_t *wants;
 	size_t want_nr;
@@ -44,28 +46,29 @@ struct revwalk_tips {
 };
 
 /*
- * Walk; *result must be initialised and empty. A missing commit behind wants
- * is ERR_MISSING; one behind haves ends that line of history silently.
+ * Walks; *result must be initialised and empty. Returns 0, ERR_MISSING if a
+ * commit behind wants is missing, or another negative error code. A missing
+ * commit behind haves only ends that line of history.
  */
 int revwalk_run(struct revwalk_result *result, struct history *h,
 		const struct revwalk_tips *tips, bool exact, struct error *err);
 
 /*
- * The same, not exact, as long as it takes no more than `limit` commits: 1 when
- * it would, and *result has the commits that seem wanted as far as it went. For
- * who has another way.
+ * Does the same, not exact, but visits at most `limit` commits. Returns 1 if
+ * this was not enough. *result then has the commits found so far, of which some
+ * may turn out to be uninteresting.
  */
 int revwalk_within(struct revwalk_result *result, struct history *h,
 		   const struct revwalk_tips *tips, size_t limit,
 		   struct error *err);
 
 /*
- * Reorder commits so that none comes before one of its parents that is in the
- * array as well: parents first, branch by branch. What the first of `tips`
- * reaches comes first, then what the second adds, and so on, then all others;
- * within that a branch stands together, right before the commit that merged
- * it. *trunk_nr (NULL allowed) is set to the number of commits that belong to
- * the first tip.
+ * Reorders commits so that each comes after all its parents that are in the
+ * array, branch by branch. The commits that the first of `tips` reaches come
+ * first, then those that the second adds, and so on, then all others. Within
+ * these, the commits of a branch come together, right before the commit that
+ * merged it. *trunk_nr (NULL allowed) is set to the number of commits that the
+ * first tip reaches. Returns 0 or ERR_NOMEM.
  */
 int revwalk_parents_first(const struct history *h, uint32_t *commits, size_t nr,
 			  const uint32_t *tips, size_t tip_nr, size_t *trunk_nr,

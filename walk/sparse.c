@@ -7,9 +7,9 @@
 #include "walk/sparse.h"
 
 struct pattern {
-	char *text;     /* owned: without "!", slashes in front and behind */
-	bool is_taking; /* no "!" */
-	bool dir_only;  /* a slash behind */
+	char *text; /* owned: without "!" and without slashes at either end */
+	bool is_taking; /* included: no "!" */
+	bool dir_only;  /* ends with a slash: matches directories only */
 	bool by_name;   /* no other slash: matches the last component */
 };
 
@@ -18,7 +18,7 @@ struct sparse {
 	size_t nr, alloc;
 };
 
-/* Blanks at the end count only behind a backslash. */
+/* Trailing blanks are ignored, unless a backslash precedes them. */
 static size_t trimmed_len(const char *line, size_t len)
 {
 	size_t kept = 0;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The patterns of a sparse checkout (git-sparse-checkout(1), gitignore(5)):
- * which files of a tree they take in.
+ * which files of a tree are included.
  *
- *	/a/         the directory a with all that is below it
- *	!/a/b/      but for a/b
+ *	/a/         the directory a with everything below it
+ *	!/a/b/      but not a/b
  *	*.c         and all C files
  *
- * The last pattern that matches a path decides about it; where none does, it
- * is as its directory. Nothing is taken in at first.
+ * The last pattern that matches a path decides. If none matches, the path is
+ * included if its directory is. The root is not included.
  */
 #ifndef WALK_SPARSE_H
 #define WALK_SPARSE_H
@@ -21,17 +21,17 @@
 struct sparse;
 
 /*
- * Parse the text of a pattern file. 0 with *out owned by the caller, or
- * ERR_NOMEM with *out NULL: any text is a list of patterns.
+ * Parses the text of a pattern file. Any text is a list of patterns. Returns 0
+ * with *out owned by the caller, or ERR_NOMEM with *out NULL.
  */
 int sparse_parse(struct sparse **out, const char *text, size_t len,
 		 struct error *err);
 void sparse_free(struct sparse *sparse);
 
 /*
- * Whether a path is taken in. `name` is the last component of `path`, which
- * has no slash in front or behind; `dir` is the answer for its directory,
- * false for the root. Costs a match of each pattern.
+ * Returns whether a path is included. `name` is the last component of `path`,
+ * which has no slash at either end. `dir` is the answer for the path's
+ * directory, false for the root. Each pattern may have to be matched.
  */
 bool sparse_takes(const struct sparse *sparse, const char *path,
 		  const char *name, bool is_dir, bool dir);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two trees side by side: a merge of their entries, and of directories. */
+/* Comparing two trees by a merge of their sorted entries. */
 #include <string.h>
 
 #include "object/parse.h"
@@ -8,7 +8,7 @@
 struct changes {
 	struct walk_items *found;
 	struct treewalk *old;
-	unsigned added, changed; /* entries of the new tree */
+	unsigned added, changed; /* counts of entries of the new tree */
 	struct error *err;
 };
 
@@ -21,7 +21,7 @@ static int keep(void *ctx, uint32_t obj_pos, enum object_type type,
 	return 0;
 }
 
-/* The old tree has it, with all that is in it. */
+/* Marks an entry of the old tree, with everything below it. */
 static int mark_gone(struct changes *c, const struct tree_entry *entry)
 {
 	uint32_t pos;
@@ -35,7 +35,10 @@ static int mark_gone(struct changes *c, const struct tree_entry *entry)
 	return treewalk_see(c->old, pos) < 0 ? error_nomem(c->err) : 0;
 }
 
-/* Only the new tree has it, or in the place of something else. */
+/*
+ * Reports an entry of the new tree: the old tree has no entry of that name
+ * (`is_added`) or another one.
+ */
 static int take_new(struct changes *c, const struct tree_entry *entry,
 		    bool is_added, uint32_t *pos)
 {
@@ -53,7 +56,10 @@ static int take_new(struct changes *c, const struct tree_entry *entry,
 	return 0;
 }
 
-/* Entries of one name. A submodule's commit is not there, whatever its id. */
+/*
+ * Compares entries of one name. A submodule's commit is in another repository,
+ * so the same id on the other side is not the same object.
+ */
 static int compare_entries(struct changes *c,
 			   const struct tree_entry *old_entry,
 			   const struct tree_entry *new_entry, unsigned depth)
@@ -109,11 +115,11 @@ static int merge_entries(struct changes *c, const struct odb_object *old_obj,
 		if (order >= 0)
 			new_more = tree_next(&new_entry, &new_c, algo);
 	}
-	/* A malformed one is left to who reads all of it. */
+	/* A malformed tree: the full walk reports it. */
 	return old_more || new_more;
 }
 
-/* Both are known to differ, and the new one is among what was found. */
+/* The ids are known to differ, and the new tree is in `found` already. */
 static int compare_trees(struct changes *c, uint32_t old_tree,
 			 uint32_t new_tree, unsigned depth)
 {

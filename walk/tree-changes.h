@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a tree has that another, which is much like it, does not have in the
- * same place. Only directories that differ are read, and of these only entries
- * that differ are looked up.
+ * A bounded tree diff: the objects that a tree has and a similar tree does not
+ * have at the same path. Only directories that differ are read, and only
+ * entries that differ are looked up.
  *
- * What is in both, but not in the same place, is found to be new if it did not
- * change in the old one: a file that was copied, but not one that was moved. So
- * this is for trees of which little is new, and no directory.
+ * An object may be in both trees at different paths. A copied file counts as
+ * new. A moved file does not, because its old path marks the file in old->seen.
+ * Use this for trees of which little is new, and no whole directory.
  */
 #ifndef WALK_TREE_CHANGES_H
 #define WALK_TREE_CHANGES_H
@@ -17,15 +17,19 @@
 #include "walk/treewalk.h"
 #include "walk/walk.h"
 
-/* Entries that have no other beside them, and all. */
+/*
+ * Limits of one comparison: new entries without an old one of the same name,
+ * and all new or changed entries.
+ */
 #define TREE_CHANGES_ADDED_MAX 16
 #define TREE_CHANGES_CHANGED_MAX 256
 
 /*
- * Append the trees and blobs of `new_tree` to `found`, some perhaps twice, and
- * mark in old->seen what `old_tree` has in their places, and all that has gone.
- * Returns 0; 1 when more is new than that, or the new tree cannot be read;
- * ERR_MISSING or ERR_CORRUPT for the old one; or ERR_NOMEM.
+ * Appends the new or changed trees and blobs of `new_tree` to `found`, some
+ * perhaps twice. Marks in old->seen the old tree's objects at the same paths,
+ * and those of removed entries. Returns 0; 1 if a limit is exceeded or the new
+ * tree cannot be read; ERR_MISSING or ERR_CORRUPT if the old tree cannot be
+ * read; or ERR_NOMEM.
  */
 int tree_changes_find(struct walk_items *found, struct treewalk *old,
 		      uint32_t old_tree, uint32_t new_tree, struct error *err);

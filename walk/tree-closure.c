@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Level by level: all trees of one depth are known before the first of them is
- * read, so that they can be read by families. Threads share the set; each has a
- * list of what it was the first to find.
+ * Breadth first: all trees of one depth are known before the first of them is
+ * read, so that they can be read family by family. Threads share the set
+ * `seen`. Each thread has a list of the objects that it was the first to find.
  */
 #include <string.h>
 
@@ -18,15 +18,16 @@
 #define CHUNK_HEADS 64
 #define DEFAULT_CACHE_LIMIT ((size_t)16 << 20)
 
-/* From this part of the objects on, look-ups are worth a table. */
+/* If at least this share of the objects is read, a look-up table pays off. */
 #define ACCELERATE_SHARE 64
 
 /* Ids that are looked up together. */
 #define TOGETHER_NR 32
 
 /*
- * Ids that a thread remembers: most that it is told of are among them, if the
- * trees are those of many commits. Else it is spared the page faults.
+ * Ids that a thread remembers. If the trees are those of many commits, most
+ * entries have a remembered id. With few trees, a smaller memory saves page
+ * faults.
  */
 #define RECENT_NR 16384
 #define RECENT_FEW_NR 256
@@ -34,32 +35,36 @@
 
 struct closure;
 
-/* What one thread has. */
+/* The state of one thread. */
 struct lane {
 	struct closure *closure;           /* borrowed */
 	struct tree_family_reader *reader; /* owned; NULL: not needed yet */
-	struct oid *recent;                /* owned: ids that are done with */
-	const struct tree_find *waiting[TOGETHER_NR]; /* to be looked up */
+	struct oid *recent; /* owned: ids that were looked up recently */
+	const struct tree_find *waiting[TOGETHER_NR]; /* ids to look up */
 	size_t waiting_nr;
 	struct walk_items found;
 };
 
 struct closure {
-	struct objspace *space; /* borrowed, and so are these */
+	struct objspace *space; /* borrowed, like the next two */
 	struct bitset *seen;
 	const struct tree_closure_options *options;
 	uint32_t recent_nr; /* of each lane */
-	size_t shared_bits; /* of `seen`, for threads; it grows later */
+	size_t shared_bits; /* threads use `seen` below this; it grows only
+			       between depths */
 	struct item_kinds kinds;
-	uint32_t *trees; /* owned: obj_pos of the trees of this level */
+	uint32_t *trees; /* owned: obj_pos of the trees of this depth */
 	size_t nr, alloc;
-	struct tree_families families; /* of these */
+	struct tree_families families; /* families of `trees` */
 	struct lane *lanes;            /* owned: by thread_nr */
 	unsigned lane_nr;
 	struct progress progress;
 };
 
-/* Found for the first time. Objects outside packs are sorted out later. */
+/*
+ * Whether an object is found for the first time. Objects past shared_bits are
+ * always reported, and take_found() removes duplicates.
+ */
 static bool is_first(struct closure *c, uint32_t obj_pos, bool is_dir)
 {
 	if (obj_pos >= c->shared_bits)
@@ -68,7 +73,7 @@ static bool is_first(struct closure *c, uint32_t obj_pos, bool is_dir)
 	return bitset_claim(c->seen, obj_pos);
 }
 
-/* Look up what is waiting. */
+/* Looks up the waiting ids. */
 static int take_waiting(struct lane *lane)
 {
 	struct closure *c = lane->closure;
@@ -96,8 +101,9 @@ static int take_waiting(struct lane *lane)
 }
 
 /*
- * Whether the thread had this id, as a tree or as a blob, not long ago; from
- * now on it had. Trees and blobs have places of their own.
+ * Whether the thread has looked up this id recently; remembers the id. Trees
+ * and blobs have different slots, so an id that is used as both is noted as
+ * both.
  */
 static bool is_recent(struct lane *lane, const struct tree_find *find)
 {
@@ -139,7 +145,10 @@ static int prepare_lane(struct lane *lane)
 					  sizeof(*lane->recent));
 	if (!lane->recent)
 		return ERR_NOMEM;
-	/* The id of zeros would belong there, this one does not. */
+	/*
+	 * A zeroed slot would match the id of zeros: fill slots 0 and 1 with
+	 * another.
+	 */
 	memset(lane->recent[0].bytes, 0xff, sizeof(lane->recent[0].bytes));
 	memset(lane->recent[1].bytes, 0xff, sizeof(lane->recent[1].bytes));
 	lane->reader = tree_family_reader_new(
@@ -183,7 +192,7 @@ static int add_tree(struct closure *c, uint32_t obj_pos)
 	return 0;
 }
 
-/* Whether it was not in the set, which grows as need be; or ERR_NOMEM. */
+/* Returns 1 if the object is new to `seen`, 0 if not, or ERR_NOMEM. */
 static int see(struct closure *c, uint32_t obj_pos)
 {
 	if (obj_pos >= c->seen->bits &&
@@ -192,7 +201,7 @@ static int see(struct closure *c, uint32_t obj_pos)
 	return bitset_claim(c->seen, obj_pos);
 }
 
-/* As is_first() for an object outside packs; or ERR_NOMEM. */
+/* Like is_first() for an object outside packs; or ERR_NOMEM. */
 static int see_outside(struct closure *c, const struct walk_item *item)
 {
 	int fresh = see(c, item->obj_pos);
@@ -203,7 +212,10 @@ static int see_outside(struct closure *c, const struct walk_item *item)
 	return fresh;
 }
 
-/* Move what a thread has found to the result, and trees to the next level. */
+/*
+ * Moves the objects that a thread has found to the result, and the trees to the
+ * next depth.
+ */
 static int take_found(struct closure *c, struct walk_items *found,
 		      struct walk_items *from)
 {

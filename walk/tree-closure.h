@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Everything that some trees hold, as a set: the enumeration for those who ask
- * neither where an object is nor which commit brought it.
+ * Finds the closure of some trees as a set. This is the enumeration for callers
+ * that need neither the path of an object nor the commit that added it.
  *
- * Each tree is decoded once, next to its delta base, and of one that is stored
- * as a delta only what the delta inserts is looked at (tree-family.h): the rest
- * is in its base, which is in the set too, with all it holds. Whatever is put
- * into the set is looked at sooner or later, and a chain of deltas ends at a
- * tree that is read whole.
+ * Each tree is decoded once, together with its delta base. If a tree is stored
+ * as a delta, only the entries that the delta inserts are looked at
+ * (tree-family.h). The copied entries are in the base, and the base is in the
+ * set with everything below it. Every tree of the set is read, and a delta
+ * chain ends at a tree that is read whole, so no entry is missed.
  */
 #ifndef WALK_TREE_CLOSURE_H
 #define WALK_TREE_CLOSURE_H
@@ -25,18 +25,17 @@
 struct tree_closure_options {
 	unsigned threads;                    /* 0: as many as processors */
 	const struct progress_out *progress; /* NULL: none */
-	size_t cache_limit; /* bytes of decoded trees per thread,
-			       0: the default */
-	bool trees_only;    /* blobs are left out, and not looked up */
+	/* bytes of decoded trees per thread, 0: the default */
+	size_t cache_limit;
+	bool trees_only; /* leave blobs out, and do not look them up */
 };
 
 /*
- * Append to `found` the `nr` trees (obj_pos, any number of times each) and all
- * trees and blobs below them, each once, in no order; but for what is in
- * `seen`. That set has obj_pos of objects that are done with: of a tree in it,
- * all that it holds is in it as well, or not to be found either. What is found
- * is added to it. 0; ERR_MISSING or ERR_CORRUPT for a tree that is not there
- * or cannot be read; ERR_NOMEM.
+ * Appends to `found` the `nr` trees (obj_pos, may repeat) and all trees and
+ * blobs below them, each once, in no order, but not those in `seen`. `seen` has
+ * obj_pos of objects already processed: for each tree in it, the objects below
+ * must be in it as well, or be missing. The objects found are added to `seen`.
+ * Returns 0, ERR_MISSING or ERR_CORRUPT if a tree cannot be read, or ERR_NOMEM.
  */
 int tree_closure_find(struct walk_items *found, struct bitset *seen,
 		      struct objspace *space, const uint32_t *trees, size_t nr,

@@ -11,26 +11,28 @@
 
 enum {
 	/*
-	 * Bases at hand. Above one of them another is kept when it leads to no
-	 * more trees than the heir does: to less than half.
+	 * Maximum number of bases in memory. A base is pushed on top of another
+	 * only if its subfamily is not larger than the heir's, that is less
+	 * than half.
 	 */
 	DEPTH_MAX = 32,
-	/* Entries are told when so many are there. */
+	/* Entries are reported when this many are collected. */
 	FINDS_NR = 256,
 };
 
-/* A tree that others are made from. */
+/* The bytes of a base. */
 struct text {
 	uint8_t *bytes;   /* owned */
-	uint32_t *starts; /* owned: as struct tree_starts has them */
+	uint32_t *starts; /* owned: as in struct tree_starts */
 	size_t alloc, start_alloc;
 	uint32_t nr; /* entries */
 };
 
-/* A base at hand: texts[its depth] is what it says. */
+/* A base in memory: texts[depth of the frame] has its bytes. */
 struct frame {
 	uint32_t tree;
-	uint32_t next; /* made from it, and to be read next; NONE: the heir */
+	/* the next delta of it to read; NONE: the heir is next */
+	uint32_t next;
 };
 
 struct tree_family_reader {
@@ -41,13 +43,15 @@ struct tree_family_reader {
 	const struct tree_families *f; /* borrowed, while running */
 	struct odb_reader *reader;     /* owned */
 	struct tree_splice splice;
-	const struct text *base; /* of the delta that is read */
+	const struct text *base; /* the base of the delta being read */
 	struct frame frames[DEPTH_MAX];
-	struct text texts[DEPTH_MAX + 1]; /* and one in the making */
+	struct text texts[DEPTH_MAX +
+			  1]; /* the last one is for a base being made */
 	unsigned depth;
 	struct tree_find *finds; /* owned */
 	size_t find_nr, find_alloc;
-	size_t told_nr; /* finds before it are of trees that were read */
+	/* finds before this index are of trees read completely */
+	size_t told_nr;
 };
 
 static const uint8_t *old_bytes(void *ctx, uint32_t i)
@@ -57,7 +61,7 @@ static const uint8_t *old_bytes(void *ctx, uint32_t i)
 	return r->base->bytes + r->base->starts[i];
 }
 
-/* Told of the base. */
+/* Does nothing: these entries were reported for the base. */
 static int take_old(void *ctx, uint32_t first, uint32_t last)
 {
 	return 0;
@@ -122,7 +126,7 @@ void tree_family_reader_free(struct tree_family_reader *reader)
 	free(reader);
 }
 
-/* Tell what was found in trees that have been read. */
+/* Reports the entries of the trees read so far. */
 static int tell(struct tree_family_reader *r, struct error *err)
 {
 	size_t nr = r->find_nr;
@@ -136,7 +140,7 @@ static bool is_base(const struct tree_families *f, uint32_t tree)
 	return f->eldest[tree] != NONE;
 }
 
-/* Make room for a tree of `len` bytes, whose starts the splice has made. */
+/* Makes room for a tree of `len` bytes, and takes over the splice's starts. */
 static int make_text(struct tree_family_reader *r, struct text *text,
 		     size_t len)
 {
@@ -154,7 +158,7 @@ static int make_text(struct tree_family_reader *r, struct text *text,
 	return 0;
 }
 
-/* Read a tree as any object; `text` NULL: nothing is made from it. */
+/* Reads a tree like any object. `text` NULL: no tree is made from it. */
 static int read_whole(struct tree_family_reader *r, uint32_t tree,
 		      struct text *text, struct error *err)
 {
@@ -177,7 +181,7 @@ static int read_whole(struct tree_family_reader *r, uint32_t tree,
 	return 0;
 }
 
-/* Read what is stored as a delta of `base`. */
+/* Reads a tree that is stored as a delta of `base`. */
 static int read_delta(struct tree_family_reader *r, uint32_t tree,
 		      const struct text *base, struct text *text)
 {
@@ -206,7 +210,7 @@ static int read_delta(struct tree_family_reader *r, uint32_t tree,
 			   base->starts[base->nr], delta, entry.size);
 }
 
-/* Read a tree, from its base if that will do. */
+/* Reads a tree, from its base if possible. */
 static int read_tree(struct tree_family_reader *r, uint32_t tree,
 		     const struct text *base, struct text *text,
 		     struct error *err)
@@ -228,7 +232,7 @@ static int read_tree(struct tree_family_reader *r, uint32_t tree,
 	return ret;
 }
 
-/* Announce that a tree will be read. */
+/* Prefetches the bytes of a tree that is read soon. */
 static void prefetch(const struct tree_families *f, uint32_t tree)
 {
 	struct pack *pack;
@@ -240,7 +244,7 @@ static void prefetch(const struct tree_families *f, uint32_t tree)
 	pack_prefetch(pack, offset + 64);
 }
 
-/* The last tree that is made from the base on top takes its place. */
+/* Reads the last delta of the base on top, which takes the base's place. */
 static int read_heir(struct tree_family_reader *r, struct error *err)
 {
 	struct frame *top = &r->frames[r->depth - 1];
@@ -260,7 +264,7 @@ static int read_heir(struct tree_family_reader *r, struct error *err)
 	return ret;
 }
 
-/* Read one of the trees that are made from the base on top. */
+/* Reads the next delta of the base on top. */
 static int read_next(struct tree_family_reader *r, struct error *err)
 {
 	const struct tree_families *f = r->f;

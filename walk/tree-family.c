@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding the families of trees. Reading them: tree-family-read.c */
+/* Finding the families of trees. Reading them: tree-family-read.c. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -9,14 +9,17 @@
 #define NONE TREE_FAMILIES_NONE
 
 enum {
-	/* A place is an offset below and a pack above these bits. */
+	/*
+	 * A place (sort key) has the offset in these low bits, and the pack
+	 * above.
+	 */
 	OFFSET_BITS = 48,
 	PACKS_MAX = 1 << (64 - OFFSET_BITS),
-	/* Trees that a thread takes at a time when bases are found. */
+	/* Trees that a thread takes at a time when it looks for bases. */
 	CHUNK_TREES = 4096,
 };
 
-#define PLACE_NONE UINT64_MAX /* in no pack, or in too many */
+#define PLACE_NONE UINT64_MAX /* in no pack, or too many packs */
 
 static uint64_t place_of(const struct objspace *space, uint32_t obj_pos)
 {
@@ -29,7 +32,7 @@ static uint64_t place_of(const struct objspace *space, uint32_t obj_pos)
 		return PLACE_NONE;
 	at = odb_locate(odb, obj_pos, &idx_pos);
 	offset = pack_idx_offset(&at->pack->idx, idx_pos);
-	if (offset >> OFFSET_BITS) /* as wrong indexes have it */
+	if (offset >> OFFSET_BITS) /* a damaged index */
 		return PLACE_NONE;
 	return (uint64_t)(at - odb->packs) << OFFSET_BITS | offset;
 }
@@ -46,14 +49,18 @@ bool tree_families_at(const struct tree_families *f, uint32_t tree,
 	return true;
 }
 
-/* While they are found. */
+/* Working state of the search for families. */
 struct search {
 	struct tree_families *f;
-	uint32_t *base; /* owned: by tree, or NONE */
-	uint32_t *size; /* owned: trees that are made from it, and itself */
+	uint32_t *base; /* owned: by tree, its base, or NONE */
+	uint32_t *size; /* owned: by tree, the size of its subfamily, itself
+			   included */
 };
 
-/* The tree at a place, before tree i and probably not far from it; or NONE. */
+/*
+ * Returns the tree at a place, or NONE. The tree comes before tree i, and
+ * probably not far before.
+ */
 static uint32_t find_before(const struct tree_families *f, uint32_t i,
 			    uint64_t place)
 {
@@ -103,8 +110,10 @@ static int find_bases(void *ctx, unsigned thread_nr, size_t task_nr,
 	return 0;
 }
 
-/* Bases come first: backwards, of each tree all that is made from it is known
- * when its turn comes. */
+/*
+ * A base comes before its deltas. Going backwards, the whole subfamily of a
+ * tree is known when the tree is reached.
+ */
 static void link_trees(struct search *s)
 {
 	struct tree_families *f = s->f;
@@ -126,7 +135,7 @@ static void link_trees(struct search *s)
 	}
 }
 
-/* They were found from the last to the first. */
+/* The heads were found from the last to the first. */
 static void reverse_heads(struct tree_families *f)
 {
 	for (size_t i = 0; i < f->head_nr / 2; i++) {

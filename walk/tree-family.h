@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Many trees of packs, read family by family: a tree, those that are stored as
- * deltas of it, those that are deltas of these.
+ * Reads many trees of packs family by family: a tree, the trees stored as
+ * deltas of it, the deltas of these, and so on.
  *
  *	pack    |  A  |  B(A)  |  C(B)  |  D(A)  |  E(C)  |  F  |
  *	families   A -- B -- C -- E                         F
  *	            \-- D
  *
- * Depth first: a tree is made from its base while that is at hand, and what the
- * delta copies is not looked at, only what it inserts (tree-splice.h). Nothing
- * is kept for later but the bases on the way from the family's head to where
- * the reading stands, and of these only those that have more than one delta
- * still to come: the largest part of a family is read last, in place of its
- * base. So there are never more than log2(n) + 1 of n trees in memory.
+ * The order is depth first: a tree is made from its base while the base is in
+ * memory. Only the entries that a delta inserts are looked at, not those that
+ * it copies (tree-splice.h). The reader keeps only the bases between the
+ * family's head and the current tree, and of these only bases with further
+ * deltas to read. The largest subtree of a base is read last, in place of the
+ * base. So at most log2(n) + 1 of n trees are in memory.
  *
- * All the entries of all the trees are told, but of a tree that is not its
- * family's head, not those that the delta copies from its base: they are told
- * of the base, or of its base, up to the head, of which all are told.
+ * All entries of a family's head are reported. For any other tree, the entries
+ * that its delta copies are not reported again: they were reported for the
+ * base, for the base's base, or for the head.
  *
- * A tree whose base is not among the trees, or comes later in the pack, is the
- * head of a family of its own: so there are no circles. So is one that is in no
- * pack. Heads are read as any object is. What cannot be made from its base is
- * read so as well, and it is that reading that says what is wrong.
+ * A tree is the head of its own family if its base is not among the trees, if
+ * its base comes later in the pack (so circles are impossible), or if the tree
+ * is in no pack. A head is read like any object. If a tree cannot be made from
+ * its base, it is also read like any object, and that reading reports the
+ * error.
  */
 #ifndef WALK_TREE_FAMILY_H
 #define WALK_TREE_FAMILY_H
@@ -35,16 +36,21 @@
 #include "object/oid.h"
 #include "walk/objspace.h"
 
-/* Immutable once made; threads may share it. Trees are numbered by place. */
+/*
+ * The families of some trees. Immutable once made; threads may share it. A
+ * tree's number is its index in `trees`, called `tree` below.
+ */
 struct tree_families {
 	struct objspace *space;  /* borrowed */
-	struct sort_item *trees; /* owned: value: obj_pos; key: its place, of
-				    what is in packs by pack and offset */
+	struct sort_item *trees; /* owned: value: obj_pos; key: sort key, pack
+				    and offset for trees in packs */
 	size_t nr;
-	uint32_t
-		*eldest; /* owned: the first tree made from this one, or NONE */
-	uint32_t *next;  /* owned: the next one made from the same, or NONE */
-	uint32_t *heir;  /* owned: the one that most are made from, or NONE */
+	uint32_t *eldest; /* owned: by tree, the first tree made from this one,
+			     or NONE */
+	uint32_t *next; /* owned: by tree, the next one made from the same base,
+			   or NONE */
+	uint32_t *heir; /* owned: by tree, the delta of it with the largest
+			   subfamily, or NONE */
 	uint32_t *heads; /* owned: trees that begin a family */
 	size_t head_nr;
 };
@@ -52,33 +58,41 @@ struct tree_families {
 #define TREE_FAMILIES_NONE UINT32_MAX
 
 /*
- * Find the families of `nr` < UINT32_MAX trees (obj_pos, each once), on
- * `threads` threads. 0 or ERR_NOMEM; release in any case.
+ * Finds the families of `nr` < UINT32_MAX trees (obj_pos, each once), on
+ * `threads` threads. Returns 0 or ERR_NOMEM; release in both cases.
  */
 int tree_families_init(struct tree_families *f, struct objspace *space,
 		       const uint32_t *trees, size_t nr, unsigned threads,
 		       struct error *err);
 void tree_families_release(struct tree_families *f);
 
-/* Where a tree is stored; false when it is in no pack (or in too many). */
+/*
+ * Sets *pack and *offset to where a tree is stored. Returns false if the tree
+ * is in no pack, or if there are 65536 packs or more.
+ */
 bool tree_families_at(const struct tree_families *f, uint32_t tree,
 		      struct pack **pack, uint64_t *offset);
 
-/* An entry of one of the trees. */
+/* An entry of a tree. */
 struct tree_find {
-	uint8_t raw[OID_MAX_LEN]; /* its object's id */
+	uint8_t raw[OID_MAX_LEN]; /* id of the entry's object */
 	bool is_dir;
 };
 
-/* What is told: entries that are no submodules, some hundreds at a time. A
- * nonzero return ends the reading and is returned; negative with *err set. */
+/*
+ * Receives entries that are no submodules, some hundreds at a time. A nonzero
+ * return ends the reading and is returned. If it is negative, *err must be set.
+ */
 typedef int (*tree_find_fn)(void *ctx, const struct tree_find *finds, size_t nr,
 			    struct error *err);
 
-/* What one thread needs to read them. */
+/* The state of one thread that reads families. */
 struct tree_family_reader;
 
-/* `cache_limit`: bytes of bases of heads. NULL when out of memory. */
+/*
+ * Makes a reader. `cache_limit`: bytes of delta bases that are kept for reading
+ * heads. `trees_only`: do not report blobs. Returns NULL if memory runs out.
+ */
 struct tree_family_reader *tree_family_reader_new(struct objspace *space,
 						  size_t cache_limit,
 						  bool trees_only,
@@ -86,9 +100,10 @@ struct tree_family_reader *tree_family_reader_new(struct objspace *space,
 void tree_family_reader_free(struct tree_family_reader *reader);
 
 /*
- * Read the families of heads [first, last). 0; ERR_MISSING or ERR_CORRUPT ("not
- * a tree object", "malformed tree", or what objspace_read() says) for a tree
- * that is not there or cannot be read; ERR_NOMEM; or what `fn` returned.
+ * Reads the families of heads [first, last). Returns 0; ERR_MISSING or
+ * ERR_CORRUPT ("not a tree object", "malformed tree", or the message of
+ * objspace_read()) if a tree cannot be read; ERR_NOMEM; or the nonzero value
+ * that `fn` returned.
  */
 int tree_family_reader_run(struct tree_family_reader *reader,
 			   const struct tree_families *families, size_t first,

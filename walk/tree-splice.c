@@ -6,8 +6,10 @@
 #include "pack/delta.h"
 #include "walk/tree-splice.h"
 
-/* An entry in pieces that gets longer than this is left to the plain parser,
- * which does not begin again with each piece. */
+/*
+ * If an entry made of pieces gets longer than this, the plain parser must be
+ * used. Here, each new piece parses the entry from its start.
+ */
 #define PART_LEN_MAX ((size_t)64 << 10)
 
 void tree_splice_init(struct tree_splice *s, const struct tree_splice_ops *ops,
@@ -46,7 +48,7 @@ static int start(struct tree_splice *s)
 	return 0;
 }
 
-/* Take whole entries from the front of *c, as many as there are. */
+/* Takes all complete entries from the front of *c. */
 static int take_entries(struct tree_splice *s, struct cursor *c)
 {
 	struct tree_entry entry;
@@ -75,7 +77,7 @@ int tree_splice_whole(struct tree_splice *s, const uint8_t *bytes, size_t len)
 	return cursor_left(&c) ? ERR_CORRUPT : 0;
 }
 
-/* Take bytes that need not be whole entries, nor begin with one. */
+/* Takes bytes that may begin or end in the middle of an entry. */
 static int take_bytes(struct tree_splice *s, const uint8_t *bytes, size_t len)
 {
 	struct cursor c;
@@ -96,8 +98,8 @@ static int take_bytes(struct tree_splice *s, const uint8_t *bytes, size_t len)
 }
 
 /*
- * The first entry of the base that begins at or after `off`; nr: its end. It
- * is looked for around `near`.
+ * Returns the first entry of the base that begins at or after `off`, or nr at
+ * the base's end. The search starts at entry `near`.
  */
 static uint32_t entry_from(const struct tree_starts *base, uint32_t near,
 			   uint32_t off)
@@ -105,7 +107,7 @@ static uint32_t entry_from(const struct tree_starts *base, uint32_t near,
 	const uint32_t *at = base->starts;
 	uint32_t lo = near, hi = near, step = 1;
 
-	/* starts[hi] is not before off; what is before lo is. */
+	/* Invariant: at[hi] >= off, and at[lo - 1] < off. */
 	while (lo && at[lo - 1] >= off) {
 		hi = lo - 1;
 		lo = lo > step ? lo - step : 0;
@@ -127,7 +129,7 @@ static uint32_t entry_from(const struct tree_starts *base, uint32_t near,
 	return lo;
 }
 
-/* Take bytes [off, end) of the base, all in its entry i. */
+/* Takes bytes [off, end) of the base, all in its entry i. */
 static int take_piece(struct tree_splice *s, const struct tree_starts *base,
 		      uint32_t i, uint32_t off, uint32_t end)
 {
@@ -136,7 +138,7 @@ static int take_piece(struct tree_splice *s, const struct tree_starts *base,
 		end - off);
 }
 
-/* In steps of a constant length, which compilers turn into vectors. */
+/* Steps of constant length let compilers use vector instructions. */
 static void copy_shifted(uint32_t *restrict to, const uint32_t *restrict from,
 			 uint32_t nr, uint32_t shift)
 {
@@ -149,7 +151,7 @@ static void copy_shifted(uint32_t *restrict to, const uint32_t *restrict from,
 		to[i] = from[i] + shift;
 }
 
-/* Take entries [first, last) of the base as they are. */
+/* Takes entries [first, last) of the base as they are. */
 static int take_range(struct tree_splice *s, const struct tree_starts *base,
 		      uint32_t first, uint32_t last)
 {
@@ -177,28 +179,30 @@ static uint32_t min_u32(uint32_t a, uint32_t b)
 
 /* ---- what deltas say */
 
-/* An instruction, and where in the base it copies from. */
+/* A delta instruction, and which entries of the base a copy covers. */
 struct splice_op {
 	const uint8_t *insert; /* NULL: a copy */
 	uint32_t off, len;
-	uint32_t first; /* entries of the base: the first that begins in what */
-	uint32_t last;  /* is copied, the first that begins behind it */
+	uint32_t first; /* first entry of the base that begins in the copied
+			   range */
+	uint32_t last; /* first entry of the base that begins after the range */
 };
 
-/* Instructions that are looked at together. */
+/* Instructions that are processed together. */
 #define OPS_TOGETHER 32
 
-/* Where the reading of a delta is. */
+/* Position in a delta. */
 struct splice_run {
 	const struct tree_starts *base;
 	struct cursor c;
-	uint64_t density; /* entries in 2^32 bytes of the base, about */
-	uint32_t near;    /* an entry near what is copied next */
+	uint64_t density; /* about how many entries are in 2^32 bytes of the
+			     base */
+	uint32_t near;    /* an entry near the next copy */
 };
 
 /*
- * Find the entries that a copy is of, and load those that it copies a part of:
- * they are in random places.
+ * Finds the entries that a copy covers, and prefetches those covered in part,
+ * whose bytes are at random places.
  */
 static void locate(struct tree_splice *s, struct splice_run *r,
 		   struct splice_op *op)
@@ -216,7 +220,9 @@ static void locate(struct tree_splice *s, struct splice_run *r,
 	r->near = op->last;
 }
 
-/* Take the next instructions; returns how many, or negative. */
+/*
+ * Reads the next instructions. Returns their number, or a negative error code.
+ */
 static int take_ops(struct tree_splice *s, struct splice_run *r,
 		    struct splice_op *ops)
 {
@@ -238,7 +244,7 @@ static int take_ops(struct tree_splice *s, struct splice_run *r,
 	return more < 0 ? more : nr;
 }
 
-/* Take what a copy is of. */
+/* Takes the entries, and parts of entries, that a copy covers. */
 static int take_copy(struct tree_splice *s, const struct tree_starts *base,
 		     const struct splice_op *op)
 {
@@ -249,7 +255,10 @@ static int take_copy(struct tree_splice *s, const struct tree_starts *base,
 	if (starts[i] > op->off)
 		ret = take_piece(s, base, i - 1, op->off,
 				 min_u32(starts[i], end));
-	/* Until both are between two entries. */
+	/*
+	 * Take whole entries as bytes until the new tree is between two
+	 * entries.
+	 */
 	for (; !ret && s->part.len && starts[i] < end; i++)
 		ret = take_piece(s, base, i, starts[i],
 				 min_u32(starts[i + 1], end));

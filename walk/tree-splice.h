@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a delta makes of a tree, entry by entry: which entries of its base come
- * back as they are, and which are new.
+ * Applies a delta to a tree entry by entry: which entries of the base are
+ * copied as they are, and which are new.
  *
  *	base    |  e0  |  e1  |  e2  |  e3  |  e4  |
  *	delta    copy------------xx     insert    copy-------------
  *	made    |  e0  |  e1  |  e2 x..yyyy  |  e3  |  e4  |
  *	         taken   taken   ^ parsed      taken  taken
  *
- * A delta says which stretches of its base come back. Where such a stretch
- * begins at an entry of the base while the new tree is between two entries,
- * all entries that lie in it whole are entries of the new tree: parsing goes
- * forward from where it stands and sees the same bytes. So they are taken, by
- * number, and only the few entries at the seams are put together and parsed.
+ * A delta copies ranges of its base. If a copied range begins at an entry of
+ * the base, and the new tree is between two entries, then all entries that lie
+ * completely in the range are entries of the new tree: parsing the new tree
+ * there would read the same bytes. These entries are taken by number. Only the
+ * few entries at the ends of ranges are assembled and parsed.
  *
- * The new tree is what is taken and what is parsed, so that who knows all that
- * the base holds need look at what is parsed only. A parsed entry may be in the
- * base as well. One thread.
+ * The new tree consists of the entries taken and the entries parsed. A caller
+ * that knows all objects of the base only needs to look at the parsed ones. A
+ * parsed entry may be in the base as well. One thread.
  */
 #ifndef WALK_TREE_SPLICE_H
 #define WALK_TREE_SPLICE_H
@@ -30,18 +30,23 @@
 #include "object/parse.h"
 #include "walk/objspace.h"
 
-/* What the owner of a splice does. A negative return is ERR_NOMEM. */
+/* Callbacks of a splice's owner. A negative return means ERR_NOMEM. */
 struct tree_splice_ops {
-	/* The bytes of entry i of the base, which begin there and last to its
-	 * end; valid until the next call of one of these. */
+	/*
+	 * Returns the bytes of the base's entry i, up to the entry's end; valid
+	 * until the next callback.
+	 */
 	const uint8_t *(*old_bytes)(void *ctx, uint32_t i);
-	/* Entries [first, last) of the base come next. */
+	/* Entries [first, last) of the base come next in the new tree. */
 	int (*take_old)(void *ctx, uint32_t first, uint32_t last);
-	/* This entry comes next; it is valid during the call. */
+	/* This entry comes next in the new tree; valid during the call. */
 	int (*take_new)(void *ctx, const struct tree_entry *entry);
 };
 
-/* Where the entries of a tree begin, and last its length: nr + 1 numbers. */
+/*
+ * Offsets at which the entries of a tree begin, and the tree's length: nr + 1
+ * numbers.
+ */
 struct tree_starts {
 	const uint32_t *starts; /* borrowed */
 	uint32_t nr;
@@ -51,11 +56,13 @@ struct tree_splice {
 	const struct tree_splice_ops *ops; /* borrowed, and so is ctx */
 	void *ctx;
 	enum hash_algo algo;
-	bool with_starts; /* what follows is made; may be set between calls */
-	uint32_t *starts; /* owned: of the tree that was made */
+	bool with_starts; /* fill in `starts`; may be set between calls */
+	/* owned: as struct tree_starts, of the tree made last */
+	uint32_t *starts;
 	size_t nr, alloc;
-	uint32_t at;     /* where the next entry begins */
-	struct buf part; /* bytes of an entry whose end is still to come */
+	uint32_t at; /* offset of the next entry */
+	/* first bytes of an entry whose end is still to come */
+	struct buf part;
 };
 
 void tree_splice_init(struct tree_splice *s, const struct tree_splice_ops *ops,
@@ -63,21 +70,24 @@ void tree_splice_init(struct tree_splice *s, const struct tree_splice_ops *ops,
 void tree_splice_release(struct tree_splice *s);
 
 /*
- * A tree that is there whole, `len` bytes: all its entries are new. Returns 0,
- * ERR_CORRUPT when tree_next() does not accept them, ERR_UNSUPPORTED when they
- * are 4 GiB or more, or ERR_NOMEM.
+ * Processes a tree of `len` bytes that is stored whole: all its entries are
+ * new. Returns 0, ERR_CORRUPT if tree_next() does not accept the bytes,
+ * ERR_UNSUPPORTED if there are 4 GiB or more, or ERR_NOMEM.
  */
 int tree_splice_whole(struct tree_splice *s, const uint8_t *bytes, size_t len);
 
 /*
- * What a delta makes from `base`. As tree_splice_whole(), but ERR_CORRUPT may
- * also mean that the tree is too odd for this; parsing its bytes decides. What
- * was given out before a failure counts for nothing.
+ * Processes a tree that a delta makes from `base`. Returns like
+ * tree_splice_whole(), but ERR_CORRUPT may also mean that this code cannot
+ * process a valid tree. The caller must then parse the tree's bytes. After a
+ * failure, the entries passed to the callbacks must be discarded.
  */
 int tree_splice_delta(struct tree_splice *s, const struct tree_starts *base,
 		      const uint8_t *delta, size_t delta_len);
 
-/* What to say when the tree `obj_pos` met one of these errors; returns `code`.
+/*
+ * Sets the error for the tree `obj_pos` after one of these codes; returns
+ * `code`.
  */
 int tree_splice_error(int code, struct objspace *space, uint32_t obj_pos,
 		      struct error *err);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading trees as tables. The tables live in a base cache: the key is pack
- * and offset, for others no pack and the object's number.
+ * Reading trees as tables. The tables are in a base cache. The key is pack and
+ * offset; for trees outside packs, no pack and the obj_pos.
  */
 #include <string.h>
 
 #include "base/mem.h"
 #include "walk/tree-store.h"
 
-/* Chains longer than this (circles) are the plain reader's. */
+/* Longer delta chains (or circles) are left to the plain reader. */
 #define CHAIN_MAX 10000
 
 /* Ids that are looked up together. */
@@ -26,9 +26,10 @@ struct tree_store {
 	struct base_cache tables;
 	struct entry_pool pool;
 	bool wants_objects;
-	uint32_t looked_up; /* entries below have been, some at a time */
+	uint32_t looked_up; /* entries below this were looked up, if cheap */
 	struct tree_builder builder;
-	struct link *chain; /* owned: from a tree to its base */
+	struct link *chain; /* owned: the delta chain, from a tree towards its
+			       base */
 	size_t chain_nr, chain_alloc;
 };
 
@@ -43,7 +44,9 @@ struct tree_store *tree_store_new(struct objspace *space, size_t cache_limit,
 	s->limit = cache_limit;
 	s->wants_objects = wants_objects;
 	tree_builder_init(&s->builder, &s->pool, space->odb->algo);
-	/* Whole objects are read in exceptional cases only: no cache. */
+	/*
+	 * No cache: this reader reads whole objects only in exceptional cases.
+	 */
 	s->reader = odb_reader_new(space->odb, 0);
 	if (!s->reader || entry_pool_init(&s->pool) < 0 ||
 	    base_cache_init(&s->tables, cache_limit) < 0) {
@@ -76,7 +79,7 @@ struct entry_pool *tree_store_pool(struct tree_store *store)
 	return &store->pool;
 }
 
-/* Note the objects of some entries, as far as they are in packs. */
+/* Sets obj_pos of those entries whose objects are in packs. */
 static void look_up_some(struct tree_store *s, const uint32_t *entry_nrs,
 			 size_t nr)
 {
@@ -98,8 +101,8 @@ static void look_up_some(struct tree_store *s, const uint32_t *entry_nrs,
 }
 
 /*
- * Look up what is new in the pool, where that costs little. Of a submodule
- * nobody asks for the object.
+ * Looks up the objects of new entries. (Submodules are looked up too, although
+ * no caller asks for them.)
  */
 static void look_up_new(struct tree_store *s)
 {
@@ -116,7 +119,7 @@ static void look_up_new(struct tree_store *s)
 	}
 }
 
-/* A node's data: the number of entries; their numbers; where they start. */
+/* A node's data: the number of entries, their numbers, their starts. */
 static struct tree_table table_of(const struct base_cache_node *node)
 {
 	const uint32_t *data = (const uint32_t *)(const void *)node->data;
@@ -125,7 +128,7 @@ static struct tree_table table_of(const struct base_cache_node *node)
 	return (struct tree_table){data + 1, data + 1 + nr, nr};
 }
 
-/* Keep what the builder has made; pinned. */
+/* Adds the builder's table to the cache; *out is pinned. */
 static int keep_table(struct tree_store *s, const struct pack *pack,
 		      uint64_t offset, struct base_cache_node **out)
 {
@@ -163,8 +166,9 @@ static int push_link(struct tree_store *s, uint64_t offset,
 }
 
 /*
- * Go down from `offset` to a tree whose table there is, *base, pinned; or to
- * one that is stored whole, *base is NULL then.
+ * Follows the delta chain from `offset` to a tree whose table is cached: *base,
+ * pinned. If the chain ends at a tree that is stored whole, *base is NULL.
+ * Returns 0 or a negative error code.
  */
 static int find_base(struct tree_store *s, struct pack *pack, uint64_t offset,
 		     struct base_cache_node **base)
@@ -187,7 +191,7 @@ static int find_base(struct tree_store *s, struct pack *pack, uint64_t offset,
 	return ret;
 }
 
-/* The table of the next tree up the chain; pinned. */
+/* Makes the table of a link from its base's table; *out is pinned. */
 static int make_table(struct tree_store *s, struct pack *pack,
 		      const struct link *link,
 		      const struct base_cache_node *base,
@@ -214,8 +218,9 @@ static int make_table(struct tree_store *s, struct pack *pack,
 }
 
 /*
- * Make the tables up the chain: *node, pinned or NULL, is where they start and
- * then what was made last. On failure it is NULL.
+ * Makes the tables of the chain's trees, from the base to the tree asked for.
+ * On entry, *node is the base's table, pinned, or NULL. On return, *node is the
+ * last table made, pinned; NULL on failure.
  */
 static int climb(struct tree_store *s, struct pack *pack,
 		 struct base_cache_node **node)
@@ -243,7 +248,10 @@ static int read_packed(struct tree_store *s, uint32_t obj_pos,
 	return ret < 0 ? ret : climb(s, pack, out);
 }
 
-/* By the tree's bytes: slow, sure, and it can tell what is wrong. */
+/*
+ * Parses the tree's bytes. This is slower, works for every valid tree, and sets
+ * the error.
+ */
 static int read_plain(struct tree_store *s, uint32_t obj_pos,
 		      struct base_cache_node **out, struct error *err)
 {

@@ -26,7 +26,7 @@ static int take_old(void *ctx, uint32_t first, uint32_t last)
 	return 0;
 }
 
-/* Give those that wait their numbers. */
+/* Numbers the waiting entries. */
 static void settle(struct tree_builder *b)
 {
 	uint32_t nr = b->pool->waiting_nr, entry_nrs[ENTRY_POOL_WAIT_MAX];

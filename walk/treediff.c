@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Merge-comparison of trees as tables of entry numbers: what child and parent
- * have in common is passed over as runs of equal numbers, without a look at
- * names or ids.
+ * Compares trees as tables of entry numbers, in one pass over the sorted
+ * entries. Runs of equal numbers in child and parent are skipped without
+ * reading names or ids.
  */
 #include <string.h>
 
@@ -31,13 +31,13 @@ struct treediff {
 };
 
 /*
- * A parent's tree. Entries before `at` have smaller names than those of the
- * child from `synced` on.
+ * A parent's tree, and how far it was read. All entries before `at` have
+ * smaller names than the child's entries from `synced` on.
  */
 struct side {
 	struct tree tree;
 	uint32_t at;
-	uint32_t synced; /* entry of the child that `at` goes with */
+	uint32_t synced; /* the child's entry that corresponds to `at` */
 };
 
 int treediff_shared_init(struct treediff_shared *shared, size_t nr)
@@ -87,10 +87,10 @@ void treediff_free(struct treediff *d)
 	free(d);
 }
 
-/* What is known of a path. */
+/* Hashes of a path. */
 struct place {
-	uint32_t hash; /* name hash; of a directory to be entered with a slash
-			  after it */
+	uint32_t hash; /* name hash; for a directory to be entered, with a slash
+			  at the end */
 	uint32_t group;
 };
 
@@ -108,10 +108,11 @@ static int append(struct items *list, uint32_t obj_pos, struct place place)
 }
 
 /*
- * Whether a commit before this one has listed the tree; if not, this one is
- * entered. What it listed is complete up to its own parents' trees, which are
- * older still, so by induction the union misses nothing. A commit that comes
- * later must not count: of a tree and its revert each could rely on the other.
+ * Whether an earlier commit has listed the tree; if not, this commit is
+ * recorded. An earlier commit's list is complete except for its own parents'
+ * trees, which are earlier still. By induction, the union misses nothing. A
+ * later commit must not count: if a change is reverted, two commits could each
+ * rely on the other.
  */
 static bool is_listed_before(struct treediff *d, uint32_t tree_pos)
 {
@@ -129,7 +130,7 @@ static bool is_listed_before(struct treediff *d, uint32_t tree_pos)
 	return false;
 }
 
-/* Read the parents' trees that can be had; returns how many. */
+/* Reads the parents' trees that are readable; returns their number. */
 static int open_sides(struct treediff *d, struct side *sides,
 		      const uint32_t *parents, unsigned nr, struct error *err)
 {
@@ -148,7 +149,10 @@ static int open_sides(struct treediff *d, struct side *sides,
 	return (int)opened;
 }
 
-/* Number of equal entries at the front of two arrays of at most `max`. */
+/*
+ * Returns the number of equal entries at the start of two arrays of at least
+ * `max` entries, at most `max`.
+ */
 static uint32_t common_run(const uint32_t *a, const uint32_t *b, uint32_t max)
 {
 	uint32_t i = 0;
@@ -168,8 +172,8 @@ static uint32_t common_run(const uint32_t *a, const uint32_t *b, uint32_t max)
 }
 
 /*
- * Entries that child and side have in common from child's entry `from` on,
- * which the side is at; the side goes past them.
+ * Returns how many entries, from the child's entry `from` on, are equal in
+ * child and side. The side must be at `from`, and moves past these entries.
  */
 static uint32_t skip_common(const struct treediff *d, struct side *side,
 			    const struct tree_table *child, uint32_t from)
@@ -193,7 +197,7 @@ static uint32_t skip_common(const struct treediff *d, struct side *side,
 	return run;
 }
 
-/* Order of the side's entry i against `entry`. */
+/* Compares the name of the side's entry i with that of `entry`. */
 static int cmp_at(const struct treediff *d, const struct side *side, uint32_t i,
 		  const struct tree_entry *entry)
 {
@@ -204,8 +208,9 @@ static int cmp_at(const struct treediff *d, const struct side *side, uint32_t i,
 }
 
 /*
- * Move a side to its first entry that is not before `entry`, entry i of the
- * child. Most often it is there, or as far ahead as the child has gone.
+ * Moves a side to its first entry that is not before `entry`, the child's entry
+ * i. Most often the side is there already, or must move as far as the child has
+ * moved.
  */
 static void seek(const struct treediff *d, struct side *side,
 		 const struct tree_table *child, uint32_t i,
@@ -237,8 +242,8 @@ static void seek(const struct treediff *d, struct side *side,
 	}
 }
 /*
- * Bring a side up to `entry`, entry i of the child. True when the side has an
- * entry of that name, in *found; it is passed then.
+ * Moves a side to `entry`, the child's entry i. Returns true if the side has an
+ * entry of that name. *found is set to its number, and the side moves past it.
  */
 static bool find_in_side(const struct treediff *d, struct side *side,
 			 const struct tree_table *child, uint32_t i,
@@ -255,8 +260,8 @@ static bool find_in_side(const struct treediff *d, struct side *side,
 }
 
 /*
- * Returns true when a side has the same object under `entry`'s name; else
- * *sub lists the sides' directories of that name.
+ * Returns true if a side has the same object under `entry`'s name. If not, sets
+ * *sub to the entry numbers of the sides' directories of that name.
  */
 static bool find_in_sides(const struct treediff *d, struct side *sides,
 			  unsigned nr, const struct tree_table *child,
@@ -271,7 +276,10 @@ static bool find_in_sides(const struct treediff *d, struct side *sides,
 		if (!find_in_side(d, &sides[k], child, i, entry, &found))
 			continue;
 		entry_pool_get(&other, d->pool, found, d->algo);
-		/* A submodule's commit is not there, whatever its id. */
+		/*
+		 * A submodule's commit is in another repository, whatever its
+		 * id.
+		 */
 		if (!tree_entry_is_gitlink(&other) &&
 		    !memcmp(other.oid, entry->oid, hash_len(d->algo)))
 			return true;
@@ -285,7 +293,7 @@ static int diff_tree(struct treediff *d, uint32_t tree_pos,
 		     const uint32_t *parents, unsigned parent_nr,
 		     struct place dir, unsigned depth, struct error *err);
 
-/* A directory that no parent has here. */
+/* Lists a directory that no parent has at this path. */
 static int list_tree(struct treediff *d, uint32_t tree_pos, const uint32_t *sub,
 		     unsigned sub_nr, struct place place, unsigned depth,
 		     struct error *err)
@@ -303,7 +311,7 @@ static int list_tree(struct treediff *d, uint32_t tree_pos, const uint32_t *sub,
 	return diff_tree(d, tree_pos, parents, sub_nr, place, depth + 1, err);
 }
 
-/* Entry i of the child, unless a side has the same. */
+/* Lists the child's entry i, unless a side has the same object there. */
 static int diff_entry(struct treediff *d, const struct tree_table *child,
 		      uint32_t i, struct side *sides, unsigned side_nr,
 		      struct place dir, unsigned depth, struct error *err)
@@ -313,7 +321,7 @@ static int diff_entry(struct treediff *d, const struct tree_table *child,
 	struct place place;
 	unsigned sub_nr;
 
-	/* It points into the pool: not for long. */
+	/* `entry` points into the pool, and is invalid after the next read. */
 	entry_pool_get(&entry, d->pool, child->entries[i], d->algo);
 	if (tree_entry_is_gitlink(&entry) ||
 	    (d->trees_only && !tree_entry_is_dir(&entry)) ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One commit's tree against its parents' trees: the entries that no parent
- * has at the same path. The inner loop of newobj.h.
+ * A tree diff of one commit's tree and its parents' trees: the entries that no
+ * parent has at the same path. This is the inner loop of newobj.h.
  */
 #ifndef WALK_TREEDIFF_H
 #define WALK_TREEDIFF_H
@@ -16,8 +16,9 @@
 #include "walk/objspace.h"
 
 /*
- * For union_only: by packed obj_pos, the number plus one of a commit whose
- * list has this tree (any of them); shared by all threads.
+ * For union_only: which trees were listed. By packed obj_pos: the `order` plus
+ * one of a commit whose list has this tree (any such commit), 0 for none.
+ * Shared by all threads.
  */
 struct treediff_shared {
 	_Atomic uint32_t *listed_by; /* owned; NULL: unused */
@@ -27,12 +28,13 @@ struct treediff_shared {
 int treediff_shared_init(struct treediff_shared *shared, size_t nr);
 void treediff_shared_release(struct treediff_shared *shared);
 
-/* Working memory of one thread: a reader with its cache, and the lists. */
+/* The working memory of one thread: a tree store and the lists. */
 struct treediff;
 
 /*
- * `shared` NULL: complete lists, but for what the options (borrowed for the
- * call) leave out. NULL when out of memory.
+ * Makes a treediff. `shared` NULL: lists are complete, except for objects that
+ * the options leave out. The options are borrowed for the call. Returns NULL if
+ * memory runs out.
  */
 struct treediff *treediff_new(struct objspace *space,
 			      struct treediff_shared *shared,
@@ -40,18 +42,21 @@ struct treediff *treediff_new(struct objspace *space,
 			      size_t cache_limit);
 void treediff_free(struct treediff *d);
 
-/* Valid until the next run. Trees in depth-first order, a tree before its
- * subtrees. */
+/*
+ * The result of a run, valid until the next. Trees come in depth-first order, a
+ * tree before its subtrees.
+ */
 struct treediff_result {
 	const struct newobj *trees, *blobs;
 	size_t tree_nr, blob_nr;
 };
 
 /*
- * Compare tree `tree_pos` with those of `parent_nr` <= NEWOBJ_MAX_PARENTS
- * parents. `order` is the commit's place in the parents-first array. A
- * parent's tree that cannot be read is not compared with; a missing tree of the
- * commit itself is ERR_MISSING, a malformed one ERR_CORRUPT.
+ * Compares tree `tree_pos` with the trees of `parent_nr` <= NEWOBJ_MAX_PARENTS
+ * parents. `order` is the commit's index in the parents-first array. A parent's
+ * tree that cannot be read is ignored. Returns 0, ERR_MISSING if a tree of the
+ * commit is missing, ERR_CORRUPT if one is malformed, or another negative error
+ * code.
  */
 int treediff_run(struct treediff *d, uint32_t tree_pos, const uint32_t *parents,
 		 unsigned parent_nr, uint32_t order,

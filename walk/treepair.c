@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Comparing two trees by a merge of their entries. */
+/* Comparing two trees by a merge of their sorted entries. */
 #include <string.h>
 
 #include "base/buf.h"
@@ -19,7 +19,7 @@ struct pairing {
 static int compare_trees(struct pairing *p, uint32_t new_tree,
 			 uint32_t old_tree, unsigned depth);
 
-/* Entries of one name and kind, with different ids. */
+/* Reports two entries of one name and kind that have different ids. */
 static int pair_entries(struct pairing *p, const struct tree_entry *new_entry,
 			const struct tree_entry *old_entry, unsigned depth)
 {
@@ -75,7 +75,7 @@ static int merge_entries(struct pairing *p, const struct odb_object *new_tree,
 	return 0;
 }
 
-/* 1 when it was read as a tree, 0 when not, or ERR_NOMEM. */
+/* Returns 1 if the object was read and is a tree, 0 if not, or ERR_NOMEM. */
 static int read_tree(struct pairing *p, uint32_t pos, struct odb_object *tree)
 {
 	int ret = objspace_read(p->space, p->reader, pos, tree, NULL);

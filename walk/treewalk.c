@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Plain depth-first walk over trees. */
+/* The plain depth-first walk over trees. */
 #include "object/parse.h"
 #include "walk/treewalk.h"
 
@@ -58,7 +58,10 @@ static int deliver(const struct visit *v, uint32_t obj_pos,
 static int visit_tree(const struct visit *v, uint32_t tree_pos, unsigned depth,
 		      struct error *err);
 
-/* Whether the pathspec has to do with an entry: 1, 0 or ERR_NOMEM. */
+/*
+ * Returns 1 if the pathspec matches an entry, or can match below it, 0 if not,
+ * or ERR_NOMEM.
+ */
 static int is_chosen(struct treewalk *w, const struct tree_entry *entry)
 {
 	size_t path_len = w->path.len;
@@ -164,7 +167,7 @@ static int visit_tree(const struct visit *v, uint32_t tree_pos, unsigned depth,
 	if (ret < 0)
 		return ret;
 	ret = visit_entries(v, &tree, depth, &inner);
-	/* An error that does not know the tree. */
+	/* Entries that cannot be parsed: the error lacks the tree's id. */
 	if (ret < 0 && !inner.code)
 		ret = treewalk_malformed(w, tree_pos, err);
 	else if (ret < 0 && err)

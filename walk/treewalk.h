@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Objects of trees, one after the other: the plain walk, in the order and with
- * the paths that `git rev-list --objects` prints. It is the oracle that tree
- * differences (newobj.h) and bitmaps are tested against.
+ * The plain walk over trees: lists objects one by one, in the order and with
+ * the paths that `git rev-list --objects` prints. Tests compare tree diffs
+ * (newobj.h) and bitmaps with this walk.
  */
 #ifndef WALK_TREEWALK_H
 #define WALK_TREEWALK_H
@@ -21,58 +21,62 @@
 
 /* One walk; one thread. */
 struct treewalk {
-	struct objspace *space;       /* borrowed */
-	struct odb_reader *reader;    /* borrowed */
-	struct bitset seen;           /* by obj_pos: met before, or excluded */
-	const struct pathspec *paths; /* borrowed, may be set; NULL: all. What
-					 it does not list or take is passed
-					 over, and not seen */
-	struct item_kinds kinds;      /* of what was met, but excluded trees */
-	struct buf path;              /* of the current entry */
+	struct objspace *space;    /* borrowed */
+	struct odb_reader *reader; /* borrowed */
+	struct bitset seen; /* by obj_pos: objects met before, or excluded */
+	/*
+	 * borrowed, may be set; NULL: all paths. Objects that the pathspec does
+	 * not match are skipped, and not put into `seen`
+	 */
+	const struct pathspec *paths;
+	struct item_kinds
+		kinds;   /* of the objects met, without excluded trees */
+	struct buf path; /* path of the current entry */
 };
 
 /*
- * Receives each object once, a tree before its entries; `path` is relative to
- * the root ("" for the root itself), valid during the call. A negative return
- * ends the walk; a positive one for a tree passes over its entries.
+ * Receives each object once, a tree before its entries. `path` is relative to
+ * the root ("" for the root itself), and valid during the call. A negative
+ * return ends the walk. A positive one for a tree skips the tree's entries.
  */
 typedef int (*treewalk_fn)(void *ctx, uint32_t obj_pos, enum object_type type,
 			   const char *path, size_t path_len,
 			   struct error *err);
 
-/* 0 or ERR_NOMEM; release in any case. */
+/* Returns 0 or ERR_NOMEM; release in both cases. */
 int treewalk_init(struct treewalk *w, struct objspace *space,
 		  struct odb_reader *reader);
 void treewalk_release(struct treewalk *w);
 
 /*
- * Mark an object seen. Returns 1 when it was not before, 0 when it was, or
- * ERR_NOMEM.
+ * Puts an object into w->seen. Returns 1 if the object is new there, 0 if not,
+ * or ERR_NOMEM.
  */
 int treewalk_see(struct treewalk *w, uint32_t obj_pos);
 
 /*
- * Walk a tree whose path is `path`, delivering what was not seen yet. An object
- * that is met both as a tree and as a blob is ERR_CORRUPT. `fn`
- * NULL: only mark (how excluded trees are painted), whatever w->paths; an
- * excluded tree that is missing is passed over then.
+ * Walks a tree at `path`, and delivers the objects that are not in w->seen.
+ * With `fn` NULL, objects are only put into w->seen, to exclude them: w->paths
+ * is ignored, and a missing tree is skipped. Returns 0, ERR_CORRUPT if an
+ * object is met both as a tree and as a blob, or another negative error code.
  */
 int treewalk_run(struct treewalk *w, uint32_t tree_pos, const char *path,
 		 treewalk_fn fn, void *ctx, struct error *err);
 
 /*
- * Read a tree at a depth below the root of a walk: 0, or negative and named in
- * the error when it is missing, no tree, or nested too deeply. Release it with
- * odb_object_release() in the first case.
+ * Reads a tree at a depth below the root of a walk. Returns 0, and the caller
+ * releases *tree with odb_object_release(). Returns a negative error code, with
+ * the tree's id in the error, if the tree is missing, is no tree, or is nested
+ * too deeply.
  */
 int treewalk_read(struct treewalk *w, uint32_t tree_pos, unsigned depth,
 		  struct odb_object *tree, struct error *err);
 
-/* The error for a tree whose entries cannot be parsed: ERR_CORRUPT. */
+/* Sets the error "malformed tree: <id>"; returns ERR_CORRUPT. */
 int treewalk_malformed(struct treewalk *w, uint32_t tree_pos,
 		       struct error *err);
 
-/* Lengthen the path by a component. 0 or ERR_NOMEM. */
+/* Appends an entry's name to w->path. Returns 0 or ERR_NOMEM. */
 int treewalk_enter(struct treewalk *w, const struct tree_entry *entry);
 
 #endif

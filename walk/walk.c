@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* State of a walk, and its tips. The enumeration: enumerate.c */
+/* State of a walk, and its tips. The enumeration is in enumerate.c. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -7,7 +7,7 @@
 #include "repo/shallow.h"
 #include "walk/walk.h"
 
-/* The main reader decodes commits and the trees of fill-ins. */
+/* The main reader decodes commits, and the trees of fill-in walks. */
 #define READER_CACHE_LIMIT ((size_t)16 << 20)
 
 static int add_shallow(void *ctx, const struct oid *oid)
@@ -15,7 +15,7 @@ static int add_shallow(void *ctx, const struct oid *oid)
 	return oidmap_put(ctx, oid, 0);
 }
 
-/* Add the ids of the repository's shallow file, if there is one. */
+/* Adds the ids of the repository's shallow file, if the file exists. */
 static int load_shallow_file(struct walk *w, struct error *err)
 {
 	int ret = repo_shallow_each(w->odb->repo, add_shallow, &w->shallow,
@@ -111,7 +111,10 @@ static int add_commit(struct walk *w, struct walk_tips *tips, uint32_t obj_pos,
 	return 0;
 }
 
-/* Replace *oid by what the tag names, an object of type *type. */
+/*
+ * Sets *oid to the object that the tag names, and *type to the type that the
+ * tag states.
+ */
 static int follow_tag(struct walk *w, uint32_t obj_pos, struct oid *oid,
 		      enum object_type *type, struct error *err)
 {
@@ -133,7 +136,8 @@ static int follow_tag(struct walk *w, uint32_t obj_pos, struct oid *oid,
 static int add_tip(struct walk *w, struct walk_tips *tips,
 		   const struct oid *oid, enum tip_care care, struct error *err)
 {
-	enum object_type named = OBJ_NONE; /* by a tag */
+	enum object_type named =
+		OBJ_NONE; /* the type that the last tag stated */
 	bool lenient = care == TIP_LENIENT;
 	struct oid at = *oid;
 

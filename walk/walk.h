@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From a request (ids to reach, ids not to reach) to the list of objects,
+ * Lists the objects of a request (ids to reach, ids not to reach) by walking,
  * without bitmaps.
  *
  * A `struct walk` is the working state of one request or command: object
- * numbers, commits loaded so far, one reader. One thread.
+ * numbers, the commits loaded so far, and one reader. It is used by one thread.
  */
 #ifndef WALK_WALK_H
 #define WALK_WALK_H
@@ -27,23 +27,29 @@ struct walk {
 	struct objspace space;
 	struct odb_reader *reader; /* owned */
 	struct history history;
-	struct oidmap shallow; /* commits without parents */
+	/* ids of commits that count as having no parents */
+	struct oidmap shallow;
 };
 
 /*
- * Prepare. `shallow`: ids of commits to treat as having no parents, besides
- * those of the repository's own shallow file. On failure *w is released.
+ * Opens a walk. `shallow` has ids of commits to treat as having no parents, in
+ * addition to those of the repository's own shallow file. Returns 0 or a
+ * negative error code; on failure *w is released.
  */
 int walk_open(struct walk *w, const struct odb *odb, const struct oid *shallow,
 	      size_t shallow_nr, struct error *err);
 void walk_close(struct walk *w);
 
-/* An object with what the delta search and the hash cache want to know. */
+/*
+ * An object, and what the delta search and the hash cache of a bitmap need to
+ * know about the object.
+ */
 struct walk_item {
 	uint32_t obj_pos;
-	uint32_t name_hash; /* of one of its paths; 0 for commits and tags */
-	uint32_t group;     /* of that path, as options.grouping says */
-	uint8_t type;       /* enum object_type */
+	/* of one path of the object; 0 for commits and tags */
+	uint32_t name_hash;
+	uint32_t group; /* group of the same path, by options.grouping */
+	uint8_t type;   /* enum object_type */
 };
 
 struct walk_items {
@@ -54,14 +60,15 @@ struct walk_items {
 int walk_items_append(struct walk_items *list, uint32_t obj_pos,
 		      enum object_type type, uint32_t name_hash);
 
-/* Append an item that was found. 0 or ERR_NOMEM. */
+/* Appends a copy of *item. Returns 0 or ERR_NOMEM. */
 int walk_items_add(struct walk_items *list, const struct walk_item *item);
 
-/* A tip sorted by what it is: tags are followed. */
+/* Tips sorted by type. A tag is followed to the object that the tag names. */
 struct walk_tips {
-	uint32_t *commits; /* owned: commit_nr */
+	uint32_t *commits; /* owned: commit_nr of each commit */
 	size_t commit_nr, commit_alloc;
-	struct walk_items others; /* tags passed on the way, trees, blobs */
+	/* the tags that were followed, trees, blobs */
+	struct walk_items others;
 };
 
 #define WALK_TIPS_INIT                                                         \
@@ -75,77 +82,90 @@ struct walk_tips {
 void walk_tips_release(struct walk_tips *tips);
 
 /*
- * Add an id to the tips. `lenient` (haves): an object that is not there, or
- * broken, is left out and 0 returned.
+ * Adds an id to the tips. Returns 0 or a negative error code. With `lenient`
+ * (for haves), an object that is missing or broken is left out, and 0 is
+ * returned.
  */
 int walk_add_tip(struct walk *w, struct walk_tips *tips, const struct oid *oid,
 		 bool lenient, struct error *err);
 
 /*
- * As walk_add_tip(), not lenient, but a commit is not read, only looked for:
- * a bitmap may say all about it, and who walks from it reads it.
+ * Does the same as walk_add_tip() with `lenient` false, but a commit is only
+ * looked up and not read. A bitmap may make reading the commit unnecessary; a
+ * walk that starts from the commit reads it.
  */
 int walk_add_tip_unread(struct walk *w, struct walk_tips *tips,
 			const struct oid *oid, struct error *err);
 
-/* The same for what is known to be a commit. */
+/*
+ * Adds an object that is known to be a commit, without reading the commit.
+ * Returns 0 or a negative error code.
+ */
 int walk_add_commit_unread(struct walk *w, struct walk_tips *tips,
 			   uint32_t obj_pos, struct error *err);
 
-/* How to enumerate. */
+/* Options of an enumeration. */
 struct walk_options {
-	bool objects; /* trees, blobs and tags too; else commits only */
+	bool objects; /* list trees, blobs and tags too; false: commits only */
 	/*
-	 * Leave out everything that is in a boundary commit's tree at any path,
-	 * as `git rev-list --objects` does. Without it objects that merely
-	 * moved are listed again.
+	 * Leave out each object that a boundary commit's tree has at any path,
+	 * as `git rev-list --objects` does. If false, an object that only moved
+	 * to another path is listed again.
 	 */
 	bool exclude_boundary;
 	/*
-	 * Leave out everything that the haves reach, and note it in the result,
-	 * where that can be found and is not much more than what is wanted.
+	 * Leave out all objects that the haves reach, and put these into the
+	 * result's `uninteresting`. This is done only if the haves' history can
+	 * be read and is not much longer than the wanted history.
 	 */
 	bool exclude_uninteresting;
 	/*
-	 * With exclude_uninteresting and set_only, where little is new: what
-	 * differs from the newest commit that is had, place by place
-	 * (tree-changes.h). Only what is had in these places is noted, and what
-	 * is had elsewhere, a file that was copied or changed back, is listed.
+	 * May be used with exclude_uninteresting and set_only: if few commits
+	 * are wanted, compare their trees with the newest uninteresting
+	 * commit's tree, path by path (tree-changes.h). The uninteresting
+	 * objects are then only those at paths that changed. An object that the
+	 * client has at another path (a file that was copied or changed back)
+	 * is listed.
 	 */
 	bool use_tree_changes;
 	bool exact_commits; /* see revwalk.h */
 	bool keep_lists;    /* fill in result->lists */
-	bool missing_blobs; /* list blobs that are not there, too */
+	bool missing_blobs; /* list blobs that are missing, too */
 	/*
-	 * Only which objects is wanted: they come in no order, without name
-	 * hash and group, and parents_first is not made. The cheapest way to
-	 * enumerate a whole history. Not with keep_lists.
+	 * Only the set of objects is needed: they come in no order, without
+	 * name hash and group, and result->parents_first is not filled in. This
+	 * is the cheapest way to enumerate a whole history. Not allowed with
+	 * keep_lists.
 	 */
 	bool set_only;
-	enum name_grouping grouping; /* of what is found */
+	/* how `group` of the objects is computed */
+	enum name_grouping grouping;
 	/*
-	 * What the result leaves out, but for the wants themselves; with
-	 * filter_wants these as well. NULL: nothing. Not with keep_lists.
+	 * The filter of the result, or NULL for none. The wants themselves pass
+	 * in any case, unless filter_wants is set. Not allowed with keep_lists.
 	 */
 	const struct filter *filter;
 	bool filter_wants;
 	unsigned threads;      /* 0: as many as processors */
-	uint64_t memory_limit; /* with keep_lists: as in newobj.h */
+	uint64_t memory_limit; /* with keep_lists: memory_limit of newobj.h */
 	const struct progress_out *progress; /* NULL: none */
 };
 
 struct walk_result {
-	struct revwalk_result revs;  /* commits newest first, and boundary */
-	struct walk_items objects;   /* tags; then trees and blobs in the order
-					of their commits in a pack; each once */
-	uint32_t *parents_first;     /* owned: the commits branch by branch, in
-					the order of `lists` */
-	size_t trunk_nr;             /* how many of these the first want
-					reaches; they come first */
+	/* commits, newest first, and their boundary */
+	struct revwalk_result revs;
+	struct walk_items objects; /* tags, then trees and blobs, each once.
+				      Trees and blobs come in the order of their
+				      commits in a pack */
+	uint32_t *parents_first;   /* owned: the commits (commit_nr), parents
+				      first, branch by branch. `lists` has the
+				      same order */
+	size_t trunk_nr; /* how many commits of parents_first the first want
+			    reaches; these come first */
 	struct newobj_set lists;     /* new(c); only with keep_lists */
-	struct bitset uninteresting; /* by obj_pos: trees and blobs that
-			      exclude_uninteresting has left out; no words: it
-			      was not done */
+	struct bitset uninteresting; /* by obj_pos: trees and blobs left out
+					because of exclude_uninteresting. No
+					words: nothing was left out */
 };
 
 #define WALK_RESULT_INIT                                                       \
@@ -157,10 +177,11 @@ struct walk_result {
 void walk_result_release(struct walk_result *result);
 
 /*
- * The place in parents_first of the i-th commit of a pack: the trunk from its
- * newest commit to its oldest, then the other branches. What a commit reaches
- * then lies in few runs, so that bitmaps over a pack of this order are small.
- * Only after an enumeration with objects and without set_only.
+ * Returns the index in parents_first of the i-th commit of a pack. A pack has
+ * the trunk from its newest commit to its oldest, then the other branches. The
+ * objects that one commit reaches then form few runs, so bitmaps over a pack in
+ * this order are small. Call this only after an enumeration with objects and
+ * without set_only.
  */
 static inline size_t walk_result_place(const struct walk_result *result,
 				       size_t i)
@@ -171,7 +192,7 @@ static inline size_t walk_result_place(const struct walk_result *result,
 			    : result->revs.nr - 1 - (i - trunk_nr);
 }
 
-/* The i-th commit (commit_nr) of a pack. */
+/* Returns the i-th commit (commit_nr) of a pack. */
 static inline uint32_t walk_result_commit(const struct walk_result *result,
 					  size_t i)
 {
@@ -179,18 +200,19 @@ static inline uint32_t walk_result_commit(const struct walk_result *result,
 }
 
 /*
- * Enumerate what `wants` reach and `haves` do not. Objects behind haves other
- * than commits (a tag's tree, a blob) are excluded too. An object that cannot
- * be found is ERR_MISSING.
+ * Lists the objects that `wants` reach and `haves` do not. Objects of haves
+ * that are no commits (the tree that a tag names, a blob) are excluded too.
+ * Returns 0, ERR_MISSING if a wanted object cannot be found, or another
+ * negative error code.
  */
 int walk_enumerate(struct walk_result *result, struct walk *w,
 		   const struct walk_tips *wants, const struct walk_tips *haves,
 		   const struct walk_options *options, struct error *err);
 
 /*
- * The same where the caller has found out which commits: result->revs has them,
- * parsed and in any order, and their boundary, and no other commit is looked
- * at.
+ * Does the same as walk_enumerate() for commits that the caller has selected.
+ * result->revs holds them, parsed and in any order, and their boundary. No
+ * other commit is read.
  */
 int walk_enumerate_commits(struct walk_result *result, struct walk *w,
 			   const struct walk_tips *wants,
