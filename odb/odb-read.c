@@ -27,8 +27,7 @@
 
 #define SPARE_DEPTH_MAX 16 /* nested searches for copies of bases */
 #define SPARE_CACHE_LIMIT ((size_t)8 << 20)
-#define PEEL_DEPTH_MAX                                                         \
-	4096 /* ids of tags are not verified, so tags could form a cycle */
+#define PEEL_DEPTH_MAX 4096 /* unverified tags could form a cycle */
 
 struct odb_reader {
 	const struct odb *odb;    /* borrowed */
