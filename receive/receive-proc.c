@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The conversation with the proc-receive hook. */
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "receive/receive-hooks.h"
 #include "receive/receive-proc.h"
@@ -12,7 +14,8 @@
 #include "sys/thread.h"
 #include "wire/fdio.h"
 
-#define ERRORS_MAX 4096 /* bytes of standard error in one read */
+#define MESSAGES_MAX (64 << 10) /* bytes that wait, see struct proc */
+#define ERRORS_MAX 4096         /* bytes of standard error in one read */
 
 /*
  * One run of the hook, by two threads. One thread exchanges pkt-lines with the
@@ -23,6 +26,11 @@ struct proc {
 	struct sys_child child;
 	struct pktline_reader in;
 	struct pktline_writer out;
+	/*
+	 * Messages about the report. They wait for the end of the hook's
+	 * standard error: sent at once, they could end up inside a line.
+	 */
+	struct buf messages;
 	bool options;    /* the hook takes push options */
 	bool has_report; /* reading the report began */
 	bool is_wrong;   /* a line of the report is malformed or refuses */
@@ -118,9 +126,23 @@ static int take_option(struct receive_command *cmd, enum hash_algo algo,
 	return rewrite->ref ? 0 : ERR_NOMEM;
 }
 
+/* Add a message about the report. Returns 1 or ERR_NOMEM. */
+__attribute__((format(printf, 2, 3))) static int complain(struct buf *messages,
+							  const char *fmt, ...)
+{
+	va_list ap;
+	int ret;
+
+	va_start(ap, fmt);
+	ret = buf_vprintf(messages, fmt, ap);
+	va_end(ap);
+	return ret < 0 ? ERR_NOMEM : 1;
+}
+
 /* Take "ok <ref>" or "ng <ref> <why>". */
-static int take_status(struct receive *r, struct receive_command **at,
-		       const char *status, const char *ref, const char *why)
+static int take_status(struct buf *messages, struct receive *r,
+		       struct receive_command **at, const char *status,
+		       const char *ref, const char *why)
 {
 	struct receive_command *cmd;
 	const char *wrong = NULL;
@@ -129,12 +151,11 @@ static int take_status(struct receive *r, struct receive_command **at,
 	*at = NULL;
 	pktline_quote(quoted, ref);
 	if (strcmp(status, "ok") != 0 && strcmp(status, "ng") != 0) {
-		receive_peer_tell(
-			&r->peer,
+		return complain(
+			messages,
 			"error: proc-receive reported bad status '%s' on "
 			"ref '%s'\n",
 			pktline_quote(other, status), quoted);
-		return 1;
 	}
 	cmd = find(&r->request, ref);
 	if (!cmd)
@@ -142,12 +163,11 @@ static int take_status(struct receive *r, struct receive_command **at,
 	else if (!is_for_hook(cmd))
 		wrong = "unexpected";
 	if (wrong) {
-		receive_peer_tell(
-			&r->peer,
+		return complain(
+			messages,
 			"error: proc-receive reported status on %s ref: "
 			"%s\n",
 			wrong, quoted);
-		return 1;
 	}
 	cmd->is_told = true;
 	cmd->in_rewrite = false;
@@ -167,29 +187,35 @@ static char *split_space(char *text)
 	return space;
 }
 
-int receive_proc_take(struct receive *r, struct receive_command **at,
-		      char *line)
+int receive_proc_take(struct buf *messages, struct receive *r,
+		      struct receive_command **at, char *line)
 {
 	char quoted[PKTLINE_QUOTE_MAX];
 	char *name = split_space(line), *value;
 
 	if (!name) {
-		receive_peer_tell(
-			&r->peer,
+		return complain(
+			messages,
 			"error: proc-receive reported incomplete status "
 			"line: '%s'\n",
 			pktline_quote(quoted, line));
-		return 1;
 	}
 	value = split_space(name);
 	if (strcmp(line, "option") != 0)
-		return take_status(r, at, line, name, value);
+		return take_status(messages, r, at, line, name, value);
 	if (*at)
 		return take_option(*at, r->repo->algo, name, value);
-	receive_peer_tell(&r->peer,
-			  "error: proc-receive reported 'option' without a "
-			  "matching 'ok/ng' directive\n");
-	return 1;
+	return complain(messages,
+			"error: proc-receive reported 'option' without a "
+			"matching 'ok/ng' directive\n");
+}
+
+static void send_messages(struct proc *p)
+{
+	if (p->messages.len)
+		receive_peer_tell_text(&p->r->peer, p->messages.data,
+				       p->messages.len, NULL);
+	buf_reset(&p->messages);
 }
 
 static int read_report(struct proc *p, struct error *err)
@@ -207,11 +233,13 @@ static int read_report(struct proc *p, struct error *err)
 		line = mem_strndup(pkt.data, pkt.len);
 		if (!line)
 			return error_nomem(err);
-		ret = receive_proc_take(p->r, &at, line);
+		ret = receive_proc_take(&p->messages, p->r, &at, line);
 		free(line);
 		if (ret < 0)
 			return error_nomem(err);
 		p->is_wrong |= ret > 0;
+		if (p->messages.len > MESSAGES_MAX)
+			send_messages(p);
 	}
 }
 
@@ -378,6 +406,7 @@ static int run(struct proc *p, char *path, struct error *err)
 	if (ret < 0)
 		return ret;
 	ret = converse(p, err);
+	send_messages(p);
 	status = sys_spawn_wait(&p->child, ret < 0 ? NULL : err);
 	return ret < 0 ? ret : status;
 }
@@ -434,7 +463,11 @@ static int settle(struct receive_request *req, bool failed, bool had_report)
 
 int receive_proc_run(struct receive *r, struct error *err)
 {
-	struct proc p = {.r = r, .child = {-1, -1, -1, -1}};
+	struct proc p = {
+		.r = r,
+		.child = {-1, -1, -1, -1},
+		.messages = BUF_INIT,
+	};
 	size_t nr = 0;
 	int ret;
 
@@ -443,6 +476,7 @@ int receive_proc_run(struct receive *r, struct error *err)
 	if (!nr)
 		return 0;
 	ret = run_hook(&p, err);
+	buf_release(&p.messages);
 	if (ret >= 0 && settle(&r->request, ret > 0, p.has_report) < 0)
 		ret = error_nomem(err);
 	return ret < 0 ? ret : 0;

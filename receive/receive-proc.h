@@ -13,11 +13,13 @@
  *	30 30 31 33 6f 6b 20 72 65 66 73 2f 66 6f 72 2f 6d 61 0a
  *	 "0013"     "ok refs/for/ma\n"
  *
- * The hook's standard error goes to the client while the hook runs.
+ * The hook's standard error goes to the client while the hook runs. Messages
+ * about the report follow when the hook has ended.
  */
 #ifndef RECEIVE_RECEIVE_PROC_H
 #define RECEIVE_RECEIVE_PROC_H
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "receive/receive.h"
 
@@ -36,10 +38,11 @@ int receive_proc_run(struct receive *r, struct error *err);
 /*
  * Take one line of the hook's report. `line` ends at its first NUL, and is
  * changed in place. *at is the command that option lines belong to; start with
- * NULL and keep *at between calls. Returns 0, 1 if the line is malformed (the
- * client gets a message) or refuses a command, or ERR_NOMEM.
+ * NULL and keep *at between calls. Returns 0, 1 if the line refuses a command
+ * or is malformed, or ERR_NOMEM. The message about a malformed line is appended
+ * to *messages, as a line for the client's terminal.
  */
-int receive_proc_take(struct receive *r, struct receive_command **at,
-		      char *line);
+int receive_proc_take(struct buf *messages, struct receive *r,
+		      struct receive_command **at, char *line);
 
 #endif

@@ -136,6 +136,51 @@ test_expect_success 'setup: no hook' '
 test_as_stock 'no hook' '' main:refs/for/x main:refs/heads/y
 test_as_stock 'no hook, atomic' '' --atomic main:refs/for/x main:refs/heads/y
 
+# The hook prints the end of a line when the server has read the whole report.
+test_expect_success 'messages about a report are not put into lines of the hook' '
+	mkdir -p late &&
+	cat >late/proc-receive <<-\EOH &&
+	#!/usr/bin/env python3
+	import os
+	def section():
+	    while True:
+	        size = int(os.read(0, 4), 16)
+	        if not size:
+	            break
+	        os.read(0, size - 4)
+	section()
+	os.write(1, b"000eversion=1\n0000")
+	section()
+	os.write(2, b"one ")
+	os.write(1, b"0013bad refs/for/x\n0012ok refs/for/x\n0000")
+	while os.read(0, 100):
+	    pass
+	os.write(2, b"line\n")
+	EOH
+	chmod +x late/proc-receive &&
+	for who in ours stock
+	do
+		rm -rf $who.git &&
+		cp -R plain.git $who.git &&
+		rm $who.git/hooks/post-receive &&
+		cp late/proc-receive $who.git/hooks/ &&
+		server=$OURS &&
+		test $who = ours || server="env -u GIT_EXEC_PATH \
+			PATH=$STOCK_PATH $STOCK_GIT-receive-pack"
+		test_might_fail stock -C client.git push \
+			--receive-pack="$server" ../$who.git \
+			main:refs/for/x 2>err &&
+		sed -n "s/[[:space:]]*$//; /^remote: /p" err >$who.out ||
+			return 1
+	done &&
+	cat >expect <<-\EOF &&
+	remote: one line
+	remote: error: proc-receive reported bad status '"'bad'"' on ref '"'refs/for/x'"'
+	EOF
+	test_cmp expect ours.out &&
+	test_cmp expect stock.out
+'
+
 test_expect_success 'a hook that talks nonsense ends nothing but its commands' '
 	for answer in zzzz 000eversion=9 ""
 	do

@@ -52,6 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	struct repo repo = {.algo = HASH_SHA1};
 	struct receive r = {.options = &options, .repo = &repo};
 	struct receive_command *at = NULL;
+	struct buf messages = BUF_INIT;
 	const char *p = (const char *)bytes, *end = p + len;
 
 	make_request(&r.request);
@@ -62,13 +63,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 		int ret;
 
 		require(line != NULL);
-		ret = receive_proc_take(&r, &at, line);
+		ret = receive_proc_take(&messages, &r, &at, line);
 		require(ret == 0 || ret == 1);
 		require(!at || at->is_told);
 		free(line);
 		p += n + (lf != NULL);
 	}
 	check(&r.request);
+	buf_release(&messages);
 	receive_request_release(&r.request);
 	return 0;
 }

@@ -48,9 +48,16 @@ static void setup(struct receive *r)
 static int take(struct receive *r, struct receive_command **at,
 		const char *text)
 {
+	struct buf messages = BUF_INIT;
 	char *line = mem_strdup(text);
-	int ret = receive_proc_take(r, at, line);
+	int ret = receive_proc_take(&messages, r, at, line);
 
+	/* Only malformed lines give a message, and "ng" refuses without one. */
+	assert_int_equal(messages.len > 0,
+			 ret > 0 && strncmp(text, "ng ", 3) != 0);
+	if (messages.len)
+		assert_int_equal(messages.data[messages.len - 1], '\n');
+	buf_release(&messages);
 	free(line);
 	return ret;
 }
