@@ -53,7 +53,7 @@ static void slow_distance(struct expected *e, const struct dag *d,
 	}
 }
 
-/* Selected: reached from `from` by commits that are all on the near side. */
+/* Finds the commits that `from` reaches through commits within the limits. */
 static void slow_select(bool *selected, const struct dag *d,
 			const struct depth_limits *limits, const bool *left_out,
 			uint32_t c)
@@ -67,7 +67,9 @@ static void slow_select(bool *selected, const struct dag *d,
 			    history_parents(&d->h, c)[k]);
 }
 
-/* Reached from `from` by commits that lose no parent. */
+/*
+ * Finds the commits that `from` reaches through commits that keep all parents.
+ */
 static void slow_classify(struct expected *e, const struct dag *d,
 			  const bool *selected, uint32_t c)
 {
@@ -129,7 +131,7 @@ static void test_distance(void **state)
 	}
 }
 
-/* What `from` reaches up to the boundary, and of that what is not in it. */
+/* Finds the commits that `from` reaches without passing the boundary. */
 static void slow_known(bool *known, const struct dag *d, const uint32_t *from,
 		       const uint32_t *boundary, size_t nr)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/enumerate.c: random requests against what is known to be reached. */
+/* walk/enumerate.c: random requests against plain searches. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 
 #include "t/unit/walkrepo.h"
 
-/* A request, and by object number what its tips reach. */
+/* A request, and the objects that its tips reach, by object number. */
 struct request {
 	struct walk_tips wants, haves;
 	bool *want, *have;
@@ -68,8 +68,8 @@ static void check_commits(struct walkrepo *f, const struct request *req,
 }
 
 /*
- * What the listed commits' trees have and the tips themselves, without what
- * is excluded.
+ * The objects of the listed commits' trees and the tips themselves, without the
+ * excluded objects.
  */
 static void expect_objects(struct walkrepo *f, struct request *req,
 			   const struct walk_result *result, bool boundary,
@@ -106,8 +106,8 @@ static void expect_objects(struct walkrepo *f, struct request *req,
 }
 
 /*
- * Trees and blobs that commits among the haves reach: all, some of them, or no
- * set at all.
+ * The uninteresting set holds all trees and blobs that the haves' commits
+ * reach, some of them, or none.
  */
 static bool exclude_uninteresting(struct walkrepo *f, struct request *req,
 				  const struct walk_result *result,
@@ -161,7 +161,7 @@ static void check_objects(struct walkrepo *f, struct request *req,
 	for (uint32_t i = 0; i < f->h.r.nr; i++) {
 		if (expect[i] && !req->have[i])
 			assert_true(found[i]);
-		/* All of the boundary's trees are gone, or none is needed. */
+		/* All trees of the boundary are excluded, or none has to be. */
 		if (in_part)
 			assert_true(found[i] || !expect[i] || req->excluded[i]);
 		else if (boundary || !result->revs.boundary_nr)
@@ -225,7 +225,7 @@ static void random_requests(void **state)
 	}
 }
 
-/* Everything: in whatever way, the same objects. */
+/* Every way to enumerate all objects finds the same ones. */
 static void everything(void **state)
 {
 	uint64_t seed = random_seed();
@@ -268,7 +268,7 @@ static void everything(void **state)
 	walkrepo_release(&f);
 }
 
-/* A blob or a tree that is not there is an error that names it. */
+/* A missing blob or tree behind a want is an error that names it. */
 static void missing_objects(void **state)
 {
 	uint64_t seed = random_seed();
@@ -313,7 +313,7 @@ static void missing_objects(void **state)
 	randhist_release(&f.h);
 }
 
-/* Behind a have it is none: what may be lost with it is sent. */
+/* A missing object behind a have is no error: its tree's objects are sent. */
 static void missing_behind_haves(void **state)
 {
 	uint64_t seed = random_seed();

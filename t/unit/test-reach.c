@@ -83,7 +83,7 @@ static void test_no_targets(void **state)
 	dag_release(&d);
 }
 
-/* A parent may be of the same second as its child. */
+/* A parent may have the same date as its child. */
 static void test_equal_dates(void **state)
 {
 	struct dag d;
@@ -101,7 +101,7 @@ static void test_equal_dates(void **state)
 	dag_release(&d);
 }
 
-/* Levels are right also where clocks were wrong. */
+/* Generation numbers are right although dates are wrong. */
 static void test_levels_beat_dates(void **state)
 {
 	struct dag d;
@@ -119,7 +119,7 @@ static void test_levels_beat_dates(void **state)
 	dag_release(&d);
 }
 
-/* History behind the oldest target is not walked. */
+/* Ancestors of the oldest target are not walked. */
 static void test_is_bounded(void **state)
 {
 	struct dag d;

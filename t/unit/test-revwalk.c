@@ -12,7 +12,7 @@
 
 #define COMMITS 200
 
-/* What is reached from some of the commits. */
+/* Finds the ancestors of some commits. */
 static void reach_all(const struct dag *d, bool *seen, const uint32_t *from,
 		      size_t nr)
 {
@@ -53,8 +53,8 @@ static void check_result(const struct dag *d, const struct revwalk_tips *tips,
 }
 
 /*
- * Parents before children; what the first tip reaches before all others, and
- * what each tip adds before what the next one does.
+ * Parents come before children. The commits that the first tip reaches come
+ * first, then those that each further tip adds.
  */
 static void check_parents_first(const struct dag *d,
 				const struct revwalk_tips *tips,
@@ -123,7 +123,7 @@ static void one_request(struct dag *d, bool exact, uint64_t *seed)
 	revwalk_result_release(&result);
 }
 
-/* There is a limit from which on it is the whole walk, and none below it. */
+/* From some limit on the walk is complete; below it, the walk returns 1. */
 static void walks_within_limits(void **state)
 {
 	uint64_t seed = random_seed();
@@ -166,7 +166,7 @@ static void walks_within_limits(void **state)
 	dag_release(&d);
 }
 
-/* Make some dates wrong, by much. */
+/* Makes some dates wrong by a large amount. */
 static void skew(struct dag *d, uint64_t *seed)
 {
 	for (size_t i = 0; i < d->h.nr; i++)
@@ -174,7 +174,7 @@ static void skew(struct dag *d, uint64_t *seed)
 			d->h.commits[i].date = random_next(seed) % 2000;
 }
 
-/* As of a commit-graph that was written when there were fewer commits. */
+/* Generation numbers as from a commit-graph that lacks the newest commits. */
 static void set_levels(struct dag *d, uint64_t *seed)
 {
 	size_t known = random_next(seed) % (COMMITS + 1);
@@ -191,7 +191,7 @@ static void set_levels(struct dag *d, uint64_t *seed)
 		}
 		d->h.commits[c].generation = generation;
 	}
-	/* As of a commit with too many parents for the graph's reader. */
+	/* A commit with too many parents for the graph's reader. */
 	if (known && random_next(seed) % 3 == 0) {
 		d->h.commits[random_next(seed) % known].generation =
 			HISTORY_GENERATION_UNKNOWN;
@@ -227,7 +227,7 @@ static void slight_skew(void **state)
 	struct revwalk_tips tips = {&want, 1, &have, 1};
 	struct dag d;
 
-	/* The have's way to what it shares leads over an old commit. */
+	/* The have reaches the shared commits through an old commit. */
 	dag_init(&d);
 	c[0] = dag_add(&d, 100, false, NULL, 0);
 	for (int i = 1; i < 8; i++)
@@ -298,7 +298,7 @@ static void long_walks(void **state)
 	walkrepo_release(&f);
 }
 
-/* A commit that is not there is an error behind wants only. */
+/* A missing commit is an error behind wants only. */
 static void missing_commits(void **state)
 {
 	uint64_t seed = random_seed();

@@ -16,14 +16,14 @@
 
 #define COMMITS 80
 
-/* What the commits of a history have at a path, by number of object. */
+/* The object numbers that the commits of a history have at a path. */
 struct model {
 	struct walkrepo f;
 	const char *path;
 	uint32_t *at; /* by object: of a commit, what is at the path; 0: none */
 };
 
-/* The id of what a tree has at a path, as a number; 0: nothing. */
+/* Returns the number of the object that a tree has at a path; 0: none. */
 static uint32_t look(struct randrepo *r, uint32_t tree, const char *path)
 {
 	struct cursor c = cursor_make(r->objects[tree].data.data,
@@ -62,7 +62,9 @@ static bool is_same(const struct model *m, uint32_t c, uint32_t parent)
 	return m->at[c] == m->at[parent];
 }
 
-/* TREESAME to all of its parents, a root to nothing. */
+/*
+ * Whether a commit is TREESAME to all its parents, or a root to an empty tree.
+ */
 static bool is_treesame(const struct model *m, uint32_t c)
 {
 	const struct randrepo_object *o = &m->f.h.r.objects[c];
@@ -73,7 +75,7 @@ static bool is_treesame(const struct model *m, uint32_t c)
 	return o->ref_nr > 1 || !m->at[c];
 }
 
-/* Which commits are walked from `c`, and which of them are shown. */
+/* Finds the commits that are walked from `c`, and which of them are shown. */
 static void mark(const struct model *m, uint32_t c, bool full, bool *walked,
 		 bool *shown)
 {
@@ -93,7 +95,7 @@ static void mark(const struct model *m, uint32_t c, bool full, bool *walked,
 		mark(m, o->refs[i], full, walked, shown);
 }
 
-/* Give all out; each once. Returns how many there are. */
+/* Returns the number of commits; checks that each is returned once. */
 static size_t run(struct model *m, const struct revwalk_tips *tips,
 		  const struct simplify_options *o, uint32_t *out, bool *found)
 {
@@ -118,7 +120,7 @@ static size_t run(struct model *m, const struct revwalk_tips *tips,
 	return nr;
 }
 
-/* No commit stands behind one of its parents. */
+/* No commit comes after one of its parents. */
 static void check_order(const struct model *m, const uint32_t *out, size_t nr)
 {
 	bool *done = calloc(m->f.h.r.nr, sizeof(*done));
@@ -197,7 +199,7 @@ static void test_rules(void **state)
 	}
 }
 
-/* With filters in a commit-graph the same comes out. */
+/* Filters in a commit-graph do not change the result. */
 static void test_filters(void **state)
 {
 	uint64_t seed = random_seed();
@@ -263,7 +265,7 @@ static void check_request(struct model *m, uint32_t a, uint32_t b)
 	for (size_t i = 0; i < some_nr; i++)
 		assert_int_equal(some[i], all[2 + some_nr - 1 - i]);
 	assert_int_equal(some_nr, all_nr < 2 ? 0 : all_nr < 5 ? all_nr - 2 : 3);
-	/* The boundary is what haves reach of the parents. */
+	/* The boundary consists of the parents that haves reach. */
 	memset(found, 0, nr);
 	o = (struct simplify_options){
 		.boundary = true,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/tree-changes.c against everything that the two trees reach. */
+/* Compares walk/tree-changes.c with a full walk of both trees. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,10 @@
 #include "t/unit/walkrepo.h"
 #include "walk/tree-changes.h"
 
-/* Compare trees by number; *old and *found by number too. */
+/*
+ * Compares two trees, given by object number. Sets *found and *old, by object
+ * number too.
+ */
 static int compare(struct walkrepo *f, uint32_t old_nr, uint32_t new_nr,
 		   bool *found, bool *old)
 {
@@ -80,7 +83,7 @@ static void random_pairs(void **state)
 	assert_true(told > 20);
 }
 
-/* Trees that are made by hand, all objects loose. */
+/* Hand-made trees; all objects are loose. */
 struct pair {
 	struct walkrepo f;
 	struct randtree t;
@@ -99,7 +102,7 @@ static void begin(struct pair *p, uint64_t *seed)
 	p->old_nr = randtree_store(&p->f.h.r, &p->t, "");
 }
 
-/* `missing`: an object that is not there, or none. */
+/* `missing`: the number of an object that is missing, or none. */
 static int run(struct pair *p, uint32_t missing)
 {
 	p->new_nr = randtree_store(&p->f.h.r, &p->t, "");
@@ -147,7 +150,7 @@ static void one_file_changed(void **state)
 	end(&p);
 }
 
-/* Both a new file and one that is gone: its blob is in both sets. */
+/* A file was added and the same file was removed: its blob is in both sets. */
 static void moved(void **state)
 {
 	uint64_t seed = random_seed();
@@ -203,7 +206,10 @@ static void equal(void **state)
 	end(&p);
 }
 
-/* Of the old trees it is an error, the new ones are somebody else's affair. */
+/*
+ * A missing subtree of the old tree is an error. If the new tree's is missing,
+ * the result is 1.
+ */
 static void not_there(void **state)
 {
 	uint64_t seed = random_seed();
