@@ -175,7 +175,10 @@ static const char *match_bracket(const char *p, char c, unsigned flags,
 	return p + 1;
 }
 
-/* Match what is at `p` against `c`; what follows it, or NULL for no match. */
+/*
+ * Matches the pattern's element at `p` against `c`. Returns the rest of the
+ * pattern, or NULL if the element does not match.
+ */
 static const char *match_one(const char *p, char c, unsigned flags)
 {
 	bool slash = c == '/' && (flags & WILDMATCH_PATHNAME);

@@ -119,7 +119,10 @@ static int number_objects(struct making *m, struct error *err)
 	return 0;
 }
 
-/* Notes enumerated objects. The types of all others are looked up. */
+/*
+ * Notes the types of the objects that the walk found. The types of all other
+ * objects are read from their packs.
+ */
 static int note_objects(struct making *m, struct error *err)
 {
 	const struct history *h = &m->walk.history;

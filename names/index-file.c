@@ -242,9 +242,7 @@ static int visit_one(const struct visit *v, const char *path,
 	return ret;
 }
 
-/*
- * Visits the index `path` of `dir`, and its shared index in the same directory.
- */
+/* Visits the index file `path`, and its shared index, which is in `dir`. */
 static int visit_file(const struct visit *v, const char *path, const char *dir)
 {
 	char hex[OID_MAX_HEX_LEN + 1];

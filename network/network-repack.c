@@ -165,7 +165,7 @@ static int pack_refs(struct run *r)
 	return ret;
 }
 
-/* repack.tipIsland replaces the HEADs of the members. */
+/* If repack.tipIsland is set, no HEAD of a network member is a tip island. */
 static int choose_heads(struct run *r)
 {
 	if (config_find(&r->network->store->config, "repack.tipisland"))

@@ -117,7 +117,7 @@ static inline uint32_t odb_midx_nr(const struct odb_midx *om)
 size_t odb_midx_layer_nr(const struct odb_midx *om);
 
 /*
- * Finds the packs of a file in the snapshot, whose packs are already numbered.
+ * Finds each pack of the multi-pack-index among the numbered packs of `odb`.
  * Returns 0, ERR_MISSING if the snapshot lacks a pack, or ERR_NOMEM.
  */
 int odb_midx_link(struct odb_midx *om, const struct odb *odb,

@@ -33,8 +33,8 @@ struct odb_reader {
 	const struct odb *odb;    /* borrowed */
 	struct pack_reader *pack; /* owned */
 	struct odb *late; /* owned: the later snapshot; NULL until needed */
-	struct bad_copies bad; /* found while another copy of a base was looked
-				  for; only in the first reader */
+	struct bad_copies bad; /* damaged copies of delta bases; filled in
+				  `first` only */
 	struct odb_reader
 		*first; /* borrowed: in a spare reader, the reader it was made
 			   for; otherwise the reader itself */

@@ -246,8 +246,8 @@ static int plan_chains(struct plan *p, struct error *err)
 }
 
 /*
- * An object without its base is usually a newer version of the object at the
- * end of the base's chain. Let each become a delta of the other.
+ * An object that lost its base is usually a newer version of the object that is
+ * stored whole at the end of its delta chain. Mark both for the delta search.
  */
 static void retry_refused(const struct plan *p)
 {

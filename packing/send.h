@@ -69,7 +69,7 @@ struct packing_elsewhere {
 
 /* The objects to send. All pointers are borrowed for the call. */
 struct packing_request {
-	const struct oid *wants; /* any objects; tags are sent and followed */
+	const struct oid *wants; /* of any type; a tag brings its target */
 	size_t want_nr;
 	/*
 	 * The receiver has these objects and all that they reach. Ids that do

@@ -70,8 +70,8 @@ void receive_peer_tell(struct receive_peer *peer, const char *fmt, ...)
 
 /*
  * Send "error: <msg>". Absolute paths are removed from a message on a side
- * band. If `code` is ERR_IO, the message also goes to `tell`, with
- * its paths, because the owner of the disk needs them.
+ * band. If `code` is ERR_IO, the whole message also goes to the server's
+ * log (`peer->tell`), because its administrator needs the paths.
  */
 void receive_peer_tell_failure(struct receive_peer *peer, int code,
 			       const char *msg);

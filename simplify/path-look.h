@@ -24,8 +24,8 @@ struct path_look;
 bool path_look_fits(const struct pathspec *paths);
 
 /*
- * For patterns that fit, borrowed. `cache_limit` as for odb_reader_new(). NULL
- * when out of memory.
+ * `paths` is borrowed, and path_look_fits() accepts it. `cache_limit` is as for
+ * odb_reader_new(). Returns NULL if memory runs out.
  */
 struct path_look *path_look_new(struct objspace *space,
 				const struct pathspec *paths,

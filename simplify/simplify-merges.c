@@ -210,7 +210,7 @@ static void drop_marked(struct merging *m, uint32_t c)
 		simplify_update_same(m->s, c);
 }
 
-/* Drop parents that tell nothing. 0 or negative. */
+/* Drops redundant parents of commit `c`. Returns 0 or a negative error code. */
 static int drop_needless(struct merging *m, uint32_t c)
 {
 	int marked;

@@ -2,8 +2,8 @@
 /*
  * Random directory trees for random repositories: names that sort differently
  * as files and as directories, files that become directories, directories that
- * move, states that come back; packs with real deltas between trees; and the
- * slow twin of tree differences, a list of all paths. Include after cmocka.h.
+ * move, states that come back. Packs with real deltas between trees. A slow
+ * tree diff to compare with, which lists all paths. Include after cmocka.h.
  */
 #ifndef T_UNIT_RANDTREE_H
 #define T_UNIT_RANDTREE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * islands/network-registry.h: the dump in its header, damaged files, and random
- * registries written and read.
+ * islands/network-registry.h: the hex dump in the comment of that file, damaged
+ * registries, and random registries written and read back.
  */
 #include <setjmp.h>
 #include <stdarg.h>

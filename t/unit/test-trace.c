@@ -181,7 +181,8 @@ static void test_event(void **state)
 			  "\"value\":\"v\"\\}\n$");
 	trace_region_enter_at(&l.t, at, "cat", "inner");
 	said(&l);
-	/* The regions are nested too deep; only requested data is written. */
+	/* Regions nest deeper than the limit, so only request records are
+	 * written. */
 	trace_data_at(&l.t, at, "cat", "key", "v");
 	trace_json_at(&l.t, at, "cat", "key", "[]");
 	check_said(&l, "");

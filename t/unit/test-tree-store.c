@@ -124,7 +124,7 @@ static void trees_in_use(void **state)
 	walkrepo_release(&f);
 }
 
-/* Past the limit all is forgotten, and read again. */
+/* A store at its size limit drops all trees. They are read again on demand. */
 static void trimmed(void **state)
 {
 	uint64_t seed = random_seed();
