@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * git index-pack: writes the index of a pack, or stores a pack from standard
- * input with its index in the repository.
- *
- * --verify is not implemented here.
+ * input with its index in the repository. It does not take --verify.
  */
 #include <inttypes.h>
 #include <stdio.h>

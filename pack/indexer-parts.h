@@ -90,8 +90,8 @@ int indexer_add_entry(struct pack_indexer *ix, uint64_t offset,
 		      enum object_type stored);
 
 /*
- * Returns whether to continue after an error. Only hooks.broken can allow that,
- * and it is told of the error.
+ * Returns whether to continue after an error. hooks.broken decides that, and
+ * gets the error. Without that hook the indexer stops.
  */
 static inline bool indexer_salvages(const struct pack_indexer *ix, bool is_end,
 				    int ret, const struct error *what)

@@ -2,7 +2,7 @@
 /*
  * Finding the objects of a request. find-boundary.c finds the objects that the
  * receiver has at the boundary. find-bases.c finds delta bases. find-packed.c
- * reads what is known of each object.
+ * reads the stored facts about each object.
  */
 #include <stdlib.h>
 

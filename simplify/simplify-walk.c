@@ -16,8 +16,9 @@
 /* ---- the queue */
 
 /*
- * Whether what was listed may be among the ancestors of a commit: they are on
- * lower generations, and who has a generation has ancestors that all have one.
+ * Returns whether a listed commit may be an ancestor of commit `c`. An ancestor
+ * has a lower generation number. If a commit has a generation number, so have
+ * all its ancestors.
  */
 static bool is_threat(const struct simplify *s, uint32_t c)
 {
