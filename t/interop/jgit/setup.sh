@@ -11,10 +11,16 @@
 JGIT_DIR=$GITREACH_SRC/build/jgit
 jgit_source=$GITREACH_SRC/t/interop/jgit
 
+# Most of a run is loading classes. One jar without signatures and an archive of
+# loaded classes (class data sharing) make that three times cheaper.
+jgit_java () {
+	java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xlog:disable \
+		-Djava.awt.headless=true "$@"
+}
+
 jgit () {
-	java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 \
-		-Djava.awt.headless=true -cp "$JGIT_DIR/classes:$JGIT_DIR/*" \
-		JGitPeer "$@"
+	jgit_java -XX:SharedArchiveFile="$JGIT_DIR/classes.jsa" \
+		-cp "$JGIT_DIR/all.jar" JGitPeer "$@"
 }
 
 jgit_unavailable () {
@@ -40,7 +46,30 @@ jgit_compile () {
 	test "$JGIT_DIR/classes/JGitPeer.class" -nt \
 		"$jgit_source/JGitPeer.java" && return
 	javac -d "$JGIT_DIR/classes" -cp "$JGIT_DIR/*" \
-		"$jgit_source/JGitPeer.java" >"$JGIT_DIR/javac.log" 2>&1
+		"$jgit_source/JGitPeer.java" >"$JGIT_DIR/javac.log" 2>&1 &&
+		rm -f "$JGIT_DIR/all.jar" "$JGIT_DIR/classes.jsa"
+}
+
+# The subshell leaves the script's directory as it is. A run that clones loads
+# nearly all classes that the tests need.
+jgit_join () {
+	test -f "$JGIT_DIR/all.jar" && return
+	rm -rf "$JGIT_DIR/all" && cp -R "$JGIT_DIR/classes" "$JGIT_DIR/all" &&
+	(
+		cd "$JGIT_DIR/all" &&
+		for jar in ../*.jar
+		do
+			jar xf $jar || exit 1
+		done &&
+		rm -rf META-INF/*.SF META-INF/*.RSA META-INF/MANIFEST.MF &&
+		jar cf ../all.jar.new . &&
+		mv -f ../all.jar.new ../all.jar &&
+		stock init -q --bare seen.git &&
+		jgit_java -XX:ArchiveClassesAtExit="$JGIT_DIR/classes.jsa" \
+			-cp "$JGIT_DIR/all.jar" JGitPeer clone \
+			"file://$PWD/seen.git" cloned.git
+	) >"$JGIT_DIR/jar.log" 2>&1 || return
+	rm -rf "$JGIT_DIR/all"
 }
 
 for tool in javac mvn
@@ -54,4 +83,5 @@ flock 9
 try_to_fetch "${GITREACH_REQUIRE_JGIT-}" jgit_fetch ||
 	jgit_unavailable "Maven cannot fetch it, see $JGIT_DIR/mvn.log"
 jgit_compile || jgit_unavailable "javac failed, see $JGIT_DIR/javac.log"
+jgit_join || jgit_unavailable "jar failed, see $JGIT_DIR/jar.log"
 exec 9>&-
