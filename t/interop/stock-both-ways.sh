@@ -37,12 +37,12 @@ test_both_ways () {
 	'
 
 	test_expect_success "$what: all answers are the same" '
-		test_same_answers 15 repo.git
+		test_same_answers 6 repo.git
 	'
 
 	test_expect_success "$what: with newer objects beside it" '
 		repo_newer repo.git &&
-		test_same_answers 15 repo.git
+		test_same_answers 6 repo.git
 	'
 
 	test_expect_success "$what: each serves from it" '
