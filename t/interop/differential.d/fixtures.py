@@ -199,7 +199,7 @@ def tags(m):
     m.git("update-ref", "refs/tags/light-blob", m.id("main:a"))
 
 
-def remotes(m):
+def remotes_of(m):
     m.git("update-ref", "refs/remotes/origin/main", "main~1")
     m.git("update-ref", "refs/remotes/origin/side", "side")
     m.git("symbolic-ref", "refs/remotes/origin/HEAD",
@@ -223,7 +223,7 @@ def plain(m):
     history(m)
     m.git("checkout", "-q", "main")
     tags(m)
-    remotes(m)
+    remotes_of(m)
     m.git("notes", "add", "-m", "a note", "main")
     m.git("update-ref", "-m", "back", "HEAD", "main~1")
     m.git("update-ref", "-m", "forth", "HEAD", m.id("refs/tags/v2.0^{}"))
@@ -435,7 +435,7 @@ def reftable(m):
     m.git("symbolic-ref", "HEAD", "refs/heads/main")
     m.git("reset", "-q", "--hard")
     tags(m)
-    remotes(m)
+    remotes_of(m)
     m.git("update-ref", "-m", "back", "HEAD", "main~1")
     m.git("update-ref", "-m", "forth", "HEAD", m.id("refs/tags/v2.0^{}"))
     m.git("update-ref", "ORIG_HEAD", "main~2")

@@ -253,7 +253,8 @@ def read_table(path, name):
 class Intended:
     """One paragraph of intended.txt."""
 
-    KEYS = ("line", "fixture", "differs", "ours", "stock", "reason", "file")
+    KEYS = ("line", "fixture", "differs", "ours", "stock", "order", "reason",
+            "file")
 
     def __init__(self, row):
         self.row, self.keys = row, {}
@@ -302,6 +303,10 @@ class Intended:
     def covers(self, differences):
         """differences: {part: (ours, stock)}, of texts"""
         if "file" in self.keys or not set(differences) <= self.parts:
+            return False
+        if "order" in self.keys and any(
+                sorted(str(ours).split("\n")) != sorted(str(stock).split("\n"))
+                for ours, stock in differences.values()):
             return False
         return all(
             any(text.search(pair[nr]) for pair in differences.values())
