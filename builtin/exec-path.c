@@ -79,6 +79,24 @@ int exec_path_ours(struct buf *out, struct error *err)
 	return ret;
 }
 
+/* Append our directory for the Git that GITREACH_FALLBACK names, or our own. */
+static int add_ours_or_named(struct buf *out, struct error *err)
+{
+	const char *named = getenv("GITREACH_FALLBACK");
+	struct buf ours = BUF_INIT;
+	int ret = exec_path_ours(&ours, err);
+
+	if (!ret) {
+		ret = named && *named
+			      ? exec_path_find(out, ours.data, named, err)
+			      : ERR_MISSING;
+		if (ret == ERR_MISSING)
+			ret = buf_append(out, ours.data, ours.len);
+	}
+	buf_release(&ours);
+	return ret;
+}
+
 int exec_path_current(struct buf *out, struct error *err)
 {
 	const char *given = getenv("GIT_EXEC_PATH");
@@ -87,7 +105,7 @@ int exec_path_current(struct buf *out, struct error *err)
 	if (given && *given)
 		ret = buf_append_str(out, given);
 	else
-		ret = exec_path_ours(out, err);
+		ret = add_ours_or_named(out, err);
 	if (ret == ERR_MISSING)
 		ret = buf_append_str(out, paths_exec_dir);
 	return ret < 0 ? error_nomem(err) : 0;

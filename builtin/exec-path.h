@@ -6,9 +6,25 @@
  * The directory is searched relative to the running program, so that a build
  * tree and a moved installation work. If that fails, the installation path of
  * the build is used.
+ *
+ * The file `gitreach` in the directory records the stock Git of the links:
+ *
+ *	exec path of gitreach; made by tools/exec-dir
+ *	stock /usr/bin/git           its program
+ *	links /usr/lib/git-core      its own exec path
+ *	version 2.39.5               the version that it prints
+ *	file 3726520 1740000000      size and modification time of the program
+ *
+ * If commands are handed to another stock Git, a second directory has the same
+ * programs of ours, and links to the files of that Git. It is
+ * `stock/<path of the program>` below our directory, with "%2f" for a slash. It
+ * is made when it is first needed, by a user who may write there.
  */
 #ifndef BUILTIN_EXEC_PATH_H
 #define BUILTIN_EXEC_PATH_H
+
+#include <stdbool.h>
+#include <stdint.h>
 
 #include "base/buf.h"
 #include "base/error.h"
@@ -19,9 +35,47 @@
  */
 int exec_path_ours(struct buf *out, struct error *err);
 
+/* The record of a directory. Strings point into `text`; "" if not recorded. */
+struct exec_record {
+	struct buf text;
+	const char *stock, *links, *version;
+	uint64_t size;     /* of the program, when it was recorded */
+	int64_t mtime_sec; /* the same */
+};
+
 /*
- * Append the path that `git --exec-path` prints: GIT_EXEC_PATH if set, else our
- * directory, else the installation path of the build. Returns 0 or ERR_NOMEM.
+ * Read the record of a directory. A missing file gives an empty record. Returns
+ * 0, or ERR_NOMEM. The caller must release *r in both cases.
+ */
+int exec_record_read(struct exec_record *r, const char *dir, struct error *err);
+void exec_record_release(struct exec_record *r);
+
+/*
+ * Whether the record is about the program at path `stock`, and the program has
+ * not changed since.
+ */
+bool exec_record_is_current(const struct exec_record *r, const char *stock);
+
+/*
+ * Append the directory whose links lead to the stock Git at path `stock`.
+ * `ours`: our directory. Costs a few system calls and starts no process.
+ * Returns 0, ERR_MISSING if there is no such directory, or ERR_NOMEM.
+ */
+int exec_path_find(struct buf *out, const char *ours, const char *stock,
+		   struct error *err);
+
+/*
+ * Make the directory for the stock Git at path `stock`, and append its path.
+ * `links`: the exec path of that Git. `version`: its version. An older
+ * directory is replaced. Returns 0 or a negative error code.
+ */
+int exec_path_make(struct buf *out, const char *ours, const char *stock,
+		   const char *links, const char *version, struct error *err);
+
+/*
+ * Append the path for children of our commands: GIT_EXEC_PATH if set, else our
+ * directory, else the installation path of the build. If GITREACH_FALLBACK is
+ * set, our directory for that Git is used if it exists. Returns 0 or ERR_NOMEM.
  */
 int exec_path_current(struct buf *out, struct error *err);
 

@@ -146,6 +146,13 @@ static bool same_dir(const struct sys_stat *a, const char *dir)
 	       a->ino == b.ino;
 }
 
+/* Whether `dir` is a directory below our exec path (builtin/exec-path.h). */
+static bool is_below(const struct search *s, const char *dir, size_t len)
+{
+	return s->ours.len && len > s->ours.len && dir[s->ours.len] == '/' &&
+	       !memcmp(dir, s->ours.data, s->ours.len);
+}
+
 /*
  * Search one directory of PATH. Relative directories are skipped, because they
  * could run a program from a repository. Returns 1 if found, 0, or ERR_NOMEM.
@@ -159,7 +166,7 @@ static int look_into(struct search *s, const char *dir, size_t len)
 	buf_reset(&s->stock);
 	if (buf_append(&s->stock, dir, len) < 0)
 		return ERR_NOMEM;
-	if (same_dir(&s->ours_st, s->stock.data))
+	if (same_dir(&s->ours_st, s->stock.data) || is_below(s, dir, len))
 		return 0;
 	if (buf_append_str(&s->stock, "/git") < 0)
 		return ERR_NOMEM;
@@ -210,18 +217,241 @@ static int search_stock(struct search *s, const char *command,
 	return search_path(s, err);
 }
 
-/* ---- executing stock Git */
+/* ---- asking stock Git */
 
-static int set_environment(const struct search *s, struct error *err)
+/*
+ * The word for a process that only answers a question. If stock Git is a
+ * wrapper that leads back to us, we answer without asking on.
+ */
+#define ASKED " ?"
+
+static bool is_asked(void)
+{
+	const char *trail = getenv(TRAIL);
+
+	return trail && has_word(trail, ASKED);
+}
+
+/* Append the first line of a child's output. */
+static int read_line(struct buf *out, struct sys_child *child,
+		     struct error *err)
+{
+	char bytes[STOCK_PATH_MAX];
+	size_t start = out->len;
+	ssize_t n;
+
+	while ((n = sys_read_some(child->out, bytes, sizeof(bytes), "stock Git",
+				  err)) > 0) {
+		if (out->len - start > STOCK_PATH_MAX)
+			return error_set(err, ERR_PEER,
+					 "stock Git's answer is too long");
+		if (buf_append(out, bytes, (size_t)n) < 0)
+			return error_nomem(err);
+	}
+	if (n < 0)
+		return (int)n;
+	buf_set_len(out, start + strcspn(out->data + start, "\n"));
+	return 0;
+}
+
+/* Run stock Git with one word. Append the first line that it prints. */
+static int run_question(struct buf *out, const struct search *s,
+			const char *word, struct trace *trace,
+			struct error *err)
+{
+	char *argv[] = {s->stock.data, (char *)word, NULL};
+	struct trace_child told;
+	struct sys_child child;
+	int ret, code;
+
+	trace_child_start(trace, &told, (const char **)argv, NULL);
+	ret = sys_spawn(&child, argv, NULL,
+			SYS_SPAWN_PIPE_OUT | SYS_SPAWN_NULL_IN, err);
+	if (ret < 0) {
+		trace_child_exit(trace, &told, -1, -1);
+		return ret;
+	}
+	ret = read_line(out, &child, err);
+	code = sys_spawn_wait(&child, NULL);
+	trace_child_exit(trace, &told, child.pid, code);
+	if (!ret && code)
+		ret = error_set(err, ERR_PEER, "'%s %s' failed", s->stock.data,
+				word);
+	return ret;
+}
+
+/* Set a variable; NULL removes it. */
+static int set_variable(const char *name, const char *value)
+{
+	return value ? setenv(name, value, 1) : unsetenv(name);
+}
+
+/* As run_question(), in stock Git's own environment. */
+static int ask(struct buf *out, const struct search *s, const char *word,
+	       struct trace *trace, struct error *err)
+{
+	const char *path = getenv("GIT_EXEC_PATH"), *trail = getenv(TRAIL);
+	char *old_path = path ? mem_strdup(path) : NULL;
+	char *old_trail = trail ? mem_strdup(trail) : NULL;
+	struct buf asked = BUF_INIT;
+	int ret = 0;
+
+	if ((path && !old_path) || (trail && !old_trail) ||
+	    buf_printf(&asked, "%s" ASKED, s->trail.data) < 0 ||
+	    setenv(TRAIL, asked.data, 1) < 0)
+		ret = error_nomem(err);
+	unsetenv("GIT_EXEC_PATH");
+	if (!ret)
+		ret = run_question(out, s, word, trace, err);
+	if (set_variable(TRAIL, old_trail) < 0 ||
+	    set_variable("GIT_EXEC_PATH", old_path) < 0)
+		ret = ret < 0 ? ret : error_nomem(err);
+	free(old_path);
+	free(old_trail);
+	buf_release(&asked);
+	return ret;
+}
+
+/*
+ * Append the version that stock Git prints, such as "2.39.5". Returns 0,
+ * ERR_PEER if stock Git prints something else or is gitreach itself, or another
+ * negative error code.
+ */
+static int ask_version(struct buf *out, const struct search *s,
+		       struct trace *trace, struct error *err)
+{
+	static const char intro[] = "git version ";
+	struct buf line = BUF_INIT;
+	const char *version;
+	int ret = ask(&line, s, "version", trace, err);
+
+	if (ret < 0)
+		goto out;
+	version = line.data + strlen(intro);
+	if (strncmp(line.data, intro, strlen(intro)) || *version < '0' ||
+	    *version > '9' || strstr(version, ".gitreach."))
+		ret = error_set(err, ERR_PEER, "'%s' prints no version",
+				s->stock.data);
+	else if (buf_append(out, version, strcspn(version, " ")) < 0)
+		ret = error_nomem(err);
+out:
+	buf_release(&line);
+	return ret;
+}
+
+/* ---- the exec path for stock Git */
+
+static void warn_of_links(const struct search *s, const struct error *why)
+{
+	builtin_warn("the helper programs in '%s' belong to another Git than "
+		     "'%s' (%s); run this once as a user who may write there: "
+		     "GITREACH_FALLBACK='%s' git --exec-path",
+		     s->ours.data, s->stock.data, why->msg, s->stock.data);
+}
+
+/*
+ * Append the exec path for stock Git after asking for its own. Our directory is
+ * used if stock Git gives no directory, or that of our links.
+ */
+static int make_exec_path(struct buf *out, const struct search *s,
+			  struct trace *trace, struct error *err)
+{
+	struct buf links = BUF_INIT, version = BUF_INIT;
+	struct error why = ERROR_INIT;
+	struct exec_record r;
+	struct sys_stat st;
+	int ret = exec_record_read(&r, s->ours.data, err);
+
+	if (!ret)
+		ret = buf_append(out, s->ours.data, s->ours.len);
+	if (ret < 0 || is_asked() ||
+	    ask(&links, s, "--exec-path", trace, NULL) < 0 ||
+	    *links.data != '/' || sys_stat(&st, links.data, NULL) < 0 ||
+	    !st.is_dir || same_dir(&s->ours_st, links.data) ||
+	    !strcmp(links.data, r.links) ||
+	    ask_version(&version, s, trace, NULL) < 0)
+		goto out;
+	buf_reset(out);
+	if (exec_path_make(out, s->ours.data, s->stock.data, links.data,
+			   version.data, &why) < 0) {
+		warn_of_links(s, &why);
+		ret = buf_append(out, s->ours.data, s->ours.len);
+	}
+out:
+	exec_record_release(&r);
+	buf_release(&links);
+	buf_release(&version);
+	return ret < 0 ? error_nomem(err) : 0;
+}
+
+/*
+ * Append the exec path whose links lead to the stock Git that was found.
+ * Nothing is appended if we have no exec path.
+ */
+static int choose_exec_path(struct buf *out, const struct search *s,
+			    struct trace *trace, struct error *err)
+{
+	int ret;
+
+	if (!s->ours.len)
+		return 0;
+	ret = exec_path_find(out, s->ours.data, s->stock.data, err);
+	return ret == ERR_MISSING ? make_exec_path(out, s, trace, err) : ret;
+}
+
+int fallback_exec_path(struct buf *out, struct trace *trace, struct error *err)
 {
 	const char *given = getenv("GIT_EXEC_PATH");
+	struct search s;
+	int ret = ERR_MISSING;
 
-	if (setenv(TRAIL, s->trail.data, 1) < 0)
-		return error_nomem(err);
-	if ((!given || !*given) && s->ours.len &&
-	    setenv("GIT_EXEC_PATH", s->ours.data, 1) < 0)
-		return error_nomem(err);
-	return 0;
+	if ((!given || !*given) && !is_asked()) {
+		ret = search_stock(&s, "--exec-path", NULL);
+		if (!ret)
+			ret = choose_exec_path(out, &s, trace, err);
+		search_release(&s);
+	}
+	return ret == ERR_NOMEM || out->len ? ret : exec_path_current(out, err);
+}
+
+int fallback_version(struct buf *out, struct trace *trace, struct error *err)
+{
+	struct exec_record r = {BUF_INIT, "", "", "", 0, 0};
+	struct buf dir = BUF_INIT;
+	struct search s;
+	int ret = search_stock(&s, "version", err);
+
+	if (!ret && is_asked())
+		ret = error_set(err, ERR_PEER, "gitreach was asked");
+	if (!ret && s.ours.len &&
+	    !exec_path_find(&dir, s.ours.data, s.stock.data, NULL))
+		ret = exec_record_read(&r, dir.data, err);
+	if (!ret && *r.version && exec_record_is_current(&r, s.stock.data))
+		ret = buf_append_str(out, r.version) < 0 ? error_nomem(err) : 0;
+	else if (!ret)
+		ret = ask_version(out, &s, trace, err);
+	exec_record_release(&r);
+	buf_release(&dir);
+	search_release(&s);
+	return ret;
+}
+
+/* ---- executing stock Git */
+
+static int set_environment(const struct search *s, struct trace *trace,
+			   struct error *err)
+{
+	const char *given = getenv("GIT_EXEC_PATH");
+	struct buf path = BUF_INIT;
+	int ret = 0;
+
+	if (!given || !*given)
+		ret = choose_exec_path(&path, s, trace, err);
+	if (!ret && (setenv(TRAIL, s->trail.data, 1) < 0 ||
+		     (path.len && setenv("GIT_EXEC_PATH", path.data, 1) < 0)))
+		ret = error_nomem(err);
+	buf_release(&path);
+	return ret;
 }
 
 /* Execute `program` with `name` as argv[0], followed by `args`. */
@@ -247,61 +477,6 @@ static int exec_stock(const char *program, const char *name,
 	return ret;
 }
 
-/* Append the first line of a child's output. */
-static int read_line(struct buf *out, struct sys_child *child,
-		     struct error *err)
-{
-	char bytes[STOCK_PATH_MAX];
-	size_t start = out->len;
-	ssize_t n;
-
-	while ((n = sys_read_some(child->out, bytes, sizeof(bytes), "stock Git",
-				  err)) > 0) {
-		if (out->len - start > STOCK_PATH_MAX)
-			return error_set(err, ERR_PEER,
-					 "stock Git's exec path is too long");
-		if (buf_append(out, bytes, (size_t)n) < 0)
-			return error_nomem(err);
-	}
-	if (n < 0)
-		return (int)n;
-	buf_set_len(out, start + strcspn(out->data + start, "\n"));
-	return 0;
-}
-
-/* Append stock Git's own exec path. */
-static int ask_exec_path(struct buf *out, const struct search *s,
-			 struct trace *trace, struct error *err)
-{
-	const char *given = getenv("GIT_EXEC_PATH");
-	char *saved = mem_strdup(given ? given : "");
-	char *argv[] = {s->stock.data, (char *)"--exec-path", NULL};
-	struct trace_child told;
-	struct sys_child child;
-	int ret, code;
-
-	if (!saved)
-		return error_nomem(err);
-	unsetenv("GIT_EXEC_PATH");
-	trace_child_start(trace, &told, (const char **)argv, NULL);
-	ret = sys_spawn(&child, argv, NULL, SYS_SPAWN_PIPE_OUT, err);
-	if (ret < 0) {
-		trace_child_exit(trace, &told, -1, -1);
-	} else {
-		ret = read_line(out, &child, err);
-		code = sys_spawn_wait(&child, NULL);
-		trace_child_exit(trace, &told, child.pid, code);
-		if (!ret && code)
-			ret = error_set(err, ERR_PEER,
-					"'%s --exec-path' failed",
-					s->stock.data);
-	}
-	if (*saved && setenv("GIT_EXEC_PATH", saved, 1) < 0 && !ret)
-		ret = error_nomem(err);
-	free(saved);
-	return ret;
-}
-
 bool fallback_exists(void)
 {
 	struct search s;
@@ -318,7 +493,7 @@ int fallback_git(const char *const *args, struct trace *trace)
 	int ret = search_stock(&s, args[0] ? args[0] : "git", &err);
 
 	if (!ret)
-		ret = set_environment(&s, &err);
+		ret = set_environment(&s, trace, &err);
 	if (!ret)
 		exec_stock(s.stock.data, "git", args, trace, &err);
 	search_release(&s);
@@ -334,11 +509,11 @@ static int find_helper(struct buf *out, size_t *name_off,
 		       const struct search *s, struct trace *trace,
 		       struct error *err)
 {
-	int ret = ask_exec_path(out, s, trace, err);
+	int ret = ask(out, s, "--exec-path", trace, err);
 
 	if (ret < 0)
 		return ret;
-	ret = set_environment(s, err);
+	ret = set_environment(s, trace, err);
 	if (ret < 0)
 		return ret;
 	ret = exec_path_prepend(err);

@@ -145,11 +145,11 @@ static int run_by_name(int argc, const char **argv, const char *name,
 		       : fallback_helper(argv, tracing_trace(tracing));
 }
 
-static int print_exec_path(void)
+static int print_exec_path(struct trace *trace)
 {
 	struct buf path = BUF_INIT;
 	struct error err = ERROR_INIT;
-	int ret = exec_path_current(&path, &err);
+	int ret = fallback_exec_path(&path, trace, &err);
 
 	if (!ret)
 		puts(path.data);
@@ -187,7 +187,7 @@ static int run_git(int argc, const char **argv, struct tracing *tracing)
 				   argc - g.next + 1, argv + g.next - 1,
 				   tracing);
 	case GLOBAL_EXEC_PATH:
-		return print_exec_path();
+		return print_exec_path(tracing_trace(tracing));
 	case GLOBAL_STOCK:
 		return run_stock(&g, argc - g.next, argv + g.next,
 				 tracing_trace(tracing));

@@ -46,6 +46,7 @@ same () {
 test_expect_success 'a spy' '
 	cat >spy <<-EOC &&
 	#!/bin/sh
+	test "\$1" != --exec-path || exec "$STOCK_GIT" "\$1"
 	printf "<%s>" "\$@" >>"$PWD/called"
 	echo >>"$PWD/called"
 	exec env -u GITREACH_FALLBACK -u GIT_EXEC_PATH PATH="$STOCK_PATH" \
@@ -388,7 +389,7 @@ test_expect_success 'what is ours is not, nor what is wrong for everybody' '
 test_expect_success 'a stock Git that leads back to us is none' '
 	cat >wrapper <<-EOC &&
 	#!/bin/sh
-	echo x >>"$PWD/rounds"
+	test "\$1" = --exec-path || echo x >>"$PWD/rounds"
 	exec "$GIT" "\$@"
 	EOC
 	chmod +x wrapper &&

@@ -122,6 +122,7 @@ test_expect_success 'a program that is gitreach only when called so' '
 test_expect_success 'a stock Git that starts ours for want of its own' '
 	cat >old <<-EOC &&
 	#!/bin/sh
+	test "\$1" != --exec-path || exec "$STOCK_GIT" "\$1"
 	echo x >>"$PWD/rounds"
 	"\$GIT_EXEC_PATH/git-\$1" "\$2"
 	EOC
@@ -262,6 +263,97 @@ test_expect_success 'GIT_EXEC_PATH of the user is left alone' '
 	GIT_EXEC_PATH=$theirs PATH=$spied:$STOCK_PATH \
 		git -C repo.git gc --quiet &&
 	test_must_be_empty record
+'
+
+# ---- another stock Git than the one of our links
+
+test_expect_success 'an installation and another stock Git' '
+	mkdir -p here/bin there/core &&
+	cp "$GIT" here/bin/git &&
+	"$GITREACH_SRC/tools/exec-dir" "$PWD/here/libexec/gitreach-core" \
+		"$PWD/here/bin/git" repack &&
+	cat >there/git <<-EOC &&
+	#!/bin/sh
+	echo "\$1" >>"$PWD/asked"
+	case "\$1" in
+	--exec-path) echo "$PWD/there/core" ;;
+	version) echo "git version 2.98.1.7.gabcdef (Other Git-7)" ;;
+	*) echo "\$GIT_EXEC_PATH" ;;
+	esac
+	EOC
+	for name in git-helper git-repack
+	do
+		echo "#!/bin/sh" >there/core/$name &&
+		chmod +x there/git there/core/$name || return 1
+	done &&
+	here=$PWD/here/bin/git core=$PWD/here/libexec/gitreach-core &&
+	"$here" --exec-path >actual && echo "$core" >expect &&
+	test_cmp expect actual
+'
+
+there () {
+	rm -f asked
+	GITREACH_FALLBACK=$PWD/there/git "$@"
+}
+
+test_expect_success 'its helpers are used, beside our commands' '
+	there "$here" stripspace >actual &&
+	printf "%s\n" --exec-path version stripspace >expect &&
+	test_cmp expect asked &&
+	dir=$(there "$here" --exec-path) &&
+	test_must_fail test -e asked &&
+	echo "$dir" >expect && test_cmp expect actual &&
+	case "$dir" in "$core"/stock/*there%2fgit) : ;; *) false ;; esac &&
+	test "$dir/git" -ef "$here" && test "$dir/git-repack" -ef "$here" &&
+	test "$dir/git-helper" -ef there/core/git-helper &&
+	test "$(stat -c %a "$dir")" = 755 && ls "$core/stock" >dirs &&
+	test_line_count 1 dirs
+'
+
+test_expect_success 'they are found again without a question' '
+	there "$here" stripspace >actual &&
+	test_cmp expect actual && echo stripspace >calls &&
+	test_cmp calls asked
+'
+
+test_expect_success 'they are first in PATH of what our commands start' '
+	repo_linear hooked.git 1 &&
+	cat >hooked.git/hooks/reference-transaction <<-\EOC &&
+	#!/bin/sh
+	command -v git-helper >path
+	EOC
+	chmod +x hooked.git/hooks/reference-transaction &&
+	there "$here" -C hooked.git update-ref refs/heads/new main &&
+	echo "$dir/git-helper" >helper && test_cmp helper hooked.git/path &&
+	test_must_fail test -e asked
+'
+
+test_expect_success 'the links follow when that Git changes' '
+	mv there/core there/newcore &&
+	sed "s|/core|/newcore|; s/2.98.1/3.0.0/" there/git >new &&
+	cat new >there/git && touch -d 2001-01-01 there/git &&
+	there "$here" stripspace >actual && test_cmp expect actual &&
+	test "$dir/git-helper" -ef there/newcore/git-helper
+'
+
+test_expect_success 'where nobody may write, one line says what to run' '
+	rm -r "$core/stock" && >"$core/stock" &&
+	there "$here" stripspace >actual 2>err &&
+	echo "$core" >expect && test_cmp expect actual &&
+	test_line_count 1 err &&
+	grep "^warning: .*GITREACH_FALLBACK=.$PWD/there/git. git --exec-path$" \
+		err && rm "$core/stock"
+'
+
+test_expect_success 'a wrapper of the Git of our links needs no others' '
+	cat >wrapped <<-EOC &&
+	#!/bin/sh
+	exec "$STOCK_GIT" "\$@"
+	EOC
+	chmod +x wrapped &&
+	GITREACH_FALLBACK=$PWD/wrapped "$here" --exec-path >actual &&
+	test_cmp expect actual &&
+	test_must_fail test -e "$core/stock"
 '
 
 test_done
