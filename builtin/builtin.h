@@ -23,7 +23,11 @@ struct builtin_env {
 	bool is_bare; /* `git --bare` was given before the command's name */
 };
 
-/* The text that `git version` prints after "git version ". */
+/*
+ * The version of the native commands: that of the Git whose commands and
+ * options we implement, then ours. `git version` prints it if there is no stock
+ * Git.
+ */
 extern const char builtin_version[];
 
 /*

@@ -9,7 +9,6 @@
 
 #include "builtin/serving.h"
 #include "builtin/tracing.h"
-#include "include/gitreach.h"
 #include "sys/clock.h"
 
 int serving_open(struct builtin_env *env, const char *path, bool strict,
@@ -40,13 +39,17 @@ int serving_enter(struct builtin_env *env, const char *path, bool strict)
 	return ret < 0 ? builtin_fail(&err) : 0;
 }
 
+/*
+ * The agent names the version of the native commands, because what serves is
+ * always native. So a request does not look for stock Git.
+ */
 static int add_agent(struct buf *out)
 {
 	const char *agent = getenv("GIT_USER_AGENT");
 	int ret = 0;
 
 	if (!agent || !*agent)
-		return buf_append_str(out, "gitreach/" GITREACH_VERSION);
+		return buf_printf(out, "git/%s-Linux", builtin_version);
 	for (; !ret && *agent; agent++)
 		ret = buf_append_char(
 			out, *agent > ' ' && *agent <= '~' ? *agent : '.');

@@ -12,14 +12,18 @@
 #include <libdeflate.h>
 #endif
 
+#include "base/buf.h"
 #include "builtin/builtin.h"
+#include "builtin/fallback.h"
 #include "builtin/options.h"
+#include "builtin/tracing.h"
 #include "include/gitreach.h"
 
 /* The version of stock Git whose commands and options we implement. */
-#define GIT_LEVEL "2.39.5"
+#define GIT_LEVEL "2.55.0"
+#define OURS ".gitreach." GITREACH_VERSION
 
-const char builtin_version[] = GIT_LEVEL ".gitreach." GITREACH_VERSION;
+const char builtin_version[] = GIT_LEVEL OURS;
 
 static const char usage[] = "git version [--build-options]";
 
@@ -42,6 +46,21 @@ static void print_build_options(void)
 	puts("default-hash: sha1");
 }
 
+/*
+ * Other commands are stock Git's, so programs that ask for a version want to
+ * know what that Git can do.
+ */
+static void print_version(struct trace *trace)
+{
+	struct buf stock = BUF_INIT;
+
+	if (fallback_version(&stock, trace, NULL) < 0)
+		printf("git version %s\n", builtin_version);
+	else
+		printf("git version %s" OURS "\n", stock.data);
+	buf_release(&stock);
+}
+
 int cmd_version(int argc, const char **argv, struct builtin_env *env)
 {
 	bool build_options = false;
@@ -56,7 +75,7 @@ int cmd_version(int argc, const char **argv, struct builtin_env *env)
 	/* Operands are ignored, as in stock Git. */
 	if (options_parse(argc, argv, options, usage) < 0)
 		return 129;
-	printf("git version %s\n", builtin_version);
+	print_version(tracing_trace(env->tracing));
 	if (build_options)
 		print_build_options();
 	return builtin_finish(0);

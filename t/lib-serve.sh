@@ -23,7 +23,7 @@ TRACE_DIR=$PWD
 
 # Whether the last stock_client spoke with a server of ours.
 test_served_by_us () {
-	grep 'agent=gitreach/' "$TRACE_DIR/packets" >/dev/null || {
+	grep 'agent=git/2[0-9.]*\.gitreach\.' "$TRACE_DIR/packets" >/dev/null || {
 		echo 'the server was not ours' >&2
 		return 1
 	}

@@ -140,6 +140,22 @@ test_expect_success 'git version' '
 	head -n 1 options >first && test_cmp actual first
 '
 
+test_expect_success 'the version is that of stock Git, with ours behind' '
+	sed "s/.*gitreach/gitreach/" actual >ours &&
+	theirs=$(stock version | cut -d" " -f3) &&
+	echo "git version $theirs.$(cat ours)" >expect &&
+	test_cmp expect actual &&
+	git_alone version >actual &&
+	echo "git version 2.55.0.$(cat ours)" >expect &&
+	test_cmp expect actual
+'
+
+# Three numbers, from which forges tell what the Git can do.
+test_expect_success 'the agent that clients see names our version' '
+	"$GIT" upload-pack --advertise-refs repo.git >advertised &&
+	grep -a "agent=git/2.55.0.$(cat ours)-Linux" advertised
+'
+
 test_expect_success STOCK_239 'git version --build-options' '
 	stock version --build-options | sed -n "s/:.*/:/p" >names &&
 	while read name

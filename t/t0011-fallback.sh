@@ -246,7 +246,7 @@ test_expect_success 'a CGI that is started by its path is ours' '
 		cgi spied/libexec/gitreach-core/git-http-backend &&
 	! grep upload-pack record &&
 	grep -a "refs/heads/main" out &&
-	grep -a "agent=gitreach/" out
+	grep -a "agent=git/2[0-9.]*\.gitreach\." out
 '
 
 test_expect_success 'hooks and aliases find ours first' '
@@ -328,12 +328,22 @@ test_expect_success 'they are first in PATH of what our commands start' '
 	test_must_fail test -e asked
 '
 
+test_expect_success 'the version is that of the Git that is named' '
+	there "$here" version >version &&
+	test_must_fail test -e asked &&
+	grep "^git version 2\.98\.1\.7\.gabcdef\.gitreach\.[0-9.]*$" version
+'
+
 test_expect_success 'the links follow when that Git changes' '
 	mv there/core there/newcore &&
 	sed "s|/core|/newcore|; s/2.98.1/3.0.0/" there/git >new &&
 	cat new >there/git && touch -d 2001-01-01 there/git &&
+	there "$here" version >version && echo version >calls &&
+	test_cmp calls asked && grep "version 3\.0\.0\.7" version &&
 	there "$here" stripspace >actual && test_cmp expect actual &&
-	test "$dir/git-helper" -ef there/newcore/git-helper
+	test "$dir/git-helper" -ef there/newcore/git-helper &&
+	there "$here" version >again && test_must_fail test -e asked &&
+	test_cmp version again
 '
 
 test_expect_success 'where nobody may write, one line says what to run' '
@@ -342,7 +352,9 @@ test_expect_success 'where nobody may write, one line says what to run' '
 	echo "$core" >expect && test_cmp expect actual &&
 	test_line_count 1 err &&
 	grep "^warning: .*GITREACH_FALLBACK=.$PWD/there/git. git --exec-path$" \
-		err && rm "$core/stock"
+		err &&
+	there "$here" version >again 2>err && test_cmp version again &&
+	test_must_be_empty err && rm "$core/stock"
 '
 
 test_expect_success 'a wrapper of the Git of our links needs no others' '

@@ -42,7 +42,7 @@ do
 		repo_tags client.git &&
 		repo_init server.git &&
 		push_ours -q ../server.git main~1:refs/heads/main &&
-		grep "agent=gitreach/" packets >/dev/null &&
+		grep "agent=git/2[0-9.]*\.gitreach\." packets >/dev/null &&
 		test_pushed server.git client.git main~1 main &&
 		find server.git/objects/pack -name "*.pack" >packs &&
 		test_line_count 1 packs &&
