@@ -119,6 +119,7 @@ debug_flags = $(if $(DEBUG),-O0 -g3)
 all_cflags = $(std_cflags) $(CFLAGS) $(debug_flags) $(san_flags) $(dep_cflags)
 all_ldflags = -pthread -Wl,--as-needed $(san_flags) $(LDFLAGS)
 path_flags = -DGITREACH_EXEC_DIR='"$(execdir)"' \
+	-DGITREACH_MAN_DIR='"$(mandir)"' \
 	-DGITREACH_PREFIX='"$(prefix)"' -DGITREACH_SYSCONF_DIR='"$(sysconfdir)"'
 # The table of commands: COMMAND(cat_file) COMMAND(count_objects) ...
 command_flags = -DGITREACH_COMMANDS='$(foreach c,$(commands),COMMAND($(subst \
@@ -129,7 +130,7 @@ all: git lib shared
 lib: $(static_lib)
 shared: $(shared_lib)
 unit: $(unit_bin)
-git: $(programs)
+git: $(programs) $O/share/man
 
 # ---- compiling and linking
 
@@ -180,6 +181,12 @@ ifeq ($O,build)
 	$Vln -f $O/bin/git git || cp $O/bin/git git
 	$Vfor n in $(git_names); do ln -sf git $$n || exit 1; done
 endif
+
+# The manual pages, laid out as if installed: `git help` shows them.
+$O/share/man: $(man_pages)
+	$Vrm -rf $@ && for p in $^; do \
+		mkdir -p $@/man$${p##*.} && \
+		ln -s '$(CURDIR)'/$$p $@/man$${p##*.}/ || exit 1; done
 
 $O/t/unit/test-%: t/unit/test-%.c $(builtin_lib) $(static_lib)
 	@mkdir -p $(@D)

@@ -99,6 +99,7 @@ int cmd_for_each_ref(int argc, const char **argv, struct builtin_env *env);
 int cmd_fsck(int argc, const char **argv, struct builtin_env *env);
 int cmd_gc(int argc, const char **argv, struct builtin_env *env);
 int cmd_hash_object(int argc, const char **argv, struct builtin_env *env);
+int cmd_help(int argc, const char **argv, struct builtin_env *env);
 int cmd_http_backend(int argc, const char **argv, struct builtin_env *env);
 int cmd_index_pack(int argc, const char **argv, struct builtin_env *env);
 int cmd_init(int argc, const char **argv, struct builtin_env *env);

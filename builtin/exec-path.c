@@ -8,37 +8,47 @@
 #include "builtin/paths.h"
 #include "sys/io.h"
 
-/* The file in an exec-path directory that shows that tools/exec-dir made it. */
-#define MARKER "/gitreach"
-
-/*
- * Possible places of the exec-path directory, relative to the directory of the
- * program.
- */
-static const struct {
+/* A possible place of a directory, relative to the program's directory. */
+struct place {
 	bool from_parent; /* relative to its parent directory */
-	const char *rest;
-} places[] = {
+	const char *rest; /* NULL ends a list */
+};
+
+/* A directory of ours, which the program searches. */
+struct ours {
+	const struct place *places;
+	const char *installed; /* the path of the build */
+	const char *marker; /* a file that shows that the directory is ours */
+};
+
+static const struct place exec_places[] = {
 	{true, "/exec"},                  /* for bin/ of a build directory */
 	{false, "/build/exec"},           /* for the top of the source tree */
 	{true, "/libexec/gitreach-core"}, /* for bin/ of an installation */
 	{false, ""}, /* for a copy in the directory itself */
+	{false, NULL},
+};
+
+static const struct place man_places[] = {
+	{true, "/share/man"}, /* for bin/ of a build or of an installation */
+	{false, "/build/share/man"}, /* for the top of the source tree */
+	{false, NULL},
 };
 
 /*
- * Append the directory "<dir><rest>" if it is our exec path. Returns 0,
+ * Append the directory "<dir><rest>" if it has the marker. Returns 0,
  * ERR_MISSING or ERR_NOMEM.
  */
 static int add_if_ours(struct buf *out, const char *dir, size_t dir_len,
-		       const char *rest, struct error *err)
+		       const char *rest, const char *marker, struct error *err)
 {
 	struct buf path = BUF_INIT;
 	int ret = ERR_MISSING;
 
-	if (buf_printf(&path, "%.*s%s%s", (int)dir_len, dir, rest, MARKER) < 0)
+	if (buf_printf(&path, "%.*s%s%s", (int)dir_len, dir, rest, marker) < 0)
 		ret = ERR_NOMEM;
 	else if (sys_exists(path.data))
-		ret = buf_append(out, path.data, path.len - strlen(MARKER));
+		ret = buf_append(out, path.data, path.len - strlen(marker));
 	if (ret == ERR_NOMEM)
 		error_nomem(err);
 	buf_release(&path);
@@ -53,7 +63,7 @@ static size_t parent_len(const char *path, size_t len)
 	return len;
 }
 
-int exec_path_ours(struct buf *out, struct error *err)
+static int find_ours(struct buf *out, const struct ours *o, struct error *err)
 {
 	struct buf self = BUF_INIT;
 	int ret = ERR_MISSING;
@@ -63,20 +73,33 @@ int exec_path_ours(struct buf *out, struct error *err)
 		size_t here = parent_len(self.data, self.len);
 		size_t above = parent_len(self.data, here);
 
-		for (size_t i = 0; i < ARRAY_NR(places) && ret == ERR_MISSING;
-		     i++)
+		for (const struct place *p = o->places;
+		     p->rest && ret == ERR_MISSING; p++)
 			ret = add_if_ours(out, self.data,
-					  places[i].from_parent ? above : here,
-					  places[i].rest, err);
+					  p->from_parent ? above : here,
+					  p->rest, o->marker, err);
 	}
 	buf_release(&self);
 	if (ret == ERR_MISSING)
-		ret = add_if_ours(out, paths_exec_dir, strlen(paths_exec_dir),
-				  "", err);
+		ret = add_if_ours(out, o->installed, strlen(o->installed), "",
+				  o->marker, err);
 	if (ret == ERR_MISSING)
-		error_set(err, ret, "no exec path: '%s' is not there",
-			  paths_exec_dir);
+		error_set(err, ret, "'%s' is not there", o->installed);
 	return ret;
+}
+
+int exec_path_ours(struct buf *out, struct error *err)
+{
+	const struct ours exec = {exec_places, paths_exec_dir, "/gitreach"};
+
+	return find_ours(out, &exec, err);
+}
+
+int exec_path_man(struct buf *out, struct error *err)
+{
+	const struct ours man = {man_places, paths_man_dir, "/man1"};
+
+	return find_ours(out, &man, err);
 }
 
 /* Append our directory for the Git that GITREACH_FALLBACK names, or our own. */

@@ -35,6 +35,12 @@
  */
 int exec_path_ours(struct buf *out, struct error *err);
 
+/*
+ * Append the directory of our manual pages, which is searched in the same way.
+ * Returns as exec_path_ours().
+ */
+int exec_path_man(struct buf *out, struct error *err);
+
 /* The record of a directory. Strings point into `text`; "" if not recorded. */
 struct exec_record {
 	struct buf text;

@@ -12,6 +12,7 @@
 #include "builtin/builtin.h"
 #include "builtin/exec-path.h"
 #include "builtin/fallback.h"
+#include "builtin/help.h"
 #include "sys/io.h"
 #include "sys/spawn.h"
 
@@ -21,7 +22,6 @@
  * reaches it quickly.
  */
 #define DEPTH_MAX 100
-#define STOCK_PATH_MAX 4096
 
 struct search {
 	const char *command; /* for messages */
@@ -190,6 +190,7 @@ static int search_path(struct search *s, struct error *err)
 		path += len;
 		path += *path == ':';
 	}
+	buf_reset(&s->stock);
 	return error_set(err, ERR_MISSING,
 			 "'%s' is for the stock Git, but there is no other git "
 			 "on PATH; install it or name it in GITREACH_FALLBACK",
@@ -232,34 +233,20 @@ static bool is_asked(void)
 	return trail && has_word(trail, ASKED);
 }
 
-/* Append the first line of a child's output. */
-static int read_line(struct buf *out, struct sys_child *child,
-		     struct error *err)
+static int take_answer(void *ctx, const char *bytes, size_t len,
+		       struct error *err)
 {
-	char bytes[STOCK_PATH_MAX];
-	size_t start = out->len;
-	ssize_t n;
-
-	while ((n = sys_read_some(child->out, bytes, sizeof(bytes), "stock Git",
-				  err)) > 0) {
-		if (out->len - start > STOCK_PATH_MAX)
-			return error_set(err, ERR_PEER,
-					 "stock Git's answer is too long");
-		if (buf_append(out, bytes, (size_t)n) < 0)
-			return error_nomem(err);
-	}
-	if (n < 0)
-		return (int)n;
-	buf_set_len(out, start + strcspn(out->data + start, "\n"));
-	return 0;
+	return buf_append(ctx, bytes, len) < 0 ? error_nomem(err) : 0;
 }
 
-/* Run stock Git with one word. Append the first line that it prints. */
-static int run_question(struct buf *out, const struct search *s,
-			const char *word, struct trace *trace,
-			struct error *err)
+/*
+ * Run stock Git and append what it prints. Returns its exit code, or a negative
+ * error code.
+ */
+static int capture(struct buf *out, char **argv, struct trace *trace,
+		   struct error *err)
 {
-	char *argv[] = {s->stock.data, (char *)word, NULL};
+	const struct sys_talk talk = {.output = take_answer, .ctx = out};
 	struct trace_child told;
 	struct sys_child child;
 	int ret, code;
@@ -271,13 +258,26 @@ static int run_question(struct buf *out, const struct search *s,
 		trace_child_exit(trace, &told, -1, -1);
 		return ret;
 	}
-	ret = read_line(out, &child, err);
+	ret = sys_spawn_talk(&child, &talk, err);
 	code = sys_spawn_wait(&child, NULL);
 	trace_child_exit(trace, &told, child.pid, code);
-	if (!ret && code)
-		ret = error_set(err, ERR_PEER, "'%s %s' failed", s->stock.data,
-				word);
-	return ret;
+	return ret < 0 ? ret : code;
+}
+
+/* Run stock Git with one word. Append the first line that it prints. */
+static int run_question(struct buf *out, const struct search *s,
+			const char *word, struct trace *trace,
+			struct error *err)
+{
+	char *argv[] = {s->stock.data, (char *)word, NULL};
+	size_t start = out->len;
+	int code = capture(out, argv, trace, err);
+
+	if (code > 0)
+		return error_set(err, ERR_PEER, "'%s %s' failed", s->stock.data,
+				 word);
+	buf_set_len(out, start + strcspn(out->data + start, "\n"));
+	return code;
 }
 
 /* Set a variable; NULL removes it. */
@@ -486,18 +486,61 @@ bool fallback_exists(void)
 	return found;
 }
 
+/* Report that stock Git cannot be executed. Returns the exit code. */
+static int fail(const char *const *args, const struct search *s,
+		const struct error *err)
+{
+	const char *named = getenv("GITREACH_FALLBACK");
+
+	while (*args && **args == '-')
+		args++;
+	if (err->code != ERR_MISSING || s->stock.len || (named && *named) ||
+	    !*args)
+		return builtin_fail(err);
+	return help_unknown(*args, err);
+}
+
 int fallback_git(const char *const *args, struct trace *trace)
 {
 	struct error err = ERROR_INIT;
 	struct search s;
-	int ret = search_stock(&s, args[0] ? args[0] : "git", &err);
+	int ret = search_stock(&s, args[0] ? args[0] : "git", &err), code;
 
 	if (!ret)
 		ret = set_environment(&s, trace, &err);
 	if (!ret)
 		exec_stock(s.stock.data, "git", args, trace, &err);
+	code = fail(args, &s, &err);
 	search_release(&s);
-	return builtin_fail(&err);
+	return code;
+}
+
+int fallback_capture(struct buf *out, const char *const *args,
+		     struct trace *trace, struct error *err)
+{
+	struct search s;
+	size_t nr = 0;
+	char **argv;
+	int ret = search_stock(&s, args[0], err);
+
+	if (!ret)
+		ret = set_environment(&s, trace, err);
+	if (ret < 0)
+		goto out;
+	while (args[nr])
+		nr++;
+	argv = mem_calloc(nr + 2, sizeof(*argv));
+	if (!argv) {
+		ret = error_nomem(err);
+		goto out;
+	}
+	argv[0] = s.stock.data;
+	memcpy(argv + 1, args, nr * sizeof(*argv));
+	ret = capture(out, argv, trace, err);
+	free(argv);
+out:
+	search_release(&s);
+	return ret;
 }
 
 /*

@@ -58,10 +58,18 @@ bool fallback_is_parent(const char *command);
 
 /*
  * Execute stock Git with the words `args` (NULL-terminated, without "git"), and
- * report that to `trace` (NULL: no trace). Returns only on failure: 128, after
- * printing the reason.
+ * report that to `trace` (NULL: no trace). Returns only on failure: the exit
+ * code, after printing the reason. Without stock Git, this is the result of
+ * help_unknown() for the first word that is no option.
  */
 int fallback_git(const char *const *args, struct trace *trace);
+
+/*
+ * Run stock Git with the words `args` as a child without input. Append what it
+ * prints on stdout. Returns its exit code, or a negative error code.
+ */
+int fallback_capture(struct buf *out, const char *const *args,
+		     struct trace *trace, struct error *err);
 
 /*
  * Execute stock Git's program git-<args[0]> with the words after it, if we were

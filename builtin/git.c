@@ -17,6 +17,7 @@
 #include "builtin/exec-path.h"
 #include "builtin/fallback.h"
 #include "builtin/global.h"
+#include "builtin/help.h"
 #include "builtin/tracing.h"
 #include "sys/cleanup.h"
 
@@ -129,6 +130,15 @@ static bool asks_for_help(int argc, const char **argv)
 	       !getenv("GATEWAY_INTERFACE");
 }
 
+/* Run `git help <topic>`. */
+static int run_help_about(const char *topic, const struct global *g,
+			  struct tracing *tracing)
+{
+	const char *words[] = {"help", topic, NULL};
+
+	return run_command(find_command("help"), g, 2, words, tracing);
+}
+
 /* Run the command if the program was called as git-<name>. */
 static int run_by_name(int argc, const char **argv, const char *name,
 		       struct tracing *tracing)
@@ -141,7 +151,7 @@ static int run_by_name(int argc, const char **argv, const char *name,
 		return builtin_die("the stock Git has no '%s'", name);
 	if (command && !asks_for_help(argc, argv))
 		return run_command(command, &no_options, argc, argv, tracing);
-	return command ? fallback_git(argv, tracing_trace(tracing))
+	return command ? run_help_about(name, &no_options, tracing)
 		       : fallback_helper(argv, tracing_trace(tracing));
 }
 
@@ -163,7 +173,9 @@ static int run_git_command(const struct global *g, int argc, const char **argv,
 	const struct command *command = find_command(argv[g->next]);
 
 	argc -= g->next;
-	if (!command || asks_for_help(argc, argv + g->next))
+	if (command && asks_for_help(argc, argv + g->next))
+		return run_help_about(argv[g->next], g, tracing);
+	if (!command)
 		return run_stock(g, argc, argv + g->next,
 				 tracing_trace(tracing));
 	if (g->paginate && isatty(1))
@@ -171,6 +183,38 @@ static int run_git_command(const struct global *g, int argc, const char **argv,
 				   "without -p, into one",
 				   argv[g->next]);
 	return run_command(command, g, argc, argv + g->next, tracing);
+}
+
+/* Whether only stock Git knows the value that the option asks for. */
+static bool asks_for_path(const char *option)
+{
+	return !strcmp(option, "--html-path") ||
+	       !strcmp(option, "--man-path") || !strcmp(option, "--info-path");
+}
+
+/* Run `git` with an option in place of a command, or without any word. */
+static int run_option(const struct global *g, int argc, const char **argv,
+		      struct tracing *tracing)
+{
+	static const char list_cmds[] = "--list-cmds=";
+	const char *option = argv[0];
+	int code;
+
+	if (!option && !fallback_exists()) {
+		code = help_print();
+		return code ? code : 1;
+	}
+	if (option && (!strcmp(option, "--help") || !strcmp(option, "-h"))) {
+		argv[0] = "help";
+		return run_command(find_command("help"), g, argc, argv,
+				   tracing);
+	}
+	if (option && !strncmp(option, list_cmds, strlen(list_cmds)))
+		return help_list_cmds(option + strlen(list_cmds),
+				      tracing_trace(tracing));
+	if (option && !asks_for_path(option) && !fallback_exists())
+		return help_bad_option(option, global_takes_value(option));
+	return run_stock(g, argc, argv, tracing_trace(tracing));
 }
 
 static int run_git(int argc, const char **argv, struct tracing *tracing)
@@ -189,8 +233,7 @@ static int run_git(int argc, const char **argv, struct tracing *tracing)
 	case GLOBAL_EXEC_PATH:
 		return print_exec_path(tracing_trace(tracing));
 	case GLOBAL_STOCK:
-		return run_stock(&g, argc - g.next, argv + g.next,
-				 tracing_trace(tracing));
+		return run_option(&g, argc - g.next, argv + g.next, tracing);
 	default:
 		return g.code;
 	}

@@ -237,6 +237,17 @@ static enum global_end end_at(struct global *g, const char *word)
 	return GLOBAL_STOCK;
 }
 
+bool global_takes_value(const char *option)
+{
+	if (!strcmp(option, "-C") || !strcmp(option, "-c") ||
+	    !strcmp(option, "--config-env"))
+		return true;
+	for (size_t i = 0; i < ARRAY_NR(settings); i++)
+		if (!strcmp(option, settings[i].option))
+			return true;
+	return false;
+}
+
 void global_apply(struct global *g, int argc, const char *const *argv)
 {
 	int ret = 1;

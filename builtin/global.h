@@ -31,6 +31,9 @@ struct global {
 	bool bare;     /* --bare was given; no variable holds it */
 };
 
+/* Whether the option is one of ours that needs a value. */
+bool global_takes_value(const char *option);
+
 /* Apply the options from argv[1] on; argv ends with NULL. */
 void global_apply(struct global *g, int argc, const char *const *argv);
 

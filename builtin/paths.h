@@ -13,6 +13,9 @@ extern const char paths_exec_dir[];
 /* The installation prefix. */
 extern const char paths_prefix[];
 
+/* The directory of the manual pages. */
+extern const char paths_man_dir[];
+
 /* The directory of the system-wide `gitconfig`. */
 extern const char paths_sysconf_dir[];
 

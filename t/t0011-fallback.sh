@@ -21,11 +21,11 @@ test_expect_success 'aliases' '
 	test_cmp expect actual
 '
 
-test_expect_success 'help for a command of ours is stock Git'\''s' '
+test_expect_success 'stock Git'\''s viewer shows the help for a command of ours' '
 	PAGER=cat MANPAGER=cat \
 		git -c help.format=man -c man.viewer=x -c man.x.cmd="echo page:" \
 		version --help >actual &&
-	grep "^page: git-version" actual
+	grep "^page: gitreach-version" actual
 '
 
 # ---- which Git that is
