@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Error messages of commands, and their exit codes. */
+/* Error messages of commands, their exit codes, and our version. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "builtin/builtin.h"
+#include "include/gitreach.h"
+
+/* The version of stock Git whose commands and options we implement. */
+#define GIT_LEVEL "2.55.0"
+
+const char builtin_version[] = GIT_LEVEL ".gitreach." GITREACH_VERSION;
 
 #define EXIT_FATAL 128
 /* exit code of a shell for a process that SIGPIPE has ended */

@@ -19,11 +19,7 @@
 #include "builtin/tracing.h"
 #include "include/gitreach.h"
 
-/* The version of stock Git whose commands and options we implement. */
-#define GIT_LEVEL "2.55.0"
 #define OURS ".gitreach." GITREACH_VERSION
-
-const char builtin_version[] = GIT_LEVEL OURS;
 
 static const char usage[] = "git version [--build-options]";
 
