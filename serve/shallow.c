@@ -37,31 +37,32 @@ static int load_shallows(struct walk_tips *tips, struct request *req,
 }
 
 /*
- * Compute the new boundary for deepen-relative. Boundary commits that the wants
- * do not reach move too: gitprotocol-v2(5) says "relative to the client's
- * current shallow boundary, instead of relative to the requested commits". A
- * commit whose parents the client has by another way, through a merge, stays
- * complete.
+ * Compute the new boundary for deepen-relative. Stock Git since 2.54 counts
+ * from the wants, as without deepen-relative, and adds the distance of the
+ * nearest boundary commit. So all branches are cut at one depth. Counting from
+ * each boundary commit would send long branches that a merge brought in. If the
+ * wants reach no boundary commit, nothing is deepened.
  */
 static int from_boundary(struct depth_result *result, struct request *req,
 			 struct error *err)
 {
-	uint32_t depth = req->depth == DEPTH_INFINITE ? req->depth
-						      : req->depth + 1;
-	struct walk_tips from = WALK_TIPS_INIT;
-	int ret = load_shallows(&from, req, err);
+	struct history *h = &req->s->walk.history;
+	const struct walk_tips *wants = &req->want_tips;
+	struct walk_tips old = WALK_TIPS_INIT;
+	uint32_t depth = DEPTH_INFINITE, nearest;
+	int ret = load_shallows(&old, req, err);
 
 	if (!ret)
-		ret = depth_by_distance(result, &req->s->walk.history,
-					from.commits, from.commit_nr, depth,
-					err);
-	if (!ret)
-		ret = depth_keep_known(result, &req->s->walk.history,
-				       req->want_tips.commits,
-				       req->want_tips.commit_nr, from.commits,
-				       from.commit_nr, err);
-	walk_tips_release(&from);
-	return ret;
+		ret = depth_find_nearest(&nearest, h, wants->commits,
+					 wants->commit_nr, old.commits,
+					 old.commit_nr, err);
+	if (!ret && nearest < DEPTH_INFINITE - req->depth)
+		depth = req->depth + nearest;
+	walk_tips_release(&old);
+	if (ret < 0 || (ret && !h->shallow))
+		return ret < 0 ? ret : 0;
+	return depth_by_distance(result, h, wants->commits, wants->commit_nr,
+				 depth, err);
 }
 
 /* Compute the new boundary for deepen-since and deepen-not. */
@@ -96,7 +97,7 @@ static int compute(struct depth_result *result, struct request *req,
 
 	if (req->has_since || req->nots.nr)
 		return by_since_or_nots(result, req, err);
-	if (req->is_relative && req->depth)
+	if (req->is_relative && depth != DEPTH_INFINITE)
 		return from_boundary(result, req, err);
 	return depth_by_distance(result, &req->s->walk.history,
 				 req->want_tips.commits,

@@ -158,4 +158,77 @@ test_expect_success 'a date that cuts a merge: no commit is promised that is not
 	done
 '
 
+# One side of the merge has 3 commits, the other 40. The commit of the boundary
+# that is nearest to the tip decides, as in stock Git 2.55: --deepen=3 of a clone
+# of depth 3 is one of depth 6, however long the sides are.
+test_expect_success '--deepen counts from the wants' '
+	{
+		stream_commit main 1 1500000001 f 1 &&
+		for i in $(seq 2 40)
+		do
+			stream_commit main $i $((1500000000 + i)) f $i \
+				"from :$((i - 1))" || return 1
+		done &&
+		stream_commit side 41 1500000041 g 1 "from :1" &&
+		stream_commit side 42 1500000042 g 2 "from :41" &&
+		stream_commit side 43 1500000043 g 3 "from :42" &&
+		stream_commit main 44 1500000044 f 44 "from :40" "merge :43"
+	} | repo_import sides.git &&
+	stock -C sides.git symbolic-ref HEAD refs/heads/main &&
+	for version in 0 1 2
+	do
+		rm -rf deep.git &&
+		stock_client -v$version clone -q --bare --depth 3 $UP \
+			"file://$PWD/sides.git" deep.git &&
+		for depth in 4 5 7 17
+		do
+			rm -rf at.git &&
+			stock clone -q --bare --depth $depth \
+				"file://$PWD/sides.git" at.git &&
+			more=$((depth - $(cat depth.was 2>/dev/null ||
+				echo 3))) &&
+			stock_client -v$version -C deep.git fetch -q \
+				--deepen $more $UP origin main:main &&
+			test_served_by_us &&
+			sort at.git/shallow >expect &&
+			sort deep.git/shallow >actual &&
+			test_cmp expect actual &&
+			stock -C at.git rev-list main >expect &&
+			stock -C deep.git rev-list main >actual &&
+			test_cmp expect actual &&
+			echo $depth >depth.was || return 1
+		done &&
+		rm depth.was || return 1
+	done
+'
+
+# The boundary of `other` moves only when `other` is fetched.
+test_expect_success '--deepen leaves what the wants do not reach' '
+	stream_commit other 1 1 f 1 >stream &&
+	stream_commit other 2 2 f 2 "from :1" >>stream &&
+	stock -C sides.git fast-import --quiet --date-format=raw <stream &&
+	rm -rf deep.git &&
+	stock clone -q --bare --depth 1 --no-single-branch $UP \
+		"file://$PWD/sides.git" deep.git &&
+	stock -C sides.git rev-parse other main~1 main^2 | sort >expect &&
+	stock_client -C deep.git fetch -q --deepen 1 $UP origin main &&
+	test_served_by_us &&
+	sort deep.git/shallow >actual &&
+	test_cmp expect actual
+'
+
+# Stock Git since 2.55; before, the history was cut.
+test_expect_success '--deepen in a clone of everything does nothing' '
+	rm -rf deep.git &&
+	stock clone -q --bare "file://$PWD/sides.git" deep.git &&
+	for version in 0 2
+	do
+		stock_client -v$version -C deep.git fetch -q --deepen 1 $UP \
+			origin main:main &&
+		test_served_by_us && ! test -s deep.git/shallow &&
+		test $(stock -C deep.git rev-list --count main) = 44 ||
+			return 1
+	done
+'
+
 test_done

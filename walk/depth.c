@@ -129,55 +129,51 @@ int depth_by_distance(struct depth_result *result, struct history *h,
 	return ret;
 }
 
-/* Queues all ancestors up to the boundary `stop`. */
-static int meet_known(struct frontier *f, struct history *h,
-		      const struct bitset *stop, struct error *err)
+static int visit_nearest(struct frontier *f, struct history *h,
+			 uint32_t commit_nr, struct error *err)
 {
-	int ret = 0;
+	int ret;
 
-	for (size_t i = 0; !ret && i < f->nr; i++) {
-		if (bitset_get(stop, f->commits[i]))
-			continue;
-		ret = history_parse(h, f->commits[i], err);
-		if (!ret)
-			ret = meet_parents(f, h, f->commits[i]);
-	}
-	return ret;
+	if (is_shallow(h, commit_nr))
+		return 0;
+	ret = history_parse(h, commit_nr, err);
+	return ret < 0 ? ret : meet_parents(f, h, commit_nr);
 }
 
-int depth_keep_known(struct depth_result *result, struct history *h,
-		     const uint32_t *from, size_t nr, const uint32_t *boundary,
-		     size_t boundary_nr, struct error *err)
+int depth_find_nearest(uint32_t *distance, struct history *h,
+		       const uint32_t *from, size_t nr, const uint32_t *targets,
+		       size_t target_nr, struct error *err)
 {
-	struct frontier known = {.seen = BITSET_INIT};
-	struct bitset stop = BITSET_INIT;
-	size_t kept = 0;
-	int ret = 0;
+	struct frontier f = {.seen = BITSET_INIT};
+	struct bitset wanted = BITSET_INIT;
+	size_t level_end, i = 0;
+	uint32_t level = 1;
+	bool found = false;
+	int ret = bitset_init(&wanted, h->nr);
 
-	if (!result->shallow_nr)
-		return 0;
-	if (bitset_init(&stop, h->nr) < 0)
-		return error_nomem(err);
-	for (size_t i = 0; i < boundary_nr; i++)
-		bitset_set(&stop, boundary[i]);
-	for (size_t i = 0; !ret && i < nr; i++)
-		ret = meet(&known, h, from[i]);
-	if (!ret)
-		ret = meet_known(&known, h, &stop, err);
-	for (size_t i = 0; !ret && i < result->shallow_nr; i++) {
-		uint32_t c = result->shallow[i];
-
-		if (!bitset_get(&known.seen, c) || bitset_get(&stop, c) ||
-		    is_shallow(h, c))
-			result->shallow[kept++] = c;
+	for (size_t k = 0; !ret && k < target_nr; k++)
+		bitset_set(&wanted, targets[k]);
+	for (size_t k = 0; !ret && k < nr; k++)
+		ret = meet(&f, h, from[k]);
+	level_end = f.nr;
+	while (!ret && target_nr && i < f.nr) {
+		found = bitset_get(&wanted, f.commits[i]);
+		if (found)
+			break;
+		ret = visit_nearest(&f, h, f.commits[i], err);
+		if (++i == level_end) {
+			level_end = f.nr;
+			level++;
+		}
 	}
-	if (!ret)
-		result->shallow_nr = kept;
 	if (ret == ERR_NOMEM)
 		error_nomem(err);
-	frontier_release(&known);
-	bitset_release(&stop);
-	return ret;
+	frontier_release(&f);
+	bitset_release(&wanted);
+	if (ret < 0)
+		return ret;
+	*distance = found ? level : 0;
+	return found ? 0 : 1;
 }
 
 /* Puts the commits that `from` reaches and `nots` do not into *selected. */

@@ -48,16 +48,14 @@ int depth_by_distance(struct depth_result *result, struct history *h,
 		      struct error *err);
 
 /*
- * Corrects a result of depth_by_distance() from the client's `boundary`. A
- * shallow commit that `from` reaches without passing that boundary is removed
- * from result->shallow, because the client already has its parents through
- * another path and would lose them. Commits of h->shallow stay shallow. Reads
- * the commits between `from` and the boundary, if there are any shallow ones.
- * Returns 0 or a negative error code.
+ * Finds the distance, as above, of the nearest of `targets`. The walk does not
+ * pass commits of h->shallow, and stops at the first target. Returns 0 if a
+ * target was found, 1 if `from` reaches none (then *distance is 0), or a
+ * negative error code.
  */
-int depth_keep_known(struct depth_result *result, struct history *h,
-		     const uint32_t *from, size_t nr, const uint32_t *boundary,
-		     size_t boundary_nr, struct error *err);
+int depth_find_nearest(uint32_t *distance, struct history *h,
+		       const uint32_t *from, size_t nr, const uint32_t *targets,
+		       size_t target_nr, struct error *err);
 
 /* Limits of a history other than a depth (deepen-not, deepen-since). */
 struct depth_limits {

@@ -131,53 +131,34 @@ static void test_distance(void **state)
 	}
 }
 
-/* Finds the commits that `from` reaches without passing the boundary. */
-static void slow_known(bool *known, const struct dag *d, const uint32_t *from,
-		       const uint32_t *boundary, size_t nr)
-{
-	bool stop[COMMITS] = {false};
-
-	memset(known, 0, COMMITS);
-	for (size_t i = 0; i < nr; i++) {
-		known[from[i]] = true;
-		stop[boundary[i]] = true;
-	}
-	for (uint32_t c = COMMITS; c-- > 0;)
-		for (uint32_t k = 0;
-		     known[c] && !stop[c] && k < d->h.commits[c].parent_nr; k++)
-			known[history_parents(&d->h, c)[k]] = true;
-	for (uint32_t c = 0; c < COMMITS; c++)
-		known[c] = known[c] && !stop[c];
-}
-
-static void test_known(void **state)
+static void test_nearest(void **state)
 {
 	uint64_t seed = random_seed();
 
-	for (int i = 0; i < 100; i++) {
-		struct depth_result r = DEPTH_RESULT_INIT;
-		uint32_t depth = (uint32_t)(random_next(&seed) % 6) + 2;
-		uint32_t from[3], boundary[3];
-		bool known[COMMITS];
-		struct expected e;
+	for (int i = 0; i < 200; i++) {
+		uint32_t from[3], targets[3], nearest, got = 77;
+		size_t target_nr = random_next(&seed) % 4;
 		struct dag d;
+		int ret;
 
 		dag_init(&d);
 		dag_random(&d, COMMITS, false, &seed);
 		pick(from, 3, &seed);
-		pick(boundary, 3, &seed);
-		assert_int_equal(
-			depth_by_distance(&r, &d.h, boundary, 3, depth, NULL),
-			0);
-		assert_int_equal(
-			depth_keep_known(&r, &d.h, from, 3, boundary, 3, NULL),
-			0);
-		slow_distance(&e, &d, boundary, 3, depth);
-		slow_known(known, &d, from, boundary, 3);
-		for (uint32_t c = 0; c < COMMITS; c++)
-			e.shallow[c] = e.shallow[c] && !known[c];
-		compare(&r, &e);
-		depth_result_release(&r);
+		pick(targets, 3, &seed);
+		for (nearest = 1; nearest <= COMMITS; nearest++) {
+			struct expected e;
+			bool found = false;
+
+			slow_distance(&e, &d, from, 3, nearest);
+			for (size_t k = 0; k < target_nr; k++)
+				found |= e.shallow[targets[k]];
+			if (found)
+				break;
+		}
+		ret = depth_find_nearest(&got, &d.h, from, 3, targets,
+					 target_nr, NULL);
+		assert_int_equal(ret, nearest > COMMITS);
+		assert_int_equal(got, nearest > COMMITS ? 0 : nearest);
 		dag_release(&d);
 	}
 }
@@ -231,7 +212,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_distance),
-		cmocka_unit_test(test_known),
+		cmocka_unit_test(test_nearest),
 		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_depth_one_reads_nothing),
 	};
