@@ -69,7 +69,7 @@ static int enter(void *ctx, const char *path, const struct repo **repo,
 		 struct error *err)
 {
 	struct builtin_env *env = ctx;
-	int ret = serving_open(env, path, false, err);
+	int ret = serving_open(env, path, REPO_OPEN_ENTER, err);
 
 	*repo = ret < 0 ? NULL : env->repo;
 	return ret;

@@ -94,7 +94,7 @@ int cmd_receive_pack(int argc, const char **argv, struct builtin_env *env)
 	/* A client that closes the connection is then a normal write error. */
 	signal(SIGPIPE, SIG_IGN);
 	if (!ret)
-		ret = serving_enter(env, argv[1], false);
+		ret = serving_enter(env, argv[1], REPO_OPEN_ENTER);
 	if (!ret)
 		ret = serving_names_load(&names, env);
 	/*

@@ -11,13 +11,10 @@
 #include "builtin/tracing.h"
 #include "sys/clock.h"
 
-int serving_open(struct builtin_env *env, const char *path, bool strict,
+int serving_open(struct builtin_env *env, const char *path, unsigned flags,
 		 struct error *err)
 {
-	struct repo_options options = {
-		.path = path,
-		.flags = strict ? REPO_OPEN_EXACT : REPO_OPEN_ENTER,
-	};
+	struct repo_options options = {.path = path, .flags = flags};
 	int ret = repo_open(&env->repo, &options, err);
 
 	if (!ret && chdir(env->repo->git_dir) < 0)
@@ -28,10 +25,10 @@ int serving_open(struct builtin_env *env, const char *path, bool strict,
 	return ret;
 }
 
-int serving_enter(struct builtin_env *env, const char *path, bool strict)
+int serving_enter(struct builtin_env *env, const char *path, unsigned flags)
 {
 	struct error err = ERROR_INIT;
-	int ret = serving_open(env, path, strict, &err);
+	int ret = serving_open(env, path, flags, &err);
 
 	if (ret == ERR_MISSING)
 		return builtin_die(

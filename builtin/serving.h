@@ -3,25 +3,23 @@
 #ifndef BUILTIN_SERVING_H
 #define BUILTIN_SERVING_H
 
-#include <stdbool.h>
-
 #include "base/buf.h"
 #include "builtin/builtin.h"
 
 /*
  * Open the repository at a path that a client has sent. Its git directory
- * becomes the working directory, because hooks expect to run there. Unless
- * `strict`, <path>.git and <path>/.git are tried, too. Returns 0, ERR_MISSING
- * if there is no repository, or another negative error code.
+ * becomes the working directory, because hooks expect to run there. `flags`
+ * are flags of repo_open(). Returns 0, ERR_MISSING if there is no repository,
+ * or another negative error code.
  */
-int serving_open(struct builtin_env *env, const char *path, bool strict,
+int serving_open(struct builtin_env *env, const char *path, unsigned flags,
 		 struct error *err);
 
 /*
  * As serving_open(), for commands. Returns 0, or prints an error and returns
  * 128.
  */
-int serving_enter(struct builtin_env *env, const char *path, bool strict);
+int serving_enter(struct builtin_env *env, const char *path, unsigned flags);
 
 /* The names that the server sends: printable and without spaces. */
 struct serving_names {

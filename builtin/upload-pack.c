@@ -88,6 +88,16 @@ static int serve(struct builtin_env *env, const struct arguments *a,
 							  : 0;
 }
 
+/*
+ * Anybody's repository is served, as in stock Git, because upload-pack does not
+ * run programs, write files or fetch objects on behalf of its configuration.
+ */
+static unsigned open_flags(const struct arguments *a)
+{
+	return REPO_OPEN_NO_OWNER |
+	       (a->strict ? REPO_OPEN_EXACT : REPO_OPEN_ENTER);
+}
+
 int cmd_upload_pack(int argc, const char **argv, struct builtin_env *env)
 {
 	struct arguments arguments = {0};
@@ -97,7 +107,7 @@ int cmd_upload_pack(int argc, const char **argv, struct builtin_env *env)
 	/* A client that closes the connection is then a normal write error. */
 	signal(SIGPIPE, SIG_IGN);
 	if (!ret)
-		ret = serving_enter(env, argv[1], arguments.strict);
+		ret = serving_enter(env, argv[1], open_flags(&arguments));
 	if (!ret)
 		ret = serving_names_load(&names, env);
 	if (!ret)

@@ -47,8 +47,7 @@ static bool is_ours(const char *path)
 
 /* The state while safe.directory is read. */
 struct safe {
-	const char *path; /* borrowed: as shown in messages */
-	char *real;       /* owned: with symlinks resolved, or NULL */
+	char *real; /* owned: with symlinks resolved, or NULL */
 	bool allowed;
 };
 
@@ -68,7 +67,8 @@ static bool lies_below(const struct safe *safe, const char *dir)
 
 /*
  * Returns whether `dir` is the repository. A `dir` that ends in a slash and an
- * asterisk matches all repositories below it.
+ * asterisk matches all repositories below it. Of relative paths, only "." can
+ * match: the current directory.
  */
 static bool names_place(const struct safe *safe, char *dir)
 {
@@ -76,9 +76,7 @@ static bool names_place(const struct safe *safe, char *dir)
 	char *real;
 	bool same;
 
-	if (!strcmp(dir, safe->path))
-		return true;
-	if (*dir != '/' || !safe->real)
+	if ((*dir != '/' && strcmp(dir, ".")) || !safe->real)
 		return false;
 	if (len >= 2 && !strcmp(dir + len - 2, "/*")) {
 		dir[len - 1] = '\0';
@@ -118,7 +116,7 @@ static int load_protected(struct config *config, struct error *err)
 static int is_allowed(const char *path, struct error *err)
 {
 	struct config config = CONFIG_INIT;
-	struct safe safe = {path, sys_realpath(path, NULL), false};
+	struct safe safe = {sys_realpath(path, NULL), false};
 	int ret = load_protected(&config, err);
 
 	if (!ret) {

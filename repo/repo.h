@@ -94,8 +94,9 @@ struct repo_options {
  * A repository of another user that was discovered or entered is ERR_DENIED
  * with stock Git's message ("detected dubious ownership in repository at
  * '<path>'", and lines of advice). safe.directory in a protected configuration
- * can allow it: by its exact path, by "*", or by a prefix that ends in a slash
- * and an asterisk; an empty value resets the list. safe.bareRepository=explicit
+ * can allow it: by its absolute path, by "." if it is the current directory, by
+ * "*", or by a prefix that ends in a slash and an asterisk; an empty value
+ * resets the list. safe.bareRepository=explicit
  * forbids discovered bare repositories.
  *
  * Returns 0 with *out owned by the caller, ERR_MISSING ("not a git repository

@@ -260,6 +260,48 @@ test_expect_success 'packObjectsHook of the repository is not run' '
 	! test -e args
 '
 
+# As stock Git since 2.45.1; pushes need safe.directory. The configuration names
+# programs to run and files to write. Objects are missing that a remote promised.
+test_expect_success 'a repository of another user is served, nothing of it is run' '
+	stock init -q --bare other.git &&
+	stream_commit main 1 1 f 1 | stock -C other.git fast-import --quiet \
+		--date-format=raw &&
+	blob=$(stock -C other.git rev-parse main:f) &&
+	printf "#!/bin/sh\necho \"\$@\" >>\"$PWD/other.ran\"\n" >other.run &&
+	chmod +x other.run &&
+	for key in uploadpack.packObjectsHook core.sshCommand core.fsmonitor \
+		core.alternateRefsCommand gpg.program core.pager
+	do
+		git config -f other.git/config $key "$PWD/other.run" || return 1
+	done &&
+	git config -f other.git/config gitreach.requestLog "$PWD/other.ran" &&
+	git config -f other.git/config trace2.eventTarget "$PWD/other.ran" &&
+	git config -f other.git/config uploadpack.allowFilter true &&
+	git config -f other.git/config remote.o.promisor true &&
+	git config -f other.git/config remote.o.url "ext::$PWD/other.run %S" &&
+	git config -f other.git/config protocol.ext.allow always &&
+	for v in 0 2
+	do
+		rm -rf copy.git &&
+		GIT_TEST_ASSUME_DIFFERENT_OWNER=1 stock_client -v$v \
+			-c safe.directory="*" clone -q --bare --no-local "$UP" \
+			other.git copy.git &&
+		test_served_by_us &&
+		stock -C copy.git fsck --full || return 1
+	done &&
+	rm other.git/objects/$(echo $blob | sed "s|^..|&/|") &&
+	test_must_fail env GIT_TEST_ASSUME_DIFFERENT_OWNER=1 \
+		git -c protocol.version=2 -c safe.directory="*" clone -q \
+		--bare --no-local "$UP" other.git none.git &&
+	! test -e other.ran &&
+	export GIT_TEST_ASSUME_DIFFERENT_OWNER=1 &&
+	git upload-pack --strict --http-backend-info-refs other.git >refs &&
+	test_must_fail git receive-pack --http-backend-info-refs other.git \
+		2>err &&
+	unset GIT_TEST_ASSUME_DIFFERENT_OWNER &&
+	grep "dubious ownership" err
+'
+
 test_expect_success 'a bad configuration is an error' '
 	stock -C server.git config uploadpack.allowAnySHA1InWant perhaps &&
 	pkt F | test_expect_code 128 git upload-pack server.git 2>err &&

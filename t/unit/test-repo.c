@@ -535,6 +535,14 @@ static void safe_directories(void **state)
 	refuses("w", 0, ERR_DENIED, "dubious");
 	allow("~/w");
 	opens("w", 0, "w/.git", "w");
+	allow(".");
+	refuses("w", 0, ERR_DENIED, "dubious");
+	assert_int_equal(chdir(in_top("w")), 0);
+	opens("w", 0, "w/.git", "w");
+	refuses("b.git", 0, ERR_DENIED, "dubious");
+	assert_int_equal(chdir(top.dir), 0);
+	allow("w");
+	refuses("w", 0, ERR_DENIED, "dubious");
 	allow("*");
 	opens("b.git", 0, "b.git", "-");
 	allow("*\ndirectory=");
