@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Running uploadpack.packObjectsHook. */
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "serve/hook.h"
-#include "sys/io.h"
 #include "sys/process.h"
 #include "sys/spawn.h"
-
-#define PIECE 65536 /* bytes of output copied at a time */
 
 /* sh -c '<hook> "$@"' <hook> git pack-objects ... */
 #define ARGS_MAX 20
@@ -78,54 +75,44 @@ static int fill_input(struct buf *input, const struct request *req)
 	return 0;
 }
 
-/*
- * Write the input, then copy the output. A hook that stands for pack-objects
- * reads all of its input before it writes, so neither side blocks.
- */
-static int pass_on(struct sys_child *child, const struct buf *input,
-		   struct sideband *sb, struct error *err)
+static int put_pack(void *ctx, const char *bytes, size_t len, struct error *err)
 {
-	struct pack_sink sink = sideband_sink(sb);
-	char *piece = mem_alloc(PIECE, 1);
-	int ret;
+	struct pack_sink sink = sideband_sink(ctx);
 
-	if (!piece)
-		return error_nomem(err);
-	ret = sys_write_all(child->in, input->data, input->len,
-			    "uploadpack.packObjectsHook", err);
-	/* A hook may close its input unread; only its output counts. */
-	if (ret == ERR_PEER)
-		ret = 0;
-	sys_spawn_close_in(child);
-	while (!ret) {
-		ssize_t n = sys_read_some(child->out, piece, PIECE,
-					  "uploadpack.packObjectsHook", err);
+	return len ? sink.put(sink.ctx, bytes, len, err) : 0;
+}
 
-		if (n <= 0) {
-			ret = (int)n;
-			break;
-		}
-		ret = sink.put(sink.ctx, piece, (size_t)n, err);
-	}
-	free(piece);
-	return ret;
+static int put_message(void *ctx, const char *bytes, size_t len,
+		       struct error *err)
+{
+	return sideband_put(ctx, SIDEBAND_PROGRESS, bytes, len, err);
 }
 
 static int run(char *const argv[], char *const env[], const struct buf *input,
 	       struct sideband *sb, struct trace *trace, struct error *err)
 {
+	const struct sys_talk talk = {
+		.input = input->data,
+		.input_len = input->len,
+		.output = put_pack,
+		.errors = put_message,
+		.ctx = sb,
+	};
+	bool has_band = sb->mode != SIDEBAND_NONE;
 	struct trace_child told;
 	struct sys_child child;
 	int ret, status;
 
 	trace_child_start(trace, &told, (const char **)argv, NULL);
 	ret = sys_spawn(&child, argv, env,
-			SYS_SPAWN_PIPE_IN | SYS_SPAWN_PIPE_OUT, err);
+			SYS_SPAWN_PIPE_IN | SYS_SPAWN_PIPE_OUT |
+				(has_band ? SYS_SPAWN_PIPE_ERR : 0),
+			err);
 	if (ret < 0) {
 		trace_child_exit(trace, &told, -1, -1);
 		return ret;
 	}
-	ret = pass_on(&child, input, sb, err);
+	ret = sys_spawn_talk(&child, &talk, err);
 	status = sys_spawn_wait(&child, ret < 0 ? NULL : err);
 	trace_child_exit(trace, &told, child.pid, status);
 	if (!ret && status < 0)

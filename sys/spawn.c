@@ -16,7 +16,7 @@
 
 extern char **environ;
 
-enum { LISTEN_MAX = 8192 }; /* bytes to read at a time */
+enum { LISTEN_MAX = 65536 }; /* bytes to read at a time */
 
 int sys_exec(const char *file, char *const argv[], struct error *err)
 {
@@ -190,23 +190,22 @@ static int feed(struct sys_child *child, const char **p, size_t *left,
 }
 
 /*
- * Reads available output. Returns 0 or a negative error code. Closes child->out
- * at the end of the output.
+ * Reads available bytes of *fd and passes them to `take`. Returns 0 or a
+ * negative error code. Closes *fd and sets it to -1 at the end of the bytes.
  */
-static int listen_to(struct sys_child *child, const struct sys_talk *talk,
-		     struct error *err)
+static int listen_to(int *fd, sys_talk_fn *take, void *ctx, struct error *err)
 {
 	char bytes[LISTEN_MAX];
-	ssize_t n = read(child->out, bytes, sizeof(bytes));
+	ssize_t n = read(*fd, bytes, sizeof(bytes));
 
 	if (n < 0 && errno == EINTR)
 		return 0;
 	if (n < 0)
 		return error_set_errno(err, "cannot read from a child");
 	if (n)
-		return talk->output(talk->ctx, bytes, (size_t)n, err);
-	close(child->out);
-	child->out = -1;
+		return take(ctx, bytes, (size_t)n, err);
+	close(*fd);
+	*fd = -1;
 	return 0;
 }
 
@@ -216,16 +215,18 @@ int sys_spawn_talk(struct sys_child *child, const struct sys_talk *talk,
 	int silence = talk->silence_ms ? (int)talk->silence_ms : -1;
 	const char *p = talk->input;
 	size_t left = talk->input_len;
+	int no_fd = -1, *heard = talk->errors ? &child->err : &no_fd;
 	int ret = 0;
 
 	if (child->in >= 0 && fcntl(child->in, F_SETFL, O_NONBLOCK) < 0)
 		return error_set_errno(err, "cannot prepare a pipe");
-	while (!ret && (child->in >= 0 || child->out >= 0)) {
-		struct pollfd fds[2] = {
+	while (!ret && (child->in >= 0 || child->out >= 0 || *heard >= 0)) {
+		struct pollfd fds[3] = {
 			{child->in, POLLOUT, 0},
 			{child->out, POLLIN, 0},
+			{*heard, POLLIN, 0},
 		};
-		int nr = poll(fds, 2, silence);
+		int nr = poll(fds, 3, silence);
 
 		if (nr < 0 && errno != EINTR)
 			return error_set_errno(err, "cannot wait for a child");
@@ -233,8 +234,11 @@ int sys_spawn_talk(struct sys_child *child, const struct sys_talk *talk,
 			ret = talk->output(talk->ctx, "", 0, err);
 		if (nr > 0 && fds[0].revents)
 			ret = feed(child, &p, &left, err);
+		if (!ret && nr > 0 && fds[2].revents)
+			ret = listen_to(heard, talk->errors, talk->ctx, err);
 		if (!ret && nr > 0 && fds[1].revents)
-			ret = listen_to(child, talk, err);
+			ret = listen_to(&child->out, talk->output, talk->ctx,
+					err);
 	}
 	return ret;
 }

@@ -49,7 +49,11 @@ enum {
 int sys_spawn(struct sys_child *child, char *const argv[], char *const envp[],
 	      unsigned flags, struct error *err);
 
-/* A dialogue with a child: its input, and a callback for its output. */
+/* Takes bytes of a child. Returns 0, or a negative code to end the dialogue. */
+typedef int sys_talk_fn(void *ctx, const char *bytes, size_t len,
+			struct error *err);
+
+/* A dialogue with a child: its input, and callbacks for its output. */
 struct sys_talk {
 	const void *input; /* borrowed; written to child->in, which is then
 			    * closed */
@@ -57,18 +61,19 @@ struct sys_talk {
 	unsigned silence_ms; /* `output` is called with no bytes each time
 			      * the child writes nothing for this long; 0:
 			      * never */
+	sys_talk_fn *output; /* called with the child's standard output */
 	/*
-	 * Called with the child's output. A negative result ends the dialogue.
+	 * Called with the bytes of child->err, before output that is ready at
+	 * the same time; NULL: child->err is not read.
 	 */
-	int (*output)(void *ctx, const char *bytes, size_t len,
-		      struct error *err);
+	sys_talk_fn *errors;
 	void *ctx;
 };
 
 /*
  * Writes the input and reads the output, in whatever order the child is ready.
- * Ends when the child closes its output, or has read all input if child->out is
- * not connected. A child that does not read its input is not an error.
+ * Ends when the child closes its outputs, or has read all input if none of them
+ * is connected. A child that does not read its input is not an error.
  *
  * Returns 0, ERR_IO, or the negative result of `output`. The caller calls
  * sys_spawn_wait() in any case.

@@ -243,11 +243,39 @@ test_expect_success 'packObjectsHook with a shallow clone' '
 	test_cmp expect actual
 '
 
+# In the order in which it says it, also before the pack and after the pack.
+test_expect_success 'packObjectsHook: the client hears its standard error' '
+	cat >hook <<-\EOC &&
+	#!/bin/sh
+	echo before >&2
+	printf "a " >&2
+	echo line >&2
+	"$@"
+	echo after >&2
+	EOC
+	git config --global uploadpack.packObjectsHook "$hook" &&
+	for v in 0 2
+	do
+		rm -rf hooked.git &&
+		stock_client -v$v clone -q --no-local --bare "$UP" \
+			server.git hooked.git 2>err &&
+		sed "s/ *$//" err >actual &&
+		printf "remote: %s\n" before "a line" after >expect &&
+		test_cmp expect actual &&
+		stock -C hooked.git fsck --full || return 1
+	done &&
+	pkt "want $(stock -C server.git rev-parse main)" F done |
+	git upload-pack --stateless-rpc server.git >answer 2>err &&
+	! grep -a before answer && grep before err
+'
+
 test_expect_success 'packObjectsHook that fails' '
 	rm -rf hooked.git &&
-	git config --global uploadpack.packObjectsHook "exit 1;" &&
+	git config --global uploadpack.packObjectsHook \
+		"echo no, never >&2; exit 1;" &&
 	test_must_fail stock_client clone -q --no-local --mirror "$UP" \
 		server.git hooked.git 2>err &&
+	grep "^remote: no, never" err &&
 	grep "aborting due to possible repository corruption" err
 '
 

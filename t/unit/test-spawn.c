@@ -107,12 +107,30 @@ static int hear(void *ctx, const char *bytes, size_t len, struct error *err)
 	return h->answer;
 }
 
+/* Puts what was heard into brackets. */
+static int hear_error(void *ctx, const char *bytes, size_t len,
+		      struct error *err)
+{
+	int ret = hear(ctx, "[", 1, err);
+
+	if (!ret)
+		ret = hear(ctx, bytes, len, err);
+	return ret ? ret : hear(ctx, "]", 1, err);
+}
+
 static int talk(struct heard *h, const char *script, unsigned flags,
 		size_t input_len)
 {
 	struct sys_child child;
 	char *input = calloc(input_len + 1, 1);
-	struct sys_talk t = {input, input_len, 50, hear, h};
+	struct sys_talk t = {
+		.input = input,
+		.input_len = input_len,
+		.silence_ms = 50,
+		.output = hear,
+		.errors = flags & SYS_SPAWN_PIPE_ERR ? hear_error : NULL,
+		.ctx = h,
+	};
 	char *argv[4];
 	int ret;
 
@@ -161,6 +179,29 @@ static void talks_and_listens(void **state)
 	assert_int_equal(talk(&h, "echo x", all, 0), ERR_PEER);
 }
 
+static void hears_both_outputs(void **state)
+{
+	unsigned all = SYS_SPAWN_PIPE_IN | SYS_SPAWN_PIPE_OUT |
+		       SYS_SPAWN_PIPE_ERR;
+	struct heard h = {.len = 0};
+
+	assert_int_equal(talk(&h, "echo a >&2; sleep 0.05; wc -c; echo b >&2",
+			      all, 1 << 20),
+			 0);
+	assert_true(!strcmp(h.text, "[a\n]1048576\n[b\n]") ||
+		    !strcmp(h.text, "[a\n][b\n]1048576\n"));
+	/* Errors after the end of the output. */
+	h = (struct heard){.len = 0};
+	assert_int_equal(
+		talk(&h, "echo x; exec >&-; sleep 0.05; echo e >&2", all, 0),
+		0);
+	assert_string_equal(h.text, "x\n[e\n]");
+	/* A negative answer ends the dialogue. */
+	h = (struct heard){.answer = ERR_PEER};
+	assert_int_equal(talk(&h, "echo e >&2", all, 0), ERR_PEER);
+	assert_string_equal(h.text, "[");
+}
+
 /* Old hooks may be scripts without a "#!" line. */
 static void shell_reads_what_names_no_program(void **state)
 {
@@ -193,6 +234,7 @@ int main(void)
 		cmocka_unit_test(environment_is_the_one_given),
 		cmocka_unit_test(what_cannot_be_run),
 		cmocka_unit_test(talks_and_listens),
+		cmocka_unit_test(hears_both_outputs),
 		cmocka_unit_test(shell_reads_what_names_no_program),
 		cmocka_unit_test(hands_down_no_ignored_sigpipe),
 	};
