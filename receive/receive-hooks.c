@@ -8,6 +8,8 @@
 #include "repo/hook.h"
 #include "sys/spawn.h"
 
+static const char transaction[] = "reference-transaction";
+
 /* One run of a hook or another program. */
 struct run {
 	struct receive *r;
@@ -27,6 +29,22 @@ static int pass_on(void *ctx, const char *bytes, size_t len, struct error *err)
 	return receive_peer_tell_text(&r->peer, bytes, len, err);
 }
 
+/*
+ * The output of a reference-transaction hook is for the server's log, as in
+ * stock Git: the hook also runs where there is no client.
+ */
+static int keep_here(void *ctx, const char *bytes, size_t len,
+		     struct error *err)
+{
+	struct receive *r = ctx;
+
+	if (!len)
+		return sideband_keep_alive(&r->peer.band, err);
+	if (r->peer.tell)
+		r->peer.tell(r->peer.tell_ctx, bytes, len);
+	return 0;
+}
+
 /* Returns the exit code or a negative error code. */
 static int run(const struct run *h, struct error *err)
 {
@@ -37,7 +55,8 @@ static int run(const struct run *h, struct error *err)
 		.input = h->input ? h->input->data : NULL,
 		.input_len = h->input ? h->input->len : 0,
 		.silence_ms = (unsigned)r->config.keep_alive * 1000,
-		.output = pass_on,
+		.output = h->name && !strcmp(h->name, transaction) ? keep_here
+								   : pass_on,
 		.ctx = r,
 	};
 	struct sys_child child;
@@ -151,8 +170,7 @@ int receive_hook_transaction(void *ctx, enum ref_state state,
 	if (ref_transaction_describe(&input, tx) < 0)
 		ret = error_nomem(err);
 	else
-		ret = run_hooks(r, "reference-transaction", &name, 1, &input, 0,
-				err);
+		ret = run_hooks(r, transaction, &name, 1, &input, 0, err);
 	buf_release(&input);
 	if (ret > 0 && (state == REF_PREPARING || state == REF_PREPARED))
 		return error_set(err, ERR_DENIED,

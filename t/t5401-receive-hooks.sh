@@ -140,10 +140,15 @@ test_expect_success 'a reference-transaction hook' '
 	hook ours.git reference-transaction <<-\EOH &&
 	echo "$1" >>states
 	cat >>states
+	echo "out $1"
+	echo "err $1" >&2
 	test "$1" != prepared || ! test -e stop
 	EOH
 	stock -C client.git push -q --receive-pack="$OURS" ../ours.git \
-		main~1:refs/heads/main &&
+		main~1:refs/heads/main 2>err &&
+	printf "%s\n" "out preparing" "err preparing" "out prepared" \
+		"err prepared" "out committed" "err committed" >expect &&
+	test_cmp expect err &&
 	id=$(stock -C client.git rev-parse main~1) &&
 	for state in preparing prepared committed
 	do
