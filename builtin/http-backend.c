@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "builtin/builtin.h"
+#include "builtin/exec-path.h"
 #include "builtin/options.h"
 #include "builtin/serving.h"
 #include "http/http.h"
@@ -108,6 +109,7 @@ static int serve(struct builtin_env *env, const struct serving_names *names)
 		.session_id = names->session_id.data,
 		.enter = enter,
 		.log = write_log,
+		.before_child = exec_path_prepend,
 		.tell = tell,
 		.ctx = env,
 	};

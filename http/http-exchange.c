@@ -62,6 +62,9 @@ int http_configure(struct http_exchange *x, struct error *err)
 		ret = config_bool(config, "http.receivepack", &x->receive_pack,
 				  err);
 	if (ret >= 0)
+		ret = config_bool(config, "http.uploadarchive",
+				  &x->upload_archive, err);
+	if (ret >= 0)
 		ret = config_u64(config, "http.maxrequestbuffer",
 				 &x->request_buffer, err);
 	if (ret >= 0 && max && config_parse_u64(&x->request_buffer, max) < 0)

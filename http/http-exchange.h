@@ -3,7 +3,7 @@
  * One request and its answer, as the parts of http/http.h share it:
  *
  *   http.c           chooses the kind of answer
- *   http-smart.c     fetches and pushes
+ *   http-smart.c     fetches, pushes and archives
  *   http-dumb.c      files and listings
  *   http-exchange.c  functions that these share
  *
@@ -30,10 +30,12 @@ struct http_exchange {
 	struct http_url url;
 	struct http_reply reply;
 	/* Set by http_configure(): */
-	bool get_any_file; /* http.getanyfile */
-	bool upload_pack;  /* http.uploadpack */
-	bool receive_pack; /* http.receivepack; default: a user is known */
-	uint64_t request_buffer; /* maximum bytes of a fetch request */
+	bool get_any_file;   /* http.getanyfile */
+	bool upload_pack;    /* http.uploadpack */
+	bool receive_pack;   /* http.receivepack; default: a user is known */
+	bool upload_archive; /* http.uploadarchive; default: false */
+	/* maximum bytes of a request for a fetch or an archive */
+	uint64_t request_buffer;
 };
 
 /* ---- http-exchange.c */
@@ -70,7 +72,10 @@ int http_dumb(struct http_exchange *x, struct error *err);
 int http_smart_advertise(struct http_exchange *x, const char *name,
 			 struct error *err);
 
-/* Answer a request to a service, HTTP_UPLOAD_PACK or HTTP_RECEIVE_PACK. */
+/*
+ * Answer a request to a service, HTTP_UPLOAD_PACK, HTTP_RECEIVE_PACK or
+ * HTTP_UPLOAD_ARCHIVE.
+ */
 int http_smart_serve(struct http_exchange *x, struct error *err);
 
 #endif

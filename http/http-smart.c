@@ -1,21 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Answers to smart clients: upload-pack and receive-pack, one request each.
+ * Answers to smart clients: upload-pack, receive-pack and upload-archive, one
+ * request each.
  *
  * A web server may pass on the whole request before it reads any of the answer.
- * Therefore a fetch request is read completely first, up to
+ * Therefore a request for a fetch or an archive is read completely first, up to
  * http.maxRequestBuffer. receive-pack reads a push completely before it
  * answers, so a push may have any size.
  */
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "config/ident.h"
 #include "http/http-body.h"
 #include "http/http-exchange.h"
 #include "receive/receive-pack.h"
 #include "serve/upload-pack.h"
+#include "sys/process.h"
+#include "sys/spawn.h"
 #include "wire/pktline.h"
+#include "wire/summary.h"
 
 /* The body of a request and the reply to it. */
 struct stream {
@@ -128,16 +134,81 @@ static int receive(const struct http_exchange *x, struct stream *s,
 	return ret;
 }
 
+static int put_archive(void *ctx, const char *bytes, size_t len,
+		       struct error *err)
+{
+	struct iovec iov = {(void *)bytes, len};
+
+	return stream_writev(ctx, &iov, 1, err);
+}
+
+/* Pass the request to `git upload-archive`, and its answer to the client. */
+static int run_archive(const struct http_options *o, struct stream *s,
+		       struct trace *trace, struct error *err)
+{
+	const char *argv[] = {"git", "upload-archive", ".", NULL};
+	const struct sys_talk talk = {
+		.input = s->held.data,
+		.input_len = s->held.len,
+		.output = put_archive,
+		.ctx = s,
+	};
+	struct trace_child told;
+	struct sys_child child;
+	int ret = o->before_child ? o->before_child(err) : 0, status;
+
+	if (ret < 0)
+		return ret;
+	trace_child_start(trace, &told, argv, NULL);
+	ret = sys_spawn(&child, (char *const *)argv, NULL,
+			SYS_SPAWN_PIPE_IN | SYS_SPAWN_PIPE_OUT, err);
+	if (ret < 0) {
+		trace_child_exit(trace, &told, -1, -1);
+		return ret;
+	}
+	ret = sys_spawn_talk(&child, &talk, err);
+	status = sys_spawn_wait(&child, ret < 0 ? NULL : err);
+	trace_child_exit(trace, &told, child.pid, status);
+	if (ret < 0 || status <= 0)
+		return ret < 0 ? ret : status;
+	return error_set(err, ERR_IO, "upload-archive failed with status %d",
+			 status);
+}
+
+static int archive(const struct http_exchange *x, struct stream *s,
+		   bool advertise_only, struct error *err)
+{
+	struct summary summary;
+	int ret;
+
+	(void)advertise_only;
+	summary_init(&summary, x->repo->trace, "http-backend");
+	s->reply->tap = summary_tap(&summary);
+	summary_begin(&summary, "archive");
+	summary_phase(&summary, SUMMARY_ANSWER);
+	ret = run_archive(x->options, s, x->repo->trace, err);
+	s->reply->tap = NULL;
+	summary_end(&summary, ret < 0 ? err : NULL);
+	summary_release(&summary);
+	return ret;
+}
+
 struct service {
 	const char *name; /* without "git-" */
 	enum http_route route;
+	size_t enabled; /* offset of a bool in struct http_exchange */
+	bool has_refs;  /* info/refs?service=git-<name> is answered */
 	int (*run)(const struct http_exchange *x, struct stream *s,
 		   bool advertise_only, struct error *err);
 };
 
 static const struct service services[] = {
-	{"upload-pack", HTTP_UPLOAD_PACK, upload},
-	{"receive-pack", HTTP_RECEIVE_PACK, receive},
+	{"upload-pack", HTTP_UPLOAD_PACK,
+	 offsetof(struct http_exchange, upload_pack), true, upload},
+	{"receive-pack", HTTP_RECEIVE_PACK,
+	 offsetof(struct http_exchange, receive_pack), true, receive},
+	{"upload-archive", HTTP_UPLOAD_ARCHIVE,
+	 offsetof(struct http_exchange, upload_archive), false, archive},
 };
 
 /*
@@ -147,19 +218,19 @@ static const struct service services[] = {
 static int check_enabled(struct http_exchange *x, const struct service *service,
 			 struct error *err)
 {
-	if (service->route == HTTP_UPLOAD_PACK ? x->upload_pack
-					       : x->receive_pack)
+	if (*(const bool *)((const char *)x + service->enabled))
 		return 1;
 	return http_refuse(x, "403 Forbidden", err, "Service not enabled: '%s'",
 			   service->name);
 }
 
+/* Find a service that has an advertisement. */
 static const struct service *find_service(const char *name)
 {
 	if (strncmp(name, "git-", 4))
 		return NULL;
-	for (size_t i = 0; i < sizeof(services) / sizeof(*services); i++)
-		if (!strcmp(services[i].name, name + 4))
+	for (size_t i = 0; i < ARRAY_NR(services); i++)
+		if (services[i].has_refs && !strcmp(services[i].name, name + 4))
 			return &services[i];
 	return NULL;
 }
@@ -242,8 +313,8 @@ static int check_type(struct http_exchange *x, const char *expected,
 }
 
 /*
- * Open the body; for a fetch, read it completely. Returns 1, or refuses the
- * request and returns 0 or a negative error code.
+ * Open the body; unless it is a push, read it completely. Returns 1, or refuses
+ * the request and returns 0 or a negative error code.
  */
 static int take_body(struct http_exchange *x, struct stream *s,
 		     struct error *err)
@@ -255,7 +326,7 @@ static int take_body(struct http_exchange *x, struct stream *s,
 	if (ret == ERR_UNSUPPORTED)
 		return http_refuse(x, "415 Unsupported Media Type", err, "%s",
 				   err->msg);
-	if (ret < 0 || x->url.route != HTTP_UPLOAD_PACK)
+	if (ret < 0 || x->url.route == HTTP_RECEIVE_PACK)
 		return ret < 0 ? ret : 1;
 	ret = http_body_read_all(s->body, &s->held, x->request_buffer, err);
 	if (ret == ERR_DENIED)
@@ -284,12 +355,14 @@ static int answer(struct http_exchange *x, const struct service *service,
 
 int http_smart_serve(struct http_exchange *x, struct error *err)
 {
-	const struct service *service =
-		&services[x->url.route == HTTP_RECEIVE_PACK];
+	const struct service *service = services;
 	struct stream s = {.reply = &x->reply};
 	char type[64];
-	int ret = check_enabled(x, service, err);
+	int ret;
 
+	while (service->route != x->url.route)
+		service++;
+	ret = check_enabled(x, service, err);
 	snprintf(type, sizeof(type), "application/x-git-%s-request",
 		 service->name);
 	if (ret > 0)

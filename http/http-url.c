@@ -34,6 +34,7 @@ static const struct shape shapes[] = {
 	{HTTP_IDX, "/objects/pack/pack-", 64, ".idx", 0, ""},
 	{HTTP_UPLOAD_PACK, "/git-upload-pack", 0, "", 0, ""},
 	{HTTP_RECEIVE_PACK, "/git-receive-pack", 0, "", 0, ""},
+	{HTTP_UPLOAD_ARCHIVE, "/git-upload-archive", 0, "", 0, ""},
 };
 
 bool http_path_is_plain(const char *path)

@@ -19,6 +19,7 @@
  *	objects/pack/pack-<40 or 64 digits>.idx     HTTP_IDX
  *	git-upload-pack                             HTTP_UPLOAD_PACK
  *	git-receive-pack                            HTTP_RECEIVE_PACK
+ *	git-upload-archive                          HTTP_UPLOAD_ARCHIVE
  *
  * Digits are hexadecimal, in lower case. A request cannot name any other file.
  */
@@ -40,6 +41,7 @@ enum http_route {
 	HTTP_IDX,
 	HTTP_UPLOAD_PACK,
 	HTTP_RECEIVE_PACK,
+	HTTP_UPLOAD_ARCHIVE,
 };
 
 struct http_url {

@@ -67,6 +67,12 @@ static int locate(struct buf *path, const struct http_options *o,
 	return 0;
 }
 
+static bool is_service(enum http_route route)
+{
+	return route == HTTP_UPLOAD_PACK || route == HTTP_RECEIVE_PACK ||
+	       route == HTTP_UPLOAD_ARCHIVE;
+}
+
 /*
  * Returns 1 if the route allows the method. Otherwise refuses the request and
  * returns 0 or a negative error code.
@@ -75,8 +81,7 @@ static int check_method(struct http_exchange *x, struct error *err)
 {
 	const char *method = x->options->request_method;
 	const char *protocol = x->options->server_protocol;
-	bool is_post = x->url.route == HTTP_UPLOAD_PACK ||
-		       x->url.route == HTTP_RECEIVE_PACK;
+	bool is_post = is_service(x->url.route);
 
 	if (is_post ? !strcmp(method, "POST")
 		    : !strcmp(method, "GET") || !strcmp(method, "HEAD"))
@@ -137,8 +142,7 @@ static int dispatch(struct http_exchange *x, struct error *err)
 	struct buf service = BUF_INIT;
 	int ret;
 
-	if (x->url.route == HTTP_UPLOAD_PACK ||
-	    x->url.route == HTTP_RECEIVE_PACK)
+	if (is_service(x->url.route))
 		return http_smart_serve(x, err);
 	if (x->url.route != HTTP_INFO_REFS)
 		return dumb(x, err);

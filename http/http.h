@@ -2,7 +2,8 @@
 /*
  * Git over HTTP, behind a web server that speaks CGI (RFC 3875): one request,
  * one answer. upload-pack and receive-pack answer smart clients in this
- * process; dumb clients get files.
+ * process; dumb clients get files. Archives come from the program `git
+ * upload-archive`.
  */
 #ifndef HTTP_HTTP_H
 #define HTTP_HTTP_H
@@ -45,6 +46,11 @@ struct http_options {
 		     struct error *err);
 	/* Write a line to the web server's log; `line` has no line feed. */
 	void (*log)(void *ctx, const char *line);
+	/*
+	 * Called before a program is run, to set PATH for it; or NULL. Returns
+	 * 0 or a negative error code.
+	 */
+	int (*before_child)(struct error *err);
 	/* Write text that cannot be shown to the pusher. */
 	void (*tell)(void *ctx, const char *text, size_t len);
 	void *ctx;

@@ -149,11 +149,6 @@ test_expect_success 'paths: nothing else can be named' '
 	done | compare
 '
 
-# Newer ones have that service, and GET is not allowed.
-test_expect_success STOCK_239 'paths: no archives' '
-	echo "=404 GET /r.git/git-upload-archive" | compare
-'
-
 test_expect_success 'paths: no way out of the project root' '
 	cp -r srv/r.git secret.git &&
 	compare <<-EOF
@@ -547,6 +542,76 @@ test_expect_success 'a packed push' '
 	echo $oid >expect &&
 	stock -C srv/push.git rev-parse packed >actual &&
 	test_cmp expect actual
+'
+
+# ---- archives
+
+# archive <variable>...: our answer to a request for an archive on standard input,
+# without its headers, in `answer`.
+archive () {
+	cgi "$OURS" POST /r.git/git-upload-archive "" \
+		CONTENT_TYPE=application/x-git-upload-archive-request "$@" \
+		>actual
+	archive_status=$?
+	python3 -c "
+import sys
+sys.stdout.buffer.write(sys.stdin.buffer.read().split(b\"\\r\\n\\r\\n\", 1)[1])
+" <actual >answer && return $archive_status
+}
+
+# As stock Git 2.55; Debian 12 has one that does not know the service.
+test_expect_success 'archives are off by default' '
+	pkt "argument main" F >request &&
+	gzip -c <request >request.gz &&
+	type=CONTENT_TYPE=application/x-git-upload-archive-request &&
+	cat >requests <<-EOF &&
+	403 POST /r.git/git-upload-archive "" $type <request
+	405 GET /r.git/git-upload-archive
+	403 GET /r.git/info/refs service=git-upload-archive
+	EOF
+	compare <requests &&
+	stock -C srv/r.git config http.uploadArchive true &&
+	cat >requests <<-EOF &&
+	200 POST /r.git/git-upload-archive "" $type <request
+	413 POST /r.git/git-upload-archive "" $type <request \
+		GIT_HTTP_MAX_REQUEST_BUFFER=20
+	415 POST /r.git/git-upload-archive "" CONTENT_TYPE=x <request
+	405 GET /r.git/git-upload-archive
+	403 GET /r.git/info/refs service=git-upload-archive
+	EOF
+	compare <requests
+'
+
+test_expect_success 'an archive is what upload-archive answers' '
+	stock upload-archive srv/r.git <request >expect &&
+	archive GIT_PROTOCOL=version=2 <request &&
+	test_cmp expect answer &&
+	tr -d "\r" <actual >lines &&
+	grep -a "^Content-Type: application/x-git-upload-archive-result$" \
+		lines &&
+	archive HTTP_CONTENT_ENCODING=gzip <request.gz &&
+	test_cmp expect answer &&
+	pkt "argument nothing" F >wrong &&
+	test_must_fail archive <wrong 2>err &&
+	grep -a "no such ref: nothing" answer
+'
+
+# What no ref reaches is not given away by a member of a network.
+test_expect_success 'an archive of what refs do not reach' '
+	stock -C srv/r.git config uploadArchive.allowUnreachable true &&
+	pkt "argument $(stock -C srv/r.git rev-parse main^{tree})" F >tree &&
+	archive <tree &&
+	grep -a ustar answer >/dev/null &&
+	stock -C srv/r.git config gitreach.reachableOnly true &&
+	test_must_fail archive <tree 2>err &&
+	! grep -a ustar answer &&
+	stock -C srv/r.git config --unset gitreach.reachableOnly
+'
+
+test_expect_success 'without a stock Git there are no archives' '
+	archive GITREACH_FALLBACK=/none <request 2>err &&
+	cat err &&
+	grep -a "^Status: 500" actual
 '
 
 test_done

@@ -79,6 +79,7 @@ static void test_defaults(void **state)
 	assert_true(a.x.get_any_file);
 	assert_true(a.x.upload_pack);
 	assert_false(a.x.receive_pack);
+	assert_false(a.x.upload_archive);
 	assert_int_equal(a.x.request_buffer, 10 << 20);
 	/* A known user may push. */
 	a.options.remote_user = "me";
@@ -94,11 +95,13 @@ static void test_keys(void **state)
 	asked_init(&a);
 	a.options.remote_user = "me";
 	set(&a, "[http]\ngetanyfile = no\nuploadpack = no\n"
-		"receivepack = no\nmaxrequestbuffer = 2k\n");
+		"receivepack = no\nuploadarchive = yes\n"
+		"maxrequestbuffer = 2k\n");
 	assert_int_equal(http_configure(&a.x, NULL), 0);
 	assert_false(a.x.get_any_file);
 	assert_false(a.x.upload_pack);
 	assert_false(a.x.receive_pack);
+	assert_true(a.x.upload_archive);
 	assert_int_equal(a.x.request_buffer, 2048);
 	a.options.max_request_buffer = "3k";
 	assert_int_equal(http_configure(&a.x, NULL), 0);

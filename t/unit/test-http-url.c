@@ -66,7 +66,7 @@ static void test_routes(void **state)
 		{"objects/pack/pack-" DIGITS40 DIGITS24 ".idx", HTTP_IDX},
 		{"git-upload-pack", HTTP_UPLOAD_PACK},
 		{"git-receive-pack", HTTP_RECEIVE_PACK},
-		{"git-upload-archive", NOTHING},
+		{"git-upload-archive", HTTP_UPLOAD_ARCHIVE},
 		{"config", NOTHING},
 		{"HEAD/", NOTHING},
 		{"xHEAD", NOTHING},
