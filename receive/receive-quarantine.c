@@ -52,7 +52,9 @@ int quarantine_create(struct quarantine *q, const struct repo *repo,
 	char *object_dir = sys_realpath(repo->object_dir, err);
 	int ret;
 
-	*q = (struct quarantine){.repo = repo, .keep = SYS_TEMPFILE_INIT};
+	*q = (struct quarantine){.repo = repo,
+				 .dir = SYS_TEMPDIR_INIT,
+				 .keep = SYS_TEMPFILE_INIT};
 	if (!object_dir)
 		return error_set(err, ERR_IO, "cannot find '%s'",
 				 repo->object_dir);
@@ -71,7 +73,7 @@ int quarantine_create(struct quarantine *q, const struct repo *repo,
 
 int quarantine_remove(struct quarantine *q, struct error *err)
 {
-	return q->dir.path ? sys_tempdir_remove(q->dir.path, err) : 0;
+	return sys_tempdir_drop(&q->dir, err);
 }
 
 void quarantine_release(struct quarantine *q)
@@ -79,7 +81,8 @@ void quarantine_release(struct quarantine *q)
 	sys_tempdir_release(&q->dir);
 	sys_tempfile_abort(&q->keep);
 	free(q->alternates);
-	*q = (struct quarantine){.keep = SYS_TEMPFILE_INIT};
+	*q = (struct quarantine){.dir = SYS_TEMPDIR_INIT,
+				 .keep = SYS_TEMPFILE_INIT};
 }
 
 const struct repo *quarantine_repo(const struct quarantine *q,

@@ -25,7 +25,8 @@ static const int fatal_signals[] = {SIGHUP,  SIGINT,  SIGPIPE, SIGQUIT,
 struct sys_cleanup {
 	struct sys_cleanup *newer, *older;
 	enum sys_cleanup_kind kind;
-	char path[]; /* NUL-terminated */
+	struct sys_dir_handle handle; /* borrowed descriptors */
+	char path[];                  /* NUL-terminated */
 };
 
 static struct {
@@ -51,10 +52,33 @@ void sys_cleanup_signals(sigset_t *set)
 		sigaddset(set, fatal_signals[i]);
 }
 
-static bool remove_dir(int at, const char *path, int depth);
+/* A removal under way. */
+struct removal {
+	struct sys_dir_handle *handle;
+	int cause; /* errno of the first failure in a pass, or 0 */
+};
+
+static bool remove_dir(struct removal *r, int at, const char *path, int depth);
+
+static void note_failure(struct removal *r)
+{
+	if (!r->cause && errno != ENOENT)
+		r->cause = errno;
+}
+
+/* Removes a file or a directory. Returns whether it was removed. */
+static bool remove_entry(struct removal *r, int fd, const char *name, int depth)
+{
+	if (!unlinkat(fd, name, 0))
+		return true;
+	if (errno == EISDIR || errno == EPERM)
+		return remove_dir(r, fd, name, depth);
+	note_failure(r);
+	return false;
+}
 
 /* Removes the entries of a directory once. Returns whether any was removed. */
-static bool empty_dir(int fd, int depth)
+static bool empty_dir(struct removal *r, int fd, int depth)
 {
 	alignas(struct dirent64) char list[LIST_BYTES];
 	bool removed = false;
@@ -65,14 +89,13 @@ static bool empty_dir(int fd, int depth)
 			const struct dirent64 *e = (const void *)(list + i);
 
 			i += e->d_reclen;
-			if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
-				continue;
-			if (!unlinkat(fd, e->d_name, 0) ||
-			    ((errno == EISDIR || errno == EPERM) &&
-			     remove_dir(fd, e->d_name, depth + 1)))
+			if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..") &&
+			    remove_entry(r, fd, e->d_name, depth + 1))
 				removed = true;
 		}
 	}
+	if (len < 0)
+		note_failure(r);
 	return removed;
 }
 
@@ -80,26 +103,88 @@ static bool empty_dir(int fd, int depth)
  * Lists the directory repeatedly: some file systems skip entries while others
  * are removed.
  */
-static bool remove_dir(int at, const char *path, int depth)
+static void empty_whole(struct removal *r, int fd, int depth)
 {
-	int fd;
-
-	if (depth > DEPTH_MAX)
-		return false;
-	fd = openat(at, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	while (empty_dir(fd, depth))
+	lseek(fd, 0, SEEK_SET);
+	while (r->cause = 0, empty_dir(r, fd, depth))
 		lseek(fd, 0, SEEK_SET);
-	close(fd);
-	return !unlinkat(at, path, AT_REMOVEDIR);
+}
+
+static int open_dir(struct removal *r, int at, const char *path)
+{
+	int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+	int fd = openat(at, path, flags);
+
+	if (fd < 0 && (errno == EMFILE || errno == ENFILE) &&
+	    r->handle->spare >= 0) {
+		close(r->handle->spare);
+		r->handle->spare = -1;
+		fd = openat(at, path, flags);
+	}
+	return fd;
+}
+
+static bool remove_dir(struct removal *r, int at, const char *path, int depth)
+{
+	bool is_open = !depth && r->handle->fd >= 0;
+	int fd = -1;
+
+	errno = ELOOP;
+	if (depth <= DEPTH_MAX)
+		fd = is_open ? r->handle->fd : open_dir(r, at, path);
+	if (fd < 0) {
+		note_failure(r);
+		return false;
+	}
+	empty_whole(r, fd, depth);
+	if (!is_open)
+		close(fd);
+	if (!unlinkat(at, path, AT_REMOVEDIR))
+		return true;
+	note_failure(r);
+	return false;
+}
+
+int sys_cleanup_remove_dir(const char *path, struct sys_dir_handle *handle)
+{
+	struct removal r = {handle, 0};
+
+	if (remove_dir(&r, AT_FDCWD, path, 0) || !r.cause)
+		return 0;
+	errno = r.cause;
+	return -1;
+}
+
+int sys_dir_handle_open(struct sys_dir_handle *handle, const char *path,
+			struct error *err)
+{
+	struct sys_dir_handle own = {
+		.fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+	};
+
+	own.spare = own.fd < 0 ? -1 : fcntl(own.fd, F_DUPFD_CLOEXEC, 0);
+	*handle = own;
+	if (own.spare >= 0)
+		return 0;
+	error_set_errno(err, "cannot open '%s'", path);
+	sys_dir_handle_close(handle);
+	return ERR_IO;
+}
+
+void sys_dir_handle_close(struct sys_dir_handle *handle)
+{
+	if (handle->fd >= 0)
+		close(handle->fd);
+	if (handle->spare >= 0)
+		close(handle->spare);
+	*handle = (struct sys_dir_handle)SYS_DIR_HANDLE_INIT;
 }
 
 static void remove_all(void)
 {
 	for (struct sys_cleanup *e = registry.newest; e; e = e->older)
 		if (e->kind == SYS_CLEANUP_DIR)
-			remove_dir(AT_FDCWD, e->path, 0);
+			sys_cleanup_remove_dir(e->path, &e->handle);
 		else
 			unlink(e->path);
 }
@@ -144,8 +229,16 @@ int sys_cleanup_new(struct sys_cleanup **out, enum sys_cleanup_kind kind,
 	if (!*out)
 		return error_nomem(err);
 	(*out)->kind = kind;
+	(*out)->handle = (struct sys_dir_handle)SYS_DIR_HANDLE_INIT;
 	memcpy((*out)->path, path, len);
 	return 0;
+}
+
+void sys_cleanup_use_handle(struct sys_cleanup *entry,
+			    const struct sys_dir_handle *handle)
+{
+	if (entry)
+		entry->handle = *handle;
 }
 
 void sys_cleanup_free(struct sys_cleanup *entry)

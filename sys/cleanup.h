@@ -46,6 +46,36 @@ enum sys_cleanup_kind {
 /* An entry of the registry: a file or directory to remove. */
 struct sys_cleanup;
 
+/*
+ * Descriptors that allow a directory to be removed when the process has no free
+ * descriptor.
+ */
+struct sys_dir_handle {
+	int fd;    /* the directory; -1: open it when it is removed */
+	int spare; /* closed when a subdirectory cannot be opened; or -1 */
+};
+
+#define SYS_DIR_HANDLE_INIT                                                    \
+	{                                                                      \
+		-1, -1                                                         \
+	}
+
+/*
+ * Opens the directory `path`, and a spare descriptor. Returns 0, or ERR_IO with
+ * both descriptors -1.
+ */
+int sys_dir_handle_open(struct sys_dir_handle *handle, const char *path,
+			struct error *err);
+void sys_dir_handle_close(struct sys_dir_handle *handle);
+
+/*
+ * Removes the directory `path` and everything below it, to a limited depth. One
+ * level of subdirectories needs no free descriptor if `handle` is open. May be
+ * called by a signal handler. Returns 0, also if the directory does not exist,
+ * or -1 with errno of the first failure; the rest is removed in any case.
+ */
+int sys_cleanup_remove_dir(const char *path, struct sys_dir_handle *handle);
+
 /* Sets *set to the signals that are handled. */
 void sys_cleanup_signals(sigset_t *set);
 
@@ -61,6 +91,13 @@ void sys_cleanup_arm(void);
  */
 int sys_cleanup_new(struct sys_cleanup **out, enum sys_cleanup_kind kind,
 		    const char *path, struct error *err);
+
+/*
+ * Lets the handler use the descriptors of a directory, which stay open while
+ * the entry is registered. `entry` may be NULL.
+ */
+void sys_cleanup_use_handle(struct sys_cleanup *entry,
+			    const struct sys_dir_handle *handle);
 
 /* Frees an entry that is not registered. `entry` may be NULL. */
 void sys_cleanup_free(struct sys_cleanup *entry);

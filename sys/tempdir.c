@@ -19,6 +19,7 @@ static int enroll(struct sys_tempdir *td, struct error *err)
 	struct sys_hold section;
 	int ret = sys_cleanup_new(&td->cleanup, SYS_CLEANUP_DIR, td->path, err);
 
+	sys_cleanup_use_handle(td->cleanup, &td->handle);
 	sys_cleanup_begin(&section);
 	sys_cleanup_add(td->cleanup);
 	sys_cleanup_end(&section);
@@ -32,7 +33,7 @@ int sys_tempdir_create(struct sys_tempdir *td, const char *dir,
 	struct sys_hold hold;
 	int ret = 0;
 
-	*td = (struct sys_tempdir){NULL, NULL};
+	*td = (struct sys_tempdir)SYS_TEMPDIR_INIT;
 	if (buf_printf(&path, "%s/%sXXXXXX", dir, prefix) < 0) {
 		buf_release(&path);
 		return error_nomem(err);
@@ -42,30 +43,42 @@ int sys_tempdir_create(struct sys_tempdir *td, const char *dir,
 	if (!mkdtemp(td->path)) {
 		ret = error_set_errno(err, "cannot create '%s'", td->path);
 	} else {
-		ret = enroll(td, err);
+		ret = sys_dir_handle_open(&td->handle, td->path, err);
+		if (!ret)
+			ret = enroll(td, err);
 		if (ret < 0)
 			rmdir(td->path);
 	}
 	sys_release_signals(&hold);
 	if (ret < 0) {
+		sys_dir_handle_close(&td->handle);
 		free(td->path);
 		td->path = NULL;
 	}
 	return ret;
 }
 
+int sys_tempdir_drop(struct sys_tempdir *td, struct error *err)
+{
+	if (td->path && sys_cleanup_remove_dir(td->path, &td->handle) < 0)
+		return error_set_errno(err, "cannot remove '%s'", td->path);
+	return 0;
+}
+
 void sys_tempdir_release(struct sys_tempdir *td)
 {
 	struct sys_hold section;
 
-	if (td->path)
-		sys_tempdir_remove(td->path, NULL);
+	if (!td->path)
+		return;
+	sys_tempdir_drop(td, NULL);
 	sys_cleanup_begin(&section);
 	sys_cleanup_drop(td->cleanup);
 	sys_cleanup_end(&section);
 	sys_cleanup_free(td->cleanup);
+	sys_dir_handle_close(&td->handle);
 	free(td->path);
-	*td = (struct sys_tempdir){NULL, NULL};
+	*td = (struct sys_tempdir)SYS_TEMPDIR_INIT;
 }
 
 static int remove_one(const char *path, const struct stat *st, int type,

@@ -7,23 +7,37 @@
 #define SYS_TEMPDIR_H
 
 #include "base/error.h"
+#include "sys/cleanup.h"
 
-struct sys_cleanup;
-
+/* Inactive if all bytes are zero, too. */
 struct sys_tempdir {
 	char *path;                  /* owned; NULL if inactive */
 	struct sys_cleanup *cleanup; /* owned; NULL if signals are not caught */
+	struct sys_dir_handle handle; /* owned */
 };
 
+#define SYS_TEMPDIR_INIT                                                       \
+	{                                                                      \
+		NULL, NULL, SYS_DIR_HANDLE_INIT                                \
+	}
+
 /*
- * Creates "<dir>/<prefix>XXXXXX", with access for its owner only. Returns 0 or
- * a negative error code with *td inactive.
+ * Creates "<dir>/<prefix>XXXXXX", with access for its owner only. Keeps two
+ * descriptors open, so that the directory and its subdirectories can be removed
+ * when the process has no free descriptor. Returns 0 or a negative error code
+ * with *td inactive.
  */
 int sys_tempdir_create(struct sys_tempdir *td, const char *dir,
 		       const char *prefix, struct error *err);
 
 /*
- * Removes the directory and everything below it, if active. Errors are ignored;
+ * Removes the directory and everything below it. Returns 0, also if *td is not
+ * active or the directory does not exist, or ERR_IO.
+ */
+int sys_tempdir_drop(struct sys_tempdir *td, struct error *err);
+
+/*
+ * As sys_tempdir_drop(), and makes *td inactive. Errors are ignored;
  * housekeeping removes leftover directories.
  */
 void sys_tempdir_release(struct sys_tempdir *td);

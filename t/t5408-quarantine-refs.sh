@@ -201,18 +201,35 @@ test_expect_success PLAIN 'a quarantine that cannot be removed gives a warning' 
 	fresh files &&
 	echo "exit 1" | hook pre-receive &&
 	cat >full <<-EOF &&
-	LD_PRELOAD=$GITREACH_BUILD/t/helper/preload-no-nftw.so
+	LD_PRELOAD=$GITREACH_BUILD/t/helper/preload-no-unlinkat.so
 	export LD_PRELOAD
 	exec "$OURS" "\$@"
 	EOF
 	test_must_fail stock -C client.git push \
 		--receive-pack="sh \"$PWD/full\"" ../r.git main 2>err &&
-	grep "^warning: cannot remove .*tmp_objdir-incoming-.*Too many open" \
+	grep "^warning: cannot remove .*tmp_objdir-incoming-.*Input/output" \
 		err >told &&
 	test_line_count 1 told &&
 	ls r.git/objects | grep tmp_objdir &&
 	"$GIT" -C r.git prune --expire=now &&
 	! ls r.git/objects | grep tmp_objdir
+'
+
+# A push that is declined, with all numbers of descriptors from too few to enough.
+test_expect_success 'no quarantine is left where descriptors run out' '
+	fresh files &&
+	echo "touch asked; exit 1" | hook pre-receive &&
+	printf "#!/bin/sh\nulimit -n \$LIMIT\nexec \"\$OURS\" \"\$@\"\n" \
+		>few &&
+	for LIMIT in $(seq 4 24)
+	do
+		export LIMIT OURS &&
+		test_must_fail stock -C client.git push \
+			--receive-pack="sh \"$PWD/few\"" ../r.git main \
+			2>err &&
+		! ls r.git/objects | grep tmp_objdir || return 1
+	done &&
+	test -e r.git/asked
 '
 
 test_done

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include <errno.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "sys/io.h"
@@ -47,6 +49,63 @@ static void test_life(void **state)
 	tmprepo_release(&t);
 }
 
+/* Takes all free descriptors. Returns their number. */
+static size_t take_descriptors(int *taken, size_t max)
+{
+	size_t nr = 0;
+
+	while (nr < max && (taken[nr] = dup(0)) >= 0)
+		nr++;
+	assert_true(nr < max);
+	assert_int_equal(errno, EMFILE);
+	return nr;
+}
+
+/* A full descriptor table does not stop the removal of a directory. */
+static void test_no_descriptor(void **state)
+{
+	static const char *const subs[] = {"/a", "/b", "/pack", NULL};
+	struct tmprepo t;
+	struct rlimit before, limit;
+	struct sys_tempdir td, none;
+	struct buf path = BUF_INIT;
+	int taken[128];
+	size_t nr;
+
+	tmprepo_init(&t, HASH_SHA1);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	limit = (struct rlimit){64, before.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	assert_int_equal(sys_tempdir_create(&td, t.dir, "tmp_x-", NULL), 0);
+	for (size_t i = 0; subs[i]; i++) {
+		buf_reset(&path);
+		buf_printf(&path, "%s%s", td.path, subs[i]);
+		assert_int_equal(sys_mkdir_p(path.data, NULL), 0);
+		buf_append_str(&path, "/link");
+		assert_int_equal(sys_symlink(t.dir, path.data, NULL), 0);
+	}
+	nr = take_descriptors(taken, 128);
+	assert_int_equal(sys_tempdir_create(&none, t.dir, "tmp_y-", NULL),
+			 ERR_IO);
+	assert_null(none.path);
+	assert_int_equal(sys_tempdir_drop(&td, NULL), 0);
+	assert_false(sys_exists(td.path));
+	/* Nothing is left to remove. */
+	assert_int_equal(sys_tempdir_drop(&td, NULL), 0);
+	sys_tempdir_release(&td);
+	for (size_t i = 0; i < nr; i++)
+		close(taken[i]);
+	setrlimit(RLIMIT_NOFILE, &before);
+	/* The directory that could not be opened was removed. */
+	assert_int_equal(sys_tempdir_create(&td, t.dir, "tmp_y-", NULL), 0);
+	buf_reset(&path);
+	buf_printf(&path, "ls -d %s/tmp_y-* | wc -l | grep -qx 1", t.dir);
+	assert_int_equal(system(path.data), 0);
+	sys_tempdir_release(&td);
+	buf_release(&path);
+	tmprepo_release(&t);
+}
+
 static void test_rename(void **state)
 {
 	char *from, *to, *nowhere;
@@ -71,6 +130,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_life),
+		cmocka_unit_test(test_no_descriptor),
 		cmocka_unit_test(test_rename),
 	};
 
