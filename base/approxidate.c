@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The parser splits a text into numbers, names and the characters between them.
- * A text is one of three things: a number of seconds since 1970, a date with or
- * without a time, or a list of steps back from the present.
+ * There are two parsers. The first knows a number of seconds since 1970, and a
+ * date with its time. The second one, parse_guess(), reads all other texts word
+ * by word. Its rules are what stock Git 2.55 was seen to do, text by text.
  */
 #include <ctype.h>
 #include <stdbool.h>
@@ -20,9 +20,11 @@ static const char *const months[] = {
 	"july",    "august",   "september", "october", "november", "december",
 };
 static const char *const weekdays[] = {
-	"sunday",   "monday", "tuesday",  "wednesday",
-	"thursday", "friday", "saturday",
+	"sundays",   "mondays", "tuesdays",  "wednesdays",
+	"thursdays", "fridays", "saturdays",
 };
+
+enum { DAY = 24 * 60 * 60 };
 
 /* The unread rest of the text. */
 struct text {
@@ -67,21 +69,34 @@ static bool take_number(struct text *t, size_t min, size_t max, int64_t *out)
 }
 
 /*
+ * Takes the letters at the start of the text, in lower case. More than 15
+ * letters give an empty name.
+ */
+static void take_letters(struct text *t, char name[16])
+{
+	size_t len = 0;
+
+	while (isalpha((unsigned char)*t->p)) {
+		if (len < 15)
+			name[len] = (char)tolower((unsigned char)*t->p);
+		len++;
+		t->p++;
+	}
+	name[len > 15 ? 0 : len] = '\0';
+}
+
+/*
  * Takes the next word of 1 to 15 letters, in lower case. Returns false if there
  * is none, or if the word is longer or ends in a digit.
  */
 static bool take_name(struct text *t, char name[16])
 {
-	size_t len = 0;
+	struct text at = *t;
 
-	while (isalpha((unsigned char)t->p[len]) && len < 15) {
-		name[len] = (char)tolower((unsigned char)t->p[len]);
-		len++;
-	}
-	name[len] = '\0';
-	if (!len || isalnum((unsigned char)t->p[len]))
+	take_letters(&at, name);
+	if (!*name || isdigit((unsigned char)*at.p))
 		return false;
-	t->p += len;
+	*t = at;
 	return true;
 }
 
@@ -149,7 +164,7 @@ static bool take_zone(struct text *t, int64_t *east)
 struct date {
 	int64_t epoch; /* seconds since 1970, if is_epoch */
 	struct tm tm;  /* if not is_epoch: the time in its zone */
-	bool is_epoch, has_time;
+	bool is_epoch;
 	bool has_zone; /* false: the zone is the local one */
 	int64_t east;  /* seconds, if has_zone */
 };
@@ -166,13 +181,18 @@ static bool end_with_zone(struct text *t, struct date *date)
 	return !*t->p;
 }
 
+/* A number of fewer than 9 digits needs both the "@" and a zone. */
 static bool parse_epoch(struct text t, struct date *date)
 {
 	bool is_marked = take_char(&t, '@');
+	const char *start = t.p;
+	bool is_short;
 
 	date->is_epoch = true;
-	return take_number(&t, is_marked ? 1 : 9, 15, &date->epoch) &&
-	       end_with_zone(&t, date);
+	if (!take_number(&t, is_marked ? 1 : 9, 15, &date->epoch))
+		return false;
+	is_short = t.p - start < 9;
+	return end_with_zone(&t, date) && (!is_short || date->has_zone);
 }
 
 static bool set_date(struct tm *tm, int64_t year, int64_t month, int64_t day)
@@ -231,9 +251,11 @@ static bool take_numeric_date(struct text *t, struct tm *tm)
 		return false;
 	if (year_first)
 		return take_number(t, 1, 2, &c) && set_date(tm, a, b, c);
-	return take_number(t, 4, 4, &c) &&
-	       (separator == '/' ? set_date(tm, c, a, b)
-				 : set_date(tm, c, b, a));
+	if (!take_number(t, 4, 4, &c))
+		return false;
+	if (separator == '/' && set_date(tm, c, a, b))
+		return true;
+	return set_date(tm, c, b, a) || set_date(tm, c, a, b);
 }
 
 static bool take_time(struct text *t, struct tm *tm)
@@ -250,19 +272,45 @@ static bool take_time(struct text *t, struct tm *tm)
 	return set_time(tm, hours, minutes, seconds);
 }
 
-/* Takes a date and time like "20050407T221313", with or without the seconds. */
-static bool take_basic_date(struct text *t, struct tm *tm)
+/* Takes a time like "22", "2213" or "221313". */
+static bool take_basic_time(struct text *t, struct tm *tm)
 {
-	int64_t date, time;
+	int64_t time;
 
-	if (!take_number(t, 8, 8, &date) || !take_char(t, 'T'))
-		return false;
-	if (take_number(t, 4, 4, &time))
+	if (take_number(t, 2, 2, &time))
+		time *= 10000;
+	else if (take_number(t, 4, 4, &time))
 		time *= 100;
 	else if (!take_number(t, 6, 6, &time))
 		return false;
-	return set_date(tm, date / 10000, date / 100 % 100, date % 100) &&
-	       set_time(tm, time / 10000, time / 100 % 100, time % 100);
+	return set_time(tm, time / 10000, time / 100 % 100, time % 100);
+}
+
+/* Takes the time after a date, and the "T" or blank before the time. */
+static bool take_time_after_date(struct text *t, struct tm *tm)
+{
+	struct text at;
+
+	if (take_char(t, ' '))
+		return strspn(t->p, "0123456789") == 6 ? take_basic_time(t, tm)
+						       : take_time(t, tm);
+	if (!take_char(t, 'T'))
+		return false;
+	at = *t;
+	if (take_time(&at, tm)) {
+		*t = at;
+		return true;
+	}
+	return take_basic_time(t, tm);
+}
+
+/* Takes a date like "20050407". */
+static bool take_basic_date(struct text *t, struct tm *tm)
+{
+	int64_t date;
+
+	return take_number(t, 8, 8, &date) &&
+	       set_date(tm, date / 10000, date / 100 % 100, date % 100);
 }
 
 /* Takes a date and time like "Apr 7 22:13:13 2005". */
@@ -288,51 +336,39 @@ static int64_t not_before_1970(int64_t seconds)
 	return seconds < 0 ? 0 : seconds;
 }
 
-/* Takes a date in any of the forms; sets has_time if it included a time. */
+/* Takes a date in any of the forms that the time follows. */
 static bool take_date(struct text *t, struct date *date)
 {
 	struct text start = *t;
 
-	date->has_time = true;
 	if (take_basic_date(t, &date->tm))
 		return true;
 	*t = start;
-	if (take_asctime(t, &date->tm))
-		return true;
-	*t = start;
-	date->has_time = false;
 	if (take_numeric_date(t, &date->tm))
 		return true;
 	*t = start;
 	return take_named_date(t, &date->tm);
 }
 
-/*
- * Parses a date and its optional time and zone. The caller has put the present
- * time of day into date->tm.
- */
+/* Parses a date with its time, and an optional zone. */
 static bool parse_date(struct text t, struct date *date)
 {
 	struct text start = t;
 	char name[16];
 
 	date->is_epoch = date->has_zone = false;
+	date->tm = (struct tm){.tm_isdst = -1};
 	if (take_name(&t, name) && find_weekday(name) >= 0)
 		skip_separators(&t);
 	else
 		t = start;
-	if (!take_date(&t, date))
-		return false;
-	if (!date->has_time) {
-		if (!*t.p)
-			return true;
-		if ((!take_char(&t, 'T') && !take_char(&t, ' ')) ||
-		    !take_time(&t, &date->tm))
+	start = t;
+	if (!take_asctime(&t, &date->tm)) {
+		t = start;
+		if (!take_date(&t, date) ||
+		    !take_time_after_date(&t, &date->tm))
 			return false;
-		date->has_time = true;
 	}
-	/* A date without a time keeps the present tm_isdst, as in stock Git. */
-	date->tm.tm_isdst = -1;
 	return end_with_zone(&t, date);
 }
 
@@ -346,165 +382,382 @@ static int64_t seconds_of(struct date *date)
 	return (int64_t)mktime(&date->tm);
 }
 
-static bool parse_count(const char *name, int64_t *count)
+/* ---- words and numbers in any order */
+
+enum { NOT_SET = -1 };
+
+/*
+ * What the words and numbers of a text have said so far. tm_mday, tm_mon and
+ * tm_year are NOT_SET until a word or number sets them. The time of day starts
+ * as the present one.
+ */
+struct guess {
+	struct tm now, tm;
+	/* The last number. A later word says what it counts. 0: none. */
+	int64_t number;
+	bool back_a_day; /* noon or tea is still to come today */
+	bool is_understood;
+	bool is_never;
+	bool is_early; /* a step led to a time before 1970 */
+};
+
+static void set_moment(struct guess *g, int64_t seconds)
+{
+	time_t at = (time_t)seconds;
+
+	g->is_early = seconds < 0;
+	if (g->is_early || !localtime_r(&at, &g->tm))
+		g->tm = g->now;
+}
+
+/*
+ * Fill what is not set from the present date. A month later in the year than
+ * the present month is one of last year.
+ */
+static void fill_date(struct guess *g, struct tm *tm)
+{
+	if (tm->tm_mday < 0)
+		tm->tm_mday = g->now.tm_mday;
+	if (tm->tm_mon < 0)
+		tm->tm_mon = g->now.tm_mon;
+	if (tm->tm_year < 0)
+		tm->tm_year = g->now.tm_year -
+			      (tm->tm_mon > g->now.tm_mon ? 1 : 0);
+}
+
+/* Set the whole date, and go back by `seconds`. */
+static void step_back(struct guess *g, int64_t seconds)
+{
+	if (g->back_a_day && !seconds)
+		seconds = DAY;
+	g->back_a_day = false;
+	if (g->is_early)
+		return;
+	fill_date(g, &g->tm);
+	set_moment(g, (int64_t)mktime(&g->tm) - seconds);
+}
+
+static void step_back_months(struct guess *g, int64_t count)
+{
+	step_back(g, 0);
+	/* A larger count leads to a date before 1970 as well. */
+	g->tm.tm_mon -= count < 12 * 1000 ? (int)count : 12 * 1000;
+	while (g->tm.tm_mon < 0) {
+		g->tm.tm_mon += 12;
+		g->tm.tm_year--;
+	}
+	g->is_early |= g->tm.tm_year < 70;
+}
+
+/* Returns the year minus 1900 that a number of 2 or 4 digits means, or -1. */
+static int guess_year(int64_t n)
+{
+	if (n >= 1970 && n < 2100)
+		return (int)n - 1900;
+	if (n >= 70 && n < 100)
+		return (int)n;
+	return n >= 0 && n < 38 ? (int)n + 100 : NOT_SET;
+}
+
+static void set_day(struct guess *g, int day)
+{
+	g->tm.tm_mday = day;
+	g->back_a_day = false;
+}
+
+/* No word has used the last number: it is a day, a month or a year. */
+static void settle_number(struct guess *g)
+{
+	int64_t n = g->number;
+
+	g->number = 0;
+	if (!n)
+		return;
+	if (g->tm.tm_mday < 0 && n < 32)
+		set_day(g, (int)n);
+	else if (g->tm.tm_mon < 0 && n < 13)
+		g->tm.tm_mon = (int)n - 1;
+	else if (g->tm.tm_year < 0)
+		g->tm.tm_year = guess_year(n);
+}
+
+/*
+ * Set a date. `year` is NOT_SET if the text has none. Returns false if it is no
+ * date, or if `is_past` is set and it is more than ten days in the future.
+ */
+static bool guess_date(struct guess *g, int year, int64_t month, int64_t day,
+		       bool is_past)
+{
+	struct tm tm = g->now;
+
+	if (month < 1 || month > 12 || day < 1 || day > 31)
+		return false;
+	if (year != NOT_SET)
+		tm.tm_year = year;
+	tm.tm_mon = (int)month - 1;
+	tm.tm_mday = (int)day;
+	if (is_past) {
+		struct tm then = tm, now = g->now;
+
+		if (mktime(&then) > mktime(&now) + 10 * DAY)
+			return false;
+	}
+	g->tm.tm_mon = tm.tm_mon;
+	set_day(g, tm.tm_mday);
+	if (year != NOT_SET)
+		g->tm.tm_year = year;
+	return true;
+}
+
+/*
+ * Set a date of day and month, in this order after a dot, otherwise in the
+ * other. The other order is tried if the date is in the future.
+ */
+static bool guess_day_and_month(struct guess *g, char separator, int64_t a,
+				int64_t b, int year)
+{
+	if (separator != '.' && guess_date(g, year, a, b, true))
+		return true;
+	return guess_date(g, year, b, a, true) ||
+	       (separator == '.' && guess_date(g, year, a, b, true)) ||
+	       guess_date(g, year, b, a, false);
+}
+
+/* Takes two or three numbers with one of "-/." between them. */
+static bool take_guessed_date(struct text *t, struct guess *g)
+{
+	int64_t a, b, c = -1;
+	struct text at = *t;
+	char separator;
+	bool is_date;
+
+	if (!take_number(&at, 1, 4, &a) || !*at.p || !strchr("-/.", *at.p))
+		return false;
+	separator = *at.p++;
+	if (!take_number(&at, 1, 2, &b))
+		return false;
+	if (at.p[0] == separator && isdigit((unsigned char)at.p[1])) {
+		at.p++;
+		if (!take_number(&at, 1, 4, &c))
+			return false;
+	}
+	if (c < 0)
+		is_date = guess_day_and_month(g, separator, a, b, NOT_SET);
+	else if (a > 70)
+		is_date = guess_year(a) >= 0 &&
+			  (guess_date(g, guess_year(a), b, c, false) ||
+			   guess_date(g, guess_year(a), c, b, false));
+	else
+		is_date = guess_year(c) >= 0 &&
+			  guess_day_and_month(g, separator, a, b,
+					      guess_year(c));
+	if (is_date)
+		*t = at;
+	return is_date;
+}
+
+static bool take_guessed_time(struct text *t, struct guess *g)
+{
+	int64_t hours, minutes, seconds = 0;
+	struct text at = *t;
+
+	if (!take_number(&at, 1, 2, &hours) || !take_char(&at, ':') ||
+	    !take_number(&at, 1, 2, &minutes))
+		return false;
+	if (at.p[0] == ':' && isdigit((unsigned char)at.p[1])) {
+		at.p++;
+		if (!take_number(&at, 1, 2, &seconds))
+			return false;
+	}
+	if (hours > 24 || minutes > 59 || seconds > 60)
+		return false;
+	g->tm.tm_hour = (int)hours;
+	g->tm.tm_min = (int)minutes;
+	g->tm.tm_sec = (int)seconds;
+	*t = at;
+	return true;
+}
+
+static void guess_number(struct text *t, struct guess *g)
+{
+	settle_number(g);
+	g->is_understood = true;
+	if (take_guessed_time(t, g) || take_guessed_date(t, g))
+		return;
+	if (take_number(t, 1, 8, &g->number))
+		return;
+	if (take_number(t, 9, 15, &g->number)) {
+		set_moment(g, g->number);
+		g->number = 0;
+	} else {
+		t->p += strspn(t->p, "0123456789");
+	}
+}
+
+/* "noon" and the like: the hour of the date, or the last time it was so. */
+static void guess_hour(struct guess *g, int hour)
+{
+	settle_number(g);
+	if (g->tm.tm_mday < 0 && g->tm.tm_hour < hour)
+		g->back_a_day = true;
+	g->tm.tm_hour = hour;
+	g->tm.tm_min = g->tm.tm_sec = 0;
+}
+
+/* "am" and "pm", with the number before, or of the present hour. */
+static void guess_half(struct guess *g, int half)
+{
+	if (g->number) {
+		g->tm.tm_hour = (int)(g->number % 12);
+		g->tm.tm_min = g->tm.tm_sec = 0;
+	}
+	g->number = 0;
+	g->tm.tm_hour = g->tm.tm_hour % 12 + half;
+}
+
+/* "today" and "yesterday": the day of the month is this one or the last. */
+static void guess_day(struct guess *g, int days)
+{
+	const struct tm *now = &g->now;
+
+	g->number = 0;
+	g->tm.tm_mday = NOT_SET;
+	if (!days && g->tm.tm_hour == now->tm_hour &&
+	    g->tm.tm_min == now->tm_min && g->tm.tm_sec == now->tm_sec)
+		g->tm.tm_hour = g->tm.tm_min = g->tm.tm_sec = 0;
+	if (!days)
+		g->back_a_day = false;
+	step_back(g, days * DAY);
+}
+
+static bool guess_special(struct guess *g, const char *name)
+{
+	if (!strcmp(name, "now")) {
+		g->number = 0;
+		step_back(g, 0);
+	} else if (!strcmp(name, "today") || !strcmp(name, "yesterday")) {
+		guess_day(g, *name == 'y');
+	} else if (!strcmp(name, "noon")) {
+		guess_hour(g, 12);
+	} else if (!strcmp(name, "tea")) {
+		guess_hour(g, 17);
+	} else if (!strcmp(name, "midnight")) {
+		guess_hour(g, 0);
+	} else if (!strcmp(name, "am") || !strcmp(name, "pm")) {
+		guess_half(g, *name == 'p' ? 12 : 0);
+	} else if (!strcmp(name, "never")) {
+		g->is_never = true;
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/* Returns the count that a word like "three" or "last" means, or 0. */
+static int guess_count(const char *name)
 {
 	static const char *const words[] = {
 		"one", "two",   "three", "four", "five",
 		"six", "seven", "eight", "nine", "ten",
 	};
 
-	if (!strcmp(name, "last") || !strcmp(name, "a") ||
-	    !strcmp(name, "an")) {
-		*count = 1;
-		return true;
-	}
+	if (!strcmp(name, "last"))
+		return 1;
 	for (size_t i = 0; i < ARRAY_NR(words); i++)
-		if (!strcmp(name, words[i])) {
-			*count = (int64_t)i + 1;
-			return true;
-		}
-	return false;
+		if (!strcmp(name, words[i]))
+			return (int)i + 1;
+	return 0;
 }
 
-/* Moves *when back to the latest time at which the clock showed `hour`:00. */
-static void back_to_hour(int64_t *when, int hour)
+/* The count-th such day of the week before the date. It does not count. */
+static void step_back_weekdays(struct guess *g, int64_t count, int weekday)
 {
-	time_t t = (time_t)*when;
-	struct tm tm;
+	int days = (g->tm.tm_wday - weekday + 7) % 7;
 
-	localtime_r(&t, &tm);
-	if (tm.tm_hour < hour)
-		tm.tm_mday--;
-	tm.tm_hour = hour;
-	tm.tm_min = tm.tm_sec = 0;
-	*when = not_before_1970(mktime(&tm));
-}
-
-static void back_months(int64_t *when, int64_t count)
-{
-	time_t t = (time_t)*when;
-	struct tm tm;
-
-	localtime_r(&t, &tm);
-	/* Any larger count leads to a date before 1970 as well. */
-	tm.tm_mon -= count < 12 * 1000 ? (int)count : 12 * 1000;
-	*when = not_before_1970(mktime(&tm));
-}
-
-static void back_seconds(int64_t *when, int64_t count, int64_t unit)
-{
-	*when = count > *when / unit ? 0 : *when - count * unit;
+	step_back(g, (7 * (count - 1) + (days ? days : 7)) * DAY);
 }
 
 /*
- * Moves *when back to the count-th previous such weekday. Today does not count.
+ * Go back by the last number of such units. `unit` may be plural. Without a
+ * number the word has no effect.
  */
-static void back_weekdays(int64_t *when, int64_t count, int weekday)
-{
-	time_t t = (time_t)*when;
-	struct tm tm;
-	int days;
-
-	if (!count)
-		return;
-	localtime_r(&t, &tm);
-	days = (tm.tm_wday - weekday + 7) % 7;
-	if (!days)
-		days = 7;
-	back_seconds(when, 7 * (count - 1) + days, 86400);
-}
-
-/*
- * Moves *when back by `count` units. The name of the unit may be plural.
- * Returns false if the unit is unknown.
- */
-static bool go_back(int64_t *when, int64_t count, char *unit)
+static void guess_unit(struct guess *g, char *unit)
 {
 	static const struct {
 		const char *name;
-		int64_t seconds;
+		int seconds;
 	} units[] = {
-		{"second", 1},  {"minute", 60},   {"hour", 3600},
-		{"day", 86400}, {"week", 604800},
+		{"second", 1}, {"minute", 60},    {"hour", 3600},
+		{"day", DAY},  {"week", 7 * DAY},
 	};
+	int weekday = find_weekday(unit);
+	int64_t count = g->number;
 	size_t len = strlen(unit);
 
-	if (len > 3 && unit[len - 1] == 's')
+	if (!count)
+		return;
+	if (len > 1 && unit[len - 1] == 's')
 		unit[len - 1] = '\0';
+	g->number = 0;
 	for (size_t i = 0; i < ARRAY_NR(units); i++)
 		if (!strcmp(unit, units[i].name)) {
-			back_seconds(when, count, units[i].seconds);
-			return true;
+			step_back(g, count * units[i].seconds);
+			return;
 		}
-	if (!strcmp(unit, "month"))
-		back_months(when, count);
+	if (weekday >= 0)
+		step_back_weekdays(g, count, weekday);
+	else if (!strcmp(unit, "month"))
+		step_back_months(g, count);
 	else if (!strcmp(unit, "year"))
-		back_months(when, count < 1000 ? 12 * count : 12 * 1000);
-	else if (find_weekday(unit) >= 0)
-		back_weekdays(when, count, find_weekday(unit));
+		step_back_months(g, count < 1000 ? 12 * count : 12 * 1000);
 	else
-		return false;
-	return true;
+		g->number = count;
 }
 
-/*
- * Applies a word that is a moment of its own, such as "yesterday". *hour is
- * applied after all words are read. Returns false if the word is none of these.
- */
-static bool take_moment(const char *name, int64_t *when, int *hour)
+static void guess_word(struct text *t, struct guess *g)
 {
-	if (!strcmp(name, "yesterday"))
-		back_seconds(when, 1, 86400);
-	else if (!strcmp(name, "noon"))
-		*hour = 12;
-	else if (!strcmp(name, "midnight"))
-		*hour = 0;
-	else if (!strcmp(name, "tea"))
-		*hour = 17;
-	else
-		return !strcmp(name, "now") || !strcmp(name, "today");
-	return true;
-}
-
-/*
- * Takes one step back in time, or one of the words "ago", "at" and "and", which
- * have no effect.
- */
-static bool take_step(struct text *t, int64_t *when, int *hour)
-{
+	int count, month;
 	char name[16];
-	int64_t count;
 
-	if (!take_number(t, 1, 9, &count)) {
-		if (!take_name(t, name))
-			return false;
-		if (take_moment(name, when, hour) || !strcmp(name, "ago") ||
-		    !strcmp(name, "at") || !strcmp(name, "and"))
-			return true;
-		if (!parse_count(name, &count))
-			return false;
-	}
-	skip_separators(t);
-	return take_name(t, name) && go_back(when, count, name);
+	take_letters(t, name);
+	/* As in stock Git, "weeks3" is no word. */
+	if (isdigit((unsigned char)*t->p))
+		return;
+	month = find_month(name);
+	count = guess_count(name);
+	if (month >= 0)
+		g->tm.tm_mon = month;
+	else if (count && !g->number)
+		g->number = count;
+	if (month >= 0 || count || guess_special(g, name))
+		g->is_understood = true;
+	else
+		guess_unit(g, name);
 }
 
-static bool parse_steps(struct text t, int64_t now, int64_t *when)
+/* Parses any text. Returns false if no word and no number has a meaning. */
+static bool parse_guess(struct text t, int64_t now, int64_t *when)
 {
-	int64_t at = now;
-	int hour = -1;
+	time_t at = (time_t)now;
+	struct guess g = {.number = 0};
 
-	skip_separators(&t);
-	if (!*t.p)
+	if (!localtime_r(&at, &g.now))
 		return false;
-	while (*t.p) {
-		if (!take_step(&t, &at, &hour))
-			return false;
-		skip_separators(&t);
+	g.tm = g.now;
+	g.tm.tm_mday = g.tm.tm_mon = g.tm.tm_year = NOT_SET;
+	while (*t.p && !g.is_never) {
+		if (isdigit((unsigned char)*t.p))
+			guess_number(&t, &g);
+		else if (isalpha((unsigned char)*t.p))
+			guess_word(&t, &g);
+		else
+			t.p++;
 	}
-	if (hour >= 0)
-		back_to_hour(&at, hour);
-	*when = at;
-	return true;
+	settle_number(&g);
+	step_back(&g, 0);
+	if (g.is_understood)
+		*when = g.is_never || g.is_early ? 0 : (int64_t)mktime(&g.tm);
+	return g.is_understood;
 }
 
 int approxidate_parse_exact(int64_t *when, int *zone, const char *text)
@@ -515,7 +768,7 @@ int approxidate_parse_exact(int64_t *when, int *zone, const char *text)
 	struct tm tm;
 	time_t at;
 
-	if (!parse_epoch(t, &date) && !(parse_date(t, &date) && date.has_time))
+	if (!parse_epoch(t, &date) && !parse_date(t, &date))
 		return ERR_INVALID;
 	at = (time_t)(seconds = seconds_of(&date));
 	if (seconds < 0 || !localtime_r(&at, &tm))
@@ -529,17 +782,9 @@ int approxidate_parse(int64_t *when, const char *text, int64_t now)
 {
 	struct date date = {.has_zone = false};
 	struct text t = {text};
-	time_t now_time = (time_t)now;
 
-	if (!strcasecmp(text, "never")) {
-		*when = 0;
-		return 0;
-	}
-	if (!parse_epoch(t, &date)) {
-		localtime_r(&now_time, &date.tm);
-		if (!parse_date(t, &date))
-			return parse_steps(t, now, when) ? 0 : ERR_INVALID;
-	}
+	if (!parse_epoch(t, &date) && !parse_date(t, &date))
+		return parse_guess(t, now, when) ? 0 : ERR_INVALID;
 	*when = not_before_1970(seconds_of(&date));
 	return 0;
 }

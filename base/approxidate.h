@@ -3,29 +3,44 @@
  * Parses dates as people write them for Git: "2.weeks.ago", "yesterday",
  * "2005-04-07", "now", "never".
  *
- * Letters match in either case. Any character that is not a letter, a digit or
- * a sign separates words. These forms are accepted:
+ * Letters match in either case. These forms have a fixed order:
  *
- * <n>, @<n>           Seconds since 1970; at least 9 digits without "@".
- *                     A time zone after the number has no effect.
- * YYYY-MM-DD          Also with "/" or ".". Other orders: MM/DD/YYYY,
- *                     DD.MM.YYYY, D Mon YYYY, Mon D YYYY. A day of the week
- *                     may precede the date. A time may follow the date,
- *                     after a blank or a "T":
- * HH:MM[:SS[.x]]      A zone may follow: Z, GMT, UTC, +hh, +hhmm or
- *                     +hh:mm. Without a zone the time is local. A date
- *                     without a time means the present time of that day.
- * YYYYMMDDTHHMM[SS]   A date with its time; a zone may follow.
+ * <n>                 Seconds since 1970; 9 to 15 digits. A time zone after the
+ *                     number has no effect. "@<n> <zone>" may have fewer
+ *                     digits.
+ * <date> <time>       Dates: YYYY-MM-DD, also with "/" or "."; MM/DD/YYYY,
+ *                     DD.MM.YYYY, YYYYMMDD, D Mon YYYY, Mon D YYYY. A day of
+ *                     the week may precede the date. Times: HH:MM[:SS[.x]], or
+ *                     HH[MM[SS]] after a "T". A zone may follow: Z, GMT, UTC,
+ *                     +hh, +hhmm or +hh:mm. Without a zone the time is local.
  * Mon D HH:MM[:SS] YYYY
  *                     The same.
- * <n> <unit> [ago]    Unit: second, minute, hour, day, week, month, year, or
- *                     a day of the week. "one" to "ten", "last" and "a" are
- *                     counts as well. Several such steps add up.
- * now, today, yesterday, noon, midnight, tea
  *
- * Stock Git accepts any text and reads text without a meaning as the present
- * time. These functions decide what gets deleted, so such text is an error
- * here.
+ * Any other text is read word by word, as in stock Git. What the text does not
+ * set stays as it is at present. The order matters little:
+ *
+ * <n> <unit>          So much earlier. Units: second, minute, hour, day, week,
+ *                     month, year, or a day of the week. "one" to "ten" and
+ *                     "last" are numbers as well. Such steps add up.
+ * HH:MM[:SS]          The time of day. "am" and "pm" may follow, also after a
+ *                     lone hour.
+ * noon, tea, midnight The time of day: 12, 17 and 0 o'clock; yesterday's, if
+ *                     that time is still to come today.
+ * today, yesterday    The day. "today" alone means its first second.
+ * <a>-<b>[-<c>]       A date, also with "/" or ".". Two numbers are month and
+ *                     day, and after "." day and month. The other order is
+ *                     taken if the date is more than ten days in the future.
+ * <month>             The last such month. Three letters are enough.
+ * <n>                 The day of the month if it is less than 32, otherwise the
+ *                     year (38 to 69 mean none). If the day is set, the month
+ *                     or the year. Other numbers have no effect: "0" and "100"
+ *                     mean the present.
+ * never               1970
+ *
+ * Other words have no effect. A text is an error if nothing in it has a
+ * meaning. One result differs from stock Git: steps that lead to a time before
+ * 1970 give 0, and so nothing expires. Stock Git reads some of them as the
+ * present, and some as a time in the far future.
  *
  * No function here reads the clock: the caller passes `now`. The local time
  * zone is the zone of the process.

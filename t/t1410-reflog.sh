@@ -94,6 +94,12 @@ good reflog exists refs/heads/main
 good reflog exists refs/heads/..x
 good reflog expire --expire=bogus --all
 good -c gc.reflogExpire=bogus reflog expire --all
+good -c gc.reflogExpire=90 reflog expire --verbose --all
+good reflog expire --verbose --expire=90 --all
+good reflog expire --verbose --expire=0 --all
+good reflog expire --verbose --expire=1 --expire-unreachable=01-01-1980 --all
+good reflog expire --verbose --expire=14/11/2023 --expire-unreachable=15.11.2023 --all
+good reflog expire --verbose --expire=1980 --expire-unreachable=jan --all
 good reflog expire --verbose --all
 good -c gc.refs/heads/*.reflogExpire=never reflog expire --verbose --all
 good -c gc.refs/heads/s*.reflogExpire=never -c gc.refs/heads/*.reflogExpire=now reflog expire --verbose side main
