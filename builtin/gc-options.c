@@ -84,21 +84,40 @@ int gc_args_parse(struct gc_args *a, int argc, const char **argv)
 			    : 0;
 }
 
+/*
+ * Load a date, which stays a text. As in stock Git, a date that is not in the
+ * past is an error, except "now": it is likely a mistake, and would delete all.
+ */
+static int load_date(const char **out, const char *key, const char *otherwise,
+		     const struct config *config, struct error *err)
+{
+	const char *value = config_string(config, key);
+	int64_t now = sys_clock_seconds(), when;
+
+	*out = value ? value : otherwise;
+	if (strcmp(*out, "now") != 0 &&
+	    (approxidate_parse(&when, *out, now) < 0 || when >= now))
+		return error_set(err, ERR_INVALID, "Invalid %s: '%s'", key,
+				 value);
+	return 0;
+}
+
 static int load_dates(struct gc_settings *s, const struct gc_args *a,
 		      const struct config *config, struct error *err)
 {
-	const char *prune = config_string(config, "gc.pruneexpire");
-	const char *worktrees = config_string(config, "gc.worktreepruneexpire");
-	const char *log = config_string(config, "gc.logexpiry");
 	int64_t now = sys_clock_seconds(), when;
+	const char *log;
+	int ret = load_date(&s->prune, "gc.pruneexpire", "2.weeks.ago", config,
+			    err);
 
-	s->prune = prune ? prune : "2.weeks.ago";
-	s->worktree_prune = worktrees ? worktrees : "3.months.ago";
-	if (approxidate_parse_expiry(&when, s->prune, now) < 0)
-		return error_set(err, ERR_INVALID,
-				 "Invalid gc.pruneexpire: '%s'", s->prune);
-	if (approxidate_parse_expiry(&s->log_expiry, log ? log : "1.day.ago",
-				     now) < 0)
+	if (!ret)
+		ret = load_date(&s->worktree_prune, "gc.worktreepruneexpire",
+				"3.months.ago", config, err);
+	if (!ret)
+		ret = load_date(&log, "gc.logexpiry", "1.day.ago", config, err);
+	if (ret < 0)
+		return ret;
+	if (approxidate_parse_expiry(&s->log_expiry, log, now) < 0)
 		return error_set(err, ERR_INVALID, "Invalid gc.logexpiry: '%s'",
 				 log);
 	if (a->prune == option_negated)

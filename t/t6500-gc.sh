@@ -166,7 +166,10 @@ test_expect_success 'what git maintenance has done before is left out' '
 test_expect_success 'what is configured wrongly is told before anything is done' '
 	rm -rf r && cp -R good r &&
 	for setting in gc.pruneExpire=bogus gc.logExpiry=bogus gc.auto=x \
-		gc.packRefs=maybe gc.bigPackThreshold=x
+		gc.packRefs=maybe gc.bigPackThreshold=x \
+		gc.worktreePruneExpire=bogus gc.pruneExpire=2099-01-01 \
+		gc.pruneExpire=all gc.pruneExpire=0 gc.logExpiry=100 \
+		gc.worktreePruneExpire=false
 	do
 		test_expect_code 128 git -C r -c $setting gc || return 1
 	done &&
@@ -174,6 +177,20 @@ test_expect_success 'what is configured wrongly is told before anything is done'
 	test_expect_code 129 git -C r gc operand &&
 	test_expect_code 129 git -C r gc --unknown &&
 	test "$(packs_of r)" -eq 3
+'
+
+test_expect_success 'bare numbers and dates long ago are dates' '
+	for words in "-c gc.reflogExpire=90 gc" "-c gc.pruneExpire=90 gc" \
+		"-c gc.reflogExpireUnreachable=01-01-1980 gc" \
+		"gc --prune=01-01-1980" "gc --prune=1970-01-01" "gc --prune=90" \
+		"-c gc.worktreePruneExpire=90 -c gc.logExpiry=1.1.1980 gc" \
+		"prune --expire=90" "prune --expire=01-01-1980"
+	do
+		rm -rf r && cp -R good r && git -C r $words &&
+		stock -C r cat-file -e $(cat good/.git/lost) || return 1
+	done &&
+	git -C r prune --expire=0 &&
+	test_must_fail stock -C r cat-file -e $(cat good/.git/lost)
 '
 
 test_expect_success 'a step that fails ends it' '
