@@ -37,6 +37,11 @@ object_dir_fn *object_dir_parse(const struct object_dir_command *table,
 
 	while (table->name && (!name || strcmp(table->name, name) != 0))
 		table++;
+	if (!table->name && name && name == argv[1]) {
+		subcommand_complain(name);
+		options_usage(table->options, usage);
+		return NULL;
+	}
 	operands = options_parse(argc, argv, table->options, usage);
 	if (operands < 0)
 		return NULL;

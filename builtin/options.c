@@ -335,8 +335,13 @@ static int parse_long(struct parse *p, const char *word)
 {
 	size_t len = strcspn(word, "=");
 	struct named n;
-	int ret = find_long(&n, p, word, len);
+	int ret;
 
+	if (!strcmp(word, "help-all")) {
+		print_usage(stdout, p->options, p->usage);
+		return FAILED;
+	}
+	ret = find_long(&n, p, word, len);
 	if (ret)
 		return ret;
 	if (n.option)
@@ -437,7 +442,7 @@ int subcommand_run(const struct subcommand *table, const char *usage, int argc,
 				table->run(argc - 1, argv + 1, env));
 	if (!name || *name != '-')
 		subcommand_complain(name);
-	if (options_parse(argc, argv, options, usage) < 0)
+	else if (options_parse(argc, argv, options, usage) < 0)
 		return 129;
 	return options_usage(options, usage);
 }

@@ -9,10 +9,10 @@
 #include "builtin/path-args.h"
 #include "builtin/rev-list.h"
 
-int rev_list_usage(void)
+int rev_list_usage(FILE *out)
 {
 	fputs("usage: git rev-list [<options>] <commit>... [--] [<path>...]\n",
-	      stderr);
+	      out);
 	return 129;
 }
 
@@ -222,7 +222,7 @@ static int unknown_option(struct rev_list_run *r, const char *arg)
 		return error_set(r->err, ERR_UNSUPPORTED,
 				 "unsupported option '%s'", arg);
 	fprintf(stderr, "error: unsupported option '%s'\n", arg);
-	return rev_list_usage();
+	return rev_list_usage(stderr);
 }
 
 int rev_list_parse(struct rev_list_run *r, const char **argv)

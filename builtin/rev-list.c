@@ -409,7 +409,7 @@ static int run_all(struct rev_list_run *r, const char **argv,
 	if (!ret && !r->args.wants.nr && !r->args.haves.nr &&
 	    !r->args.asked_for_refs && !r->o.read_stdin && !r->o.objects &&
 	    !r->o.test_bitmap)
-		return rev_list_usage();
+		return rev_list_usage(stderr);
 	if (!ret)
 		ret = filter_args_load(&r->filter, &r->args, r->err);
 	if (!ret && r->filter.filter.nr && !r->o.objects)
@@ -437,8 +437,11 @@ int cmd_rev_list(int argc, const char **argv, struct builtin_env *env)
 		.pick = REV_LIST_PICK_INIT,
 		.err = &err,
 	};
-	int ret = builtin_open_repo(env);
+	int ret;
 
+	if (argc == 2 && !strcmp(argv[1], "-h"))
+		return builtin_finish(rev_list_usage(stdout));
+	ret = builtin_open_repo(env);
 	if (ret)
 		return ret;
 	filter_args_init(&r.filter);

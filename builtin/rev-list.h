@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/error.h"
 #include "builtin/filterargs.h"
@@ -117,8 +118,8 @@ struct rev_list_run {
  */
 int rev_list_parse(struct rev_list_run *r, const char **argv);
 
-/* Print the usage. Returns 129. */
-int rev_list_usage(void);
+/* Prints the usage on `out`. Returns 129. */
+int rev_list_usage(FILE *out);
 
 /* ---- rev-list-pick.c */
 

@@ -32,11 +32,7 @@ static int show_ref(void *ctx, const struct ref *ref)
 		return 0;
 	if (is_excluded(v->rp, name))
 		return 0;
-	if (!odb_has(v->rp->store.odb, &ref->oid))
-		builtin_error("%s does not point to a valid object!",
-			      ref->name);
-	else
-		rev_parse_show_rev(v->rp, false, &ref->oid, name);
+	rev_parse_show_rev(v->rp, false, &ref->oid, name);
 	return 0;
 }
 

@@ -6,6 +6,8 @@
 
 #include "base/mem.h"
 #include "base/sort.h"
+#include "config/config.h"
+#include "odb/odb.h"
 #include "refs/refs-backend.h"
 
 #define SYMREF_MAX_DEPTH 5
@@ -183,8 +185,18 @@ struct visit {
 	int (*broken)(void *ctx, const char *name);
 	void *ctx;
 	bool is_strict; /* a broken ref ends the visit */
+	/* GIT_REF_PARANOIA is false: leave out refs to objects not in here. */
+	struct odb *salvaged;
 	struct error *warning;
 };
+
+/* The user salvages a damaged repository and wants what still works. */
+static bool is_salvage(void)
+{
+	const char *value = getenv("GIT_REF_PARANOIA");
+
+	return value && config_parse_bool(value) == 0;
+}
 
 /*
  * Returns the directory of `except` that contains `name`, or NULL. Both lists
@@ -239,11 +251,20 @@ static int next_record(struct visit *v, struct refs_record *record,
 /* Treats a broken ref as this visit requires. */
 static int pass_over(const struct visit *v, const char *name, struct error *err)
 {
-	if (v->is_strict)
+	if (v->is_strict && !v->salvaged)
 		return error_set(err, ERR_CORRUPT, "bad object %s", name);
 	if (v->broken)
 		return v->broken(v->ctx, name);
 	error_set(v->warning, ERR_CORRUPT, "ignoring broken ref %s", name);
+	return 0;
+}
+
+static int hand_over(struct visit *v, const struct ref *ref)
+{
+	if (!v->salvaged || odb_has(v->salvaged, &ref->oid))
+		return v->fn(v->ctx, ref);
+	error_set(v->warning, ERR_MISSING,
+		  "%s does not point to a valid object!", ref->name);
 	return 0;
 }
 
@@ -259,7 +280,7 @@ static int visit_symbolic(struct visit *v, const char *name, struct error *err)
 	if (ret < 0)
 		return ret;
 	ref.target = v->target.data;
-	return v->fn(v->ctx, &ref);
+	return hand_over(v, &ref);
 }
 
 static int visit_record(struct visit *v, const struct refs_record *record,
@@ -269,7 +290,7 @@ static int visit_record(struct visit *v, const struct refs_record *record,
 		return pass_over(v, record->ref.name, err);
 	if (record->kind == REFS_RECORD_SYMBOLIC)
 		return visit_symbolic(v, record->ref.name, err);
-	return v->fn(v->ctx, &record->ref);
+	return hand_over(v, &record->ref);
 }
 
 static int visit_all(struct visit *v, struct error *err)
@@ -283,15 +304,23 @@ static int visit_all(struct visit *v, struct error *err)
 		v->prefix = "refs/";
 	if (!starts_with(v->prefix, "refs/"))
 		return 0;
-	ret = backend->iter_new(&v->iter, v->refs, v->prefix, v->is_strict,
-				err);
-	if (ret < 0)
+	if (!v->broken && is_salvage()) {
+		ret = odb_open(&v->salvaged, v->refs->repo, NULL, err);
+		if (ret < 0)
+			return ret;
+	}
+	ret = backend->iter_new(&v->iter, v->refs, v->prefix,
+				v->is_strict && !v->salvaged, err);
+	if (ret < 0) {
+		odb_close(v->salvaged);
 		return ret;
+	}
 	if (v->start)
 		ret = backend->iter_seek(v->iter, v->start, err);
 	while (!ret && (ret = next_record(v, &record, err)) > 0)
 		ret = visit_record(v, &record, err);
 	backend->iter_free(v->iter);
+	odb_close(v->salvaged);
 	buf_release(&v->target);
 	buf_release(&v->behind);
 	return ret;

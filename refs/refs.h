@@ -46,6 +46,9 @@ void refs_close(struct refs *refs);
  * all). Dangling symbolic refs and broken refs (malformed files) are left out;
  * the last broken ref is described in *warning. A nonzero return of `fn` ends
  * the visit and is returned.
+ *
+ * If GIT_REF_PARANOIA is false, refs to missing objects count as broken, and
+ * broken refs end no visit. refs_each_or_broken() ignores the variable.
  */
 int refs_each(struct refs *refs, const char *prefix,
 	      int (*fn)(void *ctx, const struct ref *ref), void *ctx,

@@ -193,6 +193,31 @@ test_expect_success 'a full disk is noticed' '
 	fi
 '
 
+test_expect_success '-h prints the usage on standard output' '
+	for words in "bundle -h" "bundle create -h" "cat-file -h" \
+		"cat-file --help-all" "commit-graph write -h" "gc -h" \
+		"gc --help-all" "index-pack -h" "init -h" "prune -h" \
+		"multi-pack-index -h" "pack-objects -h" "reflog expire -h" \
+		"refs verify -h" "repack --help-all" "rev-list -h" \
+		"rev-parse -h" "show-ref -h" "update-ref -h"
+	do
+		test_expect_code 129 git_alone -C repo.git $words >out 2>err &&
+		grep "^usage: git ${words%% *}" out &&
+		test_must_be_empty err || return 1
+	done
+'
+
+test_expect_success 'wrong usage is reported on standard error' '
+	for words in "bundle nope -h" "commit-graph nope -h" "gc --nope" \
+		"multi-pack-index nope -h" "refs nope -h" "prune --nope"
+	do
+		test_expect_code 129 git_alone -C repo.git $words >out 2>err &&
+		grep "^error: unknown " err &&
+		grep "^usage: git ${words%% *}" err &&
+		test_must_be_empty out || return 1
+	done
+'
+
 for name in upload-pack receive-pack upload-archive
 do
 	test_expect_success "git-$name is a name of ours" '

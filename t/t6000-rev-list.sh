@@ -309,6 +309,21 @@ test_expect_success 'refs whose objects do not exist are named' '
 		as_stock -C miss rev-list $words || return 1
 	done &&
 	grep "^fatal: bad object refs/heads/miss$" actual.err &&
+	GIT_REF_PARANOIA=0 && export GIT_REF_PARANOIA &&
+	echo garbage >miss/refs/heads/garbage &&
+	for words in "rev-list --all" "rev-list --objects --all" show-ref \
+		for-each-ref "rev-parse --all"
+	do
+		stock -C miss $words >expect 2>err &&
+		git -C miss $words >actual && test_cmp expect actual || return 1
+	done &&
+	git -C miss prune -n && cp -R miss salvaged &&
+	git -C salvaged repack -adq && git -C salvaged gc -q &&
+	rm salvaged/refs/heads/* && stock -C salvaged fsck &&
+	unset GIT_REF_PARANOIA && rm miss/refs/heads/garbage &&
+	test_must_fail git -C miss repack -adq &&
+	stock -C miss rev-parse --all >expect &&
+	git -C miss rev-parse --all >actual && test_cmp expect actual &&
 	rm miss/refs/heads/miss && echo $none >miss/HEAD &&
 	as_stock -C miss rev-list --all &&
 	grep "^fatal: bad object HEAD$" actual.err
