@@ -162,14 +162,15 @@ static int parse(struct run *r, int argc, const char **argv)
 
 	if (operands)
 		return operands < 0 ? 129 : options_usage(options, usage_text);
-	if (r->m.automatic && r->schedule_text)
-		return builtin_die("options '--auto' and '--schedule=' cannot "
-				   "be used together");
 	if (r->schedule_text)
 		r->schedule = frequency_by_name(r->schedule_text);
 	if (r->schedule_text && !r->schedule)
 		return builtin_die("unrecognized --schedule argument '%s'",
 				   r->schedule_text);
+	if (r->schedule_text && (r->m.automatic || r->nr))
+		return builtin_die("options '%s' and '--schedule=' cannot "
+				   "be used together",
+				   r->m.automatic ? "--auto" : "--task=");
 	r->m.quiet = r->quiet < 0 ? !isatty(STDERR_FILENO) : r->quiet;
 	return 0;
 }
@@ -226,7 +227,7 @@ static int is_wanted(const struct run *r, const struct strategy *s,
 	value = ret ? NULL : config_string(config, key->data);
 	if (value)
 		schedule = frequency_by_name(value);
-	return ret < 0 ? ret : (enabled || is_named) && schedule >= r->schedule;
+	return ret < 0 ? ret : enabled && schedule >= r->schedule;
 }
 
 /* Choose tasks, from those named or from all, in their order. */

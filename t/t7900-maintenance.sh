@@ -92,7 +92,12 @@ test_expect_success 'schedules' '
 	stock -C work fsck --strict &&
 	stock -C base config --unset maintenance.strategy &&
 	test_expect_code 128 started --schedule=yearly &&
-	test_expect_code 128 started --schedule=daily --auto
+	test_expect_code 128 started --schedule=daily --auto &&
+	test_expect_code 128 started --task=gc --schedule=daily 2>err &&
+	grep "^fatal: options .--task=. and .--schedule=. cannot be used together" \
+		err &&
+	test_expect_code 128 started --auto --schedule=none 2>err &&
+	grep "^fatal: unrecognized --schedule argument .none." err
 '
 
 test_expect_success 'tasks by name, in their order' '
