@@ -58,6 +58,7 @@ int gc_args_parse(struct gc_args *a, int argc, const char **argv)
 		{.kind = OPTION_U64,
 		 .long_name = "max-cruft-size",
 		 .value = &a->max_cruft_size,
+		 .flags = OPTION_NO_NEGATE,
 		 .help = "with --cruft, limit the size of cruft packs"},
 		FLAG(0, "aggressive", &a->aggressive,
 		     "search all deltas again, which takes long"),
@@ -151,14 +152,13 @@ static int load_numbers(struct gc_settings *s, const struct config *config,
 			struct error *err)
 {
 	int64_t auto_limit = AUTO_DEFAULT, pack_limit = PACK_LIMIT_DEFAULT;
+	int64_t depth = DEPTH_DEFAULT, window = WINDOW_DEFAULT;
 	const struct {
 		const char *key;
 		uint64_t *value;
 	} sizes[] = {
 		{"gc.bigpackthreshold", &s->big_pack},
 		{"gc.maxcruftsize", &s->max_cruft_size},
-		{"gc.aggressivedepth", &s->depth},
-		{"gc.aggressivewindow", &s->window},
 	};
 	int ret = config_i64(config, "gc.auto", &auto_limit, err);
 
@@ -166,8 +166,12 @@ static int load_numbers(struct gc_settings *s, const struct config *config,
 		ret = config_i64(config, "gc.autopacklimit", &pack_limit, err);
 	s->auto_limit = auto_limit > 0 ? (uint64_t)auto_limit : 0;
 	s->pack_limit = pack_limit > 0 ? (uint64_t)pack_limit : 0;
-	s->depth = DEPTH_DEFAULT;
-	s->window = WINDOW_DEFAULT;
+	if (ret >= 0)
+		ret = config_i64(config, "gc.aggressivedepth", &depth, err);
+	if (ret >= 0)
+		ret = config_i64(config, "gc.aggressivewindow", &window, err);
+	s->depth = depth > 0 ? (uint64_t)depth : 0;
+	s->window = window > 0 ? (uint64_t)window : 0;
 	for (size_t i = 0; i < ARRAY_NR(sizes) && ret >= 0; i++)
 		ret = config_u64(config, sizes[i].key, sizes[i].value, err);
 	return ret < 0 ? ret : 0;

@@ -112,11 +112,10 @@ static int repack(struct run *r)
 	} else {
 		child_add(&w, "--no-write-bitmap-index");
 	}
-	if (r->s.filter && *r->s.filter && r->all) {
+	if (r->s.filter && *r->s.filter && r->all)
 		child_add(&w, "--filter=%s", r->s.filter);
-		if (r->s.filter_to && *r->s.filter_to)
-			child_add(&w, "--filter-to=%s", r->s.filter_to);
-	}
+	if (r->s.filter_to && *r->s.filter_to && r->all)
+		child_add(&w, "--filter-to=%s", r->s.filter_to);
 	if (!ret)
 		return child_run(&w, r->repo, r->err);
 	child_words_release(&w);

@@ -174,13 +174,18 @@ test_expect_success 'what is configured wrongly is told before anything is done'
 		test_expect_code 128 git -C r -c $setting gc || return 1
 	done &&
 	test_expect_code 128 git -C r gc --prune=bogus &&
+	test_expect_code 128 git -C r -c gc.repackFilterTo=x gc 2>err &&
+	grep "^fatal: option .--filter-to. can only be used along with .--filter." \
+		err &&
+	test_expect_code 129 git -C r gc --no-max-cruft-size &&
 	test_expect_code 129 git -C r gc operand &&
 	test_expect_code 129 git -C r gc --unknown &&
 	test "$(packs_of r)" -eq 3
 '
 
-test_expect_success 'bare numbers and dates long ago are dates' '
-	for words in "-c gc.reflogExpire=90 gc" "-c gc.pruneExpire=90 gc" \
+test_expect_success 'bare numbers and dates long ago are dates; negative depths are 0' '
+	for words in "-c gc.aggressiveDepth=-1 gc" \
+		"-c gc.reflogExpire=90 gc" "-c gc.pruneExpire=90 gc" \
 		"-c gc.reflogExpireUnreachable=01-01-1980 gc" \
 		"gc --prune=01-01-1980" "gc --prune=1970-01-01" "gc --prune=90" \
 		"-c gc.worktreePruneExpire=90 -c gc.logExpiry=1.1.1980 gc" \
