@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* Printing dates. The calendar is the proleptic Gregorian one, as in C. */
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "base/error.h"
 #include "base/mem.h"
 #include "builtin/date-format.h"
 
-/* The largest time that can be printed; a later date is damaged. */
-#define SECONDS_MAX (UINT64_C(1) << 55)
+/*
+ * Far from where a sum of seconds and a time zone overflows. gmtime_r() refuses
+ * years that an int cannot hold, which are earlier.
+ */
+#define SECONDS_MAX ((uint64_t)INT64_MAX / 2)
+#define ZONE_MAX 100000000
 
 static const char days[7][4] = {"Sun", "Mon", "Tue", "Wed",
 				"Thu", "Fri", "Sat"};
@@ -37,29 +41,37 @@ static const struct {
 	{"auto", -1},
 };
 
-static bool ends_with(const char *s, size_t len, const char *end)
+static bool starts_with(const char *s, size_t len, const char *start)
 {
-	size_t end_len = strlen(end);
+	size_t start_len = strlen(start);
 
-	return len >= end_len && !memcmp(s + len - end_len, end, end_len);
+	return len >= start_len && !memcmp(s, start, start_len);
 }
 
 int date_format_by_name(enum date_format *format, const char *name, size_t len)
 {
+	static const char local[] = "-local";
 	size_t i;
 
+	if (starts_with(name, len, "format:") ||
+	    starts_with(name, len, "format-local:") ||
+	    starts_with(name, len, "auto:"))
+		return -1;
 	for (i = 0; i < ARRAY_NR(names); i++) {
-		if (strlen(names[i].name) != len ||
-		    memcmp(names[i].name, name, len))
+		size_t name_len = strlen(names[i].name);
+
+		if (!starts_with(name, len, names[i].name))
+			continue;
+		if (len == name_len + strlen(local) &&
+		    !memcmp(name + name_len, local, strlen(local)))
+			return -1;
+		if (len != name_len)
 			continue;
 		if (names[i].format < 0)
 			return -1;
 		*format = (enum date_format)names[i].format;
 		return 1;
 	}
-	if (ends_with(name, len, "-local") ||
-	    (len >= 7 && !memcmp(name, "format:", 7)))
-		return -1;
 	return 0;
 }
 
@@ -68,29 +80,33 @@ static int append_parts(struct buf *out, const struct tm *tm, int zone,
 {
 	char sign = zone < 0 ? '-' : '+';
 	int offset = abs(zone);
-	int year = tm->tm_year + 1900;
+	long year = tm->tm_year + 1900L;
 
 	switch (format) {
 	case DATE_FORMAT_ISO:
-		return buf_printf(out, "%04d-%02d-%02d %02d:%02d:%02d %c%04d",
+		return buf_printf(out, "%04ld-%02d-%02d %02d:%02d:%02d %c%04d",
 				  year, tm->tm_mon + 1, tm->tm_mday,
 				  tm->tm_hour, tm->tm_min, tm->tm_sec, sign,
 				  offset);
 	case DATE_FORMAT_ISO_STRICT:
-		return buf_printf(
-			out, "%04d-%02d-%02dT%02d:%02d:%02d%c%02d:%02d", year,
-			tm->tm_mon + 1, tm->tm_mday, tm->tm_hour, tm->tm_min,
-			tm->tm_sec, sign, offset / 100, offset % 100);
+		if (buf_printf(out, "%04ld-%02d-%02dT%02d:%02d:%02d", year,
+			       tm->tm_mon + 1, tm->tm_mday, tm->tm_hour,
+			       tm->tm_min, tm->tm_sec) < 0)
+			return ERR_NOMEM;
+		if (!zone)
+			return buf_append_char(out, 'Z');
+		return buf_printf(out, "%c%02d:%02d", sign, offset / 100,
+				  offset % 100);
 	case DATE_FORMAT_RFC2822:
-		return buf_printf(out, "%s, %d %s %d %02d:%02d:%02d %c%04d",
+		return buf_printf(out, "%s, %d %s %ld %02d:%02d:%02d %c%04d",
 				  days[tm->tm_wday], tm->tm_mday,
 				  months[tm->tm_mon], year, tm->tm_hour,
 				  tm->tm_min, tm->tm_sec, sign, offset);
 	case DATE_FORMAT_SHORT:
-		return buf_printf(out, "%04d-%02d-%02d", year, tm->tm_mon + 1,
+		return buf_printf(out, "%04ld-%02d-%02d", year, tm->tm_mon + 1,
 				  tm->tm_mday);
 	default:
-		return buf_printf(out, "%s %s %d %02d:%02d:%02d %d %c%04d",
+		return buf_printf(out, "%s %s %d %02d:%02d:%02d %ld %c%04d",
 				  days[tm->tm_wday], months[tm->tm_mon],
 				  tm->tm_mday, tm->tm_hour, tm->tm_min,
 				  tm->tm_sec, year, sign, offset);
@@ -100,7 +116,8 @@ static int append_parts(struct buf *out, const struct tm *tm, int zone,
 int date_format_append(struct buf *out, uint64_t seconds, int zone,
 		       enum date_format format)
 {
-	int minutes = abs(zone) / 100 * 60 + abs(zone) % 100;
+	int64_t minutes = abs(zone) / 100 * 60 + abs(zone) % 100;
+	int64_t offset = (zone < 0 ? -60 : 60) * minutes;
 	struct tm tm;
 	time_t local;
 
@@ -109,48 +126,36 @@ int date_format_append(struct buf *out, uint64_t seconds, int zone,
 	if (format == DATE_FORMAT_RAW)
 		return buf_printf(out, "%" PRIu64 " %c%04d", seconds,
 				  zone < 0 ? '-' : '+', abs(zone));
-	if (seconds > SECONDS_MAX) {
-		seconds = 0;
-		zone = minutes = 0;
+	if (seconds <= SECONDS_MAX) {
+		local = (time_t)((int64_t)seconds + offset);
+		if (gmtime_r(&local, &tm))
+			return append_parts(out, &tm, zone, format);
 	}
-	local = (time_t)seconds + (zone < 0 ? -1 : 1) * minutes * (time_t)60;
-	if (!gmtime_r(&local, &tm))
-		memset(&tm, 0, sizeof(tm));
-	return append_parts(out, &tm, zone, format);
-}
-
-/*
- * Parse the number that ends at `*end` and move *end to its begin. Returns
- * false if there is no number.
- */
-static bool number_before(uint64_t *value, const char *line, size_t *end)
-{
-	size_t at = *end;
-	size_t i;
-
-	while (at && isdigit((unsigned char)line[at - 1]))
-		at--;
-	if (at == *end || *end - at > 19)
-		return false;
-	*value = 0;
-	for (i = at; i < *end; i++)
-		*value = *value * 10 + (uint64_t)(line[i] - '0');
-	*end = at;
-	return true;
+	local = 0;
+	return append_parts(out, gmtime_r(&local, &tm), 0, format);
 }
 
 bool date_format_parse_line(uint64_t *seconds, int *zone, const char *line,
 			    size_t len)
 {
-	uint64_t offset;
+	const char *date = memmem(line, len, "> ", 2);
+	char copy[128];
+	char *end;
+	size_t date_len;
+	long number;
 
-	if (!number_before(&offset, line, &len) || offset > 9999 || len < 2)
+	if (!date)
 		return false;
-	if ((line[len - 1] != '+' && line[len - 1] != '-') ||
-	    line[len - 2] != ' ')
+	date += 2;
+	date_len = len - (size_t)(date - line);
+	if (date_len >= sizeof(copy))
+		date_len = sizeof(copy) - 1;
+	memcpy(copy, date, date_len);
+	copy[date_len] = '\0';
+	*seconds = strtoumax(copy, &end, 10);
+	number = strtol(end, NULL, 10);
+	if (*seconds == UINT64_MAX || number < -ZONE_MAX || number > ZONE_MAX)
 		return false;
-	*zone = line[len - 1] == '-' ? -(int)offset : (int)offset;
-	len -= 2;
-	return number_before(seconds, line, &len) && len &&
-	       line[len - 1] == ' ';
+	*zone = (int)number;
+	return true;
 }

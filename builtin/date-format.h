@@ -12,7 +12,7 @@
 enum date_format {
 	DATE_FORMAT_DEFAULT,    /* Thu Jan 1 00:00:01 1970 +0000 */
 	DATE_FORMAT_ISO,        /* 1970-01-01 00:00:01 +0000 */
-	DATE_FORMAT_ISO_STRICT, /* 1970-01-01T00:00:01+00:00 */
+	DATE_FORMAT_ISO_STRICT, /* 1970-01-01T01:00:01+01:00; UTC is Z */
 	DATE_FORMAT_RFC2822,    /* Thu, 1 Jan 1970 00:00:01 +0000 */
 	DATE_FORMAT_SHORT,      /* 1970-01-01 */
 	DATE_FORMAT_RAW,        /* 1 +0000 */
@@ -27,15 +27,18 @@ int date_format_by_name(enum date_format *format, const char *name, size_t len);
 
 /*
  * Append the date of `seconds` since 1970. `zone` is the offset of the time
- * zone, written as hours times 100 plus minutes (-0130 is -130). Returns 0 or
+ * zone, written as hours times 100 plus minutes (-0130 is -130). A date whose
+ * year does not fit an int is printed as the first second of 1970. Returns 0 or
  * ERR_NOMEM.
  */
 int date_format_append(struct buf *out, uint64_t seconds, int zone,
 		       enum date_format format);
 
 /*
- * Parse "<seconds> <zone>" at the end of a line "Name <email> <seconds> <zone>"
- * of `len` bytes. Returns false if the line does not end so.
+ * Parse "<seconds> <zone>" in a line "Name <email> <seconds> <zone>" of `len`
+ * bytes. As in stock Git, the numbers follow after the first "> ", a missing or
+ * malformed number is 0, and words after the numbers are ignored. Returns false
+ * if there is no "> " or if a number is too large.
  */
 bool date_format_parse_line(uint64_t *seconds, int *zone, const char *line,
 			    size_t len);

@@ -194,21 +194,6 @@ static int add_sort(void *value, const char *arg)
 	return ref_sort_add(&f->sort, arg, &f->err);
 }
 
-static int take_count(void *value, const char *arg)
-{
-	struct for_each_ref *f = value;
-	char *end;
-
-	f->count = 0;
-	if (arg == option_negated)
-		return 0;
-	f->count = strtoll(arg, &end, 10);
-	if (!*arg || *end)
-		return builtin_error("option `count' expects a numerical "
-				     "value");
-	return 0;
-}
-
 static int add_to_list(void *value, const char *arg)
 {
 	return ref_filter_add(value, arg) ? builtin_error("out of memory") : 0;
@@ -381,8 +366,10 @@ int cmd_for_each_ref(int argc, const char **argv, struct builtin_env *env)
 				"quote each field for Python"),
 		OPTION_ROW_FLAG(0, "tcl", &quotes[3],
 				"quote each field for Tcl"),
-		OPTION_ROW_CALLBACK(0, "count", take_count, &f, "<n>",
-				    "stop after <n> refs"),
+		{.kind = OPTION_I64,
+		 .long_name = "count",
+		 .value = &f.count,
+		 .help = "stop after <n> refs"},
 		OPTION_ROW_STRING(0, "format", &f.format_text, "<format>",
 				  "what to print for each ref"),
 		OPTION_ROW_CALLBACK(0, "sort", add_sort, &f, "<key>",

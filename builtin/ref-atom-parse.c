@@ -8,10 +8,12 @@
 
 enum arg_kind {
 	ARG_NONE,
-	ARG_ANY, /* accepted and ignored, as in stock Git */
+	ARG_ANY,    /* accepted and ignored, as in stock Git */
+	ARG_PERSON, /* with any argument, the value is empty, as in stock Git */
 	ARG_NAME,
 	ARG_OID,
 	ARG_SIZE,
+	ARG_PERSON_NAME,
 	ARG_EMAIL,
 	ARG_DATE,
 	ARG_CONTENTS,
@@ -26,7 +28,7 @@ static const struct {
 } fields[] = {
 	{"refname", REF_ATOM_REFNAME, ARG_NAME, REF_ATOM_BY_BYTES},
 	{"symref", REF_ATOM_SYMREF, ARG_NAME, REF_ATOM_BY_BYTES},
-	{"HEAD", REF_ATOM_HEAD, ARG_ANY, REF_ATOM_BY_BYTES},
+	{"HEAD", REF_ATOM_HEAD, ARG_NONE, REF_ATOM_BY_BYTES},
 	{"objectname", REF_ATOM_OBJECTNAME, ARG_OID, REF_ATOM_BY_BYTES},
 	{"objecttype", REF_ATOM_OBJECTTYPE, ARG_NONE, REF_ATOM_BY_BYTES},
 	{"objectsize", REF_ATOM_OBJECTSIZE, ARG_SIZE, REF_ATOM_BY_NUMBER},
@@ -37,17 +39,18 @@ static const struct {
 	{"object", REF_ATOM_OBJECT, ARG_ANY, REF_ATOM_BY_BYTES},
 	{"type", REF_ATOM_TYPE, ARG_ANY, REF_ATOM_BY_BYTES},
 	{"tag", REF_ATOM_TAG, ARG_ANY, REF_ATOM_BY_BYTES},
-	{"author", REF_ATOM_AUTHOR, ARG_ANY, REF_ATOM_BY_BYTES},
-	{"authorname", REF_ATOM_AUTHORNAME, ARG_ANY, REF_ATOM_BY_BYTES},
+	{"author", REF_ATOM_AUTHOR, ARG_PERSON, REF_ATOM_BY_BYTES},
+	{"authorname", REF_ATOM_AUTHORNAME, ARG_PERSON_NAME, REF_ATOM_BY_BYTES},
 	{"authoremail", REF_ATOM_AUTHOREMAIL, ARG_EMAIL, REF_ATOM_BY_BYTES},
 	{"authordate", REF_ATOM_AUTHORDATE, ARG_DATE, REF_ATOM_BY_NUMBER},
-	{"committer", REF_ATOM_COMMITTER, ARG_ANY, REF_ATOM_BY_BYTES},
-	{"committername", REF_ATOM_COMMITTERNAME, ARG_ANY, REF_ATOM_BY_BYTES},
+	{"committer", REF_ATOM_COMMITTER, ARG_PERSON, REF_ATOM_BY_BYTES},
+	{"committername", REF_ATOM_COMMITTERNAME, ARG_PERSON_NAME,
+	 REF_ATOM_BY_BYTES},
 	{"committeremail", REF_ATOM_COMMITTEREMAIL, ARG_EMAIL,
 	 REF_ATOM_BY_BYTES},
 	{"committerdate", REF_ATOM_COMMITTERDATE, ARG_DATE, REF_ATOM_BY_NUMBER},
-	{"tagger", REF_ATOM_TAGGER, ARG_ANY, REF_ATOM_BY_BYTES},
-	{"taggername", REF_ATOM_TAGGERNAME, ARG_ANY, REF_ATOM_BY_BYTES},
+	{"tagger", REF_ATOM_TAGGER, ARG_PERSON, REF_ATOM_BY_BYTES},
+	{"taggername", REF_ATOM_TAGGERNAME, ARG_PERSON_NAME, REF_ATOM_BY_BYTES},
 	{"taggeremail", REF_ATOM_TAGGEREMAIL, ARG_EMAIL, REF_ATOM_BY_BYTES},
 	{"taggerdate", REF_ATOM_TAGGERDATE, ARG_DATE, REF_ATOM_BY_NUMBER},
 	{"creator", REF_ATOM_CREATOR, ARG_ANY, REF_ATOM_BY_BYTES},
@@ -76,10 +79,13 @@ static const struct {
 
 /* An argument, and its field for messages. */
 struct arg {
-	const char *text; /* NULL: no argument */
+	const char *text; /* NULL: no argument, or an empty one */
 	size_t len;
+	bool has_colon; /* there is an argument, maybe an empty one */
 	const char *field;
 	size_t field_len;
+	size_t star; /* 1 if there is an asterisk before the field, otherwise 0
+		      */
 	struct error *err;
 };
 
@@ -108,13 +114,16 @@ static int unrecognized(const struct arg *arg)
 		(int)arg->field_len, arg->field, (int)arg->len, arg->text);
 }
 
-/* Some messages of stock Git contain the argument twice. */
-static int unrecognized_twice(const struct arg *arg)
+/*
+ * The message of fields which stock Git names with their asterisk. `from` is
+ * the start of the unrecognized text.
+ */
+static int unrecognized_from(const struct arg *arg, const char *from)
 {
-	return error_set(arg->err, ERR_INVALID,
-			 "unrecognized %%(%.*s:%.*s) argument: %.*s",
-			 (int)arg->field_len, arg->field, (int)arg->len,
-			 arg->text, (int)arg->len, arg->text);
+	return error_set(
+		arg->err, ERR_INVALID, "unrecognized %%(%.*s) argument: %.*s",
+		(int)(arg->field_len + arg->star), arg->field - arg->star,
+		(int)(arg->text + arg->len - from), from);
 }
 
 static int unsupported(const struct arg *arg)
@@ -160,7 +169,7 @@ static int parse_name(struct ref_atom *atom, const struct arg *arg)
 		atom->name = REF_ATOM_RSTRIP;
 	}
 	if (!digits)
-		return unrecognized_twice(arg);
+		return unrecognized_from(arg, arg->text);
 	if (parse_number(&atom->number, arg, digits))
 		return 0;
 	return error_set(
@@ -180,7 +189,7 @@ static int parse_oid_arg(struct ref_atom *atom, const struct arg *arg)
 	}
 	digits = arg_after(arg, "short=");
 	if (!digits)
-		return unrecognized_twice(arg);
+		return unrecognized_from(arg, arg->text);
 	if (parse_number(&atom->number, arg, digits) && atom->number > 0) {
 		if (atom->number < 4)
 			atom->number = 4;
@@ -189,37 +198,77 @@ static int parse_oid_arg(struct ref_atom *atom, const struct arg *arg)
 	return error_set(arg->err, ERR_INVALID,
 			 "positive value expected '%.*s' in %%(%.*s)",
 			 (int)(arg->text + arg->len - digits), digits,
-			 (int)(arg->text + arg->len - arg->field), arg->field);
+			 (int)(arg->text + arg->len - arg->field + arg->star),
+			 arg->field - arg->star);
 }
 
+/* mailmap changes a person's name and email. Only stock Git does that. */
+static int parse_person_name(const struct arg *arg)
+{
+	if (!arg->text)
+		return 0;
+	return arg_is(arg, "mailmap") ? unsupported(arg)
+				      : unrecognized_from(arg, arg->text);
+}
+
+/* If `word` is at *p, move *p past it. */
+static bool skip_word(const char **p, const char *end, const char *word)
+{
+	size_t len = strlen(word);
+
+	if ((size_t)(end - *p) < len || memcmp(*p, word, len) != 0)
+		return false;
+	*p += len;
+	return true;
+}
+
+/*
+ * Parse options separated by commas. Of trim and localpart, localpart counts.
+ */
 static int parse_email(struct ref_atom *atom, const struct arg *arg)
 {
-	if (!arg->text)
+	const char *p = arg->text;
+	const char *end = p + arg->len;
+	bool mailmap = false;
+
+	if (!p)
 		return 0;
-	if (arg_is(arg, "trim"))
-		atom->email = REF_ATOM_EMAIL_TRIM;
-	else if (arg_is(arg, "localpart"))
-		atom->email = REF_ATOM_EMAIL_LOCAL;
-	else
-		return error_set(arg->err, ERR_INVALID,
-				 "unrecognized email option: %.*s",
-				 (int)arg->len, arg->text);
-	return 0;
+	for (;;) {
+		if (skip_word(&p, end, "localpart"))
+			atom->email = REF_ATOM_EMAIL_LOCAL;
+		else if (skip_word(&p, end, "mailmap"))
+			mailmap = true;
+		else if (!skip_word(&p, end, "trim"))
+			break;
+		else if (atom->email == REF_ATOM_EMAIL_FULL)
+			atom->email = REF_ATOM_EMAIL_TRIM;
+		if (p == end)
+			return mailmap ? unsupported(arg) : 0;
+		if (!skip_word(&p, end, ","))
+			break;
+	}
+	return unrecognized_from(arg, p);
 }
 
+/*
+ * Dates with an explicit format are sorted by their text. An unknown format is
+ * an error only when a date is printed.
+ */
 static int parse_date(struct ref_atom *atom, const struct arg *arg)
 {
+	const char *name = arg->text ? arg->text : "";
 	int ret;
 
-	if (!arg->text)
+	if (!arg->has_colon)
 		return 0;
-	ret = date_format_by_name(&atom->date, arg->text, arg->len);
+	atom->order = REF_ATOM_BY_BYTES;
+	ret = date_format_by_name(&atom->date, name, arg->len);
 	if (ret < 0)
 		return unsupported(arg);
-	if (!ret)
-		return error_set(arg->err, ERR_INVALID,
-				 "unknown date format %.*s", (int)arg->len,
-				 arg->text);
+	if (!ret) {
+		atom->unknown_date = name;
+		atom->unknown_date_len = arg->len;
+	}
 	return 0;
 }
 
@@ -262,6 +311,8 @@ static int parse_arg(struct ref_atom *atom, enum arg_kind kind,
 		return parse_name(atom, arg);
 	case ARG_OID:
 		return parse_oid_arg(atom, arg);
+	case ARG_PERSON_NAME:
+		return parse_person_name(arg);
 	case ARG_EMAIL:
 		return parse_email(atom, arg);
 	case ARG_DATE:
@@ -269,6 +320,10 @@ static int parse_arg(struct ref_atom *atom, enum arg_kind kind,
 	case ARG_CONTENTS:
 		return parse_contents(atom, arg);
 	case ARG_ANY:
+		return 0;
+	case ARG_PERSON:
+		if (arg->has_colon)
+			atom->kind = REF_ATOM_NOTHING;
 		return 0;
 	case ARG_SIZE:
 		if (!arg->text || !arg_is(arg, "disk"))
@@ -301,11 +356,13 @@ int ref_atom_parse(struct ref_atom *atom, const char *text, size_t len,
 	memset(atom, 0, sizeof(*atom));
 	if (len && *text == '*') {
 		atom->deref = true;
+		arg.star = 1;
 		text++;
 	}
 	colon = memchr(text, ':', (size_t)(end - text));
 	arg.field = text;
 	arg.field_len = (size_t)((colon ? colon : end) - text);
+	arg.has_colon = colon != NULL;
 	if (text == end)
 		return error_set(err, ERR_INVALID, "malformed field name: %.*s",
 				 (int)len, end - len);

@@ -84,10 +84,13 @@ static int need_content(struct ref_atom_subject *subject,
 	return 0;
 }
 
-int ref_atom_deref(struct ref_atom_subject *subject, struct error *err)
+/*
+ * Peel the ref's tag, through tags of tags. Returns 1 with subject->tagged
+ * filled in, 0 if the ref does not point to a tag, or a negative error code.
+ */
+static int peel(struct ref_atom_subject *subject, struct error *err)
 {
 	struct ref_atom_object *self = &subject->self;
-	struct tag_view tag;
 	int ret;
 
 	if (subject->tagged.has_oid)
@@ -95,13 +98,10 @@ int ref_atom_deref(struct ref_atom_subject *subject, struct error *err)
 	ret = need_info(subject, self, err);
 	if (ret < 0 || self->type != OBJ_TAG)
 		return ret;
-	ret = need_content(subject, self, err);
-	if (!ret)
-		ret = tag_parse(&tag, self->content.data, self->content.len,
-				subject->store->odb->algo, err);
+	ret = odb_peel(subject->store->reader, &self->oid, &subject->tagged.oid,
+		       NULL, err);
 	if (ret < 0)
 		return ret;
-	subject->tagged.oid = tag.target;
 	subject->tagged.has_oid = true;
 	return 1;
 }
@@ -246,12 +246,31 @@ static const char *person_header(enum ref_atom_kind kind, enum object_type type)
 	return kind >= REF_ATOM_COMMITTER ? "committer" : "author";
 }
 
-static int append_person(struct buf *out, const struct ref_atom *atom,
-			 const struct ref_atom_object *object)
+static int append_date(struct buf *out, const struct ref_atom *atom,
+		       const struct message_span *line, struct error *err)
 {
-	struct message_span line, part;
 	uint64_t seconds;
 	int zone;
+
+	if (!date_format_parse_line(&seconds, &zone, line->p, line->len))
+		return 0;
+	if (!atom->unknown_date)
+		return date_format_append(out, seconds, zone, atom->date);
+	if (atom->unknown_date_len >= 6 &&
+	    !memcmp(atom->unknown_date, "format", 6))
+		return error_set(err, ERR_INVALID,
+				 "date format missing colon separator: %.*s",
+				 (int)atom->unknown_date_len,
+				 atom->unknown_date);
+	return error_set(err, ERR_INVALID, "unknown date format %.*s",
+			 (int)atom->unknown_date_len, atom->unknown_date);
+}
+
+static int append_person(struct buf *out, const struct ref_atom *atom,
+			 const struct ref_atom_object *object,
+			 struct error *err)
+{
+	struct message_span line, part;
 
 	if (!message_header(&line, object->content.data, object->content.len,
 			    person_header(atom->kind, object->type)))
@@ -273,9 +292,7 @@ static int append_person(struct buf *out, const struct ref_atom *atom,
 	case REF_ATOM_COMMITTERDATE:
 	case REF_ATOM_TAGGERDATE:
 	case REF_ATOM_CREATORDATE:
-		if (!date_format_parse_line(&seconds, &zone, line.p, line.len))
-			return 0;
-		return date_format_append(out, seconds, zone, atom->date);
+		return append_date(out, atom, &line, err);
 	default:
 		part = line;
 	}
@@ -318,7 +335,7 @@ static int append_content(struct buf *out, const struct ref_atom *atom,
 	if (atom->kind >= REF_ATOM_CONTENTS)
 		return append_message(out, atom, &object->content);
 	if (atom->kind >= REF_ATOM_AUTHOR)
-		return append_person(out, atom, object);
+		return append_person(out, atom, object, err);
 	if (object->type == OBJ_COMMIT)
 		return append_commit(out, atom, store, &object->content, err);
 	return append_tag(out, atom, store, &object->content, err);
@@ -349,12 +366,14 @@ static int append_object(struct buf *out, const struct ref_atom *atom,
 	int ret = 0;
 
 	if (atom->deref) {
-		ret = ref_atom_deref(subject, err);
+		ret = peel(subject, err);
 		if (ret <= 0)
 			return ret;
 		object = &subject->tagged;
 	}
 	switch (atom->kind) {
+	case REF_ATOM_NOTHING:
+		return 0;
 	case REF_ATOM_OBJECTNAME:
 		return append_oid(out, atom, subject->store, &object->oid);
 	case REF_ATOM_DISK_SIZE:
@@ -398,7 +417,7 @@ int ref_atom_append(struct buf *out, const struct ref_atom *atom,
 	return ret == ERR_NOMEM ? error_nomem(err) : ret;
 }
 
-/* Whether a field is a date. Dates are sorted by seconds, in any format. */
+/* Whether a field is a date. Without a format, dates are sorted by seconds. */
 static bool is_date(enum ref_atom_kind kind)
 {
 	return kind == REF_ATOM_AUTHORDATE || kind == REF_ATOM_COMMITTERDATE ||

@@ -19,6 +19,7 @@ enum ref_atom_kind {
 	REF_ATOM_OBJECTSIZE,
 	REF_ATOM_DISK_SIZE,
 	REF_ATOM_DELTABASE,
+	REF_ATOM_NOTHING, /* an empty value */
 	/* The following fields read the object's content. */
 	REF_ATOM_TREE,
 	REF_ATOM_PARENT,
@@ -73,10 +74,16 @@ enum ref_atom_order {
 
 struct ref_atom {
 	enum ref_atom_kind kind;
-	bool deref; /* "*": about the object that the tag points to */
+	bool deref; /* "*": about the peeled object of a tag */
 	enum ref_atom_name name;
 	enum ref_atom_email email;
 	enum date_format date;
+	/*
+	 * An unknown date format: it is an error to print a date with it. NULL:
+	 * `date` is the format. Borrowed from the parsed text.
+	 */
+	const char *unknown_date;
+	size_t unknown_date_len;
 	enum ref_atom_order order;
 	/*
 	 * for LSTRIP, RSTRIP, LINES; digits of a short OBJECTNAME: 0: all, -1:
@@ -86,7 +93,8 @@ struct ref_atom {
 };
 
 /*
- * Parse a field of `len` bytes, without the parentheses. Returns 0, ERR_INVALID
+ * Parse a field of `len` bytes, without the parentheses. `text` must live as
+ * long as the atom. Returns 0, ERR_INVALID
  * with the message of stock Git ("unknown field name: ..."), or ERR_UNSUPPORTED
  * if only stock Git has the field.
  */
@@ -109,7 +117,7 @@ struct ref_atom_subject {
 	const char *target; /* target of a symbolic ref, or NULL */
 	const char *head;   /* the ref that HEAD points to, or NULL */
 	struct ref_atom_object self;
-	/* the object that the tag points to, if the ref points to a tag */
+	/* the peeled object, if the ref points to a tag */
 	struct ref_atom_object tagged;
 };
 
@@ -117,12 +125,6 @@ void ref_atom_subject_init(struct ref_atom_subject *subject,
 			   const struct store *store, const struct ref *ref,
 			   const char *head);
 void ref_atom_subject_release(struct ref_atom_subject *subject);
-
-/*
- * Find the object that the ref's tag points to. Returns 1 with subject->tagged
- * filled in, 0 if the ref does not point to a tag, or a negative error code.
- */
-int ref_atom_deref(struct ref_atom_subject *subject, struct error *err);
 
 /*
  * Append the value; appends nothing for a field that the object does not have.

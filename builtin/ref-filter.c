@@ -7,6 +7,7 @@
 #include "base/wildmatch.h"
 #include "builtin/options.h"
 #include "builtin/ref-filter.h"
+#include "object/parse.h"
 
 void ref_filter_init(struct ref_filter *f)
 {
@@ -130,7 +131,7 @@ static void complain_of_type(const struct ref_filter *f, const struct oid *oid)
 
 	if (!odb_peel(f->walk.reader, oid, &peeled, &type, NULL))
 		builtin_error("object %s is a %s, not a commit",
-			      oid_to_hex(hex, &peeled, f->store->odb->algo),
+			      oid_to_hex(hex, oid, f->store->odb->algo),
 			      object_type_name(type));
 }
 
@@ -282,25 +283,56 @@ int ref_filter_open(struct ref_filter *f, const struct store *store)
 
 /* ---- objects */
 
-/* Whether a ref, or the tag that it points to, points to one of the objects. */
+static bool is_target(const struct ref_filter *f, const struct oid *oid)
+{
+	for (size_t i = 0; i < f->points_at.nr; i++)
+		if (oid_equal(&f->targets[i], oid))
+			return true;
+	return false;
+}
+
+/* Replace the id and type of a tag by those that the tag names. */
+static int next_target(struct oid *oid, enum object_type *type,
+		       const struct store *store, struct error *err)
+{
+	struct odb_object obj;
+	struct tag_view tag;
+	int ret = odb_read(store->reader, oid, &obj, err);
+
+	if (ret < 0)
+		return ret;
+	ret = tag_parse(&tag, obj.data, obj.len, store->odb->algo, err);
+	if (!ret) {
+		*oid = tag.target;
+		*type = tag.target_type;
+	}
+	odb_object_release(store->reader, &obj);
+	return ret;
+}
+
+/*
+ * Whether a ref, or a tag in the chain of tags that it points to, points to one
+ * of the objects. The object at the end of the chain need not exist.
+ */
 static int points_at(struct ref_filter *f, struct ref_atom_subject *subject,
 		     struct error *err)
 {
-	size_t i, nr = f->points_at.nr;
+	struct oid oid = subject->self.oid;
+	enum object_type type;
 	int ret;
 
-	if (!nr)
+	if (!f->points_at.nr || is_target(f, &oid))
 		return 1;
-	for (i = 0; i < nr; i++)
-		if (oid_equal(&f->targets[i], &subject->self.oid))
+	ret = odb_info(f->store->reader, &oid, &type, NULL, err);
+	while (!ret && type == OBJ_TAG) {
+		ret = next_target(&oid, &type, f->store, err);
+		if (!ret && is_target(f, &oid))
 			return 1;
-	ret = ref_atom_deref(subject, err);
-	if (ret <= 0)
-		return ret;
-	for (i = 0; i < nr; i++)
-		if (oid_equal(&f->targets[i], &subject->tagged.oid))
-			return 1;
-	return 0;
+	}
+	if (ret == ERR_MISSING)
+		return error_set(err, ret, "malformed object at '%s'",
+				 subject->refname);
+	return ret;
 }
 
 static int takes_history(struct ref_filter *f, const struct oid *oid,

@@ -20,12 +20,6 @@ static const struct {
 #define RULE_NR ARRAY_NR(rules)
 
 /*
- * The last rule is not used for shortening, so a remote's HEAD keeps its name.
- * It may make other names ambiguous.
- */
-#define SHORTENING_NR (RULE_NR - 1)
-
-/*
  * Find the part of `name` that rule `i` expands to `name`. Returns its length,
  * or 0 if the rule does not match.
  */
@@ -81,7 +75,7 @@ int ref_short_append_as(struct buf *out, const struct store *store,
 {
 	size_t rule;
 
-	for (rule = SHORTENING_NR; --rule > 0;) {
+	for (rule = RULE_NR; --rule > 0;) {
 		const char *start;
 		size_t len = match_rule(&start, rule, name);
 		int ret;

@@ -4,6 +4,8 @@ test_description='for-each-ref prints what stock Git prints'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-compare.sh"
 
+SQ="'"
+
 test_expect_success 'set up' '
 	refs_repository repo
 '
@@ -318,7 +320,170 @@ test_expect_success '--omit-empty' '
 	test_cmp expect actual
 '
 
+# Expected is what Git 2.55 prints; 2.39 peels one tag only.
+test_expect_success 'tags of tags' '
+	rm -rf "$TRASH/tags" &&
+	stock init -q -b main "$TRASH/tags" &&
+	cd "$TRASH/tags" &&
+	echo 1 >f &&
+	stock add f &&
+	test_tick &&
+	stock commit -q -m one &&
+	stock tag -a -m 1 one HEAD &&
+	stock tag -a -m 2 two one &&
+	stock tag -a -m 3 three two &&
+	stock tag -a -m b blob HEAD:f &&
+	stock tag -a -m b bb blob &&
+	git for-each-ref --format="%(refname:short) %(*objecttype) %(*subject)" \
+		>actual &&
+	cat >expect <<-\EOF &&
+	main  
+	bb blob 
+	blob blob 
+	one commit one
+	three commit one
+	two commit one
+	EOF
+	test_cmp expect actual &&
+	for at in HEAD HEAD:f one two three
+	do
+		git for-each-ref --format="%(refname:short)" --points-at=$at |
+			tr "\n" " "
+		echo
+	done >actual &&
+	cat >expect <<-\EOF &&
+	main one three two 
+	bb blob 
+	one three two 
+	three two 
+	three 
+	EOF
+	test_cmp expect actual &&
+	tag=$(stock rev-parse blob) &&
+	test_expect_code 129 git for-each-ref --contains=blob 2>err &&
+	grep "^error: object $tag is a blob, not a commit" err &&
+	rm .git/objects/$(stock rev-parse HEAD:f | sed "s|..|&/|") &&
+	git for-each-ref --format="%(refname:short)" --points-at=main >actual &&
+	printf "%s\n" main one three two >expect &&
+	test_cmp expect actual
+'
+
+# refused <field> <message>, as Git 2.55 says it
+refused () {
+	echo "fatal: $2" >expect &&
+	test_expect_code 128 git for-each-ref --format="x%($1)" 2>err \
+		refs/heads/main >actual &&
+	test_must_be_empty actual &&
+	test_cmp expect err
+}
+
+test_expect_success 'arguments of fields' '
+	cd "$TRASH/tags" &&
+	refused HEAD:foo "%(HEAD) does not take arguments" &&
+	refused "*HEAD:foo" "%(HEAD) does not take arguments" &&
+	refused refname:x "unrecognized %(refname) argument: x" &&
+	refused "*tree:x" "unrecognized %(*tree) argument: x" &&
+	refused "*contents:x" "unrecognized %(contents) argument: x" &&
+	refused authorname:x "unrecognized %(authorname) argument: x" &&
+	refused authoremail:trim,x "unrecognized %(authoremail) argument: x" &&
+	refused authoremail:trimx "unrecognized %(authoremail) argument: x" &&
+	refused "*authoremail:trim," "unrecognized %(*authoremail) argument: " &&
+	refused authordate:x "unknown date format x" &&
+	refused authordate: "unknown date format " &&
+	refused authordate:format \
+		"date format missing colon separator: format" &&
+	refused "objectname:short=0" \
+		"positive value expected ${SQ}0${SQ} in %(objectname:short=0)" &&
+	email=$(stock log -1 --format=%ae) &&
+	for options in trim,localpart localpart,trim localpart
+	do
+		git for-each-ref --format="%(authoremail:$options)" \
+			refs/heads/main || return 1
+	done >actual &&
+	printf "%s\n%s\n%s\n" ${email%@*} ${email%@*} ${email%@*} >expect &&
+	test_cmp expect actual &&
+	git for-each-ref --format="[%(author:mailmap)%(tagger:x)]" >actual &&
+	grep -v "^\[\]$" actual; test $? -eq 1 &&
+	git for-each-ref --format="[%(taggerdate:x)]" refs/heads/main >actual &&
+	echo "[]" >expect &&
+	test_cmp expect actual &&
+	git for-each-ref --count=1k >actual &&
+	test_line_count 6 actual
+'
+
+test_expect_success 'what only stock Git knows about persons and dates' '
+	cd "$TRASH/tags" &&
+	for field in authorname:mailmap authoremail:mailmap \
+		authoremail:trim,mailmap,localpart authordate:format-local:%Y \
+		authordate:local authordate:short-local authordate:auto:iso
+	do
+		test_expect_code 128 git_alone for-each-ref \
+			--format="%($field)" 2>err &&
+		grep "%($field) is not supported" err || return 1
+	done &&
+	same for-each-ref --format="%(authordate:format-local:%Y %H)"
+'
+
+# dated <person> [<expected raw date> <expected strict ISO date>]
+dated () {
+	printf "tree %s\nauthor %s\ncommitter C <c> 1 +0000\n\nm\n" \
+		$(stock rev-parse main^{tree}) "$1" |
+		stock hash-object -t commit -w --stdin --literally >../oid &&
+	stock update-ref refs/x/dated $(cat ../oid) &&
+	echo "$2|$3" >expect &&
+	git for-each-ref refs/x/dated \
+		--format="%(authordate:raw)|%(authordate:iso-strict)" >actual &&
+	test_cmp expect actual
+}
+
+# Expected is what Git 2.55 prints.
+test_expect_success 'dates of malformed persons' '
+	cd "$TRASH/tags" &&
+	dated "A <a@b> 1 +0000" "1 +0000" 1970-01-01T00:00:01Z &&
+	dated "A <a@b> 2" "2 +0000" 1970-01-01T00:00:02Z &&
+	dated "A <a@b>  7  +0200" "7 +0200" 1970-01-01T02:00:07+02:00 &&
+	dated "A <a@b> x" "0 +0000" 1970-01-01T00:00:00Z &&
+	dated "A <a@b> 7x +0100" "7 +0000" 1970-01-01T00:00:07Z &&
+	dated "A <a@b> 7 +1a z" "7 +0001" 1970-01-01T00:01:07+00:01 &&
+	dated "A> <a@b> 7 +0100" "0 +0000" 1970-01-01T00:00:00Z &&
+	dated "A <a@b> 67767976233532799 +0000" "67767976233532799 +0000" \
+		2147483647-12-31T23:59:59Z &&
+	dated "A <a@b> 72057594037927936 +0100" "72057594037927936 +0100" \
+		1970-01-01T00:00:00Z &&
+	dated "A <a@b> 18446744073709551615 +0000" &&
+	stock update-ref -d refs/x/dated
+'
+
+# Expected is what Git 2.55 prints; 2.39 sorts by the seconds.
+test_expect_success 'dates with a format are sorted by their text' '
+	cd "$TRASH/tags" &&
+	for day in 02-10 03-04 04-04
+	do
+		GIT_COMMITTER_DATE="2005-$day 00:00:00 +0000" stock commit-tree \
+			-m $day HEAD^{tree} >../oid &&
+		stock update-ref refs/day/$day $(cat ../oid) || return 1
+	done &&
+	git for-each-ref --format="%(refname)" \
+		--sort=committerdate:rfc2822 refs/day >actual &&
+	printf "refs/day/%s\n" 03-04 04-04 02-10 >expect &&
+	test_cmp expect actual
+'
+
+test_expect_success 'the short name of the HEAD of a remote' '
+	cd "$TRASH/tags" &&
+	stock update-ref refs/remotes/far/main HEAD &&
+	stock symbolic-ref refs/remotes/far/HEAD refs/remotes/far/main &&
+	git for-each-ref --format="%(refname:short)" refs/remotes >actual &&
+	printf "%s\n" far far/main >expect &&
+	test_cmp expect actual &&
+	stock branch far &&
+	git for-each-ref --format="%(refname:short)" refs/remotes >actual &&
+	printf "%s\n" far/HEAD far/main >expect &&
+	test_cmp expect actual
+'
+
 test_expect_success 'what we do not have is said' '
+	cd "$TRASH" &&
 	test_expect_code 129 git_alone -C repo for-each-ref --color 2>err &&
 	grep "option .color. is not supported" err &&
 	test_expect_code 128 git_alone -C repo for-each-ref \
