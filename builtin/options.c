@@ -400,6 +400,10 @@ int options_parse(int argc, const char **argv, const struct option *options,
 {
 	struct parse p = {options, usage, argv, argc, 1, 0};
 
+	if (argc == 2 && !strcmp(argv[1], "-h")) {
+		print_usage(stdout, options, usage);
+		return FAILED;
+	}
 	while (p.next < argc) {
 		const char *word = argv[p.next++];
 		int ret = 0;

@@ -98,8 +98,9 @@ extern const char option_negated[];
  * exist for the NULL.
  *
  * If an option is unknown, prints "error: unknown option `x'" and the usage,
- * and returns -129. For -h and --help-all, prints the usage on stdout and
- * returns -129. In all these cases the caller returns 129, as stock Git does.
+ * and returns -129. For --help-all, for -h as the only argument, and for -h if
+ * no option is called -h, prints the usage on stdout and returns -129. In all
+ * these cases the caller returns 129, as stock Git does.
  *
  * Parsing stops at the first OPTION_NOT_OURS. If stock Git is installed,
  * returns BUILTIN_NOT_OURS. Otherwise prints "error: option `x' is not

@@ -56,6 +56,9 @@ static int take_hash(void *value, const char *arg)
 	struct show_ref *s = value;
 
 	s->hash_only = true;
+	/* Stock Git's --no-hash means --hash, too. */
+	if (arg == option_negated)
+		return 0;
 	return arg ? take_digits(s, arg, "hash") : 0;
 }
 
@@ -152,6 +155,12 @@ static void list(struct show_ref *s)
 		show_below(s, "refs/tags/");
 }
 
+/* Whether a name has the form of HEAD, FETCH_HEAD and the like. */
+static bool is_root_name(const char *name)
+{
+	return *name && !name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_")];
+}
+
 /* Each argument has to be the full name of a ref. */
 static void verify(struct show_ref *s)
 {
@@ -161,7 +170,7 @@ static void verify(struct show_ref *s)
 		s->code = builtin_die("--verify requires a reference");
 	for (p = s->patterns; *p && !s->code; p++) {
 		struct ref ref;
-		bool full = !strncmp(*p, "refs/", 5) || !strcmp(*p, "HEAD");
+		bool full = !strncmp(*p, "refs/", 5) || is_root_name(*p);
 
 		if (full && refs_lookup(s->store.refs, *p, &ref, NULL) > 0)
 			show(s, &ref);
@@ -294,10 +303,10 @@ int cmd_show_ref(int argc, const char **argv, struct builtin_env *env)
 		OPTION_ROW_FLAG(0, "verify", &s.verify,
 				"take full names of refs, not patterns"),
 		OPTION_ROW_FLAG(0, "head", &s.head, "list HEAD, too"),
+		OPTION_ROW_FLAG('h', NULL, &s.head, NULL),
 		OPTION_ROW_FLAG('d', "dereference", &s.deref,
 				"print what tags point to, too"),
-		OPTION_ROW_OPTIONAL('s', "hash", take_hash, &s,
-				    OPTION_NO_NEGATE, "<n>",
+		OPTION_ROW_OPTIONAL('s', "hash", take_hash, &s, 0, "<n>",
 				    "only show the hash, using <n> digits"),
 		OPTION_ROW_OPTIONAL(0, "abbrev", take_abbrev, &s, 0, "<n>",
 				    "abbreviate ids to <n> digits or more"),

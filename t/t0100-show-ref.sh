@@ -136,4 +136,36 @@ test_expect_success 'many packed refs, one name' '
 		same show-ref 12345)
 '
 
+# Expected is what Git 2.55 does; 2.39 verifies refs/ and HEAD only.
+test_expect_success '--verify of HEADs other than HEAD' '
+	cd "$TRASH/repo" &&
+	oid=$(stock rev-parse HEAD) &&
+	for name in CHERRY_PICK_HEAD MERGE_HEAD FOO _X lower A-B BAD_HEAD
+	do
+		echo $oid >.git/$name || return 1
+	done &&
+	printf "$oid\t\tbranch x of y\n" >.git/FETCH_HEAD &&
+	echo junk >.git/BAD_HEAD &&
+	for name in CHERRY_PICK_HEAD MERGE_HEAD FETCH_HEAD FOO _X
+	do
+		echo "$oid $name" >expect &&
+		git show-ref --verify $name >actual &&
+		test_cmp expect actual || return 1
+	done &&
+	for name in lower A-B BAD_HEAD NONE_HEAD config
+	do
+		test_expect_code 128 git show-ref --verify $name 2>err &&
+		grep "fatal: .$name. - not a valid ref" err &&
+		test_expect_code 1 git show-ref -q --verify $name || return 1
+	done &&
+	git show-ref --head main >expect &&
+	git show-ref -h main >actual &&
+	test_cmp expect actual &&
+	git show-ref --hash main >expect &&
+	git show-ref --no-hash main >actual &&
+	test_cmp expect actual &&
+	test_expect_code 129 git show-ref -h >actual &&
+	grep "^usage: git show-ref" actual
+'
+
 test_done
