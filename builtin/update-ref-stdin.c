@@ -230,16 +230,16 @@ static int do_update(struct session *s)
 	struct oid new_oid, old_oid;
 	enum arg_kind new_kind, old_kind;
 	struct ref_change change = {.new_oid = &new_oid};
-	int ret = take_value(s, "<newvalue>", &new_oid, &new_kind);
+	int ret = take_value(s, "<new-oid>", &new_oid, &new_kind);
 
 	if (ret)
 		return ret;
 	if (new_kind == ARG_NONE && !s->nul)
-		return missing(s, "<newvalue>");
+		return missing(s, "<new-oid>");
 	if (new_kind == ARG_NONE)
-		builtin_warn("%s %s: missing <newvalue>, treating as zero",
+		builtin_warn("%s %s: missing <new-oid>, treating as zero",
 			     s->verb, s->name.data);
-	ret = take_value(s, "<oldvalue>", &old_oid, &old_kind);
+	ret = take_value(s, "<old-oid>", &old_oid, &old_kind);
 	if (!ret)
 		ret = take_end(s);
 	if (ret)
@@ -254,14 +254,14 @@ static int do_create(struct session *s)
 	struct oid new_oid;
 	enum arg_kind kind;
 	struct ref_change change = {.new_oid = &new_oid, .old_oid = &zero};
-	int ret = take_value(s, "<newvalue>", &new_oid, &kind);
+	int ret = take_value(s, "<new-oid>", &new_oid, &kind);
 
 	if (ret)
 		return ret;
 	if (kind == ARG_NONE)
-		return missing(s, "<newvalue>");
+		return missing(s, "<new-oid>");
 	if (oid_is_zero(&new_oid))
-		return builtin_die("%s %s: zero <newvalue>", s->verb,
+		return builtin_die("%s %s: zero <new-oid>", s->verb,
 				   s->name.data);
 	ret = take_end(s);
 	return ret ? ret : add(s, &change);
@@ -273,12 +273,12 @@ static int do_delete(struct session *s)
 	struct oid old_oid;
 	enum arg_kind kind;
 	struct ref_change change = {.new_oid = &zero};
-	int ret = take_value(s, "<oldvalue>", &old_oid, &kind);
+	int ret = take_value(s, "<old-oid>", &old_oid, &kind);
 
 	if (ret)
 		return ret;
 	if (kind != ARG_NONE && oid_is_zero(&old_oid))
-		return builtin_die("%s %s: zero <oldvalue>", s->verb,
+		return builtin_die("%s %s: zero <old-oid>", s->verb,
 				   s->name.data);
 	ret = take_end(s);
 	change.old_oid = kind == ARG_NONE ? NULL : &old_oid;
@@ -290,7 +290,7 @@ static int do_verify(struct session *s)
 	struct oid old_oid;
 	enum arg_kind kind;
 	struct ref_change change = {.old_oid = &old_oid};
-	int ret = take_value(s, "<oldvalue>", &old_oid, &kind);
+	int ret = take_value(s, "<old-oid>", &old_oid, &kind);
 
 	if (!ret)
 		ret = take_end(s);
@@ -354,15 +354,19 @@ static int parse_old(struct session *s, const char *kind,
 
 /*
  * "ref SP <old-target>" or "oid SP <old-oid>", or nothing. With -z "nothing"
- * is two empty arguments, or the end of input before one of them.
+ * is an empty argument and any other one, or the end of input before one of
+ * them. Stock Git ignores the other one, too.
  */
 static int take_old(struct session *s, struct ref_change *change, char **target,
 		    struct oid *oid)
 {
 	enum arg_kind kind_given, given;
 	char *kind;
-	int ret = take_arg(s, NULL, &kind_given);
+	int ret;
 
+	if (!s->nul && !*s->next)
+		return 0;
+	ret = take_arg(s, NULL, &kind_given);
 	if (ret || (kind_given != ARG_GIVEN && !s->nul))
 		return ret;
 	kind = mem_strdup(s->arg.data ? s->arg.data : "");
@@ -372,7 +376,7 @@ static int take_old(struct session *s, struct ref_change *change, char **target,
 	if (!ret && kind_given == ARG_GIVEN && given != ARG_GIVEN)
 		ret = builtin_die("%s %s: expected old value", s->verb,
 				  s->name.data);
-	if (!ret && given == ARG_GIVEN)
+	if (!ret && kind_given == ARG_GIVEN)
 		ret = parse_old(s, kind, change, target, oid);
 	free(kind);
 	return ret;
@@ -473,19 +477,19 @@ static int do_prepare(struct session *s)
 	struct error err = ERROR_INIT;
 
 	if (ref_transaction_prepare(s->tx, &err) < 0)
-		return builtin_fail(&err);
+		return builtin_die("prepare: %s", err.msg);
 	s->state = SESSION_PREPARED;
 	return report("prepare");
 }
 
+/* As stock Git does, print the zero id for a target of a symbolic ref. */
 static void print_value(const char *target, bool has_oid, const struct oid *oid,
 			enum hash_algo algo)
 {
-	static const struct oid zero = OID_ZERO_INIT;
 	char hex[OID_MAX_HEX_LEN + 1];
 
 	printf(" %s",
-	       target ? target : oid_to_hex(hex, has_oid ? oid : &zero, algo));
+	       target || has_oid ? oid_to_hex(hex, oid, algo) : "(null)");
 }
 
 /* With --batch-updates: the changes that were left out, and why. */
@@ -499,7 +503,7 @@ static void print_rejected(const struct session *s)
 		if (u->result == REF_OK)
 			continue;
 		builtin_error("%s", u->error);
-		printf("rejected %s", u->name);
+		printf("rejected %s", u->reached ? u->reached : u->name);
 		print_value(u->new_target, u->has_new, &u->new_oid, algo);
 		print_value(u->old_target, u->has_old, &u->old_oid, algo);
 		printf(" %s\n", ref_result_reason(u->result));
@@ -514,19 +518,20 @@ static int close_session(struct session *s)
 	return 0;
 }
 
-static int commit(struct session *s)
+/* `who` starts the message of a failure. */
+static int commit(struct session *s, const char *who)
 {
 	struct error err = ERROR_INIT;
 
 	if (ref_transaction_commit(s->tx, &err) < 0)
-		return builtin_fail(&err);
+		return builtin_die("%s%s", who, err.msg);
 	print_rejected(s);
 	return close_session(s);
 }
 
 static int do_commit(struct session *s)
 {
-	int ret = commit(s);
+	int ret = commit(s, "commit: ");
 
 	return ret ? ret : report("commit");
 }
@@ -536,7 +541,7 @@ static int do_abort(struct session *s)
 	struct error err = ERROR_INIT;
 
 	if (ref_transaction_abort(s->tx, &err) < 0)
-		return builtin_fail(&err);
+		return builtin_die("abort: %s", err.msg);
 	close_session(s);
 	return report("abort");
 }
@@ -631,7 +636,7 @@ int update_ref_stdin(struct update_ref_args *args, bool nul)
 	if (more < 0)
 		ret = builtin_fail(&err);
 	if (!ret && s.state == SESSION_OPEN)
-		ret = commit(&s);
+		ret = commit(&s, "");
 	ref_transaction_free(s.tx);
 	stdin_lines_release(&s.in);
 	buf_release(&s.name);

@@ -185,7 +185,8 @@ static int add_head(struct ref_transaction *tx, bool *added, struct error *err)
 		return 0;
 	if (head && (head->update->flags & REF_NO_DEREF) &&
 	    head->update != item->update)
-		return ref_update_reject(tx, head->update, REF_DUPLICATE, err,
+		return ref_update_reject(tx, item->update, REF_NAME_CONFLICT,
+					 err,
 					 "multiple updates for 'HEAD' "
 					 "(including one via its referent "
 					 "'%s') are not allowed",
@@ -201,17 +202,21 @@ static int add_head(struct ref_transaction *tx, bool *added, struct error *err)
 	return 0;
 }
 
+/* Rejects one of two updates of a name: not the one that is locked already. */
 static int reject_twice(struct ref_transaction *tx, const struct ref_item *a,
 			const struct ref_item *b, struct error *err)
 {
-	const struct ref_item *late = a->via ? a : b;
+	const struct ref_item *late = a->via && !a->is_visited ? a : b;
 
+	if (late->update->result != REF_OK || (a->is_visited && b->is_visited))
+		return 0;
 	if (!late->via)
 		return ref_update_reject(tx, b->update, REF_DUPLICATE, err,
 					 "multiple updates for ref '%s' not "
 					 "allowed",
 					 b->name);
-	return ref_update_reject(tx, late->update, REF_DUPLICATE, err,
+	late->update->reached = late->via->name;
+	return ref_update_reject(tx, late->update, REF_NAME_CONFLICT, err,
 				 "multiple updates for '%s' (including one "
 				 "via symref '%s') are not allowed",
 				 late->name, late->via->name);

@@ -128,9 +128,8 @@ static int check_value(struct ref_transaction *tx, struct ref_item *item,
 	ret = tx->options.check_value(tx->options.ctx, item->name, &u->new_oid,
 				      &why);
 	if (ret == ERR_INVALID)
-		return ref_update_reject(tx, u, REF_BAD_VALUE, err,
-					 "cannot update ref '%s': %s",
-					 item->name, why.msg);
+		return ref_update_reject(tx, u, REF_BAD_VALUE, err, "%s",
+					 why.msg);
 	if (ret < 0 && err)
 		*err = why;
 	return ret;
@@ -189,6 +188,7 @@ static int follow(struct ref_transaction *tx, struct ref_item *item,
 		item->log_only = true;
 		item->target = tx->items[tx->item_nr - 1];
 		item->target->via = item;
+		item->update->reached = item->target->name;
 	}
 	return ret;
 }

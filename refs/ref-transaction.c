@@ -129,7 +129,7 @@ static bool name_is_root(const char *name)
 
 /*
  * Names of deleted or verified refs are checked, too: otherwise any file of the
- * git directory could be deleted.
+ * git directory could be deleted. FETCH_HEAD and MERGE_HEAD hold more than ids.
  */
 static int check_name(const struct ref_change *change, struct error *err)
 {
@@ -138,6 +138,9 @@ static int check_name(const struct ref_change *change, struct error *err)
 		      (change->new_oid && !oid_is_zero(change->new_oid));
 	bool valid = refs_name_is_valid_len(name, strlen(name), true);
 
+	if (!strcmp(name, "FETCH_HEAD") || !strcmp(name, "MERGE_HEAD"))
+		return error_set(err, ERR_INVALID,
+				 "refusing to update pseudoref '%s'", name);
 	if (valid &&
 	    (writes || name_is_root(name) || !strncmp(name, "worktrees/", 10) ||
 	     !strncmp(name, "main-worktree/", 14)))

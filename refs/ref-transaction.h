@@ -94,6 +94,12 @@ struct ref_update {
 	char *message;                 /* or NULL */
 	enum ref_result result;
 	char *error; /* Git's text for a result that is not REF_OK */
+	/*
+	 * The last symbolic ref or ref that was reached from `name` when the
+	 * change was rejected. NULL: `name` itself. Borrowed from the
+	 * transaction.
+	 */
+	const char *reached;
 };
 
 /* State of a transaction, named as in githooks(5). */

@@ -99,11 +99,6 @@ static int tx_lock(struct ref_transaction *tx, struct ref_item *item,
 	const char *inner;
 	int ret;
 
-	if (!strcmp(item->name, "FETCH_HEAD") ||
-	    !strcmp(item->name, "MERGE_HEAD"))
-		return ref_update_reject(tx, item->update, REF_BAD_VALUE, err,
-					 "refusing to update pseudoref '%s'",
-					 item->name);
 	ret = find_top(tx, item->name, &top, &inner, err);
 	if (ret < 0)
 		return ret;

@@ -56,7 +56,7 @@ refs_state () {
 	)
 }
 
-# run_twin <directory> <git> <script>
+# run_twin <directory> <git> <script>: words of Git 2.39 become those of 2.55.
 run_twin () {
 	(
 		cd "$1" &&
@@ -71,6 +71,8 @@ run_twin () {
 	) >"$TRASH/$1.out" 2>"$TRASH/$1.err"
 	sed -e "/^\$/d" -e "s,$TRASH/$1,REPO," -e "s,REPO/\./,REPO/," \
 		-e "s,'\./refs,'REPO/.git/refs," \
+		-e "s,cannot update ref '[^']*': \(trying to write\),\1," \
+		-e "s,<\(new\|old\)value>,<\1-oid>," \
 		"$TRASH/$1.err" >>"$TRASH/$1.out"
 	refs_state "$1" >>"$TRASH/$1.out"
 }

@@ -6,6 +6,8 @@ test_description='update-ref does and says what stock Git does and says'
 . "$GITREACH_SRC/t/lib-strace.sh"
 . "$GITREACH_SRC/t/lib-meanwhile.sh"
 
+SQ="'"
+
 test_expect_success 'set up' '
 	twins &&
 	cp -r ours bare-ours && cp -r theirs bare-theirs
@@ -254,6 +256,109 @@ test_expect_success 'a batch does what it can and reports the rest' '
 	stock rev-parse refs/heads/new >actual &&
 	test_cmp expect actual &&
 	test_must_fail git update-ref --stdin <input
+'
+
+# Expected is what Git 2.55 prints: the ref that a symbolic ref leads to, the
+# zero id for targets, and "(null)" for a value that was not given.
+test_expect_success 'a batch rejects what symbolic refs lead to' '
+	cd "$TRASH" && twins && cd ours &&
+	git update-ref refs/heads/a $A &&
+	git symbolic-ref refs/heads/s refs/heads/a &&
+	git symbolic-ref refs/heads/two refs/heads/s &&
+	git symbolic-ref refs/heads/dangling refs/heads/none &&
+	for line in "update refs/heads/s $B $B" "update refs/heads/two $B $B" \
+		"delete refs/heads/s $B" "verify refs/heads/s $B" \
+		"update refs/heads/dangling $A $A" "update refs/heads/t $TREE" \
+		"symref-update refs/heads/s refs/heads/b ref refs/heads/c" \
+		"symref-update refs/heads/a refs/heads/b oid $B" \
+		"symref-create refs/heads/a/x refs/heads/b"
+	do
+		echo "$line" |
+		git update-ref --stdin --batch-updates 2>err || return 1
+	done >actual &&
+	printf "%s\n" "verify refs/heads/s $A" "update refs/heads/a $B" |
+	git update-ref --stdin --batch-updates >>actual 2>err &&
+	echo "error: multiple updates for ${SQ}refs/heads/a${SQ} (including" \
+		"one via symref ${SQ}refs/heads/s${SQ}) are not allowed" \
+		>expect &&
+	test_cmp expect err &&
+	cat >expect <<-EOF &&
+	rejected refs/heads/a $B $B incorrect old value provided
+	rejected refs/heads/a $B $B incorrect old value provided
+	rejected refs/heads/a $ZERO $B incorrect old value provided
+	rejected refs/heads/a (null) $B incorrect old value provided
+	rejected refs/heads/none $A $A reference does not exist
+	rejected refs/heads/t $TREE (null) invalid new value provided
+	rejected refs/heads/a $ZERO $ZERO expected symref but found regular ref
+	rejected refs/heads/a $ZERO $B incorrect old value provided
+	rejected refs/heads/a/x $ZERO $ZERO refname conflict
+	rejected refs/heads/s (null) $A refname conflict
+	EOF
+	test_cmp expect actual &&
+	test $(stock rev-parse refs/heads/a) = $B &&
+	printf "%s\n" "update HEAD $A" "update refs/heads/main $A" |
+	git update-ref --no-deref --stdin --batch-updates >actual &&
+	echo "rejected refs/heads/main $A (null) refname conflict" >expect &&
+	test_cmp expect actual &&
+	printf "%s\n" "update refs/heads/a $A $A" "update refs/heads/s $A" |
+	git update-ref --stdin --batch-updates >actual 2>err &&
+	cat >expect <<-EOF &&
+	rejected refs/heads/a $A $A incorrect old value provided
+	rejected refs/heads/s $A (null) refname conflict
+	EOF
+	test_cmp expect actual
+'
+
+# Expected is what Git 2.55 does: after an empty argument where "ref" or "oid"
+# would be, it ignores one more argument.
+test_expect_success 'symref-update -z without an old value' '
+	cd "$TRASH" && twins && cd ours &&
+	git update-ref refs/heads/a $A &&
+	for rest in "" "\\0" "\\0\\0" "\\0ignored\\0" "\\0x\\0create refs/heads/y\\0$A\\0"
+	do
+		git symbolic-ref refs/heads/s refs/heads/none &&
+		printf "symref-update refs/heads/s\\0refs/heads/a\\0$rest" |
+		git update-ref --no-deref --stdin -z &&
+		test $(stock symbolic-ref refs/heads/s) = refs/heads/a ||
+			return 1
+	done &&
+	test $(stock rev-parse refs/heads/y) = $A &&
+	printf "symref-update refs/heads/s\\0refs/heads/b\\0ref\\0" |
+	test_expect_code 128 git update-ref --stdin -z 2>err &&
+	grep "symref-update refs/heads/s: expected old value" err &&
+	printf "symref-update refs/heads/s refs/heads/b" |
+	test_expect_code 128 git update-ref --stdin 2>err &&
+	grep "symref-update refs/heads/s: extra input: " err &&
+	printf "%s\n" start "update refs/heads/a $B $B" prepare |
+	test_expect_code 128 git update-ref --stdin 2>err &&
+	grep "^fatal: prepare: cannot lock ref" err
+'
+
+# Expected is what Git 2.55 says.
+test_expect_success 'FETCH_HEAD and MERGE_HEAD are not refs to change' '
+	cd "$TRASH" &&
+	for format in files reftable
+	do
+		rm -rf pseudo &&
+		git init -q --bare --ref-format=$format pseudo &&
+		tree=$(git -C pseudo hash-object -t tree -w /dev/null) &&
+		for name in FETCH_HEAD MERGE_HEAD
+		do
+			for line in "update $name $tree" "create $name $tree" \
+				"delete $name" "verify $name $ZERO"
+			do
+				echo "$line" | test_expect_code 128 git \
+					-C pseudo update-ref --stdin 2>err &&
+				grep "^fatal: refusing to update pseudoref .$name" \
+					err || return 1
+			done &&
+			test_expect_code 128 git -C pseudo \
+				update-ref $name $tree &&
+			test_expect_code 1 git -C pseudo update-ref -d $name &&
+			test_expect_code 1 git -C pseudo \
+				symbolic-ref $name refs/heads/x || return 1
+		done || return 1
+	done
 '
 
 # Stock Git 2.39 says more.
