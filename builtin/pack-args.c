@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Options that repack and pack-objects share. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,10 +12,12 @@
 
 #define MIN_PACK_SIZE ((uint64_t)1 << 20)
 
-static void override(unsigned *option, uint64_t given, unsigned max)
+static void override(unsigned *option, int64_t given, unsigned min,
+		     unsigned max)
 {
-	if (given != PACK_ARGS_UNSET)
-		*option = given < max ? (unsigned)given : max;
+	if (given == INT64_MIN)
+		return;
+	*option = given < 0 ? min : given < max ? (unsigned)given : max;
 }
 
 int pack_args_take_choice(void *value, const char *arg)
@@ -31,6 +34,10 @@ int pack_args_check(const struct pack_args *args, struct error *err)
 		return error_set(err, ERR_INVALID,
 				 "invalid --name-hash-version option: %lld",
 				 (long long)version);
+	if (args->depth > PACKING_MAX_DEPTH)
+		builtin_warn("delta chain depth %" PRId64
+			     " is too deep, forcing %d",
+			     args->depth, PACKING_MAX_DEPTH);
 	return 0;
 }
 
@@ -53,9 +60,9 @@ void pack_args_apply(struct newpack_options *options,
 
 	make->reuse_object = !args->no_reuse_object;
 	make->reuse_delta = !args->no_reuse_delta && make->reuse_object;
-	override(&make->window, args->window, PACKING_MAX_WINDOW);
-	override(&make->depth, args->depth, PACKING_MAX_DEPTH);
-	override(&make->threads, args->threads, PACKING_MAX_THREADS);
+	override(&make->window, args->window, 0, PACKING_MAX_WINDOW);
+	override(&make->depth, args->depth, 0, PACKING_MAX_DEPTH);
+	override(&make->threads, args->threads, 1, PACKING_MAX_THREADS);
 	apply_grouping(&make->grouping, args);
 	if (args->window_memory != PACK_ARGS_UNSET)
 		make->window_memory = args->window_memory;

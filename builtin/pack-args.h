@@ -14,39 +14,43 @@
 
 #define PACK_ARGS_UNSET UINT64_MAX
 
-/* The values on the command line; PACK_ARGS_UNSET: not given. */
+/* The values on the command line. */
 struct pack_args {
-	uint64_t window, depth, threads, window_memory, max_pack_size;
-	int64_t name_hash_version; /* -1: not given */
-	int path_walk;             /* 1, 0, or -1: not given */
+	/* INT64_MIN: not given. Another negative number is allowed. */
+	int64_t window, depth, threads;
+	uint64_t window_memory, max_pack_size; /* PACK_ARGS_UNSET: not given */
+	int64_t name_hash_version;             /* -1: not given */
+	int path_walk;                         /* 1, 0, or -1: not given */
 	bool no_reuse_delta, no_reuse_object;
 	bool quiet, progress, no_progress;
 };
 
 #define PACK_ARGS_INIT                                                         \
 	{                                                                      \
-		.window = PACK_ARGS_UNSET, .depth = PACK_ARGS_UNSET,           \
-		.threads = PACK_ARGS_UNSET, .window_memory = PACK_ARGS_UNSET,  \
+		.window = INT64_MIN, .depth = INT64_MIN, .threads = INT64_MIN, \
+		.window_memory = PACK_ARGS_UNSET,                              \
 		.max_pack_size = PACK_ARGS_UNSET, .name_hash_version = -1,     \
 		.path_walk = -1                                                \
 	}
 
 /* Entries for a table of these options; `a` is a struct pack_args *. */
-#define PACK_ARGS_NUMBER(a, name, field, text)                                 \
+#define PACK_ARGS_NUMBER(number, a, name, field, text)                         \
 	{                                                                      \
-		.kind = OPTION_U64, .long_name = name, .value = &(a)->field,   \
+		.kind = number, .long_name = name, .value = &(a)->field,       \
 		.help = text                                                   \
 	}
 #define PACK_ARGS_OPTIONS(a)                                                   \
-	PACK_ARGS_NUMBER(a, "window", window,                                  \
+	PACK_ARGS_NUMBER(OPTION_I64, a, "window", window,                      \
 			 "objects compared with in the delta search"),         \
-		PACK_ARGS_NUMBER(a, "depth", depth,                            \
+		PACK_ARGS_NUMBER(OPTION_I64, a, "depth", depth,                \
 				 "longest chain of deltas"),                   \
-		PACK_ARGS_NUMBER(a, "threads", threads, "number of threads"),  \
-		PACK_ARGS_NUMBER(a, "window-memory", window_memory,            \
+		PACK_ARGS_NUMBER(OPTION_I64, a, "threads", threads,            \
+				 "number of threads"),                         \
+		PACK_ARGS_NUMBER(OPTION_U64, a, "window-memory",               \
+				 window_memory,                                \
 				 "bytes per thread of the delta search"),      \
 		PACK_ARGS_NUMBER(                                              \
-			a, "max-pack-size", max_pack_size,                     \
+			OPTION_U64, a, "max-pack-size", max_pack_size,         \
 			"bytes of a pack; what is over goes into more"),       \
 		{.kind = OPTION_I64,                                           \
 		 .long_name = "name-hash-version",                             \
@@ -75,10 +79,17 @@ struct pack_args {
  */
 int pack_args_take_choice(void *value, const char *arg);
 
-/* Check the values. Returns 0 or ERR_INVALID. */
+/*
+ * Check the values, and warn of a depth above the limit. Returns 0 or
+ * ERR_INVALID.
+ */
 int pack_args_check(const struct pack_args *args, struct error *err);
 
-/* Override the configuration by the options that were given. */
+/*
+ * Override the configuration by the options that were given. A negative window
+ * or depth means 0, and a negative number of threads means 1. Larger numbers
+ * are lowered to the limits of packing/send.h.
+ */
 void pack_args_apply(struct newpack_options *options,
 		     const struct pack_args *args);
 

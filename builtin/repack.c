@@ -99,7 +99,9 @@ static int parse(struct args *a, int argc, const char **argv)
 		FLAG('l', "local", &a->local, "leave out what alternates have"),
 		CHOICE('b', "write-bitmap-index", &a->write_bitmap,
 		       "write a bitmap index"),
-		{OPTION_CALLBACK, 'm', "write-midx", &a->write_midx,
+		{OPTION_CALLBACK, 'm', NULL, &a->write_midx, "as --write-midx",
+		 OPTION_NO_ARG, NULL, take_midx, NULL},
+		{OPTION_CALLBACK, 0, "write-midx", &a->write_midx,
 		 "write a multi-pack-index of the packs that stay",
 		 OPTION_OPTIONAL_ARG, NULL, take_midx, "<mode>"},
 		CHOICE('i', "delta-islands", &a->delta_islands,
@@ -136,12 +138,14 @@ static int incompatible(struct error *err, const char *one, const char *other)
 
 static int check_args(const struct args *a, struct error *err)
 {
-	if (a->cruft && a->keep_unreachable)
-		return incompatible(err, "--cruft", "-k");
-	if (a->cruft && a->loosen)
-		return incompatible(err, "--cruft", "-A");
-	if (a->keep_unreachable && (a->loosen || a->unpack_unreachable))
-		return incompatible(err, "--keep-unreachable", "-A");
+	bool loosens = a->loosen || a->unpack_unreachable;
+
+	if (loosens && a->keep_unreachable)
+		return incompatible(err, "-A", "-k/--keep-unreachable");
+	if (loosens && a->cruft)
+		return incompatible(err, "-A", "--cruft");
+	if (a->keep_unreachable && a->cruft)
+		return incompatible(err, "-k/--keep-unreachable", "--cruft");
 	if (a->geometric && (a->all || a->loosen || a->cruft))
 		return incompatible(err, "--geometric", "-A/-a");
 	if (a->filter.err.code)

@@ -90,6 +90,32 @@ test_expect_success 'parts of a pack of the same name' '
 	test -f $pack
 '
 
+test_expect_success '-m takes no argument' '
+	"$GIT" -C same.git repack -mbad -q &&
+	test -f same.git/objects/pack/multi-pack-index &&
+	ls same.git/objects/pack/multi-pack-index-*.bitmap &&
+	test_expect_code 129 "$GIT" -C same.git repack -mincremental -ad 2>err &&
+	grep "unknown switch .c" err
+'
+
+test_expect_success 'numbers below zero' '
+	"$GIT" -C same.git repack -adf -q --window=-1 --threads=-1 &&
+	stock verify-pack -s same.git/objects/pack/*.idx >chains &&
+	! grep "chain length" chains &&
+	"$GIT" -C same.git repack -adf -q --depth=-1
+'
+
+test_expect_success 'options that exclude each other, in the words of stock Git' '
+	for options in "-k -A" "-k --cruft" "--cruft -A"
+	do
+		test_expect_code 128 "$GIT" -C same.git repack $options 2>actual &&
+		grep "^fatal: options .*-.* and .*-.* cannot be used together" \
+			actual || return
+	done &&
+	test_expect_code 128 "$GIT" -C same.git repack --cruft \
+		--unpack-unreachable=now
+'
+
 test_expect_success 'a repository without a pack directory' '
 	repo_linear loose.git 3 &&
 	rmdir loose.git/objects/pack &&
