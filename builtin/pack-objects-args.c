@@ -32,6 +32,7 @@ static const char usage_text[] = "git pack-objects --stdout [<options>] [< "
 		.flags = how, .dflt = without, .help = text, .arg_name = arg   \
 	}
 
+/* A wrong mode ends the command later, with exit code 128 as in stock Git. */
 static int take_stdin_packs(void *value, const char *arg)
 {
 	struct pack_objects_args *a = value;
@@ -40,8 +41,8 @@ static int take_stdin_packs(void *value, const char *arg)
 	a->follow = arg && a->stdin_packs;
 	if (!a->follow || !strcmp(arg, "follow"))
 		return 0;
-	builtin_error("invalid value for 'stdin-packs': '%s'", arg);
-	return -1;
+	a->bad_stdin_packs = arg;
+	return 0;
 }
 
 int pack_objects_args_parse(struct pack_objects_args *a, int argc,
@@ -186,9 +187,6 @@ static int load_expiry(struct pack_objects_args *a, struct error *err)
 				    : a->unpack_unreachable;
 
 	a->expiry = 0;
-	if (a->cruft_expiration && !a->cruft)
-		return error_set(err, ERR_INVALID,
-				 "--cruft-expiration requires --cruft");
 	if (date &&
 	    approxidate_parse_expiry(&a->expiry, date, sys_clock_seconds()) < 0)
 		return error_set(err, ERR_INVALID,
@@ -204,15 +202,20 @@ static int check_source(struct pack_objects_args *a, struct error *err)
 {
 	const char *by_packs = a->stdin_packs ? "--stdin-packs" : "--cruft";
 
-	if (a->stdin_packs && a->cruft)
+	if (a->bad_stdin_packs)
 		return error_set(err, ERR_INVALID,
-				 "cannot use --stdin-packs with --cruft");
+				 "invalid value for 'stdin-packs': '%s'",
+				 a->bad_stdin_packs);
+	a->cruft |= a->cruft_expiration != NULL;
+	if (a->stdin_packs && a->cruft)
+		return incompatible(err, "--stdin-packs", "--cruft");
 	if (a->keep_unreachable && a->unpack_unreachable)
 		return incompatible(err, "--keep-unreachable",
 				    "--unpack-unreachable");
 	/* Any of these means revisions, as in stock Git. */
 	if (a->all || a->reflog || a->indexed_objects || a->thin ||
-	    (a->unpacked && !a->stdin_packs) || pack_objects_wants_rest(a))
+	    (a->unpacked && !a->stdin_packs) || a->exclude_promisor ||
+	    pack_objects_wants_rest(a))
 		a->revs = true;
 	if (!a->stdin_packs && !a->cruft)
 		return a->filter.filter.nr && !a->revs
@@ -224,8 +227,7 @@ static int check_source(struct pack_objects_args *a, struct error *err)
 				 "cannot use internal rev list with %s",
 				 by_packs);
 	if (a->filter.filter.nr)
-		return error_set(err, ERR_INVALID,
-				 "cannot use --filter with %s", by_packs);
+		return incompatible(err, by_packs, "--filter");
 	return 0;
 }
 
@@ -257,18 +259,7 @@ int pack_objects_args_check(struct pack_objects_args *a, struct error *err)
 		ret = check_source(a, err);
 	if (!ret)
 		ret = load_expiry(a, err);
-	if (ret < 0)
-		return ret;
-	if ((a->thin || a->include_tag) && !pack_objects_is_for_receiver(a))
-		return error_set(
-			err, ERR_UNSUPPORTED,
-			"--thin and --include-tag are supported with "
-			"--stdout and revisions only, without --local, "
-			"--incremental, --unpacked, --honor-pack-keep, "
-			"--keep-pack, --missing, --reflog, --indexed-objects, "
-			"--stdin-packs, --cruft, --delta-islands and "
-			"--keep-unreachable and the like");
-	return 0;
+	return ret;
 }
 
 void pack_objects_args_init(struct pack_objects_args *a)

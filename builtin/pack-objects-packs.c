@@ -17,6 +17,7 @@ struct marks {
 	const char *chars; /* before a name; others: */
 	enum rollup_part unmarked;
 	enum rollup_part marked[2]; /* by index in chars */
+	bool once; /* a pack with two different marks is an error */
 };
 
 /* Names of packs, one a line, with or without a mark. */
@@ -35,7 +36,7 @@ static int read_parts(enum rollup_part *parts, const struct odb *odb,
 		ret = rollup_mark(parts, odb, in.line + (mark != NULL),
 				  mark ? marks->marked[mark - marks->chars]
 				       : marks->unmarked,
-				  err);
+				  marks->once, err);
 		if (ret < 0)
 			break;
 	}
@@ -57,6 +58,7 @@ int pack_objects_add_packs(struct pack_job *job,
 		a->follow ? "^!" : "^",
 		ROLLUP_INCLUDE,
 		{ROLLUP_EXCLUDE, ROLLUP_OPEN},
+		false,
 	};
 	int ret;
 
@@ -99,7 +101,8 @@ int pack_objects_write_cruft(struct pack_job *job,
 		.empty = !a->non_empty,
 		.sink = sink,
 	};
-	const struct marks marks = {"-", ROLLUP_EXCLUDE, {ROLLUP_INCLUDE}};
+	const struct marks marks = {
+		"-", ROLLUP_EXCLUDE, {ROLLUP_INCLUDE}, true};
 	struct unreachable u = {0};
 	int ret;
 

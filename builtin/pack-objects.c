@@ -27,6 +27,8 @@ struct run {
 	struct odb *odb;
 	struct refs *refs;
 	struct rev_args revs;
+	/* trees of "-<oid>" lines; their objects are not packed */
+	struct rev_list edges;
 	struct pack_job_options job_options;
 	struct pack_job job;
 	char *dir; /* owned: of the base name */
@@ -157,19 +159,51 @@ static int add_rev_tips(struct run *r)
 	return ret < 0 ? ret : pack_job_enumerate(&r->job, r->err);
 }
 
-/* "<oid>[ <name>]" */
+/*
+ * "-<oid>", which `rev-list --objects-edge` prints: the receiver has the tree
+ * of this commit. A missing commit is ignored.
+ */
+static int add_edge_line(struct run *r, const char *line)
+{
+	char name[OID_MAX_HEX_LEN + sizeof("^{tree}")];
+	struct oid oid;
+	int ret;
+
+	if (!oid_from_hex(&oid, line + 1, strlen(line + 1), r->odb->algo))
+		return error_set(r->err, ERR_INVALID,
+				 "expected edge object ID, got garbage:\n %s",
+				 line);
+	oid_to_hex(name, &oid, r->odb->algo);
+	strcat(name, "^{tree}");
+	ret = rev_args_resolve(&r->revs, &r->edges, name, NULL);
+	return ret == ERR_NOMEM ? error_nomem(r->err) : 0;
+}
+
+/* "<oid>[ <name>]"; any character may stand for the space, as in stock Git. */
 static int add_object_line(struct run *r, const char *line)
 {
 	size_t hex_len = hash_hex_len(r->odb->algo);
-	size_t len = strlen(line);
 	struct oid oid;
 
-	if (!oid_from_hex(&oid, line, len, r->odb->algo) ||
-	    (line[hex_len] && line[hex_len] != ' '))
+	if (line[0] == '-')
+		return add_edge_line(r, line);
+	if (!oid_from_hex(&oid, line, strlen(line), r->odb->algo))
 		return error_set(r->err, ERR_INVALID,
 				 "expected object ID, got garbage:\n %s", line);
-	return pack_job_add_named(
-		&r->job, &oid, line + hex_len + (line[hex_len] == ' '), r->err);
+	return pack_job_add_named(&r->job, &oid,
+				  line + hex_len + (line[hex_len] != '\0'),
+				  r->err);
+}
+
+static int leave_out_edges(struct run *r)
+{
+	struct oid *trees = rev_list_oids(&r->edges);
+	int ret = trees ? pack_job_leave_out_trees(&r->job, trees, r->edges.nr,
+						   r->err)
+			: error_nomem(r->err);
+
+	free(trees);
+	return ret;
 }
 
 static int add_object_list(struct run *r)
@@ -183,18 +217,21 @@ static int add_object_list(struct run *r)
 			break;
 	}
 	stdin_lines_release(&in);
-	return ret;
+	return ret < 0 ? ret : leave_out_edges(r);
 }
 
 static int find_objects(struct run *r)
 {
-	int ret;
+	const struct packing_tags tags = {.each = each_tag, .ctx = r};
+	int ret = r->a.stdin_packs
+			  ? pack_objects_add_packs(&r->job, &r->a, r->err)
+		  : r->a.revs ? add_rev_tips(r)
+			      : add_object_list(r);
 
-	if (r->a.stdin_packs)
-		return pack_objects_add_packs(&r->job, &r->a, r->err);
-	ret = r->a.revs ? add_rev_tips(r) : add_object_list(r);
 	if (!ret && pack_objects_wants_rest(&r->a))
 		ret = pack_objects_add_rest(&r->job, &r->a, r->err);
+	if (!ret && r->a.include_tag)
+		ret = pack_job_add_tags(&r->job, &tags, r->err);
 	return ret;
 }
 
@@ -215,11 +252,27 @@ static int make_pack(struct run *r)
 	return ret;
 }
 
-static int run_job(struct run *r)
+static void print_result(const struct run *r)
 {
 	char hex[OID_MAX_HEX_LEN + 1];
+
+	if (r->job.warning.code)
+		builtin_warn("%s", r->job.warning.msg);
+	for (size_t i = 0; !r->a.to_stdout && i < r->job.newpacks.nr; i++)
+		printf("%s\n",
+		       oid_to_hex(hex, &r->job.newpacks.packs[i]->checksum,
+				  r->odb->algo));
+	if (r->newpack.make.progress)
+		pack_args_print_total(&r->job.newpacks.report, 0, 0);
+}
+
+static int run_job(struct run *r)
+{
+	struct oid *shallow = rev_list_oids(&r->revs.shallow);
 	int ret;
 
+	if (!shallow)
+		return error_nomem(r->err);
 	r->job_options = (struct pack_job_options){
 		.newpack = &r->newpack,
 		.dir = r->dir,
@@ -237,23 +290,19 @@ static int run_job(struct run *r)
 		.filter = &r->a.filter.filter,
 		.exclude_promisor = r->a.exclude_promisor,
 		.missing = r->a.missing,
+		.shallow = shallow,
+		.shallow_nr = r->revs.shallow.nr,
 	};
 	ret = filter_args_load(&r->a.filter, &r->revs, r->err);
-	if (ret < 0)
-		return ret;
-	ret = pack_job_open(&r->job, r->odb, r->refs, &r->job_options, r->err);
+	if (!ret)
+		ret = pack_job_open(&r->job, r->odb, r->refs, &r->job_options,
+				    r->err);
+	free(shallow);
 	if (!ret)
 		ret = make_pack(r);
 	if (ret < 0)
 		return ret;
-	if (r->job.warning.code)
-		builtin_warn("%s", r->job.warning.msg);
-	for (size_t i = 0; !r->a.to_stdout && i < r->job.newpacks.nr; i++)
-		printf("%s\n",
-		       oid_to_hex(hex, &r->job.newpacks.packs[i]->checksum,
-				  r->odb->algo));
-	if (r->newpack.make.progress)
-		pack_args_print_total(&r->job.newpacks.report, 0, 0);
+	print_result(r);
 	return 0;
 }
 
@@ -327,6 +376,7 @@ int cmd_pack_objects(int argc, const char **argv, struct builtin_env *env)
 	ret = run_all(&r, env);
 	pack_job_close(&r.job);
 	rev_args_release(&r.revs);
+	rev_list_release(&r.edges);
 	odb_close(r.odb);
 	refs_close(r.refs);
 	pack_objects_args_release(&r.a);

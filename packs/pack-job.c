@@ -12,6 +12,7 @@
 #include "sys/clock.h"
 #include "sys/memory.h"
 #include "sys/trace.h"
+#include "walk/tree-closure.h"
 
 /* Choose the packs whose objects the options leave out. */
 static int choose_packs(struct pack_job *job, const struct odb *odb,
@@ -64,7 +65,8 @@ int pack_job_open(struct pack_job *job, const struct odb *odb,
 
 	memset(job, 0, sizeof(*job));
 	job->islands = (struct islands)ISLANDS_INIT;
-	ret = walk_open(&job->walk, odb, NULL, 0, err);
+	ret = walk_open(&job->walk, odb, options->shallow, options->shallow_nr,
+			err);
 	if (ret < 0)
 		return ret;
 	history_check_graph(&job->walk.history);
@@ -337,6 +339,116 @@ int pack_job_add_pos(struct pack_job *job, uint32_t obj_pos,
 		return 0;
 	return packing_items_append(&job->items, obj_pos, type, name_hash,
 				    false);
+}
+
+static int find_trees(struct walk_items *found, struct bitset *seen,
+		      struct pack_job *job, const struct oid *trees, size_t nr,
+		      struct error *err)
+{
+	const struct tree_closure_options options = {
+		.threads = job->options->newpack->make.threads,
+	};
+	struct objspace *space = &job->walk.space;
+	uint32_t *tops = mem_alloc(nr, sizeof(*tops));
+	size_t top_nr = 0;
+	int ret = tops ? 0 : error_nomem(err);
+
+	for (size_t i = 0; i < nr && !ret; i++)
+		if (!odb_reader_has(job->walk.reader, &trees[i]))
+			continue;
+		else if (objspace_add(space, trees[i].bytes, &tops[top_nr]) < 0)
+			ret = error_nomem(err);
+		else
+			top_nr++;
+	if (!ret && bitset_init(seen, objspace_end(space)) < 0)
+		ret = error_nomem(err);
+	if (!ret)
+		ret = tree_closure_find(found, seen, space, tops, top_nr,
+					&options, err);
+	free(tops);
+	return ret;
+}
+
+int pack_job_leave_out_trees(struct pack_job *job, const struct oid *trees,
+			     size_t nr, struct error *err)
+{
+	struct packing_items *list = &job->items;
+	struct walk_items found = {0};
+	struct bitset seen = BITSET_INIT;
+	size_t kept = 0;
+	int ret;
+
+	if (!nr)
+		return 0;
+	ret = find_trees(&found, &seen, job, trees, nr, err);
+	if (!ret) {
+		for (size_t i = 0; i < list->nr; i++)
+			if (!bitset_get(&seen, list->items[i].obj_pos))
+				list->items[kept++] = list->items[i];
+		list->nr = kept;
+		job->left_out = true;
+	}
+	bitset_release(&seen);
+	free(found.items);
+	return ret;
+}
+
+/* Adding tags. */
+struct tagging {
+	struct pack_job *job;
+	struct bitset packed; /* by obj_pos: the items */
+	struct error *err;
+};
+
+/* Add a tag to the items, unless it is there. */
+static int add_tag(struct tagging *t, uint32_t obj_pos)
+{
+	if (bitset_get(&t->packed, obj_pos))
+		return 0;
+	if (bitset_grow(&t->packed, (size_t)obj_pos + 1) < 0 ||
+	    pack_job_add_pos(t->job, obj_pos, OBJ_TAG, 0) < 0)
+		return error_nomem(t->err);
+	bitset_set(&t->packed, obj_pos);
+	return 0;
+}
+
+/* Visit a tag; add it and the tags behind it if its last target is packed. */
+static int take_tag(void *ctx, const struct packing_tag *tag)
+{
+	struct tagging *t = ctx;
+	struct walk *w = &t->job->walk;
+	struct walk_tips chain = WALK_TIPS_INIT;
+	uint32_t target;
+	int ret;
+
+	if (!objspace_find(&w->space, tag->target.bytes, &target) ||
+	    !bitset_get(&t->packed, target))
+		return 0;
+	ret = walk_add_tip(w, &chain, &tag->tag, false, t->err);
+	for (size_t i = 0; i < chain.others.nr && !ret; i++)
+		if (chain.others.items[i].type == OBJ_TAG)
+			ret = add_tag(t, chain.others.items[i].obj_pos);
+	walk_tips_release(&chain);
+	return ret;
+}
+
+int pack_job_add_tags(struct pack_job *job, const struct packing_tags *tags,
+		      struct error *err)
+{
+	struct tagging t = {job, BITSET_INIT, err};
+	const struct packing_items *list = &job->items;
+	int ret = 0;
+
+	if (!list->nr)
+		return 0;
+	if (bitset_init(&t.packed, objspace_end(&job->walk.space)) < 0)
+		ret = error_nomem(err);
+	for (size_t i = 0; i < list->nr && !ret; i++)
+		bitset_set(&t.packed, list->items[i].obj_pos);
+	if (!ret)
+		ret = tags->each(tags->ctx, take_tag, &t, err);
+	bitset_release(&t.packed);
+	return ret;
 }
 
 static int write_bitmap(struct pack_job *job, struct error *err)

@@ -14,6 +14,7 @@
 #include "bitmap/pseudo-config.h"
 #include "check/promisor.h"
 #include "ewah/bitset.h"
+#include "packing/send.h"
 #include "packs/named-packs.h"
 #include "packs/newpacks.h"
 #include "packs/old-packs.h"
@@ -73,6 +74,9 @@ struct pack_job_options {
 	bool exclude_promisor, keep_promised;
 	/* Blobs that tips reach and that are missing. */
 	enum pack_job_missing missing;
+	/* Borrowed: commits treated as having no parents. */
+	const struct oid *shallow;
+	size_t shallow_nr;
 };
 
 struct pack_job {
@@ -140,6 +144,21 @@ int pack_job_add(struct pack_job *job, const struct oid *oid,
  */
 int pack_job_add_named(struct pack_job *job, const struct oid *oid,
 		       const char *path, struct error *err);
+
+/*
+ * Remove `nr` trees, and all objects below them, from the items. Objects that
+ * are missing are ignored. Returns 0 or a negative error code.
+ */
+int pack_job_leave_out_trees(struct pack_job *job, const struct oid *trees,
+			     size_t nr, struct error *err);
+
+/*
+ * Add the tags whose target is among the items, and the tags between each tag
+ * and its target, unless the options leave them out. Returns 0 or a negative
+ * error code. Cost: each tag is visited.
+ */
+int pack_job_add_tags(struct pack_job *job, const struct packing_tags *tags,
+		      struct error *err);
 
 /*
  * Make the packs (one, unless their size is limited) and install them. A pack

@@ -17,17 +17,19 @@ static bool is_named(const struct pack *pack, const char *name)
 }
 
 int rollup_mark(enum rollup_part *parts, const struct odb *odb,
-		const char *name, enum rollup_part part, struct error *err)
+		const char *name, enum rollup_part part, bool once,
+		struct error *err)
 {
 	for (uint32_t i = 0; i < odb->pack_nr; i++) {
 		if (!is_named(odb->packs[i].pack, name))
 			continue;
-		if (parts[i] != ROLLUP_UNLISTED && parts[i] != part)
+		if (once && parts[i] != ROLLUP_UNLISTED && parts[i] != part)
 			return error_set(err, ERR_INVALID,
 					 "pack '%s' is named twice, with "
 					 "different marks",
 					 name);
-		parts[i] = part;
+		if (part > parts[i])
+			parts[i] = part;
 		return 0;
 	}
 	return error_set(err, ERR_MISSING, "could not find pack '%s'", name);

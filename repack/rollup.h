@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "packs/pack-job.h"
 
-/* The part of a pack in the rollup. */
+/* The part of a pack in the rollup. Of two parts, the later one counts. */
 enum rollup_part {
 	ROLLUP_UNLISTED, /* ignored */
 	ROLLUP_INCLUDE,  /* its objects are packed, */
@@ -45,12 +45,14 @@ struct rollup_options {
 };
 
 /*
- * Set the part of the pack `name` ("pack-<hex>.pack"). Returns 0, ERR_MISSING
- * if there is no pack of this name, or ERR_INVALID if the pack has another part
- * already.
+ * Set the part of the pack `name` ("pack-<hex>.pack"). If the pack has a part
+ * already, the one that is later in enum rollup_part counts. Returns 0,
+ * ERR_MISSING if there is no pack of this name, or with `once` ERR_INVALID if
+ * the pack has another part already.
  */
 int rollup_mark(enum rollup_part *parts, const struct odb *odb,
-		const char *name, enum rollup_part part, struct error *err);
+		const char *name, enum rollup_part part, bool once,
+		struct error *err);
 
 /*
  * Add the objects to the job's items, each object once, unless the job's

@@ -60,6 +60,82 @@ test_expect_success 'index versions that there are not' '
 	fatal "unsupported index version 3" --index-version=3 x
 '
 
+test_expect_success '--window=-1 and --depth=-1: no deltas' '
+	for option in --window=-1 --depth=-1
+	do
+		same_objects --no-reuse-delta $option &&
+		cp ours.idx $(echo ours-*.pack | sed "s/pack$/idx/") &&
+		stock verify-pack -s ours-*.idx >chains &&
+		! grep "chain length" chains || return
+	done &&
+	same_objects --no-reuse-delta --threads=-1 &&
+	same_objects --depth=5000 2>err &&
+	sort -u err >actual &&
+	echo "warning: delta chain depth 5000 is too deep, forcing 4095" >expect &&
+	test_cmp expect actual
+'
+
+# The tag `outer` names the tag `inner` of the second commit.
+test_expect_success '--include-tag: also in files and with a list' '
+	stock -C repo.git tag -a -m tag inner HEAD~6 &&
+	stock -C repo.git tag -a -m tag outer inner &&
+	stock -C repo.git tag -a -m tag top HEAD &&
+	cp in all &&
+	echo HEAD~3 >in &&
+	for options in --revs "--revs --local" "--revs --incremental" \
+		"--revs --missing=allow-any" "--revs --honor-pack-keep"
+	do
+		same_objects --include-tag $options || return
+	done &&
+	same_objects --include-tag --revs &&
+	for tag in inner outer
+	do
+		grep $(stock -C repo.git rev-parse $tag) actual || return
+	done &&
+	! grep $(stock -C repo.git rev-parse top) actual &&
+	stock -C repo.git rev-parse HEAD HEAD~6 "HEAD^{tree}" >in &&
+	same_objects --include-tag &&
+	test_line_count 6 actual &&
+	"$GIT" -C repo.git pack-objects --include-tag --stdout <in >ours.pack &&
+	stock index-pack --object-format=sha1 -o sent.idx ours.pack &&
+	ids_of sent.idx >sent && test_cmp actual sent &&
+	stock -C repo.git tag -d inner outer top
+'
+
+test_expect_success 'edges: the objects of their trees are not packed' '
+	stock -C repo.git rev-list --objects-edge HEAD ^HEAD~3 >in &&
+	same_objects &&
+	mv in edges && grep ^- edges >in && cat all >>in &&
+	same_objects &&
+	! grep $(stock -C repo.git rev-parse "HEAD~3^{tree}") actual &&
+	{ echo -1111111111111111111111111111111111111111 && cat all; } >in &&
+	same_objects &&
+	echo -foo >in &&
+	test_expect_code 128 "$GIT" -C repo.git pack-objects x <in 2>err &&
+	grep "expected edge object ID, got garbage" err
+'
+
+test_expect_success '--thin with options that list objects' '
+	printf "%s\n" HEAD ^HEAD~2 >in &&
+	for option in --local --incremental --honor-pack-keep --delta-islands \
+		--reflog --missing=allow-any
+	do
+		"$GIT" -C repo.git pack-objects --thin --revs --stdout $option \
+			<in >thin.pack &&
+		stock -C repo.git index-pack --stdin --fix-thin --strict \
+			<thin.pack || return
+	done
+'
+
+test_expect_success '--shallow lines for a pack in a file' '
+	{ echo --shallow $(stock -C repo.git rev-parse HEAD~2) &&
+	  echo HEAD; } >in &&
+	same_objects --revs &&
+	same_objects --revs --local &&
+	! grep $(stock -C repo.git rev-parse HEAD~3) actual &&
+	mv all in
+'
+
 test_expect_success '--missing' '
 	cp -R repo.git whole.git &&
 	blob=$(stock -C repo.git rev-parse HEAD:$(stock -C repo.git \
@@ -213,7 +289,7 @@ do
 done
 
 test_expect_success 'a mode that there is not' '
-	test_expect_code 129 "$GIT" -C repo.git pack-objects --stdin-packs=x y
+	test_expect_code 128 "$GIT" -C repo.git pack-objects --stdin-packs=x y
 '
 
 test_expect_success '--keep-true-parents, --sparse: what is packed is the same' '

@@ -106,18 +106,40 @@ test_expect_success '--stdin-packs: paths are not lost' '
 
 test_expect_success 'a pack that is not there' '
 	for names in pack-none.pack "^pack-none.pack" "${B%.pack}" \
-		"${B%.pack}.idx" "$B ^$B"
+		"${B%.pack}.idx"
 	do
 		printf "%s\n" $names >list &&
 		test_must_fail "$GIT" -C repo.git pack-objects --stdin-packs \
 			../none <list 2>err || return
 		grep -F -e "could not find pack ${SQ:=$(printf "\047")}" \
-			-e "named twice" err || return
+			err || return
 	done &&
 	echo -pack-none.pack |
 	test_must_fail "$GIT" -C repo.git pack-objects --cruft ../none 2>err &&
 	grep "could not find pack .pack-none.pack." err &&
+	printf "%s\n" $B -$B |
+	test_must_fail "$GIT" -C repo.git pack-objects --cruft ../none 2>err &&
+	grep "named twice" err &&
 	test_must_fail ls none-*
+'
+
+test_expect_success 'a pack with and without a mark is excluded' '
+	where=repo.git &&
+	for names in "$B ^$B" "^$B $B $U" "!$B ^$B $U"
+	do
+		printf "%s\n" $names >list &&
+		pack_by ours --stdin-packs=follow || return
+		case $names in
+		*$U) printf "%s\n" $U ^$B >list ;;
+		*) printf "%s\n" ^$B >list ;;
+		esac &&
+		mv ours.result actual &&
+		pack_by ours --stdin-packs=follow &&
+		test_cmp ours.result actual || return
+	done &&
+	printf "%s\n" $B ^$B >list &&
+	pack_by ours --stdin-packs &&
+	! grep "^[0-9a-f]" ours.result
 '
 
 test_expect_success '--cruft: which objects, and their times' '
@@ -229,19 +251,25 @@ test_expect_success 'what does not go together' '
 			grep -F -e "$message" err || return
 		done || return
 	done &&
-	refused "cannot use --stdin-packs with --cruft" --stdin-packs --cruft x &&
-	refused "cannot use --filter with --stdin-packs" --stdin-packs \
-		--filter=blob:none --stdout &&
+	refused "${SQ}--stdin-packs$SQ and $SQ--cruft$SQ cannot be used" \
+		--stdin-packs --cruft x &&
+	refused "$SQ--stdin-packs$SQ and $SQ--filter$SQ cannot be used" \
+		--stdin-packs --filter=blob:none --stdout &&
 	refused "internal rev list with --cruft" --cruft --unpacked x &&
 	refused "cannot be used together" --keep-unreachable \
 		--unpack-unreachable x &&
 	refused "malformed expiration date" --cruft --cruft-expiration=bogus x &&
-	refused "--cruft-expiration requires --cruft" --cruft-expiration=now x
+	echo pack-none.pack >list &&
+	test_expect_code 128 "$GIT" -C repo.git pack-objects \
+		--cruft-expiration=now x <list 2>err &&
+	grep "could not find pack .pack-none.pack." err
 '
 
 test_expect_success 'what we do not have is refused by name' '
 	refused "invalid value for ${SQ}stdin-packs$SQ: ${SQ}x$SQ" \
 		--stdin-packs=x x &&
+	test_expect_code 128 "$GIT" -C repo.git pack-objects --stdin-packs=x \
+		x </dev/null &&
 	refused "unsupported index version 3" --index-version=3 x &&
 	refused "bad index version ${SQ}1x$SQ" --index-version=1x x &&
 	refused "uri-protocol" --uri-protocol=https --stdout
@@ -253,8 +281,9 @@ test_expect_success 'and what changes nothing is taken' '
 		--batch-all-objects --unordered >list &&
 	pack_by stock && mv stock.result expect &&
 	for option in --missing=error --name-hash-version=1 \
-		--exclude-promisor-objects --shallow --sparse --no-sparse \
+		--shallow --sparse --no-sparse --include-tag \
 		--keep-true-parents --window-memory=1 --window-memory=0 \
+		--window=-1 --depth=-1 --threads=-1 --depth=5000 \
 		--index-version=1 --compression=-1
 	do
 		pack_by ours $option && test_cmp expect ours.result || return

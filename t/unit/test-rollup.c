@@ -89,19 +89,27 @@ static void marked(void **state)
 
 		snprintf(name, sizeof(name), "%s.pack", pack->name);
 		for (int times = 0; times < 2; times++)
-			assert_int_equal(
-				rollup_mark(parts, o.odb, name, part, NULL), 0);
+			assert_int_equal(rollup_mark(parts, o.odb, name, part,
+						     true, NULL),
+					 0);
 		assert_int_equal(parts[i], part);
 		assert_int_equal(
-			rollup_mark(parts, o.odb, name, 3 - part, NULL),
+			rollup_mark(parts, o.odb, name, 3 - part, true, NULL),
 			ERR_INVALID);
 		assert_int_equal(parts[i], part);
 		assert_int_equal(
-			rollup_mark(parts, o.odb, pack->name, part, NULL),
+			rollup_mark(parts, o.odb, pack->name, part, true, NULL),
 			ERR_MISSING);
+		assert_int_equal(rollup_mark(parts, o.odb, name, ROLLUP_OPEN,
+					     false, NULL),
+				 0);
+		assert_int_equal(rollup_mark(parts, o.odb, name, ROLLUP_EXCLUDE,
+					     false, NULL),
+				 0);
+		assert_int_equal(parts[i], ROLLUP_OPEN);
 	}
 	assert_int_equal(
-		rollup_mark(parts, o.odb, "pack", ROLLUP_INCLUDE, &err),
+		rollup_mark(parts, o.odb, "pack", ROLLUP_INCLUDE, true, &err),
 		ERR_MISSING);
 	assert_string_equal(err.msg, "could not find pack 'pack'");
 	oldrepo_release(&o);
