@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * git index-pack: writes the index of a pack, or stores a pack from standard
- * input with its index in the repository. It does not take --verify.
+ * input with its index in the repository; or checks a pack and its index.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,6 +16,7 @@
 #include "builtin/pack-args.h"
 #include "builtin/pack-input.h"
 #include "builtin/stderr-progress.h"
+#include "builtin/verify-pack.h"
 #include "odb/fsck-config.h"
 #include "odb/known-objects.h"
 #include "odb/pack-check.h"
@@ -25,7 +26,7 @@
 
 static const char usage_text[] =
 	"git index-pack [-v] [-o <index-file>] [--keep | --keep=<msg>] "
-	"[--[no-]rev-index] [--strict[=<msg-id>=<severity>...]] "
+	"[--[no-]rev-index] [--verify] [--strict[=<msg-id>=<severity>...]] "
 	"[--fsck-objects[=<msg-id>=<severity>...]] (<pack-file> | --stdin "
 	"[--fix-thin] "
 	"[<pack-file>])";
@@ -39,6 +40,7 @@ enum {
 struct args {
 	bool from_stdin, fix_thin, verbose, resolve_progress, report_end;
 	bool check_connected;
+	bool verify, verify_stat, verify_stat_only;
 	int rev_index; /* -1: as configured */
 	uint64_t threads, max_input;
 	const char *index_name, *pack_name, *keep, *promisor, *format;
@@ -76,6 +78,11 @@ static int set_rev_index(void *value, const char *arg)
 	{                                                                      \
 		.kind = OPTION_FLAG, .long_name = name, .value = &a->field,    \
 		.help = text                                                   \
+	}
+#define FLAG_ONLY(name, field, text)                                           \
+	{                                                                      \
+		.kind = OPTION_FLAG, .long_name = name, .value = &a->field,    \
+		.flags = OPTION_NO_NEGATE, .help = text                        \
 	}
 #define STRING(name, field, arg, text)                                         \
 	{                                                                      \
@@ -139,6 +146,11 @@ static int parse(struct args *a, int argc, const char **argv)
 		FLAG("report-end-of-input", report_end, NULL),
 		FLAG("check-self-contained-and-connected", check_connected,
 		     NULL),
+		FLAG_ONLY("verify", verify, "check the pack and its index"),
+		FLAG_ONLY("verify-stat", verify_stat,
+			  "as --verify, and list the objects"),
+		FLAG_ONLY("verify-stat-only", verify_stat_only,
+			  "list the lengths of delta chains"),
 		{.kind = OPTION_END},
 	};
 	int operands = options_parse(argc, argv, options, usage_text);
@@ -148,6 +160,7 @@ static int parse(struct args *a, int argc, const char **argv)
 	if (operands > 1 || (!operands && !a->from_stdin))
 		return options_usage(options, usage_text);
 	a->pack_name = operands ? argv[1] : NULL;
+	a->verify |= a->verify_stat || a->verify_stat_only;
 	return 0;
 }
 
@@ -158,6 +171,16 @@ static int check_args(struct run *r)
 	if (a->fix_thin && !a->from_stdin)
 		return error_set(r->err, ERR_INVALID,
 				 "the option '--fix-thin' requires '--stdin'");
+	if (a->promisor && a->pack_name)
+		return error_set(r->err, ERR_INVALID,
+				 "--promisor cannot be used with a pack name");
+	if (a->verify && !a->pack_name)
+		return error_set(r->err, ERR_INVALID,
+				 "--verify with no packfile name given");
+	if (a->verify && a->from_stdin)
+		return error_set(r->err, ERR_INVALID,
+				 "options '--verify' and '--stdin' cannot be "
+				 "used together");
 	if (a->from_stdin && a->format)
 		return error_set(r->err, ERR_INVALID,
 				 "options '--object-format' and '--stdin' "
@@ -499,6 +522,53 @@ static void print_result(struct run *r, bool kept)
 	fwrite(r->input.rest.data, 1, r->input.rest.len, stdout);
 }
 
+/* ---- --verify */
+
+/*
+ * Check the pack at "<base>.pack", whose index is named `idx`. The lists are
+ * those of `verify-pack`.
+ */
+static int verify_files(struct run *r, const char *idx, const char *base,
+			const char *pack)
+{
+	const struct verify_pack_request request = {
+		.verbose = r->a.verify_stat,
+		.stat_only = r->a.verify_stat_only,
+		.algo = r->algo,
+		.threads = r->config.threads,
+	};
+
+	if (access(pack, F_OK) < 0)
+		return error_set(r->err, ERR_MISSING,
+				 "Cannot open existing pack file '%s'", idx);
+	if (access(idx, F_OK) < 0)
+		return error_set(r->err, ERR_MISSING,
+				 "Cannot open existing pack idx file for '%s'",
+				 idx);
+	return verify_pack_base(&request, base, r->err);
+}
+
+/* With -o, the pack beside that index is checked, as in stock Git. */
+static int verify(struct run *r)
+{
+	const char *base = NULL, *pack = NULL, *idx;
+	int ret = name_indexes(r, r->a.pack_name);
+
+	idx = r->files.idx;
+	if (!ret)
+		ret = derive(r, &base, idx, ".idx", "");
+	if (!ret)
+		ret = derive(r, &pack, idx, ".idx", ".pack");
+	if (!ret)
+		ret = verify_files(r, idx, base, pack);
+	/* Checks of the content need the objects once more. */
+	if (!ret && r->check)
+		ret = index_pack(r);
+	free((char *)base);
+	free((char *)pack);
+	return ret;
+}
+
 static int run_all(struct run *r)
 {
 	const char *name = NULL;
@@ -520,6 +590,8 @@ static int run_all(struct run *r)
 		ret = use_known_objects(r);
 	if (!ret)
 		ret = prepare_check(r);
+	if (!ret && r->a.verify)
+		return verify(r);
 	if (!ret)
 		ret = index_pack(r);
 	if (!ret)

@@ -8,18 +8,13 @@
 #include "base/mem.h"
 #include "builtin/builtin.h"
 #include "builtin/options.h"
+#include "builtin/verify-pack.h"
 #include "pack/chains.h"
 #include "pack/verify.h"
 #include "sys/thread.h"
 
 static const char usage[] = "git verify-pack [-v | --verbose] [-s | "
 			    "--stat-only] [--] <pack>.idx...";
-
-struct request {
-	bool verbose, stat_only;
-	enum hash_algo algo;
-	unsigned threads;
-};
 
 /*
  * Print <id> <type> <size> <size in the pack> <offset> [<depth> <id of base>].
@@ -103,8 +98,8 @@ static int check_unique(const struct pack *pack, struct error *err)
 }
 
 /* With -s, objects are neither checked nor listed, as in stock Git. */
-static int verify_opened(const struct request *rq, const struct pack *pack,
-			 struct error *err)
+static int verify_opened(const struct verify_pack_request *rq,
+			 const struct pack *pack, struct error *err)
 {
 	struct pack_chains chains;
 	int ret = pack_chains_init(&chains, pack, err);
@@ -123,8 +118,8 @@ static int verify_opened(const struct request *rq, const struct pack *pack,
 	return ret;
 }
 
-static int verify_base(const struct request *rq, const char *base,
-		       struct error *err)
+int verify_pack_base(const struct verify_pack_request *rq, const char *base,
+		     struct error *err)
 {
 	struct pack *pack;
 	int ret = pack_open(&pack, base, rq->algo, err);
@@ -152,13 +147,14 @@ static int strip_name(struct buf *base, const char *name)
  * Check one pack and print the requested lists, or an error. Returns whether
  * the pack is correct.
  */
-static bool verify_named(const struct request *rq, const char *name)
+static bool verify_named(const struct verify_pack_request *rq, const char *name)
 {
 	struct buf base = BUF_INIT;
 	struct error err = ERROR_INIT;
 	int ret = strip_name(&base, name);
 
-	ret = ret < 0 ? error_nomem(&err) : verify_base(rq, base.data, &err);
+	ret = ret < 0 ? error_nomem(&err)
+		      : verify_pack_base(rq, base.data, &err);
 	if (ret < 0)
 		builtin_error("%s", err.msg);
 	if (ret < 0 && (rq->verbose || rq->stat_only))
@@ -186,7 +182,7 @@ static int choose_threads(unsigned *threads, const struct builtin_env *env)
 
 int cmd_verify_pack(int argc, const char **argv, struct builtin_env *env)
 {
-	struct request rq = {0};
+	struct verify_pack_request rq = {0};
 	const char *format = NULL;
 	const struct option options[] = {
 		{.kind = OPTION_FLAG,

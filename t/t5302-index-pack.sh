@@ -22,6 +22,8 @@ make_pack () {
 	stock -C "$dir" pack-objects -q --stdout "$@" <objects >"$name.pack"
 }
 
+SQ="'"
+
 test_expect_success 'packs of both hashes with deltas of both kinds' '
 	for format in sha1 sha256
 	do
@@ -115,13 +117,11 @@ done
 test_expect_success 'beside the pack, named after it' '
 	mkdir beside &&
 	cp sha1-ofs.pack beside/x.pack &&
-	git index-pack --keep --promisor=said beside/x.pack &&
+	git index-pack --keep beside/x.pack &&
 	ls beside >actual &&
-	printf "%s\n" x.idx x.keep x.pack x.promisor x.rev >expect &&
+	printf "%s\n" x.idx x.keep x.pack x.rev >expect &&
 	test_cmp expect actual &&
-	test_must_be_empty beside/x.keep &&
-	echo said >expect &&
-	test_cmp expect beside/x.promisor
+	test_must_be_empty beside/x.keep
 '
 
 test_expect_success 'from standard input to a named file' '
@@ -193,11 +193,51 @@ test_expect_success 'wrong usage, in the words of stock Git' '
 		index-pack --object-format=md5 x.pack &&
 	test_expect_code 129 git index-pack &&
 	test_expect_code 129 git index-pack a.pack b.pack &&
-	for option in --verify
+	fatal "--verify with no packfile name given" -C dst.git index-pack \
+		--verify --stdin &&
+	test_expect_code 128 git index-pack --promisor x.pack 2>err &&
+	grep "fatal: --promisor cannot be used with a pack name" err
+'
+
+test_expect_success '--verify and its lists' '
+	cp sha1-ofs.pack v.pack &&
+	fatal "Cannot open existing pack idx file for ${SQ}v.idx$SQ" \
+		index-pack --verify v.pack &&
+	fatal "Cannot open existing pack file ${SQ}none.idx$SQ" \
+		index-pack --verify none.pack &&
+	fatal "packfile name ${SQ}v$SQ does not end with ${SQ}.pack$SQ" \
+		index-pack --verify v &&
+	stock index-pack v.pack && cksum v.* >before &&
+	for option in --verify --verify-stat --verify-stat-only \
+		"--verify --strict" "--verify -o v.idx"
 	do
-		test_expect_code 129 git index-pack $option named.pack 2>err &&
-		grep "unknown option .${option#--}" err || return 1
-	done
+		stock index-pack $option v.pack >expect &&
+		git index-pack $option v.pack >actual &&
+		test_cmp expect actual || return
+	done &&
+	git index-pack --verify --rev-index --keep v.pack &&
+	cksum v.* >after && test_cmp before after &&
+	chmod u+w v.pack v.idx && cp v.idx saved.idx && cp v.pack saved.pack &&
+	printf "\377" | dd of=v.pack bs=1 seek=200 conv=notrunc 2>/dev/null &&
+	for option in --verify --verify-stat --verify-stat-only
+	do
+		test_expect_code 128 git index-pack $option v.pack || return
+	done &&
+	cp saved.pack v.pack &&
+	printf "\377" | dd of=v.idx bs=1 seek=1100 conv=notrunc 2>/dev/null &&
+	test_expect_code 128 git index-pack --verify v.pack
+'
+
+test_expect_success '--verify --strict checks the objects' '
+	rm -rf bad.git && repo_init bad.git &&
+	tree=$(stock -C bad.git mktree </dev/null) &&
+	printf "tree $tree\nauthor a 1 +0000\ncommitter a 1 +0000\n\nm\n" |
+	stock -C bad.git hash-object -t commit -w --literally --stdin >ids &&
+	echo $tree >>ids &&
+	pack=bad-$(stock -C bad.git pack-objects -q ../bad <ids).pack &&
+	git index-pack --verify $pack &&
+	test_expect_code 128 git index-pack --verify --strict $pack &&
+	git index-pack --verify --strict=missingEmail=ignore $pack
 '
 
 test_expect_success 'limits' '
