@@ -277,9 +277,24 @@ static int compact_now(struct object_dir_call *call)
 	return compact_layers(c, from, to, base);
 }
 
+/* Version 1 of the format cannot list packs in the order of the layers. */
+static int check_version(const struct config *config)
+{
+	struct error err = ERROR_INIT;
+	uint64_t version = 2;
+
+	if (config_u64(config, "midx.version", &version, &err) < 0)
+		return builtin_fail(&err);
+	return version == 1 ? builtin_die("cannot perform MIDX compaction with "
+					  "v1 format")
+			    : 0;
+}
+
 static int compact(struct object_dir_call *call)
 {
-	return run_with_retries(call, compact_now);
+	int code = check_version(&call->store.repo->config);
+
+	return code ? code : run_with_retries(call, compact_now);
 }
 
 /* ---- the other subcommands */
@@ -508,7 +523,10 @@ int cmd_multi_pack_index(int argc, const char **argv, struct builtin_env *env)
 		.chain_file = 1,
 	};
 	object_dir_fn *run = parse(&c, argc, argv);
-	int code = run ? object_dir_run(&c.common, run) : 129;
+	int code;
+
+	c.common.takes_any_dir = true;
+	code = run ? object_dir_run(&c.common, run) : 129;
 
 	named_packs_release(&c.only);
 	return code;

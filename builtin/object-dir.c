@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/buf.h"
 #include "builtin/object-dir.h"
 #include "builtin/options.h"
 #include "sys/io.h"
@@ -63,33 +65,91 @@ static void choose_progress(struct object_dir_call *call)
 	call->progress = stderr_progress(&call->out, show);
 }
 
+/* Returns the index of a directory in the odb; odb->dir_nr if it is not there.
+ */
+static size_t find_dir(const struct odb *odb, const char *real)
+{
+	size_t i = 0;
+
+	for (; i < odb->dir_nr; i++) {
+		char *dir = sys_realpath(odb->dirs[i], NULL);
+		bool same = dir && !strcmp(real, dir);
+
+		free(dir);
+		if (same)
+			break;
+	}
+	return i;
+}
+
+/*
+ * Append a directory to the repository's alternates, for this process only.
+ * Returns 0 or ERR_NOMEM.
+ */
+static int add_alternate(struct repo *repo, const char *dir)
+{
+	struct buf list = BUF_INIT;
+	int ret = buf_append_str(&list, repo->alternate_object_dirs
+						? repo->alternate_object_dirs
+						: "");
+
+	if (!ret && list.len)
+		ret = buf_append_str(&list, ":");
+	if (!ret)
+		ret = buf_append_str(&list, "\"");
+	for (; *dir && !ret; dir++)
+		ret = buf_printf(&list, strchr("\"\\", *dir) ? "\\%c" : "%c",
+				 *dir);
+	if (!ret)
+		ret = buf_append_str(&list, "\"");
+	if (ret < 0) {
+		buf_release(&list);
+		return ret;
+	}
+	free(repo->alternate_object_dirs);
+	repo->alternate_object_dirs = buf_detach(&list, NULL);
+	return 0;
+}
+
+/* Open the store with the directory `real` among its alternates. */
+static int open_other(struct object_dir_call *call, const char *real)
+{
+	struct error err = ERROR_INIT;
+	int code;
+
+	if (add_alternate(call->store.repo, real) < 0) {
+		error_nomem(&err);
+		return builtin_fail(&err);
+	}
+	code = store_reopen(&call->store, call->env);
+	if (!code)
+		call->dir_nr = find_dir(call->store.odb, real);
+	return code;
+}
+
 /*
  * Find the requested directory among those of the odb. Returns 0, or prints an
  * error and returns 128.
  */
 static int choose_dir(struct object_dir_call *call)
 {
-	const struct odb *odb = call->store.odb;
 	const char *wanted = call->object_dir;
 	char *real = wanted ? sys_realpath(wanted, NULL) : NULL;
-	size_t i = 0;
-	int ret = 0;
+	int code = 0;
 
-	for (; wanted && i < odb->dir_nr; i++) {
-		char *dir = sys_realpath(odb->dirs[i], NULL);
-		bool same = real && dir && !strcmp(real, dir);
-
-		free(dir);
-		if (same)
-			break;
-	}
-	if (i == odb->dir_nr)
-		ret = builtin_die("could not find object directory matching "
-				  "%s",
-				  wanted);
+	call->dir_nr = 0;
+	if (wanted)
+		call->dir_nr = real ? find_dir(call->store.odb, real)
+				    : call->store.odb->dir_nr;
+	if (real && call->dir_nr == call->store.odb->dir_nr &&
+	    call->takes_any_dir && access(real, F_OK) == 0)
+		code = open_other(call, real);
+	if (!code && call->dir_nr == call->store.odb->dir_nr)
+		code = builtin_die("could not find object directory matching "
+				   "%s",
+				   wanted);
 	free(real);
-	call->dir_nr = i;
-	return ret;
+	return code;
 }
 
 int object_dir_reopen(struct object_dir_call *call)

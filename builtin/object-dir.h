@@ -20,6 +20,8 @@ struct object_dir_call {
 	struct builtin_env *env; /* borrowed */
 	/* option; NULL: the repository's own directory */
 	const char *object_dir;
+	/* object_dir may be any directory; false: the odb's ones only */
+	bool takes_any_dir;
 	int want_progress; /* option: 1, 0, or -1: not given */
 	struct store store;
 	size_t dir_nr; /* index of object_dir among the odb's directories */
@@ -57,7 +59,7 @@ int object_dir_take_choice(void *value, const char *arg);
 	 .long_name = "object-dir",                                            \
 	 .value = &(call)->object_dir,                                         \
 	 .arg_name = "<directory>",                                            \
-	 .help = "object directory, the repository's or an alternate's"},      \
+	 .help = "object directory; default: the repository's"},               \
 	{                                                                      \
 		.kind = OPTION_CALLBACK, .long_name = "progress",              \
 		.value = &(call)->want_progress, .flags = OPTION_NO_ARG,       \

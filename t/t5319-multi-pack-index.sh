@@ -129,9 +129,8 @@ test_expect_success 'wrong usage' '
 	same multi-pack-index write more
 '
 
-test_expect_success STOCK_239 'no object directory, no packs' '
-	same multi-pack-index write --stdin-packs &&
-	same multi-pack-index --object-dir=/nowhere write
+test_expect_success STOCK_239 'no packs' '
+	same multi-pack-index write --stdin-packs
 '
 
 stock -C base.git multi-pack-index write
@@ -179,6 +178,23 @@ test_expect_success 'an alternate has one of its own' '
 		--object-dir="$PWD/base.git/objects" write &&
 	stock -C base.git multi-pack-index verify &&
 	! test -e borrower.git/objects/pack/multi-pack-index
+'
+
+test_expect_success '--object-dir: a directory that is no alternate' '
+	repo_init elsewhere.git &&
+	for dir in "a:b" "c\"d\\e"
+	do
+		mkdir "$dir" && cp -R base.git/objects/pack "$dir" &&
+		rm -f "$dir"/pack/multi* &&
+		"$GIT" -C elsewhere.git multi-pack-index \
+			--object-dir="../$dir" write &&
+		"$GIT" -C elsewhere.git multi-pack-index \
+			--object-dir="../$dir" verify &&
+		test -f "$dir/pack/multi-pack-index" || return
+	done &&
+	! test -e elsewhere.git/objects/pack/multi-pack-index &&
+	test_expect_code 128 "$GIT" -C elsewhere.git multi-pack-index \
+		--object-dir=../nowhere write
 '
 
 test_expect_success 'what is damaged is left out, with a warning' '

@@ -127,6 +127,17 @@ test_expect_success 'compact without --incremental' '
 	same_answers one.git
 '
 
+test_expect_success 'version 1 of the format cannot be compacted' '
+	for options in "" --incremental
+	do
+		test_expect_code 128 "$GIT" -C one.git -c midx.version=1 \
+			multi-pack-index compact $options a b 2>err &&
+		echo "fatal: cannot perform MIDX compaction with v1 format" \
+			>expect &&
+		test_cmp expect err || return
+	done
+'
+
 test_expect_success 'a layer that the chain does not name' '
 	repo_of_packs apart.git &&
 	push_layer apart.git --bitmap &&
