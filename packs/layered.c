@@ -40,6 +40,16 @@ struct odb_midx *layered_base(const struct odb *odb,
 	return base;
 }
 
+bool layered_covers(const struct odb *odb, const struct odb_midx *top,
+		    const struct pack *pack)
+{
+	for (; top; top = top->base)
+		for (uint32_t i = 0; i < top->midx.pack_nr; i++)
+			if (pack_of(odb, top, i) == pack)
+				return true;
+	return false;
+}
+
 struct odb_midx *layered_lowest(struct odb_midx *top, uint64_t factor)
 {
 	uint64_t nr = top->midx.nr;

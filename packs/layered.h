@@ -39,6 +39,10 @@ void layered_spare(struct old_packs *old, const struct odb *odb,
 struct odb_midx *layered_base(const struct odb *odb,
 			      const struct named_packs *leaving);
 
+/* Whether a layer at or below `top` covers the pack. NULL: no. */
+bool layered_covers(const struct odb *odb, const struct odb_midx *top,
+		    const struct pack *pack);
+
 /*
  * The lowest of the layers that `top` is merged with; `top` itself if there is
  * none. A layer is merged if it has less than `factor` times the objects of all

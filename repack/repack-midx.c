@@ -135,6 +135,24 @@ static int merge_layers(struct midx_run *m, struct multi_pack_result *written,
 	return ret;
 }
 
+/* Kept packs that a layer covers stay there. */
+static int leave_out_kept(struct midx_run *m, const struct odb_midx *base)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; i < m->odb->pack_nr && !ret; i++) {
+		const struct pack *pack = m->odb->packs[i].pack;
+
+		if (pack->is_local &&
+		    (pack->is_kept ||
+		     named_packs_has(m->rq->keep_packs, pack)) &&
+		    !named_packs_has(&m->but, pack) &&
+		    !layered_covers(m->odb, base, pack))
+			ret = named_packs_add(&m->but, pack->name);
+	}
+	return ret;
+}
+
 /* Appends a layer, then merges layers if that is asked for. */
 static int append(struct midx_run *m, struct multi_pack_result *written,
 		  const struct multi_pack_options *o, struct error *err)
@@ -142,8 +160,13 @@ static int append(struct midx_run *m, struct multi_pack_result *written,
 	const struct multi_pack_layer_options layer = {
 		.base = layered_base(m->odb, &m->but),
 	};
-	int ret = multi_pack_append(written, m->odb, o, &layer, err);
+	int ret = 0;
 
+	if (m->rq->leave_kept && !o->bitmap &&
+	    leave_out_kept(m, layer.base) < 0)
+		return error_nomem(err);
+	if (has_packs(m))
+		ret = multi_pack_append(written, m->odb, o, &layer, err);
 	if (ret)
 		return ret < 0 ? ret : 0;
 	return m->rq->split_factor ? merge_layers(m, written, o, err) : 0;
@@ -172,7 +195,10 @@ static int add_leaving(struct midx_run *m)
 	return m->rq->leaving ? old_packs_names(&m->but, m->rq->leaving) : 0;
 }
 
-/* Tries without cruft packs first, unless they must be covered. */
+/*
+ * Tries without cruft packs first, unless they must be covered. If alternates
+ * have some of the objects, no bitmap index is written.
+ */
 static int write_with_bitmap(struct midx_run *m,
 			     struct multi_pack_result *written,
 			     struct error *err)
@@ -186,9 +212,16 @@ static int write_with_bitmap(struct midx_run *m,
 			return error_nomem(err);
 		ret = write_once(m, written, true, err);
 	}
-	if (ret < 0 && ret != ERR_NOMEM && !written->outdated &&
-	    m->rq->bitmap_is_default)
+	if (ret == ERR_MISSING && written->not_closed && m->odb->dir_nr > 1) {
 		ret = write_once(m, written, false, err);
+		if (!m->rq->bitmap_is_default)
+			error_set(&written->warning, ERR_INVALID,
+				  "disabling bitmap writing, as some objects "
+				  "are not being packed");
+	} else if (ret < 0 && ret != ERR_NOMEM && !written->outdated &&
+		   m->rq->bitmap_is_default) {
+		ret = write_once(m, written, false, err);
+	}
 	return ret;
 }
 

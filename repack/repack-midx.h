@@ -40,6 +40,12 @@ struct repack_midx_request {
 	bool must_contain_cruft;
 	bool layers; /* write a layer of packs that no layer covers */
 	/*
+	 * With `layers`: leave kept packs out of a new layer, unless the bitmap
+	 * index needs them. `keep_packs` lists more packs that are kept.
+	 */
+	bool leave_kept;
+	const struct named_packs *keep_packs; /* NULL: none */
+	/*
 	 * With `layers`: merge layers afterwards by this factor. 0: do not
 	 * merge.
 	 */
@@ -47,12 +53,13 @@ struct repack_midx_request {
 };
 
 /*
- * Write the multi-pack-index of a new snapshot of the repository. If packs of
- * the snapshot are removed meanwhile, start again with a newer snapshot. Store
- * pack and bitmap counts and a warning in *result. With a bitmap index, the
- * bitmap indexes of single packs are removed, as stock Git does, because no
- * reader would use them. Without packs nothing is written. Returns 0 or a
- * negative error code.
+ * Write the multi-pack-index of a new snapshot of the repository. If there are
+ * alternates and the packs are not closed under reachability, no bitmap index
+ * is written, and a warning says so. If packs of the snapshot are removed
+ * meanwhile, start again with a newer snapshot. Store pack and bitmap counts
+ * and a warning in *result. With a bitmap index, the bitmap indexes of single
+ * packs are removed, as stock Git does, because no reader would use them.
+ * Without packs nothing is written. Returns 0 or a negative error code.
  */
 int repack_midx_write(struct repack_result *result,
 		      const struct repack_midx_request *request,

@@ -368,6 +368,8 @@ static int write_midx(struct run *r, struct error *err)
 		.bitmap_is_default = o->bitmap_is_default,
 		.must_contain_cruft = o->midx_must_contain_cruft,
 		.layers = o->midx_layers,
+		.leave_kept = o->geometric && !o->pack_kept_objects,
+		.keep_packs = o->keep_packs,
 		.split_factor = o->geometric ? o->midx_split_factor : 0,
 	};
 

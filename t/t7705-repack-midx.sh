@@ -30,6 +30,25 @@ midx_is_right () {
 	test_must_be_empty err
 }
 
+test_expect_success 'an alternate has some of the objects: no bitmap index' '
+	stock clone -q --bare --no-local packs.git whole.git &&
+	stock clone -q --bare --shared whole.git part.git &&
+	repo_add_commit part.git &&
+	stock -C part.git repack -d -l -q &&
+	echo "warning: disabling bitmap writing, as some objects are not being" \
+		"packed" >expect &&
+	for options in "--geometric=2 -d" "-a -d" "-d" \
+		"--geometric=2 -d --write-midx=incremental"
+	do
+		rm -rf r.git && cp -R part.git r.git &&
+		"$GIT" -C r.git repack -q -l -m -b $options 2>err &&
+		test_cmp expect err &&
+		test_must_fail midx_bitmap r.git &&
+		stock -C r.git fsck &&
+		"$GIT" -C r.git multi-pack-index verify || return
+	done
+'
+
 for how in "-d" "-a -d" "-A -d" "--cruft -d" "-k -a -d" "--geometric=2 -d" \
 	"--geometric=3" "-a" ""
 do

@@ -206,4 +206,34 @@ test_expect_success 'both kinds of multi-pack-indexes at once' '
 	is_fresh server.git
 '
 
+# layer_packs <dir>: the packs that layers name
+layer_packs () {
+	cat "$1"/objects/pack/multi-pack-index.d/*.midx |
+	grep -a -o "pack-[0-9a-f]*\.idx" | LC_ALL=C sort
+}
+
+test_expect_success 'a kept pack gets into no layer without a bitmap index' '
+	repo_of_packs kept.git &&
+	rm -f kept.git/objects/pack/multi-pack-index* &&
+	kept=$(ls kept.git/objects/pack/*.idx | head -n 1) &&
+	>${kept%idx}keep &&
+	for options in "" --keep-pack=${kept##*/}
+	do
+		rm -rf k.git && cp -R kept.git k.git &&
+		test -z "$options" || rm k.git/objects/pack/*.keep &&
+		"$GIT" -C k.git repack -d -q --geometric=2 \
+			--write-midx=incremental $(echo $options |
+			sed s/idx$/pack/) &&
+		layer_packs k.git >covered &&
+		! grep ${kept##*/} covered &&
+		"$GIT" -C k.git multi-pack-index verify &&
+		stock -C k.git fsck || return
+	done &&
+	repack_layers k.git && layer_packs k.git >covered &&
+	grep ${kept##*/} covered &&
+	rm -f k.git/objects/pack/*.keep && >k.git/${kept#*/}.keep &&
+	"$GIT" -C k.git repack -d -q --geometric=2 --write-midx=incremental &&
+	layer_packs k.git >again && test_cmp covered again
+'
+
 test_done
