@@ -197,6 +197,8 @@ int pack_bitmap_answer(struct pack_bitmap_answer *answer, struct walk *w,
 		.result = PACK_BITMAP_RESULT_INIT,
 		.reason = ERROR_INIT,
 	};
+	if (ask->threads)
+		w->history.threads = ask->threads;
 	if (!w->history.meter.out)
 		history_poll(&w->history, ask->progress);
 	ret = by_bitmap(answer, w, ask, err);

@@ -39,7 +39,7 @@ struct pack_bitmap_ask {
 	bool inexact;     /* exclude only objects of the haves that are easily
 			   * found: for an index see pack_bitmap_query(); a walk
 			   * excludes commits and the boundary's trees */
-	unsigned threads; /* 0: one per processor */
+	unsigned threads; /* 0: those of the walk's history */
 	const struct progress_out *progress; /* may be NULL */
 };
 

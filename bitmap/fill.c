@@ -492,6 +492,7 @@ static int fill_walked(struct bitmap_side *f, struct error *err)
 	struct history *h = &f->fill->w->history;
 	const struct filter *filter = f->fill->filter;
 	struct newobj_options options = {
+		.threads = h->threads,
 		.union_only = true,
 		.trees_only = filter && !filter_takes_type(filter, OBJ_BLOB),
 	};

@@ -204,6 +204,7 @@ static int verify_graph(struct object_dir_call *call)
 	const struct commit_graph_verify_options o = {
 		.dir_nr = call->dir_nr,
 		.shallow = c->shallow,
+		.threads = repo_threads(call->store.repo),
 		.complain = object_dir_print_line,
 		.progress = call->progress,
 	};

@@ -173,6 +173,7 @@ static void check_commit_graphs(struct fsck_run *r)
 	for (size_t i = 0; wanted && i < r->s.odb->dir_nr; i++) {
 		const struct commit_graph_verify_options o = {
 			.dir_nr = i,
+			.threads = repo_threads(r->s.repo),
 			.complain = print_line,
 		};
 		int ret = commit_graph_verify_dir(r->s.odb, &o, &why);

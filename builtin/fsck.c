@@ -245,6 +245,7 @@ static int run(struct fsck_run *r, const char **names, int name_nr)
 	if (ret < 0)
 		return ret;
 	fsck_scan_init(&r->scan);
+	r->scan.threads = repo_threads(r->s.repo);
 	trace_region_enter(trace, "fsck", "refs");
 	if (r->a.references)
 		fsck_check_refs(r);

@@ -9,6 +9,7 @@
 #include "builtin/pack-args.h"
 #include "builtin/stderr-progress.h"
 #include "sys/io.h"
+#include "sys/thread.h"
 
 #define MIN_PACK_SIZE ((uint64_t)1 << 20)
 
@@ -63,6 +64,9 @@ void pack_args_apply(struct newpack_options *options,
 	override(&make->window, args->window, 0, PACKING_MAX_WINDOW);
 	override(&make->depth, args->depth, 0, PACKING_MAX_DEPTH);
 	override(&make->threads, args->threads, 1, PACKING_MAX_THREADS);
+	/* Otherwise 0 would mean the configured number again. */
+	if (!args->threads)
+		make->threads = sys_cpu_nr();
 	apply_grouping(&make->grouping, args);
 	if (args->window_memory != PACK_ARGS_UNSET)
 		make->window_memory = args->window_memory;

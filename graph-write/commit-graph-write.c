@@ -298,6 +298,7 @@ static int compute_filters(struct writing *w)
 {
 	struct changed_paths_options o = {
 		.max_new = w->o->max_new_filters,
+		.threads = repo_threads(w->commits.walk.odb->repo),
 		.old = w->o->changed_paths_version ? w->graph : NULL,
 		.progress = w->o->progress,
 	};

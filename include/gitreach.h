@@ -239,7 +239,8 @@ enum gitreach_query_option {
 	 */
 	GITREACH_INEXACT = 4,
 	/*
-	 * maximum number of threads; 0, the default: the number of processors
+	 * maximum number of threads; 0, the default: pack.threads if
+	 * configured, otherwise the number of processors
 	 */
 	GITREACH_THREADS = 5
 };

@@ -353,6 +353,8 @@ static int run_one(gitreach_set *set, const gitreach_query *q,
 
 	if (ret < 0)
 		return ret;
+	if (q->threads)
+		r.walk.history.threads = q->threads;
 	ret = run_in(&r, filter, strategy, err);
 	if (!ret) {
 		explain(set, &r.answer, sys_clock_ns() - start);

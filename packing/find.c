@@ -572,6 +572,8 @@ int found_open(struct found *found, const struct odb *odb,
 			request->shallow_nr, err);
 	if (ret < 0)
 		return ret;
+	if (options->threads)
+		found->walk.history.threads = options->threads;
 	history_poll(&found->walk.history, options->progress);
 	ret = find_by_preparation(&g, err);
 	if (!ret)

@@ -394,3 +394,14 @@ int repo_check_precious(const struct repo *repo, const char *what,
 				   "cannot %s in a precious-objects repo", what)
 		       : 0;
 }
+
+#define THREADS_MAX 1024
+
+unsigned repo_threads(const struct repo *repo)
+{
+	uint64_t threads = 0;
+
+	if (config_u64(&repo->config, "pack.threads", &threads, NULL) < 0)
+		return 0;
+	return threads < THREADS_MAX ? (unsigned)threads : THREADS_MAX;
+}

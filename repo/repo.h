@@ -182,6 +182,12 @@ int repo_fsync_method(const struct repo *repo,
 		      enum sys_fsync_method *method, struct error *err);
 
 /*
+ * Returns pack.threads, the number of threads for work on this repository. 0:
+ * one per processor; an invalid value counts as 0.
+ */
+unsigned repo_threads(const struct repo *repo);
+
+/*
  * Parses a value of core.sharedRepository or of `git init --shared`. *share is
  * for sys/share.h; 0 means that the umask decides. `value` NULL is a key
  * without value. `name` is the key in messages. Returns 0, or ERR_INVALID with

@@ -182,7 +182,7 @@ static int add_uninteresting(struct enumerate *e,
 			     const struct revwalk_result *revs)
 {
 	const struct tree_closure_options options = {
-		.threads = e->options->threads,
+		.threads = e->w->history.threads,
 	};
 	struct walk_items ignored = {0};
 	int ret = e->options->use_tree_changes ? find_changes(e, revs) : 1;
@@ -244,7 +244,7 @@ static int emit_lists(struct enumerate *e, struct error *err)
 {
 	struct walk_result *result = e->result;
 	struct newobj_options options = {
-		.threads = e->options->threads,
+		.threads = e->w->history.threads,
 		.memory_limit = e->options->memory_limit,
 		.progress = e->options->progress,
 		.union_only = !e->options->keep_lists,
@@ -278,7 +278,7 @@ static bool is_set_enough(const struct enumerate *e)
 static int emit_set(struct enumerate *e, struct error *err)
 {
 	const struct tree_closure_options options = {
-		.threads = e->options->threads,
+		.threads = e->w->history.threads,
 		.progress = e->options->progress,
 		.trees_only = !takes_type(e, OBJ_BLOB),
 	};
@@ -405,7 +405,8 @@ int walk_enumerate_commits(struct walk_result *result, struct walk *w,
 	};
 	int ret;
 
-	w->history.threads = options->threads;
+	if (options->threads)
+		w->history.threads = options->threads;
 	if (!options->objects)
 		return 0;
 	if (treewalk_init(&e.tree, &w->space, w->reader) < 0)
@@ -431,7 +432,8 @@ int walk_enumerate(struct walk_result *result, struct walk *w,
 	};
 	int ret;
 
-	w->history.threads = options->threads;
+	if (options->threads)
+		w->history.threads = options->threads;
 	ret = revwalk_run(&result->revs, &w->history, &tips,
 			  options->exact_commits, err);
 	return ret < 0 ? ret

@@ -52,8 +52,9 @@ struct history {
 	uint32_t *by_graph; /* owned: graph_pos -> commit_nr + 1; NULL while few
 			       graph_pos are known */
 	struct commit_ahead *ahead; /* owned; NULL: none */
-	unsigned threads; /* threads that decode ahead; 0, the default: as many
-			     as processors */
+	/* threads of this and of all walks over the history; 0: as many as
+	   processors. walk_open() sets pack.threads */
+	unsigned threads;
 	struct progress_out poll; /* see history_poll() */
 	struct progress meter;    /* counts commits parsed; never drawn */
 	/*

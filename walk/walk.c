@@ -41,6 +41,8 @@ int walk_open(struct walk *w, const struct odb *odb, const struct oid *shallow,
 				   w->shallow.nr ? &w->shallow : NULL, err);
 	if (ret < 0)
 		walk_close(w);
+	else
+		w->history.threads = repo_threads(odb->repo);
 	return ret;
 }
 

@@ -33,7 +33,8 @@ struct walk {
 
 /*
  * Opens a walk. `shallow` has ids of commits to treat as having no parents, in
- * addition to those of the repository's own shallow file. Returns 0 or a
+ * addition to those of the repository's own shallow file. w->history.threads is
+ * pack.threads; an invalid value counts as 0. Returns 0 or a
  * negative error code; on failure *w is released.
  */
 int walk_open(struct walk *w, const struct odb *odb, const struct oid *shallow,
@@ -146,7 +147,7 @@ struct walk_options {
 	 */
 	const struct filter *filter;
 	bool filter_wants;
-	unsigned threads;      /* 0: as many as processors */
+	unsigned threads;      /* 0: those of the walk's history */
 	uint64_t memory_limit; /* with keep_lists: memory_limit of newobj.h */
 	const struct progress_out *progress; /* NULL: none */
 };
