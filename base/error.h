@@ -34,8 +34,8 @@ struct error {
 	int sys_errno;               /* errno for ERR_IO, else 0 */
 	char msg[ERROR_MESSAGE_MAX]; /* NUL-terminated, without a final
 				      * newline. One line, except the advice
-				      * for locked references
-				      * (PACKED_REWRITE_LOCK_ADVICE). */
+				      * for a lock that is held
+				      * (sys_lockfile_describe()). */
 };
 
 #define ERROR_INIT                                                             \

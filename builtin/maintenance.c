@@ -352,7 +352,9 @@ static int run_once(struct run *r)
 {
 	struct sys_tempfile lock = SYS_TEMPFILE_INIT;
 	char *path = repo_object_path(r->m.repo, "maintenance.lock");
-	int ret = path ? sys_lockfile_create(&lock, path, 0, r->m.err)
+	int ret = path ? sys_lockfile_create_mode(&lock, path,
+						  0666 | r->m.repo->share, 0,
+						  r->m.err)
 		       : error_nomem(r->m.err);
 
 	if (r->background)

@@ -69,7 +69,8 @@ static int take_locks(struct writing *w)
 			  : error_nomem(w->err);
 
 	if (!ret && !w->no_chain_file)
-		ret = multi_pack_lock(&w->lock, w->dir.data, w->err);
+		ret = multi_pack_lock(&w->lock, w->dir.data,
+				      w->odb->repo->share, w->err);
 	if (!ret && !w->no_chain_file)
 		ret = sys_lockfile_create_mode(&w->chain_lock, path,
 					       CHAIN_MODE | w->odb->repo->share,

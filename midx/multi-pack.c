@@ -182,7 +182,8 @@ static int install(struct writing *w)
 				    &method, w->err);
 
 	if (!ret)
-		ret = multi_pack_lock(&lock, w->dir.data, w->err);
+		ret = multi_pack_lock(&lock, w->dir.data, w->odb->repo->share,
+				      w->err);
 	if (!ret)
 		ret = check(w);
 	if (!ret)

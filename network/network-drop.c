@@ -84,6 +84,7 @@ static int open_all(struct drop *d, const struct newpack_options *options)
 	if (!d->dir || !d->base)
 		return error_nomem(d->err);
 	ret = old_packs_list(&d->old, d->dir, d->err);
+	d->old.share = d->repo->share;
 	if (!ret)
 		ret = odb_open_whole(&d->odb, d->repo, d->err);
 	if (ret < 0)

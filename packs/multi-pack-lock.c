@@ -10,14 +10,15 @@
 
 #define TIMEOUT_MS 1000
 
-int multi_pack_lock(struct sys_tempfile *lock, const char *dir,
+int multi_pack_lock(struct sys_tempfile *lock, const char *dir, unsigned share,
 		    struct error *err)
 {
 	struct buf path = BUF_INIT;
 	int ret = buf_printf(&path, "%s/multi-pack-index.lock", dir) < 0
 			  ? error_nomem(err)
-			  : sys_lockfile_create(lock, path.data, TIMEOUT_MS,
-						err);
+			  : sys_lockfile_create_mode(lock, path.data,
+						     0666 | share, TIMEOUT_MS,
+						     err);
 
 	buf_release(&path);
 	return ret;

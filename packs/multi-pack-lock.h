@@ -25,10 +25,11 @@
  * as for packed-refs. Stock Git does not wait and has no key for the timeout.
  * Most operations hold the lock for milliseconds. Adding to a chain holds it
  * while a bitmap index is made, and is not waited for. Release the lock with
- * sys_tempfile_abort(). Returns 0, ERR_DENIED ("Unable to create '<lock>': File
- * exists."), ERR_IO or ERR_NOMEM.
+ * sys_tempfile_abort(). `share` is that of the repository (sys/share.h).
+ * Returns 0, ERR_DENIED ("Unable to create '<lock>': File exists."), ERR_IO or
+ * ERR_NOMEM.
  */
-int multi_pack_lock(struct sys_tempfile *lock, const char *dir,
+int multi_pack_lock(struct sys_tempfile *lock, const char *dir, unsigned share,
 		    struct error *err);
 
 /*

@@ -267,14 +267,14 @@ static int has_any(const char *dir)
 }
 
 int multi_pack_remove_naming(const char *dir, const struct named_packs *names,
-			     struct error *err)
+			     unsigned share, struct error *err)
 {
 	struct sys_tempfile lock = SYS_TEMPFILE_INIT;
 	int ret = has_any(dir);
 
 	if (ret <= 0)
 		return ret < 0 ? error_nomem(err) : 0;
-	ret = multi_pack_lock(&lock, dir, err);
+	ret = multi_pack_lock(&lock, dir, share, err);
 	if (!ret)
 		ret = remove_naming(dir, names, err);
 	sys_tempfile_abort(&lock);

@@ -50,6 +50,6 @@ int multi_pack_remove_layers(const char *dir, const struct odb_midx *top,
  * holds the lock.
  */
 int multi_pack_remove_naming(const char *dir, const struct named_packs *names,
-			     struct error *err);
+			     unsigned share, struct error *err);
 
 #endif

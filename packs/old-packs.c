@@ -226,7 +226,8 @@ int old_packs_remove(struct old_packs *old, struct error *err)
 	struct named_packs names = NAMED_PACKS_INIT;
 	int ret = old_packs_names(&names, old) < 0
 			  ? error_nomem(err)
-			  : multi_pack_remove_naming(old->dir, &names, err);
+			  : multi_pack_remove_naming(old->dir, &names,
+						     old->share, err);
 
 	named_packs_release(&names);
 

@@ -26,6 +26,11 @@ struct old_packs {
 	struct old_pack *packs; /* owned: those without .keep, newest first */
 	size_t nr, alloc;
 	char *dir; /* owned */
+	/*
+	 * The share of lock files (sys/share.h). Listing sets it to 0; the
+	 * caller may set it afterwards.
+	 */
+	unsigned share;
 };
 
 /*

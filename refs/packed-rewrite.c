@@ -32,9 +32,6 @@ static int lock_file(struct packed_rewrite *rw, const struct repo *repo,
 		ret = sys_lockfile_create_mode(
 			&rw->lock, path, 0666 | repo->share, timeout_ms, err);
 	free(path);
-	if (ret == ERR_DENIED && err)
-		error_set(err, ERR_DENIED, "%s%s", err->msg,
-			  PACKED_REWRITE_LOCK_ADVICE);
 	return ret;
 }
 

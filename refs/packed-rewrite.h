@@ -27,14 +27,6 @@
 #include "repo/repo.h"
 #include "sys/tempfile.h"
 
-/*
- * Text appended to the message that a lock on refs is held. Git 2.55 has the
- * same text. The message has three lines, and the second is empty.
- */
-#define PACKED_REWRITE_LOCK_ADVICE                                             \
-	"\n\nAnother git process seems to be running in this repository, or "  \
-	"the lock file may be stale"
-
 struct packed_rewrite {
 	const struct repo *repo; /* borrowed */
 	struct packed_refs old;  /* the file, read under the lock */

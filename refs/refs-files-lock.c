@@ -37,8 +37,7 @@ static int reject_lock(struct ref_transaction *tx, struct ref_item *item,
 
 	return ref_update_reject(
 		tx, item->update, held ? REF_LOCKED : REF_FAILED, err,
-		"cannot lock ref '%s': %s%s", item->update->name, why->msg,
-		held ? PACKED_REWRITE_LOCK_ADVICE : "");
+		"cannot lock ref '%s': %s", item->update->name, why->msg);
 }
 
 /* Creates the directory of tx->path, the path of a lock file. */

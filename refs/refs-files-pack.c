@@ -143,7 +143,8 @@ static int prune_one(struct packer *p, const struct refs_loose *packed,
 		ret = error_nomem(err);
 		goto out;
 	}
-	if (sys_lockfile_create(&lock, path.data, 0, NULL) < 0)
+	if (sys_lockfile_create_mode(&lock, path.data, 0666 | p->repo->share, 0,
+				     NULL) < 0)
 		goto out;
 	buf_set_len(&path, len);
 	path.data[len] = '\0';

@@ -11,8 +11,10 @@ static int compact(const char *dir,
 	int ret = if_needed ? reftable_compact_auto(dir, options, err)
 			    : reftable_compact_all(dir, options, err);
 
-	if (ret == ERR_DENIED)
-		error_set(err, ret, "unable to compact stack: data is locked");
+	if (ret == ERR_DENIED && err)
+		error_set(err, ret,
+			  "unable to compact stack: data is locked\n\n%s",
+			  err->msg);
 	return ret;
 }
 

@@ -43,9 +43,10 @@ static int lock_stack(struct ref_transaction *tx,
 	if (ret < 0) {
 		top->append.dir = NULL;
 		top_free(top);
-		return ret == ERR_DENIED
-			       ? error_set(err, ret, "cannot lock references")
-			       : ret;
+		if (ret == ERR_DENIED && err)
+			error_set(err, ret, "cannot lock references\n\n%s",
+				  err->msg);
+		return ret;
 	}
 	*out = t->tops[t->nr++] = top;
 	return 0;

@@ -122,6 +122,7 @@ static int open_all(struct run *r, struct error *err)
 	ret = sys_mkdir_shared(r->dir, r->repo->share, err);
 	if (!ret)
 		ret = old_packs_list(&r->old, r->dir, err);
+	r->old.share = r->repo->share;
 	if (!ret)
 		ret = refs_open(&r->refs, r->repo, err);
 	if (!ret && (!r->options->geometric || r->options->delta_islands))

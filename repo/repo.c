@@ -9,6 +9,7 @@
 #include "config/config-internal.h"
 #include "repo/repo-internal.h"
 #include "sys/io.h"
+#include "sys/share.h"
 
 /*
  * Takes the repository that the user named. Returns 0 or a negative error code.
@@ -299,6 +300,16 @@ static int find_promisor(void *ctx, const struct config_entry *entry)
 	       config_parse_bool(entry->value) > 0;
 }
 
+static int load_lockfile_pid(struct repo *repo, struct error *err)
+{
+	bool wanted = false;
+	int ret = config_bool(&repo->config, "core.lockfilepid", &wanted, err);
+
+	if (wanted)
+		repo->share |= SYS_SHARE_PID;
+	return ret < 0 ? ret : 0;
+}
+
 /* Fills in all fields of the repository. */
 static int fill_repo(struct repo *repo, const struct repo_place *place,
 		     struct error *err)
@@ -314,6 +325,8 @@ static int fill_repo(struct repo *repo, const struct repo_place *place,
 		repo->has_promisor = true;
 	if (!ret)
 		ret = repo_share_load(&repo->share, &repo->config, err);
+	if (!ret)
+		ret = load_lockfile_pid(repo, err);
 	if (!ret)
 		ret = choose_worktree(repo, place, &own, err);
 	config_release(&own);

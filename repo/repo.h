@@ -58,7 +58,8 @@ struct repo {
 	unsigned format_version; /* core.repositoryformatversion */
 	bool has_promisor;       /* a partial clone: extensions.partialClone or
 				    remote.<name>.promisor is set */
-	unsigned share; /* core.sharedRepository: sys/share.h; 0: none */
+	unsigned share;          /* core.sharedRepository and core.lockfilePid:
+				    sys/share.h; 0: neither */
 	struct config config;
 	struct trace *trace; /* borrowed; set by the caller after opening; NULL:
 				no tracing */

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads and changes the file "shallow". */
-#include <errno.h>
 #include <stdlib.h>
 
 #include "base/buf.h"
 #include "object/oidmap.h"
 #include "repo/shallow.h"
 #include "sys/io.h"
+#include "sys/lockfile.h"
 #include "sys/map.h"
-#include "sys/tempfile.h"
 
 static int parse(const char *path, const struct buf *text, enum hash_algo algo,
 		 int (*fn)(void *ctx, const struct oid *oid), void *ctx,
@@ -89,19 +88,6 @@ static int list_with(struct listing *l, const struct repo *repo,
 	return ret == ERR_NOMEM ? error_nomem(err) : ret;
 }
 
-static int lock_file(struct sys_tempfile *lock, const char *path, unsigned mode,
-		     struct error *err)
-{
-	struct error own = ERROR_INIT;
-	int ret = sys_tempfile_create_exact(lock, path, mode, &own);
-
-	if (ret < 0 && own.sys_errno == EEXIST)
-		ret = error_recode(&own, ERR_DENIED);
-	if (ret < 0 && err)
-		*err = own;
-	return ret;
-}
-
 int repo_shallow_add(const struct repo *repo, const struct oid *oids, size_t nr,
 		     struct error *err)
 {
@@ -112,7 +98,8 @@ int repo_shallow_add(const struct repo *repo, const struct oid *oids, size_t nr,
 	int ret = path && lock_path ? 0 : error_nomem(err);
 
 	if (!ret)
-		ret = lock_file(&lock, lock_path, 0666 | repo->share, err);
+		ret = sys_lockfile_create_mode(&lock, lock_path,
+					       0666 | repo->share, 0, err);
 	if (!ret)
 		ret = list_with(&l, repo, oids, nr, err);
 	if (!ret)
@@ -175,7 +162,8 @@ int repo_shallow_retain(const struct repo *repo,
 	if (!ret)
 		ret = repo_shallow_each(repo, list_kept, &r, err);
 	if (!ret && r.has_others)
-		ret = lock_file(&lock, lock_path, 0666 | repo->share, err);
+		ret = sys_lockfile_create_mode(&lock, lock_path,
+					       0666 | repo->share, 0, err);
 	if (!ret && r.has_others)
 		ret = retain(repo, &r, &lock, path, err);
 	sys_tempfile_abort(&lock);

@@ -2,12 +2,22 @@
 /*
  * Lock files, named "<path>.lock". The process that creates the lock file may
  * change <path>: it renames the lock file to <path>, or removes <path>.
+ *
+ * If core.lockfilePid is true, a PID file is beside each lock file while the
+ * lock is held. It names the process that holds the lock:
+ *
+ *	refs/heads/main.lock       the lock file
+ *	refs/heads/main~pid.lock   "pid <decimal number> LF"
+ *
+ * If the process is killed, both files stay. Nothing in the PID file names the
+ * host, and the number may have been given to another process since.
  */
 #ifndef SYS_LOCKFILE_H
 #define SYS_LOCKFILE_H
 
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "sys/tempfile.h"
 
@@ -17,18 +27,47 @@
  * in growing intervals. 0 means one try; a negative value means no limit.
  *
  * Returns 0 with *lock open for writing. Otherwise *lock is inactive. Returns
- * ERR_DENIED if the lock is held ("Unable to create '<path>': File exists."),
- * or ERR_IO for another reason (err->sys_errno).
+ * ERR_DENIED if the lock is held, or ERR_IO for another reason
+ * (err->sys_errno). The message of ERR_DENIED is "Unable to create '<path>':
+ * File exists.", an empty line, and the text of sys_lockfile_describe().
  */
 int sys_lockfile_create(struct sys_tempfile *lock, const char *path,
 			int64_t timeout_ms, struct error *err);
 
 /*
  * Works like sys_lockfile_create() with `mode` minus the umask instead of 0666.
- * The mode may contain a share (sys/share.h).
+ * The mode may contain a share (sys/share.h). With SYS_SHARE_PID a PID file is
+ * written too. It is removed together with the lock file, or before the lock
+ * file is renamed. If the PID file cannot be written, there is none.
  */
 int sys_lockfile_create_mode(struct sys_tempfile *lock, const char *path,
 			     unsigned mode, int64_t timeout_ms,
 			     struct error *err);
+
+/* The process that a PID file names. */
+enum sys_lockfile_holder {
+	SYS_LOCKFILE_UNKNOWN, /* there is no valid PID file */
+	SYS_LOCKFILE_RUNNING, /* a process of this host has that number */
+	SYS_LOCKFILE_GONE,    /* no process of this host has that number */
+};
+
+/*
+ * Reads the PID file of the lock file `path`. *pid is 0 if the result is
+ * SYS_LOCKFILE_UNKNOWN.
+ */
+enum sys_lockfile_holder sys_lockfile_holder(long *pid, const char *path);
+
+/*
+ * Appends advice for the user about the lock file `path`, which is held: the
+ * process that took the lock if it is known, and whether it still runs. One or
+ * two lines, without a final newline. Returns 0 or ERR_NOMEM.
+ */
+int sys_lockfile_describe(struct buf *out, const char *path);
+
+/*
+ * Removes a lock file and its PID file, which some other process left. Returns
+ * 0, also if neither exists, or a negative error code.
+ */
+int sys_lockfile_remove(const char *path, struct error *err);
 
 #endif

@@ -8,8 +8,8 @@
  * made by SYS_SHARE() or SYS_SHARE_EXACT(). The share is ORed into the mode, as
  * in `0444 | repo->share`. The share then changes the mode that the umask left:
  *
- *     bit 31..22   21      20 .. 12            11 .. 0
- *         unused   exact   bits of the share   mode
+ *     bit 31..23   22    21      20 .. 12            11 .. 0
+ *         unused   PID   exact   bits of the share   mode
  *
  *   SYS_SHARE(0660)        these bits are set, besides what the umask leaves
  *   SYS_SHARE_EXACT(0640)  the file has these bits and no others
@@ -18,6 +18,9 @@
  * and files that their owner may execute, get an x for each r. Directories that
  * the group may use get g+s, so that new files have the same group. Zero means
  * no share.
+ *
+ * The bit SYS_SHARE_PID has a meaning for lock files only: a file beside the
+ * lock file names the process that holds it (sys/lockfile.h).
  */
 #ifndef SYS_SHARE_H
 #define SYS_SHARE_H
@@ -28,6 +31,8 @@
 
 #define SYS_SHARE(bits) ((unsigned)(bits) << 12)
 #define SYS_SHARE_EXACT(bits) (SYS_SHARE(bits) | 1U << 21)
+
+#define SYS_SHARE_PID (1U << 22)
 
 /* Returns the bits of a share. */
 #define SYS_SHARE_BITS(share) ((share) >> 12 & 0777U)

@@ -35,6 +35,14 @@ static int random_name(char *path, struct error *err)
 	return 0;
 }
 
+static void remove_companion(struct sys_tempfile *tf)
+{
+	if (tf->companion)
+		sys_tempfile_abort(tf->companion);
+	free(tf->companion);
+	tf->companion = NULL;
+}
+
 /* Releases a tempfile without touching the file. */
 static void forget(struct sys_tempfile *tf)
 {
@@ -270,6 +278,7 @@ int sys_tempfile_commit(struct sys_tempfile *tf, const char *path,
 {
 	int ret = sys_tempfile_finish(tf, method, err);
 
+	remove_companion(tf);
 	if (!ret)
 		ret = put_in_place(tf, path, err);
 	if (ret < 0) {
@@ -288,6 +297,7 @@ void sys_tempfile_abort(struct sys_tempfile *tf)
 		return;
 	if (tf->fd >= 0)
 		close(tf->fd);
+	remove_companion(tf);
 	sys_cleanup_begin(&section);
 	unlink(tf->path);
 	sys_cleanup_drop(tf->cleanup);

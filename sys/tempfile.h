@@ -32,11 +32,16 @@ struct sys_tempfile {
 	int fd;                      /* -1 if closed */
 	char *path;                  /* owned; NULL if inactive */
 	struct sys_cleanup *cleanup; /* owned; NULL if signals are not caught */
+	/*
+	 * Owned; NULL if there is none. A second file, which is removed before
+	 * this one is renamed or removed.
+	 */
+	struct sys_tempfile *companion;
 };
 
 #define SYS_TEMPFILE_INIT                                                      \
 	{                                                                      \
-		-1, NULL, NULL                                                 \
+		-1, NULL, NULL, NULL                                           \
 	}
 
 /*

@@ -30,12 +30,12 @@ static void test_lock(void **state)
 	(void)state;
 	tmprepo_init(&t, HASH_SHA1);
 	buf_printf(&path, "%s/multi-pack-index.lock", t.dir);
-	assert_int_equal(multi_pack_lock(&lock, t.dir, NULL), 0);
+	assert_int_equal(multi_pack_lock(&lock, t.dir, 0, NULL), 0);
 	assert_true(sys_exists(path.data));
-	assert_int_equal(multi_pack_lock(&second, t.dir, &err), ERR_DENIED);
+	assert_int_equal(multi_pack_lock(&second, t.dir, 0, &err), ERR_DENIED);
 	assert_non_null(strstr(err.msg, path.data));
 	assert_int_equal(pthread_create(&thread, NULL, let_go, &lock), 0);
-	assert_int_equal(multi_pack_lock(&second, t.dir, NULL), 0);
+	assert_int_equal(multi_pack_lock(&second, t.dir, 0, NULL), 0);
 	pthread_join(thread, NULL);
 	sys_tempfile_abort(&second);
 	assert_false(sys_exists(path.data));

@@ -106,19 +106,19 @@ static void test_naming(void **state)
 			  file.len);
 	assert_int_equal(named_packs_add(&other, "pack-d"), 0);
 	assert_int_equal(named_packs_add(&some, "pack-b"), 0);
-	assert_int_equal(multi_pack_remove_naming(dir, &other, NULL), 0);
+	assert_int_equal(multi_pack_remove_naming(dir, &other, 0, NULL), 0);
 	assert_int_equal(layer_nr(&m), 1);
-	assert_int_equal(multi_pack_remove_naming(dir, &some, NULL), 0);
+	assert_int_equal(multi_pack_remove_naming(dir, &some, 0, NULL), 0);
 	/* The single file stays: it does not name that pack. */
 	assert_int_equal(layer_nr(&m), 1);
 	assert_false(has_layer(&m, 0, "midx"));
 	assert_int_equal(named_packs_add(&some, "pack-a"), 0);
 	tmprepo_write(&m.t, "objects/pack/multi-pack-index.lock", "");
-	assert_int_equal(multi_pack_remove_naming(dir, &some, NULL),
+	assert_int_equal(multi_pack_remove_naming(dir, &some, 0, NULL),
 			 ERR_DENIED);
 	assert_int_equal(layer_nr(&m), 1);
 	tmprepo_remove(&m.t, "objects/pack/multi-pack-index.lock");
-	assert_int_equal(multi_pack_remove_naming(dir, &some, NULL), 0);
+	assert_int_equal(multi_pack_remove_naming(dir, &some, 0, NULL), 0);
 	assert_int_equal(layer_nr(&m), 0);
 	named_packs_release(&other);
 	named_packs_release(&some);
