@@ -489,6 +489,38 @@ char *sys_realpath(const char *path, struct error *err)
 	return real;
 }
 
+/* Returns whether the last component of a path is "..", or there is none. */
+static bool ends_upward(const char *path, const char *slash)
+{
+	const char *last = slash ? slash + 1 : path;
+
+	return !*last || !strcmp(last, ".") || !strcmp(last, "..");
+}
+
+char *sys_realpath_missing(const char *path, struct error *err)
+{
+	struct error io = ERROR_INIT;
+	char *real = sys_realpath(path, &io), *parent;
+	const char *slash = strrchr(path, '/');
+	struct buf out = BUF_INIT;
+
+	if (real || io.sys_errno != ENOENT || ends_upward(path, slash)) {
+		if (!real && err)
+			*err = io;
+		return real;
+	}
+	parent = slash ? mem_strndup(path,
+				     slash == path ? 1 : (size_t)(slash - path))
+		       : mem_strdup(".");
+	real = parent ? sys_realpath_missing(parent, err) : NULL;
+	if (real && buf_printf(&out, "%s%s%s", real, real[1] ? "/" : "",
+			       slash ? slash + 1 : path) < 0)
+		buf_release(&out);
+	free(parent);
+	free(real);
+	return out.len ? buf_detach(&out, NULL) : NULL;
+}
+
 static int read_to_end(struct buf *out, int fd, const char *path,
 		       struct error *err)
 {

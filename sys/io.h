@@ -206,4 +206,10 @@ uint32_t sys_euid(void);
  */
 char *sys_realpath(const char *path, struct error *err);
 
+/*
+ * Works like sys_realpath() for a path whose last components may be missing.
+ * These are appended as they are; none of them may be "." or "..".
+ */
+char *sys_realpath_missing(const char *path, struct error *err);
+
 #endif

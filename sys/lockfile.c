@@ -85,9 +85,9 @@ enum sys_lockfile_holder sys_lockfile_holder(long *pid, const char *path)
 	if (!pid_path(&name, path) && !sys_read_file(&text, name.data, NULL) &&
 	    text.len && !strncmp(text.data, "pid ", 4)) {
 		*pid = strtol(text.data + 4, &end, 10);
-		if (*end == '\n')
-			end++;
-		if (*pid <= 0 || *end || end != text.data + text.len)
+		/* Without the newline, digits may be missing. */
+		if (*pid <= 0 || strcmp(end, "\n") != 0 ||
+		    end + 1 != text.data + text.len)
 			*pid = 0;
 	}
 	if (*pid)

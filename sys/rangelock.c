@@ -43,6 +43,24 @@ int sys_rangelock_take(int fd, uint32_t nr, bool shared, bool wait,
 	return error_set_errno(err, "cannot lock");
 }
 
+int sys_rangelock_take_all(int fd, struct error *err)
+{
+	struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+	if (!fcntl(fd, F_OFD_SETLK, &all))
+		return 0;
+	if (errno == EAGAIN || errno == EACCES)
+		return error_set(err, ERR_DENIED, "a lock is already held");
+	return error_set_errno(err, "cannot lock");
+}
+
+void sys_rangelock_drop_all(int fd)
+{
+	struct flock all = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
+
+	fcntl(fd, F_OFD_SETLK, &all);
+}
+
 void sys_rangelock_drop(int fd, uint32_t nr)
 {
 	set(fd, nr, F_UNLCK, false);

@@ -31,4 +31,13 @@ int sys_rangelock_take(int fd, uint32_t nr, bool shared, bool wait,
 /* Releases a lock. A lock that is not held is allowed. */
 void sys_rangelock_drop(int fd, uint32_t nr);
 
+/*
+ * Takes all locks of the file exclusively, without waiting. Returns 0,
+ * ERR_DENIED if any lock is held through another descriptor, or ERR_IO.
+ */
+int sys_rangelock_take_all(int fd, struct error *err);
+
+/* Releases all locks that the descriptor holds. */
+void sys_rangelock_drop_all(int fd);
+
 #endif

@@ -261,6 +261,13 @@ static void directories(void **state)
 	assert_string_equal(real, in_dir(sub, "a/b"));
 	free(real);
 	assert_null(sys_realpath(in_dir(path, "no"), &err));
+	real = sys_realpath_missing(in_dir(path, "a/../no/nor"), &err);
+	assert_string_equal(real, in_dir(path, "no/nor"));
+	free(real);
+	assert_null(sys_realpath_missing(in_dir(path, "no/.."), &err));
+	real = sys_realpath_missing("/nowhere/at", &err);
+	assert_string_equal(real, "/nowhere/at");
+	free(real);
 }
 
 static void links(void **state)

@@ -126,7 +126,7 @@ static void test_holder(void **state)
 		enum sys_lockfile_holder holder;
 	} cases[] = {
 		{"pid 1\n", SYS_LOCKFILE_RUNNING},
-		{"pid 1", SYS_LOCKFILE_RUNNING},
+		{"pid 1", SYS_LOCKFILE_UNKNOWN},
 		{"pid 99999999\n", SYS_LOCKFILE_GONE},
 		{"pid 99999999\nhost x\n", SYS_LOCKFILE_UNKNOWN},
 		{"pid 0\n", SYS_LOCKFILE_UNKNOWN},

@@ -43,6 +43,32 @@ static void test_holders(void **state)
 	tmprepo_release(&t);
 }
 
+static void test_all(void **state)
+{
+	struct buf path = BUF_INIT;
+	struct tmprepo t;
+	int a, b;
+
+	tmprepo_init(&t, HASH_SHA1);
+	buf_printf(&path, "%s/lock", t.dir);
+	a = sys_rangelock_open(path.data, NULL);
+	b = sys_rangelock_open(path.data, NULL);
+	assert_int_equal(sys_rangelock_take(a, UINT32_MAX, true, false, NULL),
+			 0);
+	assert_int_equal(sys_rangelock_take_all(b, NULL), ERR_DENIED);
+	sys_rangelock_drop(a, UINT32_MAX);
+	assert_int_equal(sys_rangelock_take_all(b, NULL), 0);
+	assert_int_equal(sys_rangelock_take(a, 0, true, false, NULL),
+			 ERR_DENIED);
+	sys_rangelock_drop_all(b);
+	assert_int_equal(sys_rangelock_take(a, 0, false, false, NULL), 0);
+	sys_close(a);
+	sys_close(b);
+	assert_int_equal(sys_rangelock_take_all(a, NULL), ERR_IO);
+	buf_release(&path);
+	tmprepo_release(&t);
+}
+
 static void test_no_directory(void **state)
 {
 	assert_int_equal(sys_rangelock_open("/nowhere/at/all", NULL), ERR_IO);
@@ -52,6 +78,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_holders),
+		cmocka_unit_test(test_all),
 		cmocka_unit_test(test_no_directory),
 	};
 
