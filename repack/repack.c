@@ -401,6 +401,23 @@ static int spare_freshened(struct run *r, struct error *err)
 	return ret < 0 ? error_nomem(err) : 0;
 }
 
+/*
+ * Takes packs off the list that will not be removed, for example because the
+ * new pack has the same name. The callback must not take them for leaving.
+ */
+static int ask_before_removal(struct run *r, struct error *err)
+{
+	struct named_packs names = NAMED_PACKS_INIT;
+	int ret = old_packs_names(&names, &r->old) < 0 ? error_nomem(err) : 0;
+
+	if (!ret) {
+		old_packs_retain(&r->old, &names);
+		ret = r->options->before_removal(r->options->ctx, &r->old, err);
+	}
+	named_packs_release(&names);
+	return ret;
+}
+
 static int remove_redundant(struct run *r, struct error *err)
 {
 	const struct prune_packed_options loose = {.dry_run = false};
@@ -410,7 +427,7 @@ static int remove_redundant(struct run *r, struct error *err)
 	if (wants_unreachable(o))
 		ret = spare_freshened(r, err);
 	if (!ret && o->before_removal)
-		ret = o->before_removal(o->ctx, &r->old, err);
+		ret = ask_before_removal(r, err);
 	if (!ret && (o->all || o->geometric))
 		ret = old_packs_remove(&r->old, err);
 	return ret < 0 ? ret : prune_packed(r->repo, &loose, err);
