@@ -100,7 +100,7 @@ static int lock_briefly(struct sys_tempfile *lock, const char *path,
 	if (ret != ERR_DENIED || sys_stat(&st, path, NULL) < 0 ||
 	    sys_clock_seconds() - st.mtime_ns / NS_PER_S < STALE_LOCK_S)
 		return ret;
-	sys_unlink(path, NULL);
+	sys_lockfile_remove(path, NULL);
 	return sys_lockfile_create_mode(lock, path, mode, LOCK_TIMEOUT_MS, err);
 }
 
@@ -161,7 +161,7 @@ int gc_log_open(struct sys_tempfile *log, const struct repo *repo,
 	 * hold gc.pid.
 	 */
 	if (ret == ERR_DENIED) {
-		sys_unlink(path.data, NULL);
+		sys_lockfile_remove(path.data, NULL);
 		ret = sys_lockfile_create_mode(log, path.data,
 					       0666 | repo->share, 0, err);
 	}

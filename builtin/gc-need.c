@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "builtin/gc-need.h"
+#include "odb/odb-alternates.h"
 #include "sys/io.h"
 
 /* ---- packs */
@@ -174,4 +175,27 @@ int gc_is_needed(bool *all, const struct repo *repo, uint64_t auto_limit,
 	if (ret < 0)
 		return ret;
 	return *all ? 1 : gc_has_many_loose(repo, auto_limit, err);
+}
+
+int gc_borrows_graph(const struct repo *repo, struct error *err)
+{
+	struct error warning = ERROR_INIT;
+	struct buf path = BUF_INIT;
+	char **dirs = NULL;
+	size_t nr = 0;
+	int ret = odb_alternates_list(&dirs, &nr, repo, &warning, err);
+
+	for (size_t i = 1; i < nr && !ret; i++) {
+		buf_reset(&path);
+		ret = buf_printf(&path,
+				 "%s/info/commit-graphs/commit-graph-chain",
+				 dirs[i]) < 0
+			      ? error_nomem(err)
+			      : sys_exists(path.data);
+	}
+	for (size_t i = 0; i < nr; i++)
+		free(dirs[i]);
+	free(dirs);
+	buf_release(&path);
+	return ret;
 }

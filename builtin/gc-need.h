@@ -61,4 +61,11 @@ int gc_has_many_loose(const struct repo *repo, uint64_t limit,
 int gc_is_needed(bool *all, const struct repo *repo, uint64_t auto_limit,
 		 uint64_t pack_limit, struct error *err);
 
+/*
+ * Whether the repository borrows from one with a chain of commit-graphs. Then a
+ * layer of its own on top of that chain is enough. Returns 1, 0 or a negative
+ * error code.
+ */
+int gc_borrows_graph(const struct repo *repo, struct error *err);
+
 #endif

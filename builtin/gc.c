@@ -23,6 +23,7 @@
 #include "builtin/gc-need.h"
 #include "builtin/gc-options.h"
 #include "repo/hook.h"
+#include "sys/io.h"
 #include "sys/spawn.h"
 #include "sys/trace.h"
 
@@ -33,6 +34,8 @@ struct run {
 	struct repo *repo;       /* borrowed */
 	bool is_precious;        /* no object may be deleted */
 	bool all;                /* repack all packs, not only loose objects */
+	bool left_out;           /* a step failed, and others were run */
+	bool packs_stay;         /* repack failed, so prune must not run */
 	struct sys_tempfile log; /* gc.log, if in the background */
 	struct error *err;
 };
@@ -127,7 +130,7 @@ static int prune(struct run *r)
 	static const char *const words[] = {"prune", "--expire", NULL};
 	struct child_words w;
 
-	if (r->is_precious || !r->s.prune)
+	if (r->is_precious || !r->s.prune || r->packs_stay)
 		return 0;
 	w = child_git(words);
 	child_add(&w, "%s", r->s.prune);
@@ -160,12 +163,58 @@ static int write_commit_graph(struct run *r)
 					    "--reachable", NULL};
 	struct child_words w;
 
-	if (!r->s.commit_graph)
-		return 0;
+	int ret = r->s.commit_graph ? gc_borrows_graph(r->repo, r->err) : 0;
+
+	if (!r->s.commit_graph || ret < 0)
+		return ret;
 	w = child_git(words);
+	if (ret)
+		child_add(&w, "--split");
 	if (r->a.quiet || !isatty(STDERR_FILENO))
 		child_add(&w, "--no-progress");
 	return child_run(&w, r->repo, r->err);
+}
+
+/*
+ * Returns 1 if another process holds the lock of the multi-pack-index, 0 if
+ * not, or ERR_NOMEM.
+ */
+static int is_midx_locked(const struct repo *repo)
+{
+	static const char *const names[] = {
+		"pack/multi-pack-index.lock",
+		"pack/multi-pack-index.d/multi-pack-index-chain.lock",
+	};
+	int ret = 0;
+
+	for (size_t i = 0; i < ARRAY_NR(names) && !ret; i++) {
+		char *path = repo_object_path(repo, names[i]);
+
+		ret = path ? sys_exists(path) : ERR_NOMEM;
+		free(path);
+	}
+	return ret;
+}
+
+/*
+ * Run one step. After some failures the other steps are still useful and safe.
+ * Returns 0 to go on, or a negative error code.
+ */
+static int run_step(struct run *r, int (*step)(struct run *r))
+{
+	bool is_repack = step == repack;
+	int ret = step(r), locked;
+
+	if (ret != ERR_PEER || step == prune || step == write_commit_graph)
+		return ret;
+	/* If repack failed otherwise, objects may be damaged. */
+	locked = is_repack ? is_midx_locked(r->repo) : 1;
+	if (locked <= 0)
+		return locked < 0 ? error_nomem(r->err) : ret;
+	r->packs_stay |= is_repack;
+	r->left_out = true;
+	builtin_error("%s", r->err->msg);
+	return 0;
 }
 
 static int run_steps(struct run *r)
@@ -182,7 +231,7 @@ static int run_steps(struct run *r)
 	int ret = 0;
 
 	for (size_t i = 0; i < ARRAY_NR(steps) && !ret; i++)
-		ret = steps[i](r);
+		ret = run_step(r, steps[i]);
 	if (!ret && r->a.automatic &&
 	    gc_has_many_loose(r->repo, r->s.auto_limit, NULL) > 0)
 		builtin_warn("There are too many unreachable loose objects; "
@@ -276,7 +325,7 @@ static int run_locked(struct run *r)
 		builtin_fail(r->err);
 	if (r->a.background)
 		gc_log_close(&r->log, r->repo, NULL);
-	return ret < 0 ? 128 : 0;
+	return ret < 0 ? 128 : r->left_out;
 }
 
 /* Returns the exit code. */

@@ -52,6 +52,10 @@ struct maintenance_task {
 	 * error code.
 	 */
 	int (*needed)(const struct maintenance *m);
+	/*
+	 * The task cannot be run with extensions.preciousObjects.
+	 */
+	bool deletes;
 };
 
 extern const struct maintenance_task maintenance_tasks[MAINTENANCE_TASK_NR];

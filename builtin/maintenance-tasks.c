@@ -61,8 +61,9 @@ static int expire_reflogs(const struct maintenance *m)
 static int before_gc(const struct maintenance *m)
 {
 	int ret = m->gc.pack_refs ? pack_refs(m) : 0;
+	int expired = ret == 0 || ret == ERR_PEER ? expire_reflogs(m) : 0;
 
-	return ret ? ret : expire_reflogs(m);
+	return ret ? ret : expired;
 }
 
 static int gc(const struct maintenance *m)
@@ -356,7 +357,8 @@ const struct maintenance_task maintenance_tasks[MAINTENANCE_TASK_NR] = {
 		 maintenance_needs_incremental_repack},
 	[MAINTENANCE_GEOMETRIC_REPACK] = {"geometric-repack", NULL,
 					  geometric_repack,
-					  maintenance_needs_geometric_repack},
+					  maintenance_needs_geometric_repack,
+					  true},
 	[MAINTENANCE_GC] = {"gc", before_gc, gc, maintenance_needs_gc},
 	[MAINTENANCE_COMMIT_GRAPH] = {"commit-graph", NULL, write_commit_graph,
 				      maintenance_needs_commit_graph},

@@ -18,8 +18,13 @@
 #include "builtin/child.h"
 #include "builtin/maintenance-parts.h"
 #include "builtin/options.h"
+#include "sys/clock.h"
+#include "sys/io.h"
 #include "sys/lockfile.h"
 #include "sys/trace.h"
+
+/* A lock without a PID file is stale after this many seconds. */
+#define VALID_S (12 * 60 * 60)
 
 static const char usage_text[] =
 	"git maintenance run [--auto] [--[no-]quiet] [--task=<task>] "
@@ -230,6 +235,13 @@ static int is_wanted(const struct run *r, const struct strategy *s,
 	return ret < 0 ? ret : enabled && schedule >= r->schedule;
 }
 
+/* Whether extensions.preciousObjects forbids the task. */
+static bool is_forbidden(const struct run *r, enum maintenance_id id)
+{
+	return maintenance_tasks[id].deletes &&
+	       repo_check_precious(r->m.repo, "maintenance", NULL) < 0;
+}
+
 /* Choose tasks, from those named or from all, in their order. */
 static int choose_tasks(struct run *r)
 {
@@ -243,7 +255,11 @@ static int choose_tasks(struct run *r)
 					       : (enum maintenance_id)i;
 
 		ret = is_wanted(r, strategy, id, r->nr > 0, &key);
-		if (ret > 0)
+		if (ret > 0 && is_forbidden(r, id) && !r->m.quiet)
+			builtin_warn("skipping task '%s', which would delete "
+				     "objects of a precious-objects repo",
+				     maintenance_tasks[id].name);
+		else if (ret > 0 && !is_forbidden(r, id))
 			r->tasks[kept++] = id;
 	}
 	r->nr = kept;
@@ -347,6 +363,29 @@ static int run_locked(struct run *r, struct sys_tempfile *lock)
 	return start_background(r);
 }
 
+/*
+ * Another run has the lock, or left it. A stale lock would stop all maintenance
+ * silently, so it is reported even if nothing else is. Returns the exit code.
+ */
+static int skip(const struct run *r, const char *path)
+{
+	struct sys_stat st = {0};
+	long pid;
+	enum sys_lockfile_holder holder = sys_lockfile_holder(&pid, path);
+	bool is_old = !sys_stat(&st, path, NULL) &&
+		      sys_clock_seconds() - st.mtime_ns / 1000000000 > VALID_S;
+
+	if (holder == SYS_LOCKFILE_GONE ||
+	    (holder == SYS_LOCKFILE_UNKNOWN && is_old)) {
+		builtin_error("%s", r->m.err->msg);
+		return 1;
+	}
+	if (!r->m.automatic && !r->m.quiet)
+		builtin_warn("lock file '%.*s' exists, skipping maintenance",
+			     (int)(strlen(path) - strlen(".lock")), path);
+	return 0;
+}
+
 /* Returns the exit code. */
 static int run_once(struct run *r)
 {
@@ -360,11 +399,7 @@ static int run_once(struct run *r)
 	if (r->background)
 		setsid();
 	if (ret == ERR_DENIED) {
-		if (!r->m.automatic && !r->m.quiet)
-			builtin_warn("lock file '%.*s' exists, skipping "
-				     "maintenance",
-				     (int)(strlen(path) - strlen(".lock")),
-				     path);
+		r->failed = skip(r, path);
 		ret = 0;
 	} else if (!ret) {
 		ret = run_locked(r, &lock);

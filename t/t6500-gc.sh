@@ -198,10 +198,58 @@ test_expect_success 'bare numbers and dates long ago are dates; negative depths 
 	test_must_fail stock -C r cat-file -e $(cat good/.git/lost)
 '
 
-test_expect_success 'a step that fails ends it' '
-	rm -rf r && cp -R good r && >r/.git/packed-refs.lock &&
+# stale <lock>: as left by a process that was killed
+stale () {
+	>$1.lock && echo "pid $(cat gone)" >$1~pid.lock
+}
+
+test_expect_success 'a lock that was left: what does not need it is still done' '
+	sh -c "echo \$\$" >gone &&
+	for lock in packed-refs logs/HEAD refs/heads/main logs/refs/heads/main
+	do
+		rm -rf r && cp -R good r &&
+		stock -C r commit-graph write --reachable &&
+		rm r/.git/objects/info/commit-graph &&
+		stale r/.git/$lock &&
+		test_expect_code 1 git -C r -c core.packedRefsTimeout=10 \
+			gc --prune=now 2>err &&
+		grep "Unable to create .*/.git/$lock.lock.: File exists" err &&
+		grep "^Process $(cat gone) took this lock, and no process" err &&
+		grep "^error: failed to run" err &&
+		test "$(packs_of r)" -eq 1 && ! test -e r/.git/gc.pid &&
+		test -e r/.git/objects/info/commit-graph &&
+		rm -f r/.git/$lock.lock && git -C r gc -q &&
+		rm -f r/.git/$lock~pid.lock && sound r || return
+	done
+'
+
+test_expect_success '... the lock of the multi-pack-index: nothing is pruned' '
+	rm -rf r && cp -R good r && stock -C r multi-pack-index write &&
+	stale r/.git/objects/pack/multi-pack-index &&
+	test_expect_code 1 git -C r gc --prune=now 2>err &&
+	grep "^Process $(cat gone) took this lock" err &&
+	grep "^error: failed to run repack" err &&
+	stock -C r cat-file -e $(cat good/.git/lost) &&
+	test -e r/.git/objects/info/commit-graph
+'
+
+test_expect_success '... the lock of the commit-graph' '
+	rm -rf r && cp -R good r && mkdir -p r/.git/objects/info &&
+	stale r/.git/objects/info/commit-graph &&
 	test_expect_code 128 git -C r gc 2>err &&
-	grep "^fatal: failed to run pack-refs" err &&
+	grep "^Process $(cat gone) took this lock" err &&
+	test "$(packs_of r)" -le 2
+'
+
+test_expect_success 'damage ends it' '
+	rm -rf r && cp -R good r &&
+	for pack in r/.git/objects/pack/*.pack
+	do
+		chmod u+w $pack && printf XXXX |
+		dd of=$pack bs=1 seek=60 conv=notrunc 2>/dev/null || return
+	done &&
+	test_expect_code 128 git -C r gc 2>err &&
+	grep "^fatal: failed to run repack" err &&
 	test "$(packs_of r)" -eq 3 && ! test -f r/.git/gc.pid
 '
 
@@ -289,11 +337,12 @@ test_expect_success 'in the background, and what went wrong there' '
 	git -C r gc --auto &&
 	wait_until test -e r/.git/gc.log &&
 	wait_until test ! -e r/.git/gc.pid &&
-	grep "^fatal: failed to run pack-refs" r/.git/gc.log &&
-	rm r/.git/packed-refs.lock &&
+	grep "^error: failed to run pack-refs" r/.git/gc.log &&
+	test "$(packs_of r)" -le 2 && rm -r r/.git/objects &&
+	cp -R good/.git/objects r/.git/ && rm r/.git/packed-refs.lock &&
 	git -C r gc --auto 2>err &&
 	grep "^warning: The last gc run reported the following" err &&
-	grep "^fatal: failed to run pack-refs" err &&
+	grep "^error: failed to run pack-refs" err &&
 	test "$(packs_of r)" -eq 3 &&
 	touch -d "2 days ago" r/.git/gc.log &&
 	git -C r -c gc.autoDetach=false gc --auto &&

@@ -44,7 +44,8 @@ test_expect_success 'setup' '
 	do
 		echo $i >base/f$i && stock -C base add . && test_tick &&
 		stock -C base commit -qm $i && stock -C base repack -dq || return
-	done
+	done &&
+	cp base/.git/config stock.config
 '
 
 test_expect_success 'what is run by default' '
@@ -269,6 +270,48 @@ test_expect_success 'other subcommands are of stock Git' '
 	test_must_fail "$GIT" -C work maintenance unregister 2>err &&
 	test_must_fail stock -C work maintenance unregister 2>expect &&
 	test_cmp expect err
+'
+
+test_expect_success 'a lock that was left: the other tasks are run' '
+	sh -c "echo \$\$" >gone &&
+	for lock in packed-refs logs/HEAD objects/pack/multi-pack-index
+	do
+		rm -rf work && cp -R base work &&
+		cp stock.config work/.git/config &&
+		>work/.git/$lock.lock &&
+		echo "pid $(cat gone)" >work/.git/$lock~pid.lock &&
+		{ again || test $? -eq 1; } &&
+		grep "^Process $(cat gone) took this lock" err &&
+		grep "^error: task .* failed" err &&
+		expect "$REFS" "$LOGS" "$ALL" "$GRAPH" || return
+	done
+'
+
+test_expect_success 'the lock of maintenance itself' '
+	rm -rf work && cp -R base work && cp stock.config work/.git/config &&
+	lock=work/.git/objects/maintenance && >$lock.lock &&
+	again --no-quiet && nothing &&
+	grep "^warning: lock file .*/maintenance. exists, skipping" err &&
+	again && nothing && ! test -s err &&
+	touch -d "13 hours ago" $lock.lock &&
+	test_expect_code 1 again --auto --quiet && nothing &&
+	grep "^error: Unable to create .*/maintenance.lock" err &&
+	touch $lock.lock && echo "pid $(cat gone)" >$lock~pid.lock &&
+	test_expect_code 1 again && nothing &&
+	grep "^Process $(cat gone) took this lock, and no process" err &&
+	rm $lock.lock && again && test -s actual
+'
+
+test_expect_success 'nothing is deleted from a precious-objects repository' '
+	rm -rf work && cp -R base work && cp stock.config work/.git/config &&
+	stock -C work config core.repositoryFormatVersion 1 &&
+	stock -C work config extensions.preciousObjects true &&
+	again && expect "$REFS" "$LOGS" "$GRAPH" &&
+	again --no-quiet --task=geometric-repack && nothing &&
+	grep "^warning: skipping task .geometric-repack." err &&
+	again --task=loose-objects --task=incremental-repack &&
+	test_expect_code 1 "$GIT" -C work maintenance is-needed --auto \
+		--task=geometric-repack 2>err
 '
 
 test_done
