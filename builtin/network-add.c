@@ -24,7 +24,7 @@ struct run {
 static int run_open(struct run *r, struct builtin_env *env)
 {
 	struct error err = ERROR_INIT;
-	int code = network_place_open(&r->network, env);
+	int code = network_place_open_to_change(&r->network, env);
 
 	if (!code && network_place_options(&r->options, &r->out, r->network,
 					   r->quiet, &err) < 0)

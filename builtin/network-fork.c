@@ -87,6 +87,8 @@ static int run(struct forking *f, const char *source, const char *path,
 			     : open_by_path(f, source, err);
 
 	if (!ret)
+		ret = network_place_recover(f->network, err);
+	if (!ret)
 		ret = check_source(f, err);
 	if (!ret)
 		ret = network_place_options(&options, &out, f->network,

@@ -55,7 +55,7 @@ static int run(const struct going *going, int argc, const char **argv,
 		return 129;
 	if (!operands)
 		return options_usage(options, going->usage);
-	code = network_place_open(&network, env);
+	code = network_place_open_to_change(&network, env);
 	for (int i = 0; i < operands && !code; i++)
 		code = go(network, going, argv[1 + i], quiet);
 	network_close(network);

@@ -4,7 +4,13 @@
 
 #include "builtin/network-parts.h"
 #include "builtin/pack-args.h"
+#include "network/network-repack.h"
 #include "network/network-sync.h"
+
+static void warn(const char *text)
+{
+	builtin_warn("%s", text);
+}
 
 int network_place_open(struct network **out, struct builtin_env *env)
 {
@@ -24,6 +30,24 @@ int network_place_open(struct network **out, struct builtin_env *env)
 		ret = network_open(out, store, &err);
 	free(store);
 	return ret < 0 ? builtin_fail(&err) : 0;
+}
+
+int network_place_recover(struct network *network, struct error *err)
+{
+	network->warn = warn;
+	return network_recover(network, err);
+}
+
+int network_place_open_to_change(struct network **out, struct builtin_env *env)
+{
+	struct error err = ERROR_INIT;
+	int code = network_place_open(out, env);
+
+	if (code || !network_place_recover(*out, &err))
+		return code;
+	network_close(*out);
+	*out = NULL;
+	return builtin_fail(&err);
 }
 
 int network_place_options(struct newpack_options *options,

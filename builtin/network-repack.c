@@ -88,7 +88,7 @@ int network_cmd_repack(int argc, const char **argv, struct builtin_env *env)
 		return 129;
 	if (operands)
 		return options_usage(options, usage);
-	code = network_place_open(&network, env);
+	code = network_place_open_to_change(&network, env);
 	if (!code && run(network, &how, date, quiet, &err) < 0)
 		code = builtin_fail(&err);
 	network_close(network);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Linking repositories to a store. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 #include "sys/io.h"
 #include "sys/lockfile.h"
 #include "sys/map.h"
+#include "sys/share.h"
 
 #define ALTERNATES "info/alternates"
 #define LOCK_WAIT_MS 1000
@@ -31,6 +33,9 @@ int network_member_open(struct repo **out, const struct network *network,
 		return error_nomem(err);
 	options.path = path.data;
 	ret = repo_open(out, &options, err);
+	/* After a kill, messages about locks name the process. */
+	if (!ret)
+		(*out)->share |= SYS_SHARE_PID;
 	if (!ret && (*out)->algo != network->store->algo)
 		ret = error_set(err, ERR_INVALID,
 				"'%s' has another hash function than the store",
@@ -87,49 +92,143 @@ int network_config_section(struct buf *out, uint32_t id)
 	return ret ? ret : buf_append_char(out, '\n');
 }
 
-/* Append the section to a configuration file under Git's lock. */
-static int add_section(const char *path, uint32_t id, struct error *err)
-{
-	struct sys_tempfile lock = SYS_TEMPFILE_INIT;
-	struct buf text = BUF_INIT, name = BUF_INIT;
-	int ret = buf_printf(&name, "%s.lock", path);
+/* A change of a configuration file. */
+struct edit {
+	const struct network *network;
+	const struct repo *repo;
+	struct buf prefix; /* the value of core.alternateRefsPrefixes */
+	struct buf text;   /* the content of the file */
+	struct error *err;
+};
 
-	if (!ret)
-		ret = sys_lockfile_create(&lock, name.data, LOCK_WAIT_MS, err);
-	else
-		ret = error_nomem(err);
-	if (!ret)
-		ret = sys_read_file(&text, path, err);
-	if (ret == ERR_MISSING)
-		ret = 0;
-	if (!ret && ((text.len && text.data[text.len - 1] != '\n' &&
-		      buf_append_char(&text, '\n') < 0) ||
-		     network_config_section(&text, id) < 0))
-		ret = error_nomem(err);
-	if (!ret)
-		ret = sys_tempfile_write(&lock, text.data, text.len, err);
-	if (!ret)
-		ret = sys_tempfile_commit(&lock, path, SYS_FSYNC_FSYNC, err);
-	sys_tempfile_abort(&lock);
-	buf_release(&text);
-	buf_release(&name);
+static int add_section(struct edit *e, uint32_t id)
+{
+	int ret = 0;
+
+	if (e->text.len && e->text.data[e->text.len - 1] != '\n')
+		ret = buf_append_char(&e->text, '\n');
+	return ret ? ret : network_config_section(&e->text, id);
+}
+
+/* Returns whether the line sets core.alternateRefsPrefixes to the prefix. */
+static bool is_prefix_line(const struct edit *e, const char *line, size_t len)
+{
+	static const char key[] = "alternaterefsprefixes";
+	const char *end = line + len;
+	size_t i = 0;
+
+	while (line < end && strchr(" \t", *line))
+		line++;
+	while (key[i] && line < end && (*line | 0x20) == key[i])
+		i++, line++;
+	if (key[i])
+		return false;
+	while (line < end && strchr(" \t=", *line))
+		line++;
+	while (line < end && strchr(" \t\n", end[-1]))
+		end--;
+	return (size_t)(end - line) == e->prefix.len &&
+	       !memcmp(line, e->prefix.data, e->prefix.len);
+}
+
+/*
+ * Removes the line, and the header of its section if nothing else follows
+ * there.
+ */
+static int remove_line(struct edit *e)
+{
+	static const char header[] = "[core]\n";
+	const size_t header_len = sizeof(header) - 1;
+	struct buf kept = BUF_INIT;
+	const char *p = e->text.data, *end = p + e->text.len;
+	int ret = 0;
+
+	while (p < end && !ret) {
+		const char *newline = memchr(p, '\n', (size_t)(end - p));
+		const char *next = newline ? newline + 1 : end;
+
+		if (!is_prefix_line(e, p, (size_t)(next - p)))
+			ret = buf_append(&kept, p, (size_t)(next - p));
+		else if ((next == end || *next == '[') &&
+			 kept.len >= header_len &&
+			 !memcmp(kept.data + kept.len - header_len, header,
+				 header_len))
+			buf_set_len(&kept, kept.len - header_len);
+		p = next;
+	}
+	buf_release(&e->text);
+	e->text = kept;
 	return ret;
 }
 
-static int set_prefixes(const struct repo *repo, uint32_t id, struct error *err)
+/*
+ * Takes the lock of a configuration file. `git network` holds it for a moment
+ * only, so a lock of a process that is gone was left by an add or a leave.
+ */
+static int lock_config(struct sys_tempfile *lock, const struct edit *e,
+		       const char *path)
+{
+	const unsigned mode = 0666 | e->repo->share | SYS_SHARE_PID;
+	char text[ERROR_MESSAGE_MAX];
+	long pid;
+	int ret = sys_lockfile_create_mode(lock, path, mode, LOCK_WAIT_MS,
+					   e->err);
+
+	if (ret != ERR_DENIED ||
+	    sys_lockfile_holder(&pid, path) != SYS_LOCKFILE_GONE)
+		return ret;
+	snprintf(text, sizeof(text),
+		 "removed the lock '%s' of process %ld, which no longer runs",
+		 path, pid);
+	network_warn(e->network, text);
+	ret = sys_lockfile_remove(path, e->err);
+	return ret ? ret
+		   : sys_lockfile_create_mode(lock, path, mode, LOCK_WAIT_MS,
+					      e->err);
+}
+
+/* Adds the section for member `id`, or removes the line if `id` is 0. */
+static int edit_config(struct edit *e, uint32_t id)
+{
+	struct sys_tempfile lock = SYS_TEMPFILE_INIT;
+	char *path = repo_common_path(e->repo, "config");
+	char *lock_path = repo_common_path(e->repo, "config.lock");
+	int ret = path && lock_path ? lock_config(&lock, e, lock_path)
+				    : error_nomem(e->err);
+
+	if (!ret)
+		ret = sys_read_file(&e->text, path, e->err);
+	if (ret == ERR_MISSING)
+		ret = 0;
+	if (!ret && (id ? add_section(e, id) : remove_line(e)) < 0)
+		ret = error_nomem(e->err);
+	if (!ret)
+		ret = sys_tempfile_write(&lock, e->text.data, e->text.len,
+					 e->err);
+	if (!ret)
+		ret = sys_tempfile_commit(&lock, path, SYS_FSYNC_FSYNC, e->err);
+	sys_tempfile_abort(&lock);
+	free(path);
+	free(lock_path);
+	return ret;
+}
+
+/*
+ * Sets core.alternateRefsPrefixes to the prefix of the member, or removes that
+ * value if not `wanted`.
+ */
+static int set_prefixes(const struct network *network, const struct repo *repo,
+			uint32_t id, bool wanted, struct error *err)
 {
 	const char *now = config_string(&repo->config,
 					"core.alternaterefsprefixes");
-	struct buf wanted = BUF_INIT;
-	char *path = NULL;
-	int ret = network_prefix(&wanted, id) < 0 ? error_nomem(err) : 0;
+	struct edit e = {network, repo, BUF_INIT, BUF_INIT, err};
+	int ret = network_prefix(&e.prefix, id) < 0 ? error_nomem(err) : 0;
 
-	if (!ret && !(now && !strcmp(now, wanted.data))) {
-		path = repo_common_path(repo, "config");
-		ret = path ? add_section(path, id, err) : error_nomem(err);
-	}
-	free(path);
-	buf_release(&wanted);
+	if (!ret && (now && !strcmp(now, e.prefix.data)) != wanted)
+		ret = edit_config(&e, wanted ? id : 0);
+	buf_release(&e.prefix);
+	buf_release(&e.text);
 	return ret;
 }
 
@@ -140,7 +239,7 @@ int network_link(const struct network *network, const struct repo *repo,
 	char *dir = repo_object_path(repo, "info");
 	char *path = repo_object_path(repo, ALTERNATES);
 	struct buf line = BUF_INIT;
-	int ret = objects ? set_prefixes(repo, id, err) : ERR_IO;
+	int ret = objects ? set_prefixes(network, repo, id, true, err) : ERR_IO;
 
 	if (!ret &&
 	    (!dir || !path || network_link_line(&line, network, objects) < 0))
@@ -157,11 +256,12 @@ int network_link(const struct network *network, const struct repo *repo,
 	return ret;
 }
 
-int network_unlink(const struct repo *repo, struct error *err)
+int network_unlink(const struct network *network, const struct repo *repo,
+		   uint32_t id, struct error *err)
 {
 	char *path = repo_object_path(repo, ALTERNATES);
 	int ret = path ? sys_unlink(path, err) : error_nomem(err);
 
 	free(path);
-	return ret;
+	return ret ? ret : set_prefixes(network, repo, id, false, err);
 }

@@ -50,8 +50,13 @@ int network_link_line(struct buf *out, const struct network *network,
 int network_link(const struct network *network, const struct repo *repo,
 		 uint32_t id, struct error *err);
 
-/* Remove the alternates of a repository. Returns 0 or a negative error code. */
-int network_unlink(const struct repo *repo, struct error *err);
+/*
+ * Remove the alternates of a repository that was member `id`, then the
+ * core.alternateRefsPrefixes that made it one. Another value of that key, or
+ * one from another file, stays. Returns 0 or a negative error code.
+ */
+int network_unlink(const struct network *network, const struct repo *repo,
+		   uint32_t id, struct error *err);
 
 /*
  * Append the section with core.alternateRefsPrefixes, which selects the .have

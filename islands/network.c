@@ -13,6 +13,7 @@
 #include "sys/io.h"
 #include "sys/map.h"
 #include "sys/rangelock.h"
+#include "sys/share.h"
 
 #define REGISTRY "network/members"
 #define LOCK "network/lock"
@@ -114,6 +115,9 @@ int network_open(struct network **out, const char *git_dir, struct error *err)
 	network->lock_fd = -1;
 	network->registry = (struct network_registry)NETWORK_REGISTRY_INIT;
 	ret = repo_open(&network->store, &options, err);
+	/* network_recover() needs to know the processes that were killed. */
+	if (!ret)
+		network->store->share |= SYS_SHARE_PID;
 	if (!ret)
 		ret = repo_fsync_method(network->store, REPO_FSYNC_PACKED_REFS,
 					&network->fsync, err);
@@ -154,6 +158,22 @@ int network_lock(struct network *network, uint32_t lock, bool shared, bool wait,
 void network_unlock(struct network *network, uint32_t lock)
 {
 	sys_rangelock_drop(network->lock_fd, lock);
+}
+
+int network_lock_all(struct network *network, struct error *err)
+{
+	return sys_rangelock_take_all(network->lock_fd, err);
+}
+
+void network_unlock_all(struct network *network)
+{
+	sys_rangelock_drop_all(network->lock_fd);
+}
+
+void network_warn(const struct network *network, const char *text)
+{
+	if (network->warn)
+		network->warn(text);
 }
 
 int network_edit_begin(struct network *network, struct error *err)
@@ -229,10 +249,9 @@ int network_path(struct buf *out, const struct network *network,
 	ret = buf_printf(&path, "%s/%s", network->store->common_dir,
 			 entry->path);
 	/*
-	 * A path without ".." reads better. A directory that is gone has no
-	 * such path.
+	 * A path without ".." reads better. The repository may be gone.
 	 */
-	real = ret < 0 ? NULL : sys_realpath(path.data, NULL);
+	real = ret < 0 ? NULL : sys_realpath_missing(path.data, NULL);
 	if (!ret)
 		ret = buf_append_str(out, real ? real : path.data);
 	free(real);
@@ -258,7 +277,7 @@ static uint32_t parse_id(const char *name)
 	return *end || id > UINT32_MAX ? 0 : (uint32_t)id;
 }
 
-/* Find an entry by path. If the path does not exist, its text is compared. */
+/* Find an entry by path, which may not exist, or by the registry's text. */
 static struct network_entry *lookup_path(struct network *network,
 					 const char *name)
 {
@@ -272,7 +291,7 @@ static struct network_entry *lookup_path(struct network *network,
 		buf_reset(&path);
 		if (buf_printf(&path, "%s%s", name, ends[i]) < 0)
 			break;
-		real = sys_realpath(path.data, NULL);
+		real = sys_realpath_missing(path.data, NULL);
 		buf_reset(&path);
 		if (real && !network_registry_path(&path, network, real))
 			found = network_registry_find_path(&network->registry,

@@ -51,6 +51,8 @@ struct network {
 	struct network_registry registry; /* as last read */
 	/* For the registry: the same as for packed-refs. */
 	enum sys_fsync_method fsync;
+	/* Called with a warning. NULL (the default): warnings are dropped. */
+	void (*warn)(const char *text);
 };
 
 /*
@@ -78,6 +80,16 @@ void network_close(struct network *network);
 int network_lock(struct network *network, uint32_t lock, bool shared, bool wait,
 		 struct error *err);
 void network_unlock(struct network *network, uint32_t lock);
+
+/*
+ * Take all locks exclusively, without waiting, while holding none. Returns 0,
+ * ERR_DENIED if another process has a lock, or another negative error code.
+ */
+int network_lock_all(struct network *network, struct error *err);
+void network_unlock_all(struct network *network);
+
+/* Pass a text without a newline to network->warn, if that is set. */
+void network_warn(const struct network *network, const char *text);
 
 /*
  * Change the registry. begin takes the lock and reads the registry; save writes

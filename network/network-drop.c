@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "islands/network-member.h"
 #include "network/network-drop.h"
+#include "network/network-graph.h"
 #include "packs/old-packs.h"
 #include "packs/pack-job.h"
 #include "repack/prune-packed.h"
@@ -150,6 +151,8 @@ int network_drop(struct network *network, uint32_t id,
 			ret = old_packs_remove(&d.old, err);
 		if (!ret)
 			ret = prune_packed(d.repo, &loose, err);
+		if (!ret)
+			ret = network_graph_drop(network->store, d.repo, err);
 	}
 	drop_release(&d);
 	network_unlock(network, NETWORK_LOCK_MEMBERS + id);

@@ -7,8 +7,13 @@
 #include "graph/commit-graph-parts.h"
 #include "network/network-graph.h"
 #include "odb/odb.h"
+#include "sys/clock.h"
 #include "sys/io.h"
 #include "sys/tempdir.h"
+
+#define FILE_PATH "info/commit-graph"
+#define CHAIN_DIR "info/commit-graphs"
+#define LAYER_LIFE_S (24 * 60 * 60)
 
 /*
  * Returns 1 if the configuration wants a commit-graph, 0 if not, or a negative
@@ -31,7 +36,7 @@ static int is_wanted(const struct repo *store, struct error *err)
 	return wanted;
 }
 
-int network_graph_write(const struct repo *store, struct error *err)
+int network_graph_write(const struct repo *store, bool anew, struct error *err)
 {
 	struct commit_graph_options options;
 	struct odb *odb = NULL;
@@ -40,6 +45,10 @@ int network_graph_write(const struct repo *store, struct error *err)
 	if (ret <= 0)
 		return ret;
 	ret = commit_graph_options_load(&options, store, err);
+	options.split.split = anew ? COMMIT_GRAPH_SPLIT_REPLACE
+				   : COMMIT_GRAPH_SPLIT_MERGE;
+	/* The commit-graph of a member may stand on a layer that is merged. */
+	options.expiry = sys_clock_seconds() - LAYER_LIFE_S;
 	if (!ret)
 		ret = odb_open(&odb, store, NULL, err);
 	if (!ret)
@@ -79,10 +88,36 @@ static int is_stale(const struct odb *odb, struct error *err)
 	return ret == ERR_CORRUPT ? 1 : ret;
 }
 
+/* Removes the file and the chain of a repository. */
+static int remove_graph(const struct repo *repo, struct error *err)
+{
+	char *file = repo_object_path(repo, FILE_PATH);
+	char *chain = repo_object_path(repo, CHAIN_DIR);
+	int ret = file && chain ? sys_unlink(file, err) : error_nomem(err);
+
+	if (!ret)
+		ret = sys_tempdir_remove(chain, err);
+	free(file);
+	free(chain);
+	return ret;
+}
+
+int network_graph_drop(const struct repo *store, const struct repo *member,
+		       struct error *err)
+{
+	char *chain = repo_object_path(store, CHAIN_DIR "/commit-graph-chain");
+	int ret = chain ? is_wanted(store, err) : error_nomem(err);
+
+	if (ret > 0)
+		ret = sys_exists(chain) ? remove_graph(member, err) : 0;
+	free(chain);
+	return ret;
+}
+
 int network_graph_clean(const struct repo *repo, struct error *err)
 {
-	char *file = repo_object_path(repo, "info/commit-graph");
-	char *chain = repo_object_path(repo, "info/commit-graphs");
+	char *file = repo_object_path(repo, FILE_PATH);
+	char *chain = repo_object_path(repo, CHAIN_DIR);
 	struct odb *odb = NULL;
 	int ret = file && chain ? 0 : error_nomem(err);
 
@@ -92,12 +127,9 @@ int network_graph_clean(const struct repo *repo, struct error *err)
 	if (!ret)
 		ret = is_stale(odb, err);
 	if (ret > 0) {
-		int failed = sys_unlink(file, err);
+		int failed = remove_graph(repo, err);
 
-		if (!failed)
-			failed = sys_tempdir_remove(chain, err);
-		if (failed)
-			ret = failed;
+		ret = failed ? failed : ret;
 	}
 out:
 	odb_close(odb);

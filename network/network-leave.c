@@ -138,7 +138,7 @@ static int unlink_member(struct network *network, const struct repo *repo,
 		ret = network_set_state(network, id, NETWORK_LEAVING,
 					network->fsync, err);
 	if (!ret)
-		ret = network_unlink(repo, err);
+		ret = network_unlink(network, repo, id, err);
 	if (ret < 0)
 		return ret;
 	/*
@@ -173,6 +173,9 @@ static int leave(struct network *network, const struct network_entry *entry,
 				id, repo->git_dir);
 	if (!ret && link == NETWORK_LINK_STORE)
 		ret = unlink_member(network, repo, id, err);
+	/* An earlier leave was killed between its steps. */
+	else if (!ret)
+		ret = network_unlink(network, repo, id, err);
 	if (!ret)
 		ret = network_part(network, id, err);
 	repo_close(repo);

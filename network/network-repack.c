@@ -242,7 +242,8 @@ static int run_locked(struct run *r)
 	if (!ret)
 		ret = pack_refs(r);
 	if (!ret)
-		ret = network_graph_write(r->network->store, r->err);
+		ret = network_graph_write(r->network->store, r->options->prune,
+					  r->err);
 	if (!ret)
 		ret = choose_heads(r);
 	return ret < 0 ? ret : repack_store(r);
@@ -288,6 +289,22 @@ static int drop(struct run *r)
 	return ret;
 }
 
+/* What cannot be settled stops only a repack that prunes. */
+static int settle(struct network *network, const struct network_repack *options,
+		  struct error *err)
+{
+	struct error why = ERROR_INIT;
+	int ret = network_settle(network, &options->newpack, &why);
+
+	if (ret && ret != ERR_NOMEM && !options->prune && options->warn) {
+		options->warn(options->ctx, &why);
+		return 0;
+	}
+	if (ret && err)
+		*err = why;
+	return ret;
+}
+
 int network_repack(struct network_repack_report *report,
 		   struct network *network,
 		   const struct network_repack *options, struct error *err)
@@ -298,7 +315,7 @@ int network_repack(struct network_repack_report *report,
 		.report = report,
 		.err = err,
 	};
-	int ret = network_settle(network, &options->newpack, err);
+	int ret = settle(network, options, err);
 
 	*report = (struct network_repack_report){.member_nr = 0};
 	if (!ret)

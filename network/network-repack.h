@@ -50,10 +50,21 @@ int network_repack(struct network_repack_report *report,
 
 /*
  * Settle operations that were interrupted and that no process works on now.
- * Forks and adds are completed or undone; leaves and deletes are completed.
- * Returns 0 or a negative error code.
+ * Forks and adds are completed or undone; leaves and deletes are completed. If
+ * that fails for one, the others are still settled. Returns 0, or the error
+ * code of the first that failed.
  */
 int network_settle(struct network *network,
 		   const struct newpack_options *options, struct error *err);
+
+/*
+ * Remove what killed commands left in the store: temporary files, files of
+ * packs that never got an index, and lock files. If another process holds a
+ * lock of the network, nothing is done. A lock file goes if no process with the
+ * recorded number runs on this host, or if none is recorded and the file is
+ * older than an hour. Each removed lock is a warning. Hold no lock of the
+ * network. Returns 0 or a negative error code.
+ */
+int network_recover(struct network *network, struct error *err);
 
 #endif

@@ -75,31 +75,42 @@ static uint32_t *list_ids(const struct network *network, size_t *nr)
 	return ids;
 }
 
+static int settle_one(struct network *network, uint32_t id,
+		      const struct newpack_options *options, struct error *err)
+{
+	const struct network_entry *entry;
+	int ret = network_lock(network, NETWORK_LOCK_MEMBERS + id, false, false,
+			       err);
+
+	/* Another process works on this member. */
+	if (ret == ERR_DENIED)
+		return 0;
+	if (!ret)
+		ret = network_reload(network, err);
+	entry = ret ? NULL : network_registry_find(&network->registry, id);
+	if (entry)
+		ret = settle(network, entry, options, err);
+	network_unlock(network, NETWORK_LOCK_MEMBERS + id);
+	return ret;
+}
+
 int network_settle(struct network *network,
 		   const struct newpack_options *options, struct error *err)
 {
+	struct error why = ERROR_INIT;
 	size_t nr;
 	int ret = network_reload(network, err);
 	uint32_t *ids = ret ? NULL : list_ids(network, &nr);
 
 	if (!ret && !ids)
 		return error_nomem(err);
-	for (size_t i = 0; !ret && i < nr; i++) {
-		const struct network_entry *entry;
+	for (size_t i = 0; ids && ret != ERR_NOMEM && i < nr; i++) {
+		int failed = settle_one(network, ids[i], options, &why);
 
-		ret = network_lock(network, NETWORK_LOCK_MEMBERS + ids[i],
-				   false, false, err);
-		/* Another process works on this member. */
-		if (ret == ERR_DENIED) {
-			ret = 0;
-			continue;
-		}
-		if (!ret)
-			ret = network_reload(network, err);
-		entry = network_registry_find(&network->registry, ids[i]);
-		if (!ret && entry)
-			ret = settle(network, entry, options, err);
-		network_unlock(network, NETWORK_LOCK_MEMBERS + ids[i]);
+		if (failed && !ret && err)
+			*err = why;
+		if (failed && !ret)
+			ret = failed;
 	}
 	free(ids);
 	return ret;

@@ -93,9 +93,38 @@ network_has_ended () {
 	esac
 }
 
+# The next verb removes locks whose PID file names a process that is gone. Where
+# the process was killed before it wrote that file, the lock in the store has to
+# be old, and the one in a member goes here.
+network_locks () {
+	if test "$network_mode" != kill
+	then
+		find net -name "*.lock" -exec rm -f {} +
+		return
+	fi
+	find net -name "*.lock" ! -name "*~pid.lock" | while read lock
+	do
+		record=$(cat "${lock%.lock}~pid.lock" 2>/dev/null | wc -l)
+		test $record -eq 1 ||
+		case $lock in
+		*/store.git/*) touch -d "2 hours ago" "$lock" ;;
+		*) rm "$lock" ;;
+		esac || exit
+	done
+}
+
+# Nothing of a killed verb stays in the store.
+network_is_clean () {
+	! find net/store.git -name "tmp_*" -o -name "*.lock" | grep . &&
+	for file in net/store.git/objects/pack/pack-*.*
+	do
+		test -e "${file%.*}.idx" || return
+	done
+}
+
 # A fork that is complete is not made a second time.
 network_again () {
-	find net -name "*.lock" -exec rm -f {} + &&
+	network_locks &&
 	if ! "$GIT" -C net/store.git network "$@" >again 2>&1
 	then
 		case $1 in
@@ -109,6 +138,7 @@ network_check () {
 	mode=$1 && shift &&
 	network_has_ended $mode && network_is_whole &&
 	network_again "$@" && network_is_complete $1 &&
+	network_is_clean &&
 	! find net -name "*.new" -o -name ".*.network-*" | grep .
 }
 

@@ -259,11 +259,13 @@ test_expect_success 'stock Git removes nothing from the store' '
 test_expect_success 'a commit-graph does not name what was pruned' '
 	grow g5.git 7 3 &&
 	old=$(stock -C g5.git rev-parse main) &&
-	stock -C g5.git commit-graph write --reachable &&
 	"$GIT" -C store.git network repack -q --prune=now &&
+	stock -C g5.git commit-graph write --reachable &&
+	"$GIT" -C store.git network repack -q --prune=now --keep-members &&
 	test -e g5.git/objects/info/commit-graph &&
 	stock -C g5.git update-ref refs/heads/main main~1 &&
-	"$GIT" -C store.git network repack -q --prune=now &&
+	"$GIT" -C store.git network repack -q --prune=now --keep-members &&
+	! test -e g5.git/objects/info/commit-graph &&
 	! stock -C g5.git cat-file -e $old &&
 	stock_whole g5.git store.git
 '
@@ -272,11 +274,11 @@ test_expect_success 'a commit-graph does not name what was pruned' '
 test_expect_success '... nor one that a replace ref hides' '
 	grow g5.git 10 3 &&
 	old=$(stock -C g5.git rev-parse main) &&
-	stock -C g5.git commit-graph write --reachable &&
 	"$GIT" -C store.git network repack -q &&
+	stock -C g5.git commit-graph write --reachable &&
 	stock -C g5.git update-ref refs/heads/main main~1 &&
 	stock -C g5.git replace main~1 main~2 &&
-	"$GIT" -C store.git network repack -q --prune=now &&
+	"$GIT" -C store.git network repack -q --prune=now --keep-members &&
 	! stock -C g5.git cat-file -e $old &&
 	! test -e g5.git/objects/info/commit-graph &&
 	stock -C g5.git replace -d main~1 &&
@@ -284,20 +286,21 @@ test_expect_success '... nor one that a replace ref hides' '
 '
 
 test_expect_success 'the store has a commit-graph, unless it is configured to have none' '
-	test -e store.git/objects/info/commit-graph &&
+	chain=store.git/objects/info/commit-graphs/commit-graph-chain &&
+	test -e $chain &&
 	stock -C store.git commit-graph verify &&
 	! test -e root.git/objects/info/commit-graph &&
 	stock -C store.git config gc.writeCommitGraph false &&
-	rm store.git/objects/info/commit-graph &&
+	rm -r store.git/objects/info/commit-graphs &&
 	"$GIT" -C store.git network repack -q &&
-	! test -e store.git/objects/info/commit-graph &&
+	! test -e $chain &&
 	stock -C store.git config gc.writeCommitGraph true &&
 	stock -C store.git config core.commitGraph false &&
 	"$GIT" -C store.git network repack -q &&
-	! test -e store.git/objects/info/commit-graph &&
+	! test -e $chain &&
 	stock -C store.git config --unset core.commitGraph &&
 	"$GIT" -C store.git network repack -q &&
-	test -e store.git/objects/info/commit-graph
+	test -e $chain
 '
 
 # A commit of a member, and one on it, that are in the store alone.
@@ -372,6 +375,33 @@ test_expect_success 'and comes again, under another number' '
 	stock_whole f2.git
 '
 
+# own_graph <repo>: whether it has a commit-graph of its own
+own_graph () {
+	test -e $1/objects/info/commit-graph ||
+	test -e $1/objects/info/commit-graphs/commit-graph-chain
+}
+
+test_expect_success 'a member has only what the commit-graph of the store lacks' '
+	graphs=objects/info/commit-graphs &&
+	"$GIT" -C g5.git gc -q && ! own_graph g5.git &&
+	"$GIT" -C g5.git maintenance run --quiet && ! own_graph g5.git &&
+	grow g5.git 11 3 &&
+	for task in "gc -q" "maintenance run --quiet --task=commit-graph"
+	do
+		rm -rf g5.git/$graphs &&
+		"$GIT" -C g5.git $task &&
+		! test -e g5.git/objects/info/commit-graph &&
+		ls g5.git/$graphs/*.graph >layers && test_line_count 1 layers &&
+		grep "$(cat store.git/$graphs/commit-graph-chain)" \
+			g5.git/$graphs/commit-graph-chain &&
+		stock -C g5.git commit-graph verify || return
+	done &&
+	"$GIT" -C store.git network repack -q &&
+	! own_graph g5.git && stock_whole g5.git &&
+	"$GIT" -C g5.git gc -q && ! own_graph g5.git &&
+	stock -C g5.git rev-list main >/dev/null 2>err && ! test -s err
+'
+
 test_expect_success 'a member that has moved: nothing is pruned' '
 	mv f3.git moved.git &&
 	tip=$(stock -C g5.git rev-parse main) &&
@@ -401,6 +431,101 @@ test_expect_success 'delete refuses what may be another repository' '
 	grep "has a work tree" err &&
 	"$GIT" -C store.git network leave -q ../tree &&
 	stock_whole tree
+'
+
+test_expect_success 'pruning leaves one pack, however many forks there are' '
+	"$GIT" network init -q many.git &&
+	repo_linear source.git 2 &&
+	"$GIT" -C many.git network add -q ../source.git &&
+	for f in 1 2 3 4 5
+	do
+		"$GIT" network fork -q source.git m$f.git &&
+		grow m$f.git $f 1 || return
+	done &&
+	"$GIT" -C many.git network repack -q &&
+	for date in 2.weeks.ago now now
+	do
+		"$GIT" -C many.git network repack -q --prune=$date &&
+		ls many.git/objects/pack/*.pack >packs &&
+		test_line_count 1 packs || return
+	done &&
+	stock_whole many.git m1.git m5.git
+'
+
+# A process that is gone: its number is not used again so soon.
+test_expect_success 'what killed commands left in the store is removed' '
+	sh -c "echo \$\$" >gone && { sleep 1000 >/dev/null & runs=$!; } &&
+	for lock in packed-refs objects/info/commit-graphs/commit-graph-chain \
+		objects/pack/multi-pack-index refs/heads/x objects/maintenance
+	do
+		>many.git/$lock.lock &&
+		echo "pid $(cat gone)" >many.git/$lock~pid.lock || return
+	done &&
+	pack=many.git/objects/pack && >$pack/tmp_pack_X && >$pack/tmp_idx_X &&
+	>$pack/tmp_rev_X && >$pack/tmp_bitmap_X && >$pack/pack-1234.pack &&
+	>$pack/pack-1234.rev && >many.git/HEAD.lock &&
+	>many.git/objects/info/commit-graph.lock &&
+	touch -d "2 hours ago" many.git/objects/info/commit-graph.lock &&
+	"$GIT" -C many.git network repack -q 2>err &&
+	test_line_count 6 err &&
+	grep "^warning: removed the lock .*/packed-refs.lock. of process $(cat gone)" \
+		err &&
+	grep "/commit-graph.lock., which is older than an hour" err &&
+	ls $pack | sed "s/.*\.//" >actual &&
+	printf "%s\n" bitmap idx pack rev >expect && test_cmp expect actual &&
+	find many.git -name "*.lock" >actual && echo many.git/HEAD.lock >expect &&
+	test_cmp expect actual &&
+	>many.git/packed-refs.lock && echo "pid $runs" >many.git/packed-refs~pid.lock &&
+	test_expect_code 128 "$GIT" -C many.git network repack -q 2>err &&
+	kill $runs &&
+	grep "Process $runs took this lock, and a process with that number runs" \
+		err &&
+	rm many.git/HEAD.lock &&
+	{ wait $runs || :; } &&
+	"$GIT" -C many.git network delete -q ../m1.git 2>err &&
+	grep "^warning: removed the lock" err && ! test -e m1.git
+'
+
+test_expect_success 'a member that cannot be settled does not stop the others' '
+	sed "s/^member 3/adding 3/" many.git/network/members >changed &&
+	cp changed many.git/network/members && >m2.git/config.lock &&
+	sed -i /alternateRefsPrefixes/d m2.git/config &&
+	test_expect_code 1 "$GIT" -C many.git network repack -q 2>err &&
+	grep "^warning: Unable to create .*/m2.git/config.lock" err &&
+	grep "^member 4" many.git/network/members &&
+	echo "pid $(cat gone)" >m2.git/config~pid.lock &&
+	"$GIT" -C many.git network repack -q 2>err &&
+	grep "^warning: removed the lock .*/m2.git/config.lock" err &&
+	grep "^member 3" many.git/network/members &&
+	! test -e m2.git/config~pid.lock
+'
+
+test_expect_success 'maintenance and gc of the store delete nothing' '
+	"$GIT" -C many.git maintenance run --no-quiet 2>err &&
+	grep "^warning: skipping task .geometric-repack." err &&
+	"$GIT" -C many.git maintenance run --task=incremental-repack \
+		--task=loose-objects --task=geometric-repack --task=gc &&
+	"$GIT" -C many.git gc -q && stock_whole many.git m2.git
+'
+
+test_expect_success 'a member that is gone is listed, and deleted by its path' '
+	rm -r m3.git && mkdir gone.d && mv m4.git gone.d/ &&
+	"$GIT" -C many.git network list >out &&
+	grep "^4 member $PWD/m3.git$" out &&
+	"$GIT" -C many.git network delete -q "$PWD/m3.git" &&
+	(cd root.git && "$GIT" -C ../many.git network delete -q ../m4.git) &&
+	"$GIT" -C many.git network list >out && ! grep "m[34].git" out
+'
+
+test_expect_success 'leave removes what add and fork wrote into the configuration' '
+	stock -C m5.git config core.fileMode false &&
+	stock -C m2.git config core.alternateRefsPrefixes refs/own/ &&
+	"$GIT" -C many.git network leave -q ../m5.git ../m2.git ../source.git &&
+	! grep -i alternate m5.git/config source.git/config &&
+	test "$(stock -C m5.git config core.fileMode)" = false &&
+	test "$(stock -C m2.git config core.alternateRefsPrefixes)" = refs/own/ &&
+	test $(grep -c "^.core" source.git/config) = 1 &&
+	stock_whole m5.git m2.git source.git
 '
 
 test_expect_success 'the whole network can be moved' '

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/mem.h"
 #include "islands/network-member.h"
 #include "sys/map.h"
 #include "t/unit/netrepo.h"
@@ -51,9 +52,17 @@ static void test_link(void **state)
 	assert_int_equal(network_link(n.network, repo, 7, NULL), 0);
 	repo_close(repo);
 	repo = netrepo_open(&n, "a");
-	assert_int_equal(network_unlink(repo, NULL), 0);
+	/* The configuration of another member stays. */
+	assert_int_equal(network_unlink(n.network, repo, 1, NULL), 0);
 	assert_int_equal(link_of(&n, "a"), NETWORK_LINK_NONE);
-	assert_int_equal(network_unlink(repo, NULL), 0);
+	repo_close(repo);
+	repo = netrepo_open(&n, "a");
+	assert_non_null(
+		config_find(&repo->config, "core.alternaterefsprefixes"));
+	assert_int_equal(network_unlink(n.network, repo, 7, NULL), 0);
+	repo_close(repo);
+	repo = netrepo_open(&n, "a");
+	assert_null(config_find(&repo->config, "core.alternaterefsprefixes"));
 	repo_close(repo);
 	buf_release(&text);
 	netrepo_release(&n);
@@ -96,12 +105,80 @@ static void test_open(void **state)
 	netrepo_release(&n);
 }
 
+/* Only the line goes; the header goes with it if nothing else is below. */
+static void test_unlink_config(void **state)
+{
+	static const struct {
+		const char *before, *after;
+	} cases[] = {
+		{"[core]\n\tbare = true\n[core]\n"
+		 "\talternateRefsPrefixes = refs/virtual/7/\n",
+		 "[core]\n\tbare = true\n"},
+		{"[core]\nALTERNATErefsPREFIXES=refs/virtual/7/", ""},
+		{"[core]\n\talternateRefsPrefixes = refs/virtual/7/\n"
+		 "\tbare = true\n",
+		 "[core]\n\tbare = true\n"},
+		{"[core]\n\talternateRefsPrefixes = refs/virtual/70/\n"
+		 "\talternateRefsPrefixes = refs/virtual/7/\n[a]\n\tb = c\n",
+		 "[core]\n\talternateRefsPrefixes = refs/virtual/70/\n"
+		 "[a]\n\tb = c\n"},
+	};
+	struct buf text = BUF_INIT;
+	struct netrepo n;
+
+	netrepo_init(&n);
+	netrepo_repo(&n, "a");
+	for (size_t i = 0; i < ARRAY_NR(cases); i++) {
+		struct repo *repo;
+
+		tmprepo_write(&n.t, "a/config", cases[i].before);
+		repo = netrepo_open(&n, "a");
+		assert_int_equal(network_unlink(n.network, repo, 7, NULL), 0);
+		repo_close(repo);
+		buf_reset(&text);
+		assert_int_equal(sys_read_file(&text,
+					       netrepo_path(&n, "a/config"),
+					       NULL),
+				 0);
+		assert_string_equal(text.len ? text.data : "", cases[i].after);
+	}
+	buf_release(&text);
+	netrepo_release(&n);
+}
+
+static void ignore_warning(const char *text)
+{
+}
+
+/* Of config.lock: the process is gone, or may still run. */
+static void test_config_lock(void **state)
+{
+	struct repo *repo;
+	struct netrepo n;
+
+	netrepo_init(&n);
+	n.network->warn = ignore_warning;
+	netrepo_repo(&n, "a");
+	repo = netrepo_open(&n, "a");
+	tmprepo_write(&n.t, "a/config.lock", "");
+	tmprepo_write(&n.t, "a/config~pid.lock", "pid 1\n");
+	assert_int_equal(network_link(n.network, repo, 7, NULL), ERR_DENIED);
+	tmprepo_write(&n.t, "a/config~pid.lock", "pid 99999999\n");
+	assert_int_equal(network_link(n.network, repo, 7, NULL), 0);
+	assert_false(sys_exists(netrepo_path(&n, "a/config.lock")));
+	assert_false(sys_exists(netrepo_path(&n, "a/config~pid.lock")));
+	repo_close(repo);
+	netrepo_release(&n);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_link),
 		cmocka_unit_test(test_other),
 		cmocka_unit_test(test_open),
+		cmocka_unit_test(test_unlink_config),
+		cmocka_unit_test(test_config_lock),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
