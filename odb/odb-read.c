@@ -7,6 +7,10 @@
  * opened. So a reader has a later snapshot of its own. The later snapshot is
  * opened when an object is missing, and again if packs have changed since.
  *
+ * If the snapshot has a provider, an object that is in no snapshot is asked of
+ * the provider. After that, the later snapshot is opened anew. One thread at a
+ * time asks. A thread that waited looks first whether the object has come.
+ *
  * A delta needs its base, and the copy of the base in the same pack may be
  * damaged. Then another reader, the spare reader, reads another copy of the
  * base: the first reader is in the middle of a delta chain. The damaged copies
@@ -95,6 +99,13 @@ void odb_reader_free(struct odb_reader *reader)
 	free(reader);
 }
 
+/* Opens a new later snapshot. Returns false after an error. */
+static bool open_late(struct odb_reader *reader)
+{
+	close_late(reader);
+	return !odb_open(&reader->late, reader->odb->repo, NULL, NULL);
+}
+
 /*
  * Opens a new later snapshot. Returns false if packs have not changed, or after
  * an error.
@@ -103,8 +114,18 @@ static bool look_again(struct odb_reader *reader)
 {
 	if (reader->late && !odb_has_changed(reader->late))
 		return false;
-	close_late(reader);
-	return !odb_open(&reader->late, reader->odb->repo, NULL, NULL);
+	return open_late(reader);
+}
+
+const struct odb *odb_reader_holder(const struct odb_reader *reader,
+				    const struct oid *oid)
+{
+	uint32_t odb_pos;
+
+	if (!odb_find(reader->odb, oid, &odb_pos) && reader->late &&
+	    odb_find(reader->late, oid, &odb_pos))
+		return reader->late;
+	return reader->odb;
 }
 
 struct pack_reader *odb_reader_pack(struct odb_reader *reader)
@@ -455,6 +476,47 @@ static int find_spare(void *ctx, struct pack *pack, uint64_t offset,
 	return ret;
 }
 
+/*
+ * Calls the provider; the lock is held. The later snapshot is opened even if no
+ * time stamp changed, because the provider may be faster than their clock.
+ */
+static int provide(struct odb_reader *reader, const struct oid *oids, size_t nr,
+		   struct error *err)
+{
+	const struct odb_provider *provider = reader->odb->provider;
+	int ret = provider->provide(provider->ctx, oids, nr, err);
+
+	if (!ret)
+		open_late(reader);
+	return ret;
+}
+
+/*
+ * Asks the provider for an object that search_itself() did not find. Another
+ * thread may have asked for the same object meanwhile.
+ */
+static int search_provided(const struct wanted *w, struct error *err)
+{
+	pthread_mutex_t *lock =
+		(pthread_mutex_t *)&w->reader->odb->provider_lock;
+	int ret;
+
+	pthread_mutex_lock(lock);
+	ret = search_itself(w, err);
+	if (ret == ERR_MISSING) {
+		ret = provide(w->reader, w->oid, 1, err);
+		if (!ret)
+			ret = search_itself(w, err);
+	}
+	pthread_mutex_unlock(lock);
+	return ret;
+}
+
+static bool asks_provider(const struct odb_reader *reader)
+{
+	return reader->odb->provider && !reader->odb->provider->batches_only;
+}
+
 static int search(struct wanted *w, struct error *err)
 {
 	const struct odb *odb = w->reader->odb;
@@ -463,7 +525,25 @@ static int search(struct wanted *w, struct error *err)
 	if (odb->replaced)
 		ret = odb_replaced_follow(odb->replaced, &w->oid, odb->algo,
 					  err);
-	return ret < 0 ? ret : search_itself(w, err);
+	if (!ret)
+		ret = search_itself(w, err);
+	if (ret == ERR_MISSING && asks_provider(w->reader))
+		ret = search_provided(w, err);
+	return ret;
+}
+
+int odb_reader_provide(struct odb_reader *reader, const struct oid *oids,
+		       size_t nr, struct error *err)
+{
+	pthread_mutex_t *lock = (pthread_mutex_t *)&reader->odb->provider_lock;
+	int ret;
+
+	if (!nr || !reader->odb->provider)
+		return 0;
+	pthread_mutex_lock(lock);
+	ret = provide(reader, oids, nr, err);
+	pthread_mutex_unlock(lock);
+	return ret == ERR_MISSING ? 0 : ret;
 }
 
 int odb_read(struct odb_reader *reader, const struct oid *oid,
@@ -527,6 +607,19 @@ bool odb_reader_has(struct odb_reader *reader, const struct oid *oid)
 	if (reader->late && odb_find(reader->late, oid, &odb_pos))
 		return true;
 	return look_again(reader) && odb_find(reader->late, oid, &odb_pos);
+}
+
+int odb_reader_need(struct odb_reader *reader, const struct oid *oid,
+		    struct error *err)
+{
+	int ret;
+
+	if (odb_reader_has(reader, oid))
+		return 1;
+	if (!asks_provider(reader))
+		return 0;
+	ret = odb_info(reader, oid, NULL, NULL, err);
+	return ret == ERR_MISSING ? 0 : ret < 0 ? ret : 1;
 }
 
 /* Finds the target of a tag. */

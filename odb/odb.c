@@ -326,6 +326,7 @@ static int open_odb(struct odb **out, const struct repo *repo,
 		*warning = (struct error)ERROR_INIT;
 	if (!odb)
 		return error_nomem(err);
+	pthread_mutex_init(&odb->provider_lock, NULL);
 	odb->repo = repo;
 	odb->algo = repo->algo;
 	odb->use_midx = how->use_midx;
@@ -398,7 +399,13 @@ void odb_close(struct odb *odb)
 	free(odb->dirs);
 	free(odb->pack_mtimes);
 	odb_replaced_free(odb->replaced);
+	pthread_mutex_destroy(&odb->provider_lock);
 	free(odb);
+}
+
+void odb_set_provider(struct odb *odb, const struct odb_provider *provider)
+{
+	odb->provider = provider;
 }
 
 const struct odb_pack *odb_locate(const struct odb *odb, uint32_t odb_pos,

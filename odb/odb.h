@@ -31,10 +31,15 @@
  * The empty tree is built in. odb_has(), odb_read() and the functions that use
  * them find the empty tree even if it is not stored. Functions that list or
  * position objects know stored objects only.
+ *
+ * In a partial clone, objects may be missing that a remote has promised. A
+ * caller can set a provider, which makes such objects available when they are
+ * read (odb_set_provider()). Without a provider they are missing.
  */
 #ifndef ODB_ODB_H
 #define ODB_ODB_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -65,6 +70,26 @@ struct odb_source {
 	uint32_t first_pos;         /* of a pack: odb_pos of its idx_pos 0 */
 };
 
+/*
+ * Makes missing objects available, for example by a fetch from the remote that
+ * promised them. The callback may start processes. The library never sets a
+ * provider by itself.
+ */
+struct odb_provider {
+	/*
+	 * Tries to store `nr` objects in the repository, in packs or loose.
+	 * Calls for one snapshot do not overlap, but may come from any thread.
+	 * Returns 0 if the readers should look for the objects again,
+	 * ERR_MISSING if the objects stay missing, or another negative error
+	 * code, which ends the read.
+	 */
+	int (*provide)(void *ctx, const struct oid *oids, size_t nr,
+		       struct error *err);
+	void *ctx;
+	/* Reads never call provide(); only odb_reader_provide() does. */
+	bool batches_only;
+};
+
 struct odb {
 	const struct repo *repo; /* borrowed */
 	enum hash_algo algo;
@@ -88,6 +113,8 @@ struct odb {
 	struct odb_source *sources; /* owned: in the order of search */
 	uint32_t source_nr;
 	struct odb_replaced *replaced; /* owned; NULL: no object is replaced */
+	const struct odb_provider *provider; /* borrowed; NULL: none */
+	pthread_mutex_t provider_lock;       /* held during provide() */
 };
 
 /*
@@ -159,6 +186,13 @@ int odb_open_whole(struct odb **out, const struct repo *repo,
 int odb_open_packs(struct odb **out, const struct repo *repo,
 		   struct error *warning, struct error *err);
 void odb_close(struct odb *odb);
+
+/*
+ * Makes the readers of a snapshot ask `provider` for objects that they do not
+ * find. Call this before objects are read. `provider` must outlive the
+ * snapshot. NULL: no provider.
+ */
+void odb_set_provider(struct odb *odb, const struct odb_provider *provider);
 
 /*
  * Returns whether packs or a multi-pack-index came or went since the snapshot
@@ -254,6 +288,32 @@ void odb_reader_free(struct odb_reader *reader);
 bool odb_reader_has(struct odb_reader *reader, const struct oid *oid);
 
 /*
+ * Works like odb_reader_has(), and asks the provider for an object that is
+ * missing. Returns 1 if the object exists, 0 if it is missing, or a negative
+ * error code.
+ */
+int odb_reader_need(struct odb_reader *reader, const struct oid *oid,
+		    struct error *err);
+
+/*
+ * Asks the provider for all these objects at once. The objects should be
+ * missing. Does nothing without a provider. Returns 0, whether or not the
+ * objects exist now, or a negative error code.
+ */
+int odb_reader_provide(struct odb_reader *reader, const struct oid *oids,
+		       size_t nr, struct error *err);
+
+/*
+ * Returns the snapshot of the reader if it has the object, or else the reader's
+ * later snapshot if that one has it. For an object in no pack, returns the
+ * snapshot of the reader. The later snapshot is valid until the reader misses
+ * another object. For functions that take a snapshot, after the object was read
+ * (odb/odb-stored.h).
+ */
+const struct odb *odb_reader_holder(const struct odb_reader *reader,
+				    const struct oid *oid);
+
+/*
  * Returns the reader of packs inside, for callers that look at stored entries.
  */
 struct pack_reader *odb_reader_pack(struct odb_reader *reader);
@@ -286,7 +346,8 @@ int odb_read_pos(struct odb_reader *reader, uint32_t odb_pos,
 /*
  * Reads an object by id. If the packed copy is corrupt, other copies are tried.
  * If the object is replaced (odb/replaced.h), its replacement is read instead;
- * this holds for odb_info() too. Returns 0, ERR_MISSING if there is no copy, or
+ * this holds for odb_info() too. If there is no copy, both functions ask the
+ * provider of the snapshot. Returns 0, ERR_MISSING if there is no copy, or
  * another error code.
  */
 int odb_read(struct odb_reader *reader, const struct oid *oid,

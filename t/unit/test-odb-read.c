@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -224,12 +225,100 @@ static void test_empty_tree_corrupt(void **state)
 	close_odb(&f);
 }
 
+/* A provider that stores one of its objects when it is called. */
+struct store {
+	struct fixture *f;
+	struct tmppack_object *objects;
+	size_t calls, asked;
+	int result;
+};
+
+static int provide(void *ctx, const struct oid *oids, size_t nr,
+		   struct error *err)
+{
+	struct store *s = ctx;
+	char name[32];
+
+	snprintf(name, sizeof(name), "pack-%zu", s->calls);
+	if (!s->result && oid_equal(&oids[0], &s->objects[s->calls].oid))
+		tmppack_write(&s->f->t, "objects", name, s->objects + s->calls,
+			      1, false);
+	s->calls++;
+	s->asked += nr;
+	return s->result ? error_set(err, s->result, "no such luck") : 0;
+}
+
+static void id_of(struct oid *oid, struct tmprepo *t, const char *text)
+{
+	char path[128], hex[OID_MAX_HEX_LEN + 1];
+
+	tmppack_loose(t, "objects", oid, OBJ_BLOB, text, strlen(text));
+	oid_to_hex(hex, oid, HASH_SHA1);
+	snprintf(path, sizeof(path), "objects/%.2s/%s", hex, hex + 2);
+	tmprepo_remove(t, path);
+}
+
+static void test_provider(void **state)
+{
+	struct tmppack_object objects[] = {{OBJ_BLOB, "one", {{0}}},
+					   {OBJ_BLOB, "two", {{0}}},
+					   {OBJ_BLOB, "three", {{0}}}};
+	struct oid gone = {{1}};
+	struct error err = ERROR_INIT;
+	struct odb_object obj;
+	struct fixture f;
+	struct store s = {.f = &f, .objects = objects};
+	struct odb_provider provider = {provide, &s, false};
+	uint32_t odb_pos;
+
+	tmprepo_init(&f.t, HASH_SHA1);
+	for (size_t i = 0; i < 3; i++)
+		id_of(&objects[i].oid, &f.t, objects[i].text);
+	open_odb(&f);
+	assert_int_equal(odb_read(f.reader, &objects[0].oid, &obj, NULL),
+			 ERR_MISSING);
+	assert_int_equal(odb_reader_provide(f.reader, &gone, 1, NULL), 0);
+	odb_set_provider(f.odb, &provider);
+	assert_object(&f, &objects[0].oid, OBJ_BLOB, "one");
+	assert_int_equal(s.calls, 1);
+	/* Without a pause: the file system's clock may not have ticked. */
+	assert_int_equal(odb_reader_need(f.reader, &objects[1].oid, NULL), 1);
+	assert_int_equal(s.calls, 2);
+	assert_object(&f, &objects[1].oid, OBJ_BLOB, "two");
+	assert_false(odb_find(f.odb, &objects[1].oid, &odb_pos));
+	assert_true(odb_find(odb_reader_holder(f.reader, &objects[1].oid),
+			     &objects[1].oid, &odb_pos));
+	assert_ptr_equal(odb_reader_holder(f.reader, &gone), f.odb);
+	assert_false(odb_reader_has(f.reader, &objects[2].oid));
+	assert_int_equal(s.calls, 2);
+	provider.batches_only = true;
+	assert_int_equal(odb_reader_need(f.reader, &objects[2].oid, NULL), 0);
+	assert_int_equal(odb_info(f.reader, &objects[2].oid, NULL, NULL, NULL),
+			 ERR_MISSING);
+	assert_int_equal(odb_reader_provide(f.reader, &objects[2].oid, 1, NULL),
+			 0);
+	assert_int_equal(s.calls, 3);
+	assert_object(&f, &objects[2].oid, OBJ_BLOB, "three");
+	provider.batches_only = false;
+	s.result = ERR_MISSING;
+	assert_int_equal(odb_reader_provide(f.reader, &gone, 1, NULL), 0);
+	assert_int_equal(odb_reader_need(f.reader, &gone, NULL), 0);
+	s.result = ERR_PEER;
+	assert_int_equal(odb_reader_provide(f.reader, &gone, 1, NULL),
+			 ERR_PEER);
+	assert_int_equal(odb_read(f.reader, &gone, &obj, &err), ERR_PEER);
+	assert_string_equal(err.msg, "no such luck");
+	assert_int_equal(s.asked, s.calls);
+	close_odb(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_read),
 		cmocka_unit_test(test_other_copy),
 		cmocka_unit_test(test_packed_meanwhile),
+		cmocka_unit_test(test_provider),
 		cmocka_unit_test(test_peel),
 		cmocka_unit_test(test_empty_tree),
 		cmocka_unit_test(test_empty_tree_corrupt),
