@@ -212,7 +212,7 @@ int exec_path_make(struct buf *out, const char *ours, const char *stock,
 		   const char *links, const char *version, struct error *err)
 {
 	struct buf dir = BUF_INIT;
-	struct sys_tempdir td = {NULL, NULL};
+	struct sys_tempdir td = SYS_TEMPDIR_INIT;
 	int ret = buf_printf(&dir, "%s/stock", ours);
 
 	if (ret < 0)
