@@ -15,12 +15,15 @@
 #include "base/error.h"
 #include "repo/repo.h"
 
+struct lazy_fetch;
 struct tracing;
 
 struct builtin_env {
 	struct repo *repo; /* owned by main; NULL until builtin_open_repo() */
 	struct tracing *tracing; /* borrowed from main; NULL: none */
 	bool is_bare; /* `git --bare` was given before the command's name */
+	/* owned by main: builtin/lazy-fetch.h; NULL until it is needed */
+	struct lazy_fetch *lazy_fetch;
 };
 
 /*

@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "builtin/bundle-parts.h"
 #include "builtin/filterargs.h"
+#include "builtin/lazy-fetch.h"
 #include "builtin/options.h"
 #include "builtin/pack-args.h"
 #include "builtin/revargs.h"
@@ -300,6 +301,10 @@ int bundle_create(int argc, const char **argv, struct builtin_env *env)
 	ret = store_open(&r.store, env);
 	if (ret)
 		return ret;
+	if (lazy_fetch_enable(r.store.odb, env, LAZY_FETCH_PACK, &err) < 0) {
+		store_close(&r.store);
+		return builtin_fail(&err);
+	}
 	bundle_header_init(&r.header, r.store.repo->algo);
 	filter_args_init(&r.filter);
 	ret = run(&r);

@@ -173,7 +173,9 @@ static int print_line(struct batch *b, const struct target *t)
 	int ret = 0;
 
 	if (b->needs_storage)
-		ret = odb_stored_get(&info, b->store->odb, &t->oid, &b->err);
+		ret = odb_stored_get(
+			&info, odb_reader_holder(b->store->reader, &t->oid),
+			&t->oid, &b->err);
 	buf_reset(&b->line);
 	for (i = 0; !ret && i < b->piece_nr; i++)
 		ret = append_field(b, &b->pieces[i], t, &info);
@@ -301,7 +303,7 @@ static int print_named(struct batch *b, char *name, bool contents)
 	ret = store_resolve(b->store, &t.oid, name, &b->err);
 	if (ret == ERR_UNSUPPORTED)
 		ret = resolve_by_stock(b, &t.oid, name);
-	if (ret == ERR_NOMEM || ret == ERR_UNSUPPORTED)
+	if (ret == ERR_NOMEM || ret == ERR_UNSUPPORTED || ret == ERR_PEER)
 		return ret;
 	if (ret == ERR_INVALID && is_ambiguous(b, name)) {
 		builtin_error("%s", b->err.msg);

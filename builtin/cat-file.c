@@ -97,10 +97,14 @@ static int print_pretty(struct cat_file *c, const struct oid *oid,
 
 static int print_info(struct cat_file *c, const struct oid *oid)
 {
+	struct error err = ERROR_INIT;
 	enum object_type type;
 	uint64_t size;
+	int ret = odb_info(c->store.reader, oid, &type, &size, &err);
 
-	if (odb_info(c->store.reader, oid, &type, &size, NULL) < 0)
+	if (ret == ERR_PEER)
+		return builtin_fail(&err);
+	if (ret < 0)
 		return builtin_die("git cat-file: could not get object info");
 	if (c->mode == 't')
 		puts(object_type_name(type));
@@ -110,7 +114,8 @@ static int print_info(struct cat_file *c, const struct oid *oid)
 }
 
 /* Follow tags, and a commit to its tree, until the type is `wanted`. */
-static int peel_to(struct cat_file *c, struct oid *oid, enum object_type wanted)
+static int peel_to(struct cat_file *c, struct oid *oid, enum object_type wanted,
+		   struct error *err)
 {
 	struct odb_object obj;
 	struct commit_view commit;
@@ -119,10 +124,10 @@ static int peel_to(struct cat_file *c, struct oid *oid, enum object_type wanted)
 
 	if (wanted == OBJ_TAG)
 		return 0;
-	ret = odb_peel(c->store.reader, oid, oid, &type, NULL);
+	ret = odb_peel(c->store.reader, oid, oid, &type, err);
 	if (ret < 0 || wanted != OBJ_TREE || type != OBJ_COMMIT)
 		return ret;
-	ret = odb_read(c->store.reader, oid, &obj, NULL);
+	ret = odb_read(c->store.reader, oid, &obj, err);
 	if (ret < 0)
 		return ret;
 	ret = commit_parse(&commit, obj.data, obj.len, c->store.odb->algo,
@@ -138,20 +143,32 @@ static int print_typed(struct cat_file *c, struct oid *oid,
 {
 	enum object_type wanted = object_type_by_name(type_name,
 						      strlen(type_name));
+	struct error err = ERROR_INIT;
 	struct odb_object obj;
-	int ret = 0;
+	int ret;
 
 	if (wanted == OBJ_NONE)
 		return builtin_die("invalid object type \"%s\"", type_name);
-	if (peel_to(c, oid, wanted) < 0 ||
-	    odb_read(c->store.reader, oid, &obj, NULL) < 0)
-		return bad_file(name);
+	ret = peel_to(c, oid, wanted, &err);
+	if (!ret)
+		ret = odb_read(c->store.reader, oid, &obj, &err);
+	if (ret < 0)
+		return ret == ERR_PEER ? builtin_fail(&err) : bad_file(name);
 	if (obj.type == wanted)
 		fwrite(obj.data, 1, obj.len, stdout);
 	else
 		ret = bad_file(name);
 	odb_object_release(c->store.reader, &obj);
 	return ret;
+}
+
+/* Returns the exit code of -e. */
+static int test_exists(struct cat_file *c, const struct oid *oid)
+{
+	struct error err = ERROR_INIT;
+	int ret = odb_reader_need(c->store.reader, oid, &err);
+
+	return ret < 0 ? builtin_fail(&err) : !ret;
 }
 
 /* Report a name that does not resolve. Returns the exit code. */
@@ -161,7 +178,8 @@ static int unresolved(const char *name, const struct error *err)
 		return builtin_not_ours(err);
 	if (err->code == ERR_MISSING)
 		return not_valid(name);
-	if (err->code == ERR_INVALID && !strncmp(err->msg, "path ", 5))
+	if (err->code == ERR_PEER ||
+	    (err->code == ERR_INVALID && !strncmp(err->msg, "path ", 5)))
 		return builtin_fail(err);
 	builtin_error("%s", err->msg);
 	return not_valid(name);
@@ -176,7 +194,7 @@ static int print_one(struct cat_file *c, const char *type, const char *name)
 		return unresolved(name, &err);
 	switch (c->mode) {
 	case 'e':
-		return !odb_has(c->store.odb, &oid);
+		return test_exists(c, &oid);
 	case 'p':
 		return print_pretty(c, &oid, name);
 	case 't':
@@ -185,6 +203,32 @@ static int print_one(struct cat_file *c, const char *type, const char *name)
 	default:
 		return print_typed(c, &oid, type, name);
 	}
+}
+
+/*
+ * With --batch-all-objects, objects that exist are printed. All other modes
+ * fetch what is missing. Returns 0 or the exit code.
+ */
+static int set_fetching(struct cat_file *c, struct builtin_env *env)
+{
+	if (!c->batch.all_objects)
+		return store_fetch_missing(&c->store, env);
+	if (env->repo->has_promisor)
+		builtin_warn("This repository uses promisor remotes. Some "
+			     "objects may not be loaded.");
+	return 0;
+}
+
+static int run(struct cat_file *c, const char *const *operands,
+	       struct builtin_env *env)
+{
+	int ret = set_fetching(c, env);
+
+	if (ret)
+		return ret;
+	return c->batch.mode != CAT_FILE_BATCH_NONE
+		       ? cat_file_batch_run(&c->store, &c->batch)
+		       : print_one(c, operands[0], operands[1]);
 }
 
 /* ---- options */
@@ -405,10 +449,7 @@ int cmd_cat_file(int argc, const char **argv, struct builtin_env *env)
 					  : store_open_replaced(&c.store, env);
 	if (ret)
 		goto out;
-	if (c.batch.mode != CAT_FILE_BATCH_NONE)
-		ret = cat_file_batch_run(&c.store, &c.batch);
-	else
-		ret = print_one(&c, argv[1], argv[nr]);
+	ret = run(&c, (const char *const[]){argv[1], argv[nr]}, env);
 	store_close(&c.store);
 out:
 	filter_args_release(&c.filter);

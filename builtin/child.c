@@ -59,30 +59,27 @@ static int take_answer(void *ctx, const char *bytes, size_t len,
 }
 
 /*
- * Run a command to its end. If `answer` is NULL, the command prints to our
- * standard output. Returns the exit code or a negative error code.
+ * Run a command to its end. `talk` is needed with pipes only. Returns the exit
+ * code or a negative error code.
  */
 static int run_to_end(const struct child_words *w, const struct repo *repo,
-		      struct buf *answer, struct error *err)
+		      unsigned flags, const struct sys_talk *talk,
+		      struct error *err)
 {
-	const struct sys_talk talk = {.output = take_answer, .ctx = answer};
 	struct trace_child told;
 	struct sys_child child;
 	int ret, code;
 
 	if (w->failed)
 		return error_nomem(err);
-	fflush(stdout);
 	trace_child_start(repo->trace, &told, (const char **)w->items, NULL);
-	ret = sys_spawn(&child, w->items, NULL,
-			SYS_SPAWN_NULL_IN | (answer ? SYS_SPAWN_PIPE_OUT : 0),
-			err);
+	ret = sys_spawn(&child, w->items, NULL, flags, err);
 	if (ret < 0) {
 		trace_child_exit(repo->trace, &told, -1, -1);
 		return ret;
 	}
-	if (answer)
-		ret = sys_spawn_talk(&child, &talk, err);
+	if (talk)
+		ret = sys_spawn_talk(&child, talk, err);
 	code = sys_spawn_wait(&child, ret < 0 ? NULL : err);
 	trace_child_exit(repo->trace, &told, child.pid, code);
 	return ret < 0 ? ret : code;
@@ -90,8 +87,10 @@ static int run_to_end(const struct child_words *w, const struct repo *repo,
 
 int child_run(struct child_words *w, const struct repo *repo, struct error *err)
 {
-	int ret = run_to_end(w, repo, NULL, err);
+	int ret;
 
+	fflush(stdout);
+	ret = run_to_end(w, repo, SYS_SPAWN_NULL_IN, NULL, err);
 	if (ret > 0)
 		ret = error_set(err, ERR_PEER, "failed to run %s", w->items[1]);
 	child_words_release(w);
@@ -101,7 +100,22 @@ int child_run(struct child_words *w, const struct repo *repo, struct error *err)
 int child_ask(struct buf *answer, struct child_words *w,
 	      const struct repo *repo, struct error *err)
 {
-	int ret = run_to_end(w, repo, answer, err);
+	const struct sys_talk talk = {.output = take_answer, .ctx = answer};
+	int ret;
+
+	fflush(stdout);
+	ret = run_to_end(w, repo, SYS_SPAWN_NULL_IN | SYS_SPAWN_PIPE_OUT, &talk,
+			 err);
+	child_words_release(w);
+	return ret;
+}
+
+int child_feed(struct child_words *w, const struct repo *repo,
+	       const char *input, size_t len, struct error *err)
+{
+	const struct sys_talk talk = {.input = input, .input_len = len};
+	int ret = run_to_end(w, repo, SYS_SPAWN_PIPE_IN | SYS_SPAWN_OUT_TO_ERR,
+			     &talk, err);
 
 	child_words_release(w);
 	return ret;

@@ -47,6 +47,14 @@ int child_ask(struct buf *answer, struct child_words *w,
 	      const struct repo *repo, struct error *err);
 
 /*
+ * As child_run(), but the command reads `input`, and prints to our standard
+ * error. Returns the exit code or a negative error code. May be called by any
+ * thread.
+ */
+int child_feed(struct child_words *w, const struct repo *repo,
+	       const char *input, size_t len, struct error *err);
+
+/*
  * As child_run(), for work that only stock Git can do on the directory `dir` of
  * the repository. Repositories on servers usually do not have it. Does nothing
  * if `dir` does not exist or stock Git is not installed.

@@ -150,7 +150,11 @@ static int run_write(struct object_dir_call *call,
 		     const struct commit_graph_options *o)
 {
 	struct error err = ERROR_INIT;
-	int ret = commit_graph_write(call->store.odb, o, &err);
+	int ret = store_fetch_missing(&call->store, call->env);
+
+	if (ret)
+		return ret;
+	ret = commit_graph_write(call->store.odb, o, &err);
 
 	if (ret == ERR_INVALID && (o->commit_nr || o->pack_nr)) {
 		builtin_error("%s", err.msg);

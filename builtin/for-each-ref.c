@@ -279,6 +279,8 @@ static int run(struct for_each_ref *f, const char **patterns,
 		return bad_field(f);
 	ret = store_open_replaced(&f->store, env);
 	if (!ret)
+		ret = store_fetch_missing(&f->store, env);
+	if (!ret)
 		ret = check_start(f);
 	if (!ret)
 		ret = ref_filter_open(&f->filter, &f->store);

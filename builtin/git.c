@@ -18,6 +18,7 @@
 #include "builtin/fallback.h"
 #include "builtin/global.h"
 #include "builtin/help.h"
+#include "builtin/lazy-fetch.h"
 #include "builtin/tracing.h"
 #include "sys/cleanup.h"
 
@@ -100,7 +101,7 @@ static int run_stock(const struct global *g, int argc, const char **argv,
 static int run_command(const struct command *command, const struct global *g,
 		       int argc, const char **argv, struct tracing *tracing)
 {
-	struct builtin_env env = {NULL, tracing, g->bare};
+	struct builtin_env env = {NULL, tracing, g->bare, NULL};
 	struct error err = ERROR_INIT;
 	const char **words;
 	int code;
@@ -113,6 +114,7 @@ static int run_command(const struct command *command, const struct global *g,
 	memcpy(words, argv, ((size_t)argc + 1) * sizeof(*words));
 	tracing_command(tracing, argv);
 	code = command->run(argc, argv, &env);
+	lazy_fetch_free(env.lazy_fetch);
 	repo_close(env.repo);
 	if (code == BUILTIN_NOT_OURS)
 		code = run_stock(g, argc, words, tracing_trace(tracing));

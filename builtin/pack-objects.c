@@ -10,7 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "builtin/builtin.h"
+#include "builtin/lazy-fetch.h"
 #include "builtin/pack-objects.h"
 #include "builtin/revargs.h"
 #include "builtin/stdin-lines.h"
@@ -180,16 +182,25 @@ static int add_edge_line(struct run *r, const char *line)
 }
 
 /* "<oid>[ <name>]"; any character may stand for the space, as in stock Git. */
+static int parse_object_line(struct oid *oid, struct run *r, const char *line)
+{
+	if (oid_from_hex(oid, line, strlen(line), r->odb->algo))
+		return 0;
+	return error_set(r->err, ERR_INVALID,
+			 "expected object ID, got garbage:\n %s", line);
+}
+
 static int add_object_line(struct run *r, const char *line)
 {
 	size_t hex_len = hash_hex_len(r->odb->algo);
 	struct oid oid;
+	int ret;
 
 	if (line[0] == '-')
 		return add_edge_line(r, line);
-	if (!oid_from_hex(&oid, line, strlen(line), r->odb->algo))
-		return error_set(r->err, ERR_INVALID,
-				 "expected object ID, got garbage:\n %s", line);
+	ret = parse_object_line(&oid, r, line);
+	if (ret < 0)
+		return ret;
 	return pack_job_add_named(&r->job, &oid,
 				  line + hex_len + (line[hex_len] != '\0'),
 				  r->err);
@@ -206,16 +217,65 @@ static int leave_out_edges(struct run *r)
 	return ret;
 }
 
-static int add_object_list(struct run *r)
+/* The lines of a list of objects, and the objects that are missing. */
+struct object_list {
+	struct buf lines;    /* each with its NUL */
+	struct oid *missing; /* owned */
+	size_t nr, alloc;
+};
+
+static int note_object_line(struct object_list *list, struct run *r,
+			    const char *line)
 {
-	struct stdin_lines in = STDIN_LINES_INIT;
+	struct oid oid;
+	int ret = line[0] == '-' ? 0 : parse_object_line(&oid, r, line);
+
+	if (ret < 0)
+		return ret;
+	if (buf_append(&list->lines, line, strlen(line) + 1) < 0)
+		return error_nomem(r->err);
+	if (line[0] == '-' || odb_reader_has(r->job.walk.reader, &oid))
+		return 0;
+	if (mem_grow(&list->missing, &list->alloc, list->nr + 1,
+		     sizeof(*list->missing)) < 0)
+		return error_nomem(r->err);
+	list->missing[list->nr++] = oid;
+	return 0;
+}
+
+/* In a partial clone: fetch all missing objects at once, then add them. */
+static int fetch_object_list(struct run *r, struct stdin_lines *in)
+{
+	struct object_list list = {.lines = BUF_INIT};
+	size_t at = 0;
 	int ret;
 
-	while ((ret = stdin_lines_next(&in, r->err)) > 0) {
-		ret = add_object_line(r, in.line);
+	while ((ret = stdin_lines_next(in, r->err)) > 0) {
+		ret = note_object_line(&list, r, in->line);
 		if (ret < 0)
 			break;
 	}
+	if (!ret)
+		ret = odb_reader_provide(r->job.walk.reader, list.missing,
+					 list.nr, r->err);
+	while (!ret && at < list.lines.len) {
+		ret = add_object_line(r, list.lines.data + at);
+		at += strlen(list.lines.data + at) + 1;
+	}
+	buf_release(&list.lines);
+	free(list.missing);
+	return ret;
+}
+
+static int add_object_list(struct run *r)
+{
+	struct stdin_lines in = STDIN_LINES_INIT;
+	int ret = 0;
+
+	if (r->odb->provider)
+		ret = fetch_object_list(r, &in);
+	while (!ret && (ret = stdin_lines_next(&in, r->err)) > 0)
+		ret = add_object_line(r, in.line);
 	stdin_lines_release(&in);
 	return ret < 0 ? ret : leave_out_edges(r);
 }
@@ -330,6 +390,14 @@ static char *dir_of(const char *base)
 	return strndup(base, slash == base ? 1 : (size_t)(slash - base));
 }
 
+/* Lists of objects are fetched even if missing objects may be left out. */
+static enum lazy_fetch_mode fetch_mode(const struct pack_objects_args *a)
+{
+	return a->missing == PACK_MISSING_ERROR && !a->exclude_promisor
+		       ? LAZY_FETCH_PACK
+		       : LAZY_FETCH_LISTED;
+}
+
 static int run_all(struct run *r, struct builtin_env *env)
 {
 	struct error warning = ERROR_INIT;
@@ -343,6 +411,8 @@ static int run_all(struct run *r, struct builtin_env *env)
 		ret = refs_list_now(r->refs, r->err);
 	if (!ret)
 		ret = odb_open(&r->odb, env->repo, &warning, r->err);
+	if (!ret)
+		ret = lazy_fetch_enable(r->odb, env, fetch_mode(&r->a), r->err);
 	if (!ret && warning.code)
 		builtin_error("%s", warning.msg);
 	if (!ret && rev_args_init(&r->revs, r->odb, r->refs) < 0)

@@ -113,7 +113,9 @@ int cmd_pack_refs(int argc, const char **argv, struct builtin_env *env)
 	else
 		code = store_open(&store, env);
 	if (!code) {
-		if (ref_pack(store.repo, store.reader, &pack, &err) < 0)
+		code = store_fetch_missing(&store, env);
+		if (!code &&
+		    ref_pack(store.repo, store.reader, &pack, &err) < 0)
 			code = builtin_fail(&err);
 		store_close(&store);
 	}

@@ -347,10 +347,16 @@ static int append_storage(struct buf *out, const struct ref_atom *atom,
 			  struct ref_atom_subject *subject,
 			  struct ref_atom_object *object, struct error *err)
 {
+	struct odb_reader *reader = subject->store->reader;
 	char hex[OID_MAX_HEX_LEN + 1];
 	struct odb_stored info;
 	int ret = odb_stored_get(&info, subject->store->odb, &object->oid, err);
 
+	if (ret == ERR_MISSING &&
+	    odb_reader_need(reader, &object->oid, err) > 0)
+		ret = odb_stored_get(&info,
+				     odb_reader_holder(reader, &object->oid),
+				     &object->oid, err);
 	if (ret < 0)
 		return report(subject, object, ret, err);
 	if (atom->kind == REF_ATOM_DISK_SIZE)

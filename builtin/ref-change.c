@@ -32,9 +32,12 @@ static int check_value(void *ctx, const char *name, const struct oid *new_oid,
 	const struct store *store = changer->store;
 	char hex[OID_MAX_HEX_LEN + 1];
 	enum object_type type;
+	int ret = odb_info(store->reader, new_oid, &type, NULL, err);
 
 	oid_to_hex(hex, new_oid, store->odb->algo);
-	if (odb_info(store->reader, new_oid, &type, NULL, NULL) < 0)
+	if (ret == ERR_PEER)
+		return ret;
+	if (ret < 0)
 		return error_set(err, ERR_INVALID,
 				 "trying to write ref '%s' with nonexistent "
 				 "object %s",

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "builtin/builtin.h"
 #include "builtin/filterargs.h"
+#include "builtin/lazy-fetch.h"
 #include "builtin/options.h"
 #include "builtin/pack-args.h"
 #include "config/config.h"
@@ -339,6 +340,10 @@ static int run(struct args *a, struct builtin_env *env, struct error *err)
 	options.newpack.make.write_progress = options.newpack.make.progress;
 	options.cruft.make.progress = options.newpack.make.progress;
 	options.cruft.make.write_progress = options.newpack.make.progress;
+	ret = lazy_fetch_provider(&options.tip_provider, env, LAZY_FETCH_READ,
+				  err);
+	if (ret < 0)
+		return ret;
 	ret = repack_run(&result, env->repo, &options, err);
 	if (ret < 0)
 		return ret;

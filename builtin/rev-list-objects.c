@@ -27,7 +27,8 @@ struct showing {
 static int add_disk_size(struct rev_list_run *r, const struct oid *oid)
 {
 	uint64_t len;
-	int ret = odb_stored_len(&len, r->odb, oid, r->err);
+	const struct odb *odb = odb_reader_holder(r->walk.reader, oid);
+	int ret = odb_stored_len(&len, odb, oid, r->err);
 
 	if (!ret)
 		r->disk_bytes += len;
@@ -155,15 +156,18 @@ int rev_list_miss_tip(struct rev_list_run *r, const struct oid *oid)
 	return 0;
 }
 
-/* Whether an object exists. Packed objects always do. */
-static bool is_there(struct rev_list_run *r, uint32_t obj_pos)
+/*
+ * Whether an object exists, perhaps after a fetch. Packed objects always do.
+ * Returns 1, 0 or a negative error code.
+ */
+static int is_there(struct rev_list_run *r, uint32_t obj_pos, struct error *err)
 {
 	struct oid oid;
 
 	if (obj_pos < r->walk.space.packed_nr)
-		return true;
+		return 1;
 	objspace_oid(&oid, &r->walk.space, obj_pos);
-	return odb_has(r->odb, &oid);
+	return odb_reader_need(r->walk.reader, &oid, err);
 }
 
 /* ---- objects that do not pass the filter */
@@ -216,11 +220,12 @@ static int show_object(void *ctx, uint32_t obj_pos, enum object_type type,
 		return ret;
 	if (!ret)
 		return is_omitted(r, type) ? note_omitted(r, obj_pos, err) : 0;
-	if (!is_there(r, obj_pos)) {
+	ret = is_there(r, obj_pos, err);
+	if (!ret)
 		ret = note_missing(r, obj_pos, type, path, err);
-		return ret < 0 ? ret : 1;
-	}
-	return rev_list_show(r, obj_pos, path);
+	else if (ret > 0)
+		return rev_list_show(r, obj_pos, path);
+	return ret < 0 ? ret : 1;
 }
 
 /* ---- listing objects */

@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "builtin/builtin.h"
+#include "builtin/lazy-fetch.h"
 #include "builtin/output.h"
 #include "builtin/rev-list.h"
 #include "builtin/revargs.h"
@@ -369,9 +370,26 @@ static int check_grafts(const struct repo *repo, struct error *err)
 			 "parents in info/grafts are not supported yet");
 }
 
-static int open_all(struct rev_list_run *r, const char **argv,
-		    const struct repo *repo, struct error *warning)
+/*
+ * Whether missing objects are fetched. The options that decide may come after
+ * revisions, which are resolved one by one.
+ */
+static bool fetches_missing(const char **argv)
 {
+	bool fetches = true;
+
+	for (argv++; *argv && strcmp(*argv, "--") != 0; argv++)
+		if (!strcmp(*argv, "--exclude-promisor-objects") ||
+		    (!strncmp(*argv, "--missing=", 10) &&
+		     strcmp(*argv + 10, "error") != 0))
+			fetches = false;
+	return fetches;
+}
+
+static int open_all(struct rev_list_run *r, const char **argv,
+		    struct builtin_env *env, struct error *warning)
+{
+	const struct repo *repo = env->repo;
 	int ret = check_keys(&repo->config, r->err);
 
 	if (!ret)
@@ -380,6 +398,8 @@ static int open_all(struct rev_list_run *r, const char **argv,
 		ret = refs_list_now(r->refs, r->err);
 	if (!ret)
 		ret = odb_open(&r->odb, repo, warning, r->err);
+	if (!ret && fetches_missing(argv))
+		ret = lazy_fetch_enable(r->odb, env, LAZY_FETCH_READ, r->err);
 	if (!ret)
 		ret = store_load_replaced(r->odb, r->refs, r->err);
 	if (!ret && rev_args_init(&r->args, r->odb, r->refs) < 0)
@@ -398,7 +418,7 @@ static int run_all(struct rev_list_run *r, const char **argv,
 	if (ret == ERR_UNSUPPORTED)
 		return builtin_not_ours(r->err);
 	if (!ret)
-		ret = open_all(r, argv, env->repo, &warning);
+		ret = open_all(r, argv, env, &warning);
 	if (!ret) {
 		ret = rev_list_parse(r, argv);
 		if (ret == ERR_UNSUPPORTED && !r->has_read)

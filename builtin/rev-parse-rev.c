@@ -27,6 +27,7 @@ int rev_parse_range(struct rev_parse *rp, const char *arg)
 {
 	const char *dots = strstr(arg, "..");
 	const char *to;
+	struct error err = ERROR_INIT;
 	struct oid from_oid, to_oid;
 	char *from;
 	int ret = 0;
@@ -38,12 +39,14 @@ int rev_parse_range(struct rev_parse *rp, const char *arg)
 	if (!from)
 		return -builtin_die("out of memory");
 	if (!store_resolve(&rp->store, &from_oid, *from ? from : "HEAD",
-			   NULL) &&
-	    !store_resolve(&rp->store, &to_oid, *to ? to : "HEAD", NULL)) {
+			   &err) &&
+	    !store_resolve(&rp->store, &to_oid, *to ? to : "HEAD", &err)) {
 		rev_parse_show_rev(rp, false, &to_oid, *to ? to : "HEAD");
 		rev_parse_show_rev(rp, dots[2] != '.', &from_oid,
 				   *from ? from : "HEAD");
 		ret = dots[2] == '.' ? show_bases(rp, &from_oid, &to_oid) : 1;
+	} else if (err.code == ERR_PEER) {
+		ret = -builtin_fail(&err);
 	}
 	free(from);
 	return ret;
@@ -101,6 +104,7 @@ static void show_parents(struct rev_parse *rp, const struct commit_view *view,
 int rev_parse_shorthand(struct rev_parse *rp, const char *arg)
 {
 	struct odb_object obj = ODB_OBJECT_INIT;
+	struct error err = ERROR_INIT;
 	struct commit_view view;
 	enum shorthand kind;
 	struct oid oid;
@@ -114,10 +118,13 @@ int rev_parse_shorthand(struct rev_parse *rp, const char *arg)
 	name = mem_strndup(arg, len);
 	if (!name)
 		return -builtin_die("out of memory");
-	if (store_resolve(&rp->store, &oid, name, NULL) < 0 ||
-	    odb_peel(rp->store.reader, &oid, &oid, NULL, NULL) < 0 ||
-	    odb_read(rp->store.reader, &oid, &obj, NULL) < 0)
+	if (store_resolve(&rp->store, &oid, name, &err) < 0 ||
+	    odb_peel(rp->store.reader, &oid, &oid, NULL, &err) < 0 ||
+	    odb_read(rp->store.reader, &oid, &obj, &err) < 0) {
+		if (err.code == ERR_PEER)
+			ret = -builtin_fail(&err);
 		goto out;
+	}
 	if (obj.type != OBJ_COMMIT ||
 	    commit_parse(&view, obj.data, obj.len, rp->store.odb->algo, NULL) <
 		    0 ||

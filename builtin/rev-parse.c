@@ -276,6 +276,8 @@ static int take_revision(struct rev_parse *rp, struct args *a, const char *arg)
 	if (ret)
 		return ret < 0 ? -ret : 0;
 	if (store_resolve(&rp->store, &oid, name, &err) < 0) {
+		if (err.code == ERR_PEER)
+			return builtin_fail(&err);
 		if (rp->verify)
 			return err.code == ERR_UNSUPPORTED ? builtin_fail(&err)
 							   : not_single(rp);
@@ -505,7 +507,9 @@ int cmd_rev_parse(int argc, const char **argv, struct builtin_env *env)
 	ret = store_open_replaced(&rp.store, env);
 	if (ret)
 		return ret;
-	ret = take_all(&rp, &a);
+	ret = store_fetch_missing(&rp.store, env);
+	if (!ret)
+		ret = take_all(&rp, &a);
 	free(rp.excluded);
 	store_close(&rp.store);
 	return builtin_finish(ret);

@@ -95,8 +95,14 @@ int rev_args_resolve(struct rev_args *args, struct rev_list *list,
 
 	if (ret < 0)
 		return ret;
-	if (!args->absent.code && !odb_has(args->odb, &oid))
-		error_set(&args->absent, ERR_MISSING, "bad object %s", name);
+	if (!args->absent.code) {
+		ret = odb_reader_need(args->reader, &oid, err);
+		if (ret < 0)
+			return ret;
+		if (!ret)
+			error_set(&args->absent, ERR_MISSING, "bad object %s",
+				  name);
+	}
 	return add_found(args, list, name, &oid, err);
 }
 
@@ -130,7 +136,7 @@ int rev_args_name_missing(const struct rev_args *args, const struct oid *oid,
 	struct ref head;
 	int ret;
 
-	if (!args->asked_for_refs || odb_has(args->odb, oid))
+	if (!args->asked_for_refs || odb_reader_has(args->reader, oid))
 		return ERR_MISSING;
 	ret = refs_each_strict(args->refs, "", name_missing, &n, err);
 	if (!ret)
@@ -186,21 +192,25 @@ static int find_ends(struct range *range, const struct rev_args *args,
 					  err);
 
 		if (ret < 0)
-			return ret == ERR_UNSUPPORTED ? ret : 0;
+			return ret == ERR_UNSUPPORTED || ret == ERR_PEER ? ret
+									 : 0;
 	}
 	return 1;
 }
 
 /*
  * Both ends of a range must exist, even if missing objects are allowed. Returns
- * 1 or ERR_MISSING.
+ * 1 or a negative error code.
  */
 static int check_ends(struct rev_args *args, const struct range *range,
 		      const char *arg, struct error *err)
 {
-	if (odb_has(args->odb, &range->oids[0]) &&
-	    odb_has(args->odb, &range->oids[1]))
-		return 1;
+	int ret = odb_reader_need(args->reader, &range->oids[0], err);
+
+	if (ret > 0)
+		ret = odb_reader_need(args->reader, &range->oids[1], err);
+	if (ret)
+		return ret;
 	error_set(&args->absent, ERR_MISSING, "%s %s",
 		  range->is_difference ? "Invalid symmetric difference "
 					 "expression"

@@ -80,9 +80,15 @@ static void print_peeled(struct show_ref *s, const struct ref *ref)
 /* 0, or nonzero with s->code set. */
 static int show(struct show_ref *s, const struct ref *ref)
 {
+	struct error err = ERROR_INIT;
 	char hex[OID_MAX_HEX_LEN + 1];
+	int ret = odb_reader_need(s->store.reader, &ref->oid, &err);
 
-	if (!odb_has(s->store.odb, &ref->oid)) {
+	if (ret < 0) {
+		s->code = builtin_fail(&err);
+		return 1;
+	}
+	if (!ret) {
 		oid_to_hex(hex, &ref->oid, s->store.odb->algo);
 		s->code = builtin_die("git show-ref: bad ref %s (%s)",
 				      ref->name, hex);
@@ -332,7 +338,9 @@ int cmd_show_ref(int argc, const char **argv, struct builtin_env *env)
 	ret = store_open_replaced(&s.store, env);
 	if (ret)
 		return ret;
-	s.code = set_len(&s);
+	s.code = store_fetch_missing(&s.store, env);
+	if (!s.code)
+		s.code = set_len(&s);
 	if (!s.code)
 		answer(&s);
 	store_close(&s.store);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "builtin/lazy-fetch.h"
 #include "builtin/store.h"
 #include "names/revname.h"
 
@@ -54,6 +55,14 @@ static int open_store(struct store *store, struct builtin_env *env,
 int store_open(struct store *store, struct builtin_env *env)
 {
 	return open_store(store, env, NULL);
+}
+
+int store_fetch_missing(struct store *store, struct builtin_env *env)
+{
+	struct error err = ERROR_INIT;
+	int ret = lazy_fetch_enable(store->odb, env, LAZY_FETCH_READ, &err);
+
+	return ret < 0 ? builtin_fail(&err) : 0;
 }
 
 int store_reopen(struct store *store, struct builtin_env *env)

@@ -28,6 +28,13 @@ struct store {
 int store_open(struct store *store, struct builtin_env *env);
 
 /*
+ * Make missing objects be fetched when they are read (builtin/lazy-fetch.h).
+ * Call this before objects are read. Returns 0, or prints "fatal: ..." and
+ * returns 128.
+ */
+int store_fetch_missing(struct store *store, struct builtin_env *env);
+
+/*
  * Close the store and open it again, with its present packs and refs. Warnings
  * are not repeated. Returns as store_open().
  */

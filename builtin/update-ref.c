@@ -163,6 +163,9 @@ int cmd_update_ref(int argc, const char **argv, struct builtin_env *env)
 	ret = store_open(&store, env);
 	if (ret)
 		return ret;
+	ret = store_fetch_missing(&store, env);
+	if (ret)
+		goto out;
 	args.flags = (no_deref ? REF_NO_DEREF : 0) |
 		     (create_reflog ? REF_FORCE_REFLOG : 0);
 	ref_changer_init(&args.changer, &store);
@@ -170,6 +173,7 @@ int cmd_update_ref(int argc, const char **argv, struct builtin_env *env)
 	ret = from_stdin ? update_ref_stdin(&args, nul)
 			 : run_one(&args, argv + 1, nr, is_delete);
 	ref_changer_release(&args.changer);
+out:
 	store_close(&store);
 	return builtin_finish(ret);
 }

@@ -220,7 +220,9 @@ static int resolve_braces(struct resolver *r, struct oid *out, const char *name,
 	if (ret < 0)
 		return ret;
 	if (!is_word(what, what_len, "object"))
-		return peel_to(r, out, wanted);
+		ret = peel_to(r, out, wanted);
+	if (ret < 0)
+		return ret;
 	return missing_is_unknown(r,
 				  odb_info(r->reader, out, NULL, NULL, r->err));
 }
@@ -275,8 +277,8 @@ static int resolve_rev(struct resolver *r, struct oid *out, const char *name,
 }
 
 /*
- * Replaces a tree by its entry `name`. Returns 1, 0 if there is none, or a
- * negative error code.
+ * Replaces a tree by its entry `name`. Returns 1, 0 if there is none or the
+ * tree is missing, or a negative error code.
  */
 static int find_entry(const struct resolver *r, struct oid *oid,
 		      const char *name, size_t len, bool *is_dir)
@@ -287,7 +289,7 @@ static int find_entry(const struct resolver *r, struct oid *oid,
 	int ret = odb_read(r->reader, oid, &obj, r->err);
 
 	if (ret < 0)
-		return ret;
+		return ret == ERR_MISSING ? 0 : ret;
 	c = cursor_make(obj.data, obj.len);
 	while ((ret = tree_next(&entry, &c, r->odb->algo)) > 0)
 		if (entry.name_len == len && !memcmp(entry.name, name, len))

@@ -74,14 +74,32 @@ static int list_kinds(struct sort_item **kinds, size_t *nr,
 	return ret;
 }
 
+/*
+ * Whether a base could be read only after a fetch. A delta does not save what
+ * this fetch would cost.
+ */
+static bool needs_provider(struct found *f, uint32_t obj_pos)
+{
+	struct walk *w = &f->walk;
+	struct oid oid;
+
+	if (!w->odb->provider || obj_pos < w->space.packed_nr)
+		return false;
+	objspace_oid(&oid, &w->space, obj_pos);
+	return !odb_reader_has(w->reader, &oid);
+}
+
 /* The search needs the size of a base. A missing object is skipped. */
 static int add_base(struct found *f, struct packing_items *items,
 		    const struct walk_item *object, struct error *err)
 {
 	uint64_t size;
-	int ret = objspace_info(&f->walk.space, f->walk.reader, object->obj_pos,
-				NULL, &size, err);
+	int ret;
 
+	if (needs_provider(f, object->obj_pos))
+		return 0;
+	ret = objspace_info(&f->walk.space, f->walk.reader, object->obj_pos,
+			    NULL, &size, err);
 	if (ret == ERR_MISSING)
 		return 0;
 	if (!ret && packing_items_append(items, object->obj_pos, object->type,

@@ -235,6 +235,16 @@ static int load_filter(struct run *r, struct error *err)
 	return filter_load_sparse(filter, r->job.walk.reader, resolve, r, err);
 }
 
+static int find_tips(struct run *r, struct error *err)
+{
+	int ret;
+
+	odb_set_provider(r->odb, r->options->tip_provider);
+	ret = roots_add(&r->job.walk, &r->job.wants, r->refs, true, err);
+	odb_set_provider(r->odb, NULL);
+	return ret;
+}
+
 /* All steps up to the list of objects to pack. */
 static int find_objects(struct run *r, struct error *err)
 {
@@ -245,8 +255,7 @@ static int find_objects(struct run *r, struct error *err)
 	if (!ret)
 		ret = load_filter(r, err);
 	if (!ret)
-		ret = roots_add(&r->job.walk, &r->job.wants, r->refs, true,
-				err);
+		ret = find_tips(r, err);
 	if (!ret)
 		ret = add_given_roots(r, err);
 	if (!ret)

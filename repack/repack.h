@@ -97,6 +97,11 @@ struct repack_options {
 	const struct oid *heads;
 	size_t head_nr;
 	/*
+	 * Makes tips available that are missing because they were promised.
+	 * Nothing else that is missing is asked for. Borrowed; NULL: none.
+	 */
+	const struct odb_provider *tip_provider;
+	/*
 	 * Called when everything is written, before the packs in `leaving` are
 	 * removed. A negative return value stops the repack; the packs stay.
 	 * NULL: no call.

@@ -296,6 +296,8 @@ static int find_promisor(void *ctx, const struct config_entry *entry)
 {
 	const char *dot = strrchr(entry->key, '.');
 
+	if (dot && !strcmp(dot, ".partialclonefilter"))
+		return 1;
 	return dot && !strcmp(dot, ".promisor") &&
 	       config_parse_bool(entry->value) > 0;
 }

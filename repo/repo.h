@@ -56,8 +56,9 @@ struct repo {
 	bool in_quarantine; /* GIT_QUARANTINE_PATH is set: new objects may be
 			       discarded; see repo_check_quarantine() */
 	unsigned format_version; /* core.repositoryformatversion */
-	bool has_promisor;       /* a partial clone: extensions.partialClone or
-				    remote.<name>.promisor is set */
+	bool has_promisor;       /* a partial clone: extensions.partialClone,
+				    remote.<name>.promisor or
+				    remote.<name>.partialCloneFilter is set */
 	unsigned share;          /* core.sharedRepository and core.lockfilePid:
 				    sys/share.h; 0: neither */
 	struct config config;

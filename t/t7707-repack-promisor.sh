@@ -61,7 +61,8 @@ do
 		"$GIT" -C base rev-list --objects --all --missing=print |
 			sort >actual &&
 		test_cmp expect actual &&
-		test_expect_code 128 "$GIT" -C base rev-list --objects --all
+		GIT_NO_LAZY_FETCH=1 test_expect_code 128 \
+			"$GIT" -C base rev-list --objects --all
 	'
 
 	test_expect_success "$spec: repack -ad as stock Git does it" '

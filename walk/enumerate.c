@@ -339,11 +339,15 @@ static int emit_trees(struct enumerate *e, const struct walk_tips *wants,
 	return any ? emit_lists(e, err) : 0;
 }
 
-/* Objects outside packs were only named by trees: checks that they exist. */
-static int check_loose(struct enumerate *e, struct error *err)
+/*
+ * Objects outside packs were only named by trees. Appends those that do not
+ * exist to *missing, and sets *item to the first one.
+ */
+static int list_missing(const struct walk_item **first, struct oid **missing,
+			size_t *nr, struct enumerate *e)
 {
 	struct walk *w = e->w;
-	char hex[OID_MAX_HEX_LEN + 1];
+	size_t alloc = 0;
 
 	for (size_t i = 0; i < e->result->objects.nr; i++) {
 		const struct walk_item *item = &e->result->objects.items[i];
@@ -353,14 +357,44 @@ static int check_loose(struct enumerate *e, struct error *err)
 		    (item->type == OBJ_BLOB && e->options->missing_blobs))
 			continue;
 		objspace_oid(&oid, &w->space, item->obj_pos);
-		if (!odb_has_loose(w->odb, &oid) &&
-		    !odb_reader_has(w->reader, &oid))
-			return error_set(err, ERR_MISSING,
-					 "missing %s object '%s'",
-					 object_type_name(item->type),
-					 oid_to_hex(hex, &oid, w->odb->algo));
+		if (odb_has_loose(w->odb, &oid) ||
+		    odb_reader_has(w->reader, &oid))
+			continue;
+		if (mem_grow(missing, &alloc, *nr + 1, sizeof(**missing)) < 0)
+			return ERR_NOMEM;
+		if (!*nr)
+			*first = item;
+		(*missing)[(*nr)++] = oid;
 	}
 	return 0;
+}
+
+/* Objects that do not exist are an error, unless the provider has them. */
+static int check_there(struct enumerate *e, struct error *err)
+{
+	struct walk *w = e->w;
+	char hex[OID_MAX_HEX_LEN + 1];
+	const struct walk_item *first = NULL;
+	struct oid *missing = NULL;
+	size_t nr = 0;
+	int ret = list_missing(&first, &missing, &nr, e);
+
+	if (ret < 0)
+		error_nomem(err);
+	else if (nr)
+		ret = odb_reader_provide(w->reader, missing, nr, err);
+	if (!ret && nr && w->odb->provider) {
+		free(missing);
+		missing = NULL;
+		nr = 0;
+		ret = list_missing(&first, &missing, &nr, e);
+	}
+	if (!ret && nr)
+		ret = error_set(err, ERR_MISSING, "missing %s object '%s'",
+				object_type_name(first->type),
+				oid_to_hex(hex, &missing[0], w->odb->algo));
+	free(missing);
+	return ret;
 }
 
 static int enumerate_objects(struct enumerate *e, const struct walk_tips *wants,
@@ -386,7 +420,7 @@ static int enumerate_objects(struct enumerate *e, const struct walk_tips *wants,
 	if (!ret && e->filter)
 		ret = filtered_result(e->result, e->w, wants, e->options, err);
 	if (!ret)
-		ret = check_loose(e, err);
+		ret = check_there(e, err);
 	return ret;
 }
 
