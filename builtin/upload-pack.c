@@ -7,6 +7,7 @@
 
 #include "builtin/builtin.h"
 #include "builtin/exec-path.h"
+#include "builtin/lazy-fetch.h"
 #include "builtin/options.h"
 #include "builtin/serving.h"
 #include "serve/upload-pack.h"
@@ -83,9 +84,12 @@ static int serve(struct builtin_env *env, const struct arguments *a,
 		.before_hook = exec_path_prepend,
 	};
 	struct error err = ERROR_INIT;
+	int ret = lazy_fetch_provider(&options.provider, env, LAZY_FETCH_SERVE,
+				      &err);
 
-	return serve_upload_pack(&options, &io, &err) < 0 ? builtin_fail(&err)
-							  : 0;
+	if (!ret)
+		ret = serve_upload_pack(&options, &io, &err);
+	return ret < 0 ? builtin_fail(&err) : 0;
 }
 
 /*

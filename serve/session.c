@@ -52,6 +52,8 @@ int session_open_odb(struct session *s, struct error *err)
 	if (s->odb)
 		return 0;
 	ret = odb_open_held(&s->odb, s->options->repo, &warning, err);
+	if (!ret)
+		odb_set_provider(s->odb, s->options->provider);
 	session_warn(s, &warning);
 	return ret;
 }

@@ -32,6 +32,8 @@ struct serve_options {
 	const char *session_id; /* for transfer.advertiseSID; NULL: none */
 	const char *namespace;  /* GIT_NAMESPACE; NULL: none */
 	serve_make_pack_fn make_pack; /* NULL: packing_send() */
+	/* Makes missing objects available; NULL: none (odb/odb.h). */
+	const struct odb_provider *provider;
 	/* Gets the text of each warning. NULL: warnings are not wanted. */
 	void (*warn)(void *ctx, const char *message);
 	void *warn_ctx;

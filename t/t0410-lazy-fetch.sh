@@ -298,4 +298,15 @@ test_expect_success 'a push into a partial clone fetches nothing' '
 	grep receive-pack trace && ! grep "fetch> want" trace
 '
 
+test_expect_success 'upload-pack fetches only with GIT_NO_LAZY_FETCH=0' '
+	up="--upload-pack=\"$GITREACH_BUILD/bin/git-upload-pack\"" &&
+	do_in tree:0 "$GIT" actual \
+		"stock clone -q --bare $up \"file://\$PWD\" ../c.git" &&
+	test "$(cat actual.code)" = 128 && test_must_be_empty actual.wants &&
+	do_in tree:0 "$GIT" actual "GIT_NO_LAZY_FETCH=0 \
+		stock clone -q --bare $up \"file://\$PWD\" ../c.git" &&
+	test "$(cat actual.code)" = 0 && test -s actual.wants &&
+	stock -C c.git fsck
+'
+
 test_done
