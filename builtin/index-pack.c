@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "builtin/builtin.h"
+#include "builtin/lazy-fetch.h"
 #include "builtin/options.h"
 #include "builtin/pack-args.h"
 #include "builtin/pack-input.h"
@@ -51,7 +52,8 @@ struct args {
 /* One run of the command. */
 struct run {
 	struct args a;
-	struct repo *repo; /* borrowed; NULL: no repository */
+	struct repo *repo;       /* borrowed; NULL: no repository */
+	struct builtin_env *env; /* borrowed */
 	enum hash_algo algo;
 	struct known_objects *known; /* owned; NULL without a repository */
 	struct pack_indexer_hooks known_hooks; /* hooks of `known` */
@@ -283,13 +285,18 @@ static int load_options(struct run *r)
  */
 static int use_known_objects(struct run *r)
 {
+	const struct odb_provider *provider;
 	int ret;
 
 	if (!r->repo)
 		return 0;
 	ret = known_objects_open(&r->known, r->repo, r->config.threads, r->err);
+	if (!ret)
+		ret = lazy_fetch_provider(&provider, r->env, LAZY_FETCH_LISTED,
+					  r->err);
 	if (ret < 0)
 		return ret;
+	known_objects_set_provider(r->known, provider);
 	r->known_hooks = known_objects_hooks(r->known);
 	r->config.hooks = r->known_hooks;
 	if (!r->a.fix_thin)
@@ -631,6 +638,7 @@ int cmd_index_pack(int argc, const char **argv, struct builtin_env *env)
 	if (ret)
 		return ret;
 	r.repo = env->repo;
+	r.env = env;
 	ret = run_all(&r);
 	run_release(&r);
 	if (ret < 0)

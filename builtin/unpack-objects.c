@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "builtin/builtin.h"
+#include "builtin/lazy-fetch.h"
 #include "builtin/options.h"
 #include "builtin/pack-input.h"
 #include "builtin/stderr-progress.h"
@@ -41,6 +42,7 @@ struct args {
 struct run {
 	struct args a;
 	struct repo *repo;               /* borrowed */
+	struct builtin_env *env;         /* borrowed */
 	struct known_objects *known;     /* owned */
 	struct pack_indexer_hooks hooks; /* hooks of `known` */
 	struct pack_input input;
@@ -159,13 +161,18 @@ static int prepare(struct run *r)
 			&r->out,
 			r->a.quiet ? PROGRESS_OFF : PROGRESS_IF_TERMINAL),
 	};
+	const struct odb_provider *provider;
 	int ret = pack_input_take_header(&r->input, r->a.header, r->err);
 
 	if (!ret)
 		ret = known_objects_open(&r->known, r->repo, config.threads,
 					 r->err);
+	if (!ret)
+		ret = lazy_fetch_provider(&provider, r->env, LAZY_FETCH_LISTED,
+					  r->err);
 	if (ret < 0)
 		return ret;
+	known_objects_set_provider(r->known, provider);
 	r->hooks = config.hooks = known_objects_hooks(r->known);
 	config.hooks.broken = on_broken;
 	config.hooks.broken_ctx = r;
@@ -287,6 +294,7 @@ int cmd_unpack_objects(int argc, const char **argv, struct builtin_env *env)
 	if (ret)
 		return ret;
 	r.repo = env->repo;
+	r.env = env;
 	ret = run(&r);
 	ret = finish(&r, ret);
 	run_release(&r);

@@ -2,6 +2,7 @@
 /* The indexer's hooks for an object database. */
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -166,8 +167,44 @@ static int base(void *ctx, const struct oid *oid, enum object_type *type,
 	return *data ? 1 : error_nomem(err);
 }
 
+/* Objects that are not missing are left out of the question. */
+static int announce_bases(void *ctx, const struct oid *oids, size_t nr,
+			  struct error *err)
+{
+	struct known_objects *known = ctx;
+	struct odb_reader *reader = reader_of(known, known->threads);
+	struct oid *missing;
+	size_t missing_nr = 0;
+	int ret;
+
+	if (!known->odb->provider)
+		return 0;
+	missing = mem_alloc(nr, sizeof(*missing));
+	if (!reader || !missing) {
+		free(missing);
+		return error_nomem(err);
+	}
+	for (size_t i = 0; i < nr; i++)
+		if (!odb_reader_has(reader, &oids[i]))
+			missing[missing_nr++] = oids[i];
+	ret = odb_reader_provide(reader, missing, missing_nr, err);
+	free(missing);
+	return ret;
+}
+
+void known_objects_set_provider(struct known_objects *known,
+				const struct odb_provider *provider)
+{
+	odb_set_provider(known->odb, provider);
+}
+
 struct pack_indexer_hooks known_objects_hooks(struct known_objects *known)
 {
 	return (struct pack_indexer_hooks){
-		.base = base, .has = has, .compare = compare, .ctx = known};
+		.base = base,
+		.announce_bases = announce_bases,
+		.has = has,
+		.compare = compare,
+		.ctx = known,
+	};
 }

@@ -12,6 +12,7 @@
 #ifndef ODB_KNOWN_OBJECTS_H
 #define ODB_KNOWN_OBJECTS_H
 
+#include "odb/odb.h"
 #include "pack/indexer.h"
 #include "repo/repo.h"
 
@@ -26,7 +27,17 @@ int known_objects_open(struct known_objects **out, const struct repo *repo,
 		       unsigned threads, struct error *err);
 void known_objects_close(struct known_objects *known);
 
-/* Returns the hooks `base`, `has` and `compare`. They borrow `known`. */
+/*
+ * Asks `provider` for the bases of a thin pack that are missing, all at once.
+ * `provider` must outlive `known`. NULL: no provider.
+ */
+void known_objects_set_provider(struct known_objects *known,
+				const struct odb_provider *provider);
+
+/*
+ * Returns the hooks `base`, `announce_bases`, `has` and `compare`. They borrow
+ * `known`.
+ */
 struct pack_indexer_hooks known_objects_hooks(struct known_objects *known);
 
 /*

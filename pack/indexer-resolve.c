@@ -526,6 +526,24 @@ static void list_outside(struct resolver *r)
 				0, (uint32_t)i};
 }
 
+static int announce_bases(struct resolver *r, struct error *err)
+{
+	const struct pack_indexer_hooks *hooks = &r->ix->config.hooks;
+	struct oid *oids;
+	int ret;
+
+	if (!hooks->announce_bases || !r->task_nr)
+		return 0;
+	oids = mem_alloc(r->task_nr, sizeof(*oids));
+	if (!oids)
+		return error_nomem(err);
+	for (size_t i = 0; i < r->task_nr; i++)
+		oids[i] = r->ix->refs[r->tasks[i].value].base;
+	ret = hooks->announce_bases(hooks->ctx, oids, r->task_nr, err);
+	free(oids);
+	return ret;
+}
+
 /*
  * Compares objects that were too large for the first pass with existing
  * objects.
@@ -570,8 +588,10 @@ static int run(struct resolver *r, struct error *err)
 	if (!ret && indexer_may_append(r->ix) &&
 	    total_done(r) < r->ix->delta_nr) {
 		list_outside(r);
-		ret = sys_parallel(threads, r->task_nr, resolve_outside, r,
-				   err);
+		ret = announce_bases(r, err);
+		if (!ret)
+			ret = sys_parallel(threads, r->task_nr, resolve_outside,
+					   r, err);
 	}
 	for (unsigned i = 0; i < threads; i++)
 		report(r, &r->workers[i]);

@@ -65,6 +65,13 @@ struct pack_indexer_hooks {
 	int (*base)(void *ctx, const struct oid *oid, enum object_type *type,
 		    void **data, size_t *len, struct error *err);
 	/*
+	 * Called once before `base`, with the ids of all objects that a thin
+	 * pack left out. Some may be the result of a delta in the pack. Returns
+	 * 0 or a negative error code. NULL: no call.
+	 */
+	int (*announce_bases)(void *ctx, const struct oid *oids, size_t nr,
+			      struct error *err);
+	/*
 	 * Returns 1 if an object with this id exists, 0 if not, or a negative
 	 * error code.
 	 */

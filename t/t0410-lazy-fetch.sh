@@ -309,4 +309,17 @@ test_expect_success 'upload-pack fetches only with GIT_NO_LAZY_FETCH=0' '
 	stock -C c.git fsck
 '
 
+test_expect_success 'thin packs: index-pack and unpack-objects fetch bases' '
+	printf "HEAD\n^HEAD~1\n" | stock -C src pack-objects --revs --thin \
+		-q --stdout >thin &&
+	for c in "index-pack --stdin --fix-thin" "unpack-objects -q"
+	do
+		same blob:none "git $c <../thin >/dev/null" &&
+		offline blob:none "git $c <../thin" &&
+		grep "lazy fetching disabled" actual.err &&
+		grep "could not fetch .* from promisor remote" actual.err ||
+			return
+	done
+'
+
 test_done
