@@ -136,7 +136,8 @@ int maintenance_geometry(const struct maintenance *m, const struct odb *odb,
 	for (uint32_t i = 0; i < odb->pack_nr && !ret; i++) {
 		const struct pack *pack = odb->packs[i].pack;
 
-		if (pack->is_local && !pack->is_kept && !pack->is_cruft)
+		if (pack->is_local && !pack->is_kept && !pack->is_cruft &&
+		    !pack->is_promisor)
 			items[(*nr)++].key = pack->idx.nr;
 	}
 	if (!ret)

@@ -39,18 +39,19 @@ size_t geometric_split(const uint32_t *counts, size_t nr, uint64_t factor)
 
 /*
  * Lists candidates with the number of objects as key and the pack's number as
- * value. Returns how many there are.
+ * value. Either all or none are promisor packs. Returns how many there are.
  */
 static size_t list_candidates(struct sort_item *candidates,
 			      const struct old_packs *old,
-			      const struct odb *odb)
+			      const struct odb *odb, bool is_promisor)
 {
 	size_t nr = 0;
 
 	for (uint32_t i = 0; i < odb->pack_nr; i++) {
 		const struct pack *pack = odb->packs[i].pack;
 
-		if (pack->is_local && !pack->is_cruft && !pack->is_promisor &&
+		if (pack->is_local && !pack->is_cruft &&
+		    pack->is_promisor == is_promisor &&
 		    old_packs_has(old, pack))
 			candidates[nr++] = (struct sort_item){pack->idx.nr, i};
 	}
@@ -59,12 +60,14 @@ static size_t list_candidates(struct sort_item *candidates,
 
 /* Adds the names of the packs that become one to *chosen. */
 static int choose(struct named_packs *chosen, const struct odb *odb,
-		  const struct sort_item *candidates, size_t nr,
-		  uint32_t *counts, uint64_t factor)
+		  struct sort_item *candidates, size_t nr, uint32_t *counts,
+		  uint64_t factor)
 {
 	size_t split;
-	int ret = 0;
+	int ret = sort_items(candidates, nr);
 
+	if (ret < 0)
+		return ret;
 	for (size_t i = 0; i < nr; i++)
 		counts[i] = (uint32_t)candidates[i].key;
 	split = geometric_split(counts, nr, factor);
@@ -81,18 +84,15 @@ int geometric_choose(struct old_packs *old, const struct odb *odb,
 						 sizeof(*candidates));
 	uint32_t *counts = mem_alloc(odb->pack_nr, sizeof(*counts));
 	struct named_packs chosen = NAMED_PACKS_INIT;
-	size_t nr;
-	int ret = ERR_NOMEM;
+	int ret = candidates && counts ? 0 : ERR_NOMEM;
 
-	if (!candidates || !counts)
-		goto out;
-	nr = list_candidates(candidates, old, odb);
-	ret = sort_items(candidates, nr);
-	if (!ret)
+	for (int is_promisor = 0; is_promisor < 2 && !ret; is_promisor++) {
+		size_t nr = list_candidates(candidates, old, odb, is_promisor);
+
 		ret = choose(&chosen, odb, candidates, nr, counts, factor);
+	}
 	if (!ret)
 		old_packs_retain(old, &chosen);
-out:
 	named_packs_release(&chosen);
 	free(candidates);
 	free(counts);
@@ -115,8 +115,10 @@ int geometric_collect(struct pack_job *job, const struct old_packs *old,
 		if (!pack->is_local)
 			parts[i] = ROLLUP_SUFFICE;
 		else if (!pack->is_cruft)
-			parts[i] = old_packs_has(old, pack) ? ROLLUP_INCLUDE
-							    : ROLLUP_EXCLUDE;
+			parts[i] = !pack->is_promisor &&
+						   old_packs_has(old, pack)
+					   ? ROLLUP_INCLUDE
+					   : ROLLUP_EXCLUDE;
 	}
 	ret = rollup_add(job, &options, err);
 	free(parts);

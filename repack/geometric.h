@@ -29,17 +29,18 @@ size_t geometric_split(const uint32_t *counts, size_t nr, uint64_t factor);
 
 /*
  * Keep on the list only the packs that have to become one, so that the numbers
- * of objects of all packs form a progression by `factor`. Cruft packs, promisor
- * packs and packs that are not in the snapshot are removed from the list too.
- * Returns 0 or ERR_NOMEM.
+ * of objects of all packs form a progression by `factor`. Promisor packs and
+ * other packs form a progression each. Cruft packs and packs that are not in
+ * the snapshot are removed from the list too. Returns 0 or ERR_NOMEM.
  */
 int geometric_choose(struct old_packs *old, const struct odb *odb,
 		     uint64_t factor, struct error *err);
 
 /*
- * Add to the job the objects of the listed packs and all loose objects. Objects
- * that other packs of the repository have are left out. A loose object that an
- * alternate's pack has is left out as well. Returns 0 or a negative error code.
+ * Add to the job the objects of the listed packs that are no promisor packs,
+ * and all loose objects. Objects that other packs of the repository have are
+ * left out. A loose object that an alternate's pack has is left out as well.
+ * Returns 0 or a negative error code.
  */
 int geometric_collect(struct pack_job *job, const struct old_packs *old,
 		      struct error *err);

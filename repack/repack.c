@@ -499,7 +499,7 @@ int repack_run(struct repack_result *result, const struct repo *repo,
 		ret = find_objects(&r, err);
 	if (ret == ERR_MISSING)
 		ret = find_objects_again(&r, err);
-	if (!ret && options->all)
+	if (!ret && (options->all || options->geometric))
 		ret = promisor_pack_write(&result->promisor_nr, &r.job, &r.old,
 					  err);
 	if (!ret && r.job.items.nr)

@@ -129,7 +129,7 @@ struct repack_result {
 	 */
 	uint32_t midx_pack_nr;
 	uint32_t cruft_nr;    /* objects in cruft packs */
-	uint32_t promisor_nr; /* objects in promisor packs; with `all` */
+	uint32_t promisor_nr; /* objects in new promisor packs */
 	uint32_t filtered_nr; /* objects in packs of filtered-out objects */
 	uint32_t loosened_nr; /* objects that were made loose */
 	struct error warning; /* code 0: none */

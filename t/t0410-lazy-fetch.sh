@@ -322,4 +322,30 @@ test_expect_success 'thin packs: index-pack and unpack-objects fetch bases' '
 	done
 '
 
+# Many fetches leave many small packs. The maintenance after each fetch must
+# neither start over and over nor write to standard output.
+test_expect_success 'maintenance after fetches' '
+	rm -rf many && cp -R blob:none many &&
+	stock -C many cat-file --batch-check <blobs >/dev/null &&
+	do_in many "$GIT" actual "git config maintenance.auto true;
+		git config maintenance.autoDetach false;
+		git cat-file -t HEAD~1:top; git maintenance run --auto" &&
+	echo blob >expect && test_cmp expect actual.out &&
+	test_must_be_empty actual.err &&
+	test $(ls r/.git/objects/pack/*.pack | wc -l) = 5
+'
+
+test_expect_success 'repack --geometric: promisor packs have their own progression' '
+	do_in many "$GIT" actual "git repack --geometric=2 -d" &&
+	test_must_be_empty actual.out && stock -C r fsck &&
+	for idx in r/.git/objects/pack/*.idx
+	do
+		test -e ${idx%.idx}.promisor &&
+		stock show-index <$idx | wc -l || return
+	done | sort -n >actual &&
+	printf "%s\n" 3 6 >expect && test_cmp expect actual &&
+	stock -C r cat-file --batch-check <blobs >actual &&
+	! grep missing actual
+'
+
 test_done
