@@ -199,6 +199,7 @@ struct roots {
 	struct fsck_run *r;
 	struct fsck_links *l;
 	size_t ref_nr;
+	size_t named_nr; /* arguments that name an object */
 	struct oidmap
 		added; /* owned: ids of HEAD and reflogs that were added */
 };
@@ -433,10 +434,12 @@ static int add_named(struct roots *roots, const char *name)
 			       is_built_in(r, &oid) ? OBJ_TREE : OBJ_NONE,
 			       r->err);
 	if (!type && !is_built_in(r, &oid) && !may_be_missing(r, &oid)) {
-		builtin_error("%s: object missing",
+		builtin_error("%s: invalid sha1 pointer %s", name,
 			      oid_to_hex(hex, &oid, r->s.repo->algo));
-		r->found |= FSCK_FOUND_OBJECT;
+		r->found |= FSCK_FOUND_REACHABLE;
+		return 0;
 	}
+	roots->named_nr++;
 	return type < 0 ? type : name_root(r, &oid, name);
 }
 
@@ -451,6 +454,8 @@ static int add_roots(struct roots *roots, const char **names, int name_nr)
 		ret = name_roots(r);
 	for (int i = 0; !ret && i < name_nr; i++)
 		ret = add_named(roots, names[i]);
+	if (!ret && name_nr && !roots->named_nr)
+		fprintf(stderr, "notice: No default references\n");
 	if (!ret && !name_nr)
 		ret = add_refs(roots);
 	if (!ret && !name_nr && r->a.reflogs)
@@ -466,7 +471,7 @@ int fsck_check_links(struct fsck_run *r, const char **names, int name_nr)
 		on_broken, on_mistyped, on_missing, on_unreachable, r,
 	};
 	struct fsck_links l;
-	struct roots roots = {r, &l, 0, OIDMAP_INIT};
+	struct roots roots = {r, &l, 0, 0, OIDMAP_INIT};
 	int ret = fsck_links_init(&l, &r->walk, &r->scan, &events, r->err);
 
 	fsck_names_init(&r->names, &r->walk.space);

@@ -348,4 +348,14 @@ test_expect_success 'repack --geometric: promisor packs have their own progressi
 	! grep missing actual
 '
 
+test_expect_success 'fsck: an argument that is missing and not promised' '
+	do_in tree:0 "$GIT" actual git fsck $top &&
+	echo 2 >expect && test_cmp expect actual.code &&
+	cat >expect <<-EOF &&
+	error: $top: invalid sha1 pointer $top
+	notice: No default references
+	EOF
+	test_cmp expect actual.err
+'
+
 test_done
