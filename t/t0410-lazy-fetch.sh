@@ -16,6 +16,7 @@ test_expect_success 'setup' '
 	stock -C src config uploadpack.allowAnySHA1InWant true &&
 	top=$(stock -C src rev-parse HEAD:top) &&
 	tree=$(stock -C src rev-parse HEAD^{tree}) &&
+	two=$(stock -C src rev-parse HEAD) &&
 	for f in blob:none tree:0 blob:limit=50
 	do
 		stock clone -q -n --filter=$f "file://$PWD/src" $f || return
@@ -310,7 +311,7 @@ test_expect_success 'upload-pack fetches only with GIT_NO_LAZY_FETCH=0' '
 '
 
 test_expect_success 'thin packs: index-pack and unpack-objects fetch bases' '
-	printf "HEAD\n^HEAD~1\n" | stock -C src pack-objects --revs --thin \
+	printf "$two\n^$two~1\n" | stock -C src pack-objects --revs --thin \
 		-q --stdout >thin &&
 	for c in "index-pack --stdin --fix-thin" "unpack-objects -q"
 	do
