@@ -221,7 +221,8 @@ static int resolve_braces(struct resolver *r, struct oid *out, const char *name,
 		return ret;
 	if (!is_word(what, what_len, "object"))
 		ret = peel_to(r, out, wanted);
-	if (ret < 0)
+	/* All other types were read just now. */
+	if (ret < 0 || (wanted != OBJ_NONE && wanted != OBJ_TREE))
 		return ret;
 	return missing_is_unknown(r,
 				  odb_info(r->reader, out, NULL, NULL, r->err));
