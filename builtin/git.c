@@ -19,6 +19,7 @@
 #include "builtin/global.h"
 #include "builtin/help.h"
 #include "builtin/lazy-fetch.h"
+#include "builtin/options.h"
 #include "builtin/tracing.h"
 #include "sys/cleanup.h"
 
@@ -94,6 +95,13 @@ static int run_stock(const struct global *g, int argc, const char **argv,
 	return code;
 }
 
+/* Whether a shell asks for the options of a command or of its subcommand. */
+static bool asks_for_completion(const char *const *words)
+{
+	return words[1] && (options_is_completion(words[1]) ||
+			    options_is_completion(words[2]));
+}
+
 /*
  * Run one of our commands; argv[0] is its name. Commands reorder argv, so the
  * original words are kept for stock Git.
@@ -116,6 +124,8 @@ static int run_command(const struct command *command, const struct global *g,
 	code = command->run(argc, argv, &env);
 	lazy_fetch_free(env.lazy_fetch);
 	repo_close(env.repo);
+	if (code == 129 && asks_for_completion(words))
+		code = 0;
 	if (code == BUILTIN_NOT_OURS)
 		code = run_stock(g, argc, words, tracing_trace(tracing));
 	free(words);

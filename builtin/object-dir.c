@@ -37,8 +37,15 @@ object_dir_fn *object_dir_parse(const struct object_dir_command *table,
 	const char *name = find_name(argc, argv);
 	int operands;
 
+	if (argc > 1 && options_is_completion(argv[1]))
+		for (size_t i = 0; table[i].name; i++)
+			printf("%s ", table[i].name);
 	while (table->name && (!name || strcmp(table->name, name) != 0))
 		table++;
+	if (argc > 2 && options_is_completion(argv[2])) {
+		options_complete(table->options, argv[2]);
+		return NULL;
+	}
 	if (!table->name && name && name == argv[1]) {
 		subcommand_complain(name);
 		options_usage(table->options, usage);

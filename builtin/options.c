@@ -109,6 +109,67 @@ int options_usage(const struct option *options, const char *usage)
 	return 129;
 }
 
+/* ---- for shells that complete words */
+
+bool options_is_completion(const char *word)
+{
+	static const char helper[] = "--git-completion-helper";
+	size_t len = strlen(helper);
+
+	return word && !strncmp(word, helper, len) &&
+	       (!word[len] || !strcmp(word + len, "-all"));
+}
+
+/* Whether the option is offered. `all`: also if the usage does not list it. */
+static bool is_offered(const struct option *o, bool all)
+{
+	if (!o->long_name)
+		return false;
+	if (o->kind == OPTION_NOT_OURS)
+		return fallback_exists();
+	return all || o->help;
+}
+
+static void print_negated(const struct option *o)
+{
+	if (!strncmp(o->long_name, "no-", 3))
+		printf(" --%s", o->long_name + 3);
+	else
+		printf(" --no-%s", o->long_name);
+}
+
+void options_complete(const struct option *options, const char *word)
+{
+	const unsigned may_lack_arg = OPTION_OPTIONAL_ARG | OPTION_LAST_ARG;
+	bool all = strstr(word, "-all") != NULL;
+	size_t negated_nr = 0;
+
+	for (const struct option *o = options; o->kind != OPTION_END; o++)
+		if (is_offered(o, all))
+			printf(" --%s%s", o->long_name,
+			       takes_arg(o) && !(o->flags & may_lack_arg) ? "="
+									  : "");
+	for (const struct option *o = options; o->kind != OPTION_END; o++) {
+		if (!is_offered(o, all) || (o->flags & OPTION_NO_NEGATE))
+			continue;
+		if (negated_nr++ == 1)
+			printf(" --");
+		print_negated(o);
+	}
+	putchar('\n');
+}
+
+static void complete_subcommands(const struct subcommand *table)
+{
+	const char *before = "";
+
+	for (; table->name; table++) {
+		printf("%s%s", before, table->name);
+		before = " ";
+	}
+	putchar('\n');
+}
+
 /* ---- values */
 
 static int complain(const struct named *n, const char *what)
@@ -404,6 +465,10 @@ int options_parse(int argc, const char **argv, const struct option *options,
 		print_usage(stdout, options, usage);
 		return FAILED;
 	}
+	if (argc > 1 && options_is_completion(argv[1])) {
+		options_complete(options, argv[1]);
+		return FAILED;
+	}
 	while (p.next < argc) {
 		const char *word = argv[p.next++];
 		int ret = 0;
@@ -440,6 +505,10 @@ int subcommand_run(const struct subcommand *table, const char *usage, int argc,
 	const struct option options[] = {{.kind = OPTION_END}};
 	const char *name = argc > 1 ? argv[1] : NULL;
 
+	if (options_is_completion(name)) {
+		complete_subcommands(table);
+		return 129;
+	}
 	for (; name && table->name; table++)
 		if (!strcmp(name, table->name))
 			return builtin_finish(

@@ -102,6 +102,8 @@ extern const char option_negated[];
  * no option is called -h, prints the usage on stdout and returns -129. In all
  * these cases the caller returns 129, as stock Git does.
  *
+ * If argv[1] asks for completion, prints the options for it and returns -129.
+ *
  * Parsing stops at the first OPTION_NOT_OURS. If stock Git is installed,
  * returns BUILTIN_NOT_OURS. Otherwise prints "error: option `x' is not
  * supported yet" and returns -129.
@@ -123,6 +125,23 @@ static inline int options_failed(int ret)
 /* Print "usage: <usage>" and the options on stderr. Returns 129. */
 int options_usage(const struct option *options, const char *usage);
 
+/*
+ * Whether the word is --git-completion-helper or --git-completion-helper-all. A
+ * shell that completes words runs a command with this word in place of
+ * arguments. After printing, the command returns 129, and the main program
+ * returns 0.
+ */
+bool options_is_completion(const char *word);
+
+/*
+ * Print the long options on one line of stdout, as stock Git does: "--<name>",
+ * "=" if an argument is required, and then the negated options. "--" stands
+ * behind the first of these; shells offer the rest only after "--no-".
+ * `word`: the word that asked. With "-all", options that the usage does not
+ * list are printed too.
+ */
+void options_complete(const struct option *options, const char *word);
+
 /* A subcommand with arguments of its own. */
 struct subcommand {
 	const char *name; /* NULL ends a table */
@@ -132,7 +151,8 @@ struct subcommand {
 /*
  * Run the subcommand that argv[1] names, with argv[1] as its argv[0]. Returns
  * its exit code, after builtin_finish(). If there is no such subcommand, prints
- * an error and `usage`, and returns 129.
+ * an error and `usage`, and returns 129. If argv[1] asks for completion, prints
+ * the names of the table.
  */
 int subcommand_run(const struct subcommand *table, const char *usage, int argc,
 		   const char **argv, struct builtin_env *env);
