@@ -30,6 +30,8 @@ libexecdir ?= $(exec_prefix)/libexec
 includedir ?= $(prefix)/include
 datarootdir ?= $(prefix)/share
 mandir ?= $(datarootdir)/man
+bashcompdir ?= $(datarootdir)/bash-completion/completions
+zshcompdir ?= $(datarootdir)/zsh/site-functions
 # A drop-in reads the system configuration that the stock Git reads.
 sysconfdir ?= /etc
 execdir = $(libexecdir)/gitreach-core
@@ -262,6 +264,7 @@ install: all
 	SONAME='$(soname)' \
 	bindir='$(bindir)' libdir='$(libdir)' includedir='$(includedir)' \
 	execdir='$(execdir)' mandir='$(mandir)' prefix='$(prefix)' \
+	bashcompdir='$(bashcompdir)' zshcompdir='$(zshcompdir)' \
 	REQUIRES="$$($(libs_env) tools/libs private)" \
 	tools/install '$(man_pages)' '$(git_names)' '$(commands)'
 
@@ -269,6 +272,7 @@ uninstall:
 	$VDESTDIR='$(DESTDIR)' VERSION='$(version)' \
 	bindir='$(bindir)' libdir='$(libdir)' includedir='$(includedir)' \
 	execdir='$(execdir)' mandir='$(mandir)' \
+	bashcompdir='$(bashcompdir)' zshcompdir='$(zshcompdir)' \
 	tools/uninstall '$(man_pages)' '$(git_names)'
 
 demo:

@@ -76,6 +76,22 @@ test_expect_success 'programs and exec path are installed' '
 	done
 '
 
+# For `git` itself only where no other Git has a completion.
+test_expect_success 'completion is installed' '
+	dir=$root/share/bash-completion/completions &&
+	cmp "$GITREACH_SRC/completion/gitreach.bash" $dir/git-bitmap &&
+	test "$(readlink $dir/git-network)" = git-bitmap &&
+	if test -e /usr/share/bash-completion/completions/git
+	then
+		test_must_fail test -e $dir/git
+	else
+		test "$(readlink $dir/git)" = git-bitmap
+	fi &&
+	head -n 1 $root/share/zsh/site-functions/_git-network >actual &&
+	echo "#compdef git-network" >expect && test_cmp expect actual &&
+	test_must_fail grep -r "@" $root/share/zsh
+'
+
 test_expect_success 'a second install replaces the first' '
 	in_tree install DESTDIR="$PWD/dest"
 '
