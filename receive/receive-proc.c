@@ -321,14 +321,22 @@ static int send_commands(struct proc *p, struct error *err)
 	return ret ? ret : pktline_send(&p->out, err);
 }
 
+/* The message of a failed write calls the hook a client. Says what failed. */
+static int explain(int ret, const char *what, struct error *err)
+{
+	if (ret >= 0 || ret == ERR_NOMEM)
+		return ret;
+	return error_set(err, ret, "fail to %s proc-receive hook", what);
+}
+
 static int talk(struct proc *p, struct error *err)
 {
-	int ret = send_version(p, err);
+	int ret = explain(send_version(p, err), "negotiate version with", err);
 
 	if (!ret)
 		ret = read_version(p, err);
 	if (!ret)
-		ret = send_commands(p, err);
+		ret = explain(send_commands(p, err), "write commands to", err);
 	if (ret)
 		return ret;
 	p->has_report = true;

@@ -113,7 +113,7 @@ static int check_name(struct receive *r, struct receive_command *cmd)
 				   receive_is_delete(cmd)))
 		return 0;
 	return refuse(r, cmd, "funny refname",
-		      "error: refusing to create funny ref '%s' remotely\n");
+		      "error: refusing to update funny ref '%s' remotely\n");
 }
 
 /* ---- checked-out branches */

@@ -181,6 +181,26 @@ test_expect_success 'messages about a report are not put into lines of the hook'
 	test_cmp expect stock.out
 '
 
+# Whether the hook ends before or after the first write is a matter of chance.
+test_expect_success 'a hook that ends at once is named in the message' '
+	for script in "exit 1" "exec <&-; sleep 0.1"
+	do
+		rm -rf ours.git &&
+		cp -R plain.git ours.git &&
+		printf "#!/bin/sh\n%s\n" "$script" \
+			>ours.git/hooks/proc-receive &&
+		chmod +x ours.git/hooks/proc-receive &&
+		for i in 1 2 3
+		do
+			test_must_fail stock -C client.git push \
+				--receive-pack="$OURS" ../ours.git \
+				main:refs/for/x 2>err &&
+			grep "fail to negotiate version with proc-receive" \
+				err && ! grep "to the client" err || return 1
+		done || return 1
+	done
+'
+
 test_expect_success 'a hook that talks nonsense ends nothing but its commands' '
 	for answer in zzzz 000eversion=9 ""
 	do
