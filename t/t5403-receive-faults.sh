@@ -170,4 +170,68 @@ test_expect_success 'the client gets the reason of a disk error without paths' '
 	grep "^error: cannot write to $PWD/r.git/objects/.*/pack/tmp_pack_" err
 '
 
+# The hook of a push kills receive-pack. Each ref has its old or its new value; the
+# deletion is a transaction of its own. All that refs reach is outside the
+# quarantine.
+#
+# killed_by <hook> <its first argument, or ""> <refs: old, new, or each of them>
+killed_by () {
+	rm -rf r.git && cp -R killed.git r.git &&
+	mkdir r.git/hooks &&
+	printf "#!/bin/sh\n%s kill -9 \$PPID\n" \
+		"${2:+test \"\$1\" != $2 ||}" >r.git/hooks/$1 &&
+	chmod +x r.git/hooks/$1 &&
+	"$GIT" -C r.git for-each-ref --format="%(refname) %(objectname)" \
+		>old &&
+	test_expect_code 137 "$OURS" r.git <push.in >out 2>err &&
+	rm -r r.git/hooks &&
+	find r.git -name "tmp_*" -o -name "*.lock" -o -name "*.keep" |
+	while read -r file
+	do
+		rm -rf "$file"
+	done &&
+	"$GIT" -C r.git for-each-ref --format="%(refname) %(objectname)" \
+		>now &&
+	if test $3 = each
+	then
+		comm -23 now values >third && test_must_be_empty third
+	else
+		test_cmp $3 now
+	fi &&
+	"$GIT" -C r.git fsck --full --connectivity-only &&
+	sed -n "s/^\(refs.heads.gone\) .*/:\1/p" now >gone &&
+	stock -C client.git push -q --receive-pack="$OURS" ../r.git \
+		main +main:refs/heads/dir/new v1 \
+		$(cat gone) &&
+	"$GIT" -C r.git for-each-ref --format="%(refname) %(objectname)" \
+		>now &&
+	test_cmp new now && "$GIT" -C r.git fsck --full
+}
+
+for format in files reftable
+do
+	for limit in 1 100
+	do
+		test_expect_success "killed by a hook: $format, $limit" '
+			rm -rf killed.git &&
+			"$GIT" init -q --bare --ref-format=$format killed.git &&
+			rm -rf killed.git/hooks &&
+			stock -C client.git push -q --receive-pack="$OURS" \
+				../killed.git main~2:refs/heads/main \
+				main~2:refs/heads/gone &&
+			"$GIT" -C killed.git pack-refs --all &&
+			git config -f killed.git/config receive.unpackLimit \
+				$limit &&
+			killed_by pre-receive "" old &&
+			killed_by update refs/heads/main each &&
+			killed_by update refs/tags/v1 each &&
+			killed_by reference-transaction preparing old &&
+			killed_by reference-transaction prepared old &&
+			killed_by reference-transaction committed each &&
+			killed_by post-receive "" new &&
+			killed_by post-update "" new
+		'
+	done
+done
+
 test_done
