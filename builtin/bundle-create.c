@@ -298,7 +298,11 @@ int bundle_create(int argc, const char **argv, struct builtin_env *env)
 
 	if (ret)
 		return ret;
-	ret = store_open(&r.store, env);
+	ret = builtin_open_repo_gently(env);
+	if (!ret && !env->repo)
+		return builtin_die("Need a repository to create a bundle.");
+	if (!ret)
+		ret = store_open(&r.store, env);
 	if (ret)
 		return ret;
 	if (lazy_fetch_enable(r.store.odb, env, LAZY_FETCH_PACK, &err) < 0) {

@@ -238,7 +238,8 @@ static int set_mode(struct cat_file *c, char mode, const char *arg)
 	if (arg == option_negated)
 		return 0;
 	if (c->mode && c->mode != mode)
-		return builtin_error("switch `%c' is incompatible with -%c",
+		return builtin_error("options '-%c' and '-%c' cannot be used "
+				     "together",
 				     mode, c->mode);
 	c->mode = mode;
 	return 0;

@@ -48,8 +48,12 @@ static int parse(struct arguments *a, int argc, const char **argv)
 
 	if (nr < 0)
 		return 129;
-	if (nr != 1)
+	if (nr != 1) {
+		builtin_die(nr ? "too many arguments"
+			       : "you must specify a directory");
+		fputc('\n', stderr);
 		return options_usage(options, usage);
+	}
 	return 0;
 }
 

@@ -102,7 +102,10 @@ static int tell_hooks(void *ctx, enum ref_state state,
 	buf_release(&t.input);
 	if (ret <= 0)
 		return ret;
-	return error_set(err, ERR_DENIED, "ref updates aborted by hook");
+	return error_set(err, ERR_DENIED,
+			 "in '%s' phase, update aborted by the "
+			 "reference-transaction hook",
+			 name);
 }
 
 int ref_changer_begin(struct ref_transaction **out, struct ref_changer *changer,

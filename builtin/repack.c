@@ -185,8 +185,8 @@ static int load_bitmap_option(struct repack_options *o, const struct args *a,
 	if (o->write_bitmap && !o->all && !o->write_midx)
 		return error_set(
 			err, ERR_INVALID,
-			"incremental repacks are incompatible with "
-			"bitmap indexes: add --no-write-bitmap-index, or "
+			"Incremental repacks are incompatible with "
+			"bitmap indexes. Add --no-write-bitmap-index, or "
 			"set repack.writeBitmaps to false");
 	return 0;
 }

@@ -3,8 +3,11 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/mem.h"
 #include "builtin/builtin.h"
 #include "include/gitreach.h"
 
@@ -17,11 +20,79 @@ const char builtin_version[] = GIT_LEVEL ".gitreach." GITREACH_VERSION;
 /* exit code of a shell for a process that SIGPIPE has ended */
 #define EXIT_SIGPIPE 141
 
+static bool starts_with(const char *s, const char *prefix)
+{
+	return !strncmp(s, prefix, strlen(prefix));
+}
+
+/* Whether a path below the working directory leads into a repository. */
+static bool is_in_repo(const char *path)
+{
+	static const char *const starts[] = {
+		"objects/", "refs/", "packed-refs", "logs/",
+		"info/",    "index", "reftable/",   "worktrees/",
+	};
+	size_t len = strcspn(path, " ':)");
+	const char *dir = strstr(path, ".git/");
+
+	for (size_t i = 0; i < ARRAY_NR(starts); i++)
+		if (starts_with(path, starts[i]))
+			return true;
+	return dir && (size_t)(dir - path) < len;
+}
+
+/*
+ * Returns the part of an absolute path that is to be printed: as seen from
+ * `cwd`, or from a directory above whose .git contains the path.
+ */
+static const char *shorten(const char *path, const char *cwd)
+{
+	for (size_t len = strlen(cwd); len > 1; len--) {
+		const char *rest = path + len + 1;
+
+		if ((cwd[len] && cwd[len] != '/') || strncmp(path, cwd, len) ||
+		    path[len] != '/')
+			continue;
+		if (starts_with(rest, ".git/") ||
+		    (!cwd[len] && is_in_repo(rest)))
+			return rest;
+	}
+	return path;
+}
+
+/*
+ * The library knows repositories by absolute paths. Stock Git prints paths as
+ * seen from the top of the work tree, or from the directory of a bare
+ * repository, unless the user gave an absolute path. The names of lock files
+ * are absolute in stock Git as well.
+ */
+static void put_message(const char *msg)
+{
+	const char *git_dir = getenv("GIT_DIR");
+	char *cwd = NULL;
+	char before = ' ';
+
+	if (strchr(msg, '/') && !strstr(msg, ".lock'") &&
+	    !(git_dir && *git_dir == '/'))
+		cwd = getcwd(NULL, 0);
+	while (*msg) {
+		if (cwd && *msg == '/' && strchr(" '(", before))
+			msg = shorten(msg, cwd);
+		before = *msg++;
+		fputc(before, stderr);
+	}
+	free(cwd);
+}
+
 static void say(const char *kind, const char *fmt, va_list ap)
 {
+	char *msg = NULL;
+
 	fflush(stdout);
 	fprintf(stderr, "%s: ", kind);
-	vfprintf(stderr, fmt, ap);
+	if (vasprintf(&msg, fmt, ap) >= 0)
+		put_message(msg);
+	free(msg);
 	fputc('\n', stderr);
 }
 

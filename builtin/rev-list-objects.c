@@ -121,8 +121,12 @@ static int note_missing(struct rev_list_run *r, uint32_t obj_pos,
 	}
 	if (r->o.missing == MISSING_ERROR ||
 	    r->o.missing == MISSING_ALLOW_PROMISOR)
-		return error_set(err, ERR_MISSING, "missing %s object '%s'",
-				 object_type_name(type), hex);
+		return type == OBJ_TREE
+			       ? error_set(err, ERR_MISSING,
+					   "bad tree object %s", hex)
+			       : error_set(err, ERR_MISSING,
+					   "missing %s object '%s'",
+					   object_type_name(type), hex);
 	if (r->o.missing == MISSING_ALLOW_ANY)
 		return 0;
 	if (buf_printf(out, "?%s", hex) < 0)

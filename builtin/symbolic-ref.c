@@ -45,6 +45,8 @@ static int show(const struct symbolic_ref *s, const char *name)
 
 	if (ret < 0)
 		return builtin_die("No such ref: %s", name);
+	if (!ret && !refs_name_is_valid_len(name, strlen(name), true))
+		return builtin_die("No such ref: %s", name);
 	if (!ref.target)
 		return s->quiet ? 1
 				: builtin_die("ref %s is not a symbolic ref",

@@ -11,6 +11,7 @@
 #include "builtin/verify-pack.h"
 #include "pack/chains.h"
 #include "pack/verify.h"
+#include "sys/io.h"
 #include "sys/thread.h"
 
 static const char usage[] = "git verify-pack [-v | --verbose] [-s | "
@@ -143,6 +144,22 @@ static int strip_name(struct buf *base, const char *name)
 	return buf_append(base, name, len);
 }
 
+/* Returns 0, or ERR_MISSING if there is no such index. */
+static int check_idx(const char *base, struct error *err)
+{
+	struct buf path = BUF_INIT;
+	int ret = buf_printf(&path, "%s.idx", base);
+
+	if (ret < 0)
+		error_nomem(err);
+	else if (!sys_exists(path.data))
+		ret = error_set(err, ERR_MISSING,
+				"Cannot open existing pack file '%s'",
+				path.data);
+	buf_release(&path);
+	return ret;
+}
+
 /*
  * Check one pack and print the requested lists, or an error. Returns whether
  * the pack is correct.
@@ -153,9 +170,10 @@ static bool verify_named(const struct verify_pack_request *rq, const char *name)
 	struct error err = ERROR_INIT;
 	int ret = strip_name(&base, name);
 
-	ret = ret < 0 ? error_nomem(&err)
-		      : verify_pack_base(rq, base.data, &err);
+	ret = ret < 0 ? error_nomem(&err) : check_idx(base.data, &err);
 	if (ret < 0)
+		builtin_fail(&err);
+	else if ((ret = verify_pack_base(rq, base.data, &err)) < 0)
 		builtin_error("%s", err.msg);
 	if (ret < 0 && (rq->verbose || rq->stat_only))
 		printf("%s.pack: bad\n", base.data);

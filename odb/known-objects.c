@@ -139,7 +139,7 @@ static int compare(void *ctx, unsigned thread_nr, const struct oid *oid,
 		return ret;
 	if (obj.type != type || obj.len != len || memcmp(obj.data, data, len))
 		ret = error_set(err, ERR_CORRUPT,
-				"hash collision found with %s",
+				"SHA1 COLLISION FOUND WITH %s !",
 				oid_to_hex(hex, oid, known->odb->algo));
 	odb_object_release(reader, &obj);
 	return ret;

@@ -268,8 +268,25 @@ static int take_loose(const struct wanted *w, const struct sys_map *map,
 	return check_id(w, err);
 }
 
+/* Say which file is corrupt, and then why, without naming the file again. */
+static int report_loose(const struct wanted *w, const char *path,
+			const struct error *why, struct error *err)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	const char *msg = why->msg;
+	size_t len = strlen(path);
+
+	if (!strncmp(msg, path, len) && !strncmp(msg + len, ": ", 2))
+		msg += len + 2;
+	return error_set(err, ERR_CORRUPT,
+			 "loose object %s (stored in %s) is corrupt: %s",
+			 oid_to_hex(hex, w->oid, w->reader->odb->algo), path,
+			 msg);
+}
+
 static int try_loose(const struct wanted *w, const char *dir, struct error *err)
 {
+	struct error why = ERROR_INIT;
 	struct buf path = BUF_INIT;
 	struct sys_map map;
 	int ret;
@@ -281,8 +298,12 @@ static int try_loose(const struct wanted *w, const char *dir, struct error *err)
 	ret = sys_map_open(&map, path.data, err);
 	if (ret < 0)
 		goto out;
-	ret = take_loose(w, &map, path.data, err);
+	ret = take_loose(w, &map, path.data, &why);
 	sys_map_close(&map);
+	if (ret == ERR_CORRUPT)
+		report_loose(w, path.data, &why, err);
+	else if (ret < 0 && err)
+		*err = why;
 out:
 	buf_release(&path);
 	return ret;

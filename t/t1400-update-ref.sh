@@ -396,7 +396,7 @@ test_expect_success 'the reference-transaction hook' '
 	do
 		echo $state >refuse &&
 		test_must_fail git update-ref HEAD $B 2>err &&
-		grep "ref updates aborted by hook" err &&
+		grep "in .$state. phase, update aborted by the reference-transaction hook" err &&
 		test $A = $(stock rev-parse HEAD) || return 1
 	done &&
 	>said && rm refuse &&

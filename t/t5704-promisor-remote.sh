@@ -48,7 +48,7 @@ test_expect_success 'the remote is advertised' '
 
 test_expect_success 'who does not know it is not served in part' '
 	test_must_fail ask D "want $tip" done F &&
-	grep "missing blob object" err &&
+	grep "unable to read" err &&
 	test_must_fail ask promisor-remote=other D "want $tip" done F &&
 	grep "accepted promisor remote .other. not found" err
 '

@@ -390,8 +390,9 @@ static int check_there(struct enumerate *e, struct error *err)
 		ret = list_missing(&first, &missing, &nr, e);
 	}
 	if (!ret && nr)
-		ret = error_set(err, ERR_MISSING, "missing %s object '%s'",
-				object_type_name(first->type),
+		ret = error_set(err, ERR_MISSING,
+				first->type == OBJ_TREE ? "bad tree object %s"
+							: "unable to read %s",
 				oid_to_hex(hex, &missing[0], w->odb->algo));
 	free(missing);
 	return ret;

@@ -336,6 +336,37 @@ void history_poll(struct history *h, const struct progress_out *out)
 	progress_start(&h->meter, &h->poll, "Reading commits", 0);
 }
 
+/*
+ * Name a commit that has the missing one as a parent. The search is slow, but
+ * the command fails anyway.
+ */
+static int report_missing(const struct history *h, uint32_t missing_nr,
+			  struct error *err)
+{
+	enum hash_algo algo = h->space->odb->algo;
+	char hex[OID_MAX_HEX_LEN + 1], child_hex[OID_MAX_HEX_LEN + 1];
+	struct oid oid;
+
+	for (uint32_t i = 0; i < h->nr; i++) {
+		const struct history_commit *c = &h->commits[i];
+
+		for (uint32_t p = 0; c->parsed && p < c->parent_nr; p++) {
+			if (h->parents[c->first_parent + p] != missing_nr)
+				continue;
+			objspace_oid(&oid, h->space, c->obj_pos);
+			oid_to_hex(child_hex, &oid, algo);
+			objspace_oid(&oid, h->space,
+				     h->commits[missing_nr].obj_pos);
+			return error_set(err, ERR_MISSING,
+					 "Failed to traverse parents of commit "
+					 "%s: object %s is missing",
+					 child_hex,
+					 oid_to_hex(hex, &oid, algo));
+		}
+	}
+	return ERR_MISSING;
+}
+
 int history_parse(struct history *h, uint32_t commit_nr, struct error *err)
 {
 	struct oid oid;
@@ -354,6 +385,8 @@ int history_parse(struct history *h, uint32_t commit_nr, struct error *err)
 		h->commits[commit_nr].missing = true;
 		ret = 0;
 	}
+	if (ret == ERR_MISSING)
+		return report_missing(h, commit_nr, err);
 	if (ret < 0)
 		return ret;
 	h->commits[commit_nr].parsed = true;

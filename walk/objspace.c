@@ -191,8 +191,16 @@ int objspace_read_tree(struct objspace *space, struct odb_reader *reader,
 		       uint32_t tree_pos, struct odb_object *obj,
 		       struct error *err)
 {
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct oid oid;
 	int ret = objspace_read(space, reader, tree_pos, obj, err);
 
+	if (ret == ERR_MISSING) {
+		objspace_oid(&oid, space, tree_pos);
+		return error_set(err, ERR_MISSING,
+				 "bad tree object %s: the object is missing",
+				 oid_to_hex(hex, &oid, space->odb->algo));
+	}
 	if (ret < 0 || obj->type == OBJ_TREE)
 		return ret;
 	odb_object_release(reader, obj);

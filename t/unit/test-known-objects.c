@@ -23,10 +23,14 @@ static void check_object(const struct pack_indexer_hooks *hooks,
 	assert_int_equal(hooks->compare(hooks->ctx, 1, &o->oid, o->type, data,
 					o->data.len, NULL),
 			 0);
-	if (o->data.len)
+	if (o->data.len) {
+		struct error err = ERROR_INIT;
+
 		assert_int_equal(hooks->compare(hooks->ctx, 1, &o->oid, o->type,
-						data, o->data.len - 1, NULL),
+						data, o->data.len - 1, &err),
 				 ERR_CORRUPT);
+		assert_non_null(strstr(err.msg, "SHA1 COLLISION FOUND"));
+	}
 	assert_int_equal(
 		hooks->base(hooks->ctx, &o->oid, &type, &base, &len, NULL), 1);
 	assert_int_equal(type, o->type);

@@ -1,0 +1,127 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='words of error messages that people and scripts look for
+
+The expected words are those of Git 2.55.'
+. "$(dirname "$0")/lib.sh"
+
+# object_file <dir> <id>
+object_file () {
+	echo "$1/objects/$(echo "$2" | sed 's,^..,&/,')"
+}
+
+# says <words> <command>...: the command fails and says the words
+says () {
+	words=$1 &&
+	shift &&
+	test_must_fail "$@" >out 2>err </dev/null &&
+	grep -F -e "$words" err || {
+		cat err
+		return 1
+	}
+}
+
+test_expect_success 'a repository' '
+	repo_linear good.git 4 &&
+	stock init -q work && echo 1 >work/f && stock -C work add f &&
+	stock -C work commit -q -m 1 && mkdir work/sub &&
+	parent=$(stock -C good.git rev-parse main~2) &&
+	child=$(stock -C good.git rev-parse main~1) &&
+	tree=$(stock -C good.git rev-parse main~1^{tree}) &&
+	blob=$(stock -C good.git rev-parse main:dir1/file4)
+'
+
+test_expect_success 'a parent is missing' '
+	cp -R good.git parent.git && rm $(object_file parent.git $parent) &&
+	for words in "rev-list main" "rev-list --objects main" \
+		"rev-list --count main" "pack-objects --all x" \
+		"commit-graph write --reachable"
+	do
+		says "fatal: Failed to traverse parents of commit $child" \
+			git -C parent.git $words || return 1
+	done
+'
+
+test_expect_success 'a tree is missing' '
+	cp -R good.git tree.git && rm $(object_file tree.git $tree) &&
+	for words in "rev-list --objects main" "repack -adq" "gc -q" prune \
+		"pack-objects --all x"
+	do
+		says "fatal: bad tree object $tree" git -C tree.git $words ||
+		return 1
+	done
+'
+
+test_expect_success 'a blob is missing' '
+	cp -R good.git blob.git && rm $(object_file blob.git $blob) &&
+	says "fatal: missing blob object " git -C blob.git rev-list --objects \
+		main &&
+	for words in "repack -adq" "gc -q" "pack-objects --all x"
+	do
+		says "fatal: unable to read $blob" git -C blob.git $words ||
+		return 1
+	done
+'
+
+test_expect_success 'a loose object is corrupt' '
+	cp -R good.git corrupt.git && file=$(object_file corrupt.git $tree) &&
+	chmod +w $file && echo garbage >$file &&
+	says "fatal: loose object $tree (stored in objects/" \
+		git -C corrupt.git rev-list --objects main &&
+	grep ") is corrupt: " err
+'
+
+test_expect_success 'a hook refuses an update' '
+	mkdir -p hook.git && cp -R good.git/. hook.git &&
+	mkdir -p hook.git/hooks &&
+	printf "#!/bin/sh\ntest \"\$1\" != prepared\n" \
+		>hook.git/hooks/reference-transaction &&
+	chmod +x hook.git/hooks/reference-transaction &&
+	for words in "update-ref refs/heads/x main" "update-ref -d refs/heads/main" \
+		"symbolic-ref HEAD refs/heads/x"
+	do
+		says "in '\''prepared'\'' phase, update aborted by the reference-transaction hook" \
+			git -C hook.git $words || return 1
+	done
+'
+
+test_expect_success 'options that exclude each other, and missing files' '
+	says "options '\''-s'\'' and '\''-t'\'' cannot be used together" \
+		git -C good.git cat-file -t -s main &&
+	says "Incremental repacks are incompatible with bitmap indexes." \
+		git -C good.git repack -b &&
+	says "fatal: Cannot open existing pack file '\''none.idx'\''" \
+		git verify-pack none &&
+	says "fatal: No such ref: main..x" \
+		git -C good.git symbolic-ref main..x &&
+	says "fatal: you must specify a directory" git receive-pack &&
+	says "fatal: too many arguments" git receive-pack a b &&
+	says "fatal: Need a repository to create a bundle." \
+		git bundle create x HEAD
+'
+
+# The same repository, seen from different places.
+paths () {
+	while read -r file where
+	do
+		test_must_fail git $where fsck >out 2>err </dev/null &&
+		grep -F "object corrupt or missing: $file" err ||
+		return 1
+	done
+}
+
+test_expect_success 'paths are those that the user may expect' '
+	id=$(stock -C work rev-parse HEAD:f) && name=${id#??} &&
+	name=$(echo $id | sed "s,^..,&/,") &&
+	chmod +w work/.git/objects/$name && echo x >work/.git/objects/$name &&
+	paths <<-EOF
+	.git/objects/$name -C work
+	.git/objects/$name -C work/sub
+	objects/$name -C work/.git
+	work/.git/objects/$name --git-dir=work/.git
+	EOF
+	test_must_fail git --git-dir="$PWD/work/.git" fsck 2>err &&
+	grep -F "object corrupt or missing: $PWD/work/.git/objects/$name" err
+'
+
+test_done
