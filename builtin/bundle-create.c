@@ -202,7 +202,6 @@ static int send_pack(struct run *r, struct pack_args_file *file)
 		ret = ERR_INVALID;
 	if (!ret) {
 		options.progress = stderr_progress(&out, show);
-		options.write_progress = options.progress;
 		ret = packing_send(r->store.odb, &request, &options,
 				   pack_args_sink(file), &report, r->err);
 	}

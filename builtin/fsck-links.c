@@ -472,6 +472,7 @@ int fsck_check_links(struct fsck_run *r, const char **names, int name_nr)
 	};
 	struct fsck_links l;
 	struct roots roots = {r, &l, 0, 0, OIDMAP_INIT};
+	struct progress meter;
 	int ret = fsck_links_init(&l, &r->walk, &r->scan, &events, r->err);
 
 	fsck_names_init(&r->names, &r->walk.space);
@@ -479,8 +480,12 @@ int fsck_check_links(struct fsck_run *r, const char **names, int name_nr)
 		l.names = &r->names;
 	if (!ret)
 		ret = add_roots(&roots, names, name_nr);
+	progress_start(&meter, r->progress, "Checking connectivity", 0);
 	if (!ret)
 		ret = fsck_links_reach(&l, r->err);
+	if (!ret)
+		progress_set(&meter, bitset_count(&l.reached));
+	progress_stop(&meter);
 	if (!ret && (r->a.unreachable || r->a.dangling || r->a.lost_found))
 		ret = fsck_links_leftover(&l, r->err);
 	oidmap_release(&roots.added);

@@ -33,9 +33,10 @@ struct fsck_run {
 	struct walk walk;
 	struct fsck_scan scan;
 	struct promisor promisor;
-	struct fsck_names names; /* used if a.name_objects */
-	struct buf shown;        /* scratch: an object's id and name */
-	unsigned found;          /* bits FSCK_FOUND_*: the exit code */
+	struct fsck_names names;             /* used if a.name_objects */
+	const struct progress_out *progress; /* NULL: show none */
+	struct buf shown; /* scratch: an object's id and name */
+	unsigned found;   /* bits FSCK_FOUND_*: the exit code */
 	struct error *err;
 };
 

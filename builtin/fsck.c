@@ -205,7 +205,7 @@ static int check_blobs(struct fsck_run *r)
 
 /* ---- the steps */
 
-static int scan(struct fsck_run *r, const struct progress_out *progress)
+static int scan(struct fsck_run *r)
 {
 	const struct fsck_scan_events events = {
 		.report = on_report,
@@ -220,7 +220,7 @@ static int scan(struct fsck_run *r, const struct progress_out *progress)
 	r->scan.rules = &r->rules;
 	r->scan.events = &events;
 	r->scan.local_loose_only = !r->a.full;
-	r->scan.progress = progress;
+	r->scan.progress = r->progress;
 	if (r->a.connectivity_only)
 		return fsck_scan_list(&r->scan, r->err);
 	fsck_name_non_objects(r);
@@ -231,16 +231,16 @@ static int scan(struct fsck_run *r, const struct progress_out *progress)
 static int run(struct fsck_run *r, const char **names, int name_nr)
 {
 	struct progress_out out;
-	const struct progress_out *progress = stderr_progress(
-		&out, r->a.no_progress || r->a.verbose ? PROGRESS_OFF
-		      : r->a.progress                  ? PROGRESS_ON
-						       : PROGRESS_IF_TERMINAL);
 	struct trace *trace = r->s.repo->trace;
 	int ret = fsck_config_load(&r->rules, r->s.repo, "fsck.", NULL, NULL,
 				   r->err);
 
 	if (ret < 0)
 		return ret;
+	r->progress = stderr_progress(
+		&out, r->a.no_progress || r->a.verbose ? PROGRESS_OFF
+		      : r->a.progress                  ? PROGRESS_ON
+						       : PROGRESS_IF_TERMINAL);
 	ret = walk_open(&r->walk, r->s.odb, NULL, 0, r->err);
 	if (ret < 0)
 		return ret;
@@ -249,11 +249,13 @@ static int run(struct fsck_run *r, const char **names, int name_nr)
 	trace_region_enter(trace, "fsck", "refs");
 	if (r->a.references)
 		fsck_check_refs(r);
+	progress_tell(r->a.references ? r->progress : NULL,
+		      "Checking ref database", 1);
 	trace_region_leave(trace, "fsck", "refs");
 	trace_region_enter(trace, "fsck", "objects");
 	ret = promisor_init(&r->promisor, &r->walk, r->err);
 	if (!ret)
-		ret = scan(r, progress);
+		ret = scan(r);
 	trace_region_leave(trace, "fsck", "objects");
 	trace_region_enter(trace, "fsck", "connectivity");
 	if (!ret)

@@ -378,9 +378,17 @@ static int loose_task(void *ctx, unsigned thread_nr, size_t task_nr,
 
 static int scan_loose(struct run *r, struct error *err)
 {
-	if (!r->scan->local_loose_only)
-		return sys_parallel(r->threads, LOOSE_TASKS, loose_task, r,
-				    err);
+	struct progress meter;
+	int ret;
+
+	if (!r->scan->local_loose_only) {
+		progress_start(&meter, r->list_only ? NULL : r->scan->progress,
+			       "Checking object directories", LOOSE_TASKS);
+		ret = sys_parallel(r->threads, LOOSE_TASKS, loose_task, r, err);
+		progress_set(&meter, LOOSE_TASKS);
+		progress_stop(&meter);
+		return ret;
+	}
 	r->workers[0].err = err;
 	return odb_each_loose(r->scan->space->odb, true,
 			      r->list_only ? list_loose : check_loose,
@@ -436,15 +444,18 @@ static int run(struct run *r, struct error *err)
 
 	if (ret < 0)
 		error_nomem(err);
-	progress_start(&r->meter, r->scan->progress, "Checking objects",
-		       odb->packed_nr);
+	progress_start(&r->meter,
+		       list_packs || !odb->pack_nr ? NULL : r->scan->progress,
+		       "Checking objects", odb->packed_nr);
 	for (uint32_t i = 0; !ret && i < odb->pack_nr; i++) {
 		r->pack = &odb->packs[i];
 		ret = list_packs ? list_pack(r, err) : scan_pack(r, err);
 	}
+	progress_stop(&r->meter);
+	/* Loose objects are not in the total. */
+	progress_start(&r->meter, NULL, NULL, 0);
 	if (!ret)
 		ret = scan_loose(r, err);
-	progress_stop(&r->meter);
 	for (unsigned i = 0; r->workers && i < r->threads; i++)
 		worker_release(&r->workers[i]);
 	free(r->workers);

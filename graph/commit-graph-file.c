@@ -3,6 +3,7 @@
  * Writes the bytes of a commit-graph file. All chunks are measured first, and
  * memory is reserved for the whole file. So writing the chunks cannot fail.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -224,6 +225,7 @@ static int put_parts(struct layout *l, size_t file_start)
 	struct part parts[PART_MAX];
 	struct chunk chunks[PART_MAX];
 	size_t nr = list_parts(parts, l);
+	char title[64];
 	size_t room = 8 + CHUNK_ROW_LEN * (nr + 1) + OID_MAX_LEN;
 
 	for (size_t i = 0; i < nr; i++) {
@@ -235,10 +237,14 @@ static int put_parts(struct layout *l, size_t file_start)
 		return ERR_NOMEM;
 	put_header(l, nr);
 	chunk_contents_append(l->out, file_start, chunks, nr);
+	snprintf(title, sizeof(title), "Writing out commit graph in %zu pass%s",
+		 nr, nr == 1 ? "" : "es");
+	progress_start(&l->meter, l->file->progress, title, nr * l->file->nr);
 	for (size_t i = 0; i < nr; i++) {
 		parts[i].put(l);
 		progress_add(&l->meter, l->file->nr);
 	}
+	progress_stop(&l->meter);
 	return 0;
 }
 
@@ -255,9 +261,7 @@ int commit_graph_file_append(struct buf *out, struct oid *checksum,
 		return error_set(
 			err, ERR_UNSUPPORTED,
 			"too many changed-path filters to write graph");
-	progress_start(&l.meter, file->progress, "Writing out commit graph", 0);
 	ret = put_parts(&l, start);
-	progress_stop(&l.meter);
 	if (!ret)
 		ret = hash_append_trailer(out, start, file->algo, checksum);
 	if (ret < 0) {

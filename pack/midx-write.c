@@ -178,7 +178,7 @@ static int merge_packs(struct merge *m)
 	int ret = 0;
 
 	progress_start(&meter, m->rq->progress,
-		       "Adding packfiles to multi-pack-index", m->rq->pack_nr);
+		       "Adding packfiles to multi-pack-index", 0);
 	progress_set(&meter, m->rq->pack_nr);
 	progress_stop(&meter);
 	for (unsigned byte = 0; byte < 256 && !ret; byte++) {

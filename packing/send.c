@@ -132,6 +132,18 @@ static int plan(struct send *s, struct error *err)
 	return plan_items(&s->items, &s->packs, &options, err);
 }
 
+/* Scripts know this line. The objects are counted already. */
+static void tell_count(const struct send *s)
+{
+	const struct prepared_content *content = s->found.content;
+
+	if (s->options->progress)
+		progress_tell(s->options->progress, "Counting objects",
+			      (content ? content->object_nr : 0) +
+				      bitset_count(&s->found.packed) +
+				      s->items.nr);
+}
+
 static int search(struct send *s, struct error *err)
 {
 	struct delta_search_options options = {
@@ -468,6 +480,8 @@ int packing_send(const struct odb *odb, const struct packing_request *request,
 		ret = look_for_stored(&s, err);
 	if (!ret)
 		ret = load_items(&s, err);
+	if (!ret)
+		tell_count(&s);
 	if (!ret)
 		ret = send_all(&s, sink, err);
 	bitset_release(&s.sent);

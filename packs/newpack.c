@@ -129,6 +129,7 @@ static int plan_and_search(struct newpack *np, bool check, struct error *err)
 	struct trace *trace = np->packs.odb->repo->trace;
 	int ret;
 
+	progress_tell(make->progress, "Counting objects", np->items->nr);
 	trace_region_enter(trace, "pack-objects", "prepare-pack");
 	ret = plan_items(np->items, &np->packs, &plan, err);
 	if (!ret)

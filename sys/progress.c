@@ -142,3 +142,13 @@ void progress_stop(struct progress *p)
 	pthread_mutex_destroy(&p->lock);
 	p->out = NULL;
 }
+
+void progress_tell(const struct progress_out *out, const char *title,
+		   uint64_t nr)
+{
+	struct progress p;
+
+	progress_start(&p, nr ? out : NULL, title, nr);
+	progress_set(&p, nr);
+	progress_stop(&p);
+}

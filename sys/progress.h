@@ -56,6 +56,10 @@ struct progress {
 void progress_start(struct progress *p, const struct progress_out *out,
 		    const char *title, uint64_t total);
 
+/* Shows a phase of `nr` items that has ended. Shows nothing if `nr` is 0. */
+void progress_tell(const struct progress_out *out, const char *title,
+		   uint64_t nr);
+
 /* Counts `nr` more items. */
 void progress_add(struct progress *p, uint64_t nr);
 

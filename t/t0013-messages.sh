@@ -124,4 +124,47 @@ test_expect_success 'paths are those that the user may expect' '
 	grep -F "object corrupt or missing: $PWD/work/.git/objects/$name" err
 '
 
+# phases <command>...: the final lines of progress
+phases () {
+	GIT_PROGRESS_DELAY=0 git "$@" 2>&1 >/dev/null </dev/null |
+	tr "\r" "\n" | grep "done\.$" | sed "s/, [0-9.]* [KMG]*i*B.*,/,/"
+}
+
+test_expect_success 'phases of progress' '
+	stock init -q packed && seq 50 >packed/f && stock -C packed add f &&
+	stock -C packed commit -q -m 1 && seq 51 >packed/f &&
+	stock -C packed commit -q -a -m 2 &&
+	phases -C packed pack-objects --progress --all --stdout >actual &&
+	cat >expect <<-\EOF &&
+	Enumerating objects: 6, done.
+	Counting objects: 100% (6/6), done.
+	Compressing objects: 100% (2/2), done.
+	EOF
+	sed "s/\(Compressing objects: 100%\) .*,/\1 (2\/2),/" actual >actual.2 &&
+	test_cmp expect actual.2 &&
+	for words in "--all-progress --stdout" "x"
+	do
+		phases -C packed pack-objects --all --progress $words >actual &&
+		grep "^Writing objects: 100% (6/6), done\.$" actual || return 1
+	done &&
+	phases -C packed fsck --progress >actual &&
+	cat >expect <<-\EOF &&
+	Checking ref database: 100% (1/1), done.
+	Checking object directories: 100% (256/256), done.
+	Checking connectivity: 6, done.
+	EOF
+	test_cmp expect actual &&
+	stock -C packed repack -adq &&
+	phases -C packed pack-objects --progress --all --stdout >actual &&
+	grep "^Counting objects: 100% (6/6), done\.$" actual &&
+	phases -C packed fsck --progress >actual &&
+	grep "^Checking objects: 100% (6/6), done\.$" actual &&
+	phases -C packed multi-pack-index write --progress >actual &&
+	grep "^Adding packfiles to multi-pack-index: 1, done\.$" actual &&
+	phases -C packed commit-graph write --reachable --progress >actual &&
+	grep "^Writing out commit graph in 4 passes: 100% (8/8), done\.$" actual &&
+	phases -C packed bundle create --progress x.bundle --all >actual &&
+	! grep Writing actual
+'
+
 test_done

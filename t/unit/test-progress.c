@@ -53,6 +53,20 @@ static void same_percent_is_not_drawn_again(void **state)
 	buf_release(&text);
 }
 
+static void ended_phase(void **state)
+{
+	struct buf text = BUF_INIT;
+	struct progress_out out = {.put = put, .ctx = &text, .delay_ns = 0};
+
+	(void)state;
+	progress_tell(NULL, "X", 3);
+	progress_tell(&out, "X", 0);
+	assert_int_equal(text.len, 0);
+	progress_tell(&out, "X", 3);
+	assert_non_null(strstr(text.data, "X: 100% (3/3), done.\n"));
+	buf_release(&text);
+}
+
 static void unknown_total(void **state)
 {
 	struct buf text = BUF_INIT;
@@ -201,6 +215,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_percent_then_done),
 		cmocka_unit_test(same_percent_is_not_drawn_again),
+		cmocka_unit_test(ended_phase),
 		cmocka_unit_test(unknown_total),
 		cmocka_unit_test(once_a_second_without_a_total),
 		cmocka_unit_test(nothing_before_the_delay),
