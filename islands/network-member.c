@@ -192,9 +192,10 @@ static int edit_config(struct edit *e, uint32_t id)
 {
 	struct sys_tempfile lock = SYS_TEMPFILE_INIT;
 	char *path = repo_common_path(e->repo, "config");
-	char *lock_path = repo_common_path(e->repo, "config.lock");
-	int ret = path && lock_path ? lock_config(&lock, e, lock_path)
-				    : error_nomem(e->err);
+	struct buf lock_path = BUF_INIT;
+	int ret = path && !buf_printf(&lock_path, "%s.lock", path)
+			  ? lock_config(&lock, e, lock_path.data)
+			  : error_nomem(e->err);
 
 	if (!ret)
 		ret = sys_read_file(&e->text, path, e->err);
@@ -209,7 +210,7 @@ static int edit_config(struct edit *e, uint32_t id)
 		ret = sys_tempfile_commit(&lock, path, SYS_FSYNC_FSYNC, e->err);
 	sys_tempfile_abort(&lock);
 	free(path);
-	free(lock_path);
+	buf_release(&lock_path);
 	return ret;
 }
 

@@ -494,6 +494,26 @@ static int write_bitmap(struct pack_job *job, struct error *err)
 	return ret;
 }
 
+/* A configured island that names no reference is probably a mistake. */
+static int check_islands(struct pack_job *job, struct error *err)
+{
+	const struct repo *repo = job->walk.odb->repo;
+	const char *idle = NULL,
+		   *core = config_string(&repo->config, "pack.islandcore");
+	int ret = job->options->tip_island
+			  ? roots_find_idle_island(&idle, repo, job->refs, err)
+			  : 0;
+
+	if (idle)
+		error_set(&job->warning, ERR_INVALID,
+			  "repack.tipIsland: '%s' names no ref", idle);
+	else if (job->options->delta_islands && core &&
+		 job->islands.core == ISLANDS_NO_CORE)
+		error_set(&job->warning, ERR_INVALID,
+			  "pack.islandCore: no ref is in an island '%s'", core);
+	return ret;
+}
+
 static int mark_islands(struct pack_job *job, struct error *err)
 {
 	const struct pack_job_options *o = job->options;
@@ -517,7 +537,7 @@ static int mark_islands(struct pack_job *job, struct error *err)
 		ret = island_marks_add_references(&job->islands, &marks, err);
 	if (any || o->delta_islands)
 		job->items.islands = &job->islands;
-	return ret;
+	return ret ? ret : check_islands(job, err);
 }
 
 int pack_job_run(struct pack_job *job, struct error *err)

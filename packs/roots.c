@@ -128,3 +128,46 @@ int roots_add_island_tips(struct walk *w, struct walk_tips *tips,
 	*tips = m.tips;
 	return ret;
 }
+
+struct idle_search {
+	struct refs *refs;
+	const char *idle; /* borrowed; NULL: none so far */
+	struct error *err;
+};
+
+static int stop_at_ref(void *ctx, const struct ref *ref)
+{
+	return 1;
+}
+
+static int find_idle(void *ctx, const struct config_entry *entry)
+{
+	struct idle_search *s = ctx;
+	int truth = config_parse_bool(entry->value);
+	struct error warning = ERROR_INIT;
+	struct ref head;
+	int ret;
+
+	if (!truth) {
+		s->idle = NULL;
+		return 0;
+	}
+	if (truth > 0 || !strcmp(entry->value, "HEAD"))
+		ret = refs_lookup(s->refs, "HEAD", &head, s->err);
+	else
+		ret = refs_each(s->refs, entry->value, stop_at_ref, NULL,
+				&warning, s->err);
+	if (!ret)
+		s->idle = entry->value ? entry->value : "true";
+	return ret < 0 ? ret : 0;
+}
+
+int roots_find_idle_island(const char **value, const struct repo *repo,
+			   struct refs *refs, struct error *err)
+{
+	struct idle_search s = {.refs = refs, .err = err};
+	int ret = config_each(&repo->config, "repack.tipisland", find_idle, &s);
+
+	*value = s.idle;
+	return ret;
+}

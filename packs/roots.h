@@ -42,4 +42,12 @@ int roots_mark_tips(uint8_t **is_tip, struct walk *w, struct refs *refs,
 int roots_add_island_tips(struct walk *w, struct walk_tips *tips,
 			  struct refs *refs, struct error *err);
 
+/*
+ * Find a value of repack.tipIsland that counts and names no reference. *value
+ * is borrowed from the configuration; NULL: each value names one. Returns 0 or
+ * a negative error code.
+ */
+int roots_find_idle_island(const char **value, const struct repo *repo,
+			   struct refs *refs, struct error *err);
+
 #endif

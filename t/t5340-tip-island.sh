@@ -79,9 +79,15 @@ test_expect_success 'other tips, and none' '
 	test $(crossing "$repo" HEAD) -gt 0 &&
 	cp -R base.git none.git &&
 	stock -C none.git config repack.tipIsland false &&
-	"$GIT" -C none.git repack -adq &&
+	"$GIT" -C none.git repack -adq 2>err && ! test -s err &&
 	repo=$PWD/none.git &&
-	test $(crossing "$repo" HEAD) -gt 0
+	test $(crossing "$repo" HEAD) -gt 0 &&
+	stock -C side.git config repack.tipIsland refs/heads/nosuch &&
+	"$GIT" -C side.git repack -adq 2>err &&
+	echo "warning: repack.tipIsland: .refs/heads/nosuch. names no ref" \
+		>expect && grep -f expect err && test_line_count 1 err &&
+	stock -C side.git config --add repack.tipIsland false &&
+	"$GIT" -C side.git repack -adq 2>err && ! test -s err
 '
 
 test_expect_success 'a repository with a work tree has no such island' '

@@ -104,6 +104,14 @@ test_expect_success 'the core island comes first' '
 	test_cmp expect actual
 '
 
+test_expect_success 'pack.islandCore that names no island is a warning' '
+	cp -R net.git core.git &&
+	"$GIT" -C core.git repack -adqi 2>err && ! test -s err &&
+	stock -C core.git config --add pack.islandCore nosuch &&
+	"$GIT" -C core.git repack -adqi 2>err &&
+	grep "^warning: pack.islandCore: no ref is in an island .nosuch." err
+'
+
 test_expect_success 'repack.useDeltaIslands, and --no-delta-islands' '
 	cp -R base.git key.git &&
 	cp net.git/config key.git/config &&

@@ -252,6 +252,43 @@ static size_t island_tips(struct walkrepo *w, const char *config, bool is_bare,
 	return nr;
 }
 
+/* The value of repack.tipIsland that names no ref, or NULL. */
+static const char *idle_island(struct walkrepo *w, const char *config)
+{
+	struct repo *repo = &w->h.r.t.repo;
+	const char *idle;
+	struct refs *refs;
+
+	config_release(&repo->config);
+	assert_int_equal(config_parse(&repo->config, config, strlen(config),
+				      CONFIG_LOCAL, NULL, NULL, NULL),
+			 0);
+	open_refs(&refs, w);
+	assert_int_equal(roots_find_idle_island(&idle, repo, refs, NULL), 0);
+	refs_close(refs);
+	return idle;
+}
+
+static void islands_without_refs(void **state)
+{
+	uint64_t seed = random_seed();
+	struct walkrepo w;
+
+	walkrepo_init(&w, HASH_SHA1, &seed, 6, 6);
+	randrepo_ref(&w.h.r, "HEAD", w.h.r.commits[1]);
+	randrepo_ref(&w.h.r, "refs/heads/main", w.h.r.commits[1]);
+	assert_null(idle_island(&w, ""));
+	assert_null(idle_island(&w, "[repack]tipIsland\n"
+				    "tipIsland=refs/heads/\n"));
+	assert_string_equal(idle_island(&w, "[repack]tipIsland=refs/tags/\n"
+					    "tipIsland=HEAD\n"),
+			    "refs/tags/");
+	assert_null(idle_island(&w, "[repack]tipIsland=refs/tags/\n"
+				    "tipIsland=no\n"));
+	config_release(&w.h.r.t.repo.config);
+	walkrepo_release(&w);
+}
+
 static void tips_of_the_island(void **state)
 {
 	uint64_t seed = random_seed();
@@ -294,6 +331,7 @@ int main(void)
 		cmocka_unit_test(preferred_tips),
 		cmocka_unit_test(branches_by_default),
 		cmocka_unit_test(newest_branches),
+		cmocka_unit_test(islands_without_refs),
 		cmocka_unit_test(tips_of_the_island),
 	};
 
