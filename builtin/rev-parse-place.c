@@ -270,6 +270,11 @@ static int show_shallow(const struct repo *repo)
 
 static int show_format(const struct repo *repo, const char *mode)
 {
+	/* There is no second format for compatibility. */
+	if (!strcmp(mode, "=compat")) {
+		putchar('\n');
+		return 1;
+	}
 	if (*mode && strcmp(mode, "=storage") != 0 &&
 	    strcmp(mode, "=input") != 0 && strcmp(mode, "=output") != 0)
 		return -builtin_die("unknown mode for --show-object-format: "
@@ -312,6 +317,8 @@ int rev_parse_place(struct rev_parse *rp, const char *arg, const char *next,
 		*used = true;
 		return git_path(rp, next);
 	}
+	if (!strcmp(arg, "--path-format"))
+		return -builtin_die("--path-format requires an argument");
 	if (starts_with(arg, "--path-format="))
 		return set_path_format(rp, arg + strlen("--path-format="));
 	if (!strcmp(arg, "--is-bare-repository")) {

@@ -61,7 +61,7 @@ static int visit_glob(struct rev_parse *rp, const char *prefix,
 		prefix = "";
 	if (buf_printf(&full, "%s%s%s", prefix, pattern,
 		       pattern[strcspn(pattern, "*?[\\")] ? ""
-		       : *pattern && pattern[strlen(pattern) - 1] == '/'
+		       : !*pattern || pattern[strlen(pattern) - 1] == '/'
 			       ? "*"
 			       : "/*") < 0 ||
 	    buf_append(&fixed, full.data, strcspn(full.data, "*?[\\")) < 0) {
@@ -125,7 +125,7 @@ static int disambiguate(struct rev_parse *rp, const char *hex)
 
 	memset(full, '0', sizeof(full));
 	memcpy(full, hex, len < OID_MAX_HEX_LEN ? len : OID_MAX_HEX_LEN);
-	if (len < 4 || len > hash_hex_len(algo) ||
+	if (!len || len > hash_hex_len(algo) ||
 	    !oid_from_hex(&prefix, full, OID_MAX_HEX_LEN, algo))
 		return 1;
 	ret = odb_each_abbrev(rp->store.odb, &prefix, len, collect, &c, &err);

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "builtin/rev-parse.h"
+#include "names/revname.h"
 #include "object/parse.h"
 #include "walk/merge-bases.h"
 
@@ -23,6 +24,17 @@ static int show_bases(struct rev_parse *rp, const struct oid *from,
 	return ret < 0 ? -builtin_fail(&err) : 1;
 }
 
+/* Resolve a commit. If its id is ambiguous, print the candidates. */
+static bool resolve(struct rev_parse *rp, struct oid *oid, const char *name,
+		    struct error *err)
+{
+	if (!store_resolve_commit(&rp->store, oid, name, err))
+		return true;
+	if (revname_error_is_ambiguous(err))
+		builtin_error("%s", err->msg);
+	return false;
+}
+
 int rev_parse_range(struct rev_parse *rp, const char *arg)
 {
 	const char *dots = strstr(arg, "..");
@@ -38,9 +50,8 @@ int rev_parse_range(struct rev_parse *rp, const char *arg)
 	from = mem_strndup(arg, (size_t)(dots - arg));
 	if (!from)
 		return -builtin_die("out of memory");
-	if (!store_resolve(&rp->store, &from_oid, *from ? from : "HEAD",
-			   &err) &&
-	    !store_resolve(&rp->store, &to_oid, *to ? to : "HEAD", &err)) {
+	if (resolve(rp, &from_oid, *from ? from : "HEAD", &err) &&
+	    resolve(rp, &to_oid, *to ? to : "HEAD", &err)) {
 		rev_parse_show_rev(rp, false, &to_oid, *to ? to : "HEAD");
 		rev_parse_show_rev(rp, dots[2] != '.', &from_oid,
 				   *from ? from : "HEAD");
@@ -118,7 +129,7 @@ int rev_parse_shorthand(struct rev_parse *rp, const char *arg)
 	name = mem_strndup(arg, len);
 	if (!name)
 		return -builtin_die("out of memory");
-	if (store_resolve(&rp->store, &oid, name, &err) < 0 ||
+	if (!resolve(rp, &oid, name, &err) ||
 	    odb_peel(rp->store.reader, &oid, &oid, NULL, &err) < 0 ||
 	    odb_read(rp->store.reader, &oid, &obj, &err) < 0) {
 		if (err.code == ERR_PEER)

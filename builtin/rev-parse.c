@@ -87,6 +87,31 @@ static const char *after(const char *arg, const char *option)
 	return arg + len;
 }
 
+static int local_env_vars(void)
+{
+	static const char *const names[] = {
+		"GIT_ALTERNATE_OBJECT_DIRECTORIES",
+		"GIT_CONFIG",
+		"GIT_CONFIG_PARAMETERS",
+		"GIT_CONFIG_COUNT",
+		"GIT_OBJECT_DIRECTORY",
+		"GIT_DIR",
+		"GIT_WORK_TREE",
+		"GIT_IMPLICIT_WORK_TREE",
+		"GIT_GRAFT_FILE",
+		"GIT_INDEX_FILE",
+		"GIT_NO_REPLACE_OBJECTS",
+		"GIT_REPLACE_REF_BASE",
+		"GIT_PREFIX",
+		"GIT_SHALLOW_FILE",
+		"GIT_COMMON_DIR",
+	};
+
+	for (size_t i = 0; i < ARRAY_NR(names); i++)
+		puts(names[i]);
+	return 0;
+}
+
 static int mode_option(struct rev_parse *rp, const char *arg)
 {
 	if (!strcmp(arg, "--revs-only"))
@@ -112,6 +137,8 @@ static int mode_option(struct rev_parse *rp, const char *arg)
 		rp->verify = true;
 	} else if (after(arg, "--short"))
 		return set_abbrev(rp, after(arg, "--short"));
+	else if (!strcmp(arg, "--local-env-vars"))
+		local_env_vars();
 	else if (after(arg, "--abbrev-ref"))
 		return set_abbrev_ref(rp, after(arg, "--abbrev-ref"));
 	else
@@ -211,14 +238,6 @@ static bool show_file(struct rev_parse *rp, const char *arg)
 	return true;
 }
 
-static int unknown_revision(const char *arg)
-{
-	return builtin_die(
-		"ambiguous argument '%s': unknown revision or path not in the "
-		"working tree.\n" PATH_ARGS_ADVICE,
-		arg);
-}
-
 /*
  * Report a path that a revision does not have. If the file exists on disk, the
  * message has a hint.
@@ -239,28 +258,39 @@ static int path_not_there(const char *arg, const struct error *err)
 static int take_first_file(struct rev_parse *rp, struct args *a,
 			   const char *arg, const struct error *err)
 {
+	struct error why = ERROR_INIT;
+	const char *colon = strchr(arg, ':');
+
 	if (a->has_dashes)
 		return builtin_die("bad revision '%s'", arg);
 	a->only_files = true;
-	if (!show_file(rp, arg) || sys_exists(arg))
+	if (!show_file(rp, arg) ||
+	    !path_args_check_path(arg, true, rp->store.repo, &why))
 		return 0;
-	if (err->code == ERR_MISSING)
-		return unknown_revision(arg);
-	if (err->code == ERR_INVALID && strncmp(err->msg, "path ", 5) != 0) {
+	if (*arg == '-')
+		return builtin_fail(&why);
+	if (revname_error_is_ambiguous(err))
 		builtin_error("%s", err->msg);
-		return unknown_revision(arg);
-	}
-	return path_not_there(arg, err);
+	if ((err->code == ERR_MISSING || revname_error_is_ambiguous(err)) &&
+	    colon && !strchr(arg, '{'))
+		return builtin_die("invalid object name '%.*s'.",
+				   (int)(colon - arg), arg);
+	if (err->code == ERR_MISSING || revname_error_is_ambiguous(err))
+		return builtin_fail(&why);
+	if (err->code != ERR_INVALID || !strncmp(err->msg, "path ", 5))
+		return path_not_there(arg, err);
+	builtin_error("%s", err->msg);
+	return builtin_fail(&why);
 }
 
 static int take_file(struct rev_parse *rp, const char *arg)
 {
-	if (!show_file(rp, arg) || sys_exists(arg))
+	struct error err = ERROR_INIT;
+
+	if (!show_file(rp, arg) ||
+	    !path_args_check_path(arg, false, rp->store.repo, &err))
 		return 0;
-	return builtin_die("%s: no such path in the working tree.\n"
-			   "Use 'git <command> -- <path>...' to specify paths "
-			   "that do not exist locally.",
-			   arg);
+	return builtin_fail(&err);
 }
 
 static int take_revision(struct rev_parse *rp, struct args *a, const char *arg)
@@ -278,6 +308,9 @@ static int take_revision(struct rev_parse *rp, struct args *a, const char *arg)
 	if (store_resolve(&rp->store, &oid, name, &err) < 0) {
 		if (err.code == ERR_PEER)
 			return builtin_fail(&err);
+		if (rp->verify && !rp->quiet &&
+		    revname_error_is_ambiguous(&err))
+			builtin_error("%s", err.msg);
 		if (rp->verify)
 			return err.code == ERR_UNSUPPORTED ? builtin_fail(&err)
 							   : not_single(rp);
@@ -360,17 +393,16 @@ static int take(struct rev_parse *rp, struct args *a, const char *arg)
 			return take_file(rp, arg);
 		return 0;
 	}
+	if (!strcmp(arg, "--")) {
+		a->only_words = true;
+		/*
+		 * "--" is a separator, printed with revisions and with files.
+		 */
+		if (rp->filter & (REV_PARSE_FLAGS | REV_PARSE_REVS))
+			show_file(rp, arg);
+		return 0;
+	}
 	if (!a->options_ended && arg[0] == '-') {
-		if (!strcmp(arg, "--")) {
-			a->only_words = true;
-			/*
-			 * "--" is a separator, printed with revisions and with
-			 * files.
-			 */
-			if (rp->filter & (REV_PARSE_FLAGS | REV_PARSE_REVS))
-				show_file(rp, arg);
-			return 0;
-		}
 		ret = take_option(rp, a, arg);
 		return ret < 0 ? 0 : ret;
 	}
@@ -429,32 +461,6 @@ static int quote_all(int argc, const char **argv)
 		rev_parse_show_quoted(argv[i]);
 	}
 	putchar('\n');
-	return 0;
-}
-
-static int local_env_vars(void)
-{
-	static const char *const names[] = {
-		"GIT_ALTERNATE_OBJECT_DIRECTORIES",
-		"GIT_CONFIG",
-		"GIT_CONFIG_PARAMETERS",
-		"GIT_CONFIG_COUNT",
-		"GIT_OBJECT_DIRECTORY",
-		"GIT_DIR",
-		"GIT_WORK_TREE",
-		"GIT_IMPLICIT_WORK_TREE",
-		"GIT_GRAFT_FILE",
-		"GIT_INDEX_FILE",
-		"GIT_NO_REPLACE_OBJECTS",
-		"GIT_REPLACE_REF_BASE",
-		"GIT_PREFIX",
-		"GIT_INTERNAL_SUPER_PREFIX",
-		"GIT_SHALLOW_FILE",
-		"GIT_COMMON_DIR",
-	};
-
-	for (size_t i = 0; i < ARRAY_NR(names); i++)
-		puts(names[i]);
 	return 0;
 }
 

@@ -123,6 +123,13 @@ int store_resolve(const struct store *store, struct oid *oid, const char *name,
 			       store->odb, err);
 }
 
+int store_resolve_commit(const struct store *store, struct oid *oid,
+			 const char *name, struct error *err)
+{
+	return revname_resolve_as(oid, name, REVNAME_COMMITTISH, store->refs,
+				  store->reader, store->odb, err);
+}
+
 bool store_parse_abbrev(size_t *len, const char *arg, enum hash_algo algo)
 {
 	char *end;

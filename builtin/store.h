@@ -63,6 +63,10 @@ char *store_abbrev(char out[OID_MAX_HEX_LEN + 1], const struct store *store,
 int store_resolve(const struct store *store, struct oid *oid, const char *name,
 		  struct error *err);
 
+/* As store_resolve(), for a name that has to mean a commit. */
+int store_resolve_commit(const struct store *store, struct oid *oid,
+			 const char *name, struct error *err);
+
 /*
  * Parse the argument of --abbrev=<n>, --short=<n> and the like. 1 to 3 mean 4,
  * too large numbers mean the full length, and 0 means STORE_FULL. Returns false

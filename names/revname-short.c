@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Resolves abbreviated object ids, and chooses their length. */
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
 #include "base/mem.h"
 #include "names/revname.h"
@@ -9,6 +11,9 @@
 
 #define SHORT_MIN 4     /* fewer digits are not an abbreviation */
 #define SHORT_DEFAULT 7 /* digits in a small repository */
+/* Bytes of a list of candidates, so that its message fits into an error. */
+#define LIST_MAX (ERROR_MESSAGE_MAX - 128)
+#define SECONDS_MAX (UINT64_C(1) << 40)
 
 /* The distinct matching objects. */
 struct candidates {
@@ -33,13 +38,26 @@ static int collect(void *ctx, const struct oid *oid)
 static bool fits_hint(const struct oid *oid, enum revname_hint hint,
 		      struct odb_reader *reader)
 {
+	bool peels = hint == REVNAME_COMMITTISH || hint == REVNAME_TREEISH;
 	enum object_type type;
 	struct oid peeled;
 
-	if (odb_peel(reader, oid, &peeled, &type, NULL) < 0)
+	if (peels ? odb_peel(reader, oid, &peeled, &type, NULL) < 0
+		  : odb_info(reader, oid, &type, NULL, NULL) < 0)
 		return false;
-	return type == OBJ_COMMIT ||
-	       (type == OBJ_TREE && hint == REVNAME_TREEISH);
+	switch (hint) {
+	case REVNAME_TREEISH:
+		return type == OBJ_COMMIT || type == OBJ_TREE;
+	case REVNAME_COMMIT:
+	case REVNAME_COMMITTISH:
+		return type == OBJ_COMMIT;
+	case REVNAME_TREE:
+		return type == OBJ_TREE;
+	case REVNAME_BLOB:
+		return type == OBJ_BLOB;
+	default:
+		return true;
+	}
 }
 
 /* Drops objects that do not fit the hint, unless no object would remain. */
@@ -75,6 +93,183 @@ static bool parse_prefix(struct oid *prefix, const char *hex, size_t len,
 	return oid_from_hex(prefix, full, sizeof(full), algo);
 }
 
+/* Reads core.disambiguate: the hint for names without a hint of their own. */
+static int configured_hint(enum revname_hint *hint, const struct config *config,
+			   struct error *err)
+{
+	static const struct {
+		const char *name;
+		enum revname_hint hint;
+	} names[] = {
+		{"none", REVNAME_ANY},
+		{"commit", REVNAME_COMMIT},
+		{"committish", REVNAME_COMMITTISH},
+		{"tree", REVNAME_TREE},
+		{"treeish", REVNAME_TREEISH},
+		{"blob", REVNAME_BLOB},
+	};
+	const char *value = config_string(config, "core.disambiguate");
+
+	for (size_t i = 0; value && i < ARRAY_NR(names); i++) {
+		if (strcasecmp(value, names[i].name) != 0)
+			continue;
+		*hint = names[i].hint;
+		return 0;
+	}
+	if (!value)
+		return 0;
+	return error_set(err, ERR_INVALID,
+			 "unknown hint type for 'core.disambiguate': %s",
+			 value);
+}
+
+/* ---- the list of candidates */
+
+/* Appends the date in the header line `key` as year, month and day. */
+static int append_day(struct buf *out, const struct odb_object *obj,
+		      const char *key)
+{
+	const char *line = memmem(obj->data, obj->len, key, strlen(key));
+	const char *end = (const char *)obj->data + obj->len;
+	char copy[64];
+	char *zone;
+	size_t len;
+	time_t seconds;
+	struct tm tm;
+	long offset;
+
+	if (line)
+		line = memmem(line, (size_t)(end - line), "> ", 2);
+	if (!line)
+		return 0;
+	line += 2;
+	len = (size_t)(end - line);
+	if (len >= sizeof(copy))
+		len = sizeof(copy) - 1;
+	memcpy(copy, line, len);
+	copy[len] = '\0';
+	seconds = (time_t)(strtoull(copy, &zone, 10) % SECONDS_MAX);
+	offset = strtol(zone, NULL, 10) % 10000;
+	seconds += (offset / 100 * 60 + offset % 100) * 60;
+	if (!gmtime_r(&seconds, &tm))
+		return 0;
+	return buf_printf(out, " %04d-%02d-%02d", tm.tm_year + 1900,
+			  tm.tm_mon + 1, tm.tm_mday);
+}
+
+/* Appends the first paragraph of a message on one line. */
+static int append_subject(struct buf *out, const char *p, size_t len)
+{
+	const char *end = p + len;
+	int ret = 0;
+
+	while (p < end && *p == '\n')
+		p++;
+	for (;
+	     !ret && p < end && !(p[0] == '\n' && p + 1 < end && p[1] == '\n');
+	     p++)
+		if (*p != '\n' || p + 1 < end)
+			ret = buf_append_char(out, *p == '\n' ? ' ' : *p);
+	return ret;
+}
+
+static int append_content(struct buf *out, const struct oid *oid,
+			  struct odb_reader *reader, enum hash_algo algo)
+{
+	struct odb_object obj;
+	struct commit_view commit;
+	struct tag_view tag;
+	int ret = odb_read(reader, oid, &obj, NULL);
+
+	if (ret < 0)
+		return ret == ERR_NOMEM ? ret : 0;
+	if (obj.type == OBJ_COMMIT &&
+	    !commit_parse(&commit, obj.data, obj.len, algo, NULL)) {
+		ret = append_day(out, &obj, "\nauthor ");
+		if (!ret)
+			ret = buf_append_str(out, " - ");
+		if (!ret)
+			ret = append_subject(out, commit.message,
+					     commit.message_len);
+	} else if (obj.type == OBJ_TAG &&
+		   !tag_parse(&tag, obj.data, obj.len, algo, NULL)) {
+		ret = append_day(out, &obj, "\ntagger ");
+		if (!ret)
+			ret = buf_printf(out, " - %.*s", (int)tag.name_len,
+					 tag.name);
+	}
+	odb_object_release(reader, &obj);
+	return ret;
+}
+
+/* Appends a line about the candidate, unless its type is another. */
+static int append_candidate(struct buf *out, const struct oid *oid,
+			    enum object_type wanted, struct odb_reader *reader,
+			    const struct odb *odb)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	int len = revname_default_len(odb, NULL);
+	enum object_type type;
+	int ret;
+
+	if (odb_info(reader, oid, &type, NULL, NULL) < 0 || type != wanted)
+		return 0;
+	len = odb_unique_len(odb, oid, len < 0 ? SHORT_DEFAULT : (size_t)len,
+			     NULL);
+	oid_to_hex(hex, oid, odb->algo);
+	if (len > 0)
+		hex[len] = '\0';
+	ret = buf_printf(out, "\nhint:   %s %s", hex, object_type_name(type));
+	return ret ? ret : append_content(out, oid, reader, odb->algo);
+}
+
+static int compare_oids(const void *a, const void *b)
+{
+	return oid_cmp(a, b);
+}
+
+/*
+ * Makes the message for several candidates: tags, commits, trees and blobs, as
+ * many as the message holds.
+ */
+static int set_ambiguous(struct candidates *c, const char *hex, size_t len,
+			 struct odb_reader *reader, const struct odb *odb,
+			 struct error *err)
+{
+	static const enum object_type order[] = {OBJ_TAG, OBJ_COMMIT, OBJ_TREE,
+						 OBJ_BLOB};
+	struct buf list = BUF_INIT;
+	size_t fits = 0;
+	int ret = 0;
+
+	qsort(c->oids, c->nr, sizeof(*c->oids), compare_oids);
+	for (size_t t = 0; t < ARRAY_NR(order); t++)
+		for (size_t i = 0; !ret && i < c->nr; i++) {
+			ret = append_candidate(&list, &c->oids[i], order[t],
+					       reader, odb);
+			if (list.len < LIST_MAX)
+				fits = list.len;
+		}
+	if (!ret)
+		ret = error_set(err, ERR_INVALID,
+				"short object ID %.*s is ambiguous%s%.*s",
+				(int)len, hex,
+				fits ? "\nhint: The candidates are:" : "",
+				(int)fits, fits ? list.data : "");
+	else
+		ret = error_nomem(err);
+	buf_release(&list);
+	return ret;
+}
+
+bool revname_error_is_ambiguous(const struct error *err)
+{
+	static const char start[] = "short object ID ";
+
+	return err->code == ERR_INVALID &&
+	       !strncmp(err->msg, start, strlen(start));
+}
+
 int revname_resolve_short(struct oid *out, const char *hex, size_t len,
 			  enum revname_hint hint, struct odb_reader *reader,
 			  const struct odb *odb, struct error *err)
@@ -91,11 +286,15 @@ int revname_resolve_short(struct oid *out, const char *hex, size_t len,
 			error_nomem(err);
 		goto out;
 	}
+	if (c.nr > 1 && hint == REVNAME_ANY) {
+		ret = configured_hint(&hint, &odb->repo->config, err);
+		if (ret < 0)
+			goto out;
+	}
 	apply_hint(&c, hint, reader);
 	if (c.nr > 1) {
-		ret = error_set(err, ERR_INVALID,
-				"short object ID %.*s is ambiguous", (int)len,
-				hex);
+		ret = err ? set_ambiguous(&c, hex, len, reader, odb, err)
+			  : ERR_INVALID;
 	} else if (c.nr) {
 		*out = c.oids[0];
 		ret = 1;

@@ -4,7 +4,7 @@
  *
  * 	<name> ::= <rev> ":" <path> | <rev>
  * 	<rev>  ::= <rev> "~" <n>? | <rev> "^" <n>? | <rev> "^{" <type> "}"
- * 	         | "@" | <hex> | <ref> | <anything> "-g" <hex>
+ * 	         | "@" | <hex> | <ref> | <tag> "-" <n> "-g" <hex>
  */
 #include <ctype.h>
 #include <limits.h>
@@ -47,21 +47,29 @@ static int missing_is_unknown(const struct resolver *r, int ret)
 }
 
 /*
- * Resolves <anything>-g<hex>, the output of git-describe(1). Returns 1, 0 if it
+ * Resolves <tag>-<n>-g<hex>, the output of git-describe(1). Returns 1, 0 if it
  * is no such name, or a negative error code.
  */
 static int resolve_described(const struct resolver *r, struct oid *out,
 			     const char *name, size_t len)
 {
-	size_t at = len;
+	size_t at = len, tag_len;
+	int ret;
 
 	while (at && isxdigit((unsigned char)name[at - 1]))
 		at--;
 	if (at < 3 || name[at - 1] != 'g' || name[at - 2] != '-')
 		return 0;
-	return revname_resolve_short(out, name + at, len - at,
-				     REVNAME_COMMITTISH, r->reader, r->odb,
-				     r->err);
+	tag_len = at - 2;
+	while (tag_len && isdigit((unsigned char)name[tag_len - 1]))
+		tag_len--;
+	if (tag_len == at - 2 || tag_len < 2 || name[tag_len - 1] != '-' ||
+	    !refs_name_is_valid_len(name, tag_len - 1, true))
+		return 0;
+	ret = revname_resolve_short(out, name + at, len - at,
+				    REVNAME_COMMITTISH, r->reader, r->odb,
+				    NULL);
+	return ret == ERR_INVALID ? 0 : ret;
 }
 
 static int resolve_ref(const struct resolver *r, struct oid *out,
@@ -102,9 +110,12 @@ static int resolve_basic(const struct resolver *r, struct oid *out,
 	return ret < 0 ? ret : 0;
 }
 
+/* A commit dereferences to its tree. */
 static int wrong_type(const struct resolver *r, enum object_type wanted,
 		      enum object_type type)
 {
+	if (type == OBJ_COMMIT)
+		type = OBJ_TREE;
 	return error_set(r->err, ERR_INVALID,
 			 "%s: expected %s type, but the object dereferences "
 			 "to %s type",
@@ -324,8 +335,7 @@ static int resolve_path(const struct resolver *r, struct oid *oid,
 					 "path '%s' does not exist in '%.*s'",
 					 path, (int)rev_len, r->name);
 		p += len;
-		while (*p == '/')
-			p++;
+		p += *p == '/';
 	}
 	return 0;
 }
@@ -357,13 +367,22 @@ int revname_resolve(struct oid *out, const char *name, struct refs *refs,
 		    struct odb_reader *reader, const struct odb *odb,
 		    struct error *err)
 {
+	return revname_resolve_as(out, name, REVNAME_ANY, refs, reader, odb,
+				  err);
+}
+
+int revname_resolve_as(struct oid *out, const char *name,
+		       enum revname_hint hint, struct refs *refs,
+		       struct odb_reader *reader, const struct odb *odb,
+		       struct error *err)
+{
 	struct resolver r = {name, refs, reader, odb, 0, err};
 	const char *colon = find_colon(name);
 	struct oid oid;
 	int ret;
 
 	if (!colon) {
-		ret = resolve_rev(&r, &oid, name, strlen(name), REVNAME_ANY);
+		ret = resolve_rev(&r, &oid, name, strlen(name), hint);
 		if (!ret)
 			*out = oid;
 		return ret;

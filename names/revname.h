@@ -10,6 +10,16 @@
 #include "odb/odb.h"
 #include "refs/refs.h"
 
+/* The kind of object that an abbreviated id means if several objects match. */
+enum revname_hint {
+	REVNAME_ANY, /* as core.disambiguate says */
+	REVNAME_COMMIT,
+	REVNAME_COMMITTISH, /* a commit, or a tag of one */
+	REVNAME_TREE,
+	REVNAME_TREEISH, /* a tree, or a commit or tag that leads to a tree */
+	REVNAME_BLOB,
+};
+
 /*
  * Resolves one name to an object id. Supported are full and abbreviated ids,
  * names of refs (refs_dwim()), "@", the output of git-describe(1), and the
@@ -27,24 +37,34 @@ int revname_resolve(struct oid *out, const char *name, struct refs *refs,
 		    struct error *err);
 
 /*
+ * As revname_resolve(); the hint applies if the whole name is an abbreviated
+ * id.
+ */
+int revname_resolve_as(struct oid *out, const char *name,
+		       enum revname_hint hint, struct refs *refs,
+		       struct odb_reader *reader, const struct odb *odb,
+		       struct error *err);
+
+/*
+ * Returns whether a message of revname_resolve() says that an abbreviated id is
+ * ambiguous.
+ */
+bool revname_error_is_ambiguous(const struct error *err);
+
+/*
  * Returns whether an argument (a name, "^<name>", a range) may contain a name
  * that is ERR_UNSUPPORTED. Only its characters are looked at, so the result is
  * also true for some supported names.
  */
 bool revname_may_be_unsupported(const char *arg);
 
-/* The kind of object that an abbreviated id means if several objects match. */
-enum revname_hint {
-	REVNAME_ANY,
-	REVNAME_COMMITTISH, /* a commit, or a tag of one */
-	REVNAME_TREEISH, /* a tree, or a commit or tag that leads to a tree */
-};
-
 /*
  * Finds the object whose id starts with the `len` digits at `hex`, at least 4.
  * If several objects match, those that do not fit the hint are ignored. Returns
  * 1, 0 if there is none or the text is not hexadecimal, ERR_INVALID if the id
- * is ambiguous, or another error code.
+ * is ambiguous or core.disambiguate is invalid, or another error code. The
+ * message about an ambiguous id has several lines: it lists candidates, one on
+ * each line after "hint:", as many as the message holds.
  */
 int revname_resolve_short(struct oid *out, const char *hex, size_t len,
 			  enum revname_hint hint, struct odb_reader *reader,

@@ -158,7 +158,14 @@ test_expect_success 'outside of a repository' '
 '
 
 test_expect_success STOCK_239 'the variables of a repository' '
-	same rev-parse --local-env-vars
+	stock rev-parse --local-env-vars >all &&
+	grep -v GIT_INTERNAL_SUPER_PREFIX all >expect &&
+	git rev-parse --local-env-vars >actual &&
+	test_cmp expect actual &&
+	git -C repo rev-parse HEAD --local-env-vars >actual &&
+	stock -C repo rev-parse HEAD >oid &&
+	cat oid expect >both &&
+	test_cmp both actual
 '
 
 test_expect_success 'SHA-256' '
@@ -169,7 +176,150 @@ test_expect_success 'SHA-256' '
 		same rev-parse --short HEAD)
 '
 
+# write <type> <format> <arguments>...
+write () {
+	write_type=$1 && shift &&
+	printf "$@" | stock hash-object -t $write_type -w --stdin
+}
+
+# The numbers make ids that start with dead and beef.
+test_expect_success 'several objects have ids with one prefix' '
+	rm -rf "$TRASH/twins" &&
+	stock init -q -b main "$TRASH/twins" &&
+	cd "$TRASH/twins" &&
+	write blob "blob 32367\n" &&
+	write blob "blob 44586\n" &&
+	write blob "Blob 18345\n" &&
+	tree=$(write tree "") &&
+	blob=$(write blob x) &&
+	echo "100644 blob $blob	f47157" | stock mktree &&
+	echo "100644 blob $blob	f98317" | stock mktree &&
+	for nr in "A 13464" "A 21622" "B 105149"
+	do
+		set -- $nr &&
+		write commit "tree %s\nauthor %s <a@b> %s +0000\ncommitter A <a@b> %s +0000\n\nsubject %s\n" \
+			$tree $1 $2 $2 $2 || return 1
+	done &&
+	commit=$(stock rev-parse deadf74) &&
+	for nr in 119732 125740
+	do
+		write tag "object %s\ntype commit\ntag t%s\ntagger A <a@b> %s +0000\n\nmsg\n" \
+			$commit $nr $nr || return 1
+	done
+'
+
+# candidates <name> <configured hint> <pattern of lines of `all`>
+candidates () {
+	{
+		echo "error: short object ID dead is ambiguous" &&
+		echo "hint: The candidates are:" &&
+		grep "$3" all
+	} >expect &&
+	test_expect_code 128 git -c core.disambiguate=$2 rev-parse "$1" \
+		>out 2>err &&
+	grep "^error\|^hint" err >actual &&
+	test_cmp expect actual
+}
+
+# Expected is what Git 2.55 prints.
+test_expect_success 'candidates for an ambiguous id' '
+	cd "$TRASH/twins" &&
+	cat >all <<-\EOF &&
+	hint:   dead078 tag 1970-01-02 - t125740
+	hint:   deada77 tag 1970-01-02 - t119732
+	hint:   deadc36 commit 1970-01-01 - subject 21622
+	hint:   deadf74 commit 1970-01-01 - subject 13464
+	hint:   dead53b tree
+	hint:   dead668 tree
+	hint:   dead1bd blob
+	hint:   deadec2 blob
+	EOF
+	candidates dead none . &&
+	candidates dead commit commit &&
+	candidates dead committish "commit\|tag" &&
+	candidates dead tree "tree" &&
+	candidates dead treeish "commit\|tag\|tree" &&
+	candidates dead blob "blob" &&
+	candidates dead..beef none "commit\|tag" &&
+	candidates dead^! none "commit\|tag" &&
+	candidates dead^{tree} none "commit\|tag\|tree" &&
+	candidates dead:x none "commit\|tag\|tree" &&
+	grep "^fatal: invalid object name .dead" err &&
+	{
+		echo "error: short object ID dead is ambiguous" &&
+		echo "hint: The candidates are:" &&
+		cat all
+	} >expect &&
+	test_expect_code 128 git rev-parse --verify dead 2>err &&
+	grep -v ^fatal err >actual &&
+	test_cmp expect actual &&
+	test_expect_code 1 git rev-parse -q --verify dead 2>err &&
+	test_must_be_empty err &&
+	test_expect_code 128 git rev-parse x-1-gdead 2>err &&
+	grep "^fatal: ambiguous argument .x-1-gdead" err &&
+	test_expect_code 128 git -c core.disambiguate=x rev-parse dead 2>err &&
+	grep "unknown hint type for .core.disambiguate.: x" err
+'
+
+test_expect_success 'core.disambiguate chooses' '
+	cd "$TRASH/twins" &&
+	commit=$(stock rev-parse beeff74) &&
+	blob=$(stock rev-parse beef927) &&
+	test $(git -c core.disambiguate=commit rev-parse beef) = $commit &&
+	test $(git -c core.disambiguate=Treeish rev-parse beef) = $commit &&
+	test $(git -c core.disambiguate=blob rev-parse beef) = $blob &&
+	test_expect_code 128 git -c core.disambiguate=tree rev-parse beef &&
+	test $(git -c core.disambiguate=blob rev-parse beef^0) = $commit &&
+	test $(git rev-parse x-1-gbeef) = $commit &&
+	printf "%s\n^%s\n" $commit $commit >expect &&
+	git rev-parse beef..beef >actual &&
+	test_cmp expect actual &&
+	for name in x-gbeef x-y-gbeef a..b-1-gbeef 1-gbeef
+	do
+		test_expect_code 128 git rev-parse $name || return 1
+	done &&
+	git rev-parse --disambiguate=be >actual &&
+	printf "%s\n" $blob $commit >expect &&
+	test_cmp expect actual
+'
+
+# Expected is what Git 2.55 does.
+test_expect_success 'patterns, separators and empty arguments' '
+	cd "$TRASH/repo" &&
+	head=$(stock rev-parse HEAD) &&
+	git rev-parse "*.c" "no?ne" >actual &&
+	printf "%s\n" "*.c" "no?ne" >expect &&
+	test_cmp expect actual &&
+	for options in "" --revs-only --no-revs
+	do
+		git rev-parse $options --end-of-options HEAD -- f || return 1
+	done >actual &&
+	printf "%s\n" --end-of-options $head -- f $head --end-of-options \
+		-- f >expect &&
+	test_cmp expect actual &&
+	test_expect_code 128 git rev-parse --end-of-options --foo 2>err &&
+	grep "fatal: option .--foo. must come before non-option" err &&
+	test_expect_code 128 git rev-parse --path-format 2>err &&
+	grep "fatal: --path-format requires an argument" err &&
+	echo >expect &&
+	git rev-parse --show-object-format=compat >actual &&
+	test_cmp expect actual &&
+	git rev-parse --branches >expect &&
+	git rev-parse --branches= >actual &&
+	test_cmp expect actual &&
+	git rev-parse --all >expect &&
+	git rev-parse --glob= >actual &&
+	test_cmp expect actual &&
+	test_expect_code 128 git rev-parse HEAD:dir//sub 2>err &&
+	grep "fatal: path .dir//sub. exists on disk, but not in .HEAD." err &&
+	test_expect_code 128 git rev-parse none:f 2>err &&
+	grep "fatal: invalid object name .none.\." err &&
+	test_expect_code 128 git rev-parse HEAD^{blob} 2>err &&
+	grep "expected blob type, but the object dereferences to tree type" err
+'
+
 test_expect_success 'what we do not have is said' '
+	cd "$TRASH" &&
 	test_expect_code 128 git_alone -C repo rev-parse --since=yesterday \
 		2>err &&
 	grep "since=yesterday is not supported" err &&
