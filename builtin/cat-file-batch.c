@@ -91,7 +91,8 @@ static int parse_field(struct batch *b, const char **p)
 
 	if (!end)
 		return error_set(&b->err, ERR_INVALID,
-				 "format element '%s' does not end in ')'",
+				 "bad cat-file format: element '%s' does not "
+				 "end in ')'",
 				 *p + 1);
 	*p = end + 1;
 	for (i = 0; i < ARRAY_NR(field_names); i++)
@@ -101,7 +102,7 @@ static int parse_field(struct batch *b, const char **p)
 	if (!strncmp(name, "objectmode)", strlen("objectmode)")))
 		return error_set(&b->err, ERR_UNSUPPORTED,
 				 "%%(objectmode) is not supported yet");
-	return error_set(&b->err, ERR_INVALID, "unknown format element: %.*s",
+	return error_set(&b->err, ERR_INVALID, "bad cat-file format: %%(%.*s)",
 			 (int)(end - name), name);
 }
 

@@ -170,4 +170,17 @@ test_expect_success '-Z and --filter' '
 	cd ..
 '
 
+# Expected is what Git 2.55 says.
+test_expect_success 'messages about options and formats' '
+	test_expect_code 129 git -C "$TRASH/repo" cat-file -e -p HEAD 2>err &&
+	grep "^error: options .-p. and .-e. cannot be used together" err &&
+	echo HEAD >names &&
+	test_expect_code 128 git -C "$TRASH/repo" cat-file \
+		--batch-check="%(foo)" <names 2>err &&
+	grep "^fatal: bad cat-file format: %(foo)" err &&
+	test_expect_code 128 git -C "$TRASH/repo" cat-file \
+		--batch-check="%(objectname" <names 2>err &&
+	grep "^fatal: bad cat-file format: element .(objectname. does" err
+'
+
 test_done
