@@ -71,14 +71,39 @@ int refs_loose_parse(struct refs_loose *ref, const char *bytes, size_t len,
 	return 0;
 }
 
+/*
+ * Reads a symbolic ref that is a symbolic link to "refs/..." (see
+ * core.preferSymlinkRefs). Returns 1, 0 if the path is no such link, or
+ * ERR_NOMEM.
+ */
+static int read_link(struct refs_loose *ref, const char *path)
+{
+	struct buf target = BUF_INIT;
+	int ret = sys_readlink(&target, path, NULL);
+
+	if (!ret && target.data && starts_with(target.data, "refs/") &&
+	    refs_name_is_valid_len(target.data, target.len, false)) {
+		ret = parse_symbolic(ref, target.data,
+				     target.data + target.len);
+		buf_release(&target);
+		return ret < 0 ? ret : 1;
+	}
+	buf_release(&target);
+	return ret == ERR_NOMEM ? ret : 0;
+}
+
 int refs_loose_read_file(struct refs_loose *ref, const char *path,
 			 enum hash_algo algo, struct error *err)
 {
 	struct error io = ERROR_INIT;
 	struct buf bytes = BUF_INIT;
-	int ret = sys_read_file(&bytes, path, &io);
+	int ret;
 
 	memset(ref, 0, sizeof(*ref));
+	ret = read_link(ref, path);
+	if (ret)
+		return ret < 0 ? error_nomem(err) : ret;
+	ret = sys_read_file(&bytes, path, &io);
 	/* EINVAL: the path is a pipe or a device, not a ref. */
 	if (ret == ERR_MISSING || io.sys_errno == EISDIR ||
 	    io.sys_errno == EINVAL) {

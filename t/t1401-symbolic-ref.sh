@@ -50,4 +50,28 @@ test_expect_success 'wrong usage' '
 	done
 '
 
+# Stock Git writes such links with core.preferSymlinkRefs.
+test_expect_success 'a symbolic ref that is a symbolic link' '
+	rm -rf "$TRASH/links" &&
+	stock init -q -b main "$TRASH/links" &&
+	cd "$TRASH/links" &&
+	tree=$(stock hash-object -t tree -w /dev/null) &&
+	one=$(stock commit-tree -m 1 $tree) &&
+	two=$(stock commit-tree -m 2 $tree) &&
+	ln -sf refs/heads/main .git/HEAD &&
+	git update-ref HEAD $one &&
+	git update-ref HEAD $two $one &&
+	ln -s refs/heads/none .git/refs/heads/dangling &&
+	test "$(git symbolic-ref HEAD)" = refs/heads/main &&
+	test "$(git symbolic-ref refs/heads/dangling)" = refs/heads/none &&
+	test $(git rev-parse main) = $two &&
+	test -h .git/HEAD &&
+	git for-each-ref --format="%(refname)%(HEAD)" >actual &&
+	echo "refs/heads/main*" >expect &&
+	test_cmp expect actual &&
+	git symbolic-ref HEAD refs/heads/dangling &&
+	test "$(stock symbolic-ref HEAD)" = refs/heads/none &&
+	test ! -h .git/HEAD
+'
+
 test_done
