@@ -19,6 +19,7 @@
 
 CC ?= cc
 AR ?= ar
+OBJCOPY ?= objcopy
 CFLAGS ?= -O2 -g
 PKG_CONFIG ?= pkg-config
 LIBDEFLATE ?= 1
@@ -70,6 +71,8 @@ git_names = git-upload-pack git-receive-pack git-upload-archive
 commands := $(shell grep -hoE '^int cmd_[a-z_]+' $(builtin_src) /dev/null | \
 	sed 's/^int cmd_//' | tr _ - | sort)
 static_lib := $O/libgitreach.a
+# The same with internal names, for the commands and the tests.
+inner_lib := $O/libinner.a
 # The commands without main(), for unit tests of their common parts.
 builtin_lib := $O/libbuiltin.a
 abi := $(shell sed -n \
@@ -127,6 +130,10 @@ path_flags = -DGITREACH_EXEC_DIR='"$(execdir)"' \
 command_flags = -DGITREACH_COMMANDS='$(foreach c,$(commands),COMMAND($(subst \
 	-,_,$c)))'
 fuzz_ldflags := -fsanitize=fuzzer
+# clang generates code when it links; GCC has to be told.
+lto_flag = $(if $(findstring -flto,$(CC) $(CFLAGS)),$(shell \
+	$(CC) -dM -E -x c /dev/null | grep -q __clang__ || \
+	echo -flinker-output=nolto-rel))
 
 all: git lib shared
 lib: $(static_lib)
@@ -157,8 +164,16 @@ $O/builtin/paths.o: $O/paths
 $O/builtin/git.o: CPPFLAGS += $(command_flags)
 $O/builtin/git.o: $O/commands
 
-$(static_lib): $(lib_obj)
+$(inner_lib): $(lib_obj)
 	$Vrm -f $@ && $(AR) rcs $@ $^
+
+# One object, so that internal names need not be global. With link-time
+# optimization, machine code is generated here, as objcopy reads nothing else.
+$(static_lib): $(lib_obj) Makefile
+	$V$(CC) $(CFLAGS) $(debug_flags) $(lto_flag) -r -nostdlib \
+		-o $O/libgitreach.o $(lib_obj)
+	$V$(OBJCOPY) --localize-hidden $O/libgitreach.o
+	$Vrm -f $@ && $(AR) rcs $@ $O/libgitreach.o
 
 $(builtin_lib): $(filter-out $O/builtin/git.o,$(builtin_obj))
 	$Vrm -f $@ && $(AR) rcs $@ $^
@@ -172,10 +187,10 @@ $(shared_lib): $(lib_obj)
 # top as well. $O/exec is an exec-path directory laid out as if installed. The
 # linker writes its output in pieces, which Linux keeps page by page; of a copy it
 # keeps larger parts, and maps them so: each start is a twentieth cheaper.
-$O/bin/git: $(builtin_obj) $(static_lib) $O/libs
+$O/bin/git: $(builtin_obj) $(inner_lib) $O/libs
 	@mkdir -p $(@D)
 	$V$(CC) $(all_cflags) $(all_ldflags) $(static_flag) -o $@.linked \
-		$(builtin_obj) $(static_lib) $(program_libs)
+		$(builtin_obj) $(inner_lib) $(program_libs)
 	$Vcp $@.linked $@.new && rm -f $@.linked && mv -f $@.new $@
 	$Vfor n in $(git_names); do ln -sf git $O/bin/$$n || exit 1; done
 	$Vtools/exec-dir '$(CURDIR)/$O/exec' '$(CURDIR)/$O/bin/git' $(commands)
@@ -190,37 +205,37 @@ $O/share/man: $(man_pages)
 		mkdir -p $@/man$${p##*.} && \
 		ln -s '$(CURDIR)'/$$p $@/man$${p##*.}/ || exit 1; done
 
-$O/t/unit/test-%: t/unit/test-%.c $(builtin_lib) $(static_lib)
+$O/t/unit/test-%: t/unit/test-%.c $(builtin_lib) $(inner_lib)
 	@mkdir -p $(@D)
 	$V$(CC) $(all_cflags) $(all_ldflags) -MMD -MP -o $@ $< \
-		$(builtin_lib) $(static_lib) $(dep_libs) -lcmocka
+		$(builtin_lib) $(inner_lib) $(dep_libs) -lcmocka
 
 # The public interface is tested as programs get it: through the shared library.
 # The static one makes the repositories.
-$O/t/unit/test-libgitreach-%: t/unit/test-libgitreach-%.c $(shared_lib) $(static_lib)
+$O/t/unit/test-libgitreach-%: t/unit/test-libgitreach-%.c $(shared_lib) $(inner_lib)
 	@mkdir -p $(@D)
 	$V$(CC) $(all_cflags) $(all_ldflags) -MMD -MP -o $@ $< \
-		$(shared_lib) $(static_lib) $(dep_libs) -lcmocka \
+		$(shared_lib) $(inner_lib) $(dep_libs) -lcmocka \
 		-Wl,-rpath,'$(CURDIR)/$O'
 
-$O/t/helper/%: t/helper/%.c $(static_lib)
+$O/t/helper/%: t/helper/%.c $(inner_lib)
 	@mkdir -p $(@D)
-	$V$(CC) $(all_cflags) $(all_ldflags) -MMD -MP -o $@ $< $(static_lib) \
+	$V$(CC) $(all_cflags) $(all_ldflags) -MMD -MP -o $@ $< $(inner_lib) \
 		$(dep_libs)
 
 $O/t/helper/%.so: t/helper/%.c $O/flags
 	@mkdir -p $(@D)
 	$V$(CC) $(std_cflags) $(CFLAGS) -shared -MMD -MP -o $@ $<
 
-$O/t/fuzz/replay-%: t/fuzz/fuzz-%.c $O/t/fuzz/replay.o $(static_lib)
+$O/t/fuzz/replay-%: t/fuzz/fuzz-%.c $O/t/fuzz/replay.o $(inner_lib)
 	@mkdir -p $(@D)
 	$V$(CC) $(all_cflags) $(all_ldflags) -MMD -MP -o $@ $< \
-		$O/t/fuzz/replay.o $(static_lib) $(dep_libs)
+		$O/t/fuzz/replay.o $(inner_lib) $(dep_libs)
 
-$O/t/fuzz/fuzz-%: t/fuzz/fuzz-%.c $(static_lib)
+$O/t/fuzz/fuzz-%: t/fuzz/fuzz-%.c $(inner_lib)
 	@mkdir -p $(@D)
 	$V$(CC) $(all_cflags) $(all_ldflags) $(fuzz_ldflags) -MMD -MP -o $@ $< \
-		$(static_lib) $(dep_libs)
+		$(inner_lib) $(dep_libs)
 
 # ---- tests
 

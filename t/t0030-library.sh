@@ -26,7 +26,7 @@ flags () {
 	PKG_CONFIG_PATH=$lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=dest \
 		PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1 \
 		PKG_CONFIG_ALLOW_SYSTEM_LIBS=1 \
-		pkg-config --cflags --libs gitreach
+		pkg-config --cflags --libs "$@" gitreach
 }
 
 for name in count difference write-pack verify
@@ -38,6 +38,40 @@ do
 	'
 done
 reach=$GITREACH_SRC/Documentation/examples/reach.py
+
+# Programs may have functions of these names, which the library has inside.
+test_expect_success 'the static library defines gitreach_* only' '
+	cat >names.c <<-\EOF &&
+	#include <gitreach.h>
+	#include <stdio.h>
+
+	int buf_append(void);
+	int buf_append(void)
+	{
+		return 1;
+	}
+
+	int approxidate_parse(void);
+	int approxidate_parse(void)
+	{
+		return 2;
+	}
+
+	int main(void)
+	{
+		printf("%d %d\n", buf_append(), approxidate_parse());
+		gitreach_error_free(gitreach_error_new());
+		return 0;
+	}
+	EOF
+	cc -std=c99 -Wall -Wextra -Werror -o names names.c \
+		$(flags | tr " " "\n" | grep ^-I) $lib/libgitreach.a \
+		$(flags --static | tr " " "\n" | grep "^-[lp]" |
+		grep -v gitreach) &&
+	./names >actual && echo "1 2" >expect && test_cmp expect actual &&
+	nm -g --defined-only $lib/libgitreach.a | sed -n "s/.* [A-Z] //p" >all &&
+	grep ^gitreach_query_run all && ! grep -v ^gitreach_ all
+'
 
 run () {
 	LD_LIBRARY_PATH=$PWD/$lib "$@"
