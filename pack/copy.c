@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copying bytes of a stored pack. */
 #include "pack/copy.h"
+#include "pack/inflate.h"
 #include "sys/io.h"
 
 /*
@@ -15,15 +16,21 @@
 /* Pages to release at a time, so that a clone does not hold the whole pack. */
 #define DROP_MIN ((size_t)8 << 20)
 
-void pack_copy_open(struct pack_copy *copy, const struct pack *pack,
-		    const struct pack_writer *writer, uint64_t bytes)
+int pack_copy_open(struct pack_copy *copy, const struct pack *pack,
+		   const struct pack_writer *writer, uint64_t bytes,
+		   struct error *err)
 {
 	bool by_file = writer->sink.put_file && bytes >= FILE_MIN;
 
 	*copy = (struct pack_copy){
 		.pack = pack,
 		.fd = by_file ? pack_open_file(pack) : -1,
+		.checked = UINT64_MAX,
 	};
+	if (!writer->check_copies || !pack->idx.crcs)
+		return 0;
+	copy->rev = pack_get_rev((struct pack *)(uintptr_t)pack, err);
+	return copy->rev ? 0 : ERR_NOMEM;
 }
 
 void pack_copy_close(struct pack_copy *copy)
@@ -39,6 +46,60 @@ static void drop_behind(struct pack_copy *copy, uint64_t until)
 	sys_held_drop(&copy->pack->file, (size_t)copy->dropped,
 		      (size_t)(until - copy->dropped));
 	copy->dropped = until;
+}
+
+static int damaged(const struct pack_copy *copy, struct error *err)
+{
+	const struct pack *pack = copy->pack;
+	uint32_t idx_pos = pack_rev_idx_pos(copy->rev, copy->pack_pos);
+	char hex[OID_MAX_HEX_LEN + 1];
+
+	oid_raw_to_hex(hex, pack_idx_oid(&pack->idx, idx_pos), pack->algo);
+	return error_set_at(err, ERR_CORRUPT, pack->path,
+			    pack_rev_offset(copy->rev, copy->pack_pos),
+			    "object %s is damaged: its CRC is not that of the "
+			    "index",
+			    hex);
+}
+
+static void begin_entry(struct pack_copy *copy, uint32_t pack_pos)
+{
+	copy->pack_pos = pack_pos;
+	copy->crc = 0;
+	copy->entry_end = pack_rev_offset(copy->rev, pack_pos + 1);
+}
+
+/* Compares the entries that end in the next `len` bytes, which are at `at`. */
+static int check(struct pack_copy *copy, const uint8_t *bytes, uint64_t at,
+		 uint64_t len, struct error *err)
+{
+	const struct pack_rev *rev = copy->rev;
+	uint64_t end = at + len;
+	uint32_t pack_pos;
+
+	if (at != copy->checked) {
+		if (!pack_rev_find(rev, at, &pack_pos))
+			return error_set_at(err, ERR_CORRUPT, copy->pack->path,
+					    at, "no object starts here");
+		begin_entry(copy, pack_pos);
+	}
+	while (at < end) {
+		uint64_t until = copy->entry_end < end ? copy->entry_end : end;
+
+		copy->crc = pack_crc32(copy->crc, bytes, (size_t)(until - at));
+		bytes += until - at;
+		at = until;
+		if (at < copy->entry_end)
+			break;
+		if (copy->crc !=
+		    pack_idx_crc(&copy->pack->idx,
+				 pack_rev_idx_pos(rev, copy->pack_pos)))
+			return damaged(copy, err);
+		if (at < rev->end)
+			begin_entry(copy, copy->pack_pos + 1);
+	}
+	copy->checked = end;
+	return 0;
 }
 
 int pack_copy_put(struct pack_copy *copy, struct pack_writer *writer,
@@ -60,11 +121,16 @@ int pack_copy_put(struct pack_copy *copy, struct pack_writer *writer,
 			.fd = copy->fd,
 			.off = start,
 		};
-		int ret = piece.fd < 0
-				  ? pack_writer_put(writer, piece.bytes,
-						    piece.len, err)
-				  : pack_writer_put_file(writer, &piece, err);
+		int ret = copy->rev ? check(copy, piece.bytes, start, piece.len,
+					    err)
+				    : 0;
 
+		if (!ret)
+			ret = piece.fd < 0
+				      ? pack_writer_put(writer, piece.bytes,
+							piece.len, err)
+				      : pack_writer_put_file(writer, &piece,
+							     err);
 		if (ret < 0)
 			return ret;
 		start += piece.len;

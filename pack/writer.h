@@ -49,7 +49,9 @@ struct pack_writer {
 	bool has_checksum; /* may be set after init, with `checksum`: the
 			    * trailer is known, so nothing is hashed */
 	struct oid checksum;
-	uint8_t *buffer; /* owned; bytes not yet passed to the sink */
+	bool check_copies; /* may be set after init: pack_copy_put() compares
+			    * entries with the CRCs of their index */
+	uint8_t *buffer;   /* owned; bytes not yet passed to the sink */
 	size_t buffered;
 };
 

@@ -58,9 +58,8 @@ int prepared_send(const struct prepared_content *content,
 		.objects_per_byte = content->object_nr / (double)bytes,
 		.progress = progress,
 	};
-	int ret = 0;
+	int ret = pack_copy_open(&s.copy, pack, writer, bytes, err);
 
-	pack_copy_open(&s.copy, pack, writer, bytes);
 	for (size_t i = 0; i < content->run_nr && !ret; i++)
 		ret = put_run(&s, &content->runs[i], err);
 	pack_copy_close(&s.copy);

@@ -403,9 +403,10 @@ static int take_part(struct reuse *u, const struct bitmap_space_part *bits,
 		return ret < 0 ? ret : leave(u, bits, err);
 	u->span_start = u->span_end = UINT64_MAX;
 	u->next_pos = UINT32_MAX;
-	pack_copy_open(&u->copy, u->part->pack, u->writer,
-		       estimate(u->part->pack, wanted));
-	ret = wants_all(u) ? take_all(u, err) : take_each(u, err);
+	ret = pack_copy_open(&u->copy, u->part->pack, u->writer,
+			     estimate(u->part->pack, wanted), err);
+	if (!ret)
+		ret = wants_all(u) ? take_all(u, err) : take_each(u, err);
 	pack_copy_close(&u->copy);
 	return ret;
 }

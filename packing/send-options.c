@@ -129,6 +129,9 @@ int packing_send_options_load(struct packing_send_options *options,
 	if (ret >= 0)
 		ret = load_span_reuse(options, config, err);
 	if (ret >= 0)
+		ret = config_bool(config, "gitreach.verifyreused",
+				  &options->check_reused, err);
+	if (ret >= 0)
 		ret = load_strategy(options, config, err);
 	return ret < 0 ? ret : load_grouping(&options->grouping, config, err);
 }

@@ -378,6 +378,7 @@ static int send_all(struct send *s, struct pack_sink sink, struct error *err)
 	ret = pack_writer_init(&writer, sink, (uint32_t)nr, s->odb->algo, false,
 			       err);
 	writer.counts_only = s->options->counts_only;
+	writer.check_copies = s->options->check_reused && !writer.counts_only;
 	expect_checksum(s, &writer);
 	progress_start(&progress, s->options->write_progress, "Writing objects",
 		       nr);

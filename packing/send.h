@@ -117,6 +117,8 @@ struct packing_send_options {
 	bool reuse_spans; /* copy runs of a bitmapped pack */
 	/* Copy runs of all packs of a multi-pack-index. */
 	bool reuse_all_packs;
+	/* Compare copied runs with the CRCs of the index. */
+	bool check_reused;
 	bool reuse_delta;  /* else deltas are made anew */
 	bool reuse_object; /* else nothing is copied */
 	/* Use prepared answers (packing/prepared.h). */

@@ -356,4 +356,43 @@ test_expect_success 'uploadpack.keepAlive: a sign of life while a pack is made' 
 	! grep "sideband< .2 *$" trace.0
 '
 
+# A byte of the largest blob is changed on disk.
+test_expect_success 'gitreach.verifyReused: a damaged object is noticed' '
+	repo_init damaged.git &&
+	seq 1 30000 >big &&
+	blob=$(stock -C damaged.git hash-object -w --stdin <big) &&
+	tree=$(printf "100644 blob $blob\tbig\n" | stock -C damaged.git mktree) &&
+	commit=$(stock -C damaged.git commit-tree -m m $tree) &&
+	stock -C damaged.git update-ref refs/heads/main $commit &&
+	"$GIT" -C damaged.git repack -adbq &&
+	pack=$(ls damaged.git/objects/pack/*.pack) && chmod u+w $pack &&
+	offset=$(stock show-index <${pack%pack}idx | sed -n "s/ $blob.*//p") &&
+	"$GIT" -c gitreach.verifyReused=true -C damaged.git pack-objects --all \
+		--stdout -q </dev/null >whole.pack &&
+	stock index-pack whole.pack &&
+	printf "\252" | dd of=$pack bs=1 seek=$((offset + 9999)) conv=notrunc \
+		2>/dev/null &&
+	for prepared in yes no
+	do
+		test $prepared = yes ||
+		rm -f damaged.git/objects/info/prepared &&
+		stock -C damaged.git config --unset-all gitreach.verifyReused
+		test_must_fail "$GIT" -c gitreach.verifyReused=true \
+			-C damaged.git pack-objects --all --stdout -q \
+			</dev/null >out.pack 2>err &&
+		grep "object $blob is damaged" err &&
+		test_must_fail stock index-pack out.pack &&
+		"$GIT" -C damaged.git pack-objects --all --stdout -q \
+			</dev/null >out.pack &&
+		stock -C damaged.git config gitreach.verifyReused true &&
+		rm -rf clone.git &&
+		! GIT_TRACE2_EVENT="$PWD/trace" stock clone -q --bare \
+			--no-local -u "\"$GIT\" upload-pack" damaged.git \
+			clone.git 2>err &&
+		grep "object $blob is damaged" err &&
+		! test -e clone.git/HEAD || return
+	done &&
+	grep "object $blob is damaged" trace
+'
+
 test_done

@@ -81,7 +81,8 @@ static void check(struct env *e, bool takes_files, uint64_t start, uint64_t end)
 	e->by_file = 0;
 	assert_int_equal(
 		pack_writer_init(&writer, sink, 1, HASH_SHA1, false, NULL), 0);
-	pack_copy_open(&copy, &e->pack, &writer, end - start);
+	assert_int_equal(
+		pack_copy_open(&copy, &e->pack, &writer, end - start, NULL), 0);
 	assert_int_equal(pack_copy_put(&copy, &writer, start, end, NULL), 0);
 	assert_int_equal(pack_copy_put(&copy, &writer, end, end, NULL), 0);
 	pack_copy_close(&copy);
@@ -127,7 +128,7 @@ static void what_is_not_there(void **state)
 	env_init(&e, &seed);
 	assert_int_equal(
 		pack_writer_init(&writer, sink, 1, HASH_SHA1, false, NULL), 0);
-	pack_copy_open(&copy, &e.pack, &writer, 100);
+	assert_int_equal(pack_copy_open(&copy, &e.pack, &writer, 100, NULL), 0);
 	assert_int_equal(pack_copy_put(&copy, &writer, 12, LEN + 1, NULL),
 			 ERR_CORRUPT);
 	assert_int_equal(pack_copy_put(&copy, &writer, 13, 12, NULL),
