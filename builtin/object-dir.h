@@ -83,8 +83,8 @@ int object_dir_run(struct object_dir_call *call, object_dir_fn *run);
 
 /*
  * Open the repository again, with its present packs. If the directory no longer
- * belongs to the repository, this is an error. Returns 0, or prints an error
- * and returns the exit code.
+ * belongs to the repository, this is an error, unless takes_any_dir. Returns 0,
+ * or prints an error and returns the exit code.
  */
 int object_dir_reopen(struct object_dir_call *call);
 
