@@ -33,6 +33,9 @@ struct reading {
 	enum hash_algo algo;
 	struct buf path; /* path of the last entry: those of version 4 are
 			    relative to it */
+	/* called with each tree of the cache-tree; or NULL */
+	int (*tree_fn)(void *ctx, const struct oid *oid);
+	void *tree_ctx;
 };
 
 /*
@@ -100,20 +103,55 @@ static int parse_entry(struct reading *r, struct index_entry *entry)
 }
 
 /*
+ * Visits the trees of a cache-tree: for each directory its name and NUL, the
+ * number of entries in decimal, a space, the number of subtrees, a line feed,
+ * and the id. A negative number of entries means that there is no id.
+ */
+static int visit_cache_tree(const struct reading *r, struct cursor *data,
+			    struct error *err)
+{
+	while (r->tree_fn && cursor_left(data)) {
+		const uint8_t *name_end, *line_end, *raw;
+		struct oid oid;
+		int ret;
+
+		name_end = memchr(data->p, 0, cursor_left(data));
+		if (!name_end)
+			return corrupt(err);
+		data->p = name_end + 1;
+		line_end = memchr(data->p, '\n', cursor_left(data));
+		if (!line_end)
+			return corrupt(err);
+		data->p = line_end + 1;
+		if (name_end[1] == '-')
+			continue;
+		if (!cursor_bytes(data, &raw, hash_len(r->algo)))
+			return corrupt(err);
+		oid_from_raw(&oid, raw, r->algo);
+		ret = r->tree_fn(r->tree_ctx, &oid);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/*
  * An extension whose name starts with a lower-case letter must be understood.
  */
-static int parse_extension(const uint8_t *name, struct cursor *data,
-			   enum hash_algo algo, struct oid *shared,
+static int parse_extension(const struct reading *r, const uint8_t *name,
+			   struct cursor *data, struct oid *shared,
 			   struct error *err)
 {
 	const uint8_t *raw;
 
 	if (!memcmp(name, "link", 4)) {
-		if (!cursor_bytes(data, &raw, hash_len(algo)))
+		if (!cursor_bytes(data, &raw, hash_len(r->algo)))
 			return corrupt(err);
-		oid_from_raw(shared, raw, algo);
+		oid_from_raw(shared, raw, r->algo);
 		return 0;
 	}
+	if (!memcmp(name, "TREE", 4))
+		return visit_cache_tree(r, data, err);
 	/* "sdir" only means that entries may be trees. */
 	if ((name[0] >= 'A' && name[0] <= 'Z') || !memcmp(name, "sdir", 4))
 		return 0;
@@ -122,9 +160,11 @@ static int parse_extension(const uint8_t *name, struct cursor *data,
 			 (const char *)name);
 }
 
-static int parse_extensions(struct cursor *c, enum hash_algo algo,
-			    struct oid *shared, struct error *err)
+static int parse_extensions(struct reading *r, struct oid *shared,
+			    struct error *err)
 {
+	struct cursor *c = &r->c;
+
 	while (cursor_left(c) >= 8) {
 		const uint8_t *name = c->p, *bytes;
 		struct cursor data;
@@ -135,8 +175,8 @@ static int parse_extensions(struct cursor *c, enum hash_algo algo,
 		if (!cursor_be32(c, &len) || !cursor_bytes(c, &bytes, len))
 			return corrupt(err);
 		data = cursor_make(bytes, len);
-		ret = parse_extension(name, &data, algo, shared, err);
-		if (ret < 0)
+		ret = parse_extension(r, name, &data, shared, err);
+		if (ret)
 			return ret;
 	}
 	return 0;
@@ -166,6 +206,23 @@ static int parse_entries(struct reading *r, index_entry_fn *fn, void *ctx,
 	return 0;
 }
 
+static int parse(struct reading *r, index_entry_fn *fn, void *ctx,
+		 struct oid *shared, struct error *err)
+{
+	int ret;
+
+	*shared = (struct oid)OID_ZERO_INIT;
+	if (cursor_left(&r->c) < INDEX_HEADER_LEN + hash_len(r->algo))
+		return error_set(err, ERR_CORRUPT,
+				 "index file smaller than expected");
+	r->c.end -= hash_len(r->algo);
+	ret = parse_entries(r, fn, ctx, err);
+	if (!ret)
+		ret = parse_extensions(r, shared, err);
+	buf_release(&r->path);
+	return ret;
+}
+
 int index_file_parse(const void *bytes, size_t len, enum hash_algo algo,
 		     index_entry_fn *fn, void *ctx, struct oid *shared,
 		     struct error *err)
@@ -175,18 +232,8 @@ int index_file_parse(const void *bytes, size_t len, enum hash_algo algo,
 		.algo = algo,
 		.path = BUF_INIT,
 	};
-	int ret;
 
-	*shared = (struct oid)OID_ZERO_INIT;
-	if (len < INDEX_HEADER_LEN + hash_len(algo))
-		return error_set(err, ERR_CORRUPT,
-				 "index file smaller than expected");
-	r.c.end -= hash_len(algo);
-	ret = parse_entries(&r, fn, ctx, err);
-	if (!ret)
-		ret = parse_extensions(&r.c, algo, shared, err);
-	buf_release(&r.path);
-	return ret;
+	return parse(&r, fn, ctx, shared, err);
 }
 
 struct visit {
@@ -195,6 +242,8 @@ struct visit {
 	void *ctx;
 	struct error *err;
 	bool checks_sum;
+	int (*tree_fn)(void *ctx, const struct oid *oid); /* or NULL */
+	void *tree_ctx;
 };
 
 /*
@@ -220,6 +269,20 @@ static int check_sum(const struct visit *v, const struct sys_map *map,
 		       : ret;
 }
 
+static int visit_bytes(const struct visit *v, const struct sys_map *map,
+		       struct oid *shared)
+{
+	struct reading r = {
+		.c = cursor_make(map->data, map->len),
+		.algo = v->repo->algo,
+		.path = BUF_INIT,
+		.tree_fn = v->tree_fn,
+		.tree_ctx = v->tree_ctx,
+	};
+
+	return parse(&r, v->fn, v->ctx, shared, v->err);
+}
+
 /* Visits the entries of one file, if it exists. */
 static int visit_one(const struct visit *v, const char *path,
 		     struct oid *shared)
@@ -234,8 +297,7 @@ static int visit_one(const struct visit *v, const char *path,
 		return ret;
 	ret = check_sum(v, &map, path);
 	if (!ret)
-		ret = index_file_parse(map.data, map.len, v->repo->algo, v->fn,
-				       v->ctx, shared, v->err);
+		ret = visit_bytes(v, &map, shared);
 	if ((ret == ERR_CORRUPT || ret == ERR_UNSUPPORTED) && v->err)
 		error_set(v->err, ret, "%s: %s", path, v->err->msg);
 	sys_map_close(&map);
@@ -307,7 +369,16 @@ static int each_oid(const struct repo *repo, bool checks_sum,
 		    struct error *err)
 {
 	struct oid_visit oids = {fn, ctx};
-	struct visit v = {repo, visit_oid, &oids, err, checks_sum};
+	struct visit v = {
+		.repo = repo,
+		.fn = visit_oid,
+		.ctx = &oids,
+		.err = err,
+		.checks_sum = checks_sum,
+		/* A check expects blobs only. */
+		.tree_fn = checks_sum ? NULL : fn,
+		.tree_ctx = ctx,
+	};
 	int ret = visit_dir(&v, repo->common_dir);
 
 	if (!ret)

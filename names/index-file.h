@@ -46,18 +46,19 @@ int index_file_each(const struct repo *repo, index_entry_fn *fn, void *ctx,
 		    struct error *err);
 
 /*
- * Calls `fn` with the ids of all entries except submodules. Visits all index
- * files of the repository: its own and those of its work trees, with their
- * shared indexes.
+ * Calls `fn` with the ids of all entries except submodules, and of the trees
+ * that the cache-trees name. Visits all index files of the repository: its own
+ * and those of its work trees, with their shared indexes.
  */
 int index_file_each_oid(const struct repo *repo,
 			int (*fn)(void *ctx, const struct oid *oid), void *ctx,
 			struct error *err);
 
 /*
- * Works like index_file_each_oid(), for a check of the repository: returns
- * ERR_CORRUPT if the checksum at the end of a file is wrong. A checksum of
- * zeros means that the writer left it out (index.skipHash).
+ * Works like index_file_each_oid(), for a check of the repository: leaves out
+ * the cache-trees, and returns ERR_CORRUPT if the checksum at the end of a file
+ * is wrong. A checksum of zeros means that the writer left it out
+ * (index.skipHash).
  */
 int index_file_check_each_oid(const struct repo *repo,
 			      int (*fn)(void *ctx, const struct oid *oid),

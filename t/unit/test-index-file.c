@@ -238,6 +238,46 @@ static void of_a_repository(void **state)
 	tmprepo_release(&t);
 }
 
+/* Trees of the cache-tree count; one without an id has none. A check: not. */
+static void cache_tree(void **state)
+{
+	static const char tree[] = "\0002 2\nabcdefghijklmnopqrst"
+				   "a\000-1 0\n"
+				   "b\0001 0\ntsrqponmlkjihgfedcba";
+	struct indexfile_entry e = {.mode = 0100644, .path = "a/x"};
+	struct buf file = BUF_INIT;
+	struct visit v = {.nr = 0};
+	struct tmprepo t;
+
+	tmprepo_init(&t, HASH_SHA1);
+	for (size_t cut = 0; cut < 2; cut++) {
+		uint32_t len = (uint32_t)(sizeof(tree) - 1 - cut);
+
+		indexfile_head(&file, 2, 1);
+		indexfile_put(&file, 2, HASH_SHA1, &e, NULL);
+		buf_append_str(&file, "TREE");
+		buf_append_be32(&file, len);
+		buf_append(&file, tree, len);
+		indexfile_finish(&file, HASH_SHA1);
+		tmprepo_write_len(&t, "index", file.data, file.len);
+		v.nr = 0;
+		assert_int_equal(
+			index_file_each_oid(&t.repo, note_oid, &v, NULL),
+			cut ? ERR_CORRUPT : 0);
+		assert_int_equal(v.nr, cut ? 2 : 3);
+		assert_int_equal(v.oids[1].bytes[0], 'a');
+		assert_true(cut || v.oids[2].bytes[0] == 't');
+		v.nr = 0;
+		assert_int_equal(
+			index_file_check_each_oid(&t.repo, note_oid, &v, NULL),
+			0);
+		assert_int_equal(v.nr, 1);
+		buf_release(&file);
+		file = (struct buf)BUF_INIT;
+	}
+	tmprepo_release(&t);
+}
+
 /* Entries of a shared index keep objects alive like others. */
 static void split_index(void **state)
 {
@@ -302,6 +342,7 @@ int main(void)
 		cmocka_unit_test(refused),
 		cmocka_unit_test(a_visit_may_stop),
 		cmocka_unit_test(of_a_repository),
+		cmocka_unit_test(cache_tree),
 		cmocka_unit_test(split_index),
 		cmocka_unit_test(checksum),
 	};
