@@ -67,11 +67,11 @@ static int fail_bitmap(const struct error *err)
 	return 255;
 }
 
-/* Report an error with exit code 1, as stock Git does. */
+/* Report an error with exit code 255, as stock Git does. */
 static int fail_softly(const struct error *err)
 {
 	builtin_error("%s", err->msg);
-	return 1;
+	return 255;
 }
 
 /*
@@ -87,7 +87,7 @@ static int finish_write(int ret, const struct multi_pack_options *o,
 		builtin_warn("%s", result->warning.msg);
 	if (result->not_closed)
 		return fail_bitmap(err);
-	if (ret == ERR_MISSING || ret == ERR_INVALID)
+	if (ret == ERR_MISSING)
 		return fail_softly(err);
 	return ret < 0 ? builtin_fail(err) : 0;
 }
@@ -176,10 +176,8 @@ static int append(const struct call *c, struct multi_pack_result *result,
 	int ret = multi_pack_append(result, c->common.store.odb, o, &layer,
 				    err);
 
-	if (ret > 0 && !base)
-		return error_set(err, ERR_MISSING, "no pack files to index.");
-	/* If no pack is new, the checksum is that of the top layer. */
-	if (ret >= 0)
+	/* If no pack is new, the checksum is that of the top layer, if any. */
+	if (ret == 0 || (ret > 0 && base))
 		print_checksum(c, ret ? base->midx.checksum
 				      : result->checksum.bytes);
 	return ret < 0 ? ret : 0;
@@ -486,6 +484,7 @@ static object_dir_fn *parse(struct call *c, int argc, const char **argv)
 		{.kind = OPTION_U64,
 		 .long_name = "batch-size",
 		 .value = &c->batch_size,
+		 .flags = OPTION_NO_NEGATE,
 		 .help = "gather packs smaller than this until together they "
 			 "are as large"},
 		{.kind = OPTION_END},

@@ -49,9 +49,11 @@ struct pack_args {
 		PACK_ARGS_NUMBER(OPTION_U64, a, "window-memory",               \
 				 window_memory,                                \
 				 "bytes per thread of the delta search"),      \
-		PACK_ARGS_NUMBER(                                              \
-			OPTION_U64, a, "max-pack-size", max_pack_size,         \
-			"bytes of a pack; what is over goes into more"),       \
+		{.kind = OPTION_U64,                                           \
+		 .long_name = "max-pack-size",                                 \
+		 .value = &(a)->max_pack_size,                                 \
+		 .flags = OPTION_NO_NEGATE,                                    \
+		 .help = "bytes of a pack; what is over goes into more"},      \
 		{.kind = OPTION_I64,                                           \
 		 .long_name = "name-hash-version",                             \
 		 .value = &(a)->name_hash_version,                             \

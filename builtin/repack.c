@@ -60,6 +60,11 @@ static int take_midx(void *value, const char *arg)
 	{                                                                      \
 		kind, letter, name, field, text, 0, NULL, NULL, arg            \
 	}
+#define SIZE(name, field, text)                                                \
+	{                                                                      \
+		OPTION_U64, 0, name, field, text, OPTION_NO_NEGATE, NULL,      \
+			NULL, NULL                                             \
+	}
 #define CHOICE(letter, name, field, text)                                      \
 	{                                                                      \
 		OPTION_CALLBACK, letter, name, field, text, OPTION_NO_ARG,     \
@@ -78,11 +83,10 @@ static int parse(struct args *a, int argc, const char **argv)
 		VALUE(OPTION_STRING, 0, "cruft-expiration",
 		      &a->cruft_expiration,
 		      "with --cruft, let go what is older", "<approxidate>"),
-		VALUE(OPTION_U64, 0, "combine-cruft-below-size",
-		      &a->combine_cruft_below,
-		      "with --cruft, leave larger cruft packs alone", NULL),
-		VALUE(OPTION_U64, 0, "max-cruft-size", &a->max_cruft_size,
-		      "with --cruft, limit the size of cruft packs", NULL),
+		SIZE("combine-cruft-below-size", &a->combine_cruft_below,
+		     "with --cruft, leave larger cruft packs alone"),
+		SIZE("max-cruft-size", &a->max_cruft_size,
+		     "with --cruft, limit the size of cruft packs"),
 		VALUE(OPTION_STRING, 0, "expire-to", &a->expire_to,
 		      "pack what is let go there", "<dir>"),
 		{OPTION_CALLBACK, 0, "filter", &a->filter,
@@ -164,7 +168,7 @@ static int check_args(const struct args *a, struct error *err)
 /*
  * Load whether to write bitmaps. If the command line or the configuration asks
  * for bitmaps that are impossible, this is an error. With the default of bare
- * repositories it is not.
+ * repositories it is not. That default does not apply to --write-midx.
  */
 static int load_bitmap_option(struct repack_options *o, const struct args *a,
 			      const struct repo *repo, struct error *err)
@@ -181,7 +185,8 @@ static int load_bitmap_option(struct repack_options *o, const struct args *a,
 	if (found < 0)
 		return found;
 	o->bitmap_is_default = !found;
-	o->write_bitmap = found ? wanted : repo->is_bare && o->all;
+	o->write_bitmap = found ? wanted
+				: repo->is_bare && o->all && !o->write_midx;
 	if (o->write_bitmap && !o->all && !o->write_midx)
 		return error_set(
 			err, ERR_INVALID,
