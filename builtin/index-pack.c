@@ -22,6 +22,7 @@
 #include "odb/known-objects.h"
 #include "odb/pack-check.h"
 #include "pack/indexer.h"
+#include "repo/shallow.h"
 #include "sys/io.h"
 #include "sys/thread.h"
 
@@ -346,7 +347,11 @@ static int prepare_check(struct run *r)
 	r->check = pack_check_new(&options);
 	r->config.hooks.object = pack_check_object;
 	r->config.hooks.object_ctx = r->check;
-	return r->check ? 0 : error_nomem(r->err);
+	if (!r->check)
+		return error_nomem(r->err);
+	return r->repo ? repo_shallow_each(r->repo, pack_check_add_boundary,
+					   r->check, r->err)
+		       : 0;
 }
 
 static void note_missing(void *ctx, const struct oid *oid)

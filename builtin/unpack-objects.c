@@ -21,6 +21,7 @@
 #include "odb/known-objects.h"
 #include "odb/pack-check.h"
 #include "odb/unpack.h"
+#include "repo/shallow.h"
 #include "sys/tempdir.h"
 
 static const char usage_text[] = "git unpack-objects [-n] [-q] [-r] [--strict]";
@@ -146,7 +147,10 @@ static int prepare_check(struct run *r, struct pack_indexer_config *config)
 	r->check = pack_check_new(&options);
 	config->hooks.object = pack_check_object;
 	config->hooks.object_ctx = r->check;
-	return r->check ? 0 : error_nomem(r->err);
+	if (!r->check)
+		return error_nomem(r->err);
+	return repo_shallow_each(r->repo, pack_check_add_boundary, r->check,
+				 r->err);
 }
 
 static int prepare(struct run *r)

@@ -32,6 +32,7 @@ struct pack_check {
 	struct fsck *fscks;          /* owned: by thread_nr */
 	struct fsck_blobs blobs;     /* .gitmodules and .gitattributes files */
 	pthread_mutex_t report_lock; /* held during a report */
+	struct oidmap boundary;      /* commits without parents here */
 	struct shard shards[SHARD_NR];
 };
 
@@ -85,11 +86,26 @@ static int note_link(void *ctx, const struct oid *to, enum object_type type,
 	return note(ctx, to, NAMED_AS(type), err);
 }
 
+/* As note_link(), without the parents of a commit. */
+static int note_tree(void *ctx, const struct oid *to, enum object_type type,
+		     struct error *err)
+{
+	return type == OBJ_COMMIT ? 0 : note_link(ctx, to, type, err);
+}
+
+int pack_check_add_boundary(void *ctx, const struct oid *oid)
+{
+	struct pack_check *check = ctx;
+
+	return oidmap_put(&check->boundary, oid, 0) < 0 ? ERR_NOMEM : 0;
+}
+
 int pack_check_object(void *ctx, unsigned thread_nr, const struct oid *oid,
 		      enum object_type type, const void *data, size_t len,
 		      struct error *err)
 {
 	struct pack_check *check = ctx;
+	uint32_t value;
 	int ret = 0;
 
 	if (check->o.rules && type != OBJ_BLOB)
@@ -100,8 +116,13 @@ int pack_check_object(void *ctx, unsigned thread_nr, const struct oid *oid,
 	if (!ret && check->o.links)
 		ret = note(check, oid, (uint32_t)type, err);
 	if (!ret && check->o.links)
-		ret = object_links_each(type, data, len, check->o.algo,
-					note_link, check, err);
+		ret = object_links_each(
+			type, data, len, check->o.algo,
+			type == OBJ_COMMIT && oidmap_get(&check->boundary, oid,
+							 &value)
+				? note_tree
+				: note_link,
+			check, err);
 	return ret;
 }
 
@@ -252,6 +273,7 @@ void pack_check_free(struct pack_check *check)
 		fsck_release(&check->fscks[i]);
 	free(check->fscks);
 	fsck_blobs_release(&check->blobs);
+	oidmap_release(&check->boundary);
 	pthread_mutex_destroy(&check->report_lock);
 	for (size_t i = 0; i < SHARD_NR; i++) {
 		oidmap_release(&check->shards[i].ids);

@@ -35,6 +35,13 @@ struct pack_check *pack_check_new(const struct pack_check_options *options);
 void pack_check_free(struct pack_check *check);
 
 /*
+ * Adds a commit of the shallow boundary: its parents need not exist. All such
+ * commits are added before the first object is checked. `ctx` is the checker,
+ * so this is a callback for repo_shallow_each(). Returns 0 or ERR_NOMEM.
+ */
+int pack_check_add_boundary(void *ctx, const struct oid *oid);
+
+/*
  * Checks one object. This is the hook `object` of struct pack_indexer_hooks,
  * and `ctx` is the checker. Returns 0, ERR_CORRUPT, or another error code. An
  * object is corrupt if it is malformed ("fsck error in packed object"), or if

@@ -212,4 +212,27 @@ do
 	'
 done
 
+test_expect_success 'the parents of commits on the shallow boundary may be missing' '
+	stock init -q --bare full.git &&
+	one=$(stock -C full.git commit-tree -m one $(stock -C full.git mktree \
+		</dev/null)) &&
+	two=$(stock -C full.git commit-tree -m two -p $one $one^{tree}) &&
+	stock -C full.git update-ref refs/heads/main $two &&
+	stock clone -q --bare --depth=1 "file://$PWD/full.git" boundary.git &&
+	stock -C boundary.git rev-list --objects --no-object-names main |
+		stock -C boundary.git pack-objects -q --stdout >boundary.pack &&
+	for option in --strict --check-self-contained-and-connected
+	do
+		"$GIT" -C boundary.git index-pack --stdin $option \
+			<boundary.pack || return 1
+	done &&
+	mkdir objects &&
+	GIT_OBJECT_DIRECTORY="$PWD/objects" "$GIT" -C boundary.git \
+		unpack-objects -q --strict <boundary.pack &&
+	rm boundary.git/shallow &&
+	test_must_fail "$GIT" -C boundary.git index-pack --stdin --strict \
+		<boundary.pack 2>err &&
+	grep "did not receive expected object $one" err
+'
+
 test_done
