@@ -33,8 +33,8 @@ static const char usage_text[] =
 	"[--version=<version>] <file> <git-rev-list-args>";
 
 struct args {
-	bool quiet, progress, no_progress;
-	int64_t version; /* -1: the lowest that works */
+	enum show_progress show; /* by the last option that says so */
+	int64_t version;         /* -1: the lowest that works */
 	const char *file;
 	const char **revs;
 };
@@ -66,23 +66,47 @@ static int option_nr(const char **argv)
 	return nr;
 }
 
+static int take_progress(void *value, const char *arg)
+{
+	*(enum show_progress *)value = arg == option_negated ? PROGRESS_OFF
+							     : PROGRESS_ON;
+	return 0;
+}
+
+static int take_quiet(void *value, const char *arg)
+{
+	*(enum show_progress *)value = arg == option_negated ? PROGRESS_ON
+							     : PROGRESS_OFF;
+	return 0;
+}
+
 static int parse(struct args *a, const char **argv)
 {
+	bool implied = false;
 	const struct option options[] = {
-		{.kind = OPTION_FLAG,
+		{.kind = OPTION_CALLBACK,
 		 .short_name = 'q',
 		 .long_name = "quiet",
-		 .value = &a->quiet,
+		 .value = &a->show,
+		 .flags = OPTION_NO_ARG,
+		 .fn = take_quiet,
 		 .help = "print no progress"},
-		{.kind = OPTION_FLAG,
+		{.kind = OPTION_CALLBACK,
 		 .long_name = "progress",
-		 .value = &a->progress,
-		 .flags = OPTION_NO_NEGATE,
+		 .value = &a->show,
+		 .flags = OPTION_NO_ARG,
+		 .fn = take_progress,
 		 .help = "show progress meter"},
+		{.kind = OPTION_CALLBACK,
+		 .long_name = "all-progress",
+		 .value = &a->show,
+		 .flags = OPTION_NO_ARG,
+		 .fn = take_progress,
+		 .help = "as --progress"},
 		{.kind = OPTION_FLAG,
-		 .long_name = "no-progress",
-		 .value = &a->no_progress,
-		 .flags = OPTION_NO_NEGATE},
+		 .long_name = "all-progress-implied",
+		 .value = &implied,
+		 .help = "accepted, without effect"},
 		{.kind = OPTION_I64,
 		 .long_name = "version",
 		 .value = &a->version,
@@ -92,7 +116,7 @@ static int parse(struct args *a, const char **argv)
 	int nr = option_nr(argv), ret;
 	const char **words = mem_calloc((size_t)nr + 1, sizeof(*words));
 
-	*a = (struct args){.version = -1};
+	*a = (struct args){.version = -1, .show = PROGRESS_IF_TERMINAL};
 	if (!words)
 		return builtin_die("out of memory");
 	memcpy(words, argv, (size_t)nr * sizeof(*words));
@@ -174,9 +198,6 @@ static int choose_version(struct run *r)
 static int send_pack(struct run *r, struct pack_args_file *file)
 {
 	const struct bundle_items *prerequisites = &r->header.prerequisites;
-	enum show_progress show = r->a.quiet || r->a.no_progress ? PROGRESS_OFF
-				  : r->a.progress                ? PROGRESS_ON
-						  : PROGRESS_IF_TERMINAL;
 	struct progress_out out;
 	struct packing_report report;
 	struct packing_send_options options;
@@ -201,7 +222,7 @@ static int send_pack(struct run *r, struct pack_args_file *file)
 				&request.use_bitmap, r->err) < 0)
 		ret = ERR_INVALID;
 	if (!ret) {
-		options.progress = stderr_progress(&out, show);
+		options.progress = stderr_progress(&out, r->a.show);
 		ret = packing_send(r->store.odb, &request, &options,
 				   pack_args_sink(file), &report, r->err);
 	}

@@ -172,11 +172,11 @@ static int is_here(const struct store *store, const struct oid *oid,
 }
 
 /*
- * Returns 0 if all prerequisites exist, 1 after printing the missing ones, or a
- * negative error code.
+ * Returns 0 if all prerequisites exist, 1 if not, or a negative error code. The
+ * missing ones are printed unless `quiet`.
  */
 static int find_missing(const struct bundle *b, const struct store *store,
-			struct error *err)
+			bool quiet, struct error *err)
 {
 	const struct bundle_items *needed = &b->header.prerequisites;
 	char hex[OID_MAX_HEX_LEN + 1];
@@ -188,10 +188,10 @@ static int find_missing(const struct bundle *b, const struct store *store,
 
 		if (ret < 0)
 			return ret;
-		if (!ret && !missing++)
+		if (!ret && !missing++ && !quiet)
 			builtin_error("Repository lacks these prerequisite "
 				      "commits:");
-		if (!ret)
+		if (!ret && !quiet)
 			builtin_error("%s ", oid_to_hex(hex, &item->oid,
 							b->header.algo));
 	}
@@ -265,9 +265,9 @@ static void describe(const struct bundle *b)
  * after printing an error, or a negative error code.
  */
 static int check(const struct bundle *b, const struct store *store,
-		 bool describes, struct error *err)
+		 bool describes, bool quiet, struct error *err)
 {
-	int ret = find_missing(b, store, err);
+	int ret = find_missing(b, store, quiet, err);
 
 	if (ret)
 		return ret;
@@ -277,7 +277,7 @@ static int check(const struct bundle *b, const struct store *store,
 }
 
 static int check_in(const struct bundle *b, struct builtin_env *env,
-		    bool describes)
+		    bool describes, bool quiet)
 {
 	struct error err = ERROR_INIT;
 	struct store store;
@@ -285,7 +285,7 @@ static int check_in(const struct bundle *b, struct builtin_env *env,
 
 	if (ret)
 		return ret;
-	ret = check(b, &store, describes, &err);
+	ret = check(b, &store, describes, quiet, &err);
 	store_close(&store);
 	return ret < 0 ? builtin_fail(&err) : ret;
 }
@@ -317,7 +317,7 @@ static int verify(int argc, const char **argv, struct builtin_env *env)
 		return ret;
 	ret = bundle_open(&b, argv[1]);
 	if (!ret)
-		ret = check_in(&b, env, !quiet);
+		ret = check_in(&b, env, !quiet, quiet);
 	if (!ret)
 		fprintf(stderr, "%s is okay\n", b.name);
 	bundle_close(&b);
@@ -409,7 +409,7 @@ static int unbundle(int argc, const char **argv, struct builtin_env *env)
 			   : builtin_die("Need a repository to unbundle.");
 	ret = bundle_open(&b, argv[1]);
 	if (!ret)
-		ret = check_in(&b, env, false);
+		ret = check_in(&b, env, false, false);
 	if (!ret && store_pack(&b, progress, &err) < 0) {
 		builtin_error("%s", err.msg);
 		ret = 1;
