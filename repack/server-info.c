@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Writing info/refs and objects/info/packs. */
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -110,19 +112,118 @@ static int update_refs(const struct repo *repo, const struct odb *odb,
 	return ret;
 }
 
+/* A line of the list, without its line feed. */
+struct row {
+	const char *text; /* points into the list */
+	size_t len;
+	size_t old_nr; /* its place in the old list, or SIZE_MAX */
+	size_t new_nr; /* its place in the new one */
+};
+
+struct rows {
+	struct row *at; /* owned */
+	size_t nr;
+};
+
+static int by_text(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+	size_t len = x->len < y->len ? x->len : y->len;
+	int ret = len ? memcmp(x->text, y->text, len) : 0;
+
+	return ret ? ret : (x->len > y->len) - (x->len < y->len);
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	if (x->old_nr != y->old_nr)
+		return x->old_nr < y->old_nr ? -1 : 1;
+	return (x->new_nr > y->new_nr) - (x->new_nr < y->new_nr);
+}
+
+/* Split a list into lines, sorted by text. Returns 0 or ERR_NOMEM. */
+static int rows_split(struct rows *rows, const struct buf *list)
+{
+	const char *end = list->data + list->len;
+	size_t nr = 1;
+
+	for (size_t i = 0; i < list->len; i++)
+		nr += list->data[i] == '\n';
+	rows->at = mem_calloc(nr, sizeof(*rows->at));
+	if (!rows->at)
+		return ERR_NOMEM;
+	for (const char *p = list->data; p < end;) {
+		const char *stop = memchr(p, '\n', (size_t)(end - p));
+		size_t len = (size_t)((stop ? stop : end) - p);
+
+		if (len) {
+			rows->at[rows->nr] = (struct row){p, len, SIZE_MAX,
+							  rows->nr};
+			rows->nr++;
+		}
+		p += len + 1;
+	}
+	qsort(rows->at, rows->nr, sizeof(*rows->at), by_text);
+	return 0;
+}
+
+/*
+ * Sort a list of packs: first the packs of the old list, in its order. So the
+ * file stays as it is if no pack was added or removed. Returns 0 or ERR_NOMEM.
+ */
+static int keep_order(struct buf *list, const struct buf *old)
+{
+	struct rows now = {NULL, 0}, then = {NULL, 0};
+	struct buf out = BUF_INIT;
+	int ret = rows_split(&now, list);
+
+	if (!ret)
+		ret = rows_split(&then, old);
+	for (size_t i = 0, k = 0; i < now.nr && !ret; i++) {
+		while (k < then.nr && by_text(&then.at[k], &now.at[i]) < 0)
+			k++;
+		if (k < then.nr && !by_text(&then.at[k], &now.at[i]))
+			now.at[i].old_nr = then.at[k].new_nr;
+	}
+	if (!ret)
+		qsort(now.at, now.nr, sizeof(*now.at), by_place);
+	for (size_t i = 0; i < now.nr && !ret; i++)
+		ret = buf_printf(&out, "%.*s\n", (int)now.at[i].len,
+				 now.at[i].text);
+	if (!ret)
+		ret = buf_append_char(&out, '\n');
+	if (!ret) {
+		buf_release(list);
+		*list = out;
+	} else {
+		buf_release(&out);
+	}
+	free(now.at);
+	free(then.at);
+	return ret < 0 ? ERR_NOMEM : 0;
+}
+
 static int update_packs(const struct repo *repo, const struct odb *odb,
 			struct error *err)
 {
 	char *dir = repo_object_path(repo, "info");
-	struct buf text = BUF_INIT;
-	int ret = dir ? 0 : error_nomem(err);
+	char *path = repo_object_path(repo, "info/packs");
+	struct buf text = BUF_INIT, old = BUF_INIT;
+	int ret = dir && path ? 0 : error_nomem(err);
 
 	if (!ret)
 		ret = server_info_put_packs(&text, odb, err);
+	if (!ret && !sys_read_file(&old, path, NULL) &&
+	    keep_order(&text, &old) < 0)
+		ret = error_nomem(err);
 	if (!ret)
 		ret = write_if_changed(dir, "packs", repo->share, &text, err);
 	buf_release(&text);
+	buf_release(&old);
 	free(dir);
+	free(path);
 	return ret;
 }
 
