@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -105,7 +106,7 @@ static int take_task(void *value, const char *arg)
 	enum maintenance_id id = 0;
 
 	while (id < MAINTENANCE_TASK_NR &&
-	       strcmp(arg, maintenance_tasks[id].name) != 0)
+	       strcasecmp(arg, maintenance_tasks[id].name) != 0)
 		id++;
 	if (id == MAINTENANCE_TASK_NR)
 		return builtin_error("'%s' is not a valid task", arg);
@@ -193,7 +194,7 @@ static int choose_strategy(const struct run *r, const struct strategy **out)
 
 	*out = r->schedule ? NULL : &strategies[0];
 	for (size_t i = 0; name && i < ARRAY_NR(strategies); i++)
-		if (!strcmp(name, strategies[i].name)) {
+		if (!strcasecmp(name, strategies[i].name)) {
 			*out = &strategies[i];
 			return 0;
 		}
