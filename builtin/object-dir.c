@@ -66,7 +66,7 @@ object_dir_fn *object_dir_parse(const struct object_dir_command *table,
 static void choose_progress(struct object_dir_call *call)
 {
 	enum show_progress show = call->want_progress < 0 ? PROGRESS_IF_TERMINAL
-				  : call->want_progress   ? PROGRESS_ON
+				  : call->want_progress   ? PROGRESS_LATE
 							  : PROGRESS_OFF;
 
 	call->progress = stderr_progress(&call->out, show);

@@ -10,9 +10,14 @@ enum show_progress {
 	PROGRESS_IF_TERMINAL, /* the default: if standard error is a terminal */
 	PROGRESS_OFF,         /* -q, --no-progress */
 	PROGRESS_ON,          /* --progress */
+	PROGRESS_LATE,        /* --progress, but only if the work takes long */
 };
 
-/* Fill in *out and return it, or return NULL if no progress should be shown. */
+/*
+ * Fill in *out and return it, or return NULL if no progress should be shown.
+ * With PROGRESS_IF_TERMINAL and PROGRESS_LATE a meter appears after a second,
+ * or after the seconds that GIT_PROGRESS_DELAY gives.
+ */
 const struct progress_out *stderr_progress(struct progress_out *out,
 					   enum show_progress show);
 

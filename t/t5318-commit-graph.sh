@@ -373,6 +373,9 @@ test_expect_success 'verify: progress' '
 	cp good cross-sha1.git/$graph &&
 	nr=$(stock -C cross-sha1.git rev-list --all --count) &&
 	"$GIT" -C cross-sha1.git commit-graph verify --progress 2>err &&
+	test_must_be_empty err &&
+	GIT_PROGRESS_DELAY=0 "$GIT" -C cross-sha1.git commit-graph verify \
+		--progress 2>err &&
 	grep "Verifying commits in commit graph: 100% ($nr/$nr), done" err
 '
 
