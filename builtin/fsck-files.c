@@ -94,29 +94,12 @@ void fsck_name_non_objects(struct fsck_run *r)
 static void check_rev(struct fsck_run *r, const struct pack *pack)
 {
 	struct error why = ERROR_INIT;
-	struct sys_map map = SYS_MAP_INIT;
-	struct buf path = BUF_INIT;
-	struct pack_rev rev;
-	int ret = buf_printf(&path, "%s.rev", pack->path);
 
-	if (!ret)
-		ret = sys_map_open(&map, path.data, &why);
-	if (!ret)
-		ret = hash_check_trailer(map.data, map.len, pack->algo,
-					 path.data, &why);
-	if (!ret) {
-		ret = pack_rev_parse(&rev, &pack->idx, pack->file.len, map.data,
-				     map.len, path.data, &why);
-		if (!ret)
-			ret = pack_rev_verify(&rev, path.data, &why);
-	}
-	if (ret < 0 && ret != ERR_MISSING) {
+	if (pack_verify_rev(pack, &why) < 0) {
 		note(r, FSCK_FOUND_REV, &why);
 		builtin_error("invalid rev-index for pack '%s.pack'",
 			      pack->path);
 	}
-	sys_map_close(&map);
-	buf_release(&path);
 }
 
 static void check_packs(struct fsck_run *r)

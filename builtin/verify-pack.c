@@ -115,6 +115,8 @@ static int verify_opened(const struct verify_pack_request *rq,
 		ret = print_histogram(&chains, err);
 	if (!ret)
 		ret = check_unique(pack, err);
+	if (!ret)
+		ret = pack_verify_rev(pack, err);
 	pack_chains_release(&chains);
 	return ret;
 }
@@ -137,9 +139,9 @@ static int strip_name(struct buf *base, const char *name)
 {
 	size_t len = strlen(name);
 
-	if (len > 4 && !strcmp(name + len - 4, ".idx"))
+	if (len >= 4 && !strcmp(name + len - 4, ".idx"))
 		len -= 4;
-	else if (len > 5 && !strcmp(name + len - 5, ".pack"))
+	else if (len >= 5 && !strcmp(name + len - 5, ".pack"))
 		len -= 5;
 	return buf_append(base, name, len);
 }
@@ -230,8 +232,9 @@ int cmd_verify_pack(int argc, const char **argv, struct builtin_env *env)
 	code = builtin_choose_algo(env, &rq.algo, format);
 	if (!code)
 		code = choose_threads(&rq.threads, env);
+	/* Stock Git runs a command for each pack, and only notes a failure. */
 	if (code)
-		return code;
+		return 1;
 	for (int i = 1; i <= operands; i++)
 		bad |= !verify_named(&rq, argv[i]);
 	return builtin_finish(bad);

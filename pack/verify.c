@@ -8,6 +8,7 @@
 #include "pack/delta.h"
 #include "pack/inflate.h"
 #include "pack/verify.h"
+#include "sys/map.h"
 #include "sys/thread.h"
 
 enum {
@@ -327,6 +328,27 @@ static int run_task(void *ctx, unsigned thread_nr, size_t task_nr,
 			return ret;
 	}
 	return 0;
+}
+
+int pack_verify_rev(const struct pack *pack, struct error *err)
+{
+	struct sys_map map = SYS_MAP_INIT;
+	struct buf path = BUF_INIT;
+	struct pack_rev rev;
+	int ret = buf_printf(&path, "%s.rev", pack->path);
+
+	ret = ret < 0 ? error_nomem(err) : sys_map_open(&map, path.data, err);
+	if (!ret)
+		ret = hash_check_trailer(map.data, map.len, pack->algo,
+					 path.data, err);
+	if (!ret)
+		ret = pack_rev_parse(&rev, &pack->idx, pack->file.len, map.data,
+				     map.len, path.data, err);
+	if (!ret)
+		ret = pack_rev_verify(&rev, path.data, err);
+	sys_map_close(&map);
+	buf_release(&path);
+	return ret == ERR_MISSING ? 0 : ret;
 }
 
 int pack_verify_files(const struct pack *pack, struct error *err)

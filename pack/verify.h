@@ -20,6 +20,12 @@
 int pack_verify_files(const struct pack *pack, struct error *err);
 
 /*
+ * Verifies the order and the checksum of "<pack>.rev". Returns 0 if the file is
+ * right or missing, ERR_CORRUPT, or another negative error code.
+ */
+int pack_verify_rev(const struct pack *pack, struct error *err);
+
+/*
  * Verifies everything, with `threads` threads. Every object is inflated once.
  * Families are walked depth first. So memory holds only the bases of the
  * current object that have further children. Returns 0, ERR_CORRUPT (with pack

@@ -93,7 +93,7 @@ test_expect_success 'the number of threads does not matter' '
 		git -C sha1.git -c pack.threads=$threads verify-pack $pack ||
 		return 1
 	done &&
-	test_expect_code 128 git -C sha1.git -c pack.threads=x \
+	test_expect_code 1 git -C sha1.git -c pack.threads=x \
 		verify-pack $pack 2>err &&
 	grep "bad numeric config value" err
 '
@@ -104,7 +104,7 @@ test_expect_success 'no pack is named' '
 '
 
 test_expect_success 'an unknown hash' '
-	test_expect_code 128 git verify-pack --object-format=md5 version1 &&
+	test_expect_code 1 git verify-pack --object-format=md5 version1 &&
 	test_expect_code 128 git show-index --object-format=md5 <version1.idx
 '
 
@@ -189,6 +189,25 @@ test_expect_success 'show-index says no to what is no index' '
 	test_expect_code 128 git show-index <cut 2>err &&
 	test_line_count 1 err &&
 	grep "^fatal: standard input" err
+'
+
+test_expect_success 'a damaged reverse index is noticed' '
+	stock init -q --bare rev.git &&
+	echo one | stock -C rev.git hash-object -w --stdin |
+		stock -C rev.git pack-objects -q rev >name &&
+	name=rev.git/rev-$(cat name) &&
+	"$GIT" index-pack --rev-index $name.pack &&
+	"$GIT" verify-pack $name.idx &&
+	chmod u+w $name.rev &&
+	echo garbage >$name.rev &&
+	for option in -v -s
+	do
+		test_expect_code 1 "$GIT" verify-pack $option $name.idx >out &&
+		grep "^$name.pack: bad$" out || return 1
+	done &&
+	test_must_fail "$GIT" index-pack --verify $name.pack &&
+	rm $name.rev &&
+	"$GIT" verify-pack $name.idx
 '
 
 test_done
