@@ -14,7 +14,7 @@
 #include "wire/fdio.h"
 
 static const char usage[] =
-	"git upload-pack [--[no-]strict] [--timeout=<n>] [--stateless-rpc]\n"
+	"git-upload-pack [--[no-]strict] [--timeout=<n>] [--stateless-rpc]\n"
 	"                [--advertise-refs] <directory>";
 
 struct arguments {

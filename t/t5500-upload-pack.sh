@@ -301,7 +301,7 @@ test_expect_success 'repositories are entered as stock Git does' '
 
 test_expect_success 'usage' '
 	test_expect_code 129 git upload-pack 2>err &&
-	grep "^usage: git upload-pack" err &&
+	grep "^usage: git-upload-pack" err &&
 	test_expect_code 129 git upload-pack a b &&
 	test_expect_code 129 git upload-pack --no-such server.git
 '
