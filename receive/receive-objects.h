@@ -39,6 +39,14 @@ bool receive_objects_has(const struct receive_objects *o, enum hash_algo algo,
 			 const struct oid *oid);
 
 /*
+ * Check the variables receive.fsck.<msg-id> before the client is asked for
+ * commands. The caller's terminal gets a warning for each unknown <msg-id>.
+ * Returns 0, ERR_INVALID if a value is invalid, or ERR_NOMEM. A skip list that
+ * cannot be read is no error here.
+ */
+int receive_fsck_check_config(struct receive *r, struct error *err);
+
+/*
  * Check the format of all objects of the push, and the content of the
  * .gitmodules and .gitattributes files in their trees (receive.fsckObjects,
  * transfer.fsckObjects, receive.fsck.*). Each finding is sent to the client.

@@ -277,9 +277,14 @@ static int run(struct push *p)
 	return state < 0 ? state : 0;
 }
 
-/* The caller gets the message with its paths. */
+/*
+ * The caller gets the message with its paths, and prints the message. Without a
+ * side band the client's terminal is the caller's standard error.
+ */
 static void tell_end(struct receive *r, struct error err)
 {
+	if (!receive_peer_has_band(&r->peer))
+		return;
 	receive_hide_paths(err.msg);
 	receive_peer_tell(&r->peer, "fatal: %s\n", err.msg);
 }
