@@ -17,7 +17,8 @@ void output_size(uint64_t bytes)
 						    : 0;
 	unsigned shift = 10 * (unit + 1);
 	uint64_t rest = bytes & ((UINT64_C(1) << shift) - 1);
-	uint64_t half = unit < 2 ? UINT64_C(1) << (shift - 1) : 0;
+	/* stock Git adds five bytes to KiB, and 5243 bytes to MiB */
+	uint64_t half = unit == 0 ? 500 : unit == 1 ? 524300 : 0;
 	uint64_t hundredths = (rest * 100 + half) >> shift;
 
 	if (bytes <= 1024) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* git rev-list: parsing the arguments. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,15 +23,15 @@ static bool parse_number(uint64_t *out, const char *text, uint64_t none)
 	char *end;
 	long long value = strtoll(text, &end, 10);
 
-	if (!*text || *end)
+	if (!*text || *end || value > INT_MAX || value < INT_MIN)
 		return false;
 	*out = value < 0 ? none : (uint64_t)value;
 	return true;
 }
 
 /*
- * Parse "-5", "-n 5", "-n5", "--max-count=5" or "--skip=5". Returns 1 if the
- * argument is one of these.
+ * Parse "-5", "-n 5", "-n5", "--max-count=5" or "--skip=5". Returns 1, 0 for
+ * another option, 128 after an error was printed, or a negative error code.
  */
 static int parse_limit(struct rev_list_run *r, const char ***argv)
 {
@@ -55,8 +56,14 @@ static int parse_limit(struct rev_list_run *r, const char ***argv)
 	if (value &&
 	    parse_number(out, value, out == &r->o.skip ? 0 : UINT64_MAX))
 		return 1;
-	return error_set(r->err, ERR_INVALID, "'%s': not an integer",
-			 value ? value : arg);
+	if (!value && arg[1] == 'n') {
+		builtin_error("-n requires an argument");
+		return 128;
+	}
+	if (!value)
+		return error_set(r->err, ERR_INVALID,
+				 "Option '%s' requires a value", arg);
+	return error_set(r->err, ERR_INVALID, "'%s': not an integer", value);
 }
 
 static int parse_flag(struct rev_list_run *r, const char *arg)
@@ -74,7 +81,6 @@ static int parse_flag(struct rev_list_run *r, const char *arg)
 		{"--test-bitmap", &r->o.test_bitmap, true},
 		{"--quiet", &r->o.quiet, true},
 		{"--reverse", &r->o.reverse, true},
-		{"--stdin", &r->o.read_stdin, true},
 		{"--unpacked", &r->o.unpacked, true},
 		{"--exclude-promisor-objects", &r->o.exclude_promisor, true},
 		{"--in-commit-order", &r->o.in_commit_order, true},
@@ -125,8 +131,6 @@ static int parse_valued(struct rev_list_run *r, const char ***argv)
 
 	if (!strncmp(arg, "--filter=", 9)) {
 		filter_args_add(&r->filter, arg + 9);
-	} else if (!strcmp(arg, "--filter") && (*argv)[1]) {
-		filter_args_add(&r->filter, *++*argv);
 	} else if (!strcmp(arg, "--no-filter")) {
 		filter_release(&r->filter.filter);
 	} else if (!strncmp(arg, "--missing=", 10)) {
@@ -145,6 +149,17 @@ static int parse_valued(struct rev_list_run *r, const char ***argv)
 	return 1;
 }
 
+/* Parse "--stdin". Returns 1, 0 for another option, or a negative code. */
+static int parse_stdin(struct rev_list_run *r, const char *arg)
+{
+	if (strcmp(arg, "--stdin") != 0)
+		return 0;
+	if (r->o.read_stdin)
+		return error_set(r->err, ERR_INVALID, "--stdin given twice?");
+	r->o.read_stdin = true;
+	return 1;
+}
+
 /* Parse the paths after the options, and standard input. */
 static int parse_rest(struct rev_list_run *r, const char **paths)
 {
@@ -157,7 +172,8 @@ static int parse_rest(struct rev_list_run *r, const char **paths)
 		ret = rev_list_check_history(r);
 	if (ret < 0 || !r->o.read_stdin)
 		return ret;
-	r->has_read = true;
+	if (builtin_has_stock())
+		r->args.input = &r->input;
 	ret = rev_args_add_stdin(&r->args, r->err);
 	return ret < 0 ? ret : rev_list_check_history(r);
 }
@@ -235,6 +251,8 @@ int rev_list_parse(struct rev_list_run *r, const char **argv)
 		int ret = parse_flag(r, *argv);
 
 		if (!ret)
+			ret = parse_stdin(r, *argv);
+		if (!ret)
 			ret = parse_limit(r, &argv);
 		if (!ret)
 			ret = parse_valued(r, &argv);
@@ -248,7 +266,7 @@ int rev_list_parse(struct rev_list_run *r, const char **argv)
 		}
 		if (!ret)
 			ret = parse_rev(r, argv, has_dashes);
-		if (ret < 0)
+		if (ret < 0 || ret == 128)
 			return ret;
 		if (ret == 2)
 			break;

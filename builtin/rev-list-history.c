@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "builtin/path-args.h"
+#include "builtin/builtin.h"
 #include "builtin/rev-list.h"
 #include "simplify/path-filters.h"
 #include "sys/trace.h"
@@ -34,11 +35,12 @@ static int add_through(struct rev_list_run *r, const char *name)
 	ret = rev_args_resolve(&r->args, &history->through, name, &why);
 	if (ret == ERR_UNSUPPORTED)
 		return error_set(r->err, ret, "%s", why.msg);
-	if (ret < 0)
-		return error_set(r->err, ERR_INVALID,
-				 "could not get commit for --ancestry-path "
-				 "argument %s",
-				 name);
+	if (ret < 0) {
+		builtin_error("could not get commit for --ancestry-path "
+			      "argument %s",
+			      name);
+		return 128;
+	}
 	return 1;
 }
 

@@ -46,10 +46,8 @@ static int count_object(struct rev_list_run *r, uint32_t obj_pos)
 	if (r->o.unpacked && objspace_is_packed(&r->walk.space, obj_pos))
 		return 0;
 	r->shown++;
-	if (r->o.quiet || (r->o.count && !r->o.disk_usage))
-		return 0;
 	if (!r->o.disk_usage)
-		return 1;
+		return !r->o.quiet && !r->o.count;
 	objspace_oid(&oid, &r->walk.space, obj_pos);
 	return add_disk_size(r, &oid);
 }

@@ -3,6 +3,7 @@
  * git rev-list: selects commits by their number of parents and by their side of
  * a symmetric difference, and prints the side's mark.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@ static int parse_number(struct rev_list_run *r, uint32_t *out, const char *text)
 	char *end;
 	long value = strtol(text, &end, 10);
 
-	if (!*text || *end)
+	if (!*text || *end || value > INT_MAX || value < INT_MIN)
 		return error_set(r->err, ERR_INVALID, "'%s': not an integer",
 				 text);
 	/* A negative number means no limit. */
@@ -60,7 +61,7 @@ int rev_list_parse_pick(struct rev_list_run *r, const char *arg)
 		pick->left_right = true;
 	else if (!strcmp(arg, "--left-only"))
 		return set_only(r, &pick->left_only, pick->right_only, arg,
-				"--right-only");
+				"--right-only/--cherry");
 	else if (!strcmp(arg, "--right-only"))
 		return set_only(r, &pick->right_only, pick->left_only, arg,
 				"--left-only");

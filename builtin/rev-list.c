@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "builtin/builtin.h"
@@ -254,11 +255,6 @@ static int test_bitmap(struct rev_list_run *r)
 	char hex[OID_MAX_HEX_LEN + 1];
 	int ret;
 
-	if (r->args.wants.nr != 1 || r->wants.commit_nr != 1 ||
-	    r->args.haves.nr)
-		return error_set(r->err, ERR_INVALID,
-				 "you must specify exactly one commit to test");
-	oid_to_hex(hex, &r->args.wants.items[0].oid, r->odb->algo);
 	ret = pack_bitmap_open(&pb, r->odb, r->err);
 	if (ret < 0)
 		return ret;
@@ -267,11 +263,18 @@ static int test_bitmap(struct rev_list_run *r)
 	if (!ret)
 		return error_set(r->err, ERR_MISSING,
 				 "failed to load bitmap indexes");
+	if (r->args.wants.nr != 1 || r->wants.commit_nr != 1 ||
+	    r->args.haves.nr) {
+		ret = error_set(r->err, ERR_INVALID,
+				"you must specify exactly one commit to test");
+		goto out;
+	}
+	oid_to_hex(hex, &r->args.wants.items[0].oid, r->odb->algo);
 	ret = pack_bitmap_prove(pb, r->err);
 	if (ret < 0)
 		goto out;
-	fprintf(stderr, "Bitmap v%d test (%u entries)\n", BITMAP_VERSION,
-		pb->file.row_nr);
+	fprintf(stderr, "Bitmap v%d test (%u entries loaded, %u total)\n",
+		BITMAP_VERSION, pb->file.row_nr, pb->file.row_nr);
 	ret = pack_bitmap_test(pb, &r->walk, r->wants.commits[0], r->err);
 	if (!ret)
 		error_set(r->err, ERR_MISSING,
@@ -408,6 +411,44 @@ static int open_all(struct rev_list_run *r, const char **argv,
 	return ret;
 }
 
+/* Make a file with the whole standard input: what was read, and the rest. */
+static FILE *whole_input(const struct buf *input)
+{
+	FILE *file = tmpfile();
+	char chunk[8192];
+	size_t len = input->len;
+
+	if (!file)
+		return NULL;
+	fwrite(input->data, 1, len, file);
+	while ((len = fread(chunk, 1, sizeof(chunk), stdin)) > 0)
+		fwrite(chunk, 1, len, file);
+	if (!ferror(stdin) && !ferror(file) && !fflush(file) &&
+	    !fseek(file, 0, SEEK_SET))
+		return file;
+	fclose(file);
+	return NULL;
+}
+
+/*
+ * Let stock Git run, with the standard input as it was. Returns a negative
+ * error code or BUILTIN_NOT_OURS.
+ */
+static int hand_over(struct rev_list_run *r)
+{
+	FILE *file;
+	int ret = 0;
+
+	if (!r->args.input)
+		return builtin_not_ours(r->err);
+	file = whole_input(&r->input);
+	if (!file || dup2(fileno(file), STDIN_FILENO) < 0)
+		ret = error_set_errno(r->err, "cannot keep standard input");
+	if (file)
+		fclose(file);
+	return ret < 0 ? ret : builtin_not_ours(r->err);
+}
+
 /* Returns 0, an exit code, a negative error code, or BUILTIN_NOT_OURS. */
 static int run_all(struct rev_list_run *r, const char **argv,
 		   struct builtin_env *env)
@@ -421,8 +462,8 @@ static int run_all(struct rev_list_run *r, const char **argv,
 		ret = open_all(r, argv, env, &warning);
 	if (!ret) {
 		ret = rev_list_parse(r, argv);
-		if (ret == ERR_UNSUPPORTED && !r->has_read)
-			return builtin_not_ours(r->err);
+		if (ret == ERR_UNSUPPORTED)
+			return hand_over(r);
 	}
 	if (warning.code)
 		builtin_error("%s", warning.msg);
@@ -453,6 +494,7 @@ int cmd_rev_list(int argc, const char **argv, struct builtin_env *env)
 		.haves = WALK_TIPS_INIT,
 		.omitted = BUF_INIT,
 		.missing = BUF_INIT,
+		.input = BUF_INIT,
 		.history = REV_LIST_HISTORY_INIT,
 		.pick = REV_LIST_PICK_INIT,
 		.err = &err,
@@ -472,6 +514,7 @@ int cmd_rev_list(int argc, const char **argv, struct builtin_env *env)
 	bitset_release(&r.unfiltered);
 	buf_release(&r.omitted);
 	buf_release(&r.missing);
+	buf_release(&r.input);
 	walk_tips_release(&r.wants);
 	walk_tips_release(&r.haves);
 	if (r.has_walk)

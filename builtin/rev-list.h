@@ -95,8 +95,8 @@ struct rev_list_run {
 	struct rev_args args;
 	struct walk walk;
 	bool has_walk;
-	/* standard input was read, so stock Git cannot run any more */
-	bool has_read;
+	/* the lines that were read from standard input, for stock Git */
+	struct buf input;
 	struct promisor promisor; /* used if an option needs it */
 	struct walk_tips wants, haves;
 	/* owned array, parallel to wants.others, of borrowed strings */
@@ -113,8 +113,8 @@ struct rev_list_run {
 /* ---- rev-list-args.c */
 
 /*
- * Parse the arguments. Returns 0, 129 after a usage error, or a negative error
- * code. ERR_UNSUPPORTED means that stock Git must run, unless r->has_read.
+ * Parse the arguments. Returns 0, an exit code after an error was printed, or a
+ * negative error code. ERR_UNSUPPORTED means that stock Git must run.
  */
 int rev_list_parse(struct rev_list_run *r, const char **argv);
 
@@ -145,8 +145,8 @@ void rev_list_print_side(const struct rev_list_run *r, uint32_t commit_nr);
 /* ---- rev-list-history.c */
 
 /*
- * Parse an option about history. Returns 1, 0 if the option is another one, or
- * a negative error code.
+ * Parse an option about history. Returns 1, 0 if the option is another one, 128
+ * after an error was printed, or a negative error code.
  */
 int rev_list_parse_history(struct rev_list_run *r, const char *arg);
 

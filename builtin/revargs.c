@@ -407,10 +407,9 @@ static int add_option(struct rev_args *args, const char *arg, struct error *err)
 	}
 	if (!strcmp(arg, "--alternate-refs")) {
 		ret = add_alternate_refs(args, err);
-		ret = ret < 0 ? ret : 1;
-	} else {
-		ret = add_group(args, arg, err);
+		return ret < 0 ? ret : 1;
 	}
+	ret = add_group(args, arg, err);
 	args->asked_for_refs |= ret > 0;
 	return ret;
 }
@@ -454,9 +453,9 @@ static int add_line(struct rev_args *args, const char *line, struct error *err)
 	if (ret == ERR_MISSING && !args->absent.code)
 		return error_set(err, ERR_MISSING, "bad revision '%s'", line);
 	if (!ret)
-		return error_set(err, ERR_INVALID,
-				 "options not supported in --stdin mode: '%s'",
-				 line);
+		return error_set(
+			err, args->input ? ERR_UNSUPPORTED : ERR_INVALID,
+			"options not supported in --stdin mode: '%s'", line);
 	return ret < 0 ? ret : 0;
 }
 
@@ -473,13 +472,34 @@ int rev_args_add_path(struct rev_args *args, const char *path)
 	return 0;
 }
 
+/*
+ * Read the next line, and keep it if needed. In input that may have paths, a
+ * line may end with CR LF. Returns as stdin_lines_next().
+ */
+static int next_line(struct rev_args *args, struct stdin_lines *in,
+		     struct error *err)
+{
+	int ret = stdin_lines_next(in, err);
+
+	if (ret <= 0)
+		return ret;
+	if (args->input &&
+	    (buf_append(args->input, in->line, in->len) < 0 ||
+	     (in->ended && buf_append_char(args->input, in->end) < 0)))
+		return error_nomem(err);
+	if (args->takes_paths && in->ended && in->len &&
+	    in->line[in->len - 1] == '\r')
+		in->line[--in->len] = '\0';
+	return 1;
+}
+
 /* Add the paths in the lines after "--". */
 static int add_paths(struct rev_args *args, struct stdin_lines *in,
 		     struct error *err)
 {
 	int ret;
 
-	while ((ret = stdin_lines_next(in, err)) > 0)
+	while ((ret = next_line(args, in, err)) > 0)
 		if (rev_args_add_path(args, in->line) < 0)
 			return error_nomem(err);
 	return ret;
@@ -492,7 +512,7 @@ int rev_args_add_stdin(struct rev_args *args, struct error *err)
 	int ret;
 
 	args->negate = false;
-	while ((ret = stdin_lines_next(&in, err)) > 0) {
+	while ((ret = next_line(args, &in, err)) > 0) {
 		if (args->takes_paths && !strcmp(in.line, "--")) {
 			ret = add_paths(args, &in, err);
 			break;

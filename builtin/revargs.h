@@ -42,6 +42,12 @@ struct rev_args {
 	/* an option such as --all was given; there may be no such refs */
 	bool asked_for_refs;
 	/*
+	 * borrowed: every line read from standard input is kept here, as it
+	 * was; set by a caller who can give the whole input to stock Git; else
+	 * NULL
+	 */
+	struct buf *input;
+	/*
 	 * error for an object with a name or a full id that does not exist;
 	 * code 0: all exist
 	 */
@@ -60,10 +66,10 @@ void rev_args_release(struct rev_args *args);
 int rev_args_add(struct rev_args *args, const char *arg, struct error *err);
 
 /*
- * Parse all lines of standard input. Unknown options are errors. After "--"
- * come paths, if takes_paths is set. A "--not" in the lines applies only to the
- * lines; a "--not" on the command line does not apply to them. Returns 0 or a
- * negative error code.
+ * Parse all lines of standard input. After "--" come paths, if takes_paths is
+ * set. A "--not" in the lines applies only to the lines; a "--not" on the
+ * command line does not apply to them. An unknown option is ERR_UNSUPPORTED if
+ * args->input is set, else ERR_INVALID. Returns 0 or a negative error code.
  */
 int rev_args_add_stdin(struct rev_args *args, struct error *err);
 
