@@ -309,7 +309,7 @@ class Intended:
                 for ours, stock in differences.values()):
             return False
         return all(
-            any(text.search(pair[nr]) for pair in differences.values())
+            any(text.search(str(pair[nr])) for pair in differences.values())
             for nr, text in enumerate(self.texts))
 
 
