@@ -96,6 +96,7 @@ static int load(struct explain *e, const char **args)
 		ret = rev_args_check(&e->revs, e->err);
 	if (!ret)
 		ret = filter_args_load(&e->filter, &e->revs, e->err);
+	rev_args_print_notes(&e->revs);
 	if (!ret)
 		ret = add_tips(e, &e->wants, &e->revs.wants);
 	if (!ret)

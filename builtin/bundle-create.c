@@ -291,6 +291,7 @@ static int make_bundle(struct run *r)
 		ret = rev_args_check(&r->revs, r->err);
 	if (!ret)
 		ret = filter_args_load(&r->filter, &r->revs, r->err);
+	rev_args_print_notes(&r->revs);
 	return ret < 0 ? ret : write_bundle(r);
 }
 
@@ -304,6 +305,8 @@ static int run(struct run *r)
 	r->revs.keep_names = true;
 	if (!ret)
 		ret = take_revs(r);
+	if (ret < 0 && ret != ERR_UNSUPPORTED)
+		rev_args_print_notes(&r->revs);
 	if (!ret && make_bundle(r) < 0)
 		/* not ERR_UNSUPPORTED: stock Git must not run now */
 		ret = ERR_INVALID;

@@ -38,8 +38,10 @@ static int resolve(void *ctx, const char *name, struct oid *oid)
 {
 	struct rev_args *revs = ctx;
 
-	return revname_resolve(oid, name, revs->refs, revs->reader, revs->odb,
-			       NULL);
+	const struct revname_options options = {.notes = &revs->notes};
+
+	return revname_resolve_as(oid, name, &options, revs->refs, revs->reader,
+				  revs->odb, NULL);
 }
 
 int filter_args_load(struct filter_args *args, struct rev_args *revs,

@@ -374,6 +374,7 @@ static int read_revs(struct run *r)
 		ret = rev_args_add(&r->revs, "--all", r->err);
 	if (ret >= 0 && r->a.revs)
 		ret = rev_args_add_stdin(&r->revs, r->err);
+	rev_args_print_notes(&r->revs);
 	if (ret >= 0 && r->a.missing == PACK_MISSING_ERROR &&
 	    !r->a.exclude_promisor)
 		ret = rev_args_check(&r->revs, r->err);

@@ -106,22 +106,10 @@ int ref_short_append(struct buf *out, const struct store *store,
 int ref_short_matches(struct ref *ref, const struct store *store,
 		      const char *name)
 {
-	struct ref other;
-	int nr = 0;
-	size_t i;
+	int nr = refs_dwim_nr(store->refs, name, NULL, NULL);
 
 	memset(ref, 0, sizeof(*ref));
-	for (i = 0; i < RULE_NR; i++) {
-		struct buf full = BUF_INIT;
-
-		if (!buf_printf(&full, "%s%s%s", rules[i].prefix, name,
-				rules[i].suffix))
-			nr += refs_lookup(store->refs, full.data, &other,
-					  NULL) > 0;
-		buf_release(&full);
-	}
-	/* Look up again, because the strings belong to the last lookup. */
-	if (nr)
+	if (nr > 0)
 		refs_dwim(store->refs, name, ref, NULL);
 	return nr;
 }

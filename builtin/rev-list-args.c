@@ -225,6 +225,8 @@ static int parse_rev(struct rev_list_run *r, const char **argv, bool has_dashes)
 	if (**argv == '^' || has_dashes)
 		return error_set(r->err, ret, "bad revision '%s'", *argv);
 	ret = check_paths(r, argv, &why);
+	if (ret < 0)
+		rev_args_note_again(&r->args, *argv);
 	return ret < 0 ? ret : 2;
 }
 

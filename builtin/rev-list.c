@@ -464,6 +464,7 @@ static int run_all(struct rev_list_run *r, const char **argv,
 		ret = rev_list_parse(r, argv);
 		if (ret == ERR_UNSUPPORTED)
 			return hand_over(r);
+		rev_args_print_notes(&r->args);
 	}
 	if (warning.code)
 		builtin_error("%s", warning.msg);
@@ -473,6 +474,7 @@ static int run_all(struct rev_list_run *r, const char **argv,
 		return rev_list_usage(stderr);
 	if (!ret)
 		ret = filter_args_load(&r->filter, &r->args, r->err);
+	rev_args_print_notes(&r->args);
 	if (!ret && r->filter.filter.nr && !r->o.objects)
 		ret = error_set(r->err, ERR_INVALID,
 				"object filtering requires --objects");

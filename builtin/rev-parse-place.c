@@ -73,7 +73,7 @@ static int append_found(struct buf *out, const struct repo *repo,
 		return buf_printf(out, *name ? "%s/%s" : "%s", env, name);
 	if (is_git_dir && !strcmp(place->cwd, dir))
 		return buf_append_str(out, *name ? name : ".");
-	if (is_git_dir && place->prefix && !*place->prefix)
+	if (is_git_dir && (!place->prefix || !*place->prefix))
 		rest = place_below(dir, place->cwd);
 	if (rest && !strcmp(rest, ".git"))
 		dir = rest;

@@ -57,13 +57,13 @@ static int visit_glob(struct rev_parse *rp, const char *prefix,
 	struct buf fixed = BUF_INIT;
 	int ret;
 
-	if (!strncmp(pattern, prefix, strlen(prefix)))
+	if (!trim && !strncmp(pattern, prefix, strlen(prefix)))
 		prefix = "";
-	if (buf_printf(&full, "%s%s%s", prefix, pattern,
-		       pattern[strcspn(pattern, "*?[\\")] ? ""
-		       : !*pattern || pattern[strlen(pattern) - 1] == '/'
-			       ? "*"
-			       : "/*") < 0 ||
+	if (buf_printf(&full, "%s%s", prefix, pattern) < 0 ||
+	    (!pattern[strcspn(pattern, "*?[\\")] &&
+	     buf_append_str(&full, full.len && full.data[full.len - 1] == '/'
+					   ? "*"
+					   : "/*") < 0) ||
 	    buf_append(&fixed, full.data, strcspn(full.data, "*?[\\")) < 0) {
 		ret = -builtin_die("out of memory");
 	} else {

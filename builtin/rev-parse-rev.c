@@ -7,17 +7,48 @@
 #include "builtin/rev-parse.h"
 #include "names/revname.h"
 #include "object/parse.h"
+#include "repo/shallow.h"
 #include "walk/merge-bases.h"
 
-/* Exclude the merge bases of a symmetric difference. */
-static int show_bases(struct rev_parse *rp, const struct oid *from,
-		      const struct oid *to)
+/*
+ * Follow tags to a commit. Returns 1, or 0 with an error message if the object
+ * is no commit.
+ */
+static int peel_to_commit(const struct rev_parse *rp, struct oid *oid)
+{
+	struct error err = ERROR_INIT;
+	char hex[OID_MAX_HEX_LEN + 1];
+	enum object_type type;
+	struct oid commit;
+
+	if (odb_peel(rp->store.reader, oid, &commit, &type, &err) < 0) {
+		builtin_error("%s", err.msg);
+		return 0;
+	}
+	if (type != OBJ_COMMIT) {
+		builtin_error("object %s is a %s, not a commit",
+			      oid_to_hex(hex, oid, rp->store.odb->algo),
+			      object_type_name(type));
+		return 0;
+	}
+	*oid = commit;
+	return 1;
+}
+
+/*
+ * Exclude the merge bases of a symmetric difference. Returns as
+ * rev_parse_range().
+ */
+static int show_bases(struct rev_parse *rp, struct oid *from, struct oid *to)
 {
 	struct error err = ERROR_INIT;
 	struct oid *bases;
 	size_t nr;
-	int ret = merge_bases_of(&bases, &nr, rp->store.odb, from, to, &err);
+	int ret;
 
+	if (!peel_to_commit(rp, from) || !peel_to_commit(rp, to))
+		return 0;
+	ret = merge_bases_of(&bases, &nr, rp->store.odb, from, to, &err);
 	for (size_t i = 0; i < nr && !ret; i++)
 		rev_parse_show_rev(rp, true, &bases[i], NULL);
 	free(bases);
@@ -94,9 +125,11 @@ static size_t find_shorthand(const char *arg, enum shorthand *kind, size_t *nr)
 	return (size_t)(caret - arg);
 }
 
+/* Parents have names only in the form that follows from the revision's. */
 static void show_parents(struct rev_parse *rp, const struct commit_view *view,
 			 const char *name, enum shorthand kind, size_t nr)
 {
+	bool named = rp->form != REV_PARSE_OID;
 	struct buf full = BUF_INIT;
 	struct oid parent;
 
@@ -107,7 +140,7 @@ static void show_parents(struct rev_parse *rp, const struct commit_view *view,
 		buf_reset(&full);
 		if (buf_printf(&full, "%s^%zu", name, i + 1) >= 0)
 			rev_parse_show_rev(rp, kind != ALL_PARENTS, &parent,
-					   full.data);
+					   named ? full.data : NULL);
 	}
 	buf_release(&full);
 }
@@ -118,7 +151,7 @@ int rev_parse_shorthand(struct rev_parse *rp, const char *arg)
 	struct error err = ERROR_INIT;
 	struct commit_view view;
 	enum shorthand kind;
-	struct oid oid;
+	struct oid oid, commit;
 	size_t nr;
 	size_t len = find_shorthand(arg, &kind, &nr);
 	char *name;
@@ -129,17 +162,21 @@ int rev_parse_shorthand(struct rev_parse *rp, const char *arg)
 	name = mem_strndup(arg, len);
 	if (!name)
 		return -builtin_die("out of memory");
-	if (!resolve(rp, &oid, name, &err) ||
-	    odb_peel(rp->store.reader, &oid, &oid, NULL, &err) < 0 ||
-	    odb_read(rp->store.reader, &oid, &obj, &err) < 0) {
+	if (!resolve(rp, &oid, name, &err)) {
 		if (err.code == ERR_PEER)
 			ret = -builtin_fail(&err);
 		goto out;
 	}
-	if (obj.type != OBJ_COMMIT ||
-	    commit_parse(&view, obj.data, obj.len, rp->store.odb->algo, NULL) <
-		    0 ||
-	    (kind == NOT_ONE && nr > view.parent_nr))
+	commit = oid;
+	if (!peel_to_commit(rp, &commit) ||
+	    odb_read(rp->store.reader, &commit, &obj, NULL) < 0)
+		goto out;
+	if (commit_parse(&view, obj.data, obj.len, rp->store.odb->algo, NULL) <
+	    0)
+		goto out;
+	if (repo_shallow_has(rp->store.repo, &commit, NULL) > 0)
+		view.parent_nr = 0;
+	if (kind == NOT_ONE && nr > view.parent_nr)
 		goto out;
 	if (kind != ALL_PARENTS)
 		rev_parse_show_rev(rp, false, &oid, name);

@@ -20,24 +20,25 @@ void rev_parse_show_quoted(const char *text)
 	putchar('\'');
 }
 
-void rev_parse_show(const struct rev_parse *rp, const char *text)
-{
-	if (rp->quote) {
-		rev_parse_show_quoted(text);
-		putchar(' ');
-	} else {
-		puts(text);
-	}
-}
-
+/* As rev_parse_show(), with "^" in front of the word and of its quotes. */
 static void show_negated(const struct rev_parse *rp, bool negate,
 			 const char *text)
 {
-	struct buf out = BUF_INIT;
+	if (negate)
+		putchar('^');
+	if (!rp->quote) {
+		puts(text);
+		return;
+	}
+	putchar('\'');
+	for (; *text; text++)
+		fputs(*text == '\'' ? "'\\''" : (char[]){*text, '\0'}, stdout);
+	fputs("' ", stdout);
+}
 
-	if (buf_printf(&out, "%s%s", negate != rp->not ? "^" : "", text) >= 0)
-		rev_parse_show(rp, out.data);
-	buf_release(&out);
+void rev_parse_show(const struct rev_parse *rp, const char *text)
+{
+	show_negated(rp, false, text);
 }
 
 /*
@@ -51,9 +52,8 @@ static void show_ref_name(struct rev_parse *rp, bool negate, const char *name)
 	char *full;
 	int nr;
 
-	if (!strcmp(name, "@"))
-		name = "HEAD";
-	nr = ref_short_matches(&ref, &rp->store, name);
+	nr = ref_short_matches(&ref, &rp->store,
+			       strcmp(name, "@") != 0 ? name : "HEAD");
 	if (nr > 1)
 		builtin_error("refname '%s' is ambiguous", name);
 	if (nr != 1)
@@ -65,10 +65,11 @@ static void show_ref_name(struct rev_parse *rp, bool negate, const char *name)
 	full = mem_strdup(ref.target ? ref.target : ref.name);
 	if (!full)
 		return;
-	if (rp->form == REV_PARSE_FULL)
+	if (rp->short_form == REV_PARSE_LONG)
 		show_negated(rp, negate, full);
 	else if (ref_short_append_as(&out, &rp->store, full,
-				     rp->form == REV_PARSE_STRICT, NULL) >= 0)
+				     rp->short_form == REV_PARSE_STRICT,
+				     NULL) >= 0)
 		show_negated(rp, negate, out.data);
 	free(full);
 	buf_release(&out);
@@ -82,10 +83,11 @@ void rev_parse_show_rev(struct rev_parse *rp, bool negate,
 	if (!(rp->filter & REV_PARSE_REVS))
 		return;
 	rp->dflt = NULL;
-	if (rp->form == REV_PARSE_OID || !name)
+	negate = negate != rp->not ;
+	if (!name || (rp->form == REV_PARSE_OID && !rp->short_form))
 		show_negated(rp, negate,
 			     store_abbrev(hex, &rp->store, oid, rp->abbrev));
-	else if (rp->form == REV_PARSE_SYMBOLIC)
+	else if (rp->form == REV_PARSE_SYMBOLIC && !rp->short_form)
 		show_negated(rp, negate, name);
 	else
 		show_ref_name(rp, negate, name);

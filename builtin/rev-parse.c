@@ -14,6 +14,7 @@
 #include "builtin/path-args.h"
 #include "builtin/rev-parse.h"
 #include "names/revname.h"
+#include "repo/grafts.h"
 #include "sys/io.h"
 
 static const char usage[] = "git rev-parse --sq-quote [<arg>...]\n"
@@ -73,7 +74,7 @@ static int set_abbrev_ref(struct rev_parse *rp, const char *arg)
 	else if (*arg)
 		return -builtin_die("unknown mode for --abbrev-ref: %s",
 				    arg + 1);
-	rp->form = strict ? REV_PARSE_STRICT : REV_PARSE_LOOSE;
+	rp->short_form = strict ? REV_PARSE_STRICT : REV_PARSE_LOOSE;
 	return 1;
 }
 
@@ -200,15 +201,13 @@ static bool is_rev_option(const char *arg)
 	return arg[0] == '-' && arg[1] >= '0' && arg[1] <= '9';
 }
 
-/* Print an unknown option if requested. Returns whether it was printed. */
-static bool show_flag(const struct rev_parse *rp, const char *arg)
+/* Print an unknown option if requested. */
+static void show_flag(const struct rev_parse *rp, const char *arg)
 {
 	unsigned kind = is_rev_option(arg) ? REV_PARSE_REVS : REV_PARSE_NO_REVS;
 
-	if (!(rp->filter & REV_PARSE_FLAGS) || !(rp->filter & kind))
-		return false;
-	rev_parse_show(rp, arg);
-	return true;
+	if ((rp->filter & REV_PARSE_FLAGS) && (rp->filter & kind))
+		rev_parse_show(rp, arg);
 }
 
 /* ---- the arguments */
@@ -252,6 +251,17 @@ static int path_not_there(const char *arg, const struct error *err)
 			   colon + 1, (int)(colon - arg), arg);
 }
 
+static int take_file(struct rev_parse *rp, const char *arg)
+{
+	struct error err = ERROR_INIT;
+
+	if (!show_file(rp, arg))
+		return 0;
+	return path_args_check_path(arg, false, rp->store.repo, &err) < 0
+		       ? builtin_fail(&err)
+		       : 0;
+}
+
 /*
  * Check the first argument that is not a revision: it must be an existing file.
  */
@@ -260,14 +270,15 @@ static int take_first_file(struct rev_parse *rp, struct args *a,
 {
 	struct error why = ERROR_INIT;
 	const char *colon = strchr(arg, ':');
+	struct oid oid;
 
 	if (a->has_dashes)
 		return builtin_die("bad revision '%s'", arg);
 	a->only_files = true;
 	if (!show_file(rp, arg) ||
-	    !path_args_check_path(arg, true, rp->store.repo, &why))
+	    path_args_check_path(arg, true, rp->store.repo, &why) >= 0)
 		return 0;
-	if (*arg == '-')
+	if (why.code != ERR_MISSING)
 		return builtin_fail(&why);
 	if (revname_error_is_ambiguous(err))
 		builtin_error("%s", err->msg);
@@ -275,22 +286,13 @@ static int take_first_file(struct rev_parse *rp, struct args *a,
 	    colon && !strchr(arg, '{'))
 		return builtin_die("invalid object name '%.*s'.",
 				   (int)(colon - arg), arg);
-	if (err->code == ERR_MISSING || revname_error_is_ambiguous(err))
+	if (err->code == ERR_MISSING || revname_error_is_ambiguous(err)) {
+		/* Stock Git resolves the name again to explain the error. */
+		if (err->code == ERR_MISSING)
+			store_resolve_quietly(&rp->store, &oid, arg, NULL);
 		return builtin_fail(&why);
-	if (err->code != ERR_INVALID || !strncmp(err->msg, "path ", 5))
-		return path_not_there(arg, err);
-	builtin_error("%s", err->msg);
-	return builtin_fail(&why);
-}
-
-static int take_file(struct rev_parse *rp, const char *arg)
-{
-	struct error err = ERROR_INIT;
-
-	if (!show_file(rp, arg) ||
-	    !path_args_check_path(arg, false, rp->store.repo, &err))
-		return 0;
-	return builtin_fail(&err);
+	}
+	return path_not_there(arg, err);
 }
 
 static int take_revision(struct rev_parse *rp, struct args *a, const char *arg)
@@ -305,7 +307,9 @@ static int take_revision(struct rev_parse *rp, struct args *a, const char *arg)
 		ret = rev_parse_shorthand(rp, arg);
 	if (ret)
 		return ret < 0 ? -ret : 0;
-	if (store_resolve(&rp->store, &oid, name, &err) < 0) {
+	ret = rp->quiet ? store_resolve_quietly(&rp->store, &oid, name, &err)
+			: store_resolve(&rp->store, &oid, name, &err);
+	if (ret < 0) {
 		if (err.code == ERR_PEER)
 			return builtin_fail(&err);
 		if (rp->verify && !rp->quiet &&
@@ -343,7 +347,6 @@ static int take_count(struct rev_parse *rp, struct args *a)
 	return 0;
 }
 
-/* Parse an option. Returns -1 if the argument is not an option. */
 static int take_option(struct rev_parse *rp, struct args *a, const char *arg)
 {
 	const char *next = a->next < a->argc ? a->argv[a->next] : NULL;
@@ -375,15 +378,12 @@ static int take_option(struct rev_parse *rp, struct args *a, const char *arg)
 	a->next += used;
 	if (ret)
 		return ret < 0 ? -ret : 0;
-	if (show_flag(rp, arg))
-		return 0;
-	return rp->verify ? not_single(rp) : -1;
+	show_flag(rp, arg);
+	return 0;
 }
 
 static int take(struct rev_parse *rp, struct args *a, const char *arg)
 {
-	int ret;
-
 	if (a->only_words || a->only_files) {
 		if (!a->only_words && !strcmp(arg, "--"))
 			a->only_words = true;
@@ -395,17 +395,13 @@ static int take(struct rev_parse *rp, struct args *a, const char *arg)
 	}
 	if (!strcmp(arg, "--")) {
 		a->only_words = true;
-		/*
-		 * "--" is a separator, printed with revisions and with files.
-		 */
+		/* "--" is a separator, printed with revisions and with files. */
 		if (rp->filter & (REV_PARSE_FLAGS | REV_PARSE_REVS))
 			show_file(rp, arg);
 		return 0;
 	}
-	if (!a->options_ended && arg[0] == '-') {
-		ret = take_option(rp, a, arg);
-		return ret < 0 ? 0 : ret;
-	}
+	if (!a->options_ended && arg[0] == '-')
+		return take_option(rp, a, arg);
 	return take_revision(rp, a, arg);
 }
 
@@ -487,13 +483,25 @@ static int without_repository(int argc, const char **argv)
 		return quote_all(argc, argv);
 	if (argc == 2 && !strcmp(argv[1], "--local-env-vars"))
 		return local_env_vars();
-	if (argc == 2 && !strcmp(argv[1], "-h")) {
-		options_parse(argc, argv, none, usage);
+	if (!strcmp(argv[1], "-h") ||
+	    (argc == 2 && !strcmp(argv[1], "--help-all"))) {
+		options_parse(2, argv, none, usage);
 		return 129;
 	}
 	if (!strcmp(argv[1], "--resolve-git-dir"))
 		return no_mode(argv[1]);
 	return -1;
+}
+
+static int stop_at_first(void *ctx, const struct oid *oid)
+{
+	return 1;
+}
+
+/* Whether info/grafts changes parents; only stock Git follows these. */
+static bool has_grafts(const struct repo *repo)
+{
+	return grafts_each_oid(repo, stop_at_first, NULL, NULL) > 0;
 }
 
 int cmd_rev_parse(int argc, const char **argv, struct builtin_env *env)
@@ -513,6 +521,10 @@ int cmd_rev_parse(int argc, const char **argv, struct builtin_env *env)
 	ret = store_open_replaced(&rp.store, env);
 	if (ret)
 		return ret;
+	if (has_grafts(rp.store.repo) && builtin_has_stock()) {
+		store_close(&rp.store);
+		return BUILTIN_NOT_OURS;
+	}
 	ret = store_fetch_missing(&rp.store, env);
 	if (!ret)
 		ret = take_all(&rp, &a);

@@ -27,6 +27,11 @@ enum rev_parse_form {
 	REV_PARSE_SYMBOLIC, /* as given */
 	/* the full name of the ref; not printed if it is no ref */
 	REV_PARSE_FULL,
+};
+
+/* --abbrev-ref, which has precedence over the form. */
+enum rev_parse_short {
+	REV_PARSE_LONG,
 	REV_PARSE_STRICT, /* an unambiguous short name of the ref */
 	REV_PARSE_LOOSE,  /* a short name that resolves to the ref */
 };
@@ -35,6 +40,7 @@ struct rev_parse {
 	struct store store;
 	unsigned filter; /* kinds of arguments to print */
 	enum rev_parse_form form;
+	enum rev_parse_short short_form;
 	size_t abbrev;
 	bool not ;  /* after an odd number of --not */
 	bool quote; /* --sq */
@@ -50,7 +56,7 @@ struct rev_parse {
 /* Print one word in quotes for the shell. */
 void rev_parse_show_quoted(const char *text);
 
-/* Print one word on a line of its own, or quoted for the shell. */
+/* Print one word on a line of its own, or in quotes with --sq. */
 void rev_parse_show(const struct rev_parse *rp, const char *text);
 
 /*

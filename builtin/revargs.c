@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "builtin/revargs.h"
 #include "builtin/stdin-lines.h"
+#include "builtin/store.h"
 #include "names/revname.h"
 #include "walk/merge-bases.h"
 
@@ -16,7 +17,11 @@
 int rev_args_init(struct rev_args *args, const struct odb *odb,
 		  struct refs *refs)
 {
-	*args = (struct rev_args){.odb = odb, .refs = refs};
+	*args = (struct rev_args){
+		.odb = odb,
+		.refs = refs,
+		.notes = BUF_INIT,
+	};
 	args->reader = odb_reader_new(odb, READER_CACHE);
 	return args->reader ? 0 : ERR_NOMEM;
 }
@@ -40,6 +45,33 @@ void rev_args_release(struct rev_args *args)
 	for (size_t i = 0; i < args->path_nr; i++)
 		free(args->paths[i]);
 	free(args->paths);
+	buf_release(&args->notes);
+}
+
+void rev_args_print_notes(struct rev_args *args)
+{
+	store_print_notes(&args->notes);
+}
+
+static int resolve(struct oid *oid, struct rev_args *args, const char *name,
+		   struct error *err)
+{
+	const struct revname_options options = {.notes = &args->notes};
+
+	return revname_resolve_as(oid, name, &options, args->refs, args->reader,
+				  args->odb, err);
+}
+
+void rev_args_note_again(struct rev_args *args, const char *name)
+{
+	const struct revname_options options = {
+		.quiet = true,
+		.notes = &args->notes,
+	};
+	struct oid oid;
+
+	revname_resolve_as(&oid, name, &options, args->refs, args->reader,
+			   args->odb, NULL);
 }
 
 /* Append an object; `path` and `name` may be NULL. */
@@ -90,8 +122,7 @@ int rev_args_resolve(struct rev_args *args, struct rev_list *list,
 		     const char *name, struct error *err)
 {
 	struct oid oid;
-	int ret = revname_resolve(&oid, name, args->refs, args->reader,
-				  args->odb, err);
+	int ret = resolve(&oid, args, name, err);
 
 	if (ret < 0)
 		return ret;
@@ -183,13 +214,11 @@ struct range {
  * ERR_UNSUPPORTED for a form that only stock Git resolves, or another negative
  * error code.
  */
-static int find_ends(struct range *range, const struct rev_args *args,
+static int find_ends(struct range *range, struct rev_args *args,
 		     struct error *err)
 {
 	for (int i = 0; i < 2; i++) {
-		int ret = revname_resolve(&range->oids[i], range->names[i],
-					  args->refs, args->reader, args->odb,
-					  err);
+		int ret = resolve(&range->oids[i], args, range->names[i], err);
 
 		if (ret < 0)
 			return ret == ERR_UNSUPPORTED || ret == ERR_PEER ? ret

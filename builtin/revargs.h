@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "object/oid.h"
 #include "odb/odb.h"
@@ -52,6 +53,7 @@ struct rev_args {
 	 * code 0: all exist
 	 */
 	struct error absent;
+	struct buf notes; /* messages of revname_resolve_as() */
 };
 
 /* Returns 0 or ERR_NOMEM. The caller must release *args in both cases. */
@@ -87,6 +89,18 @@ int rev_args_check(const struct rev_args *args, struct error *err);
  */
 int rev_args_name_missing(const struct rev_args *args, const struct oid *oid,
 			  struct error *err);
+
+/*
+ * Print the messages about the arguments that were read so far. Do not call
+ * this if stock Git runs instead, because it prints its own.
+ */
+void rev_args_print_notes(struct rev_args *args);
+
+/*
+ * Resolve a name again that is neither a revision nor a path. Stock Git does
+ * this to explain the error, so its messages appear twice.
+ */
+void rev_args_note_again(struct rev_args *args, const char *name);
 
 /* Add a path. Returns 0 or ERR_NOMEM. */
 int rev_args_add_path(struct rev_args *args, const char *path);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Opening a repository's objects and refs for a command. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,18 +117,46 @@ char *store_abbrev(char out[OID_MAX_HEX_LEN + 1], const struct store *store,
 	return out;
 }
 
+static int resolve(const struct store *store, struct oid *oid, const char *name,
+		   enum revname_hint hint, bool quiet, struct error *err)
+{
+	struct buf notes = BUF_INIT;
+	const struct revname_options options = {hint, quiet, &notes};
+	int ret = revname_resolve_as(oid, name, &options, store->refs,
+				     store->reader, store->odb, err);
+
+	/* Stock Git prints its own messages. */
+	if (ret == ERR_UNSUPPORTED)
+		buf_reset(&notes);
+	store_print_notes(&notes);
+	return ret;
+}
+
 int store_resolve(const struct store *store, struct oid *oid, const char *name,
 		  struct error *err)
 {
-	return revname_resolve(oid, name, store->refs, store->reader,
-			       store->odb, err);
+	return resolve(store, oid, name, REVNAME_ANY, false, err);
+}
+
+int store_resolve_quietly(const struct store *store, struct oid *oid,
+			  const char *name, struct error *err)
+{
+	return resolve(store, oid, name, REVNAME_ANY, true, err);
 }
 
 int store_resolve_commit(const struct store *store, struct oid *oid,
 			 const char *name, struct error *err)
 {
-	return revname_resolve_as(oid, name, REVNAME_COMMITTISH, store->refs,
-				  store->reader, store->odb, err);
+	return resolve(store, oid, name, REVNAME_COMMITTISH, false, err);
+}
+
+void store_print_notes(struct buf *notes)
+{
+	if (notes->len) {
+		fflush(stdout);
+		fputs(notes->data, stderr);
+	}
+	buf_release(notes);
 }
 
 bool store_parse_abbrev(size_t *len, const char *arg, enum hash_algo algo)

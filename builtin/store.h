@@ -59,13 +59,21 @@ int store_load_replaced(struct odb *odb, struct refs *refs, struct error *err);
 char *store_abbrev(char out[OID_MAX_HEX_LEN + 1], const struct store *store,
 		   const struct oid *oid, size_t len);
 
-/* As revname_resolve(), with the refs and objects of the store. */
+/*
+ * Resolve a name with the refs and objects of the store, and print the notes of
+ * revname_resolve_as(). store_resolve_quietly() sets `quiet`;
+ * store_resolve_commit() is for a name that has to mean a commit. All return as
+ * revname_resolve_as().
+ */
 int store_resolve(const struct store *store, struct oid *oid, const char *name,
 		  struct error *err);
-
-/* As store_resolve(), for a name that has to mean a commit. */
+int store_resolve_quietly(const struct store *store, struct oid *oid,
+			  const char *name, struct error *err);
 int store_resolve_commit(const struct store *store, struct oid *oid,
 			 const char *name, struct error *err);
+
+/* Print lines to standard error, and release the buffer. */
+void store_print_notes(struct buf *notes);
 
 /*
  * Parse the argument of --abbrev=<n>, --short=<n> and the like. 1 to 3 mean 4,

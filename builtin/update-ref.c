@@ -154,9 +154,11 @@ int cmd_update_ref(int argc, const char **argv, struct builtin_env *env)
 	if (args.message && !*args.message)
 		return builtin_die("Refusing to perform update with empty "
 				   "message.");
-	if (from_stdin
-		    ? nr || is_delete
-		    : nul || batch || nr < 2 - is_delete || nr > 3 - is_delete)
+	if (batch && !from_stdin)
+		return builtin_die("--batch-updates can only be used with "
+				   "--stdin");
+	if (from_stdin ? nr || is_delete
+		       : nul || nr < 2 - is_delete || nr > 3 - is_delete)
 		return options_usage(options, usage);
 	if (nr && names_not_ours(argv + 2))
 		return BUILTIN_NOT_OURS;

@@ -8,11 +8,14 @@
  */
 #include <ctype.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "names/revname.h"
 #include "object/parse.h"
+#include "repo/grafts.h"
+#include "repo/shallow.h"
 
 #define SUFFIX_MAX 10000 /* suffixes in one name; each is a nested call */
 
@@ -22,7 +25,12 @@ struct resolver {
 	struct refs *refs;
 	struct odb_reader *reader;
 	const struct odb *odb;
-	unsigned depth; /* suffixes removed so far */
+	unsigned depth;      /* suffixes removed so far */
+	bool quiet;          /* do not note that a ref's name is ambiguous */
+	struct buf *notes;   /* messages for the user; NULL: none */
+	bool has_boundary;   /* `shallow` was read */
+	struct oid *shallow; /* owned: the shallow boundary */
+	size_t shallow_nr, shallow_alloc;
 	struct error *err;
 };
 
@@ -38,6 +46,19 @@ static int unsupported(const struct resolver *r, const char *what)
 {
 	return error_set(r->err, ERR_UNSUPPORTED, "'%s': %s are not supported",
 			 r->name, what);
+}
+
+/*
+ * An object has another type than a suffix requires. Returns ERR_INVALID with
+ * the message, or ERR_MISSING if the message is among the notes.
+ */
+static int wrong_type(const struct resolver *r, const struct error *why)
+{
+	if (!r->notes)
+		return error_set(r->err, ERR_INVALID, "%s", why->msg);
+	if (buf_printf(r->notes, "error: %s\n", why->msg) < 0)
+		return error_nomem(r->err);
+	return unknown(r);
 }
 
 /* If an object is missing, the name is unknown. */
@@ -72,19 +93,50 @@ static int resolve_described(const struct resolver *r, struct oid *out,
 	return ret == ERR_INVALID ? 0 : ret;
 }
 
-static int resolve_ref(const struct resolver *r, struct oid *out,
-		       const char *name, size_t len)
+/*
+ * Note that a ref's name, `given` by the user, may mean other refs as well, and
+ * which of these refs cannot be read.
+ */
+static int note_refs(const struct resolver *r, const char *name,
+		     const char *given, size_t given_len)
 {
-	char *copy = mem_strndup(name, len);
+	bool warns = true;
+	int nr;
+
+	if (!r->notes)
+		return 0;
+	config_bool(&r->odb->repo->config, "core.warnambiguousrefs", &warns,
+		    NULL);
+	nr = refs_dwim_nr(r->refs, name, r->notes, r->err);
+	if (nr > 1 && warns && !r->quiet &&
+	    buf_printf(r->notes, "warning: refname '%.*s' is ambiguous.\n",
+		       (int)given_len, given) < 0)
+		return error_nomem(r->err);
+	return nr < 0 ? nr : 0;
+}
+
+static int resolve_ref(const struct resolver *r, struct oid *out,
+		       const char *given, size_t len)
+{
+	bool is_head = len == 1 && given[0] == '@';
+	char *copy = is_head ? mem_strdup("HEAD") : mem_strndup(given, len);
 	struct ref ref;
 	int ret;
 
 	if (!copy)
 		return error_nomem(r->err);
 	ret = refs_dwim(r->refs, copy, &ref, r->err);
+	/* a ref that cannot be read is noted, and then it is no ref */
+	if (ret == ERR_CORRUPT && r->notes)
+		ret = 0;
+	if (ret >= 0) {
+		int noted = note_refs(r, copy, given, len);
+
+		if (ret)
+			*out = ref.oid;
+		ret = noted < 0 ? noted : ret;
+	}
 	free(copy);
-	if (ret > 0)
-		*out = ref.oid;
 	return ret;
 }
 
@@ -96,10 +148,7 @@ static int resolve_basic(const struct resolver *r, struct oid *out,
 	if (len == hash_hex_len(r->odb->algo) &&
 	    oid_from_hex(out, name, len, r->odb->algo))
 		return 0;
-	if (len == 1 && name[0] == '@')
-		ret = resolve_ref(r, out, "HEAD", 4);
-	else
-		ret = resolve_ref(r, out, name, len);
+	ret = resolve_ref(r, out, name, len);
 	if (!ret)
 		ret = resolve_described(r, out, name, len);
 	if (!ret)
@@ -108,19 +157,6 @@ static int resolve_basic(const struct resolver *r, struct oid *out,
 	if (!ret)
 		return unknown(r);
 	return ret < 0 ? ret : 0;
-}
-
-/* A commit dereferences to its tree. */
-static int wrong_type(const struct resolver *r, enum object_type wanted,
-		      enum object_type type)
-{
-	if (type == OBJ_COMMIT)
-		type = OBJ_TREE;
-	return error_set(r->err, ERR_INVALID,
-			 "%s: expected %s type, but the object dereferences "
-			 "to %s type",
-			 r->name, object_type_name(wanted),
-			 object_type_name(type));
 }
 
 static int read_commit(const struct resolver *r, const struct oid *oid,
@@ -138,11 +174,12 @@ static int read_commit(const struct resolver *r, const struct oid *oid,
 
 /*
  * Follows tags, and a commit to its tree, until an object has the type
- * `wanted`.
+ * `wanted`. `len`: bytes of the name that require this type.
  */
 static int peel_to(const struct resolver *r, struct oid *oid,
-		   enum object_type wanted)
+		   enum object_type wanted, size_t len)
 {
+	struct error why = ERROR_INIT;
 	struct odb_object obj;
 	struct commit_view view;
 	enum object_type type;
@@ -152,34 +189,111 @@ static int peel_to(const struct resolver *r, struct oid *oid,
 		ret = odb_info(r->reader, oid, &type, NULL, r->err);
 		if (ret < 0)
 			return missing_is_unknown(r, ret);
-		return type == OBJ_TAG ? 0 : wrong_type(r, wanted, type);
+		if (type == OBJ_TAG)
+			return 0;
 	}
 	ret = odb_peel(r->reader, oid, oid, &type, r->err);
 	if (ret < 0)
 		return missing_is_unknown(r, ret);
 	if (wanted == OBJ_NONE || type == wanted)
 		return 0;
-	if (wanted != OBJ_TREE || type != OBJ_COMMIT)
-		return wrong_type(r, wanted, type);
-	ret = read_commit(r, oid, &obj, &view);
+	if (type == OBJ_COMMIT) {
+		ret = read_commit(r, oid, &obj, &view);
+		if (ret < 0)
+			return ret;
+		*oid = view.tree;
+		odb_object_release(r->reader, &obj);
+		type = OBJ_TREE;
+		if (wanted == OBJ_TREE)
+			return 0;
+	}
+	error_set(&why, ERR_INVALID,
+		  "%.*s: expected %s type, but the object dereferences to %s "
+		  "type",
+		  (int)len, r->name, object_type_name(wanted),
+		  object_type_name(type));
+	return wrong_type(r, &why);
+}
+
+/* Follows tags to a commit. */
+static int peel_to_commit(const struct resolver *r, struct oid *oid)
+{
+	struct error why = ERROR_INIT;
+	char hex[OID_MAX_HEX_LEN + 1];
+	enum object_type type;
+	struct oid commit;
+	int ret = odb_peel(r->reader, oid, &commit, &type, r->err);
+
 	if (ret < 0)
-		return ret;
-	*oid = view.tree;
-	odb_object_release(r->reader, &obj);
+		return missing_is_unknown(r, ret);
+	oid_to_hex(hex, oid, r->odb->algo);
+	*oid = commit;
+	if (type == OBJ_COMMIT)
+		return 0;
+	error_set(&why, ERR_INVALID, "object %s is a %s, not a commit", hex,
+		  object_type_name(type));
+	return wrong_type(r, &why);
+}
+
+static int stop_at_first(void *ctx, const struct oid *oid)
+{
+	return 1;
+}
+
+static int add_shallow(void *ctx, const struct oid *oid)
+{
+	struct resolver *r = ctx;
+
+	if (mem_grow(&r->shallow, &r->shallow_alloc, r->shallow_nr + 1,
+		     sizeof(*r->shallow)) < 0)
+		return ERR_NOMEM;
+	r->shallow[r->shallow_nr++] = *oid;
 	return 0;
+}
+
+/* Reads which commits have other parents than they say. */
+static int load_boundary(struct resolver *r)
+{
+	const struct repo *repo = r->odb->repo;
+	int ret;
+
+	if (r->has_boundary)
+		return 0;
+	ret = grafts_each_oid(repo, stop_at_first, NULL, r->err);
+	if (ret > 0)
+		return unsupported(r, "parents in info/grafts");
+	if (!ret)
+		ret = repo_shallow_each(repo, add_shallow, r, r->err);
+	if (ret == ERR_NOMEM)
+		error_nomem(r->err);
+	r->has_boundary = !ret;
+	return ret;
+}
+
+static bool is_shallow(const struct resolver *r, const struct oid *oid)
+{
+	for (size_t i = 0; i < r->shallow_nr; i++)
+		if (oid_equal(&r->shallow[i], oid))
+			return true;
+	return false;
 }
 
 /*
  * Replaces a commit-ish by its n-th parent, or by the commit itself if n == 0.
  */
-static int nth_parent(const struct resolver *r, struct oid *oid, size_t n)
+static int nth_parent(struct resolver *r, struct oid *oid, size_t n)
 {
 	struct odb_object obj;
 	struct commit_view view;
-	int ret = peel_to(r, oid, OBJ_COMMIT);
+	int ret = peel_to_commit(r, oid);
 
 	if (ret < 0 || !n)
 		return ret;
+	ret = load_boundary(r);
+	if (ret < 0)
+		return ret;
+	if (is_shallow(r, oid))
+		return unknown(r);
 	ret = read_commit(r, oid, &obj, &view);
 	if (ret < 0)
 		return ret;
@@ -191,7 +305,7 @@ static int nth_parent(const struct resolver *r, struct oid *oid, size_t n)
 	return ret;
 }
 
-static int nth_ancestor(const struct resolver *r, struct oid *oid, size_t n)
+static int nth_ancestor(struct resolver *r, struct oid *oid, size_t n)
 {
 	int ret = nth_parent(r, oid, 0);
 
@@ -231,7 +345,7 @@ static int resolve_braces(struct resolver *r, struct oid *out, const char *name,
 	if (ret < 0)
 		return ret;
 	if (!is_word(what, what_len, "object"))
-		ret = peel_to(r, out, wanted);
+		ret = peel_to(r, out, wanted, len);
 	/* All other types were read just now. */
 	if (ret < 0 || (wanted != OBJ_NONE && wanted != OBJ_TREE))
 		return ret;
@@ -281,6 +395,7 @@ static int resolve_rev(struct resolver *r, struct oid *out, const char *name,
 		return resolve_basic(r, out, name, len, hint);
 	if (!parse_number(name + at, len - at, &n))
 		return unknown(r);
+	r->quiet = false;
 	ret = resolve_rev(r, out, name, at - 1, REVNAME_COMMITTISH);
 	if (ret < 0)
 		return ret;
@@ -316,6 +431,28 @@ static int find_entry(const struct resolver *r, struct oid *oid,
 	return ret;
 }
 
+static int no_path(const struct resolver *r, const char *path, size_t rev_len)
+{
+	return error_set(r->err, ERR_INVALID,
+			 "path '%s' does not exist in '%.*s'", path,
+			 (int)rev_len, r->name);
+}
+
+/* Follows tags and a commit to the tree that a path begins in. */
+static int peel_to_tree(const struct resolver *r, struct oid *oid,
+			const char *colon)
+{
+	size_t rev_len = (size_t)(colon - r->name);
+	enum object_type type;
+	int ret = odb_peel(r->reader, oid, oid, &type, r->err);
+
+	if (ret < 0)
+		return missing_is_unknown(r, ret);
+	if (type != OBJ_COMMIT && type != OBJ_TREE)
+		return no_path(r, colon + 1, rev_len);
+	return peel_to(r, oid, OBJ_TREE, rev_len);
+}
+
 /* Replaces a tree by the object at `path` in it. */
 static int resolve_path(const struct resolver *r, struct oid *oid,
 			const char *path, size_t rev_len)
@@ -331,9 +468,7 @@ static int resolve_path(const struct resolver *r, struct oid *oid,
 		if (ret < 0)
 			return ret;
 		if (!ret || (p[len] && !is_dir))
-			return error_set(r->err, ERR_INVALID,
-					 "path '%s' does not exist in '%.*s'",
-					 path, (int)rev_len, r->name);
+			return no_path(r, path, rev_len);
 		p += len;
 		p += *p == '/';
 	}
@@ -363,43 +498,58 @@ bool revname_may_be_unsupported(const char *arg)
 	       strstr(arg, ":../");
 }
 
-int revname_resolve(struct oid *out, const char *name, struct refs *refs,
-		    struct odb_reader *reader, const struct odb *odb,
-		    struct error *err)
+/* Resolves <rev>:<path>. */
+static int resolve_in_tree(struct resolver *r, struct oid *oid,
+			   const char *colon)
 {
-	return revname_resolve_as(out, name, REVNAME_ANY, refs, reader, odb,
-				  err);
+	size_t rev_len = (size_t)(colon - r->name);
+	int ret;
+
+	if (!rev_len)
+		return unsupported(r, colon[1] == '/'
+					      ? "searches for a commit message"
+					      : "paths in the index");
+	if (!strncmp(colon + 1, "./", 2) || !strncmp(colon + 1, "../", 3))
+		return unsupported(r, "relative paths");
+	ret = resolve_rev(r, oid, r->name, rev_len, REVNAME_TREEISH);
+	if (!ret)
+		ret = peel_to_tree(r, oid, colon);
+	return ret ? ret : resolve_path(r, oid, colon + 1, rev_len);
 }
 
 int revname_resolve_as(struct oid *out, const char *name,
-		       enum revname_hint hint, struct refs *refs,
+		       const struct revname_options *options, struct refs *refs,
 		       struct odb_reader *reader, const struct odb *odb,
 		       struct error *err)
 {
-	struct resolver r = {name, refs, reader, odb, 0, err};
+	struct resolver r = {
+		.name = name,
+		.refs = refs,
+		.reader = reader,
+		.odb = odb,
+		.quiet = options->quiet,
+		.notes = options->notes,
+		.err = err,
+	};
 	const char *colon = find_colon(name);
 	struct oid oid;
 	int ret;
 
-	if (!colon) {
-		ret = resolve_rev(&r, &oid, name, strlen(name), hint);
-		if (!ret)
-			*out = oid;
-		return ret;
-	}
-	if (colon == name)
-		return unsupported(&r, name[1] == '/'
-					       ? "searches for a commit message"
-					       : "paths in the index");
-	if (!strncmp(colon + 1, "./", 2) || !strncmp(colon + 1, "../", 3))
-		return unsupported(&r, "relative paths");
-	ret = resolve_rev(&r, &oid, name, (size_t)(colon - name),
-			  REVNAME_TREEISH);
-	if (!ret)
-		ret = peel_to(&r, &oid, OBJ_TREE);
-	if (!ret)
-		ret = resolve_path(&r, &oid, colon + 1, (size_t)(colon - name));
+	if (colon)
+		ret = resolve_in_tree(&r, &oid, colon);
+	else
+		ret = resolve_rev(&r, &oid, name, strlen(name), options->hint);
 	if (!ret)
 		*out = oid;
+	free(r.shallow);
 	return ret;
+}
+
+int revname_resolve(struct oid *out, const char *name, struct refs *refs,
+		    struct odb_reader *reader, const struct odb *odb,
+		    struct error *err)
+{
+	const struct revname_options none = {REVNAME_ANY, true, NULL};
+
+	return revname_resolve_as(out, name, &none, refs, reader, odb, err);
 }

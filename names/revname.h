@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "object/oid.h"
 #include "odb/odb.h"
@@ -36,12 +37,27 @@ int revname_resolve(struct oid *out, const char *name, struct refs *refs,
 		    struct odb_reader *reader, const struct odb *odb,
 		    struct error *err);
 
-/*
- * As revname_resolve(); the hint applies if the whole name is an abbreviated
- * id.
- */
+/* How a name is resolved; all zeros: as revname_resolve(). */
+struct revname_options {
+	enum revname_hint hint; /* if the whole name is an abbreviated id */
+	/*
+	 * do not note that several refs have a name, except for a name with
+	 * ~<n> or ^<n>, as stock Git does
+	 */
+	bool quiet;
+	/*
+	 * NULL: none. Messages for the user are appended, each a line with
+	 * "warning: " or "error: " in front: a short name that several refs
+	 * have (unless core.warnAmbiguousRefs is false), a ref that cannot be
+	 * read, and an object of another type than a suffix requires. The
+	 * latter two are then ERR_MISSING, as an unknown name.
+	 */
+	struct buf *notes;
+};
+
+/* As revname_resolve(), with options. */
 int revname_resolve_as(struct oid *out, const char *name,
-		       enum revname_hint hint, struct refs *refs,
+		       const struct revname_options *options, struct refs *refs,
 		       struct odb_reader *reader, const struct odb *odb,
 		       struct error *err);
 

@@ -129,7 +129,9 @@ static bool name_is_root(const char *name)
 
 /*
  * Names of deleted or verified refs are checked, too: otherwise any file of the
- * git directory could be deleted. FETCH_HEAD and MERGE_HEAD hold more than ids.
+ * git directory could be deleted. A ref of another work tree is not deleted by
+ * its long name either, as in stock Git. FETCH_HEAD and MERGE_HEAD hold more
+ * than ids.
  */
 static int check_name(const struct ref_change *change, struct error *err)
 {
@@ -141,9 +143,7 @@ static int check_name(const struct ref_change *change, struct error *err)
 	if (!strcmp(name, "FETCH_HEAD") || !strcmp(name, "MERGE_HEAD"))
 		return error_set(err, ERR_INVALID,
 				 "refusing to update pseudoref '%s'", name);
-	if (valid &&
-	    (writes || name_is_root(name) || !strncmp(name, "worktrees/", 10) ||
-	     !strncmp(name, "main-worktree/", 14)))
+	if (valid && (writes || name_is_root(name)))
 		return 0;
 	if (!writes && name_is_safe(name))
 		return 0;

@@ -118,39 +118,103 @@ int refs_read(struct refs *refs, const char *name, struct ref *ref,
 	return ret;
 }
 
+/* How a short name is expanded, in order of precedence. */
+static const char *const dwim_rules[] = {
+	"%s",
+	"refs/%s",
+	"refs/tags/%s",
+	"refs/heads/%s",
+	"refs/remotes/%s",
+	"refs/remotes/%s/HEAD",
+};
+
+/* Sets *full to the name that a rule makes of a short name. */
+static int expand_rule(struct buf *full, size_t rule, const char *name)
+{
+	const char *slot = strchr(dwim_rules[rule], '%');
+
+	buf_reset(full);
+	if (buf_append(full, dwim_rules[rule],
+		       (size_t)(slot - dwim_rules[rule])) ||
+	    buf_append_str(full, name) || buf_append_str(full, slot + 2))
+		return ERR_NOMEM;
+	return 0;
+}
+
+/*
+ * Whether what is in the file of a name, made by a rule, has to be a ref. A
+ * name without a slash may be any file of the git directory.
+ */
+static bool has_to_be_ref(size_t rule, const char *name)
+{
+	return rule || starts_with(name, "refs/") || !strcmp(name, "HEAD");
+}
+
+/*
+ * Note that a ref is there but cannot be read, for the reason *why. Returns 0,
+ * or the code of *why if it is not about this ref.
+ */
+static int note_unread(struct buf *notes, const char *full,
+		       const struct ref *ref, const struct error *why)
+{
+	const char *kind = ref->target ? "dangling symref" : "broken ref";
+
+	if (!why->code && !ref->target)
+		return 0;
+	if (!ref->target && !starts_with(why->msg, "broken ref "))
+		return why->code;
+	if (!strcmp(full, "HEAD") || !strchr(full, '/'))
+		return 0;
+	return buf_printf(notes, "warning: ignoring %s %s\n", kind, full);
+}
+
+int refs_dwim_nr(struct refs *refs, const char *name, struct buf *notes,
+		 struct error *err)
+{
+	struct buf full = BUF_INIT;
+	struct ref ref;
+	int nr = 0, ret = 0;
+
+	for (size_t i = 0; i < ARRAY_NR(dwim_rules) && !ret; i++) {
+		struct error why = ERROR_INIT;
+		int found;
+
+		if (expand_rule(&full, i, name) < 0) {
+			ret = error_nomem(err);
+			break;
+		}
+		found = refs_lookup(refs, full.data, &ref, &why);
+		nr += found > 0;
+		/* the reason why a file is absent does not matter */
+		if (!found)
+			why = (struct error)ERROR_INIT;
+		if (found <= 0 && notes && has_to_be_ref(i, name))
+			ret = note_unread(notes, full.data, &ref, &why);
+		if (ret < 0)
+			error_set(err, ret, "%s",
+				  why.code == ret ? why.msg : "out of memory");
+	}
+	buf_release(&full);
+	return ret < 0 ? ret : nr;
+}
+
 int refs_dwim(struct refs *refs, const char *name, struct ref *ref,
 	      struct error *err)
 {
-	static const char *const rules[] = {
-		"%s",
-		"refs/%s",
-		"refs/tags/%s",
-		"refs/heads/%s",
-		"refs/remotes/%s",
-		"refs/remotes/%s/HEAD",
-	};
 	struct error why = ERROR_INIT, broken = ERROR_INIT;
 	struct buf full = BUF_INIT;
 	int ret = 0;
 	size_t i;
 
-	for (i = 0; !ret && i < ARRAY_NR(rules); i++) {
-		const char *slot = strchr(rules[i], '%');
-
-		buf_reset(&full);
-		if (buf_append(&full, rules[i], (size_t)(slot - rules[i])) ||
-		    buf_append_str(&full, name) ||
-		    buf_append_str(&full, slot + 2)) {
+	for (i = 0; !ret && i < ARRAY_NR(dwim_rules); i++) {
+		if (expand_rule(&full, i, name) < 0) {
 			ret = error_nomem(&why);
 			break;
 		}
 		ret = refs_lookup(refs, full.data, ref, &why);
 		if (ret != ERR_CORRUPT)
 			continue;
-		/*
-		 * A name without a slash may be any file of the git directory.
-		 */
-		if (i || starts_with(name, "refs/") || !strcmp(name, "HEAD"))
+		if (has_to_be_ref(i, name))
 			broken = broken.code ? broken : why;
 		ret = 0;
 	}

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "object/oid.h"
 #include "object/oidmap.h"
@@ -137,6 +138,14 @@ int refs_read(struct refs *refs, const char *name, struct ref *ref,
  */
 int refs_dwim(struct refs *refs, const char *name, struct ref *ref,
 	      struct error *err);
+
+/*
+ * Returns to how many refs a short name expands, or a negative error code. Refs
+ * that are broken are not counted. For each of them a line "warning: ignoring
+ * ..." is appended to *notes, unless notes is NULL.
+ */
+int refs_dwim_nr(struct refs *refs, const char *name, struct buf *notes,
+		 struct error *err);
 
 /*
  * Visits objects that are kept alive by something other than shared refs: HEADs

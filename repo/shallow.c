@@ -50,6 +50,19 @@ int repo_shallow_each(const struct repo *repo,
 	return ret;
 }
 
+static int is_same(void *ctx, const struct oid *oid)
+{
+	return oid_equal(oid, ctx);
+}
+
+int repo_shallow_has(const struct repo *repo, const struct oid *oid,
+		     struct error *err)
+{
+	struct oid wanted = *oid;
+
+	return repo_shallow_each(repo, is_same, &wanted, err);
+}
+
 struct listing {
 	enum hash_algo algo;
 	struct oidmap seen;

@@ -23,6 +23,10 @@ int repo_shallow_each(const struct repo *repo,
 		      int (*fn)(void *ctx, const struct oid *oid), void *ctx,
 		      struct error *err);
 
+/* Returns 1 if the file names a commit, 0 if not, or as repo_shallow_each(). */
+int repo_shallow_has(const struct repo *repo, const struct oid *oid,
+		     struct error *err);
+
 /*
  * Adds ids to the file, and rewrites it under its lock ("shallow.lock"). Ids
  * that are already in the file are not repeated. Returns 0, ERR_DENIED if

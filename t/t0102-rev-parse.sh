@@ -43,6 +43,7 @@ HEAD none -- file1
 --verify
 --verify --default HEAD
 --verify ^HEAD
+--verify --foo HEAD
 --verify --all
 --default HEAD
 --short HEAD
@@ -53,6 +54,8 @@ HEAD none -- file1
 --abbrev-ref=loose side
 --abbrev-ref=none side
 --abbrev-ref --all
+--abbrev-ref --symbolic-full-name HEAD
+--abbrev-ref HEAD^!
 --symbolic HEAD v1.0~1 ^side side..HEAD
 --symbolic HEAD^@ HEAD^! HEAD^-
 --symbolic --branches
@@ -79,12 +82,61 @@ file1 HEAD
 -
 -n
 --sq HEAD file1
+--sq side..HEAD ^HEAD
+v1.0^! v1.0^-
+blob...HEAD
+--branches=
+--branches=refs/heads/*
+'*.c'
+--end-of-options -- file1
+--path-format
 --sq-quote a "b'c" '!'
 --show-object-format --is-shallow-repository
 --show-object-format=none
 --git-path
 --path-format=none
 EOF
+
+test_expect_success 'the parents that the shallow file and grafts hide' '
+	test_when_finished "rm -f repo/.git/shallow repo/.git/info/grafts" &&
+	stock -C repo rev-parse HEAD~1 >repo/.git/shallow &&
+	(
+		cd repo &&
+		same rev-parse HEAD~1 &&
+		same rev-parse --verify HEAD~2 &&
+		same rev-parse HEAD~1^@ &&
+		same rev-parse HEAD~1^-
+	) &&
+	rm repo/.git/shallow &&
+	mkdir -p repo/.git/info &&
+	stock -C repo rev-parse HEAD HEAD~2 | paste -d " " - - \
+		>repo/.git/info/grafts &&
+	(
+		cd repo &&
+		same rev-parse HEAD~1 &&
+		same rev-parse HEAD~2 &&
+		same rev-parse HEAD^! &&
+		same cat-file -p HEAD~2
+	)
+'
+
+test_expect_success 'warnings about names' '
+	test_when_finished "stock -C repo update-ref -d refs/heads/v1.0 &&
+		rm repo/.git/refs/heads/broken" &&
+	stock -C repo update-ref refs/heads/v1.0 side &&
+	echo garbage >repo/.git/refs/heads/broken &&
+	(
+		cd repo &&
+		for name in v1.0 v1.0~1 broken side^{tag} side^{tag}~1
+		do
+			same -e rev-parse $name &&
+			same -e rev-parse --verify -q $name &&
+			same -e rev-list -n1 $name -- &&
+			same -e cat-file -e $name || return 1
+		done &&
+		same -e -c core.warnAmbiguousRefs=false rev-parse v1.0
+	)
+'
 
 places='--git-dir --git-common-dir --absolute-git-dir --is-inside-git-dir
 	--is-inside-work-tree --is-bare-repository --show-cdup --show-prefix

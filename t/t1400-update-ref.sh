@@ -187,11 +187,25 @@ test_expect_success 'bare repositories have reflogs only where one is' '
 '
 
 test_expect_success 'wrong usage' '
-	for args in "" "--stdin x" "-z x y" "-d" "a b c d" "--stdin -d x" \
-		"--batch-updates a b"
+	for args in "" "--stdin x" "-z x y" "-d" "a b c d" "--stdin -d x"
 	do
 		(cd ours && test_expect_code 129 git update-ref $args) || return 1
-	done
+	done &&
+	test_expect_code 128 git -C ours update-ref --batch-updates a b 2>err &&
+	grep "fatal: --batch-updates can only be used with --stdin" err
+'
+
+test_expect_success 'no ref of another work tree is deleted by its long name' '
+	cd "$TRASH" && twins && cd ours &&
+	stock update-ref refs/heads/main $A &&
+	for name in main-worktree/HEAD main-worktree/refs/heads/main \
+		worktrees/wt/HEAD
+	do
+		test_expect_code 1 git update-ref --no-deref -d $name 2>err &&
+		grep "refusing to update ref with bad name .$name" err ||
+			return 1
+	done &&
+	test $(stock rev-parse HEAD) = $A
 '
 
 # What stock Git 2.39 does not have yet.

@@ -212,8 +212,8 @@ static void test_failures(void **state)
 		 "unknown revision"},
 		{"blob^{commit}", ERR_INVALID,
 		 "expected commit type, but the object dereferences to blob"},
-		{"blob~1", ERR_INVALID, "expected commit type"},
-		{"blob:x", ERR_INVALID, "expected tree type"},
+		{"blob~1", ERR_INVALID, "is a blob, not a commit"},
+		{"blob:x", ERR_INVALID, "path 'x' does not exist in 'blob'"},
 		{"main^{tag}", ERR_INVALID, "expected tag type"},
 		{"HEAD:none", ERR_INVALID,
 		 "path 'none' does not exist in 'HEAD'"},
@@ -236,6 +236,59 @@ static void test_failures(void **state)
 				 cases[i].ret);
 		assert_non_null(strstr(err.msg, cases[i].message));
 		assert_true(oid_is_zero(&oid));
+	}
+}
+
+/* Messages for the user, and the error that then remains. */
+static void test_notes(void **state)
+{
+	static const struct {
+		const char *name;
+		bool quiet;
+		int ret;
+		const char *notes;
+	} cases[] = {
+		{"HEAD", false, 0, ""},
+		{"twice", false, 0, "warning: refname 'twice' is ambiguous.\n"},
+		{"twice", true, 0, ""},
+		{"twice^{tree}", true, 0, ""},
+		{"twice~0", true, 0,
+		 "warning: refname 'twice' is ambiguous.\n"},
+		{"refs/heads/twice", false, 0, ""},
+		{"main^{tag}", false, ERR_MISSING,
+		 "error: main^{tag}: expected tag type, but the object "
+		 "dereferences to tree type\n"},
+		{"main^{tree}^{commit}^{tree}", true, ERR_MISSING,
+		 "error: main^{tree}^{commit}: expected commit type, but the "
+		 "object dereferences to tree type\n"},
+		{"broken", false, ERR_MISSING,
+		 "warning: ignoring broken ref refs/heads/broken\n"},
+		{"dangling", true, ERR_MISSING,
+		 "warning: ignoring dangling symref refs/heads/dangling\n"},
+	};
+	struct fixture *f = *state;
+
+	make_ref(f, "refs/heads/twice", &f->merge);
+	make_ref(f, "refs/tags/twice", &f->merge);
+	tmprepo_write(&f->t, "refs/heads/broken", "garbage\n");
+	tmprepo_write(&f->t, "refs/heads/dangling", "ref: refs/heads/none\n");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct error err = ERROR_INIT;
+		struct buf notes = BUF_INIT;
+		struct oid oid = OID_ZERO_INIT;
+
+		const struct revname_options options = {
+			.quiet = cases[i].quiet,
+			.notes = &notes,
+		};
+
+		assert_int_equal(revname_resolve_as(&oid, cases[i].name,
+						    &options, f->refs,
+						    f->reader, f->odb, &err),
+				 cases[i].ret);
+		assert_string_equal(notes.len ? notes.data : "",
+				    cases[i].notes);
+		buf_release(&notes);
 	}
 }
 
@@ -296,6 +349,7 @@ int main(void)
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_hex),
 		cmocka_unit_test(test_failures),
+		cmocka_unit_test(test_notes),
 		cmocka_unit_test(test_may_be_unsupported),
 		cmocka_unit_test(test_many_suffixes),
 	};
