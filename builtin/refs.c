@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * git refs: verify and exists. for-each-ref implements list, pack-refs
- * implements optimize, and stock Git runs migrate.
+ * git refs: migrate, verify and exists. for-each-ref implements list, pack-refs
+ * implements optimize.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/mem.h"
 #include "builtin/builtin.h"
 #include "builtin/options.h"
 #include "builtin/refs-parts.h"
 #include "odb/fsck-config.h"
+#include "refs/ref-migrate.h"
 
+static const char migrate_usage[] =
+	"git refs migrate --ref-format=<format> [--no-reflog] [--dry-run]";
 static const char verify_usage[] = "git refs verify [--strict] [--verbose]";
 static const char exists_usage[] = "git refs exists <ref>";
 static const char usage[] =
@@ -132,15 +138,100 @@ static int run_exists(int argc, const char **argv, struct builtin_env *env)
 	return ret;
 }
 
+/*
+ * Appends the path of the directory `dir` in the git directory, by the name
+ * that the git directory was found by.
+ */
+static int name_dir(struct buf *out, const struct repo *repo, const char *dir)
+{
+	const char *given = getenv("GIT_DIR");
+	size_t top_len = repo->worktree ? strlen(repo->worktree) : 0;
+	char *cwd = getcwd(NULL, 0);
+	const char *name = repo->git_dir;
+
+	if (given)
+		name = given;
+	else if (cwd && !strcmp(cwd, repo->git_dir))
+		name = ".";
+	else if (top_len && !strncmp(repo->git_dir, repo->worktree, top_len) &&
+		 !strcmp(repo->git_dir + top_len, "/.git"))
+		name = ".git";
+	free(cwd);
+	return buf_printf(out, "%s%s", name, dir + strlen(repo->git_dir));
+}
+
+static int migrate(const struct repo *repo,
+		   const struct ref_migrate_options *options, struct error *err)
+{
+	struct buf dir = BUF_INIT, shown = BUF_INIT;
+	struct error warning = ERROR_INIT;
+	int ret = ref_migrate(repo, options, &dir, &warning, err);
+
+	if (*warning.msg)
+		builtin_warn("%s", warning.msg);
+	if (!ret && options->dry_run) {
+		ret = name_dir(&shown, repo, dir.data);
+		ret = ret < 0 ? error_nomem(err) : 0;
+	}
+	if (!ret && options->dry_run)
+		printf("Finished dry-run migration of refs, "
+		       "the result can be found at '%s'\n",
+		       shown.data);
+	buf_release(&dir);
+	buf_release(&shown);
+	return ret;
+}
+
+static int run_migrate(int argc, const char **argv, struct builtin_env *env)
+{
+	struct ref_migrate_options how = {.storage = REPO_REFS_FILES};
+	const char *format = NULL;
+	const struct option options[] = {
+		{.kind = OPTION_STRING,
+		 .long_name = "ref-format",
+		 .value = &format,
+		 .flags = OPTION_NO_NEGATE,
+		 .arg_name = "<format>",
+		 .help = "specify the reference format to convert to"},
+		OPTION_ROW_FLAG(0, "dry-run", &how.dry_run,
+				"perform a non-destructive dry-run"),
+		OPTION_ROW_FLAG(0, "no-reflog", &how.no_reflog,
+				"drop reflogs entirely during the migration"),
+		{.kind = OPTION_END},
+	};
+	struct error err = ERROR_INIT;
+	int ret = builtin_open_repo(env), nr;
+
+	if (ret)
+		return ret;
+	nr = options_parse(argc, argv, options, migrate_usage);
+	if (nr < 0)
+		return options_failed(nr);
+	if (nr || !format) {
+		fprintf(stderr, "usage: %s\n",
+			nr ? "too many arguments"
+			   : "missing --ref-format=<format>");
+		return 129;
+	}
+	if (!repo_ref_storage_by_name(&how.storage, format)) {
+		builtin_error("unknown ref storage format '%s'", format);
+		return FAILED;
+	}
+	ret = migrate(env->repo, &how, &err);
+	if (ret == ERR_INVALID || ret == ERR_UNSUPPORTED || ret == ERR_DENIED) {
+		builtin_error("%s", err.msg);
+		return FAILED;
+	}
+	return ret < 0 ? builtin_fail(&err) : 0;
+}
+
 static const struct subcommand subcommands[] = {
-	{"verify", run_verify}, {"list", cmd_for_each_ref},
-	{"exists", run_exists}, {"optimize", cmd_pack_refs},
-	{NULL, NULL},
+	{"migrate", run_migrate},    {"verify", run_verify},
+	{"list", cmd_for_each_ref},  {"exists", run_exists},
+	{"optimize", cmd_pack_refs}, {NULL, NULL},
 };
 
 int cmd_refs(int argc, const char **argv, struct builtin_env *env)
 {
-	if (argc > 1 && !strcmp(argv[1], "migrate"))
-		return BUILTIN_NOT_OURS;
 	return subcommand_run(subcommands, usage, argc, argv, env);
 }

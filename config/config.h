@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/error.h"
 
 enum config_scope {
@@ -139,5 +140,15 @@ int config_each(const struct config *config, const char *key,
  * NULL for "%(prefix)/", which refers to an installation of stock Git.
  */
 char *config_expand_path(const char *value);
+
+/*
+ * Sets the variable "<section>.<name>" in the text of a configuration file, or
+ * removes the variable if `value` is NULL. The section has no subsection, and
+ * the value needs no quotes. All occurrences become one. A section that becomes
+ * empty is removed. config_parse() must have accepted the text. Returns 0, or
+ * ERR_NOMEM with *text unchanged.
+ */
+int config_edit(struct buf *text, const char *section, const char *name,
+		const char *value);
 
 #endif

@@ -67,11 +67,16 @@ int sys_tempdir_drop(struct sys_tempdir *td, struct error *err)
 
 void sys_tempdir_release(struct sys_tempdir *td)
 {
+	sys_tempdir_drop(td, NULL);
+	sys_tempdir_keep(td);
+}
+
+void sys_tempdir_keep(struct sys_tempdir *td)
+{
 	struct sys_hold section;
 
 	if (!td->path)
 		return;
-	sys_tempdir_drop(td, NULL);
 	sys_cleanup_begin(&section);
 	sys_cleanup_drop(td->cleanup);
 	sys_cleanup_end(&section);

@@ -42,6 +42,9 @@ int sys_tempdir_drop(struct sys_tempdir *td, struct error *err);
  */
 void sys_tempdir_release(struct sys_tempdir *td);
 
+/* Makes *td inactive, and leaves the directory and its content. */
+void sys_tempdir_keep(struct sys_tempdir *td);
+
 /*
  * Removes a directory and everything below it. Symlinks are removed, not
  * followed. Returns 0, also if nothing exists at `path`, or ERR_IO at the first

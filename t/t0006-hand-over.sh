@@ -348,7 +348,7 @@ test_expect_success 'bundle create' '
 '
 
 test_expect_success 'commands of which stock Git has a part' '
-	for words in "refs migrate --dry-run" "reflog show" \
+	for words in "reflog show" \
 		"maintenance register"
 	do
 		spied git -C bare.git $words >out 2>&1

@@ -118,7 +118,7 @@ test_expect_success 'a program that is gitreach only when called so' '
 	grep "^fatal: .stripspace. went 100 times" err
 '
 
-# As one before 2.46 does, which knows no `git refs`.
+# As one before 2.46 does, which knows no `git reflog`.
 test_expect_success 'a stock Git that starts ours for want of its own' '
 	cat >old <<-EOC &&
 	#!/bin/sh
@@ -127,10 +127,10 @@ test_expect_success 'a stock Git that starts ours for want of its own' '
 	"\$GIT_EXEC_PATH/git-\$1" "\$2"
 	EOC
 	chmod +x old &&
-	GITREACH_FALLBACK=$PWD/old test_expect_code 128 git refs migrate \
+	GITREACH_FALLBACK=$PWD/old test_expect_code 128 git reflog show \
 		2>err &&
 	test_line_count 1 rounds &&
-	grep "^fatal: the stock Git has no .refs.\$" err
+	grep "^fatal: the stock Git has no .reflog.\$" err
 '
 
 test_expect_success 'a GITREACH_TRAIL that makes no sense is not followed' '

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writing all refs and reflogs into a new store. A store of files gets
+ * packed-refs, and loose files for refs that cannot be packed. A store of
+ * reftables gets one table.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "odb/odb.h"
+#include "refs/packed-rewrite.h"
+#include "refs/ref-migrate.h"
+#include "refs/reflog.h"
+#include "refs/refs-backend.h"
+#include "refs/refs-loose.h"
+#include "refs/refs-reftable.h"
+#include "sys/io.h"
+
+#define CACHE_LIMIT (1 << 20) /* bytes; tags are small */
+
+struct writer {
+	const struct repo *from, *to; /* borrowed */
+	struct refs *refs;            /* owned: the old store */
+	struct odb *odb;              /* owned: for peeling tags */
+	struct odb_reader *reader;    /* owned */
+	char **roots;                 /* owned, and each: names of root refs */
+	size_t root_nr, root_alloc;
+	/* The new store is one of these two: */
+	struct packed_rewrite packed;
+	struct reftable_append table;
+	char *table_dir;   /* owned */
+	uint64_t longest;  /* entries of the longest reflog */
+	struct error *err; /* borrowed */
+};
+
+static bool to_tables(const struct writer *w)
+{
+	return w->to->ref_storage == REPO_REFS_REFTABLE;
+}
+
+/* Returns whether the object is a tag, with what the tag peels to. */
+static bool peel(struct writer *w, const struct oid *oid, struct oid *peeled)
+{
+	enum object_type type;
+
+	return !odb_info(w->reader, oid, &type, NULL, NULL) &&
+	       type == OBJ_TAG && !odb_peel(w->reader, oid, peeled, NULL, NULL);
+}
+
+/* ---- refs */
+
+static int put_record(struct writer *w, const struct ref *ref)
+{
+	struct reftable_ref record = {
+		.name = ref->name,
+		.name_len = strlen(ref->name),
+		.update_index = w->table.index,
+	};
+
+	if (ref->target) {
+		record.value = REFTABLE_SYMBOLIC;
+		record.target = ref->target;
+		record.target_len = strlen(ref->target);
+	} else {
+		record.oid = ref->oid;
+		record.value = peel(w, &ref->oid, &record.peeled)
+				       ? REFTABLE_TAG
+				       : REFTABLE_OID;
+	}
+	return reftable_writer_add_ref(w->table.writer, &record, w->err);
+}
+
+/* Creates a file of the new store, which nobody reads yet. */
+static int put_file(struct writer *w, const char *path, const struct buf *text)
+{
+	const char *slash = strrchr(path, '/');
+	char *dir = mem_strndup(path, (size_t)(slash - path));
+	int ret = dir ? sys_mkdir_shared(dir, w->to->share, w->err)
+		      : error_nomem(w->err);
+
+	free(dir);
+	return ret ? ret
+		   : sys_append(path, text->data ? text->data : "", text->len,
+				0666 | w->to->share, w->err);
+}
+
+static int put_loose(struct writer *w, const struct ref *ref)
+{
+	struct buf path = BUF_INIT, text = BUF_INIT;
+	char hex[OID_MAX_HEX_LEN + 1];
+	int ret = refs_loose_path(&path, w->to, ref->name);
+
+	if (!ret && ref->target)
+		ret = buf_printf(&text, "ref: %s\n", ref->target);
+	else if (!ret)
+		ret = buf_printf(&text, "%s\n",
+				 oid_to_hex(hex, &ref->oid, w->to->algo));
+	ret = ret < 0 ? error_nomem(w->err) : put_file(w, path.data, &text);
+	buf_release(&path);
+	buf_release(&text);
+	return ret;
+}
+
+static int put_ref(struct writer *w, const struct ref *ref)
+{
+	struct oid peeled;
+
+	if (to_tables(w))
+		return put_record(w, ref);
+	if (ref->target || refs_loose_is_per_worktree(ref->name))
+		return put_loose(w, ref);
+	return packed_rewrite_put(&w->packed, ref->name, &ref->oid,
+				  peel(w, &ref->oid, &peeled) ? &peeled : NULL,
+				  w->err);
+}
+
+static int broken(struct writer *w, const char *name)
+{
+	return error_set(w->err, ERR_CORRUPT, "cannot migrate broken ref '%s'",
+			 name);
+}
+
+static int add_root(void *ctx, const char *name)
+{
+	struct writer *w = ctx;
+	int ret = mem_grow(&w->roots, &w->root_alloc, w->root_nr + 1,
+			   sizeof(*w->roots));
+	char *copy = ret < 0 ? NULL : mem_strdup(name);
+
+	if (!copy)
+		return error_nomem(w->err);
+	w->roots[w->root_nr++] = copy;
+	return 0;
+}
+
+static int cmp_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Root refs are in front of all others: capitals are less than "refs/". */
+static int put_roots(struct writer *w)
+{
+	int ret = w->refs->backend->each_root(w->refs, add_root, w, w->err);
+
+	if (ret < 0)
+		return ret;
+	if (w->root_nr)
+		qsort(w->roots, w->root_nr, sizeof(*w->roots), cmp_names);
+	for (size_t i = 0; ret >= 0 && i < w->root_nr; i++) {
+		struct ref ref;
+
+		ret = refs_read(w->refs, w->roots[i], &ref, w->err);
+		if (ret == ERR_CORRUPT)
+			ret = broken(w, w->roots[i]);
+		ref.name = w->roots[i];
+		if (ret > 0)
+			ret = put_ref(w, &ref);
+		else if (!ret && !strcmp(w->roots[i], "HEAD"))
+			ret = broken(w, "HEAD");
+	}
+	return ret < 0 ? ret : 0;
+}
+
+static int put_refs(struct writer *w)
+{
+	const struct refs_backend *backend = w->refs->backend;
+	struct refs_record record;
+	struct refs_iter *iter;
+	int ret = put_roots(w);
+
+	if (ret < 0)
+		return ret;
+	ret = backend->iter_new(&iter, w->refs, "refs/", true, w->err);
+	if (ret < 0)
+		return ret;
+	while ((ret = backend->iter_next(iter, &record, w->err)) > 0) {
+		if (record.kind != REFS_RECORD_SYMBOLIC)
+			record.ref.target = NULL;
+		ret = record.kind == REFS_RECORD_BROKEN
+			      ? broken(w, record.ref.name)
+			      : put_ref(w, &record.ref);
+		if (ret < 0)
+			break;
+	}
+	backend->iter_free(iter);
+	return ret;
+}
+
+/* ---- reflogs */
+
+static int measure_log(void *ctx, const char *name)
+{
+	struct reflog log = REFLOG_INIT;
+	struct writer *w = ctx;
+	int ret = reflog_read(&log, w->from, name, w->err);
+
+	if (log.nr > w->longest)
+		w->longest = log.nr;
+	reflog_release(&log);
+	return ret < 0 ? ret : 0;
+}
+
+/* Returns the length of "Name <mail> seconds zone" after the first space. */
+static size_t committer_len(const struct reflog_line *line)
+{
+	const char *tab = memchr(line->text, '\t', line->text_len);
+
+	return (tab ? (size_t)(tab - line->text) : line->text_len) - 1;
+}
+
+static int put_entry(struct writer *w, const char *name,
+		     const struct reflog_line *line, uint64_t index)
+{
+	struct buf who = BUF_INIT, message = BUF_INIT;
+	struct reftable_log log = {
+		.name = name,
+		.name_len = strlen(name),
+		.update_index = index,
+		.old_oid = line->old_oid,
+		.new_oid = line->new_oid,
+	};
+	int ret = 0;
+
+	if (buf_append(&who, line->text + 1, committer_len(line)) < 0 ||
+	    buf_append(&message, line->message, line->message_len) < 0 ||
+	    buf_append_char(&message, '\n') < 0)
+		ret = error_nomem(w->err);
+	else if (!refs_reftable_take_committer(&log, who.data))
+		ret = error_set(w->err, ERR_CORRUPT,
+				"bad committer '%s' in the reflog of '%s'",
+				who.data, name);
+	log.message.p = message.data;
+	log.message.len = message.len;
+	if (!ret)
+		ret = reftable_writer_add_log(w->table.writer, &log, w->err);
+	buf_release(&who);
+	buf_release(&message);
+	return ret;
+}
+
+/* A reflog without entries is a record with zero ids. */
+static int put_marker(struct writer *w, const char *name)
+{
+	const struct reftable_log log = {
+		.name = name,
+		.name_len = strlen(name),
+		.update_index = w->table.index,
+		.who = {"", 0},
+		.mail = {"", 0},
+		.message = {"", 0},
+	};
+
+	return reftable_writer_add_log(w->table.writer, &log, w->err);
+}
+
+static int put_log_records(struct writer *w, const char *name,
+			   const struct reflog *log)
+{
+	int ret = log->nr ? 0 : put_marker(w, name);
+
+	for (size_t i = log->nr; !ret && i; i--)
+		ret = put_entry(w, name, &log->lines[i - 1],
+				w->table.index + i - 1);
+	return ret;
+}
+
+static int put_log_file(struct writer *w, const char *name,
+			const struct reflog *log)
+{
+	struct buf path = BUF_INIT, text = BUF_INIT;
+	int ret = refs_log_path(&path, w->to, name);
+
+	for (size_t i = 0; ret >= 0 && i < log->nr; i++) {
+		const struct reflog_line *line = &log->lines[i];
+		char from[OID_MAX_HEX_LEN + 1], to[OID_MAX_HEX_LEN + 1];
+		bool has_message = line->message_len != 0;
+
+		ret = buf_printf(&text, "%s %s %.*s%s%.*s\n",
+				 oid_to_hex(from, &line->old_oid, w->to->algo),
+				 oid_to_hex(to, &line->new_oid, w->to->algo),
+				 (int)committer_len(line), line->text + 1,
+				 has_message ? "\t" : "",
+				 (int)line->message_len,
+				 has_message ? line->message : "");
+	}
+	ret = ret < 0 ? error_nomem(w->err) : put_file(w, path.data, &text);
+	buf_release(&path);
+	buf_release(&text);
+	return ret;
+}
+
+static int put_log(void *ctx, const char *name)
+{
+	struct reflog log = REFLOG_INIT;
+	struct writer *w = ctx;
+	int ret = reflog_read(&log, w->from, name, w->err);
+
+	if (ret > 0)
+		ret = to_tables(w) ? put_log_records(w, name, &log)
+				   : put_log_file(w, name, &log);
+	reflog_release(&log);
+	return ret;
+}
+
+/* ---- stores */
+
+static int write_table(struct writer *w, bool no_reflog)
+{
+	struct reftable_append_options options;
+	struct error *err = w->err;
+	int ret = refs_reftable_options(&options, w->to, err);
+
+	if (!ret)
+		ret = repo_fsync_method(w->to, REPO_FSYNC_PACKED_REFS,
+					&options.method, err);
+	if (!ret && !no_reflog)
+		ret = reflog_each(w->from, false, measure_log, w, err);
+	w->table_dir = repo_refs_common_path(w->to, "reftable");
+	if (!w->table_dir)
+		return error_nomem(err);
+	if (!ret)
+		ret = reftable_append_begin(&w->table, w->table_dir, &options,
+					    err);
+	if (ret)
+		return ret;
+	ret = reftable_append_start(&w->table, w->longest ? w->longest : 1,
+				    err);
+	if (!ret)
+		ret = put_refs(w);
+	if (!ret && !no_reflog)
+		ret = reflog_each(w->from, false, put_log, w, err);
+	if (!ret)
+		ret = reftable_append_finish(&w->table, err);
+	if (!ret)
+		ret = reftable_append_commit(&w->table, err);
+	reftable_append_release(&w->table);
+	return ret;
+}
+
+static int make_dir(struct writer *w, const char *name)
+{
+	char *path = repo_refs_common_path(w->to, name);
+	int ret = path ? sys_mkdir_shared(path, w->to->share, w->err)
+		       : error_nomem(w->err);
+
+	free(path);
+	return ret;
+}
+
+static int write_files(struct writer *w, bool no_reflog)
+{
+	struct error *err = w->err;
+	int ret = make_dir(w, "refs/heads");
+
+	if (!ret)
+		ret = make_dir(w, "refs/tags");
+	if (!ret)
+		ret = packed_rewrite_begin(&w->packed, w->to, err);
+	if (ret)
+		return ret;
+	w->packed.peeled = w->packed.fully_peeled = true;
+	ret = put_refs(w);
+	if (!ret)
+		ret = packed_rewrite_finish(&w->packed, err);
+	if (!ret)
+		ret = packed_rewrite_commit(&w->packed, err);
+	packed_rewrite_release(&w->packed);
+	if (!ret && !no_reflog)
+		ret = reflog_each(w->from, false, put_log, w, err);
+	return ret;
+}
+
+int ref_migrate_write(const struct repo *from, const struct repo *to,
+		      bool no_reflog, struct error *err)
+{
+	struct writer w = {.from = from, .to = to, .err = err};
+	int ret = refs_open(&w.refs, from, err);
+
+	if (!ret)
+		ret = odb_open(&w.odb, from, NULL, err);
+	if (!ret) {
+		w.reader = odb_reader_new(w.odb, CACHE_LIMIT);
+		ret = w.reader ? 0 : error_nomem(err);
+	}
+	if (!ret)
+		ret = to_tables(&w) ? write_table(&w, no_reflog)
+				    : write_files(&w, no_reflog);
+	odb_reader_free(w.reader);
+	odb_close(w.odb);
+	refs_close(w.refs);
+	for (size_t i = 0; i < w.root_nr; i++)
+		free(w.roots[i]);
+	free(w.roots);
+	free(w.table_dir);
+	return ret;
+}

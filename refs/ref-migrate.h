@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Moving all refs and reflogs of a repository into the other kind of storage.
+ *
+ *	config.lock is made
+ *	   -> clear   leftovers in the places of the new store are removed
+ *	   -> write   the new store is written below "ref_migration.XXXXXX"
+ *	   -> move    the new store is renamed to where its readers look
+ *	   -> switch  config.lock becomes config
+ *	   -> clear   the old store is removed
+ *
+ * extensions.refStorage alone decides which store is read. Until the switch the
+ * old store is complete, from the switch on the new one is. A process that is
+ * killed leaves files that no reader looks at, and the next migration removes
+ * them. The new store is durable before the switch.
+ *
+ * Nothing keeps other processes from changing refs meanwhile, as in stock Git.
+ * Such a change may be lost. Repositories with linked work trees are refused.
+ */
+#ifndef REFS_REF_MIGRATE_H
+#define REFS_REF_MIGRATE_H
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "refs/refs.h"
+
+struct ref_migrate_options {
+	enum repo_ref_storage storage; /* the new kind of storage */
+	bool no_reflog;                /* reflogs are dropped */
+	bool dry_run; /* only write the new store, and keep its directory */
+};
+
+/*
+ * Migrates the refs. With dry_run, the path of the directory with the new store
+ * is appended to *dir. A file of the old store that cannot be removed is
+ * described in *warning, and is no error. FETCH_HEAD and MERGE_HEAD stay.
+ *
+ * Returns 0. Otherwise the old store is still in use. Returns ERR_INVALID if
+ * the repository has that kind of storage already, ERR_UNSUPPORTED for linked
+ * work trees or refs in another directory (repo_refs_dir()), ERR_DENIED if
+ * config is locked or in a quarantine, ERR_CORRUPT if a ref is broken, or
+ * another negative error code.
+ */
+int ref_migrate(const struct repo *repo,
+		const struct ref_migrate_options *options, struct buf *dir,
+		struct error *warning, struct error *err);
+
+/*
+ * Writes all refs of `from`, and the reflogs unless `no_reflog`, into a new
+ * store. `to` is the same repository with the new kind of storage and another
+ * repo_refs_dir(). That directory exists and is empty. A broken ref is
+ * ERR_CORRUPT. Lines of reflogs that are malformed are left out. Returns 0 or a
+ * negative error code.
+ */
+int ref_migrate_write(const struct repo *from, const struct repo *to,
+		      bool no_reflog, struct error *err);
+
+#endif
