@@ -18,6 +18,7 @@
 #include "builtin/cat-file-batch.h"
 #include "builtin/child.h"
 #include "builtin/stdin-lines.h"
+#include "config/config.h"
 #include "names/revname.h"
 #include "odb/odb-stored.h"
 
@@ -54,7 +55,9 @@ struct batch {
 	const struct cat_file_batch *options;
 	struct piece *pieces; /* owned */
 	size_t piece_nr, piece_alloc;
-	bool needs_storage, splits;
+	/* what the format needs: where objects are stored; types or sizes */
+	bool needs_storage, needs_info;
+	bool splits; /* input lines have a rest */
 	struct buf line;
 	struct error err;
 };
@@ -78,6 +81,7 @@ static int add_piece(struct batch *b, enum field field, const char *text,
 		return error_nomem(&b->err);
 	b->pieces[b->piece_nr++] = (struct piece){field, text, len};
 	b->needs_storage |= field == FIELD_DISK || field == FIELD_BASE;
+	b->needs_info |= field == FIELD_TYPE || field == FIELD_SIZE;
 	b->splits |= field == FIELD_REST;
 	return 0;
 }
@@ -215,12 +219,20 @@ static bool is_excluded(const struct batch *b, const struct target *t)
 	       (t->type == OBJ_BLOB && t->size >= filter->blob_limit);
 }
 
-/* An object is missing if none of its copies has a readable type and size. */
+/*
+ * An object is missing if none of its copies has a readable type and size. If
+ * neither is printed, any copy is enough.
+ */
 static int look_up(struct batch *b, struct target *t)
 {
-	int ret = odb_info(b->store->reader, &t->oid, &t->type, &t->size,
-			   &b->err);
+	int ret;
 
+	if (!b->needs_info && !t->contents &&
+	    filter_is_empty(b->options->filter)) {
+		ret = odb_reader_need(b->store->reader, &t->oid, &b->err);
+		return ret > 0 ? 0 : ret < 0 ? ret : ERR_MISSING;
+	}
+	ret = odb_info(b->store->reader, &t->oid, &t->type, &t->size, &b->err);
 	return ret == ERR_CORRUPT ? ERR_MISSING : ret;
 }
 
@@ -324,20 +336,9 @@ static int print_named(struct batch *b, char *name, bool contents)
 
 /* ---- commands */
 
-static const char *after_word(const char *line, const char *word)
+static int flush(struct batch *b, char *arg)
 {
-	size_t len = strlen(word);
-
-	if (strncmp(line, word, len) != 0 || (line[len] && line[len] != ' '))
-		return NULL;
-	return line + len + (line[len] == ' ');
-}
-
-static int flush(struct batch *b, const char *arg)
-{
-	if (*arg)
-		return error_set(&b->err, ERR_INVALID,
-				 "flush takes no arguments");
+	(void)arg;
 	if (!b->options->buffered)
 		return error_set(&b->err, ERR_INVALID,
 				 "flush is only for --buffer mode");
@@ -345,10 +346,43 @@ static int flush(struct batch *b, const char *arg)
 	return 0;
 }
 
+static int print_command_contents(struct batch *b, char *arg)
+{
+	return print_named(b, arg, true);
+}
+
+static int print_command_info(struct batch *b, char *arg)
+{
+	return print_named(b, arg, false);
+}
+
+static int set_mailmap(struct batch *b, char *arg)
+{
+	int use = config_parse_bool(arg);
+
+	if (use < 0)
+		return error_set(&b->err, ERR_INVALID,
+				 "mailmap: invalid boolean '%s'", arg);
+	return use ? error_set(&b->err, ERR_UNSUPPORTED,
+			       "mailmap is not supported yet")
+		   : 0;
+}
+
+static const struct {
+	const char *name;
+	bool has_arg;
+	int (*run)(struct batch *b, char *arg);
+} commands[] = {
+	{"contents", true, print_command_contents},
+	{"info", true, print_command_info},
+	{"flush", false, flush},
+	{"mailmap", true, set_mailmap},
+};
+
 static int run_command(struct batch *b, char *line)
 {
-	const char *name = after_word(line, "contents");
-	bool contents = name != NULL;
+	size_t i, len = 0;
+	char *arg;
 
 	if (!*line)
 		return error_set(&b->err, ERR_INVALID,
@@ -356,20 +390,22 @@ static int run_command(struct batch *b, char *line)
 	if (isspace((unsigned char)*line))
 		return error_set(&b->err, ERR_INVALID,
 				 "whitespace before command: '%s'", line);
-	if (after_word(line, "flush"))
-		return flush(b, after_word(line, "flush"));
-	if (!name)
-		name = after_word(line, "info");
-	if (!name && after_word(line, "mailmap"))
-		return error_set(&b->err, ERR_UNSUPPORTED,
-				 "mailmap is not supported yet");
-	if (!name)
+	for (i = 0; i < ARRAY_NR(commands); i++) {
+		len = strlen(commands[i].name);
+		if (!strncmp(line, commands[i].name, len))
+			break;
+	}
+	if (i == ARRAY_NR(commands))
 		return error_set(&b->err, ERR_INVALID, "unknown command: '%s'",
 				 line);
-	if (!*name)
+	arg = line + len;
+	if (commands[i].has_arg && *arg != ' ')
 		return error_set(&b->err, ERR_INVALID, "%s requires arguments",
-				 contents ? "contents" : "info");
-	return print_named(b, line + (name - line), contents);
+				 commands[i].name);
+	if (!commands[i].has_arg && *arg)
+		return error_set(&b->err, ERR_INVALID, "%s takes no arguments",
+				 commands[i].name);
+	return commands[i].run(b, arg + (*arg == ' '));
 }
 
 static int run_input(struct batch *b)
@@ -378,6 +414,7 @@ static int run_input(struct batch *b)
 	struct stdin_lines in = STDIN_LINES_INIT;
 	int ret;
 
+	in.strip_cr = true;
 	if (b->options->nul)
 		in.end = '\0';
 	while ((ret = stdin_lines_next(&in, &b->err)) > 0) {

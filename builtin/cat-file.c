@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* git cat-file: prints the content, type or size of objects. */
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,9 +19,14 @@ static const char usage[] =
 	"[--batch-all-objects] [--buffer] [--unordered] "
 	"[--filter=<filter-spec>] [-z | -Z]";
 
+#define ALL_OBJECTS 'A' /* --batch-all-objects */
+
 struct cat_file {
 	struct store store;
-	char mode; /* 't', 's', 'e', 'p'; 0: a type is given */
+	/* 't', 's', 'e', 'p', ALL_OBJECTS; 0: a type or a batch is given */
+	char mode;
+	bool buffer_given; /* --buffer or --no-buffer */
+	bool short_z;      /* -z */
 	struct cat_file_batch batch;
 	struct filter_args filter;
 };
@@ -233,14 +239,23 @@ static int run(struct cat_file *c, const char *const *operands,
 
 /* ---- options */
 
+static const char *mode_name(char mode)
+{
+	return mode == ALL_OBJECTS ? "--batch-all-objects"
+	       : mode == 'e'       ? "-e"
+	       : mode == 'p'       ? "-p"
+	       : mode == 't'       ? "-t"
+				   : "-s";
+}
+
 static int set_mode(struct cat_file *c, char mode, const char *arg)
 {
 	if (arg == option_negated)
 		return 0;
 	if (c->mode && c->mode != mode)
-		return builtin_error("options '-%c' and '-%c' cannot be used "
+		return builtin_error("options '%s' and '%s' cannot be used "
 				     "together",
-				     mode, c->mode);
+				     mode_name(mode), mode_name(c->mode));
 	c->mode = mode;
 	return 0;
 }
@@ -263,6 +278,32 @@ static int set_exists(void *value, const char *arg)
 static int set_pretty(void *value, const char *arg)
 {
 	return set_mode(value, 'p', arg);
+}
+
+static int set_all_objects(void *value, const char *arg)
+{
+	struct cat_file *c = value;
+
+	c->batch.all_objects = arg != option_negated;
+	return set_mode(c, ALL_OBJECTS, arg);
+}
+
+static int set_buffer(void *value, const char *arg)
+{
+	struct cat_file *c = value;
+
+	c->batch.buffered = arg != option_negated;
+	c->buffer_given = true;
+	return 0;
+}
+
+static int set_short_nul(void *value, const char *arg)
+{
+	struct cat_file *c = value;
+
+	(void)arg;
+	c->batch.nul = c->short_z = true;
+	return 0;
 }
 
 static int set_batch(struct cat_file *c, enum cat_file_batch_mode mode,
@@ -299,16 +340,32 @@ static int set_nul(void *value, const char *arg)
 	return 0;
 }
 
-/* Returns an option that is given but needs a batch mode, or NULL. */
-static const char *batch_only(const struct cat_file_batch *b)
+/*
+ * Returns an option that is given but needs a batch mode, or NULL. Without a
+ * batch mode, --unordered has no effect.
+ */
+static const char *batch_only(const struct cat_file *c)
 {
-	if (b->all_objects)
-		return "--batch-all-objects";
-	if (b->buffered)
+	if (c->buffer_given)
 		return "--buffer";
-	if (b->nul)
-		return b->nul_out ? "-Z" : "-z";
-	return b->unordered ? "--unordered" : NULL;
+	if (c->batch.all_objects)
+		return "--batch-all-objects";
+	if (c->short_z)
+		return "-z";
+	return c->batch.nul ? "-Z" : NULL;
+}
+
+/* Print why the arguments are wrong, and an empty line. Returns 1. */
+__attribute__((format(printf, 1, 2))) static int refuse(const char *fmt, ...)
+{
+	va_list ap;
+
+	fputs("fatal: ", stderr);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputs("\n\n", stderr);
+	return 1;
 }
 
 /*
@@ -317,27 +374,25 @@ static const char *batch_only(const struct cat_file_batch *b)
  */
 static int check(const struct cat_file *c, int operand_nr)
 {
-	const char *only = batch_only(&c->batch);
+	const char *only = batch_only(c);
+	bool object_mode = c->mode && c->mode != ALL_OBJECTS;
 
 	if (c->batch.mode != CAT_FILE_BATCH_NONE) {
-		if (c->mode)
-			return builtin_die("'-%c' is incompatible with batch "
-					   "mode",
-					   c->mode);
-		if (operand_nr)
-			return builtin_die("batch modes take no arguments");
-		return 0;
+		if (object_mode)
+			return refuse("'-%c' is incompatible with batch mode",
+				      c->mode);
+		return operand_nr ? refuse("batch modes take no arguments") : 0;
 	}
 	if (only)
-		return builtin_die("'%s' requires a batch mode", only);
-	if (c->mode && !operand_nr)
-		return builtin_die("<object> required with '-%c'", c->mode);
-	if (c->mode && operand_nr > 1)
-		return builtin_die("too many arguments");
+		return refuse("'%s' requires a batch mode", only);
+	if (object_mode && !operand_nr)
+		return refuse("<object> required with '-%c'", c->mode);
+	if (object_mode && operand_nr > 1)
+		return refuse("too many arguments");
 	if (!c->mode && operand_nr && operand_nr != 2)
-		return builtin_die("only two arguments allowed in <type> "
-				   "<object> mode, not %d",
-				   operand_nr);
+		return refuse("only two arguments allowed in <type> <object> "
+			      "mode, not %d",
+			      operand_nr);
 	return !c->mode && !operand_nr;
 }
 
@@ -398,9 +453,11 @@ int cmd_cat_file(int argc, const char **argv, struct builtin_env *env)
 		      "like --batch, but don't emit <contents>"),
 		BATCH("batch-command", set_batch_command,
 		      "read commands from stdin"),
-		{.kind = OPTION_FLAG,
+		{.kind = OPTION_CALLBACK,
 		 .short_name = 'z',
-		 .value = &c.batch.nul,
+		 .value = &c,
+		 .fn = set_short_nul,
+		 .flags = OPTION_NO_ARG,
 		 .help = "stdin is NUL-terminated"},
 		{.kind = OPTION_CALLBACK,
 		 .short_name = 'Z',
@@ -414,13 +471,17 @@ int cmd_cat_file(int argc, const char **argv, struct builtin_env *env)
 		 .fn = filter_args_option,
 		 .arg_name = "<filter-spec>",
 		 .help = "leave objects out"},
-		{.kind = OPTION_FLAG,
+		{.kind = OPTION_CALLBACK,
 		 .long_name = "batch-all-objects",
-		 .value = &c.batch.all_objects,
+		 .value = &c,
+		 .fn = set_all_objects,
+		 .flags = OPTION_NO_ARG,
 		 .help = "with --batch[-check]: batch all known objects"},
-		{.kind = OPTION_FLAG,
+		{.kind = OPTION_CALLBACK,
 		 .long_name = "buffer",
-		 .value = &c.batch.buffered,
+		 .value = &c,
+		 .fn = set_buffer,
+		 .flags = OPTION_NO_ARG,
 		 .help = "flush the output only when the buffer is full"},
 		{.kind = OPTION_FLAG,
 		 .long_name = "unordered",

@@ -21,6 +21,9 @@ int stdin_lines_next(struct stdin_lines *in, struct error *err)
 	in->ended = len && in->line[len - 1] == (char)in->end;
 	if (in->ended)
 		in->line[--len] = '\0';
+	if (in->strip_cr && in->ended && in->end == '\n' && len &&
+	    in->line[len - 1] == '\r')
+		in->line[--len] = '\0';
 	in->len = (size_t)len;
 	return 1;
 }

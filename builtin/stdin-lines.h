@@ -17,6 +17,8 @@ struct stdin_lines {
 	/* the line had an end; the last line of the input may lack one */
 	bool ended;
 	int end; /* the byte that ends a line */
+	/* remove a carriage return before a newline that ends a line */
+	bool strip_cr;
 	size_t alloc;
 };
 
