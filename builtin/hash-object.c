@@ -34,7 +34,8 @@ static const char usage_text[] =
 	"git hash-object [-t <type>] [-w] --stdin-paths [--no-filters]";
 
 struct args {
-	bool write, from_stdin, stdin_paths, no_filters, literally;
+	bool write, stdin_paths, no_filters, literally;
+	int from_stdin; /* how many times --stdin is given */
 	const char *type, *path;
 };
 
@@ -54,6 +55,8 @@ struct run {
 
 static const char *bad_combination(const struct args *a, int file_nr)
 {
+	if (a->from_stdin > 1 && !a->stdin_paths)
+		return "Multiple --stdin arguments are not supported";
 	if (a->stdin_paths) {
 		if (a->from_stdin)
 			return "Can't use --stdin-paths with --stdin";
@@ -80,7 +83,7 @@ static int parse(struct args *a, int argc, const char **argv, int *file_nr)
 		 .short_name = 'w',
 		 .value = &a->write,
 		 .help = "store the object"},
-		{.kind = OPTION_FLAG,
+		{.kind = OPTION_COUNT,
 		 .long_name = "stdin",
 		 .value = &a->from_stdin,
 		 .help = "take the content from standard input"},
@@ -213,7 +216,11 @@ static int hash_file(struct run *r, const char *name)
 		return error_set_errno(r->err,
 				       "could not open '%s' for reading", name);
 	if (st.is_dir)
-		return error_set(r->err, ERR_IO, "Unable to hash %s", name);
+		return error_set(r->err, ERR_IO,
+				 r->a.write ? "Unable to add %s to "
+					      "database"
+					    : "Unable to hash %s",
+				 name);
 	if (!st.is_file)
 		return hash_stream(r, name);
 	ret = sys_map_open(&map, name, r->err);
@@ -265,19 +272,21 @@ static int hash_named_by_stdin(struct run *r, const char *name)
 
 /*
  * Hash the files that standard input names, one on each line. A name that
- * starts with a quote is a C string.
+ * starts with a quote is a C string, behind which the line is ignored.
  */
 static int hash_stdin_paths(struct run *r)
 {
 	struct stdin_lines in = STDIN_LINES_INIT;
 	struct buf name = BUF_INIT;
+	const char *end;
 	int ret;
 
+	in.strip_cr = true;
 	while ((ret = stdin_lines_next(&in, r->err)) > 0) {
 		buf_reset(&name);
 		if (*in.line != '"')
 			ret = hash_named_by_stdin(r, in.line);
-		else if (unquote_c(&name, in.line, NULL) < 0)
+		else if (unquote_c(&name, in.line, &end) < 0)
 			ret = error_set(r->err, ERR_INVALID,
 					"line is badly quoted");
 		else
