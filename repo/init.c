@@ -340,12 +340,12 @@ static int make_config(const struct init *init)
 	ret = 0;
 	if (text.len && text.data[text.len - 1] != '\n')
 		ret |= buf_append_char(&text, '\n');
+	if (extensions.len)
+		ret |= buf_printf(&text, "[extensions]\n%s", extensions.data);
 	if (core.len)
 		ret |= buf_printf(&text, "[core]\n%s", core.data);
 	if (receive.len)
 		ret |= buf_printf(&text, "[receive]\n%s", receive.data);
-	if (extensions.len)
-		ret |= buf_printf(&text, "[extensions]\n%s", extensions.data);
 	if (!ret)
 		ret = replace(path, &text, init->share, init->err);
 out:
@@ -375,6 +375,9 @@ static int settle_format(struct init *init)
 			       init->err);
 	if (ret < 0)
 		return ret;
+	/* A repository that lost its HEAD still has objects of one hash. */
+	exists |= config_find(&init->config, "core.repositoryformatversion") !=
+		  NULL;
 	if (exists && wanted && wanted != init->format.algo)
 		return error_set(init->err, ERR_INVALID,
 				 "attempt to reinitialize repository with "
