@@ -286,10 +286,10 @@ static int run(struct count *c)
 	c->cwd = sys_realpath(".", &err);
 	if (!c->cwd)
 		return builtin_fail(&err);
-	if (c->verbose)
-		ret = judge_packs(c);
 	for (unsigned first = 0; !ret && first < 256; first++)
 		ret = count_loose_dir(c, first);
+	if (!ret && c->verbose)
+		ret = judge_packs(c);
 	if (ret)
 		return ret;
 	count_packs(c);
