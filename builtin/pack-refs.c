@@ -11,6 +11,9 @@
 static const char usage[] =
 	"git pack-refs [--all] [--no-prune] [--auto] [--include <pattern>] "
 	"[--exclude <pattern>]";
+static const char optimize_usage[] =
+	"git refs optimize [--all] [--no-prune] [--auto] [--include <pattern>] "
+	"[--exclude <pattern>]";
 
 /* The patterns of one option; strings are borrowed from argv. */
 struct patterns {
@@ -101,7 +104,8 @@ int cmd_pack_refs(int argc, const char **argv, struct builtin_env *env)
 		 .help = "leave out refs that match"},
 		{.kind = OPTION_END},
 	};
-	int nr = options_parse(argc, argv, options, usage);
+	const char *use = strcmp(argv[0], "optimize") ? usage : optimize_usage;
+	int nr = options_parse(argc, argv, options, use);
 	struct error err = ERROR_INIT;
 	struct store store;
 	int code;
@@ -109,7 +113,7 @@ int cmd_pack_refs(int argc, const char **argv, struct builtin_env *env)
 	if (nr < 0)
 		code = 129;
 	else if (nr)
-		code = options_usage(options, usage);
+		code = options_usage(options, use);
 	else
 		code = store_open(&store, env);
 	if (!code) {

@@ -91,8 +91,11 @@ static int remove_ref(struct symbolic_ref *s, const char *name)
 	};
 	struct error err = ERROR_INIT;
 	struct ref ref;
+	int ret = refs_read(s->store.refs, name, &ref, NULL);
 
-	if (refs_read(s->store.refs, name, &ref, NULL) <= 0 || !ref.target)
+	if (ret < 0 || !refs_name_is_valid_len(name, strlen(name), true))
+		return builtin_die("No such ref: %s", name);
+	if (!ret || !ref.target)
 		return builtin_die("Cannot delete %s, not a symbolic ref",
 				   name);
 	if (!strcmp(name, "HEAD"))

@@ -131,7 +131,7 @@ static bool name_is_root(const char *name)
  * Names of deleted or verified refs are checked, too: otherwise any file of the
  * git directory could be deleted. A ref of another work tree is not deleted by
  * its long name either, as in stock Git. FETCH_HEAD and MERGE_HEAD hold more
- * than ids.
+ * than ids. A symbolic ref is below refs/ or a root ref of this work tree.
  */
 static int check_name(const struct ref_change *change, struct error *err)
 {
@@ -140,6 +140,9 @@ static int check_name(const struct ref_change *change, struct error *err)
 		      (change->new_oid && !oid_is_zero(change->new_oid));
 	bool valid = refs_name_is_valid_len(name, strlen(name), true);
 
+	if (change->new_target && strncmp(name, "refs/", 5) != 0 &&
+	    !name_is_root(name))
+		valid = writes = false;
 	if (!strcmp(name, "FETCH_HEAD") || !strcmp(name, "MERGE_HEAD"))
 		return error_set(err, ERR_INVALID,
 				 "refusing to update pseudoref '%s'", name);
