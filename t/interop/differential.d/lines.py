@@ -134,6 +134,24 @@ def unescape(text):
                   text.encode("utf-8", "surrogateescape"))
 
 
+def packets(text):
+    """Packet lines: "a|0001|b|0000"; a word that ends with "\\c" gets no LF.
+
+    0000, 0001 and 0002 stand for themselves, and so does "=<bytes>".
+    """
+    found = b""
+    for word in text.split("|"):
+        if word in ("0000", "0001", "0002"):
+            found += word.encode()
+        elif word.startswith("="):
+            found += unescape(word[1:])
+        else:
+            data = unescape(word[:-2] if word.endswith("\\c")
+                            else word + "\\n")
+            found += b"%04x" % (len(data) + 4) + data
+    return found
+
+
 class Line:
     """One command line in one fixture.
 
@@ -157,21 +175,23 @@ class Line:
             marks.append("dir=" + self.dir)
         return "[%s] %s" % (" ".join(marks), self.text)
 
-    def parsed(self, resolve):
+    def parsed(self, resolve, fill):
         """(environment, words or a shell's text, standard input).
 
-        resolve(name) gives what $(name) stands for.
+        resolve(name) gives what $(name) stands for, fill(text) a text with
+        $ROOT and its like replaced.
         """
         if self.text.startswith("!"):
-            return {}, self.text[1:].strip(), b""
+            return {}, fill(self.text[1:].strip()), b""
         text = REVISION.sub(lambda found: resolve(found[1]), self.text)
         try:
             words = shlex.split(text)
         except ValueError as what:
             raise BadLine("%s: %s" % (what, self.text)) from what
         stdin, env = b"", {}
-        if len(words) > 1 and words[-2] == "<":
-            stdin = unescape(words[-1])
+        words = [fill(word) for word in words]
+        if len(words) > 1 and words[-2] in ("<", "<pkt"):
+            stdin = (unescape if words[-2] == "<" else packets)(words[-1])
             words = words[:-2]
         while words and ENVIRONMENT.match(words[0]):
             name, value = words.pop(0).split("=", 1)

@@ -277,8 +277,10 @@ def wire_text(data, lookup):
     elif bands[1]:
         rows.append("band 1: " + (wire_text(bands[1], lookup)
                                   or bands[1].decode("latin1")))
-    if bands[2]:
-        rows.append("band 2: " + bands[2].decode("utf-8", "replace"))
+    told = re.sub(rb"(Enumerating|Counting|Compressing) objects: [^\r\n]*"
+                  rb"[\r\n]+|Total \d+ \([^\n]*\n", b"", bands[2])
+    if told:  # other than the progress of a pack, which is each program's own
+        rows.append("band 2: " + told.decode("utf-8", "replace"))
     return re.sub(r"\b(agent=|session-id=)\S+", r"\1...",
                   "\n".join(rows)) + "\n"
 
