@@ -129,8 +129,15 @@ test_expect_success 'wrong usage' '
 	same multi-pack-index write more
 '
 
-test_expect_success STOCK_239 'no packs' '
-	same multi-pack-index write --stdin-packs
+test_expect_success 'no packs' '
+	cp -R base.git none.git &&
+	test_expect_code 255 "$GIT" -C none.git multi-pack-index write \
+		--stdin-packs </dev/null 2>err &&
+	echo "error: no pack files to index." >expect &&
+	test_cmp expect err &&
+	"$GIT" -C none.git multi-pack-index write --incremental \
+		--stdin-packs </dev/null >out &&
+	test_must_be_empty out
 '
 
 stock -C base.git multi-pack-index write
