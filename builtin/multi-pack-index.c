@@ -176,6 +176,9 @@ static int append(const struct call *c, struct multi_pack_result *result,
 	int ret = multi_pack_append(result, c->common.store.odb, o, &layer,
 				    err);
 
+	/* Without packs there is no layer to write, as in stock Git. */
+	if (ret == ERR_MISSING)
+		return 0;
 	/* If no pack is new, the checksum is that of the top layer, if any. */
 	if (ret == 0 || (ret > 0 && base))
 		print_checksum(c, ret ? base->midx.checksum
