@@ -96,6 +96,7 @@ void pack_job_close(struct pack_job *job)
 	newpacks_release(&job->newpacks);
 	newpacks_release(&job->rest_packs);
 	bitset_release(&job->reached);
+	bitset_release(&job->listed);
 	bitset_release(&job->passed);
 	packing_items_release(&job->items);
 	packing_items_release(&job->rest);
@@ -306,10 +307,16 @@ static int add_listed(struct pack_job *job, const struct oid *oid,
 	/* A list of objects need not be closed. */
 	job->left_out = true;
 	item.type = (uint8_t)type;
-	if (!ret && pack_job_wants(job, item.obj_pos) &&
-	    packing_items_add(&job->items, &item) < 0)
-		ret = error_nomem(err);
-	return ret;
+	if (ret < 0 || !pack_job_wants(job, item.obj_pos))
+		return ret;
+	if (item.obj_pos >= job->listed.bits &&
+	    bitset_grow(&job->listed, 2 * (size_t)objspace_end(&w->space)) < 0)
+		return error_nomem(err);
+	/* A list may name an object twice; a pack must not. */
+	if (bitset_get(&job->listed, item.obj_pos))
+		return 0;
+	bitset_set(&job->listed, item.obj_pos);
+	return packing_items_add(&job->items, &item) < 0 ? error_nomem(err) : 0;
 }
 
 int pack_job_add(struct pack_job *job, const struct oid *oid,

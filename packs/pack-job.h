@@ -93,6 +93,7 @@ struct pack_job {
 	 * those that other options than `unpacked` leave out.
 	 */
 	struct bitset reached;
+	struct bitset listed; /* by obj_pos: what pack_job_add() has added */
 	struct newpacks newpacks;
 	/* With exclude_promisor or PACK_MISSING_PROMISED. */
 	struct promisor promisor;
@@ -132,8 +133,9 @@ int pack_job_enumerate(struct pack_job *job, struct error *err);
 bool pack_job_wants(const struct pack_job *job, uint32_t obj_pos);
 
 /*
- * Add one object to the items, unless the options leave it out. Returns 0 or a
- * negative error code: ERR_MISSING if the object does not exist.
+ * Add one object to the items, unless the options leave it out. An object that
+ * was added before is ignored. Returns 0 or a negative error code: ERR_MISSING
+ * if the object does not exist.
  */
 int pack_job_add(struct pack_job *job, const struct oid *oid,
 		 uint32_t name_hash, struct error *err);
