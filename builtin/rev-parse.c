@@ -395,7 +395,8 @@ static int take(struct rev_parse *rp, struct args *a, const char *arg)
 	}
 	if (!strcmp(arg, "--")) {
 		a->only_words = true;
-		/* "--" is a separator, printed with revisions and with files. */
+		/* "--" is a separator, printed with revisions and with files.
+		 */
 		if (rp->filter & (REV_PARSE_FLAGS | REV_PARSE_REVS))
 			show_file(rp, arg);
 		return 0;

@@ -300,6 +300,8 @@ int receive_pack_serve(const struct receive_options *options,
 	serve_trace_version(options->repo->trace, options->version);
 	ret = receive_init(&p.r, options, io, &own);
 	if (!ret)
+		ret = receive_fsck_check_config(&p.r, &own);
+	if (!ret)
 		ret = receive_cert_init(&p.r, &own);
 	if (!ret)
 		ret = run(&p);

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "receive/receive-objects.h"
 #include "receive/receive.h"
 
 int receive_init(struct receive *r, const struct receive_options *options,
@@ -22,8 +21,6 @@ int receive_init(struct receive *r, const struct receive_options *options,
 		return ret;
 	r->peer.in.tap = r->peer.out.tap = summary_tap(&r->summary);
 	ret = receive_config_load(&r->config, &r->repo->config, err);
-	if (!ret)
-		ret = receive_fsck_check_config(r, err);
 	if (ret < 0)
 		return ret;
 	r->request.accept_atomic = r->config.advertise_atomic;
