@@ -135,12 +135,12 @@ static void makes_sha256(void **state)
 
 	assert_int_equal(
 		repo_init(in_top("s.git"), NULL, "x", HASH_SHA256, NULL), 0);
-	holds_text("s.git/config", "[core]\n"
+	holds_text("s.git/config", "[extensions]\n"
+				   "\tobjectformat = sha256\n"
+				   "[core]\n"
 				   "\trepositoryformatversion = 1\n"
 				   "\tfilemode = true\n"
-				   "\tbare = true\n"
-				   "[extensions]\n"
-				   "\tobjectformat = sha256\n");
+				   "\tbare = true\n");
 	assert_int_equal(open_at(&repo, "s.git", 0, NULL), 0);
 	assert_int_equal(repo->algo, HASH_SHA256);
 	assert_int_equal(repo->format_version, 1);
