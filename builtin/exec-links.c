@@ -232,6 +232,8 @@ int exec_path_make(struct buf *out, const char *ours, const char *stock,
 		ret = sys_tempdir_remove(dir.data, err);
 	if (!ret)
 		ret = sys_rename(td.path, dir.data, err);
+	if (!ret)
+		sys_tempdir_keep(&td);
 	/* Another process may have made it meanwhile. */
 	if (ret < 0)
 		ret = exec_path_find(out, ours, stock, NULL) < 0 ? ret : 0;

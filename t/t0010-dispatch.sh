@@ -61,7 +61,7 @@ test_expect_success 'commands of ours see the options' '
 	test_expect_code 128 git -C sub rev-list main 2>err &&
 	grep "^fatal: not a git repository" err &&
 	test_expect_code 128 git -C repo.git -c pack.threads=x \
-		verify-pack none 2>err &&
+		pack-objects --stdout </dev/null 2>err &&
 	grep "^fatal: bad numeric config value .x. for .pack.threads." err
 '
 
