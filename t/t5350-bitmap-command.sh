@@ -53,7 +53,7 @@ test_expect_success 'list --commits: ids, dates, XOR depths, bytes' '
 	done <lines >dates &&
 	TZ=UTC stock -C repo.git log --no-walk --stdin \
 		--format="%H %cd" --date=iso-strict-local <commits |
-		sed "s/Z$/+00:00/" >all &&
+		sed "s/+00:00$/Z/" >all &&
 	sort dates >a && sort all >b &&
 	comm -23 a b >surplus &&
 	test_must_be_empty surplus
