@@ -106,7 +106,7 @@ do
 		EOH
 		test_must_fail push_to_ours main:refs/heads/new &&
 		refs >after && test_cmp before after &&
-		test $(grep -c "^remote: fatal: $WHY" err) -eq 8 &&
+		test $(grep -c "^remote: fatal: .*$WHY" err) -eq 8 &&
 		test $(grep -c "^remote: code 128" err) -eq 8
 	'
 
