@@ -65,10 +65,7 @@ static bool is_going(void *ctx, const struct pack *pack)
 	return false;
 }
 
-/*
- * Marks the objects of packs that stay as reached. A pack with .keep stays,
- * even if standard input says that it goes.
- */
+/* Marks the objects of packs that stay as reached. */
 static int mark_staying(struct pack_job *job, const enum rollup_part *parts,
 			struct error *err)
 {
@@ -80,7 +77,7 @@ static int mark_staying(struct pack_job *job, const enum rollup_part *parts,
 	for (uint32_t i = 0; i < odb->pack_nr; i++) {
 		const struct odb_pack *p = &odb->packs[i];
 
-		if (parts[i] == ROLLUP_INCLUDE && !p->pack->is_kept)
+		if (parts[i] == ROLLUP_INCLUDE)
 			continue;
 		for (uint32_t k = 0; k < p->pack->idx.nr; k++)
 			if (odb_find_raw(odb, pack_idx_oid(&p->pack->idx, k),
