@@ -22,6 +22,7 @@ struct init {
 	enum hash_algo algo;
 	enum repo_ref_storage ref_storage;
 	bool refs_elsewhere; /* they exist in another directory, and stay */
+	bool had_format;     /* a repository was configured before */
 	unsigned share;      /* sys/share.h */
 	struct error *err;
 };
@@ -376,8 +377,7 @@ static int settle_format(struct init *init)
 	if (ret < 0)
 		return ret;
 	/* A repository that lost its HEAD still has objects of one hash. */
-	exists |= config_find(&init->config, "core.repositoryformatversion") !=
-		  NULL;
+	exists |= init->had_format;
 	if (exists && wanted && wanted != init->format.algo)
 		return error_set(init->err, ERR_INVALID,
 				 "attempt to reinitialize repository with "
@@ -395,19 +395,26 @@ static int settle_format(struct init *init)
 	return repo_share_load(&init->share, &init->config, init->err);
 }
 
-/* Before the template is copied: what is there says who shares it. */
-static int existing_share(struct init *init)
+/*
+ * Read what is there before the template is copied: whether a repository, which
+ * may lack its HEAD, and who shares it.
+ */
+static int read_existing(struct init *init)
 {
 	char *path = repo_join_path(init->git_dir, "config");
+	char *objects = repo_join_path(init->git_dir, "objects");
 	struct config config = CONFIG_INIT;
-	int ret = path ? 0 : error_nomem(init->err);
+	int ret = path && objects ? 0 : error_nomem(init->err);
 
-	if (!ret && !init->share)
+	if (!ret)
 		ret = config_load_plain(&config, path, init->err);
+	init->had_format = !ret && sys_exists(objects) &&
+			   config_find(&config, "core.repositoryformatversion");
 	if (!ret && !init->share)
 		ret = repo_share_load(&init->share, &config, init->err);
 	config_release(&config);
 	free(path);
+	free(objects);
 	return ret == ERR_MISSING ? 0 : ret;
 }
 
@@ -420,7 +427,7 @@ int repo_init_from(const char *git_dir, const struct repo_init_options *options,
 		.share = options->share,
 		.err = err,
 	};
-	int ret = existing_share(&init);
+	int ret = read_existing(&init);
 
 	if (!ret)
 		ret = make_dir(&init, git_dir, "");

@@ -123,21 +123,17 @@ test_expect_success '--cruft-expiration=now' '
 '
 
 test_expect_success 'a date that is none' '
-	for args in "--cruft --cruft-expiration=soon" \
-		"-A --unpack-unreachable=2.weeks.foo"
-	do
-		test_must_fail "$GIT" -C repo.git repack -d $args 2>err &&
-		grep "malformed expiration date" err || return
-	done
+	test_must_fail "$GIT" -C repo.git repack -d --cruft \
+		--cruft-expiration=soon 2>err &&
+	grep "malformed expiration date" err
 '
 
 test_expect_success 'options that make no sense together' '
 	for args in "--cruft -A" "--cruft -k" "-a -k -A" "--geometric=2 -a"
 	do
-		test_must_fail stock -C repo.git repack $args 2>expect &&
+		test_must_fail stock -C repo.git repack $args &&
 		test_must_fail "$GIT" -C repo.git repack $args 2>actual &&
-		test_have_prereq STOCK_239 || continue
-		test_cmp expect actual || return
+		grep "cannot be used together" actual || return
 	done
 '
 
