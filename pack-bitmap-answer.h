@@ -32,29 +32,37 @@ struct pack_bitmap_ask {
 	const char *no_bitmap;        /* and this is the reason */
 	const struct walk_tips *wants, *haves;
 	const struct filter *filter; /* may be NULL */
-	bool filter_wants;           /* the filter applies to the wants
-				      * themselves, too */
-	bool commits_only;           /* requires that there is no filter */
-	bool must_use_bitmap;        /* fail instead of walking */
-	bool inexact;     /* exclude only objects of the haves that are easily
-			   * found: for an index see pack_bitmap_query(); a walk
-			   * excludes commits and the boundary's trees */
-	unsigned threads; /* 0: those of the walk's history */
+	/* the filter applies to the wants themselves, too */
+	bool filter_wants;
+	/* requires that there is no filter */
+	bool commits_only;
+	bool must_use_bitmap; /* fail instead of walking */
+	/*
+	 * exclude only objects of the haves that are easily found: for an index
+	 * see pack_bitmap_query(); a walk excludes commits and the boundary's
+	 * trees
+	 */
+	bool inexact;
+	/* 0: those of the walk's history */
+	unsigned threads;
 	const struct progress_out *progress; /* may be NULL */
 };
 
 /* Either `result` or `walked` contains the objects. */
 struct pack_bitmap_answer {
 	bool by_bitmap;
-	struct pack_bitmap_result result; /* by bitmap; with commits_only it
-					   * contains other types too, which
-					   * are meaningless */
-	struct pack_bitmap_trace trace;   /* all zero if found by walking */
-	struct walk_items walked;         /* owned: by walking */
-	uint32_t commits_walked;          /* by either way, outside of
-					   * bitmaps */
-	struct error reason; /* why the index was not used; code 0: it was
-			      * used */
+	/*
+	 * by bitmap; with commits_only it contains other types too, which are
+	 * meaningless
+	 */
+	struct pack_bitmap_result result;
+	/* all zero if found by walking */
+	struct pack_bitmap_trace trace;
+	struct walk_items walked; /* owned: by walking */
+	/* by either way, outside of bitmaps */
+	uint32_t commits_walked;
+	/* why the index was not used; code 0: it was used */
+	struct error reason;
 };
 
 /*

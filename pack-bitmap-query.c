@@ -24,8 +24,8 @@ struct asking {
 	const struct pack_bitmap_query *query;
 	const struct walk_tips *wants, *haves;
 	struct bitmap_fill fill;
-	struct bitmap_side *had; /* the haves' side, until the end of the
-				  * query */
+	/* the haves' side, until the end of the query */
+	struct bitmap_side *had;
 	struct error *err;
 };
 

@@ -30,16 +30,20 @@
 
 /* An open index. Immutable; threads may share it. */
 struct pack_bitmap {
-	const struct odb *odb;        /* borrowed */
-	struct bitmap_space space;    /* the indexed objects; borrows from
-				       * odb */
-	struct pack_midx_order order; /* owned: of a multi-pack-index */
+	const struct odb *odb; /* borrowed */
+	/* the indexed objects; borrows from odb */
+	struct bitmap_space space;
+	/* owned: of a multi-pack-index */
+	struct pack_midx_order order;
 	bool order_is_proven;
 	char *path; /* owned */
 	struct sys_map map;
-	struct sys_map rev_map;   /* .rev file of a multi-pack-index, if any */
-	struct pack_bitmap *base; /* owned: of the layer below; NULL: none */
-	struct bitmap_file file;  /* includes those of the layers below */
+	/* .rev file of a multi-pack-index, if any */
+	struct sys_map rev_map;
+	/* owned: of the layer below; NULL: none */
+	struct pack_bitmap *base;
+	/* includes those of the layers below */
+	struct bitmap_file file;
 };
 
 /*
@@ -125,28 +129,34 @@ int pack_bitmap_type_set(struct bitset *set, const struct pack_bitmap *pb,
 /* Statistics of one side of a query, haves or wants. */
 struct pack_bitmap_phase {
 	uint32_t bitmaps_used, pseudo_merges_used, commits_walked;
-	uint64_t objects;        /* added by this side, before any filter */
-	uint64_t objects_walked; /* of these: found without a bitmap */
+	/* added by this side, before any filter */
+	uint64_t objects;
+	/* of these: found without a bitmap */
+	uint64_t objects_walked;
 	uint64_t ns;
 };
 
 /* How an answer was found; all zero at first. */
 struct pack_bitmap_trace {
-	struct bitmap_trace used; /* of both sides, haves first */
+	/* of both sides, haves first */
+	struct bitmap_trace used;
 	struct pack_bitmap_phase haves, wants;
 };
 
 /* The result of a query. */
 struct pack_bitmap_result {
-	struct bitset packed;     /* wanted and not had, by bit_pos */
-	struct walk_items others; /* wanted and not had, not indexed */
-	struct bitset had;        /* reached from haves, by bit_pos; empty
-				   * (no words) without haves */
-	uint32_t bitmaps_used;    /* bitmaps of commits ORed */
+	/* wanted and not had, by bit_pos */
+	struct bitset packed;
+	/* wanted and not had, not indexed */
+	struct walk_items others;
+	/* reached from haves, by bit_pos; empty (no words) without haves */
+	struct bitset had;
+	uint32_t bitmaps_used; /* bitmaps of commits ORed */
 	uint32_t pseudo_merges_used;
-	uint32_t commits_walked;         /* walked commits without bitmap */
-	struct pack_bitmap_trace *trace; /* borrowed; set before the query to
-					  * get statistics; may be NULL */
+	/* walked commits without bitmap */
+	uint32_t commits_walked;
+	/* borrowed; set before the query to get statistics; may be NULL */
+	struct pack_bitmap_trace *trace;
 };
 
 #define PACK_BITMAP_RESULT_INIT                                                \
@@ -172,7 +182,8 @@ struct pack_bitmap_query {
 	 * not had are found.
 	 */
 	bool inexact;
-	bool commits_only; /* other types in the result are then meaningless */
+	/* other types in the result are then meaningless */
+	bool commits_only;
 	/*
 	 * Borrowed; filled in. With BITMAP_STRATEGY_AUTO and `inexact` the
 	 * query may decide that a walk costs less. NULL: the index is always
@@ -226,9 +237,9 @@ int pack_bitmap_test(const struct pack_bitmap *pb, struct walk *w,
 
 /* Options of a verification. */
 struct pack_bitmap_verify {
-	uint64_t sample; /* number of bitmaps to verify by walking; 0: all,
-			  * in one enumeration */
-	uint64_t seed;   /* chooses the sample */
+	/* number of bitmaps to verify by walking; 0: all, in one enumeration */
+	uint64_t sample;
+	uint64_t seed;                       /* chooses the sample */
 	const struct progress_out *progress; /* may be NULL */
 };
 
@@ -252,7 +263,8 @@ char *pack_bitmap_path(const char *pack_base);
  * the call.
  */
 struct pack_bitmap_write {
-	struct walk *walk; /* its history contains the commits */
+	/* its history contains the commits */
+	struct walk *walk;
 	const struct walk_result *enumerated; /* all commits, with lists */
 	/*
 	 * In a chain: the bits of the layer and of those below. Then `idx_pos`
@@ -260,17 +272,23 @@ struct pack_bitmap_write {
 	 * objects. NULL: no layer.
 	 */
 	const struct bitmap_space *space;
-	const struct pack_bitmap *below; /* for a layer: bitmaps with the
-					  * same bits, to build from */
-	const uint32_t *idx_pos;         /* by bit_pos: position in the .idx */
-	const uint32_t *bit_pos;    /* by obj_pos; UINT32_MAX: not packed */
-	const uint32_t *hash_cache; /* by idx_pos; NULL: no cache */
-	const uint8_t *types;       /* by bit_pos: enum object_type */
-	uint32_t object_nr;         /* in a layer: its own objects */
-	struct oid checksum;        /* of the pack */
-	const uint8_t *is_tip;      /* by commit_nr: enum select_tip */
-	const struct pseudo_tips *pseudo; /* tips for pseudo-merges; NULL:
-					   * make none */
+	/* for a layer: bitmaps with the same bits, to build from */
+	const struct pack_bitmap *below;
+	/* by bit_pos: position in the .idx */
+	const uint32_t *idx_pos;
+	/* by obj_pos; UINT32_MAX: not packed */
+	const uint32_t *bit_pos;
+	/* by idx_pos; NULL: no cache */
+	const uint32_t *hash_cache;
+	/* by bit_pos: enum object_type */
+	const uint8_t *types;
+	/* in a layer: its own objects */
+	uint32_t object_nr;
+	struct oid checksum; /* of the pack */
+	/* by commit_nr: enum select_tip */
+	const uint8_t *is_tip;
+	/* tips for pseudo-merges; NULL: make none */
+	const struct pseudo_tips *pseudo;
 	/*
 	 * Bitmaps of an older index, which stay, and additions to them.
 	 * `enumerated`, `is_tip` and `pseudo` are then ignored. The bitmaps are
@@ -280,8 +298,11 @@ struct pack_bitmap_write {
 	struct bitmap_previous *previous;
 	const struct bitmap_update *update;
 	bool lookup_table;
-	uint64_t memory_limit; /* limit of bytes for lists and whole bitmaps,
-				* as far as they can be made again; 0: none */
+	/*
+	 * limit of bytes for lists and whole bitmaps, as far as they can be
+	 * made again; 0: none
+	 */
+	uint64_t memory_limit;
 	const struct progress_out *progress;
 };
 

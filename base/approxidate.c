@@ -162,11 +162,14 @@ static bool take_zone(struct text *t, int64_t *east)
 
 /* The parts of a parsed date. */
 struct date {
-	int64_t epoch; /* seconds since 1970, if is_epoch */
-	struct tm tm;  /* if not is_epoch: the time in its zone */
+	/* seconds since 1970, if is_epoch */
+	int64_t epoch;
+	/* if not is_epoch: the time in its zone */
+	struct tm tm;
 	bool is_epoch;
-	bool has_zone; /* false: the zone is the local one */
-	int64_t east;  /* seconds, if has_zone */
+	/* false: the zone is the local one */
+	bool has_zone;
+	int64_t east; /* seconds, if has_zone */
 };
 
 /*
@@ -395,10 +398,12 @@ struct guess {
 	struct tm now, tm;
 	/* The last number. A later word says what it counts. 0: none. */
 	int64_t number;
-	bool back_a_day; /* noon or tea is still to come today */
+	/* noon or tea is still to come today */
+	bool back_a_day;
 	bool is_understood;
 	bool is_never;
-	bool is_early; /* a step led to a time before 1970 */
+	/* a step led to a time before 1970 */
+	bool is_early;
 };
 
 static void set_moment(struct guess *g, int64_t seconds)

@@ -14,9 +14,12 @@
 #include <stdint.h>
 
 struct buf {
-	char *data;   /* owned; never NULL after init */
-	size_t len;   /* bytes in use, without the NUL */
-	size_t alloc; /* bytes allocated; 0 if `data` is `buf_empty` */
+	/* owned; never NULL after init */
+	char *data;
+	/* bytes in use, without the NUL */
+	size_t len;
+	/* bytes allocated; 0 if `data` is `buf_empty` */
+	size_t alloc;
 };
 
 /*

@@ -31,13 +31,15 @@
 	((uint32_t)(a) << 24 | (uint32_t)(b) << 16 | (uint32_t)(c) << 8 |      \
 	 (uint32_t)(d))
 
-#define CHUNK_ROW_LEN 12 /* bytes of a row of the table of contents */
+/* bytes of a row of the table of contents */
+#define CHUNK_ROW_LEN 12
 
 struct chunk {
-	uint32_t id;          /* made by CHUNK_ID(); never 0 */
-	const uint8_t *start; /* points into the file; NULL if the chunk is
-			       * absent */
-	uint64_t len;         /* bytes */
+	/* made by CHUNK_ID(); never 0 */
+	uint32_t id;
+	/* points into the file; NULL if the chunk is absent */
+	const uint8_t *start;
+	uint64_t len; /* bytes */
 };
 
 /*

@@ -16,7 +16,8 @@
 #include "base/bytes.h"
 
 struct cursor {
-	const uint8_t *p;   /* next byte; points into the parsed bytes */
+	/* next byte; points into the parsed bytes */
+	const uint8_t *p;
 	const uint8_t *end; /* one past the last byte */
 };
 

@@ -12,13 +12,18 @@
 
 /* The state of one translation. */
 struct rewrite {
-	const char *p; /* unread rest of the pattern */
+	/* unread rest of the pattern */
+	const char *p;
 	struct buf *out;
-	size_t opened[MAX_DEPTH]; /* offsets in `out` of open parentheses */
+	/* offsets in `out` of open parentheses */
+	size_t opened[MAX_DEPTH];
 	unsigned depth;
-	bool has_atom;    /* an atom precedes, which can be repeated */
-	size_t atom;      /* offset of that atom in `out` */
-	bool is_repeated; /* that atom has a quantifier already */
+	/* an atom precedes, which can be repeated */
+	bool has_atom;
+	/* offset of that atom in `out` */
+	size_t atom;
+	/* that atom has a quantifier already */
+	bool is_repeated;
 };
 
 /*

@@ -14,28 +14,36 @@
 #include <stdint.h>
 
 enum error_code {
-	ERR_NOMEM = -1,       /* an allocation failed */
-	ERR_IO = -2,          /* a system call failed; errno is kept */
-	ERR_CORRUPT = -3,     /* bytes violate their format */
-	ERR_MISSING = -4,     /* something that has to exist does not */
-	ERR_UNSUPPORTED = -5, /* valid, but this program does not support it */
-	ERR_INVALID = -6,     /* the caller or the user passed a wrong
-			       * argument */
-	ERR_PEER = -7,        /* a protocol peer broke the rules or went away */
-	ERR_DENIED = -8,      /* refused by configuration or ownership */
-	ERR_CANCELLED = -9,   /* a callback of the caller asked to stop */
+	ERR_NOMEM = -1, /* an allocation failed */
+	/* a system call failed; errno is kept */
+	ERR_IO = -2,
+	/* bytes violate their format */
+	ERR_CORRUPT = -3,
+	/* something that has to exist does not */
+	ERR_MISSING = -4,
+	/* valid, but this program does not support it */
+	ERR_UNSUPPORTED = -5,
+	/* the caller or the user passed a wrong argument */
+	ERR_INVALID = -6,
+	/* a protocol peer broke the rules or went away */
+	ERR_PEER = -7,
+	/* refused by configuration or ownership */
+	ERR_DENIED = -8,
+	/* a callback of the caller asked to stop */
+	ERR_CANCELLED = -9,
 };
 
 #define ERROR_MESSAGE_MAX 1024
 
 struct error {
-	int code;                    /* an enum error_code, 0 if no error is
-				      * set */
-	int sys_errno;               /* errno for ERR_IO, else 0 */
-	char msg[ERROR_MESSAGE_MAX]; /* NUL-terminated, without a final
-				      * newline. One line, except the advice
-				      * for a lock that is held
-				      * (sys_lockfile_describe()). */
+	/* an enum error_code, 0 if no error is set */
+	int code;
+	int sys_errno; /* errno for ERR_IO, else 0 */
+	/*
+	 * NUL-terminated, without a final newline. One line, except the advice
+	 * for a lock that is held (sys_lockfile_describe()).
+	 */
+	char msg[ERROR_MESSAGE_MAX];
 };
 
 #define ERROR_INIT                                                             \

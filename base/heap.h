@@ -13,7 +13,8 @@
 
 struct heap_item {
 	uint64_t key;
-	uint32_t seq; /* counts the additions; breaks ties */
+	/* counts the additions; breaks ties */
+	uint32_t seq;
 	uint32_t value;
 };
 

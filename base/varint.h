@@ -13,7 +13,8 @@
 
 #include "base/cursor.h"
 
-#define VARINT_MAX_LEN 10 /* bytes of the longest encoding */
+/* bytes of the longest encoding */
+#define VARINT_MAX_LEN 10
 
 /*
  * Takes a number. Returns false, with everything untouched, if the encoding is

@@ -17,8 +17,10 @@
 
 /* A place in the pattern that can be tried again further on in the text. */
 struct retry {
-	const char *pattern; /* what follows the asterisks; NULL: none */
-	const char *text;    /* where that was tried last */
+	/* what follows the asterisks; NULL: none */
+	const char *pattern;
+	/* where that was tried last */
+	const char *text;
 };
 
 static char fold(char c, unsigned flags)

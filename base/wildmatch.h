@@ -20,7 +20,8 @@ enum {
 	 * asterisk. Without this flag all of these match a slash too.
 	 */
 	WILDMATCH_PATHNAME = 1 << 0,
-	WILDMATCH_ICASE = 1 << 1, /* ASCII letters of either case are equal */
+	/* ASCII letters of either case are equal */
+	WILDMATCH_ICASE = 1 << 1,
 };
 
 /*

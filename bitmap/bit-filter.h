@@ -27,7 +27,8 @@ struct bitmap_filter {
 	const struct bitmap_file *file;
 	struct bitmap_space space;
 	struct walk *w;
-	const struct filter *filter;   /* must satisfy bitmap_filter_can() */
+	/* must satisfy bitmap_filter_can() */
+	const struct filter *filter;
 	const struct walk_tips *wants; /* pass the filter, */
 	bool filter_wants;             /* unless this is set */
 };

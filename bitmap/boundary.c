@@ -20,11 +20,14 @@
 
 struct settling {
 	struct bitset *had;
-	struct bitset doubt; /* by bit_pos: in the wants, not yet in `had` */
+	/* by bit_pos: in the wants, not yet in `had` */
+	struct bitset doubt;
 	struct bitmap_fill *fill;
-	struct oidmap list;  /* ids of these objects, with their bits */
-	bool is_listed;      /* `list` is complete */
-	size_t lookups_left; /* lookups until the list is made */
+	/* ids of these objects, with their bits */
+	struct oidmap list;
+	bool is_listed; /* `list` is complete */
+	/* lookups until the list is made */
+	size_t lookups_left;
 	struct error *err;
 };
 

@@ -19,13 +19,16 @@
 /* The size of an entry's XOR chain. */
 struct build_chain {
 	uint32_t links; /* links before the entry */
-	uint32_t words; /* words, including the entry's own */
+	/* words, including the entry's own */
+	uint32_t words;
 };
 
 struct build {
 	const struct bitmap_build_input *in;
-	uint32_t *order;    /* by commit_nr: index into in->commits */
-	uint32_t *entry_of; /* by commit_nr: index into out, or NO_BITMAP */
+	/* by commit_nr: index into in->commits */
+	uint32_t *order;
+	/* by commit_nr: index into out, or NO_BITMAP */
+	uint32_t *entry_of;
 	struct bitmap_complete complete; /* whole bitmaps of `out` */
 	struct bitset scratch;
 	struct bitmap_built *out;          /* borrowed from the result */
@@ -34,12 +37,14 @@ struct build {
 	size_t done;                       /* number of entries built */
 	struct bitset bits;                /* of the current commit */
 	struct ewah full;                  /* the same, compressed */
-	struct ewah best, diff; /* the best XOR so far, and the one being
-				 * tried */
-	size_t best_cost;       /* cost of the best, in words */
-	struct heap queue;      /* ancestors of the commit, by order */
-	uint32_t nearest;       /* first ancestor with a bitmap that was
-				 * found, or NO_BITMAP */
+	/* the best XOR so far, and the one being tried */
+	struct ewah best, diff;
+	/* cost of the best, in words */
+	size_t best_cost;
+	/* ancestors of the commit, by order */
+	struct heap queue;
+	/* first ancestor with a bitmap that was found, or NO_BITMAP */
+	uint32_t nearest;
 };
 
 void bitmap_build_result_release(struct bitmap_build_result *result)

@@ -49,15 +49,19 @@ struct bitmap_built;
 /* The input of a build. All pointers are borrowed for the call. */
 struct bitmap_build_input {
 	const struct history *history;
-	const uint32_t *commits; /* commit_nr, parents first: all ancestors
-				  * of the selected commits, except ancestors
-				  * of commits in `old` or with a bitmap in
-				  * `below` */
+	/*
+	 * commit_nr, parents first: all ancestors of the selected commits,
+	 * except ancestors of commits in `old` or with a bitmap in `below`
+	 */
+	const uint32_t *commits;
 	size_t commit_nr;
-	const struct newobj_set *lists; /* new(c), in the order of `commits` */
-	const uint32_t *bit_pos;        /* by obj_pos; UINT32_MAX: not packed */
-	size_t bits;                    /* number of objects in the pack */
-	const uint32_t *selected;       /* commit_nr, in any order */
+	/* new(c), in the order of `commits` */
+	const struct newobj_set *lists;
+	/* by obj_pos; UINT32_MAX: not packed */
+	const uint32_t *bit_pos;
+	/* number of objects in the pack */
+	size_t bits;
+	const uint32_t *selected; /* commit_nr, in any order */
 	size_t selected_nr;
 	/*
 	 * Existing bitmaps, which stay as they are and precede the new ones.
@@ -71,10 +75,13 @@ struct bitmap_build_input {
 	 */
 	const struct bitmap_file *below;
 	const struct bitmap_space *space; /* of `below` */
-	bool whole;          /* store no XORs: each bitmap is stored whole */
-	size_t memory_limit; /* limit of bytes for whole bitmaps of entries
-			      * that are stored as XORs, besides the newest
-			      * ones; 0: none */
+	/* store no XORs: each bitmap is stored whole */
+	bool whole;
+	/*
+	 * limit of bytes for whole bitmaps of entries that are stored as XORs,
+	 * besides the newest ones; 0: none
+	 */
+	size_t memory_limit;
 	const struct bitmap_group *groups; /* pseudo-merges to build */
 	size_t group_nr;
 	const struct progress_out *progress; /* may be NULL */
@@ -83,7 +90,8 @@ struct bitmap_build_input {
 /* A bitmap as it will be stored. */
 struct bitmap_built {
 	uint32_t commit_nr;
-	uint8_t xor_offset; /* XORed with the entry this far before; 0: whole */
+	/* XORed with the entry this far before; 0: whole */
+	uint8_t xor_offset;
 	struct ewah bitmap;
 };
 
@@ -94,8 +102,8 @@ struct bitmap_built_group {
 
 /* The result of a build. */
 struct bitmap_build_result {
-	struct bitmap_built *entries; /* owned: old entries, then ancestors
-				       * before descendants */
+	/* owned: old entries, then ancestors before descendants */
+	struct bitmap_built *entries;
 	size_t entry_nr;
 	struct bitmap_built_group
 		*groups; /* owned: in the order of the input */

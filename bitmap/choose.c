@@ -12,18 +12,20 @@
 
 struct choosing {
 	const struct bitmap_choose_input *in;
-	size_t budget;         /* words */
-	size_t default_tip_nr; /* limit of tips that are not configured */
-	size_t merge_nr;       /* limit of pseudo-merges of a default class; 0:
-				* none */
+	size_t budget; /* words */
+	/* limit of tips that are not configured */
+	size_t default_tip_nr;
+	/* limit of pseudo-merges of a default class; 0: none */
+	size_t merge_nr;
 	const struct progress_out *progress;
 	struct error *err;
 };
 
 /* The size of a selection. */
 struct cost {
-	size_t words;        /* total */
-	size_t pseudo_words; /* the part of default pseudo-merges */
+	size_t words; /* total */
+	/* the part of default pseudo-merges */
+	size_t pseudo_words;
 };
 
 /* Configured pseudo-merges are wanted at any size, so they do not count. */
@@ -182,8 +184,10 @@ static bool limit_groups(struct choosing *s, const struct cost *cost,
 
 /* The densities that may still be tried. */
 struct range {
-	size_t fits; /* the densest that fits the budget; 0: none so far */
-	size_t most; /* no density above this one fits or is wanted */
+	/* the densest that fits the budget; 0: none so far */
+	size_t fits;
+	/* no density above this one fits or is wanted */
+	size_t most;
 };
 
 /* Keeps the densest selection that fits. Returns the density to try next. */

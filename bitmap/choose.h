@@ -40,8 +40,10 @@
 struct bitmap_choose_input {
 	/* Without `selected`, `groups`, old bitmaps and layers below. */
 	struct bitmap_build_input build;
-	const uint32_t *newest_first;     /* the same commits as in `build` */
-	const uint8_t *is_tip;            /* by commit_nr: enum select_tip */
+	/* the same commits as in `build` */
+	const uint32_t *newest_first;
+	/* by commit_nr: enum select_tip */
+	const uint8_t *is_tip;
 	const struct pseudo_tips *pseudo; /* NULL: no pseudo-merges */
 	size_t object_nr;
 };

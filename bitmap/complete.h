@@ -27,14 +27,19 @@ struct bitmap_built;
 
 struct bitmap_complete {
 	const struct bitmap_built *entries; /* borrowed */
-	size_t nr;                          /* limit of the number of entries */
-	struct ewah *kept;                  /* owned, by entry */
-	uint8_t *state;         /* owned, by entry: dropped, kept, or kept
-				 * and used */
-	size_t bytes, limit;    /* of the kept bitmaps; limit 0: none */
-	size_t end;             /* one past the last entry seen */
-	size_t turn;            /* the entry whose turn comes next */
-	struct bitset *scratch; /* borrowed; has as many bits as a bitmap */
+	/* limit of the number of entries */
+	size_t nr;
+	struct ewah *kept; /* owned, by entry */
+	/* owned, by entry: dropped, kept, or kept and used */
+	uint8_t *state;
+	/* of the kept bitmaps; limit 0: none */
+	size_t bytes, limit;
+	/* one past the last entry seen */
+	size_t end;
+	/* the entry whose turn comes next */
+	size_t turn;
+	/* borrowed; has as many bits as a bitmap */
+	struct bitset *scratch;
 };
 
 /* Returns 0 or ERR_NOMEM. The caller releases *c in any case. */

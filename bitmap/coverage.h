@@ -15,15 +15,17 @@
 #include "walk/walk.h"
 
 struct bitmap_coverage {
-	uint32_t tip_nr;        /* number of different commits */
-	uint32_t with_bitmap;   /* commits with a bitmap: requests for them
-				 * walk 0 commits */
-	uint64_t walked_sum;    /* commits walked by requests for one tip each:
-				 * sum, */
-	uint32_t walked_median; /* median, the lower one of two, */
+	/* number of different commits */
+	uint32_t tip_nr;
+	/* commits with a bitmap: requests for them walk 0 commits */
+	uint32_t with_bitmap;
+	/* commits walked by requests for one tip each: sum, */
+	uint64_t walked_sum;
+	/* median, the lower one of two, */
+	uint32_t walked_median;
 	uint32_t walked_max;
-	uint32_t walked_together; /* commits walked by one request for all
-				   * tips */
+	/* commits walked by one request for all tips */
+	uint32_t walked_together;
 };
 
 /*

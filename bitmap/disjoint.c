@@ -12,9 +12,10 @@ struct disjoint {
 	const struct bitmap_space *space;
 	struct walk *w;
 	const struct bitset *set;
-	uint32_t *commits;     /* owned: commit_nr by row */
-	struct bitset reached; /* by bit_pos: reached from the added commits */
-	struct bitset bits;    /* of one row */
+	uint32_t *commits; /* owned: commit_nr by row */
+	/* by bit_pos: reached from the added commits */
+	struct bitset reached;
+	struct bitset bits; /* of one row */
 	struct bitset scratch;
 	struct error *err;
 };

@@ -14,9 +14,9 @@
 #include "object/oid.h"
 
 struct bitmap_write_entry {
-	uint32_t idx_pos;          /* of the commit */
-	uint8_t xor_offset;        /* 0, or XORed with the entry this far
-				    * before */
+	uint32_t idx_pos; /* of the commit */
+	/* 0, or XORed with the entry this far before */
+	uint8_t xor_offset;
 	const struct ewah *bitmap; /* borrowed: as stored */
 };
 
@@ -29,16 +29,17 @@ struct bitmap_write_pseudo {
 /* All pointers are borrowed for the call. */
 struct bitmap_write {
 	enum hash_algo algo;
-	uint32_t object_nr;  /* in a layer: without the objects of the layers
-			      * below */
-	struct oid checksum; /* of the pack */
+	/* in a layer: without the objects of the layers below */
+	uint32_t object_nr;
+	struct oid checksum;      /* of the pack */
 	const struct ewah *types; /* BITMAP_TYPE_NR of them */
 	const struct bitmap_write_entry *entries;
 	uint32_t entry_nr;
 	const struct bitmap_write_pseudo *pseudo;
-	uint32_t pseudo_nr;         /* 0: no section of pseudo-merges */
-	const uint32_t *hash_cache; /* object_nr, in idx order; NULL: no
-				     * cache */
+	/* 0: no section of pseudo-merges */
+	uint32_t pseudo_nr;
+	/* object_nr, in idx order; NULL: no cache */
+	const uint32_t *hash_cache;
 	bool lookup_table;
 };
 

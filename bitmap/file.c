@@ -11,9 +11,11 @@
 #define KNOWN_FLAGS                                                            \
 	(BITMAP_FULL_DAG | BITMAP_HASH_CACHE | BITMAP_LOOKUP_TABLE |           \
 	 BITMAP_PSEUDO_MERGES)
-#define HEADER_LEN 12      /* bytes before the pack's checksum */
-#define EWAH_FRAME_LEN 12  /* bytes of a bitmap besides its words */
-#define ENTRY_HEADER_LEN 6 /* bytes before the EWAH of an entry */
+#define HEADER_LEN 12 /* bytes before the pack's checksum */
+/* bytes of a bitmap besides its words */
+#define EWAH_FRAME_LEN 12
+/* bytes before the EWAH of an entry */
+#define ENTRY_HEADER_LEN 6
 
 static int corrupt(const struct bitmap_file *f, size_t off, const char *what,
 		   struct error *err)

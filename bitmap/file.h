@@ -97,9 +97,9 @@ static inline enum object_type bitmap_object_type(enum bitmap_type type)
 
 struct bitmap_row {
 	uint32_t idx_pos; /* of the commit */
-	uint32_t xor_row; /* row of the bitmap it is XORed with, or
-			   * BITMAP_NO_XOR */
-	uint64_t off;     /* of its entry in the file */
+	/* row of the bitmap it is XORed with, or BITMAP_NO_XOR */
+	uint32_t xor_row;
+	uint64_t off; /* of its entry in the file */
 };
 
 /* A parsed file. Immutable; threads may share it. Borrows the bytes. */
@@ -109,24 +109,28 @@ struct bitmap_file {
 	const char *name; /* borrowed, for messages */
 	enum hash_algo algo;
 	unsigned flags;
-	const struct bitmap_file *base; /* borrowed: file of the layer below;
-					 * NULL: none */
-	uint32_t object_nr; /* with objects of the layers below; so is row_nr */
+	/* borrowed: file of the layer below; NULL: none */
+	const struct bitmap_file *base;
+	/* with objects of the layers below; so is row_nr */
+	uint32_t object_nr;
 	uint32_t row_nr;
-	uint32_t base_row_nr;    /* rows of the layers below */
-	const uint8_t *checksum; /* of the pack; points into bytes */
-	struct ewah_view types[BITMAP_TYPE_NR]; /* of this file's own objects */
+	uint32_t base_row_nr; /* rows of the layers below */
+	/* of the pack; points into bytes */
+	const uint8_t *checksum;
+	/* of this file's own objects */
+	struct ewah_view types[BITMAP_TYPE_NR];
 	/*
 	 * The file's own rows, from base_row_nr on; points into bytes, or NULL.
 	 */
 	const uint8_t *lookup;
-	struct bitmap_row *rows;     /* owned, if there is no lookup table; or
-				      * NULL */
-	const uint8_t *hash_cache;   /* a be32 for each of its own objects;
-				      * points into bytes, or NULL */
-	struct pseudo_merges pseudo; /* if the file has none: those of
-				      * `base`; all zero: none */
-	size_t entries_end;          /* offset of the end of the last entry */
+	/* owned, if there is no lookup table; or NULL */
+	struct bitmap_row *rows;
+	/* a be32 for each of its own objects; points into bytes, or NULL */
+	const uint8_t *hash_cache;
+	/* if the file has none: those of `base`; all zero: none */
+	struct pseudo_merges pseudo;
+	/* offset of the end of the last entry */
+	size_t entries_end;
 };
 
 /*
@@ -239,9 +243,9 @@ int bitmap_file_view(struct ewah_view *view, const struct bitmap_file *f,
 
 /* How the bitmap of a row is stored. */
 struct bitmap_stored {
-	uint64_t len;   /* bytes of its entry */
-	uint32_t depth; /* links of its XOR chain: bitmaps to decode besides
-			 * its own */
+	uint64_t len; /* bytes of its entry */
+	/* links of its XOR chain: bitmaps to decode besides its own */
+	uint32_t depth;
 };
 
 /*

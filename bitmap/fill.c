@@ -76,8 +76,10 @@ struct bitmap_side {
 	struct bitmap_fill *fill;
 	const struct walk_tips *tips;
 	struct walk_items *others; /* NULL: not wanted */
-	struct heap queue;         /* commits to visit, newest first */
-	uint32_t *walked;          /* owned: commits without bitmap */
+	/* commits to visit, newest first */
+	struct heap queue;
+	/* owned: commits without bitmap */
+	uint32_t *walked;
 	size_t walked_nr, walked_alloc;
 	struct pseudo_fill pseudo;
 };

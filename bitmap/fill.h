@@ -23,7 +23,8 @@
 struct bitmap_trace {
 	uint32_t *rows; /* owned: rows of commits */
 	size_t row_nr, row_alloc;
-	uint32_t *pseudo; /* owned: numbers of pseudo-merges */
+	/* owned: numbers of pseudo-merges */
+	uint32_t *pseudo;
 	size_t pseudo_nr, pseudo_alloc;
 };
 
@@ -39,15 +40,20 @@ struct bitmap_fill {
 	 * found.
 	 */
 	const struct filter *filter;
-	struct bitset packed;  /* by bit_pos: reached so far */
-	struct bitset outside; /* by obj_pos: reached so far */
+	/* by bit_pos: reached so far */
+	struct bitset packed;
+	/* by obj_pos: reached so far */
+	struct bitset outside;
 	struct bitset scratch;
-	struct bitmap_space_table table; /* owned: made once many bits were
-					  * looked up */
-	uint32_t lookups;                /* lookups made without `table` */
+	/* owned: made once many bits were looked up */
+	struct bitmap_space_table table;
+	/* lookups made without `table` */
+	uint32_t lookups;
 	uint32_t bitmaps_used, pseudo_merges_used, commits_walked;
-	uint64_t objects_walked;    /* objects added without a bitmap */
-	struct bitmap_trace *trace; /* borrowed, appended to; may be NULL */
+	/* objects added without a bitmap */
+	uint64_t objects_walked;
+	/* borrowed, appended to; may be NULL */
+	struct bitmap_trace *trace;
 };
 
 /*

@@ -8,8 +8,10 @@
 struct loading {
 	struct bitmap_previous *p;
 	struct walk *w;
-	struct bitset from, to; /* scratch, in old and new bits */
-	uint32_t *place;        /* owned: by row, number of the entry */
+	/* scratch, in old and new bits */
+	struct bitset from, to;
+	/* owned: by row, number of the entry */
+	uint32_t *place;
 };
 
 /*

@@ -24,10 +24,11 @@
 struct bitmap_previous {
 	const struct bitmap_file *file;  /* borrowed */
 	const struct bitmap_space *from; /* borrowed: of the file */
-	const struct bitmap_space *to;   /* borrowed: of the new index */
+	/* borrowed: of the new index */
+	const struct bitmap_space *to;
 	struct bitmap_remap map;
-	struct bitmap_built *entries; /* owned: in the order of the file,
-				       * with new bits */
+	/* owned: in the order of the file, with new bits */
+	struct bitmap_built *entries;
 	size_t nr;
 	struct bitmap_built_group *groups; /* owned: pseudo-merges */
 	size_t group_nr;

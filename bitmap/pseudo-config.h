@@ -16,8 +16,9 @@
 
 /* The keys of one <name>. */
 struct pseudo_section {
-	char *name;              /* owned */
-	struct pattern *pattern; /* owned; matches at the start of a name */
+	char *name; /* owned */
+	/* owned; matches at the start of a name */
+	struct pattern *pattern;
 	struct pseudo_rules rules;
 };
 

@@ -20,19 +20,25 @@
 /* A pseudo-merge that may become usable. */
 struct pseudo_candidate {
 	uint32_t nr;
-	uint32_t lacking; /* bit_pos of a commit that was not reached at the
-			   * last try, or UINT32_MAX */
+	/*
+	 * bit_pos of a commit that was not reached at the last try, or
+	 * UINT32_MAX
+	 */
+	uint32_t lacking;
 };
 
 struct pseudo_fill {
 	const struct pseudo_merges *pm; /* borrowed */
 	struct bitset noted;            /* by bit_pos */
-	struct bitset known;            /* by number: is or was a candidate */
+	/* by number: is or was a candidate */
+	struct bitset known;
 	struct pseudo_candidate *candidates; /* owned */
 	size_t nr, alloc;
-	uint32_t *served; /* owned: numbers of the used pseudo-merges */
+	/* owned: numbers of the used pseudo-merges */
+	uint32_t *served;
 	size_t served_alloc;
-	uint32_t used; /* number of used pseudo-merges */
+	/* number of used pseudo-merges */
+	uint32_t used;
 };
 
 /*

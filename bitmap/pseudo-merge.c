@@ -187,9 +187,10 @@ int pseudo_merges_each_of(const struct pseudo_merges *pm, uint32_t bit_pos,
 struct verify {
 	const struct pseudo_merges *pm;
 	uint32_t bit_pos;
-	uint32_t *seen_for; /* owned, by pseudo-merge: last bit_pos that a
-			     * row placed in it */
-	uint64_t member_nr; /* (commit, pseudo-merge) pairs of the rows */
+	/* owned, by pseudo-merge: last bit_pos that a row placed in it */
+	uint32_t *seen_for;
+	/* (commit, pseudo-merge) pairs of the rows */
+	uint64_t member_nr;
 	struct error *err;
 };
 

@@ -52,13 +52,16 @@
 struct pseudo_merges {
 	const uint8_t *bytes; /* of the file */
 	const char *name;     /* borrowed, for messages */
-	uint64_t start;       /* offsets in the file: of the section, */
-	uint64_t lookup;      /* of its lookup rows, */
-	uint64_t extended;    /* of its extended entries, */
-	uint64_t positions;   /* and of its positions */
-	uint32_t nr;          /* number of pseudo-merges */
-	uint32_t row_nr;      /* number of commits in any of them */
-	uint32_t object_nr;   /* number of objects in the pack */
+	/* offsets in the file: of the section, */
+	uint64_t start;
+	uint64_t lookup;    /* of its lookup rows, */
+	uint64_t extended;  /* of its extended entries, */
+	uint64_t positions; /* and of its positions */
+	uint32_t nr;        /* number of pseudo-merges */
+	/* number of commits in any of them */
+	uint32_t row_nr;
+	/* number of objects in the pack */
+	uint32_t object_nr;
 };
 
 /* One pseudo-merge: two sets by bit_pos. Views of the file's bytes. */

@@ -226,15 +226,16 @@ enum {
 struct class_tips {
 	struct sort_item *by_date; /* owned: commit_nr */
 	size_t nr, alloc;
-	size_t saved; /* commits that a request walks without a pseudo-merge */
+	/* commits that a request walks without a pseudo-merge */
+	size_t saved;
 };
 
 struct selecting {
 	const struct pseudo_select_input *in;
 	uint8_t *flags; /* by commit_nr */
 	struct class_tips named, others;
-	size_t room; /* number of tips that may still be added to
-		      * pseudo-merges */
+	/* number of tips that may still be added to pseudo-merges */
+	size_t room;
 };
 
 static int mark_tips(struct selecting *s)

@@ -41,26 +41,30 @@ enum pseudo_class {
 
 /* How to distribute the tips of a group, see gitpacking(7). */
 struct pseudo_rules {
-	double decay;             /* >= 0 */
-	double sample_rate;       /* > 0, <= 1 */
-	int64_t threshold;        /* unstable tips: committed at this time or
-				   * before */
-	int64_t stable_threshold; /* stable tips: committed at this time or
-				   * before */
-	uint32_t max_merges;      /* number of unstable pseudo-merges */
-	uint32_t stable_size;     /* > 0: commits in each stable pseudo-merge */
+	double decay;       /* >= 0 */
+	double sample_rate; /* > 0, <= 1 */
+	/* unstable tips: committed at this time or before */
+	int64_t threshold;
+	/* stable tips: committed at this time or before */
+	int64_t stable_threshold;
+	/* number of unstable pseudo-merges */
+	uint32_t max_merges;
+	/* > 0: commits in each stable pseudo-merge */
+	uint32_t stable_size;
 };
 
 /* A tip. A tip in several groups is listed several times. */
 struct pseudo_tip {
 	uint32_t commit_nr;
-	uint32_t group; /* index into rules; by default an enum pseudo_class */
+	/* index into rules; by default an enum pseudo_class */
+	uint32_t group;
 };
 
 struct pseudo_tips {
 	struct pseudo_tip *tips; /* owned */
 	size_t nr, alloc;
-	struct pseudo_rules *rules; /* owned: by group; NULL: the default */
+	/* owned: by group; NULL: the default */
+	struct pseudo_rules *rules;
 	size_t group_nr, group_alloc;
 };
 
@@ -76,13 +80,15 @@ int pseudo_tips_add(struct pseudo_tips *tips, uint32_t commit_nr,
 /* The input of a selection. All pointers are borrowed for the call. */
 struct pseudo_select_input {
 	const struct history *history;
-	const uint32_t *commits; /* all commits of the pack, parents first */
+	/* all commits of the pack, parents first */
+	const uint32_t *commits;
 	size_t commit_nr;
 	const uint8_t *has_bitmap; /* by commit_nr */
 	const struct pseudo_tips *tips;
-	size_t object_nr;        /* number of objects in the index */
-	size_t default_merge_nr; /* limit of pseudo-merges of a default
-				  * class; >= 1 */
+	/* number of objects in the index */
+	size_t object_nr;
+	/* limit of pseudo-merges of a default class; >= 1 */
+	size_t default_merge_nr;
 };
 
 /* The commits of each pseudo-merge. */

@@ -6,12 +6,15 @@
 
 struct writing {
 	struct buf *out;
-	size_t base;               /* start of the file in *out */
-	uint64_t *offs;            /* owned: offset of each pseudo-merge */
-	struct sort_item *members; /* owned: bit_pos and number of the
-				    * pseudo-merge, by bit_pos */
+	/* start of the file in *out */
+	size_t base;
+	/* owned: offset of each pseudo-merge */
+	uint64_t *offs;
+	/* owned: bit_pos and number of the pseudo-merge, by bit_pos */
+	struct sort_item *members;
 	size_t member_nr, member_alloc;
-	uint32_t row_nr; /* number of different commits */
+	/* number of different commits */
+	uint32_t row_nr;
 };
 
 static int add_members(struct writing *w, const struct ewah_view *commits,

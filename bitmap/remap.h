@@ -28,14 +28,15 @@ struct bitmap_run {
 };
 
 struct bitmap_remap {
-	struct bitmap_run *runs; /* owned; ascending `from`; objects in gaps
-				  * are not in the new index */
+	/* owned; ascending `from`; objects in gaps are not in the new index */
+	struct bitmap_run *runs;
 	size_t run_nr, run_alloc;
-	struct bitset is_old;    /* by new bit_pos: the old index has the
-				  * object */
-	uint32_t from_nr, to_nr; /* number of objects of each index */
-	uint32_t lost;           /* number of old objects that the new index
-				  * lacks */
+	/* by new bit_pos: the old index has the object */
+	struct bitset is_old;
+	/* number of objects of each index */
+	uint32_t from_nr, to_nr;
+	/* number of old objects that the new index lacks */
+	uint32_t lost;
 };
 
 /*

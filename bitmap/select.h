@@ -55,20 +55,24 @@ size_t bitmap_select_dense_nr(size_t object_nr);
 /* Why a commit is a wanted tip. */
 enum select_tip {
 	SELECT_NO_TIP,
-	SELECT_TIP,         /* configured, or HEAD: always selected */
-	SELECT_DEFAULT_TIP, /* not configured: the newest of these are
-			     * selected */
+	/* configured, or HEAD: always selected */
+	SELECT_TIP,
+	/* not configured: the newest of these are selected */
+	SELECT_DEFAULT_TIP,
 };
 
 /* The input of a selection. All pointers are borrowed for the call. */
 struct bitmap_select_input {
 	const struct history *history;
-	const uint32_t *commits;       /* commit_nr, newest first */
-	const uint32_t *parents_first; /* the same commits, parents first */
+	const uint32_t *commits; /* commit_nr, newest first */
+	/* the same commits, parents first */
+	const uint32_t *parents_first;
 	size_t nr;
-	size_t dense_nr;       /* or SELECT_PLAIN */
-	const uint8_t *is_tip; /* enum select_tip, by commit_nr */
-	size_t default_tip_nr; /* limit of SELECT_DEFAULT_TIP commits */
+	size_t dense_nr; /* or SELECT_PLAIN */
+	/* enum select_tip, by commit_nr */
+	const uint8_t *is_tip;
+	/* limit of SELECT_DEFAULT_TIP commits */
+	size_t default_tip_nr;
 };
 
 /*

@@ -28,14 +28,14 @@
 /* A small value. All pointers are borrowed. */
 struct bitmap_space {
 	const struct odb *odb;
-	const struct odb_pack *pack; /* the indexed pack; NULL: there is a
-				      * midx */
-	const struct pack_rev *rev;  /* of the pack */
-	struct odb_midx *midx;       /* of the snapshot; NULL: there is a
-				      * pack */
+	/* the indexed pack; NULL: there is a midx */
+	const struct odb_pack *pack;
+	const struct pack_rev *rev; /* of the pack */
+	/* of the snapshot; NULL: there is a pack */
+	struct odb_midx *midx;
 	const struct pack_midx_order *order; /* of the midx */
-	const struct bitmap_space *base;     /* of the layers below; NULL:
-					      * none */
+	/* of the layers below; NULL: none */
+	const struct bitmap_space *base;
 };
 
 static inline struct bitmap_space bitmap_space_of_pack(
@@ -122,8 +122,10 @@ const struct odb_pack *bitmap_space_locate(const struct bitmap_space *space,
 
 /* The bits of one pack, in the order of its offsets. */
 struct bitmap_space_part {
-	const struct odb_pack *pack; /* borrowed from the snapshot */
-	uint32_t first, nr;          /* bit_pos [first, first + nr) */
+	/* borrowed from the snapshot */
+	const struct odb_pack *pack;
+	/* bit_pos [first, first + nr) */
+	uint32_t first, nr;
 };
 
 /*
@@ -137,7 +139,8 @@ int bitmap_space_parts(struct bitmap_space_part **parts, size_t *nr,
 
 /* A table of bits by obj_pos, for many lookups. */
 struct bitmap_space_table {
-	uint32_t *bits; /* owned: by obj_pos - first; UINT32_MAX: look it up */
+	/* owned: by obj_pos - first; UINT32_MAX: look it up */
+	uint32_t *bits;
 	uint32_t first, nr;
 };
 

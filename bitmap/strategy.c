@@ -97,10 +97,12 @@ struct planning {
 	struct bitmap_side *side;
 	struct walk *w;
 	const struct revwalk_tips *tips;
-	size_t seen;     /* wanted commits seen, if not all are known */
-	size_t per_cost; /* commits of the haves' side per cost unit */
-	size_t distance; /* estimated distance from the haves' side to the
-			  * index */
+	/* wanted commits seen, if not all are known */
+	size_t seen;
+	/* commits of the haves' side per cost unit */
+	size_t per_cost;
+	/* estimated distance from the haves' side to the index */
+	size_t distance;
 	struct error *err;
 };
 

@@ -26,7 +26,8 @@
 
 /* How to find the objects of a request: gitreach.bitmapStrategy. */
 enum bitmap_strategy {
-	BITMAP_STRATEGY_AUTO,  /* the way with the lower estimated cost */
+	/* the way with the lower estimated cost */
+	BITMAP_STRATEGY_AUTO,
 	BITMAP_STRATEGY_INDEX, /* the index */
 	BITMAP_STRATEGY_WALK,  /* a walk */
 };
@@ -37,17 +38,20 @@ enum bitmap_strategy {
  */
 struct bitmap_plan {
 	enum bitmap_strategy strategy; /* input, set before */
-	bool no_trees;         /* input: neither trees nor blobs are wanted */
-	const char *reason;    /* constant string; NULL: nothing was planned */
-	uint32_t have_commits; /* commits walked from the haves towards
-				* bitmaps */
-	uint32_t want_commits; /* wanted and not had; UINT32_MAX: unknown */
-	uint32_t want_beyond;  /* of these, in no bitmap of a wanted commit;
-				* 0 if unknown */
-	uint32_t boundary;     /* had, with a child that is wanted;
-				* UINT32_MAX: unknown */
-	uint64_t bitmap_cost;  /* lower limit */
-	uint64_t walk_cost;    /* UINT64_MAX: unknown */
+	/* input: neither trees nor blobs are wanted */
+	bool no_trees;
+	/* constant string; NULL: nothing was planned */
+	const char *reason;
+	/* commits walked from the haves towards bitmaps */
+	uint32_t have_commits;
+	/* wanted and not had; UINT32_MAX: unknown */
+	uint32_t want_commits;
+	/* of these, in no bitmap of a wanted commit; 0 if unknown */
+	uint32_t want_beyond;
+	/* had, with a child that is wanted; UINT32_MAX: unknown */
+	uint32_t boundary;
+	uint64_t bitmap_cost; /* lower limit */
+	uint64_t walk_cost;   /* UINT64_MAX: unknown */
 };
 
 /*

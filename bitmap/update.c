@@ -9,9 +9,12 @@
 #include "bitmap/update.h"
 
 enum {
-	SEEN_NEW = 1,    /* visited by the walk for new commits */
-	SEEN_BUILD = 2,  /* one of the commits to build from */
-	HAS_BITMAP = 4,  /* the older index has its bitmap */
+	/* visited by the walk for new commits */
+	SEEN_NEW = 1,
+	/* one of the commits to build from */
+	SEEN_BUILD = 2,
+	/* the older index has its bitmap */
+	HAS_BITMAP = 4,
 	IS_SELECTED = 8, /* gets a bitmap */
 	IS_GROUPED = 16, /* in a pseudo-merge */
 };

@@ -32,32 +32,41 @@
 #define UPDATE_GAP 4
 
 struct bitmap_update_input {
-	struct bitmap_previous *previous; /* borrowed; pseudo-merges that do
-					   * not stay are removed; NULL for a
-					   * layer */
-	const struct bitmap_file *below;  /* for a layer: file of the layers
-					   * below */
+	/*
+	 * borrowed; pseudo-merges that do not stay are removed; NULL for a
+	 * layer
+	 */
+	struct bitmap_previous *previous;
+	/* for a layer: file of the layers below */
+	const struct bitmap_file *below;
 	const struct bitmap_space *space; /* of the new index */
 	struct walk *walk;
 	const uint32_t *tips; /* commit_nr; all have bits */
 	size_t tip_nr;
-	const uint8_t *is_tip; /* by commit_nr: enum select_tip */
-	size_t is_tip_nr;      /* number of entries of is_tip */
+	/* by commit_nr: enum select_tip */
+	const uint8_t *is_tip;
+	/* number of entries of is_tip */
+	size_t is_tip_nr;
 	bool pseudo_merges;
-	size_t grouped_max; /* limit of commits in pseudo-merges, beyond
-			     * which none are added; the oldest are added
-			     * first */
+	/*
+	 * limit of commits in pseudo-merges, beyond which none are added; the
+	 * oldest are added first
+	 */
+	size_t grouped_max;
 	unsigned threads;
 	uint64_t memory_limit; /* as in walk/newobj.h */
 	const struct progress_out *progress;
 };
 
 struct bitmap_update {
-	uint32_t *commits; /* owned: parents first, with lists */
+	/* owned: parents first, with lists */
+	uint32_t *commits;
 	size_t commit_nr, commit_alloc;
-	size_t new_nr; /* number of commits without a bit in the older index */
+	/* number of commits without a bit in the older index */
+	size_t new_nr;
 	struct newobj_set lists;
-	uint32_t *selected; /* owned: commits that get bitmaps */
+	/* owned: commits that get bitmaps */
+	uint32_t *selected;
 	size_t selected_nr, selected_alloc;
 	struct pseudo_groups groups; /* pseudo-merges to build */
 };

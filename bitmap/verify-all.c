@@ -14,10 +14,12 @@ struct verify {
 	const struct bitmap_file *file;
 	struct bitmap_space space;
 	struct walk *w;
-	uint32_t *commits; /* owned: commits with bitmaps */
+	/* owned: commits with bitmaps */
+	uint32_t *commits;
 	size_t commit_nr;
-	struct bitmap_group *groups; /* owned: by number of pseudo-merge */
-	struct walk_tips tips;       /* all these commits */
+	/* owned: by number of pseudo-merge */
+	struct bitmap_group *groups;
+	struct walk_tips tips; /* all these commits */
 	struct walk_result found;
 	uint32_t *bit_pos; /* owned: by obj_pos */
 	struct bitmap_build_result built;

@@ -12,7 +12,8 @@ struct show {
 	struct bitmap_place place;
 	struct oid oid; /* the commit */
 	bool count, objects;
-	const char *comma; /* separator before the next pseudo-merge number */
+	/* separator before the next pseudo-merge number */
+	const char *comma;
 	struct error *err;
 };
 

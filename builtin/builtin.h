@@ -19,9 +19,12 @@ struct lazy_fetch;
 struct tracing;
 
 struct builtin_env {
-	struct repo *repo; /* owned by main; NULL until builtin_open_repo() */
-	struct tracing *tracing; /* borrowed from main; NULL: none */
-	bool is_bare; /* `git --bare` was given before the command's name */
+	/* owned by main; NULL until builtin_open_repo() */
+	struct repo *repo;
+	/* borrowed from main; NULL: none */
+	struct tracing *tracing;
+	/* `git --bare` was given before the command's name */
+	bool is_bare;
 	/* owned by main: builtin/lazy-fetch.h; NULL until it is needed */
 	struct lazy_fetch *lazy_fetch;
 };

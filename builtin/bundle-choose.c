@@ -25,7 +25,8 @@ struct choice {
 	uint32_t *commits;
 	/* by commit_nr: commits in the bundle; no bits: all */
 	struct bitset shown;
-	struct bitset needed; /* by commit_nr: prerequisites */
+	/* by commit_nr: prerequisites */
+	struct bitset needed;
 	struct error *err;
 };
 

@@ -33,8 +33,10 @@ static const char usage_text[] =
 	"[--version=<version>] <file> <git-rev-list-args>";
 
 struct args {
-	enum show_progress show; /* by the last option that says so */
-	int64_t version;         /* -1: the lowest that works */
+	/* by the last option that says so */
+	enum show_progress show;
+	/* -1: the lowest that works */
+	int64_t version;
 	const char *file;
 	const char **revs;
 };

@@ -46,7 +46,8 @@ static const struct {
 
 struct piece {
 	enum field field;
-	const char *text; /* FIELD_TEXT: points into the format */
+	/* FIELD_TEXT: points into the format */
+	const char *text;
 	size_t len;
 };
 

@@ -20,10 +20,14 @@ struct cat_file_batch {
 	enum cat_file_batch_mode mode;
 	const char *format; /* NULL: the default format */
 	bool all_objects, unordered;
-	bool buffered; /* do not flush after each object */
-	bool nul;      /* input lines end with NUL instead of newline */
-	bool nul_out;  /* output lines end with NUL, too */
-	const struct filter *filter; /* borrowed: by type and size only */
+	/* do not flush after each object */
+	bool buffered;
+	/* input lines end with NUL instead of newline */
+	bool nul;
+	/* output lines end with NUL, too */
+	bool nul_out;
+	/* borrowed: by type and size only */
+	const struct filter *filter;
 };
 
 /*

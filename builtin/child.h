@@ -17,9 +17,11 @@
 
 /* The arguments of a command. */
 struct child_words {
-	char **items; /* owned, and each; NULL after the last */
+	/* owned, and each; NULL after the last */
+	char **items;
 	size_t nr, alloc;
-	bool failed; /* out of memory; reported when the command is run */
+	/* out of memory; reported when the command is run */
+	bool failed;
 };
 
 /*

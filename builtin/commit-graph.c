@@ -30,7 +30,8 @@ struct call {
 	bool reachable, stdin_packs, stdin_commits, append;
 	int changed_paths;       /* -1: not given */
 	int64_t max_new_filters; /* INT64_MIN: not given */
-	const char *split;       /* NULL: not given; "": no strategy */
+	/* NULL: not given; "": no strategy */
+	const char *split;
 	uint64_t size_multiple, max_commits;
 	const char *expire_time;
 	bool shallow; /* option of verify */

@@ -20,10 +20,12 @@ struct count {
 	bool verbose, human;
 	/* loose objects: number and size on disk */
 	uint64_t loose_nr, loose_bytes;
-	uint64_t packable_nr; /* loose objects that are also in a pack */
+	/* loose objects that are also in a pack */
+	uint64_t packable_nr;
 	uint64_t garbage_nr, garbage_bytes;
 	uint64_t packed_nr, pack_nr, pack_bytes;
-	char *cwd; /* owned: stripped from printed paths */
+	/* owned: stripped from printed paths */
+	char *cwd;
 };
 
 /* ---- garbage */

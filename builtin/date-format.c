@@ -23,7 +23,8 @@ static const char months[12][4] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
 
 static const struct {
 	const char *name;
-	int format; /* -1: only stock Git has this format */
+	/* -1: only stock Git has this format */
+	int format;
 } names[] = {
 	{"default", DATE_FORMAT_DEFAULT},
 	{"iso", DATE_FORMAT_ISO},

@@ -124,7 +124,8 @@ out:
 /* ---- making one */
 
 struct maker {
-	const char *from; /* directory whose entries are looked at */
+	/* directory whose entries are looked at */
+	const char *from;
 	const char *into; /* the new directory */
 	bool is_ours;     /* `from` is our directory */
 	struct error *err;

@@ -10,7 +10,8 @@
 
 /* A possible place of a directory, relative to the program's directory. */
 struct place {
-	bool from_parent; /* relative to its parent directory */
+	/* relative to its parent directory */
+	bool from_parent;
 	const char *rest; /* NULL ends a list */
 };
 
@@ -18,20 +19,27 @@ struct place {
 struct ours {
 	const struct place *places;
 	const char *installed; /* the path of the build */
-	const char *marker; /* a file that shows that the directory is ours */
+	/* a file that shows that the directory is ours */
+	const char *marker;
 };
 
 static const struct place exec_places[] = {
-	{true, "/exec"},                  /* for bin/ of a build directory */
-	{false, "/build/exec"},           /* for the top of the source tree */
-	{true, "/libexec/gitreach-core"}, /* for bin/ of an installation */
-	{false, ""}, /* for a copy in the directory itself */
+	/* for bin/ of a build directory */
+	{true, "/exec"},
+	/* for the top of the source tree */
+	{false, "/build/exec"},
+	/* for bin/ of an installation */
+	{true, "/libexec/gitreach-core"},
+	/* for a copy in the directory itself */
+	{false, ""},
 	{false, NULL},
 };
 
 static const struct place man_places[] = {
-	{true, "/share/man"}, /* for bin/ of a build or of an installation */
-	{false, "/build/share/man"}, /* for the top of the source tree */
+	/* for bin/ of a build or of an installation */
+	{true, "/share/man"},
+	/* for the top of the source tree */
+	{false, "/build/share/man"},
 	{false, NULL},
 };
 

@@ -45,7 +45,8 @@ int exec_path_man(struct buf *out, struct error *err);
 struct exec_record {
 	struct buf text;
 	const char *stock, *links, *version;
-	uint64_t size;     /* of the program, when it was recorded */
+	/* of the program, when it was recorded */
+	uint64_t size;
 	int64_t mtime_sec; /* the same */
 };
 

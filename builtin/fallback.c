@@ -25,10 +25,12 @@
 
 struct search {
 	const char *command; /* for messages */
-	struct buf trail;    /* the new value of GITREACH_TRAIL */
-	struct buf ours;     /* our exec path, or empty */
+	/* the new value of GITREACH_TRAIL */
+	struct buf trail;
+	struct buf ours; /* our exec path, or empty */
 	struct sys_stat ours_st;
-	struct buf stock; /* result: the path of stock Git */
+	/* result: the path of stock Git */
+	struct buf stock;
 };
 
 static void search_release(struct search *s)

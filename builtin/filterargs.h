@@ -13,7 +13,8 @@
 /* The filters of a command line. */
 struct filter_args {
 	struct filter filter;
-	struct error err; /* the error of the first invalid value */
+	/* the error of the first invalid value */
+	struct error err;
 };
 
 void filter_args_init(struct filter_args *args);

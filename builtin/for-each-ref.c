@@ -33,10 +33,14 @@ struct for_each_ref {
 	struct ref_sort sort;
 	enum ref_format_quote quote;
 	const char *format_text;
-	int64_t count;           /* maximum number of refs; 0: no limit */
-	const char *start_after; /* show refs after this name; NULL: all */
-	bool omit_empty;         /* print no line for an empty expansion */
-	bool include_roots;      /* show root refs such as HEAD, too */
+	/* maximum number of refs; 0: no limit */
+	int64_t count;
+	/* show refs after this name; NULL: all */
+	const char *start_after;
+	/* print no line for an empty expansion */
+	bool omit_empty;
+	/* show root refs such as HEAD, too */
+	bool include_roots;
 	struct ref_filter filter;
 	bool from_stdin;
 	/*
@@ -44,10 +48,12 @@ struct for_each_ref {
 	 * are owned
 	 */
 	struct ref_filter_list lines;
-	char *head; /* owned: the ref that HEAD points to, or NULL */
+	/* owned: the ref that HEAD points to, or NULL */
+	char *head;
 	int64_t printed;
 	struct buf line;
-	struct ref_sort_item *items; /* owned: the refs to be sorted */
+	/* owned: the refs to be sorted */
+	struct ref_sort_item *items;
 	size_t item_nr, item_alloc;
 	struct error err;
 };

@@ -172,7 +172,8 @@ static void check_bitmaps(struct fsck_run *r)
 {
 	struct pack_bitmap *bitmap;
 	struct error why = ERROR_INIT;
-	struct odb *odb; /* an odb that uses multi-pack-indexes */
+	/* an odb that uses multi-pack-indexes */
+	struct odb *odb;
 	size_t next = 0;
 	int ret = odb_open(&odb, r->s.repo, NULL, &why);
 

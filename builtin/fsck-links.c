@@ -199,7 +199,8 @@ struct roots {
 	struct fsck_run *r;
 	struct fsck_links *l;
 	size_t ref_nr;
-	size_t named_nr; /* arguments that name an object */
+	/* arguments that name an object */
+	size_t named_nr;
 	struct oidmap
 		added; /* owned: ids of HEAD and reflogs that were added */
 };

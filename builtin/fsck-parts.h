@@ -10,14 +10,20 @@
 
 /* The bits of the exit code, as in stock Git. */
 enum {
-	FSCK_FOUND_OBJECT = 1 << 0,       /* an object is damaged */
-	FSCK_FOUND_REACHABLE = 1 << 1,    /* a reachable object is missing */
-	FSCK_FOUND_PACK = 1 << 2,         /* a pack or its index is damaged */
-	FSCK_FOUND_REFS = 1 << 3,         /* a reference is damaged */
-	FSCK_FOUND_COMMIT_GRAPH = 1 << 4, /* a commit-graph is damaged */
-	FSCK_FOUND_MIDX = 1 << 5,         /* a multi-pack-index is damaged */
-	FSCK_FOUND_REV = 1 << 6,          /* a reverse index is damaged */
-	FSCK_FOUND_BITMAP = 1 << 7,       /* a bitmap index is damaged */
+	FSCK_FOUND_OBJECT = 1 << 0, /* an object is damaged */
+	/* a reachable object is missing */
+	FSCK_FOUND_REACHABLE = 1 << 1,
+	/* a pack or its index is damaged */
+	FSCK_FOUND_PACK = 1 << 2,
+	FSCK_FOUND_REFS = 1 << 3, /* a reference is damaged */
+	/* a commit-graph is damaged */
+	FSCK_FOUND_COMMIT_GRAPH = 1 << 4,
+	/* a multi-pack-index is damaged */
+	FSCK_FOUND_MIDX = 1 << 5,
+	/* a reverse index is damaged */
+	FSCK_FOUND_REV = 1 << 6,
+	/* a bitmap index is damaged */
+	FSCK_FOUND_BITMAP = 1 << 7,
 };
 
 struct fsck_args {
@@ -35,8 +41,10 @@ struct fsck_run {
 	struct promisor promisor;
 	struct fsck_names names;             /* used if a.name_objects */
 	const struct progress_out *progress; /* NULL: show none */
-	struct buf shown; /* scratch: an object's id and name */
-	unsigned found;   /* bits FSCK_FOUND_*: the exit code */
+	/* scratch: an object's id and name */
+	struct buf shown;
+	/* bits FSCK_FOUND_*: the exit code */
+	unsigned found;
 	struct error *err;
 };
 

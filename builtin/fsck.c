@@ -24,7 +24,8 @@ static const char usage_text[] =
 	"[--[no-]dangling] [--[no-]progress] [--connectivity-only] "
 	"[--[no-]name-objects] [--[no-]references] [<object>...]";
 
-enum { READER_CACHE = 96 << 20 }; /* bytes of cached delta bases */
+/* bytes of cached delta bases */
+enum { READER_CACHE = 96 << 20 };
 
 #define FLAG(name, field, text)                                                \
 	{                                                                      \

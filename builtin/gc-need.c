@@ -132,7 +132,8 @@ size_t gc_packs_keep(struct gc_packs *list, uint64_t threshold)
 /* ---- loose objects */
 
 struct counter {
-	size_t hex_len; /* length of a loose object's file name */
+	/* length of a loose object's file name */
+	size_t hex_len;
 	uint64_t nr;
 };
 

@@ -19,7 +19,8 @@ struct gc_pack {
 	uint64_t size; /* bytes */
 	bool is_kept;  /* has a .keep */
 	bool is_cruft; /* has a .mtimes */
-	bool stays;    /* chosen by gc_packs_keep() */
+	/* chosen by gc_packs_keep() */
+	bool stays;
 };
 
 struct gc_packs {

@@ -16,7 +16,8 @@ struct gc_args {
 	/* the foreground steps on refs and reflogs are done */
 	bool skip_foreground;
 	int cruft, detach, keep_largest;
-	const char *prune; /* a date; NULL: as configured; or option_negated */
+	/* a date; NULL: as configured; or option_negated */
+	const char *prune;
 	const char *expire_to;
 	uint64_t max_cruft_size; /* UINT64_MAX: not given */
 };

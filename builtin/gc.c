@@ -31,12 +31,16 @@
 struct run {
 	struct gc_args a;
 	struct gc_settings s;
-	struct repo *repo;       /* borrowed */
-	bool is_precious;        /* no object may be deleted */
-	bool all;                /* repack all packs, not only loose objects */
-	bool left_out;           /* a step failed, and others were run */
-	bool packs_stay;         /* repack failed, so prune must not run */
-	struct sys_tempfile log; /* gc.log, if in the background */
+	struct repo *repo; /* borrowed */
+	bool is_precious;  /* no object may be deleted */
+	/* repack all packs, not only loose objects */
+	bool all;
+	/* a step failed, and others were run */
+	bool left_out;
+	/* repack failed, so prune must not run */
+	bool packs_stay;
+	/* gc.log, if in the background */
+	struct sys_tempfile log;
 	struct error *err;
 };
 

@@ -24,7 +24,8 @@
 #include "sys/cleanup.h"
 
 struct command {
-	const char *name; /* the command's name, with '_' instead of '-' */
+	/* the command's name, with '_' instead of '-' */
+	const char *name;
 	int (*run)(int argc, const char **argv, struct builtin_env *env);
 };
 

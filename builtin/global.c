@@ -33,7 +33,8 @@ static const struct {
 /* Options whose argument becomes a variable's value. */
 static const struct {
 	const char *option, *variable;
-	bool attached_only; /* only --x=<value>, not --x <value> */
+	/* only --x=<value>, not --x <value> */
+	bool attached_only;
 } settings[] = {
 	{"--git-dir", "GIT_DIR", false},
 	{"--work-tree", "GIT_WORK_TREE", false},

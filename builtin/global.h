@@ -12,23 +12,29 @@
 #include <stdbool.h>
 
 enum global_end {
-	GLOBAL_COMMAND, /* argv[next] is a command's name */
+	/* argv[next] is a command's name */
+	GLOBAL_COMMAND,
 	/*
 	 * run stock Git with argv[next...]: no command, --help, or an option
 	 * that we do not know
 	 */
 	GLOBAL_STOCK,
-	GLOBAL_VERSION,   /* --version; argv[next...] are its arguments */
-	GLOBAL_EXEC_PATH, /* --exec-path: print the path */
-	GLOBAL_FAILED,    /* exit with `code`; the error was printed */
+	/* --version; argv[next...] are its arguments */
+	GLOBAL_VERSION,
+	/* --exec-path: print the path */
+	GLOBAL_EXEC_PATH,
+	/* exit with `code`; the error was printed */
+	GLOBAL_FAILED,
 };
 
 struct global {
 	enum global_end end;
 	int next; /* index into argv */
 	int code;
-	bool paginate; /* -p was given; no variable holds it */
-	bool bare;     /* --bare was given; no variable holds it */
+	/* -p was given; no variable holds it */
+	bool paginate;
+	/* --bare was given; no variable holds it */
+	bool bare;
 };
 
 /* Whether the option is one of ours that needs a value. */

@@ -35,14 +35,16 @@ static const char usage_text[] =
 
 struct args {
 	bool write, stdin_paths, no_filters, literally;
-	int from_stdin; /* how many times --stdin is given */
+	/* how many times --stdin is given */
+	int from_stdin;
 	const char *type, *path;
 };
 
 /* One run of the command. */
 struct run {
 	struct args a;
-	struct repo *repo; /* borrowed; NULL: not needed */
+	/* borrowed; NULL: not needed */
+	struct repo *repo;
 	enum hash_algo algo;
 	enum object_type type;
 	struct hash_ctx hash;

@@ -10,7 +10,8 @@
 
 /* clang-format off */
 static const struct {
-	const char *name; /* NULL: `text` is the heading of a group */
+	/* NULL: `text` is the heading of a group */
+	const char *name;
 	const char *text;
 } rows[] = {
 	{NULL, "Serving repositories"},

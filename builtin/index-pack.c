@@ -47,16 +47,19 @@ struct args {
 	uint64_t threads, max_input;
 	const char *index_name, *pack_name, *keep, *promisor, *format;
 	const char *index_version, *header, *title;
-	const char *strict, *fsck_objects; /* message lists; NULL: not given */
+	/* message lists; NULL: not given */
+	const char *strict, *fsck_objects;
 };
 
 /* One run of the command. */
 struct run {
 	struct args a;
-	struct repo *repo;       /* borrowed; NULL: no repository */
+	/* borrowed; NULL: no repository */
+	struct repo *repo;
 	struct builtin_env *env; /* borrowed */
 	enum hash_algo algo;
-	struct known_objects *known; /* owned; NULL without a repository */
+	/* owned; NULL without a repository */
+	struct known_objects *known;
 	struct pack_indexer_hooks known_hooks; /* hooks of `known` */
 	struct pack_indexer_config config;
 	struct fsck_rules rules;

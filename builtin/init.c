@@ -24,11 +24,13 @@ struct init_args {
 	/* --no-bare: do not guess from the git directory's name */
 	bool not_bare;
 	const char *template_dir, *format, *ref_format, *branch, *directory;
-	const char *shared;    /* NULL: not given */
-	bool asked_for_branch; /* the branch is on the command line */
-	char *git_dir;         /* owned */
-	char *shown_dir;       /* owned: the path to print instead, or NULL */
-	char *worktree;        /* owned; NULL: bare */
+	const char *shared; /* NULL: not given */
+	/* the branch is on the command line */
+	bool asked_for_branch;
+	char *git_dir; /* owned */
+	/* owned: the path to print instead, or NULL */
+	char *shown_dir;
+	char *worktree; /* owned; NULL: bare */
 };
 
 /* Keep the value of --shared until the configuration is loaded. */

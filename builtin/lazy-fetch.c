@@ -13,11 +13,13 @@
 struct lazy_fetch {
 	struct repo *repo; /* borrowed */
 	struct odb_provider provider;
-	char **remotes; /* owned, and each: the names of the promisor remotes */
+	/* owned, and each: the names of the promisor remotes */
+	char **remotes;
 	size_t remote_nr, remote_alloc;
 	enum lazy_fetch_mode mode;
-	bool is_off;   /* GIT_NO_LAZY_FETCH */
-	bool is_ready; /* PATH leads to our exec path */
+	bool is_off; /* GIT_NO_LAZY_FETCH */
+	/* PATH leads to our exec path */
+	bool is_ready;
 };
 
 /* ---- the promisor remotes */

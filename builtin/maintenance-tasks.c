@@ -297,7 +297,8 @@ static int clean_rerere(const struct maintenance *m)
 
 struct fetching {
 	const struct maintenance *m;
-	int ret; /* first error of the remotes so far */
+	/* first error of the remotes so far */
+	int ret;
 };
 
 /*

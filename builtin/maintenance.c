@@ -49,7 +49,8 @@ struct strategy {
 /* One run of the command. */
 struct run {
 	struct maintenance m;
-	bool background;   /* the foreground parts were run */
+	/* the foreground parts were run */
+	bool background;
 	int quiet, detach; /* -1: not given */
 	const char *schedule_text;
 	enum frequency schedule; /* NEVER: not given */

@@ -26,7 +26,8 @@ struct message_span {
 struct message {
 	/* the whole message, without leading blank lines */
 	struct message_span whole;
-	struct message_span subject;   /* without the final newline */
+	/* without the final newline */
+	struct message_span subject;
 	struct message_span body;      /* up to the signature */
 	struct message_span signature; /* empty if there is none */
 };

@@ -29,14 +29,19 @@ struct call {
 	struct object_dir_call common;
 	const char *preferred, *refs_snapshot; /* options of write */
 	bool stdin_packs, bitmap;
-	struct named_packs only; /* of write: the packs on standard input */
-	unsigned tries_left;     /* number of retries left */
-	bool outdated; /* the packs have changed: retry; nothing was written */
+	/* of write: the packs on standard input */
+	struct named_packs only;
+	unsigned tries_left; /* number of retries left */
+	/* the packs have changed: retry; nothing was written */
+	bool outdated;
 	bool incremental;
-	int chain_file;        /* 1; or 0: --no-write-chain-file */
-	const char *base;      /* checksum of a layer; "none"; or NULL */
-	const char *from, *to; /* of compact: checksums of layers */
-	uint64_t batch_size;   /* of repack */
+	/* 1; or 0: --no-write-chain-file */
+	int chain_file;
+	/* checksum of a layer; "none"; or NULL */
+	const char *base;
+	/* of compact: checksums of layers */
+	const char *from, *to;
+	uint64_t batch_size; /* of repack */
 };
 
 /* Read pack names from standard input. */

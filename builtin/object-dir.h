@@ -22,11 +22,14 @@ struct object_dir_call {
 	const char *object_dir;
 	/* object_dir may be any directory; false: the odb's ones only */
 	bool takes_any_dir;
-	int want_progress; /* option: 1, 0, or -1: not given */
+	/* option: 1, 0, or -1: not given */
+	int want_progress;
 	struct store store;
-	size_t dir_nr; /* index of object_dir among the odb's directories */
+	/* index of object_dir among the odb's directories */
+	size_t dir_nr;
 	struct progress_out out;
-	const struct progress_out *progress; /* NULL: no progress is shown */
+	/* NULL: no progress is shown */
+	const struct progress_out *progress;
 };
 
 #define OBJECT_DIR_CALL_INIT(environment)                                      \
@@ -44,7 +47,8 @@ struct object_dir_command {
 	 */
 	const struct option *options;
 	object_dir_fn *run; /* returns the exit code */
-	int operand_nr;     /* number of operands, from argv[2] on */
+	/* number of operands, from argv[2] on */
+	int operand_nr;
 };
 
 /*

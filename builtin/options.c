@@ -20,8 +20,10 @@ struct parse {
 	const char *usage;
 	const char **argv;
 	int argc;
-	int next;       /* index into argv of the next word */
-	int operand_nr; /* operands moved to the front so far */
+	/* index into argv of the next word */
+	int next;
+	/* operands moved to the front so far */
+	int operand_nr;
 };
 
 /* An option as the user wrote it, for messages. */

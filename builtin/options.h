@@ -17,12 +17,18 @@
 
 enum option_kind {
 	OPTION_END = 0,
-	OPTION_FLAG,     /* bool: set to true, or to false by --no-<name> */
-	OPTION_COUNT,    /* int: incremented, or set to 0 by --no-<name> */
-	OPTION_STRING,   /* const char *: the argument, borrowed from argv */
-	OPTION_U64,      /* uint64_t: number with an optional k, m or g */
-	OPTION_I64,      /* int64_t: the same, may be negative */
-	OPTION_CALLBACK, /* fn(value, arg): arg is NULL if none is given */
+	/* bool: set to true, or to false by --no-<name> */
+	OPTION_FLAG,
+	/* int: incremented, or set to 0 by --no-<name> */
+	OPTION_COUNT,
+	/* const char *: the argument, borrowed from argv */
+	OPTION_STRING,
+	/* uint64_t: number with an optional k, m or g */
+	OPTION_U64,
+	/* int64_t: the same, may be negative */
+	OPTION_I64,
+	/* fn(value, arg): arg is NULL if none is given */
+	OPTION_CALLBACK,
 	/* only stock Git has it: negated or not, with an argument or without */
 	OPTION_NOT_OURS,
 };
@@ -33,8 +39,10 @@ enum {
 	 * `dflt` (a number without `dflt` does not change)
 	 */
 	OPTION_OPTIONAL_ARG = 1 << 0,
-	OPTION_NO_ARG = 1 << 1,    /* CALLBACK without an argument */
-	OPTION_NO_NEGATE = 1 << 2, /* --no-<name> is not allowed */
+	/* CALLBACK without an argument */
+	OPTION_NO_ARG = 1 << 1,
+	/* --no-<name> is not allowed */
+	OPTION_NO_NEGATE = 1 << 2,
 	/*
 	 * CALLBACK: the argument may be missing at the end of argv; then it is
 	 * NULL
@@ -47,8 +55,10 @@ struct option {
 	enum option_kind kind;
 	char short_name;       /* 0: none */
 	const char *long_name; /* NULL: none */
-	void *value;           /* points to the type of `kind` */
-	const char *help;      /* one line; NULL: not in the usage */
+	/* points to the type of `kind` */
+	void *value;
+	/* one line; NULL: not in the usage */
+	const char *help;
 	unsigned flags;
 	const char *dflt;
 	/*

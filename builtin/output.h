@@ -26,7 +26,8 @@ int output_append_path(struct buf *out, const char *path, size_t len,
 
 /* How paths of a repository are shortened for printing. */
 struct shown_path {
-	char *base; /* owned: removed from the start of paths */
+	/* owned: removed from the start of paths */
+	char *base;
 	/* put before such paths: "./" in a bare repository */
 	const char *prefix;
 	enum hash_algo algo;

@@ -18,9 +18,10 @@
 struct pack_args {
 	/* INT64_MIN: not given. Another negative number is allowed. */
 	int64_t window, depth, threads;
-	uint64_t window_memory, max_pack_size; /* PACK_ARGS_UNSET: not given */
-	int64_t name_hash_version;             /* -1: not given */
-	int path_walk;                         /* 1, 0, or -1: not given */
+	/* PACK_ARGS_UNSET: not given */
+	uint64_t window_memory, max_pack_size;
+	int64_t name_hash_version; /* -1: not given */
+	int path_walk;             /* 1, 0, or -1: not given */
 	bool no_reuse_delta, no_reuse_object;
 	bool quiet, progress, no_progress;
 };

@@ -12,9 +12,12 @@
 #include "pack/indexer.h"
 
 struct pack_input {
-	uint8_t header[12]; /* header of the pack, if the parent has read it */
-	size_t header_left; /* bytes of the header that were not read yet */
-	struct buf rest;    /* bytes of standard input after the pack */
+	/* header of the pack, if the parent has read it */
+	uint8_t header[12];
+	/* bytes of the header that were not read yet */
+	size_t header_left;
+	/* bytes of standard input after the pack */
+	struct buf rest;
 };
 
 #define PACK_INPUT_INIT                                                        \

@@ -17,7 +17,8 @@ struct marks {
 	const char *chars; /* before a name; others: */
 	enum rollup_part unmarked;
 	enum rollup_part marked[2]; /* by index in chars */
-	bool once; /* a pack with two different marks is an error */
+	/* a pack with two different marks is an error */
+	bool once;
 };
 
 /* Names of packs, one a line, with or without a mark. */

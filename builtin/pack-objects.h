@@ -36,7 +36,8 @@ struct pack_objects_args {
 	const char *base;
 	struct filter_args filter;
 	bool stdin_packs, follow, cruft;
-	const char *bad_stdin_packs; /* mode that does not exist; or NULL */
+	/* mode that does not exist; or NULL */
+	const char *bad_stdin_packs;
 	bool keep_unreachable, pack_loose_unreachable;
 	bool exclude_promisor;
 	const char *unpack_unreachable, *cruft_expiration; /* dates */

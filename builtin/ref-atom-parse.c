@@ -8,8 +8,10 @@
 
 enum arg_kind {
 	ARG_NONE,
-	ARG_ANY,    /* accepted and ignored, as in stock Git */
-	ARG_PERSON, /* with any argument, the value is empty, as in stock Git */
+	/* accepted and ignored, as in stock Git */
+	ARG_ANY,
+	/* with any argument, the value is empty, as in stock Git */
+	ARG_PERSON,
 	ARG_NAME,
 	ARG_OID,
 	ARG_SIZE,
@@ -79,13 +81,15 @@ static const struct {
 
 /* An argument, and its field for messages. */
 struct arg {
-	const char *text; /* NULL: no argument, or an empty one */
+	/* NULL: no argument, or an empty one */
+	const char *text;
 	size_t len;
-	bool has_colon; /* there is an argument, maybe an empty one */
+	/* there is an argument, maybe an empty one */
+	bool has_colon;
 	const char *field;
 	size_t field_len;
-	size_t star; /* 1 if there is an asterisk before the field, otherwise 0
-		      */
+	/* 1 if there is an asterisk before the field, otherwise 0 */
+	size_t star;
 	struct error *err;
 };
 

@@ -27,7 +27,8 @@ enum ref_atom_kind {
 	REF_ATOM_OBJECT,
 	REF_ATOM_TYPE,
 	REF_ATOM_TAG,
-	REF_ATOM_AUTHOR, /* for each person: whole line, name, email, date */
+	/* for each person: whole line, name, email, date */
+	REF_ATOM_AUTHOR,
 	REF_ATOM_AUTHORNAME,
 	REF_ATOM_AUTHOREMAIL,
 	REF_ATOM_AUTHORDATE,
@@ -74,7 +75,8 @@ enum ref_atom_order {
 
 struct ref_atom {
 	enum ref_atom_kind kind;
-	bool deref; /* "*": about the peeled object of a tag */
+	/* "*": about the peeled object of a tag */
+	bool deref;
 	enum ref_atom_name name;
 	enum ref_atom_email email;
 	enum date_format date;
@@ -114,8 +116,10 @@ struct ref_atom_object {
 struct ref_atom_subject {
 	const struct store *store;
 	const char *refname;
-	const char *target; /* target of a symbolic ref, or NULL */
-	const char *head;   /* the ref that HEAD points to, or NULL */
+	/* target of a symbolic ref, or NULL */
+	const char *target;
+	/* the ref that HEAD points to, or NULL */
+	const char *head;
 	struct ref_atom_object self;
 	/* the peeled object, if the ref points to a tag */
 	struct ref_atom_object tagged;

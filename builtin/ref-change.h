@@ -13,9 +13,11 @@
 #include "refs/ref-transaction.h"
 
 struct ref_changer {
-	struct store *store;  /* borrowed */
-	struct buf committer; /* set by the first transaction */
-	bool keep_going;      /* for transactions that begin later */
+	struct store *store; /* borrowed */
+	/* set by the first transaction */
+	struct buf committer;
+	/* for transactions that begin later */
+	bool keep_going;
 };
 
 void ref_changer_init(struct ref_changer *changer, struct store *store);

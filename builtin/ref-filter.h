@@ -16,7 +16,8 @@
 
 /* The arguments of an option that may be repeated. */
 struct ref_filter_list {
-	const char **items; /* owned array of borrowed strings */
+	/* owned array of borrowed strings */
+	const char **items;
 	size_t nr, alloc;
 };
 
@@ -24,12 +25,14 @@ struct ref_filter {
 	bool ignore_case; /* applies to glob patterns */
 	/* borrowed, NULL-terminated: one of these must match */
 	const char **patterns;
-	struct ref_filter_list exclude; /* patterns: none of these may match */
+	/* patterns: none of these may match */
+	struct ref_filter_list exclude;
 	struct ref_filter_list points_at, merged, no_merged, contains,
 		no_contains; /* names of commits */
 
 	const struct store *store; /* borrowed */
-	struct oid *targets;       /* owned: the ids of points_at */
+	/* owned: the ids of points_at */
+	struct oid *targets;
 	bool walk_is_open;
 	struct walk walk;
 	/*

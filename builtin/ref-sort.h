@@ -48,7 +48,8 @@ struct ref_sort_item {
 	char *name;   /* owned */
 	char *target; /* owned, or NULL */
 	struct oid oid;
-	char **values;     /* owned: one for each key; NULL for numbers */
+	/* owned: one for each key; NULL for numbers */
+	char **values;
 	uint64_t *numbers; /* owned */
 };
 

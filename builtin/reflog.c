@@ -19,7 +19,8 @@
 #include "sys/clock.h"
 
 enum {
-	FAILED = 255, /* exit code: at least one reflog could not be edited */
+	/* exit code: at least one reflog could not be edited */
+	FAILED = 255,
 };
 
 static const char expire_usage[] =
@@ -201,7 +202,8 @@ static int run_expire(struct run *r, int argc, const char **argv)
 
 struct deletion {
 	const struct args *a;
-	uint64_t nr; /* number of the entry; 0 is the newest */
+	/* number of the entry; 0 is the newest */
+	uint64_t nr;
 };
 
 static int delete_nth(void *ctx, const char *name, const struct oid *tip,

@@ -28,7 +28,8 @@ static const char usage[] =
 	"[--include <pattern>] [--exclude <pattern>]";
 
 enum {
-	FAILED = 255, /* exit code: an error was found */
+	/* exit code: an error was found */
+	FAILED = 255,
 };
 
 void refs_report_print(void *ctx, const struct refs_report *report)

@@ -18,7 +18,8 @@
 struct showing {
 	struct rev_list_run *r;
 	struct treewalk tree;
-	struct filter_walk paths; /* used if the filter needs paths */
+	/* used if the filter needs paths */
+	struct filter_walk paths;
 	bool has_paths;
 	/* if has_paths: a walk without the filter, to find omitted objects */
 	struct treewalk all;

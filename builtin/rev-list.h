@@ -53,16 +53,19 @@ struct rev_list_options {
 
 /* Options that need the history to be simplified or sorted. */
 struct rev_list_history {
-	bool is_asked; /* whether any of these options is given */
+	/* whether any of these options is given */
+	bool is_asked;
 	struct simplify_options o;
 	/* o.order is needed, for this option or for --simplify-merges */
 	bool topo;
 	bool by_date;
 	bool print_parents;
 	struct pathspec paths;
-	struct rev_list through; /* commits of --ancestry-path=<commit> */
+	/* commits of --ancestry-path=<commit> */
+	struct rev_list through;
 	struct walk_tips through_tips;
-	struct simplify *simplify; /* the walk, while it exists */
+	/* the walk, while it exists */
+	struct simplify *simplify;
 };
 
 #define REV_LIST_HISTORY_INIT                                                  \
@@ -72,12 +75,14 @@ struct rev_list_history {
 
 /* Which commits are shown, and their marks. */
 struct rev_list_pick {
-	bool left_right; /* mark each commit with its side */
+	/* mark each commit with its side */
+	bool left_right;
 	bool left_only, right_only;
 	uint32_t min_parents, max_parents; /* UINT32_MAX: no limit */
 	/* by commit_nr: commits on the left side, if needed */
 	struct bitset left;
-	uint64_t left_nr; /* number of shown commits on the left side */
+	/* number of shown commits on the left side */
+	uint64_t left_nr;
 };
 
 #define REV_LIST_PICK_INIT                                                     \
@@ -97,16 +102,21 @@ struct rev_list_run {
 	bool has_walk;
 	/* the lines that were read from standard input, for stock Git */
 	struct buf input;
-	struct promisor promisor; /* used if an option needs it */
+	/* used if an option needs it */
+	struct promisor promisor;
 	struct walk_tips wants, haves;
 	/* owned array, parallel to wants.others, of borrowed strings */
 	const char **want_paths;
 	/* by obj_pos: objects that the filter does not apply to */
 	struct bitset unfiltered;
-	struct buf omitted;  /* lines for --filter-print-omitted */
-	struct buf missing;  /* lines for --missing=print */
-	uint64_t shown;      /* number of shown objects, for --count */
-	uint64_t disk_bytes; /* stored size of these, for --disk-usage */
+	/* lines for --filter-print-omitted */
+	struct buf omitted;
+	/* lines for --missing=print */
+	struct buf missing;
+	/* number of shown objects, for --count */
+	uint64_t shown;
+	/* stored size of these, for --disk-usage */
+	uint64_t disk_bytes;
 	struct error *err;
 };
 

@@ -81,8 +81,10 @@ static int append_found(struct buf *out, const struct repo *repo,
 }
 
 enum form {
-	FORM_FOUND,          /* as append_found() prints it */
-	FORM_FOUND_RELATIVE, /* the same, but relative to a subdirectory */
+	/* as append_found() prints it */
+	FORM_FOUND,
+	/* the same, but relative to a subdirectory */
+	FORM_FOUND_RELATIVE,
 };
 
 static int show_path(const struct rev_parse *rp, const char *dir,

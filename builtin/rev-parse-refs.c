@@ -11,7 +11,8 @@
 /* Visits the refs of one option. */
 struct visit {
 	struct rev_parse *rp;
-	size_t trim; /* bytes of the prefix that are removed from names */
+	/* bytes of the prefix that are removed from names */
+	size_t trim;
 	const char *pattern; /* NULL: all refs */
 };
 

@@ -215,12 +215,15 @@ static void show_flag(const struct rev_parse *rp, const char *arg)
 struct args {
 	const char **argv;
 	int argc, next;
-	bool has_dashes;    /* there is a "--", later or earlier */
-	bool only_files;    /* a file was seen */
-	bool only_words;    /* "--" was seen */
-	bool options_ended; /* "--end-of-options" was seen */
-	size_t rev_nr;      /* number of single revisions, for --verify */
-	struct oid oid;     /* id of the last of these */
+	/* there is a "--", later or earlier */
+	bool has_dashes;
+	bool only_files; /* a file was seen */
+	bool only_words; /* "--" was seen */
+	/* "--end-of-options" was seen */
+	bool options_ended;
+	/* number of single revisions, for --verify */
+	size_t rev_nr;
+	struct oid oid; /* id of the last of these */
 	const char *name;
 	bool negate;
 };

@@ -23,7 +23,8 @@ enum {
 
 /* The form in which a revision is printed. */
 enum rev_parse_form {
-	REV_PARSE_OID,      /* its id, abbreviated to `abbrev` digits */
+	/* its id, abbreviated to `abbrev` digits */
+	REV_PARSE_OID,
 	REV_PARSE_SYMBOLIC, /* as given */
 	/* the full name of the ref; not printed if it is no ref */
 	REV_PARSE_FULL,
@@ -32,23 +33,30 @@ enum rev_parse_form {
 /* --abbrev-ref, which has precedence over the form. */
 enum rev_parse_short {
 	REV_PARSE_LONG,
-	REV_PARSE_STRICT, /* an unambiguous short name of the ref */
-	REV_PARSE_LOOSE,  /* a short name that resolves to the ref */
+	/* an unambiguous short name of the ref */
+	REV_PARSE_STRICT,
+	/* a short name that resolves to the ref */
+	REV_PARSE_LOOSE,
 };
 
 struct rev_parse {
 	struct store store;
-	unsigned filter; /* kinds of arguments to print */
+	/* kinds of arguments to print */
+	unsigned filter;
 	enum rev_parse_form form;
 	enum rev_parse_short short_form;
 	size_t abbrev;
-	bool not ;  /* after an odd number of --not */
+	/* after an odd number of --not */
+	bool not ;
 	bool quote; /* --sq */
 	bool verify, quiet;
-	const char *dflt;      /* --default; NULL after something was printed */
-	const char **excluded; /* owned array of --exclude patterns */
+	/* --default; NULL after something was printed */
+	const char *dflt;
+	/* owned array of --exclude patterns */
+	const char **excluded;
 	size_t excluded_nr, excluded_alloc;
-	const char *path_format; /* --path-format; NULL: not given */
+	/* --path-format; NULL: not given */
+	const char *path_format;
 };
 
 /* ---- rev-parse-show.c */

@@ -206,7 +206,8 @@ static int add_bases(struct rev_args *args, struct rev_list *list,
 struct range {
 	const char *names[2];
 	struct oid oids[2];
-	bool is_difference; /* a symmetric difference, with "..." */
+	/* a symmetric difference, with "..." */
+	bool is_difference;
 };
 
 /*

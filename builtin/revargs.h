@@ -18,10 +18,12 @@
 /* A named object. */
 struct rev_arg {
 	struct oid oid;
-	char *path; /* owned: the path of <rev>:<path>, otherwise NULL */
+	/* owned: the path of <rev>:<path>, otherwise NULL */
+	char *path;
 	/* owned: the name as given, or a ref's name; NULL unless keep_names */
 	char *name;
-	bool is_left; /* on the left side of <rev>...<rev> */
+	/* on the left side of <rev>...<rev> */
+	bool is_left;
 };
 
 struct rev_list {
@@ -34,12 +36,17 @@ struct rev_args {
 	struct refs *refs;         /* borrowed */
 	struct odb_reader *reader; /* owned */
 	struct rev_list wants, haves;
-	struct rev_list shallow; /* commits of "--shallow <oid>" lines */
-	char **paths;            /* owned: the paths after "--" */
+	/* commits of "--shallow <oid>" lines */
+	struct rev_list shallow;
+	/* owned: the paths after "--" */
+	char **paths;
 	size_t path_nr, path_alloc;
-	bool takes_paths; /* set by the caller: standard input may have paths */
-	bool keep_names;  /* keep the names of objects that are added later */
-	bool negate;      /* after an odd number of --not */
+	/* set by the caller: standard input may have paths */
+	bool takes_paths;
+	/* keep the names of objects that are added later */
+	bool keep_names;
+	/* after an odd number of --not */
+	bool negate;
 	/* an option such as --all was given; there may be no such refs */
 	bool asked_for_refs;
 	/*
@@ -53,7 +60,8 @@ struct rev_args {
 	 * code 0: all exist
 	 */
 	struct error absent;
-	struct buf notes; /* messages of revname_resolve_as() */
+	/* messages of revname_resolve_as() */
+	struct buf notes;
 };
 
 /* Returns 0 or ERR_NOMEM. The caller must release *args in both cases. */

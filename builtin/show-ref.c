@@ -25,12 +25,16 @@ struct show_ref {
 	bool head, heads, tags, deref, verify, quiet;
 	bool hash_only, exists;
 	bool exclude_existing;
-	const char *exclude; /* start of names, or NULL: all */
+	/* start of names, or NULL: all */
+	const char *exclude;
 	enum digits digits;
-	size_t len;            /* of printed ids, from digits */
-	const char **patterns; /* nr of them, NULL-terminated */
+	/* of printed ids, from digits */
+	size_t len;
+	/* nr of them, NULL-terminated */
+	const char **patterns;
 	bool found;
-	int code; /* exit code once something went wrong */
+	/* exit code once something went wrong */
+	int code;
 };
 
 static int take_digits(struct show_ref *s, const char *arg, const char *option)

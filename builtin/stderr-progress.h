@@ -7,10 +7,12 @@
 
 /* What the command line says about progress. */
 enum show_progress {
-	PROGRESS_IF_TERMINAL, /* the default: if standard error is a terminal */
-	PROGRESS_OFF,         /* -q, --no-progress */
-	PROGRESS_ON,          /* --progress */
-	PROGRESS_LATE,        /* --progress, but only if the work takes long */
+	/* the default: if standard error is a terminal */
+	PROGRESS_IF_TERMINAL,
+	PROGRESS_OFF, /* -q, --no-progress */
+	PROGRESS_ON,  /* --progress */
+	/* --progress, but only if the work takes long */
+	PROGRESS_LATE,
 };
 
 /*

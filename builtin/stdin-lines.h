@@ -12,11 +12,14 @@
 #include "base/error.h"
 
 struct stdin_lines {
-	char *line; /* the last line, without its end */
-	size_t len; /* length of the line, which may contain NULs */
+	/* the last line, without its end */
+	char *line;
+	/* length of the line, which may contain NULs */
+	size_t len;
 	/* the line had an end; the last line of the input may lack one */
 	bool ended;
-	int end; /* the byte that ends a line */
+	/* the byte that ends a line */
+	int end;
 	/* remove a carriage return before a newline that ends a line */
 	bool strip_cr;
 	size_t alloc;

@@ -11,11 +11,13 @@
 #include "refs/refs.h"
 
 struct store {
-	struct repo *repo;         /* borrowed from the environment */
+	/* borrowed from the environment */
+	struct repo *repo;
 	struct odb *odb;           /* owned */
 	struct odb_reader *reader; /* owned */
 	struct refs *refs;         /* owned */
-	struct error warning;      /* the last printed warning; code 0: none */
+	/* the last printed warning; code 0: none */
+	struct error warning;
 };
 
 /* Length of abbreviations: print full ids. */

@@ -20,9 +20,11 @@
 #include "sys/trace.h"
 
 struct tracing {
-	uint64_t start_ns;   /* when the process began */
-	const char *command; /* borrowed; NULL: not known yet */
-	bool has_looked;     /* the targets of trace2 have been opened */
+	uint64_t start_ns; /* when the process began */
+	/* borrowed; NULL: not known yet */
+	const char *command;
+	/* the targets of trace2 have been opened */
+	bool has_looked;
 	bool is_on;
 	struct trace trace; /* valid if is_on */
 	/* if is_on: the ids of our ancestors, '/', our own id */

@@ -27,15 +27,19 @@
 static const char usage_text[] = "git unpack-objects [-n] [-q] [-r] [--strict]";
 
 enum {
-	CACHE_LIMIT = 96 << 20,       /* bytes of cached delta bases */
-	BIG_FILE_DEFAULT = 512 << 20, /* default of core.bigFileThreshold */
-	CORRUPT = 1,                  /* exit code: an object is damaged */
+	/* bytes of cached delta bases */
+	CACHE_LIMIT = 96 << 20,
+	/* default of core.bigFileThreshold */
+	BIG_FILE_DEFAULT = 512 << 20,
+	/* exit code: an object is damaged */
+	CORRUPT = 1,
 };
 
 struct args {
 	bool dry_run, quiet, recover;
 	uint64_t max_input;
-	const char *strict; /* a message list; NULL: not given */
+	/* a message list; NULL: not given */
+	const char *strict;
 	const char *header;
 };
 
@@ -50,11 +54,15 @@ struct run {
 	struct fsck_rules rules;
 	struct pack_check *check; /* owned; NULL: no checks */
 	struct pack_indexer *ix;  /* owned */
-	struct sys_tempdir dir;   /* temporary directory of the pack */
+	/* temporary directory of the pack */
+	struct sys_tempdir dir;
 	struct progress_out out;
-	bool is_damaged;   /* an object of the pack is damaged */
-	bool is_malformed; /* --strict has found a problem */
-	struct error end; /* why the pack ended early; code 0: it is complete */
+	/* an object of the pack is damaged */
+	bool is_damaged;
+	/* --strict has found a problem */
+	bool is_malformed;
+	/* why the pack ended early; code 0: it is complete */
+	struct error end;
 	struct error *err;
 };
 

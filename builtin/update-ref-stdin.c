@@ -35,12 +35,17 @@ struct session {
 	struct ref_transaction *tx;   /* owned */
 	enum session_state state;
 	bool nul;
-	unsigned flags;        /* of the next command that names a ref */
-	struct stdin_lines in; /* the command; then, with -z, each argument */
-	const char *next;      /* points into in.line: what is left of it */
-	const char *verb;      /* of the command, for messages */
-	struct buf name, arg;  /* unquoted arguments */
-	int code;              /* exit code once something went wrong */
+	/* of the next command that names a ref */
+	unsigned flags;
+	/* the command; then, with -z, each argument */
+	struct stdin_lines in;
+	/* points into in.line: what is left of it */
+	const char *next;
+	/* of the command, for messages */
+	const char *verb;
+	struct buf name, arg; /* unquoted arguments */
+	/* exit code once something went wrong */
+	int code;
 };
 
 /* What an argument turned out to be. */
@@ -549,7 +554,8 @@ static int do_abort(struct session *s)
 static const struct command {
 	const char *name;
 	bool has_args;
-	bool has_ref; /* the first argument is a ref's name */
+	/* the first argument is a ref's name */
+	bool has_ref;
 	int (*run)(struct session *s);
 } commands[] = {
 	{"update", true, true, do_update},

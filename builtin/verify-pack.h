@@ -9,8 +9,10 @@
 #include "object/oid.h"
 
 struct verify_pack_request {
-	bool verbose;   /* list the objects and the lengths of delta chains */
-	bool stat_only; /* list only the lengths; objects are not checked */
+	/* list the objects and the lengths of delta chains */
+	bool verbose;
+	/* list only the lengths; objects are not checked */
+	bool stat_only;
 	enum hash_algo algo;
 	unsigned threads;
 };

@@ -24,7 +24,8 @@
 /* An object in a report. */
 struct fsck_links_object {
 	struct oid oid;
-	enum object_type type; /* of a missing object: the expected type */
+	/* of a missing object: the expected type */
+	enum object_type type;
 };
 
 struct fsck_links_events {
@@ -60,10 +61,12 @@ struct fsck_links {
 	 * one get names, starting at the roots. NULL: no names.
 	 */
 	struct fsck_names *names;
-	struct bitset reached;    /* owned: by obj_pos */
-	struct walk_items roots;  /* owned: existing roots */
-	struct walk_items absent; /* owned: reached but missing */
-	uint32_t *stack; /* owned: obj_pos of objects to visit one by one */
+	struct bitset reached;   /* owned: by obj_pos */
+	struct walk_items roots; /* owned: existing roots */
+	/* owned: reached but missing */
+	struct walk_items absent;
+	/* owned: obj_pos of objects to visit one by one */
+	uint32_t *stack;
 	size_t stack_nr, stack_alloc;
 };
 

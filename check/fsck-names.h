@@ -13,7 +13,8 @@
 
 struct fsck_names {
 	struct objspace *space; /* borrowed */
-	char **names; /* array and strings owned; by obj_pos; NULL: no name */
+	/* array and strings owned; by obj_pos; NULL: no name */
+	char **names;
 	size_t alloc;
 };
 
@@ -22,8 +23,10 @@ void fsck_names_release(struct fsck_names *n);
 
 /* The place of a link in an object. */
 struct fsck_way {
-	size_t parent_nr; /* number of the parent, from 1 on; 0: not a parent */
-	const char *entry; /* name of the tree entry, entry_len bytes */
+	/* number of the parent, from 1 on; 0: not a parent */
+	size_t parent_nr;
+	/* name of the tree entry, entry_len bytes */
+	const char *entry;
 	size_t entry_len;
 };
 

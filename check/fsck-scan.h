@@ -47,7 +47,8 @@ struct fsck_scan {
 	const struct fsck_rules *rules;        /* borrowed */
 	const struct fsck_scan_events *events; /* borrowed */
 	unsigned threads;                      /* 0: one per processor */
-	bool local_loose_only; /* without packs and alternates (--no-full) */
+	/* without packs and alternates (--no-full) */
+	bool local_loose_only;
 	const struct progress_out *progress; /* borrowed, or NULL */
 	/*
 	 * Results. `types` has by obj_pos the type of each object with at least

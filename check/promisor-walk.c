@@ -14,11 +14,13 @@
 struct local {
 	struct promisor *p;
 	struct walk_result *result;
-	struct treewalk tree; /* `seen`: objects at which the walk stops */
+	/* `seen`: objects at which the walk stops */
+	struct treewalk tree;
 	enum name_grouping grouping;
 	uint32_t *stack; /* owned: commit_nr */
 	size_t stack_nr, stack_alloc;
-	bool is_excluding; /* walking haves: nothing is listed */
+	/* walking haves: nothing is listed */
+	bool is_excluding;
 };
 
 static int add_object(void *ctx, uint32_t obj_pos, enum object_type type,

@@ -22,13 +22,15 @@
 #include "walk/walk.h"
 
 struct promisor {
-	struct walk *walk;    /* borrowed */
-	struct bitset packed; /* by obj_pos: a promisor pack has the object */
-	struct bitset named;  /* by obj_pos: an object of a promisor pack has a
-				 link to the object */
-	bool has_packs;       /* there is a promisor pack */
-	bool has_others;      /* there is a local pack without .promisor */
-	bool is_loaded;       /* `named` is complete */
+	struct walk *walk; /* borrowed */
+	/* by obj_pos: a promisor pack has the object */
+	struct bitset packed;
+	/* by obj_pos: an object of a promisor pack has a link to the object */
+	struct bitset named;
+	bool has_packs; /* there is a promisor pack */
+	/* there is a local pack without .promisor */
+	bool has_others;
+	bool is_loaded; /* `named` is complete */
 };
 
 /*

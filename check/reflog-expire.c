@@ -22,12 +22,13 @@ struct reflog_expire {
 	struct odb *odb; /* owned */
 	struct walk walk;
 	struct walk_tips all; /* tips of all refs */
-	uint32_t *rounds; /* owned: by commit_nr, the last round that marked the
-			     commit */
+	/* owned: by commit_nr, the last round that marked the commit */
+	uint32_t *rounds;
 	size_t round_alloc;
-	uint32_t round;     /* number of the last round */
-	uint32_t all_round; /* the round that started from all refs; 0: none */
-	uint32_t *stack;    /* owned */
+	uint32_t round; /* number of the last round */
+	/* the round that started from all refs; 0: none */
+	uint32_t all_round;
+	uint32_t *stack; /* owned */
 	size_t stack_alloc;
 };
 
@@ -184,7 +185,8 @@ static int find_commit(struct reflog_expire *x, const struct oid *oid,
 
 /* Reasons to drop a line: those of its old id, and those of its new id. */
 struct verdict {
-	uint32_t commits[2]; /* commit_nr; HISTORY_NONE: no commit */
+	/* commit_nr; HISTORY_NONE: no commit */
+	uint32_t commits[2];
 	bool stale[2], lost[2];
 };
 

@@ -23,8 +23,10 @@
 #include "repo/repo.h"
 
 struct reflog_expire_options {
-	struct reflog_limits limits; /* REFLOG_LIMIT_UNSET: use configuration */
-	bool stale_fix; /* drop lines whose commits are not complete */
+	/* REFLOG_LIMIT_UNSET: use configuration */
+	struct reflog_limits limits;
+	/* drop lines whose commits are not complete */
+	bool stale_fix;
 	bool dry_run, rewrite, update_ref;
 	/* Called for each line; may be NULL. */
 	void (*told)(void *ctx, const struct reflog_line *line);

@@ -13,11 +13,15 @@
 
 /* One line: a header, a variable, both, or neither. */
 struct line {
-	size_t start, end;   /* half-open, with the line feed */
-	size_t variable;     /* offset of the variable's name; or `end` */
+	/* half-open, with the line feed */
+	size_t start, end;
+	/* offset of the variable's name; or `end` */
+	size_t variable;
 	size_t variable_len; /* bytes of that name */
-	bool has_header;     /* the line begins a section */
-	bool is_wanted;      /* ... and the section is the wanted one */
+	/* the line begins a section */
+	bool has_header;
+	/* ... and the section is the wanted one */
+	bool is_wanted;
 };
 
 static size_t skip_blanks(const struct buf *text, size_t at, size_t end)
@@ -91,12 +95,17 @@ static bool is_variable(const struct line *line, const struct buf *text,
 struct editor {
 	const char *section, *name, *value;
 	struct buf out;
-	size_t header;   /* offset in `out` of a header without variables yet */
-	bool is_inside;  /* the section is the wanted one */
-	bool is_bare;    /* `header` is set: only removed variables since */
+	/* offset in `out` of a header without variables yet */
+	size_t header;
+	/* the section is the wanted one */
+	bool is_inside;
+	/* `header` is set: only removed variables since */
+	bool is_bare;
 	bool is_removed; /* ... and at least one */
-	bool is_done;    /* the variable has the new value */
-	size_t insert;   /* offset in `out` after the section's last variable */
+	/* the variable has the new value */
+	bool is_done;
+	/* offset in `out` after the section's last variable */
+	size_t insert;
 };
 
 static int put_variable(struct editor *e, struct buf *out)

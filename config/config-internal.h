@@ -14,18 +14,26 @@
 
 /* A running load of configuration, in one thread. */
 struct config_loader {
-	struct config *config; /* borrowed: receives the entries */
+	/* borrowed: receives the entries */
+	struct config *config;
 	const struct config_sources *sources; /* borrowed; NULL: none */
 	enum config_scope scope;
-	const char *path;     /* borrowed: the current file; NULL: none */
-	unsigned depth;       /* number of nested includes */
-	bool no_includes;     /* include.path is not followed */
-	bool forbid_urls;     /* inside an includeIf.hasconfig */
-	bool scanning;        /* only looking for URLs of remotes */
-	bool has_version;     /* core.repositoryformatversion was found */
-	bool worktree_config; /* extensions.worktreeConfig was found, and is
-				 true */
-	struct config urls;   /* owned: result of the scan */
+	/* borrowed: the current file; NULL: none */
+	const char *path;
+	/* number of nested includes */
+	unsigned depth;
+	/* include.path is not followed */
+	bool no_includes;
+	/* inside an includeIf.hasconfig */
+	bool forbid_urls;
+	/* only looking for URLs of remotes */
+	bool scanning;
+	/* core.repositoryformatversion was found */
+	bool has_version;
+	/* extensions.worktreeConfig was found, and is true */
+	bool worktree_config;
+	/* owned: result of the scan */
+	struct config urls;
 	bool scanned;
 };
 

@@ -20,11 +20,15 @@
 
 struct parser {
 	const char *p, *end;
-	const char *name;  /* of the file, or NULL */
-	unsigned line;     /* line of the last character taken */
-	bool line_ended;   /* the last character was a newline */
-	struct buf key;    /* "section.subsection." and a variable */
-	size_t prefix_len; /* length of the section's part of `key` */
+	const char *name; /* of the file, or NULL */
+	/* line of the last character taken */
+	unsigned line;
+	/* the last character was a newline */
+	bool line_ended;
+	/* "section.subsection." and a variable */
+	struct buf key;
+	/* length of the section's part of `key` */
+	size_t prefix_len;
 	struct buf value;
 };
 
@@ -191,7 +195,8 @@ static void skip_comment(struct parser *ps)
 static int parse_value(struct parser *ps, struct error *err)
 {
 	bool quoted = false;
-	size_t keep = 0; /* length without unquoted blanks at the end */
+	/* length without unquoted blanks at the end */
+	size_t keep = 0;
 
 	buf_reset(&ps->value);
 	for (;;) {

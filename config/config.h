@@ -18,20 +18,26 @@
 #include "base/error.h"
 
 enum config_scope {
-	CONFIG_SYSTEM,  /* /etc/gitconfig, GIT_CONFIG_SYSTEM */
-	CONFIG_GLOBAL,  /* ~/.gitconfig and $XDG_CONFIG_HOME/git/config */
-	CONFIG_LOCAL,   /* the repository's config and config.worktree */
-	CONFIG_COMMAND, /* -c, GIT_CONFIG_COUNT, GIT_CONFIG_PARAMETERS */
+	/* /etc/gitconfig, GIT_CONFIG_SYSTEM */
+	CONFIG_SYSTEM,
+	/* ~/.gitconfig and $XDG_CONFIG_HOME/git/config */
+	CONFIG_GLOBAL,
+	/* the repository's config and config.worktree */
+	CONFIG_LOCAL,
+	/* -c, GIT_CONFIG_COUNT, GIT_CONFIG_PARAMETERS */
+	CONFIG_COMMAND,
 };
 
 struct config_entry {
-	char *key;   /* owned, normalised */
-	char *value; /* owned; NULL for a key without "=", which means true */
+	char *key; /* owned, normalised */
+	/* owned; NULL for a key without "=", which means true */
+	char *value;
 	enum config_scope scope;
 };
 
 struct config {
-	struct config_entry *entries; /* owned; ascending precedence */
+	/* owned; ascending precedence */
+	struct config_entry *entries;
 	size_t nr, alloc;
 };
 
@@ -45,9 +51,12 @@ struct config {
  * the call.
  */
 struct config_sources {
-	const char *git_dir;    /* for the local file and includeIf.gitdir */
-	const char *common_dir; /* directory of the local file "config" */
-	bool protected_only;    /* only system, global and command scope */
+	/* for the local file and includeIf.gitdir */
+	const char *git_dir;
+	/* directory of the local file "config" */
+	const char *common_dir;
+	/* only system, global and command scope */
+	bool protected_only;
 };
 
 /*

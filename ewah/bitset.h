@@ -15,8 +15,10 @@
 
 struct bitset {
 	uint64_t *words; /* owned */
-	size_t bits;     /* capacity in bits: bit numbers are [0, bits) */
-	size_t word_nr;  /* words allocated: (bits + 63) / 64 */
+	/* capacity in bits: bit numbers are [0, bits) */
+	size_t bits;
+	/* words allocated: (bits + 63) / 64 */
+	size_t word_nr;
 };
 
 #define BITSET_INIT                                                            \

@@ -15,9 +15,10 @@
 #include "ewah/rlw.h"
 
 struct ewah_chunk {
-	const uint8_t *literals; /* in the view, or at *tail; NULL for a run */
-	size_t nr;               /* words, never 0 */
-	bool run_bit;            /* value of the run's bits */
+	/* in the view, or at *tail; NULL for a run */
+	const uint8_t *literals;
+	size_t nr;    /* words, never 0 */
+	bool run_bit; /* value of the run's bits */
 };
 
 /* Starts to read a view from its beginning. */

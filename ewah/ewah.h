@@ -56,9 +56,11 @@
 
 /* A checked, read-only compressed bitmap. Threads may share it. */
 struct ewah_view {
-	const uint8_t *words; /* borrowed; unaligned 64-bit words */
+	/* borrowed; unaligned 64-bit words */
+	const uint8_t *words;
 	size_t word_nr;
-	size_t bits;     /* uncompressed size in bits */
+	/* uncompressed size in bits */
+	size_t bits;
 	size_t last_rlw; /* index of the last RLW */
 	bool big_endian; /* byte order of `words` */
 };
@@ -83,8 +85,10 @@ int ewah_view_parse(struct ewah_view *view, struct cursor *c,
 struct ewah {
 	uint64_t *words; /* owned, host order */
 	size_t word_nr, word_alloc;
-	size_t bits;     /* uncompressed size in bits */
-	size_t last_rlw; /* index of the RLW being filled */
+	/* uncompressed size in bits */
+	size_t bits;
+	/* index of the RLW being filled */
+	size_t last_rlw;
 };
 
 /* Makes an empty bitmap. It holds no memory until something is appended. */
@@ -188,11 +192,16 @@ struct ewah_span {
 
 struct ewah_iter {
 	const struct ewah_view *view; /* borrowed */
-	size_t next;                  /* index of the next unread word */
-	size_t run;                   /* unread run words of the current RLW */
-	size_t literals;   /* unread literal words of the current RLW */
-	size_t full_words; /* unread words that lie wholly below view->bits */
-	bool run_bit;      /* value of the current RLW's run */
+	/* index of the next unread word */
+	size_t next;
+	/* unread run words of the current RLW */
+	size_t run;
+	/* unread literal words of the current RLW */
+	size_t literals;
+	/* unread words that lie wholly below view->bits */
+	size_t full_words;
+	/* value of the current RLW's run */
+	bool run_bit;
 };
 
 void ewah_iter_init(struct ewah_iter *it, const struct ewah_view *v);
@@ -205,11 +214,14 @@ bool ewah_iter_next(struct ewah_iter *it, struct ewah_span *span);
 /* Iterates over the numbers of the set bits, in ascending order. */
 struct ewah_bit_iter {
 	struct ewah_iter spans;
-	uint64_t word;    /* bits of the current word that were not returned
-			   * yet */
-	size_t word_base; /* bit number of bit 0 of that word */
-	size_t next_base; /* bit number after the current span */
-	size_t run_left;  /* all-one words left of the current run */
+	/* bits of the current word that were not returned yet */
+	uint64_t word;
+	/* bit number of bit 0 of that word */
+	size_t word_base;
+	/* bit number after the current span */
+	size_t next_base;
+	/* all-one words left of the current run */
+	size_t run_left;
 };
 
 void ewah_bit_iter_init(struct ewah_bit_iter *it, const struct ewah_view *v);

@@ -30,10 +30,13 @@ enum merge_op { MERGE_OR, MERGE_AND, MERGE_XOR, MERGE_ANDNOT };
 
 struct operand {
 	struct ewah_iter it;
-	struct ewah_chunk chunk; /* the unread rest of the current chunk */
-	size_t max_literals;     /* limit for the literals of a chunk */
+	/* the unread rest of the current chunk */
+	struct ewah_chunk chunk;
+	/* limit for the literals of a chunk */
+	size_t max_literals;
 	bool big_endian;
-	bool ended; /* `chunk` is the endless zeros after the last word */
+	/* `chunk` is the endless zeros after the last word */
+	bool ended;
 };
 
 EWAH_INLINE uint64_t apply(enum merge_op op, uint64_t a, uint64_t b)
@@ -84,8 +87,10 @@ EWAH_INLINE void operand_init(struct operand *o, const struct ewah_view *v,
 struct pair {
 	const uint8_t *a, *b;
 	size_t nr;
-	bool swap_b;   /* b is not in the byte order of a */
-	bool swap_out; /* a is not in the byte order of the host */
+	/* b is not in the byte order of a */
+	bool swap_b;
+	/* a is not in the byte order of the host */
+	bool swap_out;
 };
 
 EWAH_INLINE uint64_t pair_word(const struct pair *p, enum merge_op op, size_t i)

@@ -14,7 +14,8 @@
 
 #define TASK_COMMITS 256
 #define CACHE_LIMIT ((size_t)48 << 20) /* bytes per thread */
-#define STOPPED 1                      /* more entries than a filter may have */
+/* more entries than a filter may have */
+#define STOPPED 1
 
 /* The entries of one commit's filter. */
 struct entries {
@@ -34,9 +35,11 @@ struct computing {
 	struct history *h;
 	const struct graph_records *r;
 	const struct changed_paths_options *o;
-	uint32_t *todo; /* records, in the order of processing */
+	/* records, in the order of processing */
+	uint32_t *todo;
 	size_t todo_nr;
-	uint32_t *spans; /* by record: thread, and start of its filter */
+	/* by record: thread, and start of its filter */
+	uint32_t *spans;
 	size_t *starts;
 	struct worker *workers; /* by thread */
 	struct progress meter;

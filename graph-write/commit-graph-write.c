@@ -14,8 +14,10 @@
 struct writing {
 	const struct odb *odb;
 	const struct commit_graph_options *o;
-	struct commit_graph *graph; /* the existing graph, or NULL */
-	size_t kept;                /* number of its layers that stay below */
+	/* the existing graph, or NULL */
+	struct commit_graph *graph;
+	/* number of its layers that stay below */
+	size_t kept;
 	struct commit_graph_chain_lock lock; /* only for a chain */
 	struct graph_commits commits;
 	struct graph_records records;

@@ -28,13 +28,17 @@ enum commit_graph_source {
 
 struct commit_graph_options {
 	enum commit_graph_source source;
-	const struct oid *commits; /* borrowed; objects that are not commits, or
-				      tags of commits, are ignored */
+	/*
+	 * borrowed; objects that are not commits, or tags of commits, are
+	 * ignored
+	 */
+	const struct oid *commits;
 	size_t commit_nr;
-	const char *const *packs; /* borrowed: names of pack indexes in the
-				     object directory */
+	/* borrowed: names of pack indexes in the object directory */
+	const char *const *packs;
 	size_t pack_nr;
-	bool append; /* also write the commits of the existing graph */
+	/* also write the commits of the existing graph */
+	bool append;
 	/*
 	 * Write changed-path filters: 1, 0, or negative: only if the existing
 	 * graph has some. The version is 1, 2, or negative: as in the existing
@@ -45,13 +49,16 @@ struct commit_graph_options {
 	int64_t changed_paths_version;
 	int64_t max_new_filters; /* negative: no limit */
 	struct commit_graph_split_options split;
-	int64_t expiry; /* unused layers are removed if they were last changed
-			   at or before this time, in seconds since 1970.
-			   INT64_MAX (default): at once; see
-			   graph/commit-graph-chain.h */
-	size_t dir_nr;  /* index in odb->dirs of the target directory */
-	unsigned generation_version; /* 1: without corrected dates; 2: with them
-				      */
+	/*
+	 * unused layers are removed if they were last changed at or before this
+	 * time, in seconds since 1970. INT64_MAX (default): at once; see
+	 * graph/commit-graph-chain.h
+	 */
+	int64_t expiry;
+	/* index in odb->dirs of the target directory */
+	size_t dir_nr;
+	/* 1: without corrected dates; 2: with them */
+	unsigned generation_version;
 	const struct progress_out *progress; /* borrowed; NULL: none */
 };
 

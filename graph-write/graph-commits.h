@@ -18,10 +18,14 @@
 #include "walk/walk.h"
 
 struct graph_commits {
-	struct walk walk; /* its history is the collected commits */
+	/* its history is the collected commits */
+	struct walk walk;
 	const struct commit_graph *graph; /* borrowed; NULL: none */
-	uint32_t below_nr; /* commits of the graph below this graph_pos are not
-			      collected; may be lowered */
+	/*
+	 * commits of the graph below this graph_pos are not collected; may be
+	 * lowered
+	 */
+	uint32_t below_nr;
 	const struct progress_out *progress; /* may be set by the caller */
 };
 
@@ -33,8 +37,9 @@ void graph_commits_close(struct graph_commits *c);
 
 /* How to treat an id whose object is missing. */
 enum graph_commits_missing {
-	GRAPH_COMMITS_SKIP_MISSING,   /* skip it */
-	GRAPH_COMMITS_REFUSE_MISSING, /* ERR_INVALID "invalid object: <id>" */
+	GRAPH_COMMITS_SKIP_MISSING, /* skip it */
+	/* ERR_INVALID "invalid object: <id>" */
+	GRAPH_COMMITS_REFUSE_MISSING,
 };
 
 /*

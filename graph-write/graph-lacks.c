@@ -12,8 +12,9 @@
 enum { READER_CACHE = 1 << 20 }; /* bytes of delta bases */
 
 struct lacking {
-	struct odb_reader *reader;  /* owned */
-	struct commit_graph *graph; /* owned; NULL: there is none */
+	struct odb_reader *reader; /* owned */
+	/* owned; NULL: there is none */
+	struct commit_graph *graph;
 	enum hash_algo algo;
 	uint64_t nr, limit; /* commits */
 	struct oidmap seen;

@@ -14,10 +14,12 @@ struct path_changes {
 	struct entry_pool *pool;  /* borrowed from the store */
 	const struct odb *odb;    /* borrowed */
 	enum hash_algo algo;
-	const struct pathspec *limits; /* borrowed; NULL: all paths */
-	struct buf path;   /* path of the current directory, with a slash at the
-			      end */
-	path_change_fn fn; /* set for the current run, with ctx and err */
+	/* borrowed; NULL: all paths */
+	const struct pathspec *limits;
+	/* path of the current directory, with a slash at the end */
+	struct buf path;
+	/* set for the current run, with ctx and err */
+	path_change_fn fn;
 	void *ctx;
 	struct error *err;
 };

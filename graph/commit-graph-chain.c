@@ -14,7 +14,8 @@
 #include "sys/lockfile.h"
 
 #define FILE_MODE 0444
-#define BASES_MAX 255 /* limit of a count in one byte */
+/* limit of a count in one byte */
+#define BASES_MAX 255
 
 /* ---- layers to merge */
 
@@ -183,8 +184,10 @@ static int put_chain(const struct commit_graph_chain *c,
 struct tidying {
 	const struct odb *odb;
 	size_t dir_nr;
-	const char *chain; /* text of the current chain */
-	const char *old;   /* text of the previous chain */
+	/* text of the current chain */
+	const char *chain;
+	/* text of the previous chain */
+	const char *old;
 	int64_t expiry;
 	struct error *err;
 };

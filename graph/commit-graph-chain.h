@@ -24,19 +24,27 @@
 #include "repo/repo.h"
 
 enum commit_graph_split {
-	COMMIT_GRAPH_SPLIT_NONE,     /* one file, no chain */
-	COMMIT_GRAPH_SPLIT_MERGE,    /* --split: depends on the numbers below */
-	COMMIT_GRAPH_SPLIT_NO_MERGE, /* a new layer on top of all others */
-	COMMIT_GRAPH_SPLIT_REPLACE,  /* one layer instead of all others */
+	COMMIT_GRAPH_SPLIT_NONE, /* one file, no chain */
+	/* --split: depends on the numbers below */
+	COMMIT_GRAPH_SPLIT_MERGE,
+	/* a new layer on top of all others */
+	COMMIT_GRAPH_SPLIT_NO_MERGE,
+	/* one layer instead of all others */
+	COMMIT_GRAPH_SPLIT_REPLACE,
 };
 
 struct commit_graph_split_options {
 	enum commit_graph_split split;
-	uint64_t size_multiple; /* a layer is merged if it has at most so many
-				   times the commits of the new layer; 0 means
-				   2, as in stock Git */
-	uint64_t max_commits;   /* a layer is merged if the new one has more
-				   commits than this; 0: no limit */
+	/*
+	 * a layer is merged if it has at most so many times the commits of the
+	 * new layer; 0 means 2, as in stock Git
+	 */
+	uint64_t size_multiple;
+	/*
+	 * a layer is merged if the new one has more commits than this; 0: no
+	 * limit
+	 */
+	uint64_t max_commits;
 };
 
 /*
@@ -53,13 +61,19 @@ size_t commit_graph_layers_kept(const struct commit_graph *graph, size_t dir_nr,
 struct commit_graph_chain {
 	const struct odb *odb;
 	size_t dir_nr;
-	const struct commit_graph *graph; /* the existing graph; NULL: none */
-	size_t kept;                      /* number of its layers that stay */
-	const struct buf *bytes;          /* bytes of the new layer */
-	const struct oid *checksum;       /* checksum of the new layer */
-	int64_t expiry; /* unused layers are removed if their last change was at
-			   or before this time, in seconds since 1970; layers
-			   that just became unused were changed now */
+	/* the existing graph; NULL: none */
+	const struct commit_graph *graph;
+	/* number of its layers that stay */
+	size_t kept;
+	const struct buf *bytes; /* bytes of the new layer */
+	/* checksum of the new layer */
+	const struct oid *checksum;
+	/*
+	 * unused layers are removed if their last change was at or before this
+	 * time, in seconds since 1970; layers that just became unused were
+	 * changed now
+	 */
+	int64_t expiry;
 };
 
 /*

@@ -142,7 +142,8 @@ static void compare_all(struct comparing *c, struct odb_reader *reader)
 	odb_object_release(reader, &obj);
 }
 
-#define PARENTS_MAX 16 /* more parents need an allocation */
+/* more parents need an allocation */
+#define PARENTS_MAX 16
 
 int commit_graph_compare(struct buf *lines, const struct commit_graph *graph,
 			 uint32_t graph_pos, struct odb_reader *reader)

@@ -14,14 +14,16 @@
 #include "object/hash.h"
 #include "pack/ids.h"
 
-#define DATE_BITS 34 /* bits of a committer date in CDAT */
+/* bits of a committer date in CDAT */
+#define DATE_BITS 34
 
 struct layout {
 	const struct commit_graph_file *file;
 	struct buf *out;
 	struct progress meter;
 	uint64_t edge_nr;
-	uint64_t overflow_nr; /* offsets too large for GDA2 */
+	/* offsets too large for GDA2 */
+	uint64_t overflow_nr;
 	uint64_t filters_len; /* bytes */
 };
 

@@ -23,11 +23,14 @@
 struct commit_graph_record {
 	struct oid oid;
 	struct oid tree;
-	uint64_t date;         /* committer date, seconds since 1970 */
-	uint64_t corrected;    /* generation number v2 (corrected date); 0: not
-				  known yet */
-	uint32_t generation;   /* generation number v1; 0: not known yet */
-	uint32_t first_parent; /* index into the file's `parents` */
+	/* committer date, seconds since 1970 */
+	uint64_t date;
+	/* generation number v2 (corrected date); 0: not known yet */
+	uint64_t corrected;
+	/* generation number v1; 0: not known yet */
+	uint32_t generation;
+	/* index into the file's `parents` */
+	uint32_t first_parent;
 	uint32_t parent_nr;
 };
 
@@ -37,12 +40,15 @@ struct commit_graph_file {
 	const struct commit_graph_record *records; /* by id, ascending */
 	uint32_t nr;
 	const uint32_t *parents; /* graph_pos */
-	uint32_t below_nr;       /* commits in the layers below */
-	bool with_dates;         /* write the corrected dates */
+	/* commits in the layers below */
+	uint32_t below_nr;
+	/* write the corrected dates */
+	bool with_dates;
 	const struct commit_graph_filter
 		*filters;            /* of each record; NULL: no filters */
 	struct bloom_settings bloom; /* settings of the filters */
-	const uint8_t *bases;        /* raw checksums of the layers below */
+	/* raw checksums of the layers below */
+	const uint8_t *bases;
 	unsigned base_nr;
 	const struct progress_out *progress; /* or NULL */
 };

@@ -59,26 +59,32 @@
 #define COMMIT_GRAPH_OVERFLOW UINT32_C(0x80000000)
 
 struct commit_graph_layer {
-	struct sys_map map; /* the file, if opened by path */
-	char *name;         /* owned: file name for messages */
+	/* the file, if opened by path */
+	struct sys_map map;
+	/* owned: file name for messages */
+	char *name;
 	enum hash_algo algo;
-	uint32_t nr;       /* commits in this file */
-	uint32_t below_nr; /* commits in the layers below; set by the caller */
-	struct pack_ids ids;  /* this and the following pointers point into the
-				 file's bytes */
+	uint32_t nr; /* commits in this file */
+	/* commits in the layers below; set by the caller */
+	uint32_t below_nr;
+	/* this and the following pointers point into the file's bytes */
+	struct pack_ids ids;
 	const uint8_t *data;  /* CDAT */
 	const uint8_t *edges; /* EDGE, or NULL */
 	size_t edge_nr;
 	const uint8_t *date_offsets; /* GDA2, or NULL */
 	const uint8_t *overflow;     /* GDO2 */
 	size_t overflow_nr;
-	const uint8_t *filter_ends; /* BIDX, or NULL: no filters */
-	const uint8_t *filters;     /* BDAT after its header */
+	/* BIDX, or NULL: no filters */
+	const uint8_t *filter_ends;
+	const uint8_t *filters; /* BDAT after its header */
 	size_t filters_len;
 	struct bloom_settings bloom;
-	const uint8_t *bases; /* BASE, or NULL if base_nr is 0 */
+	/* BASE, or NULL if base_nr is 0 */
+	const uint8_t *bases;
 	unsigned base_nr;
-	const uint8_t *checksum; /* the file's last hash_len() bytes */
+	/* the file's last hash_len() bytes */
+	const uint8_t *checksum;
 };
 
 /*

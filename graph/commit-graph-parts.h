@@ -13,7 +13,8 @@
 #include "graph/commit-graph-layer.h"
 #include "graph/commit-graph.h"
 
-#define COMMIT_GRAPH_LAYERS_MAX 256 /* the number of bases is one byte */
+/* the number of bases is one byte */
+#define COMMIT_GRAPH_LAYERS_MAX 256
 
 /*
  * layers[i].below_nr is the number of commits in layers [0, i). The parents of
@@ -22,13 +23,16 @@
 struct commit_graph {
 	enum hash_algo algo;
 	struct commit_graph_layer *layers; /* owned; lowest first */
-	size_t *dir_nrs; /* owned: for each layer, its directory's index in
-			    odb->dirs */
+	/* owned: for each layer, its directory's index in odb->dirs */
+	size_t *dir_nrs;
 	size_t layer_nr, layer_alloc, dir_alloc;
 	uint32_t nr;
-	bool is_chain;   /* the files are in info/commit-graphs/ */
-	bool incomplete; /* some layers of the chain could not be opened */
-	bool has_dates;  /* corrected dates may be used */
+	/* the files are in info/commit-graphs/ */
+	bool is_chain;
+	/* some layers of the chain could not be opened */
+	bool incomplete;
+	/* corrected dates may be used */
+	bool has_dates;
 };
 
 /*

@@ -36,7 +36,8 @@ struct verifying {
 	const struct commit_graph_verify_options *o;
 	const struct commit_graph *graph;
 	const struct commit_graph_layer *layer;
-	struct sort_item *order;     /* layer_pos, sorted by place in packs */
+	/* layer_pos, sorted by place in packs */
+	struct sort_item *order;
 	struct odb_reader **readers; /* by thread */
 	struct remarks *remarks;     /* by thread */
 	unsigned thread_nr;

@@ -21,9 +21,12 @@ enum {
 };
 
 struct commit_graph_verify_options {
-	size_t dir_nr;    /* index in odb->dirs of the graph's directory */
-	bool shallow;     /* check only the topmost layer of a chain */
-	unsigned threads; /* threads that read objects; 0: one per processor */
+	/* index in odb->dirs of the graph's directory */
+	size_t dir_nr;
+	/* check only the topmost layer of a chain */
+	bool shallow;
+	/* threads that read objects; 0: one per processor */
+	unsigned threads;
 	/* Receives a line about an error, without newline. */
 	void (*complain)(void *ctx, const char *line);
 	void *ctx;

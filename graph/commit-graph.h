@@ -23,11 +23,12 @@ struct commit_graph;
 struct commit_graph_entry {
 	const uint8_t *oid;  /* raw id */
 	const uint8_t *tree; /* raw id of its tree */
-	uint64_t date;       /* committer date, seconds since 1970 */
-	uint64_t corrected;  /* generation number v2 (corrected date); 0: not
-				available */
-	uint32_t level; /* generation number v1; 0 if the file does not have it
-			 */
+	/* committer date, seconds since 1970 */
+	uint64_t date;
+	/* generation number v2 (corrected date); 0: not available */
+	uint64_t corrected;
+	/* generation number v1; 0 if the file does not have it */
+	uint32_t level;
 };
 
 /*

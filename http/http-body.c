@@ -12,10 +12,13 @@
 
 struct http_body {
 	const struct serve_io *io; /* borrowed */
-	uint64_t left; /* bytes not read yet; UINT64_MAX: not known */
+	/* bytes not read yet; UINT64_MAX: not known */
+	uint64_t left;
 	bool is_packed;
-	bool is_between; /* a member of the gzip stream has ended */
-	bool has_ended;  /* the last member has ended */
+	/* a member of the gzip stream has ended */
+	bool is_between;
+	/* the last member has ended */
+	bool has_ended;
 	z_stream stream; /* initialised if is_packed */
 	uint8_t piece[HTTP_BODY_PIECE];
 };

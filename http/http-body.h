@@ -19,7 +19,8 @@
 #include "base/error.h"
 #include "wire/io.h"
 
-#define HTTP_BODY_PIECE 16384 /* compressed bytes read ahead */
+/* compressed bytes read ahead */
+#define HTTP_BODY_PIECE 16384
 
 struct http_body;
 

@@ -15,7 +15,8 @@
 #include "sys/io.h"
 #include "wire/refview.h"
 
-#define PIECE 65536 /* bytes of a file in memory at once */
+/* bytes of a file in memory at once */
+#define PIECE 65536
 
 static int put_text(struct http_exchange *x, const char *type,
 		    const struct buf *text, struct error *err)

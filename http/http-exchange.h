@@ -26,14 +26,17 @@
 struct http_exchange {
 	const struct http_options *options; /* borrowed */
 	const struct serve_io *io;          /* borrowed */
-	const struct repo *repo; /* borrowed; NULL until it is open */
+	/* borrowed; NULL until it is open */
+	const struct repo *repo;
 	struct http_url url;
 	struct http_reply reply;
 	/* Set by http_configure(): */
-	bool get_any_file;   /* http.getanyfile */
-	bool upload_pack;    /* http.uploadpack */
-	bool receive_pack;   /* http.receivepack; default: a user is known */
-	bool upload_archive; /* http.uploadarchive; default: false */
+	bool get_any_file; /* http.getanyfile */
+	bool upload_pack;  /* http.uploadpack */
+	/* http.receivepack; default: a user is known */
+	bool receive_pack;
+	/* http.uploadarchive; default: false */
+	bool upload_archive;
 	/* maximum bytes of a request for a fetch or an archive */
 	uint64_t request_buffer;
 };

@@ -25,9 +25,11 @@
 
 struct http_reply {
 	const struct serve_io *io; /* borrowed */
-	struct buf head;           /* header lines not sent yet */
-	bool has_begun;            /* the headers were sent */
-	bool no_body; /* the method is HEAD: the body is not sent */
+	/* header lines not sent yet */
+	struct buf head;
+	bool has_begun; /* the headers were sent */
+	/* the method is HEAD: the body is not sent */
+	bool no_body;
 	/* borrowed: counts bytes of the body; NULL after init */
 	struct pktline_tap *tap;
 };

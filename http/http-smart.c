@@ -26,9 +26,11 @@
 /* The body of a request and the reply to it. */
 struct stream {
 	struct http_reply *reply; /* borrowed */
-	struct http_body *body;   /* owned; NULL: the request has no body */
-	struct buf held;          /* the whole body, if is_held */
-	size_t at;                /* read position in `held` */
+	/* owned; NULL: the request has no body */
+	struct http_body *body;
+	/* the whole body, if is_held */
+	struct buf held;
+	size_t at; /* read position in `held` */
 	bool is_held;
 };
 
@@ -196,8 +198,10 @@ static int archive(const struct http_exchange *x, struct stream *s,
 struct service {
 	const char *name; /* without "git-" */
 	enum http_route route;
-	size_t enabled; /* offset of a bool in struct http_exchange */
-	bool has_refs;  /* info/refs?service=git-<name> is answered */
+	/* offset of a bool in struct http_exchange */
+	size_t enabled;
+	/* info/refs?service=git-<name> is answered */
+	bool has_refs;
 	int (*run)(const struct http_exchange *x, struct stream *s,
 		   bool advertise_only, struct error *err);
 };

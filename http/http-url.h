@@ -46,8 +46,10 @@ enum http_route {
 
 struct http_url {
 	enum http_route route;
-	size_t repo_len;  /* length of the repository's path */
-	const char *name; /* the rest; points into the path */
+	/* length of the repository's path */
+	size_t repo_len;
+	/* the rest; points into the path */
+	const char *name;
 };
 
 /*

@@ -22,20 +22,23 @@ struct http_options {
 	const char *request_method;
 	/* "HTTP/1.1": the client knows status 405 */
 	const char *server_protocol;
-	const char *project_root; /* GIT_PROJECT_ROOT; "": unset */
+	/* GIT_PROJECT_ROOT; "": unset */
+	const char *project_root;
 	const char *path_info;
 	const char *path_translated;
 	const char *query_string;
 	const char *content_type;
 	const char *content_length;
-	const char *content_encoding;   /* HTTP_CONTENT_ENCODING */
-	const char *remote_user;        /* "": no user */
-	const char *max_request_buffer; /* GIT_HTTP_MAX_REQUEST_BUFFER */
-	bool export_all;                /* GIT_HTTP_EXPORT_ALL */
-	const char *git_protocol;       /* GIT_PROTOCOL */
-	const char *namespace;          /* GIT_NAMESPACE */
-	const char *agent;              /* "<name>/<version>" */
-	const char *session_id;         /* for transfer.advertiseSID, or NULL */
+	const char *content_encoding; /* HTTP_CONTENT_ENCODING */
+	const char *remote_user;      /* "": no user */
+	/* GIT_HTTP_MAX_REQUEST_BUFFER */
+	const char *max_request_buffer;
+	bool export_all;          /* GIT_HTTP_EXPORT_ALL */
+	const char *git_protocol; /* GIT_PROTOCOL */
+	const char *namespace;    /* GIT_NAMESPACE */
+	const char *agent;        /* "<name>/<version>" */
+	/* for transfer.advertiseSID, or NULL */
+	const char *session_id;
 	/*
 	 * Open the repository at `path` as `git upload-pack` does without
 	 * --strict, and make its git directory the working directory. *repo is

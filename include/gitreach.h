@@ -89,15 +89,19 @@ GITREACH_API int gitreach_abi_version(void);
 enum gitreach_code {
 	GITREACH_OK = 0,
 	GITREACH_NOMEM = -1, /* an allocation failed */
-	GITREACH_IO = -2, /* a system call failed; see gitreach_error_errno() */
-	GITREACH_CORRUPT = -3, /* data does not follow its format */
+	/* a system call failed; see gitreach_error_errno() */
+	GITREACH_IO = -2,
+	/* data does not follow its format */
+	GITREACH_CORRUPT = -3,
 	/* a required object, ref or file does not exist */
 	GITREACH_MISSING = -4,
 	/* valid, but not supported by this version */
 	GITREACH_UNSUPPORTED = -5,
 	GITREACH_INVALID = -6, /* an argument is not valid */
-	GITREACH_PEER = -7,    /* the reader of the output went away */
-	GITREACH_DENIED = -8,  /* refused by configuration or ownership */
+	/* the reader of the output went away */
+	GITREACH_PEER = -7,
+	/* refused by configuration or ownership */
+	GITREACH_DENIED = -8,
 	/* a callback of the caller ended the function */
 	GITREACH_CANCELLED = -9
 };
@@ -181,9 +185,11 @@ GITREACH_API size_t gitreach_repo_id_len(const gitreach_repo *repo);
 /* The progress of a function. Only the library creates this struct. */
 struct gitreach_progress {
 	uint64_t size;
-	const char *phase; /* the current work: "Enumerating objects" */
+	/* the current work: "Enumerating objects" */
+	const char *phase;
 	uint64_t done;
-	uint64_t total; /* the final value of `done`; 0: not known */
+	/* the final value of `done`; 0: not known */
+	uint64_t total;
 };
 
 /*
@@ -417,7 +423,8 @@ GITREACH_API int gitreach_set_explain(struct gitreach_explanation *out,
 /* ---- the bitmap index */
 
 enum gitreach_bitmap_flag {
-	GITREACH_BITMAP_HASH_CACHE = 4, /* path hashes, for delta compression */
+	/* path hashes, for delta compression */
+	GITREACH_BITMAP_HASH_CACHE = 4,
 	GITREACH_BITMAP_LOOKUP_TABLE = 16,
 	GITREACH_BITMAP_PSEUDO_MERGES = 32
 };
@@ -425,12 +432,17 @@ enum gitreach_bitmap_flag {
 /* Facts about the bitmap index of a repository. */
 struct gitreach_bitmap_info {
 	uint64_t size;
-	uint64_t bytes;         /* file size */
-	uint32_t objects;       /* number of indexed objects */
-	uint32_t bitmaps;       /* number of bitmaps of single commits */
-	uint32_t pseudo_merges; /* bitmaps of several commits together */
-	uint32_t flags;         /* a sum of enum gitreach_bitmap_flag */
-	const char *path;       /* borrowed from the repository */
+	uint64_t bytes; /* file size */
+	/* number of indexed objects */
+	uint32_t objects;
+	/* number of bitmaps of single commits */
+	uint32_t bitmaps;
+	/* bitmaps of several commits together */
+	uint32_t pseudo_merges;
+	/* a sum of enum gitreach_bitmap_flag */
+	uint32_t flags;
+	/* borrowed from the repository */
+	const char *path;
 };
 
 /*
@@ -446,8 +458,10 @@ struct gitreach_bitmap_entry {
 	uint64_t size;
 	const uint8_t *id; /* id of the commit */
 	uint64_t id_len;
-	uint64_t bytes;     /* size of the bitmap's entry in the file */
-	uint64_t xor_depth; /* number of bitmaps that must be decoded first */
+	/* size of the bitmap's entry in the file */
+	uint64_t bytes;
+	/* number of bitmaps that must be decoded first */
+	uint64_t xor_depth;
 };
 
 /*
@@ -469,8 +483,10 @@ struct gitreach_verify_options {
 	 * compare all bitmaps, by one enumeration of the history
 	 */
 	uint64_t sample;
-	uint64_t seed; /* seed of the random choice of these bitmaps */
-	gitreach_progress_fn progress; /* NULL: no progress is reported */
+	/* seed of the random choice of these bitmaps */
+	uint64_t seed;
+	/* NULL: no progress is reported */
+	gitreach_progress_fn progress;
 	void *progress_ctx;
 };
 
@@ -490,8 +506,9 @@ GITREACH_API int gitreach_bitmap_verify(
  */
 struct gitreach_bitmap_options {
 	uint64_t size;
-	uint64_t threads;              /* 0: the configured number */
-	gitreach_progress_fn progress; /* NULL: no progress is reported */
+	uint64_t threads; /* 0: the configured number */
+	/* NULL: no progress is reported */
+	gitreach_progress_fn progress;
 	void *progress_ctx;
 };
 
@@ -527,20 +544,24 @@ enum gitreach_pack_flag {
 /* Options for making a pack. All members except `size` may be 0. */
 struct gitreach_pack_options {
 	uint64_t size;
-	uint32_t flags; /* a sum of enum gitreach_pack_flag */
+	/* a sum of enum gitreach_pack_flag */
+	uint32_t flags;
 	/* 0: pack.threads if configured, otherwise the number of processors */
 	uint32_t threads;
-	gitreach_progress_fn progress; /* NULL: no progress is reported */
+	/* NULL: no progress is reported */
+	gitreach_progress_fn progress;
 	void *progress_ctx;
 };
 
 /* Facts about a pack that was made. */
 struct gitreach_pack_report {
 	uint64_t size;
-	uint64_t bytes;        /* size of the pack */
-	uint64_t bytes_copied; /* bytes that were copied as stored */
+	uint64_t bytes; /* size of the pack */
+	/* bytes that were copied as stored */
+	uint64_t bytes_copied;
 	uint32_t objects;
-	uint32_t used_bitmap; /* 1: bitmaps found the objects */
+	/* 1: bitmaps found the objects */
+	uint32_t used_bitmap;
 };
 
 /*

@@ -46,7 +46,8 @@ enum islands_layer {
 
 /* Immutable once marked; threads may share it. obj_pos are those of a walk. */
 struct islands {
-	struct bitset tip; /* by obj_pos: trees and blobs of tips and heads */
+	/* by obj_pos: trees and blobs of tips and heads */
+	struct bitset tip;
 	struct island_sets sets; /* of islands of references */
 	/*
 	 * Owned: by obj_pos < end: number of a set; NULL without islands of
@@ -60,7 +61,8 @@ struct islands {
 	 */
 	uint8_t *layers;
 	uint32_t layer_end;
-	uint32_t core; /* the island of pack.islandCore, or ISLANDS_NO_CORE */
+	/* the island of pack.islandCore, or ISLANDS_NO_CORE */
+	uint32_t core;
 };
 
 #define ISLANDS_INIT                                                           \

@@ -24,8 +24,10 @@ struct marking {
 	size_t ref_nr, ref_alloc;
 	uint32_t *commit_sets; /* owned: by commit_nr */
 	uint32_t commit_end;
-	uint32_t set;  /* given to all objects below a tree */
-	bool is_a_tip; /* that tree belongs to a head */
+	/* given to all objects below a tree */
+	uint32_t set;
+	/* that tree belongs to a head */
+	bool is_a_tip;
 	struct error *err;
 };
 

@@ -96,8 +96,9 @@ int network_config_section(struct buf *out, uint32_t id)
 struct edit {
 	const struct network *network;
 	const struct repo *repo;
-	struct buf prefix; /* the value of core.alternateRefsPrefixes */
-	struct buf text;   /* the content of the file */
+	/* the value of core.alternateRefsPrefixes */
+	struct buf prefix;
+	struct buf text; /* the content of the file */
 	struct error *err;
 };
 

@@ -25,8 +25,9 @@ int network_member_open(struct repo **out, const struct network *network,
 
 /* What the alternates of a repository are. */
 enum network_link {
-	NETWORK_LINK_NONE,  /* there are none */
-	NETWORK_LINK_STORE, /* the store, and nothing else */
+	NETWORK_LINK_NONE, /* there are none */
+	/* the store, and nothing else */
+	NETWORK_LINK_STORE,
 	/* Anything else, or a directory that does not exist. */
 	NETWORK_LINK_OTHER,
 };

@@ -19,13 +19,15 @@
 
 /* A reference to set or to delete. */
 struct network_batch_item {
-	size_t name_off; /* full name, into names.data */
+	/* full name, into names.data */
+	size_t name_off;
 	struct network_ref to;
 	bool is_deletion;
 };
 
 struct writing {
-	const struct repo *repo; /* whose references are written */
+	/* whose references are written */
+	const struct repo *repo;
 	/* The repository that has the tags' objects. */
 	const struct repo *objects;
 	struct network_batch *batch;

@@ -21,7 +21,8 @@
 
 /* A reference, without the prefix that all references of a list have. */
 struct network_ref {
-	size_t name_off; /* into names.data, NUL-terminated */
+	/* into names.data, NUL-terminated */
+	size_t name_off;
 	/*
 	 * Into names.data: the target of a symbolic reference; SIZE_MAX: not
 	 * symbolic.

@@ -41,12 +41,14 @@ enum network_lock {
 	NETWORK_LOCK_OBJECTS,
 	/* Exclusive, to write the registry. Taken last. */
 	NETWORK_LOCK_REGISTRY,
-	NETWORK_LOCK_MEMBERS, /* exclusive, to change a member */
+	/* exclusive, to change a member */
+	NETWORK_LOCK_MEMBERS,
 };
 
 struct network {
 	struct repo *store; /* owned */
-	char *object_dir;   /* owned: its object directory, without symlinks */
+	/* owned: its object directory, without symlinks */
+	char *object_dir;
 	int lock_fd;
 	struct network_registry registry; /* as last read */
 	/* For the registry: the same as for packed-refs. */

@@ -21,7 +21,8 @@ struct island_name {
 };
 
 struct island_patterns {
-	struct pattern **patterns; /* owned, as well as the patterns */
+	/* owned, as well as the patterns */
+	struct pattern **patterns;
 	size_t nr, alloc;
 	struct island_name *names; /* owned: sorted by name */
 	size_t name_nr, name_alloc;

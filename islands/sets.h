@@ -24,13 +24,16 @@ struct island_union {
 
 struct island_sets {
 	uint32_t island_nr;
-	size_t word_nr;  /* words of each set */
-	uint64_t *words; /* owned: set s is [s * word_nr, (s + 1) * word_nr) */
-	uint32_t nr;     /* number of sets */
-	size_t alloc;    /* words allocated */
-	uint32_t *table; /* owned: by hash: number of a set; 0: free */
+	size_t word_nr; /* words of each set */
+	/* owned: set s is [s * word_nr, (s + 1) * word_nr) */
+	uint64_t *words;
+	uint32_t nr;  /* number of sets */
+	size_t alloc; /* words allocated */
+	/* owned: by hash: number of a set; 0: free */
+	uint32_t *table;
 	size_t table_nr; /* a power of two */
-	struct island_union *unions; /* owned: the last union of each hash */
+	/* owned: the last union of each hash */
+	struct island_union *unions;
 };
 
 /*

@@ -77,7 +77,8 @@ struct libgitreach_progress {
 	struct progress_out out;
 	gitreach_progress_fn fn;
 	void *ctx;
-	atomic_bool is_cancelled; /* cancelled for all meters, for good */
+	/* cancelled for all meters, for good */
+	atomic_bool is_cancelled;
 };
 
 /*
@@ -93,10 +94,12 @@ const struct progress_out *libgitreach_progress(struct libgitreach_progress *p,
 struct gitreach_repo {
 	/* reference count: the caller's handle, queries, sets */
 	atomic_uint users;
-	uint32_t flags;    /* flags of gitreach_repo_open() */
+	/* flags of gitreach_repo_open() */
+	uint32_t flags;
 	struct repo *repo; /* owned */
 	struct odb *odb;
-	struct pack_bitmap *pb; /* owned; NULL: no usable index */
+	/* owned; NULL: no usable index */
+	struct pack_bitmap *pb;
 	struct error no_bitmap; /* why pb is NULL */
 	pthread_mutex_t lock;   /* guards `refs` */
 	struct refs *refs;      /* owned */
@@ -145,12 +148,14 @@ struct gitreach_query {
 	struct oid_list wants, haves, shallow;
 	/* parsed; patterns of sparse filters are not read yet */
 	struct filter filter;
-	char **specs; /* owned: the strings that the filter was parsed from */
+	/* owned: the strings that the filter was parsed from */
+	char **specs;
 	size_t spec_nr, spec_alloc;
 	enum gitreach_strategy strategy;
 	bool commits_only, filter_wants, inexact;
 	unsigned threads;
-	gitreach_progress_fn progress; /* NULL: no progress is reported */
+	/* NULL: no progress is reported */
+	gitreach_progress_fn progress;
 	void *progress_ctx;
 };
 
@@ -169,15 +174,17 @@ int libgitreach_query_load_filter(struct filter *filter,
  * A set of objects. Types are array indexes in the order of enum bitmap_type.
  */
 struct gitreach_set {
-	gitreach_repo *repo;  /* a counted reference */
-	struct bitset packed; /* by bit_pos; empty without repo->pb */
+	gitreach_repo *repo; /* a counted reference */
+	/* by bit_pos; empty without repo->pb */
+	struct bitset packed;
 	/*
 	 * Objects without a bit: by type, then by number in repo->space. Types
 	 * without such objects have no words.
 	 */
 	struct bitset others[BITMAP_TYPE_NR];
 	struct gitreach_explanation how;
-	struct error reason; /* the message is how.reason */
+	/* the message is how.reason */
+	struct error reason;
 };
 
 /* Create an empty set. Returns 0 or ERR_NOMEM. */

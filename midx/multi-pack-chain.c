@@ -25,7 +25,8 @@ struct writing {
 	const struct multi_pack_options *o;
 	struct multi_pack_result *result;
 	bool no_chain_file;
-	struct odb_midx *base; /* of the new layer; borrowed */
+	/* of the new layer; borrowed */
+	struct odb_midx *base;
 	/*
 	 * Borrowed: the top of the layers that stay above the new one. NULL:
 	 * none.
@@ -33,8 +34,9 @@ struct writing {
 	const struct odb_midx *above;
 	size_t above_nr;                   /* number of layers above */
 	struct multi_pack_sources sources; /* not used by compaction */
-	struct pack_bitmap *pb;            /* owned: of the snapshot's chain */
-	struct buf bytes, bitmap;          /* of the layer's files */
+	/* owned: of the snapshot's chain */
+	struct pack_bitmap *pb;
+	struct buf bytes, bitmap; /* of the layer's files */
 	/* Owned, without the layers below: the parsed content of `bytes`. */
 	struct odb_midx *om;
 	struct buf dir; /* "<objects>/pack" */

@@ -30,7 +30,8 @@ struct multi_pack_layer_options {
 	 * one. The types of all lower bits have to be known.
 	 */
 	struct odb_midx *base;
-	bool no_chain_file; /* install only the files of the layer */
+	/* install only the files of the layer */
+	bool no_chain_file;
 };
 
 /*

@@ -28,8 +28,8 @@ struct making {
 	/* Owned: by commit number, for the first `is_tip_nr` commits. */
 	uint8_t *is_tip;
 	size_t is_tip_nr;
-	uint32_t base_nr; /* in a chain: the number of objects in the layers
-			     below */
+	/* in a chain: the number of objects in the layers below */
+	uint32_t base_nr;
 	/*
 	 * Input of the writer (pack-bitmap.h). All owned. For a layer of a
 	 * chain, the tables cover the layer's own objects only. The values of

@@ -28,10 +28,14 @@ int multi_pack_put_file(const char *dir, const char *path, const void *bytes,
 
 /* A multi-pack-index and its bitmap index. */
 struct multi_pack_files {
-	const char *dir;         /* a pack directory; borrowed */
-	const char *path;        /* of the multi-pack-index; borrowed */
-	const char *bitmap_path; /* borrowed; NULL: out of memory */
-	const struct buf *bytes, *bitmap; /* borrowed; empty: no bitmap */
+	/* a pack directory; borrowed */
+	const char *dir;
+	/* of the multi-pack-index; borrowed */
+	const char *path;
+	/* borrowed; NULL: out of memory */
+	const char *bitmap_path;
+	/* borrowed; empty: no bitmap */
+	const struct buf *bytes, *bitmap;
 	unsigned mode, bitmap_mode;
 };
 
@@ -51,7 +55,8 @@ int multi_pack_put_files(const struct multi_pack_files *files,
  */
 struct multi_pack_below {
 	const struct pack_bitmap *base; /* of the layers below it */
-	const struct pack_bitmap *old;  /* `below` of multi-pack-bitmap.h */
+	/* `below` of multi-pack-bitmap.h */
+	const struct pack_bitmap *old;
 	bool compacts;
 };
 

@@ -14,7 +14,8 @@
 #include "pack/midx-write.h"
 
 struct multi_pack_sources {
-	struct pack_midx_source *packs; /* owned, and so are the names */
+	/* owned, and so are the names */
+	struct pack_midx_source *packs;
 	uint32_t nr;
 };
 

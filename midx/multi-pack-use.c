@@ -30,7 +30,8 @@ static uint32_t *count_taken(const struct odb *odb, const struct odb_midx *om)
 struct expiry {
 	const struct odb *odb;
 	const struct odb_midx *om;
-	uint32_t *taken;          /* owned: by pack number of the snapshot */
+	/* owned: by pack number of the snapshot */
+	uint32_t *taken;
 	struct named_packs names; /* of the packs to remove */
 	struct error *err;
 };
@@ -151,8 +152,10 @@ struct batch {
 	const struct odb_midx *om;
 	uint64_t size; /* in bytes; 0: all */
 	bool pack_kept_objects;
-	uint32_t *taken; /* owned: by pack number of the snapshot */
-	bool *chosen;    /* owned: by pack number of the snapshot */
+	/* owned: by pack number of the snapshot */
+	uint32_t *taken;
+	/* owned: by pack number of the snapshot */
+	bool *chosen;
 	unsigned chosen_nr;
 };
 

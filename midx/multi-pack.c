@@ -41,11 +41,14 @@ struct writing {
 	const struct multi_pack_options *o;
 	struct multi_pack_result *result;
 	struct multi_pack_sources sources;
-	struct buf bytes;    /* of the multi-pack-index */
-	struct buf bitmap;   /* of its bitmap index; empty: none */
-	struct buf dir;      /* "<objects>/pack" */
-	char *path;          /* owned: of the multi-pack-index */
-	struct odb_midx *om; /* owned: the parsed content of `bytes` */
+	struct buf bytes; /* of the multi-pack-index */
+	/* of its bitmap index; empty: none */
+	struct buf bitmap;
+	struct buf dir; /* "<objects>/pack" */
+	/* owned: of the multi-pack-index */
+	char *path;
+	/* owned: the parsed content of `bytes` */
+	struct odb_midx *om;
 	struct error *err;
 };
 

@@ -32,21 +32,24 @@ struct multi_pack_options {
 	const struct named_packs *only;
 	/* Leave out these packs. NULL: none. */
 	const struct named_packs *but;
-	bool removes_but; /* remove the packs of `but` afterwards */
+	/* remove the packs of `but` afterwards */
+	bool removes_but;
 	/* Preferred pack, with or without extension. NULL: none. */
 	const char *preferred;
 	/* NULL: no progress. */
 	const struct progress_out *progress;
 	/* Write a bitmap index too; see multi-pack-bitmap.h. NULL: none. */
 	const struct newpack_options *bitmap;
-	struct refs *refs;         /* with `bitmap` */
-	const char *refs_snapshot; /* path of a file; NULL: the tips of refs */
+	struct refs *refs; /* with `bitmap` */
+	/* path of a file; NULL: the tips of refs */
+	const char *refs_snapshot;
 };
 
 struct multi_pack_result {
 	uint32_t object_nr, pack_nr;
 	struct oid checksum;
-	bool no_such_preferred; /* the preferred pack is not covered */
+	/* the preferred pack is not covered */
+	bool no_such_preferred;
 	/*
 	 * Set on an error: the bitmap index needs an object that is not
 	 * covered.
@@ -57,7 +60,8 @@ struct multi_pack_result {
 	 * Try again with a newer snapshot.
 	 */
 	bool outdated;
-	uint32_t bitmap_nr;   /* number of commits with bitmaps */
+	/* number of commits with bitmaps */
+	uint32_t bitmap_nr;
 	uint64_t bitmap_len;  /* bytes */
 	struct error warning; /* code 0: none */
 };

@@ -25,7 +25,8 @@ struct loader {
 	const struct repo *repo;
 	struct odb_reader *reader; /* owned */
 	unsigned icase;            /* ATTRS_ICASE or 0 */
-	struct buf dir; /* current directory: "" or with a slash at the end */
+	/* current directory: "" or with a slash at the end */
+	struct buf dir;
 	struct error *err;
 };
 
@@ -170,7 +171,8 @@ static int add_named_tree(struct loader *l)
 
 /* A directory, and its .gitattributes in the index. */
 struct work_dir {
-	char *path; /* owned: "" or with a slash at the end */
+	/* owned: "" or with a slash at the end */
+	char *path;
 	struct oid oid;
 	bool is_indexed; /* `oid` is set */
 };

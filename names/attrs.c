@@ -24,28 +24,33 @@ static const char macro_mark[] = "[attr]";
 
 /* One attribute in a line. */
 struct setting {
-	char *name;       /* owned */
-	uint16_t name_nr; /* after settling; NO_NAME: irrelevant */
-	uint8_t state;    /* enum attr_state */
+	char *name; /* owned */
+	/* after settling; NO_NAME: irrelevant */
+	uint16_t name_nr;
+	uint8_t state; /* enum attr_state */
 };
 
 struct rule {
-	char *pattern; /* owned; for a macro, its name */
-	char *dir;     /* owned: "" or with a slash at the end */
+	/* owned; for a macro, its name */
+	char *pattern;
+	/* owned: "" or with a slash at the end */
+	char *dir;
 	size_t dir_len;
 	size_t first, nr; /* settings */
 	bool is_macro;
-	bool is_path; /* the pattern matches whole paths, not last components */
+	/* the pattern matches whole paths, not last components */
+	bool is_path;
 	unsigned flags; /* for wildmatch() */
 };
 
 struct attrs {
-	struct rule *rules; /* owned; later ones override earlier ones */
+	/* owned; later ones override earlier ones */
+	struct rule *rules;
 	size_t nr, alloc;
 	struct setting *settings; /* owned */
 	size_t setting_nr, setting_alloc;
-	const char *names[NAMES_MAX]; /* by number: [0] owned, others borrowed
-					 from rules */
+	/* by number: [0] owned, others borrowed from rules */
+	const char *names[NAMES_MAX];
 	size_t name_nr;
 	const struct rule
 		*macros[NAMES_MAX]; /* by number, after settling; NULL: none */
@@ -376,7 +381,8 @@ bool attrs_any(const struct attrs *a)
 /* The attributes of a path that are decided so far, by number of the name. */
 struct decision {
 	bool is_decided[NAMES_MAX];
-	uint8_t state; /* state of the attribute itself */
+	/* state of the attribute itself */
+	uint8_t state;
 };
 
 /* The last setting in a line counts, unless the name is already decided. */

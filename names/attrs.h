@@ -38,9 +38,9 @@ struct attrs *attrs_new(const char *name);
 void attrs_free(struct attrs *attrs);
 
 enum {
-	ATTRS_MACROS = 1 << 0, /* macros may be defined here; not in files of
-				  subdirectories */
-	ATTRS_ICASE = 1 << 1,  /* core.ignoreCase */
+	/* macros may be defined here; not in files of subdirectories */
+	ATTRS_MACROS = 1 << 0,
+	ATTRS_ICASE = 1 << 1, /* core.ignoreCase */
 };
 
 /*

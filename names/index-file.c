@@ -15,7 +15,8 @@
 #include "sys/map.h"
 
 enum {
-	INDEX_MODE_OFF = 24, /* follows times, device and inode */
+	/* follows times, device and inode */
+	INDEX_MODE_OFF = 24,
 	INDEX_OID_OFF = 40,
 	INDEX_HEADER_LEN = 12,
 	INDEX_FLAG_EXTENDED = 0x4000,
@@ -31,8 +32,8 @@ struct reading {
 	struct cursor c;
 	uint32_t version;
 	enum hash_algo algo;
-	struct buf path; /* path of the last entry: those of version 4 are
-			    relative to it */
+	/* path of the last entry: those of version 4 are relative to it */
+	struct buf path;
 	/* called with each tree of the cache-tree; or NULL */
 	int (*tree_fn)(void *ctx, const struct oid *oid);
 	void *tree_ctx;

@@ -17,8 +17,10 @@
 struct index_entry {
 	struct oid oid;
 	uint32_t mode;
-	const char *path; /* from the top of the work tree; NUL-terminated;
-			     valid during the call */
+	/*
+	 * from the top of the work tree; NUL-terminated; valid during the call
+	 */
+	const char *path;
 	size_t path_len;
 };
 

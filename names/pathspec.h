@@ -28,15 +28,16 @@
 #include "base/error.h"
 
 struct pathspec_item {
-	char *match; /* owned: path from the top, perhaps with a slash at the
-			end */
-	size_t len;  /* of match */
-	size_t name_len;    /* length without that slash */
-	size_t literal_len; /* bytes before the first wildcard; len: no wildcard
-			     */
-	size_t prefix_len;  /* bytes of the current directory; icase does not
-			       apply to them */
-	bool is_glob;       /* "*" stops at slashes */
+	/* owned: path from the top, perhaps with a slash at the end */
+	char *match;
+	size_t len; /* of match */
+	/* length without that slash */
+	size_t name_len;
+	/* bytes before the first wildcard; len: no wildcard */
+	size_t literal_len;
+	/* bytes of the current directory; icase does not apply to them */
+	size_t prefix_len;
+	bool is_glob; /* "*" stops at slashes */
 	bool is_icase;
 	bool is_exclude;
 };
@@ -54,11 +55,12 @@ struct pathspec {
 
 /* The point of view of a user, and the environment's settings. Borrowed. */
 struct pathspec_place {
-	const char *prefix; /* current directory below the top; NULL or "": the
-			       top */
-	const char *worktree; /* absolute path, to resolve absolute patterns;
-				 NULL: none */
-	const char *name;     /* name of the repository, for messages */
+	/* current directory below the top; NULL or "": the top */
+	const char *prefix;
+	/* absolute path, to resolve absolute patterns; NULL: none */
+	const char *worktree;
+	/* name of the repository, for messages */
+	const char *name;
 	bool literal, glob, noglob, icase; /* apply to all patterns */
 };
 
@@ -88,9 +90,11 @@ bool pathspec_takes(const struct pathspec *ps, const char *path, size_t len,
 		    bool is_gitlink);
 
 enum pathspec_below {
-	PATHSPEC_NOTHING, /* nothing in the directory is chosen */
-	PATHSPEC_PART,    /* some paths may be: look into it */
-	PATHSPEC_ALL,     /* everything is chosen */
+	/* nothing in the directory is chosen */
+	PATHSPEC_NOTHING,
+	/* some paths may be: look into it */
+	PATHSPEC_PART,
+	PATHSPEC_ALL, /* everything is chosen */
 };
 
 /*

@@ -9,8 +9,10 @@
 #include "names/revname.h"
 #include "object/parse.h"
 
-#define SHORT_MIN 4     /* fewer digits are not an abbreviation */
-#define SHORT_DEFAULT 7 /* digits in a small repository */
+/* fewer digits are not an abbreviation */
+#define SHORT_MIN 4
+/* digits in a small repository */
+#define SHORT_DEFAULT 7
 /* Bytes of a list of candidates, so that its message fits into an error. */
 #define LIST_MAX (ERROR_MESSAGE_MAX - 128)
 #define SECONDS_MAX (UINT64_C(1) << 40)

@@ -17,7 +17,8 @@
 #include "repo/grafts.h"
 #include "repo/shallow.h"
 
-#define SUFFIX_MAX 10000 /* suffixes in one name; each is a nested call */
+/* suffixes in one name; each is a nested call */
+#define SUFFIX_MAX 10000
 
 /* The state of resolving one name. */
 struct resolver {
@@ -25,11 +26,14 @@ struct resolver {
 	struct refs *refs;
 	struct odb_reader *reader;
 	const struct odb *odb;
-	unsigned depth;      /* suffixes removed so far */
-	bool quiet;          /* do not note that a ref's name is ambiguous */
-	struct buf *notes;   /* messages for the user; NULL: none */
-	bool has_boundary;   /* `shallow` was read */
-	struct oid *shallow; /* owned: the shallow boundary */
+	unsigned depth; /* suffixes removed so far */
+	/* do not note that a ref's name is ambiguous */
+	bool quiet;
+	/* messages for the user; NULL: none */
+	struct buf *notes;
+	bool has_boundary; /* `shallow` was read */
+	/* owned: the shallow boundary */
+	struct oid *shallow;
 	size_t shallow_nr, shallow_alloc;
 	struct error *err;
 };

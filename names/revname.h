@@ -13,11 +13,14 @@
 
 /* The kind of object that an abbreviated id means if several objects match. */
 enum revname_hint {
-	REVNAME_ANY, /* as core.disambiguate says */
+	/* as core.disambiguate says */
+	REVNAME_ANY,
 	REVNAME_COMMIT,
-	REVNAME_COMMITTISH, /* a commit, or a tag of one */
+	/* a commit, or a tag of one */
+	REVNAME_COMMITTISH,
 	REVNAME_TREE,
-	REVNAME_TREEISH, /* a tree, or a commit or tag that leads to a tree */
+	/* a tree, or a commit or tag that leads to a tree */
+	REVNAME_TREEISH,
 	REVNAME_BLOB,
 };
 
@@ -39,7 +42,8 @@ int revname_resolve(struct oid *out, const char *name, struct refs *refs,
 
 /* How a name is resolved; all zeros: as revname_resolve(). */
 struct revname_options {
-	enum revname_hint hint; /* if the whole name is an abbreviated id */
+	/* if the whole name is an abbreviated id */
+	enum revname_hint hint;
 	/*
 	 * do not note that several refs have a name, except for a name with
 	 * ~<n> or ^<n>, as stock Git does

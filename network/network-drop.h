@@ -15,7 +15,8 @@
 
 struct network_drop_report {
 	uint32_t pack_nr; /* packs that were removed */
-	uint32_t kept_nr; /* objects that were packed again */
+	/* objects that were packed again */
+	uint32_t kept_nr;
 };
 
 /*

@@ -37,8 +37,9 @@ int network_heads_add(struct network_heads *heads, const struct repo *member,
 /* A commit and the members that have it as HEAD. */
 struct candidate {
 	struct oid oid;
-	size_t first; /* position of the first such member */
-	size_t nr;    /* number of members */
+	/* position of the first such member */
+	size_t first;
+	size_t nr; /* number of members */
 };
 
 static int by_oid(const void *a, const void *b)

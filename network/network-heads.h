@@ -24,7 +24,8 @@
 #define NETWORK_HEADS_MAX 8
 
 struct network_heads {
-	struct oid *heads; /* owned: one per added member */
+	/* owned: one per added member */
+	struct oid *heads;
 	size_t nr, alloc;
 };
 

@@ -54,8 +54,9 @@ struct syncing {
 	struct network *network;
 	const struct network_sync *sync;
 	struct network_batch batch;
-	const uint32_t *ids; /* members from here on are locked */
-	size_t locked_nr;    /* number of locked members */
+	/* members from here on are locked */
+	const uint32_t *ids;
+	size_t locked_nr; /* number of locked members */
 	struct error *err;
 };
 

@@ -42,8 +42,8 @@ static int pack_all(const struct repo *repo, struct error *err)
 struct checking {
 	struct walk walk;
 	const struct odb *odb;
-	char *dir; /* owned: the member's object directory, as the snapshot
-		      names it */
+	/* owned: the member's object directory, as the snapshot names it */
+	char *dir;
 	struct error *err;
 };
 

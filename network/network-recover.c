@@ -17,7 +17,8 @@
 
 struct recovering {
 	struct network *network;
-	const char *dir; /* the directory that is being listed */
+	/* the directory that is being listed */
+	const char *dir;
 	bool recursive;
 	struct error *err;
 };

@@ -23,9 +23,11 @@ struct run {
 	struct network *network;
 	const struct network_repack *options;
 	struct network_repack_report *report;
-	uint32_t *ids; /* owned: ids of the members */
+	/* owned: ids of the members */
+	uint32_t *ids;
 	size_t nr;
-	uint32_t *good; /* owned: ids of the members that were synced */
+	/* owned: ids of the members that were synced */
+	uint32_t *good;
 	size_t good_nr;
 	struct oid *
 		roots; /* owned: objects that members need besides references */

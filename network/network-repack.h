@@ -21,10 +21,11 @@
 
 struct network_repack {
 	struct newpack_options newpack;
-	bool prune; /* remove unreachable objects that are older than `expiry`
-		     */
+	/* remove unreachable objects that are older than `expiry` */
+	bool prune;
 	int64_t expiry; /* seconds since 1970 */
-	bool keep;      /* do not remove objects from members */
+	/* do not remove objects from members */
+	bool keep;
 	/*
 	 * Called for each member that cannot be handled. The member is skipped.
 	 * With `prune` such a member is an error instead, and `warn` is not
@@ -37,7 +38,8 @@ struct network_repack {
 struct network_repack_report {
 	struct repack_result store;
 	uint32_t member_nr; /* members that were synced */
-	uint32_t pack_nr;   /* packs that were removed from members */
+	/* packs that were removed from members */
+	uint32_t pack_nr;
 };
 
 /*

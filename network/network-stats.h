@@ -9,9 +9,12 @@
 #include "islands/network.h"
 
 struct network_stats {
-	uint32_t object_nr;       /* objects of a clone of all references */
-	uint64_t verbatim_bytes;  /* bytes that are copied as stored */
-	uint32_t recompressed_nr; /* objects that are compressed again */
+	/* objects of a clone of all references */
+	uint32_t object_nr;
+	/* bytes that are copied as stored */
+	uint64_t verbatim_bytes;
+	/* objects that are compressed again */
+	uint32_t recompressed_nr;
 	bool used_bitmap;
 };
 

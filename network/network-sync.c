@@ -22,9 +22,12 @@ struct sync {
 	struct network_sync_report *report;
 	struct pack_job_options options;
 	struct pack_job job;
-	bool lenient; /* missing tips are no error */
-	char *dir;    /* owned: "<store>/objects/pack" */
-	char *base;   /* owned: "<store>/objects/pack/pack" */
+	/* missing tips are no error */
+	bool lenient;
+	/* owned: "<store>/objects/pack" */
+	char *dir;
+	/* owned: "<store>/objects/pack/pack" */
+	char *base;
 	struct odb *odb;
 	struct error *err;
 };

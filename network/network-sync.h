@@ -20,9 +20,11 @@
 #include "packs/old-packs.h"
 
 struct network_sync_report {
-	uint32_t copied_nr; /* objects that were written into a new pack */
-	uint32_t linked_nr; /* objects of packs that were linked */
-	size_t ref_nr;      /* references that changed */
+	/* objects that were written into a new pack */
+	uint32_t copied_nr;
+	/* objects of packs that were linked */
+	uint32_t linked_nr;
+	size_t ref_nr; /* references that changed */
 };
 
 /*

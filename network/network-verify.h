@@ -27,9 +27,12 @@ struct network_verify {
 
 struct network_verify_report {
 	uint32_t member_nr;
-	uint32_t object_nr;   /* objects that references of the store reach */
-	uint32_t unsynced_nr; /* objects that only members have */
-	uint32_t pending_nr;  /* members with an operation that has not ended */
+	/* objects that references of the store reach */
+	uint32_t object_nr;
+	/* objects that only members have */
+	uint32_t unsynced_nr;
+	/* members with an operation that has not ended */
+	uint32_t pending_nr;
 	/*
 	 * Deltas in the store that cross islands. New references of members may
 	 * cause some. Clones compress these objects again until the next

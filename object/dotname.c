@@ -7,14 +7,15 @@
 #include "base/mem.h"
 #include "object/dotname.h"
 
-#define NTFS_SHORT_LEN 8 /* length of a short name, without extension */
+/* length of a short name, without extension */
+#define NTFS_SHORT_LEN 8
 
 /* The special files besides .git. */
 static const struct special {
 	unsigned bit;
-	const char *name;       /* without the dot */
-	const char *short_hash; /* start of short names that NTFS makes of a
-				 * hash */
+	const char *name; /* without the dot */
+	/* start of short names that NTFS makes of a hash */
+	const char *short_hash;
 } specials[] = {
 	{DOTNAME_GITMODULES, "gitmodules", "gi7eba"},
 	{DOTNAME_GITATTRIBUTES, "gitattributes", "gi7d29"},

@@ -5,8 +5,10 @@
 #include "object/fsck-parts.h"
 
 enum {
-	ATTRIBUTES_LINE_MAX = 2048,         /* bytes; a line must be shorter */
-	ATTRIBUTES_MAX = 100 * 1024 * 1024, /* bytes; the largest valid file */
+	/* bytes; a line must be shorter */
+	ATTRIBUTES_LINE_MAX = 2048,
+	/* bytes; the largest valid file */
+	ATTRIBUTES_MAX = 100 * 1024 * 1024,
 };
 
 int fsck_object(struct fsck *f, const struct oid *oid, enum object_type type,

@@ -30,11 +30,12 @@
 
 enum fsck_severity {
 	FSCK_IGNORE,
-	FSCK_INFO, /* printed as a warning; not an error in strict mode
-		    * either */
+	/* printed as a warning; not an error in strict mode either */
+	FSCK_INFO,
 	FSCK_WARN, /* an error in strict mode */
 	FSCK_ERROR,
-	FSCK_FATAL, /* an error that configuration cannot demote */
+	/* an error that configuration cannot demote */
+	FSCK_FATAL,
 };
 
 /* FSCK_MSG(symbol, name, severity), sorted by severity, then name. */
@@ -124,10 +125,13 @@ enum fsck_msg { FSCK_MSGS FSCK_MSG_NR };
 /* The checks to make and their severities. Immutable once made. */
 struct fsck_rules {
 	enum hash_algo algo;
-	bool strict;                   /* fewer file modes are valid */
+	/* fewer file modes are valid */
+	bool strict;
 	uint8_t severity[FSCK_MSG_NR]; /* enum fsck_severity */
-	uint64_t path_max;             /* bytes; longer names are "large" */
-	struct oidmap skip;            /* owned: objects not to check */
+	/* bytes; longer names are "large" */
+	uint64_t path_max;
+	/* owned: objects not to check */
+	struct oidmap skip;
 };
 
 /* Sets the default severities. If `strict`, warnings become errors. */
@@ -177,8 +181,8 @@ struct fsck_report {
 	bool is_error; /* false: a warning */
 	const struct oid *oid;
 	enum object_type type;
-	const char *text; /* without the message's name; valid during the
-			   * call */
+	/* without the message's name; valid during the call */
+	const char *text;
 };
 
 /*
@@ -197,8 +201,9 @@ struct fsck {
 	int (*found)(void *ctx, const struct oid *oid,
 		     enum fsck_special special, struct error *err);
 	void *ctx;
-	struct buf text;         /* scratch, owned */
-	struct fsck_name *names; /* scratch, owned: see fsck-tree.c */
+	struct buf text; /* scratch, owned */
+	/* scratch, owned: see fsck-tree.c */
+	struct fsck_name *names;
 	size_t name_alloc;
 };
 

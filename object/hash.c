@@ -89,7 +89,8 @@ void hash_final(struct hash_ctx *h, struct oid *out)
 void hash_object(struct hash_ctx *h, struct oid *out, enum object_type type,
 		 const void *data, size_t len)
 {
-	char header[32]; /* "commit ", at most 20 digits and a NUL */
+	/* "commit ", at most 20 digits and a NUL */
+	char header[32];
 	int n = snprintf(header, sizeof(header), "%s %zu",
 			 object_type_name(type), len);
 

@@ -23,12 +23,13 @@ union hash_state;
 
 /* A running hash. Reusable; one thread at a time. */
 struct hash_ctx {
-	union hash_state *state;      /* owned: the state of OpenSSL's
-				       * function */
-	struct sha1_checked *checked; /* owned; used instead of `state`, or
-				       * NULL */
+	/* owned: the state of OpenSSL's function */
+	union hash_state *state;
+	/* owned; used instead of `state`, or NULL */
+	struct sha1_checked *checked;
 	enum hash_algo algo;
-	bool is_attack; /* result of the last hash_final(), if checked */
+	/* result of the last hash_final(), if checked */
+	bool is_attack;
 };
 
 /* Prepares and starts a hash. Returns 0, or ERR_NOMEM with *h zeroed. */

@@ -17,7 +17,8 @@
 #include "base/error.h"
 
 enum hash_algo {
-	HASH_SHA1 = 1, /* these numbers are used in Git's file formats */
+	/* these numbers are used in Git's file formats */
+	HASH_SHA1 = 1,
 	HASH_SHA256 = 2,
 };
 

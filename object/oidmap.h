@@ -20,7 +20,8 @@ struct oidmap_entry {
 };
 
 struct oidmap {
-	struct oidmap_entry *slots; /* owned; NULL or a power of two slots */
+	/* owned; NULL or a power of two slots */
+	struct oidmap_entry *slots;
 	size_t slot_nr;
 	size_t nr;           /* number of entries */
 	struct oidhash hash; /* set if there are slots */

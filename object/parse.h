@@ -28,12 +28,14 @@
  */
 struct commit_view {
 	struct oid tree;
-	const char *parents;     /* first "parent " line, or NULL */
-	size_t parent_nr;        /* number of "parent " lines, all of equal
-				  * length */
-	uint64_t committer_date; /* seconds since 1970; 0 if unreadable */
-	const char *message;     /* after the first blank line; "" if there is
-				  * none */
+	/* first "parent " line, or NULL */
+	const char *parents;
+	/* number of "parent " lines, all of equal length */
+	size_t parent_nr;
+	/* seconds since 1970; 0 if unreadable */
+	uint64_t committer_date;
+	/* after the first blank line; "" if there is none */
+	const char *message;
 	size_t message_len;
 };
 
@@ -58,9 +60,12 @@ enum {
 
 /* One entry of a tree. */
 struct tree_entry {
-	const uint8_t *raw; /* the whole entry, from the mode's first digit */
-	size_t raw_len;     /* mode, space, name, NUL, id */
-	const char *name;   /* NUL-terminated, not empty, no '/' */
+	/* the whole entry, from the mode's first digit */
+	const uint8_t *raw;
+	/* mode, space, name, NUL, id */
+	size_t raw_len;
+	/* NUL-terminated, not empty, no '/' */
+	const char *name;
 	size_t name_len;
 	const uint8_t *oid; /* raw id, hash_len() bytes */
 	uint32_t mode;
@@ -241,7 +246,8 @@ static inline int tree_next(struct tree_entry *entry, struct cursor *c,
 	/* The shortest entry: a digit, a space, a letter, a NUL, an id. */
 	if (cursor_left(c) < 4 + id_len)
 		return ERR_CORRUPT;
-	last = c->end - id_len; /* the NUL of the name must lie before `last` */
+	/* the NUL of the name must lie before `last` */
+	last = c->end - id_len;
 	name = tree_take_mode(p, last, &entry->mode);
 	if (!name)
 		return ERR_CORRUPT;

@@ -30,7 +30,8 @@ static bool end_is_valid(const char *component, size_t len)
 }
 
 #ifdef __SSE2__
-#define CHUNK 16 /* bytes that is_plain() examines at once */
+/* bytes that is_plain() examines at once */
+#define CHUNK 16
 
 static __m128i is_between(__m128i bytes, char first, char last)
 {

@@ -38,9 +38,12 @@
 
 enum {
 	SHA1_LANE_NR = 8,
-	SHA1_COLUMN_FIRST = 35, /* the word in bit 0 of a column */
-	SHA1_LOW_NR = 8,        /* the first columns are bits 0 to 7 */
-	SHA1_HIGH_FIRST = 28,   /* the last columns are bits 28 to 30 */
+	/* the word in bit 0 of a column */
+	SHA1_COLUMN_FIRST = 35,
+	/* the first columns are bits 0 to 7 */
+	SHA1_LOW_NR = 8,
+	/* the last columns are bits 28 to 30 */
+	SHA1_HIGH_FIRST = 28,
 	SHA1_COLUMN_NR = 11,
 };
 
@@ -48,8 +51,9 @@ enum {
 struct sha1_batch {
 	struct sha1_block blocks[SHA1_LANE_NR];
 	uint32_t columns[SHA1_COLUMN_NR][SHA1_LANE_NR];
-	unsigned nr;            /* lanes in use */
-	bool has_sha, has_avx2; /* instructions to use: sha1-x86.h */
+	unsigned nr; /* lanes in use */
+	/* instructions to use: sha1-x86.h */
+	bool has_sha, has_avx2;
 };
 
 /*
@@ -57,8 +61,8 @@ struct sha1_batch {
  */
 struct sha1_suspects {
 	uint32_t ks[SHA1_FAMILY_NR][SHA1_LANE_NR];
-	uint32_t any[SHA1_LANE_NR]; /* the union of all families; 0 for most
-				     * lanes */
+	/* the union of all families; 0 for most lanes */
+	uint32_t any[SHA1_LANE_NR];
 };
 
 /* Fills lane `lane` of the columns from its block. */

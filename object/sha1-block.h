@@ -11,7 +11,8 @@
 enum {
 	SHA1_BLOCK_LEN = 64,
 	SHA1_STEP_NR = 80,
-	SHA1_STATE_NR = 5, /* words of a chaining value: a, b, c, d, e */
+	/* words of a chaining value: a, b, c, d, e */
+	SHA1_STATE_NR = 5,
 	/*
 	 * The words a to d of the working state are kept before the steps 52,
 	 * 56, 60, 64 and 68. Word e can be computed: it is the rotated a of

@@ -15,8 +15,9 @@
 /* A running hash. Reusable; one thread at a time. */
 struct sha1_checked {
 	uint32_t state[SHA1_STATE_NR];
-	uint64_t len;                    /* bytes so far */
-	uint8_t pending[SHA1_BLOCK_LEN]; /* the last len % 64 of these bytes */
+	uint64_t len; /* bytes so far */
+	/* the last len % 64 of these bytes */
+	uint8_t pending[SHA1_BLOCK_LEN];
 	struct sha1_batch batch;
 	bool is_attack;
 };

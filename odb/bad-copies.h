@@ -17,14 +17,19 @@
 struct pack;
 
 struct bad_copy {
-	const struct pack *pack; /* borrowed, only compared; NULL: free slot */
+	/* borrowed, only compared; NULL: free slot */
+	const struct pack *pack;
 	uint64_t offset;
-	bool is_alone; /* no other copy of the object can be read, or a search
-			  for one is running */
+	/*
+	 * no other copy of the object can be read, or a search for one is
+	 * running
+	 */
+	bool is_alone;
 };
 
 struct bad_copies {
-	struct bad_copy *slots; /* owned; `slot_nr` slots, a power of two */
+	/* owned; `slot_nr` slots, a power of two */
+	struct bad_copy *slots;
 	size_t slot_nr, nr;
 };
 

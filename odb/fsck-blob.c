@@ -13,7 +13,8 @@
 struct modules {
 	struct fsck *f;
 	const struct oid *oid;
-	int wrong; /* 1 if an error was reported */
+	/* 1 if an error was reported */
+	int wrong;
 };
 
 static int complain(struct modules *m, enum fsck_msg msg, const char *what,

@@ -21,8 +21,9 @@ int fsck_blob_gitmodules(struct fsck *f, const struct oid *oid,
 
 /* The ids of blobs to check. Any number of threads may add ids. */
 struct fsck_blobs {
-	pthread_mutex_t lock;  /* guards the map */
-	struct oidmap special; /* owned; values: bits of enum fsck_special */
+	pthread_mutex_t lock; /* guards the map */
+	/* owned; values: bits of enum fsck_special */
+	struct oidmap special;
 };
 
 void fsck_blobs_init(struct fsck_blobs *blobs);

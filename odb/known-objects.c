@@ -16,7 +16,8 @@ enum { CACHE_LIMIT = 16 << 20 }; /* bytes, per reader */
 /* The loose objects whose ids start with the same byte. */
 struct fanout {
 	atomic_bool is_loaded;
-	struct oidmap ids; /* complete and immutable after loading */
+	/* complete and immutable after loading */
+	struct oidmap ids;
 };
 
 struct known_objects {
@@ -27,7 +28,8 @@ struct known_objects {
 	 * thread makes its reader at first use.
 	 */
 	struct odb_reader **readers;
-	pthread_mutex_t lock; /* held while a fanout is being loaded */
+	/* held while a fanout is being loaded */
+	pthread_mutex_t lock;
 	struct fanout loose[256];
 };
 

@@ -10,11 +10,13 @@
 
 enum {
 	LEVEL_MIN = -1,
-	LEVEL_FASTEST = 1, /* Git's default for loose objects */
+	/* Git's default for loose objects */
+	LEVEL_FASTEST = 1,
 	LEVEL_MAX = 9,
-	DIR_TRIES = 3,   /* attempts to create a file while a prune removes
-			    directories */
-	LARGE = 8 << 20, /* bytes: larger objects are compressed in pieces */
+	/* attempts to create a file while a prune removes directories */
+	DIR_TRIES = 3,
+	/* bytes: larger objects are compressed in pieces */
+	LARGE = 8 << 20,
 	PIECE = 1 << 20,
 };
 

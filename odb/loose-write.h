@@ -22,7 +22,8 @@
 #include "sys/tempfile.h"
 
 struct loose_writer {
-	const char *dir; /* borrowed: the object directory */
+	/* borrowed: the object directory */
+	const char *dir;
 	enum hash_algo algo;
 	enum sys_fsync_method fsync;
 	unsigned share;            /* core.sharedRepository */

@@ -17,7 +17,8 @@
 #include "object/type.h"
 #include "pack/inflate.h"
 
-#define LOOSE_HEADER_MAX 32 /* longest type, 20 digits, SP and NUL: 28 */
+/* longest type, 20 digits, SP and NUL: 28 */
+#define LOOSE_HEADER_MAX 32
 
 struct loose_header {
 	enum object_type type;
@@ -44,9 +45,11 @@ int loose_info(struct loose_header *header, struct inflater *inf,
 /* A decoded loose object. */
 struct loose_object {
 	enum object_type type;
-	const uint8_t *data; /* points into `memory`; NUL-terminated past len */
+	/* points into `memory`; NUL-terminated past len */
+	const uint8_t *data;
 	size_t len;
-	void *memory; /* malloc()ed; owned by the caller */
+	/* malloc()ed; owned by the caller */
+	void *memory;
 };
 
 /*

@@ -12,10 +12,12 @@
 #define DEPTH_MAX 5
 
 struct finder {
-	char **dirs;  /* owned: the result */
-	char **reals; /* owned: real paths of `dirs`. The first may still be
-			 NULL: most repositories have no other directory to
-			 compare with */
+	char **dirs; /* owned: the result */
+	/*
+	 * owned: real paths of `dirs`. The first may still be NULL: most
+	 * repositories have no other directory to compare with
+	 */
+	char **reals;
 	size_t nr, dirs_alloc, reals_alloc;
 	struct error *warning, *err;
 };

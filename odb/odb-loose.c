@@ -38,8 +38,10 @@ bool odb_has_loose(const struct odb *odb, const struct oid *oid)
 /* A visit of the files in one of the 256 directories. */
 struct loose_visit {
 	const struct odb *odb;
-	struct buf path; /* the directory, then a file in it */
-	size_t dir_len;  /* length of the directory's name and slash */
+	/* the directory, then a file in it */
+	struct buf path;
+	/* length of the directory's name and slash */
+	size_t dir_len;
 	char hex[OID_MAX_HEX_LEN + 1];
 	int (*fn)(void *ctx, const struct oid *oid, const char *path);
 	void *ctx;

@@ -42,12 +42,15 @@
 struct odb_midx {
 	char *path; /* owned: of the file */
 	bool in_chain;
-	struct odb_midx *base; /* owned: the layer below; NULL: none */
+	/* owned: the layer below; NULL: none */
+	struct odb_midx *base;
 	struct sys_map map;
 	struct pack_midx midx;
-	uint32_t *pack_nrs;   /* owned: index into odb->packs by midx_pack */
+	/* owned: index into odb->packs by midx_pack */
+	uint32_t *pack_nrs;
 	pthread_mutex_t lock; /* guards making `odb_pos` */
-	_Atomic(uint32_t *) odb_pos; /* owned: by midx_pos; NULL until made */
+	/* owned: by midx_pos; NULL until made */
+	_Atomic(uint32_t *) odb_pos;
 };
 
 /*

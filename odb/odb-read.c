@@ -29,25 +29,29 @@
 #include "odb/replaced.h"
 #include "sys/map.h"
 
-#define SPARE_DEPTH_MAX 16 /* nested searches for copies of bases */
+/* nested searches for copies of bases */
+#define SPARE_DEPTH_MAX 16
 #define SPARE_CACHE_LIMIT ((size_t)8 << 20)
-#define PEEL_DEPTH_MAX 4096 /* unverified tags could form a cycle */
+/* unverified tags could form a cycle */
+#define PEEL_DEPTH_MAX 4096
 
 struct odb_reader {
 	const struct odb *odb;    /* borrowed */
 	struct pack_reader *pack; /* owned */
-	struct odb *late; /* owned: the later snapshot; NULL until needed */
-	struct bad_copies bad; /* damaged copies of delta bases; filled in
-				  `first` only */
+	/* owned: the later snapshot; NULL until needed */
+	struct odb *late;
+	/* damaged copies of delta bases; filled in `first` only */
+	struct bad_copies bad;
 	struct odb_reader
 		*first; /* borrowed: in a spare reader, the reader it was made
 			   for; otherwise the reader itself */
-	struct odb_reader *spare; /* owned: reads other copies of delta bases;
-				     NULL until needed */
+	/* owned: reads other copies of delta bases; NULL until needed */
+	struct odb_reader *spare;
 	struct odb_reader
 		*sound; /* owned: used by odb_read_sound(); NULL until needed */
-	unsigned depth; /* number of spare readers above this one */
-	bool is_sound;  /* verify ids and CRCs */
+	/* number of spare readers above this one */
+	unsigned depth;
+	bool is_sound; /* verify ids and CRCs */
 };
 
 static pack_reader_spare_fn find_spare;

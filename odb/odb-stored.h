@@ -9,8 +9,10 @@
 #include "odb/odb.h"
 
 struct odb_stored {
-	uint64_t len;    /* bytes in the pack, or of the loose file */
-	struct oid base; /* the delta base; zero: not a delta */
+	/* bytes in the pack, or of the loose file */
+	uint64_t len;
+	/* the delta base; zero: not a delta */
+	struct oid base;
 };
 
 /* Looks up the canonical copy. Returns 0, ERR_MISSING or another error code. */

@@ -24,9 +24,10 @@ struct odb_table_slot {
 struct odb_table {
 	const struct odb *odb;        /* borrowed */
 	struct odb_table_slot *slots; /* owned; NULL: no table */
-	unsigned shift; /* the search begins at slot (first 64 bits of the id)
-			   >> shift */
-	size_t mask;    /* number of slots (a power of two) - 1 */
+	/* the search begins at slot (first 64 bits of the id) >> shift */
+	unsigned shift;
+	/* number of slots (a power of two) - 1 */
+	size_t mask;
 };
 
 /*

@@ -65,9 +65,12 @@ struct odb_replaced; /* odb/replaced.h */
  * multi-pack-index covers.
  */
 struct odb_source {
-	const struct pack_ids *ids; /* borrowed: the ids of the source */
-	struct odb_midx *midx;      /* borrowed from the snapshot, or NULL */
-	uint32_t first_pos;         /* of a pack: odb_pos of its idx_pos 0 */
+	/* borrowed: the ids of the source */
+	const struct pack_ids *ids;
+	/* borrowed from the snapshot, or NULL */
+	struct odb_midx *midx;
+	/* of a pack: odb_pos of its idx_pos 0 */
+	uint32_t first_pos;
 };
 
 /*
@@ -93,26 +96,38 @@ struct odb_provider {
 struct odb {
 	const struct repo *repo; /* borrowed */
 	enum hash_algo algo;
-	char **dirs; /* owned: object directories, local first */
+	/* owned: object directories, local first */
+	char **dirs;
 	size_t dir_nr;
-	int64_t *pack_mtimes;   /* owned: time of the last change of each pack
-				   directory, in nanoseconds since 1970 */
+	/*
+	 * owned: time of the last change of each pack directory, in nanoseconds
+	 * since 1970
+	 */
+	int64_t *pack_mtimes;
 	struct odb_pack *packs; /* owned */
 	uint32_t pack_nr;
-	uint32_t packed_nr; /* objects in all packs; end of odb_pos */
-	bool warns_of_midx; /* the warning is about a multi-pack-index: all
-			       objects can still be read */
-	bool use_midx;      /* core.multiPackIndex */
-	bool named_only;    /* see odb_open_named() */
-	bool read_rev;      /* pack.readReverseIndex */
-	size_t held_max;    /* limit of packs that are not mapped when they are
-			       opened */
-	int64_t max_tree_depth;     /* core.maxTreeDepth */
-	struct odb_midx **midxes;   /* owned: by directory; of a chain, the top
-				       layer; NULL: there is none */
-	struct odb_source *sources; /* owned: in the order of search */
+	/* objects in all packs; end of odb_pos */
+	uint32_t packed_nr;
+	/*
+	 * the warning is about a multi-pack-index: all objects can still be
+	 * read
+	 */
+	bool warns_of_midx;
+	bool use_midx;   /* core.multiPackIndex */
+	bool named_only; /* see odb_open_named() */
+	bool read_rev;   /* pack.readReverseIndex */
+	/* limit of packs that are not mapped when they are opened */
+	size_t held_max;
+	int64_t max_tree_depth; /* core.maxTreeDepth */
+	/*
+	 * owned: by directory; of a chain, the top layer; NULL: there is none
+	 */
+	struct odb_midx **midxes;
+	/* owned: in the order of search */
+	struct odb_source *sources;
 	uint32_t source_nr;
-	struct odb_replaced *replaced; /* owned; NULL: no object is replaced */
+	/* owned; NULL: no object is replaced */
+	struct odb_replaced *replaced;
 	const struct odb_provider *provider; /* borrowed; NULL: none */
 	pthread_mutex_t provider_lock;       /* held during provide() */
 };
@@ -326,8 +341,9 @@ struct odb_object {
 	enum object_type type;
 	const uint8_t *data; /* NUL-terminated past len */
 	size_t len;
-	void *pin;   /* private to the reader */
-	void *loose; /* private to the reader: memory of a loose object */
+	void *pin; /* private to the reader */
+	/* private to the reader: memory of a loose object */
+	void *loose;
 };
 
 #define ODB_OBJECT_INIT                                                        \

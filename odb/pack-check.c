@@ -11,7 +11,8 @@
 #include "object/links.h"
 #include "odb/pack-check.h"
 
-#define SHARD_NR 64 /* number of locks; threads seldom need the same one */
+/* number of locks; threads seldom need the same one */
+#define SHARD_NR 64
 
 /* A part of the ids, chosen by their first byte. */
 struct shard {
@@ -29,10 +30,12 @@ struct shard {
 
 struct pack_check {
 	struct pack_check_options o;
-	struct fsck *fscks;          /* owned: by thread_nr */
-	struct fsck_blobs blobs;     /* .gitmodules and .gitattributes files */
+	struct fsck *fscks; /* owned: by thread_nr */
+	/* .gitmodules and .gitattributes files */
+	struct fsck_blobs blobs;
 	pthread_mutex_t report_lock; /* held during a report */
-	struct oidmap boundary;      /* commits without parents here */
+	/* commits without parents here */
+	struct oidmap boundary;
 	struct shard shards[SHARD_NR];
 };
 

@@ -19,9 +19,9 @@
 struct pack_check;
 
 struct pack_check_options {
-	const struct fsck_rules *rules; /* borrowed; NULL: do not check whether
-					   objects are well-formed */
-	bool links;                     /* collect links of objects */
+	/* borrowed; NULL: do not check whether objects are well-formed */
+	const struct fsck_rules *rules;
+	bool links; /* collect links of objects */
 	unsigned threads;
 	enum hash_algo algo;
 	/* Called for each problem with an object. Calls do not overlap. */

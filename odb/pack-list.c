@@ -10,9 +10,11 @@
 
 struct listing {
 	struct pack_list *list;
-	struct buf path; /* "<dir>/", followed by a name */
+	/* "<dir>/", followed by a name */
+	struct buf path;
 	size_t dir_len;
-	bool is_sorted; /* the list is sorted by base */
+	/* the list is sorted by base */
+	bool is_sorted;
 	struct error *err;
 };
 

@@ -18,14 +18,16 @@
 #include "pack/pack.h"
 
 struct pack_list_entry {
-	char *base; /* owned: "<dir>/pack-<hex>", no extension */
+	/* owned: "<dir>/pack-<hex>", no extension */
+	char *base;
 	struct pack_beside beside;
 };
 
 struct pack_list {
 	struct pack_list_entry *entries; /* owned, not sorted */
 	size_t nr, alloc;
-	bool knows_side_files; /* `beside` is set in all entries */
+	/* `beside` is set in all entries */
+	bool knows_side_files;
 };
 
 /*

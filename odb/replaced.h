@@ -14,8 +14,10 @@
 #include "odb/odb.h"
 
 struct odb_replaced {
-	struct oidmap by_id; /* maps a replaced id to its index in `by` */
-	struct oid *by;      /* owned: ids of the replacements */
+	/* maps a replaced id to its index in `by` */
+	struct oidmap by_id;
+	/* owned: ids of the replacements */
+	struct oid *by;
 	size_t nr, alloc;
 };
 

@@ -26,7 +26,8 @@ struct unpack_options {
 	 * (core.bigFileThreshold). 0: no limit.
 	 */
 	uint64_t piecewise_above;
-	struct progress *progress; /* counts objects; NULL: none */
+	/* counts objects; NULL: none */
+	struct progress *progress;
 };
 
 /*

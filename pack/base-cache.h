@@ -23,17 +23,21 @@ struct pack;
 struct base_cache_node {
 	struct base_cache_node *next;          /* in the hash bucket */
 	struct base_cache_node *newer, *older; /* list of unpinned nodes */
-	const struct pack *pack;               /* borrowed; key with `offset` */
+	/* borrowed; key with `offset` */
+	const struct pack *pack;
 	uint64_t offset;
-	size_t len; /* bytes of data, without the NUL */
+	/* bytes of data, without the NUL */
+	size_t len;
 	uint32_t pin_nr;
 	enum object_type type;
-	bool is_cached;                   /* the node is in the hash table */
+	/* the node is in the hash table */
+	bool is_cached;
 	alignas(uint64_t) uint8_t data[]; /* len bytes and a NUL */
 };
 
 struct base_cache {
-	struct base_cache_node **buckets; /* owned; a power of two, or NULL */
+	/* owned; a power of two, or NULL */
+	struct base_cache_node **buckets;
 	size_t bucket_nr;
 	size_t nr;           /* nodes in the table */
 	size_t limit, bytes; /* sizes of unpinned nodes */

@@ -23,7 +23,8 @@
 
 struct bundle_item {
 	struct oid oid;
-	char *text; /* owned: a ref's name, or the comment on a prerequisite */
+	/* owned: a ref's name, or the comment on a prerequisite */
+	char *text;
 };
 
 struct bundle_items {
@@ -34,7 +35,8 @@ struct bundle_items {
 struct bundle_header {
 	unsigned version; /* 2 or 3 */
 	enum hash_algo algo;
-	char *filter; /* owned: its specification; NULL: everything is there */
+	/* owned: its specification; NULL: everything is there */
+	char *filter;
 	struct bundle_items prerequisites, refs;
 };
 

@@ -26,16 +26,21 @@ struct pack_chains {
 	const struct pack *pack; /* borrowed */
 	struct pack_rev rev;     /* computed, owned */
 	uint32_t nr;             /* number of objects */
-	uint32_t *base;          /* by pack_pos: pack_pos of the base, or
-				  * PACK_CHAINS_WHOLE */
-	uint32_t *depth;         /* by pack_pos: deltas to apply, 0 if whole */
-	uint8_t *type;           /* by pack_pos: type of the object, never a
-				  * delta type */
-	uint32_t *children;      /* pack_pos of deltas, grouped by base */
-	uint32_t *child_first;   /* the children of p are [child_first[p],
-				  * child_first[p + 1]) of `children` */
-	uint32_t *order;         /* all pack_pos, bases first; whole objects
-				  * are the first whole_nr */
+	/* by pack_pos: pack_pos of the base, or PACK_CHAINS_WHOLE */
+	uint32_t *base;
+	/* by pack_pos: deltas to apply, 0 if whole */
+	uint32_t *depth;
+	/* by pack_pos: type of the object, never a delta type */
+	uint8_t *type;
+	/* pack_pos of deltas, grouped by base */
+	uint32_t *children;
+	/*
+	 * the children of p are [child_first[p], child_first[p + 1]) of
+	 * `children`
+	 */
+	uint32_t *child_first;
+	/* all pack_pos, bases first; whole objects are the first whole_nr */
+	uint32_t *order;
 	uint32_t whole_nr;
 	uint32_t depth_max;
 };

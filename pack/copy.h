@@ -15,9 +15,10 @@
 
 struct pack_copy {
 	const struct pack *pack; /* borrowed */
-	int fd;                  /* owned: a descriptor of the pack's file,
-				  * or -1 */
-	uint64_t dropped;        /* pages before this offset are released */
+	/* owned: a descriptor of the pack's file, or -1 */
+	int fd;
+	/* pages before this offset are released */
+	uint64_t dropped;
 	/* Borrowed: for the comparison with CRCs; NULL: none is made. */
 	const struct pack_rev *rev;
 	/*

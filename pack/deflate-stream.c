@@ -9,7 +9,8 @@
 #include "base/mem.h"
 #include "pack/deflate-stream.h"
 
-enum { ROOM = 16 << 10 }; /* bytes of output to reserve at a time */
+/* bytes of output to reserve at a time */
+enum { ROOM = 16 << 10 };
 
 struct deflate_stream {
 	z_stream stream;

@@ -25,31 +25,43 @@
 #include "pack/delta.h"
 
 enum {
-	BLOCK = 16,           /* bytes hashed */
-	CHAIN_MAX = 16,       /* blocks of one bucket to try */
-	LONG_ENOUGH = 4096,   /* length of a match that ends the search */
-	DIAGONAL_MIN = 8,     /* shortest match where the last copy would
-			       * continue */
-	DIAGONAL_REACH = 256, /* bytes after a copy for which this is tried */
-	REPLACE_MAX = 512,    /* longest copy that a later one may replace */
-	QUEUE_MAX = 64,       /* copies waiting to be encoded */
-	INSERT_MAX = 0x7f,    /* limit of bytes for one insert instruction */
-	COPY_MAX = 0x10000,   /* limit of bytes for one copy that every
-			       * reader accepts */
-	CHECK_EVERY = 64,     /* bytes without a match between checks for
-			       * giving up */
-	GIVE_UP_SLACK = 128,  /* bytes that waiting copies may still save */
+	BLOCK = 16, /* bytes hashed */
+	/* blocks of one bucket to try */
+	CHAIN_MAX = 16,
+	/* length of a match that ends the search */
+	LONG_ENOUGH = 4096,
+	/* shortest match where the last copy would continue */
+	DIAGONAL_MIN = 8,
+	/* bytes after a copy for which this is tried */
+	DIAGONAL_REACH = 256,
+	/* longest copy that a later one may replace */
+	REPLACE_MAX = 512,
+	/* copies waiting to be encoded */
+	QUEUE_MAX = 64,
+	/* limit of bytes for one insert instruction */
+	INSERT_MAX = 0x7f,
+	/* limit of bytes for one copy that every reader accepts */
+	COPY_MAX = 0x10000,
+	/* bytes without a match between checks for giving up */
+	CHECK_EVERY = 64,
+	/* bytes that waiting copies may still save */
+	GIVE_UP_SLACK = 128,
 };
 
 struct delta_index {
 	const uint8_t *base; /* borrowed */
 	size_t len;
-	size_t size;      /* bytes of this allocation */
-	size_t step;      /* bytes between the starts of blocks */
-	unsigned shift;   /* turns a hash into a bucket */
-	uint32_t *next;   /* points behind heads: next block of the chain */
-	uint8_t *tags;    /* points behind next: see tag_of() */
-	uint32_t heads[]; /* by bucket: block number plus one, 0: none */
+	size_t size; /* bytes of this allocation */
+	/* bytes between the starts of blocks */
+	size_t step;
+	/* turns a hash into a bucket */
+	unsigned shift;
+	/* points behind heads: next block of the chain */
+	uint32_t *next;
+	/* points behind next: see tag_of() */
+	uint8_t *tags;
+	/* by bucket: block number plus one, 0: none */
+	uint32_t heads[];
 };
 
 static uint64_t load64(const uint8_t *p)
@@ -156,15 +168,19 @@ struct copy {
 /* A delta under construction. */
 struct maker {
 	const struct delta_index *index;
-	size_t before; /* offset of the indexed bytes in the base */
+	/* offset of the indexed bytes in the base */
+	size_t before;
 	const uint8_t *target;
 	size_t target_len;
-	size_t max_len; /* limit of the delta; SIZE_MAX: none */
+	/* limit of the delta; SIZE_MAX: none */
+	size_t max_len;
 	struct buf out;
-	size_t encoded; /* target bytes that `out` produces */
+	/* target bytes that `out` produces */
+	size_t encoded;
 	struct copy queue[QUEUE_MAX];
 	size_t queue_nr;
-	size_t queued_len; /* target bytes that the queue produces */
+	/* target bytes that the queue produces */
+	size_t queued_len;
 };
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__

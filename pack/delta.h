@@ -33,8 +33,8 @@ int delta_apply(void *dst, size_t result_len, const void *base, size_t base_len,
 
 /* An instruction: `len` bytes of the base from `off` on, or of the delta. */
 struct delta_op {
-	const uint8_t *insert; /* points into the delta; NULL: copy from the
-				* base */
+	/* points into the delta; NULL: copy from the base */
+	const uint8_t *insert;
 	size_t off, len;
 };
 

@@ -21,13 +21,16 @@
 #define PACK_ENTRY_HEADER_MAX (10 + 10 + OID_MAX_LEN) /* bytes */
 
 struct pack_entry {
-	enum object_type type;   /* as stored; may be a delta type */
-	uint64_t size;           /* inflated bytes; of the delta for deltas */
-	size_t header_len;       /* bytes before the zlib stream */
-	uint64_t base_distance;  /* OBJ_OFS_DELTA: offset of the entry minus
-				  * offset of the base */
-	const uint8_t *base_oid; /* OBJ_REF_DELTA: raw id, points into the
-				  * parsed bytes */
+	/* as stored; may be a delta type */
+	enum object_type type;
+	/* inflated bytes; of the delta for deltas */
+	uint64_t size;
+	/* bytes before the zlib stream */
+	size_t header_len;
+	/* OBJ_OFS_DELTA: offset of the entry minus offset of the base */
+	uint64_t base_distance;
+	/* OBJ_REF_DELTA: raw id, points into the parsed bytes */
+	const uint8_t *base_oid;
 };
 
 /*

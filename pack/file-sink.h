@@ -24,9 +24,10 @@
 /* For one thread. */
 struct pack_file_sink {
 	struct sys_tempfile *file; /* borrowed; empty at first */
-	uint8_t *block;            /* owned; PACK_FILE_BLOCK bytes */
-	size_t gathered;           /* bytes of `block` that are not written
-				    * yet */
+	/* owned; PACK_FILE_BLOCK bytes */
+	uint8_t *block;
+	/* bytes of `block` that are not written yet */
+	size_t gathered;
 };
 
 /* Returns 0 or ERR_NOMEM. The caller releases *fs in any case. */

@@ -30,7 +30,8 @@ struct search {
 	const uint8_t *raw;
 	uint64_t key; /* the first 8 bytes of raw */
 	uint32_t lo, hi;
-	uint32_t probed; /* the last position compared */
+	/* the last position compared */
+	uint32_t probed;
 };
 
 /*

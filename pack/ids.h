@@ -27,7 +27,8 @@
 struct pack_ids {
 	const uint8_t *fanout; /* 256 be32, ascending */
 	const uint8_t *first;  /* the id at position 0 */
-	size_t stride;         /* bytes from one id to the next */
+	/* bytes from one id to the next */
+	size_t stride;
 	uint32_t nr;
 	enum hash_algo algo;
 };

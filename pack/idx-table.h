@@ -18,9 +18,13 @@
 
 struct pack_idx_table {
 	const struct pack_ids *ids; /* borrowed */
-	uint32_t *first; /* owned: by the top bits of an id; the last element
-			  * is ids->nr. NULL: no table */
-	unsigned shift;  /* the range of an id is its first 64 bits >> shift */
+	/*
+	 * owned: by the top bits of an id; the last element is ids->nr. NULL:
+	 * no table
+	 */
+	uint32_t *first;
+	/* the range of an id is its first 64 bits >> shift */
+	unsigned shift;
 };
 
 /*

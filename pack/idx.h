@@ -47,12 +47,15 @@ struct pack_idx {
 	unsigned version; /* 1 or 2 */
 	uint32_t nr;      /* objects */
 	struct pack_ids ids;
-	const uint8_t *crcs;  /* version 2: nr be32, else NULL */
-	const uint8_t *off32; /* version 2: nr be32, else NULL */
+	/* version 2: nr be32, else NULL */
+	const uint8_t *crcs;
+	/* version 2: nr be32, else NULL */
+	const uint8_t *off32;
 	const uint8_t *off64; /* version 2: off64_nr be64 */
 	uint32_t off64_nr;
 	const uint8_t *pack_checksum; /* hash_len() bytes */
-	char *name;                   /* owned: file name for messages */
+	/* owned: file name for messages */
+	char *name;
 };
 
 /*
@@ -117,7 +120,8 @@ int pack_idx_verify(const struct pack_idx *idx, struct error *err);
 struct pack_idx_entry {
 	const uint8_t *oid; /* raw id, borrowed */
 	uint64_t offset;    /* in the pack */
-	uint32_t crc;       /* of the entry's bytes in the pack */
+	/* of the entry's bytes in the pack */
+	uint32_t crc;
 };
 
 /* The format of an index to write. */

@@ -20,22 +20,31 @@
 #include "pack/indexer-parts.h"
 
 enum {
-	WINDOW = 256 << 10,   /* limit of bytes to read ahead */
-	PIECE = 64 << 10,     /* bytes to inflate at a time */
-	WHOLE_MAX = 16 << 20, /* largest object that is inflated as a whole */
+	/* limit of bytes to read ahead */
+	WINDOW = 256 << 10,
+	/* bytes to inflate at a time */
+	PIECE = 64 << 10,
+	/* largest object that is inflated as a whole */
+	WHOLE_MAX = 16 << 20,
 	HEADER_LEN = 12,
 };
 
 struct parser {
 	struct pack_indexer *ix;
 	struct pack_source source;
-	uint8_t *window; /* owned; [at, end) is not parsed yet */
-	size_t at, end;  /* positions in window */
-	size_t settled;  /* position: bytes before it are settled */
-	bool at_eof;     /* the source has no more bytes */
-	uint64_t off;    /* offset in the pack of window[at] */
-	uint32_t crc;    /* CRC of the entry's bytes up to `at` */
-	uint32_t nr;     /* number of entries, from the header */
+	/* owned; [at, end) is not parsed yet */
+	uint8_t *window;
+	size_t at, end; /* positions in window */
+	/* position: bytes before it are settled */
+	size_t settled;
+	/* the source has no more bytes */
+	bool at_eof;
+	/* offset in the pack of window[at] */
+	uint64_t off;
+	/* CRC of the entry's bytes up to `at` */
+	uint32_t crc;
+	/* number of entries, from the header */
+	uint32_t nr;
 	struct hash_ctx pack_hash, object_hash;
 	struct inflater *inflater; /* owned */
 	struct buf out;            /* inflated bytes */
@@ -47,7 +56,8 @@ struct current {
 	struct pack_entry head;
 	uint64_t offset;
 	uint32_t entry_nr;
-	struct oid base; /* id of the base of a REF_DELTA */
+	/* id of the base of a REF_DELTA */
+	struct oid base;
 };
 
 static bool is_whole(const struct current *cur)
@@ -241,7 +251,8 @@ static int compare_later(struct pack_indexer *ix, const struct current *cur,
 /* Hashes "<type> <len>\0", which precedes the content of every object. */
 static void start_object_hash(struct parser *p, const struct current *cur)
 {
-	char front[32]; /* "commit ", at most 20 digits and a NUL */
+	/* "commit ", at most 20 digits and a NUL */
+	char front[32];
 	int n = snprintf(front, sizeof(front), "%s %" PRIu64,
 			 object_type_name(cur->head.type), cur->head.size);
 

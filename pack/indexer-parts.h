@@ -16,30 +16,37 @@
 #include "pack/indexer.h"
 #include "pack/inflate.h"
 
-#define INDEXER_NONE UINT32_MAX /* no entry: the end of a list */
+/* no entry: the end of a list */
+#define INDEXER_NONE UINT32_MAX
 
 struct indexer_entry {
 	uint64_t offset;
 	uint32_t crc;
 	uint32_t first_child;  /* entry_nr */
 	uint32_t next_sibling; /* entry_nr */
-	uint8_t stored;        /* enum object_type of the entry's header */
-	uint8_t type;          /* type of the object; OBJ_NONE: not resolved
-				* yet */
+	/* enum object_type of the entry's header */
+	uint8_t stored;
+	/* type of the object; OBJ_NONE: not resolved yet */
+	uint8_t type;
 };
 
 /* The list of deltas against one id. */
 struct indexer_ref {
 	struct oid base;
-	uint32_t first;  /* entry_nr; NONE once an entry has taken the list.
-			  * Atomic while threads resolve */
-	bool is_outside; /* the base came from hooks.base */
+	/*
+	 * entry_nr; NONE once an entry has taken the list. Atomic while threads
+	 * resolve
+	 */
+	uint32_t first;
+	/* the base came from hooks.base */
+	bool is_outside;
 };
 
 struct pack_indexer {
 	struct pack_indexer_config config;
-	char *name; /* owned: path, for messages */
-	int fd;     /* of the pack */
+	/* owned: path, for messages */
+	char *name;
+	int fd; /* of the pack */
 	bool owns_fd;
 	struct sys_tempfile file; /* a received pack */
 	uint64_t end;             /* offset of the trailer */
@@ -47,7 +54,8 @@ struct pack_indexer {
 
 	struct indexer_entry *entries; /* owned */
 	size_t nr, alloc;
-	uint8_t *ids; /* owned: raw ids, by entry_nr */
+	/* owned: raw ids, by entry_nr */
+	uint8_t *ids;
 	size_t ids_alloc;
 	uint32_t delta_nr, appended_nr;
 
@@ -58,13 +66,17 @@ struct pack_indexer {
 	struct indexer_ref *refs; /* owned */
 	size_t ref_nr, ref_alloc;
 
-	uint32_t *large; /* owned: entry_nr of objects to compare later */
+	/* owned: entry_nr of objects to compare later */
+	uint32_t *large;
 	size_t large_nr, large_alloc;
 
 	struct pack_idx_entry *sorted; /* owned: by id */
 	uint32_t *order;               /* owned: entry_nr, by id */
-	struct sort_item *by_offset;   /* owned: offset, index into `sorted`;
-					* used by indexer-read.c, may be NULL */
+	/*
+	 * owned: offset, index into `sorted`; used by indexer-read.c, may be
+	 * NULL
+	 */
+	struct sort_item *by_offset;
 };
 
 static inline uint8_t *indexer_id(const struct pack_indexer *ix, size_t nr)

@@ -22,9 +22,10 @@
 
 /* An object on the path from the root to the object being made. */
 struct frame {
-	uint32_t entry_nr; /* NONE: from outside the pack */
-	uint32_t next;     /* the next child */
-	uint8_t *data;     /* owned; NULL: dropped */
+	/* NONE: from outside the pack */
+	uint32_t entry_nr;
+	uint32_t next; /* the next child */
+	uint8_t *data; /* owned; NULL: dropped */
 	size_t len;
 };
 
@@ -37,28 +38,33 @@ struct worker {
 	struct buf delta;     /* an inflated delta */
 	struct frame *frames; /* owned; the root first */
 	size_t depth, alloc;
-	size_t held;           /* total size of the data of all frames */
-	size_t dropped;        /* frames below this one hold no data */
+	/* total size of the data of all frames */
+	size_t held;
+	/* frames below this one hold no data */
+	size_t dropped;
 	enum object_type type; /* of the family */
 	uint32_t done;         /* deltas resolved */
-	uint32_t unreported;   /* deltas resolved and not yet reported to the
-				* meter */
+	/* deltas resolved and not yet reported to the meter */
+	uint32_t unreported;
 };
 
 struct resolver {
 	struct pack_indexer *ix;
-	struct worker *workers;  /* owned; config.threads of them */
-	struct sort_item *tasks; /* owned; value: entry_nr or an index into
-				  * refs */
+	/* owned; config.threads of them */
+	struct worker *workers;
+	/* owned; value: entry_nr or an index into refs */
+	struct sort_item *tasks;
 	size_t task_nr;
 	struct progress progress;
-	pthread_mutex_t lock; /* held while hooks.base runs */
+	/* held while hooks.base runs */
+	pthread_mutex_t lock;
 };
 
 enum {
-	REPORT_NR = 64,          /* deltas between two updates of the meter */
-	SIZE_SUSPECT = 16 << 20, /* claimed sizes from here on are verified
-				  * first */
+	/* deltas between two updates of the meter */
+	REPORT_NR = 64,
+	/* claimed sizes from here on are verified first */
+	SIZE_SUSPECT = 16 << 20,
 };
 
 static int worker_init(struct worker *w, unsigned nr, enum hash_algo algo)

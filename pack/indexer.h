@@ -42,7 +42,8 @@
 struct pack_source {
 	ssize_t (*read)(void *ctx, void *bytes, size_t len, struct error *err);
 	void *ctx;
-	bool must_end; /* read on after the trailer; more bytes are an error */
+	/* read on after the trailer; more bytes are an error */
+	bool must_end;
 	/*
 	 * Receives bytes that came with the last read and are not part of the
 	 * pack. NULL: such bytes are an error.
@@ -103,20 +104,24 @@ struct pack_indexer_hooks {
 	 */
 	int (*broken)(void *broken_ctx, bool is_end, const struct error *what);
 	void *broken_ctx;
-	void *ctx; /* context of the other hooks */
+	/* context of the other hooks */
+	void *ctx;
 };
 
 struct pack_indexer_config {
 	enum hash_algo algo;
-	unsigned share;          /* share of new files: sys/share.h */
-	unsigned threads;        /* threads that resolve deltas, at least 1 */
-	uint64_t max_len;        /* limit for the bytes of a received pack;
-				  * 0: none */
-	uint64_t max_object_len; /* limit for the bytes of an object made by
-				  * a delta; 0: none */
-	size_t cache_limit;      /* bytes of waiting bases, per thread */
-	const char *parse_title; /* title of the meter, e.g. "Receiving
-				  * objects" */
+	/* share of new files: sys/share.h */
+	unsigned share;
+	/* threads that resolve deltas, at least 1 */
+	unsigned threads;
+	/* limit for the bytes of a received pack; 0: none */
+	uint64_t max_len;
+	/* limit for the bytes of an object made by a delta; 0: none */
+	uint64_t max_object_len;
+	/* bytes of waiting bases, per thread */
+	size_t cache_limit;
+	/* title of the meter, e.g. "Receiving objects" */
+	const char *parse_title;
 	const struct progress_out *parse_progress;   /* borrowed, or NULL */
 	const struct progress_out *resolve_progress; /* borrowed, or NULL */
 	struct pack_indexer_hooks hooks;
@@ -167,13 +172,16 @@ int pack_indexer_check_unique(const struct pack_indexer *ix, struct error *err);
 
 /* The result of pack_indexer_resolve(). */
 struct pack_indexer_result {
-	struct oid checksum;  /* of the pack */
-	uint32_t nr;          /* objects in the pack, with appended bases */
-	uint32_t delta_nr;    /* objects that are stored as deltas */
-	uint32_t appended_nr; /* bases that a thin pack left out */
-	uint64_t pack_len;    /* bytes */
-	const struct pack_idx_entry *entries; /* `nr` entries, by id; owned
-					       * by the indexer */
+	struct oid checksum; /* of the pack */
+	/* objects in the pack, with appended bases */
+	uint32_t nr;
+	/* objects that are stored as deltas */
+	uint32_t delta_nr;
+	/* bases that a thin pack left out */
+	uint32_t appended_nr;
+	uint64_t pack_len; /* bytes */
+	/* `nr` entries, by id; owned by the indexer */
+	const struct pack_idx_entry *entries;
 };
 
 void pack_indexer_result(const struct pack_indexer *ix,
@@ -193,7 +201,8 @@ struct pack_indexer_files {
 	const char *pack; /* for received packs */
 	const char *idx;
 	const char *rev;
-	const char *keep; /* made first, with this content */
+	/* made first, with this content */
+	const char *keep;
 	const char *keep_text;
 	const char *promisor;
 	const char *promisor_text;

@@ -9,7 +9,8 @@
 #include <limits.h>
 #include <stdbool.h>
 
-#define ZLIB_CONST /* input is read through a pointer to const */
+/* input is read through a pointer to const */
+#define ZLIB_CONST
 #include <zlib.h>
 #ifdef HAVE_LIBDEFLATE
 #include <libdeflate.h>
@@ -236,9 +237,10 @@ nomem:
 struct deflater {
 	int level;
 	unsigned small_nr;
-	z_stream small;                      /* initialised if small_nr is
-					      * not 0 */
-	struct libdeflate_compressor *whole; /* owned; NULL: not used yet */
+	/* initialised if small_nr is not 0 */
+	z_stream small;
+	/* owned; NULL: not used yet */
+	struct libdeflate_compressor *whole;
 };
 
 struct deflater *deflater_new(int level)

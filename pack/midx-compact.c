@@ -16,8 +16,8 @@ struct compact {
 	size_t nr;
 	const char **names; /* owned array */
 	uint32_t pack_nr;
-	uint32_t *places; /* owned: new numbers of the packs of the current
-			   * layer */
+	/* owned: new numbers of the packs of the current layer */
+	uint32_t *places;
 	struct error *err;
 };
 

@@ -16,7 +16,8 @@ struct layout {
 	struct buf *out;
 	uint64_t names_len;
 	uint32_t off64_nr;
-	bool is_large; /* some offset needs more than 32 bits */
+	/* some offset needs more than 32 bits */
+	bool is_large;
 };
 
 static void measure(struct layout *l)

@@ -15,24 +15,29 @@
 
 /* A copy of an object in a pack. */
 struct pack_midx_copy {
-	const uint8_t *id; /* raw id, points into a pack index */
+	/* raw id, points into a pack index */
+	const uint8_t *id;
 	uint64_t offset;
 	uint32_t pack;
-	uint32_t rank; /* of the pack: the lowest wins; not used here */
+	/* of the pack: the lowest wins; not used here */
+	uint32_t rank;
 };
 
 /* All pointers are borrowed. */
 struct pack_midx_layout {
-	const struct pack_midx_copy *copies; /* sorted by id, without
-					      * duplicates */
+	/* sorted by id, without duplicates */
+	const struct pack_midx_copy *copies;
 	size_t nr;
 	const char *const *names; /* names of pack indexes */
 	uint32_t pack_nr;
-	uint32_t preferred; /* first pack of the bit order;
-			     * PACK_MIDX_NO_PACK: packs are in the order of
-			     * `names` */
-	uint32_t base_nr;   /* number of objects in the layers below */
-	bool with_order;    /* write RIDX and BTMP */
+	/*
+	 * first pack of the bit order; PACK_MIDX_NO_PACK: packs are in the
+	 * order of `names`
+	 */
+	uint32_t preferred;
+	/* number of objects in the layers below */
+	uint32_t base_nr;
+	bool with_order; /* write RIDX and BTMP */
 	unsigned version;
 	enum hash_algo algo;
 };

@@ -18,7 +18,8 @@
 struct verify {
 	const struct pack_midx *midx;
 	const struct pack_midx_check *check;
-	int bad; /* 1 if something was reported */
+	/* 1 if something was reported */
+	int bad;
 };
 
 __attribute__((format(printf, 2, 3))) static void report(struct verify *v,

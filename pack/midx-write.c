@@ -17,8 +17,8 @@ struct merge {
 	const struct pack_midx_request *rq;
 	uint32_t *ranks; /* owned: by pack */
 	uint32_t preferred;
-	struct pack_midx_copy *copies; /* owned: the chosen copies, then
-					* those with the current first byte */
+	/* owned: the chosen copies, then those with the current first byte */
+	struct pack_midx_copy *copies;
 	size_t nr, alloc;
 	struct error *err;
 };

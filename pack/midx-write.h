@@ -19,17 +19,20 @@
 
 /* A pack to include. All pointers are borrowed. */
 struct pack_midx_source {
-	const char *name; /* of the pack's index: "pack-<hex>.idx" */
+	/* of the pack's index: "pack-<hex>.idx" */
+	const char *name;
 	const struct pack_idx *idx;
-	int64_t mtime_ns; /* modification time of the pack */
+	/* modification time of the pack */
+	int64_t mtime_ns;
 };
 
 struct pack_midx_request {
 	const struct pack_midx_source *packs; /* sorted by name */
 	uint32_t pack_nr;
-	uint32_t preferred; /* the pack whose copies win; or
-			     * PACK_MIDX_NO_PACK */
-	bool with_order;    /* write RIDX and BTMP, for a bitmap index */
+	/* the pack whose copies win; or PACK_MIDX_NO_PACK */
+	uint32_t preferred;
+	/* write RIDX and BTMP, for a bitmap index */
+	bool with_order;
 	/*
 	 * The layers below, if the file becomes the top of a chain; in any
 	 * order. Objects of these layers are omitted, and no pack is preferred.
@@ -70,9 +73,9 @@ struct pack_midx_compaction {
 	 * orders.
 	 */
 	const struct pack_midx_order *const *orders;
-	bool with_order;  /* write RIDX and BTMP */
-	uint32_t base_nr; /* number of objects in the layers below the new
-			   * one */
+	bool with_order; /* write RIDX and BTMP */
+	/* number of objects in the layers below the new one */
+	uint32_t base_nr;
 	size_t nr;
 };
 

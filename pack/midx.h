@@ -68,19 +68,26 @@ struct pack_midx {
 	enum hash_algo algo;
 	unsigned version; /* 1 or 2 */
 	uint32_t nr;      /* objects */
-	uint32_t base_nr; /* number of objects in the layers below; the
-			   * caller sets it after parsing */
+	/*
+	 * number of objects in the layers below; the caller sets it after
+	 * parsing
+	 */
+	uint32_t base_nr;
 	uint32_t pack_nr;
-	const char **names; /* owned array: by midx_pack, "pack-<hex>.idx";
-			     * each points into bytes */
+	/*
+	 * owned array: by midx_pack, "pack-<hex>.idx"; each points into bytes
+	 */
+	const char **names;
 	struct pack_ids ids;
 	const uint8_t *objects; /* OOFF */
 	const uint8_t *off64;   /* LOFF, or NULL */
 	uint32_t off64_nr;
-	const uint8_t *order;    /* RIDX: nr be32, or NULL */
-	const uint8_t *spans;    /* BTMP: pack_nr x 2 be32, or NULL */
+	const uint8_t *order; /* RIDX: nr be32, or NULL */
+	/* BTMP: pack_nr x 2 be32, or NULL */
+	const uint8_t *spans;
 	const uint8_t *checksum; /* hash_len() bytes */
-	char *name;              /* owned: file name for messages */
+	/* owned: file name for messages */
+	char *name;
 };
 
 /*
@@ -130,7 +137,8 @@ bool pack_midx_find_pack(const struct pack_midx *midx, const char *idx_name,
 /* The bits of one pack. */
 struct pack_midx_span {
 	uint32_t first; /* bit_pos */
-	uint32_t nr;    /* 0: no object is taken from the pack */
+	/* 0: no object is taken from the pack */
+	uint32_t nr;
 };
 
 /*
@@ -139,10 +147,11 @@ struct pack_midx_span {
  */
 struct pack_midx_order {
 	const struct pack_midx *midx;
-	const uint8_t *table;         /* nr be32: midx_pos by bit_pos */
+	/* nr be32: midx_pos by bit_pos */
+	const uint8_t *table;
 	struct pack_midx_span *spans; /* owned: by midx_pack */
-	uint32_t preferred;           /* midx_pack of bit 0; 0 if there are
-				       * no bits */
+	/* midx_pack of bit 0; 0 if there are no bits */
+	uint32_t preferred;
 };
 
 /*

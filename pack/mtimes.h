@@ -34,7 +34,8 @@
 /* A parsed file. Immutable; borrows the index and the file's bytes. */
 struct pack_mtimes {
 	const struct pack_idx *idx;
-	const uint8_t *table; /* nr be32; points into bytes */
+	/* nr be32; points into bytes */
+	const uint8_t *table;
 	const uint8_t *bytes; /* the whole file */
 	size_t len;
 };
@@ -57,7 +58,8 @@ int pack_mtimes_verify(const struct pack_mtimes *m, const char *name,
 /* The .mtimes file of a pack, mapped. */
 struct pack_mtimes_file {
 	struct sys_map map;
-	struct pack_mtimes times; /* points into `map` and the pack's index */
+	/* points into `map` and the pack's index */
+	struct pack_mtimes times;
 };
 
 /*

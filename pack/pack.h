@@ -36,28 +36,32 @@
 #define PACK_HEADER_LEN 12
 
 struct pack {
-	char *path;       /* owned: "<dir>/pack-<hex>", without extension */
-	const char *name; /* points into path: "pack-<hex>" */
+	/* owned: "<dir>/pack-<hex>", without extension */
+	char *path;
+	/* points into path: "pack-<hex>" */
+	const char *name;
 	enum hash_algo algo;
 	struct sys_held file; /* the .pack */
 	uint32_t version;     /* 2 or 3 */
 	struct sys_map idx_map;
 	struct pack_idx idx;
-	struct oid checksum;  /* the pack's trailer */
-	int64_t mtime_ns;     /* of the .pack file */
-	bool is_local;        /* the pack is in the repository's own object
-			       * directory */
-	bool is_kept;         /* there is a .keep file */
-	bool is_promisor;     /* there is a .promisor file */
-	bool is_cruft;        /* there is a .mtimes file */
-	bool ignores_rev;     /* do not read a .rev file; the caller sets it
-			       * before using the pack */
-	pthread_mutex_t lock; /* guards making the fields below */
+	struct oid checksum; /* the pack's trailer */
+	int64_t mtime_ns;    /* of the .pack file */
+	/* the pack is in the repository's own object directory */
+	bool is_local;
+	bool is_kept; /* there is a .keep file */
+	/* there is a .promisor file */
+	bool is_promisor;
+	bool is_cruft; /* there is a .mtimes file */
+	/* do not read a .rev file; the caller sets it before using the pack */
+	bool ignores_rev;
+	/* guards making the fields below */
+	pthread_mutex_t lock;
 	struct sys_map rev_map;
-	struct pack_rev rev_file;             /* made from the .rev file */
-	struct pack_rev rev_sorted;           /* computed if the .rev file is
-					       * unusable */
-	_Atomic(const struct pack_rev *) rev; /* NULL until made */
+	struct pack_rev rev_file; /* made from the .rev file */
+	/* computed if the .rev file is unusable */
+	struct pack_rev rev_sorted;
+	_Atomic(const struct pack_rev *) rev;        /* NULL until made */
 	_Atomic(const struct pack_rev *) proven_rev; /* NULL until verified */
 };
 

@@ -19,10 +19,12 @@
 #include "pack/reader.h"
 
 enum {
-	DEFLATE_RATIO_MAX = 1032,  /* 258 bytes from two bits */
-	DELTA_COPY_MAX = 0xffffff, /* bytes from one instruction */
-	DELTA_HEADER_MAX = 20,     /* two numbers of 64 bits */
-	SIZE_SUSPECT = 16 << 20,   /* larger sizes are verified more closely */
+	DEFLATE_RATIO_MAX = 1032, /* 258 bytes from two bits */
+	/* bytes from one instruction */
+	DELTA_COPY_MAX = 0xffffff,
+	DELTA_HEADER_MAX = 20, /* two numbers of 64 bits */
+	/* larger sizes are verified more closely */
+	SIZE_SUSPECT = 16 << 20,
 	SCRATCH_KEEP_MAX = 16 << 20,
 };
 
@@ -36,11 +38,13 @@ struct chain_link {
 struct pack_reader {
 	struct base_cache cache;
 	struct inflater *inflater; /* owned */
-	struct chain_link *chain;  /* owned; from the object to its base */
+	/* owned; from the object to its base */
+	struct chain_link *chain;
 	size_t chain_nr, chain_alloc;
 	uint8_t *scratch; /* owned; an inflated delta */
 	size_t scratch_alloc;
-	pack_reader_spare_fn *spare; /* NULL: a damaged base is an error */
+	/* NULL: a damaged base is an error */
+	pack_reader_spare_fn *spare;
 	void *spare_ctx;
 	bool checks_crcs;
 };

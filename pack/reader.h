@@ -39,7 +39,8 @@ void pack_reader_forget(struct pack_reader *reader, const struct pack *pack);
 /* Another copy of an object, as a pack_reader_spare found it. */
 struct pack_spare {
 	enum object_type type;
-	uint8_t *data; /* owned by who asked: free(); NULL: only the type */
+	/* owned by who asked: free(); NULL: only the type */
+	uint8_t *data;
 	size_t len;
 };
 

@@ -29,9 +29,12 @@
 /* Immutable once made; borrows the index (and the .rev file's bytes). */
 struct pack_rev {
 	const struct pack_idx *idx;
-	const uint8_t *table; /* nr be32 of a .rev file, or NULL */
-	uint32_t *owned;      /* owned: nr computed positions, or NULL */
-	uint64_t end;         /* offset of the pack's trailer */
+	/* nr be32 of a .rev file, or NULL */
+	const uint8_t *table;
+	/* owned: nr computed positions, or NULL */
+	uint32_t *owned;
+	/* offset of the pack's trailer */
+	uint64_t end;
 };
 
 /*

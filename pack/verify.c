@@ -12,21 +12,24 @@
 #include "sys/thread.h"
 
 enum {
-	DEFLATE_RATIO_MAX = 1032,  /* 258 bytes from two bits */
-	DELTA_COPY_MAX = 0xffffff, /* bytes from one instruction */
+	DEFLATE_RATIO_MAX = 1032, /* 258 bytes from two bits */
+	/* bytes from one instruction */
+	DELTA_COPY_MAX = 0xffffff,
 	FAMILIES_PER_TASK = 64,
 };
 
 /* The first tasks, before those of families, because they take longest. */
 enum { TASK_PACK_CHECKSUM, TASK_IDX, TASK_FAMILIES };
 
-#define HOOK_FAILED (-1000) /* not an enum error_code: the code is in *err */
+/* not an enum error_code: the code is in *err */
+#define HOOK_FAILED (-1000)
 
 /* An object on the path down a family that still has children to make. */
 struct level {
 	uint8_t *data; /* owned */
 	size_t len;
-	uint32_t next, end; /* remaining children, in chains->children */
+	/* remaining children, in chains->children */
+	uint32_t next, end;
 };
 
 /* The state of one thread. */
@@ -44,8 +47,9 @@ struct worker {
 struct verify {
 	const struct pack_chains *chains;
 	const struct pack_verify_hooks *hooks; /* may be NULL */
-	size_t first_task;                     /* earlier tasks are skipped */
-	struct worker *workers;                /* owned; by thread_nr */
+	/* earlier tasks are skipped */
+	size_t first_task;
+	struct worker *workers; /* owned; by thread_nr */
 };
 
 /* ---- one entry */

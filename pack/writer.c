@@ -14,8 +14,10 @@
 #include "pack/writer.h"
 
 enum {
-	BUFFER_LEN = 64 << 10, /* bytes to collect before they go to the sink */
-	SPAN_MIN = 16 << 10,   /* spans from this length on are not copied */
+	/* bytes to collect before they go to the sink */
+	BUFFER_LEN = 64 << 10,
+	/* spans from this length on are not copied */
+	SPAN_MIN = 16 << 10,
 };
 
 static int hand_over(struct pack_writer *w, const void *bytes, size_t len,

@@ -40,18 +40,29 @@ struct pack_writer {
 	struct pack_sink sink;
 	struct hash_ctx hash;
 	enum hash_algo algo;
-	uint64_t off; /* bytes accepted so far: offset of the next byte */
-	uint32_t crc; /* of the bytes since pack_writer_begin_entry() */
+	/* bytes accepted so far: offset of the next byte */
+	uint64_t off;
+	/* of the bytes since pack_writer_begin_entry() */
+	uint32_t crc;
 	bool want_crc;
-	bool counts_only;  /* may be set after init: bytes are only counted,
-			    * neither hashed nor passed on, and large spans
-			    * are not even read */
-	bool has_checksum; /* may be set after init, with `checksum`: the
-			    * trailer is known, so nothing is hashed */
+	/*
+	 * may be set after init: bytes are only counted, neither hashed nor
+	 * passed on, and large spans are not even read
+	 */
+	bool counts_only;
+	/*
+	 * may be set after init, with `checksum`: the trailer is known, so
+	 * nothing is hashed
+	 */
+	bool has_checksum;
 	struct oid checksum;
-	bool check_copies; /* may be set after init: pack_copy_put() compares
-			    * entries with the CRCs of their index */
-	uint8_t *buffer;   /* owned; bytes not yet passed to the sink */
+	/*
+	 * may be set after init: pack_copy_put() compares entries with the CRCs
+	 * of their index
+	 */
+	bool check_copies;
+	/* owned; bytes not yet passed to the sink */
+	uint8_t *buffer;
 	size_t buffered;
 };
 

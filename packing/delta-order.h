@@ -22,7 +22,8 @@
  * cycle. DELTA_PASS_ROOTS and DELTA_PASS_ALL have the same segments.
  */
 enum delta_pass {
-	DELTA_PASS_NAMES, /* all objects that are stored whole */
+	/* all objects that are stored whole */
+	DELTA_PASS_NAMES,
 	/* Sorted by path, within each path by name: versions of one file. */
 	DELTA_PASS_PATHS,
 	/*
@@ -45,7 +46,8 @@ struct delta_candidate {
 	 */
 	bool is_target;
 	bool is_skipped; /* no part of this pass */
-	bool starts;     /* not tried against any earlier candidate */
+	/* not tried against any earlier candidate */
+	bool starts;
 	/* Already a delta of a candidate in the same segment. */
 	bool is_near;
 };
@@ -53,13 +55,16 @@ struct delta_candidate {
 /* Candidates [first, end), all of one type. */
 struct delta_segment {
 	size_t first, end;
-	uint64_t weight;    /* estimated cost of the search, without unit */
+	/* estimated cost of the search, without unit */
+	uint64_t weight;
 	uint64_t target_nr; /* at least 1 */
 };
 
 struct delta_order {
-	uint32_t *sorted; /* owned: items, in the order of names */
-	struct delta_candidate *candidates; /* owned: for the current pass */
+	/* owned: items, in the order of names */
+	uint32_t *sorted;
+	/* owned: for the current pass */
+	struct delta_candidate *candidates;
 	size_t nr;
 	/*
 	 * Owned; heaviest first, so that threads finish at about the same time.

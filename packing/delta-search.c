@@ -32,7 +32,8 @@ struct worker {
 struct search {
 	struct packing_items *list;
 	struct delta_search_options options;
-	uint16_t *heights; /* owned: see delta_window_new() */
+	/* owned: see delta_window_new() */
+	uint16_t *heights;
 	/* Owned: see delta_window_new(); NULL in the first pass. */
 	uint16_t *depths;
 	struct delta_order order;

@@ -36,18 +36,23 @@ struct delta_search_options {
 	unsigned threads; /* 0: as many as processors */
 	/* Candidates that each object is compared with; 0: no search. */
 	unsigned window;
-	unsigned depth; /* longest delta chain; more than 4095: 4095 */
+	/* longest delta chain; more than 4095: 4095 */
+	unsigned depth;
 	/* What the path hashes of the items stand for. */
 	enum name_grouping grouping;
-	uint64_t window_memory; /* bytes per thread; 0: no limit */
+	/* bytes per thread; 0: no limit */
+	uint64_t window_memory;
 	/* Bytes of deltas kept in memory until written; 0: no limit. */
 	uint64_t cache_size;
 	/* Bytes: larger deltas are not kept in memory; 0: no limit. */
 	uint64_t cache_limit;
 	uint64_t big_file_threshold; /* bytes */
-	int compression;      /* zlib level of kept deltas, -1: default */
-	bool check_ids;       /* check the ids of all objects that are read */
-	bool retry_same_pack; /* try all pairs, as repack -f does */
+	/* zlib level of kept deltas, -1: default */
+	int compression;
+	/* check the ids of all objects that are read */
+	bool check_ids;
+	/* try all pairs, as repack -f does */
+	bool retry_same_pack;
 	const struct progress_out *progress; /* "Compressing objects" */
 };
 

@@ -32,10 +32,13 @@ struct delta_window {
 	 * free.
 	 */
 	struct member **members;
-	struct member *storage; /* owned: `members` point into it */
+	/* owned: `members` point into it */
+	struct member *storage;
 	size_t nr, size;
-	size_t nr_of[ISLANDS_LAYER_NR]; /* the same number, by layer */
-	uint64_t bytes;                 /* of objects read and of indexes */
+	/* the same number, by layer */
+	size_t nr_of[ISLANDS_LAYER_NR];
+	/* of objects read and of indexes */
+	uint64_t bytes;
 };
 
 struct delta_window *delta_window_new(
@@ -215,8 +218,10 @@ static int index_member(struct delta_window *w, struct member *m,
 /* The search for the best base of one target. */
 struct trial {
 	struct member *target;
-	uint32_t depth_max;  /* greatest depth of a delta of the target */
-	size_t best_len;     /* bytes of the best delta so far; 0: none */
+	/* greatest depth of a delta of the target */
+	uint32_t depth_max;
+	/* bytes of the best delta so far; 0: none */
+	size_t best_len;
 	uint32_t best_depth; /* depth of the best base */
 	/* Its place in the window if found in this search. */
 	size_t best;

@@ -52,7 +52,8 @@ void delta_window_reset(struct delta_window *w);
 
 /* The best delta of a candidate. */
 struct delta_found {
-	uint32_t base; /* item; PACKING_NO_ITEM if there is none */
+	/* item; PACKING_NO_ITEM if there is none */
+	uint32_t base;
 	/* malloc()ed, owned by the caller; NULL if there is none */
 	void *delta;
 	size_t len;

@@ -23,13 +23,15 @@
 
 /* All borrowed. */
 struct fallback_chains_options {
-	const struct packs *packs; /* has tables of all packs of the items */
+	/* has tables of all packs of the items */
+	const struct packs *packs;
 	struct odb_reader *reader;
 	/* As in plan.h. */
 	bool (*is_base)(void *ctx, uint32_t odb_pos);
 	void *base_ctx;
-	int compression;     /* zlib level, -1: default */
-	uint64_t cache_size; /* limit of bytes of deltas to make; 0: no limit */
+	int compression; /* zlib level, -1: default */
+	/* limit of bytes of deltas to make; 0: no limit */
+	uint64_t cache_size;
 };
 
 /*

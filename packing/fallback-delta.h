@@ -21,7 +21,8 @@ struct fallback_deltas {
 	struct odb_reader *reader;   /* borrowed */
 	struct deflater *deflater;   /* owned */
 	struct buf stream;
-	uint64_t kept; /* bytes of deflated deltas made so far */
+	/* bytes of deflated deltas made so far */
+	uint64_t kept;
 };
 
 /* An item, and the object that is tried as its base. */

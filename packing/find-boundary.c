@@ -35,8 +35,9 @@ bool find_has_entries(const struct found *f, enum object_type type)
  */
 struct collecting {
 	struct found *f;
-	bool all;            /* read all boundary trees */
-	struct bitset paths; /* by path_bit(): paths at which trees are sent */
+	bool all; /* read all boundary trees */
+	/* by path_bit(): paths at which trees are sent */
+	struct bitset paths;
 	/*
 	 * By path_bit(): directories of the newest wanted trees that are at
 	 * these paths.

@@ -25,7 +25,8 @@
 struct tagging {
 	struct found *f;
 	struct error *err;
-	struct bitset others; /* by obj_pos: of found->objects */
+	/* by obj_pos: of found->objects */
+	struct bitset others;
 	/*
 	 * The ids of all sent objects if these are few, else empty. Searching
 	 * here costs less than looking an id up.
@@ -37,7 +38,8 @@ struct tagging {
 	 * is read at once.
 	 */
 	struct bitset unnamed;
-	struct oid *unread; /* owned: tags that are sent but were not read */
+	/* owned: tags that are sent but were not read */
+	struct oid *unread;
 	size_t unread_nr, unread_alloc;
 };
 

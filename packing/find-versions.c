@@ -44,9 +44,10 @@
 struct candidate {
 	struct walk_item item;
 	uint32_t old_pos;
-	uint32_t bit;   /* in `packed`, or LISTED */
-	uint32_t place; /* index into found->objects if `bit` is LISTED */
-	uint64_t size;  /* inflated bytes */
+	uint32_t bit; /* in `packed`, or LISTED */
+	/* index into found->objects if `bit` is LISTED */
+	uint32_t place;
+	uint64_t size; /* inflated bytes */
 	/*
 	 * Inflated bytes for each byte saved, times 256. 0: an orphan, that is,
 	 * a delta whose base is not sent. An orphan is inflated in any case.
@@ -63,7 +64,8 @@ struct versions {
 	/* Owned: indexes into found->objects, sorted by obj_pos. */
 	struct sort_item *listed;
 	size_t listed_nr;
-	struct bitset noted; /* by index into found->objects: candidates */
+	/* by index into found->objects: candidates */
+	struct bitset noted;
 };
 
 static int list_objects(struct versions *v)

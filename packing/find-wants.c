@@ -24,8 +24,9 @@ struct wanting {
 	struct found *f;
 	struct walk_tips *tips;
 	struct error *err;
-	struct bitset commits;   /* by bit_pos */
-	struct bitset unwanted;  /* by bit_pos: tags that are not wanted */
+	struct bitset commits; /* by bit_pos */
+	/* by bit_pos: tags that are not wanted */
+	struct bitset unwanted;
 	struct wanted_tag *tags; /* owned */
 	size_t tag_nr, tag_alloc;
 	struct oidmap by_id; /* index into `tags` */

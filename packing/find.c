@@ -31,7 +31,8 @@ struct finding {
 	struct found *f;
 	const struct packing_send_options *options;
 	struct walk_tips wants, haves;
-	bool wants_by_index; /* the types of the wants came from the index */
+	/* the types of the wants came from the index */
+	bool wants_by_index;
 	struct pack_bitmap_result result;
 	/* Of the index, running in the background; or NULL. */
 	struct sys_loop *proof;

@@ -22,14 +22,16 @@
 
 /* An object to send, and an object at the same path that the receiver has. */
 struct found_version {
-	size_t object; /* index into found->objects */
+	/* index into found->objects */
+	size_t object;
 	struct walk_item old;
 };
 
 struct found {
 	const struct packing_request *request; /* borrowed */
 	struct walk walk;
-	struct pack_bitmap *pb; /* owned; NULL: found by a walk */
+	/* owned; NULL: found by a walk */
+	struct pack_bitmap *pb;
 	/*
 	 * Of all objects; NAME_GROUP_NONE with pb, which stores name hashes
 	 * only.
@@ -39,12 +41,14 @@ struct found {
 	struct bitmap_space space;
 	/* Owned: of `space`; empty if few objects are requested. */
 	struct bitmap_space_table bits;
-	struct bitset packed; /* by bit_pos: to send; no words: none */
+	/* by bit_pos: to send; no words: none */
+	struct bitset packed;
 	/* By bit_pos: the receiver has these objects; no words: none. */
 	struct bitset packed_uninteresting;
 	/* Found by a walk that did not compute name hashes and path hashes. */
 	bool unnamed;
-	struct walk_items objects; /* owned: all other objects to send */
+	/* owned: all other objects to send */
+	struct walk_items objects;
 	/* Owned: without pb, the objects of `packed`. */
 	struct walk_items walked;
 	/* Owned: the objects in the trees of `boundary`. */
@@ -55,7 +59,8 @@ struct found {
 	 */
 	struct found_version *versions;
 	size_t version_nr;
-	uint32_t *wants; /* owned: wanted commits (commit_nr) */
+	/* owned: wanted commits (commit_nr) */
+	uint32_t *wants;
 	size_t want_nr;
 	/*
 	 * Owned: the commits to send (commit_nr), if the history has a shallow
@@ -67,7 +72,8 @@ struct found {
 	struct bitset uninteresting;
 	/* `uninteresting` holds all objects that the receiver has */
 	bool knows_all_uninteresting;
-	bool has_boundary; /* boundary_objects is filled in */
+	/* boundary_objects is filled in */
+	bool has_boundary;
 	/* Owned: commits (commit_nr) whose trees the receiver has. */
 	uint32_t *boundary;
 	size_t boundary_nr;

@@ -15,8 +15,10 @@
  * holds. Threads may share it.
  */
 struct item_index {
-	uint32_t *dense;          /* owned: by obj_pos < end; or NULL */
-	struct sort_item *sorted; /* owned: obj_pos and item; or NULL */
+	/* owned: by obj_pos < end; or NULL */
+	uint32_t *dense;
+	/* owned: obj_pos and item; or NULL */
+	struct sort_item *sorted;
 	size_t nr;
 	uint32_t end;
 };

@@ -26,13 +26,15 @@
 enum packing_how {
 	/* Inflated from its stored form and deflated anew. */
 	PACKING_WHOLE,
-	PACKING_COPY, /* stored whole; copied as stored */
+	/* stored whole; copied as stored */
+	PACKING_COPY,
 	/*
 	 * A delta of item `base`, copied as stored. Without base item: a delta
 	 * of an object that is no item, named by its id.
 	 */
 	PACKING_COPY_DELTA,
-	PACKING_DELTA, /* a new delta of item `base` */
+	/* a new delta of item `base` */
+	PACKING_DELTA,
 };
 
 /*
@@ -40,8 +42,10 @@ enum packing_how {
  * object, and a thin pack may use it as delta base (by id).
  */
 struct packing_item {
-	uint64_t size;    /* inflated bytes; 0 until planned */
-	uint64_t out_off; /* offset in the new pack, once written */
+	/* inflated bytes; 0 until planned */
+	uint64_t size;
+	/* offset in the new pack, once written */
+	uint64_t out_off;
 	/*
 	 * Owned, for PACKING_DELTA: the deflated delta. NULL: the delta is made
 	 * again when it is written.
@@ -49,21 +53,27 @@ struct packing_item {
 	uint8_t *delta;
 	uint32_t obj_pos;
 	uint32_t name_hash;
-	uint32_t group;      /* path hash, as the search's options say */
-	uint32_t base;       /* item, or PACKING_NO_ITEM */
-	uint32_t crc;        /* of the entry in the new pack, once written */
-	uint32_t delta_len;  /* bytes at `delta` */
-	uint32_t delta_size; /* inflated bytes of the delta */
+	/* path hash, as the search's options say */
+	uint32_t group;
+	uint32_t base; /* item, or PACKING_NO_ITEM */
+	/* of the entry in the new pack, once written */
+	uint32_t crc;
+	uint32_t delta_len; /* bytes at `delta` */
+	/* inflated bytes of the delta */
+	uint32_t delta_size;
 	/*
 	 * Index into odb->packs of the copy to read; PACKING_NO_ITEM for loose
 	 * objects.
 	 */
 	uint32_t pack_nr;
-	uint8_t type; /* enum object_type of the object itself */
-	uint8_t how;  /* enum packing_how */
+	/* enum object_type of the object itself */
+	uint8_t type;
+	uint8_t how; /* enum packing_how */
 	bool is_external : 1;
-	bool no_delta : 1; /* not a candidate of the delta search */
-	bool settled : 1;  /* stays whole as it is stored; may be a base */
+	/* not a candidate of the delta search */
+	bool no_delta : 1;
+	/* stays whole as it is stored; may be a base */
+	bool settled : 1;
 	/*
 	 * May become a delta of an object in its own pack: its stored base is
 	 * not allowed or not sent, or the item is at the end of such a base's

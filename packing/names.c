@@ -15,7 +15,8 @@
 struct naming {
 	struct packing_items *list;
 	enum name_grouping grouping;
-	const struct attrs *attrs; /* of "delta"; NULL: names are computed */
+	/* of "delta"; NULL: names are computed */
+	const struct attrs *attrs;
 	struct odb_reader *reader;
 	/*
 	 * The items by id. Most entries of a tree are not in the list. One

@@ -16,7 +16,8 @@
 #include "pack/entry.h"
 
 struct packs_table {
-	const struct pack_rev *rev; /* borrowed; NULL: not prepared */
+	/* borrowed; NULL: not prepared */
+	const struct pack_rev *rev;
 	/*
 	 * Owned: by idx_pos. NULL: positions are looked up in `rev`, which is
 	 * not proven.

@@ -183,7 +183,8 @@ static int prepare_packs(struct plan *p, struct error *err)
 static int plan_sizes(struct plan *p, struct error *err)
 {
 	struct objspace *space = p->list->space;
-	struct odb_reader *reader = NULL; /* a small request needs none */
+	/* a small request needs none */
+	struct odb_reader *reader = NULL;
 	int ret = 0;
 
 	for (size_t i = 0; i < p->list->nr && !ret; i++) {

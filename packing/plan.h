@@ -18,9 +18,11 @@
 #include "packing/packs.h"
 
 struct plan_options {
-	bool reuse_delta;  /* else deltas are made anew (repack -f) */
-	bool reuse_object; /* else nothing is copied (repack -F) */
-	unsigned threads;  /* 0: as many as processors */
+	/* else deltas are made anew (repack -f) */
+	bool reuse_delta;
+	/* else nothing is copied (repack -F) */
+	bool reuse_object;
+	unsigned threads; /* 0: as many as processors */
 	/* Bytes; larger objects never become deltas. */
 	uint64_t big_file_threshold;
 	/*

@@ -12,7 +12,8 @@ struct sending {
 	/* All entries are assumed to have the same length. */
 	double objects_per_byte;
 	uint64_t done; /* bytes */
-	uint64_t told; /* objects that the meter has counted */
+	/* objects that the meter has counted */
+	uint64_t told;
 	struct progress *progress;
 };
 

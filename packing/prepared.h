@@ -61,12 +61,15 @@
 enum prepared_kind {
 	PREPARED_CLONE = 1,
 	PREPARED_DEPTH_1 = 2,
-	PREPARED_SEVERAL = 2, /* added to the kind for several wants */
+	/* added to the kind for several wants */
+	PREPARED_SEVERAL = 2,
 };
 
 struct prepared_request {
-	uint8_t kind;  /* enum prepared_kind, see above */
-	struct oid id; /* the wanted id, or the hash of several */
+	/* enum prepared_kind, see above */
+	uint8_t kind;
+	/* the wanted id, or the hash of several */
+	struct oid id;
 };
 
 /* Bytes of a pack: whole entries. */
@@ -76,7 +79,8 @@ struct prepared_run {
 
 /* The entries of a pack that are sent as they are stored. */
 struct prepared_content {
-	struct oid checksum; /* trailer of the pack that is sent */
+	/* trailer of the pack that is sent */
+	struct oid checksum;
 	uint32_t object_nr;
 	/* Borrowed; ascending, not empty, and no run touches the next. */
 	const struct prepared_run *runs;
@@ -97,11 +101,13 @@ struct prepared {
 	const struct odb_pack *pack;
 	enum hash_algo algo;
 	struct oid pack_checksum;
-	const uint8_t *tags; /* borrowed: raw ids, ascending */
+	/* borrowed: raw ids, ascending */
+	const uint8_t *tags;
 	uint32_t tag_nr;
 	/* Owned; they borrow from the map and from `runs`. */
 	struct prepared_answer *answers;
-	struct prepared_run *runs; /* owned: the runs of all answers */
+	/* owned: the runs of all answers */
+	struct prepared_run *runs;
 	size_t nr;
 };
 

@@ -27,7 +27,8 @@ struct reuse_segment {
 struct reuse_part {
 	const struct pack *pack;    /* borrowed */
 	const struct pack_rev *rev; /* borrowed from the pack */
-	uint32_t first, nr;         /* bit_pos [first, first + nr) */
+	/* bit_pos [first, first + nr) */
+	uint32_t first, nr;
 	/*
 	 * Owned: by bit_pos - first; NULL: each object of the pack has a bit.
 	 */

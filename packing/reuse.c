@@ -13,7 +13,8 @@ struct reuse {
 	/* Owned: parts started so far, in the order of bits. */
 	struct reuse_part *parts;
 	size_t part_nr;
-	struct reuse_part *part; /* the last part, which is being copied */
+	/* the last part, which is being copied */
+	struct reuse_part *part;
 	struct pack_writer *writer;
 	struct pack_copy copy; /* of the part's pack */
 	/* All wanted bits before this one were copied, except `left_over`. */
@@ -21,9 +22,11 @@ struct reuse {
 	/* Bits that were not copied; no words: none yet. */
 	struct bitset *left_over;
 	uint64_t span_start; /* of bytes not written yet */
-	uint64_t span_end;   /* equal to span_start: no bytes */
-	uint32_t next_pos;   /* pack_pos after the last entry examined */
-	uint64_t next_off;   /* the offset of next_pos */
+	/* equal to span_start: no bytes */
+	uint64_t span_end;
+	/* pack_pos after the last entry examined */
+	uint32_t next_pos;
+	uint64_t next_off; /* the offset of next_pos */
 	uint32_t objects;
 	uint64_t bytes;
 	bool changed_headers;
@@ -104,8 +107,10 @@ static int take_with_header(struct reuse *u, uint64_t off, uint64_t end,
 /* The state of a delta's base. */
 struct base {
 	enum { BASE_ABSENT, BASE_UNINTERESTING, BASE_COPIED } state;
-	const uint8_t *raw; /* its id; points into the pack's index */
-	uint64_t out_off;   /* BASE_COPIED: offset in the new pack */
+	/* its id; points into the pack's index */
+	const uint8_t *raw;
+	/* BASE_COPIED: offset in the new pack */
+	uint64_t out_off;
 };
 
 /* The part of a bit. */

@@ -42,14 +42,18 @@ struct reuse_request {
 	const struct bitset *uninteresting;
 	/* Copy from all packs, not only from the first (preferred) one. */
 	bool all_packs;
-	bool ofs_delta;            /* else bases are named by id */
-	struct progress *progress; /* counts objects; NULL: none */
+	/* else bases are named by id */
+	bool ofs_delta;
+	/* counts objects; NULL: none */
+	struct progress *progress;
 };
 
 struct reuse_report {
-	uint32_t objects;        /* objects copied */
-	uint32_t packs;          /* packs from which objects were copied */
-	uint64_t bytes_verbatim; /* bytes of the copied entries */
+	uint32_t objects; /* objects copied */
+	/* packs from which objects were copied */
+	uint32_t packs;
+	/* bytes of the copied entries */
+	uint64_t bytes_verbatim;
 	/* Some distances to bases differ from those in the pack. */
 	bool changed_headers;
 };

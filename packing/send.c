@@ -28,7 +28,8 @@ struct send {
 	struct found found;
 	struct packing_items items;
 	struct packs packs;
-	struct bitset sent; /* by bit_pos: copied in spans; no words: none */
+	/* by bit_pos: copied in spans; no words: none */
+	struct bitset sent;
 	/*
 	 * Candidates that each object is compared with in the search; 0: no
 	 * search. Set when items are planned.

@@ -24,8 +24,9 @@ struct oidmap;
 
 /* An annotated tag. */
 struct packing_tag {
-	struct oid tag;    /* the tag object */
-	struct oid target; /* the object that the tag peels to */
+	struct oid tag; /* the tag object */
+	/* the object that the tag peels to */
+	struct oid target;
 };
 
 /* The tags of the repository. They are not visited if nothing is sent. */
@@ -69,7 +70,8 @@ struct packing_elsewhere {
 
 /* The objects to send. All pointers are borrowed for the call. */
 struct packing_request {
-	const struct oid *wants; /* of any type; a tag brings its target */
+	/* of any type; a tag brings its target */
+	const struct oid *wants;
 	size_t want_nr;
 	/*
 	 * The receiver has these objects and all that they reach. Ids that do
@@ -83,13 +85,17 @@ struct packing_request {
 	 */
 	const struct oid *shallow;
 	size_t shallow_nr;
-	struct packing_tags tags; /* tags whose target is sent are sent too */
+	/* tags whose target is sent are sent too */
+	struct packing_tags tags;
 	/* Objects to leave out, except the wants themselves. NULL: none. */
 	const struct filter *filter;
 	const struct packing_elsewhere *elsewhere; /* NULL: none */
-	bool thin;       /* deltas may have bases that only the receiver has */
-	bool ofs_delta;  /* the receiver reads OFS_DELTA */
-	bool use_bitmap; /* use a bitmap index if there is one */
+	/* deltas may have bases that only the receiver has */
+	bool thin;
+	/* the receiver reads OFS_DELTA */
+	bool ofs_delta;
+	/* use a bitmap index if there is one */
+	bool use_bitmap;
 	/*
 	 * Skip missing blobs that a remote has promised: the receiver can get
 	 * them there.
@@ -104,22 +110,26 @@ struct packing_send_options {
 	 */
 	const struct progress_out *progress;
 	const struct progress_out *write_progress;
-	int compression;        /* zlib level, -1: default */
-	unsigned window, depth; /* delta search; window 0: no search */
+	int compression; /* zlib level, -1: default */
+	/* delta search; window 0: no search */
+	unsigned window, depth;
 	/* Path hashes of objects, for the search. */
 	enum name_grouping grouping;
-	uint64_t window_memory;    /* bytes per thread; 0: no limit */
+	/* bytes per thread; 0: no limit */
+	uint64_t window_memory;
 	uint64_t delta_cache_size; /* bytes of deltas kept */
 	/* Larger deltas are not kept; 0: no limit. */
 	uint64_t delta_cache_limit;
 	/* Bytes; larger objects are not searched. */
 	uint64_t big_file_threshold;
-	bool reuse_spans; /* copy runs of a bitmapped pack */
+	/* copy runs of a bitmapped pack */
+	bool reuse_spans;
 	/* Copy runs of all packs of a multi-pack-index. */
 	bool reuse_all_packs;
 	/* Compare copied runs with the CRCs of the index. */
 	bool check_reused;
-	bool reuse_delta;  /* else deltas are made anew */
+	/* else deltas are made anew */
+	bool reuse_delta;
 	bool reuse_object; /* else nothing is copied */
 	/* Use prepared answers (packing/prepared.h). */
 	bool use_prepared;
@@ -161,11 +171,14 @@ int packing_send_options_load(struct packing_send_options *options,
 struct packing_report {
 	/* Objects sent; deltas sent, without those in spans. */
 	uint32_t objects, deltas;
-	uint32_t reused, reused_deltas; /* of them, copied one by one */
-	uint32_t pack_reused;           /* objects copied in spans */
-	uint32_t packs_reused;          /* packs from which spans were copied */
-	uint64_t bytes_verbatim;        /* bytes copied as stored */
-	uint64_t bytes_recompressed;    /* bytes deflated for this pack */
+	/* of them, copied one by one */
+	uint32_t reused, reused_deltas;
+	uint32_t pack_reused; /* objects copied in spans */
+	/* packs from which spans were copied */
+	uint32_t packs_reused;
+	uint64_t bytes_verbatim; /* bytes copied as stored */
+	/* bytes deflated for this pack */
+	uint64_t bytes_recompressed;
 	bool used_bitmap;
 	/* Why a bitmap index was not used; code 0: none. */
 	struct error warning;
@@ -180,16 +193,19 @@ struct packing_report {
 	 */
 	const char *strategy, *no_bitmap;
 	uint32_t bitmaps_used, pseudo_merges_used;
-	uint32_t commits_walked; /* commits walked outside of bitmaps */
+	/* commits walked outside of bitmaps */
+	uint32_t commits_walked;
 	/*
 	 * Why an index or a walk was chosen; reason NULL: there was no choice.
 	 */
 	struct bitmap_plan plan;
 	/* Times, one after the other; none is counted twice. */
-	uint64_t count_ns;  /* finding the objects */
-	uint64_t reuse_ns;  /* copying spans */
-	uint64_t search_ns; /* the delta search of objects not in spans */
-	uint64_t write_ns;  /* writing objects one by one */
+	uint64_t count_ns; /* finding the objects */
+	uint64_t reuse_ns; /* copying spans */
+	/* the delta search of objects not in spans */
+	uint64_t search_ns;
+	/* writing objects one by one */
+	uint64_t write_ns;
 };
 
 /*

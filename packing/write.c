@@ -12,7 +12,8 @@ struct writing {
 	struct pack_writer *writer;
 	const struct write_options *options;
 	struct write_report *report;
-	struct odb_reader *reader; /* for objects that are not copied */
+	/* for objects that are not copied */
+	struct odb_reader *reader;
 	struct deflater *deflater;
 	struct buf scratch;
 	/* Offset in the new pack when mapped pages were last dropped. */

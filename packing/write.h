@@ -17,20 +17,24 @@
 struct write_report {
 	uint32_t objects, deltas;
 	uint32_t reused, reused_deltas; /* copied as stored */
-	uint64_t bytes_verbatim;        /* zlib streams copied as stored */
-	uint64_t bytes_recompressed;    /* zlib streams made anew */
+	/* zlib streams copied as stored */
+	uint64_t bytes_verbatim;
+	uint64_t bytes_recompressed; /* zlib streams made anew */
 };
 
 struct write_options {
-	bool ofs_delta; /* name bases by distance; else by id */
+	/* name bases by distance; else by id */
+	bool ofs_delta;
 	/*
 	 * Keep corruption out of the new pack: compare copied entries with the
 	 * CRC in their index, all other objects with their ids.
 	 */
 	bool check;
-	int compression;  /* zlib level, -1: default */
-	uint64_t max_len; /* bytes of the pack with its trailer; 0: no limit */
-	struct progress *progress; /* counts objects; NULL: none */
+	int compression; /* zlib level, -1: default */
+	/* bytes of the pack with its trailer; 0: no limit */
+	uint64_t max_len;
+	/* counts objects; NULL: none */
+	struct progress *progress;
 };
 
 /*

@@ -14,7 +14,8 @@
 struct filter_split {
 	struct walk *walk;
 	const struct walk_tips *wants, *haves;
-	const struct walk_result *found; /* without a filter, with objects */
+	/* without a filter, with objects */
+	const struct walk_result *found;
 };
 
 /*

@@ -11,14 +11,16 @@
 #include "sys/io.h"
 #include "sys/map.h"
 
-#define MIDX_HASH_AT 5 /* offset of the byte with the hash id */
+/* offset of the byte with the hash id */
+#define MIDX_HASH_AT 5
 #define CHAIN_FILE "multi-pack-index-chain"
 
 struct removal {
 	const char *dir;
 	/* Hex digits of the checksum whose files are kept; or "". */
 	const char *keep;
-	bool keep_bitmap; /* also keep the bitmap index of that checksum */
+	/* also keep the bitmap index of that checksum */
+	bool keep_bitmap;
 	struct error *err;
 };
 

@@ -455,9 +455,10 @@ int newpack_promisor(struct newpack *np, const char *dir, struct error *err)
 
 /* Tables for the bitmap writer. */
 struct tables {
-	uint32_t *bit_pos;    /* by obj_pos */
-	uint32_t *hash_cache; /* by idx_pos; NULL: not wanted */
-	uint8_t *types;       /* by bit_pos */
+	uint32_t *bit_pos; /* by obj_pos */
+	/* by idx_pos; NULL: not wanted */
+	uint32_t *hash_cache;
+	uint8_t *types; /* by bit_pos */
 };
 
 static int tables_fill(struct tables *t, const struct newpack *np)

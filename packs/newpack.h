@@ -25,7 +25,8 @@
 #include "walk/walk.h"
 
 struct newpack_options {
-	struct packing_send_options make; /* threads, search, compression */
+	/* threads, search, compression */
+	struct packing_send_options make;
 	bool ofs_delta;
 	uint64_t max_pack_size; /* bytes; 0: no limit */
 	struct pack_idx_format idx_format;
@@ -40,7 +41,8 @@ struct newpack_options {
 	bool pseudo_merges; /* in the bitmap index */
 	/* Bytes for building it, see newpack_bitmap_memory(). */
 	uint64_t bitmap_memory;
-	unsigned share; /* permissions of the files: sys/share.h */
+	/* permissions of the files: sys/share.h */
+	unsigned share;
 	enum sys_fsync_method fsync_pack, fsync_metadata;
 };
 
@@ -76,17 +78,20 @@ struct newpack {
 	const struct newpack_options *options; /* borrowed */
 	struct packing_items *items;           /* borrowed */
 	struct packs packs;
-	uint32_t *order; /* owned: items in pack order (bit_pos) */
+	/* owned: items in pack order (bit_pos) */
+	uint32_t *order;
 	size_t nr;
 	/* Items in `order` after the first nr, for further packs. */
 	size_t rest_nr;
-	uint32_t *idx_pos; /* owned: by bit_pos, once indexed */
+	/* owned: by bit_pos, once indexed */
+	uint32_t *idx_pos;
 	struct oid checksum;
 	struct sys_tempfile files[NEWPACK_PART_NR];
 	struct write_report report;
 	bool is_installed;
-	uint32_t bitmap_nr;  /* commits with bitmaps */
-	uint64_t bitmap_len; /* bytes of the bitmap index */
+	uint32_t bitmap_nr; /* commits with bitmaps */
+	/* bytes of the bitmap index */
+	uint64_t bitmap_len;
 };
 
 /*
@@ -139,7 +144,8 @@ struct newpack_bitmap_input {
 	struct walk *walk;
 	/* With the lists of all commits of the pack. */
 	const struct walk_result *enumerated;
-	const uint8_t *is_tip;            /* by commit_nr: enum select_tip */
+	/* by commit_nr: enum select_tip */
+	const uint8_t *is_tip;
 	const struct pseudo_tips *pseudo; /* NULL: no pseudo-merges */
 };
 

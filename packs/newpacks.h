@@ -15,7 +15,8 @@
 #include "packs/newpack.h"
 
 struct newpacks {
-	struct newpack **packs; /* owned, and the packs as well */
+	/* owned, and the packs as well */
+	struct newpack **packs;
 	size_t nr, alloc;
 	struct write_report report; /* sum of all packs */
 };

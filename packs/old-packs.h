@@ -16,14 +16,17 @@
 #include "sys/io.h"
 
 struct old_pack {
-	char *base;          /* owned: "<dir>/pack-<hex>" */
-	struct sys_stat idx; /* of its index when it was listed */
+	/* owned: "<dir>/pack-<hex>" */
+	char *base;
+	/* of its index when it was listed */
+	struct sys_stat idx;
 	/* Of the .pack file when it was listed; 0: there was none. */
 	int64_t mtime_ns;
 };
 
 struct old_packs {
-	struct old_pack *packs; /* owned: those without .keep, newest first */
+	/* owned: those without .keep, newest first */
+	struct old_pack *packs;
 	size_t nr, alloc;
 	char *dir; /* owned */
 	/*

@@ -23,8 +23,9 @@
 
 /* How to handle an object that is reached and missing. */
 enum pack_job_missing {
-	PACK_MISSING_ERROR, /* an error; nothing is written */
-	PACK_MISSING_ANY,   /* leave out a missing blob */
+	/* an error; nothing is written */
+	PACK_MISSING_ERROR,
+	PACK_MISSING_ANY, /* leave out a missing blob */
 	/* Leave out a missing blob only if a remote has promised it. */
 	PACK_MISSING_PROMISED,
 };
@@ -33,15 +34,19 @@ struct pack_job_options {
 	const struct newpack_options *newpack; /* borrowed */
 	/* For temporary files, on the file system of `base`. */
 	const char *dir;
-	const char *base; /* "<base>-<checksum>.pack" is written */
-	bool loose_only;  /* leave out objects that are in any pack */
-	bool local;       /* leave out objects that are in alternates */
+	/* "<base>-<checksum>.pack" is written */
+	const char *base;
+	/* leave out objects that are in any pack */
+	bool loose_only;
+	/* leave out objects that are in alternates */
+	bool local;
 	/*
 	 * Borrowed: packs of alternates that are about to be removed, so that
 	 * `local` ignores them; NULL: none.
 	 */
 	const struct old_packs *leaving;
-	bool honor_keep; /* leave out objects of own packs with .keep */
+	/* leave out objects of own packs with .keep */
+	bool honor_keep;
 	/* Borrowed: also leave out objects of these packs; NULL: none. */
 	const struct named_packs *keep_packs;
 	/* Of the objects that tips reach, leave out those in any pack. */
@@ -50,15 +55,18 @@ struct pack_job_options {
 	bool write_bitmap;
 	/* Nobody asked for it: no warning if it cannot be written. */
 	bool bitmap_is_default;
-	bool tip_island;    /* keep deltas of the tip within the tip */
-	bool delta_islands; /* keep deltas within islands of references */
+	/* keep deltas of the tip within the tip */
+	bool tip_island;
+	/* keep deltas within islands of references */
+	bool delta_islands;
 	/*
 	 * Borrowed: with delta_islands, commits that are also asked for
 	 * by themselves (packs/island-marks.h).
 	 */
 	const struct oid *heads;
 	size_t head_nr;
-	bool all_refs; /* the enumerated tips include all references */
+	/* the enumerated tips include all references */
+	bool all_refs;
 	/*
 	 * Of the objects that tips reach, leave out those that do not pass this
 	 * filter, or with keep_rest put them into job->rest. Borrowed; NULL: no
@@ -81,7 +89,8 @@ struct pack_job_options {
 
 struct pack_job {
 	const struct pack_job_options *options; /* borrowed */
-	struct refs *refs; /* borrowed: for the tips of bitmaps */
+	/* borrowed: for the tips of bitmaps */
+	struct refs *refs;
 	struct walk walk;
 	struct walk_tips wants, haves;
 	struct walk_result found;
@@ -93,12 +102,15 @@ struct pack_job {
 	 * those that other options than `unpacked` leave out.
 	 */
 	struct bitset reached;
-	struct bitset listed; /* by obj_pos: what pack_job_add() has added */
+	/* by obj_pos: what pack_job_add() has added */
+	struct bitset listed;
 	struct newpacks newpacks;
 	/* With exclude_promisor or PACK_MISSING_PROMISED. */
 	struct promisor promisor;
-	struct newpacks rest_packs;  /* made by pack_job_run_rest() */
-	struct bitset passed;        /* by obj_pos, with a filter */
+	/* made by pack_job_run_rest() */
+	struct newpacks rest_packs;
+	/* by obj_pos, with a filter */
+	struct bitset passed;
 	struct pseudo_config pseudo; /* with write_bitmap */
 	/* Owned: packs (borrowed) whose objects the options leave out. */
 	const struct pack **excluding;
@@ -107,7 +119,8 @@ struct pack_job {
 	struct oidmap loose_elsewhere;
 	/* Some reachable objects are not packed. */
 	bool left_out;
-	bool found_all;       /* `found` is all that references reach */
+	/* `found` is all that references reach */
+	bool found_all;
 	struct error warning; /* code 0: none */
 };
 

@@ -31,7 +31,8 @@ struct preparing {
 	const struct odb *odb;
 	struct refs *refs;
 	const struct odb_pack *pack; /* the pack of the answers */
-	struct odb_reader *reader;   /* owned: for visiting references */
+	/* owned: for visiting references */
+	struct odb_reader *reader;
 	struct packing_send_options options;
 	struct packing_tag *tags; /* owned; by id, each once */
 	size_t tag_nr, tag_alloc;

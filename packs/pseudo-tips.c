@@ -12,12 +12,14 @@
 struct named_tip {
 	uint32_t section;
 	uint32_t commit_nr;
-	size_t name_off; /* in loading.names, NUL-terminated */
+	/* in loading.names, NUL-terminated */
+	size_t name_off;
 };
 
 /* A value of references. References of forks often have the same value. */
 struct named_value {
-	uint32_t commit_nr; /* NO_COMMIT: another object */
+	/* NO_COMMIT: another object */
+	uint32_t commit_nr;
 	/* Already added to that class, if there are no sections. */
 	bool in_class[PSEUDO_OTHERS + 1];
 };

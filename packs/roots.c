@@ -131,7 +131,8 @@ int roots_add_island_tips(struct walk *w, struct walk_tips *tips,
 
 struct idle_search {
 	struct refs *refs;
-	const char *idle; /* borrowed; NULL: none so far */
+	/* borrowed; NULL: none so far */
+	const char *idle;
 	struct error *err;
 };
 

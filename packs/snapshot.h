@@ -25,7 +25,8 @@ struct snapshot_tip {
 };
 
 struct snapshot {
-	struct snapshot_tip *tips; /* owned; a tip may be listed twice */
+	/* owned; a tip may be listed twice */
+	struct snapshot_tip *tips;
 	size_t nr, alloc;
 };
 

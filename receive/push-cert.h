@@ -30,8 +30,10 @@
 struct push_cert {
 	const char *text;
 	size_t len;
-	size_t headers_len; /* from the first line to the empty line */
-	size_t signed_len;  /* bytes before the signature */
+	/* from the first line to the empty line */
+	size_t headers_len;
+	/* bytes before the signature */
+	size_t signed_len;
 };
 
 /*
@@ -45,7 +47,8 @@ int push_cert_parse(struct push_cert *cert, const char *text, size_t len,
 
 /* A line of a certificate, or the end of a line, without the line feed. */
 struct push_cert_line {
-	const char *p; /* borrowed from the certificate; no NUL at the end */
+	/* borrowed from the certificate; no NUL at the end */
+	const char *p;
 	size_t len;
 };
 

@@ -6,7 +6,8 @@
 #include "object/hash.h"
 #include "receive/push-nonce.h"
 
-enum { SECONDS_DIGITS_MAX = 18 }; /* 18 digits fit into 63 bits */
+/* 18 digits fit into 63 bits */
+enum { SECONDS_DIGITS_MAX = 18 };
 
 int push_nonce_make(struct buf *out, const struct push_nonce_maker *maker,
 		    int64_t seconds)

@@ -39,10 +39,13 @@ int push_nonce_make(struct buf *out, const struct push_nonce_maker *maker,
 		    int64_t seconds);
 
 enum push_nonce_status {
-	PUSH_NONCE_MISSING, /* the certificate has no nonce */
-	PUSH_NONCE_BAD,     /* not made with the seed, or another session's */
+	/* the certificate has no nonce */
+	PUSH_NONCE_MISSING,
+	/* not made with the seed, or another session's */
+	PUSH_NONCE_BAD,
 	PUSH_NONCE_OK,
-	PUSH_NONCE_SLOP, /* made with the seed, but at another time */
+	/* made with the seed, but at another time */
+	PUSH_NONCE_SLOP,
 };
 
 /* Returns the value of GIT_PUSH_CERT_NONCE_STATUS, for instance "OK". */
@@ -50,8 +53,10 @@ const char *push_nonce_status_name(enum push_nonce_status status);
 
 struct push_nonce_check {
 	enum push_nonce_status status;
-	int64_t slop;  /* seconds from the nonce to this request */
-	bool was_slop; /* status is OK because `slop` is small enough */
+	/* seconds from the nonce to this request */
+	int64_t slop;
+	/* status is OK because `slop` is small enough */
+	bool was_slop;
 };
 
 /*

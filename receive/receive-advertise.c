@@ -10,10 +10,13 @@
 
 struct advertisement {
 	struct receive *r;
-	struct buf capabilities; /* a NUL, then the capabilities */
-	bool is_empty;           /* no line was written yet */
-	bool has_others;         /* there may be ".have" lines */
-	struct oidset seen;      /* with has_others: ids in written lines */
+	/* a NUL, then the capabilities */
+	struct buf capabilities;
+	bool is_empty; /* no line was written yet */
+	/* there may be ".have" lines */
+	bool has_others;
+	/* with has_others: ids in written lines */
+	struct oidset seen;
 	struct error *err;
 };
 

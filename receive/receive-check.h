@@ -43,10 +43,12 @@ int receive_check_aliases(struct receive *r, struct error *err);
 /* State of the checks of single commands. */
 struct receive_rules {
 	struct receive *r; /* borrowed */
-	struct odb *odb;   /* owned: opened at the first use, or NULL */
-	struct walk walk;  /* on `odb` */
+	/* owned: opened at the first use, or NULL */
+	struct odb *odb;
+	struct walk walk; /* on `odb` */
 	bool walk_is_open;
-	char *head; /* owned: full name of HEAD's branch, or NULL */
+	/* owned: full name of HEAD's branch, or NULL */
+	char *head;
 };
 
 /*

@@ -38,7 +38,8 @@
 #include "wire/oidset.h"
 #include "wire/pktline.h"
 
-#define RECEIVE_COMMANDS_DEFAULT 600000 /* of gitreach.maxPushCommands */
+/* of gitreach.maxPushCommands */
+#define RECEIVE_COMMANDS_DEFAULT 600000
 #define RECEIVE_COMMANDS_MAX (1u << 22)
 #define RECEIVE_OPTIONS_MAX (1u << 22)
 #define RECEIVE_TEXT_MAX ((size_t)256 << 20)
@@ -55,15 +56,24 @@ struct receive_rewrite {
 
 struct receive_command {
 	struct oid old_oid, new_oid;
-	char *ref;       /* owned: as the client sent it, not checked */
-	char *error;     /* owned: reason of the refusal; NULL: not refused */
-	bool by_hook;    /* the proc-receive hook executes the command */
-	bool is_told;    /* the proc-receive hook reported a result */
-	bool in_rewrite; /* further option lines belong to the last rewrite */
-	bool is_alias;   /* a command on the ref's target does the same */
-	bool is_void;    /* deletes a ref that does not exist */
-	bool updates_worktree; /* also updates the work tree of the branch */
-	bool needs_shallow;    /* needs the shallow boundary of the client */
+	/* owned: as the client sent it, not checked */
+	char *ref;
+	/* owned: reason of the refusal; NULL: not refused */
+	char *error;
+	/* the proc-receive hook executes the command */
+	bool by_hook;
+	/* the proc-receive hook reported a result */
+	bool is_told;
+	/* further option lines belong to the last rewrite */
+	bool in_rewrite;
+	/* a command on the ref's target does the same */
+	bool is_alias;
+	/* deletes a ref that does not exist */
+	bool is_void;
+	/* also updates the work tree of the branch */
+	bool updates_worktree;
+	/* needs the shallow boundary of the client */
+	bool needs_shallow;
 	struct receive_rewrite *rewrites; /* owned */
 	size_t rewrite_nr, rewrite_alloc;
 };
@@ -75,13 +85,18 @@ struct receive_request {
 	size_t commands_max;              /* limit of `nr` */
 	struct receive_command *commands; /* owned */
 	size_t nr, alloc;
-	struct oidset shallow; /* shallow boundary of the client */
-	char **options;        /* owned: push options */
+	/* shallow boundary of the client */
+	struct oidset shallow;
+	char **options; /* owned: push options */
 	size_t option_nr, option_alloc;
-	struct buf cert;  /* certificate of a signed push, else empty */
-	bool in_cert;     /* the end of the certificate was not read yet */
-	bool is_too_long; /* the client sent more than commands_max commands */
-	size_t text_len;  /* bytes of ref names, options and certificate */
+	/* certificate of a signed push, else empty */
+	struct buf cert;
+	/* the end of the certificate was not read yet */
+	bool in_cert;
+	/* the client sent more than commands_max commands */
+	bool is_too_long;
+	/* bytes of ref names, options and certificate */
+	size_t text_len;
 	/* Capabilities that the client uses. */
 	bool report, report_v2, sideband, quiet, atomic, has_options;
 };

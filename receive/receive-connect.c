@@ -16,11 +16,17 @@ struct check {
 	struct walk w;
 	bool walk_is_open;
 	struct walk_tips wants, haves;
-	struct revwalk_result push; /* commits of the push; their parents that
-				       existed before as its boundary */
-	struct oidset frontier;     /* commits that existed before the push */
-	struct oidset undecided;    /* frontier not known to be reachable */
-	struct oidset ends; /* commits of the push at the shallow boundary */
+	/*
+	 * commits of the push; their parents that existed before as its
+	 * boundary
+	 */
+	struct revwalk_result push;
+	/* commits that existed before the push */
+	struct oidset frontier;
+	/* frontier not known to be reachable */
+	struct oidset undecided;
+	/* commits of the push at the shallow boundary */
+	struct oidset ends;
 	struct error *why, *err;
 };
 
@@ -187,7 +193,8 @@ static int add_near_haves(struct check *k)
 /* A search for undecided commits that are values of refs. */
 struct tip_search {
 	struct check *k;
-	struct oidset known; /* undecided commits that were found */
+	/* undecided commits that were found */
+	struct oidset known;
 };
 
 static int note_tip(void *ctx, const struct ref *ref)

@@ -39,7 +39,8 @@
 struct receive_connect {
 	struct receive *r;                     /* borrowed */
 	const struct receive_objects *objects; /* borrowed */
-	struct odb *odb; /* owned: repository and quarantine */
+	/* owned: repository and quarantine */
+	struct odb *odb;
 };
 
 /*

@@ -16,7 +16,8 @@ struct check {
 	struct fsck_blobs blobs;
 	struct odb *odb;           /* owned */
 	struct odb_reader *reader; /* owned */
-	struct odb_object obj;     /* owned: result of the last read_blob() */
+	/* owned: result of the last read_blob() */
+	struct odb_object obj;
 	bool has_errors;
 };
 

@@ -16,11 +16,13 @@ struct haves {
 	const struct repo *repo;
 	int (*fn)(void *ctx, const struct oid *oid);
 	void *ctx;
-	const char *command, *prefixes; /* borrowed from the configuration;
-					   NULL: not set */
+	/* borrowed from the configuration; NULL: not set */
+	const char *command, *prefixes;
 	struct error *warning, *err;
-	struct buf line; /* incomplete last line of the command's output */
-	bool is_bad;     /* the command printed a line that is no id */
+	/* incomplete last line of the command's output */
+	struct buf line;
+	/* the command printed a line that is no id */
+	bool is_bad;
 };
 
 /* After a line that is no id, the rest of the output is ignored. */

@@ -14,9 +14,12 @@ static const char transaction[] = "reference-transaction";
 struct run {
 	struct receive *r;
 	const char *const *argv;
-	const struct buf *input; /* standard input; NULL: empty */
-	unsigned env;            /* flags of enum receive_env */
-	const char *name;        /* name of the hook; NULL: no hook */
+	/* standard input; NULL: empty */
+	const struct buf *input;
+	/* flags of enum receive_env */
+	unsigned env;
+	/* name of the hook; NULL: no hook */
+	const char *name;
 	const struct receive_worktree *worktree; /* NULL: none */
 };
 

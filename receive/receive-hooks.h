@@ -73,8 +73,9 @@ enum receive_env {
 };
 
 struct receive_environment {
-	char **strings; /* owned array; strings are of environ and `own` */
-	char **own;     /* owned array and strings */
+	/* owned array; strings are of environ and `own` */
+	char **strings;
+	char **own; /* owned array and strings */
 	size_t own_nr, own_alloc;
 };
 

@@ -14,7 +14,8 @@
 
 enum {
 	THREADS_MAX = 20,
-	CACHE_LIMIT = 96 << 20, /* bytes of cached delta bases, per thread */
+	/* bytes of cached delta bases, per thread */
+	CACHE_LIMIT = 96 << 20,
 };
 
 static ssize_t read_pack(void *ctx, void *bytes, size_t len, struct error *err)

@@ -15,8 +15,9 @@
 
 /* The objects of a push. */
 struct receive_objects {
-	struct known_objects *known; /* owned: objects before the push */
-	struct pack_indexer *ix;     /* owned */
+	/* owned: objects before the push */
+	struct known_objects *known;
+	struct pack_indexer *ix; /* owned */
 	struct pack_indexer_result result;
 };
 

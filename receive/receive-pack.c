@@ -58,10 +58,13 @@ enum state {
 struct push {
 	struct receive r;
 	struct receive_objects objects;
-	struct oidset new_shallow; /* commits that become shallow */
-	uint64_t refs_before;      /* refs.looked_at when the request began */
-	bool has_failed;           /* the objects were not stored */
-	struct error failure;      /* reason, with has_failed */
+	/* commits that become shallow */
+	struct oidset new_shallow;
+	/* refs.looked_at when the request began */
+	uint64_t refs_before;
+	/* the objects were not stored */
+	bool has_failed;
+	struct error failure; /* reason, with has_failed */
 	struct error *err;
 };
 

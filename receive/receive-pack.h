@@ -13,17 +13,26 @@
 
 /* All pointers are borrowed during the call. */
 struct receive_options {
-	const struct repo *repo; /* the process must be in its git_dir */
-	const char *path;        /* path of the repository as given to the
-				    program: part of nonces */
-	int version;             /* protocol version; 1 is announced */
-	bool stateless_rpc;      /* serve one request, no advertisement */
-	bool advertise_only;     /* write the advertisement and return */
-	bool quiet;              /* no progress, even if the client asks */
-	bool skip_connectivity;  /* do not check for missing objects */
-	const char *agent;       /* "<name>/<version>", printable, no spaces */
-	const char *session_id;  /* for transfer.advertiseSID; NULL: none */
-	const char *namespace;   /* GIT_NAMESPACE; NULL: none */
+	/* the process must be in its git_dir */
+	const struct repo *repo;
+	/* path of the repository as given to the program: part of nonces */
+	const char *path;
+	/* protocol version; 1 is announced */
+	int version;
+	/* serve one request, no advertisement */
+	bool stateless_rpc;
+	/* write the advertisement and return */
+	bool advertise_only;
+	/* no progress, even if the client asks */
+	bool quiet;
+	/* do not check for missing objects */
+	bool skip_connectivity;
+	/* "<name>/<version>", printable, no spaces */
+	const char *agent;
+	/* for transfer.advertiseSID; NULL: none */
+	const char *session_id;
+	/* GIT_NAMESPACE; NULL: none */
+	const char *namespace;
 	/*
 	 * The client's identity for reflogs: "Name <mail> <seconds> <zone>".
 	 * NULL: not known; commands on refs with a reflog fail.

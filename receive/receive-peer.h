@@ -28,18 +28,21 @@
 struct receive_peer {
 	struct pktline_reader in;
 	struct pktline_writer out;
-	struct sideband band; /* mode NONE until the client asks for a band */
+	/* mode NONE until the client asks for a band */
+	struct sideband band;
 	/* As in struct receive_options. NULL: no such messages. */
 	void (*tell)(void *ctx, const char *text, size_t len);
 	void *tell_ctx;
 	const struct serve_io *client; /* borrowed: the connection */
-	struct serve_io io;            /* `out` writes through this */
+	/* `out` writes through this */
+	struct serve_io io;
 	/*
 	 * Refs are being changed, and the push goes on without the client: a
 	 * failed write is noted in `gone`, and nothing more is written.
 	 */
 	bool is_settling;
-	struct error gone; /* code 0, or why the client cannot be reached */
+	/* code 0, or why the client cannot be reached */
+	struct error gone;
 };
 
 /*

@@ -14,8 +14,10 @@
 #include "sys/thread.h"
 #include "wire/fdio.h"
 
-#define MESSAGES_MAX (64 << 10) /* bytes that wait, see struct proc */
-#define ERRORS_MAX 4096         /* bytes of standard error in one read */
+/* bytes that wait, see struct proc */
+#define MESSAGES_MAX (64 << 10)
+/* bytes of standard error in one read */
+#define ERRORS_MAX 4096
 
 /*
  * One run of the hook, by two threads. One thread exchanges pkt-lines with the
@@ -31,9 +33,11 @@ struct proc {
 	 * standard error: sent at once, they could end up inside a line.
 	 */
 	struct buf messages;
-	bool options;    /* the hook takes push options */
+	/* the hook takes push options */
+	bool options;
 	bool has_report; /* reading the report began */
-	bool is_wrong;   /* a line of the report is malformed or refuses */
+	/* a line of the report is malformed or refuses */
+	bool is_wrong;
 };
 
 enum { PROC_TALK, PROC_ERRORS, PROC_TASKS };

@@ -12,7 +12,8 @@
 #include "sys/cleanup.h"
 #include "sys/io.h"
 
-#define DIR_TRIES 3 /* renames into a directory that others may remove */
+/* renames into a directory that others may remove */
+#define DIR_TRIES 3
 
 /* Quote a path as a C string if it holds a separator or a quote. */
 static int add_quoted(struct buf *out, const char *path)
@@ -107,9 +108,11 @@ static int pack_file_rank(const char *name)
 /* The move of one directory. */
 struct move {
 	struct quarantine *q;
-	const char *sub; /* "pack" or two hexadecimal digits */
+	/* "pack" or two hexadecimal digits */
+	const char *sub;
 	char *from, *to; /* owned: the directories */
-	int rank;        /* of the pack files to move; -1: all files */
+	/* of the pack files to move; -1: all files */
+	int rank;
 	struct error *err;
 };
 

@@ -22,13 +22,20 @@
 #include "sys/tempfile.h"
 
 struct quarantine {
-	const struct repo *repo;  /* borrowed */
-	struct sys_tempdir dir;   /* inactive: no directory */
-	char *alternates;         /* owned: its alternates, as the value of
-				     GIT_ALTERNATE_OBJECT_DIRECTORIES */
-	struct repo view;         /* repo with `dir` as its object directory */
-	struct sys_tempfile keep; /* .keep of a migrated pack: protects the pack
-				     until refs reach its objects */
+	const struct repo *repo; /* borrowed */
+	struct sys_tempdir dir;  /* inactive: no directory */
+	/*
+	 * owned: its alternates, as the value of
+	 * GIT_ALTERNATE_OBJECT_DIRECTORIES
+	 */
+	char *alternates;
+	/* repo with `dir` as its object directory */
+	struct repo view;
+	/*
+	 * .keep of a migrated pack: protects the pack until refs reach its
+	 * objects
+	 */
+	struct sys_tempfile keep;
 };
 
 /*

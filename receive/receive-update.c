@@ -16,7 +16,8 @@ struct batch {
 	struct receive *r;
 	struct receive_rules *rules;
 	struct ref_transaction *tx;
-	struct receive_command **commands; /* owned array; order as in tx */
+	/* owned array; order as in tx */
+	struct receive_command **commands;
 	size_t nr;
 	struct error *err;
 };

@@ -125,7 +125,8 @@ struct update {
 	struct receive *r;
 	struct receive_command *cmd;
 	const struct receive_worktree *worktree;
-	bool is_unborn; /* the branch does not exist */
+	/* the branch does not exist */
+	bool is_unborn;
 	struct error *err;
 };
 

@@ -16,8 +16,10 @@ struct receive;
 struct receive_command;
 
 struct receive_worktree {
-	char *git_dir; /* owned: <common_dir>[/worktrees/<name>] */
-	char *dir;     /* owned: directory of the files; NULL: not known */
+	/* owned: <common_dir>[/worktrees/<name>] */
+	char *git_dir;
+	/* owned: directory of the files; NULL: not known */
+	char *dir;
 };
 
 void receive_worktree_release(struct receive_worktree *worktree);

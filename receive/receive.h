@@ -33,13 +33,18 @@
  * members, and receive_cert_judge() sets the others.
  */
 struct receive_cert {
-	struct buf issued; /* nonce of this process; empty: no signed pushes */
-	int64_t seconds;   /* seconds since 1970 at which `issued` was made */
-	bool is_judged;    /* the members below are set */
-	struct oid oid;    /* the blob that holds the certificate */
+	/* nonce of this process; empty: no signed pushes */
+	struct buf issued;
+	/* seconds since 1970 at which `issued` was made */
+	int64_t seconds;
+	/* the members below are set */
+	bool is_judged;
+	/* the blob that holds the certificate */
+	struct oid oid;
 	struct signature_check signature;
 	struct push_nonce_check nonce;
-	char *nonce_text; /* owned: nonce in the certificate, or NULL */
+	/* owned: nonce in the certificate, or NULL */
+	char *nonce_text;
 };
 
 struct receive {
@@ -47,15 +52,18 @@ struct receive {
 	const struct repo *repo;               /* borrowed from options */
 	struct receive_config config;
 	struct receive_peer peer;
-	struct refview refs; /* without the refs of receive.hideRefs */
-	bool refs_are_open;  /* `refs` has to be released */
+	/* without the refs of receive.hideRefs */
+	struct refview refs;
+	/* `refs` has to be released */
+	bool refs_are_open;
 	struct receive_request request;
 	struct receive_cert cert;
 	struct summary summary; /* for traces */
 	struct quarantine
-		quarantine;      /* holds objects until they are accepted */
-	bool is_limit;           /* see visible_is_limit() */
-	struct visible *visible; /* owned: opened by receive_sees() */
+		quarantine; /* holds objects until they are accepted */
+	bool is_limit;      /* see visible_is_limit() */
+	/* owned: opened by receive_sees() */
+	struct visible *visible;
 };
 
 /*

@@ -32,13 +32,17 @@
 #include "sys/map.h"
 
 struct packed_refs {
-	struct sys_map map; /* the file, if opened by path */
-	const char *table;  /* first record; points into `map` or `sorted` */
-	size_t len;         /* bytes of all records */
+	/* the file, if opened by path */
+	struct sys_map map;
+	/* first record; points into `map` or `sorted` */
+	const char *table;
+	size_t len; /* bytes of all records */
 	enum hash_algo algo;
 	bool peeled, fully_peeled; /* traits */
-	char *sorted; /* owned: sorted records of an unsorted file */
-	char *name;   /* owned: file name for messages */
+	/* owned: sorted records of an unsorted file */
+	char *sorted;
+	/* owned: file name for messages */
+	char *name;
 };
 
 #define PACKED_REFS_INIT                                                       \
@@ -48,11 +52,14 @@ struct packed_refs {
 
 /* A record. */
 struct packed_ref {
-	const char *name; /* points into the table; not NUL-terminated */
+	/* points into the table; not NUL-terminated */
+	const char *name;
 	size_t name_len;
 	struct oid oid;
-	bool has_peeled; /* it is known whether the ref is a tag */
-	bool is_tag;     /* the ref is a tag, and `peeled` is set */
+	/* it is known whether the ref is a tag */
+	bool has_peeled;
+	/* the ref is a tag, and `peeled` is set */
+	bool is_tag;
 	struct oid peeled;
 };
 

@@ -29,11 +29,14 @@
 
 struct packed_rewrite {
 	const struct repo *repo; /* borrowed */
-	struct packed_refs old;  /* the file, read under the lock */
-	size_t copied; /* bytes of old.table that are copied or left out */
+	/* the file, read under the lock */
+	struct packed_refs old;
+	/* bytes of old.table that are copied or left out */
+	size_t copied;
 	struct sys_tempfile lock, file;
 	enum sys_fsync_method method;
-	struct buf out; /* bytes to be written to `file` */
+	/* bytes to be written to `file` */
+	struct buf out;
 	/*
 	 * Traits in the header of the new file. packed_rewrite_begin() sets
 	 * them from the old file.

@@ -24,13 +24,15 @@ struct writer {
 	struct refs *refs;            /* owned: the old store */
 	struct odb *odb;              /* owned: for peeling tags */
 	struct odb_reader *reader;    /* owned */
-	char **roots;                 /* owned, and each: names of root refs */
+	/* owned, and each: names of root refs */
+	char **roots;
 	size_t root_nr, root_alloc;
 	/* The new store is one of these two: */
 	struct packed_rewrite packed;
 	struct reftable_append table;
-	char *table_dir;   /* owned */
-	uint64_t longest;  /* entries of the longest reflog */
+	char *table_dir; /* owned */
+	/* entries of the longest reflog */
+	uint64_t longest;
 	struct error *err; /* borrowed */
 };
 

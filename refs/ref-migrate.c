@@ -28,10 +28,13 @@ static const char stub_heads[] = "this repository uses the reftable format\n";
 struct migration {
 	const struct repo *repo; /* borrowed */
 	const struct ref_migrate_options *options;
-	struct repo to; /* a view: the repository with the new store */
-	char *config;   /* owned: path of config, symlinks resolved */
+	/* a view: the repository with the new store */
+	struct repo to;
+	/* owned: path of config, symlinks resolved */
+	char *config;
 	struct sys_tempfile lock; /* config.lock */
-	struct sys_tempdir dir;   /* where the new store is written */
+	/* where the new store is written */
+	struct sys_tempdir dir;
 	enum sys_fsync_method method;
 	struct error *err; /* borrowed */
 };

@@ -27,7 +27,8 @@
 struct ref_migrate_options {
 	enum repo_ref_storage storage; /* the new kind of storage */
 	bool no_reflog;                /* reflogs are dropped */
-	bool dry_run; /* only write the new store, and keep its directory */
+	/* only write the new store, and keep its directory */
+	bool dry_run;
 };
 
 /*

@@ -24,8 +24,9 @@ struct ref_pack_options {
 	/* Called for a ref that names a missing object. The ref stays loose. */
 	void (*broken)(void *ctx, const char *name);
 	void *ctx;
-	bool prune;     /* remove the loose files */
-	bool if_needed; /* pack only if ref_pack_limit() is reached */
+	bool prune; /* remove the loose files */
+	/* pack only if ref_pack_limit() is reached */
+	bool if_needed;
 };
 
 /*

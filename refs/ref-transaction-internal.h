@@ -21,21 +21,29 @@
 
 /* A ref that a transaction locks, and the ref's reflog. */
 struct ref_item {
-	struct ref_update *update;  /* borrowed */
-	struct ref_item *target;    /* borrowed: target of a log_only item */
-	const struct ref_item *via; /* borrowed: item whose target this is */
-	char *name;                 /* owned */
-	unsigned depth;  /* number of symbolic refs followed to this item */
-	bool is_visited; /* it was locked, or locking failed */
-	bool log_only;   /* only the reflog is written; the ref is symbolic */
-	bool existed;    /* the ref has a value or a target */
-	bool writes;     /* a new value is staged */
+	struct ref_update *update; /* borrowed */
+	/* borrowed: target of a log_only item */
+	struct ref_item *target;
+	/* borrowed: item whose target this is */
+	const struct ref_item *via;
+	char *name; /* owned */
+	/* number of symbolic refs followed to this item */
+	unsigned depth;
+	/* it was locked, or locking failed */
+	bool is_visited;
+	/* only the reflog is written; the ref is symbolic */
+	bool log_only;
+	/* the ref has a value or a target */
+	bool existed;
+	bool writes; /* a new value is staged */
 	/* Ids with symbolic refs followed. Zero: no value. */
 	struct oid old_oid, new_oid;
 	/* Used by the files backend: */
 	struct sys_tempfile lock;
-	bool made_dirs; /* parent directories were created */
-	bool is_dir;    /* an empty directory is at the path of the ref */
+	/* parent directories were created */
+	bool made_dirs;
+	/* an empty directory is at the path of the ref */
+	bool is_dir;
 	struct reflog_before log_before;
 };
 
@@ -92,21 +100,29 @@ struct ref_transaction {
 	enum ref_phase phase;
 	struct ref_update **updates; /* owned, and each update */
 	size_t update_nr, update_alloc;
-	struct ref_item **items; /* owned, and each; in order of creation */
+	/* owned, and each; in order of creation */
+	struct ref_item **items;
 	size_t item_nr, item_alloc;
-	struct ref_item **sorted; /* owned array: items by name */
+	/* owned array: items by name */
+	struct ref_item **sorted;
 	size_t sorted_nr;
-	char *checked_dir; /* owned: no ref is here or above; or NULL */
-	struct refs *refs; /* owned: a snapshot for reading */
+	/* owned: no ref is here or above; or NULL */
+	char *checked_dir;
+	/* owned: a snapshot for reading */
+	struct refs *refs;
 	enum reflog_policy policy;
-	char *head_target; /* owned: target of a symbolic HEAD, or NULL */
+	/* owned: target of a symbolic HEAD, or NULL */
+	char *head_target;
 	/* Used by the reftable backend: */
-	struct refs_reftable_tx *tables; /* owned: see refs-reftable-tx.c */
+	/* owned: see refs-reftable-tx.c */
+	struct refs_reftable_tx *tables;
 	/* Used by the files backend: */
-	struct packed_rewrite *rw; /* owned: set if a ref is deleted */
+	/* owned: set if a ref is deleted */
+	struct packed_rewrite *rw;
 	enum sys_fsync_method method;
 	int64_t lock_timeout_ms;
-	struct buf path; /* scratch: path of a ref's file */
+	/* scratch: path of a ref's file */
+	struct buf path;
 };
 
 static inline bool ref_update_is_delete(const struct ref_update *u)

@@ -31,17 +31,28 @@ struct ref_transaction;
 
 /* Result of one change. */
 enum ref_result {
-	REF_OK,            /* made, or no failure so far */
-	REF_LOCKED,        /* another process holds the lock of the ref */
-	REF_NAME_CONFLICT, /* refs/a conflicts with refs/a/b */
-	REF_EXISTS,        /* the ref must not exist, but does */
-	REF_ABSENT,        /* the ref must have a value, but has none */
-	REF_OLD_DIFFERS,   /* the ref has another value than expected */
-	REF_BAD_VALUE,     /* the new value is rejected */
-	REF_NOT_SYMBOLIC,  /* the ref must be symbolic, but is not */
-	REF_DUPLICATE,     /* another change is for the same ref */
-	REF_BROKEN,        /* the present value cannot be read */
-	REF_FAILED, /* any other failure; mostly of the operating system */
+	/* made, or no failure so far */
+	REF_OK,
+	/* another process holds the lock of the ref */
+	REF_LOCKED,
+	/* refs/a conflicts with refs/a/b */
+	REF_NAME_CONFLICT,
+	/* the ref must not exist, but does */
+	REF_EXISTS,
+	/* the ref must have a value, but has none */
+	REF_ABSENT,
+	/* the ref has another value than expected */
+	REF_OLD_DIFFERS,
+	/* the new value is rejected */
+	REF_BAD_VALUE,
+	/* the ref must be symbolic, but is not */
+	REF_NOT_SYMBOLIC,
+	/* another change is for the same ref */
+	REF_DUPLICATE,
+	/* the present value cannot be read */
+	REF_BROKEN,
+	/* any other failure; mostly of the operating system */
+	REF_FAILED,
 };
 
 /*
@@ -65,8 +76,9 @@ enum ref_change_flags {
  * new_oid and new_target is set, and at most one of old_oid and old_target.
  */
 struct ref_change {
-	const char *name; /* full name: "refs/heads/main", "HEAD" */
-	unsigned flags;   /* of ref_change_flags */
+	/* full name: "refs/heads/main", "HEAD" */
+	const char *name;
+	unsigned flags; /* of ref_change_flags */
 	/*
 	 * The new value. NULL: keep the value (verify). Zero: delete the ref.
 	 */
@@ -93,7 +105,8 @@ struct ref_update {
 	char *new_target, *old_target; /* or NULL */
 	char *message;                 /* or NULL */
 	enum ref_result result;
-	char *error; /* Git's text for a result that is not REF_OK */
+	/* Git's text for a result that is not REF_OK */
+	char *error;
 	/*
 	 * The last symbolic ref or ref that was reached from `name` when the
 	 * change was rejected. NULL: `name` itself. Borrowed from the
@@ -104,10 +117,13 @@ struct ref_update {
 
 /* State of a transaction, named as in githooks(5). */
 enum ref_state {
-	REF_PREPARING, /* all changes are known, nothing is locked */
-	REF_PREPARED,  /* all refs are locked, and all checks have passed */
+	/* all changes are known, nothing is locked */
+	REF_PREPARING,
+	/* all refs are locked, and all checks have passed */
+	REF_PREPARED,
 	REF_COMMITTED, /* all changes are made */
-	REF_ABORTED,   /* nothing was changed, the locks are removed */
+	/* nothing was changed, the locks are removed */
+	REF_ABORTED,
 };
 
 /*

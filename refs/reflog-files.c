@@ -21,7 +21,8 @@
 #include "sys/map.h"
 
 enum {
-	LOCK_TIMEOUT_MS = 100, /* default of core.filesRefLockTimeout */
+	/* default of core.filesRefLockTimeout */
+	LOCK_TIMEOUT_MS = 100,
 	LOCK_TRIES = 3,
 };
 

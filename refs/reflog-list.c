@@ -12,11 +12,15 @@
 /* A walk over the directories below logs/. */
 struct lister {
 	const struct repo *repo;
-	struct buf path;   /* of the present directory or file */
-	struct buf name;   /* of the present ref */
-	size_t prefix_len; /* of the prefix in `name`: "worktrees/<id>/" */
-	bool private_only; /* only names that each work tree has for itself */
-	bool shared_only;  /* only names that all work trees share */
+	/* of the present directory or file */
+	struct buf path;
+	struct buf name; /* of the present ref */
+	/* of the prefix in `name`: "worktrees/<id>/" */
+	size_t prefix_len;
+	/* only names that each work tree has for itself */
+	bool private_only;
+	/* only names that all work trees share */
+	bool shared_only;
 	struct reflog_names *names; /* borrowed */
 	struct error *err;
 };

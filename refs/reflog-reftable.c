@@ -24,7 +24,8 @@
 /* The records of one reflog, newest first. */
 struct records {
 	struct reftable_merged merged;
-	const char *name; /* name of the ref in the stack */
+	/* name of the ref in the stack */
+	const char *name;
 	const struct reftable_log *log;
 };
 
@@ -295,10 +296,12 @@ struct edit {
 	const struct repo *repo;
 	const struct reflog_edit *how; /* NULL: remove the reflog */
 	const char *full;              /* full name of the ref */
-	const char *name;              /* name of the ref in the stack */
+	/* name of the ref in the stack */
+	const char *name;
 	struct reftable_append append;
 	struct reflog log;
-	struct oid *before; /* owned: new id of the last kept line before [i] */
+	/* owned: new id of the last kept line before [i] */
+	struct oid *before;
 	struct oid tip;
 	bool has_tip;
 	struct error *err;

@@ -19,9 +19,12 @@
 
 /* The setting core.logAllRefUpdates. */
 enum reflog_policy {
-	REFLOG_EXISTING, /* false: append to existing reflogs only */
-	REFLOG_USUAL,    /* true: branches, remote branches, notes, HEAD */
-	REFLOG_ALWAYS,   /* always: all refs have one */
+	/* false: append to existing reflogs only */
+	REFLOG_EXISTING,
+	/* true: branches, remote branches, notes, HEAD */
+	REFLOG_USUAL,
+	/* always: all refs have one */
+	REFLOG_ALWAYS,
 };
 
 /*
@@ -44,8 +47,9 @@ int reflog_clean_message(struct buf *out, const char *message);
 struct reflog_entry {
 	const char *name; /* name of the ref */
 	struct oid old_oid, new_oid;
-	const char *committer; /* "Name <mail> seconds zone", or NULL */
-	const char *message;   /* cleaned message, or NULL */
+	/* "Name <mail> seconds zone", or NULL */
+	const char *committer;
+	const char *message; /* cleaned message, or NULL */
 };
 
 /* State of a reflog before an entry was appended. */

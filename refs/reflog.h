@@ -27,13 +27,17 @@
 /* A parsed line. Pointers point into the parsed bytes. */
 struct reflog_line {
 	struct oid old_oid, new_oid;
-	int64_t time;     /* seconds since 1970 */
-	const char *text; /* from the space after the ids to the line's end */
+	int64_t time; /* seconds since 1970 */
+	/* from the space after the ids to the line's end */
+	const char *text;
 	size_t text_len;
-	const char *message; /* text after the tab, or of length 0 */
+	/* text after the tab, or of length 0 */
+	const char *message;
 	size_t message_len;
-	uint64_t update_index; /* of a record in a reftable */
-	bool drop;             /* set by an editor: remove the line */
+	/* of a record in a reftable */
+	uint64_t update_index;
+	/* set by an editor: remove the line */
+	bool drop;
 };
 
 /*
@@ -44,8 +48,9 @@ int reflog_line_parse(struct reflog_line *out, const char *bytes, size_t len,
 		      enum hash_algo algo);
 
 struct reflog {
-	struct buf bytes;          /* bytes of all lines */
-	struct reflog_line *lines; /* owned; without malformed lines */
+	struct buf bytes; /* bytes of all lines */
+	/* owned; without malformed lines */
+	struct reflog_line *lines;
 	size_t nr, alloc;
 };
 
@@ -87,7 +92,8 @@ struct reflog_edit {
 	int (*decide)(void *ctx, const char *name, const struct oid *tip,
 		      struct reflog *log, struct error *err);
 	void *ctx;
-	bool dry_run; /* only call `decide`, change nothing */
+	/* only call `decide`, change nothing */
+	bool dry_run;
 	/* Each line's old id becomes the new id of the line before it. */
 	bool rewrite;
 	/* The ref gets the new id of the last line that is kept. */

@@ -40,7 +40,8 @@
 enum refs_record_kind {
 	REFS_RECORD_OID,      /* an object id */
 	REFS_RECORD_SYMBOLIC, /* the name of another ref */
-	REFS_RECORD_BROKEN,   /* neither, or the name is impossible */
+	/* neither, or the name is impossible */
+	REFS_RECORD_BROKEN,
 };
 
 /* A ref as it is stored. Strings are valid until the iterator moves. */
@@ -63,7 +64,8 @@ struct refs_iter;
 struct refs {
 	const struct refs_backend *backend;
 	const struct repo *repo; /* borrowed */
-	struct buf name, target; /* strings of the last lookup */
+	/* strings of the last lookup */
+	struct buf name, target;
 };
 
 struct refs_backend {

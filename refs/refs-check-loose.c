@@ -90,8 +90,10 @@ int refs_check_loose(struct refs_check *c, const char *name, const char *bytes,
 struct walker {
 	struct refs_check *c;
 	const struct repo *repo;
-	const char *dir;       /* directory that contains refs/ and HEAD */
-	const char *prefix;    /* prefix of names: "worktrees/<id>/" or "" */
+	/* directory that contains refs/ and HEAD */
+	const char *dir;
+	/* prefix of names: "worktrees/<id>/" or "" */
+	const char *prefix;
 	struct buf path, name; /* of the present file */
 	struct error *err;
 };

@@ -19,12 +19,14 @@ static const char header[] = "# pack-refs with: ";
 struct packed_check {
 	struct refs_check *c;
 	enum hash_algo algo;
-	const char *p, *end; /* bytes that are not read yet */
+	/* bytes that are not read yet */
+	const char *p, *end;
 	const char *line;
 	size_t len;
 	unsigned long line_nr;
 	char where[sizeof("packed-refs line ") + 20];
-	const char *last; /* name of the previous record */
+	/* name of the previous record */
+	const char *last;
 	size_t last_len;
 	/* The first name that is out of order, and the name before this one. */
 	unsigned long unsorted_nr; /* line number; 0: none */

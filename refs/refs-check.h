@@ -20,13 +20,16 @@
 
 struct refs_report {
 	enum fsck_msg msg;
-	bool is_error;     /* otherwise a warning */
-	const char *where; /* a ref, "packed-refs line 3", or a table's name */
-	const char *text;  /* valid during the call, like `where` */
+	bool is_error; /* otherwise a warning */
+	/* a ref, "packed-refs line 3", or a table's name */
+	const char *where;
+	/* valid during the call, like `where` */
+	const char *text;
 };
 
 struct refs_check {
-	const struct fsck_rules *rules; /* borrowed; no ids are skipped */
+	/* borrowed; no ids are skipped */
+	const struct fsck_rules *rules;
 	void (*report)(void *ctx, const struct refs_report *report);
 	/*
 	 * Called with the next ref or file: "refs/heads/main". NULL: not

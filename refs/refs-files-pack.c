@@ -21,9 +21,11 @@ struct packer {
 	const struct ref_pack_options *options;
 	struct packed_rewrite rw;
 	struct refs_loose_list *list;
-	bool *chosen; /* owned, of list->nr: the ref is packed */
+	/* owned, of list->nr: the ref is packed */
+	bool *chosen;
 	size_t chosen_nr;
-	size_t old_off; /* old records before this offset have been peeled */
+	/* old records before this offset have been peeled */
+	size_t old_off;
 	struct buf name;
 };
 

@@ -20,15 +20,18 @@
 /* One version of the packed-refs file. */
 struct packed_gen {
 	struct packed_refs table;
-	struct sys_stat st;       /* zeroed if there was no file */
+	/* zeroed if there was no file */
+	struct sys_stat st;
 	struct packed_gen *older; /* owned */
 };
 
 struct refs_files {
 	struct refs refs;
-	char *packed_path;              /* owned */
-	struct packed_gen *packed;      /* owned: newest; NULL before use */
-	struct refs_loose_list **lists; /* owned: the lists read so far */
+	char *packed_path; /* owned */
+	/* owned: newest; NULL before use */
+	struct packed_gen *packed;
+	/* owned: the lists read so far */
+	struct refs_loose_list **lists;
 	size_t list_nr, list_alloc;
 };
 
@@ -242,14 +245,19 @@ struct refs_iter {
 	const struct refs_loose_list *list;
 	size_t next_loose;
 	const struct packed_refs *table;
-	size_t packed_off;        /* offset after the current packed ref */
-	size_t skipped;           /* distance of the last search, in bytes */
+	/* offset after the current packed ref */
+	size_t packed_off;
+	/* distance of the last search, in bytes */
+	size_t skipped;
 	struct packed_ref packed; /* the current packed ref */
 	bool has_packed;          /* `packed` has the prefix */
-	bool step_packed;         /* `packed` has been visited */
-	struct packed_ref last;   /* the previous packed ref, if is_strict */
+	/* `packed` has been visited */
+	bool step_packed;
+	/* the previous packed ref, if is_strict */
+	struct packed_ref last;
 	bool is_strict;
-	struct buf name; /* name of the ref being visited */
+	/* name of the ref being visited */
+	struct buf name;
 };
 
 /*

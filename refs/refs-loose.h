@@ -21,16 +21,21 @@
 enum refs_loose_kind {
 	REFS_LOOSE_OID,      /* names an object */
 	REFS_LOOSE_SYMBOLIC, /* names another ref */
-	REFS_LOOSE_BROKEN,   /* neither, or the name is impossible */
+	/* neither, or the name is impossible */
+	REFS_LOOSE_BROKEN,
 };
 
 struct refs_loose {
 	enum refs_loose_kind kind;
-	struct oid oid;     /* if REFS_LOOSE_OID */
-	char *target;       /* owned; well-formed; if REFS_LOOSE_SYMBOLIC */
-	char *name;         /* owned: full name; set by lists only */
-	bool leads_nowhere; /* if BROKEN: symbolic, with a bad target */
-	bool is_zero;       /* if BROKEN: the id is all zeros */
+	struct oid oid; /* if REFS_LOOSE_OID */
+	/* owned; well-formed; if REFS_LOOSE_SYMBOLIC */
+	char *target;
+	/* owned: full name; set by lists only */
+	char *name;
+	/* if BROKEN: symbolic, with a bad target */
+	bool leads_nowhere;
+	/* if BROKEN: the id is all zeros */
+	bool is_zero;
 };
 
 void refs_loose_release(struct refs_loose *ref);

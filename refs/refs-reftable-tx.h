@@ -19,7 +19,8 @@ struct refs_reftable_change {
 struct refs_reftable_top {
 	char *dir; /* owned */
 	struct reftable_append append;
-	struct refs_reftable_change *changes; /* owned; ordered when written */
+	/* owned; ordered when written */
+	struct refs_reftable_change *changes;
 	size_t nr, alloc;
 };
 
@@ -27,7 +28,8 @@ struct refs_reftable_tx {
 	struct reftable_append_options options;
 	struct refs_reftable_top **tops; /* owned, and each stack */
 	size_t nr, alloc;
-	struct odb *odb;           /* owned: for peeling tags, or NULL */
+	/* owned: for peeling tags, or NULL */
+	struct odb *odb;
 	struct odb_reader *reader; /* owned */
 	/*
 	 * Cache of the last peeled object. Often many refs in a row name one

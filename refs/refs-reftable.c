@@ -257,9 +257,11 @@ struct refs_iter {
 	const char *prefix;
 	size_t prefix_len;
 	struct stream streams[2];
-	struct stream *given; /* the stream of the last returned ref */
+	/* the stream of the last returned ref */
+	struct stream *given;
 	bool is_linked;
-	struct buf target; /* target of the last returned ref */
+	/* target of the last returned ref */
+	struct buf target;
 };
 
 /*

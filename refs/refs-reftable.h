@@ -28,8 +28,9 @@ const char *refs_reftable_place(struct buf *dir, const struct repo *repo,
 struct refs_reftable_store {
 	char *dir; /* owned */
 	struct reftable_stack stack;
-	struct reftable_iter it;      /* for lookups by name */
-	struct reftable_merged below; /* for refs_reftable_find_below() */
+	struct reftable_iter it; /* for lookups by name */
+	/* for refs_reftable_find_below() */
+	struct reftable_merged below;
 	bool has_below;
 };
 

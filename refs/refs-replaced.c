@@ -10,7 +10,8 @@
 
 struct loading {
 	struct odb *odb;
-	size_t base_len; /* length of a ref's name before the id */
+	/* length of a ref's name before the id */
+	size_t base_len;
 	struct error *warning, *err;
 };
 

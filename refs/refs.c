@@ -238,8 +238,10 @@ struct names {
 struct visit {
 	struct refs *refs;
 	const char *prefix;
-	const char *const *except; /* directories ahead to skip; or NULL */
-	const char *start; /* skip names less than this one; NULL: none */
+	/* directories ahead to skip; or NULL */
+	const char *const *except;
+	/* skip names less than this one; NULL: none */
+	const char *start;
 	struct refs_iter *iter;
 	struct buf target; /* of the present ref */
 	struct buf
@@ -248,7 +250,8 @@ struct visit {
 	/* Gets the names of broken refs; or NULL. */
 	int (*broken)(void *ctx, const char *name);
 	void *ctx;
-	bool is_strict; /* a broken ref ends the visit */
+	/* a broken ref ends the visit */
+	bool is_strict;
 	/* GIT_REF_PARANOIA is false: leave out refs to objects not in here. */
 	struct odb *salvaged;
 	struct error *warning;

@@ -26,12 +26,18 @@ struct odb;
 struct refs;
 
 struct ref {
-	const char *name;   /* valid during the call or until refs_close() */
-	struct oid oid;     /* the object, with symbolic refs followed */
-	const char *target; /* name of the target if symbolic; else NULL */
-	bool is_zero;       /* with ERR_CORRUPT: the stored id is all zeros */
-	bool has_peeled; /* known from the storage: whether the ref is a tag */
-	bool is_tag; /* with has_peeled: the ref is a tag, `peeled` is set */
+	/* valid during the call or until refs_close() */
+	const char *name;
+	/* the object, with symbolic refs followed */
+	struct oid oid;
+	/* name of the target if symbolic; else NULL */
+	const char *target;
+	/* with ERR_CORRUPT: the stored id is all zeros */
+	bool is_zero;
+	/* known from the storage: whether the ref is a tag */
+	bool has_peeled;
+	/* with has_peeled: the ref is a tag, `peeled` is set */
+	bool is_tag;
 	struct oid peeled;
 };
 

@@ -23,25 +23,30 @@
 struct reftable_append_options {
 	enum hash_algo algo;
 	enum sys_fsync_method method;
-	unsigned share;     /* share of new files: sys/share.h */
-	int64_t timeout_ms; /* time to wait for the list's lock; < 0: no
-			     * limit */
+	/* share of new files: sys/share.h */
+	unsigned share;
+	/* time to wait for the list's lock; < 0: no limit */
+	int64_t timeout_ms;
 	uint32_t block_size;
 	unsigned restart_interval;
 	bool no_objects;
-	unsigned factor; /* wanted ratio of the sizes of neighbours; 0: 2 */
+	/* wanted ratio of the sizes of neighbours; 0: 2 */
+	unsigned factor;
 };
 
 struct reftable_append {
 	const char *dir; /* borrowed */
 	struct reftable_append_options options;
-	struct reftable_stack stack; /* the stack at the time of locking */
-	uint64_t index;              /* the update index of the new table */
+	/* the stack at the time of locking */
+	struct reftable_stack stack;
+	/* the update index of the new table */
+	uint64_t index;
 	struct reftable_writer *writer;
 	struct sys_tempfile lock, file;
 	struct buf name; /* of the new table */
 	uint64_t len;    /* bytes of the new table */
-	bool is_ready;   /* the table is complete and can be committed */
+	/* the table is complete and can be committed */
+	bool is_ready;
 };
 
 /*

@@ -7,14 +7,18 @@
 
 struct reftable_block_writer {
 	enum reftable_block_type type;
-	struct buf bytes;    /* from the start of the block, or of the file */
+	/* from the start of the block, or of the file */
+	struct buf bytes;
 	struct buf last_key; /* of the last record */
 	struct buf record;   /* scratch */
-	size_t header;       /* bytes of the file's header in `bytes` */
-	size_t limit;        /* limit of `bytes` */
-	unsigned interval;   /* distance of restarts, in records */
-	unsigned since;      /* records since the last restart */
-	uint32_t *restarts;  /* owned: offsets */
+	/* bytes of the file's header in `bytes` */
+	size_t header;
+	size_t limit; /* limit of `bytes` */
+	/* distance of restarts, in records */
+	unsigned interval;
+	/* records since the last restart */
+	unsigned since;
+	uint32_t *restarts; /* owned: offsets */
 	size_t restart_nr, restart_alloc;
 };
 

@@ -30,14 +30,18 @@ struct reftable_file {
 };
 
 struct reftable_block {
-	const uint8_t *bytes; /* points into the file, or to `inflated` */
-	size_t first;         /* offset of the first record */
-	size_t records_end;   /* offset of the restart table */
+	/* points into the file, or to `inflated` */
+	const uint8_t *bytes;
+	/* offset of the first record */
+	size_t first;
+	/* offset of the restart table */
+	size_t records_end;
 	uint32_t restart_nr;
 	enum reftable_block_type type;
-	uint64_t off;        /* offset of the block in the file */
-	uint64_t next_off;   /* offset of the next block, or of the file's
-			      * end */
+	/* offset of the block in the file */
+	uint64_t off;
+	/* offset of the next block, or of the file's end */
+	uint64_t next_off;
 	struct buf inflated; /* content of a g-block */
 };
 
@@ -61,11 +65,13 @@ unsigned reftable_block_peek(const struct reftable_file *file, uint64_t off);
 /* The position of an iteration in a block. */
 struct reftable_cursor {
 	const struct reftable_block *block; /* borrowed */
-	size_t off;                         /* offset of the next record */
-	struct buf key;                     /* key of the current record */
+	/* offset of the next record */
+	size_t off;
+	/* key of the current record */
+	struct buf key;
 	unsigned extra;
-	struct cursor value; /* value of the current record, and the bytes
-			      * after it */
+	/* value of the current record, and the bytes after it */
+	struct cursor value;
 };
 
 void reftable_cursor_init(struct reftable_cursor *cur);

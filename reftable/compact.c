@@ -14,16 +14,17 @@
 struct compaction {
 	struct reftable_append a;
 	size_t from, nr;
-	struct sys_tempfile *locks; /* owned: locks of these tables */
-	bool patient;               /* a lock that another process holds is
-				     * an error */
+	/* owned: locks of these tables */
+	struct sys_tempfile *locks;
+	/* a lock that another process holds is an error */
+	bool patient;
 };
 
 size_t reftable_compact_from(const uint64_t *sizes, size_t nr, unsigned factor)
 {
 	size_t from = nr;
-	uint64_t sum = 0; /* size of the merge so far, or of the table to
-			   * compare with */
+	/* size of the merge so far, or of the table to compare with */
+	uint64_t sum = 0;
 
 	for (size_t i = nr; i > 1; i--) {
 		if (from == nr)

@@ -53,13 +53,15 @@ enum reftable_block_type {
 
 /* The fields of header and footer. Offsets count from the start of the file. */
 struct reftable_footer {
-	unsigned version;    /* 1 or 2 */
-	uint32_t block_size; /* bytes; 0: blocks are not aligned */
+	unsigned version; /* 1 or 2 */
+	/* bytes; 0: blocks are not aligned */
+	uint32_t block_size;
 	uint64_t min_index, max_index;
 	enum hash_algo algo;
 	uint64_t ref_index_off;
 	uint64_t obj_off, obj_index_off;
-	unsigned obj_id_len; /* bytes of an id in o-blocks */
+	/* bytes of an id in o-blocks */
+	unsigned obj_id_len;
 	uint64_t log_off, log_index_off;
 };
 

@@ -20,12 +20,12 @@ struct reftable_source {
 };
 
 struct reftable_merged {
-	struct reftable_source *sources;  /* owned */
-	struct reftable_source **waiting; /* owned array, sorted by key, then
-					   * age */
+	struct reftable_source *sources; /* owned */
+	/* owned array, sorted by key, then age */
+	struct reftable_source **waiting;
 	size_t source_nr, waiting_nr;
-	struct reftable_source *given; /* the table of the last record
-					* returned, or NULL */
+	/* the table of the last record returned, or NULL */
+	struct reftable_source *given;
 	bool keeps_deletions;
 };
 

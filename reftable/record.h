@@ -35,16 +35,20 @@
 #include "object/oid.h"
 
 enum reftable_value {
-	REFTABLE_DELETED = 0,  /* hides the ref of older tables */
-	REFTABLE_OID = 1,      /* the ref points to an object */
-	REFTABLE_TAG = 2,      /* the ref points to a tag; also has the
-				* peeled id */
-	REFTABLE_SYMBOLIC = 3, /* the ref points to another ref */
+	/* hides the ref of older tables */
+	REFTABLE_DELETED = 0,
+	/* the ref points to an object */
+	REFTABLE_OID = 1,
+	/* the ref points to a tag; also has the peeled id */
+	REFTABLE_TAG = 2,
+	/* the ref points to another ref */
+	REFTABLE_SYMBOLIC = 3,
 };
 
 /* A ref, or its deletion. */
 struct reftable_ref {
-	const char *name; /* NUL-terminated if read from a table */
+	/* NUL-terminated if read from a table */
+	const char *name;
 	size_t name_len;
 	uint64_t update_index;
 	enum reftable_value value;
@@ -61,18 +65,21 @@ struct reftable_text {
 
 /* An entry of a reflog, or its deletion. */
 struct reftable_log {
-	const char *name; /* of the ref; NUL-terminated if read from a table */
+	/* of the ref; NUL-terminated if read from a table */
+	const char *name;
 	size_t name_len;
 	uint64_t update_index;
-	bool is_deleted; /* the fields below are zero then */
+	/* the fields below are zero then */
+	bool is_deleted;
 	struct oid old_oid, new_oid;
-	struct reftable_text who, mail, message; /* `message` ends in a line
-						  * feed */
-	uint64_t time;                           /* seconds since 1970 */
-	int16_t zone;                            /* -730: -0730 */
+	/* `message` ends in a line feed */
+	struct reftable_text who, mail, message;
+	uint64_t time; /* seconds since 1970 */
+	int16_t zone;  /* -730: -0730 */
 };
 
-#define REFTABLE_LOG_TAIL_LEN 9 /* bytes of a log's key after the name */
+/* bytes of a log's key after the name */
+#define REFTABLE_LOG_TAIL_LEN 9
 
 /*
  * Takes the key of a record. On entry *key is the key of the record before, or

@@ -13,7 +13,8 @@
 #include "reftable/merged.h"
 
 struct reftable_stack {
-	struct reftable **tables; /* owned, with the tables; oldest first */
+	/* owned, with the tables; oldest first */
+	struct reftable **tables;
 	size_t nr, alloc;
 };
 

@@ -19,7 +19,8 @@
 struct reftable {
 	struct sys_map map; /* if opened by path */
 	struct reftable_file file;
-	char *name; /* owned: the file's name without directories */
+	/* owned: the file's name without directories */
+	char *name;
 };
 
 /*
@@ -51,7 +52,8 @@ struct reftable_iter {
 	enum reftable_block_type type;
 	struct reftable_block block;
 	struct reftable_cursor cur;
-	bool has_next; /* cur stands on a record that was not returned yet */
+	/* cur stands on a record that was not returned yet */
+	bool has_next;
 	bool at_end;
 	union {
 		struct reftable_ref ref; /* the last record returned */

@@ -23,15 +23,17 @@ struct verifier {
 	const struct reftable_file *file;
 	struct reftable_block block;
 	struct reftable_cursor cur;
-	enum reftable_block_type section; /* 0 before the first section */
-	struct buf last;                  /* last key in this section or
-					   * level */
+	/* 0 before the first section */
+	enum reftable_block_type section;
+	/* last key in this section or level */
+	struct buf last;
 	/*
 	 * Blocks of the level below; the first `named` of them are in an index.
 	 */
 	struct seen_list below, level;
 	size_t named;
-	bool has_index; /* the section has index blocks */
+	/* the section has index blocks */
+	bool has_index;
 	uint64_t *ref_blocks;
 	size_t ref_nr, ref_alloc;
 	struct reftable_names *symbolic; /* borrowed; may be NULL */

@@ -11,7 +11,8 @@
 
 /* A finished block that the index will list. */
 struct reftable_index_entry {
-	char *key; /* owned: last key of the block */
+	/* owned: last key of the block */
+	char *key;
 	size_t key_len;
 	uint64_t off;
 };
@@ -26,20 +27,27 @@ struct reftable_writer {
 	struct sys_tempfile *file; /* borrowed */
 	struct reftable_writer_options options;
 	struct reftable_footer footer;
-	struct buf out;     /* bytes to be written to the file */
-	uint64_t out_off;   /* file offset of `out` */
-	unsigned section;   /* type of the present section, or 0 */
-	bool has_blocks;    /* the file's header is written */
-	bool is_unaligned;  /* blocks are not aligned: reflogs */
-	bool in_block;      /* `block` is being filled */
-	uint64_t block_off; /* offset of the present block, or of the last
-			     * one */
+	/* bytes to be written to the file */
+	struct buf out;
+	uint64_t out_off; /* file offset of `out` */
+	/* type of the present section, or 0 */
+	unsigned section;
+	/* the file's header is written */
+	bool has_blocks;
+	/* blocks are not aligned: reflogs */
+	bool is_unaligned;
+	bool in_block; /* `block` is being filled */
+	/* offset of the present block, or of the last one */
+	uint64_t block_off;
 	struct reftable_block_writer block;
-	struct buf last;         /* last key in this section */
-	struct buf value, start; /* scratch: for a record, for a block */
-	struct reftable_index_entry *index; /* owned: blocks to be indexed */
+	struct buf last; /* last key in this section */
+	/* scratch: for a record, for a block */
+	struct buf value, start;
+	/* owned: blocks to be indexed */
+	struct reftable_index_entry *index;
 	size_t index_nr, index_alloc;
-	size_t index_limit;              /* limit of bytes of an i-block */
+	/* limit of bytes of an i-block */
+	size_t index_limit;
 	struct reftable_object *objects; /* owned */
 	size_t object_nr, object_alloc;
 };

@@ -11,8 +11,10 @@
 #include "reftable/writer-internal.h"
 
 #define LEAST_ID_LEN 2
-#define ID_LEN_MAX 31 /* the largest value in the footer */
-#define COUNT_MAX 7   /* the largest count in the beginning of a record */
+/* the largest value in the footer */
+#define ID_LEN_MAX 31
+/* the largest count in the beginning of a record */
+#define COUNT_MAX 7
 
 static int note_one(struct reftable_writer *w, const struct oid *oid,
 		    struct error *err)

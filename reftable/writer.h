@@ -20,11 +20,11 @@
 
 struct reftable_writer_options {
 	enum hash_algo algo;
-	uint64_t min_index, max_index; /* range of update indexes of refs and
-					* new entries */
-	uint32_t block_size;           /* bytes; 0: 4096 */
-	unsigned restart_interval;     /* records; 0: 16 */
-	bool no_objects;               /* write no o-blocks */
+	/* range of update indexes of refs and new entries */
+	uint64_t min_index, max_index;
+	uint32_t block_size;       /* bytes; 0: 4096 */
+	unsigned restart_interval; /* records; 0: 16 */
+	bool no_objects;           /* write no o-blocks */
 };
 
 struct reftable_writer;

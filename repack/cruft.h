@@ -17,7 +17,8 @@ struct cruft_options {
 	const struct newpack_options *newpack; /* borrowed */
 	/* Directory for temporary files, on the file system of `base`. */
 	const char *dir;
-	const char *base; /* the pack is "<base>-<checksum>.pack" */
+	/* the pack is "<base>-<checksum>.pack" */
+	const char *base;
 	/*
 	 * Seconds since 1970. An object that is older than `expiry`, but is
 	 * kept because a recent object reaches it, gets the time `expiry`, as
@@ -29,7 +30,8 @@ struct cruft_options {
 	 * are kept.
 	 */
 	bool expired;
-	bool empty; /* write a pack even without objects */
+	/* write a pack even without objects */
+	bool empty;
 	/*
 	 * Borrowed. If not NULL, one pack is sent to the sink. No file is
 	 * installed, and no times are written.

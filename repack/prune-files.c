@@ -135,7 +135,8 @@ int prune_file_other(const struct prune_file *file,
 
 struct stale {
 	const char *dir;
-	const char *const *prefixes; /* of file names; NULL ends the list */
+	/* of file names; NULL ends the list */
+	const char *const *prefixes;
 	const struct prune_options *options;
 	struct error *err;
 };

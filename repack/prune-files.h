@@ -10,7 +10,8 @@
 #include "repack/prune.h"
 
 struct prune_file {
-	struct oid oid; /* of a loose object, if `path` is NULL */
+	/* of a loose object, if `path` is NULL */
+	struct oid oid;
 	/*
 	 * Owned: the path of a file that is no loose object. NULL: a loose
 	 * object.
@@ -22,7 +23,8 @@ struct prune_file {
 struct prune_files {
 	struct prune_file *files; /* owned */
 	size_t nr, alloc;
-	size_t object_nr; /* how many of them are loose objects */
+	/* how many of them are loose objects */
+	size_t object_nr;
 };
 
 /*

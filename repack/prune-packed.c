@@ -12,9 +12,11 @@ enum { FANOUT_NR = 256, NS_PER_S = 1000000000 };
 
 /* What is known about the times of one pack. */
 struct pack_times {
-	struct pack_mtimes_file file; /* of a cruft pack; open if `is_open` */
+	/* of a cruft pack; open if `is_open` */
+	struct pack_mtimes_file file;
 	bool is_tried, is_open;
-	bool is_fresh; /* the pack's time was set to now */
+	/* the pack's time was set to now */
+	bool is_fresh;
 };
 
 struct prune {

@@ -19,7 +19,8 @@ struct prune_packed_options {
 	 */
 	void (*removing)(void *ctx, const char *path);
 	void *ctx;
-	bool dry_run; /* call `removing`, but remove nothing */
+	/* call `removing`, but remove nothing */
+	bool dry_run;
 	const struct progress_out
 		*progress; /* counts directories; NULL: no progress */
 };

@@ -31,9 +31,11 @@ struct prune_unnamed {
 	 */
 	char **packs;
 	size_t pack_nr, pack_alloc;
-	char **files; /* owned: paths of files without their other half */
+	/* owned: paths of files without their other half */
+	char **files;
 	size_t file_nr, file_alloc;
-	bool stays; /* the packs stay: one of them is young, or has a .keep */
+	/* the packs stay: one of them is young, or has a .keep */
+	bool stays;
 };
 
 /*

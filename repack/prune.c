@@ -26,8 +26,8 @@ struct run {
 	struct bitset reached; /* by obj_pos */
 	struct unreachable unreachable;
 	bool is_walking;
-	bool has_promised; /* objects that promisor packs reach were not
-			      enumerated */
+	/* objects that promisor packs reach were not enumerated */
+	bool has_promised;
 };
 
 static void release_walk(struct run *r)

@@ -51,7 +51,8 @@ struct prune_options {
 	 */
 	int64_t expiry;
 	bool dry_run;
-	const struct oid *heads; /* borrowed: additional roots */
+	/* borrowed: additional roots */
+	const struct oid *heads;
 	size_t head_nr;
 	const struct progress_out *progress; /* borrowed; NULL: none */
 	const struct progress_out *packed_progress;

@@ -20,7 +20,8 @@ struct repack_midx_request {
 	const struct repo *repo;
 	struct refs *refs;
 	const struct newpack_options *newpack;
-	const struct old_packs *leaving; /* packs to leave out; NULL: none */
+	/* packs to leave out; NULL: none */
+	const struct old_packs *leaving;
 	/*
 	 * The preferred pack. NULL: the pack with most objects, so that the
 	 * first bits of a geometric progression stay the same from one repack
@@ -38,7 +39,8 @@ struct repack_midx_request {
 	 * the bitmap index needs them.
 	 */
 	bool must_contain_cruft;
-	bool layers; /* write a layer of packs that no layer covers */
+	/* write a layer of packs that no layer covers */
+	bool layers;
 	/*
 	 * With `layers`: leave kept packs out of a new layer, unless the bitmap
 	 * index needs them. `keep_packs` lists more packs that are kept.

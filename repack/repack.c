@@ -34,8 +34,9 @@ struct run {
 	struct old_packs old;
 	struct refs *refs;
 	struct odb *odb;
-	char *dir;  /* owned: "<objects>/pack" */
-	char *base; /* owned: "<objects>/pack/pack" */
+	char *dir; /* owned: "<objects>/pack" */
+	/* owned: "<objects>/pack/pack" */
+	char *base;
 };
 
 static void run_release(struct run *r)

@@ -25,10 +25,13 @@
  * effect.
  */
 enum repack_unreachable {
-	REPACK_DROP,   /* -a: removed with their packs */
+	/* -a: removed with their packs */
+	REPACK_DROP,
 	REPACK_LOOSEN, /* -A: made loose */
-	REPACK_KEEP,   /* -k: put into the new pack, loose ones too */
-	REPACK_CRUFT,  /* --cruft: put into a cruft pack */
+	/* -k: put into the new pack, loose ones too */
+	REPACK_KEEP,
+	/* --cruft: put into a cruft pack */
+	REPACK_CRUFT,
 };
 
 struct repack_options {
@@ -58,17 +61,21 @@ struct repack_options {
 	 */
 	struct filter *filter;
 	const char *filter_to;
-	uint64_t geometric; /* factor of --geometric; 0: not geometric */
+	/* factor of --geometric; 0: not geometric */
+	uint64_t geometric;
 	const struct named_packs *keep_packs; /* --keep-pack; NULL: none */
-	bool all;              /* -a: all reachable objects in one pack */
+	/* -a: all reachable objects in one pack */
+	bool all;
 	bool remove_redundant; /* -d */
-	bool local;            /* -l: leave out objects of alternates */
+	/* -l: leave out objects of alternates */
+	bool local;
 	/*
 	 * -b: write a bitmap index: of the multi-pack-index with `write_midx`,
 	 * else of the pack.
 	 */
 	bool write_bitmap;
-	bool write_midx; /* -m: write a multi-pack-index */
+	/* -m: write a multi-pack-index */
+	bool write_midx;
 	/*
 	 * --write-midx=incremental: write a layer on top of the existing chain.
 	 */
@@ -81,9 +88,11 @@ struct repack_options {
 	 * be written.
 	 */
 	bool bitmap_is_default;
-	bool pack_kept_objects; /* include objects of packs with .keep */
+	/* include objects of packs with .keep */
+	bool pack_kept_objects;
 	bool update_server_info;
-	bool delta_islands; /* -i: respect delta islands */
+	/* -i: respect delta islands */
+	bool delta_islands;
 	/*
 	 * Additional roots: these objects and all that they reach are kept.
 	 * Missing ones are ignored. Borrowed.
@@ -128,10 +137,13 @@ struct repack_result {
 	 * written.
 	 */
 	uint32_t midx_pack_nr;
-	uint32_t cruft_nr;    /* objects in cruft packs */
-	uint32_t promisor_nr; /* objects in new promisor packs */
-	uint32_t filtered_nr; /* objects in packs of filtered-out objects */
-	uint32_t loosened_nr; /* objects that were made loose */
+	uint32_t cruft_nr; /* objects in cruft packs */
+	/* objects in new promisor packs */
+	uint32_t promisor_nr;
+	/* objects in packs of filtered-out objects */
+	uint32_t filtered_nr;
+	/* objects that were made loose */
+	uint32_t loosened_nr;
 	struct error warning; /* code 0: none */
 };
 

@@ -38,12 +38,15 @@ int rollup_mark(enum rollup_part *parts, const struct odb *odb,
 struct rollup {
 	struct pack_job *job;
 	const struct rollup_options *options;
-	struct bitset seen; /* by obj_pos: among the items, or left out */
-	struct bitset met;  /* by obj_pos: links were followed, or obj_pos is on
-			       the stack */
-	uint32_t *stack; /* owned: obj_pos of objects whose links to follow */
+	/* by obj_pos: among the items, or left out */
+	struct bitset seen;
+	/* by obj_pos: links were followed, or obj_pos is on the stack */
+	struct bitset met;
+	/* owned: obj_pos of objects whose links to follow */
+	uint32_t *stack;
 	size_t stack_nr, stack_alloc;
-	bool stops; /* do not follow objects of ROLLUP_EXCLUDE packs */
+	/* do not follow objects of ROLLUP_EXCLUDE packs */
+	bool stops;
 	struct error *err;
 };
 

@@ -16,13 +16,15 @@
 enum rollup_part {
 	ROLLUP_UNLISTED, /* ignored */
 	ROLLUP_INCLUDE,  /* its objects are packed, */
-	ROLLUP_EXCLUDE,  /* unless such a pack has them, */
+	/* unless such a pack has them, */
+	ROLLUP_EXCLUDE,
 	/*
 	 * or unless such a pack has them. Such a pack need not be closed: with
 	 * `follow`, objects that it reaches are packed as well.
 	 */
 	ROLLUP_OPEN,
-	ROLLUP_SUFFICE, /* its loose copies are not packed */
+	/* its loose copies are not packed */
+	ROLLUP_SUFFICE,
 };
 
 struct rollup_options {

@@ -116,7 +116,8 @@ static int update_refs(const struct repo *repo, const struct odb *odb,
 struct row {
 	const char *text; /* points into the list */
 	size_t len;
-	size_t old_nr; /* its place in the old list, or SIZE_MAX */
+	/* its place in the old list, or SIZE_MAX */
+	size_t old_nr;
 	size_t new_nr; /* its place in the new one */
 };
 

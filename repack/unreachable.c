@@ -297,7 +297,8 @@ void unreachable_release(struct unreachable *u)
 struct following {
 	struct unreachable *u;
 	struct bitset seen; /* by obj_pos */
-	uint32_t *stack;    /* owned: obj_pos of objects to read */
+	/* owned: obj_pos of objects to read */
+	uint32_t *stack;
 	size_t nr, alloc;
 	struct error *err;
 };

@@ -24,8 +24,9 @@
 
 struct unreachable_item {
 	uint32_t obj_pos;
-	uint32_t mtime;       /* seconds since 1970 */
-	uint32_t loose_mtime; /* of its loose file; 0: not loose */
+	uint32_t mtime; /* seconds since 1970 */
+	/* of its loose file; 0: not loose */
+	uint32_t loose_mtime;
 	/*
 	 * Latest time that a cruft pack notes which stays or belongs to an
 	 * alternate. 0: none.
@@ -38,7 +39,8 @@ struct unreachable_item {
 	 * copy in a cruft pack counts if the noted time is `mtime` or later.
 	 */
 	bool is_safe;
-	bool is_kept; /* recent, or reached by a recent object */
+	/* recent, or reached by a recent object */
+	bool is_kept;
 };
 
 struct unreachable {

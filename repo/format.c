@@ -61,7 +61,8 @@ bool repo_ref_storage_parse(enum repo_ref_storage *storage, const char **path,
 /* The state of reading all extensions. */
 struct scan {
 	struct repo_format *format;
-	struct buf unknown, v1_only; /* "\n\t<name>" for each extension */
+	/* "\n\t<name>" for each extension */
+	struct buf unknown, v1_only;
 	unsigned unknown_nr, v1_only_nr;
 	struct error *err;
 };

@@ -79,7 +79,8 @@ static const char *const events[] = {
 struct hook_name {
 	const char *p;
 	size_t len;
-	bool is_listed; /* the hook lists the event that is looked for */
+	/* the hook lists the event that is looked for */
+	bool is_listed;
 };
 
 /* All configured hooks, with those of one event marked. */
@@ -220,10 +221,11 @@ static int find_command(const char **command, const struct repo *repo,
 
 /* The hooks of an event. */
 struct hooks {
-	const char **commands; /* array owned; strings borrowed from the
-				  configuration */
+	/* array owned; strings borrowed from the configuration */
+	const char **commands;
 	size_t nr, alloc;
-	char *path; /* owned: the program in the directory, or NULL */
+	/* owned: the program in the directory, or NULL */
+	char *path;
 };
 
 static void hooks_release(struct hooks *hooks)
@@ -287,7 +289,8 @@ struct starter {
 	size_t arg_nr;
 	int (*run)(void *ctx, const char *const *argv, struct error *err);
 	void *ctx;
-	const char **argv; /* has room for the shell's arguments and `args` */
+	/* has room for the shell's arguments and `args` */
+	const char **argv;
 };
 
 /*

@@ -17,13 +17,16 @@
 struct init {
 	const char *git_dir;                     /* borrowed */
 	const struct repo_init_options *options; /* borrowed */
-	struct config config;      /* owned: what the config file has */
+	/* owned: what the config file has */
+	struct config config;
 	struct repo_format format; /* of it */
 	enum hash_algo algo;
 	enum repo_ref_storage ref_storage;
-	bool refs_elsewhere; /* they exist in another directory, and stay */
-	bool had_format;     /* a repository was configured before */
-	unsigned share;      /* sys/share.h */
+	/* they exist in another directory, and stay */
+	bool refs_elsewhere;
+	/* a repository was configured before */
+	bool had_format;
+	unsigned share; /* sys/share.h */
 	struct error *err;
 };
 

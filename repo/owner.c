@@ -47,7 +47,8 @@ static bool is_ours(const char *path)
 
 /* The state while safe.directory is read. */
 struct safe {
-	char *real; /* owned: with symlinks resolved, or NULL */
+	/* owned: with symlinks resolved, or NULL */
+	char *real;
 	bool allowed;
 };
 

@@ -11,9 +11,12 @@
 
 enum repo_place_kind {
 	REPO_PLACE_EXPLICIT, /* --git-dir or GIT_DIR */
-	REPO_PLACE_ENTERED,  /* the path given to upload-pack */
-	REPO_PLACE_WORKTREE, /* discovered: a directory with a .git */
-	REPO_PLACE_BARE,     /* discovered: a git directory itself */
+	/* the path given to upload-pack */
+	REPO_PLACE_ENTERED,
+	/* discovered: a directory with a .git */
+	REPO_PLACE_WORKTREE,
+	/* discovered: a git directory itself */
+	REPO_PLACE_BARE,
 };
 
 /* Where a repository was found. All paths are owned, and not resolved. */
@@ -21,7 +24,8 @@ struct repo_place {
 	enum repo_place_kind kind;
 	char *git_dir;
 	char *worktree; /* or NULL */
-	char *gitfile;  /* the .git file that points to git_dir, or NULL */
+	/* the .git file that points to git_dir, or NULL */
+	char *gitfile;
 };
 
 void repo_place_release(struct repo_place *place);
@@ -90,13 +94,15 @@ void repo_share_text(char text[REPO_SHARE_TEXT_LEN], unsigned share);
 
 /* The format in a repository's own configuration. */
 struct repo_format {
-	int64_t version; /* -1: not set; then the other fields are ignored */
+	/* -1: not set; then the other fields are ignored */
+	int64_t version;
 	enum hash_algo algo;
 	enum repo_ref_storage ref_storage;
 	/* Directory of the refs: points into the configuration, or NULL. */
 	const char *refs_path;
 	bool has_promisor;
-	bool worktree_config; /* config.worktree is read too */
+	/* config.worktree is read too */
+	bool worktree_config;
 };
 
 /*

@@ -19,7 +19,8 @@ struct trace;
 
 /* extensions.refStorage: the format of the refs. */
 enum repo_ref_storage {
-	REPO_REFS_FILES,    /* loose files over packed-refs */
+	/* loose files over packed-refs */
+	REPO_REFS_FILES,
 	REPO_REFS_REFTABLE, /* a stack of reftables */
 };
 
@@ -38,37 +39,49 @@ bool repo_ref_storage_parse(enum repo_ref_storage *storage, const char **path,
 			    size_t *name_len, const char *text);
 
 struct repo {
-	char *git_dir;    /* owned, absolute: GIT_DIR */
-	char *common_dir; /* owned: git_dir, unless the file "commondir" names
-			     another */
+	char *git_dir; /* owned, absolute: GIT_DIR */
+	/* owned: git_dir, unless the file "commondir" names another */
+	char *common_dir;
 	/*
 	 * Owned: directories of refs and reflogs if they are not in git_dir and
 	 * common_dir, otherwise NULL. See repo_refs_dir().
 	 */
 	char *refs_dir, *refs_common_dir;
-	char *object_dir; /* owned: GIT_OBJECT_DIRECTORY or <common>/objects */
-	char *alternate_object_dirs; /* owned: GIT_ALTERNATE_OBJECT_DIRECTORIES,
-					or NULL */
-	char *worktree;              /* owned: the work tree, or NULL */
+	/* owned: GIT_OBJECT_DIRECTORY or <common>/objects */
+	char *object_dir;
+	/* owned: GIT_ALTERNATE_OBJECT_DIRECTORIES, or NULL */
+	char *alternate_object_dirs;
+	/* owned: the work tree, or NULL */
+	char *worktree;
 	enum hash_algo algo;
 	enum repo_ref_storage ref_storage;
 	bool is_bare;
-	bool in_quarantine; /* GIT_QUARANTINE_PATH is set: new objects may be
-			       discarded; see repo_check_quarantine() */
-	unsigned format_version; /* core.repositoryformatversion */
-	bool has_promisor;       /* a partial clone: extensions.partialClone,
-				    remote.<name>.promisor or
-				    remote.<name>.partialCloneFilter is set */
-	unsigned share;          /* core.sharedRepository and core.lockfilePid:
-				    sys/share.h; 0: neither */
+	/*
+	 * GIT_QUARANTINE_PATH is set: new objects may be discarded; see
+	 * repo_check_quarantine()
+	 */
+	bool in_quarantine;
+	/* core.repositoryformatversion */
+	unsigned format_version;
+	/*
+	 * a partial clone: extensions.partialClone, remote.<name>.promisor or
+	 * remote.<name>.partialCloneFilter is set
+	 */
+	bool has_promisor;
+	/*
+	 * core.sharedRepository and core.lockfilePid: sys/share.h; 0: neither
+	 */
+	unsigned share;
 	struct config config;
-	struct trace *trace; /* borrowed; set by the caller after opening; NULL:
-				no tracing */
+	/* borrowed; set by the caller after opening; NULL: no tracing */
+	struct trace *trace;
 };
 
 enum {
-	REPO_OPEN_EXACT = 1 << 0, /* path is the git directory: do not go up */
-	REPO_OPEN_NO_OWNER = 1 << 1, /* skip the safe.directory check */
+	/* path is the git directory: do not go up */
+	REPO_OPEN_EXACT = 1 << 0,
+	/* skip the safe.directory check */
+	REPO_OPEN_NO_OWNER = 1 << 1,
 	/*
 	 * As `git upload-pack <dir>` without --strict: try "<dir>/.git",
 	 * "<dir>", "<dir>.git/.git", "<dir>.git" in this order.
@@ -78,8 +91,10 @@ enum {
 
 /* Options of the command line. NULL: not given. Borrowed for the call. */
 struct repo_options {
-	const char *path;    /* start of discovery; NULL: "." */
-	const char *git_dir; /* --git-dir; NULL: GIT_DIR, else discovery */
+	/* start of discovery; NULL: "." */
+	const char *path;
+	/* --git-dir; NULL: GIT_DIR, else discovery */
+	const char *git_dir;
 	unsigned flags;
 };
 
@@ -201,7 +216,8 @@ int repo_share_parse(unsigned *share, const char *name, const char *value,
 /* Options of repo_init_from(). Borrowed for the call. */
 struct repo_init_options {
 	const char *worktree; /* NULL: a bare repository */
-	const char *branch;   /* the branch that HEAD names; NULL: "master" */
+	/* the branch that HEAD names; NULL: "master" */
+	const char *branch;
 	/* Directory to copy; NULL: the built-in template, "": nothing. */
 	const char *template_dir;
 	/* 0: as in the existing repository, or SHA-1. */
@@ -210,7 +226,8 @@ struct repo_init_options {
 	const enum repo_ref_storage *ref_storage;
 	/* core.sharedRepository, see sys/share.h; 0: keep the setting. */
 	unsigned share;
-	bool *is_shared; /* set to whether the repository is shared; or NULL */
+	/* set to whether the repository is shared; or NULL */
+	bool *is_shared;
 };
 
 /*

@@ -9,7 +9,8 @@
 
 #define GROUP 0660U
 #define EVERYBODY 0664U
-#define OWNER 0600U /* the owner must keep these */
+/* the owner must keep these */
+#define OWNER 0600U
 #define READ_WRITE 0666U
 
 static int parse_word(unsigned *share, const char *name, const char *value,

@@ -10,7 +10,8 @@
 #include "sys/spawn.h"
 #include "sys/tempfile.h"
 
-enum { OUTPUT_MAX = 1 << 16 }; /* limit of the output that is read, in bytes */
+/* limit of the output that is read, in bytes */
+enum { OUTPUT_MAX = 1 << 16 };
 
 /* A running verification. All fields except `out` are borrowed. */
 struct job {
@@ -19,7 +20,8 @@ struct job {
 	const char *payload;
 	size_t payload_len;
 	const char *sig_path;
-	struct buf out; /* output of the last program */
+	/* output of the last program */
+	struct buf out;
 };
 
 static int set_problem(struct signature_check *check, char status,

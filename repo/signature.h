@@ -48,9 +48,12 @@ struct signature_check {
 	 * - N: no signature, or no way to check it.
 	 */
 	char status;
-	char *signer;  /* owned: the signer; NULL: unknown */
-	char *key;     /* owned: the key; NULL: unknown */
-	char *problem; /* owned: a message for E and N; NULL: none */
+	/* owned: the signer; NULL: unknown */
+	char *signer;
+	/* owned: the key; NULL: unknown */
+	char *key;
+	/* owned: a message for E and N; NULL: none */
+	char *problem;
 };
 
 void signature_check_release(struct signature_check *check);

@@ -111,7 +111,8 @@ static int copy_dir(const char *from, const char *to, unsigned depth,
 }
 
 static const struct {
-	const char *dir; /* in the git directory, or "" */
+	/* in the git directory, or "" */
+	const char *dir;
 	const char *name;
 	const char *text;
 } builtin_files[] = {

@@ -8,8 +8,9 @@
 
 struct advertisement {
 	struct session *s;
-	struct buf capabilities; /* a NUL and the capabilities */
-	bool is_empty;           /* no line was written yet */
+	/* a NUL and the capabilities */
+	struct buf capabilities;
+	bool is_empty; /* no line was written yet */
 	struct error *err;
 };
 

@@ -37,11 +37,14 @@ struct wanted_ref {
 struct fetch {
 	struct session *s;
 	struct request req;
-	struct wanted_ref *refs; /* owned: "want-ref" arguments */
+	/* owned: "want-ref" arguments */
+	struct wanted_ref *refs;
 	size_t ref_nr, ref_alloc;
-	struct oidset ref_names; /* hashes of the names in `refs` */
+	/* hashes of the names in `refs` */
+	struct oidset ref_names;
 	bool done, wait_for_done;
-	bool has_haves; /* a "have" was sent, common or not */
+	/* a "have" was sent, common or not */
+	bool has_haves;
 };
 
 static int take_want(struct fetch *f, const char *line, struct error *err)

@@ -20,7 +20,8 @@ struct listing {
 	bool symrefs, peel, unborn;
 	char **prefixes; /* owned, with the strings */
 	size_t prefix_nr, prefix_alloc, prefix_bytes;
-	bool all;              /* list all refs: too many prefixes */
+	/* list all refs: too many prefixes */
+	bool all;
 	struct buf attributes; /* of the current ref */
 	struct error *err;
 };

@@ -63,12 +63,16 @@ struct negotiate {
 	enum hash_algo algo;
 	enum negotiate_mode mode;
 	bool no_done;
-	struct oid last;   /* the last common have */
-	bool round_common; /* this round has a common have */
-	bool round_other;  /* this round has an unknown have */
+	struct oid last; /* the last common have */
+	/* this round has a common have */
+	bool round_common;
+	/* this round has an unknown have */
+	bool round_other;
 	bool sent_ready;
-	bool is_enough;       /* true for good after ops.enough() said 1 */
-	size_t not_enough_nr; /* common->nr when ops.enough() last said 0 */
+	/* true for good after ops.enough() said 1 */
+	bool is_enough;
+	/* common->nr when ops.enough() last said 0 */
+	size_t not_enough_nr;
 };
 
 /*

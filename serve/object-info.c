@@ -13,7 +13,8 @@
 struct asked {
 	struct session *s;
 	bool size;
-	struct oid *oids; /* owned, in the order of the request */
+	/* owned, in the order of the request */
+	struct oid *oids;
 	size_t nr, alloc;
 };
 

@@ -24,8 +24,9 @@
 /* One configured value. The strings are borrowed from the configuration. */
 struct pack_uri {
 	struct oid blob;
-	const char *told; /* "<pack> <uri>", as sent to clients */
-	const char *uri;  /* points into `told` */
+	/* "<pack> <uri>", as sent to clients */
+	const char *told;
+	const char *uri; /* points into `told` */
 };
 
 /* All configured values, in the order of the configuration. */
@@ -46,7 +47,8 @@ void pack_uris_release(struct pack_uris *uris);
 /* The URIs that one client accepts. */
 struct pack_offer {
 	struct oid *blobs; /* owned; `nr` ids */
-	const char **told; /* owned; `nr` borrowed strings "<pack> <uri>" */
+	/* owned; `nr` borrowed strings "<pack> <uri>" */
+	const char **told;
 	size_t nr;
 };
 

@@ -26,15 +26,18 @@
 struct promisor_remote {
 	char *name; /* owned */
 	/* Borrowed from the configuration: */
-	const char *url;    /* not empty */
-	const char *filter; /* NULL: not set, or not in promisor.sendFields */
-	const char *token;  /* NULL: not set, or not in promisor.sendFields */
+	const char *url; /* not empty */
+	/* NULL: not set, or not in promisor.sendFields */
+	const char *filter;
+	/* NULL: not set, or not in promisor.sendFields */
+	const char *token;
 };
 
 struct promisor_remotes {
-	struct promisor_remote *items; /* owned; in the order of the
-					  configuration */
-	size_t nr, alloc;              /* nr 0: nothing is advertised */
+	/* owned; in the order of the configuration */
+	struct promisor_remote *items;
+	/* nr 0: nothing is advertised */
+	size_t nr, alloc;
 };
 
 /*

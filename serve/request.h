@@ -29,31 +29,46 @@
 struct request {
 	struct session *s; /* borrowed */
 	struct oidset wants;
-	size_t checked_nr;            /* so many first wants surely exist */
-	struct oidset common;         /* haves that the server has */
-	uint64_t have_nr;             /* haves received, common or not */
-	struct oidset client_shallow; /* the client's shallow boundary */
+	/* so many first wants surely exist */
+	size_t checked_nr;
+	/* haves that the server has */
+	struct oidset common;
+	/* haves received, common or not */
+	uint64_t have_nr;
+	/* the client's shallow boundary */
+	struct oidset client_shallow;
 	/* The depth limit. None if depth is 0, no since, and nots is empty. */
-	uint32_t depth;     /* commits; DEPTH_INFINITE: the whole history */
-	bool is_relative;   /* depth counts from client_shallow */
-	bool has_since;     /* leave out commits older than `since` */
-	uint64_t since;     /* seconds since 1970 */
-	struct oidset nots; /* leave out these commits and their ancestors */
+	/* commits; DEPTH_INFINITE: the whole history */
+	uint32_t depth;
+	/* depth counts from client_shallow */
+	bool is_relative;
+	/* leave out commits older than `since` */
+	bool has_since;
+	uint64_t since; /* seconds since 1970 */
+	/* leave out these commits and their ancestors */
+	struct oidset nots;
 	/* Set by shallow_update() and shallow_keep(): */
-	struct oidset shallow; /* commits that the walk takes for roots */
-	struct oidset edges;   /* no longer shallow; the client has them */
+	/* commits that the walk takes for roots */
+	struct oidset shallow;
+	/* no longer shallow; the client has them */
+	struct oidset edges;
 	/* The pack: */
 	enum sideband_mode sideband;
 	bool thin, ofs_delta, include_tag, no_progress;
-	struct filter filter; /* objects that the client does not want */
-	char *uri_protocols;  /* owned: value of "packfile-uris", or NULL */
+	/* objects that the client does not want */
+	struct filter filter;
+	/* owned: value of "packfile-uris", or NULL */
+	char *uri_protocols;
 	/* Negotiation: */
-	struct walk_tips want_tips; /* the wants, by object type */
+	/* the wants, by object type */
+	struct walk_tips want_tips;
 	struct reach reach;
 	bool reach_is_open;
-	bool has_pack; /* a pack was made; `made` describes how */
+	/* a pack was made; `made` describes how */
+	bool has_pack;
 	struct packing_report made;
-	size_t target_nr; /* so many first ids of `common` are in `reach` */
+	/* so many first ids of `common` are in `reach` */
+	size_t target_nr;
 };
 
 /* Start an empty request. `s` must outlive *req. */

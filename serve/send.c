@@ -110,10 +110,13 @@ static void put_total(struct sideband *sb, const struct packing_report *report)
 struct sending {
 	struct request *req;
 	struct sideband sb;
-	const struct pack_offer *offer; /* NULL: no URIs for this client */
-	struct sys_ticker *ticker;      /* sends keep-alives; NULL: none */
+	/* NULL: no URIs for this client */
+	const struct pack_offer *offer;
+	/* sends keep-alives; NULL: none */
+	struct sys_ticker *ticker;
 	uint64_t begun_ns;
-	bool is_empty; /* the client has all that it wants */
+	/* the client has all that it wants */
+	bool is_empty;
 };
 
 /*

@@ -132,7 +132,8 @@ static int load_protected(void *field, const char *key, const struct loading *l)
 static const struct row {
 	const char *key;
 	load_fn *load;
-	size_t field; /* offset in struct serve_config */
+	/* offset in struct serve_config */
+	size_t field;
 } rows[] = {
 	{"uploadpack.allowrefinwant", load_flag, FIELD(allow_ref_in_want)},
 	{"uploadpack.allowfilter", load_flag, FIELD(allow_filter)},

@@ -20,42 +20,55 @@
 
 /* lsrefs.unborn: whether ls-refs lists an unborn HEAD. */
 enum serve_unborn {
-	SERVE_UNBORN_ADVERTISE, /* yes, and advertise it; the default */
-	SERVE_UNBORN_ALLOW,     /* yes */
-	SERVE_UNBORN_IGNORE,    /* no */
+	/* yes, and advertise it; the default */
+	SERVE_UNBORN_ADVERTISE,
+	SERVE_UNBORN_ALLOW,  /* yes */
+	SERVE_UNBORN_IGNORE, /* no */
 };
 
 /* Which objects a v0/v1 client may want besides the advertised tips. */
 struct serve_allow {
-	bool tip;       /* tips of hidden refs: uploadpack.allowTipSHA1InWant */
-	bool reachable; /* objects that refs reach:
-			   uploadpack.allowReachableSHA1InWant */
-	bool any;       /* any object: uploadpack.allowAnySHA1InWant is true,
-			   and no later entry sets one of the keys above to
-			   false */
+	/* tips of hidden refs: uploadpack.allowTipSHA1InWant */
+	bool tip;
+	/* objects that refs reach: uploadpack.allowReachableSHA1InWant */
+	bool reachable;
+	/*
+	 * any object: uploadpack.allowAnySHA1InWant is true, and no later entry
+	 * sets one of the keys above to false
+	 */
+	bool any;
 };
 
 struct serve_config {
-	struct serve_allow allow;   /* all false by default */
-	bool allow_ref_in_want;     /* uploadpack.allowRefInWant: v2 */
-	bool allow_filter;          /* uploadpack.allowFilter */
-	bool allow_sideband_all;    /* uploadpack.allowSidebandAll: v2 */
-	bool advertise_bundle_uris; /* uploadpack.advertiseBundleURIs: v2 */
-	bool advertise_sid;         /* transfer.advertiseSID */
-	bool advertise_object_info; /* transfer.advertiseObjectInfo: v2 */
-	bool use_bitmaps;           /* pack.useBitmaps, true by default */
-	bool is_limit;              /* gitreach.reachableOnly; the default is
-				       in visible_is_limit() */
-	enum serve_unborn unborn;   /* lsrefs.unborn: v2 */
-	uint64_t keep_alive;        /* uploadpack.keepAlive: seconds without
-				       output, 5 by default; 0: never */
-	struct pack_uris pack_uris; /* uploadpack.blobPackfileUri */
-	struct promisor_remotes promisor_remotes; /* promisor.advertise and
-						     .sendFields */
-	const char *pack_objects_hook; /* uploadpack.packObjectsHook, borrowed
-					  from the configuration; NULL: none.
-					  The repository's own file is
-					  ignored */
+	struct serve_allow allow; /* all false by default */
+	/* uploadpack.allowRefInWant: v2 */
+	bool allow_ref_in_want;
+	bool allow_filter; /* uploadpack.allowFilter */
+	/* uploadpack.allowSidebandAll: v2 */
+	bool allow_sideband_all;
+	/* uploadpack.advertiseBundleURIs: v2 */
+	bool advertise_bundle_uris;
+	bool advertise_sid; /* transfer.advertiseSID */
+	/* transfer.advertiseObjectInfo: v2 */
+	bool advertise_object_info;
+	/* pack.useBitmaps, true by default */
+	bool use_bitmaps;
+	/* gitreach.reachableOnly; the default is in visible_is_limit() */
+	bool is_limit;
+	enum serve_unborn unborn; /* lsrefs.unborn: v2 */
+	/*
+	 * uploadpack.keepAlive: seconds without output, 5 by default; 0: never
+	 */
+	uint64_t keep_alive;
+	/* uploadpack.blobPackfileUri */
+	struct pack_uris pack_uris;
+	/* promisor.advertise and .sendFields */
+	struct promisor_remotes promisor_remotes;
+	/*
+	 * uploadpack.packObjectsHook, borrowed from the configuration; NULL:
+	 * none. The repository's own file is ignored
+	 */
+	const char *pack_objects_hook;
 };
 
 /*

@@ -26,19 +26,26 @@ struct session {
 	struct pktline_reader in;
 	struct pktline_writer out;
 	struct summary summary; /* of the current request */
-	bool in_pack;           /* a pack has begun; "ERR" must not be sent */
-	bool has_promisor;      /* the client of this request can fetch missing
-				   objects from an advertised promisor remote */
+	/* a pack has begun; "ERR" must not be sent */
+	bool in_pack;
+	/*
+	 * the client of this request can fetch missing objects from an
+	 * advertised promisor remote
+	 */
+	bool has_promisor;
 	/* Opened on first use: */
 	struct odb *odb; /* owned */
 	struct walk walk;
 	bool walk_is_open;
 	struct refview refs;
 	bool refs_are_open;
-	struct oid no_tag;       /* the last object that proved to be no tag */
-	bool knows_no_tag;       /* whether no_tag is set */
-	struct visible *visible; /* owned; used if config.is_limit */
-	uint64_t refs_before;    /* refs that earlier requests looked at */
+	/* the last object that proved to be no tag */
+	struct oid no_tag;
+	bool knows_no_tag; /* whether no_tag is set */
+	/* owned; used if config.is_limit */
+	struct visible *visible;
+	/* refs that earlier requests looked at */
+	uint64_t refs_before;
 };
 
 /*

@@ -38,7 +38,8 @@ struct v0 {
 	struct negotiate negotiate;
 	enum state state;
 	bool can_filter; /* the client said "filter" */
-	bool answered;   /* something was sent to the client */
+	/* something was sent to the client */
+	bool answered;
 };
 
 /* Handle one capability of a want line. Unknown capabilities are ignored. */

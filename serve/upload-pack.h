@@ -25,12 +25,17 @@ typedef int (*serve_make_pack_fn)(const struct odb *odb,
 /* All pointers are borrowed for the call. */
 struct serve_options {
 	const struct repo *repo;
-	int version;            /* protocol 0, 1 or 2 */
-	bool stateless_rpc;     /* serve one request, send no advertisement */
-	bool advertise_only;    /* send the advertisement and end */
-	const char *agent;      /* "<name>/<version>", printable, no spaces */
-	const char *session_id; /* for transfer.advertiseSID; NULL: none */
-	const char *namespace;  /* GIT_NAMESPACE; NULL: none */
+	int version; /* protocol 0, 1 or 2 */
+	/* serve one request, send no advertisement */
+	bool stateless_rpc;
+	/* send the advertisement and end */
+	bool advertise_only;
+	/* "<name>/<version>", printable, no spaces */
+	const char *agent;
+	/* for transfer.advertiseSID; NULL: none */
+	const char *session_id;
+	/* GIT_NAMESPACE; NULL: none */
+	const char *namespace;
 	serve_make_pack_fn make_pack; /* NULL: packing_send() */
 	/* Makes missing objects available; NULL: none (odb/odb.h). */
 	const struct odb_provider *provider;

@@ -15,10 +15,14 @@
 
 /* The arguments of a command, up to the next flush packet. */
 struct v2_args {
-	struct session *s;   /* borrowed; arguments are read from s->in */
-	const char *command; /* borrowed; the command's name, for messages */
-	bool at_end;         /* no more arguments; set the field at the start if
-				the request has none */
+	/* borrowed; arguments are read from s->in */
+	struct session *s;
+	/* borrowed; the command's name, for messages */
+	const char *command;
+	/*
+	 * no more arguments; set the field at the start if the request has none
+	 */
+	bool at_end;
 };
 
 /*

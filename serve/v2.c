@@ -48,7 +48,8 @@ static const struct command commands[] = {
 struct keys {
 	const struct command *command;
 	enum hash_algo algo; /* the client's */
-	bool has_promisor;   /* the client accepted a promisor remote */
+	/* the client accepted a promisor remote */
+	bool has_promisor;
 };
 
 /* Returns NULL if the command is unknown or not enabled. */

@@ -20,16 +20,25 @@
 #include "names/pathspec.h"
 
 struct path_filters {
-	const struct commit_graph *graph; /* borrowed; NULL: nobody to ask */
+	/* borrowed; NULL: nobody to ask */
+	const struct commit_graph *graph;
 	struct bloom_settings settings;
-	struct bloom_key *keys; /* owned: of each pattern's path and all
-				   directories above it, pattern by pattern */
-	size_t *ends;           /* owned: by pattern, where its keys end */
-	size_t nr;              /* patterns that do not exclude */
-	uint64_t absent_nr;     /* of commits of the graph that were asked
-				   about: no filter, perhaps, no */
+	/*
+	 * owned: of each pattern's path and all directories above it, pattern
+	 * by pattern
+	 */
+	struct bloom_key *keys;
+	/* owned: by pattern, where its keys end */
+	size_t *ends;
+	/* patterns that do not exclude */
+	size_t nr;
+	/*
+	 * of commits of the graph that were asked about: no filter, perhaps, no
+	 */
+	uint64_t absent_nr;
 	uint64_t maybe_nr, no_nr;
-	uint64_t false_nr; /* "perhaps" that the trees denied; the user's */
+	/* "perhaps" that the trees denied; the user's */
+	uint64_t false_nr;
 };
 
 #define PATH_FILTERS_INIT                                                      \

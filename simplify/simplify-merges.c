@@ -12,20 +12,26 @@
 
 struct merging {
 	struct simplify *s;
-	uint32_t *becomes; /* by commit_nr: its simplification; SIMPLIFY_NONE:
-			      not known yet */
-	uint32_t *heights; /* by commit_nr: more than its parents'; 0: behind
-			      haves, or not simplified yet */
-	uint32_t *visits;  /* by commit_nr: number of the last search */
+	/* by commit_nr: its simplification; SIMPLIFY_NONE: not known yet */
+	uint32_t *becomes;
+	/*
+	 * by commit_nr: more than its parents'; 0: behind haves, or not
+	 * simplified yet
+	 */
+	uint32_t *heights;
+	/* by commit_nr: number of the last search */
+	uint32_t *visits;
 	size_t becomes_alloc, heights_alloc, visits_alloc;
-	size_t ready_nr; /* commits that these three are ready for */
+	/* commits that these three are ready for */
+	size_t ready_nr;
 	uint32_t search_nr;
 	struct simplify_list stack;
 	struct simplify_list parents; /* of the merge at hand */
 	/* Where a search for these need not go: */
 	uint32_t floor_height;
-	uint32_t floor_generation; /* behind haves, of those there */
-	bool has_behind;           /* whether any of them is */
+	/* behind haves, of those there */
+	uint32_t floor_generation;
+	bool has_behind; /* whether any of them is */
 	struct error *err;
 };
 

@@ -23,22 +23,27 @@
 #include "simplify/simplify.h"
 
 enum {
-	SIMPLIFY_SEEN = 1 << 0,          /* was queued, once */
-	SIMPLIFY_QUEUED = 1 << 1,        /* and still is */
-	SIMPLIFY_UNINTERESTING = 1 << 2, /* a have reaches it, or it is off the
-					    ancestry path */
-	SIMPLIFY_BOTTOM = 1 << 3,        /* is a have */
-	SIMPLIFY_LOADED = 1 << 4,        /* its parents are known here */
-	SIMPLIFY_ADDED = 1 << 5,         /* its parents were queued */
+	SIMPLIFY_SEEN = 1 << 0,   /* was queued, once */
+	SIMPLIFY_QUEUED = 1 << 1, /* and still is */
+	/* a have reaches it, or it is off the ancestry path */
+	SIMPLIFY_UNINTERESTING = 1 << 2,
+	SIMPLIFY_BOTTOM = 1 << 3, /* is a have */
+	/* its parents are known here */
+	SIMPLIFY_LOADED = 1 << 4,
+	SIMPLIFY_ADDED = 1 << 5, /* its parents were queued */
 	SIMPLIFY_TREESAME = 1 << 6,
-	SIMPLIFY_PULL = 1 << 7,      /* not to its first parent */
-	SIMPLIFY_ON_PATH = 1 << 8,   /* `through` reaches it */
-	SIMPLIFY_SHOWN = 1 << 9,     /* was given out */
-	SIMPLIFY_CHILD = 1 << 10,    /* a child of it was */
-	SIMPLIFY_BOUNDARY = 1 << 11, /* is given out as a boundary */
-	SIMPLIFY_MARK = 1 << 12,     /* scratch, clear between uses */
-	SIMPLIFY_EXPLORED = 1 << 13, /* of simplify-topo.c: was queued to be */
-	SIMPLIFY_COUNTED = 1 << 14,  /* simplified, or to count children */
+	SIMPLIFY_PULL = 1 << 7,    /* not to its first parent */
+	SIMPLIFY_ON_PATH = 1 << 8, /* `through` reaches it */
+	SIMPLIFY_SHOWN = 1 << 9,   /* was given out */
+	SIMPLIFY_CHILD = 1 << 10,  /* a child of it was */
+	/* is given out as a boundary */
+	SIMPLIFY_BOUNDARY = 1 << 11,
+	/* scratch, clear between uses */
+	SIMPLIFY_MARK = 1 << 12,
+	/* of simplify-topo.c: was queued to be */
+	SIMPLIFY_EXPLORED = 1 << 13,
+	/* simplified, or to count children */
+	SIMPLIFY_COUNTED = 1 << 14,
 };
 
 #define SIMPLIFY_NONE UINT32_MAX
@@ -46,8 +51,11 @@ enum {
 struct simplify_node {
 	uint32_t first_parent; /* index into s->parents */
 	uint32_t parent_nr;
-	uint32_t same; /* of a merge, where its parents' flags begin in
-			  s->same; SIMPLIFY_NONE: not kept */
+	/*
+	 * of a merge, where its parents' flags begin in s->same; SIMPLIFY_NONE:
+	 * not kept
+	 */
+	uint32_t same;
 	uint32_t flags;
 };
 
@@ -57,40 +65,58 @@ struct simplify_list {
 };
 
 struct simplify {
-	struct history *h;            /* borrowed */
-	struct simplify_options o;    /* what it points to: borrowed */
-	bool is_limited;              /* walked whole before anything is said */
-	struct simplify_node *nodes;  /* owned: by commit_nr */
-	size_t node_nr, node_alloc;   /* ready: those below node_nr */
+	struct history *h; /* borrowed */
+	/* what it points to: borrowed */
+	struct simplify_options o;
+	/* walked whole before anything is said */
+	bool is_limited;
+	struct simplify_node *nodes; /* owned: by commit_nr */
+	/* ready: those below node_nr */
+	size_t node_nr, node_alloc;
 	struct simplify_list parents; /* pieces of nodes */
-	bool *same; /* owned: by parent of a merge: TREESAME to it */
+	/* owned: by parent of a merge: TREESAME to it */
+	bool *same;
 	size_t same_nr, same_alloc;
-	struct path_changes *changes; /* owned; NULL without paths */
+	/* owned; NULL without paths */
+	struct path_changes *changes;
 	struct path_filters filters;
-	struct path_look *look;     /* owned; NULL: `changes` compares */
-	struct simplify_topo *topo; /* owned; NULL: it does not give out */
+	/* owned; NULL: `changes` compares */
+	struct path_look *look;
+	/* owned; NULL: it does not give out */
+	struct simplify_topo *topo;
 	struct heap queue;
-	size_t interesting_nr; /* of the queue, not uninteresting */
+	/* of the queue, not uninteresting */
+	size_t interesting_nr;
 	struct simplify_list stack;
-	struct simplify_list list; /* limited: what was walked, in order */
-	size_t list_at;            /* the next one to look at */
+	/* limited: what was walked, in order */
+	struct simplify_list list;
+	size_t list_at; /* the next one to look at */
 	/* The end of the walk: */
-	bool is_ending;         /* all that is queued is uninteresting */
-	bool lacks_generations; /* as the history's, when that was found */
-	uint32_t lowest;        /* generation of the lowest one of the list */
-	size_t threat_nr;       /* queued, and may reach the list */
+	/* all that is queued is uninteresting */
+	bool is_ending;
+	/* as the history's, when that was found */
+	bool lacks_generations;
+	/* generation of the lowest one of the list */
+	uint32_t lowest;
+	/* queued, and may reach the list */
+	size_t threat_nr;
 	/* Children, by commit_nr: */
-	uint32_t *child_ends; /* owned; NULL: none were asked for */
+	/* owned; NULL: none were asked for */
+	uint32_t *child_ends;
 	struct simplify_list children;
 	/* Giving out: */
 	uint64_t skip_left, max_left;
-	uint32_t last;               /* given out last, or SIMPLIFY_NONE */
-	struct simplify_list behind; /* parents of what was given out */
-	bool has_boundary;           /* the rest is made of these: */
+	/* given out last, or SIMPLIFY_NONE */
+	uint32_t last;
+	/* parents of what was given out */
+	struct simplify_list behind;
+	/* the rest is made of these: */
+	bool has_boundary;
 	struct simplify_list boundary;
 	size_t boundary_at;
-	bool has_all;             /* for --reverse: */
-	struct simplify_list all; /* what is left of all, the next one last */
+	bool has_all; /* for --reverse: */
+	/* what is left of all, the next one last */
+	struct simplify_list all;
 };
 
 static inline struct simplify_node *simplify_node(const struct simplify *s,

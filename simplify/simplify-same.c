@@ -10,7 +10,8 @@
 /* What happened to any of the paths: bits of enum path_change. */
 struct gathered {
 	unsigned changes;
-	bool all_added; /* whether there is something else than additions */
+	/* whether there is something else than additions */
+	bool all_added;
 };
 
 static int gather(void *ctx, const char *path, size_t len,

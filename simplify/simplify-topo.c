@@ -14,12 +14,18 @@
 #include "simplify/simplify-parts.h"
 
 struct simplify_topo {
-	struct heap explore; /* to be simplified, by generation */
-	struct heap count;   /* whose parents' children are to be counted */
-	uint32_t *children;  /* owned: by commit_nr, those that are not out
-				yet, plus one; 0: none was met */
+	/* to be simplified, by generation */
+	struct heap explore;
+	/* whose parents' children are to be counted */
+	struct heap count;
+	/*
+	 * owned: by commit_nr, those that are not out yet, plus one; 0: none
+	 * was met
+	 */
+	uint32_t *children;
 	size_t nr, alloc;
-	uint32_t generation; /* children are counted down to here */
+	/* children are counted down to here */
+	uint32_t generation;
 	struct simplify_ready ready;
 };
 

@@ -27,26 +27,35 @@
 
 enum simplify_order {
 	SIMPLIFY_ORDER_WALK, /* by date, as met */
-	SIMPLIFY_ORDER_TOPO, /* children first, branch by branch */
+	/* children first, branch by branch */
+	SIMPLIFY_ORDER_TOPO,
 	SIMPLIFY_ORDER_DATE, /* children first, by date */
 };
 
 struct simplify_options {
-	const struct pathspec *paths; /* borrowed; NULL: every commit counts as
-					 a change */
-	bool full_history;            /* follow all parents */
-	bool sparse;                  /* show what is TREESAME, too */
-	bool merges;       /* --simplify-merges: drop parents that others
-			      reach, and merges that this leaves without
-			      use; with full_history, rewrite and an order */
-	bool show_pulls;   /* show merges that are TREESAME, but not to their
-			      first parent */
-	bool remove_empty; /* do not go on where all of the paths came up */
+	/* borrowed; NULL: every commit counts as a change */
+	const struct pathspec *paths;
+	bool full_history; /* follow all parents */
+	/* show what is TREESAME, too */
+	bool sparse;
+	/*
+	 * --simplify-merges: drop parents that others reach, and merges that
+	 * this leaves without use; with full_history, rewrite and an order
+	 */
+	bool merges;
+	/* show merges that are TREESAME, but not to their first parent */
+	bool show_pulls;
+	/* do not go on where all of the paths came up */
+	bool remove_empty;
 	bool first_parent; /* follow only these */
-	bool rewrite;      /* parents are those of the simplified history */
-	bool children;     /* simplify_children() will be asked; with rewrite */
-	bool boundary;     /* give out what is behind the last commits, too */
-	bool unpacked;     /* leave out what is in packs */
+	/* parents are those of the simplified history */
+	bool rewrite;
+	/* simplify_children() will be asked; with rewrite */
+	bool children;
+	/* give out what is behind the last commits, too */
+	bool boundary;
+	/* leave out what is in packs */
+	bool unpacked;
 	/* Show only commits with so many parents, those that they are followed
 	 * to; UINT32_MAX: any number. */
 	uint32_t min_parents, max_parents;
@@ -58,9 +67,12 @@ struct simplify_options {
 	const uint32_t *through; /* borrowed */
 	size_t through_nr;
 	enum simplify_order order;
-	bool keep_parents;  /* of what was given out; see simplify_parents() */
-	uint64_t skip, max; /* of what would be given out; UINT64_MAX: all */
-	bool reverse;       /* what is left of it, last to first */
+	/* of what was given out; see simplify_parents() */
+	bool keep_parents;
+	/* of what would be given out; UINT64_MAX: all */
+	uint64_t skip, max;
+	/* what is left of it, last to first */
+	bool reverse;
 };
 
 struct simplify;

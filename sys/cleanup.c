@@ -14,9 +14,11 @@
 #include "sys/cleanup.h"
 
 enum {
-	DEPTH_MAX = 24,     /* nested directories */
-	LIST_BYTES = 2048,  /* bytes of a directory listing to read at a time */
-	PATIENCE_NS = 50000 /* interval of polling for the end of a section */
+	DEPTH_MAX = 24, /* nested directories */
+	/* bytes of a directory listing to read at a time */
+	LIST_BYTES = 2048,
+	/* interval of polling for the end of a section */
+	PATIENCE_NS = 50000
 };
 
 static const int fatal_signals[] = {SIGHUP,  SIGINT,  SIGPIPE, SIGQUIT,
@@ -31,9 +33,9 @@ struct sys_cleanup {
 
 static struct {
 	atomic_bool is_armed;
-	atomic_flag is_busy;        /* guards the list */
-	struct sys_cleanup *newest; /* each entry belongs to the code that
-				     * made it */
+	atomic_flag is_busy; /* guards the list */
+	/* each entry belongs to the code that made it */
+	struct sys_cleanup *newest;
 } registry = {.is_busy = ATOMIC_FLAG_INIT};
 
 /* A spin lock, since a signal handler must not lock a mutex. */
@@ -55,7 +57,8 @@ void sys_cleanup_signals(sigset_t *set)
 /* A removal under way. */
 struct removal {
 	struct sys_dir_handle *handle;
-	int cause; /* errno of the first failure in a pass, or 0 */
+	/* errno of the first failure in a pass, or 0 */
+	int cause;
 };
 
 static bool remove_dir(struct removal *r, int at, const char *path, int depth);

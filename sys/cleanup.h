@@ -39,8 +39,8 @@
 
 enum sys_cleanup_kind {
 	SYS_CLEANUP_FILE, /* unlinked by the handler */
-	SYS_CLEANUP_DIR,  /* removed by the handler with its content, up to a
-			   * limited depth */
+	/* removed by the handler with its content, up to a limited depth */
+	SYS_CLEANUP_DIR,
 };
 
 /* An entry of the registry: a file or directory to remove. */
@@ -51,8 +51,10 @@ struct sys_cleanup;
  * descriptor.
  */
 struct sys_dir_handle {
-	int fd;    /* the directory; -1: open it when it is removed */
-	int spare; /* closed when a subdirectory cannot be opened; or -1 */
+	/* the directory; -1: open it when it is removed */
+	int fd;
+	/* closed when a subdirectory cannot be opened; or -1 */
+	int spare;
 };
 
 #define SYS_DIR_HANDLE_INIT                                                    \
@@ -105,7 +107,8 @@ void sys_cleanup_free(struct sys_cleanup *entry);
 /* A period in which signals wait. The caller has it on its stack. */
 struct sys_hold {
 	bool is_held;
-	sigset_t before; /* the signals that were blocked before */
+	/* the signals that were blocked before */
+	sigset_t before;
 };
 
 /*

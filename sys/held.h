@@ -22,11 +22,13 @@
 #include "sys/map.h"
 
 struct sys_held {
-	size_t len;       /* bytes */
-	int64_t mtime_ns; /* modification time, nanoseconds since 1970 */
-	_Atomic(const uint8_t *) bytes; /* points into `map`; NULL until
-					 * mapped */
-	pthread_mutex_t lock;           /* guards mapping: the fields below */
+	size_t len; /* bytes */
+	/* modification time, nanoseconds since 1970 */
+	int64_t mtime_ns;
+	/* points into `map`; NULL until mapped */
+	_Atomic(const uint8_t *) bytes;
+	/* guards mapping: the fields below */
+	pthread_mutex_t lock;
 	struct sys_map map;
 	int fd; /* owned; -1 if mapped */
 };

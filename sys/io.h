@@ -40,8 +40,10 @@ void sys_sigpipe_restore(const sigset_t *before);
 struct sys_file_span {
 	const uint8_t *bytes; /* points into the map */
 	size_t len;
-	int fd;       /* borrowed: descriptor of the file */
-	uint64_t off; /* offset of the bytes in the file */
+	/* borrowed: descriptor of the file */
+	int fd;
+	/* offset of the bytes in the file */
+	uint64_t off;
 };
 
 /*
@@ -82,10 +84,11 @@ int sys_read_at(int fd, void *bytes, size_t len, uint64_t off, const char *what,
 
 struct sys_stat {
 	bool is_dir, is_file;
-	bool is_link;     /* set by sys_lstat() only */
-	unsigned mode;    /* permission bits */
-	uint64_t size;    /* bytes */
-	int64_t mtime_ns; /* modification time, nanoseconds since 1970 */
+	bool is_link;  /* set by sys_lstat() only */
+	unsigned mode; /* permission bits */
+	uint64_t size; /* bytes */
+	/* modification time, nanoseconds since 1970 */
+	int64_t mtime_ns;
 	uint64_t dev, ino;
 	uint32_t uid;
 };

@@ -46,9 +46,12 @@ int sys_lockfile_create_mode(struct sys_tempfile *lock, const char *path,
 
 /* The process that a PID file names. */
 enum sys_lockfile_holder {
-	SYS_LOCKFILE_UNKNOWN, /* there is no valid PID file */
-	SYS_LOCKFILE_RUNNING, /* a process of this host has that number */
-	SYS_LOCKFILE_GONE,    /* no process of this host has that number */
+	/* there is no valid PID file */
+	SYS_LOCKFILE_UNKNOWN,
+	/* a process of this host has that number */
+	SYS_LOCKFILE_RUNNING,
+	/* no process of this host has that number */
+	SYS_LOCKFILE_GONE,
 };
 
 /*

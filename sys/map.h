@@ -21,9 +21,11 @@
  * threads may share it. An empty file has data != NULL and len == 0.
  */
 struct sys_map {
-	const uint8_t *data; /* points into the mapping or the copy */
-	size_t len;          /* bytes */
-	bool is_copy;        /* `data` comes from malloc() */
+	/* points into the mapping or the copy */
+	const uint8_t *data;
+	size_t len; /* bytes */
+	/* `data` comes from malloc() */
+	bool is_copy;
 };
 
 #define SYS_MAP_INIT                                                           \

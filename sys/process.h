@@ -19,8 +19,8 @@ char **sys_environ_with(const char *const *set, size_t nr);
 
 struct sys_usage {
 	uint64_t user_us, system_us; /* CPU time of all threads */
-	uint64_t peak_rss_kib;       /* peak of memory in use, including
-				      * mapped files; 0 if unknown */
+	/* peak of memory in use, including mapped files; 0 if unknown */
+	uint64_t peak_rss_kib;
 };
 
 /* Returns the resources that this process has used. Reads a file of /proc. */

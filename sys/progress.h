@@ -26,8 +26,8 @@ struct progress_out {
 	/* receives the text; NULL: no text */
 	void (*put)(void *ctx, const char *text, size_t len);
 	void *ctx;
-	uint64_t delay_ns; /* nothing is shown before this delay; 0: show at
-			    * once */
+	/* nothing is shown before this delay; 0: show at once */
+	uint64_t delay_ns;
 	/*
 	 * NULL, or a callback that may cancel the work: a result other than 0
 	 * cancels. It is called on the first progress and then some times a

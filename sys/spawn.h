@@ -19,15 +19,19 @@ int sys_exec(const char *file, char *const argv[], struct error *err);
 
 struct sys_child {
 	pid_t pid;
-	int in;  /* write end of the child's standard input, or -1 */
-	int out; /* read end of the child's standard output, or -1 */
-	int err; /* read end of the child's standard error, or -1 */
+	/* write end of the child's standard input, or -1 */
+	int in;
+	/* read end of the child's standard output, or -1 */
+	int out;
+	/* read end of the child's standard error, or -1 */
+	int err;
 };
 
 enum {
 	SYS_SPAWN_PIPE_IN = 1 << 0,  /* connect child->in */
 	SYS_SPAWN_PIPE_OUT = 1 << 1, /* connect child->out */
-	SYS_SPAWN_NULL_IN = 1 << 2,  /* the child's standard input is empty */
+	/* the child's standard input is empty */
+	SYS_SPAWN_NULL_IN = 1 << 2,
 	/* The child's standard error goes to its standard output. */
 	SYS_SPAWN_ERR_TO_OUT = 1 << 3,
 	/* The child's standard output goes to our standard error. */
@@ -35,10 +39,10 @@ enum {
 	/* All three streams are /dev/null, for a child that outlives us. */
 	SYS_SPAWN_SILENT = 1 << 5,
 	SYS_SPAWN_PIPE_ERR = 1 << 6, /* connect child->err */
-	SYS_SPAWN_NULL_ERR = 1 << 7, /* the child's standard error is
-				      * /dev/null */
-	SYS_SPAWN_NULL_OUT = 1 << 8, /* the child's standard output is
-				      * /dev/null */
+	/* the child's standard error is /dev/null */
+	SYS_SPAWN_NULL_ERR = 1 << 7,
+	/* the child's standard output is /dev/null */
+	SYS_SPAWN_NULL_OUT = 1 << 8,
 };
 
 /*
@@ -55,13 +59,16 @@ typedef int sys_talk_fn(void *ctx, const char *bytes, size_t len,
 
 /* A dialogue with a child: its input, and callbacks for its output. */
 struct sys_talk {
-	const void *input; /* borrowed; written to child->in, which is then
-			    * closed */
+	/* borrowed; written to child->in, which is then closed */
+	const void *input;
 	size_t input_len;
-	unsigned silence_ms; /* `output` is called with no bytes each time
-			      * the child writes nothing for this long; 0:
-			      * never */
-	sys_talk_fn *output; /* called with the child's standard output */
+	/*
+	 * `output` is called with no bytes each time the child writes nothing
+	 * for this long; 0: never
+	 */
+	unsigned silence_ms;
+	/* called with the child's standard output */
+	sys_talk_fn *output;
 	/*
 	 * Called with the bytes of child->err, before output that is ready at
 	 * the same time; NULL: child->err is not read.

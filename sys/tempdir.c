@@ -11,7 +11,8 @@
 #include "sys/cleanup.h"
 #include "sys/tempdir.h"
 
-enum { OPEN_DIRS = 16 }; /* limit of descriptors for a removal */
+/* limit of descriptors for a removal */
+enum { OPEN_DIRS = 16 };
 
 /* Registers td->path, so that a signal removes it. */
 static int enroll(struct sys_tempdir *td, struct error *err)

@@ -11,8 +11,9 @@
 
 /* Inactive if all bytes are zero, too. */
 struct sys_tempdir {
-	char *path;                  /* owned; NULL if inactive */
-	struct sys_cleanup *cleanup; /* owned; NULL if signals are not caught */
+	char *path; /* owned; NULL if inactive */
+	/* owned; NULL if signals are not caught */
+	struct sys_cleanup *cleanup;
 	struct sys_dir_handle handle; /* owned */
 };
 

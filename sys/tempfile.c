@@ -15,8 +15,10 @@
 #include "sys/share.h"
 #include "sys/tempfile.h"
 
-#define NAME_LEN 6      /* characters in place of XXXXXX */
-#define NAME_TRIES 1000 /* names to try before giving up */
+/* characters in place of XXXXXX */
+#define NAME_LEN 6
+/* names to try before giving up */
+#define NAME_TRIES 1000
 
 /* Replaces the last NAME_LEN characters of `path` by random ones. */
 static int random_name(char *path, struct error *err)

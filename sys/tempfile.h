@@ -21,17 +21,19 @@ struct sys_cleanup;
 
 /* The method of making data durable: core.fsyncMethod. */
 enum sys_fsync_method {
-	SYS_FSYNC_NONE,          /* the component is not listed in core.fsync */
-	SYS_FSYNC_FSYNC,         /* fsync(2) */
-	SYS_FSYNC_WRITEOUT_ONLY, /* start writing, but do not wait for the
-				  * disk */
+	/* the component is not listed in core.fsync */
+	SYS_FSYNC_NONE,
+	SYS_FSYNC_FSYNC, /* fsync(2) */
+	/* start writing, but do not wait for the disk */
+	SYS_FSYNC_WRITEOUT_ONLY,
 };
 
 /* One writer; not shared between threads. */
 struct sys_tempfile {
-	int fd;                      /* -1 if closed */
-	char *path;                  /* owned; NULL if inactive */
-	struct sys_cleanup *cleanup; /* owned; NULL if signals are not caught */
+	int fd;     /* -1 if closed */
+	char *path; /* owned; NULL if inactive */
+	/* owned; NULL if signals are not caught */
+	struct sys_cleanup *cleanup;
 	/*
 	 * Owned; NULL if there is none. A second file, which is removed before
 	 * this one is renamed or removed.

@@ -37,11 +37,13 @@ struct sys_loop {
 	void *ctx;
 	size_t task_nr;
 	atomic_size_t next;
-	pthread_mutex_t lock; /* guards the three fields below */
+	/* guards the three fields below */
+	pthread_mutex_t lock;
 	size_t failed_task;
 	int ret;
 	struct error err;
-	struct worker *workers; /* owned: all threads except the calling one */
+	/* owned: all threads except the calling one */
+	struct worker *workers;
 	unsigned started;
 };
 

@@ -18,7 +18,8 @@ struct sys_ticker {
 	void *ctx;
 	uint64_t seconds;
 	pthread_t thread;
-	pthread_mutex_t lock; /* guards `started` and `stopped` */
+	/* guards `started` and `stopped` */
+	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	bool started, stopped;
 };

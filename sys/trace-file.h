@@ -29,9 +29,12 @@ struct trace_file {
 
 /* How to write to a directory. */
 struct trace_file_dir {
-	const char *name;   /* name of our file in it; NULL: directories and
-			     * sockets are not allowed */
-	uint64_t files_max; /* limit of files in the directory; 0: none */
+	/*
+	 * name of our file in it; NULL: directories and sockets are not allowed
+	 */
+	const char *name;
+	/* limit of files in the directory; 0: none */
+	uint64_t files_max;
 };
 
 /* The name of the file that marks a directory with too many files. */

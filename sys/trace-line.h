@@ -20,7 +20,8 @@ struct trace_columns {
 	struct trace_seconds abs, rel;
 	const char *category; /* NULL: none */
 	bool has_repo;
-	unsigned nesting; /* depth of the region; dots show it */
+	/* depth of the region; dots show it */
+	unsigned nesting;
 };
 
 /* These functions return 0 or ERR_NOMEM. */

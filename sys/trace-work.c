@@ -10,9 +10,11 @@
 
 /* The position of an event: the nesting of regions, and times. */
 struct place {
-	unsigned nesting; /* 1: outside of all regions */
+	/* 1: outside of all regions */
+	unsigned nesting;
 	uint64_t abs_ns;
-	uint64_t rel_ns; /* since the start of the innermost region */
+	/* since the start of the innermost region */
+	uint64_t rel_ns;
 };
 
 /* Call this with the lock held. */

@@ -24,10 +24,11 @@
 #include "sys/trace-file.h"
 
 enum trace_target {
-	TRACE_NORMAL,  /* GIT_TRACE2 */
-	TRACE_PERF,    /* GIT_TRACE2_PERF */
-	TRACE_EVENT,   /* GIT_TRACE2_EVENT */
-	TRACE_LOG,     /* the log of requests: the same format as TRACE_EVENT */
+	TRACE_NORMAL, /* GIT_TRACE2 */
+	TRACE_PERF,   /* GIT_TRACE2_PERF */
+	TRACE_EVENT,  /* GIT_TRACE2_EVENT */
+	/* the log of requests: the same format as TRACE_EVENT */
+	TRACE_LOG,
 	TRACE_GENERAL, /* GIT_TRACE */
 	TRACE_PACKET,  /* GIT_TRACE_PACKET */
 	TRACE_TARGET_NR,
@@ -38,17 +39,20 @@ enum trace_target {
 
 struct trace {
 	struct trace_file files[TRACE_TARGET_NR];
-	bool is_brief[TRACE_TARGET_NR]; /* lines have no time, file and line */
-	uint64_t nesting_max;           /* for events: trace2.eventNesting */
-	uint64_t start_ns;              /* start time of the process */
-	const char *sid;                /* borrowed: session id */
-	unsigned depth;                 /* number of parent processes that
-					 * trace as well */
+	/* lines have no time, file and line */
+	bool is_brief[TRACE_TARGET_NR];
+	/* for events: trace2.eventNesting */
+	uint64_t nesting_max;
+	/* start time of the process */
+	uint64_t start_ns;
+	const char *sid; /* borrowed: session id */
+	/* number of parent processes that trace as well */
+	unsigned depth;
 	bool has_repo;
-	pthread_mutex_t lock;                   /* guards the fields below */
-	uint64_t regions_ns[TRACE_NESTING_MAX]; /* start time of each open
-						 * region */
-	unsigned nesting;                       /* number of open regions */
+	pthread_mutex_t lock; /* guards the fields below */
+	/* start time of each open region */
+	uint64_t regions_ns[TRACE_NESTING_MAX];
+	unsigned nesting; /* number of open regions */
 	unsigned child_nr, exec_nr;
 };
 

@@ -234,7 +234,7 @@ check_abi () {
 test_expect_success PYTHON 'the check of the ABI: new members, nothing else' '
 	abi_tree && check_abi &&
 	# what is new wants to be recorded
-	sed "s/^\(	uint64_t seed; .*\)/	uint64_t more;\n\1/" tree/include/gitreach.h >h &&
+	sed "s/^\(	uint64_t seed;.*\)/	uint64_t more;\n\1/" tree/include/gitreach.h >h &&
 	mv h tree/include/gitreach.h &&
 	! check_abi && grep "changed: struct gitreach_verify_options.seed" err &&
 	grep "needs another GITREACH_ABI_VERSION" err &&

@@ -43,7 +43,8 @@ struct lane {
 	size_t nr, alloc;
 	uint32_t *links; /* owned: obj_pos */
 	size_t link_nr, link_alloc;
-	struct oid *ids; /* owned: ids that become links */
+	/* owned: ids that become links */
+	struct oid *ids;
 	size_t id_nr, id_alloc;
 };
 
@@ -52,15 +53,20 @@ struct commit_ahead {
 	const struct oidmap *shallow; /* borrowed, or NULL */
 	struct lane *lanes;           /* owned */
 	unsigned lane_nr;
-	uint32_t *record_of;  /* owned: by obj_pos; a record's index and its
-				 lane, as index * lane_nr + lane + 1; 0: none */
+	/*
+	 * owned: by obj_pos; a record's index and its lane, as index * lane_nr
+	 * + lane + 1; 0: none
+	 */
+	uint32_t *record_of;
 	pthread_mutex_t lock; /* guards the fields below */
 	pthread_cond_t wake;
 	struct bitset pushed; /* by obj_pos */
 	uint32_t *stack;      /* owned: obj_pos */
 	size_t nr, alloc;
-	unsigned busy;   /* threads that may still push */
-	unsigned asleep; /* threads that wait for `wake` */
+	/* threads that may still push */
+	unsigned busy;
+	/* threads that wait for `wake` */
+	unsigned asleep;
 };
 
 static int push(struct commit_ahead *a, uint32_t obj_pos)

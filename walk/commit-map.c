@@ -7,7 +7,8 @@
 #include "base/mem.h"
 #include "walk/commit-map.h"
 
-#define FEW_FIRST 256 /* initial number of entries */
+/* initial number of entries */
+#define FEW_FIRST 256
 
 int commit_map_init(struct commit_map *map, uint32_t packed_nr)
 {

@@ -20,12 +20,15 @@ struct commit_map_entry {
 };
 
 struct commit_map {
-	uint32_t packed_nr; /* first obj_pos of objects outside packs */
+	/* first obj_pos of objects outside packs */
+	uint32_t packed_nr;
 	/* owned: the hash table; NULL: the arrays are used */
 	struct commit_map_entry *few;
-	size_t few_nr, few_alloc; /* few_alloc is a power of two */
-	uint32_t *by_packed;      /* owned: value by obj_pos */
-	uint32_t *by_extra;       /* owned: value by obj_pos - packed_nr */
+	/* few_alloc is a power of two */
+	size_t few_nr, few_alloc;
+	uint32_t *by_packed; /* owned: value by obj_pos */
+	/* owned: value by obj_pos - packed_nr */
+	uint32_t *by_extra;
 	size_t extra_alloc;
 };
 

@@ -23,7 +23,8 @@
 #define DEPTH_INFINITE UINT32_MAX
 
 struct depth_result {
-	uint32_t *shallow; /* owned: commit_nr, each once */
+	/* owned: commit_nr, each once */
+	uint32_t *shallow;
 	size_t shallow_nr, shallow_alloc;
 	struct bitset inside; /* by commit_nr */
 };
@@ -63,7 +64,8 @@ struct depth_limits {
 	const uint32_t *nots;
 	size_t not_nr;
 	bool has_since;
-	uint64_t since; /* older commits are left out; seconds since 1970 */
+	/* older commits are left out; seconds since 1970 */
+	uint64_t since;
 };
 
 /*

@@ -36,15 +36,17 @@
 #define ENTRY_POOL_WAIT_MAX 32
 
 struct pool_entry {
-	uint32_t obj_pos; /* of its object, set by the pool's user;
-			     ENTRY_POOL_NONE: not set */
+	/* of its object, set by the pool's user; ENTRY_POOL_NONE: not set */
+	uint32_t obj_pos;
 	uint32_t len;
-	uint8_t raw[]; /* len bytes, padded with zeros to a whole word */
+	/* len bytes, padded with zeros to a whole word */
+	uint8_t raw[];
 };
 
 struct pool_slot {
 	uint32_t hash;
-	uint32_t entry_nr; /* entry_nr plus one; 0: free */
+	/* entry_nr plus one; 0: free */
+	uint32_t entry_nr;
 };
 
 struct entry_pool {
@@ -54,8 +56,10 @@ struct entry_pool {
 	 */
 	uint64_t *words;
 	size_t used, end, alloc;
-	size_t nr;               /* number of entries with a number */
-	struct pool_slot *slots; /* owned: slot_nr slots, a power of two */
+	/* number of entries with a number */
+	size_t nr;
+	/* owned: slot_nr slots, a power of two */
+	struct pool_slot *slots;
 	size_t slot_nr;
 	/* entry_nr here is the index of a waiting entry */
 	struct pool_slot waiting[ENTRY_POOL_WAIT_MAX];

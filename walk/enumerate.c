@@ -16,14 +16,17 @@ struct enumerate {
 	struct walk *w;
 	const struct walk_options *options;
 	struct walk_result *result;
-	struct treewalk tree;        /* `seen`: objects already processed */
+	/* `seen`: objects already processed */
+	struct treewalk tree;
 	const struct filter *filter; /* NULL: no filter */
-	struct filter_walk paths;    /* only with a filter that needs paths */
+	/* only with a filter that needs paths */
+	struct filter_walk paths;
 	bool has_paths;
 	struct walk_items
-		changes;  /* with use_tree_changes: the new objects; some are
-			     listed twice, and some are uninteresting */
-	bool has_changes; /* `changes` holds all trees and blobs to list */
+		changes; /* with use_tree_changes: the new objects; some are
+			    listed twice, and some are uninteresting */
+	/* `changes` holds all trees and blobs to list */
+	bool has_changes;
 };
 
 /* Whether any object of a type can pass the filter. */

@@ -18,9 +18,12 @@ struct visit {
 
 /* The position of an object in a walk. */
 struct place {
-	unsigned level; /* its depth plus one; 0: a tree that is a want itself,
-			   whose entries are at depth 0 */
-	uint64_t hash;  /* hash of its path */
+	/*
+	 * its depth plus one; 0: a tree that is a want itself, whose entries
+	 * are at depth 0
+	 */
+	unsigned level;
+	uint64_t hash; /* hash of its path */
 	/* bits of the sparse parts that include its directory */
 	uint64_t taken;
 };

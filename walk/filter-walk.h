@@ -21,14 +21,20 @@
 /* One walk; one thread. */
 struct filter_walk {
 	const struct filter *filter; /* borrowed */
-	struct treewalk *tree; /* borrowed; `seen`: objects already processed */
-	struct bitset excluded; /* by obj_pos: in tree->seen before the walk */
-	uint32_t *depths; /* owned, by obj_pos: one more than the least `level`
-			     (see filter-walk.c) at which a tree was walked; 0:
-			     never walked */
+	/* borrowed; `seen`: objects already processed */
+	struct treewalk *tree;
+	/* by obj_pos: in tree->seen before the walk */
+	struct bitset excluded;
+	/*
+	 * owned, by obj_pos: one more than the least `level` (see
+	 * filter-walk.c) at which a tree was walked; 0: never walked
+	 */
+	uint32_t *depths;
 	size_t depth_alloc;
-	uint64_t *places; /* owned: hashes of trees and their paths, open
-			     addressing; 0: free slot */
+	/*
+	 * owned: hashes of trees and their paths, open addressing; 0: free slot
+	 */
+	uint64_t *places;
 	size_t place_nr, place_alloc;
 };
 

@@ -34,14 +34,17 @@ enum filter_kind {
 	FILTER_TREE,
 	FILTER_OBJECT_TYPE,
 	FILTER_SPARSE_OID,
-	FILTER_COMBINE, /* only for filter_kind_name() */
+	/* only for filter_kind_name() */
+	FILTER_COMBINE,
 };
 
 struct filter_part {
 	enum filter_kind kind;
-	uint64_t number;       /* for BLOB_LIMIT (bytes) and TREE (depth) */
+	/* for BLOB_LIMIT (bytes) and TREE (depth) */
+	uint64_t number;
 	enum object_type type; /* for OBJECT_TYPE */
-	char *name;            /* owned: for SPARSE_OID, else NULL */
+	/* owned: for SPARSE_OID, else NULL */
+	char *name;
 };
 
 /* Maximum number of parts; a peer chooses the filter. */
@@ -50,16 +53,23 @@ struct filter_part {
 struct sparse;
 
 struct filter {
-	struct filter_part *parts; /* owned; none: every object passes */
+	/* owned; none: every object passes */
+	struct filter_part *parts;
 	size_t nr, alloc;
-	bool is_combined; /* the filter was given as "combine:" */
+	/* the filter was given as "combine:" */
+	bool is_combined;
 	/* The combined effect of the parts: */
-	uint64_t blob_limit; /* blobs that pass are smaller; UINT64_MAX: no
-				limit */
-	uint64_t depth; /* trees and blobs that pass are at a smaller depth;
-			   UINT64_MAX: no limit */
-	unsigned types; /* types that pass the OBJECT_TYPE parts, as bits 1 <<
-			   enum object_type */
+	/* blobs that pass are smaller; UINT64_MAX: no limit */
+	uint64_t blob_limit;
+	/*
+	 * trees and blobs that pass are at a smaller depth; UINT64_MAX: no
+	 * limit
+	 */
+	uint64_t depth;
+	/*
+	 * types that pass the OBJECT_TYPE parts, as bits 1 << enum object_type
+	 */
+	unsigned types;
 	/*
 	 * Owned: one for each SPARSE_OID part; NULL before
 	 * filter_load_sparse().

@@ -332,7 +332,8 @@ void history_poll(struct history *h, const struct progress_out *out)
 	if (!out || !out->poll)
 		return;
 	h->poll = *out;
-	h->poll.put = NULL; /* stock Git shows no progress for commits */
+	/* stock Git shows no progress for commits */
+	h->poll.put = NULL;
 	progress_start(&h->meter, &h->poll, "Reading commits", 0);
 }
 

@@ -29,45 +29,66 @@
 #define HISTORY_NONE UINT32_MAX
 
 struct history_commit {
-	uint64_t date; /* committer date, seconds since 1970 */
+	/* committer date, seconds since 1970 */
+	uint64_t date;
 	uint32_t obj_pos;
-	uint32_t tree_pos; /* obj_pos of its tree; valid once parsed, but see
-			      history->lazy_trees */
-	uint32_t first_parent; /* index into history->parents */
+	/*
+	 * obj_pos of its tree; valid once parsed, but see history->lazy_trees
+	 */
+	uint32_t tree_pos;
+	/* index into history->parents */
+	uint32_t first_parent;
 	uint32_t parent_nr;
-	uint32_t generation; /* generation number from the commit-graph, one
-				more than the largest of its parents;
-				HISTORY_GENERATION_UNKNOWN if not known */
-	bool parsed;         /* date, tree, parents and generation are valid */
-	bool missing;        /* see history->allow_missing */
+	/*
+	 * generation number from the commit-graph, one more than the largest of
+	 * its parents; HISTORY_GENERATION_UNKNOWN if not known
+	 */
+	uint32_t generation;
+	/* date, tree, parents and generation are valid */
+	bool parsed;
+	/* see history->allow_missing */
+	bool missing;
 };
 
 struct history {
-	struct objspace *space;     /* borrowed */
-	struct odb_reader *reader;  /* borrowed */
-	struct commit_graph *graph; /* owned; NULL: no commit-graph is used */
-	uint32_t *graph_pos;        /* owned: by commit_nr (< graph_pos_nr), the
-				       commit's graph_pos plus one; 0: not known */
+	struct objspace *space;    /* borrowed */
+	struct odb_reader *reader; /* borrowed */
+	/* owned; NULL: no commit-graph is used */
+	struct commit_graph *graph;
+	/*
+	 * owned: by commit_nr (< graph_pos_nr), the commit's graph_pos plus
+	 * one; 0: not known
+	 */
+	uint32_t *graph_pos;
 	size_t graph_pos_nr, graph_pos_alloc;
-	uint32_t *by_graph; /* owned: graph_pos -> commit_nr + 1; NULL while few
-			       graph_pos are known */
+	/*
+	 * owned: graph_pos -> commit_nr + 1; NULL while few graph_pos are known
+	 */
+	uint32_t *by_graph;
 	struct commit_ahead *ahead; /* owned; NULL: none */
 	/* threads of this and of all walks over the history; 0: as many as
 	   processors. walk_open() sets pack.threads */
 	unsigned threads;
 	struct progress_out poll; /* see history_poll() */
-	struct progress meter;    /* counts commits parsed; never drawn */
+	/* counts commits parsed; never drawn */
+	struct progress meter;
 	/*
 	 * the graph's entry of a commit could not be used: the commit's
 	 * generation is unknown although its children's generations are known
 	 */
 	bool lacks_generations;
-	bool lazy_trees;    /* may be set: for commits of the graph, tree_pos is
-			       HISTORY_NONE until history_tree() is called */
-	bool allow_missing; /* may be set: a missing commit is marked `missing`,
-			       and has no parents, date 0 and no valid tree */
-	const struct oidmap *shallow;   /* borrowed: ids of commits without
-					   parents; NULL: none */
+	/*
+	 * may be set: for commits of the graph, tree_pos is HISTORY_NONE until
+	 * history_tree() is called
+	 */
+	bool lazy_trees;
+	/*
+	 * may be set: a missing commit is marked `missing`, and has no parents,
+	 * date 0 and no valid tree
+	 */
+	bool allow_missing;
+	/* borrowed: ids of commits without parents; NULL: none */
+	const struct oidmap *shallow;
 	struct history_commit *commits; /* owned */
 	size_t nr, alloc;
 	/* owned: commit_nr of parents, commit after commit */

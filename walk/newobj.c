@@ -39,7 +39,8 @@ struct compute {
 	const struct history *h;
 	const uint32_t *commits;
 	size_t nr;
-	uint32_t *turns;           /* owned: indexes into commits, by date */
+	/* owned: indexes into commits, by date */
+	uint32_t *turns;
 	size_t chunk_len;          /* commits in a chunk */
 	struct treediff **differs; /* by thread_nr */
 	unsigned threads;

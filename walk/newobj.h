@@ -34,23 +34,28 @@
 
 struct newobj {
 	uint32_t obj_pos;
-	uint32_t name_hash; /* hash of its path, version 1 (name_hash_add) */
-	uint32_t group;     /* group of its path, by options->grouping */
+	/* hash of its path, version 1 (name_hash_add) */
+	uint32_t name_hash;
+	/* group of its path, by options->grouping */
+	uint32_t group;
 };
 
 /* new(c) of one commit: trees first, then blobs. */
 struct newobj_list {
 	const struct newobj *items; /* borrowed from the set */
-	uint32_t tree_nr;           /* items[0 .. tree_nr) are trees */
+	/* items[0 .. tree_nr) are trees */
+	uint32_t tree_nr;
 	uint32_t nr;
 };
 
 struct newobj_chunk;
 
 struct newobj_set {
-	struct newobj_list *lists; /* owned: in the order of `commits` */
+	/* owned: in the order of `commits` */
+	struct newobj_list *lists;
 	size_t nr;
-	struct newobj_chunk *chunks; /* owned: memory of the lists */
+	/* owned: memory of the lists */
+	struct newobj_chunk *chunks;
 	size_t chunk_nr;
 };
 
@@ -75,7 +80,8 @@ struct newobj_options {
 	 * must be ordered parents first.
 	 */
 	bool union_only;
-	bool trees_only; /* leave blobs out, and do not look them up */
+	/* leave blobs out, and do not look them up */
+	bool trees_only;
 	enum name_grouping grouping; /* how `group` is computed */
 	/*
 	 * Objects, by obj_pos, to leave out of the lists with everything that

@@ -33,10 +33,14 @@ struct objspace {
 	uint32_t packed_nr;
 	/* owned: by source of the odb; NULL: not made */
 	struct pack_idx_table *tables;
-	struct odb_table table; /* one table for all sources, used instead of
-				   `tables` if there are many sources */
-	pthread_mutex_t lock;   /* guards the fields below */
-	struct oidmap extra;    /* id -> index into extra_oids */
+	/*
+	 * one table for all sources, used instead of `tables` if there are many
+	 * sources
+	 */
+	struct odb_table table;
+	pthread_mutex_t lock; /* guards the fields below */
+	/* id -> index into extra_oids */
+	struct oidmap extra;
 	struct oid *extra_oids; /* owned */
 	size_t extra_nr, extra_alloc;
 };

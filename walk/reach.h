@@ -25,19 +25,29 @@
 
 struct reach {
 	struct history *h; /* borrowed */
-	uint32_t *states;  /* owned, by commit_nr: see reach.c */
+	/* owned, by commit_nr: see reach.c */
+	uint32_t *states;
 	size_t state_alloc;
-	uint32_t *stack; /* owned: the path of the walk; for each commit, its
-			    commit_nr and the index of the next parent to try */
+	/*
+	 * owned: the path of the walk; for each commit, its commit_nr and the
+	 * index of the next parent to try
+	 */
+	uint32_t *stack;
 	size_t stack_alloc;
-	uint32_t round; /* incremented when the set of targets changes */
-	uint32_t min_generation; /* smallest of the targets; 0: a target's
-				    generation is not known */
-	uint64_t min_date;       /* of the oldest target; seconds since 1970 */
+	/* incremented when the set of targets changes */
+	uint32_t round;
+	/* smallest of the targets; 0: a target's generation is not known */
+	uint32_t min_generation;
+	/* of the oldest target; seconds since 1970 */
+	uint64_t min_date;
 	size_t target_nr;
-	bool ignores_dates; /* may be set: dates do not stop the walk if
-			       generation numbers are not known */
-	bool needs_all;     /* may be set: a missing commit is ERR_MISSING */
+	/*
+	 * may be set: dates do not stop the walk if generation numbers are not
+	 * known
+	 */
+	bool ignores_dates;
+	/* may be set: a missing commit is ERR_MISSING */
+	bool needs_all;
 };
 
 void reach_init(struct reach *r, struct history *h);

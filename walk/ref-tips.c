@@ -9,8 +9,8 @@ struct adding {
 	struct walk *w;
 	struct walk_tips *tips;
 	struct error *err;
-	struct oidmap seen; /* ids added before: the refs of forks have many ids
-			       in common */
+	/* ids added before: the refs of forks have many ids in common */
+	struct oidmap seen;
 };
 
 static int add_ref(void *ctx, const struct ref *ref)

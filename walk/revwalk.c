@@ -9,9 +9,11 @@
 enum {
 	SEEN = 1 << 0,          /* was queued */
 	UNINTERESTING = 1 << 1, /* reached from a have */
-	POPPED = 1 << 2,        /* left the queue: its parents are queued */
-	BOUNDARY = 1 << 3,      /* is in result->boundary */
-	BELOW = 1 << 4, /* a parent of the only result; set once is_ending */
+	/* left the queue: its parents are queued */
+	POPPED = 1 << 2,
+	BOUNDARY = 1 << 3, /* is in result->boundary */
+	/* a parent of the only result; set once is_ending */
+	BELOW = 1 << 4,
 };
 
 /*
@@ -29,19 +31,24 @@ struct walk {
 	struct heap queue;
 	uint8_t *flags; /* by commit_nr */
 	size_t flag_alloc;
-	size_t interesting_nr;  /* queued commits that are not uninteresting so
-				   far */
-	uint64_t oldest;        /* date of the oldest result */
-	uint32_t lowest;        /* smallest generation number of the results */
-	bool is_ending;         /* all queued commits are uninteresting */
-	bool lacks_generations; /* h->lacks_generations when threat_nr was
-				   counted */
-	size_t threat_nr; /* queued commits with may_reach_result(); valid once
-			     is_ending */
-	size_t left;      /* commits that may still be visited */
-	bool may_be_long; /* no haves, and history_read_ahead() was not called
-			     yet */
-	uint32_t *stack;  /* scratch of mark_ancestors() */
+	/* queued commits that are not uninteresting so far */
+	size_t interesting_nr;
+	/* date of the oldest result */
+	uint64_t oldest;
+	/* smallest generation number of the results */
+	uint32_t lowest;
+	/* all queued commits are uninteresting */
+	bool is_ending;
+	/* h->lacks_generations when threat_nr was counted */
+	bool lacks_generations;
+	/* queued commits with may_reach_result(); valid once is_ending */
+	size_t threat_nr;
+	/* commits that may still be visited */
+	size_t left;
+	/* no haves, and history_read_ahead() was not called yet */
+	bool may_be_long;
+	/* scratch of mark_ancestors() */
+	uint32_t *stack;
 	size_t stack_alloc;
 };
 
@@ -347,8 +354,8 @@ struct frame {
 
 struct topo {
 	const struct history *h;
-	uint8_t *state; /* by commit_nr: 1: in the array, 2: on the stack or
-			   done */
+	/* by commit_nr: 1: in the array, 2: on the stack or done */
+	uint8_t *state;
 	struct frame *stack;
 	size_t nr, alloc;
 	uint32_t *out;

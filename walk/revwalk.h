@@ -23,10 +23,11 @@
 #include "walk/history.h"
 
 struct revwalk_result {
-	uint32_t *commits; /* owned: commit_nr, newest first */
+	/* owned: commit_nr, newest first */
+	uint32_t *commits;
 	size_t nr, alloc;
-	uint32_t *boundary; /* owned: uninteresting parents of `commits`, each
-			       once */
+	/* owned: uninteresting parents of `commits`, each once */
+	uint32_t *boundary;
 	size_t boundary_nr, boundary_alloc;
 };
 

@@ -7,10 +7,13 @@
 #include "walk/sparse.h"
 
 struct pattern {
-	char *text; /* owned: without "!" and without slashes at either end */
+	/* owned: without "!" and without slashes at either end */
+	char *text;
 	bool is_taking; /* included: no "!" */
-	bool dir_only;  /* ends with a slash: matches directories only */
-	bool by_name;   /* no other slash: matches the last component */
+	/* ends with a slash: matches directories only */
+	bool dir_only;
+	/* no other slash: matches the last component */
+	bool by_name;
 };
 
 struct sparse {

@@ -8,7 +8,8 @@
 struct changes {
 	struct walk_items *found;
 	struct treewalk *old;
-	unsigned added, changed; /* counts of entries of the new tree */
+	/* counts of entries of the new tree */
+	unsigned added, changed;
 	struct error *err;
 };
 

@@ -37,23 +37,27 @@ struct closure;
 
 /* The state of one thread. */
 struct lane {
-	struct closure *closure;           /* borrowed */
-	struct tree_family_reader *reader; /* owned; NULL: not needed yet */
-	struct oid *recent; /* owned: ids that were looked up recently */
+	struct closure *closure; /* borrowed */
+	/* owned; NULL: not needed yet */
+	struct tree_family_reader *reader;
+	/* owned: ids that were looked up recently */
+	struct oid *recent;
 	const struct tree_find *waiting[TOGETHER_NR]; /* ids to look up */
 	size_t waiting_nr;
 	struct walk_items found;
 };
 
 struct closure {
-	struct objspace *space; /* borrowed, like the next two */
+	/* borrowed, like the next two */
+	struct objspace *space;
 	struct bitset *seen;
 	const struct tree_closure_options *options;
 	uint32_t recent_nr; /* of each lane */
-	size_t shared_bits; /* threads use `seen` below this; it grows only
-			       between depths */
+	/* threads use `seen` below this; it grows only between depths */
+	size_t shared_bits;
 	struct item_kinds kinds;
-	uint32_t *trees; /* owned: obj_pos of the trees of this depth */
+	/* owned: obj_pos of the trees of this depth */
+	uint32_t *trees;
 	size_t nr, alloc;
 	struct tree_families families; /* families of `trees` */
 	struct lane *lanes;            /* owned: by thread_nr */

@@ -27,7 +27,8 @@ struct tree_closure_options {
 	const struct progress_out *progress; /* NULL: none */
 	/* bytes of decoded trees per thread, 0: the default */
 	size_t cache_limit;
-	bool trees_only; /* leave blobs out, and do not look them up */
+	/* leave blobs out, and do not look them up */
+	bool trees_only;
 };
 
 /*

@@ -22,8 +22,9 @@ enum {
 
 /* The bytes of a base. */
 struct text {
-	uint8_t *bytes;   /* owned */
-	uint32_t *starts; /* owned: as in struct tree_starts */
+	uint8_t *bytes; /* owned */
+	/* owned: as in struct tree_starts */
+	uint32_t *starts;
 	size_t alloc, start_alloc;
 	uint32_t nr; /* entries */
 };
@@ -43,7 +44,8 @@ struct tree_family_reader {
 	const struct tree_families *f; /* borrowed, while running */
 	struct odb_reader *reader;     /* owned */
 	struct tree_splice splice;
-	const struct text *base; /* the base of the delta being read */
+	/* the base of the delta being read */
+	const struct text *base;
 	struct frame frames[DEPTH_MAX];
 	struct text texts[DEPTH_MAX +
 			  1]; /* the last one is for a base being made */

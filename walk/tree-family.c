@@ -19,7 +19,8 @@ enum {
 	CHUNK_TREES = 4096,
 };
 
-#define PLACE_NONE UINT64_MAX /* in no pack, or too many packs */
+/* in no pack, or too many packs */
+#define PLACE_NONE UINT64_MAX
 
 static uint64_t place_of(const struct objspace *space, uint32_t obj_pos)
 {
@@ -52,9 +53,10 @@ bool tree_families_at(const struct tree_families *f, uint32_t tree,
 /* Working state of the search for families. */
 struct search {
 	struct tree_families *f;
-	uint32_t *base; /* owned: by tree, its base, or NONE */
-	uint32_t *size; /* owned: by tree, the size of its subfamily, itself
-			   included */
+	/* owned: by tree, its base, or NONE */
+	uint32_t *base;
+	/* owned: by tree, the size of its subfamily, itself included */
+	uint32_t *size;
 };
 
 /*

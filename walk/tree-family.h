@@ -41,17 +41,23 @@
  * tree's number is its index in `trees`, called `tree` below.
  */
 struct tree_families {
-	struct objspace *space;  /* borrowed */
-	struct sort_item *trees; /* owned: value: obj_pos; key: sort key, pack
-				    and offset for trees in packs */
+	struct objspace *space; /* borrowed */
+	/*
+	 * owned: value: obj_pos; key: sort key, pack and offset for trees in
+	 * packs
+	 */
+	struct sort_item *trees;
 	size_t nr;
-	uint32_t *eldest; /* owned: by tree, the first tree made from this one,
-			     or NONE */
-	uint32_t *next; /* owned: by tree, the next one made from the same base,
-			   or NONE */
-	uint32_t *heir; /* owned: by tree, the delta of it with the largest
-			   subfamily, or NONE */
-	uint32_t *heads; /* owned: trees that begin a family */
+	/* owned: by tree, the first tree made from this one, or NONE */
+	uint32_t *eldest;
+	/* owned: by tree, the next one made from the same base, or NONE */
+	uint32_t *next;
+	/*
+	 * owned: by tree, the delta of it with the largest subfamily, or NONE
+	 */
+	uint32_t *heir;
+	/* owned: trees that begin a family */
+	uint32_t *heads;
 	size_t head_nr;
 };
 

@@ -183,9 +183,10 @@ static uint32_t min_u32(uint32_t a, uint32_t b)
 struct splice_op {
 	const uint8_t *insert; /* NULL: a copy */
 	uint32_t off, len;
-	uint32_t first; /* first entry of the base that begins in the copied
-			   range */
-	uint32_t last; /* first entry of the base that begins after the range */
+	/* first entry of the base that begins in the copied range */
+	uint32_t first;
+	/* first entry of the base that begins after the range */
+	uint32_t last;
 };
 
 /* Instructions that are processed together. */
@@ -195,9 +196,10 @@ struct splice_op {
 struct splice_run {
 	const struct tree_starts *base;
 	struct cursor c;
-	uint64_t density; /* about how many entries are in 2^32 bytes of the
-			     base */
-	uint32_t near;    /* an entry near the next copy */
+	/* about how many entries are in 2^32 bytes of the base */
+	uint64_t density;
+	/* an entry near the next copy */
+	uint32_t near;
 };
 
 /*

@@ -56,7 +56,8 @@ struct tree_splice {
 	const struct tree_splice_ops *ops; /* borrowed, and so is ctx */
 	void *ctx;
 	enum hash_algo algo;
-	bool with_starts; /* fill in `starts`; may be set between calls */
+	/* fill in `starts`; may be set between calls */
+	bool with_starts;
 	/* owned: as struct tree_starts, of the tree made last */
 	uint32_t *starts;
 	size_t nr, alloc;

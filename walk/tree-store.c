@@ -26,10 +26,11 @@ struct tree_store {
 	struct base_cache tables;
 	struct entry_pool pool;
 	bool wants_objects;
-	uint32_t looked_up; /* entries below this were looked up, if cheap */
+	/* entries below this were looked up, if cheap */
+	uint32_t looked_up;
 	struct tree_builder builder;
-	struct link *chain; /* owned: the delta chain, from a tree towards its
-			       base */
+	/* owned: the delta chain, from a tree towards its base */
+	struct link *chain;
 	size_t chain_nr, chain_alloc;
 };
 

@@ -25,7 +25,8 @@ struct tree_store;
 /* A tree in use; its table stays in the cache until the tree is released. */
 struct tree {
 	struct tree_table table;
-	struct base_cache_node *pin; /* belongs to the store; NULL: no tree */
+	/* belongs to the store; NULL: no tree */
+	struct base_cache_node *pin;
 };
 
 #define TREE_INIT                                                              \

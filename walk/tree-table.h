@@ -18,8 +18,10 @@
 #include "walk/tree-splice.h"
 
 struct tree_table {
-	const uint32_t *entries; /* borrowed: entry_nr, in the tree's order */
-	const uint32_t *starts;  /* borrowed: as in struct tree_starts */
+	/* borrowed: entry_nr, in the tree's order */
+	const uint32_t *entries;
+	/* borrowed: as in struct tree_starts */
+	const uint32_t *starts;
 	uint32_t nr;
 };
 
@@ -29,8 +31,8 @@ struct tree_builder {
 	const struct tree_table *base; /* borrowed while deriving */
 	uint32_t *entries;             /* owned */
 	size_t nr, alloc;
-	uint32_t waiting[ENTRY_POOL_WAIT_MAX]; /* indexes into `entries` of
-						  those that wait in the pool */
+	/* indexes into `entries` of those that wait in the pool */
+	uint32_t waiting[ENTRY_POOL_WAIT_MAX];
 };
 
 /* Initialises a builder, which must not be moved in memory afterwards. */

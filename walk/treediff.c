@@ -37,7 +37,8 @@ struct treediff {
 struct side {
 	struct tree tree;
 	uint32_t at;
-	uint32_t synced; /* the child's entry that corresponds to `at` */
+	/* the child's entry that corresponds to `at` */
+	uint32_t synced;
 };
 
 int treediff_shared_init(struct treediff_shared *shared, size_t nr)
@@ -89,8 +90,8 @@ void treediff_free(struct treediff *d)
 
 /* Hashes of a path. */
 struct place {
-	uint32_t hash; /* name hash; for a directory to be entered, with a slash
-			  at the end */
+	/* name hash; for a directory to be entered, with a slash at the end */
+	uint32_t hash;
 	uint32_t group;
 };
 

@@ -23,15 +23,17 @@
 struct treewalk {
 	struct objspace *space;    /* borrowed */
 	struct odb_reader *reader; /* borrowed */
-	struct bitset seen; /* by obj_pos: objects met before, or excluded */
+	/* by obj_pos: objects met before, or excluded */
+	struct bitset seen;
 	/*
 	 * borrowed, may be set; NULL: all paths. Objects that the pathspec does
 	 * not match are skipped, and not put into `seen`
 	 */
 	const struct pathspec *paths;
 	struct item_kinds
-		kinds;   /* of the objects met, without excluded trees */
-	struct buf path; /* path of the current entry */
+		kinds; /* of the objects met, without excluded trees */
+	/* path of the current entry */
+	struct buf path;
 };
 
 /*

@@ -49,8 +49,9 @@ struct walk_item {
 	uint32_t obj_pos;
 	/* of one path of the object; 0 for commits and tags */
 	uint32_t name_hash;
-	uint32_t group; /* group of the same path, by options.grouping */
-	uint8_t type;   /* enum object_type */
+	/* group of the same path, by options.grouping */
+	uint32_t group;
+	uint8_t type; /* enum object_type */
 };
 
 struct walk_items {
@@ -66,7 +67,8 @@ int walk_items_add(struct walk_items *list, const struct walk_item *item);
 
 /* Tips sorted by type. A tag is followed to the object that the tag names. */
 struct walk_tips {
-	uint32_t *commits; /* owned: commit_nr of each commit */
+	/* owned: commit_nr of each commit */
+	uint32_t *commits;
 	size_t commit_nr, commit_alloc;
 	/* the tags that were followed, trees, blobs */
 	struct walk_items others;
@@ -107,7 +109,8 @@ int walk_add_commit_unread(struct walk *w, struct walk_tips *tips,
 
 /* Options of an enumeration. */
 struct walk_options {
-	bool objects; /* list trees, blobs and tags too; false: commits only */
+	/* list trees, blobs and tags too; false: commits only */
+	bool objects;
 	/*
 	 * Leave out each object that a boundary commit's tree has at any path,
 	 * as `git rev-list --objects` does. If false, an object that only moved
@@ -131,7 +134,8 @@ struct walk_options {
 	bool use_tree_changes;
 	bool exact_commits; /* see revwalk.h */
 	bool keep_lists;    /* fill in result->lists */
-	bool missing_blobs; /* list blobs that are missing, too */
+	/* list blobs that are missing, too */
+	bool missing_blobs;
 	/*
 	 * Only the set of objects is needed: they come in no order, without
 	 * name hash and group, and result->parents_first is not filled in. This
@@ -147,26 +151,38 @@ struct walk_options {
 	 */
 	const struct filter *filter;
 	bool filter_wants;
-	unsigned threads;      /* 0: those of the walk's history */
-	uint64_t memory_limit; /* with keep_lists: memory_limit of newobj.h */
+	/* 0: those of the walk's history */
+	unsigned threads;
+	/* with keep_lists: memory_limit of newobj.h */
+	uint64_t memory_limit;
 	const struct progress_out *progress; /* NULL: none */
 };
 
 struct walk_result {
 	/* commits, newest first, and their boundary */
 	struct revwalk_result revs;
-	struct walk_items objects; /* tags, then trees and blobs, each once.
-				      Trees and blobs come in the order of their
-				      commits in a pack */
-	uint32_t *parents_first;   /* owned: the commits (commit_nr), parents
-				      first, branch by branch. `lists` has the
-				      same order */
-	size_t trunk_nr; /* how many commits of parents_first the first want
-			    reaches; these come first */
-	struct newobj_set lists;     /* new(c); only with keep_lists */
-	struct bitset uninteresting; /* by obj_pos: trees and blobs left out
-					because of exclude_uninteresting. No
-					words: nothing was left out */
+	/*
+	 * tags, then trees and blobs, each once. Trees and blobs come in the
+	 * order of their commits in a pack
+	 */
+	struct walk_items objects;
+	/*
+	 * owned: the commits (commit_nr), parents first, branch by branch.
+	 * `lists` has the same order
+	 */
+	uint32_t *parents_first;
+	/*
+	 * how many commits of parents_first the first want reaches; these come
+	 * first
+	 */
+	size_t trunk_nr;
+	/* new(c); only with keep_lists */
+	struct newobj_set lists;
+	/*
+	 * by obj_pos: trees and blobs left out because of
+	 * exclude_uninteresting. No words: nothing was left out
+	 */
+	struct bitset uninteresting;
 };
 
 #define WALK_RESULT_INIT                                                       \

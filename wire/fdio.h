@@ -20,9 +20,12 @@ struct fdio {
 	 * bytes now and then is cut off, too.
 	 */
 	unsigned timeout;
-	bool is_wide;       /* the pipe of `out` was enlarged */
-	uint64_t heard;     /* bytes of the current 64 KiB that were read */
-	uint64_t waited_ns; /* time spent waiting for these bytes */
+	/* the pipe of `out` was enlarged */
+	bool is_wide;
+	/* bytes of the current 64 KiB that were read */
+	uint64_t heard;
+	/* time spent waiting for these bytes */
+	uint64_t waited_ns;
 };
 
 /* The input and output interface; borrows f. */

@@ -20,11 +20,14 @@
 #define OIDSET_MAX (UINT32_C(1) << 24)
 
 struct oidset {
-	struct oid *oids; /* owned, in order of arrival */
+	/* owned, in order of arrival */
+	struct oid *oids;
 	size_t nr, alloc;
-	uint32_t *slots;     /* owned: index into oids plus 1; 0: free */
-	size_t slot_nr;      /* a power of two, or 0 */
-	size_t max;          /* maximum number of ids; below 2^32 */
+	/* owned: index into oids plus 1; 0: free */
+	uint32_t *slots;
+	size_t slot_nr; /* a power of two, or 0 */
+	/* maximum number of ids; below 2^32 */
+	size_t max;
 	struct oidhash hash; /* valid if slot_nr > 0 */
 };
 

@@ -27,8 +27,10 @@
 #include "sys/trace.h"
 #include "wire/io.h"
 
-#define PKTLINE_HEADER 4  /* bytes of the length field */
-#define PKTLINE_MAX 65520 /* longest packet, length field included */
+/* bytes of the length field */
+#define PKTLINE_HEADER 4
+/* longest packet, length field included */
+#define PKTLINE_MAX 65520
 #define PKTLINE_DATA_MAX (PKTLINE_MAX - PKTLINE_HEADER)
 
 enum pktline_kind {
@@ -43,8 +45,10 @@ enum pktline_kind {
 /* One packet. */
 struct pktline {
 	enum pktline_kind kind;
-	const char *data; /* borrowed from the parsed bytes or the reader */
-	size_t len;       /* bytes of data; 0 for all other kinds */
+	/* borrowed from the parsed bytes or the reader */
+	const char *data;
+	/* bytes of data; 0 for all other kinds */
+	size_t len;
 };
 
 /*
@@ -63,17 +67,22 @@ struct pktline_tap {
 	const char *who;     /* the service, static */
 	/* received from and sent to the peer */
 	uint64_t bytes_read, bytes_sent;
-	uint64_t read_ns, send_ns; /* time spent waiting for the peer */
+	/* time spent waiting for the peer */
+	uint64_t read_ns, send_ns;
 };
 
 /* A reader of packets. It reads ahead at most PKTLINE_MAX bytes. */
 struct pktline_reader {
 	const struct serve_io *io; /* borrowed */
 	uint8_t *bytes;            /* owned: PKTLINE_MAX bytes */
-	size_t from, to;           /* unread bytes: [from, to) of `bytes` */
-	char *line;                /* owned: data of the last packet */
-	bool ended;                /* the input ended or failed */
-	struct pktline_tap *tap;   /* borrowed; NULL after init */
+	/* unread bytes: [from, to) of `bytes` */
+	size_t from, to;
+	/* owned: data of the last packet */
+	char *line;
+	/* the input ended or failed */
+	bool ended;
+	/* borrowed; NULL after init */
+	struct pktline_tap *tap;
 };
 
 /* Returns 0 or ERR_NOMEM. The caller must release the reader in both cases. */
@@ -123,7 +132,8 @@ struct pktline_writer {
 	 * data. 0: no band number.
 	 */
 	uint8_t band;
-	struct pktline_tap *tap; /* borrowed; NULL after init */
+	/* borrowed; NULL after init */
+	struct pktline_tap *tap;
 };
 
 void pktline_writer_init(struct pktline_writer *w, const struct serve_io *io);

@@ -20,16 +20,19 @@
 
 /* One hideRefs value. */
 struct refview_rule {
-	char *pattern;   /* owned, without trailing slashes */
-	size_t len;      /* bytes of the pattern */
-	bool is_exposed; /* "!": matching refs are shown */
+	/* owned, without trailing slashes */
+	char *pattern;
+	size_t len; /* bytes of the pattern */
+	/* "!": matching refs are shown */
+	bool is_exposed;
 	/* "^": matched against full names, with the namespace prefix */
 	bool is_full;
 };
 
 /* All rules of a service. */
 struct refview_rules {
-	struct refview_rule *rules; /* owned; the last matching rule decides */
+	/* owned; the last matching rule decides */
+	struct refview_rule *rules;
 	size_t nr, alloc;
 };
 
@@ -48,8 +51,10 @@ bool refview_rules_hide(const struct refview_rules *rules, const char *name,
 /* An open view of refs. */
 struct refview {
 	struct refs *refs; /* owned */
-	struct buf prefix; /* "refs/namespaces/<name>/", or empty */
-	struct buf full;   /* scratch: a name with the namespace prefix */
+	/* "refs/namespaces/<name>/", or empty */
+	struct buf prefix;
+	/* scratch: a name with the namespace prefix */
+	struct buf full;
 	struct refview_rules rules;
 	/* number of refs that were read through this view */
 	uint64_t looked_at;

@@ -5,7 +5,8 @@
 
 #include "wire/sideband.h"
 
-#define SMALL_MAX 1000 /* maximum bytes of a packet in SIDEBAND_SMALL */
+/* maximum bytes of a packet in SIDEBAND_SMALL */
+#define SMALL_MAX 1000
 #define HEADER (PKTLINE_HEADER + 1)
 
 #define KEEP_ALIVE_DEFAULT 5 /* seconds */

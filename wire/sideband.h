@@ -28,9 +28,12 @@
 #include "wire/pktline.h"
 
 enum sideband_mode {
-	SIDEBAND_NONE,  /* raw pack bytes; progress and errors are dropped */
-	SIDEBAND_SMALL, /* side-band: packets of at most 1000 bytes */
-	SIDEBAND_LARGE, /* side-band-64k: at most 65520 bytes */
+	/* raw pack bytes; progress and errors are dropped */
+	SIDEBAND_NONE,
+	/* side-band: packets of at most 1000 bytes */
+	SIDEBAND_SMALL,
+	/* side-band-64k: at most 65520 bytes */
+	SIDEBAND_LARGE,
 };
 
 enum sideband_band {
@@ -41,7 +44,8 @@ enum sideband_band {
 
 /* The sending side of a side-band stream. */
 struct sideband {
-	pthread_mutex_t lock;       /* guards `out`, is_said and is_held */
+	/* guards `out`, is_said and is_held */
+	pthread_mutex_t lock;
 	struct pktline_writer *out; /* borrowed */
 	enum sideband_mode mode;
 	/* a packet was sent since the last sideband_keep_alive_if_quiet() */

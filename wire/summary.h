@@ -21,27 +21,39 @@
 
 /* Phases of a request. Each phase is also a region in the trace. */
 enum summary_phase {
-	SUMMARY_ANSWER, /* a whole request that is neither a fetch nor a push */
-	SUMMARY_NEGOTIATE,    /* reading wants and haves */
-	SUMMARY_PACK,         /* making and sending a pack */
-	SUMMARY_RECEIVE,      /* receiving a pack into the quarantine */
-	SUMMARY_CONNECTIVITY, /* checking that the pack is complete */
-	SUMMARY_HOOKS,        /* pre-receive, post-receive, post-update */
-	SUMMARY_MIGRATE,      /* moving objects out of the quarantine */
-	SUMMARY_UPDATE,       /* updating refs, including update hooks */
+	/* a whole request that is neither a fetch nor a push */
+	SUMMARY_ANSWER,
+	SUMMARY_NEGOTIATE, /* reading wants and haves */
+	/* making and sending a pack */
+	SUMMARY_PACK,
+	/* receiving a pack into the quarantine */
+	SUMMARY_RECEIVE,
+	/* checking that the pack is complete */
+	SUMMARY_CONNECTIVITY,
+	/* pre-receive, post-receive, post-update */
+	SUMMARY_HOOKS,
+	/* moving objects out of the quarantine */
+	SUMMARY_MIGRATE,
+	/* updating refs, including update hooks */
+	SUMMARY_UPDATE,
 	SUMMARY_REPORT,
 	SUMMARY_PHASE_NR,
 	SUMMARY_NO_PHASE = SUMMARY_PHASE_NR,
 };
 
 struct summary {
-	struct trace *trace;    /* borrowed; NULL: nothing is measured */
-	const char *service;    /* "upload-pack", "receive-pack"; static */
-	struct pktline_tap tap; /* counts both directions of the connection */
+	/* borrowed; NULL: nothing is measured */
+	struct trace *trace;
+	/* "upload-pack", "receive-pack"; static */
+	const char *service;
+	/* counts both directions of the connection */
+	struct pktline_tap tap;
 	/* About the current request: */
-	const char *command; /* static; NULL: no request has begun */
+	/* static; NULL: no request has begun */
+	const char *command;
 	uint64_t start_ns, phase_start_ns;
-	struct sys_usage usage; /* usage when the request began */
+	/* usage when the request began */
+	struct sys_usage usage;
 	/*
 	 * copy of `tap`: times from the begin of this request, byte counts from
 	 * the end of the previous request
@@ -50,7 +62,8 @@ struct summary {
 	enum summary_phase phase;
 	uint64_t phases_ns[SUMMARY_PHASE_NR];
 	bool entered[SUMMARY_PHASE_NR];
-	struct buf members; /* members of the event, so far */
+	/* members of the event, so far */
+	struct buf members;
 };
 
 /*

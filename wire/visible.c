@@ -17,9 +17,12 @@ enum {
 /* Which objects have been marked as visible so far. */
 enum extent {
 	EXTENT_NONE,
-	EXTENT_TIPS,    /* objects that refs point to */
-	EXTENT_HEAD,    /* the closure of HEAD, if there is a bitmap index */
-	EXTENT_COMMITS, /* all commits that refs reach */
+	/* objects that refs point to */
+	EXTENT_TIPS,
+	/* the closure of HEAD, if there is a bitmap index */
+	EXTENT_HEAD,
+	/* all commits that refs reach */
+	EXTENT_COMMITS,
 	EXTENT_ALL,
 };
 
@@ -28,20 +31,24 @@ struct visible {
 	const char *namespace;   /* borrowed, or NULL */
 	const struct odb *odb;   /* borrowed; may be own_odb */
 	struct odb *own_odb;     /* owned, or NULL */
-	struct refview *refs;    /* borrowed; may be &own_refs */
+	/* borrowed; may be &own_refs */
+	struct refview *refs;
 	struct refview own_refs;
 	bool own_refs_are_open;
 	bool hidden_too, use_bitmaps;
 	enum extent extent;
-	struct oidset tips; /* objects that refs point to */
+	/* objects that refs point to */
+	struct oidset tips;
 	struct walk walk;
 	bool walk_is_open;
-	struct walk_tips head; /* the tips of HEAD, by type */
+	/* the tips of HEAD, by type */
+	struct walk_tips head;
 	struct walk_tips from; /* `tips`, by type */
 	struct oidset hints;
 	bool has_head; /* hints.oids[0] is HEAD */
 	bool hints_are_done;
-	unsigned walk_nr; /* number of walks for single commits so far */
+	/* number of walks for single commits so far */
+	unsigned walk_nr;
 	/* by obj_pos: visible objects that are not in `answer` */
 	struct bitset found;
 	struct pack_bitmap *pb; /* owned, or NULL */

@@ -15,7 +15,8 @@
 
 enum {
 	CHOOSE_GZIP = 1 << 0,
-	CHOOSE_LENGTH = 1 << 1, /* one less than the real length */
+	/* one less than the real length */
+	CHOOSE_LENGTH = 1 << 1,
 	CHOOSE_SMALL_PIECES = 1 << 2,
 	UNPACKED_MAX = 1 << 20,
 };

@@ -14,7 +14,8 @@
 struct told {
 	const uint8_t *base;
 	struct tree_starts starts; /* of the base */
-	struct buf made;           /* what was told, put together */
+	/* what was told, put together */
+	struct buf made;
 };
 
 static const uint8_t *old_bytes(void *ctx, uint32_t i)

@@ -46,7 +46,8 @@ static inline void fuzz_exactly(const void *data, size_t len,
 
 struct fuzz_input {
 	const uint8_t *p, *end;
-	size_t piece; /* at most so many bytes at once; 0: any number */
+	/* at most so many bytes at once; 0: any number */
+	size_t piece;
 };
 
 /* The next bytes of a struct fuzz_input, as read functions give them. */

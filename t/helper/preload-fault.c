@@ -63,7 +63,8 @@ static struct {
 	bool is_due; /* the signal */
 	enum mode mode;
 	uint64_t nr;
-	uint64_t *count; /* mapped, shared with other processes */
+	/* mapped, shared with other processes */
+	uint64_t *count;
 	const char *log;
 	struct volatile_file files[MAX_ENTRIES];
 	size_t file_nr;
@@ -238,7 +239,8 @@ static void lose_power(void)
 
 /* ---- counting */
 
-enum need { NO_ROOM, ROOM, BYTES }; /* BYTES: a write; can be done by half */
+/* BYTES: a write; can be done by half */
+enum need { NO_ROOM, ROOM, BYTES };
 
 static void die(void)
 {

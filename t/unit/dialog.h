@@ -44,14 +44,18 @@ struct dialog {
 	struct dialog_object objects[DIALOG_OBJECTS_MAX];
 	size_t nr;
 	struct buf in, out; /* bytes of the dialog */
-	size_t read;        /* so many bytes of `in` were read */
-	size_t chunk; /* largest number of bytes for one read; 0: no limit */
-	size_t write_max; /* writes fail after so many bytes of output */
-	struct buf text;  /* transcript */
+	/* so many bytes of `in` were read */
+	size_t read;
+	/* largest number of bytes for one read; 0: no limit */
+	size_t chunk;
+	/* writes fail after so many bytes of output */
+	size_t write_max;
+	struct buf text; /* transcript */
 	struct buf warnings;
 	struct serve_options options;
 	struct error err;
-	int ret; /* return value of the last run */
+	/* return value of the last run */
+	int ret;
 };
 
 static inline const struct oid *dialog_oid(const struct dialog *d,

@@ -19,8 +19,10 @@ struct filterset {
 	struct walk_tips tips;
 	struct filter filter;
 	bool filter_wants;
-	uint32_t *levels; /* by number: depth plus one where found, 0: not */
-	bool *spared;     /* by number: named by a want */
+	/* by number: depth plus one where found, 0: not */
+	uint32_t *levels;
+	/* by number: named by a want */
+	bool *spared;
 };
 
 /* Tags are followed to what they name at last; all on the way is wanted. */

@@ -24,8 +24,9 @@ struct graphfile {
 	uint32_t nr;
 	const uint32_t *edges;
 	uint32_t edge_nr;
-	const char *bases; /* one byte per base: 20 times that is its id */
-	uint8_t checksum;  /* 20 times that byte */
+	/* one byte per base: 20 times that is its id */
+	const char *bases;
+	uint8_t checksum; /* 20 times that byte */
 };
 
 static inline void graphfile_fill(struct buf *out, uint8_t byte)

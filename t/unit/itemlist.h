@@ -18,7 +18,8 @@ struct itemlist {
 	struct objspace space;
 	struct packs packs;
 	struct packing_items list;
-	uint32_t *object; /* by item: number in the repository */
+	/* by item: number in the repository */
+	uint32_t *object;
 };
 
 /*

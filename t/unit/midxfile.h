@@ -24,7 +24,8 @@ struct midxfile {
 	struct pack_idx idx[MIDXFILE_PACKS];
 	char names[MIDXFILE_PACKS][16];
 	struct pack_midx_source sources[MIDXFILE_PACKS];
-	struct pack_midx_request request; /* may be changed before writing */
+	/* may be changed before writing */
+	struct pack_midx_request request;
 	struct buf file;
 	struct pack_midx_written written;
 	struct pack_midx midx;

@@ -29,8 +29,9 @@ enum oldrepo_place {
 struct oldrepo {
 	struct randrepo r;
 	unsigned *places; /* by number */
-	uint32_t *times;  /* by number: the latest of the local copies */
-	bool *reached;    /* by number */
+	/* by number: the latest of the local copies */
+	uint32_t *times;
+	bool *reached; /* by number */
 	struct odb *odb;
 	struct walk w;
 	struct bitset bits; /* `reached` by obj_pos */

@@ -25,14 +25,16 @@
 struct packfile {
 	enum hash_algo algo;
 	struct buf bytes; /* the .pack file */
-	struct buf idx;   /* the .idx file, after packfile_finish() */
+	/* the .idx file, after packfile_finish() */
+	struct buf idx;
 	struct deflater *deflater;
 	struct hash_ctx hash;
 	struct oid oids[PACKFILE_MAX]; /* by order of adding */
 	uint64_t offsets[PACKFILE_MAX];
 	uint32_t crcs[PACKFILE_MAX];
 	uint32_t nr;
-	char dir[64];  /* made by packfile_save(), or "" */
+	/* made by packfile_save(), or "" */
+	char dir[64];
 	char base[96]; /* "<dir>/pack-test" */
 };
 

@@ -14,12 +14,14 @@
 #include "t/unit/randrepo.h"
 
 struct packread_entry {
-	uint64_t off, base_off;    /* base_off: OFS_DELTA */
-	struct oid base;           /* REF_DELTA */
-	enum object_type stored;   /* as the header says */
-	enum object_type type;     /* OBJ_NONE until resolved */
-	struct buf data, inflated; /* content; what the stream holds */
-	uint32_t object;           /* number in the random repository */
+	uint64_t off, base_off;  /* base_off: OFS_DELTA */
+	struct oid base;         /* REF_DELTA */
+	enum object_type stored; /* as the header says */
+	enum object_type type;   /* OBJ_NONE until resolved */
+	/* content; what the stream holds */
+	struct buf data, inflated;
+	/* number in the random repository */
+	uint32_t object;
 };
 
 struct packread {
@@ -28,8 +30,9 @@ struct packread {
 	uint32_t nr;
 	uint32_t header_nr;      /* what the header says */
 	uint32_t ofs_nr, ref_nr; /* deltas */
-	uint32_t thin_nr;        /* deltas whose base is not in the pack */
-	bool *has;               /* by number of the object */
+	/* deltas whose base is not in the pack */
+	uint32_t thin_nr;
+	bool *has; /* by number of the object */
 };
 
 static inline void packread_release(struct packread *p)

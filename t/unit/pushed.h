@@ -25,7 +25,8 @@ struct pushed {
 	struct dialog d;
 	struct packfile pack;
 	struct receive_options options;
-	struct buf told; /* text that options.tell got */
+	/* text that options.tell got */
+	struct buf told;
 };
 
 static inline void pushed_tell(void *ctx, const char *text, size_t len)

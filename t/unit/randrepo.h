@@ -28,7 +28,8 @@ struct randrepo_object {
 	uint32_t *refs; /* what it names directly */
 	uint32_t ref_nr;
 	bool is_stored;
-	uint8_t files[RANDREPO_FILES]; /* of a commit: content, 0: none */
+	/* of a commit: content, 0: none */
+	uint8_t files[RANDREPO_FILES];
 };
 
 struct randrepo {

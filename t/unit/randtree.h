@@ -15,7 +15,8 @@
 
 #define RANDTREE_FILES 48
 #define RANDTREE_PATH 40
-#define RANDTREE_GITLINK 250 /* contents from here on are submodules */
+/* contents from here on are submodules */
+#define RANDTREE_GITLINK 250
 
 /* The state of a work tree. */
 struct randtree {
@@ -29,7 +30,8 @@ struct randtree {
 /* A repository whose commits have such trees. */
 struct randhist {
 	struct randrepo r;
-	struct randtree *trees; /* by commit: r.commits[i] has trees[i] */
+	/* by commit: r.commits[i] has trees[i] */
+	struct randtree *trees;
 };
 
 static inline void randtree_remove(struct randtree *t, int i)

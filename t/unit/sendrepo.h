@@ -23,7 +23,8 @@ struct sendrepo {
 	struct oid shallow[SENDREPO_TIPS];
 	struct packing_tag tags[SENDREPO_TAGS];
 	struct taglist taglist; /* those of `tags` */
-	bool *want, *had, *cut; /* by number: closures; cut commits */
+	/* by number: closures; cut commits */
+	bool *want, *had, *cut;
 };
 
 /* A tag's target, through tags. */

@@ -14,9 +14,11 @@
 struct sentpack_entry {
 	struct pack_entry header;
 	uint64_t off;
-	uint8_t *payload; /* owned: object, or delta until it is applied */
+	/* owned: object, or delta until it is applied */
+	uint8_t *payload;
 	size_t len;
-	uint32_t nr; /* of the object, once it is whole */
+	/* of the object, once it is whole */
+	uint32_t nr;
 	bool is_whole;
 };
 
@@ -25,10 +27,12 @@ struct sentpack {
 	struct buf bytes;
 	struct sentpack_entry *entries; /* owned */
 	uint32_t nr;
-	bool *sent;        /* owned: by number of the object */
-	uint32_t ofs;      /* entries with OFS_DELTA */
-	uint32_t ref;      /* entries with REF_DELTA */
-	uint32_t external; /* entries whose base is not in the pack */
+	/* owned: by number of the object */
+	bool *sent;
+	uint32_t ofs; /* entries with OFS_DELTA */
+	uint32_t ref; /* entries with REF_DELTA */
+	/* entries whose base is not in the pack */
+	uint32_t external;
 };
 
 static inline int sentpack_put(void *ctx, const void *bytes, size_t len,

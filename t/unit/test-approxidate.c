@@ -342,7 +342,8 @@ static void test_exact(void **state)
 	 */
 	static const struct {
 		const char *text;
-		int64_t when; /* -1: the text is not a date */
+		/* -1: the text is not a date */
+		int64_t when;
 		int zone;
 	} cases[] = {
 		{"1112911993 -0700", 1112911993, -420},

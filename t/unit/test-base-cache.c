@@ -54,7 +54,8 @@ static void test_oldest_leaves(void **state)
 	for (uint64_t off = 1; off <= 10; off++)
 		add(&c, PACK_A, off);
 	assert_int_equal(c.nr, 10);
-	assert_true(has(&c, PACK_A, 1)); /* it is now the most recently used */
+	/* it is now the most recently used */
+	assert_true(has(&c, PACK_A, 1));
 	assert_false(has(&c, PACK_B, 1));
 	add(&c, PACK_B, 1);
 	assert_int_equal(c.nr, 10);

@@ -36,9 +36,12 @@ static void test_versions(void **state)
 		const char *path;
 		bool same;
 	} cases[] = {
-		{"a/b/c", true},     {"h\xc3\xa9llo", false}, {"\x80", false},
-		{"\x7f\x01", true},  {"abc\xff", true}, /* its ones are those of
-							   the top byte */
+		{"a/b/c", true},
+		{"h\xc3\xa9llo", false},
+		{"\x80", false},
+		/* its ones are those of the top byte */
+		{"\x7f\x01", true},
+		{"abc\xff", true},
 		{"abcd\xff", false},
 	};
 

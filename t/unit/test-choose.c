@@ -14,8 +14,10 @@
 #include "t/unit/dag.h"
 
 #define COMMITS 4000
-#define TOPICS 1500 /* one commit each, based on an old one */
-#define ADDED 4     /* objects that each commit adds, besides itself */
+/* one commit each, based on an old one */
+#define TOPICS 1500
+/* objects that each commit adds, besides itself */
+#define ADDED 4
 #define ALL (COMMITS + TOPICS)
 #define OBJECTS (ALL * (1 + ADDED))
 

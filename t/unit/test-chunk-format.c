@@ -67,13 +67,18 @@ static const struct {
 	size_t off;
 	uint32_t value;
 } wrong[] = {
-	{0x08, 0},          /* the table ends too early */
-	{0x08, 0x45464748}, /* the same chunk occurs twice */
-	{0x0c, 1},          /* a chunk ends far behind the file */
-	{0x10, 0x2b},       /* a chunk begins inside the table */
-	{0x1c, 0x2b},       /* a chunk ends before it begins */
+	{0x08, 0}, /* the table ends too early */
+	/* the same chunk occurs twice */
+	{0x08, 0x45464748},
+	/* a chunk ends far behind the file */
+	{0x0c, 1},
+	/* a chunk begins inside the table */
+	{0x10, 0x2b},
+	/* a chunk ends before it begins */
+	{0x1c, 0x2b},
 	{0x20, 0x41424344}, /* the last row has an id */
-	{0x28, 0x31},       /* the last chunk ends behind the body */
+	/* the last chunk ends behind the body */
+	{0x28, 0x31},
 };
 
 static void test_refused(void **state)

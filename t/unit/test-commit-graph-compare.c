@@ -9,7 +9,8 @@
 #include "graph/commit-graph-compare.h"
 #include "t/unit/writtengraph.h"
 
-#define RECORD 36 /* bytes of CDAT for each commit */
+/* bytes of CDAT for each commit */
+#define RECORD 36
 
 static struct buf compare(struct writtengraph *g, uint32_t graph_pos)
 {

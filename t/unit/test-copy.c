@@ -19,7 +19,8 @@ struct env {
 	struct tmprepo t;
 	struct pack pack; /* of random bytes */
 	struct buf got;
-	size_t by_file; /* bytes received as parts of a file */
+	/* bytes received as parts of a file */
+	size_t by_file;
 };
 
 static void env_init(struct env *e, uint64_t *seed)

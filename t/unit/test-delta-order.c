@@ -118,7 +118,8 @@ static void targets_by_pack(void **state)
 	delta_order_release(&order);
 
 	list.items[5].pack_nr = 3;
-	list.items[6].is_external = true; /* first now, and from no pack */
+	/* first now, and from no pack */
+	list.items[6].is_external = true;
 	assert_int_equal(delta_order_init(&order, &list, &options), 0);
 	assert_int_equal(order.candidates[0].item, 6);
 	assert_int_equal(order.target_nr, 7);

@@ -12,8 +12,11 @@
 struct request {
 	struct walk_tips wants, haves;
 	bool *want, *have;
-	bool *excluded; /* what haves other than commits reach, and what the
-			   trees of the boundary have */
+	/*
+	 * what haves other than commits reach, and what the trees of the
+	 * boundary have
+	 */
+	bool *excluded;
 };
 
 static void add_tips(struct walkrepo *f, struct request *req, bool wants,

@@ -449,7 +449,8 @@ static void wrong_rows(void **state)
 		size_t off;
 		uint32_t value;
 	} cases[] = {
-		{ROW_0, 1},             /* another commit than the entry's */
+		/* another commit than the entry's */
+		{ROW_0, 1},
 		{ROW_0 + 4, 1},         /* offset beyond 4 GiB */
 		{ROW_0 + 8, ROW_0 - 5}, /* no room for an entry */
 		{ROW_0 + 8, ROW_0},
@@ -459,9 +460,9 @@ static void wrong_rows(void **state)
 		{ROW_0 + 12, 0},          /* XORed with itself */
 		{ROW_0 + 12, 2},          /* there is no such row */
 		{ROW_0 + 12, UINT32_MAX}, /* the entry has an XOR */
-		{ROW_1 + 8, COMMIT},      /* the entry of the commit, not of
-					   * its base */
-		{ROW_1 + 12, 0},          /* a cycle */
+		/* the entry of the commit, not of its base */
+		{ROW_1 + 8, COMMIT},
+		{ROW_1 + 12, 0}, /* a cycle */
 		{COMMIT, 2},
 		{COMMIT + 6, 100}, /* more bits than objects */
 		{COMMIT + 10, 3},  /* missing words */
@@ -492,9 +493,11 @@ static void wrong_entries(void **state)
 		uint8_t byte;
 	} cases[] = {
 		{ENTRY_NR + 3, 3}, /* one entry too many */
-		{PARENT + 4, 1},   /* XORed with an entry before the first */
+		/* XORed with an entry before the first */
+		{PARENT + 4, 1},
 		{COMMIT + 4, 2},
-		{COMMIT + 4, 161}, /* beyond the limit of the format */
+		/* beyond the limit of the format */
+		{COMMIT + 4, 161},
 		{COMMIT + 10, 1},
 	};
 

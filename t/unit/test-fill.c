@@ -223,7 +223,8 @@ static void name_hashes(void **state)
 	randrepo_store_pack(&r);
 	randrepo_all_refs(&r);
 	bitmaprepo_repack(&r, true, true);
-	files[1] = RANDREPO_CONTENTS + 1; /* a/z/f01, with unique content */
+	/* a/z/f01, with unique content */
+	files[1] = RANDREPO_CONTENTS + 1;
 	commit = randrepo_commit(&r, files, NULL, 0, 1);
 	blob = randrepo_blob(&r, files[1]);
 	randrepo_store(&r);

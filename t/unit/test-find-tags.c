@@ -16,9 +16,11 @@ struct env {
 	struct packing_send_options options;
 	struct oid wants[WANTS], have;
 	struct packing_request request;
-	uint32_t asked, spared; /* visits that may have been unnecessary */
+	/* visits that may have been unnecessary */
+	uint32_t asked, spared;
 	struct foundrepo_tags tags;
-	bool *named; /* by number: tags that a ref names */
+	/* by number: tags that a ref names */
+	bool *named;
 	bool *want_set, *had_set, *found, *expected;
 };
 

@@ -22,7 +22,8 @@ struct env {
 	struct oid *wants; /* RANDREPO_MAX */
 	struct packing_request request;
 	struct foundrepo_tags tags;
-	bool *named;            /* by number: tags that a ref names */
+	/* by number: tags that a ref names */
+	bool *named;
 	bool *expected, *found; /* by number */
 };
 

@@ -19,7 +19,8 @@
 struct heard {
 	struct walkrepo *f;
 	size_t broken, mistyped, missing, unreachable;
-	bool *left; /* unreachable objects, by number */
+	/* unreachable objects, by number */
+	bool *left;
 	bool *dangling;
 	struct oid last_missing;
 };

@@ -16,7 +16,8 @@
 #include "t/unit/packfile.h"
 
 static struct oid attack;
-static unsigned asked_nr; /* calls about a checked hash */
+/* calls about a checked hash */
+static unsigned asked_nr;
 
 int hash_refuse_attack(const struct hash_ctx *h, const struct oid *oid,
 		       struct error *err)

@@ -50,7 +50,8 @@ struct dealer {
 	const uint8_t *bytes;
 	size_t len, at;
 	size_t piece; /* limit of bytes at a time */
-	bool may_end; /* whether a read at the end is expected */
+	/* whether a read at the end is expected */
+	bool may_end;
 	size_t rest;
 };
 

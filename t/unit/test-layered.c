@@ -92,7 +92,8 @@ static void test_spare(void **state)
 	midxchain_init(&m, HASH_SHA1);
 	check_spared(&m, 2, 0);
 	check_spared(&m, 1, 1);
-	midxchain_write(&m, 1); /* two packs are in no layer */
+	/* two packs are in no layer */
+	midxchain_write(&m, 1);
 	check_spared(&m, 2, 2);
 	check_spared(&m, 1, 3);
 	tmprepo_remove(&m.t, MIDXCHAIN_FILE);

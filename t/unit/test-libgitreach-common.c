@@ -25,9 +25,11 @@ extern void *__libc_calloc(size_t nr, size_t len);
 extern void *__libc_realloc(void *p, size_t len);
 extern void __libc_free(void *p);
 
-static atomic_long left;     /* calls until one fails; 0: never */
+/* calls until one fails; 0: never */
+static atomic_long left;
 static atomic_bool counting; /* whether `balance` counts */
-static atomic_long balance;  /* number of allocations that were not freed */
+/* number of allocations that were not freed */
+static atomic_long balance;
 
 static bool fails(void)
 {

@@ -156,8 +156,8 @@ static void test_rev_file(void **state)
 	assert_memory_equal(from_rev.spans, order.spans,
 			    MIDXFILE_PACKS * sizeof(*order.spans));
 	pack_midx_order_release(&from_rev);
-	rev.data[rev.len - 40] ^= 1; /* the checksum of another
-				      * multi-pack-index */
+	/* the checksum of another multi-pack-index */
+	rev.data[rev.len - 40] ^= 1;
 	assert_int_equal(pack_midx_order_init(&from_rev, &f.midx, rev.data,
 					      rev.len, NULL),
 			 ERR_CORRUPT);

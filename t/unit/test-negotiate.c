@@ -21,7 +21,8 @@ struct fixture {
 	struct oidset common;
 	struct negotiate n;
 	size_t enough_nr;
-	size_t asked; /* how often enough() was called */
+	/* how often enough() was called */
+	size_t asked;
 };
 
 static int collect(void *ctx, struct iovec *iov, size_t nr, struct error *err)

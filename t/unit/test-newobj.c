@@ -15,7 +15,8 @@
 struct request {
 	uint32_t *commits;
 	size_t nr;
-	bool *in; /* by object: is one of the commits */
+	/* by object: is one of the commits */
+	bool *in;
 };
 
 /*

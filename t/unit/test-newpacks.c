@@ -88,7 +88,8 @@ static void sizes(void **state)
 
 	sample_init(&s, &seed);
 	check(&s, 0);
-	check(&s, 1); /* every object is too large */
+	/* every object is too large */
+	check(&s, 1);
 	check(&s, 100);
 	check(&s, 1000);
 	check(&s, 5000);

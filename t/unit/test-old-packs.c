@@ -81,7 +81,8 @@ static void listing(void **state)
 	struct tmprepo t;
 
 	tmprepo_init(&t, HASH_SHA1);
-	list(&old, &t); /* there is no directory yet */
+	/* there is no directory yet */
+	list(&old, &t);
 	assert_int_equal(old.nr, 0);
 	old_packs_release(&old);
 	add_pack(&t, hex_a, "pack idx rev bitmap");

@@ -21,11 +21,13 @@ struct world {
 	const char *name, *format;
 	uint64_t memory;
 	int64_t window;
-	const char *called_with; /* "<none>", "<negated>" or the argument */
+	/* "<none>", "<negated>" or the argument */
+	const char *called_with;
 	int operand_nr;
 	char words[256];
 	const char *argv[WORDS_MAX + 1]; /* point into words */
-	char text[4096];                 /* printed text, of both streams */
+	/* printed text, of both streams */
+	char text[4096];
 };
 
 static int remember(void *value, const char *arg)

@@ -30,7 +30,8 @@ struct env {
 	struct odb *odb;
 	struct refs *refs;
 	char *dir, *base;
-	bool *packed; /* by number: in the new pack */
+	/* by number: in the new pack */
+	bool *packed;
 };
 
 /* Write a pack of the objects at a place. */
@@ -128,7 +129,8 @@ static void open_job(struct env *e)
 static void close_job(struct env *e)
 {
 	pack_job_close(&e->job);
-	pack_job_close(&e->job); /* a second call does nothing */
+	/* a second call does nothing */
+	pack_job_close(&e->job);
 	refs_close(e->refs);
 	odb_close(e->odb);
 }

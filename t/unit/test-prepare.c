@@ -23,7 +23,8 @@ struct preparedrepo {
 	struct prepared prepared;
 	struct refs *refs;
 	struct oid wants[RANDREPO_MAX];
-	size_t want_nr; /* values of all branches and tags */
+	/* values of all branches and tags */
+	size_t want_nr;
 	struct packing_tag tags[TAGS_MAX];
 	struct taglist taglist;
 	size_t tag_nr; /* in the pack */

@@ -29,7 +29,8 @@ static const char example[] =
 
 /* Offsets in the section. */
 enum {
-	START = 0x1000, /* of the section in the file */
+	/* of the section in the file */
+	START = 0x1000,
 	ROW_1 = 0x7c,
 	ROW_4 = 0x88,
 	EXTENDED = 0x94,

@@ -356,7 +356,8 @@ static void test_reflogs(void **state)
 /* States that on_state was called with. */
 struct told {
 	struct buf out;
-	int refuse; /* the state at which on_state fails, or -1 */
+	/* the state at which on_state fails, or -1 */
+	int refuse;
 };
 
 static int on_state(void *ctx, enum ref_state state,

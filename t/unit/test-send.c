@@ -20,8 +20,9 @@ struct asking {
 	struct packing_request request;
 	struct oid wants[MAX_TIPS], haves[MAX_TIPS], shallow[MAX_TIPS];
 	struct packing_tag *tags;
-	struct taglist taglist;     /* those of `tags` */
-	bool *is_shallow;           /* by number: a commit without parents */
+	struct taglist taglist; /* those of `tags` */
+	/* by number: a commit without parents */
+	bool *is_shallow;
 	bool *want, *uninteresting; /* by number */
 };
 
@@ -263,7 +264,8 @@ static void shallow(void **state)
 struct elsewhere {
 	struct oid oids[8];
 	bool left_out[8];
-	const struct sentpack *s; /* still empty when tell() is called */
+	/* still empty when tell() is called */
+	const struct sentpack *s;
 	unsigned told;
 };
 

@@ -15,8 +15,10 @@
 
 struct sink {
 	struct buf out;
-	size_t largest_write; /* most spans of one gathered write */
-	size_t file_bytes;    /* bytes that came from a file */
+	/* most spans of one gathered write */
+	size_t largest_write;
+	/* bytes that came from a file */
+	size_t file_bytes;
 	bool fail;
 };
 

@@ -20,7 +20,8 @@
 struct model {
 	struct walkrepo f;
 	const char *path;
-	uint32_t *at; /* by object: of a commit, what is at the path; 0: none */
+	/* by object: of a commit, what is at the path; 0: none */
+	uint32_t *at;
 };
 
 /* Returns the number of the object that a tree has at a path; 0: none. */

@@ -12,7 +12,8 @@
 #include "t/unit/bitmaprepo.h"
 
 enum {
-	INDEXED = 60,   /* number of indexed commits, the oldest of a line, */
+	/* number of indexed commits, the oldest of a line, */
+	INDEXED = 60,
 	COMMITS = 1200, /* of this many commits */
 };
 

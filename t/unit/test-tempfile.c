@@ -25,7 +25,8 @@ static char dir[] = "/tmp/gitreach-tempfile-XXXXXX";
 /* What the code under test calls instead of fsync(2). */
 static struct {
 	unsigned files, dirs; /* how many were synced */
-	int dir_errno;        /* what a directory answers, or 0; EINTR: once */
+	/* what a directory answers, or 0; EINTR: once */
+	int dir_errno;
 } synced;
 
 int fsync(int fd)

@@ -19,7 +19,8 @@
 struct record {
 	atomic_uint runs[TASKS];
 	unsigned threads;
-	size_t fail_from; /* this task and all later ones fail */
+	/* this task and all later ones fail */
+	size_t fail_from;
 };
 
 static int run(void *ctx, unsigned thread_nr, size_t task_nr, struct error *err)

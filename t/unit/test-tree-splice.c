@@ -13,7 +13,8 @@ struct fixture {
 	struct tree_splice whole, splice;
 	const struct buf *base;
 	const struct tree_starts *starts; /* of the base */
-	struct buf made; /* what was told, put together again */
+	/* what was told, put together again */
+	struct buf made;
 };
 
 static const uint8_t *old_bytes(void *ctx, uint32_t i)
@@ -158,7 +159,8 @@ static void bad_deltas(void **state)
 
 	setup(&f, HASH_SHA1);
 	buf_append(&base, "100644 a\0aaaaaaaaaaaaaaaaaaaa", 29);
-	treedelta_size(&delta, 29); /* another size of the result */
+	/* another size of the result */
+	treedelta_size(&delta, 29);
 	treedelta_size(&delta, 58);
 	treedelta_copy(&delta, 0, 29);
 	assert_int_equal(splice_buf(&f, &base, &delta), ERR_CORRUPT);

@@ -277,7 +277,8 @@ static void files_only(void **state)
 
 	packfile_init(&f, HASH_SHA1);
 	packfile_add(&f, OBJ_BLOB, "hello\n", 6);
-	f.oids[0].bytes[7] ^= 1; /* not detected: objects are not read */
+	/* not detected: objects are not read */
+	f.oids[0].bytes[7] ^= 1;
 	pack = packfile_open(&f);
 	assert_int_equal(pack_verify_files(pack, NULL), 0);
 	pack_close(pack);

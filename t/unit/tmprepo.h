@@ -17,7 +17,8 @@
 #include "sys/io.h"
 
 struct tmprepo {
-	char *dir; /* the git directory; holds the terminating NUL */
+	/* the git directory; holds the terminating NUL */
+	char *dir;
 	char *objects;
 	struct repo repo;
 };
