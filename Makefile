@@ -46,7 +46,7 @@ version := $(shell sed -n \
 
 # ---- what there is to build
 
-rooms = base sys ewah object pack reftable config repo odb refs graph names walk \
+rooms = base sys ewah object pack reftable config indexer repo odb refs graph names walk \
 	graph-write simplify check bitmap islands packing packs wire midx repack network \
 	serve receive http libgitreach
 lib_src := $(wildcard $(addsuffix /*.c,$(rooms)) pack-bitmap*.c)

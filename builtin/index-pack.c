@@ -21,7 +21,7 @@
 #include "odb/fsck-config.h"
 #include "odb/known-objects.h"
 #include "odb/pack-check.h"
-#include "pack/indexer.h"
+#include "indexer/indexer.h"
 #include "repo/shallow.h"
 #include "sys/io.h"
 #include "sys/thread.h"

@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 #include "object/fsck.h"
-#include "pack/indexer.h"
+#include "indexer/indexer.h"
 
 struct pack_input {
 	/* header of the pack, if the parent has read it */

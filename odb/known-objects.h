@@ -13,7 +13,7 @@
 #define ODB_KNOWN_OBJECTS_H
 
 #include "odb/odb.h"
-#include "pack/indexer.h"
+#include "indexer/indexer.h"
 #include "repo/repo.h"
 
 struct known_objects;

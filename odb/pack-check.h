@@ -14,7 +14,7 @@
 
 #include "object/fsck.h"
 #include "odb/fsck-blob.h"
-#include "pack/indexer.h"
+#include "indexer/indexer.h"
 
 struct pack_check;
 

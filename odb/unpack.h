@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "odb/loose-write.h"
-#include "pack/indexer.h"
+#include "indexer/indexer.h"
 #include "pack/pack.h"
 
 struct unpack_options {

@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "object/oid.h"
-#include "pack/indexer.h"
+#include "indexer/indexer.h"
 #include "receive/receive.h"
 
 /* The objects of a push. */

@@ -18,6 +18,7 @@ LEVELS = {
     "pack": 2,
     "reftable": 2,
     "config": 2,
+    "indexer": 3,
     "repo": 3,
     "odb": 4,
     "refs": 5,

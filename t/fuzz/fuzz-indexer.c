@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "object/hash.h"
-#include "pack/indexer.h"
+#include "indexer/indexer.h"
 #include "t/fuzz/fuzz.h"
 
 struct input {

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "pack/indexer.h"
+#include "indexer/indexer.h"
 #include "pack/verify.h"
 #include "t/unit/packfile.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* pack/indexer.c and its parts: valid and invalid packs made by hand. */
+/* indexer/indexer.c and its parts: valid and invalid packs made by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "pack/indexer.h"
+#include "indexer/indexer.h"
 #include "sys/io.h"
 #include "sys/map.h"
 #include "t/unit/packfile.h"

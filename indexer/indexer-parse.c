@@ -17,7 +17,7 @@
 #include "base/bytes.h"
 #include "base/mem.h"
 #include "pack/entry.h"
-#include "pack/indexer-parts.h"
+#include "indexer/indexer-parts.h"
 
 enum {
 	/* limit of bytes to read ahead */

@@ -18,8 +18,8 @@
  * ERR_CORRUPT). An object that exists already is compared byte by byte (`has`,
  * `compare`). The hook `object` may check whether objects are well-formed.
  */
-#ifndef PACK_INDEXER_H
-#define PACK_INDEXER_H
+#ifndef INDEXER_INDEXER_H
+#define INDEXER_INDEXER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -12,7 +12,7 @@
 #include "base/bytes.h"
 #include "base/mem.h"
 #include "pack/entry.h"
-#include "pack/indexer-parts.h"
+#include "indexer/indexer-parts.h"
 #include "sys/io.h"
 
 enum { PIECE = 1 << 20 }; /* bytes to read at a time */

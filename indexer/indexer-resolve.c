@@ -16,7 +16,7 @@
 #include "base/mem.h"
 #include "pack/delta.h"
 #include "pack/entry.h"
-#include "pack/indexer-parts.h"
+#include "indexer/indexer-parts.h"
 #include "sys/io.h"
 #include "sys/thread.h"
 

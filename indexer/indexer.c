@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "pack/indexer-parts.h"
+#include "indexer/indexer-parts.h"
 #include "pack/mtimes.h"
 #include "pack/rev.h"
 #include "sys/cleanup.h"

@@ -8,12 +8,12 @@
  * it is parsed. REF_DELTAs are in a list for each base id. The first entry that
  * turns out to have this id takes the whole list.
  */
-#ifndef PACK_INDEXER_PARTS_H
-#define PACK_INDEXER_PARTS_H
+#ifndef INDEXER_INDEXER_PARTS_H
+#define INDEXER_INDEXER_PARTS_H
 
 #include "base/sort.h"
 #include "object/hash.h"
-#include "pack/indexer.h"
+#include "indexer/indexer.h"
 #include "pack/inflate.h"
 
 /* no entry: the end of a list */

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "pack/delta.h"
 #include "pack/entry.h"
-#include "pack/indexer-parts.h"
+#include "indexer/indexer-parts.h"
 #include "sys/io.h"
 
 /* The delta chain from an object to its whole base. */
