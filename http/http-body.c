@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "config/config.h"
-#include "http/http-body.h"
+#include "http/http-request.h"
 
 struct http_body {
 	const struct serve_io *io; /* borrowed */

@@ -15,13 +15,101 @@
 #define HTTP_HTTP_EXCHANGE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/error.h"
-#include "http/http-reply.h"
-#include "http/http-url.h"
+#include "http/http-request.h"
 #include "http/http.h"
 #include "repo/repo.h"
+#include "wire/io.h"
+#include "wire/pktline.h"
+
+/*
+ * ---- http-reply.c
+ *
+ * The answer of a CGI program (RFC 3875): header lines, an empty line, a body.
+ *
+ *	Content-Type: text/plain CR LF
+ *	CR LF
+ *	...
+ *
+ * Headers are collected and sent with the first byte of the body. An error
+ * before that moment can still become an error status.
+ *
+ * A reply is used by one thread at a time.
+ */
+
+struct http_reply {
+	const struct serve_io *io; /* borrowed */
+	/* header lines not sent yet */
+	struct buf head;
+	bool has_begun; /* the headers were sent */
+	/* the method is HEAD: the body is not sent */
+	bool no_body;
+	/* borrowed: counts bytes of the body; NULL after init */
+	struct pktline_tap *tap;
+};
+
+void http_reply_init(struct http_reply *r, const struct serve_io *io,
+		     bool no_body);
+void http_reply_release(struct http_reply *r);
+
+/*
+ * Add a header line. `value` is not escaped and must not contain line ends.
+ * Returns 0 or ERR_NOMEM.
+ */
+int http_reply_header(struct http_reply *r, const char *name, const char *value,
+		      struct error *err);
+int http_reply_number(struct http_reply *r, const char *name, uint64_t value,
+		      struct error *err);
+
+/* As http_reply_header(), for a time in seconds since 1970. */
+int http_reply_date(struct http_reply *r, const char *name, int64_t seconds,
+		    struct error *err);
+
+/*
+ * Add the headers that forbid caching, or that allow it for one year. `now` is
+ * in seconds since 1970. Both return 0 or ERR_NOMEM.
+ */
+int http_reply_never_cache(struct http_reply *r, struct error *err);
+int http_reply_cache_for_ever(struct http_reply *r, int64_t now,
+			      struct error *err);
+
+/*
+ * Send the headers. Later calls do nothing. Returns 0 or a negative error code.
+ */
+int http_reply_begin(struct http_reply *r, struct error *err);
+
+/*
+ * Send bytes of the body; sends the headers first if necessary. Returns 0 or a
+ * negative error code.
+ */
+int http_reply_put(struct http_reply *r, const void *bytes, size_t len,
+		   struct error *err);
+
+/*
+ * As http_reply_put(), for spans. The function fits struct serve_io, with ctx
+ * == r.
+ */
+int http_reply_writev(void *ctx, struct iovec *iov, size_t nr,
+		      struct error *err);
+
+/*
+ * As http_reply_put(), for `len` bytes at `head` and then a span of a file. The
+ * output must have send_file().
+ */
+int http_reply_send_file(struct http_reply *r, const void *head, size_t len,
+			 const struct sys_file_span *span, struct error *err);
+
+/*
+ * Answer with an error status ("404 Not Found") and drop the collected headers.
+ * `allow`: the methods that a status 405 must name; `text`: a body. Both may be
+ * NULL. The answer must not have begun. Returns 0 or a negative error code.
+ */
+int http_reply_refuse(struct http_reply *r, const char *status,
+		      const char *allow, const char *text, struct error *err);
 
 struct http_exchange {
 	const struct http_options *options; /* borrowed */

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "http/http-reply.h"
+#include "http/http-exchange.h"
 
 #define YEAR 31536000 /* seconds */
 

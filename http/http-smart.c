@@ -14,8 +14,8 @@
 
 #include "base/mem.h"
 #include "config/ident.h"
-#include "http/http-body.h"
 #include "http/http-exchange.h"
+#include "http/http-request.h"
 #include "receive/receive-pack.h"
 #include "serve/upload-pack.h"
 #include "sys/process.h"

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/percent.h"
-#include "http/http-url.h"
+#include "http/http-request.h"
 
 /*
  * The shape of a path's end: text `a`, `x` hexadecimal digits, text `b`, `y`

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "http/http-body.h"
+#include "http/http-request.h"
 #include "t/fuzz/fuzz.h"
 
 enum {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "http/http-url.h"
+#include "http/http-request.h"
 #include "t/fuzz/fuzz.h"
 
 static void check_path(const char *path)

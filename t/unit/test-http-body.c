@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "http/http-body.h"
+#include "http/http-request.h"
 
 #define LEN 100000
 

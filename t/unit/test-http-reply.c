@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "http/http-reply.h"
+#include "http/http-exchange.h"
 
 #define NEVER                                                                  \
 	"Expires: Fri, 01 Jan 1980 00:00:00 GMT\r\n"                           \

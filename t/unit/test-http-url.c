@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "http/http-url.h"
+#include "http/http-request.h"
 
 #define DIGITS38 "0123456789abcdef0123456789abcdef012345"
 #define DIGITS40 DIGITS38 "67"
