@@ -7,7 +7,6 @@
 
 #include "builtin/network-parts.h"
 #include "builtin/options.h"
-#include "network/network-stats.h"
 #include "network/network-verify.h"
 
 static const char verify_usage[] = "git network verify";

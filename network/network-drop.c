@@ -8,8 +8,7 @@
 
 #include "base/mem.h"
 #include "islands/network-member.h"
-#include "network/network-drop.h"
-#include "network/network-graph.h"
+#include "network/network-repack-parts.h"
 #include "packs/old-packs.h"
 #include "packs/pack-job.h"
 #include "repack/prune-packed.h"

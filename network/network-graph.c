@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "graph-write/commit-graph-write.h"
 #include "graph/commit-graph-parts.h"
-#include "network/network-graph.h"
+#include "network/network-repack-parts.h"
 #include "odb/odb.h"
 #include "sys/clock.h"
 #include "sys/io.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "network/network-heads.h"
+#include "network/network-repack-parts.h"
 #include "refs/refs.h"
 
 void network_heads_release(struct network_heads *heads)

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "islands/network-member.h"
 #include "islands/network-refs.h"
-#include "network/network-stats.h"
+#include "network/network-verify.h"
 #include "packing/send.h"
 
 static int ignore(void *ctx, const void *bytes, size_t len, struct error *err)

@@ -49,4 +49,28 @@ int network_verify(struct network_verify_report *report,
 		   struct network *network, const struct network_verify *how,
 		   struct error *err);
 
+/*
+ * ---- network-stats.c
+ *
+ * Estimates what a clone of a member costs.
+ */
+
+struct network_stats {
+	/* objects of a clone of all references */
+	uint32_t object_nr;
+	/* bytes that are copied as stored */
+	uint64_t verbatim_bytes;
+	/* objects that are compressed again */
+	uint32_t recompressed_nr;
+	bool used_bitmap;
+};
+
+/*
+ * Plan a clone of a member without sending it and without a delta search.
+ * Objects that would be compressed again are counted as if they were sent
+ * whole. Returns 0 or a negative error code.
+ */
+int network_stats(struct network_stats *stats, const struct network *network,
+		  const struct network_entry *entry, struct error *err);
+
 #endif

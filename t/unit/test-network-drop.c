@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "network/network-drop.h"
+#include "network/network-repack-parts.h"
 #include "t/unit/netsync.h"
 
 static void test_drop(void **state)

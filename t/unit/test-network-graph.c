@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "network/network-graph.h"
+#include "network/network-repack-parts.h"
 #include "t/unit/netrepo.h"
 
 static void test_none(void **state)

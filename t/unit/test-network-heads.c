@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "network/network-heads.h"
+#include "network/network-repack-parts.h"
 #include "t/unit/netrepo.h"
 
 static void add(struct network_heads *heads, struct netrepo *n,

@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "network/network-drop.h"
 #include "network/network-leave.h"
+#include "network/network-repack-parts.h"
 #include "sys/tempdir.h"
 #include "t/unit/netsync.h"
 

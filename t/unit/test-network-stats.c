@@ -6,9 +6,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "network/network-drop.h"
+#include "network/network-repack-parts.h"
 #include "network/network-repack.h"
-#include "network/network-stats.h"
+#include "network/network-verify.h"
 #include "t/unit/netsync.h"
 
 static void test_stats(void **state)

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "network/network-drop.h"
+#include "network/network-repack-parts.h"
 #include "network/network-verify.h"
 #include "sys/tempdir.h"
 #include "t/unit/netsync.h"

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The steps of network_repack() in files of their own: the HEADs that the store
+ * is laid out for, the commit-graphs, and dropping stored objects from members.
+ */
+#ifndef NETWORK_NETWORK_REPACK_PARTS_H
+#define NETWORK_NETWORK_REPACK_PARTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "islands/network.h"
+#include "object/oid.h"
+#include "packs/newpack.h"
+#include "repo/repo.h"
+
+/*
+ * ---- network-heads.c
+ *
+ * Collects the HEAD commits of the members. Clients often ask for such a commit
+ * alone: with history (a clone of one branch) or without (a clone of depth 1).
+ *
+ * A fork keeps the HEAD that it was made with, so there may be as many
+ * different HEADs as members. The store is laid out for a few of them: for the
+ * first member's HEAD, which most clients ask for, then for the HEADs that most
+ * members have.
+ */
+
+/*
+ * Most heads that are used. Each costs a walk of its tree in every repack, and
+ * some deltas.
+ */
+#define NETWORK_HEADS_MAX 8
+
+struct network_heads {
+	/* owned: one per added member */
+	struct oid *heads;
+	size_t nr, alloc;
+};
+
+void network_heads_release(struct network_heads *heads);
+
+/*
+ * Add the HEAD of a member, unless it is unborn. Add the first member first.
+ * Returns 0 or a negative error code.
+ */
+int network_heads_add(struct network_heads *heads, const struct repo *member,
+		      struct error *err);
+
+/*
+ * Reduce the list to the NETWORK_HEADS_MAX most important heads, without
+ * duplicates. Returns 0 or ERR_NOMEM.
+ */
+int network_heads_choose(struct network_heads *heads, struct error *err);
+
+/*
+ * ---- network-graph.c
+ *
+ * Keeps the commit-graphs of a network. Members read the store's commit-graph
+ * through their alternates. A commit-graph with commits that no longer exist is
+ * worse than none, and `git fsck` reports it.
+ */
+
+/*
+ * Write the store's commit-graph of all commits that the store's references
+ * reach: a chain, so that commit-graphs of members can stand on it. If `anew`,
+ * the chain is one layer of reachable commits only. Otherwise layers are added
+ * and merged, and some commits may be unreachable. So use `anew` before
+ * pruning. Does nothing if core.commitGraph or gc.writeCommitGraph is false.
+ * Returns 0 or a negative error code.
+ */
+int network_graph_write(const struct repo *store, bool anew, struct error *err);
+
+/*
+ * Remove the commit-graph of a member whose references were synced before the
+ * store's commit-graph was written: the store's has all these commits. Does
+ * nothing if the store has no chain. Returns 0 or a negative error code.
+ */
+int network_graph_drop(const struct repo *store, const struct repo *member,
+		       struct error *err);
+
+/*
+ * Remove the commit-graph of a repository if one of its commits exists neither
+ * in the repository nor in its alternates. Returns 1 if the commit-graph was
+ * removed, 0 if not, or a negative error code. Cost: one look-up per commit of
+ * the commit-graph.
+ */
+int network_graph_clean(const struct repo *repo, struct error *err);
+
+/*
+ * ---- network-drop.c
+ *
+ * Removes objects from a member that the store has. The member's packs are
+ * removed. Their objects that the store lacks are packed into one new pack.
+ * Loose objects that the store has are removed too.
+ */
+
+struct network_drop_report {
+	uint32_t pack_nr; /* packs that were removed */
+	/* objects that were packed again */
+	uint32_t kept_nr;
+};
+
+/*
+ * Drop what the store has from a member that borrows from the store; other
+ * members are not touched. The caller holds NETWORK_LOCK_OBJECTS, so that no
+ * object leaves the store meanwhile. The member's lock is taken here. Packs
+ * with .keep stay. A cruft pack stays unless the store has all its objects.
+ * Returns 0 or a negative error code; on failure, the store has everything that
+ * was removed. Cost: proportional to the member's own objects.
+ */
+int network_drop(struct network *network, uint32_t id,
+		 const struct newpack_options *options,
+		 struct network_drop_report *report, struct error *err);
+
+#endif
