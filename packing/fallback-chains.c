@@ -5,7 +5,6 @@
 #include "base/mem.h"
 #include "base/sort.h"
 #include "packing/item-index.h"
-#include "packing/fallback-chains.h"
 #include "packing/fallback-delta.h"
 
 /* A delta has at most half of the object's size, as in the delta search. */

@@ -11,7 +11,6 @@
 #include "packing/delta-search.h"
 #include "packing/find.h"
 #include "packing/plan.h"
-#include "packing/fallback-chains.h"
 #include "packing/fallback-delta.h"
 #include "packing/reuse.h"
 #include "packing/send.h"

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "pack/delta.h"
-#include "packing/fallback-chains.h"
+#include "packing/fallback-delta.h"
 #include "t/unit/itemlist.h"
 
 static void fallback_with(struct itemlist *l,
