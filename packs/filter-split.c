@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which objects pass a filter. */
-#include "packs/filter-split.h"
+#include "packs/pack-job-parts.h"
 #include "walk/filter-walk.h"
 #include "walk/filtered.h"
 

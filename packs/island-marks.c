@@ -2,7 +2,7 @@
 /* Marking the islands of objects to be packed. */
 #include "bitmap/disjoint.h"
 #include "pack-bitmap.h"
-#include "packs/island-marks.h"
+#include "packs/pack-job-parts.h"
 #include "packs/roots.h"
 
 int island_marks_add_tip(struct islands *islands, bool *any,

@@ -4,9 +4,8 @@
 
 #include "base/mem.h"
 #include "object/parse.h"
-#include "packs/filter-split.h"
+#include "packs/pack-job-parts.h"
 #include "packs/pack-job.h"
-#include "packs/island-marks.h"
 #include "packs/pseudo-tips.h"
 #include "packs/roots.h"
 #include "sys/clock.h"

@@ -61,7 +61,7 @@ struct pack_job_options {
 	bool delta_islands;
 	/*
 	 * Borrowed: with delta_islands, commits that are also asked for
-	 * by themselves (packs/island-marks.h).
+	 * by themselves (packs/pack-job-parts.h).
 	 */
 	const struct oid *heads;
 	size_t head_nr;

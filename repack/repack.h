@@ -101,7 +101,7 @@ struct repack_options {
 	size_t root_nr;
 	/*
 	 * With delta_islands: commits that clients ask for by themselves; see
-	 * packs/island-marks.h. Borrowed.
+	 * packs/pack-job-parts.h. Borrowed.
 	 */
 	const struct oid *heads;
 	size_t head_nr;

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "packs/filter-split.h"
+#include "packs/pack-job-parts.h"
 #include "t/unit/filterset.h"
 #include "t/unit/walkrepo.h"
 

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "packs/island-marks.h"
+#include "packs/pack-job-parts.h"
 #include "t/unit/bitmaprepo.h"
 
 #define FORKS 4

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The parts of a pack job (packs/pack-job.c) in files of their own: marking
+ * islands, and dividing objects by a filter.
+ */
+#ifndef PACKS_PACK_JOB_PARTS_H
+#define PACKS_PACK_JOB_PARTS_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "ewah/bitset.h"
+#include "islands/islands.h"
+#include "packing/items.h"
+#include "refs/refs.h"
+#include "sys/progress.h"
+#include "walk/walk.h"
+
+/*
+ * ---- island-marks.c
+ *
+ * Marking the islands of the objects of a new pack (islands/islands.h).
+ *
+ * If the closure of all references was enumerated, islands are marked from that
+ * enumeration. A list of objects or packs does not say what reaches them. Then
+ * a walk from the references is made. The walk stops where the bitmap index
+ * shows that no listed object is reached any more. Listed objects are mostly
+ * new and close to the tips, so that the walk is short.
+ */
+
+struct island_marks {
+	struct walk *walk;
+	struct refs *refs;
+	const struct packing_items *items;
+	/*
+	 * The closure of all references, with lists (walk/walk.h). NULL: not
+	 * enumerated.
+	 */
+	const struct walk_result *found;
+	/*
+	 * Commits that are asked for by themselves, see islands_mark_refs().
+	 * Commits that do not exist are ignored.
+	 */
+	const struct oid *heads;
+	size_t head_nr;
+	unsigned threads;                    /* 0: as many as processors */
+	const struct progress_out *progress; /* NULL: none */
+};
+
+/*
+ * Mark the tip: the closure of the trees of the commits that repack.tipIsland
+ * names. *any is set to false if there are none. Returns 0 or a negative error
+ * code.
+ */
+int island_marks_add_tip(struct islands *islands, bool *any,
+			 const struct island_marks *marks, struct error *err);
+
+/*
+ * Mark the islands of pack.island and of the heads. Nothing is done without
+ * both. The marks are right for the items; other objects may lack some. Returns
+ * 0 or a negative error code: ERR_MISSING if an object that references reach is
+ * missing.
+ */
+int island_marks_add_references(struct islands *islands,
+				const struct island_marks *marks,
+				struct error *err);
+
+/*
+ * ---- filter-split.c
+ *
+ * Dividing an enumeration by a filter: which objects pass. `git repack
+ * --filter` puts the objects that pass and all others into separate packs.
+ */
+
+/* An enumeration and its tips. All borrowed. */
+struct filter_split {
+	struct walk *walk;
+	const struct walk_tips *wants, *haves;
+	/* without a filter, with objects */
+	const struct walk_result *found;
+};
+
+/*
+ * Set the bits (obj_pos) of the objects that pass. The wants themselves always
+ * pass. *passed must be initialised; release it in any case. Returns 0 or a
+ * negative error code. Cost: one look-up per object if the filter needs types
+ * and sizes; a second walk if the filter needs paths.
+ */
+int filter_split_passed(struct bitset *passed, const struct filter_split *split,
+			const struct filter *filter, struct error *err);
+
+#endif
