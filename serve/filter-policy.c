@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "serve/filter-policy.h"
+#include "serve/request.h"
 
 #define TREE_DEPTH "uploadpackfilter.tree.maxdepth"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "serve/hook.h"
+#include "serve/send.h"
 #include "sys/process.h"
 #include "sys/spawn.h"
 

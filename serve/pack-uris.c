@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "serve/pack-uris.h"
+#include "serve/serve-config.h"
 
 struct loading {
 	struct pack_uris *uris;

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "base/percent.h"
-#include "serve/promisor-remotes.h"
+#include "serve/serve-config.h"
 #include "wire/pktline.h"
 
 /* The separators of fields and of remotes; values have them encoded. */

@@ -7,7 +7,6 @@
 
 #include "names/revname.h"
 #include "packing/prepared.h"
-#include "serve/filter-policy.h"
 #include "serve/request.h"
 #include "walk/filter-walk.h"
 

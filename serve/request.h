@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "config/config.h"
 #include "serve/negotiate.h"
 #include "serve/session.h"
 #include "walk/depth.h"
@@ -159,5 +160,46 @@ void request_summarize(struct request *req);
  * `req`, and open objects and history when called.
  */
 struct negotiate_ops request_ops(struct request *req);
+
+/*
+ * ---- filter-policy.c
+ *
+ * Which object filters the server accepts from clients. The configuration keys
+ * are uploadpackfilter.allow, uploadpackfilter.<filter>.allow and
+ * uploadpackfilter.tree.maxDepth.
+ */
+
+/*
+ * Check a client's filter. Each part of a combined filter must be allowed, and
+ * so must the kind "combine". Returns 0 if the filter is allowed, ERR_PEER with
+ * stock Git's message if it is not, or ERR_INVALID if a configured value cannot
+ * be parsed.
+ */
+int filter_policy_check(const struct config *config,
+			const struct filter *filter, struct error *err);
+
+/*
+ * ---- wants.c
+ *
+ * Which objects a v0/v1 client may want:
+ *
+ *	always                        objects that visible refs name
+ *	allowTipSHA1InWant            objects that hidden refs name
+ *	allowReachableSHA1InWant      objects that any ref reaches
+ *	allowAnySHA1InWant            any object
+ *	--stateless-rpc               objects that visible refs reach
+ *
+ * The names are keys of the section uploadpack, except the last. A stateless
+ * request comes on a new connection, and refs may have moved since the
+ * advertisement; so reachable objects are allowed.
+ */
+
+/*
+ * Check all wants of a request. Returns 0 if all are allowed, ERR_PEER with the
+ * message of request_not_our_ref() if one is refused, or another negative error
+ * code. Cost: a pass over the visible refs; if a want is not a tip, a history
+ * walk; if such a want is not a commit, a walk over all objects.
+ */
+int wants_check(struct request *req, struct error *err);
 
 #endif

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "serve/hook.h"
 #include "serve/send.h"
 #include "sys/clock.h"
 #include "sys/ticker.h"

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "serve/request.h"
+#include "wire/sideband.h"
 
 /*
  * Make and send the pack and its progress. With a side band, a flush packet
@@ -23,5 +24,22 @@ int send_pack(struct request *req, struct error *err);
  * negative error code.
  */
 int send_pack_section(struct request *req, struct error *err);
+
+/*
+ * ---- hook.c
+ *
+ * uploadpack.packObjectsHook: a shell command of the operator that makes the
+ * pack. The hook gets the arguments and the input that `git pack-objects`
+ * would get.
+ */
+
+/*
+ * Run the configured hook for a request and send its output as pack data. The
+ * configuration must name a hook. The hook runs in our directory and
+ * environment, with GIT_DIR set; its standard error is ours. Returns 0, ERR_IO
+ * if the hook cannot be started or fails, or the error of writing to `sb`.
+ */
+int hook_pack_objects(struct request *req, struct sideband *sb,
+		      struct error *err);
 
 #endif

@@ -4,19 +4,144 @@
  * immutable after loading; threads may share it.
  *
  * Two kinds of keys are read elsewhere, because a bad value must fail only the
- * requests that need the key: filters (serve/filter-policy.h) and hidden refs
+ * requests that need the key: filters (serve/filter-policy.c) and hidden refs
  * (wire/refview.h).
  */
 #ifndef SERVE_SERVE_CONFIG_H
 #define SERVE_SERVE_CONFIG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/error.h"
+#include "config/config.h"
+#include "object/oid.h"
 #include "repo/repo.h"
-#include "serve/pack-uris.h"
-#include "serve/promisor-remotes.h"
+#include "wire/pktline.h"
+
+/*
+ * ---- promisor-remotes.c
+ *
+ * The served repository may be a partial clone. Its promisor remotes hold the
+ * objects that it lacks. The server advertises these remotes, and a client may
+ * fetch from them too (capability promisor-remote of gitprotocol-v2(5)).
+ *
+ * Configuration:
+ *
+ *	promisor.advertise, promisor.sendFields
+ *	remote.<name>.promisor, .url, .partialCloneFilter, .token
+ *
+ * Example of an advertised value:
+ *
+ *	name=cdn,url=https://cdn/x;name=two,url=/srv/two,token=a%20b
+ */
+
+struct promisor_remote {
+	char *name; /* owned */
+	/* Borrowed from the configuration: */
+	const char *url; /* not empty */
+	/* NULL: not set, or not in promisor.sendFields */
+	const char *filter;
+	/* NULL: not set, or not in promisor.sendFields */
+	const char *token;
+};
+
+struct promisor_remotes {
+	/* owned; in the order of the configuration */
+	struct promisor_remote *items;
+	/* nr 0: nothing is advertised */
+	size_t nr, alloc;
+};
+
+/*
+ * Read the promisor remotes to advertise; none if promisor.advertise is false.
+ * Remotes without URL are left out. `config` must outlive *remotes. An unknown
+ * field in promisor.sendFields is described in *warning. Returns 0, ERR_INVALID
+ * for a bad value, or ERR_NOMEM. Call promisor_remotes_release() in each case.
+ */
+int promisor_remotes_load(struct promisor_remotes *remotes,
+			  const struct config *config, struct error *warning,
+			  struct error *err);
+void promisor_remotes_release(struct promisor_remotes *remotes);
+
+/* Append the value of the capability to *out. Returns 0 or ERR_NOMEM. */
+int promisor_remotes_print(struct buf *out,
+			   const struct promisor_remotes *remotes);
+
+/*
+ * Check a client's answer, which looks like "<name>;<name>". Returns 1 if at
+ * least one name is an advertised remote, 0 if none is, or ERR_NOMEM. The last
+ * name that is not advertised is described in *warning.
+ */
+int promisor_remotes_accepted(const struct promisor_remotes *remotes,
+			      const char *names, struct error *warning);
+
+/*
+ * ---- pack-uris.c
+ *
+ * Packs that a client downloads from other servers (see
+ * Documentation/technical/packfile-uri of Git). The operator configures
+ *
+ *	uploadpack.blobPackfileUri = <blob> <pack> <uri>
+ *
+ * once for each blob: <uri> is the address of a pack that contains <blob>. If a
+ * client accepts the URI's protocol, the server leaves the blob out of the pack
+ * and sends "<pack> <uri>" instead. The server does not check the pack at the
+ * URI.
+ */
+
+/* One configured value. The strings are borrowed from the configuration. */
+struct pack_uri {
+	struct oid blob;
+	/* "<pack> <uri>", as sent to clients */
+	const char *told;
+	const char *uri; /* points into `told` */
+};
+
+/* All configured values, in the order of the configuration. */
+struct pack_uris {
+	struct pack_uri *items; /* owned */
+	size_t nr, alloc;
+};
+
+/*
+ * Read uploadpack.blobPackfileUri. `config` must outlive *uris. Returns 0,
+ * ERR_INVALID for a malformed value, or ERR_NOMEM. Call pack_uris_release()
+ * in each case.
+ */
+int pack_uris_load(struct pack_uris *uris, const struct config *config,
+		   enum hash_algo algo, struct error *err);
+void pack_uris_release(struct pack_uris *uris);
+
+/* The URIs that one client accepts. */
+struct pack_offer {
+	struct oid *blobs; /* owned; `nr` ids */
+	/* owned; `nr` borrowed strings "<pack> <uri>" */
+	const char **told;
+	size_t nr;
+};
+
+/*
+ * Choose the URIs whose protocol is in the client's list, which looks like
+ * "http,https". *uris must outlive *offer. Returns 0 or ERR_NOMEM. Call
+ * pack_offer_release() in each case.
+ */
+int pack_offer_init(struct pack_offer *offer, const struct pack_uris *uris,
+		    const char *protocols, struct error *err);
+void pack_offer_release(struct pack_offer *offer);
+
+/*
+ * Write the packfile-uris section with its delim packet. left_out[i] says
+ * whether offer->blobs[i] was left out of the pack; only these URIs are sent.
+ * If no blob was left out, nothing is written. Returns 0 or a negative error
+ * code.
+ */
+int pack_offer_tell(const struct pack_offer *offer, const bool *left_out,
+		    struct pktline_writer *out, struct error *err);
+
+/* ---- serve-config.c */
 
 /* lsrefs.unborn: whether ls-refs lists an unborn HEAD. */
 enum serve_unborn {

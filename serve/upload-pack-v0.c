@@ -23,7 +23,6 @@
 #include "serve/request.h"
 #include "serve/send.h"
 #include "serve/shallow.h"
-#include "serve/wants.h"
 
 enum state {
 	STATE_WANTS,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which objects a v0/v1 client may want. */
-#include "serve/wants.h"
+#include "serve/request.h"
 
 /* The objects that refs name. */
 struct tips {

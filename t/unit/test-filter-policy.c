@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "serve/filter-policy.h"
+#include "serve/request.h"
 
 /* Check a filter. Returns "" if it is allowed, else the error message. */
 static void check(const char *text, const char *spec, const char *message)

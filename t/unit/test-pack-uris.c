@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "serve/pack-uris.h"
+#include "serve/serve-config.h"
 
 #define HEX_A "7d1665144a3a975c05f1f43902ddaf084e784dbe"
 #define HEX_B "74730d410fcb6603ace96f1dc55ea6196122532d"

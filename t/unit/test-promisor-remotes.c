@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "serve/promisor-remotes.h"
+#include "serve/serve-config.h"
 
 struct fixture {
 	struct config config;
