@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "object/hash.h"
-#include "receive/push-nonce.h"
+#include "receive/receive-cert.h"
 
 /* 18 digits fit into 63 bits */
 enum { SECONDS_DIGITS_MAX = 18 };

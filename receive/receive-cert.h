@@ -9,8 +9,103 @@
 #ifndef RECEIVE_RECEIVE_CERT_H
 #define RECEIVE_RECEIVE_CERT_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
 #include "base/error.h"
-#include "receive/receive.h"
+#include "object/oid.h"
+#include "repo/signature.h"
+
+/*
+ * ---- push-nonce.c
+ *
+ * The nonce of signed pushes. The client signs the nonce, so that nobody can
+ * use an old certificate again (gitprotocol-capabilities(5), "push-cert";
+ * git-receive-pack(1)).
+ *
+ *	1795290525-0c57491798408521baf716dc6534e1687c077707
+ *	seconds    HMAC of receive.certNonceSeed, keyed with the
+ *	           repository's path, a colon and the seconds
+ *
+ * Nonces are not stored. A process that has the seed can verify the nonce of
+ * another process, for instance in a later HTTP request. Servers that share a
+ * seed accept each other's nonces, stock Git's too. For this reason the nonce
+ * is made as stock Git 2.39 and 2.55 do, as their output shows: the seed is the
+ * text and the path is in the key (git-config(1) calls the seed the key), the
+ * hash algorithm is the repository's, and the path is the argument of
+ * receive-pack.
+ */
+
+/* The input of all nonces of a repository. Pointers are borrowed. */
+struct push_nonce_maker {
+	enum hash_algo algo;
+	const char *seed;
+	const char *path;
+};
+
+/*
+ * Append the nonce of a time, in seconds since 1970. Returns 0 or ERR_NOMEM.
+ */
+int push_nonce_make(struct buf *out, const struct push_nonce_maker *maker,
+		    int64_t seconds);
+
+enum push_nonce_status {
+	/* the certificate has no nonce */
+	PUSH_NONCE_MISSING,
+	/* not made with the seed, or another session's */
+	PUSH_NONCE_BAD,
+	PUSH_NONCE_OK,
+	/* made with the seed, but at another time */
+	PUSH_NONCE_SLOP,
+};
+
+/* Returns the value of GIT_PUSH_CERT_NONCE_STATUS, for instance "OK". */
+const char *push_nonce_status_name(enum push_nonce_status status);
+
+struct push_nonce_check {
+	enum push_nonce_status status;
+	/* seconds from the nonce to this request */
+	int64_t slop;
+	/* status is OK because `slop` is small enough */
+	bool was_slop;
+};
+
+/*
+ * Check `nonce`, the nonce of a certificate; NULL means that the certificate
+ * has no nonce. `seconds` is the time at which this process issued its own
+ * nonce.
+ *
+ * If `stateless` is set, an earlier process may have issued `nonce`. Then a
+ * time at most `slop_max` seconds before or after `seconds` is OK. Returns 0 or
+ * ERR_NOMEM.
+ */
+int push_nonce_check(struct push_nonce_check *out,
+		     const struct push_nonce_maker *maker, int64_t seconds,
+		     const char *nonce, bool stateless, uint64_t slop_max);
+
+/* ---- receive-cert.c */
+
+struct receive;
+
+/*
+ * The certificate of a signed push. receive_cert_init() sets the first two
+ * members, and receive_cert_judge() sets the others.
+ */
+struct receive_cert {
+	/* nonce of this process; empty: no signed pushes */
+	struct buf issued;
+	/* seconds since 1970 at which `issued` was made */
+	int64_t seconds;
+	/* the members below are set */
+	bool is_judged;
+	/* the blob that holds the certificate */
+	struct oid oid;
+	struct signature_check signature;
+	struct push_nonce_check nonce;
+	/* owned: nonce in the certificate, or NULL */
+	char *nonce_text;
+};
 
 /* Issue a nonce if receive.certNonceSeed is set. Returns 0 or ERR_NOMEM. */
 int receive_cert_init(struct receive *r, struct error *err);

@@ -5,7 +5,6 @@
 
 #include "base/mem.h"
 #include "receive/receive-check.h"
-#include "receive/receive-connect.h"
 
 /* ---- connectivity */
 

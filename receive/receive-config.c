@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "receive/receive-commands.h"
-#include "receive/receive-config.h"
+#include "receive/receive.h"
 #include "wire/sideband.h"
 
 enum {

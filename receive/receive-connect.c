@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "odb/known-objects.h"
-#include "receive/receive-connect.h"
+#include "receive/receive-check.h"
 #include "walk/walk.h"
 
 /*

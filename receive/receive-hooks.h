@@ -13,7 +13,7 @@
  *	post-receive                    commands that were executed
  *	post-update <ref>...            nothing
  *
- * receive-worktree.h starts push-to-checkout, and receive-proc.h starts
+ * receive-worktree.c starts push-to-checkout, and receive-proc.c starts
  * proc-receive. A hook that does not exist agrees.
  */
 #ifndef RECEIVE_RECEIVE_HOOKS_H

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "receive/receive-peer.h"
+#include "receive/receive.h"
 
 /*
  * While refs change, a client that leaves must not stop the push: hooks would

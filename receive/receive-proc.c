@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "receive/receive-hooks.h"
-#include "receive/receive-proc.h"
+#include "receive/receive-parts.h"
 #include "repo/hook.h"
 #include "sys/io.h"
 #include "sys/spawn.h"

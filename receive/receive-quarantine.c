@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "pack/mtimes.h"
-#include "receive/receive-quarantine.h"
+#include "receive/receive.h"
 #include "sys/cleanup.h"
 #include "sys/io.h"
 

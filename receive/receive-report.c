@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The report of a push. */
-#include "receive/receive-report.h"
+#include "receive/receive-parts.h"
 
 static int write_rewrite(struct pktline_writer *w,
 			 const struct receive_rewrite *rewrite,

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "receive/receive-check.h"
 #include "receive/receive-hooks.h"
-#include "receive/receive-update.h"
+#include "receive/receive-parts.h"
 #include "receive/receive-worktree.h"
 #include "refs/ref-transaction.h"
 #include "repo/shallow.h"

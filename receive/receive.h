@@ -3,49 +3,276 @@
  * The state of one push, which all parts of receive/ share: the client, the
  * request, the configuration, the refs and the quarantine.
  *
- * receive-pack.c calls the parts. A part calls this file and receive-peer.h,
+ * receive-pack.c calls the parts. A part calls the functions declared here,
  * and never receive-pack.c.
  *
  * Threads: one thread uses a struct receive. Only messages to the client may
- * come from other threads, see receive-peer.h.
+ * come from other threads, see struct receive_peer.
  */
 #ifndef RECEIVE_RECEIVE_H
 #define RECEIVE_RECEIVE_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "config/config.h"
 #include "object/oid.h"
-#include "receive/push-nonce.h"
+#include "odb/odb.h"
+#include "receive/receive-cert.h"
 #include "receive/receive-commands.h"
-#include "receive/receive-config.h"
 #include "receive/receive-pack.h"
-#include "receive/receive-peer.h"
-#include "receive/receive-quarantine.h"
-#include "repo/signature.h"
+#include "repo/repo.h"
+#include "sys/tempdir.h"
+#include "sys/tempfile.h"
+#include "sys/ticker.h"
+#include "wire/io.h"
+#include "wire/pktline.h"
 #include "wire/refview.h"
+#include "wire/sideband.h"
 #include "wire/summary.h"
 #include "wire/visible.h"
 
 /*
- * The certificate of a signed push. receive_cert_init() sets the first two
- * members, and receive_cert_judge() sets the others.
+ * ---- receive-config.c
+ *
+ * The configuration of pushes: receive.*, transfer.* and a few others.
  */
-struct receive_cert {
-	/* nonce of this process; empty: no signed pushes */
-	struct buf issued;
-	/* seconds since 1970 at which `issued` was made */
-	int64_t seconds;
-	/* the members below are set */
-	bool is_judged;
-	/* the blob that holds the certificate */
-	struct oid oid;
-	struct signature_check signature;
-	struct push_nonce_check nonce;
-	/* owned: nonce in the certificate, or NULL */
-	char *nonce_text;
+
+/* One receive.procReceiveRefs: "[<modifiers>:]<prefix>". */
+struct receive_proc_ref {
+	/* owned; no slash at the end */
+	char *prefix;
+	/* kinds of commands that match */
+	bool creates, changes, deletes;
+	/* refs without the prefix match */
+	bool is_negated;
 };
+
+/* Values of receive.denyCurrentBranch and receive.denyDeleteCurrent. */
+enum receive_deny {
+	/* not set: refuse, and explain the setting */
+	RECEIVE_DENY_DEFAULT,
+	RECEIVE_DENY_IGNORE,
+	RECEIVE_DENY_WARN,
+	RECEIVE_DENY_REFUSE,
+	/* only in receive.denyCurrentBranch */
+	RECEIVE_DENY_UPDATE_INSTEAD,
+};
+
+struct receive_config {
+	bool deny_deletes; /* receive.denyDeletes */
+	/* receive.denyNonFastForwards */
+	bool deny_non_ff;
+	bool advertise_atomic; /* receive.advertiseAtomic */
+	/* receive.advertisePushOptions */
+	bool push_options;
+	bool advertise_sid; /* transfer.advertiseSID */
+	/* repack.useDeltaBaseOffset */
+	bool ofs_delta;
+	bool shallow_update; /* receive.shallowUpdate */
+	bool server_info;    /* receive.updateServerInfo */
+	bool auto_gc;        /* receive.autogc */
+	/* receive.fsckObjects, transfer.fsckObjects */
+	bool fsck_objects;
+	/* receive.denyCurrentBranch */
+	enum receive_deny deny_current;
+	/* receive.denyDeleteCurrent */
+	enum receive_deny deny_delete_current;
+	/*
+	 * receive.unpackLimit, transfer.unpackLimit: a pack with fewer objects
+	 * is unpacked
+	 */
+	uint64_t unpack_limit;
+	/* receive.maxInputSize, bytes; 0: no limit */
+	uint64_t max_len;
+	/* gitreach.maxPushCommands, at least 1 */
+	size_t commands_max;
+	/* receive.keepAlive, seconds; 0: never */
+	uint64_t keep_alive;
+	/* pack.threads; 0: one per processor */
+	uint64_t threads;
+	/*
+	 * receive.certNonceSeed, borrowed from the configuration; NULL: not set
+	 */
+	const char *cert_nonce_seed;
+	/* receive.certNonceSlop, seconds */
+	uint64_t cert_nonce_slop;
+	/* owned: receive.procReceiveRefs */
+	struct receive_proc_ref *proc_refs;
+	size_t proc_ref_nr, proc_ref_alloc;
+};
+
+/*
+ * Load the configuration of pushes. `config` must outlive *c. Returns 0,
+ * ERR_INVALID if a value is malformed, or ERR_NOMEM. Release *c in all cases.
+ */
+int receive_config_load(struct receive_config *c, const struct config *config,
+			struct error *err);
+
+void receive_config_release(struct receive_config *c);
+
+/*
+ * ---- receive-peer.c
+ *
+ * The client at the other end of a push: the connection to the client, and
+ * messages for the client's terminal.
+ *
+ * A message goes out on band 2 if the client asked for side bands. Without
+ * side bands, a message goes to the `tell` function of struct receive_options,
+ * usually standard error.
+ *
+ * Threads: one thread uses a peer. Other threads may send messages and
+ * keep-alives while that thread sends messages too, because the side band has
+ * a lock.
+ */
+
+struct receive_peer {
+	struct pktline_reader in;
+	struct pktline_writer out;
+	/* mode NONE until the client asks for a band */
+	struct sideband band;
+	/* As in struct receive_options. NULL: no such messages. */
+	void (*tell)(void *ctx, const char *text, size_t len);
+	void *tell_ctx;
+	const struct serve_io *client; /* borrowed: the connection */
+	/* `out` writes through this */
+	struct serve_io io;
+	/*
+	 * Refs are being changed, and the push goes on without the client: a
+	 * failed write is noted in `gone`, and nothing more is written.
+	 */
+	bool is_settling;
+	/* code 0, or why the client cannot be reached */
+	struct error gone;
+};
+
+/*
+ * Connect a peer. `io` must outlive the peer, and the peer must not be moved in
+ * memory. Returns 0 or ERR_NOMEM. Release the peer in both cases.
+ */
+int receive_peer_init(struct receive_peer *peer,
+		      const struct receive_options *options,
+		      const struct serve_io *io, struct error *err);
+void receive_peer_release(struct receive_peer *peer);
+
+/* Returns true if the client asked for side bands. */
+bool receive_peer_has_band(const struct receive_peer *peer);
+
+/*
+ * Send text to the client's terminal as it is, for instance the output of a
+ * hook. Returns 0 or a negative error code.
+ */
+int receive_peer_tell_text(struct receive_peer *peer, const char *text,
+			   size_t len, struct error *err);
+
+/*
+ * Send a message to the client's terminal. The caller gives the prefix
+ * ("error: ") and the line feed. A message that cannot be sent is lost.
+ */
+void receive_peer_tell(struct receive_peer *peer, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/*
+ * Send "error: <msg>". Absolute paths are removed from a message on a side
+ * band. If `code` is ERR_IO, the whole message also goes to the server's
+ * log (`peer->tell`), because its administrator needs the paths.
+ */
+void receive_peer_tell_failure(struct receive_peer *peer, int code,
+			       const char *msg);
+
+/*
+ * Start a thread that sends a keep-alive every `seconds` seconds. Nothing is
+ * started, and *ticker is not changed, without side bands or if `seconds` is 0.
+ * The caller stops *ticker with sys_ticker_stop() before the peer is released.
+ * Returns 0 or a negative error code.
+ */
+int receive_peer_start_ticker(struct sys_ticker **ticker,
+			      struct receive_peer *peer, uint64_t seconds,
+			      struct error *err);
+
+/*
+ * Tell the client that the conversation ends with an error: on band 3, or in
+ * an "ERR" packet without side bands. Nothing is sent if the client has sent
+ * nothing, closed its side, or cannot be written to.
+ */
+void receive_peer_tell_end(struct receive_peer *peer, const char *msg);
+
+/*
+ * Remove the directories from all absolute paths in a message: clients must
+ * not learn where on this machine a file is. The last component of each path
+ * stays. `msg` is changed in place.
+ */
+void receive_hide_paths(char *msg);
+
+/*
+ * ---- receive-quarantine.c
+ *
+ * The quarantine: a directory for the objects of a push that is not accepted
+ * yet (git-receive-pack(1), "Quarantine Environment"). The directory is below
+ * the object directory and has the object directory as its alternate. Renaming
+ * the files makes the objects part of the repository.
+ *
+ *	<objects>/tmp_objdir-incoming-Ab3dE6/
+ *		pack/pack-<hex>.keep .pack .rev .idx     kept as a pack
+ *		5f/<hex>                                 kept as a loose object
+ *
+ * A signal that ends the process removes the directory and the .keep of a
+ * migrated pack (sys/cleanup.h). After SIGKILL, `git gc` removes the directory.
+ */
+
+struct quarantine {
+	const struct repo *repo; /* borrowed */
+	struct sys_tempdir dir;  /* inactive: no directory */
+	/*
+	 * owned: its alternates, as the value of
+	 * GIT_ALTERNATE_OBJECT_DIRECTORIES
+	 */
+	char *alternates;
+	/* repo with `dir` as its object directory */
+	struct repo view;
+	/*
+	 * .keep of a migrated pack: protects the pack until refs reach its
+	 * objects
+	 */
+	struct sys_tempfile keep;
+};
+
+/*
+ * Create the directory. `repo` must outlive *q. Returns 0 or a negative error
+ * code. Release *q in both cases.
+ */
+int quarantine_create(struct quarantine *q, const struct repo *repo,
+		      struct error *err);
+
+/*
+ * Remove the directory and the objects in it. Returns 0 if no directory is
+ * left, or ERR_IO if the directory cannot be removed; `git gc` and `git prune`
+ * remove the directory later.
+ */
+int quarantine_remove(struct quarantine *q, struct error *err);
+
+/* Remove objects that were not migrated, and the .keep of a migrated pack. */
+void quarantine_release(struct quarantine *q);
+
+/*
+ * Returns the repository to read the objects of the push from: q->view, or
+ * `repo` if there is no directory.
+ */
+const struct repo *quarantine_repo(const struct quarantine *q,
+				   const struct repo *repo);
+
+/*
+ * Move the objects into the repository and remove the directory: loose objects
+ * first, then the pack, with its .idx last. Signals wait until this is done.
+ * Returns 0 or a negative error code. Objects that were moved before an error
+ * stay in the repository, unreachable.
+ */
+int quarantine_migrate(struct quarantine *q, struct error *err);
+
+/* ---- receive.c */
 
 struct receive {
 	const struct receive_options *options; /* borrowed */

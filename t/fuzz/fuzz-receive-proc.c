@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "receive/receive-proc.h"
+#include "receive/receive-parts.h"
 #include "t/fuzz/fuzz.h"
 
 #define HEX_A "7d1665144a3a975c05f1f43902ddaf084e784dbe"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "receive/push-nonce.h"
+#include "receive/receive-cert.h"
 
 #define NOW 1700000000
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "receive/push-nonce.h"
+#include "receive/receive-cert.h"
 #include "sys/clock.h"
 #include "t/unit/pushed.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "receive/receive-config.h"
+#include "receive/receive.h"
 
 static int load(struct receive_config *c, const char *text)
 {

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "receive/receive-connect.h"
+#include "receive/receive-check.h"
 #include "t/unit/pushed.h"
 
 /* Push commit n1 with the parent `parent`. Returns true if it is accepted. */

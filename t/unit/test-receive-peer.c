@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "receive/receive-peer.h"
+#include "receive/receive.h"
 #include "sys/clock.h"
 #include "t/unit/pushed.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* receive/receive-proc.h: selecting commands, and reports. */
+/* receive/receive-proc.c: selecting commands, and reports. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "receive/receive-proc.h"
+#include "receive/receive-parts.h"
 
 static struct receive_proc_ref proc_ref = {(char *)"refs/for", true, true, true,
 					   false};

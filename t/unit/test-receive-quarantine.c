@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "odb/loose-write.h"
-#include "receive/receive-quarantine.h"
+#include "receive/receive.h"
 #include "t/unit/pushed.h"
 
 static void put(const struct quarantine *q, const struct repo *repo,

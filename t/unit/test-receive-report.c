@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "receive/receive-report.h"
+#include "receive/receive-parts.h"
 #include "t/unit/pushed.h"
 
 static const char *report(struct pushed *p, bool v2, bool band,

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The last steps of a push in files of their own: the proc-receive hook,
+ * changing refs, and the report. receive-pack.c calls them.
+ */
+#ifndef RECEIVE_RECEIVE_PARTS_H
+#define RECEIVE_RECEIVE_PARTS_H
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "receive/receive.h"
+
+/*
+ * ---- receive-proc.c
+ *
+ * The proc-receive hook (githooks(5)): executes commands on the refs that
+ * receive.procReceiveRefs names, and reports the results. The hook runs once
+ * per push, in the git directory. Server and hook exchange pkt-lines:
+ *
+ *	server  version=1 NUL <features>, flush
+ *	hook    version=1 NUL <features>, flush
+ *	server  <old> <new> <ref> ..., flush; then <push option> ..., flush, if
+ *	        both sides have the feature push-options
+ *	hook    ok <ref>, ng <ref> <reason>, option <name> <value> ..., flush
+ *
+ *	30 30 31 33 6f 6b 20 72 65 66 73 2f 66 6f 72 2f 6d 61 0a
+ *	 "0013"     "ok refs/for/ma\n"
+ *
+ * The hook's standard error goes to the client while the hook runs. Messages
+ * about the report follow when the hook has ended.
+ */
+
+/* Set cmd->by_hook of all commands that receive.procReceiveRefs selects. */
+void receive_proc_choose(struct receive *r);
+
+/*
+ * Run the hook if at least one command is for the hook. The report of the hook
+ * refuses a command, adds rewrites to a command, or clears by_hook so that the
+ * server executes the command. A command without a result is refused. If the
+ * hook fails in an atomic push, all commands without a result are refused.
+ * Returns 0 or a negative error code; a hook that fails is no error.
+ */
+int receive_proc_run(struct receive *r, struct error *err);
+
+/*
+ * Take one line of the hook's report. `line` ends at its first NUL, and is
+ * changed in place. *at is the command that option lines belong to; start with
+ * NULL and keep *at between calls. Returns 0, 1 if the line refuses a command
+ * or is malformed, or ERR_NOMEM. The message about a malformed line is appended
+ * to *messages, as a line for the client's terminal.
+ */
+int receive_proc_take(struct buf *messages, struct receive *r,
+		      struct receive_command **at, char *line);
+
+/*
+ * ---- receive-update.c
+ *
+ * Change refs: check each command with the rules and the update hook, and put
+ * the remaining commands into reference transactions.
+ *
+ * An atomic push is one transaction: all commands or none are executed. Other
+ * pushes are two transactions, deletions first: a push may delete refs/a and
+ * create refs/a/b. In these, a command that fails does not stop the others.
+ */
+
+/*
+ * Execute all commands that are not refused and not executed by the
+ * proc-receive hook. The commits in `new_shallow` are first added to the
+ * shallow boundary of the repository. Returns 0 with the result of each command
+ * in cmd->error, or a negative error code.
+ */
+int receive_update_refs(struct receive *r, const struct oidset *new_shallow,
+			struct error *err);
+
+/*
+ * ---- receive-report.c
+ *
+ * The report at the end of a push (gitprotocol-pack(5), "Report Status"):
+ *
+ *	unpack ok                 or "unpack <reason>"
+ *	ok <ref>                  "option" lines follow, if the client has
+ *	                          report-status-v2 and there are rewrites
+ *	ng <ref> <reason>
+ *	flush
+ *
+ * With side bands, these packets are the data of band 1.
+ */
+
+/*
+ * Send the report if the client asked for one. `failure` is the reason why the
+ * objects of the push were not stored, or NULL. Returns 0 or a negative error
+ * code.
+ */
+int receive_report(struct receive *r, const char *failure, struct error *err);
+
+#endif
