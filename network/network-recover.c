@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "network/network-repack.h"
-#include "repack/prune-files.h"
+#include "repack/prune-parts.h"
 #include "sys/clock.h"
 #include "sys/io.h"
 #include "sys/lockfile.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Writing the objects of promisor packs into one pack. */
-#include "repack/promisor-pack.h"
+#include "repack/repack-parts.h"
 
 /* Adds the objects of a pack that are not in `listed` yet. */
 static int add_pack(struct packing_items *items, struct bitset *listed,

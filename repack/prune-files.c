@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "repack/prune-files.h"
+#include "repack/prune-parts.h"
 #include "sys/io.h"
 #include "sys/tempdir.h"
 

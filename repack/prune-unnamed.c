@@ -7,8 +7,7 @@
 #include "base/mem.h"
 #include "odb/odb-midx.h"
 #include "packs/old-packs.h"
-#include "repack/prune-files.h"
-#include "repack/prune-unnamed.h"
+#include "repack/prune-parts.h"
 #include "sys/io.h"
 #include "sys/map.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "repack/recent-hook.h"
+#include "repack/unreachable.h"
 #include "sys/io.h"
 #include "sys/spawn.h"
 

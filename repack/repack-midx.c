@@ -8,7 +8,7 @@
 #include "midx/multi-pack.h"
 #include "pack-bitmap.h"
 #include "packs/layered.h"
-#include "repack/repack-midx.h"
+#include "repack/repack-parts.h"
 #include "sys/io.h"
 
 struct midx_run {

@@ -5,7 +5,6 @@
 #include "base/mem.h"
 #include "object/links.h"
 #include "pack/mtimes.h"
-#include "repack/recent-hook.h"
 #include "repack/unreachable.h"
 #include "sys/clock.h"
 #include "sys/io.h"

@@ -20,6 +20,8 @@
 
 #include "base/error.h"
 #include "ewah/bitset.h"
+#include "object/oid.h"
+#include "repo/repo.h"
 #include "walk/walk.h"
 
 struct unreachable_item {
@@ -98,5 +100,22 @@ bool unreachable_in_pack(const struct unreachable *u, const char *name);
 /* Returns the item of an object, or NULL if the object is not listed. */
 struct unreachable_item *unreachable_find(const struct unreachable *u,
 					  uint32_t obj_pos);
+
+/*
+ * ---- recent-hook.c
+ *
+ * Runs gc.recentObjectsHook: commands that print ids of objects to treat as
+ * recent (git-config(1)).
+ */
+
+/*
+ * Run each command with the shell. Call `fn` for each id that a command prints,
+ * one id per line. Returns 0, ERR_INVALID if a command fails or prints anything
+ * else, another negative error code, or the first nonzero value that `fn`
+ * returns.
+ */
+int recent_hook_each(const struct repo *repo,
+		     int (*fn)(void *ctx, const struct oid *oid), void *ctx,
+		     struct error *err);
 
 #endif

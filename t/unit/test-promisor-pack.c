@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "repack/promisor-pack.h"
+#include "repack/repack-parts.h"
 #include "t/unit/packfile.h"
 #include "t/unit/randrepo.h"
 

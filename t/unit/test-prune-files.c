@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "repack/prune-files.h"
+#include "repack/prune-parts.h"
 #include "t/unit/tmppack.h"
 
 static void tell(void *ctx, const char *path)

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "repack/prune-unnamed.h"
+#include "repack/prune-parts.h"
 #include "sys/io.h"
 #include "t/unit/tmppack.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "repack/recent-hook.h"
+#include "repack/unreachable.h"
 
 static int take(void *ctx, const struct oid *oid)
 {

@@ -1,19 +1,44 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes the multi-pack-index of `git repack --write-midx`: one of all packs
- * that stay, or a layer of the new packs (packs/layered.h). This happens after
- * all new packs are installed and before anything is removed.
+ * The parts of git-repack(1) in files of their own: packs of promised objects,
+ * and the multi-pack-index.
  */
-#ifndef REPACK_REPACK_MIDX_H
-#define REPACK_REPACK_MIDX_H
+#ifndef REPACK_REPACK_PARTS_H
+#define REPACK_REPACK_PARTS_H
 
 #include <stdbool.h>
 
 #include "base/error.h"
 #include "packs/newpack.h"
 #include "packs/old-packs.h"
+#include "packs/pack-job.h"
 #include "refs/refs.h"
 #include "repack/repack.h"
+
+/*
+ * ---- promisor-pack.c
+ *
+ * Puts the objects of all promisor packs into a promisor pack of their own. A
+ * partial clone tells only by the pack whether an object was made locally or
+ * promised by a remote. So these objects are never mixed with others.
+ */
+
+/*
+ * Write one pack with all objects of the local promisor packs in *old, or
+ * several packs if there is a size limit. Mark each with an empty .promisor
+ * file and install it by the job's options. Does nothing without promisor
+ * packs. *nr: the number of objects. Returns 0 or a negative error code.
+ */
+int promisor_pack_write(uint32_t *nr, struct pack_job *job,
+			const struct old_packs *old, struct error *err);
+
+/*
+ * ---- repack-midx.c
+ *
+ * Writes the multi-pack-index of `git repack --write-midx`: one of all packs
+ * that stay, or a layer of the new packs (packs/layered.h). This happens after
+ * all new packs are installed and before anything is removed.
+ */
 
 /* All pointers are borrowed. */
 struct repack_midx_request {
