@@ -6,7 +6,7 @@
 #include "odb/odb-alternates.h"
 #include "receive/receive-advertise.h"
 #include "repo/shallow.h"
-#include "wire/ref-line.h"
+#include "wire/pktline.h"
 
 struct advertisement {
 	struct receive *r;
@@ -52,8 +52,8 @@ static int write_line(struct advertisement *a, const struct oid *oid,
 	size_t len = a->is_empty ? a->capabilities.len : 0;
 
 	a->is_empty = false;
-	return ref_line_write(&a->r->peer.out, a->r->repo->algo, oid, name,
-			      a->capabilities.data, len, a->err);
+	return pktline_write_ref(&a->r->peer.out, a->r->repo->algo, oid, name,
+				 a->capabilities.data, len, a->err);
 }
 
 /* Returns 1 if an id is new, 0 if it was seen before, or negative. */

@@ -4,7 +4,7 @@
 
 #include "serve/protocol.h"
 #include "serve/shallow.h"
-#include "wire/ref-line.h"
+#include "wire/pktline.h"
 
 struct advertisement {
 	struct session *s;
@@ -56,9 +56,9 @@ static int write_ref(struct advertisement *a, const struct oid *oid,
 	bool is_first = a->is_empty;
 
 	a->is_empty = false;
-	return ref_line_write(&a->s->out, a->s->algo, oid, name,
-			      is_first ? c->data : suffix,
-			      is_first ? c->len : strlen(suffix), a->err);
+	return pktline_write_ref(&a->s->out, a->s->algo, oid, name,
+				 is_first ? c->data : suffix,
+				 is_first ? c->len : strlen(suffix), a->err);
 }
 
 static int write_with_peeled(void *ctx, const struct ref *ref)

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/sort.h"
 #include "serve/v2-command.h"
-#include "wire/ref-line.h"
+#include "wire/pktline.h"
 
 /*
  * Limits of memory for prefixes. Beyond them all visible refs are listed: a
@@ -120,8 +120,8 @@ static int write_ref(void *ctx, const struct ref *ref)
 	buf_reset(&l->attributes);
 	if (put_attributes(l, ref, is_tag ? &peeled : NULL) < 0)
 		return error_nomem(l->err);
-	return ref_line_write(&l->s->out, l->s->algo, &ref->oid, ref->name,
-			      l->attributes.data, l->attributes.len, l->err);
+	return pktline_write_ref(&l->s->out, l->s->algo, &ref->oid, ref->name,
+				 l->attributes.data, l->attributes.len, l->err);
 }
 
 static bool has_head(const struct listing *l)

@@ -24,6 +24,7 @@
 #include "base/buf.h"
 #include "base/cursor.h"
 #include "base/error.h"
+#include "object/oid.h"
 #include "sys/trace.h"
 #include "wire/io.h"
 
@@ -158,6 +159,21 @@ int pktline_end(struct pktline_writer *w, size_t len, struct error *err);
 /* As pktline_write(), for formatted text. No line feed is added. */
 int pktline_printf(struct pktline_writer *w, struct error *err, const char *fmt,
 		   ...) __attribute__((format(printf, 3, 4)));
+
+/*
+ * Append the packet of one ref. All ref lists that a server sends use this line
+ * (gitprotocol-pack(5), gitprotocol-v2(5)):
+ *
+ *	30 30 33 64  <40 or 64 digits>  20  refs/heads/main  [rest]  0a
+ *
+ * `rest` has `rest_len` bytes: "^{}", " peeled:<id>", or a NUL and
+ * capabilities. Servers call this function more often than any other, so the
+ * line is formatted directly in the writer's buffer. Returns and errors are
+ * those of pktline_write().
+ */
+int pktline_write_ref(struct pktline_writer *w, enum hash_algo algo,
+		      const struct oid *oid, const char *name, const void *rest,
+		      size_t rest_len, struct error *err);
 
 /* Append a flush or delim packet. Returns 0 or ERR_NOMEM. */
 int pktline_write_flush(struct pktline_writer *w, struct error *err);
