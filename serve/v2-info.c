@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The command object-info of protocol v2. */
+/* The commands object-info and bundle-uri of protocol v2. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,4 +92,36 @@ int object_info_run(struct session *s, struct v2_args *args, struct error *err)
 		ret = pktline_write_flush(&s->out, err);
 	free(a.oids);
 	return ret;
+}
+
+/* ---- bundle-uri */
+
+struct bundle_keys {
+	struct session *s;
+	struct error *err;
+};
+
+static int write_key(void *ctx, const struct config_entry *entry)
+{
+	struct bundle_keys *t = ctx;
+
+	return pktline_printf(&t->s->out, t->err, "%s=%s", entry->key,
+			      entry->value ? entry->value : "");
+}
+
+int bundle_uri_run(struct session *s, struct v2_args *args, struct error *err)
+{
+	struct bundle_keys t = {s, err};
+	char quoted[PKTLINE_QUOTE_MAX];
+	const char *line;
+	int ret = v2_args_next(args, &line, err);
+
+	if (ret > 0)
+		return error_set(err, ERR_PEER,
+				 "bundle-uri: unexpected argument: '%s'",
+				 pktline_quote(quoted, line));
+	if (!ret)
+		ret = config_each(&s->options->repo->config, "bundle.",
+				  write_key, &t);
+	return ret ? ret : pktline_write_flush(&s->out, err);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* serve/object-info.c: object-info sends sizes of objects. */
+/*
+ * serve/v2-info.c: object-info sends the sizes of objects, and bundle-uri lists
+ * the bundle.* keys.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,11 +56,34 @@ static void test_errors(void **state)
 	dialog_release(&d);
 }
 
+static void test_bundle_uri(void **state)
+{
+	struct dialog d;
+
+	dialog_init(&d, HASH_SHA1);
+	d.options.version = 2;
+	assert_string_equal(dialog_answer(&d, "command=bundle-uri|D|F"),
+			    "ERR invalid command 'bundle-uri'");
+	dialog_config(&d, CONFIG_LOCAL,
+		      "[uploadpack]\nadvertiseBundleURIs\n"
+		      "[bundle]\nversion = 1\nflag\n"
+		      "[bundle \"One\"]\nURI = https://example.com/b\n");
+	assert_string_equal(dialog_answer(&d, "command=bundle-uri|D|F"),
+			    "bundle.version=1|bundle.flag=|"
+			    "bundle.One.uri=https://example.com/b|F");
+	assert_int_equal(d.ret, 0);
+	assert_string_equal(dialog_answer(&d, "command=bundle-uri|D|more|F"),
+			    "ERR bundle-uri: unexpected argument: 'more'");
+	assert_int_equal(d.ret, ERR_PEER);
+	dialog_release(&d);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_object_info),
 		cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_bundle_uri),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
