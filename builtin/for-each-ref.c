@@ -12,10 +12,8 @@
 
 #include "base/mem.h"
 #include "base/sort.h"
+#include "builtin/for-each-ref.h"
 #include "builtin/options.h"
-#include "builtin/ref-filter.h"
-#include "builtin/ref-format.h"
-#include "builtin/ref-sort.h"
 #include "builtin/stdin-lines.h"
 
 static const char usage[] = "git for-each-ref [<options>] [<pattern>]\n"

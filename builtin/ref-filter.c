@@ -5,8 +5,8 @@
 
 #include "base/mem.h"
 #include "base/wildmatch.h"
+#include "builtin/for-each-ref.h"
 #include "builtin/options.h"
-#include "builtin/ref-filter.h"
 #include "object/parse.h"
 
 void ref_filter_init(struct ref_filter *f)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "builtin/ref-format.h"
+#include "builtin/for-each-ref.h"
 
 static int add_piece(struct ref_format *format, const struct buf *text,
 		     const struct ref_atom *atom, struct error *err)

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "base/version-order.h"
-#include "builtin/ref-sort.h"
+#include "builtin/for-each-ref.h"
 
 int ref_sort_add(struct ref_sort *sort, const char *key, struct error *err)
 {

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The parts of `git for-each-ref`: ref-filter.c selects refs, ref-format.c
+ * expands format strings, and ref-sort.c sorts refs.
+ */
+#ifndef BUILTIN_FOR_EACH_REF_H
+#define BUILTIN_FOR_EACH_REF_H
+
+#include "builtin/ref-atom.h"
+#include "ewah/bitset.h"
+#include "walk/reach.h"
+#include "walk/walk.h"
+
+/* ---- ref-filter.c */
+
+/*
+ * Selecting refs by name, by the object that they point to, and by history
+ * (git-for-each-ref(1)).
+ *
+ * Commits get numbers when they are first seen, and results about a commit are
+ * kept. Queries about many refs together walk the history between them once.
+ */
+
+/* The arguments of an option that may be repeated. */
+struct ref_filter_list {
+	/* owned array of borrowed strings */
+	const char **items;
+	size_t nr, alloc;
+};
+
+struct ref_filter {
+	bool ignore_case; /* applies to glob patterns */
+	/* borrowed, NULL-terminated: one of these must match */
+	const char **patterns;
+	/* patterns: none of these may match */
+	struct ref_filter_list exclude;
+	struct ref_filter_list points_at, merged, no_merged, contains,
+		no_contains; /* names of commits */
+
+	const struct store *store; /* borrowed */
+	/* owned: the ids of points_at */
+	struct oid *targets;
+	bool walk_is_open;
+	struct walk walk;
+	/*
+	 * By commit_nr: the ancestors of the commits of merged and of
+	 * no_merged.
+	 */
+	struct bitset in_merged, in_no_merged;
+	struct reach containing, not_containing;
+};
+
+void ref_filter_init(struct ref_filter *f);
+void ref_filter_release(struct ref_filter *f);
+
+/*
+ * Append an argument; option_negated empties the list. Returns 0 or ERR_NOMEM.
+ */
+int ref_filter_add(struct ref_filter_list *list, const char *arg);
+
+/*
+ * Look up the named objects. `store` must outlive the filter. Returns 0;
+ * BUILTIN_NOT_OURS if only stock Git resolves a name; or prints an error and
+ * returns the exit code.
+ */
+int ref_filter_open(struct ref_filter *f, const struct store *store);
+
+/* Whether the name passes the filter. */
+bool ref_filter_takes_name(const struct ref_filter *f, const char *name);
+
+/*
+ * Whether the object passes the filter. Filters by history match only commits,
+ * and tags of commits. Returns 1, 0 or a negative error code.
+ */
+int ref_filter_takes(struct ref_filter *f, struct ref_atom_subject *subject,
+		     struct error *err);
+
+/* ---- ref-format.c */
+
+/*
+ * A --format string: text, fields in %(...), %%, and %xx for a byte in
+ * hexadecimal (git-for-each-ref(1)).
+ */
+
+/* How values are quoted, for output that is a program. */
+enum ref_format_quote {
+	REF_FORMAT_PLAIN,
+	REF_FORMAT_SHELL,
+	REF_FORMAT_PERL,
+	REF_FORMAT_PYTHON,
+	REF_FORMAT_TCL,
+};
+
+struct ref_format_piece {
+	char *text; /* owned; NULL for a field */
+	size_t len;
+	struct ref_atom atom; /* a field */
+};
+
+struct ref_format {
+	struct ref_format_piece *pieces; /* owned */
+	size_t nr, alloc;
+};
+
+#define REF_FORMAT_INIT                                                        \
+	{                                                                      \
+		NULL, 0, 0                                                     \
+	}
+
+/*
+ * Parse a format string. Returns as ref_atom_parse(). The caller must release
+ * *format in all cases.
+ */
+int ref_format_parse(struct ref_format *format, const char *text,
+		     struct error *err);
+void ref_format_release(struct ref_format *format);
+
+/*
+ * Append the expansion for a ref, without a newline. Returns 0 or a negative
+ * error code.
+ */
+int ref_format_append(struct buf *out, const struct ref_format *format,
+		      enum ref_format_quote quote,
+		      struct ref_atom_subject *subject, struct error *err);
+
+/* ---- ref-sort.c */
+
+/* Sorting refs by fields, as git-for-each-ref(1) --sort does. */
+
+struct ref_sort_key {
+	struct ref_atom atom;
+	bool reverse;
+};
+
+struct ref_sort {
+	/* owned; the last key has the highest priority */
+	struct ref_sort_key *keys;
+	size_t nr, alloc;
+	bool ignore_case;
+	/*
+	 * owned array of strings borrowed from the configuration:
+	 * versionsort.suffix
+	 */
+	const char **suffixes;
+	size_t suffix_nr, suffix_alloc;
+};
+
+#define REF_SORT_INIT                                                          \
+	{                                                                      \
+		NULL, 0, 0, false, NULL, 0, 0                                  \
+	}
+
+/* Add a key "[-][version:|v:]<field>". Returns as ref_atom_parse(). */
+int ref_sort_add(struct ref_sort *sort, const char *key, struct error *err);
+void ref_sort_release(struct ref_sort *sort);
+
+/*
+ * Load versionsort.suffix if a key compares versions. Must be called after the
+ * last key was added. `config` must outlive *sort. Returns 0 or a negative
+ * error code.
+ */
+int ref_sort_configure(struct ref_sort *sort, const struct config *config,
+		       struct error *err);
+
+/* Whether the requested order is the byte order of names. */
+bool ref_sort_is_by_name(const struct ref_sort *sort);
+
+/* A ref that will be sorted. */
+struct ref_sort_item {
+	char *name;   /* owned */
+	char *target; /* owned, or NULL */
+	struct oid oid;
+	/* owned: one for each key; NULL for numbers */
+	char **values;
+	uint64_t *numbers; /* owned */
+};
+
+/*
+ * Copy a ref with the values of all keys. Returns 0 or a negative error code.
+ * The caller must release *item in both cases.
+ */
+int ref_sort_item_init(struct ref_sort_item *item, const struct ref_sort *sort,
+		       const struct ref *ref, struct ref_atom_subject *subject,
+		       struct error *err);
+void ref_sort_item_release(struct ref_sort_item *item,
+			   const struct ref_sort *sort);
+
+void ref_sort_items(struct ref_sort_item *items, size_t nr,
+		    const struct ref_sort *sort);
+
+#endif
