@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "builtin/gc-lock.h"
+#include "builtin/gc-parts.h"
 #include "sys/cleanup.h"
 #include "sys/clock.h"
 #include "sys/io.h"

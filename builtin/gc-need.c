@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "builtin/gc-need.h"
+#include "builtin/gc-parts.h"
 #include "odb/odb-alternates.h"
 #include "sys/io.h"
 

@@ -6,7 +6,7 @@
 #include "base/approxidate.h"
 #include "base/mem.h"
 #include "builtin/builtin.h"
-#include "builtin/gc-options.h"
+#include "builtin/gc-parts.h"
 #include "builtin/options.h"
 #include "sys/clock.h"
 

@@ -6,7 +6,7 @@
 #include "base/approxidate.h"
 #include "base/mem.h"
 #include "base/sort.h"
-#include "builtin/gc-need.h"
+#include "builtin/gc-parts.h"
 #include "builtin/maintenance-parts.h"
 #include "check/reflog-limits.h"
 #include "graph-write/graph-lacks.h"

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "builtin/gc-options.h"
+#include "builtin/gc-parts.h"
 #include "odb/odb.h"
 
 /* One run of the command. */

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "builtin/builtin.h"
 #include "builtin/child.h"
-#include "builtin/gc-need.h"
+#include "builtin/gc-parts.h"
 #include "builtin/maintenance-parts.h"
 #include "graph/commit-graph.h"
 #include "sys/spawn.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "builtin/gc-lock.h"
+#include "builtin/gc-parts.h"
 #include "sys/clock.h"
 #include "sys/io.h"
 #include "t/unit/tmprepo.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "builtin/gc-need.h"
+#include "builtin/gc-parts.h"
 #include "t/unit/tmprepo.h"
 
 static void add_pack(struct tmprepo *t, const char *base, const char *content)

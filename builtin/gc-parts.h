@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The parts of `git gc`: gc-options.c reads arguments and configuration,
+ * gc-need.c decides if there is work, and gc-lock.c keeps a second gc out.
+ * `git maintenance` uses gc-need.c, too.
+ */
+#ifndef BUILTIN_GC_PARTS_H
+#define BUILTIN_GC_PARTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "builtin/child.h"
+#include "repo/repo.h"
+#include "sys/tempfile.h"
+
+/* ---- gc-need.c */
+
+/*
+ * Decides whether `git gc --auto` has something to do, and which packs are too
+ * large to be rewritten (git-gc(1), gc.auto and other keys).
+ */
+
+/* A pack of the repository itself, not of an alternate. */
+struct gc_pack {
+	char *name;    /* owned: "pack-<hex>.pack" */
+	uint64_t size; /* bytes */
+	bool is_kept;  /* has a .keep */
+	bool is_cruft; /* has a .mtimes */
+	/* chosen by gc_packs_keep() */
+	bool stays;
+};
+
+struct gc_packs {
+	struct gc_pack *packs; /* owned; unordered */
+	size_t nr, alloc;
+};
+
+/*
+ * List the packs. Returns 0 or a negative error code. The caller must release
+ * *list in both cases.
+ */
+int gc_packs_list(struct gc_packs *list, const struct repo *repo,
+		  struct error *err);
+void gc_packs_release(struct gc_packs *list);
+
+/* Returns the number of packs without .keep. */
+size_t gc_packs_count(const struct gc_packs *list);
+
+/*
+ * Choose the packs to keep: all packs of at least `threshold` bytes that are
+ * not cruft packs. A threshold of 0 means only the largest pack. Returns their
+ * number.
+ */
+size_t gc_packs_keep(struct gc_packs *list, uint64_t threshold);
+
+/*
+ * Whether there are more than about `limit` loose objects, estimated from one
+ * of their 256 directories. Returns 1, 0 or a negative error code.
+ */
+int gc_has_many_loose(const struct repo *repo, uint64_t limit,
+		      struct error *err);
+
+/*
+ * Whether `git gc --auto` has something to do. It has if there are more than
+ * `auto_limit` loose objects (gc.auto; 0: never). It also has if there are more
+ * than `pack_limit` packs (gc.autoPackLimit; 0: no limit); then *all is set.
+ * Returns 1, 0 or a negative error code.
+ */
+int gc_is_needed(bool *all, const struct repo *repo, uint64_t auto_limit,
+		 uint64_t pack_limit, struct error *err);
+
+/*
+ * Whether the repository borrows from one with a chain of commit-graphs. Then a
+ * layer of its own on top of that chain is enough. Returns 1, 0 or a negative
+ * error code.
+ */
+int gc_borrows_graph(const struct repo *repo, struct error *err);
+
+/* ---- gc-lock.c */
+
+/*
+ * Locking for `git gc`, so that only one runs at a time, and the log of a gc in
+ * the background.
+ *
+ *	<git dir>/gc.pid   "<process number> SP <host name>", while gc runs
+ *	<git dir>/gc.log   standard error of a gc in the background; removed by
+ *	                   the next gc that succeeds
+ *
+ * gc.pid is valid for twelve hours. On its own host it is valid only while the
+ * process exists.
+ */
+
+/*
+ * Write gc.pid; the caller removes it by aborting *pid. Returns 0, or 1 with
+ * the running process in *other ("machine '<host>' pid <n>"), or a negative
+ * error code. With `force`, a running gc is ignored.
+ */
+int gc_lock_take(struct sys_tempfile *pid, const struct repo *repo, bool force,
+		 struct buf *other, struct error *err);
+
+/*
+ * Append gc.log to *text, unless it is empty or older than `expiry` (seconds
+ * since 1970; 0: no limit). Returns 1 if text was appended, 0 if not, or a
+ * negative error code.
+ */
+int gc_log_read(struct buf *text, const struct repo *repo, int64_t expiry,
+		struct error *err);
+
+/*
+ * Redirect standard error to gc.log.lock, the future gc.log. The caller must
+ * hold gc.pid. Returns 0 or a negative error code.
+ */
+int gc_log_open(struct sys_tempfile *log, const struct repo *repo,
+		struct error *err);
+
+/*
+ * Rename gc.log.lock to gc.log if it is not empty, otherwise remove
+ * gc.log.lock. Returns 0 or a negative error code.
+ */
+int gc_log_close(struct sys_tempfile *log, const struct repo *repo,
+		 struct error *err);
+
+void gc_log_remove(const struct repo *repo);
+
+/* ---- gc-options.c */
+
+/* The arguments and the configuration of git gc. */
+
+/* The arguments. An int is 1, 0, or -1 if the option is not given. */
+struct gc_args {
+	bool quiet, aggressive, automatic, force, background;
+	/* the foreground steps on refs and reflogs are done */
+	bool skip_foreground;
+	int cruft, detach, keep_largest;
+	/* a date; NULL: as configured; or option_negated */
+	const char *prune;
+	const char *expire_to;
+	uint64_t max_cruft_size; /* UINT64_MAX: not given */
+};
+
+#define GC_ARGS_INIT                                                           \
+	{                                                                      \
+		.cruft = -1, .detach = -1, .keep_largest = -1,                 \
+		.max_cruft_size = UINT64_MAX                                   \
+	}
+
+/*
+ * The settings: arguments override the configuration. Strings are borrowed from
+ * either.
+ */
+struct gc_settings {
+	uint64_t auto_limit, pack_limit, big_pack, max_cruft_size;
+	uint64_t depth, window;
+	bool cruft, detach, pack_refs, commit_graph;
+	/* dates; prune NULL: do not prune */
+	const char *prune, *worktree_prune;
+	const char *filter, *filter_to; /* NULL: not set */
+	int64_t log_expiry;
+};
+
+/*
+ * Parse the arguments. Returns 0, or prints an error and returns the exit code
+ * 129.
+ */
+int gc_args_parse(struct gc_args *a, int argc, const char **argv);
+
+/*
+ * Load the settings. Returns 0, or ERR_INVALID with the message of stock Git.
+ */
+int gc_settings_load(struct gc_settings *s, const struct gc_args *a,
+		     const struct repo *repo, struct error *err);
+
+/*
+ * Add the options of repack for unreachable objects. `expire_to` is NULL if it
+ * is not given.
+ */
+void gc_add_unreachable(struct child_words *w, const struct gc_settings *s,
+			const char *expire_to);
+
+#endif
