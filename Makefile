@@ -34,7 +34,6 @@ mandir ?= $(datarootdir)/man
 bashcompdir ?= $(datarootdir)/bash-completion/completions
 zshcompdir ?= $(datarootdir)/zsh/site-functions
 # A drop-in reads the system configuration that the stock Git reads.
-sysconfdir ?= /etc
 execdir = $(libexecdir)/gitreach-core
 JOBS ?= 2
 
@@ -124,8 +123,7 @@ debug_flags = $(if $(DEBUG),-O0 -g3)
 all_cflags = $(std_cflags) $(CFLAGS) $(debug_flags) $(san_flags) $(dep_cflags)
 all_ldflags = -pthread -Wl,--as-needed $(san_flags) $(LDFLAGS)
 path_flags = -DGITREACH_EXEC_DIR='"$(execdir)"' \
-	-DGITREACH_MAN_DIR='"$(mandir)"' \
-	-DGITREACH_PREFIX='"$(prefix)"' -DGITREACH_SYSCONF_DIR='"$(sysconfdir)"'
+	-DGITREACH_MAN_DIR='"$(mandir)"'
 # The table of commands: COMMAND(cat_file) COMMAND(count_objects) ...
 command_flags = -DGITREACH_COMMANDS='$(foreach c,$(commands),COMMAND($(subst \
 	-,_,$c)))'
@@ -159,8 +157,8 @@ $O/%.o: %.c $O/flags
 	@mkdir -p $(@D)
 	$V$(CC) $(all_cflags) $(CPPFLAGS) -MMD -MP -c -o $@ $<
 
-$O/builtin/paths.o: CPPFLAGS += $(path_flags)
-$O/builtin/paths.o: $O/paths
+$O/builtin/exec-path.o: CPPFLAGS += $(path_flags)
+$O/builtin/exec-path.o: $O/paths
 $O/builtin/git.o: CPPFLAGS += $(command_flags)
 $O/builtin/git.o: $O/commands
 

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding our exec-path directory. */
+/*
+ * Finding our exec-path directory. The Makefile compiles only this file with
+ * the installation paths, so another prefix recompiles one file.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "builtin/exec-path.h"
-#include "builtin/paths.h"
 #include "sys/io.h"
+
+/* The installation paths of the build: absolute, without a trailing slash. */
+static const char installed_exec_dir[] = GITREACH_EXEC_DIR;
+static const char installed_man_dir[] = GITREACH_MAN_DIR;
 
 /* A possible place of a directory, relative to the program's directory. */
 struct place {
@@ -98,14 +104,14 @@ static int find_ours(struct buf *out, const struct ours *o, struct error *err)
 
 int exec_path_ours(struct buf *out, struct error *err)
 {
-	const struct ours exec = {exec_places, paths_exec_dir, "/gitreach"};
+	const struct ours exec = {exec_places, installed_exec_dir, "/gitreach"};
 
 	return find_ours(out, &exec, err);
 }
 
 int exec_path_man(struct buf *out, struct error *err)
 {
-	const struct ours man = {man_places, paths_man_dir, "/man1"};
+	const struct ours man = {man_places, installed_man_dir, "/man1"};
 
 	return find_ours(out, &man, err);
 }
@@ -138,7 +144,7 @@ int exec_path_current(struct buf *out, struct error *err)
 	else
 		ret = add_ours_or_named(out, err);
 	if (ret == ERR_MISSING)
-		ret = buf_append_str(out, paths_exec_dir);
+		ret = buf_append_str(out, installed_exec_dir);
 	return ret < 0 ? error_nomem(err) : 0;
 }
 

@@ -148,13 +148,13 @@ test_expect_success ARCHIVES 'a program that loads no library' '
 
 test_expect_success 'the paths of an installation recompile one file' '
 	copy_tree tree &&
-	some="build/builtin/paths.o build/base/heap.o build/base/buf.o" &&
+	some="build/builtin/exec-path.o build/base/heap.o build/base/buf.o" &&
 	in_copy make $some >/dev/null &&
 	in_copy make prefix=/elsewhere VERBOSE=1 $some >log &&
 	grep -c -e " -c -o " log >compiled &&
 	echo 1 >expect &&
 	test_cmp expect compiled &&
-	grep "builtin/paths.c" log
+	grep "builtin/exec-path.c" log
 '
 
 test_expect_success 'a changed header recompiles its users, and nothing else' '
