@@ -17,7 +17,7 @@
 #include "builtin/builtin.h"
 #include "builtin/cat-file-batch.h"
 #include "builtin/child.h"
-#include "builtin/stdin-lines.h"
+#include "builtin/input.h"
 #include "config/config.h"
 #include "names/revname.h"
 #include "odb/odb-stored.h"

@@ -13,8 +13,8 @@
 #include "base/mem.h"
 #include "base/sort.h"
 #include "builtin/for-each-ref.h"
+#include "builtin/input.h"
 #include "builtin/options.h"
-#include "builtin/stdin-lines.h"
 
 static const char usage[] = "git for-each-ref [<options>] [<pattern>]\n"
 			    "git for-each-ref [--points-at <object>]\n"

@@ -12,10 +12,10 @@
 
 #include "base/mem.h"
 #include "builtin/builtin.h"
+#include "builtin/input.h"
 #include "builtin/lazy-fetch.h"
 #include "builtin/options.h"
 #include "builtin/pack-args.h"
-#include "builtin/pack-input.h"
 #include "builtin/stderr-progress.h"
 #include "builtin/verify-pack.h"
 #include "odb/fsck-config.h"

@@ -7,8 +7,8 @@
 
 #include "base/mem.h"
 #include "builtin/builtin.h"
+#include "builtin/input.h"
 #include "builtin/object-dir.h"
-#include "builtin/stdin-lines.h"
 #include "config/config.h"
 #include "midx/multi-pack-chain.h"
 #include "midx/multi-pack.h"

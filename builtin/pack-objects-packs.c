@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "builtin/input.h"
 #include "builtin/pack-objects.h"
-#include "builtin/stdin-lines.h"
 #include "repack/cruft.h"
 #include "repack/leftovers.h"
 #include "repack/loosen.h"

@@ -12,10 +12,10 @@
 
 #include "base/mem.h"
 #include "builtin/builtin.h"
+#include "builtin/input.h"
 #include "builtin/lazy-fetch.h"
 #include "builtin/pack-objects.h"
 #include "builtin/revargs.h"
-#include "builtin/stdin-lines.h"
 #include "odb/odb.h"
 #include "packing/send.h"
 #include "packs/pack-job.h"

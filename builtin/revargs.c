@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "builtin/input.h"
 #include "builtin/revargs.h"
-#include "builtin/stdin-lines.h"
 #include "builtin/store.h"
 #include "names/revname.h"
 #include "walk/merge-bases.h"

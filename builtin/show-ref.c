@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "builtin/input.h"
 #include "builtin/options.h"
 #include "builtin/refs-parts.h"
-#include "builtin/stdin-lines.h"
 #include "builtin/store.h"
 
 static const char usage[] =

@@ -13,9 +13,9 @@
 #include <stdlib.h>
 
 #include "builtin/builtin.h"
+#include "builtin/input.h"
 #include "builtin/lazy-fetch.h"
 #include "builtin/options.h"
-#include "builtin/pack-input.h"
 #include "builtin/stderr-progress.h"
 #include "odb/fsck-config.h"
 #include "odb/known-objects.h"

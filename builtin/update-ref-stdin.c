@@ -20,7 +20,7 @@
 
 #include "base/mem.h"
 #include "base/unquote.h"
-#include "builtin/stdin-lines.h"
+#include "builtin/input.h"
 #include "builtin/update-ref.h"
 
 enum session_state {

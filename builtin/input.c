@@ -1,13 +1,42 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading a pack from standard input. */
+/* Reading standard input: lines of text, and packs. */
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
 #include "builtin/builtin.h"
-#include "builtin/pack-input.h"
+#include "builtin/input.h"
 #include "sys/io.h"
+
+int stdin_lines_next(struct stdin_lines *in, struct error *err)
+{
+	ssize_t len;
+
+	errno = 0;
+	len = getdelim(&in->line, &in->alloc, in->end, stdin);
+	if (len < 0 && errno == ENOMEM)
+		return error_nomem(err);
+	if (len < 0 && ferror(stdin))
+		return error_set_errno(err, "cannot read standard input");
+	if (len < 0)
+		return 0;
+	in->ended = len && in->line[len - 1] == (char)in->end;
+	if (in->ended)
+		in->line[--len] = '\0';
+	if (in->strip_cr && in->ended && in->end == '\n' && len &&
+	    in->line[len - 1] == '\r')
+		in->line[--len] = '\0';
+	in->len = (size_t)len;
+	return 1;
+}
+
+void stdin_lines_release(struct stdin_lines *in)
+{
+	free(in->line);
+}
 
 int pack_input_take_header(struct pack_input *in, const char *text,
 			   struct error *err)

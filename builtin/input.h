@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reading standard input: lines of text, and packs for index-pack and
+ * unpack-objects.
+ */
+#ifndef BUILTIN_INPUT_H
+#define BUILTIN_INPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "object/fsck.h"
+#include "indexer/indexer.h"
+
+/* ---- lines */
+
+/*
+ * Lines of standard input. A read error is reported, because a
+ * truncated list must not be taken for a complete one.
+ */
+struct stdin_lines {
+	/* the last line, without its end */
+	char *line;
+	/* length of the line, which may contain NULs */
+	size_t len;
+	/* the line had an end; the last line of the input may lack one */
+	bool ended;
+	/* the byte that ends a line */
+	int end;
+	/* remove a carriage return before a newline that ends a line */
+	bool strip_cr;
+	size_t alloc;
+};
+
+#define STDIN_LINES_INIT                                                       \
+	{                                                                      \
+		.end = '\n'                                                    \
+	}
+
+/*
+ * Read the next line. Returns 1, 0 at the end of the input, or a negative error
+ * code.
+ */
+int stdin_lines_next(struct stdin_lines *in, struct error *err);
+
+void stdin_lines_release(struct stdin_lines *in);
+
+/* ---- packs */
+
+/*
+ * A pack on standard input, for index-pack and unpack-objects: the header,
+ * which the parent process may have read already, the pack, and bytes after the
+ * pack.
+ */
+struct pack_input {
+	/* header of the pack, if the parent has read it */
+	uint8_t header[12];
+	/* bytes of the header that were not read yet */
+	size_t header_left;
+	/* bytes of standard input after the pack */
+	struct buf rest;
+};
+
+#define PACK_INPUT_INIT                                                        \
+	{                                                                      \
+		{0}, 0, BUF_INIT                                               \
+	}
+
+/*
+ * Parse the value of --pack_header, <version>,<objects>. NULL: not given.
+ * Returns 0 or ERR_INVALID.
+ */
+int pack_input_take_header(struct pack_input *in, const char *text,
+			   struct error *err);
+
+/*
+ * Returns the source of the pack, which borrows `in`. Bytes after the pack go
+ * to in->rest.
+ */
+struct pack_source pack_input_source(struct pack_input *in);
+
+void pack_input_release(struct pack_input *in);
+
+/* Print a problem of an object; fits `report` of struct pack_check_options. */
+int pack_input_report(enum hash_algo algo, const struct fsck_report *report);
+
+#endif
