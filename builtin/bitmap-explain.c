@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "builtin/bitmap-parts.h"
-#include "builtin/filterargs.h"
 #include "builtin/options.h"
 #include "builtin/revargs.h"
 #include "pack-bitmap-answer.h"

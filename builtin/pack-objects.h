@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "builtin/filterargs.h"
 #include "builtin/pack-args.h"
+#include "builtin/revargs.h"
 #include "packs/named-packs.h"
 #include "packs/pack-job.h"
 

@@ -16,7 +16,6 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "builtin/filterargs.h"
 #include "builtin/revargs.h"
 #include "check/promisor.h"
 #include "ewah/bitset.h"
