@@ -5,7 +5,7 @@
 
 #include "builtin/bitmap-parts.h"
 #include "builtin/options.h"
-#include "builtin/stderr-progress.h"
+#include "builtin/output.h"
 #include "packs/prepare.h"
 #include "sys/clock.h"
 
@@ -93,7 +93,7 @@ int bitmap_verify(int argc, const char **argv, struct builtin_env *env)
 {
 	struct progress_out progress;
 	struct pack_bitmap_verify how = {
-		.progress = stderr_progress(&progress, PROGRESS_IF_TERMINAL),
+		.progress = output_progress(&progress, PROGRESS_IF_TERMINAL),
 	};
 	const struct option options[] = {
 		{.kind = OPTION_U64,

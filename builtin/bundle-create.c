@@ -17,9 +17,9 @@
 #include "builtin/bundle-parts.h"
 #include "builtin/lazy-fetch.h"
 #include "builtin/options.h"
+#include "builtin/output.h"
 #include "builtin/pack-args.h"
 #include "builtin/revargs.h"
-#include "builtin/stderr-progress.h"
 #include "builtin/store.h"
 #include "pack/bundle.h"
 #include "packing/send.h"
@@ -223,7 +223,7 @@ static int send_pack(struct run *r, struct pack_args_file *file)
 				&request.use_bitmap, r->err) < 0)
 		ret = ERR_INVALID;
 	if (!ret) {
-		options.progress = stderr_progress(&out, r->a.show);
+		options.progress = output_progress(&out, r->a.show);
 		ret = packing_send(r->store.odb, &request, &options,
 				   pack_args_sink(file), &report, r->err);
 	}

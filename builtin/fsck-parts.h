@@ -3,7 +3,7 @@
 #ifndef BUILTIN_FSCK_PARTS_H
 #define BUILTIN_FSCK_PARTS_H
 
-#include "builtin/stderr-progress.h"
+#include "builtin/output.h"
 #include "builtin/store.h"
 #include "check/fsck-links.h"
 #include "check/promisor.h"

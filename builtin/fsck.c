@@ -238,7 +238,7 @@ static int run(struct fsck_run *r, const char **names, int name_nr)
 
 	if (ret < 0)
 		return ret;
-	r->progress = stderr_progress(
+	r->progress = output_progress(
 		&out, r->a.no_progress || r->a.verbose ? PROGRESS_OFF
 		      : r->a.progress                  ? PROGRESS_ON
 						       : PROGRESS_IF_TERMINAL);

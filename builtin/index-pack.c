@@ -15,8 +15,8 @@
 #include "builtin/input.h"
 #include "builtin/lazy-fetch.h"
 #include "builtin/options.h"
+#include "builtin/output.h"
 #include "builtin/pack-args.h"
-#include "builtin/stderr-progress.h"
 #include "builtin/verify-pack.h"
 #include "odb/fsck-config.h"
 #include "odb/known-objects.h"
@@ -266,7 +266,7 @@ static int load_options(struct run *r)
 	if (r->a.rev_index < 0)
 		r->a.rev_index = rev_index;
 	if (r->a.verbose || r->a.resolve_progress)
-		out = stderr_progress(&r->out, PROGRESS_ON);
+		out = output_progress(&r->out, PROGRESS_ON);
 	r->config = (struct pack_indexer_config){
 		.algo = r->algo,
 		.share = r->repo ? r->repo->share : 0,

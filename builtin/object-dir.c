@@ -69,7 +69,7 @@ static void choose_progress(struct object_dir_call *call)
 				  : call->want_progress   ? PROGRESS_LATE
 							  : PROGRESS_OFF;
 
-	call->progress = stderr_progress(&call->out, show);
+	call->progress = output_progress(&call->out, show);
 }
 
 /* Returns the index of a directory in the odb; odb->dir_nr if it is not there.

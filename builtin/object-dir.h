@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 #include "builtin/options.h"
-#include "builtin/stderr-progress.h"
+#include "builtin/output.h"
 #include "builtin/store.h"
 
 /*

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Sizes and paths as commands print them. */
+/* Sizes, paths and progress as commands print them. */
 #include <inttypes.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "builtin/output.h"
@@ -94,4 +96,43 @@ const char *shown_path_get(const struct shown_path *shown, const char *path,
 		return path;
 	*prefix = shown->prefix;
 	return path + len + 1;
+}
+
+/* ---- progress meters on standard error */
+
+/* A meter appears after this time, so that quick commands show none. */
+#define DELAY_NS UINT64_C(1000000000)
+#define DELAY_MAX (1000 * 1000)
+
+static void put_progress(void *ctx, const char *text, size_t len)
+{
+	fwrite(text, 1, len, stderr);
+	fflush(stderr);
+}
+
+static uint64_t delay_ns(void)
+{
+	const char *text = getenv("GIT_PROGRESS_DELAY");
+	char *end;
+	unsigned long seconds;
+
+	if (!text || *text < '0' || *text > '9')
+		return DELAY_NS;
+	seconds = strtoul(text, &end, 10);
+	if (*end || seconds > DELAY_MAX)
+		return DELAY_NS;
+	return seconds * UINT64_C(1000000000);
+}
+
+const struct progress_out *output_progress(struct progress_out *out,
+					   enum show_progress show)
+{
+	if (show == PROGRESS_OFF ||
+	    (show == PROGRESS_IF_TERMINAL && !isatty(2)))
+		return NULL;
+	*out = (struct progress_out){
+		.put = put_progress,
+		.delay_ns = show == PROGRESS_ON ? 0 : delay_ns(),
+	};
+	return out;
 }

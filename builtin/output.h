@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Printing of sizes and paths. */
+/* Printing of sizes, paths and progress. */
 #ifndef BUILTIN_OUTPUT_H
 #define BUILTIN_OUTPUT_H
 
@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "repo/repo.h"
+#include "sys/progress.h"
 
 /*
  * Print a size in its largest unit ("12 bytes", "3.50 MiB"), with two decimals.
@@ -48,5 +49,25 @@ void shown_path_release(struct shown_path *shown);
  */
 const char *shown_path_get(const struct shown_path *shown, const char *path,
 			   const char **prefix);
+
+/* ---- progress meters on standard error */
+
+/* What the command line says about progress. */
+enum show_progress {
+	/* the default: if standard error is a terminal */
+	PROGRESS_IF_TERMINAL,
+	PROGRESS_OFF, /* -q, --no-progress */
+	PROGRESS_ON,  /* --progress */
+	/* --progress, but only if the work takes long */
+	PROGRESS_LATE,
+};
+
+/*
+ * Fill in *out and return it, or return NULL if no progress should be shown.
+ * With PROGRESS_IF_TERMINAL and PROGRESS_LATE a meter appears after a second,
+ * or after the seconds that GIT_PROGRESS_DELAY gives.
+ */
+const struct progress_out *output_progress(struct progress_out *out,
+					   enum show_progress show);
 
 #endif

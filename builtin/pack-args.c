@@ -6,8 +6,8 @@
 
 #include "builtin/builtin.h"
 #include "builtin/options.h"
+#include "builtin/output.h"
 #include "builtin/pack-args.h"
-#include "builtin/stderr-progress.h"
 #include "sys/io.h"
 #include "sys/thread.h"
 
@@ -124,8 +124,8 @@ const struct progress_out *pack_args_progress(struct progress_out *out,
 					      const struct pack_args *args)
 {
 	if (args->quiet || args->no_progress)
-		return stderr_progress(out, PROGRESS_OFF);
-	return stderr_progress(out, args->progress ? PROGRESS_ON
+		return output_progress(out, PROGRESS_OFF);
+	return output_progress(out, args->progress ? PROGRESS_ON
 						   : PROGRESS_IF_TERMINAL);
 }
 

@@ -127,7 +127,7 @@ void pack_args_print_total(const struct write_report *report,
 void pack_args_print_sent(const struct packing_report *report);
 
 /*
- * Returns the progress output that the options ask for; see stderr_progress().
+ * Returns the progress output that the options ask for; see output_progress().
  */
 const struct progress_out *pack_args_progress(struct progress_out *out,
 					      const struct pack_args *args);

@@ -5,7 +5,6 @@
 #include "builtin/builtin.h"
 #include "builtin/options.h"
 #include "builtin/output.h"
-#include "builtin/stderr-progress.h"
 #include "repack/prune-packed.h"
 
 static const char usage_text[] =
@@ -28,7 +27,7 @@ static int run(const struct repo *repo, bool dry_run, bool quiet)
 		.removing = dry_run ? show : NULL,
 		.ctx = &shown,
 		.dry_run = dry_run,
-		.progress = stderr_progress(&out, quiet ? PROGRESS_OFF
+		.progress = output_progress(&out, quiet ? PROGRESS_OFF
 							: PROGRESS_IF_TERMINAL),
 	};
 	int ret = shown_path_init(&shown, repo, &err);

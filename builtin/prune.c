@@ -8,7 +8,6 @@
 #include "base/mem.h"
 #include "builtin/options.h"
 #include "builtin/output.h"
-#include "builtin/stderr-progress.h"
 #include "builtin/store.h"
 #include "repack/prune.h"
 #include "sys/clock.h"
@@ -159,11 +158,11 @@ static int run(const struct args *a, const struct repo *repo,
 		o.hooks.packed = show_packed;
 		o.hooks.shallow = show_shallow;
 	}
-	o.progress = stderr_progress(&out, a->progress < 0
+	o.progress = output_progress(&out, a->progress < 0
 						   ? PROGRESS_IF_TERMINAL
 					   : a->progress ? PROGRESS_ON
 							 : PROGRESS_OFF);
-	o.packed_progress = stderr_progress(
+	o.packed_progress = output_progress(
 		&packed_out, a->progress ? PROGRESS_IF_TERMINAL : PROGRESS_OFF);
 	if (a->expire && approxidate_parse_expiry(&o.expiry, a->expire,
 						  sys_clock_seconds()) < 0)

@@ -16,7 +16,7 @@
 #include "builtin/input.h"
 #include "builtin/lazy-fetch.h"
 #include "builtin/options.h"
-#include "builtin/stderr-progress.h"
+#include "builtin/output.h"
 #include "odb/fsck-config.h"
 #include "odb/known-objects.h"
 #include "odb/pack-check.h"
@@ -169,7 +169,7 @@ static int prepare(struct run *r)
 		.max_len = r->a.max_input,
 		.cache_limit = CACHE_LIMIT,
 		.parse_title = "Unpacking objects",
-		.parse_progress = stderr_progress(
+		.parse_progress = output_progress(
 			&r->out,
 			r->a.quiet ? PROGRESS_OFF : PROGRESS_IF_TERMINAL),
 	};
