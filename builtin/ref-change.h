@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ref transactions as commands use them. The transaction gets the committer. A
- * check ensures that new values are objects that the ref may point to. The
- * reference-transaction hook runs.
+ * The parts of update-ref and symbolic-ref: ref-change.c makes transactions,
+ * and update-ref-stdin.c carries out the commands of update-ref --stdin.
  */
 #ifndef BUILTIN_REF_CHANGE_H
 #define BUILTIN_REF_CHANGE_H
@@ -12,11 +11,20 @@
 #include "builtin/store.h"
 #include "refs/ref-transaction.h"
 
+/*
+ * Makes the ref transactions of a command. A transaction records the committer
+ * in reflogs, checks that a new value is an object that the ref may point to,
+ * and runs the reference-transaction hook.
+ */
 struct ref_changer {
 	struct store *store; /* borrowed */
-	/* set by the first transaction */
+	/* the committer; set by the first transaction */
 	struct buf committer;
-	/* for transactions that begin later */
+	/*
+	 * Transactions that begin later go on after a refused update
+	 * (update-ref
+	 * --batch-updates).
+	 */
 	bool keep_going;
 };
 
@@ -29,5 +37,25 @@ void ref_changer_release(struct ref_changer *changer);
  */
 int ref_changer_begin(struct ref_transaction **out, struct ref_changer *changer,
 		      struct error *err);
+
+/* The options of update-ref that apply to each change. */
+struct update_ref_args {
+	struct ref_changer changer;
+	const char *message; /* -m, or NULL */
+	unsigned flags;      /* of ref_change_flags */
+};
+
+/*
+ * Resolve the name of a value. If `may_be_empty`, "" means the zero id. Returns
+ * 1, 0 if the name names no object, or a negative error code.
+ */
+int update_ref_value(struct oid *out, const struct store *store,
+		     const char *name, bool may_be_empty, struct error *err);
+
+/*
+ * Carry out the commands on standard input. `nul`: NUL ends each argument,
+ * otherwise a newline ends each command. Prints errors. Returns the exit code.
+ */
+int update_ref_stdin(struct update_ref_args *args, bool nul);
 
 #endif

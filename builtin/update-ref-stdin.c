@@ -21,7 +21,7 @@
 #include "base/mem.h"
 #include "base/unquote.h"
 #include "builtin/input.h"
-#include "builtin/update-ref.h"
+#include "builtin/ref-change.h"
 
 enum session_state {
 	SESSION_OPEN,

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "builtin/options.h"
-#include "builtin/update-ref.h"
+#include "builtin/ref-change.h"
 #include "names/revname.h"
 
 static const char usage[] =
