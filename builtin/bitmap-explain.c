@@ -21,7 +21,7 @@ struct explain {
 	struct filter_args filter;
 	struct walk_tips wants, haves;
 	bool read_stdin, exact;
-	/* time to read the tips; time to open the index */
+	/* time spent reading the tips, and opening the index */
 	uint64_t tips_ns, open_ns;
 	struct error *err;
 };
@@ -63,8 +63,8 @@ static int add_tips(struct explain *e, struct walk_tips *tips,
 }
 
 /*
- * Load replacements if --exact is given: rev-list obeys refs/replace/, and the
- * names in arguments may lead through replaced objects.
+ * If --exact is given, load replacements. rev-list obeys refs/replace/, so a
+ * name in the arguments may lead through a replaced object.
  */
 static int load_replaced(struct explain *e, const char **args)
 {
@@ -158,7 +158,7 @@ static void print_unused(const char *reason)
 	printf("answered-by=walk\nreason=%s\n", reason);
 }
 
-/* Print the cost estimates of the plan; unknown ones are left out. */
+/* Print the cost estimates of the plan, without those that are unknown. */
 static void print_plan(const struct bitmap_plan *plan)
 {
 	printf("estimate.bitmap=%" PRIu64 "\n", plan->bitmap_cost);
@@ -195,7 +195,10 @@ static int print_answer(struct explain *e,
 	return 0;
 }
 
-/* Ask as git upload-pack and git pack-objects do. */
+/*
+ * Query the index with the same options as git upload-pack and git
+ * pack-objects.
+ */
 static int query(struct explain *e)
 {
 	struct packing_send_options options;

@@ -24,7 +24,7 @@ struct bitmap_place {
 	struct store store;
 	struct walk walk;
 	bool has_walk;
-	/* owned: the index that queries use; NULL: none */
+	/* owned: the bitmap index that queries use; NULL if there is none */
 	struct pack_bitmap *pb;
 };
 
@@ -37,7 +37,7 @@ int bitmap_place_open(struct bitmap_place *place, struct builtin_env *env,
 		      bool without_index);
 void bitmap_place_close(struct bitmap_place *place);
 
-/* Print facts about an index, without a final newline. */
+/* Print facts about a bitmap index, without a final newline. */
 void bitmap_print_index(const struct pack_bitmap *pb, char separator);
 
 #endif

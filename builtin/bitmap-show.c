@@ -111,7 +111,10 @@ static int print_counts(struct show *s, const struct pack_bitmap_result *marks)
 	return ret;
 }
 
-/* Print the objects in the bitmap, as the answer to a query. */
+/*
+ * Print the objects of a commit's bitmap in the form in which a query returns
+ * them.
+ */
 static int print_marks(struct show *s, uint32_t row)
 {
 	struct pack_bitmap_result marks = PACK_BITMAP_RESULT_INIT;
@@ -135,7 +138,10 @@ static int print_marks(struct show *s, uint32_t row)
 	return ret;
 }
 
-/* Returns 0, 1 if the commit has no bitmap, or a negative error code. */
+/*
+ * Print the bitmap. Returns 0, 1 if the commit has no bitmap, or a negative
+ * error code.
+ */
 static int show(struct show *s)
 {
 	const struct pack_bitmap *pb = s->place.pb;

@@ -34,7 +34,7 @@ static int verify_next(struct bitmap_place *place, size_t *next,
 	return ret < 0 ? ret : 1;
 }
 
-/* A bitmap index that is not used is reported, but is no error. */
+/* Print why a bitmap index is not used. Such an index is no error. */
 static void tell_unused(const struct error *why)
 {
 	if (why->code == ERR_UNSUPPORTED)
@@ -46,7 +46,10 @@ static void tell_unused(const struct error *why)
 			     why->msg);
 }
 
-/* Verify prepared answers, too: clients rely on them as on bitmaps. */
+/*
+ * Verify prepared answers, too: a wrong one would give clients a wrong pack, as
+ * a wrong bitmap would.
+ */
 static int verify_prepared(const struct store *store)
 {
 	const struct odb *odb = store->odb;
@@ -70,7 +73,7 @@ static int verify_prepared(const struct store *store)
 	return code;
 }
 
-/* Verify all indexes, even if one of them is wrong. */
+/* Verify all bitmap indexes, even if one of them is wrong. */
 static int verify(struct bitmap_place *place,
 		  const struct pack_bitmap_verify *how)
 {

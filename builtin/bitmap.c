@@ -79,7 +79,7 @@ static int print_commits(struct bitmap_place *place,
 	return ret;
 }
 
-/* Print the next index. Returns as pack_bitmap_open_next(). */
+/* Print the next bitmap index. Returns as pack_bitmap_open_next(). */
 static int list_next(struct bitmap_place *place, size_t *next, bool commits,
 		     struct error *err)
 {

@@ -19,20 +19,26 @@ struct lazy_fetch;
 struct tracing;
 
 struct builtin_env {
-	/* owned by main; NULL until builtin_open_repo() */
+	/*
+	 * The repository of the command. Owned by main; NULL until
+	 * builtin_open_repo().
+	 */
 	struct repo *repo;
-	/* borrowed from main; NULL: none */
+	/* Trace output. Borrowed from main; NULL if nothing is traced. */
 	struct tracing *tracing;
 	/* `git --bare` was given before the command's name */
 	bool is_bare;
-	/* owned by main: builtin/lazy-fetch.h; NULL until it is needed */
+	/*
+	 * State for fetching missing objects (builtin/lazy-fetch.h). Owned by
+	 * main; NULL until an object is missing.
+	 */
 	struct lazy_fetch *lazy_fetch;
 };
 
 /*
- * The version of the native commands: that of the Git whose commands and
- * options we implement, then ours. `git version` prints it if there is no stock
- * Git.
+ * The version that `git version` prints if there is no stock Git. The first
+ * part is the version of Git whose commands and options we implement; the
+ * second part is our own version.
  */
 extern const char builtin_version[];
 
@@ -63,17 +69,18 @@ int builtin_not_ours(const struct error *why);
 int builtin_open_repo(struct builtin_env *env);
 
 /*
- * As builtin_open_repo(), for commands that need no repository. If there is no
- * repository, or it may not be used, env->repo stays NULL and the function
- * returns 0.
+ * Open the repository as builtin_open_repo(), for a command that can work
+ * without one. If there is no repository, or the user may not use it, env->repo
+ * stays NULL and the function returns 0.
  */
 int builtin_open_repo_gently(struct builtin_env *env);
 
 /*
- * Choose the hash function for files outside a repository. `name` is the value
- * of --object-format. If `name` is NULL, it is the repository's hash function,
- * or SHA-1 without a repository. Opens the repository as
- * builtin_open_repo_gently(). Returns 0, or prints an error and returns 128.
+ * Choose the hash function for files outside a repository. If `name` (the value
+ * of --object-format) is not NULL, the hash function is the one of that name.
+ * Otherwise it is the repository's, or SHA-1 without a repository. Opens the
+ * repository as builtin_open_repo_gently(). Returns 0, or prints an error and
+ * returns 128.
  */
 int builtin_choose_algo(struct builtin_env *env, enum hash_algo *algo,
 			const char *name);

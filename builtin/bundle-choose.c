@@ -13,7 +13,10 @@
 #include "ewah/bitset.h"
 #include "walk/walk.h"
 
-/* The wants, and which of them are excluded. */
+/*
+ * The objects that the arguments of bundle create name, and which of these
+ * objects are excluded.
+ */
 struct choice {
 	const struct store *store;
 	const struct rev_args *revs;
@@ -21,11 +24,20 @@ struct choice {
 	struct bundle_wants *chosen;
 	struct walk walk;
 	struct walk_tips wants, haves;
-	/* owned: for each want, the commit_nr that it leads to */
+	/*
+	 * owned: for each want, the number (commit_nr) of the commit that it
+	 * leads to
+	 */
 	uint32_t *commits;
-	/* by commit_nr: commits in the bundle; no bits: all */
+	/*
+	 * Indexed by commit_nr: the commits in the bundle. Empty if all commits
+	 * are in the bundle.
+	 */
 	struct bitset shown;
-	/* by commit_nr: prerequisites */
+	/*
+	 * Indexed by commit_nr: the prerequisites, which the receiver must
+	 * have.
+	 */
 	struct bitset needed;
 	struct error *err;
 };
@@ -65,7 +77,9 @@ static int add_tips(struct choice *c)
 	return ret < 0 ? ret : 0;
 }
 
-/* Add the line "-<id> <subject>", once for each commit. */
+/*
+ * Add a prerequisite line "-<id> <subject>", unless the commit has one already.
+ */
 static int add_prerequisite(struct choice *c, uint32_t commit)
 {
 	struct odb_object obj = ODB_OBJECT_INIT;
@@ -93,7 +107,7 @@ static int add_prerequisite(struct choice *c, uint32_t commit)
 	return ret < 0 ? error_nomem(c->err) : 0;
 }
 
-/* Add the boundary commits as prerequisites, newest first. */
+/* Add the boundary commits of the bundle as prerequisites, newest first. */
 static int add_boundary(struct choice *c, const struct revwalk_result *revs)
 {
 	size_t nr = revs->boundary_nr;
@@ -115,8 +129,8 @@ static int add_boundary(struct choice *c, const struct revwalk_result *revs)
 }
 
 /*
- * Find the commits that are wanted and not excluded, and the boundary behind
- * them.
+ * Find the commits that are wanted and not excluded, and their boundary: the
+ * excluded parents.
  */
 static int walk_commits(struct choice *c)
 {
@@ -148,7 +162,7 @@ static bool is_excluded(const struct choice *c, size_t want)
 
 /* ---- refs */
 
-/* Add the ref that an argument names, by its full name. */
+/* Add the ref that an argument names to the bundle, under its full name. */
 static int add_ref(struct choice *c, const char *arg)
 {
 	bool is_head = !strcmp(arg, "HEAD");
@@ -174,7 +188,7 @@ static int by_name_and_place(const void *va, const void *vb)
 	return cmp ? cmp : *a < *b ? -1 : 1;
 }
 
-/* Keep only the first entry of each ref. */
+/* Keep only the first entry of each ref in the list of refs. */
 static int drop_repeated(struct choice *c)
 {
 	struct bundle_items *refs = &c->header->refs;
@@ -209,9 +223,9 @@ static bool is_have(const struct choice *c, const struct oid *oid)
 }
 
 /*
- * Decide about a want whose commit is excluded. A tag that is not excluded
- * itself goes into the bundle, and its commit becomes a prerequisite. An
- * excluded commit does not go in.
+ * Decide whether a want whose commit is excluded goes into the bundle. A tag
+ * that is not excluded itself goes into the bundle, and its commit becomes a
+ * prerequisite. An excluded commit stays out.
  */
 static int take_excluded(struct choice *c, size_t want, bool *takes)
 {

@@ -3,8 +3,8 @@
  * git bundle create: writes refs and the objects that they reach into a file.
  *
  * Prerequisites are the boundary commits of the bundle. The bundle assumes that
- * the receiver has their closure and nothing else. It therefore contains an
- * object that only other excluded commits reach.
+ * the receiver has the closure of the prerequisites and nothing else. An object
+ * that only other excluded commits reach is therefore in the bundle.
  *
  * Limits of other kinds (--since, -<n>, paths) are left to stock Git.
  */
@@ -32,15 +32,18 @@ static const char usage_text[] =
 	"[--version=<version>] <file> <git-rev-list-args>";
 
 struct args {
-	/* by the last option that says so */
+	/* whether to show progress; the last such option decides */
 	enum show_progress show;
-	/* -1: the lowest that works */
+	/*
+	 * version of the bundle format; -1: the lowest version that can hold
+	 * the bundle
+	 */
 	int64_t version;
 	const char *file;
 	const char **revs;
 };
 
-/* One run of the command. */
+/* One run of git bundle create. */
 struct run {
 	struct args a;
 	struct store store;
@@ -55,8 +58,8 @@ struct run {
 /* ---- arguments */
 
 /*
- * Count the options before the file; revisions after the file look like
- * options.
+ * Count the options before the file name. Words after the file name are
+ * revisions, some of which look like options.
  */
 static int option_nr(const char **argv)
 {
@@ -154,8 +157,8 @@ static int take_rev(struct run *r, const char *arg)
 }
 
 /*
- * Returns 0 or a negative error code. ERR_UNSUPPORTED means that stock Git must
- * run.
+ * Read the revisions. Returns 0 or a negative error code. ERR_UNSUPPORTED means
+ * that stock Git must run.
  */
 static int take_revs(struct run *r)
 {
@@ -296,7 +299,10 @@ static int make_bundle(struct run *r)
 	return ret < 0 ? ret : write_bundle(r);
 }
 
-/* Returns as take_revs(). */
+/*
+ * Create the bundle. Returns 0 or a negative error code. ERR_UNSUPPORTED means
+ * that stock Git must run.
+ */
 static int run(struct run *r)
 {
 	int ret = 0;
@@ -309,7 +315,10 @@ static int run(struct run *r)
 	if (ret < 0 && ret != ERR_UNSUPPORTED)
 		rev_args_print_notes(&r->revs);
 	if (!ret && make_bundle(r) < 0)
-		/* not ERR_UNSUPPORTED: stock Git must not run now */
+		/*
+		 * ERR_UNSUPPORTED would start stock Git, but this process has
+		 * already read standard input.
+		 */
 		ret = ERR_INVALID;
 	return ret;
 }

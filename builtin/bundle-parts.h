@@ -11,19 +11,19 @@
 /* Subcommands in files of their own; see struct subcommand in options.h. */
 int bundle_create(int argc, const char **argv, struct builtin_env *env);
 
-/* Objects that go into the bundle with their closures. */
+/* The objects that go into the bundle, together with their closures. */
 struct bundle_wants {
 	struct oid *oids; /* owned */
 	size_t nr;
 };
 
 /*
- * Choose the contents of a bundle. `chosen` gets the arguments that are not
- * excluded. The header gets the refs that these arguments name, each once, and
- * the prerequisites. Prerequisites are the boundary commits, and excluded
- * commits that tags in the bundle lead to. Returns 0, ERR_INVALID ("Refusing to
- * create empty bundle."), or another negative error code. The caller must free
- * `chosen->oids` in all cases.
+ * Choose the contents of a bundle. `chosen` gets the objects of the arguments
+ * that are not excluded. The header gets the refs that these arguments name,
+ * each once, and the prerequisites. Prerequisites are the boundary commits, and
+ * the excluded commits that tags in the bundle lead to. Returns 0, ERR_INVALID
+ * ("Refusing to create empty bundle."), or another negative error code. The
+ * caller must free `chosen->oids` in all cases.
  */
 int bundle_choose(struct bundle_header *header, struct bundle_wants *chosen,
 		  const struct store *store, const struct rev_args *revs,

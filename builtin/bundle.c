@@ -35,7 +35,10 @@ static const char unbundle_usage[] =
 struct bundle {
 	const char *name; /* borrowed */
 	int fd;
-	/* bytes read so far: the header and the start of the pack */
+	/*
+	 * the bytes of the file read so far: the header and the start of the
+	 * pack
+	 */
 	struct buf ahead;
 	size_t header_len;
 	struct bundle_header header;
@@ -56,7 +59,10 @@ static int read_more(struct bundle *b, bool *is_all, struct error *err)
 	return 0;
 }
 
-/* Read the header, doubling the number of bytes until it is complete. */
+/*
+ * Read the header of the bundle. The number of bytes read doubles until the
+ * header is complete.
+ */
 static int read_header(struct bundle *b, struct error *err)
 {
 	bool is_all = false;
@@ -75,8 +81,8 @@ static int read_header(struct bundle *b, struct error *err)
 }
 
 /*
- * Returns 0, or prints an error and returns the exit code 1. The caller must
- * close *b in both cases.
+ * Open a bundle. Returns 0, or prints an error and returns the exit code 1. The
+ * caller must close *b in both cases.
  */
 static int bundle_open(struct bundle *b, const char *file)
 {
@@ -157,8 +163,8 @@ static int list_heads(int argc, const char **argv, struct builtin_env *env)
 /* ---- prerequisites */
 
 /*
- * Whether an object exists and is a commit. Returns 1, 0, or a negative error
- * code.
+ * Whether an object exists and is a commit. Returns 1 if so, 0 if not, or a
+ * negative error code.
  */
 static int is_here(const struct store *store, const struct oid *oid,
 		   struct error *err)
@@ -172,8 +178,9 @@ static int is_here(const struct store *store, const struct oid *oid,
 }
 
 /*
- * Returns 0 if all prerequisites exist, 1 if not, or a negative error code. The
- * missing ones are printed unless `quiet`.
+ * Look for the prerequisites in the repository. Returns 0 if all exist, 1 if
+ * one is missing, or a negative error code. Missing ones are printed unless
+ * `quiet`.
  */
 static int find_missing(const struct bundle *b, const struct store *store,
 			bool quiet, struct error *err)
@@ -199,8 +206,8 @@ static int find_missing(const struct bundle *b, const struct store *store,
 }
 
 /*
- * Whether all objects that the prerequisites reach exist. Returns 0 if they do,
- * 1 after printing an error, or a negative error code.
+ * Check that all objects that the prerequisites reach exist. Returns 0 if they
+ * do, 1 after printing an error, or a negative error code.
  */
 static int check_history(const struct bundle *b, const struct store *store,
 			 struct error *err)
@@ -261,8 +268,8 @@ static void describe(const struct bundle *b)
 }
 
 /*
- * Whether the bundle can be applied to this repository. Returns 0 if it can, 1
- * after printing an error, or a negative error code.
+ * Check that the bundle can be applied to this repository. Returns 0 if it can,
+ * 1 after printing an error, or a negative error code.
  */
 static int check(const struct bundle *b, const struct store *store,
 		 bool describes, bool quiet, struct error *err)
@@ -326,7 +333,7 @@ static int verify(int argc, const char **argv, struct builtin_env *env)
 
 /* ---- unbundle */
 
-/* Write the pack, which follows the header, to `fd`. */
+/* Write the pack of the bundle to `fd`, without the header of the bundle. */
 static int feed(struct bundle *b, int fd, struct error *err)
 {
 	const char *from = b->ahead.data + b->header_len;
@@ -344,7 +351,10 @@ static int feed(struct bundle *b, int fd, struct error *err)
 	return ret;
 }
 
-/* The child prints the pack's name, which is ignored, and error messages. */
+/*
+ * Run index-pack as a child process. The child prints the pack's name, which is
+ * ignored, and error messages.
+ */
 static int run_index_pack(struct bundle *b, struct child_words *w,
 			  struct error *err)
 {

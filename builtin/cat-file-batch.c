@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Batch mode: prints a formatted line for each object, and its content if
- * requested.
+ * Batch mode of cat-file: prints a formatted line for each object, and the
+ * object's content if requested.
  *
- * An object is read only as far as the format requires. With
- * --batch-all-objects, if there is one pack only, its sorted index gives the
- * order.
+ * An object is read only as far as the format requires. --batch-all-objects
+ * prints objects in the order of their ids. A single pack has them in this
+ * order in its index.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -46,7 +46,7 @@ static const struct {
 
 struct piece {
 	enum field field;
-	/* FIELD_TEXT: points into the format */
+	/* for FIELD_TEXT: the text, which points into the format */
 	const char *text;
 	size_t len;
 };
@@ -56,9 +56,11 @@ struct batch {
 	const struct cat_file_batch *options;
 	struct piece *pieces; /* owned */
 	size_t piece_nr, piece_alloc;
-	/* what the format needs: where objects are stored; types or sizes */
+	/*
+	 * The format prints where objects are stored; it prints types or sizes.
+	 */
 	bool needs_storage, needs_info;
-	bool splits; /* input lines have a rest */
+	bool splits; /* input lines are split into a name and a rest */
 	struct buf line;
 	struct error err;
 };
@@ -68,7 +70,7 @@ struct target {
 	struct oid oid;
 	enum object_type type;
 	uint64_t size;
-	const char *rest; /* rest of the input line */
+	const char *rest; /* what follows the name in the input line */
 	bool contents;
 };
 
@@ -87,7 +89,7 @@ static int add_piece(struct batch *b, enum field field, const char *text,
 	return 0;
 }
 
-/* Parse the field "%(...)" at *p and move *p past it. */
+/* Parse the field "%(...)" of the format at *p and move *p past it. */
 static int parse_field(struct batch *b, const char **p)
 {
 	const char *name = *p + 2;
@@ -221,8 +223,9 @@ static bool is_excluded(const struct batch *b, const struct target *t)
 }
 
 /*
- * An object is missing if none of its copies has a readable type and size. If
- * neither is printed, any copy is enough.
+ * Look up an object for the format. If the format prints a type or size, the
+ * object is missing unless one of its copies has a readable type and size.
+ * Otherwise any copy is enough.
  */
 static int look_up(struct batch *b, struct target *t)
 {
@@ -238,8 +241,8 @@ static int look_up(struct batch *b, struct target *t)
 }
 
 /*
- * Returns 0, 1 if the filter excludes the object, ERR_MISSING if the object
- * does not exist, or another negative error code.
+ * Print one object. Returns 0, 1 if the filter excludes the object, ERR_MISSING
+ * if the object does not exist, or another negative error code.
  */
 static int print_object(struct batch *b, struct target *t)
 {
@@ -270,10 +273,10 @@ static bool is_ambiguous(const struct batch *b, const char *name)
 }
 
 /*
- * Let stock Git resolve a name that only stock Git can resolve. The batch has
- * begun, so this process cannot be replaced by stock Git. A child process runs
- * for each such name. Returns 0, ERR_MISSING, ERR_NOMEM, or ERR_UNSUPPORTED if
- * stock Git is not installed or gives no answer.
+ * Let a child process of stock Git resolve a name that only stock Git can
+ * resolve. The batch has begun, so stock Git cannot replace this process.
+ * Returns 0, ERR_MISSING, ERR_NOMEM, or ERR_UNSUPPORTED if stock Git is not
+ * installed or gives no answer.
  */
 static int resolve_by_stock(struct batch *b, struct oid *oid, const char *name)
 {
@@ -289,7 +292,11 @@ static int resolve_by_stock(struct batch *b, struct oid *oid, const char *name)
 	ret = child_ask(&answer, &w, b->store->repo, &b->err);
 	if (!ret &&
 	    !oid_from_hex(oid, answer.data, answer.len, b->store->odb->algo))
-		ret = 1; /* for example "^<id>" */
+		/*
+		 * stock Git's answer is not a single id but, for example,
+		 * "^<id>"
+		 */
+		ret = 1;
 	if (ret == 1)
 		ret = ERR_MISSING;
 	else if (ret > 1)
@@ -454,7 +461,10 @@ static int print_raw(struct batch *b, const uint8_t *raw)
 	return ret < 0 ? ret : 0;
 }
 
-/* Raw ids. Ids of loose objects have an array of their own. */
+/*
+ * The ids of all objects as bytes. Ids of loose objects are stored in an array
+ * of their own; ids of packed objects are in the indexes.
+ */
 struct ids {
 	const uint8_t **raw; /* owned array */
 	size_t nr, alloc;
@@ -505,7 +515,10 @@ static int print_sorted(struct batch *b, struct ids *ids)
 	size_t i;
 	int ret = add_packed(b, ids);
 
-	/* The ids of a single index are sorted already. */
+	/*
+	 * If there is one index and no loose object, the ids are sorted
+	 * already.
+	 */
 	if (!ret && (ids->odb->pack_nr > 1 || ids->loose_nr))
 		qsort_r(ids->raw, ids->nr, sizeof(*ids->raw), compare_ids,
 			&id_len);
@@ -515,7 +528,10 @@ static int print_sorted(struct batch *b, struct ids *ids)
 	return ret;
 }
 
-/* Print the objects of one pack that no earlier pack has, by offset. */
+/*
+ * Print the objects of one pack in the order of their offsets. Objects that an
+ * earlier pack has are left out.
+ */
 static int print_pack(struct batch *b, const struct odb_pack *op)
 {
 	const struct odb *odb = b->store->odb;

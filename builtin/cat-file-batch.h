@@ -18,15 +18,19 @@ enum cat_file_batch_mode {
 
 struct cat_file_batch {
 	enum cat_file_batch_mode mode;
-	const char *format; /* NULL: the default format */
+	/* format of the printed lines; NULL: the default format */
+	const char *format;
 	bool all_objects, unordered;
-	/* do not flush after each object */
+	/* Collect output in a buffer; do not flush after each object. */
 	bool buffered;
 	/* input lines end with NUL instead of newline */
 	bool nul;
 	/* output lines end with NUL, too */
 	bool nul_out;
-	/* borrowed: by type and size only */
+	/*
+	 * Borrowed: which objects to print. The filter depends on types and
+	 * sizes only.
+	 */
 	const struct filter *filter;
 };
 

@@ -19,13 +19,16 @@ static const char usage[] =
 	"[--batch-all-objects] [--buffer] [--unordered] "
 	"[--filter=<filter-spec>] [-z | -Z]";
 
-#define ALL_OBJECTS 'A' /* --batch-all-objects */
+#define ALL_OBJECTS 'A' /* stands for the option --batch-all-objects */
 
 struct cat_file {
 	struct store store;
-	/* 't', 's', 'e', 'p', ALL_OBJECTS; 0: a type or a batch is given */
+	/*
+	 * The option that is given: 't', 's', 'e', 'p', or ALL_OBJECTS. 0 if
+	 * the arguments give a type, or ask for a batch.
+	 */
 	char mode;
-	bool buffer_given; /* --buffer or --no-buffer */
+	bool buffer_given; /* --buffer or --no-buffer was given */
 	bool short_z;      /* -z */
 	struct cat_file_batch batch;
 	struct filter_args filter;
@@ -62,7 +65,7 @@ static int print_entry(struct cat_file *c, const struct tree_entry *entry,
 	return 0;
 }
 
-/* Print a tree as git-ls-tree does. */
+/* Print a tree in the format of git-ls-tree. */
 static int print_tree(struct cat_file *c, const struct odb_object *obj)
 {
 	struct cursor cur = cursor_make(obj->data, obj->len);
@@ -119,7 +122,10 @@ static int print_info(struct cat_file *c, const struct oid *oid)
 	return 0;
 }
 
-/* Follow tags, and a commit to its tree, until the type is `wanted`. */
+/*
+ * Follow a tag to its object, and a commit to its tree, until the object has
+ * the type `wanted`.
+ */
 static int peel_to(struct cat_file *c, struct oid *oid, enum object_type wanted,
 		   struct error *err)
 {
@@ -168,7 +174,7 @@ static int print_typed(struct cat_file *c, struct oid *oid,
 	return ret;
 }
 
-/* Returns the exit code of -e. */
+/* Test whether an object exists. Returns the exit code of cat-file -e. */
 static int test_exists(struct cat_file *c, const struct oid *oid)
 {
 	struct error err = ERROR_INIT;
@@ -177,7 +183,7 @@ static int test_exists(struct cat_file *c, const struct oid *oid)
 	return ret < 0 ? builtin_fail(&err) : !ret;
 }
 
-/* Report a name that does not resolve. Returns the exit code. */
+/* Print the error for a name that does not resolve. Returns the exit code. */
 static int unresolved(const char *name, const struct error *err)
 {
 	if (err->code == ERR_UNSUPPORTED)
@@ -212,8 +218,9 @@ static int print_one(struct cat_file *c, const char *type, const char *name)
 }
 
 /*
- * With --batch-all-objects, objects that exist are printed. All other modes
- * fetch what is missing. Returns 0 or the exit code.
+ * Choose whether missing objects are fetched. --batch-all-objects prints only
+ * objects that exist; all other modes fetch missing ones. Returns 0 or the exit
+ * code.
  */
 static int set_fetching(struct cat_file *c, struct builtin_env *env)
 {
@@ -341,8 +348,9 @@ static int set_nul(void *value, const char *arg)
 }
 
 /*
- * Returns an option that is given but needs a batch mode, or NULL. Without a
- * batch mode, --unordered has no effect.
+ * Returns the name of an option that is given without the batch mode that it
+ * needs, or NULL if there is none. --unordered is not checked, because it has
+ * no effect without a batch mode.
  */
 static const char *batch_only(const struct cat_file *c)
 {
@@ -355,7 +363,7 @@ static const char *batch_only(const struct cat_file *c)
 	return c->batch.nul ? "-Z" : NULL;
 }
 
-/* Print why the arguments are wrong, and an empty line. Returns 1. */
+/* Print what is wrong with the arguments, and an empty line. Returns 1. */
 __attribute__((format(printf, 1, 2))) static int refuse(const char *fmt, ...)
 {
 	va_list ap;
@@ -397,8 +405,8 @@ static int check(const struct cat_file *c, int operand_nr)
 }
 
 /*
- * Allow only filters that judge each object by itself. Returns 0 or the exit
- * code.
+ * Refuse filters that depend on more than the object itself. Returns 0 or the
+ * exit code.
  */
 static int check_filter(const struct cat_file *c)
 {

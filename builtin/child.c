@@ -59,8 +59,8 @@ static int take_answer(void *ctx, const char *bytes, size_t len,
 }
 
 /*
- * Run a command to its end. `talk` is needed with pipes only. Returns the exit
- * code or a negative error code.
+ * Run a command to its end. `talk` feeds and reads the pipes; it is NULL
+ * without pipes. Returns the exit code or a negative error code.
  */
 static int run_to_end(const struct child_words *w, const struct repo *repo,
 		      unsigned flags, const struct sys_talk *talk,

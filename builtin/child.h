@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Running other commands as child processes. gc and maintenance run each step
- * as a process. Such a process takes a new snapshot of the repository and gives
- * its memory back at its end. A command can also ask another command a
- * question.
+ * Running other commands as child processes. git gc and git maintenance run
+ * each step as a process. Such a process takes a new snapshot of the
+ * repository, and all its memory is freed at its end. A command can also read
+ * another command's output.
  */
 #ifndef BUILTIN_CHILD_H
 #define BUILTIN_CHILD_H
@@ -15,12 +15,12 @@
 #include "base/error.h"
 #include "repo/repo.h"
 
-/* The arguments of a command. */
+/* The arguments of a command that will run as a child process. */
 struct child_words {
-	/* owned, and each; NULL after the last */
+	/* owned array of owned strings; NULL after the last one */
 	char **items;
 	size_t nr, alloc;
-	/* out of memory; reported when the command is run */
+	/* Memory ran out; reported when the command is run. */
 	bool failed;
 };
 
@@ -57,16 +57,16 @@ int child_feed(struct child_words *w, const struct repo *repo,
 	       const char *input, size_t len, struct error *err);
 
 /*
- * As child_run(), for work that only stock Git can do on the directory `dir` of
- * the repository. Repositories on servers usually do not have it. Does nothing
- * if `dir` does not exist or stock Git is not installed.
+ * As child_run(), but for work that only stock Git can do on the directory
+ * `dir` of the repository. `dir` exists on few servers. Does nothing if `dir`
+ * does not exist or stock Git is not installed.
  */
 int child_run_stock(struct child_words *w, const struct repo *repo,
 		    const char *dir, struct error *err);
 
 /*
  * Start a command in the background, without standard streams, and release the
- * words. The command is not waited for. Returns 0 or a negative error code.
+ * words. Does not wait for the command. Returns 0 or a negative error code.
  */
 int child_start(struct child_words *w, struct error *err);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * git commit-graph: parses the arguments for graph-write/commit-graph-write.h.
+ * git commit-graph: parses the arguments. graph-write/commit-graph-write.h does
+ * the work.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,8 +30,8 @@ struct call {
 	/* options of write */
 	bool reachable, stdin_packs, stdin_commits, append;
 	int changed_paths;       /* -1: not given */
-	int64_t max_new_filters; /* INT64_MIN: not given */
-	/* NULL: not given; "": no strategy */
+	int64_t max_new_filters; /* INT64_MIN: --max-new-filters is not given */
+	/* Value of --split. NULL: not given; "": given without a strategy. */
 	const char *split;
 	uint64_t size_multiple, max_commits;
 	const char *expire_time;
@@ -39,7 +40,7 @@ struct call {
 
 /* ---- standard input */
 
-/* The lines of standard input. */
+/* The lines of standard input: ids of commits, or names of packs. */
 struct input {
 	struct oid *ids; /* owned */
 	size_t id_nr, id_alloc;
@@ -83,7 +84,7 @@ static int add_pack(struct input *in, const char *line)
 	return 0;
 }
 
-/* Returns 0 or the exit code. */
+/* Read the lines of standard input. Returns 0 or the exit code. */
 static int read_input(struct input *in, bool packs, enum hash_algo algo)
 {
 	struct stdin_lines lines = STDIN_LINES_INIT;
@@ -125,8 +126,8 @@ static int take_split(struct commit_graph_options *o, const struct call *c)
 }
 
 /*
- * Choose the source of the commits, and read standard input if it is the
- * source.
+ * Choose the source of the commits. If standard input is the source, read its
+ * lines.
  */
 static int take_source(struct commit_graph_options *o, struct input *in,
 		       const struct call *c)

@@ -16,7 +16,7 @@ int builtin_not_ours(const struct error *why)
 	return builtin_has_stock() ? BUILTIN_NOT_OURS : builtin_fail(why);
 }
 
-/* Returns as repo_open(). */
+/* Open the repository of the command. Returns as repo_open(). */
 static int open_repo(struct builtin_env *env, struct error *err)
 {
 	const struct repo_options options = {NULL, NULL, 0};

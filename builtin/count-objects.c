@@ -24,7 +24,10 @@ struct count {
 	uint64_t packable_nr;
 	uint64_t garbage_nr, garbage_bytes;
 	uint64_t packed_nr, pack_nr, pack_bytes;
-	/* owned: stripped from printed paths */
+	/*
+	 * owned: the working directory, which is removed from the start of
+	 * printed paths
+	 */
 	char *cwd;
 };
 
@@ -97,8 +100,8 @@ static bool has(const struct names *names, const char *base, size_t base_len,
 }
 
 /*
- * Whether a file is a multi-pack-index, a chain of these, or one of their side
- * files.
+ * Whether a file is a multi-pack-index, a chain of multi-pack-indexes, or one
+ * of their side files.
  */
 static bool is_midx_file(const char *name)
 {
@@ -112,7 +115,10 @@ static bool is_midx_file(const char *name)
 	       (dot && (!strcmp(dot, ".bitmap") || !strcmp(dot, ".rev")));
 }
 
-/* Returns the problem with a file of the pack directory, or NULL. */
+/*
+ * Returns what is wrong with a file of the pack directory, or NULL if nothing
+ * is.
+ */
 static const char *problem_of(const struct names *names, const char *name)
 {
 	static const char *const known[] = {
@@ -183,7 +189,10 @@ static void count_loose(struct count *c, const struct oid *oid,
 		c->packable_nr++;
 }
 
-/* Count or report one file of a directory of loose objects. */
+/*
+ * Count one file of a directory of loose objects, or report the file as
+ * garbage.
+ */
 static void judge_loose(struct count *c, const char *first, const char *name,
 			const char *path)
 {

@@ -10,8 +10,9 @@
 #include "builtin/date-format.h"
 
 /*
- * Far from where a sum of seconds and a time zone overflows. gmtime_r() refuses
- * years that an int cannot hold, which are earlier.
+ * Limits that keep the sum of seconds and a time zone from overflowing. Dates
+ * near SECONDS_MAX cannot be printed anyway: gmtime_r() fails if the year does
+ * not fit an int.
  */
 #define SECONDS_MAX ((uint64_t)INT64_MAX / 2)
 #define ZONE_MAX 100000000
@@ -23,7 +24,7 @@ static const char months[12][4] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
 
 static const struct {
 	const char *name;
-	/* -1: only stock Git has this format */
+	/* enum date_format, or -1 if only stock Git has this format */
 	int format;
 } names[] = {
 	{"default", DATE_FORMAT_DEFAULT},

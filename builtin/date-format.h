@@ -10,13 +10,13 @@
 #include "base/buf.h"
 
 enum date_format {
-	/* Thu Jan 1 00:00:01 1970 +0000 */
+	/* for example Thu Jan 1 00:00:01 1970 +0000 */
 	DATE_FORMAT_DEFAULT,
-	/* 1970-01-01 00:00:01 +0000 */
+	/* for example 1970-01-01 00:00:01 +0000 */
 	DATE_FORMAT_ISO,
-	/* 1970-01-01T01:00:01+01:00; UTC is Z */
+	/* for example 1970-01-01T01:00:01+01:00; UTC is written as Z */
 	DATE_FORMAT_ISO_STRICT,
-	/* Thu, 1 Jan 1970 00:00:01 +0000 */
+	/* for example Thu, 1 Jan 1970 00:00:01 +0000 */
 	DATE_FORMAT_RFC2822,
 	DATE_FORMAT_SHORT, /* 1970-01-01 */
 	DATE_FORMAT_RAW,   /* 1 +0000 */
@@ -39,10 +39,10 @@ int date_format_append(struct buf *out, uint64_t seconds, int zone,
 		       enum date_format format);
 
 /*
- * Parse "<seconds> <zone>" in a line "Name <email> <seconds> <zone>" of `len`
- * bytes. As in stock Git, the numbers follow after the first "> ", a missing or
- * malformed number is 0, and words after the numbers are ignored. Returns false
- * if there is no "> " or if a number is too large.
+ * Parse seconds and zone in a line "Name <email> <seconds> <zone>" of `len`
+ * bytes. As in stock Git, the numbers follow the first "> ". A missing or
+ * malformed number is read as 0. Words after the numbers are ignored. Returns
+ * false if there is no "> " or if a number is too large.
  */
 bool date_format_parse_line(uint64_t *seconds, int *zone, const char *line,
 			    size_t len);

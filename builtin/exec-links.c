@@ -16,7 +16,7 @@
 
 /* ---- records */
 
-/* If the line is "<name> <value>", returns the value, else `before`. */
+/* Returns the value if the line is "<name> <value>", otherwise `before`. */
 static const char *value_of(const char *line, const char *name,
 			    const char *before)
 {
@@ -124,14 +124,14 @@ out:
 /* ---- making one */
 
 struct maker {
-	/* directory whose entries are looked at */
+	/* the directory whose entries are linked or copied */
 	const char *from;
 	const char *into; /* the new directory */
-	bool is_ours;     /* `from` is our directory */
+	bool is_ours;     /* `from` is our own exec-path directory */
 	struct error *err;
 };
 
-/* Link "<into>/<name>" to `target`, unless the name exists. */
+/* Make the link "<into>/<name>" to `target`, unless the name exists. */
 static int make_link(const struct maker *m, const char *name,
 		     const char *target)
 {
@@ -147,7 +147,10 @@ static int make_link(const struct maker *m, const char *name,
 	return ret;
 }
 
-/* Our directory: links to "git" are copied. Another one: all is linked to. */
+/*
+ * Link one entry of the directory `from`. Of our directory, only links that
+ * lead to "git" are copied. Of any other directory, each entry gets a link.
+ */
 static int link_entry(void *ctx, const char *name)
 {
 	const struct maker *m = ctx;
@@ -190,12 +193,15 @@ static int write_record(const char *dir, const char *stock, const char *links,
 	return ret;
 }
 
-/* Fill a new directory. */
+/*
+ * Fill a new exec-path directory with links to our programs and to those of
+ * stock Git.
+ */
 static int fill(const char *dir, const char *ours, const char *links,
 		struct error *err)
 {
 	struct maker m = {ours, dir, true, err};
-	/* Two levels below our directory. */
+	/* The new directory is two levels below our own. */
 	int ret = make_link(&m, "git", "../../git");
 
 	if (!ret)
@@ -235,7 +241,7 @@ int exec_path_make(struct buf *out, const char *ours, const char *stock,
 		ret = sys_rename(td.path, dir.data, err);
 	if (!ret)
 		sys_tempdir_keep(&td);
-	/* Another process may have made it meanwhile. */
+	/* Another process may have made the same directory meanwhile. */
 	if (ret < 0)
 		ret = exec_path_find(out, ours, stock, NULL) < 0 ? ret : 0;
 	else if (buf_append(out, dir.data, dir.len) < 0)

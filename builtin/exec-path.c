@@ -14,43 +14,44 @@
 static const char installed_exec_dir[] = GITREACH_EXEC_DIR;
 static const char installed_man_dir[] = GITREACH_MAN_DIR;
 
-/* A possible place of a directory, relative to the program's directory. */
+/* A place where a directory may be, relative to the program's directory. */
 struct place {
-	/* relative to its parent directory */
+	/* `rest` is relative to the parent of the program's directory. */
 	bool from_parent;
 	const char *rest; /* NULL ends a list */
 };
 
-/* A directory of ours, which the program searches. */
+/* A directory of ours, searched at several places. */
 struct ours {
 	const struct place *places;
-	const char *installed; /* the path of the build */
-	/* a file that shows that the directory is ours */
+	/* the installation path of the build, searched last */
+	const char *installed;
+	/* name of a file that exists only if the directory is ours */
 	const char *marker;
 };
 
 static const struct place exec_places[] = {
-	/* for bin/ of a build directory */
+	/* the program is in bin/ of a build directory */
 	{true, "/exec"},
-	/* for the top of the source tree */
+	/* the program is at the top of the source tree */
 	{false, "/build/exec"},
-	/* for bin/ of an installation */
+	/* the program is in bin/ of an installation */
 	{true, "/libexec/gitreach-core"},
-	/* for a copy in the directory itself */
+	/* the program is a copy in the exec-path directory itself */
 	{false, ""},
 	{false, NULL},
 };
 
 static const struct place man_places[] = {
-	/* for bin/ of a build or of an installation */
+	/* the program is in bin/ of a build or of an installation */
 	{true, "/share/man"},
-	/* for the top of the source tree */
+	/* the program is at the top of the source tree */
 	{false, "/build/share/man"},
 	{false, NULL},
 };
 
 /*
- * Append the directory "<dir><rest>" if it has the marker. Returns 0,
+ * Append the directory "<dir><rest>" if it contains the marker. Returns 0,
  * ERR_MISSING or ERR_NOMEM.
  */
 static int add_if_ours(struct buf *out, const char *dir, size_t dir_len,
@@ -69,7 +70,7 @@ static int add_if_ours(struct buf *out, const char *dir, size_t dir_len,
 	return ret;
 }
 
-/* Length of the path up to the slash before the last name. */
+/* Returns the length of the path up to the slash before the last name. */
 static size_t parent_len(const char *path, size_t len)
 {
 	while (len && path[--len] != '/')
@@ -82,7 +83,10 @@ static int find_ours(struct buf *out, const struct ours *o, struct error *err)
 	struct buf self = BUF_INIT;
 	int ret = ERR_MISSING;
 
-	/* /proc/self/exe is the file itself, with symbolic links resolved. */
+	/*
+	 * The link /proc/self/exe names the program's own file, with symbolic
+	 * links resolved.
+	 */
 	if (!sys_readlink(&self, "/proc/self/exe", NULL)) {
 		size_t here = parent_len(self.data, self.len);
 		size_t above = parent_len(self.data, here);
@@ -116,7 +120,10 @@ int exec_path_man(struct buf *out, struct error *err)
 	return find_ours(out, &man, err);
 }
 
-/* Append our directory for the Git that GITREACH_FALLBACK names, or our own. */
+/*
+ * Append our exec-path directory for the Git that GITREACH_FALLBACK names. If
+ * there is none, append our own directory.
+ */
 static int add_ours_or_named(struct buf *out, struct error *err)
 {
 	const char *named = getenv("GITREACH_FALLBACK");

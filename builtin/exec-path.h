@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Our exec-path directory. It holds `git` and `git-<command>` for our commands,
- * and links to stock Git's files for all others (see tools/exec-dir).
+ * and links to stock Git's files for all other commands (see tools/exec-dir).
  *
  * The directory is searched relative to the running program, so that a build
- * tree and a moved installation work. If that fails, the installation path of
- * the build is used.
+ * tree and a moved installation work. If none is found, the installation path
+ * of the build is used.
  *
  * The file `gitreach` in the directory records the stock Git of the links:
  *
  *	exec path of gitreach; made by tools/exec-dir
- *	stock /usr/bin/git           its program
- *	links /usr/lib/git-core      its own exec path
- *	version 2.39.5               the version that it prints
+ *	stock /usr/bin/git           the program of stock Git
+ *	links /usr/lib/git-core      stock Git's own exec path
+ *	version 2.39.5               the version that stock Git prints
  *	file 3726520 1740000000      size and modification time of the program
  *
- * If commands are handed to another stock Git, a second directory has the same
- * programs of ours, and links to the files of that Git. It is
- * `stock/<path of the program>` below our directory, with "%2f" for a slash. It
- * is made when it is first needed, by a user who may write there.
+ * If commands are handed to another stock Git, a second directory is used. It
+ * has the same programs of ours, and links to the files of that Git. Its path
+ * is `stock/<path of the program>` below our directory, with "%2f" for a slash.
+ * The first user who needs the second directory, and may write there, makes it.
  */
 #ifndef BUILTIN_EXEC_PATH_H
 #define BUILTIN_EXEC_PATH_H
@@ -36,23 +36,26 @@
 int exec_path_ours(struct buf *out, struct error *err);
 
 /*
- * Append the directory of our manual pages, which is searched in the same way.
- * Returns as exec_path_ours().
+ * Append the directory of our manual pages, which is searched in the same way
+ * as our exec-path directory. Returns as exec_path_ours().
  */
 int exec_path_man(struct buf *out, struct error *err);
 
-/* The record of a directory. Strings point into `text`; "" if not recorded. */
+/*
+ * The file `gitreach` of an exec-path directory, parsed. The strings point into
+ * `text`; a string that the file does not record is "".
+ */
 struct exec_record {
 	struct buf text;
 	const char *stock, *links, *version;
-	/* of the program, when it was recorded */
+	/* size of stock Git's program in bytes when it was recorded */
 	uint64_t size;
 	int64_t mtime_sec; /* the same */
 };
 
 /*
- * Read the record of a directory. A missing file gives an empty record. Returns
- * 0, or ERR_NOMEM. The caller must release *r in both cases.
+ * Read the record of an exec-path directory. If the file is missing, the record
+ * is empty. Returns 0, or ERR_NOMEM. The caller must release *r in both cases.
  */
 int exec_record_read(struct exec_record *r, const char *dir, struct error *err);
 void exec_record_release(struct exec_record *r);
@@ -72,17 +75,18 @@ int exec_path_find(struct buf *out, const char *ours, const char *stock,
 		   struct error *err);
 
 /*
- * Make the directory for the stock Git at path `stock`, and append its path.
- * `links`: the exec path of that Git. `version`: its version. An older
- * directory is replaced. Returns 0 or a negative error code.
+ * Make the exec-path directory for the stock Git at path `stock`, and append
+ * its path to *out. `links` is the exec path of that Git, and `version` its
+ * version. An older directory is replaced. Returns 0 or a negative error code.
  */
 int exec_path_make(struct buf *out, const char *ours, const char *stock,
 		   const char *links, const char *version, struct error *err);
 
 /*
- * Append the path for children of our commands: GIT_EXEC_PATH if set, else our
- * directory, else the installation path of the build. If GITREACH_FALLBACK is
- * set, our directory for that Git is used if it exists. Returns 0 or ERR_NOMEM.
+ * Append the exec path for child processes of our commands. The first of these
+ * is used: GIT_EXEC_PATH if set; our directory for the Git that
+ * GITREACH_FALLBACK names, if both exist; our own directory; the installation
+ * path of the build. Returns 0 or ERR_NOMEM.
  */
 int exec_path_current(struct buf *out, struct error *err);
 

@@ -18,8 +18,8 @@
 
 #define TRAIL "GITREACH_TRAIL"
 /*
- * Maximum nesting: more than hooks, aliases and submodules need, but a loop
- * reaches it quickly.
+ * Maximum number of nested calls between gitreach and stock Git. Hooks, aliases
+ * and submodules need fewer; an endless loop reaches the maximum quickly.
  */
 #define DEPTH_MAX 100
 
@@ -27,7 +27,7 @@ struct search {
 	const char *command; /* for messages */
 	/* the new value of GITREACH_TRAIL */
 	struct buf trail;
-	struct buf ours; /* our exec path, or empty */
+	struct buf ours; /* our exec-path directory; empty if there is none */
 	struct sys_stat ours_st;
 	/* result: the path of stock Git */
 	struct buf stock;
@@ -47,7 +47,10 @@ static int format_file(char out[64], const struct sys_stat *st)
 	return snprintf(out, 64, " %" PRIx64 ":%" PRIx64, st->dev, st->ino);
 }
 
-/* Whether the trail contains `word`, which begins with a blank. */
+/*
+ * Whether the trail contains `word`, which begins with a blank. The trail is
+ * the text of GITREACH_TRAIL.
+ */
 static bool has_word(const char *trail, const char *word)
 {
 	size_t len = strlen(word);
@@ -68,7 +71,10 @@ static bool on_trail(const struct search *s, const struct sys_stat *st)
 	return has_word(s->trail.data, file);
 }
 
-/* Append the word for a process that becomes stock Git, and its command. */
+/*
+ * Append the trail's word for a process that becomes stock Git in order to run
+ * `command`.
+ */
 static int format_process(struct buf *out, pid_t pid, const char *command)
 {
 	return buf_printf(out, " =%ld:%s", (long)pid, command);
@@ -86,7 +92,10 @@ bool fallback_is_parent(const char *command)
 	return found;
 }
 
-/* Copy the caller's trail if it is well-formed, and add this process. */
+/*
+ * Copy the trail that the parent process set, if it is well-formed, and add
+ * this process.
+ */
 static int extend_trail(struct search *s, struct error *err)
 {
 	const char *before = getenv(TRAIL);
@@ -148,7 +157,10 @@ static bool same_dir(const struct sys_stat *a, const char *dir)
 	       a->ino == b.ino;
 }
 
-/* Whether `dir` is a directory below our exec path (builtin/exec-path.h). */
+/*
+ * Whether `dir` is a directory below our exec-path directory
+ * (builtin/exec-path.h).
+ */
 static bool is_below(const struct search *s, const char *dir, size_t len)
 {
 	return s->ours.len && len > s->ours.len && dir[s->ours.len] == '/' &&
@@ -156,8 +168,9 @@ static bool is_below(const struct search *s, const char *dir, size_t len)
 }
 
 /*
- * Search one directory of PATH. Relative directories are skipped, because they
- * could run a program from a repository. Returns 1 if found, 0, or ERR_NOMEM.
+ * Search stock Git in one directory of PATH. Relative directories are skipped,
+ * because a repository could contain a program named `git`. Returns 1 if found,
+ * 0 if not, or ERR_NOMEM.
  */
 static int look_into(struct search *s, const char *dir, size_t len)
 {
@@ -199,7 +212,10 @@ static int search_path(struct search *s, struct error *err)
 			 s->command);
 }
 
-/* Search stock Git and fill in *s. The caller must release *s in all cases. */
+/*
+ * Search stock Git and fill in *s. Returns 0 or a negative error code. The
+ * caller must release *s in all cases.
+ */
 static int search_stock(struct search *s, const char *command,
 			struct error *err)
 {
@@ -220,11 +236,12 @@ static int search_stock(struct search *s, const char *command,
 	return search_path(s, err);
 }
 
-/* ---- asking stock Git */
+/* ---- asking stock Git for its version and its exec path */
 
 /*
- * The word for a process that only answers a question. If stock Git is a
- * wrapper that leads back to us, we answer without asking on.
+ * The trail's word for a process that only asks stock Git a question. If stock
+ * Git is a wrapper that starts gitreach again, the started gitreach sees the
+ * word and answers itself.
  */
 #define ASKED " ?"
 
@@ -242,8 +259,8 @@ static int take_answer(void *ctx, const char *bytes, size_t len,
 }
 
 /*
- * Run stock Git and append what it prints. Returns its exit code, or a negative
- * error code.
+ * Run stock Git, and append its standard output to *out. Returns its exit code,
+ * or a negative error code.
  */
 static int capture(struct buf *out, char **argv, struct trace *trace,
 		   struct error *err)
@@ -266,7 +283,7 @@ static int capture(struct buf *out, char **argv, struct trace *trace,
 	return ret < 0 ? ret : code;
 }
 
-/* Run stock Git with one word. Append the first line that it prints. */
+/* Run stock Git with one argument, and append the first line that it prints. */
 static int run_question(struct buf *out, const struct search *s,
 			const char *word, struct trace *trace,
 			struct error *err)
@@ -282,13 +299,16 @@ static int run_question(struct buf *out, const struct search *s,
 	return code;
 }
 
-/* Set a variable; NULL removes it. */
+/* Set an environment variable. If `value` is NULL, remove the variable. */
 static int set_variable(const char *name, const char *value)
 {
 	return value ? setenv(name, value, 1) : unsetenv(name);
 }
 
-/* As run_question(), in stock Git's own environment. */
+/*
+ * Run stock Git as run_question() does, with the environment that stock Git
+ * gets from its user.
+ */
 static int ask(struct buf *out, const struct search *s, const char *word,
 	       struct trace *trace, struct error *err)
 {
@@ -315,7 +335,7 @@ static int ask(struct buf *out, const struct search *s, const char *word,
 }
 
 /*
- * Append the version that stock Git prints, such as "2.39.5". Returns 0,
+ * Ask stock Git for its version, such as "2.39.5", and append it. Returns 0,
  * ERR_PEER if stock Git prints something else or is gitreach itself, or another
  * negative error code.
  */
@@ -352,8 +372,9 @@ static void warn_of_links(const struct search *s, const struct error *why)
 }
 
 /*
- * Append the exec path for stock Git after asking for its own. Our directory is
- * used if stock Git gives no directory, or that of our links.
+ * Ask stock Git for its own exec path, make our directory for it, and append
+ * that directory's path. If stock Git gives no exec path, or the one that our
+ * links already lead to, our own directory is used.
  */
 static int make_exec_path(struct buf *out, const struct search *s,
 			  struct trace *trace, struct error *err)
@@ -387,8 +408,8 @@ out:
 }
 
 /*
- * Append the exec path whose links lead to the stock Git that was found.
- * Nothing is appended if we have no exec path.
+ * Append the path of our exec-path directory whose links lead to the stock Git
+ * that was found. Nothing is appended if we have no exec path.
  */
 static int choose_exec_path(struct buf *out, const struct search *s,
 			    struct trace *trace, struct error *err)
@@ -456,7 +477,10 @@ static int set_environment(const struct search *s, struct trace *trace,
 	return ret;
 }
 
-/* Execute `program` with `name` as argv[0], followed by `args`. */
+/*
+ * Execute `program` with `name` as argv[0], followed by `args`. Returns only on
+ * failure.
+ */
 static int exec_stock(const char *program, const char *name,
 		      const char *const *args, struct trace *trace,
 		      struct error *err)
@@ -488,7 +512,7 @@ bool fallback_exists(void)
 	return found;
 }
 
-/* Report that stock Git cannot be executed. Returns the exit code. */
+/* Print why stock Git cannot be executed. Returns the exit code. */
 static int fail(const char *const *args, const struct search *s,
 		const struct error *err)
 {
@@ -546,9 +570,9 @@ out:
 }
 
 /*
- * Append the path of stock Git's program git-<command>; the name begins at
- * *name_off. The program expects that `git` has prepended the exec path to
- * PATH.
+ * Append the path of stock Git's program git-<command>. The program's name
+ * begins at *name_off of the path. The program expects that `git` has prepended
+ * the exec path to PATH, so that is done here.
  */
 static int find_helper(struct buf *out, size_t *name_off,
 		       const struct search *s, struct trace *trace,

@@ -5,18 +5,18 @@
  * Stock Git is GITREACH_FALLBACK (an absolute path), or else the first `git` on
  * PATH that is not ours. Unless the user has set GIT_EXEC_PATH, we set it to
  * our exec path for stock Git. Stock Git then starts `git` and `git-<command>`
- * from there: `git gc` runs our `git repack`.
+ * from there: `git gc` of stock Git runs our `git repack`.
  *
- * If our links lead to another Git than the one that is executed, a second
- * exec path is made (builtin/exec-path.h).
+ * If our links lead to another Git than the one that is executed, a second exec
+ * path is made (builtin/exec-path.h).
  *
- * GITREACH_TRAIL prevents endless loops. Another copy of gitreach on PATH could
- * cause a loop, and so could a wrapper script. So could a stock Git that lacks
- * the command and starts the one in our exec path. The variable holds four
- * kinds of words:
+ * The environment variable GITREACH_TRAIL prevents endless loops. There are
+ * three causes of a loop: another copy of gitreach on PATH, a wrapper script
+ * that starts gitreach, and a stock Git that lacks a command and starts ours.
+ * The variable holds four kinds of words:
  *
- *	2           this process and its ancestors executed stock Git twice
- *	=1234:gc    process 1234 did so for `git gc`
+ *	2           gitreach has executed stock Git twice, one inside the other
+ *	=1234:gc    process 1234 became stock Git to run `git gc`
  *	fe01:1a2b   device and inode of a file that is known to be ours
  *	?           we asked stock Git for its exec path or its version
  *
@@ -37,44 +37,46 @@
 bool fallback_exists(void);
 
 /*
- * Append the version of stock Git, such as "2.39.5". Our exec path records it.
- * Only if stock Git has changed since, a process is started that asks. Returns
- * 0, or a negative error code, for example if stock Git is not installed.
+ * Append the version of stock Git, such as "2.39.5". The version is read from
+ * the record of our exec path. Stock Git is started and asked only if it has
+ * changed since the record was made. Returns 0, or a negative error code, for
+ * example if stock Git is not installed.
  */
 int fallback_version(struct buf *out, struct trace *trace, struct error *err);
 
 /*
- * Append the exec path for stock Git, and make it if necessary. Without stock
- * Git, or if the user has set GIT_EXEC_PATH: the path of exec_path_current().
- * Returns 0 or ERR_NOMEM.
+ * Append the exec path for stock Git. The directory is made if necessary.
+ * Without stock Git, or if the user has set GIT_EXEC_PATH, the path of
+ * exec_path_current() is appended. Returns 0 or ERR_NOMEM.
  */
 int fallback_exec_path(struct buf *out, struct trace *trace, struct error *err);
 
 /*
- * Whether our parent process has become stock Git for this command. If we were
- * called as git-<command>, this stock Git does not have the command.
+ * Whether our parent process has become stock Git in order to run this command.
+ * If stock Git then starts our git-<command>, stock Git does not have the
+ * command itself.
  */
 bool fallback_is_parent(const char *command);
 
 /*
- * Execute stock Git with the words `args` (NULL-terminated, without "git"), and
- * report that to `trace` (NULL: no trace). Returns only on failure: the exit
- * code, after printing the reason. Without stock Git, this is the result of
- * help_unknown() for the first word that is no option.
+ * Execute stock Git with the words `args` (NULL-terminated, without "git"). The
+ * execution is recorded in `trace` (NULL: no trace). Returns only on failure:
+ * prints the reason and returns the exit code. Without stock Git, returns the
+ * result of help_unknown() for the first word that is no option.
  */
 int fallback_git(const char *const *args, struct trace *trace);
 
 /*
- * Run stock Git with the words `args` as a child without input. Append what it
- * prints on stdout. Returns its exit code, or a negative error code.
+ * Run stock Git with the words `args` as a child process without input. Append
+ * its standard output to *out. Returns its exit code, or a negative error code.
  */
 int fallback_capture(struct buf *out, const char *const *args,
 		     struct trace *trace, struct error *err);
 
 /*
- * Execute stock Git's program git-<args[0]> with the words after it, if we were
- * called by that name. The program is taken from stock Git's own exec path,
- * because the one in our exec path may be this program. Returns as
+ * Execute stock Git's program git-<args[0]> with the remaining words, if we
+ * were called by that name. The program is taken from stock Git's own exec
+ * path, because the one in our exec path may be this program. Returns as
  * fallback_git().
  */
 int fallback_helper(const char *const *args, struct trace *trace);

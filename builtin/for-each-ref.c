@@ -31,19 +31,19 @@ struct for_each_ref {
 	struct ref_sort sort;
 	enum ref_format_quote quote;
 	const char *format_text;
-	/* maximum number of refs; 0: no limit */
+	/* maximum number of refs to print; 0: no limit */
 	int64_t count;
-	/* show refs after this name; NULL: all */
+	/* print only refs after this name; NULL: print all refs */
 	const char *start_after;
-	/* print no line for an empty expansion */
+	/* Print no line for a ref whose format expands to an empty string. */
 	bool omit_empty;
-	/* show root refs such as HEAD, too */
+	/* Print root refs such as HEAD, too. */
 	bool include_roots;
 	struct ref_filter filter;
 	bool from_stdin;
 	/*
-	 * lines of standard input, NULL-terminated; the array and the strings
-	 * are owned
+	 * The lines of standard input, NULL-terminated. The array and the
+	 * strings are owned.
 	 */
 	struct ref_filter_list lines;
 	/* owned: the ref that HEAD points to, or NULL */
@@ -132,8 +132,9 @@ static int print_sorted(struct for_each_ref *f)
 }
 
 /*
- * Visit the refs that patterns can match, in order: those below the patterns'
- * fixed prefixes. A prefix that starts with another prefix is skipped.
+ * Visit the refs that the patterns can match, in order. These are the refs
+ * below the fixed prefixes of the patterns. A prefix that starts with another
+ * prefix is skipped.
  */
 static int visit_prefixes(struct for_each_ref *f, char **prefixes, size_t nr)
 {
@@ -236,8 +237,8 @@ static int read_patterns(struct for_each_ref *f)
 }
 
 /*
- * Check --start-after, which works only for all refs in the order of their
- * names. Returns 0, or prints an error and returns 128.
+ * Check --start-after, which requires that all refs are printed in the order of
+ * their names. Returns 0, or prints an error and returns 128.
  */
 static int check_start(const struct for_each_ref *f)
 {
@@ -252,8 +253,8 @@ static int check_start(const struct for_each_ref *f)
 }
 
 /*
- * Report a field that does not exist or that only stock Git has; f->err
- * describes it.
+ * Print the error in f->err about a field that does not exist or that only
+ * stock Git has.
  */
 static int bad_field(const struct for_each_ref *f)
 {
@@ -304,8 +305,8 @@ static int run(struct for_each_ref *f, const char **patterns,
 }
 
 /*
- * Check arguments whose errors print the usage, and set the quoting. Returns 0,
- * or prints an error and returns -1.
+ * Check the arguments, and set how values are quoted. Returns 0, or prints an
+ * error and the usage and returns -1.
  */
 static int check_arguments(struct for_each_ref *f, const bool quotes[4])
 {

@@ -17,11 +17,12 @@
  * Selecting refs by name, by the object that they point to, and by history
  * (git-for-each-ref(1)).
  *
- * Commits get numbers when they are first seen, and results about a commit are
- * kept. Queries about many refs together walk the history between them once.
+ * Each commit gets a number when it is first seen. Results about a commit are
+ * kept under its number, so queries about many refs walk the history between
+ * them only once.
  */
 
-/* The arguments of an option that may be repeated. */
+/* The arguments of an option that may be given several times. */
 struct ref_filter_list {
 	/* owned array of borrowed strings */
 	const char **items;
@@ -29,22 +30,25 @@ struct ref_filter_list {
 };
 
 struct ref_filter {
-	bool ignore_case; /* applies to glob patterns */
-	/* borrowed, NULL-terminated: one of these must match */
+	bool ignore_case; /* glob patterns ignore case */
+	/*
+	 * Patterns of names, borrowed and NULL-terminated. A name must match
+	 * one of them; an empty list matches all names.
+	 */
 	const char **patterns;
-	/* patterns: none of these may match */
+	/* Patterns of names. A name that matches one of them is excluded. */
 	struct ref_filter_list exclude;
 	struct ref_filter_list points_at, merged, no_merged, contains,
 		no_contains; /* names of commits */
 
 	const struct store *store; /* borrowed */
-	/* owned: the ids of points_at */
+	/* owned: the ids of the objects in points_at */
 	struct oid *targets;
 	bool walk_is_open;
 	struct walk walk;
 	/*
-	 * By commit_nr: the ancestors of the commits of merged and of
-	 * no_merged.
+	 * Indexed by commit_nr: the ancestors of the commits in `merged`, and
+	 * of those in `no_merged`.
 	 */
 	struct bitset in_merged, in_no_merged;
 	struct reach containing, not_containing;
@@ -54,23 +58,25 @@ void ref_filter_init(struct ref_filter *f);
 void ref_filter_release(struct ref_filter *f);
 
 /*
- * Append an argument; option_negated empties the list. Returns 0 or ERR_NOMEM.
+ * Append an argument to the list. If the argument is option_negated, empty the
+ * list. Returns 0 or ERR_NOMEM.
  */
 int ref_filter_add(struct ref_filter_list *list, const char *arg);
 
 /*
- * Look up the named objects. `store` must outlive the filter. Returns 0;
- * BUILTIN_NOT_OURS if only stock Git resolves a name; or prints an error and
- * returns the exit code.
+ * Look up the objects that the options name. `store` must outlive the filter.
+ * Returns 0; BUILTIN_NOT_OURS if only stock Git resolves a name; or prints an
+ * error and returns the exit code.
  */
 int ref_filter_open(struct ref_filter *f, const struct store *store);
 
-/* Whether the name passes the filter. */
+/* Whether a ref's name passes the filter. */
 bool ref_filter_takes_name(const struct ref_filter *f, const char *name);
 
 /*
- * Whether the object passes the filter. Filters by history match only commits,
- * and tags of commits. Returns 1, 0 or a negative error code.
+ * Whether a ref's object passes the filter. Filters by history match only
+ * commits, and tags of commits. Returns 1 if it passes, 0 if not, or a negative
+ * error code.
  */
 int ref_filter_takes(struct ref_filter *f, struct ref_atom_subject *subject,
 		     struct error *err);
@@ -82,7 +88,7 @@ int ref_filter_takes(struct ref_filter *f, struct ref_atom_subject *subject,
  * hexadecimal (git-for-each-ref(1)).
  */
 
-/* How values are quoted, for output that is a program. */
+/* How values are quoted, so that a program can read the output. */
 enum ref_format_quote {
 	REF_FORMAT_PLAIN,
 	REF_FORMAT_SHELL,
@@ -92,7 +98,7 @@ enum ref_format_quote {
 };
 
 struct ref_format_piece {
-	char *text; /* owned; NULL for a field */
+	char *text; /* owned: literal text; NULL if the piece is a field */
 	size_t len;
 	struct ref_atom atom; /* a field */
 };
@@ -116,8 +122,8 @@ int ref_format_parse(struct ref_format *format, const char *text,
 void ref_format_release(struct ref_format *format);
 
 /*
- * Append the expansion for a ref, without a newline. Returns 0 or a negative
- * error code.
+ * Append the expansion of the format for a ref, without a newline. Returns 0 or
+ * a negative error code.
  */
 int ref_format_append(struct buf *out, const struct ref_format *format,
 		      enum ref_format_quote quote,
@@ -133,13 +139,13 @@ struct ref_sort_key {
 };
 
 struct ref_sort {
-	/* owned; the last key has the highest priority */
+	/* owned; the last key decides first */
 	struct ref_sort_key *keys;
 	size_t nr, alloc;
 	bool ignore_case;
 	/*
-	 * owned array of strings borrowed from the configuration:
-	 * versionsort.suffix
+	 * Owned array of borrowed strings: the values of versionsort.suffix in
+	 * the configuration.
 	 */
 	const char **suffixes;
 	size_t suffix_nr, suffix_alloc;
@@ -170,7 +176,9 @@ struct ref_sort_item {
 	char *name;   /* owned */
 	char *target; /* owned, or NULL */
 	struct oid oid;
-	/* owned: one for each key; NULL for numbers */
+	/*
+	 * Owned: one value for each key. NULL for a key that compares numbers.
+	 */
 	char **values;
 	uint64_t *numbers; /* owned */
 };

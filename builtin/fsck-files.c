@@ -48,7 +48,10 @@ struct loose_dir {
 	enum hash_algo algo;
 };
 
-/* Report a name that is not an object's. Temporary files are left to prune. */
+/*
+ * Report a file among the loose objects whose name is not an object id.
+ * Temporary files are not reported; git prune removes them.
+ */
 static int judge_name(void *ctx, const char *name)
 {
 	const struct loose_dir *dir = ctx;
@@ -172,7 +175,7 @@ static void check_bitmaps(struct fsck_run *r)
 {
 	struct pack_bitmap *bitmap;
 	struct error why = ERROR_INIT;
-	/* an odb that uses multi-pack-indexes */
+	/* opened with the option to use multi-pack-indexes */
 	struct odb *odb;
 	size_t next = 0;
 	int ret = odb_open(&odb, r->s.repo, NULL, &why);

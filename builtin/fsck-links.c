@@ -25,7 +25,7 @@ bool fsck_is_promised(struct fsck_run *r, const struct oid *oid)
 
 /*
  * Whether an object exists now and is sound. Another process may have pushed or
- * packed it after our packs were opened.
+ * packed the object after our packs were opened.
  */
 static bool exists_now(struct fsck_run *r, const struct oid *oid)
 {
@@ -58,7 +58,7 @@ static bool is_built_in(const struct fsck_run *r, const struct oid *oid)
 
 /*
  * Whether a missing object is no error. A missing empty tree is an error,
- * because other implementations may not have it built in.
+ * because other Git implementations may need it as a file.
  */
 static bool may_be_missing(struct fsck_run *r, const struct oid *oid)
 {
@@ -69,8 +69,8 @@ static bool may_be_missing(struct fsck_run *r, const struct oid *oid)
 }
 
 /*
- * Returns the object's id, followed by its name if names are wanted and known.
- * Valid until the next call.
+ * Returns the object's id as text, followed by the object's name if
+ * --name-objects is given and the name is known. Valid until the next call.
  */
 static const char *show(struct fsck_run *r, const struct oid *oid)
 {
@@ -134,8 +134,8 @@ static int on_missing(void *ctx, const struct fsck_links_object *object,
 }
 
 /*
- * Save an object in lost-found: a blob's content, or another object's id and a
- * newline.
+ * Save an object in the directory lost-found. A blob's file gets its content;
+ * the file of any other object gets the id and a newline.
  */
 static int save(struct fsck_run *r, const struct fsck_links_object *object,
 		const char *hex)
@@ -199,10 +199,11 @@ struct roots {
 	struct fsck_run *r;
 	struct fsck_links *l;
 	size_t ref_nr;
-	/* arguments that name an object */
+	/* number of arguments that name an object */
 	size_t named_nr;
 	struct oidmap
-		added; /* owned: ids of HEAD and reflogs that were added */
+		/* owned: ids of HEAD and reflogs that are roots already */
+		added;
 };
 
 static int name_root(struct fsck_run *r, const struct oid *oid,
@@ -225,8 +226,8 @@ static int name_indexed(void *ctx, const struct index_entry *entry)
 }
 
 /*
- * Name an id of a reflog. A missing object gets no name here; the objects that
- * refer to it name it.
+ * Give a name to an id of a reflog. If the object is missing, it is named later
+ * by the objects that refer to it.
  */
 static int name_logged_id(struct fsck_run *r, const struct oid *oid,
 			  const char *name, int64_t time)
@@ -242,7 +243,10 @@ static int name_logged_id(struct fsck_run *r, const struct oid *oid,
 		       : 0;
 }
 
-/* Name both ids of each reflog line by the time of the line. */
+/*
+ * Name both ids of each line of a reflog. The names contain the time of the
+ * line.
+ */
 static int name_logged(void *ctx, const char *name)
 {
 	struct reflog log = REFLOG_INIT;
@@ -262,8 +266,8 @@ static int name_logged(void *ctx, const char *name)
 }
 
 /*
- * Name objects by index entries and reflogs, which stock Git prefers to names
- * of refs.
+ * Name objects by index entries and reflogs. Stock Git prefers these names to
+ * names of refs.
  */
 static int name_roots(struct fsck_run *r)
 {
@@ -301,8 +305,8 @@ static int add_ref(void *ctx, const struct ref *ref)
 }
 
 /*
- * Add a root: an id of a reflog, or of a HEAD or private ref of a work tree
- * (`name` NULL).
+ * Add a root: an id of a reflog, or the id of a HEAD or private ref of a work
+ * tree (then `name` is NULL).
  */
 static int add_kept(struct roots *roots, const struct oid *oid,
 		    const char *name)
@@ -345,7 +349,7 @@ static int add_log(void *ctx, const char *name)
 	return ret < 0 ? ret : 0;
 }
 
-/* Add another root, unless it was added before. */
+/* Add an id as a root, unless it was added before. */
 static int add_other(void *ctx, const struct oid *oid)
 {
 	struct roots *roots = ctx;
@@ -370,7 +374,10 @@ static int add_indexed(void *ctx, const struct oid *oid)
 	return type < 0 ? type : 0;
 }
 
-/* Add the roots of all index files. A damaged index file ends the check. */
+/*
+ * Add the entries of all index files as roots. A damaged index file ends the
+ * check.
+ */
 static int add_indexes(struct roots *roots)
 {
 	struct fsck_run *r = roots->r;

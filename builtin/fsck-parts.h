@@ -8,7 +8,7 @@
 #include "check/fsck-links.h"
 #include "check/promisor.h"
 
-/* The bits of the exit code, as in stock Git. */
+/* The bits of the exit code of git fsck, as in stock Git. */
 enum {
 	FSCK_FOUND_OBJECT = 1 << 0, /* an object is damaged */
 	/* a reachable object is missing */
@@ -39,11 +39,12 @@ struct fsck_run {
 	struct walk walk;
 	struct fsck_scan scan;
 	struct promisor promisor;
-	struct fsck_names names;             /* used if a.name_objects */
+	/* names of objects; used if a.name_objects */
+	struct fsck_names names;
 	const struct progress_out *progress; /* NULL: show none */
-	/* scratch: an object's id and name */
+	/* scratch memory for an object's id and name */
 	struct buf shown;
-	/* bits FSCK_FOUND_*: the exit code */
+	/* the exit code: bits FSCK_FOUND_* */
 	unsigned found;
 	struct error *err;
 };
@@ -52,21 +53,21 @@ struct fsck_run {
 void fsck_check_refs(struct fsck_run *r);
 
 /*
- * Print the names of files among loose objects that are not objects. They do
- * not change the exit code.
+ * Print the names of files among loose objects that are not objects. Such files
+ * do not change the exit code.
  */
 void fsck_name_non_objects(struct fsck_run *r);
 
 /*
- * Whether a promisor remote has an object, so that the object may be missing.
- * Returns false if that cannot be determined.
+ * Whether a promisor remote has promised an object, so that the object may be
+ * missing. Returns false if the answer cannot be determined.
  */
 bool fsck_is_promised(struct fsck_run *r, const struct oid *oid);
 
 /*
  * Collect the roots, find the objects that they reach, and print missing and
- * unreachable objects. The roots are `names`, or else refs, reflogs and index
- * files. Returns 0 or a negative error code.
+ * unreachable objects. If `name_nr` is not 0, the roots are `names`; otherwise
+ * refs, reflogs and index files. Returns 0 or a negative error code.
  */
 int fsck_check_links(struct fsck_run *r, const char **names, int name_nr);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * git fsck: checks that each object has the content of its id and is
- * well-formed, and that all reachable objects exist.
+ * git fsck: checks that each object is well-formed and that its content has its
+ * id, and that all reachable objects exist.
  *
  *	scan (check/fsck-scan.h) -> blobs that trees name (odb/fsck-blob.h)
  *	     -> roots -> links (check/fsck-links.h) -> derived files
@@ -24,7 +24,7 @@ static const char usage_text[] =
 	"[--[no-]dangling] [--[no-]progress] [--connectivity-only] "
 	"[--[no-]name-objects] [--[no-]references] [<object>...]";
 
-/* bytes of cached delta bases */
+/* maximum size of the cache of delta bases, in bytes */
 enum { READER_CACHE = 96 << 20 };
 
 #define FLAG(name, field, text)                                                \
@@ -273,8 +273,9 @@ static int run(struct fsck_run *r, const char **names, int name_nr)
 }
 
 /*
- * Open the odb without multi-pack-indexes: fsck checks them and must not rely
- * on them. A pack whose index cannot be opened is skipped and is an error.
+ * Open the odb without multi-pack-indexes, because fsck checks them and must
+ * not rely on them. A pack whose index cannot be opened is skipped, and
+ * reported as an error.
  */
 static int do_without_midx(struct fsck_run *r)
 {

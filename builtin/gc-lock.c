@@ -27,7 +27,7 @@ static int path_of(struct buf *out, const struct repo *repo, const char *name)
 	return buf_printf(out, "%s/%s", repo->git_dir, name);
 }
 
-/* Whether the process that wrote "<number> <host>" still runs. */
+/* Whether the process that wrote the text "<number> <host>" still runs. */
 static bool is_running(const char *text, long *pid, char host[256])
 {
 	struct buf ours = BUF_INIT;
@@ -41,8 +41,8 @@ static bool is_running(const char *text, long *pid, char host[256])
 }
 
 /*
- * Returns 1 with the running process in *other, 0 if none runs, or a negative
- * error code.
+ * Look for another running gc. Returns 1 with its process in *other, 0 if none
+ * runs, or a negative error code.
  */
 static int look_for_other(const char *path, struct buf *other,
 			  struct error *err)
@@ -116,8 +116,8 @@ int gc_lock_take(struct sys_tempfile *pid, const struct repo *repo, bool force,
 	    path_of(&lock_path, repo, "gc.pid.lock") < 0)
 		ret = error_nomem(err);
 	/*
-	 * The lock is held during the check, so that only one of two processes
-	 * finds gc.pid free.
+	 * Hold the lock while gc.pid is checked, so that only one of two
+	 * processes finds gc.pid free.
 	 */
 	if (!ret)
 		ret = lock_briefly(&lock, lock_path.data, 0666 | repo->share,
@@ -157,8 +157,8 @@ int gc_log_open(struct sys_tempfile *log, const struct repo *repo,
 				    log, path.data, 0666 | repo->share, 0, err);
 
 	/*
-	 * The process that had gc.log.lock does not run any more, because we
-	 * hold gc.pid.
+	 * Remove the lock on gc.log: we hold gc.pid, so the process that took
+	 * the lock does not run any more.
 	 */
 	if (ret == ERR_DENIED) {
 		sys_lockfile_remove(path.data, NULL);

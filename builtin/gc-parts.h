@@ -20,8 +20,8 @@
 /* ---- gc-need.c */
 
 /*
- * Decides whether `git gc --auto` has something to do, and which packs are too
- * large to be rewritten (git-gc(1), gc.auto and other keys).
+ * Decides whether `git gc --auto` has something to do, and which packs gc does
+ * not rewrite because they are too large (git-gc(1), gc.auto and other keys).
  */
 
 /* A pack of the repository itself, not of an alternate. */
@@ -30,7 +30,7 @@ struct gc_pack {
 	uint64_t size; /* bytes */
 	bool is_kept;  /* has a .keep */
 	bool is_cruft; /* has a .mtimes */
-	/* chosen by gc_packs_keep() */
+	/* gc_packs_keep() chose the pack: gc does not rewrite it */
 	bool stays;
 };
 
@@ -58,25 +58,26 @@ size_t gc_packs_count(const struct gc_packs *list);
 size_t gc_packs_keep(struct gc_packs *list, uint64_t threshold);
 
 /*
- * Whether there are more than about `limit` loose objects, estimated from one
- * of their 256 directories. Returns 1, 0 or a negative error code.
+ * Whether there are more than about `limit` loose objects. The number is
+ * estimated from one of the 256 directories of loose objects. Returns 1, 0 or a
+ * negative error code.
  */
 int gc_has_many_loose(const struct repo *repo, uint64_t limit,
 		      struct error *err);
 
 /*
  * Whether `git gc --auto` has something to do. It has if there are more than
- * `auto_limit` loose objects (gc.auto; 0: never). It also has if there are more
- * than `pack_limit` packs (gc.autoPackLimit; 0: no limit); then *all is set.
- * Returns 1, 0 or a negative error code.
+ * `auto_limit` loose objects (gc.auto; 0: gc never has anything to do). It also
+ * has if there are more than `pack_limit` packs (gc.autoPackLimit; 0: no
+ * limit); then *all is set. Returns 1, 0 or a negative error code.
  */
 int gc_is_needed(bool *all, const struct repo *repo, uint64_t auto_limit,
 		 uint64_t pack_limit, struct error *err);
 
 /*
- * Whether the repository borrows from one with a chain of commit-graphs. Then a
- * layer of its own on top of that chain is enough. Returns 1, 0 or a negative
- * error code.
+ * Whether the repository borrows objects from a repository with a chain of
+ * commit-graphs. If so, gc writes only a new layer on top of that chain.
+ * Returns 1, 0 or a negative error code.
  */
 int gc_borrows_graph(const struct repo *repo, struct error *err);
 
@@ -95,9 +96,9 @@ int gc_borrows_graph(const struct repo *repo, struct error *err);
  */
 
 /*
- * Write gc.pid; the caller removes it by aborting *pid. Returns 0, or 1 with
- * the running process in *other ("machine '<host>' pid <n>"), or a negative
- * error code. With `force`, a running gc is ignored.
+ * Write gc.pid, which the caller removes later by aborting *pid. Returns 0; 1
+ * if another gc runs, with its process in *other ("machine '<host>' pid <n>");
+ * or a negative error code. With `force`, a running gc is ignored.
  */
 int gc_lock_take(struct sys_tempfile *pid, const struct repo *repo, bool force,
 		 struct buf *other, struct error *err);
@@ -130,16 +131,24 @@ void gc_log_remove(const struct repo *repo);
 
 /* The arguments and the configuration of git gc. */
 
-/* The arguments. An int is 1, 0, or -1 if the option is not given. */
+/*
+ * The arguments of git gc. An int is 1 or 0, or -1 if the option is not given.
+ */
 struct gc_args {
 	bool quiet, aggressive, automatic, force, background;
-	/* the foreground steps on refs and reflogs are done */
+	/*
+	 * Skip the steps on refs and reflogs, which the foreground process has
+	 * done.
+	 */
 	bool skip_foreground;
 	int cruft, detach, keep_largest;
-	/* a date; NULL: as configured; or option_negated */
+	/*
+	 * Value of --prune: a date; NULL if the configuration decides; or
+	 * option_negated.
+	 */
 	const char *prune;
 	const char *expire_to;
-	uint64_t max_cruft_size; /* UINT64_MAX: not given */
+	uint64_t max_cruft_size; /* UINT64_MAX: --max-cruft-size is not given */
 };
 
 #define GC_ARGS_INIT                                                           \
@@ -149,14 +158,14 @@ struct gc_args {
 	}
 
 /*
- * The settings: arguments override the configuration. Strings are borrowed from
- * either.
+ * The settings of git gc: arguments override the configuration. Strings are
+ * borrowed from the arguments or the configuration.
  */
 struct gc_settings {
 	uint64_t auto_limit, pack_limit, big_pack, max_cruft_size;
 	uint64_t depth, window;
 	bool cruft, detach, pack_refs, commit_graph;
-	/* dates; prune NULL: do not prune */
+	/* Dates. If `prune` is NULL, nothing is pruned. */
 	const char *prune, *worktree_prune;
 	const char *filter, *filter_to; /* NULL: not set */
 	int64_t log_expiry;
@@ -169,14 +178,15 @@ struct gc_settings {
 int gc_args_parse(struct gc_args *a, int argc, const char **argv);
 
 /*
- * Load the settings. Returns 0, or ERR_INVALID with the message of stock Git.
+ * Load the settings of git gc. Returns 0, or ERR_INVALID with the message of
+ * stock Git.
  */
 int gc_settings_load(struct gc_settings *s, const struct gc_args *a,
 		     const struct repo *repo, struct error *err);
 
 /*
- * Add the options of repack for unreachable objects. `expire_to` is NULL if it
- * is not given.
+ * Add the options of git repack that concern unreachable objects. `expire_to`
+ * is NULL if --expire-to is not given.
  */
 void gc_add_unreachable(struct child_words *w, const struct gc_settings *s,
 			const char *expire_to);

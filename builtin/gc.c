@@ -3,12 +3,12 @@
  * git gc: packs refs, expires reflogs, repacks, prunes, and writes a
  * commit-graph.
  *
- * Each step is a command that runs as a child process, as in stock Git. Each
- * step takes a new snapshot of the repository after the previous step, and
- * gives its memory back. Steps that we do not implement run stock Git (worktree
- * prune, rerere gc). The order is important: reflogs are expired before
- * reachable objects are determined, and repack runs before prune, because
- * repack may leave objects loose.
+ * Each step is a command that runs as a child process, as in stock Git. So each
+ * step takes a new snapshot of the repository after the previous step, and its
+ * memory is freed at its end. Steps that we do not implement run stock Git
+ * (worktree prune, rerere gc). The order is important: reflogs are expired
+ * before reachable objects are determined, and repack runs before prune,
+ * because repack may leave objects loose.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -30,14 +30,15 @@ struct run {
 	struct gc_args a;
 	struct gc_settings s;
 	struct repo *repo; /* borrowed */
-	bool is_precious;  /* no object may be deleted */
-	/* repack all packs, not only loose objects */
+	/* extensions.preciousObjects is set: no object may be deleted */
+	bool is_precious;
+	/* Repack all packs, not only loose objects. */
 	bool all;
-	/* a step failed, and others were run */
+	/* a step failed, and the other steps were run */
 	bool left_out;
 	/* repack failed, so prune must not run */
 	bool packs_stay;
-	/* gc.log, if in the background */
+	/* future gc.log, if gc runs in the background */
 	struct sys_tempfile log;
 	struct error *err;
 };
@@ -70,7 +71,8 @@ static int expire_reflogs(struct run *r)
 }
 
 /*
- * Add options for the packs to keep: --keep-largest-pack, gc.bigPackThreshold.
+ * Add options to git repack for the packs to keep, as --keep-largest-pack or
+ * gc.bigPackThreshold demands.
  */
 static int add_kept(struct run *r, struct child_words *w)
 {
@@ -83,7 +85,10 @@ static int add_kept(struct run *r, struct child_words *w)
 		return 0;
 	ret = gc_packs_list(&list, r->repo, r->err);
 	nr = gc_packs_keep(&list, threshold);
-	/* If too many packs were kept, --auto would repack again and again. */
+	/*
+	 * If the packs to keep were more than gc.autoPackLimit, gc --auto would
+	 * repack again and again. Keep only the largest one.
+	 */
 	if (r->a.automatic && r->s.pack_limit && nr >= r->s.pack_limit)
 		gc_packs_keep(&list, 0);
 	for (size_t i = 0; i < list.nr && !ret; i++)
@@ -199,8 +204,8 @@ static int is_midx_locked(const struct repo *repo)
 }
 
 /*
- * Run one step. After some failures the other steps are still useful and safe.
- * Returns 0 to go on, or a negative error code.
+ * Run one step of gc. If a step fails in a way that leaves the other steps
+ * useful and safe, gc goes on. Returns 0 to go on, or a negative error code.
  */
 static int run_step(struct run *r, int (*step)(struct run *r))
 {
@@ -209,7 +214,10 @@ static int run_step(struct run *r, int (*step)(struct run *r))
 
 	if (ret != ERR_PEER || step == prune || step == write_commit_graph)
 		return ret;
-	/* If repack failed otherwise, objects may be damaged. */
+	/*
+	 * If repack failed for another reason than the lock, objects may be
+	 * damaged.
+	 */
 	locked = is_repack ? is_midx_locked(r->repo) : 1;
 	if (locked <= 0)
 		return locked < 0 ? error_nomem(r->err) : ret;
@@ -262,7 +270,10 @@ static int run_hook(void *ctx, const char *const *argv, struct error *err)
 	return ret;
 }
 
-/* Returns 1 if the hooks allow gc, 0 if not, or a negative error code. */
+/*
+ * Ask the hook pre-auto-gc whether gc may run. Returns 1 if so, 0 if not, or a
+ * negative error code.
+ */
 static int ask_hooks(struct run *r)
 {
 	int ret = repo_hooks_run(r->repo, "pre-auto-gc", NULL, 0, run_hook, r,
@@ -299,7 +310,7 @@ static int show_last_log(struct run *r)
 	return ret;
 }
 
-/* Run the same command in the background. */
+/* Run the same gc command as a background process. */
 static int start_in_background(struct run *r, const char *const *argv)
 {
 	struct child_words w = child_git(argv);
@@ -330,7 +341,7 @@ static int run_locked(struct run *r)
 	return ret < 0 ? 128 : r->left_out;
 }
 
-/* Returns the exit code. */
+/* Run all steps of gc. Returns the exit code. */
 static int collect(struct run *r)
 {
 	struct buf other = BUF_INIT;
@@ -354,8 +365,8 @@ static int collect(struct run *r)
 }
 
 /*
- * Returns 1 to continue in this process, 0 if nothing is left to do, or a
- * negative error code.
+ * Begin gc --auto. Returns 1 to continue in this process, 0 if nothing is left
+ * to do, or a negative error code.
  */
 static int begin_auto(struct run *r, const char *const *argv)
 {

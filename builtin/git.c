@@ -31,18 +31,18 @@
 /* ---- options before the command's name: -C <dir>, -c <key>=<value>, ... */
 
 enum global_end {
-	/* argv[next] is a command's name */
+	/* a command's name follows: argv[next] */
 	GLOBAL_COMMAND,
 	/*
-	 * run stock Git with argv[next...]: no command, --help, or an option
-	 * that we do not know
+	 * Run stock Git with argv[next...]. There is no command, or only
+	 * --help, or an option that we do not know.
 	 */
 	GLOBAL_STOCK,
-	/* --version; argv[next...] are its arguments */
+	/* --version is given; argv[next...] are its arguments */
 	GLOBAL_VERSION,
-	/* --exec-path: print the path */
+	/* --exec-path is given: print the path */
 	GLOBAL_EXEC_PATH,
-	/* exit with `code`; the error was printed */
+	/* an error was printed; exit with `code` */
 	GLOBAL_FAILED,
 };
 
@@ -50,13 +50,13 @@ struct global {
 	enum global_end end;
 	int next; /* index into argv */
 	int code;
-	/* -p was given; no variable holds it */
+	/* -p is given; no environment variable stands for it */
 	bool paginate;
-	/* --bare was given; no variable holds it */
+	/* --bare is given; no environment variable stands for it */
 	bool bare;
 };
 
-/* Options that set a variable to a constant. */
+/* Options that set an environment variable to a constant. */
 static const struct {
 	const char *option, *variable, *value;
 } switches[] = {
@@ -73,10 +73,10 @@ static const struct {
 	{"--icase-pathspecs", "GIT_ICASE_PATHSPECS", "1"},
 };
 
-/* Options whose argument becomes a variable's value. */
+/* Options whose argument becomes the value of an environment variable. */
 static const struct {
 	const char *option, *variable;
-	/* only --x=<value>, not --x <value> */
+	/* The form --x=<value> is allowed, but not --x <value>. */
 	bool attached_only;
 } settings[] = {
 	{"--git-dir", "GIT_DIR", false},
@@ -96,7 +96,7 @@ static int set(const char *variable, const char *value)
 
 /* ---- -c and --config-env */
 
-/* Append a word in quotes, as in GIT_CONFIG_PARAMETERS. */
+/* Append a word in the quotes that GIT_CONFIG_PARAMETERS requires. */
 static int quote(struct buf *out, const char *s, size_t len)
 {
 	int ret = buf_append_char(out, '\'');
@@ -111,8 +111,8 @@ static int quote(struct buf *out, const char *s, size_t len)
 }
 
 /*
- * Append 'key'='value', or 'key'= for a key without value, to
- * GIT_CONFIG_PARAMETERS.
+ * Append 'key'='value' to GIT_CONFIG_PARAMETERS, or 'key'= for a key without
+ * value.
  */
 static int add_config(const char *key, size_t key_len, const char *value)
 {
@@ -142,7 +142,7 @@ static int add_config_text(const char *text)
 			  text[key_len] ? text + key_len + 1 : NULL);
 }
 
-/* Apply <key>=<variable>. The key may contain '='. */
+/* Apply --config-env=<key>=<variable>. The key may contain '='. */
 static int add_config_env(const char *text)
 {
 	const char *equals = strrchr(text, '='), *value;
@@ -163,7 +163,7 @@ static int add_config_env(const char *text)
 	return add_config(text, (size_t)key_len, value);
 }
 
-/* ---- options that are more than a variable */
+/* ---- options that do more than set a variable */
 
 static int change_dir(const char *dir)
 {
@@ -174,8 +174,8 @@ static int change_dir(const char *dir)
 }
 
 /*
- * Apply --bare: the git directory is the current one unless GIT_DIR is set, and
- * there is no work tree.
+ * Apply --bare. The git directory is the working directory, unless GIT_DIR is
+ * set. There is no work tree.
  */
 static int be_bare(void)
 {
@@ -198,8 +198,9 @@ static int be_bare(void)
 
 /*
  * If the word at *next is `option`, returns its argument and moves *next past
- * it. The argument follows '=', or is the next word unless attached_only.
- * Returns NULL if the word is another one, or if the argument is missing.
+ * the argument. The argument follows '=', or is the next word unless
+ * attached_only. Returns NULL if the word is another option, or if the argument
+ * is missing.
  */
 static const char *take_arg(const char *const *argv, int *next,
 			    const char *option, bool attached_only)
@@ -220,8 +221,9 @@ static const char *take_arg(const char *const *argv, int *next,
 }
 
 /*
- * Returns 1 if the word was applied, 0 if it is another option, or a negative
- * exit code.
+ * Apply the option at *next if it stands for an environment variable. Returns 1
+ * if the option was applied, 0 if it is another option, or a negative exit
+ * code.
  */
 static int apply_variable(const char *const *argv, int *next)
 {
@@ -241,7 +243,10 @@ static int apply_variable(const char *const *argv, int *next)
 	return 0;
 }
 
-/* Returns as apply_variable(). */
+/*
+ * Apply the option at argv[g->next]. Returns 1 if it was applied, 0 if it is
+ * another option, or a negative exit code.
+ */
 static int apply_word(struct global *g, const char *const *argv)
 {
 	const char *word = argv[g->next], *arg;
@@ -267,7 +272,10 @@ static int apply_word(struct global *g, const char *const *argv)
 	return apply_variable(argv, &g->next);
 }
 
-/* Returns why the loop ends at `word`, which is argv[next]. */
+/*
+ * Returns what `word`, at which the options end, asks for. `word` is
+ * argv[next], or NULL after the last word.
+ */
 static enum global_end end_at(struct global *g, const char *word)
 {
 	if (word && *word != '-')
@@ -281,7 +289,7 @@ static enum global_end end_at(struct global *g, const char *word)
 	return GLOBAL_STOCK;
 }
 
-/* Whether the option is one of ours that needs a value. */
+/* Whether the option is one that gitreach knows and that needs a value. */
 static bool takes_value(const char *option)
 {
 	if (!strcmp(option, "-C") || !strcmp(option, "-c") ||
@@ -293,7 +301,10 @@ static bool takes_value(const char *option)
 	return false;
 }
 
-/* Apply the options from argv[1] on; argv ends with NULL. */
+/*
+ * Apply the options before the command's name, from argv[1] on. argv ends with
+ * NULL.
+ */
 static void apply_options(struct global *g, int argc, const char *const *argv)
 {
 	int ret = 1;
@@ -312,7 +323,7 @@ static void apply_options(struct global *g, int argc, const char *const *argv)
 /* ---- commands */
 
 struct command {
-	/* the command's name, with '_' instead of '-' */
+	/* the command's name, with '_' in place of '-' */
 	const char *name;
 	int (*run)(int argc, const char **argv, struct builtin_env *env);
 };
@@ -339,9 +350,9 @@ static const struct command *find_command(const char *name)
 }
 
 /*
- * Repair what a daemon may have set up. Closed standard streams are opened,
- * because the next opened file would take their descriptors. SIGPIPE is no
- * longer ignored. Signal handlers are installed that remove lock files.
+ * Repair what the parent process may have left. Closed standard streams are
+ * opened, because the next opened file would get their descriptors. SIGPIPE is
+ * no longer ignored. Signal handlers are installed that remove lock files.
  */
 static void prepare_process(void)
 {
@@ -353,7 +364,7 @@ static void prepare_process(void)
 }
 
 /*
- * Whether a command prepends the exec path to PATH itself when it starts a
+ * Whether a command itself prepends the exec path to PATH when it starts a
  * child.
  */
 static bool prepares_for_children(const struct command *command)
@@ -384,7 +395,10 @@ static int run_stock(const struct global *g, int argc, const char **argv,
 	return code;
 }
 
-/* Whether a shell asks for the options of a command or of its subcommand. */
+/*
+ * Whether the shell's completion asks for the options of a command or of its
+ * subcommand.
+ */
 static bool asks_for_completion(const char *const *words)
 {
 	return words[1] && (options_is_completion(words[1]) ||
@@ -422,8 +436,8 @@ static int run_command(const struct command *command, const struct global *g,
 }
 
 /*
- * Whether the user asks for help. The arguments of a CGI program may come from
- * a remote client and are ignored.
+ * Whether the user asks for help with -h or --help. The arguments of a CGI
+ * program may come from a remote client and are ignored.
  */
 static bool asks_for_help(int argc, const char **argv)
 {
@@ -431,7 +445,7 @@ static bool asks_for_help(int argc, const char **argv)
 	       !getenv("GATEWAY_INTERFACE");
 }
 
-/* Run `git help <topic>`. */
+/* Run `git help <topic>` in this process. */
 static int run_help_about(const char *topic, const struct global *g,
 			  struct tracing *tracing)
 {
@@ -493,7 +507,7 @@ static bool asks_for_path(const char *option)
 	       !strcmp(option, "--man-path") || !strcmp(option, "--info-path");
 }
 
-/* Run `git` with an option in place of a command, or without any word. */
+/* Run `git` with an option in place of a command, or without arguments. */
 static int run_option(const struct global *g, int argc, const char **argv,
 		      struct tracing *tracing)
 {
@@ -545,7 +559,7 @@ static int run(int argc, const char **argv, struct tracing *tracing)
 	const char *slash = strrchr(argv[0], '/');
 	const char *name = slash ? slash + 1 : argv[0];
 
-	/* As a login shell, git-shell's name starts with a dash. */
+	/* The name starts with a dash if git-shell runs as a login shell. */
 	name += *name == '-';
 	if (!strncmp(name, "git-", 4) && name[4])
 		return run_by_name(argc, argv, name + 4, tracing);

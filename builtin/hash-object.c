@@ -4,9 +4,9 @@
  * object if requested.
  *
  * Content filters are left to stock Git. If a filter could apply to a file on
- * the command line, stock Git runs the whole command. Files that standard input
- * names are known too late for that; if a filter could apply to one of these,
- * the command refuses it.
+ * the command line, stock Git runs the whole command. File names on standard
+ * input are read too late for that. If a filter could apply to such a file, the
+ * command ends with an error.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -44,12 +44,12 @@ struct args {
 /* One run of the command. */
 struct run {
 	struct args a;
-	/* borrowed; NULL: not needed */
+	/* borrowed; NULL: no repository is needed */
 	struct repo *repo;
 	enum hash_algo algo;
 	enum object_type type;
 	struct hash_ctx hash;
-	struct odb *odb;            /* owned; only for writing */
+	struct odb *odb;            /* owned; used for writing only */
 	struct loose_writer writer; /* only for writing */
 	struct error *err;
 };
@@ -58,7 +58,7 @@ struct run {
 
 static const char blanks[] = " \t\r";
 
-/* Whether an attribute changes content; "-text" does not. */
+/* Whether an attribute can change content. "-text" cannot. */
 static bool is_filter(const char *word, size_t len)
 {
 	static const char *const names[] = {"text",  "crlf",
@@ -76,8 +76,9 @@ static bool is_filter(const char *word, size_t len)
 }
 
 /*
- * Whether a line of an attributes file sets such an attribute. A line is a
- * pattern (perhaps in quotes) or "[attr]<name>", then attributes.
+ * Whether a line of an attributes file sets an attribute that can change
+ * content. A line is a pattern (perhaps in quotes) or "[attr]<name>", then
+ * attributes.
  */
 static bool line_has_filter(const char *p, const char *end)
 {
@@ -91,8 +92,8 @@ static bool line_has_filter(const char *p, const char *end)
 		if (p >= end || !len || (first && *p == '#'))
 			return false;
 		/*
-		 * A word inside a quoted pattern may match; then the file is
-		 * refused, too.
+		 * A word inside a quoted pattern may look like an attribute.
+		 * Then the file is refused, although no filter applies.
 		 */
 		if (!first && is_filter(p, len))
 			return true;
@@ -129,8 +130,8 @@ static int check_file(const char *file, struct error *err)
 }
 
 /*
- * Make `path` absolute. The name of the work tree has no symbolic links, so a
- * path that leads into the work tree through a link is resolved.
+ * Make `path` absolute. The path of the work tree has no symbolic links. If
+ * `path` leads into the work tree through a link, the link is resolved.
  */
 static int make_absolute(struct buf *out, const char *path, const char *top,
 			 const char *here)
@@ -157,7 +158,10 @@ static int make_absolute(struct buf *out, const char *path, const char *top,
 	return ret;
 }
 
-/* Check .gitattributes in the directories above a path, up to the work tree. */
+/*
+ * Check the .gitattributes files of all directories from that of `path` up to
+ * the top of the work tree.
+ */
 static int check_above(const struct repo *repo, const char *path,
 		       struct error *err)
 {
@@ -326,7 +330,7 @@ static int parse(struct args *a, int argc, const char **argv, int *file_nr)
 
 /* ---- one object */
 
-/* Print a problem. Any problem is fatal. */
+/* Print a problem of the object. Any problem is fatal. */
 static int complain(void *ctx, const struct fsck_report *report,
 		    struct error *err)
 {
@@ -398,7 +402,7 @@ static int hash_stdin(struct run *r)
 	return ret;
 }
 
-/* Hash a device or a pipe; "/dev/null" often stands for an empty object. */
+/* Hash a device or a pipe. "/dev/null" is often given for an empty object. */
 static int hash_stream(struct run *r, const char *name)
 {
 	struct buf content = BUF_INIT;
@@ -439,7 +443,8 @@ static int hash_file(struct run *r, const char *name)
 /* ---- filters */
 
 /*
- * Returns 0, or ERR_UNSUPPORTED if a filter could apply to a file of this name.
+ * Check that no filter applies to a file of this name. Returns 0, or
+ * ERR_UNSUPPORTED if a filter could apply.
  */
 static int check_path(struct run *r, const char *path)
 {
@@ -449,8 +454,8 @@ static int check_path(struct run *r, const char *path)
 }
 
 /*
- * Check whether filters could apply, as far as the arguments tell. Files that
- * standard input names are assumed to be near the current directory, so most
+ * Check whether filters could apply to the files. Names on standard input are
+ * not known yet; they are assumed to be near the current directory. So most
  * filters are found before standard input is read.
  */
 static int check_arguments(struct run *r, const char **files, int file_nr)
@@ -476,8 +481,8 @@ static int hash_named_by_stdin(struct run *r, const char *name)
 }
 
 /*
- * Hash the files that standard input names, one on each line. A name that
- * starts with a quote is a C string, behind which the line is ignored.
+ * Hash the files that standard input names, one name on each line. A name that
+ * starts with a quote is a C string; what follows the closing quote is ignored.
  */
 static int hash_stdin_paths(struct run *r)
 {
@@ -537,7 +542,7 @@ static int hash_all(struct run *r, const char **files, int file_nr)
 	return ret;
 }
 
-/* Returns the exit code. */
+/* Hash all files. Returns the exit code. */
 static int run_all(struct run *r, const char **files, int file_nr)
 {
 	int ret = prepare(r);

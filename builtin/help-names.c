@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The commands that `git help` lists, and which names are similar. */
+/*
+ * The commands that `git help` lists, and the search for names similar to a
+ * mistyped one.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +13,7 @@
 
 /* clang-format off */
 static const struct {
-	/* NULL: `text` is the heading of a group */
+	/* name of the command; NULL: `text` is the heading of a group */
 	const char *name;
 	const char *text;
 } rows[] = {
@@ -66,7 +69,10 @@ static const struct {
 	{"version", "Print the version of this program"},
 };
 
-/* The commands of stock Git 2.55 that are not ours, each with a blank behind. */
+/*
+ * The commands of stock Git 2.55 that gitreach does not implement. Each name is
+ * followed by a blank.
+ */
 static const char stock_names[] =
 	"add am annotate apply archimport archive backfill bisect blame "
 	"branch bugreport check-attr check-ignore check-mailmap "
@@ -90,7 +96,7 @@ static const char stock_names[] =
 	"verify-tag web--browse whatchanged worktree write-tree ";
 /* clang-format on */
 
-/* What stock Git does not have. */
+/* Commands of ours that stock Git does not have. */
 static const char *const own_names[] = {"bitmap", "network"};
 
 bool help_is_own(const char *name)
@@ -148,7 +154,7 @@ static bool is_stock(const char *name)
 	return false;
 }
 
-/* Whether an alias of this name is configured, which only stock Git runs. */
+/* Whether an alias of this name is configured. Only stock Git runs aliases. */
 static bool is_alias(const char *name)
 {
 	const struct config_sources sources = {.protected_only = true};
@@ -184,8 +190,9 @@ static unsigned min3(unsigned a, unsigned b, unsigned c)
 }
 
 /*
- * The number of letters to add, remove, replace or swap with the next, to make
- * one name of the other. Names of NAME_MAX_LEN letters or more: UINT_MAX.
+ * Returns the number of letters to add, remove, replace, or swap with the next
+ * letter, to make one name of the other. Returns UINT_MAX for names of
+ * NAME_MAX_LEN letters or more.
  */
 static unsigned name_distance(const char *a, const char *b)
 {
@@ -211,7 +218,10 @@ static unsigned name_distance(const char *a, const char *b)
 	return d[a_len][b_len];
 }
 
-/* A command that begins with the name is as near as one with a wrong letter. */
+/*
+ * Returns the distance between a mistyped name and a command. A command that
+ * begins with the name has the distance 1.
+ */
 static unsigned distance_of(const char *name, const char *command)
 {
 	unsigned distance = name_distance(name, command);

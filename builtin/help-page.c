@@ -12,7 +12,10 @@
 #include "builtin/help.h"
 #include "sys/io.h"
 
-/* Whether our page is installed; a distribution may have compressed it. */
+/*
+ * Whether our manual page is installed. A distribution may have compressed the
+ * file.
+ */
 static bool has_page(const char *dir, const char *page, char section)
 {
 	static const char *const suffixes[] = {"", ".gz", ".xz", ".zst",
@@ -31,7 +34,10 @@ static bool has_page(const char *dir, const char *page, char section)
 	return found;
 }
 
-/* Append the name of the page about `topic`. Returns its section, or 0. */
+/*
+ * Append the name of the manual page about `topic`. Returns its section, or 0
+ * if there is no page.
+ */
 static char name_page(struct buf *page, const char *topic)
 {
 	if (!strcmp(topic, "gitreach") || !strcmp(topic, "libgitreach"))
@@ -65,7 +71,10 @@ int help_set_manpath(void)
 	struct buf path = BUF_INIT;
 	int ret = exec_path_man(&path, NULL);
 
-	/* An empty part at the end stands for the system's directories. */
+	/*
+	 * An empty part at the end of MANPATH stands for the system's
+	 * directories.
+	 */
 	if (!ret && (buf_printf(&path, ":%s", before ? before : "") < 0 ||
 		     setenv("MANPATH", path.data, 1) < 0))
 		ret = ERR_NOMEM;
@@ -92,7 +101,7 @@ static const char *setting(const struct viewing *v, const char *tool,
 	return value;
 }
 
-/* Start one viewer. Returns only on failure. */
+/* Start one viewer of manual pages. Returns only on failure. */
 static void try_viewer(const struct viewing *v, const char *tool)
 {
 	const char *path = setting(v, tool, "path");

@@ -65,7 +65,7 @@ static void print_guides(void)
 	       "The library for other programs");
 }
 
-/* ---- lists of stock Git, with ours behind */
+/* ---- stock Git's lists of commands, followed by ours */
 
 /*
  * Print `text` on the terminal through the pager that the user has configured
@@ -84,7 +84,9 @@ static int page_text(const char *text, size_t len, struct trace *trace)
 	return fallback_git(words, trace);
 }
 
-/* `words`: the words of the command, from "help" on. */
+/*
+ * List all commands. `words` are the words of the command line, from "help" on.
+ */
 static int list_all(const struct help_args *args, const char *const *words,
 		    struct trace *trace)
 {
@@ -144,7 +146,10 @@ int help_list_cmds(const char *groups, struct trace *trace)
 	if (buf_printf(&option, "--list-cmds=%s", groups) < 0)
 		return builtin_die("out of memory");
 	words[0] = option.data;
-	/* Our exec path is the group `main`; it needs no addition. */
+	/*
+	 * Stock Git lists the commands of our exec path as the group `main`, so
+	 * nothing is added.
+	 */
 	if (!complete)
 		return fallback_git(words, trace);
 	code = fallback_capture(&stock, words, trace, &err);
@@ -161,8 +166,8 @@ int help_list_cmds(const char *groups, struct trace *trace)
 /* ---- pages */
 
 /*
- * Whether the user wants another form than a manual page, and stock Git may
- * have the page in this form.
+ * Whether the user wants another form of the page than a manual page (--web,
+ * --info), and stock Git may have that form.
  */
 static bool wants_other_form(const struct help_args *args,
 			     const struct config *config)
@@ -174,8 +179,9 @@ static bool wants_other_form(const struct help_args *args,
 }
 
 /*
- * Show our page, with stock Git's viewers if it is installed. If there is no
- * page of ours in the form that the user wants, stock Git shows its own.
+ * Show our manual page, with stock Git's viewers if stock Git is installed. If
+ * we have no page in the form that the user wants, stock Git shows its own
+ * page.
  */
 static int show_page(const struct help_args *args, const struct config *config,
 		     struct trace *trace)
@@ -227,7 +233,7 @@ static int show_topic(const struct help_args *args, struct builtin_env *env)
 
 /* ---- the command */
 
-/* Without stock Git. */
+/* Give help without stock Git. */
 static int help_alone(const struct help_args *args, struct builtin_env *env)
 {
 	if (args->topic)

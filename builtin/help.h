@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Help: lists of commands, manual pages, and what to say about a command that
- * does not exist.
+ * Help: lists of commands, manual pages, and messages about commands that do
+ * not exist.
  *
  * If stock Git is installed, it gives the help. We add our commands to its
- * lists, and show our pages for native commands with its viewers. Otherwise we
- * list the native commands and start `man`.
+ * lists, and its viewers show our pages for native commands. Otherwise we list
+ * the native commands and start `man`.
  */
 #ifndef BUILTIN_HELP_H
 #define BUILTIN_HELP_H
@@ -18,19 +18,28 @@
 #include "config/config.h"
 #include "sys/trace.h"
 
-/* Whether `git help` lists the command as a native one. */
+/*
+ * Whether `git help` lists the command as native, that is, implemented by
+ * gitreach.
+ */
 bool help_is_native(const char *name);
 
-/* Whether it is a command that stock Git does not have. */
+/* Whether `name` is a native command that stock Git does not have. */
 bool help_is_own(const char *name);
 
-/* Print all native commands on stdout: a line each, in groups. */
+/* Print all native commands on stdout in groups, one command on each line. */
 void help_print_groups(void);
 
-/* Print the same for the commands that stock Git does not have. */
+/*
+ * Print the native commands that stock Git does not have to `out`, one command
+ * on each line.
+ */
 void help_print_own(FILE *out);
 
-/* Print names of native commands on stdout. */
+/*
+ * Print the names of native commands on stdout. `own_only`: only of commands
+ * that stock Git does not have.
+ */
 void help_print_names(bool own_only);
 
 /*
@@ -40,31 +49,35 @@ void help_print_names(bool own_only);
 int help_print(void);
 
 /*
- * Without stock Git: report that `git` has no such option, or that the value
- * of the option is missing. Returns 129.
+ * If stock Git is not installed, report that `git` has no such option, or that
+ * the option lacks its value. Returns 129.
  */
 int help_bad_option(const char *option, bool lacks_value);
 
 /*
- * Without stock Git: report that the command `name` cannot be run. Returns 1 if
- * it is no Git command, after printing similar names. Returns 128 if only stock
- * Git has it, or it is an alias, after printing `why`.
+ * If stock Git is not installed, report that the command `name` cannot be run.
+ * Returns 1 if it is no Git command, after printing similar names. Returns 128
+ * if it is a command of stock Git or an alias, after printing `why`.
  */
 int help_unknown(const char *name, const struct error *why);
 
 /*
- * Answer `git --list-cmds=<groups>`, which completion uses. Returns the exit
- * code.
+ * Print the result of `git --list-cmds=<groups>`, which the shell's completion
+ * uses. Returns the exit code.
  */
 int help_list_cmds(const char *groups, struct trace *trace);
 
 /*
- * The name of our manual page about `topic`, a native command or "gitreach":
- * appended to *page. Returns 0, ERR_MISSING if there is none, or ERR_NOMEM.
+ * Append the name of our manual page about `topic` to *page. `topic` is a
+ * native command or "gitreach". Returns 0, ERR_MISSING if there is no page, or
+ * ERR_NOMEM.
  */
 int help_find_page(struct buf *page, const char *topic);
 
-/* Put our directory of manual pages first in MANPATH. Returns 0 or 128. */
+/*
+ * Put our directory of manual pages first in MANPATH. Returns 0, or 128 after
+ * printing an error.
+ */
 int help_set_manpath(void);
 
 /*

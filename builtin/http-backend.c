@@ -33,8 +33,8 @@ static int parse(int argc, const char **argv)
 }
 
 /*
- * Set the committer for reflogs and hooks from the pushing user. Returns 0, or
- * prints an error and returns 128.
+ * Set the committer of reflogs and hooks to the user whom the web server has
+ * authenticated. Returns 0, or prints an error and returns 128.
  */
 static int set_committer(void)
 {
@@ -55,7 +55,8 @@ static int set_committer(void)
 }
 
 /*
- * Set GIT_PROTOCOL from the header variable that web servers pass by default.
+ * Set GIT_PROTOCOL from HTTP_GIT_PROTOCOL, the variable that web servers set
+ * for the header Git-Protocol.
  */
 static int set_protocol(void)
 {
@@ -123,7 +124,10 @@ int cmd_http_backend(int argc, const char **argv, struct builtin_env *env)
 	struct serving_names names = SERVING_NAMES_INIT;
 	int ret = parse(argc, argv);
 
-	/* A client that closes the connection is then a normal write error. */
+	/*
+	 * Ignore SIGPIPE, so that a client that closes the connection causes a
+	 * normal write error.
+	 */
 	signal(SIGPIPE, SIG_IGN);
 	if (!ret)
 		ret = set_committer();

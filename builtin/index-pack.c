@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * git index-pack: writes the index of a pack, or stores a pack from standard
- * input with its index in the repository; or checks a pack and its index.
+ * git index-pack: writes the index of a pack. It can also store a pack from
+ * standard input with its index in the repository, or check a pack and its
+ * index.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -47,7 +48,10 @@ struct args {
 	uint64_t threads, max_input;
 	const char *index_name, *pack_name, *keep, *promisor, *format;
 	const char *index_version, *header, *title;
-	/* message lists; NULL: not given */
+	/*
+	 * values of --strict and --fsck-objects: lists of messages; NULL: not
+	 * given
+	 */
 	const char *strict, *fsck_objects;
 };
 
@@ -63,7 +67,7 @@ struct run {
 	struct pack_indexer_hooks known_hooks; /* hooks of `known` */
 	struct pack_indexer_config config;
 	struct fsck_rules rules;
-	struct pack_check *check; /* owned; NULL: no checks */
+	struct pack_check *check; /* owned; NULL if no checks are requested */
 	bool is_self_contained;
 	/* ids of blobs that were missing, one on each line */
 	struct buf missing;
@@ -284,8 +288,8 @@ static int load_options(struct run *r)
 }
 
 /*
- * Use the repository's objects, as delta bases and for comparison with equal
- * ids.
+ * Let the indexer use the repository's objects as delta bases, and compare them
+ * with received objects of the same id.
  */
 static int use_known_objects(struct run *r)
 {
@@ -389,7 +393,7 @@ static bool is_regular(int fd)
 	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* Returns the directory of a path, malloc()ed. */
+/* Returns the directory part of a path, malloc()ed. */
 static char *dir_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -410,7 +414,10 @@ static int receive(struct run *r)
 		ret = sys_mkdir_shared(dir, r->repo->share, r->err);
 	if (!ret)
 		ret = pack_indexer_receive(r->ix, source, dir, r->err);
-	/* Write one byte: it tells the parent to start keep-alive packets. */
+	/*
+	 * Write one byte to tell the parent process that it can start sending
+	 * keep-alive packets.
+	 */
 	if (!ret && r->a.report_end)
 		ret = sys_write_all(STDERR_FILENO, "", 1, "standard error",
 				    r->err);
@@ -435,7 +442,10 @@ static int index_pack(struct run *r)
 	return ret < 0 ? ret : finish_check(r);
 }
 
-/* Set *out to `path` with the extension `from` replaced by `to`, malloc()ed. */
+/*
+ * Set *out to `path`, with the extension `from` replaced by `to`. *out is
+ * malloc()ed.
+ */
 static int derive(struct run *r, const char **out, const char *path,
 		  const char *from, const char *to)
 {
@@ -455,7 +465,10 @@ static int derive(struct run *r, const char **out, const char *path,
 	return 0;
 }
 
-/* Set *out to the present or future path of the pack, malloc()ed. */
+/*
+ * Set *out to the path at which the pack is or will be stored. *out is
+ * malloc()ed.
+ */
 static int name_pack(struct run *r, const char **out)
 {
 	char hex[OID_MAX_HEX_LEN + 1], name[sizeof(hex) + 16];
@@ -472,7 +485,10 @@ static int name_pack(struct run *r, const char **out)
 	return *out ? 0 : error_nomem(r->err);
 }
 
-/* Set the paths of the idx and rev files that can be derived from names. */
+/*
+ * Derive the paths of the .idx and .rev files from the path of the pack, unless
+ * the arguments give them.
+ */
 static int name_indexes(struct run *r, const char *pack)
 {
 	struct pack_indexer_files *f = &r->files;
@@ -540,8 +556,8 @@ static void print_result(struct run *r, bool kept)
 /* ---- --verify */
 
 /*
- * Check the pack at "<base>.pack", whose index is named `idx`. The lists are
- * those of `verify-pack`.
+ * Check the pack "<base>.pack" and its index `idx`. The printed lists are those
+ * of `git verify-pack`.
  */
 static int verify_files(struct run *r, const char *idx, const char *base,
 			const char *pack)
@@ -563,7 +579,10 @@ static int verify_files(struct run *r, const char *idx, const char *base,
 	return verify_pack_base(&request, base, r->err);
 }
 
-/* With -o, the pack beside that index is checked, as in stock Git. */
+/*
+ * Run index-pack --verify. As in stock Git, -o names the index, and the pack of
+ * the same name is checked.
+ */
 static int verify(struct run *r)
 {
 	const char *base = NULL, *pack = NULL, *idx;
@@ -576,7 +595,10 @@ static int verify(struct run *r)
 		ret = derive(r, &pack, idx, ".idx", ".pack");
 	if (!ret)
 		ret = verify_files(r, idx, base, pack);
-	/* Checks of the content need the objects once more. */
+	/*
+	 * The checks read the content of the objects, so the pack is indexed
+	 * again.
+	 */
 	if (!ret && r->check)
 		ret = index_pack(r);
 	free((char *)base);
@@ -591,7 +613,7 @@ static int run_all(struct run *r)
 
 	if (!ret)
 		ret = load_options(r);
-	/* Invalid names are refused before the pack is read. */
+	/* Refuse an invalid name before the pack is read. */
 	if (!ret && r->a.pack_name) {
 		ret = name_pack(r, &name);
 		if (!ret)

@@ -21,11 +21,14 @@ static const char usage[] =
 /* The arguments, and the paths derived from them. */
 struct init_args {
 	bool quiet, bare;
-	/* --no-bare: do not guess from the git directory's name */
+	/*
+	 * --no-bare is given: do not derive from the git directory's name
+	 * whether the repository is bare
+	 */
 	bool not_bare;
 	const char *template_dir, *format, *ref_format, *branch, *directory;
 	const char *shared; /* NULL: not given */
-	/* the branch is on the command line */
+	/* the branch's name is on the command line */
 	bool asked_for_branch;
 	char *git_dir; /* owned */
 	/* owned: the path to print instead, or NULL */
@@ -33,7 +36,7 @@ struct init_args {
 	char *worktree; /* owned; NULL: bare */
 };
 
-/* Keep the value of --shared until the configuration is loaded. */
+/* Keep the value of --shared as text until the configuration is loaded. */
 static int parse_shared(void *value, const char *arg)
 {
 	struct init_args *args = value;
@@ -107,7 +110,7 @@ static int parse_args(struct init_args *args, int argc, const char **argv)
 	return 0;
 }
 
-/* Create the named directory if it does not exist. */
+/* Create the directory that the command line names, if it does not exist. */
 static int make_directory(const char *path)
 {
 	struct error err = ERROR_INIT;
@@ -139,7 +142,7 @@ static char *join(const char *dir, const char *name)
 	return buf_detach(&path, NULL);
 }
 
-/* Whether the name of a GIT_DIR suggests a bare repository. */
+/* Whether the last component of GIT_DIR suggests a bare repository. */
 static bool looks_bare(const char *git_dir)
 {
 	size_t len = strlen(git_dir);
@@ -149,7 +152,7 @@ static bool looks_bare(const char *git_dir)
 	return len < 5 || strcmp(git_dir + len - 5, "/.git");
 }
 
-/* Returns the directory that contains a git directory named .git. */
+/* Returns the parent directory of a git directory named .git. */
 static char *parent_of(const char *git_dir)
 {
 	const char *slash = strrchr(git_dir, '/');
@@ -194,14 +197,14 @@ static int check_parents(const char *path)
 	return ret;
 }
 
-/* Refuse places that stock Git refuses, before anything is created. */
+/* Refuse a place that stock Git refuses. Called before anything is created. */
 static int check_place(const struct init_args *args, bool guessed_bare)
 {
 	int ret = 0;
 
 	/*
-	 * A missing work tree is no error if the name suggests a bare
-	 * repository.
+	 * If the name of the git directory suggests a bare repository, a
+	 * missing work tree is no error.
 	 */
 	if (args->worktree && !guessed_bare && !sys_exists(args->worktree))
 		return no_worktree(args->worktree);
@@ -239,7 +242,7 @@ static int choose_place(struct init_args *args)
 	return check_place(args, guessed_bare);
 }
 
-/* Prepare the path of the git directory, which may exist. */
+/* Prepare the path of the git directory. The directory may exist already. */
 static int prepare_place(struct init_args *args)
 {
 	struct repo_options options = {NULL, args->git_dir, 0};
@@ -249,7 +252,9 @@ static int prepare_place(struct init_args *args)
 
 	if (sys_stat(&st, args->git_dir, NULL) < 0 || !st.is_file)
 		return 0;
-	/* The path is a .git file: use the repository that it points to. */
+	/*
+	 * The path is a .git file: use the repository that the file points to.
+	 */
 	if (repo_open(&repo, &options, &err) < 0)
 		return builtin_fail(&err);
 	free(args->git_dir);
@@ -298,8 +303,8 @@ static bool has_head(const char *git_dir)
 }
 
 /*
- * Choose the hash function. The environment and the configuration apply only to
- * new repositories.
+ * Choose the hash function. The environment and the configuration apply to new
+ * repositories only.
  */
 static int choose_format(enum hash_algo *algo, const struct init_args *args,
 			 const struct config *config)
@@ -321,7 +326,7 @@ static int choose_format(enum hash_algo *algo, const struct init_args *args,
 
 /*
  * Choose the ref storage. If one is chosen, options->ref_storage points to
- * *chosen. The configuration applies only to new repositories.
+ * *chosen. The configuration applies to new repositories only.
  */
 static int choose_ref_format(struct repo_init_options *options,
 			     enum repo_ref_storage *chosen,
@@ -442,8 +447,8 @@ out:
 }
 
 /*
- * Leave GIT_REFERENCE_BACKEND to stock Git. Returns 0 if the variable is not
- * set, otherwise the value for the command to return.
+ * Leave the command to stock Git if GIT_REFERENCE_BACKEND is set. Returns 0 if
+ * the variable is not set, otherwise the value that the command must return.
  */
 static int refs_elsewhere(void)
 {

@@ -21,11 +21,11 @@
  * truncated list must not be taken for a complete one.
  */
 struct stdin_lines {
-	/* the last line, without its end */
+	/* the last line read, without the byte that ends it */
 	char *line;
 	/* length of the line, which may contain NULs */
 	size_t len;
-	/* the line had an end; the last line of the input may lack one */
+	/* The line had an end. The last line of the input may lack one. */
 	bool ended;
 	/* the byte that ends a line */
 	int end;
@@ -50,16 +50,15 @@ void stdin_lines_release(struct stdin_lines *in);
 /* ---- packs */
 
 /*
- * A pack on standard input, for index-pack and unpack-objects: the header,
- * which the parent process may have read already, the pack, and bytes after the
- * pack.
+ * A pack on standard input, for index-pack and unpack-objects. The parent
+ * process may have read the pack's header already. Bytes may follow the pack.
  */
 struct pack_input {
-	/* header of the pack, if the parent has read it */
+	/* the header of the pack, if the parent process has read it */
 	uint8_t header[12];
-	/* bytes of the header that were not read yet */
+	/* number of header bytes that were not read yet */
 	size_t header_left;
-	/* bytes of standard input after the pack */
+	/* bytes of standard input that follow the pack */
 	struct buf rest;
 };
 
@@ -69,21 +68,24 @@ struct pack_input {
 	}
 
 /*
- * Parse the value of --pack_header, <version>,<objects>. NULL: not given.
- * Returns 0 or ERR_INVALID.
+ * Parse <version>,<objects>, the value of --pack_header. `text` is NULL if the
+ * option is not given. Returns 0 or ERR_INVALID.
  */
 int pack_input_take_header(struct pack_input *in, const char *text,
 			   struct error *err);
 
 /*
- * Returns the source of the pack, which borrows `in`. Bytes after the pack go
- * to in->rest.
+ * Returns the source of the pack, which borrows `in`. Bytes after the pack are
+ * stored in in->rest.
  */
 struct pack_source pack_input_source(struct pack_input *in);
 
 void pack_input_release(struct pack_input *in);
 
-/* Print a problem of an object; fits `report` of struct pack_check_options. */
+/*
+ * Print a problem of an object. The function fits `report` of struct
+ * pack_check_options.
+ */
 int pack_input_report(enum hash_algo algo, const struct fsck_report *report);
 
 #endif

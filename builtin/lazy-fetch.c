@@ -13,12 +13,12 @@
 struct lazy_fetch {
 	struct repo *repo; /* borrowed */
 	struct odb_provider provider;
-	/* owned, and each: the names of the promisor remotes */
+	/* owned array of owned strings: the names of the promisor remotes */
 	char **remotes;
 	size_t remote_nr, remote_alloc;
 	enum lazy_fetch_mode mode;
 	bool is_off; /* GIT_NO_LAZY_FETCH */
-	/* PATH leads to our exec path */
+	/* PATH starts with our exec path, so that `git fetch` can be started */
 	bool is_ready;
 };
 
@@ -57,7 +57,7 @@ static int take_key(void *ctx, const struct config_entry *entry)
 	return add_remote(ctx, name, (size_t)(dot - name));
 }
 
-/* Put the remote of extensions.partialClone at the end. */
+/* Move the remote of extensions.partialClone to the end of the list. */
 static int move_extension(struct lazy_fetch *lazy)
 {
 	const char *name = config_string(&lazy->repo->config,
@@ -90,7 +90,7 @@ static int load_remotes(struct lazy_fetch *lazy, struct error *err)
 
 /* ---- fetching */
 
-/* Objects that are to be fetched. */
+/* The objects that one call fetches. */
 struct wanted {
 	struct lazy_fetch *lazy;
 	struct oid *oids; /* owned */
@@ -98,8 +98,9 @@ struct wanted {
 };
 
 /*
- * Run `git fetch`. A child's standard output could mix with ours, so it goes to
- * standard error. Returns its exit code or a negative error code.
+ * Run `git fetch` for one remote. Its standard output goes to standard error,
+ * because it could mix with ours. Returns its exit code or a negative error
+ * code.
  */
 static int run_fetch(const struct wanted *w, const char *remote,
 		     struct error *err)
@@ -133,7 +134,7 @@ static int run_fetch(const struct wanted *w, const char *remote,
 	return ret;
 }
 
-/* Drop the objects that exist by now. */
+/* Remove from the list the objects that exist by now. */
 static int drop_fetched(struct wanted *w, struct error *err)
 {
 	struct odb *odb;
@@ -151,8 +152,9 @@ static int drop_fetched(struct wanted *w, struct error *err)
 }
 
 /*
- * Returns 0 if the last remote sent everything, or all objects exist; 1 if
- * objects are missing; or a negative error code.
+ * Fetch the objects from one promisor remote after the other. Returns 0 if a
+ * remote sent all that was asked for, or if all objects exist; 1 if objects are
+ * missing; or a negative error code.
  */
 static int fetch_from_each(struct wanted *w, struct error *err)
 {
@@ -160,7 +162,10 @@ static int fetch_from_each(struct wanted *w, struct error *err)
 	int ret;
 
 	for (size_t i = 0; i < lazy->remote_nr; i++) {
-		/* A name like an option would be taken as one. */
+		/*
+		 * `git fetch` would take a remote's name that starts with a
+		 * dash for an option.
+		 */
 		if (*lazy->remotes[i] == '-') {
 			builtin_warn("promisor remote name cannot begin with "
 				     "'-': %s",
@@ -177,7 +182,7 @@ static int fetch_from_each(struct wanted *w, struct error *err)
 	return 1;
 }
 
-/* ---- objects that no remote gave */
+/* ---- objects that no remote had */
 
 static int find_promised(struct wanted *w, struct walk *walk, struct error *err)
 {
@@ -202,7 +207,10 @@ static int find_promised(struct wanted *w, struct walk *walk, struct error *err)
 	return ret ? ret : ERR_MISSING;
 }
 
-/* Returns ERR_MISSING if no object was promised, or another error code. */
+/*
+ * Called after no remote has sent the objects. Returns ERR_MISSING if no object
+ * was promised, or another error code.
+ */
 static int check_promised(struct wanted *w, struct error *err)
 {
 	struct walk walk;
@@ -251,7 +259,10 @@ static int provide(void *ctx, const struct oid *oids, size_t nr,
 	ret = w.nr ? try_to_fetch(&w, err) : ERR_MISSING;
 	free(w.oids);
 	if (ret == ERR_PEER && w.lazy->mode == LAZY_FETCH_SERVE) {
-		/* To a server, ERR_PEER is a fault of its client. */
+		/*
+		 * A command that serves a client treats ERR_PEER as the
+		 * client's fault, so the error is only a warning here.
+		 */
 		if (err)
 			builtin_warn("%s", err->msg);
 		ret = error_recode(err, ERR_MISSING);
@@ -261,7 +272,10 @@ static int provide(void *ctx, const struct oid *oids, size_t nr,
 
 /* ---- setting up */
 
-/* Returns 1, 0 or ERR_INVALID. */
+/*
+ * Whether GIT_NO_LAZY_FETCH turns fetches off. Returns 1 if so, 0 if not, or
+ * ERR_INVALID.
+ */
 static int is_off(enum lazy_fetch_mode mode, struct error *err)
 {
 	const char *value = getenv("GIT_NO_LAZY_FETCH");
@@ -295,7 +309,10 @@ static int set_up(struct builtin_env *env, enum lazy_fetch_mode mode, bool off,
 	lazy->repo = env->repo;
 	lazy->mode = mode;
 	lazy->is_off = off;
-	/* main() has prepared all other commands for children. */
+	/*
+	 * main() has put our exec path in PATH for all commands except those
+	 * that serve clients.
+	 */
 	lazy->is_ready = mode != LAZY_FETCH_SERVE;
 	lazy->provider = (struct odb_provider){
 		.provide = provide,

@@ -2,17 +2,18 @@
 /*
  * Fetching missing objects in a partial clone, when a command reads them.
  *
- * A remote is a promisor remote if remote.<name>.promisor is true or
+ * A remote is a promisor remote if remote.<name>.promisor is true, if
  * remote.<name>.partialCloneFilter is set, or if extensions.partialClone names
- * it. The remotes are asked in the order of the configuration, that of
- * extensions.partialClone last. We have no `git fetch` of our own, so stock Git
- * fetches, with the command line that stock Git uses for this.
+ * it. The remotes are asked in the order of the configuration; the remote of
+ * extensions.partialClone is asked last. We have no `git fetch` of our own, so
+ * stock Git fetches, with the command line that stock Git itself uses.
  *
- * If no remote gives an object that was promised, the read fails with ERR_PEER
- * ("could not fetch <id> from promisor remote"). Other objects are only
- * missing.
+ * If no remote sends an object that was promised, the read fails with ERR_PEER
+ * ("could not fetch <id> from promisor remote"). For an object that was not
+ * promised, the read fails with ERR_MISSING.
  *
- * GIT_NO_LAZY_FETCH=1 turns this off: what is missing is missing.
+ * GIT_NO_LAZY_FETCH=1 turns fetching off. Then every missing object is an
+ * error.
  */
 #ifndef BUILTIN_LAZY_FETCH_H
 #define BUILTIN_LAZY_FETCH_H
@@ -22,35 +23,40 @@
 
 /* Which missing objects a command fetches. */
 enum lazy_fetch_mode {
-	/* Each object that is read. */
+	/* Fetch each missing object that is read. */
 	LAZY_FETCH_READ,
 	/*
-	 * As LAZY_FETCH_READ. If GIT_NO_LAZY_FETCH is set, missing objects of a
-	 * new pack are the error that stock Git reports for them.
+	 * As LAZY_FETCH_READ, for a command that writes a pack. If
+	 * GIT_NO_LAZY_FETCH is set, a missing object causes the error that
+	 * stock Git reports when it packs.
 	 */
 	LAZY_FETCH_PACK,
-	/* Only objects that the command asks for with odb_reader_provide(). */
+	/*
+	 * Fetch only the objects for which the command calls
+	 * odb_reader_provide().
+	 */
 	LAZY_FETCH_LISTED,
 	/*
-	 * As LAZY_FETCH_READ, but only GIT_NO_LAZY_FETCH=0 turns fetches on: a
-	 * client should not make the server ask other servers. If no remote
-	 * gives an object, the object is missing, and a warning is printed.
+	 * As LAZY_FETCH_READ, but fetching is off unless GIT_NO_LAZY_FETCH=0,
+	 * because a client should not make the server ask other servers. If no
+	 * remote sends an object, a warning is printed, and the object is
+	 * missing.
 	 */
 	LAZY_FETCH_SERVE,
 };
 
 /*
- * Make missing objects of the snapshot be fetched. Call this before objects are
- * read. Does nothing outside partial clones. Returns 0 or a negative error
- * code.
+ * Let reads of the snapshot fetch missing objects. Must be called before
+ * objects are read. Does nothing outside partial clones. Returns 0 or a
+ * negative error code.
  */
 int lazy_fetch_enable(struct odb *odb, struct builtin_env *env,
 		      enum lazy_fetch_mode mode, struct error *err);
 
 /*
- * Set *provider to what lazy_fetch_enable() would set, or to NULL. It is valid
- * until the command ends. A command has one mode. Returns 0 or a negative error
- * code.
+ * Set *provider to the provider that lazy_fetch_enable() would set, or to NULL
+ * outside partial clones. *provider is valid until the command ends. A command
+ * may use only one mode. Returns 0 or a negative error code.
  */
 int lazy_fetch_provider(const struct odb_provider **provider,
 			struct builtin_env *env, enum lazy_fetch_mode mode,

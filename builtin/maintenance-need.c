@@ -21,7 +21,8 @@
 
 /*
  * Load maintenance.<task>.auto. Returns 1 with *limit set, 1 with *limit 0 if
- * the task is always needed, 0 if never, or a negative error code.
+ * the task is always needed, 0 if the task is never needed, or a negative error
+ * code.
  */
 static int load_limit(const struct maintenance *m, const char *key,
 		      int64_t dflt, uint64_t *limit)
@@ -35,7 +36,7 @@ static int load_limit(const struct maintenance *m, const char *key,
 	return value != 0;
 }
 
-/* A count that ends a visit when it reaches its limit. */
+/* A count of visited items. When it reaches the limit, the visit ends. */
 struct counting {
 	uint64_t nr, limit;
 };
@@ -187,7 +188,7 @@ int maintenance_needs_commit_graph(const struct maintenance *m)
 	return graph_lacks_commits(m->repo, limit, m->err);
 }
 
-/* ---- refs and logs */
+/* ---- refs and reflogs */
 
 static bool wants_ref(void *ctx, const char *name)
 {
@@ -227,7 +228,8 @@ int maintenance_needs_reflog_expire(const struct maintenance *m)
 /* ---- other directories */
 
 /*
- * Counts work trees that no longer exist, and have not existed for long enough.
+ * Counts the linked work trees that have been missing for long enough to be
+ * pruned.
  */
 struct prunable {
 	struct counting count;
@@ -235,8 +237,8 @@ struct prunable {
 };
 
 /*
- * Whether a work tree's .git file no longer exists, and has not existed for
- * long enough.
+ * Whether a linked work tree has been missing for long enough to be pruned.
+ * Returns 1, 0 or a negative error code.
  */
 static int is_prunable(const struct prunable *p, const char *git_dir)
 {
@@ -280,7 +282,8 @@ int maintenance_needs_worktree_prune(const struct maintenance *m)
 		return ret;
 	if (approxidate_parse_expiry(&p.expiry, m->gc.worktree_prune,
 				     sys_clock_seconds()) < 0)
-		return 1; /* `worktree prune` will report the error */
+		/* let `git worktree prune` run and report the error */
+		return 1;
 	return worktree_each(m->repo, check_worktree, &p, m->err);
 }
 

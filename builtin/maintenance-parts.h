@@ -23,7 +23,7 @@ struct maintenance {
 	struct error *err;
 };
 
-/* Tasks, in the order in which they run. */
+/* The tasks of git maintenance, in the order in which they run. */
 enum maintenance_id {
 	MAINTENANCE_PREFETCH,
 	MAINTENANCE_LOOSE_OBJECTS,
@@ -41,19 +41,20 @@ enum maintenance_id {
 struct maintenance_task {
 	const char *name;
 	/*
-	 * The task's two parts; NULL: no such part. The foreground parts of all
-	 * tasks run before any background part. The background parts may run in
-	 * another process. Both return 0 or a negative error code.
+	 * The two parts of the task; NULL if it has no such part. The
+	 * foreground parts of all tasks run before any background part. The
+	 * background parts may run in another process. Both functions return 0
+	 * or a negative error code.
 	 */
 	int (*foreground)(const struct maintenance *m);
 	int (*background)(const struct maintenance *m);
 	/*
-	 * For --auto: returns 1 if the task is needed, 0 if not, or a negative
-	 * error code.
+	 * Decides for --auto. Returns 1 if the task is needed, 0 if not, or a
+	 * negative error code.
 	 */
 	int (*needed)(const struct maintenance *m);
 	/*
-	 * The task cannot be run with extensions.preciousObjects.
+	 * The task deletes objects, so extensions.preciousObjects forbids it.
 	 */
 	bool deletes;
 };
@@ -67,14 +68,14 @@ extern const struct maintenance_task maintenance_tasks[MAINTENANCE_TASK_NR];
 int maintenance_split_factor(const struct maintenance *m, uint64_t *factor);
 
 /*
- * Plan a geometric repack by `factor`: *nr is the number of the repository's
- * own packs that may be repacked, and the *first smallest of these would be
- * joined.
+ * Plan a geometric repack with the factor `factor`. *nr gets the number of the
+ * repository's own packs that may be repacked. *first gets the number of the
+ * smallest of these packs that the repack would join.
  */
 int maintenance_geometry(const struct maintenance *m, const struct odb *odb,
 			 uint64_t factor, size_t *first, size_t *nr);
 
-/* Conditions; see struct maintenance_task. */
+/* For --auto: each function returns as `needed` of struct maintenance_task. */
 int maintenance_needs_gc(const struct maintenance *m);
 int maintenance_needs_commit_graph(const struct maintenance *m);
 int maintenance_needs_loose_objects(const struct maintenance *m);

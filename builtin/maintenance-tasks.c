@@ -19,7 +19,7 @@
 /* Default number of loose objects in one batch. */
 #define BATCH_DEFAULT 50000
 
-/* The words "git" and the arguments. */
+/* The words of a command: "git" and the arguments. */
 #define COMMAND(...) child_git((const char *const[]){__VA_ARGS__, NULL})
 
 static int run(const struct maintenance *m, struct child_words *w)
@@ -38,7 +38,7 @@ static void add_progress(const struct maintenance *m, struct child_words *w)
 	child_add(w, m->quiet ? "--no-progress" : "--progress");
 }
 
-/* ---- refs and logs */
+/* ---- refs and reflogs */
 
 static int pack_refs(const struct maintenance *m)
 {
@@ -119,7 +119,10 @@ static int geometric_repack(const struct maintenance *m)
 	return run(m, &w);
 }
 
-/* Choose the batch size: one byte more than the second largest pack. */
+/*
+ * Choose the batch size of the incremental repack: one byte more than the size
+ * of the second largest pack.
+ */
 static int choose_batch_size(const struct maintenance *m, uint64_t *size)
 {
 	struct gc_packs packs = {NULL, 0, 0};
@@ -178,7 +181,10 @@ struct batch {
 	enum hash_algo algo;
 };
 
-/* Returns 1 if the batch is full, 0, or ERR_NOMEM. */
+/*
+ * Add a loose object to the batch. Returns 1 if the batch is full, 0 if not, or
+ * ERR_NOMEM.
+ */
 static int add_loose(void *ctx, const struct oid *oid, const char *path)
 {
 	struct batch *b = ctx;
@@ -202,7 +208,7 @@ static int list_loose(const struct maintenance *m, struct batch *b)
 	return ret == ERR_NOMEM ? error_nomem(m->err) : ret < 0 ? ret : 0;
 }
 
-/* Ignore the output, a checksum. */
+/* Ignore the command's output, which is the checksum of the pack. */
 static int pass_over(void *ctx, const char *bytes, size_t len,
 		     struct error *err)
 {
@@ -242,9 +248,9 @@ static int pack_batch(const struct maintenance *m, const struct batch *b)
 }
 
 /*
- * Remove loose objects that packs have, then pack the others. The packed ones
- * are removed in the next run only, so that a process which has found a loose
- * object can still read it.
+ * Remove loose objects that packs have, then pack the other loose objects. The
+ * newly packed ones stay loose until the next run, so that a process which has
+ * already found such an object can still read it.
  */
 static int loose_objects(const struct maintenance *m)
 {
@@ -297,12 +303,12 @@ static int clean_rerere(const struct maintenance *m)
 
 struct fetching {
 	const struct maintenance *m;
-	/* first error of the remotes so far */
+	/* the error of the first remote that failed; 0 if none failed */
 	int ret;
 };
 
 /*
- * Fetch a remote, unless it is excluded. `entry` is the last value of
+ * Fetch one remote, unless it is excluded. `entry` is the last value of
  * "remote.<name>.url".
  */
 static int fetch_remote(void *ctx, const struct config_entry *entry)

@@ -2,10 +2,10 @@
 /*
  * git maintenance run and is-needed: chooses the tasks and runs them in order.
  *
- * A run holds <object dir>/maintenance.lock, so that only one runs at a time.
- * The foreground parts of all tasks come first. The background parts may run in
- * another process, which takes the lock again. Stock Git runs the other
- * subcommands.
+ * A run holds <object dir>/maintenance.lock, so that a second run does not
+ * start meanwhile. The foreground parts of all tasks come first. The background
+ * parts may run in another process, which takes the lock again. Stock Git runs
+ * the other subcommands.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,8 +34,8 @@ static const char needed_usage[] =
 	"git maintenance is-needed [--auto] [--task=<task>]";
 
 /*
- * Frequencies. A run with --schedule does the tasks of its own frequency and of
- * higher ones.
+ * How often a task runs. `git maintenance run --schedule=<frequency>` runs the
+ * tasks of this frequency and of higher ones.
  */
 enum frequency { NEVER, WEEKLY, DAILY, HOURLY };
 
@@ -49,7 +49,7 @@ struct strategy {
 /* One run of the command. */
 struct run {
 	struct maintenance m;
-	/* the foreground parts were run */
+	/* the foreground parts were run; only background parts are left */
 	bool background;
 	int quiet, detach; /* -1: not given */
 	const char *schedule_text;
@@ -62,7 +62,10 @@ struct run {
 
 static const struct strategy strategies[] = {
 	{
-		/* The default of a run without --schedule. */
+		/*
+		 * The strategy of a run without --schedule, unless another one
+		 * is configured.
+		 */
 		.name = "geometric",
 		.enabled = {[MAINTENANCE_GEOMETRIC_REPACK] = true,
 			    [MAINTENANCE_COMMIT_GRAPH] = true,
@@ -120,7 +123,7 @@ static int take_task(void *value, const char *arg)
 	return 0;
 }
 
-/* Returns NEVER if `name` is not a frequency. */
+/* Parse the name of a frequency. Returns NEVER if `name` is not a frequency. */
 static enum frequency frequency_by_name(const char *name)
 {
 	return !strcmp(name, "hourly")   ? HOURLY
@@ -185,8 +188,8 @@ static int parse(struct run *r, int argc, const char **argv)
 /* ---- which tasks */
 
 /*
- * Choose the configured strategy. With --schedule and no configuration, *out is
- * NULL and no task runs.
+ * Choose the configured strategy. If --schedule is given and no strategy is
+ * configured, *out is NULL and no task runs.
  */
 static int choose_strategy(const struct run *r, const struct strategy **out)
 {
@@ -215,7 +218,10 @@ static int task_key(struct buf *key, const struct run *r,
 		       : 0;
 }
 
-/* Whether a task should run. Returns 1, 0 or a negative error code. */
+/*
+ * Whether a task is chosen by the command line or the configuration. Returns 1,
+ * 0 or a negative error code.
+ */
 static int is_wanted(const struct run *r, const struct strategy *s,
 		     enum maintenance_id id, bool is_named, struct buf *key)
 {
@@ -227,7 +233,7 @@ static int is_wanted(const struct run *r, const struct strategy *s,
 
 	if (!ret)
 		ret = config_bool(config, key->data, &enabled, r->m.err);
-	/* Tasks named on the command line ignore the configuration. */
+	/* For tasks named on the command line, the configuration is ignored. */
 	if (ret < 0 || !r->schedule)
 		return ret < 0 ? ret : enabled || is_named;
 	ret = task_key(key, r, id, "schedule");
@@ -244,7 +250,10 @@ static bool is_forbidden(const struct run *r, enum maintenance_id id)
 	       repo_check_precious(r->m.repo, "maintenance", NULL) < 0;
 }
 
-/* Choose tasks, from those named or from all, in their order. */
+/*
+ * Choose the tasks to run and put them in their fixed order. They are the ones
+ * named on the command line; if none is named, they are chosen from all tasks.
+ */
 static int choose_tasks(struct run *r)
 {
 	const struct strategy *strategy;
@@ -285,7 +294,7 @@ static void run_part(struct run *r, const struct maintenance_task *task,
 	builtin_error("task '%s' failed", task->name);
 }
 
-/* With --auto, drop the tasks that are not needed. */
+/* With --auto, remove the tasks that are not needed from the list. */
 static int keep_needed(struct run *r)
 {
 	size_t kept = 0;
@@ -346,8 +355,8 @@ static int start_background(const struct run *r)
 }
 
 /*
- * Run the tasks with the lock. The lock is released before another process
- * needs it.
+ * Run the tasks while holding the lock. The lock is released before the
+ * background process takes it.
  */
 static int run_locked(struct run *r, struct sys_tempfile *lock)
 {
@@ -366,8 +375,9 @@ static int run_locked(struct run *r, struct sys_tempfile *lock)
 }
 
 /*
- * Another run has the lock, or left it. A stale lock would stop all maintenance
- * silently, so it is reported even if nothing else is. Returns the exit code.
+ * The lock exists: another run holds it, or a killed run left it. A stale lock
+ * would stop all maintenance silently, so it is reported even with --quiet.
+ * Returns the exit code.
  */
 static int skip(const struct run *r, const char *path)
 {
@@ -388,7 +398,7 @@ static int skip(const struct run *r, const char *path)
 	return 0;
 }
 
-/* Returns the exit code. */
+/* Run git maintenance once. Returns the exit code. */
 static int run_once(struct run *r)
 {
 	struct sys_tempfile lock = SYS_TEMPFILE_INIT;
@@ -431,8 +441,8 @@ static int run(struct run *r, int argc, const char **argv,
 /* ---- is-needed */
 
 /*
- * Whether any task would run. Returns 0 if one would, 1 if none would, or
- * another exit code.
+ * Run git maintenance is-needed. Returns 0 if a task would run, 1 if none
+ * would, or another exit code.
  */
 static int is_needed(struct run *r)
 {

@@ -12,7 +12,7 @@ static struct message_span span(const char *start, const char *end)
 	return s;
 }
 
-/* Returns the end of the line at p: its newline, or `end`. */
+/* Returns the end of the line at p: the position of its newline, or `end`. */
 static const char *line_end(const char *p, const char *end)
 {
 	const char *nl = memchr(p, '\n', (size_t)(end - p));
@@ -46,7 +46,7 @@ static bool starts_signature(const char *p, const char *end)
 	return false;
 }
 
-/* Returns the start of the last signature, or `end`. */
+/* Returns the start of the last signature in the message, or `end`. */
 static const char *find_signature(const char *p, const char *end)
 {
 	const char *found = end;
@@ -61,7 +61,10 @@ static const char *find_signature(const char *p, const char *end)
 	return found;
 }
 
-/* Returns the first byte after the header and its blank line. */
+/*
+ * Returns the first byte of the message, which follows the header and its blank
+ * line.
+ */
 static const char *find_message(const char *p, const char *end)
 {
 	while (p < end && *p != '\n') {

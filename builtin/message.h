@@ -26,10 +26,11 @@ struct message_span {
 struct message {
 	/* the whole message, without leading blank lines */
 	struct message_span whole;
-	/* without the final newline */
+	/* the subject, without the final newline */
 	struct message_span subject;
-	struct message_span body;      /* up to the signature */
-	struct message_span signature; /* empty if there is none */
+	struct message_span body; /* the body, up to the signature */
+	/* the signature; empty if there is none */
+	struct message_span signature;
 };
 
 void message_parse(struct message *m, const void *data, size_t len);
@@ -42,8 +43,9 @@ bool message_header(struct message_span *value, const void *data, size_t len,
 struct message_span message_person_name(struct message_span person);
 
 /*
- * Returns the address in "Name <email> date": with its angle brackets, or
- * without them (`trim`), or only the part before the @ (`local`).
+ * Returns the address in "Name <email> date". The address has its angle
+ * brackets, or none with `trim`. With `local`, only the part before the @ is
+ * returned.
  */
 struct message_span message_person_email(struct message_span person, bool trim,
 					 bool local);
@@ -52,8 +54,8 @@ struct message_span message_person_email(struct message_span person, bool trim,
 int message_append_subject(struct buf *out, const struct message *m);
 
 /*
- * Append the first `nr` lines of subject and body as git-tag -n<nr> prints
- * them: each except the first is indented by four spaces. Returns 0 or
+ * Append the first `nr` lines of subject and body in the form of git-tag
+ * -n<nr>: each line except the first is indented by four spaces. Returns 0 or
  * ERR_NOMEM.
  */
 int message_append_lines(struct buf *out, const struct message *m, size_t nr);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* git multi-pack-index: parses the arguments for midx/multi-pack.h. */
+/*
+ * git multi-pack-index: parses the arguments. midx/multi-pack.h does the work.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,17 +31,23 @@ struct call {
 	struct object_dir_call common;
 	const char *preferred, *refs_snapshot; /* options of write */
 	bool stdin_packs, bitmap;
-	/* of write: the packs on standard input */
+	/* for `write --stdin-packs`: the packs that standard input names */
 	struct named_packs only;
 	unsigned tries_left; /* number of retries left */
-	/* the packs have changed: retry; nothing was written */
+	/*
+	 * The packs have changed and nothing was written, so the subcommand
+	 * must be retried.
+	 */
 	bool outdated;
 	bool incremental;
-	/* 1; or 0: --no-write-chain-file */
+	/* 1, or 0 if --no-write-chain-file is given */
 	int chain_file;
-	/* checksum of a layer; "none"; or NULL */
+	/*
+	 * Value of --base: checksum of a layer, or "none". NULL if it is not
+	 * given.
+	 */
 	const char *base;
-	/* of compact: checksums of layers */
+	/* for `compact`: checksums of the first and the last layer */
 	const char *from, *to;
 	uint64_t batch_size; /* of repack */
 };
@@ -80,7 +88,8 @@ static int fail_softly(const struct error *err)
 }
 
 /*
- * Report the result of writing the index and its bitmap. Returns the exit code.
+ * Report the result of writing the index and its bitmap index. Returns the exit
+ * code.
  */
 static int finish_write(int ret, const struct multi_pack_options *o,
 			const struct multi_pack_result *result,
@@ -111,8 +120,8 @@ static int load_bitmap(const struct call *c, struct newpack_options *newpack,
 }
 
 /*
- * Run a subcommand; while other processes change its packs, reopen the store
- * and retry.
+ * Run a subcommand. If other processes change its packs meanwhile, reopen the
+ * store and retry.
  */
 static int run_with_retries(struct object_dir_call *call, object_dir_fn *run)
 {
@@ -130,14 +139,14 @@ static int run_with_retries(struct object_dir_call *call, object_dir_fn *run)
 	return code;
 }
 
-/* Whether the subcommand will be retried, so that it prints nothing now. */
+/* Whether the subcommand will be retried. If so, it prints nothing now. */
 static bool will_retry(struct call *c, bool outdated)
 {
 	c->outdated = outdated && c->tries_left;
 	return c->outdated;
 }
 
-/* ---- layers of chains */
+/* ---- layers of multi-pack-index chains */
 
 /* Returns the layer with the checksum `hex`, or NULL. */
 static struct odb_midx *find_layer(const struct call *c, const char *hex)
@@ -157,8 +166,8 @@ static int no_such_layer(const char *hex)
 }
 
 /*
- * Print the checksum of the new layer for the caller who will write the chain
- * file.
+ * Print the checksum of the new layer. With --no-write-chain-file, the caller
+ * writes the chain file and needs the checksum.
  */
 static void print_checksum(const struct call *c, const uint8_t *checksum)
 {
@@ -169,7 +178,7 @@ static void print_checksum(const struct call *c, const uint8_t *checksum)
 					      c->common.store.odb->algo));
 }
 
-/* Append a layer on top of all others, or on top of `base`. */
+/* Append a layer on top of all layers, or on top of `base`. */
 static int append(const struct call *c, struct multi_pack_result *result,
 		  const struct multi_pack_options *o, struct odb_midx *base,
 		  struct error *err)
@@ -181,10 +190,16 @@ static int append(const struct call *c, struct multi_pack_result *result,
 	int ret = multi_pack_append(result, c->common.store.odb, o, &layer,
 				    err);
 
-	/* Without packs there is no layer to write, as in stock Git. */
+	/*
+	 * As in stock Git, it is no error that there are no packs. No layer is
+	 * written then.
+	 */
 	if (ret == ERR_MISSING)
 		return 0;
-	/* If no pack is new, the checksum is that of the top layer, if any. */
+	/*
+	 * If there is no new pack, print the checksum of the top layer, if
+	 * there is a layer.
+	 */
 	if (ret == 0 || (ret > 0 && base))
 		print_checksum(c, ret ? base->midx.checksum
 				      : result->checksum.bytes);
@@ -192,8 +207,8 @@ static int append(const struct call *c, struct multi_pack_result *result,
 }
 
 /*
- * Write a file outside the chain for the packs of these layers, instead of one
- * layer.
+ * Write a multi-pack-index outside the chain, with the packs of the given
+ * layers.
  */
 static int write_packs_of(const struct call *c,
 			  struct multi_pack_result *result,
@@ -251,7 +266,10 @@ static bool is_at_or_above(const struct odb_midx *om,
 	return om != NULL;
 }
 
-/* Find the base of the new layer: a layer below `from`, or none. */
+/*
+ * Find the base of the new layer, which is the layer below `from`. *base is
+ * NULL if there is none.
+ */
 static int find_base(struct odb_midx **base, const struct call *c,
 		     const struct odb_midx *from)
 {
@@ -283,7 +301,10 @@ static int compact_now(struct object_dir_call *call)
 	return compact_layers(c, from, to, base);
 }
 
-/* Version 1 of the format cannot list packs in the order of the layers. */
+/*
+ * Fail if version 1 of the format is configured: it cannot list packs in the
+ * order of the layers.
+ */
 static int check_version(const struct config *config)
 {
 	struct error err = ERROR_INIT;
@@ -305,7 +326,7 @@ static int compact(struct object_dir_call *call)
 
 /* ---- the other subcommands */
 
-/* Write the index of all packs, or of the packs that are named. */
+/* Write the index of all packs, or of the packs that standard input names. */
 static int write_now(struct object_dir_call *call)
 {
 	struct call *c = (struct call *)call;
@@ -383,7 +404,7 @@ static int expire(struct object_dir_call *call)
 	return run_with_retries(call, expire_now);
 }
 
-/* Write the index again to cover the new pack. */
+/* Write the multi-pack-index again, so that it covers the new pack. */
 static int write_again(struct object_dir_call *call)
 {
 	return object_dir_reopen(call) ? 128 : write_midx(call);
@@ -442,7 +463,10 @@ static int repack(struct object_dir_call *call)
 		.help = "layer that the new one goes on top of, or none"       \
 	}
 
-/* Whether options contradict each other; prints an error if they do. */
+/*
+ * Whether options contradict each other. Prints an error if they do.
+ * `compacts`: the subcommand is `compact`.
+ */
 static bool is_contradiction(const struct call *c, bool compacts)
 {
 	if (c->chain_file && c->base && !compacts)
@@ -456,7 +480,10 @@ static bool is_contradiction(const struct call *c, bool compacts)
 	return true;
 }
 
-/* Parse the options of all subcommands and of this one. */
+/*
+ * Parse the options that all subcommands have, and the options of this
+ * subcommand.
+ */
 static object_dir_fn *parse(struct call *c, int argc, const char **argv)
 {
 	const struct option write_options[] = {

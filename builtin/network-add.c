@@ -89,7 +89,8 @@ struct syncing {
 };
 
 /*
- * Report one member. A failure does not end the synchronization of the others.
+ * Print the result of one member. If one member fails, the next ones are still
+ * synchronized.
  */
 static int synced(void *ctx, uint32_t id,
 		  const struct network_sync_report *done,
@@ -125,8 +126,8 @@ static int compare_ids(const void *a, const void *b)
 }
 
 /*
- * Sort ids in ascending order and remove duplicates. Returns the number that is
- * left.
+ * Sort ids in ascending order and remove duplicates. Returns the number of ids
+ * that remain.
  */
 static size_t sort_ids(uint32_t *ids, size_t nr)
 {

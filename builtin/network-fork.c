@@ -19,8 +19,8 @@ struct forking {
 };
 
 /*
- * Open the source by its path. The network is then the one that the source
- * borrows from.
+ * Open the source repository by its path. The network is the one from which the
+ * source borrows objects.
  */
 static int open_by_path(struct forking *f, const char *name, struct error *err)
 {
@@ -53,8 +53,8 @@ static int open_by_id(struct forking *f, const char *name, struct error *err)
 }
 
 /*
- * Check that the source is a complete member. Another one may lack objects that
- * its refs need.
+ * Check that the source is a complete member of the network. A member that is
+ * not complete may lack objects that its refs need.
  */
 static int check_source(const struct forking *f, struct error *err)
 {

@@ -11,7 +11,7 @@
 
 static const char usage[] = "git network list [--json]";
 
-/* Returns 0 or ERR_NOMEM. */
+/* Print one member and its path. Returns 0 or ERR_NOMEM. */
 static int print_entry(const struct network_entry *entry, const char *path,
 		       bool json, bool first)
 {

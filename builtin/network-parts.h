@@ -31,13 +31,13 @@ int network_cmd_list(int argc, const char **argv, struct builtin_env *env);
 int network_place_open(struct network **out, struct builtin_env *env);
 
 /*
- * Works like network_place_open() for a subcommand that changes the network:
- * what killed commands left in the store is removed first.
+ * Open the network as network_place_open(), for a subcommand that changes the
+ * network. Files that killed commands left in the store are removed first.
  */
 int network_place_open_to_change(struct network **out, struct builtin_env *env);
 
 /*
- * Print warnings of the network from now on, and remove what killed commands
+ * From now on, print warnings of the network. Remove files that killed commands
  * left in the store. Returns 0 or a negative error code.
  */
 int network_place_recover(struct network *network, struct error *err);

@@ -81,7 +81,7 @@ static int print_stats(const struct network *network,
 	return 0;
 }
 
-/* Print the members that are named, or all members. */
+/* Print the named members, or all members if none is named. */
 static int print_all(struct network *network, const char **names, int nr)
 {
 	const struct network_registry *registry = &network->registry;

@@ -71,8 +71,8 @@ static int init(int argc, const char **argv, struct builtin_env *env)
 /* ---- the command */
 
 /*
- * Returns a variable that is set and would apply to all repositories of the
- * network, or NULL.
+ * Returns an environment variable that is set and would apply to all
+ * repositories of the network, or NULL.
  */
 static const char *forbidden_variable(void)
 {

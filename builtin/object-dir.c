@@ -19,7 +19,10 @@ int object_dir_take_choice(void *value, const char *arg)
 	return 0;
 }
 
-/* Returns the first word that is not an option, or NULL. */
+/*
+ * Returns the first word that is not an option, which is the subcommand's name,
+ * or NULL.
+ */
 static const char *find_name(int argc, const char **argv)
 {
 	for (int i = 1; i < argc; i++) {
@@ -62,7 +65,7 @@ object_dir_fn *object_dir_parse(const struct object_dir_command *table,
 	return NULL;
 }
 
-/* Set up progress meters as the options say. */
+/* Set up progress meters, depending on the options. */
 static void choose_progress(struct object_dir_call *call)
 {
 	enum show_progress show = call->want_progress < 0 ? PROGRESS_IF_TERMINAL
@@ -72,7 +75,9 @@ static void choose_progress(struct object_dir_call *call)
 	call->progress = output_progress(&call->out, show);
 }
 
-/* Returns the index of a directory in the odb; odb->dir_nr if it is not there.
+/*
+ * Returns the index of a directory in the odb, or odb->dir_nr if the odb does
+ * not have it.
  */
 static size_t find_dir(const struct odb *odb, const char *real)
 {
@@ -118,7 +123,7 @@ static int add_alternate(struct repo *repo, const char *dir)
 	return 0;
 }
 
-/* Open the store with the directory `real` among its alternates. */
+/* Open the store with the directory `real` added to its alternates. */
 static int open_other(struct object_dir_call *call, const char *real)
 {
 	struct error err = ERROR_INIT;
@@ -135,8 +140,8 @@ static int open_other(struct object_dir_call *call, const char *real)
 }
 
 /*
- * Find the requested directory among those of the odb. Returns 0, or prints an
- * error and returns 128.
+ * Find the directory of --object-dir among those of the odb. Returns 0, or
+ * prints an error and returns 128.
  */
 static int choose_dir(struct object_dir_call *call)
 {

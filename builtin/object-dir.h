@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Common code of multi-pack-index and commit-graph, whose subcommands work on
- * one object directory.
+ * Common code of git multi-pack-index and git commit-graph, whose subcommands
+ * work on one object directory.
  */
 #ifndef BUILTIN_OBJECT_DIR_H
 #define BUILTIN_OBJECT_DIR_H
@@ -13,16 +13,18 @@
 #include "builtin/store.h"
 
 /*
- * One run of such a command. The command's own struct has this one as its first
- * member.
+ * One run of git multi-pack-index or git commit-graph. Each command has its own
+ * struct, whose first member is this one.
  */
 struct object_dir_call {
 	struct builtin_env *env; /* borrowed */
-	/* option; NULL: the repository's own directory */
+	/* Value of --object-dir. NULL: the repository's own directory. */
 	const char *object_dir;
-	/* object_dir may be any directory; false: the odb's ones only */
+	/*
+	 * object_dir may be any directory; if false, only one that the odb has
+	 */
 	bool takes_any_dir;
-	/* option: 1, 0, or -1: not given */
+	/* 1 for --progress, 0 for --no-progress, -1 if neither is given */
 	int want_progress;
 	struct store store;
 	/* index of object_dir among the odb's directories */
@@ -42,8 +44,8 @@ typedef int object_dir_fn(struct object_dir_call *call);
 struct object_dir_command {
 	const char *name; /* NULL ends a table */
 	/*
-	 * Options of this subcommand. In the last entry: options of all
-	 * subcommands.
+	 * The options of this subcommand. In the last entry of a table: the
+	 * options that all subcommands have.
 	 */
 	const struct option *options;
 	object_dir_fn *run; /* returns the exit code */
@@ -72,9 +74,9 @@ int object_dir_take_choice(void *value, const char *arg);
 	}
 
 /*
- * Find the subcommand and parse its options, which may stand before its name.
- * Returns NULL after printing an error and the usage; the exit code is then
- * 129.
+ * Find the subcommand and parse its options. Options may also stand before the
+ * subcommand's name. Returns NULL after printing an error and the usage; the
+ * exit code is then 129.
  */
 object_dir_fn *object_dir_parse(const struct object_dir_command *table,
 				const char *usage, int argc, const char **argv);
@@ -86,9 +88,9 @@ object_dir_fn *object_dir_parse(const struct object_dir_command *table,
 int object_dir_run(struct object_dir_call *call, object_dir_fn *run);
 
 /*
- * Open the repository again, with its present packs. If the directory no longer
- * belongs to the repository, this is an error, unless takes_any_dir. Returns 0,
- * or prints an error and returns the exit code.
+ * Open the repository again to see its present packs. If the object directory
+ * no longer belongs to the repository, this is an error, unless takes_any_dir
+ * is set. Returns 0, or prints an error and returns the exit code.
  */
 int object_dir_reopen(struct object_dir_call *call);
 

@@ -22,11 +22,11 @@ struct parse {
 	int argc;
 	/* index into argv of the next word */
 	int next;
-	/* operands moved to the front so far */
+	/* number of operands moved to the front of argv so far */
 	int operand_nr;
 };
 
-/* An option as the user wrote it, for messages. */
+/* An option in the form in which the user wrote it, for messages. */
 struct named {
 	const struct option *option;
 	bool is_long;
@@ -111,7 +111,7 @@ int options_usage(const struct option *options, const char *usage)
 	return 129;
 }
 
-/* ---- for shells that complete words */
+/* ---- completion of options by the shell */
 
 bool options_is_completion(const char *word)
 {
@@ -122,7 +122,10 @@ bool options_is_completion(const char *word)
 	       (!word[len] || !strcmp(word + len, "-all"));
 }
 
-/* Whether the option is offered. `all`: also if the usage does not list it. */
+/*
+ * Whether completion offers the option. `all`: also offer options that the
+ * usage does not list.
+ */
 static bool is_offered(const struct option *o, bool all)
 {
 	if (!o->long_name)
@@ -185,7 +188,10 @@ static int complain(const struct named *n, const char *what)
 	return FAILED;
 }
 
-/* Returns the shift of a unit k, m or g (powers of 1024), or -1. */
+/*
+ * Returns the number of bits by which the unit k, m or g shifts a number (10,
+ * 20 or 30), or -1 if there is no such unit.
+ */
 static int unit_shift(const char *suffix)
 {
 	if (!*suffix)
@@ -282,8 +288,8 @@ static int not_ours(const struct named *n)
 }
 
 /*
- * Set an option's value. `arg` is the attached argument. If `arg` is NULL and
- * the option needs an argument, the next word is used.
+ * Set the value of an option. `arg` is the argument in the same word. If `arg`
+ * is NULL and the option needs an argument, the next word is used.
  */
 static int set_value(struct parse *p, const struct named *n, const char *arg)
 {
@@ -332,8 +338,8 @@ static enum match match_name(const char *name, const char *word, size_t len)
 }
 
 /*
- * Compare a word with the name of `o`, also negated. The negation of an option
- * called no-x is --x.
+ * Compare a word with the name of the option `o` and with its negation. The
+ * negation of an option called no-x is --x.
  */
 static enum match match_option(bool *negated, const struct option *o,
 			       const char *word, size_t len)
@@ -363,8 +369,8 @@ static int report_ambiguous(const char *word, size_t len, const struct named *a,
 }
 
 /*
- * Find a long option. Returns 0 with *found (->option is NULL if there is
- * none), or FAILED.
+ * Find a long option. Returns 0 or FAILED. If no option has the name, returns 0
+ * with found->option NULL.
  */
 static int find_long(struct named *found, const struct parse *p,
 		     const char *word, size_t len)
@@ -434,8 +440,8 @@ static int unknown_switch(const struct parse *p, char c)
 }
 
 /*
- * Parse bundled short options: each letter is an option, until one takes the
- * rest as its argument.
+ * Parse bundled short options. Each letter is an option. The first option that
+ * needs an argument takes the remaining letters.
  */
 static int parse_short(struct parse *p, const char *word)
 {

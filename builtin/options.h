@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Parsing of command-line options by a table, with Git's conventions. Short
- * options may be bundled. Long options are --name=value or --name value, may be
- * abbreviated if the abbreviation is unique, and may be negated. --no-<name>
- * clears a flag, sets a string to NULL and a number to 0. The negation of an
- * option called no-<x> is --<x>. "--" or --end-of-options ends the options.
- * Operands may stand between options.
+ * options may be bundled. Long options are --name=value or --name value. They
+ * may be abbreviated if the abbreviation is unique, and may be negated.
+ * --no-<name> clears a flag, and sets a string to NULL or a number to 0. The
+ * negation of an option called no-<x> is --<x>. "--" or --end-of-options ends
+ * the options. Operands may stand between options.
  */
 #ifndef BUILTIN_OPTIONS_H
 #define BUILTIN_OPTIONS_H
@@ -25,27 +25,31 @@ enum option_kind {
 	OPTION_STRING,
 	/* uint64_t: number with an optional k, m or g */
 	OPTION_U64,
-	/* int64_t: the same, may be negative */
+	/* int64_t: number with an optional k, m or g, which may be negative */
 	OPTION_I64,
-	/* fn(value, arg): arg is NULL if none is given */
+	/* calls fn(value, arg); `arg` is NULL if the option has no argument */
 	OPTION_CALLBACK,
-	/* only stock Git has it: negated or not, with an argument or without */
+	/*
+	 * an option that only stock Git has, negated or not, with an argument
+	 * or without
+	 */
 	OPTION_NOT_OURS,
 };
 
 enum {
 	/*
-	 * argument only as --name=value or -nV; without one, the value is
-	 * `dflt` (a number without `dflt` does not change)
+	 * The argument is optional and must have the form --name=value or -nV.
+	 * Without an argument, the value is `dflt`; a number without `dflt`
+	 * does not change.
 	 */
 	OPTION_OPTIONAL_ARG = 1 << 0,
-	/* CALLBACK without an argument */
+	/* for OPTION_CALLBACK: the option has no argument */
 	OPTION_NO_ARG = 1 << 1,
 	/* --no-<name> is not allowed */
 	OPTION_NO_NEGATE = 1 << 2,
 	/*
-	 * CALLBACK: the argument may be missing at the end of argv; then it is
-	 * NULL
+	 * For OPTION_CALLBACK: the argument may be missing if the option is the
+	 * last word of argv. `arg` is then NULL.
 	 */
 	OPTION_LAST_ARG = 1 << 3,
 };
@@ -55,15 +59,15 @@ struct option {
 	enum option_kind kind;
 	char short_name;       /* 0: none */
 	const char *long_name; /* NULL: none */
-	/* points to the type of `kind` */
+	/* the variable to set, of the type that `kind` names */
 	void *value;
-	/* one line; NULL: not in the usage */
+	/* one line for the usage; NULL: the usage does not list the option */
 	const char *help;
 	unsigned flags;
 	const char *dflt;
 	/*
-	 * For a negated option, arg == option_negated. Returns 0, or prints an
-	 * error and returns -1.
+	 * Callback of OPTION_CALLBACK. For the negated option, arg ==
+	 * option_negated. Returns 0, or prints an error and returns -1.
 	 */
 	int (*fn)(void *value, const char *arg);
 	/*
@@ -73,7 +77,10 @@ struct option {
 	const char *arg_name;
 };
 
-/* Short forms for the rows of a table of options. letter: 0 for none. */
+/*
+ * Short forms for the rows of a table of options. `letter` is the short option,
+ * or 0 if there is none.
+ */
 #define OPTION_ROW_FLAG(letter, name, field, text)                             \
 	{                                                                      \
 		.kind = OPTION_FLAG, .short_name = letter, .long_name = name,  \
@@ -91,7 +98,7 @@ struct option {
 		.long_name = name, .value = ctx, .fn = call, .arg_name = arg,  \
 		.help = text                                                   \
 	}
-/* `how`: flags beside OPTION_OPTIONAL_ARG, or 0. */
+/* `how`: flags in addition to OPTION_OPTIONAL_ARG, or 0. */
 #define OPTION_ROW_OPTIONAL(letter, name, call, ctx, how, arg, text)           \
 	{                                                                      \
 		.kind = OPTION_CALLBACK, .short_name = letter,                 \
@@ -99,7 +106,7 @@ struct option {
 		.flags = OPTION_OPTIONAL_ARG | (how), .help = text             \
 	}
 
-/* The `arg` of a callback for --no-<name>. */
+/* The value of `arg` that a callback gets for --no-<name>. */
 extern const char option_negated[];
 
 /*
@@ -124,8 +131,8 @@ int options_parse(int argc, const char **argv, const struct option *options,
 		  const char *usage);
 
 /*
- * The value for the command to return if options_parse() returned the negative
- * value `ret`.
+ * Returns the value that a command must return if options_parse() returned the
+ * negative value `ret`.
  */
 static inline int options_failed(int ret)
 {
@@ -136,8 +143,8 @@ static inline int options_failed(int ret)
 int options_usage(const struct option *options, const char *usage);
 
 /*
- * Whether the word is --git-completion-helper or --git-completion-helper-all. A
- * shell that completes words runs a command with this word in place of
+ * Whether the word is --git-completion-helper or --git-completion-helper-all.
+ * The shell's completion runs a command with one of these words in place of
  * arguments. After printing, the command returns 129, and the main program
  * returns 0.
  */
@@ -145,10 +152,10 @@ bool options_is_completion(const char *word);
 
 /*
  * Print the long options on one line of stdout, as stock Git does: "--<name>",
- * "=" if an argument is required, and then the negated options. "--" stands
- * behind the first of these; shells offer the rest only after "--no-".
- * `word`: the word that asked. With "-all", options that the usage does not
- * list are printed too.
+ * with "=" if an argument is required, and then the negated options. After the
+ * first negated option comes "--"; shells offer the following ones only after
+ * "--no-" is typed. `word` is the word that asked for completion. If it ends in
+ * "-all", options that the usage does not list are printed too.
  */
 void options_complete(const struct option *options, const char *word);
 
@@ -160,16 +167,16 @@ struct subcommand {
 
 /*
  * Run the subcommand that argv[1] names, with argv[1] as its argv[0]. Returns
- * its exit code, after builtin_finish(). If there is no such subcommand, prints
- * an error and `usage`, and returns 129. If argv[1] asks for completion, prints
- * the names of the table.
+ * the result of builtin_finish() on its exit code. If there is no such
+ * subcommand, prints an error and `usage`, and returns 129. If argv[1] asks for
+ * completion, prints the names in the table.
  */
 int subcommand_run(const struct subcommand *table, const char *usage, int argc,
 		   const char **argv, struct builtin_env *env);
 
 /*
- * Print "error: need a subcommand", or an error that the subcommand `name` is
- * unknown.
+ * Print an error: the subcommand is missing (`name` NULL), or there is no
+ * subcommand of this name.
  */
 void subcommand_complain(const char *name);
 

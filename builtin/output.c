@@ -19,7 +19,10 @@ void output_size(uint64_t bytes)
 						    : 0;
 	unsigned shift = 10 * (unit + 1);
 	uint64_t rest = bytes & ((UINT64_C(1) << shift) - 1);
-	/* stock Git adds five bytes to KiB, and 5243 bytes to MiB */
+	/*
+	 * As stock Git, add 5 bytes to a size in KiB and 5243 bytes to a size
+	 * in MiB, so that the second decimal is rounded.
+	 */
 	uint64_t half = unit == 0 ? 500 : unit == 1 ? 524300 : 0;
 	uint64_t hundredths = (rest * 100 + half) >> shift;
 
@@ -100,7 +103,9 @@ const char *shown_path_get(const struct shown_path *shown, const char *path,
 
 /* ---- progress meters on standard error */
 
-/* A meter appears after this time, so that quick commands show none. */
+/*
+ * A progress meter appears after this time, so that quick commands show none.
+ */
 #define DELAY_NS UINT64_C(1000000000)
 #define DELAY_MAX (1000 * 1000)
 

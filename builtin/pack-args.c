@@ -42,7 +42,10 @@ int pack_args_check(const struct pack_args *args, struct error *err)
 	return 0;
 }
 
-/* Negative versions mean the default, as in stock Git. */
+/*
+ * Set how objects are grouped from --name-hash-version. A negative version
+ * means the default, as in stock Git.
+ */
 static void apply_grouping(enum name_grouping *grouping,
 			   const struct pack_args *args)
 {
@@ -64,7 +67,10 @@ void pack_args_apply(struct newpack_options *options,
 	override(&make->window, args->window, 0, PACKING_MAX_WINDOW);
 	override(&make->depth, args->depth, 0, PACKING_MAX_DEPTH);
 	override(&make->threads, args->threads, 1, PACKING_MAX_THREADS);
-	/* Otherwise 0 would mean the configured number again. */
+	/*
+	 * --threads=0 means the number of CPUs. A 0 in `make` would mean the
+	 * configured number.
+	 */
 	if (!args->threads)
 		make->threads = sys_cpu_nr();
 	apply_grouping(&make->grouping, args);

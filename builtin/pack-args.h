@@ -14,9 +14,12 @@
 
 #define PACK_ARGS_UNSET UINT64_MAX
 
-/* The values on the command line. */
+/* The values of the options on the command line. */
 struct pack_args {
-	/* INT64_MIN: not given. Another negative number is allowed. */
+	/*
+	 * INT64_MIN if the option is not given. All other numbers are allowed,
+	 * negative ones too.
+	 */
 	int64_t window, depth, threads;
 	/* PACK_ARGS_UNSET: not given */
 	uint64_t window_memory, max_pack_size;
@@ -34,7 +37,7 @@ struct pack_args {
 		.path_walk = -1                                                \
 	}
 
-/* Entries for a table of these options; `a` is a struct pack_args *. */
+/* Rows for a table of these options. `a` is a struct pack_args *. */
 #define PACK_ARGS_NUMBER(number, a, name, field, text)                         \
 	{                                                                      \
 		.kind = number, .long_name = name, .value = &(a)->field,       \
@@ -77,8 +80,8 @@ struct pack_args {
 	}
 
 /*
- * Callback for an option whose default depends on something else: sets an int
- * to 1 or 0.
+ * Callback for an option with an unset state: sets an int to 1, or to 0 for the
+ * negated option.
  */
 int pack_args_take_choice(void *value, const char *arg);
 
@@ -89,22 +92,22 @@ int pack_args_take_choice(void *value, const char *arg);
 int pack_args_check(const struct pack_args *args, struct error *err);
 
 /*
- * Override the configuration by the options that were given. A negative window
- * or depth means 0, and a negative number of threads means 1. Larger numbers
- * are lowered to the limits of packing/send.h.
+ * Override the configuration by the options that are given. A negative window
+ * or depth is set to 0, and a negative number of threads to 1. Numbers above
+ * the limits of packing/send.h are lowered to these limits.
  */
 void pack_args_apply(struct newpack_options *options,
 		     const struct pack_args *args);
 
 /*
- * Limit the size of packs, unless an option does. A limit below one mebibyte is
- * raised to one, with a warning.
+ * Set the limit of the size of packs to `max_size`, unless an option sets a
+ * limit. A limit below one mebibyte is raised to one mebibyte, with a warning.
  */
 void pack_args_limit(struct newpack_options *options, uint64_t max_size);
 
 /*
- * Parse "<version>[,<offset>]", the value of --index-version. Offsets above
- * <offset> get 64 bits. Returns 0 or ERR_INVALID.
+ * Parse "<version>[,<offset>]", the value of --index-version. In the index,
+ * offsets above <offset> are stored with 64 bits. Returns 0 or ERR_INVALID.
  */
 int pack_args_index_version(struct pack_idx_format *format, const char *text,
 			    struct error *err);
@@ -127,7 +130,8 @@ void pack_args_print_total(const struct write_report *report,
 void pack_args_print_sent(const struct packing_report *report);
 
 /*
- * Returns the progress output that the options ask for; see output_progress().
+ * Returns the progress output that the options ask for, or NULL; see
+ * output_progress().
  */
 const struct progress_out *pack_args_progress(struct progress_out *out,
 					      const struct pack_args *args);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* git pack-objects: options, and which of them go together. */
+/*
+ * git pack-objects: parses the options, and checks which of them can be
+ * combined.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +35,10 @@ static const char usage_text[] = "git pack-objects --stdout [<options>] [< "
 		.flags = how, .dflt = without, .help = text, .arg_name = arg   \
 	}
 
-/* A wrong mode ends the command later, with exit code 128 as in stock Git. */
+/*
+ * Callback for --stdin-packs=<mode>. An invalid mode is only noted; the command
+ * fails later, with exit code 128 as in stock Git.
+ */
 static int take_stdin_packs(void *value, const char *arg)
 {
 	struct pack_objects_args *a = value;
@@ -124,7 +130,6 @@ int pack_objects_args_parse(struct pack_objects_args *a, int argc,
 	return 0;
 }
 
-/* Whether the pack is what a receiver asks for, by revisions and no less. */
 bool pack_objects_is_for_receiver(const struct pack_objects_args *a)
 {
 	return a->to_stdout && a->revs && !a->reflog && !a->indexed_objects &&
@@ -191,13 +196,19 @@ static int load_expiry(struct pack_objects_args *a, struct error *err)
 	    approxidate_parse_expiry(&a->expiry, date, sys_clock_seconds()) < 0)
 		return error_set(err, ERR_INVALID,
 				 "malformed expiration date '%s'", date);
-	/* Only who looked everywhere may say that it is not in use. */
+	/*
+	 * Objects may be removed as unreachable only if all refs, reflogs and
+	 * index files were walked.
+	 */
 	if (!a->cruft && !(a->all && a->reflog && a->indexed_objects))
 		a->expiry = 0;
 	return 0;
 }
 
-/* What is packed comes from one source. */
+/*
+ * Check that the objects to pack come from one source: revisions, --stdin-packs
+ * or --cruft.
+ */
 static int check_source(struct pack_objects_args *a, struct error *err)
 {
 	const char *by_packs = a->stdin_packs ? "--stdin-packs" : "--cruft";
@@ -212,7 +223,7 @@ static int check_source(struct pack_objects_args *a, struct error *err)
 	if (a->keep_unreachable && a->unpack_unreachable)
 		return incompatible(err, "--keep-unreachable",
 				    "--unpack-unreachable");
-	/* Any of these means revisions, as in stock Git. */
+	/* As in stock Git, any of these options implies --revs. */
 	if (a->all || a->reflog || a->indexed_objects || a->thin ||
 	    (a->unpacked && !a->stdin_packs) || a->exclude_promisor ||
 	    pack_objects_wants_rest(a))

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Packs that standard input names, and what revisions do not reach. */
+/*
+ * pack-objects with the packs that standard input names, and with the objects
+ * that revisions do not reach.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,16 +15,20 @@
 #include "repack/loosen.h"
 #include "repack/rollup.h"
 
-/* What becomes of the packs that standard input names. */
+/* How marks before a pack's name on standard input are understood. */
 struct marks {
-	const char *chars; /* before a name; others: */
+	/* the marks; a name may start with one of these characters */
+	const char *chars;
 	enum rollup_part unmarked;
 	enum rollup_part marked[2]; /* by index in chars */
-	/* a pack with two different marks is an error */
+	/* It is an error if a pack is named with two different marks. */
 	bool once;
 };
 
-/* Names of packs, one a line, with or without a mark. */
+/*
+ * Read the names of packs from standard input, one on each line, each with or
+ * without a mark.
+ */
 static int read_parts(enum rollup_part *parts, const struct odb *odb,
 		      const struct marks *marks, struct error *err)
 {

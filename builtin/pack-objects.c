@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * git pack-objects: a pack to standard output for a receiver, or to files.
+ * git pack-objects: writes a pack to standard output for a receiver, or to
+ * files.
  *
- * Revisions to a receiver go through packing_send(); everything else is a
- * pack job (packs/pack-job.h).
+ * If a receiver asks for revisions, packing_send() makes the pack. All other
+ * packs are made by a pack job (packs/pack-job.h).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,11 +30,13 @@ struct run {
 	struct odb *odb;
 	struct refs *refs;
 	struct rev_args revs;
-	/* trees of "-<oid>" lines; their objects are not packed */
+	/*
+	 * trees of the commits in "-<oid>" lines; their objects are not packed
+	 */
 	struct rev_list edges;
 	struct pack_job_options job_options;
 	struct pack_job job;
-	char *dir; /* owned: of the base name */
+	char *dir; /* owned: directory of the base name */
 	struct error *err;
 };
 
@@ -59,7 +62,7 @@ static int load_options(struct run *r, const struct repo *repo)
 	return 0;
 }
 
-/* A visit to all refs that are tags, for --include-tag. */
+/* The state of a visit to all tags, for --include-tag. */
 struct tag_visit {
 	struct run *r;
 	int (*fn)(void *ctx, const struct packing_tag *tag);
@@ -99,8 +102,9 @@ static int wants_bitmap(const struct run *r, const struct repo *repo, bool *use)
 	if (r->a.use_bitmap)
 		*use = true;
 	/*
-	 * Parts of packs are left out in ways that bitmaps do not know; and
-	 * they do not know paths.
+	 * Do not use bitmaps if the arguments leave out packed objects, because
+	 * bitmaps do not tell which pack an object is in. Do not use bitmaps
+	 * with --path-walk either, because bitmaps have no paths.
 	 */
 	if (r->a.no_use_bitmap || r->newpack.make.grouping == NAME_GROUP_PATH ||
 	    !pack_objects_is_for_receiver(&r->a))
@@ -162,8 +166,8 @@ static int add_rev_tips(struct run *r)
 }
 
 /*
- * "-<oid>", which `rev-list --objects-edge` prints: the receiver has the tree
- * of this commit. A missing commit is ignored.
+ * Parse a line "-<oid>", which `rev-list --objects-edge` prints. The receiver
+ * has the tree of this commit. A missing commit is ignored.
  */
 static int add_edge_line(struct run *r, const char *line)
 {
@@ -181,7 +185,10 @@ static int add_edge_line(struct run *r, const char *line)
 	return ret == ERR_NOMEM ? error_nomem(r->err) : 0;
 }
 
-/* "<oid>[ <name>]"; any character may stand for the space, as in stock Git. */
+/*
+ * Parse a line "<oid>[ <name>]". As in stock Git, any character may stand in
+ * place of the space.
+ */
 static int parse_object_line(struct oid *oid, struct run *r, const char *line)
 {
 	if (oid_from_hex(oid, line, strlen(line), r->odb->algo))
@@ -217,7 +224,10 @@ static int leave_out_edges(struct run *r)
 	return ret;
 }
 
-/* The lines of a list of objects, and the objects that are missing. */
+/*
+ * The lines of a list of objects on standard input, and the ids of the missing
+ * objects.
+ */
 struct object_list {
 	struct buf lines;    /* each with its NUL */
 	struct oid *missing; /* owned */
@@ -243,7 +253,10 @@ static int note_object_line(struct object_list *list, struct run *r,
 	return 0;
 }
 
-/* In a partial clone: fetch all missing objects at once, then add them. */
+/*
+ * Used in a partial clone: read the whole list of objects, fetch all missing
+ * objects at once, then add all objects to the job.
+ */
 static int fetch_object_list(struct run *r, struct stdin_lines *in)
 {
 	struct object_list list = {.lines = BUF_INIT};
@@ -381,7 +394,10 @@ static int read_revs(struct run *r)
 	return ret < 0 ? ret : 0;
 }
 
-/* Directory of the base name, where temporary files go. */
+/*
+ * Returns the directory of the base name, in which temporary files are made.
+ * The result is malloc()ed.
+ */
 static char *dir_of(const char *base)
 {
 	const char *slash = base ? strrchr(base, '/') : NULL;
@@ -391,7 +407,10 @@ static char *dir_of(const char *base)
 	return strndup(base, slash == base ? 1 : (size_t)(slash - base));
 }
 
-/* Lists of objects are fetched even if missing objects may be left out. */
+/*
+ * Returns how missing objects are fetched. Objects in a list are fetched even
+ * if --missing allows missing objects.
+ */
 static enum lazy_fetch_mode fetch_mode(const struct pack_objects_args *a)
 {
 	return a->missing == PACK_MISSING_ERROR && !a->exclude_promisor

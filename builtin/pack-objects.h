@@ -4,8 +4,8 @@
  *
  *   pack-objects.c        one run of the command
  *   pack-objects-args.c   arguments
- *   pack-objects-packs.c  packs that standard input names, and what revisions
- *                         do not reach
+ *   pack-objects-packs.c  packs that standard input names, and objects that
+ *                         revisions do not reach
  */
 #ifndef BUILTIN_PACK_OBJECTS_H
 #define BUILTIN_PACK_OBJECTS_H
@@ -36,51 +36,79 @@ struct pack_objects_args {
 	const char *base;
 	struct filter_args filter;
 	bool stdin_packs, follow, cruft;
-	/* mode that does not exist; or NULL */
+	/*
+	 * value of --stdin-packs=<mode> if there is no such mode; otherwise
+	 * NULL
+	 */
 	const char *bad_stdin_packs;
 	bool keep_unreachable, pack_loose_unreachable;
 	bool exclude_promisor;
 	const char *unpack_unreachable, *cruft_expiration; /* dates */
-	/* By pack_objects_args_check(): */
+	/* pack_objects_args_check() sets this field and the next two. */
 	enum pack_job_missing missing;
-	int64_t expiry;                    /* what these dates say */
-	struct pack_idx_format idx_format; /* version 0: not given */
+	/*
+	 * the date in seconds since 1970 of --unpack-unreachable or
+	 * --cruft-expiration; 0 if none
+	 */
+	int64_t expiry;
+	/* the version is 0 if --index-version is not given */
+	struct pack_idx_format idx_format;
 };
 
-/* Before parsing; release in any case. */
+/* Call this before parsing. Release *a in all cases. */
 void pack_objects_args_init(struct pack_objects_args *a);
 void pack_objects_args_release(struct pack_objects_args *a);
 
-/* 0; or prints and returns the exit code 129. */
+/*
+ * Parse the arguments. Returns 0, or prints an error and returns the exit code
+ * 129.
+ */
 int pack_objects_args_parse(struct pack_objects_args *a, int argc,
 			    const char **argv);
 
-/* Refuse what does not go together; fill in what an option implies. */
+/*
+ * Refuse options that cannot be combined, and set the options that other
+ * options imply. Returns 0 or ERR_INVALID.
+ */
 int pack_objects_args_check(struct pack_objects_args *a, struct error *err);
 
-/* Whether the pack is what a receiver asks for, by revisions and no less. */
+/*
+ * Whether a receiver gets the pack on standard output, and the pack contains
+ * all objects of the given revisions.
+ */
 bool pack_objects_is_for_receiver(const struct pack_objects_args *a);
 
-/* Whether something is to be done with what revisions do not reach. */
+/*
+ * Whether an option asks to keep, pack or unpack objects that the revisions do
+ * not reach.
+ */
 bool pack_objects_wants_rest(const struct pack_objects_args *a);
 
 /* ---- pack-objects-packs.c */
 
-/* --stdin-packs: add the objects of the packs that stdin names to the job. */
+/*
+ * For --stdin-packs: add the objects of the packs that standard input names to
+ * the job. Returns 0 or a negative error code.
+ */
 int pack_objects_add_packs(struct pack_job *job,
 			   const struct pack_objects_args *a,
 			   struct error *err);
 
 /*
- * --keep-unreachable and so on, after the enumeration: add objects to the job,
- * or make them loose.
+ * For --keep-unreachable, --pack-loose-unreachable and --unpack-unreachable.
+ * Call this after the enumeration of reachable objects. Adds unreachable
+ * objects to the job, or writes them as loose objects. Returns 0 or a negative
+ * error code.
  */
 int pack_objects_add_rest(struct pack_job *job,
 			  const struct pack_objects_args *a, struct error *err);
 
 /*
- * --cruft: write and install the cruft packs that the packs named by stdin
- * call for, as job->newpacks; or one of them to `sink`, if that is not NULL.
+ * For --cruft: standard input names packs that will stay and packs that will be
+ * removed. Write the unreachable objects of removed packs, and loose ones, into
+ * cruft packs. If `sink` is NULL, the packs are installed and listed in
+ * job->newpacks; otherwise a single pack is written to `sink`. Returns 0 or a
+ * negative error code.
  */
 int pack_objects_write_cruft(struct pack_job *job,
 			     const struct pack_objects_args *a,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pathspecs among arguments, and the working directory that they are relative
- * to.
+ * Pathspecs among arguments, and the working directory to which they are
+ * relative.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +42,10 @@ void place_release(struct place *place)
 	free(place->cwd);
 }
 
-/* Whether an argument has wildcards, or magic in words. */
+/*
+ * Whether an argument is a pathspec with wildcards or with long magic such as
+ * :(icase).
+ */
 static bool is_pattern(const char *arg)
 {
 	if (!strncmp(arg, ":(", 2))
@@ -57,8 +60,8 @@ static bool is_pattern(const char *arg)
 }
 
 /*
- * Whether a file exists; short magic at the start is skipped. Returns 1, 0 or a
- * negative error code.
+ * Whether the file that a pathspec names exists. Short magic at the start is
+ * skipped. Returns 1, 0 or a negative error code.
  */
 static int is_there(const char *arg, const struct repo *repo, struct error *err)
 {

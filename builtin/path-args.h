@@ -13,29 +13,38 @@
 /*
  * Check an argument of a command line without "--". Revisions come first, then
  * paths, and no argument may be both. path_args_check_path() requires a pattern
- * or a path that exists; `is_first`: the argument may be meant as a revision.
- * path_args_check_rev() requires, in a work tree, that no path of this name
- * exists. Both return 0, ERR_INVALID or ERR_MISSING with a message for the
- * user, or another negative error code.
+ * or an existing path; `is_first` means that the argument may have been meant
+ * as a revision. path_args_check_rev() requires, in a work tree, that no path
+ * of this name exists. Both return 0, ERR_INVALID or ERR_MISSING with a message
+ * for the user, or another negative error code.
  */
 int path_args_check_path(const char *arg, bool is_first,
 			 const struct repo *repo, struct error *err);
 int path_args_check_rev(const char *arg, const struct repo *repo,
 			struct error *err);
 
-/* Advice for an argument that may be a revision or a path; no final newline. */
+/*
+ * Advice for an argument that may be a revision or a path. It has no final
+ * newline.
+ */
 #define PATH_ARGS_ADVICE                                                       \
 	"Write '--' between the revisions and the paths: "                     \
 	"git <command> [<revision>...] -- [<path>...]"
 
-/* As pathspec_parse(), with the settings of the environment. */
+/*
+ * Parse pathspecs as pathspec_parse() does, with the settings of the
+ * environment.
+ */
 int path_args_parse(struct pathspec *ps, const char *const *patterns, size_t nr,
 		    const struct repo *repo, struct error *err);
 
-/* The working directory, as seen from a repository. */
+/* The working directory in relation to a repository. */
 struct place {
 	char *cwd; /* owned; absolute */
-	/* cwd relative to the work tree; "" at its top; NULL outside of it */
+	/*
+	 * path of the working directory relative to the top of the work tree;
+	 * "" at the top; NULL outside of the work tree
+	 */
 	const char *prefix;
 	bool in_git_dir;
 };

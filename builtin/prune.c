@@ -113,7 +113,9 @@ static void show_shallow(void *ctx, const struct oid *oid)
 
 /* ---- the command */
 
-/* Resolve the operands; *heads is malloc()ed. */
+/*
+ * Resolve the names in the operands. *heads gets their ids; it is malloc()ed.
+ */
 static int resolve_heads(struct oid **heads, struct builtin_env *env,
 			 const char **names, size_t nr)
 {

@@ -95,7 +95,10 @@ int cmd_receive_pack(int argc, const char **argv, struct builtin_env *env)
 	struct buf committer = BUF_INIT;
 	int ret = parse(&arguments, argc, argv);
 
-	/* A client that closes the connection is then a normal write error. */
+	/*
+	 * Ignore SIGPIPE, so that a client that closes the connection causes a
+	 * normal write error.
+	 */
 	signal(SIGPIPE, SIG_IGN);
 	if (!ret)
 		ret = serving_enter(env, argv[1], REPO_OPEN_ENTER);

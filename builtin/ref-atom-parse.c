@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parsing the names of fields and their arguments. */
+/* Parsing the names of fields of for-each-ref, and their arguments. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,9 +8,11 @@
 
 enum arg_kind {
 	ARG_NONE,
-	/* accepted and ignored, as in stock Git */
+	/* the argument is accepted and ignored, as in stock Git */
 	ARG_ANY,
-	/* with any argument, the value is empty, as in stock Git */
+	/*
+	 * If there is an argument, the field's value is empty, as in stock Git.
+	 */
 	ARG_PERSON,
 	ARG_NAME,
 	ARG_OID,
@@ -79,16 +81,19 @@ static const struct {
 	{"is-base", 0, ARG_UNSUPPORTED, 0},
 };
 
-/* An argument, and its field for messages. */
+/* An argument of a field, and the field's text for error messages. */
 struct arg {
-	/* NULL: no argument, or an empty one */
+	/* the argument; NULL if there is none or if it is empty */
 	const char *text;
 	size_t len;
-	/* there is an argument, maybe an empty one */
+	/*
+	 * A colon follows the field's name, so there is an argument, which may
+	 * be empty.
+	 */
 	bool has_colon;
 	const char *field;
 	size_t field_len;
-	/* 1 if there is an asterisk before the field, otherwise 0 */
+	/* 1 if an asterisk precedes the field's name, otherwise 0 */
 	size_t star;
 	struct error *err;
 };
@@ -119,8 +124,9 @@ static int unrecognized(const struct arg *arg)
 }
 
 /*
- * The message of fields which stock Git names with their asterisk. `from` is
- * the start of the unrecognized text.
+ * Set the error for an argument that is not recognized. `from` is the start of
+ * the unrecognized text. For these fields, stock Git's message has the
+ * asterisk.
  */
 static int unrecognized_from(const struct arg *arg, const char *from)
 {
@@ -206,7 +212,7 @@ static int parse_oid_arg(struct ref_atom *atom, const struct arg *arg)
 			 arg->field - arg->star);
 }
 
-/* mailmap changes a person's name and email. Only stock Git does that. */
+/* Parse the argument of a person's name. "mailmap" is left to stock Git. */
 static int parse_person_name(const struct arg *arg)
 {
 	if (!arg->text)
@@ -227,7 +233,8 @@ static bool skip_word(const char **p, const char *end, const char *word)
 }
 
 /*
- * Parse options separated by commas. Of trim and localpart, localpart counts.
+ * Parse the options of an email field, separated by commas. If both trim and
+ * localpart are given, localpart decides.
  */
 static int parse_email(struct ref_atom *atom, const struct arg *arg)
 {
@@ -255,8 +262,8 @@ static int parse_email(struct ref_atom *atom, const struct arg *arg)
 }
 
 /*
- * Dates with an explicit format are sorted by their text. An unknown format is
- * an error only when a date is printed.
+ * Parse the format of a date field. Dates with an explicit format are sorted by
+ * their text. An unknown format is an error only when a date is printed.
  */
 static int parse_date(struct ref_atom *atom, const struct arg *arg)
 {

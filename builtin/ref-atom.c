@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Computing the values of fields.
+ * Computing the values of fields of for-each-ref.
  *
  * An object is read only as far as its fields require: its id, then its type
  * and size, then its content, each at most once.
@@ -38,7 +38,7 @@ void ref_atom_subject_release(struct ref_atom_subject *subject)
 				   &subject->tagged.content);
 }
 
-/* Report the missing object of a ref, as stock Git does. */
+/* Report that the object of a ref is missing, with the message of stock Git. */
 static int report(const struct ref_atom_subject *subject,
 		  const struct ref_atom_object *object, int ret,
 		  struct error *err)
@@ -161,7 +161,8 @@ static int append_name(struct buf *out, const struct ref_atom *atom,
 	else if (name)
 		ret = append_stripped(out, atom, name);
 	/*
-	 * The object that a tag points to has the tag's name with this suffix.
+	 * The object to which a tag points is named by the tag's name with the
+	 * suffix ^{}.
 	 */
 	if (!ret && atom->deref)
 		ret = buf_append_str(out, "^{}");

@@ -20,14 +20,14 @@ enum ref_atom_kind {
 	REF_ATOM_DISK_SIZE,
 	REF_ATOM_DELTABASE,
 	REF_ATOM_NOTHING, /* an empty value */
-	/* The following fields read the object's content. */
+	/* The fields from here on read the object's content. */
 	REF_ATOM_TREE,
 	REF_ATOM_PARENT,
 	REF_ATOM_NUMPARENT,
 	REF_ATOM_OBJECT,
 	REF_ATOM_TYPE,
 	REF_ATOM_TAG,
-	/* for each person: whole line, name, email, date */
+	/* four fields for each person: whole line, name, email, date */
 	REF_ATOM_AUTHOR,
 	REF_ATOM_AUTHORNAME,
 	REF_ATOM_AUTHOREMAIL,
@@ -44,18 +44,21 @@ enum ref_atom_kind {
 	REF_ATOM_CREATORDATE,
 	REF_ATOM_CONTENTS,
 	REF_ATOM_SUBJECT,
-	REF_ATOM_BODY,          /* including the signature */
-	REF_ATOM_CONTENTS_BODY, /* without the signature */
+	REF_ATOM_BODY,          /* the body, including the signature */
+	REF_ATOM_CONTENTS_BODY, /* the body, without the signature */
 	REF_ATOM_SIGNATURE,
 	REF_ATOM_CONTENTS_SIZE,
 	REF_ATOM_CONTENTS_LINES,
 };
 
-/* How a name is shortened. */
+/* How the name of a ref is shortened. */
 enum ref_atom_name {
 	REF_ATOM_FULL,
 	REF_ATOM_SHORT,
-	/* remove `number` components; if negative, keep as many */
+	/*
+	 * Remove `number` components from the start. If `number` is negative,
+	 * keep that many components.
+	 */
 	REF_ATOM_LSTRIP,
 	REF_ATOM_RSTRIP,
 };
@@ -66,7 +69,7 @@ enum ref_atom_email {
 	REF_ATOM_EMAIL_LOCAL,
 };
 
-/* How values are compared. */
+/* How values of a field are compared when refs are sorted. */
 enum ref_atom_order {
 	REF_ATOM_BY_BYTES,
 	REF_ATOM_BY_NUMBER,
@@ -75,35 +78,39 @@ enum ref_atom_order {
 
 struct ref_atom {
 	enum ref_atom_kind kind;
-	/* "*": about the peeled object of a tag */
+	/*
+	 * The field has an asterisk: it describes the object to which the ref's
+	 * tag leads.
+	 */
 	bool deref;
 	enum ref_atom_name name;
 	enum ref_atom_email email;
 	enum date_format date;
 	/*
-	 * An unknown date format: it is an error to print a date with it. NULL:
-	 * `date` is the format. Borrowed from the parsed text.
+	 * The name of a date format that does not exist; printing a date with
+	 * it is an error. Borrowed from the parsed text. NULL if the format
+	 * exists; then `date` is the format.
 	 */
 	const char *unknown_date;
 	size_t unknown_date_len;
 	enum ref_atom_order order;
 	/*
-	 * for LSTRIP, RSTRIP, LINES; digits of a short OBJECTNAME: 0: all, -1:
-	 * the default
+	 * The number of LSTRIP, RSTRIP or LINES; or the digits of a short
+	 * OBJECTNAME (0: all digits, -1: the default).
 	 */
 	int64_t number;
 };
 
 /*
  * Parse a field of `len` bytes, without the parentheses. `text` must live as
- * long as the atom. Returns 0, ERR_INVALID
- * with the message of stock Git ("unknown field name: ..."), or ERR_UNSUPPORTED
- * if only stock Git has the field.
+ * long as the atom. Returns 0, ERR_INVALID with the message of stock Git
+ * ("unknown field name: ..."), or ERR_UNSUPPORTED if only stock Git has the
+ * field.
  */
 int ref_atom_parse(struct ref_atom *atom, const char *text, size_t len,
 		   struct error *err);
 
-/* An object of a ref, read only as far as necessary. */
+/* An object that a ref leads to. Only the parts that fields need are read. */
 struct ref_atom_object {
 	bool has_oid, has_info, has_content;
 	struct oid oid;
@@ -116,12 +123,12 @@ struct ref_atom_object {
 struct ref_atom_subject {
 	const struct store *store;
 	const char *refname;
-	/* target of a symbolic ref, or NULL */
+	/* the target if the ref is symbolic, otherwise NULL */
 	const char *target;
 	/* the ref that HEAD points to, or NULL */
 	const char *head;
 	struct ref_atom_object self;
-	/* the peeled object, if the ref points to a tag */
+	/* the object to which the tag leads, if the ref points to a tag */
 	struct ref_atom_object tagged;
 };
 
@@ -131,8 +138,8 @@ void ref_atom_subject_init(struct ref_atom_subject *subject,
 void ref_atom_subject_release(struct ref_atom_subject *subject);
 
 /*
- * Append the value; appends nothing for a field that the object does not have.
- * Returns 0 or a negative error code.
+ * Append the value of a field. Appends nothing if the object does not have the
+ * field. Returns 0 or a negative error code.
  */
 int ref_atom_append(struct buf *out, const struct ref_atom *atom,
 		    struct ref_atom_subject *subject, struct error *err);

@@ -24,7 +24,10 @@ static bool is_branch(const char *name)
 	return !strncmp(name, "refs/heads/", 11) || !strcmp(name, "HEAD");
 }
 
-/* The check_value callback of a transaction. */
+/*
+ * The check_value callback of a transaction: checks that the ref may point to
+ * the new value.
+ */
 static int check_value(void *ctx, const char *name, const struct oid *new_oid,
 		       struct error *err)
 {
@@ -52,11 +55,11 @@ static int check_value(void *ctx, const char *name, const struct oid *new_oid,
 
 static const char hook_name[] = "reference-transaction";
 
-/* The input of hooks, and their repository. */
+/* The input of the hooks of a transaction, and the repository. */
 struct tell {
 	const struct repo *repo;
 	const struct ref_transaction *tx;
-	/* the changes as hook input, made for the first hook */
+	/* the changes in the form that hooks read; made for the first hook */
 	struct buf input;
 };
 
@@ -88,7 +91,7 @@ static int run_hook(void *ctx, const char *const *argv, struct error *err)
 }
 
 /*
- * The on_state callback of a transaction: runs the reference-transaction hook.
+ * The on_state callback of a transaction: runs the hook reference-transaction.
  */
 static int tell_hooks(void *ctx, enum ref_state state,
 		      const struct ref_transaction *tx, struct error *err)

@@ -21,9 +21,8 @@ struct ref_changer {
 	/* the committer; set by the first transaction */
 	struct buf committer;
 	/*
-	 * Transactions that begin later go on after a refused update
-	 * (update-ref
-	 * --batch-updates).
+	 * A refused update does not end the transaction (update-ref
+	 * --batch-updates). Applies to transactions that begin later.
 	 */
 	bool keep_going;
 };
@@ -42,7 +41,7 @@ int ref_changer_begin(struct ref_transaction **out, struct ref_changer *changer,
 struct update_ref_args {
 	struct ref_changer changer;
 	const char *message; /* -m, or NULL */
-	unsigned flags;      /* of ref_change_flags */
+	unsigned flags;      /* flags of enum ref_change_flags */
 };
 
 /*

@@ -48,7 +48,10 @@ int ref_filter_add(struct ref_filter_list *list, const char *arg)
 
 /* ---- names */
 
-/* Prefixes are compared byte by byte, even if case is ignored. */
+/*
+ * Whether a name matches a pattern. Prefixes are compared byte by byte, even if
+ * case is ignored.
+ */
 static bool matches_pattern(const struct ref_filter *f, const char *name,
 			    const char *pattern)
 {
@@ -122,7 +125,7 @@ static int find_commit(uint32_t *commit_nr, struct ref_filter *f,
 	return 1;
 }
 
-/* Report the type of an object that is not a commit, if the object exists. */
+/* If an object exists that is not a commit, report its type. */
 static void complain_of_type(const struct ref_filter *f, const struct oid *oid)
 {
 	char hex[OID_MAX_HEX_LEN + 1];
@@ -136,8 +139,8 @@ static void complain_of_type(const struct ref_filter *f, const struct oid *oid)
 }
 
 /*
- * Resolve an argument to a commit; NULL means HEAD. Errors are those of stock
- * Git for --merged (`option`) or for --contains (`option` NULL).
+ * Resolve an argument to a commit; NULL means HEAD. The errors are those of
+ * stock Git: for the option `option`, or for --contains if `option` is NULL.
  */
 static int resolve_commit(uint32_t *commit_nr, struct ref_filter *f,
 			  const char *name, const char *option)
@@ -167,7 +170,7 @@ static int resolve_commit(uint32_t *commit_nr, struct ref_filter *f,
 	return 129;
 }
 
-/* Set the bits of a commit and its ancestors. */
+/* Set the bits of a commit and of all its ancestors. */
 static int mark_ancestors(struct bitset *set, struct history *h,
 			  uint32_t commit_nr, struct error *err)
 {
@@ -291,7 +294,10 @@ static bool is_target(const struct ref_filter *f, const struct oid *oid)
 	return false;
 }
 
-/* Replace the id and type of a tag by those that the tag names. */
+/*
+ * Replace the id and type of a tag by the id and type of the object that the
+ * tag points to.
+ */
 static int next_target(struct oid *oid, enum object_type *type,
 		       const struct store *store, struct error *err)
 {
@@ -311,8 +317,8 @@ static int next_target(struct oid *oid, enum object_type *type,
 }
 
 /*
- * Whether a ref, or a tag in the chain of tags that it points to, points to one
- * of the objects. The object at the end of the chain need not exist.
+ * Whether a ref points to one of the objects of --points-at, directly or
+ * through a chain of tags. The object at the end of the chain need not exist.
  */
 static int points_at(struct ref_filter *f, struct ref_atom_subject *subject,
 		     struct error *err)

@@ -29,7 +29,7 @@ static int add_piece(struct ref_format *format, const struct buf *text,
 	return 0;
 }
 
-/* Store the collected text as a piece. */
+/* Store the text that was collected before a field as a piece of the format. */
 static int flush_text(struct ref_format *format, struct buf *text,
 		      struct error *err)
 {
@@ -50,8 +50,8 @@ static int hex_value(char c)
 }
 
 /*
- * Set *byte to the byte that the escape sequence at '%' means. Returns the
- * length of the sequence.
+ * Set *byte to the byte that the escape sequence at '%' stands for. Returns the
+ * length of the sequence, or 0 if there is no valid sequence.
  */
 static size_t unescape(char *byte, const char *p)
 {
@@ -117,8 +117,8 @@ void ref_format_release(struct ref_format *format)
 }
 
 /*
- * Append the value between two `mark`s, with a backslash before each byte in
- * `special`.
+ * Append the value, enclosed in two `mark`s, with a backslash before each byte
+ * in `special`.
  */
 static int quote_with(struct buf *out, const struct buf *value,
 		      const char *mark, const char *special)
@@ -138,8 +138,8 @@ static int quote_with(struct buf *out, const struct buf *value,
 }
 
 /*
- * Append the value as a shell word. Quotes and "!" are put between two quoted
- * strings.
+ * Append the value as a shell word. A single quote or "!" in the value is
+ * escaped by a backslash, outside of the quoted strings.
  */
 static int quote_shell(struct buf *out, const struct buf *value)
 {
@@ -157,7 +157,10 @@ static int quote_shell(struct buf *out, const struct buf *value)
 	return ret ? ret : buf_append_char(out, '\'');
 }
 
-/* As quote_with(), with letter escapes for `controls`, as in C strings. */
+/*
+ * As quote_with(). In addition, the bytes in `controls` become letter escapes,
+ * as in C strings.
+ */
 static int quote_letters(struct buf *out, const struct buf *value,
 			 const char *mark, const char *special,
 			 const char *controls, const char *letters)

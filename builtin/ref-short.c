@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "builtin/ref-short.h"
 
-/* The rules, in order of precedence. */
+/* The expansion rules of gitrevisions(7), in order of precedence. */
 static const struct {
 	const char *prefix, *suffix;
 } rules[] = {
@@ -38,8 +38,8 @@ static size_t match_rule(const char **start, size_t i, const char *name)
 }
 
 /*
- * Whether another rule expands the short name to a ref. Returns 1, 0 or a
- * negative error code.
+ * Whether another rule than `rule` expands the short name to an existing ref.
+ * Returns 1, 0 or a negative error code.
  */
 static int is_ambiguous(const struct store *store, const char *start,
 			size_t len, size_t rule, bool strict, struct error *err)
@@ -59,7 +59,7 @@ static int is_ambiguous(const struct store *store, const char *start,
 			ret = error_nomem(err);
 			break;
 		}
-		/* A broken ref counts as missing. */
+		/* Treat a broken ref as missing. */
 		ret = refs_lookup(store->refs, full.data, &ref, err);
 		if (ret == ERR_NOMEM)
 			break;

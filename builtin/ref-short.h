@@ -8,20 +8,23 @@
 
 /*
  * Append the shortest unambiguous form of a full name. With
- * core.warnAmbiguousRefs (the default), no other ref may match the short name;
- * otherwise, no ref of higher precedence may. Returns 0 or a negative error
- * code.
+ * core.warnAmbiguousRefs (the default), a short name is unambiguous if no other
+ * ref matches it. Otherwise, only refs of higher precedence make it ambiguous.
+ * Returns 0 or a negative error code.
  */
 int ref_short_append(struct buf *out, const struct store *store,
 		     const char *name, struct error *err);
 
-/* As ref_short_append(), with `strict` instead of core.warnAmbiguousRefs. */
+/*
+ * As ref_short_append(), but `strict` decides instead of
+ * core.warnAmbiguousRefs.
+ */
 int ref_short_append_as(struct buf *out, const struct store *store,
 			const char *name, bool strict, struct error *err);
 
 /*
- * Returns how many refs a short name may mean. *ref is the one of highest
- * precedence; its strings are those of refs_lookup() on its full name.
+ * Returns how many refs match a short name. *ref gets the one of highest
+ * precedence. Its strings are valid as long as those of refs_lookup().
  */
 int ref_short_matches(struct ref *ref, const struct store *store,
 		      const char *name);

@@ -19,7 +19,7 @@
 #include "sys/clock.h"
 
 enum {
-	/* exit code: at least one reflog could not be edited */
+	/* exit code if a reflog could not be changed */
 	FAILED = 255,
 };
 
@@ -44,7 +44,7 @@ struct args {
 struct run {
 	struct args a;
 	struct repo *repo;       /* borrowed */
-	struct reflog_expire *x; /* owned; used by "expire" */
+	struct reflog_expire *x; /* owned; used by the subcommand "expire" */
 	int code;
 };
 
@@ -100,7 +100,7 @@ static int fail(struct run *r, const struct error *err)
 
 /* ---- expire */
 
-/* Returns 0, or prints an error and returns 128. */
+/* Parse a date into *limit. Returns 0, or prints an error and returns 128. */
 static int take_date(int64_t *limit, const char *text, const char *option)
 {
 	*limit = REFLOG_LIMIT_UNSET;
@@ -202,7 +202,7 @@ static int run_expire(struct run *r, int argc, const char **argv)
 
 struct deletion {
 	const struct args *a;
-	/* number of the entry; 0 is the newest */
+	/* number of the reflog entry; 0 is the newest */
 	uint64_t nr;
 };
 
@@ -235,7 +235,7 @@ static int delete_from(struct run *r, const char *name, uint64_t nr)
 	return reflog_edit(r->repo, name, &edit, &err) < 0 ? fail(r, &err) : 0;
 }
 
-/* Whether `spec` is "<ref>@{<date>}". */
+/* Whether `spec` has the form "<ref>@{<date>}", not "<ref>@{<number>}". */
 static bool is_by_date(const char *spec)
 {
 	const char *at = strstr(spec, "@{");

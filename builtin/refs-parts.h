@@ -7,10 +7,10 @@
 #include "refs/refs.h"
 
 /*
- * Whether a ref exists; for refs exists and show-ref --exists. `name` is a full
- * name. The object or the ref that it points to may be missing. Returns the
- * exit code: 0 if it exists. Otherwise prints an error and returns 2, or 1 if
- * the ref cannot be looked up.
+ * Whether a ref exists. Implements `refs exists` and `show-ref --exists`.
+ * `name` is a full name. The object or the ref to which it points may be
+ * missing. Returns the exit code: 0 if the ref exists. Otherwise prints an
+ * error and returns 2, or 1 if the ref cannot be looked up.
  */
 int refs_exists(struct refs *refs, const char *name);
 

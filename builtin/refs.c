@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * git refs: migrate, verify and exists. for-each-ref implements list, pack-refs
- * implements optimize.
+ * git refs: migrate, verify and exists. `refs list` runs for-each-ref, and
+ * `refs optimize` runs pack-refs.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -140,8 +140,8 @@ static int run_exists(int argc, const char **argv, struct builtin_env *env)
 }
 
 /*
- * Appends the path of the directory `dir` in the git directory, by the name
- * that the git directory was found by.
+ * Append the path of the subdirectory `dir` of the git directory. The git
+ * directory is named by the path at which it was found.
  */
 static int name_dir(struct buf *out, const struct repo *repo, const char *dir)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * git repack: parses the arguments and the configuration for repack/repack.h.
+ * git repack: parses the arguments and the configuration. repack/repack.h does
+ * the work.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,7 +22,7 @@
 
 static const char usage_text[] = "git repack [<options>]";
 
-/* The values on the command line. */
+/* The values of the options on the command line. */
 struct args {
 	struct pack_args packing;
 	bool all, loosen, remove_redundant, local, no_server_info;
@@ -166,9 +167,10 @@ static int check_args(const struct args *a, struct error *err)
 }
 
 /*
- * Load whether to write bitmaps. If the command line or the configuration asks
- * for bitmaps that are impossible, this is an error. With the default of bare
- * repositories it is not. That default does not apply to --write-midx.
+ * Load whether to write bitmaps. If bitmaps are impossible, it is an error that
+ * the command line or the configuration asks for them. It is no error that bare
+ * repositories write bitmaps by default. That default does not apply to
+ * --write-midx.
  */
 static int load_bitmap_option(struct repack_options *o, const struct args *a,
 			      const struct repo *repo, struct error *err)
@@ -206,7 +208,7 @@ static int load_date(int64_t *when, const char *text, struct error *err)
 	return 0;
 }
 
-/* Load the options for unreachable objects. */
+/* Load the options that concern unreachable objects. */
 static int load_unreachable(struct repack_options *o, const struct args *a,
 			    const struct repo *repo, struct error *err)
 {
@@ -238,7 +240,10 @@ static int load_bool(const struct repo *repo, const char *key, bool *value,
 	return found < 0 ? found : 0;
 }
 
-/* Load a number; `name` is the name of stock Git's option. */
+/*
+ * Load a number from the configuration. `name` is the name of stock Git's
+ * option, for the error message.
+ */
 static int load_number(uint64_t *value, const struct repo *repo,
 		       const char *key, uint64_t least, const char *name,
 		       struct error *err)
@@ -293,8 +298,8 @@ static int load_options(struct repack_options *o, struct args *a,
 	if (!ret)
 		ret = load_bitmap_option(o, a, repo, err);
 	/*
-	 * A bitmap index covers all reachable objects, including those in kept
-	 * packs.
+	 * Pack the objects of kept packs too: a bitmap index covers all
+	 * reachable objects of its pack.
 	 */
 	o->pack_kept_objects = o->write_bitmap && !o->bitmap_is_default &&
 			       !o->write_midx;

@@ -25,7 +25,10 @@ static bool starts_with(const char *s, const char *prefix)
 	return !strncmp(s, prefix, strlen(prefix));
 }
 
-/* Whether a path below the working directory leads into a repository. */
+/*
+ * Whether a path below the working directory leads into the git directory of a
+ * repository.
+ */
 static bool is_in_repo(const char *path)
 {
 	static const char *const starts[] = {
@@ -42,8 +45,9 @@ static bool is_in_repo(const char *path)
 }
 
 /*
- * Returns the part of an absolute path that is to be printed: as seen from
- * `cwd`, or from a directory above whose .git contains the path.
+ * Returns the part of an absolute path that is printed. The path is made
+ * relative to `cwd`, or to a parent directory of `cwd` whose .git contains the
+ * path.
  */
 static const char *shorten(const char *path, const char *cwd)
 {
@@ -61,10 +65,10 @@ static const char *shorten(const char *path, const char *cwd)
 }
 
 /*
- * The library knows repositories by absolute paths. Stock Git prints paths as
- * seen from the top of the work tree, or from the directory of a bare
- * repository, unless the user gave an absolute path. The names of lock files
- * are absolute in stock Git as well.
+ * Print a message with shortened paths. The library uses absolute paths. Stock
+ * Git prints paths relative to the top of the work tree or to the directory of
+ * a bare repository, unless the user gave an absolute path. Names of lock files
+ * are absolute in stock Git, too.
  */
 static void put_message(const char *msg)
 {

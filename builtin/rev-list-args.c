@@ -17,7 +17,10 @@ int rev_list_usage(FILE *out)
 	return 129;
 }
 
-/* Parse a number. A negative number becomes `none`. */
+/*
+ * Parse a number. Returns whether `text` is a number. A negative number is
+ * stored as `none`.
+ */
 static bool parse_number(uint64_t *out, const char *text, uint64_t none)
 {
 	char *end;
@@ -30,8 +33,9 @@ static bool parse_number(uint64_t *out, const char *text, uint64_t none)
 }
 
 /*
- * Parse "-5", "-n 5", "-n5", "--max-count=5" or "--skip=5". Returns 1, 0 for
- * another option, 128 after an error was printed, or a negative error code.
+ * Parse "-5", "-n 5", "-n5", "--max-count=5" or "--skip=5". Returns 1 if the
+ * argument is one of these, 0 if it is another option, 128 after printing an
+ * error, or a negative error code.
  */
 static int parse_limit(struct rev_list_run *r, const char ***argv)
 {
@@ -123,7 +127,7 @@ static int parse_missing(struct rev_list_run *r, const char *value)
 
 /*
  * Parse --filter, --missing or --disk-usage with its value. Returns 1 if the
- * argument is one of these.
+ * argument is one of these, 0 if not, or a negative error code.
  */
 static int parse_valued(struct rev_list_run *r, const char ***argv)
 {
@@ -149,7 +153,10 @@ static int parse_valued(struct rev_list_run *r, const char ***argv)
 	return 1;
 }
 
-/* Parse "--stdin". Returns 1, 0 for another option, or a negative code. */
+/*
+ * Parse "--stdin". Returns 1 if the argument is this option, 0 if it is another
+ * one, or a negative error code.
+ */
 static int parse_stdin(struct rev_list_run *r, const char *arg)
 {
 	if (strcmp(arg, "--stdin") != 0)
@@ -160,7 +167,7 @@ static int parse_stdin(struct rev_list_run *r, const char *arg)
 	return 1;
 }
 
-/* Parse the paths after the options, and standard input. */
+/* Parse the paths after the options, and the lines of standard input. */
 static int parse_rest(struct rev_list_run *r, const char **paths)
 {
 	int ret = 0;
@@ -179,8 +186,8 @@ static int parse_rest(struct rev_list_run *r, const char **paths)
 }
 
 /*
- * Check that all remaining arguments are paths. `why` the first one is not a
- * revision may be the better error.
+ * Check that all remaining arguments are paths. If not, the error may be `why`,
+ * the reason why the first argument is not a revision.
  */
 static int check_paths(struct rev_list_run *r, const char **argv,
 		       const struct error *why)
@@ -196,8 +203,9 @@ static int check_paths(struct rev_list_run *r, const char **argv,
 }
 
 /*
- * Parse a revision, or an option that means revisions. Returns 1, 0 for another
- * option, 2 if paths begin here without "--", or a negative error code.
+ * Parse a revision, or an option that stands for revisions. Returns 1 if the
+ * argument is one of these, 0 if it is another option, 2 if paths begin here
+ * without "--", or a negative error code.
  */
 static int parse_rev(struct rev_list_run *r, const char **argv, bool has_dashes)
 {
@@ -206,8 +214,8 @@ static int parse_rev(struct rev_list_run *r, const char **argv, bool has_dashes)
 	int ret;
 
 	/*
-	 * An argument with magic words is a pathspec; a file "(top)t" in the
-	 * index is unlikely.
+	 * An argument such as ":(top)t" is a pathspec. As "<stage>:<path>" it
+	 * could name a file "(top)t" in the index, which is unlikely.
 	 */
 	if (!has_dashes && !strncmp(*argv, ":(", 2))
 		return check_paths(r, argv, &why) < 0 ? r->err->code : 2;
@@ -231,8 +239,8 @@ static int parse_rev(struct rev_list_run *r, const char **argv, bool has_dashes)
 }
 
 /*
- * Report an unknown option. If stock Git is installed, it decides whether the
- * option exists.
+ * Report an unknown option. If stock Git is installed, it runs the command and
+ * decides whether the option exists.
  */
 static int unknown_option(struct rev_list_run *r, const char *arg)
 {

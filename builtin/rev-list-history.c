@@ -44,7 +44,9 @@ static int add_through(struct rev_list_run *r, const char *name)
 	return 1;
 }
 
-/* --topo-order and --date-order: the last one decides. */
+/*
+ * Apply --topo-order or --date-order. If both are given, the last one decides.
+ */
 static int set_order(struct rev_list_history *history, bool by_date)
 {
 	history->is_asked = true;
@@ -100,7 +102,7 @@ int rev_list_parse_history(struct rev_list_run *r, const char *arg)
 	return 0;
 }
 
-/* Refuse an option that does not work with history simplification. */
+/* Report that history simplification does not support the option `what`. */
 static int refuse(const struct rev_list_run *r, const char *what)
 {
 	return error_set(r->err, ERR_UNSUPPORTED,
@@ -146,7 +148,7 @@ int rev_list_check_history(struct rev_list_run *r)
 	h->o.max = r->o.max_count;
 	h->o.reverse = r->o.reverse;
 	h->o.unpacked = r->o.unpacked;
-	/* parents are printed at the end */
+	/* rewritten parents are printed at the end, so they must be kept */
 	h->o.keep_parents = r->o.in_commit_order;
 	h->o.min_parents = r->pick.min_parents;
 	h->o.max_parents = r->pick.max_parents;
@@ -203,7 +205,7 @@ static int open_through(struct rev_list_run *r)
 }
 
 /*
- * List the commits. They are printed at once, unless objects are printed
+ * List the commits. They are printed at once, unless objects have to be printed
  * between them.
  */
 static int list_commits(struct rev_list_run *r, uint32_t **commits, size_t *nr)

@@ -2,7 +2,7 @@
 /*
  * git rev-list: lists objects one by one, in Git's order: first the wanted
  * tags, trees and blobs, then the trees of the commits. Objects that are
- * missing or do not pass the filter are noted for the lists at the end.
+ * missing or do not pass the filter are collected and printed at the end.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,10 +18,13 @@
 struct showing {
 	struct rev_list_run *r;
 	struct treewalk tree;
-	/* used if the filter needs paths */
+	/* a walk with paths; used if the filter needs paths */
 	struct filter_walk paths;
 	bool has_paths;
-	/* if has_paths: a walk without the filter, to find omitted objects */
+	/*
+	 * If has_paths: a walk without the filter, which finds the objects that
+	 * the filter omits.
+	 */
 	struct treewalk all;
 };
 
@@ -72,7 +75,7 @@ int rev_list_show(struct rev_list_run *r, uint32_t obj_pos, const char *name)
 	print_id(r, obj_pos);
 	if (name && !r->o.no_object_names) {
 		putchar(' ');
-		/* as in stock Git, a name is printed up to its first newline */
+		/* As in stock Git, a name ends at its first newline. */
 		fwrite(name, 1, strcspn(name, "\n"), stdout);
 	}
 	putchar('\n');
@@ -81,7 +84,7 @@ int rev_list_show(struct rev_list_run *r, uint32_t obj_pos, const char *name)
 
 /* ---- missing objects */
 
-/* Append " path=<path>", in quotes if the path would break the line. */
+/* Append " path=<path>". The path is quoted if it would break the line. */
 static int append_path(struct buf *out, const char *path, size_t len)
 {
 	bool has_space = memchr(path, ' ', len);
@@ -101,7 +104,10 @@ static int append_path(struct buf *out, const char *path, size_t len)
 	return 0;
 }
 
-/* Note a missing object, or return an error, as --missing says. */
+/*
+ * A missing object was found. Depending on --missing, add it to the list of
+ * missing objects, ignore it, or return an error.
+ */
 static int note_missing(struct rev_list_run *r, uint32_t obj_pos,
 			enum object_type type, const char *path,
 			struct error *err)
@@ -160,8 +166,8 @@ int rev_list_miss_tip(struct rev_list_run *r, const struct oid *oid)
 }
 
 /*
- * Whether an object exists, perhaps after a fetch. Packed objects always do.
- * Returns 1, 0 or a negative error code.
+ * Whether an object exists, perhaps after a fetch. A packed object always
+ * exists. Returns 1, 0 or a negative error code.
  */
 static int is_there(struct rev_list_run *r, uint32_t obj_pos, struct error *err)
 {
@@ -204,8 +210,8 @@ static int passes(struct rev_list_run *r, uint32_t obj_pos,
 }
 
 /*
- * Whether an object counts as omitted. Objects that object:type excludes do
- * not.
+ * Whether --filter-print-omitted prints an object that the filter excludes.
+ * Objects that object:type excludes are not printed.
  */
 static bool is_omitted(const struct rev_list_run *r, enum object_type type)
 {
@@ -233,7 +239,7 @@ static int show_object(void *ctx, uint32_t obj_pos, enum object_type type,
 
 /* ---- listing objects */
 
-/* Show a tag with its own name. */
+/* Show a tag with the name that is in its header. */
 static int show_tag(struct showing *s, uint32_t obj_pos)
 {
 	struct rev_list_run *r = s->r;
@@ -256,7 +262,7 @@ static int show_tag(struct showing *s, uint32_t obj_pos)
 	return ret;
 }
 
-/* Whether reading trees can change the output. */
+/* Whether the output depends on the content of trees. */
 static bool needs_trees(const struct rev_list_run *r)
 {
 	return r->o.print_omitted ||
@@ -342,7 +348,7 @@ static int count_commit(struct rev_list_run *r, uint32_t commit_nr)
 	return ret;
 }
 
-/* Print " <id>" for each commit of a list. */
+/* Print " <id>" for each commit in a list. */
 static void print_ids(struct rev_list_run *r,
 		      const struct simplify_commits *list)
 {
@@ -419,7 +425,8 @@ static int show_tree_of(struct showing *s, uint32_t commit_nr)
 }
 
 /*
- * Show the wants that are not commits before the first tree, in either order.
+ * Show the wants that are not commits, such as tags and blobs. They come before
+ * the first tree, also with --in-commit-order.
  */
 static int show_all(struct showing *s, const uint32_t *commits, size_t nr)
 {
@@ -440,7 +447,8 @@ static int show_all(struct showing *s, const uint32_t *commits, size_t nr)
 }
 
 /*
- * Note as omitted all objects that only the walk without the filter has found.
+ * Add to the list of omitted objects all objects that only the walk without the
+ * filter has found.
  */
 static int note_rest(struct showing *s)
 {

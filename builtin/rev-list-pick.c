@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * git rev-list: selects commits by their number of parents and by their side of
- * a symmetric difference, and prints the side's mark.
+ * a symmetric difference. Prints the mark of the side.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 #include "builtin/rev-list.h"
 
-/* Parse the number of "--min-parents=2". */
+/* Parse the number in an option such as "--min-parents=2". */
 static int parse_number(struct rev_list_run *r, uint32_t *out, const char *text)
 {
 	char *end;
@@ -80,7 +80,7 @@ bool rev_list_pick_leaves_out(const struct rev_list_pick *pick)
 	       pick->max_parents != UINT32_MAX;
 }
 
-/* Add the commits of the left side as tips. */
+/* Add the commits on the left side of symmetric differences as tips. */
 static int add_left(struct rev_list_run *r, struct walk_tips *tips)
 {
 	const struct rev_list *wants = &r->args.wants;
@@ -93,7 +93,7 @@ static int add_left(struct rev_list_run *r, struct walk_tips *tips)
 	return ret;
 }
 
-/* Find the commits that are on the left side. */
+/* Find the commits that the left side of a symmetric difference reaches. */
 static int find_left(struct rev_list_run *r, const struct walk_tips *left)
 {
 	const struct revwalk_tips tips = {

@@ -21,7 +21,10 @@
 #include "repo/grafts.h"
 #include "walk/filtered.h"
 
-/* If bitmaps may answer everything, the commit is read only if they do not. */
+/*
+ * Add a tip. If bitmaps may give the whole result, the commit is read only
+ * after they have failed.
+ */
 static int add_tip(struct rev_list_run *r, struct walk_tips *tips,
 		   const struct oid *oid)
 {
@@ -104,8 +107,8 @@ static void limit(struct rev_list_run *r, struct revwalk_result *revs)
 }
 
 /*
- * Print the results of --count and --disk-usage, and the lists after the
- * objects.
+ * Print what comes after the objects: the results of --count and --disk-usage,
+ * and the lists of missing and omitted objects.
  */
 static void finish(struct rev_list_run *r)
 {
@@ -123,7 +126,9 @@ static void finish(struct rev_list_run *r)
 		printf("%" PRIu64 "\n", r->shown);
 }
 
-/* Find the commits. Their objects are listed later, one by one. */
+/*
+ * Find the commits. The objects that they reach are listed later, one by one.
+ */
 static int find_commits(struct rev_list_run *r, struct revwalk_result *revs)
 {
 	struct revwalk_tips tips = {
@@ -210,8 +215,8 @@ static int list_found(struct rev_list_run *r, const struct pack_bitmap *pb,
 }
 
 /*
- * Answer by the bitmap index. Returns 1 if answered, 0 if there is no usable
- * index, or a negative error code.
+ * Find the result with the bitmap index. Returns 1 if found, 0 if there is no
+ * usable index, or a negative error code.
  */
 static int list_by_bitmap(struct rev_list_run *r)
 {
@@ -236,8 +241,8 @@ static int list_by_bitmap(struct rev_list_run *r)
 		ret = 0;
 	} else if (ret == ERR_MISSING) {
 		/*
-		 * the object may be reachable only from an excluded commit; the
-		 * walk decides
+		 * only an excluded commit may reach the object; the walk finds
+		 * out
 		 */
 		ret = 0;
 	} else if (!ret) {
@@ -287,7 +292,7 @@ out:
 	return ret > 0 ? 0 : ret ? ret : ERR_MISSING;
 }
 
-/* Whether objects must be listed one by one, in order. */
+/* Whether objects must be listed one by one and in order. */
 static bool needs_list(const struct rev_list_run *r)
 {
 	return r->o.max_count != UINT64_MAX || r->o.skip || r->o.unpacked ||
@@ -322,7 +327,7 @@ static int answer(struct rev_list_run *r)
 	return ret < 0 ? ret : 0;
 }
 
-/* Whether an option asks for refs that the arguments do not name. */
+/* Whether an option adds refs that the arguments do not name. */
 static bool asks_for_refs(const char **argv)
 {
 	static const char *const options[] = {
@@ -340,8 +345,8 @@ static bool asks_for_refs(const char **argv)
 }
 
 /*
- * Check keys that have no effect here, but whose invalid values stock Git
- * refuses.
+ * Check keys that have no effect on this command. Stock Git refuses invalid
+ * values of these keys.
  */
 static int check_keys(const struct config *config, struct error *err)
 {
@@ -362,7 +367,10 @@ static int stop_at_first(void *ctx, const struct oid *oid)
 	return 1;
 }
 
-/* Refuse info/grafts; stock Git walks such a history. */
+/*
+ * Refuse a repository with info/grafts. Stock Git walks the history of such a
+ * repository.
+ */
 static int check_grafts(const struct repo *repo, struct error *err)
 {
 	int ret = grafts_each_oid(repo, stop_at_first, NULL, err);
@@ -374,8 +382,9 @@ static int check_grafts(const struct repo *repo, struct error *err)
 }
 
 /*
- * Whether missing objects are fetched. The options that decide may come after
- * revisions, which are resolved one by one.
+ * Whether missing objects are fetched. Looks at all arguments first: the
+ * options that decide may follow revisions, and revisions are resolved as they
+ * are parsed.
  */
 static bool fetches_missing(const char **argv)
 {
@@ -411,7 +420,10 @@ static int open_all(struct rev_list_run *r, const char **argv,
 	return ret;
 }
 
-/* Make a file with the whole standard input: what was read, and the rest. */
+/*
+ * Make a file with the whole standard input: the part that was read, then the
+ * part that is left.
+ */
 static FILE *whole_input(const struct buf *input)
 {
 	FILE *file = tmpfile();
@@ -431,8 +443,8 @@ static FILE *whole_input(const struct buf *input)
 }
 
 /*
- * Let stock Git run, with the standard input as it was. Returns a negative
- * error code or BUILTIN_NOT_OURS.
+ * Let stock Git run with the original standard input. Returns BUILTIN_NOT_OURS
+ * or a negative error code.
  */
 static int hand_over(struct rev_list_run *r)
 {
@@ -449,7 +461,10 @@ static int hand_over(struct rev_list_run *r)
 	return ret < 0 ? ret : builtin_not_ours(r->err);
 }
 
-/* Returns 0, an exit code, a negative error code, or BUILTIN_NOT_OURS. */
+/*
+ * Run rev-list. Returns 0, an exit code, a negative error code, or
+ * BUILTIN_NOT_OURS.
+ */
 static int run_all(struct rev_list_run *r, const char **argv,
 		   struct builtin_env *env)
 {

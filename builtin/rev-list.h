@@ -2,11 +2,11 @@
 /*
  * git rev-list: the state of one run, and the parts of the command:
  *
- *   rev-list.c          the strategy: bitmaps or walking
- *   rev-list-args.c     arguments
- *   rev-list-pick.c     commits by their side and their number of parents
+ *   rev-list.c          chooses between bitmaps and walking
+ *   rev-list-args.c     parses arguments
+ *   rev-list-pick.c     selects commits by side and by number of parents
  *   rev-list-history.c  history limited by paths, parents, boundaries, orders
- *   rev-list-objects.c  objects one by one
+ *   rev-list-objects.c  lists objects one by one
  */
 #ifndef BUILTIN_REV_LIST_H
 #define BUILTIN_REV_LIST_H
@@ -50,20 +50,20 @@ struct rev_list_options {
 	uint64_t skip;
 };
 
-/* Options that need the history to be simplified or sorted. */
+/* Options for which the history is simplified or sorted. */
 struct rev_list_history {
-	/* whether any of these options is given */
+	/* at least one of these options is given */
 	bool is_asked;
 	struct simplify_options o;
-	/* o.order is needed, for this option or for --simplify-merges */
+	/* o.order is needed, for --topo-order or for --simplify-merges */
 	bool topo;
 	bool by_date;
 	bool print_parents;
 	struct pathspec paths;
-	/* commits of --ancestry-path=<commit> */
+	/* the commits of --ancestry-path=<commit> */
 	struct rev_list through;
 	struct walk_tips through_tips;
-	/* the walk, while it exists */
+	/* the walk of the simplification, while it exists; otherwise NULL */
 	struct simplify *simplify;
 };
 
@@ -72,13 +72,16 @@ struct rev_list_history {
 		.through_tips = WALK_TIPS_INIT                                 \
 	}
 
-/* Which commits are shown, and their marks. */
+/* Which commits are shown, and with which marks. */
 struct rev_list_pick {
-	/* mark each commit with its side */
+	/* --left-right: mark each commit with its side */
 	bool left_right;
 	bool left_only, right_only;
 	uint32_t min_parents, max_parents; /* UINT32_MAX: no limit */
-	/* by commit_nr: commits on the left side, if needed */
+	/*
+	 * Indexed by commit_nr: the commits on the left side. Filled only if an
+	 * option needs the sides.
+	 */
 	struct bitset left;
 	/* number of shown commits on the left side */
 	uint64_t left_nr;
@@ -99,22 +102,27 @@ struct rev_list_run {
 	struct rev_args args;
 	struct walk walk;
 	bool has_walk;
-	/* the lines that were read from standard input, for stock Git */
+	/* the lines read from standard input, kept for stock Git */
 	struct buf input;
-	/* used if an option needs it */
+	/* used if an option asks for promisor objects */
 	struct promisor promisor;
 	struct walk_tips wants, haves;
-	/* owned array, parallel to wants.others, of borrowed strings */
+	/*
+	 * owned array of borrowed strings, parallel to wants.others: the paths
+	 * of the wants
+	 */
 	const char **want_paths;
-	/* by obj_pos: objects that the filter does not apply to */
+	/*
+	 * Indexed by obj_pos: the objects to which the filter does not apply.
+	 */
 	struct bitset unfiltered;
-	/* lines for --filter-print-omitted */
+	/* the lines that --filter-print-omitted prints */
 	struct buf omitted;
-	/* lines for --missing=print */
+	/* the lines that --missing=print prints */
 	struct buf missing;
 	/* number of shown objects, for --count */
 	uint64_t shown;
-	/* stored size of these, for --disk-usage */
+	/* stored size in bytes of the shown objects, for --disk-usage */
 	uint64_t disk_bytes;
 	struct error *err;
 };
@@ -127,15 +135,18 @@ struct rev_list_run {
  */
 int rev_list_parse(struct rev_list_run *r, const char **argv);
 
-/* Prints the usage on `out`. Returns 129. */
+/* Print the usage to `out`. Returns 129. */
 int rev_list_usage(FILE *out);
 
 /* ---- rev-list-pick.c */
 
-/* Parse an option of this file. Returns as rev_list_parse_history(). */
+/*
+ * Parse an option that selects commits by side or by number of parents. Returns
+ * as rev_list_parse_history().
+ */
 int rev_list_parse_pick(struct rev_list_run *r, const char *arg);
 
-/* Whether some commits that would be listed are not shown. */
+/* Whether the options exclude commits that the walk finds. */
 bool rev_list_pick_leaves_out(const struct rev_list_pick *pick);
 
 /*
@@ -144,28 +155,34 @@ bool rev_list_pick_leaves_out(const struct rev_list_pick *pick);
  */
 int rev_list_open_pick(struct rev_list_run *r);
 
-/* Remove the commits that are not shown from the list. */
+/* Remove the commits that the options exclude from the list. */
 void rev_list_pick(const struct rev_list_run *r, struct revwalk_result *revs);
 
-/* Count a commit on its side; print the mark of a commit if it has one. */
+/*
+ * rev_list_count_side() counts a commit on its side. rev_list_print_side()
+ * prints the mark of a commit, if it has one.
+ */
 void rev_list_count_side(struct rev_list_run *r, uint32_t commit_nr);
 void rev_list_print_side(const struct rev_list_run *r, uint32_t commit_nr);
 
 /* ---- rev-list-history.c */
 
 /*
- * Parse an option about history. Returns 1, 0 if the option is another one, 128
- * after an error was printed, or a negative error code.
+ * Parse an option about history. Returns 1 if the argument is one, 0 if it is
+ * another option, 128 after printing an error, or a negative error code.
  */
 int rev_list_parse_history(struct rev_list_run *r, const char *arg);
 
 /*
- * Check that the options so far go together; called again when more are known.
- * Returns 0 or a negative error code.
+ * Check that the options parsed so far can be combined. May be called again
+ * after further options. Returns 0 or a negative error code.
  */
 int rev_list_check_history(struct rev_list_run *r);
 
-/* List the history as history.o says. Returns 0 or a negative error code. */
+/*
+ * List the history as the options in history.o demand. Returns 0 or a negative
+ * error code.
+ */
 int rev_list_history(struct rev_list_run *r);
 
 void rev_list_history_release(struct rev_list_history *history);
@@ -179,11 +196,11 @@ void rev_list_history_release(struct rev_list_history *history);
 int rev_list_show(struct rev_list_run *r, uint32_t obj_pos, const char *name);
 
 /*
- * Show the trees and blobs of the wants and of `nr` commits, in Git's order.
- * Trees and blobs are shown with paths, tags with their names. With
- * --in-commit-order, the commits are shown, too, each before its tree.
- * `boundary`: commits whose trees are excluded. Returns 0 or a negative error
- * code.
+ * Show the trees and blobs that the wants and `nr` commits reach, in Git's
+ * order. Trees and blobs are shown with paths, tags with their names. With
+ * --in-commit-order, the commits are shown, too, each before its tree. The
+ * trees of the commits in `boundary` are excluded. Returns 0 or a negative
+ * error code.
  */
 int rev_list_show_objects(struct rev_list_run *r, const uint32_t *commits,
 			  size_t nr, const uint32_t *boundary,
@@ -193,7 +210,7 @@ int rev_list_show_objects(struct rev_list_run *r, const uint32_t *commits,
 int rev_list_miss_tip(struct rev_list_run *r, const struct oid *oid);
 
 /*
- * Show a commit if the filter lets it pass: its mark, its id, and the ids that
+ * Show a commit if it passes the filter: its mark, its id, and the ids that
  * --parents or --children add. Returns 0 or a negative error code.
  */
 int rev_list_show_commit(struct rev_list_run *r, uint32_t commit_nr);

@@ -23,7 +23,7 @@ static bool starts_with(const char *s, const char *prefix)
 	return !strncmp(s, prefix, strlen(prefix));
 }
 
-/* Returns 0, or prints an error and returns 128. */
+/* Find the working directory. Returns 0, or prints an error and returns 128. */
 static int find_place(struct place *place, const struct repo *repo)
 {
 	struct error err = ERROR_INIT;
@@ -31,7 +31,10 @@ static int find_place(struct place *place, const struct repo *repo)
 	return place_find(place, repo, &err) < 0 ? builtin_fail(&err) : 0;
 }
 
-/* Append the relative path from directory `from` to `to`, both absolute. */
+/*
+ * Append the relative path that leads from the directory `from` to `to`. Both
+ * are absolute.
+ */
 static int append_relative(struct buf *out, const char *from, const char *to)
 {
 	size_t i = 0, common = 0;
@@ -55,8 +58,8 @@ static int append_relative(struct buf *out, const char *from, const char *to)
 }
 
 /*
- * Append <dir>/<name> as it is printed without --path-format. `dir` is the git
- * directory or the common directory.
+ * Append <dir>/<name> in the form that is printed without --path-format. `dir`
+ * is the git directory or the common directory.
  */
 static int append_found(struct buf *out, const struct repo *repo,
 			const struct place *place, const char *dir,
@@ -66,7 +69,10 @@ static int append_found(struct buf *out, const struct repo *repo,
 	bool is_git_dir = !strcmp(dir, repo->git_dir);
 	const char *rest = NULL;
 
-	/* Stock Git has changed to the top of the work tree at this point. */
+	/*
+	 * Stock Git has changed to the top of the work tree before it prints
+	 * this path, and GIT_DIR is absolute then.
+	 */
 	if (env && is_git_dir && place->prefix && *place->prefix)
 		return buf_printf(out, *name ? "%s/%s" : "%s", dir, name);
 	if (env && is_git_dir)
@@ -81,9 +87,12 @@ static int append_found(struct buf *out, const struct repo *repo,
 }
 
 enum form {
-	/* as append_found() prints it */
+	/* the form of append_found() */
 	FORM_FOUND,
-	/* the same, but relative to a subdirectory */
+	/*
+	 * the form of append_found(), but relative to a subdirectory of the
+	 * work tree
+	 */
 	FORM_FOUND_RELATIVE,
 };
 
@@ -119,7 +128,7 @@ static int show_path(const struct rev_parse *rp, const char *dir,
 }
 
 /*
- * Whether all work trees share a path of the git directory
+ * Whether a path in the git directory is shared by all work trees
  * (gitrepository-layout(5)).
  */
 static bool is_common(const char *name)
@@ -147,8 +156,8 @@ static bool is_common(const char *name)
 }
 
 /*
- * Returns the path of a directory that the environment or configuration moves,
- * or NULL.
+ * Returns the path of a directory that the environment or the configuration
+ * moves to another place, or NULL.
  */
 static const char *replaced_dir(const struct repo *repo, const char *name,
 				const char **rest)
@@ -272,7 +281,10 @@ static int show_shallow(const struct repo *repo)
 
 static int show_format(const struct repo *repo, const char *mode)
 {
-	/* There is no second format for compatibility. */
+	/*
+	 * Repositories with a second hash function for compatibility are not
+	 * supported, so the answer is empty.
+	 */
 	if (!strcmp(mode, "=compat")) {
 		putchar('\n');
 		return 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* git rev-parse: options that mean many refs or objects. */
+/* git rev-parse: options that stand for many refs or objects. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,10 +8,12 @@
 #include "base/wildmatch.h"
 #include "builtin/rev-parse.h"
 
-/* Visits the refs of one option. */
+/* The state of a visit to the refs of one option. */
 struct visit {
 	struct rev_parse *rp;
-	/* bytes of the prefix that are removed from names */
+	/*
+	 * length of the prefix that is removed from the printed names, in bytes
+	 */
 	size_t trim;
 	const char *pattern; /* NULL: all refs */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* git rev-parse: arguments that mean more than one revision. */
+/* git rev-parse: arguments that stand for several revisions. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,8 +11,8 @@
 #include "walk/merge-bases.h"
 
 /*
- * Follow tags to a commit. Returns 1, or 0 with an error message if the object
- * is no commit.
+ * Follow tags to a commit. Returns 1, or prints an error and returns 0 if the
+ * object is no commit.
  */
 static int peel_to_commit(const struct rev_parse *rp, struct oid *oid)
 {
@@ -36,8 +36,8 @@ static int peel_to_commit(const struct rev_parse *rp, struct oid *oid)
 }
 
 /*
- * Exclude the merge bases of a symmetric difference. Returns as
- * rev_parse_range().
+ * Print the merge bases of a symmetric difference as excluded commits. Returns
+ * as rev_parse_range().
  */
 static int show_bases(struct rev_parse *rp, struct oid *from, struct oid *to)
 {
@@ -55,7 +55,10 @@ static int show_bases(struct rev_parse *rp, struct oid *from, struct oid *to)
 	return ret < 0 ? -builtin_fail(&err) : 1;
 }
 
-/* Resolve a commit. If its id is ambiguous, print the candidates. */
+/*
+ * Resolve the name of a commit. If the name is an ambiguous abbreviation, print
+ * the candidates.
+ */
 static bool resolve(struct rev_parse *rp, struct oid *oid, const char *name,
 		    struct error *err)
 {
@@ -94,12 +97,12 @@ int rev_parse_range(struct rev_parse *rp, const char *arg)
 	return ret;
 }
 
-/* Suffixes that mean a commit and its parents. */
+/* Suffixes that stand for a commit and its parents: ^@, ^! and ^-<n>. */
 enum shorthand { ALL_PARENTS, NOT_PARENTS, NOT_ONE };
 
 /*
- * Find a suffix. Returns the length of the name before it, or 0. *nr is the
- * parent of NOT_ONE.
+ * Find a suffix. Returns the length of the name before the suffix, or 0 if
+ * there is none. For NOT_ONE, *nr gets the number of the parent.
  */
 static size_t find_shorthand(const char *arg, enum shorthand *kind, size_t *nr)
 {
@@ -125,7 +128,10 @@ static size_t find_shorthand(const char *arg, enum shorthand *kind, size_t *nr)
 	return (size_t)(caret - arg);
 }
 
-/* Parents have names only in the form that follows from the revision's. */
+/*
+ * Print the parents of a commit. A parent's name is printed only in a form that
+ * can be derived from the revision's name.
+ */
 static void show_parents(struct rev_parse *rp, const struct commit_view *view,
 			 const char *name, enum shorthand kind, size_t nr)
 {

@@ -20,7 +20,7 @@ void rev_parse_show_quoted(const char *text)
 	putchar('\'');
 }
 
-/* As rev_parse_show(), with "^" in front of the word and of its quotes. */
+/* As rev_parse_show(), with "^" before the word and before its quotes. */
 static void show_negated(const struct rev_parse *rp, bool negate,
 			 const char *text)
 {
@@ -42,8 +42,8 @@ void rev_parse_show(const struct rev_parse *rp, const char *text)
 }
 
 /*
- * Print the name of the ref that `name` expands to; prints nothing if there is
- * none.
+ * Print the name of the ref to which `name` expands. Prints nothing if there is
+ * no such ref.
  */
 static void show_ref_name(struct rev_parse *rp, bool negate, const char *name)
 {
@@ -59,8 +59,8 @@ static void show_ref_name(struct rev_parse *rp, bool negate, const char *name)
 	if (nr != 1)
 		return;
 	/*
-	 * Copy the name: shortening looks up other refs, which invalidates this
-	 * one.
+	 * Copy the name, because shortening looks up other refs, and a look-up
+	 * invalidates the strings of the previous one.
 	 */
 	full = mem_strdup(ref.target ? ref.target : ref.name);
 	if (!full)

@@ -78,7 +78,10 @@ static int set_abbrev_ref(struct rev_parse *rp, const char *arg)
 	return 1;
 }
 
-/* Returns the text after `option` in "--option" or "--option=...", or NULL. */
+/*
+ * Returns the text that follows `option` in "--option" or "--option=...", or
+ * NULL for another argument.
+ */
 static const char *after(const char *arg, const char *option)
 {
 	size_t len = strlen(option);
@@ -148,8 +151,8 @@ static int mode_option(struct rev_parse *rp, const char *arg)
 }
 
 /*
- * Whether only stock Git implements an option; unknown options are printed
- * instead.
+ * Whether an option is known, but implemented only by stock Git. Unknown
+ * options are printed.
  */
 static bool is_not_ours(const char *arg)
 {
@@ -177,7 +180,7 @@ static int refuse_option(const char *arg)
 	return is_not_ours(arg) ? -builtin_die("%s is not supported", arg) : 0;
 }
 
-/* Whether an unknown option belongs to rev-list. */
+/* Whether an option that rev-parse does not know is an option of rev-list. */
 static bool is_rev_option(const char *arg)
 {
 	static const char *const names[] = {
@@ -201,7 +204,10 @@ static bool is_rev_option(const char *arg)
 	return arg[0] == '-' && arg[1] >= '0' && arg[1] <= '9';
 }
 
-/* Print an unknown option if requested. */
+/*
+ * Print an option that rev-parse does not know, if --flags or --no-revs asks
+ * for it.
+ */
 static void show_flag(const struct rev_parse *rp, const char *arg)
 {
 	unsigned kind = is_rev_option(arg) ? REV_PARSE_REVS : REV_PARSE_NO_REVS;
@@ -215,20 +221,20 @@ static void show_flag(const struct rev_parse *rp, const char *arg)
 struct args {
 	const char **argv;
 	int argc, next;
-	/* there is a "--", later or earlier */
+	/* there is a "--" among the arguments, here or later */
 	bool has_dashes;
 	bool only_files; /* a file was seen */
 	bool only_words; /* "--" was seen */
-	/* "--end-of-options" was seen */
+	/* the argument --end-of-options was seen */
 	bool options_ended;
-	/* number of single revisions, for --verify */
+	/* number of revisions seen that are no ranges, for --verify */
 	size_t rev_nr;
-	struct oid oid; /* id of the last of these */
+	struct oid oid; /* id of the last such revision */
 	const char *name;
 	bool negate;
 };
 
-/* Print a file's name, if files are requested. */
+/* Print the name of a file, if files are requested. */
 static bool show_file(struct rev_parse *rp, const char *arg)
 {
 	unsigned need = REV_PARSE_NO_FLAGS | REV_PARSE_NO_REVS;
@@ -241,8 +247,8 @@ static bool show_file(struct rev_parse *rp, const char *arg)
 }
 
 /*
- * Report a path that a revision does not have. If the file exists on disk, the
- * message has a hint.
+ * Report a path that a revision does not have. If a file of this name exists on
+ * disk, the message has a hint.
  */
 static int path_not_there(const char *arg, const struct error *err)
 {
@@ -290,7 +296,10 @@ static int take_first_file(struct rev_parse *rp, struct args *a,
 		return builtin_die("invalid object name '%.*s'.",
 				   (int)(colon - arg), arg);
 	if (err->code == ERR_MISSING || revname_error_is_ambiguous(err)) {
-		/* Stock Git resolves the name again to explain the error. */
+		/*
+		 * Resolve the name again: stock Git does so to explain the
+		 * error, and prints its messages twice.
+		 */
 		if (err->code == ERR_MISSING)
 			store_resolve_quietly(&rp->store, &oid, arg, NULL);
 		return builtin_fail(&why);
@@ -335,7 +344,7 @@ static int take_revision(struct rev_parse *rp, struct args *a, const char *arg)
 	return 0;
 }
 
-/* Print "-n <count>" as two words. */
+/* Print "-n <count>" as two arguments. */
 static int take_count(struct rev_parse *rp, struct args *a)
 {
 	unsigned need = REV_PARSE_FLAGS | REV_PARSE_REVS;
@@ -398,7 +407,8 @@ static int take(struct rev_parse *rp, struct args *a, const char *arg)
 	}
 	if (!strcmp(arg, "--")) {
 		a->only_words = true;
-		/* "--" is a separator, printed with revisions and with files.
+		/*
+		 * Print the separator "--" if revisions or files are requested.
 		 */
 		if (rp->filter & (REV_PARSE_FLAGS | REV_PARSE_REVS))
 			show_file(rp, arg);
@@ -439,8 +449,8 @@ static int take_all(struct rev_parse *rp, struct args *a)
 }
 
 /*
- * Whether any argument may be one that only stock Git understands. All
- * arguments are checked before the first is printed.
+ * Whether an argument may be one that only stock Git understands. All arguments
+ * are checked before anything is printed.
  */
 static bool has_not_ours(int argc, const char **argv)
 {
@@ -473,7 +483,8 @@ static int no_mode(const char *arg)
 }
 
 /*
- * Handle modes that need no repository. Returns -1 if the arguments need one.
+ * Run modes that need no repository, such as --parseopt. Returns the exit code,
+ * or -1 if the arguments need a repository.
  */
 static int without_repository(int argc, const char **argv)
 {
@@ -502,7 +513,10 @@ static int stop_at_first(void *ctx, const struct oid *oid)
 	return 1;
 }
 
-/* Whether info/grafts changes parents; only stock Git follows these. */
+/*
+ * Whether info/grafts changes parents of commits. Only stock Git follows such
+ * grafts.
+ */
 static bool has_grafts(const struct repo *repo)
 {
 	return grafts_each_oid(repo, stop_at_first, NULL, NULL) > 0;

@@ -13,7 +13,7 @@
 
 #include "builtin/store.h"
 
-/* Kinds of arguments that are printed; the default is all. */
+/* Kinds of arguments that are printed. By default all kinds are. */
 enum {
 	REV_PARSE_REVS = 1 << 0,
 	REV_PARSE_NO_REVS = 1 << 1,
@@ -23,14 +23,20 @@ enum {
 
 /* The form in which a revision is printed. */
 enum rev_parse_form {
-	/* its id, abbreviated to `abbrev` digits */
+	/* the id, abbreviated to `abbrev` digits */
 	REV_PARSE_OID,
 	REV_PARSE_SYMBOLIC, /* as given */
-	/* the full name of the ref; not printed if it is no ref */
+	/*
+	 * the full name of the ref; nothing is printed if the revision is no
+	 * ref
+	 */
 	REV_PARSE_FULL,
 };
 
-/* --abbrev-ref, which has precedence over the form. */
+/*
+ * Values of --abbrev-ref. If it is given, it has precedence over enum
+ * rev_parse_form.
+ */
 enum rev_parse_short {
 	REV_PARSE_LONG,
 	/* an unambiguous short name of the ref */
@@ -41,21 +47,21 @@ enum rev_parse_short {
 
 struct rev_parse {
 	struct store store;
-	/* kinds of arguments to print */
+	/* the kinds of arguments to print, as bits */
 	unsigned filter;
 	enum rev_parse_form form;
 	enum rev_parse_short short_form;
 	size_t abbrev;
-	/* after an odd number of --not */
+	/* the number of --not so far is odd, so revisions are negated */
 	bool not ;
 	bool quote; /* --sq */
 	bool verify, quiet;
-	/* --default; NULL after something was printed */
+	/* value of --default; NULL after something was printed */
 	const char *dflt;
 	/* owned array of --exclude patterns */
 	const char **excluded;
 	size_t excluded_nr, excluded_alloc;
-	/* --path-format; NULL: not given */
+	/* value of --path-format; NULL: not given */
 	const char *path_format;
 };
 
@@ -68,8 +74,8 @@ void rev_parse_show_quoted(const char *text);
 void rev_parse_show(const struct rev_parse *rp, const char *text);
 
 /*
- * Print a revision, if revisions are requested; `negate`: with a "^". `name`
- * may be NULL.
+ * Print a revision, if revisions are requested. `negate`: with a "^" before it.
+ * `name` may be NULL.
  */
 void rev_parse_show_rev(struct rev_parse *rp, bool negate,
 			const struct oid *oid, const char *name);
@@ -77,7 +83,7 @@ void rev_parse_show_rev(struct rev_parse *rp, bool negate,
 /* ---- rev-parse-rev.c */
 
 /*
- * Parse and print "<from>..<to>" or "<from>...<to>"; a missing side is HEAD.
+ * Parse and print "<from>..<to>" or "<from>...<to>". A missing side means HEAD.
  * Returns 1, or 0 if the argument does not have this form or does not resolve.
  * On errors, prints a message and returns the negated exit code.
  */
@@ -101,9 +107,9 @@ int rev_parse_refs(struct rev_parse *rp, const char *arg);
 /* ---- rev-parse-place.c */
 
 /*
- * Handle options about the repository's paths and properties. `next` is the
- * next argument or NULL; *used is set if it was used. Returns as
- * rev_parse_refs().
+ * Handle options about the paths and properties of the repository. `next` is
+ * the next argument, or NULL; *used is set if the option takes it as its value.
+ * Returns as rev_parse_refs().
  */
 int rev_parse_place(struct rev_parse *rp, const char *arg, const char *next,
 		    bool *used);

@@ -104,7 +104,7 @@ struct oid *rev_list_oids(const struct rev_list *list)
 	return oids;
 }
 
-/* Returns the path of "<rev>:<path>", or NULL for other names. */
+/* Returns the path in "<rev>:<path>", or NULL for a name of another form. */
 static const char *path_of(const char *name)
 {
 	const char *colon = strchr(name, ':');
@@ -152,7 +152,10 @@ struct naming {
 	struct error *err;
 };
 
-/* Callback for refs; ERR_MISSING ends the search. */
+/*
+ * Callback for each ref: if the ref has the missing id, name it in the error,
+ * and return ERR_MISSING to end the search.
+ */
 static int name_missing(void *ctx, const struct ref *ref)
 {
 	const struct naming *n = ctx;
@@ -188,7 +191,7 @@ static int add_name(struct rev_args *args, const char *name, bool negate,
 		name, err);
 }
 
-/* Add the merge bases of both sides to `list`. */
+/* Add the merge bases of both sides of a symmetric difference to `list`. */
 static int add_bases(struct rev_args *args, struct rev_list *list,
 		     const struct rev_arg *left, const struct rev_arg *right,
 		     struct error *err)
@@ -205,16 +208,16 @@ static int add_bases(struct rev_args *args, struct rev_list *list,
 	return ret;
 }
 
-/* The ends of a range. */
+/* The names and objects at both ends of a range. */
 struct range {
 	const char *names[2];
 	struct oid oids[2];
-	/* a symmetric difference, with "..." */
+	/* the range is a symmetric difference, written with "..." */
 	bool is_difference;
 };
 
 /*
- * Resolve the ends of a range. Returns 1, 0 if one of them is not a revision,
+ * Resolve both ends of a range. Returns 1, 0 if an end is not a revision,
  * ERR_UNSUPPORTED for a form that only stock Git resolves, or another negative
  * error code.
  */
@@ -232,8 +235,8 @@ static int find_ends(struct range *range, struct rev_args *args,
 }
 
 /*
- * Both ends of a range must exist, even if missing objects are allowed. Returns
- * 1 or a negative error code.
+ * Check that both objects of a range exist. They must exist even if missing
+ * objects are allowed elsewhere. Returns 1 or a negative error code.
  */
 static int check_ends(struct rev_args *args, const struct range *range,
 		      const char *arg, struct error *err)
@@ -252,7 +255,10 @@ static int check_ends(struct rev_args *args, const struct range *range,
 	return rev_args_check(args, err);
 }
 
-/* Returns 1 or a negative error code. */
+/*
+ * Add both ends of a range to the wants and haves. Returns 1 or a negative
+ * error code.
+ */
 static int add_ends(struct rev_args *args, const struct range *range,
 		    struct error *err)
 {
@@ -274,9 +280,9 @@ static int add_ends(struct rev_args *args, const struct range *range,
 }
 
 /*
- * Parse "<from>..<to>" or "<left>...<right>"; a missing side is HEAD. Returns
- * 1, or 0 if an end is not a revision: the dots may belong to a name, as in
- * "HEAD:../x".
+ * Parse "<from>..<to>" or "<left>...<right>". A missing side means HEAD.
+ * Returns 1, or 0 if an end is not a revision; then the dots may belong to a
+ * name, as in "HEAD:../x".
  */
 static int add_range(struct rev_args *args, const char *arg, const char *dots,
 		     struct error *err)
@@ -335,7 +341,7 @@ static int add_refs(struct rev_args *args, const char *prefix, bool and_head,
 	return ret > 0 ? add_ref(&a, &head) : ret;
 }
 
-/* Add the refs of the repository whose object directory is `dir`. */
+/* Add the refs of another repository, whose object directory is `dir`. */
 static int add_refs_of(struct rev_args *args, const char *dir,
 		       struct error *err)
 {
@@ -374,7 +380,7 @@ static int add_refs_of(struct rev_args *args, const char *dir,
 
 /*
  * Add the refs of alternates. core.alternateRefsCommand and
- * core.alternateRefsPrefixes are refused, because their choice of refs is not
+ * core.alternateRefsPrefixes are refused, because selecting refs by them is not
  * implemented.
  */
 static int add_alternate_refs(struct rev_args *args, struct error *err)
@@ -405,7 +411,10 @@ static int add_shallow(struct rev_args *args, const char *hex,
 							      : 0;
 }
 
-/* Parse an option that means many refs. Returns 1 if it is one. */
+/*
+ * Parse an option that stands for many refs. Returns 1 if the argument is such
+ * an option, 0 if not, or a negative error code.
+ */
 static int add_group(struct rev_args *args, const char *arg, struct error *err)
 {
 	static const struct {
@@ -447,7 +456,10 @@ static int add_option(struct rev_args *args, const char *arg, struct error *err)
 	return ret;
 }
 
-/* Whether an argument is "<rev>^!" or another form that names parents. */
+/*
+ * Whether an argument is "<rev>^!", or has another suffix that stands for
+ * parents.
+ */
 static bool names_parents(const char *arg)
 {
 	return strstr(arg, "^!") || strstr(arg, "^@") || strstr(arg, "^-");
@@ -480,7 +492,7 @@ static int add_line(struct rev_args *args, const char *line, struct error *err)
 		return add_shallow(args, line + 10, err);
 	ret = rev_args_add(args, line, err);
 	/*
-	 * The line cannot be a path here, so the message mentions only
+	 * A line before "--" cannot be a path, so the message mentions only
 	 * revisions.
 	 */
 	if (ret == ERR_MISSING && !args->absent.code)
@@ -506,8 +518,8 @@ int rev_args_add_path(struct rev_args *args, const char *path)
 }
 
 /*
- * Read the next line, and keep it if needed. In input that may have paths, a
- * line may end with CR LF. Returns as stdin_lines_next().
+ * Read the next line. Keep the line if args->input is set. If the input may
+ * have paths, a line may end with CR LF. Returns as stdin_lines_next().
  */
 static int next_line(struct rev_args *args, struct stdin_lines *in,
 		     struct error *err)
@@ -526,7 +538,7 @@ static int next_line(struct rev_args *args, struct stdin_lines *in,
 	return 1;
 }
 
-/* Add the paths in the lines after "--". */
+/* Add the lines after "--", which are paths. */
 static int add_paths(struct rev_args *args, struct stdin_lines *in,
 		     struct error *err)
 {

@@ -19,11 +19,14 @@
 /* A named object. */
 struct rev_arg {
 	struct oid oid;
-	/* owned: the path of <rev>:<path>, otherwise NULL */
+	/* owned: the path in a name <rev>:<path>, otherwise NULL */
 	char *path;
-	/* owned: the name as given, or a ref's name; NULL unless keep_names */
+	/*
+	 * owned: the name as given, or the name of a ref; NULL unless
+	 * keep_names is set
+	 */
 	char *name;
-	/* on the left side of <rev>...<rev> */
+	/* the object is on the left side of <rev>...<rev> */
 	bool is_left;
 };
 
@@ -37,31 +40,34 @@ struct rev_args {
 	struct refs *refs;         /* borrowed */
 	struct odb_reader *reader; /* owned */
 	struct rev_list wants, haves;
-	/* commits of "--shallow <oid>" lines */
+	/* the commits in "--shallow <oid>" lines of standard input */
 	struct rev_list shallow;
 	/* owned: the paths after "--" */
 	char **paths;
 	size_t path_nr, path_alloc;
-	/* set by the caller: standard input may have paths */
+	/* Set by the caller if standard input may contain paths. */
 	bool takes_paths;
-	/* keep the names of objects that are added later */
+	/* Keep the names of objects that are added from now on. */
 	bool keep_names;
-	/* after an odd number of --not */
+	/* the number of --not so far is odd, so revisions are negated */
 	bool negate;
-	/* an option such as --all was given; there may be no such refs */
+	/*
+	 * an option that stands for refs, such as --all, was given, though
+	 * perhaps no ref matches
+	 */
 	bool asked_for_refs;
 	/*
-	 * borrowed: every line read from standard input is kept here, as it
-	 * was; set by a caller who can give the whole input to stock Git; else
-	 * NULL
+	 * Borrowed; NULL: not used. A caller who can give the whole standard
+	 * input to stock Git sets this buffer. Every line read from standard
+	 * input is kept here, unchanged.
 	 */
 	struct buf *input;
 	/*
-	 * error for an object with a name or a full id that does not exist;
-	 * code 0: all exist
+	 * The error for an object that does not exist although its name or full
+	 * id was given. Its code is 0 if all objects exist.
 	 */
 	struct error absent;
-	/* messages of revname_resolve_as() */
+	/* warnings of revname_resolve_as(), not yet printed */
 	struct buf notes;
 };
 
@@ -71,28 +77,30 @@ int rev_args_init(struct rev_args *args, const struct odb *odb,
 void rev_args_release(struct rev_args *args);
 
 /*
- * Parse one argument. Returns 1 if it was used, 0 if it is another option, or a
- * negative error code: ERR_UNSUPPORTED if only stock Git resolves it.
+ * Parse one argument. Returns 1 if the argument was used, 0 if it is another
+ * option, or a negative error code. ERR_UNSUPPORTED means that only stock Git
+ * can resolve it.
  */
 int rev_args_add(struct rev_args *args, const char *arg, struct error *err);
 
 /*
- * Parse all lines of standard input. After "--" come paths, if takes_paths is
- * set. A "--not" in the lines applies only to the lines; a "--not" on the
- * command line does not apply to them. An unknown option is ERR_UNSUPPORTED if
- * args->input is set, else ERR_INVALID. Returns 0 or a negative error code.
+ * Parse all lines of standard input. If takes_paths is set, paths may follow
+ * after "--". A "--not" in a line applies only to later lines, and a "--not" on
+ * the command line does not apply to lines. An unknown option is
+ * ERR_UNSUPPORTED if args->input is set, else ERR_INVALID. Returns 0 or a
+ * negative error code.
  */
 int rev_args_add_stdin(struct rev_args *args, struct error *err);
 
 /*
- * Call after the last argument, if all objects must exist. Returns 0, or
+ * Call this after the last argument, if all objects must exist. Returns 0, or
  * ERR_MISSING if an argument is the id of a missing object.
  */
 int rev_args_check(const struct rev_args *args, struct error *err);
 
 /*
- * Make the error message for a missing tip: if refs were requested and the
- * object does not exist, the message names a ref with this id. Returns
+ * Set the error for a missing tip. If the user asked for refs and the object
+ * does not exist, the message names a ref that has this id. Returns
  * ERR_MISSING, or another negative error code. *err is not changed in any other
  * case. Reads all refs.
  */
@@ -100,14 +108,15 @@ int rev_args_name_missing(const struct rev_args *args, const struct oid *oid,
 			  struct error *err);
 
 /*
- * Print the messages about the arguments that were read so far. Do not call
- * this if stock Git runs instead, because it prints its own.
+ * Print the messages about the arguments read so far. Do not call this if stock
+ * Git runs instead, because stock Git prints its own messages.
  */
 void rev_args_print_notes(struct rev_args *args);
 
 /*
- * Resolve a name again that is neither a revision nor a path. Stock Git does
- * this to explain the error, so its messages appear twice.
+ * Resolve a name that is neither a revision nor a path a second time, so that
+ * its messages appear twice. Stock Git's messages appear twice, too, because it
+ * resolves the name again to explain the error.
  */
 void rev_args_note_again(struct rev_args *args, const char *name);
 
@@ -132,22 +141,22 @@ struct oid *rev_list_oids(const struct rev_list *list);
 /* The filters of a command line. */
 struct filter_args {
 	struct filter filter;
-	/* the error of the first invalid value */
+	/* the error of the first filter that is not valid */
 	struct error err;
 };
 
 void filter_args_init(struct filter_args *args);
 void filter_args_release(struct filter_args *args);
 
-/* Add a filter. filter_args_load() reports an invalid one. */
+/* Add a filter. If the filter is not valid, filter_args_load() reports it. */
 void filter_args_add(struct filter_args *args, const char *spec);
 
-/* Callback for the option; `value` is a struct filter_args. */
+/* Callback for the option --filter. `value` points to a struct filter_args. */
 int filter_args_option(void *value, const char *arg);
 
 /*
  * Read the blobs that sparse:oid filters name. Returns 0, or a negative error
- * code, also for an invalid filter.
+ * code, which may also mean that filter_args_add() got an invalid filter.
  */
 int filter_args_load(struct filter_args *args, struct rev_args *revs,
 		     struct error *err);

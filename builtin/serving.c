@@ -37,8 +37,9 @@ int serving_enter(struct builtin_env *env, const char *path, unsigned flags)
 }
 
 /*
- * The agent names the version of the native commands, because what serves is
- * always native. So a request does not look for stock Git.
+ * Append the agent's name and version. The version is that of the native
+ * commands, because stock Git never serves a request. So a request does not
+ * search for stock Git.
  */
 static int add_agent(struct buf *out)
 {

@@ -16,18 +16,25 @@ int serving_open(struct builtin_env *env, const char *path, unsigned flags,
 		 struct error *err);
 
 /*
- * As serving_open(), for commands. Returns 0, or prints an error and returns
- * 128.
+ * Open a repository as serving_open(), for commands. Returns 0, or prints an
+ * error and returns 128.
  */
 int serving_enter(struct builtin_env *env, const char *path, unsigned flags);
 
-/* The names that the server sends: printable and without spaces. */
+/*
+ * The names that the server sends to clients. They are printable and have no
+ * spaces.
+ */
 struct serving_names {
 	/*
-	 * GIT_USER_AGENT with dots for invalid bytes, or our name and version
+	 * GIT_USER_AGENT, with a dot for each invalid byte; by default our name
+	 * and version.
 	 */
 	struct buf agent;
-	/* unique to this process; the trace's id if there is a trace */
+	/*
+	 * An id that is unique to this process. If there is a trace, the
+	 * trace's id.
+	 */
 	struct buf session_id;
 };
 

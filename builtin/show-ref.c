@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* git show-ref: list refs, or check that some exist. */
+/* git show-ref: lists refs, or checks that certain refs exist. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,10 @@ static const char usage[] =
 	"git show-ref --exclude-existing[=<pattern>]\n"
 	"git show-ref --exists <ref>";
 
-/* The number of digits to print; the last option that says one holds. */
+/*
+ * How many digits of ids are printed. The last option that gives a number
+ * decides.
+ */
 enum digits { DIGITS_ALL, DIGITS_DEFAULT, DIGITS_GIVEN };
 
 struct show_ref {
@@ -25,15 +28,18 @@ struct show_ref {
 	bool head, heads, tags, deref, verify, quiet;
 	bool hash_only, exists;
 	bool exclude_existing;
-	/* start of names, or NULL: all */
+	/*
+	 * --exclude-existing: skip lines whose ref does not start with this
+	 * text. NULL: skip none.
+	 */
 	const char *exclude;
 	enum digits digits;
-	/* of printed ids, from digits */
+	/* number of digits of printed ids, derived from `digits` */
 	size_t len;
-	/* nr of them, NULL-terminated */
+	/* NULL-terminated array of `nr` patterns */
 	const char **patterns;
 	bool found;
-	/* exit code once something went wrong */
+	/* exit code of the command if an error occurred, otherwise 0 */
 	int code;
 };
 
@@ -60,7 +66,7 @@ static int take_hash(void *value, const char *arg)
 	struct show_ref *s = value;
 
 	s->hash_only = true;
-	/* Stock Git's --no-hash means --hash, too. */
+	/* As in stock Git, --no-hash has the same meaning as --hash. */
 	if (arg == option_negated)
 		return 0;
 	return arg ? take_digits(s, arg, "hash") : 0;
@@ -81,7 +87,7 @@ static void print_peeled(struct show_ref *s, const struct ref *ref)
 	       ref->name);
 }
 
-/* 0, or nonzero with s->code set. */
+/* Print a ref. Returns 0, or nonzero with s->code set. */
 static int show(struct show_ref *s, const struct ref *ref)
 {
 	struct error err = ERROR_INIT;
@@ -111,7 +117,10 @@ static int show(struct show_ref *s, const struct ref *ref)
 	return 0;
 }
 
-/* A pattern is whole components at the end of a name. */
+/*
+ * Whether a name matches a pattern. A pattern matches whole components at the
+ * end of a name.
+ */
 static bool matches(const struct show_ref *s, const char *name)
 {
 	size_t name_len = strlen(name);
@@ -165,13 +174,13 @@ static void list(struct show_ref *s)
 		show_below(s, "refs/tags/");
 }
 
-/* Whether a name has the form of HEAD, FETCH_HEAD and the like. */
+/* Whether a name has the form of a root ref such as HEAD or FETCH_HEAD. */
 static bool is_root_name(const char *name)
 {
 	return *name && !name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_")];
 }
 
-/* Each argument has to be the full name of a ref. */
+/* Run show-ref --verify: each argument must be the full name of a ref. */
 static void verify(struct show_ref *s)
 {
 	const char **p;
@@ -206,8 +215,9 @@ static void check_exists(struct show_ref *s)
 }
 
 /*
- * Print a line, without a "^{}" at its end, unless the ref that is its last
- * word is there. What its author does not ask about is passed over.
+ * For --exclude-existing: print the line, without a "^{}" at its end, unless
+ * the ref named by its last word exists. Lines whose ref does not start with
+ * the given pattern are skipped.
  */
 static void filter_line(struct show_ref *s, char *line)
 {
@@ -243,7 +253,10 @@ static void exclude_existing(struct show_ref *s)
 	stdin_lines_release(&in);
 }
 
-/* These answer different questions. 0, or 128 after printing. */
+/*
+ * Check that at most one of the modes --exclude-existing, --verify and --exists
+ * is given. Returns 0, or prints an error and returns 128.
+ */
 static int check_modes(const struct show_ref *s)
 {
 	const char *modes[3];
@@ -266,7 +279,7 @@ static int check_modes(const struct show_ref *s)
 	return 0;
 }
 
-/* How long printed ids are, now that the repository is known. */
+/* Set the number of digits of printed ids, which depends on the repository. */
 static int set_len(struct show_ref *s)
 {
 	int len;

@@ -8,7 +8,8 @@
 #include "builtin/store.h"
 #include "names/revname.h"
 
-#define BASE_CACHE_DEFAULT (UINT64_C(96) << 20) /* core.deltaBaseCacheLimit */
+/* default of core.deltaBaseCacheLimit */
+#define BASE_CACHE_DEFAULT (UINT64_C(96) << 20)
 #define ABBREV_MIN 4
 
 static int open_parts(struct store *store, struct error *err)
@@ -34,7 +35,10 @@ static int open_parts(struct store *store, struct error *err)
 	return store->reader ? 0 : error_nomem(err);
 }
 
-/* Open the store. The warning *warned (NULL: none) is not printed again. */
+/*
+ * Open the store. If *warned is a warning that was printed before, it is not
+ * printed again. NULL: no warning was printed.
+ */
 static int open_store(struct store *store, struct builtin_env *env,
 		      const struct error *warned)
 {
@@ -125,7 +129,7 @@ static int resolve(const struct store *store, struct oid *oid, const char *name,
 	int ret = revname_resolve_as(oid, name, &options, store->refs,
 				     store->reader, store->odb, err);
 
-	/* Stock Git prints its own messages. */
+	/* Stock Git runs instead, and prints its own messages. */
 	if (ret == ERR_UNSUPPORTED)
 		buf_reset(&notes);
 	store_print_notes(&notes);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The store that most commands open: the repository, its objects with a reader
- * for the main thread, and its refs.
+ * The store that most commands open: the repository, its refs, and its objects
+ * with a reader for the main thread.
  */
 #ifndef BUILTIN_STORE_H
 #define BUILTIN_STORE_H
@@ -11,16 +11,16 @@
 #include "refs/refs.h"
 
 struct store {
-	/* borrowed from the environment */
+	/* borrowed from struct builtin_env */
 	struct repo *repo;
 	struct odb *odb;           /* owned */
 	struct odb_reader *reader; /* owned */
 	struct refs *refs;         /* owned */
-	/* the last printed warning; code 0: none */
+	/* the last warning that was printed; its code is 0 if there was none */
 	struct error warning;
 };
 
-/* Length of abbreviations: print full ids. */
+/* A length of abbreviated ids that means full ids. */
 #define STORE_FULL 0
 
 /*
@@ -30,9 +30,9 @@ struct store {
 int store_open(struct store *store, struct builtin_env *env);
 
 /*
- * Make missing objects be fetched when they are read (builtin/lazy-fetch.h).
- * Call this before objects are read. Returns 0, or prints "fatal: ..." and
- * returns 128.
+ * Let reads of objects fetch missing ones (builtin/lazy-fetch.h). Must be
+ * called before objects are read. Returns 0, or prints "fatal: ..." and returns
+ * 128.
  */
 int store_fetch_missing(struct store *store, struct builtin_env *env);
 
@@ -44,7 +44,8 @@ int store_reopen(struct store *store, struct builtin_env *env);
 void store_close(struct store *store);
 
 /*
- * As store_open(); objects are replaced as refs/replace/ says (odb/replaced.h).
+ * Open the store as store_open(). Reads then return the replacements in
+ * refs/replace/ (odb/replaced.h).
  */
 int store_open_replaced(struct store *store, struct builtin_env *env);
 
@@ -63,8 +64,8 @@ char *store_abbrev(char out[OID_MAX_HEX_LEN + 1], const struct store *store,
 
 /*
  * Resolve a name with the refs and objects of the store, and print the notes of
- * revname_resolve_as(). store_resolve_quietly() sets `quiet`;
- * store_resolve_commit() is for a name that has to mean a commit. All return as
+ * revname_resolve_as(). store_resolve_quietly() sets the option `quiet`.
+ * store_resolve_commit() resolves a name that must mean a commit. All return as
  * revname_resolve_as().
  */
 int store_resolve(const struct store *store, struct oid *oid, const char *name,
@@ -78,15 +79,15 @@ int store_resolve_commit(const struct store *store, struct oid *oid,
 void store_print_notes(struct buf *notes);
 
 /*
- * Parse the argument of --abbrev=<n>, --short=<n> and the like. 1 to 3 mean 4,
- * too large numbers mean the full length, and 0 means STORE_FULL. Returns false
- * if `arg` is not a number.
+ * Parse the argument of --abbrev=<n>, --short=<n> and similar options. *len
+ * gets 4 for 1 to 3, the full length for numbers that are too large, and
+ * STORE_FULL for 0. Returns false if `arg` is not a number.
  */
 bool store_parse_abbrev(size_t *len, const char *arg, enum hash_algo algo);
 
 /*
- * Returns the configured number of digits of abbreviations, or prints an error
- * and returns a negative value.
+ * Returns the configured number of digits of abbreviated ids, or prints an
+ * error and returns a negative value.
  */
 int store_default_abbrev(const struct store *store);
 

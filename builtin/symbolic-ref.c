@@ -52,8 +52,8 @@ static int show(const struct symbolic_ref *s, const char *name)
 				: builtin_die("ref %s is not a symbolic ref",
 					      name);
 	/*
-	 * Copy the target: shortening looks up refs, which invalidates
-	 * ref.target.
+	 * Copy the target, because shortening looks up refs, and a look-up
+	 * invalidates ref.target.
 	 */
 	if (buf_append_str(&target, ref.target) < 0)
 		ret = builtin_die("out of memory");

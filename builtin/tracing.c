@@ -23,8 +23,8 @@
 #define ANCESTORS_MAX 100
 
 /*
- * The variables and keys that set the targets of trace2, and whether these are
- * brief.
+ * The environment variables and configuration keys that set the targets of
+ * trace2, and those that make the output brief.
  */
 static const struct {
 	enum trace_target target;
@@ -38,7 +38,9 @@ static const struct {
 	 "GIT_TRACE2_EVENT_BRIEF", "trace2.eventbrief"},
 };
 
-/* The older targets, which have no keys. */
+/*
+ * Targets of the older GIT_TRACE variables, which have no configuration keys.
+ */
 static const struct {
 	enum trace_target target;
 	const char *variable;
@@ -49,7 +51,7 @@ static const struct {
 
 /* ---- the id of this process */
 
-/* Append "H" and the first digits of the hash of this host's name. */
+/* Append "H" and the first digits of a hash of the host's name. */
 static int put_host(struct buf *out)
 {
 	struct buf host = BUF_INIT;
@@ -119,10 +121,11 @@ static int take_setting(void *ctx, const struct config_entry *entry)
 }
 
 /*
- * Returns a setting: an environment variable, or else a key of the system's or
- * the user's configuration. `variable` and `key` may be NULL. The repository's
- * configuration is ignored, because it must not decide where our data goes.
- * Returns NULL if neither is set.
+ * Returns the value of a setting: of the environment variable `variable`, or
+ * else of the key `key` in the configuration of the system or the user.
+ * `variable` and `key` may be NULL. The repository's configuration is ignored,
+ * because it must not decide where trace data is written. Returns NULL if
+ * neither is set.
  */
 static const char *setting(const char *variable, const struct config *config,
 			   const char *key)
@@ -136,7 +139,7 @@ static const char *setting(const char *variable, const struct config *config,
 
 /* ---- opening targets */
 
-/* Print the reason for a bad socket address, "af_unix:<path>". */
+/* Print why a socket address "af_unix:<path>" is invalid. */
 static void explain_address(const char *name, const char *value)
 {
 	const char *path = value + 8;
@@ -155,7 +158,10 @@ static void explain_address(const char *name, const char *value)
 			     value, name);
 }
 
-/* Print why a trace2 target cannot be opened, if the user asked for that. */
+/*
+ * Print why a trace2 target cannot be opened, if the user wants to see such
+ * warnings.
+ */
 static void explain(const char *name, const char *value,
 		    const struct error *err, bool is_asked)
 {
@@ -178,7 +184,10 @@ static void explain(const char *name, const char *value,
 			     value, name, reason);
 }
 
-/* As explain(), for GIT_TRACE and other old variables; always prints. */
+/*
+ * As explain(), for GIT_TRACE and the other old variables, whose errors are
+ * always printed.
+ */
 static void explain_old(const char *name, const char *value,
 			const struct error *err)
 {
@@ -193,8 +202,8 @@ static void explain_old(const char *name, const char *value,
 }
 
 /*
- * Open a target. Returns 1 if it is open, 2 if its directory has too many
- * files, otherwise 0.
+ * Open a target of the trace. Returns 1 if it is open, 2 if its directory has
+ * too many files, or 0 on other errors.
  */
 static int open_target(struct tracing *t, enum trace_target target,
 		       const char *name, const char *value,
@@ -221,7 +230,7 @@ static int open_target(struct tracing *t, enum trace_target target,
 }
 
 /*
- * Open the targets of trace2. Returns whether a directory has too many files.
+ * Open the targets of trace2. Returns true if a directory has too many files.
  */
 static bool open_targets(struct tracing *t, const struct config *config)
 {
@@ -267,7 +276,10 @@ static int take_log(void *ctx, const struct config_entry *entry)
 {
 	const char **path = ctx;
 
-	/* As with hooks, a repository is not trusted to name a file. */
+	/*
+	 * The configuration of a repository is not trusted to name a file to
+	 * write.
+	 */
 	if (entry->scope != CONFIG_LOCAL && entry->value)
 		*path = entry->value;
 	return 0;
@@ -314,8 +326,8 @@ static const char **split(const struct buf *text, char end)
 }
 
 /*
- * Trace the start with the original arguments, which the system still knows;
- * argv has changed by now.
+ * Trace the start of the process with its original arguments, read from the
+ * system, because argv has changed by now.
  */
 static void tell_start(struct tracing *t)
 {
@@ -330,7 +342,10 @@ static void tell_start(struct tracing *t)
 	buf_release(&text);
 }
 
-/* Append a process's name and '\n'. Returns the process's parent, or 0. */
+/*
+ * Append the name of a process and '\n'. Returns the process id of its parent,
+ * or 0.
+ */
 static long put_process(struct buf *names, long pid)
 {
 	struct buf stat = BUF_INIT;
@@ -343,7 +358,10 @@ static long put_process(struct buf *names, long pid)
 	open = strchr(stat.data, '(');
 	if (open)
 		close = strrchr(open, ')');
-	/* The format is "<pid> (<name>) <state> <parent> ...". */
+	/*
+	 * The format of /proc/<pid>/stat is "<pid> (<name>) <state> <parent>
+	 * ...".
+	 */
 	if (close &&
 	    !buf_printf(names, "%.*s\n", (int)(close - open - 1), open + 1) &&
 	    sscanf(close + 1, " %*c %ld", &parent) != 1)
@@ -377,8 +395,8 @@ static void settle(struct tracing *t)
 }
 
 /*
- * Write the first events to the new targets, and pass our id to child
- * processes.
+ * Write the first events to the new targets, and pass the trace id of this
+ * process to child processes.
  */
 static void begin(struct tracing *t, bool too_many_files)
 {
@@ -403,7 +421,9 @@ void tracing_start(struct tracing *t)
 	for (size_t i = 0; i < ARRAY_NR(settings); i++)
 		t->has_looked |= getenv(settings[i].variable) != NULL;
 	open_old_targets(t);
-	/* Further settings are in the configuration. */
+	/*
+	 * The configuration has further settings, which apply to all targets.
+	 */
 	if (t->has_looked && !config_load(&config, &sources, NULL)) {
 		too_many = open_targets(t, &config);
 		config_release(&config);
@@ -471,8 +491,8 @@ static void tell_params(struct tracing *t, const struct config *config)
 }
 
 /*
- * Trace the command's name as "<names of ancestors>/<name>", and pass it to
- * child processes.
+ * Trace the name of the command as "<names of ancestors>/<name>", and pass this
+ * name to child processes.
  */
 static void tell_name(struct tracing *t)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The trace of this process. Environment variables open it, and so do trace2.*
- * and gitreach.requestLog in the configuration. The trace reports for every
- * command how it was called, by which processes, on which repository, and how
- * it ended.
+ * The trace of this process. Environment variables turn it on, and so do
+ * trace2.* and gitreach.requestLog in the configuration. For every command, the
+ * trace reports how the command was called, by which processes, on which
+ * repository, and how it ended.
  *
  * The environment is read when the process starts. The configuration is read
- * when the repository is opened. Therefore the configuration has no effect on a
- * command without a repository, nor on a command that stock Git runs; stock Git
- * then traces on its own.
+ * when the repository is opened. The configuration therefore has no effect on a
+ * command without a repository, nor on a command that stock Git runs. Stock Git
+ * then writes the trace itself.
  */
 #ifndef BUILTIN_TRACING_H
 #define BUILTIN_TRACING_H
@@ -21,19 +21,22 @@
 
 struct tracing {
 	uint64_t start_ns; /* when the process began */
-	/* borrowed; NULL: not known yet */
+	/* The name of the command. Borrowed; NULL: not known yet. */
 	const char *command;
-	/* the targets of trace2 have been opened */
+	/* the targets of trace2 were opened, or found to be off */
 	bool has_looked;
 	bool is_on;
 	struct trace trace; /* valid if is_on */
-	/* if is_on: the ids of our ancestors, '/', our own id */
+	/*
+	 * If is_on: the trace ids of the ancestor processes, '/', and the trace
+	 * id of this process.
+	 */
 	struct buf sid;
 };
 
 /*
- * Record the start time and open the targets that the environment names. A
- * target that cannot be opened is left out; this is no error.
+ * Record the start time, and open the targets that the environment names. It is
+ * no error if a target cannot be opened; nothing is written to it then.
  */
 void tracing_start(struct tracing *t);
 
@@ -51,7 +54,7 @@ void tracing_command(struct tracing *t, const char *const *argv);
 
 /*
  * Report that a repository was opened. Opens the targets that its configuration
- * names, and makes the repository use the trace.
+ * names, and gives the trace to the repository.
  */
 void tracing_repo(struct tracing *t, struct repo *repo);
 

@@ -3,7 +3,7 @@
  * git unpack-objects: writes the objects of a pack on standard input as loose
  * objects.
  *
- * The pack is received and indexed as in index-pack, in a temporary directory.
+ * The pack is received and indexed in a temporary directory, as in index-pack.
  * Objects are written only when the whole pack is correct, so a refused pack
  * leaves nothing behind. With -r, the readable objects of a damaged pack are
  * written.
@@ -27,7 +27,7 @@
 static const char usage_text[] = "git unpack-objects [-n] [-q] [-r] [--strict]";
 
 enum {
-	/* bytes of cached delta bases */
+	/* maximum size of the cache of delta bases, in bytes */
 	CACHE_LIMIT = 96 << 20,
 	/* default of core.bigFileThreshold */
 	BIG_FILE_DEFAULT = 512 << 20,
@@ -38,7 +38,7 @@ enum {
 struct args {
 	bool dry_run, quiet, recover;
 	uint64_t max_input;
-	/* a message list; NULL: not given */
+	/* value of --strict: a list of messages; NULL: not given */
 	const char *strict;
 	const char *header;
 };
@@ -52,16 +52,19 @@ struct run {
 	struct pack_indexer_hooks hooks; /* hooks of `known` */
 	struct pack_input input;
 	struct fsck_rules rules;
-	struct pack_check *check; /* owned; NULL: no checks */
+	struct pack_check *check; /* owned; NULL if no checks are requested */
 	struct pack_indexer *ix;  /* owned */
 	/* temporary directory of the pack */
 	struct sys_tempdir dir;
 	struct progress_out out;
-	/* an object of the pack is damaged */
+	/* at least one object of the pack is damaged */
 	bool is_damaged;
 	/* --strict has found a problem */
 	bool is_malformed;
-	/* why the pack ended early; code 0: it is complete */
+	/*
+	 * The reason why the pack ended too early. Its code is 0 if the pack is
+	 * complete.
+	 */
 	struct error end;
 	struct error *err;
 };

@@ -2,14 +2,15 @@
 /*
  * The commands of `git update-ref --stdin`.
  *
- * With newlines a command is a line, its arguments separated by single spaces
- * and quoted like C strings where they start with a quote. With -z the first
- * argument follows the command's name after a space, and every argument ends
- * in a NUL. Input is read command by command, answers are flushed: whoever is
- * at the other end may wait for them.
+ * Without -z, a command is a line. Its arguments are separated by single
+ * spaces, and an argument that starts with a quote is a C string. With -z, the
+ * first argument follows the command's name after a space, and every argument
+ * ends in a NUL. Each command is carried out before the next one is read, and
+ * its answer is flushed, because the program at the other end may wait for the
+ * answer.
  *
- * A transaction is open from the first command on; `start` only says that it
- * is not to be committed by the end of input:
+ * The first command opens a transaction. After `start`, the end of input does
+ * not commit the transaction:
  *
  *   OPEN -(start)-> STARTED -(prepare)-> PREPARED -(commit, abort)-> CLOSED
  */
@@ -35,27 +36,30 @@ struct session {
 	struct ref_transaction *tx;   /* owned */
 	enum session_state state;
 	bool nul;
-	/* of the next command that names a ref */
+	/* flags of the next command that names a ref */
 	unsigned flags;
-	/* the command; then, with -z, each argument */
+	/* the input: the line of a command, or with -z, each argument */
 	struct stdin_lines in;
-	/* points into in.line: what is left of it */
+	/* points into in.line: the part of the line that is not parsed yet */
 	const char *next;
-	/* of the command, for messages */
+	/* the command's name, for messages */
 	const char *verb;
-	struct buf name, arg; /* unquoted arguments */
-	/* exit code once something went wrong */
+	struct buf name, arg; /* arguments of the command, unquoted */
+	/* exit code if an error occurred, otherwise 0 */
 	int code;
 };
 
-/* What an argument turned out to be. */
+/* The result of reading an argument. */
 enum arg_kind {
 	ARG_NONE,  /* not given */
 	ARG_EMPTY, /* given, and empty */
 	ARG_GIVEN,
 };
 
-/* Take a quoted string; s->next is at its quote. 0 or the exit code. */
+/*
+ * Read a quoted string into *out; s->next points to its first quote. Returns 0,
+ * or prints an error and returns the exit code.
+ */
 static int take_quoted(struct session *s, struct buf *out)
 {
 	const char *start = s->next;
@@ -72,7 +76,7 @@ static int take_quoted(struct session *s, struct buf *out)
 	return 0;
 }
 
-/* Take a word up to white space, or a quoted string. */
+/* Read a word that ends before white space, or a quoted string. */
 static int take_word(struct session *s, struct buf *out)
 {
 	buf_reset(out);
@@ -84,7 +88,7 @@ static int take_word(struct session *s, struct buf *out)
 	return 0;
 }
 
-/* The first argument, a ref's name, into s->name. */
+/* Read the first argument of a command, the name of a ref, into s->name. */
 static int take_ref(struct session *s)
 {
 	int ret = 0;
@@ -110,8 +114,9 @@ static int cut_off(const struct session *s, const char *what)
 }
 
 /*
- * Of -z: what comes next, up to its zero byte. `what` NULL: the end of input
- * counts as an empty argument.
+ * With -z: read the bytes up to the next NUL into s->arg. `what` names the
+ * argument in the error message at the end of input. If `what` is NULL, the end
+ * of input counts as an empty argument.
  */
 static int next_argument(struct session *s, const char *what)
 {
@@ -126,9 +131,9 @@ static int next_argument(struct session *s, const char *what)
 }
 
 /*
- * The next argument into s->arg. `what` names it in messages; with -z one that
- * is missing is an error, or ARG_EMPTY if `what` is NULL. With newlines it is
- * ARG_NONE.
+ * Read the next argument into s->arg. `what` names the argument in messages. If
+ * it is missing, *kind is ARG_NONE for lines. With -z, it is an error, or *kind
+ * is ARG_EMPTY if `what` is NULL.
  */
 static int take_arg(struct session *s, const char *what, enum arg_kind *kind)
 {
@@ -164,7 +169,10 @@ int update_ref_value(struct oid *out, const struct store *store,
 	memset(out, 0, sizeof(*out));
 	if (!len)
 		return may_be_empty;
-	/* A whole id is taken as it is: whether it exists is asked later. */
+	/*
+	 * A full id is accepted here without a check. The transaction checks
+	 * later that the object exists.
+	 */
 	if (len == hash_hex_len(store->odb->algo) &&
 	    oid_from_hex(out, name, len, store->odb->algo))
 		return 1;
@@ -174,7 +182,9 @@ int update_ref_value(struct oid *out, const struct store *store,
 	return ret >= 0;
 }
 
-/* s->arg, which `what` names, as a value. */
+/*
+ * Parse the argument s->arg as a value. `what` names the argument in messages.
+ */
 static int parse_value(struct session *s, const char *what, struct oid *oid)
 {
 	struct error err = ERROR_INIT;
@@ -189,7 +199,10 @@ static int parse_value(struct session *s, const char *what, struct oid *oid)
 	return 0;
 }
 
-/* An argument that is a value. With -z an empty one counts as not given. */
+/*
+ * Read an argument that is a value. With -z, an empty argument counts as
+ * missing.
+ */
 static int take_value(struct session *s, const char *what, struct oid *oid,
 		      enum arg_kind *kind)
 {
@@ -208,7 +221,7 @@ static int missing(const struct session *s, const char *what)
 	return builtin_die("%s %s: missing %s", s->verb, s->name.data, what);
 }
 
-/* Nothing may be left of a line, which has to have an end. */
+/* Check that the line has no more arguments and ends in a newline. */
 static int take_end(struct session *s)
 {
 	if (s->nul || (!*s->next && s->in.ended))
@@ -303,8 +316,8 @@ static int do_verify(struct session *s)
 }
 
 /*
- * The target of a symbolic ref; *out is owned by the caller, or NULL when the
- * argument is empty or not given.
+ * Read the target of a symbolic ref. *out is owned by the caller. It is NULL if
+ * the argument is empty or missing.
  */
 static int take_target(struct session *s, char **out)
 {
@@ -338,7 +351,10 @@ static int do_symref_create(struct session *s)
 	return ret;
 }
 
-/* What s->arg says of the old value. */
+/*
+ * Parse s->arg as the old value of a ref. `kind` is "oid" if s->arg is an id,
+ * or "ref" if it is the target of a symbolic ref.
+ */
 static int parse_old(struct session *s, const char *kind,
 		     struct ref_change *change, char **target, struct oid *oid)
 {
@@ -358,9 +374,9 @@ static int parse_old(struct session *s, const char *kind,
 }
 
 /*
- * "ref SP <old-target>" or "oid SP <old-oid>", or nothing. With -z "nothing"
- * is an empty argument and any other one, or the end of input before one of
- * them. Stock Git ignores the other one, too.
+ * Read an old value: "ref SP <old-target>", "oid SP <old-oid>", or nothing.
+ * With -z, nothing is written as two arguments of which the first is empty, or
+ * as the end of input. As in stock Git, the second argument is ignored then.
  */
 static int take_old(struct session *s, struct ref_change *change, char **target,
 		    struct oid *oid)
@@ -408,7 +424,10 @@ static int do_symref_update(struct session *s)
 	return ret;
 }
 
-/* symref-delete and symref-verify, which is without `new_oid`. */
+/*
+ * Read the target of symref-delete or symref-verify. For symref-verify,
+ * `new_oid` is NULL.
+ */
 static int expect_target(struct session *s, const struct oid *new_oid)
 {
 	static const struct oid zero = OID_ZERO_INIT;
@@ -487,7 +506,10 @@ static int do_prepare(struct session *s)
 	return report("prepare");
 }
 
-/* As stock Git does, print the zero id for a target of a symbolic ref. */
+/*
+ * Print a value. As stock Git, print the zero id if the value is the target of
+ * a symbolic ref.
+ */
 static void print_value(const char *target, bool has_oid, const struct oid *oid,
 			enum hash_algo algo)
 {
@@ -497,7 +519,9 @@ static void print_value(const char *target, bool has_oid, const struct oid *oid,
 	       target || has_oid ? oid_to_hex(hex, oid, algo) : "(null)");
 }
 
-/* With --batch-updates: the changes that were left out, and why. */
+/*
+ * With --batch-updates: print the changes that were refused, and the reasons.
+ */
 static void print_rejected(const struct session *s)
 {
 	enum hash_algo algo = s->args->changer.store->odb->algo;
@@ -523,7 +547,7 @@ static int close_session(struct session *s)
 	return 0;
 }
 
-/* `who` starts the message of a failure. */
+/* Commit the transaction. `who` is the start of the message on failure. */
 static int commit(struct session *s, const char *who)
 {
 	struct error err = ERROR_INIT;
@@ -554,7 +578,7 @@ static int do_abort(struct session *s)
 static const struct command {
 	const char *name;
 	bool has_args;
-	/* the first argument is a ref's name */
+	/* the command's first argument is the name of a ref */
 	bool has_ref;
 	int (*run)(struct session *s);
 } commands[] = {
@@ -585,7 +609,10 @@ static const struct command *find_command(const char *line)
 	return NULL;
 }
 
-/* Whether a command may come now. 0 or the exit code. */
+/*
+ * Check that the command is allowed in the present state of the transaction.
+ * Returns 0 or the exit code.
+ */
 static int check_state(const struct session *s, const struct command *command)
 {
 	bool ends = command->run == do_commit || command->run == do_abort;

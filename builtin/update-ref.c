@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* git update-ref: change one ref, or several by commands. */
+/* git update-ref: changes one ref, or several refs by commands. */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,7 +12,10 @@ static const char usage[] =
 	"git update-ref [<options>]    <refname> <new-val> [<old-val>]\n"
 	"git update-ref [<options>] --stdin [-z] [--batch-updates]";
 
-/* Whether one of the values may be a name that only stock Git resolves. */
+/*
+ * Whether one of the values may be a name that only stock Git resolves, and
+ * stock Git is installed.
+ */
 static bool names_not_ours(const char **values)
 {
 	for (; *values; values++)
@@ -21,7 +24,7 @@ static bool names_not_ours(const char **values)
 	return false;
 }
 
-/* One change, by itself. */
+/* Change one ref in a transaction of its own. */
 static int change_one(struct update_ref_args *args,
 		      const struct ref_change *change, struct error *err)
 {
@@ -48,7 +51,7 @@ static int delete_one(struct update_ref_args *args, const char *name,
 	};
 	struct error err = ERROR_INIT;
 
-	/* For a deletion a zero old value is none. */
+	/* For a deletion, a zero old value means that no old value is given. */
 	if (old_oid && !oid_is_zero(old_oid))
 		change.old_oid = old_oid;
 	if (change_one(args, &change, &err) < 0) {
@@ -76,7 +79,10 @@ static int update_one(struct update_ref_args *args, const char *name,
 	return 0;
 }
 
-/* The values named on the command line: <new> unless deleting, <old>. */
+/*
+ * Change the ref that the command line names. The values are <new>, unless the
+ * ref is deleted, and optionally <old>.
+ */
 static int run_one(struct update_ref_args *args, const char **argv, int nr,
 		   bool is_delete)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * git upload-archive: executes stock Git. Stock Git does not know about
- * repositories that share objects with others. For such a repository, its
- * configuration is changed so that it does not serve unreachable objects by id.
+ * repositories that share objects with others. For such a repository, stock Git
+ * gets settings under which it does not serve unreachable objects by id.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,8 +16,8 @@
 static const char usage[] = "git upload-archive <repository>";
 
 /*
- * Whether clients may only get reachable objects. If the repository cannot be
- * opened, stock Git reports that.
+ * Whether clients may get only reachable objects. If the repository cannot be
+ * opened, stock Git reports the error.
  */
 static int is_limit(bool *is_limit, struct builtin_env *env, const char *path,
 		    struct error *err)

@@ -19,7 +19,7 @@ static const char usage[] =
 
 struct arguments {
 	bool strict, stateless_rpc, info_refs;
-	uint64_t timeout; /* seconds; 0: no limit */
+	uint64_t timeout; /* in seconds; 0: no time limit */
 };
 
 static int parse(struct arguments *a, int argc, const char **argv)
@@ -93,8 +93,9 @@ static int serve(struct builtin_env *env, const struct arguments *a,
 }
 
 /*
- * Anybody's repository is served, as in stock Git, because upload-pack does not
- * run programs, write files or fetch objects on behalf of its configuration.
+ * Returns flags that allow a repository of any owner, as in stock Git. This is
+ * safe because upload-pack does not let the configuration of a repository run
+ * programs, write files or fetch objects.
  */
 static unsigned open_flags(const struct arguments *a)
 {
@@ -108,7 +109,10 @@ int cmd_upload_pack(int argc, const char **argv, struct builtin_env *env)
 	struct serving_names names = SERVING_NAMES_INIT;
 	int ret = parse(&arguments, argc, argv);
 
-	/* A client that closes the connection is then a normal write error. */
+	/*
+	 * Ignore SIGPIPE, so that a client that closes the connection causes a
+	 * normal write error.
+	 */
 	signal(SIGPIPE, SIG_IGN);
 	if (!ret)
 		ret = serving_enter(env, argv[1], open_flags(&arguments));

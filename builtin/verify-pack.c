@@ -63,7 +63,10 @@ static const char *objects(uint32_t nr)
 	return nr == 1 ? "object" : "objects";
 }
 
-/* Print the number of objects of each depth. */
+/*
+ * For each length of delta chains, print the number of objects with a chain of
+ * this length.
+ */
 static int print_histogram(const struct pack_chains *c, struct error *err)
 {
 	uint32_t *nr = mem_calloc((size_t)c->depth_max + 1, sizeof(*nr));
@@ -81,7 +84,10 @@ static int print_histogram(const struct pack_chains *c, struct error *err)
 	return 0;
 }
 
-/* A pack that contains an object twice is an error, as in stock Git. */
+/*
+ * Check that the pack contains no object twice, which is an error as in stock
+ * Git.
+ */
 static int check_unique(const struct pack *pack, struct error *err)
 {
 	const struct pack_idx *idx = &pack->idx;
@@ -98,7 +104,10 @@ static int check_unique(const struct pack *pack, struct error *err)
 	return 0;
 }
 
-/* With -s, objects are neither checked nor listed, as in stock Git. */
+/*
+ * Check a pack that is open, and print the requested lists. As in stock Git,
+ * objects are neither checked nor listed with -s.
+ */
 static int verify_opened(const struct verify_pack_request *rq,
 			 const struct pack *pack, struct error *err)
 {
@@ -134,7 +143,7 @@ int verify_pack_base(const struct verify_pack_request *rq, const char *base,
 	return ret;
 }
 
-/* Append `name` without .idx or .pack. */
+/* Append `name` without its suffix .idx or .pack. */
 static int strip_name(struct buf *base, const char *name)
 {
 	size_t len = strlen(name);
@@ -146,7 +155,10 @@ static int strip_name(struct buf *base, const char *name)
 	return buf_append(base, name, len);
 }
 
-/* Returns 0, or ERR_MISSING if there is no such index. */
+/*
+ * Check that the index of the pack exists. Returns 0, or ERR_MISSING if it does
+ * not.
+ */
 static int check_idx(const char *base, struct error *err)
 {
 	struct buf path = BUF_INIT;
@@ -185,7 +197,10 @@ static bool verify_named(const struct verify_pack_request *rq, const char *name)
 	return !ret;
 }
 
-/* Load pack.threads; 0 or unset means the number of processors. */
+/*
+ * Load pack.threads. If it is 0 or not set, *threads is the number of
+ * processors.
+ */
 static int choose_threads(unsigned *threads, const struct builtin_env *env)
 {
 	struct error err = ERROR_INIT;
@@ -232,7 +247,10 @@ int cmd_verify_pack(int argc, const char **argv, struct builtin_env *env)
 	code = builtin_choose_algo(env, &rq.algo, format);
 	if (!code)
 		code = choose_threads(&rq.threads, env);
-	/* Stock Git runs a command for each pack, and only notes a failure. */
+	/*
+	 * The exit code is always 1: stock Git runs a command for each pack,
+	 * and does not pass on that command's exit code.
+	 */
 	if (code)
 		return 1;
 	for (int i = 1; i <= operands; i++)

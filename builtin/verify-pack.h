@@ -9,9 +9,15 @@
 #include "object/oid.h"
 
 struct verify_pack_request {
-	/* list the objects and the lengths of delta chains */
+	/*
+	 * list all objects, and the number of objects for each length of delta
+	 * chains
+	 */
 	bool verbose;
-	/* list only the lengths; objects are not checked */
+	/*
+	 * list only the numbers for each length of delta chains; do not check
+	 * objects
+	 */
 	bool stat_only;
 	enum hash_algo algo;
 	unsigned threads;

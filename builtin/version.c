@@ -43,8 +43,8 @@ static void print_build_options(void)
 }
 
 /*
- * Other commands are stock Git's, so programs that ask for a version want to
- * know what that Git can do.
+ * Print stock Git's version if it is installed. Programs ask for the version to
+ * find out what Git can do, and stock Git runs all commands that are not ours.
  */
 static void print_version(struct trace *trace)
 {
