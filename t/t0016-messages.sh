@@ -23,8 +23,8 @@ says () {
 
 test_expect_success 'a repository' '
 	repo_linear good.git 4 &&
-	stock init -q work && echo 1 >work/f && stock -C work add f &&
-	stock -C work commit -q -m 1 && mkdir work/sub &&
+	stock init -q checkout && echo 1 >checkout/f && stock -C checkout add f &&
+	stock -C checkout commit -q -m 1 && mkdir checkout/sub &&
 	parent=$(stock -C good.git rev-parse main~2) &&
 	child=$(stock -C good.git rev-parse main~1) &&
 	tree=$(stock -C good.git rev-parse main~1^{tree}) &&
@@ -111,17 +111,17 @@ paths () {
 }
 
 test_expect_success 'paths are those that the user may expect' '
-	id=$(stock -C work rev-parse HEAD:f) && name=${id#??} &&
+	id=$(stock -C checkout rev-parse HEAD:f) && name=${id#??} &&
 	name=$(echo $id | sed "s,^..,&/,") &&
-	chmod +w work/.git/objects/$name && echo x >work/.git/objects/$name &&
+	chmod +w checkout/.git/objects/$name && echo x >checkout/.git/objects/$name &&
 	paths <<-EOF
-	.git/objects/$name -C work
-	.git/objects/$name -C work/sub
-	objects/$name -C work/.git
-	work/.git/objects/$name --git-dir=work/.git
+	.git/objects/$name -C checkout
+	.git/objects/$name -C checkout/sub
+	objects/$name -C checkout/.git
+	checkout/.git/objects/$name --git-dir=checkout/.git
 	EOF
-	test_must_fail git --git-dir="$PWD/work/.git" fsck 2>err &&
-	grep -F "object corrupt or missing: $PWD/work/.git/objects/$name" err
+	test_must_fail git --git-dir="$PWD/checkout/.git" fsck 2>err &&
+	grep -F "object corrupt or missing: $PWD/checkout/.git/objects/$name" err
 '
 
 # phases <command>...: the final lines of progress
