@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/ere.h"
+#include "base/pattern.h"
 
 /* Limits: nested parentheses, and the count of an interval. */
 #define MAX_DEPTH 250

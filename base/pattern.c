@@ -4,7 +4,6 @@
 #include <pcre2.h>
 #include <stdlib.h>
 
-#include "base/ere.h"
 #include "base/mem.h"
 #include "base/pattern.h"
 

@@ -3,7 +3,7 @@
  * Regular expressions that are compiled once and matched against many names.
  *
  * They are POSIX extended regular expressions, as Git documents, translated for
- * PCRE2 (base/ere.h). The same names match. Captures can differ: of several
+ * PCRE2 (base/ere.c). The same names match. Captures can differ: of several
  * alternatives that match, PCRE2 takes the first and POSIX the longest.
  */
 #ifndef BASE_PATTERN_H
@@ -44,5 +44,26 @@ int pattern_match(struct pattern *p, const char *name, size_t len,
  */
 int pattern_captures(struct buf *out, const struct pattern *p,
 		     const char *name);
+
+/*
+ * Translates POSIX extended regular expressions (regex(7)) for PCRE2. Git
+ * documents its configuration to take such expressions.
+ *
+ * The two syntaxes differ in: a backslash in brackets, "(?" and "(*",
+ * quantifiers of quantifiers, braces that are no interval, and an unmatched
+ * ")". The GNU extensions \w \W \s \S \b \B \< \> \` \' and back-references are
+ * supported. Equivalence classes and collating elements ("[[=a=]]", "[[.a.]]")
+ * are not.
+ */
+
+/*
+ * Appends to *out a PCRE2 pattern that matches the same texts as `ere`. The
+ * pattern needs the options PCRE2_DOTALL and PCRE2_DOLLAR_ENDONLY.
+ *
+ * Returns 0, ERR_NOMEM, or ERR_INVALID if `ere` is not an extended regular
+ * expression. After an error *at is the offset of the error in `ere`, and *out
+ * is unchanged.
+ */
+int ere_to_pcre(struct buf *out, const char *ere, size_t *at);
 
 #endif

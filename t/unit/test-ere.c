@@ -11,7 +11,6 @@
 #include <regex.h>
 #include <string.h>
 
-#include "base/ere.h"
 #include "base/mem.h"
 #include "base/pattern.h"
 #include "t/unit/random.h"
