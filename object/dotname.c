@@ -5,7 +5,7 @@
 #include <strings.h>
 
 #include "base/mem.h"
-#include "object/dotname.h"
+#include "object/fsck-parts.h"
 
 /* length of a short name, without extension */
 #define NTFS_SHORT_LEN 8

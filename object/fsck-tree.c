@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "object/dotname.h"
 #include "object/fsck-parts.h"
 #include "object/parse.h"
 

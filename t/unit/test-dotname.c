@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "object/dotname.h"
+#include "object/fsck-parts.h"
 
 #define ZWNJ "\xe2\x80\x8c"
 
