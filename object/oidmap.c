@@ -3,9 +3,12 @@
  * Open addressing with linear probing. At least half of the slots are free, so
  * every probe ends. Entries are never removed.
  */
+#include <sys/auxv.h>
+
 #include "base/error.h"
 #include "base/mem.h"
 #include "object/oidmap.h"
+#include "base/splitmix.h"
 
 enum { SLOT_NR_MIN = 16 };
 
@@ -98,4 +101,21 @@ int oidmap_put(struct oidmap *map, const struct oid *oid, uint32_t value)
 	if (!ret)
 		find_slot(map, oid)->value = value;
 	return 0;
+}
+
+/*
+ * The kernel gives every process 16 random bytes, without a system call. If
+ * they are missing, the address of the stack is used, which the kernel
+ * randomises.
+ */
+void oidhash_init(struct oidhash *hash)
+{
+	const void *random = (const void *)getauxval(AT_RANDOM);
+	uint64_t seed[2] = {(uintptr_t)&seed, (uintptr_t)hash};
+
+	if (random)
+		memcpy(seed, random, sizeof(seed));
+	for (int i = 0; i < 4; i++)
+		hash->key[i] = splitmix_next(&seed[0]) ^
+			       splitmix_next(&seed[1]);
 }

@@ -2,7 +2,7 @@
 /*
  * A set of object ids that keeps their order of arrival: the wants or haves of
  * a request. A set has a maximum size, because a peer fills it. A peer cannot
- * slow the set down by choosing ids with equal prefixes (object/oidhash.h).
+ * slow the set down by choosing ids with equal prefixes (object/oidmap.h).
  */
 #ifndef WIRE_OIDSET_H
 #define WIRE_OIDSET_H
@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "object/oidhash.h"
+#include "object/oidmap.h"
 
 /*
  * Maximum number of ids in a request; only ids of existing objects are stored.
