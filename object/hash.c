@@ -16,7 +16,7 @@
 #include "base/mem.h"
 #include "object/hash.h"
 #include "object/sha1-checked.h"
-#include "object/sha1-pair.h"
+#include "object/sha1-block.h"
 
 union hash_state {
 	SHA_CTX sha1;

@@ -4,7 +4,7 @@
  * of our own: it uses OpenSSL with the processor's SHA instructions.
  * hash_init_checked() is for objects from elsewhere. It computes the same hash,
  * and searches SHA-1 blocks for signs of a collision attack
- * (object/sha1-attack.h), at 70% of the speed. Documentation/design/hashing.md
+ * (object/sha1-checked.h), at 70% of the speed. Documentation/design/hashing.md
  * lists the users of each.
  */
 #ifndef OBJECT_HASH_H

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "object/sha1-attack.h"
+#include "object/sha1-checked.h"
 
 typedef uint32_t lanes
 	__attribute__((vector_size(4 * SHA1_LANE_NR), aligned(4)));

@@ -4,7 +4,6 @@
 
 #include "base/bytes.h"
 #include "object/sha1-checked.h"
-#include "object/sha1-x86.h"
 
 void sha1_checked_init(struct sha1_checked *h)
 {

@@ -10,7 +10,117 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "object/sha1-attack.h"
+#include "object/sha1-block.h"
+#include "object/sha1-vectors.h"
+
+/*
+ * Internal to the object room: finds SHA-1 blocks that end a collision attack.
+ *
+ * The method is that of M. Stevens, "Counter-cryptanalysis" (CRYPTO 2013). The
+ * last blocks of two colliding messages give the same hash, and their working
+ * states are equal before some step. The words of the other block differ from
+ * the words of this block by the differences of the attack. So the other block
+ * can be computed from that step back to the start and forward to the end. If
+ * this gives the same hash, the block was made for a collision. One of the two
+ * messages is enough for the test. Any other block passes with a probability of
+ * 2^-90 or less.
+ *
+ * Each such test costs as much as compressing the block, and there are 32
+ * vectors to test. So the conditions of sha1-vectors.h are checked first. They
+ * compare single bits of the words 35 to 64, eleven bits of each word. For
+ * different K, the compared bits are at different words but in the same
+ * pattern:
+ *
+ * 	columns[4]   bit 4 of the words 35, 36, 37 ...   0 1 1 0 1 0 0 1 ...
+ * 	columns[29]  bit 29 of the same words            1 0 0 1 1 0 1 0 ...
+ *
+ * 	columns[4] >> i ^ columns[29] >> j:              a condition on
+ * 	W[K+..][4] and W[K+..][29] for all K
+ *
+ * So one 32-bit operation checks a condition for all K of a family, and a
+ * vector operation does that for eight blocks. One in twenty random blocks
+ * meets all conditions of some vector.
+ */
+
+enum {
+	SHA1_LANE_NR = 8,
+	/* the word in bit 0 of a column */
+	SHA1_COLUMN_FIRST = 35,
+	/* the first columns are bits 0 to 7 */
+	SHA1_LOW_NR = 8,
+	/* the last columns are bits 28 to 30 */
+	SHA1_HIGH_FIRST = 28,
+	SHA1_COLUMN_NR = 11,
+};
+
+/* Blocks that are checked together. Must be zeroed at first. */
+struct sha1_batch {
+	struct sha1_block blocks[SHA1_LANE_NR];
+	uint32_t columns[SHA1_COLUMN_NR][SHA1_LANE_NR];
+	unsigned nr; /* lanes in use */
+	/* instructions to use: sha1-x86.h */
+	bool has_sha, has_avx2;
+};
+
+/*
+ * The K of each family whose conditions the block in each lane meets, as bits.
+ */
+struct sha1_suspects {
+	uint32_t ks[SHA1_FAMILY_NR][SHA1_LANE_NR];
+	/* the union of all families; 0 for most lanes */
+	uint32_t any[SHA1_LANE_NR];
+};
+
+/* Fills lane `lane` of the columns from its block. */
+void sha1_attack_sample(struct sha1_batch *batch, unsigned lane);
+
+/*
+ * Compares the columns. The results of lanes that are not in use are undefined.
+ */
+void sha1_attack_suspects(struct sha1_suspects *out,
+			  const struct sha1_batch *batch);
+
+/*
+ * Returns whether the block collides with the block whose words differ by
+ * `difference` (80 words) and whose working state before step `step` is the
+ * same. `step` is a multiple of 4 from SHA1_KEPT_FIRST + 4 to 68.
+ */
+bool sha1_attack_collides(const struct sha1_block *block,
+			  const uint32_t *difference, unsigned step);
+
+/*
+ * Works like sha1_attack_collides() for the vector of `family` at `k`. Chooses
+ * a step at which the working states are equal.
+ */
+bool sha1_attack_uses(const struct sha1_block *block, unsigned family,
+		      unsigned k);
+
+/*
+ * Returns whether one of the blocks in use ends an attack. Empties the batch.
+ */
+bool sha1_attack_check(struct sha1_batch *batch);
+
+/*
+ * Internal to the object room: sha1_block_compress() and sha1_attack_sample()
+ * with the SHA and AVX2 instructions of x86-64.
+ */
+
+/*
+ * Sets batch->has_sha and batch->has_avx2 to what the processor supports.
+ * has_sha implies has_avx2.
+ */
+void sha1_x86_detect(struct sha1_batch *batch);
+
+/*
+ * Compresses `nr` blocks at `bytes` into the chaining value, and stores them in
+ * the batch from lane batch->nr on. There must be enough free lanes. Requires
+ * has_sha.
+ */
+void sha1_x86_compress(struct sha1_batch *batch, uint32_t state[SHA1_STATE_NR],
+		       const uint8_t *bytes, size_t nr);
+
+/* Fills lane `lane` of the columns from its block. Requires has_avx2. */
+void sha1_x86_sample(struct sha1_batch *batch, unsigned lane);
 
 /* A running hash. Reusable; one thread at a time. */
 struct sha1_checked {

@@ -4,7 +4,7 @@
  * words is the highest in its register. Each lane keeps sixteen words of the
  * message, the words a, b, c and d, and a register from which e is computed.
  */
-#include "object/sha1-pair.h"
+#include "object/sha1-block.h"
 
 #include "base/cpu.h"
 

@@ -5,7 +5,7 @@
  * register: it is the rotated a of four steps before, and sha1nexte computes
  * it.
  */
-#include "object/sha1-x86.h"
+#include "object/sha1-checked.h"
 
 #include "base/cpu.h"
 

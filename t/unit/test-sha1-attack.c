@@ -11,8 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "object/sha1-attack.h"
-#include "object/sha1-x86.h"
+#include "object/sha1-checked.h"
 #include "t/unit/random.h"
 #include "t/unit/sha1vectors.h"
 

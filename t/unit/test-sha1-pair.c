@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "object/sha1-pair.h"
+#include "object/sha1-block.h"
 #include "t/unit/random.h"
 
 enum { BLOCKS_MAX = 20 };

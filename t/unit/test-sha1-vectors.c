@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "object/sha1-attack.h"
+#include "object/sha1-checked.h"
 #include "t/unit/sha1vectors.h"
 
 /* Makes the words -5 to 79 of a disturbance vector from its definition. */

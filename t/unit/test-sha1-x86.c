@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "object/sha1-x86.h"
+#include "object/sha1-checked.h"
 #include "t/unit/random.h"
 
 static void fill(uint8_t *bytes, size_t len, uint64_t *seed)
