@@ -6,7 +6,6 @@
 #include "base/mem.h"
 #include "config/config-internal.h"
 #include "odb/fsck-blob.h"
-#include "odb/submodule-url.h"
 
 /* ---- .gitmodules */
 

@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "base/percent.h"
-#include "odb/submodule-url.h"
+#include "odb/fsck-blob.h"
 
 #define PORT_MAX 65535
 

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "odb/submodule-url.h"
+#include "odb/fsck-blob.h"
 
 static void test_good(void **state)
 {
