@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "refs/refs-check.h"
 #include "reftable/stack.h"
-#include "reftable/verify.h"
+#include "reftable/table.h"
 #include "repo/worktree.h"
 
 struct checker {

@@ -5,7 +5,7 @@
 #include <zlib.h>
 
 #include "base/mem.h"
-#include "reftable/block-write.h"
+#include "reftable/block.h"
 
 #define BLOCK_HEADER_LEN 4
 #define RESTART_LEN 3

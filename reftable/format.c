@@ -4,7 +4,7 @@
 #include <zlib.h>
 
 #include "base/bytes.h"
-#include "reftable/format.h"
+#include "reftable/block.h"
 
 #define HASH_ID_SHA1 UINT32_C(0x73686131)   /* "sha1" */
 #define HASH_ID_SHA256 UINT32_C(0x73323536) /* "s256" */

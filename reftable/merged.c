@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "reftable/merged.h"
+#include "reftable/stack.h"
 
 int reftable_merged_init(struct reftable_merged *m,
 			 struct reftable *const *tables, size_t nr,

@@ -10,7 +10,56 @@
 #ifndef REFTABLE_STACK_H
 #define REFTABLE_STACK_H
 
-#include "reftable/merged.h"
+#include "reftable/table.h"
+
+/*
+ * Iterates over several tables as if they were one. If several tables have a
+ * record with the same key, the record of the newest table counts. A deletion
+ * in the newest table hides the other records.
+ *
+ * The tables' iterators are sorted by their next keys. One step costs the
+ * comparisons that move one iterator to its new place. This is one comparison
+ * if most records are in one table.
+ */
+
+/* A table that takes part in the merge. */
+struct reftable_source {
+	struct reftable_iter it;
+	size_t age; /* 0: the oldest table */
+};
+
+struct reftable_merged {
+	struct reftable_source *sources; /* owned */
+	/* owned array, sorted by key, then age */
+	struct reftable_source **waiting;
+	size_t source_nr, waiting_nr;
+	/* the table of the last record returned, or NULL */
+	struct reftable_source *given;
+	bool keeps_deletions;
+};
+
+/*
+ * Starts a merge of `nr` tables, oldest first. The array and the tables are
+ * borrowed. If `keeps_deletions`, deletions are returned too, since they may
+ * hide records of still older tables. Returns 0 or ERR_NOMEM.
+ */
+int reftable_merged_init(struct reftable_merged *m,
+			 struct reftable *const *tables, size_t nr,
+			 bool keeps_deletions, struct error *err);
+void reftable_merged_release(struct reftable_merged *m);
+
+/* Works like reftable_iter_seek(). */
+int reftable_merged_seek(struct reftable_merged *m,
+			 enum reftable_block_type type, const char *key,
+			 size_t key_len, struct error *err);
+
+/*
+ * Takes the next record. Returns 1 with the iterator that stands on the record,
+ * 0 at the end, ERR_CORRUPT or ERR_NOMEM. The record is valid until the next
+ * call.
+ */
+int reftable_merged_next(struct reftable_merged *m,
+			 const struct reftable_iter **it, struct error *err);
 
 struct reftable_stack {
 	/* owned, with the tables; oldest first */

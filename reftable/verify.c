@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "base/varint.h"
-#include "reftable/verify.h"
+#include "reftable/table.h"
 
 /* A block and its last key. */
 struct seen {

@@ -6,7 +6,7 @@
 #ifndef REFTABLE_WRITER_INTERNAL_H
 #define REFTABLE_WRITER_INTERNAL_H
 
-#include "reftable/block-write.h"
+#include "reftable/block.h"
 #include "reftable/writer.h"
 
 /* A finished block that the index will list. */

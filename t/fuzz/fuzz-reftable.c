@@ -10,8 +10,8 @@
 #include <zlib.h>
 
 #include "base/bytes.h"
-#include "reftable/merged.h"
-#include "reftable/verify.h"
+#include "reftable/stack.h"
+#include "reftable/table.h"
 #include "t/fuzz/fuzz.h"
 
 /* The header once more where the footer begins, and its checksum. */

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "reftable/block-write.h"
+#include "reftable/block.h"
 
 static void test_full(void **state)
 {

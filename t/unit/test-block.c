@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "reftable/block-write.h"
+#include "reftable/block.h"
 #include "t/unit/random.h"
 
 #define KEY_NR 200

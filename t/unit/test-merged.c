@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "reftable/merged.h"
+#include "reftable/stack.h"
 #include "t/unit/reftables.h"
 
 #define ROUNDS 60

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "reftable/verify.h"
+#include "reftable/table.h"
 #include "sys/map.h"
 #include "t/unit/reftables.h"
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "reftable/verify.h"
+#include "reftable/table.h"
 #include "t/unit/reftables.h"
 
 #define ROUNDS 40
