@@ -45,9 +45,9 @@ version := $(shell sed -n \
 
 # ---- what there is to build
 
-rooms = base sys ewah object pack reftable config indexer repo odb refs graph names walk \
-	graph-write simplify check bitmap islands packing packs wire midx repack network \
-	serve receive http libgitreach
+rooms = base sys ewah object pack reftable config indexer repo odb refs refs-write \
+	graph names walk graph-write simplify check bitmap islands packing packs wire \
+	midx repack network serve receive http libgitreach
 lib_src := $(wildcard $(addsuffix /*.c,$(rooms)) pack-bitmap*.c)
 builtin_src := $(wildcard builtin/*.c)
 unit_src := $(wildcard t/unit/test-*.c)

@@ -12,7 +12,7 @@
 #include "graph-write/graph-lacks.h"
 #include "graph/commit-graph.h"
 #include "odb/odb-midx.h"
-#include "refs/ref-pack.h"
+#include "refs-write/ref-pack.h"
 #include "refs/reflog.h"
 #include "repack/geometric.h"
 #include "repo/worktree.h"

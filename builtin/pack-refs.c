@@ -6,7 +6,7 @@
 #include "base/wildmatch.h"
 #include "builtin/options.h"
 #include "builtin/store.h"
-#include "refs/ref-pack.h"
+#include "refs-write/ref-pack.h"
 
 static const char usage[] =
 	"git pack-refs [--all] [--no-prune] [--auto] [--include <pattern>] "

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "builtin/store.h"
-#include "refs/ref-transaction.h"
+#include "refs-write/ref-transaction.h"
 
 /*
  * Makes the ref transactions of a command. A transaction records the committer

@@ -13,7 +13,7 @@
 #include "builtin/options.h"
 #include "builtin/refs-parts.h"
 #include "odb/fsck-config.h"
-#include "refs/ref-migrate.h"
+#include "refs-write/ref-migrate.h"
 
 static const char migrate_usage[] =
 	"git refs migrate --ref-format=<format> [--no-reflog] [--dry-run]";

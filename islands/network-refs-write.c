@@ -7,9 +7,9 @@
 #include "islands/network-member.h"
 #include "islands/network-refs.h"
 #include "odb/odb.h"
-#include "refs/packed-rewrite.h"
-#include "refs/ref-pack.h"
-#include "refs/ref-transaction.h"
+#include "refs-write/packed-rewrite.h"
+#include "refs-write/ref-pack.h"
+#include "refs-write/ref-transaction.h"
 #include "sys/io.h"
 #include "sys/tempfile.h"
 

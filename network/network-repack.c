@@ -10,7 +10,7 @@
 #include "network/network-repack.h"
 #include "network/network-sync.h"
 #include "odb/odb.h"
-#include "refs/ref-pack.h"
+#include "refs-write/ref-pack.h"
 #include "refs/refs.h"
 #include "repack/cruft.h"
 #include "sys/clock.h"

@@ -22,7 +22,7 @@
 #include "base/error.h"
 #include "receive/receive.h"
 #include "receive/receive-worktree.h"
-#include "refs/ref-transaction.h"
+#include "refs-write/ref-transaction.h"
 
 /*
  * Run pre-receive. Returns 0 if the hook agrees, 1 if the hook declines the

@@ -8,7 +8,7 @@
 #include "receive/receive-hooks.h"
 #include "receive/receive-parts.h"
 #include "receive/receive-worktree.h"
-#include "refs/ref-transaction.h"
+#include "refs-write/ref-transaction.h"
 #include "repo/shallow.h"
 
 /* One transaction. */

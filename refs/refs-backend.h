@@ -4,16 +4,16 @@
  * of functions by extensions.refStorage. Functions that change refs are in
  * other tables, and their callers may use refs.h:
  *
- *   ref-transaction.c   reflog.c          ref-pack.c     refs-check.c
- *      |                   |                 |              |
- *   ref_tx_backend      reflog_backend    two pairs of functions
- *      |                   |                 |              |
- *   refs-files-lock.c   reflog-files.c    refs-files-    refs-check-
- *   -conflict -commit   reflog-list.c      pack.c         loose.c -packed.c
- *   refs-reftable-      reflog-           refs-reftable- refs-check-
- *    tx.c -stage.c       reftable.c        pack.c         reftable.c
- *      |                   |                 |              |
- *      +---------+---------+-----------------+--------------+
+ *   refs-write/     reflog.c          refs-check.c
+ *      |               |                 |
+ *      |            reflog_backend    two functions
+ *      |               |                 |
+ *      |            reflog-files.c    refs-check-loose.c -packed.c
+ *      |            reflog-list.c
+ *      |            reflog-           refs-check-
+ *      |             reftable.c        reftable.c
+ *      |               |                 |
+ *      +---------+-----+-----------------+
  *                |
  *             refs.c
  *                |

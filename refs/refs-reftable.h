@@ -3,16 +3,15 @@
  * The reftable backend: refs and reflogs in stacks of tables. All work trees
  * share one stack below the common directory. Each linked work tree also has a
  * stack for its own refs. Parts of the backend: reading (refs-reftable.c), refs
- * and reflogs that keep objects alive (refs-reftable-kept.c), packing
- * (refs-reftable-pack.c), and functions for all writers
- * (refs-reftable-place.c).
+ * and reflogs that keep objects alive (refs-reftable-kept.c), and functions for
+ * all writers (refs-reftable-place.c). Transactions and packing are in
+ * refs-write/.
  *
  * FETCH_HEAD and MERGE_HEAD are files, not records of tables.
  */
 #ifndef REFS_REFS_REFTABLE_H
 #define REFS_REFS_REFTABLE_H
 
-#include "refs/ref-pack.h"
 #include "refs/refs-backend.h"
 #include "reftable/append.h"
 
@@ -57,12 +56,7 @@ int refs_reftable_find_below(struct refs *refs, const char *dir,
 int refs_reftable_options(struct reftable_append_options *options,
 			  const struct repo *repo, struct error *err);
 
-int refs_reftable_pack_is_due(const struct repo *repo,
-			      const struct ref_pack_options *options,
-			      struct error *err);
-int refs_reftable_pack(const struct repo *repo,
-		       const struct ref_pack_options *options,
-		       struct error *err);
+/* See refs_each_reflog_oid(). */
 int refs_reftable_each_kept(const struct repo *repo,
 			    int (*fn)(void *ctx, const struct oid *oid),
 			    void *ctx, struct error *err);

@@ -22,6 +22,7 @@ LEVELS = {
     "repo": 3,
     "odb": 4,
     "refs": 5,
+    "refs-write": 6,
     "graph": 6,
     "names": 6,
     "walk": 7,

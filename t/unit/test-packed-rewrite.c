@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* refs/packed-rewrite.h: merging edits, the lock, traits. */
+/* refs-write/packed-rewrite.h: merging edits, the lock, traits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "refs/packed-rewrite.h"
+#include "refs-write/packed-rewrite.h"
 #include "t/unit/random.h"
 #include "t/unit/tmprepo.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * refs/ref-migrate.h: refs are the same in the other storage, and a refusal
- * changes nothing. t/t1460-refs-migrate.sh compares with stock Git and kills
- * migrations.
+ * refs-write/ref-migrate.h: refs are the same in the other storage, and a
+ * refusal changes nothing. t/t1460-refs-migrate.sh compares with stock Git and
+ * kills migrations.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "refs/ref-migrate.h"
+#include "refs-write/ref-migrate.h"
 #include "t/unit/tmprepo.h"
 
 #define ID "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"

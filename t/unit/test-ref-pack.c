@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * refs/ref-pack.h: the limit for packing. t/t3210-pack-refs.sh compares packing
- * with stock Git.
+ * refs-write/ref-pack.h: the limit for packing. t/t3210-pack-refs.sh compares
+ * packing with stock Git.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "refs/ref-pack.h"
+#include "refs-write/ref-pack.h"
 #include "t/unit/tmprepo.h"
 
 /*

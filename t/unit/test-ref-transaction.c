@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* refs/ref-transaction.h: sets of changes, locks, reflogs, conflicts. */
+/* refs-write/ref-transaction.h: sets of changes, locks, reflogs, conflicts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "refs/ref-transaction.h"
+#include "refs-write/ref-transaction.h"
 #include "refs/refs.h"
 #include "t/unit/random.h"
 #include "t/unit/tmprepo.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * refs/refs-reftable-tx.h: random transactions in reftables and in files.
+ * refs-write/refs-reftable-tx.h: random transactions in reftables and in files.
  * Results, refs and reflogs must be the same.
  */
 #include <setjmp.h>
@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "refs/ref-transaction.h"
+#include "refs-write/ref-transaction.h"
 #include "refs/refs-reftable.h"
 #include "t/unit/random.h"
 #include "t/unit/tmprepo.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "refs/ref-transaction-internal.h"
+#include "refs-write/ref-transaction-internal.h"
 
 const char *ref_result_reason(enum ref_result result)
 {

@@ -17,8 +17,8 @@
  * Nothing keeps other processes from changing refs meanwhile, as in stock Git.
  * Such a change may be lost. Repositories with linked work trees are refused.
  */
-#ifndef REFS_REF_MIGRATE_H
-#define REFS_REF_MIGRATE_H
+#ifndef REFS_WRITE_REF_MIGRATE_H
+#define REFS_WRITE_REF_MIGRATE_H
 
 #include "base/buf.h"
 #include "base/error.h"

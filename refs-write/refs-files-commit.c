@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "refs/refs-files-tx.h"
+#include "refs-write/refs-files-tx.h"
 #include "refs/refs-loose.h"
 #include "sys/cleanup.h"
 #include "sys/io.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "refs/ref-transaction-internal.h"
+#include "refs-write/ref-transaction-internal.h"
 #include "sys/io.h"
 
 #define SYMREF_MAX_DEPTH 5

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "refs/ref-migrate.h"
+#include "refs-write/ref-migrate.h"
 #include "refs/reflog-backend.h"
 #include "repo/worktree.h"
 #include "sys/io.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Packing refs: chooses by the kind of storage. */
-#include "refs/ref-pack.h"
-#include "refs/refs-files.h"
-#include "refs/refs-reftable.h"
+#include "refs-write/ref-pack.h"
 
 static bool in_tables(const struct repo *repo)
 {

@@ -10,11 +10,11 @@
  * is written. HEAD has such an item, too, if the ref that HEAD leads to
  * changes.
  */
-#ifndef REFS_REF_TRANSACTION_INTERNAL_H
-#define REFS_REF_TRANSACTION_INTERNAL_H
+#ifndef REFS_WRITE_REF_TRANSACTION_INTERNAL_H
+#define REFS_WRITE_REF_TRANSACTION_INTERNAL_H
 
-#include "refs/packed-rewrite.h"
-#include "refs/ref-transaction.h"
+#include "refs-write/packed-rewrite.h"
+#include "refs-write/ref-transaction.h"
 #include "refs/reflog-write.h"
 #include "refs/refs.h"
 #include "sys/tempfile.h"

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "refs/refs-reftable-tx.h"
+#include "refs-write/refs-reftable-tx.h"
 
 #define CACHE_LIMIT (1 << 20) /* bytes; tags are small */
 

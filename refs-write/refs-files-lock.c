@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "refs/packed-rewrite.h"
-#include "refs/refs-files-tx.h"
+#include "refs-write/packed-rewrite.h"
+#include "refs-write/refs-files-tx.h"
 #include "refs/refs-loose.h"
 #include "sys/io.h"
 #include "sys/lockfile.h"

@@ -16,8 +16,8 @@
  * Source: git-update-ref(1), gitrepository-layout(5), githooks(5). One thread
  * per transaction.
  */
-#ifndef REFS_REF_TRANSACTION_H
-#define REFS_REF_TRANSACTION_H
+#ifndef REFS_WRITE_REF_TRANSACTION_H
+#define REFS_WRITE_REF_TRANSACTION_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "refs/refs-reftable-tx.h"
+#include "refs-write/refs-reftable-tx.h"
 #include "sys/cleanup.h"
 
 static void top_free(struct refs_reftable_top *top)

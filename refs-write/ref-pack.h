@@ -6,8 +6,8 @@
  * the value that was packed. Readers find the value in the loose file first,
  * and afterwards in packed-refs.
  */
-#ifndef REFS_REF_PACK_H
-#define REFS_REF_PACK_H
+#ifndef REFS_WRITE_REF_PACK_H
+#define REFS_WRITE_REF_PACK_H
 
 #include <stdbool.h>
 
@@ -49,5 +49,19 @@ int ref_pack_is_due(const struct repo *repo,
  */
 int ref_pack(const struct repo *repo, struct odb_reader *reader,
 	     const struct ref_pack_options *options, struct error *err);
+
+/* ---- parts: the functions above for one kind of storage */
+
+int refs_files_pack_is_due(const struct repo *repo,
+			   const struct ref_pack_options *options,
+			   struct error *err);
+int refs_files_pack(const struct repo *repo, struct odb_reader *reader,
+		    const struct ref_pack_options *options, struct error *err);
+int refs_reftable_pack_is_due(const struct repo *repo,
+			      const struct ref_pack_options *options,
+			      struct error *err);
+int refs_reftable_pack(const struct repo *repo,
+		       const struct ref_pack_options *options,
+		       struct error *err);
 
 #endif

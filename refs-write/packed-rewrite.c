@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "refs/packed-rewrite.h"
+#include "refs-write/packed-rewrite.h"
 #include "sys/io.h"
 #include "sys/lockfile.h"
 

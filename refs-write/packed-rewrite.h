@@ -14,8 +14,8 @@
  * Runs of records between edits are copied unchanged. In a quarantine the first
  * edit is ERR_DENIED, see repo_check_quarantine(). One thread at a time.
  */
-#ifndef REFS_PACKED_REWRITE_H
-#define REFS_PACKED_REWRITE_H
+#ifndef REFS_WRITE_PACKED_REWRITE_H
+#define REFS_WRITE_PACKED_REWRITE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "refs/refs-files-tx.h"
+#include "refs-write/refs-files-tx.h"
 #include "refs/refs-files.h"
 #include "refs/refs-loose.h"
 #include "sys/io.h"

@@ -9,8 +9,8 @@
 
 #include "base/mem.h"
 #include "odb/odb.h"
-#include "refs/packed-rewrite.h"
-#include "refs/ref-migrate.h"
+#include "refs-write/packed-rewrite.h"
+#include "refs-write/ref-migrate.h"
 #include "refs/reflog.h"
 #include "refs/refs-backend.h"
 #include "refs/refs-loose.h"

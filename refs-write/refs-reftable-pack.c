@@ -2,6 +2,7 @@
 /* The reftable backend: packing merges the tables of a stack. */
 #include <string.h>
 
+#include "refs-write/ref-pack.h"
 #include "refs/refs-reftable.h"
 
 static int compact(const char *dir,

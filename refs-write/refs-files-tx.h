@@ -5,10 +5,10 @@
  * (refs-files-conflict.c), and renaming into place (refs-files-commit.c, which
  * also has the table of functions).
  */
-#ifndef REFS_REFS_FILES_TX_H
-#define REFS_REFS_FILES_TX_H
+#ifndef REFS_WRITE_REFS_FILES_TX_H
+#define REFS_WRITE_REFS_FILES_TX_H
 
-#include "refs/ref-transaction-internal.h"
+#include "refs-write/ref-transaction-internal.h"
 
 /* Members of refs_files_tx_backend, see struct ref_tx_backend. */
 int refs_files_tx_begin(struct ref_transaction *tx, struct error *err);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "refs/ref-transaction-internal.h"
+#include "refs-write/ref-transaction-internal.h"
 
 int ref_items_add(struct ref_transaction *tx, struct ref_update *update,
 		  const char *name, unsigned depth, struct error *err)

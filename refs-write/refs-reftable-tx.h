@@ -3,10 +3,11 @@
  * A transaction in reftables: locking and checking (refs-reftable-tx.c), and
  * writing the new tables (refs-reftable-stage.c).
  */
-#ifndef REFS_REFS_REFTABLE_TX_H
-#define REFS_REFS_REFTABLE_TX_H
+#ifndef REFS_WRITE_REFS_REFTABLE_TX_H
+#define REFS_WRITE_REFS_REFTABLE_TX_H
 
-#include "refs/ref-transaction-internal.h"
+#include "odb/odb.h"
+#include "refs-write/ref-transaction-internal.h"
 #include "refs/refs-reftable.h"
 
 /* An item, and the name of its ref in the stack. */

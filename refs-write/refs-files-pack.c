@@ -4,10 +4,9 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "refs/packed-rewrite.h"
-#include "refs/ref-pack.h"
+#include "refs-write/packed-rewrite.h"
+#include "refs-write/ref-pack.h"
 #include "refs/reflog-write.h"
-#include "refs/refs-files.h"
 #include "refs/refs-loose.h"
 #include "sys/io.h"
 #include "sys/lockfile.h"
