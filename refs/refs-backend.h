@@ -8,7 +8,7 @@
  *      |               |                 |
  *      |            reflog_backend    two functions
  *      |               |                 |
- *      |            reflog-files.c    refs-check-loose.c -packed.c
+ *      |            reflog-files.c    refs-check.c -packed.c
  *      |            reflog-list.c
  *      |            reflog-           refs-check-
  *      |             reftable.c        reftable.c

@@ -3,11 +3,11 @@
  * Checks of the files that store refs, for all work trees, as `git refs verify`
  * does (git-refs(1)).
  *
- *   refs-check.c		chooses by the kind of storage
- *   refs-check-report.c	reports, and rules of any storage
- *   refs-check-loose.c	files below refs/, and HEAD and other root refs
- *   refs-check-packed.c	packed-refs
- *   refs-check-reftable.c	reftables
+ *   refs-check.c           chooses by the kind of storage; checks files below
+ *                          refs/, HEAD and other root refs
+ *   refs-check-report.c    reports, and rules of any storage
+ *   refs-check-packed.c    packed-refs
+ *   refs-check-reftable.c  reftables
  *
  * Message ids are those of git-fsck(1), and texts are those of stock Git.
  * `rules` says how severe a message is. The checks do not look for objects.
