@@ -50,18 +50,12 @@ int ref_pack_is_due(const struct repo *repo,
 int ref_pack(const struct repo *repo, struct odb_reader *reader,
 	     const struct ref_pack_options *options, struct error *err);
 
-/* ---- parts: the functions above for one kind of storage */
+/* ---- parts: the functions above for refs in files */
 
 int refs_files_pack_is_due(const struct repo *repo,
 			   const struct ref_pack_options *options,
 			   struct error *err);
 int refs_files_pack(const struct repo *repo, struct odb_reader *reader,
 		    const struct ref_pack_options *options, struct error *err);
-int refs_reftable_pack_is_due(const struct repo *repo,
-			      const struct ref_pack_options *options,
-			      struct error *err);
-int refs_reftable_pack(const struct repo *repo,
-		       const struct ref_pack_options *options,
-		       struct error *err);
 
 #endif
