@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * refs-write/refs-reftable-tx.h: random transactions in reftables and in files.
+ * refs-write/refs-reftable-tx.c: random transactions in reftables and in files.
  * Results, refs and reflogs must be the same.
  */
 #include <setjmp.h>
