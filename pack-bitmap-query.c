@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "bitmap/bit-filter.h"
-#include "bitmap/boundary.h"
+#include "bitmap/fill.h"
 #include "pack-bitmap.h"
 #include "sys/clock.h"
 

@@ -176,7 +176,7 @@ struct pack_bitmap_query {
 	const struct filter *filter;
 	bool filter_wants;
 	/*
-	 * Boundary traversal (bitmap/boundary.h). An object that haves reach
+	 * Boundary traversal (bitmap/fill.h). An object that haves reach
 	 * only through commits that wants do not reach may be found although it
 	 * is had. `had` may lack objects of such commits. All objects that are
 	 * not had are found.

@@ -5,7 +5,7 @@
  */
 #include <stdbool.h>
 
-#include "bitmap/boundary.h"
+#include "bitmap/fill.h"
 #include "object/oidmap.h"
 #include "object/parse.h"
 #include "walk/treewalk.h"

@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "base/sort.h"
-#include "bitmap/coverage.h"
+#include "bitmap/fill.h"
 
 /* Sets *nr to the number of commits that a request for these tips walks. */
 static int walked(uint32_t *nr, struct bitmap_fill *fill, uint32_t *commits,

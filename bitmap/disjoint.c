@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "base/sort.h"
-#include "bitmap/disjoint.h"
+#include "bitmap/fill.h"
 
 struct disjoint {
 	struct walk_tips *bounds;

@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Adds the closure of tips to a set: walks back to the nearest commits with
- * bitmaps, and ORs these bitmaps.
+ * Walks that bitmaps shorten:
  *
- * A set of objects has two parts: `packed`, by bit_pos, and `outside`, by
- * obj_pos, for objects that are not indexed.
+ *   fill.c      adds the closure of tips to a set
+ *   boundary.c  finds which objects of the wants' bitmaps the haves reach
+ *   disjoint.c  finds commits that do not reach any object of a set
+ *   coverage.c  measures how many commits requests walk
+ *
+ * A fill walks back from tips to the nearest commits with bitmaps, and ORs
+ * these bitmaps. A set of objects has two parts: `packed`, by bit_pos, and
+ * `outside`, by obj_pos, for objects that are not indexed.
  */
 #ifndef BITMAP_FILL_H
 #define BITMAP_FILL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -125,5 +131,92 @@ const uint32_t *bitmap_side_walked(const struct bitmap_side *side, size_t *nr);
  * commits if `trees`, and the tips that are not commits.
  */
 int bitmap_side_finish(struct bitmap_side *side, bool trees, struct error *err);
+
+/* ---- boundary traversal */
+
+/*
+ * Boundary traversal. Objects of the haves without a bitmap are found only if
+ * the bitmaps of the wants contain them.
+ *
+ * 	wants      o---o---B          B: a commit with a bitmap
+ * 	          /
+ * 	   ------o---b---h            b, h: haves' commits without one
+ *
+ * At this point the commits of both sides are known, and the objects in the
+ * wants' bitmaps. These bitmaps contain b and its tree. So the tree of b is
+ * read, to find the objects that the haves have; trees that the bitmaps do not
+ * contain are skipped. The tree of h is not read, since only the haves reach h.
+ */
+
+/*
+ * Adds objects to `had`: those of fill->packed that are in trees of `commits`,
+ * commits without a bitmap. `had` is by bit_pos and no smaller than
+ * fill->packed. A tree that is already in `had` or not in fill->packed is not
+ * read; objects below it may be missing in `had` if they also occur elsewhere.
+ * Returns 0, ERR_MISSING or ERR_CORRUPT for an unreadable tree, or ERR_NOMEM.
+ */
+int bitmap_boundary_settle(struct bitset *had, struct bitmap_fill *fill,
+			   const uint32_t *commits, size_t nr,
+			   struct error *err);
+
+/* ---- commits that do not reach a set */
+
+/*
+ * Finds commits that do not reach any object of a set, by their bitmaps. A
+ * search for the commits that reach these objects need not walk past such a
+ * commit.
+ */
+
+/*
+ * Adds indexed commits that reach no object of `set` (by bit_pos) to *bounds.
+ * All added commits are parsed. Returns 0, or a negative error code with some
+ * commits added. ERR_CORRUPT means a broken bitmap.
+ *
+ * With an empty set the first indexed commits on all paths from `wants` are
+ * added, since the index is closed under reachability. Otherwise commits with
+ * bitmaps are added, except those that another added commit reaches. Commits
+ * between bitmaps are not considered.
+ *
+ * The cost is that of walking these paths, or of decoding each bitmap that no
+ * added commit covers.
+ */
+int bitmap_disjoint_commits(struct walk_tips *bounds,
+			    const struct bitmap_file *file,
+			    const struct bitmap_space *space, struct walk *w,
+			    const struct walk_tips *wants,
+			    const struct bitset *set, struct error *err);
+
+/* ---- measuring */
+
+/*
+ * Measures how well bitmaps serve some tips: how many commits a request for
+ * each tip walks, and a request for all of them.
+ *
+ * It does what a query does (bitmap/fill.h), but reads no trees.
+ */
+
+struct bitmap_coverage {
+	/* number of different commits */
+	uint32_t tip_nr;
+	/* commits with a bitmap: requests for them walk 0 commits */
+	uint32_t with_bitmap;
+	/* commits walked by requests for one tip each: sum, */
+	uint64_t walked_sum;
+	/* median, the lower one of two, */
+	uint32_t walked_median;
+	uint32_t walked_max;
+	/* commits walked by one request for all tips */
+	uint32_t walked_together;
+};
+
+/*
+ * Measures the commits in `tips`. `fill` is initialised; its content afterwards
+ * is undefined. Without tips all numbers are 0. Returns 0, or a negative error
+ * code with *coverage zeroed. Each bitmap that a request uses is decoded once
+ * per tip.
+ */
+int bitmap_coverage_measure(struct bitmap_coverage *coverage,
+			    struct bitmap_fill *fill,
+			    const struct walk_tips *tips, struct error *err);
 
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "bitmap/coverage.h"
+#include "bitmap/fill.h"
 #include "builtin/bitmap-parts.h"
 #include "builtin/options.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Marking the islands of objects to be packed. */
-#include "bitmap/disjoint.h"
+#include "bitmap/fill.h"
 #include "pack-bitmap.h"
 #include "packs/pack-job-parts.h"
 #include "packs/roots.h"

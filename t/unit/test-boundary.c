@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "bitmap/boundary.h"
+#include "bitmap/fill.h"
 #include "t/unit/bitmaprepo.h"
 
 /* Sums over random requests. */

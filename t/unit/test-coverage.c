@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "bitmap/coverage.h"
+#include "bitmap/fill.h"
 #include "t/unit/bitmaprepo.h"
 
 /* Returns the number of commits that a whole query for these tips walks. */

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "bitmap/disjoint.h"
+#include "bitmap/fill.h"
 #include "t/unit/bitmaprepo.h"
 
 /* Returns whether an object reaches an object of a set of bits. */
