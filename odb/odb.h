@@ -167,7 +167,7 @@ int odb_open(struct odb **out, const struct repo *repo, struct error *warning,
 /*
  * Works like odb_open(), for a command that looks into few of many packs. Up to
  * sys_held_max() packs are mapped only when they are read. Each of these packs
- * keeps a file descriptor open until then (sys/held.h); packs that odb_open()
+ * keeps a file descriptor open until then (sys/map.h); packs that odb_open()
  * opens keep none. In both cases a pack that is removed meanwhile stays
  * readable.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * An opened pack: the .pack, the .idx, and the reverse index if needed. The
- * .pack is opened at once and mapped when an entry is first read (sys/held.h).
+ * .pack is opened at once and mapped when an entry is first read (sys/map.h).
  *
  * 	"PACK" | version 2 or 3 (be32) | number of objects (be32)
  * 	entries     header and zlib stream, see entry.h
@@ -29,7 +29,6 @@
 #include "pack/entry.h"
 #include "pack/idx.h"
 #include "pack/rev.h"
-#include "sys/held.h"
 #include "sys/map.h"
 
 /* Bytes before the first entry. */

@@ -3,7 +3,7 @@
 #include <sys/resource.h>
 #include <string.h>
 
-#include "sys/held.h"
+#include "sys/map.h"
 #include "sys/io.h"
 
 /* A process holds a quarter of its descriptors, and at most HELD_MAX. */

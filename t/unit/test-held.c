@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "sys/held.h"
+#include "sys/map.h"
 #include "sys/io.h"
 #include "sys/thread.h"
 
