@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 #include "sys/io.h"
-#include "sys/trace-file.h"
+#include "sys/trace.h"
 
 /* Number of suffixes to try for a new file whose name is taken. */
 #define ATTEMPTS_MAX 10

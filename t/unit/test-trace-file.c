@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "sys/io.h"
-#include "sys/trace-file.h"
+#include "sys/trace.h"
 
 static char dir[] = "/tmp/gitreach-trace-XXXXXX";
 static const struct trace_file_dir own = {"name", 0};
