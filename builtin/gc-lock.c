@@ -15,7 +15,6 @@
 #include "sys/lockfile.h"
 #include "sys/map.h"
 #include "sys/process.h"
-#include "sys/user.h"
 
 #define VALID_S (12 * 60 * 60)
 #define STALE_LOCK_S 60

@@ -14,7 +14,7 @@
 #include "object/hash.h"
 #include "sys/clock.h"
 #include "sys/io.h"
-#include "sys/user.h"
+#include "sys/process.h"
 
 #define PARENT_SID "GIT_TRACE2_PARENT_SID"
 #define PARENT_NAME "GIT_TRACE2_PARENT_NAME"

@@ -7,7 +7,7 @@
 #include "base/approxidate.h"
 #include "config/ident.h"
 #include "sys/clock.h"
-#include "sys/user.h"
+#include "sys/process.h"
 
 /* Returns whether a character is removed at either end of a name. */
 static bool is_crud(char c)

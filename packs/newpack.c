@@ -13,7 +13,7 @@
 #include "packs/newpack.h"
 #include "sys/cleanup.h"
 #include "sys/io.h"
-#include "sys/memory.h"
+#include "sys/process.h"
 #include "sys/trace.h"
 
 /*

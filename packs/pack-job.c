@@ -9,7 +9,7 @@
 #include "packs/pseudo-tips.h"
 #include "packs/roots.h"
 #include "sys/clock.h"
-#include "sys/memory.h"
+#include "sys/process.h"
 #include "sys/trace.h"
 #include "walk/tree-closure.h"
 

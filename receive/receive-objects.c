@@ -10,7 +10,6 @@
 #include "sys/io.h"
 #include "sys/process.h"
 #include "sys/thread.h"
-#include "sys/user.h"
 
 enum {
 	THREADS_MAX = 20,

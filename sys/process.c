@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* This process. */
+/* This process: its environment, resources, user and memory. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#include <ctype.h>
+#include <pwd.h>
+#include <sys/mman.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
@@ -75,4 +78,85 @@ void sys_usage(struct sys_usage *usage)
 	usage->user_us = us_of(&r.ru_utime);
 	usage->system_us = us_of(&r.ru_stime);
 	usage->peak_rss_kib = read_peak();
+}
+
+#define HOST_MAX 256
+#define ENTRY_BYTES 16384
+
+static int append_login(struct buf *out, const char *login)
+{
+	size_t at = out->len;
+	int ret = buf_append_str(out, login);
+
+	if (!ret && out->len > at)
+		out->data[at] = (char)toupper((unsigned char)out->data[at]);
+	return ret;
+}
+
+static int append_full(struct buf *out, const struct passwd *entry)
+{
+	int ret = 0;
+
+	for (const char *p = entry->pw_gecos; !ret && *p && *p != ','; p++)
+		ret = *p == '&' ? append_login(out, entry->pw_name)
+				: buf_append_char(out, *p);
+	return ret;
+}
+
+int sys_user_name(struct buf *out, bool full, struct error *err)
+{
+	char bytes[ENTRY_BYTES];
+	struct passwd entry, *found = NULL;
+
+	if (getpwuid_r(getuid(), &entry, bytes, sizeof(bytes), &found) ||
+	    !found)
+		return error_set(err, ERR_MISSING,
+				 "unable to look up current "
+				 "user in the passwd file");
+	if (full ? append_full(out, found)
+		 : buf_append_str(out, found->pw_name))
+		return error_nomem(err);
+	return 0;
+}
+
+int sys_host_name(struct buf *out, struct error *err)
+{
+	char name[HOST_MAX + 1] = "";
+
+	if (gethostname(name, HOST_MAX) < 0)
+		return error_set_errno(err, "cannot get host name");
+	return buf_append_str(out, name) ? error_nomem(err) : 0;
+}
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
+#include "sys/process.h"
+
+/* The size of large pages on most machines; elsewhere only an alignment. */
+#define LARGE_PAGE ((size_t)2 << 20)
+
+void *sys_memory_large(size_t size)
+{
+	void *memory;
+
+	if (size < LARGE_PAGE)
+		return malloc(size ? size : 1);
+	if (posix_memalign(&memory, LARGE_PAGE, size))
+		return NULL;
+#ifdef MADV_HUGEPAGE
+	/*
+	 * Only whole large pages; the rest of the memory stays in small pages.
+	 */
+	madvise(memory, size / LARGE_PAGE * LARGE_PAGE, MADV_HUGEPAGE);
+#endif
+	return memory;
+}
+
+void sys_memory_trim(void)
+{
+#ifdef __GLIBC__
+	malloc_trim(0);
+#endif
 }

@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Attributes of this process, and the environment of its children. */
+/*
+ * This process: its id, its use of resources and memory, its user and host, and
+ * the environment of its children.
+ */
 #ifndef SYS_PROCESS_H
 #define SYS_PROCESS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "base/buf.h"
+#include "base/error.h"
 
 /* Returns the process id. */
 long sys_process_id(void);
@@ -25,5 +32,32 @@ struct sys_usage {
 
 /* Returns the resources that this process has used. Reads a file of /proc. */
 void sys_usage(struct sys_usage *usage);
+
+/*
+ * Appends the login name of the user. If `full`, appends the full name from the
+ * password file instead, which may be empty: the first part of that field, with
+ * the capitalised login name in place of '&'. Returns 0, ERR_MISSING if the
+ * user is unknown, or ERR_NOMEM.
+ */
+int sys_user_name(struct buf *out, bool full, struct error *err);
+
+/* Appends the name of this host. Returns 0, ERR_IO or ERR_NOMEM. */
+int sys_host_name(struct buf *out, struct error *err);
+
+/*
+ * Allocates `size` bytes for random access. They are in large pages if the
+ * system supports that, so that the processor needs fewer address translations.
+ * The memory is not cleared; free() releases it. Smaller sizes come from
+ * malloc(). Returns NULL if memory runs out.
+ */
+void *sys_memory_large(size_t size) __attribute__((warn_unused_result));
+
+/*
+ * Returns freed memory, which the C library keeps for later allocations, to the
+ * system if possible. This is useful between two phases of a long job, if the
+ * first needed much memory. It takes some milliseconds, and later allocations
+ * have page faults. Other threads may allocate meanwhile.
+ */
+void sys_memory_trim(void);
 
 #endif

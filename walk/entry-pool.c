@@ -6,7 +6,7 @@
  */
 #include "base/error.h"
 #include "base/mem.h"
-#include "sys/memory.h"
+#include "sys/process.h"
 #include "walk/entry-pool.h"
 
 enum {

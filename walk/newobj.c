@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "base/sort.h"
-#include "sys/memory.h"
+#include "sys/process.h"
 #include "sys/thread.h"
 #include "walk/newobj.h"
 #include "walk/treediff.h"

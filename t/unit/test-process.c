@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* sys/process.c: the process id, and the environment of children. */
+/* sys/process.c: the process id, the environment of children, user, memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
-#include <unistd.h>
 #include "sys/process.h"
 
 static void test_names(void **state)
@@ -57,12 +57,75 @@ static void test_usage(void **state)
 	free(bytes);
 }
 
+static void test_user_names(void **state)
+{
+	struct buf login = BUF_INIT, full = BUF_INIT, host = BUF_INIT;
+	int ret = sys_user_name(&login, false, NULL);
+
+	(void)state;
+	/* A container may have no entry for the user. */
+	assert_true(ret == 0 || ret == ERR_MISSING);
+	assert_int_equal(login.len > 0, ret == 0);
+	assert_int_equal(sys_user_name(&full, true, NULL), ret);
+	assert_null(strchr(full.data, ','));
+	assert_int_equal(sys_host_name(&host, NULL), 0);
+	assert_true(host.len > 0);
+	buf_release(&login);
+	buf_release(&full);
+	buf_release(&host);
+}
+
+#define NR 2000
+#define LEN 4000
+
+static void in_use_stays(void **state)
+{
+	char *kept[NR];
+
+	for (size_t i = 0; i < NR; i++) {
+		char *gone = malloc(LEN);
+
+		kept[i] = malloc(LEN);
+		assert_true(gone && kept[i]);
+		memset(gone, 1, LEN);
+		memset(kept[i], (int)(i % 100), LEN);
+		free(gone);
+	}
+	sys_memory_trim();
+	for (size_t i = 0; i < NR; i++) {
+		assert_int_equal(kept[i][0], i % 100);
+		assert_int_equal(kept[i][LEN - 1], i % 100);
+		free(kept[i]);
+	}
+	sys_memory_trim();
+}
+
+/* Sizes below, at and above a large page: all bytes are usable. */
+static void large(void **state)
+{
+	static const size_t sizes[] = {
+		0, 1, 4096, (2 << 20) - 1, 2 << 20, (2 << 20) + 1, 5 << 20};
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		char *memory = sys_memory_large(sizes[i]);
+
+		assert_non_null(memory);
+		memset(memory, (int)i, sizes[i]);
+		if (sizes[i])
+			assert_int_equal(memory[sizes[i] - 1], i);
+		free(memory);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_environ),
 		cmocka_unit_test(test_usage),
+		cmocka_unit_test(test_user_names),
+		cmocka_unit_test(in_use_stays),
+		cmocka_unit_test(large),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
