@@ -6,7 +6,7 @@
 #include "base/sort.h"
 #include "object/hash.h"
 #include "pack-bitmap.h"
-#include "pack/file-sink.h"
+#include "pack/writer.h"
 #include "pack/mtimes.h"
 #include "packing/delta-search.h"
 #include "packing/plan.h"
