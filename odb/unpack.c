@@ -2,7 +2,6 @@
 /* Writes the objects of a pack as loose objects. */
 #include "base/buf.h"
 #include "odb/unpack.h"
-#include "pack/pieces.h"
 #include "pack/reader.h"
 #include "sys/io.h"
 #include "sys/progress.h"
