@@ -16,7 +16,6 @@
 #include "base/error.h"
 #include "object/oid.h"
 #include "object/type.h"
-#include "pack/deflate-stream.h"
 #include "pack/inflate.h"
 #include "repo/repo.h"
 #include "sys/tempfile.h"

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "pack/deflate-stream.h"
+#include "pack/inflate.h"
 
 /* bytes of output to reserve at a time */
 enum { ROOM = 16 << 10 };

@@ -7,6 +7,7 @@
 #ifndef PACK_INFLATE_H
 #define PACK_INFLATE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -60,5 +61,19 @@ int deflater_append(struct deflater *def, struct buf *out, const void *src,
  * 0.
  */
 uint32_t pack_crc32(uint32_t crc, const void *bytes, size_t len);
+
+/* Makes a zlib stream piece by piece. deflater_append() is faster. */
+struct deflate_stream;
+
+/* `level` is 0..9, or -1 for the default. Returns NULL if memory runs out. */
+struct deflate_stream *deflate_stream_new(int level);
+void deflate_stream_free(struct deflate_stream *ds);
+
+/*
+ * Adds `len` bytes, and appends the available output to *out. `end` means that
+ * these are the last bytes, which completes the stream. Returns 0 or ERR_NOMEM.
+ */
+int deflate_stream_feed(struct deflate_stream *ds, struct buf *out,
+			const void *bytes, size_t len, bool end);
 
 #endif

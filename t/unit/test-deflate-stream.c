@@ -9,7 +9,6 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "pack/deflate-stream.h"
 #include "pack/inflate.h"
 #include "t/unit/random.h"
 
