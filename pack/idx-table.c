@@ -4,7 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/mem.h"
-#include "pack/idx-table.h"
+#include "pack/ids.h"
 
 enum {
 	IDS_PER_RANGE = 4, /* at most, on average */

@@ -21,7 +21,7 @@
 #include "object/oidmap.h"
 #include "odb/odb-table.h"
 #include "odb/odb.h"
-#include "pack/idx-table.h"
+#include "pack/ids.h"
 
 struct objspace {
 	const struct odb *odb; /* borrowed */

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "pack/idx-table.h"
+#include "pack/ids.h"
 #include "pack/idx.h"
 #include "t/unit/random.h"
 
