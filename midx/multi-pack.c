@@ -11,7 +11,7 @@
 #include "midx/multi-pack-sources.h"
 #include "midx/multi-pack.h"
 #include "odb/odb-midx.h"
-#include "pack/midx-verify.h"
+#include "pack/midx.h"
 #include "pack/midx-write.h"
 #include "packs/multi-pack-lock.h"
 #include "packs/multi-pack-remove.h"

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/sort.h"
 #include "object/hash.h"
-#include "pack/midx-verify.h"
+#include "pack/midx.h"
 
 #define LINE_MAX_LEN 512
 

@@ -60,6 +60,8 @@
 #include "base/error.h"
 #include "object/oid.h"
 #include "pack/ids.h"
+#include "pack/idx.h"
+#include "sys/progress.h"
 
 /* A parsed file. Immutable; borrows its bytes. */
 struct pack_midx {
@@ -199,5 +201,25 @@ static inline uint32_t pack_midx_order_pos(const struct pack_midx_order *order,
  */
 bool pack_midx_order_find(const struct pack_midx_order *order,
 			  uint32_t midx_pos, uint32_t *bit_pos);
+
+/* Verifies a multi-pack-index against the indexes of its packs. */
+
+struct pack_midx_check {
+	/* by midx_pack: the pack's index; NULL if it cannot be opened */
+	const struct pack_idx *const *packs;
+	/* Receives each problem as a line with stock Git's words. */
+	void (*report)(void *ctx, const char *line);
+	void *ctx;
+	const struct progress_out *progress; /* or NULL */
+};
+
+/*
+ * Verifies everything that pack_midx_parse() does not: the checksum, the
+ * existence of all packs, the order of ids and their fanout ranges, and the
+ * pack and offset of each object. Also verifies RIDX and BTMP if they exist.
+ * Returns 0, 1 if a problem was reported, or ERR_NOMEM. O(nr log nr).
+ */
+int pack_midx_verify(const struct pack_midx *midx,
+		     const struct pack_midx_check *check, struct error *err);
 
 #endif

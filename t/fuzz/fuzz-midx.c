@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "pack/midx-verify.h"
+#include "pack/midx.h"
 #include "t/fuzz/fuzz.h"
 
 static void ignore(void *ctx, const char *line)

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "pack/midx-verify.h"
+#include "pack/midx.h"
 #include "t/unit/midxfile.h"
 
 struct bed {
