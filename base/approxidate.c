@@ -2,7 +2,8 @@
 /*
  * There are two parsers. The first knows a number of seconds since 1970, and a
  * date with its time. The second one, parse_guess(), reads all other texts word
- * by word. Its rules are what stock Git 2.55 was seen to do, text by text.
+ * by word. The rules of the second parser are copied from the observed
+ * behaviour of stock Git 2.55.
  */
 #include <ctype.h>
 #include <stdbool.h>
@@ -26,7 +27,7 @@ static const char *const weekdays[] = {
 
 enum { DAY = 24 * 60 * 60 };
 
-/* The unread rest of the text. */
+/* The part of the text that is not parsed yet. */
 struct text {
 	const char *p;
 };
@@ -101,8 +102,8 @@ static bool take_name(struct text *t, char name[16])
 }
 
 /*
- * Returns the index of the first of `names` that starts with `name`, or -1. A
- * `name` of fewer than three letters matches nothing.
+ * Returns the index of the first of `names` that starts with `name`, or -1.
+ * Returns -1 if `name` has fewer than three letters.
  */
 static int find_name(const char *const *names, int nr, const char *name)
 {
@@ -125,8 +126,8 @@ static int find_weekday(const char *name)
 }
 
 /*
- * Takes a zone: Z, GMT, UTC, +hh, +hhmm or +hh:mm. *east is in seconds east of
- * Greenwich.
+ * Takes a time zone: Z, GMT, UTC, +hh, +hhmm or +hh:mm. *east is in seconds
+ * east of Greenwich.
  */
 static bool take_zone(struct text *t, int64_t *east)
 {
@@ -162,12 +163,14 @@ static bool take_zone(struct text *t, int64_t *east)
 
 /* The parts of a parsed date. */
 struct date {
-	/* seconds since 1970, if is_epoch */
+	/* seconds since 1970; valid if is_epoch */
 	int64_t epoch;
-	/* if not is_epoch: the time in its zone */
+	/* the time in the zone of the date; valid if not is_epoch */
 	struct tm tm;
 	bool is_epoch;
-	/* false: the zone is the local one */
+	/*
+	 * true: the text has a zone, in `east`; false: the local zone applies
+	 */
 	bool has_zone;
 	int64_t east; /* seconds, if has_zone */
 };
@@ -184,7 +187,10 @@ static bool end_with_zone(struct text *t, struct date *date)
 	return !*t->p;
 }
 
-/* A number of fewer than 9 digits needs both the "@" and a zone. */
+/*
+ * A number of fewer than 9 digits is a count of seconds only with both "@" and
+ * a zone.
+ */
 static bool parse_epoch(struct text t, struct date *date)
 {
 	bool is_marked = take_char(&t, '@');
@@ -339,7 +345,7 @@ static int64_t not_before_1970(int64_t seconds)
 	return seconds < 0 ? 0 : seconds;
 }
 
-/* Takes a date in any of the forms that the time follows. */
+/* Takes a date in any of the forms that can be followed by a time of day. */
 static bool take_date(struct text *t, struct date *date)
 {
 	struct text start = *t;
@@ -390,19 +396,22 @@ static int64_t seconds_of(struct date *date)
 enum { NOT_SET = -1 };
 
 /*
- * What the words and numbers of a text have said so far. tm_mday, tm_mon and
- * tm_year are NOT_SET until a word or number sets them. The time of day starts
- * as the present one.
+ * The state of parse_guess(): the values that the words and numbers read so far
+ * have set. tm_mday, tm_mon and tm_year are NOT_SET until a word or number sets
+ * them. The time of day starts as the present time of day.
  */
 struct guess {
 	struct tm now, tm;
-	/* The last number. A later word says what it counts. 0: none. */
+	/* The last number read. The next word may be its unit. 0: no number. */
 	int64_t number;
-	/* noon or tea is still to come today */
+	/*
+	 * the hour of "noon" or "tea" is later today, so the previous day is
+	 * meant
+	 */
 	bool back_a_day;
 	bool is_understood;
 	bool is_never;
-	/* a step led to a time before 1970 */
+	/* a relative step led to a time before 1970 */
 	bool is_early;
 };
 
@@ -416,8 +425,9 @@ static void set_moment(struct guess *g, int64_t seconds)
 }
 
 /*
- * Fill what is not set from the present date. A month later in the year than
- * the present month is one of last year.
+ * Fills the fields of the date that are NOT_SET from the present date. If only
+ * the month is set and is later in the year than the present month, the year is
+ * last year.
  */
 static void fill_date(struct guess *g, struct tm *tm)
 {
@@ -430,7 +440,7 @@ static void fill_date(struct guess *g, struct tm *tm)
 			      (tm->tm_mon > g->now.tm_mon ? 1 : 0);
 }
 
-/* Set the whole date, and go back by `seconds`. */
+/* Fills all fields of the date, then moves the time back by `seconds`. */
 static void step_back(struct guess *g, int64_t seconds)
 {
 	if (g->back_a_day && !seconds)
@@ -445,7 +455,10 @@ static void step_back(struct guess *g, int64_t seconds)
 static void step_back_months(struct guess *g, int64_t count)
 {
 	step_back(g, 0);
-	/* A larger count leads to a date before 1970 as well. */
+	/*
+	 * The limit avoids an overflow; a larger count leads to a date before
+	 * 1970 as well.
+	 */
 	g->tm.tm_mon -= count < 12 * 1000 ? (int)count : 12 * 1000;
 	while (g->tm.tm_mon < 0) {
 		g->tm.tm_mon += 12;
@@ -470,7 +483,9 @@ static void set_day(struct guess *g, int day)
 	g->back_a_day = false;
 }
 
-/* No word has used the last number: it is a day, a month or a year. */
+/*
+ * Uses a number that no word followed: the number is a day, a month or a year.
+ */
 static void settle_number(struct guess *g)
 {
 	int64_t n = g->number;
@@ -487,8 +502,9 @@ static void settle_number(struct guess *g)
 }
 
 /*
- * Set a date. `year` is NOT_SET if the text has none. Returns false if it is no
- * date, or if `is_past` is set and it is more than ten days in the future.
+ * Sets the date. `year` is NOT_SET if the text has none. Returns false if the
+ * date does not exist, or if `is_past` is set and the date is more than ten
+ * days in the future.
  */
 static bool guess_date(struct guess *g, int year, int64_t month, int64_t day,
 		       bool is_past)
@@ -515,8 +531,9 @@ static bool guess_date(struct guess *g, int year, int64_t month, int64_t day,
 }
 
 /*
- * Set a date of day and month, in this order after a dot, otherwise in the
- * other. The other order is tried if the date is in the future.
+ * Sets the date from two numbers. After a dot, the day comes first; after
+ * another separator, the month comes first. The other order is tried if the
+ * date would be in the future.
  */
 static bool guess_day_and_month(struct guess *g, char separator, int64_t a,
 				int64_t b, int year)
@@ -599,7 +616,10 @@ static void guess_number(struct text *t, struct guess *g)
 	}
 }
 
-/* "noon" and the like: the hour of the date, or the last time it was so. */
+/*
+ * Applies "noon", "tea" or "midnight": sets the hour of the date. Without a
+ * date, the last time of that hour is meant.
+ */
 static void guess_hour(struct guess *g, int hour)
 {
 	settle_number(g);
@@ -609,7 +629,9 @@ static void guess_hour(struct guess *g, int hour)
 	g->tm.tm_min = g->tm.tm_sec = 0;
 }
 
-/* "am" and "pm", with the number before, or of the present hour. */
+/*
+ * Applies "am" or "pm" to the number before the word, or to the present hour.
+ */
 static void guess_half(struct guess *g, int half)
 {
 	if (g->number) {
@@ -620,7 +642,7 @@ static void guess_half(struct guess *g, int half)
 	g->tm.tm_hour = g->tm.tm_hour % 12 + half;
 }
 
-/* "today" and "yesterday": the day of the month is this one or the last. */
+/* Applies "today" (days = 0) or "yesterday" (days = 1). */
 static void guess_day(struct guess *g, int days)
 {
 	const struct tm *now = &g->now;
@@ -674,7 +696,10 @@ static int guess_count(const char *name)
 	return 0;
 }
 
-/* The count-th such day of the week before the date. It does not count. */
+/*
+ * Moves back to the count-th such day of the week before the date. The date
+ * itself does not count, even if it is on that day of the week.
+ */
 static void step_back_weekdays(struct guess *g, int64_t count, int weekday)
 {
 	int days = (g->tm.tm_wday - weekday + 7) % 7;
@@ -683,8 +708,8 @@ static void step_back_weekdays(struct guess *g, int64_t count, int weekday)
 }
 
 /*
- * Go back by the last number of such units. `unit` may be plural. Without a
- * number the word has no effect.
+ * Moves back by the last number of units, such as days or weeks. `unit` may be
+ * plural. Without a number the word has no effect.
  */
 static void guess_unit(struct guess *g, char *unit)
 {
@@ -725,7 +750,10 @@ static void guess_word(struct text *t, struct guess *g)
 	char name[16];
 
 	take_letters(t, name);
-	/* As in stock Git, "weeks3" is no word. */
+	/*
+	 * A digit directly after the letters makes the word invalid, as in
+	 * stock Git ("weeks3").
+	 */
 	if (isdigit((unsigned char)*t->p))
 		return;
 	month = find_month(name);
@@ -740,7 +768,10 @@ static void guess_word(struct text *t, struct guess *g)
 		guess_unit(g, name);
 }
 
-/* Parses any text. Returns false if no word and no number has a meaning. */
+/*
+ * Parses a text of words and numbers in any order. Returns false if no word and
+ * no number has a meaning.
+ */
 static bool parse_guess(struct text t, int64_t now, int64_t *when)
 {
 	time_t at = (time_t)now;

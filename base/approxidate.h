@@ -16,8 +16,8 @@
  * Mon D HH:MM[:SS] YYYY
  *                     The same.
  *
- * Any other text is read word by word, as in stock Git. What the text does not
- * set stays as it is at present. The order matters little:
+ * Any other text is read word by word, as in stock Git. Fields that the text
+ * does not set have their present values. The order matters little:
  *
  * <n> <unit>          So much earlier. Units: second, minute, hour, day, week,
  *                     month, year, or a day of the week. "one" to "ten" and
@@ -68,9 +68,9 @@ int approxidate_parse(int64_t *when, const char *text, int64_t now);
 int approxidate_parse_exact(int64_t *when, int *zone, const char *text);
 
 /*
- * Parses a date before which things are removed. "never" and "false" give 0:
- * nothing is older. "now" and "all" give INT64_MAX: everything is older. Other
- * texts, the results and the errors are as in approxidate_parse().
+ * Parses an expiry date: older things are removed. "never" and "false" give 0,
+ * so nothing is older. "now" and "all" give INT64_MAX, so everything is older.
+ * Other texts give the same results and errors as approxidate_parse().
  */
 int approxidate_parse_expiry(int64_t *when, const char *text, int64_t now);
 

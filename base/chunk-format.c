@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables of contents of chunk files. */
+/* Reads and writes the tables of contents of chunk files. */
 #include "base/chunk-format.h"
 
 static struct chunk *chunk_by_id(struct chunk *chunks, size_t nr, uint32_t id)

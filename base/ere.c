@@ -6,29 +6,34 @@
 
 #include "base/pattern.h"
 
-/* Limits: nested parentheses, and the count of an interval. */
+/*
+ * The largest depth of nested parentheses; the next constant limits the count
+ * of an interval.
+ */
 #define MAX_DEPTH 250
 #define MAX_REPEAT 32767
 
 /* The state of one translation. */
 struct rewrite {
-	/* unread rest of the pattern */
+	/* the part of the pattern that is not translated yet */
 	const char *p;
 	struct buf *out;
-	/* offsets in `out` of open parentheses */
+	/* offsets in the output of the parentheses that are still open */
 	size_t opened[MAX_DEPTH];
 	unsigned depth;
-	/* an atom precedes, which can be repeated */
+	/*
+	 * the last thing in the output is an atom, so a quantifier may follow
+	 */
 	bool has_atom;
-	/* offset of that atom in `out` */
+	/* offset of the last atom in the output */
 	size_t atom;
-	/* that atom has a quantifier already */
+	/* the last atom has a quantifier already */
 	bool is_repeated;
 };
 
 /*
  * Appends an atom. Returns 0, ERR_NOMEM or ERR_INVALID, as do the functions
- * below.
+ * below in this file.
  */
 static int put_atom(struct rewrite *r, const char *text)
 {

@@ -9,7 +9,8 @@
 #include "base/error.h"
 
 /*
- * Formats into a copy first, since the old message may be one of the arguments.
+ * Formats into a temporary array first, because the old message in *err may be
+ * one of the arguments.
  */
 static size_t format_message(struct error *err, const char *fmt, va_list ap)
 {

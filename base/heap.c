@@ -13,7 +13,10 @@ static bool before(const struct heap_item *a, const struct heap_item *b)
 {
 	if (a->key != b->key)
 		return a->key > b->key;
-	/* The difference is right even if `seq` wraps around in a long walk. */
+	/*
+	 * The signed difference gives the right order even if `seq` has wrapped
+	 * around.
+	 */
 	return (int32_t)(a->seq - b->seq) < 0;
 }
 

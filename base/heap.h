@@ -13,7 +13,7 @@
 
 struct heap_item {
 	uint64_t key;
-	/* counts the additions; breaks ties */
+	/* number of items added so far; orders items with equal keys */
 	uint32_t seq;
 	uint32_t value;
 };

@@ -75,7 +75,10 @@ int json_key(struct buf *out, const char *key)
 	return buf_printf(out, "%s\"%s\":", is_first ? "" : ",", key);
 }
 
-/* Removes a member that could not be written completely. */
+/*
+ * If writing failed (`ret`), removes the incomplete member that begins at
+ * `before`.
+ */
 static int finish(struct buf *out, size_t before, int ret)
 {
 	if (ret < 0 && out->alloc)

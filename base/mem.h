@@ -56,13 +56,15 @@ void *mem_alloc(size_t nr, size_t size) __attribute__((warn_unused_result));
 void *mem_calloc(size_t nr, size_t size) __attribute__((warn_unused_result));
 
 /*
- * Returns a copy of `len` bytes with a NUL appended, owned by the caller, or
- * NULL.
+ * Returns a copy of the `len` bytes at `s` with a NUL appended, owned by the
+ * caller, or NULL if memory runs out.
  */
 char *mem_strndup(const char *s, size_t len)
 	__attribute__((warn_unused_result));
 
-/* Returns a copy of a string, owned by the caller, or NULL. */
+/*
+ * Returns a copy of a string, owned by the caller, or NULL if memory runs out.
+ */
 char *mem_strdup(const char *s) __attribute__((warn_unused_result));
 
 /*

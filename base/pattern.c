@@ -7,7 +7,10 @@
 #include "base/mem.h"
 #include "base/pattern.h"
 
-/* Steps that one match may take. Names and sane patterns need a few hundred. */
+/*
+ * The number of steps that PCRE2 may take for one match. Ordinary patterns need
+ * a few hundred.
+ */
 #define MATCH_LIMIT 1000000
 
 struct pattern {
@@ -18,7 +21,8 @@ struct pattern {
 };
 
 /*
- * Compiles `text`, which is in PCRE2's syntax. The error message shows `given`.
+ * Compiles `text`, which is in PCRE2's syntax. `given` is the user's pattern,
+ * for the error message.
  */
 static int compile_code(struct pattern *p, const char *text, const char *given,
 			bool anchored, struct error *err)
@@ -58,8 +62,8 @@ static int compile(struct pattern *p, const char *text, bool anchored,
 	if (ret < 0)
 		return ret;
 	/*
-	 * Not every processor has the JIT compiler. Without it matching is
-	 * slower.
+	 * PCRE2 has no JIT compiler for some processors. Matching is slower
+	 * there, so an error is ignored.
 	 */
 	pcre2_jit_compile(p->code, PCRE2_JIT_COMPLETE);
 	pcre2_pattern_info(p->code, PCRE2_INFO_CAPTURECOUNT, &p->group_nr);

@@ -39,15 +39,15 @@ int pattern_match(struct pattern *p, const char *name, size_t len,
 
 /*
  * Appends the captures of the last match, joined with '-'. Git names islands
- * and groups of pseudo-merges in this way. Groups that did not participate are
- * left out. `name` is the name that matched. Returns 0 or ERR_NOMEM.
+ * and groups of pseudo-merges in this way. Capture groups that matched nothing
+ * are left out. `name` is the name that matched. Returns 0 or ERR_NOMEM.
  */
 int pattern_captures(struct buf *out, const struct pattern *p,
 		     const char *name);
 
 /*
  * Translates POSIX extended regular expressions (regex(7)) for PCRE2. Git
- * documents its configuration to take such expressions.
+ * documents that its configuration uses POSIX extended regular expressions.
  *
  * The two syntaxes differ in: a backslash in brackets, "(?" and "(*",
  * quantifiers of quantifiers, braces that are no interval, and an unmatched

@@ -11,15 +11,16 @@
 #include "base/buf.h"
 
 /*
- * Appends `text`. These characters are encoded: '%', spaces, characters of
- * `reserved`, and all that are not printable ASCII. Returns 0 or ERR_NOMEM.
+ * Appends `text`, percent-encoded. These characters are encoded: '%', spaces,
+ * characters of `reserved`, and all that are not printable ASCII. Returns 0 or
+ * ERR_NOMEM.
  */
 int percent_encode(struct buf *out, const char *text, size_t len,
 		   const char *reserved);
 
 /*
- * Returns the byte that "%xx" at `p` encodes, or -1 if there is no such code. A
- * NUL ends the text at `p`.
+ * Returns the byte that "%xx" at `p` encodes, or -1 if there is no such code.
+ * The text at `p` ends with a NUL.
  */
 int percent_byte(const char *p);
 

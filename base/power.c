@@ -16,8 +16,8 @@ static double square_root(double x)
 	double root = x, next;
 
 	/*
-	 * The steps descend towards the root until a double cannot show the
-	 * change.
+	 * Each step is smaller than the one before. The loop ends when a double
+	 * cannot represent the next change.
 	 */
 	while ((next = (root + x / root) / 2) < root)
 		root = next;

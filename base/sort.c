@@ -9,8 +9,8 @@
 #include "base/sort.h"
 
 /*
- * Each pass costs time for every value of a digit. Few items are therefore
- * sorted by smaller digits.
+ * A pass takes time for every value of a digit. So small digits are used if
+ * there are few items.
  */
 #define DIGIT_BITS 16
 #define DIGIT_BITS_FEW 8

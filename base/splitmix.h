@@ -2,8 +2,8 @@
 /*
  * Pseudo-random numbers: splitmix64 (G. Steele et al., "Fast Splittable
  * Pseudorandom Number Generators", 2014). Any initial state is valid, and equal
- * states give equal sequences. From one number all later numbers can be
- * computed, so they are no secrets.
+ * states give equal sequences. Anyone who knows one number can compute all
+ * later ones, so the numbers must not be used as secrets.
  */
 #ifndef BASE_SPLITMIX_H
 #define BASE_SPLITMIX_H

@@ -5,7 +5,10 @@
 #include "base/error.h"
 #include "base/unquote.h"
 
-/* Takes an escape after its backslash. Returns its byte, or -1 if invalid. */
+/*
+ * Decodes the escape whose backslash was read. Returns the byte, or -1 if the
+ * escape is invalid.
+ */
 static int unescape(const char **p)
 {
 	static const char from[] = "abfnrtv\\\"", to[] = "\a\b\f\n\r\t\v\\\"";

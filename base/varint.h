@@ -2,8 +2,8 @@
 /*
  * The variable-length numbers of offset deltas (gitformat-pack(5)) and
  * reftables. A byte holds seven bits, the most significant byte comes first,
- * and every byte but the last has its high bit set. The encoder subtracts one
- * from the value of all bytes before the last one, at each byte. So every
+ * and every byte but the last has its high bit set. Before each further byte,
+ * the encoder subtracts one from the value of the bytes before it. So every
  * number has exactly one encoding:
  *
  * 	00 = 0   7f = 127   80 00 = 128   80 7f = 255   81 00 = 256
@@ -13,7 +13,7 @@
 
 #include "base/cursor.h"
 
-/* bytes of the longest encoding */
+/* length in bytes of the longest encoding */
 #define VARINT_MAX_LEN 10
 
 /*
@@ -30,7 +30,7 @@ static inline bool varint_take(struct cursor *c, uint64_t *out)
 		return false;
 	v = byte & 0x7f;
 	while (byte & 0x80) {
-		/* The shifted v + 1 must fit into 64 bits. */
+		/* If this is true, (v + 1) << 7 does not fit into 64 bits. */
 		if (v >= UINT64_MAX >> 7 || !cursor_u8(&t, &byte))
 			return false;
 		v = (v + 1) << 7 | (byte & 0x7f);

@@ -2,9 +2,9 @@
 /*
  * Version numbers with suffixes.
  *
- * Two names are equal before the first byte in which they differ. A suffix that
- * ends before that byte is in both names. So only a suffix that reaches that
- * byte, or starts at it, can order the names.
+ * A suffix that ends before the first byte in which two names differ is in both
+ * names. So only a suffix that contains this byte, or that ends directly before
+ * it, can order the names.
  */
 #include <string.h>
 
@@ -13,8 +13,8 @@
 #define NO_SUFFIX ((size_t)-1)
 
 /*
- * Returns the suffix of `name` that covers or touches byte `differs`, or
- * NO_SUFFIX.
+ * Returns the index of the suffix that contains byte `differs` of `name` or
+ * ends directly before it, or NO_SUFFIX.
  */
 static size_t find_suffix(const char *name, size_t differs,
 			  const char *const *suffixes, size_t nr)

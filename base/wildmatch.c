@@ -2,11 +2,11 @@
 /*
  * Glob matching without recursion.
  *
- * A greedy match needs to go back to the latest "*" only: what came before it
- * has matched as early as it could, and a star can take over whatever an
- * earlier one might have. With WILDMATCH_PATHNAME a star stays within its
- * path component, so there is a second place to go back to, the latest "**",
- * which is the only thing that may take a slash.
+ * If a character does not match, the match goes back only to the latest "*".
+ * All elements before that "*" matched as early as possible, so an earlier "*"
+ * cannot give a better result. With WILDMATCH_PATHNAME a "*" does not match a
+ * slash. Then the match may also go back to the latest "**", which can match
+ * slashes.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -15,11 +15,11 @@
 #include "base/mem.h"
 #include "base/wildmatch.h"
 
-/* A place in the pattern that can be tried again further on in the text. */
+/* A position to which a failed match can go back. */
 struct retry {
-	/* what follows the asterisks; NULL: none */
+	/* the pattern after the asterisks; NULL: no position */
 	const char *pattern;
-	/* where that was tried last */
+	/* the last text position from which `pattern` was tried */
 	const char *text;
 };
 
@@ -110,7 +110,9 @@ static bool in_class(const char *name, size_t len, char c, unsigned flags,
 		*known = true;
 		if (classes[i].has(c))
 			return true;
-		/* [:upper:] and [:lower:] are one when case does not count. */
+		/*
+		 * Without case, [:upper:] and [:lower:] match the same letters.
+		 */
 		return (flags & WILDMATCH_ICASE) && is_alpha(c) &&
 		       classes[i].has((char)(c ^ 0x20));
 	}
@@ -131,9 +133,9 @@ static bool in_range(char low, char high, char c, unsigned flags)
 }
 
 /*
- * Match one character against the bracket whose "[" is before `p`. Returns
- * what follows the "]"; NULL when the bracket is not closed or names an
- * unknown class.
+ * Matches one character against the bracket expression whose "[" is before `p`.
+ * Returns the pattern after the "]". Returns NULL if the bracket is not closed
+ * or names an unknown class.
  */
 static const char *match_bracket(const char *p, char c, unsigned flags,
 				 bool *matched)
@@ -205,9 +207,10 @@ static const char *match_one(const char *p, char c, unsigned flags)
 }
 
 /*
- * Step over asterisks at `p`. *deep: they are a "**" that takes slashes; a
- * slash after it is stepped over too, as it may stand for no directory; NULL
- * when nothing follows, and the rest of the text, whatever it is, matches.
+ * Skips the asterisks at `p` and returns the pattern after them. *deep is set
+ * if the asterisks are a "**" that can match slashes. A slash after such a "**"
+ * is skipped too, because the "**" may match no directory. Returns NULL if the
+ * pattern ends here and so any remaining text matches.
  */
 static const char *skip_stars(const char *p, const char *start, unsigned flags,
 			      bool *deep)
@@ -224,7 +227,10 @@ static const char *skip_stars(const char *p, const char *start, unsigned flags,
 	return end;
 }
 
-/* Where a "**" that ended at `text` may end next; NULL: nowhere. */
+/*
+ * Returns the next position after `text` where the text matched by a "**" may
+ * end, or NULL if there is none.
+ */
 static const char *next_component(const char *text)
 {
 	const char *slash = strchr(text, '/');
@@ -232,7 +238,9 @@ static const char *next_component(const char *text)
 	return slash ? slash + 1 : NULL;
 }
 
-/* Go back and let an asterisk take more. False when none is left. */
+/*
+ * Lets the latest asterisk match more text. Returns false if no asterisk can.
+ */
 static bool back_up(struct retry *star, struct retry *deep, const char **p,
 		    const char **text, unsigned flags)
 {

@@ -3,8 +3,9 @@
  * Glob patterns as gitignore(5) describes them: * ? [...] and backslash, and
  * "**" between slashes for any number of directories.
  *
- * A match takes time proportional to pattern times text for each "**" that
- * the pattern has; nothing is exponential, nothing is allocated.
+ * The time of a match is at most proportional to the length of the pattern
+ * times the length of the text, for each "**" in the pattern. A match allocates
+ * no memory.
  */
 #ifndef BASE_WILDMATCH_H
 #define BASE_WILDMATCH_H
@@ -13,20 +14,21 @@
 
 enum {
 	/*
-	 * The text is a path: "*", "?" and brackets do not match a slash.
-	 * What does is two or more asterisks that are a whole component of the
-	 * pattern: with a slash after them they are zero or more directories,
-	 * at the end they are everything inside. Elsewhere they are one
-	 * asterisk. Without this flag all of these match a slash too.
+	 * The text is a path: "*", "?" and brackets do not match a slash. Two
+	 * or more asterisks can match slashes if they are a whole component of
+	 * the pattern. Before a slash they match zero or more directories; at
+	 * the end of the pattern they match everything inside. In other places
+	 * they work like one asterisk. Without this flag, "*", "?" and brackets
+	 * match a slash too.
 	 */
 	WILDMATCH_PATHNAME = 1 << 0,
-	/* ASCII letters of either case are equal */
+	/* ASCII letters match in either case */
 	WILDMATCH_ICASE = 1 << 1,
 };
 
 /*
- * Whether all of `text` matches. A pattern that ends within a bracket or in
- * a backslash matches nothing.
+ * Returns whether the pattern matches all of `text`. A pattern that ends inside
+ * a bracket or in a backslash matches nothing.
  */
 bool wildmatch(const char *pattern, const char *text, unsigned flags);
 
