@@ -15,9 +15,12 @@
 
 enum {
 	DEPTH_MAX = 24, /* nested directories */
-	/* bytes of a directory listing to read at a time */
+	/* bytes of a directory listing that are read at a time */
 	LIST_BYTES = 2048,
-	/* interval of polling for the end of a section */
+	/*
+	 * nanoseconds between two checks whether another thread has left its
+	 * section
+	 */
 	PATIENCE_NS = 50000
 };
 
@@ -34,7 +37,10 @@ struct sys_cleanup {
 static struct {
 	atomic_bool is_armed;
 	atomic_flag is_busy; /* guards the list */
-	/* each entry belongs to the code that made it */
+	/*
+	 * the newest entry of the list; each entry belongs to the code that
+	 * added it
+	 */
 	struct sys_cleanup *newest;
 } registry = {.is_busy = ATOMIC_FLAG_INIT};
 
@@ -57,7 +63,7 @@ void sys_cleanup_signals(sigset_t *set)
 /* A removal under way. */
 struct removal {
 	struct sys_dir_handle *handle;
-	/* errno of the first failure in a pass, or 0 */
+	/* errno of the first failure while a directory is emptied, or 0 */
 	int cause;
 };
 
@@ -80,7 +86,10 @@ static bool remove_entry(struct removal *r, int fd, const char *name, int depth)
 	return false;
 }
 
-/* Removes the entries of a directory once. Returns whether any was removed. */
+/*
+ * Reads a directory once and removes its entries. Returns whether any was
+ * removed.
+ */
 static bool empty_dir(struct removal *r, int fd, int depth)
 {
 	alignas(struct dirent64) char list[LIST_BYTES];
@@ -103,8 +112,8 @@ static bool empty_dir(struct removal *r, int fd, int depth)
 }
 
 /*
- * Lists the directory repeatedly: some file systems skip entries while others
- * are removed.
+ * Lists the directory until no entry can be removed. Some file systems skip
+ * entries of a listing while other entries are removed.
  */
 static void empty_whole(struct removal *r, int fd, int depth)
 {
@@ -192,7 +201,10 @@ static void remove_all(void)
 			unlink(e->path);
 }
 
-/* The registry stays locked, so no new files are made. */
+/*
+ * Ends the process by the signal. The registry stays locked, so no other thread
+ * creates a file.
+ */
 static void end_process(int signal_nr)
 {
 	struct sigaction by_default = {.sa_handler = SIG_DFL};

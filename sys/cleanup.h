@@ -51,9 +51,12 @@ struct sys_cleanup;
  * descriptor.
  */
 struct sys_dir_handle {
-	/* the directory; -1: open it when it is removed */
+	/* the directory; -1: the directory is opened when it is removed */
 	int fd;
-	/* closed when a subdirectory cannot be opened; or -1 */
+	/*
+	 * spare descriptor, closed if there is no free one for a subdirectory;
+	 * or -1
+	 */
 	int spare;
 };
 
@@ -78,11 +81,11 @@ void sys_dir_handle_close(struct sys_dir_handle *handle);
  */
 int sys_cleanup_remove_dir(const char *path, struct sys_dir_handle *handle);
 
-/* Sets *set to the signals that are handled. */
+/* Sets *set to the signals for which the handler is installed. */
 void sys_cleanup_signals(sigset_t *set);
 
 /*
- * Starts to catch the signals. Must be called before the first thread starts.
+ * Installs the signal handler. Must be called before the first thread starts.
  */
 void sys_cleanup_arm(void);
 
@@ -104,18 +107,20 @@ void sys_cleanup_use_handle(struct sys_cleanup *entry,
 /* Frees an entry that is not registered. `entry` may be NULL. */
 void sys_cleanup_free(struct sys_cleanup *entry);
 
-/* A period in which signals wait. The caller has it on its stack. */
+/*
+ * A period in which the signals are blocked. The caller keeps it on the stack.
+ */
 struct sys_hold {
 	bool is_held;
-	/* the signals that were blocked before */
+	/* the signals that were blocked before the period */
 	sigset_t before;
 };
 
 /*
- * Block the signals until sys_release_signals(), for work that should not be
- * interrupted. Calls nest. Only the main thread needs this, since only it
- * receives the signals (sys/thread.h). The period must be short, because a user
- * who wants to end the process has to wait.
+ * Block the signals until sys_release_signals(), for work that must not be
+ * interrupted. Calls nest. Only the main thread needs these calls, since only
+ * the main thread receives the signals (sys/thread.h). The period must be
+ * short, because a user who wants to end the process has to wait.
  */
 void sys_hold_signals(struct sys_hold *hold);
 void sys_release_signals(const struct sys_hold *hold);

@@ -6,7 +6,10 @@
 #include "sys/map.h"
 #include "sys/io.h"
 
-/* A process holds a quarter of its descriptors, and at most HELD_MAX. */
+/*
+ * A process may hold at most a quarter of its descriptors, and at most
+ * HELD_MAX.
+ */
 #define HELD_PART 4
 #define HELD_MAX 256
 
@@ -34,7 +37,7 @@ void sys_held_close(struct sys_held *held)
 	*held = (struct sys_held)SYS_HELD_INIT;
 }
 
-/* Call this with the lock held. */
+/* Maps the file. The caller holds the lock. */
 static const uint8_t *map_it(struct sys_held *held, const char *path,
 			     struct error *err)
 {
@@ -52,7 +55,8 @@ const uint8_t *sys_held_map(const struct sys_held *held, const char *path,
 			    struct error *err)
 {
 	/*
-	 * The visible content of the file does not change, so `held` is const.
+	 * Mapping does not change the visible content of the file, so `held` is
+	 * const.
 	 */
 	struct sys_held *h = (struct sys_held *)(uintptr_t)held;
 	const uint8_t *bytes;

@@ -24,7 +24,10 @@ static void wait_ready(int fd, short events)
 	poll(&pfd, 1, -1);
 }
 
-/* Returns whether to repeat the call that failed. Waits if needed. */
+/*
+ * Returns whether the caller should repeat a system call that failed. Waits
+ * until a non-blocking descriptor is ready.
+ */
 static bool again(int fd, short events)
 {
 	if (errno == EINTR)
@@ -62,7 +65,10 @@ int sys_write_all(int fd, const void *bytes, size_t len, const char *what,
 	return 0;
 }
 
-/* Skips `n` written bytes. Returns the number of complete spans. */
+/*
+ * Removes the first `n` bytes, which are written, from the spans. Returns the
+ * number of spans that are written completely.
+ */
 static size_t iov_advance(struct iovec *iov, size_t nr, size_t n)
 {
 	size_t i = 0;
@@ -76,7 +82,9 @@ static size_t iov_advance(struct iovec *iov, size_t nr, size_t n)
 	return i;
 }
 
-/* Falls back to write(): not every file or receiver supports sendfile(). */
+/*
+ * Uses write() if sendfile() fails: some files and receivers do not support it.
+ */
 int sys_send_file(int fd, const struct sys_file_span *span, const char *what,
 		  struct error *err)
 {
@@ -320,7 +328,8 @@ static bool make_one(const char *path, unsigned share)
 
 /*
  * Makes the directory path[0..len). Tries the last component first, since
- * usually only that one is missing. `path` is cut short meanwhile.
+ * usually only the last one is missing. `path` is shortened during the call and
+ * restored.
  */
 static int make_dir(char *path, size_t len, unsigned share, struct error *err)
 {
@@ -431,7 +440,10 @@ static int empty_entry(void *ctx, const char *name)
 	else
 		ret = sys_rmdir_empty(path.data, e->err);
 	buf_release(&path);
-	/* A positive result ends the listing: the directory is not empty. */
+	/*
+	 * A positive result stops the listing at the first entry that cannot be
+	 * removed.
+	 */
 	return ret < 0 ? ret : !ret;
 }
 
@@ -489,7 +501,7 @@ char *sys_realpath(const char *path, struct error *err)
 	return real;
 }
 
-/* Returns whether the last component of a path is "..", or there is none. */
+/* Returns whether the last component of a path is ".." or empty. */
 static bool ends_upward(const char *path, const char *slash)
 {
 	const char *last = slash ? slash + 1 : path;

@@ -27,9 +27,9 @@ int sys_writev_all(int fd, struct iovec *iov, size_t nr, const char *what,
 
 /*
  * sys_sigpipe_block() blocks SIGPIPE in this thread, and sys_sigpipe_restore()
- * restores the previous state. In between a write to a closed pipe or socket
- * fails without a signal. The disposition of the signal belongs to the process
- * and does not change. Calls nest. errno is preserved.
+ * restores the previous state. Between both calls, a write to a closed pipe or
+ * socket fails without a signal. The disposition of the signal belongs to the
+ * process and does not change. Calls nest. errno is preserved.
  */
 void sys_sigpipe_block(sigset_t *before);
 void sys_sigpipe_restore(const sigset_t *before);
@@ -47,8 +47,8 @@ struct sys_file_span {
 };
 
 /*
- * Works like sys_write_all(), but the system copies no bytes if it can avoid
- * that: pipes and sockets get the pages of the file.
+ * Works like sys_write_all(), but avoids copying: pipes and sockets receive the
+ * pages of the file if the system supports that.
  */
 int sys_send_file(int fd, const struct sys_file_span *span, const char *what,
 		  struct error *err);
@@ -60,8 +60,8 @@ int sys_send_file(int fd, const struct sys_file_span *span, const char *what,
 void sys_pipe_widen(int fd, size_t len);
 
 /*
- * Reads up to `len` bytes, once. Returns the number of bytes, 0 at the end of
- * the file, or ERR_IO or ERR_PEER.
+ * Reads up to `len` bytes with one system call. Returns the number of bytes, 0
+ * at the end of the file, or ERR_IO or ERR_PEER.
  */
 ssize_t sys_read_some(int fd, void *bytes, size_t len, const char *what,
 		      struct error *err);
@@ -100,9 +100,9 @@ struct sys_stat {
 int sys_stat(struct sys_stat *st, const char *path, struct error *err);
 
 /*
- * Opens a regular file for reading and fills *st. Any other kind of file gives
- * ERR_IO, without waiting for the writer of a pipe. Returns the descriptor,
- * ERR_MISSING or ERR_IO.
+ * Opens a regular file for reading and fills *st. Any other kind of file is
+ * ERR_IO. For a pipe, the function does not wait for a writer. Returns the
+ * descriptor, ERR_MISSING or ERR_IO.
  */
 int sys_open_file(struct sys_stat *st, const char *path, struct error *err);
 
@@ -175,14 +175,16 @@ int sys_rmdir_empty(const char *path, struct error *err);
 int sys_append(const char *path, const void *bytes, size_t len, unsigned mode,
 	       struct error *err);
 
-/* Cuts a file to `len`, at most its length. Returns 0 or ERR_IO. */
+/*
+ * Truncates a file to `len` bytes, at most its present length. Returns 0 or
+ * ERR_IO.
+ */
 int sys_truncate(const char *path, uint64_t len, struct error *err);
 
 /*
- * Appends the content of `path` to *out. `path` may be a device or a pipe,
- * which sys_read_file() refuses: configuration is often "/dev/null". Returns 0,
- * ERR_MISSING if there is no such file, ERR_IO (for a directory EISDIR) or
- * ERR_NOMEM.
+ * Appends the content of `path` to *out. In contrast to sys_read_file(), `path`
+ * may be a device or a pipe, such as "/dev/null". Returns 0, ERR_MISSING if
+ * there is no such file, ERR_IO (for a directory EISDIR) or ERR_NOMEM.
  */
 int sys_read_any(struct buf *out, const char *path, struct error *err);
 
@@ -191,9 +193,9 @@ int sys_readlink(struct buf *out, const char *path, struct error *err);
 
 /*
  * Gives a file a second name. Returns 0, also if a file named `second` exists;
- * that file is kept. Returns 1 if the file systems do not allow the link: they
- * differ, or have no hard links, or the file has too many. Returns ERR_IO
- * otherwise.
+ * that file is kept. Returns 1 if the file systems do not allow the link:
+ * `path` and `second` are on different file systems, the file system has no
+ * hard links, or the file has too many. Returns ERR_IO otherwise.
  */
 int sys_link(const char *path, const char *second, struct error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lock files, and waiting for them. */
+/* Creates lock files, and waits for lock files of other processes. */
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -21,8 +21,8 @@
 #define SUFFIX ".lock"
 
 /*
- * Returns a random time between half of the interval and one and a half. So
- * processes that wait for the same lock do not try at the same moment.
+ * Returns a random time between 0.5 and 1.5 times `wait_ns`. So processes that
+ * wait for the same lock do not try at the same moment.
  */
 static uint64_t spread(uint64_t wait_ns)
 {
@@ -42,8 +42,8 @@ static int pid_path(struct buf *out, const char *path)
 }
 
 /*
- * Writes the PID file of a lock that was taken. The lock holds without it, so a
- * failure is no error.
+ * Writes the PID file of a lock that was taken. A failure is ignored, because
+ * the lock does not need the PID file.
  */
 static void record_holder(struct sys_tempfile *lock, unsigned mode)
 {
@@ -55,7 +55,10 @@ static void record_holder(struct sys_tempfile *lock, unsigned mode)
 			  ? 0
 			  : ERR_NOMEM;
 
-	/* A process that was killed may have left one. The lock is ours. */
+	/*
+	 * A killed process may have left a PID file. The lock is ours now, so
+	 * the file is replaced.
+	 */
 	if (!ret)
 		ret = sys_unlink(path.data, NULL);
 	if (!ret)
@@ -85,7 +88,7 @@ enum sys_lockfile_holder sys_lockfile_holder(long *pid, const char *path)
 	if (!pid_path(&name, path) && !sys_read_file(&text, name.data, NULL) &&
 	    text.len && !strncmp(text.data, "pid ", 4)) {
 		*pid = strtol(text.data + 4, &end, 10);
-		/* Without the newline, digits may be missing. */
+		/* A PID file without a newline may be incomplete. */
 		if (*pid <= 0 || strcmp(end, "\n") != 0 ||
 		    end + 1 != text.data + text.len)
 			*pid = 0;
@@ -134,7 +137,10 @@ int sys_lockfile_remove(const char *path, struct error *err)
 	if (ret < 0)
 		ret = error_set(err, (enum error_code)ret,
 				"'%s' is no lock file", path);
-	/* The other way round, a kill would leave a lock without a record. */
+	/*
+	 * The PID file is removed last. Otherwise a kill between both steps
+	 * would leave a lock file without a PID file.
+	 */
 	else
 		ret = sys_unlink(path, err);
 	if (!ret)

@@ -3,14 +3,14 @@
  * Lock files, named "<path>.lock". The process that creates the lock file may
  * change <path>: it renames the lock file to <path>, or removes <path>.
  *
- * If core.lockfilePid is true, a PID file is beside each lock file while the
- * lock is held. It names the process that holds the lock:
+ * If core.lockfilePid is true, each lock file has a PID file while the lock is
+ * held. The PID file contains the number of the process that holds the lock:
  *
- *	refs/heads/main.lock       the lock file
- *	refs/heads/main~pid.lock   "pid <decimal number> LF"
+ * 	refs/heads/main.lock       the lock file
+ * 	refs/heads/main~pid.lock   "pid <decimal number> LF"
  *
- * If the process is killed, both files stay. Nothing in the PID file names the
- * host, and the number may have been given to another process since.
+ * If the process is killed, both files stay. The PID file does not name the
+ * host, and another process may have the number by now.
  */
 #ifndef SYS_LOCKFILE_H
 #define SYS_LOCKFILE_H
@@ -38,7 +38,7 @@ int sys_lockfile_create(struct sys_tempfile *lock, const char *path,
  * Works like sys_lockfile_create() with `mode` minus the umask instead of 0666.
  * The mode may contain a share (sys/share.h). With SYS_SHARE_PID a PID file is
  * written too. It is removed together with the lock file, or before the lock
- * file is renamed. If the PID file cannot be written, there is none.
+ * file is renamed. The lock is taken even if the PID file cannot be written.
  */
 int sys_lockfile_create_mode(struct sys_tempfile *lock, const char *path,
 			     unsigned mode, int64_t timeout_ms,
@@ -68,8 +68,8 @@ enum sys_lockfile_holder sys_lockfile_holder(long *pid, const char *path);
 int sys_lockfile_describe(struct buf *out, const char *path);
 
 /*
- * Removes a lock file and its PID file, which some other process left. Returns
- * 0, also if neither exists, or a negative error code.
+ * Removes the lock file and PID file that another process has left. Returns 0,
+ * also if neither exists, or a negative error code.
  */
 int sys_lockfile_remove(const char *path, struct error *err);
 

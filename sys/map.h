@@ -26,7 +26,7 @@ struct sys_map {
 	/* points into the mapping or the copy */
 	const uint8_t *data;
 	size_t len; /* bytes */
-	/* `data` comes from malloc() */
+	/* true: `data` comes from malloc(); false: `data` is mapped */
 	bool is_copy;
 };
 
@@ -69,11 +69,11 @@ int sys_read_file(struct buf *out, const char *path, struct error *err);
 /*
  * A file that is opened at once, and mapped when its bytes are first needed.
  *
- * Mapping is the main cost of opening a file. A caller with a great many files
- * that reads only a few of them saves that cost. The content is fixed at the
- * time of opening: a file that is removed or replaced later can still be read.
- * Small files are read at once (sys/map.h). A held file occupies a descriptor
- * until it is mapped; sys_held_bytes() closes the descriptor.
+ * Mapping is the main cost of opening a file. A caller that opens many files
+ * and reads few of them avoids this cost. The content is fixed at the time of
+ * opening: a file that is removed or replaced later can still be read. Small
+ * files are read at once (sys/map.h). A held file occupies a descriptor until
+ * it is mapped; sys_held_bytes() closes the descriptor.
  *
  * Threads may share a held file.
  */
@@ -84,7 +84,7 @@ struct sys_held {
 	int64_t mtime_ns;
 	/* points into `map`; NULL until mapped */
 	_Atomic(const uint8_t *) bytes;
-	/* guards mapping: the fields below */
+	/* guards the mapping, which means the fields below */
 	pthread_mutex_t lock;
 	struct sys_map map;
 	int fd; /* owned; -1 if mapped */
@@ -102,7 +102,10 @@ struct sys_held {
 int sys_held_open(struct sys_held *held, const char *path, struct error *err);
 void sys_held_close(struct sys_held *held);
 
-/* Maps the file; sys_held_bytes() calls this the first time. */
+/*
+ * Maps the file, and closes its descriptor. Only sys_held_bytes() needs to call
+ * this function.
+ */
 const uint8_t *sys_held_map(const struct sys_held *held, const char *path,
 			    struct error *err);
 
@@ -138,8 +141,8 @@ int sys_held_read(const struct sys_held *held, void *bytes, size_t len,
 void sys_held_drop(const struct sys_held *held, size_t off, size_t len);
 
 /*
- * Returns the number of files that a process should hold at a time. It depends
- * on the process's limit of descriptors.
+ * Returns how many files a process should hold at a time, derived from the
+ * process's limit of descriptors.
  */
 size_t sys_held_max(void);
 

@@ -19,7 +19,10 @@ long sys_process_id(void)
 	return (long)getpid();
 }
 
-/* Returns whether `set` contains a value for the variable. */
+/*
+ * Returns whether one of the `nr` strings "NAME=value" of `set` sets this
+ * variable.
+ */
 static bool is_replaced(const char *variable, const char *const *set, size_t nr)
 {
 	size_t len = strcspn(variable, "=");
@@ -53,7 +56,10 @@ static uint64_t us_of(const struct timeval *tv)
 	return (uint64_t)tv->tv_sec * 1000000 + (uint64_t)tv->tv_usec;
 }
 
-/* Not getrusage(): its peak includes the memory of this process before exec. */
+/*
+ * Reads the peak of memory in use. getrusage() is no help: its peak includes
+ * the memory of this process before exec().
+ */
 static uint64_t read_peak(void)
 {
 	static const char key[] = "\nVmHWM:";
@@ -134,7 +140,10 @@ int sys_host_name(struct buf *out, struct error *err)
 
 #include "sys/process.h"
 
-/* The size of large pages on most machines; elsewhere only an alignment. */
+/*
+ * The size of large pages on most machines. On other machines the memory is
+ * only aligned to this size.
+ */
 #define LARGE_PAGE ((size_t)2 << 20)
 
 void *sys_memory_large(size_t size)
@@ -147,7 +156,8 @@ void *sys_memory_large(size_t size)
 		return NULL;
 #ifdef MADV_HUGEPAGE
 	/*
-	 * Only whole large pages; the rest of the memory stays in small pages.
+	 * madvise() gets whole large pages only; the end of the memory stays in
+	 * small pages.
 	 */
 	madvise(memory, size / LARGE_PAGE * LARGE_PAGE, MADV_HUGEPAGE);
 #endif

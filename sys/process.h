@@ -17,16 +17,16 @@
 long sys_process_id(void);
 
 /*
- * Returns a copy of the environment with changes, for a child. Each of `nr`
- * strings "NAME=value" replaces that variable. The array comes from malloc()
- * and ends with NULL. Its strings belong to the environment and the caller.
- * Returns NULL if memory runs out.
+ * Returns a copy of the environment for a child process. Each of the `nr`
+ * strings "NAME=value" sets or replaces a variable in the copy. The array comes
+ * from malloc() and ends with NULL. Its strings belong to the environment and
+ * the caller. Returns NULL if memory runs out.
  */
 char **sys_environ_with(const char *const *set, size_t nr);
 
 struct sys_usage {
 	uint64_t user_us, system_us; /* CPU time of all threads */
-	/* peak of memory in use, including mapped files; 0 if unknown */
+	/* peak of memory in use in KiB, including mapped files; 0 if unknown */
 	uint64_t peak_rss_kib;
 };
 
@@ -35,9 +35,9 @@ void sys_usage(struct sys_usage *usage);
 
 /*
  * Appends the login name of the user. If `full`, appends the full name from the
- * password file instead, which may be empty: the first part of that field, with
- * the capitalised login name in place of '&'. Returns 0, ERR_MISSING if the
- * user is unknown, or ERR_NOMEM.
+ * password file instead, which may be empty. The full name is the part of its
+ * field before the first comma, with '&' replaced by the capitalised login
+ * name. Returns 0, ERR_MISSING if the user is unknown, or ERR_NOMEM.
  */
 int sys_user_name(struct buf *out, bool full, struct error *err);
 
@@ -45,18 +45,18 @@ int sys_user_name(struct buf *out, bool full, struct error *err);
 int sys_host_name(struct buf *out, struct error *err);
 
 /*
- * Allocates `size` bytes for random access. They are in large pages if the
- * system supports that, so that the processor needs fewer address translations.
- * The memory is not cleared; free() releases it. Smaller sizes come from
- * malloc(). Returns NULL if memory runs out.
+ * Allocates `size` bytes for random access. If `size` is 2 MiB or more, the
+ * memory is in large pages if the system supports them, so that the processor
+ * needs fewer address translations. The memory is not cleared; free() releases
+ * it.  Returns NULL if memory runs out.
  */
 void *sys_memory_large(size_t size) __attribute__((warn_unused_result));
 
 /*
  * Returns freed memory, which the C library keeps for later allocations, to the
  * system if possible. This is useful between two phases of a long job, if the
- * first needed much memory. It takes some milliseconds, and later allocations
- * have page faults. Other threads may allocate meanwhile.
+ * first phase needed much memory. It takes some milliseconds, and later
+ * allocations have page faults. Other threads may allocate meanwhile.
  */
 void sys_memory_trim(void);
 

@@ -34,7 +34,9 @@ static int percent_of(const struct progress *p)
 	return (int)((double)p->done * 100.0 / (double)p->total);
 }
 
-/* Blanks cover the rest of a longer previous line. */
+/*
+ * Draws the line. Blanks overwrite the end of a previous line that was longer.
+ */
 static void draw(struct progress *p, const char *end)
 {
 	char line[LINE_MAX_LEN];
@@ -64,7 +66,10 @@ static void draw(struct progress *p, const char *end)
 	p->drawn_percent = percent;
 }
 
-/* Call this with the lock held, after `done` has changed. */
+/*
+ * Draws the line if it is time. The caller holds the lock and has changed
+ * `done`.
+ */
 static void maybe_draw(struct progress *p)
 {
 	uint64_t now;
@@ -80,7 +85,7 @@ static void maybe_draw(struct progress *p)
 	p->drawn_ns = now;
 }
 
-/* Call this with the lock held. */
+/* Calls the callback `poll` if it is time. The caller holds the lock. */
 static void maybe_poll(struct progress *p)
 {
 	uint64_t now;

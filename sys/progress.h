@@ -26,13 +26,13 @@ struct progress_out {
 	/* receives the text; NULL: no text */
 	void (*put)(void *ctx, const char *text, size_t len);
 	void *ctx;
-	/* nothing is shown before this delay; 0: show at once */
+	/* nanoseconds before anything is shown; 0: show at once */
 	uint64_t delay_ns;
 	/*
-	 * NULL, or a callback that may cancel the work: a result other than 0
-	 * cancels. It is called on the first progress and then some times a
-	 * second. `total` is 0 if unknown. Any thread may call it, but one
-	 * meter calls it from one thread at a time.
+	 * A callback that may cancel the work, or NULL. A result other than 0
+	 * cancels the work. The callback is called on the first progress and
+	 * then a few times a second. `total` is 0 if unknown. Any thread may
+	 * call the callback, but for one meter only one thread at a time.
 	 */
 	int (*poll)(void *ctx, const char *title, uint64_t done,
 		    uint64_t total);
@@ -52,11 +52,14 @@ struct progress {
 	size_t drawn_len;
 };
 
-/* Starts a meter. If `out` is NULL, all calls on the meter are cheap no-ops. */
+/* Starts a meter. If `out` is NULL, all functions of this meter do nothing. */
 void progress_start(struct progress *p, const struct progress_out *out,
 		    const char *title, uint64_t total);
 
-/* Shows a phase of `nr` items that has ended. Shows nothing if `nr` is 0. */
+/*
+ * Shows the final line of a phase that has processed `nr` items. Shows nothing
+ * if `nr` is 0.
+ */
 void progress_tell(const struct progress_out *out, const char *title,
 		   uint64_t nr);
 
@@ -64,19 +67,20 @@ void progress_tell(const struct progress_out *out, const char *title,
 void progress_add(struct progress *p, uint64_t nr);
 
 /*
- * Works like progress_add() for loops that can be cancelled. Returns 0, or
- * ERR_CANCELLED once out->poll has cancelled the work.
+ * Works like progress_add(), for work that can be cancelled. Returns 0, or
+ * ERR_CANCELLED after out->poll has cancelled the work.
  */
 int progress_step(struct progress *p, uint64_t nr, struct error *err);
 
 /*
- * Calls out->poll, if there is one, before work without steps. `total` is the
- * size of that work. Returns 0 or ERR_CANCELLED.
+ * Calls out->poll, if there is one, before work that has no meter. `total` is
+ * the number of items of the work. Returns 0, or ERR_CANCELLED if out->poll
+ * cancels the work.
  */
 int progress_ask(const struct progress_out *out, const char *title,
 		 uint64_t total, struct error *err);
 
-/* Sets the number of items. */
+/* Sets the number of items that are done. */
 void progress_set(struct progress *p, uint64_t done);
 
 /* Draws the final line and releases the meter. */

@@ -4,7 +4,8 @@
  * of a lock is the offset of its byte. A lock belongs to the open file and ends
  * with it, so a killed process leaves no lock behind.
  *
- * The locks are advisory. They must not be used on a file that gets removed.
+ * The locks are advisory. The file must never be removed, because processes
+ * with different files would not see each other's locks.
  */
 #ifndef SYS_RANGELOCK_H
 #define SYS_RANGELOCK_H
@@ -15,8 +16,8 @@
 #include "base/error.h"
 
 /*
- * Opens the file, and creates it if needed. Returns a descriptor (for
- * sys_close()) or ERR_IO.
+ * Opens the file of the locks, and creates it if needed. Returns a descriptor
+ * (for sys_close()) or ERR_IO.
  */
 int sys_rangelock_open(const char *path, struct error *err);
 
@@ -28,7 +29,9 @@ int sys_rangelock_open(const char *path, struct error *err);
 int sys_rangelock_take(int fd, uint32_t nr, bool shared, bool wait,
 		       struct error *err);
 
-/* Releases a lock. A lock that is not held is allowed. */
+/*
+ * Releases lock `nr`. Does nothing if the descriptor does not hold this lock.
+ */
 void sys_rangelock_drop(int fd, uint32_t nr);
 
 /*

@@ -25,11 +25,17 @@ unsigned sys_share_mode(unsigned mode, unsigned share, bool is_dir)
 	mode = share & EXACT ? (mode & ~0777U) | bits : mode | bits;
 	if (!is_dir)
 		return mode;
-	/* Directories get g+s only if the group may use them. */
+	/*
+	 * A directory gets the set-group-ID bit only if the group may use the
+	 * directory.
+	 */
 	return executable(mode) | (bits & 0060 ? S_ISGID : 0);
 }
 
-/* Sets *mode to the right mode. Returns whether it differs from the present. */
+/*
+ * Sets *mode to the mode that the share requires. Returns whether it differs
+ * from the present mode.
+ */
 static bool wants_change(unsigned *mode, const struct stat *st, unsigned share)
 {
 	unsigned old = st->st_mode & 07777;

@@ -37,7 +37,7 @@
 /* Returns the bits of a share. */
 #define SYS_SHARE_BITS(share) ((share) >> 12 & 0777U)
 
-/* Returns the permission bits of a mode, for open(2). */
+/* Returns the permission bits of a mode with a share, for open(2). */
 #define SYS_SHARE_MODE(mode) ((mode)&07777U)
 
 /*

@@ -31,7 +31,7 @@ static void close_pair(int fds[2])
 			close(fds[i]);
 }
 
-/* Connects the child's three streams. */
+/* Connects the child's standard input, output and error. */
 static int redirect(posix_spawn_file_actions_t *actions, unsigned flags, int in,
 		    int out, int err)
 {
@@ -67,7 +67,10 @@ static int redirect(posix_spawn_file_actions_t *actions, unsigned flags, int in,
 	return ret;
 }
 
-/* The child gets the default action for SIGPIPE, which we may ignore. */
+/*
+ * Gives the child the default action for SIGPIPE, since this process may ignore
+ * SIGPIPE.
+ */
 static int default_signals(posix_spawnattr_t *attr)
 {
 	sigset_t set;
@@ -105,7 +108,7 @@ out:
 	return ret;
 }
 
-/* Runs a script without a "#!" line through sh. */
+/* Starts sh to run a script that has no "#!" line. */
 static int spawn_script(struct sys_child *child, char *const argv[],
 			char *const envp[], unsigned flags, int in, int out,
 			int err)
@@ -165,14 +168,20 @@ int sys_spawn(struct sys_child *child, char *const argv[], char *const envp[],
 	return 0;
 }
 
-/* Writes as much as the pipe takes now. Returns 0 or ERR_IO. */
+/*
+ * Writes as many bytes of the input as the pipe takes without waiting. Returns
+ * 0 or ERR_IO.
+ */
 static int feed(struct sys_child *child, const char **p, size_t *left,
 		struct error *err)
 {
 	sigset_t before;
 	ssize_t n;
 
-	/* A child that does not read its input must not end this process. */
+	/*
+	 * SIGPIPE is blocked: a child that does not read its input must not end
+	 * this process.
+	 */
 	sys_sigpipe_block(&before);
 	n = *left ? write(child->in, *p, *left) : 0;
 	sys_sigpipe_restore(&before);

@@ -32,11 +32,14 @@ enum {
 	SYS_SPAWN_PIPE_OUT = 1 << 1, /* connect child->out */
 	/* the child's standard input is empty */
 	SYS_SPAWN_NULL_IN = 1 << 2,
-	/* The child's standard error goes to its standard output. */
+	/* the child's standard error goes to its standard output */
 	SYS_SPAWN_ERR_TO_OUT = 1 << 3,
-	/* The child's standard output goes to our standard error. */
+	/* the child's standard output goes to this process's standard error */
 	SYS_SPAWN_OUT_TO_ERR = 1 << 4,
-	/* All three streams are /dev/null, for a child that outlives us. */
+	/*
+	 * all three streams are /dev/null, for a child that outlives this
+	 * process
+	 */
 	SYS_SPAWN_SILENT = 1 << 5,
 	SYS_SPAWN_PIPE_ERR = 1 << 6, /* connect child->err */
 	/* the child's standard error is /dev/null */
@@ -46,41 +49,46 @@ enum {
 };
 
 /*
- * Starts argv[0], searched in PATH, with environment `envp` (NULL: our own). A
- * script without a "#!" line is run by sh. Streams that are not redirected are
- * inherited. SIGPIPE has its default action in the child. Returns 0 or ERR_IO.
+ * Starts argv[0], searched in PATH, with environment `envp` (NULL: that of this
+ * process). A script without a "#!" line is run by sh. Streams that are not
+ * redirected are inherited. SIGPIPE has its default action in the child.
+ * Returns 0 or ERR_IO.
  */
 int sys_spawn(struct sys_child *child, char *const argv[], char *const envp[],
 	      unsigned flags, struct error *err);
 
-/* Takes bytes of a child. Returns 0, or a negative code to end the dialogue. */
+/*
+ * A callback that receives bytes written by a child. Returns 0, or a negative
+ * error code to end the dialogue.
+ */
 typedef int sys_talk_fn(void *ctx, const char *bytes, size_t len,
 			struct error *err);
 
-/* A dialogue with a child: its input, and callbacks for its output. */
+/* A dialogue with a child: the input to write, and callbacks for the output. */
 struct sys_talk {
-	/* borrowed; written to child->in, which is then closed */
+	/* borrowed; the bytes to write to child->in, which is then closed */
 	const void *input;
 	size_t input_len;
 	/*
-	 * `output` is called with no bytes each time the child writes nothing
-	 * for this long; 0: never
+	 * If the child writes nothing for this many milliseconds, `output` is
+	 * called with no bytes. 0: never.
 	 */
 	unsigned silence_ms;
 	/* called with the child's standard output */
 	sys_talk_fn *output;
 	/*
-	 * Called with the bytes of child->err, before output that is ready at
-	 * the same time; NULL: child->err is not read.
+	 * called with the child's standard error before `output`, if both have
+	 * bytes; NULL: child->err is not read
 	 */
 	sys_talk_fn *errors;
 	void *ctx;
 };
 
 /*
- * Writes the input and reads the output, in whatever order the child is ready.
- * Ends when the child closes its outputs, or has read all input if none of them
- * is connected. A child that does not read its input is not an error.
+ * Writes the input and reads the output, in the order in which the child is
+ * ready for them. Ends when the child closes its outputs, or has read all input
+ * if none of them is connected. A child that does not read its input is not an
+ * error.
  *
  * Returns 0, ERR_IO, or the negative result of `output`. The caller calls
  * sys_spawn_wait() in any case.
@@ -89,14 +97,15 @@ int sys_spawn_talk(struct sys_child *child, const struct sys_talk *talk,
 		   struct error *err);
 
 /*
- * Closes the write end of the child's standard input. The child reads the end
- * of its input.
+ * Closes the write end of the child's standard input, so that the child reads
+ * the end of its input.
  */
 void sys_spawn_close_in(struct sys_child *child);
 
 /*
- * Closes the open ends and waits for the child. Returns its exit status 0..255,
- * or 128 plus the signal number if a signal killed it, or ERR_IO.
+ * Closes the ends of the pipes that are still open, and waits for the child.
+ * Returns its exit status 0..255, or 128 plus the signal number if a signal
+ * killed it, or ERR_IO.
  */
 int sys_spawn_wait(struct sys_child *child, struct error *err);
 

@@ -11,7 +11,7 @@
 #include "sys/cleanup.h"
 #include "sys/tempdir.h"
 
-/* limit of descriptors for a removal */
+/* limit of descriptors that a removal keeps open */
 enum { OPEN_DIRS = 16 };
 
 /* Registers td->path, so that a signal removes it. */

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "sys/cleanup.h"
 
-/* Inactive if all bytes are zero, too. */
+/* A temporary directory. Inactive if `path` is NULL. */
 struct sys_tempdir {
 	char *path; /* owned; NULL if inactive */
 	/* owned; NULL if signals are not caught */
@@ -38,7 +38,7 @@ int sys_tempdir_create(struct sys_tempdir *td, const char *dir,
 int sys_tempdir_drop(struct sys_tempdir *td, struct error *err);
 
 /*
- * As sys_tempdir_drop(), and makes *td inactive. Errors are ignored;
+ * Works like sys_tempdir_drop(), and makes *td inactive. Errors are ignored;
  * housekeeping removes leftover directories.
  */
 void sys_tempdir_release(struct sys_tempdir *td);
@@ -53,7 +53,10 @@ void sys_tempdir_keep(struct sys_tempdir *td);
  */
 int sys_tempdir_remove(const char *path, struct error *err);
 
-/* Renames `from` and replaces an existing `to`. Returns 0 or ERR_IO. */
+/*
+ * Renames the file or directory `from` to `to`, which is replaced if it exists.
+ * Returns 0 or ERR_IO.
+ */
 int sys_rename(const char *from, const char *to, struct error *err);
 
 #endif

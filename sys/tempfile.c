@@ -15,9 +15,9 @@
 #include "sys/share.h"
 #include "sys/tempfile.h"
 
-/* characters in place of XXXXXX */
+/* number of random characters that replace XXXXXX */
 #define NAME_LEN 6
-/* names to try before giving up */
+/* number of random names to try before giving up */
 #define NAME_TRIES 1000
 
 /* Replaces the last NAME_LEN characters of `path` by random ones. */
@@ -45,7 +45,7 @@ static void remove_companion(struct sys_tempfile *tf)
 	tf->companion = NULL;
 }
 
-/* Releases a tempfile without touching the file. */
+/* Frees the memory of a tempfile. The file on disk stays. */
 static void forget(struct sys_tempfile *tf)
 {
 	sys_cleanup_free(tf->cleanup);
@@ -54,8 +54,8 @@ static void forget(struct sys_tempfile *tf)
 }
 
 /*
- * Creates tf->path unless such a file exists. The kernel applies the umask: a
- * process can read its umask only by changing it for all threads.
+ * Creates tf->path unless such a file exists. The kernel applies the umask to
+ * `mode`. A process cannot read its umask without changing it for all threads.
  */
 static int create(struct sys_tempfile *tf, unsigned mode, struct error *err)
 {
@@ -100,8 +100,8 @@ static int create_fresh(struct sys_tempfile *tf, unsigned mode,
 }
 
 /*
- * Handles the result of a creation: applies the share in `mode` to the file, or
- * releases *tf after an error.
+ * Completes the creation of a file with result `ret`: applies the share in
+ * `mode` to the file, or releases *tf after an error.
  */
 static int settle(struct sys_tempfile *tf, int ret, unsigned mode,
 		  struct error *err)
@@ -239,7 +239,10 @@ int sys_sync_dir(const char *path, struct error *err)
 
 	if (fd < 0)
 		return error_set_errno(err, "cannot open directory '%s'", path);
-	/* Some file systems refuse to sync a directory; that is no failure. */
+	/*
+	 * Some file systems cannot sync a directory. Their error EINVAL is
+	 * ignored.
+	 */
 	if (fsync_whole(fd) < 0 && errno != EINVAL)
 		ret = error_set_errno(err, "cannot sync directory '%s'", path);
 	close(fd);
@@ -258,7 +261,10 @@ static int sync_parent(const char *path, struct error *err)
 	return ret;
 }
 
-/* Renames the file and removes it from the registry of cleanup.h. */
+/*
+ * Renames the file to its final name, and removes it from the registry of
+ * sys/cleanup.h.
+ */
 static int put_in_place(struct sys_tempfile *tf, const char *path,
 			struct error *err)
 {

@@ -19,24 +19,24 @@
 
 struct sys_cleanup;
 
-/* The method of making data durable: core.fsyncMethod. */
+/* How to make data durable, as in core.fsyncMethod. */
 enum sys_fsync_method {
-	/* the component is not listed in core.fsync */
+	/* do not sync: core.fsync does not list this component */
 	SYS_FSYNC_NONE,
 	SYS_FSYNC_FSYNC, /* fsync(2) */
 	/* start writing, but do not wait for the disk */
 	SYS_FSYNC_WRITEOUT_ONLY,
 };
 
-/* One writer; not shared between threads. */
+/* A temporary file and its writer. One thread at a time may use it. */
 struct sys_tempfile {
 	int fd;     /* -1 if closed */
 	char *path; /* owned; NULL if inactive */
 	/* owned; NULL if signals are not caught */
 	struct sys_cleanup *cleanup;
 	/*
-	 * Owned; NULL if there is none. A second file, which is removed before
-	 * this one is renamed or removed.
+	 * Owned; NULL if there is none. A second temporary file, which is
+	 * removed before this file is renamed or removed.
 	 */
 	struct sys_tempfile *companion;
 };
@@ -55,16 +55,17 @@ int sys_tempfile_create(struct sys_tempfile *tf, const char *dir,
 			const char *prefix, unsigned mode, struct error *err);
 
 /*
- * Works like sys_tempfile_create() with exactly this path. It is an error if
- * the file exists, so this can create lock files.
+ * Works like sys_tempfile_create(), but creates exactly `path`. It is an error
+ * if the file exists, so this function can create lock files.
  */
 int sys_tempfile_create_exact(struct sys_tempfile *tf, const char *path,
 			      unsigned mode, struct error *err);
 
 /*
  * Takes over an existing, closed file: sys_tempfile_abort() or a signal will
- * remove it. If the file was just made, the caller holds signals meanwhile
- * (sys_hold_signals()). Returns 0, or ERR_NOMEM with *tf inactive.
+ * remove it. If the caller has just made the file, it must hold signals from
+ * the creation to this call (sys_hold_signals()). Returns 0, or ERR_NOMEM with
+ * *tf inactive.
  */
 int sys_tempfile_adopt(struct sys_tempfile *tf, const char *path,
 		       struct error *err);
@@ -74,8 +75,8 @@ int sys_tempfile_write(struct sys_tempfile *tf, const void *bytes, size_t len,
 		       struct error *err);
 
 /*
- * Overwrites bytes at an offset, for headers that are known last. Later appends
- * still go to the end. Returns 0 or ERR_IO.
+ * Overwrites bytes at an offset, for headers whose content is known last. Later
+ * appends still go to the end of the file. Returns 0 or ERR_IO.
  */
 int sys_tempfile_write_at(struct sys_tempfile *tf, uint64_t off,
 			  const void *bytes, size_t len, struct error *err);
@@ -88,9 +89,9 @@ int sys_tempfile_finish(struct sys_tempfile *tf, enum sys_fsync_method method,
 			struct error *err);
 
 /*
- * Finishes the file if that was not done, and renames it to `path`. Unless
- * `method` is SYS_FSYNC_NONE, the directory entry is made durable too. Returns
- * 0 or a negative error code.
+ * Calls sys_tempfile_finish() if it was not called, and renames the file to
+ * `path`. Unless `method` is SYS_FSYNC_NONE, the directory entry is made
+ * durable too. Returns 0 or a negative error code.
  *
  * The tempfile is inactive afterwards, also after an error. After an error the
  * file is removed. If only syncing the directory failed, the file has its final
@@ -100,20 +101,21 @@ int sys_tempfile_commit(struct sys_tempfile *tf, const char *path,
 			enum sys_fsync_method method, struct error *err);
 
 /*
- * Replaces or creates the file `path` with these bytes, through the temporary
- * name "<path>.new". The caller must hold a lock: a leftover "<path>.new" of a
- * process that died is removed. Returns 0 or a negative error code.
+ * Replaces or creates the file `path` with the given content, through the
+ * temporary file "<path>.new". The caller must hold a lock, because a
+ * "<path>.new" of a process that died is removed. Returns 0 or a negative error
+ * code.
  */
 int sys_tempfile_replace(const char *path, const void *bytes, size_t len,
 			 enum sys_fsync_method method, struct error *err);
 
 /*
- * Makes the names in a directory durable. Returns 0, also if the file system
+ * Makes the entries of a directory durable. Returns 0, also if the file system
  * cannot sync directories, or ERR_IO, also if the directory cannot be opened.
  */
 int sys_sync_dir(const char *path, struct error *err);
 
-/* Closes and unlinks the file, if active. */
+/* Closes and unlinks the file. Does nothing if *tf is inactive. */
 void sys_tempfile_abort(struct sys_tempfile *tf);
 
 #endif

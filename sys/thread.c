@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads. In a parallel loop an atomic counter hands out the tasks. */
+/* Threads. In a parallel loop the threads take tasks by an atomic counter. */
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -24,7 +24,10 @@ int sys_thread_start(pthread_t *thread, void *(*fn)(void *arg), void *arg)
 	sigset_t set, before;
 	int ret;
 
-	/* A new thread inherits the blocked signals. */
+	/*
+	 * A new thread inherits the set of blocked signals, so the signals are
+	 * blocked before it starts.
+	 */
 	sys_cleanup_signals(&set);
 	pthread_sigmask(SIG_BLOCK, &set, &before);
 	ret = pthread_create(thread, NULL, fn, arg);
@@ -42,7 +45,7 @@ struct sys_loop {
 	size_t failed_task;
 	int ret;
 	struct error err;
-	/* owned: all threads except the calling one */
+	/* owned: state of all threads except the calling one */
 	struct worker *workers;
 	unsigned started;
 };
@@ -104,7 +107,10 @@ static int loop_start(struct sys_loop *loop, size_t worker_nr)
 	return 0;
 }
 
-/* Runs the remaining tasks and waits for the other threads. */
+/*
+ * Runs the remaining tasks in the calling thread, and waits for the other
+ * threads.
+ */
 static int loop_finish(struct sys_loop *loop, struct error *err)
 {
 	struct worker self = {.loop = loop};

@@ -2,8 +2,9 @@
 /*
  * Threads, and parallel loops over tasks.
  *
- * Signals that end the process are handled by its main thread. The threads made
- * here block these signals (sys/cleanup.h), also inside the host of a library.
+ * The main thread of the process handles signals that end the process. The
+ * threads of this file block these signals (sys/cleanup.h), also if the host
+ * program of the library starts them.
  */
 #ifndef SYS_THREAD_H
 #define SYS_THREAD_H
@@ -40,22 +41,22 @@ int sys_parallel(unsigned threads, size_t task_nr, sys_task_fn fn, void *ctx,
 struct sys_loop;
 
 /*
- * Starts a loop like sys_parallel() in all `threads` except the calling one.
- * The caller passes *out to sys_loop_finish() or sys_loop_cancel(). Returns 0
- * or ERR_NOMEM.
+ * Starts a loop like sys_parallel() in `threads` - 1 new threads. The calling
+ * thread takes part only in sys_loop_finish(). The caller passes *out to
+ * sys_loop_finish() or sys_loop_cancel(). Returns 0 or ERR_NOMEM.
  */
 int sys_loop_start(struct sys_loop **out, unsigned threads, size_t task_nr,
 		   sys_task_fn fn, void *ctx, struct error *err);
 
 /*
- * Helps to run tasks until all are done, and frees the loop. Returns the same
- * as sys_parallel(), or 0 if `loop` is NULL.
+ * Runs tasks in the calling thread until all tasks are done, and frees the
+ * loop. Returns the same as sys_parallel(), or 0 if `loop` is NULL.
  */
 int sys_loop_finish(struct sys_loop *loop, struct error *err);
 
 /*
- * Waits for the tasks that have started, starts no more, and frees the loop.
- * `loop` may be NULL.
+ * Waits for the tasks that have started, and frees the loop. No further task
+ * starts. `loop` may be NULL.
  */
 void sys_loop_cancel(struct sys_loop *loop);
 

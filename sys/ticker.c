@@ -24,7 +24,7 @@ struct sys_ticker {
 	bool started, stopped;
 };
 
-/* Returns the time in `seconds` from now, for pthread_cond_timedwait(). */
+/* Returns the time of day `seconds` from now, for pthread_cond_timedwait(). */
 static struct timespec later(uint64_t seconds)
 {
 	uint64_t ns = sys_clock_ns() + seconds * SECOND_NS;

@@ -18,9 +18,9 @@ int sys_ticker_start(struct sys_ticker **out, uint64_t seconds,
 		     void (*fn)(void *ctx), void *ctx, struct error *err);
 
 /*
- * Works like sys_ticker_start(), but sys_ticker_go() starts the thread. For
- * short work, a thread can cost more than the work itself. `seconds` count from
- * the start of the thread.
+ * Works like sys_ticker_start(), but sys_ticker_go() starts the thread. This is
+ * for work that is often short: starting a thread can cost more than the work.
+ * `seconds` count from the start of the thread.
  */
 int sys_ticker_new(struct sys_ticker **out, uint64_t seconds,
 		   void (*fn)(void *ctx), void *ctx, struct error *err);

@@ -12,7 +12,7 @@
 #include "sys/io.h"
 #include "sys/trace.h"
 
-/* Number of suffixes to try for a new file whose name is taken. */
+/* The number of suffixes to try if the name of the new file is taken. */
 #define ATTEMPTS_MAX 10
 
 static int take(struct trace_file *f, int fd, bool is_owned)
@@ -41,7 +41,9 @@ static int count(void *ctx, const char *name)
 }
 
 /*
- * Opens the file that marks a directory with too many files, unless it exists.
+ * Creates and opens the file that marks a directory with too many files.
+ * Returns 2 if the file was created, 0 if it existed already, or a negative
+ * error code.
  */
 static int open_discard(struct trace_file *f, const char *dir,
 			struct error *err)
@@ -152,7 +154,7 @@ int trace_file_open(struct trace_file *f, const char *value,
 	return error_set(err, ERR_INVALID, "unknown value '%s'", value);
 }
 
-/* The reader of a pipe may have exited; that is ignored. */
+/* Errors are ignored: for example, the reader of a pipe may have exited. */
 void trace_file_append(const struct trace_file *f, const void *bytes,
 		       size_t len)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Formats of lines. They are those of stock Git 2.39 and 2.55. */
+/* Formats of trace lines. The formats are those of stock Git 2.39 and 2.55. */
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
@@ -84,7 +84,10 @@ static int put_event_time(struct buf *out)
 			  tm.tm_hour, tm.tm_min, tm.tm_sec, us);
 }
 
-/* Brief events have a time only at the start and the end of a process. */
+/*
+ * Returns whether an event shows a time. In brief mode only the start and the
+ * end of a process have one.
+ */
 static bool has_time(const char *event)
 {
 	return !strcmp(event, "version") || !strcmp(event, "atexit");

@@ -14,17 +14,17 @@ struct trace_seconds {
 	bool is_known;
 };
 
-/* The columns of TRACE_PERF. */
+/* The values of the columns in a line of TRACE_PERF. */
 struct trace_columns {
 	const char *event;
 	struct trace_seconds abs, rel;
 	const char *category; /* NULL: none */
 	bool has_repo;
-	/* depth of the region; dots show it */
+	/* number of open regions, shown as dots */
 	unsigned nesting;
 };
 
-/* These functions return 0 or ERR_NOMEM. */
+/* The functions below return 0 or ERR_NOMEM. */
 
 /* Appends "<time> <file>:<line>  ". File and line are padded to `width`. */
 int trace_line_begin(struct buf *out, struct trace_at at, unsigned width);
@@ -40,10 +40,16 @@ int trace_line_words(struct buf *out, const char *const *words);
 /* Appends words as a JSON array. */
 int trace_line_array(struct buf *out, const char *key,
 		     const char *const *words);
-/* Appends bytes. Those that are not printable become "\" and octal digits. */
+/*
+ * Appends bytes. A byte that is not printable becomes "\" and three octal
+ * digits.
+ */
 int trace_line_escaped(struct buf *out, const char *bytes, size_t len);
 
-/* ---- whole lines; a line for a target that is not open is dropped */
+/*
+ * ---- functions that write whole lines; a line is dropped if its target is not
+ * open
+ */
 
 struct trace_seconds trace_elapsed(const struct trace *t);
 
@@ -52,7 +58,10 @@ void trace_put_normal(struct trace *t, struct trace_at at, const char *event,
 		      const char *text);
 void trace_put_perf(struct trace *t, struct trace_at at,
 		    const struct trace_columns *columns, const char *text);
-/* Writes an event. `members` follow the members that all events have. */
+/*
+ * Writes an event. `members` is JSON text that follows the members common to
+ * all events.
+ */
 void trace_put_event(struct trace *t, struct trace_at at,
 		     enum trace_target target, const char *event,
 		     const char *members);

@@ -8,16 +8,16 @@
 #include "sys/clock.h"
 #include "sys/trace-line.h"
 
-/* The position of an event: the nesting of regions, and times. */
+/* The position of an event: the number of open regions, and two times. */
 struct place {
-	/* 1: outside of all regions */
+	/* number of open regions plus 1; 1 means outside of all regions */
 	unsigned nesting;
 	uint64_t abs_ns;
-	/* since the start of the innermost region */
+	/* nanoseconds since the start of the innermost region */
 	uint64_t rel_ns;
 };
 
-/* Call this with the lock held. */
+/* Returns the position of an event. The caller holds the lock. */
 static struct place here(const struct trace *t)
 {
 	uint64_t now = sys_clock_ns(), since = t->start_ns;

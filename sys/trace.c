@@ -54,7 +54,9 @@ struct trace_seconds trace_elapsed(const struct trace *t)
 
 /* ---- lines, one for each target that is open */
 
-/* Ends and writes a line, or drops it if `ret` is not 0. */
+/*
+ * Ends and writes a line. Drops the line if `ret` is not 0, an earlier error.
+ */
 static void finish(const struct trace *t, enum trace_target target,
 		   struct buf *line, int ret)
 {
@@ -132,9 +134,9 @@ void trace_put_general(struct trace *t, struct trace_at at,
 }
 
 /*
- * Writes an event. `text` is for GIT_TRACE2 and GIT_TRACE2_PERF, and `json` has
- * the members of the event. Both are released. Writes nothing if `ret` is not
- * 0.
+ * Writes an event. `text` is for GIT_TRACE2 and GIT_TRACE2_PERF; `json` has the
+ * members of a JSON event. Both buffers are released. Writes nothing if `ret`
+ * is not 0, an earlier error.
  */
 static void put(struct trace *t, struct trace_at at,
 		const struct trace_columns *columns, struct buf *text,

@@ -43,10 +43,11 @@ struct trace_file {
 		-1, false                                                      \
 	}
 
-/* How to write to a directory. */
+/* How to open a target that is a directory. */
 struct trace_file_dir {
 	/*
-	 * name of our file in it; NULL: directories and sockets are not allowed
+	 * name of the new file in the directory; NULL: directories and sockets
+	 * are not allowed
 	 */
 	const char *name;
 	/* limit of files in the directory; 0: none */
@@ -58,9 +59,9 @@ struct trace_file_dir {
 
 /*
  * Opens the target that a value describes. NULL, "", "0" and "false" mean off;
- * "1" and "true" standard error; "2" to "9" that descriptor. "/..." is a file,
- * or an existing directory in which a new file is created.
- * "af_unix:[stream:|dgram:]/..." is a socket.
+ * "1" and "true" mean standard error; "2" to "9" mean the descriptor of that
+ * number. "/..." is a file, or an existing directory in which a new file is
+ * created. "af_unix:[stream:|dgram:]/..." is a socket.
  *
  * Returns 1 if the target is open, and 0 if it is off. Returns 2 if the target
  * is the open file that marks a directory with too many files. Returns
@@ -85,19 +86,24 @@ enum trace_target {
 	TRACE_TARGET_NR,
 };
 
-/* Limit of nested regions with times. Deeper regions are only counted. */
+/*
+ * Limit of nested regions whose times are measured. Regions inside these are
+ * only counted.
+ */
 #define TRACE_NESTING_MAX 32
 
 struct trace {
 	struct trace_file files[TRACE_TARGET_NR];
-	/* lines have no time, file and line */
+	/* lines have no time, file and line number (GIT_TRACE2_BRIEF) */
 	bool is_brief[TRACE_TARGET_NR];
-	/* for events: trace2.eventNesting */
+	/*
+	 * regions nested deeper than this write no events (trace2.eventNesting)
+	 */
 	uint64_t nesting_max;
 	/* start time of the process */
 	uint64_t start_ns;
 	const char *sid; /* borrowed: session id */
-	/* number of parent processes that trace as well */
+	/* number of ancestor processes that trace as well */
 	unsigned depth;
 	bool has_repo;
 	pthread_mutex_t lock; /* guards the fields below */
@@ -114,14 +120,17 @@ struct trace {
 void trace_init(struct trace *t, const char *sid, uint64_t start_ns);
 void trace_release(struct trace *t);
 
-/* trace_is_on() returns whether any target is open. */
+/*
+ * trace_is_on() returns whether any target is open; trace_wants() returns
+ * whether the given target is open.
+ */
 bool trace_is_on(const struct trace *t);
 static inline bool trace_wants(const struct trace *t, enum trace_target target)
 {
 	return t && t->files[target].fd >= 0;
 }
 
-/* A place in the source code, which the lines of a trace show. */
+/* A place in the source code, which the lines of a trace name. */
 struct trace_at {
 	const char *file;
 	int line;
@@ -137,7 +146,7 @@ struct trace_child {
 
 /* ---- the life of a process */
 
-/* `exe` is the version that `git version` prints. */
+/* `exe` is the version of this program, which `git version` prints. */
 void trace_version_at(struct trace *t, struct trace_at at, const char *exe);
 void trace_too_many_files_at(struct trace *t, struct trace_at at);
 void trace_start_at(struct trace *t, struct trace_at at,
@@ -158,7 +167,10 @@ void trace_mode_at(struct trace *t, struct trace_at at, const char *mode);
 /* Writes the line "built-in: git <words>" of GIT_TRACE. */
 void trace_builtin_at(struct trace *t, struct trace_at at,
 		      const char *const *argv);
-/* `scope` is NULL for an environment variable. */
+/*
+ * Writes a configuration variable, or an environment variable if `scope` is
+ * NULL.
+ */
 void trace_param_at(struct trace *t, struct trace_at at, const char *scope,
 		    const char *param, const char *value);
 void trace_repo_at(struct trace *t, struct trace_at at, const char *worktree);
@@ -203,7 +215,10 @@ void trace_exec_result_at(struct trace *t, struct trace_at at, int sys_errno);
 void trace_packet_at(struct trace *t, struct trace_at at, const char *who,
 		     bool is_sent, const char *bytes, size_t len);
 
-/* The calls that add the place in the source code. */
+/*
+ * Macros that call the functions above with the place of the caller in the
+ * source code.
+ */
 #define trace_call(t, fn, ...) ((t) ? fn((t), TRACE_AT, __VA_ARGS__) : (void)0)
 #define trace_region_enter(t, category, label)                                 \
 	trace_call(t, trace_region_enter_at, category, label)
