@@ -132,9 +132,9 @@ EWAH_INLINE uint64_t apply(enum set_op op, uint64_t a, uint64_t b)
 }
 
 /*
- * Computes to = to op from, four words at a time. All four are loaded before
- * the first is stored. Otherwise the compiler uses no vectors at -O2, because
- * it does not test for overlap there.
+ * Computes to = to op from, four words at a time. All four words are loaded
+ * before the first is stored. Otherwise the compiler would use no vector
+ * instructions at -O2, because both arrays might overlap.
  */
 EWAH_INLINE void apply_words(uint64_t *to, const uint64_t *from, size_t nr,
 			     enum set_op op)
@@ -245,7 +245,7 @@ bool bitset_contains(const struct bitset *set, const struct bitset *sub)
 
 /*
  * Returns the first bit at or after `from` that differs from the bits of
- * `flip`, or set->bits. `flip` is all zeros or all ones.
+ * `flip`, or set->bits if there is none. `flip` is all zeros or all ones.
  */
 static size_t next_unlike(const struct bitset *set, size_t from, uint64_t flip)
 {

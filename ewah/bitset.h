@@ -88,15 +88,18 @@ static inline bool bitset_claim(struct bitset *set, size_t i)
 		 bit);
 }
 
-/* Works like bitset_test(), but returns false for any i past the end. */
+/*
+ * Works like bitset_test(), but accepts any i: returns false for i >=
+ * set->bits.
+ */
 static inline bool bitset_get(const struct bitset *set, size_t i)
 {
 	return i < set->bits && bitset_test(set, i);
 }
 
 /*
- * Computes dst = dst op src. The capacities may differ: bits that a set lacks
- * count as zero, and bits of src past dst->bits are ignored.
+ * Computes dst = dst op src. The capacities may differ: bits past the end of a
+ * set count as zero, and bits of src past dst->bits are ignored.
  */
 void bitset_or(struct bitset *dst, const struct bitset *src);
 void bitset_and(struct bitset *dst, const struct bitset *src);

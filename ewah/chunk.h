@@ -2,8 +2,8 @@
 /*
  * Internal to the ewah room: reading a view chunk by chunk. A chunk is a whole
  * run or a whole sequence of literal words. All readers of the room use these
- * functions. A writer may have left set bits at or past the size; they are
- * masked off here and nowhere else.
+ * functions. A writer may have left set bits at or past the size; only the
+ * functions of this file mask these bits off.
  *
  * Real bitmaps have many short chunks. So all functions are inlined, and no
  * code takes the address of an iterator or a chunk: both live in registers.
@@ -15,7 +15,7 @@
 #include "ewah/rlw.h"
 
 struct ewah_chunk {
-	/* in the view, or at *tail; NULL for a run */
+	/* points into the view, or to *tail; NULL if the chunk is a run */
 	const uint8_t *literals;
 	size_t nr;    /* words, never 0 */
 	bool run_bit; /* value of the run's bits */

@@ -86,7 +86,7 @@ int ewah_append_word(struct ewah *e, uint64_t word)
 }
 
 /*
- * Sets a bit in the last word. No higher bit of that word is set yet. A word
+ * Sets a bit in the last word. Higher bits of this word must be clear. A word
  * that becomes all ones is moved into a run.
  */
 static void set_in_last_word(struct ewah *e, uint64_t bit)

@@ -51,7 +51,7 @@
 #include "base/error.h"
 #include "ewah/bitset.h"
 
-/* The largest number of bits of a bitmap: the size field has 32 bits. */
+/* The largest size of a bitmap in bits: the size field on disk has 32 bits. */
 #define EWAH_MAX_BITS UINT32_MAX
 
 /* A checked, read-only compressed bitmap. Threads may share it. */
@@ -59,7 +59,7 @@ struct ewah_view {
 	/* borrowed; unaligned 64-bit words */
 	const uint8_t *words;
 	size_t word_nr;
-	/* uncompressed size in bits */
+	/* size of the uncompressed bitmap in bits */
 	size_t bits;
 	size_t last_rlw; /* index of the last RLW */
 	bool big_endian; /* byte order of `words` */
@@ -85,13 +85,13 @@ int ewah_view_parse(struct ewah_view *view, struct cursor *c,
 struct ewah {
 	uint64_t *words; /* owned, host order */
 	size_t word_nr, word_alloc;
-	/* uncompressed size in bits */
+	/* size of the uncompressed bitmap in bits */
 	size_t bits;
-	/* index of the RLW being filled */
+	/* index of the RLW that counts the appended words */
 	size_t last_rlw;
 };
 
-/* Makes an empty bitmap. It holds no memory until something is appended. */
+/* Makes an empty bitmap. No memory is allocated until words are appended. */
 void ewah_init(struct ewah *e);
 void ewah_release(struct ewah *e);
 void ewah_reset(struct ewah *e);
@@ -105,9 +105,9 @@ int ewah_append_word(struct ewah *e, uint64_t word);
 int ewah_append_run(struct ewah *e, bool bit, size_t nr);
 
 /*
- * Sets bit i, which must be >= e->bits: bits are set in ascending order. The
- * gap is filled with zeros, and the size becomes i + 1. Returns 0, ERR_NOMEM,
- * or ERR_INVALID if i is out of order or not below EWAH_MAX_BITS.
+ * Sets bit i. Bits are set in ascending order, so i must be >= e->bits. Bits
+ * between the old size and i are zero, and the size becomes i + 1. Returns 0,
+ * ERR_NOMEM, or ERR_INVALID if i is out of order or not below EWAH_MAX_BITS.
  */
 int ewah_set(struct ewah *e, size_t i);
 
@@ -128,8 +128,9 @@ int ewah_copy(struct ewah *out, const struct ewah *e);
 struct ewah_view ewah_view_of(const struct ewah *e);
 
 /*
- * Appends the serialized form to *out. It has at least one RLW, as other
- * readers expect. Returns 0, or ERR_NOMEM with *out unchanged.
+ * Appends the serialized form to *out. The result has at least one RLW, as
+ * readers of other programs expect. Returns 0, or ERR_NOMEM with *out
+ * unchanged.
  */
 int ewah_view_write(struct buf *out, const struct ewah_view *v);
 
@@ -138,8 +139,8 @@ size_t ewah_view_size(const struct ewah_view *v);
 
 /*
  * Compute set = set op view, word by word without decompressing the view. Bits
- * of the view past set->bits are ignored. Bits that the view lacks count as
- * zero.
+ * of the view past set->bits are ignored. Bits past the end of the view count
+ * as zero.
  */
 void ewah_or_into(struct bitset *set, const struct ewah_view *v);
 void ewah_and_into(struct bitset *set, const struct ewah_view *v);
@@ -148,8 +149,8 @@ void ewah_xor_into(struct bitset *set, const struct ewah_view *v);
 
 /*
  * Compute *out = a op b, all compressed. The size is the larger of both sizes.
- * *out is overwritten as after ewah_reset() and must not be an operand. Return
- * 0, or ERR_NOMEM with *out empty. O(words of both operands).
+ * The old content of *out is replaced. *out must not be an operand. Return 0,
+ * or ERR_NOMEM with *out empty. O(words of both operands).
  */
 int ewah_or(struct ewah *out, const struct ewah_view *a,
 	    const struct ewah_view *b);
@@ -168,8 +169,8 @@ int ewah_xor_below(struct ewah *out, const struct ewah_view *a,
 		   const struct ewah_view *b, size_t limit);
 
 /*
- * Return the number of set bits, or of bits that are set in the plain set as
- * well.
+ * Return the number of bits that are set in the view, or in both the view and
+ * the plain set.
  */
 size_t ewah_count(const struct ewah_view *v);
 size_t ewah_count_and(const struct ewah_view *v, const struct bitset *set);
@@ -180,8 +181,8 @@ bool ewah_test(const struct ewah_view *v, size_t i);
 /*
  * A span: either `nr` words of which all bits equal `run_bit`, or one literal
  * word. Iteration returns spans without gaps. The last span may end before the
- * size does; the remaining bits are zero. No span has a bit set at or past the
- * size.
+ * end of the bitmap; the remaining bits are zero. No span has a bit set at or
+ * past the size.
  */
 struct ewah_span {
 	bool is_run;
@@ -200,7 +201,7 @@ struct ewah_iter {
 	size_t literals;
 	/* unread words that lie wholly below view->bits */
 	size_t full_words;
-	/* value of the current RLW's run */
+	/* value of the bits in the current RLW's run */
 	bool run_bit;
 };
 
@@ -216,11 +217,11 @@ struct ewah_bit_iter {
 	struct ewah_iter spans;
 	/* bits of the current word that were not returned yet */
 	uint64_t word;
-	/* bit number of bit 0 of that word */
+	/* bit number of the lowest bit in `word` */
 	size_t word_base;
-	/* bit number after the current span */
+	/* bit number of the first bit after the current span */
 	size_t next_base;
-	/* all-one words left of the current run */
+	/* words of the current run of ones that were not returned yet */
 	size_t run_left;
 };
 

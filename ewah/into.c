@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Applies a view to a plain set: set = set op view. Inlining compiles one loop
- * for each operation and byte order. A run becomes a memset or nothing.
+ * for each operation and byte order. A run needs one memset() or no work at
+ * all.
  */
 #include <string.h>
 

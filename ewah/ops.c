@@ -20,22 +20,25 @@
 enum merge_op { MERGE_OR, MERGE_AND, MERGE_XOR, MERGE_ANDNOT };
 
 /*
- * Extra words: the first RLW, a tail split off a run on each side, and the
- * zeros at the end.
+ * The words that a result may have beyond the words of both operands: the first
+ * RLW, one word where each operand's tail is split, and the zeros at the end.
  */
 #define END_WORDS 4
 
-/* With a limit, a step takes at most this many literals beyond the limit. */
+/*
+ * If there is a limit, one step stores at most this many literals beyond the
+ * limit.
+ */
 #define STEP_WORDS 64
 
 struct operand {
 	struct ewah_iter it;
-	/* the unread rest of the current chunk */
+	/* the part of the current chunk that is not consumed yet */
 	struct ewah_chunk chunk;
-	/* limit for the literals of a chunk */
+	/* the most literals that a chunk may have */
 	size_t max_literals;
 	bool big_endian;
-	/* `chunk` is the endless zeros after the last word */
+	/* the operand has ended; `chunk` is an endless run of zeros */
 	bool ended;
 };
 
@@ -87,7 +90,7 @@ EWAH_INLINE void operand_init(struct operand *o, const struct ewah_view *v,
 struct pair {
 	const uint8_t *a, *b;
 	size_t nr;
-	/* b is not in the byte order of a */
+	/* a and b have different byte orders */
 	bool swap_b;
 	/* a is not in the byte order of the host */
 	bool swap_out;
@@ -102,7 +105,10 @@ EWAH_INLINE uint64_t pair_word(const struct pair *p, enum merge_op op, size_t i)
 	return p->swap_out ? __builtin_bswap64(word) : word;
 }
 
-/* Stores words i to i + 3 at `to`. Returns whether none of them is a run. */
+/*
+ * Stores words i to i + 3 at `to`. Returns whether no result is a word of equal
+ * bits.
+ */
 EWAH_INLINE bool pair_store_4(const struct pair *p, enum merge_op op, size_t i,
 			      uint64_t *to)
 {
@@ -117,8 +123,8 @@ EWAH_INLINE bool pair_store_4(const struct pair *p, enum merge_op op, size_t i,
 
 /*
  * Appends the literals of the result from word i on. Returns the index of the
- * word after the last literal. Four words may be stored and then dropped; the
- * memory reserved for their later append holds them.
+ * word after the last literal. Up to four words after the last literal may be
+ * overwritten; they are inside the reserved memory.
  */
 EWAH_INLINE size_t emit_pair_literals(struct ewah *out, const struct pair *p,
 				      enum merge_op op, size_t i)
@@ -176,7 +182,7 @@ EWAH_INLINE void emit_literals(struct ewah *out, const struct operand *a,
 	emit_pair(out, &p, op);
 }
 
-/* Appends literals, each XORed with `flip`. */
+/* Appends literals, each combined with `flip` by XOR. */
 static void emit_copy(struct ewah *out, const uint8_t *p, bool big_endian,
 		      size_t nr, uint64_t flip)
 {
@@ -193,9 +199,9 @@ static void emit_copy(struct ewah *out, const uint8_t *p, bool big_endian,
 }
 
 /*
- * Combines a run with a chunk of `o`, a run or literals. `if_clear` and
- * `if_set` are the results for a clear and for a set bit of `o`. If they are
- * equal, the result is a run.
+ * Combines a run of one operand with a chunk of the other operand `o`.
+ * `if_clear` and `if_set` are the result bits where a bit of `o` is clear or
+ * set. If both are equal, the result is a run.
  */
 EWAH_INLINE void emit_half(struct ewah *out, const struct operand *o, size_t nr,
 			   uint64_t if_clear, uint64_t if_set)
@@ -228,8 +234,8 @@ EWAH_INLINE void emit_step(struct ewah *out, const struct operand *a,
 }
 
 /*
- * Reserves the memory of the output. `most` bounds the words that the merge can
- * produce before it stops at its limit.
+ * Reserves the memory of the output. `most` is the largest number of words that
+ * the merge can store before it stops at its limit.
  */
 static int reserve(struct ewah *out, size_t bits, const struct ewah_view *a,
 		   const struct ewah_view *b, size_t most)

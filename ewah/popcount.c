@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counting bits. The x86-64 baseline has no popcount instruction, although
- * every processor of the last fifteen years has one. The compiler's fallback is
- * a call per word. So the loops are compiled twice, and each call checks once
+ * Counts bits. The x86-64 baseline has no popcount instruction, although every
+ * processor of the last fifteen years has one. The compiler's fallback is a
+ * call per word. So the loops are compiled twice, and each call checks once
  * which loop the processor can run.
  */
 #include "base/cpu.h"

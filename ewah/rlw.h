@@ -21,7 +21,8 @@
 
 /*
  * The longest bitmap has fewer words than either count of an RLW can hold. So
- * code that respects EWAH_MAX_BITS adds to the counts without a check.
+ * code that keeps to EWAH_MAX_BITS can add to both counts without an overflow
+ * check.
  */
 _Static_assert(EWAH_MAX_BITS / 64 + 1 <= EWAH_RLW_MAX_RUN, "run overflows");
 _Static_assert(EWAH_MAX_BITS / 64 + 1 <= EWAH_RLW_MAX_LITERALS,
@@ -32,19 +33,19 @@ static inline bool ewah_rlw_bit(uint64_t rlw)
 	return rlw & 1;
 }
 
-/* Returns the number of words of the run. */
+/* Returns the length of the run of an RLW, in words. */
 static inline size_t ewah_rlw_run(uint64_t rlw)
 {
 	return rlw >> 1 & EWAH_RLW_MAX_RUN;
 }
 
-/* Returns the number of literal words that follow. */
+/* Returns the number of literal words that follow an RLW. */
 static inline size_t ewah_rlw_literals(uint64_t rlw)
 {
 	return rlw >> 33;
 }
 
-/* Returns the number of words that `bits` bits take. */
+/* Returns the number of words that hold `bits` bits. */
 static inline size_t ewah_words_of(size_t bits)
 {
 	return bits / 64 + (bits % 64 != 0);

@@ -10,7 +10,10 @@
 #include "ewah/ewah.h"
 #include "ewah/rlw.h"
 
-/* Bytes besides the words: the size, the number of words, the last RLW. */
+/*
+ * The bytes of a serialized bitmap besides its words: the size, the number of
+ * words and the index of the last RLW.
+ */
 #define FRAME_LEN 12
 
 /*
@@ -47,7 +50,7 @@ static int check_words(const struct ewah_view *v, struct error *err)
 	return 0;
 }
 
-/* Takes the fields of a bitmap. Checks only that they exist. */
+/* Takes the fields of a bitmap. Checks only that the bytes exist. */
 static bool take_fields(struct ewah_view *v, struct cursor *c)
 {
 	uint32_t bits, word_nr, last_rlw;
