@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Setting and removing one variable in the text of a configuration file. The
- * text is one that config_parse() accepts. All other bytes stay as they are.
+ * Sets or removes one variable in the text of a configuration file.
+ * config_parse() must have accepted the text. The bytes of other variables and
+ * comments stay unchanged.
  *
- *	"[core]\n\tbare = true\n"   two lines of text; a line may have both a
- *	                            header and a variable
+ * 	"[core]\n\tbare = true\n"   two lines of text; a line may have both a
+ * 	                            header and a variable
  */
 #include <string.h>
 #include <strings.h>
 
 #include "config/config.h"
 
-/* One line: a header, a variable, both, or neither. */
+/* A line of the text: a header, a variable, both, or neither. */
 struct line {
-	/* half-open, with the line feed */
+	/* half-open range of offsets, including the line feed */
 	size_t start, end;
-	/* offset of the variable's name; or `end` */
+	/* offset of the variable's name; `end` if the line has no variable */
 	size_t variable;
 	size_t variable_len; /* bytes of that name */
 	/* the line begins a section */
 	bool has_header;
-	/* ... and the section is the wanted one */
+	/* the line begins the section of the variable to set */
 	bool is_wanted;
 };
 
@@ -31,7 +32,10 @@ static size_t skip_blanks(const struct buf *text, size_t at, size_t end)
 	return at;
 }
 
-/* Finds the end of a line; a value goes on after a backslash. */
+/*
+ * Returns the end of a line. A value continues on the next line after a
+ * backslash.
+ */
 static size_t find_end(const struct buf *text, size_t at, bool is_comment)
 {
 	while (at < text->len && text->data[at] != '\n') {
@@ -62,7 +66,9 @@ static void read_line(struct line *line, const struct buf *text, size_t start,
 	size_t len = strlen(section), at = skip_blanks(text, start, text->len);
 	const char *p = text->data;
 
-	/* Blank lines belong to the next line that has something. */
+	/*
+	 * Blank lines and the next line that is not blank are one struct line.
+	 */
 	*line = (struct line){.start = start};
 	line->end = find_end(text, at,
 			     at < text->len && strchr("#;", p[at]) != NULL);
@@ -95,16 +101,22 @@ static bool is_variable(const struct line *line, const struct buf *text,
 struct editor {
 	const char *section, *name, *value;
 	struct buf out;
-	/* offset in `out` of a header without variables yet */
+	/*
+	 * offset in `out` of the current section's header, if no variable
+	 * follows it yet
+	 */
 	size_t header;
-	/* the section is the wanted one */
+	/* the current section is the section of the variable to set */
 	bool is_inside;
-	/* `header` is set: only removed variables since */
+	/* since the header at `header`, all variables were removed */
 	bool is_bare;
 	bool is_removed; /* ... and at least one */
-	/* the variable has the new value */
+	/* the new value is already in `out` */
 	bool is_done;
-	/* offset in `out` after the section's last variable */
+	/*
+	 * offset in `out` after the section's last variable, where a new one
+	 * goes
+	 */
 	size_t insert;
 };
 
@@ -160,7 +172,7 @@ static int edit_line(struct editor *e, const struct line *line,
 	}
 	if (buf_append(&e->out, text->data + line->start, len) < 0)
 		return ERR_NOMEM;
-	/* A comment keeps its section, too. */
+	/* A comment prevents the removal of a section's header. */
 	if (!line->has_header || line->variable < line->end)
 		e->is_bare = false;
 	if (e->is_inside)
@@ -168,7 +180,10 @@ static int edit_line(struct editor *e, const struct line *line,
 	return 0;
 }
 
-/* Puts the variable where its section ends, or makes the section. */
+/*
+ * Adds the variable at the end of its section, and adds the section if it is
+ * missing.
+ */
 static int add_variable(struct editor *e)
 {
 	struct buf tail = BUF_INIT;

@@ -15,7 +15,7 @@
 
 #include "config/config-internal.h"
 
-/* The receiver of the variables. */
+/* The function that receives the variables, and its context. */
 struct taker {
 	config_var_fn *fn;
 	void *ctx;
@@ -76,7 +76,7 @@ static int load_count(const struct taker *taker, struct error *err)
 
 /*
  * Removes the shell quoting of the word at `p`: '...' with '\'' and '\!' for
- * these two characters. Returns the end of the word, or NULL if the word is
+ * the characters ' and !. Returns the end of the word, or NULL if the word is
  * malformed. If memory runs out, returns NULL and sets *nomem.
  */
 static const char *unquote(struct buf *out, const char *p, bool *nomem)
@@ -109,7 +109,7 @@ static bool is_space(char c)
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* Adds an item of the older form, which is one word. */
+/* Adds an item of the older form, which is a single word: 'key=value'. */
 static int add_word(const struct taker *taker, const struct buf *word,
 		    struct error *err)
 {

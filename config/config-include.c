@@ -15,7 +15,9 @@
 
 #define SYMREF_DEPTH 5
 
-/* A pattern whose first bytes have no special meaning. */
+/*
+ * A glob pattern. Its first `literal_len` bytes are compared without wildcards.
+ */
 struct pattern {
 	struct buf text;
 	size_t literal_len;
@@ -54,8 +56,8 @@ static int append_home_dir(struct buf *out)
 
 /*
  * Makes the pattern of "gitdir:", with its abbreviations expanded. Returns 0,
- * ERR_NOMEM, or ERR_MISSING if an abbreviation has no meaning here, so that
- * nothing matches.
+ * ERR_NOMEM, or ERR_MISSING if an abbreviation cannot be expanded; then the
+ * condition is false.
  */
 static int expand_gitdir(struct pattern *pattern, const char *p,
 			 const char *path)
@@ -110,8 +112,8 @@ static const char *below(const char *path, const char *dir)
 
 /*
  * Returns the git directory as $PWD shows it to a user who came through a
- * symlink. Requires that $PWD is the working directory. Returns a malloc()ed
- * path, or NULL.
+ * symlink. Returns NULL unless $PWD names the working directory. Returns a
+ * malloc()ed path, or NULL.
  */
 static char *path_by_pwd(const char *git_dir)
 {
@@ -155,7 +157,10 @@ static int gitdir_holds(const struct config_loader *loader, const char *p,
 	return ret == ERR_MISSING ? 0 : ret;
 }
 
-/* Returns the target of the symbolic ref in a file, or NULL if it is none. */
+/*
+ * Returns the target of the symbolic ref in the file `name`, or NULL if the
+ * file is no symbolic ref.
+ */
 static char *read_symref(const char *dir, const char *name)
 {
 	struct buf path = BUF_INIT, text = BUF_INIT;
@@ -176,7 +181,10 @@ out:
 	return target;
 }
 
-/* Returns the full name of the branch that HEAD points to, or NULL. */
+/*
+ * Returns the full name of the branch that HEAD points to, or NULL if HEAD
+ * points to no branch.
+ */
 static char *current_branch(const struct config_sources *sources)
 {
 	const char *common = sources->common_dir;

@@ -18,21 +18,24 @@ struct config_loader {
 	struct config *config;
 	const struct config_sources *sources; /* borrowed; NULL: none */
 	enum config_scope scope;
-	/* borrowed: the current file; NULL: none */
+	/* borrowed: path of the file that is being read; NULL: no file */
 	const char *path;
 	/* number of nested includes */
 	unsigned depth;
-	/* include.path is not followed */
+	/* true: files named by include.path are not read */
 	bool no_includes;
-	/* inside an includeIf.hasconfig */
+	/*
+	 * true: the file was included by includeIf.hasconfig, so it must not
+	 * contain URLs of remotes
+	 */
 	bool forbid_urls;
-	/* only looking for URLs of remotes */
+	/* true: this load only collects URLs of remotes */
 	bool scanning;
 	/* core.repositoryformatversion was found */
 	bool has_version;
 	/* extensions.worktreeConfig was found, and is true */
 	bool worktree_config;
-	/* owned: result of the scan */
+	/* owned: the URLs of remotes that a scan collected */
 	struct config urls;
 	bool scanned;
 };

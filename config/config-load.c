@@ -16,7 +16,7 @@ static int unreadable(const char *path, const struct error *why,
 	return error_set_errno(err, "unable to access '%s'", path);
 }
 
-/* Reads a whole file. ERR_IO comes with Git's message. */
+/* Reads a whole file. If reading fails, the message is that of stock Git. */
 static int read_source(struct buf *text, const char *path, struct error *err)
 {
 	struct error why = ERROR_INIT;
@@ -58,7 +58,7 @@ static int load_file(struct config_loader *loader, const char *path,
 	return ret;
 }
 
-/* ---- includeIf.hasconfig: */
+/* ---- conditions of includeIf.hasconfig */
 
 /* Returns whether `key` is remote.<name>.url. */
 static bool is_remote_url(const char *key)
@@ -71,7 +71,10 @@ static bool is_remote_url(const char *key)
 
 static int load_all(struct config_loader *loader, struct error *err);
 
-/* Reads all sources once, without the includes that depend on the result. */
+/*
+ * Reads all sources once to collect the URLs of remotes. Includes that depend
+ * on these URLs are left out.
+ */
 static int scan_urls(struct config_loader *loader, struct error *err)
 {
 	struct config_loader scan = {.config = &loader->urls,
@@ -85,7 +88,7 @@ static int scan_urls(struct config_loader *loader, struct error *err)
 }
 
 /*
- * Returns 2 if a remote has a URL that matches, 0 if not, or a negative error
+ * Returns 2 if the URL of a remote matches, 0 if none does, or a negative error
  * code.
  */
 static int hasconfig_holds(struct config_loader *loader, const char *p,
@@ -230,7 +233,8 @@ static int follow_conditional(struct config_loader *loader, const char *key,
 }
 
 /*
- * Remembers the variables of the repository's own file that load_all() needs.
+ * Records repository-format variables of the repository's own file, which
+ * load_all() uses.
  */
 static int note_extensions(struct config_loader *loader, const char *key,
 			   const char *value, struct error *err)
@@ -250,7 +254,10 @@ static int note_extensions(struct config_loader *loader, const char *key,
 	return 0;
 }
 
-/* Adds a variable, and follows it if it is an include. `ctx` is the loader. */
+/*
+ * Adds a variable, and reads another file if the variable is an include. `ctx`
+ * is the loader.
+ */
 static int load_var(void *ctx, const char *key, const char *value,
 		    struct error *err)
 {

@@ -21,13 +21,13 @@
 struct parser {
 	const char *p, *end;
 	const char *name; /* of the file, or NULL */
-	/* line of the last character taken */
+	/* line number of the last character that was read */
 	unsigned line;
-	/* the last character was a newline */
+	/* the last character that was read was a newline */
 	bool line_ended;
-	/* "section.subsection." and a variable */
+	/* the full key: "section.subsection." and the variable's name */
 	struct buf key;
-	/* length of the section's part of `key` */
+	/* length of "section.subsection." in `key` */
 	size_t prefix_len;
 	struct buf value;
 };
@@ -66,7 +66,7 @@ static int bad_line(const struct parser *ps, struct error *err)
 			 ps->line, ps->name);
 }
 
-/* Adds line and file to the message about a variable. */
+/* Adds the file name and line number to the message about a variable. */
 static int bad_variable(const struct parser *ps, const struct error *reason,
 			struct error *err)
 {
@@ -95,7 +95,8 @@ static int next_char(struct parser *ps)
 }
 
 /*
- * Parses a subsection and "]", after the blanks that follow the section's name.
+ * Parses the optional subsection and the "]", after the section's name and
+ * blanks.
  */
 static int parse_subsection(struct parser *ps, int c, struct error *err)
 {
@@ -119,7 +120,7 @@ static int parse_subsection(struct parser *ps, int c, struct error *err)
 	return 0;
 }
 
-/* Parses a section after "[". */
+/* Parses a section header whose "[" was read. */
 static int parse_section(struct parser *ps, struct error *err)
 {
 	int c;
@@ -149,8 +150,8 @@ static int parse_section(struct parser *ps, struct error *err)
 }
 
 /*
- * Parses the character after a backslash in a value. *out is END_OF_TEXT if
- * there is nothing to add.
+ * Parses the character after a backslash in a value. *out is the character to
+ * add, or END_OF_TEXT if the escape adds none.
  */
 static int parse_escape(struct parser *ps, int *out, struct error *err)
 {
@@ -195,7 +196,7 @@ static void skip_comment(struct parser *ps)
 static int parse_value(struct parser *ps, struct error *err)
 {
 	bool quoted = false;
-	/* length without unquoted blanks at the end */
+	/* length of the value without unquoted blanks at its end */
 	size_t keep = 0;
 
 	buf_reset(&ps->value);

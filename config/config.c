@@ -104,7 +104,10 @@ static uint64_t unit_factor(const char *unit)
 	}
 }
 
-/* Returns NULL, or a description of the error. */
+/*
+ * Parses an integer with an optional unit. Returns NULL, or a description of
+ * the error.
+ */
 static const char *parse_i64(int64_t *out, const char *value, int64_t max)
 {
 	char *end;
@@ -255,8 +258,8 @@ int config_env_bool(const char *name, bool dflt, struct error *err)
 }
 
 /*
- * Appends the home directory of the user named by `len` bytes; "" is the
- * current user.
+ * Appends the home directory of the user whose name is the `len` bytes at
+ * `user`. An empty name means the current user.
  */
 static int append_home(struct buf *out, const char *user, size_t len)
 {
@@ -281,8 +284,8 @@ char *config_expand_path(const char *value)
 	int ret = 0;
 
 	/*
-	 * The path is relative to an installation of stock Git, whose place we
-	 * do not know.
+	 * The path is relative to the installation directory of stock Git,
+	 * which we do not know.
 	 */
 	if (!strncmp(value, "%(prefix)/", 10))
 		return NULL;

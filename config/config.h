@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Configuration: files, their includes, the environment and -c, with the
- * precedence that git-config(1) documents.
+ * Configuration from files, their includes, the environment and the option -c,
+ * with the precedence that git-config(1) documents.
  *
  * Keys are "section.name" or "section.subsection.name", with section and name
  * in lower case. A configuration is immutable after loading, and threads may
@@ -18,13 +18,13 @@
 #include "base/error.h"
 
 enum config_scope {
-	/* /etc/gitconfig, GIT_CONFIG_SYSTEM */
+	/* etc/gitconfig, or the file named by GIT_CONFIG_SYSTEM */
 	CONFIG_SYSTEM,
 	/* ~/.gitconfig and $XDG_CONFIG_HOME/git/config */
 	CONFIG_GLOBAL,
-	/* the repository's config and config.worktree */
+	/* the files "config" and "config.worktree" of the repository */
 	CONFIG_LOCAL,
-	/* -c, GIT_CONFIG_COUNT, GIT_CONFIG_PARAMETERS */
+	/* the option -c, GIT_CONFIG_COUNT and GIT_CONFIG_PARAMETERS */
 	CONFIG_COMMAND,
 };
 
@@ -36,7 +36,7 @@ struct config_entry {
 };
 
 struct config {
-	/* owned; ascending precedence */
+	/* owned; in ascending order of precedence */
 	struct config_entry *entries;
 	size_t nr, alloc;
 };
@@ -47,15 +47,18 @@ struct config {
 	}
 
 /*
- * The files to load. A path may be NULL: not loaded. All paths are borrowed for
- * the call.
+ * The files to load. A path that is NULL is not loaded. All paths are borrowed
+ * during the call.
  */
 struct config_sources {
-	/* for the local file and includeIf.gitdir */
+	/*
+	 * directory that contains config.worktree; also compared by
+	 * includeIf.gitdir
+	 */
 	const char *git_dir;
-	/* directory of the local file "config" */
+	/* directory that contains the repository's file "config" */
 	const char *common_dir;
-	/* only system, global and command scope */
+	/* true: do not load the repository's own files */
 	bool protected_only;
 };
 
@@ -70,7 +73,7 @@ struct config_sources {
  *
  * Includes are followed, at most 10 deep: include.path, and includeIf with
  * "gitdir:", "gitdir/i:", "onbranch:" or "hasconfig:remote.*.url:". Paths are
- * relative to the including file. Other conditions do not hold.
+ * relative to the including file. Other conditions are false.
  *
  * *config must be empty. Returns 0 or an error code with *config empty: ERR_IO
  * if a file cannot be read, ERR_CORRUPT if a file is malformed ("bad config
@@ -92,20 +95,23 @@ int config_parse(struct config *config, const char *text, size_t len,
 
 /*
  * Returns the last entry of a key, which has the highest precedence, or NULL.
- * *config owns the entry. Cost: looks at all entries, so do not call this
- * often.
+ * *config owns the entry. The function compares all entries, so do not call it
+ * in a loop.
  */
 const struct config_entry *config_find(const struct config *config,
 				       const char *key);
 
-/* Returns the value of the last entry ("" for a key without "="), or NULL. */
+/*
+ * Returns the value of the last entry of a key ("" if the key has no "="), or
+ * NULL if the key is not set.
+ */
 const char *config_string(const struct config *config, const char *key);
 
 /*
- * Typed access. Returns 1 with *out set, 0 with *out unchanged if the key is
- * not set, or ERR_INVALID with stock Git's message ("bad numeric config value
- * '..' for '..': invalid unit", "bad boolean config value ..."). Integers may
- * end in k, m or g (powers of 1024).
+ * Read a typed value. Return 1 with *out set, 0 with *out unchanged if the key
+ * is not set, or ERR_INVALID with stock Git's message ("bad numeric config
+ * value '..' for '..': invalid unit", "bad boolean config value ..."). Integers
+ * may end in k, m or g (powers of 1024).
  */
 int config_bool(const struct config *config, const char *key, bool *out,
 		struct error *err);
@@ -118,13 +124,14 @@ int config_u64(const struct config *config, const char *key, uint64_t *out,
 
 /*
  * Parses the boolean of one entry, for keys whose order of entries matters.
- * Returns 1, 0, or ERR_INVALID as config_bool().
+ * Returns 1 for true, 0 for false, or ERR_INVALID with the message of
+ * config_bool().
  */
 int config_entry_bool(const struct config_entry *entry, struct error *err);
 
 /*
- * Parses a boolean as in git-config(1). NULL is true. Returns 1, 0, or
- * ERR_INVALID.
+ * Parses a boolean as in git-config(1). NULL is true. Returns 1 for true, 0 for
+ * false, or ERR_INVALID.
  */
 int config_parse_bool(const char *value);
 
@@ -137,7 +144,7 @@ int config_parse_u64(uint64_t *out, const char *value);
 /*
  * Visits the entries of the key `key`, lowest precedence first. If `key` ends
  * in '.', visits all keys with this prefix. If fn() returns a nonzero value,
- * the visit stops and returns that value.
+ * the visit stops and the function returns this value.
  */
 int config_each(const struct config *config, const char *key,
 		int (*fn)(void *ctx, const struct config_entry *entry),
@@ -153,9 +160,9 @@ char *config_expand_path(const char *value);
 /*
  * Sets the variable "<section>.<name>" in the text of a configuration file, or
  * removes the variable if `value` is NULL. The section has no subsection, and
- * the value needs no quotes. All occurrences become one. A section that becomes
- * empty is removed. config_parse() must have accepted the text. Returns 0, or
- * ERR_NOMEM with *text unchanged.
+ * the value needs no quotes. If the variable occurs several times, one
+ * occurrence remains. A section that becomes empty is removed. config_parse()
+ * must have accepted the text. Returns 0, or ERR_NOMEM with *text unchanged.
  */
 int config_edit(struct buf *text, const char *section, const char *name,
 		const char *value);

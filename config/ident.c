@@ -9,7 +9,9 @@
 #include "sys/clock.h"
 #include "sys/process.h"
 
-/* Returns whether a character is removed at either end of a name. */
+/*
+ * Returns whether a character is removed from the start and the end of a name.
+ */
 static bool is_crud(char c)
 {
 	return (unsigned char)c <= ' ' || strchr(".,:;<>\"\\'", c);
@@ -61,8 +63,8 @@ static int append_date(struct buf *out, struct error *err)
 }
 
 /*
- * Returns the first value that is set: in the environment, then in the
- * configuration.
+ * Returns the environment variable if it is set, otherwise the first configured
+ * key.
  */
 static const char *setting(const struct config *config, const char *variable,
 			   const char *own_key, const char *user_key)
