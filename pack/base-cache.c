@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A cache of decoded objects. Node and bytes are one allocation. So reading an
- * object costs one malloc(), and no bytes are copied.
+ * A cache of decoded objects. A node and the bytes of its object are one
+ * allocation. So reading an object costs one malloc(), and no bytes are copied.
  */
 #include "base/error.h"
 #include "base/mem.h"
@@ -95,8 +95,8 @@ static void table_remove(struct base_cache *cache, struct base_cache_node *node)
 }
 
 /*
- * Doubles the number of buckets. If memory runs out, the bucket lists get
- * longer.
+ * Doubles the number of buckets. If memory runs out, the number stays, and the
+ * lists of the buckets get longer.
  */
 static void table_grow(struct base_cache *cache)
 {

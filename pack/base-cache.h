@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A cache of decoded objects, which are likely delta bases: a hash table keyed
- * by pack and offset, and a list of unpinned nodes, most recently used first.
+ * A cache of decoded objects, which are likely to be delta bases. It has a hash
+ * table keyed by pack and offset, and a list of the unpinned nodes, most
+ * recently used first.
  *
  * A node is pinned while its bytes are in use. Pinned nodes do not count
  * against the limit and are never evicted. Other nodes are evicted, least
@@ -23,20 +24,20 @@ struct pack;
 struct base_cache_node {
 	struct base_cache_node *next;          /* in the hash bucket */
 	struct base_cache_node *newer, *older; /* list of unpinned nodes */
-	/* borrowed; key with `offset` */
+	/* borrowed; with `offset` the key of the node */
 	const struct pack *pack;
 	uint64_t offset;
 	/* bytes of data, without the NUL */
 	size_t len;
 	uint32_t pin_nr;
 	enum object_type type;
-	/* the node is in the hash table */
+	/* the node is in the hash table of its cache */
 	bool is_cached;
 	alignas(uint64_t) uint8_t data[]; /* len bytes and a NUL */
 };
 
 struct base_cache {
-	/* owned; a power of two, or NULL */
+	/* owned; `bucket_nr` buckets, a power of two, or NULL */
 	struct base_cache_node **buckets;
 	size_t bucket_nr;
 	size_t nr;           /* nodes in the table */
@@ -47,16 +48,16 @@ struct base_cache {
 /* Initialises a cache. Returns 0 or ERR_NOMEM. */
 int base_cache_init(struct base_cache *cache, size_t limit);
 
-/* Frees all nodes. None may be pinned. */
+/* Frees all nodes of a cache. No node may be pinned. */
 void base_cache_release(struct base_cache *cache);
 
 /*
- * Makes a node for `len` bytes. It is pinned once and not in the table. Returns
- * NULL if memory runs out.
+ * Makes a node for an object of `len` bytes. The node has one pin and is not in
+ * the hash table. Returns NULL if memory runs out.
  */
 struct base_cache_node *base_cache_alloc(size_t len);
 
-/* Finds and pins a node. Returns NULL if it is absent. */
+/* Finds a node and adds a pin. Returns NULL if the node is not in the cache. */
 struct base_cache_node *base_cache_get(struct base_cache *cache,
 				       const struct pack *pack,
 				       uint64_t offset);
@@ -73,7 +74,10 @@ void base_cache_add(struct base_cache *cache, struct base_cache_node *node,
  */
 void base_cache_unpin(struct base_cache *cache, struct base_cache_node *node);
 
-/* Removes the nodes of a pack, before the pack is closed. O(nodes). */
+/*
+ * Removes all nodes of a pack from the cache. Call this before the pack is
+ * closed. O(nodes).
+ */
 void base_cache_forget(struct base_cache *cache, const struct pack *pack);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading and writing what comes before a bundle's pack. */
+/* Reads and writes the header of a bundle, which precedes the pack. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +47,7 @@ int bundle_items_add(struct bundle_items *items, const struct oid *oid,
 
 /* ---- parsing */
 
-/* What is parsed, a line of it, and where complaints go. */
+/* The state of parsing: the header, the current line, and where errors go. */
 struct parsing {
 	struct bundle_header *header;
 	const char *line;
@@ -55,7 +55,10 @@ struct parsing {
 	struct error *err;
 };
 
-/* The value of the capability `key`; NULL: it is another. */
+/*
+ * If the line is the capability `key`, returns its value. Returns NULL for any
+ * other line.
+ */
 static const char *value_of(const struct parsing *p, const char *key,
 			    size_t *value_len)
 {
@@ -99,7 +102,7 @@ static int take_capability(struct parsing *p)
 	return h->filter ? 0 : error_nomem(p->err);
 }
 
-/* "-<id>[ <comment>]" or "<id> <ref>" */
+/* Takes a prerequisite, "-<id>[ <comment>]", or a ref, "<id> <ref>". */
 static int take_item(struct parsing *p)
 {
 	struct bundle_header *h = p->header;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Headers of bundles (gitformat-bundle(5)): refs, and what the receiver must
- * have, before a pack.
+ * Headers of bundles (gitformat-bundle(5)). A header lists the refs of the
+ * bundle and the prerequisites: commits that the receiver must have. A pack
+ * follows.
  *
- *	# v3 git bundle\n
- *	@object-format=sha1\n                          v3 only: capabilities
- *	@filter=blob:none\n
- *	-32faa372834dbccd12b8003e793b6b0591764dc8 subject\n   prerequisites
- *	02c5cacac4813ddaa6b7778e720625e8084153df refs/heads/main\n
- *	\n
- *	PACK...
+ * 	# v3 git bundle\n
+ * 	@object-format=sha1\n                          v3 only: capabilities
+ * 	@filter=blob:none\n
+ * 	-32faa372834dbccd12b8003e793b6b0591764dc8 subject\n   prerequisites
+ * 	02c5cacac4813ddaa6b7778e720625e8084153df refs/heads/main\n
+ * 	\n
+ * 	PACK...
  */
 #ifndef PACK_BUNDLE_H
 #define PACK_BUNDLE_H
@@ -35,7 +36,7 @@ struct bundle_items {
 struct bundle_header {
 	unsigned version; /* 2 or 3 */
 	enum hash_algo algo;
-	/* owned: its specification; NULL: everything is there */
+	/* owned: specification of the object filter; NULL: no filter */
 	char *filter;
 	struct bundle_items prerequisites, refs;
 };
@@ -44,22 +45,26 @@ struct bundle_header {
 void bundle_header_init(struct bundle_header *header, enum hash_algo algo);
 void bundle_header_release(struct bundle_header *header);
 
-/* Append; both are copied. 0 or ERR_NOMEM. */
+/* Appends an item; the id and the text are copied. Returns 0 or ERR_NOMEM. */
 int bundle_items_add(struct bundle_items *items, const struct oid *oid,
 		     const char *text, size_t text_len);
 
 /*
- * Parse the beginning of a file. 1, with the length of the header, its blank
- * line included, in *header_len; 0 when it goes on behind these bytes, unless
- * `is_all` says that there are no more: it ends with them then. ERR_CORRUPT in
- * Git's words, where `name` is that of the file; ERR_NOMEM. Release in any
- * case.
+ * Parses the header at the start of the `len` bytes of the file `name`. Returns
+ * 1 with the length of the header, including its blank line, in *header_len.
+ * Returns 0 if the header is not complete and `is_all` is false, so more bytes
+ * may follow. If `is_all` is true, the end of the bytes ends the header too.
+ * Returns ERR_CORRUPT with stock Git's message, or ERR_NOMEM. Release *header
+ * in any case.
  */
 int bundle_header_parse(struct bundle_header *header, size_t *header_len,
 			const void *bytes, size_t len, bool is_all,
 			const char *name, struct error *err);
 
-/* Append it as bytes, the blank line too. 0 or ERR_NOMEM. */
+/*
+ * Appends the header as bytes, including its blank line. Returns 0 or
+ * ERR_NOMEM.
+ */
 int bundle_header_format(struct buf *out, const struct bundle_header *header);
 
 #endif

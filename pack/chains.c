@@ -61,7 +61,10 @@ static int read_headers(struct pack_chains *c, struct error *err)
 		struct pack_entry entry;
 		int ret;
 
-		/* The first offset is known; the others must ascend. */
+		/*
+		 * The first offset must be the given one; all later offsets
+		 * must be larger than the one before.
+		 */
 		if (p ? offset < expected : offset != expected)
 			return error_set_at(err, ERR_CORRUPT, c->pack->path,
 					    offset,
@@ -93,8 +96,9 @@ static void group_children(struct pack_chains *c)
 		c->child_first[p] = sum;
 	}
 	/*
-	 * child_first[] holds the end of each group. Filling the groups
-	 * backwards turns that into the start.
+	 * child_first[] holds the end of each group of children. Each step
+	 * fills a group from its end, so child_first[] finally holds the
+	 * starts.
 	 */
 	for (uint32_t p = c->nr; p-- > 0;)
 		if (c->base[p] != PACK_CHAINS_WHOLE)
@@ -102,8 +106,8 @@ static void group_children(struct pack_chains *c)
 }
 
 /*
- * Appends the children of each object in order[]. Returns the number of objects
- * reached.
+ * Appends to order[] the children of each object that is already in order[].
+ * Returns the number of objects reached.
  */
 static uint32_t order_from_bases(struct pack_chains *c)
 {

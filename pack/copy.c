@@ -1,19 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* Copying bytes of a stored pack. */
+/* Copies bytes of a stored pack. */
 #include "pack/copy.h"
 #include "pack/inflate.h"
 #include "sys/io.h"
 
 /*
- * Bytes to copy at a time. They are hashed, then written, and should still be
- * in the CPU cache then.
+ * The number of bytes to copy at a time. The bytes are hashed and then written,
+ * and should be in the CPU cache both times.
  */
 #define PIECE_MAX ((size_t)512 << 10)
 
-/* Bytes from which on the file is opened again. */
+/*
+ * From this number of bytes on, pack_copy_open() opens the file of the pack
+ * again.
+ */
 #define FILE_MIN ((size_t)1 << 20)
 
-/* Pages to release at a time, so that a clone does not hold the whole pack. */
+/*
+ * The number of mapped bytes to release at a time, so that a clone does not
+ * keep the whole pack in memory.
+ */
 #define DROP_MIN ((size_t)8 << 20)
 
 int pack_copy_open(struct pack_copy *copy, const struct pack *pack,
@@ -69,7 +75,10 @@ static void begin_entry(struct pack_copy *copy, uint32_t pack_pos)
 	copy->entry_end = pack_rev_offset(copy->rev, pack_pos + 1);
 }
 
-/* Compares the entries that end in the next `len` bytes, which are at `at`. */
+/*
+ * Compares the CRCs of the entries that end in the next `len` bytes. `at` is
+ * the offset of these bytes in the pack.
+ */
 static int check(struct pack_copy *copy, const uint8_t *bytes, uint64_t at,
 		 uint64_t len, struct error *err)
 {

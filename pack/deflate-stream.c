@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* zlib streams, made in pieces. */
+/* Makes zlib streams in pieces. */
 #include <limits.h>
 #include <stdint.h>
 #define ZLIB_CONST
@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "pack/inflate.h"
 
-/* bytes of output to reserve at a time */
+/* number of output bytes to reserve at a time */
 enum { ROOM = 16 << 10 };
 
 struct deflate_stream {
@@ -35,7 +35,10 @@ void deflate_stream_free(struct deflate_stream *ds)
 	free(ds);
 }
 
-/* Appends the output for the present input. Returns zlib's last status. */
+/*
+ * Compresses the present input and appends the output. Returns zlib's last
+ * status.
+ */
 static int run(z_stream *z, struct buf *out, int flush)
 {
 	int status;
@@ -48,7 +51,10 @@ static int run(z_stream *z, struct buf *out, int flush)
 		status = deflate(z, flush);
 		buf_set_len(out, out->len + (ROOM - z->avail_out));
 	} while (status == Z_OK && !z->avail_out);
-	/* Missing input is not an error. */
+	/*
+	 * zlib reports Z_BUF_ERROR if there is no input left, which is not an
+	 * error here.
+	 */
 	return status == Z_BUF_ERROR ? Z_OK : status;
 }
 

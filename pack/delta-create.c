@@ -3,19 +3,19 @@
  * Makes deltas.
  *
  * The base is cut into blocks of 16 bytes. A table maps the hash of a block to
- * the places where such blocks begin. At most CHAIN_MAX of them are tried, so
- * that a repetitive base costs no more than another. The target is read once,
- * front to back. At each byte there are two kinds of candidates. One is each
- * block of the base with the same hash. The other is the place in the base
+ * the places where such blocks begin. At most CHAIN_MAX places are tried, so
+ * that a repetitive base costs no more than any other base. The target is read
+ * once, front to back. At each byte there are two kinds of candidates. One is
+ * each block of the base with the same hash. The other is the place in the base
  * where the last copy would have continued: replaced bytes often have the
  * length of their replacement, such as an id in a tree. Candidates are extended
  * in both directions. The one that covers most of the target becomes a copy.
  *
- * Copies wait in a short queue before they are encoded. A later match that,
- * extended backwards, covers a whole earlier copy replaces it. This is the
- * correcting 1.5-pass algorithm of Ajtai, Burns, Fagin, Long and Stockmeyer,
- * "Compactly encoding unstructured inputs with differential compression", J.
- * ACM 49(3), 2002.
+ * Copies wait in a short queue before they are encoded. A later match is
+ * extended backwards. If it then covers a whole earlier copy, the match
+ * replaces the copy. This is the correcting 1.5-pass algorithm of Ajtai, Burns,
+ * Fagin, Long and Stockmeyer, "Compactly encoding unstructured inputs with
+ * differential compression", J. ACM 49(3), 2002.
  */
 #include <stdbool.h>
 #include <string.h>
@@ -26,25 +26,28 @@
 
 enum {
 	BLOCK = 16, /* bytes hashed */
-	/* blocks of one bucket to try */
+	/* limit of blocks of one bucket to try */
 	CHAIN_MAX = 16,
-	/* length of a match that ends the search */
+	/* a match of this length ends the search for a better one */
 	LONG_ENOUGH = 4096,
-	/* shortest match where the last copy would continue */
+	/* shortest accepted match where the last copy would continue */
 	DIAGONAL_MIN = 8,
-	/* bytes after a copy for which this is tried */
+	/* after a copy, continuing this copy is tried for this many bytes */
 	DIAGONAL_REACH = 256,
-	/* longest copy that a later one may replace */
+	/* longest copy that a later match may replace */
 	REPLACE_MAX = 512,
-	/* copies waiting to be encoded */
+	/* limit of copies that wait to be encoded */
 	QUEUE_MAX = 64,
-	/* limit of bytes for one insert instruction */
+	/* limit of bytes for one insert instruction, given by the format */
 	INSERT_MAX = 0x7f,
-	/* limit of bytes for one copy that every reader accepts */
+	/* limit of bytes for one copy instruction that every reader accepts */
 	COPY_MAX = 0x10000,
-	/* bytes without a match between checks for giving up */
+	/* after this many bytes without a match, check whether to give up */
 	CHECK_EVERY = 64,
-	/* bytes that waiting copies may still save */
+	/*
+	 * how many bytes the waiting copies may still save when the search
+	 * checks whether to give up
+	 */
 	GIVE_UP_SLACK = 128,
 };
 
@@ -52,15 +55,19 @@ struct delta_index {
 	const uint8_t *base; /* borrowed */
 	size_t len;
 	size_t size; /* bytes of this allocation */
-	/* bytes between the starts of blocks */
+	/* distance in bytes between the starts of two blocks */
 	size_t step;
-	/* turns a hash into a bucket */
+	/* a hash shifted right by this is the number of its bucket */
 	unsigned shift;
-	/* points behind heads: next block of the chain */
+	/*
+	 * points behind `heads`; by block: the next block in the bucket's chain
+	 */
 	uint32_t *next;
-	/* points behind next: see tag_of() */
+	/* points behind `next`; by bucket: a byte of bits, see tag_of() */
 	uint8_t *tags;
-	/* by bucket: block number plus one, 0: none */
+	/*
+	 * by bucket: number of the first block plus one; 0: the bucket is empty
+	 */
 	uint32_t heads[];
 };
 
@@ -81,21 +88,28 @@ static uint64_t block_hash(const uint8_t *p)
 
 /*
  * Returns three more bits of the hash as one bit of the bucket's tag byte.
- * Nearly all lookups find nothing. Most of them end here, in a table that fits
- * the nearest CPU cache, without reading a chain.
+ * Nearly all lookups find nothing. Most of these lookups end at the tag byte,
+ * without reading a chain. The table of tag bytes fits into the nearest CPU
+ * cache.
  */
 static uint8_t tag_of(const struct delta_index *index, uint64_t hash)
 {
 	return (uint8_t)(1u << (hash >> (index->shift - 3) & 7));
 }
 
-/* Returns the distance of blocks. Small bases are cheap to index densely. */
+/*
+ * Returns the distance of indexed blocks. It is smaller for small bases,
+ * because indexing them is cheap.
+ */
 static size_t block_step(size_t len)
 {
 	return len < 16384 ? 4 : len < 131072 ? 8 : BLOCK;
 }
 
-/* Chains the blocks so that each chain begins with the lowest offset. */
+/*
+ * Links the blocks of each bucket in a chain. The block with the lowest offset
+ * comes first.
+ */
 static void chain_blocks(struct delta_index *index, size_t block_nr)
 {
 	uint64_t later = 0;
@@ -105,8 +119,8 @@ static void chain_blocks(struct delta_index *index, size_t block_nr)
 		uint32_t *head = &index->heads[hash >> index->shift];
 
 		/*
-		 * In a run of equal blocks the first one can be extended
-		 * furthest.
+		 * Of a run of equal blocks only the first is kept, because a
+		 * match at the first can be extended furthest.
 		 */
 		if (i + 1 < block_nr && hash == later && *head == i + 2) {
 			index->next[i] = index->next[i + 1];
@@ -160,7 +174,7 @@ size_t delta_index_size(const struct delta_index *index)
 	return index->size;
 }
 
-/* base[off, off + len) equals target[at, at + len). */
+/* A match: base[off, off + len) equals target[at, at + len). */
 struct copy {
 	size_t at, off, len;
 };
@@ -168,18 +182,18 @@ struct copy {
 /* A delta under construction. */
 struct maker {
 	const struct delta_index *index;
-	/* offset of the indexed bytes in the base */
+	/* offset in the base of the first indexed byte */
 	size_t before;
 	const uint8_t *target;
 	size_t target_len;
-	/* limit of the delta; SIZE_MAX: none */
+	/* limit for the bytes of the delta; SIZE_MAX: no limit */
 	size_t max_len;
 	struct buf out;
-	/* target bytes that `out` produces */
+	/* number of target bytes that the instructions in `out` produce */
 	size_t encoded;
 	struct copy queue[QUEUE_MAX];
 	size_t queue_nr;
-	/* target bytes that the queue produces */
+	/* number of target bytes that the copies in the queue produce */
 	size_t queued_len;
 };
 
@@ -232,7 +246,8 @@ static size_t min_size(size_t a, size_t b)
 }
 
 /*
- * Returns the first target byte that is neither encoded nor covered by a copy.
+ * Returns the position of the first target byte that is neither encoded nor
+ * covered by a copy.
  */
 static size_t covered_end(const struct maker *m)
 {
@@ -292,7 +307,10 @@ static int put_copies(struct maker *m, size_t off, size_t len)
 	return 0;
 }
 
-/* Encodes the first `nr` copies of the queue and the inserts before them. */
+/*
+ * Encodes the first `nr` copies of the queue, and inserts for the bytes before
+ * each copy.
+ */
 static int encode_queue(struct maker *m, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
@@ -319,8 +337,8 @@ static void start_earlier(struct copy *c, size_t len)
 }
 
 /*
- * Returns the length of the last copy if `match` could cover its bytes too,
- * else 0. `match` begins where the last copy ends.
+ * Returns the length of the last copy if `match` could be extended backwards to
+ * cover this copy too, else 0. `match` begins where the last copy ends.
  */
 static size_t replaceable(const struct maker *m, const struct copy *match)
 {
@@ -370,10 +388,7 @@ static int add_copy(struct maker *m, struct copy match)
 	return ret;
 }
 
-/*
- * Rates a candidate: returns the number of bytes that it covers and no other
- * copy does.
- */
+/* Rates a candidate: returns how many of its bytes no earlier copy covers. */
 static size_t candidate_len(const struct maker *m, const struct copy *c)
 {
 	size_t gap = min_size(c->at - covered_end(m), c->off);
@@ -383,7 +398,10 @@ static size_t candidate_len(const struct maker *m, const struct copy *c)
 					min_size(gap, LONG_ENOUGH));
 }
 
-/* Finds the best match for the block at `at` by its hash. len 0 means none. */
+/*
+ * Finds the best match for the block of the target at `at` by its hash. The
+ * length of *best is 0 if there is none.
+ */
 static void find_block(const struct maker *m, size_t at, struct copy *best,
 		       size_t *best_len)
 {
@@ -441,7 +459,7 @@ static size_t diagonal_len(const struct maker *m, size_t at)
 	return min_size(end - at, m->index->len - DIAGONAL_MIN - off) + 1;
 }
 
-/* Tries to continue the last copy at `at`. */
+/* Tries to continue the last copy at the target position `at`. */
 static void find_diagonal(const struct maker *m, size_t at, struct copy *best,
 			  size_t *best_len)
 {
@@ -490,7 +508,10 @@ static size_t skip_misses(const struct maker *m, size_t at, size_t end)
 	return at;
 }
 
-/* Finds all copies. Returns 0, 1 if the delta gets too long, or ERR_NOMEM. */
+/*
+ * Finds all copies. Returns 0, 1 if the delta would exceed its limit, or
+ * ERR_NOMEM.
+ */
 static int match_target(struct maker *m)
 {
 	size_t at = 0;
@@ -544,8 +565,8 @@ static int put_sizes(struct buf *out, size_t base_len, size_t target_len)
 }
 
 /*
- * Encodes the whole target. Returns 0, 1 if the delta is too long, or
- * ERR_NOMEM.
+ * Encodes the whole target. Returns 0, 1 if the delta would exceed its limit,
+ * or ERR_NOMEM.
  */
 static int make(struct maker *m)
 {
@@ -586,7 +607,10 @@ int delta_create(const struct delta_index *index, const void *target,
 	return finish(&m, ret, out, out_len);
 }
 
-/* Makes the middle of the target from the middle of the base. */
+/*
+ * Makes the part of the delta between the common prefix and the common suffix
+ * of base and target.
+ */
 static int make_middle(struct maker *m, const uint8_t *base, size_t len)
 {
 	struct delta_index *index;

@@ -2,8 +2,8 @@
 /*
  * Reads and applies deltas. delta-create.c makes them.
  *
- * Every delta is treated as hostile. Each instruction is checked against the
- * rest of the delta, the base and the result before bytes are copied.
+ * Every delta is treated as hostile. Before an instruction copies bytes, it is
+ * checked against the sizes of the delta, the base and the result.
  */
 #include <stdbool.h>
 #include <string.h>
@@ -12,8 +12,8 @@
 #include "pack/delta.h"
 
 /*
- * Takes a little-endian base 128 number. Returns false if it is cut short or
- * exceeds 64 bits.
+ * Takes a little-endian base 128 number. Returns false if the number is
+ * incomplete or exceeds 64 bits.
  */
 static bool take_size(struct cursor *c, uint64_t *out)
 {
@@ -50,8 +50,8 @@ int delta_sizes(const void *delta, size_t len, uint64_t *base_size,
 }
 
 /*
- * Takes the operands of a copy instruction. Returns false if they are cut
- * short.
+ * Takes the operands of a copy instruction. Returns false if the operands are
+ * incomplete.
  */
 static bool take_copy(struct cursor *c, uint8_t op, size_t *off, size_t *len)
 {
@@ -70,7 +70,10 @@ static bool take_copy(struct cursor *c, uint8_t op, size_t *off, size_t *len)
 	return true;
 }
 
-/* Takes the next instruction. The delta must not be at its end. */
+/*
+ * Takes the next instruction. The caller has checked that the delta has more
+ * bytes.
+ */
 static inline bool take_op(struct delta_op *op, struct cursor *c,
 			   size_t base_len)
 {

@@ -31,17 +31,21 @@ int delta_sizes(const void *delta, size_t len, uint64_t *base_size,
 int delta_apply(void *dst, size_t result_len, const void *base, size_t base_len,
 		const void *delta, size_t delta_len);
 
-/* An instruction: `len` bytes of the base from `off` on, or of the delta. */
+/*
+ * An instruction of a delta. Its result is `len` bytes: bytes of the base from
+ * offset `off` on, or the bytes at `insert`.
+ */
 struct delta_op {
-	/* points into the delta; NULL: copy from the base */
+	/* points into the delta; NULL: the bytes come from the base */
 	const uint8_t *insert;
 	size_t off, len;
 };
 
 /*
  * Takes the next instruction of a delta against a base of base_len bytes. *c
- * starts after the delta's header. Returns 1, 0 at the end, or ERR_CORRUPT if
- * the instruction is cut short or copies bytes that the base does not have.
+ * starts after the delta's header. Returns 1, 0 at the end of the delta, or
+ * ERR_CORRUPT if the instruction is incomplete or copies bytes outside the
+ * base.
  */
 int delta_next(struct delta_op *op, struct cursor *c, size_t base_len);
 
@@ -52,13 +56,13 @@ int delta_next(struct delta_op *op, struct cursor *c, size_t base_len);
 struct delta_index;
 
 /*
- * Returns NULL if memory runs out, or if the base is empty or larger than 4 GiB
- * - 1.
+ * Makes an index. Returns NULL if memory runs out, or if the base is empty or
+ * larger than 4 GiB - 1.
  */
 struct delta_index *delta_index_new(const void *base, size_t len);
 void delta_index_free(struct delta_index *index);
 
-/* Returns the memory of the index in bytes, without the base. */
+/* Returns the bytes of memory that the index takes, without the base. */
 size_t delta_index_size(const struct delta_index *index);
 
 /*
@@ -72,9 +76,10 @@ int delta_create(const struct delta_index *index, const void *target,
 		 size_t *out_len);
 
 /*
- * Works like delta_create() for a base that is used once and is similar to the
- * target. Their common prefix and suffix are copied, and only the middle is
- * indexed and searched. Base and target have at most 4 GiB - 1 bytes.
+ * Works like delta_create() without an index, for a base that is used once and
+ * is similar to the target. Their common prefix and suffix are copied, and only
+ * the middle is indexed and searched. Base and target have at most 4 GiB - 1
+ * bytes.
  */
 int delta_create_near(const void *base, size_t base_len, const void *target,
 		      size_t target_len, size_t max_len, void **out,

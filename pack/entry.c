@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads and writes headers of pack entries. Numbers are limited to 64 bits, for
- * any number of bytes that encode them.
+ * Reads and writes headers of pack entries. A number that exceeds 64 bits is an
+ * error.
  */
 #include <string.h>
 

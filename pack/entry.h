@@ -21,11 +21,11 @@
 #define PACK_ENTRY_HEADER_MAX (10 + 10 + OID_MAX_LEN) /* bytes */
 
 struct pack_entry {
-	/* as stored; may be a delta type */
+	/* type as stored; may be a delta type */
 	enum object_type type;
-	/* inflated bytes; of the delta for deltas */
+	/* number of inflated bytes; for a delta, of the delta itself */
 	uint64_t size;
-	/* bytes before the zlib stream */
+	/* number of bytes of the header, before the zlib stream */
 	size_t header_len;
 	/* OBJ_OFS_DELTA: offset of the entry minus offset of the base */
 	uint64_t base_distance;
@@ -34,9 +34,9 @@ struct pack_entry {
 };
 
 /*
- * Parses and takes a header. Returns 0, or ERR_CORRUPT with *c untouched. A
- * header is corrupt if its type is 0 or 5, if its size or distance exceeds 64
- * bits, or if the distance is 0. A header that is cut short is corrupt, too.
+ * Takes a header at *c. Returns 0, or ERR_CORRUPT with *c untouched. A header
+ * is corrupt if its type is 0 or 5, if its size or distance exceeds 64 bits, or
+ * if the distance is 0. An incomplete header is corrupt too.
  */
 int pack_entry_parse(struct pack_entry *entry, struct cursor *c,
 		     enum hash_algo algo);

@@ -22,21 +22,21 @@ int pack_fanout_check(uint32_t *nr, const uint8_t *fanout, const char *name,
 }
 
 /*
- * A search for one id, which can only be in [lo, hi). A probe compares with one
- * position and narrows the range.
+ * A search for one id. The id can only be at the positions [lo, hi). A probe
+ * compares the wanted id with the id at one position, and narrows this range.
  */
 struct search {
 	const struct pack_ids *ids;
 	const uint8_t *raw;
 	uint64_t key; /* the first 8 bytes of raw */
 	uint32_t lo, hi;
-	/* the last position compared */
+	/* the position that was compared last */
 	uint32_t probed;
 };
 
 /*
- * Compares the id at pos with the wanted id: negative, 0 or positive. Narrows
- * the range.
+ * Compares the id at `pos` with the wanted id, and narrows the range. Returns a
+ * negative number, 0 or a positive number.
  */
 static inline int probe(struct search *s, uint32_t pos)
 {
@@ -56,18 +56,25 @@ static inline int probe(struct search *s, uint32_t pos)
 	return cmp;
 }
 
-/* Returns the expected position if the ids of the range are evenly spread. */
+/*
+ * Returns the position at which the id would be if the ids of the range were
+ * evenly spread.
+ */
 static inline uint32_t interpolate(const struct search *s)
 {
 	uint64_t nr = s->hi - s->lo;
 
-	/* 24 bits after the first byte, so that the product fits. */
+	/*
+	 * Only 24 bits after the first byte are used, so that the product fits
+	 * into 64 bits.
+	 */
 	return s->lo + (uint32_t)((s->key >> 32 & 0xffffff) * nr >> 24);
 }
 
 /*
- * Probes towards the id, at growing distances from the last probe, until the id
- * is passed. The id is near, but the range may still be wide on that side.
+ * Probes at growing distances from the last probe, in the direction of the id,
+ * until a probe is past the id. This is fast because the id is usually near the
+ * last probe.
  */
 static inline int gallop(struct search *s)
 {
@@ -93,8 +100,8 @@ bool pack_ids_find(const struct pack_ids *ids, const uint8_t *raw,
 	if (s.lo == s.hi)
 		return false;
 	/*
-	 * For n ids a guess is off by about the root of n. Ids chosen by an
-	 * attacker cost twice a binary search.
+	 * Among n ids, interpolation misses the id by about the square root of
+	 * n positions. Ids chosen by an attacker cost twice a binary search.
 	 */
 	cmp = probe(&s, interpolate(&s));
 	if (cmp)
@@ -141,7 +148,7 @@ void pack_ids_find_prefix(const struct pack_ids *ids, const struct oid *prefix,
 	}
 	*first = lower_bound(ids, low);
 	*last = lower_bound(ids, high);
-	/* The highest possible id with this prefix is included. */
+	/* The range includes the highest possible id with this prefix. */
 	while (*last < ids->nr && !memcmp(pack_ids_at(ids, *last), high, len))
 		++*last;
 	if (*last < *first)

@@ -23,7 +23,7 @@
 
 #define PACK_FANOUT_LEN ((size_t)256 * 4) /* bytes */
 
-/* Immutable; borrows the file's bytes. */
+/* A table of ids. Immutable; borrows the file's bytes. */
 struct pack_ids {
 	const uint8_t *fanout; /* 256 be32, ascending */
 	const uint8_t *first;  /* the id at position 0 */
@@ -60,16 +60,17 @@ static inline void pack_ids_range(const struct pack_ids *ids, uint8_t byte,
 }
 
 /*
- * Finds an id by its raw bytes. Returns whether it exists; if so, *ids_pos is
- * its position. The search interpolates once in the range of the fanout, then
- * gallops, then does a binary search. It allocates nothing.
+ * Finds an id by its raw bytes. Returns true with its position in *ids_pos, or
+ * false if the id is not in the table. The search interpolates once in the
+ * range of the fanout, then probes at growing distances, and ends with a binary
+ * search.
  */
 bool pack_ids_find(const struct pack_ids *ids, const uint8_t *raw,
 		   uint32_t *ids_pos);
 
 /*
- * Finds all ids that start with the first `hex_len` digits of `prefix`. They
- * are in [*first, *last), which may be empty.
+ * Finds all ids that start with the first `hex_len` digits of `prefix`. Their
+ * positions are [*first, *last), which may be empty.
  */
 void pack_ids_find_prefix(const struct pack_ids *ids, const struct oid *prefix,
 			  size_t hex_len, uint32_t *first, uint32_t *last);
@@ -84,21 +85,25 @@ int pack_ids_check(const struct pack_ids *ids, uint32_t ids_pos,
 
 /*
  * A finer fanout over a table of ids, for code that looks up a great many ids.
- * It holds the position of the first id of each range of about four ids. A
- * lookup then reads one place of this table and one place of the ids.
+ * The table divides the ids into ranges of about four ids, and holds the
+ * position of the first id of each range. A lookup then reads one place of this
+ * table and one place of the ids.
  *
  * The cost is one pass over the ids (some 10 ns each), and four bytes for every
- * two to four ids. Immutable once made.
+ * two to four ids. The table is immutable once made.
  */
 
 struct pack_idx_table {
 	const struct pack_ids *ids; /* borrowed */
 	/*
-	 * owned: by the top bits of an id; the last element is ids->nr. NULL:
-	 * no table
+	 * owned: by range, the position of its first id; the last element is
+	 * ids->nr. NULL: no table
 	 */
 	uint32_t *first;
-	/* the range of an id is its first 64 bits >> shift */
+	/*
+	 * an id is in the range with the number (first 64 bits of the id) >>
+	 * shift
+	 */
 	unsigned shift;
 };
 
@@ -117,7 +122,7 @@ void pack_idx_table_release(struct pack_idx_table *table);
 void pack_idx_table_prefetch(const struct pack_idx_table *table,
 			     const uint8_t *const *raws, size_t nr);
 
-/* Works like pack_ids_find(), with the same results. */
+/* Works like pack_ids_find(), and returns the same results. */
 bool pack_idx_table_find(const struct pack_idx_table *table, const uint8_t *raw,
 			 uint32_t *ids_pos);
 

@@ -12,8 +12,9 @@ enum {
 };
 
 /*
- * Returns false if the ids do not strictly ascend. Equal ids are refused
- * because pack_ids_find() might find another of the equal ids.
+ * Fills the table. Returns false if the ids do not strictly ascend. Equal ids
+ * are not allowed, because the table and pack_ids_find() could return different
+ * positions for them.
  */
 static bool fill(struct pack_idx_table *table, size_t range_nr)
 {

@@ -13,7 +13,8 @@
 #define OFF64_FLAG UINT32_C(0x80000000)
 
 /*
- * Verifies that entries are sorted and that the version can hold the offsets.
+ * Verifies that entries are sorted and that the version of the index can hold
+ * their offsets.
  */
 static int check_entries(const struct pack_idx_entry *entries, uint32_t nr,
 			 unsigned version, enum hash_algo algo,
@@ -35,7 +36,10 @@ static int check_entries(const struct pack_idx_entry *entries, uint32_t nr,
 	return 0;
 }
 
-/* Computes the maximum length of the file. Returns false if it overflows. */
+/*
+ * Computes the largest possible length of the index file. Returns false if it
+ * overflows.
+ */
 static bool file_len_max(size_t *len, const struct pack_idx_entry *entries,
 			 uint32_t nr, uint32_t off64_from, enum hash_algo algo)
 {
@@ -48,7 +52,10 @@ static bool file_len_max(size_t *len, const struct pack_idx_entry *entries,
 	       mem_add(len, *len, 8 + 256 * 4 + 2 * hash_len(algo));
 }
 
-/* The functions below write into reserved memory. */
+/*
+ * The put_*() functions below write into reserved memory, and return the end of
+ * the written bytes.
+ */
 static uint8_t *put_fanout(uint8_t *p, const struct pack_idx_entry *entries,
 			   uint32_t nr)
 {
@@ -102,7 +109,7 @@ static uint8_t *put_v2(uint8_t *p, const struct pack_idx_entry *entries,
 	return p + 8 * (size_t)off64_nr;
 }
 
-/* Returns the version that can hold all offsets. */
+/* Returns the version of the index to write, which can hold all offsets. */
 static unsigned choose_version(const struct pack_idx_format *format,
 			       const struct pack_idx_entry *entries,
 			       uint32_t nr)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads pack indexes. Parsing verifies all that memory safety of lookups
- * depends on. If ids are out of order, lookups may miss ids.
+ * Reads pack indexes. Parsing verifies everything on which the memory safety of
+ * lookups depends. If ids are out of order, lookups may miss ids.
  */
 #include <string.h>
 
@@ -16,7 +16,10 @@ enum {
 	IDX_V2_HEADER_LEN = 8,
 };
 
-/* Sets the tables of version 1: offset and id of each object together. */
+/*
+ * Sets the tables of an index of version 1, which stores offset and id of each
+ * object together.
+ */
 static bool lay_out_v1(struct pack_idx *idx)
 {
 	size_t id_len = hash_len(idx->algo);
@@ -131,7 +134,7 @@ uint32_t pack_idx_crc(const struct pack_idx *idx, uint32_t idx_pos)
 static int verify_object(const struct pack_idx *idx, uint32_t idx_pos,
 			 struct error *err)
 {
-	/* Equal ids are valid: a pack may contain an object twice. */
+	/* Equal ids are valid, because a pack may contain an object twice. */
 	int ret = pack_ids_check(&idx->ids, idx_pos, idx->bytes, idx->name,
 				 err);
 

@@ -39,7 +39,7 @@
 #include "object/oid.h"
 #include "pack/ids.h"
 
-/* A parsed index. Immutable; borrows the file's bytes. */
+/* A parsed index of a pack. Immutable; borrows the file's bytes. */
 struct pack_idx {
 	const uint8_t *bytes; /* the whole file, borrowed */
 	size_t len;
@@ -47,9 +47,9 @@ struct pack_idx {
 	unsigned version; /* 1 or 2 */
 	uint32_t nr;      /* objects */
 	struct pack_ids ids;
-	/* version 2: nr be32, else NULL */
+	/* version 2: `nr` big-endian CRCs; version 1: NULL */
 	const uint8_t *crcs;
-	/* version 2: nr be32, else NULL */
+	/* version 2: `nr` big-endian offsets; version 1: NULL */
 	const uint8_t *off32;
 	const uint8_t *off64; /* version 2: off64_nr be64 */
 	uint32_t off64_nr;
@@ -69,7 +69,10 @@ int pack_idx_parse(struct pack_idx *idx, const void *bytes, size_t len,
 		   enum hash_algo algo, const char *name, struct error *err);
 void pack_idx_release(struct pack_idx *idx);
 
-/* Returns the raw id of an object, in the index. idx_pos must be < nr. */
+/*
+ * Returns the raw id of an object, which points into the index. idx_pos must be
+ * < nr.
+ */
 static inline const uint8_t *pack_idx_oid(const struct pack_idx *idx,
 					  uint32_t idx_pos)
 {
@@ -93,14 +96,14 @@ static inline void pack_idx_prefetch(const struct pack_idx *idx,
 /* Returns the CRC-32 of the entry's bytes in the pack, or 0 for version 1. */
 uint32_t pack_idx_crc(const struct pack_idx *idx, uint32_t idx_pos);
 
-/* Works like pack_ids_find(). */
+/* Finds an object by its raw id, like pack_ids_find(). */
 static inline bool pack_idx_find(const struct pack_idx *idx, const uint8_t *raw,
 				 uint32_t *idx_pos)
 {
 	return pack_ids_find(&idx->ids, raw, idx_pos);
 }
 
-/* Works like pack_ids_find_prefix(). */
+/* Finds objects by a prefix of their id, like pack_ids_find_prefix(). */
 static inline void pack_idx_find_prefix(const struct pack_idx *idx,
 					const struct oid *prefix,
 					size_t hex_len, uint32_t *first,
@@ -120,7 +123,7 @@ int pack_idx_verify(const struct pack_idx *idx, struct error *err);
 struct pack_idx_entry {
 	const uint8_t *oid; /* raw id, borrowed */
 	uint64_t offset;    /* in the pack */
-	/* of the entry's bytes in the pack */
+	/* CRC-32 of the entry's bytes in the pack */
 	uint32_t crc;
 };
 
@@ -128,9 +131,9 @@ struct pack_idx_entry {
 struct pack_idx_format {
 	unsigned version; /* 1 or 2 */
 	/*
-	 * Offsets from this one on, at most 2^31, are written with 64 bits.
-	 * Version 1 becomes 2 if there are such offsets. 0 means 2^31 without
-	 * that change of version. For tests.
+	 * Offsets from this one on, at most 2^31, are written with 64 bits. If
+	 * there are such offsets, version 2 is written instead of version 1. 0
+	 * means 2^31 without a change of version. Only tests set other values.
 	 */
 	uint32_t off64_from;
 };
@@ -145,7 +148,7 @@ int pack_idx_write_as(struct buf *out, const struct pack_idx_entry *entries,
 		      const struct pack_idx_format *format, enum hash_algo algo,
 		      struct error *err);
 
-/* Works like pack_idx_write_as() for a version. */
+/* Works like pack_idx_write_as() with the default format of a version. */
 static inline int pack_idx_write(struct buf *out,
 				 const struct pack_idx_entry *entries,
 				 uint32_t nr, const struct oid *pack_checksum,

@@ -2,9 +2,9 @@
 /*
  * zlib streams with libdeflate and zlib.
  *
- * Whole buffers use libdeflate if it was present at build time; otherwise the
- * zlib variants below do the same. Prefixes always use zlib, whose state is
- * made on first use, since most inflaters never need it.
+ * Whole buffers use libdeflate if it was present at build time; otherwise zlib
+ * does the same work. Prefixes always use zlib, whose state is made on first
+ * use, since most inflaters never need it.
  */
 #include <limits.h>
 #include <stdbool.h>
@@ -55,7 +55,7 @@ void inflater_free(struct inflater *inf)
 	free(inf);
 }
 
-/* Prepares the zlib stream for a new run. */
+/* Prepares the zlib stream of an inflater for a new run. */
 static int start_stream(struct inflater *inf)
 {
 	if (inf->stream_ready) {
@@ -102,7 +102,10 @@ static int run_stream(struct inflater *inf, uint8_t *dst, size_t dst_len,
 	*had = out;
 	if (status == Z_STREAM_END)
 		return 1;
-	/* A lack of progress is right if dst is full. */
+	/*
+	 * zlib reports Z_BUF_ERROR if it made no progress. This is right if dst
+	 * is full.
+	 */
 	return status == Z_BUF_ERROR && out == dst_len ? 0 : ERR_CORRUPT;
 }
 
@@ -116,7 +119,8 @@ int inflater_exact(struct inflater *inf, void *dst, size_t dst_len,
 	uint8_t none;
 
 	/*
-	 * Without a pointer for the actual length a short result is an error.
+	 * Without a pointer for the actual length, libdeflate reports a short
+	 * result as an error.
 	 */
 	result = libdeflate_zlib_decompress_ex(inf->whole, src, src_len,
 					       dst_len ? dst : &none, dst_len,
@@ -189,7 +193,7 @@ int inflater_feed(struct inflater *inf, void *dst, size_t *dst_len,
 	return status == Z_OK || status == Z_BUF_ERROR ? 0 : ERR_CORRUPT;
 }
 
-/* Appends a stream. *z is initialised and may have been used before. */
+/* Appends a zlib stream. *z is initialised and may have been used before. */
 static int append_stream(z_stream *z, struct buf *out, const void *src,
 			 size_t len)
 {
@@ -225,9 +229,8 @@ nomem:
 
 /*
  * A libdeflate compressor touches and clears 192 KiB before each stream. This
- * is most of the cost of a small stream. So the first small streams use zlib,
- * with a window of the size that they need. The answer to a small fetch has no
- * others.
+ * is most of the cost of a small stream. So the first small inputs use zlib
+ * with a small window. The response to a small fetch needs no other streams.
  */
 #define SMALL_LEN 4096
 #define SMALL_WINDOW_BITS 12 /* for SMALL_LEN bytes */
@@ -237,9 +240,9 @@ nomem:
 struct deflater {
 	int level;
 	unsigned small_nr;
-	/* initialised if small_nr is not 0 */
+	/* zlib stream for small inputs; initialised if small_nr is not 0 */
 	z_stream small;
-	/* owned; NULL: not used yet */
+	/* owned; compressor for large inputs; NULL: not used yet */
 	struct libdeflate_compressor *whole;
 };
 

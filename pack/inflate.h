@@ -2,7 +2,7 @@
 /*
  * Inflates and deflates zlib streams. Whole buffers use libdeflate if the
  * program was built with it, otherwise zlib. Prefixes and streams use zlib.
- * Each object belongs to one thread.
+ * Inflaters and deflaters belong to one thread.
  */
 #ifndef PACK_INFLATE_H
 #define PACK_INFLATE_H
@@ -17,7 +17,7 @@
 
 struct inflater;
 
-/* Returns NULL if memory runs out. */
+/* Makes an inflater. Returns NULL if memory runs out. */
 struct inflater *inflater_new(void);
 void inflater_free(struct inflater *inf);
 
@@ -37,10 +37,11 @@ ssize_t inflater_prefix(struct inflater *inf, void *dst, size_t dst_len,
 			const void *src, size_t src_len);
 
 /*
- * Inflate in pieces: after a start, feed until the stream ends. On entry
- * *src_len and *dst_len are the available bytes and room. On return they are
- * the bytes consumed and produced. Returns 1 at the end of the stream, 0 if it
- * needs more bytes or room, ERR_CORRUPT or ERR_NOMEM.
+ * Inflate a stream in pieces. Call inflater_start() once, then inflater_feed()
+ * until the stream ends. On entry *src_len and *dst_len are the available bytes
+ * and room. On return they are the bytes consumed and produced. inflater_feed()
+ * returns 1 at the end of the stream, 0 if it needs more bytes or room,
+ * ERR_CORRUPT or ERR_NOMEM.
  */
 int inflater_start(struct inflater *inf);
 int inflater_feed(struct inflater *inf, void *dst, size_t *dst_len,
@@ -48,7 +49,10 @@ int inflater_feed(struct inflater *inf, void *dst, size_t *dst_len,
 
 struct deflater;
 
-/* `level` is 0..9, or -1 for the default. Returns NULL if memory runs out. */
+/*
+ * Makes a deflater. `level` is 0..9, or -1 for the default. Returns NULL if
+ * memory runs out.
+ */
 struct deflater *deflater_new(int level);
 void deflater_free(struct deflater *def);
 
@@ -62,10 +66,16 @@ int deflater_append(struct deflater *def, struct buf *out, const void *src,
  */
 uint32_t pack_crc32(uint32_t crc, const void *bytes, size_t len);
 
-/* Makes a zlib stream piece by piece. deflater_append() is faster. */
+/*
+ * Makes a zlib stream piece by piece. If all bytes are in memory,
+ * deflater_append() is faster.
+ */
 struct deflate_stream;
 
-/* `level` is 0..9, or -1 for the default. Returns NULL if memory runs out. */
+/*
+ * Makes a stream. `level` is 0..9, or -1 for the default. Returns NULL if
+ * memory runs out.
+ */
 struct deflate_stream *deflate_stream_new(int level);
 void deflate_stream_free(struct deflate_stream *ds);
 

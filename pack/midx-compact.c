@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Combines layers of a chain. The layers have no object in common, so no copies
- * have to be chosen: ids are merged, and packs get new numbers.
+ * Combines layers of a chain of multi-pack-indexes. No object is in two layers,
+ * so no copy has to be chosen. The ids are merged, and the packs get new
+ * numbers.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -42,8 +43,9 @@ static int alloc_all(struct compact *c)
 }
 
 /*
- * Numbers the packs of a layer, after those of the layers before. The order is
- * that of their first bits; packs without bits are last.
+ * Gives new numbers to the packs of a layer. The numbers follow those of the
+ * layers before, in the order of the packs' first bits. Packs without bits come
+ * last.
  */
 static int place_packs(struct compact *c, size_t layer)
 {

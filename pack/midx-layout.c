@@ -16,7 +16,7 @@ struct layout {
 	struct buf *out;
 	uint64_t names_len;
 	uint32_t off64_nr;
-	/* some offset needs more than 32 bits */
+	/* true: some offset needs more than 32 bits */
 	bool is_large;
 };
 
@@ -94,8 +94,8 @@ static void put_ids(const struct layout *l)
 }
 
 /*
- * Returns the position of a pack in the pseudo-pack; the preferred pack is
- * first.
+ * Returns the position of a pack in the order of the pseudo-pack. The preferred
+ * pack comes first.
  */
 static uint32_t pack_place(const struct pack_midx_layout *m, uint32_t pack)
 {
@@ -106,7 +106,10 @@ static uint32_t pack_place(const struct pack_midx_layout *m, uint32_t pack)
 		       : pack + 1;
 }
 
-/* Writes RIDX and BTMP: objects sorted by offset, then stably by pack. */
+/*
+ * Writes the chunks RIDX and BTMP. Objects are sorted by pack, and by offset
+ * inside each pack.
+ */
 static int put_order(const struct layout *l)
 {
 	const struct pack_midx_layout *m = l->m;

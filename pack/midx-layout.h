@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes the bytes of a multi-pack-index whose objects are already chosen.
- * midx-write.c and midx-compact.c share this.
+ * Writes the bytes of a multi-pack-index whose copies of objects are already
+ * chosen. midx-write.c and midx-compact.c use these functions.
  */
 #ifndef PACK_MIDX_LAYOUT_H
 #define PACK_MIDX_LAYOUT_H
@@ -19,20 +19,23 @@ struct pack_midx_copy {
 	const uint8_t *id;
 	uint64_t offset;
 	uint32_t pack;
-	/* of the pack: the lowest wins; not used here */
+	/*
+	 * rank of the pack; of several copies, the one with the lowest rank is
+	 * chosen; not used here
+	 */
 	uint32_t rank;
 };
 
-/* All pointers are borrowed. */
+/* The content of the file to write. All pointers are borrowed. */
 struct pack_midx_layout {
-	/* sorted by id, without duplicates */
+	/* one copy of each object, sorted by id */
 	const struct pack_midx_copy *copies;
 	size_t nr;
 	const char *const *names; /* names of pack indexes */
 	uint32_t pack_nr;
 	/*
-	 * first pack of the bit order; PACK_MIDX_NO_PACK: packs are in the
-	 * order of `names`
+	 * the pack whose objects have the first bits; PACK_MIDX_NO_PACK: packs
+	 * are in the order of `names`
 	 */
 	uint32_t preferred;
 	/* number of objects in the layers below */
@@ -43,8 +46,8 @@ struct pack_midx_layout {
 };
 
 /*
- * Appends the file to *out. Returns 0, or ERR_NOMEM with *out unchanged. With
- * an order it needs 16 bytes of memory per object.
+ * Appends the file to *out. Returns 0, or ERR_NOMEM with *out unchanged. If an
+ * order is written, the function needs 16 bytes of memory per object.
  */
 int pack_midx_lay_out(struct buf *out, const struct pack_midx_layout *layout,
 		      struct pack_midx_written *written);

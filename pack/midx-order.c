@@ -2,8 +2,9 @@
 /*
  * Reads and verifies the order of the pseudo-pack of a multi-pack-index.
  *
- * The .rev file of a multi-pack-index has the format of a pack's (pack/rev.h),
- * with the checksum of the multi-pack-index in place of the pack's.
+ * The .rev file of a multi-pack-index has the format of a pack's .rev file
+ * (pack/rev.h). The checksum of the multi-pack-index is in the place of the
+ * pack's checksum.
  */
 #include <stdlib.h>
 
@@ -26,7 +27,7 @@ static int take_rev(const struct pack_midx *midx, const uint8_t **table,
 }
 
 /*
- * Verifies one bit that follows the verified ones. Returns false if it is
+ * Verifies one bit; all lower bits are verified already. Returns false if it is
  * invalid.
  */
 static bool add_bit(struct pack_midx_order *order, uint32_t bit_pos,
@@ -105,7 +106,7 @@ static int cmp_spans(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* Verifies that the packs' bits partition [0, nr). */
+/* Verifies that every bit in [0, nr) belongs to exactly one pack. */
 static int check_spans(const struct pack_midx_order *order, struct error *err)
 {
 	uint32_t nr = order->midx->pack_nr, used = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Verifies a multi-pack-index. A problem is reported and verification
+ * Verifies a multi-pack-index. After a problem is reported, the verification
  * continues, so that one run reports all problems.
  */
 #include <inttypes.h>
@@ -18,7 +18,7 @@
 struct verify {
 	const struct pack_midx *midx;
 	const struct pack_midx_check *check;
-	/* 1 if something was reported */
+	/* 1 if a problem was reported, else 0 */
 	int bad;
 };
 
@@ -117,7 +117,10 @@ static void verify_object(struct verify *v, uint32_t midx_pos)
 		       midx_pos, hex, want, off);
 }
 
-/* Verifies pack by pack, so that only one index is in use at a time. */
+/*
+ * Verifies the objects pack by pack, so that only one pack index is in use at a
+ * time.
+ */
 static int verify_objects(struct verify *v, struct error *err)
 {
 	uint32_t nr = v->midx->nr;

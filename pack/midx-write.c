@@ -3,8 +3,8 @@
  * Writes a multi-pack-index: merges the packs' ids and chooses one copy of each
  * object. midx-layout.c writes the chunks.
  *
- * Ids are merged for one first byte at a time. The fanouts of the indexes give
- * the range of these ids, so each sort is small.
+ * The ids are merged in 256 steps, one for each value of their first byte. The
+ * fanouts of the indexes give the range of these ids, so each sort is small.
  */
 #include <string.h>
 
@@ -17,7 +17,10 @@ struct merge {
 	const struct pack_midx_request *rq;
 	uint32_t *ranks; /* owned: by pack */
 	uint32_t preferred;
-	/* owned: the chosen copies, then those with the current first byte */
+	/*
+	 * owned: the chosen copies, followed by the candidates with the current
+	 * first byte
+	 */
 	struct pack_midx_copy *copies;
 	size_t nr, alloc;
 	struct error *err;
@@ -44,7 +47,8 @@ static int check_packs(const struct pack_midx_request *rq, struct error *err)
 }
 
 /*
- * Returns the oldest pack with objects; of equally old ones the first by name.
+ * Returns the oldest pack that has objects. If several packs are equally old,
+ * returns the first by name.
  */
 static uint32_t oldest_pack(const struct pack_midx_request *rq)
 {
@@ -59,8 +63,8 @@ static uint32_t oldest_pack(const struct pack_midx_request *rq)
 }
 
 /*
- * Ranks the packs: the preferred one first, then by age, newest first, then by
- * name.
+ * Ranks the packs. The preferred pack is first; the other packs follow from
+ * newest to oldest, and by name if their times are equal.
  */
 static int rank_packs(struct merge *m)
 {
@@ -109,8 +113,8 @@ static int add_copies(struct merge *m, uint32_t pack, uint8_t byte)
 }
 
 /*
- * Sorts by id, best copy first. If a pack has an object twice, its first copy
- * is best.
+ * Compares copies by id, then by rank of the pack: the best copy comes first.
+ * If a pack has an object twice, its first copy is the better one.
  */
 static int cmp_copies(const void *va, const void *vb, size_t id_len)
 {
@@ -134,7 +138,7 @@ static int cmp_copies_sha256(const void *a, const void *b)
 	return cmp_copies(a, b, 32);
 }
 
-/* Returns whether a layer below contains the object. */
+/* Returns whether one of the lower layers of the chain contains the object. */
 static bool is_below(const struct merge *m, const uint8_t *id)
 {
 	uint32_t pos;
@@ -146,8 +150,8 @@ static bool is_below(const struct merge *m, const uint8_t *id)
 }
 
 /*
- * Sorts the copies from `start` on. Keeps the best copy of each object that is
- * in no layer below.
+ * Sorts the copies from `start` on. Keeps the best copy of each object, and
+ * drops objects of lower layers.
  */
 static void choose(struct merge *m, size_t start)
 {
@@ -233,7 +237,7 @@ int pack_midx_write(struct buf *out, const struct pack_midx_request *request,
 
 	if (ret < 0)
 		return ret;
-	/* In a chain only the lowest layer has a preferred pack. */
+	/* In a chain, only the lowest layer may have a preferred pack. */
 	if (request->below_nr)
 		m.preferred = PACK_MIDX_NO_PACK;
 	else if (m.preferred == PACK_MIDX_NO_PACK && request->with_order)

@@ -19,7 +19,7 @@
 
 /* A pack to include. All pointers are borrowed. */
 struct pack_midx_source {
-	/* of the pack's index: "pack-<hex>.idx" */
+	/* name of the pack's index: "pack-<hex>.idx" */
 	const char *name;
 	const struct pack_idx *idx;
 	/* modification time of the pack */
@@ -29,13 +29,14 @@ struct pack_midx_source {
 struct pack_midx_request {
 	const struct pack_midx_source *packs; /* sorted by name */
 	uint32_t pack_nr;
-	/* the pack whose copies win; or PACK_MIDX_NO_PACK */
+	/* the pack whose copies are chosen first; or PACK_MIDX_NO_PACK */
 	uint32_t preferred;
-	/* write RIDX and BTMP, for a bitmap index */
+	/* write RIDX and BTMP, which a bitmap index needs */
 	bool with_order;
 	/*
-	 * The layers below, if the file becomes the top of a chain; in any
-	 * order. Objects of these layers are omitted, and no pack is preferred.
+	 * The lower layers of the chain, in any order, if the file becomes its
+	 * top layer. The file omits objects of these layers and has no
+	 * preferred pack.
 	 */
 	const struct pack_midx *const *below;
 	size_t below_nr;
@@ -59,8 +60,8 @@ struct pack_midx_written {
  * Returns 0, or an error with *out unchanged. ERR_INVALID: names are out of
  * order, or the preferred pack is empty ("cannot select preferred pack <name>
  * with no objects"). ERR_CORRUPT: an index lacks an offset. ERR_NOMEM. Takes
- * O(n log n) for all objects of the packs, and 24 bytes per object, with an
- * order 40.
+ * O(n log n) for all objects of the packs. Needs 24 bytes of memory per object,
+ * or 40 bytes with an order.
  */
 int pack_midx_write(struct buf *out, const struct pack_midx_request *request,
 		    struct pack_midx_written *written, struct error *err);
@@ -69,8 +70,8 @@ int pack_midx_write(struct buf *out, const struct pack_midx_request *request,
 struct pack_midx_compaction {
 	const struct pack_midx *const *layers; /* lowest first */
 	/*
-	 * The layers' orders, so that each bit keeps its place. NULL: no
-	 * orders.
+	 * The orders of the layers. The new order keeps the bits of all
+	 * objects. NULL: no order is written.
 	 */
 	const struct pack_midx_order *const *orders;
 	bool with_order; /* write RIDX and BTMP */
@@ -81,8 +82,8 @@ struct pack_midx_compaction {
 
 /*
  * Appends one file that combines the layers, version 2. Its packs are in the
- * bit order, not sorted by name. So the bitmaps of these layers and of the
- * layers above stay valid, if base_nr is that of the lowest layer.
+ * bit order, not sorted by name. So the bitmaps of these layers and of higher
+ * layers stay valid. base_nr must be that of the lowest combined layer.
  *
  * Returns 0, or an error with *out unchanged: ERR_CORRUPT if a layer names no
  * valid pack for an object, or ERR_NOMEM. O(n log n) for the objects; packs are

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parses a multi-pack-index. Parsing verifies all that memory safety of lookups
- * depends on. Pack numbers and offsets are verified where they are used.
+ * Parses a multi-pack-index. Parsing verifies everything on which the memory
+ * safety of lookups depends. Pack numbers and offsets are verified where they
+ * are used.
  */
 #include <string.h>
 
@@ -11,7 +12,7 @@
 
 enum { MIDX_HEADER_LEN = 12 };
 
-/* The chunks to read: their index in an array of chunks. */
+/* The positions of the chunks in an array of the chunks to read. */
 enum {
 	CHUNK_NAMES,
 	CHUNK_FANOUT,
@@ -71,7 +72,7 @@ static int check_size(const struct pack_midx *m, const struct chunk *chunk,
 	return 0;
 }
 
-/* Works like check_size() for an optional chunk. */
+/* Works like check_size() for a chunk that may be absent. */
 static int check_optional(const struct pack_midx *m, const struct chunk *chunk,
 			  uint64_t nr, size_t item_len, const char *what,
 			  struct error *err)
@@ -80,7 +81,8 @@ static int check_optional(const struct pack_midx *m, const struct chunk *chunk,
 }
 
 /*
- * Takes one name. *off is its offset in the chunk, and then that of the next.
+ * Takes one pack name at offset *off of the chunk, and sets *off to the offset
+ * of the next name.
  */
 static int take_name(struct pack_midx *m, uint32_t i, const struct chunk *chunk,
 		     uint64_t *off, struct error *err)
@@ -108,7 +110,7 @@ static int take_names(struct pack_midx *m, const struct chunk *chunk,
 	uint64_t off = 0;
 	int ret = 0;
 
-	/* A name has at least one letter and its NUL. */
+	/* Each name takes at least two bytes: a letter and a NUL. */
 	if (!chunk->start || chunk->len / 2 < m->pack_nr)
 		return error_set(err, ERR_CORRUPT,
 				 "%s: pack names missing or cut short",

@@ -63,7 +63,7 @@
 #include "pack/idx.h"
 #include "sys/progress.h"
 
-/* A parsed file. Immutable; borrows its bytes. */
+/* A parsed multi-pack-index. Immutable; borrows the bytes of the file. */
 struct pack_midx {
 	const uint8_t *bytes; /* the whole file, borrowed */
 	size_t len;
@@ -71,13 +71,14 @@ struct pack_midx {
 	unsigned version; /* 1 or 2 */
 	uint32_t nr;      /* objects */
 	/*
-	 * number of objects in the layers below; the caller sets it after
-	 * parsing
+	 * number of objects in the lower layers; the caller sets this field
+	 * after parsing
 	 */
 	uint32_t base_nr;
 	uint32_t pack_nr;
 	/*
-	 * owned array: by midx_pack, "pack-<hex>.idx"; each points into bytes
+	 * owned array: by midx_pack, "pack-<hex>.idx"; each name points into
+	 * the file
 	 */
 	const char **names;
 	struct pack_ids ids;
@@ -85,7 +86,7 @@ struct pack_midx {
 	const uint8_t *off64;   /* LOFF, or NULL */
 	uint32_t off64_nr;
 	const uint8_t *order; /* RIDX: nr be32, or NULL */
-	/* BTMP: pack_nr x 2 be32, or NULL */
+	/* BTMP: for each pack two be32, or NULL */
 	const uint8_t *spans;
 	const uint8_t *checksum; /* hash_len() bytes */
 	/* owned: file name for messages */
@@ -106,14 +107,17 @@ int pack_midx_parse(struct pack_midx *midx, const void *bytes, size_t len,
 		    enum hash_algo algo, const char *name, struct error *err);
 void pack_midx_release(struct pack_midx *midx);
 
-/* Returns the raw id of an object, in the file. midx_pos must be < nr. */
+/*
+ * Returns the raw id of an object, which points into the file. midx_pos must be
+ * < nr.
+ */
 static inline const uint8_t *pack_midx_oid(const struct pack_midx *midx,
 					   uint32_t midx_pos)
 {
 	return pack_ids_at(&midx->ids, midx_pos);
 }
 
-/* Works like pack_ids_find(). */
+/* Finds an object by its raw id, like pack_ids_find(). */
 static inline bool pack_midx_find(const struct pack_midx *midx,
 				  const uint8_t *raw, uint32_t *midx_pos)
 {
@@ -127,19 +131,25 @@ static inline bool pack_midx_find(const struct pack_midx *midx,
 uint32_t pack_midx_pack(const struct pack_midx *midx, uint32_t midx_pos);
 
 /*
- * Returns the offset of the object in that pack, or UINT64_MAX if the file is
+ * Returns the offset of the object in its pack, or UINT64_MAX if the file is
  * corrupt.
  */
 uint64_t pack_midx_offset(const struct pack_midx *midx, uint32_t midx_pos);
 
-/* Finds the name of a pack index. Returns false if it is absent. O(packs). */
+/*
+ * Finds the midx_pack of a pack by the name of its index. Returns false if the
+ * file does not have the pack. O(packs).
+ */
 bool pack_midx_find_pack(const struct pack_midx *midx, const char *idx_name,
 			 uint32_t *midx_pack);
 
 /* The bits of one pack. */
 struct pack_midx_span {
 	uint32_t first; /* bit_pos */
-	/* 0: no object is taken from the pack */
+	/*
+	 * number of objects in the bits of the pack; 0: the file takes no
+	 * object from the pack
+	 */
 	uint32_t nr;
 };
 
@@ -149,10 +159,13 @@ struct pack_midx_span {
  */
 struct pack_midx_order {
 	const struct pack_midx *midx;
-	/* nr be32: midx_pos by bit_pos */
+	/* `nr` big-endian numbers: midx_pos by bit_pos */
 	const uint8_t *table;
 	struct pack_midx_span *spans; /* owned: by midx_pack */
-	/* midx_pack of bit 0; 0 if there are no bits */
+	/*
+	 * the midx_pack whose objects have the first bits; 0 if there are no
+	 * bits
+	 */
 	uint32_t preferred;
 };
 
@@ -178,20 +191,23 @@ int pack_midx_order_init_unproven(struct pack_midx_order *order,
 				  struct error *err);
 
 /*
- * Verifies an order that pack_midx_order_init_unproven() has read. Returns the
- * same as pack_midx_order_init().
+ * Verifies an order that pack_midx_order_init_unproven() has read. Returns 0 or
+ * the same errors as pack_midx_order_init().
  */
 int pack_midx_order_prove(const struct pack_midx_order *order,
 			  struct error *err);
 
-/* Returns the midx_pos of a bit < nr. */
+/* Returns the midx_pos of the object of a bit < nr. */
 static inline uint32_t pack_midx_order_pos(const struct pack_midx_order *order,
 					   uint32_t bit_pos)
 {
 	uint32_t pos = load_be32(order->table + 4 * (size_t)bit_pos) -
 		       order->midx->base_nr;
 
-	/* An unverified order may be damaged. */
+	/*
+	 * An order that is not verified may contain positions that are too
+	 * large.
+	 */
 	return pos < order->midx->nr ? pos : 0;
 }
 
@@ -205,7 +221,10 @@ bool pack_midx_order_find(const struct pack_midx_order *order,
 /* Verifies a multi-pack-index against the indexes of its packs. */
 
 struct pack_midx_check {
-	/* by midx_pack: the pack's index; NULL if it cannot be opened */
+	/*
+	 * by midx_pack: the parsed index of the pack; NULL if it cannot be
+	 * opened
+	 */
 	const struct pack_idx *const *packs;
 	/* Receives each problem as a line with stock Git's words. */
 	void (*report)(void *ctx, const char *line);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The times of a cruft pack's objects (.mtimes). Each is the time at which the
- * object was last known to be in use, like the modification time of a loose
- * object (gitformat-pack(5)). A pack with such a file is a cruft pack: its
- * objects are unreachable.
+ * The times of a cruft pack's objects (.mtimes). The time of an object is the
+ * time at which the object was last known to be in use, like the modification
+ * time of a loose object (gitformat-pack(5)). A pack with such a file is a
+ * cruft pack: its objects are unreachable.
  *
  * 	"MTME" | version 1 | hash id: 1 SHA-1, 2 SHA-256
  * 	nr x 4      seconds since 1970, in the order of the index
@@ -31,18 +31,21 @@
 #include "pack/pack.h"
 #include "sys/map.h"
 
-/* A parsed file. Immutable; borrows the index and the file's bytes. */
+/*
+ * A parsed .mtimes file. Immutable; borrows the index and the bytes of the
+ * file.
+ */
 struct pack_mtimes {
 	const struct pack_idx *idx;
-	/* nr be32; points into bytes */
+	/* `nr` big-endian times; points into the file */
 	const uint8_t *table;
 	const uint8_t *bytes; /* the whole file */
 	size_t len;
 };
 
 /*
- * Parses the .mtimes file of idx's pack. Verifies size, header and pack
- * checksum. Returns 0, or ERR_CORRUPT with *m zeroed.
+ * Parses the .mtimes file of the pack with the index `idx`. Verifies size,
+ * header and pack checksum. Returns 0, or ERR_CORRUPT with *m zeroed.
  */
 int pack_mtimes_parse(struct pack_mtimes *m, const struct pack_idx *idx,
 		      const void *bytes, size_t len, const char *name,
@@ -58,23 +61,23 @@ int pack_mtimes_verify(const struct pack_mtimes *m, const char *name,
 /* The .mtimes file of a pack, mapped. */
 struct pack_mtimes_file {
 	struct sys_map map;
-	/* points into `map` and the pack's index */
+	/* the parsed file; points into `map` and the pack's index */
 	struct pack_mtimes times;
 };
 
 /*
- * Map, parse and verify "<pack->path>.mtimes". `pack` must outlive *f. Returns
- * 0, ERR_MISSING if there is no such file, ERR_CORRUPT, ERR_IO or ERR_NOMEM.
- * Close *f in any case.
+ * Maps, parses and verifies "<pack->path>.mtimes". `pack` must outlive *f.
+ * Returns 0, ERR_MISSING if there is no such file, ERR_CORRUPT, ERR_IO or
+ * ERR_NOMEM. The caller closes *f in any case.
  */
 int pack_mtimes_open(struct pack_mtimes_file *f, const struct pack *pack,
 		     struct error *err);
 void pack_mtimes_close(struct pack_mtimes_file *f);
 
 /*
- * Remove the .mtimes file beside "<base>.pack", if there is one: the pack was
- * written again, and is no cruft pack any more. The pack must have its new time
- * already. Returns 0, ERR_IO or ERR_NOMEM.
+ * Removes the .mtimes file of the pack "<base>.pack", if there is one. Call
+ * this when a cruft pack was written again as an ordinary pack. The .pack file
+ * must have its new modification time already. Returns 0, ERR_IO or ERR_NOMEM.
  */
 int pack_mtimes_drop(const char *pack_path, struct error *err);
 
@@ -87,7 +90,10 @@ static inline uint32_t pack_mtimes_get(const struct pack_mtimes *m,
 	return load_be32(m->table + 4 * (size_t)idx_pos);
 }
 
-/* Returns a time limited to the range of the file. */
+/*
+ * Returns the time as a number of 32 bits; times before 1970 become 0, and
+ * times after 2106 the largest number.
+ */
 static inline uint32_t pack_mtimes_clamp(int64_t seconds)
 {
 	if (seconds < 0)
@@ -95,7 +101,10 @@ static inline uint32_t pack_mtimes_clamp(int64_t seconds)
 	return seconds > UINT32_MAX ? UINT32_MAX : (uint32_t)seconds;
 }
 
-/* Appends a whole file. `mtimes` is by idx_pos. Returns 0 or ERR_NOMEM. */
+/*
+ * Appends a whole .mtimes file. `mtimes` has the times by idx_pos. Returns 0 or
+ * ERR_NOMEM.
+ */
 int pack_mtimes_write(struct buf *out, const uint32_t *mtimes, uint32_t nr,
 		      const struct oid *pack_checksum, enum hash_algo algo,
 		      struct error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Opens packs. Version 3 of the format is the same as version 2 for all that is
- * written today.
+ * Opens packs. For all packs that are written today, versions 2 and 3 of the
+ * format are the same.
  */
 #include <string.h>
 
@@ -12,7 +12,9 @@
 #include "pack/pack.h"
 #include "sys/io.h"
 
-/* Sets *path to the name of the file "<base><ext>". */
+/*
+ * Sets *path to the path of the side file with the suffix `ext`, "<base><ext>".
+ */
 static int file_path(struct buf *path, const struct pack *pack, const char *ext)
 {
 	buf_reset(path);
@@ -41,7 +43,8 @@ static int look_around(struct pack_beside *beside, struct buf *path,
 }
 
 /*
- * Sets the fields that depend on companion files. `known` NULL: look them up.
+ * Sets the fields that depend on side files. If `known` is NULL, looks for the
+ * side files.
  */
 static int see_around(struct pack *pack, struct buf *path,
 		      const struct pack_beside *known, struct error *err)
@@ -115,7 +118,10 @@ static int hold_pack(struct pack *pack, struct buf *path, struct error *err)
 	return ret;
 }
 
-/* Opens the pack first: without it the index is a leftover and ignored. */
+/*
+ * Opens the .pack file first. Without it the index is a leftover file and is
+ * ignored.
+ */
 static int open_files(struct pack *pack, struct buf *path,
 		      const struct pack_beside *beside, struct error *err)
 {
@@ -171,8 +177,8 @@ int pack_open(struct pack **out, const char *base, enum hash_algo algo,
 }
 
 /*
- * Another file of the same name may have other bytes. It cannot have the same
- * checksum.
+ * Returns whether an open file is the file of the pack. Another pack of the
+ * same name may have other bytes, but then it has another checksum.
  */
 static bool is_same_file(const struct pack *pack, int fd, uint64_t len)
 {
@@ -227,8 +233,8 @@ static bool parse_rev_file(struct pack *pack, const char *path)
 }
 
 /*
- * Computes the reverse index, which is then verified. Call this and the next
- * two functions with the lock held.
+ * Computes the reverse index by sorting. Such an index is always right. The
+ * caller of this function and of the next two holds the lock.
  */
 static const struct pack_rev *sort_rev(struct pack *pack)
 {
@@ -239,7 +245,10 @@ static const struct pack_rev *sort_rev(struct pack *pack)
 	return &pack->rev_sorted;
 }
 
-/* An unusable .rev file is treated as missing. */
+/*
+ * Makes the reverse index. A .rev file that cannot be used is treated as
+ * missing.
+ */
 static const struct pack_rev *make_rev(struct pack *pack)
 {
 	const struct pack_rev *rev = atomic_load_explicit(&pack->rev,
@@ -258,8 +267,9 @@ static const struct pack_rev *make_rev(struct pack *pack)
 }
 
 /*
- * Verifies the .rev file, or replaces it. Callers that use the unverified one
- * may continue to do so: its results are in range.
+ * Verifies the .rev file. If it is wrong, computes the reverse index instead.
+ * Other threads may continue to use the unverified one, whose results are in
+ * range.
  */
 static const struct pack_rev *prove_rev(struct pack *pack)
 {

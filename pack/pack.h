@@ -31,7 +31,7 @@
 #include "pack/rev.h"
 #include "sys/map.h"
 
-/* Bytes before the first entry. */
+/* owned: path of the pack without suffix, "<dir>/pack-<hex>" */
 #define PACK_HEADER_LEN 12
 
 struct pack {
@@ -46,19 +46,26 @@ struct pack {
 	struct pack_idx idx;
 	struct oid checksum; /* the pack's trailer */
 	int64_t mtime_ns;    /* of the .pack file */
-	/* the pack is in the repository's own object directory */
+	/*
+	 * the pack is in the object directory of the repository, not of an
+	 * alternate
+	 */
 	bool is_local;
 	bool is_kept; /* there is a .keep file */
-	/* there is a .promisor file */
+	/* the pack has a .promisor file */
 	bool is_promisor;
 	bool is_cruft; /* there is a .mtimes file */
-	/* do not read a .rev file; the caller sets it before using the pack */
+	/*
+	 * the caller sets this before using the pack: the .rev file is not read
+	 */
 	bool ignores_rev;
-	/* guards making the fields below */
+	/* guards the creation of the fields below */
 	pthread_mutex_t lock;
 	struct sys_map rev_map;
 	struct pack_rev rev_file; /* made from the .rev file */
-	/* computed if the .rev file is unusable */
+	/*
+	 * the reverse index computed by sorting, if the .rev file is unusable
+	 */
 	struct pack_rev rev_sorted;
 	_Atomic(const struct pack_rev *) rev;        /* NULL until made */
 	_Atomic(const struct pack_rev *) proven_rev; /* NULL until verified */
@@ -76,29 +83,30 @@ struct pack {
 int pack_open(struct pack **out, const char *base, enum hash_algo algo,
 	      struct error *err);
 
-/* Which companion files a pack has. */
+/* Which side files a pack has. */
 struct pack_beside {
 	bool has_keep, has_promisor, has_mtimes;
 };
 
 /*
- * Works like pack_open() if the companion files are known. If `beside` is NULL,
- * they are looked up.
+ * Works like pack_open() for a caller that knows the side files of the pack. If
+ * `beside` is NULL, the function looks for them.
  */
 int pack_open_beside(struct pack **out, const char *base, enum hash_algo algo,
 		     const struct pack_beside *beside, struct error *err);
 void pack_close(struct pack *pack);
 
 /*
- * Returns the reverse index, or NULL with *err set if memory runs out. It comes
- * from "<base>.rev" if that exists, is right and is not ignored; otherwise it
- * is computed. O(objects) the first time. Thread-safe; owned by the pack.
+ * Returns the reverse index, or NULL with *err set if memory runs out. The
+ * index comes from "<base>.rev" if this file exists, is right and is not
+ * ignored; otherwise the index is computed. The first call takes O(objects).
+ * Thread-safe; the pack owns the index.
  */
 const struct pack_rev *pack_get_rev(struct pack *pack, struct error *err);
 
 /*
- * The reverse index of a pack with at most this many objects is verified in
- * microseconds.
+ * For a pack with at most this many objects, the reverse index is always
+ * verified, which takes microseconds.
  */
 #define PACK_REV_SMALL_NR 8192
 
@@ -113,16 +121,17 @@ const struct pack_rev *pack_get_rev_unproven(struct pack *pack,
 /*
  * Verifies the checksum of the file from which `rev` was made: the .rev file,
  * or the index. `rev` comes from pack_get_rev_unproven(). Returns 0 or
- * ERR_CORRUPT. A .rev file with the right checksum counts as verified from then
- * on. This takes less than half the time of verifying its order. Thread-safe.
+ * ERR_CORRUPT. From then on, a .rev file with the right checksum counts as
+ * verified. Verifying the checksum takes less than half the time of verifying
+ * the order. Thread-safe.
  */
 int pack_check_rev(struct pack *pack, const struct pack_rev *rev,
 		   struct error *err);
 
 /*
- * Works like pack_check_rev() and checks the checksum of another file as well.
- * This takes less time than two checks (hash_check_two()). Returns 1 if both
- * are right, 0 if one is wrong or there is no .rev file, or ERR_NOMEM.
+ * Works like pack_check_rev(), and verifies the checksum of another file as
+ * well. This takes less time than two checks (hash_check_two()). Returns 1 if
+ * both are right, 0 if one is wrong or there is no .rev file, or ERR_NOMEM.
  */
 int pack_check_rev_with(struct pack *pack, const struct pack_rev *rev,
 			const void *bytes, size_t len);
@@ -136,8 +145,8 @@ int pack_entry_at(struct pack_entry *entry, const struct pack *pack,
 		  uint64_t offset, struct error *err);
 
 /*
- * Returns the `file.len` bytes of the .pack. Returns NULL and sets *err if
- * mapping fails; this cannot happen once an entry was parsed.
+ * Returns the `file.len` bytes of the .pack file. Returns NULL and sets *err if
+ * mapping fails; this cannot happen after an entry was parsed.
  */
 static inline const uint8_t *pack_bytes(const struct pack *pack,
 					struct error *err)
@@ -166,13 +175,14 @@ int pack_entry_base(uint64_t *base_offset, const struct pack *pack,
 
 /*
  * Opens the .pack file again, for sending parts of it with system calls.
- * Returns a descriptor that the caller closes, or -1 if the file is gone or
+ * Returns a descriptor that the caller closes, or -1 if the file was removed or
  * replaced.
  */
 int pack_open_file(const struct pack *pack);
 
 /*
- * Verifies the checksum of the whole file. Returns 0, ERR_CORRUPT or ERR_NOMEM.
+ * Verifies the checksum of the whole .pack file. Returns 0, ERR_CORRUPT or
+ * ERR_NOMEM.
  */
 int pack_verify_checksum(const struct pack *pack, struct error *err);
 

@@ -2,13 +2,13 @@
 /*
  * Decodes objects of packs.
  *
- * A read follows the delta chain down to the first base that is cached or
- * whole, and notes the deltas. Then it applies them on the way back. Each
- * object on the way is cached, because neighbours in the pack are probably made
- * from it.
+ * A read follows the delta chain to the first base that is cached or stored
+ * whole, and records the deltas. Then the read applies the deltas in the
+ * opposite order. Each object on the way is cached, because neighbours in the
+ * pack are probably made from the same objects.
  *
- * No size is trusted before the bytes behind it are examined. The possible
- * result of a stream or a delta is limited by its length.
+ * No size in a header is trusted before the bytes are examined. The length of a
+ * stream or a delta limits the size of its result.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,15 +20,17 @@
 
 enum {
 	DEFLATE_RATIO_MAX = 1032, /* 258 bytes from two bits */
-	/* bytes from one instruction */
+	/* the most bytes that one copy instruction produces */
 	DELTA_COPY_MAX = 0xffffff,
 	DELTA_HEADER_MAX = 20, /* two numbers of 64 bits */
-	/* larger sizes are verified more closely */
+	/*
+	 * sizes above this are verified more closely before memory is allocated
+	 */
 	SIZE_SUSPECT = 16 << 20,
 	SCRATCH_KEEP_MAX = 16 << 20,
 };
 
-/* A delta on the way to the base. */
+/* A delta between an object and the end of its delta chain. */
 struct chain_link {
 	uint64_t offset;
 	uint64_t size; /* inflated */
@@ -38,12 +40,14 @@ struct chain_link {
 struct pack_reader {
 	struct base_cache cache;
 	struct inflater *inflater; /* owned */
-	/* owned; from the object to its base */
+	/* owned; the deltas from the object to its base */
 	struct chain_link *chain;
 	size_t chain_nr, chain_alloc;
 	uint8_t *scratch; /* owned; an inflated delta */
 	size_t scratch_alloc;
-	/* NULL: a damaged base is an error */
+	/*
+	 * finds other copies of damaged bases; NULL: a damaged base is an error
+	 */
 	pack_reader_spare_fn *spare;
 	void *spare_ctx;
 	bool checks_crcs;
@@ -98,9 +102,9 @@ void pack_reader_forget(struct pack_reader *reader, const struct pack *pack)
 
 /*
  * Returns the maximum length of the stream of the entry at `offset`. For small
- * objects the trailer is the limit. For large ones the next entry is looked up.
- * Otherwise a wrong header could make us allocate what a whole pack inflates
- * to.
+ * objects the limit is the trailer of the pack. For large objects the limit is
+ * the next entry. Otherwise a wrong header could cause an allocation as large
+ * as the whole inflated pack.
  */
 static size_t stream_len_max(struct pack *pack, uint64_t offset,
 			     size_t header_len, uint64_t size)
@@ -122,7 +126,10 @@ static size_t stream_len_max(struct pack *pack, uint64_t offset,
 	return (size_t)(end - start);
 }
 
-/* Verifies that a stream can yield `size` bytes. Sets its maximum length. */
+/*
+ * Verifies that a stream can inflate to `size` bytes. Sets the maximum length
+ * of the stream.
+ */
 static int check_size(struct pack *pack, uint64_t offset, size_t header_len,
 		      uint64_t size, size_t *stream_len, struct error *err)
 {
@@ -133,7 +140,7 @@ static int check_size(struct pack *pack, uint64_t offset, size_t header_len,
 	return 0;
 }
 
-/* Whether the entry at `offset` is as the index says it was stored. */
+/* Verifies that the entry at `offset` has the CRC-32 of the index. */
 static int check_crc(struct pack *pack, uint64_t offset, struct error *err)
 {
 	const struct pack_rev *rev = pack_get_rev(pack, err);
@@ -175,7 +182,10 @@ static int inflate_at(struct pack_reader *r, struct pack *pack, uint64_t offset,
 	return 0;
 }
 
-/* Decodes a whole object into the cache. *out is pinned. */
+/*
+ * Inflates an object that is stored whole into a node of the cache. *out is
+ * pinned.
+ */
 static int read_whole(struct pack_reader *r, struct pack *pack, uint64_t offset,
 		      const struct pack_entry *entry,
 		      struct base_cache_node **out, struct error *err)
@@ -203,7 +213,7 @@ static int read_whole(struct pack_reader *r, struct pack *pack, uint64_t offset,
 	return 0;
 }
 
-/* Inflates a stored entry into the scratch buffer. */
+/* Inflates a stored delta into the scratch buffer. */
 static int read_stored(struct pack_reader *r, struct pack *pack,
 		       const struct chain_link *link, struct error *err)
 {
@@ -215,7 +225,7 @@ static int read_stored(struct pack_reader *r, struct pack *pack,
 	if (ret < 0)
 		return ret;
 	if (link->size > r->scratch_alloc) {
-		/* Not realloc(): the old content is not needed. */
+		/* realloc() would copy the old content, which is not needed. */
 		size_t alloc = link->size < 4096 ? 4096 : link->size;
 
 		free(r->scratch);
@@ -229,9 +239,9 @@ static int read_stored(struct pack_reader *r, struct pack *pack,
 }
 
 /*
- * Returns the size of a delta's result. Verifies it as far as possible without
- * applying the delta: each byte of a delta yields one byte, or a copy of bytes
- * that the base has.
+ * Returns the size of a delta's result. Verifies the size as far as possible
+ * without applying the delta: each byte of a delta can only yield one byte or a
+ * copy of bytes of the base.
  */
 static int result_size(uint64_t *size, const struct pack *pack,
 		       const struct chain_link *link, const uint8_t *delta,
@@ -275,7 +285,9 @@ int pack_reader_stored(struct pack_reader *reader, struct pack *pack,
 	return ret;
 }
 
-/* Makes the next object of the delta chain from its base. *out is pinned. */
+/*
+ * Applies the delta of a chain link to its base. *out, the result, is pinned.
+ */
 static int apply_link(struct pack_reader *r, struct pack *pack,
 		      const struct chain_link *link,
 		      const struct base_cache_node *base,
@@ -308,7 +320,8 @@ static int apply_link(struct pack_reader *r, struct pack *pack,
 
 /*
  * Detects cycles in a delta chain, which only REF_DELTAs can form. Uses Brent's
- * algorithm: compare with an offset remembered at each power of two.
+ * algorithm: each offset is compared with an earlier offset. The earlier offset
+ * is replaced after 1, 2, 4, 8 ... steps.
  */
 struct loop_check {
 	uint64_t seen;
@@ -339,9 +352,9 @@ static int push_link(struct pack_reader *r, uint64_t offset,
 }
 
 /*
- * Follows the delta chain from *at to a cached or whole base. *base is pinned,
- * and *at is set to its offset. On failure *at is the offset of the damaged
- * object; the deltas made from it are in the chain.
+ * Follows the delta chain from *at to a base that is cached or stored whole.
+ * *base is pinned, and *at is set to its offset. On failure *at is the offset
+ * of the damaged object, and the chain has the deltas that are made from it.
  */
 static int find_base(struct pack_reader *r, struct pack *pack, uint64_t *at,
 		     struct base_cache_node **base, struct error *err)
@@ -373,7 +386,9 @@ static int find_base(struct pack_reader *r, struct pack *pack, uint64_t *at,
 	}
 }
 
-/* Have the object at `offset`, which is damaged, found somewhere else. */
+/*
+ * Asks the function `spare` for another copy of the damaged object at `offset`.
+ */
 static int ask_spare(struct pack_reader *r, struct pack *pack, uint64_t offset,
 		     bool with_data, struct pack_spare *spare)
 {
@@ -395,7 +410,10 @@ static int ask_spare(struct pack_reader *r, struct pack *pack, uint64_t offset,
 	return r->spare(r->spare_ctx, pack, offset, &oid, with_data, spare);
 }
 
-/* Put a copy from elsewhere where the damaged one would be; pinned. */
+/*
+ * Puts another copy of the damaged object into the cache, under the offset of
+ * the damaged one. The node is pinned.
+ */
 static int read_spare(struct pack_reader *r, struct pack *pack, uint64_t offset,
 		      struct base_cache_node **out)
 {
@@ -418,7 +436,7 @@ static int read_spare(struct pack_reader *r, struct pack *pack, uint64_t offset,
 	return 0;
 }
 
-/* What went wrong was made good. */
+/* Clears an error after another copy has replaced the damaged object. */
 static void forget_error(struct error *err)
 {
 	if (err)
@@ -426,10 +444,10 @@ static void forget_error(struct error *err)
 }
 
 /*
- * Make what the chain's links make, one from the other. The first is made from
- * *node; or, if `ret` is the error of the object at `at`, from another copy of
- * that. So is each that is made from one that fails on the way. On success
- * *node is what the last link makes; pinned.
+ * Applies the deltas of the chain one after the other, beginning with the base
+ * *node. If `ret` is an error, the object at `at` is damaged, and another copy
+ * of it is the base. If a delta fails, another copy of its result is used. On
+ * success *node is the result of the last delta, pinned.
  */
 static int climb(struct pack_reader *r, struct pack *pack, uint64_t at, int ret,
 		 struct base_cache_node **node, struct error *err)
@@ -503,7 +521,10 @@ static int peek_result_size(struct pack_reader *r, const struct pack *pack,
 	return 0;
 }
 
-/* Returns the type at the end of a delta chain whose first entry is *entry. */
+/*
+ * Returns the type of the base at the end of a delta chain whose first entry is
+ * *entry.
+ */
 static int base_type(struct pack_reader *r, const struct pack *pack,
 		     uint64_t offset, struct pack_entry *entry,
 		     enum object_type *type, struct error *err)
@@ -531,8 +552,9 @@ static int base_type(struct pack_reader *r, const struct pack *pack,
 }
 
 /*
- * The type of the delta at `offset`, one of whose bases is damaged: that of
- * another copy of any of them.
+ * Returns the type of the delta at `offset`, one of whose bases is damaged. A
+ * delta has the type of all its bases, so another copy of any of these objects
+ * tells the type.
  */
 static int spare_type(struct pack_reader *r, struct pack *pack, uint64_t offset,
 		      enum object_type *type)
@@ -555,7 +577,10 @@ static int spare_type(struct pack_reader *r, struct pack *pack, uint64_t offset,
 	return ret;
 }
 
-/* The type of the entry at `offset`, parsed into *entry, or of its bases. */
+/*
+ * Returns the type of the object whose entry at `offset` was parsed into
+ * *entry. A delta has the type of its base.
+ */
 static int type_of_entry(struct pack_reader *r, struct pack *pack,
 			 uint64_t offset, struct pack_entry *entry,
 			 enum object_type *type, struct error *err)

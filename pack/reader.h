@@ -21,51 +21,54 @@
 struct pack_reader;
 
 /*
- * `cache_limit` is the number of bytes of decoded objects to cache as delta
- * bases, evicted least recently used first. Objects in use do not count.
- * Returns NULL if memory runs out.
+ * Makes a reader. `cache_limit` is the number of bytes of decoded objects to
+ * cache as delta bases, evicted least recently used first. Objects in use do
+ * not count. Returns NULL if memory runs out.
  */
 struct pack_reader *pack_reader_new(size_t cache_limit);
 
-/* All objects that were read must have been released. */
+/* Frees a reader. All objects that it has read must have been released. */
 void pack_reader_free(struct pack_reader *reader);
 
 /*
- * Drops cached objects of a pack that is about to be closed. A reader does not
- * keep packs open, so its cached objects must not outlive them.
+ * Drops cached objects of a pack. Call this before the pack is closed: a reader
+ * does not keep packs open, so its cached objects must not outlive their pack.
  */
 void pack_reader_forget(struct pack_reader *reader, const struct pack *pack);
 
-/* Another copy of an object, as a pack_reader_spare found it. */
+/* Another copy of a damaged object, found by a pack_reader_spare_fn. */
 struct pack_spare {
 	enum object_type type;
-	/* owned by who asked: free(); NULL: only the type */
+	/*
+	 * owned by the caller of the function, which frees it with free();
+	 * NULL: only the type is known
+	 */
 	uint8_t *data;
 	size_t len;
 };
 
 /*
  * Finds another copy of the object `oid`, whose copy at `offset` of `pack` is
- * damaged. `with_data`: not only its type is wanted. Returns 0 with *spare set,
- * or a negative error code. Called while `pack_reader` is in the middle of a
- * read: must not use that reader.
+ * damaged. `with_data` is false if the caller needs only the type. Returns 0
+ * with *spare set, or a negative error code. The function is called in the
+ * middle of a read, so it must not use the reader that called it.
  */
 typedef int pack_reader_spare_fn(void *ctx, struct pack *pack, uint64_t offset,
 				 const struct oid *oid, bool with_data,
 				 struct pack_spare *spare);
 
 /*
- * From now on a delta whose base is damaged is applied to another copy of the
- * base, which `fn` finds. Nothing is asked as long as nothing is damaged.
- * Before this call, and with fn == NULL, such a delta is ERR_CORRUPT.
+ * Sets the function that finds another copy of a damaged delta base. From now
+ * on the reader applies a delta with a damaged base to such a copy. Before this
+ * call, and if `fn` is NULL, a damaged base is ERR_CORRUPT.
  */
 void pack_reader_set_spare(struct pack_reader *reader, pack_reader_spare_fn *fn,
 			   void *ctx);
 
 /*
- * From now on compare the CRC-32 of each entry that is decoded with the one in
- * the index; a different one is ERR_CORRUPT. An index of version 1 has none.
- * What is cached already is not compared.
+ * From now on the reader compares the CRC-32 of each entry that it decodes with
+ * the CRC in the index. A different CRC is ERR_CORRUPT. An index of version 1
+ * has no CRCs. Objects that are cached already are not compared.
  */
 void pack_reader_check_crcs(struct pack_reader *reader);
 
@@ -74,7 +77,7 @@ struct inflater *pack_reader_inflater(struct pack_reader *reader);
 
 /*
  * A decoded object. A NUL follows `data`. The object is valid until
- * pack_object_release(), also while other objects are read.
+ * pack_object_release(), even if other objects are read meanwhile.
  */
 struct pack_object {
 	enum object_type type; /* never a delta type */
@@ -92,19 +95,18 @@ struct pack_object {
  * Decodes the object at `offset`. Delta chains are resolved iteratively, base
  * first. Returns 0, or a negative error code with *obj zeroed. A REF_DELTA
  * whose base is not in the pack, a cycle, or sizes that disagree are
- * ERR_CORRUPT, with pack and offset in the message.
- * If pack_reader_set_spare() was called, another copy of a damaged base is
- * used.
+ * ERR_CORRUPT, with pack and offset in the message. After
+ * pack_reader_set_spare(), the reader uses another copy of a damaged base.
  */
 int pack_reader_read(struct pack_reader *reader, struct pack *pack,
 		     uint64_t offset, struct pack_object *obj,
 		     struct error *err);
 
-/* Releases the object's bytes. A zeroed object is allowed. */
+/* Releases the bytes of an object. A zeroed object is allowed. */
 void pack_object_release(struct pack_reader *reader, struct pack_object *obj);
 
 /*
- * Inflates the stored entry at `offset`, a whole object or a delta, of
+ * Inflates the stored entry at `offset`, an object stored whole or a delta, of
  * entry->size bytes. *entry is the header, parsed by pack_entry_at(). *data
  * belongs to the reader and is valid until its next call. Returns 0,
  * ERR_CORRUPT or ERR_NOMEM.
@@ -128,11 +130,12 @@ int pack_reader_info(struct pack_reader *reader, struct pack *pack,
  */
 
 /*
- * Passes the bytes of the entry at `offset` to `fn`, from first to last. *entry
- * is the header, parsed by pack_entry_at(); it must not be a delta. A nonzero
- * result of `fn` stops and is returned. Otherwise returns 0, or ERR_CORRUPT,
- * with pack and offset in the message, if the entry does not inflate to its
- * size. `fn` may have received all bytes by then.
+ * Passes the inflated bytes of the entry at `offset` to `fn` in pieces, from
+ * first to last. *entry is the header, parsed by pack_entry_at(); it must not
+ * be a delta. A nonzero result of `fn` ends the reading and is returned.
+ * Otherwise returns 0, or ERR_CORRUPT, with pack and offset in the message, if
+ * the entry does not inflate to its size. `fn` may have received all bytes by
+ * then.
  */
 int pack_pieces(const struct pack *pack, uint64_t offset,
 		const struct pack_entry *entry, struct inflater *inf,

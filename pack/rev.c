@@ -2,10 +2,10 @@
 /*
  * The reverse index, from a .rev file or by sorting.
  *
- * The index proves that a .rev file is right: if the table has one position per
- * object, and their offsets ascend, then it is the right order. This proves
- * more than the checksum of the file, in the same time. Callers that look up a
- * few objects of a large pack skip it.
+ * A .rev file is proved with the index: if the table has one position per
+ * object, and the offsets at these positions ascend, then the order is right.
+ * This proves more than the checksum of the file, in the same time. Callers
+ * that look up a few objects of a large pack skip this proof.
  */
 #include "base/bytes.h"
 #include "base/mem.h"
@@ -42,8 +42,8 @@ static bool is_ascending(const struct pack_rev *rev)
 }
 
 /*
- * Works like is_ascending() for an index without 64-bit offsets. It has no
- * branches in the loop.
+ * Works like is_ascending() for an index without 64-bit offsets. Its loop has
+ * no branches.
  */
 static bool is_ascending_off32(const struct pack_rev *rev)
 {

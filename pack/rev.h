@@ -26,12 +26,15 @@
 #include "base/error.h"
 #include "pack/idx.h"
 
-/* Immutable once made; borrows the index (and the .rev file's bytes). */
+/*
+ * A reverse index. Immutable once made; borrows the index (and the bytes of the
+ * .rev file).
+ */
 struct pack_rev {
 	const struct pack_idx *idx;
-	/* nr be32 of a .rev file, or NULL */
+	/* the `nr` big-endian positions of a .rev file, or NULL */
 	const uint8_t *table;
-	/* owned: nr computed positions, or NULL */
+	/* owned: `nr` computed positions, or NULL */
 	uint32_t *owned;
 	/* offset of the pack's trailer */
 	uint64_t end;
@@ -39,9 +42,9 @@ struct pack_rev {
 
 /*
  * Parses the bytes of a .rev file in constant time. Verifies size, header and
- * pack checksum; returns 0 or ERR_CORRUPT. Results may be wrong, but are in
- * range, until pack_rev_verify() has verified the table. `pack_len` is the
- * pack's length in bytes.
+ * pack checksum; returns 0 or ERR_CORRUPT. Until pack_rev_verify() has verified
+ * the table, results of lookups may be wrong, but they are in range. `pack_len`
+ * is the pack's length in bytes.
  */
 int pack_rev_parse(struct pack_rev *rev, const struct pack_idx *idx,
 		   uint64_t pack_len, const void *bytes, size_t len,
@@ -49,7 +52,7 @@ int pack_rev_parse(struct pack_rev *rev, const struct pack_idx *idx,
 
 /*
  * Verifies that the table sorts the index's offsets, at some 2 ns per object.
- * Returns 0 or ERR_CORRUPT. A computed table is always right.
+ * Returns 0 or ERR_CORRUPT. For a computed table, always returns 0.
  */
 int pack_rev_verify(const struct pack_rev *rev, const char *name,
 		    struct error *err);
@@ -62,7 +65,10 @@ int pack_rev_compute(struct pack_rev *rev, const struct pack_idx *idx,
 		     uint64_t pack_len);
 void pack_rev_release(struct pack_rev *rev);
 
-/* Returns the idx_pos of the object at pack_pos < nr. */
+/*
+ * Prefetches the offset of the entry at pack_pos < nr, because the offsets of
+ * neighbouring entries are scattered over the index.
+ */
 uint32_t pack_rev_idx_pos(const struct pack_rev *rev, uint32_t pack_pos);
 
 /*
@@ -86,21 +92,21 @@ bool pack_rev_find(const struct pack_rev *rev, uint64_t offset,
 
 /*
  * Works like pack_rev_find() for an entry whose pack_pos is less than `before`,
- * and probably close to it, such as a delta base. It searches backwards in
- * growing steps.
+ * and probably close to it, such as a delta base. The search goes backwards
+ * from `before` in growing steps.
  */
 bool pack_rev_find_before(const struct pack_rev *rev, uint32_t before,
 			  uint64_t offset, uint32_t *pack_pos);
 
 /*
- * Returns a malloc()ed table of nr pack_pos by idx_pos, or NULL if memory runs
- * out.
+ * Returns a malloc()ed table that gives the pack_pos for each idx_pos, or NULL
+ * if memory runs out.
  */
 uint32_t *pack_rev_invert(const struct pack_rev *rev);
 
 /*
- * Appends a whole .rev file; `idx_pos` is in pack order. Returns 0 or a
- * negative error code.
+ * Appends a whole .rev file. `idx_pos` has the idx_pos of each object in the
+ * order of the pack. Returns 0 or a negative error code.
  */
 int pack_rev_write(struct buf *out, const uint32_t *idx_pos, uint32_t nr,
 		   const struct oid *pack_checksum, enum hash_algo algo,

@@ -8,7 +8,8 @@
  * 	pack checksum   of the pack
  * 	own checksum    of all bytes before it
  *
- * rev.h and mtimes.h have the meaning of the numbers, and examples.
+ * pack/rev.h and pack/mtimes.h document the meaning of the numbers, and have
+ * examples.
  */
 #ifndef PACK_SIDE_TABLE_H
 #define PACK_SIDE_TABLE_H
@@ -27,21 +28,24 @@ struct side_table_kind {
 
 /*
  * Verifies size, header and pack checksum, but not the file's own checksum.
- * Returns 0 with *table pointing to idx->nr be32 in `bytes`, or ERR_CORRUPT.
- * `name` is for messages.
+ * Returns 0 with *table pointing to the idx->nr big-endian numbers in `bytes`,
+ * or ERR_CORRUPT. `name` is for messages.
  */
 int side_table_parse(const uint8_t **table, const struct side_table_kind *kind,
 		     const struct pack_idx *idx, const void *bytes, size_t len,
 		     const char *name, struct error *err);
 
 /*
- * Verifies the own checksum of a parsed file, which reads the whole file.
- * Returns 0, ERR_CORRUPT or ERR_NOMEM.
+ * Verifies the file's own checksum, which covers the whole file. Returns 0,
+ * ERR_CORRUPT or ERR_NOMEM.
  */
 int side_table_verify(const struct pack_idx *idx, const void *bytes, size_t len,
 		      const char *name, struct error *err);
 
-/* Appends a whole file. Returns 0, or ERR_NOMEM with nothing appended. */
+/*
+ * Appends a whole .rev or .mtimes file. Returns 0, or ERR_NOMEM with nothing
+ * appended.
+ */
 int side_table_write(struct buf *out, const struct side_table_kind *kind,
 		     const uint32_t *numbers, uint32_t nr,
 		     const struct oid *pack_checksum, enum hash_algo algo,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Verifies a pack: threads work on families of deltas. */
+/*
+ * Verifies a pack. Each thread takes one family of deltas at a time: an object
+ * that is stored whole and all deltas made from it.
+ */
 #include <inttypes.h>
 #include <string.h>
 
@@ -13,22 +16,28 @@
 
 enum {
 	DEFLATE_RATIO_MAX = 1032, /* 258 bytes from two bits */
-	/* bytes from one instruction */
+	/* the most bytes that one copy instruction produces */
 	DELTA_COPY_MAX = 0xffffff,
 	FAMILIES_PER_TASK = 64,
 };
 
-/* The first tasks, before those of families, because they take longest. */
+/*
+ * The first tasks, which take longest. The tasks after them are the families of
+ * deltas.
+ */
 enum { TASK_PACK_CHECKSUM, TASK_IDX, TASK_FAMILIES };
 
-/* not an enum error_code: the code is in *err */
+/* result for a failed hook; the error code is in *err */
 #define HOOK_FAILED (-1000)
 
-/* An object on the path down a family that still has children to make. */
+/*
+ * An object on the path from the root of a family to the current object. It has
+ * children that are not verified yet.
+ */
 struct level {
 	uint8_t *data; /* owned */
 	size_t len;
-	/* remaining children, in chains->children */
+	/* the children that remain: range of chains->children */
 	uint32_t next, end;
 };
 
@@ -47,14 +56,14 @@ struct worker {
 struct verify {
 	const struct pack_chains *chains;
 	const struct pack_verify_hooks *hooks; /* may be NULL */
-	/* earlier tasks are skipped */
+	/* tasks with a lower number are skipped */
 	size_t first_task;
 	struct worker *workers; /* owned; by thread_nr */
 };
 
 /* ---- one entry */
 
-/* The location of an entry's bytes. */
+/* The place of an entry's bytes in the pack. */
 struct extent {
 	uint64_t offset;
 	const uint8_t *stream;
@@ -69,7 +78,10 @@ static int corrupt(const struct pack_chains *c, uint64_t offset,
 			    what);
 }
 
-/* Finds the bytes from this entry to the next, and verifies their CRC. */
+/*
+ * Finds the bytes of an entry, which end at the next entry, and verifies their
+ * CRC.
+ */
 static int find_extent(struct extent *x, const struct pack_chains *c,
 		       uint32_t pack_pos, struct error *err)
 {
@@ -105,7 +117,7 @@ static int find_extent(struct extent *x, const struct pack_chains *c,
 	return 0;
 }
 
-/* The stream must end where the next entry begins. */
+/* Inflates an entry. Its zlib stream must end where the next entry begins. */
 static int inflate(struct worker *w, const struct pack_chains *c, uint8_t *dst,
 		   const struct extent *x, struct error *err)
 {
@@ -184,7 +196,10 @@ static int check_id(struct worker *w, const struct pack_chains *c,
 			    oid_raw_to_hex(hex, raw, c->pack->algo));
 }
 
-/* Makes and verifies an object. The caller frees out->data in any case. */
+/*
+ * Decodes an object and verifies its id. The caller frees out->data in any
+ * case.
+ */
 static int check_object(struct worker *w, const struct pack_chains *c,
 			struct level *out, uint32_t pack_pos,
 			const struct level *base, struct error *err)
@@ -205,7 +220,7 @@ static int check_object(struct worker *w, const struct pack_chains *c,
 	ret = check_id(w, c, out, pack_pos, x.offset, err);
 	if (ret < 0 || !w->hooks)
 		return ret;
-	/* An error of the hook, in contrast to an error of the object. */
+	/* The result of the hook must differ from an error of the object. */
 	ret = w->hooks->object(w->hooks->ctx, w->nr,
 			       pack_rev_idx_pos(&c->rev, pack_pos),
 			       c->type[pack_pos], out->data, out->len, err);
@@ -213,8 +228,8 @@ static int check_object(struct worker *w, const struct pack_chains *c,
 }
 
 /*
- * Handles a result of check_object(). Returns 0 to use the object, 1 to skip
- * it, or a negative error code.
+ * Handles a result of check_object(): calls the hook for a bad object. Returns
+ * 0 to use the object, 1 to skip it, or a negative error code.
  */
 static int judge(struct worker *w, const struct pack_chains *c,
 		 uint32_t pack_pos, int ret, struct error *err)
@@ -234,7 +249,7 @@ static int judge(struct worker *w, const struct pack_chains *c,
 
 /* ---- one family */
 
-/* Pushes `object` if it has children, else frees it. */
+/* Pushes `object` on the stack if it has children, else frees it. */
 static int enter(struct worker *w, struct level *object, struct error *err)
 {
 	if (object->next == object->end) {
@@ -250,7 +265,10 @@ static int enter(struct worker *w, struct level *object, struct error *err)
 	return 0;
 }
 
-/* A base is freed before the children of its last child are made. */
+/*
+ * Verifies the next child of the top object. If this child is the last one, the
+ * top object is freed before the child's own children are verified.
+ */
 static int check_next_child(struct worker *w, const struct pack_chains *c,
 			    struct error *err)
 {

@@ -5,7 +5,7 @@
  * Together with the checks of pack_open() and pack_chains_init(), success means
  * the following. Both files have the right checksums. The entries fill the pack
  * without a gap. Each entry has the CRC of the index, and each object has the
- * id of the index. Objects are not parsed; fsck finds malformed commits.
+ * id of the index. The content of objects is not parsed; fsck does that.
  */
 #ifndef PACK_VERIFY_H
 #define PACK_VERIFY_H
@@ -14,39 +14,39 @@
 #include "pack/chains.h"
 
 /*
- * Verifies the checksums of both files and the order of the index. Objects are
- * not read. Returns 0, ERR_CORRUPT or ERR_NOMEM.
+ * Verifies the checksums of the .pack and .idx files, and the order of the
+ * index. Objects are not read. Returns 0, ERR_CORRUPT or ERR_NOMEM.
  */
 int pack_verify_files(const struct pack *pack, struct error *err);
 
 /*
- * Verifies the order and the checksum of "<pack>.rev". Returns 0 if the file is
- * right or missing, ERR_CORRUPT, or another negative error code.
+ * Verifies the order and the checksum of "<pack>.rev". Returns 0 if the .rev
+ * file is right or missing, ERR_CORRUPT, or another negative error code.
  */
 int pack_verify_rev(const struct pack *pack, struct error *err);
 
 /*
- * Verifies everything, with `threads` threads. Every object is inflated once.
- * Families are walked depth first. So memory holds only the bases of the
- * current object that have further children. Returns 0, ERR_CORRUPT (with pack
- * and offset in the message) or ERR_NOMEM.
+ * Verifies a pack with `threads` threads. Every object is inflated once. The
+ * objects made from one whole object are visited depth first. So memory holds
+ * only those bases of the current object that have further children. Returns 0,
+ * ERR_CORRUPT (with pack and offset in the message) or ERR_NOMEM.
  */
 int pack_verify(const struct pack_chains *chains, unsigned threads,
 		struct error *err);
 
-/* Callbacks that receive the objects while they are verified. */
+/* Callbacks for the objects of a pack that is being verified. */
 struct pack_verify_hooks {
 	/*
-	 * Called for each object with the right id. The bytes are valid during
-	 * the call. `thread_nr` < threads. A negative result ends the
+	 * Called for each object that has the right id. The bytes are valid
+	 * during the call. `thread_nr` < threads. A negative result ends the
 	 * verification.
 	 */
 	int (*object)(void *ctx, unsigned thread_nr, uint32_t idx_pos,
 		      enum object_type type, const void *data, size_t len,
 		      struct error *err);
 	/*
-	 * Called for each object that is wrong or unreadable. Objects that are
-	 * made from it are skipped.
+	 * Called for each object that is wrong or unreadable. Deltas that are
+	 * made from this object are skipped.
 	 */
 	int (*bad)(void *ctx, unsigned thread_nr, uint32_t idx_pos,
 		   const struct error *why, struct error *err);
@@ -55,8 +55,8 @@ struct pack_verify_hooks {
 
 /*
  * Verifies all objects like pack_verify(), but not the checksums of the files.
- * Continues after a wrong object. Both hooks are required. Returns 0, the first
- * negative result of a hook, or ERR_NOMEM.
+ * The verification continues after a wrong object. Both hooks are required.
+ * Returns 0, the first negative result of a hook, or ERR_NOMEM.
  */
 int pack_verify_objects(const struct pack_chains *chains, unsigned threads,
 			const struct pack_verify_hooks *hooks,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The writer: a buffer in front of a sink.
+ * The pack writer: a buffer in front of a sink.
  *
- * Bytes are hashed when they go to the sink, so that small pieces are hashed in
- * batches. The CRC is updated for each piece, since an entry may end anywhere
- * in the buffer.
+ * Bytes are hashed when they go to the sink, so that small pieces are hashed
+ * together. The CRC is updated for each piece, because an entry may end
+ * anywhere in the buffer.
  */
 #include <string.h>
 #include <stdlib.h>
@@ -15,9 +15,9 @@
 #include "pack/writer.h"
 
 enum {
-	/* bytes to collect before they go to the sink */
+	/* number of bytes to collect before they go to the sink */
 	BUFFER_LEN = 64 << 10,
-	/* spans from this length on are not copied */
+	/* spans of at least this length are not copied to the buffer */
 	SPAN_MIN = 16 << 10,
 };
 

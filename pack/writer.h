@@ -19,15 +19,16 @@
 #include "sys/tempfile.h"
 
 /*
- * The destination of bytes. `put` receives spans in order; they are valid only
- * during the call. It returns 0, or a negative error code that ends the pack.
+ * The destination of a pack's bytes. `put` receives the bytes in order, and may
+ * use them only during the call. It returns 0, or a negative error code that
+ * ends the writing.
  */
 struct pack_sink {
 	int (*put)(void *ctx, const void *bytes, size_t len, struct error *err);
 	void *ctx;
 	/*
 	 * Receives bytes of a file, which need not pass through memory. NULL:
-	 * put() receives them.
+	 * put() receives them instead.
 	 */
 	int (*put_file)(void *ctx, const struct sys_file_span *span,
 			struct error *err);
@@ -41,46 +42,51 @@ struct pack_writer {
 	struct pack_sink sink;
 	struct hash_ctx hash;
 	enum hash_algo algo;
-	/* bytes accepted so far: offset of the next byte */
+	/*
+	 * number of bytes written so far, which is the offset of the next byte
+	 */
 	uint64_t off;
-	/* of the bytes since pack_writer_begin_entry() */
+	/* CRC-32 of the bytes since pack_writer_begin_entry() */
 	uint32_t crc;
 	bool want_crc;
 	/*
-	 * may be set after init: bytes are only counted, neither hashed nor
-	 * passed on, and large spans are not even read
+	 * true: bytes are only counted, neither hashed nor passed on, and large
+	 * spans are not even read; may be set after init
 	 */
 	bool counts_only;
 	/*
-	 * may be set after init, with `checksum`: the trailer is known, so
-	 * nothing is hashed
+	 * true: the trailer is known in `checksum`, so nothing is hashed; may
+	 * be set after init
 	 */
 	bool has_checksum;
 	struct oid checksum;
 	/*
-	 * may be set after init: pack_copy_put() compares entries with the CRCs
-	 * of their index
+	 * true: pack_copy_put() compares entries with the CRCs of their index;
+	 * may be set after init
 	 */
 	bool check_copies;
-	/* owned; bytes not yet passed to the sink */
+	/* owned; bytes that were not passed to the sink yet */
 	uint8_t *buffer;
 	size_t buffered;
 };
 
 /*
- * Starts a pack of `object_nr` objects; its header is the first output.
- * `want_crc` computes CRCs, for an index. Returns 0, ERR_NOMEM, or the sink's
- * error. The caller releases the writer in any case.
+ * Starts a pack of `object_nr` objects and writes its header. If `want_crc`,
+ * the CRC of each entry is computed, for an index. Returns 0, ERR_NOMEM, or the
+ * sink's error. The caller releases the writer in any case.
  */
 int pack_writer_init(struct pack_writer *w, struct pack_sink sink,
 		     uint32_t object_nr, enum hash_algo algo, bool want_crc,
 		     struct error *err);
 void pack_writer_release(struct pack_writer *w);
 
-/* Starts an entry: resets the CRC and returns the offset. */
+/* Starts an entry: resets the CRC, and returns the offset of the entry. */
 uint64_t pack_writer_begin_entry(struct pack_writer *w);
 
-/* Writes bytes unchanged: entry headers, zlib streams, whole spans. */
+/*
+ * Writes bytes unchanged: a header of an entry, a zlib stream, or a span of
+ * whole entries.
+ */
 int pack_writer_put(struct pack_writer *w, const void *bytes, size_t len,
 		    struct error *err);
 
@@ -89,8 +95,8 @@ int pack_writer_put_file(struct pack_writer *w,
 			 const struct sys_file_span *span, struct error *err);
 
 /*
- * Writes the trailer, flushes, and returns the checksum. Nothing may be written
- * afterwards.
+ * Writes the trailer, passes all bytes to the sink, and sets *checksum. Nothing
+ * may be written afterwards.
  */
 int pack_writer_finish(struct pack_writer *w, struct oid *checksum,
 		       struct error *err);
@@ -99,13 +105,16 @@ int pack_writer_finish(struct pack_writer *w, struct oid *checksum,
  * A sink for packs that are written to files. It collects bytes and writes them
  * in large aligned blocks.
  *
- * This speeds up later readers of the file. The page cache keeps written bytes
- * in pieces as large as the writes. Large pieces are mapped as a whole and cost
- * less to send. After writes of up to 64 KiB, hashing and sending 300 MiB of a
- * pack took 228 ms of CPU. After writes of whole blocks it took 190 ms.
+ * Large blocks speed up later readers of the file. The page cache keeps written
+ * bytes in pieces as large as the writes. Large pieces are mapped as a whole
+ * and cost less to send. After writes of up to 64 KiB, hashing and sending 300
+ * MiB of a pack took 228 ms of CPU. After writes of whole blocks it took 190
+ * ms.
  */
 
-/* Bytes of a block. x86 and other processors map this size at once. */
+/*
+ * Bytes of a block. x86 and other processors map memory in pages of this size.
+ */
 #define PACK_FILE_BLOCK ((size_t)2 << 20)
 
 /* For one thread. */
@@ -117,12 +126,15 @@ struct pack_file_sink {
 	size_t gathered;
 };
 
-/* Returns 0 or ERR_NOMEM. The caller releases *fs in any case. */
+/*
+ * Prepares to collect bytes for *file. Returns 0 or ERR_NOMEM. The caller
+ * releases *fs in any case.
+ */
 int pack_file_sink_init(struct pack_file_sink *fs, struct sys_tempfile *file,
 			struct error *err);
 void pack_file_sink_release(struct pack_file_sink *fs);
 
-/* Returns a sink for a pack writer. It borrows *fs. */
+/* Returns a sink for a pack writer. The sink borrows *fs. */
 struct pack_sink pack_file_sink(struct pack_file_sink *fs);
 
 /* Writes the remaining bytes of a complete pack. Returns 0 or ERR_IO. */
