@@ -3,10 +3,10 @@
  * The table of entries: adding an entry, checking its object, and sorting.
  *
  * The order by id is made with two radix passes over the first four bytes, with
- * entry numbers, and a few swaps for ids with equal leading bytes. The ids are
- * hashes of objects that we have seen, so an attacker cannot make many of
- * those. base/sort.h would need 32 bytes of memory per entry; these passes
- * need 8.
+ * entry numbers, and an insertion sort for ids whose first four bytes are
+ * equal. The ids are hashes of objects that we have seen, so an attacker cannot
+ * make many such ids. base/sort.h would need 32 bytes of memory per entry;
+ * these passes need 8.
  */
 #include <string.h>
 
@@ -59,7 +59,10 @@ int indexer_check_known(struct pack_indexer *ix, unsigned thread_nr,
 
 enum { DIGIT_NR = 1 << 16 };
 
-/* Sorts `src` into `dst` by the 16 bits at `byte` of the ids. Stable. */
+/*
+ * Sorts the entry numbers `src` into `dst` by the two bytes at `byte` of their
+ * ids. The sort is stable.
+ */
 static void pass(const struct pack_indexer *ix, uint32_t *dst,
 		 const uint32_t *src, size_t byte, uint32_t *starts)
 {
@@ -79,7 +82,10 @@ static void pass(const struct pack_indexer *ix, uint32_t *dst,
 			src[i];
 }
 
-/* Insertion sort, for nearly sorted entries. Stable. */
+/*
+ * Sorts entry numbers by their whole ids with insertion sort. The entries are
+ * nearly sorted already. The sort is stable.
+ */
 static void finish(const struct pack_indexer *ix, uint32_t *order)
 {
 	size_t len = hash_len(ix->config.algo);

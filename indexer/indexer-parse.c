@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The first pass of the indexer: from bytes to entries.
+ * The first pass of the indexer: it parses the bytes of a pack into entries.
  *
- * A pack does not tell where an entry ends, so every entry is inflated. An
- * entry that is completely in the window uses the whole-buffer decoder. Other
+ * The format does not store the length of an entry, so every entry is inflated.
+ * If an entry is completely in the window, it is inflated as a whole. Other
  * entries, and large ones, are inflated in pieces. From time to time the parsed
  * bytes are "settled": they are hashed and, if the pack is being received,
- * written. So no byte after the trailer gets into the file.
+ * written to the file. So no byte after the trailer is written.
  *
  * The parser reads more bytes only if it cannot continue without them.
  */
@@ -20,11 +20,11 @@
 #include "indexer/indexer-parts.h"
 
 enum {
-	/* limit of bytes to read ahead */
+	/* limit for the bytes in the window */
 	WINDOW = 256 << 10,
-	/* bytes to inflate at a time */
+	/* number of bytes to inflate at a time */
 	PIECE = 64 << 10,
-	/* largest object that is inflated as a whole */
+	/* size of the largest object that is inflated as a whole */
 	WHOLE_MAX = 16 << 20,
 	HEADER_LEN = 12,
 };
@@ -32,18 +32,18 @@ enum {
 struct parser {
 	struct pack_indexer *ix;
 	struct pack_source source;
-	/* owned; [at, end) is not parsed yet */
+	/* owned; the bytes [at, end) are not parsed yet */
 	uint8_t *window;
 	size_t at, end; /* positions in window */
-	/* position: bytes before it are settled */
+	/* position in `window`; bytes before it are hashed and written */
 	size_t settled;
-	/* the source has no more bytes */
+	/* true: the source has no more bytes */
 	bool at_eof;
 	/* offset in the pack of window[at] */
 	uint64_t off;
-	/* CRC of the entry's bytes up to `at` */
+	/* CRC-32 of the current entry's bytes up to `at` */
 	uint32_t crc;
-	/* number of entries, from the header */
+	/* number of entries, taken from the header of the pack */
 	uint32_t nr;
 	struct hash_ctx pack_hash, object_hash;
 	struct inflater *inflater; /* owned */
@@ -56,7 +56,7 @@ struct current {
 	struct pack_entry head;
 	uint64_t offset;
 	uint32_t entry_nr;
-	/* id of the base of a REF_DELTA */
+	/* id of the delta base, for a REF_DELTA */
 	struct oid base;
 };
 
@@ -81,8 +81,8 @@ static int settle(struct parser *p, bool hash, struct error *err)
 }
 
 /*
- * Reads more bytes into the window. Returns 1, 0 at the end of the source, or a
- * negative error code.
+ * Reads more bytes from the source into the window. Returns 1, 0 at the end of
+ * the source, or a negative error code.
  */
 static int fill(struct parser *p, struct error *err)
 {
@@ -116,7 +116,10 @@ static int early_eof(const struct parser *p, struct error *err)
 	return indexer_corrupt(p->ix, p->off + left(p), "early EOF", err);
 }
 
-/* Makes sure that the window has at least `len` (< WINDOW) unparsed bytes. */
+/*
+ * Reads until the window has at least `len` (< WINDOW) bytes that are not
+ * parsed.
+ */
 static int need(struct parser *p, size_t len, struct error *err)
 {
 	while (left(p) < len) {
@@ -130,7 +133,7 @@ static int need(struct parser *p, size_t len, struct error *err)
 	return 0;
 }
 
-/* Advances over bytes of the entry. */
+/* Moves past `len` parsed bytes of the current entry, and updates its CRC. */
 static int consume(struct parser *p, size_t len, struct error *err)
 {
 	uint64_t max = p->ix->config.max_len;
@@ -167,8 +170,8 @@ static int parse_header(struct parser *p, struct error *err)
 }
 
 /*
- * Returns whether an unparsable entry header stays unparsable with more bytes:
- * it is long enough, or its type is invalid.
+ * Returns whether an entry header that could not be parsed is invalid.
+ * Otherwise the header is incomplete, and more bytes are needed.
  */
 static bool is_bad_head(const struct parser *p)
 {
@@ -177,7 +180,7 @@ static bool is_bad_head(const struct parser *p)
 	return left(p) >= PACK_ENTRY_HEADER_MAX || type == 0 || type == 5;
 }
 
-/* Parses the header of the next entry. The base's id is copied. */
+/* Parses the header of the next entry. The id of a delta base is copied. */
 static int take_head(struct parser *p, struct current *cur, struct error *err)
 {
 	enum hash_algo algo = p->ix->config.algo;
@@ -223,9 +226,9 @@ static int bad_stream(const struct parser *p, const struct current *cur,
 }
 
 /*
- * Handles an object that was not in memory as a whole. Blobs that need no
- * comparison go to hooks.object without their content. Other objects are
- * compared and passed on after parsing.
+ * Handles an object that was not in memory as a whole. A blob that need not be
+ * compared goes to hooks.object without its content. Any other object is
+ * compared and passed to the hook after all entries are parsed.
  */
 static int compare_later(struct pack_indexer *ix, const struct current *cur,
 			 const struct oid *oid, struct error *err)
@@ -260,7 +263,10 @@ static void start_object_hash(struct parser *p, const struct current *cur)
 	hash_update(&p->object_hash, front, (size_t)n + 1);
 }
 
-/* Inflates in pieces to the end of the stream; hashes whole objects. */
+/*
+ * Inflates an entry in pieces up to the end of its stream. If the object is
+ * stored whole, its content is hashed.
+ */
 static int run_pieces(struct parser *p, const struct current *cur,
 		      struct error *err)
 {
@@ -309,9 +315,9 @@ static int take_pieces(struct parser *p, const struct current *cur,
 }
 
 /*
- * Inflates an entry whose stream is completely in the window. Returns 0, 1 if
- * the stream is not or is damaged (then take_pieces() handles it), or a
- * negative error code.
+ * Inflates an entry whose stream is completely in the window. Returns 0, or a
+ * negative error code. Returns 1 if the stream is damaged or not completely in
+ * the window; take_pieces() then handles the entry.
  */
 static int take_at_once(struct parser *p, const struct current *cur,
 			struct error *err)
@@ -340,7 +346,10 @@ static int take_at_once(struct parser *p, const struct current *cur,
 				   size, err);
 }
 
-/* Returns the entry that starts exactly at `offset`, or INDEXER_NONE. */
+/*
+ * Returns the entry_nr of the entry that starts exactly at `offset`, or
+ * INDEXER_NONE.
+ */
 static uint32_t find_entry(const struct pack_indexer *ix, uint64_t offset)
 {
 	size_t lo = 0, hi = ix->nr;
@@ -374,7 +383,10 @@ static int link_ofs_delta(struct pack_indexer *ix, const struct current *cur,
 	return 0;
 }
 
-/* group_refs() makes the lists later, when all bases are known. */
+/*
+ * Adds a struct indexer_ref for one REF_DELTA. group_refs() joins those with
+ * the same base later, when all are known.
+ */
 static int note_ref_delta(struct pack_indexer *ix, const struct current *cur,
 			  struct error *err)
 {
@@ -396,7 +408,10 @@ static int ref_cmp(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* Turns one ref per delta into one per base, with a list of its deltas. */
+/*
+ * Joins all refs that have the same base, so that each base has one ref with a
+ * list of its deltas.
+ */
 static void group_refs(struct pack_indexer *ix)
 {
 	size_t nr = 0;
@@ -441,7 +456,7 @@ static int take_entry(struct parser *p, struct error *err)
 	return ret;
 }
 
-/* Verifies the checksum, and that nothing follows it. */
+/* Verifies the checksum of the pack. Verifies that no bytes follow it. */
 static int take_trailer(struct parser *p, struct error *err)
 {
 	struct pack_indexer *ix = p->ix;
@@ -496,8 +511,9 @@ static void parser_release(struct parser *p)
 }
 
 /*
- * Only a complete entry tells where the next one begins. So parsing can
- * continue only after an entry that was taken to its end.
+ * Takes an entry, or skips it if it is damaged. Only a complete entry tells
+ * where the next one begins. So parsing can continue only after an entry that
+ * was inflated to its end.
  */
 static int take_or_skip(struct parser *p, struct error *err)
 {
@@ -523,7 +539,7 @@ static int take_entries(struct parser *p, struct error *err)
 	return ret;
 }
 
-/* Keeps the entries that could be parsed. */
+/* Ends the parsing early and keeps the entries that were parsed. */
 static int end_early(struct parser *p, struct error *err)
 {
 	if (!p->ix->end)

@@ -5,8 +5,8 @@
  * `entry_nr` numbers entries in the order of the pack; bases that are appended
  * to a thin pack come last. The children of an entry are the deltas against it,
  * a list linked through `next_sibling`. An OFS_DELTA becomes a child as soon as
- * it is parsed. REF_DELTAs are in a list for each base id. The first entry that
- * turns out to have this id takes the whole list.
+ * it is parsed. REF_DELTAs with the same base id are in a list of their own.
+ * The first entry that has this id takes the whole list as its children.
  */
 #ifndef INDEXER_INDEXER_PARTS_H
 #define INDEXER_INDEXER_PARTS_H
@@ -16,7 +16,7 @@
 #include "indexer/indexer.h"
 #include "pack/inflate.h"
 
-/* no entry: the end of a list */
+/* the end of a list: no entry */
 #define INDEXER_NONE UINT32_MAX
 
 struct indexer_entry {
@@ -26,25 +26,25 @@ struct indexer_entry {
 	uint32_t next_sibling; /* entry_nr */
 	/* enum object_type of the entry's header */
 	uint8_t stored;
-	/* type of the object; OBJ_NONE: not resolved yet */
+	/* type of the object; OBJ_NONE: the delta is not resolved yet */
 	uint8_t type;
 };
 
-/* The list of deltas against one id. */
+/* The list of deltas whose base is given by one id. */
 struct indexer_ref {
 	struct oid base;
 	/*
-	 * entry_nr; NONE once an entry has taken the list. Atomic while threads
-	 * resolve
+	 * entry_nr of the first delta; INDEXER_NONE after an entry has taken
+	 * the list. Atomic while threads resolve deltas
 	 */
 	uint32_t first;
-	/* the base came from hooks.base */
+	/* the base is not in the pack; it came from hooks.base */
 	bool is_outside;
 };
 
 struct pack_indexer {
 	struct pack_indexer_config config;
-	/* owned: path, for messages */
+	/* owned: path of the pack, for messages */
 	char *name;
 	int fd; /* of the pack */
 	bool owns_fd;
@@ -66,15 +66,15 @@ struct pack_indexer {
 	struct indexer_ref *refs; /* owned */
 	size_t ref_nr, ref_alloc;
 
-	/* owned: entry_nr of objects to compare later */
+	/* owned: entry_nr of objects that are compared after parsing */
 	uint32_t *large;
 	size_t large_nr, large_alloc;
 
 	struct pack_idx_entry *sorted; /* owned: by id */
 	uint32_t *order;               /* owned: entry_nr, by id */
 	/*
-	 * owned: offset, index into `sorted`; used by indexer-read.c, may be
-	 * NULL
+	 * owned: offsets, each with its index in `sorted`; NULL until
+	 * indexer-read.c needs it
 	 */
 	struct sort_item *by_offset;
 };
@@ -84,14 +84,14 @@ static inline uint8_t *indexer_id(const struct pack_indexer *ix, size_t nr)
 	return ix->ids + nr * hash_len(ix->config.algo);
 }
 
-/* Returns the end offset of the entry's bytes. */
+/* Returns the offset at which the bytes of an entry end. */
 static inline uint64_t indexer_entry_end(const struct pack_indexer *ix,
 					 size_t nr)
 {
 	return nr + 1 < ix->nr ? ix->entries[nr + 1].offset : ix->end;
 }
 
-/* Returns whether missing bases may be appended to the pack. */
+/* Returns whether missing delta bases may be appended to the pack. */
 static inline bool indexer_may_append(const struct pack_indexer *ix)
 {
 	return ix->config.hooks.base && ix->file.fd >= 0;
@@ -102,8 +102,8 @@ int indexer_add_entry(struct pack_indexer *ix, uint64_t offset,
 		      enum object_type stored);
 
 /*
- * Returns whether to continue after an error. hooks.broken decides that, and
- * gets the error. Without that hook the indexer stops.
+ * Returns whether the indexer continues after an error. The hook `broken`
+ * receives the error *what and decides. Without this hook the indexer stops.
  */
 static inline bool indexer_salvages(const struct pack_indexer *ix, bool is_end,
 				    int ret, const struct error *what)
@@ -119,7 +119,10 @@ static inline bool indexer_salvages(const struct pack_indexer *ix, bool is_end,
 int indexer_corrupt(const struct pack_indexer *ix, uint64_t offset,
 		    const char *what, struct error *err);
 
-/* Parses all entries from `source`, the trailer, and the end. */
+/*
+ * Parses all entries of the pack from `source`, and its trailer. Verifies that
+ * the source ends there if it must.
+ */
 int indexer_parse(struct pack_indexer *ix, struct pack_source source,
 		  struct error *err);
 
@@ -132,9 +135,9 @@ int indexer_check_known(struct pack_indexer *ix, unsigned thread_nr,
 			const void *data, size_t len, struct error *err);
 
 /*
- * Resolves the deltas whose bases are in the pack. Then resolves those whose
- * bases come from hooks.base, if allowed. *left is the number of unresolved
- * deltas.
+ * Resolves the deltas whose bases are in the pack. Then resolves the deltas
+ * whose bases come from hooks.base, if bases may be appended. *left is set to
+ * the number of unresolved deltas.
  */
 int indexer_resolve_deltas(struct pack_indexer *ix, uint32_t *left,
 			   struct error *err);
@@ -143,15 +146,16 @@ int indexer_resolve_deltas(struct pack_indexer *ix, uint32_t *left,
 int indexer_sort(struct pack_indexer *ix, struct error *err);
 
 /*
- * Appends the bases that came from outside and are not in the pack, and
- * rewrites header and trailer. Requires ix->order, which does not include the
- * new entries afterwards.
+ * Appends the bases that came from hooks.base and are not in the pack. Then
+ * rewrites the pack's header and trailer. Requires ix->order, which does not
+ * include the new entries afterwards.
  */
 int indexer_append_bases(struct pack_indexer *ix, struct error *err);
 
 /*
- * Makes a valid pack of the salvaged entries: drops entries that could not be
- * resolved, and rewrites header and trailer. Call it before indexer_sort().
+ * Makes a valid pack of the entries that are not damaged: drops deltas that
+ * could not be resolved, and rewrites the pack's header and trailer. Call it
+ * before indexer_sort().
  */
 int indexer_drop_broken(struct pack_indexer *ix, struct error *err);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reads single objects of a resolved pack before its files are in place. All
- * bases of the delta chain are decoded each time, so this is for a few objects.
+ * bases of the delta chain are decoded each time, so these functions are for a
+ * few objects.
  *
  * A `place` is an index into ix->by_offset.
  */
@@ -14,20 +15,20 @@
 #include "indexer/indexer-parts.h"
 #include "sys/io.h"
 
-/* The delta chain from an object to its whole base. */
+/* The delta chain from an object to the base that is stored whole. */
 struct chain {
 	uint32_t *places; /* owned */
 	size_t nr, alloc;
 };
 
-/* One stored entry, inflated. */
+/* The header and the inflated bytes of one stored entry. */
 struct stored {
 	struct pack_entry head;
 	struct oid base; /* of a REF_DELTA */
 	uint8_t *data;   /* owned */
 };
 
-/* Makes ix->by_offset on first use. */
+/* Makes ix->by_offset if it does not exist yet. */
 static int index_offsets(struct pack_indexer *ix, struct error *err)
 {
 	if (ix->by_offset)
@@ -123,7 +124,10 @@ static uint32_t base_of(const struct pack_indexer *ix, uint32_t place,
 	return place_at(ix, ix->by_offset[place].key - st->head.base_distance);
 }
 
-/* Collects the delta chain. Afterwards *st is its whole object. */
+/*
+ * Collects the delta chain of an object. *st becomes the entry at its end,
+ * which is stored whole.
+ */
 static int collect(struct pack_indexer *ix, struct inflater *inf,
 		   struct chain *chain, uint32_t place, struct stored *st,
 		   struct error *err)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The second pass of the indexer: from deltas to ids.
+ * The second pass of the indexer: it applies deltas and computes ids.
  *
- * A family is a whole object, or a base from outside, with all objects that are
- * made from it. One thread works on a family; the families with most work are
- * started first. A family is walked depth first with an explicit stack. So each
- * base is made once, and its deltas are applied to it one after the other.
- * Objects on the stack that wait for their next delta keep their bytes, up to
- * `cache_limit`. Beyond that the objects nearest to the root are dropped, and
- * made again when they are needed.
+ * A family is an object that is stored whole, or a base from outside the pack,
+ * with all deltas that are made from it. One thread works on a family; the
+ * families with most work are started first. A family is walked depth first
+ * with an explicit stack. So each base is made once, and its deltas are applied
+ * to it one after the other. Objects on the stack that wait for their next
+ * delta keep their bytes, up to `cache_limit`. Above this limit, the bytes of
+ * the objects nearest to the root are dropped, and made again when they are
+ * needed.
  */
 #include <string.h>
 
@@ -20,9 +21,9 @@
 #include "sys/io.h"
 #include "sys/thread.h"
 
-/* An object on the path from the root to the object being made. */
+/* An object on the path from the root of a family to the current object. */
 struct frame {
-	/* NONE: from outside the pack */
+	/* INDEXER_NONE: the object is not in the pack */
 	uint32_t entry_nr;
 	uint32_t next; /* the next child */
 	uint8_t *data; /* owned; NULL: dropped */
@@ -38,21 +39,24 @@ struct worker {
 	struct buf delta;     /* an inflated delta */
 	struct frame *frames; /* owned; the root first */
 	size_t depth, alloc;
-	/* total size of the data of all frames */
+	/* total number of bytes that all frames hold */
 	size_t held;
-	/* frames below this one hold no data */
+	/* frames with a lower number hold no bytes */
 	size_t dropped;
 	enum object_type type; /* of the family */
 	uint32_t done;         /* deltas resolved */
-	/* deltas resolved and not yet reported to the meter */
+	/* number of resolved deltas that the meter does not count yet */
 	uint32_t unreported;
 };
 
 struct resolver {
 	struct pack_indexer *ix;
-	/* owned; config.threads of them */
+	/* owned; one worker for each of config.threads */
 	struct worker *workers;
-	/* owned; value: entry_nr or an index into refs */
+	/*
+	 * owned; the roots of families; the value is an entry_nr or an index
+	 * into refs
+	 */
 	struct sort_item *tasks;
 	size_t task_nr;
 	struct progress progress;
@@ -61,9 +65,9 @@ struct resolver {
 };
 
 enum {
-	/* deltas between two updates of the meter */
+	/* number of deltas between two updates of the meter */
 	REPORT_NR = 64,
-	/* claimed sizes from here on are verified first */
+	/* sizes from this one on are verified before memory is allocated */
 	SIZE_SUSPECT = 16 << 20,
 };
 
@@ -88,8 +92,8 @@ static void worker_release(struct worker *w)
 }
 
 /*
- * Reads an entry into w->raw and parses its header. *stream is the rest of the
- * entry.
+ * Reads an entry into w->raw and parses its header. *stream becomes the bytes
+ * after the header.
  */
 static int read_entry(struct worker *w, struct pack_indexer *ix, uint32_t nr,
 		      struct pack_entry *head, struct cursor *stream,
@@ -106,7 +110,10 @@ static int read_entry(struct worker *w, struct pack_indexer *ix, uint32_t nr,
 	if (ret < 0)
 		return ret;
 	*stream = cursor_make(w->raw.data, len);
-	/* The header was parsed before, so the file has changed. */
+	/*
+	 * The header was valid in the first pass. So the file has changed
+	 * meanwhile.
+	 */
 	if (pack_entry_parse(head, stream, ix->config.algo) < 0)
 		return indexer_corrupt(ix, offset, "bad object header", err);
 	return 0;
@@ -153,8 +160,8 @@ static int read_whole(struct worker *w, struct pack_indexer *ix, uint32_t nr,
 }
 
 /*
- * Returns the length of a delta's result in *len. A large length is verified
- * with the delta's instructions before memory is allocated for it.
+ * Sets *len to the size of a delta's result. The caller allocates memory of
+ * this size, so a large size is first verified with the delta's instructions.
  */
 static int check_delta(const struct pack_indexer *ix, uint64_t offset,
 		       const struct cursor *delta, size_t base_len, size_t *len,
@@ -233,8 +240,8 @@ static void drop(struct worker *w, struct frame *f)
 }
 
 /*
- * Drops objects until the limit holds. Keeps `top` and objects that cannot be
- * made again.
+ * Drops the bytes of objects on the stack until they are within `limit`. Keeps
+ * frame `top`, and objects that cannot be made again.
  */
 static void drop_excess(struct worker *w, size_t top, size_t limit)
 {
@@ -247,8 +254,8 @@ static void drop_excess(struct worker *w, size_t top, size_t limit)
 }
 
 /*
- * Makes the bytes of the top frame again, from the nearest frame that has its
- * bytes.
+ * Makes the bytes of the top frame again, starting from the nearest frame that
+ * has its bytes.
  */
 static int make_again(struct worker *w, struct pack_indexer *ix,
 		      struct error *err)
@@ -300,7 +307,9 @@ static void pop(struct worker *w)
 		w->dropped = w->depth;
 }
 
-/* Returns the list of deltas against an id, or NULL. */
+/*
+ * Returns the list of deltas against an id, or NULL if no delta has this base.
+ */
 static struct indexer_ref *find_ref(const struct pack_indexer *ix,
 				    const uint8_t *id)
 {
@@ -320,13 +329,19 @@ static struct indexer_ref *find_ref(const struct pack_indexer *ix,
 	return NULL;
 }
 
-/* Takes a list, once. Returns INDEXER_NONE if it is taken already. */
+/*
+ * Takes the list of deltas. Returns the first entry, or INDEXER_NONE if another
+ * thread or entry has taken the list already.
+ */
 static uint32_t take_list(struct indexer_ref *ref)
 {
 	return __atomic_exchange_n(&ref->first, INDEXER_NONE, __ATOMIC_ACQ_REL);
 }
 
-/* Links the deltas against the entry's id, which is known now. */
+/*
+ * Makes the deltas against the entry's id, which is known now, children of the
+ * entry.
+ */
 static void adopt_children(struct pack_indexer *ix, uint32_t nr)
 {
 	struct indexer_ref *ref = find_ref(ix, indexer_id(ix, nr));
@@ -347,7 +362,10 @@ static void report(struct resolver *r, struct worker *w)
 	w->unreported = 0;
 }
 
-/* Makes the next object from the top frame, and pushes it if it is a base. */
+/*
+ * Makes the next child of the top frame. Pushes the child if it has children
+ * itself.
+ */
 static int resolve_child(struct resolver *r, struct worker *w,
 			 struct error *err)
 {
@@ -390,7 +408,7 @@ static int resolve_child(struct resolver *r, struct worker *w,
 	return push(w, nr, ix->entries[nr].first_child, data, len, err);
 }
 
-/* Resolves all objects that are made from the only frame on the stack. */
+/* Resolves all deltas of a family. The only frame on the stack is its root. */
 static int resolve_family(struct resolver *r, struct worker *w,
 			  struct error *err)
 {
@@ -407,7 +425,7 @@ static int resolve_family(struct resolver *r, struct worker *w,
 	return ret;
 }
 
-/* One task: the family of an object that is stored whole. */
+/* Runs one task: the family of an object that is stored whole. */
 static int resolve_root(void *ctx, unsigned thread_nr, size_t task_nr,
 			struct error *err)
 {
@@ -426,8 +444,8 @@ static int resolve_root(void *ctx, unsigned thread_nr, size_t task_nr,
 }
 
 /*
- * Gets a base from hooks.base. Returns 1 with malloc()ed *data whose id is
- * verified, 0 if there is none, or a negative error code.
+ * Gets a base from hooks.base. Returns 1 with malloc()ed *data, whose id is
+ * verified, 0 if the hook has no such object, or a negative error code.
  */
 static int get_base(struct resolver *r, struct worker *w,
 		    const struct oid *base, void **data, size_t *len,
@@ -449,7 +467,7 @@ static int get_base(struct resolver *r, struct worker *w,
 	return error_set(err, ERR_CORRUPT, "the base of a delta is corrupt");
 }
 
-/* One task: the family of an object that a thin pack left out. */
+/* Runs one task: the family of a base that a thin pack left out. */
 static int resolve_outside(void *ctx, unsigned thread_nr, size_t task_nr,
 			   struct error *err)
 {
@@ -465,7 +483,7 @@ static int resolve_outside(void *ctx, unsigned thread_nr, size_t task_nr,
 		return ret;
 	first = take_list(ref);
 	/*
-	 * Meanwhile an object of the pack may have turned out to have this id.
+	 * Meanwhile an object of the pack may have been found to have this id.
 	 */
 	if (first == INDEXER_NONE) {
 		free(data);
@@ -476,7 +494,7 @@ static int resolve_outside(void *ctx, unsigned thread_nr, size_t task_nr,
 	return ret < 0 ? ret : resolve_family(r, w, err);
 }
 
-/* Counts how many entries are made from each, by the children known so far. */
+/* Counts the deltas of each family, as far as children are known. */
 static uint32_t *count_families(const struct pack_indexer *ix)
 {
 	uint32_t *counts = mem_calloc(ix->nr, sizeof(*counts));
@@ -493,7 +511,10 @@ static uint32_t *count_families(const struct pack_indexer *ix)
 	return counts;
 }
 
-/* Lists the families of whole objects, the largest last. */
+/*
+ * Lists the roots of families that are stored whole. The largest family is the
+ * last.
+ */
 static int list_roots(struct resolver *r)
 {
 	struct pack_indexer *ix = r->ix;
@@ -520,7 +541,7 @@ static int list_roots(struct resolver *r)
 	return ret;
 }
 
-/* Lists the deltas whose base is not in the pack. */
+/* Lists the ids of bases that are not in the pack. */
 static void list_outside(struct resolver *r)
 {
 	struct pack_indexer *ix = r->ix;
@@ -551,8 +572,8 @@ static int announce_bases(struct resolver *r, struct error *err)
 }
 
 /*
- * Compares objects that were too large for the first pass with existing
- * objects.
+ * Compares objects that were too large for the first pass with existing objects
+ * of the same id.
  */
 static int compare_large(struct pack_indexer *ix, struct worker *w,
 			 struct error *err)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Changes a received pack. A thin pack is completed: its missing bases are
- * appended, as whole objects in the order of their ids. From a broken pack,
- * entries that could not be resolved are dropped; their bytes stay as gaps.
+ * Changes a received pack. A thin pack is completed: its missing delta bases
+ * are appended, stored whole, in the order of their ids. In a broken pack,
+ * deltas that could not be resolved are dropped; their bytes stay as gaps.
  *
- * A base may be in the pack after all, as the result of a delta. Then it is not
+ * A missing base may be the result of a delta in the pack. Such a base is not
  * appended.
  */
 #include <string.h>
@@ -37,7 +37,10 @@ static bool is_in_pack(const struct pack_indexer *ix, size_t sorted_nr,
 	return false;
 }
 
-/* Makes the entry of an object in *b: header and stream. */
+/*
+ * Makes the entry of an object that is stored whole: header and zlib stream, in
+ * *b.
+ */
 static int make_entry(struct buf *b, struct deflater *def, enum hash_algo algo,
 		      enum object_type type, const void *data, size_t len)
 {
@@ -102,7 +105,7 @@ static int hash_file(struct pack_indexer *ix, struct hash_ctx *h,
 	return 0;
 }
 
-/* Rewrites the number of objects and the checksum at the end. */
+/* Rewrites the number of objects in the header and the checksum at the end. */
 static int rewrite_ends(struct pack_indexer *ix, struct error *err)
 {
 	uint8_t *piece = mem_alloc(PIECE, 1);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The public functions of the indexer: life cycle, order of the steps, files.
- * The other parts are indexer-parse.c (bytes to entries), indexer-resolve.c
- * (deltas to objects), indexer-thin.c (missing bases), indexer-sort.c and
- * indexer-read.c. indexer-entry.c has the functions that these parts share.
+ * The public functions of the indexer: life cycle, order of the steps, and
+ * files. indexer-parse.c turns bytes into entries, indexer-resolve.c deltas
+ * into objects. indexer-thin.c appends missing bases, and indexer-read.c reads
+ * single objects. indexer-entries.c has the functions that these files share.
  */
 #include <string.h>
 
@@ -61,7 +61,7 @@ int pack_indexer_receive(struct pack_indexer *ix, struct pack_source source,
 	return indexer_parse(ix, source, err);
 }
 
-/* Reads a file from front to back. */
+/* A source that reads a file from front to back. */
 struct file_reader {
 	int fd;
 	const char *path;
@@ -92,7 +92,9 @@ int pack_indexer_open(struct pack_indexer *ix, const char *path,
 		ix, (struct pack_source){read_file, &reader, true, NULL}, err);
 }
 
-/* Makes the index's entries, which replace ix->entries. */
+/*
+ * Makes the entries of the pack index, sorted by id. They replace ix->entries.
+ */
 static int fill_sorted(struct pack_indexer *ix, struct error *err)
 {
 	ix->sorted = mem_alloc(ix->nr, sizeof(*ix->sorted));
@@ -165,12 +167,15 @@ void pack_indexer_result(const struct pack_indexer *ix,
 	};
 }
 
-/* The companion files, written and durable under temporary names. */
+/* The files beside the pack, complete and durable under temporary names. */
 struct parts {
 	struct sys_tempfile rev, idx; /* inactive: not wanted */
 };
 
-/* Writes a whole small file, which will become `path`. */
+/*
+ * Writes a whole small file under a temporary name. Its final name will be
+ * `path`.
+ */
 static int write_part(struct sys_tempfile *tf, const char *path,
 		      const struct buf *content, const char *prefix,
 		      unsigned share, enum sys_fsync_method method,
@@ -194,8 +199,8 @@ static int write_part(struct sys_tempfile *tf, const char *path,
 }
 
 /*
- * Creates an empty or short file like .keep. Returns 1 if it was made, 0 if it
- * existed or is not wanted, or a negative error code.
+ * Creates a short file such as .keep. Returns 1 if the file was created, 0 if
+ * it existed already or `path` is NULL, or a negative error code.
  */
 static int place_mark(const char *path, const char *text,
 		      enum sys_fsync_method method, struct error *err)
@@ -253,8 +258,8 @@ static int write_idx(struct parts *parts, struct pack_indexer *ix,
 }
 
 /*
- * Does all that may fail for lack of space, before any file gets its final
- * name.
+ * Writes all files under temporary names. So all steps that may fail for lack
+ * of space happen before any file gets its final name.
  */
 static int write_parts(struct parts *parts, struct pack_indexer *ix,
 		       const struct pack_indexer_files *files,
@@ -302,7 +307,10 @@ int pack_indexer_write(struct pack_indexer *ix,
 	struct sys_hold hold;
 	int ret = write_parts(&parts, ix, files, err);
 
-	/* A signal must not leave a pack or a .keep without the index. */
+	/*
+	 * Signals wait, so that no signal leaves a pack or a .keep without the
+	 * index.
+	 */
 	sys_hold_signals(&hold);
 	if (!ret)
 		ret = place_parts(&parts, ix, files, err);

@@ -35,14 +35,14 @@
 
 /*
  * A source of bytes. `read` stores up to `len` bytes and returns their number,
- * 0 at the end, or a negative error code. It is called only if more bytes are
- * needed, and never after the trailer: a peer may wait for an answer with its
- * side still open.
+ * 0 at the end, or a negative error code. `read` is called only if more bytes
+ * are needed, and never after the trailer: a peer may wait for a response
+ * without closing the connection.
  */
 struct pack_source {
 	ssize_t (*read)(void *ctx, void *bytes, size_t len, struct error *err);
 	void *ctx;
-	/* read on after the trailer; more bytes are an error */
+	/* true: read on after the trailer, and treat more bytes as an error */
 	bool must_end;
 	/*
 	 * Receives bytes that came with the last read and are not part of the
@@ -53,22 +53,25 @@ struct pack_source {
 };
 
 /*
- * Queries about the repository; each may be NULL. Any thread of the indexer may
- * call them. `thread_nr` < threads identifies the thread, so that each can have
- * its own reader. `base` is called by one thread at a time.
+ * Callbacks that answer queries about the repository. Each may be NULL. Any
+ * thread of the indexer may call them; only `base` is called by one thread at a
+ * time. `thread_nr` < threads is the number of the calling thread, so that each
+ * thread can have its own reader.
  */
 struct pack_indexer_hooks {
 	/*
 	 * Returns the content of an object that a thin pack left out,
-	 * malloc()ed into *data. Returns 1 if found, 0 if there is no such
-	 * object, or a negative error code. NULL: thin packs are not completed.
+	 * malloc()ed into *data. Returns 1 if the object was found, 0 if there
+	 * is no such object, or a negative error code. NULL: thin packs are not
+	 * completed.
 	 */
 	int (*base)(void *ctx, const struct oid *oid, enum object_type *type,
 		    void **data, size_t *len, struct error *err);
 	/*
 	 * Called once before `base`, with the ids of all objects that a thin
-	 * pack left out. Some may be the result of a delta in the pack. Returns
-	 * 0 or a negative error code. NULL: no call.
+	 * pack left out. Some of these objects may be the result of a delta in
+	 * the pack. Returns 0 or a negative error code. NULL: the indexer does
+	 * not announce the ids.
 	 */
 	int (*announce_bases)(void *ctx, const struct oid *oids, size_t nr,
 			      struct error *err);
@@ -79,46 +82,47 @@ struct pack_indexer_hooks {
 	int (*has)(void *ctx, unsigned thread_nr, const struct oid *oid,
 		   struct error *err);
 	/*
-	 * Compares with an object that `has` reported. Returns 0 if type and
-	 * content are equal, ERR_CORRUPT for a collision, or another error
-	 * code.
+	 * Compares an object of the pack with the existing object of the same
+	 * id, which `has` reported. Returns 0 if type and content are equal,
+	 * ERR_CORRUPT for a hash collision, or another error code.
 	 */
 	int (*compare)(void *ctx, unsigned thread_nr, const struct oid *oid,
 		       enum object_type type, const void *data, size_t len,
 		       struct error *err);
 	/*
-	 * Called for each object of the pack, once its id is known and it is
-	 * compared; perhaps more than once. `data` is NULL for blobs that are
-	 * not in memory as a whole. A negative result ends the indexing.
+	 * Called for each object of the pack after its id is known and the
+	 * object is compared, perhaps more than once. `data` is NULL for blobs
+	 * that are not in memory as a whole. A negative result ends the
+	 * indexing.
 	 */
 	int (*object)(void *object_ctx, unsigned thread_nr,
 		      const struct oid *oid, enum object_type type,
 		      const void *data, size_t len, struct error *err);
 	void *object_ctx;
 	/*
-	 * Called if a part of the pack is broken, which *what describes. After
-	 * 0 the indexer salvages the rest: only this entry is lost, or with
-	 * `is_end` all that follow. A negative result is returned. NULL: a
-	 * broken pack is an error. Only for received packs, and with one
-	 * thread.
+	 * Called if a part of the pack is broken, which *what describes. If the
+	 * callback returns 0, the indexer continues: only this entry is lost,
+	 * or with `is_end` also all entries after it. A negative result ends
+	 * the indexing and is returned. NULL: a broken pack is an error. This
+	 * callback works only for received packs and with one thread.
 	 */
 	int (*broken)(void *broken_ctx, bool is_end, const struct error *what);
 	void *broken_ctx;
-	/* context of the other hooks */
+	/* context of `base`, `announce_bases`, `has` and `compare` */
 	void *ctx;
 };
 
 struct pack_indexer_config {
 	enum hash_algo algo;
-	/* share of new files: sys/share.h */
+	/* share of new files, see sys/share.h */
 	unsigned share;
-	/* threads that resolve deltas, at least 1 */
+	/* number of threads that resolve deltas, at least 1 */
 	unsigned threads;
 	/* limit for the bytes of a received pack; 0: none */
 	uint64_t max_len;
 	/* limit for the bytes of an object made by a delta; 0: none */
 	uint64_t max_object_len;
-	/* bytes of waiting bases, per thread */
+	/* limit for the bytes of decoded bases that one thread keeps */
 	size_t cache_limit;
 	/* title of the meter, e.g. "Receiving objects" */
 	const char *parse_title;
@@ -127,27 +131,34 @@ struct pack_indexer_config {
 	struct pack_indexer_hooks hooks;
 };
 
-/* An indexer of one pack. One thread uses it, and it starts other threads. */
+/*
+ * An indexer of one pack. One thread calls its functions; the indexer starts
+ * further threads itself.
+ */
 struct pack_indexer;
 
-/* Keeps a copy of `config`. Returns NULL if memory runs out. */
+/* Makes an indexer with a copy of `config`. Returns NULL if memory runs out. */
 struct pack_indexer *pack_indexer_new(const struct pack_indexer_config *config);
 
-/* Removes temporary files that were not committed. NULL is allowed. */
+/*
+ * Frees an indexer, and removes temporary files that were not renamed to their
+ * final names. NULL is allowed.
+ */
 void pack_indexer_free(struct pack_indexer *ix);
 
 /*
  * Receives a pack from `source` into a temporary file "<dir>/tmp_pack_XXXXXX".
- * Returns 0, ERR_CORRUPT, ERR_DENIED beyond max_len, or an error of the source.
- * The pack is corrupt if it is malformed, if its checksum or number of objects
- * is wrong, or if bytes follow it. After an error the indexer can only be
- * freed; this also holds for the functions below.
+ * Returns 0, ERR_CORRUPT, ERR_DENIED if the pack is longer than max_len, or an
+ * error of the source. The pack is corrupt if it is malformed, if its checksum
+ * or number of objects is wrong, or if bytes follow it. After an error the
+ * indexer can only be freed; this also holds for the functions below.
  */
 int pack_indexer_receive(struct pack_indexer *ix, struct pack_source source,
 			 const char *dir, struct error *err);
 
 /*
- * Works like pack_indexer_receive() for the file `path`, which is not changed.
+ * Works like pack_indexer_receive(), but reads the pack from the file `path`,
+ * which is not changed.
  */
 int pack_indexer_open(struct pack_indexer *ix, const char *path,
 		      struct error *err);
@@ -164,23 +175,23 @@ int pack_indexer_open(struct pack_indexer *ix, const char *path,
 int pack_indexer_resolve(struct pack_indexer *ix, struct error *err);
 
 /*
- * Looks for an object that is in the pack twice, stored whole or as a delta.
- * Call this after pack_indexer_resolve(). Returns 0 if there is none, or
- * ERR_CORRUPT with the words of Git 2.55. Cost: one pass over the ids.
+ * Verifies that no object is in the pack twice. Call this after
+ * pack_indexer_resolve(). Returns 0, or ERR_CORRUPT with the message of Git
+ * 2.55. Cost: one pass over the ids.
  */
 int pack_indexer_check_unique(const struct pack_indexer *ix, struct error *err);
 
-/* The result of pack_indexer_resolve(). */
+/* The facts about a pack that pack_indexer_resolve() has found. */
 struct pack_indexer_result {
 	struct oid checksum; /* of the pack */
-	/* objects in the pack, with appended bases */
+	/* number of objects in the pack, including appended bases */
 	uint32_t nr;
-	/* objects that are stored as deltas */
+	/* number of objects that are stored as deltas */
 	uint32_t delta_nr;
-	/* bases that a thin pack left out */
+	/* number of appended bases, which a thin pack had left out */
 	uint32_t appended_nr;
 	uint64_t pack_len; /* bytes */
-	/* `nr` entries, by id; owned by the indexer */
+	/* owned by the indexer; `nr` entries, sorted by id */
 	const struct pack_idx_entry *entries;
 };
 
@@ -196,12 +207,12 @@ int pack_indexer_read(struct pack_indexer *ix, const struct oid *oid,
 		      enum object_type *type, void **data, size_t *len,
 		      struct error *err);
 
-/* The complete paths of the files to write. NULL: do not write this file. */
+/* The paths of the files to write. A file whose path is NULL is not written. */
 struct pack_indexer_files {
 	const char *pack; /* for received packs */
 	const char *idx;
 	const char *rev;
-	/* made first, with this content */
+	/* path of the .keep file, which is made first, and its content */
 	const char *keep;
 	const char *keep_text;
 	const char *promisor;
@@ -213,7 +224,7 @@ struct pack_indexer_files {
 /*
  * Puts the files in place: .keep and .promisor, then .pack and .rev, then .idx.
  * Each is renamed from a temporary file in the same directory. Returns 1 if a
- * .keep was made, 0 if none was wanted or one existed, or a negative error
+ * .keep file was made, 0 if it existed or keep is NULL, or a negative error
  * code. After an error some files may be in place; without the .idx they are
  * not a pack.
  */
