@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/sort.h"
 #include "bitmap/fill.h"
-#include "bitmap/pseudo-fill.h"
+#include "bitmap/pseudo-merge.h"
 #include "object/parse.h"
 #include "walk/treewalk.h"
 

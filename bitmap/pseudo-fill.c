@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "bitmap/pseudo-fill.h"
+#include "bitmap/pseudo-merge.h"
 
 void pseudo_fill_init(struct pseudo_fill *pf, const struct pseudo_merges *pm)
 {

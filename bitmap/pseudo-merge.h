@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reads the pseudo-merge section of a bitmap index file (gitformat-bitmap(5),
- * flag 0x20).
+ * flag 0x20), and finds the pseudo-merges that a query can use (pseudo-fill.c).
  *
  * A pseudo-merge is a set of commits and their common closure, like that of a
  * merge of all of them. A query that reaches all commits of a pseudo-merge
@@ -42,6 +42,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "ewah/bitset.h"
 #include "ewah/ewah.h"
 
 #define PSEUDO_MERGE_ROW_LEN 12 /* bytes of a lookup row */
@@ -102,5 +103,61 @@ int pseudo_merges_each_of(const struct pseudo_merges *pm, uint32_t bit_pos,
  * agree. Returns 0, ERR_CORRUPT or ERR_NOMEM.
  */
 int pseudo_merges_verify(const struct pseudo_merges *pm, struct error *err);
+
+/* ---- using them in a query */
+
+/*
+ * Finds the pseudo-merges that a query can use: those whose commits are all
+ * reached.
+ *
+ * Only pseudo-merges are considered that contain a noted commit: a tip, or a
+ * commit that the walk has reached. For a request with few tips this costs a
+ * few binary searches, for any number of pseudo-merges.
+ */
+
+/* A pseudo-merge that may become usable. */
+struct pseudo_candidate {
+	uint32_t nr;
+	/*
+	 * bit_pos of a commit that was not reached at the last try, or
+	 * UINT32_MAX
+	 */
+	uint32_t lacking;
+};
+
+struct pseudo_fill {
+	const struct pseudo_merges *pm; /* borrowed */
+	struct bitset noted;            /* by bit_pos */
+	/* by number: is or was a candidate */
+	struct bitset known;
+	struct pseudo_candidate *candidates; /* owned */
+	size_t nr, alloc;
+	/* owned: numbers of the used pseudo-merges */
+	uint32_t *served;
+	size_t served_alloc;
+	/* number of used pseudo-merges */
+	uint32_t used;
+};
+
+/*
+ * Holds no memory until a commit is noted. The caller releases it in any case.
+ */
+void pseudo_fill_init(struct pseudo_fill *pf, const struct pseudo_merges *pm);
+void pseudo_fill_release(struct pseudo_fill *pf);
+
+/*
+ * Notes a commit that is wanted. It counts as reached from now on. Returns 0 or
+ * a negative error code.
+ */
+int pseudo_fill_note(struct pseudo_fill *pf, uint32_t bit_pos,
+		     struct error *err);
+
+/*
+ * ORs into `reached` the objects of every candidate whose commits are all noted
+ * or in `reached`. Each pseudo-merge is used once. Returns 0, ERR_CORRUPT or
+ * ERR_NOMEM.
+ */
+int pseudo_fill_run(struct pseudo_fill *pf, struct bitset *reached,
+		    struct error *err);
 
 #endif

@@ -11,7 +11,7 @@
 
 #include "bitmap/file-write.h"
 #include "bitmap/file.h"
-#include "bitmap/pseudo-fill.h"
+#include "bitmap/pseudo-merge.h"
 #include "t/fuzz/fuzz.h"
 
 /* Rows that are loaded: a few bytes can claim many XORs of each other. */

@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "bitmap/pseudo-fill.h"
 #include "bitmap/file-write.h"
+#include "bitmap/pseudo-merge.h"
 #include "t/unit/random.h"
 
 #define BITS 300
