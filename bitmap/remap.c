@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "bitmap/remap.h"
+#include "bitmap/previous.h"
 #include "ewah/popcount.h"
 
 /*

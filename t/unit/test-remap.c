@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "bitmap/remap.h"
+#include "bitmap/previous.h"
 #include "t/unit/midxrepo.h"
 #include "t/unit/random.h"
 
