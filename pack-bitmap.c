@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "bitmap/verify-all.h"
 #include "bitmap/verify.h"
 #include "pack-bitmap.h"
 

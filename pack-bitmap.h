@@ -245,7 +245,7 @@ struct pack_bitmap_verify {
 
 /*
  * Verifies the checksums, the type bitmaps, and then every bitmap of a commit
- * or pseudo-merge (bitmap/verify-all.h), or a sample of them (bitmap/verify.h).
+ * or pseudo-merge (bitmap/verify-all.c), or a sample of them (bitmap/verify.c).
  * Returns 0, or ERR_CORRUPT with a message about the first error.
  */
 int pack_bitmap_verify(const struct pack_bitmap *pb, struct walk *w,

@@ -6,7 +6,6 @@
 
 #include "base/mem.h"
 #include "bitmap/build.h"
-#include "bitmap/verify-all.h"
 #include "bitmap/verify.h"
 #include "pack/chains.h"
 

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Verifies bitmaps by walking. */
+/*
+ * Verifies bitmaps: single bitmaps by walking (verify.c), and all bitmaps of an
+ * index (verify-all.c).
+ */
 #ifndef BITMAP_VERIFY_H
 #define BITMAP_VERIFY_H
 
 #include <stdint.h>
 
 #include "base/error.h"
-#include "bitmap/fill.h"
 #include "bitmap/file.h"
+#include "bitmap/fill.h"
+#include "sys/progress.h"
 #include "walk/walk.h"
 
 /*
@@ -52,5 +56,33 @@ int bitmap_verify_same(const struct bitmap_file *file,
 int bitmap_verify_sample(const struct bitmap_file *file,
 			 struct bitmap_space space, struct walk *w, uint64_t nr,
 			 uint64_t seed, struct error *err);
+
+/* ---- all bitmaps with one enumeration of objects */
+
+/*
+ * Verifies all bitmaps of an index with a single enumeration of objects. They
+ * are built again from the objects that each commit adds (bitmap/build.h), and
+ * compared bit by bit.
+ *
+ * The index may have been written by the same code, with the same errors.
+ * bitmap_verify_row() walks every tree instead, for one bitmap at a time.
+ */
+
+/*
+ * Verifies that rows are in order and belong to different commits, that
+ * pseudo-merges agree with their lookup, and every bitmap of both. Returns 0,
+ * ERR_CORRUPT, or another error code. The message of ERR_CORRUPT names the
+ * first object for which a bitmap is wrong, and the owner of the bitmap.
+ */
+int bitmap_verify_all(const struct bitmap_file *file, struct bitmap_space space,
+		      struct walk *w, const struct progress_out *progress,
+		      struct error *err);
+
+/*
+ * Verifies the type bitmaps against the types of the pack entries. Each object
+ * must be in exactly one. O(objects); nothing is inflated.
+ */
+int bitmap_verify_types(const struct bitmap_file *file,
+			struct bitmap_space space, struct error *err);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "bitmap/verify-all.h"
+#include "bitmap/verify.h"
 #include "t/unit/bitmaprepo.h"
 
 static void make(struct randrepo *r, uint64_t *seed)
