@@ -17,12 +17,12 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "bitmap/choose.h"
 #include "bitmap/file.h"
 #include "bitmap/fill.h"
 #include "bitmap/previous.h"
 #include "bitmap/pseudo-select.h"
 #include "bitmap/strategy.h"
-#include "bitmap/update.h"
 #include "ewah/bitset.h"
 #include "odb/odb.h"
 #include "sys/progress.h"

@@ -5,8 +5,8 @@
 
 #include "base/mem.h"
 #include "base/sort.h"
+#include "bitmap/choose.h"
 #include "bitmap/select.h"
-#include "bitmap/update.h"
 
 enum {
 	/* visited by the walk for new commits */
