@@ -5,7 +5,7 @@
 
 #include "builtin/output.h"
 #include "builtin/store.h"
-#include "check/fsck-links.h"
+#include "check/fsck-objects.h"
 #include "check/promisor.h"
 
 /* The bits of the exit code of git fsck, as in stock Git. */

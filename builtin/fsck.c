@@ -3,8 +3,8 @@
  * git fsck: checks that each object is well-formed and that its content has its
  * id, and that all reachable objects exist.
  *
- *	scan (check/fsck-scan.h) -> blobs that trees name (odb/fsck-blob.h)
- *	     -> roots -> links (check/fsck-links.h) -> derived files
+ *	scan (check/fsck-scan.c) -> blobs that trees name (odb/fsck-blob.h)
+ *	     -> roots -> links (check/fsck-links.c) -> derived files
  *
  * This file prints the findings of the scan; fsck-links.c collects the roots.
  */

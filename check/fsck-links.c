@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "check/fsck-links.h"
+#include "check/fsck-objects.h"
 #include "object/parse.h"
 
 int fsck_links_init(struct fsck_links *l, struct walk *walk,

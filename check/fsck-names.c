@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "check/fsck-names.h"
+#include "check/fsck-objects.h"
 
 void fsck_names_init(struct fsck_names *n, struct objspace *space)
 {

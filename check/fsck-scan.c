@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "check/fsck-scan.h"
+#include "check/fsck-objects.h"
 #include "object/hash.h"
 #include "odb/loose.h"
 #include "pack/verify.h"

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "check/fsck-links.h"
+#include "check/fsck-objects.h"
 #include "t/unit/random.h"
 #include "t/unit/walkrepo.h"
 

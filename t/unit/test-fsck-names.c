@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "check/fsck-names.h"
+#include "check/fsck-objects.h"
 #include "t/unit/walkrepo.h"
 
 static struct oid id(uint8_t nr)

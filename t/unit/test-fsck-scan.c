@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "check/fsck-scan.h"
+#include "check/fsck-objects.h"
 #include "t/unit/random.h"
 #include "t/unit/walkrepo.h"
 

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The checks of objects that `git fsck` makes:
+ *
+ *   fsck-scan.c   reads all objects: is each one well-formed, with its id?
+ *   fsck-names.c  names objects in messages by a path from a root
+ *   fsck-links.c  checks reachability: do all reachable objects exist?
+ */
+#ifndef CHECK_FSCK_OBJECTS_H
+#define CHECK_FSCK_OBJECTS_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ewah/bitset.h"
+#include "object/fsck.h"
+#include "odb/fsck-blob.h"
+#include "sys/progress.h"
+#include "walk/objspace.h"
+#include "walk/walk.h"
+
+/* ---- the scan of all objects */
+
+/*
+ * Reads all objects of a repository once. Checks whether the id of each object
+ * is right and whether the object is well-formed (object/fsck.h), and records
+ * its type.
+ *
+ * All threads read the packs by delta trees, depth first. So each stored byte
+ * is inflated once, and each base is applied once per child. Loose objects are
+ * divided among threads by the first byte of their ids. The thread that finds a
+ * problem reports it; reports do not overlap.
+ */
+
+/*
+ * The reports of a scan. Calls do not overlap. A negative result ends the scan.
+ */
+struct fsck_scan_events {
+	/* A message about an object (`report` of struct fsck). */
+	int (*report)(void *ctx, const struct fsck_report *report,
+		      struct error *err);
+	/*
+	 * An object that cannot be read, or whose content has another id, as
+	 * *why says. The object is in the pack `pack`, or if `pack` is NULL in
+	 * the file `path`.
+	 */
+	int (*corrupt)(void *ctx, const struct oid *oid,
+		       const struct pack *pack, const char *path,
+		       const struct error *why, struct error *err);
+	/* A readable object. NULL: not called. */
+	int (*object)(void *ctx, const struct oid *oid, enum object_type type,
+		      const void *data, size_t len, struct error *err);
+	void *ctx;
+};
+
+struct fsck_scan {
+	struct objspace *space;                /* borrowed */
+	const struct fsck_rules *rules;        /* borrowed */
+	const struct fsck_scan_events *events; /* borrowed */
+	unsigned threads;                      /* 0: one per processor */
+	/* without packs and alternates (--no-full) */
+	bool local_loose_only;
+	const struct progress_out *progress; /* borrowed, or NULL */
+	/*
+	 * Results. `types` has by obj_pos the type of each object with at least
+	 * one readable copy; OBJ_NONE: no object, or none readable. An object
+	 * with several copies has only the obj_pos that objspace_find()
+	 * returns.
+	 */
+	uint8_t *types; /* owned */
+	size_t type_nr, type_alloc;
+	struct fsck_blobs
+		blobs;   /* .gitmodules and .gitattributes files found */
+	bool has_errors; /* a report was an error */
+	/* Private to the scan. */
+	pthread_mutex_t
+		lock; /* guards calls of events, and types from packed_nr on */
+};
+
+/* Initializes a scan. The caller then sets the fields before the results. */
+void fsck_scan_init(struct fsck_scan *scan);
+void fsck_scan_release(struct fsck_scan *scan);
+
+/* Reads all objects. Returns 0 or a negative error code. */
+int fsck_scan_run(struct fsck_scan *scan, struct error *err);
+
+/*
+ * Lists objects and their types without reading whole objects
+ * (--connectivity-only). Only headers of entries and the first bytes of loose
+ * objects are read. Returns 0 or a negative error code.
+ */
+int fsck_scan_list(struct fsck_scan *scan, struct error *err);
+
+/* Returns the type of an object, or OBJ_NONE if there is none. */
+static inline enum object_type fsck_scan_type(const struct fsck_scan *scan,
+					      uint32_t obj_pos)
+{
+	return obj_pos < scan->type_nr ? scan->types[obj_pos] : OBJ_NONE;
+}
+
+/* ---- names of objects in messages */
+
+/*
+ * Names of objects by how they are reached, in the syntax of git-rev-parse(1):
+ * "HEAD@{1234567890}~25^2:src/". An object keeps its first name. Roots are
+ * given names. Other objects get a name from an object with a link to them.
+ *
+ * For one thread. Memory: one string per named object.
+ */
+
+struct fsck_names {
+	struct objspace *space; /* borrowed */
+	/* array and strings owned; by obj_pos; NULL: no name */
+	char **names;
+	size_t alloc;
+};
+
+void fsck_names_init(struct fsck_names *n, struct objspace *space);
+void fsck_names_release(struct fsck_names *n);
+
+/* The place of a link in an object. */
+struct fsck_way {
+	/* number of the parent, from 1 on; 0: not a parent */
+	size_t parent_nr;
+	/* name of the tree entry, entry_len bytes */
+	const char *entry;
+	size_t entry_len;
+};
+
+/* Names a root. Returns 0 or ERR_NOMEM. */
+int fsck_names_root(struct fsck_names *n, const struct oid *oid,
+		    const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/*
+ * Names `to`, which `from` has a link to. `from_type` is the type of `from`,
+ * `type` the expected type of `to`. Returns 0 or ERR_NOMEM.
+ */
+int fsck_names_link(struct fsck_names *n, const struct oid *from,
+		    enum object_type from_type, const struct oid *to,
+		    enum object_type type, const struct fsck_way *way);
+
+/* Returns the name of an object, or NULL if it has none. */
+const char *fsck_names_get(const struct fsck_names *n, const struct oid *oid);
+
+/* ---- reachability */
+
+/*
+ * Checks reachability: which objects the roots reach, which of these are
+ * missing, and which existing objects nothing reaches. Runs after the scan,
+ * which knows which objects exist.
+ *
+ * A repository without missing objects is enumerated by tree diffs (newobj.h),
+ * with all processors. If an object is missing or has another type than a link
+ * to it says, the objects are visited one by one. So each broken link can be
+ * named.
+ *
+ * The commit-graph is not used. For one thread.
+ */
+
+/* An object in a report. */
+struct fsck_links_object {
+	struct oid oid;
+	/* of a missing object: the expected type */
+	enum object_type type;
+};
+
+struct fsck_links_events {
+	/* `from` exists and has a link to `to`, which is missing. */
+	int (*broken)(void *ctx, const struct fsck_links_object *from,
+		      const struct fsck_links_object *to, struct error *err);
+	/*
+	 * A link in `from` says that `to` has another type than its type
+	 * `actual`. Objects that only this link reaches do not count as
+	 * reached.
+	 */
+	int (*mistyped)(void *ctx, const struct fsck_links_object *from,
+			const struct fsck_links_object *to,
+			enum object_type actual, struct error *err);
+	/* A reachable object is missing. */
+	int (*missing)(void *ctx, const struct fsck_links_object *object,
+		       struct error *err);
+	/*
+	 * No root reaches this object. `used`: another unreachable object has a
+	 * link to it.
+	 */
+	int (*unreachable)(void *ctx, const struct fsck_links_object *object,
+			   bool used, struct error *err);
+	void *ctx;
+};
+
+struct fsck_links {
+	struct walk *walk;                      /* borrowed */
+	const struct fsck_scan *scan;           /* borrowed */
+	const struct fsck_links_events *events; /* borrowed */
+	/*
+	 * Borrowed; may be set by the caller. Objects that are visited one by
+	 * one get names, starting at the roots. NULL: no names.
+	 */
+	struct fsck_names *names;
+	struct bitset reached;   /* owned: by obj_pos */
+	struct walk_items roots; /* owned: existing roots */
+	/* owned: reached but missing */
+	struct walk_items absent;
+	/* owned: obj_pos of objects to visit one by one */
+	uint32_t *stack;
+	size_t stack_nr, stack_alloc;
+};
+
+/*
+ * `scan` must be complete, and use the space of the walk. Returns 0 or a
+ * negative error code. Release in any case.
+ */
+int fsck_links_init(struct fsck_links *l, struct walk *walk,
+		    const struct fsck_scan *scan,
+		    const struct fsck_links_events *events, struct error *err);
+void fsck_links_release(struct fsck_links *l);
+
+/*
+ * Adds a root. Returns its type, 0 if it is missing, or a negative error code.
+ * A missing root is reported as missing at the end if `expected` is a type, and
+ * not reported if `expected` is OBJ_NONE.
+ */
+int fsck_links_root(struct fsck_links *l, const struct oid *oid,
+		    enum object_type expected, struct error *err);
+
+/*
+ * Finds all objects that the roots reach, and reports missing ones. Returns 0
+ * or a negative error code.
+ */
+int fsck_links_reach(struct fsck_links *l, struct error *err);
+
+/*
+ * Reports objects that are not reached, in the order of obj_pos. Returns 0 or a
+ * negative error code.
+ */
+int fsck_links_leftover(struct fsck_links *l, struct error *err);
+
+#endif
