@@ -8,7 +8,7 @@
 #include "base/sort.h"
 #include "builtin/gc-parts.h"
 #include "builtin/maintenance-parts.h"
-#include "check/reflog-limits.h"
+#include "check/reflog-expire.h"
 #include "graph-write/graph-lacks.h"
 #include "graph/commit-graph.h"
 #include "odb/odb-midx.h"

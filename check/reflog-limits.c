@@ -6,7 +6,7 @@
 #include "base/approxidate.h"
 #include "base/mem.h"
 #include "base/wildmatch.h"
-#include "check/reflog-limits.h"
+#include "check/reflog-expire.h"
 
 enum {
 	DAY = 24 * 60 * 60,

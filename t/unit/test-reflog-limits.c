@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "check/reflog-limits.h"
+#include "check/reflog-expire.h"
 
 #define NOW 2000000000
 #define DAY (24 * 60 * 60)
