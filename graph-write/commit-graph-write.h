@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes commit-graphs: collects commits (graph-commits.h), computes generation
- * numbers (graph/commit-graph-generations.h), makes the file
- * (graph/commit-graph-file.h) and puts it in place
- * (graph/commit-graph-chain.h). `git commit-graph write`, gc and others use it.
+ * Writes commit-graphs: collects commits (graph-commits.c), computes generation
+ * numbers (commit-graph-generations.c) and changed-path filters
+ * (changed-paths.c), makes the file (graph/commit-graph-file.h) and puts it in
+ * place (commit-graph-chain.h). `git commit-graph write`, gc and others use it.
  */
 #ifndef GRAPH_WRITE_COMMIT_GRAPH_WRITE_H
 #define GRAPH_WRITE_COMMIT_GRAPH_WRITE_H
@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "graph/commit-graph-chain.h"
+#include "graph-write/commit-graph-chain.h"
 #include "object/oid.h"
 #include "odb/odb.h"
 #include "sys/progress.h"
@@ -52,7 +52,7 @@ struct commit_graph_options {
 	/*
 	 * unused layers are removed if they were last changed at or before this
 	 * time, in seconds since 1970. INT64_MAX (default): at once; see
-	 * graph/commit-graph-chain.h
+	 * commit-graph-chain.h
 	 */
 	int64_t expiry;
 	/* index in odb->dirs of the target directory */

@@ -2,7 +2,7 @@
 /*
  * Makes the bytes of one commit-graph file from commits whose positions and
  * generation numbers are known. commit-graph-layer.h describes the format.
- * commit-graph-chain.h puts the file in place.
+ * graph-write/commit-graph-chain.h puts the file in place.
  *
  * Chunks are in the order of stock Git, so that equal commits give equal files.
  */

@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "graph-write/changed-paths.h"
+#include "graph-write/commit-graph-generations.h"
 #include "graph-write/path-changes.h"
-#include "graph/commit-graph-generations.h"
 #include "t/unit/walkrepo.h"
 #include "t/unit/writtengraph.h"
 

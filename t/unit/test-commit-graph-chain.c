@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * graph/commit-graph-chain.c: which layers stay, and which files are removed.
+ * graph-write/commit-graph-chain.c: which layers stay, and which files are
+ * removed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "graph/commit-graph-chain.h"
+#include "graph-write/commit-graph-chain.h"
 #include "sys/clock.h"
 #include "sys/map.h"
 #include "t/unit/graphchain.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * graph/commit-graph-generations.c: random graphs compared with the definition.
+ * graph-write/commit-graph-generations.c: random graphs compared with the
+ * definition.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "graph/commit-graph-generations.h"
+#include "graph-write/commit-graph-generations.h"
 #include "t/unit/random.h"
 
 #define NR 80

@@ -13,8 +13,8 @@
  * it. Files are written under other names, made durable (core.fsync), and
  * renamed. So readers see either the old graph or the new one.
  */
-#ifndef GRAPH_COMMIT_GRAPH_CHAIN_H
-#define GRAPH_COMMIT_GRAPH_CHAIN_H
+#ifndef GRAPH_WRITE_COMMIT_GRAPH_CHAIN_H
+#define GRAPH_WRITE_COMMIT_GRAPH_CHAIN_H
 
 #include <stdint.h>
 

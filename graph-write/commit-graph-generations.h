@@ -8,8 +8,8 @@
  *    corrected   the committer date, but more than that of each parent; never
  *                0 (generation number v2)
  */
-#ifndef GRAPH_COMMIT_GRAPH_GENERATIONS_H
-#define GRAPH_COMMIT_GRAPH_GENERATIONS_H
+#ifndef GRAPH_WRITE_COMMIT_GRAPH_GENERATIONS_H
+#define GRAPH_WRITE_COMMIT_GRAPH_GENERATIONS_H
 
 #include <stdint.h>
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "graph/commit-graph-chain.h"
+#include "graph-write/commit-graph-chain.h"
 #include "graph/commit-graph-parts.h"
 #include "sys/clock.h"
 #include "sys/io.h"
