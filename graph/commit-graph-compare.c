@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "graph/commit-graph-compare.h"
 #include "graph/commit-graph-parts.h"
+#include "graph/commit-graph-verify.h"
 #include "object/parse.h"
 
 struct comparing {

@@ -12,7 +12,6 @@
 #include "base/bytes.h"
 #include "base/mem.h"
 #include "base/sort.h"
-#include "graph/commit-graph-compare.h"
 #include "graph/commit-graph-parts.h"
 #include "graph/commit-graph-verify.h"
 #include "sys/thread.h"

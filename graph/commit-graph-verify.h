@@ -9,8 +9,11 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
+#include "base/buf.h"
 #include "base/error.h"
+#include "graph/commit-graph.h"
 #include "odb/odb.h"
 #include "sys/progress.h"
 
@@ -40,5 +43,15 @@ struct commit_graph_verify_options {
 int commit_graph_verify_dir(const struct odb *odb,
 			    const struct commit_graph_verify_options *options,
 			    struct error *err);
+
+/* ---- one commit (commit-graph-compare.c) */
+
+/*
+ * Appends a line, ended by NUL, for each error of the graph about a commit.
+ * Tree, parents and date must be those of the object. Generation numbers must
+ * be higher than those of the parents. Returns 0 or ERR_NOMEM.
+ */
+int commit_graph_compare(struct buf *lines, const struct commit_graph *graph,
+			 uint32_t graph_pos, struct odb_reader *reader);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "graph/commit-graph-compare.h"
+#include "graph/commit-graph-verify.h"
 #include "t/unit/writtengraph.h"
 
 /* bytes of CDAT for each commit */
