@@ -9,7 +9,7 @@
 #include "builtin/gc-parts.h"
 #include "builtin/maintenance-parts.h"
 #include "check/reflog-expire.h"
-#include "graph-write/graph-lacks.h"
+#include "graph-write/commit-graph-write.h"
 #include "graph/commit-graph.h"
 #include "odb/odb-midx.h"
 #include "refs-write/ref-pack.h"

@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "base/sort.h"
-#include "graph-write/changed-paths.h"
+#include "graph-write/graph-content.h"
 #include "graph-write/path-changes.h"
 #include "sys/thread.h"
 

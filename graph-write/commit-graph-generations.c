@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Computes generation numbers by a depth-first walk with an explicit stack. */
 #include "base/mem.h"
-#include "graph-write/commit-graph-generations.h"
+#include "graph-write/graph-content.h"
 
 /* A commit whose parents are being visited. */
 struct frame {

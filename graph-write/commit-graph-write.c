@@ -3,11 +3,9 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "graph-write/changed-paths.h"
 #include "graph-write/commit-graph-chain.h"
-#include "graph-write/commit-graph-generations.h"
 #include "graph-write/commit-graph-write.h"
-#include "graph-write/graph-commits.h"
+#include "graph-write/graph-content.h"
 #include "graph/commit-graph-parts.h"
 #include "refs/refs.h"
 

@@ -16,6 +16,7 @@
 #include "graph-write/commit-graph-chain.h"
 #include "object/oid.h"
 #include "odb/odb.h"
+#include "repo/repo.h"
 #include "sys/progress.h"
 
 /* The source of the tips. All commits that they reach are written. */
@@ -84,5 +85,17 @@ int commit_graph_options_load(struct commit_graph_options *o,
 int commit_graph_write(const struct odb *odb,
 		       const struct commit_graph_options *options,
 		       struct error *err);
+
+/* ---- how far a graph is behind the refs (graph-lacks.c) */
+
+/*
+ * Returns 1 if the refs reach at least `limit` (not 0) commits that the
+ * commit-graph lacks, 0 if not, or a negative error code. An unreadable graph
+ * has no commits. Unreadable objects and dangling refs are ignored: writing the
+ * graph reports them. The walk stops at commits of the graph, and at the limit.
+ * O(lacking commits, at most `limit`).
+ */
+int graph_lacks_commits(const struct repo *repo, uint64_t limit,
+			struct error *err);
 
 #endif

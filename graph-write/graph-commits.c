@@ -5,7 +5,7 @@
 #include "base/bytes.h"
 #include "base/mem.h"
 #include "base/sort.h"
-#include "graph-write/graph-commits.h"
+#include "graph-write/graph-content.h"
 #include "graph/commit-graph-layer.h"
 
 int graph_commits_open(struct graph_commits *c, const struct odb *odb,

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "graph-write/graph-lacks.h"
+#include "graph-write/commit-graph-write.h"
 #include "graph/commit-graph.h"
 #include "object/links.h"
 #include "object/oidmap.h"

@@ -9,8 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "graph-write/changed-paths.h"
-#include "graph-write/commit-graph-generations.h"
+#include "graph-write/graph-content.h"
 #include "graph-write/path-changes.h"
 #include "t/unit/walkrepo.h"
 #include "t/unit/writtengraph.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "graph-write/commit-graph-generations.h"
+#include "graph-write/graph-content.h"
 #include "t/unit/random.h"
 
 #define NR 80

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "graph-write/graph-commits.h"
+#include "graph-write/graph-content.h"
 #include "t/unit/walkrepo.h"
 
 static void check_parents(const struct walkrepo *f,

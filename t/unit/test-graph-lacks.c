@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "graph-write/graph-lacks.h"
+#include "graph-write/commit-graph-write.h"
 #include "t/unit/writtengraph.h"
 
 static int lacks(const struct walkrepo *f, uint64_t limit)

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The content of a new commit-graph file: its commits (graph-commits.c), their
+ * generation numbers (commit-graph-generations.c), and the paths that they have
+ * changed (changed-paths.c).
+ */
+#ifndef GRAPH_WRITE_GRAPH_CONTENT_H
+#define GRAPH_WRITE_GRAPH_CONTENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "graph/bloom.h"
+#include "graph/commit-graph-file.h"
+#include "graph/commit-graph-layer.h"
+#include "graph/commit-graph.h"
+#include "walk/walk.h"
+
+/* ---- commits */
+
+/*
+ * Collects the commits of a commit-graph file: tips, and all commits that they
+ * reach and the layers below do not have.
+ *
+ * Commits are read from their objects, not from a commit-graph, so that errors
+ * in the replaced graph are not copied. For one thread.
+ */
+
+struct graph_commits {
+	/* its history is the collected commits */
+	struct walk walk;
+	const struct commit_graph *graph; /* borrowed; NULL: none */
+	/*
+	 * commits of the graph below this graph_pos are not collected; may be
+	 * lowered
+	 */
+	uint32_t below_nr;
+	const struct progress_out *progress; /* may be set by the caller */
+};
+
+/* Returns 0, or a negative error code with nothing to release. */
+int graph_commits_open(struct graph_commits *c, const struct odb *odb,
+		       const struct commit_graph *graph, uint32_t below_nr,
+		       struct error *err);
+void graph_commits_close(struct graph_commits *c);
+
+/* How to treat an id whose object is missing. */
+enum graph_commits_missing {
+	GRAPH_COMMITS_SKIP_MISSING, /* skip it */
+	/* ERR_INVALID "invalid object: <id>" */
+	GRAPH_COMMITS_REFUSE_MISSING,
+};
+
+/*
+ * Adds a tip. Tags are followed. An object that is not a commit is ignored.
+ * Returns 1 if it was a commit, 0 if not, or a negative error code.
+ */
+int graph_commits_add(struct graph_commits *c, const struct oid *oid,
+		      enum graph_commits_missing missing, struct error *err);
+
+/* Adds a tip that is known to be a commit. Returns 0 or ERR_NOMEM. */
+int graph_commits_add_raw(struct graph_commits *c, const uint8_t *raw,
+			  struct error *err);
+
+/* Adds all commits of a pack as tips. Returns 0 or a negative error code. */
+int graph_commits_add_pack(struct graph_commits *c, struct pack *pack,
+			   struct error *err);
+
+/*
+ * Adds the commits of the graph from `graph_pos` on as tips. With
+ * GRAPH_COMMITS_SKIP_MISSING, commits without objects are skipped. Returns 0 or
+ * a negative error code.
+ */
+int graph_commits_add_graph(struct graph_commits *c,
+			    const struct commit_graph *graph,
+			    uint32_t graph_pos,
+			    enum graph_commits_missing missing,
+			    struct error *err);
+
+/* Adds all reachable commits. Returns 0 or a negative error code. */
+int graph_commits_reach(struct graph_commits *c, struct error *err);
+
+/*
+ * Returns the number of collected commits. Call it after graph_commits_reach().
+ */
+uint32_t graph_commits_nr(struct graph_commits *c);
+
+/* The collected commits as records of a file, without generation numbers. */
+struct graph_records {
+	struct commit_graph_record *records; /* owned: by id, ascending */
+	uint32_t *
+		commit_nrs; /* owned: commit_nr of each record in the history */
+	uint32_t nr;
+	uint32_t *parents; /* owned: graph_pos */
+};
+
+#define GRAPH_RECORDS_INIT                                                     \
+	{                                                                      \
+		NULL, NULL, 0, NULL                                            \
+	}
+
+/*
+ * Makes the records. Returns 0, ERR_UNSUPPORTED if there are more commits than
+ * the format can number, or ERR_NOMEM. Release *r in any case.
+ */
+int graph_commits_records(struct graph_records *r, struct graph_commits *c,
+			  struct error *err);
+void graph_records_release(struct graph_records *r);
+
+/* ---- generation numbers */
+
+/*
+ * Generation numbers of the commits in a new commit-graph
+ * (technical/commit-graph):
+ *
+ *    generation  one more than the highest of the parents; 1 for a root; at
+ *                most COMMIT_GRAPH_GENERATION_MAX (generation number v1)
+ *    corrected   the committer date, but more than that of each parent; never
+ *                0 (generation number v2)
+ */
+
+/* The generation numbers of a commit in a layer below. */
+struct commit_graph_generation {
+	uint64_t corrected;
+	uint32_t number;
+};
+
+struct commit_graph_generations {
+	struct commit_graph_record
+		*records; /* output: `generation` and `corrected` */
+	uint32_t nr;
+	const uint32_t *parents; /* graph_pos */
+	uint32_t below_nr;       /* graph_pos of records[0] */
+	/* Finds the numbers for graph_pos < below_nr. NULL if below_nr is 0. */
+	int (*below)(void *ctx, uint32_t graph_pos,
+		     struct commit_graph_generation *generation,
+		     struct error *err);
+	void *ctx;
+	const struct progress_out *progress; /* or NULL */
+};
+
+/*
+ * Computes all generation numbers, parents first, without recursion. Returns 0,
+ * ERR_CORRUPT if a commit is its own ancestor or a parent is out of range,
+ * ERR_NOMEM, or an error of `below`. O(commits and parents).
+ */
+int commit_graph_generations_compute(const struct commit_graph_generations *l,
+				     struct error *err);
+
+/* ---- changed-path filters */
+
+/*
+ * Computes the changed-path filters of a commit-graph file (graph/bloom.h): the
+ * paths that each commit has changed against its first parent. All processors
+ * are used. Filters of the replaced graph are taken over.
+ */
+
+struct changed_paths_options {
+	struct bloom_settings settings;
+	/*
+	 * Limit of computed filters; negative: no limit. Commits with the
+	 * lowest corrected dates come first. The other filters are left empty.
+	 */
+	int64_t max_new;
+	const struct commit_graph *old;      /* borrowed; NULL: none */
+	unsigned threads;                    /* 0: one per processor */
+	const struct progress_out *progress; /* or NULL */
+};
+
+struct changed_paths {
+	struct commit_graph_filter *filters; /* owned: by record */
+	struct buf *bytes;                   /* owned: by thread */
+	unsigned thread_nr;
+};
+
+#define CHANGED_PATHS_INIT                                                     \
+	{                                                                      \
+		NULL, NULL, 0                                                  \
+	}
+
+/*
+ * Computes the filters of the records. Generation numbers must be known. First
+ * parents in lower layers are read. Returns 0 or a negative error code. Release
+ * *out in any case.
+ */
+int changed_paths_compute(struct changed_paths *out, struct graph_commits *c,
+			  const struct graph_records *records,
+			  const struct changed_paths_options *options,
+			  struct error *err);
+void changed_paths_release(struct changed_paths *c);
+
+#endif
