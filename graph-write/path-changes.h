@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Compares two trees by path: files that are in one tree only, or differ.
- * treepair.h does the same for versions of one file. This module finds all
+ * walk/treepair.c does the same for versions of one file. This module finds all
  * changes, works on decoded trees (tree-store.h), and is made for many pairs.
  */
 #ifndef GRAPH_WRITE_PATH_CHANGES_H

@@ -19,7 +19,7 @@
 #include "object/parse.h"
 #include "pack/entry.h"
 #include "packing/find-parts.h"
-#include "walk/treepair.h"
+#include "walk/treediff.h"
 
 /*
  * Limits of the objects examined, and of the inflated bytes of the objects

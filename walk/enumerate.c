@@ -7,8 +7,8 @@
 #include "object/parse.h"
 #include "walk/filter-walk.h"
 #include "walk/filtered.h"
-#include "walk/tree-changes.h"
 #include "walk/tree-closure.h"
+#include "walk/treediff.h"
 #include "walk/treewalk.h"
 #include "walk/walk.h"
 

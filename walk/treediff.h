@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A tree diff of one commit's tree and its parents' trees: the entries that no
- * parent has at the same path. This is the inner loop of newobj.h.
+ * Tree diffs. Each module is made for another use:
+ *
+ *   treediff.c      entries of a commit's tree that no parent's tree has
+ *   treepair.c      pairs of versions of files, for deltas
+ *   tree-changes.c  new objects of a tree that is similar to another tree
+ *
+ * graph-write/path-changes.h finds the changed paths of many pairs of trees.
  */
 #ifndef WALK_TREEDIFF_H
 #define WALK_TREEDIFF_H
@@ -12,8 +17,18 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "odb/odb.h"
 #include "walk/newobj.h"
 #include "walk/objspace.h"
+#include "walk/treewalk.h"
+#include "walk/walk.h"
+
+/* ---- new objects of a commit (treediff.c) */
+
+/*
+ * A tree diff of one commit's tree and its parents' trees: the entries that no
+ * parent has at the same path. This is the inner loop of newobj.h.
+ */
 
 /*
  * For union_only: which trees were listed. By packed obj_pos: the `order` plus
@@ -61,5 +76,60 @@ struct treediff_result {
 int treediff_run(struct treediff *d, uint32_t tree_pos, const uint32_t *parents,
 		 unsigned parent_nr, uint32_t order,
 		 struct treediff_result *result, struct error *err);
+
+/* ---- pairs of versions (treepair.c) */
+
+/*
+ * Compares two trees path by path and reports the pairs of objects that differ
+ * at the same path: two versions of one file or directory. Reads only
+ * directories that differ.
+ */
+
+/*
+ * Receives two versions of a file or directory. `path` is relative to the roots
+ * ("" for the roots themselves), and valid during the call. A nonzero return
+ * ends the comparison and is returned.
+ */
+typedef int (*treepair_fn)(void *ctx, uint32_t new_pos, uint32_t old_pos,
+			   enum object_type type, const char *path,
+			   size_t path_len, struct error *err);
+
+/*
+ * Compares two trees. The entries of a directory are skipped if one of its
+ * versions cannot be read. Returns 0, ERR_NOMEM, or the nonzero value that `fn`
+ * returned.
+ */
+int treepair_run(struct objspace *space, struct odb_reader *reader,
+		 uint32_t new_tree, uint32_t old_tree, treepair_fn fn,
+		 void *ctx, struct error *err);
+
+/* ---- few changes (tree-changes.c) */
+
+/*
+ * A bounded tree diff: the objects that a tree has and a similar tree does not
+ * have at the same path. Only directories that differ are read, and only
+ * entries that differ are looked up.
+ *
+ * An object may be in both trees at different paths. A copied file counts as
+ * new. A moved file does not, because its old path marks the file in old->seen.
+ * Use this for trees of which little is new, and no whole directory.
+ */
+
+/*
+ * Limits of one comparison: new entries without an old one of the same name,
+ * and all new or changed entries.
+ */
+#define TREE_CHANGES_ADDED_MAX 16
+#define TREE_CHANGES_CHANGED_MAX 256
+
+/*
+ * Appends the new or changed trees and blobs of `new_tree` to `found`, some
+ * perhaps twice. Marks in old->seen the old tree's objects at the same paths,
+ * and those of removed entries. Returns 0; 1 if a limit is exceeded or the new
+ * tree cannot be read; ERR_MISSING or ERR_CORRUPT if the old tree cannot be
+ * read; or ERR_NOMEM.
+ */
+int tree_changes_find(struct walk_items *found, struct treewalk *old,
+		      uint32_t old_tree, uint32_t new_tree, struct error *err);
 
 #endif

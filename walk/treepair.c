@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "object/parse.h"
-#include "walk/treepair.h"
+#include "walk/treediff.h"
 #include "walk/treewalk.h"
 
 struct pairing {

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "t/unit/walkrepo.h"
-#include "walk/tree-changes.h"
+#include "walk/treediff.h"
 
 /*
  * Compares two trees, given by object number. Sets *found and *old, by object

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "t/unit/walkrepo.h"
-#include "walk/treepair.h"
+#include "walk/treediff.h"
 
 struct expecting {
 	struct walkrepo *w;
