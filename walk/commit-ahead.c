@@ -16,7 +16,7 @@
 #include "ewah/bitset.h"
 #include "object/parse.h"
 #include "sys/thread.h"
-#include "walk/commit-ahead.h"
+#include "walk/history.h"
 
 enum {
 	/* Wake a sleeping thread when this many commits wait. */

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "t/unit/walkrepo.h"
-#include "walk/commit-ahead.h"
+#include "walk/history.h"
 
 static void check_commit(struct walkrepo *f, uint32_t nr,
 			 const struct ahead_commit *commit)
