@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "walk/tree-table.h"
+#include "walk/tree-store.h"
 
 static const uint8_t *old_bytes(void *ctx, uint32_t i)
 {

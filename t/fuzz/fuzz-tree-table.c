@@ -6,7 +6,7 @@
  */
 #include "pack/delta.h"
 #include "t/fuzz/fuzz.h"
-#include "walk/tree-table.h"
+#include "walk/tree-store.h"
 
 #define RESULT_MAX (1 << 16)
 

@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 #include "t/unit/treedelta.h"
-#include "walk/tree-table.h"
+#include "walk/tree-store.h"
 
 struct fixture {
 	enum hash_algo algo;
