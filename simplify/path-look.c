@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "graph-write/path-changes.h"
 #include "object/parse.h"
-#include "simplify/path-look.h"
+#include "simplify/simplify-parts.h"
 #include "walk/treewalk.h"
 
 struct path_look {

@@ -9,6 +9,7 @@
  *   simplify-topo.c    the same while the walk goes on
  *   simplify-merges.c  --simplify-merges
  *   simplify-show.c    which are shown, rewriting, the boundary
+ *   path-look.c        whether named paths differ between two trees
  *
  * A commit's parents are kept here, as simplification has left them; the
  * history's do not change.
@@ -16,11 +17,17 @@
 #ifndef SIMPLIFY_SIMPLIFY_PARTS_H
 #define SIMPLIFY_SIMPLIFY_PARTS_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
 #include "base/heap.h"
 #include "graph-write/path-changes.h"
+#include "names/pathspec.h"
 #include "simplify/path-filters.h"
-#include "simplify/path-look.h"
 #include "simplify/simplify.h"
+#include "walk/objspace.h"
 
 enum {
 	SIMPLIFY_SEEN = 1 << 0,   /* was queued, once */
@@ -235,5 +242,38 @@ void simplify_topo_end(struct simplify *s);
 /* ---- simplify-merges.c */
 
 int simplify_merges(struct simplify *s, struct error *err);
+
+/* ---- looking at the paths of commits (path-look.c) */
+
+/*
+ * Whether some named paths differ between two trees, by a look at nothing but
+ * the entries of these names.
+ *
+ * For trees here and there in a history, as changed-path filters leave them:
+ * what is in between is read as bytes, and nothing is kept but a reader's
+ * cache. For one tree after the other, path-changes.h is faster.
+ */
+
+struct path_look;
+
+/* Whether all patterns are plain names. */
+bool path_look_fits(const struct pathspec *paths);
+
+/*
+ * `paths` is borrowed, and path_look_fits() accepts it. `cache_limit` is as for
+ * odb_reader_new(). Returns NULL if memory runs out.
+ */
+struct path_look *path_look_new(struct objspace *space,
+				const struct pathspec *paths,
+				size_t cache_limit);
+void path_look_free(struct path_look *l);
+
+/*
+ * Compare trees (obj_pos, or PATH_CHANGES_NO_TREE for one without entries) as
+ * path_changes_run() does: 1 when anything that the patterns take differs, else
+ * 0, or a negative error.
+ */
+int path_look_differs(struct path_look *l, uint32_t new_tree, uint32_t old_tree,
+		      struct error *err);
 
 #endif

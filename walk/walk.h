@@ -126,7 +126,7 @@ struct walk_options {
 	/*
 	 * May be used with exclude_uninteresting and set_only: if few commits
 	 * are wanted, compare their trees with the newest uninteresting
-	 * commit's tree, path by path (tree-changes.h). The uninteresting
+	 * commit's tree, path by path (tree-changes.c). The uninteresting
 	 * objects are then only those at paths that changed. An object that the
 	 * client has at another path (a file that was copied or changed back)
 	 * is listed.

@@ -407,7 +407,7 @@ static size_t make_shallow(struct env *e, struct oid *shallow, uint32_t *ref_nr)
 
 /*
  * The number of sent trees and blobs that the receiver has. In a small history
- * these are the few that were moved back or copied (walk/tree-changes.h).
+ * these are the few that were moved back or copied (walk/tree-changes.c).
  */
 static size_t count_again(const struct env *e, size_t *sent)
 {

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "simplify/path-look.h"
+#include "simplify/simplify-parts.h"
 #include "t/unit/pathspecs.h"
 #include "t/unit/walkrepo.h"
 
