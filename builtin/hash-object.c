@@ -20,7 +20,7 @@
 #include "builtin/builtin.h"
 #include "builtin/input.h"
 #include "builtin/options.h"
-#include "names/attr-files.h"
+#include "names/attrs.h"
 #include "object/fsck.h"
 #include "object/hash.h"
 #include "odb/freshen.h"

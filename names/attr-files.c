@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "config/config-internal.h"
-#include "names/attr-files.h"
+#include "names/attrs.h"
 #include "names/index-file.h"
 #include "names/revname.h"
 #include "object/parse.h"

@@ -5,7 +5,7 @@
  * Rules are added file by file, lowest precedence first, and then settled.
  * Settling drops all rules that do not set the attribute, directly or through
  * macros. After settling the rules are immutable, and threads may share them.
- * attr-files.h finds the files.
+ * attr-files.c finds the files.
  *
  * A line is a pattern with attributes, or the definition of a macro:
  *
@@ -20,6 +20,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "odb/odb.h"
 
 enum attr_state {
 	ATTR_UNSPECIFIED,
@@ -69,5 +70,35 @@ bool attrs_any(const struct attrs *attrs);
  * top. Cost: one match per rule until a rule decides.
  */
 enum attr_state attrs_of(const struct attrs *attrs, const char *path);
+
+/* ---- rules from files (attr-files.c) */
+
+/*
+ * Loads rules of attributes from the files of gitattributes(5). Lowest
+ * precedence first: a system-wide file, the user's file (core.attributesFile),
+ * .gitattributes files, $GIT_DIR/info/attributes.
+ *
+ * .gitattributes files come from the work tree; where a file is missing there,
+ * from the index. A bare repository has none. A tree named by GIT_ATTR_SOURCE
+ * or attr.tree replaces both. In a work tree, only its top and the directories
+ * of files in the index are searched.
+ */
+
+/*
+ * Loads the rules about one attribute into *out: settled, owned by the caller.
+ * Missing files, and symlinks in the work tree, are skipped. If GIT_ATTR_SOURCE
+ * does not name a tree, returns ERR_INVALID with Git's message; if attr.tree
+ * does not, it counts as an empty tree. Returns 0 or a negative error code.
+ */
+int attr_files_load(struct attrs **out, const char *name, const struct odb *odb,
+		    struct error *err);
+
+/*
+ * Returns the path of the user's file in *out, malloc()ed: core.attributesFile,
+ * or the default below XDG_CONFIG_HOME or HOME. *out is NULL if none of these
+ * is set. Returns 0 or ERR_NOMEM.
+ */
+int attr_files_user_path(char **out, const struct config *config,
+			 struct error *err);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "names/attr-files.h"
+#include "names/attrs.h"
 #include "object/oidmap.h"
 #include "object/parse.h"
 #include "packing/names.h"

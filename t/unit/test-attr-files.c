@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "names/attr-files.h"
+#include "names/attrs.h"
 #include "t/unit/indexfile.h"
 #include "t/unit/tmppack.h"
 
