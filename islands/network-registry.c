@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "islands/network-registry.h"
+#include "islands/network.h"
 
 #define HEAD "# gitreach network "
 #define VERSION "1"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "islands/network-registry.h"
+#include "islands/network.h"
 #include "t/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * islands/network-registry.h: the hex dump in the comment of that file, damaged
+ * islands/network-registry.c: the hex dump in the comment of network.h, damaged
  * registries, and random registries written and read back.
  */
 #include <setjmp.h>
@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "islands/network-registry.h"
+#include "islands/network.h"
 #include "t/unit/hexdump.h"
 #include "t/unit/random.h"
 
