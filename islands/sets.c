@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "islands/sets.h"
+#include "islands/islands.h"
 
 #define TABLE_MIN 1024
 #define UNIONS 65536

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "islands/sets.h"
+#include "islands/islands.h"
 #include "t/unit/random.h"
 
 #define ISLANDS 130
