@@ -20,49 +20,80 @@ const char *pack_bitmap_answer_unfit(const struct walk *w,
 	return NULL;
 }
 
-/*
- * Tries the index. Returns 1 if it answered, 0 if a walk must, or a negative
- * error code.
- */
-static int by_bitmap(struct pack_bitmap_answer *answer, struct walk *w,
-		     const struct pack_bitmap_ask *ask, struct error *err)
+int pack_bitmap_answer_open(struct pack_bitmap **out, const char **reason,
+			    const struct walk *w, const struct filter *filter,
+			    struct error *err)
 {
-	const char *unfit = pack_bitmap_answer_unfit(w, ask->filter);
-	struct bitmap_plan plan = {.strategy = BITMAP_STRATEGY_AUTO};
+	int ret;
+
+	*out = NULL;
+	*reason = pack_bitmap_answer_unfit(w, filter);
+	if (*reason)
+		return 0;
+	ret = pack_bitmap_open(out, w->odb, err);
+	if (!ret)
+		*reason = "there is no bitmap index";
+	return ret;
+}
+
+/* Returns why the index cannot answer the request; NULL: it can be queried. */
+static const char *why_not(const struct walk *w,
+			   const struct pack_bitmap_ask *ask)
+{
+	if (ask->pb)
+		return pack_bitmap_answer_unfit(w, ask->filter);
+	return ask->no_bitmap ? ask->no_bitmap : "there is no bitmap index";
+}
+
+/*
+ * Queries the index and lets the caller confirm the answer. Returns as
+ * pack_bitmap_query().
+ */
+static int query(struct pack_bitmap_result *result, struct bitmap_plan *plan,
+		 struct walk *w, const struct pack_bitmap_ask *ask,
+		 struct error *why, struct error *err)
+{
 	const struct pack_bitmap_query query = {
 		.filter = ask->filter,
 		.filter_wants = ask->filter_wants,
 		.inexact = ask->inexact,
 		.commits_only = ask->commits_only,
-		.plan = ask->must_use_bitmap ? NULL : &plan,
+		.plan = plan,
 	};
+	int ret = pack_bitmap_query(result, ask->pb, w, ask->wants, ask->haves,
+				    &query, why);
+
+	if (!ret && ask->confirm)
+		ret = ask->confirm(ask->ctx, why, err);
+	return ret;
+}
+
+int pack_bitmap_try(struct pack_bitmap_result *result, struct walk *w,
+		    const struct pack_bitmap_ask *ask, struct error *reason,
+		    struct error *err)
+{
+	struct bitmap_plan automatic = {.strategy = BITMAP_STRATEGY_AUTO};
+	struct bitmap_plan *plan = ask->plan ? ask->plan : &automatic;
+	const char *unfit = why_not(w, ask);
 	int ret;
 
-	if (!ask->pb && ask->no_bitmap)
-		unfit = ask->no_bitmap;
-	else if (!ask->pb)
-		unfit = "there is no bitmap index";
 	if (unfit) {
-		error_set(&answer->reason, ERR_UNSUPPORTED, "%s", unfit);
+		error_set(reason, ERR_UNSUPPORTED, "%s", unfit);
 		return 0;
 	}
-	answer->result.trace = &answer->trace;
-	ret = pack_bitmap_query(&answer->result, ask->pb, w, ask->wants,
-				ask->haves, &query, &answer->reason);
-	answer->by_bitmap = !ret;
-	answer->commits_walked = answer->result.commits_walked;
+	ret = query(result, ask->must_use_bitmap ? NULL : plan, w, ask, reason,
+		    err);
 	if (!ret)
 		return 1;
-	if (ret > 0)
-		error_set(&answer->reason, ERR_UNSUPPORTED, "%s", plan.reason);
-	/*
-	 * An object may be missing only behind a have; the walk finds out
-	 * whether that matters.
-	 */
-	pack_bitmap_result_release(&answer->result);
-	if (ret > 0 || ret == ERR_CORRUPT || ret == ERR_MISSING)
-		return 0;
-	return err ? error_set(err, ret, "%s", answer->reason.msg) : ret;
+	pack_bitmap_result_release(result);
+	if (ret == ERR_NOMEM)
+		return error_nomem(err);
+	if (ret == ERR_CANCELLED && reason->code)
+		return error_set(err, ret, "%s", reason->msg);
+	if (ret < 0)
+		return reason->code ? 0 : ret;
+	error_set(reason, ERR_UNSUPPORTED, "%s", plan->reason);
+	return 0;
 }
 
 /* ---- walking */
@@ -201,7 +232,10 @@ int pack_bitmap_answer(struct pack_bitmap_answer *answer, struct walk *w,
 		w->history.threads = ask->threads;
 	if (!w->history.meter.out)
 		history_poll(&w->history, ask->progress);
-	ret = by_bitmap(answer, w, ask, err);
+	answer->result.trace = &answer->trace;
+	ret = pack_bitmap_try(&answer->result, w, ask, &answer->reason, err);
+	answer->by_bitmap = ret > 0;
+	answer->commits_walked = answer->result.commits_walked;
 	if (ret)
 		return ret < 0 ? ret : 0;
 	if (ask->must_use_bitmap)

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Answers a request by the bitmap index if possible, otherwise by walking, and
- * tells why.
+ * Decides whether the bitmap index answers a request or a walk must, and why.
+ * All commands that can do both ask the functions of this file:
+ *
+ *   pack_bitmap_answer_open()  opens the index, unless the request needs a walk
+ *   pack_bitmap_try()          queries the index; the caller walks if needed
+ *   pack_bitmap_answer()       queries the index, or walks
  *
  * Both ways find the same objects: those that the wants reach and the haves do
  * not. For an exact result a walk must visit all objects behind the haves. If
@@ -26,6 +30,16 @@
 const char *pack_bitmap_answer_unfit(const struct walk *w,
 				     const struct filter *filter);
 
+/*
+ * Opens the bitmap index, unless requests with this filter need a walk anyway
+ * (pack_bitmap_answer_unfit()). Returns 1 with *out owned by the caller; 0 with
+ * *out NULL and *reason set to a constant string; or a negative error code.
+ * *err has a warning if an index was skipped, see pack_bitmap_open().
+ */
+int pack_bitmap_answer_open(struct pack_bitmap **out, const char **reason,
+			    const struct walk *w, const struct filter *filter,
+			    struct error *err);
+
 /* A request. All pointers are borrowed. */
 struct pack_bitmap_ask {
 	const struct pack_bitmap *pb; /* NULL: walk, */
@@ -36,17 +50,56 @@ struct pack_bitmap_ask {
 	bool filter_wants;
 	/* requires that there is no filter */
 	bool commits_only;
-	bool must_use_bitmap; /* fail instead of walking */
+	/*
+	 * The index answers even if a walk costs less; if the index cannot
+	 * answer, pack_bitmap_answer() fails.
+	 */
+	bool must_use_bitmap;
 	/*
 	 * exclude only objects of the haves that are easily found: for an index
 	 * see pack_bitmap_query(); a walk excludes commits and the boundary's
 	 * trees
 	 */
 	bool inexact;
-	/* 0: those of the walk's history */
+	/*
+	 * The strategy; receives the facts that led to the decision. NULL: with
+	 * `inexact`, the way with the lower estimated cost is used.
+	 */
+	struct bitmap_plan *plan;
+	/*
+	 * Called when the index has answered, so that the caller can verify the
+	 * index first. Returns 0 to accept the answer. A negative error code
+	 * with *why set means that the index is broken. A negative error code
+	 * with *why unset stops the request; *err is set. NULL: accept.
+	 */
+	int (*confirm)(void *ctx, struct error *why, struct error *err);
+	void *ctx;
+	/* threads of a walk; 0: those of the walk's history */
 	unsigned threads;
 	const struct progress_out *progress; /* may be NULL */
 };
+
+/*
+ * Queries the index for a request. Returns 1 if the index answered: *result has
+ * the objects. Returns 0 if the caller must walk. *reason is then set, with one
+ * of these codes:
+ *
+ *   ERR_UNSUPPORTED  there is no index, the index cannot answer this request,
+ *                    or a walk costs less
+ *   ERR_CORRUPT      the index is broken; the caller should warn
+ *   ERR_MISSING      an object is missing. Perhaps only haves reach the object:
+ *                    the walk decides whether the request fails
+ *   any other code   reading failed; the walk may use other copies of objects
+ *
+ * Returns a negative error code with *err set if memory ran out, if the request
+ * was cancelled, or if ask->confirm() stopped the request.
+ *
+ * *result and *reason must be initialised. The caller releases *result in any
+ * case.
+ */
+int pack_bitmap_try(struct pack_bitmap_result *result, struct walk *w,
+		    const struct pack_bitmap_ask *ask, struct error *reason,
+		    struct error *err);
 
 /* Either `result` or `walked` contains the objects. */
 struct pack_bitmap_answer {
@@ -66,11 +119,11 @@ struct pack_bitmap_answer {
 };
 
 /*
- * Answers a request. An index that turns out to be broken, or would need a
- * missing object, is ignored. Returns 0, ERR_MISSING if an object is missing,
+ * Answers a request: calls pack_bitmap_try(), and walks if the index does not
+ * answer. Returns 0, ERR_MISSING if an object is missing,
  * ERR_UNSUPPORTED with the reason if must_use_bitmap is impossible, or another
- * error code. *answer need not be initialised; the caller releases it in any
- * case.
+ * negative error code. *answer need not be initialised; the caller releases it
+ * in any case.
  */
 int pack_bitmap_answer(struct pack_bitmap_answer *answer, struct walk *w,
 		       const struct pack_bitmap_ask *ask, struct error *err);

@@ -321,23 +321,14 @@ static int complete_proven(struct finding *g, struct error *why,
 }
 
 /*
- * Query the index. If much will be sent, also prove the index. Returns 0 if
- * answered, 1 if the index should not be used (walk instead), or a negative
- * error code. An error of the index is in *why, all others are in *err.
+ * Accept the answer of the index. If much will be sent, first prove the index.
+ * An error of the index is in *why, all others are in *err.
  */
-static int query(struct finding *g, struct error *why, struct error *err)
+static int confirm(void *ctx, struct error *why, struct error *err)
 {
+	struct finding *g = ctx;
 	struct found *f = g->f;
-	const struct pack_bitmap_query query = {
-		.filter = f->request->filter,
-		.inexact = !g->options->exact,
-		.plan = &f->plan,
-	};
-	int ret = pack_bitmap_query(&g->result, f->pb, &f->walk, &g->wants,
-				    &g->haves, &query, why);
 
-	if (ret)
-		return ret;
 	if (take_result(g) < 0)
 		return error_nomem(err);
 	if (bitset_count(&f->packed) <= f->packed.bits / LARGE_RATIO)
@@ -361,28 +352,20 @@ static int set_aside(struct finding *g, struct error *err)
 	return read_wants(g, err);
 }
 
-/* Why the index is not used; NULL: it is used. */
-static const char *why_no_bitmap(const struct found *f)
-{
-	if (!f->request->use_bitmap)
-		return "bitmaps are not to be used";
-	if (f->request->shallow_nr)
-		return "the client's history is shallow";
-	return pack_bitmap_answer_unfit(&f->walk, f->request->filter);
-}
-
-/* Open the index if one fits. Returns 0 or ERR_NOMEM. */
+/* Open the index if the request can use one. Returns 0 or ERR_NOMEM. */
 static int open_index(struct finding *g, struct error *err)
 {
 	struct found *f = g->f;
 	int ret;
 
-	f->no_bitmap = why_no_bitmap(f);
+	if (!f->request->use_bitmap)
+		f->no_bitmap = "bitmaps are not to be used";
+	else if (f->request->shallow_nr)
+		f->no_bitmap = "the client's history is shallow";
 	if (f->no_bitmap)
 		return 0;
-	ret = pack_bitmap_open(&f->pb, f->walk.odb, g->warning);
-	if (!ret)
-		f->no_bitmap = "there is no bitmap index";
+	ret = pack_bitmap_answer_open(&f->pb, &f->no_bitmap, &f->walk,
+				      f->request->filter, g->warning);
 	return ret == ERR_NOMEM ? error_nomem(err) : 0;
 }
 
@@ -390,6 +373,16 @@ static int open_index(struct finding *g, struct error *err)
 static int find_by_bitmap(struct finding *g, struct error *err)
 {
 	struct found *f = g->f;
+	const struct pack_bitmap_ask ask = {
+		.pb = f->pb,
+		.wants = &g->wants,
+		.haves = &g->haves,
+		.filter = f->request->filter,
+		.inexact = !g->options->exact,
+		.plan = &f->plan,
+		.confirm = confirm,
+		.ctx = g,
+	};
 	struct error why = ERROR_INIT;
 	int ret;
 
@@ -397,21 +390,13 @@ static int find_by_bitmap(struct finding *g, struct error *err)
 		return 0;
 	ret = is_clone(g) ? start_proof(g, err) : 0;
 	if (!ret)
-		ret = query(g, &why, err);
+		ret = pack_bitmap_try(&g->result, &f->walk, &ask, &why, err);
 	sys_loop_cancel(g->proof);
-	if (!ret)
-		return 1;
-	if (ret < 0 && !why.code)
+	if (ret)
 		return ret;
-	/*
-	 * A broken index is a warning for the caller; the walk still answers. A
-	 * missing object may be reachable only from a have; the walk decides.
-	 */
-	if (ret == ERR_NOMEM)
-		return error_nomem(err);
-	if (ret == ERR_CORRUPT)
+	if (why.code == ERR_CORRUPT)
 		*g->warning = why;
-	if (ret > 0)
+	if (why.code == ERR_UNSUPPORTED)
 		f->no_bitmap = f->plan.reason;
 	return set_aside(g, err);
 }

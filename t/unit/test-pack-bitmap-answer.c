@@ -117,6 +117,8 @@ static void reasons(void **state)
 	struct randrepo r;
 	struct bitmaprepo b;
 	struct walk cut;
+	struct pack_bitmap *pb;
+	const char *reason;
 
 	make(&r, &seed);
 	bitmaprepo_open(&b, &r);
@@ -124,6 +126,11 @@ static void reasons(void **state)
 	assert_null(pack_bitmap_answer_unfit(&b.walk, &filter));
 	assert_int_equal(filter_add(&filter, "tree:3", NULL), 0);
 	assert_non_null(pack_bitmap_answer_unfit(&b.walk, &filter));
+	assert_int_equal(
+		pack_bitmap_answer_open(&pb, &reason, &b.walk, &filter, NULL),
+		0);
+	assert_null(pb);
+	assert_string_equal(reason, "the filter needs a walk");
 	assert_int_equal(
 		walk_open(&cut, b.odb, &r.objects[r.commits[0]].oid, 1, NULL),
 		0);
@@ -183,13 +190,128 @@ static void wanted_and_had(void **state)
 	randrepo_release(&r);
 }
 
+/* A caller that is asked to confirm answers. */
+struct judge {
+	/* Set by the test: */
+	int ret;
+	enum error_code why_code; /* 0: *why stays unset */
+	unsigned nr;              /* calls */
+};
+
+static int confirm(void *ctx, struct error *why, struct error *err)
+{
+	struct judge *judge = ctx;
+
+	judge->nr++;
+	if (judge->why_code)
+		return error_set(why, judge->why_code, "the index is wrong");
+	return judge->ret ? error_set(err, judge->ret, "stopped") : 0;
+}
+
+/*
+ * The caller may accept an answer of the index, find the index wrong, or stop
+ * the request.
+ */
+static void confirmed(void **state)
+{
+	static const struct {
+		int ret;
+		enum error_code why_code;
+		int tried, answered;
+		const char *message;
+	} cases[] = {
+		{0, 0, 1, 0, ""},
+		{ERR_CORRUPT, ERR_CORRUPT, 0, 0, ""},
+		{ERR_CORRUPT, 0, ERR_CORRUPT, ERR_CORRUPT, "stopped"},
+		{ERR_IO, ERR_IO, 0, 0, ""},
+		{ERR_CANCELLED, ERR_CANCELLED, ERR_CANCELLED, ERR_CANCELLED,
+		 "the index is wrong"},
+	};
+	uint64_t seed = random_seed();
+	struct walk_tips wants = WALK_TIPS_INIT, none = WALK_TIPS_INIT;
+	struct randrepo r;
+	struct bitmaprepo b;
+
+	make(&r, &seed);
+	bitmaprepo_open(&b, &r);
+	bitmaprepo_tips(&b, &seed, &wants, b.want, 5);
+	for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+		struct judge judge = {cases[k].ret, cases[k].why_code, 0};
+		struct pack_bitmap_ask ask = {
+			.pb = b.pb,
+			.wants = &wants,
+			.haves = &none,
+			.confirm = confirm,
+			.ctx = &judge,
+		};
+		struct pack_bitmap_result result = PACK_BITMAP_RESULT_INIT;
+		struct error why = ERROR_INIT, err = ERROR_INIT;
+		struct pack_bitmap_answer answer;
+
+		assert_int_equal(
+			pack_bitmap_try(&result, &b.walk, &ask, &why, &err),
+			cases[k].tried);
+		assert_int_equal(why.code, cases[k].why_code);
+		assert_string_equal(err.msg, cases[k].message);
+		pack_bitmap_result_release(&result);
+		assert_int_equal(
+			pack_bitmap_answer(&answer, &b.walk, &ask, &err),
+			cases[k].answered);
+		assert_int_equal(answer.by_bitmap, cases[k].tried == 1);
+		assert_int_equal(judge.nr, 2);
+		pack_bitmap_answer_release(&answer);
+	}
+	walk_tips_release(&wants);
+	bitmaprepo_close(&b);
+	randrepo_release(&r);
+}
+
+/* The caller's plan says why a walk is better. */
+static void planned(void **state)
+{
+	uint64_t seed = random_seed();
+	struct walk_tips wants = WALK_TIPS_INIT, none = WALK_TIPS_INIT;
+	struct bitmap_plan plan = {.strategy = BITMAP_STRATEGY_WALK};
+	struct pack_bitmap_ask ask = {
+		.wants = &wants,
+		.haves = &none,
+		.inexact = true,
+		.plan = &plan,
+	};
+	struct pack_bitmap_result result = PACK_BITMAP_RESULT_INIT;
+	struct error why = ERROR_INIT;
+	struct pack_bitmap *pb;
+	const char *reason;
+	struct randrepo r;
+	struct bitmaprepo b;
+
+	make(&r, &seed);
+	bitmaprepo_open(&b, &r);
+	assert_int_equal(
+		pack_bitmap_answer_open(&pb, &reason, &b.walk, NULL, NULL), 1);
+	ask.pb = pb;
+	bitmaprepo_tips(&b, &seed, &wants, b.want, 5);
+	assert_int_equal(pack_bitmap_try(&result, &b.walk, &ask, &why, NULL),
+			 0);
+	assert_int_equal(why.code, ERR_UNSUPPORTED);
+	assert_string_equal(why.msg, plan.reason);
+	pack_bitmap_result_release(&result);
+	plan.strategy = BITMAP_STRATEGY_INDEX;
+	assert_int_equal(pack_bitmap_try(&result, &b.walk, &ask, &why, NULL),
+			 1);
+	pack_bitmap_result_release(&result);
+	walk_tips_release(&wants);
+	pack_bitmap_close(pb);
+	bitmaprepo_close(&b);
+	randrepo_release(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(both_ways),
-		cmocka_unit_test(commits_only),
-		cmocka_unit_test(reasons),
-		cmocka_unit_test(wanted_and_had),
+		cmocka_unit_test(both_ways), cmocka_unit_test(commits_only),
+		cmocka_unit_test(reasons),   cmocka_unit_test(wanted_and_had),
+		cmocka_unit_test(confirmed), cmocka_unit_test(planned),
 	};
 
 	return cmocka_run_group_tests_name("pack-bitmap-answer", tests, NULL,
