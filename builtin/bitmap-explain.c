@@ -203,30 +203,30 @@ static int query(struct explain *e)
 {
 	struct packing_send_options options;
 	struct bitmap_plan plan = {0};
-	struct pack_bitmap_query query = {
+	struct pack_bitmap_ask ask = {
+		.pb = e->place.pb,
+		.wants = &e->wants,
+		.haves = &e->haves,
 		.filter = &e->filter.filter,
 		.plan = &plan,
 	};
 	struct pack_bitmap_trace trace = {0};
 	struct pack_bitmap_result result = PACK_BITMAP_RESULT_INIT;
+	struct error why = ERROR_INIT;
 	int ret = packing_send_options_load(&options, e->place.store.repo,
 					    e->err);
 
 	if (ret < 0)
 		return ret;
 	plan.strategy = options.strategy;
-	query.inexact = !options.exact && !e->exact;
+	ask.inexact = !options.exact && !e->exact;
 	result.trace = &trace;
-	ret = pack_bitmap_query(&result, e->place.pb, &e->place.walk, &e->wants,
-				&e->haves, &query, e->err);
-	if (ret == ERR_CORRUPT || ret == ERR_MISSING) {
-		print_unused(e->err->msg);
-		ret = 0;
+	ret = pack_bitmap_try(&result, &e->place.walk, &ask, &why, e->err);
+	if (!ret) {
+		print_unused(why.msg);
+		if (why.code == ERR_UNSUPPORTED)
+			print_plan(&plan);
 	} else if (ret > 0) {
-		print_unused(plan.reason);
-		print_plan(&plan);
-		ret = 0;
-	} else if (!ret) {
 		ret = print_answer(e, &result, &plan);
 	}
 	bitmap_trace_release(&trace.used);
@@ -248,19 +248,20 @@ static int choose(struct explain *e, const char **reason)
 	if (config_bool(&place->store.repo->config, "pack.usebitmaps", &use,
 			e->err) < 0)
 		return ERR_INVALID;
-	*reason = use ? pack_bitmap_answer_unfit(&place->walk,
-						 &e->filter.filter)
-		      : "pack.useBitmaps is false";
-	if (*reason)
+	if (!use) {
+		*reason = "pack.useBitmaps is false";
 		return 1;
-	ret = pack_bitmap_open(&place->pb, place->store.odb, e->err);
+	}
+	ret = pack_bitmap_answer_open(&place->pb, reason, &place->walk,
+				      &e->filter.filter, e->err);
 	e->open_ns = sys_clock_ns() - start;
 	if (ret > 0) {
 		if (e->err->code)
 			builtin_warn("%s", e->err->msg);
 		return 0;
 	}
-	*reason = ret < 0 ? e->err->msg : "there is no bitmap index";
+	if (ret < 0)
+		*reason = e->err->msg;
 	return ret == ERR_NOMEM ? ret : 1;
 }
 

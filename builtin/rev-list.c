@@ -220,32 +220,30 @@ static int list_found(struct rev_list_run *r, const struct pack_bitmap *pb,
  */
 static int list_by_bitmap(struct rev_list_run *r)
 {
-	const struct pack_bitmap_query query = {
+	struct pack_bitmap_ask ask = {
+		.wants = &r->wants,
+		.haves = &r->haves,
 		.filter = &r->filter.filter,
 		.filter_wants = r->o.filter_provided,
 		.commits_only = !r->o.objects,
+		.must_use_bitmap = true,
 	};
 	struct pack_bitmap_result result = PACK_BITMAP_RESULT_INIT;
-	struct error warning = ERROR_INIT;
+	struct error warning = ERROR_INIT, why = ERROR_INIT;
 	struct pack_bitmap *pb;
-	int ret = pack_bitmap_open(&pb, r->odb, &warning);
+	const char *reason;
+	int ret = pack_bitmap_answer_open(&pb, &reason, &r->walk, ask.filter,
+					  &warning);
 
 	if (warning.code)
 		builtin_warn("%s", warning.msg);
 	if (ret <= 0)
 		return ret == ERR_NOMEM ? ret : 0;
-	ret = pack_bitmap_query(&result, pb, &r->walk, &r->wants, &r->haves,
-				&query, r->err);
-	if (ret == ERR_CORRUPT) {
-		builtin_warn("%s", r->err->msg);
-		ret = 0;
-	} else if (ret == ERR_MISSING) {
-		/*
-		 * only an excluded commit may reach the object; the walk finds
-		 * out
-		 */
-		ret = 0;
-	} else if (!ret) {
+	ask.pb = pb;
+	ret = pack_bitmap_try(&result, &r->walk, &ask, &why, r->err);
+	if (why.code == ERR_CORRUPT)
+		builtin_warn("%s", why.msg);
+	if (ret > 0) {
 		ret = list_found(r, pb, &result);
 		ret = ret < 0 ? ret : 1;
 	}
@@ -304,8 +302,7 @@ static bool needs_list(const struct rev_list_run *r)
 static bool can_use_bitmap(const struct rev_list_run *r)
 {
 	return r->o.use_bitmap && !needs_list(r) && !r->o.reverse &&
-	       !r->history.is_asked && !r->o.in_commit_order &&
-	       !pack_bitmap_answer_unfit(&r->walk, &r->filter.filter);
+	       !r->history.is_asked && !r->o.in_commit_order;
 }
 
 static int answer(struct rev_list_run *r)
