@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-test_description='what an operator and his clients see when a disk is full
+test_description='pushes and repacks when the disk of the repository is full
 
-A small file system with a little more room each time: the client reads what was
-in the way, what it is told of refs is so, nothing half made is left, and with
-room the same command succeeds.'
+Each command runs on a small file system, and again on one with a little more
+free space, until it succeeds. A command that fails must print the reason, report
+the refs as they are, and leave no unfinished file. The same command must then
+succeed on a file system with enough space.'
 . "$(dirname "$0")/lib-small-disk.sh"
 . "$(dirname "$0")/lib.sh"
 small_disk_or_skip
@@ -16,7 +17,7 @@ values_of () {
 	git -C "$1" for-each-ref --format="%(objectname) %(refname)"
 }
 
-test_expect_success 'what is pushed, and where' '
+test_expect_success 'set up: a client, and a repository of each ref format' '
 	repo_linear client.git 8 &&
 	old=$(stock -C client.git rev-parse main~4) &&
 	for format in files reftable
@@ -40,8 +41,9 @@ test_push () {
 		main:refs/heads/dir/deep :refs/heads/gone >push.out 2>&1
 }
 
-# What it says is by now is, and what it says was refused is not.
-is_as_told () {
+# The refs are what the output of the push says: a new ref that was refused does
+# not exist, and a deletion that was refused left the ref in place.
+report_is_right () {
 	values_of disk/r.git >now &&
 	if grep "remote rejected.*dir/deep" push.out >/dev/null
 	then
@@ -53,7 +55,8 @@ is_as_told () {
 	fi
 }
 
-is_told_why () {
+# The client gets the reason without the path, and the server's log with it.
+has_reason () {
 	grep "^remote: error: .*: No space left on device" push.out &&
 	grep "^error: .*$PWD/disk/r.git/.*: No space left on device" push.out
 }
@@ -71,7 +74,7 @@ push_is_clean () {
 	then
 		small_over=yes
 	else
-		is_told_why >"/dev/null" && is_as_told &&
+		has_reason >"/dev/null" && report_is_right &&
 		! grep -rs "$new" disk/r.git/logs &&
 		roomy_disk && test_push
 	fi &&
@@ -96,7 +99,7 @@ request_is_clean () {
 
 while read -r format limit options
 do
-	test_expect_success "a push to $format, $limit $options" '
+	test_expect_success "full disk: a push to refs in $format, unpackLimit $limit${options:+, $options}" '
 		new=$(stock -C client.git rev-parse main) &&
 		small_from=$format.git &&
 		stock config -f $format.git/config receive.unpackLimit $limit &&
@@ -110,8 +113,8 @@ reftable 1
 reftable 1 --atomic
 EOC
 
-# As an HTTP server runs it.
-test_expect_success 'a push in one request' '
+# An HTTP server runs receive-pack with --stateless-rpc.
+test_expect_success 'full disk: a push with --stateless-rpc' '
 	new=$(stock -C client.git rev-parse main) &&
 	{
 		first="$ZERO $new refs/heads/rpc" &&
@@ -125,7 +128,7 @@ test_expect_success 'a push in one request' '
 	small_disk_each 0 4 400 request_is_clean
 '
 
-test_expect_success 'a repository of three packs and loose objects' '
+test_expect_success 'set up: a repository of three packs and loose objects' '
 	git init -q --bare packs.git &&
 	for commit in main~6 main~3 main~1 main
 	do
@@ -138,8 +141,8 @@ test_expect_success 'a repository of three packs and loose objects' '
 	(cd packs.git && find . -type f ! -name packed-refs | sort) >before
 '
 
-# What is refused leaves no file behind that was not there: "packs" may be new
-# where what covers them comes after them.
+# A command that fails leaves no new file and removes none. Files that match
+# $may_stay are an exception: packs that were installed before the failure.
 command_is_clean () {
 	if git -C disk/r.git $words 2>err
 	then
@@ -158,7 +161,7 @@ command_is_clean () {
 
 while read -r may_stay words
 do
-	test_expect_success "$words" '
+	test_expect_success "full disk: git $words" '
 		small_from=packs.git &&
 		small_disk_each 0 4 400 command_is_clean
 	'
