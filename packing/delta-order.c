@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Choosing, sorting and splitting the candidates of a delta search. */
+/* Chooses, sorts and splits the candidates of a delta search. */
 #include "base/mem.h"
 #include "base/sort.h"
 #include "packing/delta-order.h"
 
-/* Smaller objects are not worth a delta's header. */
+/*
+ * Objects with fewer bytes are no candidates: the header of a delta costs too
+ * much.
+ */
 #define SIZE_MIN 50
-/* Fixed cost of an object, added to its bytes when segments are weighed. */
+/*
+ * Estimated fixed cost of an object, in bytes; added when segments are weighed.
+ */
 #define WEIGHT_OF_OBJECT 1024
 /*
  * The number of segments. Each has about the same weight and ends where the
- * name changes. Objects of one name stay together unless they are many:
- * splitting them costs about one more object that is stored whole.
+ * name changes. Objects of one name are split only if they are many, because
+ * each split leaves about one more object stored whole.
  */
 #define SEGMENTS 64
 /*
@@ -19,15 +24,16 @@
  */
 #define SEGMENTS_FEW 16
 /*
- * A segment that is heavy enough still keeps names together that end alike. The
- * high bits of a name hash are its last three characters or so.
+ * Even a segment that is heavy enough does not end between names with equal
+ * endings. The high bits of a name hash are about the last three characters of
+ * the name.
  */
 #define ENDING_SHIFT 22
 #define SEGMENT_WEIGHT_MIN (UINT64_C(256) << 10)
 #define SPLIT_OBJECTS_MIN 8192
 /*
- * A later pass tries a poor delta again. A delta is poor if it has at least so
- * many bytes and more than this part of the object.
+ * A later pass tries a poor delta again. A delta is poor if it has at least
+ * POOR_SIZE_MIN bytes and more than 1 / POOR_RATIO of the object's size.
  */
 #define POOR_SIZE_MIN 256
 #define POOR_RATIO 8
@@ -56,7 +62,10 @@ static size_t choose(struct sort_item *keys, const struct packing_items *list,
 	return nr;
 }
 
-/* Among objects of one name, possible bases of the others come first. */
+/*
+ * Returns the rank of an object among those of one name. Objects that may be
+ * bases of others have lower ranks and come first.
+ */
 static unsigned rank_of(const struct packing_item *item,
 			const struct islands *islands)
 {
@@ -66,10 +75,10 @@ static unsigned rank_of(const struct packing_item *item,
 }
 
 /*
- * Objects of the same islands stand together. Objects of more islands come
- * first, because a base must be in all islands of its delta. In each group,
- * whole objects marked `retry` come first. Each can then become a delta of the
- * objects just before it.
+ * Returns a sort key that puts objects of the same islands together. Objects of
+ * more islands come first, because a base must be in all islands of its delta.
+ * In each group, whole objects marked `retry` come first, so that each can
+ * become a delta of the objects just before it.
  */
 static uint64_t island_key(const struct packing_item *item,
 			   const struct islands *islands)
@@ -122,11 +131,12 @@ static int sort_candidates(struct sort_item *keys, size_t nr,
 	return sort_items(keys, nr);
 }
 
-/* The packs of the candidates of a segment so far. */
+/* The packs of the candidates of a segment. */
 struct seen {
 	bool any;
 	/*
-	 * The candidates come from several packs, or one of them from no pack.
+	 * The candidates come from several packs, or at least one comes from no
+	 * pack.
 	 */
 	bool several;
 	uint32_t pack_nr;
@@ -141,7 +151,7 @@ static void seen_add(struct seen *seen, const struct packing_item *item)
 	seen->pack_nr = item->pack_nr;
 }
 
-/* Whether another pass is likely to find a much smaller delta. */
+/* Returns whether a further pass is likely to find a much smaller delta. */
 static bool is_poor_delta(const struct packing_item *item)
 {
 	return item->how == PACKING_DELTA &&
@@ -165,7 +175,7 @@ static uint64_t weight_of(const struct packing_item *item)
 	return item->size + WEIGHT_OF_OBJECT;
 }
 
-/* The state of one pass that splits the candidates. */
+/* State of one pass over the candidates that splits them into segments. */
 struct splitting {
 	struct delta_order *order;
 	const struct packing_items *list;
@@ -173,8 +183,8 @@ struct splitting {
 	enum delta_pass pass;
 	uint64_t goal; /* weight of a segment */
 	/*
-	 * By item: the first candidate of its segment plus one. NULL unless
-	 * some candidates are deltas.
+	 * By item: 1 + the first candidate of the item's segment. NULL if no
+	 * candidate is a delta.
 	 */
 	uint32_t *segment_of;
 };
@@ -200,7 +210,7 @@ static bool has_same_path(const struct packing_item *a,
 	       a->name_hash == b->name_hash;
 }
 
-/* Whether a segment ends before the candidate at `at`. */
+/* Returns whether a segment ends before the candidate at `at`. */
 static bool is_segment_end(const struct splitting *c,
 			   const struct delta_segment *seg, size_t at)
 {
@@ -226,8 +236,8 @@ static bool is_segment_end(const struct splitting *c,
 }
 
 /*
- * Note the segment of a candidate. Set is_near if its base is in the same
- * segment.
+ * Store the segment of a candidate. Set is_near if the base of the candidate is
+ * in the same segment.
  */
 static void note_segment(struct splitting *c, struct delta_candidate *candidate,
 			 size_t first)
@@ -301,7 +311,7 @@ static int by_weight(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* Reset the candidates to the order of names. */
+/* Put the candidates back into the order of names. */
 static void restore(struct delta_order *order)
 {
 	for (size_t i = 0; i < order->nr; i++)
@@ -310,7 +320,7 @@ static void restore(struct delta_order *order)
 		};
 }
 
-/* Sort by type, path hash and name hash. The sort is stable. */
+/* Sort the candidates by type, path hash and name hash. The sort is stable. */
 static int sort_by_path(struct delta_order *order,
 			const struct packing_items *list)
 {
@@ -326,7 +336,10 @@ static int sort_by_path(struct delta_order *order,
 			item,
 		};
 	}
-	/* In the order of names, equal name hashes are neighbours already. */
+	/*
+	 * If path hashes are not wanted, the order of names has equal name
+	 * hashes together already.
+	 */
 	if (!ret)
 		ret = sort_items(keys, order->nr);
 	for (size_t i = 0; i < order->nr && !ret; i++)
@@ -336,9 +349,10 @@ static int sort_by_path(struct delta_order *order,
 }
 
 /*
- * A delta with a base in another segment must not get deeper while its own
- * segment is searched. So all objects on the chain from such a delta to its
- * whole root stay as they are. There are few of these.
+ * Settle the objects on delta chains that cross segments. A delta whose base is
+ * in another segment must not get deeper while its own segment is searched. So
+ * all objects from such a delta to the whole object of its chain stay as they
+ * are. There are few of these.
  */
 static int settle_far(struct delta_order *order,
 		      const struct packing_items *list)

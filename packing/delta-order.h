@@ -17,23 +17,27 @@
 #include "packing/items.h"
 
 /*
- * One pass over the candidates. All passes keep the order by name at heart: a
- * base always comes before its deltas. So several passes together cannot make a
- * cycle. DELTA_PASS_ROOTS and DELTA_PASS_ALL have the same segments.
+ * One pass over the candidates. In the order of each pass, a base comes before
+ * its deltas, and all passes agree on the order of such pairs. So several
+ * passes together cannot make a cycle. DELTA_PASS_ROOTS and DELTA_PASS_ALL have
+ * the same segments.
  */
 enum delta_pass {
-	/* all objects that are stored whole */
+	/* all objects that are stored whole, sorted by name */
 	DELTA_PASS_NAMES,
-	/* Sorted by path, within each path by name: versions of one file. */
+	/*
+	 * Sorted by path, and within each path by name: the versions of one
+	 * file.
+	 */
 	DELTA_PASS_PATHS,
 	/*
-	 * Objects that are still whole after that: the first of each path.
-	 * These are far apart in the order of all candidates.
+	 * Objects that are still whole after DELTA_PASS_PATHS: the first of
+	 * each path. In the order of all candidates, they are far apart.
 	 */
 	DELTA_PASS_ROOTS,
 	/*
-	 * All candidates. Whole objects and poor deltas are tried again: their
-	 * base may be a file of another path.
+	 * All candidates. Whole objects and poor deltas are tried again,
+	 * because their best base may be a file of another path.
 	 */
 	DELTA_PASS_ALL,
 };
@@ -41,33 +45,35 @@ enum delta_pass {
 struct delta_candidate {
 	uint32_t item;
 	/*
-	 * May become a delta: an earlier candidate of its segment may be its
-	 * base.
+	 * The candidate may become a delta of an earlier candidate of its
+	 * segment.
 	 */
 	bool is_target;
 	bool is_skipped; /* no part of this pass */
-	/* not tried against any earlier candidate */
+	/* The candidate is not tried against any earlier candidate. */
 	bool starts;
-	/* Already a delta of a candidate in the same segment. */
+	/*
+	 * The candidate is already a delta of a candidate in the same segment.
+	 */
 	bool is_near;
 };
 
-/* Candidates [first, end), all of one type. */
+/* A run of candidates of one type: those at [first, end). */
 struct delta_segment {
 	size_t first, end;
-	/* estimated cost of the search, without unit */
+	/* estimated cost of searching the segment; has no unit */
 	uint64_t weight;
 	uint64_t target_nr; /* at least 1 */
 };
 
 struct delta_order {
-	/* owned: items, in the order of names */
+	/* owned: item numbers, in the order of names */
 	uint32_t *sorted;
-	/* owned: for the current pass */
+	/* owned: the candidates, in the order of the current pass */
 	struct delta_candidate *candidates;
 	size_t nr;
 	/*
-	 * Owned; heaviest first, so that threads finish at about the same time.
+	 * Owned: heaviest first, so that threads finish at about the same time.
 	 * Segments without targets are left out.
 	 */
 	struct delta_segment *segments;
@@ -76,10 +82,10 @@ struct delta_order {
 };
 
 /*
- * Choose the candidates, sort them and split them for the first pass. That is
- * DELTA_PASS_PATHS if the items' path hashes stand for whole paths, else
- * DELTA_PASS_NAMES. Returns 0 with *order owned by the caller, or ERR_NOMEM
- * with *order released.
+ * Choose the candidates, sort them and split them for the first pass. The first
+ * pass is DELTA_PASS_PATHS if the items' path hashes stand for whole paths,
+ * otherwise DELTA_PASS_NAMES. Returns 0 with *order owned by the caller, or
+ * ERR_NOMEM with *order released.
  */
 int delta_order_init(struct delta_order *order,
 		     const struct packing_items *list,
@@ -93,10 +99,10 @@ int delta_order_pass(struct delta_order *order,
 void delta_order_release(struct delta_order *order);
 
 /*
- * Whether `target` may be tried against `base`. False if both come from one
- * pack: the search that made the pack has tried them. True in any case with
- * retry_same_pack, or if the target is marked `retry`. External items come from
- * no pack.
+ * Returns whether `target` may be tried against `base`. False if both come from
+ * one pack, because the search that made the pack has tried them. True in any
+ * case with retry_same_pack, or if the target is marked `retry`. External items
+ * come from no pack.
  */
 static inline bool delta_order_may_pair(const struct packing_item *base,
 					const struct packing_item *target,

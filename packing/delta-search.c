@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The delta search: threads take segments of candidates, and the deltas that
- * their windows find are kept in the items.
+ * Searches deltas with several threads. Each thread takes segments of
+ * candidates, and stores the deltas that its window finds in the items.
  *
  * A thread writes only to items of its own segment. So items need no lock.
  */
@@ -16,13 +16,13 @@
 #include "packing/names.h"
 #include "sys/thread.h"
 
-/* Longest chain, as in stock Git. */
+/* The longest delta chain that is allowed, as in stock Git. */
 #define DEPTH_MAX 4095
-/* Bytes of delta bases that each thread's reader keeps. */
+/* Maximum bytes of cached delta bases, for each thread. */
 #define READER_CACHE ((size_t)8 << 20)
 
 struct worker {
-	/* Owned, like the other fields; NULL until used. */
+	/* Owned, like the other fields; NULL until the thread starts. */
 	struct odb_reader *reader;
 	struct delta_window *window;
 	struct deflater *deflater;
@@ -32,9 +32,12 @@ struct worker {
 struct search {
 	struct packing_items *list;
 	struct delta_search_options options;
-	/* owned: see delta_window_new() */
+	/* owned: the table `heights` of delta_window_new() */
 	uint16_t *heights;
-	/* Owned: see delta_window_new(); NULL in the first pass. */
+	/*
+	 * Owned: the table `depths` of delta_window_new(); NULL in the first
+	 * pass.
+	 */
 	uint16_t *depths;
 	struct delta_order order;
 	struct worker *workers;    /* owned: one per thread */
@@ -50,9 +53,9 @@ static bool has_base(const struct packing_item *item)
 }
 
 /*
- * For each item, the length of the longest chain of deltas on top of it.
- * Counting stops at one more than the greatest depth, because such an item
- * cannot become a delta anyway. That limits the cost as well.
+ * Returns for each item the number of deltas in the longest chain on top of it.
+ * NULL: no memory. Counting stops one above the greatest depth: such an item
+ * cannot become a delta, and the cost stays low.
  */
 static uint16_t *measure_heights(const struct packing_items *list,
 				 uint32_t depth)
@@ -85,8 +88,9 @@ static uint16_t depth_now(const struct packing_items *list, uint32_t at)
 }
 
 /*
- * The depths of deltas from earlier passes. A delta whose base is in another
- * segment keeps its depth: see delta_order_pass().
+ * Returns for each item its depth after earlier passes. NULL: no memory. A
+ * delta whose base is in another segment keeps its depth, see
+ * delta_order_pass().
  */
 static uint16_t *measure_depths(const struct search *s)
 {
@@ -127,8 +131,8 @@ static void worker_release(struct worker *w)
 }
 
 /*
- * Deflate a delta and keep the bytes if the cache has room. Once the cache is
- * full, later deltas are not even deflated.
+ * Deflate a delta and keep the bytes if the cache has room. When the cache is
+ * full, later deltas are not deflated.
  */
 static int keep_bytes(struct search *s, struct worker *w,
 		      struct packing_item *item, const void *delta)
@@ -204,7 +208,7 @@ static int search_segment(void *ctx, unsigned thread_nr, size_t task_nr,
 	return 0;
 }
 
-/* One pass over the candidates in their current order. */
+/* Make one pass over the candidates in their current order. */
 static int search_pass(struct search *s, unsigned threads, bool is_first,
 		       struct error *err)
 {
@@ -226,7 +230,7 @@ static int search_pass(struct search *s, unsigned threads, bool is_first,
 		ret = sys_parallel(threads, s->order.segment_nr, search_segment,
 				   s, err);
 	progress_stop(&s->progress);
-	/* The windows borrow the tables. */
+	/* Free the windows first, because they borrow the tables. */
 	for (unsigned i = 0; i < threads; i++) {
 		delta_window_free(s->workers[i].window);
 		s->workers[i].window = NULL;
@@ -269,7 +273,8 @@ static int search_all(struct search *s, struct error *err)
 }
 
 /*
- * Leave out blobs by their attributes. Nothing is read if there are no targets.
+ * Exclude blobs by their attributes. If there are no targets, no file of
+ * attributes is read.
  */
 static int apply_attrs(struct search *s, struct error *err)
 {
@@ -304,7 +309,7 @@ int delta_search_run(struct packing_items *list,
 	return ret;
 }
 
-/* Make the delta of two objects again, exactly as the search has made it. */
+/* Make the delta of an item again, with the same bytes as the search made. */
 static int make_again(const struct packing_item *item,
 		      const struct odb_object *base,
 		      const struct odb_object *target, void **delta,

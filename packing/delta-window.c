@@ -7,15 +7,18 @@
 #include "packing/delta-order.h"
 #include "packing/delta-window.h"
 
-/* Bytes that a delta must save at least: about the size of a base's id. */
+/* Bytes that a delta must at least save: about the size of a base's id. */
 #define OVERHEAD 20
-/* A base so many times larger than the target is not worth reading. */
+/* A base that is so many times larger than the target is not read. */
 #define BASE_RATIO_MAX 32
 
 struct member {
 	uint32_t item;
 	enum islands_layer layer;
-	/* Number of deltas from the whole object to this one. */
+	/*
+	 * The number of deltas between this object and the whole object of its
+	 * chain.
+	 */
 	uint32_t depth;
 	struct odb_object obj;     /* data is NULL until read */
 	struct delta_index *index; /* NULL until made */
@@ -28,16 +31,16 @@ struct delta_window {
 	uint16_t *depths;
 	struct odb_reader *reader;
 	/*
-	 * Owned: the first `nr` are in the window, oldest first; the rest are
-	 * free.
+	 * Owned: the first `nr` are in the window, the oldest first. The others
+	 * are free.
 	 */
 	struct member **members;
-	/* owned: `members` point into it */
+	/* owned: the structs that `members` points to */
 	struct member *storage;
 	size_t nr, size;
-	/* the same number, by layer */
+	/* the number of members of each layer */
 	size_t nr_of[ISLANDS_LAYER_NR];
-	/* of objects read and of indexes */
+	/* bytes of the objects that were read, and of their delta indexes */
 	uint64_t bytes;
 };
 
@@ -102,7 +105,8 @@ void delta_window_free(struct delta_window *w)
 }
 
 /*
- * Move the member at `from` to `to`. The members between move one place down.
+ * Move the member at place `from` to the higher place `to`. The members between
+ * move one place down.
  */
 static void move_up(struct delta_window *w, size_t from, size_t to)
 {
@@ -122,8 +126,9 @@ static void drop(struct delta_window *w, size_t place)
 }
 
 /*
- * Make room for a candidate. Layers do not push each other out, because a base
- * must be in the same or an earlier layer.
+ * Remove old members until there is room for a candidate. Only members of the
+ * candidate's own layer are removed: a base must be in the same layer as its
+ * delta or in an earlier one, so layers must not displace each other.
  */
 static void make_room(struct delta_window *w, enum islands_layer layer,
 		      uint64_t size)
@@ -158,7 +163,7 @@ static int check_member(const struct delta_window *w, const struct member *m,
 }
 
 /*
- * Read another copy of an object whose copy is damaged; *err describes the
+ * Read another copy of a member whose copy is damaged. *err describes the
  * damage. Returns 0 with *err cleared, or a negative error code.
  */
 static int read_other_copy(struct delta_window *w, struct member *m,
@@ -215,23 +220,24 @@ static int index_member(struct delta_window *w, struct member *m,
 	return 0;
 }
 
-/* The search for the best base of one target. */
+/* State of searching the best base for one target. */
 struct trial {
 	struct member *target;
-	/* greatest depth of a delta of the target */
+	/* The greatest depth that a delta of the target may have. */
 	uint32_t depth_max;
-	/* bytes of the best delta so far; 0: none */
+	/* bytes of the smallest delta so far; 0: none */
 	size_t best_len;
 	uint32_t best_depth; /* depth of the best base */
-	/* Its place in the window if found in this search. */
+	/* Place in the window of the base that this search found. */
 	size_t best;
 	struct delta_found *found;
 };
 
 /*
- * The largest size of a delta against a base. For a whole base, half the
- * object; less for deeper bases. To replace a delta, the new one must be
- * smaller the deeper its base is. So chains stay short if that costs little.
+ * Returns the largest size that a delta against `base` may have: half the
+ * target's size for a whole base, and less for a deeper base. If the target is
+ * a delta already, a new delta must be smaller the deeper its base is. So
+ * chains stay short where that costs little.
  */
 static uint64_t size_limit(const struct delta_window *w, const struct trial *t,
 			   const struct member *base)
@@ -249,7 +255,10 @@ static uint64_t size_limit(const struct delta_window *w, const struct trial *t,
 	return base->depth == t->best_depth ? limit - 1 : limit;
 }
 
-/* Whether the sizes alone rule out a delta within the limit. */
+/*
+ * Returns whether the sizes of base and target already show that no delta is
+ * within the limit.
+ */
 static bool is_hopeless(uint64_t base_size, uint64_t target_size,
 			uint64_t limit)
 {
@@ -328,7 +337,10 @@ static int find_base(struct delta_window *w, struct member *target,
 	return 0;
 }
 
-/* The depth of a candidate that an earlier pass has made a delta; else 0. */
+/*
+ * Returns the depth of a candidate that an earlier pass has made a delta, else
+ * 0.
+ */
 static uint32_t depth_of(const struct delta_window *w, uint32_t item)
 {
 	const struct packing_item *it = &w->list->items[item];

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Fallback deltas along stored delta chains, past objects that are not sent. */
+/*
+ * Makes fallback deltas whose base is further up the stored delta chain,
+ * because the stored base is not sent.
+ */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -7,17 +10,20 @@
 #include "packing/item-index.h"
 #include "packing/fallback-delta.h"
 
-/* A delta has at most half of the object's size, as in the delta search. */
+/*
+ * A delta may have at most half of the object's size, as in the delta search.
+ */
 #define POOR_RATIO 2
 
 /*
- * If the delta search may find a better delta, the limit is a sixteenth, but at
- * least LITTLE bytes.
+ * If the delta search may find a better delta, a fallback delta may have at
+ * most 1 / GOOD_RATIO of the object's size, but LITTLE bytes are always
+ * allowed.
  */
 #define GOOD_RATIO 16
 #define LITTLE 1024
 
-/* Longest chain that is followed. Packs have no longer ones. */
+/* Maximum number of deltas that are followed. Stored chains are not longer. */
 #define CHAIN_MAX 4096
 
 struct chains {
@@ -25,18 +31,24 @@ struct chains {
 	const struct fallback_chains_options *options;
 	const struct odb *odb;
 	struct item_index item_of;
-	/* Owned: items, in the order of their packs. */
+	/*
+	 * Owned: the items whose stored base is not sent, in the order of their
+	 * packs.
+	 */
 	struct sort_item *orphans;
 	size_t nr;
 	/*
-	 * Owned: by obj_pos of an object that is no item: an item plus 1. That
-	 * item is the object's external item, or the first orphan whose chain
-	 * passes the object. 0: none.
+	 * Owned: for an object that is no item, by obj_pos: 1 + an item that
+	 * can be used in its place. This is the object's external item, or the
+	 * first orphan whose chain passes the object. 0: none.
 	 */
 	uint32_t *heirs;
 };
 
-/* Whether an item is in a pack but would be inflated and deflated anew. */
+/*
+ * Returns whether an item is stored in a pack, but would have to be inflated
+ * and deflated anew.
+ */
 static bool is_candidate(const struct packing_item *item)
 {
 	return item->how == PACKING_WHOLE && !item->is_external &&
@@ -44,8 +56,8 @@ static bool is_candidate(const struct packing_item *item)
 }
 
 /*
- * Set *idx_pos to the stored base of an object of a pack. Returns 1, 0 if the
- * object is not a delta, or a negative error code.
+ * Replace *idx_pos, an object of a pack, by its stored base. Returns 1, 0 if
+ * the object is stored whole, or a negative error code.
  */
 static int go_up(const struct chains *c, uint32_t pack_nr, uint32_t *idx_pos)
 {
@@ -60,8 +72,8 @@ static int go_up(const struct chains *c, uint32_t pack_nr, uint32_t *idx_pos)
 }
 
 /*
- * The object at the end of an item's chain. If the chain is a cycle, any object
- * of the chain.
+ * Returns the object at the end of an item's chain. If the chain is a cycle,
+ * returns any object of the cycle.
  */
 static uint32_t root_of(const struct chains *c, const struct packing_item *item)
 {
@@ -75,8 +87,9 @@ static uint32_t root_of(const struct chains *c, const struct packing_item *item)
 }
 
 /*
- * Sort the orphans so that those of one chain are neighbours, and a base is
- * before its deltas. Bytes that they share are then inflated once.
+ * List the orphans, sorted so that those of one chain are neighbours, and a
+ * base comes before its deltas. So the bytes that they share are inflated only
+ * once.
  */
 static int list_orphans(struct chains *c, const struct packing_items *items)
 {
@@ -104,7 +117,7 @@ static int list_orphans(struct chains *c, const struct packing_items *items)
 	return sort_items(c->orphans, c->nr);
 }
 
-/* The obj_pos by which items know an object of a pack. */
+/* Returns the obj_pos that items use for an object of a pack. */
 static uint32_t obj_pos_of(const struct chains *c, uint32_t pack_nr,
 			   uint32_t idx_pos)
 {
@@ -116,8 +129,8 @@ static uint32_t obj_pos_of(const struct chains *c, uint32_t pack_nr,
 }
 
 /*
- * Find a base: the object on the chain, or its heir. Returns false if there is
- * none.
+ * Set pair->base to an object of the chain, or to the item that is used in its
+ * place. Returns false if neither can be a base.
  */
 static bool find_base(const struct chains *c, struct fallback_pair *pair,
 		      uint32_t obj_pos)
@@ -135,9 +148,9 @@ static bool find_base(const struct chains *c, struct fallback_pair *pair,
 }
 
 /*
- * Whether a base is a delta of the item, directly or through other deltas. That
- * happens if a stored chain is a cycle, or if two packs store the same objects
- * as deltas of each other.
+ * Returns whether `base` is a delta of `item`, directly or through other
+ * deltas. That happens if a stored chain is a cycle, or if two packs store the
+ * same objects as deltas of each other.
  */
 static bool is_made_from(const struct packing_items *items, uint32_t base,
 			 uint32_t item)
@@ -148,8 +161,8 @@ static bool is_made_from(const struct packing_items *items, uint32_t base,
 }
 
 /*
- * Go up the chain to the first base. Each object on the way gets this item as
- * its heir, so that a cycle ends too.
+ * Follow the chain up to the first possible base. For each object on the way,
+ * note that this item can be used in its place. So a cycle ends too.
  */
 static int climb(struct chains *c, struct fallback_pair *pair, uint32_t *top)
 {
@@ -232,7 +245,7 @@ int fallback_chains_make(struct packing_items *items,
 	return ret < 0 ? error_nomem(err) : 0;
 }
 
-/* Whether the item's pack stores it as a delta. */
+/* Returns whether the pack of an item stores it as a delta. */
 static bool is_stored_delta(const struct packing_item *item,
 			    const struct packs *packs)
 {
@@ -246,7 +259,7 @@ static bool is_stored_delta(const struct packing_item *item,
 }
 
 /*
- * List the objects that the delta search will have in its windows, by type and
+ * List the objects that will be in the windows of the delta search, by type and
  * name hash.
  */
 static size_t list_kinds(struct sort_item *kinds,
@@ -278,8 +291,8 @@ int fallback_chains_retry(struct packing_items *items,
 		struct packing_item *item = &items->items[kinds[i].value];
 
 		/*
-		 * A tree with name hash 0 is a root tree; the path of other
-		 * objects with name hash 0 is unknown.
+		 * Name hash 0 means a root tree if the item is a tree. For
+		 * other items it means that the path is unknown.
 		 */
 		if (is_candidate(item) &&
 		    (item->name_hash || item->type == OBJ_TREE) &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Deltas between pairs of objects that are known to resemble each other. */
+/* Makes deltas between pairs of objects that are known to be similar. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "pack/delta.h"
 #include "packing/fallback-delta.h"
 
-/* Bytes that a delta costs besides its own: the id of the base. */
+/* Bytes that a delta needs in addition to its own: the id of the base. */
 #define OVERHEAD 20
 
 int fallback_deltas_init(struct fallback_deltas *r, struct packing_items *items,
@@ -28,7 +28,7 @@ void fallback_deltas_release(struct fallback_deltas *r)
 	buf_release(&r->stream);
 }
 
-/* Append an external item for a base that is no item. */
+/* Append an external item for a base that is no item yet. */
 static int add_base(struct fallback_deltas *r, struct fallback_pair *pair)
 {
 	const struct walk_item *old = &pair->old;
@@ -97,7 +97,10 @@ int fallback_delta_make(struct fallback_deltas *r, struct fallback_pair *pair,
 		ret = make(r, pair, max_len, &obj, &old);
 	odb_object_release(r->reader, &old);
 	odb_object_release(r->reader, &obj);
-	/* Other errors of reading are reported when the object is written. */
+	/*
+	 * If an object cannot be read, ignore the error here. It is reported
+	 * when the object is written.
+	 */
 	return ret == ERR_NOMEM ? ret : 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Delta bases: objects that the receiver has, or gets, and that resemble sent
- * objects.
+ * Finds delta bases: objects that the receiver has, or gets with this pack, and
+ * that are similar to sent objects.
  */
 #include <stdlib.h>
 
@@ -10,19 +10,22 @@
 #include "packing/find-parts.h"
 #include "walk/treewalk.h"
 
-/* Type and name hash. Deltas are likely between objects of one kind. */
+/*
+ * Returns a key of type and name hash. Objects with the same key are likely to
+ * be similar.
+ */
 static uint64_t kind_of(uint8_t type, uint32_t name_hash)
 {
 	return (uint64_t)type << 32 | name_hash;
 }
 
 /*
- * If the items that need bases have fewer bytes than this, reading the
+ * If the items that need bases have fewer bytes than this in total, reading the
  * boundary's trees costs more than it saves.
  */
 #define KINDS_MIN_BYTES 65536
 
-/* Whether a base is searched for this item. */
+/* Returns whether a base should be found for this item. */
 static bool wants_base(const struct packing_item *item, bool stored_too)
 {
 	return !item->is_external && !item->settled &&
@@ -30,7 +33,7 @@ static bool wants_base(const struct packing_item *item, bool stored_too)
 		(stored_too && item->how == PACKING_COPY));
 }
 
-/* Mark the items that have versions: their bases are known. */
+/* Mark the items that have an older version as base already. */
 static int mark_versions(struct bitset *marked, const struct found *f,
 			 size_t item_nr)
 {
@@ -42,9 +45,10 @@ static int mark_versions(struct bitset *marked, const struct found *f,
 }
 
 /*
- * List the kinds of items that will be deflated anew and, with `stored_too`, of
- * items stored whole. The value of each entry is unused. The list is empty if
- * finding bases would cost more than it saves.
+ * List the keys (kind_of()) of items that will be deflated anew. With
+ * `stored_too`, also list those of items stored whole. The values of the
+ * entries are unused. If finding bases would cost more than it saves, the list
+ * is empty.
  */
 static int list_kinds(struct sort_item **kinds, size_t *nr,
 		      const struct found *f, const struct packing_items *items,
@@ -75,8 +79,8 @@ static int list_kinds(struct sort_item **kinds, size_t *nr,
 }
 
 /*
- * Whether a base could be read only after a fetch. A delta does not save what
- * this fetch would cost.
+ * Returns whether a base is missing here and would have to be fetched first. A
+ * delta saves less than this fetch costs.
  */
 static bool needs_provider(struct found *f, uint32_t obj_pos)
 {
@@ -89,7 +93,10 @@ static bool needs_provider(struct found *f, uint32_t obj_pos)
 	return !odb_reader_has(w->reader, &oid);
 }
 
-/* The search needs the size of a base. A missing object is skipped. */
+/*
+ * Append an object as an external item. Its size is looked up, because the
+ * search needs the size. A missing object is skipped.
+ */
 static int add_base(struct found *f, struct packing_items *items,
 		    const struct walk_item *object, struct error *err)
 {

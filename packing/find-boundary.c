@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects in the trees of commits that the receiver has. */
+/* Collects the objects in the trees of commits that the receiver has. */
 #include "base/mem.h"
 #include "packing/find-parts.h"
 #include "walk/treewalk.h"
 
-/* The largest number of boundary commits whose trees are read. */
+/* Maximum number of boundary commits whose trees are read. */
 #define MAX_BOUNDARY 256
 
 int find_boundary_add(struct found *f, const uint32_t *commits, size_t nr)
@@ -25,9 +25,9 @@ bool find_has_entries(const struct found *f, enum object_type type)
 }
 
 /*
- * Which boundary trees are read. Most boundary trees are also in the wanted
- * commits, and help nothing that is sent. So a boundary tree is read only if
- * one of these holds:
+ * Decides which boundary trees are read. Most boundary trees are also in the
+ * wanted commits, so that reading them would not help. A boundary tree is read
+ * only if one of these holds:
  * - a tree is sent at its path;
  * - the tree itself is sent, from another path;
  * - the newest wanted commits have no directory at its path: files may have
@@ -36,17 +36,19 @@ bool find_has_entries(const struct found *f, enum object_type type)
 struct collecting {
 	struct found *f;
 	bool all; /* read all boundary trees */
-	/* by path_bit(): paths at which trees are sent */
+	/* by path_bit(): the paths at which trees are sent */
 	struct bitset paths;
 	/*
-	 * By path_bit(): directories of the newest wanted trees that are at
-	 * these paths.
+	 * By path_bit(): the paths in `paths` at which the newest wanted
+	 * commits have a directory.
 	 */
 	struct bitset kept;
 	struct bitset sent; /* by obj_pos */
 };
 
-/* Paths that share a bit are treated alike. */
+/*
+ * Paths are hashed to this many bits. Paths with equal bits are treated alike.
+ */
 #define PATH_BITS 18
 
 static uint32_t path_bit(uint32_t name_hash)
@@ -89,7 +91,7 @@ static bool is_entered(const struct collecting *c, uint32_t obj_pos,
 	       !bitset_test(&c->kept, bit) || bitset_get(&c->sent, obj_pos);
 }
 
-/* Descend only to paths at which trees are sent. */
+/* Note the directory, and descend only to paths at which trees are sent. */
 static int note_kept(void *ctx, uint32_t obj_pos, enum object_type type,
 		     const char *path, size_t path_len, struct error *err)
 {
@@ -121,7 +123,9 @@ static int collect_boundary_object(void *ctx, uint32_t obj_pos,
 	return type == OBJ_TREE && !is_entered(c, obj_pos, item.name_hash);
 }
 
-/* Walk the trees of commits. *seen receives the objects that were visited. */
+/*
+ * Walk the trees of commits. The objects that were visited are added to *seen.
+ */
 static int walk_trees(struct bitset *seen, struct collecting *c, treewalk_fn fn,
 		      const uint32_t *commits, size_t nr, struct error *err)
 {
@@ -145,7 +149,7 @@ static int walk_trees(struct bitset *seen, struct collecting *c, treewalk_fn fn,
 	return ret;
 }
 
-/* Set the bits (by commit_nr) of the commits' parents. */
+/* Set the bits (by commit_nr) of the parents of commits. */
 static int mark_parents(struct bitset *set, const struct history *h,
 			const uint32_t *commits, size_t nr)
 {
@@ -161,8 +165,8 @@ static int mark_parents(struct bitset *set, const struct history *h,
 }
 
 /*
- * Insert a commit in order of date, newest first. The oldest is dropped if the
- * array is full.
+ * Insert a commit into an array that is sorted by date, newest first. If the
+ * array is full, the oldest commit is removed.
  */
 static void insert_newest(uint32_t *out, size_t *nr, size_t max,
 			  const struct history *h, uint32_t c)
@@ -234,7 +238,10 @@ int find_boundary_collect(struct found *f, struct error *err)
 	return ret < 0 ? ret : collect(&c, few, nr, err);
 }
 
-/* Whether any tree or blob is listed: only these can be in a boundary tree. */
+/*
+ * Returns whether a tree or blob is in the list. Only such objects can be in a
+ * boundary tree.
+ */
 static bool lists_entries(const struct found *f)
 {
 	for (size_t i = 0; i < f->objects.nr; i++)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Leaving out objects that the receiver gets in another way. */
+/* Leaves out objects that the receiver gets from another place. */
 #include <string.h>
 
 #include "base/mem.h"
 #include "packing/find.h"
 
 /*
- * Remove an object from `packed` and return true, or mark it for drop_listed().
+ * Remove an object from `packed` and return true. If the object is not in
+ * `packed`, set its bit in *listed for drop_listed().
  */
 static bool leave_out(struct found *f, struct bitset *listed, uint32_t obj_pos)
 {
@@ -22,7 +23,8 @@ static bool leave_out(struct found *f, struct bitset *listed, uint32_t obj_pos)
 }
 
 /*
- * Drop the marked objects from `objects`, and set the bits of the dropped ones.
+ * Remove the objects with a bit in *listed from `objects`, and set the bits of
+ * these objects in *dropped.
  */
 static void drop_listed(struct found *f, struct bitset *listed,
 			struct bitset *dropped)
@@ -62,7 +64,10 @@ int found_leave_out(struct found *found, const struct oid *oids, size_t nr,
 		    !objspace_find(space, oids[i].bytes, &obj_pos) ||
 		    !bitset_get(&dropped, obj_pos))
 			continue;
-		/* An id that is listed twice is marked once. */
+		/*
+		 * If the same id is listed again, its entry in left_out stays
+		 * false.
+		 */
 		bitset_unset(&dropped, obj_pos);
 		left_out[i] = true;
 	}

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Name hashes for objects that were found without them. They are computed only
- * if the delta search needs them, which is seldom.
+ * Finds name hashes of objects that were found without them. This is done only
+ * if the delta search needs name hashes, which is seldom.
  */
 #include "packing/find.h"
 #include "packing/names.h"
 
-/* Whether the delta search has any pair to try. */
+/* Returns whether the delta search would try at least one pair. */
 static bool wants_names(const struct packing_items *items)
 {
 	for (size_t i = 0; i < items->nr; i++) {
@@ -21,8 +21,8 @@ static bool wants_names(const struct packing_items *items)
 }
 
 /*
- * Take name hashes from the index. Returns whether some items are not in the
- * index.
+ * Copy name hashes from the index to the items. Returns whether some items are
+ * not in the index.
  */
 static bool take_names(const struct pack_bitmap *pb,
 		       struct packing_items *items)
@@ -44,8 +44,8 @@ static bool take_names(const struct pack_bitmap *pb,
 }
 
 /*
- * Take name hashes from the index, if there is one. Returns 1 if some items
- * still lack them, 0 if none does, or a negative error code.
+ * Copy name hashes from the index, if there is one. Returns 1 if some items
+ * still lack a name hash, 0 if none does, or a negative error code.
  */
 static int ask_index(const struct found *found, struct packing_items *items,
 		     struct error *err)
@@ -54,7 +54,10 @@ static int ask_index(const struct found *found, struct packing_items *items,
 	bool others = true;
 	int ret;
 
-	/* A bitmap index stores no path hashes. */
+	/*
+	 * Do not use the index if path hashes are needed: it stores name hashes
+	 * only.
+	 */
 	if (found->grouping != NAME_GROUP_NONE || !found->request->use_bitmap)
 		return true;
 	ret = pack_bitmap_open(&pb, found->walk.odb, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The found objects one by one: their bits, types and name hashes. */
+/* Visits the objects of `packed` with their bits, types and name hashes. */
 #include "packing/find.h"
 
 bool found_bit(const struct found *found, uint32_t odb_pos, uint32_t *bit_pos)
@@ -24,17 +24,18 @@ bool found_bit(const struct found *found, uint32_t odb_pos, uint32_t *bit_pos)
 }
 
 /*
- * If fewer than one object in 1024 is visited, types are looked up one by one.
+ * If fewer than one object in 1024 is visited, each type is looked up by
+ * itself.
  */
 #define FEW_RATIO 1024
 
 /*
- * Object types by bit. If many objects are visited, the type bitmaps are
- * expanded.
+ * The types of objects by bit. If many objects are visited, the type bitmaps
+ * are expanded into plain sets.
  */
 struct types {
 	const struct pack_bitmap *pb;
-	/* Owned; no words: few objects are visited. */
+	/* Owned: the sets; no words: few objects are visited. */
 	struct bitset of[BITMAP_TYPE_NR];
 };
 
@@ -83,7 +84,7 @@ static int visit_indexed(const struct types *types, uint32_t bit,
 	return fn(ctx, &object) < 0 ? error_nomem(err) : 0;
 }
 
-/* Visit the objects of `subset` with types and name hashes from the index. */
+/* Visit the objects of `subset`. Types and name hashes come from the index. */
 static int each_indexed(const struct found *f, const struct bitset *subset,
 			int (*fn)(void *ctx, const struct walk_item *object),
 			void *ctx, struct error *err)

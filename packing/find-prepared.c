@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* Using prepared answers (packing/prepared.h). */
+/* Uses prepared answers (packing/prepared.h). */
 #include <stdlib.h>
 
 #include "packing/find-parts.h"
 
-/* For fewer objects, hashing is cheaper than opening a file. */
+/* For fewer objects, hashing costs less than opening the file of answers. */
 #define PREPARED_MIN 512
 
-/* Compares the tags of today with those at the time of preparation. */
+/* Compares the present tags with those at the time of preparation. */
 struct tag_check {
 	const struct found *f;
-	/* By index in the file: tags of the answer that no ref has named yet */
+	/*
+	 * By index in the file: tags of the answer that no ref has named so
+	 * far.
+	 */
 	struct bitset missing;
 };
 
 /*
- * Whether the request is a clone with full history, or one of depth 1: each
- * want is on the shallow boundary.
+ * Returns whether the request is a clone with full history, or one of depth 1,
+ * in which each want is on the shallow boundary.
  */
 static bool is_clone(const struct found *f)
 {
@@ -34,7 +37,7 @@ static bool is_clone(const struct found *f)
 }
 
 /*
- * Returns 1 if this tag is sent now but is not part of the prepared answer,
+ * Returns 1 if this tag is to be sent and is not part of the prepared answer,
  * else 0.
  */
 static int check_tag(void *ctx, const struct packing_tag *tag)
@@ -54,8 +57,8 @@ static int check_tag(void *ctx, const struct packing_tag *tag)
 }
 
 /*
- * Whether exactly the prepared tags are sent. Returns 1, 0 or a negative error
- * code.
+ * Returns 1 if the tags to send are exactly the prepared tags, 0 if not, or a
+ * negative error code.
  */
 static int has_same_tags(const struct found *f, struct error *err)
 {
@@ -73,7 +76,7 @@ static int has_same_tags(const struct found *f, struct error *err)
 	return ret;
 }
 
-/* If the tags have changed, they are sent one by one. */
+/* Send the prepared tags. If the tags have changed, send each tag by itself. */
 static int add_tags(struct found *f, struct error *err)
 {
 	int ret;
@@ -129,8 +132,8 @@ static bool is_whole_pack(const struct found *f, size_t nr)
 }
 
 /*
- * Do the work of found_look_for_stored() with the file of one object directory.
- * Returns 0 or ERR_NOMEM.
+ * Do the work of found_look_for_stored() with the prepared answers of one
+ * object directory. Returns 0 or ERR_NOMEM.
  */
 static int look_in(struct found *f, size_t dir_nr,
 		   const struct prepared_run *runs, size_t nr)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The tags that a request includes: each tag whose target is sent, and the tags
- * between.
+ * Finds the tags that a request includes: each tag whose target is sent, and
+ * the tags between.
  *
- * A ref gives the final target of its tag. Only the tag object itself says
- * whether there is another tag in between. Thousands of tags should not be read
- * for that. All tags that an indexed tag names are in the index too. So if refs
+ * A ref says the final target of its tag. Only the tag object says whether
+ * there is another tag in between, but reading thousands of tags costs too
+ * much. All tags that an indexed tag names are in the index too. So if refs
  * name all tags of the index, each tag is included because of its own ref, and
  * no tag has to be read.
  */
@@ -17,28 +17,28 @@
 #include "packing/find-parts.h"
 
 /*
- * With at most so many objects to send, their ids are listed instead of looking
- * up all tags.
+ * If at most so many objects are sent, their ids are listed, so that not all
+ * tags must be looked up.
  */
 #define FEW_MAX 1024
 
 struct tagging {
 	struct found *f;
 	struct error *err;
-	/* by obj_pos: of found->objects */
+	/* by obj_pos: the objects in found->objects */
 	struct bitset others;
 	/*
-	 * The ids of all sent objects if these are few, else empty. Searching
-	 * here costs less than looking an id up.
+	 * The ids of all sent objects if they are few, else empty. A search in
+	 * this map costs less than looking up an id in the repository.
 	 */
 	struct oidmap few;
 	/*
-	 * By bit_pos: tags of the index that no ref has named yet. If any
-	 * remains, the tags in `unread` are read at the end. No words: each tag
-	 * is read at once.
+	 * By bit_pos: the tags of the index that no ref has named so far. If
+	 * any tag remains, the tags in `unread` are read at the end. No words:
+	 * each tag is read at once.
 	 */
 	struct bitset unnamed;
-	/* owned: tags that are sent but were not read */
+	/* owned: tags that are sent and were not read */
 	struct oid *unread;
 	size_t unread_nr, unread_alloc;
 };
@@ -90,7 +90,7 @@ static void tagging_release(struct tagging *t)
 	free(t->unread);
 }
 
-/* Find the bit of an object. Returns false if the object has none. */
+/* Find the bit of the object with an id. Returns false if it has no bit. */
 static bool find_bit(const struct found *f, const struct oid *oid,
 		     uint32_t *bit)
 {
@@ -132,7 +132,7 @@ static void send_bit(struct found *f, uint32_t bit)
 		bitset_set(&f->packed, bit);
 }
 
-/* Send one more tag: set its bit, or append it to the list. */
+/* Add a tag to the objects to send: set its bit, or append it to the list. */
 static int send_tag(struct tagging *t, const struct oid *oid, uint32_t obj_pos)
 {
 	struct found *f = t->f;
@@ -152,8 +152,8 @@ static int send_tag(struct tagging *t, const struct oid *oid, uint32_t obj_pos)
 }
 
 /*
- * If *at is a tag, send it and set *at to its target. Returns 1 if the target
- * is a tag, 0 if the chain ends, or a negative error code.
+ * If *at is a tag, send it and replace *at by its target. Returns 1 if the
+ * target is a tag too, 0 at the end of the chain, or a negative error code.
  */
 static int send_link(struct tagging *t, struct oid *at)
 {
@@ -192,8 +192,8 @@ static int send_chain(struct tagging *t, const struct oid *tag)
 }
 
 /*
- * Do the work of take_tag() for a tag of the index without reading the tag. A
- * tag that is sent already is either wanted or was named before.
+ * Handle a tag of the index without reading it. If the tag is sent already, it
+ * is wanted, or another ref has named it.
  */
 static int defer(struct tagging *t, const struct packing_tag *tag, uint32_t bit)
 {
@@ -228,8 +228,8 @@ static int take_tag(void *ctx, const struct packing_tag *tag)
 }
 
 /*
- * Visit all tags, unless none of them can have one of the few sent objects as
- * target.
+ * Visit all tags. If few objects are sent and no tag can have one of them as
+ * target, nothing is visited.
  */
 static int visit(struct tagging *t)
 {
@@ -241,10 +241,7 @@ static int visit(struct tagging *t)
 	return ret > 0 ? tags->each(tags->ctx, take_tag, t, t->err) : ret;
 }
 
-/*
- * Read the tags that were not read, unless refs have named all tags of the
- * index.
- */
+/* Read the tags in `unread`, unless refs have named all tags of the index. */
 static int read_unread(struct tagging *t)
 {
 	int ret = 0;

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Newer versions of objects that the receiver has. A pack stores the newest
- * version of a file whole, and older versions as deltas of it. A fetch of one
- * commit would therefore get whole files if stored bytes were copied.
+ * Finds objects to send that are newer versions of objects that the receiver
+ * has. A pack stores the newest version of a file whole, and older versions as
+ * deltas of it. So a fetch of one commit would get whole files if stored bytes
+ * were copied.
  *
- * So these objects are not copied. Each gets the receiver's version as base of
- * a fallback delta. The same holds for stored deltas whose base is not sent.
- * Objects of other packs, which are never copied in runs, get a base too.
+ * Therefore these objects are not copied. Each gets the receiver's version as
+ * base of a fallback delta. The same is done for stored deltas whose base is
+ * not sent, and for objects of other packs, which are never copied in runs.
  *
- * To make such a delta, both versions are inflated, at many times the cost of
- * copying. So their number is limited. The objects that save most are taken
- * first: trees before files, because trees deflate badly.
+ * To make such a delta, both versions are inflated, which costs many times more
+ * than copying. So the number of these objects is limited. The objects that
+ * save most are taken first: trees before files, because trees deflate badly.
  */
 #include <stdlib.h>
 
@@ -22,22 +23,22 @@
 #include "walk/treediff.h"
 
 /*
- * Limits of the objects examined, and of the inflated bytes of the objects
- * taken:
- * - more bytes with a shallow boundary: the receiver then gets mostly newest
+ * Limits for the number of objects that are examined, and for the inflated
+ * bytes of the objects that are taken. There are higher limits in three cases:
+ * - with a shallow boundary, because the receiver then mostly gets newest
  *   versions, which are all stored whole;
- * - more bytes if the delta search groups objects by path: the caller then
- *   accepts time for a smaller pack;
- * - most bytes if few commits of a shallow history are sent. With several such
- *   commits, this limit does not apply to deltas whose base is not sent,
- *   because the other commits have better bases.
+ * - if the delta search groups objects by path, because the caller then accepts
+ *   time for a smaller pack;
+ * - if few commits of a shallow history are sent (the highest limit). If these
+ *   are several commits, the limit does not apply to deltas whose base is not
+ *   sent, because the other commits have better bases.
  */
 #define VERSIONS_MAX 4096
 #define BYTES_MAX (UINT64_C(1) << 17)
 #define BYTES_MAX_OF_MORE (UINT64_C(1) << 22)
 #define BYTES_MAX_OF_FEW (UINT64_C(1) << 25)
 
-/* In candidate.bit: the object is in found->objects. */
+/* A value of candidate.bit: the object is in found->objects. */
 #define LISTED UINT32_MAX
 
 /* An object that may get a fallback delta. */
@@ -45,12 +46,12 @@ struct candidate {
 	struct walk_item item;
 	uint32_t old_pos;
 	uint32_t bit; /* in `packed`, or LISTED */
-	/* index into found->objects if `bit` is LISTED */
+	/* index into found->objects, if `bit` is LISTED */
 	uint32_t place;
 	uint64_t size; /* inflated bytes */
 	/*
-	 * Inflated bytes for each byte saved, times 256. 0: an orphan, that is,
-	 * a delta whose base is not sent. An orphan is inflated in any case.
+	 * Inflated bytes for each byte that is saved, times 256. 0: an orphan,
+	 * a delta whose base is not sent; it has to be inflated in any case.
 	 */
 	uint64_t cost;
 };
@@ -59,12 +60,15 @@ struct versions {
 	struct found *f;
 	struct candidate *candidates; /* owned */
 	size_t nr, alloc;
-	/* Limits for all; for orphans, which are taken first. */
+	/*
+	 * Limits of inflated bytes: for all candidates, and for orphans, which
+	 * are taken first.
+	 */
 	uint64_t bytes_max, orphan_bytes_max;
 	/* Owned: indexes into found->objects, sorted by obj_pos. */
 	struct sort_item *listed;
 	size_t listed_nr;
-	/* by index into found->objects: candidates */
+	/* by index into found->objects: objects that are candidates already */
 	struct bitset noted;
 };
 
@@ -94,8 +98,8 @@ static bool find_listed(const struct versions *v, uint32_t obj_pos,
 }
 
 /*
- * Whether the object at an offset is sent or the receiver has it. A delta of
- * this object can be copied.
+ * Returns whether the receiver has, or gets, the object at an offset of a pack.
+ * A stored delta of this object can then be copied.
  */
 static bool is_with_receiver(const struct versions *v,
 			     const struct odb_pack *pack, uint64_t off)
@@ -120,7 +124,10 @@ static bool is_with_receiver(const struct versions *v,
 	       found_is_uninteresting(f, obj_pos);
 }
 
-/* Stored bytes of an entry; 0 if its offset is not in the order of the pack. */
+/*
+ * Returns the number of stored bytes of an entry, or 0 if the order of the pack
+ * does not have its offset.
+ */
 static uint64_t stored_len(const struct odb_pack *pack, uint64_t off)
 {
 	const struct pack_rev *rev = pack_get_rev_unproven(pack->pack, NULL);
@@ -131,7 +138,10 @@ static uint64_t stored_len(const struct odb_pack *pack, uint64_t off)
 		       : 0;
 }
 
-/* The pack and offset of a candidate; NULL if no pack has the object. */
+/*
+ * Returns the pack of a candidate and sets *off to its offset. Returns NULL if
+ * no pack has the object.
+ */
 static const struct odb_pack *locate(const struct candidate *c,
 				     const struct found *f, uint64_t *off)
 {
@@ -148,8 +158,8 @@ static const struct odb_pack *locate(const struct candidate *c,
 }
 
 /*
- * Whether an object is to be sent and is no candidate yet. Sets its bit, or its
- * index in the list.
+ * Returns whether an object is sent and is no candidate yet. Sets c->bit, or
+ * c->place if the object is in the list.
  */
 static bool is_sent(struct candidate *c, const struct versions *v)
 {
@@ -164,8 +174,8 @@ static bool is_sent(struct candidate *c, const struct versions *v)
 }
 
 /*
- * Whether an object cannot be sent as a stored delta. Sets c->size and, if the
- * object is stored whole, c->cost.
+ * Returns whether an object cannot be sent as its stored delta. Sets c->size
+ * and, if the object is stored whole, c->cost.
  */
 static bool needs_base(struct candidate *c, const struct versions *v)
 {
@@ -189,8 +199,8 @@ static bool needs_base(struct candidate *c, const struct versions *v)
 }
 
 /*
- * Whether the receiver certainly has an object of one of its trees. An inexact
- * bitmap query may not have marked the object. It is then marked here.
+ * Returns whether the receiver certainly has an object of one of its own trees.
+ * If an inexact bitmap query has not marked the object, it is marked here.
  */
 static bool learn_uninteresting(struct found *f, uint32_t old_pos,
 				enum object_type type)
@@ -235,7 +245,10 @@ static int note_version(void *ctx, uint32_t new_pos, uint32_t old_pos,
 	return 0;
 }
 
-/* Move an object from `packed` to `objects` if needed, and note its version. */
+/*
+ * Move an object from `packed` to `objects`, unless it is there already, and
+ * store its version.
+ */
 static int withhold(struct found *f, const struct candidate *c)
 {
 	struct found_version *version = &f->versions[f->version_nr];
@@ -253,7 +266,8 @@ static int withhold(struct found *f, const struct candidate *c)
 }
 
 /*
- * Take the candidates of least cost for what they save. The others are copied.
+ * Take the candidates that cost least for each byte they save, up to the
+ * limits. The other candidates are copied.
  */
 static int choose(struct versions *v)
 {
@@ -299,7 +313,7 @@ static void set_limits(struct versions *v)
 		v->orphan_bytes_max = BYTES_MAX_OF_FEW;
 }
 
-/* Compare the trees of wanted commits with trees that the receiver has. */
+/* Compare the trees of wanted commits with the trees that the receiver has. */
 static int compare_trees(struct versions *v, const uint32_t *wants,
 			 size_t want_nr, const uint32_t *haves, size_t have_nr,
 			 struct error *err)
@@ -342,8 +356,8 @@ int found_withhold_versions(struct found *found, struct error *err)
 	if (ret < 0)
 		goto out;
 	/*
-	 * A client that deepens its history gets older versions, from all
-	 * commits on the way.
+	 * A client that deepens its history gets older versions of files, from
+	 * all commits on the way.
 	 */
 	if (found->walked_few_nr) {
 		wants = found->walked_few;

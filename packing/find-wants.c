@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The wants of a client without haves, if they are many. The index knows which
- * are commits and which are tags, so no want is read from the pack.
+ * Finds the types of the wants of a client without haves, if the wants are
+ * many. The index knows which of them are commits and which are tags, so that
+ * no want is read from the pack.
  *
- * Tags are not read either if the wants include all tags of the index, as they
- * do when all refs are wanted. The tags between a tag and its target are then
- * wanted themselves. The final target comes from the ref.
+ * If the wants include all tags of the index, as in a request for all refs, no
+ * tag is read either. The tags between a tag and its target are then wanted
+ * themselves, and the ref says the final target.
  */
 #include <stdlib.h>
 
@@ -13,7 +14,7 @@
 #include "object/oidmap.h"
 #include "packing/find-parts.h"
 
-/* A wanted tag of the index. */
+/* A wanted tag that is in the index. */
 struct wanted_tag {
 	struct oid tag, target;
 	uint32_t obj_pos;
@@ -25,7 +26,7 @@ struct wanting {
 	struct walk_tips *tips;
 	struct error *err;
 	struct bitset commits; /* by bit_pos */
-	/* by bit_pos: tags that are not wanted */
+	/* by bit_pos: tags of the index that are not wanted */
 	struct bitset unwanted;
 	struct wanted_tag *tags; /* owned */
 	size_t tag_nr, tag_alloc;
@@ -46,8 +47,8 @@ static bool find_indexed(const struct wanting *w, const struct oid *oid,
 	    !bitmap_space_bit_of(space, idx_pos, bit))
 		return false;
 	/*
-	 * If an object is in several packs, the index may refer to a different
-	 * copy than normal look-up.
+	 * If there are several packs, look up the object: the index may refer
+	 * to a different copy than normal look-up.
 	 */
 	if (w->f->walk.odb->pack_nr == 1)
 		return bitmap_space_obj(space, idx_pos, obj_pos);
@@ -98,8 +99,8 @@ static int take_target(void *ctx, const struct packing_tag *tag)
 }
 
 /*
- * Add a tag, and its target if the target is a commit of the index. Other tags
- * are read.
+ * Add a tag as a tip, and its target if the target is a commit of the index. If
+ * the target is something else, read the tag.
  */
 static int add_tag(struct wanting *w, const struct wanted_tag *t)
 {

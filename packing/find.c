@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finding the objects of a request. find-boundary.c finds the objects that the
+ * Finds the objects of a request. find-boundary.c finds the objects that the
  * receiver has at the boundary. find-bases.c finds delta bases. find-packed.c
  * reads the stored facts about each object.
  */
@@ -13,8 +13,8 @@
 #include "sys/thread.h"
 
 /*
- * If at least one object in 16 is sent, proving the index costs little compared
- * with sending.
+ * If at least one object in 16 is sent, the index is proven before its answer
+ * is used. That costs little compared with sending.
  */
 #define LARGE_RATIO 16
 
@@ -24,22 +24,25 @@
  */
 #define SHALLOW_FEW_MAX 64
 
-/* With at least so many wants, the index is asked for their types. */
+/* From this number of wants on, the index says their types. */
 #define MANY_WANTS 64
 
 struct finding {
 	struct found *f;
 	const struct packing_send_options *options;
 	struct walk_tips wants, haves;
-	/* the types of the wants came from the index */
+	/* The index has said the types of the wants. */
 	bool wants_by_index;
 	struct pack_bitmap_result result;
-	/* Of the index, running in the background; or NULL. */
+	/* The proof of the index, which runs in another thread; NULL: none. */
 	struct sys_loop *proof;
 	struct error *warning;
 };
 
-/* For a client without haves, only wants unknown to the bitmaps are read. */
+/*
+ * Turn the wants into tips. For a client without haves, wants are read only if
+ * the index does not know them.
+ */
 static int read_wants(struct finding *g, struct error *err)
 {
 	const struct packing_request *r = g->f->request;
@@ -68,8 +71,8 @@ static int load_tips(struct finding *g, struct error *err)
 }
 
 /*
- * Keep the frontier of the walk. With a shallow boundary, the frontier may be
- * far from the receiver's objects. The haves are then added too.
+ * Store the frontier of the walk as boundary. With a shallow boundary, the
+ * frontier may be far from the receiver's objects, so the haves are added too.
  */
 static int keep_frontier(struct finding *g, const struct revwalk_result *revs)
 {
@@ -82,8 +85,8 @@ static int keep_frontier(struct finding *g, const struct revwalk_result *revs)
 }
 
 /*
- * Drop objects that the receiver has in its boundary trees, perhaps at another
- * path.
+ * Remove objects that the receiver has in the trees of its boundary, perhaps at
+ * another path.
  */
 static void drop_uninteresting(struct found *f)
 {
@@ -96,8 +99,8 @@ static void drop_uninteresting(struct found *f)
 }
 
 /*
- * With a filter, keep only the boundary objects that the receiver certainly
- * has.
+ * If the request has a filter, the receiver may lack objects of its commits.
+ * Then keep only the boundary objects that it certainly has.
  */
 static void forget_undecided(struct found *f)
 {
@@ -110,7 +113,8 @@ static void forget_undecided(struct found *f)
 }
 
 /*
- * Any commit of a shallow history may have versions of the receiver's objects.
+ * Keep the commits of a shallow history if they are few: each of them may have
+ * a version of an object that the receiver has.
  */
 static void keep_few(struct found *f, struct revwalk_result *revs)
 {
@@ -122,7 +126,10 @@ static void keep_few(struct found *f, struct revwalk_result *revs)
 	revs->nr = revs->alloc = 0;
 }
 
-/* The i-th commit, in pack order if the walk has made one. */
+/*
+ * Returns the i-th commit; in the order of a pack if the walk has sorted them
+ * so.
+ */
 static uint32_t commit_at(const struct walk_result *result, size_t i)
 {
 	return result->parents_first ? walk_result_commit(result, i)
@@ -150,8 +157,8 @@ static int take_walked(struct finding *g, struct walk_result *result,
 }
 
 /*
- * Store the objects that the receiver has. The walk has either found all of
- * them, or the trees at its frontier are read.
+ * Store the objects that the receiver has. If the walk has not found all of
+ * them, read the trees at its frontier.
  */
 static int take_uninteresting(struct finding *g, struct walk_result *result,
 			      struct error *err)
@@ -176,7 +183,7 @@ static int take_uninteresting(struct finding *g, struct walk_result *result,
 }
 
 /*
- * Drop the blobs that are missing and were promised by a remote
+ * Remove blobs that are missing and were promised by a remote
  * (check/promisor.h). Returns 0 or a negative error code: ERR_MISSING if a
  * missing blob was not promised.
  */
@@ -205,9 +212,9 @@ static int drop_promised(struct walk_items *objects, struct walk *walk,
 }
 
 /*
- * With a shallow boundary, trees are sent of commits whose parents are not
- * sent. Comparing each tree with the parents' trees would mean reading all
- * those parents.
+ * Find the objects by a walk. With a shallow boundary, parents of sent commits
+ * are not sent, so their trees are not compared: all those parents would have
+ * to be read.
  */
 static int find_by_walk(struct finding *g, struct error *err)
 {
@@ -287,9 +294,9 @@ static int start_proof(struct finding *g, struct error *err)
 }
 
 /*
- * Whether the answer is likely to be large: a client without haves asks for
- * commits. (A client that asks only for trees and blobs has filtered them out
- * before.)
+ * Returns whether the answer is likely to be large: a client without haves
+ * wants commits. (Wants of a client that fetches missing trees and blobs are no
+ * commits.)
  */
 static bool is_clone(const struct finding *g)
 {
@@ -299,7 +306,7 @@ static bool is_clone(const struct finding *g)
 /*
  * Add tags to a large answer while another thread proves the index. Both take
  * time that grows with the repository, and the client waits for both.
- * ERR_CORRUPT in *why means that the index is wrong and the answer must not be
+ * ERR_CORRUPT in *why means that the index is wrong and its answer must not be
  * used.
  */
 static int complete_proven(struct finding *g, struct error *why,
@@ -322,7 +329,8 @@ static int complete_proven(struct finding *g, struct error *why,
 
 /*
  * Accept the answer of the index. If much will be sent, first prove the index.
- * An error of the index is in *why, all others are in *err.
+ * Returns 0 or a negative error code. An error of the index is in *why, any
+ * other error is in *err.
  */
 static int confirm(void *ctx, struct error *why, struct error *err)
 {
@@ -336,7 +344,7 @@ static int confirm(void *ctx, struct error *why, struct error *err)
 	return complete_proven(g, why, err);
 }
 
-/* Close the index and drop its answer. Returns 0 or a negative error code. */
+/* Close the index and forget its answer. Returns 0 or a negative error code. */
 static int set_aside(struct finding *g, struct error *err)
 {
 	struct found *f = g->f;
@@ -369,7 +377,10 @@ static int open_index(struct finding *g, struct error *err)
 	return ret == ERR_NOMEM ? error_nomem(err) : 0;
 }
 
-/* Returns 1 if answered, 0 if a walk is needed, or a negative error code. */
+/*
+ * Returns 1 if the index has answered, 0 if a walk is needed, or a negative
+ * error code.
+ */
 static int find_by_bitmap(struct finding *g, struct error *err)
 {
 	struct found *f = g->f;
@@ -402,8 +413,8 @@ static int find_by_bitmap(struct finding *g, struct error *err)
 }
 
 /*
- * Returns 1 if answered from a prepared answer, 0 if not, or a negative error
- * code.
+ * Use the prepared answer to the request. Returns 1 if there is one, 0 if not,
+ * or a negative error code.
  */
 static int find_by_preparation(struct finding *g, struct error *err)
 {
@@ -441,7 +452,7 @@ static const struct odb_pack *largest_pack(const struct odb *odb)
 	return largest;
 }
 
-/* Move the objects of the pack from the list into the set. */
+/* Move those objects of the list that are in the pack into the set. */
 static int split_objects(struct found *f)
 {
 	size_t kept = 0;
@@ -463,8 +474,8 @@ static int split_objects(struct found *f)
 }
 
 /*
- * Whether some of the found objects are in a pack. True without a check if many
- * objects were found.
+ * Returns whether some of the found objects are in a pack. If many objects were
+ * found, returns true without a check.
  */
 static bool has_some(const struct found *f, const struct odb_pack *pack)
 {
@@ -487,8 +498,8 @@ static bool has_some(const struct found *f, const struct odb_pack *pack)
 }
 
 /*
- * Divide the objects found by a walk into a set and a list, as a bitmap query
- * does.
+ * Divide the objects that a walk has found into a set and a list, as a bitmap
+ * query does.
  */
 static int split_packed(struct found *f, struct error *err)
 {
@@ -522,7 +533,10 @@ static int split_packed(struct found *f, struct error *err)
 	return 0;
 }
 
-/* Returns 1 or a negative error code. */
+/*
+ * Find the objects with the index or by a walk. Returns 1 if the index
+ * answered, 0 after a walk, or a negative error code.
+ */
 static int find_by_search(struct finding *g, struct error *err)
 {
 	int ret = open_index(g, err);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which objects a request asks for: found by a bitmap index if one can be used,
- * otherwise by a walk.
+ * Finds the objects that a request asks for: with a bitmap index if one can be
+ * used, otherwise by a walk.
  *
- * The indexed objects, or those of the largest pack if there is no index, are a
- * set in the order of the pack. Runs of that pack can be copied. All other
- * objects are a list.
+ * The result is a set and a list. The set has the objects of the index (or of
+ * the largest pack, if no index is used) in the order of the pack, so that runs
+ * of that pack can be copied. All other objects are in the list.
  */
 #ifndef PACKING_FIND_H
 #define PACKING_FIND_H
@@ -30,77 +30,94 @@ struct found_version {
 struct found {
 	const struct packing_request *request; /* borrowed */
 	struct walk walk;
-	/* owned; NULL: found by a walk */
+	/*
+	 * owned: the index that was used; NULL: the objects were found by a
+	 * walk
+	 */
 	struct pack_bitmap *pb;
 	/*
-	 * Of all objects; NAME_GROUP_NONE with pb, which stores name hashes
-	 * only.
+	 * What the path hashes of all objects stand for. NAME_GROUP_NONE with
+	 * pb, which stores only name hashes.
 	 */
 	enum name_grouping grouping;
-	/* The order of the bits of `packed`; odb NULL: there is no pack. */
+	/*
+	 * The pack order that the bits of `packed` stand for; odb NULL: no
+	 * pack.
+	 */
 	struct bitmap_space space;
-	/* Owned: of `space`; empty if few objects are requested. */
+	/*
+	 * Owned: a look-up table of `space`; empty if few objects are
+	 * requested.
+	 */
 	struct bitmap_space_table bits;
-	/* by bit_pos: to send; no words: none */
+	/* by bit_pos: objects to send; no words: none */
 	struct bitset packed;
-	/* By bit_pos: the receiver has these objects; no words: none. */
+	/* By bit_pos: objects that the receiver has; no words: none. */
 	struct bitset packed_uninteresting;
-	/* Found by a walk that did not compute name hashes and path hashes. */
+	/*
+	 * The walk that found the objects did not compute name hashes and path
+	 * hashes.
+	 */
 	bool unnamed;
-	/* owned: all other objects to send */
+	/* owned: all objects to send that are not in `packed` */
 	struct walk_items objects;
-	/* Owned: without pb, the objects of `packed`. */
+	/*
+	 * Owned: without pb, the objects of `packed`, with their types and
+	 * names.
+	 */
 	struct walk_items walked;
-	/* Owned: the objects in the trees of `boundary`. */
+	/* Owned: the objects in the trees of the commits in `boundary`. */
 	struct walk_items boundary_objects;
 	/*
-	 * Owned: for some of `objects`. Objects withheld from `packed` are at
-	 * the end of `objects`.
+	 * Owned: versions for some of `objects`. Objects that were moved from
+	 * `packed` to `objects` are at the end of `objects`.
 	 */
 	struct found_version *versions;
 	size_t version_nr;
-	/* owned: wanted commits (commit_nr) */
+	/* owned: the wanted commits, by commit_nr */
 	uint32_t *wants;
 	size_t want_nr;
 	/*
-	 * Owned: the commits to send (commit_nr), if the history has a shallow
+	 * Owned: the commits to send (commit_nr), if there is a shallow
 	 * boundary and they are few.
 	 */
 	uint32_t *walked_few;
 	size_t walked_few_nr;
-	/* By obj_pos: trees and blobs that the receiver has; without pb only */
+	/*
+	 * By obj_pos, without pb only: trees and blobs that the receiver has.
+	 */
 	struct bitset uninteresting;
-	/* `uninteresting` holds all objects that the receiver has */
+	/* `uninteresting` has all objects that the receiver has. */
 	bool knows_all_uninteresting;
-	/* boundary_objects is filled in */
+	/* boundary_objects was filled in. */
 	bool has_boundary;
 	/* Owned: commits (commit_nr) whose trees the receiver has. */
 	uint32_t *boundary;
 	size_t boundary_nr;
 	/*
-	 * Objects sent as they are stored, besides all other fields. NULL:
-	 * none.
+	 * Stored content that is sent as it is, in addition to all objects
+	 * above. NULL: none.
 	 */
 	const struct prepared_content *content;
 	const struct odb_pack *content_pack; /* the pack of `content` */
-	/* The file, if `content` is prepared. */
+	/* The file of prepared answers, if `content` is one of them. */
 	struct prepared prepared;
-	/* The prepared answer to exactly this request; NULL: none. */
+	/* The prepared answer to exactly this request; NULL: there is none. */
 	const struct prepared_answer *answer;
-	/* `content`, if `content` is a whole pack */
+	/* The storage of `content` if that is a whole pack. */
 	struct prepared_content whole;
 	struct prepared_run whole_run;
 	/* For the report: */
-	/* Why no index was used; a constant; NULL: an index was used. */
+	/* Why no index was used, a constant string; NULL: an index was used. */
 	const char *no_bitmap;
 	struct bitmap_plan plan;
 	uint32_t bitmaps_used, pseudo_merges_used, commits_walked;
 };
 
 /*
- * Find all objects of a request. If a bitmap index cannot be used, *warning
- * says why and the objects are found by a walk. Returns 0, or a negative error
- * code with *found released.
+ * Find all objects of a request. If a bitmap index is broken, *warning says so,
+ * and the objects are found by a walk. Returns 0, or a negative error code with
+ * *found released.
  */
 int found_open(struct found *found, const struct odb *odb,
 	       const struct packing_request *request,
@@ -109,50 +126,49 @@ int found_open(struct found *found, const struct odb *odb,
 void found_close(struct found *found);
 
 /*
- * Call fn for each object of a subset of `packed`, in no particular order. fn
- * returns 0 or ERR_NOMEM, which stops the visit. Returns 0, ERR_NOMEM, or
- * ERR_CORRUPT if a multi-pack-index contradicts its packs.
+ * Call fn for each object in a subset of `packed`, in no particular order. fn
+ * returns 0, or ERR_NOMEM to stop. Returns 0, ERR_NOMEM, or ERR_CORRUPT if a
+ * multi-pack-index contradicts its packs.
  */
 int found_each_packed(const struct found *found, const struct bitset *subset,
 		      int (*fn)(void *ctx, const struct walk_item *object),
 		      void *ctx, struct error *err);
 
 /*
- * Find the bit of an object by any of its copies. Returns false if the object
- * has no bit. Threads may call this function at the same time.
+ * Find the bit of an object, whichever copy `odb_pos` is. Returns false if the
+ * object has no bit. Threads may call this function at the same time.
  */
 bool found_bit(const struct found *found, uint32_t odb_pos, uint32_t *bit_pos);
 
 /*
- * Add the tags whose target is sent, as the request asks, and the tags between
- * each tag and its target. Returns 0 or a negative error code: ERR_MISSING if a
- * tag is missing. Cost: each tag is visited; if many objects are sent, each
- * visit is a few look-ups.
+ * If the request includes tags: add the tags whose target is sent, and the tags
+ * between each tag and its target. Returns 0 or a negative error code:
+ * ERR_MISSING if a tag is missing. Cost: each tag is visited; if many objects
+ * are sent, each visit is a few look-ups.
  */
 int found_include_tags(struct found *found, struct error *err);
 
 /*
- * If the objects to send are a whole pack, or are prepared, make them
- * found->content and empty `packed`. Few objects are not compared with prepared
- * answers.
- * Call this function only if stored bytes may be copied and the receiver reads
- * OFS_DELTA. A file of prepared answers that is corrupt is ignored. Returns 0
- * or a negative error code.
+ * If the objects to send are a whole pack, or are a prepared answer, make them
+ * found->content and empty `packed`. If they are few, they are not compared
+ * with prepared answers. Call this function only if stored bytes may be copied
+ * and the receiver reads OFS_DELTA. A corrupt file of prepared answers is
+ * ignored. Returns 0 or a negative error code.
  */
 int found_look_for_stored(struct found *found, bool use_prepared,
 			  struct error *err);
 
 /*
- * Leave out objects that the receiver gets in another way. left_out[i] is set
- * to whether oids[i] was to be sent. An id that is listed twice is marked once.
- * Call this function before found_withhold_versions(). Returns 0 or ERR_NOMEM.
- * Cost: each listed object is visited.
+ * Leave out objects that the receiver gets from another place. left_out[i] is
+ * set to whether oids[i] was to be sent; if an id is listed twice, only one
+ * entry is set. Call this function before found_withhold_versions(). Returns 0
+ * or ERR_NOMEM. Cost: each listed object is visited.
  */
 int found_leave_out(struct found *found, const struct oid *oids, size_t nr,
 		    bool *left_out, struct error *err);
 
 /*
- * For a thin pack: choose objects that would be sent whole, and note the
+ * For a thin pack: choose objects that would be sent whole, and find the
  * versions at the same paths that the receiver has. Fallback deltas are made
  * against these versions. The number of objects is limited. Chosen objects move
  * from `packed` to `objects`. Returns 0 or a negative error code.
@@ -160,54 +176,55 @@ int found_leave_out(struct found *found, const struct oid *oids, size_t nr,
 int found_withhold_versions(struct found *found, struct error *err);
 
 /*
- * The largest number of commits of each side whose trees are read for bases and
- * versions.
+ * Maximum number of newest commits whose trees are read for bases and versions:
+ * so many of the wants' side, and so many of the haves' side.
  */
 #define FOUND_NEWEST_MAX 4
 
 /*
- * The same limit for bases if the history has a shallow boundary. The commits
- * next to the sent ones are then the edges: one for each branch of the
- * receiver.
+ * The maximum for bases if the history has a shallow boundary. The commits next
+ * to the sent ones are then the edges, one for each branch of the receiver.
  */
 #define FOUND_EDGES_MAX 16
 
 /*
- * Choose the newest parsed commits of a list, newest first, at most `max`. A
- * parent of another listed commit is left out, unless the parent is a root or
- * on the shallow boundary. *out_nr is set to the number of commits. Returns 0
- * or ERR_NOMEM.
+ * Choose the newest parsed commits of a list, at most `max`, sorted newest
+ * first. A parent of another listed commit is left out, unless the parent is a
+ * root or on the shallow boundary. *out_nr is set to the number of commits.
+ * Returns 0 or ERR_NOMEM.
  */
 int found_newest(uint32_t *out, size_t *out_nr, size_t max,
 		 const struct history *h, const uint32_t *commits, size_t nr,
 		 struct error *err);
 
 /*
- * Find name hashes for planned items that were found without them, if any of
- * the items could become a delta. Name hashes come from a bitmap index, or else
- * from the trees among the items. Returns 0 or a negative error code.
+ * Find name hashes of planned items that have none, if some of the items could
+ * become deltas. Name hashes come from a bitmap index, or else from the trees
+ * among the items. Returns 0 or a negative error code.
  */
 int found_name_items(const struct found *found, struct packing_items *items,
 		     struct error *err);
 
-/* Whether the receiver is known to have an object (by odb_pos). */
+/* Returns whether the receiver is known to have an object (by odb_pos). */
 bool found_is_uninteresting(const struct found *found, uint32_t odb_pos);
 
 /*
  * Append objects that the receiver has to the items, as external delta bases,
  * with sizes. There are two kinds:
  * - the old versions of withheld objects that are not deltas yet;
- * - boundary trees and blobs that share type and name with a planned item that
- *   is stored whole or will be deflated anew. Other boundary objects would cost
- *   a look-up each and seldom be chosen. Returns 0 or a negative error code.
+ * - boundary trees and blobs that share type and name hash with a planned item
+ *   that is stored whole or will be deflated anew. Other boundary objects would
+ *   cost a look-up each and seldom be chosen.
+ *
+ * Returns 0 or a negative error code.
  */
 int found_add_bases(struct found *found, struct packing_items *items,
 		    struct error *err);
 
 /*
- * Append objects of the newest wanted trees that are already sent, as is_sent()
- * says, as external delta bases. Nothing is done if fewer than two commits are
- * sent. Returns 0 or a negative error code.
+ * Append objects of the newest wanted trees as external delta bases, if they
+ * were sent already: is_sent() says so. If fewer than two commits are sent,
+ * nothing is done. Returns 0 or a negative error code.
  */
 int found_add_sent(struct found *found, struct packing_items *items,
 		   bool (*is_sent)(void *ctx, uint32_t odb_pos), void *ctx,

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "packing/item-index.h"
 
-/* If at least one object in 64 is an item, a table is worth its memory. */
+/* If at least one object in 64 is an item, the dense table is made. */
 #define DENSE_RATIO 64
 
 static int init_dense(struct item_index *index,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding the item of an object. */
+/* Finds the item of an object. */
 #ifndef PACKING_ITEM_INDEX_H
 #define PACKING_ITEM_INDEX_H
 
@@ -11,26 +11,26 @@
 
 /*
  * A table over all obj_pos if the list has at least one object in 64, else a
- * sorted array. A small pack from a large repository then costs what the pack
- * holds. Threads may share it.
+ * sorted array. So the memory for a small pack from a large repository depends
+ * on the size of the pack. Threads may share the index.
  */
 struct item_index {
-	/* owned: by obj_pos < end; or NULL */
+	/* owned: item by obj_pos, for obj_pos < end; NULL: `sorted` is used */
 	uint32_t *dense;
-	/* owned: obj_pos and item; or NULL */
+	/* owned: pairs of obj_pos and item, sorted; NULL: `dense` is used */
 	struct sort_item *sorted;
 	size_t nr;
 	uint32_t end;
 };
 
 /*
- * Index a list of items. The list is not borrowed. Returns 0, or ERR_NOMEM with
- * nothing to release.
+ * Make an index of a list of items. The list is not borrowed. Returns 0, or
+ * ERR_NOMEM with nothing to release.
  */
 int item_index_init(struct item_index *index, const struct packing_items *list);
 void item_index_release(struct item_index *index);
 
-/* The item of an object; PACKING_NO_ITEM if there is none. */
+/* Returns the item of an object, or PACKING_NO_ITEM if it has none. */
 uint32_t item_index_get(const struct item_index *index, uint32_t obj_pos);
 
 #endif

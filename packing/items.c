@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of objects of a new pack. */
+/* Lists the objects of a new pack. */
 #include "base/mem.h"
 #include "object/hash.h"
 #include "packing/items.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Paths of objects, found through the commits and trees of a list. */
+/* Finds paths of listed objects, through the commits and trees of the list. */
 #include <stdlib.h>
 
 #include "base/buf.h"
@@ -9,19 +9,21 @@
 #include "object/parse.h"
 #include "packing/names.h"
 
-/* Deeper trees are not read. */
+/* Trees at a greater depth are not read. */
 #define MAX_DEPTH 2048
 
 struct naming {
 	struct packing_items *list;
 	enum name_grouping grouping;
-	/* of "delta"; NULL: names are computed */
+	/*
+	 * the rules for the attribute "delta"; NULL: name hashes are computed
+	 */
 	const struct attrs *attrs;
 	struct odb_reader *reader;
 	/*
-	 * The items by id. Most entries of a tree are not in the list. One
-	 * probe here finds that out; otherwise each pack of the snapshot would
-	 * be searched.
+	 * The item of each id. Most entries of a tree are not in the list: one
+	 * look-up here finds that out, so that not all packs of the snapshot
+	 * are searched.
 	 */
 	struct oidmap item_of;
 	uint8_t *seen; /* by item */
@@ -57,7 +59,7 @@ static int read_item(struct naming *n, uint32_t item, enum object_type type,
 	int ret = objspace_read(n->list->space, n->reader,
 				n->list->items[item].obj_pos, obj, NULL);
 
-	/* The error is reported when the object is written. */
+	/* Skip the object. The error is reported when the object is written. */
 	if (!ret && obj->type == type)
 		return 1;
 	if (!ret)
@@ -65,7 +67,7 @@ static int read_item(struct naming *n, uint32_t item, enum object_type type,
 	return ret == ERR_NOMEM ? ret : 0;
 }
 
-/* n->path is the path of the item. */
+/* Name one item, or apply attributes to it. n->path is its path. */
 static void apply_path(struct naming *n, struct packing_item *item)
 {
 	const struct buf *path = &n->path;
@@ -160,8 +162,8 @@ static int name_all(struct naming *n)
 }
 
 /*
- * Visit all paths of the list and name the items, or apply attributes if
- * n->attrs is set.
+ * Visit all paths of the list. Each item found is named; if n->attrs is set,
+ * attributes are applied instead.
  */
 static int go_over(struct naming *n, struct packing_items *list,
 		   struct error *err)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of the objects of a list, for the delta search. Objects that were found
+ * Names the objects of a list, for the delta search. Objects that were found
  * without paths get name hashes here. Attributes of a path can exclude its
  * blobs from the search.
  *
  * A path starts at a commit or tree of the list and leads through trees of the
  * list. These commits and trees are read once each. No other object is read, so
- * the cost follows the size of the list.
+ * the cost depends on the size of the list.
  */
 #ifndef PACKING_NAMES_H
 #define PACKING_NAMES_H
@@ -15,19 +15,19 @@
 #include "packing/items.h"
 
 /*
- * Give each tree and blob of the list the name hash and path hash of a path.
- * Objects without a path in the list, and those that cannot be read, keep 0.
+ * Set the name hash and path hash of each tree and blob from one of its paths.
+ * Objects without a path in the list, and objects that cannot be read, keep 0.
  * Returns 0 or a negative error code.
  */
 int names_fill(struct packing_items *list, enum name_grouping grouping,
 	       struct error *err);
 
 /*
- * Set `no_delta` of each blob of the list whose path has the attribute delta
- * unset (gitattributes(5)). External items are skipped. The rules are those of
- * the object store's repository. Usually no rule mentions delta; then only the
- * files of rules are read. Returns 1 if some blob was marked, 0 if none was, or
- * a negative error code.
+ * Set `no_delta` of each blob whose path has the attribute delta unset
+ * (gitattributes(5)). External items are skipped. The rules are those of the
+ * repository. Usually no rule mentions delta; then only the files with the
+ * rules are read. Returns 1 if some blob was marked, 0 if none was, or a
+ * negative error code.
  */
 int names_apply_attrs(struct packing_items *list, struct error *err);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Look-up tables over the packs of a snapshot. */
+/* Makes look-up tables for the packs of a snapshot. */
 #include "base/mem.h"
 #include "packing/packs.h"
 
-/* From one look-up in 64 objects on, a table is worth its cost. */
+/* From one look-up for each 64 objects on, a table costs less than look-ups. */
 #define MANY_RATIO 64
 
 int packs_init(struct packs *p, const struct odb *odb, struct error *err)
@@ -41,8 +41,8 @@ int packs_prepare(struct packs *p, uint32_t pack_nr, size_t look_ups,
 }
 
 /*
- * Find the order of the pack and the object's position in it. If the order does
- * not have the object, the order is wrong and another one is made.
+ * Find the position of an object in the order of its pack. If the order does
+ * not have the object, the order is wrong and another one is computed.
  */
 static int place_of(const struct pack_rev **rev, uint32_t *pack_pos,
 		    const struct packs *p, uint32_t pack_nr, uint32_t idx_pos,

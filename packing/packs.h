@@ -3,7 +3,7 @@
  * Positions in the packs of a snapshot: where the stored bytes of an object
  * begin and end, and which object is the base of a stored delta.
  *
- * Tables are made per pack, on request, by one thread (packs_prepare()).
+ * Tables are made for each pack when needed, by one thread (packs_prepare()).
  * Afterwards threads may share them.
  */
 #ifndef PACKING_PACKS_H
@@ -16,11 +16,11 @@
 #include "pack/entry.h"
 
 struct packs_table {
-	/* borrowed; NULL: not prepared */
+	/* borrowed; NULL: the pack is not prepared */
 	const struct pack_rev *rev;
 	/*
-	 * Owned: by idx_pos. NULL: positions are looked up in `rev`, which is
-	 * not proven.
+	 * Owned: pack_pos by idx_pos. NULL: positions are looked up in `rev`,
+	 * which is not proven.
 	 */
 	uint32_t *pack_pos;
 };
@@ -30,9 +30,9 @@ struct packs {
 	struct packs_table *tables; /* owned: by pack number */
 };
 
-/* The stored bytes of an object. */
+/* The bytes of an object as a pack stores them. */
 struct packs_stored {
-	/* The entry, starting at its header; points into the map. */
+	/* the whole entry, with its header; points into the map */
 	const uint8_t *bytes;
 	size_t len;              /* bytes of the whole entry */
 	uint64_t off;            /* of the entry in its pack */
@@ -43,9 +43,9 @@ int packs_init(struct packs *p, const struct odb *odb, struct error *err);
 void packs_release(struct packs *p);
 
 /*
- * Prepare one pack for about so many look-ups, unless that was done before.
- * Returns 0 or ERR_NOMEM. Cost: O(objects of the pack) if the look-ups are
- * many, else O(1).
+ * Prepare one pack for about `look_ups` look-ups. If the pack is prepared
+ * already, nothing is done. Returns 0 or ERR_NOMEM. Cost: O(objects of the
+ * pack) if the look-ups are many, else O(1).
  */
 int packs_prepare(struct packs *p, uint32_t pack_nr, size_t look_ups,
 		  struct error *err);
@@ -58,8 +58,9 @@ int packs_stored(struct packs_stored *stored, const struct packs *p,
 		 uint32_t pack_nr, uint32_t idx_pos, struct error *err);
 
 /*
- * Find the base of a stored delta, as idx_pos in the same pack. Returns 1 if
- * found, 0 if the pack does not have the base, or a negative error code.
+ * Find the base of a stored delta in the same pack. Returns 1 with
+ * *base_idx_pos set, 0 if the pack does not have the base, or a negative error
+ * code.
  */
 int packs_base(uint32_t *base_idx_pos, const struct packs *p, uint32_t pack_nr,
 	       uint32_t idx_pos, const struct packs_stored *stored,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Deciding which stored bytes can be copied. */
+/* Decides which stored bytes can be copied. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -7,7 +7,7 @@
 #include "packing/plan.h"
 #include "sys/thread.h"
 
-/* Items that one thread plans at a time. */
+/* Number of items that a thread plans at a time. */
 #define PLAN_BATCH 4096
 
 struct plan {
@@ -16,13 +16,13 @@ struct plan {
 	const struct plan_options *options;
 	struct item_index item_of;
 	/*
-	 * By item: the base that islands forbid, or PACKING_NO_ITEM; NULL
-	 * without islands.
+	 * By item: the item of the base that islands forbid, or
+	 * PACKING_NO_ITEM. NULL: there are no islands.
 	 */
 	uint32_t *refused;
 };
 
-/* The item of an object of a pack, by any of its copies. */
+/* Returns the item of an object, whichever copy in a pack is given. */
 static uint32_t item_at(const struct plan *p, uint32_t pack_nr,
 			uint32_t idx_pos)
 {
@@ -80,8 +80,8 @@ static int plan_stored_delta(struct plan *p, struct packing_item *item,
 }
 
 /*
- * Do the work of plan_packed(). Returns ERR_CORRUPT if the chosen copy is
- * damaged.
+ * Plan an item that is stored in a pack. Returns 0, ERR_CORRUPT if the chosen
+ * copy is damaged, or another negative error code.
  */
 static int plan_stored(struct plan *p, struct packing_item *item,
 		       struct error *err)
@@ -115,8 +115,8 @@ static int plan_stored(struct plan *p, struct packing_item *item,
 }
 
 /*
- * A damaged copy is not copied. Its object will be read, which finds another
- * copy.
+ * Plan an item that is stored in a pack. If the chosen copy is damaged, it is
+ * not copied: the object will be read, and reading finds another copy.
  */
 static int plan_packed(struct plan *p, struct packing_item *item,
 		       struct error *err)
@@ -177,13 +177,14 @@ static int prepare_packs(struct plan *p, struct error *err)
 }
 
 /*
- * Find the sizes of objects that will be deflated anew, for the search and the
- * headers. The size of an object stored as delta is inside the delta.
+ * Find the sizes of objects that will be deflated anew. The search and the
+ * headers need them. For an object that is stored as a delta, the size is
+ * inside the delta.
  */
 static int plan_sizes(struct plan *p, struct error *err)
 {
 	struct objspace *space = p->list->space;
-	/* a small request needs none */
+	/* NULL until needed: a small request needs no reader. */
 	struct odb_reader *reader = NULL;
 	int ret = 0;
 
@@ -206,9 +207,9 @@ static int plan_sizes(struct plan *p, struct error *err)
 }
 
 /*
- * Copied deltas could form a cycle, if two packs store the same objects as
- * deltas of each other. Mark the chains as they are walked. An object that
- * would close a cycle is stored whole.
+ * Break cycles of copied deltas. They can occur if two packs store the same
+ * objects as deltas of each other. `state` marks the chains that were walked.
+ * An object that would close a cycle is stored whole.
  */
 static void break_cycles(struct packing_items *list, uint8_t *state)
 {
@@ -247,8 +248,9 @@ static int plan_chains(struct plan *p, struct error *err)
 }
 
 /*
- * An object that lost its base is usually a newer version of the object that is
- * stored whole at the end of its delta chain. Mark both for the delta search.
+ * Mark objects whose base islands forbid for the delta search. Such an object
+ * is usually a newer version of the whole object at the end of its delta chain,
+ * so that object is marked too.
  */
 static void retry_refused(const struct plan *p)
 {

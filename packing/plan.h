@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Planning how each object of a new pack is stored. Stored bytes are copied as
+ * Plans how each object of a new pack is stored. Stored bytes are copied as
  * they are. A stored delta is kept if islands allow its base and the base is in
- * the new pack. For a thin pack, the receiver may have the base instead.
+ * the new pack. For a thin pack, it suffices that the receiver has the base.
  *
  * If islands forbid a base, the object and the whole object at the end of the
  * base's chain are marked `retry`. The delta search can then make one a delta
@@ -18,22 +18,27 @@
 #include "packing/packs.h"
 
 struct plan_options {
-	/* else deltas are made anew (repack -f) */
+	/* Copy stored deltas. false: deltas are made anew (repack -f). */
 	bool reuse_delta;
-	/* else nothing is copied (repack -F) */
+	/*
+	 * Copy stored objects. false: all objects are deflated anew (repack
+	 * -F).
+	 */
 	bool reuse_object;
 	unsigned threads; /* 0: as many as processors */
 	/* Bytes; larger objects never become deltas. */
 	uint64_t big_file_threshold;
 	/*
-	 * Whole objects in a pack of at least so many objects become `settled`:
-	 * the search that made the pack had enough candidates. 0: none.
+	 * Whole objects in a pack of at least so many objects become `settled`,
+	 * because the search that made the pack had enough candidates. 0: none
+	 * become settled.
 	 */
 	uint32_t settled_min;
 	/*
-	 * Whether an object (by odb_pos, any copy) that is no item may be a
-	 * base. Either the receiver of a thin pack has the object, or it is in
-	 * the new pack already. NULL: none may. Called by several threads.
+	 * Returns whether an object that is no item may be a base. `odb_pos` is
+	 * that of any copy. It may if the receiver of a thin pack has the
+	 * object, or if the object is in the new pack already. NULL: no such
+	 * object may. Several threads call this function.
 	 */
 	bool (*is_base)(void *ctx, uint32_t odb_pos);
 	void *base_ctx;
@@ -41,9 +46,9 @@ struct plan_options {
 
 /*
  * Fill in size, pack_nr, how and base of all items. A PACKING_COPY_DELTA item
- * without base item has a stored base that is_base() allows. Afterwards *packs
- * has tables of all packs of items. Returns 0 or a negative error code:
- * ERR_MISSING if an object cannot be found.
+ * whose base is no item has a stored base that is_base() allows. Afterwards
+ * *packs has tables of all packs of the items. Returns 0 or a negative error
+ * code: ERR_MISSING if an object cannot be found.
  */
 int plan_items(struct packing_items *list, struct packs *packs,
 	       const struct plan_options *options, struct error *err);

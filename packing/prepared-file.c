@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading and writing a file of prepared answers. */
+/* Reads and writes a file of prepared answers. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ static const char magic[] = "PREP";
 
 enum { VERSION = 2, RUN_LEN = 16 };
 
-/* The state of parsing a file. */
+/* State of parsing a file of prepared answers. */
 struct parsing {
 	struct prepared *p;
 	struct cursor c;
@@ -44,7 +44,10 @@ static bool take_oid(struct parsing *g, struct oid *oid)
 	return true;
 }
 
-/* Parse a run, which has to start after the end of the run before. */
+/*
+ * Parse a run. A run that does not start after the end of the run before is an
+ * error.
+ */
 static int parse_run(struct parsing *g, uint64_t *end)
 {
 	struct prepared_run *run = &g->p->runs[g->run_nr];
@@ -129,7 +132,9 @@ static int parse_header(struct parsing *g, uint16_t *nr)
 	return 0;
 }
 
-/* The file's length limits how much is allocated. */
+/*
+ * Parse the answers. Memory is allocated only for as many as the file can hold.
+ */
 static int parse_answers(struct parsing *g, uint16_t nr)
 {
 	struct prepared *p = g->p;
@@ -158,8 +163,9 @@ static int parse_all(struct parsing *g)
 }
 
 /*
- * A wrong checksum is reported instead of the first error of the contents. A
- * truncated file is ERR_MISSING: it was never written to its end.
+ * Check the checksum of a file. A wrong checksum is reported in place of the
+ * parser's error `parsed`. A truncated file gives ERR_MISSING, because writing
+ * it was interrupted.
  */
 static int check_sum(struct parsing *g, const void *bytes, size_t len,
 		     int parsed)

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* Sending prepared content. */
+/* Sends prepared content. */
 #include "pack/copy.h"
 #include "packing/prepared.h"
 
-/* Bytes sent between two updates of the progress meter. */
+/* Number of bytes that are sent between two updates of the progress meter. */
 #define METER_BYTES ((uint64_t)8 << 20)
 
 struct sending {
 	struct pack_copy copy;
 	struct pack_writer *writer;
-	/* All entries are assumed to have the same length. */
+	/*
+	 * Number of objects in one byte, on the assumption that all entries are
+	 * equally long.
+	 */
 	double objects_per_byte;
 	uint64_t done; /* bytes */
-	/* objects that the meter has counted */
+	/* number of objects that the progress meter has counted */
 	uint64_t told;
 	struct progress *progress;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Prepared answers: finding and reading them. */
+/* Finds prepared answers and opens their files. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +18,10 @@ const struct odb_pack *prepared_pack(const struct odb *odb,
 	return NULL;
 }
 
-/* Whether all runs end before the trailer of the pack. */
+/*
+ * Returns whether all runs end before the trailer of the pack, which begins at
+ * `end`.
+ */
 static bool is_within(const struct prepared_content *content, uint64_t end)
 {
 	const struct prepared_run *last = &content->runs[content->run_nr - 1];
@@ -26,7 +29,7 @@ static bool is_within(const struct prepared_content *content, uint64_t end)
 	return last->off + last->len <= end;
 }
 
-/* Whether all runs of all answers are inside the pack. */
+/* Returns whether the runs of all answers are inside the pack. */
 static bool fits_pack(const struct prepared *p)
 {
 	uint64_t end = p->pack->pack->file.len - hash_len(p->algo);
@@ -71,8 +74,8 @@ int prepared_open(struct prepared *p, const struct odb *odb, size_t dir_nr,
 }
 
 /*
- * Sort ids by their first 8 bytes. The order of ids with equal first bytes is
- * not defined.
+ * Sort ids by their first 8 bytes. Returns NULL without memory. Ids with equal
+ * first bytes have no defined order.
  */
 static struct sort_item *sort_ids(const struct oid *ids, size_t nr)
 {
@@ -90,8 +93,8 @@ static struct sort_item *sort_ids(const struct oid *ids, size_t nr)
 }
 
 /*
- * Hash sorted ids, each once. *several is set to whether there is more than
- * one.
+ * Compute the hash of sorted ids; duplicates count once. *several is set to
+ * whether there is more than one id.
  */
 static int hash_ids(struct oid *out, enum hash_algo algo, const struct oid *ids,
 		    const struct sort_item *order, size_t nr, bool *several)
@@ -266,8 +269,9 @@ int prepared_runs(struct prepared_run **runs, size_t *nr,
 }
 
 /*
- * Find the pack_pos of the entry at an offset, or the number of objects for the
- * end of the entries.
+ * Set *pos to the pack_pos of the entry at an offset, or to the number of
+ * objects if the offset is the end of the entries. Returns false for any other
+ * offset.
  */
 static bool find_pos(const struct pack_rev *rev, uint64_t off, uint32_t *pos)
 {

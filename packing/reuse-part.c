@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Bits and offsets of one pack. */
+/* Maps the bits and offsets of one pack. */
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "packing/reuse-part.h"
 
-/* From one look-up in 64 objects on, checking the order is worth its cost. */
+/*
+ * From one look-up for each 64 objects on, the order of the pack is checked
+ * first.
+ */
 #define MANY_RATIO 64
 
 /*
- * Bits and pack entries are both in order of offset. Step through both
- * together.
+ * Fill in `pack_pos`. The bits and the entries of the pack are both sorted by
+ * offset, so one pass steps through both.
  */
 static int match_bits(struct reuse_part *part, const struct bitmap_space *space,
 		      struct error *err)

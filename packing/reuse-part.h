@@ -15,9 +15,9 @@
 #include "pack/pack.h"
 
 /*
- * Bytes of the pack from `in_off` up to the next segment go to offsets that are
- * smaller by `shift` in the new pack. `shift` may wrap around, because headers
- * can grow.
+ * The bytes of the pack from `in_off` to the next segment are in the new pack
+ * at an offset that is smaller by `shift`. `shift` may wrap around, because
+ * headers can grow.
  */
 struct reuse_segment {
 	uint64_t in_off;
@@ -27,10 +27,11 @@ struct reuse_segment {
 struct reuse_part {
 	const struct pack *pack;    /* borrowed */
 	const struct pack_rev *rev; /* borrowed from the pack */
-	/* bit_pos [first, first + nr) */
+	/* The bits of this part are the bit_pos in [first, first + nr). */
 	uint32_t first, nr;
 	/*
-	 * Owned: by bit_pos - first; NULL: each object of the pack has a bit.
+	 * Owned: pack_pos by bit_pos - first. NULL: each object of the pack has
+	 * a bit, so that both numbers are equal.
 	 */
 	uint32_t *pack_pos;
 	struct reuse_segment *segments; /* owned; ascending in_off */
@@ -40,14 +41,14 @@ struct reuse_part {
 /*
  * Prepare a part for about `look_ups` look-ups. Returns 0, 1 if the bit space
  * contradicts the pack (copy nothing from the pack), or ERR_NOMEM. Cost:
- * O(objects of the pack), less if all objects have bits and look-ups are few.
+ * O(objects of the pack); less if all objects have bits and look-ups are few.
  */
 int reuse_part_init(struct reuse_part *part, const struct bitmap_space *space,
 		    const struct bitmap_space_part *bits, size_t look_ups,
 		    struct error *err);
 void reuse_part_release(struct reuse_part *part);
 
-/* The pack_pos of a bit's object. */
+/* Returns the pack_pos of the object that a bit stands for. */
 static inline uint32_t reuse_part_pack_pos(const struct reuse_part *part,
 					   uint32_t bit_pos)
 {
@@ -57,16 +58,19 @@ static inline uint32_t reuse_part_pack_pos(const struct reuse_part *part,
 }
 
 /*
- * Find the bit of an object of the pack. Returns false if it has none. Cost:
+ * Find the bit of an object of the pack. Returns false if it has no bit. Cost:
  * O(log nr) or O(1).
  */
 bool reuse_part_bit(const struct reuse_part *part, uint32_t pack_pos,
 		    uint32_t *bit_pos);
 
-/* Note that bytes from `in_off` on go to `out_off`. Returns 0 or ERR_NOMEM. */
+/*
+ * Start a segment: bytes of the pack from `in_off` on are copied to `out_off`
+ * of the new pack. Returns 0 or ERR_NOMEM.
+ */
 int reuse_part_map(struct reuse_part *part, uint64_t in_off, uint64_t out_off);
 
-/* The offset in the new pack of a copied entry. */
+/* Returns the offset in the new pack of an entry that was copied. */
 uint64_t reuse_part_mapped(const struct reuse_part *part, uint64_t in_off);
 
 #endif

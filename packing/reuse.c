@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Copying spans from stored packs. */
+/* Copies spans from stored packs. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,21 +10,23 @@
 
 struct reuse {
 	const struct reuse_request *r;
-	/* Owned: parts started so far, in the order of bits. */
+	/* Owned: the parts that were started, in the order of their bits. */
 	struct reuse_part *parts;
 	size_t part_nr;
-	/* the last part, which is being copied */
+	/* the part that objects are copied from now, the last one */
 	struct reuse_part *part;
 	struct pack_writer *writer;
 	struct pack_copy copy; /* of the part's pack */
-	/* All wanted bits before this one were copied, except `left_over`. */
+	/*
+	 * All wanted bits before this one were copied, or are in `left_over`.
+	 */
 	uint32_t done_bit;
-	/* Bits that were not copied; no words: none yet. */
+	/* The bits that could not be copied; no words: none so far. */
 	struct bitset *left_over;
 	uint64_t span_start; /* of bytes not written yet */
-	/* equal to span_start: no bytes */
+	/* equal to span_start: the span is empty */
 	uint64_t span_end;
-	/* pack_pos after the last entry examined */
+	/* the pack_pos behind the entry that was examined last */
 	uint32_t next_pos;
 	uint64_t next_off; /* the offset of next_pos */
 	uint32_t objects;
@@ -32,10 +34,13 @@ struct reuse {
 	bool changed_headers;
 };
 
-/* Bytes collected before they are written. */
+/* Maximum bytes of a span that are collected before they are written. */
 #define SPAN_MAX ((size_t)512 << 10)
 
-/* How many entries ahead offsets are prefetched, and then entries. */
+/*
+ * Memory is prefetched so many entries ahead: first the offsets, later the
+ * entries.
+ */
 #define PREFETCH_NR 16
 #define PREFETCH_ENTRY_NR 8
 
@@ -47,19 +52,21 @@ static int flush_span(struct reuse *u, struct error *err)
 	return pack_copy_put(&u->copy, u->writer, start, u->span_end, err);
 }
 
-/* Offset in the new pack of the next byte. */
+/* Returns the offset in the new pack of the next byte that is written. */
 static uint64_t out_off(const struct reuse *u)
 {
 	return u->writer->off + (u->span_end - u->span_start);
 }
 
-/* Note that bytes from `in_off` on go to the current end of the output. */
+/*
+ * Start a segment: bytes from `in_off` on are copied to the end of the output.
+ */
 static int begin_segment(struct reuse *u, uint64_t in_off)
 {
 	return reuse_part_map(u->part, in_off, out_off(u));
 }
 
-/* Extend the span by an entry that does not change. */
+/* Append an entry to the span. The entry does not change. */
 static int take_as_is(struct reuse *u, uint64_t off, uint64_t end,
 		      struct error *err)
 {
@@ -78,8 +85,8 @@ static int take_as_is(struct reuse *u, uint64_t off, uint64_t end,
 }
 
 /*
- * Write an entry with a new header. The entry's first byte gets a segment of
- * its own; the next entry starts another one.
+ * Write an entry with a new header. The entry is a segment of its own, and the
+ * next entry starts another one.
  */
 static int take_with_header(struct reuse *u, uint64_t off, uint64_t end,
 			    size_t old_header_len,
@@ -98,18 +105,18 @@ static int take_with_header(struct reuse *u, uint64_t off, uint64_t end,
 	u->span_end = end;
 	if (!ret && len != old_header_len) {
 		ret = flush_span(u, err);
-		/* No entry starts here: the next one opens a segment. */
+		/* The span is closed: the next entry starts a new segment. */
 		u->span_start = u->span_end = UINT64_MAX;
 	}
 	return ret;
 }
 
-/* The state of a delta's base. */
+/* Whether the base of a delta is sent, and where it is. */
 struct base {
 	enum { BASE_ABSENT, BASE_UNINTERESTING, BASE_COPIED } state;
-	/* its id; points into the pack's index */
+	/* the id of the base; points into the .idx of the pack */
 	const uint8_t *raw;
-	/* BASE_COPIED: offset in the new pack */
+	/* offset in the new pack; valid if BASE_COPIED */
 	uint64_t out_off;
 };
 
@@ -129,7 +136,10 @@ static struct reuse_part *part_of(const struct reuse *u, uint32_t bit)
 	return &u->parts[low];
 }
 
-/* The bit of a base: of the copy in the same pack, or of another copy. */
+/*
+ * Find the bit of a base: that of the copy in the same pack, or of another
+ * copy. Returns false if there is none.
+ */
 static bool find_bit(const struct reuse *u, uint32_t pack_pos,
 		     const uint8_t *raw, uint32_t *bit)
 {
@@ -169,8 +179,8 @@ static void look_up_base(const struct reuse *u, uint32_t pack_pos,
 }
 
 /*
- * Find the base of a delta in its own pack, then whether it was copied or the
- * receiver has it.
+ * Find the base of a delta in its own pack. Then find out whether the base was
+ * copied, or the receiver has it.
  */
 static int find_base(const struct reuse *u, uint32_t pack_pos, uint64_t off,
 		     const struct pack_entry *entry, struct base *base,
@@ -227,8 +237,8 @@ static int take_delta(struct reuse *u, uint32_t pack_pos, uint64_t off,
 }
 
 /*
- * Whether a delta and its base are both in the last segment. The segment was
- * copied without a gap, so the distance is unchanged.
+ * Returns whether a delta and its base are both in the last segment. That
+ * segment was copied without a gap, so the distance between them is unchanged.
  */
 static bool is_beside_base(const struct reuse *u, uint64_t off,
 			   const struct pack_entry *entry)
@@ -283,8 +293,8 @@ static int take_entry(struct reuse *u, uint32_t bit, bool *taken,
 }
 
 /*
- * Copy an object, or leave it over. An object with a damaged entry is left
- * over, because there may be another copy.
+ * Copy an object, or add it to `left_over`. An object with a damaged entry is
+ * left over, because another copy may be good.
  */
 static int take(struct reuse *u, uint32_t bit, struct error *err)
 {
@@ -303,8 +313,8 @@ static int take(struct reuse *u, uint32_t bit, struct error *err)
 }
 
 /*
- * Copy a whole pack without reading headers: all its objects are wanted, and
- * the receiver reads OFS_DELTA.
+ * Copy a whole pack without looking at its entries. All its objects must be
+ * wanted, and the receiver must read OFS_DELTA.
  */
 static int take_all(struct reuse *u, struct error *err)
 {
@@ -333,7 +343,7 @@ static bool wants_all(const struct reuse *u)
 }
 
 /*
- * Prefetch the memory for the entries after `bit`, if they are wanted. Their
+ * Prefetch the memory for the entries behind `bit` that are wanted. Their
  * offsets are scattered over the index, and their headers are hundreds of bytes
  * apart.
  */
@@ -388,7 +398,7 @@ static int leave(struct reuse *u, const struct bitmap_space_part *bits,
 	return 0;
 }
 
-/* Estimate the bytes of the wanted objects, from the average of the pack. */
+/* Estimate the bytes of `wanted` objects from the average entry of the pack. */
 static uint64_t estimate(const struct pack *pack, size_t wanted)
 {
 	return (uint64_t)((double)wanted / pack->idx.nr *

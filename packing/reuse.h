@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Copying runs of stored packs.
+ * Copies runs of stored packs.
  *
  * The wanted objects are a bitmap in the order of one pack, or of the
  * pseudo-pack of a multi-pack-index. They are copied in that order from the
@@ -8,17 +8,17 @@
  * object between a delta and its base was left out, only the distance in the
  * delta's header is changed.
  *
- * An object can be copied if one of these holds; all others are left over, to
- * be sent another way:
+ * An object can be copied if one of these holds. All other objects are left
+ * over, and are sent in another way:
  * - it is stored whole;
  * - its base was copied before (in its own pack, a base is before its deltas);
  * - the pack is thin and the receiver has the base.
  *
- * A delta and its base may be in different packs. Each pack has both objects,
- * but the multi-pack-index has chosen another copy of the base. If that copy
- * comes first, the delta is copied with a new header that names the base. A
- * base that comes later is never named. So packs that store the same objects as
- * deltas of each other make no cycle.
+ * A delta and its base may be copied from different packs: the delta's pack has
+ * both objects, but the multi-pack-index has chosen another copy of the base.
+ * If that copy comes first, the delta is copied with a new header that names
+ * the base. If it comes later, the delta is left over. So packs that store the
+ * same objects as deltas of each other make no cycle.
  */
 #ifndef PACKING_REUSE_H
 #define PACKING_REUSE_H
@@ -33,18 +33,21 @@
 #include "sys/progress.h"
 
 struct reuse_request {
-	/* Borrowed: the bit space of `want`. */
+	/* Borrowed: the order that the bits of `want` stand for. */
 	const struct bitmap_space *space;
 	const struct bitset *want; /* bit_pos to send */
 	/*
-	 * bit_pos that the receiver has, for bases of a thin pack; NULL: none.
+	 * The bit_pos of objects that the receiver has. They may be bases of a
+	 * thin pack. NULL: none.
 	 */
 	const struct bitset *uninteresting;
-	/* Copy from all packs, not only from the first (preferred) one. */
+	/* Copy from all packs. false: only from the first (preferred) pack. */
 	bool all_packs;
-	/* else bases are named by id */
+	/*
+	 * The receiver reads OFS_DELTA. false: deltas name their bases by id.
+	 */
 	bool ofs_delta;
-	/* counts objects; NULL: none */
+	/* progress, counted in objects; NULL: none */
 	struct progress *progress;
 };
 
@@ -52,16 +55,19 @@ struct reuse_report {
 	uint32_t objects; /* objects copied */
 	/* packs from which objects were copied */
 	uint32_t packs;
-	/* bytes of the copied entries */
+	/* total bytes of the copied entries */
 	uint64_t bytes_verbatim;
-	/* Some distances to bases differ from those in the pack. */
+	/*
+	 * The distance to the base of some deltas differs from that in the
+	 * stored pack.
+	 */
 	bool changed_headers;
 };
 
 /*
- * Copy objects into *writer. *left_over is initialised and receives the bits of
- * `want` that could not be copied. The caller releases it, also on failure.
- * Returns 0 or a negative error code.
+ * Copy objects into *writer. *left_over is initialised here, and receives the
+ * bits of `want` that could not be copied. The caller releases *left_over, also
+ * on failure. Returns 0 or a negative error code.
  */
 int reuse_write(struct bitset *left_over, const struct reuse_request *request,
 		struct pack_writer *writer, struct reuse_report *report,

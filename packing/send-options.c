@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Options for making packs, from the configuration. */
+/* Loads the options for making packs from the configuration. */
 #include <string.h>
 #include <strings.h>
 
@@ -15,7 +15,7 @@ static void load_u64(const struct config *config, const char *key,
 		*ret = found;
 }
 
-/* A zlib level: core.compression, then pack.compression. */
+/* Load the zlib level: core.compression, overridden by pack.compression. */
 static int load_compression(int *level, const struct config *config,
 			    struct error *err)
 {
@@ -47,7 +47,7 @@ static unsigned at_most(uint64_t value, unsigned max)
 	return value < max ? (unsigned)value : max;
 }
 
-/* A boolean, "single" (true), or "multi". */
+/* Load pack.allowPackReuse: a boolean, "single" (means true), or "multi". */
 static int load_span_reuse(struct packing_send_options *options,
 			   const struct config *config, struct error *err)
 {
@@ -65,7 +65,7 @@ static int load_span_reuse(struct packing_send_options *options,
 	return 0;
 }
 
-/* pack.usePathWalk; the default is feature.experimental. */
+/* Load pack.usePathWalk. Its default is the value of feature.experimental. */
 static int load_grouping(enum name_grouping *grouping,
 			 const struct config *config, struct error *err)
 {
@@ -78,7 +78,7 @@ static int load_grouping(enum name_grouping *grouping,
 	return ret < 0 ? ret : 0;
 }
 
-/* How a bitmap index is used. */
+/* Load gitreach.bitmapStrategy: how a bitmap index is used. */
 static int load_strategy(struct packing_send_options *options,
 			 const struct config *config, struct error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Making a pack for a receiver: find the objects (find.c), copy spans of stored
- * packs (reuse.c), then write the rest item by item.
+ * Makes a pack for a receiver: finds the objects (find.c), copies spans of
+ * stored packs (reuse.c), then writes the other objects item by item.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,16 +27,16 @@ struct send {
 	struct found found;
 	struct packing_items items;
 	struct packs packs;
-	/* by bit_pos: copied in spans; no words: none */
+	/* by bit_pos: objects that were copied in spans; no words: none */
 	struct bitset sent;
 	/*
-	 * Candidates that each object is compared with in the search; 0: no
-	 * search. Set when items are planned.
+	 * Number of candidates that each object is compared with in the delta
+	 * search; 0: no search. Set when items are planned.
 	 */
 	unsigned window;
 };
 
-/* Whether an object that is no item may be a delta base. */
+/* Returns whether an object that is no item may be a delta base. */
 static bool is_base(void *ctx, uint32_t odb_pos)
 {
 	const struct send *s = ctx;
@@ -65,25 +65,30 @@ static int load_items(struct send *s, struct error *err)
 	return 0;
 }
 
-/* Objects that could not be copied in spans become items. */
+/* Append the objects that could not be copied in spans to the items. */
 static int load_left_over(struct send *s, const struct bitset *left_over,
 			  struct error *err)
 {
 	return found_each_packed(&s->found, left_over, add_item, s, err);
 }
 
-/* Objects of a pack whose search had enough candidates for bases. */
+/*
+ * Minimum number of objects in a pack whose delta search had enough candidates.
+ */
 #define SETTLED_MIN 1000
 
-/* Whether the search is to be spared for a receiver without haves. */
+/*
+ * Returns whether the delta search may be skipped or shortened: the option says
+ * so, and the receiver has no objects yet.
+ */
 static bool spares(const struct send *s)
 {
 	return s->options->spare_search && !s->request->have_nr;
 }
 
 /*
- * Whether such a receiver gets a tip without history. Only one version of each
- * file is sent, so a search would find little.
+ * Returns whether a receiver without haves gets tips without their history.
+ * Only one version of each file is sent then, so a search would find little.
  */
 static bool is_without_history(const struct send *s)
 {
@@ -92,8 +97,9 @@ static bool is_without_history(const struct send *s)
 }
 
 /*
- * Whether more than half of the objects are deflated anew, or are stored whole
- * in a pack too small for a good search. A search may then find similar files.
+ * Returns whether more than half of the objects are deflated anew, or are
+ * stored whole in a pack too small for a good search. A search may then find
+ * similar files.
  */
 static bool is_mostly_unsettled(const struct send *s)
 {
@@ -132,7 +138,10 @@ static int plan(struct send *s, struct error *err)
 	return plan_items(&s->items, &s->packs, &options, err);
 }
 
-/* Scripts know this line. The objects are counted already. */
+/*
+ * Print the progress line "Counting objects", because scripts expect it. The
+ * objects were counted before.
+ */
 static void tell_count(const struct send *s)
 {
 	const struct prepared_content *content = s->found.content;
@@ -163,14 +172,14 @@ static int search(struct send *s, struct error *err)
 	return delta_search_run(&s->items, &options, err);
 }
 
-/* Start a phase. Returns the time. */
+/* Start a phase of the work. Returns the present time. */
 static uint64_t begin(const struct send *s, const char *label)
 {
 	trace_region_enter(s->odb->repo->trace, "pack-objects", label);
 	return sys_clock_ns();
 }
 
-/* End a phase. Returns how long it took, in nanoseconds. */
+/* End a phase that began at `start`. Returns its duration in nanoseconds. */
 static uint64_t end(const struct send *s, const char *label, uint64_t start)
 {
 	trace_region_leave(s->odb->repo->trace, "pack-objects", label);
@@ -178,7 +187,8 @@ static uint64_t end(const struct send *s, const char *label, uint64_t start)
 }
 
 /*
- * Stored deltas whose base is not sent get another base from their delta chain.
+ * For stored deltas whose base is not sent, choose another base from their
+ * delta chain.
  */
 static int make_chain_deltas(struct send *s, struct error *err)
 {
@@ -195,10 +205,10 @@ static int make_chain_deltas(struct send *s, struct error *err)
 }
 
 /*
- * Give each object that needs a base a likely one. Usually the boundary's
- * objects come last, because delta chains leave little to search. With a
- * shallow boundary they come first: there are many, and they decide which items
- * are searched.
+ * Give each object that needs a base a likely one. Usually bases from the
+ * boundary are tried last, because delta chains leave little to search. With a
+ * shallow boundary they are tried first: there are many, and they decide which
+ * items are searched.
  */
 static int make_fallback_deltas(struct send *s, struct error *err)
 {
@@ -223,7 +233,7 @@ static int make_fallback_deltas(struct send *s, struct error *err)
 	return ret;
 }
 
-/* Bytes of the objects that are deflated anew. */
+/* Returns the total bytes of the objects that are deflated anew. */
 static uint64_t bytes_to_read(const struct send *s)
 {
 	uint64_t bytes = 0;
@@ -319,7 +329,7 @@ static int send_spans(struct send *s, struct pack_writer *writer,
 	return ret;
 }
 
-/* Without wants: an empty pack, that is, a header and a checksum. */
+/* Send the pack of a request without wants: a header and a checksum only. */
 static int send_nothing(struct send *s, struct pack_sink sink,
 			struct error *err)
 {
@@ -352,8 +362,9 @@ static int send_content(struct send *s, struct pack_writer *writer,
 }
 
 /*
- * If only stored content is sent, its checksum is known. Nothing is hashed. And
- * bytes that a disk has damaged do not get a matching checksum.
+ * If only stored content is sent, its checksum is known in advance, so nothing
+ * is hashed. If a disk has damaged these bytes, the checksum does not match,
+ * and the receiver notices.
  */
 static void expect_checksum(const struct send *s, struct pack_writer *writer)
 {
@@ -421,7 +432,10 @@ static int find(struct send *s, struct error *err)
 	return 0;
 }
 
-/* Leave out objects. `s` has found its objects, unless there are no wants. */
+/*
+ * Leave out the objects that the receiver gets from another place. The objects
+ * of `s` were found, unless there are no wants.
+ */
 static int leave_out(struct send *s, struct error *err)
 {
 	const struct packing_elsewhere *elsewhere = s->request->elsewhere;

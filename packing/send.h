@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From a request (wants, haves) to the bytes of a pack: the library side of
- * `pack-objects --revs --stdout`. That command uses it, and so does upload-pack
- * in its own process.
+ * Makes the bytes of a pack from a request with wants and haves: the library
+ * side of `git pack-objects --revs --stdout`. upload-pack uses it too, in its
+ * own process.
  */
 #ifndef PACKING_SEND_H
 #define PACKING_SEND_H
@@ -25,44 +25,45 @@ struct oidmap;
 /* An annotated tag. */
 struct packing_tag {
 	struct oid tag; /* the tag object */
-	/* the object that the tag peels to */
+	/* the object at the end of the chain of tags */
 	struct oid target;
 };
 
-/* The tags of the repository. They are not visited if nothing is sent. */
+/* The tags of the repository. If no object is sent, they are not visited. */
 struct packing_tags {
 	/*
-	 * Call `fn` for each tag. A value of `fn` other than 0 stops the visit
-	 * and is returned. NULL: there are no tags.
+	 * Call `fn` for each tag. If `fn` returns a value other than 0, the
+	 * visit stops and returns that value. NULL: there are no tags.
 	 */
 	int (*each)(void *ctx,
 		    int (*fn)(void *fn_ctx, const struct packing_tag *tag),
 		    void *fn_ctx, struct error *err);
 	void *ctx;
 	/*
-	 * Whether one of these ids may be the target of a tag. Returns 0 if
-	 * certainly none is (each() need not be called), 1 if one may be, or a
-	 * negative error code. NULL: 1.
+	 * Find out whether one of these ids may be the target of a tag. Returns
+	 * 1 if one may be, 0 if certainly none is (each() is not called then),
+	 * or a negative error code. NULL: one may always be.
 	 */
 	int (*may_have)(void *ctx, const struct oidmap *targets,
 			struct error *err);
 	/*
-	 * Whether an id is one of the wants, in less time than a look-up in the
-	 * repository. NULL: not known.
+	 * Returns whether an id is one of the wants. This must cost less than a
+	 * look-up in the repository. NULL: wants are looked up.
 	 */
 	bool (*is_want)(void *ctx, const struct oid *oid);
 };
 
 /*
- * Objects that the receiver can get in another way. They are not sent, and they
- * are no delta bases.
+ * Objects that the receiver can get from another place. They are not sent, and
+ * are not used as delta bases.
  */
 struct packing_elsewhere {
 	const struct oid *oids;
 	size_t nr;
 	/*
 	 * Called once, before the sink gets its first bytes. left_out[i] says
-	 * whether oids[i] was left out. A negative return ends the work.
+	 * whether oids[i] was left out. If it returns a negative code, the work
+	 * ends with that code.
 	 */
 	int (*tell)(void *ctx, const bool *left_out, struct error *err);
 	void *ctx;
@@ -70,35 +71,38 @@ struct packing_elsewhere {
 
 /* The objects to send. All pointers are borrowed for the call. */
 struct packing_request {
-	/* of any type; a tag brings its target */
+	/* objects of any type; for a tag, its target is sent too */
 	const struct oid *wants;
 	size_t want_nr;
 	/*
-	 * The receiver has these objects and all that they reach. Ids that do
-	 * not exist here are skipped.
+	 * The receiver has these objects and all objects that they reach. Ids
+	 * that do not exist here are ignored.
 	 */
 	const struct oid *haves;
 	size_t have_nr;
 	/*
-	 * Commits treated as having no parents: the receiver's shallow
-	 * boundary, present and future.
+	 * Commits that are treated as having no parents: the present and the
+	 * future shallow boundary of the receiver.
 	 */
 	const struct oid *shallow;
 	size_t shallow_nr;
-	/* tags whose target is sent are sent too */
+	/* If the target of one of these tags is sent, the tag is sent too. */
 	struct packing_tags tags;
-	/* Objects to leave out, except the wants themselves. NULL: none. */
+	/*
+	 * Objects that do not pass are left out, except the wants. NULL: no
+	 * filter.
+	 */
 	const struct filter *filter;
 	const struct packing_elsewhere *elsewhere; /* NULL: none */
-	/* deltas may have bases that only the receiver has */
+	/* The bases of deltas may be objects that only the receiver has. */
 	bool thin;
-	/* the receiver reads OFS_DELTA */
+	/* The receiver reads entries of type OFS_DELTA. */
 	bool ofs_delta;
-	/* use a bitmap index if there is one */
+	/* Use a bitmap index, if there is one. */
 	bool use_bitmap;
 	/*
-	 * Skip missing blobs that a remote has promised: the receiver can get
-	 * them there.
+	 * Skip missing blobs that a remote has promised, because the receiver
+	 * can get them from there.
 	 */
 	bool promised_missing;
 };
@@ -106,112 +110,126 @@ struct packing_request {
 struct packing_send_options {
 	unsigned threads; /* 0: as many as processors */
 	/*
-	 * Progress meters of finding and searching, and of writing. NULL: none.
+	 * Progress of finding objects and deltas, and of writing. NULL: none.
 	 */
 	const struct progress_out *progress;
 	const struct progress_out *write_progress;
 	int compression; /* zlib level, -1: default */
-	/* delta search; window 0: no search */
+	/* limits of the delta search; window 0: no search */
 	unsigned window, depth;
-	/* Path hashes of objects, for the search. */
+	/* What path hashes of objects stand for, in the delta search. */
 	enum name_grouping grouping;
-	/* bytes per thread; 0: no limit */
+	/*
+	 * Maximum bytes of objects in the window of each thread; 0: no limit.
+	 */
 	uint64_t window_memory;
 	uint64_t delta_cache_size; /* bytes of deltas kept */
-	/* Larger deltas are not kept; 0: no limit. */
+	/* Deltas with more bytes are not kept in memory; 0: no limit. */
 	uint64_t delta_cache_limit;
-	/* Bytes; larger objects are not searched. */
+	/* Bytes; larger objects are stored whole, without a delta search. */
 	uint64_t big_file_threshold;
-	/* copy runs of a bitmapped pack */
+	/* Copy runs of a pack that has a bitmap index. */
 	bool reuse_spans;
-	/* Copy runs of all packs of a multi-pack-index. */
+	/*
+	 * Copy runs of all packs of a multi-pack-index, not only of the
+	 * preferred one.
+	 */
 	bool reuse_all_packs;
-	/* Compare copied runs with the CRCs of the index. */
+	/* Compare copied runs with the CRCs in the .idx files. */
 	bool check_reused;
-	/* else deltas are made anew */
+	/* Copy stored deltas. false: deltas are made anew. */
 	bool reuse_delta;
 	bool reuse_object; /* else nothing is copied */
 	/* Use prepared answers (packing/prepared.h). */
 	bool use_prepared;
 	/*
-	 * For a client without haves: objects stored whole in a large pack are
-	 * sent whole. If history is not sent and most objects are such, there
-	 * is no delta search.
+	 * For a client without haves: objects that a large pack stores whole
+	 * are sent whole. If most objects are such, and history is not sent,
+	 * there is no delta search.
 	 */
 	bool spare_search;
 	/*
-	 * No boundary traversal: send nothing that the receiver has, as far as
-	 * a bitmap index is used.
+	 * Send no object that the receiver has, as far as a bitmap index is
+	 * used. false: a boundary traversal may send some.
 	 */
 	bool exact;
 	enum bitmap_strategy strategy; /* gitreach.bitmapStrategy */
-	/* Only the report is wanted: the sink gets no bytes, or not all. */
+	/*
+	 * Only the report is needed: the sink gets no bytes, or not all bytes.
+	 */
 	bool counts_only;
 };
 
-/* Whether runs of stored objects may be copied. */
+/* Returns whether runs of stored objects may be copied. */
 static inline bool packing_copies_spans(const struct packing_send_options *o)
 {
 	return o->reuse_spans && o->reuse_delta && o->reuse_object;
 }
 
-/* Limits for larger values of configuration and options. */
+/*
+ * Maximum values; larger values in the configuration or in options are reduced
+ * to these.
+ */
 #define PACKING_MAX_THREADS 1024
 #define PACKING_MAX_WINDOW 10000
 #define PACKING_MAX_DEPTH 4095
 
 /*
- * Load the defaults, with pack.* and core.* configuration applied. Returns 0 or
- * a negative error code.
+ * Set *options to the defaults, then apply the configuration: pack.* and
+ * core.*. Returns 0 or a negative error code.
  */
 int packing_send_options_load(struct packing_send_options *options,
 			      const struct repo *repo, struct error *err);
 
-/* The figures of Git's "Total ..." line, and how the pack was made. */
+/* The numbers of Git's line "Total ...", and how the pack was made. */
 struct packing_report {
-	/* Objects sent; deltas sent, without those in spans. */
+	/*
+	 * Objects that were sent; deltas that were sent, without those in
+	 * spans.
+	 */
 	uint32_t objects, deltas;
-	/* of them, copied one by one */
+	/* Of these, objects and deltas that were copied one by one. */
 	uint32_t reused, reused_deltas;
 	uint32_t pack_reused; /* objects copied in spans */
 	/* packs from which spans were copied */
 	uint32_t packs_reused;
 	uint64_t bytes_verbatim; /* bytes copied as stored */
-	/* bytes deflated for this pack */
+	/* bytes that were deflated for this pack */
 	uint64_t bytes_recompressed;
 	bool used_bitmap;
-	/* Why a bitmap index was not used; code 0: none. */
+	/* Why a bitmap index was broken; code 0: no warning. */
 	struct error warning;
 	/*
 	 * How the pack was made; constant strings.
 	 * - strategy: "bitmap", "bitmap+walk" (some history is newer than the
 	 *   index), "walk", "prepared" (packing/prepared.h), "stored pack" (a
 	 *   whole pack was copied), or "nothing" (no wants). NULL: an error
-	 *   came first.
-	 * - no_bitmap: why no index was used; NULL: an index was used, or was
-	 *   given up.
+	 *   occurred before.
+	 * - no_bitmap: why no index was used. NULL: an index was used, or was
+	 *   broken.
 	 */
 	const char *strategy, *no_bitmap;
 	uint32_t bitmaps_used, pseudo_merges_used;
-	/* commits walked outside of bitmaps */
+	/* number of commits that were walked outside of bitmaps */
 	uint32_t commits_walked;
 	/*
-	 * Why an index or a walk was chosen; reason NULL: there was no choice.
+	 * Why an index or a walk was chosen. plan.reason NULL: there was no
+	 * choice.
 	 */
 	struct bitmap_plan plan;
-	/* Times, one after the other; none is counted twice. */
+	/* Durations in nanoseconds. They do not overlap. */
 	uint64_t count_ns; /* finding the objects */
 	uint64_t reuse_ns; /* copying spans */
-	/* the delta search of objects not in spans */
+	/* the delta search of objects that are not in spans */
 	uint64_t search_ns;
-	/* writing objects one by one */
+	/* writing objects that are not in spans */
 	uint64_t write_ns;
 };
 
 /*
  * Make the pack and write it into `sink`. The pack may have 0 objects. Returns
- * 0 or a negative error code: ERR_MISSING if a want does not exist or an object
- * of the closure is missing. The sink may have received bytes by then.
+ * 0 or a negative error code: ERR_MISSING if a want or an object that a want
+ * reaches does not exist. The sink may have received bytes before an error.
  */
 int packing_send(const struct odb *odb, const struct packing_request *request,
 		 const struct packing_send_options *options,

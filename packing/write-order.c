@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The order in which items are written. */
+/* Finds the order in which items are written. */
 #include "base/mem.h"
 #include "packing/write.h"
 
@@ -10,7 +10,9 @@ struct ordering {
 	size_t nr;
 };
 
-/* Place an item after its chain of unplaced bases. */
+/*
+ * Append an item to the order, after those of its bases that are not in it yet.
+ */
 static void place(struct ordering *o, uint32_t item)
 {
 	const struct packing_item *items = o->list->items;
@@ -23,7 +25,8 @@ static void place(struct ordering *o, uint32_t item)
 		o->out[o->nr++] = at;
 	}
 	/*
-	 * The chain was collected from the delta down to its base: reverse it.
+	 * The chain was collected from the delta down to its base. Reverse it,
+	 * so that the base comes first.
 	 */
 	for (last = o->nr; last > first + 1; first++) {
 		uint32_t swap = o->out[first];
@@ -33,14 +36,17 @@ static void place(struct ordering *o, uint32_t item)
 	}
 }
 
-/* Bits of a class, by weight: outside the core, type, rank. */
+/*
+ * Bits of a sort class, the most significant first: outside the core island,
+ * type, rank.
+ */
 #define RANK_BITS 3
 #define CLASS_NR (2 << (2 + RANK_BITS))
 
 /*
- * The tip comes first, then layer by layer. Within the tip, the objects that
- * HEAD does not reach come first. So HEAD's part of the tip is next to the
- * other objects of HEAD.
+ * Returns the rank of an object: the tip island comes first, then layer by
+ * layer. Within the tip island, objects that HEAD does not reach come first, so
+ * that HEAD's part is next to the other objects of HEAD.
  */
 static unsigned rank_of(const struct islands *islands, uint32_t obj_pos)
 {
@@ -69,10 +75,7 @@ static unsigned class_of(const struct packing_items *list,
 	       rank_of(list->islands, item->obj_pos);
 }
 
-/*
- * Sort the items by class; the sort is stable. Returns NULL if memory is
- * exhausted.
- */
+/* Sort the items by class; the sort is stable. Returns NULL without memory. */
 static uint32_t *sort_by_class(const struct packing_items *list)
 {
 	uint32_t *sorted = mem_alloc(list->nr, sizeof(*sorted));

@@ -12,16 +12,16 @@ struct writing {
 	struct pack_writer *writer;
 	const struct write_options *options;
 	struct write_report *report;
-	/* for objects that are not copied */
+	/* reads objects that cannot be copied as they are stored */
 	struct odb_reader *reader;
 	struct deflater *deflater;
 	struct buf scratch;
-	/* Offset in the new pack when mapped pages were last dropped. */
+	/* Offset in the new pack at which mapped pages were last dropped. */
 	uint64_t dropped_at;
 	uint64_t first_off; /* of the first entry */
 };
 
-/* No error: the entry does not fit into the pack. */
+/* A return value: the entry does not fit into the pack. No error. */
 enum { WRITE_FULL = 1 };
 
 static uint32_t idx_pos_of(const struct writing *w,
@@ -30,7 +30,10 @@ static uint32_t idx_pos_of(const struct writing *w,
 	return item->obj_pos - w->packs->odb->packs[item->pack_nr].first_pos;
 }
 
-/* An index of version 1 has no CRCs. */
+/*
+ * Check a copied entry by reading the object and checking its id. Used for an
+ * .idx of version 1, which has no CRCs.
+ */
 static int check_by_id(const struct writing *w, const struct packing_item *item,
 		       struct error *err)
 {
@@ -59,7 +62,7 @@ static int check_copy(const struct writing *w, const struct packing_item *item,
 			    "bad packed object CRC");
 }
 
-/* Name the base of a delta in the entry's header. */
+/* Put the base of a delta into the header of its entry: a distance or an id. */
 static void name_base(const struct writing *w, const struct packing_item *item,
 		      const uint8_t *base_raw, struct pack_entry *entry)
 {
@@ -103,7 +106,7 @@ static int put_entry(struct writing *w, struct packing_item *item,
 	return ret;
 }
 
-/* The raw id of the base of a copied delta. */
+/* Set *raw to the id of the base of a delta that is copied. */
 static int stored_base(const struct writing *w, const struct packing_item *item,
 		       const struct packs_stored *stored, const uint8_t **raw,
 		       struct error *err)
@@ -123,7 +126,7 @@ static int stored_base(const struct writing *w, const struct packing_item *item,
 	return ret < 0 ? ret : 0;
 }
 
-/* Deflate an object anew, and release it. */
+/* Deflate an object, write it whole, and release it. */
 static int put_whole(struct writing *w, struct packing_item *item,
 		     struct odb_object *obj, struct error *err)
 {
@@ -142,7 +145,7 @@ static int put_whole(struct writing *w, struct packing_item *item,
 
 /*
  * Write an object from another copy, because the chosen copy is damaged. *err
- * describes the damage; it stays if there is no other copy.
+ * describes the damage, and does not change if there is no other copy.
  */
 static int write_other_copy(struct writing *w, struct packing_item *item,
 			    struct error *err)
@@ -183,7 +186,10 @@ static int write_whole(struct writing *w, struct packing_item *item,
 	return ret == ERR_CORRUPT ? write_other_copy(w, item, err) : ret;
 }
 
-/* Find the stored bytes of an item, and the id of the base if it is a delta. */
+/*
+ * Find the stored bytes of an item. If the item is a delta, also find the id of
+ * its base.
+ */
 static int find_copy(const struct writing *w, const struct packing_item *item,
 		     struct packs_stored *stored, const uint8_t **base_raw,
 		     struct error *err)
@@ -250,12 +256,12 @@ static int write_delta(struct writing *w, struct packing_item *item,
 	return ret;
 }
 
-/* Bytes written between two times that mapped pages are dropped. */
+/* Number of bytes that are written before mapped pages are dropped again. */
 #define DROP_INTERVAL ((uint64_t)64 << 20)
 
 /*
- * Copying touches all pages of the old packs once. Without dropping, they would
- * count as memory of this process.
+ * Drop mapped pages of the old packs. Copying touches each page once; without
+ * dropping, all pages would count as memory of this process.
  */
 static void drop_pages(struct writing *w)
 {
