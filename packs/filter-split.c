@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which objects pass a filter. */
+/* Finds out which objects of an enumeration pass a filter. */
 #include "packs/pack-job-parts.h"
 #include "walk/filter-walk.h"
 #include "walk/filtered.h"
@@ -19,7 +19,10 @@ static int ask(struct bitset *passed, const struct filter_split *split,
 	return ret < 0 ? ret : 0;
 }
 
-/* Check each object. The wants are in the set already. */
+/*
+ * Add each object that passes the filter to *passed. The wants are in *passed
+ * already.
+ */
 static int ask_all(struct bitset *passed, const struct filter_split *split,
 		   const struct filter *filter, struct error *err)
 {
@@ -38,7 +41,9 @@ static int ask_all(struct bitset *passed, const struct filter_split *split,
 	return ret;
 }
 
-/* Repeat the walk with the filter. */
+/*
+ * Walk again, with the filter, and add the objects that are found to *passed.
+ */
 static int walk_again(struct bitset *passed, const struct filter_split *split,
 		      const struct filter *filter, struct error *err)
 {

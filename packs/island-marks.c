@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Marking the islands of objects to be packed. */
+/* Marks the islands of objects to be packed. */
 #include "bitmap/fill.h"
 #include "pack-bitmap.h"
 #include "packs/pack-job-parts.h"
@@ -38,8 +38,8 @@ static int list_bits(struct bitset *bits, const struct island_marks *marks,
 }
 
 /*
- * Find commits that reach no item. A broken index is ignored: the walk is only
- * longer without it.
+ * Find commits that reach no item, so that the walk can stop there. If the
+ * index is broken, there are none, and the walk is longer.
  */
 static int find_bounds(struct walk_tips *bounds,
 		       const struct island_marks *marks,
@@ -49,7 +49,10 @@ static int find_bounds(struct walk_tips *bounds,
 	struct pack_bitmap *pb = NULL;
 	int ret = 0;
 
-	/* Bitmaps may lack objects behind a shallow boundary. */
+	/*
+	 * With a shallow boundary, use no index: its bitmaps may lack objects
+	 * behind the boundary.
+	 */
 	if (!marks->walk->shallow.nr)
 		ret = pack_bitmap_open(&pb, marks->walk->odb, err);
 	if (ret > 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layers and packs that a repack leaves alone. */
+/* Decides which layers and packs a repack leaves as they are. */
 #include "packs/layered.h"
 
 static const struct pack *pack_of(const struct odb *odb,

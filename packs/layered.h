@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `git repack --write-midx=incremental`: which packs and layers of a chain of
- * multi-pack-indexes a repack leaves alone. The cost of a repack then follows
- * the number of new objects (git-repack(1)).
+ * Decides which packs and layers `git repack --write-midx=incremental` leaves
+ * as they are in a chain of multi-pack-indexes. So the cost of a repack depends
+ * on the number of new objects only (git-repack(1)).
  *
- *  layers by objects       5000   900 | 260   40   new
+ * layers by objects       5000   900 | 260   40   new
  *                          stay         are merged: 40 > 260 / 2 does not
  *                                       hold, but new + 40 > 260 / 2
  *
- * A multi-pack-index that is a single file counts as the only layer.
+ * A multi-pack-index that is a single file is treated as a chain of one layer.
  */
 #ifndef PACKS_LAYERED_H
 #define PACKS_LAYERED_H
@@ -24,29 +24,31 @@
 #define LAYERED_NEW_LAYER_THRESHOLD 8
 
 /*
- * A geometric repack may merge the listed packs. Take the packs that layers
- * cover off that list. The packs of the top layer stay listed if it has fewer
- * than `threshold`.
+ * Remove packs that layers cover from the list of packs that a geometric repack
+ * may merge. Exception: packs of the top layer stay listed if there are fewer
+ * than `threshold` of them.
  */
 void layered_spare(struct old_packs *old, const struct odb *odb,
 		   uint64_t threshold);
 
 /*
- * The layer on which a new layer is based: the highest layer of the snapshot's
- * chain such that this layer and all layers below name no leaving pack. NULL:
- * none.
+ * Returns the layer below a new layer: the highest layer of the snapshot's
+ * chain for which neither this layer nor any below names a leaving pack. NULL:
+ * there is none.
  */
 struct odb_midx *layered_base(const struct odb *odb,
 			      const struct named_packs *leaving);
 
-/* Whether a layer at or below `top` covers the pack. NULL: no. */
+/*
+ * Returns whether `top` or a layer below it covers the pack. `top` NULL: false.
+ */
 bool layered_covers(const struct odb *odb, const struct odb_midx *top,
 		    const struct pack *pack);
 
 /*
- * The lowest of the layers that `top` is merged with; `top` itself if there is
- * none. A layer is merged if it has less than `factor` times the objects of all
- * layers above it together.
+ * Returns the lowest of the layers that `top` is merged with, or `top` if it is
+ * not merged. A layer is merged if it has less than `factor` times the objects
+ * of all layers above it together.
  */
 struct odb_midx *layered_lowest(struct odb_midx *top, uint64_t factor);
 

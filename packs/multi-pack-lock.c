@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Locking the multi-pack-index of a pack directory. */
+/* Locks the multi-pack-index of a pack directory. */
 #include <string.h>
 
 #include "base/buf.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Removing multi-pack-indexes. */
+/* Removes multi-pack-indexes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,15 +11,18 @@
 #include "sys/io.h"
 #include "sys/map.h"
 
-/* offset of the byte with the hash id */
+/* offset in the header of the byte that says the hash function */
 #define MIDX_HASH_AT 5
 #define CHAIN_FILE "multi-pack-index-chain"
 
 struct removal {
 	const char *dir;
-	/* Hex digits of the checksum whose files are kept; or "". */
+	/*
+	 * Hexadecimal digits of a checksum: its files are kept. "": all are
+	 * removed.
+	 */
 	const char *keep;
-	/* also keep the bitmap index of that checksum */
+	/* Also keep the bitmap index that belongs to the checksum `keep`. */
 	bool keep_bitmap;
 	struct error *err;
 };
@@ -43,7 +46,10 @@ static bool is_kept(const struct removal *r, const char *name)
 	       (r->keep_bitmap || strcmp(name + len, ".bitmap") != 0);
 }
 
-/* "multi-pack-index-<hex>.bitmap" and ".rev". */
+/*
+ * Remove a file if its name is "multi-pack-index-<hex>.bitmap" or
+ * "multi-pack-index-<hex>.rev", unless it is kept.
+ */
 static int remove_part(void *ctx, const char *name)
 {
 	static const char prefix[] = "multi-pack-index-";
@@ -88,7 +94,10 @@ static bool names_any(const struct pack_midx *midx,
 	return false;
 }
 
-/* Whether one of the packs has no index in `dir`. */
+/*
+ * Returns whether one of the packs that a multi-pack-index names has no .idx in
+ * `dir`.
+ */
 static bool names_missing(const struct pack_midx *midx, const char *dir)
 {
 	struct buf path = BUF_INIT;
@@ -104,8 +113,8 @@ static bool names_missing(const struct pack_midx *midx, const char *dir)
 }
 
 /*
- * Whether a file names one of the packs, names a pack that does not exist, or
- * cannot be read.
+ * Returns whether a multi-pack-index names one of the packs in `names`, names a
+ * pack that does not exist, or cannot be read.
  */
 static bool file_names_any(const char *path, const char *dir,
 			   const struct named_packs *names)
@@ -131,17 +140,17 @@ static bool file_names_any(const char *path, const char *dir,
 /* ---- chains */
 
 struct chain_removal {
-	/* `dir`: the directory of the chain's files. */
+	/* `dir` is the directory of the chain's files. */
 	const char *pack_dir, *dir;
-	/* The files of its layers are kept; or NULL. */
+	/* The files of this layer and the layers below are kept; NULL: none. */
 	const struct odb_midx *top;
 	const struct named_packs *any; /* packs to look for */
 	struct error *err;
 };
 
 /*
- * Parse the checksum in the name of a layer's file. Returns false if the name
- * is not of that form.
+ * Parse the checksum in the name of a layer's file. Returns false if it is no
+ * such name.
  */
 static bool layer_checksum(struct oid *checksum, const char *name,
 			   enum hash_algo algo)
@@ -200,7 +209,10 @@ int multi_pack_remove_chain(const char *dir, struct error *err)
 	return ret < 0 ? ret : multi_pack_remove_layers(dir, NULL, err);
 }
 
-/* Returns 1 to stop the search: this layer names one of the packs. */
+/*
+ * Callback for each layer's file: returns 1, which stops the search, if the
+ * layer names one of the packs.
+ */
 static int check_layer(void *ctx, const char *name)
 {
 	const struct chain_removal *c = ctx;
@@ -255,7 +267,9 @@ static int remove_naming(const char *dir, const struct named_packs *names,
 	return remove_chain_naming(dir, names, err);
 }
 
-/* Whether there is a multi-pack-index or a chain. Returns 1, 0 or ERR_NOMEM. */
+/*
+ * Returns 1 if there is a multi-pack-index or a chain, 0 if not, or ERR_NOMEM.
+ */
 static int has_any(const char *dir)
 {
 	char *path = odb_midx_path(dir);

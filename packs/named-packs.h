@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A list of pack names, as --keep-pack and standard input give them:
- * "pack-<hex>.pack", without directory.
+ * A list of names of packs, as users give them to --keep-pack and on standard
+ * input: "pack-<hex>.pack", without the directory.
  */
 #ifndef PACKS_NAMED_PACKS_H
 #define PACKS_NAMED_PACKS_H
@@ -22,12 +22,16 @@ struct named_packs {
 	}
 
 /*
- * Add a name; ".pack" or ".idx" at its end is removed. Returns 0 or ERR_NOMEM.
+ * Add a name; an extension ".pack" or ".idx" is removed first. Returns 0 or
+ * ERR_NOMEM.
  */
 int named_packs_add(struct named_packs *names, const char *name);
 void named_packs_release(struct named_packs *names);
 
-/* Whether a name, or the name of a pack, is listed. `names` NULL: false. */
+/*
+ * Return whether the list has a name, or the name of a pack. `names` NULL:
+ * false.
+ */
 bool named_packs_has_name(const struct named_packs *names, const char *name);
 
 static inline bool named_packs_has(const struct named_packs *names,

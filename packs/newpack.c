@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Making and installing a pack. */
+/* Makes and installs a pack. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -17,19 +17,19 @@
 #include "sys/trace.h"
 
 /*
- * With less memory for building a bitmap index, every tree would be read again
- * and again.
+ * Minimum of bytes for building a bitmap index. With less, every tree would be
+ * read again and again.
  */
 #define MIN_BITMAP_MEMORY ((uint64_t)8 << 20)
 
 /*
- * The default is 64 bytes per packed object, but at least 64 MiB: more does not
- * make git/git faster.
+ * The default limit for building a bitmap index: 64 bytes for each packed
+ * object, but at least 64 MiB. More memory does not make git/git faster.
  */
 #define BITMAP_MEMORY_PER_OBJECT 64
 #define DEFAULT_BITMAP_MEMORY ((uint64_t)64 << 20)
 
-/* Files of packs are never changed. */
+/* Files of packs are read-only, because they are never changed. */
 #define FILE_MODE 0444
 
 static int load_bool(const struct config *config, const char *key, bool *out,
@@ -172,8 +172,8 @@ static int write_pack(struct newpack *np, struct pack_sink sink, bool check,
 }
 
 /*
- * The header of a pack that reached its size limit has too large an object
- * count. Correct the count, and then the checksum.
+ * Correct the object count in the header of a pack that reached its size limit,
+ * then the checksum.
  */
 static int correct_count(struct newpack *np, struct error *err)
 {
@@ -203,7 +203,10 @@ static int correct_count(struct newpack *np, struct error *err)
 	return ret;
 }
 
-/* Write order[0 .. nr), as far as they fit, to a temporary file. */
+/*
+ * Write the items order[0 .. nr) to a temporary file, until the size limit is
+ * reached.
+ */
 static int write_file(struct newpack *np, const char *dir, struct error *err)
 {
 	struct sys_tempfile *file = &np->files[NEWPACK_PACK];
@@ -277,7 +280,7 @@ int newpack_send(struct newpack *np, struct packing_items *items,
 		 struct pack_sink sink, const struct newpack_options *options,
 		 struct error *err)
 {
-	/* The receiver checks every id. */
+	/* Do not check ids here: the receiver checks every id. */
 	int ret = prepare(np, items, options, false, err);
 
 	return ret < 0 ? ret : write_pack(np, sink, false, 0, err);
@@ -299,7 +302,7 @@ static const uint8_t *id_of(const struct newpack *np, uint32_t bit)
 			    np->items->items[np->order[bit]].obj_pos);
 }
 
-/* Sort items with equal first 8 bytes by their whole ids. */
+/* Sort items whose first 8 bytes are equal by their whole ids. */
 static void sort_ties(const struct newpack *np, struct sort_item *sorted)
 {
 	size_t id_len = hash_len(np->packs.odb->algo);
@@ -318,8 +321,8 @@ static void sort_ties(const struct newpack *np, struct sort_item *sorted)
 }
 
 /*
- * The objects in the order of their ids; value is bit_pos. NULL if memory is
- * exhausted.
+ * Returns the objects sorted by id; the value of each is its bit_pos. NULL: no
+ * memory.
  */
 static struct sort_item *sort_by_oid(const struct newpack *np)
 {
@@ -352,8 +355,8 @@ static int write_part(struct newpack *np, enum newpack_part part,
 }
 
 /*
- * The sorted entries of the index. Also fills in np->idx_pos. NULL if memory is
- * exhausted.
+ * Returns the entries of the .idx, sorted by id, and fills in np->idx_pos.
+ * NULL: no memory.
  */
 static struct pack_idx_entry *list_entries(struct newpack *np)
 {
@@ -453,10 +456,10 @@ int newpack_promisor(struct newpack *np, const char *dir, struct error *err)
 			  err);
 }
 
-/* Tables for the bitmap writer. */
+/* The tables that the writer of a bitmap index needs. */
 struct tables {
 	uint32_t *bit_pos; /* by obj_pos */
-	/* by idx_pos; NULL: not wanted */
+	/* path hashes by idx_pos; NULL: not wanted */
 	uint32_t *hash_cache;
 	uint8_t *types; /* by bit_pos */
 };
@@ -551,7 +554,9 @@ static int install_part(struct newpack *np, enum newpack_part part,
 				   err);
 }
 
-/* Do everything that takes long, so that only renames remain. */
+/*
+ * Complete and sync all files. Afterwards only renames remain, which are fast.
+ */
 static int finish_parts(struct newpack *np, struct error *err)
 {
 	int ret = 0;

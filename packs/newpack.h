@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A new pack on disk: pack, index, reverse index, bitmap index, and the times
- * of objects if it is a cruft pack.
+ * A new pack on disk: .pack, .idx, .rev and .bitmap, and .mtimes if it is a
+ * cruft pack.
  *
  * All files are written under temporary names, and renamed when all are
- * complete: the pack first, the index last. So a pack is whole, or has no index
- * and is ignored. A killed process leaves only temporary files, or parts of a
- * pack without index.
+ * complete: the .pack first, the .idx last. A pack without .idx is ignored, so
+ * readers never see an incomplete pack. A killed process leaves only temporary
+ * files, or files of a pack without .idx.
  */
 #ifndef PACKS_NEWPACK_H
 #define PACKS_NEWPACK_H
@@ -25,40 +25,43 @@
 #include "walk/walk.h"
 
 struct newpack_options {
-	/* threads, search, compression */
+	/* number of threads, delta search, compression */
 	struct packing_send_options make;
 	bool ofs_delta;
 	uint64_t max_pack_size; /* bytes; 0: no limit */
 	struct pack_idx_format idx_format;
 	bool write_rev;
 	/*
-	 * Remove other files of a pack of the same name: it may have been a
-	 * cruft pack, or had a bitmap index.
+	 * Remove all other files of a pack of the same name: it may have been a
+	 * cruft pack, or have a bitmap index.
 	 */
 	bool replace;
 	bool hash_cache;    /* in the bitmap index */
 	bool lookup_table;  /* in the bitmap index */
 	bool pseudo_merges; /* in the bitmap index */
-	/* Bytes for building it, see newpack_bitmap_memory(). */
+	/*
+	 * Maximum bytes for building the bitmap index, see
+	 * newpack_bitmap_memory().
+	 */
 	uint64_t bitmap_memory;
-	/* permissions of the files: sys/share.h */
+	/* permissions of the files (sys/share.h) */
 	unsigned share;
 	enum sys_fsync_method fsync_pack, fsync_metadata;
 };
 
-/* A value of bitmap_memory: chosen by the size of the repository. */
+/* A value of bitmap_memory: the limit depends on the number of objects. */
 #define NEWPACK_BITMAP_MEMORY_AUTO UINT64_MAX
 
 /*
- * Load the defaults, with pack.*, core.* and repack.* configuration applied.
- * Returns 0 or a negative error code.
+ * Set *options to the defaults, then apply the configuration: pack.*, core.*
+ * and repack.*. Returns 0 or a negative error code.
  */
 int newpack_options_load(struct newpack_options *options,
 			 const struct repo *repo, struct error *err);
 
 /*
- * Bytes for building the bitmap index of a repository, see pack_bitmap_write;
- * 0: no limit.
+ * Returns the maximum bytes for building the bitmap index of a repository
+ * (pack_bitmap_write.memory_limit). 0: no limit.
  */
 uint64_t newpack_bitmap_memory(const struct newpack_options *options,
 			       const struct odb *odb);
@@ -73,17 +76,20 @@ enum newpack_part {
 	NEWPACK_PART_NR,
 };
 
-/* A pack in the making. One thread. */
+/* A pack that is being made. One thread. */
 struct newpack {
 	const struct newpack_options *options; /* borrowed */
 	struct packing_items *items;           /* borrowed */
 	struct packs packs;
-	/* owned: items in pack order (bit_pos) */
+	/* owned: item numbers in the order of the pack (bit_pos) */
 	uint32_t *order;
 	size_t nr;
-	/* Items in `order` after the first nr, for further packs. */
+	/*
+	 * The number of items behind the first `nr` in `order`. They did not
+	 * fit, and further packs take them.
+	 */
 	size_t rest_nr;
-	/* owned: by bit_pos, once indexed */
+	/* owned: idx_pos by bit_pos; NULL until newpack_index() */
 	uint32_t *idx_pos;
 	struct oid checksum;
 	struct sys_tempfile files[NEWPACK_PART_NR];
@@ -95,10 +101,10 @@ struct newpack {
 };
 
 /*
- * Plan, search and write the items into a temporary pack in directory `dir`. If
- * not all fit into max_pack_size, np->rest_nr of them remain. Release in any
- * case; that removes files that were not installed. Returns 0 or a negative
- * error code.
+ * Plan the pack, search deltas, and write the items into a temporary pack in
+ * directory `dir`. If not all items fit into max_pack_size, np->rest_nr items
+ * remain. Release *np in any case; that removes files that were not installed.
+ * Returns 0 or a negative error code.
  */
 int newpack_make(struct newpack *np, struct packing_items *items,
 		 const char *dir, const struct newpack_options *options,
@@ -106,43 +112,47 @@ int newpack_make(struct newpack *np, struct packing_items *items,
 void newpack_release(struct newpack *np);
 
 /*
- * Make another pack of the items that remain of *np. *np must be indexed first,
- * because both share the items. Returns 0 or a negative error code.
+ * Make another pack of the items that remain of *np. First call newpack_index()
+ * for *np, because both packs use the same items. Returns 0 or a negative error
+ * code.
  */
 int newpack_continue(struct newpack *next, struct newpack *np, const char *dir,
 		     struct error *err);
 
 /*
- * Write the pack into a sink. It cannot be indexed or installed. Returns 0 or a
- * negative error code.
+ * Write the pack into a sink. Such a pack has no files, and cannot be indexed
+ * or installed. Returns 0 or a negative error code.
  */
 int newpack_send(struct newpack *np, struct packing_items *items,
 		 struct pack_sink sink, const struct newpack_options *options,
 		 struct error *err);
 
 /*
- * Write the index and, if the options say so, the reverse index. Returns 0 or a
+ * Write the .idx file and, if the options say so, the .rev file. Returns 0 or a
  * negative error code.
  */
 int newpack_index(struct newpack *np, const char *dir, struct error *err);
 
 /*
- * Write the times of the objects, `mtimes` by item. The pack becomes a cruft
- * pack. Returns 0 or a negative error code.
+ * Write the .mtimes file: the pack becomes a cruft pack. `mtimes` has the time
+ * of each item. Returns 0 or a negative error code.
  */
 int newpack_mtimes(struct newpack *np, const char *dir, const uint32_t *mtimes,
 		   struct error *err);
 
 /*
- * Mark the pack as a promisor pack, by an empty file. Returns 0 or a negative
- * error code.
+ * Write an empty .promisor file: the pack becomes a promisor pack. Returns 0 or
+ * a negative error code.
  */
 int newpack_promisor(struct newpack *np, const char *dir, struct error *err);
 
-/* The input for a bitmap index. All borrowed. */
+/* What a bitmap index is made from. All pointers are borrowed. */
 struct newpack_bitmap_input {
 	struct walk *walk;
-	/* With the lists of all commits of the pack. */
+	/*
+	 * The walk's result, with the lists of objects of all commits in the
+	 * pack.
+	 */
 	const struct walk_result *enumerated;
 	/* by commit_nr: enum select_tip */
 	const uint8_t *is_tip;
@@ -150,15 +160,15 @@ struct newpack_bitmap_input {
 };
 
 /*
- * Write a bitmap index. Returns 0 or a negative error code: ERR_MISSING if the
- * pack does not hold the closure of its commits.
+ * Write a bitmap index. Returns 0 or a negative error code: ERR_MISSING if a
+ * commit in the pack reaches an object that is not in the pack.
  */
 int newpack_bitmap(struct newpack *np, const char *dir,
 		   const struct newpack_bitmap_input *input, struct error *err);
 
 /*
  * Make all files durable and rename them to "<base>-<checksum>.<ext>". Existing
- * files of these names are replaced. An existing pack has the same bytes,
+ * files of these names are replaced. An existing .pack has the same bytes,
  * because its name is its checksum. Returns 0 or a negative error code.
  */
 int newpack_install(struct newpack *np, const char *base, struct error *err);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Several packs from one list of items. */
+/* Makes several packs from one list of items. */
 #include "base/mem.h"
 #include "packs/newpacks.h"
 
-/* Append a zeroed pack. Returns NULL if memory is exhausted. */
+/* Append a zeroed pack. Returns NULL without memory. */
 static struct newpack *add_pack(struct newpacks *np)
 {
 	struct newpack *pack;

@@ -3,7 +3,8 @@
  * The packs made from a list of items: one, or several if their size is
  * limited.
  *
- * All are complete under temporary names before the first is installed.
+ * All packs are complete under temporary names before the first one is
+ * installed.
  */
 #ifndef PACKS_NEWPACKS_H
 #define PACKS_NEWPACKS_H
@@ -15,31 +16,39 @@
 #include "packs/newpack.h"
 
 struct newpacks {
-	/* owned, and the packs as well */
+	/* owned array of owned packs */
 	struct newpack **packs;
 	size_t nr, alloc;
 	struct write_report report; /* sum of all packs */
 };
 
 /*
- * Make and index the packs in directory `dir`. With `mtimes`, by item, they
- * become cruft packs; NULL: ordinary packs. Release in any case. Returns 0 or a
- * negative error code.
+ * Make and index the packs in directory `dir`. If `mtimes` is not NULL, they
+ * become cruft packs; mtimes[i] is the time of item i. Release *np in any case.
+ * Returns 0 or a negative error code.
  */
 int newpacks_make(struct newpacks *np, struct packing_items *items,
 		  const uint32_t *mtimes, const char *dir,
 		  const struct newpack_options *options, struct error *err);
 
-/* Call newpack_promisor() for all packs. Returns 0 or a negative error code. */
+/*
+ * Make all packs promisor packs, see newpack_promisor(). Returns 0 or a
+ * negative error code.
+ */
 int newpacks_promisor(struct newpacks *np, const char *dir, struct error *err);
 
-/* Call newpack_send() for a single pack. Returns 0 or a negative error code. */
+/*
+ * Write a single pack into a sink, see newpack_send(). Returns 0 or a negative
+ * error code.
+ */
 int newpacks_send(struct newpacks *np, struct packing_items *items,
 		  struct pack_sink sink, const struct newpack_options *options,
 		  struct error *err);
 void newpacks_release(struct newpacks *np);
 
-/* Call newpack_install() for all packs. Returns 0 or a negative error code. */
+/*
+ * Install all packs, see newpack_install(). Returns 0 or a negative error code.
+ */
 int newpacks_install(struct newpacks *np, const char *base, struct error *err);
 
 #endif

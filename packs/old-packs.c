@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Listing and removing packs. */
+/* Lists and removes packs. */
 #include <string.h>
 
 #include "base/buf.h"
@@ -9,7 +9,9 @@
 #include "sys/cleanup.h"
 #include "sys/io.h"
 
-/* The files of a pack. The index is removed first. */
+/*
+ * The files of a pack, in the order in which they are removed: the .idx first.
+ */
 static const char *const extensions[] = {
 	"idx", "rev", "bitmap", "mtimes", "promisor", "pack",
 };
@@ -46,7 +48,7 @@ static bool has_file(const char *base, const char *extension)
 	return exists;
 }
 
-/* Add a pack, unless its index is gone. */
+/* Add a pack to the list, unless its .idx was removed meanwhile. */
 static int add_pack(struct old_packs *old, const char *base, struct error *err)
 {
 	struct old_pack pack = {.base = mem_strdup(base)};
@@ -136,7 +138,10 @@ bool old_pack_is_freshened(const struct old_pack *pack)
 	       now.mtime_ns != pack->mtime_ns;
 }
 
-/* Take the named packs (or, with `named` false, all others) off the list. */
+/*
+ * Remove the packs with these names from the list. If `named` is false, remove
+ * all other packs.
+ */
 static void filter(struct old_packs *old, const struct named_packs *names,
 		   bool named)
 {
@@ -190,8 +195,8 @@ static bool is_redundant(const struct old_pack *pack)
 	struct sys_stat now;
 
 	/*
-	 * A .keep file that came after the listing: the new pack may lack the
-	 * objects.
+	 * Keep a pack if a .keep file was made after the listing, because the
+	 * new pack may lack the objects of the kept one.
 	 */
 	return !has_file(pack->base, "keep") &&
 	       !stat_idx(&now, pack->base, NULL) && now.dev == pack->idx.dev &&
@@ -203,7 +208,7 @@ int old_pack_remove(const char *base, struct error *err)
 	struct sys_hold hold;
 	int ret = 0;
 
-	/* A pack without .idx would never be cleaned up. */
+	/* Hold signals: a .pack without .idx would never be removed. */
 	sys_hold_signals(&hold);
 	for (size_t i = 0; i < ARRAY_NR(extensions) && !ret; i++)
 		ret = remove_file(base, extensions[i], err);

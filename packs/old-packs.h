@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The packs that existed before a repack, and removing those that became
- * redundant.
+ * The packs that existed before a repack. Packs that became redundant are
+ * removed with these functions.
  */
 #ifndef PACKS_OLD_PACKS_H
 #define PACKS_OLD_PACKS_H
@@ -16,66 +16,71 @@
 #include "sys/io.h"
 
 struct old_pack {
-	/* owned: "<dir>/pack-<hex>" */
+	/* owned: "<dir>/pack-<hex>", without extension */
 	char *base;
-	/* of its index when it was listed */
+	/* the .idx file when the pack was listed */
 	struct sys_stat idx;
-	/* Of the .pack file when it was listed; 0: there was none. */
+	/*
+	 * modification time of the .pack file when the pack was listed; 0: no
+	 * such file
+	 */
 	int64_t mtime_ns;
 };
 
 struct old_packs {
-	/* owned: those without .keep, newest first */
+	/* owned: packs without .keep, the newest first */
 	struct old_pack *packs;
 	size_t nr, alloc;
 	char *dir; /* owned */
 	/*
-	 * The share of lock files (sys/share.h). Listing sets it to 0; the
-	 * caller may set it afterwards.
+	 * For lock files: the permissions of the repository (sys/share.h).
+	 * old_packs_list() sets 0; the caller may set it afterwards.
 	 */
 	unsigned share;
 };
 
 /*
- * List the packs of directory `dir` that have an index and no .keep file.
- * Release in any case. Returns 0 or a negative error code.
+ * List the packs of directory `dir` that have an .idx and no .keep file.
+ * Release *old in any case. Returns 0 or a negative error code.
  */
 int old_packs_list(struct old_packs *old, const char *dir, struct error *err);
 void old_packs_release(struct old_packs *old);
 
 /*
- * Whether a pack of the snapshot, in the repository's own directory, is listed.
+ * Returns whether a pack of the snapshot is listed. The pack must be in the
+ * repository's own directory.
  */
 bool old_packs_has(const struct old_packs *old, const struct pack *pack);
 
-/* Take a pack ("pack-<hex>") off the list, if it is listed. */
+/* Remove the pack with the name `name` ("pack-<hex>") from the list. */
 void old_packs_spare(struct old_packs *old, const char *name);
 
 /*
- * Whether a listed pack was freshened since it was listed (repo/freshen.h): the
- * time of its .pack file has changed.
+ * Returns whether the modification time of a pack's .pack file has changed
+ * since the pack was listed (odb/freshen.h).
  */
 bool old_pack_is_freshened(const struct old_pack *pack);
 
-/* Take all packs off the list that are not named. */
+/* Remove all packs from the list, except those that are named. */
 void old_packs_retain(struct old_packs *old, const struct named_packs *names);
 
 /*
- * Take the packs off the list that a later snapshot regards as kept. If a .keep
- * file came after the listing, the new pack lacks the kept pack's objects. The
- * .keep file may be gone again when packs are removed.
+ * Remove the packs from the list that have a .keep file in a later snapshot. If
+ * a .keep file came after the listing, the new pack lacks the objects of the
+ * kept pack. The .keep file may be gone again when packs are removed.
  */
 void old_packs_spare_kept(struct old_packs *old, const struct odb *odb);
 
 /*
- * Remove the listed packs, the newest first. If that is interrupted, the
- * remaining packs are those of an earlier time. The index of each pack is
- * removed first, so that no reader opens an incomplete pack. A multi-pack-index
- * that names one of the packs, or cannot be read, is removed before them.
+ * Remove the files of the listed packs, the newest pack first. If the process
+ * is interrupted, the packs that remain are those of an earlier time. The .idx
+ * of each pack is removed first, so that no reader opens an incomplete pack.
+ * Before that, a multi-pack-index that names one of the packs, or cannot be
+ * read, is removed.
  *
  * Two kinds of packs are not removed: packs that have a .keep file by now, and
- * packs whose index was replaced. In the latter case we, or another repack,
- * have made the same pack again. Returns 0 or a negative error code.
+ * packs whose .idx was replaced. In the second case this repack, or another
+ * one, has made the same pack again. Returns 0 or a negative error code.
  */
 int old_packs_remove(struct old_packs *old, struct error *err);
 
@@ -86,8 +91,8 @@ int old_packs_remove(struct old_packs *old, struct error *err);
 int old_packs_names(struct named_packs *names, const struct old_packs *old);
 
 /*
- * Remove the files of the pack "<base>.pack", its index first. Returns 0,
- * ERR_IO or ERR_NOMEM.
+ * Remove the files of the pack "<base>.pack", the .idx first. Returns 0, ERR_IO
+ * or ERR_NOMEM.
  */
 int old_pack_remove(const char *base, struct error *err);
 

@@ -19,13 +19,13 @@
 /*
  * ---- island-marks.c
  *
- * Marking the islands of the objects of a new pack (islands/islands.h).
+ * Marks the islands of the objects of a new pack (islands/islands.h).
  *
- * If the closure of all references was enumerated, islands are marked from that
- * enumeration. A list of objects or packs does not say what reaches them. Then
- * a walk from the references is made. The walk stops where the bitmap index
- * shows that no listed object is reached any more. Listed objects are mostly
- * new and close to the tips, so that the walk is short.
+ * If all objects that references reach were enumerated, islands are marked from
+ * that enumeration. A list of objects or packs does not say which references
+ * reach them. Then a walk from the references is made. The walk stops where the
+ * bitmap index shows that no further object of the list is reached. Listed
+ * objects are mostly new and close to the tips, so the walk is short.
  */
 
 struct island_marks {
@@ -33,12 +33,12 @@ struct island_marks {
 	struct refs *refs;
 	const struct packing_items *items;
 	/*
-	 * The closure of all references, with lists (walk/walk.h). NULL: not
-	 * enumerated.
+	 * The closure of all references, with lists of objects (walk/walk.h).
+	 * NULL: it was not enumerated.
 	 */
 	const struct walk_result *found;
 	/*
-	 * Commits that are asked for by themselves, see islands_mark_refs().
+	 * Commits that clients ask for by themselves, see islands_mark_refs().
 	 * Commits that do not exist are ignored.
 	 */
 	const struct oid *heads;
@@ -48,18 +48,18 @@ struct island_marks {
 };
 
 /*
- * Mark the tip: the closure of the trees of the commits that repack.tipIsland
- * names. *any is set to false if there are none. Returns 0 or a negative error
- * code.
+ * Mark the tip island: the closure of the trees of the commits that
+ * repack.tipIsland names. *any is set to whether there are such commits.
+ * Returns 0 or a negative error code.
  */
 int island_marks_add_tip(struct islands *islands, bool *any,
 			 const struct island_marks *marks, struct error *err);
 
 /*
- * Mark the islands of pack.island and of the heads. Nothing is done without
- * both. The marks are right for the items; other objects may lack some. Returns
- * 0 or a negative error code: ERR_MISSING if an object that references reach is
- * missing.
+ * Mark the islands of pack.island and of the heads. If there are neither,
+ * nothing is done. The marks of the items are complete; other objects may lack
+ * marks. Returns 0 or a negative error code: ERR_MISSING if an object that
+ * references reach is missing.
  */
 int island_marks_add_references(struct islands *islands,
 				const struct island_marks *marks,
@@ -68,23 +68,24 @@ int island_marks_add_references(struct islands *islands,
 /*
  * ---- filter-split.c
  *
- * Dividing an enumeration by a filter: which objects pass. `git repack
- * --filter` puts the objects that pass and all others into separate packs.
+ * Finds out which objects of an enumeration pass a filter. `git repack
+ * --filter` puts the objects that pass into one pack, and all others into
+ * another.
  */
 
-/* An enumeration and its tips. All borrowed. */
+/* An enumeration and its tips. All pointers are borrowed. */
 struct filter_split {
 	struct walk *walk;
 	const struct walk_tips *wants, *haves;
-	/* without a filter, with objects */
+	/* The result of the enumeration: without a filter, with all objects. */
 	const struct walk_result *found;
 };
 
 /*
  * Set the bits (obj_pos) of the objects that pass. The wants themselves always
  * pass. *passed must be initialised; release it in any case. Returns 0 or a
- * negative error code. Cost: one look-up per object if the filter needs types
- * and sizes; a second walk if the filter needs paths.
+ * negative error code. Cost: one look-up for each object if the filter needs
+ * types and sizes; a second walk if the filter needs paths.
  */
 int filter_split_passed(struct bitset *passed, const struct filter_split *split,
 			const struct filter *filter, struct error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The steps from tips to an installed pack. */
+/* Makes a pack: from tips to installed files. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -13,7 +13,7 @@
 #include "sys/trace.h"
 #include "walk/tree-closure.h"
 
-/* Choose the packs whose objects the options leave out. */
+/* Choose the packs whose objects are left out by the options. */
 static int choose_packs(struct pack_job *job, const struct odb *odb,
 			const struct pack_job_options *o)
 {
@@ -45,7 +45,7 @@ static int add_loose_elsewhere(void *ctx, const struct oid *oid,
 	return oidmap_put(&job->loose_elsewhere, oid, 0);
 }
 
-/* List the packs and loose objects that the options leave out. */
+/* List the packs and loose objects that are left out by the options. */
 static int choose_excluded(struct pack_job *job, struct error *err)
 {
 	const struct odb *odb = job->walk.odb;
@@ -73,7 +73,10 @@ int pack_job_open(struct pack_job *job, const struct odb *odb,
 	job->refs = refs;
 	packing_items_init(&job->items, &job->walk.space);
 	packing_items_init(&job->rest, &job->walk.space);
-	/* A wrong configuration is an error before anything is done. */
+	/*
+	 * Read the configuration now, so that a wrong value fails before any
+	 * work is done.
+	 */
 	if (options->exclude_promisor ||
 	    options->missing == PACK_MISSING_PROMISED)
 		ret = promisor_init(&job->promisor, &job->walk, err);
@@ -130,9 +133,9 @@ bool pack_job_wants(const struct pack_job *job, uint32_t obj_pos)
 }
 
 /*
- * Returns 1 if a reached object exists, 0 if it may be left out, or a negative
- * error code. Only blobs may be missing, because an enumeration reads all other
- * objects.
+ * Returns 1 if a reached object exists, 0 if it is missing and may be left out,
+ * or a negative error code. Only blobs can be missing here, because the
+ * enumeration has read all other objects.
  */
 static int check_there(struct pack_job *job, const struct walk_item *item,
 		       struct error *err)
@@ -192,8 +195,8 @@ static int load_items(struct pack_job *job, struct error *err)
 	    bitset_init(&job->reached, objspace_end(&job->walk.space)) < 0)
 		return error_nomem(err);
 	/*
-	 * Reserve room for all. Memory for items that are left out is never
-	 * touched.
+	 * Reserve memory for all items. The operating system provides no memory
+	 * for items that are left out, because they are never written.
 	 */
 	if (packing_items_reserve(&job->items,
 				  job->found.revs.nr + job->found.objects.nr) <
@@ -233,8 +236,9 @@ static int apply_filter(struct pack_job *job, struct error *err)
 }
 
 /*
- * Enumerate in a partial clone. A filter by path needs a walk over all
- * reachable objects, and some of them are missing.
+ * Enumerate in a partial clone, where only local objects are listed. A filter
+ * by path cannot be used: it needs a walk over all reachable objects, and some
+ * of them are missing.
  */
 static int enumerate_local(struct pack_job *job, struct error *err)
 {
@@ -290,7 +294,8 @@ int pack_job_enumerate(struct pack_job *job, struct error *err)
 }
 
 /*
- * Add an object. The caller has set all fields of `item` but obj_pos and type.
+ * Add an object. The caller has set all fields of `item` except obj_pos and
+ * type.
  */
 static int add_listed(struct pack_job *job, const struct oid *oid,
 		      struct walk_item item, struct error *err)
@@ -303,7 +308,10 @@ static int add_listed(struct pack_job *job, const struct oid *oid,
 		return error_nomem(err);
 	ret = objspace_info(&w->space, w->reader, item.obj_pos, &type, NULL,
 			    err);
-	/* A list of objects need not be closed. */
+	/*
+	 * The list need not be closed under reachability, so no bitmap index
+	 * may be written for it.
+	 */
 	job->left_out = true;
 	item.type = (uint8_t)type;
 	if (ret < 0 || !pack_job_wants(job, item.obj_pos))
@@ -311,7 +319,7 @@ static int add_listed(struct pack_job *job, const struct oid *oid,
 	if (item.obj_pos >= job->listed.bits &&
 	    bitset_grow(&job->listed, 2 * (size_t)objspace_end(&w->space)) < 0)
 		return error_nomem(err);
-	/* A list may name an object twice; a pack must not. */
+	/* A list may name an object twice, but a pack must have it once. */
 	if (bitset_get(&job->listed, item.obj_pos))
 		return 0;
 	bitset_set(&job->listed, item.obj_pos);
@@ -406,7 +414,7 @@ struct tagging {
 	struct error *err;
 };
 
-/* Add a tag to the items, unless it is there. */
+/* Add a tag to the items, unless it is among them already. */
 static int add_tag(struct tagging *t, uint32_t obj_pos)
 {
 	if (bitset_get(&t->packed, obj_pos))
@@ -418,7 +426,10 @@ static int add_tag(struct tagging *t, uint32_t obj_pos)
 	return 0;
 }
 
-/* Visit a tag; add it and the tags behind it if its last target is packed. */
+/*
+ * Visit a tag. If the object at the end of the chain of tags is packed, add the
+ * tag and the tags between.
+ */
 static int take_tag(void *ctx, const struct packing_tag *tag)
 {
 	struct tagging *t = ctx;
@@ -463,15 +474,19 @@ static int write_bitmap(struct pack_job *job, struct error *err)
 	uint8_t *is_tip = NULL;
 	int ret;
 	/*
-	 * The closure of a commit never changes, except for commits of a
-	 * shallow boundary. These get parents when the history is deepened.
+	 * Refuse a bitmap index if the pack is not closed under reachability,
+	 * or in a shallow repository: the commits of the boundary get parents
+	 * when the history is deepened.
 	 */
 	const char *why = job->left_out          ? "some objects are not being "
 						   "packed"
 			  : job->walk.shallow.nr ? "the repository is shallow"
 						 : NULL;
 
-	/* A bitmap index covers one pack, and the size limit was asked for. */
+	/*
+	 * A bitmap index covers one pack, but the user asked for a limit of
+	 * their size.
+	 */
 	if (job->newpacks.nr > 1)
 		why = "packs are split due to pack.packSizeLimit";
 	if (why) {
@@ -500,7 +515,10 @@ static int write_bitmap(struct pack_job *job, struct error *err)
 	return ret;
 }
 
-/* A configured island that names no reference is probably a mistake. */
+/*
+ * Warn about values of repack.tipIsland and pack.islandCore that no reference
+ * matches: such a value is probably a mistake.
+ */
 static int check_islands(struct pack_job *job, struct error *err)
 {
 	const struct repo *repo = job->walk.odb->repo;
@@ -536,7 +554,10 @@ static int mark_islands(struct pack_job *job, struct error *err)
 	bool any = false;
 	int ret = 0;
 
-	/* In a partial clone, objects of the tip may be missing. */
+	/*
+	 * In a partial clone there is no tip island, because objects of the tip
+	 * may be missing.
+	 */
 	if (o->tip_island && !job->promisor.has_packs)
 		ret = island_marks_add_tip(&job->islands, &any, &marks, err);
 	if (!ret && o->delta_islands)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One pack from tips or from a list of objects: enumerate, choose, make, index,
- * write the bitmap index, install. Used by `git repack` and `git pack-objects
- * <base>`.
+ * Makes one pack from tips or from a list of objects: enumerate, choose, make
+ * the pack, index it, write the bitmap index, install. `git repack` and `git
+ * pack-objects <base>` use a pack job.
  */
 #ifndef PACKS_PACK_JOB_H
 #define PACKS_PACK_JOB_H
@@ -21,66 +21,71 @@
 #include "refs/refs.h"
 #include "walk/walk.h"
 
-/* How to handle an object that is reached and missing. */
+/* What happens if an object that tips reach is missing. */
 enum pack_job_missing {
-	/* an error; nothing is written */
+	/* the job fails, and nothing is written */
 	PACK_MISSING_ERROR,
 	PACK_MISSING_ANY, /* leave out a missing blob */
-	/* Leave out a missing blob only if a remote has promised it. */
+	/* a missing blob is left out if a remote has promised it */
 	PACK_MISSING_PROMISED,
 };
 
 struct pack_job_options {
 	const struct newpack_options *newpack; /* borrowed */
-	/* For temporary files, on the file system of `base`. */
+	/* Directory for temporary files, on the file system of `base`. */
 	const char *dir;
-	/* "<base>-<checksum>.pack" is written */
+	/* The files become "<base>-<checksum>.pack" and so on. */
 	const char *base;
-	/* leave out objects that are in any pack */
+	/* Leave out objects that are in any pack. */
 	bool loose_only;
-	/* leave out objects that are in alternates */
+	/* Leave out objects that are in alternates. */
 	bool local;
 	/*
-	 * Borrowed: packs of alternates that are about to be removed, so that
-	 * `local` ignores them; NULL: none.
+	 * Borrowed: packs of alternates that are about to be removed. `local`
+	 * does not leave out their objects. NULL: none.
 	 */
 	const struct old_packs *leaving;
-	/* leave out objects of own packs with .keep */
+	/* Leave out objects of the repository's own packs with .keep. */
 	bool honor_keep;
-	/* Borrowed: also leave out objects of these packs; NULL: none. */
+	/*
+	 * Borrowed: names of packs whose objects are left out, too; NULL: none.
+	 */
 	const struct named_packs *keep_packs;
-	/* Of the objects that tips reach, leave out those in any pack. */
+	/* Leave out objects that tips reach and that are in any pack. */
 	bool unpacked;
 	bool note_reached; /* fill in job->reached */
 	bool write_bitmap;
-	/* Nobody asked for it: no warning if it cannot be written. */
+	/*
+	 * The bitmap index was not asked for by an option: if it cannot be
+	 * written, there is no warning.
+	 */
 	bool bitmap_is_default;
-	/* keep deltas of the tip within the tip */
+	/* Keep deltas of the tip island's objects within that island. */
 	bool tip_island;
-	/* keep deltas within islands of references */
+	/* Keep deltas within islands of references. */
 	bool delta_islands;
 	/*
-	 * Borrowed: with delta_islands, commits that are also asked for
-	 * by themselves (packs/pack-job-parts.h).
+	 * Borrowed: with delta_islands, commits that clients ask for by
+	 * themselves (packs/pack-job-parts.h).
 	 */
 	const struct oid *heads;
 	size_t head_nr;
-	/* the enumerated tips include all references */
+	/* The tips that are enumerated include all references. */
 	bool all_refs;
 	/*
-	 * Of the objects that tips reach, leave out those that do not pass this
-	 * filter, or with keep_rest put them into job->rest. Borrowed; NULL: no
-	 * filter.
+	 * Borrowed; NULL: no filter. Objects that tips reach and that do not
+	 * pass this filter are left out. With keep_rest, they are put into
+	 * job->rest.
 	 */
 	const struct filter *filter;
 	bool keep_rest;
 	/*
-	 * exclude_promisor: leave out objects of promisor packs, and end the
-	 * enumeration there. keep_promised: see promisor_enumerate(). Both have
-	 * no effect in a repository without promisor packs.
+	 * exclude_promisor: leave out objects of promisor packs, and do not
+	 * look behind them. keep_promised: see promisor_enumerate(). In a
+	 * repository without promisor packs both have no effect.
 	 */
 	bool exclude_promisor, keep_promised;
-	/* Blobs that tips reach and that are missing. */
+	/* What happens to blobs that tips reach and that are missing. */
 	enum pack_job_missing missing;
 	/* Borrowed: commits treated as having no parents. */
 	const struct oid *shallow;
@@ -89,7 +94,7 @@ struct pack_job_options {
 
 struct pack_job {
 	const struct pack_job_options *options; /* borrowed */
-	/* borrowed: for the tips of bitmaps */
+	/* borrowed: for choosing the commits that get bitmaps */
 	struct refs *refs;
 	struct walk walk;
 	struct walk_tips wants, haves;
@@ -98,35 +103,39 @@ struct pack_job {
 	struct packing_items rest; /* with keep_rest */
 	struct islands islands;
 	/*
-	 * By obj_pos, with note_reached: all enumerated objects, including
-	 * those that other options than `unpacked` leave out.
+	 * By obj_pos, with note_reached: all objects that were enumerated, also
+	 * those that options leave out. Exception: objects that `unpacked`
+	 * leaves out.
 	 */
 	struct bitset reached;
-	/* by obj_pos: what pack_job_add() has added */
+	/* by obj_pos: the objects that pack_job_add() has added */
 	struct bitset listed;
 	struct newpacks newpacks;
-	/* With exclude_promisor or PACK_MISSING_PROMISED. */
+	/* Set with exclude_promisor or PACK_MISSING_PROMISED. */
 	struct promisor promisor;
-	/* made by pack_job_run_rest() */
+	/* the packs that pack_job_run_rest() has made */
 	struct newpacks rest_packs;
-	/* by obj_pos, with a filter */
+	/* by obj_pos: the objects that pass options->filter */
 	struct bitset passed;
 	struct pseudo_config pseudo; /* with write_bitmap */
-	/* Owned: packs (borrowed) whose objects the options leave out. */
+	/*
+	 * Owned array of borrowed packs: those whose objects the options leave
+	 * out.
+	 */
 	const struct pack **excluding;
 	size_t excluding_nr;
-	/* With `local`: loose objects of alternates. */
+	/* With options->local: the loose objects of alternates. */
 	struct oidmap loose_elsewhere;
-	/* Some reachable objects are not packed. */
+	/* Some reachable objects are not among the items. */
 	bool left_out;
-	/* `found` is all that references reach */
+	/* `found` has all objects that references reach. */
 	bool found_all;
 	struct error warning; /* code 0: none */
 };
 
 /*
- * Prepare a job. Afterwards the caller adds tips to job->wants and job->haves.
- * Close in any case. Returns 0 or a negative error code.
+ * Prepare a job. Then the caller adds tips to job->wants and job->haves. Close
+ * the job in any case. Returns 0 or a negative error code.
  */
 int pack_job_open(struct pack_job *job, const struct odb *odb,
 		  struct refs *refs, const struct pack_job_options *options,
@@ -134,14 +143,14 @@ int pack_job_open(struct pack_job *job, const struct odb *odb,
 void pack_job_close(struct pack_job *job);
 
 /*
- * Find the closure of the tips and make the list of items from it. Returns 0 or
- * a negative error code.
+ * Find all objects that the tips reach, and add them to job->items. Returns 0
+ * or a negative error code.
  */
 int pack_job_enumerate(struct pack_job *job, struct error *err);
 
 /*
- * Whether the options allow an object in the pack. If any copy of an object is
- * in a place to leave out, the object is left out.
+ * Returns whether the options allow an object in the pack. If one copy of an
+ * object is in a place that the options leave out, the object is left out.
  */
 bool pack_job_wants(const struct pack_job *job, uint32_t obj_pos);
 
@@ -154,8 +163,7 @@ int pack_job_add(struct pack_job *job, const struct oid *oid,
 		 uint32_t name_hash, struct error *err);
 
 /*
- * Add one object of which a path is known; "": no path. Otherwise like
- * pack_job_add().
+ * Add one object whose path is known; "": no path. Returns as pack_job_add().
  */
 int pack_job_add_named(struct pack_job *job, const struct oid *oid,
 		       const char *path, struct error *err);
@@ -176,15 +184,15 @@ int pack_job_add_tags(struct pack_job *job, const struct packing_tags *tags,
 		      struct error *err);
 
 /*
- * Make the packs (one, unless their size is limited) and install them. A pack
- * may be empty. Returns 0 or a negative error code.
+ * Make the pack and install it. If the size of packs is limited, there may be
+ * several. A pack may be empty. Returns 0 or a negative error code.
  */
 int pack_job_run(struct pack_job *job, struct error *err);
 
 /*
- * After pack_job_run(), make and install "<base>-<checksum>.pack" of job->rest,
- * with temporary files in `dir`. Nothing is written if job->rest is empty.
- * Returns 0 or a negative error code.
+ * Make and install the pack "<base>-<checksum>.pack" of the items in job->rest,
+ * after pack_job_run(). `dir` is for temporary files. If job->rest is empty,
+ * nothing is written. Returns 0 or a negative error code.
  */
 int pack_job_run_rest(struct pack_job *job, const char *dir, const char *base,
 		      struct error *err);
@@ -196,8 +204,8 @@ int pack_job_add_pos(struct pack_job *job, uint32_t obj_pos,
 		     enum object_type type, uint32_t name_hash);
 
 /*
- * Make the pack for a receiver: bytes into `sink`, no files. Returns 0 or a
- * negative error code.
+ * Make the pack and write its bytes into `sink`. No files are made. Returns 0
+ * or a negative error code.
  */
 int pack_job_send(struct pack_job *job, struct pack_sink sink,
 		  struct error *err);

@@ -5,8 +5,8 @@
 #include "packs/roots.h"
 
 /*
- * The largest number of clones of depth 1 that are prepared. Only the first
- * tips are used.
+ * Maximum number of clones of depth 1 that get a prepared answer. Only the
+ * first tips are used.
  */
 #define TIPS_MAX 256
 
@@ -31,7 +31,10 @@ static int add_want(struct preparation *item, const struct oid *oid)
 	return 0;
 }
 
-/* Whether an earlier request equals the last one. */
+/*
+ * Returns whether the last request in the list has the same wants as an earlier
+ * one.
+ */
 static bool is_asked_twice(const struct preparing *p)
 {
 	const struct preparation *last = &p->list[p->nr - 1];
@@ -44,8 +47,8 @@ static bool is_asked_twice(const struct preparing *p)
 }
 
 /*
- * Finish the last request after its wants were added. It is dropped if it has
- * no wants or equals an earlier one.
+ * Finish the last request after its wants were added. If it has no wants, or
+ * the same wants as an earlier one, it is removed.
  */
 static int settle(struct preparing *p)
 {
@@ -83,7 +86,7 @@ static int add_heads(struct walk *w, struct walk_tips *tips,
 	return ret;
 }
 
-/* Add clones of depth 1 of the tips in the tip island. */
+/* For each tip of the tip island, add the request for a clone of depth 1. */
 static int add_tips(struct preparing *p, const struct prepare_options *options)
 {
 	struct walk_tips tips = WALK_TIPS_INIT;
@@ -117,8 +120,8 @@ static int add_branch(void *ctx, const struct ref *ref)
 }
 
 /*
- * A tag is wanted in clones of all references, and is listed for the other
- * clones.
+ * Handle a tag. Clones of all references want the tag. For other clones, the
+ * tag is listed, because they may get it with include-tag.
  */
 static int add_tag(void *ctx, const struct ref *ref)
 {
@@ -142,7 +145,9 @@ static int add_tag(void *ctx, const struct ref *ref)
 	return add_branch(ctx, ref);
 }
 
-/* Add clones of all branches and tags, then of all references. */
+/*
+ * Add the requests for clones of all branches and tags, and of all references.
+ */
 static int add_mirrors(struct preparing *p)
 {
 	int ret = add(p) ? 0 : error_nomem(p->err);
@@ -162,7 +167,10 @@ static int add_mirrors(struct preparing *p)
 	return ret ? ret : settle(p);
 }
 
-/* Add a clone of HEAD's branch, and those of add_mirrors(). */
+/*
+ * Add the request for a clone of HEAD's branch, and the requests of
+ * add_mirrors().
+ */
 static int add_clones(struct preparing *p)
 {
 	struct ref head;
@@ -181,7 +189,7 @@ static int cmp_tags(const void *a, const void *b)
 	return oid_cmp(&tag_a->tag, &tag_b->tag);
 }
 
-/* Several references may name one tag. */
+/* Sort the tags and remove duplicates: several references may name one tag. */
 static void sort_tags(struct preparing *p)
 {
 	size_t kept = 0;

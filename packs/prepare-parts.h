@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Declarations shared by the files that implement packs/prepare.h. */
+/* Declarations for the files that implement packs/prepare.h. */
 #ifndef PACKS_PREPARE_PARTS_H
 #define PACKS_PREPARE_PARTS_H
 
@@ -9,29 +9,29 @@
 #include "packs/prepare.h"
 #include "refs/refs.h"
 
-/* A request that many clients make. */
+/* A frequent request and its answer. */
 struct preparation {
 	struct oid *wants; /* owned: one or more */
 	size_t want_nr, want_alloc;
 	bool is_depth_1; /* a clone of depth 1 */
-	/*
-	 * Answer.request is set first; the other fields once the answer is
-	 * worked out:
-	 */
+	/* The answer was found. Until then, only answer.request is valid. */
 	bool is_done;
 	struct prepared_answer answer;
-	/* Owned: runs of the answer without and with tags. */
+	/*
+	 * Owned: the runs of the answer without tags, and of the answer with
+	 * tags.
+	 */
 	struct prepared_run *plain, *tagged;
-	/* Owned: the tags that the answer with tags adds. */
+	/* Owned: the tags that only the answer with tags has. */
 	struct ewah along;
 };
 
-/* The state of preparing the answers of one pack. */
+/* State of making prepared answers for one pack. */
 struct preparing {
 	const struct odb *odb;
 	struct refs *refs;
 	const struct odb_pack *pack; /* the pack of the answers */
-	/* owned: for visiting references */
+	/* owned: reads objects while references are visited */
 	struct odb_reader *reader;
 	struct packing_send_options options;
 	struct packing_tag *tags; /* owned; by id, each once */
@@ -48,34 +48,35 @@ struct preparing {
 int prepare_list(struct preparing *p, const struct prepare_options *options);
 
 /*
- * Load the options for making answers. They are those of the configuration, but
- * prepared answers are not used: an error in one file would be copied to the
- * next. Returns 0 or a negative error code.
+ * Load the options for making answers: those of the configuration, except that
+ * prepared answers are not used. Otherwise an error in one file of answers
+ * would be copied to the next. Returns 0 or a negative error code.
  */
 int prepare_load_options(struct packing_send_options *options,
 			 const struct repo *repo, struct error *err);
 
 /*
- * Find the objects of the answer to an item, without tags. *request is filled
- * in and must live until found_close(). Tags are included if the caller then
- * sets request->tags and calls found_include_tags(). Returns 0 or a negative
- * error code.
+ * Find the objects of the answer to a request, without tags. *request is filled
+ * in and must live until found_close(). To include tags, the caller sets
+ * request->tags and calls found_include_tags(). Returns 0 or a negative error
+ * code.
  */
 int prepare_find(struct found *found, const struct preparing *p,
 		 const struct preparation *item,
 		 struct packing_request *request, struct error *err);
 
 /*
- * Whether the found objects have the requested history. In a shallow repository
- * they do not. The history may be deepened while the answers still exist.
+ * Returns whether the objects that were found have the whole history that the
+ * request asks for. In a shallow repository they may not: the history may be
+ * deepened while the prepared answers still exist.
  */
 bool prepare_has_history(const struct preparation *item,
 			 const struct found *found);
 
 /*
- * Compute the checksum of the pack of these objects. All of the objects' bytes
- * are read, unless they are a whole pack. Returns 1 if computed, 0 if the
- * objects cannot be copied as they are stored, or a negative error code.
+ * Compute the checksum of a pack with these objects. All bytes of the objects
+ * are read, unless they are a whole pack. Returns 1 with *checksum set, 0 if
+ * the objects cannot be copied as they are stored, or a negative error code.
  */
 int prepare_hash(struct oid *checksum, const struct bitmap_space *space,
 		 const struct bitset *objects, struct error *err);

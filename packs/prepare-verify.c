@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checking prepared answers by working them out again. */
+/* Checks prepared answers by finding each answer again. */
 #include "packs/prepare-parts.h"
 
 static int open_space(struct bitmap_space *space, const struct preparing *p,
@@ -14,9 +14,10 @@ static int open_space(struct bitmap_space *space, const struct preparing *p,
 }
 
 /*
- * Whether the content is whole entries that can be copied as stored, and has
- * the right checksum. Its objects are set in *objects, which is empty at first.
- * Returns 1, 0 or a negative error code.
+ * Returns 1 if the content of an answer consists of whole entries that can be
+ * copied as they are stored, and has the right checksum. Returns 0 if not, or a
+ * negative error code. The bits of the objects are set in *objects, which must
+ * be empty.
  */
 static int verify_content(const struct preparing *p,
 			  const struct prepared_content *content,
@@ -37,8 +38,9 @@ static int verify_content(const struct preparing *p,
 }
 
 /*
- * Whether the content with tags is the content without tags plus exactly the
- * listed tags in answer->along. Returns 1, 0 or a negative error code.
+ * Returns 1 if the content with tags has exactly the objects of the content
+ * without tags and the tags in answer->along. Returns 0 if not, or a negative
+ * error code.
  */
 static int verify_tags(const struct preparing *p, const struct prepared *file,
 		       const struct prepared_answer *answer,
@@ -76,9 +78,9 @@ static bool has(const struct bitset *objects, const struct bitmap_space *space,
 }
 
 /*
- * Whether these objects of the pack are the found ones. They may have been
- * found in another pack or a multi-pack-index. Returns 1, 0 or a negative error
- * code.
+ * Returns 1 if these objects of the pack are exactly the objects that were
+ * found, 0 if not, or a negative error code. They may have been found in
+ * another pack, or in a multi-pack-index.
  */
 static int is_found(const struct preparing *p, struct found *found,
 		    const struct bitset *objects, struct error *err)
@@ -110,8 +112,9 @@ static int is_found(const struct preparing *p, struct found *found,
 }
 
 /*
- * Whether the item is answered with these objects. True if the history is not
- * here any more and cannot be compared. Returns 1, 0 or a negative error code.
+ * Returns 1 if the answer to a request has exactly these objects, 0 if not, or
+ * a negative error code. If the history is no longer here, it cannot be
+ * compared, and the result is 1.
  */
 static int verify_found(const struct preparing *p,
 			const struct preparation *item,
@@ -131,8 +134,8 @@ static int verify_found(const struct preparing *p,
 }
 
 /*
- * A request of several wants can only be checked while references still name
- * them.
+ * Check the answer to one request. If the request has several wants, the check
+ * is possible only while references still name them.
  */
 static int verify_request(const struct preparing *p,
 			  const struct prepared_request *request,
@@ -180,7 +183,7 @@ static int verify_answer(const struct preparing *p, const struct prepared *file,
 			       p->pack->pack->name, hex);
 }
 
-/* Check every answer of a file. */
+/* Check each answer in a file of prepared answers. */
 static int verify_all(struct preparing *p, const struct prepared *file)
 {
 	const struct prepare_options nothing = {.checksum = NULL};

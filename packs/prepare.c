@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From requests to prepared answers. */
+/* Finds the answers to frequent requests, and writes them to a file. */
 #include "base/mem.h"
 #include "packing/find.h"
 #include "packing/reuse.h"
@@ -60,13 +60,13 @@ int prepare_hash(struct oid *checksum, const struct bitmap_space *space,
 	return ret;
 }
 
-/* Whether all found objects are in the pack. */
+/* Returns whether all objects that were found are in the pack. */
 static bool is_of_pack(const struct preparing *p, const struct found *found)
 {
 	return found->space.pack == p->pack && !found->objects.nr;
 }
 
-/* Fill in the content for a set of objects. The caller frees *runs. */
+/* Set *content to the runs of a set of objects. The caller frees *runs. */
 static int keep_runs(struct prepared_content *content,
 		     struct prepared_run **runs, const struct found *found,
 		     const struct bitset *set, struct error *err)
@@ -79,7 +79,7 @@ static int keep_runs(struct prepared_content *content,
 	return ret;
 }
 
-/* Note which of the listed tags are in `set`. */
+/* Set *along to the listed tags that are in `set`. */
 static int keep_tags(struct ewah *along, const struct preparing *p,
 		     const struct found *found, const struct bitset *set,
 		     struct error *err)
@@ -115,7 +115,9 @@ static int keep(const struct preparing *p, struct preparation *item,
 	return ret;
 }
 
-/* Work out the answer without tags, of `objects`, and the answer with tags. */
+/*
+ * Make the answer without tags, which has `objects`, and the answer with tags.
+ */
 static int answer_with_tags(const struct preparing *p, struct preparation *item,
 			    struct found *found, const struct bitset *objects,
 			    struct error *err)
@@ -184,8 +186,8 @@ static int prepare_item(struct preparing *p, struct preparation *item,
 }
 
 /*
- * A wanted object may be missing: promised, or newer than the snapshot. Then
- * this answer is not prepared.
+ * Make the answer to one request. If a wanted object is missing, because it was
+ * promised or is newer than the snapshot, this answer is not prepared.
  */
 static int prepare(void *ctx, unsigned thread_nr, size_t nr, struct error *err)
 {
@@ -205,7 +207,10 @@ static int put_tags(struct buf *out, const struct preparing *p)
 	return ret;
 }
 
-/* Append the file's bytes; none if no answer could be prepared. */
+/*
+ * Append the content of the file. Nothing is appended if no answer could be
+ * prepared.
+ */
 static int put_answers(struct buf *out, const struct preparing *p)
 {
 	struct prepared_answer *answers = mem_alloc(p->nr, sizeof(*answers));
@@ -229,7 +234,10 @@ static int put_answers(struct buf *out, const struct preparing *p)
 	return ret < 0 ? error_nomem(p->err) : 0;
 }
 
-/* The file is synced like other files that can be made again. */
+/*
+ * Write the file. It is synced like other files that can be made again from
+ * objects.
+ */
 static int store(const struct repo *repo, const struct buf *bytes,
 		 struct error *err)
 {
@@ -288,7 +296,7 @@ static int work_out(struct preparing *p, const struct prepare_options *options,
 				   prepare, p, p->err);
 	if (!ret)
 		ret = put_answers(bytes, p);
-	/* References are newer than the snapshot: nothing is prepared. */
+	/* If references are newer than the snapshot, prepare nothing. */
 	return ret == ERR_MISSING ? 0 : ret;
 }
 

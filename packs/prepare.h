@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Preparing answers (packing/prepared.h) to the most frequent requests:
+ * Makes prepared answers (packing/prepared.h) for the most frequent requests:
  * - clones of depth 1 of the tips in the tip island (repack.tipIsland);
  * - clones of HEAD's branch, of all branches and tags, and of all references.
  */
@@ -13,38 +13,41 @@
 #include "repo/repo.h"
 
 struct prepare_options {
-	/* Of the pack that the answers are copied from. */
+	/* The checksum of the pack from which the answers are copied. */
 	const struct oid *checksum;
 	/*
-	 * Further commits for clones of depth 1. Commits that do not exist are
-	 * ignored.
+	 * Further commits, for which clones of depth 1 are prepared. Commits
+	 * that do not exist are ignored.
 	 */
 	const struct oid *heads;
 	size_t head_nr;
 	unsigned threads; /* 0: as many as processors */
 };
 
-/* The value of repack.prepareAnswers. Returns 1, 0 or ERR_INVALID. */
+/*
+ * Returns 1 if repack.prepareAnswers is true, 0 if it is false, or ERR_INVALID.
+ */
 int prepare_is_wanted(const struct repo *repo, struct error *err);
 
 /*
- * Work out which answers can be copied from runs of one pack, and write
- * objects/info/prepared. The file is removed if there is no answer, or if
- * repack.prepareAnswers is false. Returns 0 or a negative error code. Cost: the
+ * Find out which answers can be copied from runs of one pack, and write them to
+ * objects/info/prepared. If there is no answer, or repack.prepareAnswers is
+ * false, the file is removed. Returns 0 or a negative error code. Cost: the
  * bytes of each answer are read and hashed, twice if tags are added.
  */
 int prepare_answers(const struct repo *repo, struct refs *refs,
 		    const struct prepare_options *options, struct error *err);
 
 /*
- * Check the prepared answers of the `dir_nr`-th object directory. Each answer
- * must be copyable as stored, have the right checksums, and match its request.
- * A request of several wants is checked only if references still name them. *nr
- * is set to the number of answers, 0 without a file.
+ * Check the prepared answers of object directory `dir_nr`. Each answer must be
+ * copyable as it is stored, have the right checksums, and match its request. A
+ * request of several wants is checked only if references still name them. *nr
+ * is set to the number of answers; 0: there is no file.
  *
  * Returns 0, ERR_CORRUPT with a message that names the wrong answer, or another
- * negative error code. Returns 1, with a message, for a file that is not used:
- * it has another version (the error's code is ERR_UNSUPPORTED) or is truncated.
+ * negative error code. Returns 1 with a message if readers do not use the file,
+ * because it is truncated or has another version (err->code is
+ * ERR_UNSUPPORTED).
  */
 int prepare_verify(size_t *nr, const struct odb *odb, struct refs *refs,
 		   size_t dir_nr, struct error *err);

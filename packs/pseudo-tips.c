@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tips of references for pseudo-merges. */
+/* Groups the tips of references for pseudo-merges. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,19 +8,22 @@
 #include "object/oidmap.h"
 #include "packs/pseudo-tips.h"
 
-/* A tip, with the name of its group: the captured text. */
+/* A tip and the name of its group, which is the captured text. */
 struct named_tip {
 	uint32_t section;
 	uint32_t commit_nr;
-	/* in loading.names, NUL-terminated */
+	/* offset of the name in loading.names, where a NUL ends it */
 	size_t name_off;
 };
 
-/* A value of references. References of forks often have the same value. */
+/*
+ * A value of references. In a fork network, many references have the same
+ * value.
+ */
 struct named_value {
-	/* NO_COMMIT: another object */
+	/* number of the commit; NO_COMMIT: the value is another object */
 	uint32_t commit_nr;
-	/* Already added to that class, if there are no sections. */
+	/* Without sections: which classes already have this value. */
 	bool in_class[PSEUDO_OTHERS + 1];
 };
 
@@ -93,7 +96,9 @@ static int add_commit(struct loading *l, const char *name,
 	return ret;
 }
 
-/* Find the record of a value. Each value is looked up once. */
+/*
+ * Find the record of a value, or add one. So each value is looked up only once.
+ */
 static int find_value(struct named_value **value, struct loading *l,
 		      const struct oid *oid)
 {
@@ -138,7 +143,7 @@ static int compare(const void *a, const void *b, void *ctx)
 	return strcmp(names + x->name_off, names + y->name_off);
 }
 
-/* Number the groups by name. */
+/* Sort the groups by name and number them. */
 static int number_groups(struct loading *l)
 {
 	struct pseudo_tips *out = l->out;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Choosing the references whose tips go into pseudo-merges. */
+/* Chooses the references whose tips go into pseudo-merges. */
 #ifndef PACKS_PSEUDO_TIPS_H
 #define PACKS_PSEUDO_TIPS_H
 
@@ -10,11 +10,13 @@
 #include "walk/walk.h"
 
 /*
- * Add the tips of references to *tips; tags are peeled. With a configuration:
- * tips of references that match. There is one group for each <name> and
- * captured text (joined with '-'), with the rules of <name>. A tip may be in
- * several groups. Without a configuration (config->nr is 0): tips of all
- * references, grouped by enum pseudo_class. Returns 0 or a negative error code.
+ * Add the tips of references to *tips; tags are peeled.
+ *
+ * With a configuration, tips are added of references that match a pattern. The
+ * captured texts, joined with '-', name the group within the section <name>;
+ * its rules are those of <name>. A tip may be in several groups. Without a
+ * configuration (config->nr is 0), the tips of all references are added,
+ * grouped by enum pseudo_class. Returns 0 or a negative error code.
  */
 int pseudo_tips_load(struct pseudo_tips *tips, struct walk *w,
 		     struct refs *refs, const struct pseudo_config *config,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Roots of reachability, and tips for bitmaps. */
+/* Lists roots of reachability, and tips that get bitmaps. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -25,7 +25,10 @@ struct marking {
 	struct refs *refs;
 	struct walk_tips tips;
 	size_t prefix_nr;
-	/* The first so many tips are defaults, not configured. */
+	/*
+	 * The first `default_nr` tips were chosen by default, not by
+	 * configuration.
+	 */
 	size_t default_nr;
 	struct error *err;
 };
@@ -50,7 +53,7 @@ static int add_head(struct marking *m)
 		       : ret;
 }
 
-/* Add HEAD and the newest branches. */
+/* Add HEAD and the newest branches as tips. */
 static int add_default(struct marking *m)
 {
 	const struct history *h = &m->w->history;
@@ -131,7 +134,7 @@ int roots_add_island_tips(struct walk *w, struct walk_tips *tips,
 
 struct idle_search {
 	struct refs *refs;
-	/* borrowed; NULL: none so far */
+	/* borrowed: the value that was found; NULL: none so far */
 	const char *idle;
 	struct error *err;
 };

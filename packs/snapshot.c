@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tips of references, from a file. */
+/* Reads tips of references from a file. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "packs/snapshot.h"
 #include "sys/io.h"
 
-/* Parse one line, without its newline. */
+/* Parse one line, without its line feed. */
 static int take_line(struct snapshot *s, const char *line, size_t len,
 		     enum hash_algo algo)
 {

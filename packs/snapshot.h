@@ -30,13 +30,16 @@ struct snapshot {
 	size_t nr, alloc;
 };
 
-/* Parse the lines of a file. Release in any case. Returns 0 or ERR_NOMEM. */
+/*
+ * Parse the lines of a file. Release *snapshot in any case. Returns 0 or
+ * ERR_NOMEM.
+ */
 int snapshot_parse(struct snapshot *snapshot, const void *bytes, size_t len,
 		   enum hash_algo algo);
 
 /*
- * Read and parse a file. Release in any case. Returns 0, ERR_NOMEM or ERR_IO
- * ("could not open '<path>' for reading: <why>").
+ * Read and parse a file. Release *snapshot in any case. Returns 0, ERR_NOMEM or
+ * ERR_IO ("could not open '<path>' for reading: <why>").
  */
 int snapshot_load(struct snapshot *snapshot, const char *path,
 		  enum hash_algo algo, struct error *err);
@@ -44,7 +47,7 @@ void snapshot_release(struct snapshot *snapshot);
 
 /*
  * Add all tips, or only the preferred ones, to `tips`. Tips that do not exist
- * any more are ignored. Returns 0 or a negative error code.
+ * are ignored. Returns 0 or a negative error code.
  */
 int snapshot_add_tips(const struct snapshot *snapshot, struct walk *w,
 		      struct walk_tips *tips, bool only_preferred,
