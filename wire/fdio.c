@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Reading from and writing to file descriptors, with a time limit for each
- * wait.
- */
+/* Reads from and writes to file descriptors. Each wait has a time limit. */
 #include "sys/clock.h"
 #include "sys/io.h"
 #include "wire/fdio.h"
@@ -10,10 +7,9 @@
 #define SECOND_NS UINT64_C(1000000000)
 
 /*
- * The timeout applies to each piece of this many bytes, about one packet. A
- * slow peer that keeps reading or writing is therefore not cut off. Without
- * side-band, one write may hold a whole pack, so large writes are split into
- * pieces.
+ * The timeout counts anew for each piece of this many bytes (one large packet),
+ * so that a slow peer is not cut off. Without side-band, one write may hold a
+ * whole pack, so large writes are split into pieces.
  */
 #define PIECE (1 << 16)
 
@@ -22,15 +18,15 @@ static void start_clock(const struct fdio *f)
 	sys_alarm_set(f->timeout * SECOND_NS);
 }
 
-/* Start to count bytes and waiting time from zero. */
+/* Start a new piece: no bytes were read and no time was waited. */
 static void forget_wait(struct fdio *f)
 {
 	f->heard = f->waited_ns = 0;
 }
 
 /*
- * Only the time inside read() counts; the server's own work between two reads
- * does not.
+ * Only the time inside read() counts. Time that the server works between two
+ * reads does not count.
  */
 static ssize_t read_in_time(struct fdio *f, void *bytes, size_t len,
 			    struct error *err)
@@ -74,7 +70,7 @@ static int write_pieces(struct fdio *f, const struct iovec *iov,
 	return ret;
 }
 
-/* Write spans in pairs: a packet is two spans, its header and its data. */
+/* Write two spans at a time: the header and the data of one packet. */
 static int write_slowly(struct fdio *f, struct iovec *iov, size_t nr,
 			struct error *err)
 {
@@ -127,8 +123,8 @@ static int fd_writev(void *ctx, struct iovec *iov, size_t nr, struct error *err)
 }
 
 /*
- * Capacity asked for the output pipe, in bytes. It has room for many packets.
- * The peer need not wake up for each packet, and a header can be written
+ * Requested capacity of the output pipe, in bytes. Many packets fit, so that
+ * the peer does not have to wake up for each, and a header can be written
  * without waiting for the peer.
  */
 #define WIDE (1 << 20)

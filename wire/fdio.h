@@ -13,22 +13,21 @@
 struct fdio {
 	int in, out; /* borrowed */
 	/*
-	 * Seconds that the server waits for the peer before the process is
-	 * ended (git upload-pack --timeout); 0: no limit. Within this time the
-	 * peer must accept 64 KiB, or send 64 KiB, or finish its message. A
-	 * message ends where the server has to answer. A peer that sends a few
-	 * bytes now and then is cut off, too.
+	 * Seconds that the server waits for the peer before the process ends
+	 * (git upload-pack --timeout); 0: no limit. Within this time the peer
+	 * must accept 64 KiB, or send 64 KiB, or finish its message. So a peer
+	 * that sends a few bytes now and then is cut off, too.
 	 */
 	unsigned timeout;
-	/* the pipe of `out` was enlarged */
+	/* The pipe of `out` has been enlarged. */
 	bool is_wide;
-	/* bytes of the current 64 KiB that were read */
+	/* bytes of the current 64 KiB that were read so far */
 	uint64_t heard;
-	/* time spent waiting for these bytes */
+	/* nanoseconds spent waiting for the bytes in `heard` */
 	uint64_t waited_ns;
 };
 
-/* The input and output interface; borrows f. */
+/* Returns functions that read from and write to the descriptors. Borrows f. */
 struct serve_io fdio_io(struct fdio *f);
 
 #endif

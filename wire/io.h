@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Input and output of a protocol: file descriptors in a command, memory in a
- * test. The protocol state machines use no other input or output for their
- * bytes.
+ * The input and output of a protocol: file descriptors in a command, memory in
+ * a test. The state machines of the protocols read and write their bytes only
+ * through this struct.
  */
 #ifndef WIRE_IO_H
 #define WIRE_IO_H

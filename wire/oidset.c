@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ordered sets of object ids: an array of ids in order of arrival, and a hash
- * table of indexes into this array. The table uses open addressing and linear
- * probing, and at least half of its slots are free. Slots hold indexes and not
- * ids, so that a request for all refs touches several hundred pages less.
+ * Ordered sets of object ids. An array holds the ids in order of arrival. A
+ * hash table with open addressing and linear probing holds indexes into the
+ * array; at least half of its slots are free. Slots hold indexes and not ids,
+ * so that a request for all refs touches several hundred pages less.
  */
 #include <stdlib.h>
 
@@ -24,7 +24,7 @@ void oidset_release(struct oidset *set)
 	oidset_init(set, set->max);
 }
 
-/* Returns the slot of an id, or the free slot where the id belongs. */
+/* Returns the slot of an id, or the free slot in which to put the id. */
 static uint32_t *find_slot(const struct oidset *set, const struct oid *oid)
 {
 	size_t mask = set->slot_nr - 1;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A set of object ids that keeps their order of arrival: the wants or haves of
- * a request. A set has a maximum size, because a peer fills it. A peer cannot
- * slow the set down by choosing ids with equal prefixes (object/oidmap.h).
+ * a request. A peer fills the set, so the set has a maximum size. A peer cannot
+ * make look-ups slow by choosing ids with equal prefixes, because the hash has
+ * a random key (object/oidmap.h).
  */
 #ifndef WIRE_OIDSET_H
 #define WIRE_OIDSET_H
@@ -15,7 +16,8 @@
 #include "object/oidmap.h"
 
 /*
- * Maximum number of ids in a request; only ids of existing objects are stored.
+ * Maximum number of ids that a request stores. Only ids of existing objects are
+ * stored.
  */
 #define OIDSET_MAX (UINT32_C(1) << 24)
 
@@ -23,15 +25,15 @@ struct oidset {
 	/* owned, in order of arrival */
 	struct oid *oids;
 	size_t nr, alloc;
-	/* owned: index into oids plus 1; 0: free */
+	/* owned: 1 + index into `oids`; 0: the slot is free */
 	uint32_t *slots;
 	size_t slot_nr; /* a power of two, or 0 */
-	/* maximum number of ids; below 2^32 */
+	/* maximum number of ids in the set; below 2^32 */
 	size_t max;
 	struct oidhash hash; /* valid if slot_nr > 0 */
 };
 
-/* Make an empty set of at most `max` (below 2^32) ids. */
+/* Make an empty set that holds at most `max` (below 2^32) ids. */
 void oidset_init(struct oidset *set, size_t max);
 void oidset_release(struct oidset *set);
 
@@ -41,7 +43,7 @@ void oidset_release(struct oidset *set);
  */
 int oidset_add(struct oidset *set, const struct oid *oid, struct error *err);
 
-/* Whether the set has an id. */
+/* Returns whether the set has an id. */
 bool oidset_has(const struct oidset *set, const struct oid *oid);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading and writing pkt-lines. */
+/* Reads and writes pkt-lines. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,12 +8,12 @@
 #include "sys/clock.h"
 #include "wire/pktline.h"
 
-/* Pending output is sent when it has reached this many bytes. */
+/* Pending packets are sent when they have at least this many bytes. */
 #define SEND_AT 65536
 
 /*
- * Spans of at most this many bytes in total are copied behind pending output,
- * and one write sends both.
+ * If all spans together have at most this many bytes, they are copied behind
+ * the pending packets, and one write sends both.
  */
 #define JOINED_MAX 4096
 
@@ -40,8 +40,8 @@ static int bad_header(const uint8_t *header, struct error *err)
 }
 
 /*
- * Returns the value of the length field, 0 to 2 or 4 to PKTLINE_MAX, or
- * ERR_PEER.
+ * Returns the length that the 4 hexadecimal digits give (0 to 2, or 4 to
+ * PKTLINE_MAX), or ERR_PEER.
  */
 static int parse_header(const uint8_t *header, struct error *err)
 {
@@ -115,7 +115,7 @@ int pktline_hung_up(struct pktline_reader *r, struct error *err)
 	return error_set(err, ERR_PEER, "the remote end hung up unexpectedly");
 }
 
-/* Read available bytes and add their number to the tap. */
+/* Read the bytes that are available, and count them in the tap. */
 static ssize_t read_some(struct pktline_reader *r, void *bytes, size_t len,
 			 struct error *err)
 {
@@ -255,7 +255,10 @@ void pktline_header(char out[PKTLINE_HEADER], size_t len)
 		out[i] = digits[len >> (12 - 4 * i) & 15];
 }
 
-/* Count `len` bytes in the tap. Returns the start time for end_write(). */
+/*
+ * Count `len` bytes as sent in the tap. Returns the current time for
+ * end_write(), or 0 without a tap.
+ */
 static uint64_t begin_write(struct pktline_writer *w, size_t len)
 {
 	if (!w->tap)
@@ -293,7 +296,7 @@ static int append(struct pktline_writer *w, const void *bytes, size_t len,
 	return 0;
 }
 
-/* Whether a copy of the spans costs less than a write of their own. */
+/* Returns whether copying the spans costs less than a separate write. */
 static bool are_small(const struct iovec *iov, size_t nr)
 {
 	size_t len = 0;

@@ -28,14 +28,16 @@
 #include "sys/trace.h"
 #include "wire/io.h"
 
-/* bytes of the length field */
+/* bytes of the length field of a packet */
 #define PKTLINE_HEADER 4
-/* longest packet, length field included */
+/* maximum bytes of a packet, with the length field */
 #define PKTLINE_MAX 65520
 #define PKTLINE_DATA_MAX (PKTLINE_MAX - PKTLINE_HEADER)
 
 enum pktline_kind {
-	/* only from a reader: the input ended between two packets */
+	/*
+	 * The input ended between two packets. pktline_parse() never sets this.
+	 */
 	PKTLINE_EOF,
 	PKTLINE_FLUSH,
 	PKTLINE_DELIM,
@@ -46,9 +48,9 @@ enum pktline_kind {
 /* One packet. */
 struct pktline {
 	enum pktline_kind kind;
-	/* borrowed from the parsed bytes or the reader */
+	/* borrowed from the parsed bytes or from the reader */
 	const char *data;
-	/* bytes of data; 0 for all other kinds */
+	/* bytes of `data`; 0 if the kind is not PKTLINE_DATA */
 	size_t len;
 };
 
@@ -60,15 +62,15 @@ struct pktline {
 int pktline_parse(struct pktline *pkt, struct cursor *c, struct error *err);
 
 /*
- * A listener of a connection: it sends every packet to the trace and counts
- * bytes and waiting time. Readers and writers borrow it; NULL: no listener.
+ * Observes a connection: writes each packet to the trace, and counts bytes and
+ * waiting time. Readers and writers borrow a tap; NULL: no tap.
  */
 struct pktline_tap {
 	struct trace *trace; /* borrowed; not NULL */
 	const char *who;     /* the service, static */
-	/* received from and sent to the peer */
+	/* bytes received from and sent to the peer */
 	uint64_t bytes_read, bytes_sent;
-	/* time spent waiting for the peer */
+	/* nanoseconds spent waiting for the peer */
 	uint64_t read_ns, send_ns;
 };
 
@@ -76,17 +78,20 @@ struct pktline_tap {
 struct pktline_reader {
 	const struct serve_io *io; /* borrowed */
 	uint8_t *bytes;            /* owned: PKTLINE_MAX bytes */
-	/* unread bytes: [from, to) of `bytes` */
+	/* unread bytes: offsets [from, to) in `bytes` */
 	size_t from, to;
-	/* owned: data of the last packet */
+	/* owned: the data of the last packet, with a NUL behind */
 	char *line;
 	/* the input ended or failed */
 	bool ended;
-	/* borrowed; NULL after init */
+	/* borrowed; pktline_reader_init() sets NULL */
 	struct pktline_tap *tap;
 };
 
-/* Returns 0 or ERR_NOMEM. The caller must release the reader in both cases. */
+/*
+ * Initialise a reader. Returns 0 or ERR_NOMEM. The caller releases the reader
+ * in both cases.
+ */
 int pktline_reader_init(struct pktline_reader *r, const struct serve_io *io);
 void pktline_reader_release(struct pktline_reader *r);
 
@@ -108,8 +113,7 @@ ssize_t pktline_read_raw(struct pktline_reader *r, void *bytes, size_t len,
 			 struct error *err);
 
 /*
- * Report that the peer closed the connection: sets r->ended and returns
- * ERR_PEER.
+ * Report that the peer closed the connection. Sets r->ended. Returns ERR_PEER.
  */
 int pktline_hung_up(struct pktline_reader *r, struct error *err);
 
@@ -129,11 +133,11 @@ struct pktline_writer {
 	struct buf pending;        /* packets not sent yet */
 	bool failed;               /* a write has failed */
 	/*
-	 * With sideband-all: the band number that is written before a packet's
-	 * data. 0: no band number.
+	 * With sideband-all: the number of the band, which is written before
+	 * the data of each packet. 0: no band number.
 	 */
 	uint8_t band;
-	/* borrowed; NULL after init */
+	/* borrowed; pktline_writer_init() sets NULL */
 	struct pktline_tap *tap;
 };
 
@@ -142,21 +146,25 @@ void pktline_writer_release(struct pktline_writer *w);
 
 /*
  * Append one packet. Returns 0, ERR_NOMEM, ERR_INVALID if `len` is more than
- * PKTLINE_DATA_MAX, or the output's error.
+ * PKTLINE_DATA_MAX, or the error of the output.
  */
 int pktline_write(struct pktline_writer *w, const void *data, size_t len,
 		  struct error *err);
 
 /*
- * pktline_write() in two steps, for a caller that writes its `len` bytes of
- * data directly to *data. A packet without pktline_end() is not sent. Returns
- * and errors are those of pktline_write().
+ * Write one packet in two steps: pktline_begin() sets *data to a buffer of
+ * `len` bytes, the caller fills the buffer, and pktline_end() appends the
+ * packet. Without pktline_end() nothing is sent. Both return as
+ * pktline_write().
  */
 int pktline_begin(char **data, struct pktline_writer *w, size_t len,
 		  struct error *err);
 int pktline_end(struct pktline_writer *w, size_t len, struct error *err);
 
-/* As pktline_write(), for formatted text. No line feed is added. */
+/*
+ * Append one packet of formatted text. No line feed is added. Returns as
+ * pktline_write().
+ */
 int pktline_printf(struct pktline_writer *w, struct error *err, const char *fmt,
 		   ...) __attribute__((format(printf, 3, 4)));
 
@@ -167,9 +175,9 @@ int pktline_printf(struct pktline_writer *w, struct error *err, const char *fmt,
  *	30 30 33 64  <40 or 64 digits>  20  refs/heads/main  [rest]  0a
  *
  * `rest` has `rest_len` bytes: "^{}", " peeled:<id>", or a NUL and
- * capabilities. Servers call this function more often than any other, so the
- * line is formatted directly in the writer's buffer. Returns and errors are
- * those of pktline_write().
+ * capabilities. Servers call this function more often than any other. So the
+ * line is formatted directly in the writer's buffer. Returns as
+ * pktline_write().
  */
 int pktline_write_ref(struct pktline_writer *w, enum hash_algo algo,
 		      const struct oid *oid, const char *name, const void *rest,
@@ -179,29 +187,26 @@ int pktline_write_ref(struct pktline_writer *w, enum hash_algo algo,
 int pktline_write_flush(struct pktline_writer *w, struct error *err);
 int pktline_write_delim(struct pktline_writer *w, struct error *err);
 
-/* Send all pending packets. Returns 0 or the output's error. */
+/* Send all pending packets. Returns 0 or the error of the output. */
 int pktline_send(struct pktline_writer *w, struct error *err);
 
 /*
- * Send all pending packets, then `nr` spans unchanged, for callers that frame
- * large data themselves. The function may change the array. Small spans behind
- * pending packets are copied, and one write sends both. Returns 0, ERR_NOMEM or
- * the output's error.
+ * Send all pending packets, then the bytes of `nr` spans, which are not framed.
+ * The function may change the array `iov`. Small spans are copied behind the
+ * pending packets, and one write sends both. Returns 0, ERR_NOMEM or the error
+ * of the output.
  */
 int pktline_send_spans(struct pktline_writer *w, struct iovec *iov, size_t nr,
 		       struct error *err);
 
 /*
- * As pktline_send_spans(), for `len` bytes at `head` and then a span of a file.
- * w->io->send_file must not be NULL.
+ * Send all pending packets, then `len` bytes at `head`, then a span of a file.
+ * w->io->send_file must not be NULL. Returns as pktline_send_spans().
  */
 int pktline_send_file(struct pktline_writer *w, const void *head, size_t len,
 		      const struct sys_file_span *span, struct error *err);
 
-/*
- * Write the length field of a packet of `len` bytes, which include the length
- * field.
- */
+/* Write the 4 digits of a packet's length. `len` includes these 4 bytes. */
 void pktline_header(char out[PKTLINE_HEADER], size_t len);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The view of refs: hide rules, namespaces, iteration and look-up. */
+/*
+ * The refs that a client may see: hide rules, namespaces, iteration and
+ * look-up.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,8 +53,8 @@ static bool is_under(const char *name, const char *pattern)
 }
 
 /*
- * As is_under(), for a rule. There may be a hundred rules; comparing one byte
- * first rejects nearly all of them.
+ * Returns whether a name matches a rule's pattern. There may be a hundred
+ * rules, and comparing one byte first rejects nearly all of them.
  */
 static bool rule_matches(const struct refview_rule *rule, const char *name,
 			 size_t len)
@@ -81,7 +84,10 @@ bool refview_rules_hide(const struct refview_rules *rules, const char *name,
 	return false;
 }
 
-/* "a/b" -> "refs/namespaces/a/refs/namespaces/b/" */
+/*
+ * Append the prefix of a namespace: "a/b" gives
+ * "refs/namespaces/a/refs/namespaces/b/".
+ */
 static int expand_namespace(struct buf *out, const char *name)
 {
 	while (*name) {
@@ -103,7 +109,10 @@ static int add_rule(struct refview_rules *rules,
 {
 	if (strcmp(entry->key, "transfer.hiderefs") && strcmp(entry->key, key))
 		return 0;
-	/* Ignoring the entry could show refs that it was meant to hide. */
+	/*
+	 * An entry without a value is an error. Ignoring the entry could show
+	 * refs that it should hide.
+	 */
 	if (!entry->value)
 		return error_set(err, ERR_INVALID, "missing value for '%s'",
 				 entry->key);
@@ -113,8 +122,8 @@ static int add_rule(struct refview_rules *rules,
 }
 
 /*
- * Load the rules of both keys in the order of their entries: a later entry
- * overrides an earlier one of either key.
+ * Load the hide rules of transfer.hideRefs and of `key`, in the order of the
+ * entries. A later entry overrides earlier entries of both keys.
  */
 static int load_rules(struct refview_rules *rules, const struct config *config,
 		      const char *key, struct error *err)
@@ -127,9 +136,9 @@ static int load_rules(struct refview_rules *rules, const struct config *config,
 }
 
 /*
- * Set the prefix of namespace `name`. A name that ends in a slash is an error:
- * its last component is missing. Using the namespace above it, or none, would
- * show refs outside of the intended namespace.
+ * Set the prefix of namespace `name`. A name that ends in a slash is an error.
+ * To ignore the slash, or the whole name, would show refs outside of the
+ * namespace that was meant.
  */
 static int set_namespace(struct refview *view, const char *name,
 			 struct error *err)
@@ -149,8 +158,8 @@ static int set_namespace(struct refview *view, const char *name,
 }
 
 /*
- * Set *out to the pattern that full ref names are compared with: the rule's
- * pattern, with the namespace prefix prepended unless the rule is_full.
+ * Set *out to the pattern of a rule as full ref names are compared with it. The
+ * prefix of the namespace is prepended, unless rule->is_full.
  */
 static int full_pattern(struct buf *out, const struct refview *view,
 			const struct refview_rule *rule)
@@ -163,8 +172,9 @@ static int full_pattern(struct buf *out, const struct refview *view,
 }
 
 /*
- * Whether every ref below `dir`, the full pattern of rule `nr`, is hidden: no
- * later rule may expose a ref there. Returns 1, 0 or ERR_NOMEM.
+ * Returns 1 if every ref below `dir` is hidden, 0 if not, or ERR_NOMEM. `dir`
+ * is the full pattern of rule `nr`. Refs are not hidden if a later rule may
+ * expose one.
  */
 static int hides_all(const struct refview *view, size_t nr, const char *dir,
 		     struct buf *scratch)
@@ -212,8 +222,8 @@ static int find_skips(struct refview *view)
 }
 
 /*
- * Add the full names where a rule's decision may change. A rule matches the
- * name <pattern> and all names below "<pattern>/", but no other names that
+ * Add the full names at which the decision of a rule may change. A rule matches
+ * the name <pattern> and all names below "<pattern>/", but no other names that
  * start with <pattern>.
  */
 static int add_bounds(struct refview *view, size_t *nr,
@@ -235,8 +245,8 @@ static int add_bounds(struct refview *view, size_t *nr,
 }
 
 /*
- * Find the bounds of all rules and of the namespace. The namespace has bounds,
- * because names outside of it are not stripped.
+ * Find the bounds of all rules and of the namespace. Names outside of the
+ * namespace keep their prefix, so rules may decide otherwise for them.
  */
 static int find_bounds(struct refview *view)
 {
@@ -314,17 +324,17 @@ struct each {
 	int (*fn)(void *ctx, const struct ref *ref);
 	void *ctx;
 	/*
-	 * The decision for all names between bounds[bound - 1] and
-	 * bounds[bound]; valid if is_judged.
+	 * The decision that holds for all names between bounds[bound - 1] and
+	 * bounds[bound]. Valid if is_judged.
 	 */
 	size_t bound;
 	bool is_judged, is_hidden;
 };
 
 /*
- * As refview_rules_hide(), but checks the rules only once for all names between
- * two bounds. Names arrive in order. A name out of order, from a damaged file,
- * is checked by itself.
+ * Returns whether the rules hide a ref. The rules are checked only once for all
+ * names between two bounds. Names arrive in order. A name out of order, from a
+ * damaged file, is checked by itself.
  */
 static bool hides(struct each *each, const char *name, const char *full)
 {
@@ -360,7 +370,7 @@ static int visit(void *ctx, const struct ref *full)
 	return each->fn(each->ctx, &ref);
 }
 
-/* Set view->full to `name` with the namespace prefix. */
+/* Set view->full to `name` behind the prefix of the namespace. */
 static int qualify(struct refview *view, const char *name)
 {
 	buf_reset(&view->full);
@@ -378,8 +388,8 @@ int refview_each(struct refview *view, const char *prefix, bool hidden_too,
 		.view = view, .hidden_too = hidden_too, .fn = fn, .ctx = ctx};
 
 	/*
-	 * A namespace's HEAD lies below refs/, but is not one of the
-	 * namespace's refs.
+	 * The HEAD of a namespace has a name below refs/, but a listing of the
+	 * namespace's refs does not include it.
 	 */
 	if (!strncmp("refs/", prefix, strlen(prefix)))
 		prefix = "refs/";
@@ -442,15 +452,18 @@ int refview_hides(struct refview *view, const char *name)
 }
 
 /*
- * Whether clients may look up a name. Other names in the git directory, such as
- * "main-worktree/refs/...", would bypass the hide rules.
+ * Returns whether clients may look up a name. Other names in the git directory,
+ * such as "main-worktree/refs/...", would bypass the hide rules.
  */
 static bool is_for_clients(const char *name)
 {
 	return !strcmp(name, "HEAD") || !strncmp(name, "refs/", 5);
 }
 
-/* Look up the ref view->full. Names in *ref keep the namespace prefix. */
+/*
+ * Look up the ref with the name view->full. The names in *ref keep the prefix
+ * of the namespace.
+ */
 static int lookup_full(struct refview *view, struct ref *ref, struct error *err)
 {
 	view->looked_at++;
@@ -480,7 +493,7 @@ int refview_lookup(struct refview *view, const char *name, struct ref *ref,
 	return ret;
 }
 
-/* Whether a ref that exists is visible to clients. */
+/* Returns whether a ref exists and clients may see it. */
 static bool shows(const struct refview *view, const char *full)
 {
 	const char *name = strip(view, full);
@@ -517,8 +530,8 @@ int refview_expand(struct refview *view, const char *name, struct ref *ref,
 	int found = 0, ret = 0;
 
 	/*
-	 * From the last prefix to the first, so that *ref ends up with the
-	 * prefix of the highest priority.
+	 * Try the prefixes from the last to the first. The result *ref is then
+	 * that of the prefix with the highest priority.
 	 */
 	for (size_t i = ARRAY_NR(prefixes); i-- > 0 && ret >= 0;) {
 		struct ref one;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The view of refs: the refs that a client may see. These are the refs of the
- * client's namespace (gitnamespaces(7)), with the namespace prefix removed,
- * except the hidden ones. transfer.hideRefs hides refs, and so does the
- * service's own key: uploadpack.hideRefs or receive.hideRefs.
+ * The refs that one client may see: those of the client's namespace
+ * (gitnamespaces(7)), without the prefix of the namespace, and without hidden
+ * refs. Refs are hidden by transfer.hideRefs, and by uploadpack.hideRefs for
+ * fetches or receive.hideRefs for pushes.
  *
- * A view is used by one thread, as the refs snapshot in it is.
+ * A view is used by one thread, because the refs in the view are.
  */
 #ifndef WIRE_REFVIEW_H
 #define WIRE_REFVIEW_H
@@ -23,9 +23,12 @@ struct refview_rule {
 	/* owned, without trailing slashes */
 	char *pattern;
 	size_t len; /* bytes of the pattern */
-	/* "!": matching refs are shown */
+	/* The pattern began with "!": refs that match are not hidden. */
 	bool is_exposed;
-	/* "^": matched against full names, with the namespace prefix */
+	/*
+	 * The pattern began with "^": it is compared with full names, with the
+	 * prefix of the namespace.
+	 */
 	bool is_full;
 };
 
@@ -41,9 +44,9 @@ int refview_rules_add(struct refview_rules *rules, const char *value);
 void refview_rules_release(struct refview_rules *rules);
 
 /*
- * Whether the rules hide a ref. A pattern matches the ref of that name and all
- * refs below it. `name` is the name that clients see; `full` has the namespace
- * prefix.
+ * Returns whether the rules hide a ref. A pattern matches the ref of that name
+ * and all refs below it. `name` is the name that clients see. `full` is the
+ * name with the prefix of the namespace.
  */
 bool refview_rules_hide(const struct refview_rules *rules, const char *name,
 			const char *full);
@@ -53,19 +56,19 @@ struct refview {
 	struct refs *refs; /* owned */
 	/* "refs/namespaces/<name>/", or empty */
 	struct buf prefix;
-	/* scratch: a name with the namespace prefix */
+	/* scratch buffer: a name with the prefix of the namespace */
 	struct buf full;
 	struct refview_rules rules;
 	/* number of refs that were read through this view */
 	uint64_t looked_at;
 	/*
-	 * owned: full names of directories whose refs are all hidden, each with
-	 * a final slash; sorted; NULL after the last
+	 * Owned: full names of directories whose refs are all hidden, each with
+	 * a slash at the end. Sorted. NULL after the last one.
 	 */
 	char **skips;
 	/*
-	 * owned: full names, sorted. The rules decide the same for all full
-	 * names between two neighbours. NULL after the last
+	 * Owned: full names, sorted. The rules decide the same for all full
+	 * names between two neighbours. NULL after the last one.
 	 */
 	char **bounds;
 };
@@ -82,25 +85,26 @@ int refview_open(struct refview *view, const struct repo *repo,
 void refview_release(struct refview *view);
 
 /*
- * As refs_each(), for visible refs. Names and targets have no namespace prefix.
- * With `hidden_too`, hidden refs are visited, too. A directory whose refs are
- * all hidden costs one search, whatever its size.
+ * Call `fn` for the visible refs below `prefix`, as refs_each() does. Names and
+ * targets have no prefix of the namespace. With `hidden_too`, hidden refs are
+ * visited, too. A directory whose refs are all hidden costs one search,
+ * whatever its size.
  */
 int refview_each(struct refview *view, const char *prefix, bool hidden_too,
 		 int (*fn)(void *ctx, const struct ref *ref), void *ctx,
 		 struct error *warning, struct error *err);
 
 /*
- * Whether a ref that clients see below `prefix`, or a hidden ref there, may be
- * a tag that peels to one of `ids`. Returns as refs_may_peel().
+ * Returns whether a ref below `prefix`, visible or hidden, may be a tag that
+ * peels to one of `ids`. Returns as refs_may_peel().
  */
 int refview_may_peel(struct refview *view, const char *prefix,
 		     const struct oidmap *ids, struct error *err);
 
 /*
- * As refview_each() for all visible refs, and for the refs outside the
- * namespace, except those that the rules hide. ref->name is NULL for refs
- * outside the namespace.
+ * Call `fn` for all visible refs, and for the refs outside of the namespace.
+ * Refs that the rules hide are left out in both. ref->name is NULL for refs
+ * outside of the namespace.
  */
 int refview_each_with_others(struct refview *view,
 			     int (*fn)(void *ctx, const struct ref *ref),
@@ -108,7 +112,7 @@ int refview_each_with_others(struct refview *view,
 			     struct error *err);
 
 /*
- * Whether the ref that clients call `name` is hidden. Returns 1, 0 or
+ * Returns 1 if the ref that clients call `name` is hidden, 0 if not, or
  * ERR_NOMEM.
  */
 int refview_hides(struct refview *view, const char *name);
@@ -120,25 +124,25 @@ int refview_hides(struct refview *view, const char *name);
 const char *refview_full_name(struct refview *view, const char *name);
 
 /*
- * As refs_lookup(), for "HEAD" and names below "refs/". Returns 0 for hidden
- * refs and for all other names, as if the ref did not exist.
+ * Look up "HEAD" or a name below "refs/", as refs_lookup() does. Returns 0 for
+ * hidden refs and for all other names, as if the ref did not exist.
  */
 int refview_lookup(struct refview *view, const char *name, struct ref *ref,
 		   struct error *err);
 
 /*
- * As refview_lookup() for HEAD. *branch: the ref that HEAD is a symbolic ref
- * to, if HEAD has a value. If HEAD itself is hidden, the function returns 0,
- * and *branch is set only if clients see that ref. *branch lives as long as
- * head->target. NULL: no such ref.
+ * Look up HEAD. Returns as refview_lookup(). *branch is set to the ref that
+ * HEAD is a symbolic ref to, if HEAD has a value; NULL: none. If HEAD is
+ * hidden, the function returns 0, and *branch is set only if clients see that
+ * ref. *branch lives as long as head->target.
  */
 int refview_head(struct refview *view, struct ref *head, const char **branch,
 		 struct error *err);
 
 /*
- * Look up a short name as clients write it: <name>, refs/<name>,
- * refs/tags/<name>, refs/heads/<name>. Returns how many of them exist, or a
- * negative error code. *ref is the first that exists; only its id is valid.
+ * Look up a short name: clients may write <name>, refs/<name>, refs/tags/<name>
+ * or refs/heads/<name>. Returns how many of these refs exist, or a negative
+ * error code. *ref is the first of them; only its id is valid.
  */
 int refview_expand(struct refview *view, const char *name, struct ref *ref,
 		   struct error *err);

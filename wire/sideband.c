@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Framing of data into side-band packets. */
+/* Frames data into side-band packets. */
 #include <limits.h>
 #include <string.h>
 
 #include "wire/sideband.h"
 
-/* maximum bytes of a packet in SIDEBAND_SMALL */
+/* maximum bytes of one packet with SIDEBAND_SMALL */
 #define SMALL_MAX 1000
 #define HEADER (PKTLINE_HEADER + 1)
 
 #define KEEP_ALIVE_DEFAULT 5 /* seconds */
 #define KEEP_ALIVE_MAX (int)(UINT_MAX / 1000)
 
-/* Maximum number of packets in one gathered write: 4 MB, two spans each. */
+/*
+ * Maximum number of packets in one gathered write: 4 MB. A packet is two spans.
+ */
 #define BATCH 64
 
 void sideband_init(struct sideband *sb, struct pktline_writer *out,
@@ -37,7 +39,9 @@ static int put_bare(struct sideband *sb, enum sideband_band band,
 	return pktline_send_spans(sb->out, &iov, 1, err);
 }
 
-/* Send up to BATCH packets. Moves *p and *len past the bytes that were sent. */
+/*
+ * Send up to BATCH packets. Moves *p and *len behind the bytes that were sent.
+ */
 static int put_batch(struct sideband *sb, enum sideband_band band,
 		     const char **p, size_t *len, struct error *err)
 {
@@ -154,8 +158,8 @@ static int put_data(void *ctx, const void *bytes, size_t len, struct error *err)
 }
 
 /*
- * Send one packet; without side-band, send the whole span. Moves *span past the
- * bytes that were sent.
+ * Send one packet of a file's bytes; without side-band, send the whole span.
+ * Moves *span behind the bytes that were sent.
  */
 static int send_packet(struct sideband *sb, struct sys_file_span *span,
 		       struct error *err)

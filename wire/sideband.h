@@ -28,11 +28,14 @@
 #include "wire/pktline.h"
 
 enum sideband_mode {
-	/* raw pack bytes; progress and errors are dropped */
+	/*
+	 * no side-band: only pack bytes are sent; progress and errors are
+	 * dropped
+	 */
 	SIDEBAND_NONE,
-	/* side-band: packets of at most 1000 bytes */
+	/* side-band: packets have at most 1000 bytes */
 	SIDEBAND_SMALL,
-	/* side-band-64k: at most 65520 bytes */
+	/* side-band-64k: packets have at most 65520 bytes */
 	SIDEBAND_LARGE,
 };
 
@@ -42,20 +45,25 @@ enum sideband_band {
 	SIDEBAND_ERROR = 3,
 };
 
-/* The sending side of a side-band stream. */
+/* The sender of a side-band stream. */
 struct sideband {
-	/* guards `out`, is_said and is_held */
+	/* the lock of `out`, is_said and is_held */
 	pthread_mutex_t lock;
 	struct pktline_writer *out; /* borrowed */
 	enum sideband_mode mode;
-	/* a packet was sent since the last sideband_keep_alive_if_quiet() */
+	/*
+	 * A packet was sent since the last call of
+	 * sideband_keep_alive_if_quiet().
+	 */
 	bool is_said;
 	/*
 	 * Progress and keep-alive packets are dropped, because packets of
-	 * another kind must come first.
+	 * another kind must be sent first.
 	 */
 	bool is_held;
-	/* pack data was put; only the thread that puts data uses this field */
+	/*
+	 * Pack data was sent. Only the thread that sends data uses this field.
+	 */
 	bool has_data;
 };
 
@@ -63,7 +71,7 @@ void sideband_init(struct sideband *sb, struct pktline_writer *out,
 		   enum sideband_mode mode);
 void sideband_release(struct sideband *sb);
 
-/* Set is_held: start or stop dropping progress and keep-alive packets. */
+/* Start (true) or stop (false) dropping progress and keep-alive packets. */
 void sideband_hold(struct sideband *sb, bool is_held);
 
 /*
@@ -74,8 +82,8 @@ int sideband_put(struct sideband *sb, enum sideband_band band,
 		 const void *bytes, size_t len, struct error *err);
 
 /*
- * As sideband_put(), for data that fits into one packet and may wait until the
- * next packet is sent.
+ * Append bytes on a band. They must fit into one packet, and are sent with the
+ * next packet at the latest. Returns as sideband_put().
  */
 int sideband_add(struct sideband *sb, enum sideband_band band,
 		 const void *bytes, size_t len, struct error *err);
@@ -96,17 +104,18 @@ int sideband_load_keep_alive(uint64_t *seconds, const struct config *config,
 			     const char *key, struct error *err);
 
 /*
- * As sideband_keep_alive(), but only if no packet was sent since the last call.
+ * Send an empty progress packet if no packet was sent since the last call of
+ * this function. Returns as sideband_keep_alive().
  */
 int sideband_keep_alive_if_quiet(struct sideband *sb, struct error *err);
 
-/* Returns the sink that sends a pack on band 1. The sink borrows sb. */
+/* Returns a sink that sends a pack on band 1. The sink borrows sb. */
 struct pack_sink sideband_sink(struct sideband *sb);
 
 /*
- * Returns an output that sends progress on band 2, without a delay before the
- * first meter. The output borrows sb. A failed write is ignored here; the next
- * write of pack data reports the failure.
+ * Returns an output that sends progress on band 2. The first meter is shown
+ * without a delay. The output borrows sb. A failed write is ignored here; the
+ * next write of pack data reports the failure.
  */
 struct progress_out sideband_progress(struct sideband *sb);
 

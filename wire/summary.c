@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Measuring a request and reporting it as one event. */
+/* Measures a request and reports it as one trace event. */
 #include <string.h>
 
 #include "base/json.h"
@@ -89,7 +89,7 @@ void summary_string(struct summary *s, const char *key, const char *value)
 		json_member(&s->members, key, value);
 }
 
-/* Add the times and byte counts that all requests have. */
+/* Add the durations and byte counts of a request to its event. */
 static void put_costs(struct summary *s)
 {
 	struct sys_usage usage;

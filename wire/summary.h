@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The summary of one request: what it asked for and what it cost. At the end of
- * the request, the summary is one trace event (Documentation/format/trace.md
- * lists the members). Without a trace nothing is measured: every call is one
- * comparison.
+ * The summary of one request: what the client asked for, and what the request
+ * cost. At the end of the request, one trace event is written
+ * (Documentation/format/trace.md lists its members). Without a trace nothing is
+ * measured: every call is one comparison.
  *
  * A summary is used by one thread.
  */
@@ -28,9 +28,9 @@ enum summary_phase {
 	SUMMARY_PACK,
 	/* receiving a pack into the quarantine */
 	SUMMARY_RECEIVE,
-	/* checking that the pack is complete */
+	/* checking that all objects that the new commits need exist */
 	SUMMARY_CONNECTIVITY,
-	/* pre-receive, post-receive, post-update */
+	/* running the hooks pre-receive, post-receive and post-update */
 	SUMMARY_HOOKS,
 	/* moving objects out of the quarantine */
 	SUMMARY_MIGRATE,
@@ -46,49 +46,51 @@ struct summary {
 	struct trace *trace;
 	/* "upload-pack", "receive-pack"; static */
 	const char *service;
-	/* counts both directions of the connection */
+	/* counts bytes in both directions of the connection */
 	struct pktline_tap tap;
-	/* About the current request: */
-	/* static; NULL: no request has begun */
+	/* The fields below are about the current request. */
+	/* a constant string; NULL: no request has begun */
 	const char *command;
 	uint64_t start_ns, phase_start_ns;
-	/* usage when the request began */
+	/* CPU and memory usage of the process when the request began */
 	struct sys_usage usage;
 	/*
-	 * copy of `tap`: times from the begin of this request, byte counts from
-	 * the end of the previous request
+	 * A copy of `tap`. Its durations are those when this request began; its
+	 * byte counts are those when the previous request ended.
 	 */
 	struct pktline_tap base;
 	enum summary_phase phase;
 	uint64_t phases_ns[SUMMARY_PHASE_NR];
 	bool entered[SUMMARY_PHASE_NR];
-	/* members of the event, so far */
+	/* the JSON members of the event so far */
 	struct buf members;
 };
 
 /*
- * Initialise. If `trace` is NULL, all other calls do nothing. The caller must
- * release the summary.
+ * Initialise a summary. If `trace` is NULL, all other calls do nothing. The
+ * caller releases the summary.
  */
 void summary_init(struct summary *s, struct trace *trace, const char *service);
 void summary_release(struct summary *s);
 
 /*
- * Returns the tap for the readers and writers of packets, which borrow it, or
- * NULL without a trace.
+ * Returns the tap for the readers and writers of packets, which borrow the tap.
+ * Returns NULL without a trace.
  */
 static inline struct pktline_tap *summary_tap(struct summary *s)
 {
 	return s->trace ? &s->tap : NULL;
 }
 
-/* Begin a request. `command` is static. */
+/* Begin a request. `command` is a constant string. */
 void summary_begin(struct summary *s, const char *command);
 
 /* End the current phase and begin the next one. */
 void summary_phase(struct summary *s, enum summary_phase phase);
 
-/* Add a member to the event. A NULL string is written as null. */
+/*
+ * Add a member to the event of the request. A NULL string is written as null.
+ */
 void summary_u64(struct summary *s, const char *key, uint64_t value);
 void summary_bool(struct summary *s, const char *key, bool value);
 void summary_string(struct summary *s, const char *key, const char *value);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Deciding whether visible refs reach an object. */
+/* Decides whether visible refs reach an object. */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -9,17 +9,20 @@
 #include "wire/visible.h"
 
 enum {
-	/* maximum walks for single commits before one for all commits */
+	/*
+	 * maximum number of walks for one commit each, before one walk for all
+	 * commits
+	 */
 	WALKS_MAX = 4,
 	HINTS_MAX = 16, /* maximum number of hints */
 };
 
-/* Which objects have been marked as visible so far. */
+/* The objects that have been marked as visible so far. */
 enum extent {
 	EXTENT_NONE,
-	/* objects that refs point to */
+	/* the objects that refs point to */
 	EXTENT_TIPS,
-	/* the closure of HEAD, if there is a bitmap index */
+	/* all objects that HEAD reaches, if there is a bitmap index */
 	EXTENT_HEAD,
 	/* all commits that refs reach */
 	EXTENT_COMMITS,
@@ -37,19 +40,19 @@ struct visible {
 	bool own_refs_are_open;
 	bool hidden_too, use_bitmaps;
 	enum extent extent;
-	/* objects that refs point to */
+	/* the objects that refs point to */
 	struct oidset tips;
 	struct walk walk;
 	bool walk_is_open;
-	/* the tips of HEAD, by type */
+	/* the tip of HEAD */
 	struct walk_tips head;
 	struct walk_tips from; /* `tips`, by type */
 	struct oidset hints;
 	bool has_head; /* hints.oids[0] is HEAD */
 	bool hints_are_done;
-	/* number of walks for single commits so far */
+	/* number of walks for one commit so far */
 	unsigned walk_nr;
-	/* by obj_pos: visible objects that are not in `answer` */
+	/* by obj_pos: visible objects besides those in `answer` */
 	struct bitset found;
 	struct pack_bitmap *pb; /* owned, or NULL */
 	struct pack_bitmap_answer answer;
@@ -72,9 +75,7 @@ int visible_is_limit(bool *is_limit, const struct repo *repo, struct error *err)
 	return ret < 0 ? ret : 0;
 }
 
-/*
- * Load the keys that let a fetch ask for objects that only hidden refs reach.
- */
+/* Load the keys that let clients fetch objects that only hidden refs reach. */
 static int load_config(struct visible *v, struct error *err)
 {
 	static const char *const keys[] = {
@@ -200,7 +201,7 @@ static int load_tips(struct visible *v, struct error *err)
 	if (v->extent >= EXTENT_TIPS)
 		return 0;
 	ret = open_refs(v, err);
-	/* If HEAD is broken, the other refs are still visible. */
+	/* If HEAD is broken, continue: the other refs are still visible. */
 	if (!ret && refview_lookup(v->refs, "HEAD", &head, NULL) > 0) {
 		ret = add_tip(&pass, &head);
 		v->has_head = !v->hints.nr;
@@ -217,7 +218,10 @@ static int load_tips(struct visible *v, struct error *err)
 
 static int mark(struct visible *v, uint32_t obj_pos, struct error *err)
 {
-	/* Grow for all numbered objects at once, so that growing is rare. */
+	/*
+	 * Make room for all numbered objects at once, so that the set seldom
+	 * grows.
+	 */
 	if (obj_pos >= v->found.bits &&
 	    bitset_grow(&v->found, objspace_end(&v->walk.space)) < 0)
 		return error_nomem(err);
@@ -225,7 +229,10 @@ static int mark(struct visible *v, uint32_t obj_pos, struct error *err)
 	return 0;
 }
 
-/* Sort the tips by type, once. Objects that tags lead to are visible, too. */
+/*
+ * Sort the tips by type; a second call does nothing. Objects that tags lead to
+ * are visible, too.
+ */
 static int sort_tips(struct visible *v, struct error *err)
 {
 	int ret = 0;
@@ -244,7 +251,7 @@ static int sort_tips(struct visible *v, struct error *err)
 	return ret;
 }
 
-/* Sort HEAD alone. HEAD is the first hint if has_head. */
+/* Sort the tip of HEAD by type. If has_head, HEAD is the first hint. */
 static int sort_head(struct visible *v, struct error *err)
 {
 	if (v->head.commit_nr || !v->has_head)
@@ -302,8 +309,9 @@ static int ask(struct visible *v, const struct walk_tips *tips,
 }
 
 /*
- * Take the next step towards `extent`. The first step is HEAD alone: most
- * requests are for objects that HEAD reaches, and there may be many other tips.
+ * Mark the objects of the next extent, up to `extent`. The first extent is that
+ * of HEAD alone, because most requests are for objects that HEAD reaches, and
+ * other tips may be many.
  */
 static int explore(struct visible *v, enum extent extent, struct error *err)
 {
@@ -324,7 +332,7 @@ static int explore(struct visible *v, enum extent extent, struct error *err)
 		ret = ask(v, &v->from, extent == EXTENT_COMMITS && !v->pb);
 	if (ret == ERR_NOMEM)
 		return error_nomem(err);
-	/* If the history is broken, nothing more can become visible. */
+	/* If the history is broken, no further object can become visible. */
 	v->extent = ret || v->pb ? EXTENT_ALL : extent;
 	return 0;
 }
@@ -347,8 +355,9 @@ static int find_by_exploring(struct visible *v, const struct oid *oid,
 /* ---- commits */
 
 /*
- * Whether a ref in `ahead` reaches a commit, by a walk in date order. Wrong
- * commit dates may hide a commit from this walk.
+ * Returns 1 if a ref in `ahead` reaches a commit, 0 if not, or a negative error
+ * code. The walk is in date order, so wrong dates of commits may hide the
+ * commit.
  */
 static int is_behind(struct visible *v, const struct walk_tips *ahead,
 		     const struct oid *oid, struct error *err)
@@ -410,8 +419,8 @@ int visible_hint(struct visible *v, const struct oid *oid, struct error *err)
 }
 
 /*
- * Mark objects that another walk found. Only for packed objects do both walks
- * use the same numbers.
+ * Mark objects that another walk has found. Only packed objects have the same
+ * numbers in both walks.
  */
 static int mark_from(struct visible *v, struct walk *w,
 		     const struct walk_items *items, struct error *err)
@@ -433,8 +442,8 @@ static int mark_from(struct visible *v, struct walk *w,
 }
 
 /*
- * Mark all objects in the trees of some commits, by a walk in which these
- * commits have no parents.
+ * Mark all objects in the trees of some commits. The walk treats these commits
+ * as having no parents.
  */
 static int mark_trees(struct visible *v, const struct oid *commits, size_t nr,
 		      struct error *err)
@@ -464,7 +473,7 @@ static int mark_trees(struct visible *v, const struct oid *commits, size_t nr,
 	return ret == ERR_NOMEM ? error_nomem(err) : 0;
 }
 
-/* Whether a hint is usable: it must be a commit that a ref points to. */
+/* Returns whether a hint can be used: a ref must point to this commit. */
 static bool is_good(struct visible *v, const struct oid *hint)
 {
 	enum object_type type;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which objects clients may know of: the objects that visible refs reach. Only
- * some repositories are limited in this way.
+ * Decides which objects clients may know of: those that visible refs reach.
+ * Only some repositories are limited in this way.
  *
  * A repository that borrows from the store of a fork network
- * (islands/network.h) also finds there the objects of all other members. An
- * object that exists may therefore belong to another member. For such a
- * repository, the server checks each id that a client names. If no visible ref
- * reaches the object, the server answers as if the object was missing, with the
- * same messages.
+ * (islands/network.h) also finds the objects of all other members there. So an
+ * object that exists may belong to another member. In such a repository, the
+ * server checks each id that a client names. If no visible ref reaches the
+ * object, the server answers as if the object was missing, with the same
+ * messages.
  *
- * The cheapest check comes first:
+ * The checks are made in the order of their cost:
  *
  *	1. a ref or a tag points to the object      one pass over the refs
  *	2. a commit: HEAD reaches it, or some       a walk by date, a few times
@@ -38,7 +38,7 @@
 struct visible;
 
 /*
- * Whether clients of a repository are limited to objects that refs reach.
+ * Set *is_limit to whether clients may only know of objects that refs reach.
  * gitreach.reachableOnly decides; by default, members and stores of a network
  * are limited. Reads objects/info/alternates. Returns 0 or a negative error
  * code.
@@ -47,11 +47,11 @@ int visible_is_limit(bool *is_limit, const struct repo *repo,
 		     struct error *err);
 
 /*
- * Prepare for queries about a repository. The refs are those that a fetch in
- * this namespace sees; a NULL namespace means none. If an
- * uploadpack.allow*InWant key is true, hidden refs count, too. `odb` and `refs`
- * (opened with uploadpack.hideRefs) are borrowed; NULL: own ones are opened on
- * first use. Returns 0 with *out owned by the caller, or a negative error code.
+ * Prepare queries about a repository. The visible refs are those that a fetch
+ * in this namespace sees; NULL: no namespace. If an uploadpack.allow*InWant key
+ * is true, hidden refs count as visible. `odb` and `refs` (opened with
+ * uploadpack.hideRefs) are borrowed; NULL: opened here on first use. Returns 0
+ * with *out owned by the caller, or a negative error code.
  */
 int visible_open(struct visible **out, const struct repo *repo,
 		 const char *namespace, const struct odb *odb,
@@ -66,8 +66,8 @@ void visible_close(struct visible *v);
 int visible_hint(struct visible *v, const struct oid *oid, struct error *err);
 
 /*
- * Whether clients may know of an object. Returns 1, 0 or a negative error code.
- * An object that is reachable only through broken history is not visible.
+ * Returns 1 if clients may know of an object, 0 if not, or a negative error
+ * code. An object that is reachable only through broken history is not visible.
  */
 int visible_has(struct visible *v, const struct oid *oid, struct error *err);
 
