@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Making a bitmap index over several packs. */
+/* Makes a bitmap index over several packs. */
 #include <stdlib.h>
 
 #include "midx/multi-pack-making.h"
@@ -9,8 +9,8 @@
 #define FILE_MODE 0444
 
 /*
- * If a request for all tips would walk more commits than this, besides new
- * ones, pseudo-merges are worth making.
+ * If a request for all tips would walk more old commits than this, the index
+ * should have pseudo-merges.
  */
 #define PSEUDO_MANY_WALKED (4 * PSEUDO_DEFAULT_MIN_SAVED)
 
@@ -40,7 +40,7 @@ static bool is_covered(struct making *m, uint32_t commit_nr)
 	return bitmap_space_bit(m->space, &m->walk.space, obj_pos, &bit);
 }
 
-/* Only commits have bitmaps, so other tips are dropped. */
+/* Drop tips that are no commits, because only commits have bitmaps. */
 static void keep_covered(struct making *m)
 {
 	size_t kept = 0;
@@ -120,8 +120,8 @@ static int number_objects(struct making *m, struct error *err)
 }
 
 /*
- * Notes the types of the objects that the walk found. The types of all other
- * objects are read from their packs.
+ * Store the types of the objects that the walk found. For all other objects,
+ * read the types from the packs.
  */
 static int note_objects(struct making *m, struct error *err)
 {
@@ -153,8 +153,8 @@ static int note_objects(struct making *m, struct error *err)
 /* ---- from an older index */
 
 /*
- * Loads the older index. Returns 0 if it can be updated, 1 if there is none
- * that can be used, or a negative error code.
+ * Load the older index. Returns 0 if it can be updated, 1 if there is no index
+ * that can be updated, or a negative error code.
  */
 static int load_previous(struct making *m, struct error *err)
 {
@@ -173,7 +173,7 @@ static int load_previous(struct making *m, struct error *err)
 }
 
 /*
- * Counts the commits that a request for all tips would walk with the older
+ * Count the commits that a request for all tips would walk if it used the older
  * index.
  */
 static int count_walked(struct making *m, uint32_t *walked, struct error *err)
@@ -190,8 +190,8 @@ static int count_walked(struct making *m, uint32_t *walked, struct error *err)
 }
 
 /*
- * Returns 1 if there are no pseudo-merges, but a new selection among all tips
- * would make some. Otherwise returns 0 or a negative error code.
+ * Returns 1 if the older index has no pseudo-merges, but a new selection among
+ * all tips would make some. Returns 0 if not, or a negative error code.
  */
 static int lacks_pseudo_merges(struct making *m, struct error *err)
 {
@@ -229,7 +229,9 @@ static int choose_update(struct making *m, struct error *err)
 	return bitmap_update_choose(&m->update, &input, err);
 }
 
-/* Looks up the types of new objects that the update did not meet. */
+/*
+ * Look up the types of new objects that the walk of the update did not visit.
+ */
 static int note_rest(struct making *m, struct error *err)
 {
 	const struct bitset *is_old = &m->previous.map.is_old;
@@ -244,7 +246,7 @@ static int note_rest(struct making *m, struct error *err)
 }
 
 /*
- * Updates the older index. Returns 0, 1 if the index should be made from all
+ * Update the older index. Returns 0, 1 if the index has to be made from all
  * objects, or a negative error code.
  */
 static int prepare_update(struct making *m, struct error *err)
@@ -324,7 +326,7 @@ static int write_index(struct making *m, struct buf *out, bool is_update,
 }
 
 /*
- * Returns 0 if the index is built from m->update, 1 if it is built from all
+ * Returns 0 if the index is made from m->update, 1 if it is made from all
  * objects, or a negative error code.
  */
 static int prepare(struct making *m, struct error *err)
@@ -351,8 +353,9 @@ static int make(struct making *m, struct buf *out, struct error *err)
 
 	history_check_graph(&m->walk.history);
 	/*
-	 * A bitmap must hold all that a commit reaches, forever. With a shallow
-	 * boundary, the rest of the history may arrive later.
+	 * Refuse a shallow repository. A bitmap must always hold all that a
+	 * commit reaches, but commits behind the shallow boundary may arrive
+	 * later.
 	 */
 	if (m->walk.shallow.nr)
 		return error_set(err, ERR_INVALID, "the repository is shallow");

@@ -3,7 +3,7 @@
  * Makes the bitmap index of a multi-pack-index that is being written, or of an
  * existing pack.
  *
- * The index has the commits that references reach and that the packs cover. A
+ * Only commits that references reach and that the packs cover get bitmaps. A
  * tip that is loose, or arrived later, has no bit and is left out. All objects
  * that the other tips reach must be covered.
  */
@@ -19,15 +19,16 @@
 #include "packs/newpack.h"
 #include "refs/refs.h"
 
-/* All pointers are borrowed for the call. */
+/* What to make an index of. All pointers are borrowed for the call. */
 struct multi_pack_bitmap_request {
 	const struct bitmap_space
-		*space; /* of the new multi-pack-index, or of a pack */
+		/* the bit space of the new multi-pack-index, or of a pack */
+		*space;
 	struct refs *refs;
 	/*
-	 * Path of a file of tips that replaces the references' tips
-	 * (git-multi-pack-index(1), --refs-snapshot). The file is read only if
-	 * needed. NULL: use references.
+	 * Path of a file that lists the tips (git-multi-pack-index(1),
+	 * --refs-snapshot). The file is read only if needed. NULL: the
+	 * references are the tips.
 	 */
 	const char *refs_snapshot;
 	const struct newpack_options *options;
@@ -36,15 +37,15 @@ struct multi_pack_bitmap_request {
 	 * new commits are walked, and the bitmaps of `below` are used. NULL:
 	 * not a layer, or the lowest layer.
 	 *
-	 * With `compacts`, `below` is the index of the layers that become one
-	 * and of the layers below these. Their bitmaps are copied, and
+	 * With `compacts`, `below` is the index of the layers that are merged
+	 * into one, and of the layers below them. Their bitmaps are copied, and
 	 * references are not read.
 	 */
 	const struct pack_bitmap *below;
 	bool compacts;
 	/*
-	 * Make all bitmaps from objects. An older index is not read, because it
-	 * may be wrong.
+	 * Make all bitmaps from objects. The older index is not read, because
+	 * it may be wrong.
 	 */
 	bool afresh;
 };
@@ -53,14 +54,17 @@ struct multi_pack_bitmap_request {
 struct multi_pack_bitmap_report {
 	uint32_t bitmap_nr;
 	uint32_t pseudo_merge_nr;
-	/* About the configuration. Code 0: no warning. */
+	/*
+	 * A problem in the configuration of pseudo-merges. Code 0: no warning.
+	 */
 	struct error warning;
 };
 
 /*
  * Append the bytes of the bitmap index to *out. Returns 0, or a negative error
- * code: ERR_MISSING if a needed object is not covered (the message names the
- * object), ERR_INVALID in a shallow repository or for bad configuration.
+ * code: ERR_MISSING if an object that is needed is not covered (the message
+ * names the object), ERR_INVALID in a shallow repository or for bad
+ * configuration.
  */
 int multi_pack_bitmap_make(struct buf *out,
 			   struct multi_pack_bitmap_report *report,
@@ -68,9 +72,9 @@ int multi_pack_bitmap_make(struct buf *out,
 			   struct error *err);
 
 /*
- * Write the bitmap index of an existing local pack from objects, and replace
- * the old one if there is one. Returns what multi_pack_bitmap_make() returns.
- * On failure nothing is written.
+ * Write the bitmap index of an existing local pack, made from objects. It
+ * replaces the pack's old bitmap index. Returns as multi_pack_bitmap_make(). On
+ * failure nothing is written.
  */
 int multi_pack_bitmap_write_pack(struct multi_pack_bitmap_report *report,
 				 const struct odb *odb,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Making layers, and installing them and the chain file. */
+/* Makes layers of a chain, and installs their files and the chain file. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,23 +25,26 @@ struct writing {
 	const struct multi_pack_options *o;
 	struct multi_pack_result *result;
 	bool no_chain_file;
-	/* of the new layer; borrowed */
+	/* borrowed: the layer below the new layer; NULL: none */
 	struct odb_midx *base;
 	/*
-	 * Borrowed: the top of the layers that stay above the new one. NULL:
+	 * Borrowed: the top of the layers that stay above the new layer. NULL:
 	 * none.
 	 */
 	const struct odb_midx *above;
 	size_t above_nr;                   /* number of layers above */
 	struct multi_pack_sources sources; /* not used by compaction */
-	/* owned: of the snapshot's chain */
+	/* owned: the bitmap index of the snapshot's chain */
 	struct pack_bitmap *pb;
 	struct buf bytes, bitmap; /* of the layer's files */
-	/* Owned, without the layers below: the parsed content of `bytes`. */
+	/*
+	 * Owned: the new layer, parsed from `bytes`. It does not include the
+	 * layers below.
+	 */
 	struct odb_midx *om;
 	struct buf dir; /* "<objects>/pack" */
 	struct sys_tempfile
-		lock; /* of the multi-pack-indexes of this directory */
+		lock; /* the lock of the multi-pack-indexes of this directory */
 	struct sys_tempfile chain_lock; /* becomes the chain file */
 	enum sys_fsync_method method;
 	struct error *err;
@@ -82,7 +85,10 @@ static int take_locks(struct writing *w)
 	return ret;
 }
 
-/* Returns the bitmap index of a layer and all layers below it, or NULL. */
+/*
+ * Returns the bitmap index that covers a layer and all layers below it, or NULL
+ * if there is none.
+ */
 static struct pack_bitmap *bitmap_of(const struct writing *w,
 				     const struct odb_midx *om)
 {
@@ -115,7 +121,7 @@ static int begin(struct writing *w)
 
 /* ---- the files of the layer */
 
-/* Parses the new layer and links it to the layers below. */
+/* Parse the new layer and link it to the layers below. */
 static int stack_layer(struct writing *w,
 		       const struct pack_midx_written *written)
 {
@@ -140,8 +146,8 @@ static int stack_layer(struct writing *w,
 }
 
 /*
- * Makes the bitmap index from `old`, see multi-pack-bitmap.h. NULL: from
- * objects.
+ * Make the bitmap index of the new layer from the bitmaps in `old` (see
+ * multi-pack-bitmap.h), or from objects if `old` is NULL.
  */
 static int make_bitmap(struct writing *w, const struct pack_bitmap *old,
 		       bool compacts)
@@ -205,7 +211,10 @@ static int put_file(struct writing *w, const char *path, const void *bytes,
 				   w->err);
 }
 
-/* Gives a file the name of a layer's file. A missing file is no error. */
+/*
+ * Rename a file to a layer's file name. If the file does not exist, nothing is
+ * done.
+ */
 static int migrate_file(struct writing *w, const char *from, const char *to)
 {
 	struct sys_map map;
@@ -226,7 +235,7 @@ static int migrate_file(struct writing *w, const char *from, const char *to)
 	return ret;
 }
 
-/* Makes a single multi-pack-index a layer. */
+/* Rename the files of a single multi-pack-index, so that it becomes a layer. */
 static int migrate(struct writing *w, const struct odb_midx *om)
 {
 	const uint8_t *checksum = om->midx.checksum;
@@ -271,7 +280,7 @@ static int put_layer(struct writing *w)
 	return ret;
 }
 
-/* Appends lines for `nr` layers, from the lowest to `top`. */
+/* Append one line for each of `nr` layers, from the lowest to `top`. */
 static int put_lines(struct buf *text, const struct odb_midx *top, size_t nr)
 {
 	const struct pack_midx **layers = list_layers(top, nr);
@@ -287,8 +296,8 @@ static int put_lines(struct buf *text, const struct odb_midx *top, size_t nr)
 }
 
 /*
- * The chain is written into its lock file before any file is renamed, so that a
- * full disk changes nothing.
+ * Write the chain into its lock file before any file is renamed. If the disk is
+ * full, nothing has changed then.
  */
 static int stage_chain(struct writing *w)
 {
@@ -318,7 +327,7 @@ static int put_chain(struct writing *w)
 	return ret;
 }
 
-/* Removes files that no reader uses any more. */
+/* Remove files that readers no longer use. */
 static int tidy_up(struct writing *w)
 {
 	struct odb_midx *top;
@@ -408,7 +417,8 @@ int multi_pack_append(struct multi_pack_result *result, const struct odb *odb,
 /* ---- compaction */
 
 /*
- * Returns the orders of the layers that become one, or NULL if out of memory.
+ * Returns the object orders of the `nr` layers that are merged, up to `to`.
+ * NULL: no memory.
  */
 static const struct pack_midx_order **list_orders(const struct writing *w,
 						  const struct odb_midx *to,
@@ -421,7 +431,10 @@ static const struct pack_midx_order **list_orders(const struct writing *w,
 	return orders;
 }
 
-/* If the layers have bitmaps, objects keep their bits. */
+/*
+ * Make the layer that replaces `nr` layers. If they have bitmaps, objects keep
+ * their order, so that bits stay the same.
+ */
 static int make_compaction(struct writing *w, const struct odb_midx *to,
 			   size_t nr)
 {
@@ -486,7 +499,10 @@ static int compact(struct writing *w, const struct odb_midx *from,
 		w->above = top;
 		w->above_nr = odb_midx_layer_nr(top) - odb_midx_layer_nr(to);
 	}
-	/* The types of the bits of lower layers have to be known. */
+	/*
+	 * Refuse a bitmap index if the layers below have none: the types of
+	 * their bits would be unknown.
+	 */
 	if (w->o->bitmap && w->base && !bitmap_of(w, w->base))
 		return error_set(w->err, ERR_INVALID,
 				 "the layers below have no bitmap index");

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Writes chains of multi-pack-indexes (odb/odb-midx.h). One function appends a
- * layer of new packs; its cost depends on these packs, not on the repository.
- * The other merges several layers into one.
+ * layer of new packs; its cost depends on these packs, not on the size of the
+ * repository. The other merges several layers into one.
  *
  * The files of a layer are installed and durable before the chain file names
- * them. The chain file is replaced atomically. Only then are files removed that
- * the chain no longer names. Writers hold the lock of multi-pack-lock.h, and
- * the lock file "multi-pack-index-chain.lock" as stock Git does. A single
+ * them. The chain file is replaced atomically. After that, files that the chain
+ * no longer names are removed. Writers hold the lock of multi-pack-lock.h, and
+ * as in stock Git the lock file "multi-pack-index-chain.lock". A single
  * multi-pack-index that is not a layer yet becomes the lowest layer.
  */
 #ifndef MIDX_MULTI_PACK_CHAIN_H
@@ -25,21 +25,21 @@ struct multi_pack_layer_options {
 	 * The layer of the snapshot below the new layer. Layers above `base`
 	 * leave the chain. NULL: the new layer is the lowest.
 	 *
-	 * With a bitmap index, multi_pack_append() goes down from `base` to the
+	 * With a bitmap index, multi_pack_append() may choose a lower base: the
 	 * highest layer that has a bitmap index and whose lower layers all have
-	 * one. The types of all lower bits have to be known.
+	 * one. The reason is that the types of all lower bits must be known.
 	 */
 	struct odb_midx *base;
-	/* install only the files of the layer */
+	/* Install the files of the layer, but do not change the chain file. */
 	bool no_chain_file;
 };
 
 /*
- * Write a layer of the packs that the options want and that no lower layer
- * covers. Returns 0, 1 if there are no such packs or all their objects are in
- * lower layers (nothing was written), or a negative error code. The errors are
- * those of multi_pack_write(), and ERR_IO if the chain was replaced after the
- * snapshot was taken.
+ * Write a layer of the packs that the options select and that no lower layer
+ * covers. Returns 0, or 1 if nothing was written, because there are no such
+ * packs or all their objects are in lower layers. Otherwise returns a negative
+ * error code: those of multi_pack_write(), and ERR_IO if another process
+ * replaced the chain after the snapshot was taken.
  */
 int multi_pack_append(struct multi_pack_result *result, const struct odb *odb,
 		      const struct multi_pack_options *options,
@@ -48,21 +48,22 @@ int multi_pack_append(struct multi_pack_result *result, const struct odb *odb,
 
 /*
  * Write one layer that replaces the layers from `from` up to `to` of the
- * snapshot's chain. The layer goes on top of layer->base, usually from->base,
+ * snapshot's chain. The new layer is on top of layer->base: usually from->base,
  * or a lower layer.
  *
  * If layer->base is from->base, the layers above `to` stay. With a lower base,
- * they leave the chain, and so do the layers between, because their bits would
- * stand for other objects.
+ * these layers leave the chain, and so do the layers between layer->base and
+ * `from`: their bits would stand for other objects.
  *
- * The new bitmap index copies the bitmaps of the layers. If these have none, or
- * the base differs, the bitmaps are made from objects. With options->bitmap
- * NULL, no bitmap index is written. The options' packs and preferred pack are
- * ignored.
+ * The new bitmap index copies the bitmaps of the replaced layers. If these have
+ * none, or the base is lower, the bitmaps are made from objects. If
+ * options->bitmap is NULL, no bitmap index is written. The options' packs and
+ * preferred pack are ignored.
  *
- * Returns 0 or a negative error code as multi_pack_append(), or ERR_UNSUPPORTED
- * if midx.version is 1 ("cannot perform MIDX compaction with v1 format"), or
- * ERR_INVALID if a bitmap index is asked for but the layers below have none.
+ * Returns 0 or a negative error code: those of multi_pack_append(),
+ * ERR_UNSUPPORTED if midx.version is 1 ("cannot perform MIDX compaction with v1
+ * format"), or ERR_INVALID if options->bitmap is set but the layers below have
+ * no bitmap index.
  */
 int multi_pack_compact(struct multi_pack_result *result, const struct odb *odb,
 		       const struct multi_pack_options *options,

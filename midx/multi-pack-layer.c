@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes the bitmap index of a layer of a chain. A new layer's bitmaps are made
- * from new commits and the bitmaps below. If layers become one, their bitmaps
- * are copied.
+ * Makes the bitmap index of a layer of a chain. For a new layer, bitmaps are
+ * made from new commits and from the bitmaps below. If layers are merged, their
+ * bitmaps are copied.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -38,17 +38,20 @@ int making_prepare_layer(struct making *m, struct error *err)
 	if (ret < 0)
 		return ret;
 	making_number_update(m);
-	/* Tags and unreachable objects were not met. */
+	/*
+	 * Look up the types that are still unknown: those of tags and of
+	 * unreachable objects, which the walk did not visit.
+	 */
 	for (uint32_t bit = 0; bit < making_nr(m) && !ret; bit++)
 		if (!m->types[bit])
 			ret = making_look_up_type(m, bit, err);
 	return ret;
 }
 
-/* ---- layers that become one */
+/* ---- merging layers */
 
 /*
- * Returns how many of `nr` bitmaps are kept. `commit_nr` is the number of
+ * Returns how many of `nr` bitmaps to keep. `commit_nr` is the number of
  * commits that the layers cover.
  */
 static size_t choose_most(const struct making *m, size_t nr, size_t commit_nr)
@@ -58,15 +61,15 @@ static size_t choose_most(const struct making *m, size_t nr, size_t commit_nr)
 				       bitmap_select_dense_nr(object_nr));
 
 	/*
-	 * Bitmaps are dropped seldom, so that repeated merges do not thin them
-	 * out.
+	 * Drop bitmaps only if there are more than twice as many as wanted.
+	 * Otherwise repeated merges would drop a few each time.
 	 */
 	return nr > 2 * most ? most : nr;
 }
 
 /*
- * Chooses commits whose bitmaps are kept. They keep the order of the files:
- * ancestors before descendants.
+ * Choose the commits whose bitmaps are kept. They stay in the order of the
+ * files: ancestors before descendants.
  */
 static int choose_rows(struct making *m, const uint32_t *rows, size_t nr,
 		       size_t most, struct error *err)
@@ -78,7 +81,7 @@ static int choose_rows(struct making *m, const uint32_t *rows, size_t nr,
 	u->selected = mem_alloc(most, sizeof(*u->selected));
 	if (!u->commits || !u->selected)
 		return error_nomem(err);
-	/* Choose at even distances, and always the last one. */
+	/* Choose commits at even distances, and always the last one. */
 	for (size_t i = 0; i < most; i++) {
 		uint32_t row = rows[(i + 1) * nr / most - 1], obj_pos, used, c;
 		uint32_t idx_pos = bitmap_file_row(&below->file, row).idx_pos;
@@ -101,7 +104,7 @@ static int choose_rows(struct making *m, const uint32_t *rows, size_t nr,
 	return 0;
 }
 
-/* Copies types and path hashes from the older files. */
+/* Copy types and path hashes of objects from the older files. */
 static int note_known(struct making *m, struct error *err)
 {
 	const struct pack_bitmap *below = m->rq->below;
@@ -124,7 +127,10 @@ static int note_known(struct making *m, struct error *err)
 	return ret < 0 ? error_nomem(err) : 0;
 }
 
-/* Returns ERR_CORRUPT if the older files give no type for an object. */
+/*
+ * Returns ERR_CORRUPT if the older files do not say the type of an object, else
+ * 0.
+ */
 static int check_types(const struct making *m, struct error *err)
 {
 	if (memchr(m->types, 0, making_nr(m)))
@@ -135,8 +141,8 @@ static int check_types(const struct making *m, struct error *err)
 }
 
 /*
- * Returns the number of rows of the layers that stay below. These rows come
- * first.
+ * Returns how many bitmaps belong to the layers that stay below. They come
+ * first in the old index.
  */
 static uint32_t base_row_nr(const struct making *m)
 {

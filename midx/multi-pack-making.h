@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The steps that make a bitmap index from tips, shared by three files:
+ * The steps that make a bitmap index from tips. Three files share this state:
  *
  *   multi-pack-bitmap.c  from an older index, or from all objects; writing it
  *   multi-pack-layer.c   the index of a layer: a new one, or several merged
- *   multi-pack-tables.c  the tables that both fill in
+ *   multi-pack-tables.c  the tables for the writer
  */
 #ifndef MIDX_MULTI_PACK_MAKING_H
 #define MIDX_MULTI_PACK_MAKING_H
@@ -25,20 +25,26 @@ struct making {
 	struct snapshot snapshot;
 	struct pseudo_config config;
 	struct pseudo_tips pseudo;
-	/* Owned: by commit number, for the first `is_tip_nr` commits. */
+	/*
+	 * Owned: enum select_tip by commit number, for the first `is_tip_nr`
+	 * commits.
+	 */
 	uint8_t *is_tip;
 	size_t is_tip_nr;
-	/* in a chain: the number of objects in the layers below */
+	/* in a chain: the number of objects in all layers below */
 	uint32_t base_nr;
 	/*
-	 * Input of the writer (pack-bitmap.h). All owned. For a layer of a
-	 * chain, the tables cover the layer's own objects only. The values of
-	 * `bit_pos` count from the lowest layer.
+	 * Tables for the writer (pack-bitmap.h). All are owned. For a layer of
+	 * a chain, the tables have only the layer's own objects. The values in
+	 * `bit_pos` are counted from the lowest layer.
 	 */
 	uint32_t *idx_pos, *bit_pos, *hash_cache;
 	uint8_t *types;
 	uint32_t *obj_pos; /* owned: by bit_pos */
-	/* Bitmaps of an older index, if one can be used. */
+	/*
+	 * An older index and its bitmaps; `old` is NULL if there is none to
+	 * use.
+	 */
 	struct pack_bitmap *old; /* owned */
 	struct bitmap_previous previous;
 	struct bitmap_update update;
@@ -46,30 +52,39 @@ struct making {
 
 /* ---- multi-pack-tables.c */
 
-/* Returns the number of objects that the index covers; for a layer, its own. */
+/*
+ * Returns the number of objects that the index covers. For a layer, only the
+ * layer's own objects count.
+ */
 uint32_t making_nr(const struct making *m);
 
-/* Find out which tips prefer a bitmap. Returns 0 or a negative error code. */
+/*
+ * Fill in m->is_tip: which commits are tips, and which of them should get a
+ * bitmap. Returns 0 or a negative error code.
+ */
 int making_mark_tips(struct making *m, struct error *err);
 
 /*
- * Allocate the tables and fill `idx_pos`; the others are empty. Returns 0 or
- * ERR_NOMEM.
+ * Allocate all tables and fill `idx_pos`. The other tables are empty. Returns 0
+ * or ERR_NOMEM.
  */
 int making_alloc_tables(struct making *m, struct error *err);
 
-/* Note type and path hash of an object, if the index covers the object. */
+/*
+ * Store type and path hash of an object. Nothing is done if the index does not
+ * cover the object.
+ */
 void making_note_object(struct making *m, uint32_t obj_pos,
 			enum object_type type, uint32_t name_hash);
 
 /*
  * Set the bits of all commits of the walk and of the objects in
- * m->update.lists, and note the types and path hashes of these objects.
+ * m->update.lists. Store the types and path hashes of these objects.
  */
 void making_number_update(struct making *m);
 
 /*
- * Look up and note the type of one object. `own_bit` counts from the first
+ * Look up and store the type of one object. `own_bit` is counted from the first
  * object of the layer. Returns 0 or a negative error code.
  */
 int making_look_up_type(struct making *m, uint32_t own_bit, struct error *err);
@@ -77,9 +92,9 @@ int making_look_up_type(struct making *m, uint32_t own_bit, struct error *err);
 /* ---- multi-pack-layer.c */
 
 /*
- * Do all steps up to m->update: for a new layer on top of m->rq->below, or for
- * one layer that replaces layers of m->rq->below. Return 0 or a negative error
- * code.
+ * Fill in m->update. making_prepare_layer() is for a new layer on top of
+ * m->rq->below; making_prepare_compaction() is for one layer that replaces
+ * layers of m->rq->below. Both return 0 or a negative error code.
  */
 int making_prepare_layer(struct making *m, struct error *err);
 int making_prepare_compaction(struct making *m, struct error *err);

@@ -18,52 +18,54 @@ struct odb_midx;    /* odb/odb-midx.h */
 struct pack_bitmap; /* pack-bitmap.h */
 
 /*
- * Write bytes to a file of a pack directory. A temporary file in that directory
- * is renamed to `path`. `path` NULL is ERR_NOMEM: the caller could not allocate
- * it. Returns 0 or a negative error code.
+ * Write bytes to a temporary file in the pack directory `dir`, and rename the
+ * file to `path`. If `path` is NULL, because the caller could not allocate it,
+ * returns ERR_NOMEM. Otherwise returns 0 or a negative error code.
  */
 int multi_pack_put_file(const char *dir, const char *path, const void *bytes,
 			size_t len, unsigned mode, enum sys_fsync_method method,
 			struct error *err);
 
-/* A multi-pack-index and its bitmap index. */
+/* The files of a multi-pack-index and of its bitmap index. */
 struct multi_pack_files {
-	/* a pack directory; borrowed */
+	/* borrowed: the pack directory */
 	const char *dir;
-	/* of the multi-pack-index; borrowed */
+	/* borrowed: path of the multi-pack-index */
 	const char *path;
-	/* borrowed; NULL: out of memory */
+	/* borrowed: path of the bitmap index; NULL: no memory */
 	const char *bitmap_path;
-	/* borrowed; empty: no bitmap */
+	/*
+	 * borrowed: content of both files; `bitmap` is empty: no bitmap index
+	 */
 	const struct buf *bytes, *bitmap;
 	unsigned mode, bitmap_mode;
 };
 
 /*
  * Install both files, the bitmap index first. Readers ignore the bitmap index
- * until there is a multi-pack-index with its checksum. Both files are written
- * before the first is renamed, so that a full disk changes nothing. A
- * multi-pack-index that already has these bytes is not written again. Returns 0
- * or a negative error code.
+ * until there is a multi-pack-index with the checksum that it names. Both files
+ * are written before the first one is renamed, so that a full disk changes
+ * nothing. A multi-pack-index that already has these bytes is not written
+ * again. Returns 0 or a negative error code.
  */
 int multi_pack_put_files(const struct multi_pack_files *files,
 			 enum sys_fsync_method method, struct error *err);
 
 /*
- * The indexes that a layer's bitmap index needs. All are borrowed and may be
- * NULL.
+ * The indexes that the bitmap index of a layer needs. All are borrowed and may
+ * be NULL.
  */
 struct multi_pack_below {
 	const struct pack_bitmap *base; /* of the layers below it */
-	/* `below` of multi-pack-bitmap.h */
+	/* passed as `below` to multi_pack_bitmap_make() */
 	const struct pack_bitmap *old;
 	bool compacts;
 };
 
 /*
- * Append the bytes of the bitmap index of `om` to *out, and store the counts in
+ * Append the bytes of the bitmap index of `om` to *out, and store its counts in
  * *result. `om` must be linked to its packs. `below` is NULL for a single
- * multi-pack-index. Returns what multi_pack_bitmap_make() returns.
+ * multi-pack-index. Returns as multi_pack_bitmap_make().
  */
 int multi_pack_make_bitmap(struct buf *out, struct multi_pack_result *result,
 			   const struct odb *odb, struct odb_midx *om,

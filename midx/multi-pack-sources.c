@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Choosing the packs of a multi-pack-index. */
+/* Chooses the packs of a multi-pack-index. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,8 +51,8 @@ static int add_source(struct multi_pack_sources *s, const struct odb *odb,
 	struct buf name = BUF_INIT;
 
 	/*
-	 * A repack of stock Git has not renamed this pack yet. Its name will
-	 * change.
+	 * Skip a pack with a temporary name. A repack of stock Git will still
+	 * rename it.
 	 */
 	if (*pack->name == '.' ||
 	    (o->only && !named_packs_has(o->only, pack)) ||
@@ -83,8 +83,8 @@ int multi_pack_sources_init(struct multi_pack_sources *s, const struct odb *odb,
 }
 
 /*
- * Returns whether `given` names the pack of "pack-<hex>.idx", ending in
- * ".pack", in ".idx" or without extension.
+ * Returns whether `given` is the pack name "pack-<hex>", with or without
+ * ".pack" or ".idx". `idx_name` is "pack-<hex>.idx".
  */
 static bool is_same_pack(const char *idx_name, const char *given)
 {

@@ -14,16 +14,16 @@
 #include "pack/midx-write.h"
 
 struct multi_pack_sources {
-	/* owned, and so are the names */
+	/* owned; the names in it are owned too */
 	struct pack_midx_source *packs;
 	uint32_t nr;
 };
 
 /*
- * List the packs of the options' directory that the options want. Packs that
- * the layers of `below` cover are left out; NULL: no layers. Returns 0,
- * ERR_MISSING if no pack is left ("no pack files to index."), or ERR_NOMEM. The
- * caller releases *sources in any case.
+ * List the packs of one directory that the options select. Packs that the
+ * layers of `below` cover are left out; NULL: no layers. Returns 0, ERR_MISSING
+ * if no pack is left ("no pack files to index."), or ERR_NOMEM. The caller
+ * releases *sources in any case.
  */
 int multi_pack_sources_init(struct multi_pack_sources *sources,
 			    const struct odb *odb,
@@ -32,19 +32,20 @@ int multi_pack_sources_init(struct multi_pack_sources *sources,
 void multi_pack_sources_release(struct multi_pack_sources *sources);
 
 /*
- * Returns the number of the pack with a given name, with or without extension.
- * Returns PACK_MIDX_NO_PACK if there is no such pack or `given` is NULL.
+ * Returns the index in sources->packs of the pack with a given name, with or
+ * without extension. Returns PACK_MIDX_NO_PACK if there is no such pack or
+ * `given` is NULL.
  */
 uint32_t multi_pack_sources_find(const struct multi_pack_sources *sources,
 				 const char *given);
 
-/* Returns whether the pack is in object directory `dir_nr` of the snapshot. */
+/* Returns whether a pack is in the object directory odb->dirs[dir_nr]. */
 bool multi_pack_is_in(const struct odb *odb, size_t dir_nr,
 		      const struct pack *pack);
 
 /*
- * Read midx.version: 1 or 2, default 1. Returns 0, or ERR_INVALID for other
- * values.
+ * Read midx.version: 1 or 2, default 1. Returns 0, or ERR_INVALID for any other
+ * value.
  */
 int multi_pack_version(unsigned *version, const struct repo *repo,
 		       struct error *err);

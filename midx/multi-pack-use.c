@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Expiring redundant packs, and repacking small packs. */
+/* Removes redundant packs, and packs the objects of small packs together. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,8 +11,8 @@
 #include "packs/pack-job.h"
 
 /*
- * Returns how many objects the multi-pack-index takes from each pack, by the
- * pack's number in the snapshot. Returns NULL if out of memory.
+ * Returns how many objects the multi-pack-index takes from each pack. The array
+ * is indexed by the pack's number in the snapshot. NULL: no memory.
  */
 static uint32_t *count_taken(const struct odb *odb, const struct odb_midx *om)
 {
@@ -30,15 +30,15 @@ static uint32_t *count_taken(const struct odb *odb, const struct odb_midx *om)
 struct expiry {
 	const struct odb *odb;
 	const struct odb_midx *om;
-	/* owned: by pack number of the snapshot */
+	/* owned: the result of count_taken() */
 	uint32_t *taken;
 	struct named_packs names; /* of the packs to remove */
 	struct error *err;
 };
 
 /*
- * Returns whether a covered pack that stays has the object. An unnamed pack of
- * stock Git does not count: it may be renamed or removed.
+ * Returns whether a covered pack that stays has the object. Packs with a
+ * temporary name do not count, because stock Git may rename or remove them.
  */
 static bool is_elsewhere(const struct expiry *e, const uint8_t *raw)
 {
@@ -55,7 +55,10 @@ static bool is_elsewhere(const struct expiry *e, const uint8_t *raw)
 	return false;
 }
 
-/* The .idx files are read, because the multi-pack-index may be wrong. */
+/*
+ * Returns whether each object of a pack is also in a pack that stays. The .idx
+ * files are read, because the multi-pack-index may be wrong.
+ */
 static bool is_redundant(const struct expiry *e, const struct pack *pack)
 {
 	for (uint32_t i = 0; i < pack->idx.nr; i++)
@@ -94,7 +97,10 @@ static int choose(struct expiry *e, const struct progress_out *progress)
 	return ret;
 }
 
-/* The new multi-pack-index covers no packs that the old one does not. */
+/*
+ * List the packs that stay. The new multi-pack-index must not cover packs that
+ * the old one does not cover.
+ */
 static int names_of(struct named_packs *names, const struct odb_midx *om)
 {
 	int ret = 0;
@@ -152,14 +158,18 @@ struct batch {
 	const struct odb_midx *om;
 	uint64_t size; /* in bytes; 0: all */
 	bool pack_kept_objects;
-	/* owned: by pack number of the snapshot */
+	/* owned: the result of count_taken() */
 	uint32_t *taken;
-	/* owned: by pack number of the snapshot */
+	/*
+	 * owned: which packs were chosen, by the pack's number in the snapshot
+	 */
 	bool *chosen;
 	unsigned chosen_nr;
 };
 
-/* Estimates the bytes of the objects that are taken from a pack. */
+/*
+ * Estimate how many bytes of a pack belong to objects that are taken from it.
+ */
 static uint64_t expected_size(const struct batch *b, uint32_t pack_nr)
 {
 	const struct pack *pack = b->odb->packs[pack_nr].pack;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing a single multi-pack-index and its bitmap index. */
+/* Writes a single multi-pack-index and its bitmap index. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@
 #define FILE_MODE 0666
 #define BITMAP_MODE 0444
 
-/* Returns whether the file already has these bytes. */
+/* Returns whether the file at `path` already has these bytes. */
 static bool is_same(const char *path, const struct buf *bytes)
 {
 	struct sys_map map;
@@ -42,12 +42,12 @@ struct writing {
 	struct multi_pack_result *result;
 	struct multi_pack_sources sources;
 	struct buf bytes; /* of the multi-pack-index */
-	/* of its bitmap index; empty: none */
+	/* the content of the bitmap index; empty: none */
 	struct buf bitmap;
 	struct buf dir; /* "<objects>/pack" */
-	/* owned: of the multi-pack-index */
+	/* owned: path of the multi-pack-index */
 	char *path;
-	/* owned: the parsed content of `bytes` */
+	/* owned: the new index, parsed from `bytes` */
 	struct odb_midx *om;
 	struct error *err;
 };
@@ -62,7 +62,7 @@ static void writing_release(struct writing *w)
 	free(w->path);
 }
 
-/* Writes the file under a temporary name. */
+/* Write bytes to a temporary file. */
 static int stage(struct sys_tempfile *file, const char *dir, const void *bytes,
 		 size_t len, unsigned mode, enum sys_fsync_method method,
 		 struct error *err)
@@ -135,7 +135,10 @@ static int put_files(struct writing *w, enum sys_fsync_method method)
 	return ret;
 }
 
-/* Readers ignore a chain if there is a single multi-pack-index. */
+/*
+ * Remove the chain that the new file replaces. Readers ignore a chain if there
+ * is a single multi-pack-index.
+ */
 static int remove_replaced(struct writing *w)
 {
 	char hex[OID_MAX_HEX_LEN + 1];
@@ -147,7 +150,10 @@ static int remove_replaced(struct writing *w)
 	return ret < 0 ? ret : multi_pack_remove_chain(w->dir.data, w->err);
 }
 
-/* No reader finds objects in these packs any more. */
+/*
+ * Remove the packs that the new file leaves out. Readers no longer look for
+ * objects in them.
+ */
 static int remove_left_out(struct writing *w)
 {
 	struct buf base = BUF_INIT;
@@ -164,7 +170,7 @@ static int remove_left_out(struct writing *w)
 	return ret;
 }
 
-/* Checks that the snapshot is still true. */
+/* Check that the files on disk are still those of the snapshot. */
 static int check(struct writing *w)
 {
 	bool *outdated = &w->result->outdated;
@@ -303,8 +309,8 @@ int multi_pack_write(struct multi_pack_result *result, const struct odb *odb,
 }
 
 /*
- * Returns the index of each pack that the multi-pack-index names; NULL entries
- * for missing packs. Returns NULL if out of memory.
+ * Returns the .idx of each pack that the multi-pack-index names. The entry of a
+ * missing pack is NULL. Returns NULL without memory.
  */
 static const struct pack_idx **find_packs(const struct odb *odb, size_t dir_nr,
 					  const struct pack_midx *midx)
@@ -325,7 +331,10 @@ static const struct pack_idx **find_packs(const struct odb *odb, size_t dir_nr,
 	return packs;
 }
 
-/* Each object must be in one layer only, because it has one bit. */
+/*
+ * Report objects that are in more than one layer. Each object must have one bit
+ * only.
+ */
 static void check_once(const struct odb_midx *om,
 		       const struct pack_midx_check *check, int *bad)
 {
@@ -367,14 +376,14 @@ static int verify_layer(const struct odb *odb, size_t dir_nr,
 	return ret < 0 ? ret : 0;
 }
 
-/* Collects lines until the check is final. */
+/* Store a line until it is known whether the check will be repeated. */
 static void keep_line(void *ctx, const char *line)
 {
 	struct buf *lines = ctx;
 
 	/*
-	 * If memory runs out, the line is lost; the return value still says
-	 * that something is wrong.
+	 * If memory runs out, the line is lost. The return value of the check
+	 * still says that a problem was found.
 	 */
 	buf_append(lines, line, strlen(line) + 1);
 }
@@ -389,7 +398,9 @@ static int verify_layers(const struct odb *odb, size_t dir_nr,
 	ret = odb_midx_open(&top, odb->dirs[dir_nr], odb->algo, &why);
 	if (ret == ERR_MISSING)
 		return 0;
-	/* Set even if some layers of a chain could be opened. */
+	/*
+	 * `why` is set even if only some layers of a chain could not be opened.
+	 */
 	if (why.code)
 		ret = error_set(err, why.code, "%s", why.msg);
 	for (const struct odb_midx *om = top; om && !ret; om = om->base)
@@ -398,7 +409,10 @@ static int verify_layers(const struct odb *odb, size_t dir_nr,
 	return ret < 0 ? ret : bad;
 }
 
-/* Returns whether the newer snapshot has the directory at the same number. */
+/*
+ * Returns whether directory `dir_nr` of the old snapshot has the same number in
+ * the newer one.
+ */
 static bool has_dir(const struct odb *newer, const struct odb *odb,
 		    size_t dir_nr)
 {

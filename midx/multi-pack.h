@@ -4,9 +4,9 @@
  * multi-pack-index`.
  *
  * A new file is written under a temporary name, made durable and renamed over
- * the old one. Only then are files removed that it makes redundant: packs, the
- * old bitmap index and the old order. Writers of this project and of stock Git
- * exclude each other; see multi-pack-lock.h.
+ * the old one. After that, files that are no longer needed are removed: packs,
+ * the old bitmap index and the old order. Writers of this project and of stock
+ * Git exclude each other; see multi-pack-lock.h.
  */
 #ifndef MIDX_MULTI_PACK_H
 #define MIDX_MULTI_PACK_H
@@ -22,45 +22,45 @@
 #include "refs/refs.h"
 #include "sys/progress.h"
 
-/* Most attempts if other processes change the packs meanwhile. */
+/* Maximum number of attempts if other processes change the packs meanwhile. */
 #define MULTI_PACK_MAX_TRIES 10
 
-/* All pointers are borrowed. */
+/* What to write. All pointers are borrowed. */
 struct multi_pack_options {
 	size_t dir_nr; /* index into odb->dirs */
 	/* Cover only these packs. NULL: all packs. */
 	const struct named_packs *only;
 	/* Leave out these packs. NULL: none. */
 	const struct named_packs *but;
-	/* remove the packs of `but` afterwards */
+	/* After the new file is installed, remove the packs in `but`. */
 	bool removes_but;
-	/* Preferred pack, with or without extension. NULL: none. */
+	/* Name of the preferred pack, with or without extension. NULL: none. */
 	const char *preferred;
 	/* NULL: no progress. */
 	const struct progress_out *progress;
-	/* Write a bitmap index too; see multi-pack-bitmap.h. NULL: none. */
+	/* Also write a bitmap index with these options; NULL: none. */
 	const struct newpack_options *bitmap;
 	struct refs *refs; /* with `bitmap` */
-	/* path of a file; NULL: the tips of refs */
+	/* Path of a file with the tips (--refs-snapshot); NULL: use `refs`. */
 	const char *refs_snapshot;
 };
 
 struct multi_pack_result {
 	uint32_t object_nr, pack_nr;
 	struct oid checksum;
-	/* the preferred pack is not covered */
+	/* options->preferred names a pack that is not covered. */
 	bool no_such_preferred;
 	/*
-	 * Set on an error: the bitmap index needs an object that is not
-	 * covered.
+	 * Set on an error: the bitmap index would need an object that the packs
+	 * do not have.
 	 */
 	bool not_closed;
 	/*
 	 * Set on an error: other processes removed packs or replaced the chain.
-	 * Try again with a newer snapshot.
+	 * The caller may try again with a newer snapshot.
 	 */
 	bool outdated;
-	/* number of commits with bitmaps */
+	/* number of commits that have a bitmap */
 	uint32_t bitmap_nr;
 	uint64_t bitmap_len;  /* bytes */
 	struct error warning; /* code 0: none */
@@ -70,18 +70,19 @@ struct multi_pack_result {
  * Write the multi-pack-index of an object directory over its packs in the
  * snapshot. It replaces an older file or a chain. A file that would not change
  * is not written. midx.version chooses the format (1 or 2). A bitmap index is
- * installed before the multi-pack-index it belongs to. Old bitmap indexes are
- * removed afterwards.
+ * installed before its multi-pack-index. Old bitmap indexes are removed
+ * afterwards.
  *
  * With options->removes_but, the packs of `but` are removed under the same
- * lock, and the multi-pack-index on disk must be the snapshot's. Otherwise two
- * processes could each rely on the packs that the other removes.
+ * lock. The multi-pack-index on disk must then be that of the snapshot.
+ * Otherwise two processes could each rely on packs that the other removes.
  *
  * Returns 0 or a negative error code: ERR_MISSING if there are no packs ("no
- * pack files to index."), ERR_DENIED if locked (multi-pack-lock.h), ERR_INVALID
- * for another midx.version, ERR_IO if the multi-pack-index on disk is not the
- * snapshot's, or an error of pack_midx_write() or multi_pack_bitmap_make(). On
- * failure before the rename nothing was written.
+ * pack files to index."), ERR_DENIED if another process has the lock
+ * (multi-pack-lock.h), ERR_INVALID for a wrong midx.version, ERR_IO if the
+ * multi-pack-index on disk is not that of the snapshot, or an error of
+ * pack_midx_write() or multi_pack_bitmap_make(). On failure before the rename
+ * nothing was written.
  */
 int multi_pack_write(struct multi_pack_result *result, const struct odb *odb,
 		     const struct multi_pack_options *options,
@@ -90,21 +91,21 @@ int multi_pack_write(struct multi_pack_result *result, const struct odb *odb,
 /*
  * Check the multi-pack-index of a directory, or all layers of a chain, against
  * the packs; see pack_midx_verify(). `report` is called for each problem. If
- * packs came or went after the snapshot was taken, a check that failed is
- * repeated with a newer snapshot. Returns 0 if all is right or there is no
- * multi-pack-index, 1 if a problem was reported, or a negative error code:
- * ERR_CORRUPT or ERR_UNSUPPORTED if the file cannot be parsed.
+ * packs were added or removed after the snapshot was taken, a check that failed
+ * is repeated with a newer snapshot. Returns 0 if no problem was found or there
+ * is no multi-pack-index, 1 if a problem was reported, or a negative error
+ * code: ERR_CORRUPT or ERR_UNSUPPORTED if the file cannot be parsed.
  */
 int multi_pack_verify(const struct odb *odb, size_t dir_nr,
 		      void (*report)(void *ctx, const char *line), void *ctx,
 		      const struct progress_out *progress, struct error *err);
 
 /*
- * Remove packs from which the multi-pack-index takes no object, and rewrite the
- * multi-pack-index without them first. Kept packs and cruft packs stay. A pack
- * is removed only if each of its objects is in the .idx of a pack that stays.
- * *outdated: see struct multi_pack_result. Returns the number of removed packs,
- * or a negative error code: ERR_UNSUPPORTED for a chain.
+ * Remove packs from which the multi-pack-index takes no object. First, the
+ * multi-pack-index is rewritten without them. Kept packs and cruft packs stay.
+ * A pack is removed only if each of its objects is in the .idx of a pack that
+ * stays. *outdated: see struct multi_pack_result. Returns the number of removed
+ * packs, or a negative error code: ERR_UNSUPPORTED for a chain.
  */
 int multi_pack_expire(bool *outdated, const struct odb *odb, size_t dir_nr,
 		      const struct progress_out *progress, struct error *err);
