@@ -20,28 +20,28 @@ struct cruft_options {
 	/* the pack is "<base>-<checksum>.pack" */
 	const char *base;
 	/*
-	 * Seconds since 1970. An object that is older than `expiry`, but is
-	 * kept because a recent object reaches it, gets the time `expiry`, as
-	 * in stock Git.
+	 * Seconds since 1970. If an object is older than `expiry`, but kept
+	 * because a recent object reaches it, its noted time is `expiry`, as in
+	 * stock Git.
 	 */
 	int64_t expiry;
 	/*
-	 * true: write the objects that are not kept. false: write those that
-	 * are kept.
+	 * true: write the objects that are dropped. false: write the objects
+	 * that are kept.
 	 */
 	bool expired;
-	/* write a pack even without objects */
+	/* Write a pack even if there are no objects for it. */
 	bool empty;
 	/*
-	 * Borrowed. If not NULL, one pack is sent to the sink. No file is
+	 * Borrowed. If not NULL, one pack is sent to the sink, no file is
 	 * installed, and no times are written.
 	 */
 	const struct pack_sink *sink;
 };
 
 /*
- * Returns whether a cruft pack of kept objects should have this object: the
- * object is kept, and no copy stays elsewhere.
+ * Returns whether a cruft pack of kept objects needs an object: the object is
+ * kept, and has no other copy that stays.
  */
 static inline bool cruft_wants(const struct unreachable_item *item)
 {
@@ -49,17 +49,17 @@ static inline bool cruft_wants(const struct unreachable_item *item)
 }
 
 /*
- * Put objects of *u into packs and install the packs. Which objects:
- * `options->expired`. *np is empty if there are no such objects. Returns 0 or a
+ * Put objects of *u into packs and install the packs. options->expired says
+ * which objects. *np is empty if there are no such objects. Returns 0 or a
  * negative error code. The caller releases *np in any case.
  */
 int cruft_write(struct newpacks *np, struct unreachable *u,
 		const struct cruft_options *options, struct error *err);
 
 /*
- * Apply repack.cruftWindow, repack.cruftWindowMemory, repack.cruftDepth and
- * repack.cruftThreads to *options. Keys that are not set change nothing.
- * Returns 0 or a negative error code.
+ * Read repack.cruftWindow, repack.cruftWindowMemory, repack.cruftDepth and
+ * repack.cruftThreads into *options. A key that is not set leaves its option
+ * unchanged. Returns 0 or a negative error code.
  */
 int cruft_options_load(struct newpack_options *options, const struct repo *repo,
 		       struct error *err);

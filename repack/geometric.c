@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Choosing the packs of a geometric repack. */
+/* Chooses the packs of a geometric repack. */
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@
 #include "repack/geometric.h"
 #include "repack/rollup.h"
 
-/* Whether `large` is at least `factor` times `small`. */
+/* Returns whether `large` is at least `factor` times `small`. */
 static bool is_step(uint64_t large, uint64_t small, uint64_t factor)
 {
 	return !small || factor <= large / small;
@@ -19,27 +19,31 @@ size_t geometric_split(const uint32_t *counts, size_t nr, uint64_t factor)
 	size_t split = nr ? nr - 1 : 0;
 	uint64_t sum = 0;
 
-	/* Find the longest progression at the end of the list. */
+	/* Find the longest geometric progression at the end of the list. */
 	while (split && is_step(counts[split], counts[split - 1], factor))
 		split--;
 	if (!split)
 		return 0;
 	/*
-	 * The pack before that progression is too large for it, so both become
-	 * one.
+	 * The pack before the progression is too large to be its next element.
+	 * So this pack is merged, too.
 	 */
 	split++;
 	for (size_t i = 0; i < split; i++)
 		sum += counts[i];
-	/* The new pack must also be a step below the next pack. */
+	/*
+	 * Merge further packs until the next pack is at least `factor` times
+	 * the new pack.
+	 */
 	while (split < nr && !is_step(counts[split], sum, factor))
 		sum += counts[split++];
 	return split;
 }
 
 /*
- * Lists candidates with the number of objects as key and the pack's number as
- * value. Either all or none are promisor packs. Returns how many there are.
+ * List candidates: key is the number of objects, value is the number of the
+ * pack. If `is_promisor`, list promisor packs, otherwise all other packs.
+ * Returns the number of candidates.
  */
 static size_t list_candidates(struct sort_item *candidates,
 			      const struct old_packs *old,
@@ -58,7 +62,7 @@ static size_t list_candidates(struct sort_item *candidates,
 	return nr;
 }
 
-/* Adds the names of the packs that become one to *chosen. */
+/* Add the names of the packs that are merged to *chosen. */
 static int choose(struct named_packs *chosen, const struct odb *odb,
 		  struct sort_item *candidates, size_t nr, uint32_t *counts,
 		  uint64_t factor)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Chooses the packs that `git repack --geometric` puts into one pack, and lists
+ * Chooses the packs that `git repack --geometric` merges into one, and lists
  * their objects.
  */
 #ifndef REPACK_GEOMETRIC_H
@@ -14,32 +14,32 @@
 #include "packs/pack-job.h"
 
 /*
- * Decide how many of the smallest packs to put into one, so that the numbers of
- * objects of all packs form a geometric progression.
+ * Choose how many of the smallest packs to merge into one. Afterwards, the
+ * numbers of objects of all packs form a geometric progression.
  *
  *	objects     3   5   8  40 100 260        factor 2
  *	           '---------'  |               3+5+8 = 16 <= 40 / 2
  *	            into one   stay
  *
- * `counts`: the number of objects of each pack, ascending. Returns how many
- * packs, from the first on, become one; 0 if the counts already form a
+ * `counts`: the number of objects of each pack, ascending. Returns the number
+ * of packs to merge, from the first on. Returns 0 if the counts already form a
  * progression.
  */
 size_t geometric_split(const uint32_t *counts, size_t nr, uint64_t factor);
 
 /*
- * Keep on the list only the packs that have to become one, so that the numbers
- * of objects of all packs form a progression by `factor`. Promisor packs and
- * other packs form a progression each. Cruft packs and packs that are not in
- * the snapshot are removed from the list too. Returns 0 or ERR_NOMEM.
+ * Remove all packs from the list except those to merge. After merging, the
+ * numbers of objects form a progression by `factor`: one for promisor packs,
+ * and one for all other packs. Cruft packs and packs that are not in the
+ * snapshot are removed from the list too. Returns 0 or ERR_NOMEM.
  */
 int geometric_choose(struct old_packs *old, const struct odb *odb,
 		     uint64_t factor, struct error *err);
 
 /*
- * Add to the job the objects of the listed packs that are no promisor packs,
- * and all loose objects. Objects that other packs of the repository have are
- * left out. A loose object that an alternate's pack has is left out as well.
+ * Add to the job the objects of the listed packs, except promisor packs, and
+ * all loose objects. Objects that other packs of the repository have are left
+ * out. A loose object is also left out if a pack of an alternate has it.
  * Returns 0 or a negative error code.
  */
 int geometric_collect(struct pack_job *job, const struct old_packs *old,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Listing unreachable objects for `git pack-objects`. */
+/* Lists unreachable objects for `git pack-objects`. */
 #include "repack/leftovers.h"
 
 static bool is_leaving(void *ctx, const struct pack *pack)
@@ -47,8 +47,8 @@ int leftovers_add(struct pack_job *job, const struct unreachable *u,
 }
 
 /*
- * unreachable_collect() passes a pack, but `parts` is indexed by the pack's
- * number.
+ * Context of is_going(). unreachable_collect() passes a pack to is_going(), but
+ * `parts` is indexed by the number of the pack.
  */
 struct going {
 	const struct odb *odb;
@@ -65,7 +65,7 @@ static bool is_going(void *ctx, const struct pack *pack)
 	return false;
 }
 
-/* Marks the objects of packs that stay as reached. */
+/* Mark the objects of packs that stay as reached. */
 static int mark_staying(struct pack_job *job, const enum rollup_part *parts,
 			struct error *err)
 {

@@ -20,16 +20,16 @@
 /*
  * List in *u the local objects that the enumeration of `job` did not reach. The
  * job must have been run with `note_reached`. Objects that `expiry` keeps are
- * marked; see unreachable_keep(). All packs count as leaving, except packs with
- * .keep and packs in the job's keep_packs. Returns 0 or a negative error code.
- * The caller releases *u in any case.
+ * marked; see unreachable_keep(). All packs are treated as leaving, except
+ * packs with .keep and packs in the job's keep_packs. Returns 0 or a negative
+ * error code. The caller releases *u in any case.
  */
 int leftovers_list(struct unreachable *u, struct pack_job *job, int64_t expiry,
 		   struct error *err);
 
 /*
- * Add objects of *u at the end of the job's list, unless the job's options
- * leave them out. `packed`: add objects of packs that leave. `loose`: add loose
+ * Append objects of *u to the job's list, unless the job's options leave them
+ * out. `packed`: append objects of packs that leave. `loose`: append loose
  * objects. Returns 0 or a negative error code.
  */
 int leftovers_add(struct pack_job *job, const struct unreachable *u,
@@ -37,14 +37,14 @@ int leftovers_add(struct pack_job *job, const struct unreachable *u,
 
 /*
  * List the objects for a cruft pack: objects that are loose, or in a pack that
- * `parts` includes, and in no other pack. `parts` has one entry per pack of the
- * snapshot.
+ * `parts` includes, and that no other pack has. `parts` has one entry for each
+ * pack of the snapshot.
  *
- * Packs that are not included are assumed to stay, whether they are listed or
- * not. Their objects count as reached: the search from recent objects stops
- * there. Items that the job's options leave out are marked safe. The job must
- * not have enumerated anything else. Returns 0 or a negative error code. The
- * caller releases *u in any case.
+ * Packs that are not included are treated as staying. Their objects count as
+ * reached, so that the search from recent objects stops there. Items that the
+ * job's options leave out are marked safe. Nothing else may have been added to
+ * the job. Returns 0 or a negative error code. The caller releases *u in any
+ * case.
  */
 int leftovers_list_cruft(struct unreachable *u, struct pack_job *job,
 			 const enum rollup_part *parts, int64_t expiry,

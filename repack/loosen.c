@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Making unreachable objects loose. */
+/* Writes loose copies of unreachable objects. */
 #include "odb/loose-write.h"
 #include "packing/items.h"
 #include "repack/loosen.h"
@@ -22,8 +22,8 @@ static int write_one(struct loose_writer *writer, struct walk *w,
 				       obj.len, err);
 	odb_object_release(w->reader, &obj);
 	/*
-	 * Another process wrote the file meanwhile. Its time is newer and
-	 * stays.
+	 * Another process has written the file meanwhile. Keep the time of that
+	 * file, because it is newer.
 	 */
 	if (ret <= 0)
 		return ret;
@@ -47,7 +47,10 @@ int loosen_write(uint32_t *nr, const struct unreachable *u, struct error *err)
 	*nr = 0;
 	if (ret < 0)
 		return ret;
-	/* The writer may be released even if this fails. */
+	/*
+	 * If loose_writer_init() fails, the writer may be released
+	 * nevertheless.
+	 */
 	ret = loose_writer_init(&writer, repo, w->odb->dirs[0], err);
 	for (size_t i = 0; i < u->nr && !ret; i++) {
 		if (!loosen_wants(&u->items[i]))

@@ -12,8 +12,8 @@
 #include "repack/unreachable.h"
 
 /*
- * Returns whether the object is kept and needs a loose copy: otherwise the
- * object, or the time of its latest copy, would be lost with its pack.
+ * Returns whether an object needs a loose copy: it is kept, and without the
+ * copy the object, or the time of its latest copy, would be lost with its pack.
  */
 static inline bool loosen_wants(const struct unreachable_item *item)
 {
@@ -23,12 +23,12 @@ static inline bool loosen_wants(const struct unreachable_item *item)
 
 /*
  * Write a loose object for each object of *u that is kept and has no other copy
- * that stays. The file gets the item's `mtime`. A loose object that is older
- * than its packed copy gets the present time instead.
+ * that stays. The file's time is the item's `mtime`. If a loose object is older
+ * than its packed copy, the file's time is set to now instead.
  *
- * On return all files are durable, even if core.fsync does not list loose
- * objects, because their packs are removed next. They are not synced if
- * core.fsync does not list packs either. *nr: how many objects were written.
+ * When the function returns, all files are durable, because their packs are
+ * removed next. This holds even if core.fsync does not list loose objects,
+ * unless it does not list packs either. *nr: the number of objects written.
  * Returns 0 or a negative error code.
  */
 int loosen_write(uint32_t *nr, const struct unreachable *u, struct error *err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing the objects of promisor packs into one pack. */
+/* Writes the objects of promisor packs into one pack. */
 #include "repack/repack-parts.h"
 
-/* Adds the objects of a pack that are not in `listed` yet. */
+/* Add the objects of a pack that are not in `listed` to the items. */
 static int add_pack(struct packing_items *items, struct bitset *listed,
 		    struct pack_job *job, const struct odb_pack *pack,
 		    struct error *err)

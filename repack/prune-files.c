@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Listing and removing loose and temporary files. */
+/* Lists and removes loose objects and temporary files. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,11 @@ struct listing {
 	enum hash_algo algo;
 	const char *dir;
 	char hex[OID_MAX_HEX_LEN +
-		 1]; /* begins with the two hex digits of `dir` */
+		 /*
+		  * The first two characters are the hexadecimal digits of the
+		  * directory's name.
+		  */
+		 1];
 	struct error *err;
 };
 
@@ -26,7 +30,10 @@ static bool starts_with(const char *s, const char *prefix)
 	return !strncmp(s, prefix, strlen(prefix));
 }
 
-/* Returns "<dir>/<name>", owned by the caller, or NULL if out of memory. */
+/*
+ * Returns the path "<dir>/<name>", or NULL without memory. The caller frees the
+ * path.
+ */
 static char *join(const char *dir, const char *name)
 {
 	struct buf path = BUF_INIT;
@@ -135,7 +142,7 @@ int prune_file_other(const struct prune_file *file,
 
 struct stale {
 	const char *dir;
-	/* of file names; NULL ends the list */
+	/* prefixes of names of temporary files; NULL ends the list */
 	const char *const *prefixes;
 	const struct prune_options *options;
 	struct error *err;
@@ -160,8 +167,9 @@ static int visit(void *ctx, const char *name)
 }
 
 /*
- * Removes files from `dir`, a path below the object directory. `dir` NULL: the
- * object directory itself. A missing directory is no error.
+ * Remove temporary files from `dir`, a path below the object directory. `dir`
+ * NULL: from the object directory itself. If the directory is missing, nothing
+ * is done.
  */
 static int remove_from(const struct repo *repo, const char *dir,
 		       const char *const *prefixes,
@@ -182,8 +190,8 @@ int prune_stale(const struct repo *repo, const struct prune_options *options,
 {
 	static const char *const all[] = {TEMP_PREFIX, NULL};
 	/*
-	 * Stock Git removes nothing in these directories, so only our own files
-	 * go.
+	 * Stock Git removes no files in these directories, so only files of
+	 * this project are removed.
 	 */
 	static const char *const ours[] = {"tmp_prepared_", "tmp_info_", NULL};
 	static const char *const graphs[] = {"tmp_graph_", NULL};

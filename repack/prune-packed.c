@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Removing loose objects that are also in packs. */
+/* Removes loose objects that are also in packs. */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -10,12 +10,12 @@
 
 enum { FANOUT_NR = 256, NS_PER_S = 1000000000 };
 
-/* What is known about the times of one pack. */
+/* The times of one pack and of its objects. */
 struct pack_times {
-	/* of a cruft pack; open if `is_open` */
+	/* the .mtimes file of a cruft pack; valid if `is_open` */
 	struct pack_mtimes_file file;
 	bool is_tried, is_open;
-	/* the pack's time was set to now */
+	/* The modification time of the pack has been set to now. */
 	bool is_fresh;
 };
 
@@ -24,17 +24,15 @@ struct prune {
 	struct pack_times *times; /* owned: one per pack */
 	const struct prune_packed_options *options;
 	struct progress progress;
-	/*
-	 * First byte of the object ids in the directory that was visited last.
-	 */
+	/* The first byte of the ids in the directory that was visited last. */
 	unsigned first;
 	struct error *err;
 };
 
 /*
- * Returns whether the cruft pack `nr` notes a time of `seconds` or later for
- * the object. The time of the pack's file is not used: the object may have been
- * written again after the times were collected.
+ * Returns whether the .mtimes file of cruft pack `nr` has a time of `seconds`
+ * or later for the object. The modification time of the pack is not used,
+ * because the object may have been written again after its time was noted.
  */
 static bool is_noted(struct prune *p, uint32_t nr, uint32_t idx_pos,
 		     uint32_t seconds)
@@ -53,9 +51,9 @@ static bool is_noted(struct prune *p, uint32_t nr, uint32_t idx_pos,
 }
 
 /*
- * Returns whether a pack without .mtimes is at least as young as the file. If
- * the pack is older, its time is set to now first, because the file is the
- * younger copy. The time of each pack is set at most once.
+ * Returns true if pack `nr`, which has no .mtimes, is at least as young as the
+ * loose file. An older pack is given the present time, at most once; the
+ * function then returns true as well. Returns false if the time cannot be set.
  */
 static bool takes_time(struct prune *p, uint32_t nr, int64_t mtime_ns)
 {
@@ -73,8 +71,8 @@ static bool takes_time(struct prune *p, uint32_t nr, int64_t mtime_ns)
 }
 
 /*
- * Returns whether a pack has the object with a time at least as late as the
- * file's.
+ * Returns whether a pack has the object, with a time that is not earlier than
+ * that of the loose file.
  */
 static bool is_redundant(struct prune *p, const struct oid *oid,
 			 const char *path)
@@ -113,8 +111,9 @@ static int prune_one(void *ctx, const struct oid *oid, const char *path)
 }
 
 /*
- * Directories that are not empty stay. Other failures are ignored too: an empty
- * directory does no harm, and on a read-only file system every removal fails.
+ * Remove empty directories. A directory that is not empty stays. All failures
+ * are ignored: an empty directory does no harm, and on a read-only file system
+ * every removal fails.
  */
 static int remove_empty(const struct odb *odb, struct error *err)
 {

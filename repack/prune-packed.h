@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Removes loose objects that are also in a pack (git-prune-packed(1)), and the
- * directories that become empty.
+ * Removes loose objects that are also in a pack (git-prune-packed(1)).
+ * Directories that become empty are removed too.
  */
 #ifndef REPACK_PRUNE_PACKED_H
 #define REPACK_PRUNE_PACKED_H
@@ -19,21 +19,21 @@ struct prune_packed_options {
 	 */
 	void (*removing)(void *ctx, const char *path);
 	void *ctx;
-	/* call `removing`, but remove nothing */
+	/* Call `removing`, but remove no file. */
 	bool dry_run;
 	const struct progress_out
-		*progress; /* counts directories; NULL: no progress */
+		*progress; /* progress, counted in directories; NULL: none */
 };
 
 /*
- * Remove the loose objects of `repo` that are in a pack. The packs are read
- * from disk now, those of alternates included.
+ * Remove the loose objects of `repo` that are also in a pack, here or in an
+ * alternate. The packs are read from disk by this function.
  *
- * No object appears older afterwards. A loose object stays if only cruft packs
- * have it, and all of them note an earlier time than the file's. If another
- * pack is older than the loose file, the pack gets the present time. If the
- * pack's time cannot be changed, the loose object stays. Returns 0 or a
- * negative error code.
+ * Afterwards no object has an earlier time than before. A loose object stays if
+ * only cruft packs have it, and all of them note an earlier time than that of
+ * its file. If another pack is older than the loose file, the pack's time is
+ * set to now. If that fails, the loose object stays. Returns 0 or a negative
+ * error code.
  */
 int prune_packed(const struct repo *repo,
 		 const struct prune_packed_options *options, struct error *err);

@@ -18,7 +18,7 @@
  */
 
 struct prune_file {
-	/* of a loose object, if `path` is NULL */
+	/* The id of the loose object, if `path` is NULL. */
 	struct oid oid;
 	/*
 	 * Owned: the path of a file that is no loose object. NULL: a loose
@@ -31,30 +31,30 @@ struct prune_file {
 struct prune_files {
 	struct prune_file *files; /* owned */
 	size_t nr, alloc;
-	/* how many of them are loose objects */
+	/* number of loose objects in `files` */
 	size_t object_nr;
 };
 
 /*
- * List the files in the 256 directories. Returns 0 or a negative error code.
- * The caller releases *files in any case.
+ * List the files in the 256 directories of loose objects. Returns 0 or a
+ * negative error code. The caller releases *files in any case.
  */
 int prune_files_list(struct prune_files *files, const struct repo *repo,
 		     struct error *err);
 void prune_files_release(struct prune_files *files);
 
 /*
- * Remove a temporary file or directory that is not younger than
- * `options->expiry`. A file that is already gone is no error. Returns 0 or a
+ * Remove a temporary file or directory, unless it is younger than
+ * options->expiry. A file that is already gone is no error. Returns 0 or a
  * negative error code.
  */
 int prune_file_stale(const char *path, const struct prune_options *options,
 		     struct error *err);
 
 /*
- * Handle a file that is no loose object. A temporary file is removed if it is
- * old enough. Any other file is reported to `hooks.strange` and stays. Returns
- * 0 or a negative error code.
+ * Handle a file in a directory of loose objects that is no loose object. A
+ * temporary file is removed if it is old enough. Any other file is reported to
+ * `hooks.strange` and stays. Returns 0 or a negative error code.
  */
 int prune_file_other(const struct prune_file *file,
 		     const struct prune_options *options, struct error *err);
@@ -112,8 +112,8 @@ int prune_unnamed_list(struct prune_unnamed *list, const struct repo *repo,
 void prune_unnamed_release(struct prune_unnamed *list);
 
 /*
- * Returns whether prune_unnamed_remove() will need `is_wanted`, that is,
- * whether there are packs that may be removed.
+ * Returns whether there are packs that may be removed. Only then does
+ * prune_unnamed_remove() call `is_wanted`.
  */
 static inline bool prune_unnamed_asks(const struct prune_unnamed *list)
 {
@@ -121,9 +121,10 @@ static inline bool prune_unnamed_asks(const struct prune_unnamed *list)
 }
 
 /*
- * Remove the listed files and packs that may go. `odb`: the packs with final
- * names; if NULL, packs stay. `is_wanted`: returns whether somebody may ask for
- * the object. Returns 0 or a negative error code.
+ * Remove the listed files, and the listed packs if the conditions above hold.
+ * `odb`: the packs with final names; NULL: packs stay. `is_wanted`: returns
+ * whether another process may need the object. Returns 0 or a negative error
+ * code.
  */
 int prune_unnamed_remove(const struct prune_unnamed *list,
 			 const struct odb *odb,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Removing packs that never got a final name. */
+/* Removes packs that never got their final name. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,8 +24,8 @@ struct listing {
 };
 
 /*
- * Returns the length of ".tmp-<pid>-pack-<hash>" at the start of a name if an
- * extension follows it, else 0.
+ * Returns the length of ".tmp-<pid>-pack-<hash>" at the start of a file name.
+ * Returns 0 if the name does not start like that, or has no extension.
  */
 static size_t base_len(const char *name, size_t hex_len)
 {
@@ -49,8 +49,8 @@ static size_t base_len(const char *name, size_t hex_len)
 }
 
 /*
- * Returns "<dir>/<name><ext>", owned by the caller, with the first `len` bytes
- * of the name. Returns NULL if out of memory.
+ * Returns the path "<dir>/<name><ext>" with the first `len` bytes of the name.
+ * NULL: no memory. The caller frees the path.
  */
 static char *join(const char *dir, const char *name, size_t len,
 		  const char *ext)
@@ -75,8 +75,8 @@ static int add(char ***items, size_t *nr, size_t *alloc, char *item,
 }
 
 /*
- * Gets the time of "<dir>/<base><ext>". Returns 1, 0 if the file does not
- * exist, or a negative error code.
+ * Set *seconds to the modification time of the file "<dir>/<base><ext>".
+ * Returns 1, 0 if the file does not exist, or a negative error code.
  */
 static int look(int64_t *seconds, const struct listing *l, const char *name,
 		size_t len, const char *ext)
@@ -151,7 +151,7 @@ void prune_unnamed_release(struct prune_unnamed *list)
 	*list = (struct prune_unnamed){0};
 }
 
-/* ---- deciding whether the packs go */
+/* ---- deciding whether the packs are removed */
 
 struct question {
 	const struct odb *odb;
@@ -160,7 +160,10 @@ struct question {
 	struct error *err;
 };
 
-/* Returns 1 if a wanted object is only in this pack, 0 if not. */
+/*
+ * Returns 1 if some object of this pack may be needed and no named pack has it,
+ * else 0.
+ */
 static int has_needed(const struct question *q, const struct pack_idx *idx)
 {
 	for (uint32_t i = 0; i < idx->nr; i++) {
@@ -175,8 +178,9 @@ static int has_needed(const struct question *q, const struct pack_idx *idx)
 }
 
 /*
- * Returns 1 if the pack must stay, 0 if it may go, or a negative error code. A
- * damaged or missing index proves nothing, so the pack stays.
+ * Returns 1 if the pack must stay, 0 if it may be removed, or a negative error
+ * code. A pack whose .idx is damaged or missing stays, because its objects are
+ * unknown.
  */
 static int is_needed(const struct question *q, const char *base)
 {
@@ -199,8 +203,8 @@ static int is_needed(const struct question *q, const char *base)
 }
 
 /*
- * Returns whether a multi-pack-index names an unnamed pack. Files that readers
- * reject count as well.
+ * Returns whether a multi-pack-index names an unnamed pack. Also looks into
+ * files that readers would reject.
  */
 static bool is_in_midx(const struct odb *odb)
 {
@@ -223,8 +227,8 @@ static bool is_in_midx(const struct odb *odb)
 /* ---- removing */
 
 /*
- * The time is checked again: a process that writes an object which the pack has
- * sets the pack's time to now.
+ * Remove a pack, if it is still old enough. A process that writes an object
+ * which the pack already has sets the pack's time to now.
  */
 static int remove_pack(const char *base, const struct prune_options *o,
 		       struct error *err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The steps of `git prune`. */
+/* Removes unreachable loose objects, as `git prune` does. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ struct run {
 	struct bitset reached; /* by obj_pos */
 	struct unreachable unreachable;
 	bool is_walking;
-	/* objects that promisor packs reach were not enumerated */
+	/* Objects that promisor packs reach were not enumerated. */
 	bool has_promised;
 };
 
@@ -44,8 +44,8 @@ static void release_walk(struct run *r)
 }
 
 /*
- * References are read before packs are opened, so that the packs have all that
- * the references name.
+ * Read the references, then open the packs. In this order, the packs have all
+ * objects that the references name.
  */
 static int open_all(struct run *r, struct error *err)
 {
@@ -77,8 +77,8 @@ static int mark_reached(struct run *r, const struct walk_result *found,
 }
 
 /*
- * In a partial clone only local objects that are not promised are enumerated:
- * no others are loose.
+ * Find the reachable objects. In a partial clone, promised objects are left
+ * out, because none of them is loose.
  */
 static int enumerate(struct run *r, struct walk_result *found,
 		     struct error *err)
@@ -137,6 +137,7 @@ static int find_kept(struct run *r, struct error *err)
 
 	/*
 	 * A reference may have moved to an object that only a newer pack has.
+	 * Then start again.
 	 */
 	if (ret == ERR_MISSING) {
 		release_walk(r);
@@ -150,7 +151,7 @@ static int find_kept(struct run *r, struct error *err)
 					  err);
 }
 
-/* Returns whether a root or a recent object reaches the object. */
+/* Returns whether a root or a recent object reaches an object. */
 static bool is_wanted(struct run *r, uint32_t obj_pos)
 {
 	const struct unreachable_item *item;
@@ -162,8 +163,8 @@ static bool is_wanted(struct run *r, uint32_t obj_pos)
 }
 
 /*
- * Returns whether an object may be removed. Objects that were not examined
- * stay.
+ * Returns whether a loose object may be removed. An object that the walk does
+ * not know stays.
  */
 static bool may_go(struct run *r, const struct oid *oid)
 {
@@ -176,10 +177,11 @@ static bool may_go(struct run *r, const struct oid *oid)
 }
 
 /*
- * Returns true for objects that are reached or recent, and for objects that the
- * walk has met but that are not listed as unreachable. The walk also reads
- * objects that are only in unnamed packs (odb/odb.h). So nobody asks for an
- * object that the walk has not met.
+ * Returns whether another process may need an object of an unnamed pack. True
+ * for reached and recent objects, and for objects that the walk has met but
+ * that are not listed as unreachable. The walk also reads objects that are only
+ * in unnamed packs (odb/odb.h). So an object that the walk has not met is not
+ * needed.
  */
 static bool may_be_asked_for(void *ctx, const uint8_t *raw)
 {
@@ -273,9 +275,9 @@ static int prune_shallow(struct run *r, struct error *err)
 }
 
 /*
- * Enumerating is slow. It is skipped if it cannot change the result: if
- * everything stays, or if there are no loose objects, no shallow boundary and
- * no unnamed packs.
+ * Find what may be removed, and remove it. Enumerating is slow, so it is
+ * skipped if everything stays, or if there are no loose objects, no shallow
+ * boundary and no unnamed packs.
  */
 static int prune(struct run *r, struct error *err)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Removes unreachable loose objects (git-prune(1)), files that were left half
- * written, and loose objects that are also in packs.
+ * Removes unreachable loose objects (git-prune(1)), temporary files of killed
+ * processes, and loose objects that are also in packs.
  *
  *	list loose files -> read references -> open packs -> enumerate
  *	  -> find recent objects and what they reach -> remove
  *
  * Files are listed before references are read. An object that another process
  * writes later, together with a reference to it, is not on the list and stays.
- * A listed file whose time changes, because a process writes the object again,
- * stays too. Roots are references, reflogs, HEAD and index of every worktree,
- * and the given heads.
+ * If a process writes a listed object again, the time of its file changes, and
+ * the file stays too. Roots are references, reflogs, HEAD and index of every
+ * worktree, and the given heads.
  */
 #ifndef REPACK_PRUNE_H
 #define REPACK_PRUNE_H
@@ -25,7 +25,9 @@
 #include "repo/repo.h"
 #include "sys/progress.h"
 
-/* Callbacks, each called before the removal it reports. Each may be NULL. */
+/*
+ * Callbacks, each called before the removal that it reports. Each may be NULL.
+ */
 struct prune_hooks {
 	/*
 	 * An object is removed. `type` is OBJ_NONE if the type cannot be read.
@@ -33,12 +35,15 @@ struct prune_hooks {
 	void (*object)(void *ctx, const struct oid *oid, enum object_type type);
 	/* A temporary file or directory is removed. */
 	void (*stale)(void *ctx, const char *path, bool is_dir);
-	/* A file among the loose objects is no object. It stays. */
+	/*
+	 * A file in a directory of loose objects is no object. The file stays.
+	 */
 	void (*strange)(void *ctx, const char *path);
 	/* A loose object is removed because a pack has it. */
 	void (*packed)(void *ctx, const char *path);
 	/*
-	 * With dry_run only: a commit would be removed from the shallow file.
+	 * A commit would be removed from the shallow file. Called only with
+	 * dry_run.
 	 */
 	void (*shallow)(void *ctx, const struct oid *oid);
 	void *ctx;
@@ -51,7 +56,7 @@ struct prune_options {
 	 */
 	int64_t expiry;
 	bool dry_run;
-	/* borrowed: additional roots */
+	/* borrowed: additional roots, whose objects stay */
 	const struct oid *heads;
 	size_t head_nr;
 	const struct progress_out *progress; /* borrowed; NULL: none */
@@ -60,9 +65,9 @@ struct prune_options {
 };
 
 /*
- * Prune. Returns 0 or a negative error code; ERR_DENIED if the repository has
- * extensions.preciousObjects. A missing or broken root or an unreadable pack is
- * an error, and then no object is removed.
+ * Prune a repository. Returns 0 or a negative error code; ERR_DENIED if the
+ * repository has extensions.preciousObjects. If a root is missing or broken, or
+ * a pack is unreadable, that is an error, and no object is removed.
  */
 int prune_run(const struct repo *repo, const struct prune_options *options,
 	      struct error *err);

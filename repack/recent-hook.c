@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Running gc.recentObjectsHook. */
+/* Runs the commands in gc.recentObjectsHook. */
 #include <string.h>
 
 #include "base/buf.h"
@@ -7,7 +7,7 @@
 #include "sys/io.h"
 #include "sys/spawn.h"
 
-/* Most bytes that one command may print: about sixteen million ids. */
+/* Maximum bytes of output of one command: about sixteen million ids. */
 #define OUTPUT_MAX ((size_t)1 << 30)
 
 struct hooks {

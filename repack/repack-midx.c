@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing the multi-pack-index at the end of a repack. */
+/* Writes the multi-pack-index at the end of a repack. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +70,7 @@ static bool has_packs(const struct midx_run *m)
 }
 
 /*
- * Removes the bitmap indexes of single packs that the multi-pack-index covers.
+ * Remove the bitmap indexes of single packs that the multi-pack-index covers.
  */
 static int remove_pack_bitmaps(const struct midx_run *m, struct error *err)
 {
@@ -89,7 +89,10 @@ static int remove_pack_bitmaps(const struct midx_run *m, struct error *err)
 	return ret;
 }
 
-/* Leaves *written alone if there is nothing to merge. */
+/*
+ * Merge layers of the chain once. If there is nothing to merge, *written does
+ * not change.
+ */
 static int merge_now(struct midx_run *m, struct multi_pack_result *written,
 		     const struct multi_pack_options *o, struct error *err)
 {
@@ -116,9 +119,9 @@ static int merge_now(struct midx_run *m, struct multi_pack_result *written,
 }
 
 /*
- * Merging is a step after the layer is written. If another process changes the
- * chain meanwhile, only the merge is repeated. Appending again would find no
- * new packs and report nothing.
+ * Merge layers after a new layer was written. If another process changes the
+ * chain meanwhile, only the merge is repeated. To append again would find no
+ * new packs, and *written would be empty.
  */
 static int merge_layers(struct midx_run *m, struct multi_pack_result *written,
 			const struct multi_pack_options *o, struct error *err)
@@ -135,7 +138,10 @@ static int merge_layers(struct midx_run *m, struct multi_pack_result *written,
 	return ret;
 }
 
-/* Kept packs that a layer covers stay there. */
+/*
+ * Leave kept packs out of the new layer. Kept packs that a layer already covers
+ * stay there.
+ */
 static int leave_out_kept(struct midx_run *m, const struct odb_midx *base)
 {
 	int ret = 0;
@@ -153,7 +159,9 @@ static int leave_out_kept(struct midx_run *m, const struct odb_midx *base)
 	return ret;
 }
 
-/* Appends a layer, then merges layers if that is asked for. */
+/*
+ * Append a layer. If the request has a split factor, merge layers afterwards.
+ */
 static int append(struct midx_run *m, struct multi_pack_result *written,
 		  const struct multi_pack_options *o, struct error *err)
 {
@@ -196,8 +204,9 @@ static int add_leaving(struct midx_run *m)
 }
 
 /*
- * Tries without cruft packs first, unless they must be covered. If alternates
- * have some of the objects, no bitmap index is written.
+ * Write the multi-pack-index with a bitmap index: first without cruft packs,
+ * then with them if the bitmap index needs their objects. If alternates have
+ * some of the objects, no bitmap index is written.
  */
 static int write_with_bitmap(struct midx_run *m,
 			     struct multi_pack_result *written,
@@ -225,7 +234,7 @@ static int write_with_bitmap(struct midx_run *m,
 	return ret;
 }
 
-/* Writes the multi-pack-index of the packs that exist now. */
+/* Write a multi-pack-index of the packs that exist now. */
 static int write_now(struct midx_run *m, struct multi_pack_result *written,
 		     struct error *err)
 {

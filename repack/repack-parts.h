@@ -24,10 +24,10 @@
  */
 
 /*
- * Write one pack with all objects of the local promisor packs in *old, or
- * several packs if there is a size limit. Mark each with an empty .promisor
- * file and install it by the job's options. Does nothing without promisor
- * packs. *nr: the number of objects. Returns 0 or a negative error code.
+ * Write one pack with all objects of the local promisor packs in *old; with a
+ * size limit, several packs. Mark each new pack with an empty .promisor file,
+ * and install it. Without promisor packs nothing is done. *nr: the number of
+ * objects. Returns 0 or a negative error code.
  */
 int promisor_pack_write(uint32_t *nr, struct pack_job *job,
 			const struct old_packs *old, struct error *err);
@@ -40,31 +40,34 @@ int promisor_pack_write(uint32_t *nr, struct pack_job *job,
  * all new packs are installed and before anything is removed.
  */
 
-/* All pointers are borrowed. */
+/* What to write. All pointers are borrowed. */
 struct repack_midx_request {
 	const struct repo *repo;
 	struct refs *refs;
 	const struct newpack_options *newpack;
-	/* packs to leave out; NULL: none */
+	/*
+	 * Packs that are about to be removed and must not be covered; NULL:
+	 * none.
+	 */
 	const struct old_packs *leaving;
 	/*
-	 * The preferred pack. NULL: the pack with most objects, so that the
-	 * first bits of a geometric progression stay the same from one repack
-	 * to the next.
+	 * The preferred pack. NULL: the pack with most objects. In a geometric
+	 * progression, that pack stays the same from one repack to the next,
+	 * and so do its bits.
 	 */
 	const struct oid *preferred;
 	bool bitmap;
 	/*
-	 * The bitmap was not asked for explicitly: if it cannot be written,
-	 * write the multi-pack-index without it.
+	 * The bitmap index was not asked for by an option. If it cannot be
+	 * written, the multi-pack-index is written without it.
 	 */
 	bool bitmap_is_default;
 	/*
-	 * Always cover cruft packs. Otherwise cruft packs are covered only if
-	 * the bitmap index needs them.
+	 * Always cover cruft packs. If false, cruft packs are covered only if
+	 * the bitmap index needs their objects.
 	 */
 	bool must_contain_cruft;
-	/* write a layer of packs that no layer covers */
+	/* Write a layer of the packs that no layer covers yet. */
 	bool layers;
 	/*
 	 * With `layers`: leave kept packs out of a new layer, unless the bitmap
@@ -73,20 +76,22 @@ struct repack_midx_request {
 	bool leave_kept;
 	const struct named_packs *keep_packs; /* NULL: none */
 	/*
-	 * With `layers`: merge layers afterwards by this factor. 0: do not
-	 * merge.
+	 * With `layers`: the factor by which layers are merged afterwards. 0:
+	 * do not merge.
 	 */
 	uint64_t split_factor;
 };
 
 /*
- * Write the multi-pack-index of a new snapshot of the repository. If there are
- * alternates and the packs are not closed under reachability, no bitmap index
- * is written, and a warning says so. If packs of the snapshot are removed
- * meanwhile, start again with a newer snapshot. Store pack and bitmap counts
- * and a warning in *result. With a bitmap index, the bitmap indexes of single
- * packs are removed, as stock Git does, because no reader would use them.
- * Without packs nothing is written. Returns 0 or a negative error code.
+ * Write the multi-pack-index of a new snapshot of the repository. If packs of
+ * the snapshot are removed meanwhile, start again with a newer snapshot.
+ * *result receives the counts of packs and bitmaps, and a warning.
+ *
+ * If there are alternates and the packs are not closed under reachability, no
+ * bitmap index is written, and the warning says so. If a bitmap index is
+ * written, the bitmap indexes of single packs are removed, as in stock Git,
+ * because readers would not use them. Without packs nothing is written. Returns
+ * 0 or a negative error code.
  */
 int repack_midx_write(struct repack_result *result,
 		      const struct repack_midx_request *request,

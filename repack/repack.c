@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The steps of `git repack`. */
+/* Repacks a repository, as `git repack` does. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -29,7 +29,10 @@ struct run {
 	struct pack_job_options job_options;
 	struct pack_job job;
 	struct unreachable unreachable;
-	/* The packs to remove. Before spare_packs(): all packs. */
+	/*
+	 * The packs to remove. Until spare_packs() runs, the list has all
+	 * packs.
+	 */
 	struct old_packs old;
 	struct refs *refs;
 	struct odb *odb;
@@ -84,7 +87,7 @@ static void set_job_options(struct run *r)
 	};
 }
 
-/* Removes from the list the packs that the options keep. */
+/* Remove the packs that the options keep from the list of packs to remove. */
 static int spare_packs(struct run *r, struct error *err)
 {
 	const struct repack_options *o = r->options;
@@ -108,8 +111,9 @@ static int spare_packs(struct run *r, struct error *err)
 }
 
 /*
- * Packs are listed before references are read. So a pack is never removed whose
- * objects only a later reference names.
+ * List the packs, then read the references, then open the packs. A pack that is
+ * on the list is older than the references, so all its reachable objects are
+ * found.
  */
 static int open_all(struct run *r, struct error *err)
 {
@@ -154,8 +158,8 @@ static void take_result(struct run *r)
 }
 
 /*
- * Promisor packs leave no unreachable objects: promisor_pack_write() packs all
- * their objects again.
+ * Returns whether a local pack is about to be removed. Promisor packs do not
+ * count: promisor_pack_write() packs all their objects again, so none is lost.
  */
 static bool is_leaving(void *ctx, const struct pack *pack)
 {
@@ -163,8 +167,8 @@ static bool is_leaving(void *ctx, const struct pack *pack)
 }
 
 /*
- * Loose objects are listed too: a loose copy may be newer than the packed copy,
- * and the objects that it reaches are kept.
+ * List the unreachable objects. Loose objects are listed too: a loose copy may
+ * be newer than the packed copy, and then the objects that it reaches are kept.
  */
 static int find_unreachable(struct run *r, struct error *err)
 {
@@ -182,7 +186,7 @@ static int find_unreachable(struct run *r, struct error *err)
 	return ret < 0 ? ret : unreachable_keep(&r->unreachable, expiry, err);
 }
 
-/* With -k. Unreachable objects are packed after all others. */
+/* With -k, add the unreachable objects behind all others. */
 static int add_unreachable(struct run *r, struct error *err)
 {
 	struct walk *w = &r->job.walk;
@@ -245,7 +249,7 @@ static int find_tips(struct run *r, struct error *err)
 	return ret;
 }
 
-/* All steps up to the list of objects to pack. */
+/* Find the objects to pack. */
 static int find_objects(struct run *r, struct error *err)
 {
 	int ret = open_all(r, err);
@@ -269,8 +273,9 @@ static int find_objects(struct run *r, struct error *err)
 }
 
 /*
- * A reference that moved after the packs were opened may name an object that
- * only a newer pack has. So look once more.
+ * Find the objects to pack. If one is missing, open newer packs and try again:
+ * a reference that moved meanwhile may name an object that only a newer pack
+ * has.
  */
 static int find_objects_again(struct run *r, struct error *err)
 {
@@ -304,8 +309,8 @@ static int write_cruft(struct run *r, const char *dir, const char *base,
 }
 
 /*
- * Returns the directory of a base name, for temporary files; owned by the
- * caller.
+ * Returns the directory part of a base name, for temporary files. The caller
+ * frees the string.
  */
 static char *dir_of(const char *base)
 {
@@ -315,7 +320,7 @@ static char *dir_of(const char *base)
 		     : mem_strdup(".");
 }
 
-/* Writes a cruft pack of the objects that are dropped to `expire_to`. */
+/* Write the objects that are dropped into a cruft pack at `expire_to`. */
 static int write_expired(struct run *r, struct error *err)
 {
 	const char *base = r->options->expire_to;
@@ -344,8 +349,8 @@ static int write_filtered(struct run *r, struct error *err)
 }
 
 /*
- * Writes loose objects or cruft packs for the unreachable objects that are
- * kept.
+ * Write the unreachable objects that are kept as loose objects or into cruft
+ * packs.
  */
 static int save_unreachable(struct run *r, struct error *err)
 {
@@ -361,7 +366,7 @@ static int save_unreachable(struct run *r, struct error *err)
 	return ret || !o->expire_to ? ret : write_expired(r, err);
 }
 
-/* Covers the packs that exist now and stay. */
+/* Write a multi-pack-index of the packs that exist now and are not removed. */
 static int write_midx(struct run *r, struct error *err)
 {
 	const struct repack_options *o = r->options;
@@ -387,9 +392,9 @@ static int write_midx(struct run *r, struct error *err)
 }
 
 /*
- * A pack may be freshened after the times of its objects were collected. Then
- * the copies that were saved have times that are too old, so the pack stays.
- * The next repack finds the pack's new time.
+ * Keep packs whose modification time changed after the times of their objects
+ * were collected. The copies that were written have times that are too early.
+ * The next repack uses the pack's new time.
  */
 static int spare_freshened(struct run *r, struct error *err)
 {
@@ -411,8 +416,8 @@ static int spare_freshened(struct run *r, struct error *err)
 }
 
 /*
- * Takes packs off the list that will not be removed, for example because the
- * new pack has the same name. The callback must not take them for leaving.
+ * Call options->before_removal. First, packs that will not be removed are taken
+ * off the list, for example one that has the same name as the new pack.
  */
 static int ask_before_removal(struct run *r, struct error *err)
 {
@@ -443,9 +448,9 @@ static int remove_redundant(struct run *r, struct error *err)
 }
 
 /*
- * The prepared answers of the removed packs are gone, so new ones are written.
- * If the directory cannot be written, clones only take longer. That is a
- * warning, because everything else is done.
+ * Write prepared answers for the new pack, because those of the removed packs
+ * are gone. If the directory cannot be written, clones only take longer. So
+ * that is a warning; everything else is done.
  */
 static int prepare(struct run *r, struct error *err)
 {
@@ -470,7 +475,7 @@ static int prepare(struct run *r, struct error *err)
 	return ret;
 }
 
-/* Runs one step as a trace region. */
+/* Run one step of the repack, as a region in the trace. */
 static int step(struct run *r, const char *label,
 		int (*run)(struct run *r, struct error *err), struct error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Collecting the objects of packs. */
+/* Collects the objects of given packs. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,19 +38,22 @@ int rollup_mark(enum rollup_part *parts, const struct odb *odb,
 struct rollup {
 	struct pack_job *job;
 	const struct rollup_options *options;
-	/* by obj_pos: among the items, or left out */
+	/* by obj_pos: objects that are among the items, or left out */
 	struct bitset seen;
-	/* by obj_pos: links were followed, or obj_pos is on the stack */
+	/*
+	 * by obj_pos: objects on the stack, and objects whose links were
+	 * followed
+	 */
 	struct bitset met;
-	/* owned: obj_pos of objects whose links to follow */
+	/* owned: obj_pos of objects whose links will be followed */
 	uint32_t *stack;
 	size_t stack_nr, stack_alloc;
-	/* do not follow objects of ROLLUP_EXCLUDE packs */
+	/* Do not follow the links of objects in ROLLUP_EXCLUDE packs. */
 	bool stops;
 	struct error *err;
 };
 
-/* Returns whether a pack with this part has the object. */
+/* Returns whether a pack with this part in the rollup has the object. */
 static bool has(const struct rollup *r, const uint8_t *raw,
 		enum rollup_part part)
 {
@@ -113,8 +116,9 @@ static bool has_part(const struct rollup *r, enum rollup_part part)
 }
 
 /*
- * Schedules an object for following. Returns 1 if the object is new, 0 if it
- * was scheduled before, or a negative error code. A leaf is only noted.
+ * Put an object on the stack, so that its links are followed. Returns 1 if the
+ * object is new, 0 if it was met before, or a negative error code. A leaf has
+ * no links and is only marked.
  */
 static int meet(struct rollup *r, uint32_t obj_pos, bool is_leaf)
 {
@@ -133,7 +137,7 @@ static int meet(struct rollup *r, uint32_t obj_pos, bool is_leaf)
 	return 1;
 }
 
-/* Loose objects are followed like objects of packs. */
+/* Add a loose object to the items, and follow its links. */
 static int add_loose(void *ctx, const struct oid *oid, const char *path)
 {
 	struct rollup *r = ctx;
@@ -144,7 +148,7 @@ static int add_loose(void *ctx, const struct oid *oid, const char *path)
 		return 0;
 	if (objspace_add(&r->job->walk.space, oid->bytes, &obj_pos) < 0)
 		return error_nomem(r->err);
-	/* An included pack has the object. */
+	/* A pack has the object, which is among the items already. */
 	if (bitset_get(&r->seen, obj_pos))
 		return 0;
 	if (obj_pos >= r->seen.bits &&
@@ -157,7 +161,7 @@ static int add_loose(void *ctx, const struct oid *oid, const char *path)
 	return ret < 0 ? ret : 0;
 }
 
-/* Following begins at all objects of the pack. */
+/* Put all objects of a pack on the stack. */
 static int meet_pack(struct rollup *r, const struct odb_pack *p)
 {
 	int ret = 0;
@@ -174,7 +178,10 @@ static int meet_pack(struct rollup *r, const struct odb_pack *p)
 	return ret < 0 ? ret : 0;
 }
 
-/* Objects of included packs are among the items already. */
+/*
+ * Handle a link from an object to the object `to`. Objects of included packs
+ * are among the items already.
+ */
 static int add_link(void *ctx, const struct oid *to, enum object_type type,
 		    struct error *err)
 {
@@ -190,7 +197,7 @@ static int add_link(void *ctx, const struct oid *to, enum object_type type,
 	ret = meet(r, obj_pos, type == OBJ_BLOB);
 	if (ret <= 0)
 		return ret;
-	/* Missing objects are no error: packs need not be closed. */
+	/* Ignore a missing object: packs need not be closed. */
 	if (bitset_get(&r->seen, obj_pos) || is_excluded(r, to->bytes) ||
 	    !odb_reader_has(w->reader, to))
 		return 0;
@@ -245,7 +252,10 @@ int rollup_add(struct pack_job *job, const struct rollup_options *options,
 		ret = error_nomem(err);
 		goto out;
 	}
-	/* The list need not be closed under reachability. */
+	/*
+	 * The list need not be closed under reachability, so no bitmap index
+	 * may be written for it.
+	 */
 	job->left_out = true;
 	for (uint32_t i = 0; i < odb->pack_nr && !ret; i++)
 		if (options->parts[i] == ROLLUP_INCLUDE)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lists the objects of given packs and loose objects, whether reachable or not,
- * and optionally the objects that these reach. `pack-objects --stdin-packs` and
- * `repack --geometric` pack this list.
+ * Lists the objects of given packs and loose objects, whether reachable or not;
+ * optionally also the objects that these reach. `pack-objects --stdin-packs`
+ * and `repack --geometric` pack this list.
  */
 #ifndef REPACK_ROLLUP_H
 #define REPACK_ROLLUP_H
@@ -12,34 +12,38 @@
 #include "base/error.h"
 #include "packs/pack-job.h"
 
-/* The part of a pack in the rollup. Of two parts, the later one counts. */
+/*
+ * What happens to the objects of a pack. If a pack is given two parts, the
+ * later one in this list is used.
+ */
 enum rollup_part {
 	ROLLUP_UNLISTED, /* ignored */
 	ROLLUP_INCLUDE,  /* its objects are packed, */
-	/* unless such a pack has them, */
+	/* no object of such a pack is packed */
 	ROLLUP_EXCLUDE,
 	/*
-	 * or unless such a pack has them. Such a pack need not be closed: with
-	 * `follow`, objects that it reaches are packed as well.
+	 * No object of such a pack is packed. The pack need not be closed under
+	 * reachability: with `follow`, objects that its objects reach are
+	 * packed.
 	 */
 	ROLLUP_OPEN,
-	/* its loose copies are not packed */
+	/* loose copies of its objects are not packed */
 	ROLLUP_SUFFICE,
 };
 
 struct rollup_options {
-	/* one per pack of the snapshot; borrowed */
+	/* borrowed: one part for each pack of the snapshot */
 	const enum rollup_part *parts;
 	/*
-	 * Pack loose objects of the repository too, even if a ROLLUP_UNLISTED
-	 * pack has them. Such a pack may be a cruft pack. An object there that
-	 * becomes reachable again must not depend on the cruft pack's times.
+	 * Also pack loose objects of the repository, even if a ROLLUP_UNLISTED
+	 * pack has them. Such a pack may be a cruft pack. An object that
+	 * becomes reachable again must not depend on the times of a cruft pack.
 	 */
 	bool loose;
 	/*
 	 * Also pack the objects that ROLLUP_INCLUDE and ROLLUP_OPEN packs
 	 * reach, unless an excluded pack has them. Missing objects are ignored.
-	 * The new pack and the excluded packs are then closed together. If
+	 * The new pack and the excluded packs together are then closed. If
 	 * there are ROLLUP_OPEN packs, the walk stops at objects of
 	 * ROLLUP_EXCLUDE packs.
 	 */
@@ -48,9 +52,9 @@ struct rollup_options {
 
 /*
  * Set the part of the pack `name` ("pack-<hex>.pack"). If the pack has a part
- * already, the one that is later in enum rollup_part counts. Returns 0,
- * ERR_MISSING if there is no pack of this name, or with `once` ERR_INVALID if
- * the pack has another part already.
+ * already, the later one in enum rollup_part is used. Returns 0, or ERR_MISSING
+ * if there is no pack of this name. With `once`, returns ERR_INVALID if the
+ * pack already has another part.
  */
 int rollup_mark(enum rollup_part *parts, const struct odb *odb,
 		const char *name, enum rollup_part part, bool once,
@@ -58,9 +62,9 @@ int rollup_mark(enum rollup_part *parts, const struct odb *odb,
 
 /*
  * Add the objects to the job's items, each object once, unless the job's
- * options leave them out. Packs are read newest first, each in its own order.
- * Path hashes are computed from the trees among the objects. No history is
- * walked without `follow`. Returns 0 or a negative error code.
+ * options leave them out. Newer packs are read first, each in its own order.
+ * Path hashes are computed from the trees among the objects. Without `follow`,
+ * no history is walked. Returns 0 or a negative error code.
  */
 int rollup_add(struct pack_job *job, const struct rollup_options *options,
 	       struct error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing info/refs and objects/info/packs. */
+/* Writes info/refs and objects/info/packs. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +52,7 @@ int server_info_put_packs(struct buf *out, const struct odb *odb,
 		    buf_printf(out, "P %s.pack\n", odb->packs[i].pack->name) <
 			    0)
 			return error_nomem(err);
-	/* The list ends with an empty line. */
+	/* An empty line ends the list. */
 	return buf_append_char(out, '\n') < 0 ? error_nomem(err) : 0;
 }
 
@@ -63,7 +63,9 @@ static int list_ref(void *ctx, const struct ref *ref)
 	return server_info_put_ref(&l->text, l->reader, l->algo, ref, l->err);
 }
 
-/* Replaces "<dir>/<name>" unless it has this content already. */
+/*
+ * Write the text to "<dir>/<name>", unless the file already has this content.
+ */
 static int write_if_changed(const char *dir, const char *name, unsigned share,
 			    const struct buf *text, struct error *err)
 {
@@ -112,11 +114,11 @@ static int update_refs(const struct repo *repo, const struct odb *odb,
 	return ret;
 }
 
-/* A line of the list, without its line feed. */
+/* One line of the list of packs, without its line feed. */
 struct row {
 	const char *text; /* points into the list */
 	size_t len;
-	/* its place in the old list, or SIZE_MAX */
+	/* the line's number in the old list; SIZE_MAX: it is not there */
 	size_t old_nr;
 	size_t new_nr; /* its place in the new one */
 };
@@ -171,8 +173,9 @@ static int rows_split(struct rows *rows, const struct buf *list)
 }
 
 /*
- * Sort a list of packs: first the packs of the old list, in its order. So the
- * file stays as it is if no pack was added or removed. Returns 0 or ERR_NOMEM.
+ * Sort a list of packs: packs of the old list come first, in their old order.
+ * If no pack was added or removed, the file does not change. Returns 0 or
+ * ERR_NOMEM.
  */
 static int keep_order(struct buf *list, const struct buf *old)
 {

@@ -13,25 +13,25 @@
 #include "repo/repo.h"
 
 /*
- * Append the line of info/refs for a ref. For a tag, append the line of the
- * peeled object too. The reader is used only if packed-refs has no peeled
- * value. Returns 0 or a negative error code. Nothing is appended if the object
- * cannot be read.
+ * Append the line of info/refs for a ref. For a tag, also append a line with
+ * the peeled object. `reader` is used only if packed-refs has no peeled value.
+ * Returns 0 or a negative error code. If the object cannot be read, nothing is
+ * appended.
  */
 int server_info_put_ref(struct buf *out, struct odb_reader *reader,
 			enum hash_algo algo, const struct ref *ref,
 			struct error *err);
 
 /*
- * Append the content of objects/info/packs: the names of the local packs.
+ * Append the content of objects/info/packs, the names of the local packs.
  * Returns 0 or ERR_NOMEM.
  */
 int server_info_put_packs(struct buf *out, const struct odb *odb,
 			  struct error *err);
 
 /*
- * Write both files if their content changes. Returns 0 or a negative error
- * code.
+ * Write each of the two files if its content changes. Returns 0 or a negative
+ * error code.
  */
 int server_info_update(const struct repo *repo, struct refs *refs,
 		       struct error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Listing unreachable objects, and following recent ones. */
+/* Lists unreachable objects, and marks those that are kept. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -16,8 +16,8 @@ struct collecting {
 };
 
 /*
- * Returns where the object's item number + 1 is stored, or NULL if out of
- * memory.
+ * Returns the place where the item number of an object is stored (plus 1), or
+ * NULL without memory.
  */
 static uint32_t *slot_of(struct unreachable *u, uint32_t obj_pos)
 {
@@ -48,8 +48,8 @@ struct unreachable_item *unreachable_find(const struct unreachable *u,
 }
 
 /*
- * Updates the item of an object by one copy, or adds an item. Returns NULL if
- * out of memory.
+ * Add an item for an object, or update its item with the time of one more copy.
+ * Returns NULL without memory.
  */
 static struct unreachable_item *add(struct unreachable *u, uint32_t obj_pos,
 				    int64_t mtime)
@@ -81,8 +81,8 @@ static void note_staying(struct unreachable_item *item, int64_t mtime)
 }
 
 /*
- * Lists the unreachable objects of one pack. `times` NULL: all have the time
- * `seconds`.
+ * List the unreachable objects of one pack. `times` NULL: the time of each
+ * object is `seconds`.
  */
 static int collect_objects(struct collecting *c, const struct odb_pack *p,
 			   const struct pack_mtimes *times, int64_t seconds)
@@ -115,7 +115,7 @@ static int collect_objects(struct collecting *c, const struct odb_pack *p,
 	return 0;
 }
 
-/* Returns whether the pack was removed after it was opened. */
+/* Returns whether the files of a pack were removed after it was opened. */
 static bool is_gone(const struct pack *pack)
 {
 	struct buf path = BUF_INIT;
@@ -139,9 +139,10 @@ static int collect_cruft(struct collecting *c, const struct odb_pack *p)
 	if (!ret)
 		ret = collect_objects(c, p, &f.times, 0);
 	/*
-	 * No object of a removed pack is younger than the pack. If the pack is
-	 * still there but has no .mtimes, a process has just written it again
-	 * as an ordinary pack. Then its objects are in use now.
+	 * The .mtimes file is missing. If the pack was removed, its objects are
+	 * not younger than the pack. If the pack is still there, another
+	 * process has just written it again as an ordinary pack, and its
+	 * objects are in use now.
 	 */
 	else if (ret == ERR_MISSING)
 		ret = collect_objects(c, p, NULL,
@@ -175,8 +176,8 @@ static int collect_loose(void *ctx, const struct oid *oid, const char *path)
 }
 
 /*
- * Marks items that an alternate's pack has. `times` NULL: the pack is no cruft
- * pack.
+ * Mark items that a pack of an alternate has. `times` NULL: the pack is no
+ * cruft pack.
  */
 static void mark_elsewhere(struct unreachable *u, const struct pack *pack,
 			   const struct pack_mtimes *times)
@@ -197,8 +198,8 @@ static void mark_elsewhere(struct unreachable *u, const struct pack *pack,
 }
 
 /*
- * If the times of an alternate's cruft pack cannot be read, its copies do not
- * count.
+ * Mark items that an alternate has. If the times of a cruft pack cannot be
+ * read, its copies are ignored.
  */
 static void mark_alternates(struct unreachable *u, const struct odb *odb)
 {
@@ -218,7 +219,7 @@ static void mark_alternates(struct unreachable *u, const struct odb *odb)
 	}
 }
 
-/* An object is safe if a cruft pack that stays notes its latest time. */
+/* Mark items as safe if a cruft pack that stays notes their latest time. */
 static void mark_noted(struct unreachable *u)
 {
 	for (size_t i = 0; i < u->nr; i++) {
@@ -291,20 +292,20 @@ void unreachable_release(struct unreachable *u)
 	*u = (struct unreachable){0};
 }
 
-/* ---- following recent objects */
+/* ---- objects that recent objects reach */
 
 struct following {
 	struct unreachable *u;
 	struct bitset seen; /* by obj_pos */
-	/* owned: obj_pos of objects to read */
+	/* owned: obj_pos of objects whose links are not followed yet */
 	uint32_t *stack;
 	size_t nr, alloc;
 	struct error *err;
 };
 
 /*
- * Keeps an object. Its links are followed later, unless the object is reached
- * or is a leaf (a blob).
+ * Mark an object as kept. Its links are followed later. Reached objects and
+ * leaves (blobs) need no following.
  */
 static int keep(struct following *f, uint32_t obj_pos, bool is_leaf)
 {

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Lists the unreachable objects of a repository. Each has the time when it was
- * last known to be in use, and a mark whether it is kept for a while.
+ * last known to be in use, and a mark that says whether it is kept for some
+ * time.
  *
- * An object's time is the latest of its copies. A loose copy has the time of
- * its file, a copy in a cruft pack the time noted there, a copy in another pack
- * the time of the pack. An object is recent if its time is later than the time
- * of expiry. Objects that a recent object reaches are kept too, whatever their
- * age: a client may be about to make the recent object reachable.
+ * The time of an object is the latest of its copies' times. The time of a loose
+ * copy is that of its file. The time of a copy in a cruft pack is noted in its
+ * .mtimes file. The time of a copy in another pack is that of the pack. An
+ * object is recent if its time is later than the time of expiry. Objects that a
+ * recent object reaches are kept too, whatever their age: a client may be about
+ * to make the recent object reachable.
  *
  * One thread.
  */
@@ -27,21 +29,24 @@
 struct unreachable_item {
 	uint32_t obj_pos;
 	uint32_t mtime; /* seconds since 1970 */
-	/* of its loose file; 0: not loose */
+	/*
+	 * modification time of the loose file, seconds since 1970; 0: not loose
+	 */
 	uint32_t loose_mtime;
 	/*
-	 * Latest time that a cruft pack notes which stays or belongs to an
-	 * alternate. 0: none.
+	 * The latest time that a .mtimes file notes for the object, in a cruft
+	 * pack that stays or belongs to an alternate. 0: none.
 	 */
 	uint32_t staying_mtime;
 	bool is_packed; /* in a pack that leaves */
 	bool is_loose;  /* has a loose file */
 	/*
-	 * Has a copy that stays: in a pack that stays, or in an alternate. A
-	 * copy in a cruft pack counts if the noted time is `mtime` or later.
+	 * The object has a copy that stays: in a pack that stays, or in an
+	 * alternate. A copy in a cruft pack counts only if its noted time is
+	 * `mtime` or later.
 	 */
 	bool is_safe;
-	/* recent, or reached by a recent object */
+	/* The object is recent, or a recent object reaches it. */
 	bool is_kept;
 };
 
@@ -49,12 +54,15 @@ struct unreachable {
 	struct unreachable_item *items; /* owned: each object once */
 	size_t nr, alloc;
 	/*
-	 * Owned: item number + 1 by obj_pos, 0 if not listed. For positions
-	 * below packed_nr.
+	 * Owned: item number + 1, by obj_pos below packed_nr. 0: the object is
+	 * not listed.
 	 */
 	uint32_t *by_packed;
 	uint32_t
-		*by_extra; /* owned: the same for positions from packed_nr on */
+		/*
+		 * owned: item number + 1, by obj_pos - packed_nr; 0: not listed
+		 */
+		*by_extra;
 	size_t extra_alloc;
 	const struct bitset *reached; /* borrowed */
 	struct walk *walk;            /* borrowed */
@@ -82,18 +90,19 @@ void unreachable_release(struct unreachable *u);
 
 /*
  * Mark the objects that are kept. `expiry`: seconds since 1970
- * (approxidate_parse_expiry()). 0 keeps everything. INT64_MAX keeps only
- * objects that gc.recentObjectsHook names and what these reach.
+ * (approxidate_parse_expiry()). 0 keeps all objects. INT64_MAX keeps only
+ * objects that gc.recentObjectsHook names, and objects that these reach.
  *
- * This reads the listed objects that are recent, what they reach, and unlisted
- * objects on the way. Missing objects are skipped. A broken object is an error,
- * because nobody knows what it would keep. Returns 0 or a negative error code.
+ * The function reads the listed objects that are recent, the objects that these
+ * reach, and unlisted objects between them. Missing objects are skipped. A
+ * broken object is an error, because the objects that it reaches are unknown.
+ * Returns 0 or a negative error code.
  */
 int unreachable_keep(struct unreachable *u, int64_t expiry, struct error *err);
 
 /*
  * Returns whether a listed object is in the local pack `name` ("pack-<hex>").
- * Returns false for cruft packs.
+ * Returns false if the pack is a cruft pack.
  */
 bool unreachable_in_pack(const struct unreachable *u, const char *name);
 
@@ -110,9 +119,9 @@ struct unreachable_item *unreachable_find(const struct unreachable *u,
 
 /*
  * Run each command with the shell. Call `fn` for each id that a command prints,
- * one id per line. Returns 0, ERR_INVALID if a command fails or prints anything
- * else, another negative error code, or the first nonzero value that `fn`
- * returns.
+ * one id in each line. Returns 0, ERR_INVALID if a command fails or prints a
+ * line that is no id, another negative error code, or the first nonzero value
+ * that `fn` returns.
  */
 int recent_hook_each(const struct repo *repo,
 		     int (*fn)(void *ctx, const struct oid *oid), void *ctx,
