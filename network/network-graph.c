@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing the store's commit-graph, and removing stale ones. */
+/*
+ * Writes the commit-graph of the store, and removes commit-graphs that are out
+ * of date.
+ */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -47,7 +50,10 @@ int network_graph_write(const struct repo *store, bool anew, struct error *err)
 	ret = commit_graph_options_load(&options, store, err);
 	options.split.split = anew ? COMMIT_GRAPH_SPLIT_REPLACE
 				   : COMMIT_GRAPH_SPLIT_MERGE;
-	/* The commit-graph of a member may stand on a layer that is merged. */
+	/*
+	 * Keep replaced layers for some time: the commit-graph of a member may
+	 * still build on one of them.
+	 */
 	options.expiry = sys_clock_seconds() - LAYER_LIFE_S;
 	if (!ret)
 		ret = odb_open(&odb, store, NULL, err);
@@ -58,10 +64,11 @@ int network_graph_write(const struct repo *store, bool anew, struct error *err)
 }
 
 /*
- * Returns 1 if a commit is missing, 0 if not, or a negative error code. A
- * commit-graph that is ignored now because of replace refs is checked too: it
- * is read when these are gone. The commit-graph may be younger than the
- * snapshot, so new packs are searched as well.
+ * Returns 1 if the commit-graph has a commit that is missing, 0 if not, or a
+ * negative error code. A commit-graph that is ignored now because of replace
+ * refs is checked too, because it is read again when these are removed. Newer
+ * packs than those of the snapshot are searched as well, because the
+ * commit-graph may be younger than the snapshot.
  */
 static int is_stale(const struct odb *odb, struct error *err)
 {
@@ -88,7 +95,7 @@ static int is_stale(const struct odb *odb, struct error *err)
 	return ret == ERR_CORRUPT ? 1 : ret;
 }
 
-/* Removes the file and the chain of a repository. */
+/* Remove the commit-graph file and the commit-graph chain of a repository. */
 static int remove_graph(const struct repo *repo, struct error *err)
 {
 	char *file = repo_object_path(repo, FILE_PATH);

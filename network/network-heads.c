@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Choosing the HEADs of members that matter most. */
+/* Chooses the HEADs of members that clients ask for most. */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -34,10 +34,10 @@ int network_heads_add(struct network_heads *heads, const struct repo *member,
 	return ret;
 }
 
-/* A commit and the members that have it as HEAD. */
+/* A commit that is the HEAD of one or more members. */
 struct candidate {
 	struct oid oid;
-	/* position of the first such member */
+	/* position of the first member that has this HEAD */
 	size_t first;
 	size_t nr; /* number of members */
 };
@@ -61,7 +61,9 @@ static int by_use(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* Merges candidates with the same commit. Returns how many are left. */
+/*
+ * Merge candidates with the same commit. Returns the number of candidates left.
+ */
 static size_t merge(struct candidate *candidates, size_t nr)
 {
 	size_t left = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Adding, forking and syncing members. */
+/* Adds, forks and syncs members. */
 #include <stdlib.h>
 
 #include "islands/network-fork.h"
@@ -9,12 +9,12 @@
 #include "sys/io.h"
 #include "sys/map.h"
 
-/* References per batch before the batch is written. */
+/* Maximum number of references that are collected before they are written. */
 #define BATCH_MAX 200000
 
 /*
- * Syncs the objects of a member whose lock is held, and adds its references to
- * the batch.
+ * Sync the objects of a member, and add its references to the batch. The caller
+ * holds the lock of the member.
  */
 static int sync_locked(struct network_batch *batch, struct network *network,
 		       const struct network_entry *entry,
@@ -35,7 +35,8 @@ static int sync_locked(struct network_batch *batch, struct network *network,
 				"store alone",
 				id, repo->git_dir);
 	/*
-	 * References that are pushed after this are handled by the next sync.
+	 * Read the references after the lock was taken. References that are
+	 * pushed later are left to the next sync.
 	 */
 	if (!ret)
 		ret = network_refs_read(&refs, repo, "refs/", true, err);
@@ -54,7 +55,7 @@ struct syncing {
 	struct network *network;
 	const struct network_sync *sync;
 	struct network_batch batch;
-	/* members from here on are locked */
+	/* The first `locked_nr` members in this list are locked. */
 	const uint32_t *ids;
 	size_t locked_nr; /* number of locked members */
 	struct error *err;
@@ -92,7 +93,10 @@ static int sync_one(struct syncing *s, uint32_t id,
 				 report, err);
 }
 
-/* A member that fails is reported, and the others are still synced. */
+/*
+ * Sync each member in the list. If one fails, the failure is reported, and the
+ * other members are still synced.
+ */
 static int sync_each(struct syncing *s, const uint32_t *ids, size_t nr)
 {
 	int ret = 0;
@@ -193,8 +197,8 @@ static int check_candidate(const struct network *network,
 }
 
 /*
- * Finds or adds the entry of the repository in state "adding", and takes its
- * lock.
+ * Find or add the registry entry of the repository, in the state "adding", and
+ * take its lock.
  */
 static int register_repo(uint32_t *id, struct network *network,
 			 const struct repo *repo, struct error *err)

@@ -12,7 +12,10 @@
 #include "sys/io.h"
 #include "sys/tempfile.h"
 
-/* Packs all objects into one pack, as `git repack -a -d -k` does. */
+/*
+ * Pack all objects of a repository into one pack, as `git repack -a -d -k`
+ * does.
+ */
 static int pack_all(const struct repo *repo, struct error *err)
 {
 	struct repack_options options = {
@@ -27,7 +30,7 @@ static int pack_all(const struct repo *repo, struct error *err)
 	struct repack_result result;
 	int ret = repo_check_precious(repo, "delete packs", err);
 
-	/* With extensions.preciousObjects no pack is removed. */
+	/* With extensions.preciousObjects, repack without removing packs. */
 	if (ret == ERR_DENIED) {
 		options.remove_redundant = false;
 		ret = 0;
@@ -42,14 +45,16 @@ static int pack_all(const struct repo *repo, struct error *err)
 struct checking {
 	struct walk walk;
 	const struct odb *odb;
-	/* owned: the member's object directory, as the snapshot names it */
+	/*
+	 * owned: the object directory of the member, as the snapshot names it
+	 */
 	char *dir;
 	struct error *err;
 };
 
 /*
- * Returns 0 if the member itself has the object, ERR_MISSING if not, or
- * ERR_NOMEM.
+ * Returns 0 if the member has the object without its alternate, ERR_MISSING if
+ * not, or ERR_NOMEM.
  */
 static int check_object(struct checking *c, uint32_t obj_pos)
 {
@@ -91,8 +96,8 @@ static int check_result(struct checking *c, const struct walk_result *found)
 }
 
 /*
- * Enumerates all objects that the member needs, and checks that it has each
- * itself.
+ * List all objects that the member needs, and check that the member has each
+ * one without its alternate.
  */
 static int check_all(const struct repo *repo, struct error *err)
 {
@@ -143,8 +148,8 @@ static int unlink_member(struct network *network, const struct repo *repo,
 		return ret;
 	/*
 	 * Make the removal durable. If the alternate came back after a power
-	 * failure, the repository would look like a member that the store does
-	 * not know.
+	 * failure, the repository would borrow from the store, but the store
+	 * would not know it as a member.
 	 */
 	info = repo_object_path(repo, "info");
 	ret = info ? sys_sync_dir(info, err) : error_nomem(err);
@@ -173,7 +178,10 @@ static int leave(struct network *network, const struct network_entry *entry,
 				id, repo->git_dir);
 	if (!ret && link == NETWORK_LINK_STORE)
 		ret = unlink_member(network, repo, id, err);
-	/* An earlier leave was killed between its steps. */
+	/*
+	 * The entry is in the state "leaving": an earlier leave was killed
+	 * between its steps.
+	 */
 	else if (!ret)
 		ret = network_unlink(network, repo, id, err);
 	if (!ret)

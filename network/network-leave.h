@@ -16,10 +16,11 @@
  *	  ->  registry: "leaving"  ->  remove its alternate
  *	  ->  delete its references in the store  ->  remove its entry
  *
- * Takes the locks it needs. Returns 0 or a negative error code: ERR_MISSING if
- * there is no such member or an object that it needs is missing. If this fails
- * before the alternate is removed, the repository is still a member. After that
- * it is complete by itself.
+ * This function takes the locks that it needs. Returns 0 or a negative error
+ * code: ERR_MISSING if there is no such member, or if an object that the member
+ * needs is missing. If the function fails before the alternate is removed, the
+ * repository is still a member. If it fails later, the repository is complete
+ * without the store.
  */
 int network_leave(struct network *network, uint32_t id, struct error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding files in a store that killed commands left, and removing them. */
+/* Finds files in a store that killed commands left behind, and removes them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,10 @@
 #include "sys/io.h"
 #include "sys/lockfile.h"
 
-/* A lock without a PID file is left behind after this many seconds. */
+/*
+ * A lock that records no process is taken for left behind when it is older than
+ * this, in seconds.
+ */
 #define UNKNOWN_S (60 * 60)
 #define NS_PER_S INT64_C(1000000000)
 
@@ -134,8 +137,8 @@ static int remove_locks(struct network *network, struct error *err)
 /* ---- packs */
 
 /*
- * The index of a pack gets its name last. So a file of a pack without index was
- * left by a command that was killed.
+ * Remove a file of a pack that has no .idx. The .idx gets its name last, so a
+ * command was killed before that.
  */
 static int visit_pack(void *ctx, const char *name)
 {
@@ -175,7 +178,10 @@ int network_recover(struct network *network, struct error *err)
 {
 	int ret = network_lock_all(network, err);
 
-	/* Other commands work on the network. The next one will do this. */
+	/*
+	 * If another process holds a lock of the network, do nothing. A later
+	 * command will remove the files.
+	 */
 	if (ret)
 		return ret == ERR_DENIED ? 0 : ret;
 	ret = remove_locks(network, err);

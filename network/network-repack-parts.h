@@ -29,13 +29,13 @@
  */
 
 /*
- * Most heads that are used. Each costs a walk of its tree in every repack, and
- * some deltas.
+ * Maximum number of HEADs that the store is laid out for. Each costs a walk of
+ * its tree in every repack, and some deltas.
  */
 #define NETWORK_HEADS_MAX 8
 
 struct network_heads {
-	/* owned: one per added member */
+	/* owned: the HEADs of the members that were added */
 	struct oid *heads;
 	size_t nr, alloc;
 };
@@ -43,8 +43,8 @@ struct network_heads {
 void network_heads_release(struct network_heads *heads);
 
 /*
- * Add the HEAD of a member, unless it is unborn. Add the first member first.
- * Returns 0 or a negative error code.
+ * Add the HEAD of a member. An unborn HEAD is ignored. The first member must be
+ * added first. Returns 0 or a negative error code.
  */
 int network_heads_add(struct network_heads *heads, const struct repo *member,
 		      struct error *err);
@@ -64,19 +64,20 @@ int network_heads_choose(struct network_heads *heads, struct error *err);
  */
 
 /*
- * Write the store's commit-graph of all commits that the store's references
- * reach: a chain, so that commit-graphs of members can stand on it. If `anew`,
- * the chain is one layer of reachable commits only. Otherwise layers are added
- * and merged, and some commits may be unreachable. So use `anew` before
- * pruning. Does nothing if core.commitGraph or gc.writeCommitGraph is false.
- * Returns 0 or a negative error code.
+ * Write a commit-graph of all commits that the store's references reach. It is
+ * a chain, so that commit-graphs of members can build on its layers. If `anew`
+ * is true, the chain has one layer, and only reachable commits: do this before
+ * unreachable objects are pruned. Otherwise layers are added and merged, and
+ * some commits may be unreachable. Does nothing if core.commitGraph or
+ * gc.writeCommitGraph is false. Returns 0 or a negative error code.
  */
 int network_graph_write(const struct repo *store, bool anew, struct error *err);
 
 /*
- * Remove the commit-graph of a member whose references were synced before the
- * store's commit-graph was written: the store's has all these commits. Does
- * nothing if the store has no chain. Returns 0 or a negative error code.
+ * Remove the commit-graph of a member. The member must have been synced before
+ * the store's commit-graph was written, so that the store's commit-graph has
+ * all its commits. Does nothing if the store has no commit-graph chain. Returns
+ * 0 or a negative error code.
  */
 int network_graph_drop(const struct repo *store, const struct repo *member,
 		       struct error *err);
@@ -84,8 +85,8 @@ int network_graph_drop(const struct repo *store, const struct repo *member,
 /*
  * Remove the commit-graph of a repository if one of its commits exists neither
  * in the repository nor in its alternates. Returns 1 if the commit-graph was
- * removed, 0 if not, or a negative error code. Cost: one look-up per commit of
- * the commit-graph.
+ * removed, 0 if not, or a negative error code. Cost: one look-up for each
+ * commit of the commit-graph.
  */
 int network_graph_clean(const struct repo *repo, struct error *err);
 
@@ -99,17 +100,18 @@ int network_graph_clean(const struct repo *repo, struct error *err);
 
 struct network_drop_report {
 	uint32_t pack_nr; /* packs that were removed */
-	/* objects that were packed again */
+	/* objects that the store lacks and that were packed again */
 	uint32_t kept_nr;
 };
 
 /*
- * Drop what the store has from a member that borrows from the store; other
- * members are not touched. The caller holds NETWORK_LOCK_OBJECTS, so that no
- * object leaves the store meanwhile. The member's lock is taken here. Packs
- * with .keep stay. A cruft pack stays unless the store has all its objects.
- * Returns 0 or a negative error code; on failure, the store has everything that
- * was removed. Cost: proportional to the member's own objects.
+ * Remove objects from a member that borrows from the store, if the store has
+ * them. Other members are not changed. The caller holds NETWORK_LOCK_OBJECTS,
+ * so that the store keeps its objects meanwhile. This function takes the lock
+ * of the member. Packs with .keep stay. A cruft pack stays unless the store has
+ * all its objects. Returns 0 or a negative error code; on failure, the store
+ * has all objects that were removed. Cost: proportional to the number of the
+ * member's own objects.
  */
 int network_drop(struct network *network, uint32_t id,
 		 const struct newpack_options *options,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The steps of `git network repack`. */
+/* Repacks the store of a network, as `git network repack` does. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +28,11 @@ struct run {
 	uint32_t *good;
 	size_t good_nr;
 	struct oid *
-		roots; /* owned: objects that members need besides references */
+		/*
+		 * owned: objects that members need and that no reference
+		 * reaches
+		 */
+		roots;
 	size_t root_nr, root_alloc;
 	struct network_heads heads;
 	struct error *err;
@@ -46,8 +50,8 @@ static int add_root(void *ctx, const struct oid *oid)
 }
 
 /*
- * Opens a member. *out is NULL if there is no such member any more. Returns 0
- * or a negative error code.
+ * Open a member. *out is NULL if the member no longer exists. Returns 0 or a
+ * negative error code.
  */
 static int open_member(struct repo **out, const struct run *r, uint32_t id,
 		       struct error *err)
@@ -60,8 +64,8 @@ static int open_member(struct repo **out, const struct run *r, uint32_t id,
 }
 
 /*
- * Adds the reflogs, HEADs and indexes of a member as roots, and its HEAD as a
- * head.
+ * Add what a member needs besides references: objects that its reflogs, HEADs
+ * and indexes name. Also note its HEAD.
  */
 static int add_roots(struct run *r, uint32_t id, struct error *err)
 {
@@ -99,7 +103,8 @@ static int list_members(struct run *r)
 }
 
 /*
- * Called in the order of the ids. A member that failed is not added to `good`.
+ * Called for each member after its sync, in the order of the ids. Members whose
+ * sync succeeded are added to `good`.
  */
 static int synced(void *ctx, uint32_t id,
 		  const struct network_sync_report *report,
@@ -165,7 +170,10 @@ static int pack_refs(struct run *r)
 	return ret;
 }
 
-/* If repack.tipIsland is set, no HEAD of a network member is a tip island. */
+/*
+ * Choose the HEADs that the store is laid out for. If repack.tipIsland is set,
+ * that key chooses the commits, and no HEAD is used.
+ */
 static int choose_heads(struct run *r)
 {
 	if (config_find(&r->network->store->config, "repack.tipisland"))
@@ -191,8 +199,9 @@ static int rescue_member(struct run *r, uint32_t id,
 }
 
 /*
- * Pushes do not wait for the repack. A reference that changed after its member
- * was synced may name an object that only a pack in `leaving` has.
+ * Copy objects again that are about to be removed. Pushes do not wait for the
+ * repack: a reference that changed after its member was synced may need an
+ * object that only a pack in `leaving` has.
  */
 static int rescue(void *ctx, const struct old_packs *leaving, struct error *err)
 {
@@ -230,7 +239,7 @@ static int repack_store(struct run *r)
 			  r->err);
 }
 
-/* The steps during which no object may leave the store. */
+/* Run the steps during which the store must keep its objects, under a lock. */
 static int run_locked(struct run *r)
 {
 	int ret = network_reload(r->network, r->err);
@@ -260,7 +269,7 @@ static int clean_member(struct run *r, uint32_t id)
 	return ret < 0 ? ret : 0;
 }
 
-/* Pruned commits may be in a commit-graph. */
+/* Remove commit-graphs that name pruned commits. */
 static int clean_graphs(struct run *r)
 {
 	int ret = network_graph_clean(r->network->store, r->err);
@@ -289,7 +298,10 @@ static int drop(struct run *r)
 	return ret;
 }
 
-/* What cannot be settled stops only a repack that prunes. */
+/*
+ * Settle interrupted operations. If one cannot be settled, only a repack that
+ * prunes stops.
+ */
 static int settle(struct network *network, const struct network_repack *options,
 		  struct error *err)
 {

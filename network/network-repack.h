@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Repacks the store of a network into one pack with bitmaps, in which no delta
- * leaves an island of a member. Objects that the store has are then removed
- * from the members.
+ * Repacks the store of a network into one pack with bitmaps. A delta in that
+ * pack never has a base outside of a member's island. Objects that the store
+ * has are then removed from the members.
  *
- * Interrupted operations are settled first, then all members are synced.
- * Objects that no member reaches are kept in a cruft pack. With `prune` old
- * ones are removed, and forks and syncs wait during that time.
+ * First, interrupted operations are settled and all members are synced. Objects
+ * that no member reaches are kept in a cruft pack. With `prune`, old ones of
+ * them are removed, and forks and syncs wait during that time.
  */
 #ifndef NETWORK_NETWORK_REPACK_H
 #define NETWORK_NETWORK_REPACK_H
@@ -21,15 +21,15 @@
 
 struct network_repack {
 	struct newpack_options newpack;
-	/* remove unreachable objects that are older than `expiry` */
+	/* Remove unreachable objects that are older than `expiry`. */
 	bool prune;
 	int64_t expiry; /* seconds since 1970 */
-	/* do not remove objects from members */
+	/* Do not remove objects from members. */
 	bool keep;
 	/*
-	 * Called for each member that cannot be handled. The member is skipped.
-	 * With `prune` such a member is an error instead, and `warn` is not
-	 * called while syncing.
+	 * Called for each member that cannot be handled, and the member is
+	 * skipped. With `prune`, such a member is an error instead, and `warn`
+	 * is not called while members are synced.
 	 */
 	void (*warn)(void *ctx, const struct error *what);
 	void *ctx;
@@ -43,8 +43,8 @@ struct network_repack_report {
 };
 
 /*
- * Repack the network. Returns 0 or a negative error code. No step leaves a
- * member without an object that it needs.
+ * Repack the network. Returns 0 or a negative error code. Each step leaves
+ * every member with all objects that it needs.
  */
 int network_repack(struct network_repack_report *report,
 		   struct network *network,
@@ -52,20 +52,21 @@ int network_repack(struct network_repack_report *report,
 
 /*
  * Settle operations that were interrupted and that no process works on now.
- * Forks and adds are completed or undone; leaves and deletes are completed. If
- * that fails for one, the others are still settled. Returns 0, or the error
- * code of the first that failed.
+ * Forks and adds are completed or undone. Leaves and deletes are completed. If
+ * one cannot be settled, the other operations are still settled. Returns 0, or
+ * the first error code.
  */
 int network_settle(struct network *network,
 		   const struct newpack_options *options, struct error *err);
 
 /*
  * Remove what killed commands left in the store: temporary files, files of
- * packs that never got an index, and lock files. If another process holds a
- * lock of the network, nothing is done. A lock file goes if no process with the
- * recorded number runs on this host, or if none is recorded and the file is
- * older than an hour. Each removed lock is a warning. Hold no lock of the
- * network. Returns 0 or a negative error code.
+ * packs that never got an .idx, and lock files. If another process holds a lock
+ * of the network, nothing is done. A lock file is removed if the process that
+ * it records does not run on this host. A lock file that records no process is
+ * removed when it is older than an hour. A warning is given for each removed
+ * lock. The caller must hold no lock of the network. Returns 0 or a negative
+ * error code.
  */
 int network_recover(struct network *network, struct error *err);
 

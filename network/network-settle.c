@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Settling operations that were interrupted. */
+/* Settles operations that were interrupted. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,8 +12,8 @@
 #include "network/network-sync.h"
 
 /*
- * Completes an add if the repository already borrows from the store, else
- * forgets it.
+ * Complete an add if the repository already borrows from the store. Otherwise
+ * remove its entry.
  */
 static int settle_add(struct network *network, uint32_t id,
 		      const struct newpack_options *options, struct error *err)
@@ -61,7 +61,8 @@ static int settle(struct network *network, const struct network_entry *entry,
 }
 
 /*
- * Returns the ids of entries that are not plain members; owned by the caller.
+ * Returns the ids of the entries whose operation has not ended. The caller
+ * frees the array.
  */
 static uint32_t *list_ids(const struct network *network, size_t *nr)
 {
@@ -82,7 +83,7 @@ static int settle_one(struct network *network, uint32_t id,
 	int ret = network_lock(network, NETWORK_LOCK_MEMBERS + id, false, false,
 			       err);
 
-	/* Another process works on this member. */
+	/* Skip this member, because another process works on it. */
 	if (ret == ERR_DENIED)
 		return 0;
 	if (!ret)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Copying objects of a member that the store lacks. network-join.c syncs
- * members.
+ * Copies objects of a member that the store lacks into the store.
+ * network-join.c calls these functions to sync members.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ struct sync {
 	struct network_sync_report *report;
 	struct pack_job_options options;
 	struct pack_job job;
-	/* missing tips are no error */
+	/* Tips that do not exist are ignored. */
 	bool lenient;
 	/* owned: "<store>/objects/pack" */
 	char *dir;
@@ -37,7 +37,10 @@ int network_pack_options(struct newpack_options *options,
 {
 	int ret = newpack_options_load(options, network->store, err);
 
-	/* Half of a split pack would need objects of the other half. */
+	/*
+	 * Do not split packs. Each part would need objects of the other parts,
+	 * but becomes visible by itself.
+	 */
 	options->max_pack_size = 0;
 	options->replace = true;
 	return ret;
@@ -59,7 +62,7 @@ static bool has_name(const struct odb *odb, const char *name)
 	return false;
 }
 
-/* Returns whether the pack is in the store and stays there. */
+/* Returns whether a pack is in the store and is not about to be removed. */
 static bool is_lasting(const struct sync *s, const struct pack *pack)
 {
 	const struct old_packs *leaving = s->options.leaving;
@@ -79,7 +82,7 @@ static bool store_has(const struct sync *s, const uint8_t *raw)
 	return false;
 }
 
-/* Counts the objects of a pack that the store lacks. */
+/* Returns how many objects of a pack the store lacks. */
 static uint32_t count_new(const struct sync *s, const struct pack *pack)
 {
 	uint32_t nr = 0;
@@ -90,8 +93,8 @@ static uint32_t count_new(const struct sync *s, const struct pack *pack)
 }
 
 /*
- * Returns 0 if the file was linked, 1 if the two directories cannot be linked,
- * or a negative error code.
+ * Link one file of a pack into the store. Returns 0 if the file was linked, 1
+ * if the two directories cannot be linked, or a negative error code.
  */
 static int link_part(const struct sync *s, const struct pack *pack,
 		     const char *ext, bool required)
@@ -110,8 +113,8 @@ static int link_part(const struct sync *s, const struct pack *pack,
 }
 
 /*
- * The index is linked last, because it makes the pack visible. Returns as
- * link_part().
+ * Link all files of a pack into the store. The .idx is linked last, because it
+ * makes the pack visible. Returns as link_part().
  */
 static int link_pack(struct sync *s, const struct pack *pack, bool bitmap)
 {
@@ -153,9 +156,9 @@ static bool store_has_bitmap(const struct odb *odb)
 }
 
 /*
- * A pack with a bitmap index has all that its objects reach. If most of its
- * objects are new, it is linked without reading any object. Returns 1 if the
- * pack was linked, 0 if not, or a negative error code.
+ * Link a pack that has a bitmap index. Such a pack has all that its objects
+ * reach. If most of its objects are new, it is linked without reading an
+ * object. Returns 1 if the pack was linked, 0 if not, or a negative error code.
  */
 static int link_bitmapped(struct sync *s, const struct odb_pack *pack)
 {
@@ -204,7 +207,8 @@ static int add_tip(void *ctx, const struct oid *oid)
 }
 
 /*
- * Adds references, reflogs and indexes as tips if the store lacks the object.
+ * Add the objects that references, reflogs and indexes name as tips, if the
+ * store lacks them.
  */
 static int add_tips(struct sync *s)
 {
@@ -213,7 +217,10 @@ static int add_tips(struct sync *s)
 	s->lenient = false;
 	for (size_t i = 0; i < s->refs->nr && !ret; i++)
 		ret = add_tip(s, &s->refs->refs[i].oid);
-	/* A reflog may name objects that no longer exist. */
+	/*
+	 * Ignore missing objects in reflogs: old entries may name objects that
+	 * were pruned.
+	 */
 	s->lenient = true;
 	if (!ret)
 		ret = refs_each_reflog_oid(s->repo, add_tip, s, s->err);
@@ -222,7 +229,7 @@ static int add_tips(struct sync *s)
 	return ret;
 }
 
-/* Commits that are still to be visited. */
+/* Commits that were found and not visited yet. */
 struct stack {
 	uint32_t *commits; /* owned: commit numbers */
 	size_t nr, alloc;
@@ -248,8 +255,8 @@ static int push(struct stack *stack, uint32_t commit)
 }
 
 /*
- * A commit that the store has is a boundary. For other commits the parents are
- * pushed.
+ * Visit a commit. If the store has it, the commit is a boundary. Otherwise its
+ * parents are visited later.
  */
 static int visit_commit(struct sync *s, struct stack *stack, uint32_t commit)
 {
@@ -271,8 +278,8 @@ static int visit_commit(struct sync *s, struct stack *stack, uint32_t commit)
 }
 
 /*
- * Finds the boundary between new commits and those of the store. The store is
- * closed, so it has all that a boundary commit reaches.
+ * Find the commits of the store that are parents of new commits. The store is
+ * closed, so it has all that these commits reach.
  */
 static int add_boundary(struct sync *s)
 {
@@ -289,7 +296,10 @@ static int add_boundary(struct sync *s)
 	return ret;
 }
 
-/* Returns whether the new objects of a pack are exactly the items. */
+/*
+ * Returns whether the objects of a pack that the store lacks are exactly the
+ * items.
+ */
 static bool is_same(const struct sync *s, const struct pack *pack)
 {
 	const struct packing_items *items = &s->job.items;
@@ -308,8 +318,8 @@ static bool is_same(const struct sync *s, const struct pack *pack)
 }
 
 /*
- * Links a pack whose new objects are exactly the items. The pack may also have
- * a few objects of the store, such as delta bases that were added to a thin
+ * Link a pack whose new objects are exactly the items. The pack may also have a
+ * few objects that the store has, such as delta bases that were added to a thin
  * pack. Returns 1 if a pack was linked, 0 if not, or a negative error code.
  */
 static int link_same(struct sync *s)

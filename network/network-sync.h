@@ -22,7 +22,7 @@
 struct network_sync_report {
 	/* objects that were written into a new pack */
 	uint32_t copied_nr;
-	/* objects of packs that were linked */
+	/* objects of packs that were linked into the store */
 	uint32_t linked_nr;
 	size_t ref_nr; /* references that changed */
 };
@@ -35,12 +35,12 @@ int network_pack_options(struct newpack_options *options,
 			 const struct network *network, struct error *err);
 
 /*
- * Copy to the store what a repository reaches from `refs`, reflogs, HEADs and
- * indexes. The repository must borrow from the store, and the caller must hold
- * NETWORK_LOCK_OBJECTS. Returns 0 or a negative error code; objects that were
- * copied before a failure do no harm. Cost: a look-up in the store per
- * reference, and reading the new objects and the trees that name them. A
- * repository without own objects costs nothing.
+ * Copy to the store all objects that a repository reaches from `refs`, reflogs,
+ * HEADs and indexes and that the store lacks. The repository must borrow from
+ * the store, and the caller must hold NETWORK_LOCK_OBJECTS. Returns 0 or a
+ * negative error code; objects that were copied before a failure do no harm.
+ * Cost: a look-up in the store for each reference, and reading the new objects
+ * and the trees that name them. A repository without own objects costs nothing.
  */
 int network_sync_objects(const struct network *network, const struct repo *repo,
 			 const struct network_refs *refs,
@@ -48,10 +48,10 @@ int network_sync_objects(const struct network *network, const struct repo *repo,
 			 struct network_sync_report *report, struct error *err);
 
 /*
- * Like network_sync_objects(), but objects that only the `leaving` packs of the
- * store have count as missing there. It rescues objects that became reachable
- * after they were found unreachable. All references are looked at, even if the
- * repository has no objects.
+ * Copy objects as network_sync_objects() does, but treat objects that only the
+ * `leaving` packs of the store have as missing there. So objects are saved that
+ * became reachable after they were found unreachable. All references are looked
+ * at, even if the repository has no objects.
  */
 int network_sync_rescue(const struct network *network, const struct repo *repo,
 			const struct network_refs *refs,
@@ -62,7 +62,7 @@ int network_sync_rescue(const struct network *network, const struct repo *repo,
 /*
  * Count the objects that network_sync_objects() would copy, and check that each
  * exists. `refs` are those of a member. Returns 0, ERR_MISSING if an object is
- * in neither place, or another negative error code.
+ * neither in the store nor in the repository, or another negative error code.
  */
 int network_sync_count(uint32_t *nr, const struct network *network,
 		       const struct repo *repo, const struct network_refs *refs,
@@ -72,9 +72,9 @@ int network_sync_count(uint32_t *nr, const struct network *network,
 struct network_sync {
 	const struct newpack_options *options; /* borrowed */
 	/*
-	 * Called for each member when its objects are in the store. `report` is
-	 * NULL if the member could not be synced; then `failed` says why. A
-	 * nonzero return value stops network_sync() and is returned.
+	 * Called for each member when its objects are in the store. If the
+	 * member could not be synced, `report` is NULL and `failed` says why. A
+	 * nonzero return value stops network_sync(), which returns that value.
 	 */
 	int (*done)(void *ctx, uint32_t id,
 		    const struct network_sync_report *report,
@@ -83,32 +83,37 @@ struct network_sync {
 };
 
 /*
- * Sync members: copy their objects, then write their references, many members
- * at a time. `ids` must ascend. Takes the locks it needs. Returns 0, the value
- * that `done` returned, or a negative error code if references could not be
- * written. For a member that is gone, `failed` is ERR_MISSING. For one that
- * does not borrow from the store alone, `failed` is ERR_INVALID.
+ * Sync members: copy their objects, then write their references, for many
+ * members at a time. `ids` must ascend. This function takes the locks that it
+ * needs. Returns 0, the nonzero value that `done` returned, or a negative error
+ * code if references could not be written. If a member no longer exists, `done`
+ * gets ERR_MISSING in `failed`. If a member does not borrow from the store
+ * alone, `done` gets ERR_INVALID.
  */
 int network_sync(struct network *network, const uint32_t *ids, size_t nr,
 		 const struct network_sync *sync, struct error *err);
 
-/* The same for callers that hold NETWORK_LOCK_OBJECTS. */
+/*
+ * Sync members as network_sync() does. The caller already holds
+ * NETWORK_LOCK_OBJECTS.
+ */
 int network_sync_held(struct network *network, const uint32_t *ids, size_t nr,
 		      const struct network_sync *sync, struct error *err);
 
 /*
- * Make the repository at `path` a member with the id *id: copy its objects to
- * the store and let it borrow from the store. An add that was interrupted is
- * completed. Returns 0 or a negative error code: ERR_INVALID if the repository
- * borrows from elsewhere, is shallow or partial, or has another hash function.
+ * Make the repository at `path` a member: copy its objects to the store and let
+ * it borrow from the store. *id receives the member's id. An add that was
+ * interrupted is completed. Returns 0 or a negative error code: ERR_INVALID if
+ * the repository borrows from another repository, is shallow or partial, or has
+ * another hash function.
  */
 int network_add(uint32_t *id, struct network *network, const char *path,
 		const struct newpack_options *options,
 		struct network_sync_report *report, struct error *err);
 
 /*
- * Sync the objects of a repository that borrows from the store, then fork it.
- * See network_fork().
+ * Sync the objects of a repository that borrows from the store, then fork it
+ * with network_fork().
  */
 int network_fork_synced(uint32_t *id, struct network *network,
 			const struct repo *source, const char *path,

@@ -63,7 +63,10 @@ static int store_open(struct store *s, const struct network *network,
 	return ret;
 }
 
-/* Enumerating reads commits and trees, so only blobs need a look-up. */
+/*
+ * Check that all blobs exist. Commits and trees need no check, because listing
+ * the objects has read them.
+ */
 static int check_there(const struct verify *v, struct store *s)
 {
 	const struct walk_items *objects = &s->found.objects;
@@ -95,7 +98,7 @@ static int enumerate(const struct verify *v, struct store *s)
 	return ret < 0 ? ret : check_there(v, s);
 }
 
-/* Returns the number of the object at a place in a pack. */
+/* Returns the obj_pos of the object at `idx_pos` of a pack. */
 static uint32_t obj_pos_of(struct store *s, const struct odb_pack *pack,
 			   uint32_t idx_pos)
 {
@@ -106,8 +109,8 @@ static uint32_t obj_pos_of(struct store *s, const struct odb_pack *pack,
 }
 
 /*
- * Finds the base of an object in its pack. Returns 1, 0 if the object has no
- * base, or a negative error code.
+ * Find the base of an object in its pack. Returns 1 with *base_idx_pos set, 0
+ * if the object is stored whole, or a negative error code.
  */
 static int find_base(const struct verify *v, const struct store *s, uint32_t nr,
 		     uint32_t idx_pos, uint32_t *base_idx_pos)

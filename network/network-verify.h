@@ -20,7 +20,10 @@
 
 struct network_verify {
 	const struct newpack_options *options; /* borrowed */
-	/* Called for each problem. `id` is the member, or 0 for the store. */
+	/*
+	 * Called for each problem. `id` is that of the member, or 0 for the
+	 * store.
+	 */
 	void (*wrong)(void *ctx, uint32_t id, const char *what);
 	void *ctx;
 };
@@ -29,21 +32,21 @@ struct network_verify_report {
 	uint32_t member_nr;
 	/* objects that references of the store reach */
 	uint32_t object_nr;
-	/* objects that only members have */
+	/* objects that members reach and that the store lacks */
 	uint32_t unsynced_nr;
-	/* members with an operation that has not ended */
+	/* members whose operation (add, fork, leave, delete) has not ended */
 	uint32_t pending_nr;
 	/*
-	 * Deltas in the store that cross islands. New references of members may
-	 * cause some. Clones compress these objects again until the next
-	 * repack.
+	 * Deltas in the store whose base is outside of an island. New
+	 * references of members may cause some. Clones compress these objects
+	 * again until the next repack.
 	 */
 	uint32_t crossing_nr;
 };
 
 /*
- * Check a network. Returns 0 if the check was completed (problems were passed
- * to `wrong`), or a negative error code if it could not go on.
+ * Check a network. Returns 0 if all checks were made; problems were passed to
+ * `wrong`. Returns a negative error code if the check could not go on.
  */
 int network_verify(struct network_verify_report *report,
 		   struct network *network, const struct network_verify *how,
@@ -58,15 +61,15 @@ int network_verify(struct network_verify_report *report,
 struct network_stats {
 	/* objects of a clone of all references */
 	uint32_t object_nr;
-	/* bytes that are copied as stored */
+	/* bytes that are copied as they are stored */
 	uint64_t verbatim_bytes;
-	/* objects that are compressed again */
+	/* objects that have to be compressed again */
 	uint32_t recompressed_nr;
 	bool used_bitmap;
 };
 
 /*
- * Plan a clone of a member without sending it and without a delta search.
+ * Plan a clone of a member: nothing is sent, and deltas are not searched.
  * Objects that would be compressed again are counted as if they were sent
  * whole. Returns 0 or a negative error code.
  */
