@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The advertisements of protocols v0, v1 and v2. */
+/* Writes the advertisements of protocols v0, v1 and v2. */
 #include <string.h>
 
 #include "serve/protocol.h"
@@ -8,7 +8,7 @@
 
 struct advertisement {
 	struct session *s;
-	/* a NUL and the capabilities */
+	/* a NUL and the capabilities; written in the first line */
 	struct buf capabilities;
 	bool is_empty; /* no line was written yet */
 	struct error *err;
@@ -46,8 +46,8 @@ static int add_capabilities(struct buf *out, const struct session *s,
 }
 
 /*
- * Write one line. The first line gets the capabilities; it never names a peeled
- * tag and so needs no suffix.
+ * Write the line of a ref. The first line gets the capabilities in place of
+ * `suffix`: it never names a peeled tag, so it has no suffix.
  */
 static int write_ref(struct advertisement *a, const struct oid *oid,
 		     const char *name, const char *suffix)

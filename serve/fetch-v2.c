@@ -12,7 +12,7 @@
  *	wants, haves, enough     acknowledgments delim, then as for "done"
  *	  in common
  *
- * serve/negotiate.h defines "enough".
+ * serve/negotiate.h defines when the common haves are enough.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@
 #include "serve/shallow.h"
 #include "serve/v2-command.h"
 
-/* How many refs one request may want by name. */
+/* Maximum number of refs that one request may want by name. */
 #define WANT_REFS_MAX (1 << 20)
 
 struct wanted_ref {
@@ -37,13 +37,13 @@ struct wanted_ref {
 struct fetch {
 	struct session *s;
 	struct request req;
-	/* owned: "want-ref" arguments */
+	/* owned: the refs of "want-ref" arguments */
 	struct wanted_ref *refs;
 	size_t ref_nr, ref_alloc;
-	/* hashes of the names in `refs` */
+	/* hashes of the names in `refs`, to find a name that is sent twice */
 	struct oidset ref_names;
 	bool done, wait_for_done;
-	/* a "have" was sent, common or not */
+	/* The client sent at least one "have", common or not. */
 	bool has_haves;
 };
 
@@ -62,7 +62,10 @@ static int take_want(struct fetch *f, const char *line, struct error *err)
 	return request_add_want_later(&f->req, &oid, err);
 }
 
-/* Note the name of a wanted ref. Returns ERR_PEER if it was noted before. */
+/*
+ * Store the name of a wanted ref. Returns 0, ERR_PEER if the request has named
+ * the ref before, or another negative error code.
+ */
 static int note_ref_name(struct fetch *f, const char *name, struct error *err)
 {
 	char quoted[PKTLINE_QUOTE_MAX];
@@ -200,8 +203,9 @@ static int take_lines(struct fetch *f, struct v2_args *args, struct error *err)
 }
 
 /*
- * Read and check the request. A missing want came before the line that could
- * not be read, so its error is the one that the client gets.
+ * Read and check the request. If reading fails, a missing want is reported
+ * first, because the client sent the want before the line that could not be
+ * read.
  */
 static int parse(struct fetch *f, struct v2_args *args, struct error *err)
 {
@@ -217,8 +221,8 @@ static int parse(struct fetch *f, struct v2_args *args, struct error *err)
 }
 
 /*
- * Write acknowledgments, if there is something to acknowledge. Returns 1 if the
- * pack follows, 0 if the answer is complete, or a negative error code.
+ * Write acknowledgments, if the client sent haves. Returns 1 if the pack
+ * follows, 0 if the answer is complete, or a negative error code.
  */
 static int acknowledge(struct fetch *f, struct error *err)
 {
@@ -276,7 +280,10 @@ static int answer(struct fetch *f, struct error *err)
 {
 	int ret;
 
-	/* Without wants, "wait-for-done" asks which haves are common. */
+	/*
+	 * A request without wants gets no answer. With "wait-for-done", it asks
+	 * which haves are common.
+	 */
 	if (!f->req.wants.nr && !f->wait_for_done)
 		return 0;
 	ret = acknowledge(f, err);
@@ -288,7 +295,7 @@ static int answer(struct fetch *f, struct error *err)
 	return ret ? ret : send_pack_section(&f->req, err);
 }
 
-/* Trace the request with the members that stock Git writes. */
+/* Write the request to the trace, with the same members as stock Git. */
 static void trace_fetch_info(const struct fetch *f)
 {
 	const struct request *req = &f->req;

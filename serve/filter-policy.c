@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which filters the configuration allows. */
+/* Checks which filters of clients the configuration allows. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -8,7 +8,7 @@
 #define TREE_DEPTH "uploadpackfilter.tree.maxdepth"
 
 /*
- * Check one kind of filter. The key of the kind wins over
+ * Check one kind of filter. uploadpackfilter.<kind>.allow overrides
  * uploadpackfilter.allow.
  */
 static int check_kind(const struct config *config, enum filter_kind kind,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Running uploadpack.packObjectsHook. */
+/* Runs the hook of uploadpack.packObjectsHook. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,10 @@
 #include "sys/process.h"
 #include "sys/spawn.h"
 
-/* sh -c '<hook> "$@"' <hook> git pack-objects ... */
+/*
+ * Maximum number of arguments in: sh -c '<hook> "$@"' <hook> git pack-objects
+ * ...
+ */
 #define ARGS_MAX 20
 
 static int fill_args(const char **argv, struct buf *script, struct buf *filter,

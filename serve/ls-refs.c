@@ -9,8 +9,9 @@
 #include "wire/pktline.h"
 
 /*
- * Limits of memory for prefixes. Beyond them all visible refs are listed: a
- * prefix is a hint that saves work, and clients filter the list themselves.
+ * Limits for the prefixes of one request. If a request has more, all visible
+ * refs are listed. A prefix only saves work: clients filter the list
+ * themselves.
  */
 #define PREFIX_NR_MAX 65536
 #define PREFIX_BYTES_MAX (4 << 20)
@@ -20,7 +21,7 @@ struct listing {
 	bool symrefs, peel, unborn;
 	char **prefixes; /* owned, with the strings */
 	size_t prefix_nr, prefix_alloc, prefix_bytes;
-	/* list all refs: too many prefixes */
+	/* List all visible refs, because the request has too many prefixes. */
 	bool all;
 	struct buf attributes; /* of the current ref */
 	struct error *err;
@@ -68,7 +69,7 @@ static int parse(struct listing *l, struct v2_args *args)
 	return ret;
 }
 
-/* Sort the prefixes, and drop each that starts with another prefix. */
+/* Sort the prefixes, and remove each prefix that begins with another one. */
 static void disjoin(struct listing *l)
 {
 	size_t kept = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Negotiation of common commits. */
+/* Negotiates common commits with a client. */
 #include <string.h>
 
 #include "serve/negotiate.h"
@@ -18,8 +18,8 @@ void negotiate_init(struct negotiate *n, const struct negotiate_ops *ops,
 
 /*
  * Returns 1 if the common haves are enough, 0 if not, or a negative error code.
- * Called for each unknown have; a "no" is kept until there is a new common
- * have, because the walk is expensive.
+ * The function is called for each unknown have. A "not enough" is kept until
+ * there is a new common have, because the walk is expensive.
  */
 static int is_enough(struct negotiate *n, struct error *err)
 {

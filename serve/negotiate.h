@@ -36,14 +36,16 @@
 #include "wire/oidset.h"
 #include "wire/pktline.h"
 
-/* A column of the table above. */
+/*
+ * The kind of acknowledgments: one column of the table at the top of this file.
+ */
 enum negotiate_mode {
 	NEGOTIATE_PLAIN,
 	NEGOTIATE_MULTI_ACK,
 	NEGOTIATE_DETAILED,
 };
 
-/* The questions that negotiation asks about the repository. */
+/* What a negotiation has to know about the repository. */
 struct negotiate_ops {
 	/* Returns whether the repository has an object. */
 	bool (*has)(void *ctx, const struct oid *oid);
@@ -64,14 +66,14 @@ struct negotiate {
 	enum negotiate_mode mode;
 	bool no_done;
 	struct oid last; /* the last common have */
-	/* this round has a common have */
+	/* the current round has a common have */
 	bool round_common;
-	/* this round has an unknown have */
+	/* the current round has an unknown have */
 	bool round_other;
 	bool sent_ready;
-	/* true for good after ops.enough() said 1 */
+	/* ops.enough() has returned 1; stays true */
 	bool is_enough;
-	/* common->nr when ops.enough() last said 0 */
+	/* the value of common->nr when ops.enough() last returned 0 */
 	size_t not_enough_nr;
 };
 
@@ -83,7 +85,10 @@ void negotiate_init(struct negotiate *n, const struct negotiate_ops *ops,
 		    struct oidset *common, struct pktline_writer *out,
 		    enum hash_algo algo);
 
-/* Protocol v0/v1: answer one have. Returns 0 or a negative error code. */
+/*
+ * Protocol v0/v1: answer one have. `have` is the id that the client sent.
+ * Returns 0 or a negative error code.
+ */
 int negotiate_have(struct negotiate *n, const struct oid *have,
 		   struct error *err);
 
@@ -95,7 +100,7 @@ int negotiate_have(struct negotiate *n, const struct oid *have,
 int negotiate_flush(struct negotiate *n, struct error *err);
 
 /*
- * Protocol v0/v1: answer "done"; the pack follows. Returns 0 or a negative
+ * Protocol v0/v1: answer "done". The pack follows. Returns 0 or a negative
  * error code.
  */
 int negotiate_done(struct negotiate *n, struct error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Packs that a client downloads from other servers. */
+/* Chooses packs that clients download from other servers. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +12,10 @@ struct loading {
 	struct error *err;
 };
 
-/* Parse "<blob> <pack> <uri>". The strings of *out point into `value`. */
+/*
+ * Parse a configured value "<blob> <pack> <uri>". The strings of *out point
+ * into `value`. Returns false if the value is malformed.
+ */
 static bool parse(struct pack_uri *out, const char *value, enum hash_algo algo)
 {
 	size_t hex_len = hash_hex_len(algo);
@@ -62,7 +65,7 @@ void pack_uris_release(struct pack_uris *uris)
 	*uris = (struct pack_uris){0};
 }
 
-/* Returns whether the list has the URI's protocol (the part before "://"). */
+/* Returns whether the list has the protocol of a URI: the part before "://". */
 static bool is_taken(const char *uri, const char *protocols)
 {
 	const char *end = strstr(uri, "://");

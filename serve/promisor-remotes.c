@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Promisor remotes that are advertised to clients. */
+/* Finds the promisor remotes that are advertised to clients. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -9,7 +9,10 @@
 #include "serve/serve-config.h"
 #include "wire/pktline.h"
 
-/* The separators of fields and of remotes; values have them encoded. */
+/*
+ * The characters that separate fields and remotes. In values, these characters
+ * are encoded.
+ */
 #define SEPARATORS ",;"
 
 struct loading {
@@ -46,8 +49,8 @@ static int add(struct promisor_remotes *remotes, const char *name, size_t len)
 }
 
 /*
- * Add the remote of a configuration entry if the entry makes it a promisor
- * remote. A later "promisor = false" does not undo that.
+ * Add a remote if a configuration entry says that it is a promisor remote. A
+ * later entry "promisor = false" does not remove the remote.
  */
 static int take(void *ctx, const struct config_entry *entry)
 {
@@ -69,7 +72,10 @@ static int take(void *ctx, const struct config_entry *entry)
 	return 0;
 }
 
-/* Read remote.<name>.<variable>; NULL if the key is not set, or empty. */
+/*
+ * Set *out to the value of remote.<name>.<variable>, or to NULL if the key is
+ * not set or empty.
+ */
 static int look_up(const char **out, const struct config *config,
 		   const char *name, const char *variable)
 {
@@ -109,7 +115,7 @@ static void parse_fields(bool *filter, bool *token, const char *list,
 	}
 }
 
-/* Read the fields of each remote, and drop the remotes without URL. */
+/* Read the fields of each remote. Remotes without a URL are removed. */
 static int complete(struct promisor_remotes *remotes,
 		    const struct config *config, struct error *warning)
 {

@@ -13,10 +13,10 @@
 
 /*
  * Write the advertisement of protocol v0 or v1 (gitprotocol-pack(5), "Reference
- * Discovery"): HEAD, all visible refs with peeled tags, and the repository's
- * own shallow boundary. The capabilities stand in the first line. In v1 the
- * line "version 1" comes before. Cost: one pass over the refs. Returns 0 or a
- * negative error code.
+ * Discovery"): HEAD, all visible refs with peeled tags, and the shallow
+ * boundary of the repository. The first line also has the capabilities. In v1,
+ * the line "version 1" is written first. Cost: one pass over the refs. Returns
+ * 0 or a negative error code.
  */
 int advertise_refs(struct session *s, struct error *err);
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Fetch requests: their lines, wants, negotiation and summary. */
+/*
+ * Parses fetch requests, checks wants, and answers questions of a negotiation.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,14 +12,14 @@
 #include "serve/request.h"
 #include "walk/filter-walk.h"
 
-/* How many refs one request may name in deepen-not. */
+/* Maximum number of refs that the deepen-not lines of a request may name. */
 #define NOTS_MAX 65536
 
-/* How many wants are kept without a check that they exist. */
+/* Maximum number of wants that are stored before they are looked up. */
 #define UNCHECKED_MAX 16384
 
 /*
- * For at least so many wants, opening the prepared answers is cheaper than
+ * From this number of wants on, opening the prepared answers costs less than
  * looking up each want.
  */
 #define MANY_WANTS 64
@@ -95,7 +97,9 @@ static int take_shallow(struct request *req, const char *line,
 		ret = session_has(req->s, &oid, err);
 	if (ret < 0)
 		return ret;
-	/* Ignore a boundary commit that the server does not have. */
+	/*
+	 * Ignore a "shallow" line for an object that the server does not have.
+	 */
 	if (!ret || odb_info(req->s->walk.reader, &oid, &type, NULL, NULL) < 0)
 		return 1;
 	if (type != OBJ_COMMIT)
@@ -105,7 +109,7 @@ static int take_shallow(struct request *req, const char *line,
 	return ret < 0 ? ret : 1;
 }
 
-/* Parse a decimal number. Returns false if `text` is anything else. */
+/* Parse a decimal number. Returns false if `text` is no such number. */
 static bool parse_number(uint64_t *out, const char *text)
 {
 	char *end;
@@ -184,10 +188,11 @@ int request_take_line(struct request *req, const char *line, struct error *err)
 }
 
 /*
- * Resolve a name under gitreach.reachableOnly: a full id or a visible ref, and
- * a path after a colon. Other revisions are refused. An abbreviated id, for
- * example, would be looked up among objects that the client must not know.
- * Returns 0, ERR_MISSING, or another negative error code.
+ * Find the object that a revision names, with gitreach.reachableOnly. Only full
+ * ids and visible refs are allowed, with a path after a colon. Any other
+ * revision is refused: an abbreviated id, for example, would be looked up among
+ * objects that the client must not know of. Returns 0, ERR_MISSING, or another
+ * negative error code.
  */
 static int resolve_visible(struct session *s, const char *name, struct oid *oid)
 {
@@ -229,7 +234,7 @@ static int resolve(void *ctx, const char *name, struct oid *oid)
 			       NULL);
 }
 
-/* Load the patterns for the filter's sparse:oid parts. */
+/* Load the patterns of the blobs that the filter's sparse:oid parts name. */
 static int load_sparse(struct request *req, struct error *err)
 {
 	struct session *s = req->s;
@@ -284,8 +289,8 @@ int request_parse_have(struct request *req, const char *line, struct oid *oid,
 }
 
 /*
- * Returns 1 if the wants so far are those of a prepared answer, 0 if not, or a
- * negative error code.
+ * Returns 1 if the wants so far are exactly those of a prepared answer, 0 if
+ * not, or a negative error code.
  */
 static int is_prepared(struct request *req, struct error *err)
 {
@@ -384,10 +389,10 @@ static bool has_object(void *ctx, const struct oid *oid)
 }
 
 /*
- * Add a have and its parents, which the client also has, as targets. With the
- * parents, a want that forked just below a have needs no further round. All
- * ancestors would be correct too, but would end negotiations when few common
- * commits are known.
+ * Add a have and its parents as targets of the walk; the client has them all.
+ * With the parents, a want that forked just below a have needs no further
+ * round. All ancestors would be correct too, but negotiations would end when
+ * few common commits are known.
  */
 static int add_target(struct request *req, uint32_t commit_nr,
 		      struct error *err)
@@ -398,7 +403,10 @@ static int add_target(struct request *req, uint32_t commit_nr,
 	for (uint32_t i = 0; !ret && i < h->commits[commit_nr].parent_nr; i++) {
 		ret = reach_add_target(&req->reach,
 				       history_parents(h, commit_nr)[i], err);
-		/* A have that no ref reaches may lack its ancestors. */
+		/*
+		 * Ignore a missing parent: a have that no ref reaches may lack
+		 * ancestors.
+		 */
 		if (ret == ERR_MISSING)
 			ret = 0;
 	}
@@ -421,7 +429,10 @@ static int add_targets(struct request *req, const struct oidset *common,
 	return ret;
 }
 
-/* Only wanted commits count; trees and blobs have no ancestors. */
+/*
+ * Returns 1 if each wanted commit has an ancestor among the common haves. Trees
+ * and blobs have no ancestors and are ignored.
+ */
 static int is_enough(void *ctx, const struct oidset *common, struct error *err)
 {
 	struct request *req = ctx;
@@ -446,7 +457,8 @@ struct negotiate_ops request_ops(struct request *req)
 }
 
 /*
- * Record why a bitmap index or a walk was chosen. An unknown cost is left out.
+ * Write to the trace why a bitmap index or a walk was chosen. An unknown cost
+ * is left out.
  */
 static void tell_plan(struct summary *s, const struct bitmap_plan *plan)
 {

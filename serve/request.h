@@ -24,51 +24,54 @@
 #include "wire/oidset.h"
 #include "wire/sideband.h"
 
-/* The depth that Git's clients send to get the whole history. */
+/* The depth that Git's clients send when they want the whole history. */
 #define REQUEST_INFINITE 0x7fffffff
 
 struct request {
 	struct session *s; /* borrowed */
 	struct oidset wants;
-	/* so many first wants surely exist */
+	/* The first `checked_nr` wants are known to exist. */
 	size_t checked_nr;
-	/* haves that the server has */
+	/* The haves of the client that the server has too. */
 	struct oidset common;
-	/* haves received, common or not */
+	/* number of haves that the client sent, common or not */
 	uint64_t have_nr;
 	/* the client's shallow boundary */
 	struct oidset client_shallow;
-	/* The depth limit. None if depth is 0, no since, and nots is empty. */
-	/* commits; DEPTH_INFINITE: the whole history */
+	/*
+	 * The depth limit. There is none if `depth` is 0, `has_since` is false,
+	 * and `nots` is empty.
+	 */
+	/* number of commits; DEPTH_INFINITE: the whole history */
 	uint32_t depth;
-	/* depth counts from client_shallow */
+	/* `depth` is counted from client_shallow, not from the wants */
 	bool is_relative;
-	/* leave out commits older than `since` */
+	/* Leave out commits older than `since`. */
 	bool has_since;
 	uint64_t since; /* seconds since 1970 */
-	/* leave out these commits and their ancestors */
+	/* Leave out these commits and their ancestors. */
 	struct oidset nots;
-	/* Set by shallow_update() and shallow_keep(): */
-	/* commits that the walk takes for roots */
+	/* shallow_update() and shallow_keep() set these sets: */
+	/* commits that the walk treats as having no parents */
 	struct oidset shallow;
-	/* no longer shallow; the client has them */
+	/* commits of the client that are no longer shallow */
 	struct oidset edges;
 	/* The pack: */
 	enum sideband_mode sideband;
 	bool thin, ofs_delta, include_tag, no_progress;
-	/* objects that the client does not want */
+	/* The pack leaves out objects that do not pass this filter. */
 	struct filter filter;
 	/* owned: value of "packfile-uris", or NULL */
 	char *uri_protocols;
 	/* Negotiation: */
-	/* the wants, by object type */
+	/* the wants, sorted by object type */
 	struct walk_tips want_tips;
 	struct reach reach;
 	bool reach_is_open;
-	/* a pack was made; `made` describes how */
+	/* A pack was made; `made` describes it. */
 	bool has_pack;
 	struct packing_report made;
-	/* so many first ids of `common` are in `reach` */
+	/* The first `target_nr` ids of `common` are targets of `reach`. */
 	size_t target_nr;
 };
 
@@ -80,8 +83,8 @@ void request_release(struct request *req);
 bool request_has_depth_limit(const struct request *req);
 
 /*
- * Parse "<word> <hex id>" at the start of a line. Returns the rest of the line
- * after the id, or NULL if the line has another form.
+ * Parse "<word> <hex id>" at the start of a line. Returns the text after the
+ * id, or NULL if the line has another form.
  */
 const char *request_parse_oid(const struct request *req, const char *line,
 			      const char *word, struct oid *oid);
@@ -94,14 +97,16 @@ const char *request_parse_oid(const struct request *req, const char *line,
 int request_take_line(struct request *req, const char *line, struct error *err);
 
 /*
- * Handle the <spec> of a "filter <spec>" line. Returns 0, ERR_PEER if the
- * filter is malformed, not allowed, or the second of this request, or another
+ * Handle a line "filter <spec>". Returns 0, ERR_PEER if the filter is
+ * malformed, not allowed, or the second one of this request, or another
  * negative error code.
  */
 int request_take_filter(struct request *req, const char *spec,
 			struct error *err);
 
-/* Returns ERR_PEER if deepen stands beside deepen-since or deepen-not, else 0.
+/*
+ * Returns ERR_PEER if a request has "deepen" and also "deepen-since" or
+ * "deepen-not". Otherwise returns 0.
  */
 int request_check_depth_limit(const struct request *req, struct error *err);
 
@@ -113,17 +118,17 @@ int request_parse_have(struct request *req, const char *line, struct oid *oid,
 		       struct error *err);
 
 /*
- * Add a want. Returns 0, ERR_PEER if there is no such object, or another
+ * Add a want. Returns 0, ERR_PEER if the object does not exist, or another
  * negative error code.
  */
 int request_add_want(struct request *req, const struct oid *oid,
 		     struct error *err);
 
 /*
- * Add a want, and leave the check for its existence to request_check_wants().
- * That function needs no look-ups if the wants are those of a prepared answer.
- * Returns 0, ERR_PEER if a want that was checked now is missing, or another
- * negative error code.
+ * Add a want without looking it up. request_check_wants() looks it up later,
+ * unless all wants are those of a prepared answer. If very many wants were not
+ * looked up, they are looked up now. Returns 0, ERR_PEER if one of these is
+ * missing, or another negative error code.
  */
 int request_add_want_later(struct request *req, const struct oid *oid,
 			   struct error *err);
@@ -135,14 +140,17 @@ int request_add_want_later(struct request *req, const struct oid *oid,
 int request_check_wants(struct request *req, struct error *err);
 
 /*
- * Want the object of a ref. Its existence is not checked. Checks the wants that
- * came before. Returns 0, ERR_PEER if one of these is missing, or another
- * negative error code.
+ * Add the object of a ref as a want, without looking it up. The wants that were
+ * added before are looked up. Returns 0, ERR_PEER if one of them is missing, or
+ * another negative error code.
  */
 int request_add_ref(struct request *req, const struct oid *oid,
 		    struct error *err);
 
-/* Set the error message for a refused want. Returns ERR_PEER. */
+/*
+ * Set the error message "not our ref" for a want that is refused. Returns
+ * ERR_PEER.
+ */
 int request_not_our_ref(const struct request *req, const struct oid *oid,
 			struct error *err);
 
@@ -152,12 +160,15 @@ int request_not_our_ref(const struct request *req, const struct oid *oid,
  */
 int request_load_wants(struct request *req, struct error *err);
 
-/* Record the request and the way it was answered in the session's summary. */
+/*
+ * Write to the summary of the session what the client asked for and how it was
+ * answered.
+ */
 void request_summarize(struct request *req);
 
 /*
- * The functions that a negotiation needs, about this request. They borrow
- * `req`, and open objects and history when called.
+ * Returns the functions that a negotiation calls about this request. They
+ * borrow `req`, and open objects and history when they are first called.
  */
 struct negotiate_ops request_ops(struct request *req);
 
@@ -170,10 +181,10 @@ struct negotiate_ops request_ops(struct request *req);
  */
 
 /*
- * Check a client's filter. Each part of a combined filter must be allowed, and
- * so must the kind "combine". Returns 0 if the filter is allowed, ERR_PEER with
- * stock Git's message if it is not, or ERR_INVALID if a configured value cannot
- * be parsed.
+ * Check the filter of a client. For a combined filter, the kind "combine" and
+ * each part must be allowed. Returns 0 if the filter is allowed, ERR_PEER with
+ * stock Git's message if not, or ERR_INVALID if a configured value cannot be
+ * parsed.
  */
 int filter_policy_check(const struct config *config,
 			const struct filter *filter, struct error *err);

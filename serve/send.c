@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Making the pack of a request and sending it. */
+/* Makes the pack of a request and sends it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,15 +8,15 @@
 #include "sys/ticker.h"
 
 /*
- * The keep-alive thread starts when this much is done, when this much is
- * expected, or after this time. Units of the first two: commits, objects or
- * bytes, as the progress has it.
+ * The keep-alive thread starts when this much is done, or when this much is
+ * expected, or after this time. The unit of the first two is that of the
+ * progress: commits, objects or bytes.
  */
 #define MUCH_DONE 1024
 #define MUCH_AHEAD (1 << 20)
 #define SOON_NS UINT64_C(20000000)
 
-/* A pass over the annotated tags that include-tag may add. */
+/* Context of a pass over the annotated tags that include-tag may add. */
 struct tag_visit {
 	struct session *s;
 	int (*fn)(void *ctx, const struct packing_tag *tag);
@@ -65,7 +65,10 @@ static bool is_want(void *ctx, const struct oid *oid)
 	return oidset_has(&req->wants, oid);
 }
 
-/* Add the unshallowed commits, which the client has, to the common haves. */
+/*
+ * Add the commits that are no longer shallow to the common haves, because the
+ * client has them.
+ */
 static int add_edges(struct request *req, struct error *err)
 {
 	int ret = 0;
@@ -76,9 +79,9 @@ static int add_edges(struct request *req, struct error *err)
 }
 
 /*
- * Returns whether each want is also a have. Then the client has all that the
- * wants reach, and the pack is empty without a look-up. A shallow client may
- * lack ancestors, so the answer for it is false.
+ * Returns true if each want is also a have. The client then has all objects,
+ * and an empty pack is sent without a look-up. A shallow client may lack
+ * ancestors, so the function returns false for it.
  */
 static bool wants_nothing_new(const struct request *req)
 {
@@ -90,7 +93,10 @@ static bool wants_nothing_new(const struct request *req)
 	return true;
 }
 
-/* Write the last line of progress. It is sent together with the end. */
+/*
+ * Write the last line of progress. It is not sent now, but together with the
+ * end of the pack.
+ */
 static void put_total(struct sideband *sb, const struct packing_report *report)
 {
 	struct buf line = BUF_INIT;
@@ -105,22 +111,22 @@ static void put_total(struct sideband *sb, const struct packing_report *report)
 	buf_release(&line);
 }
 
-/* The state of sending one pack. */
+/* State of sending one pack. */
 struct sending {
 	struct request *req;
 	struct sideband sb;
-	/* NULL: no URIs for this client */
+	/* the URIs that the client accepts; NULL: none */
 	const struct pack_offer *offer;
-	/* sends keep-alives; NULL: none */
+	/* the thread that sends keep-alives; NULL: none */
 	struct sys_ticker *ticker;
 	uint64_t begun_ns;
-	/* the client has all that it wants */
+	/* The client has all objects that it wants, so the pack is empty. */
 	bool is_empty;
 };
 
 /*
- * Called when it is known which blobs are left out: write the sections that
- * come before the pack.
+ * Write the sections that come before the pack. Called when the objects are
+ * found: left_out[i] says whether blob i is left out.
  */
 static int tell_uris(void *ctx, const bool *left_out, struct error *err)
 {
@@ -143,9 +149,9 @@ static void put_progress(void *ctx, const char *text, size_t len)
 }
 
 /*
- * Start the keep-alive thread once the request proves to be large or slow. A
- * thread costs a tenth of a small request. If the thread cannot start, the pack
- * is sent without keep-alives.
+ * Start the keep-alive thread when the request proves to be large or slow.
+ * Starting a thread costs a tenth of a small request. If the thread cannot be
+ * started, the pack is sent without keep-alives.
  */
 static int see_to_life(void *ctx, const char *title, uint64_t done,
 		       uint64_t total)
@@ -210,8 +216,8 @@ static int make_pack(struct sending *p, struct error *err)
 }
 
 /*
- * Tell the client that the server failed. The details are for the operator
- * only.
+ * Tell the client that the server failed. The reason is only for the
+ * administrator.
  */
 static void tell_failure(struct sideband *sb)
 {
@@ -222,7 +228,10 @@ static void tell_failure(struct sideband *sb)
 	sideband_put(sb, SIDEBAND_ERROR, text, sizeof(text) - 1, NULL);
 }
 
-/* A failed write is ignored: the next write of pack data reports the error. */
+/*
+ * Send a keep-alive. A failed write is ignored, because the next write of pack
+ * data reports the error.
+ */
 static void keep_alive(void *ctx)
 {
 	sideband_keep_alive_if_quiet(ctx, NULL);
@@ -299,7 +308,10 @@ int send_pack_section(struct request *req, struct error *err)
 	struct pack_offer offer = {0};
 	int ret = 0;
 
-	/* The server does not know which objects a hook sends. */
+	/*
+	 * Offer no URIs if a hook makes the pack, because the server does not
+	 * know which objects the hook sends.
+	 */
 	if (req->uri_protocols && !config->pack_objects_hook)
 		ret = pack_offer_init(&offer, &config->pack_uris,
 				      req->uri_protocols, err);

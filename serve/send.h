@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Make the pack of a request and send it to the client. The pack is made in
+ * Makes the pack of a request and sends it to the client. The pack is made in
  * this process, or by the command in uploadpack.packObjectsHook.
  */
 #ifndef SERVE_SEND_H
@@ -18,10 +18,10 @@
 int send_pack(struct request *req, struct error *err);
 
 /*
- * Protocol v2: write the section "packfile-uris", if the client accepts URIs
- * and blobs were left out, then the section "packfile" with the pack. If URIs
- * may be sent, no progress goes out until the objects are found. Returns 0 or a
- * negative error code.
+ * Protocol v2: write the section "packfile" with the pack. If the client
+ * accepts URIs and blobs were left out, the section "packfile-uris" comes
+ * first. If URIs may be sent, progress is dropped until the objects are found.
+ * Returns 0 or a negative error code.
  */
 int send_pack_section(struct request *req, struct error *err);
 
@@ -35,9 +35,10 @@ int send_pack_section(struct request *req, struct error *err);
 
 /*
  * Run the configured hook for a request and send its output as pack data. The
- * configuration must name a hook. The hook runs in our directory and
- * environment, with GIT_DIR set; its standard error is ours. Returns 0, ERR_IO
- * if the hook cannot be started or fails, or the error of writing to `sb`.
+ * configuration must name a hook. The hook runs in the working directory and
+ * with the environment of this process, and GIT_DIR is set. The hook writes to
+ * this process's standard error. Returns 0, ERR_IO if the hook cannot be
+ * started or fails, or the error of writing to `sb`.
  */
 int hook_pack_objects(struct request *req, struct sideband *sb,
 		      struct error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The configuration of fetches: a table of keys. */
+/* Loads the configuration of fetches from a table of keys. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -32,7 +32,10 @@ struct allowing {
 	struct error *err;
 };
 
-/* allowAnySHA1InWant sets all three fields; the last entry of each wins. */
+/*
+ * Handle an entry of an uploadpack.allow*InWant key. allowAnySHA1InWant sets
+ * all three fields. A later entry overrides an earlier one.
+ */
 static int take_allow(void *ctx, const struct config_entry *entry)
 {
 	struct allowing *a = ctx;
@@ -111,7 +114,10 @@ static int load_promisors(void *field, const char *key, const struct loading *l)
 				     l->err);
 }
 
-/* A served repository is not trusted to choose programs to run. */
+/*
+ * Handle an entry of a key that names a program. Entries of the repository's
+ * own file are ignored: a served repository must not choose programs to run.
+ */
 static int take_protected(void *ctx, const struct config_entry *entry)
 {
 	const char **value = ctx;
@@ -128,11 +134,14 @@ static int load_protected(void *field, const char *key, const struct loading *l)
 
 #define FIELD(name) offsetof(struct serve_config, name)
 
-/* If several values are bad, the first row with a bad one is reported. */
+/*
+ * One row for each key. If several values are bad, the first row with a bad
+ * value is reported.
+ */
 static const struct row {
 	const char *key;
 	load_fn *load;
-	/* offset in struct serve_config */
+	/* offset of the field in struct serve_config */
 	size_t field;
 } rows[] = {
 	{"uploadpack.allowrefinwant", load_flag, FIELD(allow_ref_in_want)},

@@ -40,40 +40,44 @@
 
 struct promisor_remote {
 	char *name; /* owned */
-	/* Borrowed from the configuration: */
+	/* Strings of the configuration: */
 	const char *url; /* not empty */
-	/* NULL: not set, or not in promisor.sendFields */
+	/* NULL: not set, or not named in promisor.sendFields */
 	const char *filter;
-	/* NULL: not set, or not in promisor.sendFields */
+	/* NULL: not set, or not named in promisor.sendFields */
 	const char *token;
 };
 
 struct promisor_remotes {
 	/* owned; in the order of the configuration */
 	struct promisor_remote *items;
-	/* nr 0: nothing is advertised */
+	/* number of remotes; 0: no remote is advertised */
 	size_t nr, alloc;
 };
 
 /*
- * Read the promisor remotes to advertise; none if promisor.advertise is false.
- * Remotes without URL are left out. `config` must outlive *remotes. An unknown
- * field in promisor.sendFields is described in *warning. Returns 0, ERR_INVALID
- * for a bad value, or ERR_NOMEM. Call promisor_remotes_release() in each case.
+ * Read the promisor remotes to advertise. Without promisor.advertise there are
+ * none. Remotes without a URL are left out. `config` must outlive *remotes. If
+ * promisor.sendFields has an unknown field, *warning says so. Returns 0,
+ * ERR_INVALID for a bad value, or ERR_NOMEM. Call promisor_remotes_release() in
+ * each case.
  */
 int promisor_remotes_load(struct promisor_remotes *remotes,
 			  const struct config *config, struct error *warning,
 			  struct error *err);
 void promisor_remotes_release(struct promisor_remotes *remotes);
 
-/* Append the value of the capability to *out. Returns 0 or ERR_NOMEM. */
+/*
+ * Append the value of the capability promisor-remote to *out. Returns 0 or
+ * ERR_NOMEM.
+ */
 int promisor_remotes_print(struct buf *out,
 			   const struct promisor_remotes *remotes);
 
 /*
- * Check a client's answer, which looks like "<name>;<name>". Returns 1 if at
- * least one name is an advertised remote, 0 if none is, or ERR_NOMEM. The last
- * name that is not advertised is described in *warning.
+ * Check the client's answer to the capability, a list "<name>;<name>". Returns
+ * 1 if at least one name is an advertised remote, 0 if none is, or ERR_NOMEM.
+ * If a name is not advertised, *warning says so (for the last such name).
  */
 int promisor_remotes_accepted(const struct promisor_remotes *remotes,
 			      const char *names, struct error *warning);
@@ -92,15 +96,20 @@ int promisor_remotes_accepted(const struct promisor_remotes *remotes,
  * URI.
  */
 
-/* One configured value. The strings are borrowed from the configuration. */
+/*
+ * One value of uploadpack.blobPackfileUri. The strings are borrowed from the
+ * configuration.
+ */
 struct pack_uri {
 	struct oid blob;
-	/* "<pack> <uri>", as sent to clients */
+	/* "<pack> <uri>": the line that clients get */
 	const char *told;
 	const char *uri; /* points into `told` */
 };
 
-/* All configured values, in the order of the configuration. */
+/*
+ * All values of uploadpack.blobPackfileUri, in the order of the configuration.
+ */
 struct pack_uris {
 	struct pack_uri *items; /* owned */
 	size_t nr, alloc;
@@ -115,16 +124,16 @@ int pack_uris_load(struct pack_uris *uris, const struct config *config,
 		   enum hash_algo algo, struct error *err);
 void pack_uris_release(struct pack_uris *uris);
 
-/* The URIs that one client accepts. */
+/* The packs on other servers that are offered to one client. */
 struct pack_offer {
 	struct oid *blobs; /* owned; `nr` ids */
-	/* owned; `nr` borrowed strings "<pack> <uri>" */
+	/* owned array; `nr` borrowed strings "<pack> <uri>" */
 	const char **told;
 	size_t nr;
 };
 
 /*
- * Choose the URIs whose protocol is in the client's list, which looks like
+ * Choose the packs whose URI has a protocol in the client's list, for example
  * "http,https". *uris must outlive *offer. Returns 0 or ERR_NOMEM. Call
  * pack_offer_release() in each case.
  */
@@ -133,10 +142,10 @@ int pack_offer_init(struct pack_offer *offer, const struct pack_uris *uris,
 void pack_offer_release(struct pack_offer *offer);
 
 /*
- * Write the packfile-uris section with its delim packet. left_out[i] says
- * whether offer->blobs[i] was left out of the pack; only these URIs are sent.
- * If no blob was left out, nothing is written. Returns 0 or a negative error
- * code.
+ * Write the section "packfile-uris" and the delim packet that ends it.
+ * left_out[i] says whether the pack lacks offer->blobs[i]; only the URIs of
+ * such blobs are sent. If no blob was left out, nothing is written. Returns 0
+ * or a negative error code.
  */
 int pack_offer_tell(const struct pack_offer *offer, const bool *left_out,
 		    struct pktline_writer *out, struct error *err);
@@ -145,7 +154,7 @@ int pack_offer_tell(const struct pack_offer *offer, const bool *left_out,
 
 /* lsrefs.unborn: whether ls-refs lists an unborn HEAD. */
 enum serve_unborn {
-	/* yes, and advertise it; the default */
+	/* List an unborn HEAD, and advertise this feature. The default. */
 	SERVE_UNBORN_ADVERTISE,
 	SERVE_UNBORN_ALLOW,  /* yes */
 	SERVE_UNBORN_IGNORE, /* no */
@@ -166,41 +175,45 @@ struct serve_allow {
 
 struct serve_config {
 	struct serve_allow allow; /* all false by default */
-	/* uploadpack.allowRefInWant: v2 */
+	/* uploadpack.allowRefInWant; protocol v2 only */
 	bool allow_ref_in_want;
 	bool allow_filter; /* uploadpack.allowFilter */
-	/* uploadpack.allowSidebandAll: v2 */
+	/* uploadpack.allowSidebandAll; protocol v2 only */
 	bool allow_sideband_all;
-	/* uploadpack.advertiseBundleURIs: v2 */
+	/* uploadpack.advertiseBundleURIs; protocol v2 only */
 	bool advertise_bundle_uris;
 	bool advertise_sid; /* transfer.advertiseSID */
-	/* transfer.advertiseObjectInfo: v2 */
+	/* transfer.advertiseObjectInfo; protocol v2 only */
 	bool advertise_object_info;
 	/* pack.useBitmaps, true by default */
 	bool use_bitmaps;
-	/* gitreach.reachableOnly; the default is in visible_is_limit() */
+	/*
+	 * gitreach.reachableOnly: clients may only have objects that refs
+	 * reach. visible_is_limit() knows the default.
+	 */
 	bool is_limit;
 	enum serve_unborn unborn; /* lsrefs.unborn: v2 */
 	/*
-	 * uploadpack.keepAlive: seconds without output, 5 by default; 0: never
+	 * uploadpack.keepAlive: seconds of silence before a keep-alive packet;
+	 * default 5; 0: never
 	 */
 	uint64_t keep_alive;
 	/* uploadpack.blobPackfileUri */
 	struct pack_uris pack_uris;
-	/* promisor.advertise and .sendFields */
+	/* promisor.advertise and promisor.sendFields */
 	struct promisor_remotes promisor_remotes;
 	/*
 	 * uploadpack.packObjectsHook, borrowed from the configuration; NULL:
-	 * none. The repository's own file is ignored
+	 * none. Values in the repository's own file are ignored.
 	 */
 	const char *pack_objects_hook;
 };
 
 /*
- * Read the configuration of `repo`, which must outlive *config. Unknown words
- * in promisor.sendFields are described in *warning. Returns 0, ERR_INVALID for
- * a bad value, or another negative error code. Call serve_config_release() in
- * each case.
+ * Read the configuration of `repo`, which must outlive *config. If
+ * promisor.sendFields has an unknown field, *warning says so. Returns 0,
+ * ERR_INVALID for a bad value, or another negative error code. Call
+ * serve_config_release() in each case.
  */
 int serve_config_load(struct serve_config *config, const struct repo *repo,
 		      struct error *warning, struct error *err);

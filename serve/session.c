@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The state of one connection. */
+/* The state of one connection to a client that fetches. */
 #include <string.h>
 
 #include "serve/session.h"
@@ -101,7 +101,10 @@ int session_init(struct session *s, const struct serve_options *options,
 	s->in.tap = s->out.tap = summary_tap(&s->summary);
 	ret = serve_config_load(&s->config, options->repo, &warning, err);
 	session_warn(s, &warning);
-	/* A bad namespace must end the session before any output. */
+	/*
+	 * Open the refs now: a bad namespace must end the session before any
+	 * output.
+	 */
 	if (!ret && options->namespace)
 		ret = session_open_refs(s, err);
 	return ret;

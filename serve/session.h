@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One connection: its input, its output, and the open parts of the repository.
- * Objects, history and refs are opened when a request first needs them, which
- * keeps small requests cheap. One thread.
+ * One connection to a client that fetches: its input, its output, and the
+ * opened parts of the repository. Objects, history and refs are opened when a
+ * request first needs them, so that small requests stay cheap. One thread.
  */
 #ifndef SERVE_SESSION_H
 #define SERVE_SESSION_H
@@ -26,11 +26,11 @@ struct session {
 	struct pktline_reader in;
 	struct pktline_writer out;
 	struct summary summary; /* of the current request */
-	/* a pack has begun; "ERR" must not be sent */
+	/* A pack has begun; "ERR" packets must not be sent any more. */
 	bool in_pack;
 	/*
-	 * the client of this request can fetch missing objects from an
-	 * advertised promisor remote
+	 * The client of this request can fetch missing objects from an
+	 * advertised promisor remote.
 	 */
 	bool has_promisor;
 	/* Opened on first use: */
@@ -39,27 +39,30 @@ struct session {
 	bool walk_is_open;
 	struct refview refs;
 	bool refs_are_open;
-	/* the last object that proved to be no tag */
+	/*
+	 * the last object that was looked up and is no tag; valid if
+	 * knows_no_tag
+	 */
 	struct oid no_tag;
 	bool knows_no_tag; /* whether no_tag is set */
-	/* owned; used if config.is_limit */
+	/* owned; used only if config.is_limit */
 	struct visible *visible;
-	/* refs that earlier requests looked at */
+	/* the value of refs.looked_at before the current request */
 	uint64_t refs_before;
 };
 
 /*
- * Start a connection and read the configuration. A bad namespace is an error
- * here, before anything is sent. *options must outlive the session. Returns 0
- * or a negative error code. Call session_release() in each case.
+ * Start a connection and read the configuration. If the namespace is bad, this
+ * function fails, before anything is sent. *options must outlive the session.
+ * Returns 0 or a negative error code. Call session_release() in each case.
  */
 int session_init(struct session *s, const struct serve_options *options,
 		 const struct serve_io *io, struct error *err);
 void session_release(struct session *s);
 
 /*
- * Open the objects, the history (with the objects) or the refs. A second call
- * does nothing. Each returns 0 or a negative error code.
+ * Open the objects, the history (and the objects), or the refs. A second call
+ * does nothing. Each function returns 0 or a negative error code.
  */
 int session_open_odb(struct session *s, struct error *err);
 int session_open_walk(struct session *s, struct error *err);
@@ -69,8 +72,8 @@ int session_open_refs(struct session *s, struct error *err);
  * Return 1 if the repository has an object that a client named, 0 if not, or a
  * negative error code. With config.is_limit, an object that visible refs do not
  * reach counts as missing. session_has() is for wants: it also looks into packs
- * that are newer than the snapshot. session_knows() is for haves: it asks the
- * snapshot only, which is cheaper.
+ * that are newer than the snapshot. session_knows() is for haves: it looks only
+ * into the snapshot, which is cheaper.
  */
 int session_has(struct session *s, const struct oid *oid, struct error *err);
 int session_knows(struct session *s, const struct oid *oid, struct error *err);
@@ -80,15 +83,19 @@ int session_knows(struct session *s, const struct oid *oid, struct error *err);
 void session_begin(struct session *s, const char *command);
 void session_end(struct session *s, const struct error *error);
 
-/* Report a warning to the trace and to options->warn; nothing if code is 0. */
+/*
+ * Write a warning to the trace and to options->warn. Nothing is done if
+ * warning->code is 0.
+ */
 void session_warn(struct session *s, const struct error *warning);
 
 /*
  * Peel a ref. Returns 1 with *peeled set if the ref names an annotated tag, 0
- * for any other object, or a negative error code. A missing object gives 0 and
- * a warning, and its ref is advertised: a client that prunes would delete a ref
- * that is not advertised. The object is not read if packed-refs has the peeled
- * value, or if the ref names the object in s->no_tag.
+ * for any other object, or a negative error code. For a missing object, the
+ * function returns 0 and warns. Its ref is advertised nevertheless: a client
+ * that prunes would delete a ref that is not advertised. The object is not read
+ * if packed-refs has the peeled value, or if the ref names the object
+ * s->no_tag.
  */
 int session_peel_ref(struct session *s, const struct ref *ref,
 		     struct oid *peeled, struct error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shallow boundaries of the repository and of the client. */
+/* Computes shallow boundaries of the repository and of the client. */
 #include "repo/shallow.h"
 #include "serve/shallow.h"
 
@@ -39,8 +39,8 @@ static int load_shallows(struct walk_tips *tips, struct request *req,
 /*
  * Compute the new boundary for deepen-relative. Stock Git since 2.54 counts
  * from the wants, as without deepen-relative, and adds the distance of the
- * nearest boundary commit. So all branches are cut at one depth. Counting from
- * each boundary commit would send long branches that a merge brought in. If the
+ * nearest boundary commit. So all branches end at one depth. Counting from each
+ * boundary commit would send long branches that a merge brought in. If the
  * wants reach no boundary commit, nothing is deepened.
  */
 static int from_boundary(struct depth_result *result, struct request *req,
@@ -105,8 +105,8 @@ static int compute(struct depth_result *result, struct request *req,
 }
 
 /*
- * Returns whether the client gets the whole history and the repository has it.
- * Then no walk is needed.
+ * Returns whether the client wants the whole history and the repository has all
+ * of it. No walk is needed then.
  */
 static bool is_everything(const struct request *req)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Moving a client's shallow boundary (gitprotocol-pack(5), "shallow-update";
- * the shallow-info section of gitprotocol-v2(5)).
+ * Moves the shallow boundary of a client (gitprotocol-pack(5),
+ * "shallow-update"; the shallow-info section of gitprotocol-v2(5)).
  *
- * The walk that makes the pack stops at two boundaries: the client's old one,
- * because the client has no older commits, and the new one. If the new boundary
- * is older, the parents of the old boundary's commits become wants.
+ * The walk that makes the pack stops at two boundaries: at the client's old
+ * one, because the client has no older commits, and at the new one. If the new
+ * boundary is older, the parents of the commits on the old boundary become
+ * wants.
  */
 #ifndef SERVE_SHALLOW_H
 #define SERVE_SHALLOW_H
@@ -15,22 +16,22 @@
 
 /*
  * Compute the new boundary, write "shallow <id>" and "unshallow <id>" packets,
- * and fill the request's wants, shallow and edges. The caller ends the section.
- * If the request has no depth limit, the new boundary is the repository's own,
- * and no "unshallow" is written. Returns 0, ERR_PEER if the limit excludes all
- * commits, or another negative error code.
+ * and set the request's wants, shallow and edges. The caller writes the packet
+ * that ends the section. If the request has no depth limit, the new boundary is
+ * that of the repository, and no "unshallow" is written. Returns 0, ERR_PEER if
+ * the limit excludes all commits, or another negative error code.
  */
 int shallow_update(struct request *req, struct error *err);
 
 /*
- * Keep the client's boundary: add client_shallow to the request's `shallow`.
- * Returns 0 or a negative error code.
+ * Keep the boundary of the client: add client_shallow to req->shallow. Returns
+ * 0 or a negative error code.
  */
 int shallow_keep(struct request *req, struct error *err);
 
 /*
- * Write the repository's own boundary into an advertisement. Returns 0 or a
- * negative error code.
+ * Write the shallow boundary of the repository into an advertisement. Returns 0
+ * or a negative error code.
  */
 int shallow_advertise(struct session *s, struct error *err);
 

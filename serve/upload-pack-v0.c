@@ -37,7 +37,7 @@ struct v0 {
 	struct negotiate negotiate;
 	enum state state;
 	bool can_filter; /* the client said "filter" */
-	/* something was sent to the client */
+	/* The client has got at least one packet. */
 	bool answered;
 };
 
@@ -120,7 +120,7 @@ static int take_want(struct v0 *v, const char *line, struct error *err)
 	return ret < 0 ? ret : take_capabilities(v, rest, err);
 }
 
-/* Handle the end of the wants. */
+/* Handle the flush packet that ends the wants. */
 static int end_wants(struct v0 *v, struct error *err)
 {
 	struct request *req = &v->req;

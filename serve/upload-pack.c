@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One connection, from the advertisement to the end. */
+/* Serves one connection, from the advertisement to the end. */
 #include <string.h>
 
 #include "serve/protocol.h"
@@ -70,7 +70,9 @@ static int serve_v2(struct session *s, struct error *err)
 	return ret < 0 ? ret : 0;
 }
 
-/* Send the error of a bad request, if the client can still receive it. */
+/*
+ * Send the error message of a bad request, if the client can still receive it.
+ */
 static void tell_client(struct session *s, const struct error *err)
 {
 	const char *text = err->msg;
@@ -79,7 +81,7 @@ static void tell_client(struct session *s, const struct error *err)
 		return;
 	if (!strncmp(text, "git upload-pack: ", 17))
 		text += 4;
-	/* With sideband-all, errors go out on band 3. */
+	/* With sideband-all, send the error on band 3. */
 	if (s->out.band)
 		s->out.band = SIDEBAND_ERROR;
 	if (!pktline_printf(&s->out, NULL, "%s%s", s->out.band ? "" : "ERR ",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * upload-pack: serves fetches and clones over an interface of two functions,
- * read and write (wire/io.h).
+ * Serves fetches and clones to a client that is connected by two functions, one
+ * to read and one to write (wire/io.h).
  */
 #ifndef SERVE_UPLOAD_PACK_H
 #define SERVE_UPLOAD_PACK_H
@@ -22,50 +22,59 @@ typedef int (*serve_make_pack_fn)(const struct odb *odb,
 				  struct packing_report *report,
 				  struct error *err);
 
-/* All pointers are borrowed for the call. */
+/* What a caller of upload-pack decides. All pointers are borrowed. */
 struct serve_options {
 	const struct repo *repo;
 	int version; /* protocol 0, 1 or 2 */
-	/* serve one request, send no advertisement */
+	/* Serve one request, without an advertisement before it. */
 	bool stateless_rpc;
-	/* send the advertisement and end */
+	/* Write the advertisement, and return. */
 	bool advertise_only;
-	/* "<name>/<version>", printable, no spaces */
+	/*
+	 * value of the capability agent: "<name>/<version>", printable, no
+	 * spaces
+	 */
 	const char *agent;
-	/* for transfer.advertiseSID; NULL: none */
+	/*
+	 * value of the capability session-id (transfer.advertiseSID); NULL:
+	 * none
+	 */
 	const char *session_id;
-	/* GIT_NAMESPACE; NULL: none */
+	/* the value of GIT_NAMESPACE; NULL: none */
 	const char *namespace;
 	serve_make_pack_fn make_pack; /* NULL: packing_send() */
-	/* Makes missing objects available; NULL: none (odb/odb.h). */
+	/*
+	 * Fetches missing objects of a partial clone (odb/odb.h); NULL: none.
+	 */
 	const struct odb_provider *provider;
-	/* Gets the text of each warning. NULL: warnings are not wanted. */
+	/* Called with the text of each warning. NULL: warnings are dropped. */
 	void (*warn)(void *ctx, const char *message);
 	void *warn_ctx;
 	/*
 	 * Called before a hook is started, to prepare the environment of child
-	 * processes. Most requests start none and do not pay for this. Returns
-	 * 0 or a negative error code. NULL: no preparation.
+	 * processes. Most requests start no hook, so the preparation is left to
+	 * this callback. Returns 0 or a negative error code. NULL: no
+	 * preparation.
 	 */
 	int (*before_hook)(struct error *err);
 };
 
 /*
- * Serve one connection, or one request with stateless_rpc. Returns 0, ERR_PEER
- * if the client broke the protocol or went away, or another negative error
- * code. A client that broke the protocol gets an "ERR" packet.
+ * Serve one connection, or one request if options->stateless_rpc. Returns 0,
+ * ERR_PEER if the client broke the protocol or went away, or another negative
+ * error code. A client that broke the protocol gets an "ERR" packet.
  */
 int serve_upload_pack(const struct serve_options *options,
 		      const struct serve_io *io, struct error *err);
 
 /*
- * Returns the protocol version that the value of GIT_PROTOCOL asks for. The
- * value is a list of keys with colons between; the largest known "version=<n>"
- * counts. Returns 0 for a list without such a key, and for NULL.
+ * Returns the protocol version that a value of GIT_PROTOCOL asks for. The value
+ * is a list of keys, separated by colons. The largest known "version=<n>" wins.
+ * Returns 0 if there is no such key, or if the value is NULL.
  */
 int serve_protocol_version(const char *git_protocol);
 
-/* Write the protocol version to a trace. */
+/* Write the number of the protocol version to a trace. */
 void serve_trace_version(struct trace *trace, int version);
 
 #endif

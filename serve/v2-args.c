@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading the arguments of a command of protocol v2. */
+/* Reads the arguments of a command of protocol v2. */
 #include <string.h>
 
 #include "serve/v2-command.h"

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "serve/session.h"
 
-/* ---- arguments: v2-args.c */
+/* ---- v2-args.c: the arguments of a command */
 
 /* The arguments of a command, up to the next flush packet. */
 struct v2_args {
@@ -20,7 +20,8 @@ struct v2_args {
 	/* borrowed; the command's name, for messages */
 	const char *command;
 	/*
-	 * no more arguments; set the field at the start if the request has none
+	 * There are no more arguments. The caller sets this at the start if the
+	 * request has none.
 	 */
 	bool at_end;
 };
@@ -31,10 +32,15 @@ struct v2_args {
  */
 int v2_args_next(struct v2_args *args, const char **line, struct error *err);
 
-/* Set the error message for an unknown argument. Returns ERR_PEER. */
+/*
+ * Set the error message for an argument that the command does not know. Returns
+ * ERR_PEER.
+ */
 int v2_args_unexpected(const char *line, struct error *err);
 
-/* Returns the text after "<word> ", or NULL if `line` starts otherwise. */
+/*
+ * Returns the text after "<word> ", or NULL if `line` does not start with that.
+ */
 const char *v2_args_value(const char *line, const char *word);
 
 /*
@@ -46,24 +52,24 @@ const char *v2_args_value(const char *line, const char *word);
  */
 
 /*
- * ls-refs: list the visible refs that the client asked for, HEAD first, the
- * others ordered by name. Cost: one pass over the refs with the client's
- * prefixes.
+ * ls-refs: list the visible refs that the client asked for. HEAD comes first,
+ * and the other refs are sorted by name. Cost: one pass over the refs with the
+ * client's prefixes.
  */
 int ls_refs_run(struct session *s, struct v2_args *args, struct error *err);
 
 /*
- * fetch: answer with acknowledgments, with the pack, or with both. A request
- * without wants gets no answer, as from stock Git. The exception is
- * "wait-for-done", which `git fetch --negotiate-only` sends.
+ * fetch: answer with acknowledgments, with the pack, or with both. As in stock
+ * Git, a request without wants gets no answer, except with "wait-for-done",
+ * which `git fetch --negotiate-only` sends.
  */
 int fetch_v2_run(struct session *s, struct v2_args *args, struct error *err);
 
 /*
  * object-info: write one line "<id> <size>" for each id in the request, in the
- * request's order. The size is in bytes, and empty for a missing object.
- * Without the argument "size" the line has the id alone, as in stock Git 2.55
- * (2.39 writes sizes in each case).
+ * same order. The size is in bytes, and empty for a missing object. Without the
+ * argument "size" the line has only the id, as in stock Git 2.55 (2.39 always
+ * writes sizes).
  */
 int object_info_run(struct session *s, struct v2_args *args, struct error *err);
 

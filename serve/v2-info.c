@@ -7,13 +7,16 @@
 #include "base/mem.h"
 #include "serve/v2-command.h"
 
-/* How many ids one request may have; each is kept, existing or not. */
+/*
+ * Maximum number of ids in one request. Ids are stored whether they exist or
+ * not.
+ */
 #define OIDS_MAX 1000000
 
 struct asked {
 	struct session *s;
 	bool size;
-	/* owned, in the order of the request */
+	/* owned: the ids, in the order of the request */
 	struct oid *oids;
 	size_t nr, alloc;
 };

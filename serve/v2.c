@@ -24,7 +24,7 @@
 struct command {
 	const char *name;
 	int (*run)(struct session *s, struct v2_args *args, struct error *err);
-	/* NULL: the command is always enabled. */
+	/* Returns whether the command is enabled. NULL: it always is. */
 	bool (*is_enabled)(const struct serve_config *config);
 };
 
@@ -48,11 +48,13 @@ static const struct command commands[] = {
 struct keys {
 	const struct command *command;
 	enum hash_algo algo; /* the client's */
-	/* the client accepted a promisor remote */
+	/* The client has accepted an advertised promisor remote. */
 	bool has_promisor;
 };
 
-/* Returns NULL if the command is unknown or not enabled. */
+/*
+ * Returns the command with this name, or NULL if it is unknown or not enabled.
+ */
 static const struct command *find_command(const struct session *s,
 					  const char *name)
 {
@@ -85,7 +87,10 @@ static int take_command(struct keys *keys, const struct session *s,
 	return 0;
 }
 
-/* Returns whether `line` is an advertised capability that needs no action. */
+/*
+ * Returns whether `line` is a capability that was advertised and needs no
+ * action.
+ */
 static bool is_known_key(const struct session *s, const char *line)
 {
 	size_t len = strcspn(line, "=");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Which objects a v0/v1 client may want. */
+/* Checks which objects a v0/v1 client may want. */
 #include "serve/request.h"
 
-/* The objects that refs name. */
+/* The objects that refs point to. */
 struct tips {
 	struct oidset oids;
 	struct error *err;
@@ -17,8 +17,8 @@ static int add_tip(void *ctx, const struct ref *ref)
 }
 
 /*
- * Collect the objects of the refs. Hidden refs count if allowTipSHA1InWant or
- * allowReachableSHA1InWant is true, as in stock Git.
+ * Collect the objects that refs point to. As in stock Git, hidden refs are
+ * included if allowTipSHA1InWant or allowReachableSHA1InWant is true.
  */
 static int collect_tips(struct tips *tips, struct request *req)
 {
@@ -32,7 +32,7 @@ static int collect_tips(struct tips *tips, struct request *req)
 	if (ret > 0)
 		ret = add_tip(tips, &head);
 	else if (ret == ERR_CORRUPT || ret == ERR_MISSING)
-		ret = 0; /* a broken HEAD does not forbid other refs */
+		ret = 0; /* If HEAD is broken, go on with the other refs. */
 	if (!ret)
 		ret = refview_each(&s->refs, "", hidden_too, add_tip, tips,
 				   NULL, tips->err);
@@ -40,8 +40,8 @@ static int collect_tips(struct tips *tips, struct request *req)
 }
 
 /*
- * Look up ids and add them to *out. Broken and missing objects are left out if
- * `lenient`, else an error.
+ * Look up ids and add them to *out. If `lenient`, broken and missing objects
+ * are left out; otherwise they are an error.
  */
 static int load(struct walk_tips *out, struct walk *w, const struct oid *oids,
 		size_t nr, bool lenient, struct error *err)
@@ -62,8 +62,9 @@ static int refuse(struct request *req, uint32_t obj_pos, struct error *err)
 }
 
 /*
- * Returns ERR_PEER if the tips do not reach one of the wanted commits. If
- * `exact` is false, the walk by date may miss a path and refuse wrongly.
+ * Returns 0 if the tips reach all wanted commits, or ERR_PEER if not. If
+ * `exact` is false, wrong commit dates can make the walk miss a path, so that a
+ * commit is refused wrongly.
  */
 static int check_commits(struct request *req, const struct walk_tips *from,
 			 const struct walk_tips *wanted, bool exact,
@@ -86,8 +87,8 @@ static int check_commits(struct request *req, const struct walk_tips *from,
 }
 
 /*
- * Returns ERR_PEER if the tips do not reach one of the wanted trees, blobs and
- * tags. Lists all objects that the tips reach.
+ * Returns 0 if the tips reach all wanted trees, blobs and tags, or ERR_PEER if
+ * not. Lists all objects that the tips reach.
  */
 static int check_others(struct request *req, const struct walk_tips *from,
 			const struct walk_tips *wanted, struct error *err)
@@ -111,7 +112,7 @@ static int check_others(struct request *req, const struct walk_tips *from,
 	return ret;
 }
 
-/* Check the wants that no ref names. All of them share the walks. */
+/* Check the wants that no ref points to. One walk checks all of them. */
 static int check_reachable(struct request *req, const struct tips *tips,
 			   struct error *err)
 {
@@ -127,7 +128,7 @@ static int check_reachable(struct request *req, const struct tips *tips,
 					   false, err);
 	if (!ret && wanted.commit_nr)
 		ret = check_commits(req, &from, &wanted, false, err);
-	/* A refusal must be confirmed by the exact walk. */
+	/* Before a refusal, repeat the check with an exact walk. */
 	if (ret == ERR_PEER)
 		ret = check_commits(req, &from, &wanted, true, err);
 	if (!ret && wanted.others.nr)
@@ -137,7 +138,7 @@ static int check_reachable(struct request *req, const struct tips *tips,
 	return ret;
 }
 
-/* Returns the first want that no ref names, or NULL. */
+/* Returns the first want that no ref points to, or NULL if there is none. */
 static const struct oid *find_other(const struct request *req,
 				    const struct tips *tips)
 {
@@ -163,7 +164,10 @@ int wants_check(struct request *req, struct error *err)
 		bool behind = config->allow.reachable ||
 			      req->s->options->stateless_rpc;
 
-		/* request_add_want() took reachable objects only. */
+		/*
+		 * With is_limit, request_add_want() has already refused objects
+		 * that refs do not reach.
+		 */
 		if (config->is_limit && behind)
 			ret = 0;
 		else if (behind)
