@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parsing push certificates. */
+/* Parses push certificates. */
 #include <string.h>
 
 #include "receive/push-cert.h"
@@ -8,8 +8,8 @@
 static const char version[] = "certificate version 0.1\n";
 
 /*
- * Get the line at offset *at, and move *at to the next line. Returns false if
- * *at is `end`.
+ * Set *line to the line at offset *at, and move *at to the next line. Returns
+ * false if *at is the end of the text.
  */
 static bool next_line(struct push_cert_line *line, const char *text, size_t end,
 		      size_t *at)
@@ -25,7 +25,10 @@ static bool next_line(struct push_cert_line *line, const char *text, size_t end,
 	return true;
 }
 
-/* Returns the bytes up to and with the empty line, or 0 without such a line. */
+/*
+ * Returns the length of the headers, with the empty line that ends them.
+ * Returns 0 if there is no empty line.
+ */
 static size_t find_headers(const char *text, size_t len)
 {
 	struct push_cert_line line;

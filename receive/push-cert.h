@@ -30,9 +30,9 @@
 struct push_cert {
 	const char *text;
 	size_t len;
-	/* from the first line to the empty line */
+	/* bytes of the headers, with the empty line that ends them */
 	size_t headers_len;
-	/* bytes before the signature */
+	/* bytes before the signature: headers and commands */
 	size_t signed_len;
 };
 
@@ -45,7 +45,7 @@ struct push_cert {
 int push_cert_parse(struct push_cert *cert, const char *text, size_t len,
 		    struct error *err);
 
-/* A line of a certificate, or the end of a line, without the line feed. */
+/* The value of a header, or a command; without the line feed. */
 struct push_cert_line {
 	/* borrowed from the certificate; no NUL at the end */
 	const char *p;
@@ -53,16 +53,18 @@ struct push_cert_line {
 };
 
 /*
- * Find the next header `name` and set *value. *at is the offset of the search:
- * start with 0 and keep *at between calls. Returns false if no header is left.
+ * Find the next header `name` and set *value. *at is the offset where the
+ * search starts: set it to 0 before the first call, and do not change it
+ * between calls. Returns false if there are no more such headers.
  */
 bool push_cert_header(struct push_cert_line *value,
 		      const struct push_cert *cert, const char *name,
 		      size_t *at);
 
 /*
- * Find the next command and set *command. *at is the offset of the search:
- * start with 0 and keep *at between calls. Returns false if no command is left.
+ * Find the next command and set *command. *at is the offset where the search
+ * starts: set it to 0 before the first call, and do not change it between
+ * calls. Returns false if there are no more commands.
  */
 bool push_cert_command(struct push_cert_line *command,
 		       const struct push_cert *cert, size_t *at);

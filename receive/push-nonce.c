@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Making and checking nonces. */
+/* Makes and checks nonces of signed pushes. */
 #include <string.h>
 
 #include "base/error.h"
 #include "object/hash.h"
 #include "receive/receive-cert.h"
 
-/* 18 digits fit into 63 bits */
+/* A number of 18 digits fits into 63 bits. */
 enum { SECONDS_DIGITS_MAX = 18 };
 
 int push_nonce_make(struct buf *out, const struct push_nonce_maker *maker,
@@ -39,7 +39,10 @@ const char *push_nonce_status_name(enum push_nonce_status status)
 	return names[status];
 }
 
-/* Returns the seconds of "<seconds>-...", or -1 if `nonce` is malformed. */
+/*
+ * Returns the seconds in a nonce "<seconds>-...", or -1 if `nonce` is
+ * malformed.
+ */
 static int64_t parse_seconds(const char *nonce)
 {
 	size_t digits = strspn(nonce, "0123456789");
@@ -52,7 +55,10 @@ static int64_t parse_seconds(const char *nonce)
 	return seconds;
 }
 
-/* Takes constant time, so that the time does not leak the nonce. */
+/*
+ * Compare two nonces. The time of the comparison does not depend on the bytes,
+ * so that a client cannot guess the nonce byte by byte.
+ */
 static bool is_same(const struct buf *ours, const char *theirs)
 {
 	size_t len = strlen(theirs);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The advertisement before a push. */
+/* Writes the advertisement before a push. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,12 +10,15 @@
 
 struct advertisement {
 	struct receive *r;
-	/* a NUL, then the capabilities */
+	/* a NUL, then the capabilities; written in the first line */
 	struct buf capabilities;
 	bool is_empty; /* no line was written yet */
-	/* there may be ".have" lines */
+	/*
+	 * There are refs outside the namespace, or alternates: ".have" lines
+	 * are possible.
+	 */
 	bool has_others;
-	/* with has_others: ids in written lines */
+	/* With has_others: the ids that were already written. */
 	struct oidset seen;
 	struct error *err;
 };
@@ -45,7 +48,7 @@ static int add_capabilities(struct buf *out, const struct receive *r)
 	return ret;
 }
 
-/* The first line also gets the capabilities. */
+/* Write the line of a ref. The first line also gets the capabilities. */
 static int write_line(struct advertisement *a, const struct oid *oid,
 		      const char *name)
 {
@@ -56,7 +59,10 @@ static int write_line(struct advertisement *a, const struct oid *oid,
 				 a->capabilities.data, len, a->err);
 }
 
-/* Returns 1 if an id is new, 0 if it was seen before, or negative. */
+/*
+ * Add an id to the ids that were written. Returns 1 if the id is new, 0 if it
+ * was written before, or a negative error code.
+ */
 static int see(struct advertisement *a, const struct oid *oid)
 {
 	return a->has_others ? oidset_add(&a->seen, oid, a->err) : 1;
@@ -67,7 +73,10 @@ static int write_have(void *ctx, const struct oid *oid)
 	struct advertisement *a = ctx;
 	int ret = see(a, oid);
 
-	/* A ".have" line tells the client that the object exists. */
+	/*
+	 * With is_limit, write no ".have" line for an object that the client
+	 * may not know of.
+	 */
 	if (ret > 0 && a->r->is_limit)
 		ret = receive_sees(a->r, oid, a->err);
 	return ret > 0 ? write_line(a, oid, ".have") : ret;
@@ -78,14 +87,14 @@ static int write_ref(void *ctx, const struct ref *ref)
 	struct advertisement *a = ctx;
 	int ret;
 
-	/* A ref outside the namespace has no name here. */
+	/* ref->name is NULL for a ref outside of the namespace. */
 	if (!ref->name)
 		return write_have(a, &ref->oid);
 	ret = see(a, &ref->oid);
 	return ret < 0 ? ret : write_line(a, &ref->oid, ref->name);
 }
 
-/* Set has_others: there is a namespace or an alternate. */
+/* Set has_others if there is a namespace or an alternate. */
 static int look_for_others(struct advertisement *a)
 {
 	char **dirs = NULL;

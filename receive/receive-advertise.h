@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The advertisement before a push: refs and capabilities (protocol v0, v1). */
+/*
+ * The advertisement before a push: a list of refs and capabilities, in protocol
+ * versions 0 and 1.
+ */
 #ifndef RECEIVE_RECEIVE_ADVERTISE_H
 #define RECEIVE_RECEIVE_ADVERTISE_H
 
@@ -15,9 +18,9 @@
  *	                           refs of alternates
  *	shallow boundary, flush
  *
- * An id that was written already gets no ".have" line. No object
- * is read. Costs: the lines that are written, and one search for each range of
- * hidden refs. Returns 0 or a negative error code.
+ * An id is written only once: there is no ".have" line for the id of a visible
+ * ref. No object is read. Cost: the lines that are written, and one search for
+ * each range of hidden refs. Returns 0 or a negative error code.
  */
 int receive_advertise(struct receive *r, struct error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Verifying and storing push certificates. */
+/* Verifies and stores push certificates. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,7 +85,10 @@ static int store(struct receive *r, struct error *err)
 	return ret < 0 ? ret : 0;
 }
 
-/* Returns 1 if a hook that gets GIT_PUSH_CERT exists, 0 or negative. */
+/*
+ * Returns 1 if there is a pre-receive or post-receive hook, which reads
+ * GIT_PUSH_CERT. Returns 0 if there is none, or a negative error code.
+ */
 static int has_listener(struct receive *r, struct error *err)
 {
 	static const char *const hooks[] = {"pre-receive", "post-receive"};

@@ -4,7 +4,8 @@
  * for hooks (git-receive-pack(1), GIT_PUSH_CERT).
  *
  * The certificate becomes a blob in the quarantine, so a refused push leaves no
- * blob behind. A bad signature or nonce refuses nothing: hooks decide.
+ * blob behind. A push with a bad signature or nonce is not refused here: hooks
+ * decide.
  */
 #ifndef RECEIVE_RECEIVE_CERT_H
 #define RECEIVE_RECEIVE_CERT_H
@@ -37,7 +38,7 @@
  * receive-pack.
  */
 
-/* The input of all nonces of a repository. Pointers are borrowed. */
+/* What the nonces of a repository are computed from. Pointers are borrowed. */
 struct push_nonce_maker {
 	enum hash_algo algo;
 	const char *seed;
@@ -45,7 +46,8 @@ struct push_nonce_maker {
 };
 
 /*
- * Append the nonce of a time, in seconds since 1970. Returns 0 or ERR_NOMEM.
+ * Append the nonce for a time in seconds since 1970 to *out. Returns 0 or
+ * ERR_NOMEM.
  */
 int push_nonce_make(struct buf *out, const struct push_nonce_maker *maker,
 		    int64_t seconds);
@@ -53,32 +55,36 @@ int push_nonce_make(struct buf *out, const struct push_nonce_maker *maker,
 enum push_nonce_status {
 	/* the certificate has no nonce */
 	PUSH_NONCE_MISSING,
-	/* not made with the seed, or another session's */
+	/*
+	 * The nonce was not made with the seed, or was issued in another
+	 * session.
+	 */
 	PUSH_NONCE_BAD,
 	PUSH_NONCE_OK,
-	/* made with the seed, but at another time */
+	/* The nonce was made with the seed, but at another time. */
 	PUSH_NONCE_SLOP,
 };
 
-/* Returns the value of GIT_PUSH_CERT_NONCE_STATUS, for instance "OK". */
+/*
+ * Returns the value of GIT_PUSH_CERT_NONCE_STATUS for hooks, for instance "OK".
+ */
 const char *push_nonce_status_name(enum push_nonce_status status);
 
 struct push_nonce_check {
 	enum push_nonce_status status;
-	/* seconds from the nonce to this request */
+	/* Seconds between the time of the nonce and this request. */
 	int64_t slop;
-	/* status is OK because `slop` is small enough */
+	/* The status is PUSH_NONCE_OK only because `slop` is small enough. */
 	bool was_slop;
 };
 
 /*
- * Check `nonce`, the nonce of a certificate; NULL means that the certificate
- * has no nonce. `seconds` is the time at which this process issued its own
- * nonce.
+ * Check the nonce of a certificate. `nonce` NULL: the certificate has no nonce.
+ * `seconds` is the time at which this process issued its own nonce.
  *
- * If `stateless` is set, an earlier process may have issued `nonce`. Then a
- * time at most `slop_max` seconds before or after `seconds` is OK. Returns 0 or
- * ERR_NOMEM.
+ * If `stateless` is true, an earlier process may have issued the nonce. A nonce
+ * is then OK if its time is at most `slop_max` seconds before or after
+ * `seconds`. Returns 0 or ERR_NOMEM.
  */
 int push_nonce_check(struct push_nonce_check *out,
 		     const struct push_nonce_maker *maker, int64_t seconds,
@@ -89,25 +95,31 @@ int push_nonce_check(struct push_nonce_check *out,
 struct receive;
 
 /*
- * The certificate of a signed push. receive_cert_init() sets the first two
- * members, and receive_cert_judge() sets the others.
+ * The certificate of a signed push. receive_cert_init() sets `issued` and
+ * `seconds`, and receive_cert_judge() sets all other members.
  */
 struct receive_cert {
-	/* nonce of this process; empty: no signed pushes */
+	/*
+	 * the nonce that this process advertised; empty: no signed pushes are
+	 * accepted
+	 */
 	struct buf issued;
-	/* seconds since 1970 at which `issued` was made */
+	/* the time at which `issued` was made, in seconds since 1970 */
 	int64_t seconds;
-	/* the members below are set */
+	/* receive_cert_judge() has set the members below. */
 	bool is_judged;
 	/* the blob that holds the certificate */
 	struct oid oid;
 	struct signature_check signature;
 	struct push_nonce_check nonce;
-	/* owned: nonce in the certificate, or NULL */
+	/* owned: the nonce in the certificate; NULL: none */
 	char *nonce_text;
 };
 
-/* Issue a nonce if receive.certNonceSeed is set. Returns 0 or ERR_NOMEM. */
+/*
+ * Make the nonce of this process if receive.certNonceSeed is set. Returns 0 or
+ * ERR_NOMEM.
+ */
 int receive_cert_init(struct receive *r, struct error *err);
 
 /*

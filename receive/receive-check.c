@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules for all commands of a push: connectivity, hidden and symbolic refs. */
+/*
+ * Checks all commands of a push: connectivity, hidden refs and symbolic refs.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +10,10 @@
 
 /* ---- connectivity */
 
-/* Check one command, without and with the shallow boundary of the client. */
+/*
+ * Check one command. If objects are missing, check again with the shallow
+ * boundary of the client. Returns 0 or a negative error code.
+ */
 static int check_one(struct receive *r, struct receive_connect *c,
 		     struct receive_command *cmd, struct oidset *new_shallow,
 		     struct error *err)
@@ -34,7 +39,10 @@ static int check_one(struct receive *r, struct receive_connect *c,
 	return ret < 0 ? error_nomem(err) : 0;
 }
 
-/* Check all live commands together. Returns 1, 0 or negative. */
+/*
+ * Check together all commands that are not refused. Returns 1 if all objects
+ * exist, 0 if an object is missing, or a negative error code.
+ */
 static int check_all(struct receive *r, struct receive_connect *c,
 		     struct error *err)
 {

@@ -3,9 +3,9 @@
  * The rules that refuse commands: missing objects, bad names, hidden and
  * symbolic refs, branches that are checked out, receive.deny*.
  *
- * A function that refuses a command sets cmd->error to the reason that stock
- * Git gives, and returns 0. The client's terminal gets a message where stock
- * Git prints one.
+ * A function that refuses a command sets cmd->error to the same reason as stock
+ * Git, and returns 0. If stock Git also prints a message on the client's
+ * terminal, the function sends one.
  */
 #ifndef RECEIVE_RECEIVE_CHECK_H
 #define RECEIVE_RECEIVE_CHECK_H
@@ -19,14 +19,14 @@
 #include "wire/oidset.h"
 
 /*
- * Refuse commands whose new values need missing objects. All commands are
- * checked together first, and one by one only if that check fails.
+ * Refuse commands whose new values reach missing objects. All commands are
+ * checked together first. If that check fails, each command is checked alone.
  *
- * If a command is complete only with the shallow boundary of the client,
- * cmd->needs_shallow is set and the shallow commits are added to *new_shallow.
- * Such a command is refused unless receive.shallowUpdate is true.
+ * A command may be complete only because of the shallow boundary of the client.
+ * Then cmd->needs_shallow is set and the shallow commits are added to
+ * *new_shallow. Without receive.shallowUpdate, such a command is refused.
  *
- * Returns 0 or a negative error code. Costs: see receive_connect_check().
+ * Returns 0 or a negative error code. Cost: see receive_connect_check().
  */
 int receive_check_connected(struct receive *r,
 			    const struct receive_objects *objects,
@@ -43,20 +43,20 @@ int receive_check_hidden(struct receive *r, struct error *err);
  */
 int receive_check_aliases(struct receive *r, struct error *err);
 
-/* State of the checks of single commands. */
+/* What receive_rules_check() keeps from one command to the next. */
 struct receive_rules {
 	struct receive *r; /* borrowed */
-	/* owned: opened at the first use, or NULL */
+	/* owned: NULL until receive_rules_check() needs objects */
 	struct odb *odb;
 	struct walk walk; /* on `odb` */
 	bool walk_is_open;
-	/* owned: full name of HEAD's branch, or NULL */
+	/* owned: the full name of the branch that HEAD names, or NULL */
 	char *head;
 };
 
 /*
- * Prepare to check commands. Nothing but HEAD is read. Returns 0 or ERR_NOMEM.
- * Release *rules in both cases.
+ * Prepare to check commands. Only HEAD is read. Returns 0 or ERR_NOMEM. Release
+ * *rules in both cases.
  */
 int receive_rules_init(struct receive_rules *rules, struct receive *r,
 		       struct error *err);
@@ -78,7 +78,7 @@ int receive_rules_type(struct receive_rules *rules, const struct oid *oid,
 
 /*
  * Check whether the old object of a command exists. `full` is the full name of
- * the ref. Returns 1 if the object exists and the client may know that, 0 if
+ * the ref. Returns 1 if the object exists and the client may know of it, 0 if
  * not, or a negative error code.
  */
 int receive_rules_old(struct receive_rules *rules,
@@ -118,7 +118,7 @@ int receive_rules_old(struct receive_rules *rules,
 struct receive_connect {
 	struct receive *r;                     /* borrowed */
 	const struct receive_objects *objects; /* borrowed */
-	/* owned: repository and quarantine */
+	/* owned: the objects of the repository and of the quarantine */
 	struct odb *odb;
 };
 
@@ -132,15 +132,18 @@ int receive_connect_init(struct receive_connect *c, struct receive *r,
 void receive_connect_release(struct receive_connect *c);
 
 /*
- * Check the new values of `nr` refs together. Returns 1 if all objects exist, 0
- * if an object is missing or corrupt, with the reason in *why, or a negative
+ * Check the new values of `nr` refs together. Returns 1 if all objects exist; 0
+ * with the reason in *why if an object is missing or corrupt; or a negative
  * error code.
  *
  * If `new_shallow` is not NULL, the history of the push may end at the shallow
- * boundary of the client. Only commits of the push count as boundary. A commit
- * that the repository had before the push, with its parents, does not count:
- * refs may need its history. The boundary commits that the walk met are added
- * to *new_shallow.
+ * boundary of the client. Only commits of the push may be such an end. A commit
+ * that the repository had before the push, with its parents, must stay
+ * complete, because refs may need its history. The ends that the walk met are
+ * added to *new_shallow.
+ *
+ * Cost: O(commits and objects of the push), and one test for each commit of the
+ * frontier.
  */
 int receive_connect_check(struct receive_connect *c, const struct oid *tips,
 			  size_t nr, struct oidset *new_shallow,

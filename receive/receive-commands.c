@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parsing the request of a push. */
+/* Parses the request of a push. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,8 +70,8 @@ bool receive_request_only_deletes(const struct receive_request *req)
 }
 
 /*
- * Find a capability in a list. Returns its value with the length in *len, or
- * NULL if the list does not have the capability.
+ * Find a capability in a list. Returns its value and sets *len to the value's
+ * length, or returns NULL if the list does not have the capability.
  */
 static const char *find_word(const char *list, const char *word, size_t *len)
 {
@@ -98,7 +98,10 @@ static bool has_word(const char *list, const char *word)
 	return find_word(list, word, &unused);
 }
 
-/* As in stock Git, capabilities of a second list are added to the first. */
+/*
+ * Add the capabilities of one list to *req. A client may send several lists; as
+ * in stock Git, each adds to the earlier ones.
+ */
 static int take_capabilities(struct receive_request *req, const char *caps,
 			     struct error *err)
 {
@@ -128,7 +131,10 @@ static int take_capabilities(struct receive_request *req, const char *caps,
 			 quoted);
 }
 
-/* Count text against RECEIVE_TEXT_MAX before it is stored. */
+/*
+ * Count `len` bytes of text that will be stored. Returns 0, or ERR_PEER if
+ * there are more than RECEIVE_TEXT_MAX bytes.
+ */
 static int reserve(struct receive_request *req, size_t len, struct error *err)
 {
 	if (len >= RECEIVE_TEXT_MAX - req->text_len)
@@ -169,7 +175,7 @@ static int add_command(struct receive_request *req, const struct oid *old_oid,
 	return 0;
 }
 
-/* `line` is "<old> <new> <ref>" and one more character. */
+/* Add a command. `line` begins with "<old> <new> <ref>". */
 static int take_command(struct receive_request *req, const char *line,
 			size_t len, struct error *err)
 {
@@ -205,7 +211,10 @@ static int take_shallow(struct receive_request *req, const char *hex,
 	return ret < 0 ? ret : 0;
 }
 
-/* Hooks cannot tell unsigned commands from signed ones. */
+/*
+ * Refuse a push that has a certificate and unsigned commands. Hooks could not
+ * see which commands are signed.
+ */
 static int refuse_both(struct error *err)
 {
 	return error_set(err, ERR_PEER,
@@ -236,7 +245,10 @@ static int take_signed_commands(struct receive_request *req, struct error *err)
 	return ret;
 }
 
-/* The signature covers the line feed, which pktline_read() removed. */
+/*
+ * Add a line of the certificate, with a line feed. The signature covers the
+ * line feed, which pktline_read() has removed.
+ */
 static int take_cert_line(struct receive_request *req, const char *line,
 			  size_t len, struct error *err)
 {
@@ -295,7 +307,10 @@ static int take_option(struct receive_request *req, const char *line,
 	return 0;
 }
 
-/* Only a flush ends a list. */
+/*
+ * Check that a list ended with a flush packet. Returns 0 or a negative error
+ * code.
+ */
 static int list_end(struct pktline_reader *in, const struct pktline *pkt,
 		    struct error *err)
 {
@@ -321,7 +336,10 @@ static int read_options(struct receive_request *req, struct pktline_reader *in,
 	return ret < 0 ? ret : list_end(in, &pkt, err);
 }
 
-/* A client reads no answer before it has sent its whole list. */
+/*
+ * Read the list to its end without storing commands. Only then does the client
+ * read our answer.
+ */
 static void skip_list(struct pktline_reader *in)
 {
 	struct pktline pkt;

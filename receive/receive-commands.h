@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The request of a push (gitprotocol-pack(5), "Reference Update
- * Request and Packfile Transfer".
+ * The request of a push (gitprotocol-pack(5), "Reference Update Request and
+ * Packfile Transfer").
  *
  *	shallow <id>                       shallow boundary of the client
  *	<old> <new> <ref> NUL <caps>       the first command
@@ -23,8 +23,8 @@
  * Limits: commands_max commands, RECEIVE_OPTIONS_MAX options, and
  * RECEIVE_TEXT_MAX bytes of ref names, options and certificate together. A
  * command takes about 150 bytes of memory. If there are too many commands, the
- * list is read to its end without being stored: the client sends the whole list
- * before it reads an answer.
+ * list is read to its end but not stored, because the client sends the whole
+ * list before it reads an answer.
  */
 #ifndef RECEIVE_RECEIVE_COMMANDS_H
 #define RECEIVE_RECEIVE_COMMANDS_H
@@ -38,15 +38,15 @@
 #include "wire/oidset.h"
 #include "wire/pktline.h"
 
-/* of gitreach.maxPushCommands */
+/* The default and the largest value of gitreach.maxPushCommands. */
 #define RECEIVE_COMMANDS_DEFAULT 600000
 #define RECEIVE_COMMANDS_MAX (1u << 22)
 #define RECEIVE_OPTIONS_MAX (1u << 22)
 #define RECEIVE_TEXT_MAX ((size_t)256 << 20)
 
 /*
- * What a proc-receive hook did in place of a command. A member that is not set
- * has the value of the command.
+ * A ref update that a proc-receive hook made instead of the command. A member
+ * that is not set has the value that the command has.
  */
 struct receive_rewrite {
 	char *ref; /* owned; NULL: not set */
@@ -56,23 +56,35 @@ struct receive_rewrite {
 
 struct receive_command {
 	struct oid old_oid, new_oid;
-	/* owned: as the client sent it, not checked */
+	/* owned: the name as the client sent it, not checked yet */
 	char *ref;
-	/* owned: reason of the refusal; NULL: not refused */
+	/* owned: why the command is refused; NULL: not refused */
 	char *error;
-	/* the proc-receive hook executes the command */
+	/* The proc-receive hook executes the command, not the server. */
 	bool by_hook;
-	/* the proc-receive hook reported a result */
+	/* The proc-receive hook has reported a result for the command. */
 	bool is_told;
-	/* further option lines belong to the last rewrite */
+	/*
+	 * Further "option" lines of the hook's report belong to the last
+	 * rewrite.
+	 */
 	bool in_rewrite;
-	/* a command on the ref's target does the same */
+	/*
+	 * The ref is a symbolic ref, and another command changes its target in
+	 * the same way. This command is not executed.
+	 */
 	bool is_alias;
-	/* deletes a ref that does not exist */
+	/* The command deletes a ref that does not exist. */
 	bool is_void;
-	/* also updates the work tree of the branch */
+	/*
+	 * The command also updates the work tree that has the branch checked
+	 * out.
+	 */
 	bool updates_worktree;
-	/* needs the shallow boundary of the client */
+	/*
+	 * The new value is complete only with the shallow boundary of the
+	 * client.
+	 */
 	bool needs_shallow;
 	struct receive_rewrite *rewrites; /* owned */
 	size_t rewrite_nr, rewrite_alloc;
@@ -80,7 +92,7 @@ struct receive_command {
 
 struct receive_request {
 	enum hash_algo algo;
-	/* Capabilities that were advertised. */
+	/* Capabilities that the server has advertised. */
 	bool accept_atomic, accept_options, accept_cert;
 	size_t commands_max;              /* limit of `nr` */
 	struct receive_command *commands; /* owned */
@@ -89,35 +101,35 @@ struct receive_request {
 	struct oidset shallow;
 	char **options; /* owned: push options */
 	size_t option_nr, option_alloc;
-	/* certificate of a signed push, else empty */
+	/* the certificate of a signed push; empty: the push is not signed */
 	struct buf cert;
-	/* the end of the certificate was not read yet */
+	/* The end of the certificate was not read yet. */
 	bool in_cert;
 	/* the client sent more than commands_max commands */
 	bool is_too_long;
-	/* bytes of ref names, options and certificate */
+	/* bytes of all ref names, options and the certificate */
 	size_t text_len;
 	/* Capabilities that the client uses. */
 	bool report, report_v2, sideband, quiet, atomic, has_options;
 };
 
-/* An empty request with commands_max RECEIVE_COMMANDS_DEFAULT. */
+/* Make an empty request. commands_max is RECEIVE_COMMANDS_DEFAULT. */
 void receive_request_init(struct receive_request *req, enum hash_algo algo);
 void receive_request_release(struct receive_request *req);
 
 /*
  * Add one line of the command list or of the certificate. `line` has `len`
  * bytes and a NUL after them. The last line of a certificate adds the commands
- * of the certificate. Returns 0, ERR_PEER if the line is malformed or a limit
- * is passed, or ERR_NOMEM. Messages are those of stock Git.
+ * that the certificate lists. Returns 0, ERR_PEER if the line is malformed or a
+ * limit is exceeded, or ERR_NOMEM. Messages are those of stock Git.
  */
 int receive_request_take(struct receive_request *req, const char *line,
 			 size_t len, struct error *err);
 
 /*
  * Read the whole request, up to the pack. Returns 1 if the request has
- * commands, 0 if the client sent a flush in place of the list, or a negative
- * error code: ERR_PEER if the request is malformed or too large.
+ * commands, 0 if the client sent only a flush packet, or a negative error code:
+ * ERR_PEER if the request is malformed or too large.
  */
 int receive_request_read(struct receive_request *req, struct pktline_reader *in,
 			 struct error *err);
@@ -135,15 +147,21 @@ static inline bool receive_is_live(const struct receive_command *cmd)
 }
 
 /*
- * Refuse a command. A command that is refused already keeps the first reason.
+ * Refuse a command. If the command is refused already, its first reason stays.
  * Returns 0 or ERR_NOMEM.
  */
 int receive_refuse(struct receive_command *cmd, const char *why);
 
-/* Refuse all commands, as receive_refuse() does. Returns 0 or ERR_NOMEM. */
+/*
+ * Refuse all commands. Commands that are refused already keep their reason.
+ * Returns 0 or ERR_NOMEM.
+ */
 int receive_refuse_all(struct receive_request *req, const char *why);
 
-/* Returns true if all commands delete refs. The client sends no pack then. */
+/*
+ * Returns true if all commands delete refs. In this case the client sends no
+ * pack.
+ */
 bool receive_request_only_deletes(const struct receive_request *req);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Loading the configuration of pushes. */
+/* Loads the configuration of pushes. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -70,7 +70,10 @@ static int load_deny(enum receive_deny *out, const struct config *config,
 	return ret < 0 ? ret : 0;
 }
 
-/* 0 and values above the maximum mean the maximum. */
+/*
+ * Load gitreach.maxPushCommands. 0 and values above the maximum mean the
+ * maximum.
+ */
 static int load_commands_max(struct receive_config *c,
 			     const struct config *config, struct error *err)
 {
@@ -106,7 +109,10 @@ static int load_numbers(struct receive_config *c, const struct config *config,
 	return ret < 0 ? ret : 0;
 }
 
-/* receive.fsckObjects wins over transfer.fsckObjects. */
+/*
+ * Load fsck_objects. If receive.fsckObjects is set, transfer.fsckObjects has no
+ * effect.
+ */
 static int load_fsck(struct receive_config *c, const struct config *config,
 		     struct error *err)
 {
@@ -119,7 +125,10 @@ static int load_fsck(struct receive_config *c, const struct config *config,
 	return ret < 0 ? ret : 0;
 }
 
-/* As in stock Git, "!:refs/heads" selects no kind of command: none match. */
+/*
+ * Add a value of receive.procReceiveRefs. As in stock Git, "!:refs/heads"
+ * selects no kind of command, so nothing matches.
+ */
 static int add_proc_ref(struct receive_config *c, const char *value)
 {
 	const char *colon = strchr(value, ':');

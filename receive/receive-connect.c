@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Connectivity of the objects of a push. */
+/* Checks that all objects that the new values of refs reach exist. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -8,8 +8,8 @@
 #include "walk/walk.h"
 
 /*
- * One check. All errors go to `why`; classify() copies the errors that are not
- * about missing or corrupt objects to `err`.
+ * One connectivity check. All errors go to `why`. If an error is not about a
+ * missing or corrupt object, classify() copies the error to `err`.
  */
 struct check {
 	struct receive_connect *c;
@@ -17,23 +17,25 @@ struct check {
 	bool walk_is_open;
 	struct walk_tips wants, haves;
 	/*
-	 * commits of the push; their parents that existed before as its
-	 * boundary
+	 * The commits of the push. `boundary` of this result: their parents
+	 * that existed before the push.
 	 */
 	struct revwalk_result push;
-	/* commits that existed before the push */
+	/*
+	 * commits that existed before the push, and at which the walk stopped
+	 */
 	struct oidset frontier;
-	/* frontier not known to be reachable */
+	/* commits of the frontier for which no test has passed yet */
 	struct oidset undecided;
-	/* commits of the push at the shallow boundary */
+	/* commits of the push that are on the shallow boundary of the client */
 	struct oidset ends;
 	struct error *why, *err;
 };
 
 /*
- * Returns 0 if an error is about a missing or corrupt object: then the push is
- * refused. Returns other errors unchanged. A corrupt object may be the
- * client's.
+ * Returns 0 if an error code is about a missing or corrupt object, so that the
+ * push is refused: the object may be the client's. Returns any other error code
+ * unchanged, and copies the error to k->err.
  */
 static int classify(struct check *k, int ret)
 {
@@ -80,7 +82,10 @@ static int append(uint32_t **commits, size_t *nr, size_t *alloc,
 	return 0;
 }
 
-/* Add a commit to the push or to the frontier. `seen`: commits in `push`. */
+/*
+ * Visit a commit: append it to k->push if it came with the push, else to the
+ * frontier. `seen`: the commits that were visited.
+ */
 static int visit(struct check *k, struct oidset *seen, uint32_t commit_nr)
 {
 	struct revwalk_result *push = &k->push;
@@ -112,8 +117,9 @@ static int visit_parents(struct check *k, struct oidset *seen,
 }
 
 /*
- * Visit the tips that came with the push, or add the others to the frontier. A
- * tip that existed before joins push.boundary only as a parent of a new commit.
+ * Visit the tips. With `is_new`, visit those that came with the push; otherwise
+ * add the tips that existed before to the frontier. They join push.boundary
+ * only if they are parents of a new commit.
  */
 static int visit_tips(struct check *k, struct oidset *seen, bool is_new)
 {
@@ -131,7 +137,7 @@ static int visit_tips(struct check *k, struct oidset *seen, bool is_new)
 	return ret < 0 ? ret : 0;
 }
 
-/* Find the frontier. Costs: O(commits of the push). */
+/* Find the frontier. Cost: O(commits of the push). */
 static int find_frontier(struct check *k)
 {
 	struct oidset seen;
@@ -154,7 +160,10 @@ static int add_have(struct check *k, const struct oid *oid)
 	return walk_add_tip(&k->w, &k->haves, oid, true, k->why);
 }
 
-/* Get the value of a ref by its full name. Returns false if it has none. */
+/*
+ * Set *oid to the value of the ref with a full name. Returns false if the ref
+ * does not exist.
+ */
 static bool ref_value(struct oid *oid, struct check *k, const char *name)
 {
 	struct ref ref;
@@ -166,8 +175,9 @@ static bool ref_value(struct oid *oid, struct check *k, const char *name)
 }
 
 /*
- * Make HEAD and the old values of commands haves. An old value counts only if
- * the ref has that value: the client may send any id.
+ * Add HEAD and the old values of the commands to the haves of the walk. An old
+ * value is added only if the ref really has that value, because the client may
+ * send any id.
  */
 static int add_near_haves(struct check *k)
 {
@@ -190,10 +200,10 @@ static int add_near_haves(struct check *k)
 	return ret;
 }
 
-/* A search for undecided commits that are values of refs. */
+/* Context of a pass over all refs that looks for undecided commits. */
 struct tip_search {
 	struct check *k;
-	/* undecided commits that were found */
+	/* undecided commits that are the value of a ref */
 	struct oidset known;
 };
 
@@ -208,7 +218,7 @@ static int note_tip(void *ctx, const struct ref *ref)
 	return oidset_add(&s->known, oid, s->k->why) < 0 ? ERR_NOMEM : 0;
 }
 
-/* Remove the commits in `known` from `undecided`. */
+/* Remove the commits in `known` from k->undecided. */
 static int keep_undecided(struct check *k, const struct oidset *known)
 {
 	struct oidset left;
@@ -223,7 +233,7 @@ static int keep_undecided(struct check *k, const struct oidset *known)
 	return ret < 0 ? ret : 0;
 }
 
-/* Decide the commits that are haves themselves. */
+/* Remove commits from k->undecided that are themselves haves of the walk. */
 static int clear_by_haves(struct check *k)
 {
 	struct oidset known;
@@ -242,7 +252,10 @@ static int clear_by_haves(struct check *k)
 	return ret;
 }
 
-/* Decide the commits that are values of refs, and make them haves. */
+/*
+ * Remove commits from k->undecided that are values of refs, and add them to the
+ * haves of the walk.
+ */
 static int clear_by_names(struct check *k)
 {
 	struct tip_search s = {.k = k};
@@ -258,7 +271,7 @@ static int clear_by_names(struct check *k)
 	return ret;
 }
 
-/* Decide the commits that haves reach. */
+/* Remove commits from k->undecided that the haves of the walk reach. */
 static int clear_by_walk(struct check *k)
 {
 	struct revwalk_result outside = REVWALK_RESULT_INIT;
@@ -310,7 +323,10 @@ static int add_all_haves(struct check *k)
 	return refs_each(k->c->r->refs.refs, "", add_ref_have, k, NULL, k->why);
 }
 
-/* Make all decided commits of the frontier haves. */
+/*
+ * Add all commits of the frontier that are no longer undecided to the haves of
+ * the walk.
+ */
 static int add_decided_haves(struct check *k)
 {
 	int ret = 0;
@@ -321,22 +337,28 @@ static int add_decided_haves(struct check *k)
 	return ret;
 }
 
-/* Returns 1 if an object is new or visible to the client, 0 or negative. */
+/*
+ * Returns 1 if an object came with the push or the client may know of it.
+ * Returns 0 if not, or a negative error code.
+ */
 static int is_there(struct check *k, const struct oid *oid)
 {
 	return came(k, oid) ? 1 : receive_sees(k->c->r, oid, k->why);
 }
 
 /*
- * The message must not tell an object that does not exist from an object that
- * the client may not know of.
+ * Set the error message for an object that the client may not know of. The
+ * message is the same as for an object that does not exist.
  */
 static int refuse(struct check *k)
 {
 	return error_set(k->why, ERR_MISSING, "objects are missing");
 }
 
-/* Refuse if a commit of the frontier is not visible; make all haves. */
+/*
+ * With is_limit: refuse the push if the client may not know of a commit of the
+ * frontier. Otherwise add all commits of the frontier to the haves of the walk.
+ */
 static int test_visible(struct check *k)
 {
 	int ret = 1;
@@ -375,8 +397,8 @@ static int test_frontier(struct check *k)
 /* ---- objects that refs do not reach must be complete */
 
 /*
- * The walk may take commits from the commit-graph, which also has commits that
- * were pruned. So each commit is looked up.
+ * Check that each commit of a walk exists. The walk may have taken commits from
+ * the commit-graph, which may also list commits that were pruned.
  */
 static int check_commits(struct check *k, const struct revwalk_result *revs)
 {
@@ -395,7 +417,10 @@ static int check_commits(struct check *k, const struct revwalk_result *revs)
 	return 0;
 }
 
-/* Refuse if a tag, tree or blob of the walk is neither new nor visible. */
+/*
+ * Refuse the push if a tag, tree or blob of the walk did not come with the push
+ * and the client may not know of it.
+ */
 static int check_visible(struct check *k, const struct walk_items *objects)
 {
 	int ret = 1;
@@ -410,15 +435,19 @@ static int check_visible(struct check *k, const struct walk_items *objects)
 }
 
 /*
- * Find the objects that the new tips reach and refs do not. If refs reach the
- * whole frontier, the commits are those of the push. No walk by date is made
- * then: if the push has old dates, such a walk may visit all of history.
+ * Find the objects that the new tips reach and refs do not reach. If refs reach
+ * the whole frontier, the commits are those of the push, and no walk by date is
+ * made. If commits of the push have old dates, such a walk could visit all of
+ * history.
  */
 static int find_new(struct walk_result *result, struct check *k)
 {
 	struct walk_options options = {
 		.objects = true,
-		/* Objects in trees of the boundary are visible. */
+		/*
+		 * With is_limit: objects in trees of the boundary are visible,
+		 * so leave them out.
+		 */
 		.exclude_boundary = k->c->r->is_limit,
 		.threads = 1,
 	};
@@ -452,7 +481,10 @@ static int check_objects(struct check *k, struct oidset *new_shallow)
 	return ret < 0 ? ret : 0;
 }
 
-/* Returns 1 if all parents of a commit exist, 0 if not, or negative. */
+/*
+ * Returns 1 if all parents of a commit exist, 0 if one is missing, or a
+ * negative error code.
+ */
 static int has_parents(struct check *k, const struct oid *oid)
 {
 	const struct history *h = &k->w.history;
@@ -473,8 +505,9 @@ static int has_parents(struct check *k, const struct oid *oid)
 }
 
 /*
- * Returns 1 if a commit of the push existed before with its parents, 0 or
- * negative. A shallow boundary at such a commit would hide history of refs.
+ * Returns 1 if the repository had a commit of the push before, with all
+ * parents. Returns 0 if not, or a negative error code. If such a commit became
+ * shallow, refs would lose history.
  */
 static int was_complete(struct check *k, const struct oid *oid)
 {
@@ -488,7 +521,7 @@ static int was_complete(struct check *k, const struct oid *oid)
 	return ret <= 0 ? ret : has_parents(k, oid);
 }
 
-/* Fill in `ends` from the shallow boundary of the client. */
+/* Set k->ends from the shallow boundary of the client. */
 static int find_ends(struct check *k)
 {
 	const struct oidset *shallow = &k->c->r->request.shallow;
@@ -521,7 +554,7 @@ static void close_walk(struct check *k)
 	k->walk_is_open = false;
 }
 
-/* Open a walk in which commits of `ends` have no parents. */
+/* Open a walk that treats the commits in k->ends as having no parents. */
 static int open_shallow_walk(struct check *k)
 {
 	int ret = open_walk(k);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The environment of hooks. */
+/* Makes the environment of hooks. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks of the format of received objects. */
+/* Checks the format of received objects. */
 #include "object/fsck.h"
 #include "odb/fsck-blob.h"
 #include "odb/fsck-config.h"
@@ -16,12 +16,15 @@ struct check {
 	struct fsck_blobs blobs;
 	struct odb *odb;           /* owned */
 	struct odb_reader *reader; /* owned */
-	/* owned: result of the last read_blob() */
+	/* owned: the object that read_blob() read last */
 	struct odb_object obj;
 	bool has_errors;
 };
 
-/* Send "error: object <id>: <message>: <text>" or "warning: ...". */
+/*
+ * Send a finding to the client: "error: object <id>: <message>: <text>", or
+ * "warning: ...".
+ */
 static int report(void *ctx, const struct fsck_report *report,
 		  struct error *err)
 {
@@ -62,7 +65,10 @@ int receive_fsck_check_config(struct receive *r, struct error *err)
 	ret = fsck_config_load(&rules, r->repo, "receive.fsck.", unknown,
 			       &r->peer, err);
 	fsck_rules_release(&rules);
-	/* A skip list matters for pushes that are checked. */
+	/*
+	 * A skip list that cannot be read (ERR_IO) is reported later, and only
+	 * if objects are checked.
+	 */
 	return ret == ERR_IO ? 0 : ret;
 }
 
@@ -97,7 +103,10 @@ static int check_one(struct check *k, const uint8_t *raw, struct error *err)
 	return ret < 0 ? ret : 0;
 }
 
-/* For fsck_blobs_check(). *data is valid until the next call. */
+/*
+ * Read an object, as a callback of fsck_blobs_check(). *data is valid until the
+ * next call.
+ */
 static int read_blob(void *ctx, const struct oid *oid, enum object_type *type,
 		     const void **data, size_t *len, struct error *err)
 {

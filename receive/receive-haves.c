@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The ids that alternate repositories have. */
+/* Finds the ids of the refs of alternate repositories. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,13 +19,16 @@ struct haves {
 	/* borrowed from the configuration; NULL: not set */
 	const char *command, *prefixes;
 	struct error *warning, *err;
-	/* incomplete last line of the command's output */
+	/* the last line of the command's output, while it is incomplete */
 	struct buf line;
-	/* the command printed a line that is no id */
+	/* The command has printed a line that is no id. */
 	bool is_bad;
 };
 
-/* After a line that is no id, the rest of the output is ignored. */
+/*
+ * Pass the line in h->line to the caller. After a line that is no id, the rest
+ * of the output is ignored.
+ */
 static int take_line(struct haves *h)
 {
 	enum hash_algo algo = h->repo->algo;
@@ -50,7 +53,10 @@ static int take_output(void *ctx, const char *bytes, size_t len,
 	int ret = 0;
 
 	for (size_t i = 0; !ret && !h->is_bad && i < len; i++) {
-		/* The length limit bounds memory: no id is longer. */
+		/*
+		 * A longer line is no id. Taking the line now bounds the memory
+		 * for it.
+		 */
 		if (bytes[i] == '\n' || h->line.len > OID_MAX_HEX_LEN)
 			ret = take_line(h);
 		else if (buf_append_char(&h->line, bytes[i]) < 0)
@@ -59,7 +65,10 @@ static int take_output(void *ctx, const char *bytes, size_t len,
 	return ret;
 }
 
-/* The command gets the git directory, and prints one id a line. */
+/*
+ * Run core.alternateRefsCommand. The command gets the git directory as its
+ * argument, and prints one id in each line.
+ */
 static int run_command(struct haves *h, const char *git_dir)
 {
 	struct sys_talk talk = {.output = take_output, .ctx = h};
@@ -98,7 +107,10 @@ static int visit(void *ctx, const struct ref *ref)
 	return h->fn(h->ctx, &ref->oid);
 }
 
-/* Prefixes are separated by spaces. Without prefixes, all refs are visited. */
+/*
+ * Visit the refs below each prefix in core.alternateRefsPrefixes; spaces
+ * separate the prefixes. If the key is not set, all refs are visited.
+ */
 static int each_prefix(struct haves *h, struct refs *refs)
 {
 	const char *p = h->prefixes ? h->prefixes : "";
@@ -131,7 +143,10 @@ static int list_refs(struct haves *h, const char *git_dir)
 	struct refs *refs = NULL;
 	int ret = repo_open(&repo, &options, h->warning);
 
-	/* An alternate may be an object directory without a repository. */
+	/*
+	 * If opening fails, skip the alternate: it may be an object directory
+	 * without a repository.
+	 */
 	if (ret < 0)
 		return ret == ERR_NOMEM ? error_nomem(h->err) : 0;
 	ret = refs_open(&refs, repo, h->err);
@@ -142,7 +157,10 @@ static int list_refs(struct haves *h, const char *git_dir)
 	return ret;
 }
 
-/* The git directory is the parent of the object directory. */
+/*
+ * Visit the alternate with this object directory. Its git directory is the
+ * parent of the object directory.
+ */
 static int visit_dir(struct haves *h, const char *object_dir)
 {
 	struct buf path = BUF_INIT;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Running the hooks of a push. */
+/* Runs the hooks of a push. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,15 +10,15 @@
 
 static const char transaction[] = "reference-transaction";
 
-/* One run of a hook or another program. */
+/* One run of a hook, or of another program. */
 struct run {
 	struct receive *r;
 	const char *const *argv;
-	/* standard input; NULL: empty */
+	/* bytes for the standard input of the program; NULL: none */
 	const struct buf *input;
-	/* flags of enum receive_env */
+	/* a combination of flags of enum receive_env */
 	unsigned env;
-	/* name of the hook; NULL: no hook */
+	/* name of the hook; NULL: the program is no hook */
 	const char *name;
 	const struct receive_worktree *worktree; /* NULL: none */
 };
@@ -33,8 +33,9 @@ static int pass_on(void *ctx, const char *bytes, size_t len, struct error *err)
 }
 
 /*
- * The output of a reference-transaction hook is for the server's log, as in
- * stock Git: the hook also runs where there is no client.
+ * Write the output of a reference-transaction hook to the server's log, not to
+ * the client. Stock Git does so too, because the hook also runs without a
+ * client.
  */
 static int keep_here(void *ctx, const char *bytes, size_t len,
 		     struct error *err)
@@ -48,7 +49,7 @@ static int keep_here(void *ctx, const char *bytes, size_t len,
 	return 0;
 }
 
-/* Returns the exit code or a negative error code. */
+/* Returns the exit code of the program, or a negative error code. */
 static int run(const struct run *h, struct error *err)
 {
 	struct receive *r = h->r;
@@ -183,7 +184,10 @@ int receive_hook_transaction(void *ctx, enum ref_state state,
 	return ret < 0 ? ret : 0;
 }
 
-/* Returns true if the post hooks get a command. */
+/*
+ * Returns true if a command is passed to the hooks post-receive and
+ * post-update.
+ */
 static bool was_done(const struct receive_command *cmd)
 {
 	return !cmd->error && !cmd->is_void;

@@ -25,55 +25,63 @@
 #include "refs-write/ref-transaction.h"
 
 /*
- * Run pre-receive. Returns 0 if the hook agrees, 1 if the hook declines the
- * push, or a negative error code.
+ * Run the hook pre-receive. Returns 0 to go on with the push, 1 if the hook
+ * declines the push, or a negative error code.
  */
 int receive_hook_pre(struct receive *r, struct error *err);
 
 /*
- * Run update. Returns 0 if the hook agrees, 1 if the hook declines the command,
- * or a negative error code.
+ * Run the hook update for a command. Returns 0 to execute the command, 1 if the
+ * hook declines the command, or a negative error code.
  */
 int receive_hook_update(struct receive *r, const struct receive_command *cmd,
 			struct error *err);
 
 /*
- * Run reference-transaction. For use as on_state of a transaction; `ctx` is the
- * struct receive. Returns 0, ERR_DENIED if the hook aborts a transaction that
- * can still be aborted, or another negative error code.
+ * Run the hook reference-transaction. This function is the on_state callback of
+ * a transaction; `ctx` is the struct receive. Returns 0, ERR_DENIED if the hook
+ * aborts a transaction that can still be aborted, or another negative error
+ * code.
  */
 int receive_hook_transaction(void *ctx, enum ref_state state,
 			     const struct ref_transaction *tx,
 			     struct error *err);
 
 /*
- * Run a program for a work tree, with the output and the keep-alives of a hook.
- * GIT_DIR and GIT_WORK_TREE are set from `worktree`. `name` is the name of the
- * hook, for traces, or NULL if the program is no hook. Returns the exit code of
- * the program or a negative error code.
+ * Run a program for a work tree. Its output goes to the client, with
+ * keep-alives, as for a hook. GIT_DIR and GIT_WORK_TREE are set from
+ * `worktree`. `name`, for traces, is the name of the hook, or NULL if the
+ * program is no hook. Returns the exit code of the program or a negative error
+ * code.
  */
 int receive_run_in(struct receive *r, const char *const *argv, const char *name,
 		   const struct receive_worktree *worktree, struct error *err);
 
 /*
- * Run post-receive and post-update if at least one command was executed. The
- * exit codes of the hooks are ignored. Returns 0 or a negative error code.
+ * Run the hooks post-receive and post-update if at least one command was
+ * executed. Their exit codes are ignored. Returns 0 or a negative error code.
  */
 int receive_hook_post(struct receive *r, struct error *err);
 
 /* ---- the environment of hooks */
 
 enum receive_env {
-	/* GIT_QUARANTINE_PATH and the object directories of the quarantine. */
+	/*
+	 * Set GIT_QUARANTINE_PATH, and the object directories to those of the
+	 * quarantine.
+	 */
 	RECEIVE_ENV_QUARANTINE = 1 << 0,
-	/* GIT_PUSH_OPTION_*, if receive.advertisePushOptions is true. */
+	/* Set GIT_PUSH_OPTION_*, if receive.advertisePushOptions is true. */
 	RECEIVE_ENV_OPTIONS = 1 << 1,
-	/* GIT_PUSH_CERT*, if the push is signed. */
+	/* Set GIT_PUSH_CERT*, if the push is signed. */
 	RECEIVE_ENV_CERT = 1 << 2,
 };
 
 struct receive_environment {
-	/* owned array; strings are of environ and `own` */
+	/*
+	 * Owned array, NULL after the last. The strings belong to environ and
+	 * `own`.
+	 */
 	char **strings;
 	char **own; /* owned array and strings */
 	size_t own_nr, own_alloc;

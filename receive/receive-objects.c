@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Storing the objects of a push. */
+/* Stores the objects of a push. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 
 enum {
 	THREADS_MAX = 20,
-	/* bytes of cached delta bases, per thread */
+	/* maximum bytes of cached delta bases, for each thread */
 	CACHE_LIMIT = 96 << 20,
 };
 
@@ -24,7 +24,10 @@ static ssize_t read_pack(void *ctx, void *bytes, size_t len, struct error *err)
 	return pktline_read_raw(&r->peer.in, bytes, len, err);
 }
 
-/* Returns "<quarantine>/pack/pack-<hex><ext>" for the caller to free, or NULL.
+/*
+ * Returns the path of a pack file in the quarantine:
+ * "<quarantine>/pack/pack-<hex><ext>". The caller frees the path. NULL: no
+ * memory.
  */
 static char *name_file(const struct receive *r, const struct oid *checksum,
 		       const char *ext)
@@ -52,7 +55,7 @@ static int choose_fsync(struct pack_indexer_files *files,
 				       &files->fsync_metadata, err);
 }
 
-/* The text of a .keep file: the process that made the file. */
+/* Set *text to the content of a .keep file: the process that made the file. */
 static int say_who(struct buf *text, struct error *err)
 {
 	if (buf_printf(text, "receive-pack %ld on ", sys_process_id()) < 0)
@@ -61,11 +64,11 @@ static int say_who(struct buf *text, struct error *err)
 }
 
 /*
- * Store the pack as a pack. The .keep file stops a repack from removing the
- * pack before refs reach its objects.
+ * Store the received pack as a pack. A .keep file stops other processes from
+ * removing the pack in a repack before refs reach its objects.
  *
- * If objects are checked, a pack with a duplicate object is refused. Stock Git
- * also accepts duplicates in a pack that it unpacks.
+ * If objects are checked, a pack that has an object twice is refused. Stock Git
+ * accepts such a pack if it unpacks the pack.
  */
 static int keep(struct receive_objects *o, struct receive *r, struct error *err)
 {
@@ -99,8 +102,9 @@ static int keep(struct receive_objects *o, struct receive *r, struct error *err)
 }
 
 /*
- * An object that exists is not written again. Its modification time is set, so
- * that prune keeps the object until refs reach it.
+ * Returns 1 if an object exists, so that it is not written again. Its
+ * modification time is set to now, so that `git prune` keeps the object until
+ * refs reach it.
  */
 static int is_known(void *ctx, const struct oid *oid, struct error *err)
 {
@@ -130,7 +134,10 @@ static int take_apart(struct receive_objects *o, struct receive *r,
 	return ret;
 }
 
-/* Hooks of the indexer for a repository with is_limit. */
+/*
+ * Callbacks for indexing a pack if clients may only know of reachable objects
+ * (is_limit).
+ */
 struct seen_only {
 	struct pack_indexer_hooks all; /* see all objects */
 	struct receive *r;             /* borrowed */
@@ -153,7 +160,10 @@ static int seen_compare(void *ctx, unsigned thread_nr, const struct oid *oid,
 	return s->all.compare(s->all.ctx, thread_nr, oid, type, data, len, err);
 }
 
-/* A delta base that the client may not know of counts as missing. */
+/*
+ * Read a delta base. If the client may not know of the object, the base counts
+ * as missing.
+ */
 static int seen_base(void *ctx, const struct oid *oid, enum object_type *type,
 		     void **data, size_t *len, struct error *err)
 {

@@ -56,11 +56,11 @@ enum state {
 struct push {
 	struct receive r;
 	struct receive_objects objects;
-	/* commits that become shallow */
+	/* commits that become part of the repository's shallow boundary */
 	struct oidset new_shallow;
-	/* refs.looked_at when the request began */
+	/* the value of refs.looked_at when the request began */
 	uint64_t refs_before;
-	/* the objects were not stored */
+	/* The objects of the push could not be stored. */
 	bool has_failed;
 	struct error failure; /* reason, with has_failed */
 	struct error *err;
@@ -211,7 +211,7 @@ static int report(struct push *p)
 	int ret;
 
 	summary_phase(&r->summary, SUMMARY_REPORT);
-	/* The .keep is no longer needed: refs have changed or never will. */
+	/* The .keep file is no longer needed: the push is over. */
 	receive_discard(r);
 	receive_hide_paths(told.msg);
 	ret = receive_report(r, p->has_failed ? told.msg : NULL, p->err);
@@ -239,8 +239,8 @@ static bool wants_maintenance(const struct receive *r)
 }
 
 /*
- * Maintenance runs in the background and in silence: the client has its report.
- * Errors of maintenance do not concern the client.
+ * Start maintenance in the background, without output. Its errors are ignored:
+ * the client already has the report.
  */
 static int tidy(struct push *p)
 {
@@ -279,8 +279,9 @@ static int run(struct push *p)
 }
 
 /*
- * The caller gets the message with its paths, and prints the message. Without a
- * side band the client's terminal is the caller's standard error.
+ * Tell the client why the push ended early. The caller prints the message with
+ * its paths. Without a side band, the caller's standard error is the client's
+ * terminal, so that nothing is sent here.
  */
 static void tell_end(struct receive *r, struct error err)
 {

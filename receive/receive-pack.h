@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * receive-pack: serve a push on any connection that can read and write bytes.
- */
+/* Serves one push, on any connection that can read and write bytes. */
 #ifndef RECEIVE_RECEIVE_PACK_H
 #define RECEIVE_RECEIVE_PACK_H
 
@@ -11,52 +9,64 @@
 #include "repo/repo.h"
 #include "wire/io.h"
 
-/* All pointers are borrowed during the call. */
+/* What a caller of receive-pack decides. All pointers are borrowed. */
 struct receive_options {
-	/* the process must be in its git_dir */
+	/*
+	 * The repository. Its git_dir must be the working directory of the
+	 * process.
+	 */
 	const struct repo *repo;
-	/* path of the repository as given to the program: part of nonces */
+	/*
+	 * the path of the repository as the user gave it; nonces contain the
+	 * path
+	 */
 	const char *path;
-	/* protocol version; 1 is announced */
+	/* The version of the protocol. Version 1 is announced to the client. */
 	int version;
-	/* serve one request, no advertisement */
+	/* Serve one request, without an advertisement before it. */
 	bool stateless_rpc;
-	/* write the advertisement and return */
+	/* Write the advertisement, and return. */
 	bool advertise_only;
-	/* no progress, even if the client asks */
+	/* Send no progress, even if the client asks for it. */
 	bool quiet;
-	/* do not check for missing objects */
+	/* Do not check whether objects are missing. */
 	bool skip_connectivity;
-	/* "<name>/<version>", printable, no spaces */
+	/*
+	 * value of the capability agent: "<name>/<version>", printable, no
+	 * spaces
+	 */
 	const char *agent;
-	/* for transfer.advertiseSID; NULL: none */
+	/*
+	 * value of the capability session-id (transfer.advertiseSID); NULL:
+	 * none
+	 */
 	const char *session_id;
-	/* GIT_NAMESPACE; NULL: none */
+	/* the value of GIT_NAMESPACE; NULL: none */
 	const char *namespace;
 	/*
-	 * The client's identity for reflogs: "Name <mail> <seconds> <zone>".
-	 * NULL: not known; commands on refs with a reflog fail.
+	 * The identity of the client for reflogs: "Name <mail> <seconds>
+	 * <zone>". NULL: unknown; commands on refs that have a reflog fail.
 	 */
 	const char *committer;
 	/*
 	 * Called with messages for the client if there is no side band, and
-	 * with messages for the owner of the disk. A message is a line with a
-	 * prefix ("error: ..."). NULL: drop these messages.
+	 * with messages for the administrator. A message is one line with a
+	 * prefix ("error: ..."). NULL: these messages are dropped.
 	 */
 	void (*tell)(void *ctx, const char *text, size_t len);
 	void *tell_ctx;
 };
 
 /*
- * Serve one connection, or one request if stateless_rpc is set.
+ * Serve one connection, or one request if stateless_rpc is true.
  *
  * Returns 0 if the client got the report, even if the report refuses all
  * commands. Returns ERR_PEER if the client breaks the protocol or goes away, or
  * another negative error code. A client that breaks the protocol gets an "ERR"
  * packet or a message on band 3.
  *
- * After an error, each ref has its old value or the value in the report, and
- * objects that were not accepted are removed. The hooks post-receive and
+ * After an error, each ref has its old value, or the value that the report
+ * says. Objects that were not accepted are removed. The hooks post-receive and
  * post-update run for all refs that changed, even if the client went away.
  */
 int receive_pack_serve(const struct receive_options *options,

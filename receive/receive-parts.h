@@ -30,12 +30,15 @@
  * about the report follow when the hook has ended.
  */
 
-/* Set cmd->by_hook of all commands that receive.procReceiveRefs selects. */
+/*
+ * Set cmd->by_hook of all commands on refs that receive.procReceiveRefs
+ * selects.
+ */
 void receive_proc_choose(struct receive *r);
 
 /*
- * Run the hook if at least one command is for the hook. The report of the hook
- * refuses a command, adds rewrites to a command, or clears by_hook so that the
+ * Run the hook if at least one command is for it. The report of the hook can
+ * refuse a command, add rewrites to a command, or clear by_hook so that the
  * server executes the command. A command without a result is refused. If the
  * hook fails in an atomic push, all commands without a result are refused.
  * Returns 0 or a negative error code; a hook that fails is no error.
@@ -43,11 +46,11 @@ void receive_proc_choose(struct receive *r);
 int receive_proc_run(struct receive *r, struct error *err);
 
 /*
- * Take one line of the hook's report. `line` ends at its first NUL, and is
- * changed in place. *at is the command that option lines belong to; start with
- * NULL and keep *at between calls. Returns 0, 1 if the line refuses a command
- * or is malformed, or ERR_NOMEM. The message about a malformed line is appended
- * to *messages, as a line for the client's terminal.
+ * Parse one line of the hook's report. `line` ends at its first NUL, and is
+ * changed in place. *at is the command that "option" lines belong to: set it to
+ * NULL before the first call, and do not change it between calls. Returns 0, 1
+ * if the line refuses a command or is malformed, or ERR_NOMEM. For a malformed
+ * line, a line for the client's terminal is appended to *messages.
  */
 int receive_proc_take(struct buf *messages, struct receive *r,
 		      struct receive_command **at, char *line);
@@ -64,10 +67,10 @@ int receive_proc_take(struct buf *messages, struct receive *r,
  */
 
 /*
- * Execute all commands that are not refused and not executed by the
- * proc-receive hook. The commits in `new_shallow` are first added to the
- * shallow boundary of the repository. Returns 0 with the result of each command
- * in cmd->error, or a negative error code.
+ * Execute all commands that are not refused, except those that the proc-receive
+ * hook executes. First, the commits in `new_shallow` are added to the shallow
+ * boundary of the repository. Returns 0 with the result of each command in
+ * cmd->error, or a negative error code.
  */
 int receive_update_refs(struct receive *r, const struct oidset *new_shallow,
 			struct error *err);
@@ -87,9 +90,9 @@ int receive_update_refs(struct receive *r, const struct oidset *new_shallow,
  */
 
 /*
- * Send the report if the client asked for one. `failure` is the reason why the
- * objects of the push were not stored, or NULL. Returns 0 or a negative error
- * code.
+ * Send the report if the client asked for one. `failure` says why the objects
+ * of the push were not stored; NULL: they were stored. Returns 0 or a negative
+ * error code.
  */
 int receive_report(struct receive *r, const char *failure, struct error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The connection to the client of a push, and messages to the client. */
+/* Connects to the client of a push, and sends messages to the client. */
 #include <stdarg.h>
 #include <string.h>
 
@@ -7,8 +7,8 @@
 #include "receive/receive.h"
 
 /*
- * While refs change, a client that leaves must not stop the push: hooks would
- * miss refs that have changed already.
+ * Write to the client. While refs change, a client that went away must not stop
+ * the push: hooks would not run for refs that have changed already.
  */
 static int write_client(void *ctx, struct iovec *iov, size_t nr,
 			struct error *err)
@@ -78,7 +78,10 @@ void receive_peer_tell(struct receive_peer *peer, const char *fmt, ...)
 	buf_release(&text);
 }
 
-/* A failed keep-alive is no error here: the next message fails as well. */
+/*
+ * Send a keep-alive. Its error is ignored, because the next message fails in
+ * the same way.
+ */
 static void keep_alive(void *ctx)
 {
 	struct receive_peer *peer = ctx;
@@ -97,7 +100,7 @@ int receive_peer_start_ticker(struct sys_ticker **ticker,
 
 /*
  * Returns the end of a path that starts at `p` and follows the character
- * `before`. The end may be too far if the path holds no quote or colon.
+ * `before`. If the path holds neither quote nor colon, the end may be too far.
  */
 static const char *path_end(const char *p, char before)
 {

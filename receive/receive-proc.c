@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The conversation with the proc-receive hook. */
+/* Talks with the proc-receive hook. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,14 +14,15 @@
 #include "sys/thread.h"
 #include "wire/fdio.h"
 
-/* bytes that wait, see struct proc */
+/* maximum bytes of struct proc.messages */
 #define MESSAGES_MAX (64 << 10)
-/* bytes of standard error in one read */
+/* maximum bytes that are read from the hook's standard error at once */
 #define ERRORS_MAX 4096
 
 /*
- * One run of the hook, by two threads. One thread exchanges pkt-lines with the
- * hook, the other one reads its standard error. They share the side band only.
+ * One run of the proc-receive hook, with two threads. One thread exchanges
+ * pkt-lines with the hook. The other thread reads the hook's standard error.
+ * They share only the side band.
  */
 struct proc {
 	struct receive *r;
@@ -29,14 +30,14 @@ struct proc {
 	struct pktline_reader in;
 	struct pktline_writer out;
 	/*
-	 * Messages about the report. They wait for the end of the hook's
-	 * standard error: sent at once, they could end up inside a line.
+	 * Messages about the report. They are sent after the end of the hook's
+	 * standard error: sent earlier, they could end up inside a line of it.
 	 */
 	struct buf messages;
-	/* the hook takes push options */
+	/* The hook has the feature push-options. */
 	bool options;
 	bool has_report; /* reading the report began */
-	/* a line of the report is malformed or refuses */
+	/* A line of the report is malformed, or refuses a command. */
 	bool is_wrong;
 };
 
@@ -90,7 +91,10 @@ static struct receive_command *find(struct receive_request *req,
 	return NULL;
 }
 
-/* The first option after a status line makes a new rewrite. */
+/*
+ * Returns the rewrite that an option line belongs to. The first option line
+ * after a status line makes a new rewrite. NULL: no memory.
+ */
 static struct receive_rewrite *rewrite_of(struct receive_command *cmd)
 {
 	if (cmd->in_rewrite)
@@ -130,7 +134,7 @@ static int take_option(struct receive_command *cmd, enum hash_algo algo,
 	return rewrite->ref ? 0 : ERR_NOMEM;
 }
 
-/* Add a message about the report. Returns 1 or ERR_NOMEM. */
+/* Append a message about the report. Returns 1, or ERR_NOMEM. */
 __attribute__((format(printf, 2, 3))) static int complain(struct buf *messages,
 							  const char *fmt, ...)
 {
@@ -143,7 +147,7 @@ __attribute__((format(printf, 2, 3))) static int complain(struct buf *messages,
 	return ret < 0 ? ERR_NOMEM : 1;
 }
 
-/* Take "ok <ref>" or "ng <ref> <why>". */
+/* Parse a status line of the report: "ok <ref>" or "ng <ref> <why>". */
 static int take_status(struct buf *messages, struct receive *r,
 		       struct receive_command **at, const char *status,
 		       const char *ref, const char *why)
@@ -272,7 +276,10 @@ static int send_version(struct proc *p, struct error *err)
 	return ret ? ret : pktline_send(&p->out, err);
 }
 
-/* A hook that sends no version speaks version 1. */
+/*
+ * Read the version that the hook speaks. Version 1 is assumed if the hook sends
+ * none.
+ */
 static int read_version(struct proc *p, struct error *err)
 {
 	struct pktline pkt;
@@ -325,7 +332,10 @@ static int send_commands(struct proc *p, struct error *err)
 	return ret ? ret : pktline_send(&p->out, err);
 }
 
-/* The message of a failed write calls the hook a client. Says what failed. */
+/*
+ * Replace the error message: a failed write to the hook would be reported as
+ * one to a client. `what` says what failed.
+ */
 static int explain(int ret, const char *what, struct error *err)
 {
 	if (ret >= 0 || ret == ERR_NOMEM)
@@ -349,7 +359,10 @@ static int talk(struct proc *p, struct error *err)
 
 /* ---- running the hook */
 
-/* Read to the end even if the client is gone: a full pipe blocks the hook. */
+/*
+ * Send the hook's standard error to the client. Read to the end even if the
+ * client is gone, because a full pipe would block the hook.
+ */
 static void forward_errors(struct proc *p)
 {
 	char bytes[ERRORS_MAX];
@@ -360,7 +373,10 @@ static void forward_errors(struct proc *p)
 		receive_peer_tell_text(&p->r->peer, bytes, (size_t)n, NULL);
 }
 
-/* Closing its input tells the hook that the conversation is over. */
+/*
+ * Do the work of one thread. Closing the hook's input shows the hook that
+ * nothing more will come.
+ */
 static int do_task(void *ctx, unsigned thread_nr, size_t task_nr,
 		   struct error *err)
 {
@@ -378,7 +394,10 @@ static int do_task(void *ctx, unsigned thread_nr, size_t task_nr,
 	return ret;
 }
 
-/* Run both threads, with keep-alives. Returns 0 or negative. */
+/*
+ * Run both threads, and send keep-alives meanwhile. Returns 0 or a negative
+ * error code.
+ */
 static int converse(struct proc *p, struct error *err)
 {
 	struct receive *r = p->r;
@@ -423,7 +442,10 @@ static int run(struct proc *p, char *path, struct error *err)
 	return ret < 0 ? ret : status;
 }
 
-/* Returns 0, 1 if the hook failed (the client was told), or ERR_NOMEM. */
+/*
+ * Run the hook. Returns 0, 1 if the hook failed and the client has the reason,
+ * or ERR_NOMEM.
+ */
 static int run_hook(struct proc *p, struct error *err)
 {
 	struct error why = ERROR_INIT;
@@ -447,8 +469,8 @@ static int run_hook(struct proc *p, struct error *err)
 }
 
 /*
- * Refuse commands of the hook that have no result. After a failure in an atomic
- * push, also refuse the commands that are not for the hook.
+ * Refuse commands of the hook that have no result. If an atomic push failed,
+ * also refuse the commands that are not for the hook.
  */
 static int settle(struct receive_request *req, bool failed, bool had_report)
 {

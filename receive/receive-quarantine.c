@@ -12,10 +12,10 @@
 #include "sys/cleanup.h"
 #include "sys/io.h"
 
-/* renames into a directory that others may remove */
+/* How often a rename is tried again when others remove its directory. */
 #define DIR_TRIES 3
 
-/* Quote a path as a C string if it holds a separator or a quote. */
+/* Append a path. A path with a separator or a quote is quoted as a C string. */
 static int add_quoted(struct buf *out, const char *path)
 {
 	int ret;
@@ -92,7 +92,10 @@ const struct repo *quarantine_repo(const struct quarantine *q,
 	return q->dir.path ? &q->view : repo;
 }
 
-/* The order in which files of a pack move: a reader needs the .idx last. */
+/*
+ * Returns the order in which a file of a pack is moved. The .idx is last,
+ * because readers use a pack as soon as it has an .idx.
+ */
 static int pack_file_rank(const char *name)
 {
 	static const char *const order[] = {".keep", ".promisor", ".pack",
@@ -105,18 +108,24 @@ static int pack_file_rank(const char *name)
 	return -1;
 }
 
-/* The move of one directory. */
+/* State of moving one directory of the quarantine. */
 struct move {
 	struct quarantine *q;
-	/* "pack" or two hexadecimal digits */
+	/* name of the directory: "pack" or two hexadecimal digits */
 	const char *sub;
 	char *from, *to; /* owned: the directories */
-	/* of the pack files to move; -1: all files */
+	/*
+	 * move only pack files of this rank, see pack_file_rank(); -1: move all
+	 * files
+	 */
 	int rank;
 	struct error *err;
 };
 
-/* Note a new .keep in the quarantine, which removes the file later. */
+/*
+ * Store the path of a new .keep file in the quarantine, so that releasing the
+ * quarantine removes the file.
+ */
 static int note_keep(struct move *m, const char *to, bool was_there)
 {
 	const char *dot = strrchr(to, '.');
@@ -126,7 +135,10 @@ static int note_keep(struct move *m, const char *to, bool was_there)
 	return sys_tempfile_adopt(&m->q->keep, to, m->err);
 }
 
-/* A prune may remove the directory while it is empty. Then make it again. */
+/*
+ * Rename a file. If its new directory is gone, create the directory again: a
+ * prune removes empty directories.
+ */
 static int rename_into(const struct move *m, const char *from, const char *to)
 {
 	struct error own = ERROR_INIT;
@@ -158,10 +170,10 @@ static int move_file(void *ctx, const char *name)
 		bool was_there = sys_exists(to.data);
 
 		/*
-		 * Files of the same name have the same content. A loose
-		 * object is replaced. A pack that exists stays, with a new
-		 * modification time, and .mtimes is removed: a prune must
-		 * keep the objects until refs reach them.
+		 * Files of the same name have the same content. A loose object
+		 * is replaced. A pack that exists stays and gets a new
+		 * modification time, and its .mtimes file is removed. So a
+		 * prune keeps the objects until refs reach them.
 		 */
 		if (!was_there || m->rank < 0 || sys_touch(to.data, NULL) < 0)
 			ret = rename_into(m, from.data, to.data);
@@ -215,7 +227,10 @@ int quarantine_migrate(struct quarantine *q, struct error *err)
 
 	if (!q->dir.path)
 		return 0;
-	/* A signal must not leave a pack without .idx, or a .keep. */
+	/*
+	 * Hold signals: one that ended the process now could leave a pack
+	 * without .idx, or a .keep file.
+	 */
 	sys_hold_signals(&hold);
 	ret = sys_dir_each(q->dir.path, move_fanout, &m, err);
 	m.sub = "pack";

@@ -57,7 +57,7 @@ static int write_all(struct pktline_writer *w,
 	return ret ? ret : pktline_write_flush(w, err);
 }
 
-/* Writes packets of the report as data of band 1. */
+/* Write packets of the report as data of band 1. */
 static int put_on_band(void *ctx, struct iovec *iov, size_t nr,
 		       struct error *err)
 {
@@ -84,7 +84,10 @@ int receive_report(struct receive *r, const char *failure, struct error *err)
 		return ret ? ret : pktline_send(&r->peer.out, err);
 	}
 	pktline_writer_init(&w, &io);
-	/* Use a copy: the packets are counted when the band sends them. */
+	/*
+	 * Use a copy of the tap, because the bytes are counted again when the
+	 * band sends the packets.
+	 */
 	if (r->peer.out.tap) {
 		tap = *r->peer.out.tap;
 		w.tap = &tap;

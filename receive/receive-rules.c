@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules for single commands. */
+/* Checks single commands of a push. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "receive/receive-check.h"
 #include "receive/receive-worktree.h"
 
-/* Advice after a refusal, if the configuration key was never set. */
+/* Advice that follows a refusal if the configuration key was never set. */
 static const char advice_current[] =
 	"error: The branch is checked out in this repository. A push would "
 	"move it,\n"
@@ -96,7 +96,10 @@ int receive_rules_old(struct receive_rules *rules,
 	return receive_sees(r, &cmd->old_oid, err);
 }
 
-/* Refuse a command and send a message to the client's terminal. */
+/*
+ * Refuse a command with the reason `why`, and send a message to the client's
+ * terminal.
+ */
 static int refuse(struct receive *r, struct receive_command *cmd,
 		  const char *why, const char *fmt)
 {
@@ -119,8 +122,9 @@ static int check_name(struct receive *r, struct receive_command *cmd)
 /* ---- checked-out branches */
 
 /*
- * As in stock Git, a work tree's branch is compared with the name that the
- * client knows: without the prefix of a namespace.
+ * Refuse a command on a branch that a work tree has checked out. As in stock
+ * Git, a work tree's branch is compared with the name that the client knows,
+ * without the prefix of a namespace.
  */
 static int check_current(struct receive *r, struct receive_command *cmd,
 			 bool *is_current, struct error *err)
@@ -207,7 +211,10 @@ static int check_exists(struct receive_rules *rules,
 	return receive_refuse(cmd, "bad pack");
 }
 
-/* Returns 1 if commit `new_nr` reaches `old_nr`, 0 if not, or negative. */
+/*
+ * Returns 1 if commit `new_nr` reaches commit `old_nr`, 0 if not, or a negative
+ * error code.
+ */
 static int is_ahead(struct receive_rules *rules, uint32_t old_nr,
 		    uint32_t new_nr, bool exact, struct error *err)
 {
@@ -239,12 +246,15 @@ static int is_fast_forward(struct receive_rules *rules,
 	if (!ret)
 		ret = walk_add_tip(&rules->walk, &tips, &cmd->new_oid, true,
 				   &why);
-	/* An annotated tag is in `others`. */
+	/* others.nr counts an annotated tag, which is no commit. */
 	*bad = !ret && (tips.commit_nr != 2 || tips.others.nr);
 	if (!ret && !*bad)
 		ret = is_ahead(rules, tips.commits[0], tips.commits[1], false,
 			       err);
-	/* Wrong dates can make the inexact walk miss the old commit. */
+	/*
+	 * If wrong dates made the inexact walk miss the old commit, an exact
+	 * walk finds it.
+	 */
 	if (!ret && !*bad)
 		ret = is_ahead(rules, tips.commits[0], tips.commits[1], true,
 			       err);
@@ -275,7 +285,10 @@ static int check_fast_forward(struct receive_rules *rules,
 		      "first)\n");
 }
 
-/* `full` is a copy: look-ups overwrite the buffer of refview. */
+/*
+ * Check a command on the ref `full`. `full` must be a copy, because look-ups
+ * overwrite the buffer of the refview.
+ */
 static int check_full(struct receive_rules *rules, struct receive_command *cmd,
 		      const char *full, struct error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Executing commands in reference transactions. */
+/* Executes commands in reference transactions. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +16,9 @@ struct batch {
 	struct receive *r;
 	struct receive_rules *rules;
 	struct ref_transaction *tx;
-	/* owned array; order as in tx */
+	/*
+	 * owned array: the commands of the changes in `tx`, in the same order
+	 */
 	struct receive_command **commands;
 	size_t nr;
 	struct error *err;
@@ -27,7 +29,10 @@ static bool is_for_us(const struct receive_command *cmd)
 	return !cmd->error && !cmd->by_hook && !cmd->is_alias;
 }
 
-/* Returns 0, ERR_INVALID if a ref must not have the value, or negative. */
+/*
+ * Returns 0 if a ref may have a value, ERR_INVALID if not, or another negative
+ * error code.
+ */
 static int check_value(void *ctx, const char *name, const struct oid *oid,
 		       struct error *err)
 {
@@ -61,8 +66,8 @@ static int on_state(void *ctx, enum ref_state state,
 }
 
 /*
- * If the old object of a command does not exist, the ref is deleted whatever
- * value it has.
+ * Set up the change that deletes a ref. If the old object of the command does
+ * not exist, the ref is deleted whatever its value is.
  */
 static int prepare_delete(struct batch *b, struct receive_command *cmd,
 			  const char *full, struct ref_change *change)
@@ -111,7 +116,10 @@ static int queue(struct batch *b, struct receive_command *cmd, const char *full)
 	return ret;
 }
 
-/* `full` is a copy: look-ups overwrite the buffer of refview. */
+/*
+ * Add the change of a command to the transaction. `full` is a copy, because
+ * look-ups overwrite the buffer of the refview.
+ */
 static int execute(struct batch *b, struct receive_command *cmd)
 {
 	const char *name = refview_full_name(&b->r->refs, cmd->ref);
@@ -126,7 +134,10 @@ static int execute(struct batch *b, struct receive_command *cmd)
 	return ret;
 }
 
-/* Check a command with the rules and the update hook, and execute it. */
+/*
+ * Check a command with the rules and the update hook, and add its change to the
+ * transaction.
+ */
 static int take(struct batch *b, struct receive_command *cmd)
 {
 	int ret = receive_rules_check(b->rules, cmd, b->err);
@@ -170,7 +181,7 @@ static void batch_close(struct batch *b)
 	free(b->commands);
 }
 
-/* Refuse the commands whose changes failed. */
+/* Refuse the commands whose changes failed in the transaction. */
 static int take_results(struct batch *b)
 {
 	int ret = 0;
@@ -187,7 +198,7 @@ static int take_results(struct batch *b)
 	return ret;
 }
 
-/* Refuse all commands of a transaction that failed. */
+/* Refuse all commands of a transaction that failed as a whole. */
 static int refuse_batch(struct batch *b, const char *why)
 {
 	int ret = 0;
@@ -224,7 +235,10 @@ static int run_separately(struct receive *r, struct receive_rules *rules,
 	return ret;
 }
 
-/* A refused command stops the loop: all commands are refused then. */
+/*
+ * Execute all commands in one transaction. The loop stops at the first command
+ * that is refused, because then all commands are refused.
+ */
 static int run_atomic(struct receive *r, struct receive_rules *rules,
 		      struct error *err)
 {
@@ -248,7 +262,7 @@ static int run_atomic(struct receive *r, struct receive_rules *rules,
 			ret = 0;
 		}
 	}
-	/* The proc-receive hook has executed its commands already. */
+	/* Commands of the proc-receive hook have been executed already. */
 	for (size_t i = 0; !ret && failure && i < req->nr; i++)
 		if (!req->commands[i].by_hook)
 			ret = receive_refuse(&req->commands[i], failure);
@@ -256,7 +270,10 @@ static int run_atomic(struct receive *r, struct receive_rules *rules,
 	return ret;
 }
 
-/* The boundary must be stored first: without it, history looks broken. */
+/*
+ * Add commits to the shallow boundary before refs change. Without the boundary,
+ * the history of the refs would look broken.
+ */
 static int add_shallow(struct receive *r, const struct oidset *new_shallow,
 		       struct error *err)
 {

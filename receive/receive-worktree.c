@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding and updating work trees. */
+/* Finds and updates work trees that have a branch checked out. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +20,9 @@ void receive_worktree_release(struct receive_worktree *worktree)
 
 /* ---- finding */
 
-/* Returns `path` without its last component `name`, or NULL if it has another.
+/*
+ * Returns `path` without its last component if that component is `name`,
+ * otherwise NULL.
  */
 static char *strip_name(const char *path, const char *name)
 {
@@ -32,8 +34,8 @@ static char *strip_name(const char *path, const char *name)
 }
 
 /*
- * The main work tree is core.worktree, or the parent of a git directory with
- * the name ".git". Otherwise the directory of the files is not known.
+ * Find the directory of the main work tree: core.worktree, or the parent of a
+ * git directory with the name ".git". Otherwise the directory is unknown.
  */
 static int place_main(struct receive_worktree *out, const struct repo *repo)
 {
@@ -79,7 +81,10 @@ static bool has_head(const struct search *s, const char *head)
 	       ref.target && !strcmp(ref.target, s->full);
 }
 
-/* Returns 1 if the work tree `name` has the branch, 0 or negative. */
+/*
+ * Returns 1 if the work tree `name` has the branch checked out, 0 if not, or a
+ * negative error code.
+ */
 static int visit(void *ctx, const char *name, const char *git_dir)
 {
 	struct search *s = ctx;
@@ -125,12 +130,12 @@ struct update {
 	struct receive *r;
 	struct receive_command *cmd;
 	const struct receive_worktree *worktree;
-	/* the branch does not exist */
+	/* The branch does not exist yet. */
 	bool is_unborn;
 	struct error *err;
 };
 
-/* Run `git <args>`. Returns its exit code or a negative error code. */
+/* Run `git <args>`. Returns the exit code or a negative error code. */
 static int run_git(struct update *u, const char *const *args)
 {
 	enum { ARGS_MAX = 6, HEAD_NR = 3 };
@@ -147,7 +152,10 @@ static int refuse(struct update *u, const char *why)
 	return receive_refuse(u->cmd, why) < 0 ? error_nomem(u->err) : 0;
 }
 
-/* Refuse the command if files or index have changes. Returns 0 or negative. */
+/*
+ * Refuse the command if files of the work tree or its index have changes.
+ * Returns 0 or a negative error code.
+ */
 static int check_clean(struct update *u)
 {
 	enum hash_algo algo = u->r->repo->algo;
@@ -192,7 +200,10 @@ static int run_hook(void *ctx, const char *const *argv, struct error *err)
 	return receive_run_in(u->r, argv, hook_name, u->worktree, err);
 }
 
-/* Returns 1 if the hook ran, 0 if there is no hook, or negative. */
+/*
+ * Run the hook push-to-checkout. Returns 1 if the hook ran, 0 if there is no
+ * hook, or a negative error code.
+ */
 static int ask_hook(struct update *u, const char *hex)
 {
 	int ret = repo_hooks_has(u->r->repo, hook_name, u->err);

@@ -16,9 +16,9 @@ struct receive;
 struct receive_command;
 
 struct receive_worktree {
-	/* owned: <common_dir>[/worktrees/<name>] */
+	/* owned: "<common_dir>", or "<common_dir>/worktrees/<name>" */
 	char *git_dir;
-	/* owned: directory of the files; NULL: not known */
+	/* owned: the directory of the files; NULL: unknown */
 	char *dir;
 };
 
@@ -26,22 +26,22 @@ void receive_worktree_release(struct receive_worktree *worktree);
 
 /*
  * Find a work tree that has the branch with the full name `name` checked out.
- * Returns 1 if there is one, 0 if not, or a negative error code. If `out` is
- * not NULL and the value is 1, the caller releases *out.
+ * Returns 1 if there is one, 0 if not, or a negative error code. `out` may be
+ * NULL. Otherwise the caller releases *out if the return value is 1.
  */
 int receive_worktree_find(struct receive_worktree *out, struct receive *r,
 			  const char *name, struct error *err);
 
 /*
- * Update the files of the work tree that has cmd->ref checked out to the new
- * value of a command. The ref `full`, the name with the prefix of the
- * namespace, is not changed.
+ * Update the files of the work tree that has cmd->ref checked out, to the new
+ * value of the command. `full` is the name with the prefix of the namespace.
+ * The ref itself is not changed.
  *
- * The command is refused with stock Git's reason if files or index differ from
- * the current commit, if the hook declines, or if the directory of the files is
- * not known. Nothing is done if the ref does not have the old value of the
- * command: the transaction refuses such a command later. Returns 0 or a
- * negative error code.
+ * The command is refused with stock Git's reason in three cases: files or index
+ * differ from the current commit, the hook declines, or the directory of the
+ * files is unknown. Nothing is done if the ref does not have the old value of
+ * the command, because the transaction refuses such a command later. Returns 0
+ * or a negative error code.
  */
 int receive_worktree_update(struct receive *r, struct receive_command *cmd,
 			    const char *full, struct error *err);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of a push share. */
+/*
+ * The state of one push: the configuration, the refs, and which objects the
+ * client may know of.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,7 +69,10 @@ void receive_release(struct receive *r)
 	receive_peer_release(&r->peer);
 }
 
-/* A push takes most delta bases from the trees of the old values. */
+/*
+ * Open r->visible. Hint at the old values of the commands: most delta bases of
+ * a push are in their trees.
+ */
 static int open_visible(struct receive *r, struct error *err)
 {
 	int ret = visible_open(&r->visible, r->repo, r->options->namespace,

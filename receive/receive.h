@@ -41,24 +41,24 @@
  * The configuration of pushes: receive.*, transfer.* and a few others.
  */
 
-/* One receive.procReceiveRefs: "[<modifiers>:]<prefix>". */
+/* One value of receive.procReceiveRefs: "[<modifiers>:]<prefix>". */
 struct receive_proc_ref {
-	/* owned; no slash at the end */
+	/* owned: the prefix of the refs, without a slash at the end */
 	char *prefix;
-	/* kinds of commands that match */
+	/* The kinds of commands that match. */
 	bool creates, changes, deletes;
-	/* refs without the prefix match */
+	/* The value matches refs that do not have the prefix. */
 	bool is_negated;
 };
 
 /* Values of receive.denyCurrentBranch and receive.denyDeleteCurrent. */
 enum receive_deny {
-	/* not set: refuse, and explain the setting */
+	/* the key is not set: refuse, and explain the key to the client */
 	RECEIVE_DENY_DEFAULT,
 	RECEIVE_DENY_IGNORE,
 	RECEIVE_DENY_WARN,
 	RECEIVE_DENY_REFUSE,
-	/* only in receive.denyCurrentBranch */
+	/* used only by receive.denyCurrentBranch */
 	RECEIVE_DENY_UPDATE_INSTEAD,
 };
 
@@ -82,8 +82,8 @@ struct receive_config {
 	/* receive.denyDeleteCurrent */
 	enum receive_deny deny_delete_current;
 	/*
-	 * receive.unpackLimit, transfer.unpackLimit: a pack with fewer objects
-	 * is unpacked
+	 * receive.unpackLimit or transfer.unpackLimit: a pack with fewer
+	 * objects than this is unpacked
 	 */
 	uint64_t unpack_limit;
 	/* receive.maxInputSize, bytes; 0: no limit */
@@ -100,7 +100,7 @@ struct receive_config {
 	const char *cert_nonce_seed;
 	/* receive.certNonceSlop, seconds */
 	uint64_t cert_nonce_slop;
-	/* owned: receive.procReceiveRefs */
+	/* owned: the values of receive.procReceiveRefs */
 	struct receive_proc_ref *proc_refs;
 	size_t proc_ref_nr, proc_ref_alloc;
 };
@@ -132,26 +132,29 @@ void receive_config_release(struct receive_config *c);
 struct receive_peer {
 	struct pktline_reader in;
 	struct pktline_writer out;
-	/* mode NONE until the client asks for a band */
+	/*
+	 * The side band. Its mode is SIDEBAND_NONE until the client asks for
+	 * another.
+	 */
 	struct sideband band;
-	/* As in struct receive_options. NULL: no such messages. */
+	/* The same as in struct receive_options. NULL: messages are dropped. */
 	void (*tell)(void *ctx, const char *text, size_t len);
 	void *tell_ctx;
 	const struct serve_io *client; /* borrowed: the connection */
-	/* `out` writes through this */
+	/* The functions that `out` writes through. */
 	struct serve_io io;
 	/*
-	 * Refs are being changed, and the push goes on without the client: a
-	 * failed write is noted in `gone`, and nothing more is written.
+	 * Refs are being changed, and the push goes on even without the client.
+	 * A failed write sets `gone`, and nothing more is written.
 	 */
 	bool is_settling;
-	/* code 0, or why the client cannot be reached */
+	/* Why the client cannot be reached; code 0: no write has failed. */
 	struct error gone;
 };
 
 /*
- * Connect a peer. `io` must outlive the peer, and the peer must not be moved in
- * memory. Returns 0 or ERR_NOMEM. Release the peer in both cases.
+ * Connect to the client. `io` must outlive the peer, and the peer must stay at
+ * its address. Returns 0 or ERR_NOMEM. Release the peer in both cases.
  */
 int receive_peer_init(struct receive_peer *peer,
 		      const struct receive_options *options,
@@ -162,15 +165,15 @@ void receive_peer_release(struct receive_peer *peer);
 bool receive_peer_has_band(const struct receive_peer *peer);
 
 /*
- * Send text to the client's terminal as it is, for instance the output of a
- * hook. Returns 0 or a negative error code.
+ * Send text to the client's terminal without a prefix, for instance the output
+ * of a hook. Returns 0 or a negative error code.
  */
 int receive_peer_tell_text(struct receive_peer *peer, const char *text,
 			   size_t len, struct error *err);
 
 /*
- * Send a message to the client's terminal. The caller gives the prefix
- * ("error: ") and the line feed. A message that cannot be sent is lost.
+ * Send a message to the client's terminal. `fmt` includes the prefix ("error:
+ * ") and the line feed. If sending fails, the message is lost.
  */
 void receive_peer_tell(struct receive_peer *peer, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -184,8 +187,8 @@ void receive_peer_tell_failure(struct receive_peer *peer, int code,
 			       const char *msg);
 
 /*
- * Start a thread that sends a keep-alive every `seconds` seconds. Nothing is
- * started, and *ticker is not changed, without side bands or if `seconds` is 0.
+ * Start a thread that sends a keep-alive every `seconds` seconds. Without side
+ * bands, or if `seconds` is 0, no thread is started and *ticker is not changed.
  * The caller stops *ticker with sys_ticker_stop() before the peer is released.
  * Returns 0 or a negative error code.
  */
@@ -194,16 +197,16 @@ int receive_peer_start_ticker(struct sys_ticker **ticker,
 			      struct error *err);
 
 /*
- * Tell the client that the conversation ends with an error: on band 3, or in
- * an "ERR" packet without side bands. Nothing is sent if the client has sent
- * nothing, closed its side, or cannot be written to.
+ * Tell the client that the push ends with an error: on band 3, or in an "ERR"
+ * packet without side bands. Nothing is sent if the client has sent nothing,
+ * has closed the connection, or cannot be written to.
  */
 void receive_peer_tell_end(struct receive_peer *peer, const char *msg);
 
 /*
- * Remove the directories from all absolute paths in a message: clients must
- * not learn where on this machine a file is. The last component of each path
- * stays. `msg` is changed in place.
+ * Remove the directories from all absolute paths in a message. Clients must not
+ * learn where files are on the server. The last component of each path stays.
+ * `msg` is changed in place.
  */
 void receive_hide_paths(char *msg);
 
@@ -227,15 +230,15 @@ struct quarantine {
 	const struct repo *repo; /* borrowed */
 	struct sys_tempdir dir;  /* inactive: no directory */
 	/*
-	 * owned: its alternates, as the value of
+	 * owned: the alternates of `dir`, as the value of
 	 * GIT_ALTERNATE_OBJECT_DIRECTORIES
 	 */
 	char *alternates;
-	/* repo with `dir` as its object directory */
+	/* The repository with `dir` as its object directory. */
 	struct repo view;
 	/*
-	 * .keep of a migrated pack: protects the pack until refs reach its
-	 * objects
+	 * The .keep file of a pack that was moved into the repository. It
+	 * protects the pack until refs reach its objects.
 	 */
 	struct sys_tempfile keep;
 };
@@ -254,12 +257,15 @@ int quarantine_create(struct quarantine *q, const struct repo *repo,
  */
 int quarantine_remove(struct quarantine *q, struct error *err);
 
-/* Remove objects that were not migrated, and the .keep of a migrated pack. */
+/*
+ * Remove the directory, and the .keep file of a pack that was moved into the
+ * repository.
+ */
 void quarantine_release(struct quarantine *q);
 
 /*
  * Returns the repository to read the objects of the push from: q->view, or
- * `repo` if there is no directory.
+ * `repo` if there is no quarantine directory.
  */
 const struct repo *quarantine_repo(const struct quarantine *q,
 				   const struct repo *repo);
@@ -279,41 +285,45 @@ struct receive {
 	const struct repo *repo;               /* borrowed from options */
 	struct receive_config config;
 	struct receive_peer peer;
-	/* without the refs of receive.hideRefs */
+	/*
+	 * the refs that the client may see: without those that receive.hideRefs
+	 * hides
+	 */
 	struct refview refs;
-	/* `refs` has to be released */
+	/* receive_release() must release `refs`. */
 	bool refs_are_open;
 	struct receive_request request;
 	struct receive_cert cert;
 	struct summary summary; /* for traces */
 	struct quarantine
-		quarantine; /* holds objects until they are accepted */
-	bool is_limit;      /* see visible_is_limit() */
-	/* owned: opened by receive_sees() */
+		/* the objects of the push until they are accepted */
+		quarantine;
+	bool is_limit; /* see visible_is_limit() */
+	/* owned: NULL until receive_sees() opens it */
 	struct visible *visible;
 };
 
 /*
  * Load the configuration and open the refs. `options` and `io` must outlive *r,
- * and *r must not be moved in memory. Returns 0 or a negative error code.
- * Release *r in both cases.
+ * and *r must stay at its address. Returns 0 or a negative error code. Release
+ * *r in both cases.
  */
 int receive_init(struct receive *r, const struct receive_options *options,
 		 const struct serve_io *io, struct error *err);
 void receive_release(struct receive *r);
 
 /*
- * Remove what is left of the quarantine, and the .keep of a migrated pack. If
- * the directory cannot be removed, a warning goes to options->tell: `git prune`
- * removes the directory later. May be called twice.
+ * Remove the quarantine, and the .keep file of a pack that was moved into the
+ * repository. If the directory cannot be removed, a warning goes to
+ * options->tell; `git prune` removes the directory later. May be called twice.
  */
 void receive_discard(struct receive *r);
 
 /*
- * If r->is_limit: check whether the client may know that an object exists in
- * the repository. Returns 1 if the client could have fetched the object, 0 if
- * not, or a negative error code. The first call opens r->visible. Costs: see
- * wire/visible.h.
+ * Check whether the client may know of an object in the repository. Call this
+ * function only if r->is_limit. Returns 1 if the client could have fetched the
+ * object, 0 if not, or a negative error code. The first call opens r->visible.
+ * Cost: see wire/visible.h.
  */
 int receive_sees(struct receive *r, const struct oid *oid, struct error *err);
 
