@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading the body of a request. */
+/* Reads the body of an HTTP request. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,12 +12,14 @@
 
 struct http_body {
 	const struct serve_io *io; /* borrowed */
-	/* bytes not read yet; UINT64_MAX: not known */
+	/* bytes of the body not read yet; UINT64_MAX: the length is unknown */
 	uint64_t left;
 	bool is_packed;
-	/* a member of the gzip stream has ended */
+	/*
+	 * The last read ended at the end of a gzip member; another may follow.
+	 */
 	bool is_between;
-	/* the last member has ended */
+	/* the last member of the gzip stream has ended */
 	bool has_ended;
 	z_stream stream; /* initialised if is_packed */
 	uint8_t piece[HTTP_BODY_PIECE];
@@ -63,7 +65,7 @@ int http_body_open(struct http_body **out, const struct serve_io *io,
 	ret = parse_length(&body->left, length, err);
 	if (!ret)
 		ret = parse_encoding(&is_packed, encoding, err);
-	/* Adding 16 selects a gzip header instead of a zlib header. */
+	/* windowBits + 16: zlib expects a gzip header, not a zlib header. */
 	if (!ret && is_packed &&
 	    inflateInit2(&body->stream, MAX_WBITS + 16) != Z_OK)
 		ret = error_nomem(err);
@@ -118,8 +120,8 @@ static int refill(struct http_body *body, struct error *err)
 }
 
 /*
- * Another member may follow a member (RFC 1952, 2.2). Bytes that do not begin
- * as a member are ignored.
+ * After the end of a gzip member, prepare for another one (RFC 1952, 2.2).
+ * Bytes that are no gzip member are ignored.
  */
 static int next_member(struct http_body *body, struct error *err)
 {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Answers to dumb clients, which read files of the repository and do everything
- * else themselves. Lists of refs and packs are made for each request, so they
- * are never out of date. Clients may cache objects and packs, which never
- * change under their names, and nothing else.
+ * Answers dumb clients: they fetch files of the repository, and run no Git
+ * service. The lists of refs and of packs are made for each request, so that
+ * they are never out of date.
+ *
+ * Clients may cache objects and packs, because a file with such a name never
+ * changes. Clients may not cache other files.
  */
 #include <stdlib.h>
 
@@ -15,7 +17,7 @@
 #include "sys/io.h"
 #include "wire/refview.h"
 
-/* bytes of a file in memory at once */
+/* bytes of a file that are read and sent at once */
 #define PIECE 65536
 
 static int put_text(struct http_exchange *x, const char *type,
@@ -44,7 +46,7 @@ static int describe_head(struct buf *text, struct refview *view,
 	struct ref head;
 	int ret = refview_lookup(view, "HEAD", &head, err);
 
-	/* A HEAD on an unborn branch is an empty file. */
+	/* If HEAD names an unborn branch, the client gets an empty file. */
 	if (ret <= 0)
 		return ret;
 	if (head.target)
@@ -94,8 +96,8 @@ static int list_refs(struct listing *l, struct http_exchange *x,
 	int ret = open_view(&view, x, err);
 
 	/*
-	 * Hidden refs are listed: a client that may read any file can read
-	 * these refs, too.
+	 * Hidden refs are listed, because a client that may read any file can
+	 * read hidden refs anyway.
 	 */
 	if (!ret)
 		ret = refview_each(&view, "", true, list_ref, l, NULL, err);
@@ -147,7 +149,8 @@ static int copy_file(struct http_exchange *x, int fd, uint64_t size,
 	int ret = piece ? http_reply_begin(&x->reply, err) : error_nomem(err);
 
 	/*
-	 * Send exactly the announced number of bytes, even if the file grows.
+	 * Send exactly as many bytes as Content-Length says, even if the file
+	 * grows.
 	 */
 	for (uint64_t off = 0; !ret && off < size && !x->reply.no_body;) {
 		uint64_t left = size - off;
@@ -184,7 +187,9 @@ static int describe_file(struct http_exchange *x, const char *type,
 static int put_file(struct http_exchange *x, const char *type, bool is_fixed,
 		    struct error *err)
 {
-	/* Skip "objects/", with which the name begins. */
+	/*
+	 * The route's name begins with "objects/" (8 bytes), the path does not.
+	 */
 	char *path = repo_object_path(x->repo, x->url.name + 8);
 	struct sys_stat st;
 	uint64_t size = 0;
@@ -193,8 +198,8 @@ static int put_file(struct http_exchange *x, const char *type, bool is_fixed,
 	if (!path)
 		return error_nomem(err);
 	/*
-	 * Only regular files are opened: opening a pipe would wait for a
-	 * writer.
+	 * Open regular files only. Opening a pipe would block until a writer
+	 * exists.
 	 */
 	ret = sys_stat(&st, path, err);
 	if (!ret && !st.is_file)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions that smart and dumb answers share: refusing, and loading the
- * configuration.
+ * Functions for answers to smart and to dumb clients: sending an error status,
+ * and loading the configuration.
  */
 #include <stdarg.h>
 
@@ -25,8 +25,8 @@ int http_refuse(struct http_exchange *x, const char *status, struct error *err,
 }
 
 /*
- * Do not serve files of objects if clients are limited to reachable objects: a
- * client that can read these files can read all objects.
+ * Do not serve the files of objects if clients may only have reachable objects.
+ * A client that can read these files can read all objects.
  */
 static int forbid_files(struct http_exchange *x, struct error *err)
 {

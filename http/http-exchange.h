@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One request and its answer, as the parts of http/http.h share it:
+ * One HTTP request and its answer. These files share the struct:
  *
  *   http.c           chooses the kind of answer
  *   http-smart.c     fetches, pushes and archives
  *   http-dumb.c      files and listings
- *   http-exchange.c  functions that these share
+ *   http-exchange.c  functions for all kinds of answers
  *
  * A function that answers returns 0 or a negative error code. If it fails
- * before the answer has begun, http.c sends an error status. After that, an
- * error cannot be reported to the client.
+ * before the answer has begun, http.c sends an error status. After the answer
+ * has begun, an error cannot be reported to the client.
  */
 #ifndef HTTP_HTTP_EXCHANGE_H
 #define HTTP_HTTP_EXCHANGE_H
@@ -43,12 +43,14 @@
 
 struct http_reply {
 	const struct serve_io *io; /* borrowed */
-	/* header lines not sent yet */
+	/* header lines that were not sent yet */
 	struct buf head;
 	bool has_begun; /* the headers were sent */
-	/* the method is HEAD: the body is not sent */
+	/* The method is HEAD: only headers are sent. */
 	bool no_body;
-	/* borrowed: counts bytes of the body; NULL after init */
+	/*
+	 * borrowed: counts the bytes of the body; http_reply_init() sets NULL
+	 */
 	struct pktline_tap *tap;
 };
 
@@ -65,20 +67,24 @@ int http_reply_header(struct http_reply *r, const char *name, const char *value,
 int http_reply_number(struct http_reply *r, const char *name, uint64_t value,
 		      struct error *err);
 
-/* As http_reply_header(), for a time in seconds since 1970. */
+/*
+ * Add a header line with a date. `seconds` counts from 1970. Returns 0 or
+ * ERR_NOMEM.
+ */
 int http_reply_date(struct http_reply *r, const char *name, int64_t seconds,
 		    struct error *err);
 
 /*
- * Add the headers that forbid caching, or that allow it for one year. `now` is
- * in seconds since 1970. Both return 0 or ERR_NOMEM.
+ * Add header lines about caching: clients must not cache the answer, or may
+ * cache it for one year. `now` is in seconds since 1970. Both functions return
+ * 0 or ERR_NOMEM.
  */
 int http_reply_never_cache(struct http_reply *r, struct error *err);
 int http_reply_cache_for_ever(struct http_reply *r, int64_t now,
 			      struct error *err);
 
 /*
- * Send the headers. Later calls do nothing. Returns 0 or a negative error code.
+ * Send the headers, unless they were sent. Returns 0 or a negative error code.
  */
 int http_reply_begin(struct http_reply *r, struct error *err);
 
@@ -90,23 +96,26 @@ int http_reply_put(struct http_reply *r, const void *bytes, size_t len,
 		   struct error *err);
 
 /*
- * As http_reply_put(), for spans. The function fits struct serve_io, with ctx
- * == r.
+ * Send `nr` spans of the body; sends the headers first if necessary. The
+ * signature is that of serve_io.writev, with ctx == the reply. Returns 0 or a
+ * negative error code.
  */
 int http_reply_writev(void *ctx, struct iovec *iov, size_t nr,
 		      struct error *err);
 
 /*
- * As http_reply_put(), for `len` bytes at `head` and then a span of a file. The
- * output must have send_file().
+ * Send bytes of the body: `len` bytes at `head`, then a span of a file. The
+ * headers are sent first if necessary. r->io->send_file must not be NULL.
+ * Returns 0 or a negative error code.
  */
 int http_reply_send_file(struct http_reply *r, const void *head, size_t len,
 			 const struct sys_file_span *span, struct error *err);
 
 /*
- * Answer with an error status ("404 Not Found") and drop the collected headers.
- * `allow`: the methods that a status 405 must name; `text`: a body. Both may be
- * NULL. The answer must not have begun. Returns 0 or a negative error code.
+ * Answer with an error status, for example "404 Not Found". Header lines added
+ * before are dropped. `allow`: the allowed methods, for status 405. `text`: the
+ * body. Both may be NULL. Call this function only before the headers are sent.
+ * Returns 0 or a negative error code.
  */
 int http_reply_refuse(struct http_reply *r, const char *status,
 		      const char *allow, const char *text, struct error *err);
@@ -114,14 +123,14 @@ int http_reply_refuse(struct http_reply *r, const char *status,
 struct http_exchange {
 	const struct http_options *options; /* borrowed */
 	const struct serve_io *io;          /* borrowed */
-	/* borrowed; NULL until it is open */
+	/* borrowed; NULL until the repository is open */
 	const struct repo *repo;
 	struct http_url url;
 	struct http_reply reply;
 	/* Set by http_configure(): */
 	bool get_any_file; /* http.getanyfile */
 	bool upload_pack;  /* http.uploadpack */
-	/* http.receivepack; default: a user is known */
+	/* http.receivepack; default: true if the web server names a user */
 	bool receive_pack;
 	/* http.uploadarchive; default: false */
 	bool upload_archive;
@@ -132,8 +141,9 @@ struct http_exchange {
 /* ---- http-exchange.c */
 
 /*
- * Answer with an error status and log the reason, a format. Headers that the
- * reply has collected are dropped. Returns 0 or a negative error code.
+ * Answer with an error status, and write the reason to the log. `fmt` formats
+ * the reason. Header lines that the reply has collected are dropped. Returns 0
+ * or a negative error code.
  */
 int http_refuse(struct http_exchange *x, const char *status, struct error *err,
 		const char *fmt, ...) __attribute__((format(printf, 4, 5)));
@@ -149,8 +159,8 @@ int http_configure(struct http_exchange *x, struct error *err);
 /* ---- http-dumb.c */
 
 /*
- * Answer a dumb client with a file or a listing. Handles all routes except the
- * services.
+ * Answer a dumb client with a file or a listing. Handles each route except
+ * HTTP_UPLOAD_PACK, HTTP_RECEIVE_PACK and HTTP_UPLOAD_ARCHIVE.
  */
 int http_dumb(struct http_exchange *x, struct error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Headers and body of an answer. */
+/* Sends the headers and the body of an answer. */
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
@@ -45,8 +45,8 @@ int http_reply_date(struct http_reply *r, const char *name, int64_t seconds,
 	struct tm tm;
 
 	/*
-	 * A file's time may be out of a calendar's range; then the header is
-	 * left out.
+	 * gmtime_r() fails if the year does not fit into struct tm. The header
+	 * is then left out.
 	 */
 	if (!gmtime_r(&t, &tm))
 		return 0;

@@ -56,29 +56,29 @@ enum http_route {
 
 struct http_url {
 	enum http_route route;
-	/* length of the repository's path */
+	/* bytes of the path that name the repository */
 	size_t repo_len;
-	/* the rest; points into the path */
+	/* points into the path, behind the repository: "info/refs" */
 	const char *name;
 };
 
 /*
- * Whether a path begins with a slash and has no component that is empty, "." or
- * "..". A final slash is allowed.
+ * Returns whether a path begins with a slash and has no component that is
+ * empty, "." or "..". A slash at the end is allowed.
  */
 bool http_path_is_plain(const char *path);
 
-/* Whether a path has a component "..". */
+/* Returns whether one component of a path is "..". */
 bool http_path_climbs(const char *path);
 
-/* Parse a path. Returns false if no route matches. */
+/* Find the route of a path and set *url. Returns false if no route matches. */
 bool http_url_parse(struct http_url *url, const char *path);
 
 /*
  * Append the value of a query parameter to *out. "%41" and "+" are decoded;
- * "%00" is not. If there are several, the last one counts. As in stock Git, a
- * parameter without a name ends the list. Returns 1, 0 if there is no such
- * parameter, or ERR_NOMEM.
+ * "%00" is not. If the parameter occurs several times, the last value is used.
+ * A parameter without a name ends the list, as in stock Git. Returns 1, 0 if
+ * there is no such parameter, or ERR_NOMEM.
  */
 int http_query_get(struct buf *out, const char *query, const char *name);
 
@@ -99,7 +99,7 @@ bool http_url_verify(const struct http_url *url, const char *path);
  * whatever a client sends. A body is used by one thread.
  */
 
-/* compressed bytes read ahead */
+/* maximum of compressed bytes that are read ahead */
 #define HTTP_BODY_PIECE 16384
 
 struct http_body;
@@ -115,10 +115,10 @@ int http_body_open(struct http_body **out, const struct serve_io *io,
 void http_body_close(struct http_body *body);
 
 /*
- * Read up to `len` (> 0) decompressed bytes. Returns their number, 0 at the
- * end, or a negative error code: ERR_PEER if the gzip stream is damaged or
- * truncated. A gzip stream may have several members; bytes after the last
- * member are ignored. The function fits struct serve_io, with ctx == body.
+ * Read up to `len` (> 0) decompressed bytes of the body `ctx`. Returns their
+ * number, 0 at the end, or a negative error code: ERR_PEER if the gzip stream
+ * is damaged or truncated. A gzip stream may have several members; bytes after
+ * the last member are ignored. The signature is that of serve_io.read.
  */
 ssize_t http_body_read(void *ctx, void *bytes, size_t len, struct error *err);
 

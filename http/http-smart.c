@@ -28,7 +28,7 @@ struct stream {
 	struct http_reply *reply; /* borrowed */
 	/* owned; NULL: the request has no body */
 	struct http_body *body;
-	/* the whole body, if is_held */
+	/* the decompressed body, if is_held */
 	struct buf held;
 	size_t at; /* read position in `held` */
 	bool is_held;
@@ -111,8 +111,8 @@ static int receive(const struct http_exchange *x, struct stream *s,
 	struct receive_options options = {
 		.repo = x->repo,
 		/*
-		 * The path that stock Git's program uses: it enters the
-		 * directory first.
+		 * Stock Git's program enters the directory of the repository
+		 * first. So the path that it uses is ".".
 		 */
 		.path = ".",
 		.version = serve_protocol_version(o->git_protocol),
@@ -127,7 +127,8 @@ static int receive(const struct http_exchange *x, struct stream *s,
 	int ret;
 
 	/*
-	 * Without an identity, refs that have no reflog can still be updated.
+	 * Continue if the server's user has no identity: only refs with a
+	 * reflog need one.
 	 */
 	if (!ident_committer(&committer, &x->repo->config, NULL))
 		options.committer = committer.data;
@@ -144,7 +145,10 @@ static int put_archive(void *ctx, const char *bytes, size_t len,
 	return stream_writev(ctx, &iov, 1, err);
 }
 
-/* Pass the request to `git upload-archive`, and its answer to the client. */
+/*
+ * Send the request to the program `git upload-archive`, and its answer to the
+ * client.
+ */
 static int run_archive(const struct http_options *o, struct stream *s,
 		       struct trace *trace, struct error *err)
 {
@@ -198,9 +202,14 @@ static int archive(const struct http_exchange *x, struct stream *s,
 struct service {
 	const char *name; /* without "git-" */
 	enum http_route route;
-	/* offset of a bool in struct http_exchange */
+	/*
+	 * Offset in struct http_exchange of the bool that says whether the
+	 * service is enabled.
+	 */
 	size_t enabled;
-	/* info/refs?service=git-<name> is answered */
+	/*
+	 * The service has an advertisement: GET info/refs?service=git-<name>.
+	 */
 	bool has_refs;
 	int (*run)(const struct http_exchange *x, struct stream *s,
 		   bool advertise_only, struct error *err);
@@ -216,8 +225,8 @@ static const struct service services[] = {
 };
 
 /*
- * Returns 1 if the service is enabled. Otherwise refuses the request and
- * returns 0 or a negative error code.
+ * Returns 1 if the service is enabled. Otherwise sends an error status and
+ * returns 0, or returns a negative error code.
  */
 static int check_enabled(struct http_exchange *x, const struct service *service,
 			 struct error *err)
@@ -228,7 +237,10 @@ static int check_enabled(struct http_exchange *x, const struct service *service,
 			   service->name);
 }
 
-/* Find a service that has an advertisement. */
+/*
+ * Returns the service with this name if it has an advertisement, otherwise
+ * NULL.
+ */
 static const struct service *find_service(const char *name)
 {
 	if (strncmp(name, "git-", 4))
@@ -240,7 +252,7 @@ static const struct service *find_service(const char *name)
 }
 
 /*
- * Send "# service=git-<name>" and a flush packet; protocol version 2 has
+ * Send "# service=git-<name>" and a flush packet. Protocol version 2 sends
  * neither.
  */
 static int announce(struct http_exchange *x, const struct service *service,
@@ -291,8 +303,8 @@ int http_smart_advertise(struct http_exchange *x, const char *name,
 }
 
 /*
- * Returns 1 if the Content-Type is the expected one. Otherwise refuses the
- * request and returns 0 or a negative error code.
+ * Returns 1 if the request has the expected Content-Type. Otherwise sends an
+ * error status and returns 0, or returns a negative error code.
  */
 static int check_type(struct http_exchange *x, const char *expected,
 		      struct error *err)
@@ -317,8 +329,8 @@ static int check_type(struct http_exchange *x, const char *expected,
 }
 
 /*
- * Open the body; unless it is a push, read it completely. Returns 1, or refuses
- * the request and returns 0 or a negative error code.
+ * Open the body of the request. For a fetch or an archive, also read the whole
+ * body. Returns 1, or 0 if an error status was sent, or a negative error code.
  */
 static int take_body(struct http_exchange *x, struct stream *s,
 		     struct error *err)
@@ -353,7 +365,7 @@ static int answer(struct http_exchange *x, const struct service *service,
 		ret = http_reply_header(&x->reply, "Content-Type", type, err);
 	if (!ret)
 		ret = service->run(x, s, false, err);
-	/* An empty answer still needs its headers. */
+	/* If the service wrote no byte, send the headers now. */
 	return ret < 0 ? ret : http_reply_begin(&x->reply, err);
 }
 

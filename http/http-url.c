@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parsing paths and query strings. */
+/* Parses paths and query strings of URLs. */
 #include <string.h>
 
 #include "base/error.h"
@@ -8,7 +8,7 @@
 #include "http/http-request.h"
 
 /*
- * The shape of a path's end: text `a`, `x` hexadecimal digits, text `b`, `y`
+ * How the end of a path looks: text `a`, `x` hexadecimal digits, text `b`, `y`
  * hexadecimal digits, text `c`.
  */
 struct shape {
@@ -125,8 +125,8 @@ static const char *decode_one(struct buf *out, const char *p)
 }
 
 /*
- * Decode the text before the first of `ends` into *out. Returns the end of the
- * text, or NULL if there is no memory.
+ * Decode the text at `p` into *out, up to the first character that is in
+ * `ends`. Returns the end of the text, or NULL if there is no memory.
  */
 static const char *decode(struct buf *out, const char *p, const char *ends)
 {
@@ -172,7 +172,7 @@ bool http_url_verify(const struct http_url *url, const char *path)
 	if (url->repo_len >= len || path[url->repo_len] != '/' ||
 	    url->name != name || !*name)
 		return false;
-	/* A name must not lead out of the repository. */
+	/* Refuse names with "..", which would lead out of the repository. */
 	if (strstr(name, "..") || strstr(name, "//") || *name == '/')
 		return false;
 	switch (url->route) {

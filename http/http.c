@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One request, from its variables to its answer:
+ * Handles one HTTP request. Each step may fail, and then the client gets a
+ * status:
  *
  *	step         status on failure
  *	-----------  --------------------------------------------------
@@ -14,8 +15,8 @@
  *	body         415, 413, 400
  *	answer
  *
- * Any other error is a 500. If the answer has begun already, the answer just
- * ends.
+ * Any other error gives status 500. If an error occurs after the headers were
+ * sent, the answer is cut off.
  */
 #include <string.h>
 
@@ -32,7 +33,7 @@ static int refuse_alias(const char *path, struct error *err)
 			 pktline_quote(quoted, path));
 }
 
-/* Use the path that the web server has translated. */
+/* Use PATH_TRANSLATED: the path on disk that the web server computed. */
 static int locate_translated(struct buf *path, const char *translated,
 			     struct error *err)
 {
@@ -45,7 +46,7 @@ static int locate_translated(struct buf *path, const char *translated,
 	return buf_append_str(path, translated) < 0 ? error_nomem(err) : 0;
 }
 
-/* Set *path to the requested path on disk. */
+/* Set *path to the path on disk that the request names. */
 static int locate(struct buf *path, const struct http_options *o,
 		  struct error *err)
 {
@@ -74,8 +75,8 @@ static bool is_service(enum http_route route)
 }
 
 /*
- * Returns 1 if the route allows the method. Otherwise refuses the request and
- * returns 0 or a negative error code.
+ * Returns 1 if the route allows the request's method. Otherwise sends an error
+ * status and returns 0, or returns a negative error code.
  */
 static int check_method(struct http_exchange *x, struct error *err)
 {
@@ -94,15 +95,19 @@ static int check_method(struct http_exchange *x, struct error *err)
 }
 
 /*
- * Open the repository. Returns 1 if it exists and is exported. Otherwise
- * refuses the request and returns 0, or returns a negative error code.
+ * Open the repository at `path`. Returns 1 if the repository exists and is
+ * exported. Otherwise sends an error status and returns 0, or returns a
+ * negative error code.
  */
 static int enter(struct http_exchange *x, struct buf *path, struct error *err)
 {
 	const struct http_options *o = x->options;
 	int ret;
 
-	/* The bytes after the NUL stay, because url.name points to them. */
+	/*
+	 * Only the byte after the repository's path is overwritten: url.name
+	 * points to the bytes behind.
+	 */
 	path->data[x->url.repo_len] = '\0';
 	ret = o->enter(o->ctx, path->data, &x->repo, err);
 	if (ret == ERR_MISSING)
@@ -117,8 +122,8 @@ static int enter(struct http_exchange *x, struct buf *path, struct error *err)
 }
 
 /*
- * Answer a dumb client, with a request summary in the trace as upload-pack and
- * receive-pack have one.
+ * Answer a dumb client, and write a summary of the request to the trace, as
+ * upload-pack and receive-pack do.
  */
 static int dumb(struct http_exchange *x, struct error *err)
 {

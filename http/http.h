@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Git over HTTP, behind a web server that speaks CGI (RFC 3875): one request,
- * one answer. upload-pack and receive-pack answer smart clients in this
- * process; dumb clients get files. Archives come from the program `git
- * upload-archive`.
+ * Git over HTTP, for a web server that starts a CGI program (RFC 3875) for each
+ * request. Fetches and pushes are handled in this process. Dumb clients get
+ * files. For archives, the program `git upload-archive` is started.
  */
 #ifndef HTTP_HTTP_H
 #define HTTP_HTTP_H
@@ -15,12 +14,12 @@
 #include "wire/io.h"
 
 /*
- * The request: environment variables, which most fields are named after. NULL:
- * unset. All pointers are borrowed for the call.
+ * An HTTP request. Most fields are environment variables of CGI, and have their
+ * names. NULL: the variable is unset. All pointers are borrowed for the call.
  */
 struct http_options {
 	const char *request_method;
-	/* "HTTP/1.1": the client knows status 405 */
+	/* SERVER_PROTOCOL; "HTTP/1.1": the client knows status 405 */
 	const char *server_protocol;
 	/* GIT_PROJECT_ROOT; "": unset */
 	const char *project_root;
@@ -37,7 +36,9 @@ struct http_options {
 	const char *git_protocol; /* GIT_PROTOCOL */
 	const char *namespace;    /* GIT_NAMESPACE */
 	const char *agent;        /* "<name>/<version>" */
-	/* for transfer.advertiseSID, or NULL */
+	/*
+	 * value of the capability session-id (transfer.advertiseSID), or NULL
+	 */
 	const char *session_id;
 	/*
 	 * Open the repository at `path` as `git upload-pack` does without
@@ -50,19 +51,19 @@ struct http_options {
 	/* Write a line to the web server's log; `line` has no line feed. */
 	void (*log)(void *ctx, const char *line);
 	/*
-	 * Called before a program is run, to set PATH for it; or NULL. Returns
-	 * 0 or a negative error code.
+	 * Called before a program is started, to set PATH for the program.
+	 * NULL: no call. Returns 0 or a negative error code.
 	 */
 	int (*before_child)(struct error *err);
-	/* Write text that cannot be shown to the pusher. */
+	/* Write text for the administrator that the pusher must not see. */
 	void (*tell)(void *ctx, const char *text, size_t len);
 	void *ctx;
 };
 
 /*
- * Answer one request. Returns 0 if an answer was sent, even an error status: an
- * error before the first byte of the answer becomes a status and a log line.
- * Returns a negative error code if an error occurred later.
+ * Handle one HTTP request. Returns 0 if an answer was sent; the answer may be
+ * an error status, and the reason is then in the log. Returns a negative error
+ * code if an error occurred after the headers were sent.
  */
 int http_serve(const struct http_options *options, const struct serve_io *io,
 	       struct error *err);
