@@ -78,8 +78,9 @@ extern "C" {
 #define GITREACH_API __attribute__((visibility("default")))
 
 /*
- * The version and ABI version of the linked library, which may differ from
- * those that the program was compiled with. The string is constant.
+ * Return the version and the ABI version of the linked library. They may differ
+ * from those of the header that the program was compiled with. The string is
+ * constant.
  */
 GITREACH_API const char *gitreach_version(void);
 GITREACH_API int gitreach_abi_version(void);
@@ -117,9 +118,9 @@ GITREACH_API gitreach_error *gitreach_error_new(void);
 GITREACH_API void gitreach_error_free(gitreach_error *err);
 
 /*
- * Details of the last call that got this `err`: its return value, a message of
- * one line without a newline, and errno for GITREACH_IO (otherwise 0). If the
- * call succeeded or `err` is NULL, they return 0, "" and 0.
+ * Return details of the last call that got this `err`: its return value, a
+ * message of one line without a newline, and for GITREACH_IO also errno. If the
+ * call succeeded or `err` is NULL, they are 0, "" and 0.
  */
 GITREACH_API int gitreach_error_code(const gitreach_error *err);
 GITREACH_API const char *gitreach_error_message(const gitreach_error *err);
@@ -174,15 +175,15 @@ GITREACH_API int gitreach_repo_refresh(gitreach_repo **out,
 GITREACH_API int gitreach_repo_has_changed(const gitreach_repo *repo);
 
 /*
- * The hash function, an enum gitreach_hash, and the number of bytes of an id,
- * 20 or 32.
+ * Return the hash function, an enum gitreach_hash, and the number of bytes of
+ * an id, 20 or 32.
  */
 GITREACH_API int gitreach_repo_hash(const gitreach_repo *repo);
 GITREACH_API size_t gitreach_repo_id_len(const gitreach_repo *repo);
 
 /* ---- progress */
 
-/* The progress of a function. Only the library creates this struct. */
+/* What a progress callback is told. Only the library creates this struct. */
 struct gitreach_progress {
 	uint64_t size;
 	/* the current work: "Enumerating objects" */
@@ -342,7 +343,10 @@ enum gitreach_type {
 	GITREACH_TAG = 4
 };
 
-/* The bit of a type. `types` parameters are sums of these bits. */
+/*
+ * Returns the bit of a type. Parameters with the name `types` are sums of such
+ * bits.
+ */
 #define GITREACH_TYPE(type) (UINT32_C(1) << (type))
 #define GITREACH_ANY_TYPE UINT32_C(30)
 
@@ -437,7 +441,7 @@ struct gitreach_bitmap_info {
 	uint32_t objects;
 	/* number of bitmaps of single commits */
 	uint32_t bitmaps;
-	/* bitmaps of several commits together */
+	/* number of bitmaps that stand for several commits together */
 	uint32_t pseudo_merges;
 	/* a sum of enum gitreach_bitmap_flag */
 	uint32_t flags;
@@ -533,11 +537,13 @@ enum gitreach_pack_flag {
 	 */
 	GITREACH_PACK_THIN = 1,
 	/*
-	 * refer to delta bases by distance, which the receiver must understand;
-	 * smaller
+	 * Name delta bases by their distance in the pack, which is smaller. The
+	 * receiver must understand this form.
 	 */
 	GITREACH_PACK_OFS_DELTA = 2,
-	/* do not copy stored data: make new deltas and compress again */
+	/*
+	 * Copy no stored data: make all deltas and compress all objects anew.
+	 */
 	GITREACH_PACK_ANEW = 4
 };
 

@@ -103,8 +103,8 @@ int gitreach_bitmap_verify(const gitreach_repo *repo,
 }
 
 /*
- * Find the repository's only pack, not counting cruft packs, whose objects are
- * unreachable.
+ * Find the only pack of the repository. Cruft packs are ignored, because their
+ * objects are unreachable.
  */
 static int find_pack(const struct odb_pack **pack, const struct odb *odb,
 		     struct error *err)

@@ -55,7 +55,9 @@ int gitreach_error_errno(const gitreach_error *err)
 	return err ? err->error.sys_errno : 0;
 }
 
-/* ---- structs that may grow */
+/*
+ * ---- structs with a size in their first member, which later versions extend
+ */
 
 static int size_of(uint64_t *size, const void *given, struct error *err)
 {

@@ -42,8 +42,9 @@ static inline int libgitreach_done(int ret, gitreach_error *err)
 }
 
 /*
- * Returns the return value of a public function whose callback returned `ret`,
- * which is not 0: `ret` if positive, or else GITREACH_CANCELLED.
+ * Returns the return value of a public function whose callback has returned
+ * `ret`, which is not 0. A positive `ret` is returned unchanged; a negative one
+ * becomes GITREACH_CANCELLED.
  */
 static inline int libgitreach_stopped(int ret, struct error *err)
 {
@@ -52,20 +53,23 @@ static inline int libgitreach_stopped(int ret, struct error *err)
 				   "ended by the caller's function");
 }
 
-/* ---- structs that may grow, which begin with a uint64_t size */
+/*
+ * ---- structs with a size in their first member, which later versions extend
+ */
 
 /*
- * Copy `in`, of `len` bytes, to the caller's struct, up to the size of that
- * struct. out->size is not changed. Returns 0, or ERR_INVALID if out->size is
- * too small to be a size.
+ * Copy `len` bytes at `in` to the caller's struct, but not more than out->size.
+ * out->size itself is not changed. Returns 0, or ERR_INVALID if out->size has
+ * less bytes than a size.
  */
 int libgitreach_struct_out(void *out, const void *in, size_t len,
 			   struct error *err);
 
 /*
- * Copy the caller's struct `in` (NULL: all members 0) to `out`, of `len` bytes.
- * Missing members are 0. Returns 0, or ERR_UNSUPPORTED if the caller sets
- * members that this version does not know.
+ * Copy the caller's struct `in` to `len` bytes at `out`. Members that the
+ * caller's struct lacks are 0; so are all members if `in` is NULL. Returns 0,
+ * or ERR_UNSUPPORTED if the caller sets a member that this version does not
+ * know.
  */
 int libgitreach_struct_in(void *out, const void *in, size_t len,
 			  struct error *err);
@@ -77,7 +81,7 @@ struct libgitreach_progress {
 	struct progress_out out;
 	gitreach_progress_fn fn;
 	void *ctx;
-	/* cancelled for all meters, for good */
+	/* The callback has cancelled the work; all meters stop. */
 	atomic_bool is_cancelled;
 };
 
@@ -92,13 +96,16 @@ const struct progress_out *libgitreach_progress(struct libgitreach_progress *p,
 /* ---- repositories */
 
 struct gitreach_repo {
-	/* reference count: the caller's handle, queries, sets */
+	/*
+	 * reference count: one for the caller's handle, and one for each query
+	 * and set
+	 */
 	atomic_uint users;
 	/* flags of gitreach_repo_open() */
 	uint32_t flags;
 	struct repo *repo; /* owned */
 	struct odb *odb;
-	/* owned; NULL: no usable index */
+	/* owned; NULL: there is no usable index */
 	struct pack_bitmap *pb;
 	struct error no_bitmap; /* why pb is NULL */
 	pthread_mutex_t lock;   /* guards `refs` */
@@ -125,7 +132,10 @@ gitreach_repo *libgitreach_repo_use(gitreach_repo *repo);
 int libgitreach_repo_resolve(gitreach_repo *repo, struct oid *oid,
 			     const char *name, struct error *err);
 
-/* Returns the raw id at position idx_pos of repo->pb; points into the index. */
+/*
+ * Returns the raw id of the object at position idx_pos of the bitmap index
+ * repo->pb. The id is borrowed from the index.
+ */
 const uint8_t *libgitreach_repo_index_id(const gitreach_repo *repo,
 					 uint32_t idx_pos);
 

@@ -42,7 +42,7 @@ static int start(struct packing *p, const struct gitreach_pack_options *given,
 	return ret;
 }
 
-/* Apply the caller's options over the configured ones. */
+/* Replace configured options by those that the caller has set. */
 static void apply(struct packing *p, struct packing_send_options *make)
 {
 	const struct progress_out *progress = libgitreach_progress(

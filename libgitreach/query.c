@@ -117,7 +117,10 @@ static int append_ref(void *ctx, const struct ref *ref)
 	return append(a->list, &ref->oid, a->err);
 }
 
-/* The caller must hold the repository's lock. */
+/*
+ * Append references to the tips. The caller must hold the lock of the
+ * repository.
+ */
 static int append_refs_locked(struct refs *refs, const char *prefix,
 			      struct appending *a)
 {
@@ -303,10 +306,7 @@ static int run_in(struct run *r, const struct filter *filter,
 		.progress = libgitreach_progress(&r->progress, q->progress,
 						 q->progress_ctx),
 	};
-	/*
-	 * Without haves, only objects that the bitmap index does not have need
-	 * to be read.
-	 */
+	/* Without haves, wants that the bitmap index knows are not read. */
 	int ret = add_tips(&r->walk, &r->wants, &q->wants, false,
 			   ask.pb && !q->haves.nr, err);
 

@@ -11,8 +11,8 @@
 	(GITREACH_OPEN_EXACT | GITREACH_OPEN_ANY_OWNER |                       \
 	 GITREACH_OPEN_NO_BITMAP)
 /*
- * Cache limit in bytes, small because resolving a name reads only a tag or a
- * few commits.
+ * Bytes of the reader's cache. It is small, because resolving a name reads only
+ * a tag or a few commits.
  */
 #define READER_CACHE_LIMIT ((size_t)1 << 20)
 
@@ -37,7 +37,10 @@ void gitreach_repo_close(gitreach_repo *repo)
 	free(repo);
 }
 
-/* An unusable index is not an error: walking finds the same objects. */
+/*
+ * Open the bitmap index. An index that cannot be used is not an error, because
+ * walking finds the same objects.
+ */
 static int open_bitmap(gitreach_repo *repo, struct error *err)
 {
 	bool use = !(repo->flags & GITREACH_OPEN_NO_BITMAP);
@@ -58,7 +61,7 @@ static int open_bitmap(gitreach_repo *repo, struct error *err)
 	if (!ret)
 		error_set(&repo->no_bitmap, ERR_MISSING,
 			  "there is no bitmap index");
-	/* Check the index once, for all later queries. */
+	/* Verify the index once, for all later queries. */
 	if (ret > 0)
 		ret = pack_bitmap_prove(repo->pb, &repo->no_bitmap);
 	if (ret < 0) {
@@ -69,8 +72,8 @@ static int open_bitmap(gitreach_repo *repo, struct error *err)
 }
 
 /*
- * Open refs before packs: then the packs contain all objects that the refs
- * point to.
+ * Open the refs, then the packs. In this order, the packs have all objects that
+ * the refs point to.
  */
 static int open_snapshot(gitreach_repo *repo, const struct repo_options *o,
 			 struct error *err)
@@ -133,7 +136,10 @@ int gitreach_repo_open(gitreach_repo **out, const char *path, uint32_t flags,
 int gitreach_repo_refresh(gitreach_repo **out, const gitreach_repo *repo,
 			  gitreach_error *err)
 {
-	/* The owner was checked when the repository was opened first. */
+	/*
+	 * Allow any owner, because the owner was checked when the repository
+	 * was first opened.
+	 */
 	struct repo_options options = {
 		.path = repo->repo->git_dir,
 		.flags = REPO_OPEN_EXACT | REPO_OPEN_NO_OWNER,
