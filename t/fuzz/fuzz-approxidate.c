@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* base/approxidate.c: any text as a date. */
+/* Fuzz target for base/approxidate.c: any text as a date. */
 #include "base/approxidate.h"
 #include "t/fuzz/fuzz.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * names/attrs.c: any bytes as rules, read as those of the top and as those of a
- * directory. Rules that none matter are none that decide.
+ * Fuzz target for names/attrs.c: any bytes as rules, read as rules of the top
+ * directory and of a subdirectory. If no rule mentions an attribute, no rule
+ * may decide about it.
  */
 #include <stdint.h>
 #include <stdlib.h>

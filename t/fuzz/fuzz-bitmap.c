@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target: the first two bytes are the number of objects in the pack, the
- * rest is a bitmap index file. Whatever parses is loaded row by row: an error,
- * or bits within the pack, also of pseudo-merges; and what is written from that
- * reads back the same.
+ * Fuzz target for bitmap indexes. The first two bytes are the number of objects
+ * in the pack; the rest is a bitmap index file. If it can be parsed, each row
+ * and pseudo-merge is loaded. Each must be an error, or bits within the pack.
+ * The bits are written and must be the same when read again.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -14,7 +14,10 @@
 #include "bitmap/pseudo-merge.h"
 #include "t/fuzz/fuzz.h"
 
-/* Rows that are loaded: a few bytes can claim many XORs of each other. */
+/*
+ * Maximum number of rows to load, because a few bytes can describe many XORs
+ * with each other.
+ */
 #define ROWS_MAX 64
 
 static void check_types(const struct bitmap_file *f)
@@ -31,7 +34,7 @@ static void check_types(const struct bitmap_file *f)
 	}
 }
 
-/* Write one bitmap to a file of its own and read it again. */
+/* Write one bitmap to a new file, and read it again. */
 static void check_round_trip(const struct bitmap_file *f, uint32_t idx_pos,
 			     const struct bitset *set)
 {
@@ -98,7 +101,7 @@ static int note(void *ctx, uint32_t nr)
 	return 0;
 }
 
-/* Pseudo-merges are viewed, looked up, and used for a query of all commits. */
+/* Read and look up pseudo-merges, and use them for a query of all commits. */
 static void load_pseudo(struct pseudo_merges *pm)
 {
 	uint32_t bits = pm->object_nr < ROWS_MAX ? pm->object_nr : ROWS_MAX;
@@ -119,7 +122,7 @@ static void load_pseudo(struct pseudo_merges *pm)
 	bitset_release(&set);
 }
 
-/* The same file once more, as a layer on top of itself. */
+/* Open the same file a second time, as a layer on top of itself. */
 static void load_layer(const struct bitmap_file *base, const uint8_t *bytes,
 		       size_t len)
 {

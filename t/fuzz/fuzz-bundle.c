@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target: headers of bundles. What is parsed is written, and parsed to
- * the same again.
+ * Fuzz target for headers of bundles. A header that can be parsed is written.
+ * Parsing it again must give the same.
  */
 #include "pack/bundle.h"
 #include "t/fuzz/fuzz.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* config/config-parse.c: any bytes as a configuration file. */
+/* Fuzz target for config/config-parse.c: any bytes as a configuration file. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "config/config.h"
 #include "t/fuzz/fuzz.h"
 
-/* Whatever came out can be asked for, and names what it should. */
+/* Look up each parsed entry by its key. The result must have the same key. */
 static void query(const struct config *config)
 {
 	for (size_t i = 0; i < config->nr; i++) {

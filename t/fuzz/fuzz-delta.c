@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target: the codec of deltas. The first byte says where the input is
- * cut in two. The halves are a base and a delta, and then a base and a target
- * whose delta must make the target again.
+ * Fuzz target for the codec of deltas. The first byte says where the input is
+ * cut into two halves. First, the halves are a base and a delta. Then they are
+ * a base and a target; the delta that is made of them must produce the target.
  */
 #include <stdbool.h>
 #include <stdlib.h>

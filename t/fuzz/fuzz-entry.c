@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pack/entry.c and pack/inflate.c: any bytes as an entry of a pack. A header
- * that was read is written and read again; the stream behind it is inflated
- * whole and in part, which must agree.
+ * Fuzz target for pack/entry.c and pack/inflate.c: any bytes as an entry of a
+ * pack. A header that can be read is written and read again. The stream after
+ * it is inflated at once and in parts, with equal results.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target: POSIX extended regular expressions, rewritten for PCRE2. The
- * input is cut at its first NUL: a pattern and a name to match. What was
- * rewritten is compiled, and the name searched.
+ * Fuzz target for POSIX extended regular expressions, which are rewritten for
+ * PCRE2. The input before its first NUL is the pattern, the rest is a name. The
+ * rewritten pattern is compiled, and searched in the name.
  */
 #include "base/pattern.h"
 #include "t/fuzz/fuzz.h"

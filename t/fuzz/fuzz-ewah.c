@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target: the input is one or two serialized bitmaps. Whatever parses
- * goes through all readers and operations, which must agree with each other.
- * Set bits are walked, and plain sets made, only as far as BITS_MAX: a few
- * bytes can describe 2^32 of them.
+ * Fuzz target for one or two serialized bitmaps. A bitmap that can be parsed
+ * goes through all readers and operations, whose results must agree. Only the
+ * first BITS_MAX bits are listed or copied to plain sets, because a few bytes
+ * can describe 2^32 bits.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 #define BITS_MAX (1 << 16)
 
-/* The first bits of the view as a plain set. */
+/* Make a plain set of the first bits of the view. */
 static void unpack(struct bitset *set, const struct ewah_view *v)
 {
 	size_t bits = v->bits < BITS_MAX ? v->bits : BITS_MAX;
@@ -24,7 +24,10 @@ static void unpack(struct bitset *set, const struct ewah_view *v)
 	ewah_or_into(set, v);
 }
 
-/* What was read is written again byte for byte, but for missing words. */
+/*
+ * Write the parsed bitmap. The bytes must be those that were read, except for
+ * words missing at the end.
+ */
 static void check_write(const struct ewah_view *v, const uint8_t *bytes,
 			size_t len)
 {

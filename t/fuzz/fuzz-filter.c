@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/filter.c and walk/sparse.c: any bytes as a filter, and as patterns. */
+/*
+ * Fuzz target for walk/filter.c and walk/sparse.c: any bytes as a filter, and
+ * as patterns.
+ */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -9,7 +12,10 @@
 #include "walk/sparse.h"
 #include "t/fuzz/fuzz.h"
 
-/* What was accepted is accepted again as it is printed, and the same. */
+/*
+ * Parse the printed form of an accepted filter. The result must be the same
+ * filter.
+ */
 static void again(const struct filter *filter)
 {
 	struct buf one = BUF_INIT, two = BUF_INIT;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * object/fsck.c and odb/fsck-blob.c: any bytes as any object. The first byte
- * chooses what they are. What passes without a word can be parsed.
+ * Fuzz target for object/fsck.c and odb/fsck-blob.c: any bytes as an object.
+ * The first byte chooses the type. An object without a report must be one that
+ * can be parsed.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* serve/upload-pack.c: what a client may put into GIT_PROTOCOL. */
+/*
+ * Fuzz target for serve/upload-pack.c: any bytes as the client's GIT_PROTOCOL.
+ */
 #include "serve/upload-pack.h"
 #include "t/fuzz/fuzz.h"
 
@@ -15,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		memcpy(text, data, len);
 	version = serve_protocol_version(text);
 	require(version >= 0 && version <= 2);
-	/* The highest that is asked for, whatever else is. */
+	/* The highest version in the text is chosen, whatever else is in it. */
 	strcat(text, key);
 	require(serve_protocol_version(text) == 2);
 	free(text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/grafts.c: any bytes as info/grafts. */
+/* Fuzz target for repo/grafts.c: any bytes as info/grafts. */
 #include "repo/grafts.h"
 #include "t/fuzz/fuzz.h"
 
@@ -15,7 +15,10 @@ static int count(void *ctx, const struct oid *oid)
 
 static void check(const char *bytes, size_t len, enum hash_algo algo)
 {
-	/* Each takes its digits, and a byte between two. */
+	/*
+	 * The maximum number of ids: each id takes its digits and a byte that
+	 * separates it from the next.
+	 */
 	size_t most = (len + 1) / (hash_hex_len(algo) + 1);
 
 	require(grafts_each(bytes, len, algo, count, &most) == 0);

@@ -22,8 +22,8 @@ enum {
 };
 
 /*
- * Read the whole body, by reads of `step` bytes if `step` is not 0. Returns the
- * result.
+ * Read the whole body, in reads of `step` bytes if `step` is not 0. Returns the
+ * result of the last read.
  */
 static int read_body(struct buf *out, uint8_t choice, const uint8_t *bytes,
 		     size_t len, size_t step)

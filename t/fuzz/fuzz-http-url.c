@@ -19,8 +19,8 @@ static void check_path(const char *path)
 	bool is_plain = http_path_is_plain(path);
 
 	/*
-	 * A slower check of the same: search in the path with a slash at both
-	 * ends.
+	 * A slower check that must agree: search "/./" and "/../" in the path
+	 * with a slash at both ends.
 	 */
 	require(buf_printf(&around, "%s/", path) == 0);
 	require(!is_plain ||

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pack/idx.c: any bytes as a pack index. In one that passes its check every
- * id is found; in another lookups still stay inside.
+ * Fuzz target for pack/idx.c: any bytes as a pack index. If the check of the
+ * index succeeds, every id must be found. Otherwise look-ups must stay inside
+ * the bytes.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -21,7 +22,10 @@ static void look_up(const struct pack_idx *idx, uint32_t idx_pos, bool sound)
 	pack_idx_offset(idx, idx_pos);
 	pack_idx_crc(idx, idx_pos);
 	if (pack_idx_find(idx, raw, &found)) {
-		/* Another position when an id is there twice. */
+		/*
+		 * If an id is in the index twice, the other position may be
+		 * found.
+		 */
 		if (found >= idx->nr || memcmp(pack_idx_oid(idx, found), raw,
 					       hash_len(idx->algo)) != 0)
 			abort();

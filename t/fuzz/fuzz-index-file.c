@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target: the index file of a work tree, as SHA-1 and as SHA-256. Ids are
- * delivered until the first error, no more than the bytes have room for.
+ * Fuzz target for the index file of a work tree, with SHA-1 and with SHA-256.
+ * Ids are returned until the first error. Their number must not exceed the room
+ * in the bytes.
  */
 #include <stdint.h>
 #include <stdlib.h>

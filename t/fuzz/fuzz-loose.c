@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * odb/loose.c: any bytes as a loose object's file, and as the content of
- * its stream.
+ * Fuzz target for odb/loose.c: any bytes as the file of a loose object, and as
+ * the content of its stream.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pack/midx.c, its order and its verification: any bytes as a
- * multi-pack-index, with packs that do not have its objects.
+ * Fuzz target for pack/midx.c, its pack order and its verification: any bytes
+ * as a multi-pack-index. The packs do not have its objects.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* pack/mtimes.c: any bytes as the .mtimes file of a pack of three objects. */
+/*
+ * Fuzz target for pack/mtimes.c: any bytes as the .mtimes file of a pack of
+ * three objects.
+ */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -7,7 +10,7 @@
 #include "pack/mtimes.h"
 #include "t/fuzz/fuzz.h"
 
-/* What is sound is what would be written for the same times. */
+/* A sound file must equal the file that is written for the same times. */
 static void use(const struct pack_mtimes *m, const struct oid *checksum)
 {
 	struct buf again = BUF_INIT;

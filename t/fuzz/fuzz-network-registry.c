@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* islands/network-registry.c: what can be parsed is written again as it was. */
+/*
+ * Fuzz target for islands/network-registry.c. A registry that can be parsed is
+ * written again. The bytes must be the same.
+ */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

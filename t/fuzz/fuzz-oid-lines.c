@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* object/oid.c: any bytes as a file of ids. */
+/* Fuzz target for object/oid.c: any bytes as a file of ids. */
 #include <stddef.h>
 #include <stdint.h>
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * names/pathspec.c: any bytes as patterns, one a line, of which the last line
- * is a path. What is said of the directories above it has to hold for the path.
+ * Fuzz target for names/pathspec.c: any bytes as patterns, one on each line.
+ * The last line is a path. The result for each directory above the path must
+ * hold for the path.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 
 #define PATTERNS_MAX 16
 
-/* Ask about a path, which is changed on the way, and what is above it. */
+/* Match a path and the directories above it. The path is changed meanwhile. */
 static void ask(const struct pathspec *ps, char *path, size_t len)
 {
 	bool takes = pathspec_takes(ps, path, len, false);
@@ -31,7 +32,7 @@ static void ask(const struct pathspec *ps, char *path, size_t len)
 	}
 }
 
-/* Whether it is one that a tree can have. */
+/* Whether a tree can have this path. */
 static bool is_path(const char *path, size_t len)
 {
 	return len && path[0] != '/' && path[len - 1] != '/' &&

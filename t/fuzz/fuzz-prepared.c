@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* packing/prepared.c: any bytes as prepared answers, with a right checksum. */
+/*
+ * Fuzz target for packing/prepared.c: any bytes as prepared answers, with a
+ * right checksum.
+ */
 #include "object/hash.h"
 #include "packing/prepared.h"
 #include "t/fuzz/fuzz.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target: a push certificate. What is accepted has its parts in order,
- * each line of them is in its part and without line feed or NUL, and no line
- * above the signature begins one.
+ * Fuzz target for push certificates. An accepted certificate has its parts in
+ * order. Each line is inside of its part, and has no line feed or NUL. No line
+ * above the signature is the start of a signature.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target: the command list of a push. The first byte chooses the hash
- * function and what was offered; the rest are packets. What is accepted has
- * to be what it seems: ids of the right length and refs without NUL, in
- * numbers and sizes below the limits.
+ * Fuzz target for the command list of a push. The first byte chooses the hash
+ * function and the offered capabilities; the rest are packets. An accepted list
+ * has ids of the right length and refs without NUL. Their numbers and sizes are
+ * within the limits.
  */
 #include <stdint.h>
 #include <stdlib.h>

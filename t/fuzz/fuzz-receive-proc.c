@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target: what a proc-receive hook reports, a line each. Whatever it
- * says, a command is refused or not, its rewrites are whole, and commands that
- * are not the hook's are untouched.
+ * Fuzz target for the report of a proc-receive hook, one line for each fact.
+ * Each command must be either accepted or refused. Rewrites must be complete.
+ * Commands that are not for the hook must not change.
  */
 #include <stdint.h>
 #include <stdlib.h>

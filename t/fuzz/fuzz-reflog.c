@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* refs/reflog.c: any bytes as a line of a reflog. */
+/* Fuzz target for refs/reflog.c: any bytes as a line of a reflog. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,9 @@
 #include "refs/reflog.h"
 #include "t/fuzz/fuzz.h"
 
-/* What a line is said to hold lies in it, in this order. */
+/*
+ * Check that the parts of a parsed line are inside of the line, in their order.
+ */
 static void check(const char *bytes, size_t len, enum hash_algo algo)
 {
 	struct reflog_line line;

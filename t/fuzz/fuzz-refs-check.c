@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/refs-check-*.c: any bytes as packed-refs, and as a loose ref. */
+/*
+ * Fuzz target for refs/refs-check-*.c: any bytes as packed-refs, and as a loose
+ * ref.
+ */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* refs/refs-loose.c: any bytes as the file of a ref. */
+/* Fuzz target for refs/refs-loose.c: any bytes as the file of a ref. */
 #include "object/refs-name.h"
 #include "refs/refs-loose.h"
 #include "t/fuzz/fuzz.h"
@@ -10,7 +10,7 @@ static void check(const char *bytes, size_t len, enum hash_algo algo)
 	struct oid oid;
 
 	require(refs_loose_parse(&ref, bytes, len, algo) == 0);
-	/* An id or a name that it has stands there. */
+	/* The parsed id or name must be in the bytes. */
 	if (ref.kind == REFS_LOOSE_OID)
 		require(oid_from_hex(&oid, bytes, len, algo) &&
 			oid_equal(&oid, &ref.oid));

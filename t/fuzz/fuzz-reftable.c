@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reftable/: any bytes as a table. The footer's checksum would stop nearly all
- * of them, so it is made right first.
+ * Fuzz target for reftable/: any bytes as a table. The checksum of the footer
+ * is corrected first, because almost all inputs would be refused for a wrong
+ * checksum.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -14,7 +15,7 @@
 #include "reftable/table.h"
 #include "t/fuzz/fuzz.h"
 
-/* The header once more where the footer begins, and its checksum. */
+/* Copy the header to the start of the footer, and set the footer's checksum. */
 static void repair(uint8_t *bytes, size_t len)
 {
 	size_t header, footer;

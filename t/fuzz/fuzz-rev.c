@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* pack/rev.c: any bytes as the .rev file of a pack of three objects. */
+/*
+ * Fuzz target for pack/rev.c: any bytes as the .rev file of a pack of three
+ * objects.
+ */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target: what gpg and ssh-keygen print about a signature, which quotes
- * its maker. Whatever it is, there is one verdict, and it names no more than
- * one key.
+ * Fuzz target for the output of gpg and ssh-keygen about a signature. Parts of
+ * the output come from the signer. There must be one verdict, which names at
+ * most one key.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target: deltas between trees in terms of entries. The first byte says
- * where the input is cut in two: a tree and a delta. What is told of the delta
- * has to be what applying it makes, entry by entry.
+ * Fuzz target for deltas between trees that are split into entries. The first
+ * byte says where the input is cut into a tree and a delta. The entries found
+ * must be those of the tree that the delta makes.
  */
 #include "base/buf.h"
 #include "pack/delta.h"
@@ -14,7 +14,7 @@
 struct told {
 	const uint8_t *base;
 	struct tree_starts starts; /* of the base */
-	/* what was told, put together */
+	/* the entries that were reported, as bytes */
 	struct buf made;
 };
 
@@ -49,7 +49,10 @@ static const struct tree_splice_ops ops = {
 	.take_new = take_new,
 };
 
-/* `whole` parses what the delta makes. */
+/*
+ * Compare the reported entries with those of the delta's result, which `whole`
+ * parses.
+ */
 static void compare(struct told *t, struct tree_splice *whole, size_t base_len,
 		    const uint8_t *delta, size_t delta_len, int ret)
 {
@@ -69,7 +72,10 @@ static void compare(struct told *t, struct tree_splice *whole, size_t base_len,
 		require(t->made.len == size &&
 			(!size || !memcmp(t->made.data, out, size)));
 	} else {
-		/* No room is short in so few bytes: it makes no tree. */
+		/*
+		 * So few bytes cannot exceed the space for entries. So the
+		 * delta's result must be no tree.
+		 */
 		require(ret == ERR_CORRUPT &&
 			tree_splice_whole(whole, out, size) == ERR_CORRUPT);
 	}
@@ -90,7 +96,7 @@ static void run(const uint8_t *base, size_t base_len, const uint8_t *delta,
 		uint32_t *starts = whole.starts;
 
 		told.starts = (struct tree_starts){starts, (uint32_t)whole.nr};
-		/* They stay while something else is parsed. */
+		/* Keep the entries in `out` while another tree is parsed. */
 		whole.starts = NULL;
 		whole.alloc = 0;
 		buf_reset(&told.made);

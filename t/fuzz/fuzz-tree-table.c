@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target: trees as arrays of entry numbers. The first byte says where the
- * input is cut in two: a tree and a delta against it. A table has the entries
- * that tree_next() finds, also when it was made by way of the delta.
+ * Fuzz target for trees as arrays of entry numbers. The first byte says where
+ * the input is cut into a tree and a delta against it. A table must have the
+ * entries that tree_next() finds, also if it was derived from the delta.
  */
 #include "pack/delta.h"
 #include "t/fuzz/fuzz.h"
@@ -16,7 +16,7 @@ struct input {
 	enum hash_algo algo;
 };
 
-/* The table is that of the bytes. */
+/* Check that the table has the entries of the tree in `bytes`. */
 static void check(const struct entry_pool *pool, struct tree_table table,
 		  const uint8_t *bytes, size_t len, enum hash_algo algo)
 {
@@ -36,7 +36,10 @@ static void check(const struct entry_pool *pool, struct tree_table table,
 	require(i == table.nr && table.starts[i] == len);
 }
 
-/* What the delta makes of the tree, whose table is `base`. */
+/*
+ * Derive a table from the delta and from `base`, the table of the tree. Compare
+ * it with the tree that the delta makes.
+ */
 static void derive(struct entry_pool *pool, const struct tree_table *base,
 		   const struct input *in)
 {

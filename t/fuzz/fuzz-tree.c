@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* object/parse.h: any bytes as a tree. Entries stay inside and in order. */
+/*
+ * Fuzz target for object/parse.h: any bytes as a tree. Entries must be inside
+ * of the bytes and in order.
+ */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

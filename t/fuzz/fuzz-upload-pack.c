@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target: what a client sends to upload-pack. The first byte chooses the
- * protocol version, a stateless request, the size of the pieces in which the
- * input comes, and a configuration that allows more. The repository is the
- * one of t/unit/dialog.h; the pack is what that makes of the request. Whatever
- * comes in, the answer must be packets, but for a pack without side bands.
+ * Fuzz target for the bytes that a client sends to upload-pack. The first byte
+ * chooses the protocol version, a stateless request, the size of the pieces in
+ * which input arrives, and a configuration that allows more requests. The
+ * repository is the one of t/unit/dialog.h, which sends a description in place
+ * of the pack. For any input, the response must consist of packets, except for
+ * a pack without side bands.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -34,7 +35,7 @@ static const char allowed[] =
 	"[remote \"r\"]\npromisor\nurl = x\n"
 	"[transfer]\nadvertiseObjectInfo\nhideRefs = refs/hidden\n";
 
-/* Made once: making it takes longer than any input. */
+/* The repository is made once, because that takes longer than any input. */
 struct world {
 	struct dialog d;
 	struct config plain, allowing;
@@ -68,7 +69,7 @@ static void make(struct world *w)
 	atexit(clean_up);
 }
 
-/* The repository's own boundary comes and goes. */
+/* Add or remove the repository's own shallow boundary. */
 static void set_shallow(struct dialog *d, bool is_shallow)
 {
 	char *from = repo_common_path(&d->t.repo, "was-shallow");

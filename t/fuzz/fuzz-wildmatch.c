@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * base/wildmatch.c: a pattern, a NUL, and a text. Patterns come from blobs that
- * clients name in filters; what takes too long is found by the fuzzer's limit.
+ * Fuzz target for base/wildmatch.c: a pattern, a NUL, and a text. Patterns come
+ * from blobs that clients name in filters. The fuzzer's time limit finds
+ * patterns that take too long.
  */
 #include "base/buf.h"
 #include "base/wildmatch.h"
 #include "t/fuzz/fuzz.h"
 
-/* Each of its characters, and nothing else, by a backslash before it. */
+/*
+ * Check that a pattern of the text's characters, each after a backslash,
+ * matches this text and no other.
+ */
 static void check_literal(const char *text, unsigned flags)
 {
 	struct buf pattern = BUF_INIT;
@@ -33,7 +37,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	for (unsigned flags = 0; flags < 4; flags++) {
 		bool matches = wildmatch(pattern, text, flags);
 
-		/* Letters of either case match no less. */
+		/*
+		 * If case is ignored, the pattern must match at least as many
+		 * texts.
+		 */
 		if (matches && !strpbrk(pattern, "["))
 			require(wildmatch(pattern, text,
 					  flags | WILDMATCH_ICASE));

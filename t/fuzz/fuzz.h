@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What fuzz targets share: their entry, a check that fails them, and input that
- * comes in pieces.
+ * Common code of fuzz targets: their entry, a check that aborts, and input that
+ * arrives in pieces.
  */
 #ifndef T_FUZZ_FUZZ_H
 #define T_FUZZ_FUZZ_H
@@ -16,7 +16,9 @@
 #include "base/error.h"
 #include "object/oid.h"
 
-/* 0. What is wrong with what is tested aborts. */
+/*
+ * Run the target on one input. Returns 0. If the tested code is wrong, aborts.
+ */
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
 static inline void require(bool ok)
@@ -26,8 +28,8 @@ static inline void require(bool ok)
 }
 
 /*
- * Check input for either hash function, in memory of exactly its size, so that
- * a byte too far is noticed.
+ * Call `check` for both hash functions. The input is in memory of exactly its
+ * size, so that a sanitizer sees each read past its end.
  */
 static inline void fuzz_exactly(const void *data, size_t len,
 				void (*check)(const char *bytes, size_t len,
@@ -46,11 +48,11 @@ static inline void fuzz_exactly(const void *data, size_t len,
 
 struct fuzz_input {
 	const uint8_t *p, *end;
-	/* at most so many bytes at once; 0: any number */
+	/* maximum number of bytes for one read; 0: no limit */
 	size_t piece;
 };
 
-/* The next bytes of a struct fuzz_input, as read functions give them. */
+/* Read the next bytes of a struct fuzz_input. Fits the callbacks that read. */
 static inline ssize_t fuzz_input_read(void *ctx, void *bytes, size_t len,
 				      struct error *err)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The main program of a fuzz target without a fuzzer: feeds it the inputs of
- * its corpus, and for each input some hundred others that are derived from it
- * by cutting it short and by changing single bytes, the same ones every time.
+ * The main program of a fuzz target without a fuzzer. It runs the target on the
+ * inputs of its corpus. For each input, some hundred others are derived by
+ * cutting it and by changing single bytes, always in the same way.
  *
  *	replay-<name> [<corpus directory>]
  *
- * The default is t/fuzz/corpus/<name>. Speaks TAP, one test per file. A target
- * that finds something wrong crashes or aborts.
+ * The default is t/fuzz/corpus/<name>. Prints TAP, one test for each file. A
+ * target that finds an error crashes or aborts.
  *
- * Every input is copied to memory of exactly its size, so that a sanitizer
- * sees a read past its end.
+ * Every input is copied to memory of exactly its size, so that a sanitizer sees
+ * each read past its end.
  */
 #include <dirent.h>
 #include <stdint.h>
@@ -33,7 +33,10 @@ static void feed(const uint8_t *data, size_t len)
 	free(exact);
 }
 
-/* Prefixes: all of a short input, evenly spread ones of a long one. */
+/*
+ * Run the target on prefixes of an input: on all prefixes of a short input, and
+ * on evenly spread ones of a long input.
+ */
 static void feed_prefixes(const uint8_t *data, size_t len)
 {
 	size_t step = len / VARIANTS + 1;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Speed of the ways to hash a file that fits in memory, in MB (10^6 bytes) of
- * it per second of processor time:
+ * Measures the speed of several ways to hash a file that fits in memory, in MB
+ * (10^6 bytes) per second of processor time:
  *
- *	hash-speed <file>
+ *	hash-speed <file> [-<size>]
  *
- * prints "<way> <MB/s>" for OpenSSL's SHA-1, ours checked with all that the
- * processor has, without SHA instructions, and without any. With
- * "-<size>", the file is hashed in messages of that many bytes.
+ * prints "<way> <MB/s>" for the SHA-1 of OpenSSL, for ours with collision
+ * checks and all instructions of the processor, for ours without SHA
+ * instructions, and for ours without any special instructions. With "-<size>",
+ * the file is hashed as messages of this number of bytes.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +42,7 @@ static void hash_all(struct hash_ctx *h, const struct buf *file, size_t size)
 	}
 }
 
-/* The best of some rounds. */
+/* Print the speed of the fastest of some rounds. */
 static void measure(const char *way, struct hash_ctx *h, const struct buf *file,
 		    size_t size)
 {

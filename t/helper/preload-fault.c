@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A disk that fails, as a library for LD_PRELOAD; t/lib-fault.sh uses it.
+ * A disk that fails, as a library for LD_PRELOAD. t/lib-fault.sh uses it.
  *
  *	FAULT=<mode>:<nr>   what happens at the nr-th call that changes the disk
- *	FAULT_COUNT=<file>  holds the number of calls so far, 8 bytes; shared by
- *	                    all processes that inherit it. Required.
- *	FAULT_LOG=<file>    one line per call is appended: "fsync <path>"
+ *	FAULT_COUNT=<file>  holds the number of calls so far in 8 bytes; shared
+ *	                    by all processes that inherit it. Required.
+ *	FAULT_LOG=<file>    gets one line for each call: "fsync <path>"
  *
  * Modes:
  *
- *	kill    the process dies, a write is done by half; and so does each
- *	        other one that next changes the disk
- *	lose    as kill, and the power fails too: what the process wrote and
- *	        did not fsync is gone, and so is a new name whose directory was
- *	        not synced. What was removed stays removed.
- *	EIO     the call fails, once
- *	ENOSPC  the call fails, and each later one that needs room
- *	short   this write, and each later one, is done by half and says so
- *	term    the call is done, and SIGTERM comes then
+ *	kill    a write is done by half, and the process dies; so does each
+ *	        other process at its next call that changes the disk
+ *	lose    as kill, and power fails: data that the process wrote without
+ *	        fsync is lost, and so are new names in directories without
+ *	        fsync. Removed files stay removed.
+ *	EIO     this call fails, once
+ *	ENOSPC  this call fails, and so does each later one that needs space
+ *	short   this write and all later ones are done by half, and return
+ *	        the number of bytes that were written
+ *	term    the call is done, then SIGTERM arrives
  *
- * Counted are the calls that create, write, sync, rename, link or remove, on
- * descriptors above standard error. stdio's own writes go past this library.
+ * Only calls that create, write, sync, rename, link or remove count, on
+ * descriptors above standard error. Writes by stdio do not use this library.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -44,7 +45,9 @@
 
 enum mode { NOTHING, KILL, LOSE, FAIL, FULL, SHORT, TERM };
 
-/* A file whose bytes, or a name, that a power failure would take. */
+/*
+ * A file whose bytes, or one of whose names, would be lost in a power failure.
+ */
 struct volatile_file {
 	char path[PATH_MAX];
 	dev_t dev;
@@ -58,12 +61,12 @@ struct volatile_name {
 };
 
 static struct {
-	pthread_mutex_t lock; /* guards everything here */
+	pthread_mutex_t lock; /* guards all fields of this struct */
 	bool is_set;
 	bool is_due; /* the signal */
 	enum mode mode;
 	uint64_t nr;
-	/* mapped, shared with other processes */
+	/* mapped memory, shared with other processes */
 	uint64_t *count;
 	const char *log;
 	struct volatile_file files[MAX_ENTRIES];
@@ -71,7 +74,10 @@ static struct {
 	struct volatile_name names[MAX_ENTRIES];
 	size_t name_nr;
 } fault = {
-	/* A signal's handler may come here when its thread is here already. */
+	/*
+	 * The lock is recursive, because a signal's handler may call this
+	 * library while its thread holds the lock.
+	 */
 	.lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP,
 };
 
@@ -129,7 +135,7 @@ static void log_call(const char *name, const char *path, const char *to)
 	}
 }
 
-/* ---- what a power failure takes */
+/* ---- bytes and names that a power failure removes */
 
 static void path_of(char *path, int fd)
 {
@@ -206,7 +212,10 @@ static void absolute(char *out, const char *path)
 		 realpath(dir, real) ? real : "", slash);
 }
 
-/* A target that is replaced is not brought back: its old bytes are gone. */
+/*
+ * A power failure does not restore a target that was replaced, because its old
+ * bytes are gone.
+ */
 static void note_rename(const char *from, const char *to, bool replaces)
 {
 	char old[PATH_MAX], new[PATH_MAX];
@@ -239,7 +248,10 @@ static void lose_power(void)
 
 /* ---- counting */
 
-/* BYTES: a write; can be done by half */
+/*
+ * NO_ROOM: the call needs no space on the disk. ROOM: it needs space. BYTES: it
+ * is a write, which can be done by half.
+ */
 enum need { NO_ROOM, ROOM, BYTES };
 
 static void die(void)
@@ -252,8 +264,9 @@ static void die(void)
 }
 
 /*
- * Before a call: 0 when it should be done, -1 when it should be done by half
- * and end the process, -2 by half, or an errno to fail with. Holds the lock.
+ * Called before a system call. Returns 0 if the call should be done; -1 if it
+ * should be done by half and end the process; -2 if it should be done by half;
+ * or an errno with which the call should fail. Holds the lock on return.
  */
 static int enter(enum need need)
 {
@@ -282,7 +295,7 @@ static int enter(enum need need)
 	return 0;
 }
 
-/* Let go of the lock, and of the signal. */
+/* Release the lock, and send the signal of the mode "term". */
 static void leave(void)
 {
 	bool is_due = fault.is_due;
@@ -293,7 +306,7 @@ static void leave(void)
 		kill(getpid(), SIGTERM);
 }
 
-/* Take the lock; whether calls are counted. */
+/* Take the lock. Returns whether calls are counted. */
 static bool begin(void)
 {
 	pthread_mutex_lock(&fault.lock);
@@ -324,7 +337,7 @@ static bool is_file(int fd, struct stat *st)
 	return fd > 2 && !fstat(fd, st) && S_ISREG(st->st_mode);
 }
 
-/* How many of `len` bytes to write, or -1 with errno. */
+/* Returns how many of `len` bytes to write, or -1 with errno set. */
 static ssize_t begin_write(int fd, size_t len, bool *dies)
 {
 	struct stat st;
@@ -365,7 +378,10 @@ EXPORT ssize_t write(int fd, const void *bytes, size_t len)
 	if (n >= 0) {
 		struct stat st;
 
-		/* A pipe may block: not while others wait for the lock. */
+		/*
+		 * A pipe may block, and other threads must not wait for the
+		 * lock meanwhile.
+		 */
 		if (!is_file(fd, &st)) {
 			pthread_mutex_unlock(&fault.lock);
 			return syscall(SYS_write, fd, bytes, (size_t)n);
@@ -385,7 +401,10 @@ EXPORT ssize_t pwrite(int fd, const void *bytes, size_t len, off_t off)
 	return end_write(n, dies);
 }
 
-/* Into a file: the first span, which a caller has to cope with. */
+/*
+ * Of a write to a file, only the first span is written. Callers must be able to
+ * continue.
+ */
 EXPORT ssize_t writev(int fd, const struct iovec *iov, int nr)
 {
 	struct stat st;

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Something happens just when a process opens a file, as a library for
- * LD_PRELOAD: for tests of what others do to a repository meanwhile.
+ * A library for LD_PRELOAD that runs a command just before a process opens a
+ * certain file. With it, scripts test changes that another process makes to a
+ * repository meanwhile.
  *
- *	MEANWHILE=<command>     run by the shell, without this library, before
- *	                        the file or directory is opened; waited for. If
- *	                        it fails the process is aborted.
- *	MEANWHILE_AT=<pattern>  of its path, see fnmatch(3): * matches a slash
- *	MEANWHILE_ONCE=<file>   of as many bytes as there are matches to let
- *	                        pass, and removed at the next; if there is no
- *	                        such file nothing happens. Required.
+ *	MEANWHILE=<command>     the shell runs it, without this library, before
+ *	                        the file or directory is opened, and the process
+ *	                        waits. If it fails, the process is aborted.
+ *	MEANWHILE_AT=<pattern>  pattern of the path, see fnmatch(3): * matches a
+ *	                        slash
+ *	MEANWHILE_ONCE=<file>   a file; its size in bytes is the number of
+ *	                        matches to skip. The next match removes it.
+ *	                        Without it, nothing happens. Required.
  */
 #include <dirent.h>
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A library put before libc: unlinkat() fails as if the disk had failed. */
+/* A library for LD_PRELOAD in which unlinkat() fails as on a disk error. */
 #include <errno.h>
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A library put before libc: each thread that is started adds a byte to the
- * file THREADS_FILE.
+ * A library for LD_PRELOAD that appends a byte to the file THREADS_FILE for
+ * each thread that is started.
  */
 #include <dlfcn.h>
 #include <pthread.h>

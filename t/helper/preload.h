@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What libraries for LD_PRELOAD that stand before open() share. */
+/* Common code of libraries for LD_PRELOAD that replace open(). */
 #ifndef PRELOAD_H
 #define PRELOAD_H
 
@@ -9,7 +9,10 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* Set `mode` to the argument behind `flags`, 0 where there has to be none. */
+/*
+ * Set `mode` to the argument of open() after `flags`. It is 0 if the flags
+ * require no mode.
+ */
 #define TAKE_MODE(mode, flags)                                                 \
 	do {                                                                   \
 		va_list args;                                                  \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Random repositories with bitmap indexes, for tests of the public interface.
- * The functions gitreach_*() come from the shared library. Include after
- * cmocka.h.
+ * The shared library provides the functions gitreach_*(). Include this header
+ * after cmocka.h.
  */
 #ifndef T_UNIT_APIREPO_H
 #define T_UNIT_APIREPO_H
@@ -18,7 +18,10 @@ struct apirepo {
 	bool *want, *have; /* by object number */
 };
 
-/* Fail the test with the error message if the call fails. */
+/*
+ * Make a call of the public interface. If it fails, fail the test with the
+ * error message.
+ */
 #define APIREPO_OK(a, call)                                                    \
 	do {                                                                   \
 		if ((call) != 0)                                               \
@@ -27,7 +30,7 @@ struct apirepo {
 		assert_int_equal(gitreach_error_code((a)->err), 0);            \
 	} while (0)
 
-/* Assert that the call fails with this code and sets a message. */
+/* Assert that the call fails with this error code and sets a message. */
 #define APIREPO_FAILS(a, code, call)                                           \
 	do {                                                                   \
 		assert_int_equal((call), (code));                              \
@@ -120,7 +123,10 @@ static inline uint32_t apirepo_some(struct apirepo *a)
 	return r->commits[r->commit_nr - 1 - randrepo_below(r, 20)];
 }
 
-/* Add random wants and haves to the query, and to a->want and a->have. */
+/*
+ * Add random wants and haves to the query, and mark them in a->want and
+ * a->have.
+ */
 static inline void apirepo_draw(struct apirepo *a, gitreach_query *q)
 {
 	size_t len = apirepo_id_len(a);
@@ -143,7 +149,9 @@ static inline void apirepo_draw(struct apirepo *a, gitreach_query *q)
 	}
 }
 
-/* Check that a set has exactly the objects of a->want without a->have. */
+/*
+ * Check that a set has exactly the objects of a->want that are not in a->have.
+ */
 static inline void apirepo_check(struct apirepo *a, const gitreach_set *set)
 {
 	uint64_t counts[5] = {0}, all = 0;

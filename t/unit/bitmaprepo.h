@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Random repositories with bitmap indexes, opened, and queries of them against
- * the known answer. Include after cmocka.h.
+ * Random repositories with bitmap indexes, opened. The results of queries are
+ * compared with results found without the index. Include this header after
+ * cmocka.h.
  */
 #ifndef T_UNIT_BITMAPREPO_H
 #define T_UNIT_BITMAPREPO_H
@@ -20,7 +21,7 @@ static inline void bitmaprepo_options(struct repack_options *o,
 	o->all = o->write_bitmap = o->remove_redundant = true;
 }
 
-/* Repack what is stored and reached from references. */
+/* Repack the stored objects that references reach. */
 static inline void bitmaprepo_repack(struct randrepo *r, bool all, bool bitmap)
 {
 	struct error err = ERROR_INIT;
@@ -35,13 +36,13 @@ static inline void bitmaprepo_repack(struct randrepo *r, bool all, bool bitmap)
 	assert_int_equal(result.warning.code, 0);
 }
 
-/* A snapshot of the repository, its index and a walk. */
+/* A snapshot of a random repository, its bitmap index and a walk. */
 struct bitmaprepo {
 	const struct randrepo *r;
 	struct odb *odb;
 	struct pack_bitmap *pb;
 	struct walk walk;
-	bool *want, *had, *found; /* by number of the object */
+	bool *want, *had, *found; /* indexed by the number of the object */
 };
 
 static inline void bitmaprepo_open(struct bitmaprepo *b,
@@ -71,7 +72,7 @@ static inline void bitmaprepo_close(struct bitmaprepo *b)
 	free(b->found);
 }
 
-/* The object of a bit. */
+/* Returns the number of the object for which a bit stands. */
 static inline uint32_t bitmaprepo_at(const struct bitmaprepo *b, uint32_t bit)
 {
 	struct oid oid;
@@ -82,7 +83,7 @@ static inline uint32_t bitmaprepo_at(const struct bitmaprepo *b, uint32_t bit)
 	return randrepo_find(b->r, &oid);
 }
 
-/* The commit of a row. */
+/* Returns the number of the commit of a row of the index. */
 static inline uint32_t bitmaprepo_row(const struct bitmaprepo *b, uint32_t row)
 {
 	struct bitmap_row at = bitmap_file_row(&b->pb->file, row);
@@ -94,7 +95,7 @@ static inline uint32_t bitmaprepo_row(const struct bitmaprepo *b, uint32_t row)
 	return randrepo_find(b->r, &oid);
 }
 
-/* Check that a set of bits is what `from` reaches. */
+/* Check that a set of bits has exactly the objects that `from` reaches. */
 static inline void bitmaprepo_check_reach(struct bitmaprepo *b,
 					  const struct bitset *set,
 					  uint32_t from)
@@ -107,12 +108,12 @@ static inline void bitmaprepo_check_reach(struct bitmaprepo *b,
 		assert_int_equal(bitset_test(set, bit), b->want[nr]);
 		b->want[nr] = false;
 	}
-	/* Nothing is outside the pack. */
+	/* Check that no reachable object is outside the pack. */
 	for (uint32_t i = 0; i < b->r->nr; i++)
 		assert_false(b->want[i]);
 }
 
-/* The rows of another index for the pack. */
+/* The rows from which another bitmap index for the same pack is written. */
 struct bitmaprepo_rewrite {
 	struct ewah *full, *stored; /* by entry */
 	struct bitmap_write_entry *entries;
@@ -144,7 +145,7 @@ static inline void bitmaprepo_take_row(struct bitmaprepo *b, uint64_t *seed,
 	bitset_release(&scratch);
 }
 
-/* Pseudo-merges of random commits, older ones more often. */
+/* Random pseudo-merges. Older commits are in them more often. */
 struct bitmaprepo_pseudo {
 	struct ewah commits[8], objects[8];
 	struct bitmap_write_pseudo write[8];
@@ -167,7 +168,7 @@ static inline void bitmaprepo_take_pseudo(struct bitmaprepo *b, uint64_t *seed,
 		if (!objspace_find(&b->walk.space, b->r->objects[c].oid.bytes,
 				   &obj_pos) ||
 		    !pack_bitmap_bit(b->pb, &b->walk, obj_pos, &bit))
-			continue; /* newer than the pack */
+			continue; /* the object is newer than the pack */
 		in[c] = true;
 		randrepo_reach(b->r, b->want, c);
 	}
@@ -207,8 +208,9 @@ static inline void bitmaprepo_types(struct bitmaprepo *b, struct ewah *types)
 }
 
 /*
- * Write the index anew with `keep` of 16 of its bitmaps, chosen and XORed at
- * random, and up to 8 random pseudo-merges. At least one bitmap stays.
+ * Write the index again with `keep` of 16 of its bitmaps and up to 8 random
+ * pseudo-merges. The bitmaps, and those that they are XORed with, are chosen at
+ * random. At least one bitmap is written.
  */
 static inline void bitmaprepo_thin_out(struct randrepo *r, unsigned keep,
 				       unsigned pseudo_nr, bool lookup_table,
@@ -269,8 +271,8 @@ static inline void bitmaprepo_thin_out(struct randrepo *r, unsigned keep,
 }
 
 /*
- * Write the index anew with one of its bitmaps, of which one bit is wrong: that
- * of commit *nr, about object *wrong.
+ * Write the index again with one of its bitmaps. In the bitmap of commit *nr,
+ * the bit of object *wrong is wrong.
  */
 static inline void bitmaprepo_write_wrong(struct randrepo *r, uint32_t *nr,
 					  uint32_t *wrong)
@@ -312,7 +314,7 @@ static inline void bitmaprepo_write_wrong(struct randrepo *r, uint32_t *nr,
 	bitmaprepo_close(&b);
 }
 
-/* Random tips: commits above all, newer ones more often. */
+/* Choose random tips: mostly commits, and newer ones more often. */
 static inline void bitmaprepo_tips(struct bitmaprepo *b, uint64_t *seed,
 				   struct walk_tips *tips, bool *reached,
 				   uint32_t max)
@@ -351,7 +353,10 @@ static inline int bitmaprepo_note(void *ctx, uint32_t obj_pos,
 	return 0;
 }
 
-/* Compare what a query found, by type too, with what is wanted and not had. */
+/*
+ * Compare the result of a query with the objects that the wants reach and the
+ * haves do not reach. The types are compared, too.
+ */
 static inline void bitmaprepo_check(struct bitmaprepo *b,
 				    const struct pack_bitmap_result *result)
 {
@@ -372,14 +377,17 @@ static inline void bitmaprepo_check(struct bitmaprepo *b,
 	}
 	assert_int_equal(pack_bitmap_count(counts, b->pb, result, NULL), 0);
 	assert_memory_equal(counts, expected, sizeof(counts));
-	/* What was had may go further than the tips' own pack. */
+	/*
+	 * The set of uninteresting objects may contain more than the tips reach
+	 * in the pack.
+	 */
 	for (uint32_t bit = 0; bit < b->pb->file.object_nr; bit++)
 		if (result->had.bits)
 			assert_int_equal(bitset_test(&result->had, bit),
 					 b->had[bitmaprepo_at(b, bit)]);
 }
 
-/* Check that the trace of a query adds up. */
+/* Check that the numbers in the trace of a query are consistent. */
 static inline void bitmaprepo_check_trace(const struct pack_bitmap_result *r)
 {
 	const struct pack_bitmap_trace *t = r->trace;
@@ -399,7 +407,10 @@ static inline void bitmaprepo_check_trace(const struct pack_bitmap_result *r)
 		assert_int_equal(w->objects_walked, w->objects);
 }
 
-/* One random request. Adds to the numbers of bitmaps that were used. */
+/*
+ * Run one random query. Adds the numbers of used bitmaps to *used and
+ * *pseudo_used.
+ */
 static inline void bitmaprepo_query(struct bitmaprepo *b, uint64_t *seed,
 				    uint32_t *used, uint32_t *pseudo_used)
 {
@@ -427,7 +438,10 @@ static inline void bitmaprepo_query(struct bitmaprepo *b, uint64_t *seed,
 	walk_tips_release(&haves);
 }
 
-/* The bytes of the index's file; returns its malloc()ed path in the repo. */
+/*
+ * Read the bytes of the bitmap index's file. Returns the path of the file in
+ * the repository, malloc()ed.
+ */
 static inline char *bitmaprepo_read_index(const struct randrepo *r,
 					  const struct odb *odb,
 					  struct buf *bytes)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The published collisions of SHA-1, in hexadecimal digits. Their tails are
- * left out: the chaining values are equal after them.
+ * The published collisions of SHA-1, in hexadecimal digits. The rest of each
+ * file is left out: after the given blocks, the chaining values of both files
+ * are equal.
  *
- * SHAttered (https://shattered.io, 2017): two PDF files with a prefix of three
- * blocks in common, and two blocks each. "SHA-1 is a Shambles"
- * (https://sha-mbles.github.io, 2020): two messages of ten blocks that begin
- * as their makers chose.
+ * SHAttered (https://shattered.io, 2017): two PDF files with a common prefix of
+ * three blocks, and two different blocks each. "SHA-1 is a Shambles"
+ * (https://sha-mbles.github.io, 2020): two messages of ten blocks with
+ * different prefixes that their makers chose.
  */
 #ifndef T_UNIT_COLLISIONS_H
 #define T_UNIT_COLLISIONS_H

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* An environment in which nobody has ever configured Git. */
+/* An environment without any configuration of Git. */
 #ifndef T_UNIT_CONFENV_H
 #define T_UNIT_CONFENV_H
 
 #include <stdlib.h>
 
-/* Forget what could change results; `home` is where ~ leads. */
+/*
+ * Remove the environment variables that could change results. `home` becomes
+ * the home directory.
+ */
 static inline void confenv_clear(const char *home)
 {
 	static const char *const names[] = {

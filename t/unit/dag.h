@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Histories without a repository, for tests of walks: commits are made in
- * memory, parsed from the start. commit_nr 0 is the oldest. Include after
- * cmocka.h.
+ * Histories without a repository, for tests of walks. Commits are made in
+ * memory and are parsed from the start. commit_nr 0 is the oldest commit.
+ * Include this header after cmocka.h.
  */
 #ifndef T_UNIT_DAG_H
 #define T_UNIT_DAG_H
@@ -32,7 +32,9 @@ static inline void dag_release(struct dag *d)
 	free(d->h.parents);
 }
 
-/* Add a commit; generations are kept when `generations`. Returns its commit_nr.
+/*
+ * Add a commit. If `generations`, store its generation number. Returns its
+ * commit_nr.
  */
 static inline uint32_t dag_add(struct dag *d, uint64_t date, bool generations,
 			       const uint32_t *parents, uint32_t nr)
@@ -61,7 +63,7 @@ static inline uint32_t dag_add(struct dag *d, uint64_t date, bool generations,
 	return (uint32_t)h->nr++;
 }
 
-/* A random history of `nr` commits: some roots, some merges. */
+/* Make a random history of `nr` commits, with some roots and some merges. */
 static inline void dag_random(struct dag *d, uint32_t nr, bool generations,
 			      uint64_t *seed)
 {
@@ -80,7 +82,9 @@ static inline void dag_random(struct dag *d, uint32_t nr, bool generations,
 	}
 }
 
-/* The slow twin of all walks: all ancestors of `from`, itself included. */
+/*
+ * Find all ancestors of `from` and `from` itself. The slow twin of all walks.
+ */
 static inline void dag_ancestors(const struct dag *d, bool *seen, uint32_t from)
 {
 	if (seen[from])

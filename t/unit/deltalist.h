@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A list of items over loose objects of known content, and the slow twin of the
+ * A list of items for loose objects of known content, and the slow twin of the
  * delta search. The twin applies every delta and follows every chain. Include
- * after cmocka.h.
+ * this header after cmocka.h.
  */
 #ifndef T_UNIT_DELTALIST_H
 #define T_UNIT_DELTALIST_H
@@ -83,7 +83,7 @@ static inline struct packing_item *deltalist_add(struct deltalist *d,
 	return item;
 }
 
-/* Lines of random letters. */
+/* Fill `text` with lines of random letters. */
 static inline void text_make(char *text, size_t len, uint64_t *seed)
 {
 	for (size_t i = 0; i < len; i++)
@@ -92,7 +92,7 @@ static inline void text_make(char *text, size_t len, uint64_t *seed)
 				  : (char)('a' + random_next(seed) % 26);
 }
 
-/* Change a letter in each of `nr` lines. */
+/* Change one letter in each of `nr` lines. */
 static inline void text_edit(char *text, size_t len, unsigned nr,
 			     uint64_t *seed)
 {
@@ -106,7 +106,7 @@ static inline void text_edit(char *text, size_t len, unsigned nr,
 	}
 }
 
-/* Add `versions` of a new text, the oldest the shortest. */
+/* Add `versions` versions of a new text. The oldest version is the shortest. */
 static inline void deltalist_add_versions(struct deltalist *d,
 					  enum object_type type,
 					  uint32_t name_hash, unsigned versions,
@@ -138,7 +138,10 @@ static inline void deltalist_search(struct deltalist *d,
 	assert_int_equal(delta_search_run(&d->list, options, &err), 0);
 }
 
-/* The inflated delta of an item, kept or made again. The caller frees it. */
+/*
+ * Returns the inflated delta of an item. If the search did not keep the delta,
+ * it is made again. The caller frees the result.
+ */
 static inline uint8_t *deltalist_delta(struct deltalist *d, uint32_t nr)
 {
 	const struct packing_item *item = &d->list.items[nr];
@@ -183,8 +186,8 @@ static inline void deltalist_verify_delta(struct deltalist *d, uint32_t nr)
 }
 
 /*
- * Check that all deltas give their targets, and that no chain is longer than
- * `depth` or a cycle. Returns the number of deltas.
+ * Check that each delta produces its target, that no chain of deltas is longer
+ * than `depth`, and that no chain is a cycle. Returns the number of deltas.
  */
 static inline size_t deltalist_verify(struct deltalist *d, uint32_t depth)
 {

@@ -4,18 +4,18 @@
  * fuzzing. Include this header after cmocka.h.
  *
  * Scripts and transcripts are packets separated by '|': "F" is a flush, "D" a
- * delim, "E" a response end. "=bytes" is sent as it is, without a packet
- * header. Any other text is the line of a packet. Objects have names, which
- * replace their ids in both directions:
+ * delim, "E" a response end. "=bytes" is sent without change and without a
+ * packet header. Any other text is the line of a packet. Objects have names,
+ * which replace their ids in both directions:
  *
  *	c0---c1---c2---c3---c4   refs/heads/main, HEAD
  *	       \         \
  *	        s0        v1     refs/heads/side, refs/tags/v1 (annotated)
  *
- *	h0   refs/hidden/h, no relation        lost   a commit without ref
- *	t    the tree of all commits           none   no object at all
+ *	h0   refs/hidden/h, without parents    lost   a commit without ref
+ *	t    the tree of all commits           none   an id without object
  *
- * No pack is made. A description of the request is sent in its place:
+ * No pack is made. A description of the request is sent in place of a pack:
  * "PACK wants=... haves=... shallow=... tags=... <flags>".
  */
 #ifndef T_UNIT_DIALOG_H
@@ -43,12 +43,13 @@ struct dialog {
 	struct hash_ctx hash;
 	struct dialog_object objects[DIALOG_OBJECTS_MAX];
 	size_t nr;
-	struct buf in, out; /* bytes of the dialog */
-	/* so many bytes of `in` were read */
+	/* the bytes that were received, and those that were sent */
+	struct buf in, out;
+	/* number of bytes of `in` that were read so far */
 	size_t read;
-	/* largest number of bytes for one read; 0: no limit */
+	/* maximum number of bytes that one read returns; 0: no limit */
 	size_t chunk;
-	/* writes fail after so many bytes of output */
+	/* writes fail after this number of bytes of output */
 	size_t write_max;
 	struct buf text; /* transcript */
 	struct buf warnings;
@@ -150,7 +151,10 @@ static inline void dialog_put_ids(const struct dialog *d, struct buf *out,
 			   oid_to_hex(hex, &oids[i], d->t.repo.algo));
 }
 
-/* Takes the place of packing_send(). */
+/*
+ * Callback that replaces packing_send(): describes the request instead of
+ * sending a pack.
+ */
 static inline int dialog_make_pack(const struct odb *odb,
 				   const struct packing_request *r,
 				   const struct packing_send_options *options,
@@ -184,7 +188,7 @@ static inline void dialog_warn(void *ctx, const char *message)
 	buf_printf(ctx, "%s\n", message);
 }
 
-/* Create the repository. */
+/* Create the repository with the history above. */
 static inline void dialog_init(struct dialog *d, enum hash_algo algo)
 {
 	static const char *const line[] = {"c0", "c1", "c2", "c3", "c4"};
@@ -301,7 +305,10 @@ static inline void dialog_expand(const struct dialog *d, struct buf *out,
 		while (i + n < len && dialog_is_word(text[i + n]))
 			n++;
 		snprintf(word, sizeof(word), "%.*s", (int)n, text + i);
-		/* A name inside a ref or a capability is left alone. */
+		/*
+		 * A name that is a part of a ref or of a capability is not
+		 * replaced.
+		 */
 		if (n && n < sizeof(word) && i && text[i - 1] == ' ' &&
 		    (i + n == len || text[i + n] == ' ') &&
 		    dialog_oid(d, word)) {
@@ -376,7 +383,10 @@ static inline void dialog_shrink(struct dialog *d, const char *data, size_t len)
 	}
 }
 
-/* The side bands are shown as "1:", "2:" and "3:". */
+/*
+ * Print the transcript. Packets of the side bands start with "1:", "2:" or
+ * "3:".
+ */
 static inline void dialog_transcribe(struct dialog *d)
 {
 	struct cursor c = cursor_make(d->out.data, d->out.len);
@@ -418,7 +428,10 @@ static inline const char *dialog_run(struct dialog *d, const char *script)
 	return d->text.data;
 }
 
-/* As dialog_run(), without the advertisement and its flush packet. */
+/*
+ * Run a script as dialog_run(). Returns the transcript without the
+ * advertisement and its flush packet.
+ */
 static inline const char *dialog_answer(struct dialog *d, const char *script)
 {
 	const char *text = dialog_run(d, script);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The slow twin of filters: which objects of a random repository a filter
- * lets through, by depths, types and sizes known for every object. Include
- * after cmocka.h.
+ * The slow twin of filters: finds the objects of a random repository that a
+ * filter lets pass. It knows the depth, type and size of every object. Include
+ * this header after cmocka.h.
  */
 #ifndef T_UNIT_FILTERSET_H
 #define T_UNIT_FILTERSET_H
@@ -12,20 +12,25 @@
 
 #define FILTERSET_MAX_WANTS 6
 
-/* A request: objects by number, and what they are wanted for. */
+/* A request: the numbers of its objects, and the results of the twin. */
 struct filterset {
 	uint32_t wants[FILTERSET_MAX_WANTS];
 	uint32_t want_nr;
 	struct walk_tips tips;
 	struct filter filter;
 	bool filter_wants;
-	/* by number: depth plus one where found, 0: not */
+	/*
+	 * indexed by the number of an object: its depth plus one; 0: not found
+	 */
 	uint32_t *levels;
-	/* by number: named by a want */
+	/* indexed by the number of an object: a want names the object */
 	bool *spared;
 };
 
-/* Tags are followed to what they name at last; all on the way is wanted. */
+/*
+ * Add a want. If it is a tag, follow it to the object at the end of the chain
+ * of tags; all objects on the way are wanted.
+ */
 static inline void filterset_want(struct filterset *s, struct randrepo *r,
 				  struct walk *w, uint32_t nr)
 {
@@ -39,7 +44,10 @@ static inline void filterset_want(struct filterset *s, struct randrepo *r,
 	}
 }
 
-/* `levels` starts at 1, so that 0 is an object that was not found. */
+/*
+ * Note the depth of an object and of the objects below it. `level` starts at 1,
+ * because 0 means that the object was not found.
+ */
 static inline void filterset_find(struct filterset *s, const struct randrepo *r,
 				  uint32_t nr, uint32_t level)
 {
@@ -79,7 +87,7 @@ static inline void filterset_random_spec(struct randrepo *r, char *out,
 	}
 }
 
-/* A random request through one or two random filters. */
+/* Make a random request with one or two random filters. */
 static inline void filterset_init(struct filterset *s, struct randrepo *r,
 				  struct walk *w, bool with_depth)
 {
@@ -110,7 +118,10 @@ static inline void filterset_init(struct filterset *s, struct randrepo *r,
 			s->levels[nr] = 1;
 			nr = r->objects[nr].refs[0];
 		}
-		/* What is in a wanted tree is as near as a commit's tree. */
+		/*
+		 * Objects in a wanted tree have the same depth as those in the
+		 * tree of a wanted commit.
+		 */
 		filterset_find(s, r, nr,
 			       r->objects[nr].type == OBJ_TREE &&
 					       !s->filter_wants
@@ -127,7 +138,7 @@ static inline void filterset_release(struct filterset *s)
 	free(s->spared);
 }
 
-/* Whether an object has to be in the answer. */
+/* Whether the result must contain an object. */
 static inline bool filterset_has(const struct filterset *s,
 				 const struct randrepo *r, uint32_t nr)
 {

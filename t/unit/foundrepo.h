@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* The objects found in a random repository, and the tags that its refs name. */
+/*
+ * The objects found in a random repository, and the tags to which its refs
+ * point.
+ */
 #ifndef T_UNIT_FOUNDREPO_H
 #define T_UNIT_FOUNDREPO_H
 
 #include "packing/find.h"
 #include "t/unit/bitmaprepo.h"
 
-/* The object that a tag peels to, or the object itself. */
+/*
+ * Returns the object to which a tag peels. Returns `nr` if the object is not a
+ * tag.
+ */
 static inline uint32_t foundrepo_peel(const struct randrepo *r, uint32_t nr)
 {
 	while (r->objects[nr].type == OBJ_TAG)
@@ -14,7 +20,7 @@ static inline uint32_t foundrepo_peel(const struct randrepo *r, uint32_t nr)
 	return nr;
 }
 
-/* Tags that have refs: for struct packing_tags. */
+/* The tags that have refs, for struct packing_tags. */
 struct foundrepo_tags {
 	const struct randrepo *r;
 	const bool *named; /* by number */
@@ -51,7 +57,10 @@ static inline void foundrepo_mark(const struct randrepo *r, bool *set,
 	set[nr] = true;
 }
 
-/* Set the bit of each found object, by number. */
+/*
+ * Set the element of `set` for each found object. `set` is indexed by the
+ * number of the object.
+ */
 static inline void foundrepo_mark_all(const struct randrepo *r, bool *set,
 				      struct found *f)
 {

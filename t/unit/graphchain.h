@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A commit-graph of five commits and one of two on top of it, to be put into a
- * repository as one file or as a chain. Include after cmocka.h.
+ * A commit-graph of five commits, and a second one of two commits on top of the
+ * first. Tests put them into a repository as one file or as a chain. Include
+ * this header after cmocka.h.
  */
 #ifndef T_UNIT_GRAPHCHAIN_H
 #define T_UNIT_GRAPHCHAIN_H
@@ -10,7 +11,7 @@
 #include "t/unit/graphfile.h"
 #include "t/unit/tmprepo.h"
 
-/* A root, two children, a merge, an octopus of three. */
+/* A root, two children, a merge, and an octopus merge of three parents. */
 static const struct graphfile_commit graphchain_base_commits[] = {
 	{0x10, 0x50, COMMIT_GRAPH_NO_PARENT, COMMIT_GRAPH_NO_PARENT, 1, 1000},
 	{0x20, 0x51, 0, COMMIT_GRAPH_NO_PARENT, 2, 1001},
@@ -29,7 +30,10 @@ static const struct graphfile graphchain_base_file = {
 	.bases = "",
 	.checksum = 0xaa};
 
-/* On top of it, a child of 0x50, which has position 4. */
+/*
+ * The layer on top. Its first commit is a child of commit 0x50, which has
+ * position 4.
+ */
 static const struct graphfile_commit graphchain_top_commits[] = {
 	{0x05, 0x60, 4, COMMIT_GRAPH_NO_PARENT, 4, 2000},
 	{0x06, 0x61, 5, 0, 5, 2001},

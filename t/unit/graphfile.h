@@ -9,8 +9,8 @@
 #include "base/bytes.h"
 
 /*
- * One commit: its id and tree are 20 times one byte. Parents as CDAT stores
- * them.
+ * One commit. Its id is 20 times the byte `id`, and its tree's id 20 times
+ * `tree`. The parents have the form in which the chunk CDAT stores them.
  */
 struct graphfile_commit {
 	uint8_t id, tree;
@@ -24,9 +24,9 @@ struct graphfile {
 	uint32_t nr;
 	const uint32_t *edges;
 	uint32_t edge_nr;
-	/* one byte per base: 20 times that is its id */
+	/* one byte for each base layer; 20 times this byte is the layer's id */
 	const char *bases;
-	uint8_t checksum; /* 20 times that byte */
+	uint8_t checksum; /* 20 times this byte is the checksum */
 };
 
 static inline void graphfile_fill(struct buf *out, uint8_t byte)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The worked hex dumps of the headers, as bytes. Include after cmocka.h.
+ * The worked hex dumps of the headers, as bytes. Include this header after
+ * cmocka.h.
  *
- * A dump is words of hexadecimal digits; "x <n>" repeats the word before it
- * so that it is there n times.
+ * A dump is words of hexadecimal digits. "x <n>" repeats the previous word, so
+ * that it is in the bytes n times.
  */
 #ifndef T_UNIT_HEXDUMP_H
 #define T_UNIT_HEXDUMP_H

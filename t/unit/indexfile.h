@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Index files of work trees made by hand, for unit tests. */
+/* Handmade index files of work trees, for unit tests. */
 #ifndef T_UNIT_INDEXFILE_H
 #define T_UNIT_INDEXFILE_H
 
@@ -23,7 +23,10 @@ static inline void indexfile_head(struct buf *out, uint32_t version,
 	buf_append_be32(out, nr);
 }
 
-/* `last`: the entry before, for version 4; NULL for the first. */
+/*
+ * Append an entry. `last` is the previous entry, whose name version 4 refers
+ * to; NULL for the first entry.
+ */
 static inline void indexfile_put(struct buf *out, uint32_t version,
 				 enum hash_algo algo,
 				 const struct indexfile_entry *e,
@@ -32,7 +35,8 @@ static inline void indexfile_put(struct buf *out, uint32_t version,
 	size_t start = out->len, len = strlen(e->path), same = 0;
 
 	for (int i = 0; i < 6; i++)
-		buf_append_be32(out, 0x01020304); /* times, device, inode */
+		/* stands for times, device and inode */
+		buf_append_be32(out, 0x01020304);
 	buf_append_be32(out, e->mode);
 	for (int i = 0; i < 3; i++)
 		buf_append_be32(out, 7); /* user, group, size */
@@ -53,7 +57,8 @@ static inline void indexfile_put(struct buf *out, uint32_t version,
 	while (last && last->path[same] && last->path[same] == e->path[same])
 		same++;
 	len = last ? strlen(last->path) - same : 0;
-	if (len > 127) /* base 128 plus one per byte */
+	/* offsets are written in base 128; each further byte adds one */
+	if (len > 127)
 		buf_append_char(out, (char)(0x80 | (len / 128 - 1)));
 	buf_append_char(out, (char)(len & 127));
 	buf_append_str(out, e->path + same);

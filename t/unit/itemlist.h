@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lists of a random repository's objects as the items of a new pack. They are
- * planned, ordered, written, and read again the slow way. Include after
- * cmocka.h.
+ * Lists of objects of a random repository as the items of a new pack. The items
+ * are planned, ordered and written. The pack is read again by a slow twin.
+ * Include this header after cmocka.h.
  */
 #ifndef T_UNIT_ITEMLIST_H
 #define T_UNIT_ITEMLIST_H
@@ -18,13 +18,13 @@ struct itemlist {
 	struct objspace space;
 	struct packs packs;
 	struct packing_items list;
-	/* by item: number in the repository */
+	/* indexed by item: the number of the object in the repository */
 	uint32_t *object;
 };
 
 /*
- * Write a pack of deltas, a second pack with the deltas in another direction
- * (objects may be in both), and loose objects.
+ * Write a pack of deltas, a second pack whose deltas have the opposite
+ * direction, and loose objects. An object may be in both packs.
  */
 static inline void itemlist_init(struct itemlist *l, uint64_t *seed)
 {
@@ -65,7 +65,10 @@ static inline void itemlist_release(struct itemlist *l)
 	free(l->object);
 }
 
-/* Fill another list with objects, each with a chance of `keep` in 16. */
+/*
+ * Fill another list with objects of `l`. Each object is taken with a
+ * probability of `keep` in 16.
+ */
 static inline void itemlist_fill(struct itemlist *l, unsigned keep,
 				 bool externals)
 {
@@ -94,7 +97,7 @@ static const struct plan_options itemlist_plan_options = {
 	.big_file_threshold = 1 << 20,
 };
 
-/* Plan and write; the pack is appended to *pack. */
+/* Plan and write the items. The bytes of the pack are appended to *pack. */
 static inline void itemlist_write(struct itemlist *l, struct buf *pack,
 				  const struct write_options *options,
 				  struct write_report *report)

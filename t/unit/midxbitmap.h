@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Random repositories of several packs with a multi-pack-index and its bitmap
- * index. Include after cmocka.h.
+ * index. Include this header after cmocka.h.
  */
 #ifndef T_UNIT_MIDXBITMAP_H
 #define T_UNIT_MIDXBITMAP_H
@@ -9,7 +9,10 @@
 #include "midx/multi-pack.h"
 #include "t/unit/bitmaprepo.h"
 
-/* Write a history, and its last commits again in `packs` - 1 more packs. */
+/*
+ * Write a history in one pack, and its last commits again in `packs` - 1
+ * further packs.
+ */
 static inline void midxbitmap_history(struct randrepo *r, uint64_t *seed,
 				      enum hash_algo algo, unsigned packs)
 {
@@ -17,7 +20,7 @@ static inline void midxbitmap_history(struct randrepo *r, uint64_t *seed,
 	randrepo_history(r, 60);
 	for (unsigned i = 0; i < packs; i++) {
 		randrepo_store_pack(r);
-		/* Some objects are also in the next pack. */
+		/* Write some objects to the next pack, too. */
 		for (uint32_t k = 0; k < 20; k++)
 			r->objects[randrepo_below(r, r->nr)].is_stored = false;
 		randrepo_history(r, 8);
@@ -57,7 +60,7 @@ static inline void midxbitmap_write(const struct randrepo *r)
 	assert_true(result.bitmap_nr > 0);
 }
 
-/* Compare every bitmap with what its commit reaches. */
+/* Compare the bitmap of each row with the objects that its commit reaches. */
 static inline void midxbitmap_check_rows(struct bitmaprepo *b)
 {
 	struct bitset set = BITSET_INIT, scratch = BITSET_INIT;

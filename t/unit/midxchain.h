@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A repository of three packs, each in a layer of its own of a chain of
- * multi-pack-indexes. Include after cmocka.h.
+ * A repository of three packs, and a chain of multi-pack-indexes with one layer
+ * for each pack. Include this header after cmocka.h.
  */
 #ifndef T_UNIT_MIDXCHAIN_H
 #define T_UNIT_MIDXCHAIN_H
@@ -14,7 +14,7 @@ enum { MIDXCHAIN_LAYERS = 3, MIDXCHAIN_PER_PACK = 3 };
 
 #define MIDXCHAIN_FILE "objects/pack/multi-pack-index.d/multi-pack-index-chain"
 
-/* Three packs, each in a layer of its own. */
+/* A repository with three packs. Each pack has a layer of the chain. */
 struct midxchain {
 	struct tmprepo t;
 	struct tmppack_object objects[MIDXCHAIN_LAYERS][MIDXCHAIN_PER_PACK];
@@ -34,7 +34,7 @@ static inline void midxchain_layer_name(struct buf *out,
 		   b->hex[layer]);
 }
 
-/* The bytes of a multi-pack-index of one pack. */
+/* Make the bytes of a multi-pack-index of one pack. */
 static inline void midxchain_make_file(struct midxchain *b, unsigned n,
 				       struct buf *file)
 {
@@ -60,7 +60,7 @@ static inline void midxchain_make_file(struct midxchain *b, unsigned n,
 	oid_to_hex(b->hex[n], &written.checksum, b->t.repo.algo);
 }
 
-/* The first `nr` layers. */
+/* Write a chain of the first `nr` layers. */
 static inline void midxchain_write(const struct midxchain *b, unsigned nr)
 {
 	struct buf text = BUF_INIT;

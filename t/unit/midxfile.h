@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Random packs' indexes that overlap, and a multi-pack-index of them, in
- * memory, for unit tests. Include after cmocka.h.
+ * Indexes of random packs that have common objects, and a multi-pack-index of
+ * these packs. Everything is in memory. Include this header after cmocka.h.
  */
 #ifndef T_UNIT_MIDXFILE_H
 #define T_UNIT_MIDXFILE_H
@@ -24,7 +24,7 @@ struct midxfile {
 	struct pack_idx idx[MIDXFILE_PACKS];
 	char names[MIDXFILE_PACKS][16];
 	struct pack_midx_source sources[MIDXFILE_PACKS];
-	/* may be changed before writing */
+	/* tests may change the request before writing */
 	struct pack_midx_request request;
 	struct buf file;
 	struct pack_midx_written written;
@@ -57,7 +57,10 @@ static inline void midxfile_make_idx(struct midxfile *f, unsigned p,
 			 0);
 }
 
-/* Pack 0 is empty and the oldest; packs 2 and 3 are equally old. */
+/*
+ * Make the packs. Pack 0 is empty and the oldest one; packs 2 and 3 have the
+ * same age.
+ */
 static inline void midxfile_init(struct midxfile *f, enum hash_algo algo,
 				 uint64_t *seed, bool large)
 {
@@ -86,7 +89,7 @@ static inline void midxfile_init(struct midxfile *f, enum hash_algo algo,
 	};
 }
 
-/* Write and parse what f->request asks for. */
+/* Write the multi-pack-index that f->request describes, and parse it. */
 static inline void midxfile_write(struct midxfile *f)
 {
 	struct error err = ERROR_INIT;
@@ -98,7 +101,7 @@ static inline void midxfile_write(struct midxfile *f)
 		fail_msg("%s", err.msg);
 }
 
-/* Before writing again. */
+/* Forget the written file. Call this before writing again. */
 static inline void midxfile_reset(struct midxfile *f)
 {
 	pack_midx_release(&f->midx);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Random repositories whose packs are covered by a chain of multi-pack-indexes.
- * Include after cmocka.h.
+ * Random repositories with a chain of multi-pack-indexes over their packs.
+ * Include this header after cmocka.h.
  */
 #ifndef T_UNIT_MIDXLAYERS_H
 #define T_UNIT_MIDXLAYERS_H
@@ -9,7 +9,7 @@
 #include "midx/multi-pack-chain.h"
 #include "t/unit/midxbitmap.h"
 
-/* The arguments of the functions of multi-pack-chain.h. */
+/* The arguments for the functions of multi-pack-chain.h. */
 struct midxlayers {
 	struct refs *refs;
 	struct odb *odb;
@@ -37,7 +37,7 @@ static inline void midxlayers_close(struct midxlayers *m)
 	refs_close(m->refs);
 }
 
-/* Append a layer on top of all others. */
+/* Append a layer on top of the chain. */
 static inline int midxlayers_append(const struct randrepo *r, bool bitmap)
 {
 	struct multi_pack_layer_options layer = {NULL, false};
@@ -53,7 +53,7 @@ static inline int midxlayers_append(const struct randrepo *r, bool bitmap)
 	return ret;
 }
 
-/* Returns the `n`th layer from below. */
+/* Returns the layer number `n`, counted from the lowest layer. */
 static inline struct odb_midx *midxlayers_nth(const struct odb *odb, size_t n)
 {
 	struct odb_midx *om = odb->midxes[0];
@@ -64,8 +64,8 @@ static inline struct odb_midx *midxlayers_nth(const struct odb *odb, size_t n)
 }
 
 /*
- * Merge layers [from, to], counted from below, on top of the lowest `base_nr`
- * layers.
+ * Merge the layers [from, to] into one layer on top of the lowest `base_nr`
+ * layers. Layers are counted from the lowest one.
  */
 static inline void midxlayers_compact_onto(const struct randrepo *r,
 					   size_t from, size_t to,
@@ -84,7 +84,9 @@ static inline void midxlayers_compact_onto(const struct randrepo *r,
 	midxlayers_close(&m);
 }
 
-/* Merge layers [from, to] on top of the layers below them. */
+/*
+ * Merge the layers [from, to] into one layer on top of the layers below them.
+ */
 static inline void midxlayers_compact(const struct randrepo *r, size_t from,
 				      size_t to, bool bitmap)
 {
@@ -102,7 +104,7 @@ static inline size_t midxlayers_nr(const struct randrepo *r)
 	return nr;
 }
 
-/* Write a history in `nr` packs, each with a layer of its own. */
+/* Write a history in `nr` packs, and a layer of the chain for each pack. */
 static inline void midxlayers_history(struct randrepo *r, uint64_t *seed,
 				      enum hash_algo algo, unsigned nr,
 				      bool bitmap)
@@ -113,7 +115,7 @@ static inline void midxlayers_history(struct randrepo *r, uint64_t *seed,
 		randrepo_store_pack(r);
 		randrepo_all_refs(r);
 		assert_int_equal(midxlayers_append(r, bitmap), 0);
-		/* Some objects are also in the next pack. */
+		/* Write some objects to the next pack, too. */
 		for (uint32_t k = 0; k < 20; k++)
 			r->objects[randrepo_below(r, r->nr)].is_stored = false;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A repository of three packs that share objects, with a multi-pack-index that
- * has an order. Include after cmocka.h.
+ * A repository of three packs that have common objects, and a multi-pack-index
+ * with a pack order. Include this header after cmocka.h.
  */
 #ifndef T_UNIT_MIDXREPO_H
 #define T_UNIT_MIDXREPO_H
@@ -16,8 +16,8 @@
 enum { MIDXREPO_PACKS = 3, MIDXREPO_PER_PACK = 4 };
 
 /*
- * "pack-b" is preferred; "pack-a" and "pack-c" have what is not in it, and all
- * share "all".
+ * "pack-b" is the preferred pack. "pack-a" and "pack-c" have objects that are
+ * not in "pack-b". All three packs have the object "all".
  */
 struct midxrepo {
 	struct tmprepo t;

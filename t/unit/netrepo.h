@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A network in a temporary directory, and repositories with a few loose
- * objects, for unit tests. Include after cmocka.h.
+ * objects, for unit tests. Include this header after cmocka.h.
  *
- *	netrepo_init(&n);                       <dir>/store
- *	netrepo_repo(&n, "a");                  <dir>/a, empty and bare
- *	netrepo_commit(&n, "a", "text", &oid);  on its branch main
+ *	netrepo_init(&n);                       make <dir>/store
+ *	netrepo_repo(&n, "a");                  make <dir>/a, empty and bare
+ *	netrepo_commit(&n, "a", "text", &oid);  add a commit to its branch main
  */
 #ifndef T_UNIT_NETREPO_H
 #define T_UNIT_NETREPO_H
@@ -22,7 +22,7 @@ struct netrepo {
 	char path[512];
 };
 
-/* "<dir>/<name>"; valid until the next call. */
+/* Returns the path "<dir>/<name>", which is valid until the next call. */
 static inline const char *netrepo_path(struct netrepo *n, const char *name)
 {
 	snprintf(n->path, sizeof(n->path), "%s/%s", n->t.dir, name);
@@ -78,7 +78,7 @@ static inline void netrepo_put(struct loose_writer *w, struct oid *oid,
 	assert_true(loose_writer_put(w, oid, type, data, len, NULL) >= 0);
 }
 
-/* Point a reference of a repository somewhere, as a file. */
+/* Write the file of a ref of a repository, so that it points to an object. */
 static inline void netrepo_ref(struct netrepo *n, const char *repo,
 			       const char *ref, const struct oid *oid)
 {
@@ -89,7 +89,10 @@ static inline void netrepo_ref(struct netrepo *n, const char *repo,
 	tmprepo_write(&n->t, name, text);
 }
 
-/* A commit without parents with one file of this text, on main. */
+/*
+ * Write a commit without parents on the branch main. Its tree has one file,
+ * which contains `text`.
+ */
 static inline void netrepo_commit(struct netrepo *n, const char *name,
 				  const char *text, struct oid *commit)
 {
@@ -116,7 +119,7 @@ static inline void netrepo_commit(struct netrepo *n, const char *name,
 	repo_close(repo);
 }
 
-/* Whether an object is in the store. */
+/* Whether the store of the network has an object. */
 static inline bool netrepo_stored(struct netrepo *n, const struct oid *oid)
 {
 	struct odb *odb;

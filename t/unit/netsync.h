@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A network whose members can be synced, for unit tests. Include after
- * cmocka.h.
+ * A network whose members can be synced, for unit tests. Include this header
+ * after cmocka.h.
  */
 #ifndef T_UNIT_NETSYNC_H
 #define T_UNIT_NETSYNC_H
@@ -62,7 +62,10 @@ static inline uint32_t netsync_member(struct netsync *f, const char *name,
 	return id;
 }
 
-/* Returns whether the repository itself has an object. */
+/*
+ * Returns whether the object is in the repository itself, not only in its
+ * alternates.
+ */
 static inline bool netsync_owns(struct netsync *f, const char *name,
 				const struct oid *oid)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A random repository part of which nothing reaches, scattered over packs,
- * a kept one, cruft packs, an alternate and loose files, all of known times.
- * Include after cmocka.h.
+ * A random repository in which some objects are unreachable. The objects are in
+ * packs, a kept pack, cruft packs, an alternate and loose files. All files have
+ * known times. Include this header after cmocka.h.
  */
 #ifndef T_UNIT_OLDREPO_H
 #define T_UNIT_OLDREPO_H
@@ -12,7 +12,7 @@
 #include "sys/io.h"
 #include "t/unit/randrepo.h"
 
-/* Where a copy of an object is. */
+/* The places that a copy of an object can be in. */
 enum oldrepo_place {
 	OLD_PACK = 1 << 0,
 	OLD_PACK_2 = 1 << 1,
@@ -23,18 +23,24 @@ enum oldrepo_place {
 	OLD_PLACES = 6,
 };
 
-/* The time of a pack's file, by place; loose and cruft objects vary. */
+/*
+ * The times of the files of packs are this number plus a number for the place.
+ * The times of loose and cruft objects vary.
+ */
 #define OLDREPO_EPOCH 1700000000
 
 struct oldrepo {
 	struct randrepo r;
 	unsigned *places; /* by number */
-	/* by number: the latest of the local copies */
+	/*
+	 * indexed by the number of an object: time of the latest copy in the
+	 * repository itself
+	 */
 	uint32_t *times;
 	bool *reached; /* by number */
 	struct odb *odb;
 	struct walk w;
-	struct bitset bits; /* `reached` by obj_pos */
+	struct bitset bits; /* the set `reached`, indexed by obj_pos */
 };
 
 static inline void oldrepo_time(struct oldrepo *o, uint32_t nr, uint32_t time)
@@ -43,7 +49,7 @@ static inline void oldrepo_time(struct oldrepo *o, uint32_t nr, uint32_t time)
 		o->times[nr] = time;
 }
 
-/* The .mtimes file of a cruft pack. */
+/* Write the .mtimes file of a cruft pack. */
 static inline void oldrepo_cruft(struct oldrepo *o, const struct buf *idx_file)
 {
 	uint32_t *mtimes = calloc(RANDREPO_MAX, sizeof(*mtimes));
@@ -73,7 +79,7 @@ static inline void oldrepo_cruft(struct oldrepo *o, const struct buf *idx_file)
 	free(mtimes);
 }
 
-/* The pack of a place: "<dir>/pack/pack-<place>". */
+/* Write the pack of a place: "<dir>/pack/pack-<place>". */
 static inline void oldrepo_pack(struct oldrepo *o, const char *dir,
 				unsigned place)
 {
@@ -117,7 +123,10 @@ static inline void oldrepo_loose(struct oldrepo *o, uint32_t nr)
 	oldrepo_time(o, nr, time);
 }
 
-/* Every object is at one place of `allowed`, some at several. */
+/*
+ * Put every object into one of the places `allowed`, and some objects into
+ * several.
+ */
 static inline void oldrepo_scatter(struct oldrepo *o, unsigned allowed)
 {
 	for (uint32_t i = 0; i < o->r.nr; i++) {
@@ -174,7 +183,10 @@ static inline void oldrepo_open(struct oldrepo *o)
 			bitset_set(&o->bits, oldrepo_pos(o, i));
 }
 
-/* Some commits of the first half are what is reached. */
+/*
+ * Make the repository. References reach some commits of the first half of the
+ * history.
+ */
 static inline void oldrepo_init(struct oldrepo *o, uint64_t *seed,
 				unsigned allowed)
 {
@@ -204,7 +216,7 @@ static inline void oldrepo_release(struct oldrepo *o)
 	free(o->reached);
 }
 
-/* Packs go but for the kept one. */
+/* Whether a pack is to be removed: all packs but the kept one. */
 static inline bool oldrepo_is_leaving(void *ctx, const struct pack *pack)
 {
 	return !pack->is_kept;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Packs made by hand, entry by entry, for unit tests: deltas and sizes are
- * what the test says, right or wrong. Include after cmocka.h.
+ * Handmade packs for unit tests, made entry by entry. Deltas and sizes are as
+ * the test wants them, right or wrong. Include this header after cmocka.h.
  */
 #ifndef T_UNIT_PACKFILE_H
 #define T_UNIT_PACKFILE_H
@@ -25,15 +25,16 @@
 struct packfile {
 	enum hash_algo algo;
 	struct buf bytes; /* the .pack file */
-	/* the .idx file, after packfile_finish() */
+	/* the bytes of the .idx file, made by packfile_finish() */
 	struct buf idx;
 	struct deflater *deflater;
 	struct hash_ctx hash;
-	struct oid oids[PACKFILE_MAX]; /* by order of adding */
+	/* ids in the order in which the entries were added */
+	struct oid oids[PACKFILE_MAX];
 	uint64_t offsets[PACKFILE_MAX];
 	uint32_t crcs[PACKFILE_MAX];
 	uint32_t nr;
-	/* made by packfile_save(), or "" */
+	/* path of a directory made by packfile_save(), or "" */
 	char dir[64];
 	char base[96]; /* "<dir>/pack-test" */
 };
@@ -74,8 +75,9 @@ static inline void packfile_release(struct packfile *p)
 }
 
 /*
- * Add an entry: `e` gives the type, the size to claim and the base; `payload`
- * is what is deflated. `oid` is its id. Returns its number.
+ * Add an entry. `e` has the type, the size that the header claims, and the
+ * base. `payload` is deflated as the content. `oid` is the id of the object.
+ * Returns the entry's number.
  */
 static inline uint32_t packfile_add_entry(struct packfile *p,
 					  const struct pack_entry *e,
@@ -97,7 +99,7 @@ static inline uint32_t packfile_add_entry(struct packfile *p,
 	return n;
 }
 
-/* Add a whole object. */
+/* Add an object that is stored whole. */
 static inline uint32_t packfile_add(struct packfile *p, enum object_type type,
 				    const void *data, size_t len)
 {
@@ -116,8 +118,8 @@ static inline void packfile_put_size(struct buf *b, uint64_t size)
 }
 
 /*
- * A delta that copies the whole base (below 64 KiB) and appends `text` (below
- * 128 bytes).
+ * Make a delta that copies the whole base (below 64 KiB) and appends `text`
+ * (below 128 bytes).
  */
 static inline void packfile_make_delta(struct buf *delta, size_t base_len,
 				       const char *text)
@@ -127,7 +129,8 @@ static inline void packfile_make_delta(struct buf *delta, size_t base_len,
 	packfile_put_size(delta, base_len);
 	packfile_put_size(delta, base_len + text_len);
 	if (base_len) { /* a length of 0 would stand for 64 KiB */
-		buf_append_char(delta, (char)0xb0); /* two bytes of length */
+		/* the length has two bytes */
+		buf_append_char(delta, (char)0xb0);
 		buf_append_char(delta, (char)base_len);
 		buf_append_char(delta, (char)(base_len >> 8));
 	}
@@ -136,8 +139,8 @@ static inline void packfile_make_delta(struct buf *delta, size_t base_len,
 }
 
 /*
- * Add what entry `base` has (of `base_len` bytes) with `text` behind it, as a
- * delta of the given type. `oid` is the id of the result.
+ * Add a delta of the given type. Its result is the content of entry `base`
+ * (`base_len` bytes), followed by `text`. `oid` is the id of the result.
  */
 static inline uint32_t packfile_add_delta(struct packfile *p,
 					  enum object_type type, uint32_t base,
@@ -164,7 +167,7 @@ static inline int packfile_entry_cmp(const void *a, const void *b)
 	return memcmp(x->oid, y->oid, OID_MAX_LEN);
 }
 
-/* Make the index for the checksum that ends the pack's bytes. */
+/* Make the index. It contains the checksum at the end of the pack's bytes. */
 static inline void packfile_make_idx(struct packfile *p, unsigned version)
 {
 	struct pack_idx_entry *entries = mem_calloc(p->nr, sizeof(*entries));
@@ -186,7 +189,10 @@ static inline void packfile_make_idx(struct packfile *p, unsigned version)
 	free(entries);
 }
 
-/* Set the number of objects, append the trailer, make an index. */
+/*
+ * Set the number of objects in the header, append the trailer, and make an
+ * index.
+ */
 static inline void packfile_finish(struct packfile *p)
 {
 	struct oid sum;
@@ -200,7 +206,7 @@ static inline void packfile_finish(struct packfile *p)
 	packfile_make_idx(p, 2);
 }
 
-/* Write "<base><ext>". */
+/* Write the file "<base><ext>". */
 static inline void packfile_save_file(const struct packfile *p, const char *ext,
 				      const void *bytes, size_t len)
 {
@@ -215,7 +221,10 @@ static inline void packfile_save_file(const struct packfile *p, const char *ext,
 	assert_int_equal(fclose(f), 0);
 }
 
-/* Write both files to a directory of their own; p->base names them. */
+/*
+ * Write the pack and its index to a new directory. p->base gets their path
+ * without suffix.
+ */
 static inline void packfile_save(struct packfile *p)
 {
 	if (!*p->dir) {
@@ -227,7 +236,7 @@ static inline void packfile_save(struct packfile *p)
 	packfile_save_file(p, ".idx", p->idx.data, p->idx.len);
 }
 
-/* Finish, save and open. */
+/* Finish the pack, save it and open it. */
 static inline struct pack *packfile_open(struct packfile *p)
 {
 	struct error err = ERROR_INIT;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Packs read the slow way: entry by entry with zlib, bases looked for among
- * what was read before, ids computed from contents. Knows no index. Include
- * after cmocka.h.
+ * A slow reader of packs, for tests. It reads entry by entry with zlib, looks
+ * for bases among the entries read before, and computes ids from contents. It
+ * does not use an index. Include this header after cmocka.h.
  */
 #ifndef T_UNIT_PACKREAD_H
 #define T_UNIT_PACKREAD_H
@@ -14,13 +14,13 @@
 #include "t/unit/randrepo.h"
 
 struct packread_entry {
-	uint64_t off, base_off;  /* base_off: OFS_DELTA */
+	uint64_t off, base_off;  /* base_off: for OFS_DELTA */
 	struct oid base;         /* REF_DELTA */
-	enum object_type stored; /* as the header says */
-	enum object_type type;   /* OBJ_NONE until resolved */
-	/* content; what the stream holds */
+	enum object_type stored; /* type in the entry's header */
+	enum object_type type;   /* OBJ_NONE until the delta is resolved */
+	/* the content of the object; the inflated stream */
 	struct buf data, inflated;
-	/* number in the random repository */
+	/* number of the object in the random repository */
 	uint32_t object;
 };
 
@@ -28,11 +28,11 @@ struct packread {
 	const struct randrepo *r;
 	struct packread_entry *entries; /* in the order of the pack */
 	uint32_t nr;
-	uint32_t header_nr;      /* what the header says */
+	uint32_t header_nr;      /* number of objects in the pack's header */
 	uint32_t ofs_nr, ref_nr; /* deltas */
-	/* deltas whose base is not in the pack */
+	/* number of deltas whose base is not in the pack */
 	uint32_t thin_nr;
-	bool *has; /* by number of the object */
+	bool *has; /* indexed by the number of the object */
 };
 
 static inline void packread_release(struct packread *p)
@@ -45,7 +45,9 @@ static inline void packread_release(struct packread *p)
 	free(p->has);
 }
 
-/* Inflate one stream of `size` bytes; returns the bytes it takes. */
+/*
+ * Inflate one stream of `size` bytes. Returns the number of compressed bytes.
+ */
 static inline size_t packread_inflate(struct buf *out, const uint8_t *bytes,
 				      size_t len, size_t size)
 {
@@ -94,7 +96,10 @@ static inline void packread_entries(struct packread *p, const uint8_t *bytes,
 	assert_int_equal(off, end);
 }
 
-/* The content is an object of the repository that was not met before. */
+/*
+ * Set the content of an entry. Checks that the content is an object of the
+ * repository, and that no earlier entry has the same object.
+ */
 static inline void packread_settle(struct packread *p, struct packread_entry *e,
 				   enum object_type type, const void *data,
 				   size_t len)
@@ -127,7 +132,10 @@ static inline void packread_apply(struct packread *p, struct packread_entry *e,
 	free(data);
 }
 
-/* The base of a delta among the entries; NULL when it is not there. */
+/*
+ * Returns the entry that is the base of a delta, or NULL if it is not in the
+ * pack.
+ */
 static inline struct packread_entry *packread_base(struct packread *p,
 						   struct packread_entry *e)
 {
@@ -145,7 +153,10 @@ static inline struct packread_entry *packread_base(struct packread *p,
 	return NULL;
 }
 
-/* Resolve what can be; true when something was. `thin`: bases outside. */
+/*
+ * Resolve all deltas whose bases are known. Returns true if a delta was
+ * resolved. `thin`: bases that may be outside of the pack.
+ */
 static inline bool packread_resolve(struct packread *p, const bool *thin)
 {
 	bool progress = false;
@@ -168,7 +179,7 @@ static inline bool packread_resolve(struct packread *p, const bool *thin)
 		} else if (thin && e->stored == OBJ_REF_DELTA) {
 			uint32_t nr = randrepo_find(p->r, &e->base);
 
-			/* Perhaps one that is resolved later. */
+			/* the base may be an entry that is resolved later */
 			if (!thin[nr])
 				continue;
 			packread_apply(p, e, p->r->objects[nr].type,
@@ -181,9 +192,10 @@ static inline bool packread_resolve(struct packread *p, const bool *thin)
 }
 
 /*
- * Read a whole pack. `thin`, by number of the object: what the receiver has
- * (NULL: nothing). Everything must resolve, each object be there once, and the
- * trailer be right.
+ * Read a whole pack. `thin` is indexed by the number of an object, and says
+ * which objects the receiver has (NULL: none). Checks that every delta can be
+ * resolved, that each object is in the pack once, and that the trailer is
+ * right.
  */
 static inline void packread_open(struct packread *p, const struct randrepo *r,
 				 const void *bytes, size_t len,
@@ -217,7 +229,7 @@ static inline void packread_open(struct packread *p, const struct randrepo *r,
 	}
 }
 
-/* A sink that keeps everything. */
+/* The put function of a sink that keeps all bytes. */
 static inline int packread_put(void *ctx, const void *bytes, size_t len,
 			       struct error *err)
 {
@@ -225,7 +237,7 @@ static inline int packread_put(void *ctx, const void *bytes, size_t len,
 	return buf_append(ctx, bytes, len);
 }
 
-/* Make header and trailer right for the objects that are there. */
+/* Set the number of objects in the header, and append the right trailer. */
 static inline void packread_seal(struct buf *pack, uint32_t nr,
 				 enum hash_algo algo)
 {

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Pathspecs for tests. Include after cmocka.h. */
+/* Pathspecs for tests. Include this header after cmocka.h. */
 #ifndef T_UNIT_PATHSPECS_H
 #define T_UNIT_PATHSPECS_H
 
 #include "graph-write/path-changes.h"
 
-/* Of one or two patterns (`b` NULL), seen from the top. */
+/*
+ * Parse one pattern or two (`b` may be NULL), relative to the top of the work
+ * tree.
+ */
 static inline void pathspecs_parse(struct pathspec *ps, const char *a,
 				   const char *b)
 {
@@ -16,7 +19,7 @@ static inline void pathspecs_parse(struct pathspec *ps, const char *a,
 			 0);
 }
 
-/* A path_change_fn: there is a change. */
+/* A path_change_fn that ends the search at the first change. */
 static inline int pathspecs_stop(void *ctx, const char *path, size_t len,
 				 enum path_change change)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Scripted pushes into the repository of dialog.h, for unit tests.
- * Include after cmocka.h.
+ * Scripted pushes into the repository of dialog.h, for unit tests. Include this
+ * header after cmocka.h.
  *
  *	pushed_init(&p);
- *	pushed_commit(&p, "n1", "c4");          an object of the push
+ *	pushed_commit(&p, "n1", "c4");          add an object to the push
  *	pushed_command(&p, "c4 n1 refs/heads/main", "report-status");
  *	text = pushed_run(&p, true);            add flush and pack, serve
  *
@@ -25,7 +25,7 @@ struct pushed {
 	struct dialog d;
 	struct packfile pack;
 	struct receive_options options;
-	/* text that options.tell got */
+	/* the text that the callback options.tell received */
 	struct buf told;
 };
 
@@ -38,7 +38,10 @@ static inline void pushed_init(struct pushed *p)
 {
 	struct oid zero = OID_ZERO_INIT;
 
-	/* A hook may exit without reading its input. */
+	/*
+	 * A hook may exit before it has read its input; then the write must not
+	 * kill the test.
+	 */
 	signal(SIGPIPE, SIG_IGN);
 	memset(p, 0, sizeof(*p));
 	dialog_init(&p->d, HASH_SHA1);
@@ -74,7 +77,10 @@ static inline void pushed_object(struct pushed *p, const char *name,
 	dialog_name(&p->d, name, &p->pack.oids[nr]);
 }
 
-/* Add a commit of dialog's tree `t`. `parent` NULL: no parent. */
+/*
+ * Add a commit with the tree `t` of dialog.h. If `parent` is NULL, the commit
+ * has no parent.
+ */
 static inline void pushed_commit_at(struct pushed *p, const char *name,
 				    uint64_t date, const char *parent)
 {
@@ -98,7 +104,10 @@ static inline void pushed_commit(struct pushed *p, const char *name,
 	pushed_commit_at(p, name, 1700000100, parent);
 }
 
-/* Add a line to the command list. `caps` NULL: not the first line. */
+/*
+ * Add a line to the list of commands. `caps` are the capabilities of the first
+ * line; NULL for later lines.
+ */
 static inline void pushed_command(struct pushed *p, const char *line,
 				  const char *caps)
 {
@@ -114,7 +123,10 @@ static inline void pushed_command(struct pushed *p, const char *line,
 	buf_release(&data);
 }
 
-/* End the list, append the pack, and serve. Returns the transcript. */
+/*
+ * End the list of commands, append the pack, and serve the push. Returns the
+ * transcript.
+ */
 static inline const char *pushed_run(struct pushed *p, bool with_pack)
 {
 	struct serve_io io = dialog_io(&p->d);
@@ -132,7 +144,10 @@ static inline const char *pushed_run(struct pushed *p, bool with_pack)
 	return p->d.text.data;
 }
 
-/* Returns true if `ref` has the value `name`; "zero": does not exist. */
+/*
+ * Returns true if `ref` points to the object `name`. For "zero": returns true
+ * if the ref does not exist.
+ */
 static inline bool pushed_ref_is(struct pushed *p, const char *ref,
 				 const char *name)
 {
@@ -183,7 +198,7 @@ static inline void pushed_hook(struct pushed *p, const char *name,
 	buf_release(&path);
 }
 
-/* Prepare *r as it is when the request has been read. */
+/* Prepare *r as if the request had just been read. */
 static inline void pushed_session(struct pushed *p, struct receive *r,
 				  const struct serve_io *io)
 {

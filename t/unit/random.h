@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Random test inputs that can be had again: the seed is printed. */
+/*
+ * Random input for tests. The seed is printed, so that the input can be made
+ * again.
+ */
 #ifndef T_UNIT_RANDOM_H
 #define T_UNIT_RANDOM_H
 
@@ -7,7 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The next number of the sequence *s (never 0): xorshift64. */
+/*
+ * Returns the next number of the random sequence *s. The number is never 0
+ * (xorshift64).
+ */
 static inline uint64_t random_next(uint64_t *s)
 {
 	*s ^= *s << 13;
@@ -16,7 +22,7 @@ static inline uint64_t random_next(uint64_t *s)
 	return *s;
 }
 
-/* GITREACH_TEST_SEED or 1, printed as a TAP comment. */
+/* Returns the seed, GITREACH_TEST_SEED or 1, and prints it as a TAP comment. */
 static inline uint64_t random_seed(void)
 {
 	const char *env = getenv("GITREACH_TEST_SEED");

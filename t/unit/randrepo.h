@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Random repositories of known content: what every object reaches is known
- * without reading the repository, so that each kind of walk has a twin. Include
- * after cmocka.h.
+ * Random repositories of known content. For each object, the objects that it
+ * reaches are known without reading the repository. So each kind of walk has a
+ * slow twin. Include this header after cmocka.h.
  *
- * Histories have roots, merges that cross, merges of many parents, clocks that
- * were wrong, files that come back, one content in several places, submodules,
- * and tags of everything. Objects get into the repository when they are stored,
- * loose at first.
+ * Histories have roots, merges that cross, merges of many parents, commits with
+ * wrong dates, files that are removed and come back, equal contents at several
+ * places, submodules, and tags of objects of all types. An object is stored by
+ * the functions randrepo_store*(), at first as a loose object.
  */
 #ifndef T_UNIT_RANDREPO_H
 #define T_UNIT_RANDREPO_H
@@ -18,17 +18,17 @@
 #include "t/unit/tmppack.h"
 
 #define RANDREPO_MAX 6000     /* objects */
-#define RANDREPO_FILES 12     /* paths of a commit's tree */
+#define RANDREPO_FILES 12     /* paths in the tree of a commit */
 #define RANDREPO_CONTENTS 160 /* different files */
 
 struct randrepo_object {
 	enum object_type type;
 	struct oid oid;
 	struct buf data;
-	uint32_t *refs; /* what it names directly */
+	uint32_t *refs; /* the objects that this object names directly */
 	uint32_t ref_nr;
 	bool is_stored;
-	/* of a commit: content, 0: none */
+	/* for a commit: numbers of the contents of its files; 0: no file */
 	uint8_t files[RANDREPO_FILES];
 };
 
@@ -75,7 +75,7 @@ static inline uint32_t randrepo_below(struct randrepo *r, uint32_t nr)
 	return (uint32_t)(random_next(r->seed) % nr);
 }
 
-/* The number of an object; it must be one of the repository's. */
+/* Returns the number of an object, which must be in the repository. */
 static inline uint32_t randrepo_find(const struct randrepo *r,
 				     const struct oid *oid)
 {
@@ -85,7 +85,10 @@ static inline uint32_t randrepo_find(const struct randrepo *r,
 	return nr;
 }
 
-/* Add an object, not stored yet; the same object again is the same number. */
+/*
+ * Add an object, without storing it. If the object exists already, returns its
+ * number.
+ */
 static inline uint32_t randrepo_add(struct randrepo *r, enum object_type type,
 				    const struct buf *data,
 				    const uint32_t *refs, uint32_t ref_nr)
@@ -108,7 +111,9 @@ static inline uint32_t randrepo_add(struct randrepo *r, enum object_type type,
 	return r->nr++;
 }
 
-/* Contents resemble each other, so that deltas can be found. */
+/*
+ * Add a blob. The contents of blobs are similar, so that deltas can be found.
+ */
 static inline uint32_t randrepo_blob(struct randrepo *r, unsigned content)
 {
 	struct buf data = BUF_INIT;
@@ -123,7 +128,7 @@ static inline uint32_t randrepo_blob(struct randrepo *r, unsigned content)
 	return nr;
 }
 
-/* A tree in the making; entries come in the order of their names. */
+/* A tree that is being made. Entries are added in the order of their names. */
 struct randrepo_tree {
 	struct buf data;
 	uint32_t refs[RANDREPO_FILES + 4];
@@ -150,7 +155,9 @@ static inline uint32_t randrepo_finish_tree(struct randrepo *r,
 	return nr;
 }
 
-/* Files [from, to) of `files` as f<number>. */
+/*
+ * Add the files [from, to) of `files` to the tree. Their names are f<number>.
+ */
 static inline void randrepo_files(struct randrepo *r, struct randrepo_tree *t,
 				  const uint8_t *files, int from, int to)
 {
@@ -165,7 +172,8 @@ static inline void randrepo_files(struct randrepo *r, struct randrepo_tree *t,
 }
 
 /*
- *	a/f00 f01 f02    a/z/f00 f01 f02    b/f00 f01 f02    f00 f01 f02  sub
+ * Make a root tree with the entries a/f00 f01 f02, a/z/f00 f01 f02, b/f00 f01
+ * f02, f00 f01 f02 and the submodule sub.
  */
 static inline uint32_t randrepo_root(struct randrepo *r, const uint8_t *files)
 {
@@ -187,7 +195,7 @@ static inline uint32_t randrepo_root(struct randrepo *r, const uint8_t *files)
 			       randrepo_finish_tree(r, &b));
 	randrepo_files(r, &root, files, 9, 12);
 	if (files[11]) {
-		/* A submodule: a commit that is in no repository of ours. */
+		/* Add a submodule. Its commit is not in the repository. */
 		memset(gitlink, files[11], sizeof(gitlink));
 		buf_printf(&root.data, "160000 sub");
 		buf_append_char(&root.data, '\0');
@@ -239,7 +247,7 @@ static inline uint32_t randrepo_tag(struct randrepo *r, uint32_t target)
 	return nr;
 }
 
-/* One commit more, on recent ones; now and then a root. */
+/* Add a commit on recent commits; sometimes a root. */
 static inline void randrepo_grow(struct randrepo *r)
 {
 	uint32_t parents[12], nr = 0, want = randrepo_below(r, 16);
@@ -263,7 +271,7 @@ static inline void randrepo_grow(struct randrepo *r)
 	randrepo_commit(r, files, parents, nr, date);
 }
 
-/* `commits` more, and some tags of anything. */
+/* Add `commits` commits, and some tags of random objects. */
 static inline void randrepo_history(struct randrepo *r, uint32_t commits)
 {
 	for (uint32_t i = 0; i < commits; i++) {
@@ -275,7 +283,10 @@ static inline void randrepo_history(struct randrepo *r, uint32_t commits)
 	}
 }
 
-/* The twin of all walks. `set` has RANDREPO_MAX elements. */
+/*
+ * Find all objects that `from` reaches. The slow twin of all walks. `set` has
+ * RANDREPO_MAX elements.
+ */
 static inline void randrepo_reach(const struct randrepo *r, bool *set,
 				  uint32_t from)
 {
@@ -288,7 +299,7 @@ static inline void randrepo_reach(const struct randrepo *r, bool *set,
 		randrepo_reach(r, set, o->refs[i]);
 }
 
-/* Store one object, loose, below `dir` ("objects"). */
+/* Store one object as a loose object below `dir` ("objects"). */
 static inline void randrepo_store_one(struct randrepo *r, const char *dir,
 				      uint32_t nr)
 {
@@ -300,7 +311,7 @@ static inline void randrepo_store_one(struct randrepo *r, const char *dir,
 	o->is_stored = true;
 }
 
-/* Store all that is not stored, loose. */
+/* Store all objects that are not stored yet as loose objects. */
 static inline void randrepo_store(struct randrepo *r)
 {
 	for (uint32_t i = 0; i < r->nr; i++)
@@ -308,7 +319,10 @@ static inline void randrepo_store(struct randrepo *r)
 			randrepo_store_one(r, "objects", i);
 }
 
-/* Store all that is not stored in a pack, every object whole. */
+/*
+ * Store all objects that are not stored yet in a pack. Every object is stored
+ * whole.
+ */
 static inline void randrepo_store_pack(struct randrepo *r)
 {
 	struct packfile *p = malloc(sizeof(*p));
@@ -344,7 +358,7 @@ static inline void randrepo_ref(struct randrepo *r, const char *name,
 	buf_release(&text);
 }
 
-/* References that everything is reached from. */
+/* Make references that reach all objects. */
 static inline void randrepo_all_refs(struct randrepo *r)
 {
 	bool *reached = calloc(RANDREPO_MAX, sizeof(*reached));

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Random directory trees for random repositories: names that sort differently
- * as files and as directories, files that become directories, directories that
- * move, states that come back. Packs with real deltas between trees. A slow
- * tree diff to compare with, which lists all paths. Include after cmocka.h.
+ * Random directory trees for random repositories. Some names sort differently
+ * as files and as directories. Files become directories, directories move, and
+ * earlier states come back. Packs have real deltas between trees. A slow tree
+ * diff, which lists all paths, is the twin for tests. Include this header after
+ * cmocka.h.
  */
 #ifndef T_UNIT_RANDTREE_H
 #define T_UNIT_RANDTREE_H
@@ -15,10 +16,10 @@
 
 #define RANDTREE_FILES 48
 #define RANDTREE_PATH 40
-/* contents from here on are submodules */
+/* a content of this number or above is a submodule */
 #define RANDTREE_GITLINK 250
 
-/* The state of a work tree. */
+/* The files of a work tree. */
 struct randtree {
 	struct randtree_file {
 		char path[RANDTREE_PATH];
@@ -27,10 +28,10 @@ struct randtree {
 	int nr;
 };
 
-/* A repository whose commits have such trees. */
+/* A repository whose commits have random directory trees. */
 struct randhist {
 	struct randrepo r;
-	/* by commit: r.commits[i] has trees[i] */
+	/* indexed by commit: r.commits[i] has the tree trees[i] */
 	struct randtree *trees;
 };
 
@@ -39,7 +40,7 @@ static inline void randtree_remove(struct randtree *t, int i)
 	t->files[i] = t->files[--t->nr];
 }
 
-/* Whether `dir` is a directory above `path`, or the same. */
+/* Whether `dir` is `path` or a directory above it. */
 static inline bool randtree_is_above(const char *dir, const char *path)
 {
 	size_t len = strlen(dir);
@@ -47,7 +48,7 @@ static inline bool randtree_is_above(const char *dir, const char *path)
 	return !strncmp(dir, path, len) && (!path[len] || path[len] == '/');
 }
 
-/* Put a file; what is in its way, above or below, goes. */
+/* Put a file into the tree. Files above it and files below it are removed. */
 static inline void randtree_put(struct randtree *t, const char *path,
 				uint8_t content)
 {
@@ -124,7 +125,7 @@ static inline void randtree_change(struct randrepo *r, struct randtree *t)
 	}
 }
 
-/* An entry of a tree in the making. */
+/* An entry of a tree that is being made. */
 struct randtree_entry {
 	char name[RANDTREE_PATH];
 	const char *mode;
@@ -132,7 +133,10 @@ struct randtree_entry {
 	uint8_t gitlink;
 };
 
-/* The order of trees: a directory's name ends in a slash. */
+/*
+ * Compares names in the order of tree objects: a directory's name ends in a
+ * slash.
+ */
 static inline int randtree_entry_cmp(const void *va, const void *vb)
 {
 	const struct randtree_entry *a = va, *b = vb;
@@ -248,7 +252,10 @@ static inline void randhist_release(struct randhist *h)
 	free(h->trees);
 }
 
-/* Choose parents among recent commits: their places in r->commits. */
+/*
+ * Choose parents among the recent commits. *out gets their positions in
+ * r->commits.
+ */
 static inline uint32_t randhist_parents(struct randrepo *r, uint32_t *out)
 {
 	uint32_t nr = 0, want = randrepo_below(r, 24);
@@ -263,7 +270,7 @@ static inline uint32_t randhist_parents(struct randrepo *r, uint32_t *out)
 	return nr;
 }
 
-/* One commit more; every tenth is dated wrongly when `skew`. */
+/* Add a commit. With `skew`, every tenth commit has a wrong date. */
 static inline void randhist_grow(struct randhist *h, bool skew)
 {
 	struct randrepo *r = &h->r;
@@ -308,13 +315,16 @@ static inline void randhist_grow_by(struct randhist *h, uint32_t commits,
 	}
 }
 
-/* The tree of a commit. */
+/* Returns the tree of a commit. */
 static inline uint32_t randhist_tree(const struct randhist *h, uint32_t commit)
 {
 	return h->r.objects[commit].refs[0];
 }
 
-/* Add an object to a pack, against `base` (by place in `p`) if that pays. */
+/*
+ * Add an object to a pack. It is stored as a delta against the entry
+ * `base_place` if the delta is smaller.
+ */
 static inline void randtree_pack_one(struct randrepo *r, struct packfile *p,
 				     uint32_t nr, uint32_t base_place,
 				     uint32_t base_nr)
@@ -340,7 +350,10 @@ static inline void randtree_pack_one(struct randrepo *r, struct packfile *p,
 	delta_index_free(index);
 }
 
-/* Write one pack with at most PACKFILE_MAX of the objects not stored yet. */
+/*
+ * Write one pack with at most PACKFILE_MAX of the objects that are not stored
+ * yet.
+ */
 static inline uint32_t randtree_pack_some(struct randrepo *r)
 {
 	struct packfile *p = malloc(sizeof(*p));
@@ -350,7 +363,7 @@ static inline uint32_t randtree_pack_some(struct randrepo *r)
 
 	assert_non_null(p);
 	packfile_init(p, r->t.repo.algo);
-	/* Newest first, as packs are. */
+	/* add the newest objects first, as in real packs */
 	for (uint32_t i = r->nr; i-- > 0 && p->nr < PACKFILE_MAX;) {
 		struct randrepo_object *o = &r->objects[i];
 		uint32_t back = randrepo_below(r, 6) + 1, place = p->nr;
@@ -382,7 +395,10 @@ static inline uint32_t randtree_pack_some(struct randrepo *r)
 	return done;
 }
 
-/* Store all that is not stored in packs, trees as deltas mostly. */
+/*
+ * Store all objects that are not stored yet in packs. Most trees are stored as
+ * deltas.
+ */
 static inline void randtree_store_packs(struct randrepo *r)
 {
 	while (randtree_pack_some(r))
@@ -390,8 +406,8 @@ static inline void randtree_store_packs(struct randrepo *r)
 }
 
 /*
- * The slow twin: all paths of a tree, its own ("") first, each with what is
- * there.
+ * All paths of a tree with the objects at these paths, for the slow tree diff.
+ * The first path is "", for the tree itself.
  */
 struct pathlist {
 	struct pathlist_item {
@@ -438,7 +454,10 @@ static inline bool pathlist_has(const struct pathlist *l, const char *path,
 	return false;
 }
 
-/* What `tree` has at a path where none of `parents` has the same. */
+/*
+ * List the objects that `tree` has at a path at which no tree of `parents` has
+ * the same object.
+ */
 static inline void pathlist_new(const struct randrepo *r, struct pathlist *out,
 				uint32_t tree, const uint32_t *parents,
 				uint32_t parent_nr)

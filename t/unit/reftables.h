@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reftables for unit tests: a directory of its own, random refs and reflogs
- * with a plain array as their twin, and tables written from it.
+ * Reftables for unit tests: a directory, random refs and reflogs, and tables
+ * written from them. A plain array of the refs is the twin of a table.
  */
 #ifndef T_UNIT_REFTABLES_H
 #define T_UNIT_REFTABLES_H
@@ -12,7 +12,7 @@
 #include "t/unit/random.h"
 #include "t/unit/tmprepo.h"
 
-/* A ref with a name that it owns. */
+/* A ref that owns its name. */
 struct twin_ref {
 	char *name;
 	struct reftable_ref ref;
@@ -27,13 +27,16 @@ static inline struct oid twin_oid(uint64_t *seed, enum hash_algo algo)
 {
 	struct oid oid = OID_ZERO_INIT;
 
-	/* Few ids, so that objects have several refs; never zero. */
+	/*
+	 * Use few different ids, so that several refs point to the same object.
+	 * No id is zero.
+	 */
 	oid.bytes[0] = (uint8_t)(random_next(seed) % 50 + 1);
 	oid.bytes[hash_len(algo) - 1] = (uint8_t)(random_next(seed) % 2);
 	return oid;
 }
 
-/* Any value; `name` is kept by the caller. */
+/* Returns a ref with a random value. The caller keeps `name`. */
 static inline struct reftable_ref twin_value(uint64_t *seed, char *name,
 					     uint64_t index,
 					     enum hash_algo algo,
@@ -61,7 +64,7 @@ static inline struct reftable_ref twin_value(uint64_t *seed, char *name,
 	return ref;
 }
 
-/* `nr` refs whose names share beginnings. */
+/* Make `nr` refs whose names have common prefixes. */
 static inline void twin_init(struct twin *twin, size_t nr, uint64_t *seed,
 			     enum hash_algo algo, uint64_t index)
 {
@@ -105,7 +108,7 @@ static inline void assert_same_ref(const struct reftable_ref *a,
 	}
 }
 
-/* An entry of a ref's reflog: all of it follows from the index. */
+/* Returns an entry of a ref's reflog. The index determines its content. */
 static inline struct reftable_log twin_log(const char *name, uint64_t index)
 {
 	struct reftable_log log = {
@@ -146,8 +149,8 @@ static inline void assert_same_log(const struct reftable_log *a,
 }
 
 /*
- * Write a table of the twin's refs, and `log_nr` entries for each second one,
- * as <dir>/<name>.
+ * Write a table as <dir>/<name>. It has the refs of the twin, and `log_nr`
+ * reflog entries for every second ref.
  */
 static inline void twin_write(const struct twin *twin, size_t log_nr,
 			      const struct reftable_writer_options *options,
@@ -182,9 +185,9 @@ static inline void twin_write(const struct twin *twin, size_t log_nr,
 }
 
 /*
- * <dir>/<name>, which has refs and nothing else, without the last level of its
- * index: the one below, of several blocks, is its top. That is how stock Git
- * leaves up to 3 of them.
+ * Read the table <dir>/<name>, which has only refs, and remove the highest
+ * level of its index. The level below, which has several blocks, becomes the
+ * highest one. Stock Git writes up to 3 index blocks in this form.
  */
 static inline void twin_read_wide(struct buf *bytes, const char *dir,
 				  const char *name, enum hash_algo algo)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Random requests for packs of random repositories, and what they may and must
- * be answered with. Include after cmocka.h.
+ * Random requests for packs of random repositories, and the objects that the
+ * packs must and may contain. Include this header after cmocka.h.
  */
 #ifndef T_UNIT_SENDREPO_H
 #define T_UNIT_SENDREPO_H
@@ -23,11 +23,14 @@ struct sendrepo {
 	struct oid shallow[SENDREPO_TIPS];
 	struct packing_tag tags[SENDREPO_TAGS];
 	struct taglist taglist; /* those of `tags` */
-	/* by number: closures; cut commits */
+	/*
+	 * indexed by the number of an object: the closures of wants and haves;
+	 * commits at the shallow boundary
+	 */
 	bool *want, *had, *cut;
 };
 
-/* A tag's target, through tags. */
+/* Returns the object at the end of a chain of tags. */
 static inline uint32_t sendrepo_peel(const struct randrepo *r, uint32_t nr)
 {
 	while (r->objects[nr].type == OBJ_TAG)
@@ -36,8 +39,8 @@ static inline uint32_t sendrepo_peel(const struct randrepo *r, uint32_t nr)
 }
 
 /*
- * A pack with deltas and bitmaps, a second pack, loose objects. With an object
- * directory that lies (a have without its history), see the tests.
+ * Make a repository with a pack of deltas with bitmaps, a second pack, and
+ * loose objects.
  */
 static inline void sendrepo_init(struct sendrepo *s, uint64_t *seed)
 {
@@ -85,7 +88,10 @@ static inline void sendrepo_release(struct sendrepo *s)
 	free(s->cut);
 }
 
-/* As randrepo_reach(), commits of `cut` having no parents. */
+/*
+ * Find the objects that `from` reaches as randrepo_reach(), but the commits of
+ * `cut` have no parents.
+ */
 static inline void sendrepo_reach(const struct sendrepo *s, bool *set,
 				  uint32_t from)
 {
@@ -123,7 +129,7 @@ static inline size_t sendrepo_tips(struct sendrepo *s, struct oid *oids,
 	return nr;
 }
 
-/* A random request; `shallow` ones have no haves. */
+/* Make a random request. A `shallow` request has no haves. */
 static inline void sendrepo_request(struct sendrepo *s, bool shallow)
 {
 	struct packing_request *q = &s->request;
@@ -157,8 +163,10 @@ static inline void sendrepo_request(struct sendrepo *s, bool shallow)
 }
 
 /*
- * Judge what was sent, by number of the object: at least what is wanted and not
- * had (exactly that, with bitmaps), at most what is wanted; and tags.
+ * Check the objects that were sent. All objects that are wanted and not
+ * reachable from haves must be sent, and no object that is not wanted. With
+ * bitmaps, exactly these objects must be sent. Tags of sent objects may have to
+ * be sent, too.
  */
 static inline void sendrepo_check(const struct sendrepo *s, const bool *sent,
 				  bool used_bitmap)
@@ -173,7 +181,10 @@ static inline void sendrepo_check(const struct sendrepo *s, const bool *sent,
 
 		if (due && !s->had[nr])
 			assert_true(sent[nr]);
-		/* The tags between it and its target go with it. */
+		/*
+		 * If a tag is sent, the tags between it and its target are
+		 * sent, too.
+		 */
 		for (; due && s->r.objects[nr].type == OBJ_TAG;
 		     nr = s->r.objects[nr].refs[0])
 			tag[nr] = true;

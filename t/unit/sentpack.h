@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A pack in memory, decoded by a slow twin: which objects of a random
- * repository it holds. Include after cmocka.h.
+ * A pack in memory, decoded by a slow twin, which finds the objects of a random
+ * repository in the pack. Include this header after cmocka.h.
  */
 #ifndef T_UNIT_SENTPACK_H
 #define T_UNIT_SENTPACK_H
@@ -14,10 +14,10 @@
 struct sentpack_entry {
 	struct pack_entry header;
 	uint64_t off;
-	/* owned: object, or delta until it is applied */
+	/* owned: the content; a delta until it is applied */
 	uint8_t *payload;
 	size_t len;
-	/* of the object, once it is whole */
+	/* number of the object, if is_whole */
 	uint32_t nr;
 	bool is_whole;
 };
@@ -27,11 +27,11 @@ struct sentpack {
 	struct buf bytes;
 	struct sentpack_entry *entries; /* owned */
 	uint32_t nr;
-	/* owned: by number of the object */
+	/* owned; indexed by the number of an object */
 	bool *sent;
-	uint32_t ofs; /* entries with OFS_DELTA */
-	uint32_t ref; /* entries with REF_DELTA */
-	/* entries whose base is not in the pack */
+	uint32_t ofs; /* number of entries of type OFS_DELTA */
+	uint32_t ref; /* number of entries of type REF_DELTA */
+	/* number of entries whose base is not in the pack */
 	uint32_t external;
 };
 
@@ -64,7 +64,7 @@ static inline void sentpack_release(struct sentpack *s)
 	buf_release(&s->bytes);
 }
 
-/* Note a whole object: it must be one of the repository's. */
+/* Set an entry's object. Checks that the repository has the object. */
 static inline void sentpack_whole(struct sentpack *s, struct sentpack_entry *e,
 				  enum object_type type)
 {
@@ -81,7 +81,7 @@ static inline void sentpack_whole(struct sentpack *s, struct sentpack_entry *e,
 	e->is_whole = true;
 }
 
-/* The base of a delta, if the base is whole already. */
+/* Returns the base of a delta, or NULL if the base is not decoded yet. */
 static inline const struct randrepo_object *sentpack_base(
 	struct sentpack *s, const struct sentpack_entry *e, const bool *had)
 {
@@ -103,7 +103,7 @@ static inline const struct randrepo_object *sentpack_base(
 		nr = randrepo_find(s->r, &oid);
 		if (s->sent[nr])
 			return &s->r->objects[nr];
-		/* The base may follow, unless the receiver has it. */
+		/* The base may be a later entry, unless the receiver has it. */
 		if (had && had[nr]) {
 			s->external++;
 			return &s->r->objects[nr];
@@ -184,8 +184,8 @@ static inline void sentpack_check_frame(const struct sentpack *s)
 }
 
 /*
- * Decode the pack: s->sent tells which objects it holds. Bases outside the pack
- * must be in `had` (NULL: none may be outside).
+ * Decode the pack. s->sent says which objects are in it. `had`: objects that
+ * may be bases outside of the pack (NULL: none).
  */
 static inline void sentpack_decode(struct sentpack *s, const bool *had)
 {
@@ -198,8 +198,8 @@ static inline void sentpack_decode(struct sentpack *s, const bool *had)
 	sentpack_parse(s);
 	left = s->ofs + s->ref;
 	/*
-	 * The first pass has no outside objects, so that a base inside is
-	 * preferred.
+	 * The first passes use no base from outside, because a base in the pack
+	 * is preferred.
 	 */
 	for (const bool *outside = NULL; left; before = left) {
 		before = left;

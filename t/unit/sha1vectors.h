@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The vectors and conditions of sha1-vectors.h as arrays, for its tests. */
+/*
+ * The vectors and conditions of sha1-vectors.h as arrays, for its unit tests.
+ */
 #ifndef T_UNIT_SHA1VECTORS_H
 #define T_UNIT_SHA1VECTORS_H
 
@@ -28,7 +30,7 @@ static inline bool has_k(uint32_t ks, unsigned k)
 	return ks >> (k - SHA1_K_FIRST) & 1;
 }
 
-/* Calls `test` for each of the vectors. */
+/* Call `test` for each of the disturbance vectors. */
 static inline void each_vector(void (*test)(unsigned family, unsigned k,
 					    void *ctx),
 			       void *ctx)

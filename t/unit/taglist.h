@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The tags of a request from an array, and a count of their visits. */
+/*
+ * The tags of a request, given as an array. Counts how often they are visited.
+ */
 #ifndef T_UNIT_TAGLIST_H
 #define T_UNIT_TAGLIST_H
 

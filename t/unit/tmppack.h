@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Loose objects and packs of whole (undeltified) objects in a tmprepo, for
- * unit tests.
+ * Loose objects, and packs of objects stored whole, in a tmprepo, for unit
+ * tests.
  */
 #ifndef T_UNIT_TMPPACK_H
 #define T_UNIT_TMPPACK_H
@@ -12,7 +12,7 @@
 #include "pack/inflate.h"
 #include "t/unit/tmprepo.h"
 
-/* The id of an object. */
+/* Compute the id of an object. */
 static inline void tmppack_oid(const struct tmprepo *t, struct oid *oid,
 			       enum object_type type, const void *data,
 			       size_t len)
@@ -34,7 +34,7 @@ static inline void tmppack_deflate(struct buf *out, const void *data,
 	deflater_free(def);
 }
 
-/* Write a loose object below `dir` ("objects") and deliver its id. */
+/* Write a loose object below `dir` ("objects"). *oid gets its id. */
 static inline void tmppack_loose(const struct tmprepo *t, const char *dir,
 				 struct oid *oid, enum object_type type,
 				 const void *data, size_t len)
@@ -70,8 +70,8 @@ static inline int tmppack_cmp(const void *a, const void *b)
 }
 
 /*
- * Write <dir>/pack/<name>.pack and .idx. When `break_first` is set, the first
- * object's stream is spoiled: bytes of it are zeroed.
+ * Write <dir>/pack/<name>.pack and .idx. If `break_first` is set, the stream of
+ * the first object is damaged: some of its bytes are zero.
  */
 static inline void tmppack_write(const struct tmprepo *t, const char *dir,
 				 const char *name,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A repository made by hand in a temporary directory, for unit tests: files
- * are written one by one, everything is removed at the end.
+ * A handmade repository in a temporary directory, for unit tests. Files are
+ * written one by one. The directory is removed at the end.
  */
 #ifndef T_UNIT_TMPREPO_H
 #define T_UNIT_TMPREPO_H
@@ -56,7 +56,7 @@ static inline void tmprepo_release(struct tmprepo *t)
 	free(t->objects);
 }
 
-/* Write `len` bytes to <dir>/<name>, making directories on the way. */
+/* Write `len` bytes to <dir>/<name>. Missing directories are made. */
 static inline void tmprepo_write_len(const struct tmprepo *t, const char *name,
 				     const void *bytes, size_t len)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Random trees, as bytes, and random deltas between them, for what works on
- * deltas in terms of entries. Include after cmocka.h.
+ * Random trees as bytes, and random deltas between them, for tests of code that
+ * splits deltas between trees into entries. Include this header after cmocka.h.
  */
 #ifndef T_UNIT_TREEDELTA_H
 #define T_UNIT_TREEDELTA_H
@@ -15,13 +15,14 @@
 #include "pack/delta.h"
 #include "t/unit/random.h"
 
-/* Gets a delta that applies to `base`. */
+/* Called with a delta that applies to `base`. */
 typedef void (*treedelta_fn)(void *ctx, const struct buf *base,
 			     const void *delta, size_t delta_len);
 
 /*
- * Append an entry. Few names and few ids, with stretches that look like
- * entries themselves inside: deltas will copy from anywhere to anywhere.
+ * Append an entry to a tree. There are few different names and ids. Some bytes
+ * inside of an entry look like an entry, so that deltas copy bytes from other
+ * places.
  */
 static inline void treedelta_entry(struct buf *tree, enum hash_algo algo,
 				   uint64_t *seed)
@@ -75,7 +76,10 @@ static inline void treedelta_insert(struct buf *b, const char *bytes,
 	}
 }
 
-/* Make `target` of random pieces: copies where the base has the bytes. */
+/*
+ * Make a delta for `target` of random pieces. A piece is a copy if the base has
+ * its bytes.
+ */
 static inline void treedelta_chop(struct buf *delta, const struct buf *base,
 				  const struct buf *target, uint64_t *seed)
 {
@@ -102,7 +106,7 @@ static inline void treedelta_chop(struct buf *delta, const struct buf *base,
 	}
 }
 
-/* Another tree from parts of the first one and new entries. */
+/* Make another tree of parts of the first one and of new entries. */
 static inline void treedelta_vary(struct buf *out, const struct buf *base,
 				  enum hash_algo algo, uint64_t *seed)
 {
@@ -122,7 +126,7 @@ static inline void treedelta_vary(struct buf *out, const struct buf *base,
 	}
 }
 
-/* Deltas of random pieces between trees that have much in common. */
+/* Make deltas of random pieces between similar trees. */
 static inline void treedelta_chopped(treedelta_fn fn, void *ctx,
 				     enum hash_algo algo, int nr,
 				     uint64_t *seed)
@@ -141,7 +145,7 @@ static inline void treedelta_chopped(treedelta_fn fn, void *ctx,
 	buf_release(&delta);
 }
 
-/* Copies of anything: mostly they make no tree. */
+/* Make deltas that copy any bytes. Most of their results are not trees. */
 static inline void treedelta_wild(treedelta_fn fn, void *ctx,
 				  enum hash_algo algo, int nr, uint64_t *seed)
 {
@@ -175,7 +179,7 @@ static inline void treedelta_wild(treedelta_fn fn, void *ctx,
 	buf_release(&delta);
 }
 
-/* Deltas as packs have them. */
+/* Make deltas by the delta encoder of packs. */
 static inline void treedelta_real(treedelta_fn fn, void *ctx,
 				  enum hash_algo algo, int nr, uint64_t *seed)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * For the tests of the ewah room: seeded random numbers, and the slow twin of
- * all its bitmaps, one byte per bit.
+ * For the unit tests of the room ewah: seeded random numbers, and the slow twin
+ * of all bitmaps, which has one byte for each bit.
  */
 #ifndef T_UNIT_TWIN_H
 #define T_UNIT_TWIN_H
@@ -31,7 +31,10 @@ struct rng {
 	uint64_t state;
 };
 
-/* From GITREACH_TEST_SEED, or a fixed seed; printed for the reader. */
+/*
+ * Returns a generator seeded by GITREACH_TEST_SEED, or by a fixed seed. The
+ * seed is printed.
+ */
 static inline struct rng rng_new(void)
 {
 	const char *seed = getenv("GITREACH_TEST_SEED");
@@ -46,13 +49,13 @@ static inline uint64_t rng_next(struct rng *r)
 	return splitmix_next(&r->state);
 }
 
-/* A number in [0, n), n > 0. */
+/* Returns a random number in [0, n), n > 0. */
 static inline size_t rng_below(struct rng *r, size_t n)
 {
 	return (size_t)(rng_next(r) % n);
 }
 
-/* A size near a word boundary more often than not. */
+/* Returns a random size. Most sizes are near a multiple of the word size. */
 static inline size_t rng_size(struct rng *r)
 {
 	size_t words = rng_below(r, TWIN_MAX / 64 - 1);
@@ -70,7 +73,7 @@ static inline size_t rng_size(struct rng *r)
 	return rng_below(r, TWIN_MAX);
 }
 
-/* Bits set independently, each with a chance of 1 in `one_in`. */
+/* Set random bits. Each bit is set with a probability of 1 in `one_in`. */
 static inline void twin_scatter(struct twin *t, struct rng *r, size_t one_in)
 {
 	size_t i;
@@ -79,7 +82,10 @@ static inline void twin_scatter(struct twin *t, struct rng *r, size_t one_in)
 		t->bit[i] = !rng_below(r, one_in);
 }
 
-/* Runs of either value, of `unit` times 1 to 8 bits. */
+/*
+ * Fill the twin with runs of zeros and ones. A run has `unit` times 1 to 8
+ * bits.
+ */
 static inline void twin_runs(struct twin *t, struct rng *r, size_t unit)
 {
 	size_t i = 0, len;
@@ -93,7 +99,7 @@ static inline void twin_runs(struct twin *t, struct rng *r, size_t unit)
 	}
 }
 
-/* Whole words of zeros, ones or noise, in any order. */
+/* Fill the twin with words of zeros, of ones, and of random bits. */
 static inline void twin_words(struct twin *t, struct rng *r)
 {
 	size_t i;
@@ -108,7 +114,7 @@ static inline void twin_words(struct twin *t, struct rng *r)
 	}
 }
 
-/* Any of several structures and densities. */
+/* Fill the twin with bits of a random structure and density. */
 static inline void twin_random(struct twin *t, struct rng *r, size_t bits)
 {
 	memset(t, 0, sizeof(*t));
@@ -145,7 +151,7 @@ static inline size_t twin_count(const struct twin *t)
 	return count;
 }
 
-/* Make an uninitialised set from a twin. */
+/* Initialize a set from a twin. */
 static inline void twin_to_bitset(struct bitset *set, const struct twin *t)
 {
 	size_t i;
@@ -156,7 +162,10 @@ static inline void twin_to_bitset(struct bitset *set, const struct twin *t)
 			bitset_set(set, i);
 }
 
-/* Same size, same bits, and nothing in the unused bits of the last word. */
+/*
+ * Check that the set has the size and the bits of the twin, and that the unused
+ * bits of its last word are zero.
+ */
 static inline void twin_check_bitset(const struct twin *t,
 				     const struct bitset *set)
 {
@@ -172,7 +181,10 @@ static inline void twin_check_bitset(const struct twin *t,
 
 enum twin_op { TWIN_OR, TWIN_AND, TWIN_ANDNOT, TWIN_XOR };
 
-/* *out = a op b with the given size; bits that one lacks are zero. */
+/*
+ * Compute out = a op b with the given size. Bits beyond the end of `a` or `b`
+ * are zero.
+ */
 static inline void twin_apply(struct twin *out, const struct twin *a,
 			      const struct twin *b, enum twin_op op,
 			      size_t bits)

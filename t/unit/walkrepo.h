@@ -29,14 +29,17 @@ static inline void walkrepo_close(struct walkrepo *f)
 	odb_close(f->odb);
 }
 
-/* Forget what was loaded. */
+/* Close the walk and open it again, so that no commit is loaded. */
 static inline void walkrepo_reopen(struct walkrepo *f)
 {
 	walkrepo_close(f);
 	walkrepo_open(f);
 }
 
-/* A history of `packed` commits in packs and `loose` ones more, opened. */
+/*
+ * Make and open a history of `packed` commits in packs and `loose` further
+ * commits as loose objects.
+ */
 static inline void walkrepo_init(struct walkrepo *f, enum hash_algo algo,
 				 uint64_t *seed, uint32_t packed,
 				 uint32_t loose)
@@ -57,7 +60,7 @@ static inline void walkrepo_release(struct walkrepo *f)
 	randhist_release(&f->h);
 }
 
-/* From the number of an object to its number in the walk, and back. */
+/* Convert the number of an object to its obj_pos in the walk, and back. */
 static inline uint32_t walkrepo_pos(struct walkrepo *f, uint32_t nr)
 {
 	uint32_t obj_pos;
@@ -76,7 +79,7 @@ static inline uint32_t walkrepo_nr(struct walkrepo *f, uint32_t obj_pos)
 	return randrepo_find(&f->h.r, &oid);
 }
 
-/* The commit_nr of a commit, not parsed. */
+/* Returns the commit_nr of a commit, without parsing the commit. */
 static inline uint32_t walkrepo_commit(struct walkrepo *f, uint32_t nr)
 {
 	uint32_t commit_nr;
@@ -86,13 +89,13 @@ static inline uint32_t walkrepo_commit(struct walkrepo *f, uint32_t nr)
 	return commit_nr;
 }
 
-/* The object of a commit_nr. */
+/* Returns the number of the object with this commit_nr. */
 static inline uint32_t walkrepo_commit_obj(struct walkrepo *f, uint32_t c)
 {
 	return walkrepo_nr(f, f->w.history.commits[c].obj_pos);
 }
 
-/* A random commit, a recent one most often. */
+/* Returns a random commit; most often a recent one. */
 static inline uint32_t walkrepo_some_commit(struct walkrepo *f)
 {
 	struct randrepo *r = &f->h.r;
@@ -103,7 +106,7 @@ static inline uint32_t walkrepo_some_commit(struct walkrepo *f)
 	return r->commits[r->commit_nr - 1 - back];
 }
 
-/* A set of objects, empty; to be freed. */
+/* Returns an empty set of objects, which the caller frees. */
 static inline bool *walkrepo_set(void)
 {
 	bool *set = calloc(RANDREPO_MAX, sizeof(*set));

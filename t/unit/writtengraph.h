@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A random repository with a commit-graph of all its commits, whose bytes can
- * be spoiled: change `bytes`, open, restore. Include after cmocka.h.
+ * A random repository with a commit-graph of all its commits, for tests that
+ * damage the file: they change `bytes`, open the graph, and restore the bytes.
+ * Include this header after cmocka.h.
  */
 #ifndef T_UNIT_WRITTENGRAPH_H
 #define T_UNIT_WRITTENGRAPH_H
@@ -49,7 +50,7 @@ static inline void writtengraph_release(struct writtengraph *g)
 	walkrepo_release(&g->f);
 }
 
-/* Write `bytes` to the file, with a good checksum. */
+/* Write `bytes` to the file, with the right checksum. */
 static inline void writtengraph_store(struct writtengraph *g)
 {
 	enum hash_algo algo = g->f.odb->algo;
@@ -66,7 +67,7 @@ static inline void writtengraph_store(struct writtengraph *g)
 			  g->bytes.data, g->bytes.len);
 }
 
-/* Store, and open as g->graph. */
+/* Write the bytes to the file, and open it as g->graph. */
 static inline void writtengraph_open(struct writtengraph *g)
 {
 	writtengraph_store(g);
@@ -75,7 +76,7 @@ static inline void writtengraph_open(struct writtengraph *g)
 			 1);
 }
 
-/* Back to the good bytes. */
+/* Set `bytes` to the original, undamaged bytes. */
 static inline void writtengraph_restore(struct writtengraph *g)
 {
 	buf_reset(&g->bytes);
@@ -83,7 +84,7 @@ static inline void writtengraph_restore(struct writtengraph *g)
 	writtengraph_open(g);
 }
 
-/* Where a chunk begins. */
+/* Returns the start of a chunk. */
 static inline char *writtengraph_chunk(struct writtengraph *g, const char *id)
 {
 	const char *row = g->bytes.data + 8;
@@ -95,7 +96,10 @@ static inline char *writtengraph_chunk(struct writtengraph *g, const char *id)
 	return g->bytes.data + load_be64(row + 4);
 }
 
-/* The first commit with that many parents, and later ones than roots. */
+/*
+ * Returns the first commit that has this number of parents and a generation
+ * number above 2.
+ */
 static inline uint32_t writtengraph_with_parents(struct writtengraph *g, int nr)
 {
 	uint32_t parents[16];
