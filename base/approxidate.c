@@ -425,9 +425,9 @@ static void set_moment(struct guess *g, int64_t seconds)
 }
 
 /*
- * Fills the fields of the date that are NOT_SET from the present date. If only
- * the month is set and is later in the year than the present month, the year is
- * last year.
+ * Set the day, month and year that the text did not give to those of the
+ * present date. If the year is not given, a month after the present month is a
+ * month of last year.
  */
 static void fill_date(struct guess *g, struct tm *tm)
 {

@@ -363,7 +363,10 @@ out:
 	return ret;
 }
 
-/* Read what is there, and settle the hash and how refs are kept. */
+/*
+ * Read the format from the configuration in the git directory, and choose the
+ * hash function and the ref storage.
+ */
 static int settle_format(struct init *init)
 {
 	const enum repo_ref_storage *storage = init->options->ref_storage;
@@ -399,8 +402,9 @@ static int settle_format(struct init *init)
 }
 
 /*
- * Read what is there before the template is copied: whether a repository, which
- * may lack its HEAD, and who shares it.
+ * Look at the git directory before the template is copied. Sets had_format if
+ * it holds a repository, even one without HEAD, and reads
+ * core.sharedRepository.
  */
 static int read_existing(struct init *init)
 {

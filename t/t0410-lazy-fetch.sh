@@ -100,7 +100,7 @@ test_expect_success 'cat-file: many objects' '
 	same tree:0 "echo HEAD:d | git cat-file --batch-check=\"%(objectname) %(objectsize:disk)\""
 '
 
-test_expect_success 'cat-file --batch-all-objects: what is there' '
+test_expect_success 'cat-file --batch-all-objects prints the objects that exist, and fetches none' '
 	do_in blob:none "$stock_git" expect \
 		git cat-file --batch-check --batch-all-objects &&
 	do_in blob:none "$GIT" actual \

@@ -336,7 +336,7 @@ def prose_left_out(text):
 
 
 class Pack:
-    """One pack, or what is left of one."""
+    """A pack in a repository. Some of its files may be missing or damaged."""
 
     def __init__(self, root, stem, suffixes, lookup):
         self.stem, self.suffixes, ids = stem, suffixes, None
