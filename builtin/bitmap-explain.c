@@ -6,6 +6,7 @@
 
 #include "builtin/bitmap-parts.h"
 #include "builtin/options.h"
+#include "builtin/filterargs.h"
 #include "builtin/revargs.h"
 #include "pack-bitmap-answer.h"
 #include "packing/send.h"

@@ -15,6 +15,7 @@
 
 #include "base/mem.h"
 #include "builtin/bundle-parts.h"
+#include "builtin/filterargs.h"
 #include "builtin/lazy-fetch.h"
 #include "builtin/options.h"
 #include "builtin/output.h"

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "builtin/cat-file-batch.h"
+#include "builtin/filterargs.h"
 #include "builtin/options.h"
 #include "builtin/output.h"
-#include "builtin/revargs.h"
 #include "object/parse.h"
 
 static const char usage[] =

@@ -15,7 +15,7 @@
 
 #include "base/error.h"
 #include "builtin/pack-args.h"
-#include "builtin/revargs.h"
+#include "builtin/filterargs.h"
 #include "packs/named-packs.h"
 #include "packs/pack-job.h"
 

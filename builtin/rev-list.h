@@ -16,6 +16,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "builtin/filterargs.h"
 #include "builtin/revargs.h"
 #include "check/promisor.h"
 #include "ewah/bitset.h"

@@ -14,7 +14,6 @@
 #include "object/oid.h"
 #include "odb/odb.h"
 #include "refs/refs.h"
-#include "walk/filter.h"
 
 /* A named object. */
 struct rev_arg {
@@ -135,30 +134,5 @@ int rev_args_resolve(struct rev_args *args, struct rev_list *list,
 
 /* Returns the ids of a list, malloc()ed, or NULL if there is no memory. */
 struct oid *rev_list_oids(const struct rev_list *list);
-
-/* ---- --filter=<filter-spec> and --no-filter, of commands that list objects */
-
-/* The filters of a command line. */
-struct filter_args {
-	struct filter filter;
-	/* the error of the first filter that is not valid */
-	struct error err;
-};
-
-void filter_args_init(struct filter_args *args);
-void filter_args_release(struct filter_args *args);
-
-/* Add a filter. If the filter is not valid, filter_args_load() reports it. */
-void filter_args_add(struct filter_args *args, const char *spec);
-
-/* Callback for the option --filter. `value` points to a struct filter_args. */
-int filter_args_option(void *value, const char *arg);
-
-/*
- * Read the blobs that sparse:oid filters name. Returns 0, or a negative error
- * code, which may also mean that filter_args_add() got an invalid filter.
- */
-int filter_args_load(struct filter_args *args, struct rev_args *revs,
-		     struct error *err);
 
 #endif

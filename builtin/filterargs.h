@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The options --filter=<filter-spec> and --no-filter, for commands that list
+ * objects. They are no part of revargs.c: commands that take filters need not
+ * take revisions.
+ */
+#ifndef BUILTIN_FILTERARGS_H
+#define BUILTIN_FILTERARGS_H
+
+#include "base/error.h"
+#include "builtin/revargs.h"
+#include "walk/filter.h"
+
+/* The filters of a command line. */
+struct filter_args {
+	struct filter filter;
+	/* the error of the first filter that is not valid */
+	struct error err;
+};
+
+void filter_args_init(struct filter_args *args);
+void filter_args_release(struct filter_args *args);
+
+/* Add a filter. If the filter is not valid, filter_args_load() reports it. */
+void filter_args_add(struct filter_args *args, const char *spec);
+
+/* Callback for the option --filter. `value` points to a struct filter_args. */
+int filter_args_option(void *value, const char *arg);
+
+/*
+ * Read the blobs that sparse:oid filters name. Returns 0, or a negative error
+ * code, which may also mean that filter_args_add() got an invalid filter.
+ */
+int filter_args_load(struct filter_args *args, struct rev_args *revs,
+		     struct error *err);
+
+#endif
