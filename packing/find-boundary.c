@@ -124,7 +124,8 @@ static int collect_boundary_object(void *ctx, uint32_t obj_pos,
 }
 
 /*
- * Walk the trees of commits. The objects that were visited are added to *seen.
+ * Walk the trees of commits, without trees that are missing. *seen receives the
+ * objects that were visited.
  */
 static int walk_trees(struct bitset *seen, struct collecting *c, treewalk_fn fn,
 		      const uint32_t *commits, size_t nr, struct error *err)
@@ -135,6 +136,7 @@ static int walk_trees(struct bitset *seen, struct collecting *c, treewalk_fn fn,
 
 	if (treewalk_init(&tree, &w->space, w->reader) < 0)
 		ret = error_nomem(err);
+	tree.skips_missing = true;
 	for (size_t i = 0; i < nr && !ret; i++) {
 		const struct history_commit *commit =
 			&w->history.commits[commits[i]];

@@ -339,6 +339,19 @@ test_expect_success '--thin: what was moved or came back is not sent again' '
 	what_is_sent "$GIT" >actual && test_cmp expect actual
 '
 
+test_expect_success 'a tree of the receiver is missing: it gets the pack' '
+	printf "main\n^old\n" >in &&
+	rm -rf holes && stock clone -q --bare moved.git holes &&
+	tree=$(stock -C holes rev-parse old:a) &&
+	rm -f holes/objects/$(echo $tree | sed "s,^..,&/,") &&
+	for option in --thin --no-thin
+	do
+		"$GIT" -C holes pack-objects --revs --stdout -q $option <in \
+			>sent.pack &&
+		stock -C holes index-pack --stdin --fix-thin <sent.pack || return
+	done
+'
+
 # A shallow receiver has the tree of its edge: bases for a thin pack.
 test_expect_success '--shallow --thin: complete for the receiver' '
 	stock clone -q --bare --depth=1 --branch t4 "file://$PWD/repo.git" \

@@ -162,7 +162,7 @@ static int visit_tree(const struct visit *v, uint32_t tree_pos, unsigned depth,
 	if (ret)
 		return ret < 0 ? ret : 0;
 	ret = treewalk_read(w, tree_pos, depth, &tree, err);
-	if (ret == ERR_MISSING && !v->fn)
+	if (ret == ERR_MISSING && (!v->fn || w->skips_missing))
 		return 0;
 	if (ret < 0)
 		return ret;

@@ -7,6 +7,7 @@
 #ifndef WALK_TREEWALK_H
 #define WALK_TREEWALK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,6 +31,8 @@ struct treewalk {
 	 * not match are skipped, and not put into `seen`
 	 */
 	const struct pathspec *paths;
+	/* may be set: skip trees that are missing */
+	bool skips_missing;
 	struct item_kinds
 		kinds; /* of the objects met, without excluded trees */
 	/* path of the current entry */

@@ -158,6 +158,16 @@ static int walk(struct walkrepo *f, uint32_t pos, treewalk_fn fn,
 	return ret;
 }
 
+static void skips_missing(struct walkrepo *f, uint32_t pos)
+{
+	struct treewalk w;
+
+	assert_int_equal(treewalk_init(&w, &f->w.space, f->w.reader), 0);
+	w.skips_missing = true;
+	assert_int_equal(treewalk_run(&w, pos, "", ignore, NULL, NULL), 0);
+	treewalk_release(&w);
+}
+
 static void fails(struct walkrepo *f, uint32_t pos, int code, const char *text)
 {
 	struct error err = ERROR_INIT;
@@ -186,6 +196,7 @@ static void broken_trees(void **state)
 	fails(&f, walkrepo_pos(&f, nr[2]), ERR_CORRUPT, "not a tree object: ");
 	/* When it is only to be painted, what is missing does no harm. */
 	assert_int_equal(walk(&f, walkrepo_pos(&f, nr[1]), NULL, NULL), 0);
+	skips_missing(&f, walkrepo_pos(&f, nr[1]));
 	assert_int_equal(objspace_add(&f.w.space, (const uint8_t *)lost, &pos),
 			 0);
 	assert_int_equal(walk(&f, pos, NULL, NULL), 0);
