@@ -215,6 +215,9 @@ static int drop_promised(struct walk_items *objects, struct walk *walk,
  * Find the objects by a walk. With a shallow boundary, parents of sent commits
  * are not sent, so their trees are not compared: all those parents would have
  * to be read.
+ *
+ * For a thin pack, take_uninteresting() leaves out the objects of boundary
+ * trees, and keeps them as delta bases.
  */
 static int find_by_walk(struct finding *g, struct error *err)
 {
@@ -224,7 +227,7 @@ static int find_by_walk(struct finding *g, struct error *err)
 	struct walk_options options = {
 		.objects = true,
 		.set_only = is_shallow,
-		.exclude_boundary = is_shallow,
+		.exclude_boundary = is_shallow || !f->request->thin,
 		.exclude_uninteresting = is_shallow &&
 					 filter_is_empty(f->request->filter),
 		.use_tree_changes = true,

@@ -339,6 +339,25 @@ test_expect_success '--thin: what was moved or came back is not sent again' '
 	what_is_sent "$GIT" >actual && test_cmp expect actual
 '
 
+test_expect_success 'packs that are not thin: what was moved is not sent again' '
+	printf "main\n^old\n" >in &&
+	for option in "" --reflog --indexed-objects --filter=tree:1
+	do
+		for git in stock "$GIT"
+		do
+			$git -C moved.git pack-objects --revs --no-sparse --stdout -q \
+				$option <in >sent-$(basename "$git").pack ||
+				return
+		done &&
+		for name in stock git
+		do
+			stock index-pack sent-$name.pack >/dev/null &&
+			ids_of sent-$name.idx >$name.ids || return
+		done &&
+		test_cmp stock.ids git.ids || return
+	done
+'
+
 test_expect_success 'a tree of the receiver is missing: it gets the pack' '
 	printf "main\n^old\n" >in &&
 	rm -rf holes && stock clone -q --bare moved.git holes &&
