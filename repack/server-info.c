@@ -31,9 +31,11 @@ int server_info_put_ref(struct buf *out, struct odb_reader *reader,
 		enum object_type type;
 		int ret = odb_peel(reader, &ref->oid, &peeled, &type, err);
 
-		if (ret < 0)
+		if (ret == ERR_MISSING && !odb_reader_has(reader, &ref->oid))
+			return 0;
+		if (ret < 0 && ret != ERR_MISSING)
 			return ret;
-		is_tag = !oid_equal(&peeled, &ref->oid);
+		is_tag = !ret && !oid_equal(&peeled, &ref->oid);
 	}
 	if (buf_printf(out, "%s\t%s\n", oid_to_hex(hex, &ref->oid, algo),
 		       ref->name) < 0)

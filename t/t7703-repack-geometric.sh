@@ -136,4 +136,15 @@ test_expect_success 'a factor that is none' '
 	test_must_fail "$GIT" -C ours.git repack -d --geometric=x
 '
 
+test_expect_success 'the target of a tag is missing: packs and lists are made' '
+	repo_linear holes.git 6 &&
+	commit=$(echo gone | stock -C holes.git commit-tree HEAD^{tree}) &&
+	stock -C holes.git tag -a -m gone gone $commit &&
+	rm holes.git/objects/$(echo $commit | sed "s,^..,&/,") &&
+	"$GIT" -C holes.git repack -q -d --geometric=2 &&
+	grep "refs/tags/gone$" holes.git/info/refs &&
+	! grep "refs/tags/gone^{}" holes.git/info/refs &&
+	ls holes.git/objects/pack/*.idx >packs && test_line_count 1 packs
+'
+
 test_done
