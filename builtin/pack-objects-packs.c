@@ -121,6 +121,8 @@ int pack_objects_write_cruft(struct pack_job *job,
 		ret = leftovers_list_cruft(&u, job, parts, a->expiry, err);
 	if (!ret)
 		ret = cruft_write(&job->newpacks, &u, &options, err);
+	if (u.warning.code)
+		job->warning = u.warning;
 	unreachable_release(&u);
 	free(parts);
 	return ret;

@@ -23,6 +23,19 @@ static uint32_t time_of(const struct cruft *c,
 	return pack_mtimes_clamp(expiry);
 }
 
+/*
+ * A damaged loose object of which no pack has a copy stays loose: nothing can
+ * be saved.
+ */
+static bool is_unusable(struct cruft *c, const struct unreachable_item *item)
+{
+	if (!item->is_loose || item->is_packed)
+		return false;
+	objspace_error(&c->u->walk->space, item->obj_pos, ERR_CORRUPT,
+		       "loose object could not be examined", &c->u->warning);
+	return true;
+}
+
 static int add_items(struct cruft *c, struct error *err)
 {
 	struct walk *w = c->u->walk;
@@ -37,6 +50,8 @@ static int add_items(struct cruft *c, struct error *err)
 			continue;
 		ret = objspace_info(&w->space, w->reader, item->obj_pos, &type,
 				    NULL, err);
+		if (ret == ERR_CORRUPT && is_unusable(c, item))
+			continue;
 		if (ret < 0)
 			return ret;
 		c->mtimes[c->items.nr] = time_of(c, item);

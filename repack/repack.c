@@ -303,6 +303,8 @@ static int write_cruft(struct run *r, const char *dir, const char *base,
 	struct newpacks np;
 	int ret = cruft_write(&np, &r->unreachable, &options, err);
 
+	if (r->unreachable.warning.code)
+		r->result->warning = r->unreachable.warning;
 	*nr = np.report.objects;
 	newpacks_release(&np);
 	return ret;

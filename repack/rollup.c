@@ -137,6 +137,17 @@ static int meet(struct rollup *r, uint32_t obj_pos, bool is_leaf)
 	return 1;
 }
 
+/*
+ * An unreadable loose object stays as it is. If the object is needed, fsck
+ * reports it.
+ */
+static int warn_damaged(struct rollup *r, const char *path)
+{
+	error_set(&r->job->warning, ERR_CORRUPT,
+		  "loose object at %s could not be examined", path);
+	return 0;
+}
+
 /* Add a loose object to the items, and follow its links. */
 static int add_loose(void *ctx, const struct oid *oid, const char *path)
 {
@@ -156,6 +167,8 @@ static int add_loose(void *ctx, const struct oid *oid, const char *path)
 		return error_nomem(r->err);
 	bitset_set(&r->seen, obj_pos);
 	ret = add(r, obj_pos);
+	if (ret == ERR_CORRUPT)
+		return warn_damaged(r, path);
 	if (!ret && r->options->follow)
 		ret = meet(r, obj_pos, false);
 	return ret < 0 ? ret : 0;

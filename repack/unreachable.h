@@ -64,6 +64,8 @@ struct unreachable {
 		 */
 		*by_extra;
 	size_t extra_alloc;
+	/* of a damaged loose object that was passed over; code 0: none */
+	struct error warning;
 	const struct bitset *reached; /* borrowed */
 	struct walk *walk;            /* borrowed */
 };

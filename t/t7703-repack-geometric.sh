@@ -136,6 +136,20 @@ test_expect_success 'a factor that is none' '
 	test_must_fail "$GIT" -C ours.git repack -d --geometric=x
 '
 
+# An empty loose object is what a crash leaves.
+test_expect_success 'an unreachable damaged loose object is passed over' '
+	repo_linear damaged.git 6 &&
+	mkdir -p damaged.git/objects/18 &&
+	: >damaged.git/objects/18/11111111111111111111111111111111111111 &&
+	cp -r damaged.git again.git &&
+	"$GIT" -C damaged.git repack -q -d --geometric=2 2>err &&
+	grep "warning: loose object at .*/18/1*1 could not be examined" err &&
+	test -f damaged.git/objects/18/11111111111111111111111111111111111111 &&
+	"$GIT" -C again.git repack -q -d --cruft 2>err &&
+	grep "warning: loose object could not be examined: 181*1$" err &&
+	test -f again.git/objects/18/11111111111111111111111111111111111111
+'
+
 test_expect_success 'the target of a tag is missing: packs and lists are made' '
 	repo_linear holes.git 6 &&
 	commit=$(echo gone | stock -C holes.git commit-tree HEAD^{tree}) &&
