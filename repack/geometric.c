@@ -41,22 +41,35 @@ size_t geometric_split(const uint32_t *counts, size_t nr, uint64_t factor)
 }
 
 /*
+ * Whether a pack may become part of the new pack. A pack of an alternate is
+ * never removed.
+ */
+static bool is_candidate(const struct pack *pack, const struct old_packs *old,
+			 bool local)
+{
+	if (pack->is_cruft)
+		return false;
+	return pack->is_local ? old_packs_has(old, pack)
+			      : !local && !pack->is_kept;
+}
+
+/*
  * List candidates: key is the number of objects, value is the number of the
  * pack. If `is_promisor`, list promisor packs, otherwise all other packs.
  * Returns the number of candidates.
  */
 static size_t list_candidates(struct sort_item *candidates,
 			      const struct old_packs *old,
-			      const struct odb *odb, bool is_promisor)
+			      const struct odb *odb, bool is_promisor,
+			      bool local)
 {
 	size_t nr = 0;
 
 	for (uint32_t i = 0; i < odb->pack_nr; i++) {
 		const struct pack *pack = odb->packs[i].pack;
 
-		if (pack->is_local && !pack->is_cruft &&
-		    pack->is_promisor == is_promisor &&
-		    old_packs_has(old, pack))
+		if (pack->is_promisor == is_promisor &&
+		    is_candidate(pack, old, local))
 			candidates[nr++] = (struct sort_item){pack->idx.nr, i};
 	}
 	return nr;
@@ -81,29 +94,29 @@ static int choose(struct named_packs *chosen, const struct odb *odb,
 	return ret;
 }
 
-int geometric_choose(struct old_packs *old, const struct odb *odb,
-		     uint64_t factor, struct error *err)
+int geometric_choose(struct named_packs *chosen, struct old_packs *old,
+		     const struct odb *odb, uint64_t factor, bool local,
+		     struct error *err)
 {
 	struct sort_item *candidates = mem_alloc(odb->pack_nr,
 						 sizeof(*candidates));
 	uint32_t *counts = mem_alloc(odb->pack_nr, sizeof(*counts));
-	struct named_packs chosen = NAMED_PACKS_INIT;
 	int ret = candidates && counts ? 0 : ERR_NOMEM;
 
 	for (int is_promisor = 0; is_promisor < 2 && !ret; is_promisor++) {
-		size_t nr = list_candidates(candidates, old, odb, is_promisor);
+		size_t nr = list_candidates(candidates, old, odb, is_promisor,
+					    local);
 
-		ret = choose(&chosen, odb, candidates, nr, counts, factor);
+		ret = choose(chosen, odb, candidates, nr, counts, factor);
 	}
 	if (!ret)
-		old_packs_retain(old, &chosen);
-	named_packs_release(&chosen);
+		old_packs_retain(old, chosen);
 	free(candidates);
 	free(counts);
 	return ret < 0 ? error_nomem(err) : 0;
 }
 
-int geometric_collect(struct pack_job *job, const struct old_packs *old,
+int geometric_collect(struct pack_job *job, const struct named_packs *chosen,
 		      struct error *err)
 {
 	const struct odb *odb = job->walk.odb;
@@ -116,13 +129,15 @@ int geometric_collect(struct pack_job *job, const struct old_packs *old,
 	for (uint32_t i = 0; i < odb->pack_nr; i++) {
 		const struct pack *pack = odb->packs[i].pack;
 
-		if (!pack->is_local)
+		bool is_able = pack->is_local || !job->options->local;
+
+		if (is_able && !pack->is_promisor &&
+		    named_packs_has(chosen, pack))
+			parts[i] = ROLLUP_INCLUDE;
+		else if (!pack->is_local)
 			parts[i] = ROLLUP_SUFFICE;
 		else if (!pack->is_cruft)
-			parts[i] = !pack->is_promisor &&
-						   old_packs_has(old, pack)
-					   ? ROLLUP_INCLUDE
-					   : ROLLUP_EXCLUDE;
+			parts[i] = ROLLUP_EXCLUDE;
 	}
 	ret = rollup_add(job, &options, err);
 	free(parts);

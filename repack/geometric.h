@@ -6,10 +6,12 @@
 #ifndef REPACK_GEOMETRIC_H
 #define REPACK_GEOMETRIC_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
+#include "packs/named-packs.h"
 #include "packs/old-packs.h"
 #include "packs/pack-job.h"
 
@@ -28,21 +30,23 @@
 size_t geometric_split(const uint32_t *counts, size_t nr, uint64_t factor);
 
 /*
- * Remove all packs from the list except those to merge. After merging, the
- * numbers of objects form a progression by `factor`: one for promisor packs,
- * and one for all other packs. Cruft packs and packs that are not in the
- * snapshot are removed from the list too. Returns 0 or ERR_NOMEM.
+ * Add the names of the packs to merge to *chosen, and remove all other packs
+ * from the list `old`. After merging, the numbers of objects form a progression
+ * by `factor`: one for promisor packs, and one for all other packs. With
+ * `local`, packs of alternates are not considered. Returns 0 or ERR_NOMEM.
  */
-int geometric_choose(struct old_packs *old, const struct odb *odb,
-		     uint64_t factor, struct error *err);
+int geometric_choose(struct named_packs *chosen, struct old_packs *old,
+		     const struct odb *odb, uint64_t factor, bool local,
+		     struct error *err);
 
 /*
- * Add to the job the objects of the listed packs, except promisor packs, and
+ * Add to the job the objects of the chosen packs, except promisor packs, and
  * all loose objects. Objects that other packs of the repository have are left
- * out. A loose object is also left out if a pack of an alternate has it.
- * Returns 0 or a negative error code.
+ * out. A loose object is also left out if a pack of an alternate has it. A
+ * damaged loose object is left out, and job->warning names it. Returns 0 or a
+ * negative error code.
  */
-int geometric_collect(struct pack_job *job, const struct old_packs *old,
+int geometric_collect(struct pack_job *job, const struct named_packs *chosen,
 		      struct error *err);
 
 #endif

@@ -34,6 +34,8 @@ struct run {
 	 * packs.
 	 */
 	struct old_packs old;
+	/* geometric: the packs that become one, also those of alternates */
+	struct named_packs chosen;
 	struct refs *refs;
 	struct odb *odb;
 	char *dir; /* owned: "<objects>/pack" */
@@ -48,6 +50,7 @@ static void run_release(struct run *r)
 	odb_close(r->odb);
 	refs_close(r->refs);
 	old_packs_release(&r->old);
+	named_packs_release(&r->chosen);
 	free(r->dir);
 	free(r->base);
 }
@@ -105,9 +108,9 @@ static int spare_packs(struct run *r, struct error *err)
 	}
 	if (o->geometric && o->midx_layers)
 		layered_spare(&r->old, r->odb, o->midx_new_layer_threshold);
-	return o->geometric
-		       ? geometric_choose(&r->old, r->odb, o->geometric, err)
-		       : 0;
+	return o->geometric ? geometric_choose(&r->chosen, &r->old, r->odb,
+					       o->geometric, o->local, err)
+			    : 0;
 }
 
 /*
@@ -255,7 +258,7 @@ static int find_objects(struct run *r, struct error *err)
 	int ret = open_all(r, err);
 
 	if (!ret && r->options->geometric)
-		return geometric_collect(&r->job, &r->old, err);
+		return geometric_collect(&r->job, &r->chosen, err);
 	if (!ret)
 		ret = load_filter(r, err);
 	if (!ret)

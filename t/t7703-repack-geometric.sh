@@ -136,6 +136,32 @@ test_expect_success 'a factor that is none' '
 	test_must_fail "$GIT" -C ours.git repack -d --geometric=x
 '
 
+# borrowing: a repository of 30 objects beside a lender of 40.
+borrowing () {
+	rm -rf lender.git borrower.git &&
+	repo_linear lender.git 14 && stock -C lender.git repack -adq &&
+	stock clone -q --bare --shared lender.git borrower.git &&
+	stock -C borrower.git rev-list --objects --no-object-names t9 |
+		stock -C borrower.git pack-objects -q objects/pack/pack
+}
+
+for option in "" -l
+do
+	test_expect_success "packs of alternates are rolled up: $option" "
+		for git in stock \"\$GIT\"
+		do
+			borrowing >&2 && \$git -C borrower.git repack -q -d \
+				--geometric=2 $option &&
+			cat borrower.git/objects/pack/*.idx >idx &&
+			stock show-index <idx | cut -d' ' -f2 | sort \
+				>\$(basename \$git).ids &&
+			ls lender.git/objects/pack/*.idx >packs &&
+			test_line_count 1 packs || return
+		done &&
+		test_cmp stock.ids git.ids
+	"
+done
+
 # An empty loose object is what a crash leaves.
 test_expect_success 'an unreachable damaged loose object is passed over' '
 	repo_linear damaged.git 6 &&

@@ -103,6 +103,7 @@ static void chosen(void **state)
 	for (uint64_t factor = 1; factor < 6; factor++) {
 		char *dir = repo_object_path(&o.r.t.repo, "pack");
 		uint32_t a = 0, b = 0;
+		struct named_packs chosen = NAMED_PACKS_INIT;
 		struct old_packs old;
 		bool become_one;
 
@@ -113,13 +114,15 @@ static void chosen(void **state)
 		become_one = a < b ? b < factor * a : a < factor * b;
 		assert_int_equal(old_packs_list(&old, dir, NULL), 0);
 		assert_int_equal(old.nr, 4);
-		assert_int_equal(geometric_choose(&old, o.odb, factor, NULL),
+		assert_int_equal(geometric_choose(&chosen, &old, o.odb, factor,
+						  true, NULL),
 				 0);
 		assert_int_equal(old.nr, become_one ? 2 : 0);
 		assert_int_equal(is_listed(&old, o.odb, OLD_PACK), become_one);
 		assert_int_equal(is_listed(&old, o.odb, OLD_PACK_2),
 				 become_one);
 		old_packs_release(&old);
+		named_packs_release(&chosen);
 		free(dir);
 	}
 	oldrepo_release(&o);
@@ -135,6 +138,7 @@ static void collected(void **state)
 	struct pack_job_options options = {.newpack = &newpack};
 	uint64_t seed = random_seed();
 	uint32_t expected = 0;
+	struct named_packs chosen = NAMED_PACKS_INIT;
 	struct old_packs old;
 	struct pack_job job;
 	struct oldrepo o;
@@ -144,8 +148,15 @@ static void collected(void **state)
 	dir = repo_object_path(&o.r.t.repo, "pack");
 	assert_int_equal(old_packs_list(&old, dir, NULL), 0);
 	old_packs_spare(&old, "pack-2");
+	for (uint32_t i = 0; i < o.odb->pack_nr; i++) {
+		const struct pack *pack = o.odb->packs[i].pack;
+
+		if (!pack->is_cruft && old_packs_has(&old, pack))
+			assert_int_equal(named_packs_add(&chosen, pack->name),
+					 0);
+	}
 	assert_int_equal(pack_job_open(&job, o.odb, NULL, &options, NULL), 0);
-	assert_int_equal(geometric_collect(&job, &old, NULL), 0);
+	assert_int_equal(geometric_collect(&job, &chosen, NULL), 0);
 	for (uint32_t i = 0; i < o.r.nr; i++) {
 		unsigned p = o.places[i];
 
@@ -157,6 +168,7 @@ static void collected(void **state)
 	assert_int_equal(job.items.nr, expected);
 	assert_true(expected);
 	pack_job_close(&job);
+	named_packs_release(&chosen);
 	old_packs_release(&old);
 	oldrepo_release(&o);
 	free(dir);
