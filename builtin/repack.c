@@ -113,7 +113,8 @@ static int parse(struct args *a, int argc, const char **argv)
 		CHOICE('i', "delta-islands", &a->delta_islands,
 		       "no delta leaves an island"),
 		VALUE(OPTION_STRING, 0, "unpack-unreachable",
-		      &a->unpack_unreachable, "with -A, let go what is older",
+		      &a->unpack_unreachable,
+		      "make loose what nothing reaches, if newer",
 		      "<approxidate>"),
 		FLAG('k', "keep-unreachable", &a->keep_unreachable,
 		     "with -a, pack what nothing reaches too"),
@@ -212,6 +213,7 @@ static int load_date(int64_t *when, const char *text, struct error *err)
 static int load_unreachable(struct repack_options *o, const struct args *a,
 			    const struct repo *repo, struct error *err)
 {
+	bool loosens = a->loosen || (a->all && a->unpack_unreachable);
 	int ret;
 
 	o->all = a->all || a->loosen || a->cruft;
@@ -219,7 +221,7 @@ static int load_unreachable(struct repack_options *o, const struct args *a,
 	o->expire_to = a->expire_to;
 	o->unreachable = a->cruft              ? REPACK_CRUFT
 			 : a->keep_unreachable ? REPACK_KEEP
-			 : a->loosen           ? REPACK_LOOSEN
+			 : loosens             ? REPACK_LOOSEN
 					       : REPACK_DROP;
 	ret = load_date(&o->expiry,
 			a->cruft ? a->cruft_expiration : a->unpack_unreachable,

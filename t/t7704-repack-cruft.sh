@@ -357,4 +357,26 @@ test_expect_success 'packs of limited size, with deltas' '
 	stock -C deltas.git fsck --full
 '
 
+# A repository with an unreachable object in a pack.
+test_expect_success '-a -d --unpack-unreachable: what is newer becomes loose' '
+	for date in never now
+	do
+		for git in stock "$GIT"
+		do
+			name=$(basename "$git")-$date.git &&
+			repo_linear $name 3 &&
+			blob=$(echo gone | stock -C $name hash-object -w --stdin) &&
+			echo $blob | stock -C $name pack-objects -q \
+				objects/pack/pack &&
+			stock -C $name prune-packed &&
+			$git -C $name repack -q -a -d \
+				--unpack-unreachable=$date &&
+			(cd $name/objects && find . -path "./??/*") >$name.loose ||
+				return
+		done &&
+		test_cmp stock-$date.git.loose git-$date.git.loose || return
+	done &&
+	test_line_count 1 git-never.git.loose
+'
+
 test_done
