@@ -647,9 +647,10 @@ int odb_reader_need(struct odb_reader *reader, const struct oid *oid,
 	return ret == ERR_MISSING ? 0 : ret < 0 ? ret : 1;
 }
 
-/* Finds the target of a tag. */
+/* Finds the target of a tag, and the type that the tag gives to the target. */
 static int read_tag(struct odb_reader *reader, const struct oid *tag,
-		    struct oid *target, struct error *err)
+		    struct oid *target, enum object_type *type,
+		    struct error *err)
 {
 	struct odb_object obj;
 	struct tag_view view;
@@ -658,9 +659,28 @@ static int read_tag(struct odb_reader *reader, const struct oid *tag,
 	if (ret < 0)
 		return ret;
 	ret = tag_parse(&view, obj.data, obj.len, reader->odb->algo, err);
-	if (!ret)
+	if (!ret) {
 		*target = view.target;
+		*type = view.target_type;
+	}
 	odb_object_release(reader, &obj);
+	return ret;
+}
+
+int odb_peel_tag(struct odb_reader *reader, const struct oid *tag,
+		 struct oid *peeled, struct error *err)
+{
+	enum object_type type = OBJ_TAG;
+	struct oid at = *tag;
+	int ret = 0;
+
+	for (unsigned depth = 0; type == OBJ_TAG && !ret; depth++)
+		ret = depth < PEEL_DEPTH_MAX
+			      ? read_tag(reader, &at, &at, &type, err)
+			      : error_set(err, ERR_CORRUPT,
+					  "a tag does not end");
+	if (!ret)
+		*peeled = at;
 	return ret;
 }
 
@@ -683,7 +703,7 @@ int odb_peel(struct odb_reader *reader, const struct oid *oid,
 				*type = at_type;
 			return 0;
 		}
-		ret = read_tag(reader, &at, &at, err);
+		ret = read_tag(reader, &at, &at, &at_type, err);
 		if (ret < 0)
 			return ret;
 	}

@@ -418,4 +418,12 @@ int odb_unique_len(const struct odb *odb, const struct oid *oid, size_t min_len,
 int odb_peel(struct odb_reader *reader, const struct oid *oid,
 	     struct oid *peeled, enum object_type *type, struct error *err);
 
+/*
+ * Does the same for a tag, without looking for the final object, which may be
+ * missing. Returns 0, ERR_MISSING if a tag of the chain is missing, or another
+ * negative error code.
+ */
+int odb_peel_tag(struct odb_reader *reader, const struct oid *tag,
+		 struct oid *peeled, struct error *err);
+
 #endif

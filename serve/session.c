@@ -179,7 +179,7 @@ int session_peel_ref(struct session *s, const struct ref *ref,
 		s->knows_no_tag = true;
 		return 0;
 	}
-	if (odb_peel(s->walk.reader, &ref->oid, peeled, &type, NULL) < 0)
+	if (odb_peel_tag(s->walk.reader, &ref->oid, peeled, NULL) < 0)
 		return warn_missing(s, ref);
 	return 1;
 }

@@ -489,4 +489,23 @@ test_expect_success 'truncated dialogs end' '
 	done
 '
 
+# What a tag says is enough to peel it.
+test_expect_success 'the target of a tag is missing: the tag is peeled' '
+	repo_linear holes.git 2 &&
+	commit=$(echo gone | stock -C holes.git commit-tree HEAD^{tree}) &&
+	stock -C holes.git tag -a -m gone gone $commit &&
+	stock -C holes.git tag -a -m outer outer gone &&
+	rm holes.git/objects/$(echo $commit | sed "s,^..,&/,") &&
+	for git in stock "$GIT"
+	do
+		$git upload-pack --advertise-refs holes.git |
+			grep -a refs/tags/ >$(basename "$git").tags || return
+	done &&
+	test_cmp stock.tags git.tags && grep "$commit.*outer^{}" git.tags &&
+	printf "0014command=ls-refs\n00010009peel\n0000" |
+		GIT_PROTOCOL=version=2 "$GIT" upload-pack --stateless-rpc \
+			holes.git >out 2>err &&
+	grep -a "refs/tags/outer peeled:$commit" out && test_must_be_empty err
+'
+
 test_done
