@@ -338,7 +338,9 @@ static int write_now(struct object_dir_call *call)
 		.preferred = c->preferred,
 		.progress = call->progress,
 		.refs = call->store.refs,
-		.refs_snapshot = c->refs_snapshot,
+		.refs_snapshot = c->refs_snapshot && *c->refs_snapshot
+					 ? c->refs_snapshot
+					 : NULL,
 	};
 	struct multi_pack_result result = {.warning = ERROR_INIT};
 	struct error err = ERROR_INIT;

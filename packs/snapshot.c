@@ -8,40 +8,49 @@
 #include "packs/snapshot.h"
 #include "sys/io.h"
 
+/* How many bytes of a line an error shows. */
+#define LINE_SHOWN_MAX 200
+
 /* Parse one line, without its line feed. */
 static int take_line(struct snapshot *s, const char *line, size_t len,
-		     enum hash_algo algo)
+		     enum hash_algo algo, struct error *err)
 {
 	struct snapshot_tip tip = {.is_preferred = len && *line == '+'};
+	size_t hex_len = hash_hex_len(algo);
+	const char *hex = line + tip.is_preferred;
+	const char *wrong = NULL;
 
-	if (tip.is_preferred) {
-		line++;
-		len--;
-	}
-	if (len < hash_hex_len(algo) ||
-	    !oid_from_hex(&tip.oid, line, len, algo))
-		return 0;
+	if (len - tip.is_preferred < hex_len ||
+	    !oid_from_hex(&tip.oid, hex, hex_len, algo))
+		wrong = "could not parse line";
+	else if (len - tip.is_preferred > hex_len)
+		wrong = "malformed line";
+	if (wrong)
+		return error_set(
+			err, ERR_INVALID, "%s: %.*s", wrong,
+			(int)(len < LINE_SHOWN_MAX ? len : LINE_SHOWN_MAX),
+			line);
 	if (mem_grow(&s->tips, &s->alloc, s->nr + 1, sizeof(*s->tips)) < 0)
-		return ERR_NOMEM;
+		return error_nomem(err);
 	s->tips[s->nr++] = tip;
 	return 0;
 }
 
 int snapshot_parse(struct snapshot *snapshot, const void *bytes, size_t len,
-		   enum hash_algo algo)
+		   enum hash_algo algo, struct error *err)
 {
 	const char *p = bytes, *end = p + len;
+	int ret = 0;
 
 	*snapshot = (struct snapshot){0};
-	while (p < end) {
+	while (p < end && !ret) {
 		const char *newline = memchr(p, '\n', (size_t)(end - p));
 		const char *stop = newline ? newline : end;
 
-		if (take_line(snapshot, p, (size_t)(stop - p), algo) < 0)
-			return ERR_NOMEM;
+		ret = take_line(snapshot, p, (size_t)(stop - p), algo, err);
 		p = newline ? newline + 1 : end;
 	}
-	return 0;
+	return ret;
 }
 
 int snapshot_load(struct snapshot *snapshot, const char *path,
@@ -59,8 +68,9 @@ int snapshot_load(struct snapshot *snapshot, const char *path,
 				"could not open '%s' for reading: %s", path,
 				ret == ERR_MISSING ? "No such file or directory"
 						   : why.msg);
-	else if (snapshot_parse(snapshot, bytes.data, bytes.len, algo) < 0)
-		ret = error_nomem(err);
+	else
+		ret = snapshot_parse(snapshot, bytes.data, bytes.len, algo,
+				     err);
 	buf_release(&bytes);
 	return ret;
 }

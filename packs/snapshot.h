@@ -6,8 +6,7 @@
  *  +<id>    a tip that should get a bitmap (pack.preferBitmapTips)
  *
  * The file is written before packs are made. References that change later are
- * not used (git-multi-pack-index(1), --refs-snapshot). Lines that are no ids
- * are ignored, as in stock Git.
+ * not used (git-multi-pack-index(1), --refs-snapshot).
  */
 #ifndef PACKS_SNAPSHOT_H
 #define PACKS_SNAPSHOT_H
@@ -31,15 +30,16 @@ struct snapshot {
 };
 
 /*
- * Parse the lines of a file. Release *snapshot in any case. Returns 0 or
- * ERR_NOMEM.
+ * Parse the lines of a file. Release *snapshot in any case. Returns 0,
+ * ERR_INVALID if a line is not an id, or ERR_NOMEM.
  */
 int snapshot_parse(struct snapshot *snapshot, const void *bytes, size_t len,
-		   enum hash_algo algo);
+		   enum hash_algo algo, struct error *err);
 
 /*
- * Read and parse a file. Release *snapshot in any case. Returns 0, ERR_NOMEM or
- * ERR_IO ("could not open '<path>' for reading: <why>").
+ * Read and parse a file. Release *snapshot in any case. Returns what
+ * snapshot_parse() returns, or ERR_IO ("could not open '<path>' for reading:
+ * <why>").
  */
 int snapshot_load(struct snapshot *snapshot, const char *path,
 		  enum hash_algo algo, struct error *err);

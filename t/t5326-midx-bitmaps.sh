@@ -222,8 +222,7 @@ test_expect_success 'an unknown preferred pack' '
 test_expect_success '--refs-snapshot' '
 	{
 		stock -C o.git rev-parse main~20 &&
-		stock -C o.git rev-parse main~30 | sed "s|^|+|" &&
-		echo garbage
+		stock -C o.git rev-parse main~30 | sed "s|^|+|"
 	} >snapshot &&
 	rm -f o.git/objects/pack/multi-pack-index* &&
 	"$GIT" -C o.git multi-pack-index write --bitmap \
@@ -260,6 +259,21 @@ test_expect_success 'a shallow repository' '
 	test_must_fail "$GIT" -C shallow.git multi-pack-index write --bitmap \
 		2>err &&
 	grep "the repository is shallow" err
+'
+
+test_expect_success '--refs-snapshot: lines that are no ids, and no file' '
+	repo_linear lines.git 4 && stock -C lines.git repack -dq &&
+	id=$(stock -C lines.git rev-parse main) &&
+	for line in x "$id x" ""
+	do
+		printf "%s\n%s\n" $id "$line" >snapshot &&
+		test_expect_code 128 "$GIT" -C lines.git multi-pack-index \
+			write --bitmap --refs-snapshot="$PWD/snapshot" 2>err &&
+		grep "^fatal: .* line: $line$" err || return
+	done &&
+	! test -f lines.git/objects/pack/multi-pack-index &&
+	"$GIT" -C lines.git multi-pack-index write --bitmap --refs-snapshot= &&
+	ls lines.git/objects/pack/multi-pack-index-*.bitmap
 '
 
 test_done

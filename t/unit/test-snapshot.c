@@ -13,25 +13,45 @@
 
 static void lines(void **state)
 {
-	static const char text[] = ID "\n+" ID "\n\n+\nwrong\n" ID "0123\n"
-				      "0123\n+" ID;
+	static const char text[] = ID "\n+" ID "\n+" ID;
 	struct snapshot s;
 
-	assert_int_equal(snapshot_parse(&s, text, sizeof(text) - 1, HASH_SHA1),
-			 0);
-	assert_int_equal(s.nr, 4);
+	assert_int_equal(
+		snapshot_parse(&s, text, sizeof(text) - 1, HASH_SHA1, NULL), 0);
+	assert_int_equal(s.nr, 3);
 	assert_false(s.tips[0].is_preferred);
 	assert_true(s.tips[1].is_preferred);
 	assert_true(oid_equal(&s.tips[0].oid, &s.tips[1].oid));
-	assert_false(s.tips[2].is_preferred);
-	assert_true(s.tips[3].is_preferred);
+	assert_true(s.tips[2].is_preferred);
 	snapshot_release(&s);
 	assert_int_equal(
-		snapshot_parse(&s, text, sizeof(text) - 1, HASH_SHA256), 0);
+		snapshot_parse(&s, text, sizeof(text) - 1, HASH_SHA256, NULL),
+		ERR_INVALID);
 	assert_int_equal(s.nr, 0);
-	assert_int_equal(snapshot_parse(&s, NULL, 0, HASH_SHA1), 0);
+	assert_int_equal(snapshot_parse(&s, NULL, 0, HASH_SHA1, NULL), 0);
 	assert_int_equal(s.nr, 0);
 	snapshot_release(&s);
+}
+
+static void is_refused(const char *text, const char *message)
+{
+	struct error err = ERROR_INIT;
+	struct snapshot s;
+
+	assert_int_equal(
+		snapshot_parse(&s, text, strlen(text), HASH_SHA1, &err),
+		ERR_INVALID);
+	assert_string_equal(err.msg, message);
+	snapshot_release(&s);
+}
+
+static void wrong_lines(void **state)
+{
+	is_refused("wrong\n", "could not parse line: wrong");
+	is_refused(ID "\n\n", "could not parse line: ");
+	is_refused("+", "could not parse line: +");
+	is_refused(ID "0", "malformed line: " ID "0");
+	is_refused(ID " x\n", "malformed line: " ID " x");
 }
 
 static void files(void **state)
@@ -57,6 +77,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines),
+		cmocka_unit_test(wrong_lines),
 		cmocka_unit_test(files),
 	};
 
