@@ -352,13 +352,6 @@ static int make(struct making *m, struct buf *out, struct error *err)
 	int ret;
 
 	history_check_graph(&m->walk.history);
-	/*
-	 * Refuse a shallow repository. A bitmap must always hold all that a
-	 * commit reaches, but commits behind the shallow boundary may arrive
-	 * later.
-	 */
-	if (m->walk.shallow.nr)
-		return error_set(err, ERR_INVALID, "the repository is shallow");
 	ret = pseudo_config_load(&m->config, &m->walk.odb->repo->config,
 				 sys_clock_seconds(), &m->report->warning, err);
 	if (!ret)

@@ -407,9 +407,15 @@ int multi_pack_append(struct multi_pack_result *result, const struct odb *odb,
 		      const struct multi_pack_layer_options *layer,
 		      struct error *err)
 {
-	struct writing w = writing_of(odb, options, layer, result, err);
-	int ret = append(&w);
+	struct multi_pack_options o = *options;
+	struct writing w = writing_of(odb, &o, layer, result, err);
+	struct error warning = ERROR_INIT;
+	int ret = multi_pack_check_bitmap(&o, &warning, odb, err);
 
+	if (!ret)
+		ret = append(&w);
+	if (warning.code)
+		result->warning = warning;
 	writing_release(&w);
 	return ret;
 }
@@ -518,9 +524,15 @@ int multi_pack_compact(struct multi_pack_result *result, const struct odb *odb,
 		       const struct multi_pack_layer_options *layer,
 		       struct error *err)
 {
-	struct writing w = writing_of(odb, options, layer, result, err);
-	int ret = compact(&w, from, to);
+	struct multi_pack_options o = *options;
+	struct writing w = writing_of(odb, &o, layer, result, err);
+	struct error warning = ERROR_INIT;
+	int ret = multi_pack_check_bitmap(&o, &warning, odb, err);
 
+	if (!ret)
+		ret = compact(&w, from, to);
+	if (warning.code)
+		result->warning = warning;
 	writing_release(&w);
 	return ret;
 }

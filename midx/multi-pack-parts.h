@@ -63,6 +63,15 @@ struct multi_pack_below {
 };
 
 /*
+ * Set options->bitmap to NULL if no bitmap can hold all that a commit reaches,
+ * forever: with a shallow boundary, or with promisor packs. *warning then says
+ * so. Returns 0 or a negative error code.
+ */
+int multi_pack_check_bitmap(struct multi_pack_options *options,
+			    struct error *warning, const struct odb *odb,
+			    struct error *err);
+
+/*
  * Append the bytes of the bitmap index of `om` to *out, and store its counts in
  * *result. `om` must be linked to its packs. `below` is NULL for a single
  * multi-pack-index. Returns as multi_pack_bitmap_make().

@@ -16,6 +16,7 @@
 #include "packs/multi-pack-lock.h"
 #include "packs/multi-pack-remove.h"
 #include "packs/old-packs.h"
+#include "repo/shallow.h"
 #include "sys/io.h"
 #include "sys/map.h"
 #include "sys/tempfile.h"
@@ -268,6 +269,36 @@ int multi_pack_make_bitmap(struct buf *out, struct multi_pack_result *result,
 	return ret;
 }
 
+static int found_shallow(void *ctx, const struct oid *oid)
+{
+	return 1;
+}
+
+int multi_pack_check_bitmap(struct multi_pack_options *options,
+			    struct error *warning, const struct odb *odb,
+			    struct error *err)
+{
+	const char *why = NULL;
+	int ret;
+
+	if (!options->bitmap)
+		return 0;
+	ret = repo_shallow_each(odb->repo, found_shallow, NULL, err);
+	if (ret < 0)
+		return ret;
+	for (uint32_t i = 0; i < odb->pack_nr && !why; i++)
+		if (odb->packs[i].pack->is_promisor)
+			why = "objects are missing that a remote promised";
+	if (ret)
+		why = "the repository is shallow";
+	if (why) {
+		options->bitmap = NULL;
+		error_set(warning, ERR_INVALID,
+			  "disabling bitmap writing, as %s", why);
+	}
+	return 0;
+}
+
 static int make_bitmap(struct writing *w)
 {
 	int ret = odb_midx_link(w->om, w->odb, w->odb->dirs[w->o->dir_nr],
@@ -282,9 +313,11 @@ int multi_pack_write(struct multi_pack_result *result, const struct odb *odb,
 		     const struct multi_pack_options *options,
 		     struct error *err)
 {
+	struct multi_pack_options o = *options;
+	struct error warning = ERROR_INIT;
 	struct writing w = {
 		.odb = odb,
-		.o = options,
+		.o = &o,
 		.result = result,
 		.bytes = BUF_INIT,
 		.bitmap = BUF_INIT,
@@ -299,11 +332,15 @@ int multi_pack_write(struct multi_pack_result *result, const struct odb *odb,
 	if (!w.path)
 		ret = error_nomem(err);
 	if (!ret)
+		ret = multi_pack_check_bitmap(&o, &warning, odb, err);
+	if (!ret)
 		ret = make_midx(&w);
-	if (!ret && options->bitmap && result->object_nr)
+	if (!ret && o.bitmap && result->object_nr)
 		ret = make_bitmap(&w);
 	if (!ret)
 		ret = install(&w);
+	if (warning.code)
+		result->warning = warning;
 	writing_release(&w);
 	return ret;
 }

@@ -231,6 +231,8 @@ static int write_with_bitmap(struct midx_run *m,
 		   m->rq->bitmap_is_default) {
 		ret = write_once(m, written, false, err);
 	}
+	if (m->rq->bitmap_is_default && !written->bitmap_nr)
+		written->warning = (struct error)ERROR_INIT;
 	return ret;
 }
 

@@ -254,13 +254,6 @@ test_expect_success 'loose tips are left out' '
 	stock -C o.git rev-list --test-bitmap main~1
 '
 
-test_expect_success 'a shallow repository' '
-	stock clone -q --bare --depth 2 "file://$PWD/o.git" shallow.git &&
-	test_must_fail "$GIT" -C shallow.git multi-pack-index write --bitmap \
-		2>err &&
-	grep "the repository is shallow" err
-'
-
 test_expect_success '--refs-snapshot: lines that are no ids, and no file' '
 	repo_linear lines.git 4 && stock -C lines.git repack -dq &&
 	id=$(stock -C lines.git rev-parse main) &&
@@ -275,5 +268,22 @@ test_expect_success '--refs-snapshot: lines that are no ids, and no file' '
 	"$GIT" -C lines.git multi-pack-index write --bitmap --refs-snapshot= &&
 	ls lines.git/objects/pack/multi-pack-index-*.bitmap
 '
+
+# What arrives later would be missing in the bitmaps.
+for kind in --depth=1 --filter=blob:none
+do
+	test_expect_success "$kind: no bitmap, with a warning" '
+		rm -rf part.git && stock -C lines.git config uploadpack.allowFilter true &&
+		stock clone -q --bare $kind "file://$PWD/lines.git" part.git &&
+		"$GIT" -C part.git multi-pack-index write --bitmap 2>err &&
+		grep "^warning: disabling bitmap writing, as " err &&
+		test -f part.git/objects/pack/multi-pack-index &&
+		"$GIT" -C part.git repack -adbmq 2>err &&
+		grep "^warning: disabling bitmap writing, as " err &&
+		"$GIT" -C part.git repack -admq 2>err &&
+		test_must_be_empty err &&
+		! ls part.git/objects/pack | grep bitmap
+	'
+done
 
 test_done
