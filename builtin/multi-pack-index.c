@@ -420,6 +420,8 @@ static int repack(struct object_dir_call *call)
 	bool pack_kept = false;
 	int ret;
 
+	if (call->dir_nr && !call->store.odb->midxes[call->dir_nr])
+		return 0;
 	if (call->dir_nr)
 		return builtin_die("repack is for the repository's own object "
 				   "directory");

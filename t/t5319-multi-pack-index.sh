@@ -280,4 +280,11 @@ test_expect_success 'bitmap index and order of an old one are removed' '
 	stock -C ours.git fsck --strict
 '
 
+test_expect_success 'repack --object-dir: nothing to do without an index there' '
+	repo_linear one.git 2 && repo_linear two.git 2 &&
+	echo ../../one.git/objects >two.git/objects/info/alternates &&
+	"$GIT" -C two.git multi-pack-index --object-dir=../one.git/objects \
+		repack
+'
+
 test_done
