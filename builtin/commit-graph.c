@@ -15,6 +15,7 @@
 #include "config/config.h"
 #include "graph-write/commit-graph-write.h"
 #include "graph/commit-graph-verify.h"
+#include "graph/commit-graph.h"
 #include "sys/clock.h"
 
 static const char usage_text[] =
@@ -30,10 +31,10 @@ struct call {
 	/* options of write */
 	bool reachable, stdin_packs, stdin_commits, append;
 	int changed_paths;       /* -1: not given */
-	int64_t max_new_filters; /* INT64_MIN: --max-new-filters is not given */
-	/* Value of --split. NULL: not given; "": given without a strategy. */
+	int64_t max_new_filters; /* INT64_MIN: not given */
+	/* NULL: not given; split_default: no strategy */
 	const char *split;
-	uint64_t size_multiple, max_commits;
+	int64_t size_multiple, max_commits; /* negative: no limit */
 	const char *expire_time;
 	bool shallow; /* option of verify */
 };
@@ -102,10 +103,28 @@ static int read_input(struct input *in, bool packs, enum hash_algo algo)
 
 /* ---- write */
 
+/* The value of --split without a strategy. */
+static const char split_default[] = "";
+
+/* Callback for --max-new-filters. An empty argument is 0. */
+static int take_max_new_filters(void *value, const char *arg)
+{
+	char *end = NULL;
+
+	if (arg == option_negated) {
+		*(int64_t *)value = -1;
+		return 0;
+	}
+	*(int64_t *)value = strtol(arg, &end, 10);
+	return *end ? builtin_error("option `max-new-filters' expects a "
+				    "numerical value")
+		    : 0;
+}
+
 static int take_split(struct commit_graph_options *o, const struct call *c)
 {
-	o->split.size_multiple = c->size_multiple;
-	o->split.max_commits = c->max_commits;
+	o->split.size_multiple = (uint64_t)c->size_multiple;
+	o->split.max_commits = (uint64_t)c->max_commits;
 	if (c->expire_time &&
 	    approxidate_parse_expiry(&o->expiry, c->expire_time,
 				     sys_clock_seconds()) < 0)
@@ -113,7 +132,7 @@ static int take_split(struct commit_graph_options *o, const struct call *c)
 				   c->expire_time);
 	if (!c->split)
 		return 0;
-	if (!*c->split)
+	if (c->split == split_default)
 		o->split.split = COMMIT_GRAPH_SPLIT_MERGE;
 	else if (!strcmp(c->split, "no-merge"))
 		o->split.split = COMMIT_GRAPH_SPLIT_NO_MERGE;
@@ -165,6 +184,24 @@ static int run_write(struct object_dir_call *call,
 	return ret < 0 ? builtin_fail(&err) : 0;
 }
 
+/* Whether the configuration forbids to write a graph. Prints a warning then. */
+static bool is_forbidden(const struct commit_graph_options *o, bool enabled)
+{
+	long long version = o->changed_paths_version;
+
+	if (!enabled)
+		builtin_warn("attempting to write a commit-graph, but "
+			     "'core.commitGraph' is disabled");
+	else if (!commit_graph_filter_version_is_known(version))
+		builtin_warn("attempting to write a commit-graph, but "
+			     "'commitGraph.changedPathsVersion' (%lld) is not "
+			     "supported",
+			     version);
+	else
+		return false;
+	return true;
+}
+
 static int write_graph(struct object_dir_call *call)
 {
 	const struct call *c = (const struct call *)call;
@@ -181,11 +218,8 @@ static int write_graph(struct object_dir_call *call)
 	    config_bool(&call->store.repo->config, "core.commitgraph", &enabled,
 			&err) < 0)
 		return builtin_fail(&err);
-	if (!enabled) {
-		builtin_warn("attempting to write a commit-graph, but "
-			     "'core.commitGraph' is disabled");
+	if (is_forbidden(&o, enabled))
 		return 0;
-	}
 	o.append = c->append;
 	if (c->changed_paths >= 0)
 		o.changed_paths = c->changed_paths;
@@ -207,7 +241,7 @@ static int write_graph(struct object_dir_call *call)
 static int verify_graph(struct object_dir_call *call)
 {
 	const struct call *c = (const struct call *)call;
-	const struct commit_graph_verify_options o = {
+	struct commit_graph_verify_options o = {
 		.dir_nr = call->dir_nr,
 		.shallow = c->shallow,
 		.threads = repo_threads(call->store.repo),
@@ -215,8 +249,12 @@ static int verify_graph(struct object_dir_call *call)
 		.progress = call->progress,
 	};
 	struct error err = ERROR_INIT;
-	int ret = commit_graph_verify_dir(call->store.odb, &o, &err);
+	int ret;
 
+	/* This meter does not wait a second before it appears. */
+	if (call->want_progress > 0)
+		o.progress = output_progress(&call->out, PROGRESS_ON);
+	ret = commit_graph_verify_dir(call->store.odb, &o, &err);
 	return ret < 0 ? builtin_fail(&err) : ret;
 }
 
@@ -249,23 +287,25 @@ static object_dir_fn *parse(struct call *c, int argc, const char **argv)
 		 .flags = OPTION_NO_ARG,
 		 .fn = object_dir_take_choice,
 		 .help = "write changed-path filters, too"},
-		{.kind = OPTION_I64,
+		{.kind = OPTION_CALLBACK,
 		 .long_name = "max-new-filters",
 		 .value = &c->max_new_filters,
+		 .fn = take_max_new_filters,
+		 .arg_name = "<n>",
 		 .help = "compute at most this many new changed-path filters"},
 		{.kind = OPTION_STRING,
 		 .long_name = "split",
 		 .value = &c->split,
 		 .flags = OPTION_OPTIONAL_ARG | OPTION_NO_NEGATE,
-		 .dflt = "",
+		 .dflt = split_default,
 		 .arg_name = "<strategy>",
 		 .help = "add a layer to the chain of commit-graphs"},
-		{.kind = OPTION_U64,
+		{.kind = OPTION_I64,
 		 .long_name = "max-commits",
 		 .value = &c->max_commits,
 		 .help = "merge layers until each but the base has at most "
 			 "this many commits"},
-		{.kind = OPTION_U64,
+		{.kind = OPTION_I64,
 		 .long_name = "size-multiple",
 		 .value = &c->size_multiple,
 		 .help = "merge a layer with the one below unless that is this "
@@ -287,7 +327,7 @@ static object_dir_fn *parse(struct call *c, int argc, const char **argv)
 		{.kind = OPTION_END},
 	};
 	const struct option options[] = {
-		OBJECT_DIR_OPTIONS(&c->common),
+		OBJECT_DIR_OPTION(&c->common),
 		{.kind = OPTION_END},
 	};
 	const struct object_dir_command commands[] = {

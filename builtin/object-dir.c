@@ -20,36 +20,63 @@ int object_dir_take_choice(void *value, const char *arg)
 }
 
 /*
- * Returns the first word that is not an option, which is the subcommand's name,
- * or NULL.
+ * Returns the index in argv of the first word that is not an option. Returns 0
+ * if there is none before "--".
  */
-static const char *find_name(int argc, const char **argv)
+static int find_name(int argc, const char **argv)
 {
-	for (int i = 1; i < argc; i++) {
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
 		if (!strcmp(argv[i], "--object-dir"))
 			i++;
 		else if (argv[i][0] != '-')
-			return argv[i];
+			return i;
 	}
-	return NULL;
+	return 0;
+}
+
+/*
+ * Parse the options before the name of the subcommand at argv[name_nr], and
+ * move the name to argv[1]. Returns the new argc, or -1 after an error.
+ */
+static int parse_first(const struct option *options, const char *usage,
+		       int argc, const char **argv, int name_nr)
+{
+	if (name_nr > 1) {
+		const char *name = argv[name_nr];
+		int ret = options_parse(name_nr, argv, options, usage);
+
+		if (ret < 0)
+			return -1;
+		argv[name_nr] = name;
+		memmove(argv + 1, argv + name_nr,
+			(size_t)(argc - name_nr + 1) * sizeof(*argv));
+		argc -= name_nr - 1;
+	}
+	return argc;
 }
 
 object_dir_fn *object_dir_parse(const struct object_dir_command *table,
 				const char *usage, int argc, const char **argv)
 {
-	const char *name = find_name(argc, argv);
-	int operands;
+	const struct object_dir_command *last = table;
+	int name_nr = find_name(argc, argv), operands;
+	const char *name = name_nr ? argv[name_nr] : NULL;
 
 	if (argc > 1 && options_is_completion(argv[1]))
 		for (size_t i = 0; table[i].name; i++)
 			printf("%s ", table[i].name);
 	while (table->name && (!name || strcmp(table->name, name) != 0))
 		table++;
+	while (last->name)
+		last++;
 	if (argc > 2 && options_is_completion(argv[2])) {
 		options_complete(table->options, argv[2]);
 		return NULL;
 	}
-	if (!table->name && name && name == argv[1]) {
+	argc = parse_first(last->options, usage, argc, argv, name_nr);
+	if (argc < 0)
+		return NULL;
+	if (!table->name && name) {
 		subcommand_complain(name);
 		options_usage(table->options, usage);
 		return NULL;
@@ -59,8 +86,8 @@ object_dir_fn *object_dir_parse(const struct object_dir_command *table,
 		return NULL;
 	if (table->name && operands == 1 + table->operand_nr)
 		return table->run;
-	if (!operands || !table->name)
-		subcommand_complain(operands ? argv[1] : NULL);
+	if (!table->name)
+		subcommand_complain(NULL);
 	options_usage(table->options, usage);
 	return NULL;
 }

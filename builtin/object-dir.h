@@ -44,8 +44,8 @@ typedef int object_dir_fn(struct object_dir_call *call);
 struct object_dir_command {
 	const char *name; /* NULL ends a table */
 	/*
-	 * The options of this subcommand. In the last entry of a table: the
-	 * options that all subcommands have.
+	 * Options of this subcommand. In the last entry: options that may stand
+	 * before the name of a subcommand.
 	 */
 	const struct option *options;
 	object_dir_fn *run; /* returns the exit code */
@@ -59,13 +59,17 @@ struct object_dir_command {
  */
 int object_dir_take_choice(void *value, const char *arg);
 
+/* The entry for --object-dir. */
+#define OBJECT_DIR_OPTION(call)                                                \
+	{                                                                      \
+		.kind = OPTION_STRING, .long_name = "object-dir",              \
+		.value = &(call)->object_dir, .arg_name = "<directory>",       \
+		.help = "object directory; default: the repository's"          \
+	}
+
 /* Common entries for a table of options. */
 #define OBJECT_DIR_OPTIONS(call)                                               \
-	{.kind = OPTION_STRING,                                                \
-	 .long_name = "object-dir",                                            \
-	 .value = &(call)->object_dir,                                         \
-	 .arg_name = "<directory>",                                            \
-	 .help = "object directory; default: the repository's"},               \
+	OBJECT_DIR_OPTION(call),                                               \
 	{                                                                      \
 		.kind = OPTION_CALLBACK, .long_name = "progress",              \
 		.value = &(call)->want_progress, .flags = OPTION_NO_ARG,       \
@@ -74,9 +78,9 @@ int object_dir_take_choice(void *value, const char *arg);
 	}
 
 /*
- * Find the subcommand and parse its options. Options may also stand before the
- * subcommand's name. Returns NULL after printing an error and the usage; the
- * exit code is then 129.
+ * Find the subcommand, and parse the options before and after its name. Returns
+ * NULL after printing an error and the usage; the exit code is then
+ * 129.
  */
 object_dir_fn *object_dir_parse(const struct object_dir_command *table,
 				const char *usage, int argc, const char **argv);

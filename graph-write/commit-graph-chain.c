@@ -82,17 +82,19 @@ static int layer_path(struct buf *out, const struct commit_graph_chain *c,
 /* ---- files */
 
 int commit_graph_chain_lock(struct commit_graph_chain_lock *lock,
-			    const struct odb *odb, size_t dir_nr,
+			    const struct odb *odb, size_t dir_nr, bool create,
 			    struct error *err)
 {
 	struct buf path = BUF_INIT;
+	struct sys_stat st;
 	int ret = 0;
 
-	lock->file = (struct sys_tempfile)SYS_TEMPFILE_INIT;
 	if (chain_path(&path, odb, dir_nr, "") < 0)
 		ret = error_nomem(err);
-	if (!ret)
+	if (!ret && create)
 		ret = sys_mkdir_shared(path.data, odb->repo->share, err);
+	else if (!ret && sys_stat(&st, path.data, NULL) == ERR_MISSING)
+		ret = 1;
 	if (!ret &&
 	    chain_path(&path, odb, dir_nr, "commit-graph-chain.lock") < 0)
 		ret = error_nomem(err);
@@ -101,7 +103,7 @@ int commit_graph_chain_lock(struct commit_graph_chain_lock *lock,
 					       FILE_MODE | odb->repo->share, 0,
 					       err);
 	buf_release(&path);
-	return ret;
+	return ret == 1 ? 0 : ret;
 }
 
 void commit_graph_chain_unlock(struct commit_graph_chain_lock *lock)
@@ -291,6 +293,9 @@ int commit_graph_chain_install(const struct commit_graph_chain *c,
 	int ret = repo_fsync_method(c->odb->repo, REPO_FSYNC_COMMIT_GRAPH,
 				    &method, err);
 
+	if (!ret && !lock->file.path)
+		ret = commit_graph_chain_lock(lock, c->odb, c->dir_nr, true,
+					      err);
 	if (!ret)
 		ret = stage_chain(c, lock, method, err);
 	/* A single file that is kept becomes the lowest layer. */

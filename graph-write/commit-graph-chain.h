@@ -83,21 +83,28 @@ struct commit_graph_chain_lock {
 	struct sys_tempfile file;
 };
 
+#define COMMIT_GRAPH_CHAIN_LOCK_INIT                                           \
+	{                                                                      \
+		SYS_TEMPFILE_INIT                                              \
+	}
+
 /*
- * Returns 0, ERR_DENIED if another process holds the lock, or another error
- * code.
+ * Locks the chain. The lock file is in the directory of the layers. If this
+ * directory is missing, it is created if `create` is true; otherwise there is
+ * no chain, and nothing is locked. Returns 0, ERR_DENIED if another process
+ * holds the lock, or another error code.
  */
 int commit_graph_chain_lock(struct commit_graph_chain_lock *lock,
-			    const struct odb *odb, size_t dir_nr,
+			    const struct odb *odb, size_t dir_nr, bool create,
 			    struct error *err);
 
 /* Releases a lock. The lock need not be held. */
 void commit_graph_chain_unlock(struct commit_graph_chain_lock *lock);
 
 /*
- * Puts the layer and the chain in place, and releases the lock. Returns 0 or a
- * negative error code. After an error the old chain is in place, or the new one
- * if only the cleanup failed.
+ * Puts the layer and the chain in place, and releases the lock, which is taken
+ * here if it is not held. Returns 0 or a negative error code. After an error
+ * the old chain is in place, or the new one if only the cleanup failed.
  */
 int commit_graph_chain_install(const struct commit_graph_chain *chain,
 			       struct commit_graph_chain_lock *lock,

@@ -7,6 +7,7 @@
 #include "graph-write/commit-graph-write.h"
 #include "graph-write/graph-content.h"
 #include "graph/commit-graph-parts.h"
+#include "graph/commit-graph.h"
 #include "refs/refs.h"
 
 /* The state of writing a graph. */
@@ -362,7 +363,8 @@ static int write_graph(struct writing *w)
 
 /*
  * Opens the existing graph, usable or not. A broken graph is replaced. A chain
- * is read under its lock.
+ * is read under its lock. Without any chain, install() takes the lock, so that
+ * no empty directory stays if there is nothing to write.
  */
 static int open_old(struct writing *w)
 {
@@ -379,7 +381,8 @@ static int open_old(struct writing *w)
 					    w->err);
 		return ret == ERR_NOMEM ? ret : 0;
 	}
-	ret = commit_graph_chain_lock(&w->lock, w->odb, w->o->dir_nr, w->err);
+	ret = commit_graph_chain_lock(&w->lock, w->odb, w->o->dir_nr, false,
+				      w->err);
 	if (!ret && commit_graph_open_first(&w->graph, w->odb, w->o->dir_nr,
 					    w->err) == ERR_NOMEM)
 		ret = ERR_NOMEM;
@@ -396,15 +399,16 @@ int commit_graph_write(const struct odb *odb,
 	struct writing w = {
 		.odb = odb,
 		.o = options,
-		.lock = {SYS_TEMPFILE_INIT},
+		.lock = COMMIT_GRAPH_CHAIN_LOCK_INIT,
 		.records = GRAPH_RECORDS_INIT,
 		.filters = CHANGED_PATHS_INIT,
 		.err = err,
 	};
 	int ret = commit_graph_is_writable(odb->repo, err);
 
-	if (ret <= 0)
-		return ret;
+	if (ret <= 0 || !commit_graph_filter_version_is_known(
+				options->changed_paths_version))
+		return ret < 0 ? ret : 0;
 	ret = open_old(&w);
 	if (!ret)
 		ret = graph_commits_open(&w.commits, odb, w.graph, below_nr(&w),

@@ -44,7 +44,7 @@ struct commit_graph_options {
 	 * Write changed-path filters: 1, 0, or negative: only if the existing
 	 * graph has some. The version is 1, 2, or negative: as in the existing
 	 * graph, or else 1. With 0, version 1 is written and no old filter is
-	 * reused.
+	 * reused. With an unknown version, no graph is written.
 	 */
 	int changed_paths;
 	int64_t changed_paths_version;
@@ -73,9 +73,9 @@ int commit_graph_options_load(struct commit_graph_options *o,
 
 /*
  * Writes a graph. Returns 1 if a file was written. Returns 0 if there are no
- * commits (for a chain: no new ones), or if commit_graph_is_writable() says
- * that no graph may be written. Otherwise returns an error code, with the graph
- * unchanged:
+ * commits (for a chain: no new ones), if commit_graph_is_writable() says that
+ * no graph may be written, or if changed_paths_version is unknown. Otherwise
+ * returns an error code, with the graph unchanged:
  *
  * - ERR_INVALID: an id in `commits` has no object ("invalid object: <id>"), or
  *   a name in `packs` has no index ("error adding pack <path>").

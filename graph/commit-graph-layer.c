@@ -145,11 +145,11 @@ static int take_chunks(struct commit_graph_layer *layer,
 		ret = take_filters(layer, chunks, err);
 	if (!ret)
 		ret = check_size(edges, edges->len / 4, 4, "extra edges", err);
-	if (!ret &&
+	if (!ret && chunks[CHUNK_BASES].start &&
 	    chunks[CHUNK_BASES].len != layer->base_nr * hash_len(layer->algo))
 		ret = error_set(err, ERR_CORRUPT,
-				"commit-graph base graphs chunk is missing or "
-				"of a wrong size");
+				"commit-graph base graphs chunk is of a wrong "
+				"size");
 	layer->edges = edges->start;
 	layer->edge_nr = edges->len / 4;
 	layer->bases = chunks[CHUNK_BASES].start;

@@ -80,7 +80,7 @@ struct commit_graph_layer {
 	const uint8_t *filters; /* BDAT after its header */
 	size_t filters_len;
 	struct bloom_settings bloom;
-	/* BASE, or NULL if base_nr is 0 */
+	/* BASE, or NULL if the file has no such chunk */
 	const uint8_t *bases;
 	unsigned base_nr;
 	/* the file's last hash_len() bytes */

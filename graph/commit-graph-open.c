@@ -33,7 +33,8 @@ static int push_layer(struct commit_graph *graph,
 	size_t i;
 	int ret = 0;
 
-	if (layer->base_nr != graph->layer_nr)
+	if (layer->base_nr != graph->layer_nr ||
+	    (layer->base_nr && !layer->bases))
 		ret = ERR_CORRUPT;
 	for (i = 0; !ret && i < graph->layer_nr; i++)
 		if (memcmp(layer->bases + i * id_len, graph->layers[i].checksum,
@@ -139,6 +140,9 @@ static int take_files(struct commit_graph *graph, const struct odb *odb,
 		goto out;
 	}
 	ret = commit_graph_layer_open(&layer, path.data, odb->algo, why);
+	/* A single file has no layers below, whatever its header says. */
+	if (!ret && !layer.bases)
+		layer.base_nr = 0;
 	if (!ret)
 		ret = push_layer(graph, &layer, dir_nr, why);
 	if (ret != ERR_MISSING) {

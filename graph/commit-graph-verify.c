@@ -261,17 +261,20 @@ static int check_layer(struct verifying *v)
 	int found = v->found;
 	int ret = commit_graph_layer_verify(v->layer, &why);
 
+	v->found = 0;
 	if (ret == ERR_CORRUPT)
 		ret = complain(v, COMMIT_GRAPH_BAD_CHECKSUM,
 			       "the commit-graph file has incorrect checksum "
 			       "and is likely corrupt");
-	v->found &= ~COMMIT_GRAPH_IS_WRONG;
 	if (!ret)
 		ret = check_ids(v);
 	if (!ret && commit_graph_layer_verify_filters(v->layer, &why) < 0)
 		ret = complain(v, COMMIT_GRAPH_IS_WRONG, "%s", why.msg);
 	if (!ret && !(v->found & COMMIT_GRAPH_IS_WRONG))
 		ret = check_commits(v);
+	/* A wrong checksum is told only if nothing else is wrong. */
+	if (v->found & COMMIT_GRAPH_IS_WRONG)
+		v->found &= ~COMMIT_GRAPH_BAD_CHECKSUM;
 	v->found |= found;
 	return ret;
 }

@@ -17,7 +17,10 @@
 #include "odb/odb.h"
 #include "sys/progress.h"
 
-/* The kinds of errors found, as bits; also stock Git's exit code. */
+/*
+ * The kinds of errors found, as bits; also stock Git's exit code. A layer with
+ * a wrong checksum and other errors counts as wrong only.
+ */
 enum {
 	COMMIT_GRAPH_IS_WRONG = 1 << 0,
 	COMMIT_GRAPH_BAD_CHECKSUM = 1 << 1,

@@ -218,7 +218,5 @@ int commit_graph_filter_version(int64_t *version, const struct config *config,
 		if (ret > 0)
 			*version = read ? -1 : 0;
 	}
-	if (ret > 0 && (*version < -1 || *version > 2))
-		*version = 0;
 	return ret < 0 ? ret : 0;
 }

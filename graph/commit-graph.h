@@ -105,11 +105,16 @@ void commit_graph_filter(struct commit_graph_filter *filter,
  * Gets the version of filters to read and write from
  * commitGraph.changedPathsVersion, or else commitGraph.readChangedPaths. -1
  * (the default) means the version of existing filters, and 0 means that no
- * filters are read. Otherwise the version is 1 or 2; unknown values become 0.
- * Returns 0 or ERR_INVALID.
+ * filters are read. Otherwise the version is 1 or 2, or any number that
+ * commit_graph_filter_version_is_known() refuses. Returns 0 or ERR_INVALID.
  */
 int commit_graph_filter_version(int64_t *version, const struct config *config,
 				struct error *err);
+
+static inline bool commit_graph_filter_version_is_known(int64_t version)
+{
+	return version >= -1 && version <= 2;
+}
 
 /*
  * Gets the settings of filters in the topmost layer that has filters. Returns

@@ -100,7 +100,9 @@ int path_filters_init(struct path_filters *f, const struct commit_graph *graph,
 	ret = commit_graph_filter_version(&version, config, err);
 	if (ret < 0)
 		return ret;
-	if (!graph || !version || !can_help(paths) ||
+	if (!graph || !version ||
+	    !commit_graph_filter_version_is_known(version) ||
+	    !can_help(paths) ||
 	    !commit_graph_filter_settings(&f->settings, graph) ||
 	    !are_usable(&f->settings, version))
 		return 0;

@@ -372,11 +372,52 @@ test_expect_success 'verify: nothing there' '
 test_expect_success 'verify: progress' '
 	cp good cross-sha1.git/$graph &&
 	nr=$(stock -C cross-sha1.git rev-list --all --count) &&
-	"$GIT" -C cross-sha1.git commit-graph verify --progress 2>err &&
+	"$GIT" -C cross-sha1.git commit-graph verify 2>err &&
 	test_must_be_empty err &&
-	GIT_PROGRESS_DELAY=0 "$GIT" -C cross-sha1.git commit-graph verify \
-		--progress 2>err &&
+	"$GIT" -C cross-sha1.git commit-graph verify --progress 2>err &&
 	grep "Verifying commits in commit graph: 100% ($nr/$nr), done" err
+'
+
+test_expect_success 'commitGraph.changedPathsVersion of the future' '
+	repo_linear future.git 3 &&
+	"$GIT" -C future.git -c commitGraph.changedPathsVersion=3 \
+		commit-graph write --reachable 2>err &&
+	grep "warning: .*changedPathsVersion. (3) is not supported" err &&
+	! test -e future.git/$graph
+'
+
+test_expect_success '--max-new-filters takes no suffix' '
+	test_expect_code 129 "$GIT" -C future.git commit-graph write \
+		--reachable --max-new-filters=1k 2>err &&
+	grep "expects a numerical value" err &&
+	"$GIT" -C future.git commit-graph write --reachable \
+		--max-new-filters=
+'
+
+test_expect_success 'a count of layers below, in a single file' '
+	chmod u+w future.git/$graph &&
+	printf "\3" | dd of=future.git/$graph conv=notrunc bs=1 seek=7 &&
+	test_expect_code 2 "$GIT" -C future.git commit-graph verify
+'
+
+test_expect_success 'exit code for a wrong checksum and a wrong commit' '
+	"$GIT" -C future.git commit-graph write --reachable &&
+	size=$(wc -c <future.git/$graph) &&
+	chmod u+w future.git/$graph &&
+	printf "\377\377" | dd of=future.git/$graph conv=notrunc bs=1 \
+		seek=$((size - 20 - 3 * 4 - 8)) &&
+	test_expect_code 1 "$GIT" -C future.git commit-graph verify 2>err &&
+	grep "incorrect checksum" err
+'
+
+test_expect_success 'only --object-dir may precede the subcommand' '
+	for option in --progress --reachable --
+	do
+		test_expect_code 129 "$GIT" -C future.git commit-graph \
+			$option write || return 1
+	done &&
+	"$GIT" -C future.git commit-graph --object-dir objects write \
+		--reachable
 '
 
 test_done

@@ -194,7 +194,7 @@ test_expect_success 'verify a chain, and its topmost layer only' '
 	low=b.git/$info/commit-graphs/graph-$(sed -n 1p $chain).graph &&
 	cp $low good && chmod u+w $low &&
 	printf X | dd of=$low bs=1 seek=1400 conv=notrunc &&
-	test_expect_code 3 "$GIT" -C b.git commit-graph verify &&
+	test_expect_code 1 "$GIT" -C b.git commit-graph verify &&
 	"$GIT" -C b.git commit-graph verify --shallow &&
 	test_expect_code 16 "$GIT" -C b.git fsck &&
 	rm -f $low && cp good $low &&
@@ -214,6 +214,26 @@ test_expect_success 'wrong usage' '
 	test_expect_code 128 "$GIT" -C b.git commit-graph write --split \
 		--expire-time=foo 2>err &&
 	grep "malformed expiration date .foo." err
+'
+
+test_expect_success '--split= names no strategy' '
+	test_expect_code 128 "$GIT" -C b.git commit-graph write --split= \
+		2>err &&
+	grep "unrecognized --split argument, " err
+'
+
+test_expect_success 'negative numbers are no limit' '
+	for option in --max-commits=-1 --size-multiple=-1
+	do
+		"$GIT" -C b.git commit-graph write --reachable \
+			--split=no-merge $option || return 1
+	done
+'
+
+test_expect_success 'without commits, no directory is left behind' '
+	"$GIT" init -q --bare none.git &&
+	"$GIT" -C none.git commit-graph write --reachable --split &&
+	! test -e none.git/objects/info/commit-graphs
 '
 
 test_expect_success 'another process is at it' '

@@ -37,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	commit_graph_layer_find(&layer, raw, &layer_pos);
 	if (layer.edge_nr)
 		sink = layer.edges[4 * layer.edge_nr - 1];
-	if (layer.base_nr)
+	if (layer.bases && layer.base_nr)
 		sink = layer.bases[20 * layer.base_nr - 1];
 	(void)sink;
 	commit_graph_layer_release(&layer);

@@ -83,7 +83,7 @@ static const char layer_cc[] = "commit-graphs/graph-"
 /* Installs a layer on top of `kept` layers. */
 static int install(struct graphchain *f, size_t kept_nr, int64_t expiry)
 {
-	struct commit_graph_chain_lock lock;
+	struct commit_graph_chain_lock lock = COMMIT_GRAPH_CHAIN_LOCK_INIT;
 	struct commit_graph *graph;
 	struct buf bytes = BUF_INIT;
 	struct oid checksum;
@@ -101,7 +101,8 @@ static int install(struct graphchain *f, size_t kept_nr, int64_t expiry)
 	buf_append_str(&bytes, "a layer");
 	assert_int_equal(commit_graph_open_dir(&graph, &f->odb, 0, NULL), 1);
 	chain.graph = graph;
-	assert_int_equal(commit_graph_chain_lock(&lock, &f->odb, 0, NULL), 0);
+	assert_int_equal(commit_graph_chain_lock(&lock, &f->odb, 0, true, NULL),
+			 0);
 	assert_true(is_there(f, "commit-graphs/commit-graph-chain.lock"));
 	ret = commit_graph_chain_install(&chain, &lock, NULL);
 	assert_false(is_there(f, "commit-graphs/commit-graph-chain.lock"));
@@ -160,13 +161,16 @@ static void test_single(void **state)
 
 static void test_locked(void **state)
 {
-	struct commit_graph_chain_lock lock, other;
+	struct commit_graph_chain_lock lock = COMMIT_GRAPH_CHAIN_LOCK_INIT;
+	struct commit_graph_chain_lock other = COMMIT_GRAPH_CHAIN_LOCK_INIT;
 	struct graphchain f;
 
 	graphchain_setup(&f);
-	assert_int_equal(commit_graph_chain_lock(&lock, &f.odb, 0, NULL), 0);
-	assert_int_equal(commit_graph_chain_lock(&other, &f.odb, 0, NULL),
-			 ERR_DENIED);
+	assert_int_equal(commit_graph_chain_lock(&lock, &f.odb, 0, true, NULL),
+			 0);
+	assert_int_equal(
+		commit_graph_chain_lock(&other, &f.odb, 0, false, NULL),
+		ERR_DENIED);
 	commit_graph_chain_unlock(&other);
 	assert_true(is_there(&f, "commit-graphs/commit-graph-chain.lock"));
 	commit_graph_chain_unlock(&lock);
