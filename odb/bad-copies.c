@@ -16,7 +16,10 @@ void bad_copies_reset(struct bad_copies *set)
 	*set = (struct bad_copies){0};
 }
 
-/* Returns the slot of the copy, or the free slot where the search ends. */
+/*
+ * Returns the slot of the copy. If the copy is not in the set, returns the free
+ * slot for it.
+ */
 static struct bad_copy *slot_of(const struct bad_copies *set,
 				const struct pack *pack, uint64_t offset)
 {

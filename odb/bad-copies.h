@@ -17,18 +17,18 @@
 struct pack;
 
 struct bad_copy {
-	/* borrowed, only compared; NULL: free slot */
+	/* borrowed; the pointer is only compared; NULL: free slot */
 	const struct pack *pack;
 	uint64_t offset;
 	/*
-	 * no other copy of the object can be read, or a search for one is
-	 * running
+	 * true: no other copy of the object can be read, or a search for
+	 * another copy is running
 	 */
 	bool is_alone;
 };
 
 struct bad_copies {
-	/* owned; `slot_nr` slots, a power of two */
+	/* owned; `slot_nr` slots, which is a power of two */
 	struct bad_copy *slots;
 	size_t slot_nr, nr;
 };

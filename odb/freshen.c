@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Renews the time of one copy of an object. */
+/* Sets the modification time of one copy of an object to the present. */
 #include "base/buf.h"
 #include "odb/freshen.h"
 #include "sys/io.h"
 
-/* The pack may be gone, or may belong to another user. */
+/*
+ * Renews the time of a pack's file. Returns false if this fails: the pack may
+ * have been removed, or may belong to another user.
+ */
 static bool freshen_pack(const struct pack *pack)
 {
 	struct buf path = BUF_INIT;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Freshening: an object that is written again counts as new.
+ * Freshening: an object that is written again must be as safe from pruning as a
+ * new object.
  *
  * Pruning looks at the time of an unreachable object (repack/unreachable.h). A
  * writer that finds an existing copy does not write the object again. This

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks .gitmodules files, and collects the blobs to check. */
+/*
+ * Checks the content of .gitmodules files, and collects the ids of blobs to
+ * check.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +15,7 @@
 struct modules {
 	struct fsck *f;
 	const struct oid *oid;
-	/* 1 if an error was reported */
+	/* 1 if a message with severity "error" was reported */
 	int wrong;
 };
 
@@ -110,7 +113,7 @@ int fsck_blobs_add(struct fsck_blobs *blobs, const struct oid *oid,
 	return ret < 0 ? error_nomem(err) : 0;
 }
 
-/* The messages about each kind of special file. */
+/* The messages for each kind of special file. */
 static const struct place {
 	enum fsck_special special;
 	enum fsck_msg missing, no_blob;
@@ -155,7 +158,7 @@ static int cmp_entry(const void *a, const void *b)
 	return oid_cmp(&(*ea)->oid, &(*eb)->oid);
 }
 
-/* Returns the entries sorted by id, malloc()ed. */
+/* Returns the entries of a map sorted by id. The array is malloc()ed. */
 static const struct oidmap_entry **sorted(const struct oidmap *map)
 {
 	const struct oidmap_entry **list;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The second half of fsck (object/fsck.h): checks the blobs that trees list as
- * .gitmodules or .gitattributes. These blobs are known only after all trees
- * were checked. So the first half collects their ids, and the blobs are checked
- * at the end.
+ * The second half of fsck: checks the blobs that trees list as .gitmodules or
+ * .gitattributes. object/fsck.h has the first half. These blobs are known only
+ * after all trees were checked. So the first half collects their ids, and the
+ * blobs are checked at the end.
  */
 #ifndef ODB_FSCK_BLOB_H
 #define ODB_FSCK_BLOB_H
@@ -16,7 +16,8 @@
 
 /*
  * Checks a blob that some tree lists as .gitmodules. `data` is NULL if the blob
- * is too large to read. Returns the same as fsck_object().
+ * is too large to read. Returns 0, 1 if an error was reported, or a negative
+ * error code.
  */
 int fsck_blob_gitmodules(struct fsck *f, const struct oid *oid,
 			 const void *data, size_t len, struct error *err);
@@ -38,7 +39,7 @@ void fsck_blobs_release(struct fsck_blobs *blobs);
 int fsck_blobs_add(struct fsck_blobs *blobs, const struct oid *oid,
 		   enum fsck_special special, struct error *err);
 
-/* How fsck_blobs_check() reads objects. */
+/* The callbacks by which fsck_blobs_check() reads objects. */
 struct fsck_blobs_source {
 	/*
 	 * Reads an object. Returns 1 with the type of the object, 0 if the
@@ -57,8 +58,8 @@ struct fsck_blobs_source {
 };
 
 /*
- * Checks all collected blobs, sorted by id. Returns the same as fsck_object().
- * For one thread.
+ * Checks all collected blobs, sorted by id. Returns 0, 1 if an error was
+ * reported, or a negative error code. For one thread.
  */
 int fsck_blobs_check(struct fsck_blobs *blobs, struct fsck *f,
 		     const struct fsck_blobs_source *source, struct error *err);
@@ -83,9 +84,10 @@ bool submodule_url_is_option(const char *value);
 /*
  * Returns whether a URL is allowed:
  *
- * - A relative URL ("./", "../") has no newline, not even as "%0a". If it goes
- *   up, no colon or separator follows the last "../". Otherwise the URL that it
- *   is appended to could get another protocol or host.
+ * - A relative URL ("./", "../") has no newline, not even as "%0a". If a
+ *   relative URL contains "../", no colon or slash follows the last "../"
+ *   directly. Otherwise the URL to which it is appended could get another
+ *   protocol or host.
  * - A git:// URL has no newline.
  * - A URL of http, https, ftp or ftps is well-formed (RFC 3986), has a host and
  *   no newline. This also holds for "https::<url>".

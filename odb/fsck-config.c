@@ -97,7 +97,9 @@ static int load_entry(void *ctx, const struct config_entry *entry)
 	const char *name = entry->key + l->prefix_len;
 	enum fsck_msg msg;
 
-	/* A name with a subsection is not a variable of fsck. */
+	/*
+	 * A name with a dot has a subsection, so it is not a variable of fsck.
+	 */
 	if (strchr(name, '.'))
 		return 0;
 	if (!entry->value)
@@ -126,7 +128,10 @@ int fsck_config_load(struct fsck_rules *rules, const struct repo *repo,
 
 /* ---- lists */
 
-/* Stock Git shows the item in lower case in this message. */
+/*
+ * Reports an item without "=". Stock Git shows the item in lower case in this
+ * message.
+ */
 static int missing_sign(const char *item, size_t len, struct error *err)
 {
 	char *lower = mem_strndup(item, len);

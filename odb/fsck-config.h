@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The configuration of fsck's rules: fsck.<msg-id> and fsck.skipList, and the
- * same names below receive.fsck. and fetch.fsck. Commands pass these rules on
- * as lists "<msg-id>=<severity>,...".
+ * same variables with the prefixes receive.fsck. and fetch.fsck. Commands pass
+ * these rules on as lists "<msg-id>=<severity>,...".
  */
 #ifndef ODB_FSCK_CONFIG_H
 #define ODB_FSCK_CONFIG_H
@@ -25,9 +25,9 @@ int fsck_config_load(struct fsck_rules *rules, const struct repo *repo,
 		     struct error *err);
 
 /*
- * Applies items "<msg-id>=<severity>", separated by blanks, commas or bars. An
- * item may also be "skiplist=<path>". Returns the same as fsck_config_load();
- * an unknown message is ERR_INVALID.
+ * Applies a list of items "<msg-id>=<severity>", which are separated by blanks,
+ * commas or "|". An item may also be "skiplist=<path>". Returns the same as
+ * fsck_config_load(); an unknown message is ERR_INVALID.
  */
 int fsck_config_list(struct fsck_rules *rules, const char *list,
 		     struct error *err);

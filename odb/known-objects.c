@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The indexer's hooks for an object database. */
+/* Hooks of the indexer that use an object database. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -13,10 +13,10 @@
 
 enum { CACHE_LIMIT = 16 << 20 }; /* bytes, per reader */
 
-/* The loose objects whose ids start with the same byte. */
+/* The ids of loose objects that start with the same byte. */
 struct fanout {
 	atomic_bool is_loaded;
-	/* complete and immutable after loading */
+	/* ids of the directory; complete and immutable after loading */
 	struct oidmap ids;
 };
 
@@ -25,10 +25,10 @@ struct known_objects {
 	unsigned threads;
 	/*
 	 * Owned: one reader for each thread, and one more for delta bases. A
-	 * thread makes its reader at first use.
+	 * thread makes its reader when it needs it.
 	 */
 	struct odb_reader **readers;
-	/* held while a fanout is being loaded */
+	/* held while the ids of one directory are loaded */
 	pthread_mutex_t lock;
 	struct fanout loose[256];
 };
@@ -77,7 +77,10 @@ static int add_loose(void *ctx, const struct oid *oid, const char *path)
 	return ret < 0 ? ret : 0;
 }
 
-/* Lists a directory of loose objects, once. */
+/*
+ * Lists one of the 256 directories of loose objects, if it was not listed
+ * before.
+ */
 static int load_fanout(struct known_objects *known, uint8_t first,
 		       struct error *err)
 {
@@ -169,7 +172,10 @@ static int base(void *ctx, const struct oid *oid, enum object_type *type,
 	return *data ? 1 : error_nomem(err);
 }
 
-/* Objects that are not missing are left out of the question. */
+/*
+ * Passes the ids of missing bases to the provider. Objects that exist are left
+ * out.
+ */
 static int announce_bases(void *ctx, const struct oid *oids, size_t nr,
 			  struct error *err)
 {

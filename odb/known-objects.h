@@ -4,10 +4,10 @@
  * exist, whether two objects are equal, and the delta bases that a thin pack
  * left out.
  *
- * The answers come from a snapshot, made when it was opened. Loose objects of
- * one directory are listed when the first id of this directory is looked up. A
- * query to the file system for each object of a clone would take longer than
- * indexing the pack.
+ * The answers come from a snapshot of the objects, taken by
+ * known_objects_open(). One of the 256 directories of loose objects is listed
+ * when an id of this directory is first looked up. A query to the file system
+ * for each object of a clone would take longer than indexing the pack.
  */
 #ifndef ODB_KNOWN_OBJECTS_H
 #define ODB_KNOWN_OBJECTS_H
@@ -28,8 +28,9 @@ int known_objects_open(struct known_objects **out, const struct repo *repo,
 void known_objects_close(struct known_objects *known);
 
 /*
- * Asks `provider` for the bases of a thin pack that are missing, all at once.
- * `provider` must outlive `known`. NULL: no provider.
+ * Sets the provider of missing objects. The provider gets the ids of all
+ * missing bases of a thin pack in one call. `provider` must outlive `known`.
+ * NULL: no provider.
  */
 void known_objects_set_provider(struct known_objects *known,
 				const struct odb_provider *provider);
@@ -41,9 +42,9 @@ void known_objects_set_provider(struct known_objects *known,
 struct pack_indexer_hooks known_objects_hooks(struct known_objects *known);
 
 /*
- * Freshens an object that came with a pack (freshen_object()), if the snapshot
- * has this object. Returns 1 if the object exists and counts as new, 0 if the
- * object must be written, or a negative error code.
+ * Freshens an object of the received pack if the snapshot has this object
+ * (freshen_object()). Returns 1 if the object exists and its time is renewed, 0
+ * if the object must be written, or a negative error code.
  */
 int known_objects_freshen(struct known_objects *known, const struct oid *oid,
 			  struct error *err);

@@ -10,12 +10,14 @@
 
 enum {
 	LEVEL_MIN = -1,
-	/* Git's default for loose objects */
+	/* default compression level of loose objects in Git */
 	LEVEL_FASTEST = 1,
 	LEVEL_MAX = 9,
-	/* attempts to create a file while a prune removes directories */
+	/*
+	 * number of attempts to create a file while a prune removes directories
+	 */
 	DIR_TRIES = 3,
-	/* bytes: larger objects are compressed in pieces */
+	/* bytes; larger objects are compressed in pieces */
 	LARGE = 8 << 20,
 	PIECE = 1 << 20,
 };
@@ -77,7 +79,7 @@ void loose_writer_release(struct loose_writer *w)
 	buf_release(&w->bytes);
 }
 
-/* Makes the bytes of the file: header and content in one stream. */
+/* Makes the bytes of the file: one zlib stream with header and content. */
 static int encode(struct loose_writer *w, enum object_type type,
 		  const void *data, size_t len)
 {
@@ -96,8 +98,9 @@ static int encode(struct loose_writer *w, enum object_type type,
 }
 
 /*
- * A prune removes an empty directory, perhaps before the file is created in it.
- * A directory that contains a file stays.
+ * Creates a temporary file in the directory of the object. A prune may remove
+ * the empty directory before the file is created, so there are several
+ * attempts. A directory that contains a file stays.
  */
 static int create_file(struct sys_tempfile *tf, const char *dir, unsigned share,
 		       struct error *err)
@@ -133,8 +136,8 @@ static int write_file(struct loose_writer *w, const char *dir,
 }
 
 /*
- * Returns whether the object exists, and renews its time. So a prune does not
- * remove the object before a reference names it.
+ * Renews the time of an object's file, so that a prune does not remove the
+ * object before a reference names it. Returns whether the file exists.
  */
 static bool freshen(const char *path)
 {
@@ -238,7 +241,8 @@ int loose_writer_end(struct loose_writer *w, struct error *err)
 }
 
 /*
- * Compressing in pieces avoids two further copies of a large object in memory.
+ * Writes a large object in pieces, which avoids two further copies of the
+ * object in memory.
  */
 static int put_in_pieces(struct loose_writer *w, const struct oid *oid,
 			 enum object_type type, const char *data, size_t len,

@@ -21,7 +21,7 @@
 #include "sys/tempfile.h"
 
 struct loose_writer {
-	/* borrowed: the object directory */
+	/* borrowed: path of the object directory */
 	const char *dir;
 	enum hash_algo algo;
 	enum sys_fsync_method fsync;
@@ -30,18 +30,18 @@ struct loose_writer {
 	struct deflater *deflater; /* owned */
 	struct buf path, bytes;    /* of the current object */
 	/*
-	 * An object that is written in pieces. Otherwise `stream` is NULL and
-	 * `file` is inactive.
+	 * The state of an object that is written in pieces. If there is none,
+	 * `stream` is NULL and `file` is inactive.
 	 */
 	struct deflate_stream *stream; /* owned */
 	struct sys_tempfile file;
 };
 
 /*
- * Prepares to write below the object directory `dir` (borrowed). The level of
+ * Initialises a writer for the object directory `dir` (borrowed). The level of
  * compression is core.looseCompression, or core.compression, or by default the
- * fastest level. Returns 0 or a negative error code. Release the writer in any
- * case.
+ * fastest level. Returns 0 or a negative error code. The caller releases the
+ * writer in any case.
  */
 int loose_writer_init(struct loose_writer *w, const struct repo *repo,
 		      const char *dir, struct error *err);
@@ -60,8 +60,8 @@ int loose_writer_put(struct loose_writer *w, const struct oid *oid,
  * Write an object of `len` bytes in pieces. loose_writer_begin() returns 1 if
  * the object must be written, 0 if its file existed, or a negative error code.
  * After 1, feed all pieces and call loose_writer_end(). The caller guarantees
- * that the pieces are the object `oid`. If the object is not ended, releasing
- * the writer removes the temporary file.
+ * that the pieces are the object `oid`. If loose_writer_end() is not called,
+ * releasing the writer removes the temporary file.
  */
 int loose_writer_begin(struct loose_writer *w, const struct oid *oid,
 		       enum object_type type, uint64_t len, struct error *err);

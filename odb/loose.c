@@ -6,7 +6,10 @@
 #include "base/mem.h"
 #include "odb/loose.h"
 
-/* Two bits of a deflate stream make at most 258 bytes: less than 1032 to 1. */
+/*
+ * Deflate cannot compress better than 1032 to 1: two bits of a stream inflate
+ * to at most 258 bytes.
+ */
 #define INFLATE_RATIO_MAX 1032
 
 static bool parse_size(struct cursor *c, uint64_t *size)

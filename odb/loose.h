@@ -17,7 +17,9 @@
 #include "object/type.h"
 #include "pack/inflate.h"
 
-/* longest type, 20 digits, SP and NUL: 28 */
+/*
+ * length of the header with the longest type and 20 digits, rounded up from 28
+ */
 #define LOOSE_HEADER_MAX 32
 
 struct loose_header {
@@ -45,17 +47,17 @@ int loose_info(struct loose_header *header, struct inflater *inf,
 /* A decoded loose object. */
 struct loose_object {
 	enum object_type type;
-	/* points into `memory`; NUL-terminated past len */
+	/* content of the object, followed by a NUL; points into `memory` */
 	const uint8_t *data;
 	size_t len;
-	/* malloc()ed; owned by the caller */
+	/* owned by the caller, who frees it with free() */
 	void *memory;
 };
 
 /*
- * Decodes a file. Returns 0, ERR_CORRUPT or ERR_NOMEM; after an error *obj is
- * zeroed. A size that is impossible for the file's length is an error before
- * any memory is allocated.
+ * Decodes the file of a loose object. Returns 0, ERR_CORRUPT or ERR_NOMEM;
+ * after an error *obj is zeroed. A size that is impossible for the file's
+ * length is an error before any memory is allocated.
  */
 int loose_read(struct loose_object *obj, struct inflater *inf, const void *file,
 	       size_t file_len, const char *name, struct error *err);

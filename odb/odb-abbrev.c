@@ -19,7 +19,7 @@ static size_t common_digits(const uint8_t *a, const uint8_t *b, size_t len)
 	return 2 * i + (a[i] >> 4 == b[i] >> 4);
 }
 
-/* A visit of the loose objects whose ids have a given prefix. */
+/* A visit of the loose objects whose ids begin with a given prefix. */
 struct abbrev_visit {
 	const struct odb *odb;
 	const struct oid *prefix;
@@ -62,7 +62,7 @@ int odb_each_abbrev(const struct odb *odb, const struct oid *prefix,
 	return odb_each_loose_with(odb, prefix->bytes[0], visit_loose, &v, err);
 }
 
-/* The number of distinct ids found: 0, 1, or 2 for more than one. */
+/* Counts the distinct ids that were found: 0, 1, or 2 for two or more. */
 struct abbrev_count {
 	struct oid *found;
 	int nr;
@@ -118,8 +118,8 @@ int odb_unique_len(const struct odb *odb, const struct oid *oid, size_t min_len,
 	int ret;
 
 	/*
-	 * In a sorted table, the neighbours of an id share the longest prefixes
-	 * with the id.
+	 * The ids in a table are sorted, so the neighbours of an id share the
+	 * longest prefixes with it.
 	 */
 	for (i = 0; i < odb->source_nr; i++) {
 		const struct pack_ids *ids = odb->sources[i].ids;

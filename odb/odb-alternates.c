@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds all object directories of a repository. */
+/*
+ * Finds all object directories of a repository: its own one and the alternates.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,8 +16,8 @@
 struct finder {
 	char **dirs; /* owned: the result */
 	/*
-	 * owned: real paths of `dirs`. The first may still be NULL: most
-	 * repositories have no other directory to compare with
+	 * owned: real paths of `dirs`. reals[0] is NULL until an alternate is
+	 * compared with it
 	 */
 	char **reals;
 	size_t nr, dirs_alloc, reals_alloc;
@@ -37,7 +39,7 @@ bool odb_alternates_next(struct buf *path, const char **list, char sep,
 		*ret = quoted;
 		return false;
 	}
-	/* A path that is not correctly quoted is taken literally. */
+	/* A path that is not correctly quoted is used as it is written. */
 	if (quoted < 0) {
 		buf_reset(path);
 		end = strchrnul(start, sep);
@@ -51,7 +53,10 @@ bool odb_alternates_next(struct buf *path, const char **list, char sep,
 	return true;
 }
 
-/* Resolves the repository's own directory, which may not exist yet. */
+/*
+ * Sets reals[0] to the real path of the repository's own directory, which may
+ * not exist yet.
+ */
 static int resolve_own(struct finder *f)
 {
 	if (!f->reals[0])
@@ -93,7 +98,7 @@ nomem:
 static int add_list(struct finder *f, const char *list, char sep,
 		    const char *base, unsigned depth);
 
-/* Adds the alternates of a directory. */
+/* Adds the alternates of one directory, and their alternates in turn. */
 static int add_alternates_of(struct finder *f, const char *dir, unsigned depth)
 {
 	struct buf name = BUF_INIT, text = BUF_INIT;

@@ -16,21 +16,21 @@
 #include "repo/repo.h"
 
 /*
- * Lists all object directories of a repository: its own as it is named, then
- * the alternates by their real paths. Each alternate is followed by its own
- * alternates, and no directory is listed twice. A directory that is missing, or
- * nested more than 5 levels deep, is left out and described in *warning. The
- * array and its strings are malloc()ed for the caller. Returns 0 or a negative
- * error code.
+ * Lists all object directories of a repository: first its own directory under
+ * the name by which it was opened, then the alternates under their real paths.
+ * Each alternate is followed by its own alternates, and no directory is listed
+ * twice. A directory that is missing, or nested more than 5 levels deep, is
+ * left out and described in *warning. The array and its strings are malloc()ed
+ * for the caller. Returns 0 or a negative error code.
  */
 int odb_alternates_list(char ***dirs, size_t *dir_nr, const struct repo *repo,
 			struct error *warning, struct error *err);
 
 /*
  * Takes the next path from *list, whose paths are separated by `sep`, into
- * *path. *path is reset first and has the quotes removed; *path may be empty.
- * Returns false at the end. If memory runs out, returns false and sets *ret to
- * ERR_NOMEM.
+ * *path. The old content of *path is replaced, and quotes are removed. *path
+ * may become empty. Returns false at the end. If memory runs out, returns false
+ * and sets *ret to ERR_NOMEM.
  */
 bool odb_alternates_next(struct buf *path, const char **list, char sep,
 			 int *ret);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Searches the packs of a snapshot for an id: first multi-pack-indexes, and
- * packs that these do not cover. The order of the search determines which
- * position of an object is canonical.
+ * Searches the packs of a snapshot for an id. Multi-pack-indexes are searched
+ * before packs that no multi-pack-index covers. The order of the search
+ * determines which of several positions of an object is canonical.
  */
 #include <stdlib.h>
 
@@ -19,8 +19,9 @@ void odb_warn_of_midx(struct odb *odb, const struct error *why,
 }
 
 /*
- * Uses the multi-pack-index of directory `i`, or gives it up. Of a chain, an
- * unusable layer and all layers above it are given up.
+ * Prepares the multi-pack-index of directory `i` for use. If it is unusable,
+ * drops it. If a layer of a chain is unusable, drops this layer and all layers
+ * above it.
  */
 static int link_midx(struct odb *odb, size_t i, bool *covered,
 		     struct error *warning, struct error *err)
@@ -46,7 +47,10 @@ static int link_midx(struct odb *odb, size_t i, bool *covered,
 	return 0;
 }
 
-/* The lowest layer comes first, because most objects are in it. */
+/*
+ * Adds the layers of the multi-pack-index of directory `i`. The lowest layer
+ * comes first, because most objects are in it.
+ */
 static void add_midx(struct odb *odb, size_t i)
 {
 	struct odb_midx *om = odb->midxes[i];
@@ -57,7 +61,10 @@ static void add_midx(struct odb *odb, size_t i)
 	odb->source_nr += (uint32_t)nr;
 }
 
-/* Adds either local packs or packs of alternates. */
+/*
+ * Adds the packs that no multi-pack-index covers, either the local packs or
+ * those of alternates.
+ */
 static void add_packs(struct odb *odb, bool is_local, const bool *covered)
 {
 	for (uint32_t p = 0; p < odb->pack_nr; p++) {
@@ -104,7 +111,8 @@ bool odb_source_pos(const struct odb *odb, const struct odb_source *source,
 }
 
 /*
- * Searches all packs for an object whose entry in a multi-pack-index is wrong.
+ * Searches the indexes of all packs. This is for an object whose entry in a
+ * multi-pack-index is wrong.
  */
 static bool search_packs(const struct odb *odb, const uint8_t *raw,
 			 uint32_t *odb_pos)

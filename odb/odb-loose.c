@@ -35,12 +35,12 @@ bool odb_has_loose(const struct odb *odb, const struct oid *oid)
 	return found;
 }
 
-/* A visit of the files in one of the 256 directories. */
+/* A visit of the loose objects in one of the 256 directories. */
 struct loose_visit {
 	const struct odb *odb;
-	/* the directory, then a file in it */
+	/* path of the directory, followed by the name of a file in it */
 	struct buf path;
-	/* length of the directory's name and slash */
+	/* length of the directory's path including the slash */
 	size_t dir_len;
 	char hex[OID_MAX_HEX_LEN + 1];
 	int (*fn)(void *ctx, const struct oid *oid, const char *path);
@@ -54,7 +54,10 @@ static int visit_file(void *ctx, const char *name)
 	size_t hex_len = hash_hex_len(v->odb->algo);
 	struct oid oid;
 
-	/* Temporary files and files that do not belong to Git are skipped. */
+	/*
+	 * Names of another length are skipped: temporary files, and files that
+	 * do not belong to Git.
+	 */
 	if (strlen(name) != hex_len - 2)
 		return 0;
 	memcpy(v->hex + 2, name, hex_len - 2);
@@ -89,8 +92,8 @@ out:
 }
 
 /*
- * Visits the directories [first, end) of the 256 directories in each object
- * directory.
+ * In each object directory, visits the directories [first, end) of the 256
+ * directories of loose objects.
  */
 static int visit_dirs(struct loose_visit *v, size_t dir_nr, unsigned first,
 		      unsigned end)

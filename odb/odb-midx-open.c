@@ -86,7 +86,7 @@ void odb_midx_close(struct odb_midx *om)
 		om = odb_midx_pop(om);
 }
 
-/* Takes ownership of `path`. */
+/* Opens one multi-pack-index file. Takes ownership of `path`. */
 static int open_file(struct odb_midx **out, char *path, enum hash_algo algo,
 		     struct error *err)
 {
@@ -154,7 +154,10 @@ size_t odb_midx_layer_nr(const struct odb_midx *om)
 	return nr;
 }
 
-/* Opens the file of a layer. Its checksum must be the one in its name. */
+/*
+ * Opens the file of a layer. The checksum in the file must be the checksum in
+ * its name.
+ */
 static int open_layer(struct odb_midx **out, const char *pack_dir,
 		      const struct oid *checksum, enum hash_algo algo,
 		      struct error *err)
@@ -175,7 +178,7 @@ static int open_layer(struct odb_midx **out, const char *pack_dir,
 	return ret;
 }
 
-/* Puts a layer on top of the chain *top. */
+/* Opens a layer and puts it on top of the chain *top. */
 static int push_layer(struct odb_midx **top, const char *pack_dir,
 		      const struct oid *checksum, enum hash_algo algo,
 		      struct error *err)
@@ -193,7 +196,10 @@ static int push_layer(struct odb_midx **top, const char *pack_dir,
 	return ret;
 }
 
-/* Opens the layers that `text`, the content of a chain file, lists. */
+/*
+ * Opens the layers of a chain. `text` is the content of the chain file, which
+ * lists the layers.
+ */
 static int open_layers(struct odb_midx **top, const char *pack_dir,
 		       const struct buf *text, enum hash_algo algo,
 		       struct error *err)
@@ -224,9 +230,10 @@ static bool is_equal(const struct buf *a, const struct buf *b)
 }
 
 /*
- * A layer is removed after a chain without it was written. So if a layer is
- * missing, the chain was replaced after it was read, and is read again. Returns
- * 0, ERR_MISSING with *top NULL if there is no chain, or another error code.
+ * Opens the chain of a pack directory. Other processes remove a layer only
+ * after they have written a chain without it. So if a layer is missing, the
+ * chain file was replaced, and is read again. Returns 0, ERR_MISSING with *top
+ * NULL if there is no chain, or another error code.
  */
 static int open_current(struct odb_midx **top, const char *path,
 			const char *pack_dir, enum hash_algo algo,
@@ -267,7 +274,10 @@ static int open_chain(struct odb_midx **out, const char *pack_dir,
 		       : error_nomem(err);
 
 	free(path);
-	/* The layers below an unusable layer are good. */
+	/*
+	 * An unusable layer does not matter here, because the layers below it
+	 * are usable.
+	 */
 	if (ret < 0 && ret != ERR_NOMEM && *out)
 		return 0;
 	if (ret < 0) {
@@ -300,8 +310,9 @@ int odb_midx_open(struct odb_midx **out, const char *object_dir,
 	if (!buf_printf(&dir, "%s/pack", object_dir))
 		path = odb_midx_path(dir.data);
 	/*
-	 * Another process may have replaced the chain by a file between the two
-	 * looks.
+	 * Another process may replace a chain by a single file after this
+	 * function looked for the file and before it looked for the chain. So
+	 * it looks again.
 	 */
 	do
 		ret = path ? open_any(out, dir.data, algo, err)

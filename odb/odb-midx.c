@@ -35,8 +35,8 @@ static struct pack_path *sort_paths(const struct odb *odb)
 }
 
 /*
- * Finds one pack: "<name>.idx" in the file means the pack
- * "<object_dir>/pack/<name>".
+ * Finds a pack of the snapshot by the name in the multi-pack-index:
+ * "<name>.idx" means the pack "<object_dir>/pack/<name>".
  */
 static int link_pack(struct odb_midx *om, uint32_t midx_pack,
 		     const struct pack_path *paths, uint32_t pack_nr,
@@ -96,7 +96,10 @@ static const struct odb_pack *pack_of(const struct odb *odb,
 	return &odb->packs[om->pack_nrs[midx_pack]];
 }
 
-/* Finds a position by a search in the index of the pack, without the table. */
+/*
+ * Finds the position of an object without the table, by a search in the index
+ * of its pack.
+ */
 static bool search_pack(const struct odb *odb, const struct odb_midx *om,
 			uint32_t midx_pos, uint32_t *odb_pos)
 {
@@ -125,9 +128,10 @@ bool odb_midx_pos(const struct odb *odb, const struct odb_midx *om,
 }
 
 /*
- * Looks for an object in its pack's index. Both are sorted by id, so the index
- * is read front to back; *next is the number of entries already read. Returns
- * whether the object was found and is in the index only once.
+ * Looks for an object in the index of its pack. Callers look for objects in the
+ * order of their ids, so the index is read from front to back. *next is the
+ * number of entries already read. Returns true if the object was found and is
+ * in the index only once.
  */
 static bool step_to(const struct pack_idx *idx, const uint8_t *raw,
 		    uint32_t *next)
@@ -142,8 +146,8 @@ static bool step_to(const struct pack_idx *idx, const uint8_t *raw,
 		++*next;
 	}
 	/*
-	 * If the index has an id twice, a binary search may find the other
-	 * entry.
+	 * If the index has an id twice, a binary search may find a different
+	 * entry than this loop.
 	 */
 	return !cmp && (*next + 1 == idx->nr ||
 			memcmp(pack_idx_oid(idx, *next + 1), raw, id_len) != 0);

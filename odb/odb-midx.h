@@ -4,8 +4,8 @@
  * positions of the snapshot.
  *
  * A pack directory has either one file or a chain of files, called layers
- * (technical/multi-pack-index). No layer repeats packs or objects of the layers
- * below it:
+ * (technical/multi-pack-index). No layer contains packs or objects of the
+ * layers below it:
  *
  *   multi-pack-index                             the one file, or
  *   multi-pack-index.d/multi-pack-index-chain    checksums, lowest layer first
@@ -34,7 +34,8 @@
 #include "sys/map.h"
 
 /*
- * Stock Git has no limit, but merges a chain long before it has so many layers.
+ * Limit of layers in a chain. Stock Git has no limit, but merges layers long
+ * before a chain has so many.
  */
 #define ODB_MIDX_LAYERS_MAX 4096
 
@@ -42,14 +43,14 @@
 struct odb_midx {
 	char *path; /* owned: of the file */
 	bool in_chain;
-	/* owned: the layer below; NULL: none */
+	/* owned: the next lower layer; NULL: this is the lowest */
 	struct odb_midx *base;
 	struct sys_map map;
 	struct pack_midx midx;
 	/* owned: index into odb->packs by midx_pack */
 	uint32_t *pack_nrs;
 	pthread_mutex_t lock; /* guards making `odb_pos` */
-	/* owned: by midx_pos; NULL until made */
+	/* owned: table of odb_pos by midx_pos; NULL until it is needed */
 	_Atomic(uint32_t *) odb_pos;
 };
 
@@ -92,57 +93,60 @@ int odb_midx_open(struct odb_midx **out, const char *object_dir,
 /* Closes all layers. */
 void odb_midx_close(struct odb_midx *om);
 
-/* Closes only the top layer. Returns the layer below it, or NULL. */
+/* Closes the top layer of a chain. Returns the layer below it, or NULL. */
 struct odb_midx *odb_midx_pop(struct odb_midx *om);
 
 /*
- * Parses a multi-pack-index that is not on disk yet. `bytes` are borrowed;
- * `path` is its future path. Returns the same as odb_midx_open().
+ * Parses the bytes of a multi-pack-index that is not on disk yet. `bytes` are
+ * borrowed; `path` is the future path of the file. Returns 0, or an error code
+ * with *out NULL.
  */
 int odb_midx_parse(struct odb_midx **out, const void *bytes, size_t len,
 		   const char *path, enum hash_algo algo, struct error *err);
 
 /*
- * Puts a file on top of a chain, and takes ownership of the chain. Returns 0,
- * or ERR_UNSUPPORTED if the chain would have too many objects; then nothing
- * changes.
+ * Puts the multi-pack-index `om` on top of the chain `base`, and takes
+ * ownership of the chain. Returns 0, or ERR_UNSUPPORTED with nothing changed if
+ * the chain would have too many objects.
  */
 int odb_midx_stack(struct odb_midx *om, struct odb_midx *base,
 		   struct error *err);
 
-/* Returns the number of objects in all layers. */
+/* Returns the number of objects in all layers of a chain. */
 static inline uint32_t odb_midx_nr(const struct odb_midx *om)
 {
 	return om->midx.base_nr + om->midx.nr;
 }
 
-/* Returns the number of layers; 0 for NULL. */
+/* Returns the number of layers of a chain; 0 for NULL. */
 size_t odb_midx_layer_nr(const struct odb_midx *om);
 
 /*
- * Finds each pack of the multi-pack-index among the numbered packs of `odb`.
- * Returns 0, ERR_MISSING if the snapshot lacks a pack, or ERR_NOMEM.
+ * Finds each pack of the multi-pack-index among the packs of `odb`, and stores
+ * its number. Returns 0, ERR_MISSING if the snapshot lacks a pack, or
+ * ERR_NOMEM.
  */
 int odb_midx_link(struct odb_midx *om, const struct odb *odb,
 		  const char *object_dir, struct error *err);
 
 /*
- * Finds the canonical odb_pos of an object. Returns false if the file is
- * corrupt, so that its pack lacks the object. Cost: a binary search in the
- * pack's index, or a load from the table if there is one.
+ * Finds the canonical odb_pos of the object at a midx_pos. Returns false if the
+ * multi-pack-index is corrupt: the pack that it names lacks the object. Takes a
+ * binary search in the pack's index, or one load from the table if the table
+ * exists.
  */
 bool odb_midx_pos(const struct odb *odb, const struct odb_midx *om,
 		  uint32_t midx_pos, uint32_t *odb_pos);
 
 /*
- * The last step of odb_open(): gives up multi-pack-indexes that name missing
- * packs, and lists the sources to search. Returns 0 or ERR_NOMEM.
+ * The last step of odb_open(): drops multi-pack-indexes that name missing
+ * packs, and lists the indexes to search. Returns 0 or ERR_NOMEM.
  */
 int odb_sources_init(struct odb *odb, struct error *warning, struct error *err);
 
 /*
- * Describes an unusable multi-pack-index in *warning. An existing warning about
- * a pack is more important, and is kept.
+ * Describes an unusable multi-pack-index in *warning. If *warning has a warning
+ * about a pack already, the warning stays, because it is more important.
  */
 void odb_warn_of_midx(struct odb *odb, const struct error *why,
 		      struct error *warning);
@@ -150,10 +154,10 @@ void odb_warn_of_midx(struct odb *odb, const struct error *why,
 #define ODB_MIDX_WRONG UINT32_MAX
 
 /*
- * Returns the table of all positions by midx_pos. The entry is ODB_MIDX_WRONG
- * if odb_midx_pos() returns false. The table is made on first use, by one pass
- * over the indexes of the packs. *om owns the table. Returns NULL if memory
- * runs out. Thread-safe.
+ * Returns a table that gives the odb_pos for each midx_pos. The value is
+ * ODB_MIDX_WRONG where odb_midx_pos() returns false. The first call makes the
+ * table by one pass over the indexes of the packs. *om owns the table. Returns
+ * NULL if memory runs out. Thread-safe.
  */
 const uint32_t *odb_midx_table(const struct odb *odb, struct odb_midx *om);
 

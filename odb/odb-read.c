@@ -7,9 +7,10 @@
  * opened. So a reader has a later snapshot of its own. The later snapshot is
  * opened when an object is missing, and again if packs have changed since.
  *
- * If the snapshot has a provider, an object that is in no snapshot is asked of
- * the provider. After that, the later snapshot is opened anew. One thread at a
- * time asks. A thread that waited looks first whether the object has come.
+ * If the snapshot has a provider, the reader asks the provider for an object
+ * that is in neither snapshot. Then the reader opens the later snapshot again.
+ * One thread at a time calls the provider. A thread that had to wait searches
+ * for the object once more before its call.
  *
  * A delta needs its base, and the copy of the base in the same pack may be
  * damaged. Then another reader, the spare reader, reads another copy of the
@@ -29,27 +30,35 @@
 #include "odb/replaced.h"
 #include "sys/map.h"
 
-/* nested searches for copies of bases */
+/* limit for searches of base copies that are nested in each other */
 #define SPARE_DEPTH_MAX 16
 #define SPARE_CACHE_LIMIT ((size_t)8 << 20)
-/* unverified tags could form a cycle */
+/* limit of tags that point to tags: tags with wrong ids could form a cycle */
 #define PEEL_DEPTH_MAX 4096
 
 struct odb_reader {
 	const struct odb *odb;    /* borrowed */
 	struct pack_reader *pack; /* owned */
-	/* owned: the later snapshot; NULL until needed */
+	/* owned: the later snapshot; NULL until it is needed */
 	struct odb *late;
-	/* damaged copies of delta bases; filled in `first` only */
+	/* damaged copies of delta bases; used only in the reader `first` */
 	struct bad_copies bad;
-	struct odb_reader
-		*first; /* borrowed: in a spare reader, the reader it was made
-			   for; otherwise the reader itself */
-	/* owned: reads other copies of delta bases; NULL until needed */
+	/*
+	 * borrowed: the reader at the start of the chain of spare readers; the
+	 * reader itself if it is no spare reader
+	 */
+	struct odb_reader *first;
+	/*
+	 * owned: spare reader for other copies of delta bases; NULL until it is
+	 * needed
+	 */
 	struct odb_reader *spare;
-	struct odb_reader
-		*sound; /* owned: used by odb_read_sound(); NULL until needed */
-	/* number of spare readers above this one */
+	/* owned: reader of odb_read_sound(); NULL until it is needed */
+	struct odb_reader *sound;
+	/*
+	 * 0 in `first`; a spare reader has one more than the reader for which
+	 * it was made
+	 */
 	unsigned depth;
 	bool is_sound; /* verify ids and CRCs */
 };
@@ -73,7 +82,10 @@ struct odb_reader *odb_reader_new(const struct odb *odb, size_t cache_limit)
 	return reader;
 }
 
-/* Removes all references to packs of `late`, which are about to be closed. */
+/*
+ * Removes all references to packs of the snapshot `late`, which is about to
+ * be closed.
+ */
 static void forget_late(struct odb_reader *reader, const struct odb *late)
 {
 	for (; reader; reader = reader->spare)
@@ -103,7 +115,10 @@ void odb_reader_free(struct odb_reader *reader)
 	free(reader);
 }
 
-/* Opens a new later snapshot. Returns false after an error. */
+/*
+ * Opens a later snapshot, which replaces the present one. Returns false after
+ * an error.
+ */
 static bool open_late(struct odb_reader *reader)
 {
 	close_late(reader);
@@ -111,8 +126,8 @@ static bool open_late(struct odb_reader *reader)
 }
 
 /*
- * Opens a new later snapshot. Returns false if packs have not changed, or after
- * an error.
+ * Opens a later snapshot if packs have changed. Returns false if they have not,
+ * or after an error.
  */
 static bool look_again(struct odb_reader *reader)
 {
@@ -182,7 +197,10 @@ int odb_info_pos(struct odb_reader *reader, uint32_t odb_pos,
 	return pack_reader_info(reader->pack, pack, offset, type, size, err);
 }
 
-/* A search for an object: for its content (`obj`), or for its type and size. */
+/*
+ * A search for one object: for its content if `obj` is set, otherwise for its
+ * type and size.
+ */
 struct wanted {
 	struct odb_reader *reader;
 	const struct oid *oid;
@@ -191,7 +209,9 @@ struct wanted {
 	uint64_t *size;         /* or NULL */
 };
 
-/* In a sound reader: verifies that the content has the wanted id. */
+/*
+ * If the reader is a sound reader, verifies that the content has the wanted id.
+ */
 static int check_id(const struct wanted *w, struct error *err)
 {
 	char hex[OID_MAX_HEX_LEN + 1];
@@ -226,7 +246,10 @@ static int try_entry(const struct wanted *w, struct pack *pack, uint64_t offset,
 	return ret < 0 ? ret : check_id(w, err);
 }
 
-/* A spare reader does not try a copy that was found damaged before. */
+/*
+ * Tries to read a copy in a pack. A spare reader does not try a copy that was
+ * found damaged before.
+ */
 static int try_packed(const struct wanted *w, struct pack *pack,
 		      uint32_t idx_pos, struct error *err)
 {
@@ -272,7 +295,10 @@ static int take_loose(const struct wanted *w, const struct sys_map *map,
 	return check_id(w, err);
 }
 
-/* Say which file is corrupt, and then why, without naming the file again. */
+/*
+ * Reports a corrupt loose object: first the file, then the reason without the
+ * name of the file.
+ */
 static int report_loose(const struct wanted *w, const char *path,
 			const struct error *why, struct error *err)
 {
@@ -313,7 +339,10 @@ out:
 	return ret;
 }
 
-/* Remembers the first failure of a search, and its description in *err. */
+/*
+ * Records an error if it is the first one of a search, with its description in
+ * *err.
+ */
 static void note_failure(int *first, int ret, const struct error *why,
 			 struct error *err)
 {
@@ -324,7 +353,10 @@ static void note_failure(int *first, int ret, const struct error *why,
 		*err = *why;
 }
 
-/* Tries all copies except the canonical copy, which could not be read. */
+/*
+ * Tries all copies of an object in packs except the canonical copy, which could
+ * not be read.
+ */
 static int search_copies(const struct wanted *w, const struct odb *odb,
 			 uint32_t canonical, int *first, struct error *err)
 {
@@ -347,7 +379,10 @@ static int search_copies(const struct wanted *w, const struct odb *odb,
 	return *first;
 }
 
-/* Searches the packs of a snapshot. *first is the state of note_failure(). */
+/*
+ * Searches the packs of a snapshot. *first is the first error so far, see
+ * note_failure().
+ */
 static int search_packs(const struct wanted *w, const struct odb *odb,
 			int *first, struct error *err)
 {
@@ -381,7 +416,10 @@ static int search_loose(const struct wanted *w, int *first, struct error *err)
 	return *first;
 }
 
-/* Answers for the empty tree, stored or not. */
+/*
+ * Returns the empty tree if it is wanted, which exists even if it is not
+ * stored.
+ */
 static int take_built_in(const struct wanted *w)
 {
 	if (!oid_equal(w->oid, oid_empty_tree(w->reader->odb->algo)))
@@ -397,7 +435,9 @@ static int take_built_in(const struct wanted *w)
 	return 0;
 }
 
-/* Searches the later snapshot, first as it is, then renewed. */
+/*
+ * Searches the later snapshot, then a new later snapshot if packs have changed.
+ */
 static int search_late(const struct wanted *w, int *first, struct error *err)
 {
 	struct odb_reader *reader = w->reader->first;
@@ -405,13 +445,16 @@ static int search_late(const struct wanted *w, int *first, struct error *err)
 
 	if (reader->late)
 		ret = search_packs(w, reader->late, first, err);
-	/* During a read, packs in use must stay open. */
+	/*
+	 * Only the reader that was called may replace its later snapshot: packs
+	 * that are in use must stay open.
+	 */
 	if (ret < 0 && reader == w->reader && look_again(reader))
 		ret = search_packs(w, reader->late, first, err);
 	return ret;
 }
 
-/* Tries all copies of the object, without looking at replacements. */
+/* Tries all copies of the object. Replacements (git-replace(1)) are ignored. */
 static int search_itself(const struct wanted *w, struct error *err)
 {
 	const struct odb *odb = w->reader->odb;
@@ -478,7 +521,10 @@ static int read_spare(struct odb_reader *reader, const struct oid *oid,
 	return ret || !with_data ? ret : take_spare(reader, &obj, spare);
 }
 
-/* Reads another copy of a delta base for the reader of packs. */
+/*
+ * Finds another copy of a damaged delta base. The pack reader calls this
+ * function.
+ */
 static int find_spare(void *ctx, struct pack *pack, uint64_t offset,
 		      const struct oid *oid, bool with_data,
 		      struct pack_spare *spare)
@@ -502,8 +548,9 @@ static int find_spare(void *ctx, struct pack *pack, uint64_t offset,
 }
 
 /*
- * Calls the provider; the lock is held. The later snapshot is opened even if no
- * time stamp changed, because the provider may be faster than their clock.
+ * Calls the provider. The caller holds the lock. The later snapshot is always
+ * opened again, because two changes of a directory within one clock tick leave
+ * the same time stamp.
  */
 static int provide(struct odb_reader *reader, const struct oid *oids, size_t nr,
 		   struct error *err)
@@ -517,8 +564,8 @@ static int provide(struct odb_reader *reader, const struct oid *oids, size_t nr,
 }
 
 /*
- * Asks the provider for an object that search_itself() did not find. Another
- * thread may have asked for the same object meanwhile.
+ * Asks the provider for an object that search_itself() did not find. First
+ * searches again, because another thread may have fetched the object meanwhile.
  */
 static int search_provided(const struct wanted *w, struct error *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds how objects are stored: lengths from a pack's reverse index, and delta
+ * Finds how objects are stored: the lengths of their entries, and their delta
  * bases.
  */
 #include <string.h>
@@ -70,7 +70,7 @@ static int get_loose(struct odb_stored *stored, const struct odb *odb,
 		stored->len = st.size;
 	else if (ret == ERR_MISSING &&
 		 oid_equal(oid, oid_empty_tree(odb->algo)))
-		ret = 0; /* built in, without bytes on disk */
+		ret = 0; /* The object is built in, and has no bytes on disk. */
 	buf_release(&path);
 	return ret;
 }

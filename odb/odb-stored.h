@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How an object is stored. This serves %(objectsize:disk), %(deltabase), and
- * the disk usage of sets of objects. Thread-safe.
+ * Finds how an object is stored, for the formats %(objectsize:disk) and
+ * %(deltabase), and for the disk usage of sets of objects. Thread-safe.
  */
 #ifndef ODB_ODB_STORED_H
 #define ODB_ODB_STORED_H
@@ -9,19 +9,22 @@
 #include "odb/odb.h"
 
 struct odb_stored {
-	/* bytes in the pack, or of the loose file */
+	/* number of bytes of the entry in the pack, or of the loose file */
 	uint64_t len;
-	/* the delta base; zero: not a delta */
+	/* id of the delta base; all zeros if the object is not a delta */
 	struct oid base;
 };
 
-/* Looks up the canonical copy. Returns 0, ERR_MISSING or another error code. */
+/*
+ * Looks up how the canonical copy of an object is stored. Returns 0,
+ * ERR_MISSING or another error code.
+ */
 int odb_stored_get(struct odb_stored *stored, const struct odb *odb,
 		   const struct oid *oid, struct error *err);
 
 /*
- * Returns the same as odb_stored_get(), but finds only the length of the stored
- * bytes.
+ * Finds only the number of stored bytes of the canonical copy. Returns 0,
+ * ERR_MISSING or another error code.
  */
 int odb_stored_len(uint64_t *len, const struct odb *odb, const struct oid *oid,
 		   struct error *err);

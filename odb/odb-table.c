@@ -28,8 +28,8 @@ static struct odb_table_slot *find_slot(const struct odb_table *t,
 }
 
 /*
- * Sources are added in the order of search: the first source that has an id
- * wins.
+ * Adds the ids of one source. Sources are added in the order of search, and an
+ * id that is in the table already keeps its position.
  */
 static void add_source(struct odb_table *t, const struct odb_source *source)
 {

@@ -24,9 +24,12 @@ struct odb_table_slot {
 struct odb_table {
 	const struct odb *odb;        /* borrowed */
 	struct odb_table_slot *slots; /* owned; NULL: no table */
-	/* the search begins at slot (first 64 bits of the id) >> shift */
+	/*
+	 * the search for an id begins at the slot (first 64 bits of the id) >>
+	 * shift
+	 */
 	unsigned shift;
-	/* number of slots (a power of two) - 1 */
+	/* number of slots, which is a power of two, minus 1 */
 	size_t mask;
 };
 
@@ -37,7 +40,10 @@ struct odb_table {
 int odb_table_init(struct odb_table *table, const struct odb *odb);
 void odb_table_release(struct odb_table *table);
 
-/* Returns the same as odb_find_raw(). Requires table->slots. */
+/*
+ * Finds the canonical position of a packed object, like odb_find_raw().
+ * Requires table->slots.
+ */
 bool odb_table_find(const struct odb_table *table, const uint8_t *raw,
 		    uint32_t *odb_pos);
 

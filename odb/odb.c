@@ -3,9 +3,10 @@
  * Opens the snapshot of all packs, and converts its positions. odb-find.c
  * searches the snapshot.
  *
- * Invariants: local packs come first, then newer packs come before older ones,
- * then packs are ordered by name. packs[i + 1].first_pos == packs[i].first_pos
- * + packs[i].nr. packed_nr fits in 32 bits.
+ * The packs are ordered. Local packs come before packs of alternates, newer
+ * packs before older ones, and packs with equal times by name. Invariants:
+ * packs[i + 1].first_pos == packs[i].first_pos + packs[i].nr. packed_nr fits in
+ * 32 bits.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,10 @@
 #include "odb/replaced.h"
 #include "sys/io.h"
 
-/* Attempts to list packs while a repack adds and removes packs. */
+/*
+ * Number of attempts to list the packs of a directory while a repack adds and
+ * removes packs.
+ */
 #define LIST_ATTEMPTS 4
 
 /*
@@ -32,8 +36,8 @@ static int64_t dir_mtime(const char *dir)
 }
 
 /*
- * Returns the time of the last change of a pack directory, or of the chain of
- * multi-pack-indexes in it.
+ * Returns the time of the last change of a pack directory or of its chain of
+ * multi-pack-indexes, whichever is later.
  */
 static int64_t packs_mtime(const char *dir)
 {
@@ -77,7 +81,7 @@ static int push_pack(struct odb *odb, size_t *alloc, struct pack *pack,
 }
 
 /*
- * Returns 1 if an index that was listed no longer exists, 0 if it exists, or
+ * Returns 1 if the index of a listed pack no longer exists, 0 if it exists, or
  * ERR_NOMEM.
  */
 static int is_gone(const char *base)
@@ -91,7 +95,10 @@ static int is_gone(const char *base)
 	return ret;
 }
 
-/* Packs beyond the limit odb->held_max are mapped at once. */
+/*
+ * Opens a pack, to be mapped when it is read. Packs beyond the limit
+ * odb->held_max are mapped at once.
+ */
 static int hold_pack(struct pack **pack, const struct odb *odb,
 		     const char *base, const struct pack_beside *beside,
 		     struct error *err)
@@ -106,8 +113,8 @@ static int hold_pack(struct pack **pack, const struct odb *odb,
 }
 
 /*
- * Opens one pack. Returns 0, 1 if the pack has vanished, or a negative error
- * code.
+ * Opens one pack. Returns 0, 1 if the pack was removed meanwhile, or a negative
+ * error code.
  */
 static int open_pack(struct odb *odb, size_t *alloc, const char *base,
 		     const struct pack_beside *beside, bool is_local,
@@ -170,9 +177,9 @@ static int open_listed(struct odb *odb, size_t *alloc,
 }
 
 /*
- * Opens the packs of directory `i`. Returns 1 if the directory has changed
- * meanwhile: packs may be missing from the listing or gone. Otherwise returns 0
- * or a negative error code.
+ * Opens the packs of directory `i`. Returns 0, a negative error code, or 1 if
+ * the directory has changed meanwhile: new packs may be missing from the
+ * listing, and listed packs may be removed.
  */
 static int open_packs(struct odb *odb, size_t *alloc, size_t i,
 		      struct error *warning, struct error *err)
@@ -286,8 +293,8 @@ static int load_config(struct odb *odb, struct error *err)
 }
 
 /*
- * Opens everything on disk. If odb->use_midx is false, configuration does not
- * matter; otherwise core.multiPackIndex decides.
+ * Opens the packs and multi-pack-indexes of all directories. Uses
+ * multi-pack-indexes only if odb->use_midx and core.multiPackIndex are true.
  */
 static int open_contents(struct odb *odb, struct error *warning,
 			 struct error *err)
@@ -413,7 +420,7 @@ const struct odb_pack *odb_locate(const struct odb *odb, uint32_t odb_pos,
 {
 	uint32_t low = 0, high = odb->pack_nr;
 
-	/* Finds the last pack that starts at or before odb_pos. */
+	/* Binary search for the last pack that starts at or before odb_pos. */
 	while (high - low > 1) {
 		uint32_t mid = low + (high - low) / 2;
 

@@ -61,22 +61,22 @@ struct odb_midx;     /* odb/odb-midx.h */
 struct odb_replaced; /* odb/replaced.h */
 
 /*
- * A source that is searched for ids: a multi-pack-index, or a pack that no
+ * A table of ids to search: that of a multi-pack-index, or of a pack that no
  * multi-pack-index covers.
  */
 struct odb_source {
-	/* borrowed: the ids of the source */
+	/* borrowed: the table of ids */
 	const struct pack_ids *ids;
-	/* borrowed from the snapshot, or NULL */
+	/* borrowed from the snapshot; NULL if the source is a pack */
 	struct odb_midx *midx;
-	/* of a pack: odb_pos of its idx_pos 0 */
+	/* if the source is a pack: the odb_pos of its idx_pos 0 */
 	uint32_t first_pos;
 };
 
 /*
- * Makes missing objects available, for example by a fetch from the remote that
- * promised them. The callback may start processes. The library never sets a
- * provider by itself.
+ * A provider makes missing objects available, for example by a fetch from the
+ * remote that promised them. Its callback may start processes. The library
+ * never sets a provider by itself.
  */
 struct odb_provider {
 	/*
@@ -89,14 +89,14 @@ struct odb_provider {
 	int (*provide)(void *ctx, const struct oid *oids, size_t nr,
 		       struct error *err);
 	void *ctx;
-	/* Reads never call provide(); only odb_reader_provide() does. */
+	/* true: only odb_reader_provide() calls provide(); reads never do */
 	bool batches_only;
 };
 
 struct odb {
 	const struct repo *repo; /* borrowed */
 	enum hash_algo algo;
-	/* owned: object directories, local first */
+	/* owned: paths of object directories, the local one first */
 	char **dirs;
 	size_t dir_nr;
 	/*
@@ -106,24 +106,25 @@ struct odb {
 	int64_t *pack_mtimes;
 	struct odb_pack *packs; /* owned */
 	uint32_t pack_nr;
-	/* objects in all packs; end of odb_pos */
+	/* number of objects in all packs; odb_pos is less than this */
 	uint32_t packed_nr;
 	/*
-	 * the warning is about a multi-pack-index: all objects can still be
-	 * read
+	 * true: the warning is about a multi-pack-index, so all objects can
+	 * still be read
 	 */
 	bool warns_of_midx;
 	bool use_midx;   /* core.multiPackIndex */
 	bool named_only; /* see odb_open_named() */
 	bool read_rev;   /* pack.readReverseIndex */
-	/* limit of packs that are not mapped when they are opened */
+	/* number of packs that may be opened without mapping them */
 	size_t held_max;
 	int64_t max_tree_depth; /* core.maxTreeDepth */
 	/*
-	 * owned: by directory; of a chain, the top layer; NULL: there is none
+	 * owned: by directory, its multi-pack-index, or the top layer of its
+	 * chain; NULL: there is none
 	 */
 	struct odb_midx **midxes;
-	/* owned: in the order of search */
+	/* owned: the sources in the order of search */
 	struct odb_source *sources;
 	uint32_t source_nr;
 	/* owned; NULL: no object is replaced */
@@ -133,12 +134,12 @@ struct odb {
 };
 
 /*
- * The maximum of core.maxTreeDepth, and its default. Deeper recursion could
- * overflow a stack.
+ * The maximum of core.maxTreeDepth, and its default. Recursion into deeper
+ * trees could overflow the stack.
  */
 #define ODB_MAX_TREE_DEPTH 2048
 
-/* The message about a tree that is too deep. */
+/* The error message for a tree that is nested too deeply. */
 #define ODB_TOO_DEEP "exceeded maximum allowed tree depth"
 
 /*
@@ -154,65 +155,64 @@ static inline bool odb_is_too_deep(const struct odb *odb, unsigned depth)
  * Opens a snapshot. Alternates come from info/alternates and
  * GIT_ALTERNATE_OBJECT_DIRECTORIES (odb/odb-alternates.h). A pack without an
  * index is ignored. A broken pack is left out. A multi-pack-index that is
- * broken or names missing packs is left out, and core.multiPackIndex=false
- * leaves out all of them.
+ * broken or names missing packs is left out. core.multiPackIndex=false leaves
+ * out all multi-pack-indexes.
  *
- * *warning describes what was left out because it is broken. `warning` may be
- * NULL; warning->code is 0 if there was nothing. Returns 0 with *out owned by
- * the caller, or a negative error code.
+ * *warning describes a broken file that was left out; warning->code is 0 if
+ * there is none. `warning` may be NULL. Returns 0 with *out owned by the
+ * caller, or a negative error code.
  */
 int odb_open(struct odb **out, const struct repo *repo, struct error *warning,
 	     struct error *err);
 
 /*
- * Works like odb_open(), for a command that looks into few of many packs. Up to
+ * Works like odb_open(), for a command that reads few of many packs. Up to
  * sys_held_max() packs are mapped only when they are read. Each of these packs
- * keeps a file descriptor open until then (sys/map.h); packs that odb_open()
- * opens keep none. In both cases a pack that is removed meanwhile stays
- * readable.
+ * keeps a file descriptor open until it is mapped (sys/map.h). A pack that is
+ * removed meanwhile stays readable, as after odb_open().
  */
 int odb_open_held(struct odb **out, const struct repo *repo,
 		  struct error *warning, struct error *err);
 
 /*
  * Works like odb_open(), but without packs whose names start with a dot. A
- * running repack of stock Git made such a pack, and will rename or remove it.
- * If that repack was killed, the pack stays. Use this function before you
- * remove objects that are in packs, before you leave them out of a new pack, or
- * to decide whether a repack is due.
+ * running repack of stock Git makes such packs, and renames or removes them at
+ * its end. If the repack is killed, they stay. Use this function before objects
+ * are removed or left out of a new pack because a pack has them, or to decide
+ * whether a repack is due.
  */
 int odb_open_named(struct odb **out, const struct repo *repo,
 		   struct error *warning, struct error *err);
 
 /*
- * Works like odb_open_named(), for callers that remove the objects that they do
- * not find. A pack that cannot be read may hold needed objects, so such a pack
- * is an error. A multi-pack-index that is left out is not an error, since all
- * objects are found without it.
+ * Works like odb_open_named(), for callers that remove objects which are
+ * missing from the snapshot. A pack that cannot be read may hold needed
+ * objects, so such a pack is an error. A multi-pack-index that is left out is
+ * not an error, since all objects are found without it.
  */
 int odb_open_whole(struct odb **out, const struct repo *repo,
 		   struct error *err);
 
 /*
  * Works like odb_open(), but uses only the indexes of packs and no
- * multi-pack-index. For callers that check a multi-pack-index: objects that the
- * multi-pack-index lacks are found.
+ * multi-pack-index. This is for callers that check a multi-pack-index: the
+ * snapshot also finds objects that the multi-pack-index lacks.
  */
 int odb_open_packs(struct odb **out, const struct repo *repo,
 		   struct error *warning, struct error *err);
 void odb_close(struct odb *odb);
 
 /*
- * Makes the readers of a snapshot ask `provider` for objects that they do not
- * find. Call this before objects are read. `provider` must outlive the
- * snapshot. NULL: no provider.
+ * Sets the provider that readers of the snapshot ask for missing objects. Call
+ * this before objects are read. `provider` must outlive the snapshot. NULL: no
+ * provider.
  */
 void odb_set_provider(struct odb *odb, const struct odb_provider *provider);
 
 /*
- * Returns whether packs or a multi-pack-index came or went since the snapshot
- * was opened. A change within the same tick of the file system's clock (some
- * milliseconds) is not noticed.
+ * Returns whether a pack or a multi-pack-index was added or removed since the
+ * snapshot was opened. A change within the same tick of the file system's clock
+ * (some milliseconds) is not noticed.
  */
 bool odb_has_changed(const struct odb *odb);
 
@@ -229,8 +229,8 @@ static inline bool odb_find(const struct odb *odb, const struct oid *oid,
 }
 
 /*
- * Converts `ids_pos`, a position found in source->ids, to an odb_pos. Returns
- * false if the entry in a multi-pack-index is wrong.
+ * Converts `ids_pos`, a position in source->ids, to an odb_pos. Returns false
+ * if the entry of a multi-pack-index is wrong.
  */
 bool odb_source_pos(const struct odb *odb, const struct odb_source *source,
 		    uint32_t ids_pos, uint32_t *odb_pos);
@@ -246,7 +246,7 @@ const struct odb_pack *odb_locate(const struct odb *odb, uint32_t odb_pos,
 uint64_t odb_offset(const struct odb *odb, uint32_t odb_pos,
 		    struct pack **pack);
 
-/* Returns the raw id of a packed object. It points into the index. */
+/* Returns the raw id of a packed object, which points into an index. */
 const uint8_t *odb_oid_raw(const struct odb *odb, uint32_t odb_pos);
 void odb_oid(struct oid *out, const struct odb *odb, uint32_t odb_pos);
 
@@ -262,9 +262,9 @@ bool odb_has(const struct odb *odb, const struct oid *oid);
 bool odb_has_loose(const struct odb *odb, const struct oid *oid);
 
 /*
- * Visits all loose objects, or if `local_only` those of the local object
- * directory. If fn() returns a nonzero value, the visit stops and returns that
- * value.
+ * Visits all loose objects. If `local_only`, visits only those of the local
+ * object directory. If fn() returns a nonzero value, the visit stops and
+ * returns that value.
  */
 int odb_each_loose(const struct odb *odb, bool local_only,
 		   int (*fn)(void *ctx, const struct oid *oid,
@@ -272,8 +272,9 @@ int odb_each_loose(const struct odb *odb, bool local_only,
 		   void *ctx, struct error *err);
 
 /*
- * Works like odb_each_loose() for all directories, but visits only ids with
- * this first byte.
+ * Visits the loose objects of all directories whose ids have the first byte
+ * `first`. If fn() returns a nonzero value, the visit stops and returns that
+ * value.
  */
 int odb_each_loose_with(const struct odb *odb, uint8_t first,
 			int (*fn)(void *ctx, const struct oid *oid,
@@ -290,28 +291,27 @@ int odb_loose_path(struct buf *out, const struct odb *odb, const char *dir,
 struct odb_reader;
 
 /*
- * Makes a reader for one thread. `cache_limit` is that of pack_reader_new().
- * Returns NULL if memory runs out.
+ * Makes a reader for one thread. `cache_limit` is the limit of bytes for cached
+ * delta bases (pack_reader_new()). Returns NULL if memory runs out.
  */
 struct odb_reader *odb_reader_new(const struct odb *odb, size_t cache_limit);
 void odb_reader_free(struct odb_reader *reader);
 
 /*
- * Works like odb_has(), and also looks into packs that are newer than the
- * snapshot.
+ * Returns whether the object can be read, like odb_has(). Also looks into packs
+ * that are newer than the snapshot.
  */
 bool odb_reader_has(struct odb_reader *reader, const struct oid *oid);
 
 /*
- * Works like odb_reader_has(), and asks the provider for an object that is
- * missing. Returns 1 if the object exists, 0 if it is missing, or a negative
- * error code.
+ * Works like odb_reader_has(), but asks the provider for a missing object.
+ * Returns 1 if the object exists, 0 if it is missing, or a negative error code.
  */
 int odb_reader_need(struct odb_reader *reader, const struct oid *oid,
 		    struct error *err);
 
 /*
- * Asks the provider for all these objects at once. The objects should be
+ * Asks the provider for `nr` objects with one call. The objects should be
  * missing. Does nothing without a provider. Returns 0, whether or not the
  * objects exist now, or a negative error code.
  */
@@ -319,17 +319,18 @@ int odb_reader_provide(struct odb_reader *reader, const struct oid *oids,
 		       size_t nr, struct error *err);
 
 /*
- * Returns the snapshot of the reader if it has the object, or else the reader's
- * later snapshot if that one has it. For an object in no pack, returns the
+ * Returns the snapshot that has the object packed: the snapshot of the reader,
+ * or else the reader's later snapshot. For an object in no pack, returns the
  * snapshot of the reader. The later snapshot is valid until the reader misses
- * another object. For functions that take a snapshot, after the object was read
- * (odb/odb-stored.h).
+ * another object. Use this function after the object was read, to call
+ * functions that take a snapshot (odb/odb-stored.h).
  */
 const struct odb *odb_reader_holder(const struct odb_reader *reader,
 				    const struct oid *oid);
 
 /*
- * Returns the reader of packs inside, for callers that look at stored entries.
+ * Returns the pack reader that the reader uses, for callers that look at stored
+ * entries.
  */
 struct pack_reader *odb_reader_pack(struct odb_reader *reader);
 
@@ -352,34 +353,36 @@ struct odb_object {
 	}
 
 /*
- * Reads this copy of a packed object. If a delta base is damaged, another copy
- * of the base is used, as in all reads. Returns 0, or a negative error code
- * with *obj zeroed.
+ * Reads the copy of a packed object at odb_pos. If a delta base is damaged,
+ * another copy of the base is used. Returns 0, or a negative error code with
+ * *obj zeroed.
  */
 int odb_read_pos(struct odb_reader *reader, uint32_t odb_pos,
 		 struct odb_object *obj, struct error *err);
 
 /*
  * Reads an object by id. If the packed copy is corrupt, other copies are tried.
- * If the object is replaced (odb/replaced.h), its replacement is read instead;
- * this holds for odb_info() too. If there is no copy, both functions ask the
- * provider of the snapshot. Returns 0, ERR_MISSING if there is no copy, or
- * another error code.
+ * odb_read() and odb_info() read the replacement of an object that is replaced
+ * (odb/replaced.h). If there is no copy, they ask the provider of the snapshot.
+ * Returns 0, ERR_MISSING if there is no copy, or another error code.
  */
 int odb_read(struct odb_reader *reader, const struct oid *oid,
 	     struct odb_object *obj, struct error *err);
 void odb_object_release(struct odb_reader *reader, struct odb_object *obj);
 
 /*
- * Works like odb_read(), but also treats these copies as damaged: a copy whose
- * content has another id, and a copy whose entry has another CRC-32 than the
- * index. The CRC-32 of delta bases is checked too. Slower; for an object with a
- * copy that was found damaged.
+ * Works like odb_read(), but treats more copies as damaged: a copy whose
+ * content has another id, and a copy whose CRC-32, or that of its delta bases,
+ * differs from the index. This is slower than odb_read(). Use it for an object
+ * with a copy that was found damaged.
  */
 int odb_read_sound(struct odb_reader *reader, const struct oid *oid,
 		   struct odb_object *obj, struct error *err);
 
-/* Find type and size without decoding the object. The outputs may be NULL. */
+/*
+ * Find the type and size of an object without decoding it. The outputs may be
+ * NULL.
+ */
 int odb_info_pos(struct odb_reader *reader, uint32_t odb_pos,
 		 enum object_type *type, uint64_t *size, struct error *err);
 int odb_info(struct odb_reader *reader, const struct oid *oid,
@@ -387,8 +390,8 @@ int odb_info(struct odb_reader *reader, const struct oid *oid,
 
 /*
  * Looks for objects whose ids start with `hex_len` (at least 4) digits of
- * `prefix`. *found is one of them. Returns the number of such objects, where 2
- * means two or more, or a negative error code.
+ * `prefix`. *found is set to the id of one of them. Returns the number of such
+ * objects, where 2 means two or more, or a negative error code.
  */
 int odb_find_abbrev(const struct odb *odb, const struct oid *prefix,
 		    size_t hex_len, struct oid *found, struct error *err);
@@ -405,8 +408,8 @@ int odb_each_abbrev(const struct odb *odb, const struct oid *prefix,
 
 /*
  * Returns the length of the shortest prefix, at least `min_len`, that
- * distinguishes an id from all other ids. The object itself need not exist. Or
- * returns a negative error code.
+ * distinguishes an id from all other ids. The object itself need not exist.
+ * After an error, returns a negative error code.
  */
 int odb_unique_len(const struct odb *odb, const struct oid *oid, size_t min_len,
 		   struct error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Checks the objects of a received pack: are they well-formed, and do the
- * linked objects exist?
+ * Checks the objects of a received pack: whether they are well-formed, and
+ * whether all linked objects exist.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -11,15 +11,16 @@
 #include "object/links.h"
 #include "odb/pack-check.h"
 
-/* number of locks; threads seldom need the same one */
+/* Number of locks. With so many, two threads seldom need the same one. */
 #define SHARD_NR 64
 
-/* A part of the ids, chosen by their first byte. */
+/* The ids with certain values of the first byte, and their lock. */
 struct shard {
 	pthread_mutex_t lock; /* guards the map */
 	/*
-	 * Values: the type of a received object (enum object_type), and
-	 * NAMED_AS(type) for each type that a link to the object has.
+	 * For each id a set of bits: the type of a received object (enum
+	 * object_type), and NAMED_AS(type) for each type that a link to the
+	 * object requires.
 	 */
 	struct oidmap ids;
 };
@@ -31,10 +32,13 @@ struct shard {
 struct pack_check {
 	struct pack_check_options o;
 	struct fsck *fscks; /* owned: by thread_nr */
-	/* .gitmodules and .gitattributes files */
+	/*
+	 * ids of .gitmodules and .gitattributes files, which are checked at the
+	 * end
+	 */
 	struct fsck_blobs blobs;
 	pthread_mutex_t report_lock; /* held during a report */
-	/* commits without parents here */
+	/* commits of the shallow boundary, whose parents need not exist */
 	struct oidmap boundary;
 	struct shard shards[SHARD_NR];
 };
@@ -89,7 +93,10 @@ static int note_link(void *ctx, const struct oid *to, enum object_type type,
 	return note(ctx, to, NAMED_AS(type), err);
 }
 
-/* As note_link(), without the parents of a commit. */
+/*
+ * Records a link to an object. A link to a commit is skipped, since it is a
+ * parent.
+ */
 static int note_tree(void *ctx, const struct oid *to, enum object_type type,
 		     struct error *err)
 {
@@ -131,7 +138,10 @@ int pack_check_object(void *ctx, unsigned thread_nr, const struct oid *oid,
 
 /* ---- after the last object */
 
-/* Reads blobs from the pack, or else from the repository. */
+/*
+ * Reads blobs from the pack, or from the repository if the pack does not have
+ * them.
+ */
 struct reader {
 	struct pack_indexer *ix;
 	const struct pack_indexer_hooks *known;
@@ -181,7 +191,7 @@ int pack_check_blobs(struct pack_check *check, struct pack_indexer *ix,
 	return ret > 0 ? malformed(err) : ret;
 }
 
-/* Checks whether an object that was linked to is there. */
+/* Checks whether a linked object exists and has the required type. */
 static int check_named(const struct pack_check *check,
 		       const struct oidmap_entry *named,
 		       const struct pack_indexer_hooks *known,
@@ -200,7 +210,10 @@ static int check_named(const struct pack_check *check,
 				 hex, object_type_name(type));
 	}
 	*is_self_contained = false;
-	/* The empty tree is built into the object database. */
+	/*
+	 * The empty tree needs no copy, because the object database has it
+	 * built in.
+	 */
 	if (oid_equal(&named->oid, oid_empty_tree(check->o.algo)))
 		return 0;
 	ret = known->has ? known->has(known->ctx, 0, &named->oid, err) : 0;
@@ -219,8 +232,8 @@ int pack_check_links(struct pack_check *check,
 
 	*is_self_contained = true;
 	/*
-	 * The map has no order. So of several wrong objects the one with the
-	 * least id is reported.
+	 * The map has no order. So the least id is reported if several objects
+	 * are wrong, which makes the message deterministic.
 	 */
 	for (size_t s = 0; s < SHARD_NR; s++) {
 		const struct oidmap *ids = &check->shards[s].ids;

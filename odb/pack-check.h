@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Checks the objects of a received pack: are they well-formed, and do all
- * linked objects exist, in the pack or in the repository?
+ * Checks whether the objects of a received pack are well-formed, and whether
+ * all linked objects exist in the pack or in the repository.
  *
  * All threads of an indexer call the checker, in any order of objects. Ids of
  * linked objects are collected in a set (about 25 bytes for each distinct id)
@@ -19,7 +19,7 @@
 struct pack_check;
 
 struct pack_check_options {
-	/* borrowed; NULL: do not check whether objects are well-formed */
+	/* borrowed; NULL: do not check that objects are well-formed */
 	const struct fsck_rules *rules;
 	bool links; /* collect links of objects */
 	unsigned threads;
@@ -30,14 +30,17 @@ struct pack_check_options {
 	void *ctx;
 };
 
-/* Copies the options. Returns NULL if memory runs out. */
+/*
+ * Makes a checker with a copy of the options. Returns NULL if memory runs out.
+ */
 struct pack_check *pack_check_new(const struct pack_check_options *options);
 void pack_check_free(struct pack_check *check);
 
 /*
- * Adds a commit of the shallow boundary: its parents need not exist. All such
- * commits are added before the first object is checked. `ctx` is the checker,
- * so this is a callback for repo_shallow_each(). Returns 0 or ERR_NOMEM.
+ * Adds a commit of the shallow boundary, whose parents need not exist. Add all
+ * commits of the boundary before the first object is checked. `ctx` is the
+ * checker, so this is a callback for repo_shallow_each(). Returns 0 or
+ * ERR_NOMEM.
  */
 int pack_check_add_boundary(void *ctx, const struct oid *oid);
 
@@ -52,10 +55,11 @@ int pack_check_object(void *ctx, unsigned thread_nr, const struct oid *oid,
 		      struct error *err);
 
 /*
- * Checks the blobs that trees list as .gitmodules or .gitattributes. They are
- * read from `ix` or with the hook `base`. `missing` receives the ids of blobs
- * that cannot be read, so that the caller can check them later. If `missing` is
- * NULL, such a blob is an error. Returns 0, ERR_CORRUPT, or another error code.
+ * Checks the blobs that trees list as .gitmodules or .gitattributes. The blobs
+ * are read from the pack in `ix` or by the hook `base`. `missing` receives the
+ * ids of blobs that cannot be read, so that the caller can check them later. If
+ * `missing` is NULL, such a blob is an error. Returns 0, ERR_CORRUPT, or
+ * another error code.
  */
 int pack_check_blobs(struct pack_check *check, struct pack_indexer *ix,
 		     const struct pack_indexer_hooks *known,
@@ -64,9 +68,9 @@ int pack_check_blobs(struct pack_check *check, struct pack_indexer *ix,
 
 /*
  * Checks that all linked objects exist, with the hook `has`. *is_self_contained
- * is whether the pack has all of them. Returns 0, ERR_MISSING ("did not receive
- * expected object <id>"), ERR_CORRUPT if an object has another type than a link
- * to it says, or another error code.
+ * is set to whether the pack has all linked objects. Returns 0, ERR_MISSING
+ * ("did not receive expected object <id>"), ERR_CORRUPT if an object has
+ * another type than a link to it requires, or another error code.
  */
 int pack_check_links(struct pack_check *check,
 		     const struct pack_indexer_hooks *known,

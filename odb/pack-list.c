@@ -10,17 +10,17 @@
 
 struct listing {
 	struct pack_list *list;
-	/* "<dir>/", followed by a name */
+	/* path of the directory with a slash, followed by a name */
 	struct buf path;
 	size_t dir_len;
-	/* the list is sorted by base */
+	/* true: the list is sorted by base */
 	bool is_sorted;
 	struct error *err;
 };
 
 /*
- * If `name` ends in `ext`, and is longer, sets l->path to the path without
- * `ext` and returns 1. Otherwise returns 0 or ERR_NOMEM.
+ * If `name` is longer than `ext` and ends in `ext`, sets l->path to the path of
+ * the file without `ext` and returns 1. Otherwise returns 0 or ERR_NOMEM.
  */
 static int take_base(struct listing *l, const char *name, const char *ext)
 {

@@ -5,8 +5,8 @@
  *
  * Side files of a pack (.keep, .promisor, .mtimes) are written before the
  * index. So a second listing of the directory sees the side files of all listed
- * packs. If there are more than a few packs, this second listing is cheaper
- * than looking for three files per pack.
+ * packs. If there are more than a few packs, the second listing costs less than
+ * three look-ups for each pack.
  */
 #ifndef ODB_PACK_LIST_H
 #define ODB_PACK_LIST_H
@@ -18,7 +18,7 @@
 #include "pack/pack.h"
 
 struct pack_list_entry {
-	/* owned: "<dir>/pack-<hex>", no extension */
+	/* owned: path of the pack without suffix, "<dir>/pack-<hex>" */
 	char *base;
 	struct pack_beside beside;
 };
@@ -31,14 +31,14 @@ struct pack_list {
 };
 
 /*
- * For so few packs the directory is not listed twice: whoever opens a pack
- * looks for its side files.
+ * With at most this many packs, the directory is not listed twice. The code
+ * that opens a pack looks for its side files instead.
  */
 #define PACK_LIST_FEW 3
 
 /*
  * Lists the directory `dir`. A missing directory has no packs. Returns 0,
- * ERR_IO or ERR_NOMEM. Release *list in any case.
+ * ERR_IO or ERR_NOMEM. The caller releases *list in any case.
  */
 int pack_list_read(struct pack_list *list, const char *dir, struct error *err);
 void pack_list_release(struct pack_list *list);

@@ -22,22 +22,23 @@ struct odb_replaced {
 };
 
 /*
- * Makes odb_read() and odb_info() return the object `by` for `oid`. Call this
- * before any reader of the snapshot is made. Returns 0 or ERR_NOMEM.
+ * Makes odb_read() and odb_info() return the object `by` when `oid` is wanted.
+ * Call this before any reader of the snapshot is made. Returns 0 or ERR_NOMEM.
  */
 int odb_replaced_add(struct odb *odb, const struct oid *oid,
 		     const struct oid *by);
 
 /*
- * Replaces *oid by the id of the object to read: the end of a chain of
- * replacements. Returns 0, or ERR_CORRUPT ("replace depth too high for object
- * <id>") if the chain has more than five replacements.
+ * Follows the chain of replacements that starts at *oid, and sets *oid to its
+ * end, which is the id of the object to read. Returns 0, or ERR_CORRUPT
+ * ("replace depth too high for object <id>") if the chain has more than five
+ * replacements.
  */
 int odb_replaced_follow(const struct odb_replaced *replaced,
 			const struct oid **oid, enum hash_algo algo,
 			struct error *err);
 
-/* Frees the table. NULL is allowed. */
+/* Frees a table of replacements. NULL is allowed. */
 void odb_replaced_free(struct odb_replaced *replaced);
 
 #endif

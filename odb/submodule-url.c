@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks names, paths and URLs in .gitmodules. */
+/* Checks the names, paths and URLs of submodules in .gitmodules. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -53,7 +53,10 @@ static bool is_relative(const char *url)
 	return is_separator(url[1]) || (url[1] == '.' && is_separator(url[2]));
 }
 
-/* Skips "./" and "../". *up is whether there was a "../". */
+/*
+ * Skips the leading "./" and "../" of a URL. *up is set to whether there was a
+ * "../".
+ */
 static const char *skip_dots(const char *url, bool *up)
 {
 	*up = false;
@@ -112,7 +115,10 @@ static bool port_is_good(const char *p, const char *end)
 	return port > 0;
 }
 
-/* "[user[:password]@]host[:port]". A file URL needs no host. */
+/*
+ * Checks the part "[user[:password]@]host[:port]" of a URL. A file URL needs no
+ * host.
+ */
 static bool authority_is_good(const char *p, const char *end, bool is_file)
 {
 	const char *at = memchr(p, '@', (size_t)(end - p));
@@ -122,7 +128,10 @@ static bool authority_is_good(const char *p, const char *end, bool is_file)
 	if (at && !escapes_are_good(p, at))
 		return false;
 	colon = memrchr(host, ':', (size_t)(end - host));
-	/* Colons inside an address in brackets do not start a port. */
+	/*
+	 * A colon before the "]" belongs to an IPv6 address and does not start
+	 * a port.
+	 */
 	if (colon && memchr(colon, ']', (size_t)(end - colon)))
 		colon = NULL;
 	if (colon && !port_is_good(colon + 1, end))
@@ -137,7 +146,7 @@ static bool authority_is_good(const char *p, const char *end, bool is_file)
 	return true;
 }
 
-/* Returns the length of a leading "." or "%2e", or 0. */
+/* Returns the length of a "." or "%2e" at p, or 0 if there is none. */
 static size_t dot_len(const char *p, const char *end)
 {
 	if (p < end && *p == '.')
@@ -146,8 +155,8 @@ static size_t dot_len(const char *p, const char *end)
 }
 
 /*
- * Returns the number of dots (1 or 2) if the segment consists of dots only,
- * otherwise 0.
+ * Returns the number of dots (1 or 2) if the path segment is "." or "..", also
+ * if the dots are percent-encoded. Otherwise returns 0.
  */
 static unsigned dots(const char *p, const char *end)
 {
@@ -161,7 +170,7 @@ static unsigned dots(const char *p, const char *end)
 	return p == end && nr <= 2 ? nr : 0;
 }
 
-/* Checks that the path never goes above the root. */
+/* Checks that ".." segments never lead above the root of the path. */
 static bool path_is_good(const char *p, const char *end)
 {
 	size_t depth = 0;

@@ -101,7 +101,10 @@ int unpack_pack(struct pack *pack, struct loose_writer *w,
 	return ret;
 }
 
-/* Writes loose objects from the files that have just been written. */
+/*
+ * Opens the pack that was just written under the name `base`, and writes its
+ * objects as loose objects.
+ */
 static int open_and_unpack(const char *base, struct loose_writer *w,
 			   const struct unpack_options *options,
 			   struct error *err)
@@ -128,7 +131,10 @@ int unpack_received(struct pack_indexer *ix, const char *dir,
 	    buf_printf(&pack, "%s.pack", base.data) < 0 ||
 	    buf_printf(&idx, "%s.idx", base.data) < 0)
 		ret = error_nomem(err);
-	/* These files are removed soon, so they need not be durable. */
+	/*
+	 * The files of this pack are removed soon, so they are not synced to
+	 * disk.
+	 */
 	files.pack = pack.data;
 	files.idx = idx.data;
 	if (!ret)

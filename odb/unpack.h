@@ -15,26 +15,26 @@
 
 struct unpack_options {
 	/*
-	 * Returns 1 if an object exists already and counts as new
-	 * (known_objects_freshen()), 0 if it must be written, or a negative
-	 * error code. NULL: write all objects.
+	 * Returns 1 if an object exists and its time is renewed
+	 * (known_objects_freshen()), 0 if the object must be written, or a
+	 * negative error code. NULL: write all objects.
 	 */
 	int (*has)(void *ctx, const struct oid *oid, struct error *err);
 	void *ctx;
 	/*
-	 * Larger blobs, in bytes, that are stored whole are written in pieces
-	 * (core.bigFileThreshold). 0: no limit.
+	 * Blobs above this many bytes that are stored whole are written in
+	 * pieces (core.bigFileThreshold). 0: no limit.
 	 */
 	uint64_t piecewise_above;
-	/* counts objects; NULL: none */
+	/* meter that counts the objects; NULL: no meter */
 	struct progress *progress;
 };
 
 /*
- * Writes the objects of `pack` with `w`, in the order of the pack. The pack
- * must not be thin, and its ids must have been verified
- * (pack_indexer_resolve()). The pack stays. Returns 0 or a negative error code.
- * After an error the objects written so far stay.
+ * Writes the objects of `pack` as loose objects with the writer `w`, in the
+ * order of the pack. The pack must not be thin, and its ids must have been
+ * verified (pack_indexer_resolve()). The pack is not removed. Returns 0 or a
+ * negative error code. After an error the objects written so far stay.
  */
 int unpack_pack(struct pack *pack, struct loose_writer *w,
 		const struct unpack_options *options, struct error *err);
