@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Adding a table on top of a stack. */
+/* Adds a table on top of a stack. */
 #include <inttypes.h>
 #include <string.h>
 #include <zlib.h>
@@ -157,8 +157,8 @@ int reftable_append_commit(struct reftable_append *a, struct error *err)
 	int ret = 0;
 
 	/*
-	 * A signal between the two renames would leave a table that is in no
-	 * list.
+	 * Signals wait: a signal between the two renames would leave a table
+	 * that is in no list.
 	 */
 	sys_hold_signals(&hold);
 	if (a->is_ready) {

@@ -9,10 +9,9 @@
  * is replaced. A process that is killed leaves either the old list or the new
  * one. reftable_compact_all() removes tables that are in no list.
  *
- * Merging large tables takes long. Meanwhile only locks of the tables
- * themselves are held, "<table>.lock". The lock of the list is held at the
- * beginning and at the end only, so that other processes can append tables all
- * the time.
+ * While large tables are merged, only the locks of these tables,
+ * "<table>.lock", are held. The lock of the list is held at the beginning and
+ * at the end of the merge. So other processes can append tables meanwhile.
  */
 #ifndef REFTABLE_APPEND_H
 #define REFTABLE_APPEND_H
@@ -23,21 +22,24 @@
 struct reftable_append_options {
 	enum hash_algo algo;
 	enum sys_fsync_method method;
-	/* share of new files: sys/share.h */
+	/* share of new files, see sys/share.h */
 	unsigned share;
-	/* time to wait for the list's lock; < 0: no limit */
+	/* milliseconds to wait for the lock of the list; < 0: no limit */
 	int64_t timeout_ms;
 	uint32_t block_size;
 	unsigned restart_interval;
 	bool no_objects;
-	/* wanted ratio of the sizes of neighbours; 0: 2 */
+	/*
+	 * a merge leaves each table at least this many times as large as the
+	 * next newer one; 0: 2
+	 */
 	unsigned factor;
 };
 
 struct reftable_append {
 	const char *dir; /* borrowed */
 	struct reftable_append_options options;
-	/* the stack at the time of locking */
+	/* the stack as it was when the list was locked */
 	struct reftable_stack stack;
 	/* the update index of the new table */
 	uint64_t index;
@@ -45,7 +47,7 @@ struct reftable_append {
 	struct sys_tempfile lock, file;
 	struct buf name; /* of the new table */
 	uint64_t len;    /* bytes of the new table */
-	/* the table is complete and can be committed */
+	/* the new table and the new list are complete and can be committed */
 	bool is_ready;
 };
 
@@ -66,12 +68,12 @@ int reftable_append_begin(struct reftable_append *a, const char *dir,
 int reftable_append_start(struct reftable_append *a, uint64_t indexes,
 			  struct error *err);
 
-/* Completes the table and the new list. Both keep their temporary names. */
+/* Completes the new table and the new list. Both keep their temporary names. */
 int reftable_append_finish(struct reftable_append *a, struct error *err);
 
 /*
  * Renames the table and the list to their final names, if they are complete.
- * The lock ends in any case.
+ * The lock is released in any case.
  */
 int reftable_append_commit(struct reftable_append *a, struct error *err);
 
@@ -81,12 +83,12 @@ int reftable_append_commit(struct reftable_append *a, struct error *err);
  */
 int reftable_append_is_full(const struct reftable_append *a);
 
-/* Removes files that were not committed, and the lock. */
+/* Releases *a: removes files that were not committed, and releases the lock. */
 void reftable_append_release(struct reftable_append *a);
 
 /*
  * Merges the newest tables until each remaining table is `factor` times as
- * large as the next one. Does nothing if that is so already, or if another
+ * large as the next newer one. Does nothing if all tables are, or if another
  * process is compacting these tables. Returns 0, or a negative error code with
  * the stack unchanged.
  */
@@ -112,9 +114,9 @@ int reftable_compact_all(const char *dir,
 			 struct error *err);
 
 /*
- * Returns the index of the first table to merge, by the sizes of the tables.
- * Returns `nr` if no merge is needed. The tables to merge include the newest
- * one.
+ * Chooses the tables to merge by the sizes of all tables, oldest first. Returns
+ * the index of the first table to merge. Returns `nr` if no merge is needed.
+ * All newer tables are merged too.
  */
 size_t reftable_compact_from(const uint64_t *sizes, size_t nr, unsigned factor);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening, searching and iterating blocks. */
+/* Opens blocks, searches them, and iterates over their records. */
 #include <string.h>
 #include <zlib.h>
 
@@ -30,7 +30,10 @@ void reftable_block_release(struct reftable_block *block)
 	buf_init(&block->inflated);
 }
 
-/* Returns the length of the file's header in a block at `off`. */
+/*
+ * Returns how many bytes of a block at `off` are the file's header, which only
+ * the first block contains.
+ */
 static size_t header_in(const struct reftable_file *file, uint64_t off)
 {
 	return off ? 0 : reftable_header_len(file->footer.version);
@@ -78,7 +81,8 @@ static int64_t inflate_block(struct reftable_block *block,
 }
 
 /*
- * A zero after a block means that the next block is aligned: no type is zero.
+ * Returns the offset of the next block. No block type is zero, so a zero byte
+ * after a block means that the next block is aligned.
  */
 static uint64_t skip_padding(const struct reftable_file *file, uint64_t off)
 {
@@ -184,8 +188,8 @@ int reftable_cursor_next(struct reftable_cursor *cur,
 	cur->value = cursor_make(block->bytes + cur->off,
 				 block->records_end - cur->off);
 	/*
-	 * The byte of the old key that the new key must exceed at this
-	 * position.
+	 * The new key differs from the old key first at this position. Its byte
+	 * there must be larger than this byte of the old key.
 	 */
 	probe = cur->value;
 	if (!varint_take(&probe, &n) || n > last_len)
@@ -232,7 +236,10 @@ int reftable_cursor_seek(struct reftable_cursor *cur,
 	uint32_t low = 0, high = block->restart_nr;
 	int ret;
 
-	/* Find the last restart that is less than the key. */
+	/*
+	 * Binary search for the last restart whose key is less than the wanted
+	 * key.
+	 */
 	while (high - low > 1) {
 		uint32_t mid = low + (high - low) / 2;
 

@@ -8,9 +8,9 @@
  *
  * Offsets count from the start of the block and include its header of 4 bytes.
  * In the first block of a file they count from the start of the file. `len` is
- * the offset of the end of restart_nr. A g-block is deflated after its header,
- * and its `len` is that of the inflated block. Zeros follow if the next block
- * is aligned.
+ * the offset of the end of restart_nr. The bytes of a g-block after its header
+ * are deflated; its `len` is the length of the inflated block. Zeros follow if
+ * the next block is aligned.
  *
  * Opening a block verifies it; taking a record verifies the record. An iterator
  * belongs to one thread; threads may share opened blocks.
@@ -44,8 +44,8 @@
  *            log_off 8  log_index_off 8  CRC-32 of the footer so far 4
  *
  * The offset of a missing section is zero. The offset of reflogs is also zero
- * if there are no refs before them: the type of the first block tells whether
- * it belongs to reflogs. This is the table that Git 2.55 writes for a new
+ * if the table has no refs. Then the type of the first block shows that the
+ * block belongs to reflogs. This is the table that Git 2.55 writes for a new
  * repository with HEAD -> refs/heads/master:
  *
  * 	00  52454654 01 001000  0000000000000001 0000000000000001
@@ -72,24 +72,24 @@ enum reftable_block_type {
 /* The fields of header and footer. Offsets count from the start of the file. */
 struct reftable_footer {
 	unsigned version; /* 1 or 2 */
-	/* bytes; 0: blocks are not aligned */
+	/* size of aligned blocks in bytes; 0: blocks are not aligned */
 	uint32_t block_size;
 	uint64_t min_index, max_index;
 	enum hash_algo algo;
 	uint64_t ref_index_off;
 	uint64_t obj_off, obj_index_off;
-	/* bytes of an id in o-blocks */
+	/* number of bytes of each id in o-blocks */
 	unsigned obj_id_len;
 	uint64_t log_off, log_index_off;
 };
 
-/* Returns 24, or 28 for version 2. */
+/* Returns the number of bytes of the header: 24, or 28 for version 2. */
 static inline size_t reftable_header_len(unsigned version)
 {
 	return version == 1 ? 24 : 28;
 }
 
-/* Returns 68, or 72 for version 2. */
+/* Returns the number of bytes of the footer: 68, or 72 for version 2. */
 static inline size_t reftable_footer_len(unsigned version)
 {
 	return reftable_header_len(version) + 44;
@@ -103,15 +103,15 @@ static inline size_t reftable_footer_len(unsigned version)
 int reftable_footer_parse(struct reftable_footer *footer, const void *bytes,
 			  size_t len, const char *name, struct error *err);
 
-/* Appends the header. Returns 0 or ERR_NOMEM. */
+/* Appends the header of a table. Returns 0 or ERR_NOMEM. */
 int reftable_header_append(struct buf *out,
 			   const struct reftable_footer *footer);
 
-/* Appends the footer with its checksum. Returns 0 or ERR_NOMEM. */
+/* Appends the footer of a table, with its checksum. Returns 0 or ERR_NOMEM. */
 int reftable_footer_append(struct buf *out,
 			   const struct reftable_footer *footer);
 
-/* The file that contains the blocks. */
+/* A reftable file, for the functions that read its blocks. */
 struct reftable_file {
 	const uint8_t *bytes; /* borrowed */
 	uint64_t end;         /* offset of the footer */
@@ -120,17 +120,17 @@ struct reftable_file {
 };
 
 struct reftable_block {
-	/* points into the file, or to `inflated` */
+	/* points into the file; for a g-block to `inflated` */
 	const uint8_t *bytes;
 	/* offset of the first record */
 	size_t first;
-	/* offset of the restart table */
+	/* offset of the restart table, where the records end */
 	size_t records_end;
 	uint32_t restart_nr;
 	enum reftable_block_type type;
 	/* offset of the block in the file */
 	uint64_t off;
-	/* offset of the next block, or of the file's end */
+	/* offset of the next block, or of the end of all blocks */
 	uint64_t next_off;
 	struct buf inflated; /* content of a g-block */
 };
@@ -152,7 +152,7 @@ void reftable_block_release(struct reftable_block *block);
  */
 unsigned reftable_block_peek(const struct reftable_file *file, uint64_t off);
 
-/* The position of an iteration in a block. */
+/* A position in a block, for an iteration over its records. */
 struct reftable_cursor {
 	const struct reftable_block *block; /* borrowed */
 	/* offset of the next record */
@@ -160,47 +160,50 @@ struct reftable_cursor {
 	/* key of the current record */
 	struct buf key;
 	unsigned extra;
-	/* value of the current record, and the bytes after it */
+	/* starts at the value of the current record */
 	struct cursor value;
 };
 
 void reftable_cursor_init(struct reftable_cursor *cur);
 void reftable_cursor_release(struct reftable_cursor *cur);
 
-/* Moves before the first record. */
+/* Moves the cursor to the start of a block, before the first record. */
 void reftable_cursor_start(struct reftable_cursor *cur,
 			   const struct reftable_block *block);
 
 /*
  * Takes the key of the next record. The caller then takes its value from
  * cur->value and calls reftable_cursor_done(). Returns 1, 0 at the end,
- * ERR_CORRUPT or ERR_NOMEM. Keys that do not ascend are ERR_CORRUPT.
+ * ERR_CORRUPT or ERR_NOMEM. If keys do not ascend, the block is corrupt.
  */
 int reftable_cursor_next(struct reftable_cursor *cur,
 			 const struct reftable_file *file, struct error *err);
 void reftable_cursor_done(struct reftable_cursor *cur);
 
 /*
- * Takes the value of an index record, and calls reftable_cursor_done(). Returns
- * false for invalid bytes.
+ * Takes the offset that is the value of an index record, and calls
+ * reftable_cursor_done(). Returns false for invalid bytes.
  */
 bool reftable_cursor_take_off(struct reftable_cursor *cur, uint64_t *off);
 
 /*
- * Moves to a record at or before the first whose key is not less than `key`.
- * The cursor stands at a restart, so the caller skips at most the records
- * between two restarts. O(log restarts). Returns 0 or a negative error code.
+ * Moves the cursor to the last restart whose key is less than `key`. So the
+ * caller skips at most the records between two restarts to find the first key
+ * that is not less. O(log restarts). Returns 0 or a negative error code.
  */
 int reftable_cursor_seek(struct reftable_cursor *cur,
 			 const struct reftable_file *file,
 			 const struct reftable_block *block, const char *key,
 			 size_t key_len, struct error *err);
 
-/* Sets a message that contains the file and the offset. Returns ERR_CORRUPT. */
+/*
+ * Sets an error message that contains the file's name and the offset. Returns
+ * ERR_CORRUPT.
+ */
 int reftable_block_corrupt(const struct reftable_file *file, uint64_t off,
 			   const char *why, struct error *err);
 
-/* Fills a block with records; see block.h. */
+/* A writer that fills a block with records. */
 
 struct reftable_block_writer {
 	enum reftable_block_type type;
@@ -208,12 +211,12 @@ struct reftable_block_writer {
 	struct buf bytes;
 	struct buf last_key; /* of the last record */
 	struct buf record;   /* scratch */
-	/* bytes of the file's header in `bytes` */
+	/* number of bytes of the file's header at the start of `bytes` */
 	size_t header;
 	size_t limit; /* limit of `bytes` */
-	/* distance of restarts, in records */
+	/* number of records from one restart to the next */
 	unsigned interval;
-	/* records since the last restart */
+	/* number of records since the last restart */
 	unsigned since;
 	uint32_t *restarts; /* owned: offsets */
 	size_t restart_nr, restart_alloc;
@@ -241,8 +244,8 @@ static inline bool reftable_block_writer_is_empty(
 
 /*
  * Adds a record with the bytes of its value. Returns 1 if it was added, 0 if
- * the block is full, or ERR_NOMEM. If `must_fit`, the limit is that of the
- * format.
+ * the block is full, or ERR_NOMEM. If `must_fit`, the block may grow to the
+ * limit of the format.
  */
 int reftable_block_writer_add(struct reftable_block_writer *bw, const char *key,
 			      size_t key_len, unsigned extra, const void *value,

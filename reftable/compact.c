@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Replacing several tables by one. */
+/* Replaces several tables of a stack by one. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,16 +14,22 @@
 struct compaction {
 	struct reftable_append a;
 	size_t from, nr;
-	/* owned: locks of these tables */
+	/* owned: locks of the tables to merge */
 	struct sys_tempfile *locks;
-	/* a lock that another process holds is an error */
+	/*
+	 * if another process holds a lock, true: report an error; false: do
+	 * nothing
+	 */
 	bool patient;
 };
 
 size_t reftable_compact_from(const uint64_t *sizes, size_t nr, unsigned factor)
 {
 	size_t from = nr;
-	/* size of the merge so far, or of the table to compare with */
+	/*
+	 * size of the merged table so far; if no merge was chosen yet, size of
+	 * the newer table
+	 */
 	uint64_t sum = 0;
 
 	for (size_t i = nr; i > 1; i--) {
@@ -31,7 +37,10 @@ size_t reftable_compact_from(const uint64_t *sizes, size_t nr, unsigned factor)
 			sum = sizes[i - 1];
 		if (sizes[i - 2] / factor >= sum)
 			continue;
-		/* All newer tables are merged too: they are smaller still. */
+		/*
+		 * The tables newer than this pair are merged too, because they
+		 * are even smaller.
+		 */
 		if (from == nr)
 			for (size_t j = i; j < nr; j++)
 				sum += sizes[j];
@@ -41,7 +50,7 @@ size_t reftable_compact_from(const uint64_t *sizes, size_t nr, unsigned factor)
 	return from;
 }
 
-/* Returns the bytes of a table without header and footer. */
+/* Returns the length of a table in bytes without its header and footer. */
 static uint64_t net_len(uint64_t len, enum hash_algo algo)
 {
 	unsigned version = algo == HASH_SHA1 ? 1 : 2;
@@ -76,7 +85,7 @@ int reftable_append_is_full(const struct reftable_append *a)
 	size_t from;
 	int ret = reftable_append_choose(a, a->len, &from);
 
-	/* Without a new table there is nothing to do. */
+	/* The result is false if there is no new table. */
 	return ret < 0 ? ret : a->len && from < a->stack.nr;
 }
 
@@ -104,7 +113,9 @@ static int lock_tables(struct compaction *c, struct error *err)
 			*err = why;
 		if (ret < 0)
 			return ret;
-		/* Do not keep a descriptor open for each table. */
+		/*
+		 * The descriptors are closed, because there may be many tables.
+		 */
 		sys_close(c->locks[i].fd);
 		c->locks[i].fd = -1;
 	}
@@ -143,7 +154,10 @@ static int merge(struct compaction *c, struct error *err)
 		min = f->min_index < min ? f->min_index : min;
 		max = f->max_index > max ? f->max_index : max;
 	}
-	/* Deletions must be kept if older tables remain. */
+	/*
+	 * If older tables remain below, deletions must be kept, because they
+	 * hide records of the older tables.
+	 */
 	ret = reftable_merged_init(&m, tables, c->nr, c->from > 0, err);
 	if (ret < 0)
 		return ret;
@@ -160,7 +174,7 @@ static int merge(struct compaction *c, struct error *err)
 
 /*
  * Locks the list again. Meanwhile other processes may have appended tables, and
- * merged tables before or after ours. Ours were locked.
+ * merged tables that this process has not locked.
  */
 static int relock(struct compaction *c, struct reftable_stack *old,
 		  struct error *err)
@@ -201,8 +215,7 @@ static void remove_tables(struct compaction *c)
 
 		buf_reset(&path);
 		/*
-		 * A table that cannot be removed is removed by the next
-		 * compaction.
+		 * An error is ignored: the next compaction removes the table.
 		 */
 		if (!buf_printf(&path, "%s/%s", c->a.dir, name))
 			sys_unlink(path.data, NULL);
@@ -298,7 +311,7 @@ int reftable_compact_auto(const char *dir,
 	return ret;
 }
 
-/* The search for tables that are in no list. */
+/* The context of a search for tables that are in no list. */
 struct garbage {
 	const struct reftable_append *a;
 	struct buf path;
@@ -312,7 +325,10 @@ static bool is_listed(const struct reftable_stack *stack, const char *name)
 	return false;
 }
 
-/* The list is locked, so a table outside of the list is garbage. */
+/*
+ * Removes a table that is in no list. The list is locked, so no other process
+ * is about to add this table.
+ */
 static int remove_garbage(void *ctx, const char *name)
 {
 	struct garbage *g = ctx;
@@ -348,7 +364,10 @@ int reftable_compact_all(const char *dir,
 		return ret;
 	ret = clean(&c.a, err);
 	c.nr = c.a.stack.nr;
-	/* A single table hides no records, so there is nothing to merge. */
+	/*
+	 * Merging a single table would change nothing, so at least two are
+	 * needed.
+	 */
 	if (!ret && c.nr > 1)
 		ret = compact(&c, err);
 	release(&c);

@@ -45,8 +45,8 @@ static int cmp_keys(const struct reftable_source *a,
 }
 
 /*
- * Takes the next record of a source, and inserts the source into `waiting`. The
- * source with the next record to return is the last one.
+ * Takes the next record of a source, and inserts the source into `waiting`,
+ * which is sorted. The last source in `waiting` has the record to return next.
  */
 static int advance(struct reftable_merged *m, struct reftable_source *s,
 		   struct error *err)
@@ -93,7 +93,9 @@ static bool is_deletion(const struct reftable_iter *it)
 					 : it->ref.value == REFTABLE_DELETED;
 }
 
-/* Skips records of older tables with the same key. */
+/*
+ * Skips records of older tables that have the same key as the current record.
+ */
 static int drop_hidden(struct reftable_merged *m, struct error *err)
 {
 	int ret = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading and writing records. */
+/* Reads and writes records. */
 #include <string.h>
 
 #include "base/varint.h"
@@ -132,7 +132,7 @@ bool reftable_log_take(struct cursor *c, struct reftable_log *log,
 		return false;
 	log->name = key->data;
 	log->name_len = key->len - REFTABLE_LOG_TAIL_LEN;
-	/* The name must be a string. */
+	/* The name must not contain a NUL, and a NUL must follow it. */
 	if (memchr(log->name, '\0', log->name_len) ||
 	    log->name[log->name_len] != '\0')
 		return false;

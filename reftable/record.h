@@ -19,8 +19,9 @@
  *   i      the last key of a block         0       varint(offset of the block)
  *
  * ~index is the complement of the update index, so that the newest entry comes
- * first. The zone is stored as Git prints it: -730 is -0730. (The description
- * of the format says minutes; stock Git and its peers write this.)
+ * first. The zone is stored as Git prints it: the number -730 is the zone
+ * -0730. (The format's description says minutes, but stock Git stores this
+ * number.)
  */
 #ifndef REFTABLE_RECORD_H
 #define REFTABLE_RECORD_H
@@ -35,7 +36,7 @@
 #include "object/oid.h"
 
 enum reftable_value {
-	/* hides the ref of older tables */
+	/* the ref is deleted, which hides the ref in older tables */
 	REFTABLE_DELETED = 0,
 	/* the ref points to an object */
 	REFTABLE_OID = 1,
@@ -57,28 +58,28 @@ struct reftable_ref {
 	size_t target_len;
 };
 
-/* Bytes in a block or of the caller; not NUL-terminated. */
+/* A string in a block or in memory of the caller; not NUL-terminated. */
 struct reftable_text {
 	const char *p;
 	size_t len;
 };
 
-/* An entry of a reflog, or its deletion. */
+/* An entry of a reflog, or the deletion of an entry. */
 struct reftable_log {
-	/* of the ref; NUL-terminated if read from a table */
+	/* name of the ref; NUL-terminated if read from a table */
 	const char *name;
 	size_t name_len;
 	uint64_t update_index;
-	/* the fields below are zero then */
+	/* true: a deletion, in which the fields below are zero */
 	bool is_deleted;
 	struct oid old_oid, new_oid;
-	/* `message` ends in a line feed */
+	/* `message` ends with a line feed */
 	struct reftable_text who, mail, message;
 	uint64_t time; /* seconds since 1970 */
 	int16_t zone;  /* -730: -0730 */
 };
 
-/* bytes of a log's key after the name */
+/* number of bytes after the name in the key of a reflog entry: NUL and index */
 #define REFTABLE_LOG_TAIL_LEN 9
 
 /*
@@ -89,15 +90,15 @@ struct reftable_log {
 int reftable_key_take(struct cursor *c, struct buf *key, unsigned *extra);
 
 /*
- * Appends the beginning of a record with `key`, after a record with the key
- * `last`. Returns 0 or ERR_NOMEM.
+ * Appends the beginning of a record with the key `key`. `last` is the key of
+ * the record before. Returns 0 or ERR_NOMEM.
  */
 int reftable_key_append(struct buf *out, const char *last, size_t last_len,
 			const char *key, size_t key_len, unsigned extra);
 
 /*
- * Takes the value of a record whose key is `key`. ref->name points into `key`.
- * Returns false for invalid bytes.
+ * Takes the value of a ref record whose key is `key`. ref->name points into
+ * `key`. Returns false for invalid bytes.
  */
 bool reftable_ref_take(struct cursor *c, struct reftable_ref *ref,
 		       const struct buf *key, unsigned extra,
@@ -119,7 +120,10 @@ int reftable_log_append(struct buf *out, const struct reftable_log *log,
 int reftable_log_key(struct buf *out, const char *name, size_t name_len,
 		     uint64_t update_index);
 
-/* Compares keys byte by byte. A prefix comes first. */
+/*
+ * Compares keys byte by byte. If one key is a prefix of the other, the shorter
+ * key comes first.
+ */
 int reftable_key_cmp(const char *a, size_t a_len, const char *b, size_t b_len);
 
 #endif

@@ -35,7 +35,10 @@ static int open_one(struct reftable_stack *stack, const char *dir,
 	return ret;
 }
 
-/* Opens the tables of a list. The list is cut into lines. */
+/*
+ * Opens the tables of `list`, the content of tables.list. The function replaces
+ * line ends in the list by NULs.
+ */
 static int open_all(struct reftable_stack *stack, const char *dir,
 		    struct buf *list, enum hash_algo algo, struct error *err)
 {

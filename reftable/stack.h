@@ -17,9 +17,9 @@
  * record with the same key, the record of the newest table counts. A deletion
  * in the newest table hides the other records.
  *
- * The tables' iterators are sorted by their next keys. One step costs the
- * comparisons that move one iterator to its new place. This is one comparison
- * if most records are in one table.
+ * The iterators of the tables are sorted by their next keys. A step moves one
+ * iterator to its new place in this order. This takes one comparison if most
+ * records are in one table.
  */
 
 /* A table that takes part in the merge. */
@@ -30,10 +30,13 @@ struct reftable_source {
 
 struct reftable_merged {
 	struct reftable_source *sources; /* owned */
-	/* owned array, sorted by key, then age */
+	/*
+	 * owned array of the sources that have a next record, sorted by key,
+	 * then by age
+	 */
 	struct reftable_source **waiting;
 	size_t source_nr, waiting_nr;
-	/* the table of the last record returned, or NULL */
+	/* the source of the record that was returned last, or NULL */
 	struct reftable_source *given;
 	bool keeps_deletions;
 };
@@ -48,29 +51,33 @@ int reftable_merged_init(struct reftable_merged *m,
 			 bool keeps_deletions, struct error *err);
 void reftable_merged_release(struct reftable_merged *m);
 
-/* Works like reftable_iter_seek(). */
+/*
+ * Moves before the first record of `type` whose key is not less than `key`,
+ * like reftable_iter_seek().
+ */
 int reftable_merged_seek(struct reftable_merged *m,
 			 enum reftable_block_type type, const char *key,
 			 size_t key_len, struct error *err);
 
 /*
- * Takes the next record. Returns 1 with the iterator that stands on the record,
- * 0 at the end, ERR_CORRUPT or ERR_NOMEM. The record is valid until the next
- * call.
+ * Takes the next record. Returns 1 with *it set to the iterator that has the
+ * record, 0 at the end, ERR_CORRUPT or ERR_NOMEM. The record is valid until the
+ * next call.
  */
 int reftable_merged_next(struct reftable_merged *m,
 			 const struct reftable_iter **it, struct error *err);
 
 struct reftable_stack {
-	/* owned, with the tables; oldest first */
+	/* owned, including the tables; oldest first */
 	struct reftable **tables;
 	size_t nr, alloc;
 };
 
 /*
- * Opens the stack in `dir`. Without a list the stack is empty. If a listed
- * table is missing, the list has been replaced and is read again. Returns 0, or
- * ERR_CORRUPT, ERR_IO or ERR_NOMEM with *stack zeroed.
+ * Opens the stack in `dir`. If there is no file tables.list, the stack is
+ * empty. If a listed table is missing, another process has replaced the list,
+ * and the list is read again. Returns 0, or ERR_CORRUPT, ERR_IO or ERR_NOMEM
+ * with *stack zeroed.
  */
 int reftable_stack_open(struct reftable_stack *stack, const char *dir,
 			enum hash_algo algo, struct error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening a table, and finding records in it. */
+/* Opens tables and finds records in them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,7 +83,10 @@ bool reftable_section(const struct reftable *table,
 	*off = type == REFTABLE_LOGS      ? f->log_off
 	       : type == REFTABLE_OBJECTS ? f->obj_off
 					  : 0;
-	/* The first block's type tells which section is at offset zero. */
+	/*
+	 * If two sections have offset zero, the type of the first block shows
+	 * which section the table has.
+	 */
 	return *off || reftable_block_peek(file, 0) == type;
 }
 
@@ -112,7 +115,7 @@ void reftable_iter_release(struct reftable_iter *it)
 	reftable_iter_init(it);
 }
 
-/* Takes the value of the record on which the cursor stands. */
+/* Takes the value of the record at the cursor. */
 static int take_value(struct reftable_iter *it, struct error *err)
 {
 	const struct reftable_file *file = &it->table->file;
@@ -134,8 +137,8 @@ static int take_value(struct reftable_iter *it, struct error *err)
 }
 
 /*
- * Opens the next block. Returns 1, 0 if it belongs to another section, or a
- * negative error code.
+ * Opens the next block. Returns 1, 0 if the block belongs to another section,
+ * or a negative error code.
  */
 static int next_block(struct reftable_iter *it, struct error *err)
 {
@@ -178,8 +181,9 @@ int reftable_iter_next(struct reftable_iter *it, struct error *err)
 }
 
 /*
- * Finds the child of an index block that may have the key. Returns 1 with its
- * offset, 0 if there is none, or a negative error code.
+ * Finds the child of an index block that may have the key. Returns 1 with the
+ * offset of the child, 0 if all keys of the index are smaller, or a negative
+ * error code.
  */
 static int search_index(struct reftable_iter *it, const char *key,
 			size_t key_len, uint64_t *off, struct error *err)
@@ -200,8 +204,8 @@ static int search_index(struct reftable_iter *it, const char *key,
 				       key_len) >= 0;
 	}
 	/*
-	 * Children precede their index block; otherwise the descent might not
-	 * end.
+	 * Children come before their index block in the file. Otherwise the
+	 * descent might not end.
 	 */
 	if (ret > 0 && *off >= it->block.off)
 		return reftable_block_corrupt(file, it->block.off,
@@ -210,9 +214,9 @@ static int search_index(struct reftable_iter *it, const char *key,
 }
 
 /*
- * Works like search_index() for the top level of an index, whose first block
- * `it` has open. The level may have several consecutive blocks. Stock Git makes
- * no more than 3.
+ * Works like search_index() for the top level of an index. `it` has the first
+ * block of this level open. The level may have several consecutive blocks;
+ * stock Git makes no more than 3.
  */
 static int search_top(struct reftable_iter *it, const char *key, size_t key_len,
 		      uint64_t *off, struct error *err)
@@ -231,8 +235,9 @@ static int search_top(struct reftable_iter *it, const char *key, size_t key_len,
 }
 
 /*
- * Descends the index. Returns 1 with the block open, 0 if all keys are smaller,
- * or a negative error code.
+ * Goes from the top of the index down to the block that may have the key.
+ * Returns 1 with this block open, 0 if all keys are smaller, or a negative
+ * error code.
  */
 static int descend(struct reftable_iter *it, const char *key, size_t key_len,
 		   struct error *err)
@@ -275,8 +280,8 @@ static int starts_before(struct reftable_iter *it, uint64_t off,
 }
 
 /*
- * Without an index: opens the last block that starts before the key, or the
- * first block.
+ * Finds the block for a key in a table without an index: opens the last block
+ * that starts before the key, or the first block.
  */
 static int walk_blocks(struct reftable_iter *it, const char *key,
 		       size_t key_len, struct error *err)
@@ -304,7 +309,7 @@ static int walk_blocks(struct reftable_iter *it, const char *key,
 	return ret < 0 ? ret : 1;
 }
 
-/* Skips records whose key is less than `key`. */
+/* Moves past the records whose key is less than `key`. */
 static int scan(struct reftable_iter *it, const char *key, size_t key_len,
 		struct error *err)
 {
@@ -328,7 +333,10 @@ int reftable_iter_seek(struct reftable_iter *it, const struct reftable *table,
 	it->type = type;
 	it->has_next = false;
 	it->at_end = true;
-	/* A seek to the start needs no index. */
+	/*
+	 * An empty key means the start of the section, where no index is
+	 * needed.
+	 */
 	if (key_len && index_off(table, type))
 		ret = descend(it, key, key_len, err);
 	else

@@ -4,8 +4,8 @@
  *
  * Opening a table verifies only header and footer, in O(1). Blocks are verified
  * when they are read. A lookup goes from the root of the index down to one
- * block, and scans that block from a restart on. Without an index it compares
- * the first keys of the blocks.
+ * block, and scans that block from a restart on. In a table without an index, a
+ * lookup compares the first keys of the blocks.
  *
  * A table is immutable once opened, and threads may share it. An iterator
  * belongs to one thread.
@@ -19,7 +19,7 @@
 struct reftable {
 	struct sys_map map; /* if opened by path */
 	struct reftable_file file;
-	/* owned: the file's name without directories */
+	/* owned: name of the file without its directory */
 	char *name;
 };
 
@@ -32,16 +32,16 @@ int reftable_open(struct reftable **out, const char *dir, const char *name,
 		  enum hash_algo algo, struct error *err);
 
 /*
- * Works like reftable_open() for bytes, which are borrowed until the table is
- * closed.
+ * Works like reftable_open() for the bytes of a table in memory, which are
+ * borrowed until the table is closed.
  */
 int reftable_parse(struct reftable **out, const void *bytes, size_t len,
 		   enum hash_algo algo, const char *name, struct error *err);
 void reftable_close(struct reftable *table);
 
 /*
- * Sets *off to the start of the refs, reflogs or objects. Returns false if the
- * table has no such section.
+ * Sets *off to the offset of the section of refs, reflogs or objects. Returns
+ * false if the table has no such section.
  */
 bool reftable_section(const struct reftable *table,
 		      enum reftable_block_type type, uint64_t *off);
@@ -52,7 +52,7 @@ struct reftable_iter {
 	enum reftable_block_type type;
 	struct reftable_block block;
 	struct reftable_cursor cur;
-	/* cur stands on a record that was not returned yet */
+	/* `cur` is at a record that was not returned yet */
 	bool has_next;
 	bool at_end;
 	union {
@@ -65,8 +65,9 @@ void reftable_iter_init(struct reftable_iter *it);
 void reftable_iter_release(struct reftable_iter *it);
 
 /*
- * Moves before the first record of `type` (REFTABLE_REFS or REFTABLE_LOGS)
- * whose key is not less than `key`. Returns 0, ERR_CORRUPT or ERR_NOMEM.
+ * Moves the iterator before the first record of `type` (REFTABLE_REFS or
+ * REFTABLE_LOGS) whose key is not less than `key`. Returns 0, ERR_CORRUPT or
+ * ERR_NOMEM.
  */
 int reftable_iter_seek(struct reftable_iter *it, const struct reftable *table,
 		       enum reftable_block_type type, const char *key,
@@ -80,11 +81,13 @@ int reftable_iter_seek(struct reftable_iter *it, const struct reftable *table,
 int reftable_iter_next(struct reftable_iter *it, struct error *err);
 
 /*
- * Verifies a whole table, including the parts of the format that readers do not
- * check because of the cost. Verified are: all blocks, without gaps, and the
- * order of sections; ascending keys; restarts that begin records; indexes with
- * the last key of each block; the blocks of refs that o-blocks list for an
- * object.
+ * Verifies a whole table, including parts of the format that readers do not
+ * check because of the cost:
+ *
+ * - blocks without gaps, and the order of sections
+ * - ascending keys, and restarts that begin records
+ * - indexes with the last key of each block
+ * - the r-blocks that o-blocks list for an object
  */
 
 /*
@@ -103,9 +106,9 @@ struct reftable_names {
 void reftable_names_release(struct reftable_names *names);
 
 /*
- * Reads a whole table. Returns 0, ERR_CORRUPT with a message, or ERR_NOMEM. If
- * `symbolic` is not NULL, its range is extended to the table's symbolic refs.
- * Takes linear time, and memory for the last key of each block.
+ * Reads and verifies a whole table. Returns 0, ERR_CORRUPT with a message, or
+ * ERR_NOMEM. If `symbolic` is not NULL, its range is extended to the table's
+ * symbolic refs. Takes linear time, and memory for the last key of each block.
  */
 int reftable_verify(const struct reftable *table,
 		    struct reftable_names *symbolic, struct error *err);

@@ -7,7 +7,7 @@
 #include "base/varint.h"
 #include "reftable/table.h"
 
-/* A block and its last key. */
+/* The offset and the last key of a block that was verified. */
 struct seen {
 	char *key; /* owned */
 	size_t key_len;
@@ -23,16 +23,19 @@ struct verifier {
 	const struct reftable_file *file;
 	struct reftable_block block;
 	struct reftable_cursor cur;
-	/* 0 before the first section */
+	/* type of the current section; 0 before the first one */
 	enum reftable_block_type section;
-	/* last key in this section or level */
+	/*
+	 * last key of the current section, or of the current level of its index
+	 */
 	struct buf last;
 	/*
-	 * Blocks of the level below; the first `named` of them are in an index.
+	 * Blocks of the level below, and of the current level of the index. The
+	 * index lists the first `named` blocks of each level.
 	 */
 	struct seen_list below, level;
 	size_t named;
-	/* the section has index blocks */
+	/* the current section has index blocks */
 	bool has_index;
 	uint64_t *ref_blocks;
 	size_t ref_nr, ref_alloc;
@@ -73,7 +76,7 @@ static bool is_ref_block(const struct verifier *v, uint64_t off)
 	uint32_t size = v->file->footer.block_size;
 	size_t low = 0, high = v->ref_nr;
 
-	/* Aligned blocks of refs can be found by their number. */
+	/* If blocks are aligned, blocks of refs are found by their number. */
 	if (size && off / size < high && v->ref_blocks[off / size] == off)
 		return true;
 	while (low < high) {
@@ -238,8 +241,8 @@ static uint64_t index_off(const struct verifier *v)
 }
 
 /*
- * Verifies that the index of a section, if there is one, covers the section.
- * The last level must list all blocks below, and begin where the footer says.
+ * Verifies the end of a section. If the section has an index, its top level
+ * must list all blocks below it, and begin at the offset in the footer.
  */
 static int end_section(struct verifier *v)
 {
@@ -278,8 +281,8 @@ static int start_section(struct verifier *v)
 }
 
 /*
- * Verifies an index block. It belongs to the current level, or begins the next
- * one.
+ * Verifies an index block, which belongs to the current level of the index or
+ * begins the next level.
  */
 static int check_index(struct verifier *v)
 {

@@ -9,15 +9,15 @@
 #include "reftable/block.h"
 #include "reftable/writer.h"
 
-/* A finished block that the index will list. */
+/* A finished block, which the index of its section will list. */
 struct reftable_index_entry {
-	/* owned: last key of the block */
+	/* owned: the last key of the block */
 	char *key;
 	size_t key_len;
 	uint64_t off;
 };
 
-/* A pair: an object, and a block of refs that point to it. */
+/* An object, and a block of refs of which one points to the object. */
 struct reftable_object {
 	struct oid oid;
 	uint64_t block_off;
@@ -27,56 +27,68 @@ struct reftable_writer {
 	struct sys_tempfile *file; /* borrowed */
 	struct reftable_writer_options options;
 	struct reftable_footer footer;
-	/* bytes to be written to the file */
+	/* bytes that are not written to the file yet */
 	struct buf out;
 	uint64_t out_off; /* file offset of `out` */
-	/* type of the present section, or 0 */
+	/* type of the current section; 0 before the first one */
 	unsigned section;
-	/* the file's header is written */
+	/* the header of the file is written */
 	bool has_blocks;
-	/* blocks are not aligned: reflogs */
+	/*
+	 * blocks of the current section are not aligned, because it holds
+	 * reflogs
+	 */
 	bool is_unaligned;
 	bool in_block; /* `block` is being filled */
-	/* offset of the present block, or of the last one */
+	/*
+	 * offset of the current block, or of the last block between two blocks
+	 */
 	uint64_t block_off;
 	struct reftable_block_writer block;
 	struct buf last; /* last key in this section */
-	/* scratch: for a record, for a block */
+	/*
+	 * scratch memory for the value of a record, and for the start of a
+	 * block
+	 */
 	struct buf value, start;
-	/* owned: blocks to be indexed */
+	/* owned: finished blocks that the index will list */
 	struct reftable_index_entry *index;
 	size_t index_nr, index_alloc;
-	/* limit of bytes of an i-block */
+	/* limit for the bytes of an index block */
 	size_t index_limit;
 	struct reftable_object *objects; /* owned */
 	size_t object_nr, object_alloc;
 };
 
-/* Writes the bytes in w->out to the file. Returns 0 or a negative error. */
+/*
+ * Writes the bytes in w->out to the file. Returns 0 or a negative error code.
+ */
 int reftable_writer_flush(struct reftable_writer *w, struct error *err);
 
 /* Empties w->index. */
 void reftable_writer_forget_index(struct reftable_writer *w);
 
 /*
- * Adds a record to the present block, or to a new block of this type. Returns 1
- * if it was added, 0 if it does not even fit an empty block, or a negative
- * error code.
+ * Adds a record to the current block. Begins a new block of this type if the
+ * current one is full. Returns 1 if the record was added, 0 if it does not fit
+ * even into an empty block, or a negative error code.
  */
 int reftable_writer_add(struct reftable_writer *w,
 			enum reftable_block_type type, const char *key,
 			size_t key_len, unsigned extra, const void *value,
 			size_t value_len, struct error *err);
 
-/* Ends the block, and writes the index of the section if it needs one. */
+/*
+ * Ends the current block, and writes the index of the section if it needs one.
+ */
 int reftable_writer_end_section(struct reftable_writer *w, uint64_t *root_off,
 				struct error *err);
 
-/* Notes the objects to which a ref in the present block points. */
+/* Records to which objects a ref in the current block points. */
 int reftable_writer_note(struct reftable_writer *w,
 			 const struct reftable_ref *ref, struct error *err);
 
-/* Writes the section of objects. */
+/* Writes the section that maps objects to blocks of refs. */
 int reftable_writer_put_objects(struct reftable_writer *w, struct error *err);
 
 #endif

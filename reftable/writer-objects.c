@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The section of objects: it lists for each object the blocks of refs that
- * point to it, directly or through a tag.
+ * Writes the section of objects. For each object the section lists the blocks
+ * of refs that point to it, directly or through a tag.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +11,9 @@
 #include "reftable/writer-internal.h"
 
 #define LEAST_ID_LEN 2
-/* the largest value in the footer */
+/* the largest length of an id prefix, in bytes, that the footer can store */
 #define ID_LEN_MAX 31
-/* the largest count in the beginning of a record */
+/* the largest number of blocks that the header of a record can store */
 #define COUNT_MAX 7
 
 static int note_one(struct reftable_writer *w, const struct oid *oid,
@@ -55,7 +55,10 @@ static int cmp_objects(const void *a, const void *b)
 	       (oa->block_off < ob->block_off);
 }
 
-/* Returns the length of prefix that distinguishes all ids. */
+/*
+ * Returns the length in bytes of the shortest prefix that distinguishes all
+ * ids.
+ */
 static size_t choose_id_len(const struct reftable_writer *w)
 {
 	size_t len = LEAST_ID_LEN;
@@ -72,8 +75,8 @@ static size_t choose_id_len(const struct reftable_writer *w)
 }
 
 /*
- * Appends the blocks of objects [from, to), which are all the same object. *nr
- * is the number of blocks.
+ * Appends the offsets of the blocks in the pairs [from, to), which are all
+ * about one object. *nr is set to the number of blocks.
  */
 static int append_blocks(struct reftable_writer *w, size_t from, size_t to,
 			 size_t *nr)
@@ -97,8 +100,8 @@ static int append_blocks(struct reftable_writer *w, size_t from, size_t to,
 }
 
 /*
- * Writes an object's record. The number of blocks precedes the blocks, unless
- * the beginning of the record has it.
+ * Writes the record of an object. If the number of blocks does not fit into the
+ * header of the record, it precedes the list of blocks.
  */
 static int put_object(struct reftable_writer *w, size_t from, size_t to,
 		      size_t id_len, struct error *err)
@@ -123,8 +126,8 @@ static int put_object(struct reftable_writer *w, size_t from, size_t to,
 				  nr > COUNT_MAX ? 0 : (unsigned)nr,
 				  w->value.data, w->value.len, err);
 	/*
-	 * The list is too long for a block. An empty list makes readers search
-	 * all blocks.
+	 * A list that is too long for a block is written as an empty list,
+	 * which makes readers search all blocks.
 	 */
 	if (!ret)
 		ret = reftable_writer_add(w, REFTABLE_OBJECTS, key, id_len, 0,

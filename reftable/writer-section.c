@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing one section of a table: its blocks and its index. */
+/* Writes one section of a table: its blocks and its index. */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -7,7 +7,7 @@
 #include "reftable/writer-internal.h"
 
 #define FLUSH_LEN (64 * 1024)
-/* A section with more blocks gets an index. */
+/* A section with more blocks than this gets an index. */
 #define INDEX_THRESHOLD 3
 
 void reftable_writer_forget_index(struct reftable_writer *w)
@@ -30,7 +30,7 @@ int reftable_writer_flush(struct reftable_writer *w, struct error *err)
 	return ret;
 }
 
-/* Pads the file up to the next aligned block. */
+/* Pads the file with zeros up to the start of the next aligned block. */
 static int pad(struct reftable_writer *w)
 {
 	static const char zeros[64];
@@ -133,8 +133,8 @@ int reftable_writer_add(struct reftable_writer *w,
 }
 
 /*
- * Writes i-blocks for the blocks in w->index. Afterwards w->index has the new
- * i-blocks.
+ * Writes index blocks for the blocks in w->index. Afterwards w->index has the
+ * new index blocks.
  */
 static int write_level(struct reftable_writer *w, struct error *err)
 {
@@ -160,7 +160,11 @@ static int write_level(struct reftable_writer *w, struct error *err)
 	free(below);
 	if (ret > 0)
 		ret = end_block(w, err);
-	/* Long keys may make a level as large as the level below. */
+	/*
+	 * If keys are long, a level may have as many blocks as the level below,
+	 * and the index would never end. So the limit for an index block is
+	 * raised.
+	 */
 	if (!ret && w->index_nr > nr / 2)
 		w->index_limit = REFTABLE_BLOCK_SIZE_MAX;
 	return ret;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing a table: the order of its sections, and their records. */
+/* Writes a table: its sections in their order, and their records. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +66,7 @@ bool reftable_writer_is_empty(const struct reftable_writer *w)
 	return !w->section;
 }
 
-/* Verifies that keys ascend within a section. */
+/* Verifies that the keys of a section ascend. */
 static int check_order(struct reftable_writer *w, const char *key,
 		       size_t key_len, struct error *err)
 {
@@ -102,7 +102,7 @@ int reftable_writer_add_ref(struct reftable_writer *w,
 	return ret < 0 ? ret : reftable_writer_note(w, ref, err);
 }
 
-/* Completes refs, their index, objects and their index. */
+/* Completes the sections of refs and of objects, and their indexes. */
 static int end_refs(struct reftable_writer *w, struct error *err)
 {
 	struct reftable_footer *f = &w->footer;
@@ -122,8 +122,8 @@ static int start_logs(struct reftable_writer *w, struct error *err)
 	w->section = REFTABLE_LOGS;
 	w->is_unaligned = true;
 	/*
-	 * If reflogs come first, the offset is 0 and the block's type
-	 * identifies them.
+	 * If the table has no refs, reflogs are at offset 0. The type of the
+	 * first block shows this.
 	 */
 	if (w->has_blocks)
 		w->footer.log_off = reftable_writer_len(w);

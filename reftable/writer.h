@@ -6,8 +6,8 @@
  *   new -> add_ref* -> add_log* -> finish -> free
  *
  * Blocks of refs, objects and their indexes are aligned. A section of more than
- * three blocks gets an index; reflogs get one from the second block on. If refs
- * have an index, a section of objects maps objects to r-blocks.
+ * three blocks gets an index. Reflogs get an index if they have more than one
+ * block. If refs have an index, a section of objects maps objects to r-blocks.
  *
  * Bytes go to a temporary file as soon as a block is complete. The writer keeps
  * one block, the future index, and 12 to 40 bytes for each ref in memory.
@@ -20,7 +20,7 @@
 
 struct reftable_writer_options {
 	enum hash_algo algo;
-	/* range of update indexes of refs and new entries */
+	/* range of the update indexes of new refs and entries */
 	uint64_t min_index, max_index;
 	uint32_t block_size;       /* bytes; 0: 4096 */
 	unsigned restart_interval; /* records; 0: 16 */
@@ -30,9 +30,9 @@ struct reftable_writer_options {
 struct reftable_writer;
 
 /*
- * Begins a table in `file`, which is borrowed, open and empty. Returns 0 with
- * *out owned by the caller, ERR_INVALID for an invalid block size, or
- * ERR_NOMEM.
+ * Begins a table in `file`. The file is borrowed, and must be open and empty.
+ * Returns 0 with *out owned by the caller, ERR_INVALID for an invalid block
+ * size, or ERR_NOMEM.
  */
 int reftable_writer_new(struct reftable_writer **out, struct sys_tempfile *file,
 			const struct reftable_writer_options *options,
@@ -49,7 +49,8 @@ int reftable_writer_add_ref(struct reftable_writer *w,
 
 /*
  * Adds an entry of a reflog. An entry that is too large for a block gets a
- * larger block, of up to 16 MB. Returns the same as reftable_writer_add_ref().
+ * larger block, of up to 16 MB. Returns 0 or the same errors as
+ * reftable_writer_add_ref().
  */
 int reftable_writer_add_log(struct reftable_writer *w,
 			    const struct reftable_log *log, struct error *err);
@@ -61,12 +62,12 @@ int reftable_writer_add_log(struct reftable_writer *w,
 int reftable_writer_finish(struct reftable_writer *w, struct error *err);
 
 /*
- * Returns the length of the file in bytes so far; after finish, the whole
- * length.
+ * Returns how many bytes the file has so far. After reftable_writer_finish(),
+ * this is the whole length.
  */
 uint64_t reftable_writer_len(const struct reftable_writer *w);
 
-/* Returns whether nothing was added. */
+/* Returns whether no record was added. */
 bool reftable_writer_is_empty(const struct reftable_writer *w);
 
 #endif
