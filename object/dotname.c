@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Names that stand for .git, .gitmodules and the like on some file systems. */
+/*
+ * Finds names that some file systems treat as .git, .gitmodules or another
+ * special name.
+ */
 #include <stdint.h>
 #include <string.h>
 #include <strings.h>
@@ -7,14 +10,14 @@
 #include "base/mem.h"
 #include "object/fsck-parts.h"
 
-/* length of a short name, without extension */
+/* number of characters of a short name, without its extension */
 #define NTFS_SHORT_LEN 8
 
 /* The special files besides .git. */
 static const struct special {
 	unsigned bit;
 	const char *name; /* without the dot */
-	/* start of short names that NTFS makes of a hash */
+	/* start of the short names that NTFS makes from a hash of the name */
 	const char *short_hash;
 } specials[] = {
 	{DOTNAME_GITMODULES, "gitmodules", "gi7eba"},
@@ -24,15 +27,18 @@ static const struct special {
 };
 
 /*
- * Returns false if the name cannot be special. Such a name starts with neither
- * '.', 'g' nor 'm', and has no backslash and no first byte of an ignored
- * character.
+ * Returns false if the name cannot be special. A name cannot be special if its
+ * first byte is not '.', 'g' or 'm', and if it has no backslash and no byte
+ * with which a character starts that HFS+ ignores.
  */
 static bool is_suspect(const char *name, size_t len)
 {
 	unsigned char first = (unsigned char)(*name | 0x20);
 
-	/* '.' is 0x2e, which already has the case bit. */
+	/*
+	 * `first` was changed to lower case by setting bit 0x20, which '.'
+	 * (0x2e) has already.
+	 */
 	if (first == '.' || first == 'g' || first == 'm')
 		return true;
 	return memchr(name, '\\', len) || memchr(name, 0xe2, len) ||
@@ -90,8 +96,8 @@ static bool hfs_is(const char *name, const char *wanted)
 /* ---- NTFS */
 
 /*
- * Returns whether only characters that NTFS drops remain, up to one of `ends`
- * or the end.
+ * Returns whether NTFS drops all characters from p to the end of the name, or
+ * to the first one of `ends`.
  */
 static bool ntfs_ends(const char *p, const char *ends)
 {

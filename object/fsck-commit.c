@@ -10,8 +10,8 @@
  * 	\n                              \n
  * 	message                         message
  *
- * After an error that was demoted, the check continues with the next line if
- * possible.
+ * If configuration demotes an error to a warning, the check continues with the
+ * next line if possible.
  */
 #include <string.h>
 
@@ -19,15 +19,15 @@
 #include "object/refs-name.h"
 
 /*
- * The unread rest of the object. check_headers() has verified that each header
- * line ends in a newline.
+ * The part of the object that is not checked yet. check_headers() has verified
+ * that each header line ends in a newline.
  */
 struct lines {
 	const struct fsck_check *check;
 	const char *p, *end;
 };
 
-/* Takes `word` if it is next. */
+/* If the next bytes are `word`, takes them and returns true. */
 static bool take(struct lines *l, const char *word)
 {
 	size_t len = strlen(word);
@@ -39,8 +39,8 @@ static bool take(struct lines *l, const char *word)
 }
 
 /*
- * Takes the rest of the line and its newline. Returns the line; *len is without
- * the newline.
+ * Takes the rest of the current line and its newline. Returns the line; *len
+ * does not count the newline.
  */
 static const char *take_line(struct lines *l, size_t *len)
 {
@@ -55,7 +55,7 @@ static const char *take_line(struct lines *l, size_t *len)
 /*
  * Checks that the headers contain no NUL and that each header line ends in a
  * newline. An empty line ends the headers, or the end of the object. All later
- * checks rely on this, so the error cannot be demoted.
+ * checks rely on these facts, so the error cannot be demoted.
  */
 static int check_headers(const struct fsck_check *c)
 {
@@ -84,8 +84,8 @@ static int check_headers(const struct fsck_check *c)
 }
 
 /*
- * Takes a line "<hex>\n". Returns false if it is not an id; the line is taken
- * anyway.
+ * Takes a line "<hex>\n". Returns false if the line is not an id; the line is
+ * taken in any case.
  */
 static bool take_id(struct lines *l)
 {
@@ -102,7 +102,7 @@ static bool take_id(struct lines *l)
 #define IDENT "invalid author/committer line - "
 
 /*
- * Returns the number of digits of a date. Sets *overflow if its value is too
+ * Returns the number of digits of a date. Sets *overflow if the value is too
  * large.
  */
 static size_t date_digits(const char *p, bool *overflow)
@@ -128,7 +128,10 @@ static bool is_zone(const char *p)
 	return p[5] == '\n';
 }
 
-/* Checks the text after "> ". The line ends in a newline. */
+/*
+ * Checks the date and zone, which follow "> " in an ident. The line ends in a
+ * newline.
+ */
 static int check_date(const struct fsck_check *c, const char *p)
 {
 	bool overflow;
@@ -160,7 +163,7 @@ static const char *next_mark(const char *p)
 	return p;
 }
 
-/* Takes and checks an ident and its newline. */
+/* Takes an ident and its newline, and checks the ident. */
 static int check_ident(struct lines *l)
 {
 	const struct fsck_check *c = l->check;
@@ -286,8 +289,8 @@ static int check_tag_name(struct lines *l)
 				"invalid format - expected 'tag' line");
 	name = take_line(l, &len);
 	/*
-	 * The rules are those for names below refs/tags/: one level is enough,
-	 * and "@" is valid.
+	 * The rules are those for names below refs/tags/: a name without a
+	 * slash is valid, and so is "@".
 	 */
 	if (refs_name_is_valid_len(name, len, true) ||
 	    (len == 1 && *name == '@'))
@@ -304,7 +307,10 @@ static int check_tagger(struct lines *l)
 	return check_ident(l);
 }
 
-/* Takes a signature and reports further headers before the empty line. */
+/*
+ * Takes the signature of a tag, and reports further headers before the empty
+ * line.
+ */
 static int check_tag_rest(struct lines *l)
 {
 	size_t len;

@@ -5,9 +5,9 @@
 #include "object/fsck-parts.h"
 
 enum {
-	/* bytes; a line must be shorter */
+	/* limit of bytes of a line in .gitattributes, exclusive */
 	ATTRIBUTES_LINE_MAX = 2048,
-	/* bytes; the largest valid file */
+	/* limit of bytes of a .gitattributes file */
 	ATTRIBUTES_MAX = 100 * 1024 * 1024,
 };
 
@@ -46,7 +46,7 @@ int fsck_gitattributes(struct fsck *f, const struct oid *oid, const void *data,
 	if (!data || len > ATTRIBUTES_MAX)
 		return fsck_say(&c, FSCK_GITATTRIBUTES_LARGE,
 				".gitattributes too large to parse");
-	/* Git reads the file as a string, up to the first NUL. */
+	/* Git reads .gitattributes as a string, which ends at the first NUL. */
 	end = p + strnlen(p, len);
 	while (p < end) {
 		const char *eol = memchr(p, '\n', (size_t)(end - p));

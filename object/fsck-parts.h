@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Internal to fsck.c and its parts: the check of one object. */
+/* Internal declarations that fsck.c and the files that check objects share. */
 #ifndef OBJECT_FSCK_PARTS_H
 #define OBJECT_FSCK_PARTS_H
 
@@ -19,8 +19,8 @@ struct fsck_check {
 };
 
 /*
- * Reports a message. Returns 1 if the message is an error, 0 if it is less
- * severe, or a negative error code.
+ * Reports a message about the object. Returns 1 if the message is an error, 0
+ * if it is less severe, or a negative error code.
  */
 int fsck_say(const struct fsck_check *c, enum fsck_msg msg, const char *fmt,
 	     ...) __attribute__((format(printf, 3, 4)));
@@ -45,7 +45,7 @@ int fsck_tree(const struct fsck_check *c);
  *   has a short name: "GITMOD~1", or "GI7EBA~1", where the last four letters
  *   are a hash.
  *
- * The names that count are those that stock Git refuses.
+ * The names that are found here are those that stock Git refuses.
  */
 
 /* The special names that a name may stand for, as bits. */

@@ -15,15 +15,15 @@
 #include "object/fsck-parts.h"
 #include "object/parse.h"
 
-/* A name on the stack. Points into the tree. */
+/* The name of a file on the stack. Points into the tree. */
 struct fsck_name {
 	const char *name;
 	size_t len;
 };
 
 /*
- * The check of a tree. `seen` has a flag for each message that is to be
- * reported.
+ * The state of the check of a tree. `seen` has a flag for each message that
+ * will be reported.
  */
 struct tree_check {
 	const struct fsck_check *c;
@@ -35,7 +35,7 @@ struct tree_check {
 	bool seen[FSCK_MSG_NR];
 };
 
-/* The messages in the order in which they are reported. */
+/* The messages about a tree in the order in which they are reported. */
 static const struct {
 	enum fsck_msg msg;
 	const char *text;
@@ -57,8 +57,8 @@ static const struct {
 /* ---- taking entries apart */
 
 /*
- * Works like tree_next(), but names may contain slashes. Returns 1, 0 at the
- * end, or ERR_CORRUPT.
+ * Takes the next entry like tree_next(), but the name may contain slashes.
+ * Returns 1, 0 at the end, or ERR_CORRUPT.
  */
 static int next_entry(struct tree_check *t)
 {
@@ -69,7 +69,10 @@ static int next_entry(struct tree_check *t)
 
 	if (p == c->end)
 		return 0;
-	/* The shortest entry: a digit, a space, a letter, a NUL, an id. */
+	/*
+	 * The shortest possible entry has a digit, a space, a letter, a NUL and
+	 * an id. The byte before the last id must be a NUL.
+	 */
 	if (cursor_left(c) < 4 + id_len || *(c->end - id_len - 1))
 		return ERR_CORRUPT;
 	if (*p == '0')
@@ -93,7 +96,8 @@ static int next_entry(struct tree_check *t)
 /* ---- order */
 
 /*
- * Pushes the name of a file. All names on the stack are prefixes of this name.
+ * Pushes the name of a file on the stack. All names already there are prefixes
+ * of this name.
  */
 static int push(struct tree_check *t)
 {
@@ -152,7 +156,7 @@ static bool mode_is_good(const struct tree_check *t, uint32_t mode)
 	case TREE_MODE_DIR:
 	case TREE_MODE_GITLINK:
 		return true;
-	case 0100664: /* written by very old versions of Git */
+	case 0100664: /* This mode was written by very old versions of Git. */
 		return !t->c->f->rules->strict;
 	default:
 		return false;
@@ -184,7 +188,7 @@ static void check_name(struct tree_check *t)
 		t->seen[FSCK_HAS_DOTDOT] = true;
 }
 
-/* Remembers the result of a report. Returns false if the check has to stop. */
+/* Records the result of a report. Returns false if the check has to stop. */
 static bool note(struct tree_check *t, int ret)
 {
 	if (ret < 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rules of fsck and its reports. fsck-object.c has the checks of an object;
- * these call the functions here.
+ * The rules of fsck and its reports. The checks of commits, trees and tags are
+ * in fsck-commit.c, fsck-tree.c and fsck-object.c.
  */
 #include <stdio.h>
 #include <string.h>
@@ -92,8 +92,8 @@ static int parse_severity(enum fsck_severity *severity, const char *value,
 }
 
 /*
- * Parses a number with an optional suffix k, m or g. Returns false if it is
- * invalid.
+ * Parses a number with an optional suffix k, m or g. Returns false if the
+ * number is invalid.
  */
 static bool parse_size(uint64_t *out, const char *s, size_t len)
 {
@@ -128,7 +128,10 @@ static int set_path_max(struct fsck_rules *rules, const char *value, size_t len,
 	return 0;
 }
 
-/* Stock Git shows the name in lower case in this message. */
+/*
+ * Reports that a fatal message cannot be demoted. Stock Git shows the name of
+ * the message in lower case here.
+ */
 static int cannot_demote(enum fsck_msg msg, const char *value, size_t len,
 			 struct error *err)
 {

@@ -30,7 +30,7 @@
 
 enum fsck_severity {
 	FSCK_IGNORE,
-	/* printed as a warning; not an error in strict mode either */
+	/* printed as a warning; not an error even in strict mode */
 	FSCK_INFO,
 	FSCK_WARN, /* an error in strict mode */
 	FSCK_ERROR,
@@ -38,7 +38,10 @@ enum fsck_severity {
 	FSCK_FATAL,
 };
 
-/* FSCK_MSG(symbol, name, severity), sorted by severity, then name. */
+/*
+ * FSCK_MSG(symbol, name, severity): all messages, sorted by severity, then by
+ * name.
+ */
 #define FSCK_MSGS                                                              \
 	FSCK_MSG(NUL_IN_HEADER, "nulInHeader", FATAL)                          \
 	FSCK_MSG(UNTERMINATED_HEADER, "unterminatedHeader", FATAL)             \
@@ -122,15 +125,15 @@ enum fsck_severity {
 enum fsck_msg { FSCK_MSGS FSCK_MSG_NR };
 #undef FSCK_MSG
 
-/* The checks to make and their severities. Immutable once made. */
+/* Which messages are reported, and with which severity. Immutable once made. */
 struct fsck_rules {
 	enum hash_algo algo;
-	/* fewer file modes are valid */
+	/* strict: fewer file modes are valid */
 	bool strict;
 	uint8_t severity[FSCK_MSG_NR]; /* enum fsck_severity */
-	/* bytes; longer names are "large" */
+	/* limit of bytes of a path; longer paths are "large" */
 	uint64_t path_max;
-	/* owned: objects not to check */
+	/* owned: ids of objects that are not checked */
 	struct oidmap skip;
 };
 
@@ -140,8 +143,8 @@ void fsck_rules_init(struct fsck_rules *rules, enum hash_algo algo,
 void fsck_rules_release(struct fsck_rules *rules);
 
 /*
- * Makes errors of all messages that are not ignored, as hash-object and mktag
- * require.
+ * Gives all messages that are not ignored the severity "error", as hash-object
+ * and mktag require.
  */
 void fsck_rules_all_errors(struct fsck_rules *rules);
 
@@ -149,27 +152,30 @@ void fsck_rules_all_errors(struct fsck_rules *rules);
 const char *fsck_msg_name(enum fsck_msg msg);
 
 /*
- * Returns the message with the given name in any case, or FSCK_MSG_NR if the
- * name is unknown.
+ * Returns the message with the given name in upper or lower case, or
+ * FSCK_MSG_NR if the name is unknown.
  */
 enum fsck_msg fsck_msg_by_name(const char *name, size_t len);
 
 /*
  * Sets the severity of the message called `name` to "error", "warn" or
  * "ignore". largePathname also accepts "<severity>:<bytes>". Returns 0, or
- * ERR_INVALID with the message of stock Git.
+ * ERR_INVALID with the error message of stock Git.
  */
 int fsck_rules_set(struct fsck_rules *rules, const char *name, size_t name_len,
 		   const char *value, size_t value_len, struct error *err);
 
-/* Works like fsck_rules_set() for a known message. */
+/*
+ * Works like fsck_rules_set(), with a message given by its number instead of
+ * its name.
+ */
 int fsck_rules_set_msg(struct fsck_rules *rules, enum fsck_msg msg,
 		       const char *value, size_t value_len, struct error *err);
 
 /* Puts an object on the skip list. Returns 0 or ERR_NOMEM. */
 int fsck_rules_skip(struct fsck_rules *rules, const struct oid *oid);
 
-/* Special files in a tree whose contents must be checked as well. */
+/* Special files in a tree whose content must be checked as well. */
 enum fsck_special {
 	FSCK_GITMODULES = 1 << 0,
 	FSCK_GITATTRIBUTES = 1 << 1,
@@ -181,7 +187,10 @@ struct fsck_report {
 	bool is_error; /* false: a warning */
 	const struct oid *oid;
 	enum object_type type;
-	/* without the message's name; valid during the call */
+	/*
+	 * text of the problem without the name of the message; valid during the
+	 * call
+	 */
 	const char *text;
 };
 
@@ -196,13 +205,13 @@ struct fsck {
 		      struct error *err);
 	/*
 	 * Called when a tree lists `oid` as a special file (an enum
-	 * fsck_special). May be NULL.
+	 * fsck_special). NULL: no call.
 	 */
 	int (*found)(void *ctx, const struct oid *oid,
 		     enum fsck_special special, struct error *err);
 	void *ctx;
 	struct buf text; /* scratch, owned */
-	/* scratch, owned: see fsck-tree.c */
+	/* scratch memory, owned; see fsck-tree.c */
 	struct fsck_name *names;
 	size_t name_alloc;
 };
@@ -211,23 +220,25 @@ void fsck_init(struct fsck *f, const struct fsck_rules *rules);
 void fsck_release(struct fsck *f);
 
 /*
- * Checks one object. `data` need not end in a NUL. No check applies to blobs
- * here. Returns 0 if there were no errors (there may have been warnings), 1 if
- * an error was reported, or a negative error code. O(len).
+ * Checks one object. `data` need not end in a NUL. This function checks nothing
+ * in blobs. Returns 0 if no error was reported (only warnings at most), 1 if an
+ * error was reported, or a negative error code. O(len).
  */
 int fsck_object(struct fsck *f, const struct oid *oid, enum object_type type,
 		const void *data, size_t len, struct error *err);
 
 /*
  * Checks a blob that some tree lists as .gitattributes. `data` is NULL if the
- * blob is too large to read. Returns the same as fsck_object().
+ * blob is too large to read. Returns 0, 1 if an error was reported, or a
+ * negative error code.
  */
 int fsck_gitattributes(struct fsck *f, const struct oid *oid, const void *data,
 		       size_t len, struct error *err);
 
 /*
- * Reports a message about an object, unless the message is ignored. This is for
- * checks that are made elsewhere. Returns the same as fsck_object().
+ * Reports a message about an object, unless the message is ignored. This
+ * function is for checks in other rooms. Returns 0, 1 if the message is an
+ * error, or a negative error code.
  */
 int fsck_complain(struct fsck *f, const struct oid *oid, enum object_type type,
 		  enum fsck_msg msg, struct error *err, const char *fmt, ...)

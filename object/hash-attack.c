@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reports a collision attack, with the message of stock Git. The function is in
- * its own file so that a test can replace it: no public pair of objects
- * collides.
+ * a file of its own so that a test can replace it. A test needs that because no
+ * colliding pair of objects is public.
  */
 #include "object/hash.h"
 

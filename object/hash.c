@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hashing with OpenSSL or with sha1-checked.h.
+ * Computes hashes with OpenSSL or with object/sha1-checked.h.
  *
  * OpenSSL's hash functions are called directly, though they are deprecated in
- * favour of its EVP interface. That interface first loads providers and reads
- * configuration. This takes a millisecond of CPU, in a process that may finish
- * in three.
+ * favour of its EVP interface. The EVP interface first loads providers and
+ * reads configuration. This takes a millisecond of CPU, in a process that may
+ * finish in three.
  */
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include <stdio.h>
@@ -54,7 +54,10 @@ void hash_release(struct hash_ctx *h)
 	h->checked = NULL;
 }
 
-/* OpenSSL's functions cannot fail here: SHA allocates nothing. */
+/*
+ * The results of OpenSSL's functions are ignored: they cannot fail, because SHA
+ * allocates no memory.
+ */
 void hash_reset(struct hash_ctx *h)
 {
 	if (h->checked)
@@ -101,8 +104,8 @@ void hash_object(struct hash_ctx *h, struct oid *out, enum object_type type,
 }
 
 /*
- * Returns whether the trailer of a file is right. The first `done` bytes are
- * hashed already.
+ * Returns whether the last bytes of a file are the right checksum. The first
+ * `done` bytes of the file are hashed already.
  */
 static bool trailer_is_right(struct hash_ctx *h, const uint8_t *bytes,
 			     size_t len, size_t done)
@@ -161,8 +164,8 @@ static void get_state(uint32_t *state, const SHA_CTX *sha1)
 }
 
 /*
- * Sets the state of a hash of which the first `len` bytes, whole blocks, are
- * hashed already.
+ * Sets the state of a hash. Its first `len` bytes, a whole number of blocks,
+ * are hashed already.
  */
 static void set_state(SHA_CTX *sha1, const uint32_t *state, size_t len)
 {
@@ -176,8 +179,8 @@ static void set_state(SHA_CTX *sha1, const uint32_t *state, size_t len)
 }
 
 /*
- * Starts two hashes with whole blocks of both messages. Returns the number of
- * bytes hashed of each, which may be 0.
+ * Starts two hashes with the whole blocks that both messages have. Returns the
+ * number of bytes hashed of each message, which may be 0.
  */
 static size_t begin_two(struct hash_ctx *a, struct hash_ctx *b,
 			const uint8_t *const bytes[2], size_t len)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Hashing with two implementations. hash_init() is for trailers and for objects
- * of our own: it uses OpenSSL with the processor's SHA instructions.
- * hash_init_checked() is for objects from elsewhere. It computes the same hash,
- * and searches SHA-1 blocks for signs of a collision attack
- * (object/sha1-checked.h), at 70% of the speed. Documentation/design/hashing.md
- * lists the users of each.
+ * that this program makes. It uses OpenSSL with the processor's SHA
+ * instructions. hash_init_checked() is for objects that come from other
+ * programs. It computes the same hash, and searches SHA-1 blocks for signs of a
+ * collision attack (object/sha1-checked.h), at 70% of the speed.
+ * Documentation/design/hashing.md lists the users of both functions.
  */
 #ifndef OBJECT_HASH_H
 #define OBJECT_HASH_H
@@ -28,15 +28,17 @@ struct hash_ctx {
 	/* owned; used instead of `state`, or NULL */
 	struct sha1_checked *checked;
 	enum hash_algo algo;
-	/* result of the last hash_final(), if checked */
+	/*
+	 * true: the last hash_final() found an attack; only if `checked` is set
+	 */
 	bool is_attack;
 };
 
-/* Prepares and starts a hash. Returns 0, or ERR_NOMEM with *h zeroed. */
+/* Initialises and starts a hash. Returns 0, or ERR_NOMEM with *h zeroed. */
 int hash_init(struct hash_ctx *h, enum hash_algo algo);
 
 /*
- * Works like hash_init(), and checks SHA-1 for attacks; see
+ * Works like hash_init(), and also looks for attacks on SHA-1; see
  * hash_refuse_attack().
  */
 int hash_init_checked(struct hash_ctx *h, enum hash_algo algo);
@@ -57,9 +59,9 @@ void hash_object(struct hash_ctx *h, struct oid *out, enum object_type type,
 		 const void *data, size_t len);
 
 /*
- * Call this after hash_final() or hash_object() returned `oid`. Returns 0, or
- * ERR_CORRUPT if the hash is checked and the content belongs to a collision
- * attack.
+ * Reports whether an object belongs to a collision attack. Call this after
+ * hash_final() or hash_object() has returned `oid`. Returns 0, or ERR_CORRUPT
+ * if the hash is checked and the content belongs to an attack.
  */
 int hash_refuse_attack(const struct hash_ctx *h, const struct oid *oid,
 		       struct error *err);
@@ -91,8 +93,8 @@ int hash_check_two(const void *a, size_t a_len, const void *b, size_t b_len,
 		   enum hash_algo algo);
 
 /*
- * Computes the HMAC (RFC 2104) of `len` bytes with a key of any length. *out is
- * as long as the hash. Returns 0 or ERR_NOMEM.
+ * Computes the HMAC (RFC 2104) of `len` bytes with a key of any length. *out
+ * has the length of the hash. Returns 0 or ERR_NOMEM.
  */
 int hash_hmac(struct oid *out, enum hash_algo algo, const void *key,
 	      size_t key_len, const void *bytes, size_t len);

@@ -13,16 +13,17 @@
 #include "object/type.h"
 
 /*
- * Called with the id of a linked object and the type that the linking object
- * claims.
+ * Called with the id of a linked object. `type` is the type that the linking
+ * object says it has.
  */
 typedef int object_link_fn(void *ctx, const struct oid *to,
 			   enum object_type type, struct error *err);
 
 /*
- * Calls `fn` for each link, in order. A nonzero result of `fn` stops and is
- * returned. Otherwise returns 0, or ERR_CORRUPT if the bytes are not an object
- * of that type. For a corrupt tree some calls may precede the error.
+ * Calls `fn` for each link of an object, in order. A nonzero result of `fn`
+ * ends the calls and is returned. Otherwise returns 0, or ERR_CORRUPT if the
+ * bytes are not an object of that type. For a corrupt tree some calls may
+ * precede the error.
  */
 int object_links_each(enum object_type type, const void *data, size_t len,
 		      enum hash_algo algo, object_link_fn *fn, void *ctx,

@@ -2,8 +2,8 @@
 /*
  * Object ids to and from hexadecimal, and the names of hash functions.
  *
- * A list of refs consists mostly of ids. The SSE2 code, for every x86-64,
- * converts 16 digits at once.
+ * A list of refs consists mostly of ids. The SSE2 code, which every x86-64
+ * processor can run, converts 16 digits at once.
  */
 #include "object/oid.h"
 
@@ -11,8 +11,8 @@
 #include <emmintrin.h>
 
 /*
- * Returns the values of 16 digits. Bytes that are not digits are cleared in
- * *good.
+ * Returns the values of 16 hexadecimal digits. For a byte that is not a digit,
+ * clears the byte in *good.
  */
 static __m128i values_of(const char *hex, __m128i *good)
 {
@@ -43,8 +43,9 @@ static __m128i join(__m128i values)
 }
 
 /*
- * Stores an id in two halves, since it is copied in two halves. A load that
- * spans several smaller stores would wait for all of them.
+ * Converts the digits of an id. The id is stored in two halves of 16 bytes,
+ * because it is copied in such halves later: a load that spans several smaller
+ * stores would wait for all of them.
  */
 static bool from_hex(struct oid *oid, const char *hex, size_t nr)
 {
@@ -57,7 +58,10 @@ static bool from_hex(struct oid *oid, const char *hex, size_t nr)
 		c = join(values_of(hex + 32, &good));
 		d = join(values_of(hex + 48, &good));
 	} else {
-		/* Digits 24 to 39 are loaded; only the last eight are new. */
+		/*
+		 * Loads the digits 24 to 39, of which only the last eight are
+		 * new.
+		 */
 		c = _mm_srli_si128(join(values_of(hex + 24, &good)), 8);
 	}
 	if (_mm_movemask_epi8(good) != 0xffff)
@@ -67,7 +71,7 @@ static bool from_hex(struct oid *oid, const char *hex, size_t nr)
 	return true;
 }
 
-/* Returns the 16 digits of eight bytes. */
+/* Returns the 16 hexadecimal digits of eight bytes. */
 static __m128i digits_of(__m128i bytes)
 {
 	__m128i low = _mm_set1_epi8(0xf);
@@ -82,8 +86,8 @@ static __m128i digits_of(__m128i bytes)
 }
 
 /*
- * Returns the start of the next eight bytes. The last eight overlap those
- * before if the id has 20 bytes.
+ * Returns the start of the next eight bytes to convert. If the id has 20 bytes,
+ * the last eight bytes overlap the eight bytes before.
  */
 static size_t step(size_t i, size_t nr)
 {
@@ -99,8 +103,8 @@ static void to_hex(char *out, const uint8_t *bytes, size_t nr)
 }
 #else
 /*
- * The value of each hexadecimal digit with a flag; 0 if the byte is not a
- * digit.
+ * For each byte that is a hexadecimal digit, DIGIT plus its value; for other
+ * bytes 0.
  */
 #define DIGIT 0x10
 

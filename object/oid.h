@@ -17,7 +17,7 @@
 #include "base/error.h"
 
 enum hash_algo {
-	/* these numbers are used in Git's file formats */
+	/* the numbers are those of Git's file formats */
 	HASH_SHA1 = 1,
 	HASH_SHA256 = 2,
 };
@@ -66,7 +66,7 @@ static inline bool oid_equal(const struct oid *a, const struct oid *b)
 
 bool oid_is_zero(const struct oid *oid);
 
-/* The id of the tree without entries. */
+/* Returns the id of the tree without entries. */
 const struct oid *oid_empty_tree(enum hash_algo algo);
 
 /* Sets *oid from the raw bytes of a file or object. */
@@ -79,23 +79,23 @@ static inline void oid_from_raw(struct oid *oid, const uint8_t *raw,
 
 /*
  * Parses exactly hash_hex_len() hexadecimal digits at `hex`, in either case.
- * `len` bytes exist there; bytes after the digits are ignored. Returns false,
+ * `hex` has `len` bytes; bytes after the digits are ignored. Returns false,
  * with *oid untouched, if there are fewer digits.
  */
 bool oid_from_hex(struct oid *oid, const char *hex, size_t len,
 		  enum hash_algo algo);
 
-/* Writes lower-case digits and a NUL. Returns `out`. */
+/* Writes the id as lower-case hexadecimal digits and a NUL. Returns `out`. */
 char *oid_to_hex(char out[OID_MAX_HEX_LEN + 1], const struct oid *oid,
 		 enum hash_algo algo);
 
-/* Works like oid_to_hex() for raw bytes. */
+/* Works like oid_to_hex() for the raw bytes of an id. */
 char *oid_raw_to_hex(char out[OID_MAX_HEX_LEN + 1], const uint8_t *raw,
 		     enum hash_algo algo);
 
 /*
- * Reads the next id of a file that has one id a line, such as the chain of a
- * commit-graph or of a multi-pack-index. The last line may lack its newline.
+ * Takes the next line of a file that has one id per line, such as the chain of
+ * a commit-graph or of a multi-pack-index. The last line may lack its newline.
  * Returns 1, 0 at the end of the file, or ERR_CORRUPT with *oid untouched. The
  * message is "invalid <what>: line '...' not a hash".
  */

@@ -12,7 +12,10 @@
 
 enum { SLOT_NR_MIN = 16 };
 
-/* Returns the slot of `oid`, or the free slot where it would be inserted. */
+/*
+ * Returns the slot of `oid`, or the free slot for it if the map does not have
+ * it.
+ */
 static struct oidmap_entry *find_slot(const struct oidmap *map,
 				      const struct oid *oid)
 {
@@ -27,7 +30,7 @@ static struct oidmap_entry *find_slot(const struct oidmap *map,
 	}
 }
 
-/* Makes room for one more entry. */
+/* Makes room for one more entry, which may double the number of slots. */
 static int grow(struct oidmap *map)
 {
 	struct oidmap bigger = OIDMAP_INIT;
@@ -104,9 +107,9 @@ int oidmap_put(struct oidmap *map, const struct oid *oid, uint32_t value)
 }
 
 /*
- * The kernel gives every process 16 random bytes, without a system call. If
- * they are missing, the address of the stack is used, which the kernel
- * randomises.
+ * Sets the key of this process. The kernel gives every process 16 random bytes,
+ * without a system call. If they are missing, the key is made from the address
+ * of the stack, which the kernel randomises.
  */
 void oidhash_init(struct oidhash *hash)
 {

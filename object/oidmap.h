@@ -20,13 +20,14 @@
  *
  * The bytes of an id are random only if nobody chose them. A peer that sends
  * ids of missing objects ("shallow", "have") can send thousands of ids with
- * equal leading bytes. For existing objects a peer can search for such ids. So
- * all bytes are hashed, with a key that is a secret of the process:
+ * equal leading bytes. A peer can also search for objects whose ids have equal
+ * leading bytes. So all bytes are hashed, with a key that is a secret of the
+ * process:
  *
  * 	(w0 + k0) * (w1 + k1) + (w2 + k2) * (w3 + k3)   mod 2^128
  *
  * The w are the 64-bit words of the id, and the k those of the key. For any two
- * ids, hardly any key gives the same sum. (NH of J. Black et al., "UMAC: Fast
+ * ids, only very few keys give equal sums. (NH of J. Black et al., "UMAC: Fast
  * and Secure Message Authentication", 1999.) A second multiplication mixes the
  * upper bits of the sum into the lower bits, which tables use. A hash takes a
  * few nanoseconds.
@@ -48,7 +49,7 @@ static inline uint64_t oidhash_fold(unsigned __int128 product)
 	return (uint64_t)(product >> 64 ^ product);
 }
 
-/* Returns the hash of an id. A table uses the low bits. */
+/* Returns the hash of an id. Hash tables use its low bits. */
 static inline size_t oidhash_of(const struct oidhash *hash,
 				const struct oid *oid)
 {
@@ -70,7 +71,7 @@ struct oidmap_entry {
 };
 
 struct oidmap {
-	/* owned; NULL or a power of two slots */
+	/* owned; NULL, or an array whose number of slots is a power of two */
 	struct oidmap_entry *slots;
 	size_t slot_nr;
 	size_t nr;           /* number of entries */
@@ -97,14 +98,17 @@ bool oidmap_get(const struct oidmap *map, const struct oid *oid,
 		uint32_t *value);
 
 /*
- * Inserts `value` unless the id is present. Returns 1 if the value was
- * inserted, 0 if the id was present, or ERR_NOMEM. If the id was present,
+ * Inserts an id with `value` if the map does not have the id. Returns 1 if the
+ * id was inserted, 0 if the map had it, or ERR_NOMEM. If the map had the id,
  * *existing (NULL allowed) is set to its value.
  */
 int oidmap_add(struct oidmap *map, const struct oid *oid, uint32_t value,
 	       uint32_t *existing);
 
-/* Inserts or overwrites a value. Returns 0 or ERR_NOMEM. */
+/*
+ * Inserts an id with `value`, or replaces the value of the id. Returns 0 or
+ * ERR_NOMEM.
+ */
 int oidmap_put(struct oidmap *map, const struct oid *oid, uint32_t value);
 
 #endif

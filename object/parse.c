@@ -4,14 +4,14 @@
  * in the header.
  *
  * The parsers check only what reachability and serving need: the ids and their
- * places. They accept malformed idents and unknown headers; fsck.h checks
- * those.
+ * places. They accept malformed idents and unknown headers; object/fsck.h
+ * checks these.
  */
 #include <string.h>
 
 #include "object/parse.h"
 
-/* Takes `word` if it is next. */
+/* If the next bytes are `word`, takes them and returns true. */
 static bool take_word(struct cursor *c, const char *word)
 {
 	size_t len = strlen(word);
@@ -80,7 +80,8 @@ static void find_message(struct commit_view *view, const struct cursor *c)
 	const char *blank;
 
 	/*
-	 * The cursor is after the newline of the last header; start before it.
+	 * The search starts one byte before the cursor, because the newline
+	 * there ends the last header.
 	 */
 	view->message = "";
 	view->message_len = 0;

@@ -28,13 +28,13 @@
  */
 struct commit_view {
 	struct oid tree;
-	/* first "parent " line, or NULL */
+	/* points to the first "parent " line; NULL if there is none */
 	const char *parents;
-	/* number of "parent " lines, all of equal length */
+	/* number of "parent " lines, which have equal lengths */
 	size_t parent_nr;
 	/* seconds since 1970; 0 if unreadable */
 	uint64_t committer_date;
-	/* after the first blank line; "" if there is none */
+	/* points after the first blank line; "" if there is none */
 	const char *message;
 	size_t message_len;
 };
@@ -46,7 +46,7 @@ struct commit_view {
 int commit_parse(struct commit_view *view, const void *data, size_t len,
 		 enum hash_algo algo, struct error *err);
 
-/* Returns the i-th parent in *oid. i must be below view->parent_nr. */
+/* Sets *oid to the i-th parent. i must be less than view->parent_nr. */
 void commit_parent(struct oid *oid, const struct commit_view *view, size_t i,
 		   enum hash_algo algo);
 
@@ -60,9 +60,9 @@ enum {
 
 /* One entry of a tree. */
 struct tree_entry {
-	/* the whole entry, from the mode's first digit */
+	/* the bytes of the entry, from the first digit of the mode */
 	const uint8_t *raw;
-	/* mode, space, name, NUL, id */
+	/* number of bytes of mode, space, name, NUL and id */
 	size_t raw_len;
 	/* NUL-terminated, not empty, no '/' */
 	const char *name;
@@ -82,8 +82,8 @@ static inline bool tree_entry_is_gitlink(const struct tree_entry *e)
 }
 
 /*
- * Returns the mode as stock Git interprets it. Very old trees have other modes
- * with the same meaning.
+ * Returns the mode as stock Git interprets it. Very old trees contain other
+ * modes with the meaning of a present one.
  */
 static inline uint32_t tree_mode_plain(uint32_t mode)
 {
@@ -95,7 +95,7 @@ static inline uint32_t tree_mode_plain(uint32_t mode)
 /*
  * Takes the next entry of a tree's bytes. Returns 1, 0 at the end, or
  * ERR_CORRUPT. An entry is corrupt if its mode is not an octal number, if its
- * name is empty or has a slash, or if its id is cut short. The function is
+ * name is empty or has a slash, or if its id is incomplete. The function is
  * inline because it is the innermost loop of every walk.
  */
 static inline int tree_next(struct tree_entry *entry, struct cursor *c,
@@ -109,7 +109,9 @@ static inline int tree_next(struct tree_entry *entry, struct cursor *c,
 static inline int tree_name_cmp(const struct tree_entry *a,
 				const struct tree_entry *b);
 
-/* A parsed tag: object <hex>\ntype <type>\ntag <name>\n... */
+/*
+ * A parsed tag. Its header is: object <hex>\ntype <type>\ntag <name>\n...
+ */
 struct tag_view {
 	struct oid target;
 	enum object_type target_type;
@@ -122,27 +124,30 @@ int tag_parse(struct tag_view *view, const void *data, size_t len,
 	      enum hash_algo algo, struct error *err);
 
 /*
- * Adds `path` to the path hash, version 1, of gitformat-bitmap(5). The hash
- * groups paths by about their last sixteen non-space characters, for the delta
- * search. For each character c that is not white space, it computes h = (h >>
- * 2) + (c << 24). White space is blank, tab, LF and CR; vertical tab and form
- * feed are not. `h` starts at 0. A path may be added in pieces.
+ * Adds `path` to the path hash, version 1, of gitformat-bitmap(5). Paths whose
+ * last sixteen characters are similar have similar hashes, which helps the
+ * delta search. For each character c that is not white space, it computes h =
+ * (h >> 2) + (c << 24). White space is blank, tab, LF and CR; vertical tab and
+ * form feed are not. `h` starts at 0. A path may be added in pieces.
  */
 uint32_t name_hash_add(uint32_t h, const char *path, size_t len);
 
-/* The rest of this file is the bodies of the inline functions. */
+/* The rest of this file contains the bodies of the inline functions. */
 
 #define TREE_BYTES(byte) (UINT64_C(0x0101010101010101) * (byte))
 
-/* "100644 " and "40000 " as loaded from memory. */
+/*
+ * The texts "100644 " and "40000 " as numbers, as loaded from memory by a
+ * little-endian processor.
+ */
 #define TREE_FILE_TEXT UINT64_C(0x20343436303031)
 #define TREE_FILE_MASK UINT64_C(0xffffffffffffff)
 #define TREE_DIR_TEXT UINT64_C(0x203030303034)
 #define TREE_DIR_MASK UINT64_C(0xffffffffffff)
 
 /*
- * Sets the top bit of each byte that is zero. Bytes above the lowest such byte
- * may have a wrong result.
+ * Returns a number in which the top bit of each zero byte of `v` is set. Bytes
+ * above the lowest zero byte may be wrong.
  */
 static inline uint64_t tree_zero_bytes(uint64_t v)
 {
@@ -150,8 +155,9 @@ static inline uint64_t tree_zero_bytes(uint64_t v)
 }
 
 /*
- * Returns the first NUL or slash at or after p, or NULL if there is none before
- * `last`. Precondition: 16 readable bytes follow any position before `last`.
+ * Returns the first NUL or slash at or after p, or NULL if there is no such
+ * byte before `last`. Precondition: 16 readable bytes follow any position
+ * before `last`.
  */
 static inline const uint8_t *tree_name_end_words(const uint8_t *p,
 						 const uint8_t *last)
@@ -172,8 +178,8 @@ static inline const uint8_t *tree_name_end_words(const uint8_t *p,
 
 #ifdef __SSE2__
 /*
- * Works like tree_name_end_words() with sixteen bytes at a time. Most names end
- * within the first sixteen.
+ * Works like tree_name_end_words(), but examines sixteen bytes at a time. Most
+ * names end within the first sixteen bytes.
  */
 static inline const uint8_t *tree_name_end(const uint8_t *p,
 					   const uint8_t *last)
@@ -202,11 +208,7 @@ static inline const uint8_t *tree_name_end(const uint8_t *p,
 }
 #endif
 
-/*
- * Takes the mode and the space after it. Returns the start of the name, or NULL
- * if there is no valid mode. The two most frequent modes are compared as a
- * whole. Precondition: 8 readable bytes at p, p < last.
- */
+/* Takes the mode of an entry and the space after it. */
 static inline const uint8_t *tree_take_mode(const uint8_t *p,
 					    const uint8_t *last, uint32_t *mode)
 {
@@ -243,10 +245,13 @@ static inline int tree_next(struct tree_entry *entry, struct cursor *c,
 
 	if (p == c->end)
 		return 0;
-	/* The shortest entry: a digit, a space, a letter, a NUL, an id. */
+	/*
+	 * The shortest possible entry has a digit, a space, a letter, a NUL and
+	 * an id.
+	 */
 	if (cursor_left(c) < 4 + id_len)
 		return ERR_CORRUPT;
-	/* the NUL of the name must lie before `last` */
+	/* The NUL at the end of the name must be before `last`. */
 	last = c->end - id_len;
 	name = tree_take_mode(p, last, &entry->mode);
 	if (!name)
@@ -272,7 +277,10 @@ static inline int tree_name_cmp(const struct tree_entry *a,
 
 	if (cmp)
 		return cmp;
-	/* Both names have a byte at `len`, which may be their NUL. */
+	/*
+	 * The names are equal up to `len`. Both have a byte at `len`, which may
+	 * be the NUL at the end.
+	 */
 	ca = (uint8_t)a->name[len];
 	cb = (uint8_t)b->name[len];
 	if (!ca && tree_entry_is_dir(a))

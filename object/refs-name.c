@@ -9,7 +9,7 @@
 #include <emmintrin.h>
 #endif
 
-/* The meaning of a byte above the blank in a name. */
+/* The kinds of bytes in a name, for bytes above the blank. */
 enum byte_kind { PLAIN, FORBIDDEN, DOT, BRACE, SLASH };
 
 static const uint8_t byte_kinds[256] = {
@@ -19,7 +19,10 @@ static const uint8_t byte_kinds[256] = {
 	['{'] = BRACE,      ['/'] = SLASH,
 };
 
-/* Returns whether a component is neither empty nor ends in ".lock". */
+/*
+ * Returns whether a component of a name is not empty and does not end in
+ * ".lock".
+ */
 static bool end_is_valid(const char *component, size_t len)
 {
 	static const char lock[] = ".lock";
@@ -30,7 +33,7 @@ static bool end_is_valid(const char *component, size_t len)
 }
 
 #ifdef __SSE2__
-/* bytes that is_plain() examines at once */
+/* number of bytes that is_plain() examines at once */
 #define CHUNK 16
 
 static __m128i is_between(__m128i bytes, char first, char last)
@@ -42,8 +45,8 @@ static __m128i is_between(__m128i bytes, char first, char last)
 }
 
 /*
- * Finds the bytes that a rule mentions, except the slash. Some neighbours of
- * these bytes are found as well.
+ * Finds the bytes that a rule of git-check-ref-format(1) mentions, except the
+ * slash. Some other bytes with neighbouring values are found as well.
  */
 static __m128i is_special(__m128i bytes)
 {
@@ -61,7 +64,8 @@ static __m128i is_special(__m128i bytes)
 /*
  * Returns whether a name of at least CHUNK bytes is certainly valid: it has a
  * slash, no empty component, and no other byte that a rule mentions. Nearly all
- * names are of this kind. The last chunk may overlap the one before.
+ * names are of this kind. The last CHUNK bytes may overlap the bytes examined
+ * before.
  */
 static bool is_plain(const char *name, size_t len)
 {
@@ -96,7 +100,10 @@ bool refs_name_is_valid_len(const char *name, size_t len, bool one_level)
 {
 	size_t levels = 1, start = 0;
 
-	/* A fast check: every advertised ref is validated here. */
+	/*
+	 * This fast check matters because every advertised ref is validated
+	 * here.
+	 */
 	if (len >= CHUNK && is_plain(name, len))
 		return true;
 	if (!len || name[len - 1] == '.' || (len == 1 && name[0] == '@'))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The syntax of reference names: the rules of git-check-ref-format(1). They are
- * in this room because tags contain such names too.
+ * The syntax of reference names: the rules of git-check-ref-format(1). The
+ * rules are in object/ because tag objects contain such names too.
  */
 #ifndef OBJECT_REFS_NAME_H
 #define OBJECT_REFS_NAME_H
@@ -17,19 +17,19 @@ bool refs_name_is_valid(const char *name);
 
 /*
  * Works like refs_name_is_valid() for `len` bytes, which need not end in a NUL.
- * If `one_level`, names without a slash ("HEAD") are valid too.
+ * If `one_level`, names without a slash, such as "HEAD", are valid too.
  */
 bool refs_name_is_valid_len(const char *name, size_t len, bool one_level);
 
 /*
- * Returns whether `name` is that of a root ref (gitglossary(7)). These are
- * HEAD, names that end in _HEAD, and a few others. FETCH_HEAD and MERGE_HEAD
- * are not root refs, since these files contain more than a ref.
+ * Returns whether `name` is the name of a root ref (gitglossary(7)). Root refs
+ * are HEAD, names that end in _HEAD, and a few others. FETCH_HEAD and
+ * MERGE_HEAD are no root refs, since these files contain more than a ref.
  */
 bool refs_name_is_root(const char *name);
 
 /*
- * Returns whether `name` is HEAD of this work tree, or of another one
+ * Returns whether `name` is the HEAD of this work tree, or of another work tree
  * ("worktrees/x/HEAD").
  */
 bool refs_name_is_head(const char *name);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The comparisons are compiled twice: without AVX2, and with AVX2, where a
- * register holds one column of all eight lanes.
+ * Looks for signs of collision attacks in SHA-1 blocks. The comparisons are
+ * compiled twice: for any processor, and for AVX2, where a register holds one
+ * column of all eight lanes.
  */
 #include <string.h>
 
@@ -55,8 +56,8 @@ void sha1_attack_sample(struct sha1_batch *batch, unsigned lane)
 	columns[(bit) < SHA1_LOW_NR ? (bit)                                    \
 				    : (bit)-SHA1_HIGH_FIRST + SHA1_LOW_NR]
 /*
- * The distance by which a column is shifted, so that bit 0 belongs to
- * SHA1_K_FIRST.
+ * The number of bits by which a column is shifted to the right, so that its bit
+ * 0 belongs to SHA1_K_FIRST.
  */
 #define DISTANCE(at) (SHA1_K_FIRST + (at)-SHA1_COLUMN_FIRST)
 #define MOVED(at, bit)                                                         \
@@ -100,7 +101,7 @@ void sha1_attack_suspects(struct sha1_suspects *out,
 		compare(out, batch);
 }
 
-/* Loads the working state before a step. */
+/* Loads the working state before step `step`. */
 static void start_at(uint32_t *s, const struct sha1_block *block, unsigned step)
 {
 	unsigned nr = (step - SHA1_KEPT_FIRST) / 4;
@@ -109,7 +110,10 @@ static void start_at(uint32_t *s, const struct sha1_block *block, unsigned step)
 	s[4] = sha1_rotate(block->kept[nr - 1][0], 30);
 }
 
-/* Undoes the steps `from` - 1 down to `to`, all of the same round. */
+/*
+ * Computes the working state before step `to` from the state before step
+ * `from`. All these steps are of the same round.
+ */
 static inline __attribute__((always_inline)) void undo(uint32_t *s,
 						       const uint32_t *words,
 						       unsigned round,
@@ -173,7 +177,8 @@ bool sha1_attack_uses(const struct sha1_block *block, unsigned family,
 {
 	/*
 	 * The words K+4 (type I: K) to K+14 of a vector are zero, and a state
-	 * has five words. So the states are equal before the steps K+9 to K+15.
+	 * has five words. So the working states of both blocks are equal before
+	 * the steps K+9 to K+15.
 	 */
 	unsigned step = (k + 12) / 4 * 4;
 	uint32_t difference[SHA1_STEP_NR];

@@ -7,7 +7,7 @@
 
 /*
  * A vector of four message words. ACROSS() combines words of two vectors in
- * registers; a load from memory would wait for both stores.
+ * registers, because a load from memory would wait for both stores.
  */
 typedef uint32_t quad __attribute__((vector_size(16)));
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Internal to the object room: compresses one block of SHA-1 (FIPS 180-4) and
- * keeps the intermediate values that sha1-checked.h needs.
+ * Internal to object/: compresses one block of SHA-1 (FIPS 180-4) and keeps the
+ * intermediate values that sha1-checked.h needs.
  */
 #ifndef OBJECT_SHA1_BLOCK_H
 #define OBJECT_SHA1_BLOCK_H

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Splits messages into blocks and collects blocks in batches. */
+/*
+ * Computes SHA-1 with detection of attacks: splits messages into blocks, and
+ * collects blocks in batches that are checked together.
+ */
 #include <string.h>
 
 #include "base/bytes.h"

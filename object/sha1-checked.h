@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Internal to the object room: SHA-1 that detects collision attacks
- * (sha1-attack.h). Other rooms use it through object/hash.h.
+ * Internal to object/: SHA-1 that detects collision attacks. Other rooms use it
+ * through object/hash.h.
  */
 #ifndef OBJECT_SHA1_CHECKED_H
 #define OBJECT_SHA1_CHECKED_H
@@ -44,38 +44,43 @@
 
 enum {
 	SHA1_LANE_NR = 8,
-	/* the word in bit 0 of a column */
+	/* the word of a block whose bits are bit 0 of the columns */
 	SHA1_COLUMN_FIRST = 35,
-	/* the first columns are bits 0 to 7 */
+	/* the first 8 columns have the bits 0 to 7 of the words */
 	SHA1_LOW_NR = 8,
-	/* the last columns are bits 28 to 30 */
+	/* the last columns have the bits 28 to 30 of the words */
 	SHA1_HIGH_FIRST = 28,
 	SHA1_COLUMN_NR = 11,
 };
 
-/* Blocks that are checked together. Must be zeroed at first. */
+/*
+ * Blocks of a message that are checked together. Must be zeroed before first
+ * use.
+ */
 struct sha1_batch {
 	struct sha1_block blocks[SHA1_LANE_NR];
 	uint32_t columns[SHA1_COLUMN_NR][SHA1_LANE_NR];
 	unsigned nr; /* lanes in use */
-	/* instructions to use: sha1-x86.h */
+	/* which instructions to use, see sha1_x86_detect() */
 	bool has_sha, has_avx2;
 };
 
 /*
- * The K of each family whose conditions the block in each lane meets, as bits.
+ * For each family and lane, a set of bits: the K whose conditions the block in
+ * the lane meets.
  */
 struct sha1_suspects {
 	uint32_t ks[SHA1_FAMILY_NR][SHA1_LANE_NR];
-	/* the union of all families; 0 for most lanes */
+	/* the union of `ks` over all families; 0 for most lanes */
 	uint32_t any[SHA1_LANE_NR];
 };
 
-/* Fills lane `lane` of the columns from its block. */
+/* Fills lane `lane` of the columns from the block in this lane. */
 void sha1_attack_sample(struct sha1_batch *batch, unsigned lane);
 
 /*
- * Compares the columns. The results of lanes that are not in use are undefined.
+ * Checks the conditions for all lanes by comparing columns. The results of
+ * lanes that are not in use are undefined.
  */
 void sha1_attack_suspects(struct sha1_suspects *out,
 			  const struct sha1_batch *batch);
@@ -96,7 +101,8 @@ bool sha1_attack_uses(const struct sha1_block *block, unsigned family,
 		      unsigned k);
 
 /*
- * Returns whether one of the blocks in use ends an attack. Empties the batch.
+ * Checks the blocks in use. Returns whether one of them ends an attack. Empties
+ * the batch.
  */
 bool sha1_attack_check(struct sha1_batch *batch);
 
@@ -119,26 +125,29 @@ void sha1_x86_detect(struct sha1_batch *batch);
 void sha1_x86_compress(struct sha1_batch *batch, uint32_t state[SHA1_STATE_NR],
 		       const uint8_t *bytes, size_t nr);
 
-/* Fills lane `lane` of the columns from its block. Requires has_avx2. */
+/*
+ * Fills lane `lane` of the columns from the block in this lane. Requires
+ * has_avx2.
+ */
 void sha1_x86_sample(struct sha1_batch *batch, unsigned lane);
 
 /* A running hash. Reusable; one thread at a time. */
 struct sha1_checked {
 	uint32_t state[SHA1_STATE_NR];
 	uint64_t len; /* bytes so far */
-	/* the last len % 64 of these bytes */
+	/* the last len % 64 bytes of the message so far */
 	uint8_t pending[SHA1_BLOCK_LEN];
 	struct sha1_batch batch;
 	bool is_attack;
 };
 
 /*
- * Prepares a hash and detects the processor's instructions. Tests may clear
- * h->batch.has_* afterwards.
+ * Initialises a context, and detects the processor's instructions. Tests may
+ * clear h->batch.has_* afterwards.
  */
 void sha1_checked_init(struct sha1_checked *h);
 
-/* Starts a new hash. Also required before the first one. */
+/* Starts a new hash. Must also be called before the first hash. */
 void sha1_checked_reset(struct sha1_checked *h);
 void sha1_checked_update(struct sha1_checked *h, const void *bytes, size_t len);
 

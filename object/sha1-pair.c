@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * As in sha1-x86.c, an instruction makes four steps, and the first of four
- * words is the highest in its register. Each lane keeps sixteen words of the
- * message, the words a, b, c and d, and a register from which e is computed.
+ * SHA-1 of two messages at the same time. As in sha1-x86.c, an instruction
+ * makes four steps, and the first of four words is the highest in its register.
+ * Each lane has one message: registers for sixteen words of the message, for
+ * the words a, b, c and d, and one from which e is computed.
  */
 #include "object/sha1-block.h"
 
@@ -60,7 +61,7 @@ SHA INLINE void expand(struct lane *l, unsigned i)
 		w[(i + 3) & 3]);
 }
 
-/* Runs the steps 4i to 4i+3 of one lane, then of the other. */
+/* Runs the steps 4i to 4i+3 of lane a, then of lane b. */
 #define LANE_QUAD(l, i, function)                                              \
 	do {                                                                   \
 		__m128i added;                                                 \
@@ -84,7 +85,7 @@ SHA INLINE void expand(struct lane *l, unsigned i)
 		QUAD((i) + 4, function);                                       \
 	} while (0)
 
-/* Adds the working state to the chaining value from before the block. */
+/* Adds the working state to the chaining value that preceded the block. */
 SHA INLINE void join(struct lane *l, __m128i abcd, __m128i e)
 {
 	l->abcd = _mm_add_epi32(l->abcd, abcd);

@@ -6,8 +6,8 @@
  *
  * 	d[i] ^ d[i-1] <<< 5 ^ d[i-2] ^ (d[i-3] ^ d[i-4] ^ d[i-5]) <<< 30
  *
- * This is a disturbance and the corrections of the five disturbances before it.
- * The unit test computes the table from the definition.
+ * So each word contains a disturbance, and the corrections of the five
+ * disturbances before it. The unit test computes the table from the definition.
  */
 #include "object/sha1-block.h"
 #include "object/sha1-vectors.h"

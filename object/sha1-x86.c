@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An instruction makes four steps at a time. A register holds four words, the
- * first one highest; another holds a, b, c and d in the same order. e needs no
- * register: it is the rotated a of four steps before, and sha1nexte computes
- * it.
+ * SHA-1 with the SHA and AVX2 instructions of x86-64. An instruction makes four
+ * steps. A register holds four words of the message, the first one highest.
+ * Another register holds a, b, c and d in the same order. e needs no register:
+ * e is the rotated a of four steps before, and sha1nexte computes it.
  */
 #include "object/sha1-checked.h"
 
@@ -42,7 +42,9 @@ SHA INLINE void load_words(__m128i *w, const uint8_t *bytes)
 			reverse);
 }
 
-/* Computes s[i + 1] from s[i] and s[i - 1]: the steps 4i to 4i+3. */
+/*
+ * Computes s[i + 1] from s[i] and s[i - 1], which makes the steps 4i to 4i+3.
+ */
 #define QUAD(i, function)                                                      \
 	if ((i) >= 4)                                                          \
 		w[i] = _mm_sha1msg2_epu32(                                     \
@@ -146,7 +148,8 @@ SHA void sha1_x86_compress(struct sha1_batch *batch,
 	for (; nr--; bytes += SHA1_BLOCK_LEN) {
 		/*
 		 * The SHA instructions have no VEX form. Some processors run
-		 * them 70 times slower while upper halves are in use.
+		 * them 70 times slower unless the upper halves of the AVX
+		 * registers are zero.
 		 */
 		_mm256_zeroupper();
 		compress(&batch->blocks[batch->nr], &abcd, &e, bytes);

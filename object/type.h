@@ -13,9 +13,9 @@ enum object_type {
 	OBJ_TREE = 2,
 	OBJ_BLOB = 3,
 	OBJ_TAG = 4,
-	/* only in packs: a delta; its base is given by a distance */
+	/* only in packs: a delta whose base is given by a distance */
 	OBJ_OFS_DELTA = 6,
-	/* only in packs: a delta; its base is given by an id */
+	/* only in packs: a delta whose base is given by an id */
 	OBJ_REF_DELTA = 7,
 };
 
