@@ -37,7 +37,7 @@
 struct pack {
 	/* owned: "<dir>/pack-<hex>", without extension */
 	char *path;
-	/* points into path: "pack-<hex>" */
+	/* points into `path`: "pack-<hex>" */
 	const char *name;
 	enum hash_algo algo;
 	struct sys_held file; /* the .pack */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds a repository: by a search upwards, or at a path that a client names. */
+/*
+ * Finds a repository: by a search upwards, or at a path that a client has
+ * named.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +20,7 @@ void repo_place_release(struct repo_place *place)
 	memset(place, 0, sizeof(*place));
 }
 
-/* Returns whether `dir` is below `ceiling`. */
+/* Returns whether directory `dir` is below directory `ceiling`. */
 static bool is_below(const char *dir, const char *ceiling)
 {
 	size_t len = strlen(ceiling);
@@ -67,7 +70,7 @@ static int ceiling_len(size_t *out, const char *dir)
 
 /*
  * Looks for a repository at `dir`. Returns 1 with *place filled, 0 if there is
- * none, or a negative error code.
+ * no repository, or a negative error code.
  */
 static int try_dir(struct repo_place *place, const char *dir, struct error *err)
 {
@@ -185,8 +188,9 @@ int repo_discover(struct repo_place *place, const char *start,
 }
 
 /*
- * Looks whether `path` is a git directory, or a file that names one. Takes
- * ownership of `path`. Returns the same as try_dir().
+ * Looks whether `path` is a git directory, or a .git file that names one. Takes
+ * ownership of `path`. Returns 1 with *place filled, 0 if it is neither, or a
+ * negative error code.
  */
 static int try_path(struct repo_place *place, char *path, struct error *err)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core.repositoryFormatVersion and extensions, see Git's
+ * Reads core.repositoryFormatVersion and the extensions, see Git's
  * technical/repository-version.
  *
  * A repository of version 1 with an unknown extension cannot be used. In
  * version 0 unknown extensions have no meaning. A few extensions are older than
- * version 1, and are respected in version 0 too. Extensions that came with
+ * version 1, and have a meaning in version 0 too. Extensions that came with
  * version 1 are an error in version 0.
  */
 #include <stdio.h>
@@ -58,10 +58,10 @@ bool repo_ref_storage_parse(enum repo_ref_storage *storage, const char **path,
 	return false;
 }
 
-/* The state of reading all extensions. */
+/* The state while all extensions are read. */
 struct scan {
 	struct repo_format *format;
-	/* "\n\t<name>" for each extension */
+	/* lists of "\n\t<name>": unknown extensions; those of version 1 */
 	struct buf unknown, v1_only;
 	unsigned unknown_nr, v1_only_nr;
 	struct error *err;
@@ -76,7 +76,10 @@ static int bad_value(const struct config_entry *entry, struct error *err)
 			 entry->key, entry->value);
 }
 
-/* Returns 1 for true, 0 for false, or ERR_INVALID. */
+/*
+ * Checks the value of a boolean extension. Returns 1 for true, 0 for false, or
+ * ERR_INVALID.
+ */
 static int check_bool(const struct config_entry *entry, struct error *err)
 {
 	int ret = config_parse_bool(entry->value);
@@ -97,7 +100,7 @@ static int add_name(struct buf *list, unsigned *nr, const char *name,
 
 /*
  * Reads an extension that is valid in every version. Returns 1 if `name` is
- * one, 0 if not, or a negative error code.
+ * such an extension, 0 if not, or a negative error code.
  */
 static int common_extension(struct scan *s, const char *name,
 			    const struct config_entry *entry)
@@ -122,8 +125,8 @@ static int common_extension(struct scan *s, const char *name,
 }
 
 /*
- * Reads an extension that requires version 1. Returns the same as
- * common_extension().
+ * Reads an extension that requires version 1. Returns 1 if `name` is such an
+ * extension, 0 if not, or a negative error code.
  */
 static int v1_extension(struct scan *s, const char *name,
 			const struct config_entry *entry)

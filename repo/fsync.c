@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* core.fsync: which files must be durable before a command reports success. */
+/*
+ * Reads core.fsync, which lists the files that must be durable before a command
+ * reports success.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -40,7 +43,10 @@ static unsigned component_bits(const char *name, size_t len)
 	return 0;
 }
 
-/* Applies one item of the list. Returns false if the item is unknown. */
+/*
+ * Applies one item of core.fsync to the set of components. Returns false if the
+ * item is unknown.
+ */
 static bool apply_item(unsigned *set, const char *item, size_t len)
 {
 	bool remove = len && *item == '-';
@@ -90,7 +96,7 @@ static int configured_set(unsigned *set, const struct config *config,
 				 "missing value for 'core.fsync'");
 	if (list)
 		return parse_components(set, list->value, err);
-	/* The older setting has an effect only if the newer one is absent. */
+	/* core.fsyncObjectFiles has an effect only if core.fsync is not set. */
 	ret = config_bool(config, "core.fsyncobjectfiles", &loose, err);
 	if (ret < 0)
 		return ret;

@@ -135,7 +135,10 @@ static bool is_hex(const char *s, size_t len)
 	return strspn(s, "0123456789abcdefABCDEF") >= len;
 }
 
-/* Returns whether the text is "ref: refs/...", or starts with an object id. */
+/*
+ * Returns whether the content of HEAD is "ref: refs/...", or starts with an
+ * object id.
+ */
 static bool head_text_is_valid(const char *text)
 {
 	if (strncmp(text, "ref:", 4))
@@ -145,7 +148,10 @@ static bool head_text_is_valid(const char *text)
 	return !strncmp(text, "refs/", 5);
 }
 
-/* A HEAD that is a symlink must point into refs/. The target need not exist. */
+/*
+ * Reads HEAD. If HEAD is a symlink, it must point into refs/, but its target
+ * need not exist.
+ */
 static int read_head(struct buf *text, const char *path)
 {
 	struct sys_stat st;
@@ -191,7 +197,7 @@ int repo_is_git_dir(const char *path, struct error *err)
 	return ret < 0 ? error_nomem(err) : ret;
 }
 
-/* Reads the path in a .git file, the text after "gitdir: ". */
+/* Reads the path in a .git file, which follows "gitdir: ". */
 static int read_pointer(struct buf *text, const char *path, struct error *err)
 {
 	static const char tag[] = "gitdir: ";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the ids in info/grafts. */
+/* Reads the ids in the file info/grafts. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ static bool is_space(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* Visits the ids in one line, which ends before `end`. */
+/* Calls the visitor for each id in the line from `p` to `end`. */
 static int each_of_line(const char *p, const char *end, enum hash_algo algo,
 			int (*fn)(void *ctx, const struct oid *oid), void *ctx)
 {

@@ -8,7 +8,7 @@
 #include "repo/hook.h"
 #include "sys/io.h"
 
-/* ---- programs in the directory */
+/* ---- hooks that are programs in the directory */
 
 static int name_dir(struct buf *out, const struct repo *repo)
 {
@@ -41,9 +41,9 @@ int repo_hook_find(char **path, const struct repo *repo, const char *name,
 	return 1;
 }
 
-/* ---- in the configuration */
+/* ---- hooks in the configuration */
 
-/* The events of githooks(5). No hook may have the name of an event. */
+/* The events of githooks(5). These names are not allowed as names of hooks. */
 static const char *const events[] = {
 	"applypatch-msg",
 	"commit-msg",
@@ -75,15 +75,15 @@ static const char *const events[] = {
 	"update",
 };
 
-/* The name of a hook. It points into a key of the configuration. */
+/* The name of a configured hook. It points into a key of the configuration. */
 struct hook_name {
 	const char *p;
 	size_t len;
-	/* the hook lists the event that is looked for */
+	/* the hook is configured for the event that is looked for */
 	bool is_listed;
 };
 
-/* All configured hooks, with those of one event marked. */
+/* All configured hooks. Those of one event are marked. */
 struct listing {
 	const char *event;
 	struct hook_name *names; /* owned */
@@ -109,8 +109,8 @@ static int refuse_event(const struct hook_name *name, struct error *err)
 }
 
 /*
- * Sets *name to the hook of a key "hook.<name>.event". Returns false for
- * another key.
+ * If `key` is "hook.<name>.event", sets *name to the name of the hook and
+ * returns true. Returns false for another key.
  */
 static bool is_event_key(struct hook_name *name, const char *key)
 {
@@ -178,8 +178,8 @@ static int look_up(const char **value, const struct repo *repo,
 }
 
 /*
- * As in Git, every value except a clear "no" enables a hook. Returns 1, 0 or
- * ERR_NOMEM.
+ * Returns whether a hook is enabled: 1, 0 or ERR_NOMEM. As in Git, only a valid
+ * false value disables a hook.
  */
 static int is_enabled(const struct repo *repo, const struct hook_name *name)
 {
@@ -221,10 +221,10 @@ static int find_command(const char **command, const struct repo *repo,
 
 /* The hooks of an event. */
 struct hooks {
-	/* array owned; strings borrowed from the configuration */
+	/* owned array; the strings are borrowed from the configuration */
 	const char **commands;
 	size_t nr, alloc;
-	/* owned: the program in the directory, or NULL */
+	/* owned: path of the program in the hooks directory, or NULL */
 	char *path;
 };
 
@@ -244,8 +244,8 @@ static int add_command(struct hooks *hooks, const char *command)
 }
 
 /*
- * All configured hooks are checked, so that an invalid hook is an error for
- * every event.
+ * Lists the configured hooks of an event. All configured hooks are checked, so
+ * an invalid hook is an error for every event.
  */
 static int list_configured(struct hooks *hooks, const struct repo *repo,
 			   const char *event, struct error *err)
@@ -270,7 +270,7 @@ static int list_configured(struct hooks *hooks, const struct repo *repo,
 }
 
 /*
- * Lists the hooks of an event. The caller releases them, also after an error.
+ * Lists all hooks of an event. The caller releases *hooks, also after an error.
  */
 static int hooks_list(struct hooks *hooks, const struct repo *repo,
 		      const char *event, struct error *err)
@@ -289,12 +289,13 @@ struct starter {
 	size_t arg_nr;
 	int (*run)(void *ctx, const char *const *argv, struct error *err);
 	void *ctx;
-	/* has room for the shell's arguments and `args` */
+	/* array with room for the arguments of the shell and those of `args` */
 	const char **argv;
 };
 
 /*
- * Appends the arguments to the first `nr` elements of argv, and runs the hook.
+ * Appends the arguments of the hook to the first `nr` elements of argv, and
+ * runs the hook.
  */
 static int start(const struct starter *s, size_t nr, struct error *err)
 {
@@ -304,7 +305,7 @@ static int start(const struct starter *s, size_t nr, struct error *err)
 	return s->run(s->ctx, s->argv, err);
 }
 
-/* Runs: sh -c '<command> "$@"' <command> <args> */
+/* Runs a configured hook by: sh -c '<command> "$@"' <command> <args> */
 static int start_command(const struct starter *s, const char *command,
 			 struct error *err)
 {

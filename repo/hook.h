@@ -46,10 +46,7 @@ int repo_hooks_run(const struct repo *repo, const char *event,
 			      struct error *err),
 		   void *ctx, struct error *err);
 
-/*
- * Returns 1 if an event has a hook, 0 if not, or an error code as
- * repo_hooks_run().
- */
+/* Returns 1 if an event has a hook, 0 if not, or a negative error code. */
 int repo_hooks_has(const struct repo *repo, const char *event,
 		   struct error *err);
 

@@ -13,18 +13,21 @@
 #include "sys/share.h"
 #include "sys/tempfile.h"
 
-/* A repository in the making. */
+/* The state while a repository is created or completed. */
 struct init {
 	const char *git_dir;                     /* borrowed */
 	const struct repo_init_options *options; /* borrowed */
-	/* owned: what the config file has */
+	/* owned: the variables of the existing config file */
 	struct config config;
 	struct repo_format format; /* of it */
 	enum hash_algo algo;
 	enum repo_ref_storage ref_storage;
-	/* they exist in another directory, and stay */
+	/*
+	 * the refs are in another directory, where they exist already; they are
+	 * not changed
+	 */
 	bool refs_elsewhere;
-	/* a repository was configured before */
+	/* there was a repository, because a format was configured */
 	bool had_format;
 	unsigned share; /* sys/share.h */
 	struct error *err;
@@ -41,7 +44,10 @@ static int make_dir(const struct init *init, const char *parent,
 	return ret;
 }
 
-/* As Git does it, these two are shared also where they were there before. */
+/*
+ * Makes the git directory and the object directory. As in Git, the share is
+ * applied to both even if they existed before.
+ */
 static int make_outer_dirs(const struct init *init)
 {
 	char *refs = repo_join_path(init->git_dir, "refs");
@@ -80,7 +86,7 @@ static int make_dirs(const struct init *init)
 	return ret;
 }
 
-/* Replace `path` under its lock. */
+/* Replaces the file `path`, holding its lock. */
 static int replace(const char *path, const struct buf *text, unsigned share,
 		   struct error *err)
 {
@@ -101,7 +107,10 @@ static int replace(const char *path, const struct buf *text, unsigned share,
 	return ret;
 }
 
-/* 1 when there is such a file, 0 when one was made, or a negative error. */
+/*
+ * Makes a file if it is missing. Returns 1 if the file existed, 0 if it was
+ * made, or a negative error code.
+ */
 static int make_file(const struct init *init, const char *name,
 		     const char *text)
 {
@@ -157,7 +166,10 @@ out:
 	return ret;
 }
 
-/* In a reftable; the files tell programs that know none not to make any. */
+/*
+ * Makes HEAD in a reftable. The files HEAD and refs/heads contain text that
+ * keeps programs without reftables from using them.
+ */
 static int make_tables(const struct init *init, const char *target)
 {
 	int ret = make_file(init, "refs/heads",
@@ -170,7 +182,10 @@ static int make_tables(const struct init *init, const char *target)
 		       : make_file(init, "HEAD", "ref: refs/heads/.invalid\n");
 }
 
-/* As make_file() for HEAD, wherever it is. */
+/*
+ * Makes HEAD, as a file or in a reftable. Returns 1 if HEAD existed, 0 if it
+ * was made, or a negative error code.
+ */
 static int make_head(const struct init *init)
 {
 	const char *branch = init->options->branch;
@@ -194,7 +209,10 @@ static int make_head(const struct init *init)
 	return ret;
 }
 
-/* Add "key = value" to a section's text if the file does not say so. */
+/*
+ * Appends the line "key = value" to the text of a section, unless the file has
+ * this value already.
+ */
 static int want(const struct init *init, struct buf *section, const char *key,
 		const char *value)
 {
@@ -218,7 +236,7 @@ static int want_bool(const struct init *init, struct buf *section,
 			  value ? "true" : "false");
 }
 
-/* As want() for a path, which may need quotes. */
+/* Works like want() for a path, which may need quotes. */
 static int want_path(const struct init *init, struct buf *section,
 		     const char *key, const char *value)
 {
@@ -241,7 +259,10 @@ static int want_path(const struct init *init, struct buf *section,
 	return ret ? ret : buf_append_str(section, "\"\n");
 }
 
-/* Where the .git of a work tree leads to, its configuration; or NULL. */
+/*
+ * Returns the git directory whose configuration a work tree with the file
+ * `dot_git` uses, or NULL.
+ */
 static char *real_git_dir(const char *dot_git)
 {
 	char *target = NULL, *common = NULL, *real = NULL;
@@ -259,7 +280,10 @@ static char *real_git_dir(const char *dot_git)
 	return real;
 }
 
-/* The work tree, if it does not lead to the git directory by itself. */
+/*
+ * Returns the path of the work tree if Git cannot find it from the git
+ * directory, else NULL.
+ */
 static char *odd_worktree(const struct init *init)
 {
 	const char *worktree = init->options->worktree;
@@ -270,7 +294,7 @@ static char *odd_worktree(const struct init *init)
 
 	if (worktree && !(a && b && !strcmp(a, b))) {
 		odd = sys_realpath(worktree, NULL);
-		/* The work tree may be made later. */
+		/* realpath() fails if the work tree does not exist yet. */
 		if (!odd)
 			odd = repo_absolute_path(worktree, NULL);
 	}
@@ -280,7 +304,10 @@ static char *odd_worktree(const struct init *init)
 	return odd;
 }
 
-/* Who may push has not to be able to rewrite what others pushed. */
+/*
+ * Adds the settings of a shared repository. receive.denyNonFastForwards keeps a
+ * user from rewriting what others have pushed.
+ */
 static int share_sections(const struct init *init, struct buf *core,
 			  struct buf *receive)
 {
@@ -302,7 +329,10 @@ static int core_section(const struct init *init, struct buf *text)
 	char *odd = odd_worktree(init);
 	int ret = 0;
 
-	/* A version that is there already stays, if it can be kept. */
+	/*
+	 * The version of the existing repository stays, unless an extension
+	 * requires a higher one.
+	 */
 	if (init->format.version < (plain ? 0 : 1))
 		ret |= want(init, text, "core.repositoryformatversion",
 			    plain ? "0" : "1");
@@ -317,7 +347,10 @@ static int core_section(const struct init *init, struct buf *text)
 	return ret;
 }
 
-/* Append what is missing in the config file, or contradicts us. */
+/*
+ * Appends the variables to the config file that are missing there, or that have
+ * another value.
+ */
 static int make_config(const struct init *init)
 {
 	char *path = repo_join_path(init->git_dir, "config");
@@ -382,7 +415,7 @@ static int settle_format(struct init *init)
 			       init->err);
 	if (ret < 0)
 		return ret;
-	/* A repository that lost its HEAD still has objects of one hash. */
+	/* A repository that has lost its HEAD still has objects of one hash. */
 	exists |= init->had_format;
 	if (exists && wanted && wanted != init->format.algo)
 		return error_set(init->err, ERR_INVALID,
@@ -447,7 +480,9 @@ int repo_init_from(const char *git_dir, const struct repo_init_options *options,
 		ret = make_dirs(&init);
 	if (!ret)
 		ret = make_config(&init);
-	/* HEAD last: without it the rest is not a repository. */
+	/*
+	 * HEAD is written last. Without HEAD the directory is not a repository.
+	 */
 	if (!ret)
 		ret = make_head(&init);
 	config_release(&init.config);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Checks who owns a repository. The configuration and hooks of another user's
- * repository could make us run that user's programs. So nothing is read from
- * such a repository unless safe.directory allows it. safe.directory is read
- * only from configuration that the other user cannot write.
+ * Checks who owns a repository. The configuration and hooks of a repository can
+ * start programs. So this program reads nothing from the repository of another
+ * user, unless safe.directory allows it. safe.directory is read only from
+ * configuration that the other user cannot write.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -32,7 +32,10 @@ static bool sudo_uid(uint32_t *out)
 	return true;
 }
 
-/* The owner of a symlink counts, not the owner of its target. */
+/*
+ * Returns whether this user owns the file. For a symlink, the owner of the
+ * symlink itself counts.
+ */
 static bool is_ours(const char *path)
 {
 	struct sys_stat st;
@@ -47,7 +50,7 @@ static bool is_ours(const char *path)
 
 /* The state while safe.directory is read. */
 struct safe {
-	/* owned: with symlinks resolved, or NULL */
+	/* owned: path of the repository with symlinks resolved, or NULL */
 	char *real;
 	bool allowed;
 };

@@ -11,7 +11,7 @@
 
 enum repo_place_kind {
 	REPO_PLACE_EXPLICIT, /* --git-dir or GIT_DIR */
-	/* the path given to upload-pack */
+	/* a path that the user named, such as the argument of upload-pack */
 	REPO_PLACE_ENTERED,
 	/* discovered: a directory with a .git */
 	REPO_PLACE_WORKTREE,
@@ -19,12 +19,15 @@ enum repo_place_kind {
 	REPO_PLACE_BARE,
 };
 
-/* Where a repository was found. All paths are owned, and not resolved. */
+/*
+ * The place where a repository was found. All paths are owned; symlinks in them
+ * are not resolved.
+ */
 struct repo_place {
 	enum repo_place_kind kind;
 	char *git_dir;
 	char *worktree; /* or NULL */
-	/* the .git file that points to git_dir, or NULL */
+	/* owned: path of the .git file that points to git_dir, or NULL */
 	char *gitfile;
 };
 
@@ -33,7 +36,9 @@ void repo_place_release(struct repo_place *place);
 /* Returns "<a><b>", malloc()ed, or NULL if memory runs out. */
 char *repo_join(const char *a, const char *b);
 
-/* Works like repo_join() with a slash between, unless `a` ends in a slash. */
+/*
+ * Works like repo_join(), and puts a slash between unless `a` ends in a slash.
+ */
 char *repo_join_path(const char *a, const char *b);
 
 /*
@@ -43,8 +48,9 @@ char *repo_join_path(const char *a, const char *b);
 char *repo_absolute_path(const char *path, struct error *err);
 
 /*
- * Looks for HEAD, objects/ and refs/. Returns 1 if `path` is a git directory, 0
- * if not, or a negative error code. A broken file "commondir" is an error.
+ * Returns 1 if `path` is a git directory, with HEAD, objects/ and refs/.
+ * Returns 0 if not, or a negative error code. A broken file "commondir" is an
+ * error.
  */
 int repo_is_git_dir(const char *path, struct error *err);
 
@@ -65,7 +71,10 @@ int repo_read_common_dir(char **out, const char *git_dir, struct error *err);
 int repo_discover(struct repo_place *place, const char *start,
 		  struct error *err);
 
-/* Enters a path, and tries suffixes unless `exact`. See REPO_OPEN_ENTER. */
+/*
+ * Looks for a repository at `path`. Unless `exact`, also tries the path with
+ * suffixes. See REPO_OPEN_ENTER.
+ */
 int repo_enter(struct repo_place *place, const char *path, bool exact,
 	       struct error *err);
 
@@ -82,8 +91,8 @@ int repo_check_owner(const struct repo_place *place, struct error *err);
 int repo_check_bare(const struct repo_place *place, struct error *err);
 
 /*
- * Reads core.sharedRepository from this configuration. Returns 0 or a negative
- * error code.
+ * Reads core.sharedRepository from `config`. Returns 0 or a negative error
+ * code.
  */
 int repo_share_load(unsigned *share, const struct config *config,
 		    struct error *err);
@@ -92,16 +101,22 @@ int repo_share_load(unsigned *share, const struct config *config,
 #define REPO_SHARE_TEXT_LEN 8
 void repo_share_text(char text[REPO_SHARE_TEXT_LEN], unsigned share);
 
-/* The format in a repository's own configuration. */
+/* The format that a repository's own configuration describes. */
 struct repo_format {
-	/* -1: not set; then the other fields are ignored */
+	/*
+	 * core.repositoryFormatVersion; -1: not set, and the other fields are
+	 * ignored
+	 */
 	int64_t version;
 	enum hash_algo algo;
 	enum repo_ref_storage ref_storage;
-	/* Directory of the refs: points into the configuration, or NULL. */
+	/*
+	 * Path of the directory of the refs. Points into the configuration;
+	 * NULL: the default.
+	 */
 	const char *refs_path;
 	bool has_promisor;
-	/* config.worktree is read too */
+	/* the file config.worktree is read too */
 	bool worktree_config;
 };
 

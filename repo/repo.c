@@ -99,7 +99,10 @@ static int load_config(struct repo *repo, const struct repo_place *place,
 	char *git_dir = repo_absolute_path(place->git_dir, err);
 	int ret;
 
-	/* Conditions of includes may match the path as the user typed it. */
+	/*
+	 * The path is used as the user has typed it, because conditions of
+	 * includes may match that form.
+	 */
 	if (!git_dir)
 		return error_recorded(err, ERR_IO);
 	sources.git_dir = git_dir;
@@ -108,7 +111,7 @@ static int load_config(struct repo *repo, const struct repo_place *place,
 	return ret;
 }
 
-/* Uses core.worktree, which is relative to the git directory. */
+/* Uses the work tree of core.worktree, a path relative to the git directory. */
 static int set_configured(struct repo *repo, const struct config *own,
 			  struct error *err)
 {
@@ -162,7 +165,7 @@ static int is_bare(int *out, const struct repo *repo,
 	return 0;
 }
 
-/* Finds the work tree, or that there is none. */
+/* Determines the path of the work tree, or that the repository has none. */
 static int choose_worktree(struct repo *repo, const struct repo_place *place,
 			   const struct config *own, struct error *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A repository: the paths of its parts, its format, its configuration.
+ * A repository: the paths of its parts, its format and its configuration.
  *
  * A repository is immutable after opening, and threads may share it. Snapshots
  * of objects (odb/odb.h) and refs (refs/refs.h) borrow the repository.
@@ -19,7 +19,7 @@ struct trace;
 
 /* extensions.refStorage: the format of the refs. */
 enum repo_ref_storage {
-	/* loose files over packed-refs */
+	/* refs are loose files and a file packed-refs */
 	REPO_REFS_FILES,
 	REPO_REFS_REFTABLE, /* a stack of reftables */
 };
@@ -31,7 +31,7 @@ const char *repo_ref_storage_name(enum repo_ref_storage storage);
 bool repo_ref_storage_by_name(enum repo_ref_storage *storage, const char *name);
 
 /*
- * Parses "<format>" or "<format>://<path>". *path points into `text`; it is ""
+ * Parses "<format>" or "<format>://<path>". *path points into `text`, and is ""
  * if there is no path. Returns false if the format is unknown. *name_len is the
  * length of the format's name in both cases.
  */
@@ -40,60 +40,70 @@ bool repo_ref_storage_parse(enum repo_ref_storage *storage, const char **path,
 
 struct repo {
 	char *git_dir; /* owned, absolute: GIT_DIR */
-	/* owned: git_dir, unless the file "commondir" names another */
+	/*
+	 * owned: equal to git_dir unless the file "commondir" names another
+	 * directory
+	 */
 	char *common_dir;
 	/*
 	 * Owned: directories of refs and reflogs if they are not in git_dir and
 	 * common_dir, otherwise NULL. See repo_refs_dir().
 	 */
 	char *refs_dir, *refs_common_dir;
-	/* owned: GIT_OBJECT_DIRECTORY or <common>/objects */
+	/* owned: GIT_OBJECT_DIRECTORY, or <common_dir>/objects */
 	char *object_dir;
 	/* owned: GIT_ALTERNATE_OBJECT_DIRECTORIES, or NULL */
 	char *alternate_object_dirs;
-	/* owned: the work tree, or NULL */
+	/* owned: path of the work tree; NULL: there is none */
 	char *worktree;
 	enum hash_algo algo;
 	enum repo_ref_storage ref_storage;
 	bool is_bare;
 	/*
-	 * GIT_QUARANTINE_PATH is set: new objects may be discarded; see
+	 * GIT_QUARANTINE_PATH is set, so new objects may be discarded; see
 	 * repo_check_quarantine()
 	 */
 	bool in_quarantine;
 	/* core.repositoryformatversion */
 	unsigned format_version;
 	/*
-	 * a partial clone: extensions.partialClone, remote.<name>.promisor or
-	 * remote.<name>.partialCloneFilter is set
+	 * the repository is a partial clone: extensions.partialClone,
+	 * remote.<name>.promisor or remote.<name>.partialCloneFilter is set
 	 */
 	bool has_promisor;
 	/*
-	 * core.sharedRepository and core.lockfilePid: sys/share.h; 0: neither
+	 * made from core.sharedRepository and core.lockfilePid, see
+	 * sys/share.h; 0: neither is set
 	 */
 	unsigned share;
 	struct config config;
-	/* borrowed; set by the caller after opening; NULL: no tracing */
+	/*
+	 * borrowed; the caller sets this after opening; NULL: nothing is traced
+	 */
 	struct trace *trace;
 };
 
 enum {
-	/* path is the git directory: do not go up */
+	/* the path is the git directory itself: do not search upwards */
 	REPO_OPEN_EXACT = 1 << 0,
-	/* skip the safe.directory check */
+	/* allow a repository of another user without safe.directory */
 	REPO_OPEN_NO_OWNER = 1 << 1,
 	/*
-	 * As `git upload-pack <dir>` without --strict: try "<dir>/.git",
-	 * "<dir>", "<dir>.git/.git", "<dir>.git" in this order.
+	 * Look for the repository like `git upload-pack <dir>` without
+	 * --strict: at "<dir>/.git", "<dir>", "<dir>.git/.git" and "<dir>.git",
+	 * in this order.
 	 */
 	REPO_OPEN_ENTER = 1 << 2,
 };
 
-/* Options of the command line. NULL: not given. Borrowed for the call. */
+/*
+ * Options of the command line. NULL: the option is not given. Borrowed during
+ * the call.
+ */
 struct repo_options {
-	/* start of discovery; NULL: "." */
+	/* directory where the search starts; NULL: "." */
 	const char *path;
-	/* --git-dir; NULL: GIT_DIR, else discovery */
+	/* value of --git-dir; NULL: use GIT_DIR, or search for a repository */
 	const char *git_dir;
 	unsigned flags;
 };
@@ -133,11 +143,11 @@ int repo_check_precious(const struct repo *repo, const char *what,
 			struct error *err);
 
 /*
- * Refuses to change a ref while GIT_QUARANTINE_PATH is set. A pre-receive hook
- * runs in such an environment. A ref could name an object that receive-pack
- * discards when the hook fails. Returns 0 if the variable was not set when the
- * repository was opened, or ERR_DENIED with Git's words. Source:
- * git-receive-pack(1), "Quarantine Environment".
+ * Refuses to change a ref while GIT_QUARANTINE_PATH is set. The variable is set
+ * for a pre-receive hook. If the hook changed a ref, the ref could name an
+ * object that receive-pack discards when the hook fails. Returns 0 if the
+ * variable was not set when the repository was opened, or ERR_DENIED with Git's
+ * message. Source: git-receive-pack(1), "Quarantine Environment".
  */
 int repo_check_quarantine(const struct repo *repo, struct error *err);
 
@@ -170,7 +180,7 @@ char *repo_refs_common_path(const struct repo *repo, const char *name);
 /* Returns "<object_dir>/<name>", malloc()ed, or NULL if memory runs out. */
 char *repo_object_path(const struct repo *repo, const char *name);
 
-/* Components of core.fsync. */
+/* The components that core.fsync can list. */
 enum repo_fsync_component {
 	REPO_FSYNC_LOOSE_OBJECT = 1 << 0,
 	REPO_FSYNC_PACK = 1 << 1,
@@ -179,7 +189,11 @@ enum repo_fsync_component {
 	REPO_FSYNC_INDEX = 1 << 4,
 	REPO_FSYNC_REFERENCE = 1 << 5,
 	REPO_FSYNC_PACKED_REFS = 1
-				 << 6, /* without a name; part of "reference" */
+				 /*
+				  * has no name in core.fsync; part of
+				  * "reference"
+				  */
+				 << 6,
 };
 
 /*
@@ -213,20 +227,25 @@ unsigned repo_threads(const struct repo *repo);
 int repo_share_parse(unsigned *share, const char *name, const char *value,
 		     struct error *err);
 
-/* Options of repo_init_from(). Borrowed for the call. */
+/* Options of repo_init_from(). Borrowed during the call. */
 struct repo_init_options {
 	const char *worktree; /* NULL: a bare repository */
 	/* the branch that HEAD names; NULL: "master" */
 	const char *branch;
-	/* Directory to copy; NULL: the built-in template, "": nothing. */
+	/* directory to copy; NULL: the built-in template; "": no template */
 	const char *template_dir;
-	/* 0: as in the existing repository, or SHA-1. */
+	/*
+	 * hash of the repository; 0: that of the existing repository, or SHA-1
+	 */
 	enum hash_algo algo;
-	/* NULL: as in the existing repository, or files. */
+	/* storage of refs; NULL: that of the existing repository, or files */
 	const enum repo_ref_storage *ref_storage;
-	/* core.sharedRepository, see sys/share.h; 0: keep the setting. */
+	/*
+	 * share made from core.sharedRepository, see sys/share.h; 0: keep the
+	 * setting
+	 */
 	unsigned share;
-	/* set to whether the repository is shared; or NULL */
+	/* out: whether the repository is shared; NULL allowed */
 	bool *is_shared;
 };
 
@@ -234,8 +253,9 @@ struct repo_init_options {
  * Creates an empty repository at `git_dir` as `git init` does. It gets HEAD
  * (pointing to refs/heads/<branch>), config, objects/ (or
  * GIT_OBJECT_DIRECTORY), refs/, and the files of the template. With reftables,
- * HEAD is in a table, and the files HEAD and refs/heads say so. The built-in
- * template has description, hooks/ and info/exclude.
+ * HEAD is in a table. Then the files HEAD and refs/heads contain text that
+ * tells other programs about it. The built-in template has description, hooks/
+ * and info/exclude.
  *
  * Existing files stay, but missing variables are added to config. Names in the
  * template that start with a dot are skipped; a missing template counts as
@@ -259,8 +279,8 @@ int repo_init(const char *git_dir, const char *worktree, const char *branch,
 
 /*
  * Makes the stack of tables "<git_dir>/reftable" with a symbolic HEAD that
- * leads to `target`, unless there is a stack. `share` is in the form of
- * sys/share.h. Returns 0 or a negative error code.
+ * points to `target`, unless the stack exists. `share` is a share of new files,
+ * see sys/share.h. Returns 0 or a negative error code.
  */
 int repo_init_reftable(const char *git_dir, enum hash_algo algo,
 		       const char *target, unsigned share, struct error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads and changes the file "shallow". */
+/* Reads and changes the file "shallow", which lists the shallow boundary. */
 #include <stdlib.h>
 
 #include "base/buf.h"
@@ -90,7 +90,7 @@ static int replace(const struct repo *repo, struct sys_tempfile *lock,
 		   : sys_tempfile_commit(lock, path, SYS_FSYNC_FSYNC, err);
 }
 
-/* Lists the ids in the file, and the given ones. */
+/* Lists the ids in the file "shallow", followed by the ids to add. */
 static int list_with(struct listing *l, const struct repo *repo,
 		     const struct oid *oids, size_t nr, struct error *err)
 {

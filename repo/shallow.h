@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The boundary of a shallow repository. The file "shallow" in the common
- * directory names commits whose parents are absent, one id per line
+ * The shallow boundary of a repository. The file "shallow" in the common
+ * directory lists the commits whose parents are absent, one id per line
  * (gitrepository-layout(5)).
  */
 #ifndef REPO_SHALLOW_H
@@ -15,30 +15,34 @@
 #include "repo/repo.h"
 
 /*
- * Calls `fn` for each id in the file, in order; never if there is no file. If
- * `fn` returns a nonzero value, the visit stops and returns that value. Returns
- * ERR_CORRUPT if a line is not an id.
+ * Calls `fn` for each id in the file "shallow", in order. If `fn` returns a
+ * nonzero value, the visit stops and returns that value. Returns 0 if there is
+ * no file, or ERR_CORRUPT if a line is not an id.
  */
 int repo_shallow_each(const struct repo *repo,
 		      int (*fn)(void *ctx, const struct oid *oid), void *ctx,
 		      struct error *err);
 
-/* Returns 1 if the file names a commit, 0 if not, or as repo_shallow_each(). */
+/*
+ * Returns 1 if the file "shallow" lists the commit, 0 if not, or a negative
+ * error code.
+ */
 int repo_shallow_has(const struct repo *repo, const struct oid *oid,
 		     struct error *err);
 
 /*
- * Adds ids to the file, and rewrites it under its lock ("shallow.lock"). Ids
- * that are already in the file are not repeated. Returns 0, ERR_DENIED if
- * another process holds the lock, or another negative error code.
+ * Adds ids to the file "shallow", and rewrites the file under its lock
+ * ("shallow.lock"). Ids that the file has already are not repeated. Returns 0,
+ * ERR_DENIED if another process holds the lock, or another negative error code.
  */
 int repo_shallow_add(const struct repo *repo, const struct oid *oids, size_t nr,
 		     struct error *err);
 
 /*
- * Keeps only the ids for which `keeps` returns true. If no id is left, the file
- * is removed. If all ids stay, nothing is locked or written. Returns the same
- * as repo_shallow_add().
+ * Removes the ids for which `keeps` returns false from the file "shallow". If
+ * no id is left, the file is removed. If all ids stay, the file is neither
+ * locked nor written. Returns 0, ERR_DENIED if another process holds the lock,
+ * or another negative error code.
  */
 int repo_shallow_retain(const struct repo *repo,
 			bool (*keeps)(void *ctx, const struct oid *oid),

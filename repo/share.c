@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* core.sharedRepository: the permissions of files that we create. */
+/*
+ * Parses core.sharedRepository, the permissions of files that this program
+ * creates.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +12,7 @@
 
 #define GROUP 0660U
 #define EVERYBODY 0664U
-/* the owner must keep these */
+/* permission bits that the owner must keep */
 #define OWNER 0600U
 #define READ_WRITE 0666U
 

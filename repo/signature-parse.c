@@ -13,7 +13,7 @@ static bool begins_with(const char *text, size_t len, const char *prefix)
 	return len >= prefix_len && !memcmp(text, prefix, prefix_len);
 }
 
-/* Returns the bytes of the first line, with its line feed. */
+/* Returns the length of the first line, including its line feed. */
 static size_t line_len(const char *text, size_t len)
 {
 	const char *end = memchr(text, '\n', len);
@@ -81,7 +81,7 @@ static char verdict_of(const char *word, size_t len)
 	return '\0';
 }
 
-/* Returns the bytes up to a space or the end of the line. */
+/* Returns the number of bytes before the first space or the end of the line. */
 static size_t word_len(const char *p, const char *end)
 {
 	const char *q = p;
@@ -92,7 +92,8 @@ static size_t word_len(const char *p, const char *end)
 }
 
 /*
- * Parses "<key> <signer>". After ERRSIG, numbers follow instead of the signer.
+ * Parses the words "<key> <signer>" of a status line. A line with ERRSIG has
+ * numbers in place of the signer.
  */
 static int take_verdict(struct signature_check *check, char status,
 			const char *p, const char *end)
@@ -172,7 +173,8 @@ int signature_parse_ssh(struct signature_check *check, const char *text,
 	if (!line)
 		return ERR_NOMEM;
 	/*
-	 * The name of a signer may contain any text; the words after it do not.
+	 * The name of a signer may contain any text, so the words after the
+	 * name are looked for from the end.
 	 */
 	at_key = find_last(line, key);
 	if (at_key)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Verifies signatures with other programs. */
+/* Verifies signatures by running other programs. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "sys/spawn.h"
 #include "sys/tempfile.h"
 
-/* limit of the output that is read, in bytes */
+/* limit for the bytes of output that are read from a program */
 enum { OUTPUT_MAX = 1 << 16 };
 
 /* A running verification. All fields except `out` are borrowed. */
@@ -20,7 +20,7 @@ struct job {
 	const char *payload;
 	size_t payload_len;
 	const char *sig_path;
-	/* output of the last program */
+	/* output of the program that ran last */
 	struct buf out;
 };
 
@@ -44,8 +44,8 @@ static int hear(void *ctx, const char *bytes, size_t len, struct error *err)
 
 /*
  * Runs a program with the payload, or nothing, on its standard input. Returns
- * its exit status, or a negative value if it could not be run. Of the negative
- * values only ERR_NOMEM is an error for our caller.
+ * its exit status, or a negative value if it could not be run. Callers treat
+ * only the negative value ERR_NOMEM as an error.
  */
 static int run(struct job *job, const char *const *argv, bool has_payload,
 	       struct error *why)
@@ -72,8 +72,8 @@ static int run(struct job *job, const char *const *argv, bool has_payload,
 }
 
 /*
- * Finds a path in the configuration. Returns 1 with *path malloc()ed, 0 if the
- * key is not set, or ERR_NOMEM.
+ * Reads a path from the configuration. Returns 1 with *path malloc()ed, 0 if
+ * the key is not set, or ERR_NOMEM.
  */
 static int find_path(char **path, const struct config *config, const char *key)
 {
@@ -86,7 +86,10 @@ static int find_path(char **path, const struct config *config, const char *key)
 	return *path ? 1 : ERR_NOMEM;
 }
 
-/* Returns the program of a format, malloc()ed, or NULL if memory runs out. */
+/*
+ * Returns the path of the program for a signature format, malloc()ed, or NULL
+ * if memory runs out.
+ */
 static char *find_program(const struct config *config, const char *key,
 			  const char *otherwise)
 {
@@ -122,8 +125,8 @@ static int verify_gpg(struct job *job, const char *program, bool is_openpgp)
 	if (signature_parse_gpg(job->check, job->out.data, job->out.len) < 0)
 		return ERR_NOMEM;
 	/*
-	 * A signature is good only if both the status line and the exit status
-	 * say so.
+	 * The signature is good only if both the status line and the exit
+	 * status of the program report success.
 	 */
 	if (status && job->check->status == 'G')
 		job->check->status = 'E';
@@ -133,8 +136,8 @@ static int verify_gpg(struct job *job, const char *program, bool is_openpgp)
 /* ---- SSH */
 
 /*
- * Checks the signature against one signer. Returns 1 if good, 0 if not, or
- * ERR_NOMEM.
+ * Verifies that the signer `principal` made the signature. Returns 1 if so, 0
+ * if not, or ERR_NOMEM.
  */
 static int verify_principal(struct job *job, const char *program,
 			    const char *allowed, const char *revoked,
@@ -155,7 +158,7 @@ static int verify_principal(struct job *job, const char *program,
 	return signature_parse_ssh(job->check, job->out.data, job->out.len);
 }
 
-/* Checks the signature of a key that has no known owner. */
+/* Verifies a signature whose key belongs to no known signer. */
 static int verify_unknown(struct job *job, const char *program)
 {
 	const char *argv[] = {program, "-Y", "check-novalidate", "-n",
@@ -167,13 +170,18 @@ static int verify_unknown(struct job *job, const char *program)
 					  job->out.len);
 	else if (ret != ERR_NOMEM)
 		ret = 0;
-	/* No signer was looked up, so the signature cannot be fully good. */
+	/*
+	 * No signer is known for the key, so the signature is not fully good.
+	 */
 	if (ret > 0 && job->check->status == 'G')
 		job->check->status = 'U';
 	return ret;
 }
 
-/* Tries the owners of the key, one per line of the program's output. */
+/*
+ * Tries all signers to whom the key belongs. The program has printed one per
+ * line.
+ */
 static int verify_ssh_with(struct job *job, const char *program,
 			   const char *allowed, const char *revoked)
 {

@@ -8,9 +8,9 @@
  * 	U1NIU0lHAAAAAQAAADMAAAAL...
  * 	-----END SSH SIGNATURE-----
  *
- * No cryptography is done here: gpg, gpgsm and ssh-keygen know the keys, and
- * which keys are trusted. Their output is parsed with care: it may contain text
- * chosen by an untrusted signer.
+ * This program does no cryptography itself: gpg, gpgsm and ssh-keygen know the
+ * keys, and which keys are trusted. Their output is parsed with care: it may
+ * contain text chosen by an untrusted signer.
  */
 #ifndef REPO_SIGNATURE_H
 #define REPO_SIGNATURE_H
@@ -48,11 +48,11 @@ struct signature_check {
 	 * - N: no signature, or no way to check it.
 	 */
 	char status;
-	/* owned: the signer; NULL: unknown */
+	/* owned: name of the signer; NULL: unknown */
 	char *signer;
-	/* owned: the key; NULL: unknown */
+	/* owned: id of the key; NULL: unknown */
 	char *key;
-	/* owned: a message for E and N; NULL: none */
+	/* owned: a message that explains E or N; NULL: none */
 	char *problem;
 };
 
@@ -64,9 +64,9 @@ void signature_check_release(struct signature_check *check);
  * gpg.ssh.allowedSignersFile and gpg.ssh.revocationFile. A temporary file is
  * made in the directory `tmp_dir`.
  *
- * Returns 0 with *check set, whatever the result is. Returns a negative error
- * code with *check zeroed if memory runs out or the file cannot be made. Cost:
- * one to three child processes.
+ * Returns 0 with *check set, for a good and for a bad signature. Returns a
+ * negative error code with *check zeroed if memory runs out or the file cannot
+ * be made. Cost: one to three child processes.
  *
  * A good signature with an OpenPGP or X.509 key is G if the key ring has the
  * key. A good signature with an SSH key is G if the file of allowed signers
@@ -96,8 +96,8 @@ int signature_parse_gpg(struct signature_check *check, const char *text,
  * 	Good "git" signature for a@example.com with ED25519 key SHA256:4F0I...
  * 	Good "git" signature with ED25519 key SHA256:4F0I...
  *
- * Returns 1 with G, or with U if there is no signer. Returns 0 with *check
- * unchanged if there is no such line, or ERR_NOMEM.
+ * Returns 1 with the status G, or with U if the output names no signer. Returns
+ * 0 with *check unchanged if there is no such line, or ERR_NOMEM.
  */
 int signature_parse_ssh(struct signature_check *check, const char *text,
 			size_t len);

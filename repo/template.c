@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies the template into a new repository. */
+/* Copies the files of a template directory into a new repository. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@
 
 #define DEPTH_MAX 64
 
-/* The state of copying one directory. */
+/* The state while one directory is copied. */
 struct copy {
 	const char *from, *to; /* borrowed */
 	unsigned depth;
@@ -111,7 +111,7 @@ static int copy_dir(const char *from, const char *to, unsigned depth,
 }
 
 static const struct {
-	/* in the git directory, or "" */
+	/* path relative to the git directory, or "" */
 	const char *dir;
 	const char *name;
 	const char *text;

@@ -27,7 +27,10 @@ static int visit(void *ctx, const char *name)
 	return ret;
 }
 
-/* Visits the names in `dir`, with their paths below `prefix`. Frees both. */
+/*
+ * Calls the visitor for the names in `dir`, with their paths below `prefix`.
+ * Frees `dir` and `prefix`.
+ */
 static int each(char *dir, char *prefix, struct visit *v)
 {
 	int ret = dir && prefix ? 0 : error_nomem(v->err);

@@ -12,17 +12,18 @@
 
 /*
  * Calls `fn` with the name and the git directory of each linked work tree, in
- * no particular order. Some of the work trees may be gone. If `fn` returns a
- * nonzero value, the visit stops and returns that value. Otherwise returns 0,
- * ERR_IO or ERR_NOMEM.
+ * no particular order. Some of these work trees may no longer exist. If `fn`
+ * returns a nonzero value, the visit stops and returns that value. Otherwise
+ * returns 0, ERR_IO or ERR_NOMEM.
  */
 int worktree_each(const struct repo *repo,
 		  int (*fn)(void *ctx, const char *name, const char *git_dir),
 		  void *ctx, struct error *err);
 
 /*
- * Works like worktree_each(), but with the directory of the work tree's own
- * refs, see repo_refs_dir(). The directory may be missing.
+ * Works like worktree_each(), but passes the directory of the work tree's own
+ * refs instead of the git directory, see repo_refs_dir(). This directory may be
+ * missing.
  */
 int worktree_each_refs(const struct repo *repo,
 		       int (*fn)(void *ctx, const char *name,
@@ -32,8 +33,8 @@ int worktree_each_refs(const struct repo *repo,
 /*
  * Appends the path of the work tree's .git file. The file "gitdir" in `git_dir`
  * contains this path; a relative path starts in `git_dir`. The .git file itself
- * is not looked at. Returns 1, 0 if "gitdir" is missing, unreadable or empty,
- * or ERR_NOMEM.
+ * is not read. Returns 1, 0 if "gitdir" is missing, unreadable or empty, or
+ * ERR_NOMEM.
  */
 int worktree_git_file(struct buf *out, const char *git_dir);
 
