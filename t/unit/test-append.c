@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reftable/append.c: random changes against an array, with merges in between;
- * locks and garbage.
+ * reftable/append.c and compact.c: random changes of a stack, with merges in
+ * between, compared with an array; locks; leftover files.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,10 @@ static const struct reftable_append_options options = {
 	.block_size = 256,
 };
 
-/* Adds a table that changes some refs of the twin, with a reflog entry each. */
+/*
+ * Adds a table that changes some refs, with one reflog entry for each, and
+ * makes the same changes to the array `twin`.
+ */
 static void change(const struct tmprepo *t, struct twin *twin, uint64_t *seed)
 {
 	struct reftable_append a;
@@ -127,7 +130,10 @@ static void test_random(void **state)
 		change(&t, &twin, &seed);
 		entries = count_changes(&t);
 		assert_in_range(entries - before, 1, 5);
-		/* The sizes of neighbours differ by a factor of two. */
+		/*
+		 * After the merge, each table is at least twice as large as the
+		 * next newer one.
+		 */
 		assert_int_equal(reftable_compact_auto(t.dir, &options, NULL),
 				 0);
 		check(&t, &twin, entries, 12);
@@ -135,7 +141,10 @@ static void test_random(void **state)
 	assert_int_equal(reftable_compact_all(t.dir, &options, NULL), 0);
 	assert_int_equal(reftable_compact_is_due(t.dir, &options, NULL), 0);
 	check(&t, &twin, entries, 1);
-	/* A stack that was opened before is unchanged. */
+	/*
+	 * The stack that was opened before the changes still has its old
+	 * content.
+	 */
 	assert_int_equal(old.nr, 1);
 	assert_true(reftable_stack_max_index(&old) == 1);
 	reftable_stack_release(&old);
@@ -178,7 +187,7 @@ static void test_locks(void **state)
 			 ERR_DENIED);
 	assert_int_equal(reftable_compact_all(t.dir, &options, NULL),
 			 ERR_DENIED);
-	/* An abandoned table leaves no file. */
+	/* If an append is released without a commit, its files are removed. */
 	assert_int_equal(reftable_append_start(&a, 1, NULL), 0);
 	assert_int_equal(reftable_append_finish(&a, NULL), 0);
 	reftable_append_release(&a);
@@ -186,7 +195,10 @@ static void test_locks(void **state)
 	assert_int_equal(count_files(&t, "lock$"), 0);
 	assert_int_equal(count_files(&t, "^tmp"), 0);
 
-	/* Another process is merging the older table. */
+	/*
+	 * The lock of the older table is held, as if another process was
+	 * merging it.
+	 */
 	assert_int_equal(reftable_stack_open(&stack, t.dir, HASH_SHA1, NULL),
 			 0);
 	buf_printf(&lock, "%s.lock", stack.tables[0]->name);
@@ -197,7 +209,10 @@ static void test_locks(void **state)
 	assert_int_equal(count_files(&t, "ref$"), 2);
 	assert_int_equal(count_files(&t, "lock$"), 1);
 	tmprepo_remove(&t, lock.data);
-	/* Tables in no list are removed; temporary files of others are kept. */
+	/*
+	 * Tables in no list are removed, but not temporary files of other
+	 * programs.
+	 */
 	tmprepo_write(&t, "0x01-0x01-00000000.ref", "garbage");
 	tmprepo_write(&t, "tmp_other", "");
 	assert_int_equal(reftable_compact_all(t.dir, &options, NULL), 0);

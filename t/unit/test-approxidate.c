@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* base/approxidate.c: the results equal those of stock Git. */
+/* base/approxidate.c: dates are parsed as by stock Git. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -240,7 +240,9 @@ static void forms(void **state)
 	}
 }
 
-/* Texts without a number, a month or a word that is a time of its own. */
+/*
+ * Texts without a number, a month, or a word such as "yesterday", are invalid.
+ */
 static void refused(void **state)
 {
 	static const char *const texts[] = {

@@ -54,7 +54,7 @@ static void test_oldest_leaves(void **state)
 	for (uint64_t off = 1; off <= 10; off++)
 		add(&c, PACK_A, off);
 	assert_int_equal(c.nr, 10);
-	/* it is now the most recently used */
+	/* After has(), this node is the most recently used one. */
 	assert_true(has(&c, PACK_A, 1));
 	assert_false(has(&c, PACK_B, 1));
 	add(&c, PACK_B, 1);
@@ -130,7 +130,10 @@ static void test_forget(void **state)
 	base_cache_release(&c);
 }
 
-/* Random operations against an array of the last uses. */
+/*
+ * Random operations, compared with an array that records the last use of each
+ * node.
+ */
 static void test_random(void **state)
 {
 	enum { OFFSETS = 2000, ROOM = 700 };

@@ -36,7 +36,7 @@ static void test_edges(void **state)
 	assert_null(set.words);
 }
 
-/* AddressSanitizer: huge allocations return NULL, as malloc() does. */
+/* Makes AddressSanitizer return NULL for huge allocations, as malloc() does. */
 const char *__asan_default_options(void) __attribute__((visibility("default")));
 
 const char *__asan_default_options(void)

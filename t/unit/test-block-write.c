@@ -14,7 +14,10 @@ static void test_full(void **state)
 
 	(void)state;
 	reftable_block_writer_init(&bw);
-	/* Header 4, record 2 + 1 + 2, restart 3, number 2. */
+	/*
+	 * The limit is exactly the size of one record: header 4 bytes, record 2
+	 * + 1 + 2, restart 3, number of restarts 2.
+	 */
 	assert_int_equal(
 		reftable_block_writer_start(&bw, REFTABLE_REFS, "", 0, 14, 16),
 		0);
@@ -67,7 +70,7 @@ static void test_deflated(void **state)
 	assert_string_equal(cur.key.data, "key");
 	assert_int_equal(cursor_left(&cur.value), sizeof(text));
 	reftable_cursor_release(&cur);
-	/* A block that is cut short does not inflate. */
+	/* A deflated block without its last byte is invalid. */
 	file.end--;
 	assert_int_equal(reftable_block_open(&block, &file, 0, NULL),
 			 ERR_CORRUPT);

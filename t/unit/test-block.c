@@ -101,8 +101,8 @@ static void test_seek(void **state)
 }
 
 /*
- * A damaged block gives an error or other records, but not more than there
- * were.
+ * Reading a damaged block gives an error or other records, but never more
+ * records than the block had.
  */
 static void test_damaged(void **state)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* pack/bundle.c: headers there and back, cut short anywhere, and wrong ones. */
+/*
+ * pack/bundle.c: headers that are parsed and written, incomplete headers, and
+ * invalid headers.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +24,7 @@ static int parse(struct bundle_header *h, size_t *len, const char *text,
 				   err);
 }
 
-/* It is parsed and written as it was. */
+/* Asserts that writing the parsed header gives the same text. */
 static void check_whole(const char *text)
 {
 	struct bundle_header h;
@@ -70,7 +73,10 @@ static void test_parts(void **state)
 	bundle_header_release(&h);
 }
 
-/* More is asked for until all is there; an end ends it, or is wrong. */
+/*
+ * An incomplete header needs more bytes. If no more bytes follow, the header
+ * ends there or is invalid.
+ */
 static void test_cut_short(void **state)
 {
 	static const char text[] = V3 "@object-format=sha1\n-" A " x\n" B

@@ -12,7 +12,10 @@
 #include "t/unit/packfile.h"
 #include "t/unit/random.h"
 
-/* Makes an id that is not that of the content: only headers are read here. */
+/*
+ * Makes an id that is not the hash of the content, because only headers of
+ * entries are read.
+ */
 static struct oid some_oid(uint32_t n)
 {
 	struct oid oid = OID_ZERO_INIT;
@@ -23,8 +26,8 @@ static struct oid some_oid(uint32_t n)
 }
 
 /*
- * Adds a whole object, or a delta of entry `base`. The content of deltas is not
- * read here.
+ * Adds an object that is stored whole, or a delta against entry `base`. The
+ * content of deltas does not matter.
  */
 static uint32_t add(struct packfile *f, enum object_type type, uint32_t base)
 {
@@ -81,7 +84,7 @@ static void both_kinds_of_delta(void **state)
 	add(&f, OBJ_TREE, 0);
 	add(&f, OBJ_OFS_DELTA, 0);
 	add(&f, OBJ_REF_DELTA, 1);
-	/* A base that comes after its delta. */
+	/* The base of this delta comes after the delta. */
 	oid = some_oid(f.nr);
 	packfile_add_entry(&f, &forward, "x", 1, &oid);
 	add(&f, OBJ_COMMIT, 0);

@@ -68,16 +68,16 @@ static const struct {
 	uint32_t value;
 } wrong[] = {
 	{0x08, 0}, /* the table ends too early */
-	/* the same chunk occurs twice */
+	/* the chunk EFGH occurs twice */
 	{0x08, 0x45464748},
-	/* a chunk ends far behind the file */
+	/* a chunk ends far after the end of the file */
 	{0x0c, 1},
 	/* a chunk begins inside the table */
 	{0x10, 0x2b},
 	/* a chunk ends before it begins */
 	{0x1c, 0x2b},
 	{0x20, 0x41424344}, /* the last row has an id */
-	/* the last chunk ends behind the body */
+	/* the last chunk ends after the end of the body */
 	{0x28, 0x31},
 };
 

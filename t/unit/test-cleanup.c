@@ -27,7 +27,7 @@
 #include "t/unit/random.h"
 #include "t/unit/tmprepo.h"
 
-/* The work of a child in the directory. Then the child waits for its end. */
+/* What a child does in the directory before it waits for the signal. */
 typedef void (*child_fn)(const char *dir);
 
 static void say(const char *word)
@@ -53,7 +53,9 @@ static int end_child(child_fn fn, const char *dir, int signal_nr,
 		dup2(fds[1], STDOUT_FILENO);
 		close(fds[0]);
 		close(fds[1]);
-		/* Under nohup(1) the signal would be ignored. */
+		/*
+		 * The parent may ignore the signal, for example under nohup(1).
+		 */
 		signal(signal_nr, SIG_DFL);
 		sys_cleanup_arm();
 		fn(dir);
@@ -101,7 +103,10 @@ static void make_all_kinds(const char *dir)
 	sys_tempfile_create_exact(&lock, in(dir, "x.lock"), 0666, NULL);
 	sys_tempfile_create_exact(&done, in(dir, "y.lock"), 0666, NULL);
 	sys_tempfile_commit(&done, in(dir, "y"), SYS_FSYNC_NONE, NULL);
-	/* The name belongs to another process now. */
+	/*
+	 * This symlink stands for a file that another process has created under
+	 * the same name.
+	 */
 	if (symlink("z", in(dir, "y.lock")) < 0)
 		_exit(1);
 	sys_tempfile_create(&old, dir, "tmp_", 0444, NULL);
@@ -182,7 +187,10 @@ static void turn_in_threads(const char *dir)
 		sys_parallel(4, 1000, turn_task, (void *)dir, NULL);
 }
 
-/* At any moment of the signal, the file is complete and alone. */
+/*
+ * Whenever the signal comes, the file is either complete, or removed without a
+ * leftover.
+ */
 static void test_any_moment(void **state)
 {
 	uint64_t seed = random_seed();

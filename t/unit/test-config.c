@@ -29,7 +29,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* "key=value;" for each entry, "key;" for those without "=". */
+/* Returns "key=value;" for each entry, or "key;" for an entry without "=". */
 static char *flat(const struct config *config)
 {
 	struct buf out = BUF_INIT;
@@ -448,7 +448,7 @@ static void includes(void **state)
 }
 
 /*
- * Returns whether includeIf."<condition>" includes, for a repository at home/r.
+ * Returns whether includeIf."<condition>" is true for a repository at home/r.
  */
 static bool holds(const char *condition)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* pack/copy.c: bytes of a pack, copied from its map or from its file. */
+/*
+ * pack/copy.c: bytes of a pack are copied from the mapped file, or by
+ * put_file().
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,14 +15,16 @@
 #include "t/unit/random.h"
 #include "t/unit/tmprepo.h"
 
-/* Enough bytes that the file is opened and pages are released. */
+/*
+ * With so many bytes, the file is opened again and mapped pages are released.
+ */
 #define LEN ((size_t)9 << 20)
 
 struct env {
 	struct tmprepo t;
 	struct pack pack; /* of random bytes */
 	struct buf got;
-	/* bytes received as parts of a file */
+	/* number of bytes that put_file() received */
 	size_t by_file;
 };
 

@@ -121,7 +121,10 @@ static void append_noise(struct buf *b, size_t len, unsigned letters,
 			0);
 }
 
-/* The same without an index of the whole base. */
+/*
+ * Works like round_trip() with delta_create_near(), which makes no index of the
+ * whole base.
+ */
 static void check_near(const struct buf *base, const struct buf *target)
 {
 	uint8_t *out = mem_alloc(target->len, 1);
@@ -167,8 +170,8 @@ static size_t round_trip(const struct buf *base, const struct buf *target)
 	assert_memory_equal(out, target->data, target->len);
 
 	/*
-	 * A limit that the delta meets gives the same delta; one byte less
-	 * gives none.
+	 * With a limit equal to its length, the delta is the same. With one
+	 * byte less, there is none.
 	 */
 	if (delta_create(index, target->data, target->len, len, &limited,
 			 &limited_len) == 0) {
@@ -186,7 +189,7 @@ static size_t round_trip(const struct buf *base, const struct buf *target)
 	return len;
 }
 
-/* Common prefix and suffix may overlap in the shorter of the two. */
+/* The common prefix and the common suffix may overlap in the shorter text. */
 static void near_ones_of_any_middle(void **state)
 {
 	static const char *const texts[] = {
@@ -207,7 +210,7 @@ static void near_ones_of_any_middle(void **state)
 		}
 }
 
-/* A changed id in the middle of a long tree. */
+/* A long tree in which one id changes gives a small delta. */
 static void near_ones_are_small(void **state)
 {
 	uint64_t seed = random_seed();
@@ -221,7 +224,10 @@ static void near_ones_are_small(void **state)
 	assert_int_equal(delta_create_near(base.data, base.len, target.data,
 					   target.len, 100, &delta, &len),
 			 0);
-	/* 6 bytes of sizes, 21 to insert, and a copy for each 64 KiB. */
+	/*
+	 * The delta has 6 bytes of sizes, an insert of 21 bytes, and a copy
+	 * instruction of 4 bytes for each 64 KiB.
+	 */
 	assert_true(len <= 6 + 21 + 4 * 7);
 	free(delta);
 	buf_release(&base);
@@ -270,7 +276,10 @@ static void small_changes_make_small_deltas(void **state)
 	append_noise(&base, 20000, 26, &seed);
 	assert_int_equal(buf_append(&target, base.data, base.len), 0);
 	assert_true(round_trip(&base, &target) <= 10);
-	/* Another id every 40 bytes, as in a tree: blocks never line up. */
+	/*
+	 * An id of 20 bytes changes every 40 bytes, as in a tree. So blocks of
+	 * 16 bytes rarely match.
+	 */
 	for (size_t off = 10; off + 60 < 4000; off += 40)
 		for (size_t i = 0; i < 20; i++)
 			target.data[off + i] ^= 1 + (char)(i & 3);
@@ -279,7 +288,7 @@ static void small_changes_make_small_deltas(void **state)
 	buf_release(&target);
 }
 
-/* A later match that covers earlier ones replaces them. */
+/* A later match that covers earlier copies replaces them. */
 static void longer_matches_replace_shorter_ones(void **state)
 {
 	uint64_t seed = random_seed();

@@ -86,7 +86,7 @@ static void test_cruft(void **state)
 	tmprepo_write(&f.t, "objects/pack/pack-1.mtimes", "");
 	assert_false(freshen(&f, &f.packed[0].oid));
 	assert_false(is_new(f.pack_path));
-	/* Another pack has the object too. */
+	/* Now a pack that is not a cruft pack has the object too. */
 	tmppack_write(&f.t, "objects", "pack-2", f.packed, 1, false);
 	assert_true(freshen(&f, &f.packed[0].oid));
 	assert_false(is_new(f.pack_path));
@@ -94,7 +94,8 @@ static void test_cruft(void **state)
 }
 
 /*
- * A pack that is removed after it was opened, or whose name starts with a dot.
+ * A copy does not count if its pack was removed after it was opened, or if the
+ * name of the pack starts with a dot.
  */
 static void test_no_pack(void **state)
 {

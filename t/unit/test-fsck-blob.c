@@ -10,7 +10,7 @@
 
 #include "odb/fsck-blob.h"
 
-/* All reports, one per line. */
+/* Collects all reports, one per line. */
 static int hear(void *ctx, const struct fsck_report *report, struct error *err)
 {
 	char *text = ctx;

@@ -70,8 +70,8 @@ static int check_with(const struct fsck_rules *rules, struct heard *h,
 	f.found = find;
 	f.ctx = h;
 	/*
-	 * A copy on the heap without a final NUL: sanitizers see a read past
-	 * it.
+	 * The copy on the heap has no final NUL, so sanitizers notice a read
+	 * past its end.
 	 */
 	memcpy(copy, data, len);
 	ret = fsck_object(&f, &oid, type, copy, len, NULL);

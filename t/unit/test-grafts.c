@@ -15,7 +15,7 @@
 #define A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 
-/* Records the first digit. Stops after a 5. */
+/* Records the first hexadecimal digit of the id. Stops the visit after a 5. */
 static int note(void *ctx, const struct oid *oid)
 {
 	struct buf *seen = ctx;
@@ -44,7 +44,8 @@ static void test_lines(void **state)
 	check("#" A "\n# " A "\n" B "\n", "b", 0);
 	check("\n \n" A "\t" B "  " A "\r\n" B " \n", "abab", 0);
 	/*
-	 * Words that are too short or too long, and a word that is not an id.
+	 * Words that are not ids are skipped: too short, too long, or with
+	 * other characters.
 	 */
 	check("aaaa " B "b " A "\nx " B "\n", "ab", 0);
 	check(A " 5555555555555555555555555555555555555555 " B, "a5", 5);

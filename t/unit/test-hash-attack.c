@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests what follows when an object is part of a collision attack. No public
+ * Tests how an object that is part of a collision attack is refused. No public
  * pair of objects collides. So this file replaces hash_refuse_attack() of the
  * library and refuses an id that the test chooses. test-hash.c tests the real
  * function.
@@ -16,7 +16,7 @@
 #include "t/unit/packfile.h"
 
 static struct oid attack;
-/* calls about a checked hash */
+/* number of calls of hash_refuse_attack() with a checked hash */
 static unsigned asked_nr;
 
 int hash_refuse_attack(const struct hash_ctx *h, const struct oid *oid,
@@ -28,12 +28,12 @@ int hash_refuse_attack(const struct hash_ctx *h, const struct oid *oid,
 				       : 0;
 }
 
-/* Larger than the indexer inflates in one piece. */
+/* The size of a blob that the indexer inflates in pieces. */
 enum { LARGE = (16 << 20) + 1 };
 
 /*
- * Makes a pack of a whole object, a delta on it, a delta on that delta, and a
- * large object.
+ * Makes a pack with a blob stored whole, a delta on it, a delta on that delta,
+ * and a large blob.
  */
 static void make_pack(struct packfile *p)
 {
@@ -91,7 +91,10 @@ static int verify(const struct pack *pack, struct error *err)
 	return ret;
 }
 
-/* Every object is checked for attacks, and each one can fail the pack. */
+/*
+ * The indexer asks about every object, and each object can make it refuse the
+ * pack.
+ */
 static void test_packs(void **state)
 {
 	struct error err = ERROR_INIT;

@@ -126,7 +126,10 @@ static void make_file(uint8_t *out, size_t len, enum hash_algo algo,
 	memcpy(out + len, sum.bytes, hash_len(algo));
 }
 
-/* Two files of any lengths; then one bit of one of them is changed. */
+/*
+ * Checks the trailers of two files of random lengths, before and after one bit
+ * of a file is changed.
+ */
 static void test_check_two(void **state)
 {
 	static const enum hash_algo algos[] = {HASH_SHA1, HASH_SHA256};
@@ -187,7 +190,7 @@ static void test_checked(void **state)
 	assert_int_equal(hash_refuse_attack(&h, &oid, &err), ERR_CORRUPT);
 	assert_string_equal(err.msg, "SHA-1 appears to be part of a "
 				     "collision attack: " SHATTERED_HASH);
-	/* The next message is not part of the attack. */
+	/* After the attack, the same context accepts an ordinary message. */
 	hash_object(&h, &oid, OBJ_BLOB, message.data, message.len);
 	assert_int_equal(hash_refuse_attack(&h, &oid, &err), 0);
 	hash_release(&plain);
@@ -219,7 +222,7 @@ static void test_hmac_short_key(void **state)
 		   "Jefe", 4, text);
 }
 
-/* A key that is longer than a block. */
+/* The key is longer than a block of the hash. */
 static void test_hmac_long_key(void **state)
 {
 	static const char text[] =

@@ -99,7 +99,10 @@ static void small_is_read_at_once(void **state)
 	}
 }
 
-/* A file that is removed or replaced keeps its content from opening. */
+/*
+ * A file that is removed or replaced after sys_held_open() keeps its old
+ * content for the reader.
+ */
 static void stays_when_it_goes(void **state)
 {
 	static const size_t lens[] = {100, LARGE};
@@ -130,7 +133,7 @@ static void missing_and_unsuitable(void **state)
 	sys_held_close(&held);
 }
 
-/* A mapping that failed may succeed later. */
+/* After mapping has failed, it may succeed later. */
 static void cannot_be_mapped(void **state)
 {
 	struct error err = ERROR_INIT;

@@ -90,7 +90,10 @@ int main(void)
 		cmocka_unit_test(test_local),
 	};
 
-	/* upload-pack ignores it too: a hook may exit with input unread */
+	/*
+	 * A hook may exit without reading its input. upload-pack ignores
+	 * SIGPIPE for that reason, and so does this test
+	 */
 	signal(SIGPIPE, SIG_IGN);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

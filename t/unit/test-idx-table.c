@@ -27,8 +27,8 @@ static int cmp_oids(const void *a, const void *b)
 }
 
 /*
- * Makes an index whose ids have `same` equal leading bytes, so that ranges have
- * uneven sizes.
+ * Makes an index whose ids have `same` equal leading bytes, so that the ranges
+ * of the table have uneven sizes.
  */
 static void make(struct sample *s, uint32_t nr, size_t same,
 		 enum hash_algo algo, unsigned version, uint64_t *seed)
@@ -110,7 +110,7 @@ static void random_ids(void **state)
 			}
 }
 
-/* There is no table if ids do not ascend or are equal. */
+/* If ids do not ascend or are equal, no table is made. */
 static void odd_indexes(void **state)
 {
 	uint64_t seed = random_seed();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pack/idx.c: the example of the header, lookups against a linear search,
- * prefixes, and cut or changed files.
+ * pack/idx.c: the example of pack/idx.h, look-ups compared with a linear
+ * search, prefixes, and incomplete or changed files.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -237,7 +237,10 @@ static void test_cut(void **state)
 			copy = mem_calloc(len, 1);
 			memcpy(copy, s.file.data,
 			       len < s.file.len ? len : s.file.len);
-			/* Without eight bytes it has one 64-bit offset less. */
+			/*
+			 * The index without its last eight bytes could be a
+			 * valid one with one 64-bit offset less.
+			 */
 			if (!pack_idx_parse(&idx, copy, len, HASH_SHA1, "cut",
 					    &err)) {
 				assert_int_equal(version, 2);
@@ -253,7 +256,10 @@ static void test_cut(void **state)
 	}
 }
 
-/* Uses everything of an index that may be wrong. */
+/*
+ * Calls all functions for an index that may be wrong. Nothing may be read out
+ * of bounds.
+ */
 static void use_all(const struct pack_idx *idx, const struct sample *s)
 {
 	uint32_t first, last, idx_pos;

@@ -45,12 +45,15 @@ static void remove_files(void)
 	assert_int_equal(files_nr(), 0);
 }
 
-/* A source that returns bytes in pieces, and the bytes returned as rest. */
+/*
+ * A source that returns bytes in pieces. It also records the bytes that it got
+ * back as "rest".
+ */
 struct dealer {
 	const uint8_t *bytes;
 	size_t len, at;
 	size_t piece; /* limit of bytes at a time */
-	/* whether a read at the end is expected */
+	/* the indexer may read once more at the end of the bytes */
 	bool may_end;
 	size_t rest;
 };
@@ -88,8 +91,8 @@ static struct pack_indexer_config config_of(const struct packfile *p)
 }
 
 /*
- * Receives and resolves. Returns the first error, or 0 with *ix owned by the
- * caller.
+ * Receives and resolves a pack. Returns the first error, or 0 with *ix owned by
+ * the caller.
  */
 static int try_bytes(struct pack_indexer **ix,
 		     const struct pack_indexer_config *config, struct dealer *d,
@@ -181,7 +184,9 @@ static int write_files(struct pack_indexer *ix, bool pack, bool keep)
 	return ret;
 }
 
-/* Asserts that the files have all objects, and a sorted reverse index. */
+/*
+ * Asserts that the written files have all objects, and a sorted reverse index.
+ */
 static void check_written(const struct packfile *p)
 {
 	char base[64];
@@ -198,7 +203,10 @@ static void check_written(const struct packfile *p)
 	pack_close(pack);
 }
 
-/* Every object can be read by its id, and no other. */
+/*
+ * Asserts that every object of the pack can be read by its id, and no other
+ * object.
+ */
 static void check_reading(struct pack_indexer *ix, const struct packfile *p)
 {
 	struct oid oid, none = OID_ZERO_INIT;
@@ -222,7 +230,10 @@ static void check_reading(struct pack_indexer *ix, const struct packfile *p)
 	hash_release(&hash);
 }
 
-/* Indexes in all ways; the files equal those made by hand. */
+/*
+ * Indexes a pack in all ways. The written files must be those that the test
+ * makes itself.
+ */
 static void check_good(const struct packfile *p, size_t piece)
 {
 	struct pack_indexer_config config = config_of(p);
@@ -253,7 +264,10 @@ static void check_good(const struct packfile *p, size_t piece)
 	}
 }
 
-/* Adds numbered blobs and deltas, and knows their contents. */
+/*
+ * A maker of packs with numbered blobs and deltas, which knows the content of
+ * each.
+ */
 struct maker {
 	struct packfile p;
 	struct buf text[PACKFILE_MAX];
@@ -306,7 +320,7 @@ static void empty_pack(void **state)
 	packfile_release(&p);
 }
 
-/* Trees of deltas of both kinds, received in pieces of all sizes. */
+/* Packs with random deltas of both kinds, received in pieces of all sizes. */
 static void random_packs(void **state)
 {
 	static struct maker m;
@@ -337,8 +351,8 @@ static void random_packs(void **state)
 }
 
 /*
- * A long chain in which every object has another child, with little memory for
- * bases.
+ * The pack has a long delta chain in which each object has a second delta.
+ * Little memory is allowed for bases.
  */
 static void waiting_bases_are_made_again(void **state)
 {
@@ -466,7 +480,7 @@ static void bytes_after_the_pack(void **state)
 	assert_int_equal(d.rest, 3);
 	pack_indexer_free(ix);
 
-	/* The junk is in bytes that have not been read yet. */
+	/* The bytes after the pack have not been read yet. */
 	d.at = 0;
 	d.piece = 1;
 	source.must_end = true;
@@ -477,7 +491,7 @@ static void bytes_after_the_pack(void **state)
 	packfile_release(&p);
 }
 
-/* Corrects the trailer after a change. */
+/* Corrects the trailer after a pack was changed. */
 static void reseal(struct packfile *p)
 {
 	size_t len = p->bytes.len - hash_len(p->algo);
@@ -561,7 +575,10 @@ static void wrong_deltas(void **state)
 		{"\5\2\x90\2", "failed to apply delta"},
 		{"\4\2\x90\1", "failed to apply delta"},
 		{"\4\2\x91\3\2", "failed to apply delta"},
-		/* it claims a terabyte: two bytes are made, or a bad copy */
+		/*
+		 * the delta claims a result of a terabyte, and makes two bytes
+		 * or has an invalid copy
+		 */
 		{"\4\x80\x80\x80\x80\x80\x20\x90\2", "failed to apply delta"},
 		{"\4\x80\x80\x80\x80\x80\x20\x91\5\2", "failed to apply delta"},
 	};
@@ -582,8 +599,8 @@ static void wrong_deltas(void **state)
 }
 
 /*
- * Two deltas against each other. No such hashes exist, but the ids can be
- * claimed.
+ * Two deltas are the base of each other. Their ids are invented, because no
+ * real hashes can do this.
  */
 static void a_cycle_is_unresolved(void **state)
 {
@@ -652,7 +669,7 @@ static void duplicates(void **state)
 	packfile_release(&p);
 }
 
-/* A repository with one object, for the hooks. */
+/* A repository with one object, in which the hooks look. */
 struct known {
 	struct oid oid;
 	const void *data;
@@ -800,7 +817,10 @@ static void thin_packs(void **state)
 	packfile_release(&p);
 }
 
-/* The base of one delta is the result of another. */
+/*
+ * The base of one delta is not stored in the pack, but is the result of another
+ * delta.
+ */
 static void thin_base_in_the_pack(void **state)
 {
 	struct known k = {.data = "base", .len = 4};
@@ -843,7 +863,7 @@ static int remove_dir(void **state)
 	return rmdir(dir);
 }
 
-/* The losses of a broken pack, as reported to the hook. */
+/* The losses of a broken pack that the hook was told about. */
 struct losses {
 	unsigned entries, ends;
 };
@@ -858,8 +878,8 @@ static int count_loss(void *ctx, bool is_end, const struct error *what)
 }
 
 /*
- * Indexes the first `nr` bytes of a pack. The salvaged objects are a valid
- * pack.
+ * Indexes the first `nr` bytes of a pack, and continues after errors. Asserts
+ * that the remaining objects are a valid pack.
  */
 static void salvage(const struct packfile *p, size_t nr, uint32_t want_nr,
 		    unsigned want_entries, unsigned want_ends)
@@ -905,13 +925,13 @@ static void test_salvage(void **state)
 	memset(&oid, 7, sizeof(oid));
 	liar_nr = packfile_add_entry(&p, &liar, "four", 4, &oid);
 	packfile_add(&p, OBJ_BLOB, "two", 3);
-	/* A delta against it is lost too. */
+	/* This delta is lost too, because its base is broken. */
 	packfile_add_delta(&p, OBJ_OFS_DELTA, liar_nr, 9, "x", &oid);
 	packfile_finish(&p);
 	salvage(&p, p.bytes.len, 2, 1, 1);
 	/*
-	 * Without the trailer, and cut in the middle of the second whole
-	 * object.
+	 * The pack without its trailer, and the pack cut in the middle of its
+	 * second object.
 	 */
 	salvage(&p, p.bytes.len - 1, 2, 1, 2);
 	salvage(&p, p.offsets[2] + 2, 1, 1, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pack/inflate.c: round trips, exact sizes, prefixes, cut and changed streams.
- * zlib itself is the twin.
+ * pack/inflate.c: round trips, exact sizes, prefixes, incomplete and changed
+ * streams. The results are compared with zlib.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -70,7 +70,10 @@ static void check_round_trip(struct inflater *inf, int level, size_t len,
 	assert_int_equal(zlib_len, len);
 	assert_memory_equal(back, text, len);
 
-	/* Expect one byte more or less than there is. */
+	/*
+	 * The caller expects one byte more or one byte less than the stream
+	 * has.
+	 */
 	assert_int_equal(inflater_exact(inf, back, len + 1, b.data + 2,
 					stream_len, NULL),
 			 ERR_CORRUPT);
@@ -100,7 +103,7 @@ static void test_round_trip(void **state)
 	deflater_free(NULL);
 }
 
-/* Small and large streams by turns, more than SMALL_NR of them. */
+/* Makes small and large streams in turn, more than SMALL_NR of them. */
 static void test_many(void **state)
 {
 	static const size_t lens[] = {0, 40, 600, 4096, 4097, 9000};
@@ -160,7 +163,7 @@ static void test_prefix(void **state)
 	inflater_free(inf);
 }
 
-/* Cut and changed streams are not accepted as whole streams. */
+/* Streams that are incomplete or changed must not be accepted. */
 static void test_corrupt(void **state)
 {
 	enum { LEN = 600 };
@@ -201,7 +204,7 @@ static void test_corrupt(void **state)
 	inflater_free(inf);
 }
 
-/* Pieces of all sizes, with other bytes after the stream. */
+/* Streams are fed in pieces of all sizes. Other bytes follow each stream. */
 static void test_pieces(void **state)
 {
 	enum { LEN = 5000 };

@@ -286,7 +286,10 @@ static void links(void **state)
 	assert_string_equal(out.data, "nowhere");
 	assert_int_equal(sys_readlink(&out, dir, NULL), ERR_IO);
 
-	/* A target that is longer than the first buffer. */
+	/*
+	 * The target of the symlink is longer than the buffer that is tried
+	 * first.
+	 */
 	memset(target, 'x', sizeof(target));
 	target[sizeof(target) - 1] = '\0';
 	buf_reset(&out);
@@ -336,7 +339,7 @@ static void directories_need_room(void **state)
 	assert_true(sys_exists(in_dir(path, "e/f")));
 }
 
-/* SIGPIPE would end the test, since this thread does not block it. */
+/* This thread does not block SIGPIPE, so the signal would end the test. */
 static void no_sigpipe_comes(void **state)
 {
 	sigset_t outer, inner, now;

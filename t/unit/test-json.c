@@ -33,8 +33,8 @@ static void test_strings(void **state)
 		{"\303\251 \342\202\254 \360\237\230\200",
 		 "\"\303\251 \342\202\254 \360\237\230\200\""},
 		/*
-		 * Invalid UTF-8: Latin-1, cut short, overlong, a surrogate, too
-		 * large.
+		 * Invalid UTF-8: a Latin-1 byte, an incomplete character, an
+		 * overlong form, a surrogate, a number that is too large.
 		 */
 		{"caf\351", "\"caf\\u00e9\""},
 		{"\342\202", "\"\\u00e2\\u0082\""},
@@ -110,8 +110,8 @@ static void test_random(void **state)
 			uint64_t r = random_next(&seed);
 
 			/*
-			 * Lead and continuation bytes are more frequent than
-			 * other bytes.
+			 * Makes the bytes of long UTF-8 characters more
+			 * frequent than others.
 			 */
 			bytes[j] = (unsigned char)(r & 256 ? r | 128 : r);
 		}
@@ -119,8 +119,8 @@ static void test_random(void **state)
 		assert_int_equal(undo(back, out.data, out.len), len);
 		assert_memory_equal(back, bytes, len);
 		/*
-		 * All bytes from 0x80 on are valid UTF-8 now, so they stay
-		 * unchanged.
+		 * The output is valid UTF-8, so writing it once more changes no
+		 * byte from 0x80 on.
 		 */
 		assert_int_equal(json_string(&again, out.data, out.len), 0);
 		for (char *p = again.data; (p = strstr(p, "\\u00")); p++)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* odb/known-objects.c: packed and loose objects; equal and other content. */
+/*
+ * odb/known-objects.c: packed and loose objects are found, and compared with
+ * equal and with other content.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

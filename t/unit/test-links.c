@@ -65,7 +65,7 @@ static void named(void **state)
 	assert_int_equal(visit(&s, OBJ_TAG, tag, strlen(tag)), 0);
 	assert_int_equal(s.nr, 1);
 	check(&s, 0, 0xbb, OBJ_BLOB);
-	/* A submodule is not a link. */
+	/* The tree contains a submodule, which is not a link. */
 	assert_int_equal(visit(&s, OBJ_TREE, tree, sizeof(tree) - 1), 0);
 	assert_int_equal(s.nr, 3);
 	check(&s, 0, '0', OBJ_BLOB);

@@ -62,7 +62,7 @@ static void write_text(const char *path, const char *text)
 	assert_int_equal(fclose(f), 0);
 }
 
-/* The PID file is there as long as the lock is. */
+/* The PID file exists as long as the lock is held. */
 static void test_pid_file(void **state)
 {
 	enum sys_fsync_method none = SYS_FSYNC_NONE;
@@ -79,7 +79,7 @@ static void test_pid_file(void **state)
 	buf_printf(&lock, "%s/a.b.lock", t.dir);
 	buf_printf(&pid, "%s/a.b~pid.lock", t.dir);
 	buf_printf(&done, "%s/a.b", t.dir);
-	/* One that was left behind is replaced. */
+	/* A PID file left by a killed process is replaced. */
 	write_text(pid.data, "pid 1\n");
 	assert_int_equal(
 		sys_lockfile_create_mode(&held, lock.data, mode, 0, NULL), 0);
@@ -118,7 +118,7 @@ static void test_pid_file(void **state)
 	tmprepo_release(&t);
 }
 
-/* What a PID file says, and who it names. */
+/* Reads PID files that name this process, no process, or nothing valid. */
 static void test_holder(void **state)
 {
 	static const struct {

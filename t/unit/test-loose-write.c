@@ -70,13 +70,13 @@ static void test_round_trip(void **state)
 		write_object(&t, &b, "", 1);
 		check_object(&t, &a, "hello\n");
 		check_object(&t, &b, "");
-		/* The file does not change. */
+		/* Writing the object again does not change its file. */
 		write_object(&t, &a, "hello\n", 0);
 		tmprepo_release(&t);
 	}
 }
 
-/* An object too large to be compressed as a whole. */
+/* An object that is too large to be compressed as a whole. */
 static void test_large(void **state)
 {
 	size_t len = (9 << 20) + 17;
@@ -96,7 +96,10 @@ static void test_large(void **state)
 	free(text);
 }
 
-/* The same bytes in small pieces. A writer that gives up leaves no file. */
+/*
+ * The object is written in small pieces. If a writer is released early, no file
+ * remains.
+ */
 static void test_pieces(void **state)
 {
 	static const char text[] = "one and the other, and so on and so forth";
@@ -131,7 +134,7 @@ static void test_pieces(void **state)
 	tmprepo_release(&t);
 }
 
-/* An object that is written again is not old any more. */
+/* If an existing object is written again, its file gets the present time. */
 static void test_freshened(void **state)
 {
 	char hex[OID_MAX_HEX_LEN + 1], path[256];
@@ -185,7 +188,7 @@ static void test_unwritable(void **state)
 	struct tmprepo t;
 
 	tmprepo_init(&t, HASH_SHA1);
-	/* A file in the place of the directory. */
+	/* A file is in the place of the directory, so writing fails. */
 	tmprepo_write(&t, "objects/00", "");
 	assert_int_equal(loose_writer_init(&w, &t.repo, t.objects, &err), 0);
 	assert_int_equal(loose_writer_put(&w, &oid, OBJ_BLOB, "x", 1, &err),

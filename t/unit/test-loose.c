@@ -52,7 +52,10 @@ static void test_bad_header(void **state)
 		struct loose_header h;
 		size_t len = strlen(bad[i]);
 
-		/* Only headers with a good size get a NUL. */
+		/*
+		 * A header is complete only with a valid size, followed by a
+		 * NUL.
+		 */
 		assert_int_equal(
 			loose_header_parse(&h, bad[i], len + (i != 3), NULL),
 			ERR_CORRUPT);

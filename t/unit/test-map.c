@@ -99,7 +99,7 @@ static void empty_file(void **state)
 	buf_release(&b);
 }
 
-/* A pipe without a writer is refused without waiting. */
+/* Opening a pipe without a writer fails at once and does not wait. */
 static void check_pipe(struct buf *b)
 {
 	char dir[] = "/tmp/gitreach-map-XXXXXX", name[64];

@@ -20,7 +20,7 @@ struct chain {
 	struct buf files[LAYERS];
 	struct pack_midx layers[LAYERS];
 	struct pack_midx_order orders[LAYERS];
-	/* The arguments of the functions. */
+	/* The layers as arrays of pointers, for the functions to test. */
 	const struct pack_midx *midx[LAYERS];
 	const struct pack_midx_order *order[LAYERS];
 };
@@ -124,7 +124,7 @@ static const uint8_t *id_of_bit(const struct pack_midx_order *const *orders,
 			     pack_midx_order_pos(orders[nr], bit));
 }
 
-/* Combines the layers [from, to). */
+/* Combines the layers [from, to) and checks the new chain. */
 static void check_compaction(struct chain *c, size_t from, size_t to,
 			     bool with_order)
 {
@@ -186,7 +186,7 @@ static void test_compact(void **state)
 	}
 }
 
-/* An object in a pack that does not exist. */
+/* The multi-pack-index names a pack that does not exist. */
 static void test_corrupt(void **state)
 {
 	uint64_t seed = random_seed();

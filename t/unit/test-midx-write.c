@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pack/midx-write.c: each object once, from the pack whose copy must win, and
- * the bit order; against a search of all packs.
+ * pack/midx-write.c: each object is in the file once, from the right pack, and
+ * in the right bit order. The expected pack comes from a search in all packs.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,8 +15,8 @@
 #include "t/unit/midxfile.h"
 
 /*
- * Returns the pack whose copy of an id wins, or MIDXFILE_PACKS if no pack has
- * it.
+ * Returns the pack whose copy must be chosen, or MIDXFILE_PACKS if no pack has
+ * the object.
  */
 static uint32_t best_pack(const struct midxfile *f, uint32_t preferred,
 			  const uint8_t *id)
@@ -57,7 +57,7 @@ static void check_objects(const struct midxfile *f, uint32_t preferred)
 	assert_int_equal(f->written.nr, nr);
 }
 
-/* Reads the order in constant time, also with damaged chunks. */
+/* Reads the order without verifying it, from valid and from damaged chunks. */
 static void check_unproven(const struct midxfile *f,
 			   const struct pack_midx_order *proven)
 {
@@ -76,13 +76,13 @@ static void check_unproven(const struct midxfile *f,
 					 proven->spans[i].first);
 	}
 	assert_int_equal(pack_midx_order_prove(&order, NULL), 0);
-	/* Out of range: it is read as 0, and verification fails. */
+	/* A position that is too large is read as 0, and verification fails. */
 	order_bytes[0] ^= 0x80;
 	assert_int_equal(pack_midx_order_pos(&order, 0), 0);
 	assert_int_equal(pack_midx_order_prove(&order, NULL), ERR_CORRUPT);
 	order_bytes[0] ^= 0x80;
 	pack_midx_order_release(&order);
-	/* One bit more or less for a pack. */
+	/* BTMP gives a pack one bit more, or one bit less. */
 	for (uint32_t i = 0; i < f->midx.pack_nr; i++) {
 		span_bytes[8 * i + 7] ^= 1;
 		assert_int_equal(
@@ -116,7 +116,7 @@ static void check_order(const struct midxfile *f, uint32_t preferred)
 		assert_int_equal(load_be32(f->midx.spans + (size_t)8 * p + 4),
 				 order.spans[p].nr);
 	}
-	/* All objects of a preferred pack are used. */
+	/* All objects of the preferred pack come from this pack. */
 	assert_int_equal(order.spans[preferred].nr, f->idx[preferred].nr);
 	check_unproven(f, &order);
 	pack_midx_order_release(&order);

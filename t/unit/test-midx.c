@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pack/midx.c and midx-order.c: the example of the header, invalid files, and
- * that damaged files are never read out of bounds.
+ * pack/midx.c and midx-order.c: the example of pack/midx.h, invalid files, and
+ * damaged files, of which nothing may be read out of bounds.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -73,7 +73,7 @@ static int parse(const struct buf *file, size_t len)
 	return ret;
 }
 
-/* Bytes of the example and values that are invalid there. */
+/* Offsets in the example, and values that make the file invalid there. */
 static const struct {
 	size_t off;
 	uint8_t value;
@@ -124,7 +124,7 @@ static void test_names_out_of_order(void **state)
 	midxfile_release(&f);
 }
 
-/* An order from a .rev file, if the file has none of its own. */
+/* The order comes from a .rev file, because the multi-pack-index has none. */
 static void test_rev_file(void **state)
 {
 	uint64_t seed = random_seed();
@@ -156,7 +156,7 @@ static void test_rev_file(void **state)
 	assert_memory_equal(from_rev.spans, order.spans,
 			    MIDXFILE_PACKS * sizeof(*order.spans));
 	pack_midx_order_release(&from_rev);
-	/* the checksum of another multi-pack-index */
+	/* changes the checksum of the multi-pack-index in the .rev file */
 	rev.data[rev.len - 40] ^= 1;
 	assert_int_equal(pack_midx_order_init(&from_rev, &f.midx, rev.data,
 					      rev.len, NULL),
@@ -167,7 +167,7 @@ static void test_rev_file(void **state)
 	midxfile_release(&f);
 }
 
-/* Orders that omit an object, or have two in the wrong order. */
+/* Orders that omit an object, or that have two objects in the wrong order. */
 static void test_order_lies(void **state)
 {
 	uint64_t seed = random_seed();

@@ -130,7 +130,7 @@ static void example(void **state)
 	buf_release(&out);
 }
 
-/* Any shortened or changed file is detected. */
+/* Verification detects every shortened file, and every changed byte. */
 static void damaged(void **state)
 {
 	uint64_t seed = random_seed();

@@ -36,7 +36,7 @@ static void component_by_component(void **state)
 	assert_int_equal(group(NAME_GROUP_NONE, "dir/x.c"), 0);
 }
 
-/* Different paths with the same path hash are in different groups. */
+/* Different paths with equal path hashes are in different groups. */
 static void tells_paths_apart(void **state)
 {
 	static const char tail[] = "/a-name-of-more-than-sixteen.txt";
@@ -55,7 +55,10 @@ static void tells_paths_apart(void **state)
 	}
 }
 
-/* Version 2 sorts by name first, then by directory. */
+/*
+ * Groups of --name-hash-version=2 are ordered by the name first, then by the
+ * directory.
+ */
 static void components_overlaid(void **state)
 {
 	uint32_t a = group(NAME_GROUP_COMPONENTS, "src/a/Makefile");

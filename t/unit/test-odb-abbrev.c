@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * odb/odb-abbrev.c: prefixes and shortest lengths, against a comparison
- * with every object.
+ * odb/odb-abbrev.c: the results for prefixes and for the shortest lengths equal
+ * those of a comparison with every object.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@ struct fixture {
 	struct oid oids[ALL];
 };
 
-/* Half of the packed objects are in a second pack too. */
+/* Makes a repository. Half of its packed objects are in a second pack too. */
 static int setup(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
@@ -65,7 +65,10 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* The slow twin: counts the objects that start with the digits. */
+/*
+ * Counts the objects whose ids start with the digits, by comparing every
+ * object.
+ */
 static int count(const struct fixture *f, const char *hex, size_t len)
 {
 	int nr = 0;

@@ -36,7 +36,8 @@ static void test_next(void **state)
 }
 
 /*
- * Lists the directories. Those that exist are named by their last components.
+ * Lists the object directories. Directories that exist are compared by their
+ * last components.
  */
 static void assert_dirs(const struct tmprepo *t, const char *const *expected,
 			struct error *warning)

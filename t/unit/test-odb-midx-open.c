@@ -10,7 +10,7 @@
 
 #include "t/unit/midxchain.h"
 
-/* All objects are found, and `layer_nr` layers are used. */
+/* Asserts that all objects are found, and that `layer_nr` layers are used. */
 static void check(const struct midxchain *b, size_t layer_nr, const char *why)
 {
 	struct error warning = ERROR_INIT;
@@ -62,7 +62,7 @@ static void test_layers(void **state)
 	}
 }
 
-/* A chain is not used if there is a single file. */
+/* If there is a single multi-pack-index file, a chain is not used. */
 static void test_file_first(void **state)
 {
 	struct buf file = BUF_INIT;
@@ -81,7 +81,7 @@ static void test_file_first(void **state)
 	midxchain_release(&b);
 }
 
-/* The layers below a bad layer are used. */
+/* The layers below an unusable layer are used. */
 static void test_bad_layers(void **state)
 {
 	struct buf path = BUF_INIT, file = BUF_INIT;
@@ -127,7 +127,10 @@ static void test_bad_chain(void **state)
 	midxchain_release(&b);
 }
 
-/* A layer that names a missing pack is given up, with the layers above it. */
+/*
+ * A layer that names a missing pack is not used, and neither are the layers
+ * above it.
+ */
 static void test_missing_pack(void **state)
 {
 	struct midxchain b;
@@ -151,7 +154,7 @@ static void test_missing_pack(void **state)
 	midxchain_release(&b);
 }
 
-/* A new chain for the same packs is a change too. */
+/* Replacing the chain by a chain for the same packs counts as a change. */
 static void test_has_changed(void **state)
 {
 	struct timeval long_ago[2] = {{1000, 0}, {1000, 0}};

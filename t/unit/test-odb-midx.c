@@ -18,7 +18,10 @@
 
 enum { PACKS = 3, PER_PACK = 3 };
 
-/* Three packs that share an object; "b" is preferred, "c" is not covered. */
+/*
+ * Three packs that share an object. Pack "b" is the preferred pack; pack "c" is
+ * not in the multi-pack-index.
+ */
 struct bed {
 	struct tmprepo t;
 	struct tmppack_object objects[PACKS][PER_PACK];
@@ -107,7 +110,7 @@ static void test_canonical(void **state)
 		assert_string_equal(pack_name(odb, &b.objects[1][i].oid),
 				    "pack-b");
 	assert_string_equal(pack_name(odb, &b.objects[0][1].oid), "pack-a");
-	/* Covered packs come before packs that are not covered. */
+	/* A pack in the multi-pack-index comes before a pack that is not. */
 	assert_string_equal(pack_name(odb, &b.objects[2][1].oid), "pack-b");
 	assert_string_equal(pack_name(odb, &b.objects[2][0].oid), "pack-c");
 	none = b.objects[2][0].oid;
@@ -117,7 +120,7 @@ static void test_canonical(void **state)
 	bed_release(&b);
 }
 
-/* The table has the positions that a search finds. */
+/* The table has the same positions that a search finds. */
 static void test_table(void **state)
 {
 	struct odb_midx *om;
@@ -141,7 +144,10 @@ static void test_table(void **state)
 	bed_release(&b);
 }
 
-/* Opens a snapshot with an unusable multi-pack-index: every object is found. */
+/*
+ * Opens a snapshot with an unusable multi-pack-index. Asserts that every object
+ * is found.
+ */
 static void check_unused(const struct bed *b, const char *why)
 {
 	struct error warning = ERROR_INIT;
@@ -180,7 +186,7 @@ static void test_unused(void **state)
 	bed_release(&b);
 }
 
-/* A multi-pack-index that assigns objects to packs that lack them. */
+/* The multi-pack-index names packs that do not have the objects. */
 static void test_wrong(void **state)
 {
 	struct odb_midx *om;

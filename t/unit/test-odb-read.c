@@ -108,7 +108,7 @@ static void test_other_copy(void **state)
 	close_odb(&f);
 }
 
-/* Objects that were loose when the snapshot was opened are packed, twice. */
+/* After the snapshot was opened, its loose objects are packed, twice. */
 static void test_packed_meanwhile(void **state)
 {
 	struct tmppack_object late[] = {{OBJ_BLOB, "one", {{0}}},
@@ -131,7 +131,7 @@ static void test_packed_meanwhile(void **state)
 	assert_true(odb_reader_has(f.reader, &loose));
 	assert_object(&f, &loose, OBJ_BLOB, "one");
 	assert_int_equal(odb_read(f.reader, &loose, &held, NULL), 0);
-	/* Longer than a tick of the file system's clock. */
+	/* Waits longer than one tick of the file system's clock. */
 	usleep(20000);
 	tmppack_write(&f.t, "objects", "pack-b", late, 2, false);
 	tmprepo_remove(&f.t, "objects/pack/pack-a.idx");
@@ -211,7 +211,7 @@ static void test_empty_tree(void **state)
 	}
 }
 
-/* A damaged copy of the empty tree does not matter. */
+/* A damaged stored copy of the empty tree is not read. */
 static void test_empty_tree_corrupt(void **state)
 {
 	struct tmppack_object packed[] = {{OBJ_TREE, "", {{0}}}};
@@ -225,7 +225,7 @@ static void test_empty_tree_corrupt(void **state)
 	close_odb(&f);
 }
 
-/* A provider that stores one of its objects when it is called. */
+/* A provider that stores one of its objects each time it is called. */
 struct store {
 	struct fixture *f;
 	struct tmppack_object *objects;
@@ -281,7 +281,10 @@ static void test_provider(void **state)
 	odb_set_provider(f.odb, &provider);
 	assert_object(&f, &objects[0].oid, OBJ_BLOB, "one");
 	assert_int_equal(s.calls, 1);
-	/* Without a pause: the file system's clock may not have ticked. */
+	/*
+	 * Without a pause before this call, the time of the directory may be
+	 * unchanged.
+	 */
 	assert_int_equal(odb_reader_need(f.reader, &objects[1].oid, NULL), 1);
 	assert_int_equal(s.calls, 2);
 	assert_object(&f, &objects[1].oid, OBJ_BLOB, "two");

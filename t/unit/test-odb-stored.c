@@ -10,8 +10,8 @@
 #include "t/unit/bitmaprepo.h"
 
 /*
- * The lengths of a pack's entries sum up to the pack, and a delta's base is in
- * it.
+ * The entries of a pack have the length of the whole pack in sum. The base of a
+ * delta is in the pack.
  */
 static void packed(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* odb/odb-table.c: the same results as odb_find_raw(). */
+/* odb/odb-table.c: the table finds what odb_find_raw() finds. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,9 @@ static void check(const struct odb *odb, const struct odb_table *table,
 	assert_int_equal(actual, expected);
 }
 
-/* Ids that exist, in one pack or several, and similar ids that do not. */
+/*
+ * Looks up ids of objects in one pack or several, and similar ids of no object.
+ */
 static void same_answers(void **state)
 {
 	uint64_t seed = random_seed();
@@ -44,7 +46,7 @@ static void same_answers(void **state)
 	}
 }
 
-/* Without packs the table is empty. */
+/* The table of a repository without packs is empty. */
 static void nothing_packed(void **state)
 {
 	uint64_t seed = random_seed();

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* odb/odb.c: the order of packs, canonical positions, packs left out. */
+/*
+ * odb/odb.c: the order of packs, canonical positions, and packs that are left
+ * out.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -145,8 +148,8 @@ static void test_left_out(void **state)
 }
 
 /*
- * An object whose packed form is longer than the part that is read when a pack
- * is opened.
+ * Makes an object whose packed form is longer than the bytes that are read when
+ * a pack is opened.
  */
 static char *make_noise(size_t len, unsigned seed)
 {
@@ -173,7 +176,10 @@ static void assert_reads(struct odb_reader *reader, const struct oid *oid,
 
 #define HELD_PACKS 6
 
-/* Packs that are removed stay readable, however they were opened. */
+/*
+ * Packs stay readable after they are removed, whether they were mapped at once
+ * or are mapped later.
+ */
 static void check_gone(const struct tmprepo *t, struct odb *odb,
 		       const struct tmppack_object *objects, size_t held_nr)
 {

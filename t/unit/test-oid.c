@@ -72,7 +72,7 @@ static void test_hex_rejects(void **state)
 	}
 }
 
-/* Every byte value at every position, in ids of both lengths. */
+/* Tries every byte value at every position, in ids of both lengths. */
 static void test_hex_everywhere(void **state)
 {
 	for (size_t at = 0; at < 64; at++) {
@@ -123,7 +123,10 @@ static void test_compare(void **state)
 	assert_false(oid_equal(&a, &b));
 }
 
-/* As `git hash-object -t tree /dev/null` of stock Git prints them. */
+/*
+ * The ids are those that `git hash-object -t tree /dev/null` of stock Git
+ * prints.
+ */
 static void test_empty_tree(void **state)
 {
 	char hex[OID_MAX_HEX_LEN + 1];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* object/oidmap.c against an array of the inserted entries. */
+/* object/oidmap.c: a map is compared with an array of the inserted entries. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,8 @@
 #include "random.h"
 
 /*
- * Makes distinct ids. Every eighth shares its leading eight bytes with others.
+ * Makes distinct ids. Every eighth id shares its leading eight bytes with
+ * others.
  */
 static struct oid make_oid(uint32_t n)
 {
@@ -82,7 +83,7 @@ static void test_add_keeps_put_replaces(void **state)
 	oidmap_release(&map);
 }
 
-/* Ids with equal leading bytes collide no more often than others. */
+/* Ids with equal leading bytes collide no more often than random ids. */
 static void test_chosen(void **state)
 {
 	enum { NR = 20000 };
@@ -126,7 +127,10 @@ static size_t count_collisions(const struct oidhash *hash, size_t at)
 	return pairs;
 }
 
-/* The differing bytes are at every position, with random keys. */
+/*
+ * Ids differ in few bytes, at every position. They collide as rarely as random
+ * ids with random keys.
+ */
 static void test_spread(void **state)
 {
 	uint64_t seed = random_seed();

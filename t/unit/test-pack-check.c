@@ -21,7 +21,10 @@ static int count(void *ctx, const struct fsck_report *report, struct error *err)
 	return 0;
 }
 
-/* The repository has the objects whose ids start with a 2. */
+/*
+ * Returns whether the repository of the test has the object: if its id starts
+ * with a 2.
+ */
 static int has(void *ctx, unsigned thread_nr, const struct oid *oid,
 	       struct error *err)
 {
@@ -30,7 +33,7 @@ static int has(void *ctx, unsigned thread_nr, const struct oid *oid,
 
 static const struct pack_indexer_hooks known = {.has = has};
 
-/* The first query fails; later ones find the object. */
+/* The first query fails. Later queries find the object. */
 static int has_later(void *ctx, unsigned thread_nr, const struct oid *oid,
 		     struct error *err)
 {
@@ -138,21 +141,24 @@ static void test_links(void **state)
 	assert_false(contained);
 	end(&f);
 
-	/* The empty tree need not be stored. But it is not in the pack. */
+	/*
+	 * The empty tree need not be stored. But then the pack is not
+	 * self-contained.
+	 */
 	begin(&f, false, true);
 	put(&f, 3, OBJ_COMMIT, "tree " EMPTY_TREE "\n" WHO);
 	assert_int_equal(links(&f, &contained, message), 0);
 	assert_false(contained);
 	end(&f);
 
-	/* A blob in the place of a tree. */
+	/* A tree is linked, but the object is a blob. */
 	begin(&f, false, true);
 	put(&f, 0x11, OBJ_BLOB, "x");
 	put(&f, 3, OBJ_COMMIT, "tree " ONES "\n" WHO);
 	assert_int_equal(links(&f, &contained, message), ERR_CORRUPT);
 	end(&f);
 
-	/* A failed query does not count as a good object. */
+	/* A query that fails must not count as a found object. */
 	begin(&f, false, true);
 	put(&f, 3, OBJ_COMMIT, "tree " TWOS "\n" WHO);
 	assert_int_equal(pack_check_links(f.check, &hooks, &contained, NULL),

@@ -91,7 +91,7 @@ static void many(void **state)
 	tmprepo_release(&t);
 }
 
-/* The side files are not listed. */
+/* With few packs, the side files are not listed. */
 static void few(void **state)
 {
 	static const char *const names[] = {"pack-a.idx", "pack-b.idx",

@@ -65,7 +65,7 @@ static void test_example(void **state)
 	packfile_release(&p);
 }
 
-/* Makes a pack of a blob, an OFS_DELTA and a REF_DELTA of it. */
+/* Makes a pack of a blob, an OFS_DELTA and a REF_DELTA against the blob. */
 static void make_small(struct packfile *p, enum hash_algo algo)
 {
 	struct oid second = {{2}}, third = {{3}};
@@ -126,7 +126,7 @@ static void test_open(void **state)
 	}
 }
 
-/* Only the file that was opened is accepted. */
+/* pack_open_file() accepts only the file that was opened before. */
 static void test_open_file(void **state)
 {
 	struct packfile p;
@@ -181,7 +181,7 @@ static void test_rev_file(void **state)
 	assert_null(pack->rev_map.data);
 	pack_close(pack);
 
-	/* An unusable .rev file is replaced by a computed order. */
+	/* If the .rev file is unusable, the order is computed. */
 	packfile_save_file(&p, ".rev", file.data, file.len - 1);
 	assert_int_equal(pack_open(&pack, p.base, HASH_SHA1, NULL), 0);
 	check_small(&p, pack);
@@ -201,7 +201,10 @@ static void test_entry_bounds(void **state)
 	uint64_t base;
 
 	make_small(&p, HASH_SHA1);
-	/* A distance to before the header's end, and an unknown base. */
+	/*
+	 * The distance leads into the header of the pack; the id of the base is
+	 * unknown.
+	 */
 	e.base_distance = p.bytes.len - 11;
 	packfile_add_entry(&p, &e, "abc", 3, &other);
 	e = (struct pack_entry){
@@ -272,7 +275,7 @@ static void test_refused(void **state)
 		packfile_save_file(&p, ".pack", p.bytes.data, len);
 		assert_int_equal(try_open(&p, &err), ERR_CORRUPT);
 	}
-	/* Inside an entry only the checksum detects the change. */
+	/* A change inside an entry is detected only by the checksum. */
 	p.bytes.data[14] ^= 1;
 	packfile_save(&p);
 	assert_int_equal(pack_open(&pack, p.base, HASH_SHA1, &err), 0);

@@ -198,7 +198,9 @@ static void check_tree(enum hash_algo algo)
 		tree_entry_is_gitlink(&(struct tree_entry){.mode = 0160000}));
 	assert_int_equal(tree_next(&e, &c, algo), 0);
 
-	/* Any shorter tree ends between two entries or is corrupt. */
+	/*
+	 * If the tree ends earlier, it ends between two entries or is corrupt.
+	 */
 	for (size_t len = 0; len < b.len; len++) {
 		char *cut = exact_copy(b.data, len);
 		size_t taken = 0;
@@ -312,7 +314,10 @@ static void test_tree_random(void **state)
 	}
 }
 
-/* The variants for eight and sixteen bytes against a search byte by byte. */
+/*
+ * Compares the functions for eight and for sixteen bytes with a search byte by
+ * byte.
+ */
 static void test_name_end(void **state)
 {
 	enum { LEN = 60, SPARE = 16 };
@@ -401,8 +406,8 @@ static void test_tag_odd(void **state)
 }
 
 /*
- * The values are those that stock Git 2.39 stored in the hash cache of a bitmap
- * for files with these names.
+ * The expected values were stored by stock Git 2.39 in the path hashes of a
+ * bitmap, for files with these names.
  */
 static void test_name_hash(void **state)
 {

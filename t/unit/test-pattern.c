@@ -59,7 +59,7 @@ static void anywhere(void **state)
 	pattern_free(p);
 }
 
-/* Random patterns match what the C library's regexec() matches. */
+/* Random patterns match the same names as the C library's regexec(). */
 static void random_patterns(void **state)
 {
 	static const char *const pieces[] = {"a",   "b",    "[ab]", "a*",
@@ -99,7 +99,10 @@ static void bad_patterns(void **state)
 	assert_int_equal(pattern_new(&p, "refs/(", true, &err), ERR_INVALID);
 	assert_null(p);
 	assert_non_null(strstr(err.msg, "refs/("));
-	/* A pattern with exponential cost stops at the limit of steps. */
+	/*
+	 * A pattern that takes exponential time is stopped by the limit of
+	 * steps.
+	 */
 	memset(name, 'a', sizeof(name));
 	assert_int_equal(pattern_new(&p, "(a|a|aa)*[bc]", true, NULL), 0);
 	assert_int_equal(pattern_match(p, name, sizeof(name), &err),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ewah/popcount.c against counting the bits one by one. */
+/* ewah/popcount.c: the results equal counting the bits one by one. */
 #include "t/unit/twin.h"
 
 #include "base/bytes.h"
@@ -28,7 +28,10 @@ static void test_corners(void **state)
 	assert_int_equal(ewah_popcount_word(UINT64_MAX), 64);
 }
 
-/* Arrays of every length, and bytes at an odd address in both byte orders. */
+/*
+ * Counts arrays of every length, and bytes at an odd address in both byte
+ * orders.
+ */
 static void test_arrays(void **state)
 {
 	struct rng r = rng_new();

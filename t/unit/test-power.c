@@ -54,7 +54,10 @@ static void out_of_range(void **state)
 	assert_true(1 / power(UINT32_MAX, 1e300) == 0);
 }
 
-/* a^x a^y = a^(x+y), a^x b^x = (ab)^x, and powers grow with the base. */
+/*
+ * The laws are a^x a^y = a^(x+y) and a^x b^x = (ab)^x, and powers grow with the
+ * base.
+ */
 static void laws(void **state)
 {
 	uint64_t seed = random_seed();

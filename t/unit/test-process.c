@@ -63,7 +63,7 @@ static void test_user_names(void **state)
 	int ret = sys_user_name(&login, false, NULL);
 
 	(void)state;
-	/* A container may have no entry for the user. */
+	/* In a container, the password file may have no entry for the user. */
 	assert_true(ret == 0 || ret == ERR_MISSING);
 	assert_int_equal(login.len > 0, ret == 0);
 	assert_int_equal(sys_user_name(&full, true, NULL), ret);
@@ -100,7 +100,7 @@ static void in_use_stays(void **state)
 	sys_memory_trim();
 }
 
-/* Sizes below, at and above a large page: all bytes are usable. */
+/* Allocates sizes below, at and above a large page. All bytes are usable. */
 static void large(void **state)
 {
 	static const size_t sizes[] = {

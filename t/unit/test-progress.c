@@ -81,7 +81,7 @@ static void unknown_total(void **state)
 	buf_release(&text);
 }
 
-/* The test cannot wait; it changes the times stored in the meter. */
+/* The test does not wait. Instead it changes the times stored in the meter. */
 static void once_a_second_without_a_total(void **state)
 {
 	struct buf text = BUF_INIT;
@@ -170,7 +170,8 @@ static int poll_it(void *ctx, const char *title, uint64_t done, uint64_t total)
 }
 
 /*
- * The callback is polled at once, then rarely. Cancelled work stays cancelled.
+ * The callback is called at once, and then rarely. Work that was cancelled
+ * stays cancelled.
  */
 static void polling(void **state)
 {

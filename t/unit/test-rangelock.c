@@ -27,14 +27,14 @@ static void test_holders(void **state)
 	assert_int_equal(sys_rangelock_take(b, 7, false, false, &err),
 			 ERR_DENIED);
 	assert_int_equal(err.code, ERR_DENIED);
-	/* Locks with other numbers do not matter. */
+	/* A lock with another number does not conflict. */
 	assert_int_equal(sys_rangelock_take(b, 6, false, false, NULL), 0);
 	assert_int_equal(sys_rangelock_take(a, 8, false, false, NULL), 0);
 	sys_rangelock_drop(a, 7);
 	assert_int_equal(sys_rangelock_take(b, 7, false, false, NULL), 0);
 	assert_int_equal(sys_rangelock_take(a, 7, true, false, NULL),
 			 ERR_DENIED);
-	/* The lock ends with the descriptor. */
+	/* Closing the descriptor releases its lock. */
 	sys_close(b);
 	assert_int_equal(sys_rangelock_take(a, 7, false, true, NULL), 0);
 	sys_rangelock_drop(a, UINT32_MAX);

@@ -19,7 +19,7 @@
 
 #define CACHE_LIMIT ((size_t)1 << 20)
 
-/* A pack whose objects' content is known. */
+/* A pack, and the content of its objects. */
 struct sample {
 	struct packfile file;
 	struct buf text[PACKFILE_MAX];
@@ -67,7 +67,7 @@ static void sample_release(struct sample *s)
 }
 
 /*
- * Adds one object of each type, an empty one, and deltas of deltas of both
+ * Adds one object of each type, an empty object, and deltas of deltas of both
  * kinds.
  */
 static void sample_init_mixed(struct sample *s, enum hash_algo algo)
@@ -191,7 +191,7 @@ static void test_chain(void **state)
 	}
 }
 
-/* An object stays valid while others are read. */
+/* An object stays valid while other objects are read. */
 static void test_pins(void **state)
 {
 	struct pack_object objs[60];
@@ -222,7 +222,7 @@ static void test_pins(void **state)
 	sample_release(&s);
 }
 
-/* Two packs have objects at the same offset. */
+/* Objects at the same offset of two packs must not be confused. */
 static void test_two_packs(void **state)
 {
 	struct pack_reader *r = pack_reader_new(CACHE_LIMIT);
@@ -277,7 +277,7 @@ static void test_cycles(void **state)
 	packfile_init(&p, HASH_SHA1);
 	e.base_oid = b.bytes;
 	packfile_add_entry(&p, &e, "\1\1x", 3, &a);
-	/* An OFS_DELTA, and a delta whose base is itself. */
+	/* An OFS_DELTA, and a REF_DELTA whose base is itself. */
 	packfile_add_delta(&p, OBJ_OFS_DELTA, 0, 1, "y", &b);
 	e.base_oid = self.bytes;
 	packfile_add_entry(&p, &e, "\1\1x", 3, &self);
@@ -306,8 +306,8 @@ static void add_claim(struct packfile *p, enum object_type type, uint64_t size,
 static void test_lies(void **state)
 {
 	/*
-	 * For a base of 4 bytes: a copy with a result of 2^40, a delta for a
-	 * base of 5 bytes, and a delta that is cut short.
+	 * Deltas for a base of 4 bytes: a copy with a result of 2^40 bytes, a
+	 * delta for a base of 5 bytes, and an incomplete delta.
 	 */
 	static const char huge[] = "\x04\x80\x80\x80\x80\x80\x20\x90\x04";
 	static const char other_base[] = "\x05\x01\x01z";
@@ -340,8 +340,8 @@ static void test_lies(void **state)
 }
 
 /*
- * The entry claims a size that the rest of the pack could inflate to, but its
- * own bytes could not.
+ * The header claims a size to which the entry's own bytes cannot inflate, but
+ * all bytes of the pack could.
  */
 static void test_large_claim(void **state)
 {
@@ -366,7 +366,10 @@ static void test_large_claim(void **state)
 	free(noise);
 }
 
-/* Reads all of a pack that may be wrong: gives an error or the right object. */
+/*
+ * Reads all objects of a pack that may be damaged. Each read must fail or
+ * return the right object.
+ */
 static void read_changed(struct sample *s)
 {
 	struct pack_reader *r = pack_reader_new(CACHE_LIMIT);
@@ -389,7 +392,10 @@ static void read_changed(struct sample *s)
 			assert_null(obj.data);
 			continue;
 		}
-		/* A delta with the wrong base gives another object. */
+		/*
+		 * If the base is wrong, the delta makes an object with another
+		 * id.
+		 */
 		hash_object(&s->file.hash, &oid, obj.type, obj.data, obj.len);
 		if (oid_equal(&oid, &s->file.oids[i]))
 			check_object(s, i, &obj);
@@ -419,7 +425,7 @@ static void test_changed_bytes(void **state)
 	sample_release(&s);
 }
 
-/* Prefixes of the pack, with a trailer that the index agrees with. */
+/* The pack is shortened, with a trailer that agrees with the index. */
 static void test_cut_short(void **state)
 {
 	struct sample s;

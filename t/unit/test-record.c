@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reftable/record.c: written records are read back, and cut records are
+ * reftable/record.c: written records are read back, and incomplete records are
  * refused.
  */
 #include <setjmp.h>
@@ -96,7 +96,7 @@ static void test_logs(void **state)
 	check_log(&log, HASH_SHA1);
 }
 
-/* Newer entries sort first. */
+/* Newer entries of a reflog sort before older ones. */
 static void test_log_order(void **state)
 {
 	struct buf old = BUF_INIT, new = BUF_INIT, other = BUF_INIT;
@@ -138,7 +138,9 @@ static void test_keys(void **state)
 	}
 	assert_int_equal(cursor_left(&c), 0);
 	assert_int_equal(reftable_key_take(&c, &key, &extra), 0);
-	/* The record shares more bytes than the last key has. */
+	/*
+	 * The record shares more bytes with the previous key than that key has.
+	 */
 	buf_reset(&key);
 	c = cursor_make("\1\010x", 3);
 	assert_int_equal(reftable_key_take(&c, &key, &extra), 0);

@@ -70,7 +70,7 @@ static void test_len(void **state)
 	assert_false(refs_name_is_valid_len("a/b\0c", 5, false));
 }
 
-/* A simple twin: the rules of the manual page, one after the other. */
+/* A slow check of the same rules, in the order of the manual page. */
 static bool twin_component(const char *s, size_t len)
 {
 	return len && s[0] != '.' &&
@@ -97,7 +97,7 @@ static bool twin(const char *s, size_t len)
 	return true;
 }
 
-/* Names that are valid except for one or two bytes, at any place of a chunk. */
+/* Random names with one or two special bytes, at any position of a chunk. */
 static void test_random(void **state)
 {
 	static const char some[] = "/.@{~^:?*[\\] \x7f}|;<\x1f\xff/a";

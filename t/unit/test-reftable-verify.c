@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reftable/verify.c: tables that we write are valid, and the effect of one
- * changed bit.
+ * reftable/verify.c: tables written by this program are valid, and tables with
+ * one changed bit are read safely.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 #include "sys/map.h"
 #include "t/unit/reftables.h"
 
-/* Compares with the names of the twin's first and last symbolic ref. */
+/* Asserts that the range of symbolic refs is that of the array `twin`. */
 static void check_symbolic(const struct reftable_names *names,
 			   const struct twin *twin)
 {
@@ -86,8 +86,8 @@ static size_t count_refs(const struct reftable *table, const struct twin *twin)
 }
 
 /*
- * Damage that is not detected changes only values, or names up to the next
- * restart.
+ * A change that verification does not detect has changed only values, or names
+ * up to the next restart.
  */
 static void test_damaged(void **state)
 {

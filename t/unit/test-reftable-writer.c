@@ -113,7 +113,7 @@ static void test_sections(void **state)
 		assert_int_equal(f->log_index_off != 0, cases[i].log_index);
 		assert_int_equal(reftable_section(table, REFTABLE_REFS, &off),
 				 cases[i].nr != 0);
-		/* All sections but the reflogs are aligned. */
+		/* All sections except reflogs are aligned. */
 		assert_int_equal(f->ref_index_off % 4096, 0);
 		assert_int_equal(f->obj_off % 4096, 0);
 		reftable_close(table);

@@ -13,7 +13,9 @@
 
 #define OBJECTS 8
 
-/* Objects of one content each, in one pack; some are loose too. */
+/*
+ * Makes objects with distinct contents in one pack; some objects are loose too.
+ */
 static void make(struct randrepo *r, uint64_t *seed)
 {
 	randrepo_init(r, HASH_SHA1, seed);
@@ -37,7 +39,7 @@ static void replace(struct randrepo *r, uint32_t nr, uint32_t by)
 	randrepo_ref(r, name, by);
 }
 
-/* Reads `nr` and expects the content of `by`. */
+/* Reads object `nr`, and expects the content of object `by`. */
 static void check(struct randrepo *r, const struct odb *odb, uint32_t nr,
 		  uint32_t by)
 {
@@ -85,8 +87,8 @@ static void test_reading(void **state)
 	assert_null(odb->replaced);
 	odb_close(odb);
 	/*
-	 * Objects of any type, packed or not, and replacements that are
-	 * replaced.
+	 * Replaces objects of any type, packed or loose. Some replacements are
+	 * replaced in turn.
 	 */
 	replace(&r, 0, last);
 	replace(&r, last, 1);

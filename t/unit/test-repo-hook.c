@@ -63,7 +63,10 @@ static int note(void *ctx, const char *const *argv, struct error *err)
 
 	for (; *argv; argv++)
 		buf_printf(told, "%s%s", *argv, argv[1] ? "," : "|");
-	/* Each hook returns another exit code: the number of its arguments. */
+	/*
+	 * Each hook returns a different exit code: the number of its arguments
+	 * so far.
+	 */
 	return (int)told->len;
 }
 
@@ -95,7 +98,10 @@ static const char *run_with(struct buf *told, const char *text)
 		assert_int_equal(repo_hooks_has(&t.repo, "pre-receive", NULL),
 				 1);
 	}
-	/* The program is last; its path differs from run to run. */
+	/*
+	 * The program in the directory comes last. Its path is different in
+	 * each run.
+	 */
 	if (ret > 0) {
 		char *path = strstr(told->data, t.dir);
 
@@ -120,8 +126,8 @@ static void test_configured(void **state)
 		{"[hook \"a\"]\nevent = pre-receive\ncommand = one\n",
 		 RUN("one")},
 		/*
-		 * Hooks run in the order of their first events, with the last
-		 * command.
+		 * Hooks run in the order of their first lines for the event.
+		 * The last command of a hook counts.
 		 */
 		{"[hook \"a.b\"]\nevent = update\nevent = pre-receive\n"
 		 "command = one\n"

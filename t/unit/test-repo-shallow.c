@@ -38,7 +38,7 @@ static void test_each(void **state)
 	expect(&t, "");
 	tmprepo_write(&t, "shallow", HEX_B "\n" HEX_A "\n");
 	expect(&t, "bb aa ");
-	/* A file without a line feed at the end. */
+	/* The last line of the file has no line feed. */
 	tmprepo_write(&t, "shallow", HEX_B);
 	expect(&t, "bb ");
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {

@@ -203,7 +203,7 @@ static void test_refused(void **state)
 	sample_release(&s);
 }
 
-/* A table that does not sort the offsets, or omits an object. */
+/* Tables that do not sort the offsets, or that omit an object. */
 static void test_lies(void **state)
 {
 	uint64_t seed = random_seed();

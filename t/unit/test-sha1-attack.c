@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * object/sha1-attack.c: the comparison of columns against checking one
- * condition after the other, and the recomputation against blocks whose result
- * is known.
+ * object/sha1-attack.c: comparing columns gives the same results as checking
+ * the conditions one by one. The recomputation is tested with blocks whose
+ * result is known.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -55,7 +55,10 @@ static void fill(struct bench *b)
 				&b->seed);
 }
 
-/* Both ways of sampling and comparing give the results of the slow way. */
+/*
+ * Asserts that both ways of sampling and comparing give the results of the slow
+ * way.
+ */
 static void check_suspects(struct bench *b)
 {
 	for (unsigned fast = 0; fast <= b->has_avx2; fast++) {

@@ -11,7 +11,10 @@
 #include "object/sha1-block.h"
 #include "t/unit/random.h"
 
-/* "abc", padded: the words and the hash of FIPS 180-2, appendix A.1. */
+/*
+ * Compresses "abc" with its padding. The words and the hash are those of FIPS
+ * 180-2, appendix A.1.
+ */
 static void test_example(void **state)
 {
 	uint32_t value[SHA1_STATE_NR] = {0x67452301, 0xefcdab89, 0x98badcfe,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * object/sha1-checked.c: hashes equal OpenSSL's, the published collisions are
- * detected, and other blocks are not. All with and without the processor's
- * instructions.
+ * detected, and other blocks are not. All tests run with and without the
+ * processor's instructions.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,10 @@
 
 enum { WAY_NR = 3 };
 
-/* Makes a hash that uses all instructions (way 0), no SHA (1), or none (2). */
+/*
+ * Makes a context that may use all instructions (way 0), all except SHA (1), or
+ * none (2).
+ */
 static struct sha1_checked *make_way(unsigned way)
 {
 	struct sha1_checked *h = mem_alloc(1, sizeof(*h));
@@ -91,7 +94,7 @@ static void test_hashes(void **state)
 
 /* ---- collisions */
 
-/* A message is an attack, however it is split into pieces. */
+/* Asserts that the message is detected, in whatever pieces it is hashed. */
 static void check_attack(const char *part1, const char *part2, const char *hash)
 {
 	struct buf message = BUF_INIT, want = BUF_INIT;
@@ -109,8 +112,8 @@ static void check_attack(const char *part1, const char *part2, const char *hash)
 			assert_memory_equal(got, want.data, 20);
 		}
 		/*
-		 * With any bit flipped, or with other bytes before it, it is no
-		 * attack.
+		 * If a bit is changed, or other bytes come first, the message
+		 * is no attack.
 		 */
 		for (size_t bit = 0; bit < 8 * message.len; bit += 7) {
 			message.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
@@ -120,7 +123,7 @@ static void check_attack(const char *part1, const char *part2, const char *hash)
 		}
 		assert_false(digest(h, got, message.data + SHA1_BLOCK_LEN,
 				    message.len - SHA1_BLOCK_LEN, 4096));
-		/* Without its last block the message is no attack yet. */
+		/* The message without its last block is no attack. */
 		assert_false(digest(h, got, message.data,
 				    message.len - SHA1_BLOCK_LEN, 4096));
 		free(h);
@@ -164,7 +167,10 @@ static void test_tail(void **state)
 	buf_release(&message);
 }
 
-/* A million random blocks are no attacks; fewer of them in the slow way. */
+/*
+ * A million random blocks are not taken for attacks. The slow way tries fewer
+ * blocks.
+ */
 static void test_random(void **state)
 {
 	enum { LEN = 1 << 20 };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* object/sha1-pair.c: two messages at once against each one alone. */
+/*
+ * object/sha1-pair.c: hashing two messages at once gives the same results as
+ * hashing each alone.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* object/sha1-x86.c against sha1_block_compress() and sha1_attack_sample(). */
+/*
+ * object/sha1-x86.c: the results equal those of sha1_block_compress() and
+ * sha1_attack_sample().
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +19,7 @@ static void fill(uint8_t *bytes, size_t len, uint64_t *seed)
 		bytes[i] = (uint8_t)random_next(seed);
 }
 
-/* Batches of every length, starting at any lane. */
+/* Compresses batches of every length, starting at every lane. */
 static void test_compress(void **state)
 {
 	uint64_t seed = random_seed();

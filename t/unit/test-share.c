@@ -56,7 +56,7 @@ static unsigned mode_of(const char *path)
 	return st.st_mode & 07777;
 }
 
-/* Only the directories that were missing get a share. */
+/* Only directories that the call creates get the share. */
 static void test_made(void **state)
 {
 	struct buf path = BUF_INIT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pack/side-table.c: the common part of its two users. test-rev.c and
- * test-mtimes.c test sizes, damage and examples.
+ * pack/side-table.c: the format that .rev and .mtimes files share. test-rev.c
+ * and test-mtimes.c test sizes, damage and examples.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,7 +42,7 @@ static void check_algo(enum hash_algo algo)
 		.pack_checksum = checksum.bytes,
 	};
 
-	/* The file is appended to the buffer. */
+	/* The buffer has content already, to which the file is appended. */
 	assert_int_equal(buf_append_str(&file, "before"), 0);
 	assert_int_equal(side_table_write(&file, &kind, numbers, 2, &checksum,
 					  algo, NULL),

@@ -17,7 +17,7 @@
 #define PGP_SIG "-----BEGIN PGP SIGNATURE-----\nabc\n"
 #define X509_SIG "-----BEGIN SIGNED MESSAGE-----\nabc\n"
 
-/* Programs and files are in the directory of a repository. */
+/* Writes a program or file into the directory of a repository. */
 static void script(struct tmprepo *t, const char *name, const char *text)
 {
 	struct buf b = BUF_INIT;
@@ -80,7 +80,10 @@ static void test_find(void **state)
 	assert_int_equal(format, SIGNATURE_OPENPGP);
 	assert_int_equal(find("x\n\n" X509_SIG, &format), 3);
 	assert_int_equal(format, SIGNATURE_X509);
-	/* Not at the beginning of a line, or incomplete. */
+	/*
+	 * The first line of a signature is not at the start of a line, or is
+	 * incomplete.
+	 */
 	assert_int_equal(find("a" SSH_SIG, &format), strlen("a" SSH_SIG));
 	assert_int_equal(find("-----BEGIN SSH", &format), 14);
 	assert_int_equal(format, SIGNATURE_NONE);
@@ -109,10 +112,10 @@ static void test_gpg(void **state)
 	parse_gpg("[GNUPG:] REVKEYSIG 1 a\n", 'R', "a", "1");
 	parse_gpg("[GNUPG:] ERRSIG 1 22 8 00 17952 9\n", 'E', "-", "1");
 	parse_gpg("[GNUPG:] GOODSIG\n", 'G', "", "");
-	/* The signer must be unambiguous. */
+	/* Two lines with different signers are an error. */
 	parse_gpg("[GNUPG:] GOODSIG 1 a\n[GNUPG:] GOODSIG 2 b\n", 'E', "-",
 		  "-");
-	/* A line that is no status line, but ends like one. */
+	/* A line that only looks like a status line is ignored. */
 	parse_gpg("x [GNUPG:] GOODSIG 1 a\n[GNUPG:] GOODSIGH 1 a\n", 'N', "-",
 		  "-");
 }
@@ -165,7 +168,8 @@ static void test_verify_gpg(void **state)
 	       "-----BEGIN PGP SIGNATURE-----", "12");
 	expect(verify(&config, &t, X509_SIG), 'B', "you", "34");
 	/*
-	 * The newer name of the variable counts. Good requires exit status 0.
+	 * The newer name of the variable has precedence. A good signature
+	 * requires exit status 0.
 	 */
 	configure(&config, &t, "[gpg \"openpgp\"]\nprogram = %s/mixed\n");
 	expect(verify(&config, &t, PGP_SIG), 'E', "me", "12");
@@ -176,7 +180,10 @@ static void test_verify_gpg(void **state)
 	tmprepo_release(&t);
 }
 
-/* An ssh-keygen that knows two signers and accepts the second. */
+/*
+ * A test program in place of ssh-keygen. It knows two signers and accepts the
+ * second.
+ */
 static const char keygen[] =
 	"case \"$2\" in\n"
 	"find-principals)\n"
@@ -201,14 +208,16 @@ static void test_verify_ssh(void **state)
 	tmprepo_write(&t, "signers", "first,second key\n");
 	tmprepo_write(&t, "nobody", "");
 	configure(&config, &t, "[gpg \"ssh\"]\nprogram = %s/keygen\n");
-	/* Without a file of signers no signature can be checked. */
+	/*
+	 * Without a file of allowed signers, no SSH signature can be checked.
+	 */
 	check = verify(&config, &t, SSH_SIG);
 	assert_non_null(strstr(check.problem, "allowedSignersFile"));
 	expect(check, 'N', "-", "-");
 	configure(&config, &t,
 		  "[gpg \"ssh\"]\nallowedSignersFile = %s/signers\n");
 	expect(verify(&config, &t, SSH_SIG), 'G', "second", "K");
-	/* A good signature of a key without a known owner. */
+	/* The signature is good, but no signer is known for the key. */
 	configure(&config, &t,
 		  "[gpg \"ssh\"]\nallowedSignersFile = %s/nobody\n");
 	expect(verify(&config, &t, SSH_SIG), 'U', "-", "K");
@@ -235,7 +244,7 @@ int main(void)
 		cmocka_unit_test(test_verify_ssh),
 	};
 
-	/* A program need not read its input. */
+	/* The program may exit without reading its input. */
 	signal(SIGPIPE, SIG_IGN);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

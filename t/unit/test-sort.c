@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* base/sort.c against the C library's qsort(), with keys of every width. */
+/*
+ * base/sort.c: the results equal those of the C library's qsort(), with keys of
+ * every width.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -61,7 +64,7 @@ static void agrees_with_qsort(void **state)
 			check(sizes[s], masks[m], &random);
 }
 
-/* Runs of equal keys, with gaps between the keys. */
+/* The array has runs of equal keys, and gaps between the keys. */
 static void finds_the_first(void **state)
 {
 	struct sort_item items[90];

@@ -107,7 +107,7 @@ static int hear(void *ctx, const char *bytes, size_t len, struct error *err)
 	return h->answer;
 }
 
-/* Puts what was heard into brackets. */
+/* Records the bytes of standard error in brackets. */
 static int hear_error(void *ctx, const char *bytes, size_t len,
 		      struct error *err)
 {
@@ -150,11 +150,11 @@ static void talks_and_listens(void **state)
 		       SYS_SPAWN_ERR_TO_OUT;
 	struct heard h = {.len = 0};
 
-	/* More bytes than pipes hold, in both directions at once. */
+	/* Both directions carry more bytes than a pipe holds. */
 	assert_int_equal(talk(&h, "cat | wc -c; echo bad >&2", all, 1 << 20),
 			 0);
 	assert_string_equal(h.text, "1048576\nbad\n");
-	/* Input that the child does not read. */
+	/* The child does not read its input. */
 	h = (struct heard){.len = 0};
 	assert_int_equal(talk(&h, "echo x", all, 1 << 20), 0);
 	assert_string_equal(h.text, "x\n");
@@ -190,19 +190,19 @@ static void hears_both_outputs(void **state)
 			 0);
 	assert_true(!strcmp(h.text, "[a\n]1048576\n[b\n]") ||
 		    !strcmp(h.text, "[a\n][b\n]1048576\n"));
-	/* Errors after the end of the output. */
+	/* The child writes to standard error after it has closed its output. */
 	h = (struct heard){.len = 0};
 	assert_int_equal(
 		talk(&h, "echo x; exec >&-; sleep 0.05; echo e >&2", all, 0),
 		0);
 	assert_string_equal(h.text, "x\n[e\n]");
-	/* A negative answer ends the dialogue. */
+	/* A negative result of the callback ends the dialogue. */
 	h = (struct heard){.answer = ERR_PEER};
 	assert_int_equal(talk(&h, "echo e >&2", all, 0), ERR_PEER);
 	assert_string_equal(h.text, "[");
 }
 
-/* Old hooks may be scripts without a "#!" line. */
+/* Hooks may be scripts without a "#!" line. */
 static void shell_reads_what_names_no_program(void **state)
 {
 	char path[] = "/tmp/gitreach-spawn-XXXXXX", arg[] = "7";

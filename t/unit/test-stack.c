@@ -9,7 +9,7 @@
 #include "reftable/stack.h"
 #include "t/unit/reftables.h"
 
-/* Makes a table of one ref with this update index. */
+/* Makes a table of one ref with the given update index. */
 static void make_table(const struct tmprepo *t, const char *file,
 		       const char *name, uint64_t index,
 		       enum reftable_value value)
@@ -65,7 +65,7 @@ static void test_find(void **state)
 			 0);
 	assert_int_equal(stack.nr, 4);
 	assert_true(reftable_stack_max_index(&stack) == 4);
-	/* The snapshot does not change. */
+	/* Removing files does not change an opened stack. */
 	tmprepo_remove(&t, "3");
 	assert_int_equal(find(&stack, "refs/a"), 3);
 	assert_int_equal(find(&stack, "refs/b"), 0);

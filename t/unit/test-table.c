@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reftable/table.c: written records are found, for any block size. */
+/* reftable/table.c: written records are found, with any block size. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@ static void check_all(const struct reftable *table, const struct twin *twin)
 	reftable_iter_release(&it);
 }
 
-/* Seeks names that exist, names that do not, and prefixes of some. */
+/* Seeks names that exist, names that do not exist, and prefixes of names. */
 static void check_seeks(const struct reftable *table, const struct twin *twin,
 			uint64_t *seed)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* sys/tempdir.c: directories are made, filled and removed, and failures. */
+/*
+ * sys/tempdir.c: directories are made, filled and removed; also tests failures.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,7 +38,7 @@ static void test_life(void **state)
 	assert_true(sys_exists(b.path));
 	outside = repo_common_path(&t.repo, "stays");
 	assert_true(sys_exists(outside));
-	/* The directory does not exist any more: nothing to do. */
+	/* Removing a directory that does not exist is no error. */
 	assert_int_equal(sys_tempdir_remove(a.path, NULL), 0);
 	assert_int_equal(sys_tempdir_create(&none, a.path, "x", NULL), ERR_IO);
 	assert_null(none.path);
@@ -61,7 +63,7 @@ static size_t take_descriptors(int *taken, size_t max)
 	return nr;
 }
 
-/* A full descriptor table does not stop the removal of a directory. */
+/* A directory can be removed even if the process has no free descriptor. */
 static void test_no_descriptor(void **state)
 {
 	static const char *const subs[] = {"/a", "/b", "/pack", NULL};
@@ -90,13 +92,16 @@ static void test_no_descriptor(void **state)
 	assert_null(none.path);
 	assert_int_equal(sys_tempdir_drop(&td, NULL), 0);
 	assert_false(sys_exists(td.path));
-	/* Nothing is left to remove. */
+	/* The directory was removed already, so this call does nothing. */
 	assert_int_equal(sys_tempdir_drop(&td, NULL), 0);
 	sys_tempdir_release(&td);
 	for (size_t i = 0; i < nr; i++)
 		close(taken[i]);
 	setrlimit(RLIMIT_NOFILE, &before);
-	/* The directory that could not be opened was removed. */
+	/*
+	 * The directory could not be opened after it was made, so it was
+	 * removed again.
+	 */
 	assert_int_equal(sys_tempdir_create(&td, t.dir, "tmp_y-", NULL), 0);
 	buf_reset(&path);
 	buf_printf(&path, "ls -d %s/tmp_y-* | wc -l | grep -qx 1", t.dir);

@@ -22,10 +22,12 @@
 
 static char dir[] = "/tmp/gitreach-tempfile-XXXXXX";
 
-/* What the code under test calls instead of fsync(2). */
+/* Replaces fsync(2) for the code under test. */
 static struct {
 	unsigned files, dirs; /* how many were synced */
-	/* what a directory answers, or 0; EINTR: once */
+	/*
+	 * errno of fsync() for a directory, or 0; EINTR is returned only once
+	 */
 	int dir_errno;
 } synced;
 
@@ -138,7 +140,7 @@ static void bytes_at_an_offset(void **state)
 	buf_release(&b);
 }
 
-/* The kernel applies the umask, also while other threads make files. */
+/* The kernel applies the umask, even while other threads create files. */
 static void umask_counts(void **state)
 {
 	struct sys_tempfile tf;
@@ -178,7 +180,10 @@ static void failed_rename_leaves_nothing(void **state)
 	assert_int_equal(files_nr(), 0);
 }
 
-/* Commit a file; whether it and its directory were synced is in `synced`. */
+/*
+ * Commits a file. `synced` records whether the file and its directory were
+ * synced.
+ */
 static int commit_synced(enum sys_fsync_method method, int dir_errno,
 			 struct error *err)
 {
@@ -209,9 +214,9 @@ static void the_name_is_made_durable(void **state)
 	assert_int_equal(synced.dirs, 1);
 	assert_int_equal(commit_synced(SYS_FSYNC_NONE, 0, NULL), 0);
 	assert_int_equal(synced.files + synced.dirs, 0);
-	/* The file system cannot do it. */
+	/* The file system cannot sync directories. */
 	assert_int_equal(commit_synced(SYS_FSYNC_FSYNC, EINVAL, NULL), 0);
-	/* A signal came: try again. */
+	/* A signal interrupts fsync(), which is then repeated. */
 	assert_int_equal(commit_synced(SYS_FSYNC_FSYNC, EINTR, NULL), 0);
 	assert_int_equal(synced.dirs, 2);
 	assert_int_equal(commit_synced(SYS_FSYNC_FSYNC, EIO, &err), ERR_IO);

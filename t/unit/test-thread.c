@@ -19,7 +19,7 @@
 struct record {
 	atomic_uint runs[TASKS];
 	unsigned threads;
-	/* this task and all later ones fail */
+	/* number of the first task that fails; all later tasks fail too */
 	size_t fail_from;
 };
 
@@ -77,7 +77,10 @@ static void the_lowest_failure_is_reported(void **state)
 		assert_int_equal(sys_parallel(4, TASKS, run, &r, &err),
 				 ERR_CORRUPT);
 		assert_string_equal(err.msg, "task 100");
-		/* Tasks start in order: all earlier tasks were run. */
+		/*
+		 * Tasks start in ascending order, so all tasks before the
+		 * failed one have run.
+		 */
 		for (size_t task = 0; task <= 100; task++)
 			assert_int_equal(r.runs[task], 1);
 		assert_int_equal(r.runs[TASKS - 1], 0);
@@ -89,7 +92,7 @@ static void there_is_a_processor(void **state)
 	assert_true(sys_cpu_nr() >= 1);
 }
 
-/* All tasks run once, some of them in the calling thread. */
+/* All tasks run once, and some of them run in the calling thread. */
 static void a_loop_goes_on_meanwhile(void **state)
 {
 	for (unsigned threads = 0; threads < 6; threads++) {
@@ -127,7 +130,7 @@ static void a_loop_is_cancelled(void **state)
 	sys_loop_cancel(loop);
 	for (size_t i = 1; i < TASKS; i++)
 		assert_true(r.runs[i] <= r.runs[i - 1]);
-	/* Without another thread no task has started. */
+	/* With one thread, no task has started before the loop is finished. */
 	memset(&r, 0, sizeof(r));
 	assert_int_equal(sys_loop_start(&loop, 1, TASKS, run, &r, NULL), 0);
 	sys_loop_cancel(loop);

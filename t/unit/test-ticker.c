@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sys/ticker.c: it ticks, and stops at once. */
+/*
+ * sys/ticker.c: the function is called at intervals, and a ticker stops at
+ * once.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,7 +38,10 @@ static void test_ticks(void **state)
 	sys_ticker_stop(NULL);
 }
 
-/* A call that blocks until it is released, for at most ten seconds. */
+/*
+ * The state of a call that blocks until it is released, for at most ten
+ * seconds.
+ */
 struct stuck {
 	atomic_uint nr, is_free, has_waited;
 };

@@ -71,7 +71,7 @@ static void test_values(void **state)
 	}
 }
 
-/* Two writers append to one file. */
+/* Two writers append to the same file. */
 static void test_append(void **state)
 {
 	struct trace_file a, b;
@@ -106,7 +106,7 @@ static void test_directory(void **state)
 	check_content(path, "x");
 	snprintf(path, sizeof(path), "%s/name.2", in);
 	check_content(path, "x");
-	/* One more file is allowed, then the marker is made, then nothing. */
+	/* First a file is made, then the marker is made, and then nothing. */
 	for (int i = 0; i < 3; i++) {
 		ret = trace_file_open(&f, in, &limited, NULL);
 		assert_int_equal(ret, i == 0 ? 1 : i == 1 ? 2 : 0);
@@ -115,7 +115,9 @@ static void test_directory(void **state)
 	}
 	snprintf(path, sizeof(path), "%s/" TRACE_FILE_DISCARD, in);
 	check_content(path, "y");
-	/* Without a file name for us, a directory is not a valid target. */
+	/*
+	 * If the caller gives no file name, a directory is not a valid target.
+	 */
 	assert_int_equal(trace_file_open(&f, in, &none, NULL), ERR_IO);
 }
 
@@ -154,7 +156,10 @@ static void test_sockets(void **state)
 	check_socket(SOCK_STREAM, "dgram:", ERR_IO);
 }
 
-/* SIGPIPE would end the test. */
+/*
+ * The reader has closed the pipe. Without protection, SIGPIPE would end the
+ * test.
+ */
 static void test_reader_gone(void **state)
 {
 	struct trace_file f = TRACE_FILE_INIT;
@@ -166,7 +171,7 @@ static void test_reader_gone(void **state)
 	trace_file_append(&f, "x", 1);
 	trace_file_append(&f, "x", 1);
 	close(fds[1]);
-	/* A full disk is ignored, too. */
+	/* Errors of a full disk are ignored. */
 	f.fd = open("/dev/full", O_WRONLY);
 	trace_file_append(&f, "x", 1);
 	close(f.fd);

@@ -9,7 +9,10 @@
 
 #include "sys/trace-line.h"
 
-/* The output of `GIT_TRACE=1 git rev-parse <words>` of Git 2.39.5. */
+/*
+ * The expected text is the output of `GIT_TRACE=1 git rev-parse <words>` of Git
+ * 2.39.5.
+ */
 static void test_words(void **state)
 {
 	static const char *const words[] = {"-c",  "a.b=1", "a@{1}", "~x",

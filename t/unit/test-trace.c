@@ -106,7 +106,7 @@ static void test_normal(void **state)
 	trace_exit_at(&l.t, at, 1);
 	check_matches(&l, "^exit elapsed:0\\.[0-9]{6} code:1\n"
 			  "atexit elapsed:0\\.[0-9]{6} code:1\n$");
-	/* This target has no lines for these events. */
+	/* The target GIT_TRACE2 has no lines for regions and data. */
 	trace_region_enter_at(&l.t, at, "c", "l");
 	trace_data_at(&l.t, at, "c", "k", "v");
 	trace_region_leave_at(&l.t, at, "c", "l");
@@ -237,7 +237,7 @@ static void test_packets(void **state)
 	stop(&l);
 }
 
-/* The longest packet is one line and one write. */
+/* The longest packet is written as one line with one system call. */
 static void test_long_line(void **state)
 {
 	struct listener l;
@@ -254,7 +254,10 @@ static void test_long_line(void **state)
 	stop(&l);
 }
 
-/* More regions than there are times for, and more ends than beginnings. */
+/*
+ * There are more nested regions than stored times, and more ends than
+ * beginnings.
+ */
 static void test_nesting(void **state)
 {
 	struct listener l;

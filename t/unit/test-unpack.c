@@ -22,7 +22,7 @@ struct fixture {
 	const struct oid *known;
 };
 
-/* Two blobs and a delta between them. */
+/* Makes a pack of two blobs and a delta between them. */
 static void setup(struct fixture *f)
 {
 	struct hash_ctx hash;
@@ -68,7 +68,7 @@ static int run(struct fixture *f, uint64_t piecewise_above)
 	return ret;
 }
 
-/* Which of the three objects are loose now, as bits. */
+/* Returns which of the three objects exist as loose objects, as bits. */
 static unsigned loose(struct fixture *f)
 {
 	struct odb *odb;
@@ -107,7 +107,7 @@ static void test_all(void **state)
 	check_all(0);
 }
 
-/* Whole objects are written in pieces, the delta is not. */
+/* Objects that are stored whole are written in pieces; the delta is not. */
 static void test_pieces(void **state)
 {
 	check_all(2);
@@ -124,7 +124,10 @@ static void test_known(void **state)
 	teardown(&f);
 }
 
-/* A received pack is unpacked by way of temporary files, which are removed. */
+/*
+ * Returns the bytes of the pack. The pack is unpacked through temporary files,
+ * which are removed.
+ */
 static ssize_t deal(void *ctx, void *bytes, size_t len, struct error *err)
 {
 	struct buf *left = ctx;

@@ -14,7 +14,10 @@
 
 #define THREADS 3
 
-/* Packs whose contents are known, so that deltas get their true ids. */
+/*
+ * A pack, and the content of its objects, from which the ids of deltas are
+ * computed.
+ */
 struct sample {
 	struct packfile file;
 	struct buf text[PACKFILE_MAX];
@@ -99,7 +102,7 @@ static void assert_bad(struct packfile *f, const char *message)
 		fail_msg("%s", err.msg);
 }
 
-/* Families of all shapes: long chains, wide ones, and mixtures. */
+/* Makes delta families of all shapes: long chains, wide ones, and mixtures. */
 static void make_random(struct sample *s, uint64_t *seed, uint32_t nr)
 {
 	uint32_t reach = 1 + random_next(seed) % 20;
@@ -129,7 +132,7 @@ static void random_packs(void **state)
 		sample_init(s, round & 1 ? HASH_SHA256 : HASH_SHA1);
 		make_random(s, &seed, random_next(&seed) % 400);
 		assert_good(&s->file);
-		/* Version 1 of the index has no CRCs. */
+		/* An index of version 1 has no CRCs. */
 		packfile_make_idx(&s->file, 1);
 		packfile_save(&s->file);
 		assert_int_equal(verify_saved(&s->file, THREADS, NULL), 0);
@@ -165,7 +168,7 @@ static void every_changed_byte_is_noticed(void **state)
 	free(s);
 }
 
-/* Damage with right checksums: each check alone. */
+/* The checksums are right, so each check must detect its damage alone. */
 
 static void an_object_with_another_id(void **state)
 {
@@ -178,7 +181,7 @@ static void an_object_with_another_id(void **state)
 	packfile_release(&f);
 }
 
-/* One wrong object among many families of objects, wherever it is. */
+/* One wrong object among many families is detected, wherever it is. */
 static void one_object_of_many(void **state)
 {
 	static const uint32_t wrong[] = {0, 1, 62, 63, 64, 65, 128, 149};
@@ -241,7 +244,7 @@ static void sizes_that_lie(void **state)
 	}
 }
 
-/* Asserts the message for an unchecked delta on a base of six bytes. */
+/* Asserts the error message for an invalid delta whose base has six bytes. */
 static void bad_delta(const char *bytes, size_t len, const char *message)
 {
 	struct pack_entry e = {.type = OBJ_OFS_DELTA, .size = len};
@@ -261,7 +264,7 @@ static void deltas_that_lie(void **state)
 	bad_delta("", 0, "delta does not fit its base");
 	bad_delta("\x06", 1, "delta does not fit its base");
 	bad_delta("\x05\x01\x01x", 4, "delta does not fit its base");
-	/* A result of 2^41 bytes from at most two instructions. */
+	/* At most two instructions claim a result of 2^41 bytes. */
 	bad_delta("\x06\x80\x80\x80\x80\x80\x40\x01x", 9,
 		  "delta does not fit its base");
 	bad_delta("\x06\x02\x01x", 4, "malformed delta");
@@ -277,7 +280,7 @@ static void files_only(void **state)
 
 	packfile_init(&f, HASH_SHA1);
 	packfile_add(&f, OBJ_BLOB, "hello\n", 6);
-	/* not detected: objects are not read */
+	/* the change is not detected, because objects are not read */
 	f.oids[0].bytes[7] ^= 1;
 	pack = packfile_open(&f);
 	assert_int_equal(pack_verify_files(pack, NULL), 0);

@@ -61,7 +61,10 @@ static void which_suffix(void **state)
 	assert_order(first, ARRAY_NR(first), list, ARRAY_NR(list));
 }
 
-/* A sanitizer build reports any read past the end of a name. */
+/*
+ * Compares random names. A sanitizer build reports any read past the end of a
+ * name.
+ */
 static void any_names(void **state)
 {
 	static const char letters[] = "a1-0.";

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* base/wildmatch.c: each rule of gitignore(5), and random ones twice. */
+/*
+ * base/wildmatch.c: each rule of gitignore(5), and random patterns compared
+ * with a slow matcher.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -119,7 +122,7 @@ static void asterisks(void **state)
 	check(cases, COUNT(cases));
 }
 
-/* A pattern that would take a naive matcher longer than the sun will last. */
+/* A simple recursive matcher would take exponential time for this pattern. */
 static void takes_no_exponential_time(void **state)
 {
 	char pattern[201], text[5001];
@@ -134,14 +137,20 @@ static void takes_no_exponential_time(void **state)
 	assert_false(wildmatch(pattern, text, PATH));
 }
 
-/* Whether asterisks that end at `end` are a component of the pattern. */
+/*
+ * Returns whether the asterisks that end at `end` are a whole component of the
+ * pattern.
+ */
 static bool twin_is_deep(const char *p, const char *start, const char *end)
 {
 	return end - p >= 2 && (p == start || p[-1] == '/') &&
 	       (!*end || *end == '/');
 }
 
-/* The slow twin: tries every length for every asterisk. No brackets. */
+/*
+ * A slow matcher that tries every length for every asterisk. It does not
+ * support brackets.
+ */
 static bool twin(const char *p, const char *start, const char *text)
 {
 	const char *end = p + strspn(p, "*");
