@@ -68,8 +68,8 @@ int config_add(struct config *config, const char *key, const char *value,
 
 /*
  * Adds the variables of the file `path`, without includes. The entries have the
- * local scope. Returns ERR_MISSING if there is no file, ERR_IO, or the same as
- * config_parse_text().
+ * local scope. Returns 0, ERR_MISSING if there is no file, ERR_IO, ERR_CORRUPT
+ * if a line is malformed, or ERR_NOMEM.
  */
 int config_load_plain(struct config *config, const char *path,
 		      struct error *err);

@@ -156,7 +156,7 @@ static bool mode_is_good(const struct tree_check *t, uint32_t mode)
 	case TREE_MODE_DIR:
 	case TREE_MODE_GITLINK:
 		return true;
-	case 0100664: /* This mode was written by very old versions of Git. */
+	case 0100664: /* written by very old versions of Git */
 		return !t->c->f->rules->strict;
 	default:
 		return false;

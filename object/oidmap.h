@@ -32,7 +32,6 @@
  * upper bits of the sum into the lower bits, which tables use. A hash takes a
  * few nanoseconds.
  */
-
 struct oidhash {
 	uint64_t key[4];
 };

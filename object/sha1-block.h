@@ -83,7 +83,7 @@ void sha1_block_compress(struct sha1_block *block,
 			 uint32_t state[SHA1_STATE_NR], const uint8_t *bytes);
 
 /*
- * Internal to the object room: SHA-1 of two messages at the same time.
+ * SHA-1 of two messages at the same time.
  *
  * Each step of SHA-1 needs the result of the step before, so the processor
  * waits most of the time. With two independent messages it computes steps of

@@ -41,7 +41,6 @@
  * vector operation does that for eight blocks. One in twenty random blocks
  * meets all conditions of some vector.
  */
-
 enum {
 	SHA1_LANE_NR = 8,
 	/* the word of a block whose bits are bit 0 of the columns */

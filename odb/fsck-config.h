@@ -26,8 +26,9 @@ int fsck_config_load(struct fsck_rules *rules, const struct repo *repo,
 
 /*
  * Applies a list of items "<msg-id>=<severity>", which are separated by blanks,
- * commas or "|". An item may also be "skiplist=<path>". Returns the same as
- * fsck_config_load(); an unknown message is ERR_INVALID.
+ * commas or "|". An item may also be "skiplist=<path>". Returns 0, ERR_INVALID
+ * if an item is invalid or a message is unknown, ERR_IO if a skip list cannot
+ * be read, or ERR_NOMEM.
  */
 int fsck_config_list(struct fsck_rules *rules, const char *list,
 		     struct error *err);

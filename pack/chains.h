@@ -29,11 +29,17 @@ struct pack_chains {
 	const struct pack *pack; /* borrowed */
 	struct pack_rev rev;     /* computed, owned */
 	uint32_t nr;             /* number of objects */
-	/* by pack_pos: pack_pos of the delta base, or PACK_CHAINS_WHOLE */
+	/*
+	 * pack_pos of the delta base of each object (by pack_pos), or
+	 * PACK_CHAINS_WHOLE
+	 */
 	uint32_t *base;
-	/* by pack_pos: number of deltas to apply, 0 if stored whole */
+	/*
+	 * number of deltas to apply for each object (by pack_pos); 0 if stored
+	 * whole
+	 */
 	uint32_t *depth;
-	/* by pack_pos: type of the object, never a delta type */
+	/* type of each object (by pack_pos), never a delta type */
 	uint8_t *type;
 	/* pack_pos of all deltas, grouped by their base */
 	uint32_t *children;

@@ -92,7 +92,6 @@ int pack_ids_check(const struct pack_ids *ids, uint32_t ids_pos,
  * The cost is one pass over the ids (some 10 ns each), and four bytes for every
  * two to four ids. The table is immutable once made.
  */
-
 struct pack_idx_table {
 	const struct pack_ids *ids; /* borrowed */
 	/*

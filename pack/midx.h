@@ -191,8 +191,8 @@ int pack_midx_order_init_unproven(struct pack_midx_order *order,
 				  struct error *err);
 
 /*
- * Verifies an order that pack_midx_order_init_unproven() has read. Returns 0 or
- * the same errors as pack_midx_order_init().
+ * Verifies an order that pack_midx_order_init_unproven() has read. Returns 0,
+ * ERR_CORRUPT or ERR_NOMEM.
  */
 int pack_midx_order_prove(const struct pack_midx_order *order,
 			  struct error *err);

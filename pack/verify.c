@@ -220,7 +220,10 @@ static int check_object(struct worker *w, const struct pack_chains *c,
 	ret = check_id(w, c, out, pack_pos, x.offset, err);
 	if (ret < 0 || !w->hooks)
 		return ret;
-	/* The result of the hook must differ from an error of the object. */
+	/*
+	 * A failed hook must not look like a damaged object, so its error is
+	 * replaced by HOOK_FAILED.
+	 */
 	ret = w->hooks->object(w->hooks->ctx, w->nr,
 			       pack_rev_idx_pos(&c->rev, pack_pos),
 			       c->type[pack_pos], out->data, out->len, err);

@@ -204,10 +204,12 @@ int reftable_block_corrupt(const struct reftable_file *file, uint64_t off,
 			   const char *why, struct error *err);
 
 /* A writer that fills a block with records. */
-
 struct reftable_block_writer {
 	enum reftable_block_type type;
-	/* from the start of the block, or of the file */
+	/*
+	 * bytes of the block; in the first block of a file they start with the
+	 * file's header
+	 */
 	struct buf bytes;
 	struct buf last_key; /* of the last record */
 	struct buf record;   /* scratch */

@@ -80,6 +80,8 @@ int reftable_writer_add(struct reftable_writer *w,
 
 /*
  * Ends the current block, and writes the index of the section if it needs one.
+ * *root_off is the offset of the top level of the index, and stays unchanged
+ * without an index. Returns 0 or a negative error code.
  */
 int reftable_writer_end_section(struct reftable_writer *w, uint64_t *root_off,
 				struct error *err);

@@ -161,8 +161,8 @@ int sys_rmdir(const char *path, struct error *err);
 
 /*
  * Removes `path` and the directories below it, if they contain nothing but
- * directories. Returns the same as sys_rmdir(). After 0 some directories below
- * may be removed.
+ * directories. Returns 1 if the directory is removed or did not exist, 0 if it
+ * stays, or ERR_IO. After 0, some directories below `path` may be removed.
  */
 int sys_rmdir_empty(const char *path, struct error *err);
 

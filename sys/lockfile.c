@@ -56,8 +56,8 @@ static void record_holder(struct sys_tempfile *lock, unsigned mode)
 			  : ERR_NOMEM;
 
 	/*
-	 * A killed process may have left a PID file. The lock is ours now, so
-	 * the file is replaced.
+	 * A killed process may have left a PID file. This process has the lock
+	 * now, so it replaces the file.
 	 */
 	if (!ret)
 		ret = sys_unlink(path.data, NULL);

@@ -77,7 +77,6 @@ int sys_read_file(struct buf *out, const char *path, struct error *err);
  *
  * Threads may share a held file.
  */
-
 struct sys_held {
 	size_t len; /* bytes */
 	/* modification time, nanoseconds since 1970 */

@@ -50,7 +50,8 @@ int sys_loop_start(struct sys_loop **out, unsigned threads, size_t task_nr,
 
 /*
  * Runs tasks in the calling thread until all tasks are done, and frees the
- * loop. Returns the same as sys_parallel(), or 0 if `loop` is NULL.
+ * loop. Returns 0, also if `loop` is NULL, or the error of the lowest task that
+ * failed.
  */
 int sys_loop_finish(struct sys_loop *loop, struct error *err);
 

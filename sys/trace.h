@@ -32,7 +32,6 @@
  * lines of several processes and threads do not mix. A line that cannot be
  * written is dropped without an error.
  */
-
 struct trace_file {
 	int fd; /* -1 if closed */
 	bool is_owned;
