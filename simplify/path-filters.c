@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Asking changed-path filters about pathspecs. */
+/* Looks up the paths of pathspecs in changed-path filters. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "simplify/path-filters.h"
 
-/* More hashes for a path than anyone would write are not believed. */
+/* Filters with more hashes for a path are not used. */
 #define HASH_NR_MAX 64
 
 void path_filters_release(struct path_filters *f)
@@ -16,7 +16,10 @@ void path_filters_release(struct path_filters *f)
 	*f = (struct path_filters)PATH_FILTERS_INIT;
 }
 
-/* The bytes of a pattern that are a path for certain; 0: none. */
+/*
+ * Returns the length of the path with which a pattern certainly begins, 0 if
+ * there is none.
+ */
 static size_t certain_len(const struct pathspec_item *item)
 {
 	size_t len = item->literal_len;
@@ -72,7 +75,7 @@ static int make_keys(struct path_filters *f, const struct pathspec *paths,
 	return 0;
 }
 
-/* Whether all patterns begin with a path. */
+/* Returns whether every pattern that does not exclude begins with a path. */
 static bool can_help(const struct pathspec *paths)
 {
 	for (size_t i = 0; i < paths->nr; i++)
@@ -120,7 +123,10 @@ static bool has_any(const struct path_filters *f,
 	for (size_t i = 0; i < f->nr; i++) {
 		size_t at = f->ends[i];
 
-		/* The longest path is the most telling. */
+		/*
+		 * A filter has the longest path least often, so that path is
+		 * looked up first.
+		 */
 		while (at > start &&
 		       bloom_filter_has(filter->bytes, filter->len,
 					&f->keys[at - 1], &f->settings))

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether a commit can have changed what a pathspec takes, by the changed-path
- * filters of the commit-graph (graph/bloom.h).
+ * Tells whether a commit can have changed a path that a pathspec selects, by
+ * the changed-path filters of the commit-graph (graph/bloom.h).
  *
- * A pattern names a path up to its first wildcard; a change below has all
- * directories of that path in the filter. "No" is certain as far as the file
- * is right; everything else is for the trees to say. Nothing is learnt where
- * some pattern begins with a wildcard, or takes letters of either case.
+ * A pattern begins with a path that ends at the first wildcard. If a commit
+ * changes a file below this path, the commit's filter contains the path and all
+ * its directories. The answer "no" is certain unless the file is wrong. After
+ * any other answer, trees must be compared. The filters do not help if a
+ * pattern begins with a wildcard or ignores case.
  */
 #ifndef SIMPLIFY_PATH_FILTERS_H
 #define SIMPLIFY_PATH_FILTERS_H
@@ -20,24 +21,31 @@
 #include "names/pathspec.h"
 
 struct path_filters {
-	/* borrowed; NULL: nobody to ask */
+	/* borrowed; NULL: no filters are read */
 	const struct commit_graph *graph;
 	struct bloom_settings settings;
 	/*
-	 * owned: of each pattern's path and all directories above it, pattern
-	 * by pattern
+	 * owned: for each pattern the keys of its path and of all directories
+	 * above the path
 	 */
 	struct bloom_key *keys;
-	/* owned: by pattern, where its keys end */
+	/*
+	 * owned: by pattern, the index in `keys` where the keys of this pattern
+	 * end
+	 */
 	size_t *ends;
-	/* patterns that do not exclude */
+	/* number of patterns that do not exclude */
 	size_t nr;
 	/*
-	 * of commits of the graph that were asked about: no filter, perhaps, no
+	 * numbers of commits by the answer of their filters: no filter,
+	 * "perhaps", "no"
 	 */
 	uint64_t absent_nr;
 	uint64_t maybe_nr, no_nr;
-	/* "perhaps" that the trees denied; the user's */
+	/*
+	 * number of answers "perhaps" for commits whose trees do not differ;
+	 * counted by the caller
+	 */
 	uint64_t false_nr;
 };
 
@@ -47,9 +55,9 @@ struct path_filters {
 	}
 
 /*
- * Prepare; `graph` NULL: there is none. f->graph stays NULL where filters are
- * not to be read (commitGraph.changedPathsVersion), or would not help. 0 or
- * a negative error; release in any case.
+ * Prepares the keys of `paths`. f->graph stays NULL if filters are not to be
+ * read (commitGraph.changedPathsVersion) or would not help. `graph` may be
+ * NULL. Returns 0 or a negative error code. The caller releases *f in any case.
  */
 int path_filters_init(struct path_filters *f, const struct commit_graph *graph,
 		      const struct config *config, const struct pathspec *paths,
@@ -62,7 +70,10 @@ enum path_filters_answer {
 	PATH_FILTERS_NO,
 };
 
-/* Whether a commit of the graph differs from its first parent there. */
+/*
+ * Returns whether a commit of the graph differs from its first parent at the
+ * paths.
+ */
 enum path_filters_answer path_filters_ask(struct path_filters *f,
 					  uint32_t graph_pos);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Looking for names in the bytes of two trees. */
+/* Looks up names in the bytes of two trees. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,14 +17,17 @@ struct path_look {
 	struct error *err; /* of the run */
 };
 
-/* A tree in use, none (zeroes), and where its next entry is. */
+/* A tree that is read, and the place of its next entry. All zeros: no tree. */
 struct side {
 	struct odb_object tree;
 	struct cursor at;
 	uint32_t tree_pos;
 };
 
-/* The same name in both trees; a name of NULL: it is not there. */
+/*
+ * The entries of one name in two trees. entry.name is NULL if a tree lacks the
+ * name.
+ */
 struct pair {
 	struct tree_entry a, b;
 };
@@ -95,7 +98,10 @@ static void close_side(struct path_look *l, struct side *side)
 	odb_object_release(l->reader, &side->tree);
 }
 
-/* The next entry; without a name at the end. 0 or negative. */
+/*
+ * Reads the next entry into *e; e->name is NULL at the end. Returns 0 or a
+ * negative error code.
+ */
 static int next_entry(struct path_look *l, struct side *side,
 		      struct tree_entry *e)
 {
@@ -110,7 +116,10 @@ static int next_entry(struct path_look *l, struct side *side,
 	return 0;
 }
 
-/* The entry of a name, be it a file or a directory. 0 or negative. */
+/*
+ * Finds the entry with a name, a file or a directory. e->name is NULL if there
+ * is none. Returns 0 or a negative error code.
+ */
 static int find_entry(struct path_look *l, struct side *side, const char *name,
 		      size_t len, struct tree_entry *e)
 {
@@ -123,7 +132,10 @@ static int find_entry(struct path_look *l, struct side *side, const char *name,
 			       e->name_len < len ? e->name_len : len);
 		if (!order && e->name_len == len)
 			return 0;
-		/* The name has been passed, in either form. */
+		/*
+		 * Entries that follow are greater than the name, as a file and
+		 * as a directory.
+		 */
 		if (order > 0)
 			break;
 	}
@@ -131,7 +143,10 @@ static int find_entry(struct path_look *l, struct side *side, const char *name,
 	return 0;
 }
 
-/* The tree of an entry that is one; else PATH_CHANGES_NO_TREE. */
+/*
+ * Sets *tree_pos to the tree of an entry, or to PATH_CHANGES_NO_TREE if the
+ * entry is not a tree.
+ */
 static int tree_of(struct path_look *l, const struct tree_entry *e,
 		   uint32_t *tree_pos)
 {
@@ -153,7 +168,10 @@ static bool is_file(const struct tree_entry *e)
 	return e->name && !tree_entry_is_dir(e);
 }
 
-/* Whether anything differs at a name: 1, 0 or negative. */
+/*
+ * Returns 1 if the entries of a pair differ, 0 if not, or a negative error
+ * code.
+ */
 static int entries_differ(struct path_look *l, const struct pair *pair,
 			  unsigned depth)
 {
@@ -175,7 +193,10 @@ static int entries_differ(struct path_look *l, const struct pair *pair,
 	return ret < 0 ? ret : trees_differ(l, trees[0], trees[1], depth + 1);
 }
 
-/* Go along two trees up to the first difference. */
+/*
+ * Reads the entries of two trees in parallel until an entry differs. Returns 1
+ * if one differs, 0 if none, or a negative error code.
+ */
 static int sides_differ(struct path_look *l, struct side *new_side,
 			struct side *old_side, unsigned depth)
 {
@@ -224,7 +245,10 @@ static int trees_differ(struct path_look *l, uint32_t new_tree,
 
 /* ---- one path */
 
-/* "a/": what is no directory, nor a submodule, is not meant. */
+/*
+ * A pattern that ends in a slash ("a/") selects only directories and
+ * submodules.
+ */
 static void drop_file(struct tree_entry *e)
 {
 	if (is_file(e) && !tree_entry_is_gitlink(e))
@@ -234,7 +258,10 @@ static void drop_file(struct tree_entry *e)
 static int path_differs(struct path_look *l, const char *path,
 			uint32_t new_tree, uint32_t old_tree, unsigned depth);
 
-/* What there is of a component; then on, or all of it. */
+/*
+ * Compares the entries of the first path component in both trees. Then compares
+ * the next component below, or the whole entries if the path ends here.
+ */
 static int component_differs(struct path_look *l, const char *path, size_t len,
 			     struct pair *pair, unsigned depth)
 {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --simplify-merges: each commit is replaced by its simplification, parents
- * first. Parents that others reach are dropped, and roots that have nothing of
- * the paths, but not the last one that the commit is TREESAME to; what then is
- * TREESAME to its only parent is replaced by that.
+ * --simplify-merges: replaces each commit by its simplification, parents first.
+ *
+ * Parents that other parents reach are dropped. Root commits without any of the
+ * paths are dropped too. But if the commit is TREESAME to some parents, at
+ * least one of these stays. A commit that is then TREESAME to its only parent
+ * is replaced by that parent.
  */
 #include <string.h>
 
@@ -12,30 +14,33 @@
 
 struct merging {
 	struct simplify *s;
-	/* by commit_nr: its simplification; SIMPLIFY_NONE: not known yet */
+	/*
+	 * by commit_nr: the commit that replaces it; SIMPLIFY_NONE: not known
+	 * yet
+	 */
 	uint32_t *becomes;
 	/*
-	 * by commit_nr: more than its parents'; 0: behind haves, or not
-	 * simplified yet
+	 * by commit_nr: greater than the heights of its parents; 0: haves reach
+	 * the commit, or it is not simplified yet
 	 */
 	uint32_t *heights;
-	/* by commit_nr: number of the last search */
+	/* by commit_nr: search_nr of the last search that visited the commit */
 	uint32_t *visits;
 	size_t becomes_alloc, heights_alloc, visits_alloc;
-	/* commits that these three are ready for */
+	/* number of commits for which the three arrays above have entries */
 	size_t ready_nr;
 	uint32_t search_nr;
 	struct simplify_list stack;
 	struct simplify_list parents; /* of the merge at hand */
-	/* Where a search for these need not go: */
+	/* No parent that is searched for has a lower height than this. */
 	uint32_t floor_height;
-	/* behind haves, of those there */
+	/* lowest generation number of the parents that haves reach */
 	uint32_t floor_generation;
 	bool has_behind; /* whether any of them is */
 	struct error *err;
 };
 
-/* Commits may come in when a search goes on behind haves. */
+/* A search below the haves loads new commits, so the arrays must grow. */
 static int grow(struct merging *m)
 {
 	size_t need = m->s->node_nr;
@@ -82,12 +87,15 @@ static void find_floor(struct merging *m)
 	}
 }
 
-/* Whether nothing that is searched for is among a commit's ancestors. */
+/*
+ * Returns whether no ancestor of commit `c` can be one of the parents that are
+ * searched for.
+ */
 static bool is_below_floor(const struct merging *m, uint32_t c)
 {
 	uint32_t generation = m->s->h->commits[c].generation;
 
-	/* Off the path, commits that haves do not reach have no height. */
+	/* With an ancestry path, commits beside the path have no height. */
 	if (m->s->o.ancestry_path)
 		return false;
 	if (m->heights[c])
@@ -96,7 +104,10 @@ static bool is_below_floor(const struct merging *m, uint32_t c)
 				  generation <= m->floor_generation);
 }
 
-/* Mark a commit if it is one of the parents: how many are new. */
+/*
+ * Marks commit `c` if it is one of the parents. Returns 1 if it was not marked
+ * before, else 0.
+ */
 static unsigned mark_if_parent(const struct merging *m, uint32_t c)
 {
 	for (size_t i = 0; i < m->parents.nr; i++) {
@@ -109,7 +120,10 @@ static unsigned mark_if_parent(const struct merging *m, uint32_t c)
 	return 0;
 }
 
-/* Meet the parents of a commit: how many of those searched for are there. */
+/*
+ * Visits the parents of commit `c`. Returns how many of them were searched for
+ * and not found before.
+ */
 static int search_behind(struct merging *m, uint32_t c)
 {
 	unsigned found = 0;
@@ -133,7 +147,10 @@ static int search_behind(struct merging *m, uint32_t c)
 	return (int)found;
 }
 
-/* Mark parents that others reach: how many, or negative. */
+/*
+ * Marks parents that other parents reach. Returns their number or a negative
+ * error code.
+ */
 static int mark_reached(struct merging *m)
 {
 	size_t left = m->parents.nr - 1; /* one stays in any case */
@@ -153,9 +170,7 @@ static int mark_reached(struct merging *m)
 	return ret < 0 ? ret : (int)(m->parents.nr - 1 - left);
 }
 
-/* ---- the parents of one commit */
-
-/* Roots that have nothing of the paths: how many. */
+/* Marks parents that are roots without any of the paths. Returns how many. */
 static int mark_empty_roots(const struct merging *m)
 {
 	int nr = 0;
@@ -173,7 +188,10 @@ static int mark_empty_roots(const struct merging *m)
 	return nr;
 }
 
-/* Of parents that the commit is TREESAME to, leave one: 1 if it was marked. */
+/*
+ * Keeps one parent to which commit `c` is TREESAME: unmarks the first of these
+ * if all are marked. Returns 1 if a parent was unmarked, else 0.
+ */
 static int spare_same(const struct merging *m, uint32_t c)
 {
 	const struct simplify_node *node = simplify_node(m->s, c);
@@ -239,7 +257,10 @@ static int drop_needless(struct merging *m, uint32_t c)
 
 /* ---- commit by commit */
 
-/* Whether all parents are done; those that are not are put on top. */
+/*
+ * Returns whether some parents of commit `c` are not simplified yet, and pushes
+ * these onto `todo`.
+ */
 static int needs_parents(struct merging *m, struct simplify_list *todo,
 			 uint32_t c)
 {
@@ -260,7 +281,7 @@ static int needs_parents(struct merging *m, struct simplify_list *todo,
 	return waits;
 }
 
-/* What a commit becomes, its parents being done. */
+/* Simplifies commit `c`, whose parents are simplified. */
 static int replace(struct merging *m, uint32_t c)
 {
 	struct simplify *s = m->s;

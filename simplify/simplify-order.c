@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Orders that have children before parents, and who is whose child. */
+/*
+ * Orders in which children come before parents, and the children of each
+ * commit.
+ */
 #include <string.h>
 
 #include "base/mem.h"
@@ -41,7 +44,10 @@ int simplify_ready_tips(struct simplify_ready *r, const struct simplify *s,
 	return 0;
 }
 
-/* By commit_nr: children in the list plus one; 0: not in it. */
+/*
+ * Returns an array by commit_nr: the number of children in the list plus one;
+ * 0: the commit is not in the list.
+ */
 static uint32_t *count_children(const struct simplify *s,
 				const struct simplify_list *list)
 {
@@ -64,7 +70,9 @@ static uint32_t *count_children(const struct simplify *s,
 	return children;
 }
 
-/* Parents whose children are all out are ready. */
+/*
+ * Pushes the parents of commit `c` that have no further children in the list.
+ */
 static int release_parents(struct simplify_ready *r, const struct simplify *s,
 			   uint32_t *children, uint32_t c)
 {
@@ -87,7 +95,10 @@ int simplify_sort(struct simplify *s, struct simplify_list *list, bool by_date)
 	int ret = children ? simplify_ready_tips(&ready, s, list, children)
 			   : ERR_NOMEM;
 
-	/* All of the list has been read. */
+	/*
+	 * A commit is written to list->items only after all items of the list
+	 * were pushed, so none is overwritten unread.
+	 */
 	while (!ret && simplify_ready_pop(&ready, &c)) {
 		ret = release_parents(&ready, s, children, c);
 		list->items[nr++] = c;
@@ -121,7 +132,9 @@ int simplify_note_children(struct simplify *s)
 		     sizeof(*s->children.items)) < 0)
 		return ERR_NOMEM;
 	s->children.nr = sum;
-	/* Those that come last in the list are named first. */
+	/*
+	 * The children of a commit are stored in the reverse order of the list.
+	 */
 	for (size_t i = s->list.nr; i-- > 0;) {
 		uint32_t c = s->list.items[i];
 

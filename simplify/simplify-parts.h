@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The inside of simplify.h:
+ * Types and functions that the parts of simplify.h share:
  *
  *   simplify-nodes.c   commits and their parents; lists of commits
- *   simplify-walk.c    commits by date, what haves reach, the whole list
- *   simplify-same.c    TREESAME: which parents a commit is followed to
- *   simplify-order.c   children before parents; children
- *   simplify-topo.c    the same while the walk goes on
+ *   simplify-walk.c    the walk by date: uninteresting commits, the whole list
+ *   simplify-same.c    TREESAME: to which parents a merge is followed
+ *   simplify-order.c   children before parents; children of commits
+ *   simplify-topo.c    children before parents while the walk continues
  *   simplify-merges.c  --simplify-merges
- *   simplify-show.c    which are shown, rewriting, the boundary
+ *   simplify-show.c    which commits are shown, rewritten parents, the boundary
  *   path-look.c        whether named paths differ between two trees
  *
- * A commit's parents are kept here, as simplification has left them; the
- * history's do not change.
+ * The parents that simplification has left to a commit are stored here. The
+ * parents in the history do not change.
  */
 #ifndef SIMPLIFY_SIMPLIFY_PARTS_H
 #define SIMPLIFY_SIMPLIFY_PARTS_H
@@ -32,10 +32,10 @@
 enum {
 	SIMPLIFY_SEEN = 1 << 0,   /* was queued, once */
 	SIMPLIFY_QUEUED = 1 << 1, /* and still is */
-	/* a have reaches it, or it is off the ancestry path */
+	/* haves reach the commit, or it is not on the ancestry path */
 	SIMPLIFY_UNINTERESTING = 1 << 2,
 	SIMPLIFY_BOTTOM = 1 << 3, /* is a have */
-	/* its parents are known here */
+	/* the commit's parents are in s->parents */
 	SIMPLIFY_LOADED = 1 << 4,
 	SIMPLIFY_ADDED = 1 << 5, /* its parents were queued */
 	SIMPLIFY_TREESAME = 1 << 6,
@@ -43,13 +43,13 @@ enum {
 	SIMPLIFY_ON_PATH = 1 << 8, /* `through` reaches it */
 	SIMPLIFY_SHOWN = 1 << 9,   /* was given out */
 	SIMPLIFY_CHILD = 1 << 10,  /* a child of it was */
-	/* is given out as a boundary */
+	/* the commit is returned as a boundary */
 	SIMPLIFY_BOUNDARY = 1 << 11,
-	/* scratch, clear between uses */
+	/* for short use by one function, which clears the flag again */
 	SIMPLIFY_MARK = 1 << 12,
-	/* of simplify-topo.c: was queued to be */
+	/* simplify-topo.c has queued the commit to be simplified */
 	SIMPLIFY_EXPLORED = 1 << 13,
-	/* simplified, or to count children */
+	/* simplify-topo.c has queued the commit to count its children */
 	SIMPLIFY_COUNTED = 1 << 14,
 };
 
@@ -59,8 +59,8 @@ struct simplify_node {
 	uint32_t first_parent; /* index into s->parents */
 	uint32_t parent_nr;
 	/*
-	 * of a merge, where its parents' flags begin in s->same; SIMPLIFY_NONE:
-	 * not kept
+	 * for a merge: index in s->same of the flag of its first parent;
+	 * SIMPLIFY_NONE: no flags are kept
 	 */
 	uint32_t same;
 	uint32_t flags;
@@ -73,56 +73,66 @@ struct simplify_list {
 
 struct simplify {
 	struct history *h; /* borrowed */
-	/* what it points to: borrowed */
+	/* pointers in these options are borrowed */
 	struct simplify_options o;
-	/* walked whole before anything is said */
+	/* the whole list is made before the first commit is returned */
 	bool is_limited;
 	struct simplify_node *nodes; /* owned: by commit_nr */
-	/* ready: those below node_nr */
+	/* entries of `nodes` below node_nr are initialised */
 	size_t node_nr, node_alloc;
 	struct simplify_list parents; /* pieces of nodes */
-	/* owned: by parent of a merge: TREESAME to it */
+	/*
+	 * owned: for each parent of a merge, whether the merge is TREESAME to
+	 * this parent
+	 */
 	bool *same;
 	size_t same_nr, same_alloc;
-	/* owned; NULL without paths */
+	/* owned: compares trees; NULL without paths */
 	struct path_changes *changes;
 	struct path_filters filters;
-	/* owned; NULL: `changes` compares */
+	/*
+	 * owned: compares trees at named paths; NULL: `changes` compares trees
+	 */
 	struct path_look *look;
-	/* owned; NULL: it does not give out */
+	/* owned: returns the commits; NULL: the queue or the list does */
 	struct simplify_topo *topo;
 	struct heap queue;
-	/* of the queue, not uninteresting */
+	/* number of queued commits that are not uninteresting */
 	size_t interesting_nr;
 	struct simplify_list stack;
-	/* limited: what was walked, in order */
+	/* if is_limited: the walked commits, in the order of the walk */
 	struct simplify_list list;
 	size_t list_at; /* the next one to look at */
 	/* The end of the walk: */
-	/* all that is queued is uninteresting */
+	/* all queued commits are uninteresting, so the walk may soon end */
 	bool is_ending;
-	/* as the history's, when that was found */
+	/* h->lacks_generations at the time when threat_nr was computed */
 	bool lacks_generations;
-	/* generation of the lowest one of the list */
+	/* lowest generation number of the listed commits */
 	uint32_t lowest;
-	/* queued, and may reach the list */
+	/* number of queued commits that may reach a listed commit */
 	size_t threat_nr;
 	/* Children, by commit_nr: */
-	/* owned; NULL: none were asked for */
+	/*
+	 * owned: by commit_nr, where its children end in `children`; NULL:
+	 * children are not kept
+	 */
 	uint32_t *child_ends;
 	struct simplify_list children;
 	/* Giving out: */
 	uint64_t skip_left, max_left;
-	/* given out last, or SIMPLIFY_NONE */
+	/* the commit returned last, or SIMPLIFY_NONE */
 	uint32_t last;
-	/* parents of what was given out */
+	/* parents of returned commits */
 	struct simplify_list behind;
-	/* the rest is made of these: */
+	/* `boundary` is complete; only its commits are still to be returned */
 	bool has_boundary;
 	struct simplify_list boundary;
 	size_t boundary_at;
 	bool has_all; /* for --reverse: */
-	/* what is left of all, the next one last */
+	/*
+	 * commits that are still to be returned; the last item is the next one
+	 */
 	struct simplify_list all;
 };
 
@@ -144,7 +154,10 @@ static inline bool simplify_has(const struct simplify *s, uint32_t c,
 	return s->nodes[c].flags & flags;
 }
 
-/* Haves themselves count where history is held together. */
+/*
+ * Returns whether a commit is interesting or a have. Merges of relevant commits
+ * connect the history that is shown.
+ */
 static inline bool simplify_is_relevant(const struct simplify *s, uint32_t c)
 {
 	return (s->nodes[c].flags &
@@ -152,7 +165,10 @@ static inline bool simplify_is_relevant(const struct simplify *s, uint32_t c)
 	       SIMPLIFY_UNINTERESTING;
 }
 
-/* Whether TREESAME has to be known by parent. */
+/*
+ * Returns whether a merge can become TREESAME later, when parents turn out to
+ * be uninteresting. A flag for each parent is then needed.
+ */
 static inline bool simplify_can_grow_same(const struct simplify *s)
 {
 	return s->o.paths && !s->o.sparse && s->o.full_history &&
@@ -161,50 +177,77 @@ static inline bool simplify_can_grow_same(const struct simplify *s)
 
 /* ---- simplify-nodes.c */
 
-/* Append a commit. Returns 0 or ERR_NOMEM. */
+/* Appends a commit. Returns 0 or ERR_NOMEM. */
 int simplify_list_add(struct simplify_list *list, uint32_t c);
 
-/* Make nodes for all commits that the history has. Returns 0 or ERR_NOMEM. */
+/* Makes nodes for all commits of the history. Returns 0 or ERR_NOMEM. */
 int simplify_grow_nodes(struct simplify *s);
 
-/* Read a commit and note its parents. 0, or as history_parse(). */
+/*
+ * Parses a commit and copies its parents into the node. Returns 0, or an error
+ * code like history_parse().
+ */
 int simplify_load(struct simplify *s, uint32_t c, struct error *err);
 
-/* The one parent that counts; SIMPLIFY_NONE: there are more, or none. */
+/*
+ * Returns the only relevant parent of a commit, or SIMPLIFY_NONE if there are
+ * several or none.
+ */
 uint32_t simplify_sole_parent(const struct simplify *s, uint32_t c);
 
 /* ---- simplify-walk.c */
 
-/* Put a commit that is loaded into the queue, unless it ever was. */
+/*
+ * Queues a loaded commit, unless it was queued before. Returns 0 or ERR_NOMEM.
+ */
 int simplify_enqueue(struct simplify *s, uint32_t c);
 
-/* The newest of the queue; false when it is empty. */
+/*
+ * Takes the newest commit from the queue. Returns false if the queue is empty.
+ */
 bool simplify_dequeue(struct simplify *s, uint32_t *c);
 
-/* Simplify a commit and queue its parents, once. */
+/*
+ * Simplifies a commit and queues its parents, at the first call for this
+ * commit. Returns 0 or a negative error code.
+ */
 int simplify_expand(struct simplify *s, uint32_t c, struct error *err);
 
-/* Queue the tips, then if it has to be, make the list. */
+/*
+ * Queues the tips, and makes the whole list if the options need it. Returns 0
+ * or a negative error code.
+ */
 int simplify_walk(struct simplify *s, const struct revwalk_tips *tips,
 		  struct error *err);
 
 /* ---- simplify-same.c */
 
-/* Compare a commit with its parents: its flags, and whom it is followed to. */
+/*
+ * Compares a commit with its parents. Sets its flags, and drops the parents
+ * that are not followed. Returns 0 or a negative error code.
+ */
 int simplify_commit(struct simplify *s, uint32_t c, struct error *err);
 
-/* Find out again whether a merge is TREESAME, its parents having changed. */
+/*
+ * Computes again whether a merge is TREESAME, after its parents have changed.
+ */
 void simplify_update_same(struct simplify *s, uint32_t c);
 
-/* A merge has lost its parent `i`; the rest has moved up. */
+/*
+ * Removes the flag of parent `i` from a merge. The caller has removed this
+ * parent already.
+ */
 void simplify_drop_same(struct simplify *s, uint32_t c, size_t i);
 
-/* Let each parent be there once: how many are left. */
+/* Removes repeated parents of a commit. Returns how many parents are left. */
 int simplify_unite_parents(struct simplify *s, uint32_t c);
 
 /* ---- simplify-order.c */
 
-/* What can be given out: newest first, or last come first served. */
+/*
+ * Commits whose children were all returned. Taken newest first, or the one
+ * pushed last first.
+ */
 struct simplify_ready {
 	bool by_date;
 	struct heap heap;
@@ -217,25 +260,31 @@ bool simplify_ready_pop(struct simplify_ready *r, uint32_t *c);
 void simplify_ready_release(struct simplify_ready *r);
 
 /*
- * Push the commits of a list that have no children (`children` counts one more,
- * by commit_nr), the first of them on top.
+ * Pushes the commits of a list that have no children, the first commit of the
+ * list last. `children` has by commit_nr the number of children plus one.
+ * Returns 0 or ERR_NOMEM.
  */
 int simplify_ready_tips(struct simplify_ready *r, const struct simplify *s,
 			const struct simplify_list *list,
 			const uint32_t *children);
 
-/* Children before parents. 0 or ERR_NOMEM. */
+/*
+ * Orders a list so that children come before parents. Returns 0 or ERR_NOMEM.
+ */
 int simplify_sort(struct simplify *s, struct simplify_list *list, bool by_date);
 
-/* Who is the child of whom in s->list. 0 or ERR_NOMEM. */
+/* Stores the children of each commit of s->list. Returns 0 or ERR_NOMEM. */
 int simplify_note_children(struct simplify *s);
 
 /* ---- simplify-topo.c */
 
-/* Begin to give out from the queued tips. 0 or negative. */
+/* Prepares s->topo with the queued tips. Returns 0 or a negative error code. */
 int simplify_topo_begin(struct simplify *s, struct error *err);
 
-/* The next commit, shown or not: 1, 0 at the end, or negative. */
+/*
+ * Returns 1 with the next commit in *c, which may be one that is not shown; 0
+ * at the end; or a negative error code.
+ */
 int simplify_topo_next(struct simplify *s, uint32_t *c, struct error *err);
 void simplify_topo_end(struct simplify *s);
 
@@ -246,17 +295,18 @@ int simplify_merges(struct simplify *s, struct error *err);
 /* ---- looking at the paths of commits (path-look.c) */
 
 /*
- * Whether some named paths differ between two trees, by a look at nothing but
- * the entries of these names.
+ * Tells whether named paths differ between two trees. Reads only the entries of
+ * these names.
  *
- * For trees here and there in a history, as changed-path filters leave them:
- * what is in between is read as bytes, and nothing is kept but a reader's
- * cache. For one tree after the other, path-changes.h is faster.
+ * This is made for single pairs of trees of a history, for example those that
+ * changed-path filters did not exclude. Trees are searched as bytes, and only a
+ * reader's cache is kept. For the trees of all commits in order, path-changes.h
+ * is faster.
  */
 
 struct path_look;
 
-/* Whether all patterns are plain names. */
+/* Returns whether all patterns are plain names. */
 bool path_look_fits(const struct pathspec *paths);
 
 /*
@@ -269,9 +319,9 @@ struct path_look *path_look_new(struct objspace *space,
 void path_look_free(struct path_look *l);
 
 /*
- * Compare trees (obj_pos, or PATH_CHANGES_NO_TREE for one without entries) as
- * path_changes_run() does: 1 when anything that the patterns take differs, else
- * 0, or a negative error.
+ * Compares two trees by obj_pos, or PATH_CHANGES_NO_TREE for a tree without
+ * entries. Returns 1 if a path that the patterns select differs, 0 if none
+ * does, or a negative error code.
  */
 int path_look_differs(struct path_look *l, uint32_t new_tree, uint32_t old_tree,
 		      struct error *err);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* TREESAME: a commit's trees against its parents', as far as paths go. */
+/*
+ * TREESAME: compares the tree of a commit with those of its parents at the
+ * paths.
+ */
 #include <string.h>
 
 #include "base/mem.h"
@@ -7,10 +10,10 @@
 
 #define STOPPED 1
 
-/* What happened to any of the paths: bits of enum path_change. */
+/* The kinds of changes at the paths of two trees: bits of enum path_change. */
 struct gathered {
 	unsigned changes;
-	/* whether there is something else than additions */
+	/* false: stop at any change; true: additions do not stop it */
 	bool all_added;
 };
 
@@ -23,7 +26,10 @@ static int gather(void *ctx, const char *path, size_t len,
 	return g->all_added && g->changes == PATH_ADDED ? 0 : STOPPED;
 }
 
-/* The tree of a commit; for none, a tree without entries. */
+/*
+ * Sets *tree_pos to the tree of a commit. SIMPLIFY_NONE has a tree without
+ * entries.
+ */
 static int tree_of(struct simplify *s, uint32_t c, uint32_t *tree_pos,
 		   struct error *err)
 {
@@ -32,8 +38,8 @@ static int tree_of(struct simplify *s, uint32_t c, uint32_t *tree_pos,
 }
 
 /*
- * Compare the trees of a commit and a parent, or SIMPLIFY_NONE; *changes gets
- * bits of enum path_change, 0: none.
+ * Compares the trees of commit `c` and of `parent`, or SIMPLIFY_NONE. Sets
+ * *changes to bits of enum path_change, 0 if nothing differs.
  */
 static int compare_trees(struct simplify *s, uint32_t c, uint32_t parent,
 			 unsigned *changes, struct error *err)
@@ -57,7 +63,10 @@ static int compare_trees(struct simplify *s, uint32_t c, uint32_t parent,
 	return ret < 0 ? ret : 0;
 }
 
-/* The same, for its first parent, or SIMPLIFY_NONE if it has none. */
+/*
+ * Compares commit `c` with its first parent, or SIMPLIFY_NONE if it has none.
+ * The changed-path filter may answer without trees.
+ */
 static int compare_first(struct simplify *s, uint32_t c, uint32_t parent,
 			 unsigned *changes, struct error *err)
 {
@@ -76,7 +85,7 @@ static int compare_first(struct simplify *s, uint32_t c, uint32_t parent,
 	return ret;
 }
 
-/* A commit without parents is compared with nothing. */
+/* Compares a commit without parents with a tree without entries. */
 static int compare_root(struct simplify *s, uint32_t c, struct error *err)
 {
 	unsigned changes;
@@ -89,7 +98,7 @@ static int compare_root(struct simplify *s, uint32_t c, struct error *err)
 
 /* ---- merges */
 
-/* Keep flags for each parent of a merge, none of them set. */
+/* Makes a flag for each parent of a merge. No flag is set. */
 static int keep_same(struct simplify *s, uint32_t c)
 {
 	struct simplify_node *node = simplify_node(s, c);
@@ -103,7 +112,10 @@ static int keep_same(struct simplify *s, uint32_t c)
 	return 0;
 }
 
-/* Which parents there are, and whether any differs, by whether they count. */
+/*
+ * The number of relevant parents of a merge, and whether the merge differs from
+ * any relevant or irrelevant parent.
+ */
 struct tally {
 	uint32_t relevant_nr;
 	bool relevant_change, irrelevant_change;
@@ -121,7 +133,7 @@ static void tally_add(struct tally *t, const struct simplify *s, uint32_t p,
 		t->irrelevant_change |= !is_same;
 }
 
-/* Parents that do not count decide only where there are no others. */
+/* Irrelevant parents decide only if there are no relevant parents. */
 static bool tally_is_same(const struct tally *t)
 {
 	return t->relevant_nr ? !t->relevant_change : !t->irrelevant_change;
@@ -183,19 +195,25 @@ int simplify_unite_parents(struct simplify *s, uint32_t c)
 
 /* ---- one commit */
 
-/* Follow a merge to one parent alone. */
+/* Drops all parents of a merge except parent `i`. */
 static void follow(struct simplify *s, uint32_t c, uint32_t i)
 {
 	struct simplify_node *node = simplify_node(s, c);
 
 	node->first_parent += i;
 	node->parent_nr = 1;
-	/* A merge that took another branch's change shows it coming in. */
+	/*
+	 * --show-pulls shows a merge that differs from its first parent and is
+	 * TREESAME to another one.
+	 */
 	if (!s->o.show_pulls || !i)
 		node->flags |= SIMPLIFY_TREESAME;
 }
 
-/* Everything came up in `c`: what `p` has behind it is of no interest. */
+/*
+ * --remove-empty: commit `c` added everything at the paths. If `p` has nothing
+ * there, its parents are dropped.
+ */
 static int cut_if_empty(struct simplify *s, uint32_t p, struct error *err)
 {
 	unsigned changes;
@@ -206,7 +224,10 @@ static int cut_if_empty(struct simplify *s, uint32_t p, struct error *err)
 	return ret;
 }
 
-/* 1: the commit is followed to that parent; else 0, or negative. */
+/*
+ * Compares commit `c` with its parent `i`. Returns 1 if only this parent is
+ * followed, 0 if not, or a negative error code.
+ */
 static int compare_parent(struct simplify *s, uint32_t c, uint32_t i,
 			  struct tally *t, struct error *err)
 {
@@ -236,7 +257,10 @@ static int compare_parent(struct simplify *s, uint32_t c, uint32_t i,
 	return 0;
 }
 
-/* Whether --simplify-merges or the end of the walk want flags by parent. */
+/*
+ * Returns whether commit `c` needs a TREESAME flag for each parent: for
+ * --simplify-merges, or to update them at the end of the walk.
+ */
 static bool keeps_same(const struct simplify *s, uint32_t c)
 {
 	return simplify_node(s, c)->parent_nr > 1 && !s->o.first_parent &&
@@ -261,7 +285,9 @@ int simplify_commit(struct simplify *s, uint32_t c, struct error *err)
 		nr = 1;
 	for (uint32_t i = 0; i < nr && !ret; i++)
 		ret = compare_parent(s, c, i, &t, err);
-	/* Stock Git has looked who the second parent is before it ends. */
+	/*
+	 * Stock Git stops after it has counted the second parent as relevant.
+	 */
 	if (s->o.first_parent && simplify_node(s, c)->parent_nr > 1)
 		t.relevant_nr += simplify_is_relevant(
 			s, simplify_node_parents(s, c)[1]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which of the walked commits are given out, with which parents, and what is
- * behind the last of them.
+ * Chooses the walked commits that are returned, rewrites their parents, and
+ * returns the boundary.
  */
 #include <string.h>
 
@@ -10,7 +10,10 @@
 
 /* ---- which */
 
-/* Merges that hold relevant lines of history together. */
+/*
+ * Returns whether a merge has several relevant parents. Such a merge connects
+ * the history that is shown.
+ */
 static bool ties(const struct simplify *s, uint32_t c)
 {
 	const struct simplify_node *node = simplify_node(s, c);
@@ -45,8 +48,10 @@ static bool is_shown(const struct simplify *s, uint32_t c)
 /* ---- with which parents */
 
 /*
- * What stands for a parent: it, or the first commit behind it that is no
- * TREESAME one with a single parent; SIMPLIFY_NONE: there is none.
+ * Replaces *p by its nearest ancestor that is shown or has several parents:
+ * skips commits that are TREESAME to their only relevant parent. *p becomes
+ * SIMPLIFY_NONE if there is no such ancestor. Returns 0 or a negative error
+ * code.
  */
 static int rewrite_parent(struct simplify *s, uint32_t *p, struct error *err)
 {
@@ -90,7 +95,10 @@ static int rewrite_parents(struct simplify *s, uint32_t c, struct error *err)
 
 /* ---- one after the other */
 
-/* The next one that is shown, whatever the limits. */
+/*
+ * Returns 1 with the next commit that is shown in *c, 0 at the end, or a
+ * negative error code. Ignores skip and max.
+ */
 static int next_shown(struct simplify *s, uint32_t *c, struct error *err)
 {
 	for (;;) {
@@ -119,7 +127,7 @@ static int next_shown(struct simplify *s, uint32_t *c, struct error *err)
 	}
 }
 
-/* The next one within the limits. */
+/* Works like next_shown(), within skip and max. */
 static int next_counted(struct simplify *s, uint32_t *c, struct error *err)
 {
 	int ret = 1;
@@ -135,7 +143,10 @@ static int next_counted(struct simplify *s, uint32_t *c, struct error *err)
 	return ret;
 }
 
-/* Its parents may be boundaries. */
+/*
+ * Adds the parents of a returned commit to s->behind, since they may be
+ * boundary commits.
+ */
 static int note_parents(struct simplify *s, uint32_t c, struct error *err)
 {
 	for (uint32_t i = 0; i < simplify_node(s, c)->parent_nr; i++) {
@@ -150,7 +161,10 @@ static int note_parents(struct simplify *s, uint32_t c, struct error *err)
 	return 0;
 }
 
-/* Parents of what was given out that were not: the last one first. */
+/*
+ * Makes the boundary: parents of returned commits that were not returned, the
+ * parent that was noted last first.
+ */
 static int make_boundary(struct simplify *s, struct error *err)
 {
 	size_t kept = 0;
@@ -222,7 +236,7 @@ int simplify_next(struct simplify *s, uint32_t *commit_nr, struct error *err)
 	return 1;
 }
 
-/* ---- what there is to say of them */
+/* ---- what is known of returned commits */
 
 struct simplify_commits simplify_parents(const struct simplify *s,
 					 uint32_t commit_nr)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Children before parents while the walk goes on, by the generations of a
- * commit-graph: a commit's children are all on generations above its own, so
- * that they are counted when all that is known above it has been looked at.
- * First commits are simplified, down to a generation; then their children are
- * counted, no further than that; then those are ready whose children are all
- * out.
+ * Children before parents while the walk continues, by the generation numbers
+ * of a commit-graph.
+ *
+ * All children of a commit have higher generation numbers. So its children are
+ * all counted once every commit with a higher generation number was processed.
+ * There are three steps: commits are simplified down to a generation number;
+ * their children are counted down to that number; then commits are returned
+ * whose children were all returned.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,17 +16,20 @@
 #include "simplify/simplify-parts.h"
 
 struct simplify_topo {
-	/* to be simplified, by generation */
+	/* commits to simplify, by generation number */
 	struct heap explore;
-	/* whose parents' children are to be counted */
+	/* commits whose parents get a child counted, by generation number */
 	struct heap count;
 	/*
-	 * owned: by commit_nr, those that are not out yet, plus one; 0: none
-	 * was met
+	 * owned: by commit_nr, the number of children that were not returned
+	 * yet plus one; 0: the commit was not met
 	 */
 	uint32_t *children;
 	size_t nr, alloc;
-	/* children are counted down to here */
+	/*
+	 * children of commits with this or a higher generation number were
+	 * counted
+	 */
 	uint32_t generation;
 	struct simplify_ready ready;
 };
@@ -49,7 +54,7 @@ static int grow(struct simplify *s)
 	return 0;
 }
 
-/* Put a commit into a heap, once. */
+/* Pushes a commit into a heap, unless `flag` says that it was pushed before. */
 static int push_once(struct simplify *s, struct heap *heap, uint32_t flag,
 		     uint32_t c)
 {
@@ -59,7 +64,7 @@ static int push_once(struct simplify *s, struct heap *heap, uint32_t flag,
 	return heap_push(heap, generation_of(s, c), c);
 }
 
-/* Simplify all that is known on a generation and above. */
+/* Simplifies all known commits with this or a higher generation number. */
 static int explore_to(struct simplify *s, uint32_t generation,
 		      struct error *err)
 {
@@ -80,7 +85,10 @@ static int explore_to(struct simplify *s, uint32_t generation,
 	return grow(s) < 0 ? error_nomem(err) : 0;
 }
 
-/* Count the children of all that is known on a generation and above. */
+/*
+ * Counts the children of all known commits with this or a higher generation
+ * number.
+ */
 static int count_to(struct simplify *s, uint32_t generation, struct error *err)
 {
 	struct simplify_topo *t = s->topo;

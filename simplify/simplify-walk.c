@@ -1,24 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The walk behind simplified history: by date, newest first, what haves reach
- * painted.
+ * The walk of simplified history: by date, newest first. Commits that haves
+ * reach become uninteresting.
  *
- * With haves, or an order that needs it, the walk is made whole. It is done
- * when all that is queued is painted and cannot reach what was listed: by the
- * generations of the commit-graph where that is to be had, else when it has
- * gone some commits past the date of the last one listed.
+ * With haves, or for an order that needs all commits, the walk makes a whole
+ * list before any commit is returned. The walk ends when all queued commits are
+ * uninteresting and none of them can reach a listed commit. This is known from
+ * the generation numbers of the commit-graph. Without them, the walk ends some
+ * commits after the date of the last listed commit.
  */
 #include "simplify/simplify-parts.h"
 
-/* Commits older than all that are listed which are still looked at. */
+/*
+ * Number of uninteresting commits that are read after the last one newer than
+ * the listed commits.
+ */
 #define SLOP 5
 
 /* ---- the queue */
 
 /*
- * Returns whether a listed commit may be an ancestor of commit `c`. An ancestor
- * has a lower generation number. If a commit has a generation number, so have
- * all its ancestors.
+ * Returns whether commit `c` may reach a listed commit. An ancestor has a lower
+ * generation number. If a commit has a generation number, so have all its
+ * ancestors.
  */
 static bool is_threat(const struct simplify *s, uint32_t c)
 {
@@ -72,7 +76,10 @@ static void paint(struct simplify *s, uint32_t c)
 	node->flags |= SIMPLIFY_UNINTERESTING;
 }
 
-/* All parents: --first-parent is not for what haves reach. */
+/*
+ * Pushes all parents. --first-parent does not apply to commits that haves
+ * reach.
+ */
 static int push_parents(struct simplify *s, uint32_t c)
 {
 	const struct simplify_node *node = simplify_node(s, c);
@@ -84,7 +91,10 @@ static int push_parents(struct simplify *s, uint32_t c)
 	return 0;
 }
 
-/* Paint the parents of a commit, and on as far as there is no paint. */
+/*
+ * Makes the ancestors of commit `c` uninteresting, as far as they are loaded
+ * and not uninteresting yet.
+ */
 static int paint_behind(struct simplify *s, uint32_t c)
 {
 	s->stack.nr = 0;
@@ -105,7 +115,10 @@ static int paint_behind(struct simplify *s, uint32_t c)
 
 /* ---- one commit */
 
-/* All parents of an uninteresting commit are; one may be missing. */
+/*
+ * Makes all parents of an uninteresting commit uninteresting. A parent may be
+ * missing.
+ */
 static int expand_painted(struct simplify *s, uint32_t c, struct error *err)
 {
 	for (uint32_t i = 0; i < simplify_node(s, c)->parent_nr; i++) {
@@ -149,7 +162,7 @@ int simplify_expand(struct simplify *s, uint32_t c, struct error *err)
 	if (simplify_has(s, c, SIMPLIFY_ADDED))
 		return 0;
 	simplify_node(s, c)->flags |= SIMPLIFY_ADDED;
-	/* A parent that --first-parent passed by says nothing. */
+	/* A parent that --first-parent has skipped is not loaded. */
 	if (!simplify_has(s, c, SIMPLIFY_LOADED))
 		return 0;
 	if (simplify_has(s, c, SIMPLIFY_UNINTERESTING))
@@ -160,7 +173,10 @@ int simplify_expand(struct simplify *s, uint32_t c, struct error *err)
 
 /* ---- the list */
 
-/* From here on nothing is listed any more, unless paint turns out wrong. */
+/*
+ * Begins to count the queued commits that may reach a listed commit. An
+ * interesting commit in the queue ends this again.
+ */
 static void begin_end(struct simplify *s)
 {
 	s->is_ending = true;
@@ -170,7 +186,10 @@ static void begin_end(struct simplify *s)
 		s->threat_nr += is_threat(s, s->queue.items[i].value);
 }
 
-/* Whether what is queued may still change the list. `date`: its last one's. */
+/*
+ * Returns whether the queued commits cannot change the list any more. `date` is
+ * the date of the last listed commit.
+ */
 static bool is_settled(struct simplify *s, uint64_t date, int *slop)
 {
 	if (!s->queue.nr)
@@ -202,7 +221,10 @@ static int list_one(struct simplify *s, uint32_t c)
 	return simplify_list_add(&s->list, c);
 }
 
-/* Walk until no commit can be added to the list, nor painted in it. */
+/*
+ * Walks until no commit can join the list, and no listed commit can become
+ * uninteresting.
+ */
 static int make_list(struct simplify *s, struct error *err)
 {
 	uint64_t date = UINT64_MAX;
@@ -247,12 +269,18 @@ static bool has_marked_parent(const struct simplify *s, uint32_t c)
 	return false;
 }
 
-/* Paint what is listed and neither below nor above the marked commits. */
+/*
+ * Makes listed commits uninteresting that are neither ancestors nor descendants
+ * of the marked commits.
+ */
 static void keep_path(struct simplify *s)
 {
 	bool is_moving = true;
 
-	/* Last to first, which is mostly parents first. */
+	/*
+	 * From the last commit to the first, parents mostly come first, so few
+	 * passes are needed.
+	 */
 	while (is_moving) {
 		is_moving = false;
 		for (size_t i = s->list.nr; i-- > 0;) {

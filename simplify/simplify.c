@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Simplified history: from options to a walk that is ready to give out. */
+/* Simplified history: prepares a walk from the options. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,10 @@
 
 #define TREE_CACHE ((size_t)48 << 20) /* bytes */
 
-/* Where filters leave few trees to read, one by one, names are looked for. */
+/*
+ * If changed-path filters leave only single trees to read, names are looked up
+ * in their bytes.
+ */
 static int open_trees(struct simplify *s, struct error *err)
 {
 	struct objspace *space = s->h->space;
@@ -33,9 +36,9 @@ static int open_trees(struct simplify *s, struct error *err)
 }
 
 /*
- * With generations, and nothing to be painted, an order needs no whole walk.
- * (With
- * --first-parent, parents that are passed by are not known.)
+ * Returns whether commits can be returned in order before the walk is complete.
+ * That needs generation numbers, and no uninteresting commits. With
+ * --first-parent, skipped parents have no known generation numbers.
  */
 static bool can_stream(const struct simplify *s,
 		       const struct revwalk_tips *tips)

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * History, simplified: the commits that change some paths, and those that hold
- * them together ("History Simplification" of git-rev-list(1), whose words are
- * used here), in Git's order.
+ * Simplified history: the commits that change some paths, and the commits that
+ * connect them, in Git's order. See "History Simplification" of
+ * git-rev-list(1), whose words are used here.
  *
- * A commit is TREESAME to a parent when nothing that the pathspec takes differs
- * between them. A merge that is TREESAME to a parent is followed to that
- * parent alone, unless the full history is asked for; what is TREESAME is
- * not shown, unless it is needed to connect what is. Parents can be rewritten
- * to the next commits that are shown.
+ * A commit is TREESAME to a parent if no path that the pathspec selects differs
+ * between the two. A merge that is TREESAME to a parent is followed only to
+ * this parent, unless full_history is set. A TREESAME commit is not shown,
+ * unless it connects commits that are shown. Parents can be rewritten to the
+ * next commits that are shown.
  *
- * Without haves, and where the order allows, commits are given out while the
- * walk goes on; otherwise it is made whole first. One thread.
+ * Without haves, and if the order allows it, commits are returned while the
+ * walk continues. Otherwise the walk is completed first. For one thread.
  */
 #ifndef SIMPLIFY_SIMPLIFY_H
 #define SIMPLIFY_SIMPLIFY_H
@@ -27,7 +27,7 @@
 
 enum simplify_order {
 	SIMPLIFY_ORDER_WALK, /* by date, as met */
-	/* children first, branch by branch */
+	/* children before parents, without mixing branches */
 	SIMPLIFY_ORDER_TOPO,
 	SIMPLIFY_ORDER_DATE, /* children first, by date */
 };
@@ -36,87 +36,105 @@ struct simplify_options {
 	/* borrowed; NULL: every commit counts as a change */
 	const struct pathspec *paths;
 	bool full_history; /* follow all parents */
-	/* show what is TREESAME, too */
+	/* also show TREESAME commits */
 	bool sparse;
 	/*
-	 * --simplify-merges: drop parents that others reach, and merges that
-	 * this leaves without use; with full_history, rewrite and an order
+	 * --simplify-merges: drop parents that other parents reach, and merges
+	 * that then connect nothing. Requires full_history, rewrite and an
+	 * order.
 	 */
 	bool merges;
-	/* show merges that are TREESAME, but not to their first parent */
+	/* also show TREESAME merges that differ from their first parent */
 	bool show_pulls;
-	/* do not go on where all of the paths came up */
+	/* do not walk past a commit that adds all of the paths */
 	bool remove_empty;
 	bool first_parent; /* follow only these */
-	/* parents are those of the simplified history */
+	/* return the parents of the simplified history */
 	bool rewrite;
-	/* simplify_children() will be asked; with rewrite */
+	/* simplify_children() will be called; requires rewrite */
 	bool children;
-	/* give out what is behind the last commits, too */
+	/*
+	 * after the commits, return those of their parents that were not
+	 * returned
+	 */
 	bool boundary;
-	/* leave out what is in packs */
+	/* leave out commits that are in packs */
 	bool unpacked;
-	/* Show only commits with so many parents, those that they are followed
-	 * to; UINT32_MAX: any number. */
+	/*
+	 * Show only commits whose number of parents is in this range. Parents
+	 * that are not followed do not count. max_parents UINT32_MAX: no limit.
+	 */
 	uint32_t min_parents, max_parents;
 	/*
-	 * Only ancestors and descendants of `through` (commit_nr), and these.
-	 * through_haves: of all haves. With full_history.
+	 * Show only ancestors and descendants of the commits `through`
+	 * (commit_nr), and these commits. through_haves: of all haves. Requires
+	 * full_history.
 	 */
 	bool ancestry_path, through_haves;
 	const uint32_t *through; /* borrowed */
 	size_t through_nr;
 	enum simplify_order order;
-	/* of what was given out; see simplify_parents() */
+	/* keep the parents of returned commits, see simplify_parents() */
 	bool keep_parents;
-	/* of what would be given out; UINT64_MAX: all */
+	/*
+	 * commits to leave out first, and then to return at most; UINT64_MAX:
+	 * no limit
+	 */
 	uint64_t skip, max;
-	/* what is left of it, last to first */
+	/* return the commits within the limits from last to first */
 	bool reverse;
 };
 
 struct simplify;
 
 /*
- * Begin. Tips, options and what they point to are borrowed until the end. 0
- * with *out owned by the caller; ERR_INVALID for an ancestry path without
- * haves; ERR_MISSING and others for commits and trees that cannot be read.
+ * Starts a walk. Tips, options and the memory that they point to are borrowed
+ * until simplify_free(). *out is owned by the caller. Returns 0, ERR_INVALID
+ * for an ancestry path without haves, or another error code, for example
+ * ERR_MISSING for a commit or tree that cannot be read.
  */
 int simplify_new(struct simplify **out, struct history *h,
 		 const struct revwalk_tips *tips,
 		 const struct simplify_options *options, struct error *err);
 void simplify_free(struct simplify *s);
 
-/* The next commit: 1, 0 at the end, or negative. */
+/*
+ * Returns 1 with the next commit in *commit_nr, 0 at the end, or a negative
+ * error code.
+ */
 int simplify_next(struct simplify *s, uint32_t *commit_nr, struct error *err);
 
-/* Some commits (commit_nr); valid until the next call. */
+/*
+ * An array of commits (commit_nr), valid until the next call of a simplify
+ * function.
+ */
 struct simplify_commits {
 	const uint32_t *items;
 	size_t nr;
 };
 
 /*
- * Parents and children of the commit that was given out last; unless they are
- * kept or the order is reversed, its parents are forgotten then: as with stock
- * Git, a child that is met late and would be rewritten past it has none.
+ * Returns parents or children of the commit that was returned last. After that
+ * the parents are forgotten, unless keep_parents or reverse is set. So a child
+ * that comes later has no parent if its parents would be rewritten through this
+ * commit, as in stock Git.
  */
 struct simplify_commits simplify_parents(const struct simplify *s,
 					 uint32_t commit_nr);
 struct simplify_commits simplify_children(const struct simplify *s,
 					  uint32_t commit_nr);
 
-/* Whether it was given out as a boundary. */
+/* Returns whether a commit was returned as a boundary commit. */
 bool simplify_is_boundary(const struct simplify *s, uint32_t commit_nr);
 
 /*
- * Before anything is given out: the commits whose trees are not new, those that
- * haves reach among the walked ones and their parents. 0 or ERR_NOMEM; `edges`
- * malloc()ed.
+ * Call this before any commit is returned. Returns in *edges (malloc()ed) the
+ * commits whose trees the client has: uninteresting walked commits, and
+ * uninteresting parents of walked commits. Returns 0 or ERR_NOMEM.
  */
 int simplify_edges(struct simplify *s, uint32_t **edges, size_t *nr);
 
-/* What the changed-path filters were asked, and had to say. */
+/* Returns the counts of answers of the changed-path filters. */
 struct path_filters;
 const struct path_filters *simplify_filters(const struct simplify *s);
 
