@@ -19,7 +19,10 @@
 #include "walk/history.h"
 
 enum {
-	/* Wake a sleeping thread when this many commits wait. */
+	/*
+	 * Wakes a sleeping thread when at least this many commits are on the
+	 * stack.
+	 */
 	WAKE_NR = 8,
 	CACHE_LIMIT = 4 << 20,
 	BATCH_MAX = 16,   /* commits taken at a time */
@@ -43,7 +46,9 @@ struct lane {
 	size_t nr, alloc;
 	uint32_t *links; /* owned: obj_pos */
 	size_t link_nr, link_alloc;
-	/* owned: ids that become links */
+	/*
+	 * owned: ids of trees and parents that are not converted to links yet
+	 */
 	struct oid *ids;
 	size_t id_nr, id_alloc;
 };
@@ -54,8 +59,8 @@ struct commit_ahead {
 	struct lane *lanes;           /* owned */
 	unsigned lane_nr;
 	/*
-	 * owned: by obj_pos; a record's index and its lane, as index * lane_nr
-	 * + lane + 1; 0: none
+	 * owned: by obj_pos, where the record of the commit is: index * lane_nr
+	 * + lane + 1; 0: no record
 	 */
 	uint32_t *record_of;
 	pthread_mutex_t lock; /* guards the fields below */
@@ -63,9 +68,9 @@ struct commit_ahead {
 	struct bitset pushed; /* by obj_pos */
 	uint32_t *stack;      /* owned: obj_pos */
 	size_t nr, alloc;
-	/* threads that may still push */
+	/* number of threads that decode commits and may push their parents */
 	unsigned busy;
-	/* threads that wait for `wake` */
+	/* number of threads that wait for `wake` */
 	unsigned asleep;
 };
 
@@ -142,7 +147,7 @@ static int look_up_some(struct commit_ahead *a, struct lane *lane,
 	return 0;
 }
 
-/* Turns all ids into links. */
+/* Converts all ids of the lane into links. */
 static int look_up(struct commit_ahead *a, struct lane *lane)
 {
 	if (mem_grow(&lane->links, &lane->link_alloc,
@@ -159,7 +164,10 @@ static int look_up(struct commit_ahead *a, struct lane *lane)
 	return 0;
 }
 
-/* Parses the object's bytes; does nothing if they are no valid commit. */
+/*
+ * Adds a record for the commit in these bytes. Does nothing if the bytes are no
+ * valid commit.
+ */
 static int decode_bytes(struct commit_ahead *a, struct lane *lane,
 			uint32_t obj_pos, enum object_type type,
 			const uint8_t *data, size_t len)
@@ -287,7 +295,9 @@ static int run_lane(void *ctx, unsigned thread_nr, size_t task_nr,
 			break;
 		}
 	}
-	/* Everything is done, or the result is dropped. */
+	/*
+	 * Either all commits are decoded, or an error makes the result useless.
+	 */
 	if (ret < 0)
 		a->nr = 0;
 	if (!a->busy)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Commits by hash, or by obj_pos. */
+/* A map of commits: first a hash table, later arrays by obj_pos. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "walk/commit-map.h"
 
-/* initial number of entries */
+/* number of slots of the first hash table */
 #define FEW_FIRST 256
 
 int commit_map_init(struct commit_map *map, uint32_t packed_nr)

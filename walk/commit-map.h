@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Up to this number of commits, the hash table is used. */
+/* The hash table is used for up to this many commits. */
 #define COMMIT_MAP_FEW 8192
 
 struct commit_map_entry {
@@ -20,14 +20,14 @@ struct commit_map_entry {
 };
 
 struct commit_map {
-	/* first obj_pos of objects outside packs */
+	/* objects with obj_pos packed_nr or higher are in no pack */
 	uint32_t packed_nr;
 	/* owned: the hash table; NULL: the arrays are used */
 	struct commit_map_entry *few;
 	/* few_alloc is a power of two */
 	size_t few_nr, few_alloc;
 	uint32_t *by_packed; /* owned: value by obj_pos */
-	/* owned: value by obj_pos - packed_nr */
+	/* owned: value by (obj_pos - packed_nr), for commits in no pack */
 	uint32_t *by_extra;
 	size_t extra_alloc;
 };

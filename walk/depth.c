@@ -71,7 +71,7 @@ static int add_inside(struct depth_result *result, const struct history *h,
 	return 0;
 }
 
-/* Whether the server's own history is shallow at this commit. */
+/* Returns whether the server has this commit without its parents. */
 static bool is_shallow(const struct history *h, uint32_t commit_nr)
 {
 	struct oid oid;
@@ -176,7 +176,10 @@ int depth_find_nearest(uint32_t *distance, struct history *h,
 	return found ? 0 : 1;
 }
 
-/* Puts the commits that `from` reaches and `nots` do not into *selected. */
+/*
+ * Puts into *selected the commits that `from` reaches and limits->nots do not
+ * reach.
+ */
 static int select_commits(struct bitset *selected, struct history *h,
 			  const uint32_t *from, size_t nr,
 			  const struct depth_limits *limits, struct error *err)
@@ -193,7 +196,7 @@ static int select_commits(struct bitset *selected, struct history *h,
 	return ret;
 }
 
-/* Whether the limits keep a parsed commit. */
+/* Returns whether a parsed commit passes the limits. */
 static bool is_selected(const struct bitset *selected, const struct history *h,
 			const struct depth_limits *limits, uint32_t commit_nr)
 {

@@ -23,7 +23,7 @@
 #define DEPTH_INFINITE UINT32_MAX
 
 struct depth_result {
-	/* owned: commit_nr, each once */
+	/* owned: commit_nr of the shallow commits, each once */
 	uint32_t *shallow;
 	size_t shallow_nr, shallow_alloc;
 	struct bitset inside; /* by commit_nr */
@@ -49,33 +49,34 @@ int depth_by_distance(struct depth_result *result, struct history *h,
 		      struct error *err);
 
 /*
- * Finds the distance, as above, of the nearest of `targets`. The walk does not
- * pass commits of h->shallow, and stops at the first target. Returns 0 if a
- * target was found, 1 if `from` reaches none (then *distance is 0), or a
- * negative error code.
+ * Finds the distance of the nearest commit of `targets`, counted like in
+ * depth_by_distance(). The walk does not pass commits of h->shallow, and stops
+ * at the first target. Returns 0 if a target was found, 1 if `from` reaches
+ * none (then *distance is 0), or a negative error code.
  */
 int depth_find_nearest(uint32_t *distance, struct history *h,
 		       const uint32_t *from, size_t nr, const uint32_t *targets,
 		       size_t target_nr, struct error *err);
 
-/* Limits of a history other than a depth (deepen-not, deepen-since). */
+/* Limits of a history by commits or by date (deepen-not, deepen-since). */
 struct depth_limits {
-	/* commit_nr: these and their ancestors are left out */
+	/* commit_nr: these commits and their ancestors are left out */
 	const uint32_t *nots;
 	size_t not_nr;
 	bool has_since;
-	/* older commits are left out; seconds since 1970 */
+	/* commits with an older date are left out; seconds since 1970 */
 	uint64_t since;
 };
 
 /*
  * Computes the boundary by limits, for the commits that `from` reaches and the
- * limits keep. A commit with a parent that is left out, or a commit of
- * h->shallow, is shallow; the others are inside. A commit that is reachable
- * only through shallow commits is neither. (Stock Git lists some of these as
- * shallow. A client that was sent a "shallow" line for a commit that it does
- * not get cannot deepen its history later: "error in object: unshallow <id>".)
- * The result may be empty. Returns 0 or a negative error code.
+ * limits keep. A commit is shallow if the limits leave out one of its parents,
+ * or if it is in h->shallow. Other commits are inside. A commit that is
+ * reachable only through shallow commits is neither shallow nor inside. (Stock
+ * Git lists some of these commits as shallow. But a client that gets a
+ * "shallow" line for a commit without the commit cannot deepen its history
+ * later: "error in object: unshallow <id>".) The result may be empty. Returns 0
+ * or a negative error code.
  */
 int depth_by_limits(struct depth_result *result, struct history *h,
 		    const uint32_t *from, size_t nr,

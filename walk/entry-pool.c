@@ -60,7 +60,7 @@ size_t entry_pool_size(const struct entry_pool *pool)
 	       pool->slot_nr * sizeof(*pool->slots);
 }
 
-/* Number of words of an entry of `len` bytes, with its header. */
+/* Returns how many words an entry of `len` bytes takes, with its header. */
 static size_t words_of(size_t len)
 {
 	return (sizeof(struct pool_entry) + len + 7) / 8;
@@ -140,7 +140,10 @@ int entry_pool_put(struct entry_pool *pool, const uint8_t *raw, size_t len)
 	return 0;
 }
 
-/* Whether the entry `entry_nr` has the same bytes as the waiting one. */
+/*
+ * Returns whether the entry `entry_nr` has the same bytes as the waiting entry
+ * at index `waiting`.
+ */
 static bool is_entry(const struct entry_pool *pool, uint32_t entry_nr,
 		     uint32_t waiting)
 {
@@ -157,9 +160,9 @@ static bool is_entry(const struct entry_pool *pool, uint32_t entry_nr,
 }
 
 /*
- * Returns the slot that holds the entry at index `waiting`, or the slot to put
- * the entry into. With ENTRY_POOL_NONE, only a slot to put an entry into is
- * searched for.
+ * Returns the slot of the entry that equals the waiting entry at index
+ * `waiting`, or the slot for a new entry. If `waiting` is ENTRY_POOL_NONE,
+ * returns a slot for a new entry without comparing bytes.
  */
 static struct pool_slot *find_slot(const struct entry_pool *pool, uint32_t hash,
 				   uint32_t waiting)
@@ -202,7 +205,10 @@ static void grow_slots(struct entry_pool *pool)
 	pool->slot_nr = bigger.slot_nr;
 }
 
-/* Prefetches the known entry that most likely equals a waiting one. */
+/*
+ * Prefetches the numbered entry that most likely equals a waiting entry with
+ * this hash.
+ */
 static void prefetch_entry(const struct entry_pool *pool, uint32_t hash)
 {
 	const struct pool_slot *slot = &pool->slots[hash & (pool->slot_nr - 1)];
@@ -215,7 +221,9 @@ static void prefetch_entry(const struct entry_pool *pool, uint32_t hash)
 	__builtin_prefetch(entry + CACHE_LINE);
 }
 
-/* Moves a waiting entry behind the numbered ones; returns its number. */
+/*
+ * Moves a waiting entry to the end of the numbered entries. Returns its number.
+ */
 static uint32_t keep(struct entry_pool *pool, uint32_t waiting)
 {
 	uint32_t entry_nr = (uint32_t)pool->used;

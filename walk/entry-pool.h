@@ -36,32 +36,39 @@
 #define ENTRY_POOL_WAIT_MAX 32
 
 struct pool_entry {
-	/* of its object, set by the pool's user; ENTRY_POOL_NONE: not set */
+	/*
+	 * obj_pos of the object that the entry names, set by the user of the
+	 * pool; ENTRY_POOL_NONE: not set
+	 */
 	uint32_t obj_pos;
 	uint32_t len;
-	/* len bytes, padded with zeros to a whole word */
+	/* the entry's `len` bytes, padded with zeros to a whole word */
 	uint8_t raw[];
 };
 
 struct pool_slot {
 	uint32_t hash;
-	/* entry_nr plus one; 0: free */
+	/* number of the entry in this slot plus one; 0: the slot is free */
 	uint32_t entry_nr;
 };
 
 struct entry_pool {
 	/*
-	 * Owned: entries one after the other, each aligned to a word. An
-	 * entry's number is its index here. Waiting entries are at [used, end).
+	 * Owned: entries one after the other, each aligned to a word. The
+	 * number of an entry is its index in this array. Waiting entries are at
+	 * [used, end).
 	 */
 	uint64_t *words;
 	size_t used, end, alloc;
-	/* number of entries with a number */
+	/* number of entries that have a number */
 	size_t nr;
 	/* owned: slot_nr slots, a power of two */
 	struct pool_slot *slots;
 	size_t slot_nr;
-	/* entry_nr here is the index of a waiting entry */
+	/*
+	 * hashes of the waiting entries; entry_nr is the index of a waiting
+	 * entry in `words`
+	 */
 	struct pool_slot waiting[ENTRY_POOL_WAIT_MAX];
 	uint32_t waiting_nr;
 };
@@ -84,7 +91,10 @@ size_t entry_pool_size(const struct entry_pool *pool);
  */
 int entry_pool_put(struct entry_pool *pool, const uint8_t *raw, size_t len);
 
-/* Gives each waiting entry its number: entry_nrs[i] is that of the i-th. */
+/*
+ * Gives each waiting entry a number. entry_nrs[i] is set to the number of the
+ * i-th waiting entry.
+ */
 void entry_pool_settle(struct entry_pool *pool, uint32_t *entry_nrs);
 
 static inline struct pool_entry *entry_pool_at(const struct entry_pool *pool,

@@ -16,20 +16,26 @@ struct enumerate {
 	struct walk *w;
 	const struct walk_options *options;
 	struct walk_result *result;
-	/* `seen`: objects already processed */
+	/*
+	 * the walk over single trees; `seen` has the objects that were
+	 * processed
+	 */
 	struct treewalk tree;
 	const struct filter *filter; /* NULL: no filter */
-	/* only with a filter that needs paths */
+	/* the walk with depths and paths; used if the filter needs them */
 	struct filter_walk paths;
 	bool has_paths;
 	struct walk_items
-		changes; /* with use_tree_changes: the new objects; some are
-			    listed twice, and some are uninteresting */
-	/* `changes` holds all trees and blobs to list */
+		/*
+		 * with use_tree_changes: the new objects. Some are listed
+		 * twice, and some are uninteresting.
+		 */
+		changes;
+	/* `changes` has all trees and blobs that the request needs */
 	bool has_changes;
 };
 
-/* Whether any object of a type can pass the filter. */
+/* Returns whether any object of a type can pass the filter. */
 static bool takes_type(const struct enumerate *e, enum object_type type)
 {
 	return !e->filter || filter_takes_type(e->filter, type);
@@ -63,7 +69,7 @@ static int emit_from_walk(void *ctx, uint32_t obj_pos, enum object_type type,
 							      : 0;
 }
 
-/* Lists a tree and everything below. */
+/* Lists a tree and all objects below the tree. */
 static int emit_tree(struct enumerate *e, uint32_t tree_pos, bool is_want,
 		     struct error *err)
 {
@@ -75,7 +81,10 @@ static int emit_tree(struct enumerate *e, uint32_t tree_pos, bool is_want,
 			       emit_from_walk, e, err);
 }
 
-/* Lists, or excludes, tags, trees and blobs that are tips themselves. */
+/*
+ * Processes tags, trees and blobs that are tips: excludes them if `exclude`,
+ * else lists them.
+ */
 static int take_others(struct enumerate *e, const struct walk_items *others,
 		       bool exclude, struct error *err)
 {
@@ -119,15 +128,16 @@ static int exclude_boundary(struct enumerate *e, struct error *err)
 }
 
 /*
- * The haves' history is walked up to this many commits per wanted commit, plus
- * a constant. Beyond that, excluding objects costs more than it saves.
+ * Limit for the walk of the haves' history: this many commits for each wanted
+ * commit, plus a constant. With more commits, excluding their objects costs
+ * more than it saves.
  */
 #define UNINTERESTING_RATIO 2
 #define UNINTERESTING_FEW 64
 
 /*
- * Appends to `found` the trees and blobs of these commits that are not in
- * `seen`, and adds them to `seen`.
+ * Finds the trees and blobs of the commits in `revs` that are not in `seen`.
+ * Appends them to `found`, and adds them to `seen`.
  */
 static int find_set(struct enumerate *e, const struct revwalk_result *revs,
 		    const struct tree_closure_options *options,
@@ -148,15 +158,15 @@ static int find_set(struct enumerate *e, const struct revwalk_result *revs,
 }
 
 /*
- * Up to this number of wanted commits are compared with the newest
+ * If more commits than this are wanted, they are not compared with the newest
  * uninteresting commit.
  */
 #define CHANGES_MAX 8
 
 /*
- * Compares the wanted commits' trees with the newest uninteresting one. Returns
- * 0 if e->changes is complete, 1 if too much changed (walk everything instead),
- * or a negative error code.
+ * Compares the wanted commits' trees with the tree of the newest uninteresting
+ * commit. Returns 0 if e->changes is complete, 1 if too much changed (walk
+ * everything instead), or a negative error code.
  */
 static int find_changes(struct enumerate *e, const struct revwalk_result *revs)
 {
@@ -200,9 +210,10 @@ static int add_uninteresting(struct enumerate *e,
 }
 
 /*
- * Excludes what the haves reach. The objects behind a have may be unreadable,
+ * Excludes the objects that the haves reach. Some of these may be unreadable,
  * because only the wants are guaranteed to be complete. In that case nothing is
- * excluded here: a partly read tree in `seen` would hide objects below it.
+ * excluded here: a partly read tree in `seen` would hide objects below the
+ * tree.
  */
 static int exclude_uninteresting(struct enumerate *e,
 				 const struct walk_tips *haves,
@@ -268,9 +279,9 @@ static int emit_lists(struct enumerate *e, struct error *err)
 }
 
 /*
- * Whether a plain set of objects is enough. If commits have parents outside the
- * walk, and these parents' trees are not excluded as a whole, only the lists of
- * newobj.h know what is new.
+ * Returns whether the objects can be found as a plain set. This is not possible
+ * if commits have parents outside the walk whose trees are not excluded
+ * completely. Then only the lists of newobj.h tell which objects are new.
  */
 static bool is_set_enough(const struct enumerate *e)
 {
@@ -343,8 +354,8 @@ static int emit_trees(struct enumerate *e, const struct walk_tips *wants,
 }
 
 /*
- * Objects outside packs were only named by trees. Appends those that do not
- * exist to *missing, and sets *item to the first one.
+ * Objects outside packs may be missing, since only trees have named them.
+ * Appends the missing ones to *missing, and sets *first to the first one.
  */
 static int list_missing(const struct walk_item **first, struct oid **missing,
 			size_t *nr, struct enumerate *e)
@@ -372,7 +383,7 @@ static int list_missing(const struct walk_item **first, struct oid **missing,
 	return 0;
 }
 
-/* Objects that do not exist are an error, unless the provider has them. */
+/* A missing object is an error, unless the provider stores it. */
 static int check_there(struct enumerate *e, struct error *err)
 {
 	struct walk *w = e->w;

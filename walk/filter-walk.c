@@ -7,7 +7,10 @@
 #include "walk/filter-walk.h"
 #include "walk/sparse.h"
 
-/* maximum of sparse:oid parts in one filter: one bit of a word each */
+/*
+ * Maximum number of sparse:oid parts in one filter. Each part has one bit of a
+ * word.
+ */
 #define SPARSE_MAX 64
 
 struct visit {
@@ -16,15 +19,15 @@ struct visit {
 	void *ctx;
 };
 
-/* The position of an object in a walk. */
+/* The position of an object in a walk: depth, path and sparse parts. */
 struct place {
 	/*
-	 * its depth plus one; 0: a tree that is a want itself, whose entries
-	 * are at depth 0
+	 * depth of the object plus one; 0: the object is a tree that is a want,
+	 * and its entries are at depth 0
 	 */
 	unsigned level;
 	uint64_t hash; /* hash of its path */
-	/* bits of the sparse parts that include its directory */
+	/* a bit for each sparse part that includes the object's directory */
 	uint64_t taken;
 };
 
@@ -102,8 +105,8 @@ int filter_load_sparse(struct filter *filter, struct odb_reader *reader,
 }
 
 /*
- * Returns the bits of the sparse parts that include an entry. fw->tree->path is
- * the entry's path.
+ * Returns a bit for each sparse part that includes an entry. fw->tree->path is
+ * the entry's path; `dir` has the bits of its directory.
  */
 static uint64_t taken_by(const struct filter_walk *fw,
 			 const struct tree_entry *entry, uint64_t dir)
@@ -125,7 +128,7 @@ static bool taken_by_all(const struct filter_walk *fw, uint64_t taken)
 	return !nr || taken == UINT64_MAX >> (SPARSE_MAX - nr);
 }
 
-/* ---- trees that were walked */
+/* ---- trees that were walked before */
 
 /* FNV-1a. */
 static uint64_t hash_add(uint64_t hash, const char *text, size_t len)
@@ -163,8 +166,8 @@ static int grow_places(struct filter_walk *fw)
 }
 
 /*
- * Returns 1 if the tree was not met at this path before, 0 if it was, or
- * ERR_NOMEM.
+ * Notes that a tree was met at a path. Returns 1 if the tree was not met at
+ * this path before, 0 if it was, or ERR_NOMEM.
  */
 static int is_new_place(struct filter_walk *fw, uint32_t tree_pos,
 			const struct place *place)
@@ -188,8 +191,8 @@ static int is_new_place(struct filter_walk *fw, uint32_t tree_pos,
 }
 
 /*
- * Returns 1 if the tree was not met at this level or nearer to a root, 0 if it
- * was, or ERR_NOMEM.
+ * Notes that a tree was met at a level. Returns 1 if the tree was not met at
+ * this or a smaller level before, 0 if it was, or ERR_NOMEM.
  */
 static int is_nearer(struct filter_walk *fw, uint32_t tree_pos, unsigned level)
 {
@@ -217,7 +220,10 @@ static int is_nearer(struct filter_walk *fw, uint32_t tree_pos, unsigned level)
 static int is_to_walk(struct filter_walk *fw, uint32_t tree_pos,
 		      const struct place *place)
 {
-	/* The path determines the depth. */
+	/*
+	 * With sparse parts, the path decides: a tree has the same depth
+	 * whenever it is met at the same path.
+	 */
 	if (fw->filter->sparse_nr)
 		return is_new_place(fw, tree_pos, place);
 	return is_nearer(fw, tree_pos, place->level);
@@ -333,7 +339,7 @@ static int visit_tree(const struct visit *v, uint32_t tree_pos,
 		ret = deliver(v, tree_pos, OBJ_TREE, err);
 	if (ret)
 		return ret < 0 ? ret : 0;
-	/* No deeper object can pass. */
+	/* All entries of this tree are too deep to pass the filter. */
 	if (filter->depth <= place->level)
 		return 0;
 	ret = is_to_walk(fw, tree_pos, place);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Walks trees through a filter that needs paths: tree:<depth>, which needs the
- * least depth of an object, and sparse:oid, which needs all paths of an object.
- * The filter's types and sizes are checked too.
+ * smallest depth of an object, and sparse:oid, which needs all paths of an
+ * object. The filter's types and sizes are checked too.
  *
- * A tree is walked again only if it is met nearer to the root than before or,
- * with sparse patterns, at a path where it was not met before.
+ * A tree is walked again only if it is met at a smaller depth than before, or
+ * with sparse patterns at a new path.
  */
 #ifndef WALK_FILTER_WALK_H
 #define WALK_FILTER_WALK_H
@@ -21,18 +21,19 @@
 /* One walk; one thread. */
 struct filter_walk {
 	const struct filter *filter; /* borrowed */
-	/* borrowed; `seen`: objects already processed */
+	/* borrowed; its set `seen` has the objects that were processed */
 	struct treewalk *tree;
-	/* by obj_pos: in tree->seen before the walk */
+	/* by obj_pos: objects that were in tree->seen before the walk */
 	struct bitset excluded;
 	/*
-	 * owned, by obj_pos: one more than the least `level` (see
-	 * filter-walk.c) at which a tree was walked; 0: never walked
+	 * owned, by obj_pos: one more than the smallest `level` (see
+	 * filter-walk.c) at which a tree was walked; 0: the tree was not walked
 	 */
 	uint32_t *depths;
 	size_t depth_alloc;
 	/*
-	 * owned: hashes of trees and their paths, open addressing; 0: free slot
+	 * owned: hash table of trees with their paths, each a 64-bit hash; 0:
+	 * free slot
 	 */
 	uint64_t *places;
 	size_t place_nr, place_alloc;
@@ -47,10 +48,10 @@ int filter_walk_init(struct filter_walk *fw, const struct filter *filter,
 void filter_walk_release(struct filter_walk *fw);
 
 /*
- * Does the same as treewalk_run() for the objects that pass the filter. With
- * `is_wanted`, the tree itself passes in any case, and its entries count as
- * depth 0. If `fn` returns a positive value for a tree, the tree's entries are
- * skipped.
+ * Walks a tree like treewalk_run(), and delivers only objects that pass the
+ * filter. With `is_wanted`, the tree itself passes in any case, and its entries
+ * count as depth 0. If `fn` returns a positive value for a tree, the tree's
+ * entries are skipped.
  */
 int filter_walk_run(struct filter_walk *fw, uint32_t tree_pos, const char *path,
 		    bool is_wanted, treewalk_fn fn, void *ctx,

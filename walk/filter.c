@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Specifications of filters: parsing, combining, printing. */
+/* Parses, combines and prints filter specifications. */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -15,8 +15,8 @@
 	(1U << OBJ_COMMIT | 1U << OBJ_TREE | 1U << OBJ_BLOB | 1U << OBJ_TAG)
 
 /*
- * Maximum depth of "combine:" inside "combine:". Each nesting doubles the
- * encoding.
+ * Maximum nesting depth of "combine:" specifications. Each level doubles the
+ * percent-encoding.
  */
 #define NESTING_MAX 16
 

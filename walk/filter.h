@@ -34,36 +34,38 @@ enum filter_kind {
 	FILTER_TREE,
 	FILTER_OBJECT_TYPE,
 	FILTER_SPARSE_OID,
-	/* only for filter_kind_name() */
+	/* no kind of a part; only for filter_kind_name() */
 	FILTER_COMBINE,
 };
 
 struct filter_part {
 	enum filter_kind kind;
-	/* for BLOB_LIMIT (bytes) and TREE (depth) */
+	/* number in the specification: bytes for BLOB_LIMIT, depth for TREE */
 	uint64_t number;
 	enum object_type type; /* for OBJECT_TYPE */
-	/* owned: for SPARSE_OID, else NULL */
+	/* owned: the object name of a SPARSE_OID part, else NULL */
 	char *name;
 };
 
-/* Maximum number of parts; a peer chooses the filter. */
+/*
+ * Maximum number of parts. A client chooses the filter, so memory must be
+ * limited.
+ */
 #define FILTER_PARTS_MAX 1024
 
 struct sparse;
 
 struct filter {
-	/* owned; none: every object passes */
+	/* owned: the parts of the filter; without parts every object passes */
 	struct filter_part *parts;
 	size_t nr, alloc;
 	/* the filter was given as "combine:" */
 	bool is_combined;
-	/* The combined effect of the parts: */
-	/* blobs that pass are smaller; UINT64_MAX: no limit */
+	/* The fields below are the combined effect of all parts. */
+	/* a blob passes if it has fewer bytes; UINT64_MAX: no limit */
 	uint64_t blob_limit;
 	/*
-	 * trees and blobs that pass are at a smaller depth; UINT64_MAX: no
-	 * limit
+	 * trees and blobs pass if their depth is smaller; UINT64_MAX: no limit
 	 */
 	uint64_t depth;
 	/*
@@ -71,7 +73,7 @@ struct filter {
 	 */
 	unsigned types;
 	/*
-	 * Owned: one for each SPARSE_OID part; NULL before
+	 * Owned: patterns of each SPARSE_OID part; NULL before
 	 * filter_load_sparse().
 	 */
 	struct sparse **sparse;
@@ -81,7 +83,10 @@ struct filter {
 void filter_init(struct filter *filter);
 void filter_release(struct filter *filter);
 
-/* Returns whether every object passes; true for NULL. */
+/*
+ * Returns whether every object passes the filter. A NULL filter lets every
+ * object pass.
+ */
 static inline bool filter_is_empty(const struct filter *filter)
 {
 	return !filter || !filter->nr;
@@ -122,8 +127,8 @@ static inline bool filter_needs_size(const struct filter *filter)
 }
 
 /*
- * Returns whether the path of an object decides if the object passes. If not,
- * type and size decide.
+ * Returns whether the filter depends on paths. If not, only types and sizes
+ * matter.
  */
 bool filter_needs_paths(const struct filter *filter);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Removing from lists the objects that do not pass a filter. */
+/* Removes objects that do not pass a filter from lists. */
 #include "walk/filter-walk.h"
 #include "walk/filtered.h"
 
@@ -40,7 +40,7 @@ int filtered_spared(struct bitset *set, struct walk *w,
 	return 0;
 }
 
-/* Keeps only spared commits; returns their number. */
+/* Keeps only the commits that are in `spared`. Returns their number. */
 static size_t keep_commits(uint32_t *commits, size_t nr,
 			   const struct history *h, const struct bitset *spared)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Applies a filter to lists of objects that were found before. Only types and
- * sizes are checked. For filters that need paths, use filter-walk.h.
+ * Applies a filter to complete lists of objects. Only types and sizes are
+ * checked. filter-walk.h handles filters that need paths.
  */
 #ifndef WALK_FILTERED_H
 #define WALK_FILTERED_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Loading commits into memory. */
+/* Loads commits into a history. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -107,9 +107,9 @@ static int add_parent(struct history *h, const uint8_t *raw)
 #define GRAPH_PARENTS_MAX 64
 
 /*
- * Up to this number of positions, a linear search is used. A table has one page
- * of memory for every thousand commits of the graph, and clearing these pages
- * would slow down small requests.
+ * Up to this many recorded graph positions, a linear search finds a commit. The
+ * table by_graph has one page of memory for every thousand commits of the
+ * graph, and clearing these pages would slow down small requests.
  */
 #define FEW_NOTED 64
 
@@ -148,7 +148,10 @@ static int note_graph_pos(struct history *h, uint32_t commit_nr,
 	return 0;
 }
 
-/* Finds the commit whose recorded position is graph_pos. */
+/*
+ * Finds the commit with a recorded graph_pos. Returns false if no commit has
+ * this position.
+ */
 static bool find_noted(const struct history *h, uint32_t graph_pos,
 		       uint32_t *commit_nr)
 {
@@ -165,8 +168,8 @@ static bool find_noted(const struct history *h, uint32_t graph_pos,
 }
 
 /*
- * Adds a parent by its graph_pos. Only the first time is the parent's id looked
- * up.
+ * Adds a parent by its graph_pos. The parent's id is looked up only the first
+ * time.
  */
 static int add_graph_parent(struct history *h, uint32_t graph_pos)
 {
@@ -183,8 +186,8 @@ static int add_graph_parent(struct history *h, uint32_t graph_pos)
 }
 
 /*
- * Returns 1 with *graph_pos set, 0 if the graph does not have the commit, or
- * ERR_NOMEM.
+ * Looks for a commit in the commit-graph. Returns 1 with *graph_pos set, 0 if
+ * the graph does not have the commit, or ERR_NOMEM.
  */
 static int find_in_graph(struct history *h, uint32_t commit_nr,
 			 uint32_t *graph_pos)
@@ -202,8 +205,8 @@ static int find_in_graph(struct history *h, uint32_t commit_nr,
 }
 
 /*
- * Returns 1 if the commit was parsed from the commit-graph, 0 if it has to be
- * parsed from elsewhere, or a negative error code.
+ * Parses a commit from the commit-graph. Returns 1 if parsed, 0 if the commit
+ * must be read in another way, or a negative error code.
  */
 static int parse_from_graph(struct history *h, uint32_t commit_nr,
 			    struct error *err)
@@ -220,7 +223,10 @@ static int parse_from_graph(struct history *h, uint32_t commit_nr,
 				  ARRAY_NR(parents), err);
 	if (nr < 0 || nr > GRAPH_PARENTS_MAX ||
 	    commit_graph_entry(&entry, h->graph, graph_pos, err) < 0) {
-		/* Read the object instead: the graph's entry is damaged. */
+		/*
+		 * The graph's entry is damaged, so the commit object is read
+		 * instead.
+		 */
 		h->lacks_generations = true;
 		return 0;
 	}
@@ -256,11 +262,11 @@ int history_tree(struct history *h, uint32_t commit_nr, uint32_t *tree_pos,
 	return ret;
 }
 
-/* ---- from what was decoded, or the object */
+/* ---- from commits that were decoded ahead, or from the object */
 
 /*
- * Returns 1 if the commit was decoded ahead, 0 if not, or a negative error
- * code.
+ * Takes a commit that was decoded ahead. Returns 1 if it was, 0 if not, or a
+ * negative error code.
  */
 static int parse_from_ahead(struct history *h, uint32_t commit_nr,
 			    struct error *err)
@@ -332,14 +338,17 @@ void history_poll(struct history *h, const struct progress_out *out)
 	if (!out || !out->poll)
 		return;
 	h->poll = *out;
-	/* stock Git shows no progress for commits */
+	/*
+	 * Only the callback `poll` is used. Like stock Git, no progress is
+	 * shown for commits.
+	 */
 	h->poll.put = NULL;
 	progress_start(&h->meter, &h->poll, "Reading commits", 0);
 }
 
 /*
- * Name a commit that has the missing one as a parent. The search is slow, but
- * the command fails anyway.
+ * Sets an error that also names a commit with the missing commit as a parent.
+ * The search is slow, but the command fails anyway.
  */
 static int report_missing(const struct history *h, uint32_t missing_nr,
 			  struct error *err)

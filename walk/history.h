@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The commit graph in memory. Commits are loaded when they are asked for.
+ * The commits of a walk in memory. A commit is loaded when a caller asks for
+ * it.
  *
  * Each commit has a number, `commit_nr`, in the order in which the walk meets
  * commits. Parents, tree and date come from the commit-graph file if the file
@@ -32,10 +33,11 @@ struct history_commit {
 	uint64_t date;
 	uint32_t obj_pos;
 	/*
-	 * obj_pos of its tree; valid once parsed, but see history->lazy_trees
+	 * obj_pos of the commit's tree; valid after parsing, but see
+	 * history->lazy_trees
 	 */
 	uint32_t tree_pos;
-	/* index into history->parents */
+	/* index of the first parent in history->parents */
 	uint32_t first_parent;
 	uint32_t parent_nr;
 	/*
@@ -43,9 +45,11 @@ struct history_commit {
 	 * its parents; HISTORY_GENERATION_UNKNOWN if not known
 	 */
 	uint32_t generation;
-	/* date, tree, parents and generation are valid */
+	/*
+	 * the commit was parsed: date, tree, parents and generation are valid
+	 */
 	bool parsed;
-	/* see history->allow_missing */
+	/* the commit's object is missing, see history->allow_missing */
 	bool missing;
 };
 
@@ -55,42 +59,51 @@ struct history {
 	/* owned; NULL: no commit-graph is used */
 	struct commit_graph *graph;
 	/*
-	 * owned: by commit_nr (< graph_pos_nr), the commit's graph_pos plus
-	 * one; 0: not known
+	 * owned: by commit_nr (< graph_pos_nr), the commit's position in the
+	 * commit-graph plus one; 0: not known
 	 */
 	uint32_t *graph_pos;
 	size_t graph_pos_nr, graph_pos_alloc;
 	/*
-	 * owned: graph_pos -> commit_nr + 1; NULL while few graph_pos are known
+	 * owned: by graph_pos, commit_nr plus one; NULL while few positions are
+	 * known
 	 */
 	uint32_t *by_graph;
 	struct commit_ahead *ahead; /* owned; NULL: none */
-	/* threads of this and of all walks over the history; 0: as many as
-	   processors. walk_open() sets pack.threads */
+	/*
+	 * number of threads for all walks over this history, set by walk_open()
+	 * from pack.threads; 0: as many as processors
+	 */
 	unsigned threads;
 	struct progress_out poll; /* see history_poll() */
-	/* counts commits parsed; never drawn */
+	/* counts parsed commits and calls `poll`; no progress is shown */
 	struct progress meter;
 	/*
-	 * the graph's entry of a commit could not be used: the commit's
-	 * generation is unknown although its children's generations are known
+	 * The commit-graph's entry of some commit could not be used. So the
+	 * generation number of this commit is unknown, although those of its
+	 * children are known.
 	 */
 	bool lacks_generations;
 	/*
-	 * may be set: for commits of the graph, tree_pos is HISTORY_NONE until
-	 * history_tree() is called
+	 * May be set by the caller: tree_pos of commits in the commit-graph
+	 * stays HISTORY_NONE until history_tree() is called.
 	 */
 	bool lazy_trees;
 	/*
-	 * may be set: a missing commit is marked `missing`, and has no parents,
-	 * date 0 and no valid tree
+	 * May be set by the caller: a missing commit is no error. It is marked
+	 * `missing`, and has no parents, date 0 and no valid tree.
 	 */
 	bool allow_missing;
-	/* borrowed: ids of commits without parents; NULL: none */
+	/*
+	 * borrowed: ids of commits that are treated as having no parents; NULL:
+	 * none
+	 */
 	const struct oidmap *shallow;
 	struct history_commit *commits; /* owned */
 	size_t nr, alloc;
-	/* owned: commit_nr of parents, commit after commit */
+	/*
+	 * owned: parents (commit_nr) of all commits, one commit after the other
+	 */
 	uint32_t *parents;
 	size_t parent_nr, parent_alloc;
 	struct commit_map map; /* obj_pos -> commit_nr + 1 */
@@ -118,8 +131,8 @@ void history_check_graph(struct history *h);
 void history_drop_graph(struct history *h);
 
 /*
- * Makes history_parse() call out->poll from now on, and return ERR_CANCELLED
- * when the callback says so. `out` may be NULL, and is copied. May be called
+ * Makes history_parse() call out->poll, and return ERR_CANCELLED if the
+ * callback requests that. *out is copied; `out` may be NULL. Call this at most
  * once.
  */
 void history_poll(struct history *h, const struct progress_out *out);
@@ -145,8 +158,9 @@ uint32_t history_find(const struct history *h, uint32_t obj_pos);
 int history_parse(struct history *h, uint32_t commit_nr, struct error *err);
 
 /*
- * Sets *tree_pos to the obj_pos of the tree of a parsed commit that is not
- * missing, also with h->lazy_trees. Returns 0 or a negative error code.
+ * Sets *tree_pos to the obj_pos of the tree of a parsed commit, even with
+ * h->lazy_trees. The commit must not be missing. Returns 0 or a negative error
+ * code.
  */
 int history_tree(struct history *h, uint32_t commit_nr, uint32_t *tree_pos,
 		 struct error *err);
@@ -187,12 +201,12 @@ static inline const uint32_t *history_parents(const struct history *h,
 /*
  * Decodes commits ahead of a walk, on all processors.
  *
- * A walk visits commits one by one, in an order that depends on the commits
- * visited before. Decoding has no such order: all commits reachable from the
- * walk's queue can be decoded in any order, and the walk looks them up here
- * later. Commits that could not be decoded (not packed, broken, on the shallow
- * boundary) are not stored here. The walk reads these itself, so that results
- * and errors do not depend on this module.
+ * A walk visits commits in an order that depends on the commits visited before.
+ * Decoding needs no order: all commits that the walk's queue reaches are
+ * decoded in any order, and stored. The walk looks up the stored commits later.
+ * Commits that cannot be decoded (not packed, broken, on the shallow boundary)
+ * are not stored. The walk reads such a commit itself, so results and errors do
+ * not depend on this module.
  */
 
 struct commit_ahead;
@@ -207,9 +221,9 @@ struct ahead_commit {
 
 /*
  * Decodes the commits `from` (obj_pos, packed) and all their ancestors, but not
- * past ids in `shallow` (NULL: none). `threads` 0: as many as processors. No
- * other thread may use the space during the call. Returns NULL if memory or
- * threads run out; the walk is then only slower.
+ * the ancestors of commits in `shallow` (NULL: none). `threads` 0: as many as
+ * processors. No other thread may use the space during the call. Returns NULL
+ * if memory or threads run out; the walk is then only slower.
  */
 struct commit_ahead *commit_ahead_new(struct objspace *space,
 				      const struct oidmap *shallow,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two sets that must not overlap. */
+/* Two sets of objects, trees and blobs, that must not overlap. */
 #include "walk/item-kinds.h"
 
 void item_kinds_release(struct item_kinds *kinds)
@@ -16,7 +16,10 @@ int item_kinds_reserve(struct item_kinds *kinds, size_t end)
 		       : 0;
 }
 
-/* Sets the error with the type that the object has. */
+/*
+ * Sets the error that names the object, its type, and the type that a tree
+ * states.
+ */
 static int complain(struct objspace *space, uint32_t obj_pos, struct error *err)
 {
 	struct odb_reader *reader = odb_reader_new(space->odb, 0);

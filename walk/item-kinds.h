@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kinds by which trees name objects: as a tree (mode 040000) or as a blob.
- * If an object is named both ways, one of the trees has a wrong mode. This must
- * be an error: an enumeration that lists each object once could take a tree for
- * a blob and miss the objects below it.
+ * Detects objects that one tree names as a tree (mode 040000) and another tree
+ * names as a blob. One of the two trees then has a wrong mode. This must be an
+ * error: an enumeration that lists each object once could take a tree for a
+ * blob and miss the objects below it.
  */
 #ifndef WALK_ITEM_KINDS_H
 #define WALK_ITEM_KINDS_H

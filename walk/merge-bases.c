@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every common ancestor is reachable from the boundary: the parents of the
- * commits that only `one` reaches. The merge bases are those boundary commits
- * that no other boundary commit reaches.
+ * Every common ancestor is reachable from a boundary: the parents, reachable
+ * from `other`, of the commits that only `one` reaches. The merge bases are the
+ * boundary commits that no other boundary commit reaches.
  */
 #include <stdlib.h>
 
@@ -68,7 +68,10 @@ int merge_bases(uint32_t **bases, size_t *nr, struct history *h, uint32_t one,
 	return ret;
 }
 
-/* Finds the commit that an id names, through tags. */
+/*
+ * Sets *commit to the commit that an id names. An id of a tag names the tag's
+ * target.
+ */
 static int load(struct walk *w, uint32_t *commit, const struct oid *oid,
 		struct error *err)
 {

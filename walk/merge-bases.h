@@ -22,16 +22,17 @@
 
 /*
  * Finds the merge bases of two commits (commit_nr), newest first. If one commit
- * is an ancestor of the other, it is the only base. Returns 0 with *bases
- * malloc()ed (NULL if there is none), or a negative error code as
+ * is an ancestor of the other, this commit is the only base. Returns 0 with
+ * *bases malloc()ed (NULL if there is none), or a negative error code as
  * revwalk_run().
  */
 int merge_bases(uint32_t **bases, size_t *nr, struct history *h, uint32_t one,
 		uint32_t other, struct error *err);
 
 /*
- * Does the same by ids, which may be of tags. Returns ERR_INVALID ("'<id>' is
- * not a commit") for other objects. *bases and *nr are set in any case.
+ * Works like merge_bases() for ids of commits or of tags of commits. Returns
+ * ERR_INVALID ("'<id>' is not a commit") for other objects. *bases and *nr are
+ * set in any case.
  */
 int merge_bases_of(struct oid **bases, size_t *nr, const struct odb *odb,
 		   const struct oid *one, const struct oid *other,

@@ -13,9 +13,9 @@
 #include "walk/treediff.h"
 
 /*
- * Consecutive commits that one thread takes at a time. Neighbouring commits
- * share most trees, so chunks should be large, but each thread must get its
- * share.
+ * Limits of the number of consecutive commits that a thread takes at a time.
+ * Neighbouring commits share most trees, so chunks should be large. But all
+ * threads must get equal amounts of work.
  */
 #define CHUNK_COMMITS_MIN 256
 #define CHUNK_COMMITS_MAX 4096
@@ -23,8 +23,8 @@
 #define MAX_CACHE_LIMIT ((size_t)48 << 20) /* per thread */
 
 /*
- * With at least this many commits, and this share of the objects, a look-up
- * table pays off.
+ * A look-up table of all ids is made if there are at least this many commits,
+ * and at least one commit for each ACCELERATE_SHARE objects.
  */
 #define ACCELERATE_COMMITS 512
 #define ACCELERATE_SHARE 64
@@ -39,12 +39,12 @@ struct compute {
 	const struct history *h;
 	const uint32_t *commits;
 	size_t nr;
-	/* owned: indexes into commits, by date */
+	/* owned: indexes into `commits`, in the order of the commits' dates */
 	uint32_t *turns;
 	size_t chunk_len;          /* commits in a chunk */
 	struct treediff **differs; /* by thread_nr */
 	unsigned threads;
-	/* owned: by chunk, whether a thread has taken it */
+	/* owned: by chunk, whether a thread has taken the chunk */
 	_Atomic bool *taken;
 	struct progress progress;
 };
@@ -92,7 +92,8 @@ static int compute_commit(struct compute *c, struct treediff *differ,
 }
 
 /*
- * Sets the pointers of the lists, after the chunk's array has its final place.
+ * Sets the pointers of the lists [first, last) into the chunk's array, whose
+ * address is now final.
  */
 static void settle_chunk(struct compute *c, struct newobj_chunk *chunk,
 			 size_t first, size_t last)
@@ -113,9 +114,9 @@ static void settle_chunk(struct compute *c, struct newobj_chunk *chunk,
 }
 
 /*
- * Returns the next chunk for a thread. Each thread starts at a place of its own
+ * Returns the next chunk for a thread. Each thread starts at a different chunk
  * and takes consecutive chunks, because the trees decoded for one chunk help
- * with the next. To be called once for each chunk.
+ * with the next. Called once for each chunk.
  */
 static size_t take_chunk(struct compute *c, unsigned thread_nr)
 {
@@ -148,8 +149,8 @@ static int compute_chunk(void *ctx, unsigned thread_nr, size_t task_nr,
 }
 
 /*
- * Orders the commits by date, whatever the order of the array. A branch shares
- * most trees with the trunk of the same time, and these are still decoded then.
+ * Orders the commits by date. The trees of a branch are mostly the trees of the
+ * trunk at the same time, which are then still in the cache.
  */
 static int take_turns(struct compute *c)
 {
@@ -170,7 +171,8 @@ static int take_turns(struct compute *c)
 }
 
 /*
- * Parses the parents, because their trees are compared, also outside the array.
+ * Parses the parents of all commits, because their trees are compared. A parent
+ * may be outside the array.
  */
 static int parse_parents(struct history *h, const uint32_t *commits, size_t nr,
 			 struct error *err)
@@ -188,7 +190,10 @@ static int parse_parents(struct history *h, const uint32_t *commits, size_t nr,
 	return 0;
 }
 
-/* Bytes of tables of one thread. The entries take the same again. */
+/*
+ * Returns how many bytes of tree tables a thread may cache. The entries of the
+ * tables may take as many bytes again.
+ */
 static size_t cache_limit(uint64_t all, unsigned threads)
 {
 	uint64_t limit = all / 2 / threads / 2;
@@ -236,7 +241,7 @@ static size_t chunk_len(size_t nr, unsigned threads)
 	return len < CHUNK_COMMITS_MAX ? len : CHUNK_COMMITS_MAX;
 }
 
-/* With a memory limit, returns freed memory to the system. */
+/* Returns freed memory to the operating system if memory is limited. */
 static void trim(const struct newobj_options *options)
 {
 	if (options->memory_limit)

@@ -29,21 +29,24 @@
 #include "sys/progress.h"
 #include "walk/history.h"
 
-/* Only this many parents are compared. More would only make new(c) smaller. */
+/*
+ * At most this many parents of a commit are compared. With more, new(c) would
+ * only get smaller.
+ */
 #define NEWOBJ_MAX_PARENTS 8
 
 struct newobj {
 	uint32_t obj_pos;
-	/* hash of its path, version 1 (name_hash_add) */
+	/* path hash of the object, version 1 (name_hash_add) */
 	uint32_t name_hash;
-	/* group of its path, by options->grouping */
+	/* path hash group of the object, computed by options->grouping */
 	uint32_t group;
 };
 
 /* new(c) of one commit: trees first, then blobs. */
 struct newobj_list {
 	const struct newobj *items; /* borrowed from the set */
-	/* items[0 .. tree_nr) are trees */
+	/* number of trees, which come first in `items` */
 	uint32_t tree_nr;
 	uint32_t nr;
 };
@@ -51,10 +54,10 @@ struct newobj_list {
 struct newobj_chunk;
 
 struct newobj_set {
-	/* owned: in the order of `commits` */
+	/* owned: new(c) of each commit, in the order of `commits` */
 	struct newobj_list *lists;
 	size_t nr;
-	/* owned: memory of the lists */
+	/* owned: memory that the lists point into */
 	struct newobj_chunk *chunks;
 	size_t chunk_nr;
 };
@@ -68,34 +71,35 @@ struct newobj_options {
 	unsigned threads;                    /* 0: as many as processors */
 	const struct progress_out *progress; /* NULL: none */
 	/*
-	 * Bytes for lists and decoded trees. Half of them are meant for lists,
-	 * which take as much as they need. The threads share the other half for
-	 * decoded trees, each up to a fixed limit. 0: each thread has the fixed
-	 * limit.
+	 * Limit of bytes for lists and decoded trees. Half of the bytes are
+	 * meant for lists, but lists take as much as they need. The threads
+	 * share the other half for decoded trees, each up to a fixed limit. 0:
+	 * each thread has the fixed limit.
 	 */
 	uint64_t memory_limit;
 	/*
-	 * Only the union over all commits is needed: a commit may leave out
-	 * subtrees that an earlier commit of the array has listed. The array
-	 * must be ordered parents first.
+	 * Only the union over all commits is needed. So the list of a commit
+	 * may leave out subtrees that the list of an earlier commit has. The
+	 * array must be ordered parents first.
 	 */
 	bool union_only;
-	/* leave blobs out, and do not look them up */
+	/* list no blobs */
 	bool trees_only;
 	enum name_grouping grouping; /* how `group` is computed */
 	/*
-	 * Objects, by obj_pos, to leave out of the lists with everything that
-	 * they reach. The set must be closed under reachability. NULL: none.
+	 * Objects, by obj_pos, to leave out of the lists, together with all
+	 * objects that they reach. The set must be closed under reachability.
+	 * NULL: none.
 	 */
 	const struct bitset *known;
 };
 
 /*
  * Computes the lists of `nr` parsed commits. The result does not depend on the
- * number of threads; with union_only, single lists may, but their union does
- * not. Commits are compared in the order of their dates, whatever the order of
- * the array. *set must be initialised; release it in any case. Returns 0 or a
- * negative error code.
+ * number of threads. With union_only, a single list may depend on it, but the
+ * union of all lists does not. Commits are compared in the order of their
+ * dates, whatever the order of the array. *set must be initialised; release it
+ * in any case. Returns 0 or a negative error code.
  */
 int newobj_compute(struct newobj_set *set, struct history *h,
 		   const uint32_t *commits, size_t nr,

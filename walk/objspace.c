@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbering of packed and other objects. */
+/* Numbers packed and other objects. */
 #include "base/mem.h"
 #include "odb/odb-midx.h"
 #include "walk/objspace.h"
 
-/* From this many packs and multi-pack-indexes on, one table is faster. */
+/*
+ * With at least this many packs and multi-pack-indexes, one common table is
+ * faster than a table for each.
+ */
 #define MANY_SOURCES 4
 
 void objspace_init(struct objspace *space, const struct odb *odb)
@@ -35,7 +38,10 @@ void objspace_accelerate(struct objspace *space)
 	if (space->tables || space->table.slots || !space->packed_nr)
 		return;
 	if (odb->source_nr >= MANY_SOURCES) {
-		/* Without memory, look-ups are only slower. */
+		/*
+		 * If memory runs out, there is no table, and look-ups are
+		 * slower.
+		 */
 		(void)odb_table_init(&space->table, odb);
 		return;
 	}
@@ -75,7 +81,7 @@ void objspace_prefetch(const struct objspace *space, const uint8_t *const *raws,
 		pack_idx_table_prefetch(&space->tables[i], raws, nr);
 }
 
-/* The caller holds the lock. */
+/* Adds an object outside packs. The caller holds space->lock. */
 static int add_extra(struct objspace *space, const struct oid *oid,
 		     uint32_t *obj_pos)
 {
@@ -180,8 +186,8 @@ int objspace_read(struct objspace *space, struct odb_reader *reader,
 	if (ret == ERR_NOMEM)
 		return error_nomem(err);
 	/*
-	 * The message comes from the second attempt: another copy may be
-	 * readable.
+	 * The first attempt has failed. The second attempt tries all copies of
+	 * the object, and sets the error.
 	 */
 	objspace_oid(&oid, space, obj_pos);
 	return odb_read(reader, &oid, obj, err);

@@ -26,20 +26,23 @@
 struct objspace {
 	const struct odb *odb; /* borrowed */
 	/*
-	 * first number of objects outside packs; 0 if the repository replaces
-	 * objects (git-replace(1)): all objects are then numbered as met and
-	 * read by id
+	 * Objects in packs have smaller numbers than this. 0 if the repository
+	 * replaces objects (git-replace(1)): all objects are then numbered in
+	 * the order in which they are met, and read by id.
 	 */
 	uint32_t packed_nr;
-	/* owned: by source of the odb; NULL: not made */
+	/*
+	 * owned: a table for each pack or multi-pack-index of the odb; NULL:
+	 * not made
+	 */
 	struct pack_idx_table *tables;
 	/*
-	 * one table for all sources, used instead of `tables` if there are many
-	 * sources
+	 * one table for all packs; used instead of `tables` if there are many
+	 * packs
 	 */
 	struct odb_table table;
 	pthread_mutex_t lock; /* guards the fields below */
-	/* id -> index into extra_oids */
+	/* from the id of an object outside packs to its index in extra_oids */
 	struct oidmap extra;
 	struct oid *extra_oids; /* owned */
 	size_t extra_nr, extra_alloc;
@@ -81,7 +84,7 @@ bool objspace_find(struct objspace *space, const uint8_t *raw,
 bool objspace_find_packed(const struct objspace *space, const uint8_t *raw,
 			  uint32_t *obj_pos);
 
-/* Returns one more than the largest number given out. */
+/* Returns one more than the largest obj_pos that was given to an object. */
 uint32_t objspace_end(struct objspace *space);
 
 /* Sets *out to the id of an object. */
@@ -96,13 +99,16 @@ const uint8_t *objspace_raw(const struct objspace *space, uint32_t obj_pos);
 /* Returns whether an object is in a pack of the snapshot. */
 bool objspace_is_packed(struct objspace *space, uint32_t obj_pos);
 
-/* Reads an object by number, like odb_read(); other copies are tried too. */
+/*
+ * Reads an object by obj_pos, like odb_read(). If the packed copy is damaged,
+ * other copies are tried.
+ */
 int objspace_read(struct objspace *space, struct odb_reader *reader,
 		  uint32_t obj_pos, struct odb_object *obj, struct error *err);
 
 /*
- * Does the same as objspace_read(), and returns ERR_CORRUPT with *obj zeroed if
- * the object is no tree.
+ * Reads a tree by obj_pos, like objspace_read(). Returns ERR_CORRUPT with *obj
+ * zeroed if the object is no tree.
  */
 int objspace_read_tree(struct objspace *space, struct odb_reader *reader,
 		       uint32_t tree_pos, struct odb_object *obj,
@@ -120,7 +126,7 @@ int objspace_mistyped(struct objspace *space, uint32_t obj_pos,
 		      enum object_type actual, enum object_type expected,
 		      struct error *err);
 
-/* Finds type and size by number, like odb_info(). */
+/* Finds type and size of an object by obj_pos, like odb_info(). */
 int objspace_info(struct objspace *space, struct odb_reader *reader,
 		  uint32_t obj_pos, enum object_type *type, uint64_t *size,
 		  struct error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Depth-first search for targets. Answers are stored. */
+/* A depth-first search for targets, which stores the answer for each commit. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +8,8 @@
 #include "walk/reach.h"
 
 /*
- * states[] of a commit. From FIRST_ROUND on: the round in which the commit was
- * found not to reach a target.
+ * Values of states[]. A value >= FIRST_ROUND is the number of the round in
+ * which the commit was found not to reach a target.
  */
 enum {
 	UNKNOWN = 0,
@@ -70,7 +70,7 @@ int reach_add_target(struct reach *r, uint32_t commit_nr, struct error *err)
 	return 0;
 }
 
-/* Whether no target can be an ancestor of this commit. */
+/* Returns whether no target can be an ancestor of this commit. */
 static bool is_too_old(const struct reach *r, const struct history_commit *c)
 {
 	if (r->min_generation && c->generation != HISTORY_GENERATION_UNKNOWN)
@@ -110,9 +110,9 @@ static void settle_path(struct reach *r, size_t depth)
 }
 
 /*
- * A commit on the stack has the state of a "no". The walk may meet it again
- * through another path; that path then ends, and the commit's own walk finds
- * the answer for both.
+ * A commit on the stack already has the state of a "no". If the walk meets this
+ * commit again on another path, it does not continue there. The commit's own
+ * search finds the answer for both paths.
  */
 static int reaches(struct reach *r, uint32_t commit_nr, struct error *err)
 {

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether commits have a target among their ancestors. This answers when a
- * negotiation is "ready", and which wants uploadpack.allowReachableSHA1InWant
- * allows.
+ * Tells whether commits have a target among their ancestors. upload-pack uses
+ * this to end a negotiation ("ready"), and to check wants by
+ * uploadpack.allowReachableSHA1InWant.
  *
  * Targets are only added, never removed. A commit that reaches a target is not
- * walked again; a commit that reached none is walked again after a target was
+ * walked again. A commit that reached none is walked again after a target was
  * added. The walk stops at commits whose generation number is not larger than
- * the smallest of the targets. If generation numbers are not known, the walk
- * stops at commits older than the oldest target. With wrong dates the answer
- * may then be "no" although a path exists, unless `ignores_dates` is set.
+ * the smallest one of the targets. If generation numbers are not known, the
+ * walk stops at commits older than the oldest target. With wrong dates the
+ * answer may then be "no" although a path exists, unless `ignores_dates` is
+ * set.
  *
  * One thread, like the history.
  */
@@ -25,28 +26,34 @@
 
 struct reach {
 	struct history *h; /* borrowed */
-	/* owned, by commit_nr: see reach.c */
+	/* owned: by commit_nr, the stored answer, see reach.c */
 	uint32_t *states;
 	size_t state_alloc;
 	/*
-	 * owned: the path of the walk; for each commit, its commit_nr and the
-	 * index of the next parent to try
+	 * owned: the commits on the current path, each with the index of the
+	 * next parent to try
 	 */
 	uint32_t *stack;
 	size_t stack_alloc;
-	/* incremented when the set of targets changes */
+	/*
+	 * number of the current set of targets; incremented when a target is
+	 * added
+	 */
 	uint32_t round;
-	/* smallest of the targets; 0: a target's generation is not known */
+	/*
+	 * smallest generation number of the targets; 0: that of some target is
+	 * not known
+	 */
 	uint32_t min_generation;
-	/* of the oldest target; seconds since 1970 */
+	/* date of the oldest target; seconds since 1970 */
 	uint64_t min_date;
 	size_t target_nr;
 	/*
-	 * may be set: dates do not stop the walk if generation numbers are not
-	 * known
+	 * May be set by the caller: dates do not stop the walk if generation
+	 * numbers are not known.
 	 */
 	bool ignores_dates;
-	/* may be set: a missing commit is ERR_MISSING */
+	/* may be set by the caller: a missing commit is ERR_MISSING */
 	bool needs_all;
 };
 
@@ -57,10 +64,10 @@ void reach_release(struct reach *r);
 int reach_add_target(struct reach *r, uint32_t commit_nr, struct error *err);
 
 /*
- * Returns 1 if each of `nr` commits is a target or has one among its ancestors,
- * 0 if not, or a negative error code. A missing commit reaches nothing (but see
- * needs_all). Time: O(commits newer than the oldest target), less the commits
- * walked before.
+ * Returns 1 if each of `nr` commits is a target or has a target among its
+ * ancestors, 0 if not, or a negative error code. A missing commit reaches
+ * nothing (but see needs_all). Time: O(commits newer than the oldest target
+ * that were not walked before).
  */
 int reach_all(struct reach *r, const uint32_t *commits, size_t nr,
 	      struct error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Refs, reflogs and indexes as tips. */
+/* Adds the objects of refs, reflogs and index files as tips. */
 #include "base/mem.h"
 #include "names/index-file.h"
 #include "repo/grafts.h"
@@ -9,7 +9,7 @@ struct adding {
 	struct walk *w;
 	struct walk_tips *tips;
 	struct error *err;
-	/* ids added before: the refs of forks have many ids in common */
+	/* ids that were added; the refs of forks have many ids in common */
 	struct oidmap seen;
 };
 
@@ -49,7 +49,10 @@ int ref_tips_add(struct walk *w, struct walk_tips *tips, struct refs *refs,
 	return ret;
 }
 
-/* Leaves a missing object out; a broken one is an error. */
+/*
+ * Adds an object as a tip. A missing object is left out; a broken object is an
+ * error.
+ */
 static int add_if_there(void *ctx, const struct oid *oid)
 {
 	struct adding *a = ctx;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Walking commits by date, with uninteresting ones. */
+/* A walk of commits by date, which also marks uninteresting commits. */
 #include <string.h>
 
 #include "base/heap.h"
@@ -9,21 +9,21 @@
 enum {
 	SEEN = 1 << 0,          /* was queued */
 	UNINTERESTING = 1 << 1, /* reached from a have */
-	/* left the queue: its parents are queued */
+	/* the commit has left the queue, and its parents are queued */
 	POPPED = 1 << 2,
 	BOUNDARY = 1 << 3, /* is in result->boundary */
-	/* a parent of the only result; set once is_ending */
+	/* the commit is a parent of the only result; set if is_ending */
 	BELOW = 1 << 4,
 };
 
 /*
- * A walk with at least this many results, and at least this share of the
- * objects, most likely visits all commits, if no haves stop it.
+ * A walk without haves most likely visits all commits if it has at least this
+ * many results, and at least one for each AHEAD_AFTER_SHARE objects.
  */
 #define AHEAD_AFTER 512
 #define AHEAD_AFTER_SHARE 256
 
-/* Number of commits older than every result that are still visited. */
+/* After all results, this many older commits are still visited. */
 #define SLOP 5
 
 struct walk {
@@ -31,19 +31,22 @@ struct walk {
 	struct heap queue;
 	uint8_t *flags; /* by commit_nr */
 	size_t flag_alloc;
-	/* queued commits that are not uninteresting so far */
+	/* number of queued commits that are not uninteresting */
 	size_t interesting_nr;
 	/* date of the oldest result */
 	uint64_t oldest;
 	/* smallest generation number of the results */
 	uint32_t lowest;
-	/* all queued commits are uninteresting */
+	/* all queued commits are uninteresting, so the walk may soon end */
 	bool is_ending;
-	/* h->lacks_generations when threat_nr was counted */
+	/* value of h->lacks_generations when threat_nr was counted */
 	bool lacks_generations;
-	/* queued commits with may_reach_result(); valid once is_ending */
+	/*
+	 * number of queued commits for which may_reach_result() is true; valid
+	 * if is_ending
+	 */
 	size_t threat_nr;
-	/* commits that may still be visited */
+	/* number of commits that the walk may still visit */
 	size_t left;
 	/* no haves, and history_read_ahead() was not called yet */
 	bool may_be_long;
@@ -91,7 +94,10 @@ static void mark_uninteresting(struct walk *w, uint32_t c)
 		w->interesting_nr--;
 }
 
-/* Marks all visited ancestors of `c`, and their parents, uninteresting. */
+/*
+ * Marks all visited ancestors of `c`, and the parents of these ancestors, as
+ * uninteresting.
+ */
 static int mark_ancestors(struct walk *w, uint32_t c)
 {
 	size_t nr = 0;
@@ -117,9 +123,9 @@ static int mark_ancestors(struct walk *w, uint32_t c)
 }
 
 /*
- * Whether a result may be an ancestor of a commit. An ancestor has a smaller
- * generation number, and if a commit has a number, all its ancestors have one.
- * A parent of the only result is no descendant of that result.
+ * Returns whether a result may be an ancestor of a commit. An ancestor has a
+ * smaller generation number, and if a commit has a number, all its ancestors
+ * have one. A parent of the only result is no descendant of this result.
  */
 static bool may_reach_result(const struct walk *w, uint32_t c)
 {
@@ -131,7 +137,10 @@ static bool may_reach_result(const struct walk *w, uint32_t c)
 	       generation > w->lowest || w->lacks_generations;
 }
 
-/* Parses a commit and queues it. A missing commit behind haves is left out. */
+/*
+ * Parses a commit and queues it. A missing commit that only haves reach is left
+ * out.
+ */
 static int enqueue(struct walk *w, uint32_t c, struct error *err)
 {
 	int ret;
@@ -166,8 +175,8 @@ static int enqueue_parents(struct walk *w, uint32_t c, struct error *err)
 }
 
 /*
- * Counts the threats. From now on no commit is added to the result; commits may
- * only be removed.
+ * Counts the threats: queued commits that may reach a result. From now on no
+ * commit is added to the result; commits may only be removed.
  */
 static void begin_end(struct walk *w, const struct revwalk_result *result)
 {
@@ -183,7 +192,7 @@ static void begin_end(struct walk *w, const struct revwalk_result *result)
 		w->threat_nr += may_reach_result(w, w->queue.items[i].value);
 }
 
-/* Whether no queued commit can change the result. */
+/* Returns whether no queued commit can change the result. */
 static bool is_settled(struct walk *w, const struct revwalk_result *result,
 		       bool exact, int *slop)
 {
@@ -202,7 +211,10 @@ static bool is_settled(struct walk *w, const struct revwalk_result *result,
 	return (*slop)-- <= 0;
 }
 
-/* Whether the rest of the history should be decoded by all processors. */
+/*
+ * Returns whether all processors should decode the commits that are not visited
+ * yet.
+ */
 static bool is_long(const struct walk *w, const struct revwalk_result *result)
 {
 	return w->may_be_long && result->nr >= AHEAD_AFTER &&
@@ -254,7 +266,7 @@ static int pop_all(struct walk *w, struct revwalk_result *result, bool exact,
 	return 0;
 }
 
-/* Removes results that were marked uninteresting later. */
+/* Removes results that became uninteresting after they were added. */
 static void drop_uninteresting(const struct walk *w,
 			       struct revwalk_result *result)
 {
@@ -354,7 +366,7 @@ struct frame {
 
 struct topo {
 	const struct history *h;
-	/* by commit_nr: 1: in the array, 2: on the stack or done */
+	/* owned: by commit_nr: 1: in the array, 2: on the stack or emitted */
 	uint8_t *state;
 	struct frame *stack;
 	size_t nr, alloc;
@@ -392,7 +404,10 @@ static int topo_visit(struct topo *t, uint32_t c)
 	return 0;
 }
 
-/* Emits the commits that each of `tips` adds; the first tip is the trunk. */
+/*
+ * Emits the commits that each of `tips` adds to the tips before it. The first
+ * tip is the trunk.
+ */
 static int topo_visit_tips(struct topo *t, const uint32_t *tips, size_t tip_nr,
 			   size_t *trunk_nr)
 {

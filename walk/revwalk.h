@@ -5,12 +5,12 @@
  * The walk goes by committer date, newest first. Commits that haves reach are
  * marked uninteresting, together with all ancestors that the walk has already
  * visited. The walk ends if no interesting commit is queued and no queued
- * commit can reach a result. With a commit-graph that is so when all queued
- * commits have generation numbers not larger than the smallest of the results.
- * Without a commit-graph it is so at the end of the haves' history. If `exact`
- * is false, the walk also ends shortly after all queued commits are older than
- * every result. With wrong dates the result may then hold commits that haves
- * reach.
+ * commit can reach a result. If all generation numbers are known from a
+ * commit-graph, this holds when all queued commits have generation numbers not
+ * larger than the smallest of the results. Without a commit-graph it holds at
+ * the end of the haves' history. If `exact` is false, the walk also ends
+ * shortly after all queued commits are older than every result. With wrong
+ * dates the result may then hold commits that haves reach.
  */
 #ifndef WALK_REVWALK_H
 #define WALK_REVWALK_H
@@ -23,10 +23,10 @@
 #include "walk/history.h"
 
 struct revwalk_result {
-	/* owned: commit_nr, newest first */
+	/* owned: the selected commits (commit_nr), newest first */
 	uint32_t *commits;
 	size_t nr, alloc;
-	/* owned: uninteresting parents of `commits`, each once */
+	/* owned: uninteresting parents of the selected commits, each once */
 	uint32_t *boundary;
 	size_t boundary_nr, boundary_alloc;
 };
@@ -47,17 +47,18 @@ struct revwalk_tips {
 };
 
 /*
- * Walks; *result must be initialised and empty. Returns 0, ERR_MISSING if a
- * commit behind wants is missing, or another negative error code. A missing
- * commit behind haves only ends that line of history.
+ * Selects commits. *result must be initialised and empty. Returns 0,
+ * ERR_MISSING if a commit that wants reach is missing, or another negative
+ * error code. If a commit that haves reach is missing, the walk does not
+ * continue there.
  */
 int revwalk_run(struct revwalk_result *result, struct history *h,
 		const struct revwalk_tips *tips, bool exact, struct error *err);
 
 /*
- * Does the same, not exact, but visits at most `limit` commits. Returns 1 if
- * this was not enough. *result then has the commits found so far, of which some
- * may turn out to be uninteresting.
+ * Works like revwalk_run() with `exact` false, but visits at most `limit`
+ * commits. Returns 1 if more visits were needed. *result then has the commits
+ * found so far, of which some may turn out to be uninteresting.
  */
 int revwalk_within(struct revwalk_result *result, struct history *h,
 		   const struct revwalk_tips *tips, size_t limit,
@@ -66,10 +67,10 @@ int revwalk_within(struct revwalk_result *result, struct history *h,
 /*
  * Reorders commits so that each comes after all its parents that are in the
  * array, branch by branch. The commits that the first of `tips` reaches come
- * first, then those that the second adds, and so on, then all others. Within
- * these, the commits of a branch come together, right before the commit that
- * merged it. *trunk_nr (NULL allowed) is set to the number of commits that the
- * first tip reaches. Returns 0 or ERR_NOMEM.
+ * first, then those that the second tip adds, and so on. Commits that no tip
+ * reaches come last. The commits of a branch stay together, right before the
+ * commit that merged the branch. *trunk_nr (may be NULL) is set to the number
+ * of commits that the first tip reaches. Returns 0 or ERR_NOMEM.
  */
 int revwalk_parents_first(const struct history *h, uint32_t *commits, size_t nr,
 			  const uint32_t *tips, size_t tip_nr, size_t *trunk_nr,

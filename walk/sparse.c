@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Patterns of gitignore(5), for sparse checkouts. */
+/* The patterns of a sparse checkout, which have the form of gitignore(5). */
 #include <string.h>
 
 #include "base/mem.h"
@@ -7,12 +7,15 @@
 #include "walk/sparse.h"
 
 struct pattern {
-	/* owned: without "!" and without slashes at either end */
+	/* owned: the pattern without "!" and without slashes at either end */
 	char *text;
 	bool is_taking; /* included: no "!" */
-	/* ends with a slash: matches directories only */
+	/* the pattern ends with a slash: it matches directories only */
 	bool dir_only;
-	/* no other slash: matches the last component */
+	/*
+	 * the pattern has no other slash: it matches the last component of a
+	 * path
+	 */
 	bool by_name;
 };
 
@@ -21,7 +24,10 @@ struct sparse {
 	size_t nr, alloc;
 };
 
-/* Trailing blanks are ignored, unless a backslash precedes them. */
+/*
+ * Returns the length of a line without trailing blanks. A blank after a
+ * backslash stays.
+ */
 static size_t trimmed_len(const char *line, size_t len)
 {
 	size_t kept = 0;

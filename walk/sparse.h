@@ -29,9 +29,9 @@ int sparse_parse(struct sparse **out, const char *text, size_t len,
 void sparse_free(struct sparse *sparse);
 
 /*
- * Returns whether a path is included. `name` is the last component of `path`,
- * which has no slash at either end. `dir` is the answer for the path's
- * directory, false for the root. Each pattern may have to be matched.
+ * Returns whether a path is included. `name` is the last component of `path`;
+ * `path` has no slash at either end. `dir` tells whether the path's directory
+ * is included; it is false for the root. Cost: one match for each pattern.
  */
 bool sparse_takes(const struct sparse *sparse, const char *path,
 		  const char *name, bool is_dir, bool dir);

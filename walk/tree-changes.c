@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Comparing two trees by a merge of their sorted entries. */
+/* Compares two trees by a merge of their sorted entries. */
 #include <string.h>
 
 #include "object/parse.h"
@@ -8,7 +8,10 @@
 struct changes {
 	struct walk_items *found;
 	struct treewalk *old;
-	/* counts of entries of the new tree */
+	/*
+	 * numbers of entries of the new tree that are reported; see
+	 * TREE_CHANGES_*_MAX
+	 */
 	unsigned added, changed;
 	struct error *err;
 };
@@ -22,7 +25,7 @@ static int keep(void *ctx, uint32_t obj_pos, enum object_type type,
 	return 0;
 }
 
-/* Marks an entry of the old tree, with everything below it. */
+/* Marks an entry that only the old tree has, and everything below the entry. */
 static int mark_gone(struct changes *c, const struct tree_entry *entry)
 {
 	uint32_t pos;
@@ -37,8 +40,8 @@ static int mark_gone(struct changes *c, const struct tree_entry *entry)
 }
 
 /*
- * Reports an entry of the new tree: the old tree has no entry of that name
- * (`is_added`) or another one.
+ * Reports an entry of the new tree. The old tree has no entry of this name
+ * (`is_added`), or an entry with another id or type.
  */
 static int take_new(struct changes *c, const struct tree_entry *entry,
 		    bool is_added, uint32_t *pos)
@@ -58,8 +61,8 @@ static int take_new(struct changes *c, const struct tree_entry *entry,
 }
 
 /*
- * Compares entries of one name. A submodule's commit is in another repository,
- * so the same id on the other side is not the same object.
+ * Compares two entries of one name. The commit of a submodule is in another
+ * repository, so an equal id of a tree or blob means another object.
  */
 static int compare_entries(struct changes *c,
 			   const struct tree_entry *old_entry,
@@ -116,11 +119,11 @@ static int merge_entries(struct changes *c, const struct odb_object *old_obj,
 		if (order >= 0)
 			new_more = tree_next(&new_entry, &new_c, algo);
 	}
-	/* A malformed tree: the full walk reports it. */
+	/* A tree is malformed. The full walk reports the error. */
 	return old_more || new_more;
 }
 
-/* The ids are known to differ, and the new tree is in `found` already. */
+/* Compares two trees whose ids differ. The new tree is in `found` already. */
 static int compare_trees(struct changes *c, uint32_t old_tree,
 			 uint32_t new_tree, unsigned depth)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Breadth first: all trees of one depth are known before the first of them is
- * read, so that they can be read family by family. Threads share the set
- * `seen`. Each thread has a list of the objects that it was the first to find.
+ * A breadth-first search: all trees of one depth are known before the first of
+ * them is read. So these trees can be read family by family. Threads share the
+ * set `seen`. Each thread has a list of the objects that it was the first to
+ * find.
  */
 #include <string.h>
 
@@ -14,20 +15,26 @@
 #include "walk/tree-family.h"
 #include "walk/treewalk.h"
 
-/* Families that a thread takes at a time. */
+/* Number of families that a thread takes at a time. */
 #define CHUNK_HEADS 64
 #define DEFAULT_CACHE_LIMIT ((size_t)16 << 20)
 
-/* If at least this share of the objects is read, a look-up table pays off. */
+/*
+ * A look-up table of all ids is made if at least one of ACCELERATE_SHARE
+ * objects is read.
+ */
 #define ACCELERATE_SHARE 64
 
-/* Ids that are looked up together. */
+/*
+ * Number of ids that are looked up together, so that the waits for memory
+ * overlap.
+ */
 #define TOGETHER_NR 32
 
 /*
- * Ids that a thread remembers. If the trees are those of many commits, most
- * entries have a remembered id. With few trees, a smaller memory saves page
- * faults.
+ * Number of ids that a thread remembers. If the trees are those of many
+ * commits, most entries have an id that was looked up before. With few trees,
+ * fewer ids are remembered, which saves page faults.
  */
 #define RECENT_NR 16384
 #define RECENT_FEW_NR 256
@@ -38,9 +45,9 @@ struct closure;
 /* The state of one thread. */
 struct lane {
 	struct closure *closure; /* borrowed */
-	/* owned; NULL: not needed yet */
+	/* owned; NULL: not made yet */
 	struct tree_family_reader *reader;
-	/* owned: ids that were looked up recently */
+	/* owned: ids that this thread has looked up recently */
 	struct oid *recent;
 	const struct tree_find *waiting[TOGETHER_NR]; /* ids to look up */
 	size_t waiting_nr;
@@ -48,12 +55,15 @@ struct lane {
 };
 
 struct closure {
-	/* borrowed, like the next two */
+	/* space, seen and options are borrowed */
 	struct objspace *space;
 	struct bitset *seen;
 	const struct tree_closure_options *options;
 	uint32_t recent_nr; /* of each lane */
-	/* threads use `seen` below this; it grows only between depths */
+	/*
+	 * size of `seen` during one depth; threads use only bits below this
+	 * number
+	 */
 	size_t shared_bits;
 	struct item_kinds kinds;
 	/* owned: obj_pos of the trees of this depth */
@@ -66,8 +76,9 @@ struct closure {
 };
 
 /*
- * Whether an object is found for the first time. Objects past shared_bits are
- * always reported, and take_found() removes duplicates.
+ * Returns whether an object is found for the first time. For objects at or
+ * after shared_bits the answer is always true, and take_found() removes
+ * duplicates.
  */
 static bool is_first(struct closure *c, uint32_t obj_pos, bool is_dir)
 {
@@ -77,7 +88,7 @@ static bool is_first(struct closure *c, uint32_t obj_pos, bool is_dir)
 	return bitset_claim(c->seen, obj_pos);
 }
 
-/* Looks up the waiting ids. */
+/* Looks up the waiting ids together, and notes those that are new. */
 static int take_waiting(struct lane *lane)
 {
 	struct closure *c = lane->closure;
@@ -105,9 +116,9 @@ static int take_waiting(struct lane *lane)
 }
 
 /*
- * Whether the thread has looked up this id recently; remembers the id. Trees
- * and blobs have different slots, so an id that is used as both is noted as
- * both.
+ * Returns whether the thread has looked up this id recently, and remembers the
+ * id. Trees and blobs have different slots. So if an id is used as a tree and
+ * as a blob, both uses are noted.
  */
 static bool is_recent(struct lane *lane, const struct tree_find *find)
 {
@@ -150,8 +161,8 @@ static int prepare_lane(struct lane *lane)
 	if (!lane->recent)
 		return ERR_NOMEM;
 	/*
-	 * A zeroed slot would match the id of zeros: fill slots 0 and 1 with
-	 * another.
+	 * A zeroed slot would count as the id of zeros. That id belongs into
+	 * slot 0 or 1, so these two are filled with another value.
 	 */
 	memset(lane->recent[0].bytes, 0xff, sizeof(lane->recent[0].bytes));
 	memset(lane->recent[1].bytes, 0xff, sizeof(lane->recent[1].bytes));
@@ -196,7 +207,10 @@ static int add_tree(struct closure *c, uint32_t obj_pos)
 	return 0;
 }
 
-/* Returns 1 if the object is new to `seen`, 0 if not, or ERR_NOMEM. */
+/*
+ * Adds an object to `seen`. Returns 1 if it is new there, 0 if not, or
+ * ERR_NOMEM.
+ */
 static int see(struct closure *c, uint32_t obj_pos)
 {
 	if (obj_pos >= c->seen->bits &&
@@ -205,7 +219,10 @@ static int see(struct closure *c, uint32_t obj_pos)
 	return bitset_claim(c->seen, obj_pos);
 }
 
-/* Like is_first() for an object outside packs; or ERR_NOMEM. */
+/*
+ * Returns whether an object outside packs is found for the first time, or
+ * ERR_NOMEM.
+ */
 static int see_outside(struct closure *c, const struct walk_item *item)
 {
 	int fresh = see(c, item->obj_pos);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds the closure of some trees as a set. This is the enumeration for callers
+ * Finds the closure of some trees as a set. This enumeration is for callers
  * that need neither the path of an object nor the commit that added it.
  *
  * Each tree is decoded once, together with its delta base. If a tree is stored
@@ -25,18 +25,18 @@
 struct tree_closure_options {
 	unsigned threads;                    /* 0: as many as processors */
 	const struct progress_out *progress; /* NULL: none */
-	/* bytes of decoded trees per thread, 0: the default */
+	/* limit of the bytes of decoded trees of each thread; 0: the default */
 	size_t cache_limit;
-	/* leave blobs out, and do not look them up */
+	/* find no blobs */
 	bool trees_only;
 };
 
 /*
  * Appends to `found` the `nr` trees (obj_pos, may repeat) and all trees and
- * blobs below them, each once, in no order, but not those in `seen`. `seen` has
- * obj_pos of objects already processed: for each tree in it, the objects below
- * must be in it as well, or be missing. The objects found are added to `seen`.
- * Returns 0, ERR_MISSING or ERR_CORRUPT if a tree cannot be read, or ERR_NOMEM.
+ * blobs below them, each once, in no order. Objects in `seen` are left out. If
+ * a tree is in `seen`, the objects below it must be in `seen` as well, or be
+ * missing. The objects found are added to `seen`. Returns 0, ERR_MISSING or
+ * ERR_CORRUPT if a tree cannot be read, or ERR_NOMEM.
  */
 int tree_closure_find(struct walk_items *found, struct bitset *seen,
 		      struct objspace *space, const uint32_t *trees, size_t nr,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading families of trees, depth first. */
+/* Reads families of trees, depth first. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -11,28 +11,28 @@
 
 enum {
 	/*
-	 * Maximum number of bases in memory. A base is pushed on top of another
-	 * only if its subfamily is not larger than the heir's, that is less
-	 * than half.
+	 * Maximum number of bases in memory. The delta with the largest
+	 * subfamily (the heir) is read last, in place of its base. Any other
+	 * delta has less than half of the trees of its base's family.
 	 */
 	DEPTH_MAX = 32,
-	/* Entries are reported when this many are collected. */
+	/* Number of collected entries at which they are reported. */
 	FINDS_NR = 256,
 };
 
 /* The bytes of a base. */
 struct text {
 	uint8_t *bytes; /* owned */
-	/* owned: as in struct tree_starts */
+	/* owned: offsets of the entries, as in struct tree_starts */
 	uint32_t *starts;
 	size_t alloc, start_alloc;
 	uint32_t nr; /* entries */
 };
 
-/* A base in memory: texts[depth of the frame] has its bytes. */
+/* A base in memory. Its bytes are in texts[i] if this is frames[i]. */
 struct frame {
 	uint32_t tree;
-	/* the next delta of it to read; NONE: the heir is next */
+	/* the next delta of this base to read; NONE: only the heir is left */
 	uint32_t next;
 };
 
@@ -48,11 +48,15 @@ struct tree_family_reader {
 	const struct text *base;
 	struct frame frames[DEPTH_MAX];
 	struct text texts[DEPTH_MAX +
-			  1]; /* the last one is for a base being made */
+			  /*
+			   * bytes of the bases; the last one is for a base that
+			   * is being made
+			   */
+			  1];
 	unsigned depth;
 	struct tree_find *finds; /* owned */
 	size_t find_nr, find_alloc;
-	/* finds before this index are of trees read completely */
+	/* number of finds that belong to completely read trees */
 	size_t told_nr;
 };
 
@@ -63,7 +67,7 @@ static const uint8_t *old_bytes(void *ctx, uint32_t i)
 	return r->base->bytes + r->base->starts[i];
 }
 
-/* Does nothing: these entries were reported for the base. */
+/* Does nothing: the entries that a delta copies were reported for its base. */
 static int take_old(void *ctx, uint32_t first, uint32_t last)
 {
 	return 0;
@@ -128,7 +132,7 @@ void tree_family_reader_free(struct tree_family_reader *reader)
 	free(reader);
 }
 
-/* Reports the entries of the trees read so far. */
+/* Reports the entries of the trees that were read completely. */
 static int tell(struct tree_family_reader *r, struct error *err)
 {
 	size_t nr = r->find_nr;
@@ -142,7 +146,10 @@ static bool is_base(const struct tree_families *f, uint32_t tree)
 	return f->eldest[tree] != NONE;
 }
 
-/* Makes room for a tree of `len` bytes, and takes over the splice's starts. */
+/*
+ * Makes room for a tree of `len` bytes, and takes over the offsets of its
+ * entries from the splice.
+ */
 static int make_text(struct tree_family_reader *r, struct text *text,
 		     size_t len)
 {
@@ -160,7 +167,10 @@ static int make_text(struct tree_family_reader *r, struct text *text,
 	return 0;
 }
 
-/* Reads a tree like any object. `text` NULL: no tree is made from it. */
+/*
+ * Reads a tree as an object. `text` gets its bytes; NULL: no tree is made from
+ * this tree.
+ */
 static int read_whole(struct tree_family_reader *r, uint32_t tree,
 		      struct text *text, struct error *err)
 {
@@ -183,7 +193,7 @@ static int read_whole(struct tree_family_reader *r, uint32_t tree,
 	return 0;
 }
 
-/* Reads a tree that is stored as a delta of `base`. */
+/* Reads a tree that is stored as a delta of the tree in `base`. */
 static int read_delta(struct tree_family_reader *r, uint32_t tree,
 		      const struct text *base, struct text *text)
 {
@@ -212,7 +222,7 @@ static int read_delta(struct tree_family_reader *r, uint32_t tree,
 			   base->starts[base->nr], delta, entry.size);
 }
 
-/* Reads a tree, from its base if possible. */
+/* Reads a tree: from its base if possible, else as an object. */
 static int read_tree(struct tree_family_reader *r, uint32_t tree,
 		     const struct text *base, struct text *text,
 		     struct error *err)
@@ -246,7 +256,10 @@ static void prefetch(const struct tree_families *f, uint32_t tree)
 	pack_prefetch(pack, offset + 64);
 }
 
-/* Reads the last delta of the base on top, which takes the base's place. */
+/*
+ * Reads the heir of the topmost base: its last delta, which replaces the base
+ * in memory.
+ */
 static int read_heir(struct tree_family_reader *r, struct error *err)
 {
 	struct frame *top = &r->frames[r->depth - 1];
@@ -266,7 +279,7 @@ static int read_heir(struct tree_family_reader *r, struct error *err)
 	return ret;
 }
 
-/* Reads the next delta of the base on top. */
+/* Reads the next delta of the topmost base. */
 static int read_next(struct tree_family_reader *r, struct error *err)
 {
 	const struct tree_families *f = r->f;

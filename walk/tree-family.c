@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding the families of trees. Reading them: tree-family-read.c. */
+/* Finds the families of trees. tree-family-read.c reads them. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -10,16 +10,19 @@
 
 enum {
 	/*
-	 * A place (sort key) has the offset in these low bits, and the pack
-	 * above.
+	 * A place is a sort key: the offset in the lower OFFSET_BITS bits, and
+	 * the number of the pack above.
 	 */
 	OFFSET_BITS = 48,
 	PACKS_MAX = 1 << (64 - OFFSET_BITS),
-	/* Trees that a thread takes at a time when it looks for bases. */
+	/*
+	 * Number of trees that a thread takes at a time when it looks for
+	 * bases.
+	 */
 	CHUNK_TREES = 4096,
 };
 
-/* in no pack, or too many packs */
+/* The place of a tree that is in no pack, or in one of too many packs. */
 #define PLACE_NONE UINT64_MAX
 
 static uint64_t place_of(const struct objspace *space, uint32_t obj_pos)
@@ -53,15 +56,18 @@ bool tree_families_at(const struct tree_families *f, uint32_t tree,
 /* Working state of the search for families. */
 struct search {
 	struct tree_families *f;
-	/* owned: by tree, its base, or NONE */
+	/* owned: by tree, the tree that is its base, or NONE */
 	uint32_t *base;
-	/* owned: by tree, the size of its subfamily, itself included */
+	/*
+	 * owned: by tree, the number of trees in its subfamily, the tree
+	 * included
+	 */
 	uint32_t *size;
 };
 
 /*
- * Returns the tree at a place, or NONE. The tree comes before tree i, and
- * probably not far before.
+ * Returns the tree at a place that is before tree i, or NONE. The search goes
+ * backwards from tree i, as the result is probably near.
  */
 static uint32_t find_before(const struct tree_families *f, uint32_t i,
 			    uint64_t place)
@@ -113,8 +119,9 @@ static int find_bases(void *ctx, unsigned thread_nr, size_t task_nr,
 }
 
 /*
- * A base comes before its deltas. Going backwards, the whole subfamily of a
- * tree is known when the tree is reached.
+ * Links trees to their bases. A base comes before its deltas in the pack. So in
+ * a loop from the last tree to the first, the whole subfamily of a tree is
+ * known when the tree is reached.
  */
 static void link_trees(struct search *s)
 {
@@ -137,7 +144,7 @@ static void link_trees(struct search *s)
 	}
 }
 
-/* The heads were found from the last to the first. */
+/* Reverses the list of heads, which were found from the last to the first. */
 static void reverse_heads(struct tree_families *f)
 {
 	for (size_t i = 0; i < f->head_nr / 2; i++) {

@@ -43,20 +43,23 @@
 struct tree_families {
 	struct objspace *space; /* borrowed */
 	/*
-	 * owned: value: obj_pos; key: sort key, pack and offset for trees in
-	 * packs
+	 * owned: the trees in the order of packs and offsets. value: obj_pos;
+	 * key: pack and offset of a tree in a pack.
 	 */
 	struct sort_item *trees;
 	size_t nr;
-	/* owned: by tree, the first tree made from this one, or NONE */
-	uint32_t *eldest;
-	/* owned: by tree, the next one made from the same base, or NONE */
-	uint32_t *next;
 	/*
-	 * owned: by tree, the delta of it with the largest subfamily, or NONE
+	 * owned: by tree, the first tree that is a delta of this tree, or NONE
 	 */
+	uint32_t *eldest;
+	/*
+	 * owned: by tree, the next tree that is a delta of the same base, or
+	 * NONE
+	 */
+	uint32_t *next;
+	/* owned: by tree, its delta with the largest subfamily, or NONE */
 	uint32_t *heir;
-	/* owned: trees that begin a family */
+	/* owned: the trees that are heads of families */
 	uint32_t *heads;
 	size_t head_nr;
 };
@@ -73,8 +76,8 @@ int tree_families_init(struct tree_families *f, struct objspace *space,
 void tree_families_release(struct tree_families *f);
 
 /*
- * Sets *pack and *offset to where a tree is stored. Returns false if the tree
- * is in no pack, or if there are 65536 packs or more.
+ * Sets *pack and *offset to the place where a tree is stored. Returns false if
+ * the tree is in no pack, or if there are 65536 packs or more.
  */
 bool tree_families_at(const struct tree_families *f, uint32_t tree,
 		      struct pack **pack, uint64_t *offset);
@@ -86,8 +89,9 @@ struct tree_find {
 };
 
 /*
- * Receives entries that are no submodules, some hundreds at a time. A nonzero
- * return ends the reading and is returned. If it is negative, *err must be set.
+ * Receives entries of trees, some hundreds at a time, without submodules. A
+ * nonzero return ends the reading and is returned. If the return is negative,
+ * *err must be set.
  */
 typedef int (*tree_find_fn)(void *ctx, const struct tree_find *finds, size_t nr,
 			    struct error *err);
@@ -96,8 +100,9 @@ typedef int (*tree_find_fn)(void *ctx, const struct tree_find *finds, size_t nr,
 struct tree_family_reader;
 
 /*
- * Makes a reader. `cache_limit`: bytes of delta bases that are kept for reading
- * heads. `trees_only`: do not report blobs. Returns NULL if memory runs out.
+ * Makes a reader. `cache_limit`: limit of the bytes of delta bases that are
+ * kept for reading heads. `trees_only`: do not report blobs. Returns NULL if
+ * memory runs out.
  */
 struct tree_family_reader *tree_family_reader_new(struct objspace *space,
 						  size_t cache_limit,

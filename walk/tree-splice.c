@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Deltas between trees, in terms of entries. */
+/* Applies deltas of trees as sequences of entries. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -7,8 +7,9 @@
 #include "walk/tree-splice.h"
 
 /*
- * If an entry made of pieces gets longer than this, the plain parser must be
- * used. Here, each new piece parses the entry from its start.
+ * Maximum length of an entry that is assembled from pieces, as each new piece
+ * parses the entry from its start again. For a longer entry the caller must use
+ * the plain parser.
  */
 #define PART_LEN_MAX ((size_t)64 << 10)
 
@@ -48,7 +49,7 @@ static int start(struct tree_splice *s)
 	return 0;
 }
 
-/* Takes all complete entries from the front of *c. */
+/* Reports all complete entries at the front of *c. */
 static int take_entries(struct tree_splice *s, struct cursor *c)
 {
 	struct tree_entry entry;
@@ -77,7 +78,9 @@ int tree_splice_whole(struct tree_splice *s, const uint8_t *bytes, size_t len)
 	return cursor_left(&c) ? ERR_CORRUPT : 0;
 }
 
-/* Takes bytes that may begin or end in the middle of an entry. */
+/*
+ * Takes bytes of the new tree that may begin or end in the middle of an entry.
+ */
 static int take_bytes(struct tree_splice *s, const uint8_t *bytes, size_t len)
 {
 	struct cursor c;
@@ -98,8 +101,8 @@ static int take_bytes(struct tree_splice *s, const uint8_t *bytes, size_t len)
 }
 
 /*
- * Returns the first entry of the base that begins at or after `off`, or nr at
- * the base's end. The search starts at entry `near`.
+ * Returns the first entry of the base that begins at `off` or later, or the
+ * number of entries if there is none. The search starts at entry `near`.
  */
 static uint32_t entry_from(const struct tree_starts *base, uint32_t near,
 			   uint32_t off)
@@ -129,7 +132,10 @@ static uint32_t entry_from(const struct tree_starts *base, uint32_t near,
 	return lo;
 }
 
-/* Takes bytes [off, end) of the base, all in its entry i. */
+/*
+ * Takes bytes [off, end) of the base, which are all in its entry i, as a piece
+ * of an entry.
+ */
 static int take_piece(struct tree_splice *s, const struct tree_starts *base,
 		      uint32_t i, uint32_t off, uint32_t end)
 {
@@ -138,7 +144,10 @@ static int take_piece(struct tree_splice *s, const struct tree_starts *base,
 		end - off);
 }
 
-/* Steps of constant length let compilers use vector instructions. */
+/*
+ * The loop handles a constant number of items in each step, so that compilers
+ * use vector instructions.
+ */
 static void copy_shifted(uint32_t *restrict to, const uint32_t *restrict from,
 			 uint32_t nr, uint32_t shift)
 {
@@ -151,7 +160,7 @@ static void copy_shifted(uint32_t *restrict to, const uint32_t *restrict from,
 		to[i] = from[i] + shift;
 }
 
-/* Takes entries [first, last) of the base as they are. */
+/* Takes the entries [first, last) of the base into the new tree unchanged. */
 static int take_range(struct tree_splice *s, const struct tree_starts *base,
 		      uint32_t first, uint32_t last)
 {
@@ -179,32 +188,35 @@ static uint32_t min_u32(uint32_t a, uint32_t b)
 
 /* ---- what deltas say */
 
-/* A delta instruction, and which entries of the base a copy covers. */
+/*
+ * An instruction of a delta. For a copy also the entries of the base that it
+ * covers.
+ */
 struct splice_op {
 	const uint8_t *insert; /* NULL: a copy */
 	uint32_t off, len;
-	/* first entry of the base that begins in the copied range */
+	/* the first entry of the base that begins in the copied range */
 	uint32_t first;
-	/* first entry of the base that begins after the range */
+	/* the first entry of the base that begins after the copied range */
 	uint32_t last;
 };
 
-/* Instructions that are processed together. */
+/* Number of instructions that are processed together. */
 #define OPS_TOGETHER 32
 
 /* Position in a delta. */
 struct splice_run {
 	const struct tree_starts *base;
 	struct cursor c;
-	/* about how many entries are in 2^32 bytes of the base */
+	/* estimated number of entries in 2^32 bytes of the base */
 	uint64_t density;
-	/* an entry near the next copy */
+	/* an entry of the base near the range of the next copy */
 	uint32_t near;
 };
 
 /*
- * Finds the entries that a copy covers, and prefetches those covered in part,
- * whose bytes are at random places.
+ * Finds the entries that a copy covers. Prefetches the entries that are covered
+ * only in part, since their bytes are at random places.
  */
 static void locate(struct tree_splice *s, struct splice_run *r,
 		   struct splice_op *op)
@@ -223,7 +235,8 @@ static void locate(struct tree_splice *s, struct splice_run *r,
 }
 
 /*
- * Reads the next instructions. Returns their number, or a negative error code.
+ * Reads the next instructions into `ops`. Returns their number, or a negative
+ * error code.
  */
 static int take_ops(struct tree_splice *s, struct splice_run *r,
 		    struct splice_op *ops)
@@ -246,7 +259,7 @@ static int take_ops(struct tree_splice *s, struct splice_run *r,
 	return more < 0 ? more : nr;
 }
 
-/* Takes the entries, and parts of entries, that a copy covers. */
+/* Takes the entries and the parts of entries that a copy covers. */
 static int take_copy(struct tree_splice *s, const struct tree_starts *base,
 		     const struct splice_op *op)
 {
@@ -258,8 +271,9 @@ static int take_copy(struct tree_splice *s, const struct tree_starts *base,
 		ret = take_piece(s, base, i - 1, op->off,
 				 min_u32(starts[i], end));
 	/*
-	 * Take whole entries as bytes until the new tree is between two
-	 * entries.
+	 * The copy has begun in the middle of an entry of the new tree. Take
+	 * entries of the base as bytes until an entry of the new tree ends
+	 * where an entry of the base ends.
 	 */
 	for (; !ret && s->part.len && starts[i] < end; i++)
 		ret = take_piece(s, base, i, starts[i],

@@ -30,22 +30,31 @@
 #include "object/parse.h"
 #include "walk/objspace.h"
 
-/* Callbacks of a splice's owner. A negative return means ERR_NOMEM. */
+/*
+ * Callbacks that the user of a splice provides. A negative return means
+ * ERR_NOMEM.
+ */
 struct tree_splice_ops {
 	/*
-	 * Returns the bytes of the base's entry i, up to the entry's end; valid
-	 * until the next callback.
+	 * Returns the bytes of entry i of the base; valid until the next
+	 * callback.
 	 */
 	const uint8_t *(*old_bytes)(void *ctx, uint32_t i);
-	/* Entries [first, last) of the base come next in the new tree. */
+	/*
+	 * Receives entries of the new tree: the entries [first, last) of the
+	 * base.
+	 */
 	int (*take_old)(void *ctx, uint32_t first, uint32_t last);
-	/* This entry comes next in the new tree; valid during the call. */
+	/*
+	 * Receives an entry of the new tree that was parsed; valid during the
+	 * call.
+	 */
 	int (*take_new)(void *ctx, const struct tree_entry *entry);
 };
 
 /*
- * Offsets at which the entries of a tree begin, and the tree's length: nr + 1
- * numbers.
+ * The offsets at which the entries of a tree begin, and after them the length
+ * of the tree: nr + 1 numbers.
  */
 struct tree_starts {
 	const uint32_t *starts; /* borrowed */
@@ -56,13 +65,16 @@ struct tree_splice {
 	const struct tree_splice_ops *ops; /* borrowed, and so is ctx */
 	void *ctx;
 	enum hash_algo algo;
-	/* fill in `starts`; may be set between calls */
+	/* may be set between calls: store the offsets of entries in `starts` */
 	bool with_starts;
-	/* owned: as struct tree_starts, of the tree made last */
+	/*
+	 * owned: offsets of the entries of the last tree, as in struct
+	 * tree_starts
+	 */
 	uint32_t *starts;
 	size_t nr, alloc;
 	uint32_t at; /* offset of the next entry */
-	/* first bytes of an entry whose end is still to come */
+	/* the first bytes of an entry whose other bytes were not taken yet */
 	struct buf part;
 };
 
@@ -71,8 +83,8 @@ void tree_splice_init(struct tree_splice *s, const struct tree_splice_ops *ops,
 void tree_splice_release(struct tree_splice *s);
 
 /*
- * Processes a tree of `len` bytes that is stored whole: all its entries are
- * new. Returns 0, ERR_CORRUPT if tree_next() does not accept the bytes,
+ * Processes a tree of `len` bytes that is stored whole: reports all its entries
+ * as new. Returns 0, ERR_CORRUPT if tree_next() does not accept the bytes,
  * ERR_UNSUPPORTED if there are 4 GiB or more, or ERR_NOMEM.
  */
 int tree_splice_whole(struct tree_splice *s, const uint8_t *bytes, size_t len);
@@ -87,8 +99,8 @@ int tree_splice_delta(struct tree_splice *s, const struct tree_starts *base,
 		      const uint8_t *delta, size_t delta_len);
 
 /*
- * Sets the error for the tree `obj_pos` after one of these codes; returns
- * `code`.
+ * Sets the error for the tree `obj_pos` after a function of this header has
+ * returned `code`. Returns `code`.
  */
 int tree_splice_error(int code, struct objspace *space, uint32_t obj_pos,
 		      struct error *err);

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading trees as tables. The tables are in a base cache. The key is pack and
- * offset; for trees outside packs, no pack and the obj_pos.
+ * Reads trees as tables, which are kept in a base cache. The key of a table is
+ * the tree's pack and offset. For a tree outside packs the key is no pack and
+ * the obj_pos.
  */
 #include <string.h>
 
 #include "base/mem.h"
 #include "walk/tree-store.h"
 
-/* Longer delta chains (or circles) are left to the plain reader. */
+/* Longer delta chains, and circles of deltas, are left to the plain reader. */
 #define CHAIN_MAX 10000
 
-/* Ids that are looked up together. */
+/* Number of ids that are looked up together. */
 #define LOOK_UP_TOGETHER 32
 
 struct link {
@@ -26,10 +27,13 @@ struct tree_store {
 	struct base_cache tables;
 	struct entry_pool pool;
 	bool wants_objects;
-	/* entries below this were looked up, if cheap */
+	/* the objects of entries before this entry were looked up */
 	uint32_t looked_up;
 	struct tree_builder builder;
-	/* owned: the delta chain, from a tree towards its base */
+	/*
+	 * owned: the delta chain of the requested tree, from the tree towards
+	 * its base
+	 */
 	struct link *chain;
 	size_t chain_nr, chain_alloc;
 };
@@ -46,7 +50,8 @@ struct tree_store *tree_store_new(struct objspace *space, size_t cache_limit,
 	s->wants_objects = wants_objects;
 	tree_builder_init(&s->builder, &s->pool, space->odb->algo);
 	/*
-	 * No cache: this reader reads whole objects only in exceptional cases.
+	 * No cache, because this reader reads whole objects only in exceptional
+	 * cases.
 	 */
 	s->reader = odb_reader_new(space->odb, 0);
 	if (!s->reader || entry_pool_init(&s->pool) < 0 ||
@@ -80,7 +85,7 @@ struct entry_pool *tree_store_pool(struct tree_store *store)
 	return &store->pool;
 }
 
-/* Sets obj_pos of those entries whose objects are in packs. */
+/* Sets obj_pos of the entries whose objects are in packs. */
 static void look_up_some(struct tree_store *s, const uint32_t *entry_nrs,
 			 size_t nr)
 {
@@ -102,8 +107,8 @@ static void look_up_some(struct tree_store *s, const uint32_t *entry_nrs,
 }
 
 /*
- * Looks up the objects of new entries. (Submodules are looked up too, although
- * no caller asks for them.)
+ * Looks up the objects of all entries that are new in the pool. Submodules are
+ * looked up too, although no caller asks for them.
  */
 static void look_up_new(struct tree_store *s)
 {
@@ -120,7 +125,10 @@ static void look_up_new(struct tree_store *s)
 	}
 }
 
-/* A node's data: the number of entries, their numbers, their starts. */
+/*
+ * Returns the table in a node. Its data is the number of entries, their
+ * numbers, and their offsets.
+ */
 static struct tree_table table_of(const struct base_cache_node *node)
 {
 	const uint32_t *data = (const uint32_t *)(const void *)node->data;
@@ -129,7 +137,7 @@ static struct tree_table table_of(const struct base_cache_node *node)
 	return (struct tree_table){data + 1, data + 1 + nr, nr};
 }
 
-/* Adds the builder's table to the cache; *out is pinned. */
+/* Adds the builder's table to the cache. *out is its node, pinned. */
 static int keep_table(struct tree_store *s, const struct pack *pack,
 		      uint64_t offset, struct base_cache_node **out)
 {
@@ -167,9 +175,9 @@ static int push_link(struct tree_store *s, uint64_t offset,
 }
 
 /*
- * Follows the delta chain from `offset` to a tree whose table is cached: *base,
- * pinned. If the chain ends at a tree that is stored whole, *base is NULL.
- * Returns 0 or a negative error code.
+ * Follows the delta chain from `offset` to the first tree whose table is
+ * cached. *base is the node of this table, pinned. *base is NULL if the chain
+ * ends at a tree that is stored whole. Returns 0 or a negative error code.
  */
 static int find_base(struct tree_store *s, struct pack *pack, uint64_t offset,
 		     struct base_cache_node **base)
@@ -192,7 +200,10 @@ static int find_base(struct tree_store *s, struct pack *pack, uint64_t offset,
 	return ret;
 }
 
-/* Makes the table of a link from its base's table; *out is pinned. */
+/*
+ * Makes the table of a tree of the chain from the table of its base. *out is
+ * the new node, pinned.
+ */
 static int make_table(struct tree_store *s, struct pack *pack,
 		      const struct link *link,
 		      const struct base_cache_node *base,
@@ -219,9 +230,9 @@ static int make_table(struct tree_store *s, struct pack *pack,
 }
 
 /*
- * Makes the tables of the chain's trees, from the base to the tree asked for.
- * On entry, *node is the base's table, pinned, or NULL. On return, *node is the
- * last table made, pinned; NULL on failure.
+ * Makes the tables of the chain's trees, from the base to the requested tree.
+ * Before the call, *node is the base's table, pinned, or NULL. After the call,
+ * *node is the requested tree's table, pinned; NULL on failure.
  */
 static int climb(struct tree_store *s, struct pack *pack,
 		 struct base_cache_node **node)
@@ -250,8 +261,8 @@ static int read_packed(struct tree_store *s, uint32_t obj_pos,
 }
 
 /*
- * Parses the tree's bytes. This is slower, works for every valid tree, and sets
- * the error.
+ * Parses the bytes of a tree that is read as an object. This is slower, but
+ * works for every valid tree, and sets the error for an invalid one.
  */
 static int read_plain(struct tree_store *s, uint32_t obj_pos,
 		      struct base_cache_node **out, struct error *err)

@@ -27,14 +27,14 @@
  * Trees as arrays of entry numbers (entry-pool.h). A table is made from a
  * tree's bytes, or from a delta and the table of its base.
  *
- * tree-splice.h turns a delta into entries. The entries that a delta copies are
- * copied here as numbers.
+ * tree-splice.h divides a delta into entries. For the entries that a delta
+ * copies, the table gets the numbers from the base's table.
  */
 
 struct tree_table {
-	/* borrowed: entry_nr, in the tree's order */
+	/* borrowed: the tree's entries (entry_nr) in the tree's order */
 	const uint32_t *entries;
-	/* borrowed: as in struct tree_starts */
+	/* borrowed: the offsets of the entries, as in struct tree_starts */
 	const uint32_t *starts;
 	uint32_t nr;
 };
@@ -45,7 +45,7 @@ struct tree_builder {
 	const struct tree_table *base; /* borrowed while deriving */
 	uint32_t *entries;             /* owned */
 	size_t nr, alloc;
-	/* indexes into `entries` of those that wait in the pool */
+	/* by index of a waiting entry in the pool, its index in `entries` */
 	uint32_t waiting[ENTRY_POOL_WAIT_MAX];
 };
 
@@ -72,8 +72,8 @@ int tree_builder_derive(struct tree_builder *b, const struct tree_table *base,
 			const uint8_t *delta, size_t delta_len);
 
 /*
- * Returns the table made last. It points into the builder, and is valid until
- * the builder's next use.
+ * Returns the table that was made last. The table points into the builder, and
+ * is valid until the next use of the builder.
  */
 static inline struct tree_table tree_builder_table(const struct tree_builder *b)
 {
@@ -85,10 +85,10 @@ static inline struct tree_table tree_builder_table(const struct tree_builder *b)
 
 struct tree_store;
 
-/* A tree in use; its table stays in the cache until the tree is released. */
+/* A tree in use. Its table stays in the cache until the tree is released. */
 struct tree {
 	struct tree_table table;
-	/* belongs to the store; NULL: no tree */
+	/* owned by the store; NULL: no tree */
 	struct base_cache_node *pin;
 };
 
@@ -98,10 +98,10 @@ struct tree {
 	}
 
 /*
- * Makes a store. `cache_limit`: bytes of tables that are not in use, and as
- * many bytes of entries. `wants_objects`: the caller asks for the objects of
- * most entries, so new entries are looked up together if that is cheap. Returns
- * NULL if memory runs out.
+ * Makes a store. `cache_limit` limits the bytes of tables that are not in use,
+ * and also the bytes of entries. `wants_objects`: the caller asks for the
+ * objects of most entries, so new entries are looked up together if that is
+ * cheap. Returns NULL if memory runs out.
  */
 struct tree_store *tree_store_new(struct objspace *space, size_t cache_limit,
 				  bool wants_objects);
@@ -120,13 +120,13 @@ int tree_store_read(struct tree_store *store, uint32_t obj_pos,
 		    struct tree *tree, struct error *err);
 
 /*
- * Sets *obj_pos to the number of an entry's object, which is looked up only
- * once. Returns 0 or ERR_NOMEM.
+ * Sets *obj_pos to the number of an entry's object. The object is looked up
+ * only the first time. Returns 0 or ERR_NOMEM.
  */
 int tree_store_object(struct tree_store *store, uint32_t entry_nr,
 		      uint32_t *obj_pos);
 
-/* Releases a tree; an empty one is accepted. */
+/* Releases a tree. An empty tree is accepted. */
 void tree_store_release(struct tree_store *store, struct tree *tree);
 
 /*

@@ -26,7 +26,10 @@ static int take_old(void *ctx, uint32_t first, uint32_t last)
 	return 0;
 }
 
-/* Numbers the waiting entries. */
+/*
+ * Numbers the entries that wait in the pool, and puts their numbers into the
+ * table.
+ */
 static void settle(struct tree_builder *b)
 {
 	uint32_t nr = b->pool->waiting_nr, entry_nrs[ENTRY_POOL_WAIT_MAX];

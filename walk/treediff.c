@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Compares trees as tables of entry numbers, in one pass over the sorted
- * entries. Runs of equal numbers in child and parent are skipped without
- * reading names or ids.
+ * entries. The child is the commit's tree, and each parent's tree is a side.
+ * Runs of equal numbers in child and side are skipped without reading names or
+ * ids.
  */
 #include <string.h>
 
@@ -31,13 +32,13 @@ struct treediff {
 };
 
 /*
- * A parent's tree, and how far it was read. All entries before `at` have
- * smaller names than the child's entries from `synced` on.
+ * A parent's tree, and how far it was read. All entries of the side before `at`
+ * have smaller names than the child's entries from `synced` on.
  */
 struct side {
 	struct tree tree;
 	uint32_t at;
-	/* the child's entry that corresponds to `at` */
+	/* an entry of the child, see above */
 	uint32_t synced;
 };
 
@@ -90,7 +91,10 @@ void treediff_free(struct treediff *d)
 
 /* Hashes of a path. */
 struct place {
-	/* name hash; for a directory to be entered, with a slash at the end */
+	/*
+	 * path hash; for a directory that is entered, of the path with a slash
+	 * at the end
+	 */
 	uint32_t hash;
 	uint32_t group;
 };
@@ -109,11 +113,11 @@ static int append(struct items *list, uint32_t obj_pos, struct place place)
 }
 
 /*
- * Whether an earlier commit has listed the tree; if not, this commit is
- * recorded. An earlier commit's list is complete except for its own parents'
- * trees, which are earlier still. By induction, the union misses nothing. A
- * later commit must not count: if a change is reverted, two commits could each
- * rely on the other.
+ * Returns whether an earlier commit has listed the tree. If not, records this
+ * commit. The list of the earlier commit is complete except for its own
+ * parents' trees, which are earlier still. By induction, the union misses
+ * nothing. A later commit must not count: if a change is reverted, two commits
+ * could each rely on the other.
  */
 static bool is_listed_before(struct treediff *d, uint32_t tree_pos)
 {
@@ -131,7 +135,7 @@ static bool is_listed_before(struct treediff *d, uint32_t tree_pos)
 	return false;
 }
 
-/* Reads the parents' trees that are readable; returns their number. */
+/* Reads those trees of the parents that are readable. Returns their number. */
 static int open_sides(struct treediff *d, struct side *sides,
 		      const uint32_t *parents, unsigned nr, struct error *err)
 {
@@ -151,8 +155,8 @@ static int open_sides(struct treediff *d, struct side *sides,
 }
 
 /*
- * Returns the number of equal entries at the start of two arrays of at least
- * `max` entries, at most `max`.
+ * Returns how many entries at the start of two arrays are equal, at most `max`.
+ * Both arrays have at least `max` entries.
  */
 static uint32_t common_run(const uint32_t *a, const uint32_t *b, uint32_t max)
 {
@@ -173,8 +177,9 @@ static uint32_t common_run(const uint32_t *a, const uint32_t *b, uint32_t max)
 }
 
 /*
- * Returns how many entries, from the child's entry `from` on, are equal in
- * child and side. The side must be at `from`, and moves past these entries.
+ * Returns how many entries of child and side are equal, from the child's entry
+ * `from` on. The side must be at the entry that corresponds to `from`, and
+ * moves past the equal entries.
  */
 static uint32_t skip_common(const struct treediff *d, struct side *side,
 			    const struct tree_table *child, uint32_t from)
@@ -198,7 +203,7 @@ static uint32_t skip_common(const struct treediff *d, struct side *side,
 	return run;
 }
 
-/* Compares the name of the side's entry i with that of `entry`. */
+/* Compares the name of entry i of a side with the name of `entry`. */
 static int cmp_at(const struct treediff *d, const struct side *side, uint32_t i,
 		  const struct tree_entry *entry)
 {
@@ -209,9 +214,9 @@ static int cmp_at(const struct treediff *d, const struct side *side, uint32_t i,
 }
 
 /*
- * Moves a side to its first entry that is not before `entry`, the child's entry
- * i. Most often the side is there already, or must move as far as the child has
- * moved.
+ * Moves a side to its first entry that is not before `entry`, which is entry i
+ * of the child. Most often the side is there already, or must move as far as
+ * the child has moved.
  */
 static void seek(const struct treediff *d, struct side *side,
 		 const struct tree_table *child, uint32_t i,
@@ -243,8 +248,9 @@ static void seek(const struct treediff *d, struct side *side,
 	}
 }
 /*
- * Moves a side to `entry`, the child's entry i. Returns true if the side has an
- * entry of that name. *found is set to its number, and the side moves past it.
+ * Moves a side to the name of `entry`, which is entry i of the child. If the
+ * side has an entry of this name, sets *found to its number, moves past it, and
+ * returns true.
  */
 static bool find_in_side(const struct treediff *d, struct side *side,
 			 const struct tree_table *child, uint32_t i,
@@ -261,8 +267,8 @@ static bool find_in_side(const struct treediff *d, struct side *side,
 }
 
 /*
- * Returns true if a side has the same object under `entry`'s name. If not, sets
- * *sub to the entry numbers of the sides' directories of that name.
+ * Returns true if a side has the same object under the name of `entry`. If not,
+ * sets *sub to the numbers of the entries of this name that are directories.
  */
 static bool find_in_sides(const struct treediff *d, struct side *sides,
 			  unsigned nr, const struct tree_table *child,
@@ -278,8 +284,8 @@ static bool find_in_sides(const struct treediff *d, struct side *sides,
 			continue;
 		entry_pool_get(&other, d->pool, found, d->algo);
 		/*
-		 * A submodule's commit is in another repository, whatever its
-		 * id.
+		 * The commit of a submodule is in another repository, so an
+		 * equal id means another object.
 		 */
 		if (!tree_entry_is_gitlink(&other) &&
 		    !memcmp(other.oid, entry->oid, hash_len(d->algo)))
@@ -294,7 +300,7 @@ static int diff_tree(struct treediff *d, uint32_t tree_pos,
 		     const uint32_t *parents, unsigned parent_nr,
 		     struct place dir, unsigned depth, struct error *err);
 
-/* Lists a directory that no parent has at this path. */
+/* Lists the new objects of a directory that no parent has at this path. */
 static int list_tree(struct treediff *d, uint32_t tree_pos, const uint32_t *sub,
 		     unsigned sub_nr, struct place place, unsigned depth,
 		     struct error *err)
@@ -312,7 +318,9 @@ static int list_tree(struct treediff *d, uint32_t tree_pos, const uint32_t *sub,
 	return diff_tree(d, tree_pos, parents, sub_nr, place, depth + 1, err);
 }
 
-/* Lists the child's entry i, unless a side has the same object there. */
+/*
+ * Lists entry i of the child, unless a side has the same object at this path.
+ */
 static int diff_entry(struct treediff *d, const struct tree_table *child,
 		      uint32_t i, struct side *sides, unsigned side_nr,
 		      struct place dir, unsigned depth, struct error *err)

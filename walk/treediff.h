@@ -26,14 +26,14 @@
 /* ---- new objects of a commit (treediff.c) */
 
 /*
- * A tree diff of one commit's tree and its parents' trees: the entries that no
- * parent has at the same path. This is the inner loop of newobj.h.
+ * A tree diff of one commit's tree and its parents' trees. Finds the entries
+ * that no parent has at the same path. newobj.h calls this for each commit.
  */
 
 /*
- * For union_only: which trees were listed. By packed obj_pos: the `order` plus
- * one of a commit whose list has this tree (any such commit), 0 for none.
- * Shared by all threads.
+ * For union_only: the trees that a commit's list already has. By packed
+ * obj_pos: the `order` plus one of such a commit; 0: none. Shared by all
+ * threads.
  */
 struct treediff_shared {
 	_Atomic uint32_t *listed_by; /* owned; NULL: unused */
@@ -47,9 +47,9 @@ void treediff_shared_release(struct treediff_shared *shared);
 struct treediff;
 
 /*
- * Makes a treediff. `shared` NULL: lists are complete, except for objects that
- * the options leave out. The options are borrowed for the call. Returns NULL if
- * memory runs out.
+ * Makes a treediff. If `shared` is NULL, lists are complete, except for objects
+ * that the options leave out. The options are borrowed for the call. Returns
+ * NULL if memory runs out.
  */
 struct treediff *treediff_new(struct objspace *space,
 			      struct treediff_shared *shared,
@@ -58,8 +58,8 @@ struct treediff *treediff_new(struct objspace *space,
 void treediff_free(struct treediff *d);
 
 /*
- * The result of a run, valid until the next. Trees come in depth-first order, a
- * tree before its subtrees.
+ * The objects that a run has found, valid until the next run. Trees come in
+ * depth-first order, a tree before its subtrees.
  */
 struct treediff_result {
 	const struct newobj *trees, *blobs;
@@ -106,28 +106,29 @@ int treepair_run(struct objspace *space, struct odb_reader *reader,
 /* ---- few changes (tree-changes.c) */
 
 /*
- * A bounded tree diff: the objects that a tree has and a similar tree does not
- * have at the same path. Only directories that differ are read, and only
- * entries that differ are looked up.
+ * A tree diff with a limit: finds the objects that a tree has and a similar
+ * tree does not have at the same path. Only directories that differ are read,
+ * and only entries that differ are looked up.
  *
  * An object may be in both trees at different paths. A copied file counts as
- * new. A moved file does not, because its old path marks the file in old->seen.
- * Use this for trees of which little is new, and no whole directory.
+ * new. A moved file does not, because old->seen contains the file from its old
+ * path. Use this function for trees that differ in few entries, without new
+ * directories of many files.
  */
 
 /*
- * Limits of one comparison: new entries without an old one of the same name,
- * and all new or changed entries.
+ * Limits of one comparison: the number of new entries whose name the old tree
+ * does not have, and the number of all new or changed entries.
  */
 #define TREE_CHANGES_ADDED_MAX 16
 #define TREE_CHANGES_CHANGED_MAX 256
 
 /*
  * Appends the new or changed trees and blobs of `new_tree` to `found`, some
- * perhaps twice. Marks in old->seen the old tree's objects at the same paths,
- * and those of removed entries. Returns 0; 1 if a limit is exceeded or the new
- * tree cannot be read; ERR_MISSING or ERR_CORRUPT if the old tree cannot be
- * read; or ERR_NOMEM.
+ * perhaps twice. Puts into old->seen the objects of the old tree at the same
+ * paths, and at paths that the new tree does not have. Returns 0; 1 if a limit
+ * is exceeded or the new tree cannot be read; ERR_MISSING or ERR_CORRUPT if the
+ * old tree cannot be read; or ERR_NOMEM.
  */
 int tree_changes_find(struct walk_items *found, struct treewalk *old,
 		      uint32_t old_tree, uint32_t new_tree, struct error *err);

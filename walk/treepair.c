@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Comparing two trees by a merge of their sorted entries. */
+/* Compares two trees by a merge of their sorted entries. */
 #include <string.h>
 
 #include "base/buf.h"
@@ -19,7 +19,7 @@ struct pairing {
 static int compare_trees(struct pairing *p, uint32_t new_tree,
 			 uint32_t old_tree, unsigned depth);
 
-/* Reports two entries of one name and kind that have different ids. */
+/* Reports two entries of one name and type that have different ids. */
 static int pair_entries(struct pairing *p, const struct tree_entry *new_entry,
 			const struct tree_entry *old_entry, unsigned depth)
 {

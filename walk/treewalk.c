@@ -59,8 +59,8 @@ static int visit_tree(const struct visit *v, uint32_t tree_pos, unsigned depth,
 		      struct error *err);
 
 /*
- * Returns 1 if the pathspec matches an entry, or can match below it, 0 if not,
- * or ERR_NOMEM.
+ * Matches an entry against the pathspec. Returns 1 if the pathspec matches the
+ * entry or can match a path below it, 0 if not, or ERR_NOMEM.
  */
 static int is_chosen(struct treewalk *w, const struct tree_entry *entry)
 {
@@ -167,7 +167,9 @@ static int visit_tree(const struct visit *v, uint32_t tree_pos, unsigned depth,
 	if (ret < 0)
 		return ret;
 	ret = visit_entries(v, &tree, depth, &inner);
-	/* Entries that cannot be parsed: the error lacks the tree's id. */
+	/*
+	 * If entries cannot be parsed, the error must get the tree's id here.
+	 */
 	if (ret < 0 && !inner.code)
 		ret = treewalk_malformed(w, tree_pos, err);
 	else if (ret < 0 && err)

@@ -24,17 +24,18 @@
 struct treewalk {
 	struct objspace *space;    /* borrowed */
 	struct odb_reader *reader; /* borrowed */
-	/* by obj_pos: objects met before, or excluded */
+	/* by obj_pos: objects that were met before or are excluded */
 	struct bitset seen;
 	/*
-	 * borrowed, may be set; NULL: all paths. Objects that the pathspec does
-	 * not match are skipped, and not put into `seen`
+	 * May be set by the caller; borrowed; NULL: all paths. Objects that the
+	 * pathspec does not match are skipped, and not put into `seen`.
 	 */
 	const struct pathspec *paths;
 	/* may be set: skip trees that are missing */
 	bool skips_missing;
 	struct item_kinds
-		kinds; /* of the objects met, without excluded trees */
+		/* trees and blobs that the walk met, without excluded trees */
+		kinds;
 	/* path of the current entry */
 	struct buf path;
 };
@@ -42,13 +43,14 @@ struct treewalk {
 /*
  * Receives each object once, a tree before its entries. `path` is relative to
  * the root ("" for the root itself), and valid during the call. A negative
- * return ends the walk. A positive one for a tree skips the tree's entries.
+ * return value ends the walk. A positive value for a tree skips the tree's
+ * entries.
  */
 typedef int (*treewalk_fn)(void *ctx, uint32_t obj_pos, enum object_type type,
 			   const char *path, size_t path_len,
 			   struct error *err);
 
-/* Returns 0 or ERR_NOMEM; release in both cases. */
+/* Initialises a walk. Returns 0 or ERR_NOMEM; release in both cases. */
 int treewalk_init(struct treewalk *w, struct objspace *space,
 		  struct odb_reader *reader);
 void treewalk_release(struct treewalk *w);

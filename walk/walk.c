@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* State of a walk, and its tips. The enumeration is in enumerate.c. */
+/* Opens walks, and resolves their tips. enumerate.c lists the objects. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -7,7 +7,10 @@
 #include "repo/shallow.h"
 #include "walk/walk.h"
 
-/* The main reader decodes commits, and the trees of fill-in walks. */
+/*
+ * Limit of the bytes that the walk's own reader caches. It decodes commits, and
+ * trees if a bitmap does not answer the whole request.
+ */
 #define READER_CACHE_LIMIT ((size_t)16 << 20)
 
 static int add_shallow(void *ctx, const struct oid *oid)
@@ -114,8 +117,8 @@ static int add_commit(struct walk *w, struct walk_tips *tips, uint32_t obj_pos,
 }
 
 /*
- * Sets *oid to the object that the tag names, and *type to the type that the
- * tag states.
+ * Reads a tag. Sets *oid to the object that the tag names, and *type to the
+ * type that the tag states.
  */
 static int follow_tag(struct walk *w, uint32_t obj_pos, struct oid *oid,
 		      enum object_type *type, struct error *err)
@@ -139,7 +142,7 @@ static int add_tip(struct walk *w, struct walk_tips *tips,
 		   const struct oid *oid, enum tip_care care, struct error *err)
 {
 	enum object_type named =
-		OBJ_NONE; /* the type that the last tag stated */
+		OBJ_NONE; /* the type of the object as the last tag states it */
 	bool lenient = care == TIP_LENIENT;
 	struct oid at = *oid;
 

@@ -27,7 +27,7 @@ struct walk {
 	struct objspace space;
 	struct odb_reader *reader; /* owned */
 	struct history history;
-	/* ids of commits that count as having no parents */
+	/* ids of commits that are treated as having no parents */
 	struct oidmap shallow;
 };
 
@@ -47,9 +47,9 @@ void walk_close(struct walk *w);
  */
 struct walk_item {
 	uint32_t obj_pos;
-	/* of one path of the object; 0 for commits and tags */
+	/* path hash of one path of the object; 0 for commits and tags */
 	uint32_t name_hash;
-	/* group of the same path, by options.grouping */
+	/* path hash group of the same path, computed by options.grouping */
 	uint32_t group;
 	uint8_t type; /* enum object_type */
 };
@@ -67,10 +67,13 @@ int walk_items_add(struct walk_items *list, const struct walk_item *item);
 
 /* Tips sorted by type. A tag is followed to the object that the tag names. */
 struct walk_tips {
-	/* owned: commit_nr of each commit */
+	/* owned: commit_nr of the commits among the tips */
 	uint32_t *commits;
 	size_t commit_nr, commit_alloc;
-	/* the tags that were followed, trees, blobs */
+	/*
+	 * tips that are not commits: trees, blobs, and the tags that were
+	 * followed
+	 */
 	struct walk_items others;
 };
 
@@ -93,9 +96,9 @@ int walk_add_tip(struct walk *w, struct walk_tips *tips, const struct oid *oid,
 		 bool lenient, struct error *err);
 
 /*
- * Does the same as walk_add_tip() with `lenient` false, but a commit is only
- * looked up and not read. A bitmap may make reading the commit unnecessary; a
- * walk that starts from the commit reads it.
+ * Adds an id to the tips like walk_add_tip() with `lenient` false, but does not
+ * read a commit. A bitmap may make reading the commit unnecessary; a walk that
+ * starts from the commit reads it.
  */
 int walk_add_tip_unread(struct walk *w, struct walk_tips *tips,
 			const struct oid *oid, struct error *err);
@@ -109,7 +112,7 @@ int walk_add_commit_unread(struct walk *w, struct walk_tips *tips,
 
 /* Options of an enumeration. */
 struct walk_options {
-	/* list trees, blobs and tags too; false: commits only */
+	/* list trees, blobs and tags too; if false, only commits */
 	bool objects;
 	/*
 	 * Leave out each object that a boundary commit's tree has at any path,
@@ -134,7 +137,7 @@ struct walk_options {
 	bool use_tree_changes;
 	bool exact_commits; /* see revwalk.h */
 	bool keep_lists;    /* fill in result->lists */
-	/* list blobs that are missing, too */
+	/* also list blobs that are missing */
 	bool missing_blobs;
 	/*
 	 * Only the set of objects is needed: they come in no order, without
@@ -143,44 +146,44 @@ struct walk_options {
 	 * keep_lists.
 	 */
 	bool set_only;
-	/* how `group` of the objects is computed */
+	/* how the path hash group of objects is computed */
 	enum name_grouping grouping;
 	/*
-	 * The filter of the result, or NULL for none. The wants themselves pass
-	 * in any case, unless filter_wants is set. Not allowed with keep_lists.
+	 * The filter of the result; NULL: none. The wants themselves pass in
+	 * any case, unless filter_wants is set. Not allowed with keep_lists.
 	 */
 	const struct filter *filter;
 	bool filter_wants;
-	/* 0: those of the walk's history */
+	/* number of threads; 0: that of the walk's history */
 	unsigned threads;
-	/* with keep_lists: memory_limit of newobj.h */
+	/* limit of memory for the lists, see newobj.h; with keep_lists */
 	uint64_t memory_limit;
 	const struct progress_out *progress; /* NULL: none */
 };
 
 struct walk_result {
-	/* commits, newest first, and their boundary */
+	/* the selected commits, newest first, and their boundary */
 	struct revwalk_result revs;
 	/*
-	 * tags, then trees and blobs, each once. Trees and blobs come in the
-	 * order of their commits in a pack
+	 * Tags, then trees and blobs, each object once. Trees and blobs come in
+	 * the order in which a pack has their commits.
 	 */
 	struct walk_items objects;
 	/*
-	 * owned: the commits (commit_nr), parents first, branch by branch.
-	 * `lists` has the same order
+	 * owned: the selected commits (commit_nr), parents first, branch by
+	 * branch; `lists` has the same order
 	 */
 	uint32_t *parents_first;
 	/*
-	 * how many commits of parents_first the first want reaches; these come
-	 * first
+	 * number of commits that the first want reaches; they come first in
+	 * parents_first
 	 */
 	size_t trunk_nr;
-	/* new(c); only with keep_lists */
+	/* new(c) of the selected commits; only with keep_lists */
 	struct newobj_set lists;
 	/*
-	 * by obj_pos: trees and blobs left out because of
-	 * exclude_uninteresting. No words: nothing was left out
+	 * By obj_pos: trees and blobs that exclude_uninteresting has left out.
+	 * The set has no words if nothing was left out.
 	 */
 	struct bitset uninteresting;
 };
@@ -217,19 +220,19 @@ static inline uint32_t walk_result_commit(const struct walk_result *result,
 }
 
 /*
- * Lists the objects that `wants` reach and `haves` do not. Objects of haves
- * that are no commits (the tree that a tag names, a blob) are excluded too.
- * Returns 0, ERR_MISSING if a wanted object cannot be found, or another
- * negative error code.
+ * Lists the objects that `wants` reach and `haves` do not. Haves that are no
+ * commits (a blob, or the tree that a tag names) are excluded too. Returns 0,
+ * ERR_MISSING if a wanted object cannot be found, or another negative error
+ * code.
  */
 int walk_enumerate(struct walk_result *result, struct walk *w,
 		   const struct walk_tips *wants, const struct walk_tips *haves,
 		   const struct walk_options *options, struct error *err);
 
 /*
- * Does the same as walk_enumerate() for commits that the caller has selected.
- * result->revs holds them, parsed and in any order, and their boundary. No
- * other commit is read.
+ * Lists the objects like walk_enumerate() for commits that the caller has
+ * selected. result->revs holds these commits, parsed and in any order, and
+ * their boundary. No other commit is read.
  */
 int walk_enumerate_commits(struct walk_result *result, struct walk *w,
 			   const struct walk_tips *wants,
