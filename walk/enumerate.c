@@ -25,12 +25,11 @@ struct enumerate {
 	/* the walk with depths and paths; used if the filter needs them */
 	struct filter_walk paths;
 	bool has_paths;
-	struct walk_items
-		/*
-		 * with use_tree_changes: the new objects. Some are listed
-		 * twice, and some are uninteresting.
-		 */
-		changes;
+	/*
+	 * with use_tree_changes: the new objects. Some are listed twice, and
+	 * some are uninteresting.
+	 */
+	struct walk_items changes;
 	/* `changes` has all trees and blobs that the request needs */
 	bool has_changes;
 };

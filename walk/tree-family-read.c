@@ -47,12 +47,8 @@ struct tree_family_reader {
 	/* the base of the delta being read */
 	const struct text *base;
 	struct frame frames[DEPTH_MAX];
-	struct text texts[DEPTH_MAX +
-			  /*
-			   * bytes of the bases; the last one is for a base that
-			   * is being made
-			   */
-			  1];
+	/* bytes of the bases; the last one is for a base that is being made */
+	struct text texts[DEPTH_MAX + 1];
 	unsigned depth;
 	struct tree_find *finds; /* owned */
 	size_t find_nr, find_alloc;

@@ -33,9 +33,8 @@ struct treewalk {
 	const struct pathspec *paths;
 	/* may be set: skip trees that are missing */
 	bool skips_missing;
-	struct item_kinds
-		/* trees and blobs that the walk met, without excluded trees */
-		kinds;
+	/* trees and blobs that the walk met, without excluded trees */
+	struct item_kinds kinds;
 	/* path of the current entry */
 	struct buf path;
 };
