@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Marking the tip and the layers. Islands of references: mark-refs.c */
+/* Marks the tip and the layers. mark-refs.c marks the islands of references. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,7 +57,7 @@ int islands_mark_tip(struct islands *islands, struct walk *w,
 	return ret;
 }
 
-/* A tag object, and the commit that it peels to. */
+/* A tag in a layer, and the commit that the tag peels to. */
 struct layered_tag {
 	uint32_t obj_pos;
 	uint32_t commit;
@@ -96,7 +96,10 @@ static int add_tags(struct layering *l, const struct walk_items *others,
 	return 0;
 }
 
-/* A tag of a tree or blob, and its target, stay in the last layer. */
+/*
+ * Adds the value of a reference to a layer. Tags of trees and blobs, and their
+ * targets, stay in the last layer.
+ */
 static int add_value(struct layering *l, const struct oid *oid,
 		     enum islands_layer layer)
 {
@@ -133,7 +136,7 @@ static int add_refs(struct layering *l, struct refs *refs,
 	return ret;
 }
 
-/* A commit that is in a layer brings its parents into that layer. */
+/* Puts the parents of each commit into the commit's layer. */
 static void mark_parents(struct layering *l)
 {
 	const struct history *h = &l->w->history;

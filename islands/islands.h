@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Delta islands: sets of objects that are asked for together. A client that
- * gets one whole island and nothing else can be sent every stored delta as it
- * is. That holds because no object of an island is a delta of an object
- * outside:
+ * Delta islands: sets of objects that clients request together. In an island,
+ * no object is stored as a delta of an object outside:
  *
- *  the base of an object is in every island that the object is in
+ * the base of an object is in every island that the object is in
+ *
+ * So a client that gets one whole island and nothing else can be sent every
+ * stored delta unchanged.
  *
  * Islands of references are configured by pack.island. One island is, for
  * instance, all objects that the references of a fork reach.
@@ -38,9 +39,9 @@
  * share few sets, because the common history of two forks is in the same
  * islands.
  *
- * Set 0 is empty. A set takes an eighth of a byte for each island. Unions of
- * two sets are cached, as nearly all come again. One thread may add sets. When
- * none are added any more, threads may read them at the same time.
+ * Set 0 is empty. A set takes one bit for each island. Unions of two sets are
+ * cached, since nearly all unions are computed again. One thread may add sets.
+ * When no more sets are added, threads may read them at the same time.
  */
 
 #define ISLAND_SET_EMPTY UINT32_C(0)
@@ -53,63 +54,68 @@ struct island_union {
 struct island_sets {
 	uint32_t island_nr;
 	size_t word_nr; /* words of each set */
-	/* owned: set s is [s * word_nr, (s + 1) * word_nr) */
+	/*
+	 * owned: the bits of set s are words [s * word_nr, (s + 1) * word_nr)
+	 */
 	uint64_t *words;
 	uint32_t nr;  /* number of sets */
 	size_t alloc; /* words allocated */
-	/* owned: by hash: number of a set; 0: free */
+	/* owned: hash table with the numbers of sets; 0: free slot */
 	uint32_t *table;
 	size_t table_nr; /* a power of two */
-	/* owned: the last union of each hash */
+	/* owned: cache; for each hash the last union with this hash */
 	struct island_union *unions;
 };
 
 /*
- * Start with the empty set of `island_nr` islands. Release in any case. Returns
- * 0 or ERR_NOMEM.
+ * Initialises `sets` with the empty set of `island_nr` islands. Release in any
+ * case. Returns 0 or ERR_NOMEM.
  */
 int island_sets_init(struct island_sets *sets, uint32_t island_nr);
 void island_sets_release(struct island_sets *sets);
 
-/* Set *set to the set of one island, < island_nr. Returns 0 or ERR_NOMEM. */
+/* Sets *set to the set of one island, < island_nr. Returns 0 or ERR_NOMEM. */
 int island_sets_single(uint32_t *set, struct island_sets *sets,
 		       uint32_t island);
 
-/* Set *set to the union of itself and `other`. Returns 0 or ERR_NOMEM. */
+/* Sets *set to the union of itself and `other`. Returns 0 or ERR_NOMEM. */
 int island_sets_add(uint32_t *set, struct island_sets *sets, uint32_t other);
 
 bool island_sets_has(const struct island_sets *sets, uint32_t set,
 		     uint32_t island);
 
-/* Whether every island of `sub` is in `set`. */
+/* Returns whether every island of `sub` is in `set`. */
 bool island_sets_contains(const struct island_sets *sets, uint32_t set,
 			  uint32_t sub);
 
-/* The number of islands in a set. */
+/* Returns the number of islands in a set. */
 uint32_t island_sets_count(const struct island_sets *sets, uint32_t set);
 
 /* ---- the islands of the objects of a walk */
 
 #define ISLANDS_NO_CORE UINT32_MAX
 
-/* The layers: objects that each kind of clone adds, see above. */
+/* The layers: objects that each kind of clone adds to the layers before. */
 enum islands_layer {
-	/* Objects that HEAD reaches, and tags of these. */
+	/* objects that HEAD reaches, and tags of these objects */
 	ISLANDS_LAYER_HEAD,
-	/* Objects that refs/heads/ and refs/tags/ add. */
+	/* objects that only refs/heads/ and refs/tags/ reach */
 	ISLANDS_LAYER_BRANCHES,
 	ISLANDS_LAYER_REST,
 	ISLANDS_LAYER_NR,
 };
 
-/* Immutable once marked; threads may share it. obj_pos are those of a walk. */
+/*
+ * The islands of the objects of a walk, by obj_pos. Immutable after marking;
+ * threads may share them.
+ */
 struct islands {
-	/* by obj_pos: trees and blobs of tips and heads */
+	/* by obj_pos: trees and blobs of the tips and of the head commits */
 	struct bitset tip;
 	struct island_sets sets; /* of islands of references */
 	/*
-	 * Owned: by obj_pos < end: number of a set; NULL without islands of
-	 * references.
+	 * Owned: by obj_pos < end: number of the object's set; NULL if there
+	 * are no islands of references.
 	 */
 	uint32_t *set_of;
 	uint32_t end;
@@ -119,7 +125,9 @@ struct islands {
 	 */
 	uint8_t *layers;
 	uint32_t layer_end;
-	/* the island of pack.islandCore, or ISLANDS_NO_CORE */
+	/*
+	 * number of the island that pack.islandCore names, or ISLANDS_NO_CORE
+	 */
 	uint32_t core;
 };
 
@@ -131,34 +139,34 @@ struct islands {
 void islands_release(struct islands *islands);
 
 /*
- * Mark the closure of the tips' trees, and the trees and blobs among the tips
- * themselves. Each of these trees is read once. Returns 0, or a negative error
- * code with *islands partly marked.
+ * Puts into the tip the closure of the tips' trees, and the trees and blobs
+ * among the tips. Each of these trees is read once. Returns 0, or a negative
+ * error code with *islands partly marked.
  */
 int islands_mark_tip(struct islands *islands, struct walk *w,
 		     const struct walk_tips *tips, struct error *err);
 
 /*
- * Mark the islands of references (pack.island). `found` is an enumeration of
+ * Marks the islands of references (pack.island). `found` is an enumeration of
  * all references with lists (keep_lists). A set of islands is computed for each
  * commit, from children to parents, and given to the objects of the commit's
  * list. The only trees read are those that references name directly and those
  * of `heads`.
  *
- * Each commit of `heads`, which references must reach, is also asked for by
- * itself, with history and without. So it adds two islands: all that the commit
- * reaches, and all that its tree reaches. The latter objects are also in the
- * tip.
+ * Clients also request each commit of `heads` by itself, with history and
+ * without. So a head adds two islands: all that the commit reaches, and all
+ * that its tree reaches. The latter objects are also in the tip. References
+ * must reach the heads.
  *
- * Without the key and without heads nothing is marked. Returns 0, or a negative
- * error code with *islands partly marked.
+ * Without pack.island and without heads nothing is marked. Returns 0, or a
+ * negative error code with *islands partly marked.
  */
 int islands_mark_refs(struct islands *islands, struct walk *w,
 		      const struct walk_result *found, struct refs *refs,
 		      const struct walk_tips *heads, struct error *err);
 
 /*
- * Mark the layers. `found` is an enumeration of all references with lists
+ * Marks the layers. `found` is an enumeration of all references with lists
  * (keep_lists). Tags are read, trees are not. Without HEAD nothing is marked.
  * Returns 0, or a negative error code with *islands partly marked.
  */
@@ -166,7 +174,7 @@ int islands_mark_layers(struct islands *islands, struct walk *w,
 			const struct walk_result *found, struct refs *refs,
 			struct error *err);
 
-/* The layer of an object; the first if islands is NULL. */
+/* Returns the layer of an object; the first layer if islands is NULL. */
 static inline enum islands_layer islands_layer(const struct islands *islands,
 					       uint32_t obj_pos)
 {
@@ -177,7 +185,7 @@ static inline enum islands_layer islands_layer(const struct islands *islands,
 		       : ISLANDS_LAYER_REST;
 }
 
-/* The set of islands of an object; the empty set if islands is NULL. */
+/* Returns the set of islands of an object; the empty set if islands is NULL. */
 static inline uint32_t islands_set(const struct islands *islands,
 				   uint32_t obj_pos)
 {
@@ -185,7 +193,7 @@ static inline uint32_t islands_set(const struct islands *islands,
 						 : ISLAND_SET_EMPTY;
 }
 
-/* Whether an object is in the core island, which is packed first. */
+/* Returns whether an object is in the core island, which is packed first. */
 static inline bool islands_in_core(const struct islands *islands,
 				   uint32_t obj_pos)
 {
@@ -194,14 +202,14 @@ static inline bool islands_in_core(const struct islands *islands,
 			       islands->core);
 }
 
-/* Whether an object is in the tip; false if islands is NULL. */
+/* Returns whether an object is in the tip; false if islands is NULL. */
 static inline bool islands_in_tip(const struct islands *islands,
 				  uint32_t obj_pos)
 {
 	return islands && bitset_get(&islands->tip, obj_pos);
 }
 
-/* Whether an object may be stored as a delta of this base. */
+/* Returns whether an object may be stored as a delta of this base. */
 static inline bool islands_may_delta(const struct islands *islands,
 				     uint32_t obj_pos, uint32_t base_obj_pos)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Marking islands of references. */
+/* Marks islands of references. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,9 +24,9 @@ struct marking {
 	size_t ref_nr, ref_alloc;
 	uint32_t *commit_sets; /* owned: by commit_nr */
 	uint32_t commit_end;
-	/* given to all objects below a tree */
+	/* the set of islands that all objects below a tree get */
 	uint32_t set;
-	/* that tree belongs to a head */
+	/* the tree belongs to a head, so its objects are put into the tip */
 	bool is_a_tip;
 	struct error *err;
 };
@@ -47,7 +47,7 @@ static int add_ref(void *ctx, const struct ref *ref)
 	return 0;
 }
 
-/* Find the island of each reference. */
+/* Finds the island of each reference. */
 static int match_refs(struct marking *p, struct refs *refs)
 {
 	const struct config *config = &p->w->odb->repo->config;
@@ -101,8 +101,8 @@ static int mark_tree(struct marking *p, uint32_t tree_pos, uint32_t set)
 }
 
 /*
- * Mark the tips' commits, and the tags on the way to them. A tip that is
- * another object is marked itself; a tree with its closure.
+ * Gives `set` to the tips' commits, and to the tags that lead to them. A tree
+ * among the tips gives the set to its closure; other objects get it themselves.
  */
 static int mark_tips(struct marking *p, const struct walk_tips *tips,
 		     uint32_t set)
@@ -133,7 +133,9 @@ static int by_value(const void *a, const void *b)
 	return ret ? ret : x->island < y->island ? -1 : x->island > y->island;
 }
 
-/* The set of the islands of references with the same value. */
+/*
+ * Sets *set to the set of the islands of references that have the same value.
+ */
 static int collect_set(uint32_t *set, struct marking *p,
 		       const struct island_ref *refs, size_t nr)
 {
@@ -169,7 +171,8 @@ static int mark_value(struct marking *p, const struct island_ref *refs,
 }
 
 /*
- * References of forks often have the same value. Each value is looked up once.
+ * Gives the objects that references name their sets. References of forks often
+ * have the same value, and each value is looked up once.
  */
 static int mark_values(struct marking *p)
 {
@@ -187,7 +190,7 @@ static int mark_values(struct marking *p)
 	return ret;
 }
 
-/* The islands of a commit also hold its parents. */
+/* Adds a commit's islands to those of its parents. */
 static int mark_parents(struct marking *p, uint32_t commit)
 {
 	const struct history *h = &p->w->history;
@@ -225,13 +228,16 @@ static int mark_commits(struct marking *p)
 	return ret;
 }
 
-/* The islands of heads come after those of pack.island. */
+/*
+ * Returns the island of a head. These islands are numbered after those of
+ * pack.island.
+ */
 static uint32_t head_island(const struct marking *p, size_t head, bool is_tip)
 {
 	return (uint32_t)(p->patterns.name_nr + 2 * head + is_tip);
 }
 
-/* Mark the head commits, before mark_commits() hands the sets to parents. */
+/* Marks the head commits, before mark_commits() gives sets to their parents. */
 static int mark_heads(struct marking *p)
 {
 	const struct walk_tips *heads = p->heads;

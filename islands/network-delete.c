@@ -17,8 +17,8 @@ struct deleting {
 	enum network_state state;
 	struct buf path;
 	/*
-	 * Owned: the name under which the repository is removed, in the same
-	 * directory.
+	 * Owned: the name that the repository gets before its files are
+	 * removed, in the same directory.
 	 */
 	char *doomed;
 	struct error *err;
@@ -57,7 +57,7 @@ static int find(struct deleting *d)
 }
 
 /*
- * Whether the repository is the one that was registered. Returns 1 or a
+ * Checks that the repository is the one that was registered. Returns 1 or a
  * negative error code.
  */
 static int check(const struct deleting *d, const struct repo *repo)
@@ -81,7 +81,7 @@ static int check(const struct deleting *d, const struct repo *repo)
 }
 
 /*
- * Returns 1 if there is a repository to remove, 0 if there is none, or a
+ * Looks for the repository. Returns 1 if there is one to remove, 0 if not, or a
  * negative error code.
  */
 static int find_repo(const struct deleting *d)
@@ -102,7 +102,7 @@ static int find_repo(const struct deleting *d)
 	return ret;
 }
 
-/* Rename the repository away at once, then remove it. */
+/* Renames the repository away at once, then removes its files. */
 static int remove_repo(const struct deleting *d, bool is_there)
 {
 	int ret = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Deleting members of a network. */
+/* Deletes members of a network. */
 #ifndef ISLANDS_NETWORK_DELETE_H
 #define ISLANDS_NETWORK_DELETE_H
 
@@ -9,14 +9,14 @@
 #include "islands/network.h"
 
 /*
- * Delete a member and its repository, in any state of the member:
+ * Deletes a member and its repository, in any state of the member:
  *
- *  registry: "deleting"  ->  the repository is renamed away, then removed
- *    ->  its references leave the store  ->  it leaves the registry
+ * registry: "deleting"  ->  the repository is renamed away, then removed
+ *   ->  its references leave the store  ->  it leaves the registry
  *
- * Shared objects stay in the store. Objects that only this member had go when
- * the store is pruned. Takes the member's lock. If the repository is gone
- * already, the member is only removed from the network.
+ * Shared objects stay in the store. Objects that only this member had are
+ * removed when the store is pruned. Takes the member's lock. If the repository
+ * is gone already, the member is only removed from the network.
  *
  * Returns 0 or a negative error code. ERR_MISSING: there is no such member.
  * ERR_INVALID, with nothing changed: the repository has a work tree, or does
@@ -25,9 +25,9 @@
 int network_delete(struct network *network, uint32_t id, struct error *err);
 
 /*
- * Do the last two steps: the references leave the store, and the member leaves
- * the registry. The member's lock is held, and its repository does not need the
- * store any more. Returns 0 or a negative error code.
+ * Removes a member's references from the store, and the member from the
+ * registry. The caller holds the member's lock. The member's repository must
+ * not need the store any more. Returns 0 or a negative error code.
  */
 int network_part(struct network *network, uint32_t id, struct error *err);
 

@@ -16,11 +16,11 @@ struct forking {
 	struct network *network;
 	const struct network_fork *fork;
 	uint32_t id;
-	/* For small files, and for the rename into place. */
+	/* how to sync small files, and the rename into place */
 	enum sys_fsync_method fsync;
 	char *path; /* owned: absolute */
 	/*
-	 * Owned: the directory where the repository is built, next to `path`.
+	 * Owned: the directory next to `path` in which the repository is built.
 	 */
 	char *build;
 	struct error *err;
@@ -32,7 +32,7 @@ static void forking_release(struct forking *f)
 	free(f->build);
 }
 
-/* "<dir>/.<name>.network-<id>": a name that nobody else uses. */
+/* Returns the path "<dir>/.<name>.network-<id>", which no other fork uses. */
 static char *build_path(const char *path, uint32_t id)
 {
 	const char *slash = strrchr(path, '/');
@@ -45,8 +45,8 @@ static char *build_path(const char *path, uint32_t id)
 }
 
 /*
- * Set f->path to the absolute path of the destination, which need not exist.
- * Its parent directories are made.
+ * Sets f->path to the absolute path of the destination, which need not exist.
+ * Makes its parent directories.
  */
 static int settle_path(struct forking *f)
 {
@@ -84,7 +84,7 @@ static int settle_path(struct forking *f)
 	return ret < 0 || f->path ? ret : error_nomem(f->err);
 }
 
-/* Only an empty directory may be at the destination. */
+/* Returns an error if the destination is anything but an empty directory. */
 static int check_free(const struct forking *f)
 {
 	int ret;
@@ -100,7 +100,10 @@ static int check_free(const struct forking *f)
 			     f->path);
 }
 
-/* Use the id of a fork that was killed, or a new one, and take its lock. */
+/*
+ * Takes the id of a fork to the same path that was killed, or a new id. Takes
+ * the lock of this member.
+ */
 static int choose_id(struct forking *f, const char *path)
 {
 	struct network_registry *registry = &f->network->registry;
@@ -212,8 +215,8 @@ static int write_head(const struct forking *f)
 }
 
 /*
- * The destination is in the same directory, so the relative path to the store
- * is the same.
+ * The directory f->build and the destination have the same parent, so the
+ * relative path to the store is the same from both.
  */
 static int write_alternates(const struct forking *f)
 {
@@ -245,7 +248,7 @@ static int write_refs(const struct forking *f)
 	return ret;
 }
 
-/* Build the whole repository in a directory that nobody looks at. */
+/* Builds the whole repository in f->build. */
 static int build(const struct forking *f)
 {
 	int ret = sys_tempdir_remove(f->build, f->err);
@@ -277,8 +280,8 @@ static int sync_parent(const char *path, struct error *err)
 }
 
 /*
- * Whether the repository is in place. It was renamed there as a whole. Returns
- * 1, 0 or a negative error code.
+ * Returns 1 if the complete repository is at `path`, 0 if not, or a negative
+ * error code. The repository was renamed there as a whole.
  */
 static int is_complete(struct network *network, const char *path,
 		       struct error *err)

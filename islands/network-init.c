@@ -6,9 +6,9 @@
 #include "sys/tempfile.h"
 
 /*
- * Members rely on the references of the store, so these are synced. Only `git
- * network repack --prune` removes objects. Fetches are not served from the
- * store, and the references of members are hidden.
+ * Configuration of a store. Members rely on the references of the store, so
+ * these are synced. Only `git network repack --prune` removes objects. Fetches
+ * are not served from the store, and the references of members are hidden.
  */
 static const char config_text[] = "[core]\n"
 				  "\trepositoryformatversion = 1\n"
@@ -57,7 +57,10 @@ static int exists(const char *dir, const char *name)
 	return ret;
 }
 
-/* At `path` may be nothing, or the remains of an attempt that was killed. */
+/*
+ * Checks that nothing is at `path`, except the files of an attempt that was
+ * killed.
+ */
 static int check_place(const char *path, struct error *err)
 {
 	int is_store = exists(path, "network/members");
@@ -76,7 +79,10 @@ static int check_place(const char *path, struct error *err)
 	return 0;
 }
 
-/* The registry is written last: without a registry there is no store. */
+/*
+ * The registry is written last, because a directory without a registry is no
+ * store.
+ */
 int network_init(const char *path, enum hash_algo algo, struct error *err)
 {
 	struct network_registry empty = NETWORK_REGISTRY_INIT;

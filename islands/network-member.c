@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Linking repositories to a store. */
+/* Opens members, and links repositories to a store. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,10 @@ int network_member_open(struct repo **out, const struct network *network,
 		return error_nomem(err);
 	options.path = path.data;
 	ret = repo_open(out, &options, err);
-	/* After a kill, messages about locks name the process. */
+	/*
+	 * Lock files get the process id, so that messages after a kill name the
+	 * process.
+	 */
 	if (!ret)
 		(*out)->share |= SYS_SHARE_PID;
 	if (!ret && (*out)->algo != network->store->algo)
@@ -96,7 +99,7 @@ int network_config_section(struct buf *out, uint32_t id)
 struct edit {
 	const struct network *network;
 	const struct repo *repo;
-	/* the value of core.alternateRefsPrefixes */
+	/* the value of core.alternateRefsPrefixes that is added or removed */
 	struct buf prefix;
 	struct buf text; /* the content of the file */
 	struct error *err;
@@ -133,8 +136,8 @@ static bool is_prefix_line(const struct edit *e, const char *line, size_t len)
 }
 
 /*
- * Removes the line, and the header of its section if nothing else follows
- * there.
+ * Removes the line with the prefix. Also removes the header of its section if
+ * the section has no other line.
  */
 static int remove_line(struct edit *e)
 {
@@ -163,8 +166,9 @@ static int remove_line(struct edit *e)
 }
 
 /*
- * Takes the lock of a configuration file. `git network` holds it for a moment
- * only, so a lock of a process that is gone was left by an add or a leave.
+ * Takes the lock of a configuration file. `git network` holds this lock only
+ * for a moment. So if the process that took a lock is gone, the lock was left
+ * by an add or a leave, and is removed.
  */
 static int lock_config(struct sys_tempfile *lock, const struct edit *e,
 		       const char *path)
@@ -188,7 +192,10 @@ static int lock_config(struct sys_tempfile *lock, const struct edit *e,
 					      e->err);
 }
 
-/* Adds the section for member `id`, or removes the line if `id` is 0. */
+/*
+ * Adds a section with the prefix for member `id`, or removes the prefix if `id`
+ * is 0.
+ */
 static int edit_config(struct edit *e, uint32_t id)
 {
 	struct sys_tempfile lock = SYS_TEMPFILE_INIT;
@@ -216,8 +223,8 @@ static int edit_config(struct edit *e, uint32_t id)
 }
 
 /*
- * Sets core.alternateRefsPrefixes to the prefix of the member, or removes that
- * value if not `wanted`.
+ * Sets core.alternateRefsPrefixes to the prefix of the member if `wanted`, else
+ * removes the prefix.
  */
 static int set_prefixes(const struct network *network, const struct repo *repo,
 			uint32_t id, bool wanted, struct error *err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing references: into the store, and into a new fork. */
+/* Writes references into the store, and into a new fork. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,22 +13,22 @@
 #include "sys/io.h"
 #include "sys/tempfile.h"
 
-/* More changes than these are written as a new packed-refs. */
+/* If there are more changes, they are written as a new packed-refs. */
 #define TRANSACTION_MAX 8
 #define CACHE_BYTES ((size_t)4 << 20)
 
 /* A reference to set or to delete. */
 struct network_batch_item {
-	/* full name, into names.data */
+	/* offset of the full name in names.data */
 	size_t name_off;
 	struct network_ref to;
 	bool is_deletion;
 };
 
 struct writing {
-	/* whose references are written */
+	/* the repository whose references are written */
 	const struct repo *repo;
-	/* The repository that has the tags' objects. */
+	/* the repository that has the objects of tags */
 	const struct repo *objects;
 	struct network_batch *batch;
 	struct odb *odb; /* owned; NULL until needed */
@@ -58,7 +58,7 @@ static int open_objects(struct writing *w)
 	return w->reader ? 0 : error_nomem(w->err);
 }
 
-/* Add a change; `to` NULL: a deletion. */
+/* Adds a change of the reference prefix + name. `to` NULL: a deletion. */
 static int add_change(struct network_batch *b, const char *prefix,
 		      const char *name, const struct network_ref *to)
 {
@@ -80,7 +80,10 @@ static int add_change(struct network_batch *b, const char *prefix,
 	return 0;
 }
 
-/* Add the changes between two sorted lists. */
+/*
+ * Adds the changes that lead from the list `now` to the list `wanted`, both
+ * sorted.
+ */
 static int compare(struct network_batch *b, const char *prefix,
 		   const struct network_refs *now,
 		   const struct network_refs *wanted)
@@ -109,7 +112,10 @@ static int compare(struct network_batch *b, const char *prefix,
 	return ret;
 }
 
-/* Deletions come first: refs/a may be deleted to make room for refs/a/b. */
+/*
+ * Writes one kind of changes in a transaction. Deletions are written first,
+ * since refs/a may be deleted to make room for refs/a/b.
+ */
 static int transact(struct writing *w, bool deletions)
 {
 	static const struct oid zero = OID_ZERO_INIT;
@@ -137,8 +143,8 @@ static int transact(struct writing *w, bool deletions)
 }
 
 /*
- * The peeled value of a reference that is a tag. The tag is read if the value
- * is not known.
+ * Sets *peeled to the object that a reference to a tag peels to. The tag is
+ * read if the list does not have this value.
  */
 static int peel(struct writing *w, const struct network_ref *ref,
 		struct oid *peeled, bool *is_tag)
@@ -210,7 +216,7 @@ static void ignore_broken(void *ctx, const char *name)
 {
 }
 
-/* Loose references would hide the new values in packed-refs. */
+/* Packs loose references, which would hide the new values in packed-refs. */
 static int pack_loose(struct writing *w)
 {
 	struct ref_pack_options options = {
@@ -297,7 +303,7 @@ int network_refs_store(const struct network *network, uint32_t id,
 	return ret;
 }
 
-/* Write the file "ref: <target>". */
+/* Writes the file of a symbolic reference: "ref: <target>". */
 static int write_symbolic(const struct repo *repo, const char *name,
 			  const char *target, struct error *err)
 {
@@ -321,7 +327,10 @@ static int write_symbolic(const struct repo *repo, const char *name,
 	return ret;
 }
 
-/* Write symbolic references as files, and add the others to the batch. */
+/*
+ * Writes symbolic references as files, and adds all other references to the
+ * batch.
+ */
 static int sort_out(struct network_batch *batch, const struct repo *repo,
 		    const struct network_refs *refs, struct error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading the references of a member. Writing them: network-refs-write.c */
+/* Reads the references of a member. network-refs-write.c writes them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,7 +58,7 @@ static int visit(void *ctx, const struct ref *ref)
 		       : 0;
 }
 
-/* Move the last reference ("HEAD") to its sorted place. */
+/* Moves the last reference ("HEAD") to its place in the sorted list. */
 static void place_last(struct network_refs *refs)
 {
 	struct network_ref last = refs->refs[refs->nr - 1];

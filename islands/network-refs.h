@@ -19,13 +19,13 @@
 #include "object/oid.h"
 #include "repo/repo.h"
 
-/* A reference, without the prefix that all references of a list have. */
+/* A reference, without the common prefix of all references of a list. */
 struct network_ref {
-	/* into names.data, NUL-terminated */
+	/* offset of the NUL-terminated name in names.data */
 	size_t name_off;
 	/*
-	 * Into names.data: the target of a symbolic reference; SIZE_MAX: not
-	 * symbolic.
+	 * Offset of the target of a symbolic reference in names.data; SIZE_MAX:
+	 * not symbolic.
 	 */
 	size_t target_off;
 	struct oid oid;          /* its value */
@@ -52,7 +52,7 @@ static inline const char *network_ref_name(const struct network_refs *refs,
 }
 
 /*
- * Read the references of a repository that start with `prefix` ("refs/",
+ * Reads the references of a repository that start with `prefix` ("refs/",
  * "refs/virtual/3/"). With `head`, a detached HEAD is added as "HEAD". A broken
  * reference is an error, because objects that it names might be lost. Release
  * in any case. Returns 0 or a negative error code.
@@ -62,9 +62,10 @@ int network_refs_read(struct network_refs *refs, const struct repo *repo,
 void network_refs_release(struct network_refs *refs);
 
 /*
- * Changes of refs/virtual/ in the store, for several members, to be written
- * together. packed-refs holds the references of all members. Writing it once
- * per member would cost the square of their number. One thread.
+ * Changes of refs/virtual/ in the store, for several members, that are written
+ * together. packed-refs holds the references of all members. If it were written
+ * once for each member, the cost would grow with the square of their number.
+ * One thread.
  */
 struct network_batch {
 	const struct network *network;    /* borrowed */
@@ -74,31 +75,35 @@ struct network_batch {
 };
 
 /*
- * Add the changes that make refs/virtual/<id>/ equal to `refs` (NULL: none).
- * The store has their objects already. The member stays locked until the batch
- * is written. *changed (NULL allowed) is set to the number of changes. Returns
- * 0 or a negative error code.
+ * Adds the changes that make refs/virtual/<id>/ equal to `refs` (NULL: none).
+ * The store has the objects of `refs` already. The caller holds the member's
+ * lock until the batch is written. *changed (may be NULL) is set to the number
+ * of changes. Returns 0 or a negative error code.
  */
 int network_batch_add(struct network_batch *batch, uint32_t id,
 		      const struct network_refs *refs, size_t *changed,
 		      struct error *err);
 
 /*
- * Write the changes and empty the batch. Few changes are two transactions,
- * deletions first; many are one new packed-refs. If the process is killed, only
- * some references may have changed. Returns 0 or a negative error code.
+ * Writes the changes and empties the batch. Few changes are two transactions,
+ * deletions first; many changes are one new packed-refs. If the process is
+ * killed, only some references may have changed. Returns 0 or a negative error
+ * code.
  */
 int network_batch_write(struct network_batch *batch, struct error *err);
 void network_batch_release(struct network_batch *batch);
 
-/* Write a batch of one member. Returns 0 or a negative error code. */
+/*
+ * Writes the references of one member as a batch. Returns 0 or a negative error
+ * code.
+ */
 int network_refs_store(const struct network *network, uint32_t id,
 		       const struct network_refs *refs, size_t *changed,
 		       struct error *err);
 
 /*
- * Write all references into an empty repository, under "refs/". They become one
- * packed-refs; symbolic references become files. `objects` is the repository
+ * Writes all references into an empty repository, under "refs/": symbolic
+ * references as files, all others into packed-refs. `objects` is the repository
  * whose tags are read if a peeled value is not known. Returns 0 or a negative
  * error code.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading and writing the lines of the registry. */
+/* Reads and writes the lines of the registry. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +36,8 @@ struct line {
 };
 
 /*
- * Take the next line. Returns false at the end, or if the line has no newline.
+ * Takes the next line. Returns false at the end of the file, or if the line has
+ * no newline.
  */
 static bool next_line(struct line *line, const char **p, const char *end)
 {
@@ -59,7 +60,7 @@ static bool take_word(struct line *line, const char *word)
 	return true;
 }
 
-/* An id: decimal, without leading zeros. */
+/* Parses an id: a decimal number without leading zeros. */
 static bool take_id(struct line *line, uint32_t *id)
 {
 	const char *start = line->p;
@@ -100,7 +101,7 @@ static int append(struct network_registry *r, uint32_t id,
 	return 0;
 }
 
-/* Returns 0, ERR_CORRUPT or ERR_NOMEM. */
+/* Parses the line of a member. Returns 0, ERR_CORRUPT or ERR_NOMEM. */
 static int parse_entry(struct network_registry *r, struct line line)
 {
 	uint32_t last = r->nr ? r->entries[r->nr - 1].id : 0;

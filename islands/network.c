@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Opening a store, its locks, and changing its registry. Making a store:
- * network-init.c
+ * Opens a store, takes its locks, and changes its registry. network-init.c
+ * makes a store.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 #define REGISTRY "network/members"
 #define LOCK "network/lock"
 
-/* Whether a git directory belongs to a store. Returns 1, 0 or ERR_NOMEM. */
+/* Returns 1 if a git directory belongs to a store, 0 if not, or ERR_NOMEM. */
 static int is_store(const char *git_dir)
 {
 	struct buf path = BUF_INIT;
@@ -31,7 +31,7 @@ static int is_store(const char *git_dir)
 }
 
 /*
- * Set *git_dir to the parent of an object directory, if the parent is a store.
+ * Sets *git_dir to the parent of an object directory if the parent is a store.
  * Returns 1 if so, 0 if not, or ERR_NOMEM.
  */
 static int try_alternate(char **git_dir, const char *object_dir,
@@ -115,7 +115,10 @@ int network_open(struct network **out, const char *git_dir, struct error *err)
 	network->lock_fd = -1;
 	network->registry = (struct network_registry)NETWORK_REGISTRY_INIT;
 	ret = repo_open(&network->store, &options, err);
-	/* network_recover() needs to know the processes that were killed. */
+	/*
+	 * Lock files get the process id, because network_recover() must know
+	 * whether the process that took a lock is gone.
+	 */
 	if (!ret)
 		network->store->share |= SYS_SHARE_PID;
 	if (!ret)
@@ -248,9 +251,7 @@ int network_path(struct buf *out, const struct network *network,
 		return buf_append_str(out, entry->path);
 	ret = buf_printf(&path, "%s/%s", network->store->common_dir,
 			 entry->path);
-	/*
-	 * A path without ".." reads better. The repository may be gone.
-	 */
+	/* The path is shown without "..". The repository may be gone. */
 	real = ret < 0 ? NULL : sys_realpath_missing(path.data, NULL);
 	if (!ret)
 		ret = buf_append_str(out, real ? real : path.data);
@@ -265,7 +266,7 @@ int network_registry_path(struct buf *out, const struct network *network,
 	return relpath_append(out, network->store->common_dir, path);
 }
 
-/* The id that `name` stands for, or 0. */
+/* Returns the member's id that `name` states, or 0 if it is no number. */
 static uint32_t parse_id(const char *name)
 {
 	char *end;
@@ -277,7 +278,10 @@ static uint32_t parse_id(const char *name)
 	return *end || id > UINT32_MAX ? 0 : (uint32_t)id;
 }
 
-/* Find an entry by path, which may not exist, or by the registry's text. */
+/*
+ * Finds an entry by a path, which need not exist, or by the path as the
+ * registry has it.
+ */
 static struct network_entry *lookup_path(struct network *network,
 					 const char *name)
 {

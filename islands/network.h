@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A fork network: a bare repository, the store, with the objects that its
- * members share, and members that borrow from it through
- * objects/info/alternates. Under refs/virtual/<id>/ the store has copies of a
- * member's references, from the last time that the member was brought up to
- * date.
+ * A fork network: a bare repository, the store, has the objects that all
+ * members share. Members borrow from the store through objects/info/alternates.
+ * Under refs/virtual/<id>/ the store has copies of a member's references, from
+ * the last time that the member was synced.
  *
- *  <store>/network/members         the registry (network-registry.c)
- *  <store>/network/lock            locks, see enum network_lock
- *  <store>/refs/virtual/<id>/<x>   copy of refs/<x> of the member
+ * <store>/network/members         the registry (network-registry.c)
+ * <store>/network/lock            locks, see enum network_lock
+ * <store>/refs/virtual/<id>/<x>   copy of refs/<x> of the member
  *
- * The store is closed: with each object, the store has all that the object
- * reaches. Every operation that adds or removes objects keeps the store closed
- * at every moment (Documentation/design/networks.md).
+ * The store is closed under reachability: with each object, it has all objects
+ * that the object reaches. This holds at every moment of an operation that adds
+ * or removes objects (Documentation/design/networks.md).
  *
  * One thread.
  */
@@ -33,36 +32,46 @@
  * The registry of a fork network, the file network/members of its store. It
  * lists the members and their paths (Documentation/format/network.md).
  *
- *  # gitreach network 1
- *  next 4                            the id of the next new member
- *  member 1 ../git.git               id, path; ascending ids
- *  forking 3 ../forks/new.git
+ * # gitreach network 1
+ * next 4                            the id of the next new member
+ * member 1 ../git.git               id, path; ascending ids
+ * forking 3 ../forks/new.git
  *
  * Lines end with a newline. Ids are decimal numbers from 1 on and are never
  * reused. A path goes to the end of its line. It is absolute, or relative to
  * the store's directory. The first word of a member's line is its state.
  *
- * For instance, with one member ("r" in the directory of the store):
+ * Example: a registry with one member ("r" in the directory of the store):
  *
- *  00  23206769 74726561 6368206e 6574776f 726b2031 0a
- *  15  6e657874 20320a
- *  1c  6d656d62 65722031 202e2e2f 720a
+ * 00  23206769 74726561 6368206e 6574776f 726b2031 0a
+ * 15  6e657874 20320a
+ * 1c  6d656d62 65722031 202e2e2f 720a
  */
 
 /* The operation that a member is in; see Documentation/design/networks.md. */
 enum network_state {
 	NETWORK_MEMBER, /* none */
-	/* Fork is not complete: the repository may not exist. */
+	/* a fork is not complete: the repository may not exist */
 	NETWORK_FORKING,
-	/* Add is not complete: the repository may not borrow yet. */
+	/*
+	 * an add is not complete: the repository may not borrow from the store
+	 * yet
+	 */
 	NETWORK_ADDING,
-	/* Leave: the repository does not need the store any more. */
+	/*
+	 * a leave is not complete: the repository does not need the store any
+	 * more
+	 */
 	NETWORK_LEAVING,
-	/* Delete: the repository is being removed, or is gone. */
+	/*
+	 * a delete is not complete: the repository is being removed, or is gone
+	 */
 	NETWORK_DELETING,
 };
 
-/* "member", "forking", ...; static. */
+/*
+ * Returns the first word of a member's line: "member", "forking", ... Static.
+ */
 const char *network_state_name(enum network_state state);
 
 struct network_entry {
@@ -83,129 +92,131 @@ struct network_registry {
 	}
 
 /*
- * Parse a file into *registry, which is released first. `name` is for messages.
- * Returns 0, or a negative error code with *registry empty: ERR_CORRUPT with
- * the number of the bad line, ERR_UNSUPPORTED for another version, or
- * ERR_NOMEM.
+ * Parses a file into *registry, which is released first. `name` is used in
+ * messages. Returns 0, or a negative error code with *registry empty:
+ * ERR_CORRUPT with the number of the bad line, ERR_UNSUPPORTED for another
+ * version, or ERR_NOMEM.
  */
 int network_registry_parse(struct network_registry *registry, const void *bytes,
 			   size_t len, const char *name, struct error *err);
 void network_registry_release(struct network_registry *registry);
 
-/* Append the bytes of the file to *out. Returns 0 or ERR_NOMEM. */
+/* Appends the bytes of the registry's file to *out. Returns 0 or ERR_NOMEM. */
 int network_registry_format(struct buf *out,
 			    const struct network_registry *registry);
 
-/* The entry of an id, or NULL. Valid until the registry changes. */
+/* Returns the entry of an id, or NULL. Valid until the registry changes. */
 struct network_entry *network_registry_find(
 	const struct network_registry *registry, uint32_t id);
 
 /*
- * The entry of a path as in the file, or NULL. Valid until the registry
- * changes.
+ * Returns the entry of a path as it is in the file, or NULL. Valid until the
+ * registry changes.
  */
 struct network_entry *network_registry_find_path(
 	const struct network_registry *registry, const char *path);
 
 /*
- * Append an entry with the next id and set *out to it. Returns 0 or a negative
- * error code. ERR_INVALID: the path is empty or has a newline, or all ids are
- * used. ERR_NOMEM.
+ * Appends an entry with the next id and sets *out to the entry. Returns 0;
+ * ERR_INVALID if the path is empty or has a newline, or if all ids are used; or
+ * ERR_NOMEM.
  */
 int network_registry_add(struct network_entry **out,
 			 struct network_registry *registry,
 			 enum network_state state, const char *path,
 			 struct error *err);
 
-/* Remove the entry of an id, if there is one. */
+/* Removes the entry of an id, if there is one. */
 void network_registry_remove(struct network_registry *registry, uint32_t id);
 
 /* ---- the network */
 
 /*
- * Locks, in the order in which they are taken. They end with the process. The
- * lock of a member is NETWORK_LOCK_MEMBERS + its id. Several of these are taken
- * by ascending id. The lock of a new member that nobody else knows yet may be
- * taken at any time.
+ * Locks of a network, in the order in which a process takes them. They end with
+ * the process. The lock of a member is NETWORK_LOCK_MEMBERS + its id. Locks of
+ * several members are taken by ascending id. The lock of a new member, which no
+ * other process knows yet, may be taken at any time.
  */
 enum network_lock {
 	/*
-	 * Shared: for an operation that relies on objects of the store before a
-	 * member's reference or the registry names them. Exclusive: for an
-	 * operation that removes objects.
+	 * Taken shared by an operation that relies on objects of the store
+	 * before a member's reference or the registry names these objects.
+	 * Taken exclusively by an operation that removes objects.
 	 */
 	NETWORK_LOCK_OBJECTS,
-	/* Exclusive, to write the registry. Taken last. */
+	/* Taken exclusively to write the registry. This lock is taken last. */
 	NETWORK_LOCK_REGISTRY,
-	/* exclusive, to change a member */
+	/* taken exclusively to change a member */
 	NETWORK_LOCK_MEMBERS,
 };
 
 struct network {
 	struct repo *store; /* owned */
-	/* owned: its object directory, without symlinks */
+	/* owned: the store's object directory, without symlinks */
 	char *object_dir;
 	int lock_fd;
 	struct network_registry registry; /* as last read */
-	/* For the registry: the same as for packed-refs. */
+	/* how to sync the registry: as packed-refs is synced */
 	enum sys_fsync_method fsync;
-	/* Called with a warning. NULL (the default): warnings are dropped. */
+	/* Receives warnings. NULL (the default): warnings are dropped. */
 	void (*warn)(const char *text);
 };
 
 /*
- * Make a store, a bare repository, at `path`. An attempt that was killed is
- * completed. Returns 0 or a negative error code: ERR_INVALID if there is a
- * repository.
+ * Makes a store, a bare repository, at `path`. If an earlier attempt was
+ * killed, completes the store. Returns 0 or a negative error code: ERR_INVALID
+ * if there is a repository.
  */
 int network_init(const char *path, enum hash_algo algo, struct error *err);
 
 /*
- * Find the store of a repository: itself, or the store that it borrows from.
- * Returns 1 with *git_dir owned by the caller, 0 if there is no store, or a
- * negative error code.
+ * Finds the store of a repository: the repository itself, or the store that it
+ * borrows from. Returns 1 with *git_dir owned by the caller, 0 if there is no
+ * store, or a negative error code.
  */
 int network_find(char **git_dir, const struct repo *repo, struct error *err);
 
 /*
- * Open a store and read the registry. *out is owned by the caller. Returns 0 or
- * a negative error code.
+ * Opens a store and reads the registry. *out is owned by the caller. Returns 0
+ * or a negative error code.
  */
 int network_open(struct network **out, const char *git_dir, struct error *err);
 void network_close(struct network *network);
 
-/* Take a lock; see sys_rangelock_take(). */
+/* Takes a lock; see sys_rangelock_take(). */
 int network_lock(struct network *network, uint32_t lock, bool shared, bool wait,
 		 struct error *err);
 void network_unlock(struct network *network, uint32_t lock);
 
 /*
- * Take all locks exclusively, without waiting, while holding none. Returns 0,
- * ERR_DENIED if another process has a lock, or another negative error code.
+ * Takes all locks exclusively, without waiting. The caller must hold none.
+ * Returns 0, ERR_DENIED if another process has a lock, or another negative
+ * error code.
  */
 int network_lock_all(struct network *network, struct error *err);
 void network_unlock_all(struct network *network);
 
-/* Pass a text without a newline to network->warn, if that is set. */
+/* Passes a text without a newline to network->warn, unless that is NULL. */
 void network_warn(const struct network *network, const char *text);
 
 /*
- * Change the registry. begin takes the lock and reads the registry; save writes
- * the registry in memory to the file; end releases the lock and is called in
- * any case. Return 0 or a negative error code.
+ * An edit of the registry. network_edit_begin() takes the lock and reads the
+ * registry. network_edit_save() writes network->registry to the file.
+ * network_edit_end() releases the lock and must be called in any case. Return 0
+ * or a negative error code.
  */
 int network_edit_begin(struct network *network, struct error *err);
 int network_edit_save(struct network *network, enum sys_fsync_method method,
 		      struct error *err);
 void network_edit_end(struct network *network);
 
-/* Read the registry again. Returns 0 or a negative error code. */
+/* Reads the registry again. Returns 0 or a negative error code. */
 int network_reload(struct network *network, struct error *err);
 
 /*
- * Set the state of an entry, or remove the entry, in an edit of its own. Return
- * 0 or a negative error code. network_set_state() returns ERR_MISSING if there
- * is no such entry.
+ * network_set_state() sets the state of an entry, network_remove() removes an
+ * entry, each in an edit of its own. Return 0 or a negative error code;
+ * network_set_state() returns ERR_MISSING if there is no such entry.
  */
 int network_set_state(struct network *network, uint32_t id,
 		      enum network_state state, enum sys_fsync_method method,
@@ -213,20 +224,22 @@ int network_set_state(struct network *network, uint32_t id,
 int network_forget(struct network *network, uint32_t id, struct error *err);
 
 /*
- * Find an entry by id, or by a path to its repository, which may be gone.
- * Returns NULL with *err set if there is none. Valid until the registry is read
- * or changed.
+ * Finds an entry by id, or by a path to its repository, which may be gone.
+ * Returns NULL with *err set if there is no such entry. Valid until the
+ * registry is read or changed.
  */
 struct network_entry *network_lookup(struct network *network, const char *name,
 				     struct error *err);
 
-/* Append the absolute path of a member's repository. Returns 0 or ERR_NOMEM. */
+/*
+ * Appends the absolute path of a member's repository. Returns 0 or ERR_NOMEM.
+ */
 int network_path(struct buf *out, const struct network *network,
 		 const struct network_entry *entry);
 
 /*
- * Append the path as the registry stores it, made from an absolute one. Returns
- * 0 or ERR_NOMEM.
+ * Appends the path as the registry stores it; `path` is absolute. Returns 0 or
+ * ERR_NOMEM.
  */
 int network_registry_path(struct buf *out, const struct network *network,
 			  const char *path);

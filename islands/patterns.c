@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The islands of references, by the patterns of pack.island. */
+/* Finds the islands of references by the patterns of pack.island. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,9 +12,8 @@ struct loading {
 };
 
 /*
- * Put a caret before the text and compile it, as stock Git does. If the text
- * has several alternatives, only the first is anchored to the start of the
- * name.
+ * Compiles the text with a caret before it, as stock Git does. If the text has
+ * several alternatives, only the first is anchored to the start of the name.
  */
 static int compile(struct pattern **out, const char *text, struct error *err)
 {
@@ -72,8 +71,8 @@ void island_patterns_release(struct island_patterns *patterns)
 }
 
 /*
- * The index of a name in the sorted list, or the index at which to insert the
- * name.
+ * Returns the index of a name in the sorted list. If *found is false, returns
+ * the index at which to insert the name.
  */
 static size_t find_name(const struct island_patterns *p, const char *name,
 			bool *found)
@@ -113,7 +112,7 @@ static int add_name(struct island_patterns *p, size_t at, const char *name)
 	return 0;
 }
 
-/* Find the last pattern that matches; NULL: none. */
+/* Finds the last pattern that matches. *matched is NULL if none matches. */
 static int find_pattern(struct pattern **matched, struct island_patterns *p,
 			const char *ref, struct error *err)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which island a reference belongs to (git-pack-objects(1), "DELTA ISLANDS").
- * The last pattern of pack.island that matches decides. The text that the
- * pattern captures is the island's name.
+ * The islands to which references belong (git-pack-objects(1), "DELTA
+ * ISLANDS"). The last pattern of pack.island that matches a reference decides.
+ * The text that the pattern captures is the island's name.
  */
 #ifndef ISLANDS_PATTERNS_H
 #define ISLANDS_PATTERNS_H
@@ -21,7 +21,7 @@ struct island_name {
 };
 
 struct island_patterns {
-	/* owned, as well as the patterns */
+	/* owned, and so is each pattern */
 	struct pattern **patterns;
 	size_t nr, alloc;
 	struct island_name *names; /* owned: sorted by name */
@@ -35,24 +35,24 @@ struct island_patterns {
 	}
 
 /*
- * Compile the configured patterns, which may be none. Release in any case.
- * Returns 0 or a negative error code.
+ * Compiles the configured patterns, of which there may be none. Release in any
+ * case. Returns 0 or a negative error code.
  */
 int island_patterns_load(struct island_patterns *patterns,
 			 const struct config *config, struct error *err);
 void island_patterns_release(struct island_patterns *patterns);
 
 /*
- * Find the number of the island of a reference. New islands are numbered from
- * 0. Returns 1 if the reference is in an island, 0 if it is in none, or a
+ * Sets *island to the number of the island of a reference. New islands are
+ * numbered from 0. Returns 1 if the reference is in an island, 0 if not, or a
  * negative error code.
  */
 int island_patterns_match(uint32_t *island, struct island_patterns *patterns,
 			  const char *ref, struct error *err);
 
 /*
- * The number of the island of that name; UINT32_MAX if no reference was in that
- * island.
+ * Returns the number of the island of that name, or UINT32_MAX if no reference
+ * was in such an island.
  */
 uint32_t island_patterns_find(const struct island_patterns *patterns,
 			      const char *name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets of islands, found by their content. */
+/* Finds sets of islands by their content. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +16,8 @@ static uint64_t *words_of(const struct island_sets *sets, uint32_t set)
 }
 
 /*
- * Multiply and shift. The hashed bits are our own, so no attacker chooses them.
+ * Mixes a word into a hash by multiplication and shift. The words are made by
+ * this module, so an attacker cannot choose equal hashes.
  */
 static uint64_t mix(uint64_t hash, uint64_t value)
 {
@@ -56,7 +57,10 @@ void island_sets_release(struct island_sets *sets)
 	*sets = (struct island_sets){0};
 }
 
-/* The slot of a set in the table, or the free slot for it. */
+/*
+ * Returns the slot of a set in the table, or a free slot if the table does not
+ * have the set.
+ */
 static size_t find_slot(const struct island_sets *sets, const uint64_t *words)
 {
 	size_t mask = sets->table_nr - 1;
@@ -84,7 +88,7 @@ static int grow_table(struct island_sets *sets)
 	return 0;
 }
 
-/* Make room for one more set after the others. */
+/* Makes room for one more set at the end of `words`. */
 static int reserve(struct island_sets *sets)
 {
 	if ((size_t)sets->nr * 2 >= sets->table_nr && grow_table(sets) < 0)
@@ -94,7 +98,10 @@ static int reserve(struct island_sets *sets)
 			sizeof(*sets->words));
 }
 
-/* The number of the set that was made in the reserved room. */
+/*
+ * Returns the number of the set whose words are in the reserved room. An equal
+ * set that exists already is returned instead.
+ */
 static uint32_t intern(struct island_sets *sets)
 {
 	size_t slot = find_slot(sets, words_of(sets, sets->nr));
