@@ -31,7 +31,8 @@ void fsck_links_release(struct fsck_links *l)
 }
 
 /*
- * Marks an object. Returns 1 if it was not marked, 0 if it was, or ERR_NOMEM.
+ * Adds an object to a set. Returns 1 if it was not in the set, 0 if it was, or
+ * ERR_NOMEM.
  */
 static int mark(struct bitset *set, uint32_t obj_pos)
 {
@@ -68,11 +69,11 @@ int fsck_links_root(struct fsck_links *l, const struct oid *oid,
 	return type;
 }
 
-/* ---- the fast way: nothing is missing */
+/* ---- the fast way, if nothing is missing */
 
 /*
- * Marks an object. Returns 0, ERR_MISSING if it does not exist with this type,
- * or ERR_NOMEM.
+ * Marks an object as reached. Returns 0, ERR_MISSING if no object of this type
+ * exists, or ERR_NOMEM.
  */
 static int confirm(struct fsck_links *l, uint32_t obj_pos,
 		   enum object_type type)
@@ -127,7 +128,7 @@ static int enumerate(struct fsck_links *l, struct error *err)
 
 /* ---- one by one */
 
-/* Receives each link of an object. */
+/* Receives a link: `from` refers to `to`, and expects an object of `type`. */
 typedef int link_fn(struct fsck_links *l, const struct fsck_links_object *from,
 		    const struct oid *to, enum object_type type,
 		    const struct fsck_way *way, void *ctx, struct error *err);
@@ -220,7 +221,7 @@ static int push(struct fsck_links *l, uint32_t obj_pos)
 	return 0;
 }
 
-/* Follows a link of a reached object. */
+/* Follows a link of an object that was reached. */
 static int reach_link(struct fsck_links *l,
 		      const struct fsck_links_object *from,
 		      const struct oid *to, enum object_type type,
@@ -302,7 +303,7 @@ static int use_link(struct fsck_links *l, const struct fsck_links_object *from,
 	uint32_t obj_pos;
 
 	(void)way;
-	/* An object without a number does not exist. */
+	/* If an id has no obj_pos, there is no such object. */
 	if (objspace_find(&l->walk->space, to->bytes, &obj_pos) &&
 	    mark(ctx, obj_pos) < 0)
 		return error_nomem(err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of objects by how they are reached. */
+/* Names objects by a path of links from a root. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,9 @@ void fsck_names_release(struct fsck_names *n)
 	free(n->names);
 }
 
-/* Returns the slot for an object's name, or NULL if memory runs out. */
+/*
+ * Returns the array slot for the name of an object, or NULL if memory runs out.
+ */
 static char **slot(struct fsck_names *n, const struct oid *oid)
 {
 	size_t before = n->alloc;
@@ -83,8 +85,8 @@ static int parent_name(struct buf *out, const char *name, size_t parent_nr)
 }
 
 /*
- * Makes the name of a tree entry: adds ":" after the name of a commit or tree,
- * or "/" after a path.
+ * Makes the name of a tree entry from `name`, the name of the tree. Adds ":"
+ * after the name of a commit or tree, or "/" after a path.
  */
 static int entry_name(struct buf *out, const char *name, bool is_dir,
 		      const struct fsck_way *way)

@@ -34,21 +34,22 @@
  */
 
 /*
- * The reports of a scan. Calls do not overlap. A negative result ends the scan.
+ * Callbacks of a scan. Two callbacks never run at the same time. A negative
+ * return value ends the scan.
  */
 struct fsck_scan_events {
-	/* A message about an object (`report` of struct fsck). */
+	/* Receives a message about an object (`report` of struct fsck). */
 	int (*report)(void *ctx, const struct fsck_report *report,
 		      struct error *err);
 	/*
-	 * An object that cannot be read, or whose content has another id, as
-	 * *why says. The object is in the pack `pack`, or if `pack` is NULL in
-	 * the file `path`.
+	 * Receives an object that cannot be read, or whose content has another
+	 * id; *why has the reason. The object is in the pack `pack`, or in the
+	 * file `path` if `pack` is NULL.
 	 */
 	int (*corrupt)(void *ctx, const struct oid *oid,
 		       const struct pack *pack, const char *path,
 		       const struct error *why, struct error *err);
-	/* A readable object. NULL: not called. */
+	/* Receives each readable object. May be NULL. */
 	int (*object)(void *ctx, const struct oid *oid, enum object_type type,
 		      const void *data, size_t len, struct error *err);
 	void *ctx;
@@ -59,26 +60,29 @@ struct fsck_scan {
 	const struct fsck_rules *rules;        /* borrowed */
 	const struct fsck_scan_events *events; /* borrowed */
 	unsigned threads;                      /* 0: one per processor */
-	/* without packs and alternates (--no-full) */
+	/*
+	 * scan only loose objects of the repository itself, no packs and
+	 * alternates (--no-full)
+	 */
 	bool local_loose_only;
 	const struct progress_out *progress; /* borrowed, or NULL */
 	/*
-	 * Results. `types` has by obj_pos the type of each object with at least
-	 * one readable copy; OBJ_NONE: no object, or none readable. An object
-	 * with several copies has only the obj_pos that objspace_find()
-	 * returns.
+	 * The results are the fields from here on. `types` has by obj_pos the
+	 * type of each object with at least one readable copy; OBJ_NONE: there
+	 * is no object, or no copy is readable. If an object has several
+	 * copies, only the obj_pos that objspace_find() returns has a type.
 	 */
 	uint8_t *types; /* owned */
 	size_t type_nr, type_alloc;
-	struct fsck_blobs
-		blobs;   /* .gitmodules and .gitattributes files found */
+	/* the .gitmodules and .gitattributes files that trees name */
+	struct fsck_blobs blobs;
 	bool has_errors; /* a report was an error */
 	/* Private to the scan. */
-	pthread_mutex_t
-		lock; /* guards calls of events, and types from packed_nr on */
+	/* guards calls of `events`, and `types` from index packed_nr on */
+	pthread_mutex_t lock;
 };
 
-/* Initializes a scan. The caller then sets the fields before the results. */
+/* Initialises a scan. The caller then sets the fields before the results. */
 void fsck_scan_init(struct fsck_scan *scan);
 void fsck_scan_release(struct fsck_scan *scan);
 
@@ -102,9 +106,10 @@ static inline enum object_type fsck_scan_type(const struct fsck_scan *scan,
 /* ---- names of objects in messages */
 
 /*
- * Names of objects by how they are reached, in the syntax of git-rev-parse(1):
- * "HEAD@{1234567890}~25^2:src/". An object keeps its first name. Roots are
- * given names. Other objects get a name from an object with a link to them.
+ * Names objects by a path of links from a root, in the syntax of
+ * git-rev-parse(1): "HEAD@{1234567890}~25^2:src/". The caller names roots.
+ * Other objects get a name from an object with a link to them. An object keeps
+ * its first name.
  *
  * For one thread. Memory: one string per named object.
  */
@@ -161,28 +166,31 @@ const char *fsck_names_get(const struct fsck_names *n, const struct oid *oid);
 /* An object in a report. */
 struct fsck_links_object {
 	struct oid oid;
-	/* of a missing object: the expected type */
+	/*
+	 * the object's type; for a missing object, the type that the link
+	 * expects
+	 */
 	enum object_type type;
 };
 
 struct fsck_links_events {
-	/* `from` exists and has a link to `to`, which is missing. */
+	/* Receives a broken link: `from` refers to `to`, which is missing. */
 	int (*broken)(void *ctx, const struct fsck_links_object *from,
 		      const struct fsck_links_object *to, struct error *err);
 	/*
-	 * A link in `from` says that `to` has another type than its type
-	 * `actual`. Objects that only this link reaches do not count as
-	 * reached.
+	 * Receives a link with a wrong type: `from` expects another type of
+	 * `to` than the type `actual` that `to` has. Objects that only this
+	 * link reaches do not count as reached.
 	 */
 	int (*mistyped)(void *ctx, const struct fsck_links_object *from,
 			const struct fsck_links_object *to,
 			enum object_type actual, struct error *err);
-	/* A reachable object is missing. */
+	/* Receives a reachable object that is missing. */
 	int (*missing)(void *ctx, const struct fsck_links_object *object,
 		       struct error *err);
 	/*
-	 * No root reaches this object. `used`: another unreachable object has a
-	 * link to it.
+	 * Receives an object that no root reaches. `used`: another unreachable
+	 * object has a link to it.
 	 */
 	int (*unreachable)(void *ctx, const struct fsck_links_object *object,
 			   bool used, struct error *err);
@@ -200,7 +208,7 @@ struct fsck_links {
 	struct fsck_names *names;
 	struct bitset reached;   /* owned: by obj_pos */
 	struct walk_items roots; /* owned: existing roots */
-	/* owned: reached but missing */
+	/* owned: objects that are reached but missing */
 	struct walk_items absent;
 	/* owned: obj_pos of objects to visit one by one */
 	uint32_t *stack;
@@ -208,8 +216,8 @@ struct fsck_links {
 };
 
 /*
- * `scan` must be complete, and use the space of the walk. Returns 0 or a
- * negative error code. Release in any case.
+ * Initialises *l. `scan` must be complete, and use the space of `walk`. Returns
+ * 0 or a negative error code. Release in any case.
  */
 int fsck_links_init(struct fsck_links *l, struct walk *walk,
 		    const struct fsck_scan *scan,
@@ -217,9 +225,9 @@ int fsck_links_init(struct fsck_links *l, struct walk *walk,
 void fsck_links_release(struct fsck_links *l);
 
 /*
- * Adds a root. Returns its type, 0 if it is missing, or a negative error code.
- * A missing root is reported as missing at the end if `expected` is a type, and
- * not reported if `expected` is OBJ_NONE.
+ * Adds a root. Returns the root's type, 0 if it is missing, or a negative error
+ * code. A missing root is reported as missing at the end, unless `expected` is
+ * OBJ_NONE.
  */
 int fsck_links_root(struct fsck_links *l, const struct oid *oid,
 		    enum object_type expected, struct error *err);
@@ -231,8 +239,8 @@ int fsck_links_root(struct fsck_links *l, const struct oid *oid,
 int fsck_links_reach(struct fsck_links *l, struct error *err);
 
 /*
- * Reports objects that are not reached, in the order of obj_pos. Returns 0 or a
- * negative error code.
+ * Reports all objects that are not reached, in the order of obj_pos. Returns 0
+ * or a negative error code.
  */
 int fsck_links_leftover(struct fsck_links *l, struct error *err);
 

@@ -45,7 +45,7 @@ void fsck_scan_release(struct fsck_scan *scan)
 	pthread_mutex_destroy(&scan->lock);
 }
 
-/* ---- events, one at a time */
+/* ---- callbacks, one at a time */
 
 static int on_report(void *ctx, const struct fsck_report *report,
 		     struct error *err)
@@ -115,8 +115,8 @@ static int note_type(struct fsck_scan *scan, uint32_t obj_pos,
 }
 
 /*
- * Records the type of an object. A packed object counts at its canonical
- * position.
+ * Stores the type of an object in `types`. A packed object with several copies
+ * is stored at the obj_pos that objspace_find() returns.
  */
 static int note_object(struct fsck_scan *scan, const struct oid *oid,
 		       enum object_type type, struct error *err)
@@ -140,8 +140,8 @@ static int note_packed(struct run *r, uint32_t idx_pos, const struct oid *oid,
 	if (odb->pack_nr > 1 && !odb_find(odb, oid, &obj_pos))
 		return 0;
 	/*
-	 * The array covers packed_nr, and writes of single bytes do not
-	 * conflict.
+	 * No lock is needed: the array has packed_nr entries, and threads write
+	 * different bytes.
 	 */
 	r->scan->types[obj_pos] = (uint8_t)type;
 	progress_add(&r->meter, 1);
@@ -183,7 +183,7 @@ static int on_bad(void *ctx, unsigned thread_nr, uint32_t idx_pos,
 	return say_corrupt(r->scan, &oid, pack, NULL, why, err);
 }
 
-/* Verifies the id of a loose object. */
+/* Checks whether the content of a loose object has the object's id. */
 static int check_id(struct worker *w, const struct oid *oid,
 		    const struct loose_object *obj, struct error *why)
 {
@@ -242,7 +242,7 @@ static int check_loose(void *ctx, const struct oid *oid, const char *path)
 struct slow_readers {
 	struct pack_reader *plain;
 	/*
-	 * For deltas on damaged bases. It has no cache: with one, a damaged
+	 * Reads deltas on damaged bases. It has no cache: with one, a damaged
 	 * base would seem to be good after it was read from another copy.
 	 */
 	struct odb_reader *spare;
@@ -438,7 +438,7 @@ static int prepare(struct run *r)
 static int run(struct run *r, struct error *err)
 {
 	const struct odb *odb = r->scan->space->odb;
-	/* Packed objects exist, even if they are not checked. */
+	/* Objects in packs exist, even if they are not checked here. */
 	bool list_packs = r->list_only || r->scan->local_loose_only;
 	int ret = prepare(r);
 
@@ -452,7 +452,7 @@ static int run(struct run *r, struct error *err)
 		ret = list_packs ? list_pack(r, err) : scan_pack(r, err);
 	}
 	progress_stop(&r->meter);
-	/* Loose objects are not in the total. */
+	/* Loose objects are not part of the progress total. */
 	progress_start(&r->meter, NULL, NULL, 0);
 	if (!ret)
 		ret = scan_loose(r, err);

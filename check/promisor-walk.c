@@ -14,12 +14,12 @@
 struct local {
 	struct promisor *p;
 	struct walk_result *result;
-	/* `seen`: objects at which the walk stops */
+	/* the walk over trees; it stops at objects in its set `seen` */
 	struct treewalk tree;
 	enum name_grouping grouping;
 	uint32_t *stack; /* owned: commit_nr */
 	size_t stack_nr, stack_alloc;
-	/* walking haves: nothing is listed */
+	/* the walk starts at haves and lists nothing */
 	bool is_excluding;
 };
 
@@ -43,8 +43,8 @@ static int add_object(void *ctx, uint32_t obj_pos, enum object_type type,
 }
 
 /*
- * Marks an object as seen. Returns 1 if it was not seen before, 0 if it was, or
- * a negative error code.
+ * Adds an object to the set of seen objects. Returns 1 if it was not there, 0
+ * if it was, or a negative error code.
  */
 static int see(struct local *l, uint32_t obj_pos, struct error *err)
 {
@@ -144,8 +144,8 @@ static int visit_trees(struct local *l, struct error *err)
 }
 
 /*
- * Sorts the found commits newest first. Also fills result->parents_first, where
- * parents come before children.
+ * Sorts the found commits by date, newest first. Also fills
+ * result->parents_first, in which parents come before children.
  */
 static int sort_commits(struct local *l, struct error *err)
 {
@@ -178,7 +178,7 @@ static int sort_commits(struct local *l, struct error *err)
 				     &result->trunk_nr, err);
 }
 
-/* Adds promised objects that exist outside of promisor packs as tips. */
+/* Adds as tips the promised objects that exist outside of promisor packs. */
 static int add_promised(struct local *l, struct walk_tips *tips,
 			struct error *err)
 {

@@ -65,7 +65,8 @@ static int name(void *ctx, const struct oid *to, enum object_type type,
 }
 
 /*
- * Marks all objects that an object has links to. A broken object has no links.
+ * Adds to p->named all objects that an object has links to. A broken object has
+ * no links.
  */
 static int name_all(struct promisor *p, uint32_t obj_pos, struct error *err)
 {

@@ -2,8 +2,8 @@
 /*
  * Promised objects of a partial clone (gitrepository-layout(5),
  * technical/partial-clone): the objects in packs with a .promisor file, and the
- * objects that these have links to. Promised objects may be missing; nothing
- * here fetches them.
+ * objects that these have links to. Promised objects may be missing. This
+ * module does not fetch missing objects.
  *
  * The objects of promisor packs are known from the indexes. Linked objects are
  * known only after the commits, trees and tags of these packs were read. This
@@ -28,7 +28,7 @@ struct promisor {
 	/* by obj_pos: an object of a promisor pack has a link to the object */
 	struct bitset named;
 	bool has_packs; /* there is a promisor pack */
-	/* there is a local pack without .promisor */
+	/* there is a local pack that is no promisor pack */
 	bool has_others;
 	bool is_loaded; /* `named` is complete */
 };
@@ -40,7 +40,7 @@ struct promisor {
 int promisor_init(struct promisor *p, struct walk *walk, struct error *err);
 void promisor_release(struct promisor *p);
 
-/* Returns whether an object is in a promisor pack. */
+/* Returns whether a promisor pack has the object. */
 static inline bool promisor_has(const struct promisor *p, uint32_t obj_pos)
 {
 	return bitset_get(&p->packed, obj_pos);
@@ -53,7 +53,7 @@ static inline bool promisor_has(const struct promisor *p, uint32_t obj_pos)
  */
 int promisor_promises(struct promisor *p, uint32_t obj_pos, struct error *err);
 
-/* Returns whether the object is in a pack of the snapshot, or loose. */
+/* Returns whether the object exists, loose or in a pack of the snapshot. */
 bool promisor_is_there(const struct promisor *p, uint32_t obj_pos);
 
 /*
@@ -67,10 +67,10 @@ int promisor_check(struct promisor *p, uint32_t obj_pos, enum object_type type,
  * Enumerates objects that `wants` reach and promisor packs do not have, like
  * walk_enumerate() with objects; result->lists stays empty. The walk stops at
  * objects of promisor packs, and at missing promised objects. It also stops at
- * objects that `haves` reach, as far as these exist.
+ * existing objects that `haves` reach.
  *
  * With `keep_promised`, promised objects that exist outside of promisor packs
- * are wanted too: the repository relies on its own copies.
+ * are wanted too, because the repository relies on these copies.
  */
 int promisor_enumerate(struct walk_result *result, struct promisor *p,
 		       const struct walk_tips *wants,

@@ -17,16 +17,19 @@ struct reflog_expire {
 	struct reflog_expire_options options;
 	int64_t now;
 	bool is_open;
-	struct refs
-		*refs;   /* owned: `refs` and `odb` are from the same moment */
+	/* owned; `refs` and `odb` are snapshots of the same moment */
+	struct refs *refs;
 	struct odb *odb; /* owned */
 	struct walk walk;
 	struct walk_tips all; /* tips of all refs */
-	/* owned: by commit_nr, the last round that marked the commit */
+	/*
+	 * owned: by commit_nr, the number of the last round that marked the
+	 * commit
+	 */
 	uint32_t *rounds;
 	size_t round_alloc;
 	uint32_t round; /* number of the last round */
-	/* the round that started from all refs; 0: none */
+	/* number of the round that started from all refs; 0: there was none */
 	uint32_t all_round;
 	uint32_t *stack; /* owned */
 	size_t stack_alloc;
@@ -71,8 +74,8 @@ void reflog_expire_free(struct reflog_expire *x)
 }
 
 /*
- * Refs are opened before objects, so that the packs contain the objects of
- * these refs.
+ * Opens refs before objects, so that the packs contain the objects of these
+ * refs.
  */
 static int open_store(struct reflog_expire *x, struct error *err)
 {
@@ -95,8 +98,8 @@ static int open_store(struct reflog_expire *x, struct error *err)
 }
 
 /*
- * Marks a commit in this round. Returns 1 if it was not marked in it, 0 if it
- * was, or ERR_NOMEM.
+ * Marks a commit in the current round. Returns 1 if the round had not marked
+ * it, 0 if it had, or ERR_NOMEM.
  */
 static int mark(struct reflog_expire *x, uint32_t commit_nr)
 {
@@ -127,7 +130,10 @@ static int push(struct reflog_expire *x, size_t *depth, uint32_t commit_nr)
 	return 0;
 }
 
-/* Marks commits that the tips reach, down to a generation number (0: all). */
+/*
+ * Marks the commits that the tips reach and whose generation number is at least
+ * min_generation (0: all).
+ */
 static int mark_reachable(struct reflog_expire *x, const struct walk_tips *tips,
 			  uint32_t min_generation, struct error *err)
 {
@@ -153,8 +159,8 @@ static int mark_reachable(struct reflog_expire *x, const struct walk_tips *tips,
 }
 
 /*
- * Finds the commit of an id. HISTORY_NONE: the object is missing or is not a
- * commit.
+ * Sets *commit_nr to the commit that an id names, or to HISTORY_NONE if the
+ * object is missing or is not a commit.
  */
 static int find_commit(struct reflog_expire *x, const struct oid *oid,
 		       uint32_t *commit_nr, struct error *err)
@@ -183,9 +189,12 @@ static int find_commit(struct reflog_expire *x, const struct oid *oid,
 
 /* ---- one reflog */
 
-/* Reasons to drop a line: those of its old id, and those of its new id. */
+/*
+ * Reasons to drop a line of a reflog. Index 0 is for the line's old id, index 1
+ * for its new id.
+ */
 struct verdict {
-	/* commit_nr; HISTORY_NONE: no commit */
+	/* commit_nr of both ids; HISTORY_NONE: the id does not name a commit */
 	uint32_t commits[2];
 	bool stale[2], lost[2];
 };
@@ -200,8 +209,8 @@ struct decision {
 };
 
 /*
- * Returns whether a line is dropped only if it is unreachable: its age is
- * between the two limits.
+ * Returns whether a line is between the two limits. Such a line is dropped only
+ * if one of its commits is unreachable.
  */
 static bool is_candidate(const struct decision *d,
 			 const struct reflog_line *line)
@@ -241,7 +250,10 @@ static int load_candidates(struct decision *d)
 	return 0;
 }
 
-/* Marks all commits that any ref reaches. This is done once for all HEADs. */
+/*
+ * Marks all commits that any ref reaches. Done at most once, for the reflogs of
+ * HEAD.
+ */
 static int mark_all(struct reflog_expire *x, struct error *err)
 {
 	int ret = 0;
@@ -254,8 +266,8 @@ static int mark_all(struct reflog_expire *x, struct error *err)
 }
 
 /*
- * Marks all commits that the ref reaches. *found is whether the ref leads to a
- * commit.
+ * Marks all commits that the ref reaches. *found is set to whether the ref
+ * leads to a commit.
  */
 static int mark_from_ref(struct decision *d, const char *name, bool *found)
 {
@@ -348,8 +360,8 @@ static int find_stale(struct decision *d)
 }
 
 /*
- * With --rewrite, the old id of a line becomes the new id of the line before.
- * So that id is judged.
+ * --rewrite replaces the old id of a line by the new id of the line before. So
+ * the verdict about that new id is used.
  */
 static void drop_by_verdicts(struct decision *d)
 {
@@ -381,8 +393,8 @@ static int decide_by_objects(struct decision *d, const char *name)
 	if (!wanted)
 		return 0;
 	/*
-	 * Reopen the store: objects that arrived together with a new line must
-	 * not seem to be missing.
+	 * Opens the objects again: objects that arrived together with a new
+	 * line must not seem to be missing.
 	 */
 	if (d->x->options.stale_fix)
 		close_store(d->x);

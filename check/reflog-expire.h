@@ -25,8 +25,9 @@
 /* ---- limits: gc.reflogExpire and similar keys (reflog-limits.c) */
 
 /*
- * Times in seconds since 1970; older lines are dropped. 0: no line is dropped;
- * INT64_MAX: all lines are.
+ * Limits as times in seconds since 1970. Lines that are older than a limit are
+ * dropped: `total` applies to all lines, `unreachable` to lines with
+ * unreachable commits. 0: no line is dropped; INT64_MAX: all lines are dropped.
  */
 struct reflog_limits {
 	int64_t total, unreachable;
@@ -35,11 +36,11 @@ struct reflog_limits {
 #define REFLOG_LIMIT_UNSET INT64_MIN
 
 /*
- * Loads gc.reflogExpire and gc.reflogExpireUnreachable for a ref. The first
- * matching gc.<pattern>.* counts; a key that this pattern does not set means
- * "never". By default, lines of refs/stash never expire, and those of other
- * refs after 90 and 30 days. Returns 0, or ERR_INVALID with Git's message if a
- * value is not a date.
+ * Loads gc.reflogExpire and gc.reflogExpireUnreachable for a ref. Keys
+ * gc.<pattern>.* of the first pattern that matches the ref come first; a key
+ * that is not set for this pattern means "never". By default, lines of
+ * refs/stash never expire, and those of other refs after 90 and 30 days.
+ * Returns 0, or ERR_INVALID with Git's message if a value is not a date.
  */
 int reflog_limits_load(struct reflog_limits *out, const struct config *config,
 		       const char *name, int64_t now, struct error *err);
@@ -47,12 +48,12 @@ int reflog_limits_load(struct reflog_limits *out, const struct config *config,
 /* ---- expiry */
 
 struct reflog_expire_options {
-	/* REFLOG_LIMIT_UNSET: use configuration */
+	/* limits; REFLOG_LIMIT_UNSET: take the limit from the configuration */
 	struct reflog_limits limits;
-	/* drop lines whose commits are not complete */
+	/* drop lines whose commits lack objects */
 	bool stale_fix;
 	bool dry_run, rewrite, update_ref;
-	/* Called for each line; may be NULL. */
+	/* Receives each line and the decision about it. May be NULL. */
 	void (*told)(void *ctx, const struct reflog_line *line);
 	void *ctx;
 };
@@ -68,7 +69,7 @@ void reflog_expire_free(struct reflog_expire *x);
  * Expires the reflog of one ref, see reflog_edit(). Returns 0 or a negative
  * error code. Cost: one walk for each ref that has lines between the two
  * limits. With generation numbers from a commit-graph, the walk ends at the
- * lowest commit of the log; otherwise at the roots.
+ * lowest generation number of the log's commits; otherwise at the roots.
  */
 int reflog_expire_run(struct reflog_expire *x, const char *name,
 		      struct error *err);

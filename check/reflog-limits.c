@@ -17,7 +17,10 @@ enum {
 struct loader {
 	struct reflog_limits *limits;
 	const char *name; /* name of the ref */
-	/* The subsection that matched: start and length; NULL: none matched. */
+	/*
+	 * The <pattern> of the first key that matched: start and length; NULL:
+	 * no pattern matched.
+	 */
 	const char *section;
 	size_t section_len;
 	int64_t now;
@@ -36,7 +39,10 @@ static int parse_limit(int64_t *out, const struct config_entry *entry,
 	return 0;
 }
 
-/* Returns the limit that a key "gc.[<pattern>.]<name>" sets, or NULL. */
+/*
+ * Returns the limit that the key "gc.<name>" or "gc.<pattern>.<name>" sets, or
+ * NULL for other keys.
+ */
 static int64_t *limit_of(struct reflog_limits *limits, const char *key)
 {
 	const char *name = strrchr(key, '.') + 1;
@@ -53,7 +59,9 @@ static bool is_section(const struct loader *l, const char *start, size_t len)
 	       !memcmp(l->section, start, len);
 }
 
-/* The first matching pattern counts. */
+/*
+ * Remembers the pattern of a key if it is the first one that matches the ref.
+ */
 static int look_for_pattern(void *ctx, const struct config_entry *entry)
 {
 	struct loader *l = ctx;
