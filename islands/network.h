@@ -214,7 +214,7 @@ void network_edit_end(struct network *network);
 int network_reload(struct network *network, struct error *err);
 
 /*
- * network_set_state() sets the state of an entry, network_remove() removes an
+ * network_set_state() sets the state of an entry, network_forget() removes an
  * entry, each in an edit of its own. Return 0 or a negative error code;
  * network_set_state() returns ERR_MISSING if there is no such entry.
  */
