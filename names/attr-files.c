@@ -14,9 +14,9 @@
 #include "sys/map.h"
 
 #define ATTR_FILE ".gitattributes"
-/* Larger files are skipped, as stock Git does. */
+/* Files with more bytes are skipped, as in stock Git. */
 #define FILE_MAX_LEN ((uint64_t)100 << 20)
-/* Deeper trees are skipped. */
+/* Directories below this depth are skipped. */
 #define MAX_DEPTH 2048
 
 struct loader {
@@ -25,7 +25,7 @@ struct loader {
 	const struct repo *repo;
 	struct odb_reader *reader; /* owned */
 	unsigned icase;            /* ATTRS_ICASE or 0 */
-	/* current directory: "" or with a slash at the end */
+	/* path of the current directory: "" or with a slash at the end */
 	struct buf dir;
 	struct error *err;
 };
@@ -64,7 +64,7 @@ static int add_blob(struct loader *l, const struct oid *oid)
 	struct odb_object obj = ODB_OBJECT_INIT;
 	int ret = odb_read(l->reader, oid, &obj, l->err);
 
-	/* A missing blob, as in a partial clone, has no rules. */
+	/* In a partial clone, the blob may be missing. Then it has no rules. */
 	if (ret < 0)
 		return ret == ERR_NOMEM ? ret : 0;
 	if (obj.type == OBJ_BLOB)
@@ -78,8 +78,8 @@ static int add_blob(struct loader *l, const struct oid *oid)
 static int add_tree(struct loader *l, const struct oid *oid, unsigned depth);
 
 /*
- * The own rules of a directory come first: those of subdirectories override
- * them.
+ * The rules of a directory's own file are added before those of its
+ * subdirectories, which override them.
  */
 static int add_entries(struct loader *l, struct cursor c, bool dirs,
 		       unsigned depth)
@@ -124,8 +124,8 @@ static int add_tree(struct loader *l, const struct oid *oid, unsigned depth)
 }
 
 /*
- * Finds the tree that a name refers to. Returns 1, 0 if there is none, or a
- * negative error code.
+ * Finds the tree that a name refers to. Returns 1 if found, 0 if there is none,
+ * or a negative error code.
  */
 static int find_tree(struct loader *l, struct oid *tree, const char *name)
 {
@@ -144,8 +144,8 @@ static int find_tree(struct loader *l, struct oid *tree, const char *name)
 }
 
 /*
- * Adds the rules of the named tree. Returns 1, 0 if no tree was named, or a
- * negative error code.
+ * Adds the rules of the tree that GIT_ATTR_SOURCE or attr.tree names. Returns 1
+ * if a tree is named, 0 if not, or a negative error code.
  */
 static int add_named_tree(struct loader *l)
 {
@@ -169,9 +169,12 @@ static int add_named_tree(struct loader *l)
 
 /* ---- a work tree */
 
-/* A directory, and its .gitattributes in the index. */
+/*
+ * A directory of the work tree, and the id of its .gitattributes file in the
+ * index.
+ */
 struct work_dir {
-	/* owned: "" or with a slash at the end */
+	/* owned: the directory's path, "" or with a slash at the end */
 	char *path;
 	struct oid oid;
 	bool is_indexed; /* `oid` is set */
@@ -198,8 +201,8 @@ static int note_dir(struct work_tree *w)
 }
 
 /*
- * Returns the length of the longest part of the current directory that is above
- * `path`.
+ * Returns the length of the path of the deepest directory that contains both
+ * the current directory and `path`.
  */
 static size_t same_dirs(const struct buf *dir, const char *path)
 {
@@ -211,7 +214,10 @@ static size_t same_dirs(const struct buf *dir, const char *path)
 	return same;
 }
 
-/* Changes to the directory of a path. Lists new directories on the way. */
+/*
+ * Makes the directory of `path` the current directory. Lists directories that
+ * the current directory was not in.
+ */
 static int enter_dirs(struct work_tree *w, const char *path)
 {
 	struct buf *dir = &w->l->dir;
@@ -237,7 +243,7 @@ static int note_entry(void *ctx, const struct index_entry *entry)
 	if (ret < 0 || strcmp(entry->path + w->l->dir.len, ATTR_FILE) != 0 ||
 	    (entry->mode & TREE_MODE_TYPE) != TREE_MODE_FILE)
 		return ret;
-	/* The directory itself may have been listed long before. */
+	/* The directory is listed once more, now with the id of its file. */
 	ret = note_dir(w);
 	if (ret < 0)
 		return ret;
@@ -246,7 +252,10 @@ static int note_entry(void *ctx, const struct index_entry *entry)
 	return 0;
 }
 
-/* Directories come before their contents. Entries of the index come last. */
+/*
+ * Orders by path, so that directories come before their contents. If a
+ * directory is listed several times, the item of an index entry comes last.
+ */
 static int by_path(const void *a, const void *b)
 {
 	const struct work_dir *x = a, *y = b;
@@ -256,8 +265,8 @@ static int by_path(const void *a, const void *b)
 }
 
 /*
- * Adds the file of the current directory in the work tree. Returns 1 if the
- * file exists, 0 if not, or ERR_NOMEM.
+ * Adds the rules of the current directory's file in the work tree. Returns 1 if
+ * the file exists, 0 if not, or ERR_NOMEM.
  */
 static int add_work_file(struct loader *l)
 {
@@ -270,7 +279,8 @@ static int add_work_file(struct loader *l)
 		ret = error_nomem(l->err);
 	else if (!sys_lstat(&st, path.data, NULL))
 		/*
-		 * A symlink is not followed, and hides the file in the index.
+		 * A symlink is not read. The file in the index is not read
+		 * either if there is a symlink.
 		 */
 		ret = st.is_file ? add_file(l, path.data, l->dir.data) : 1;
 	buf_release(&path);

@@ -25,35 +25,50 @@ static const char macro_mark[] = "[attr]";
 /* One attribute in a line. */
 struct setting {
 	char *name; /* owned */
-	/* after settling; NO_NAME: irrelevant */
+	/*
+	 * number of the name, set when the rules are settled; NO_NAME:
+	 * irrelevant
+	 */
 	uint16_t name_nr;
 	uint8_t state; /* enum attr_state */
 };
 
 struct rule {
-	/* owned; for a macro, its name */
+	/* owned: the pattern; for a macro, the macro's name */
 	char *pattern;
-	/* owned: "" or with a slash at the end */
+	/*
+	 * owned: directory of the file with this rule, "" or with a slash at
+	 * the end
+	 */
 	char *dir;
 	size_t dir_len;
 	size_t first, nr; /* settings */
 	bool is_macro;
-	/* the pattern matches whole paths, not last components */
+	/*
+	 * the pattern is matched against whole paths, not against last
+	 * components
+	 */
 	bool is_path;
 	unsigned flags; /* for wildmatch() */
 };
 
 struct attrs {
-	/* owned; later ones override earlier ones */
+	/* owned; a later rule overrides an earlier one */
 	struct rule *rules;
 	size_t nr, alloc;
 	struct setting *settings; /* owned */
 	size_t setting_nr, setting_alloc;
-	/* by number: [0] owned, others borrowed from rules */
+	/*
+	 * names by number: names[0] is owned, all others are borrowed from
+	 * rules
+	 */
 	const char *names[NAMES_MAX];
 	size_t name_nr;
-	const struct rule
-		*macros[NAMES_MAX]; /* by number, after settling; NULL: none */
+	/*
+	 * by number: the definition of the macro, set when the rules are
+	 * settled; NULL: there is none
+	 */
+	const struct rule *macros[NAMES_MAX];
 };
 
 struct attrs *attrs_new(const char *name)
@@ -157,8 +172,8 @@ static void drop_settings(struct attrs *a, size_t nr)
 }
 
 /*
- * Takes the first word of a line into *word. Returns 1, 0 if there is none, or
- * ERR_NOMEM.
+ * Takes the first word of a line into *word. Returns 1, 0 if the line has no
+ * word, or ERR_NOMEM.
  */
 static int take_pattern(struct buf *word, const char **p)
 {
@@ -172,7 +187,10 @@ static int take_pattern(struct buf *word, const char **p)
 
 		if (ret != ERR_INVALID)
 			return ret < 0 ? ret : 1;
-		/* A word that is not correctly quoted is taken literally. */
+		/*
+		 * The word is not quoted correctly, so its quotes are part of
+		 * the pattern.
+		 */
 		buf_reset(word);
 	}
 	len = strcspn(*p, blanks);
@@ -183,8 +201,8 @@ static int take_pattern(struct buf *word, const char **p)
 }
 
 /*
- * Makes a rule of the first word. Returns 1, 0 if the rule could never match,
- * or ERR_NOMEM.
+ * Makes a rule whose pattern is the first word of a line. Returns 1, 0 if the
+ * rule could never match, or ERR_NOMEM.
  */
 static int make_rule(struct rule *rule, const char **p, const char *word,
 		     const char *dir, unsigned flags)
@@ -196,7 +214,7 @@ static int make_rule(struct rule *rule, const char **p, const char *word,
 	if (!strncmp(word, macro_mark, mark_len)) {
 		rule->is_macro = true;
 		word += mark_len;
-		/* "[attr] name" is valid too. */
+		/* "[attr] name" also defines a macro. */
 		if (!*word) {
 			*p += strspn(*p, blanks);
 			word = *p;
@@ -206,7 +224,10 @@ static int make_rule(struct rule *rule, const char **p, const char *word,
 		if (!(flags & ATTRS_MACROS) || !name_is_good(word, len))
 			return 0;
 	} else {
-		/* Directories have no relevant attributes. */
+		/*
+		 * Skip negative patterns, and patterns of directories: only
+		 * files have attributes here.
+		 */
 		if (*word == '!' || !len || word[len - 1] == '/')
 			return 0;
 		rule->is_path = strchr(word, '/') != NULL;
@@ -300,8 +321,8 @@ static void number_settings(struct attrs *a)
 }
 
 /*
- * Numbers the macros that set a name with a number. Returns 1 if there are new
- * numbers, 0 if not, or ERR_UNSUPPORTED.
+ * Gives numbers to the macros that set an attribute or macro which has a
+ * number. Returns 1 if there are new numbers, 0 if not, or ERR_UNSUPPORTED.
  */
 static int number_macros(struct attrs *a, struct error *err)
 {
@@ -323,7 +344,7 @@ static int number_macros(struct attrs *a, struct error *err)
 	return a->name_nr > before;
 }
 
-/* The last definition of a macro counts. */
+/* Finds the definition of each macro. The last definition counts. */
 static void find_definitions(struct attrs *a)
 {
 	for (size_t i = 0; i < a->nr; i++) {
@@ -338,7 +359,10 @@ static void find_definitions(struct attrs *a)
 	}
 }
 
-/* Keeps relevant rules, and definitions of macros, whose names are borrowed. */
+/*
+ * Drops irrelevant rules. Definitions of macros stay, because their names are
+ * borrowed.
+ */
 static void drop_rules(struct attrs *a)
 {
 	size_t kept = 0;
@@ -378,14 +402,17 @@ bool attrs_any(const struct attrs *a)
 	return false;
 }
 
-/* The attributes of a path that are decided so far, by number of the name. */
+/* What is decided for a path so far, by number of the attribute or macro. */
 struct decision {
 	bool is_decided[NAMES_MAX];
-	/* state of the attribute itself */
+	/* state of the attribute with number 0 */
 	uint8_t state;
 };
 
-/* The last setting in a line counts, unless the name is already decided. */
+/*
+ * Applies the settings of a rule to names that are not decided yet. In a rule,
+ * the last setting of a name counts.
+ */
 static void apply(struct decision *d, const struct attrs *a,
 		  const struct rule *rule)
 {

@@ -39,7 +39,7 @@ struct attrs *attrs_new(const char *name);
 void attrs_free(struct attrs *attrs);
 
 enum {
-	/* macros may be defined here; not in files of subdirectories */
+	/* the file may define macros; files of subdirectories may not */
 	ATTRS_MACROS = 1 << 0,
 	ATTRS_ICASE = 1 << 1, /* core.ignoreCase */
 };
@@ -48,7 +48,7 @@ enum {
  * Adds the lines of a file, which apply to paths below `dir`. `dir` is "" or
  * ends in a slash. The text must have a NUL after `len` bytes. Lines that Git
  * rejects are skipped: negative patterns, invalid names, lines of 2,048 bytes
- * or more, macros where they are not allowed. Returns 0 or ERR_NOMEM.
+ * or more, and macros without ATTRS_MACROS. Returns 0 or ERR_NOMEM.
  */
 int attrs_add(struct attrs *attrs, const char *text, size_t len,
 	      const char *dir, unsigned flags);
@@ -60,43 +60,45 @@ int attrs_add(struct attrs *attrs, const char *text, size_t len,
 int attrs_settle(struct attrs *attrs, struct error *err);
 
 /*
- * Returns whether there is any rule. If not, the attribute is unspecified for
+ * Returns whether any rule is left. If not, the attribute is unspecified for
  * all paths.
  */
 bool attrs_any(const struct attrs *attrs);
 
 /*
- * Returns the attribute of a file, not of a directory, by its path from the
- * top. Cost: one match per rule until a rule decides.
+ * Returns the attribute of a file by its path from the top. The path must not
+ * be a directory. Cost: one match per rule until a rule decides.
  */
 enum attr_state attrs_of(const struct attrs *attrs, const char *path);
 
 /* ---- rules from files (attr-files.c) */
 
 /*
- * Loads rules of attributes from the files of gitattributes(5). Lowest
+ * Loads rules of attributes from the files of gitattributes(5), lowest
  * precedence first: a system-wide file, the user's file (core.attributesFile),
  * .gitattributes files, $GIT_DIR/info/attributes.
  *
- * .gitattributes files come from the work tree; where a file is missing there,
- * from the index. A bare repository has none. A tree named by GIT_ATTR_SOURCE
- * or attr.tree replaces both. In a work tree, only its top and the directories
- * of files in the index are searched.
+ * A .gitattributes file is read from the work tree, or from the index if the
+ * work tree lacks the file. A bare repository has no .gitattributes files. If
+ * GIT_ATTR_SOURCE or attr.tree names a tree, the files are read from this tree
+ * instead. In a work tree, only its top and the directories of files in the
+ * index are searched.
  */
 
 /*
- * Loads the rules about one attribute into *out: settled, owned by the caller.
+ * Loads the rules about one attribute. *out is settled and owned by the caller.
  * Missing files, and symlinks in the work tree, are skipped. If GIT_ATTR_SOURCE
- * does not name a tree, returns ERR_INVALID with Git's message; if attr.tree
- * does not, it counts as an empty tree. Returns 0 or a negative error code.
+ * does not name a tree, returns ERR_INVALID with Git's message. If attr.tree
+ * does not name a tree, an empty tree is used. Returns 0 or another negative
+ * error code.
  */
 int attr_files_load(struct attrs **out, const char *name, const struct odb *odb,
 		    struct error *err);
 
 /*
- * Returns the path of the user's file in *out, malloc()ed: core.attributesFile,
- * or the default below XDG_CONFIG_HOME or HOME. *out is NULL if none of these
- * is set. Returns 0 or ERR_NOMEM.
+ * Sets *out to the path of the user's file, malloc()ed: core.attributesFile, or
+ * the default below XDG_CONFIG_HOME or HOME. *out is NULL if none of these is
+ * set. Returns 0 or ERR_NOMEM.
  */
 int attr_files_user_path(char **out, const struct config *config,
 			 struct error *err);

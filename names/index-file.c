@@ -15,7 +15,7 @@
 #include "sys/map.h"
 
 enum {
-	/* follows times, device and inode */
+	/* offset of the mode in an entry, after times, device and inode */
 	INDEX_MODE_OFF = 24,
 	INDEX_OID_OFF = 40,
 	INDEX_HEADER_LEN = 12,
@@ -32,16 +32,16 @@ struct reading {
 	struct cursor c;
 	uint32_t version;
 	enum hash_algo algo;
-	/* path of the last entry: those of version 4 are relative to it */
+	/* path of the last entry; paths in version 4 are relative to it */
 	struct buf path;
-	/* called with each tree of the cache-tree; or NULL */
+	/* receives each tree of the cache-tree; may be NULL */
 	int (*tree_fn)(void *ctx, const struct oid *oid);
 	void *tree_ctx;
 };
 
 /*
- * Takes the path of a version 4 entry: a number of bytes to remove from the
- * last path (base/varint.h), and the suffix that replaces them.
+ * Takes the path of a version 4 entry: a number of bytes to remove from the end
+ * of the last path (base/varint.h), and the suffix to append.
  */
 static int take_compressed_path(struct reading *r)
 {
@@ -61,7 +61,8 @@ static int take_compressed_path(struct reading *r)
 }
 
 /*
- * Takes path and padding of an entry of version 2 or 3 that began at `start`.
+ * Takes the path and the padding of an entry of version 2 or 3. The entry
+ * begins at `start`.
  */
 static int take_padded_path(struct reading *r, const uint8_t *start)
 {
@@ -137,7 +138,8 @@ static int visit_cache_tree(const struct reading *r, struct cursor *data,
 }
 
 /*
- * An extension whose name starts with a lower-case letter must be understood.
+ * Parses an extension. If its name starts with a lower-case letter and is not
+ * known here, returns ERR_UNSUPPORTED.
  */
 static int parse_extension(const struct reading *r, const uint8_t *name,
 			   struct cursor *data, struct oid *shared,
@@ -153,7 +155,10 @@ static int parse_extension(const struct reading *r, const uint8_t *name,
 	}
 	if (!memcmp(name, "TREE", 4))
 		return visit_cache_tree(r, data, err);
-	/* "sdir" only means that entries may be trees. */
+	/*
+	 * Extensions in capitals may be ignored. "sdir" only means that entries
+	 * may be trees, which is supported.
+	 */
 	if ((name[0] >= 'A' && name[0] <= 'Z') || !memcmp(name, "sdir", 4))
 		return 0;
 	return error_set(err, ERR_UNSUPPORTED,
@@ -248,7 +253,7 @@ struct visit {
 };
 
 /*
- * Verifies the checksum at the end of a file that is long enough to have one.
+ * Verifies the checksum at the end of a file, which has enough bytes for one.
  */
 static int check_sum(const struct visit *v, const struct sys_map *map,
 		     const char *path)
@@ -284,7 +289,7 @@ static int visit_bytes(const struct visit *v, const struct sys_map *map,
 	return parse(&r, v->fn, v->ctx, shared, v->err);
 }
 
-/* Visits the entries of one file, if it exists. */
+/* Visits the entries of the index file `path`, if it exists. */
 static int visit_one(const struct visit *v, const char *path,
 		     struct oid *shared)
 {
@@ -305,7 +310,10 @@ static int visit_one(const struct visit *v, const char *path,
 	return ret;
 }
 
-/* Visits the index file `path`, and its shared index, which is in `dir`. */
+/*
+ * Visits the entries of the index file `path`, and of its shared index in
+ * `dir`.
+ */
 static int visit_file(const struct visit *v, const char *path, const char *dir)
 {
 	char hex[OID_MAX_HEX_LEN + 1];
@@ -376,7 +384,10 @@ static int each_oid(const struct repo *repo, bool checks_sum,
 		.ctx = &oids,
 		.err = err,
 		.checks_sum = checks_sum,
-		/* A check expects blobs only. */
+		/*
+		 * When checksums are verified, the trees of the cache-tree are
+		 * not visited.
+		 */
 		.tree_fn = checks_sum ? NULL : fn,
 		.tree_ctx = ctx,
 	};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads the entries of index files (gitformat-index(5), versions 2 to 4): which
- * objects they keep alive, and which files exist. Nothing here changes an
- * index.
+ * Reads the entries of index files (gitformat-index(5), versions 2 to 4). They
+ * tell which objects the index keeps alive, and which files exist. Nothing here
+ * changes an index.
  */
 #ifndef NAMES_INDEX_FILE_H
 #define NAMES_INDEX_FILE_H
@@ -18,7 +18,8 @@ struct index_entry {
 	struct oid oid;
 	uint32_t mode;
 	/*
-	 * from the top of the work tree; NUL-terminated; valid during the call
+	 * path from the top of the work tree; NUL-terminated; valid during the
+	 * call
 	 */
 	const char *path;
 	size_t path_len;
@@ -31,8 +32,8 @@ typedef int index_entry_fn(void *ctx, const struct index_entry *entry);
  * of the shared index, or zero if the index is not split. A split index also
  * uses most entries of its shared index. If `fn` returns a nonzero value, the
  * visit stops and returns that value. Otherwise returns 0, ERR_CORRUPT if the
- * bytes are not an index, ERR_UNSUPPORTED if an extension must be understood
- * but is unknown, or ERR_NOMEM.
+ * bytes are not an index, ERR_UNSUPPORTED for an unknown extension that must be
+ * understood, or ERR_NOMEM.
  */
 int index_file_parse(const void *bytes, size_t len, enum hash_algo algo,
 		     index_entry_fn *fn, void *ctx, struct oid *shared,
@@ -57,9 +58,9 @@ int index_file_each_oid(const struct repo *repo,
 			struct error *err);
 
 /*
- * Works like index_file_each_oid(), for a check of the repository: leaves out
- * the cache-trees, and returns ERR_CORRUPT if the checksum at the end of a file
- * is wrong. A checksum of zeros means that the writer left it out
+ * Works like index_file_each_oid(), but does not visit cache-trees, and
+ * verifies the checksum at the end of each file. Returns ERR_CORRUPT if a
+ * checksum is wrong. A checksum of zeros means that the writer left it out
  * (index.skipHash).
  */
 int index_file_check_each_oid(const struct repo *repo,

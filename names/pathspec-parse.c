@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parses pathspecs: their magic, and their paths from the top. */
+/* Parses pathspecs: their magic, and their paths relative to the top. */
 #include <ctype.h>
 #include <string.h>
 
@@ -79,7 +79,7 @@ static int take_word(struct magic *m, const char *word, size_t len,
 			 word, pattern);
 }
 
-/* Parses ":(word,word)". *rest is the text after it. */
+/* Parses long magic: ":(word,word)". Sets *rest to the text after the magic. */
 static int parse_words(struct magic *m, const char *pattern, const char **rest,
 		       struct error *err)
 {
@@ -104,15 +104,17 @@ static int parse_words(struct magic *m, const char *pattern, const char **rest,
 }
 
 /*
- * Returns whether a character may be short magic: not a letter or digit, nor a
- * character that globs and regular expressions use.
+ * Returns whether a character may be short magic. Letters, digits, and
+ * characters of globs and regular expressions may not.
  */
 static bool is_signature(char c)
 {
 	return c && strchr("!\"#%&',-/;<=>@_`~", c);
 }
 
-/* Parses short magic: ":/!path", ":/!:path". */
+/*
+ * Parses short magic such as ":/!path" or ":/!:path". Sets *rest to the path.
+ */
 static int parse_signature(struct magic *m, const char *pattern,
 			   const char **rest, struct error *err)
 {
@@ -169,7 +171,7 @@ static int is_outside(const char *pattern, const char *path,
 			 path, place->name);
 }
 
-/* Removes the last component. Returns false if there is none. */
+/* Removes the last component of a path. Returns false if the path has none. */
 static bool go_up(struct buf *path)
 {
 	size_t len = path->len;
@@ -184,8 +186,9 @@ static bool go_up(struct buf *path)
 
 /*
  * Appends the components of `more` to a path that is empty or ends in a slash.
- * *kept is lowered to the length of the old path that remains after "..".
- * Returns 1, 0 if the path leads out of the top, or ERR_NOMEM.
+ * If ".." removes components of the old path, *kept is lowered to the length of
+ * the old path that is left. Returns 1, 0 if the path leaves the top directory,
+ * or ERR_NOMEM.
  */
 static int walk_path(struct buf *path, const char *more, size_t *kept)
 {
@@ -226,7 +229,7 @@ static const char *below_worktree(const char *path,
 	return !path[len] || path[len] == '/' ? path + len : NULL;
 }
 
-/* Makes the path of a pattern, from the top, in `out`. */
+/* Puts the path of a pattern into `out`, relative to the top. */
 static int resolve(struct buf *out, size_t *prefix_len, const char *pattern,
 		   const char *path, bool top,
 		   const struct pathspec_place *place, struct error *err)
@@ -306,7 +309,7 @@ static int parse_one(struct pathspec *ps, const char *pattern,
 	return ret;
 }
 
-/* If all patterns exclude paths, adds one that matches everything. */
+/* If all patterns exclude paths, adds a pattern that matches every path. */
 static int add_everything(struct pathspec *ps)
 {
 	struct buf match = BUF_INIT;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Matches paths. A pattern is first compared literally, and then, if it has
- * wildcards, as a pattern. In both cases the part before the first wildcard
- * must be equal.
+ * Matches paths. A path is first compared with the pattern as plain text. If
+ * this fails and the pattern has wildcards, the path is matched with them. In
+ * both cases the part before the first wildcard must be equal.
  */
 #include <string.h>
 #include <strings.h>
@@ -35,7 +35,7 @@ static bool is_within(const struct pathspec_item *item, const char *path,
 	       begins(item, path, name_len);
 }
 
-/* Returns whether the literal pattern is below a directory. */
+/* Returns whether the literal pattern is a path below the directory `dir`. */
 static bool is_above(const struct pathspec_item *item, const char *dir,
 		     size_t len)
 {
@@ -109,7 +109,10 @@ static enum pathspec_below item_below(const struct pathspec_item *item,
 		return PATHSPEC_ALL;
 	if (is_above(item, dir, len))
 		return PATHSPEC_PART;
-	/* Wildcards can match in directories that start like the pattern. */
+	/*
+	 * A directory may have matching files below if its path starts with the
+	 * pattern's part before the first wildcard.
+	 */
 	if (literal_len < item->len && literal_len <= len &&
 	    begins(item, dir, literal_len))
 		return PATHSPEC_PART;
@@ -139,7 +142,7 @@ enum pathspec_below pathspec_below(const struct pathspec *ps, const char *dir,
 		       : taken;
 }
 
-/* Returns the length of the path's directory. */
+/* Returns the length of the path's directory, with its slash. */
 static size_t parent_len(const char *path, size_t len)
 {
 	while (len && path[len - 1] != '/')

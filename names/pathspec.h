@@ -31,11 +31,17 @@ struct pathspec_item {
 	/* owned: path from the top, perhaps with a slash at the end */
 	char *match;
 	size_t len; /* of match */
-	/* length without that slash */
+	/* length of `match` without the slash at the end */
 	size_t name_len;
-	/* bytes before the first wildcard; len: no wildcard */
+	/*
+	 * number of bytes before the first wildcard; equal to len without
+	 * wildcards
+	 */
 	size_t literal_len;
-	/* bytes of the current directory; icase does not apply to them */
+	/*
+	 * number of bytes for the current directory; icase does not apply to
+	 * these
+	 */
 	size_t prefix_len;
 	bool is_glob; /* "*" stops at slashes */
 	bool is_icase;
@@ -53,21 +59,27 @@ struct pathspec {
 		NULL, 0, false, false, false                                   \
 	}
 
-/* The point of view of a user, and the environment's settings. Borrowed. */
+/*
+ * The place of the user, and the settings in the environment. Pointers are
+ * borrowed.
+ */
 struct pathspec_place {
-	/* current directory below the top; NULL or "": the top */
+	/* path of the current directory below the top; NULL or "": the top */
 	const char *prefix;
-	/* absolute path, to resolve absolute patterns; NULL: none */
+	/*
+	 * absolute path of the work tree, to resolve absolute patterns; NULL:
+	 * none
+	 */
 	const char *worktree;
-	/* name of the repository, for messages */
+	/* name of the repository, used in messages */
 	const char *name;
 	bool literal, glob, noglob, icase; /* apply to all patterns */
 };
 
 /*
- * Sets the last four fields from GIT_LITERAL_PATHSPECS, GIT_GLOB_PATHSPECS,
- * GIT_NOGLOB_PATHSPECS and GIT_ICASE_PATHSPECS. Returns 0, or ERR_INVALID if
- * they contradict each other.
+ * Sets `literal`, `glob`, `noglob` and `icase` from GIT_LITERAL_PATHSPECS,
+ * GIT_GLOB_PATHSPECS, GIT_NOGLOB_PATHSPECS and GIT_ICASE_PATHSPECS. Returns 0,
+ * or ERR_INVALID if they contradict each other.
  */
 int pathspec_place_env(struct pathspec_place *place, struct error *err);
 
@@ -83,31 +95,34 @@ void pathspec_release(struct pathspec *ps);
 
 /*
  * Returns whether a path is chosen. The path must not be a directory; it is
- * NUL-terminated, and `len` > 0. `is_gitlink`: the path is a submodule, which a
- * pattern with a slash at the end matches.
+ * NUL-terminated, and `len` > 0. `is_gitlink`: the path is a submodule. A
+ * pattern with a slash at the end matches submodules too.
  */
 bool pathspec_takes(const struct pathspec *ps, const char *path, size_t len,
 		    bool is_gitlink);
 
 enum pathspec_below {
-	/* nothing in the directory is chosen */
+	/* no path in the directory is chosen */
 	PATHSPEC_NOTHING,
-	/* some paths may be: look into it */
+	/*
+	 * some paths in the directory may be chosen, so the directory must be
+	 * read
+	 */
 	PATHSPEC_PART,
 	PATHSPEC_ALL, /* everything is chosen */
 };
 
 /*
- * Returns how much of a directory is chosen. `dir` is NUL-terminated; "" is the
- * top.
+ * Returns which paths in a directory are chosen. `dir` is NUL-terminated; "" is
+ * the top.
  */
 enum pathspec_below pathspec_below(const struct pathspec *ps, const char *dir,
 				   size_t len);
 
 /*
- * Returns whether `git rev-list --objects` lists a directory and looks into it.
- * These are fewer directories than those of pathspec_below(): wildcards must
- * match the directory itself. Directories that are excluded as a whole are
+ * Returns whether `git rev-list --objects` lists a directory and reads it. This
+ * holds for fewer directories than those of pathspec_below(): wildcards must
+ * match the directory itself. Directories that are completely excluded are
  * listed.
  */
 bool pathspec_lists(const struct pathspec *ps, const char *dir, size_t len);

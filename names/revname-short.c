@@ -9,15 +9,18 @@
 #include "names/revname.h"
 #include "object/parse.h"
 
-/* fewer digits are not an abbreviation */
+/* minimum number of digits of an abbreviation */
 #define SHORT_MIN 4
-/* digits in a small repository */
+/* default number of digits in a small repository */
 #define SHORT_DEFAULT 7
-/* Bytes of a list of candidates, so that its message fits into an error. */
+/*
+ * Limit of the bytes of a list of candidates, because its message must fit into
+ * an error.
+ */
 #define LIST_MAX (ERROR_MESSAGE_MAX - 128)
 #define SECONDS_MAX (UINT64_C(1) << 40)
 
-/* The distinct matching objects. */
+/* The different objects whose ids begin with the digits. */
 struct candidates {
 	struct oid *oids; /* owned */
 	size_t nr, alloc;
@@ -62,7 +65,7 @@ static bool fits_hint(const struct oid *oid, enum revname_hint hint,
 	}
 }
 
-/* Drops objects that do not fit the hint, unless no object would remain. */
+/* Drops candidates that do not fit the hint, unless none would remain. */
 static void apply_hint(struct candidates *c, enum revname_hint hint,
 		       struct odb_reader *reader)
 {
@@ -82,7 +85,7 @@ static void apply_hint(struct candidates *c, enum revname_hint hint,
 		c->nr = kept;
 }
 
-/* Makes an id of the digits, with zeros for the rest. */
+/* Makes an id that begins with the digits and continues with zeros. */
 static bool parse_prefix(struct oid *prefix, const char *hex, size_t len,
 			 enum hash_algo algo)
 {
@@ -95,7 +98,7 @@ static bool parse_prefix(struct oid *prefix, const char *hex, size_t len,
 	return oid_from_hex(prefix, full, sizeof(full), algo);
 }
 
-/* Reads core.disambiguate: the hint for names without a hint of their own. */
+/* Reads core.disambiguate: the hint that is used for REVNAME_ANY. */
 static int configured_hint(enum revname_hint *hint, const struct config *config,
 			   struct error *err)
 {
@@ -124,8 +127,6 @@ static int configured_hint(enum revname_hint *hint, const struct config *config,
 			 "unknown hint type for 'core.disambiguate': %s",
 			 value);
 }
-
-/* ---- the list of candidates */
 
 /* Appends the date in the header line `key` as year, month and day. */
 static int append_day(struct buf *out, const struct odb_object *obj,
@@ -204,7 +205,7 @@ static int append_content(struct buf *out, const struct oid *oid,
 	return ret;
 }
 
-/* Appends a line about the candidate, unless its type is another. */
+/* Appends a line about a candidate if its type is `wanted`. */
 static int append_candidate(struct buf *out, const struct oid *oid,
 			    enum object_type wanted, struct odb_reader *reader,
 			    const struct odb *odb)
@@ -231,8 +232,8 @@ static int compare_oids(const void *a, const void *b)
 }
 
 /*
- * Makes the message for several candidates: tags, commits, trees and blobs, as
- * many as the message holds.
+ * Makes the message that lists several candidates: tags first, then commits,
+ * trees and blobs. The list stops when the message is full.
  */
 static int set_ambiguous(struct candidates *c, const char *hex, size_t len,
 			 struct odb_reader *reader, const struct odb *odb,
@@ -307,9 +308,9 @@ out:
 }
 
 /*
- * The number of digits is half the number of bits of the object count. So on
- * average, about half of all such repositories have two ids that share so many
- * digits.
+ * Returns half the number of bits of the object count. With this number of
+ * digits, about half of all such repositories have two ids that begin with the
+ * same digits.
  */
 static int auto_len(const struct odb *odb)
 {

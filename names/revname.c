@@ -17,7 +17,7 @@
 #include "repo/grafts.h"
 #include "repo/shallow.h"
 
-/* suffixes in one name; each is a nested call */
+/* Maximum number of suffixes in a name. Each suffix is a nested call. */
 #define SUFFIX_MAX 10000
 
 /* The state of resolving one name. */
@@ -27,9 +27,9 @@ struct resolver {
 	struct odb_reader *reader;
 	const struct odb *odb;
 	unsigned depth; /* suffixes removed so far */
-	/* do not note that a ref's name is ambiguous */
+	/* do not note that the name of a ref is ambiguous */
 	bool quiet;
-	/* messages for the user; NULL: none */
+	/* receives messages for the user; NULL: no messages */
 	struct buf *notes;
 	bool has_boundary; /* `shallow` was read */
 	/* owned: the shallow boundary */
@@ -53,8 +53,9 @@ static int unsupported(const struct resolver *r, const char *what)
 }
 
 /*
- * An object has another type than a suffix requires. Returns ERR_INVALID with
- * the message, or ERR_MISSING if the message is among the notes.
+ * Called if an object has another type than a suffix requires. Returns
+ * ERR_INVALID with the message, or ERR_MISSING if the message was added to the
+ * notes.
  */
 static int wrong_type(const struct resolver *r, const struct error *why)
 {
@@ -65,15 +66,18 @@ static int wrong_type(const struct resolver *r, const struct error *why)
 	return unknown(r);
 }
 
-/* If an object is missing, the name is unknown. */
+/*
+ * Returns the error "unknown revision" if `ret` says that an object is missing,
+ * else `ret`.
+ */
 static int missing_is_unknown(const struct resolver *r, int ret)
 {
 	return ret == ERR_MISSING ? unknown(r) : ret;
 }
 
 /*
- * Resolves <tag>-<n>-g<hex>, the output of git-describe(1). Returns 1, 0 if it
- * is no such name, or a negative error code.
+ * Resolves <tag>-<n>-g<hex>, the output of git-describe(1). Returns 1 if
+ * resolved, 0 if the name does not have this form, or a negative error code.
  */
 static int resolve_described(const struct resolver *r, struct oid *out,
 			     const char *name, size_t len)
@@ -98,8 +102,8 @@ static int resolve_described(const struct resolver *r, struct oid *out,
 }
 
 /*
- * Note that a ref's name, `given` by the user, may mean other refs as well, and
- * which of these refs cannot be read.
+ * Adds notes if the name of a ref, `given` by the user, may also mean other
+ * refs, and about those refs that cannot be read.
  */
 static int note_refs(const struct resolver *r, const char *name,
 		     const char *given, size_t given_len)
@@ -130,7 +134,7 @@ static int resolve_ref(const struct resolver *r, struct oid *out,
 	if (!copy)
 		return error_nomem(r->err);
 	ret = refs_dwim(r->refs, copy, &ref, r->err);
-	/* a ref that cannot be read is noted, and then it is no ref */
+	/* A ref that cannot be read was noted. It now counts as missing. */
 	if (ret == ERR_CORRUPT && r->notes)
 		ret = 0;
 	if (ret >= 0) {
@@ -178,7 +182,7 @@ static int read_commit(const struct resolver *r, const struct oid *oid,
 
 /*
  * Follows tags, and a commit to its tree, until an object has the type
- * `wanted`. `len`: bytes of the name that require this type.
+ * `wanted`. The first `len` bytes of the name require this type.
  */
 static int peel_to(const struct resolver *r, struct oid *oid,
 		   enum object_type wanted, size_t len)
@@ -219,7 +223,7 @@ static int peel_to(const struct resolver *r, struct oid *oid,
 	return wrong_type(r, &why);
 }
 
-/* Follows tags to a commit. */
+/* Follows tags to a commit. Replaces *oid by the commit's id. */
 static int peel_to_commit(const struct resolver *r, struct oid *oid)
 {
 	struct error why = ERROR_INIT;
@@ -255,7 +259,7 @@ static int add_shallow(void *ctx, const struct oid *oid)
 	return 0;
 }
 
-/* Reads which commits have other parents than they say. */
+/* Reads the shallow boundary. Returns ERR_UNSUPPORTED if there are grafts. */
 static int load_boundary(struct resolver *r)
 {
 	const struct repo *repo = r->odb->repo;
@@ -326,7 +330,7 @@ static bool is_word(const char *s, size_t len, const char *word)
 	return len == strlen(word) && !memcmp(s, word, len);
 }
 
-/* Resolves <rev>^{<what>}. `open` is the offset of the brace. */
+/* Resolves <rev>^{<what>}. `open` is the offset of "{" in the name. */
 static int resolve_braces(struct resolver *r, struct oid *out, const char *name,
 			  size_t len, size_t open)
 {
@@ -350,7 +354,7 @@ static int resolve_braces(struct resolver *r, struct oid *out, const char *name,
 		return ret;
 	if (!is_word(what, what_len, "object"))
 		ret = peel_to(r, out, wanted, len);
-	/* All other types were read just now. */
+	/* To peel to any other type, the object was read, so it exists. */
 	if (ret < 0 || (wanted != OBJ_NONE && wanted != OBJ_TREE))
 		return ret;
 	return missing_is_unknown(r,
@@ -358,8 +362,8 @@ static int resolve_braces(struct resolver *r, struct oid *out, const char *name,
 }
 
 /*
- * Parses the number in [p, p + len); an empty text is 1. Returns false if it is
- * too large.
+ * Parses the number in [p, p + len). An empty text means 1. Returns false if
+ * the number is too large.
  */
 static bool parse_number(const char *p, size_t len, size_t *n)
 {
@@ -408,8 +412,8 @@ static int resolve_rev(struct resolver *r, struct oid *out, const char *name,
 }
 
 /*
- * Replaces a tree by its entry `name`. Returns 1, 0 if there is none or the
- * tree is missing, or a negative error code.
+ * Replaces a tree by the object of its entry `name`. Returns 1 if there is such
+ * an entry, 0 if not or if the tree is missing, or a negative error code.
  */
 static int find_entry(const struct resolver *r, struct oid *oid,
 		      const char *name, size_t len, bool *is_dir)
@@ -442,7 +446,7 @@ static int no_path(const struct resolver *r, const char *path, size_t rev_len)
 			 (int)rev_len, r->name);
 }
 
-/* Follows tags and a commit to the tree that a path begins in. */
+/* Follows tags and a commit to the tree in which a path begins. */
 static int peel_to_tree(const struct resolver *r, struct oid *oid,
 			const char *colon)
 {
@@ -457,7 +461,7 @@ static int peel_to_tree(const struct resolver *r, struct oid *oid,
 	return peel_to(r, oid, OBJ_TREE, rev_len);
 }
 
-/* Replaces a tree by the object at `path` in it. */
+/* Replaces a tree by the object at `path` below the tree. */
 static int resolve_path(const struct resolver *r, struct oid *oid,
 			const char *path, size_t rev_len)
 {
@@ -479,7 +483,10 @@ static int resolve_path(const struct resolver *r, struct oid *oid,
 	return 0;
 }
 
-/* Returns the colon that ends a revision, not one inside braces, or NULL. */
+/*
+ * Returns the colon after a revision, or NULL if there is none. Colons inside
+ * braces do not count.
+ */
 static const char *find_colon(const char *name)
 {
 	unsigned braces = 0;

@@ -11,9 +11,12 @@
 #include "odb/odb.h"
 #include "refs/refs.h"
 
-/* The kind of object that an abbreviated id means if several objects match. */
+/*
+ * The kind of object that an abbreviated id means if several objects begin with
+ * it.
+ */
 enum revname_hint {
-	/* as core.disambiguate says */
+	/* any kind, or the kind that core.disambiguate names */
 	REVNAME_ANY,
 	REVNAME_COMMIT,
 	/* a commit, or a tag of one */
@@ -42,7 +45,7 @@ int revname_resolve(struct oid *out, const char *name, struct refs *refs,
 
 /* How a name is resolved; all zeros: as revname_resolve(). */
 struct revname_options {
-	/* if the whole name is an abbreviated id */
+	/* used if the whole name is an abbreviated id */
 	enum revname_hint hint;
 	/*
 	 * do not note that several refs have a name, except for a name with
