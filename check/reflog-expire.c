@@ -251,8 +251,7 @@ static int load_candidates(struct decision *d)
 }
 
 /*
- * Marks all commits that any ref reaches. Done at most once, for the reflogs of
- * HEAD.
+ * Marks all commits that any ref reaches. The marks are made at most once.
  */
 static int mark_all(struct reflog_expire *x, struct error *err)
 {
