@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Computes filters. Commits are processed along first parents. So the tree of
- * one commit is also needed for the next, and is in the thread's cache.
+ * Computes changed-path filters. Commits are processed along first parents. So
+ * the tree of one commit is needed again for the next commit, and is in the
+ * thread's cache.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 
 #define TASK_COMMITS 256
 #define CACHE_LIMIT ((size_t)48 << 20) /* bytes per thread */
-/* more entries than a filter may have */
+/* Result of take_path() if a commit has too many entries for a filter. */
 #define STOPPED 1
 
 /* The entries of one commit's filter. */
@@ -35,10 +36,15 @@ struct computing {
 	struct history *h;
 	const struct graph_records *r;
 	const struct changed_paths_options *o;
-	/* records, in the order of processing */
+	/*
+	 * owned: records whose filters are computed, in the order of processing
+	 */
 	uint32_t *todo;
 	size_t todo_nr;
-	/* by record: thread, and start of its filter */
+	/*
+	 * by record: the thread that made the filter, and the filter's offset
+	 * in the thread's buffer
+	 */
 	uint32_t *spans;
 	size_t *starts;
 	struct worker *workers; /* by thread */
@@ -57,8 +63,8 @@ static int cmp_keys(const void *va, const void *vb)
 }
 
 /*
- * Removes duplicates. A path occurs twice only if a file became a directory, or
- * the other way round.
+ * Removes duplicate entries. A path occurs twice only if a file was replaced by
+ * a directory, or a directory by a file.
  */
 static void drop_doubles(struct entries *e)
 {
@@ -83,7 +89,8 @@ static int add_entry(struct entries *e, const char *path, size_t len)
 }
 
 /*
- * Adds a changed path, and its directories that the previous path was not in.
+ * Adds a changed path, and those of its directories that do not contain the
+ * previous path.
  */
 static int take_path(void *ctx, const char *path, size_t len,
 		     enum path_change change)
@@ -113,7 +120,9 @@ static uint32_t tree_of(const struct computing *c, uint32_t commit_nr)
 	return c->h->commits[commit_nr].tree_pos;
 }
 
-/* Appends the filter. Returns its length, or 0 if memory runs out. */
+/*
+ * Appends the filter of a commit. Returns its length, or 0 if memory runs out.
+ */
 static size_t put_filter(struct buf *out, struct entries *e, bool is_large,
 			 const struct bloom_settings *settings)
 {
@@ -179,7 +188,7 @@ static int run_task(void *ctx, unsigned thread_nr, size_t task_nr,
 
 /* ---- planning */
 
-/* Takes over filters of the old graph. */
+/* Copies filters from the old graph. */
 static void reuse(struct computing *c)
 {
 	for (uint32_t i = 0; c->o->old && i < c->r->nr; i++) {
@@ -194,8 +203,8 @@ static void reuse(struct computing *c)
 }
 
 /*
- * Chooses records without a filter. If there are too many, chooses those with
- * the lowest corrected dates.
+ * Chooses the records whose filters are computed. If more filters are missing
+ * than the limit allows, chooses the records with the lowest corrected dates.
  */
 static int choose(struct computing *c, uint8_t *chosen, struct error *err)
 {
@@ -221,8 +230,8 @@ static int choose(struct computing *c, uint8_t *chosen, struct error *err)
 }
 
 /*
- * Orders the chosen commits along first parents, beginning with the commits
- * that the walk found first.
+ * Orders the chosen commits along first parents. The first commit of the walk
+ * comes first.
  */
 static int put_in_order(struct computing *c, uint8_t *chosen, struct error *err)
 {
@@ -251,7 +260,10 @@ static int put_in_order(struct computing *c, uint8_t *chosen, struct error *err)
 	return 0;
 }
 
-/* First parents in lower layers have not been read yet. */
+/*
+ * Reads first parents that are in layers below, since the walk has not read
+ * these.
+ */
 static int read_parents(struct computing *c, struct error *err)
 {
 	int ret = 0;

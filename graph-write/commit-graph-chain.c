@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Puts single commit-graph files in place. Merges, replaces and cleans up
- * chains of them.
+ * Writes single commit-graph files and layers, and replaces and cleans up
+ * chains.
  */
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "sys/lockfile.h"
 
 #define FILE_MODE 0444
-/* limit of a count in one byte */
+/* Maximum number of layers below, which is stored in one byte. */
 #define BASES_MAX 255
 
 /* ---- layers to merge */
@@ -30,7 +30,10 @@ static bool is_merged(const struct commit_graph_layer *layer, uint64_t nr,
 	       layer->nr <= most;
 }
 
-/* Returns whether a chain in `dir_nr` cannot refer to these layers. */
+/*
+ * Returns whether a chain in `dir_nr` cannot contain the layers of `graph`: a
+ * single file of another directory.
+ */
 static bool is_unfit(const struct commit_graph *graph, size_t dir_nr)
 {
 	return !graph->is_chain && graph->dir_nrs[0] != dir_nr;
@@ -111,7 +114,7 @@ void commit_graph_chain_unlock(struct commit_graph_chain_lock *lock)
 	sys_tempfile_abort(&lock->file);
 }
 
-/* Puts a layer in place. Its checksum determines its name. */
+/* Writes the file of a layer, whose name contains the checksum. */
 static int put_layer(const struct commit_graph_chain *c,
 		     const uint8_t *checksum, const void *bytes, size_t len,
 		     enum sys_fsync_method method, struct error *err)
@@ -135,7 +138,7 @@ static int put_layer(const struct commit_graph_chain *c,
 	return ret;
 }
 
-/* Appends the checksums of the chain, one per line. */
+/* Appends the content of the chain file: one checksum per line. */
 static int put_lines(struct buf *out, const struct commit_graph_chain *c)
 {
 	char hex[OID_MAX_HEX_LEN + 1];
@@ -150,8 +153,8 @@ static int put_lines(struct buf *out, const struct commit_graph_chain *c)
 }
 
 /*
- * Writes the chain into its lock file. Everything that needs disk space is done
- * before any file gets its final name.
+ * Writes the new chain into its lock file. All steps that need disk space are
+ * done before any file gets its final name.
  */
 static int stage_chain(const struct commit_graph_chain *c,
 		       struct commit_graph_chain_lock *lock,
@@ -186,15 +189,15 @@ static int put_chain(const struct commit_graph_chain *c,
 struct tidying {
 	const struct odb *odb;
 	size_t dir_nr;
-	/* text of the current chain */
+	/* text of the chain file after the change */
 	const char *chain;
-	/* text of the previous chain */
+	/* text of the chain file before the change */
 	const char *old;
 	int64_t expiry;
 	struct error *err;
 };
 
-/* Removes a layer that is in no chain, if it is old enough. */
+/* Removes a layer that no chain uses, if it is old enough. */
 static int expire_layer(void *ctx, const char *name)
 {
 	static const char prefix[] = "graph-", suffix[] = ".graph";
@@ -216,7 +219,9 @@ static int expire_layer(void *ctx, const char *name)
 	if (chain_path(&path, t->odb, t->dir_nr, name) < 0)
 		return error_nomem(t->err);
 	/*
-	 * Another process may have read the old chain, but not its layers yet.
+	 * The layer was just removed from the chain. Another process may have
+	 * read the old chain, but not this layer yet, so the layer gets the
+	 * current time.
 	 */
 	if (strstr(t->old, hex))
 		ret = sys_set_mtime(path.data, sys_clock_seconds(), t->err);
@@ -251,8 +256,8 @@ static int put_old_lines(struct buf *out, const struct commit_graph *graph)
 }
 
 /*
- * Cleans up after the chain was replaced: removes the single file that it
- * replaces, and layers that it does not use.
+ * Cleans up after the chain was replaced: removes a single file that the chain
+ * replaces, and layers that no chain uses.
  */
 static int tidy_up(const struct commit_graph_chain *c, struct error *err)
 {
@@ -298,7 +303,10 @@ int commit_graph_chain_install(const struct commit_graph_chain *c,
 					      err);
 	if (!ret)
 		ret = stage_chain(c, lock, method, err);
-	/* A single file that is kept becomes the lowest layer. */
+	/*
+	 * If a single file stays below the new layer, it becomes the lowest
+	 * layer.
+	 */
 	if (!ret && c->kept && !c->graph->is_chain) {
 		const struct commit_graph_layer *layer = &c->graph->layers[0];
 
@@ -336,7 +344,7 @@ int commit_graph_chain_remove(const struct odb *odb, size_t dir_nr,
 
 /* ---- single files */
 
-/* Writes, syncs and renames the file. */
+/* Writes `bytes` to the lock file, syncs it, and renames it to `path`. */
 static int write_locked(struct sys_tempfile *lock, const char *path,
 			const struct buf *bytes, enum sys_fsync_method method,
 			struct error *err)

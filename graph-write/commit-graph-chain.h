@@ -25,24 +25,24 @@
 
 enum commit_graph_split {
 	COMMIT_GRAPH_SPLIT_NONE, /* one file, no chain */
-	/* --split: depends on the numbers below */
+	/* --split: layers are merged depending on their sizes, see below */
 	COMMIT_GRAPH_SPLIT_MERGE,
-	/* a new layer on top of all others */
+	/* the new layer is added, and no layer is merged */
 	COMMIT_GRAPH_SPLIT_NO_MERGE,
-	/* one layer instead of all others */
+	/* all layers are merged into one */
 	COMMIT_GRAPH_SPLIT_REPLACE,
 };
 
 struct commit_graph_split_options {
 	enum commit_graph_split split;
 	/*
-	 * a layer is merged if it has at most so many times the commits of the
-	 * new layer; 0 means 2, as in stock Git
+	 * A layer is merged if it has at most `size_multiple` times as many
+	 * commits as the new layer. 0 means 2, as in stock Git.
 	 */
 	uint64_t size_multiple;
 	/*
-	 * a layer is merged if the new one has more commits than this; 0: no
-	 * limit
+	 * A layer is merged if the new layer has more commits than this. 0: no
+	 * limit.
 	 */
 	uint64_t max_commits;
 };
@@ -57,21 +57,21 @@ size_t commit_graph_layers_kept(const struct commit_graph *graph, size_t dir_nr,
 				uint64_t new_nr,
 				const struct commit_graph_split_options *o);
 
-/* The replacement of a chain. All fields are borrowed. */
+/* What replaces a chain. All pointers are borrowed. */
 struct commit_graph_chain {
 	const struct odb *odb;
 	size_t dir_nr;
 	/* the existing graph; NULL: none */
 	const struct commit_graph *graph;
-	/* number of its layers that stay */
+	/* number of layers of `graph` that stay below the new layer */
 	size_t kept;
 	const struct buf *bytes; /* bytes of the new layer */
 	/* checksum of the new layer */
 	const struct oid *checksum;
 	/*
-	 * unused layers are removed if their last change was at or before this
-	 * time, in seconds since 1970; layers that just became unused were
-	 * changed now
+	 * Unused layers are removed if their last change was at or before this
+	 * time, in seconds since 1970. Layers that just became unused get the
+	 * current time as their last change.
 	 */
 	int64_t expiry;
 };
@@ -98,7 +98,7 @@ int commit_graph_chain_lock(struct commit_graph_chain_lock *lock,
 			    const struct odb *odb, size_t dir_nr, bool create,
 			    struct error *err);
 
-/* Releases a lock. The lock need not be held. */
+/* Releases the lock if it is held. */
 void commit_graph_chain_unlock(struct commit_graph_chain_lock *lock);
 
 /*
@@ -111,8 +111,8 @@ int commit_graph_chain_install(const struct commit_graph_chain *chain,
 			       struct error *err);
 
 /*
- * Removes a chain that a single file has replaced, with its layers. Returns 0
- * or a negative error code.
+ * Removes a chain that a single file has replaced, and its layers. Returns 0 or
+ * a negative error code.
  */
 int commit_graph_chain_remove(const struct odb *odb, size_t dir_nr,
 			      struct error *err);

@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "graph-write/graph-content.h"
 
-/* A commit whose parents are being visited. */
+/* A commit on the stack, whose parents are being visited. */
 struct frame {
 	uint32_t record;
 	uint32_t next; /* index of the next parent */
@@ -19,7 +19,10 @@ struct walker {
 
 static int push(struct walker *w, uint32_t record)
 {
-	/* A commit is on the stack at most once. */
+	/*
+	 * Each commit is on the stack at most once, unless it is its own
+	 * ancestor.
+	 */
 	if (w->nr >= w->l->nr)
 		return error_set(w->err, ERR_CORRUPT,
 				 "commits that are their own ancestors");
@@ -29,7 +32,7 @@ static int push(struct walker *w, uint32_t record)
 	return 0;
 }
 
-/* Makes the numbers of a commit higher than those of a parent. */
+/* Raises the numbers of a commit above those of a parent. */
 static void raise(struct commit_graph_record *r,
 		  const struct commit_graph_generation *parent)
 {
@@ -42,9 +45,9 @@ static void raise(struct commit_graph_record *r,
 }
 
 /*
- * Gets the generation numbers of a parent. Returns 1 if they are known, 0 if
- * the record of the parent must be visited first (it is pushed), or a negative
- * error code.
+ * Finds the generation numbers of a parent. Returns 1 if they are known.
+ * Returns 0 if they are not, and pushes the parent. Otherwise returns a
+ * negative error code.
  */
 static int get_parent(struct walker *w, uint32_t graph_pos,
 		      struct commit_graph_generation *generation)
@@ -68,7 +71,10 @@ static int get_parent(struct walker *w, uint32_t graph_pos,
 	return 1;
 }
 
-/* Computes the numbers of a commit whose parents are all known. */
+/*
+ * Computes the numbers of a commit whose parents have theirs. Returns 0 or a
+ * negative error code.
+ */
 static int number(struct walker *w, struct commit_graph_record *r)
 {
 	const uint32_t *parents = w->l->parents + r->first_parent;
@@ -87,7 +93,7 @@ static int number(struct walker *w, struct commit_graph_record *r)
 	return 0;
 }
 
-/* Advances the top frame by one step. */
+/* Continues with the next parent of the topmost commit. */
 static int step(struct walker *w)
 {
 	struct frame *f = &w->stack[w->nr - 1];
@@ -98,9 +104,7 @@ static int step(struct walker *w)
 		int ret = get_parent(
 			w, w->l->parents[r->first_parent + f->next], &ignored);
 
-		/*
-		 * After a push, this parent is visited again, and then known.
-		 */
+		/* If the parent was pushed, it is looked at again later. */
 		if (ret <= 0)
 			return ret;
 		f->next++;

@@ -16,7 +16,7 @@ struct writing {
 	const struct commit_graph_options *o;
 	/* the existing graph, or NULL */
 	struct commit_graph *graph;
-	/* number of its layers that stay below */
+	/* number of layers of `graph` that stay below the new one */
 	size_t kept;
 	struct commit_graph_chain_lock lock; /* only for a chain */
 	struct graph_commits commits;
@@ -174,7 +174,7 @@ static bool is_split(const struct writing *w)
 	return w->o->split.split != COMMIT_GRAPH_SPLIT_NONE;
 }
 
-/* Returns the number of commits in the layers that stay. */
+/* Returns how many commits the layers have that stay. */
 static uint32_t below_nr(const struct writing *w)
 {
 	if (!w->kept)
@@ -184,7 +184,7 @@ static uint32_t below_nr(const struct writing *w)
 		       : w->graph->layers[w->kept].below_nr;
 }
 
-/* Decides which layers are merged, and collects their commits. */
+/* Decides which layers are merged, and adds their commits. */
 static int merge_layers(struct writing *w)
 {
 	w->kept = commit_graph_layers_kept(w->graph, w->o->dir_nr,
@@ -199,7 +199,7 @@ static int merge_layers(struct writing *w)
 	return graph_commits_reach(&w->commits, w->err);
 }
 
-/* Gets the generation numbers of a commit in a layer below. */
+/* Finds the generation numbers of a commit in a layer below. */
 static int get_below(void *ctx, uint32_t graph_pos,
 		     struct commit_graph_generation *generation,
 		     struct error *err)
@@ -218,7 +218,10 @@ static int get_below(void *ctx, uint32_t graph_pos,
 					    err);
 }
 
-/* Corrected dates are useful only if all layers below have them. */
+/*
+ * Returns whether to write corrected dates. They are useful only if all layers
+ * below have them.
+ */
 static bool wants_dates(const struct writing *w)
 {
 	bool wanted = w->o->generation_version == 2;
@@ -255,7 +258,7 @@ static int number_commits(struct writing *w)
 	return commit_graph_generations_compute(&generations, w->err);
 }
 
-/* Puts the file in place. A single file replaces a chain. */
+/* Puts the new file in place. A single file replaces a chain. */
 static int install(struct writing *w, const struct buf *bytes,
 		   const struct oid *checksum)
 {
@@ -281,7 +284,7 @@ static int install(struct writing *w, const struct buf *bytes,
 
 /*
  * Returns whether to write filters, and sets their settings. Filters of the old
- * graph can be reused if they have the same version.
+ * graph are reused if they have the same version.
  */
 static bool wants_filters(struct writing *w)
 {
@@ -368,7 +371,10 @@ static int write_graph(struct writing *w)
  */
 static int open_old(struct writing *w)
 {
-	/* The number of new commits is not known yet. */
+	/*
+	 * The number of new commits is not known yet, so no layers are merged
+	 * because of their sizes.
+	 */
 	const struct commit_graph_split_options at_most = {
 		.split = w->o->split.split == COMMIT_GRAPH_SPLIT_MERGE
 				 ? COMMIT_GRAPH_SPLIT_NO_MERGE

@@ -3,7 +3,8 @@
  * Writes commit-graphs: collects commits (graph-commits.c), computes generation
  * numbers (commit-graph-generations.c) and changed-path filters
  * (changed-paths.c), makes the file (graph/commit-graph-file.h) and puts it in
- * place (commit-graph-chain.h). `git commit-graph write`, gc and others use it.
+ * place (commit-graph-chain.h). Callers are `git commit-graph write`, `git gc`
+ * and maintenance.
  */
 #ifndef GRAPH_WRITE_COMMIT_GRAPH_WRITE_H
 #define GRAPH_WRITE_COMMIT_GRAPH_WRITE_H
@@ -19,7 +20,7 @@
 #include "repo/repo.h"
 #include "sys/progress.h"
 
-/* The source of the tips. All commits that they reach are written. */
+/* From where the tips come. All commits that the tips reach are written. */
 enum commit_graph_source {
 	COMMIT_GRAPH_FROM_PACKS,   /* all packs */
 	COMMIT_GRAPH_FROM_REFS,    /* all refs */
@@ -30,12 +31,12 @@ enum commit_graph_source {
 struct commit_graph_options {
 	enum commit_graph_source source;
 	/*
-	 * borrowed; objects that are not commits, or tags of commits, are
+	 * borrowed: ids of commits or of tags of commits; other objects are
 	 * ignored
 	 */
 	const struct oid *commits;
 	size_t commit_nr;
-	/* borrowed: names of pack indexes in the object directory */
+	/* borrowed: names of the indexes of packs in the object directory */
 	const char *const *packs;
 	size_t pack_nr;
 	/* also write the commits of the existing graph */
@@ -51,21 +52,21 @@ struct commit_graph_options {
 	int64_t max_new_filters; /* negative: no limit */
 	struct commit_graph_split_options split;
 	/*
-	 * unused layers are removed if they were last changed at or before this
+	 * Unused layers are removed if they were last changed at or before this
 	 * time, in seconds since 1970. INT64_MAX (default): at once; see
-	 * commit-graph-chain.h
+	 * commit-graph-chain.h.
 	 */
 	int64_t expiry;
-	/* index in odb->dirs of the target directory */
+	/* index in odb->dirs of the directory to which the graph is written */
 	size_t dir_nr;
-	/* 1: without corrected dates; 2: with them */
+	/* 1: write no corrected dates; 2: write them */
 	unsigned generation_version;
 	const struct progress_out *progress; /* borrowed; NULL: none */
 };
 
 /*
- * Loads the options from commitGraph.*. The defaults are all refs as the
- * source, and one file in the repository's own object directory. Returns 0 or
+ * Loads the options from commitGraph.*. By default all refs are the tips, and
+ * one file is written to the repository's own object directory. Returns 0 or
  * ERR_INVALID.
  */
 int commit_graph_options_load(struct commit_graph_options *o,
@@ -90,10 +91,10 @@ int commit_graph_write(const struct odb *odb,
 
 /*
  * Returns 1 if the refs reach at least `limit` (not 0) commits that the
- * commit-graph lacks, 0 if not, or a negative error code. An unreadable graph
- * has no commits. Unreadable objects and dangling refs are ignored: writing the
- * graph reports them. The walk stops at commits of the graph, and at the limit.
- * O(lacking commits, at most `limit`).
+ * commit-graph does not have, 0 if not, or a negative error code. An unreadable
+ * graph counts as having no commits. Unreadable objects and dangling refs are
+ * ignored, because the writer of the graph reports them. The walk stops at
+ * commits of the graph, and at the limit. O(missing commits, at most `limit`).
  */
 int graph_lacks_commits(const struct repo *repo, uint64_t limit,
 			struct error *err);

@@ -103,7 +103,10 @@ int graph_commits_add_graph(struct graph_commits *c,
 	return ret;
 }
 
-/* Returns whether a layer below has the commit, and its position. */
+/*
+ * Sets *graph_pos to the position of a commit in the layers below. Returns
+ * false if they do not have the commit.
+ */
 static bool is_below(struct graph_commits *c, const struct oid *oid,
 		     uint32_t *graph_pos)
 {
@@ -115,7 +118,9 @@ static bool is_below(struct graph_commits *c, const struct oid *oid,
 static void commit_oid(struct oid *oid, struct graph_commits *c,
 		       uint32_t commit_nr)
 {
-	/* Looking up an id does not change the space. */
+	/*
+	 * The cast removes `const`: looking up an id does not change the space.
+	 */
 	objspace_oid(oid, &c->walk.space,
 		     c->walk.history.commits[commit_nr].obj_pos);
 }
@@ -132,7 +137,10 @@ int graph_commits_reach(struct graph_commits *c, struct error *err)
 		       "Expanding reachable commits in commit graph", 0);
 	if (!c->below_nr)
 		history_read_ahead(h);
-	/* Parsing a commit appends its parents to the history. */
+	/*
+	 * The loop ends after all ancestors, since history_parse() appends the
+	 * parents of each commit.
+	 */
 	for (uint32_t i = 0; !ret && i < h->nr; i++) {
 		if (h->commits[i].parsed)
 			continue;
@@ -167,8 +175,8 @@ void graph_records_release(struct graph_records *r)
 }
 
 /*
- * Sorts `items` completely. They are already sorted by the first bytes of their
- * ids, and few ids share these bytes.
+ * Completes the sorting of `items`, which are sorted by the first bytes of
+ * their ids. Few ids have the same first bytes.
  */
 static void settle_ties(struct sort_item *items, size_t nr,
 			struct graph_commits *c)
@@ -191,7 +199,7 @@ static void settle_ties(struct sort_item *items, size_t nr,
 	}
 }
 
-/* Lists the parsed commits, sorted by id. */
+/* Puts the parsed commits into `items`, sorted by id. */
 static int sort_commits(struct sort_item *items, struct graph_commits *c)
 {
 	const struct history *h = &c->walk.history;
@@ -226,8 +234,8 @@ static void fill_record(struct commit_graph_record *r, struct graph_commits *c,
 }
 
 /*
- * Finds the position of each commit in the history: in a layer below, or among
- * the records.
+ * Sets places[commit_nr] to the graph_pos of each commit of the history: in a
+ * layer below, or among the records.
  */
 static int place_commits(uint32_t *places, const struct graph_records *r,
 			 struct graph_commits *c, struct error *err)

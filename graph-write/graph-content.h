@@ -20,46 +20,52 @@
 /* ---- commits */
 
 /*
- * Collects the commits of a commit-graph file: tips, and all commits that they
- * reach and the layers below do not have.
+ * Collects the commits of a commit-graph file: the tips and all their
+ * ancestors, except commits that the layers below have.
  *
  * Commits are read from their objects, not from a commit-graph, so that errors
  * in the replaced graph are not copied. For one thread.
  */
 
 struct graph_commits {
-	/* its history is the collected commits */
+	/* the commits of walk.history are the collected ones */
 	struct walk walk;
 	const struct commit_graph *graph; /* borrowed; NULL: none */
 	/*
-	 * commits of the graph below this graph_pos are not collected; may be
-	 * lowered
+	 * commits of `graph` below this graph_pos are not collected; the caller
+	 * may lower the number
 	 */
 	uint32_t below_nr;
 	const struct progress_out *progress; /* may be set by the caller */
 };
 
-/* Returns 0, or a negative error code with nothing to release. */
+/*
+ * Initialises *c. Returns 0, or a negative error code with nothing to release.
+ */
 int graph_commits_open(struct graph_commits *c, const struct odb *odb,
 		       const struct commit_graph *graph, uint32_t below_nr,
 		       struct error *err);
 void graph_commits_close(struct graph_commits *c);
 
-/* How to treat an id whose object is missing. */
+/* What to do with an id whose object is missing. */
 enum graph_commits_missing {
 	GRAPH_COMMITS_SKIP_MISSING, /* skip it */
-	/* ERR_INVALID "invalid object: <id>" */
+	/* return ERR_INVALID "invalid object: <id>" */
 	GRAPH_COMMITS_REFUSE_MISSING,
 };
 
 /*
- * Adds a tip. Tags are followed. An object that is not a commit is ignored.
- * Returns 1 if it was a commit, 0 if not, or a negative error code.
+ * Adds a tip. A tag is followed to the tagged object. An object that is not a
+ * commit is ignored. Returns 1 if a commit was added, 0 if not, or a negative
+ * error code.
  */
 int graph_commits_add(struct graph_commits *c, const struct oid *oid,
 		      enum graph_commits_missing missing, struct error *err);
 
-/* Adds a tip that is known to be a commit. Returns 0 or ERR_NOMEM. */
+/*
+ * Adds a tip that is known to be a commit, by its raw id. Returns 0 or
+ * ERR_NOMEM.
+ */
 int graph_commits_add_raw(struct graph_commits *c, const uint8_t *raw,
 			  struct error *err);
 
@@ -68,7 +74,7 @@ int graph_commits_add_pack(struct graph_commits *c, struct pack *pack,
 			   struct error *err);
 
 /*
- * Adds the commits of the graph from `graph_pos` on as tips. With
+ * Adds as tips the commits of the graph from `graph_pos` on. With
  * GRAPH_COMMITS_SKIP_MISSING, commits without objects are skipped. Returns 0 or
  * a negative error code.
  */
@@ -78,7 +84,7 @@ int graph_commits_add_graph(struct graph_commits *c,
 			    enum graph_commits_missing missing,
 			    struct error *err);
 
-/* Adds all reachable commits. Returns 0 or a negative error code. */
+/* Adds all commits that the tips reach. Returns 0 or a negative error code. */
 int graph_commits_reach(struct graph_commits *c, struct error *err);
 
 /*
@@ -86,11 +92,13 @@ int graph_commits_reach(struct graph_commits *c, struct error *err);
  */
 uint32_t graph_commits_nr(struct graph_commits *c);
 
-/* The collected commits as records of a file, without generation numbers. */
+/*
+ * The collected commits as records of a file. Generation numbers are not set.
+ */
 struct graph_records {
 	struct commit_graph_record *records; /* owned: by id, ascending */
 	uint32_t *
-		commit_nrs; /* owned: commit_nr of each record in the history */
+		commit_nrs; /* owned: by record, its commit_nr in the history */
 	uint32_t nr;
 	uint32_t *parents; /* owned: graph_pos */
 };
@@ -102,7 +110,7 @@ struct graph_records {
 
 /*
  * Makes the records. Returns 0, ERR_UNSUPPORTED if there are more commits than
- * the format can number, or ERR_NOMEM. Release *r in any case.
+ * the format can store, or ERR_NOMEM. Release *r in any case.
  */
 int graph_commits_records(struct graph_records *r, struct graph_commits *c,
 			  struct error *err);
@@ -114,25 +122,28 @@ void graph_records_release(struct graph_records *r);
  * Generation numbers of the commits in a new commit-graph
  * (technical/commit-graph):
  *
- *    generation  one more than the highest of the parents; 1 for a root; at
+ *    generation  one more than the largest one of the parents; 1 for a root; at
  *                most COMMIT_GRAPH_GENERATION_MAX (generation number v1)
- *    corrected   the committer date, but more than that of each parent; never
- *                0 (generation number v2)
+ *    corrected   the committer date, but more than the number of each parent;
+ *                never 0 (generation number v2)
  */
 
-/* The generation numbers of a commit in a layer below. */
+/* Both generation numbers of a commit in a layer below. */
 struct commit_graph_generation {
 	uint64_t corrected;
 	uint32_t number;
 };
 
 struct commit_graph_generations {
-	struct commit_graph_record
-		*records; /* output: `generation` and `corrected` */
+	/* `generation` and `corrected` of each record are the output */
+	struct commit_graph_record *records;
 	uint32_t nr;
 	const uint32_t *parents; /* graph_pos */
 	uint32_t below_nr;       /* graph_pos of records[0] */
-	/* Finds the numbers for graph_pos < below_nr. NULL if below_nr is 0. */
+	/*
+	 * Finds the generation numbers of a commit with graph_pos < below_nr.
+	 * NULL if below_nr is 0.
+	 */
 	int (*below)(void *ctx, uint32_t graph_pos,
 		     struct commit_graph_generation *generation,
 		     struct error *err);
@@ -153,14 +164,15 @@ int commit_graph_generations_compute(const struct commit_graph_generations *l,
 /*
  * Computes the changed-path filters of a commit-graph file (graph/bloom.h): the
  * paths that each commit has changed against its first parent. All processors
- * are used. Filters of the replaced graph are taken over.
+ * are used. Existing filters of the replaced graph are copied.
  */
 
 struct changed_paths_options {
 	struct bloom_settings settings;
 	/*
-	 * Limit of computed filters; negative: no limit. Commits with the
-	 * lowest corrected dates come first. The other filters are left empty.
+	 * Limit of the number of computed filters; negative: no limit. Filters
+	 * of commits with the lowest corrected dates are computed first.
+	 * Filters beyond the limit stay empty.
 	 */
 	int64_t max_new;
 	const struct commit_graph *old;      /* borrowed; NULL: none */
@@ -180,9 +192,9 @@ struct changed_paths {
 	}
 
 /*
- * Computes the filters of the records. Generation numbers must be known. First
- * parents in lower layers are read. Returns 0 or a negative error code. Release
- * *out in any case.
+ * Computes the filters of the records, whose generation numbers must be set.
+ * First parents in lower layers are read. Returns 0 or a negative error code.
+ * Release *out in any case.
  */
 int changed_paths_compute(struct changed_paths *out, struct graph_commits *c,
 			  const struct graph_records *records,

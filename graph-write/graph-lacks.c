@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts the commits that a commit-graph lacks. */
+/* Counts the commits that refs reach and a commit-graph does not have. */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -13,7 +13,7 @@ enum { READER_CACHE = 1 << 20 }; /* bytes of delta bases */
 
 struct lacking {
 	struct odb_reader *reader; /* owned */
-	/* owned; NULL: there is none */
+	/* owned; NULL: there is no usable graph */
 	struct commit_graph *graph;
 	enum hash_algo algo;
 	uint64_t nr, limit; /* commits */
@@ -47,7 +47,8 @@ static int push_link(void *ctx, const struct oid *to, enum object_type type,
 }
 
 /*
- * Visits an object. Returns 1 if the limit is reached, 0 if not, or ERR_NOMEM.
+ * Adds the commit that an object leads to. Returns 1 if the limit is reached, 0
+ * if not, or ERR_NOMEM.
  */
 static int visit_object(struct lacking *l, const struct oid *oid)
 {

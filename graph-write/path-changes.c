@@ -14,11 +14,11 @@ struct path_changes {
 	struct entry_pool *pool;  /* borrowed from the store */
 	const struct odb *odb;    /* borrowed */
 	enum hash_algo algo;
-	/* borrowed; NULL: all paths */
+	/* borrowed: the paths to compare; NULL: all paths */
 	const struct pathspec *limits;
 	/* path of the current directory, with a slash at the end */
 	struct buf path;
-	/* set for the current run, with ctx and err */
+	/* arguments of the current run: fn, ctx and err */
 	path_change_fn fn;
 	void *ctx;
 	struct error *err;
@@ -63,7 +63,10 @@ void path_changes_limit(struct path_changes *p, const struct pathspec *limits)
 	p->limits = limits;
 }
 
-/* Entry numbers of a path in both trees. ENTRY_POOL_NONE: not in this tree. */
+/*
+ * Two entries of one path, by number. ENTRY_POOL_NONE: the tree does not have
+ * the path.
+ */
 struct entry_pair {
 	uint32_t new_entry, old_entry;
 };
@@ -107,8 +110,8 @@ static int enter_dir(struct path_changes *p, const struct entry_pair *pair,
 }
 
 /*
- * Reports an entry that is in one tree only, or differs. The entry must be
- * copied out of the pool before another tree is read.
+ * Reports an entry that only one tree has, or that differs. The entry is
+ * valid only until another tree is read.
  */
 static int report(struct path_changes *p, const struct entry_pair *pair,
 		  enum pathspec_below taken, unsigned depth)
@@ -141,7 +144,7 @@ static bool is_same(const struct path_changes *p, uint32_t a, uint32_t b)
 	       !memcmp(ea.oid, eb.oid, hash_len(p->algo));
 }
 
-/* Skips entries that are equal in both trees. */
+/* Skips entries at the current places that are equal in both trees. */
 static void skip_common(const struct path_changes *p, struct side *a,
 			struct side *b)
 {
@@ -155,7 +158,10 @@ static void skip_common(const struct path_changes *p, struct side *a,
 	}
 }
 
-/* Compares the next entries of both sides. A side at its end comes last. */
+/*
+ * Compares the names of the next entries of both sides, like strcmp(). The end
+ * of a side is greater than every name.
+ */
 static int compare(const struct path_changes *p, const struct side *a,
 		   const struct side *b)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Compares two trees by path: files that are in one tree only, or differ.
- * walk/treepair.c does the same for versions of one file. This module finds all
- * changes, works on decoded trees (tree-store.h), and is made for many pairs.
+ * Compares two trees by path, and reports files that only one tree has or that
+ * differ. walk/treepair.c does the same for versions of one file. This module
+ * finds all changes, works on decoded trees (tree-store.h), and is made for
+ * many pairs of trees.
  */
 #ifndef GRAPH_WRITE_PATH_CHANGES_H
 #define GRAPH_WRITE_PATH_CHANGES_H
@@ -25,8 +26,8 @@ enum path_change {
 
 /*
  * Receives the path of a file, symlink or submodule, from the root, without a
- * slash at either end; valid during the call. If a file became a directory, or
- * the other way round, both the file and the files in the directory are
+ * slash at either end; valid during the call. If a file was replaced by a
+ * directory (or the reverse), both the file and the files in the directory are
  * reported. If the function returns a nonzero value, the comparison stops and
  * returns that value.
  */
@@ -37,7 +38,8 @@ typedef int (*path_change_fn)(void *ctx, const char *path, size_t path_len,
 struct path_changes;
 
 /*
- * `cache_limit` is that of tree_store_new(). Returns NULL if memory runs out.
+ * Makes the state of a comparison. `cache_limit` is passed to tree_store_new().
+ * Returns NULL if memory runs out.
  */
 struct path_changes *path_changes_new(struct objspace *space,
 				      size_t cache_limit);
@@ -45,7 +47,7 @@ void path_changes_free(struct path_changes *p);
 
 /*
  * Limits all later runs to the paths that `limits` (borrowed) chooses.
- * Directories without such paths are not read.
+ * Directories without chosen paths are not read.
  */
 void path_changes_limit(struct path_changes *p, const struct pathspec *limits);
 

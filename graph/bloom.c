@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Murmur3, and the bits of a filter. */
+/* Computes murmur3 hashes, and the bits of a filter. */
 #include "graph/bloom.h"
 
 #define SEED_0 UINT32_C(0x293ae76f)
 #define SEED_1 UINT32_C(0x7e646e2c)
 
-/* Widens a byte: version 1 extends the sign of bytes from 0x80 on. */
+/* Widens a byte to 32 bits. Version 1 treats bytes from 0x80 on as negative. */
 static uint32_t widen(char c, uint32_t version)
 {
 	return version == 1 ? (uint32_t)(int32_t)(signed char)c
@@ -31,8 +31,8 @@ static uint32_t load(const char *p, size_t nr, uint32_t version)
 		uint32_t byte = widen(p[i], version) << 8 * i;
 
 		/*
-		 * Whole words are combined by OR, shorter rests by XOR. The
-		 * result differs only in version 1.
+		 * The bytes of a whole word are combined by OR, those of a
+		 * shorter word by XOR. The result differs only in version 1.
 		 */
 		k = nr == 4 ? k | byte : k ^ byte;
 	}
@@ -71,7 +71,10 @@ size_t bloom_filter_len(size_t nr, const struct bloom_settings *settings)
 	return len ? len : 1;
 }
 
-/* Returns the byte of the i-th hash, and sets its bit in *bit. */
+/*
+ * Returns the index of the byte in which the i-th hash sets a bit. Sets *bit to
+ * a byte with only this bit.
+ */
 static size_t place(uint8_t *bit, const struct bloom_key *key, uint32_t i,
 		    size_t len)
 {

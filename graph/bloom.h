@@ -36,7 +36,7 @@ struct bloom_settings {
 #define BLOOM_HASH_NR 7
 #define BLOOM_BITS_PER_ENTRY 10
 
-/* A commit with more entries has a filter that matches every path. */
+/* If a commit has more entries, its filter matches every path. */
 #define BLOOM_ENTRIES_MAX 512
 
 static inline struct bloom_settings bloom_settings(uint32_t version)
@@ -71,8 +71,8 @@ void bloom_filter_add(uint8_t *filter, size_t len, const struct bloom_key *key,
 		      const struct bloom_settings *settings);
 
 /*
- * Returns false if a path is certainly not in the filter. Otherwise returns
- * true, and also if `len` is 0: such a filter was not computed.
+ * Returns false if a path is certainly not in the filter, otherwise true. A
+ * filter with `len` 0 was not computed, and the result is true.
  */
 bool bloom_filter_has(const uint8_t *filter, size_t len,
 		      const struct bloom_key *key,

@@ -62,7 +62,7 @@ static void compare_parents(struct comparing *c, const struct commit_view *view)
 			return;
 		}
 		commit_parent(&oid, view, i, algo);
-		/* Parents outside the graph were not collected. */
+		/* The id of a parent outside the graph is not compared. */
 		parent = commit_graph_oid_raw(c->graph, c->parents[i]);
 		if (memcmp(parent, oid.bytes, hash_len(algo)) != 0)
 			say(c, "commit-graph parent for %s is %s != %s", c->hex,
@@ -98,7 +98,7 @@ static void compare_generations(struct comparing *c)
 		    "commit-graph generation for commit %s is %" PRIu64
 		    " < %" PRIu64,
 		    c->hex, c->entry.corrected, corrected);
-	/* 0 means that the generation number was not computed. */
+	/* A generation number of 0 means that it was not computed. */
 	if (c->entry.level && c->entry.level < generation)
 		say(c, "commit-graph generation for commit %s is %u < %u",
 		    c->hex, (unsigned)c->entry.level, (unsigned)generation);
@@ -142,7 +142,7 @@ static void compare_all(struct comparing *c, struct odb_reader *reader)
 	odb_object_release(reader, &obj);
 }
 
-/* more parents need an allocation */
+/* Commits with more parents need an allocated array. */
 #define PARENTS_MAX 16
 
 int commit_graph_compare(struct buf *lines, const struct commit_graph *graph,

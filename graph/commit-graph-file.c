@@ -22,7 +22,7 @@ struct layout {
 	struct buf *out;
 	struct progress meter;
 	uint64_t edge_nr;
-	/* offsets too large for GDA2 */
+	/* number of offsets that are too large for GDA2 */
 	uint64_t overflow_nr;
 	uint64_t filters_len; /* bytes */
 };
@@ -165,7 +165,7 @@ static void put_bases(struct layout *l)
 		   l->file->base_nr * hash_len(l->file->algo));
 }
 
-/* An optional chunk, and the function that writes it. */
+/* A chunk, the function that writes it, and whether the file gets it. */
 struct part {
 	struct chunk chunk;
 	void (*put)(struct layout *l);

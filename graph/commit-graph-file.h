@@ -29,34 +29,35 @@ struct commit_graph_record {
 	uint64_t corrected;
 	/* generation number v1; 0: not known yet */
 	uint32_t generation;
-	/* index into the file's `parents` */
+	/* index of the first parent in the file's `parents` */
 	uint32_t first_parent;
 	uint32_t parent_nr;
 };
 
-/* The contents of a file. All fields are borrowed. */
+/* The input for the bytes of a file. All pointers are borrowed. */
 struct commit_graph_file {
 	enum hash_algo algo;
 	const struct commit_graph_record *records; /* by id, ascending */
 	uint32_t nr;
 	const uint32_t *parents; /* graph_pos */
-	/* commits in the layers below */
+	/* number of commits in the layers below */
 	uint32_t below_nr;
-	/* write the corrected dates */
+	/* write generation numbers v2 (corrected dates) */
 	bool with_dates;
 	const struct commit_graph_filter
-		*filters;            /* of each record; NULL: no filters */
+		*filters;            /* filters, by record; NULL: no filters */
 	struct bloom_settings bloom; /* settings of the filters */
-	/* raw checksums of the layers below */
+	/* raw checksums of the layers below, one after the other */
 	const uint8_t *bases;
 	unsigned base_nr;
 	const struct progress_out *progress; /* or NULL */
 };
 
 /*
- * Appends the file to *out. *checksum is its trailer. Returns 0, or an error
- * code with *out unchanged: ERR_NOMEM, or ERR_UNSUPPORTED for more than 4 GiB
- * of filters. O(bytes).
+ * Appends the bytes of a commit-graph file to *out. Sets *checksum to the
+ * checksum at the end of the file. Returns 0, or an error code with *out
+ * unchanged: ERR_NOMEM, or ERR_UNSUPPORTED for more than 4 GiB of filters.
+ * O(bytes).
  */
 int commit_graph_file_append(struct buf *out, struct oid *checksum,
 			     const struct commit_graph_file *file,

@@ -8,7 +8,7 @@
 #include "graph/commit-graph-layer.h"
 #include "object/hash.h"
 
-/* The chunks that are read, as indices into an array of chunks. */
+/* Indexes of the known chunks in an array of chunks. */
 enum {
 	CHUNK_FANOUT,
 	CHUNK_IDS,
@@ -36,7 +36,7 @@ static const struct chunk no_chunks[CHUNK_NR] = {
 
 #define FILTERS_HEADER_LEN 12
 
-/* Parses the fanout, which determines the number of commits. */
+/* Parses the fanout chunk, whose last entry is the number of commits. */
 static int take_fanout(struct commit_graph_layer *layer,
 		       const struct chunk *fanout, const uint8_t *bytes,
 		       struct error *err)
@@ -55,7 +55,7 @@ static int take_fanout(struct commit_graph_layer *layer,
 	return ret;
 }
 
-/* Parses the required chunks. */
+/* Parses the chunks of ids and of commit data, which are required. */
 static int take_commits(struct commit_graph_layer *layer,
 			const struct chunk *chunks, struct error *err)
 {
@@ -80,7 +80,7 @@ static int take_commits(struct commit_graph_layer *layer,
 	return 0;
 }
 
-/* Checks the size of an optional chunk of `nr` items. */
+/* Checks that an optional chunk has `nr` items of `item_len` bytes. */
 static int check_size(const struct chunk *chunk, uint64_t nr, size_t item_len,
 		      const char *what, struct error *err)
 {

@@ -50,8 +50,8 @@
 #define COMMIT_GRAPH_EDGE UINT32_C(0x80000000)
 
 /*
- * The largest generation number. Descendants of a commit that has this number
- * have it too.
+ * The largest generation number. If a commit has this number, its descendants
+ * have the same number.
  */
 #define COMMIT_GRAPH_GENERATION_MAX UINT32_C(0x3fffffff)
 
@@ -59,15 +59,15 @@
 #define COMMIT_GRAPH_OVERFLOW UINT32_C(0x80000000)
 
 struct commit_graph_layer {
-	/* the file, if opened by path */
+	/* the mapped file, if it was opened by path */
 	struct sys_map map;
 	/* owned: file name for messages */
 	char *name;
 	enum hash_algo algo;
 	uint32_t nr; /* commits in this file */
-	/* commits in the layers below; set by the caller */
+	/* number of commits in the layers below; set by the caller */
 	uint32_t below_nr;
-	/* this and the following pointers point into the file's bytes */
+	/* `ids` and the pointers after it point into the file's bytes */
 	struct pack_ids ids;
 	const uint8_t *data;  /* CDAT */
 	const uint8_t *edges; /* EDGE, or NULL */
@@ -95,12 +95,12 @@ int commit_graph_layer_open(struct commit_graph_layer *layer, const char *path,
 			    enum hash_algo algo, struct error *err);
 
 /*
- * Parses the bytes of a file, borrowed until release. Checks that the required
- * chunks exist, that all chunks have the right sizes, and that the fanout
- * ascends. Does not check the order of ids and the checksum, which takes O(nr);
- * edges are checked when they are followed. Returns 0, or ERR_CORRUPT,
- * ERR_UNSUPPORTED or ERR_NOMEM with *layer zeroed. Messages are those of stock
- * Git where it has one.
+ * Parses the bytes of a file, which are borrowed until release. Checks that the
+ * required chunks exist, that all chunks have the right sizes, and that the
+ * fanout ascends. Does not check the order of ids and the checksum, which takes
+ * O(nr). Edges are checked when they are followed. Returns 0, or ERR_CORRUPT,
+ * ERR_UNSUPPORTED or ERR_NOMEM with *layer zeroed. If stock Git has a message
+ * for an error, the same message is used.
  */
 int commit_graph_layer_parse(struct commit_graph_layer *layer,
 			     const void *bytes, size_t len, enum hash_algo algo,
@@ -136,7 +136,8 @@ int commit_graph_layer_verify(const struct commit_graph_layer *layer,
 			      struct error *err);
 
 /*
- * Finds the position of a raw id in this file. Returns false if there is none.
+ * Sets *layer_pos to the position of a commit, found by raw id. Returns false
+ * if the file does not have the commit.
  */
 static inline bool commit_graph_layer_find(
 	const struct commit_graph_layer *layer, const uint8_t *raw,

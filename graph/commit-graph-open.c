@@ -22,8 +22,8 @@ static struct commit_graph *new_graph(enum hash_algo algo)
 }
 
 /*
- * Puts an opened layer on top. Takes ownership of the layer, also after an
- * error.
+ * Adds an opened layer as the topmost one. Takes ownership of the layer, even
+ * if an error is returned.
  */
 static int push_layer(struct commit_graph *graph,
 		      struct commit_graph_layer *layer, size_t dir_nr,
@@ -109,7 +109,10 @@ static int open_chain(struct commit_graph *graph, const struct odb *odb,
 	}
 }
 
-/* Opens a chain. The layers below a missing or broken layer are good. */
+/*
+ * Opens the layers of a chain. If a layer is missing or broken, opens only the
+ * layers below it.
+ */
 static int take_chain(struct commit_graph *graph, const struct odb *odb,
 		      const char *path, struct error *why)
 {
@@ -213,7 +216,10 @@ static bool has_lines(const struct repo *repo, const char *name)
 	bool found = true;
 	const char *p;
 
-	/* If this is unknown, the graph is not used. */
+	/*
+	 * If memory runs out, the result is unknown. Returning true means that
+	 * the graph is not used.
+	 */
 	if (!path)
 		return true;
 	if (sys_read_file(&text, path, NULL) == ERR_MISSING) {
@@ -262,8 +268,8 @@ int commit_graph_is_writable(const struct repo *repo, struct error *err)
 }
 
 /*
- * Looking for replace refs costs more than looking for a graph, so it is done
- * last.
+ * The search for replace refs comes last, because it costs more than the search
+ * for a graph.
  */
 int commit_graph_open(struct commit_graph **out, const struct odb *odb,
 		      struct error *err)
@@ -275,7 +281,9 @@ int commit_graph_open(struct commit_graph **out, const struct odb *odb,
 		ret = commit_graph_open_first(out, odb, 0, err);
 	if (ret <= 0)
 		return ret;
-	/* With replace refs, history may have other parents than the graph. */
+	/*
+	 * With replace refs, commits may have other parents than in the graph.
+	 */
 	ret = has_replace_refs(odb->repo, err);
 	if (!ret)
 		return 1;

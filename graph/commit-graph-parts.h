@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The parts of a graph, for code that writes and checks graphs. Other code uses
- * commit-graph.h.
+ * The data structure of a graph, for code that writes and checks graphs. Other
+ * code uses commit-graph.h.
  */
 #ifndef GRAPH_COMMIT_GRAPH_PARTS_H
 #define GRAPH_COMMIT_GRAPH_PARTS_H
@@ -13,42 +13,48 @@
 #include "graph/commit-graph-layer.h"
 #include "graph/commit-graph.h"
 
-/* the number of bases is one byte */
+/*
+ * Maximum number of layers. The header has the number of layers below in one
+ * byte.
+ */
 #define COMMIT_GRAPH_LAYERS_MAX 256
 
 /*
- * layers[i].below_nr is the number of commits in layers [0, i). The parents of
- * a commit are in its own layer or below.
+ * A graph: one layer, or a chain of layers. layers[i].below_nr is the number of
+ * commits in layers [0, i). The parents of a commit are in its own layer or in
+ * layers below.
  */
 struct commit_graph {
 	enum hash_algo algo;
 	struct commit_graph_layer *layers; /* owned; lowest first */
-	/* owned: for each layer, its directory's index in odb->dirs */
+	/*
+	 * owned: by layer, the index in odb->dirs of the directory that has the
+	 * layer
+	 */
 	size_t *dir_nrs;
 	size_t layer_nr, layer_alloc, dir_alloc;
 	uint32_t nr;
-	/* the files are in info/commit-graphs/ */
+	/* the graph is a chain in info/commit-graphs/ */
 	bool is_chain;
 	/* some layers of the chain could not be opened */
 	bool incomplete;
-	/* corrected dates may be used */
+	/* generation numbers v2 (corrected dates) may be used */
 	bool has_dates;
 };
 
 /*
- * Opens the graph of one object directory, even if it must not be used because
- * of a shallow file or replace refs. If a layer of a chain cannot be opened,
- * the layers below it are used: `incomplete` is set, and *why describes the
- * problem. `why` may be NULL. Returns 1, 0 if there is no graph, or a negative
- * error code.
+ * Opens the graph of one object directory, even if a shallow file or replace
+ * refs forbid using it. If a layer of a chain cannot be opened, the layers
+ * below it are used: `incomplete` is set, and *why describes the problem. `why`
+ * may be NULL. Returns 1, 0 if there is no graph, or a negative error code.
  */
 int commit_graph_open_dir(struct commit_graph **out, const struct odb *odb,
 			  size_t dir_nr, struct error *why);
 
 /*
- * Works like commit_graph_open_dir() for the first directory, starting with
- * `dir_nr`, whose graph can be opened. Returns a negative error code only if no
- * graph can be opened.
+ * Works like commit_graph_open_dir(), but tries the directories from `dir_nr`
+ * on until a graph can be opened. Returns a negative error code only if no
+ * directory has a graph that can be opened.
  */
 int commit_graph_open_first(struct commit_graph **out, const struct odb *odb,
 			    size_t dir_nr, struct error *why);

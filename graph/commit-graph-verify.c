@@ -19,7 +19,7 @@
 #define TASK_COMMITS 512                /* commits per task */
 #define READER_CACHE ((size_t)16 << 20) /* bytes per thread */
 
-/* The errors that a task found in a commit. */
+/* The errors that a thread found in a commit. */
 struct remark {
 	uint32_t layer_pos;
 	struct buf lines; /* each line ends in a NUL */
@@ -35,7 +35,7 @@ struct verifying {
 	const struct commit_graph_verify_options *o;
 	const struct commit_graph *graph;
 	const struct commit_graph_layer *layer;
-	/* layer_pos, sorted by place in packs */
+	/* the commits (layer_pos), sorted by their places in packs */
 	struct sort_item *order;
 	struct odb_reader **readers; /* by thread */
 	struct remarks *remarks;     /* by thread */
@@ -45,7 +45,10 @@ struct verifying {
 	int found;
 };
 
-/* Reports an error. Returns 0 or ERR_NOMEM. */
+/*
+ * Reports an error, and adds `found` to the kinds of errors. Returns 0 or
+ * ERR_NOMEM.
+ */
 static int complain(struct verifying *v, int found, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -84,7 +87,7 @@ static int check_order(struct verifying *v, uint32_t layer_pos)
 			oid_raw_to_hex(hex, id, layer->algo));
 }
 
-/* Checks the fanout entries [*byte, end), which must all be `nr`. */
+/* Checks that all fanout entries [*byte, end) are `nr`. Sets *byte to `end`. */
 static int check_fanout(struct verifying *v, unsigned *byte, unsigned end,
 			uint32_t nr)
 {
@@ -121,8 +124,8 @@ static int check_ids(struct verifying *v)
 /* ---- the commits */
 
 /*
- * Returns a number for the place of a commit: packs one after the other, loose
- * objects last.
+ * Returns a sort key for the place of a commit: packs in their order, then
+ * loose objects.
  */
 static uint64_t place_of(const struct odb *odb, const uint8_t *raw)
 {
@@ -194,7 +197,7 @@ static void say_lines(struct verifying *v, const struct buf *lines)
 	v->found |= COMMIT_GRAPH_IS_WRONG;
 }
 
-/* Reports the errors that the threads found, in the order of commits. */
+/* Reports the errors that the threads found, in the order of the commits. */
 static int say_remarks(struct verifying *v)
 {
 	struct sort_item *items;

@@ -27,21 +27,21 @@ enum {
 };
 
 struct commit_graph_verify_options {
-	/* index in odb->dirs of the graph's directory */
+	/* index in odb->dirs of the directory with the graph */
 	size_t dir_nr;
 	/* check only the topmost layer of a chain */
 	bool shallow;
-	/* threads that read objects; 0: one per processor */
+	/* number of threads that read objects; 0: one per processor */
 	unsigned threads;
-	/* Receives a line about an error, without newline. */
+	/* Receives a line that describes an error, without a newline. */
 	void (*complain)(void *ctx, const char *line);
 	void *ctx;
 	const struct progress_out *progress; /* or NULL */
 };
 
 /*
- * Verifies the graph of an object directory. Returns the bits above, 0 if there
- * is no error or no graph, or ERR_NOMEM. Reads every commit once.
+ * Verifies the graph of an object directory. Returns bits COMMIT_GRAPH_*, 0 if
+ * there is no error or no graph, or ERR_NOMEM. Reads every commit once.
  */
 int commit_graph_verify_dir(const struct odb *odb,
 			    const struct commit_graph_verify_options *options,
@@ -50,9 +50,9 @@ int commit_graph_verify_dir(const struct odb *odb,
 /* ---- one commit (commit-graph-compare.c) */
 
 /*
- * Appends a line, ended by NUL, for each error of the graph about a commit.
- * Tree, parents and date must be those of the object. Generation numbers must
- * be higher than those of the parents. Returns 0 or ERR_NOMEM.
+ * Compares a commit of the graph with its object: tree, parents and date must
+ * be equal, and generation numbers must be higher than those of the parents.
+ * Appends a line, ended by NUL, for each error. Returns 0 or ERR_NOMEM.
  */
 int commit_graph_compare(struct buf *lines, const struct commit_graph *graph,
 			 uint32_t graph_pos, struct odb_reader *reader);

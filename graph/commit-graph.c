@@ -109,7 +109,7 @@ int commit_graph_entry(struct commit_graph_entry *entry,
 					    &entry->corrected, err);
 }
 
-/* The parents collected so far. */
+/* The parents of a commit, at most `max` of them. */
 struct parent_list {
 	uint32_t *parents;
 	size_t max;
@@ -127,7 +127,10 @@ static bool add_parent(struct parent_list *list,
 	return true;
 }
 
-/* Follows the extra edge list from index `edge`. */
+/*
+ * Adds the parents in the extra edge list from index `edge` on. Returns false
+ * if the list is malformed.
+ */
 static bool add_edges(struct parent_list *list,
 		      const struct commit_graph_layer *layer, size_t edge)
 {

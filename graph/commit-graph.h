@@ -3,8 +3,9 @@
  * Reads commit-graph files: objects/info/commit-graph, or the chain in
  * objects/info/commit-graphs/ (gitformat-commit-graph(5)).
  *
- * `graph_pos` numbers the commits of the whole chain, lowest layer first, as
- * the format does. A graph is immutable, and threads may share it.
+ * `graph_pos` numbers the commits of the whole chain, those of the lowest layer
+ * first. The file format has the same numbers. A graph is immutable, and
+ * threads may share it.
  */
 #ifndef GRAPH_COMMIT_GRAPH_H
 #define GRAPH_COMMIT_GRAPH_H
@@ -32,12 +33,12 @@ struct commit_graph_entry {
 };
 
 /*
- * Opens the graph of the first object directory that has one. Returns 1 with
- * *out owned by the caller. Returns 0 with *out NULL if there is no graph, if
- * core.commitGraph is false, or if grafts, replace refs or a shallow file make
- * the graph unusable. Returns a negative error code with *out NULL if the graph
- * is broken; the caller may warn and continue without a graph. If a layer of a
- * chain cannot be opened, the layers below it are used.
+ * Opens the graph of the first object directory that has a graph. Returns 1
+ * with *out owned by the caller. Returns 0 with *out NULL if there is no graph,
+ * if core.commitGraph is false, or if grafts, replace refs or a shallow file
+ * make the graph unusable. Returns a negative error code with *out NULL if the
+ * graph is broken; the caller may warn and continue without a graph. If a layer
+ * of a chain cannot be opened, the layers below it are used.
  */
 int commit_graph_open(struct commit_graph **out, const struct odb *odb,
 		      struct error *err);
@@ -53,7 +54,7 @@ void commit_graph_close(struct commit_graph *graph);
 int commit_graph_is_writable(const struct repo *repo, struct error *err);
 
 /*
- * Verifies the checksums of all layers. Callers that act on unreachable commits
+ * Verifies the checksums of all layers. Callers that delete unreachable objects
  * need this. Returns 0, ERR_CORRUPT or ERR_NOMEM. O(bytes).
  */
 int commit_graph_verify(const struct commit_graph *graph, struct error *err);
@@ -94,15 +95,15 @@ struct commit_graph_filter {
 };
 
 /*
- * Gets the filter of a commit. Requires graph_pos < nr. The filter has no bytes
- * if there is none, or if it has other settings.
+ * Sets *filter to the filter of a commit. Requires graph_pos < nr. filter->len
+ * is 0 if the commit has no filter, or a filter with other settings.
  */
 void commit_graph_filter(struct commit_graph_filter *filter,
 			 const struct commit_graph *graph, uint32_t graph_pos,
 			 const struct bloom_settings *settings);
 
 /*
- * Gets the version of filters to read and write from
+ * Sets *version to the version of filters to read and write, from
  * commitGraph.changedPathsVersion, or else commitGraph.readChangedPaths. -1
  * (the default) means the version of existing filters, and 0 means that no
  * filters are read. Otherwise the version is 1 or 2, or any number that
@@ -117,8 +118,8 @@ static inline bool commit_graph_filter_version_is_known(int64_t version)
 }
 
 /*
- * Gets the settings of filters in the topmost layer that has filters. Returns
- * false if no layer has any.
+ * Sets *settings to those of the topmost layer that has filters. Returns false
+ * if no layer has filters.
  */
 bool commit_graph_filter_settings(struct bloom_settings *settings,
 				  const struct commit_graph *graph);
