@@ -102,9 +102,9 @@ int commit_graph_chain_lock(struct commit_graph_chain_lock *lock,
 void commit_graph_chain_unlock(struct commit_graph_chain_lock *lock);
 
 /*
- * Puts the layer and the chain in place, and releases the lock, which is taken
- * here if it is not held. Returns 0 or a negative error code. After an error
- * the old chain is in place, or the new one if only the cleanup failed.
+ * Writes the layer and the chain, and releases the lock, which is taken here if
+ * it is not held. Returns 0 or a negative error code. After an error the old
+ * chain is in place, or the new one if only the cleanup failed.
  */
 int commit_graph_chain_install(const struct commit_graph_chain *chain,
 			       struct commit_graph_chain_lock *lock,

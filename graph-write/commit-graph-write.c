@@ -365,9 +365,10 @@ static int write_graph(struct writing *w)
 }
 
 /*
- * Opens the existing graph, usable or not. A broken graph is replaced. A chain
- * is read under its lock. Without any chain, install() takes the lock, so that
- * no empty directory stays if there is nothing to write.
+ * Opens the existing graph, even if it may not be used. A broken graph is
+ * replaced. A chain is read under its lock. If there is no chain, install()
+ * takes the lock, so that no empty directory stays if there is nothing to
+ * write.
  */
 static int open_old(struct writing *w)
 {

@@ -42,10 +42,11 @@ struct commit_graph_options {
 	/* also write the commits of the existing graph */
 	bool append;
 	/*
-	 * Write changed-path filters: 1, 0, or negative: only if the existing
-	 * graph has some. The version is 1, 2, or negative: as in the existing
-	 * graph, or else 1. With 0, version 1 is written and no old filter is
-	 * reused. With an unknown version, no graph is written.
+	 * changed_paths tells whether to write changed-path filters: 1, 0, or
+	 * negative: only if the existing graph has filters. The version of
+	 * filters is 1, 2, or negative: as in the existing graph, or else 1.
+	 * With version 0, version 1 is written and no old filter is reused.
+	 * With an unknown version, no graph is written.
 	 */
 	int changed_paths;
 	int64_t changed_paths_version;

@@ -18,8 +18,9 @@
 #include "sys/progress.h"
 
 /*
- * The kinds of errors found, as bits; also stock Git's exit code. A layer with
- * a wrong checksum and other errors counts as wrong only.
+ * The kinds of errors that were found, as bits. Stock Git's exit code has the
+ * same bits. A layer with a wrong checksum and other errors only counts as
+ * wrong.
  */
 enum {
 	COMMIT_GRAPH_IS_WRONG = 1 << 0,
