@@ -118,9 +118,6 @@ static bool is_below(struct graph_commits *c, const struct oid *oid,
 static void commit_oid(struct oid *oid, struct graph_commits *c,
 		       uint32_t commit_nr)
 {
-	/*
-	 * The cast removes `const`: looking up an id does not change the space.
-	 */
 	objspace_oid(oid, &c->walk.space,
 		     c->walk.history.commits[commit_nr].obj_pos);
 }
