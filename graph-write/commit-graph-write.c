@@ -212,7 +212,7 @@ static int get_below(void *ctx, uint32_t graph_pos,
 
 	if (ret < 0)
 		return ret;
-	generation->number = entry.level;
+	generation->number = entry.generation;
 	return commit_graph_layer_corrected(layer, graph_pos - layer->below_nr,
 					    entry.date, &generation->corrected,
 					    err);

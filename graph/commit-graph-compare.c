@@ -86,8 +86,8 @@ static void compare_generations(struct comparing *c)
 		if (commit_graph_entry(&parent, c->graph, c->parents[i], NULL) <
 		    0)
 			return;
-		if (parent.level >= generation)
-			generation = parent.level + 1;
+		if (parent.generation >= generation)
+			generation = parent.generation + 1;
 		if (parent.corrected >= corrected)
 			corrected = parent.corrected + 1;
 	}
@@ -99,9 +99,10 @@ static void compare_generations(struct comparing *c)
 		    " < %" PRIu64,
 		    c->hex, c->entry.corrected, corrected);
 	/* A generation number of 0 means that it was not computed. */
-	if (c->entry.level && c->entry.level < generation)
+	if (c->entry.generation && c->entry.generation < generation)
 		say(c, "commit-graph generation for commit %s is %u < %u",
-		    c->hex, (unsigned)c->entry.level, (unsigned)generation);
+		    c->hex, (unsigned)c->entry.generation,
+		    (unsigned)generation);
 }
 
 static void compare_date(struct comparing *c, const struct commit_view *view)

@@ -36,7 +36,7 @@ bool commit_graph_has_generations(const struct commit_graph *graph)
 	struct commit_graph_entry entry;
 
 	return graph->nr && !commit_graph_entry(&entry, graph, 0, NULL) &&
-	       entry.level;
+	       entry.generation;
 }
 
 bool commit_graph_find(const struct commit_graph *graph, const uint8_t *raw,
@@ -100,7 +100,7 @@ int commit_graph_entry(struct commit_graph_entry *entry,
 	entry->oid = pack_ids_at(&layer->ids, layer_pos);
 	entry->tree = data;
 	data += id_len + 8;
-	entry->level = load_be32(data) >> 2;
+	entry->generation = load_be32(data) >> 2;
 	entry->date = load_be64(data) & ((UINT64_C(1) << 34) - 1);
 	entry->corrected = 0;
 	if (!graph->has_dates)

@@ -29,7 +29,7 @@ struct commit_graph_entry {
 	/* generation number v2 (corrected date); 0: not available */
 	uint64_t corrected;
 	/* generation number v1; 0 if the file does not have it */
-	uint32_t level;
+	uint32_t generation;
 };
 
 /*

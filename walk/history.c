@@ -234,7 +234,8 @@ static int parse_from_graph(struct history *h, uint32_t commit_nr,
 		return error_nomem(err);
 	c->tree_pos = tree_pos;
 	c->date = entry.date;
-	c->generation = entry.level ? entry.level : HISTORY_GENERATION_UNKNOWN;
+	c->generation = entry.generation ? entry.generation
+					 : HISTORY_GENERATION_UNKNOWN;
 	c->first_parent = (uint32_t)h->parent_nr;
 	c->parent_nr = (uint32_t)nr;
 	for (int i = 0; i < nr; i++)

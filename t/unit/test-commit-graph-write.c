@@ -46,10 +46,10 @@ static void check_commit(const struct randrepo *r, struct commit_graph *graph,
 				 0);
 		assert_memory_equal(parent.oid,
 				    r->objects[o->refs[i]].oid.bytes, id_len);
-		assert_true(parent.level < entry.level);
+		assert_true(parent.generation < entry.generation);
 	}
 	if (nr < 150)
-		assert_int_equal(entry.level, level_of(r, nr));
+		assert_int_equal(entry.generation, level_of(r, nr));
 }
 
 static void run_random(enum hash_algo algo, uint64_t *seed)

@@ -43,7 +43,7 @@ static void test_single(void **state)
 	assert_int_equal(commit_graph_entry(&entry, graph, 2, NULL), 0);
 	assert_int_equal(entry.oid[0], 0x30);
 	assert_int_equal(entry.tree[19], 0x52);
-	assert_int_equal(entry.level, 2);
+	assert_int_equal(entry.generation, 2);
 	assert_true(entry.date == UINT64_C(0x3ffffffff));
 	assert_int_equal(commit_graph_entry(&entry, graph, 5, NULL),
 			 ERR_CORRUPT);

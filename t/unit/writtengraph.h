@@ -110,7 +110,7 @@ static inline uint32_t writtengraph_with_parents(struct writtengraph *g, int nr)
 
 		assert_int_equal(commit_graph_entry(&entry, g->graph, i, NULL),
 				 0);
-		if (entry.level > 2 &&
+		if (entry.generation > 2 &&
 		    commit_graph_parents(g->graph, i, parents, 16, NULL) == nr)
 			return i;
 	}
