@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Object filters on sets of bits. */
+/* Applies object filters to sets of bits. */
 #include "bitmap/bit-filter.h"
 #include "walk/filter-walk.h"
 #include "walk/filtered.h"
@@ -45,7 +45,10 @@ static int drop_large(const struct bitmap_filter *bf, struct bitset *packed,
 	return ret < 0 ? ret : 0;
 }
 
-/* Finds the wants in `packed` that must not be filtered out. */
+/*
+ * Finds the wants among the objects of `packed`, which must not be filtered
+ * out.
+ */
 static int find_spared(const struct bitmap_filter *bf, struct bitset *spared,
 		       const struct bitset *by_obj, const struct bitset *packed,
 		       struct error *err)

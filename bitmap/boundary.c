@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Boundary traversal: reads the trees of the haves. A tree is read only if it
- * may contain objects that the wants reach and that are not known to be had.
+ * may contain undecided objects: objects that the wants reach, and that were
+ * not found in the haves yet.
  */
 #include <stdbool.h>
 
@@ -11,22 +12,22 @@
 #include "walk/treewalk.h"
 
 /*
- * A lookup in a list of the objects not known to be had is ten times cheaper.
- * The list is made once enough lookups were made to justify its cost, unless it
- * would be large.
+ * A list of the ids of undecided objects is searched ten times faster than the
+ * index. The list is made after nr / LOOKUPS_RATIO lookups, where nr is the
+ * number of these objects, if nr is at most LIST_MAX.
  */
 #define LOOKUPS_RATIO 4
 #define LIST_MAX (1u << 18)
 
 struct settling {
 	struct bitset *had;
-	/* by bit_pos: in the wants, not yet in `had` */
+	/* by bit_pos: undecided objects */
 	struct bitset doubt;
 	struct bitmap_fill *fill;
-	/* ids of these objects, with their bits */
+	/* ids of the undecided objects, with their bits */
 	struct oidmap list;
 	bool is_listed; /* `list` is complete */
-	/* lookups until the list is made */
+	/* number of lookups before the list is made */
 	size_t lookups_left;
 	struct error *err;
 };
@@ -62,7 +63,10 @@ static int note_doubt(struct settling *s)
 	return 0;
 }
 
-/* Finds the bit of an object by its id. The object may be in question. */
+/*
+ * Finds the bit of an object by its id. May return false for an object that is
+ * not undecided.
+ */
 static bool find(struct settling *s, const uint8_t *raw, uint32_t *bit)
 {
 	const struct bitmap_space *space = &s->fill->space;
@@ -79,7 +83,10 @@ static bool find(struct settling *s, const uint8_t *raw, uint32_t *bit)
 	return oidmap_get(&s->list, &oid, bit);
 }
 
-/* Marks an object as had. Returns whether it was in question. */
+/*
+ * Marks an undecided object as uninteresting. Returns false if the object was
+ * not undecided.
+ */
 static bool settle(struct settling *s, const uint8_t *raw)
 {
 	uint32_t bit;
@@ -116,7 +123,7 @@ static int settle_entries(struct settling *s, const struct odb_object *tree,
 	return ret < 0 ? error_set(s->err, ret, "malformed tree object") : 0;
 }
 
-/* Reads a tree that was in question: so may be the objects in it. */
+/* Reads a tree that was undecided, and marks the objects in it. */
 static int settle_tree(struct settling *s, uint32_t tree_pos, unsigned depth)
 {
 	struct walk *w = s->fill->w;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Builds bitmaps of selected commits. */
+/* Builds the bitmaps of selected commits. */
 #include <string.h>
 
 #include "base/heap.h"
@@ -11,23 +11,22 @@
 #define NO_BITMAP UINT32_MAX
 
 /*
- * Each stored word costs as much as this many words that a query has to decode
- * before it reaches the bitmap.
+ * The cost of storing a word, in words that a query decodes for an XOR chain.
  */
 #define CHAIN_WORDS_PER_WORD 64
 
-/* The size of an entry's XOR chain. */
+/* The size of the XOR chain that ends with an entry. */
 struct build_chain {
 	uint32_t links; /* links before the entry */
-	/* words, including the entry's own */
+	/* words of the whole chain, including those of the entry */
 	uint32_t words;
 };
 
 struct build {
 	const struct bitmap_build_input *in;
-	/* by commit_nr: index into in->commits */
+	/* owned: by commit_nr, the index in in->commits */
 	uint32_t *order;
-	/* by commit_nr: index into out, or NO_BITMAP */
+	/* owned: by commit_nr, the index in `out`, or NO_BITMAP */
 	uint32_t *entry_of;
 	struct bitmap_complete complete; /* whole bitmaps of `out` */
 	struct bitset scratch;
@@ -37,13 +36,13 @@ struct build {
 	size_t done;                       /* number of entries built */
 	struct bitset bits;                /* of the current commit */
 	struct ewah full;                  /* the same, compressed */
-	/* the best XOR so far, and the one being tried */
+	/* the best XOR so far, and the XOR that is tried now */
 	struct ewah best, diff;
-	/* cost of the best, in words */
+	/* cost of `best` in words */
 	size_t best_cost;
-	/* ancestors of the commit, by order */
+	/* queued ancestors of the commits whose bitmap is built, by `order` */
 	struct heap queue;
-	/* first ancestor with a bitmap that was found, or NO_BITMAP */
+	/* the ancestor with a bitmap that was found first, or NO_BITMAP */
 	uint32_t nearest;
 };
 
@@ -91,8 +90,8 @@ static void note_chain(struct build *b, size_t entry)
 }
 
 /*
- * Returns the number of words that an XOR with an entry must not reach. 0 means
- * that the chain must not get longer.
+ * Returns the upper limit (exclusive) for the number of words of an XOR with an
+ * entry. 0 means that the chain is as long as allowed.
  */
 static size_t chain_room(const struct build *b, size_t entry)
 {
@@ -105,10 +104,7 @@ static size_t chain_room(const struct build *b, size_t entry)
 	return most - chain->words;
 }
 
-/*
- * Takes over the existing bitmaps. They come first in the file: a commit with a
- * bitmap ends the walk, so it should leave the queue early.
- */
+/* Takes over the existing bitmaps, which come first in the file. */
 static void take_old(struct build *b)
 {
 	for (size_t i = 0; i < b->in->old_nr; i++) {
@@ -179,7 +175,7 @@ static int set_bit(struct build *b, uint32_t obj_pos, struct error *err)
 	return 0;
 }
 
-/* Sets the bits of a commit and of the objects that it adds. */
+/* Sets the bits of a commit and of the objects in its list. */
 static int set_commit(struct build *b, uint32_t c, struct error *err)
 {
 	const struct newobj_list *list;
@@ -216,8 +212,8 @@ static int queue_parents(struct build *b, uint32_t c)
 }
 
 /*
- * Finds the row of a commit's bitmap in `below`. Returns false if there is
- * none.
+ * Finds the row of a commit's bitmap in `below`. Returns false if `below` has
+ * no bitmap of this commit.
  */
 static bool find_below(const struct build *b, uint32_t c, uint32_t *row)
 {
@@ -230,8 +226,8 @@ static bool find_below(const struct build *b, uint32_t c, uint32_t *row)
 }
 
 /*
- * ORs the existing bitmap of a commit. Returns 1, 0 if there is none, or a
- * negative error code.
+ * ORs the existing bitmap of a commit into b->bits. Returns 1, 0 if the commit
+ * has no bitmap, or a negative error code.
  */
 static int or_known(struct build *b, uint32_t c, struct error *err)
 {
@@ -256,7 +252,8 @@ static int or_known(struct build *b, uint32_t c, struct error *err)
 
 /*
  * Fills b->bits with the closure of `nr` commits. Ancestors leave the queue
- * newest first, so that a bitmap is ORed before the bitmaps of its ancestors.
+ * newest first. So the bitmap of a commit is ORed before the bitmaps of its
+ * ancestors are reached.
  */
 static int fill(struct build *b, const uint32_t *commits, size_t nr,
 		struct error *err)
@@ -287,7 +284,8 @@ static int fill(struct build *b, const uint32_t *commits, size_t nr,
 }
 
 /*
- * Computes the XOR with entry `other`, and keeps it if it is the best so far.
+ * Computes the XOR with entry `other`, and puts it into b->best if it is the
+ * best one so far.
  */
 static int try_xor(struct build *b, size_t entry, size_t other)
 {
@@ -316,8 +314,9 @@ static int try_xor(struct build *b, size_t entry, size_t other)
 }
 
 /*
- * Finds the best XOR and stores it in b->best. The ancestor is tried first: its
- * XOR is small, and others are abandoned as soon as they exceed it.
+ * Finds the best XOR and stores it in b->best. The XOR with the nearest
+ * ancestor is tried first, because it is small. Other XORs are abandoned when
+ * they get larger than the best one.
  */
 static int choose_base(struct build *b, size_t entry)
 {
@@ -337,7 +336,7 @@ static int choose_base(struct build *b, size_t entry)
 	return 0;
 }
 
-/* Stores an entry whose whole bitmap is b->full. */
+/* Stores an entry, whose whole bitmap is b->full, as an XOR or whole. */
 static int store(struct build *b, size_t entry)
 {
 	struct bitmap_built *built = &b->out[entry];
@@ -399,7 +398,8 @@ static int build_all(struct build *b, struct error *err)
 }
 
 /*
- * Makes the set of a pseudo-merge's commits; ewah_set() needs ascending bits.
+ * Makes the set of a pseudo-merge's commits. Sorts their bits, since ewah_set()
+ * needs ascending bits.
  */
 static int set_members(struct build *b, const struct bitmap_group *group,
 		       struct ewah *members)

@@ -30,15 +30,15 @@
 
 /*
  * Limits of an XOR chain, which a query decodes as a whole: the number of
- * links, and the number of words. The words are at most BITMAP_CHAIN_WORDS plus
- * BITMAP_CHAIN_FACTOR times those of a plain set of all objects. Decoding such
- * a chain takes about 0.2 ms for a million objects.
+ * links, and the number of words. A chain has at most BITMAP_CHAIN_WORDS words,
+ * plus BITMAP_CHAIN_FACTOR times the words of a plain set of all objects.
+ * Decoding such a chain takes about 0.2 ms for a million objects.
  */
 #define BITMAP_CHAIN_LINKS 1000
 #define BITMAP_CHAIN_WORDS 16384
 #define BITMAP_CHAIN_FACTOR 16
 
-/* A pseudo-merge to build: its commits. */
+/* The commits of a pseudo-merge that is to be built. */
 struct bitmap_group {
 	uint32_t *commits; /* commit_nr, in any order */
 	size_t nr;
@@ -51,35 +51,38 @@ struct bitmap_build_input {
 	const struct history *history;
 	/*
 	 * commit_nr, parents first: all ancestors of the selected commits,
-	 * except ancestors of commits in `old` or with a bitmap in `below`
+	 * except ancestors of commits that have a bitmap in `old` or `below`
 	 */
 	const uint32_t *commits;
 	size_t commit_nr;
-	/* new(c), in the order of `commits` */
+	/* new(c) of each commit, in the order of `commits` */
 	const struct newobj_set *lists;
-	/* by obj_pos; UINT32_MAX: not packed */
+	/*
+	 * bit of each object, by obj_pos; UINT32_MAX: the pack does not have it
+	 */
 	const uint32_t *bit_pos;
-	/* number of objects in the pack */
+	/* number of bits of each bitmap: of objects in the pack */
 	size_t bits;
 	const uint32_t *selected; /* commit_nr, in any order */
 	size_t selected_nr;
 	/*
-	 * Existing bitmaps, which stay as they are and precede the new ones.
+	 * Existing bitmaps, which are stored unchanged before the new ones.
 	 * Their memory is taken over; the caller's entries become empty.
 	 */
 	struct bitmap_built *old;
 	size_t old_nr;
 	/*
-	 * Bitmaps in files with the same bits, of layers below or of layers to
-	 * combine. They are ORed in and not written. NULL: none.
+	 * Bitmaps in files with the same bits: those of layers below, or of
+	 * layers that are combined. They are ORed into new bitmaps, and not
+	 * stored. NULL: none.
 	 */
 	const struct bitmap_file *below;
 	const struct bitmap_space *space; /* of `below` */
-	/* store no XORs: each bitmap is stored whole */
+	/* store no XORs, so that each bitmap is stored whole */
 	bool whole;
 	/*
-	 * limit of bytes for whole bitmaps of entries that are stored as XORs,
-	 * besides the newest ones; 0: none
+	 * Limit of the bytes for whole bitmaps that are kept in memory of
+	 * entries stored as XORs. The newest entries do not count. 0: no limit.
 	 */
 	size_t memory_limit;
 	const struct bitmap_group *groups; /* pseudo-merges to build */
@@ -87,26 +90,29 @@ struct bitmap_build_input {
 	const struct progress_out *progress; /* may be NULL */
 };
 
-/* A bitmap as it will be stored. */
+/* A bitmap as it is stored: whole, or as an XOR. */
 struct bitmap_built {
 	uint32_t commit_nr;
-	/* XORed with the entry this far before; 0: whole */
+	/* 0: stored whole; n: XORed with the n-th entry before this one */
 	uint8_t xor_offset;
 	struct ewah bitmap;
 };
 
-/* A pseudo-merge: its commits and their closure, by bit_pos. */
+/* A pseudo-merge as it is stored: its commits and their closure, by bit_pos. */
 struct bitmap_built_group {
 	struct ewah commits, objects;
 };
 
 /* The result of a build. */
 struct bitmap_build_result {
-	/* owned: old entries, then ancestors before descendants */
+	/*
+	 * owned: the old entries, then new ones with ancestors before
+	 * descendants
+	 */
 	struct bitmap_built *entries;
 	size_t entry_nr;
-	struct bitmap_built_group
-		*groups; /* owned: in the order of the input */
+	/* owned: the pseudo-merges, in the order of the input */
+	struct bitmap_built_group *groups;
 	size_t group_nr;
 };
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Chooses the content of an index, within a budget of words. */
+/*
+ * Chooses the content of an index made from scratch, within a budget of words.
+ */
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -7,15 +9,18 @@
 #include "bitmap/choose.h"
 #include "bitmap/select.h"
 
-/* Words of an entry and its row in the lookup table, besides its bitmap. */
+/*
+ * Number of words of an entry besides its bitmap, including its row in the
+ * lookup table.
+ */
 #define ENTRY_WORDS 4
 
 struct choosing {
 	const struct bitmap_choose_input *in;
 	size_t budget; /* words */
-	/* limit of tips that are not configured */
+	/* limit of the selected tips that are not configured */
 	size_t default_tip_nr;
-	/* limit of pseudo-merges of a default class; 0: none */
+	/* limit of the pseudo-merges of each default class; 0: none */
 	size_t merge_nr;
 	const struct progress_out *progress;
 	struct error *err;
@@ -24,17 +29,23 @@ struct choosing {
 /* The size of a selection. */
 struct cost {
 	size_t words; /* total */
-	/* the part of default pseudo-merges */
+	/* words of default pseudo-merges, included in `words` */
 	size_t pseudo_words;
 };
 
-/* Configured pseudo-merges are wanted at any size, so they do not count. */
+/*
+ * Returns whether there are default pseudo-merges. The size of these is
+ * limited, that of configured ones is not.
+ */
 static bool has_default_groups(const struct choosing *s)
 {
 	return s->in->pseudo && !s->in->pseudo->rules;
 }
 
-/* Includes 12 bytes of lookup for each commit. */
+/*
+ * Returns the number of words of a pseudo-merge, with 12 bytes of lookup for
+ * each commit.
+ */
 static size_t group_words(const struct bitmap_built_group *group)
 {
 	struct ewah_view commits = ewah_view_of(&group->commits);
@@ -115,7 +126,10 @@ static int build(const struct choosing *s, struct bitmap_build_result *out,
 	return ret;
 }
 
-/* Builds a plain selection. Sets the budget and the limit of tips. */
+/*
+ * Builds a plain selection, and sets the budget and the limit of tips by its
+ * size.
+ */
 static int build_plain(struct choosing *s)
 {
 	struct bitmap_build_result plain = {0};
@@ -123,7 +137,8 @@ static int build_plain(struct choosing *s)
 
 	if (!ret && plain.entry_nr == s->in->build.commit_nr) {
 		/*
-		 * It contains all commits: other selections are only smaller.
+		 * The plain selection has all commits, so no other selection is
+		 * larger.
 		 */
 		s->budget = cost_of(s, &plain).words;
 		s->default_tip_nr = plain.entry_nr;
@@ -137,7 +152,8 @@ static int build_plain(struct choosing *s)
 }
 
 /*
- * Returns the first density to try: as many bitmaps as the plain selection has.
+ * Returns the first density to try: one that gives as many bitmaps as the plain
+ * selection has.
  */
 static size_t first_guess(const struct choosing *s, size_t most)
 {
@@ -182,15 +198,18 @@ static bool limit_groups(struct choosing *s, const struct cost *cost,
 	return true;
 }
 
-/* The densities that may still be tried. */
+/* The range of densities that may still be tried. */
 struct range {
-	/* the densest that fits the budget; 0: none so far */
+	/* the highest density that fits the budget; 0: none so far */
 	size_t fits;
-	/* no density above this one fits or is wanted */
+	/* the highest density that may fit and is wanted */
 	size_t most;
 };
 
-/* Keeps the densest selection that fits. Returns the density to try next. */
+/*
+ * Keeps the result if it is the densest one that fits the budget. Returns the
+ * density to try next.
+ */
 static size_t judge(struct choosing *s, struct range *range, size_t dense_nr,
 		    struct bitmap_build_result *best,
 		    struct bitmap_build_result *built)
@@ -211,8 +230,8 @@ static size_t judge(struct choosing *s, struct range *range, size_t dense_nr,
 		*built = (struct bitmap_build_result){0};
 	}
 	/*
-	 * If nothing was built, the range is used up too. So next_guess() never
-	 * divides by a cost of 0.
+	 * If nothing was built, both ends of the range are equal. So
+	 * next_guess() never divides by a cost of 0.
 	 */
 	if (range->fits == range->most)
 		return dense_nr;
@@ -222,7 +241,10 @@ static size_t judge(struct choosing *s, struct range *range, size_t dense_nr,
 	return next > range->fits ? next : range->fits + 1;
 }
 
-/* Tries densities. Returns 0, 1 if none fits, or a negative error code. */
+/*
+ * Tries densities, and keeps the densest selection that fits. Returns 0, 1 if
+ * none fits, or a negative error code.
+ */
 static int try_densities(struct choosing *s, struct bitmap_build_result *best)
 {
 	struct range range = {
@@ -257,7 +279,10 @@ int bitmap_choose(struct bitmap_build_result *out,
 		ret = try_densities(&s, out);
 	if (ret <= 0)
 		return ret;
-	/* No selection that thins out fits: use the plain one. */
+	/*
+	 * No selection fits whose gaps grow with distance, so the plain one is
+	 * used.
+	 */
 	s.default_tip_nr = 0;
 	s.merge_nr = has_default_groups(&s) ? 0 : s.merge_nr;
 	return build(&s, out, SELECT_PLAIN);

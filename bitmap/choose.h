@@ -4,15 +4,16 @@
  * pseudo-merges (bitmap/pseudo-select.h). An index is made from scratch
  * (choose.c), or adds to an older one (update.c).
  *
- * From scratch, a budget limits the number of words.
+ * From scratch, a budget limits the number of words. The size of a bitmap
+ * depends on the order of the bits. In our packs the objects that a commit adds
+ * are adjacent. In other packs they are scattered, and bitmaps are up to three
+ * times as large. So a plain selection is built first: the newest 100 commits
+ * and then one of 100. Its size is the budget.
  *
- * The size of a bitmap depends on the order of the bits. In our packs the
- * objects that a commit adds are adjacent. In other packs they are scattered,
- * and bitmaps are up to three times as large. So a plain selection is built
- * first: the newest 100 commits and then one of 100. Its size is the budget.
- * Then a better selection is made, which thins out with distance, so that a
- * query walks less for the same number of bitmaps. It is built for a few
- * densities, and the densest that fits the budget is used.
+ * Then a better selection is built for a few densities, and the densest that
+ * fits the budget is used. In this selection the gaps between commits grow with
+ * the distance from the newest commit. So a query walks less for the same
+ * number of bitmaps.
  */
 #ifndef BITMAP_CHOOSE_H
 #define BITMAP_CHOOSE_H
@@ -29,24 +30,24 @@
 #include "walk/walk.h"
 
 /*
- * The part of the plain selection's size that is spent, in sixteenths. The rest
- * compensates for XORs that are chosen to limit the length of chains, since
- * these are a little larger than the smallest XORs.
+ * The budget, in sixteenths of the plain selection's size. The unused sixteenth
+ * is for XORs that are chosen to keep chains short, and are a little larger
+ * than the smallest XORs.
  */
 #define CHOOSE_BUDGET_SIXTEENTHS 15
-/* One of this many bitmaps may be of a tip that is not configured. */
+/* At most one of this many bitmaps is that of a tip that is not configured. */
 #define CHOOSE_TIPS_PART 4
-/* One of this many words may be of a default pseudo-merge. */
+/* At most one of this many words belongs to a default pseudo-merge. */
 #define CHOOSE_PSEUDO_PART 4
-/* One of this many words may stay unused. */
+/* At most one of this many words of the budget stays unused. */
 #define CHOOSE_LEFT_PART 16
-/* Limit of builds, besides those of plain selections. */
+/* Limit of the number of builds, without those of plain selections. */
 #define CHOOSE_TRIES 6
 
 struct bitmap_choose_input {
-	/* Without `selected`, `groups`, old bitmaps and layers below. */
+	/* without `selected`, `groups`, old bitmaps and layers below */
 	struct bitmap_build_input build;
-	/* the same commits as in `build` */
+	/* the commits of `build`, newest first */
 	const uint32_t *newest_first;
 	/* by commit_nr: enum select_tip */
 	const uint8_t *is_tip;
@@ -55,8 +56,9 @@ struct bitmap_choose_input {
 };
 
 /*
- * Chooses and builds. Returns 0, or a negative error code like bitmap_build().
- * The caller releases *out with bitmap_build_result_release() in any case.
+ * Chooses the content and builds the bitmaps. Returns 0, or a negative error
+ * code like bitmap_build(). The caller releases *out with
+ * bitmap_build_result_release() in any case.
  */
 int bitmap_choose(struct bitmap_build_result *out,
 		  const struct bitmap_choose_input *input, struct error *err);
@@ -65,31 +67,31 @@ int bitmap_choose(struct bitmap_build_result *out,
 
 /*
  * Updates an index: chooses the commits that get bitmaps in addition to those
- * of an older index, and the input for building them.
+ * of an older index, and the input for building these bitmaps.
  *
  * New commits are those for which the older index has no bit. One of every
- * UPDATE_GAP new commits gets a bitmap, counted from the newest, and every
- * wanted tip without one. The bitmaps are built from the commits between these
- * and the nearest existing bitmaps. So the cost depends on the number of new
- * objects.
+ * UPDATE_GAP new commits gets a bitmap, counted from the newest. Every wanted
+ * tip without a bitmap gets one too. The bitmaps are built from the commits
+ * between these and the nearest existing bitmaps. So the cost depends on the
+ * number of new objects.
  *
  * For a layer of a chain the older index is that of the layers below. Their
  * bitmaps are used in place, and new commits are the layer's own. The layer
  * gets at most as many bitmaps as the densest selection of its commits has.
  *
  * A pseudo-merge stays as long as all its commits are tips. Otherwise its
- * remaining tips form a new one.
+ * remaining tips form a new pseudo-merge.
  */
 
 #define UPDATE_GAP 4
 
 struct bitmap_update_input {
 	/*
-	 * borrowed; pseudo-merges that do not stay are removed; NULL for a
-	 * layer
+	 * borrowed: the older index; NULL for a layer. Pseudo-merges that do
+	 * not stay are removed from it.
 	 */
 	struct bitmap_previous *previous;
-	/* for a layer: file of the layers below */
+	/* for a layer: the bitmap file of the layers below */
 	const struct bitmap_file *below;
 	const struct bitmap_space *space; /* of the new index */
 	struct walk *walk;
@@ -97,12 +99,12 @@ struct bitmap_update_input {
 	size_t tip_nr;
 	/* by commit_nr: enum select_tip */
 	const uint8_t *is_tip;
-	/* number of entries of is_tip */
+	/* number of entries in is_tip */
 	size_t is_tip_nr;
 	bool pseudo_merges;
 	/*
-	 * limit of commits in pseudo-merges, beyond which none are added; the
-	 * oldest are added first
+	 * Limit of the number of commits in pseudo-merges. At the limit no
+	 * commits are added; the oldest commits are added first.
 	 */
 	size_t grouped_max;
 	unsigned threads;
@@ -111,13 +113,13 @@ struct bitmap_update_input {
 };
 
 struct bitmap_update {
-	/* owned: parents first, with lists */
+	/* owned: the commits whose lists are needed, parents first */
 	uint32_t *commits;
 	size_t commit_nr, commit_alloc;
 	/* number of commits without a bit in the older index */
 	size_t new_nr;
 	struct newobj_set lists;
-	/* owned: commits that get bitmaps */
+	/* owned: the commits that get bitmaps */
 	uint32_t *selected;
 	size_t selected_nr, selected_alloc;
 	struct pseudo_groups groups; /* pseudo-merges to build */
@@ -126,7 +128,7 @@ struct bitmap_update {
 /*
  * Chooses commits and lists their objects. Returns 0, 1 if the index should be
  * made from scratch, or a negative error code. 1 means that too much is new, or
- * that there would be too many bitmaps; it is not returned for a layer. The
+ * that there would be too many bitmaps. It is never returned for a layer. The
  * caller releases *update in any case.
  */
 int bitmap_update_choose(struct bitmap_update *update,

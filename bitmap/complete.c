@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whole bitmaps, kept or made again. */
+/* Keeps whole bitmaps, and makes dropped ones again. */
 #include <string.h>
 
 #include "base/error.h"
@@ -44,7 +44,10 @@ static void drop(struct bitmap_complete *c, size_t entry)
 	c->state[entry] = GONE;
 }
 
-/* Drops bitmaps until the limit holds. Two rounds drop all but entry `but`. */
+/*
+ * Drops bitmaps until they take at most c->limit bytes. Two rounds drop all but
+ * the newest and entry `but`.
+ */
 static void make_room(struct bitmap_complete *c, size_t but)
 {
 	size_t end = c->end > BITMAP_COMPLETE_NEWEST

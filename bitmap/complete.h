@@ -27,37 +27,41 @@ struct bitmap_built;
 
 struct bitmap_complete {
 	const struct bitmap_built *entries; /* borrowed */
-	/* limit of the number of entries */
+	/* size of the arrays: the largest possible number of entries */
 	size_t nr;
 	struct ewah *kept; /* owned, by entry */
-	/* owned, by entry: dropped, kept, or kept and used */
+	/*
+	 * owned, by entry: not kept, kept, or kept and used since its last turn
+	 */
 	uint8_t *state;
-	/* of the kept bitmaps; limit 0: none */
+	/* bytes of the kept bitmaps, and their limit; limit 0: no limit */
 	size_t bytes, limit;
-	/* one past the last entry seen */
+	/* one more than the last entry that was put or passed */
 	size_t end;
-	/* the entry whose turn comes next */
+	/* the entry that is considered next for dropping */
 	size_t turn;
 	/* borrowed; has as many bits as a bitmap */
 	struct bitset *scratch;
 };
 
-/* Returns 0 or ERR_NOMEM. The caller releases *c in any case. */
+/*
+ * Initialises *c. Returns 0 or ERR_NOMEM. The caller releases *c in any case.
+ */
 int bitmap_complete_init(struct bitmap_complete *c,
 			 const struct bitmap_built *entries, size_t nr,
 			 size_t limit, struct bitset *scratch);
 void bitmap_complete_release(struct bitmap_complete *c);
 
 /*
- * Keeps the whole bitmap of entry `entry`, which is the newest and is stored as
- * an XOR. Takes over *bitmap.
+ * Keeps the whole bitmap of an entry that is stored as an XOR. The entry must
+ * be the newest one. Takes over *bitmap.
  */
 void bitmap_complete_put(struct bitmap_complete *c, size_t entry,
 			 struct ewah *bitmap);
 
 /*
- * Returns a view of the whole bitmap of an entry, valid until the next call.
- * May overwrite *c->scratch. Returns 0 or ERR_NOMEM.
+ * Sets *view to the whole bitmap of an entry, valid until the next call. May
+ * overwrite *c->scratch. Returns 0 or ERR_NOMEM.
  */
 int bitmap_complete_get(struct bitmap_complete *c, size_t entry,
 			struct ewah_view *view);

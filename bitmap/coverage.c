@@ -22,7 +22,9 @@ static int walked(uint32_t *nr, struct bitmap_fill *fill, uint32_t *commits,
 	return ret;
 }
 
-/* Removes duplicates from `commits`. Returns the number that remain. */
+/*
+ * Removes duplicates from `commits`. Returns the number of different commits.
+ */
 static size_t unique(uint32_t *commits, struct sort_item *items, size_t nr)
 {
 	size_t left = 0;
@@ -33,7 +35,7 @@ static size_t unique(uint32_t *commits, struct sort_item *items, size_t nr)
 	return left;
 }
 
-/* Measures each tip alone. items[] is overwritten with the counts. */
+/* Measures each tip alone. items[] receives the number of walked commits. */
 static int measure_each(struct bitmap_coverage *coverage,
 			struct bitmap_fill *fill, uint32_t *commits,
 			struct sort_item *items, struct error *err)

@@ -13,7 +13,7 @@ struct disjoint {
 	struct walk *w;
 	const struct bitset *set;
 	uint32_t *commits; /* owned: commit_nr by row */
-	/* by bit_pos: reached from the added commits */
+	/* by bit_pos: objects that the added commits reach */
 	struct bitset reached;
 	struct bitset bits; /* of one row */
 	struct bitset scratch;
@@ -109,7 +109,9 @@ static int find_by_row(struct disjoint *d)
 	return ret;
 }
 
-/* Commits that are not indexed, whose parents are to be visited. */
+/*
+ * A stack of commits that are not indexed, and whose parents must be visited.
+ */
 struct pending {
 	struct bitset seen; /* by commit_nr */
 	uint32_t *commits;  /* owned */

@@ -15,40 +15,40 @@
 
 struct bitmap_write_entry {
 	uint32_t idx_pos; /* of the commit */
-	/* 0, or XORed with the entry this far before */
+	/* 0: stored whole; n: XORed with the n-th entry before this one */
 	uint8_t xor_offset;
 	const struct ewah *bitmap; /* borrowed: as stored */
 };
 
-/* Sets by bit_pos. Borrowed. */
+/* A pseudo-merge: two sets by bit_pos, borrowed. */
 struct bitmap_write_pseudo {
 	const struct ewah *commits;
 	const struct ewah *objects;
 };
 
-/* All pointers are borrowed for the call. */
+/* The content of a file. All pointers are borrowed for the call. */
 struct bitmap_write {
 	enum hash_algo algo;
-	/* in a layer: without the objects of the layers below */
+	/* number of objects; in a layer, without those of the layers below */
 	uint32_t object_nr;
 	struct oid checksum;      /* of the pack */
 	const struct ewah *types; /* BITMAP_TYPE_NR of them */
 	const struct bitmap_write_entry *entries;
 	uint32_t entry_nr;
 	const struct bitmap_write_pseudo *pseudo;
-	/* 0: no section of pseudo-merges */
+	/* number of pseudo-merges; 0: the file gets no section for them */
 	uint32_t pseudo_nr;
-	/* object_nr, in idx order; NULL: no cache */
+	/* object_nr path hashes, in idx order; NULL: the file gets no cache */
 	const uint32_t *hash_cache;
 	bool lookup_table;
 };
 
-/* Appends the whole file to *out. Returns 0 or ERR_NOMEM. */
+/* Appends a whole bitmap file to *out. Returns 0 or ERR_NOMEM. */
 int bitmap_file_write(struct buf *out, const struct bitmap_write *w,
 		      struct error *err);
 
 /*
- * Appends the section of `nr` > 0 pseudo-merges to a file that begins at offset
+ * Appends the section of `nr` > 0 pseudo-merges. The file begins at offset
  * `base` of *out. Returns 0 or ERR_NOMEM.
  */
 int pseudo_merges_write(struct buf *out, size_t base,

@@ -11,10 +11,10 @@
 #define KNOWN_FLAGS                                                            \
 	(BITMAP_FULL_DAG | BITMAP_HASH_CACHE | BITMAP_LOOKUP_TABLE |           \
 	 BITMAP_PSEUDO_MERGES)
-#define HEADER_LEN 12 /* bytes before the pack's checksum */
-/* bytes of a bitmap besides its words */
+#define HEADER_LEN 12 /* number of header bytes before the pack's checksum */
+/* number of bytes of an EWAH bitmap besides its words */
 #define EWAH_FRAME_LEN 12
-/* bytes before the EWAH of an entry */
+/* number of bytes of an entry before its EWAH bitmap */
 #define ENTRY_HEADER_LEN 6
 
 static int corrupt(const struct bitmap_file *f, size_t off, const char *what,
@@ -24,8 +24,8 @@ static int corrupt(const struct bitmap_file *f, size_t off, const char *what,
 }
 
 /*
- * base_nr() returns the number of objects in the layers below, own_row_nr() the
- * number of the file's own rows.
+ * base_nr() returns the number of objects in the layers below. own_row_nr()
+ * returns the number of rows of this file, without those of layers below.
  */
 
 static uint32_t base_nr(const struct bitmap_file *f)
@@ -85,7 +85,7 @@ static int parse_pseudo(struct bitmap_file *f, struct cursor *c,
 	return 0;
 }
 
-/* Takes the sections at the end of the file, last first. */
+/* Parses the sections at the end of the file, from the last to the first. */
 static int parse_tail(struct bitmap_file *f, struct cursor *c,
 		      struct error *err)
 {
@@ -144,7 +144,10 @@ static bool skip_entry(struct cursor *c, uint32_t *idx_pos, uint8_t *xor_offset)
 	       cursor_skip(c, (size_t)word_nr * 8 + 4);
 }
 
-/* Sorts rows by idx_pos. They, and their xor_row, are in file order before. */
+/*
+ * Sorts rows by idx_pos, and adapts their xor_row. Before the call both are in
+ * the order of the file.
+ */
 static int sort_rows(struct bitmap_file *f, struct bitmap_row *rows)
 {
 	struct sort_item *order = mem_alloc(f->row_nr, sizeof(*order));
@@ -176,7 +179,7 @@ out:
 	return ret;
 }
 
-/* Finds the entries of a file without lookup table, by skipping over them. */
+/* Finds the entries of a file without a lookup table, by skipping over each. */
 static int scan_entries(struct bitmap_file *f, struct cursor *c,
 			struct error *err)
 {
@@ -208,8 +211,8 @@ static int scan_entries(struct bitmap_file *f, struct cursor *c,
 }
 
 /*
- * Adds the rows of the layers below. Before this, all fields are the file's
- * own.
+ * Adds the rows and objects of the layers below. Before the call, all fields
+ * describe only the file itself.
  */
 static int stack(struct bitmap_file *f, struct error *err)
 {
@@ -349,8 +352,8 @@ bool bitmap_file_is_type(const struct bitmap_file *f, enum bitmap_type type,
 /* ---- rows */
 
 /*
- * Returns the file that contains a row. *row becomes its position among the
- * file's own rows.
+ * Returns the file of the layer that has a row. *row becomes the row's number
+ * within that file.
  */
 static const struct bitmap_file *layer_of(const struct bitmap_file *f,
 					  uint32_t *row)
@@ -382,7 +385,10 @@ struct bitmap_row bitmap_file_row(const struct bitmap_file *f, uint32_t row)
 
 	if (at.xor_row == BITMAP_NO_XOR)
 		return at;
-	/* stack() limits the number of rows, so this row never exists. */
+	/*
+	 * An invalid xor_row becomes UINT32_MAX - 1, a row that never exists
+	 * because stack() limits the number of rows.
+	 */
 	at.xor_row = at.xor_row < own_row_nr(layer)
 			     ? at.xor_row + layer->base_row_nr
 			     : UINT32_MAX - 1;
@@ -444,7 +450,7 @@ bool bitmap_file_find(const struct bitmap_file *f, uint32_t idx_pos,
 	return false;
 }
 
-/* Verifies the bitmap stored for a row and returns a view of it. */
+/* Verifies the stored bitmap of a row, and sets *view to it. */
 static int view_entry(struct ewah_view *view, const struct bitmap_file *f,
 		      const struct bitmap_row *row, struct error *err)
 {
@@ -473,8 +479,8 @@ static int view_entry(struct ewah_view *view, const struct bitmap_file *f,
 }
 
 /*
- * Replaces a row by the row that it is XORed with. Returns 1, 0 at the end of
- * the chain, or ERR_CORRUPT.
+ * Replaces *row by the row with which it is XORed. Returns 1, 0 at the end of
+ * the XOR chain, or ERR_CORRUPT.
  */
 static int next_link(struct bitmap_row *row, const struct bitmap_file *f,
 		     struct error *err)
@@ -490,7 +496,7 @@ static int next_link(struct bitmap_row *row, const struct bitmap_file *f,
 		return corrupt(f, row->off, "bitmap of an object out of range",
 			       err);
 	/*
-	 * Entries are XORed with earlier entries only, so there are no cycles.
+	 * An entry is XORed only with an earlier entry, so there are no cycles.
 	 */
 	if (row->off >= off)
 		return corrupt(f, off, "XOR chain does not go back", err);
@@ -498,8 +504,8 @@ static int next_link(struct bitmap_row *row, const struct bitmap_file *f,
 }
 
 /*
- * Works like next_link(), but also returns 0 if the set already contains the
- * bitmap of the next row.
+ * Works like next_link(), but also returns 0 if `held` contains the bitmap of
+ * the next row.
  */
 static int next_unheld(struct bitmap_row *row, const struct bitmap_file *f,
 		       const struct bitmap_held *held, struct error *err)
@@ -509,7 +515,7 @@ static int next_unheld(struct bitmap_row *row, const struct bitmap_file *f,
 	return ret > 0 && held && held->has(held->ctx, row->idx_pos) ? 0 : ret;
 }
 
-/* Computes set ^= every bitmap of the XOR chain that starts at `row`. */
+/* XORs into `set` every bitmap of the XOR chain that starts at `row`. */
 static int xor_chain(struct bitset *set, const struct bitmap_file *f,
 		     struct bitmap_row row, const struct bitmap_held *held,
 		     struct error *err)
@@ -600,7 +606,10 @@ int bitmap_file_stored(struct bitmap_stored *stored,
 	return ret;
 }
 
-/* Sets stored[] of a row. Rows with earlier entries must be set already. */
+/*
+ * Sets stored[row_nr]. The rows with which the row is XORed must be set
+ * already.
+ */
 static int stored_next(struct bitmap_stored *stored,
 		       const struct bitmap_file *f, uint32_t row_nr,
 		       struct error *err)
@@ -638,7 +647,7 @@ int bitmap_file_stored_all(struct bitmap_stored *stored,
 	return ret;
 }
 
-/* Adds the sections of one file, from its header and its end. */
+/* Adds the lengths of the sections of one file to *s. */
 static void add_sections(struct bitmap_sections *s, const struct bitmap_file *f)
 {
 	uint64_t header = HEADER_LEN + hash_len(f->algo), types = 0, lookup = 0;

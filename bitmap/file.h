@@ -69,7 +69,10 @@ enum {
 #define BITMAP_VERSION 1
 #define BITMAP_NO_XOR UINT32_MAX
 #define BITMAP_MAX_XOR_OFFSET 160
-/* The largest offset that we write: JGit refuses a file with a larger one. */
+/*
+ * The largest XOR offset that we write, because JGit does not read files with a
+ * larger one.
+ */
 #define BITMAP_WRITE_XOR_OFFSET 126
 #define BITMAP_LOOKUP_ROW_LEN 16 /* bytes */
 
@@ -82,7 +85,7 @@ enum bitmap_type {
 	BITMAP_TYPE_NR,
 };
 
-/* Returns the type of the objects in a type bitmap. */
+/* Returns the object type to which a type bitmap belongs. */
 static inline enum object_type bitmap_object_type(enum bitmap_type type)
 {
 	static const enum object_type types[BITMAP_TYPE_NR] = {
@@ -97,48 +100,61 @@ static inline enum object_type bitmap_object_type(enum bitmap_type type)
 
 struct bitmap_row {
 	uint32_t idx_pos; /* of the commit */
-	/* row of the bitmap it is XORed with, or BITMAP_NO_XOR */
+	/* the row with which the bitmap is XORed, or BITMAP_NO_XOR */
 	uint32_t xor_row;
 	uint64_t off; /* of its entry in the file */
 };
 
-/* A parsed file. Immutable; threads may share it. Borrows the bytes. */
+/*
+ * A parsed file. Immutable; threads may share it. The file's bytes are
+ * borrowed.
+ */
 struct bitmap_file {
 	const uint8_t *bytes;
 	size_t len;
 	const char *name; /* borrowed, for messages */
 	enum hash_algo algo;
 	unsigned flags;
-	/* borrowed: file of the layer below; NULL: none */
+	/* borrowed: the file of the layer below; NULL: none */
 	const struct bitmap_file *base;
-	/* with objects of the layers below; so is row_nr */
+	/* numbers of objects and rows, including those of the layers below */
 	uint32_t object_nr;
 	uint32_t row_nr;
 	uint32_t base_row_nr; /* rows of the layers below */
-	/* of the pack; points into bytes */
+	/* checksum of the pack; points into `bytes` */
 	const uint8_t *checksum;
-	/* of this file's own objects */
+	/*
+	 * type bitmaps of the objects of this file, without those of layers
+	 * below
+	 */
 	struct ewah_view types[BITMAP_TYPE_NR];
 	/*
-	 * The file's own rows, from base_row_nr on; points into bytes, or NULL.
+	 * Rows of this file, of which the first is base_row_nr; points into
+	 * `bytes`. NULL if the file has no lookup table.
 	 */
 	const uint8_t *lookup;
-	/* owned, if there is no lookup table; or NULL */
+	/* owned: the rows of a file without lookup table; else NULL */
 	struct bitmap_row *rows;
-	/* a be32 for each of its own objects; points into bytes, or NULL */
+	/*
+	 * a be32 for each object of this file; points into `bytes`; NULL: no
+	 * cache
+	 */
 	const uint8_t *hash_cache;
-	/* if the file has none: those of `base`; all zero: none */
+	/*
+	 * Pseudo-merges of this file, or else of `base`. All zero: there are
+	 * none.
+	 */
 	struct pseudo_merges pseudo;
-	/* offset of the end of the last entry */
+	/* offset at which the last entry ends */
 	size_t entries_end;
 };
 
 /*
  * Parses a file whose pack has `object_nr` objects. Verifies all sizes, flags
  * and the type bitmaps. Entries are verified when they are loaded, and the
- * checksum by bitmap_file_verify(). With a lookup table it takes O(1) in the
- * number of entries. Returns 0, or ERR_CORRUPT, ERR_UNSUPPORTED (unknown
- * version or flag) or ERR_NOMEM with *f zeroed.
+ * checksum by bitmap_file_verify(). For a file with a lookup table, the cost
+ * does not depend on the number of entries. Returns 0, or ERR_CORRUPT,
+ * ERR_UNSUPPORTED (unknown version or flag) or ERR_NOMEM with *f zeroed.
  */
 int bitmap_file_parse(struct bitmap_file *f, const void *bytes, size_t len,
 		      uint32_t object_nr, enum hash_algo algo, const char *name,
@@ -156,11 +172,15 @@ int bitmap_file_parse_layer(struct bitmap_file *f, const void *bytes,
 			    const char *name, struct error *err);
 
 /*
- * Verifies the checksums of the file and of those below, which reads them all.
+ * Verifies the checksums of the file and of the files of all layers below,
+ * which reads these files completely.
  */
 int bitmap_file_verify(const struct bitmap_file *f, struct error *err);
 
-/* Returns the bytes of the file and of those below. */
+/*
+ * Returns the sum of the bytes of the file and of the files of all layers
+ * below.
+ */
 uint64_t bitmap_file_len(const struct bitmap_file *f);
 
 /* Adds all objects of a type to `set`, which has at least object_nr bits. */
@@ -171,7 +191,9 @@ void bitmap_file_or_type(struct bitset *set, const struct bitmap_file *f,
 void bitmap_file_andnot_type(struct bitset *set, const struct bitmap_file *f,
 			     enum bitmap_type type);
 
-/* Return the number of objects of a type, in all and in `set`. */
+/*
+ * Return the number of objects of a type: all of the file, or those in `set`.
+ */
 size_t bitmap_file_count_type(const struct bitmap_file *f,
 			      enum bitmap_type type);
 size_t bitmap_file_count_type_in(const struct bitmap_file *f,
@@ -183,26 +205,28 @@ bool bitmap_file_is_type(const struct bitmap_file *f, enum bitmap_type type,
 			 uint32_t bit_pos);
 
 /*
- * Returns a row; `row` must be < row_nr. Its xor_row is a row of the same file,
- * or an invalid row if the file is corrupt. Its offset is that in its file.
+ * Returns a row; `row` must be < row_nr. Its xor_row is a row of the same
+ * layer, or an invalid row if the file is corrupt. Its offset counts from the
+ * start of the layer's file.
  */
 struct bitmap_row bitmap_file_row(const struct bitmap_file *f, uint32_t row);
 
 /*
  * Lists all rows in the order of their entries, those of lower layers first.
- * `rows` has room for row_nr. Returns 0 or ERR_NOMEM.
+ * `rows` has space for row_nr numbers. Returns 0 or ERR_NOMEM.
  */
 int bitmap_file_order(uint32_t *rows, const struct bitmap_file *f);
 
 /*
- * Finds the row of a commit; if several layers have one, that of the highest.
- * Returns false if the commit has no bitmap. O(log row_nr) for each layer.
+ * Finds the row of a commit. If several layers have a row for it, the highest
+ * layer counts. Returns false if the commit has no bitmap. O(log row_nr) for
+ * each layer.
  */
 bool bitmap_file_find(const struct bitmap_file *f, uint32_t idx_pos,
 		      uint32_t *row);
 
 /*
- * Adds the bitmap of a row to `set`, which has at least object_nr bits.
+ * ORs the bitmap of a row into `set`, which has at least object_nr bits.
  * `scratch` is an initialised set that may be grown and overwritten. Only the
  * row's XOR chain is decoded. Returns 0, ERR_CORRUPT (`set` may contain some of
  * the bits) or ERR_NOMEM.
@@ -211,32 +235,33 @@ int bitmap_file_or(struct bitset *set, const struct bitmap_file *f,
 		   uint32_t row, struct bitset *scratch, struct error *err);
 
 /*
- * Facts about a set. For each commit it contains either the whole bitmap or not
- * the commit.
+ * What is known about a set: for each commit, the set contains the whole bitmap
+ * of the commit, or does not contain the commit.
  */
 struct bitmap_held {
 	bool is_empty; /* the set is empty */
 	/*
-	 * Returns whether the set contains the bitmap of the commit at idx_pos
-	 * < object_nr.
+	 * Returns whether the set contains the commit at idx_pos < object_nr,
+	 * and so its bitmap.
 	 */
 	bool (*has)(void *ctx, uint32_t idx_pos);
 	void *ctx;
 };
 
 /*
- * Works like bitmap_file_or() for a set about which `held` is known (NULL:
- * nothing). If the set contains a bitmap of the XOR chain, only the part before
- * it is decoded, since the rest adds nothing. An empty set is decoded into
- * directly; after ERR_CORRUPT it may contain any bits.
+ * ORs the bitmap of a row like bitmap_file_or() into a set about which `held`
+ * is known (NULL: nothing). If the set contains a bitmap of the XOR chain, only
+ * the bitmaps before it are decoded, since the others add nothing. If the set
+ * is empty, it is used as the decoding buffer; after ERR_CORRUPT it may contain
+ * any bits.
  */
 int bitmap_file_or_rest(struct bitset *set, const struct bitmap_file *f,
 			uint32_t row, const struct bitmap_held *held,
 			struct bitset *scratch, struct error *err);
 
 /*
- * Returns the stored words of a row: the bitmap, or its XOR with that of the
- * row's xor_row. Returns 0 or ERR_CORRUPT.
+ * Sets *view to the stored words of a row: the bitmap, or its XOR with the
+ * bitmap of xor_row. Returns 0 or ERR_CORRUPT.
  */
 int bitmap_file_view(struct ewah_view *view, const struct bitmap_file *f,
 		     uint32_t row, struct error *err);
@@ -244,27 +269,33 @@ int bitmap_file_view(struct ewah_view *view, const struct bitmap_file *f,
 /* How the bitmap of a row is stored. */
 struct bitmap_stored {
 	uint64_t len; /* bytes of its entry */
-	/* links of its XOR chain: bitmaps to decode besides its own */
+	/*
+	 * number of other bitmaps that must be decoded: the links of its XOR
+	 * chain
+	 */
 	uint32_t depth;
 };
 
 /*
- * Examines an entry and its XOR chain without decoding them. Returns 0 or
- * ERR_CORRUPT. O(words of the chain).
+ * Sets *stored for a row. Reads its entry and its XOR chain without decoding
+ * them. Returns 0 or ERR_CORRUPT. O(words of the chain).
  */
 int bitmap_file_stored(struct bitmap_stored *stored,
 		       const struct bitmap_file *f, uint32_t row,
 		       struct error *err);
 
 /*
- * Works like bitmap_file_stored() for all rows. `stored` has room for row_nr.
- * Returns 0, ERR_CORRUPT or ERR_NOMEM. O(words of the file), for any length of
- * chains.
+ * Works like bitmap_file_stored() for all rows. `stored` has space for row_nr
+ * items. Returns 0, ERR_CORRUPT or ERR_NOMEM. O(words of the file), for chains
+ * of any length.
  */
 int bitmap_file_stored_all(struct bitmap_stored *stored,
 			   const struct bitmap_file *f, struct error *err);
 
-/* Bytes of each part of the files. Their sum is bitmap_file_len(). */
+/*
+ * Number of bytes of each part of the files of all layers. Their sum is
+ * bitmap_file_len().
+ */
 struct bitmap_sections {
 	uint64_t header, types, entries, pseudo_merges, lookup_table,
 		hash_cache, checksum;
@@ -273,7 +304,7 @@ struct bitmap_sections {
 void bitmap_file_sections(struct bitmap_sections *s,
 			  const struct bitmap_file *f);
 
-/* Returns the path hash of an object, or 0 if there is no cache. */
+/* Returns the path hash of an object, or 0 if the file has no cache of them. */
 uint32_t bitmap_file_name_hash(const struct bitmap_file *f, uint32_t idx_pos);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Walks from tips to the nearest bitmaps. */
+/* Walks from tips back to the nearest bitmaps. */
 #include <string.h>
 
 #include "base/heap.h"
@@ -46,9 +46,9 @@ void bitmap_trace_release(struct bitmap_trace *trace)
 }
 
 /*
- * Number of searches by offset after which a table is made. A table costs as
- * much as one search for every 64 objects. It is never made before LOOKUPS_MIN
- * searches.
+ * After nr / LOOKUPS_RATIO searches by offset, but not before LOOKUPS_MIN, a
+ * table of the bits of all nr objects is made. Making the table costs as much
+ * as one search for every 64 objects.
  */
 #define LOOKUPS_MIN 4096
 #define LOOKUPS_RATIO 64
@@ -60,7 +60,10 @@ static uint32_t lookups_max(const struct bitmap_fill *fill)
 	return nr > LOOKUPS_MIN ? nr : LOOKUPS_MIN;
 }
 
-/* Works like bitmap_space_bit(), with a table once many bits were looked up. */
+/*
+ * Works like bitmap_space_bit(), but makes and uses a table after many
+ * searches.
+ */
 static bool find_bit(struct bitmap_fill *fill, uint32_t obj_pos, uint32_t *bit)
 {
 	struct objspace *objects = &fill->w->space;
@@ -71,14 +74,14 @@ static bool find_bit(struct bitmap_fill *fill, uint32_t obj_pos, uint32_t *bit)
 				      obj_pos, bit);
 }
 
-/* One side of a query, haves or wants. */
+/* The haves or the wants of a query, while their closure is added. */
 struct bitmap_side {
 	struct bitmap_fill *fill;
 	const struct walk_tips *tips;
 	struct walk_items *others; /* NULL: not wanted */
-	/* commits to visit, newest first */
+	/* commits that were not visited yet, newest first */
 	struct heap queue;
-	/* owned: commits without bitmap */
+	/* owned: the visited commits without a bitmap */
 	uint32_t *walked;
 	size_t walked_nr, walked_alloc;
 	struct pseudo_fill pseudo;
@@ -95,7 +98,8 @@ static bool has(struct bitmap_fill *fill, uint32_t obj_pos)
 }
 
 /*
- * Makes the set of objects that are not indexed when it gets its first object.
+ * Grows fill->outside for an object. The set of objects that are not indexed
+ * has no memory before its first object.
  */
 static int grow_outside(struct bitmap_fill *fill, uint32_t obj_pos)
 {
@@ -186,8 +190,8 @@ bool bitmap_side_has_bitmap(const struct bitmap_side *side, uint32_t commit_nr)
 }
 
 /*
- * Counts indexed commits in the order of the pack, in which older ones come
- * later.
+ * Counts the indexed commits that follow bit `bit` in the order of the pack,
+ * which has older commits later, up to the next commit with a bitmap.
  */
 static size_t indexed_distance(struct bitmap_fill *fill, uint32_t bit,
 			       size_t most)
@@ -231,8 +235,9 @@ size_t bitmap_side_distance(const struct bitmap_side *side, uint32_t commit_nr,
 }
 
 /*
- * Returns whether the set contains a commit with a bitmap. Walked commits have
- * none. So the commit came from a bitmap, and the set contains its closure.
+ * Returns whether the set contains a commit that has a bitmap. The walk itself
+ * adds only commits without one. So the commit came from a bitmap, and the set
+ * contains its closure.
  */
 static bool holds(void *ctx, uint32_t idx_pos)
 {
@@ -264,8 +269,8 @@ static int or_row(struct bitmap_side *f, uint32_t row, struct error *err)
 }
 
 /*
- * ORs the bitmap of a commit. Returns 1, 0 if it has none, or a negative error
- * code.
+ * ORs the bitmap of a commit into the set. Returns 1, 0 if the commit has no
+ * bitmap, or a negative error code.
  */
 static int or_bitmap(struct bitmap_side *f, uint32_t obj_pos, struct error *err)
 {
@@ -278,7 +283,10 @@ static int or_bitmap(struct bitmap_side *f, uint32_t obj_pos, struct error *err)
 	return ret < 0 ? ret : 1;
 }
 
-/* Notes a commit of the set, for pseudo-merges that contain it. */
+/*
+ * Notes a commit of the set, so that pseudo-merges with this commit are
+ * considered.
+ */
 static int note_commit(struct bitmap_side *f, uint32_t c, struct error *err)
 {
 	struct bitmap_fill *fill = f->fill;
@@ -290,10 +298,13 @@ static int note_commit(struct bitmap_side *f, uint32_t c, struct error *err)
 	return pseudo_fill_note(&f->pseudo, bit, err);
 }
 
-/* Number of walked commits after which pseudo-merges are tried again. */
+/*
+ * Pseudo-merges are tried again when this many commits were walked, and at each
+ * doubling of this number.
+ */
 #define PSEUDO_FIRST 16
 
-/* Tries at each doubling, so that trying stays cheap compared to walking. */
+/* Tries pseudo-merges again, seldom enough to be cheap compared to the walk. */
 static int retry_pseudo_merges(struct bitmap_side *f, struct error *err)
 {
 	size_t nr = f->walked_nr;
@@ -329,7 +340,10 @@ static int walk_commit(struct bitmap_side *f, uint32_t c, struct error *err)
 	return 0;
 }
 
-/* Adds to the counters of the fill, and to its trace. */
+/*
+ * Adds the numbers of the side's pseudo-merges to the counters and the trace of
+ * the fill.
+ */
 static int account(struct bitmap_side *side)
 {
 	struct bitmap_fill *fill = side->fill;
@@ -339,7 +353,10 @@ static int account(struct bitmap_side *side)
 	return fill->trace ? trace_pseudo(fill->trace, &side->pseudo) : 0;
 }
 
-/* Newest first: a bitmap covers commits that leave the queue later. */
+/*
+ * The newest commit leaves the queue first: its bitmap contains commits that
+ * would leave the queue later.
+ */
 int bitmap_side_walk(struct bitmap_side *f, size_t limit, struct error *err)
 {
 	uint32_t c;
@@ -402,7 +419,10 @@ static int fill_entries(struct bitmap_side *f, const struct odb_object *tree,
 	return ret < 0 ? error_set(err, ret, "malformed tree object") : 0;
 }
 
-/* If a tree is in the set, its closure is, too. */
+/*
+ * Adds a tree and the objects below it. If the tree is in the set already, its
+ * closure is too.
+ */
 static int fill_tree(struct bitmap_side *f, uint32_t tree_pos,
 		     uint32_t name_hash, unsigned depth, struct error *err)
 {
@@ -446,8 +466,8 @@ static int fill_others(struct bitmap_side *f, const struct walk_items *others,
 }
 
 /*
- * Makes a set, by obj_pos, of the packed objects of the set. Their closures are
- * in the set, too.
+ * Makes a set, by obj_pos, of the packed objects in the set, whose closures are
+ * in the set too.
  */
 static int known_set(struct bitset *known, const struct bitmap_fill *fill)
 {
@@ -481,13 +501,13 @@ static int add_lists(struct bitmap_side *f, const struct newobj_set *set,
 	return 0;
 }
 
-/* Number of walked commits from which on a set of known objects pays off. */
+/* A set of known objects is made if at least this many commits were walked. */
 #define KNOWN_MIN 64
 
 /*
- * Adds the objects that the walked commits add. Their other objects are in
- * trees of parents, which were walked as well or are in the set with their
- * closure.
+ * Adds the objects that the walked commits add. All other objects of these
+ * commits are in trees of parents. These parents were walked too, or are in the
+ * set with their closure.
  */
 static int fill_walked(struct bitmap_side *f, struct error *err)
 {
@@ -522,7 +542,7 @@ static int fill_walked(struct bitmap_side *f, struct error *err)
 	return ret;
 }
 
-/* The bit of a tip that is not indexed. */
+/* Marks a tip that is not indexed, and so has no bit. */
 #define NO_BIT UINT32_MAX
 
 /* Looks up the bits of the tips, and notes them for pseudo-merges. */
@@ -550,8 +570,8 @@ static bool has_tip(struct bitmap_fill *fill, uint32_t obj_pos, uint32_t bit)
 }
 
 /*
- * Lists the tips that are not parsed and not in the set, as (bit, obj_pos), by
- * bit.
+ * Lists the tips that are not parsed and not in the set, as pairs (bit,
+ * obj_pos), ordered by bit.
  */
 static int list_unread(struct sort_item *list, size_t *nr,
 		       const struct bitmap_side *f, const uint32_t *bits,
@@ -571,9 +591,9 @@ static int list_unread(struct sort_item *list, size_t *nr,
 }
 
 /*
- * Turns such a list into rows in the order of the file, without commits that
- * have no bitmap or are in the set. A bitmap then follows the bitmap it is
- * XORed with.
+ * Converts a list of list_unread() into rows in the order of the file. Commits
+ * that have no bitmap or are in the set are dropped. In this order a bitmap
+ * follows the bitmap with which it is XORed.
  */
 static int list_rows(struct sort_item *list, size_t *nr,
 		     const struct bitmap_side *f)
@@ -594,7 +614,7 @@ static int list_rows(struct sort_item *list, size_t *nr,
 	return sort_items(list, kept);
 }
 
-/* ORs a bitmap, unless the set contains it by now. */
+/* ORs the bitmap of a row, unless the set contains it already. */
 static int or_lacking(struct bitmap_side *f, uint32_t row, struct error *err)
 {
 	uint32_t idx_pos = bitmap_file_row(f->fill->file, row).idx_pos;
@@ -603,9 +623,10 @@ static int or_lacking(struct bitmap_side *f, uint32_t row, struct error *err)
 }
 
 /*
- * ORs the bitmaps of the tips that are not parsed, so that their dates are
+ * ORs the bitmaps of the tips that are not parsed, whose dates are therefore
  * unknown. In a pack newer commits usually precede older ones, and the bitmap
- * of the newest contains most others. After it each bitmap has little to add.
+ * of the newest commit contains most other commits. So the other bitmaps have
+ * little to add.
  */
 static int or_unread(struct bitmap_side *f, const uint32_t *bits,
 		     const struct walk_tips *tips, struct error *err)
@@ -626,7 +647,10 @@ static int or_unread(struct bitmap_side *f, const uint32_t *bits,
 	return ret;
 }
 
-/* Uses the pseudo-merges of the tips, then queues the other tips. */
+/*
+ * Uses the pseudo-merges of the tips, then queues the tips that are not in the
+ * set.
+ */
 static int queue_tips(struct bitmap_side *f, const struct walk_tips *tips,
 		      struct error *err)
 {

@@ -42,29 +42,29 @@ struct bitmap_fill {
 	struct walk *w; /* borrowed */
 	/*
 	 * Borrowed; may be set before anything is added. Trees and blobs of
-	 * walked commits that do not pass need not be found. NULL: all are
-	 * found.
+	 * walked commits that do not pass this filter need not be found. NULL:
+	 * all are found.
 	 */
 	const struct filter *filter;
-	/* by bit_pos: reached so far */
+	/* by bit_pos: the indexed objects in the set */
 	struct bitset packed;
-	/* by obj_pos: reached so far */
+	/* by obj_pos: the objects in the set that are not indexed */
 	struct bitset outside;
 	struct bitset scratch;
-	/* owned: made once many bits were looked up */
+	/* owned: table of bits, made after many lookups */
 	struct bitmap_space_table table;
-	/* lookups made without `table` */
+	/* number of lookups before `table` was made */
 	uint32_t lookups;
 	uint32_t bitmaps_used, pseudo_merges_used, commits_walked;
-	/* objects added without a bitmap */
+	/* number of objects that were added without a bitmap */
 	uint64_t objects_walked;
-	/* borrowed, appended to; may be NULL */
+	/* borrowed: receives the used bitmaps; may be NULL */
 	struct bitmap_trace *trace;
 };
 
 /*
- * Makes an empty set. Returns 0 or ERR_NOMEM. The caller releases it in any
- * case.
+ * Initialises *fill with an empty set. Returns 0 or ERR_NOMEM. The caller
+ * releases *fill in any case.
  */
 int bitmap_fill_init(struct bitmap_fill *fill, const struct bitmap_file *file,
 		     struct bitmap_space space, struct walk *w,
@@ -75,8 +75,8 @@ void bitmap_fill_release(struct bitmap_fill *fill);
 void bitmap_fill_clear(struct bitmap_fill *fill);
 
 /*
- * Adds only the commits that the tips reach. Other reachable objects are added
- * incompletely. This is for counting the commits to walk.
+ * Adds all commits that the tips reach, but not all other objects. This is for
+ * counting the commits that a query walks.
  */
 int bitmap_fill_commits(struct bitmap_fill *fill, const struct walk_tips *tips,
 			struct error *err);
@@ -88,19 +88,26 @@ int bitmap_fill_commits(struct bitmap_fill *fill, const struct walk_tips *tips,
 int bitmap_fill_tips(struct bitmap_fill *fill, const struct walk_tips *tips,
 		     struct walk_items *others, struct error *err);
 
-/* The same in steps, for callers that want to estimate the cost in between. */
+/*
+ * One side of a query, haves or wants, whose closure is added in steps. This is
+ * for callers that estimate the cost between the steps.
+ */
 struct bitmap_side;
 
-/* Begins with tips, which are borrowed until the end. The caller frees *out. */
+/*
+ * Begins a side. The tips are borrowed until bitmap_side_free(). The caller
+ * frees *out.
+ */
 int bitmap_side_start(struct bitmap_side **out, struct bitmap_fill *fill,
 		      const struct walk_tips *tips, struct walk_items *others,
 		      struct error *err);
 void bitmap_side_free(struct bitmap_side *side);
 
 /*
- * Adds commits, newest first, and the bitmaps of those that have one, until
- * `limit` commits without bitmap were walked. Returns 0 if all are added, 1 if
- * there are more (call it again with a higher limit), or a negative error code.
+ * Visits commits, newest first: adds each commit, or its bitmap if it has one.
+ * Stops when `limit` commits without a bitmap were visited. Returns 0 if no
+ * commits are left, 1 if there are more (call it again with a higher limit), or
+ * a negative error code.
  */
 int bitmap_side_walk(struct bitmap_side *side, size_t limit, struct error *err);
 
@@ -108,52 +115,56 @@ int bitmap_side_walk(struct bitmap_side *side, size_t limit, struct error *err);
 bool bitmap_side_has_bitmap(const struct bitmap_side *side, uint32_t commit_nr);
 
 /*
- * Estimates the number of commits to walk from one commit to those with
- * bitmaps. For an indexed commit it counts, up to `most`, in the order of the
- * pack, which has newer commits first. For another commit it uses the number of
- * packed objects that are not indexed, or returns `most` if the index is empty.
- * O(most + words of a type bitmap).
+ * Estimates how many commits must be walked from one commit back to commits
+ * with bitmaps. For an indexed commit it counts, up to `most`, in the order of
+ * the pack, which has newer commits first. For another commit it uses the
+ * number of packed objects that are not indexed, or returns `most` if the index
+ * is empty. O(most + words of a type bitmap).
  */
 size_t bitmap_side_distance(const struct bitmap_side *side, uint32_t commit_nr,
 			    size_t most);
 
 /*
- * Returns the commit at which bitmap_side_walk() would continue, the newest in
- * the queue. Returns false if there is none.
+ * Sets *commit_nr to the newest commit in the queue, which bitmap_side_walk()
+ * would visit next. Returns false if the queue is empty.
  */
 bool bitmap_side_next(struct bitmap_side *side, uint32_t *commit_nr);
 
-/* Returns the walked commits (commit_nr), valid until the next call. */
+/*
+ * Returns the visited commits without a bitmap (commit_nr), valid until the
+ * next call.
+ */
 const uint32_t *bitmap_side_walked(const struct bitmap_side *side, size_t *nr);
 
 /*
- * Call this after the walk has ended. Adds the trees and blobs of the walked
- * commits if `trees`, and the tips that are not commits.
+ * Completes the side after the walk has ended: adds the tips that are not
+ * commits, and if `trees`, the trees and blobs of the walked commits.
  */
 int bitmap_side_finish(struct bitmap_side *side, bool trees, struct error *err);
 
 /* ---- boundary traversal */
 
 /*
- * Boundary traversal. Objects of the haves without a bitmap are found only if
- * the bitmaps of the wants contain them.
+ * Boundary traversal. Objects that the haves reach outside of bitmaps are found
+ * only if the bitmaps of the wants contain them.
  *
  * 	wants      o---o---B          B: a commit with a bitmap
  * 	          /
  * 	   ------o---b---h            b, h: haves' commits without one
  *
- * At this point the commits of both sides are known, and the objects in the
+ * Before this step the commits of both sides are known, and the objects in the
  * wants' bitmaps. These bitmaps contain b and its tree. So the tree of b is
- * read, to find the objects that the haves have; trees that the bitmaps do not
+ * read, to find the objects that the client has. Trees that the bitmaps do not
  * contain are skipped. The tree of h is not read, since only the haves reach h.
  */
 
 /*
- * Adds objects to `had`: those of fill->packed that are in trees of `commits`,
- * commits without a bitmap. `had` is by bit_pos and no smaller than
- * fill->packed. A tree that is already in `had` or not in fill->packed is not
- * read; objects below it may be missing in `had` if they also occur elsewhere.
- * Returns 0, ERR_MISSING or ERR_CORRUPT for an unreadable tree, or ERR_NOMEM.
+ * Adds to `had` the objects of fill->packed that are in trees of `commits`,
+ * which are commits without a bitmap. `had` is by bit_pos and has at least as
+ * many bits as fill->packed. A tree that is already in `had` or not in
+ * fill->packed is not read. So objects below it may be missing in `had` if they
+ * also occur elsewhere. Returns 0, ERR_MISSING or ERR_CORRUPT for an unreadable
+ * tree, or ERR_NOMEM.
  */
 int bitmap_boundary_settle(struct bitset *had, struct bitmap_fill *fill,
 			   const uint32_t *commits, size_t nr,
@@ -163,8 +174,8 @@ int bitmap_boundary_settle(struct bitset *had, struct bitmap_fill *fill,
 
 /*
  * Finds commits that do not reach any object of a set, by their bitmaps. A
- * search for the commits that reach these objects need not walk past such a
- * commit.
+ * search for the commits that do reach such an object can stop at these
+ * commits.
  */
 
 /*
@@ -172,10 +183,11 @@ int bitmap_boundary_settle(struct bitset *had, struct bitmap_fill *fill,
  * All added commits are parsed. Returns 0, or a negative error code with some
  * commits added. ERR_CORRUPT means a broken bitmap.
  *
- * With an empty set the first indexed commits on all paths from `wants` are
- * added, since the index is closed under reachability. Otherwise commits with
- * bitmaps are added, except those that another added commit reaches. Commits
- * between bitmaps are not considered.
+ * If the set is empty, no indexed commit reaches it, because the index is
+ * closed under reachability. Then the first indexed commits on all paths from
+ * `wants` are added. Otherwise commits with bitmaps are added, except those
+ * that another added commit reaches. Commits between bitmaps are not
+ * considered.
  *
  * The cost is that of walking these paths, or of decoding each bitmap that no
  * added commit covers.
@@ -189,31 +201,30 @@ int bitmap_disjoint_commits(struct walk_tips *bounds,
 /* ---- measuring */
 
 /*
- * Measures how well bitmaps serve some tips: how many commits a request for
- * each tip walks, and a request for all of them.
- *
- * It does what a query does (bitmap/fill.h), but reads no trees.
+ * Measures how well bitmaps serve some tips: how many commits a request walks,
+ * for each tip alone, and for all tips together. Walks like a query, but reads
+ * no trees.
  */
 
 struct bitmap_coverage {
-	/* number of different commits */
+	/* number of different commits that are tips */
 	uint32_t tip_nr;
-	/* commits with a bitmap: requests for them walk 0 commits */
+	/* number of tips with a bitmap, for which a request walks 0 commits */
 	uint32_t with_bitmap;
-	/* commits walked by requests for one tip each: sum, */
+	/* for requests of one tip each: the sum of the walked commits, */
 	uint64_t walked_sum;
-	/* median, the lower one of two, */
+	/* the median (the lower one of two), */
 	uint32_t walked_median;
 	uint32_t walked_max;
-	/* commits walked by one request for all tips */
+	/* number of commits that one request for all tips walks */
 	uint32_t walked_together;
 };
 
 /*
- * Measures the commits in `tips`. `fill` is initialised; its content afterwards
- * is undefined. Without tips all numbers are 0. Returns 0, or a negative error
- * code with *coverage zeroed. Each bitmap that a request uses is decoded once
- * per tip.
+ * Measures the commits in `tips`. `fill` must be initialised; its content
+ * afterwards is undefined. Without tips all numbers are 0. Returns 0, or a
+ * negative error code with *coverage zeroed. For each tip, the bitmaps that its
+ * request uses are decoded.
  */
 int bitmap_coverage_measure(struct bitmap_coverage *coverage,
 			    struct bitmap_fill *fill,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Converts the content of an older index. */
+/* Converts the bitmaps of an older index. */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -8,15 +8,15 @@
 struct loading {
 	struct bitmap_previous *p;
 	struct walk *w;
-	/* scratch, in old and new bits */
+	/* for one bitmap at a time, with old and with new bits */
 	struct bitset from, to;
-	/* owned: by row, number of the entry */
+	/* owned: by row, the number of its entry */
 	uint32_t *place;
 };
 
 /*
- * Maps a stored set to new bits. Returns 0, 1 if that is impossible, or
- * ERR_NOMEM.
+ * Maps a stored set to new bits. Returns 0, 1 if the set has an object that the
+ * new index lacks, or ERR_NOMEM.
  */
 static int map_set(struct loading *l, struct ewah *out,
 		   const struct ewah_view *stored)

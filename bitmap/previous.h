@@ -27,7 +27,8 @@
  * Maps the bits of one index to those of another index, which has the objects
  * in another order. So bitmaps of an old index can be used in a new one.
  *
- * Neighbours mostly stay neighbours, so the mapping is a list of runs:
+ * Objects that are neighbours in one index mostly are neighbours in the other.
+ * So the mapping is a list of runs:
  *
  * 	old bits   0 .... 99 | 100 ... 149 | 150 ... 159 |
  * 	new bits   0 .... 99 | 120 ... 169 | none        |
@@ -36,32 +37,41 @@
  * the two mapped bitmaps.
  */
 
-/* Bits [from, from + nr) become [to, to + nr). */
+/*
+ * A run of the mapping: old bits [from, from + nr) become new bits [to, to +
+ * nr).
+ */
 struct bitmap_run {
 	uint32_t from, to, nr;
 };
 
 struct bitmap_remap {
-	/* owned; ascending `from`; objects in gaps are not in the new index */
+	/*
+	 * owned; ascending `from`; the new index lacks the objects between the
+	 * runs
+	 */
 	struct bitmap_run *runs;
 	size_t run_nr, run_alloc;
-	/* by new bit_pos: the old index has the object */
+	/* by new bit_pos: whether the old index has the object */
 	struct bitset is_old;
-	/* number of objects of each index */
+	/* numbers of objects in the old and in the new index */
 	uint32_t from_nr, to_nr;
-	/* number of old objects that the new index lacks */
+	/* number of objects that only the old index has */
 	uint32_t lost;
 };
 
 /*
- * Compares the ids of both indexes. Returns 0 or ERR_NOMEM. The caller releases
- * *map in any case. O(objects).
+ * Makes the mapping by comparing the ids of both indexes. Returns 0 or
+ * ERR_NOMEM. The caller releases *map in any case. O(objects).
  */
 int bitmap_remap_init(struct bitmap_remap *map, const struct bitmap_space *from,
 		      const struct bitmap_space *to);
 void bitmap_remap_release(struct bitmap_remap *map);
 
-/* Maps an old bit. Returns false if it has no new bit. O(log runs). */
+/*
+ * Sets *to to the new bit of the old bit `from`. Returns false if the new index
+ * lacks the object. O(log runs).
+ */
 bool bitmap_remap_bit(const struct bitmap_remap *map, uint32_t from,
 		      uint32_t *to);
 
@@ -78,10 +88,10 @@ bool bitmap_remap_set(const struct bitmap_remap *map, struct bitset *to,
 struct bitmap_previous {
 	const struct bitmap_file *file;  /* borrowed */
 	const struct bitmap_space *from; /* borrowed: of the file */
-	/* borrowed: of the new index */
+	/* borrowed: the bits of the new index */
 	const struct bitmap_space *to;
 	struct bitmap_remap map;
-	/* owned: in the order of the file, with new bits */
+	/* owned: the bitmaps with new bits, in the order of the old file */
 	struct bitmap_built *entries;
 	size_t nr;
 	struct bitmap_built_group *groups; /* owned: pseudo-merges */
@@ -91,8 +101,8 @@ struct bitmap_previous {
 /*
  * Reads and converts all bitmaps. Returns 0, 1 if the old index is unusable, or
  * ERR_NOMEM. The index is unusable if it is malformed, or if the new index
- * lacks an object of a bitmap. Commits are added to the walk's history but not
- * parsed. The caller releases *previous in any case.
+ * lacks an object of a bitmap. The commits with bitmaps are added to the walk's
+ * history but not parsed. The caller releases *previous in any case.
  */
 int bitmap_previous_load(struct bitmap_previous *previous,
 			 const struct bitmap_file *file,
@@ -102,7 +112,7 @@ int bitmap_previous_load(struct bitmap_previous *previous,
 void bitmap_previous_release(struct bitmap_previous *previous);
 
 /*
- * Copies facts about objects from the old index: types by new bit_pos, and path
+ * Copies what the old index knows about objects: types by new bit_pos, and path
  * hashes by new idx_pos (NULL: not wanted). Returns 0 or ERR_NOMEM.
  */
 int bitmap_previous_note(const struct bitmap_previous *previous, uint8_t *types,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Loads bitmapPseudoMerge.*. */
+/* Loads the configuration bitmapPseudoMerge.*. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,7 +33,10 @@ void pseudo_config_release(struct pseudo_config *config)
 	*config = (struct pseudo_config)PSEUDO_CONFIG_INIT;
 }
 
-/* Adds a section for the <name> of a key, unless it exists. */
+/*
+ * Adds a section for the <name> of a key bitmapPseudoMerge.<name>.*, unless
+ * there is one.
+ */
 static int add_name(void *ctx, const struct config_entry *entry)
 {
 	struct loading *l = ctx;
@@ -42,7 +45,7 @@ static int add_name(void *ctx, const struct config_entry *entry)
 	struct pseudo_section section = {0};
 
 	if (!end)
-		return 0; /* no <name>: not a key of Git */
+		return 0; /* a key without <name> has no meaning */
 	for (size_t i = 0; i < l->out->nr; i++)
 		if (strlen(l->out->sections[i].name) == (size_t)(end - name) &&
 		    !memcmp(l->out->sections[i].name, name,
@@ -59,7 +62,8 @@ static int add_name(void *ctx, const struct config_entry *entry)
 }
 
 /*
- * Finds the value of a section's variable, or NULL. l->key is set to its key.
+ * Finds the value of a section's variable. *value is NULL if it is not set.
+ * Sets l->key to the full key.
  */
 static int find(struct loading *l, const struct pseudo_section *section,
 		const char *variable, const char **value)

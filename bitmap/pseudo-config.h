@@ -17,7 +17,10 @@
 /* The keys of one <name>. */
 struct pseudo_section {
 	char *name; /* owned */
-	/* owned; matches at the start of a name */
+	/*
+	 * owned: the pattern of reference names, which matches at the start of
+	 * a name
+	 */
 	struct pattern *pattern;
 	struct pseudo_rules rules;
 };
@@ -35,12 +38,12 @@ struct pseudo_config {
 /*
  * Loads the configuration, which may be empty. Thresholds are relative to
  * `now`. A number out of range is replaced by the default, as in stock Git, and
- * *warning (NULL allowed) describes the last one. *out must be initialised; the
- * caller releases it in any case.
+ * *warning (may be NULL) describes the last such number. *out must be
+ * initialised; the caller releases it in any case.
  *
  * Returns 0, or a negative error code. ERR_INVALID comes with stock Git's
  * message: for an invalid number, date or expression, for a name without
- * pattern, and for an unstable threshold before the stable one.
+ * pattern, and if the unstable threshold is before the stable one.
  */
 int pseudo_config_load(struct pseudo_config *out, const struct config *config,
 		       int64_t now, struct error *warning, struct error *err);

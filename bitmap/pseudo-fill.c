@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pseudo-merges for a query. */
+/* Finds and uses pseudo-merges for a query. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -19,13 +19,16 @@ void pseudo_fill_release(struct pseudo_fill *pf)
 	memset(pf, 0, sizeof(*pf));
 }
 
-/* A commit, and the object that notes it. */
+/* Context of a call: the commit `bit_pos` is being noted. */
 struct noting {
 	struct pseudo_fill *pf;
 	uint32_t bit_pos;
 };
 
-/* The sets are made when they are needed: most tips are in no pseudo-merge. */
+/*
+ * Allocates the sets at the first commit that is in a pseudo-merge, since most
+ * tips are in none.
+ */
 static int note_in(struct noting *n)
 {
 	struct pseudo_fill *pf = n->pf;
@@ -73,8 +76,8 @@ static bool is_reached(const struct pseudo_fill *pf,
 }
 
 /*
- * Returns whether a candidate is usable now. If not, *lacking is a commit that
- * is not reached.
+ * Returns whether all commits of a candidate are reached. If not, sets *lacking
+ * to a commit that is not reached.
  */
 static bool serves(const struct pseudo_fill *pf, const struct bitset *reached,
 		   const struct ewah_view *commits, uint32_t *lacking)
@@ -91,7 +94,10 @@ static bool serves(const struct pseudo_fill *pf, const struct bitset *reached,
 	return true;
 }
 
-/* Returns 1 if the candidate was used, 0 if not, or a negative error code. */
+/*
+ * Uses a candidate if all its commits are reached. Returns 1 if used, 0 if not,
+ * or a negative error code.
+ */
 static int try_candidate(struct pseudo_fill *pf, struct bitset *reached,
 			 struct pseudo_candidate *candidate, struct error *err)
 {
@@ -119,7 +125,10 @@ int pseudo_fill_run(struct pseudo_fill *pf, struct bitset *reached,
 {
 	size_t before;
 
-	/* A pseudo-merge may reach the commits that others lack. */
+	/*
+	 * The objects of one pseudo-merge may include commits that other
+	 * candidates lack, so all candidates are tried until none can be used.
+	 */
 	do {
 		size_t left = 0;
 

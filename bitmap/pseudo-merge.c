@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the pseudo-merge section. */
+/* Reads the pseudo-merge section of a bitmap file. */
 #include <string.h>
 
 #include "base/bytes.h"
@@ -13,7 +13,7 @@ static int corrupt(const struct pseudo_merges *pm, uint64_t off,
 	return error_set_at(err, ERR_CORRUPT, pm->name, off, "%s", what);
 }
 
-/* Parses the parts from the last to the first. */
+/* Parses the parts of the section, from the last to the first. */
 static int parse_parts(struct pseudo_merges *pm, uint64_t from, uint64_t end,
 		       struct error *err)
 {
@@ -100,7 +100,7 @@ static const uint8_t *row_at(const struct pseudo_merges *pm, uint32_t row)
 	return pm->bytes + pm->lookup + (uint64_t)row * PSEUDO_MERGE_ROW_LEN;
 }
 
-/* Returns the row of a commit, or NULL. */
+/* Returns the lookup row of a commit, or NULL if it has none. */
 static const uint8_t *find_row(const struct pseudo_merges *pm, uint32_t bit_pos)
 {
 	uint32_t low = 0, high = pm->row_nr;
@@ -119,7 +119,10 @@ static const uint8_t *find_row(const struct pseudo_merges *pm, uint32_t bit_pos)
 	return NULL;
 }
 
-/* Calls `fn` for the pseudo-merge at an offset. Positions ascend. */
+/*
+ * Calls `fn` for the pseudo-merge at an offset, which is found by a binary
+ * search, since the positions ascend.
+ */
 static int visit(const struct pseudo_merges *pm, uint64_t off,
 		 int (*fn)(void *ctx, uint32_t nr), void *ctx,
 		 struct error *err)
@@ -140,7 +143,7 @@ static int visit(const struct pseudo_merges *pm, uint64_t off,
 	return corrupt(pm, off, "no pseudo-merge begins here", err);
 }
 
-/* Calls `fn` for the pseudo-merges of an extended entry. */
+/* Calls `fn` for each pseudo-merge that an extended entry lists. */
 static int visit_extended(const struct pseudo_merges *pm, uint64_t off,
 			  int (*fn)(void *ctx, uint32_t nr), void *ctx,
 			  struct error *err)
@@ -187,9 +190,9 @@ int pseudo_merges_each_of(const struct pseudo_merges *pm, uint32_t bit_pos,
 struct verify {
 	const struct pseudo_merges *pm;
 	uint32_t bit_pos;
-	/* owned, by pseudo-merge: last bit_pos that a row placed in it */
+	/* owned: by pseudo-merge, the bit_pos of the last row that lists it */
 	uint32_t *seen_for;
-	/* (commit, pseudo-merge) pairs of the rows */
+	/* number of pairs (commit, pseudo-merge) in all rows */
 	uint64_t member_nr;
 	struct error *err;
 };

@@ -15,7 +15,7 @@
  *   pseudo-merges: 4 | rows: 4 | section length up to lookup: 8
  *   | length of the section: 8
  *
- * Offsets count from the start of the file. The offset of a row is that of a
+ * Offsets count from the start of the file. The offset in a row is that of a
  * pseudo-merge. If its highest bit is set, it is that of an extended entry: the
  * commit is in several pseudo-merges.
  *
@@ -49,17 +49,20 @@
 #define PSEUDO_MERGE_FOOTER_LEN 24
 #define PSEUDO_MERGE_EXTENDED (UINT64_C(1) << 63)
 
-/* A parsed section; all zero: none. Immutable; borrows the file's bytes. */
+/*
+ * A parsed section. All zero: there is no section. Immutable; borrows the
+ * file's bytes.
+ */
 struct pseudo_merges {
 	const uint8_t *bytes; /* of the file */
 	const char *name;     /* borrowed, for messages */
-	/* offsets in the file: of the section, */
+	/* offset of the section in the file, */
 	uint64_t start;
 	uint64_t lookup;    /* of its lookup rows, */
 	uint64_t extended;  /* of its extended entries, */
 	uint64_t positions; /* and of its positions */
 	uint32_t nr;        /* number of pseudo-merges */
-	/* number of commits in any of them */
+	/* number of commits that are in any pseudo-merge */
 	uint32_t row_nr;
 	/* number of objects in the pack */
 	uint32_t object_nr;
@@ -71,36 +74,38 @@ struct pseudo_merge {
 };
 
 /*
- * Parses the section that ends at offset `end` of the file and begins at `from`
- * at the earliest. Verifies all sizes; the targets of offsets are verified when
+ * Parses the section that ends at offset `end` of the file, and begins at
+ * `from` or later. Verifies all sizes. The targets of offsets are verified when
  * they are used. O(1). Returns 0, or ERR_CORRUPT with *pm zeroed.
  */
 int pseudo_merges_parse(struct pseudo_merges *pm, const void *bytes,
 			uint64_t from, uint64_t end, uint32_t object_nr,
 			const char *name, struct error *err);
 
-/* Returns a view of pseudo-merge `nr` < pm->nr. Returns 0 or ERR_CORRUPT. */
+/*
+ * Sets *merge to views of pseudo-merge `nr` < pm->nr. Returns 0 or ERR_CORRUPT.
+ */
 int pseudo_merges_view(struct pseudo_merge *merge,
 		       const struct pseudo_merges *pm, uint32_t nr,
 		       struct error *err);
 
 /*
- * Calls `fn` with the number of each pseudo-merge that contains a commit. A
- * nonzero result of `fn` stops and is returned. Otherwise returns 0, or
- * ERR_CORRUPT for an invalid offset. O(log rows) for the row and O(log
- * pseudo-merges) for each call.
+ * Calls `fn` with the number of each pseudo-merge that contains a commit. If
+ * `fn` returns a nonzero value, the loop stops and returns this value.
+ * Otherwise returns 0, or ERR_CORRUPT for an invalid offset. O(log rows) for
+ * the row and O(log pseudo-merges) for each call.
  *
  * A number may be passed more than once: stock Git lists a pseudo-merge once
- * for each reference to the commit. Equal neighbours are skipped, and no others
- * were seen.
+ * for each reference to the commit. Repeated neighbours are skipped; other
+ * repetitions have not been seen.
  */
 int pseudo_merges_each_of(const struct pseudo_merges *pm, uint32_t bit_pos,
 			  int (*fn)(void *ctx, uint32_t nr), void *ctx,
 			  struct error *err);
 
 /*
- * Verifies that lookup rows, extended entries and the pseudo-merges' commits
- * agree. Returns 0, ERR_CORRUPT or ERR_NOMEM.
+ * Verifies that the lookup rows, the extended entries and the commits of the
+ * pseudo-merges agree. Returns 0, ERR_CORRUPT or ERR_NOMEM.
  */
 int pseudo_merges_verify(const struct pseudo_merges *pm, struct error *err);
 
@@ -110,17 +115,17 @@ int pseudo_merges_verify(const struct pseudo_merges *pm, struct error *err);
  * Finds the pseudo-merges that a query can use: those whose commits are all
  * reached.
  *
- * Only pseudo-merges are considered that contain a noted commit: a tip, or a
+ * A pseudo-merge is considered only if it contains a noted commit: a tip, or a
  * commit that the walk has reached. For a request with few tips this costs a
  * few binary searches, for any number of pseudo-merges.
  */
 
-/* A pseudo-merge that may become usable. */
+/* A pseudo-merge that contains a noted commit and was not used yet. */
 struct pseudo_candidate {
 	uint32_t nr;
 	/*
-	 * bit_pos of a commit that was not reached at the last try, or
-	 * UINT32_MAX
+	 * bit_pos of a commit that was not reached at the last try; UINT32_MAX:
+	 * not tried yet
 	 */
 	uint32_t lacking;
 };
@@ -128,7 +133,7 @@ struct pseudo_candidate {
 struct pseudo_fill {
 	const struct pseudo_merges *pm; /* borrowed */
 	struct bitset noted;            /* by bit_pos */
-	/* by number: is or was a candidate */
+	/* by number of pseudo-merge: whether it is or was a candidate */
 	struct bitset known;
 	struct pseudo_candidate *candidates; /* owned */
 	size_t nr, alloc;
@@ -140,14 +145,15 @@ struct pseudo_fill {
 };
 
 /*
- * Holds no memory until a commit is noted. The caller releases it in any case.
+ * Initialises *pf, which takes no memory until a commit is noted. The caller
+ * releases *pf in any case.
  */
 void pseudo_fill_init(struct pseudo_fill *pf, const struct pseudo_merges *pm);
 void pseudo_fill_release(struct pseudo_fill *pf);
 
 /*
- * Notes a commit that is wanted. It counts as reached from now on. Returns 0 or
- * a negative error code.
+ * Notes a commit that is wanted. The commit counts as reached from now on.
+ * Returns 0 or a negative error code.
  */
 int pseudo_fill_note(struct pseudo_fill *pf, uint32_t bit_pos,
 		     struct error *err);

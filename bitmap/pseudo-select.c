@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Groups of tips for pseudo-merges: as configured, or by default. */
+/* Groups tips into pseudo-merges, by the configuration or by default rules. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -50,7 +50,7 @@ int pseudo_groups_add(struct pseudo_groups *groups,
 
 /* ---- as configured */
 
-/* The packed tips of a group by age, without duplicates. */
+/* The packed tips of a group, without duplicates, by age. */
 struct members {
 	struct sort_item *items; /* owned: commit_nr by date */
 	size_t nr;
@@ -82,7 +82,7 @@ static int members_load(struct members *m, const struct pseudo_select_input *in,
 	m->nr = 0;
 	for (size_t i = 0; i < nr; i++)
 		m->items[i] = (struct sort_item){tips[i].value, tips[i].value};
-	/* Sorting by commit first makes duplicates adjacent. */
+	/* Sort by commit first, so that duplicates are adjacent. */
 	if (sort_items(m->items, nr) < 0)
 		return ERR_NOMEM;
 	for (size_t i = 0; i < nr; i++) {
@@ -96,13 +96,13 @@ static int members_load(struct members *m, const struct pseudo_select_input *in,
 	return sort_items(m->items, m->nr);
 }
 
-/* Returns whether a commit is from `when` or before. */
+/* Returns whether a commit was committed at time `when` or before. */
 static bool is_until(uint64_t date, int64_t when)
 {
 	return when > 0 && date <= (uint64_t)when;
 }
 
-/* Keeps an evenly spread part of the items. */
+/* Keeps the part `rate` of the items, evenly spread. Returns their number. */
 static size_t sample(struct sort_item *items, size_t nr, double rate)
 {
 	size_t kept = 0;
@@ -115,8 +115,8 @@ static size_t sample(struct sort_item *items, size_t nr, double rate)
 }
 
 /*
- * The size of the n-th pseudo-merge is proportional to n^-decay. The oldest
- * commits are in the largest.
+ * Adds the unstable pseudo-merges. The size of the n-th one is proportional to
+ * n^-decay, and the oldest commits are in the largest one.
  */
 static int add_unstable(struct pseudo_groups *out, const struct members *m,
 			const struct pseudo_rules *rules)
@@ -160,7 +160,10 @@ static int add_stable(struct pseudo_groups *out, const struct sort_item *items,
 	return 0;
 }
 
-/* Stable tips may have a bitmap of their own; unstable ones must not. */
+/*
+ * Adds the pseudo-merges of a group. A commit with a bitmap is used only if it
+ * is stable.
+ */
 static int select_group(struct pseudo_groups *out, struct members *m,
 			const struct pseudo_select_input *in,
 			const struct pseudo_rules *rules)
@@ -210,15 +213,19 @@ static int select_configured(struct pseudo_groups *out,
 /* ---- by default */
 
 /*
- * Facts about a commit, collected while visiting the history, children first.
+ * Flags of a commit for the default selection, set in a pass from children to
+ * parents.
  */
 enum {
 	IS_NAMED = 0x1, /* a tip of that class */
 	IS_OTHER = 0x2,
-	/* A request for the class reaches the commit without walking it. */
+	/*
+	 * a request for the class finds the commit in a bitmap, without walking
+	 * it
+	 */
 	NAMED_COVERED = 0x4,
 	OTHERS_COVERED = 0x8,
-	/* A tip of the class reaches the commit, and the tip has no bitmap. */
+	/* a tip of the class that has no bitmap reaches the commit */
 	BELOW_NAMED = 0x10,
 	BELOW_OTHER = 0x20,
 };
@@ -226,7 +233,10 @@ enum {
 struct class_tips {
 	struct sort_item *by_date; /* owned: commit_nr */
 	size_t nr, alloc;
-	/* commits that a request walks without a pseudo-merge */
+	/*
+	 * number of commits that a request walks only if there is no
+	 * pseudo-merge
+	 */
 	size_t saved;
 };
 
@@ -234,7 +244,7 @@ struct selecting {
 	const struct pseudo_select_input *in;
 	uint8_t *flags; /* by commit_nr */
 	struct class_tips named, others;
-	/* number of tips that may still be added to pseudo-merges */
+	/* number of tips that may still be put into pseudo-merges */
 	size_t room;
 };
 
@@ -253,8 +263,9 @@ static int mark_tips(struct selecting *s)
 }
 
 /*
- * Returns the flags that a tip gives to itself and its ancestors. A request for
- * all other refs asks for branches and tags as well.
+ * Returns the flags that a tip gives to itself and its ancestors. A mirror asks
+ * for branches and tags as well, so they also count for the class of all other
+ * refs.
  */
 static uint8_t flags_of_tip(uint8_t is, bool has_bitmap)
 {
@@ -278,7 +289,10 @@ static int class_add(struct class_tips *class, const struct history *h,
 	return 0;
 }
 
-/* `above` are the flags from children. */
+/*
+ * Processes a commit: `above` has the flags from its children, `own` its flags
+ * as a tip.
+ */
 static int take_commit(struct selecting *s, uint32_t c, uint8_t above,
 		       uint8_t own)
 {
@@ -317,7 +331,10 @@ static int pass_history(struct selecting *s)
 	return 0;
 }
 
-/* Splits a class: the oldest half first, then half of the rest, and so on. */
+/*
+ * Divides a class into pseudo-merges by age: the oldest half first, then half
+ * of the remaining tips, and so on.
+ */
 static int class_split(struct pseudo_groups *out, struct class_tips *class,
 		       size_t *room, size_t most)
 {

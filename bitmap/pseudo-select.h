@@ -3,16 +3,17 @@
  * Selects the tips of references that form pseudo-merges.
  *
  * The selection follows the configuration (bitmapPseudoMerge.*, gitpacking(7)).
- * Without configuration there is a default, with two classes of tips. Each
- * serves a kind of request that asks for all its refs: branches and tags (a
- * clone), and all other refs (a mirror asks for both).
+ * Without configuration, default rules have two classes of tips. Each class
+ * serves a kind of request for many refs: branches and tags (a clone), and all
+ * other refs (a mirror asks for both classes).
  *
- * The default uses only tips that make a query walk: tips without a bitmap that
- * no tip with a bitmap, of such a request, reaches. Tips that another such tip
- * reaches are omitted, since the union is the same. The rest is split by age,
- * in halves. The reason is that a ref that moves or is deleted makes its whole
- * pseudo-merge unusable, and that refs with old tips move least. A tip takes
- * some 20 bytes, so their number is limited, and the newest are omitted.
+ * By default only tips are used that make a query walk: tips without a bitmap
+ * that no tip with a bitmap of the same request reaches. A tip that another
+ * such tip reaches is omitted, since the union is the same without it. The
+ * remaining tips are divided by age, in halves. This is because a ref that
+ * moves or is deleted makes its whole pseudo-merge unusable, and refs with old
+ * tips move least. A tip takes some 20 bytes, so the number of tips is limited,
+ * and the newest are omitted.
  */
 #ifndef BITMAP_PSEUDO_SELECT_H
 #define BITMAP_PSEUDO_SELECT_H
@@ -25,15 +26,21 @@
 #include "bitmap/build.h"
 #include "walk/history.h"
 
-/* Least number of commits that pseudo-merges must save from being walked. */
+/*
+ * Default pseudo-merges are made only if they save at least this many commits
+ * from being walked.
+ */
 #define PSEUDO_DEFAULT_MIN_SAVED 256
-/* Default number of pseudo-merges per class, and of commits in the smallest. */
+/*
+ * Default rules: the number of pseudo-merges for each class, and the number of
+ * commits in the smallest.
+ */
 #define PSEUDO_DEFAULT_MERGES 8
 #define PSEUDO_DEFAULT_MIN_SIZE 64
-/* By default at most one of this many objects is in a pseudo-merge. */
+/* Default rules: at most one of this many objects is in a pseudo-merge. */
 #define PSEUDO_DEFAULT_OBJECTS 12
 
-/* Classes of tips by default. */
+/* Classes of tips in the default rules. */
 enum pseudo_class {
 	PSEUDO_NAMED,  /* branches, tags */
 	PSEUDO_OTHERS, /* all other references */
@@ -43,27 +50,29 @@ enum pseudo_class {
 struct pseudo_rules {
 	double decay;       /* >= 0 */
 	double sample_rate; /* > 0, <= 1 */
-	/* unstable tips: committed at this time or before */
+	/* a tip is unstable if it was committed at this time or before */
 	int64_t threshold;
-	/* stable tips: committed at this time or before */
+	/* a tip is stable if it was committed at this time or before */
 	int64_t stable_threshold;
-	/* number of unstable pseudo-merges */
+	/* number of pseudo-merges for unstable tips */
 	uint32_t max_merges;
-	/* > 0: commits in each stable pseudo-merge */
+	/* number of commits in each pseudo-merge of stable tips; > 0 */
 	uint32_t stable_size;
 };
 
-/* A tip. A tip in several groups is listed several times. */
+/*
+ * A tip of a reference. If it is in several groups, there is an item for each.
+ */
 struct pseudo_tip {
 	uint32_t commit_nr;
-	/* index into rules; by default an enum pseudo_class */
+	/* index in `rules`; with the default rules, an enum pseudo_class */
 	uint32_t group;
 };
 
 struct pseudo_tips {
 	struct pseudo_tip *tips; /* owned */
 	size_t nr, alloc;
-	/* owned: by group; NULL: the default */
+	/* owned: by group; NULL: the default rules apply */
 	struct pseudo_rules *rules;
 	size_t group_nr, group_alloc;
 };
@@ -87,11 +96,11 @@ struct pseudo_select_input {
 	const struct pseudo_tips *tips;
 	/* number of objects in the index */
 	size_t object_nr;
-	/* limit of pseudo-merges of a default class; >= 1 */
+	/* limit of the pseudo-merges of each default class; >= 1 */
 	size_t default_merge_nr;
 };
 
-/* The commits of each pseudo-merge. */
+/* The selected pseudo-merges: the commits of each. */
 struct pseudo_groups {
 	struct bitmap_group *groups; /* owned */
 	size_t nr, alloc;
@@ -103,15 +112,16 @@ struct pseudo_groups {
 	}
 
 /*
- * Appends the pseudo-merges that `in` asks for. *out must be initialised, and
- * the caller releases it in any case. Returns 0 or ERR_NOMEM.
+ * Appends the pseudo-merges that the configuration or the default rules give.
+ * *out must be initialised, and the caller releases it in any case. Returns 0
+ * or ERR_NOMEM.
  */
 int pseudo_select(struct pseudo_groups *out,
 		  const struct pseudo_select_input *in, struct error *err);
 void pseudo_groups_release(struct pseudo_groups *groups);
 
 /*
- * Appends a pseudo-merge of the commits that `nr` sorted items have as values.
+ * Appends a pseudo-merge of `nr` commits, which are the values of sorted items.
  * Returns 0 or ERR_NOMEM.
  */
 int pseudo_groups_add(struct pseudo_groups *groups,

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes the pseudo-merge section. */
+/* Writes the pseudo-merge section of a bitmap file. */
 #include "base/mem.h"
 #include "base/sort.h"
 #include "bitmap/file-write.h"
 
 struct writing {
 	struct buf *out;
-	/* start of the file in *out */
+	/* offset in *out at which the file begins */
 	size_t base;
-	/* owned: offset of each pseudo-merge */
+	/* owned: by pseudo-merge, its offset in the file */
 	uint64_t *offs;
-	/* owned: bit_pos and number of the pseudo-merge, by bit_pos */
+	/*
+	 * owned: pairs of a bit_pos and the number of a pseudo-merge, by
+	 * bit_pos
+	 */
 	struct sort_item *members;
 	size_t member_nr, member_alloc;
-	/* number of different commits */
+	/* number of different commits in `members` */
 	uint32_t row_nr;
 };
 
@@ -49,7 +52,7 @@ static int write_sets(struct writing *w,
 	return sort_items(w->members, w->member_nr);
 }
 
-/* Returns the end of the pairs with the same commit as pair `from`. */
+/* Returns the index after the last pair with the same commit as pair `from`. */
 static size_t end_of_commit(const struct writing *w, size_t from)
 {
 	size_t to = from + 1;

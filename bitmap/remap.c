@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Maps sets of bits by runs. */
+/* Maps sets of bits from one index to another, run by run. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,8 +8,8 @@
 #include "ewah/popcount.h"
 
 /*
- * Returns the position of each old id among the new ids; UINT32_MAX if there is
- * none.
+ * Returns an array by old idx_pos: the new idx_pos of the same id, or
+ * UINT32_MAX if the new index lacks it.
  */
 static uint32_t *match_ids(const struct bitmap_space *from,
 			   const struct bitmap_space *to)
@@ -19,7 +19,10 @@ static uint32_t *match_ids(const struct bitmap_space *from,
 	uint32_t *match = mem_alloc(from_nr, sizeof(*match));
 	uint32_t k = 0;
 
-	/* In a chain ids ascend only within a layer. */
+	/*
+	 * In a chain the ids ascend only within a layer, so each id is searched
+	 * for.
+	 */
 	if (match && (from->base || to->base)) {
 		for (uint32_t i = 0; i < from_nr; i++)
 			if (!bitmap_space_find(to, bitmap_space_id(from, i),
@@ -39,7 +42,7 @@ static uint32_t *match_ids(const struct bitmap_space *from,
 	return match;
 }
 
-/* Returns a table of bits by idx_pos. */
+/* Returns an array of bits by idx_pos. */
 static uint32_t *invert(const struct bitmap_space *space)
 {
 	uint32_t nr = bitmap_space_nr(space);
@@ -73,7 +76,10 @@ static int add_bits(struct bitmap_remap *map, const struct bitmap_space *from,
 	for (uint32_t bit = 0; bit < map->from_nr; bit++) {
 		uint32_t at = match[bitmap_space_idx_pos(from, bit)];
 
-		/* The object is missing, or the old index has it twice. */
+		/*
+		 * The new index lacks the object, or the old index has it
+		 * twice.
+		 */
 		if (at == UINT32_MAX ||
 		    bitset_test(&map->is_old, new_bits[at])) {
 			map->lost++;
@@ -133,7 +139,10 @@ bool bitmap_remap_bit(const struct bitmap_remap *map, uint32_t from,
 	return false;
 }
 
-/* Returns 64 bits from `at` on. Bits past the end are zero. */
+/*
+ * Returns 64 bits of a set, from bit `at` on. Bits after the end of the set are
+ * zero.
+ */
 static uint64_t load_bits(const struct bitset *set, size_t at)
 {
 	size_t word = at / 64, shift = at % 64;
@@ -153,7 +162,7 @@ static void store_bits(struct bitset *set, size_t at, uint64_t bits)
 		set->words[word + 1] |= bits >> (64 - shift);
 }
 
-/* Returns the number of bits that were set. */
+/* Copies the bits of a run. Returns how many of them are set. */
 static size_t copy_run(struct bitset *to, const struct bitset *from,
 		       const struct bitmap_run *run)
 {

@@ -35,8 +35,8 @@ static size_t gap_at(size_t i, size_t dense_nr)
 }
 
 /*
- * Returns, by commit_nr, the number of wanted tips whose first-parent line
- * contains the commit. Returns NULL if memory runs out.
+ * Returns an array by commit_nr: the number of wanted tips whose first-parent
+ * line contains the commit. Returns NULL if memory runs out.
  */
 static uint32_t *count_lines(const struct bitmap_select_input *in)
 {
@@ -53,7 +53,7 @@ static uint32_t *count_lines(const struct bitmap_select_input *in)
 	return lines;
 }
 
-/* Returns the best commit of [from, to). */
+/* Returns the best commit among those with index [from, to). */
 static size_t best_of(const struct bitmap_select_input *in,
 		      const uint32_t *lines, size_t from, size_t to)
 {
@@ -72,8 +72,8 @@ static size_t best_of(const struct bitmap_select_input *in,
 }
 
 /*
- * Returns whether a commit is selected as a tip. *left is the remaining number
- * of default tips.
+ * Returns whether a commit is selected because it is a tip. *left is the number
+ * of default tips that may still be selected.
  */
 static bool take_tip(uint8_t tip, size_t *left)
 {

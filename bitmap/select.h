@@ -2,13 +2,13 @@
 /*
  * Selects the commits that get a bitmap.
  *
- * A query walks from each tip to the nearest bitmaps. So the distance from
- * likely tips to bitmaps matters, and the number of bitmaps. The history, from
- * newest to oldest, is divided into gaps, and one commit of each gap is
- * selected. A gap is 1/dense_nr of its distance from the newest commit, but at
- * least one commit and at most SELECT_MAX_GAP. So the newest 2 * dense_nr
- * commits are all selected, and the number of bitmaps grows with the logarithm
- * of the history, up to that maximum.
+ * A query walks from each tip back to the nearest bitmaps. So two numbers
+ * matter: the distance from likely tips to bitmaps, and the number of bitmaps.
+ * The history, from newest to oldest, is divided into gaps, and one commit of
+ * each gap is selected. The size of a gap is 1/dense_nr of its distance from
+ * the newest commit, but at least one commit and at most SELECT_MAX_GAP. So the
+ * newest 2 * dense_nr commits are all selected. The number of bitmaps grows
+ * with the logarithm of the history's length, until gaps have the maximum size.
  *
  * Within a gap the commit is preferred that is on the first-parent lines of
  * most wanted tips. A walk from any commit soon reaches such a line. Also, each
@@ -16,10 +16,10 @@
  * preference is a merge, because later branches start from merges, and then the
  * newest commit. Wanted tips are always selected.
  *
- * A plain selection is a selection without regard to the distance of a walk. It
- * contains all of the newest SELECT_PLAIN_NEWEST commits, then one of
- * SELECT_PLAIN_GAP, and after the newest SELECT_PLAIN_FAR one of
- * SELECT_PLAIN_FAR_GAP. Indexes of stock Git are as dense.
+ * A plain selection ignores the distance of a walk. It contains all of the
+ * newest SELECT_PLAIN_NEWEST commits, then one of SELECT_PLAIN_GAP, and after
+ * the newest SELECT_PLAIN_FAR one of SELECT_PLAIN_FAR_GAP. Indexes of stock Git
+ * are as dense.
  */
 #ifndef BITMAP_SELECT_H
 #define BITMAP_SELECT_H
@@ -32,12 +32,12 @@
 
 #define SELECT_MAX_GAP 16384
 
-/* The largest dense_nr: from few to many objects. */
+/* Limits of the result of bitmap_select_dense_nr(). */
 #define SELECT_MIN_DENSE_NR 14
 #define SELECT_MAX_DENSE_NR 128
 #define SELECT_OBJECTS_PER_DENSE_NR 4096
 
-/* As dense_nr: the plain selection. */
+/* The value of dense_nr for a plain selection, and its gaps. */
 #define SELECT_PLAIN 0
 #define SELECT_PLAIN_NEWEST 100
 #define SELECT_PLAIN_GAP 100
@@ -45,19 +45,19 @@
 #define SELECT_PLAIN_FAR_GAP 5000
 
 /*
- * Returns the largest dense_nr for an index with this many objects. For few
- * objects the objects of a commit are scattered over the bitmap. So each
- * additional bitmap is nearly as large as its neighbour, while walks are short
- * anyway.
+ * Returns the largest useful dense_nr for an index with this many objects. If
+ * there are few objects, those of a commit are scattered over the bitmap, so
+ * each additional bitmap is nearly as large as its neighbour. Walks are then
+ * short anyway.
  */
 size_t bitmap_select_dense_nr(size_t object_nr);
 
 /* Why a commit is a wanted tip. */
 enum select_tip {
 	SELECT_NO_TIP,
-	/* configured, or HEAD: always selected */
+	/* the tip is configured, or is HEAD: it is always selected */
 	SELECT_TIP,
-	/* not configured: the newest of these are selected */
+	/* the tip is not configured: only the newest of these are selected */
 	SELECT_DEFAULT_TIP,
 };
 
@@ -65,13 +65,13 @@ enum select_tip {
 struct bitmap_select_input {
 	const struct history *history;
 	const uint32_t *commits; /* commit_nr, newest first */
-	/* the same commits, parents first */
+	/* the commits of `commits`, parents first */
 	const uint32_t *parents_first;
 	size_t nr;
 	size_t dense_nr; /* or SELECT_PLAIN */
-	/* enum select_tip, by commit_nr */
+	/* by commit_nr: enum select_tip */
 	const uint8_t *is_tip;
-	/* limit of SELECT_DEFAULT_TIP commits */
+	/* limit of the selected commits with SELECT_DEFAULT_TIP */
 	size_t default_tip_nr;
 };
 
@@ -82,7 +82,10 @@ struct bitmap_select_input {
 int bitmap_select(uint32_t **selected, size_t *selected_nr,
 		  const struct bitmap_select_input *in, struct error *err);
 
-/* Returns the number of selected commits if there are no tips. O(result). */
+/*
+ * Returns how many of `nr` commits are selected if there are no tips.
+ * O(result).
+ */
 size_t bitmap_select_nr(size_t nr, size_t dense_nr);
 
 #endif

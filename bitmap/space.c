@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bits, ids and numbers of the objects of an index. */
+/* Converts between bits, ids and numbers of the objects of an index. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,8 +18,8 @@ uint32_t bitmap_space_base_nr(const struct bitmap_space *space)
 }
 
 /*
- * Returns the layer that contains a bit or idx_pos. *pos becomes relative to
- * the layer.
+ * Returns the layer that has a bit or idx_pos. *pos becomes relative to this
+ * layer.
  */
 static const struct bitmap_space *layer_of(const struct bitmap_space *space,
 					   uint32_t *pos)
@@ -150,7 +150,8 @@ const struct odb_pack *bitmap_space_locate(const struct bitmap_space *space,
 	idx_pos = pack_midx_order_pos(space->order, bit_pos);
 	*offset = pack_midx_offset(midx, idx_pos);
 	pack = pack_midx_pack(midx, idx_pos);
-	if (pack >= midx->pack_nr) /* damaged: no entry is at this offset */
+	/* the index is damaged, and no entry is at this offset */
+	if (pack >= midx->pack_nr)
 		*offset = UINT64_MAX, pack = 0;
 	return &space->odb->packs[space->midx->pack_nrs[pack]];
 }
@@ -162,7 +163,7 @@ static int cmp_parts(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* Appends the parts of one layer. */
+/* Appends the parts of one layer to `parts`. */
 static void add_parts(struct bitmap_space_part *parts, size_t *nr,
 		      const struct bitmap_space *space)
 {
@@ -200,7 +201,7 @@ int bitmap_space_parts(struct bitmap_space_part **parts, size_t *nr,
 	return 0;
 }
 
-/* Fills the table with one layer. */
+/* Adds the objects of one layer to the table. */
 static int fill_layer(struct bitmap_space_table *table,
 		      const struct bitmap_space *space)
 {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The meaning of the bits of an index. A bit is an object of one pack, in the
- * order of the pack. Or it is an object of a multi-pack-index, in the order of
- * its pseudo-pack (pack/midx.h). Or it is an object of a chain of these, with
- * the layers one after the other from the lowest on.
+ * The meaning of the bits of an index. A bit is one of these:
+ * - an object of one pack, in the order of the pack;
+ * - an object of a multi-pack-index, in the order of its pseudo-pack
+ *   (pack/midx.h);
+ * - an object of a chain of multi-pack-indexes, layer after layer from the
+ *   lowest on.
  *
  * 	bit_pos   position of an object's bit
  * 	idx_pos   position of its id among the sorted ids: of the pack's
@@ -25,16 +27,21 @@
 #include "pack/midx.h"
 #include "walk/objspace.h"
 
-/* A small value. All pointers are borrowed. */
+/*
+ * What the bits of an index mean; passed by value. All pointers are borrowed.
+ */
 struct bitmap_space {
 	const struct odb *odb;
-	/* the indexed pack; NULL: there is a midx */
+	/* the indexed pack; NULL: the index belongs to `midx` */
 	const struct odb_pack *pack;
 	const struct pack_rev *rev; /* of the pack */
-	/* of the snapshot; NULL: there is a pack */
+	/*
+	 * the indexed multi-pack-index, of the snapshot; NULL: the index
+	 * belongs to `pack`
+	 */
 	struct odb_midx *midx;
 	const struct pack_midx_order *order; /* of the midx */
-	/* of the layers below; NULL: none */
+	/* the bits of the layers below; NULL: there are none */
 	const struct bitmap_space *base;
 };
 
@@ -52,39 +59,42 @@ static inline struct bitmap_space bitmap_space_of_midx(
 	return (struct bitmap_space){.odb = odb, .midx = midx, .order = order};
 }
 
-/* Returns the number of objects: bits and idx_pos are [0, nr). */
+/* Returns the number of objects. Bits and idx_pos are less than this number. */
 uint32_t bitmap_space_nr(const struct bitmap_space *space);
 
 /*
- * Returns the number of objects in the layers below. This is the first bit and
- * idx_pos of the topmost layer's own objects.
+ * Returns the number of objects in the layers below. This is also the first bit
+ * and the first idx_pos of the objects of the topmost layer itself.
  */
 uint32_t bitmap_space_base_nr(const struct bitmap_space *space);
 
-/* Returns the raw id of an object, in the index. */
+/* Returns the raw id of an object; it points into the mapped index. */
 const uint8_t *bitmap_space_id(const struct bitmap_space *space,
 			       uint32_t idx_pos);
 
-/* Finds an id. Returns false if it is not in the index. */
+/*
+ * Sets *idx_pos to the position of an id. Returns false if the index lacks the
+ * id.
+ */
 bool bitmap_space_find(const struct bitmap_space *space, const uint8_t *raw,
 		       uint32_t *idx_pos);
 
-/* Returns the idx_pos of the object of a bit. O(1). */
+/* Returns the idx_pos of the object that a bit stands for. O(1). */
 uint32_t bitmap_space_idx_pos(const struct bitmap_space *space,
 			      uint32_t bit_pos);
 
 /*
- * Finds the bit of an object, by a search for its offset. Returns false if the
- * index contradicts itself.
+ * Finds the bit of an object, by a search for its offset in the pack. Returns
+ * false if the index contradicts itself.
  */
 bool bitmap_space_bit_of(const struct bitmap_space *space, uint32_t idx_pos,
 			 uint32_t *bit_pos);
 
 /*
- * Sets *obj_pos to the number of the indexed copy of an object. It may differ
- * from the canonical number if packs outside the index have the object too.
- * Returns false if the index is wrong: a multi-pack-index names a pack without
- * the object.
+ * Sets *obj_pos to the number of the indexed copy of an object. If packs
+ * outside the index have the object too, objspace_find() may return the number
+ * of another copy. Returns false if the multi-pack-index is wrong: it names a
+ * pack that lacks the object.
  */
 bool bitmap_space_obj(const struct bitmap_space *space, uint32_t idx_pos,
 		      uint32_t *obj_pos);
@@ -103,8 +113,8 @@ int bitmap_space_obj_of_bit(uint32_t *obj_pos, const struct bitmap_space *space,
 void bitmap_space_prepare(const struct bitmap_space *space);
 
 /*
- * Find the idx_pos, or the bit, of an object of a walk. Return false if it is
- * not indexed.
+ * bitmap_space_idx() finds the idx_pos and bitmap_space_bit() the bit of an
+ * object of a walk. Return false if the object is not indexed.
  */
 bool bitmap_space_idx(const struct bitmap_space *space,
 		      struct objspace *objects, uint32_t obj_pos,
@@ -114,32 +124,38 @@ bool bitmap_space_bit(const struct bitmap_space *space,
 		      uint32_t *bit_pos);
 
 /*
- * Returns the pack and the offset of the indexed copy of an object. If the
- * index is damaged, no entry is at that offset.
+ * Returns the pack of the indexed copy of an object, and sets *offset to its
+ * offset there. If the index is damaged, no entry is at that offset.
  */
 const struct odb_pack *bitmap_space_locate(const struct bitmap_space *space,
 					   uint32_t bit_pos, uint64_t *offset);
 
-/* The bits of one pack, in the order of its offsets. */
+/*
+ * The range of bits that stand for objects of one pack, in the order of
+ * offsets.
+ */
 struct bitmap_space_part {
 	/* borrowed from the snapshot */
 	const struct odb_pack *pack;
-	/* bit_pos [first, first + nr) */
+	/* the range is [first, first + nr), as bit_pos */
 	uint32_t first, nr;
 };
 
 /*
  * Lists the parts in the order of their bits. *parts is malloc()ed and has *nr
- * elements; parts without bits are omitted. In the part of a pack a bit is
- * first + pack_pos. In a multi-pack-index a pack may have more objects than
- * bits. Returns 0 or ERR_NOMEM.
+ * elements; parts without bits are omitted. In the index of a single pack, the
+ * bit of an object is first + pack_pos. In a multi-pack-index a pack may have
+ * more objects than bits. Returns 0 or ERR_NOMEM.
  */
 int bitmap_space_parts(struct bitmap_space_part **parts, size_t *nr,
 		       const struct bitmap_space *space);
 
 /* A table of bits by obj_pos, for many lookups. */
 struct bitmap_space_table {
-	/* owned: by obj_pos - first; UINT32_MAX: look it up */
+	/*
+	 * owned: by (obj_pos - first), the bit; UINT32_MAX: not in the table,
+	 * search for it
+	 */
 	uint32_t *bits;
 	uint32_t first, nr;
 };
@@ -152,7 +168,7 @@ int bitmap_space_table_init(struct bitmap_space_table *table,
 			    const struct bitmap_space *space);
 void bitmap_space_table_release(struct bitmap_space_table *table);
 
-/* Works like bitmap_space_bit(). */
+/* Finds a bit like bitmap_space_bit(), with the table. */
 static inline bool bitmap_space_table_bit(
 	const struct bitmap_space_table *table,
 	const struct bitmap_space *space, struct objspace *objects,

@@ -6,53 +6,56 @@
 #include "walk/revwalk.h"
 
 /*
- * Number of commits that are walked on both sides at first. Often this already
- * gives the cost of a walk.
+ * At first, this many commits are walked for the wants and for the haves. Often
+ * the cost of a walk is known then.
  */
 #define COMMITS_FIRST 64
 
 /*
- * The same if no trees are wanted. Then a walk of few commits is the answer,
- * and a walk of more would cost as much as the index saves.
+ * The value of COMMITS_FIRST if no trees are wanted. A walk of few commits is
+ * then the whole answer, and a walk of more commits costs as much as the index
+ * saves.
  */
 #define COMMITS_FIRST_NO_TREES 8
 
-/* Growth of both limits for the next try. */
+/* Factor by which both limits grow for the next try. */
 #define COMMITS_GROWTH 2
 
 /*
- * Parts of the commits needed for a better estimate that may be spent on
- * looking for bitmaps: in any case, and if bitmaps are likely to be near.
+ * If `n` commits must be walked to know more about the cost, the search for
+ * bitmaps may walk n / LOOK_RATIO_LEAST commits in any case, and n /
+ * LOOK_RATIO_MOST if bitmaps are probably near.
  */
 #define LOOK_RATIO_LEAST 4
 #define LOOK_RATIO_MOST 2
 
 /*
- * Commits on the way to a bitmap that cost as much as a tree difference. If a
- * bitmap of a wanted commit is used, their trees are read as far as needed.
- * Otherwise a commit costs only its decoding. The second number is half of what
- * that would allow, since less is then known about usable delta bases.
+ * Number of commits on the way to a bitmap that cost as much as one tree diff.
+ * If a bitmap of a wanted commit is used, their trees are read as far as
+ * needed. Otherwise a commit costs only its decoding
+ * (HAVES_PER_COST_UNDOUBTED). This second number is half of what decoding
+ * costs, since less is then known about usable delta bases.
  */
 #define HAVES_PER_COST 8
 #define HAVES_PER_COST_UNDOUBTED 32
 
 /*
- * One more cost unit of a walk for this many wanted commits: a walk knows less
- * about the haves, and computes deltas that could be copied.
+ * A walk costs one more unit for this many wanted commits: it knows less about
+ * the haves than an index, and so computes deltas that could be copied.
  */
 #define COMMITS_PER_DELTA_COST 4
 
 /*
- * Cost of reading the trees of the boundary's commits as far as they matter: a
- * fixed part, and a part for each commit.
+ * Cost of reading the undecided trees of the boundary's commits: a fixed part,
+ * and a part for each commit.
  */
 #define BOUNDARY_COST 1
 #define BOUNDARY_COST_EACH 1
 
 /*
- * Number of commits that may be walked in vain per cost unit: about a fifteenth
- * of the total cost. REQUEST_COST is the cost of any request in tree
- * differences.
+ * Number of commits that may be walked without use per cost unit: about a
+ * fifteenth of the total cost. REQUEST_COST is the cost of any request, in tree
+ * diffs.
  */
 #define REQUEST_COST 4
 #define COMMITS_IN_VAIN_PER_COST 3
@@ -97,18 +100,23 @@ struct planning {
 	struct bitmap_side *side;
 	struct walk *w;
 	const struct revwalk_tips *tips;
-	/* wanted commits seen, if not all are known */
+	/*
+	 * number of wanted commits that were counted, if the total is not known
+	 */
 	size_t seen;
-	/* commits of the haves' side per cost unit */
+	/* number of commits on the haves' side that cost one unit */
 	size_t per_cost;
-	/* estimated distance from the haves' side to the index */
+	/*
+	 * estimated number of commits to walk from the haves back to the index
+	 */
 	size_t distance;
 	struct error *err;
 };
 
 /*
- * Counts the commits that are in no bitmap of another one; `wanted` is newest
- * first. Both ways compare the trees of these commits. Returns 0 or ERR_NOMEM.
+ * Counts the wanted commits that no bitmap of another wanted commit contains.
+ * `wanted` is newest first. Both ways compare the trees of these commits.
+ * Returns 0 or ERR_NOMEM.
  */
 static int count_beyond(uint32_t *nr, const struct planning *p,
 			const struct revwalk_result *wanted)
@@ -150,8 +158,8 @@ static int estimate_trees(struct planning *p, const struct revwalk_result *revs)
 }
 
 /*
- * Estimates the cost of a walk. Returns 0, 1 if it takes more than `limit`
- * commits to know, or a negative error code.
+ * Estimates the cost of a walk. Returns 0 if the cost is known, 1 if more than
+ * `limit` commits must be walked to know it, or a negative error code.
  */
 static int estimate_walk(struct planning *p, size_t limit)
 {
@@ -181,8 +189,8 @@ static size_t walked_nr(const struct planning *p)
 }
 
 /*
- * Returns whether bitmaps are likely to be reached before `limit` commits are
- * walked.
+ * Returns whether the haves' side probably reaches bitmaps before `limit`
+ * commits are walked.
  */
 static bool is_near(struct planning *p, size_t limit)
 {
@@ -195,10 +203,10 @@ static bool is_near(struct planning *p, size_t limit)
 }
 
 /*
- * The cost of a walk is known, and the part that the index saves. Looks for
- * bitmaps until that would cost more than it saves. A part of that, little
- * compared to the walk, is spent in any case; more only while it is likely to
- * succeed.
+ * Called when the cost of a walk and the cost that the index saves are known.
+ * Looks for bitmaps until that would cost more than it saves. A small part of
+ * the cost of a walk is spent on this in any case. More is spent only while
+ * bitmaps are probably near.
  */
 static int go_on(struct planning *p)
 {
@@ -219,7 +227,7 @@ static int go_on(struct planning *p)
 	return ret;
 }
 
-/* The walk that measured the cost was the whole walk. */
+/* Chooses the walk: measuring its cost has already found all commits. */
 static int walk_is_done(struct planning *p)
 {
 	p->plan->reason = "few commits are wanted, and no trees";
@@ -227,10 +235,10 @@ static int walk_is_done(struct planning *p)
 }
 
 /*
- * The cost of a walk is unknown, and `limit` commits must be walked to know
- * more. A part of that is spent on looking for bitmaps. If bitmaps are likely
- * to be near, a larger part is spent, plus a part for each wanted commit seen
- * so far.
+ * Called when the cost of a walk is unknown, and `limit` commits must be walked
+ * to know more. Walks part of that number of commits to look for bitmaps. The
+ * part is larger if bitmaps are probably near, and grows with the number of
+ * wanted commits counted so far.
  */
 static int look(struct planning *p, size_t limit)
 {

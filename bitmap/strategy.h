@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Chooses between the bitmap index and a walk, for requests that may be
- * answered with some objects too many.
+ * Chooses between the bitmap index and a walk, for requests whose result may
+ * have more objects than needed.
  *
  * The cost of both ways is mainly that of comparing trees. A walk compares the
- * trees of all commits that are wanted and not had, and reads those of the
- * boundary. An index compares the trees of wanted commits without a bitmap, and
- * of the haves' commits on the way to bitmaps. Walking commits tells how many
- * these are, and costs little. So both sides are walked by turns until the
- * cheaper way is known. The wasted work is little compared to the work that
- * follows.
+ * trees of all commits that are wanted and not uninteresting, and reads the
+ * trees of the boundary. An index compares the trees of wanted commits without
+ * a bitmap, and of the haves' commits on the way to bitmaps. Walking only
+ * commits is cheap, and tells how many commits these are. So the commits of
+ * wants and haves are walked by turns until the cheaper way is known. Little of
+ * this work is wasted.
  *
  * If a filter omits trees and blobs, a walk reads only commits. Then measuring
  * the cost of the walk is the walk itself.
@@ -26,52 +26,63 @@
 
 /* How to find the objects of a request: gitreach.bitmapStrategy. */
 enum bitmap_strategy {
-	/* the way with the lower estimated cost */
+	/* choose the way with the lower estimated cost */
 	BITMAP_STRATEGY_AUTO,
 	BITMAP_STRATEGY_INDEX, /* the index */
 	BITMAP_STRATEGY_WALK,  /* a walk */
 };
 
 /*
- * The choice and its reasons. Costs are in tree differences: comparing the
- * trees of one commit with those of its parents costs 1.
+ * The chosen way and the reasons. A cost of 1 is one tree diff: comparing the
+ * trees of a commit with those of its parents.
  */
 struct bitmap_plan {
 	enum bitmap_strategy strategy; /* input, set before */
-	/* input: neither trees nor blobs are wanted */
+	/* input: the request needs neither trees nor blobs */
 	bool no_trees;
-	/* constant string; NULL: nothing was planned */
+	/*
+	 * constant string that explains the choice; NULL: nothing was planned
+	 */
 	const char *reason;
-	/* commits walked from the haves towards bitmaps */
+	/* number of commits walked from the haves back to bitmaps */
 	uint32_t have_commits;
-	/* wanted and not had; UINT32_MAX: unknown */
+	/*
+	 * number of wanted commits that are not uninteresting; UINT32_MAX:
+	 * unknown
+	 */
 	uint32_t want_commits;
-	/* of these, in no bitmap of a wanted commit; 0 if unknown */
+	/*
+	 * number of those commits that no bitmap of a wanted commit contains; 0
+	 * if unknown
+	 */
 	uint32_t want_beyond;
-	/* had, with a child that is wanted; UINT32_MAX: unknown */
+	/*
+	 * number of uninteresting commits with a wanted child; UINT32_MAX:
+	 * unknown
+	 */
 	uint32_t boundary;
 	uint64_t bitmap_cost; /* lower limit */
 	uint64_t walk_cost;   /* UINT64_MAX: unknown */
 };
 
 /*
- * Walks the commits of the haves' side back to bitmaps, unless walking turns
- * out to be cheaper. Returns 0 if the index should be used, 1 if it should not
- * be used (walk instead) with the reason in *plan, or a negative error code.
+ * Walks from the haves back to commits with bitmaps, unless a walk without the
+ * index turns out to be cheaper. Returns 0 if the index should be used, 1 if it
+ * should not be used (walk instead) with the reason in *plan, or a negative
+ * error code.
  */
 int bitmap_plan_haves(struct bitmap_plan *plan, struct bitmap_side *side,
 		      struct walk *w, const struct walk_tips *wants,
 		      const struct walk_tips *haves, struct error *err);
 
 /*
- * Initialises a plan from what is known before any walking. Returns whether a
- * walk must answer the request.
+ * Initialises a plan from what is known before any commit is walked. Returns
+ * true if a walk must answer the request.
  */
 bool bitmap_plan_start(struct bitmap_plan *plan, bool has_haves);
 
 /*
- * Parses "auto", "bitmap" or "walk". Returns 0, or ERR_INVALID for anything
- * else.
+ * Parses "auto", "bitmap" or "walk". Returns 0, or ERR_INVALID for other names.
  */
 int bitmap_strategy_parse(enum bitmap_strategy *out, const char *name);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Chooses additions to an older index. */
+/* Chooses the bitmaps that are added to an older index. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,11 +9,11 @@
 #include "bitmap/select.h"
 
 enum {
-	/* visited by the walk for new commits */
+	/* the walk for new commits has visited the commit */
 	SEEN_NEW = 1,
-	/* one of the commits to build from */
+	/* the commit's list is needed to build bitmaps */
 	SEEN_BUILD = 2,
-	/* the older index has its bitmap */
+	/* the older index has a bitmap of the commit */
 	HAS_BITMAP = 4,
 	IS_SELECTED = 8, /* gets a bitmap */
 	IS_GROUPED = 16, /* in a pseudo-merge */
@@ -107,8 +107,9 @@ static int add_commit(struct updating *s, uint32_t c, uint8_t flag)
 }
 
 /*
- * Walks from the commits on the stack and adds the commits that it visits: new
- * commits, or with SEEN_BUILD all up to the nearest bitmaps.
+ * Walks from the commits on the stack and adds the commits that it visits. The
+ * walk ends at commits of the older index, or with SEEN_BUILD at commits with a
+ * bitmap.
  */
 static int walk(struct updating *s, uint8_t flag)
 {
@@ -184,8 +185,8 @@ static size_t dense_nr(const struct updating *s)
 }
 
 /*
- * Returns whether a commit gets a bitmap as a tip. Older tips that are not
- * configured were considered when the index was made.
+ * Returns whether a commit gets a bitmap because it is a tip. Default tips that
+ * are in the older index were considered when that index was made.
  */
 static bool is_wanted_tip(const struct updating *s, uint32_t c)
 {
@@ -195,7 +196,7 @@ static bool is_wanted_tip(const struct updating *s, uint32_t c)
 	       (tip == SELECT_DEFAULT_TIP && has_flag(s, c, SEEN_NEW));
 }
 
-/* Returns the number of new commits per bitmap. */
+/* Returns the gap: one of this many new commits gets a bitmap. */
 static size_t choose_gap(const struct updating *s)
 {
 	size_t nr = s->u->new_nr, most;
@@ -206,7 +207,7 @@ static size_t choose_gap(const struct updating *s)
 	return nr / UPDATE_GAP <= most ? UPDATE_GAP : nr / most;
 }
 
-/* Selects one of every few new commits, and wanted tips. */
+/* Selects one commit of each gap, and the wanted tips. */
 static int choose_commits(struct updating *s)
 {
 	const struct history *h = &s->in->walk->history;
@@ -232,9 +233,9 @@ static int choose_commits(struct updating *s)
 }
 
 /*
- * Returns whether the index should be made from scratch: new commits are a
- * large part of all, or the bitmaps would be twice those of a plain selection.
- * A selection from scratch has the budget of a plain one.
+ * Returns whether the index should be made from scratch: a large part of all
+ * commits is new, or there would be twice as many bitmaps as in a plain
+ * selection. An index from scratch has the budget of a plain selection.
  */
 static bool is_time_to_choose_anew(const struct updating *s)
 {
@@ -251,7 +252,7 @@ static bool is_time_to_choose_anew(const struct updating *s)
 
 /* ---- pseudo-merges */
 
-/* Makes the set of the tips' bits. */
+/* Makes a set of the bits of all tips. */
 static int tip_set(struct updating *s, struct bitset *set)
 {
 	struct walk *w = s->in->walk;
@@ -283,7 +284,9 @@ static int group_add(struct updating *s, struct sort_item **items, size_t *nr,
 	return 0;
 }
 
-/* Makes a new pseudo-merge of the remaining tips of one that does not stay. */
+/*
+ * Makes a new pseudo-merge of those commits of an old one that are still tips.
+ */
 static int regroup(struct updating *s, const struct ewah_view *commits,
 		   const struct bitset *tips)
 {
@@ -358,7 +361,7 @@ static size_t group_room(const struct updating *s)
 	return nr < most ? most - nr : 0;
 }
 
-/* Makes a pseudo-merge of new tips without a bitmap. */
+/* Makes a pseudo-merge of new tips that have no bitmap. */
 static int group_new_tips(struct updating *s)
 {
 	size_t room = group_room(s);

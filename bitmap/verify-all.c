@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Builds all bitmaps of an index again and compares. */
+/*
+ * Builds all bitmaps of an index again, and compares them with the stored ones.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,10 +15,10 @@ struct verify {
 	const struct bitmap_file *file;
 	struct bitmap_space space;
 	struct walk *w;
-	/* owned: commits with bitmaps */
+	/* owned: the commits with bitmaps */
 	uint32_t *commits;
 	size_t commit_nr;
-	/* owned: by number of pseudo-merge */
+	/* owned: by number of a pseudo-merge, its commits */
 	struct bitmap_group *groups;
 	struct walk_tips tips; /* all these commits */
 	struct walk_result found;
@@ -40,7 +42,7 @@ static void verify_release(struct verify *v)
 	bitset_release(&v->scratch);
 }
 
-/* Finds the commit_nr of an indexed commit, and makes it a tip. */
+/* Finds the commit_nr of an indexed commit, and makes the commit a tip. */
 static int add_commit(struct verify *v, uint32_t idx_pos, uint32_t *commit_nr,
 		      struct error *err)
 {
@@ -59,7 +61,10 @@ static int add_commit(struct verify *v, uint32_t idx_pos, uint32_t *commit_nr,
 
 /* ---- the content of the index */
 
-/* The first row of each layer has no predecessor. */
+/*
+ * Returns whether a row is the first one of a layer, and so has no row before
+ * it.
+ */
 static bool is_first(const struct bitmap_file *f, uint32_t row)
 {
 	while (row < f->base_row_nr)
@@ -96,8 +101,8 @@ static int take_rows(struct verify *v, struct error *err)
 
 		ret = check_order(v, row, err);
 		/*
-		 * If several layers have a bitmap of a commit, only one is
-		 * used.
+		 * If several layers have a bitmap of a commit, only that of the
+		 * highest layer is used, and verified.
 		 */
 		if (!ret && bitmap_file_find(v->file, idx_pos, &used) &&
 		    used == row)
@@ -156,7 +161,7 @@ static int take_groups(struct verify *v, struct error *err)
 
 /* ---- the right content */
 
-/* Maps all object numbers of the enumeration to bits. */
+/* Makes v->bit_pos: the bit of each object of the enumeration. */
 static int map_bits(struct verify *v)
 {
 	uint32_t end = objspace_end(&v->w->space);
@@ -320,7 +325,7 @@ static int wrong_type(const struct bitmap_file *file, struct bitmap_space space,
 			 object_type_name(type));
 }
 
-/* Verifies the objects of one pack. */
+/* Verifies the types of the objects of one pack. */
 static int verify_part_types(const struct bitmap_file *file,
 			     struct bitmap_space space,
 			     const struct bitmap_space_part *part,

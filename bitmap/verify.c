@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Verifies bitmaps by plain walks. */
+/* Verifies single bitmaps by walks without bitmaps. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -173,7 +173,10 @@ static int verify_pseudo(struct verify *v, uint32_t nr, struct bitset *stored,
 	return ret;
 }
 
-/* `load` sets the stored bitmap and the objects that a walk reaches. */
+/*
+ * Compares a stored bitmap with a walk. `load` sets the stored bitmap, and the
+ * objects that the walk reaches.
+ */
 static int verify(const struct bitmap_file *file, struct bitmap_space space,
 		  struct walk *w, uint32_t nr,
 		  int (*load)(struct verify *v, uint32_t nr,
@@ -210,7 +213,7 @@ int bitmap_verify_pseudo(const struct bitmap_file *file,
 	return verify(file, space, w, nr, verify_pseudo, err);
 }
 
-/* Rows are numbered first, then pseudo-merges. */
+/* Verifies bitmap `i` of all: first the rows, then the pseudo-merges. */
 static int verify_any(const struct bitmap_file *file, struct bitmap_space space,
 		      struct walk *w, uint32_t i, struct error *err)
 {

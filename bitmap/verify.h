@@ -16,8 +16,8 @@
 
 /*
  * Walks the closure of a commit, tree by tree without any bitmap, and compares
- * it with the bitmap of `row`. Returns 0 if they are equal, or ERR_CORRUPT with
- * a message that names the first object that differs.
+ * the closure with the bitmap of `row`. Returns 0 if they are equal, or
+ * ERR_CORRUPT with a message that names the first object that differs.
  */
 int bitmap_verify_row(const struct bitmap_file *file, struct bitmap_space space,
 		      struct walk *w, uint32_t row, struct error *err);
@@ -31,17 +31,18 @@ int bitmap_verify_pseudo(const struct bitmap_file *file,
 			 struct error *err);
 
 /*
- * Returns the commit of an indexed object, parsed. Returns 0, or ERR_CORRUPT
- * with a message that names the index and the object if it is not a commit.
+ * Sets *commit_nr to the commit at idx_pos, and parses it. Returns 0, or
+ * ERR_CORRUPT with a message that names the index and the object if the object
+ * is no commit.
  */
 int bitmap_verify_commit(uint32_t *commit_nr, const struct bitmap_file *file,
 			 const struct bitmap_space *space, struct walk *w,
 			 uint32_t idx_pos, struct error *err);
 
 /*
- * Compares a stored bitmap with the right one. Returns 0 or ERR_CORRUPT; the
- * message names the first object that differs, and `whose` bitmap it is
- * ("commit <id>").
+ * Compares a stored bitmap with the right one. Returns 0 or ERR_CORRUPT. The
+ * message names the first object that differs, and `whose`, the owner of the
+ * bitmap ("commit <id>").
  */
 int bitmap_verify_same(const struct bitmap_file *file,
 		       struct bitmap_space space, const struct bitset *stored,
@@ -60,27 +61,30 @@ int bitmap_verify_sample(const struct bitmap_file *file,
 /* ---- all bitmaps with one enumeration of objects */
 
 /*
- * Verifies all bitmaps of an index with a single enumeration of objects. They
- * are built again from the objects that each commit adds (bitmap/build.h), and
- * compared bit by bit.
+ * Verifies all bitmaps of an index with a single enumeration of objects. All
+ * bitmaps are built again from the objects that each commit adds
+ * (bitmap/build.h), and compared bit by bit with the stored ones.
  *
- * The index may have been written by the same code, with the same errors.
- * bitmap_verify_row() walks every tree instead, for one bitmap at a time.
+ * The same code may have written the index, with the same errors.
+ * bitmap_verify_row() does not use this code: it walks every tree, for one
+ * bitmap at a time.
  */
 
 /*
- * Verifies that rows are in order and belong to different commits, that
- * pseudo-merges agree with their lookup, and every bitmap of both. Returns 0,
- * ERR_CORRUPT, or another error code. The message of ERR_CORRUPT names the
- * first object for which a bitmap is wrong, and the owner of the bitmap.
+ * Verifies that rows are in order and belong to different commits, that the
+ * pseudo-merges agree with their lookup table, and that all bitmaps are right.
+ * Returns 0, ERR_CORRUPT, or another error code. The message of ERR_CORRUPT
+ * names the first object for which a bitmap is wrong, and the owner of the
+ * bitmap.
  */
 int bitmap_verify_all(const struct bitmap_file *file, struct bitmap_space space,
 		      struct walk *w, const struct progress_out *progress,
 		      struct error *err);
 
 /*
- * Verifies the type bitmaps against the types of the pack entries. Each object
- * must be in exactly one. O(objects); nothing is inflated.
+ * Verifies the type bitmaps against the types in the headers of pack entries.
+ * Each object must be in exactly one type bitmap. O(objects); nothing is
+ * inflated.
  */
 int bitmap_verify_types(const struct bitmap_file *file,
 			struct bitmap_space space, struct error *err);
