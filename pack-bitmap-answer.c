@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Answers a request by the bitmap index or by a walk. */
+/* Answers a request from the bitmap index or by a walk. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,7 +36,10 @@ int pack_bitmap_answer_open(struct pack_bitmap **out, const char **reason,
 	return ret;
 }
 
-/* Returns why the index cannot answer the request; NULL: it can be queried. */
+/*
+ * Returns why the index cannot answer the request. Returns NULL if the index
+ * can be queried.
+ */
 static const char *why_not(const struct walk *w,
 			   const struct pack_bitmap_ask *ask)
 {
@@ -46,7 +49,7 @@ static const char *why_not(const struct walk *w,
 }
 
 /*
- * Queries the index and lets the caller confirm the answer. Returns as
+ * Queries the index, and lets the caller confirm the result. Returns like
  * pack_bitmap_query().
  */
 static int query(struct pack_bitmap_result *result, struct bitmap_plan *plan,
@@ -127,7 +130,7 @@ static int mark(struct bitset *set, uint32_t obj_pos)
 	return 0;
 }
 
-/* Marks everything that the haves reach, by obj_pos. */
+/* Adds all objects that the haves reach to a set, by obj_pos. */
 static int mark_had(struct bitset *had, struct walk *w,
 		    const struct pack_bitmap_ask *ask, struct error *err)
 {
@@ -163,8 +166,9 @@ static void drop(struct walk_items *items, const struct bitset *had)
 }
 
 /*
- * Objects of the haves' history may occur again in the wants' history. Only two
- * full walks find them all.
+ * Subtracts a full walk of the haves from a full walk of the wants. Objects of
+ * the haves' history may occur again in the wants' history, and no other way
+ * finds them all.
  */
 static int by_exact_walk(struct pack_bitmap_answer *answer, struct walk *w,
 			 const struct pack_bitmap_ask *ask, struct error *err)

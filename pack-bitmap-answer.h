@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Decides whether the bitmap index answers a request or a walk must, and why.
- * All commands that can do both ask the functions of this file:
+ * Decides whether the bitmap index answers a request or a walk must, and tells
+ * why. All commands that can use both call the functions of this file:
  *
  *   pack_bitmap_answer_open()  opens the index, unless the request needs a walk
  *   pack_bitmap_try()          queries the index; the caller walks if needed
  *   pack_bitmap_answer()       queries the index, or walks
  *
  * Both ways find the same objects: those that the wants reach and the haves do
- * not. For an exact result a walk must visit all objects behind the haves. If
- * the caller accepts extra objects in the result, the way with the lower
+ * not. For an exact result a walk must visit all objects that the haves reach.
+ * If the caller accepts extra objects in the result, the way with the lower
  * estimated cost is used.
  */
 #ifndef PACK_BITMAP_ANSWER_H
@@ -40,41 +40,42 @@ int pack_bitmap_answer_open(struct pack_bitmap **out, const char **reason,
 			    const struct walk *w, const struct filter *filter,
 			    struct error *err);
 
-/* A request. All pointers are borrowed. */
+/* A request for objects. All pointers are borrowed. */
 struct pack_bitmap_ask {
 	const struct pack_bitmap *pb; /* NULL: walk, */
 	const char *no_bitmap;        /* and this is the reason */
 	const struct walk_tips *wants, *haves;
 	const struct filter *filter; /* may be NULL */
-	/* the filter applies to the wants themselves, too */
+	/* the filter also removes the wants themselves */
 	bool filter_wants;
-	/* requires that there is no filter */
+	/* only commits are needed; not allowed with a filter */
 	bool commits_only;
 	/*
-	 * The index answers even if a walk costs less; if the index cannot
+	 * The index answers even if a walk costs less. If the index cannot
 	 * answer, pack_bitmap_answer() fails.
 	 */
 	bool must_use_bitmap;
 	/*
-	 * exclude only objects of the haves that are easily found: for an index
-	 * see pack_bitmap_query(); a walk excludes commits and the boundary's
-	 * trees
+	 * The result may have objects that the haves reach. The index then
+	 * leaves out objects like pack_bitmap_query(). A walk leaves out only
+	 * commits, and the trees of the boundary.
 	 */
 	bool inexact;
 	/*
-	 * The strategy; receives the facts that led to the decision. NULL: with
-	 * `inexact`, the way with the lower estimated cost is used.
+	 * Has the strategy, and receives the facts that led to the decision.
+	 * NULL: with `inexact`, the way with the lower estimated cost is used.
 	 */
 	struct bitmap_plan *plan;
 	/*
 	 * Called when the index has answered, so that the caller can verify the
 	 * index first. Returns 0 to accept the answer. A negative error code
 	 * with *why set means that the index is broken. A negative error code
-	 * with *why unset stops the request; *err is set. NULL: accept.
+	 * with *why unset stops the request; *err is set. NULL: all answers are
+	 * accepted.
 	 */
 	int (*confirm)(void *ctx, struct error *why, struct error *err);
 	void *ctx;
-	/* threads of a walk; 0: those of the walk's history */
+	/* number of threads of a walk; 0: that of the walk's history */
 	unsigned threads;
 	const struct progress_out *progress; /* may be NULL */
 };
@@ -101,27 +102,27 @@ int pack_bitmap_try(struct pack_bitmap_result *result, struct walk *w,
 		    const struct pack_bitmap_ask *ask, struct error *reason,
 		    struct error *err);
 
-/* Either `result` or `walked` contains the objects. */
+/* The objects of a request, in `result` or in `walked`. */
 struct pack_bitmap_answer {
 	bool by_bitmap;
 	/*
-	 * by bitmap; with commits_only it contains other types too, which are
-	 * meaningless
+	 * The objects if by_bitmap. With commits_only, the result also has
+	 * objects of other types, which mean nothing.
 	 */
 	struct pack_bitmap_result result;
-	/* all zero if found by walking */
+	/* statistics of the query; all zero after a walk */
 	struct pack_bitmap_trace trace;
 	struct walk_items walked; /* owned: by walking */
-	/* by either way, outside of bitmaps */
+	/* number of commits that were walked without bitmaps */
 	uint32_t commits_walked;
-	/* why the index was not used; code 0: it was used */
+	/* why the index was not used; if it was used, code 0 */
 	struct error reason;
 };
 
 /*
  * Answers a request: calls pack_bitmap_try(), and walks if the index does not
- * answer. Returns 0, ERR_MISSING if an object is missing,
- * ERR_UNSUPPORTED with the reason if must_use_bitmap is impossible, or another
+ * answer. Returns 0, ERR_MISSING if an object is missing, ERR_UNSUPPORTED with
+ * the reason if must_use_bitmap is set and the index cannot answer, or another
  * negative error code. *answer need not be initialised; the caller releases it
  * in any case.
  */

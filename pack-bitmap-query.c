@@ -24,12 +24,12 @@ struct asking {
 	const struct pack_bitmap_query *query;
 	const struct walk_tips *wants, *haves;
 	struct bitmap_fill fill;
-	/* the haves' side, until the end of the query */
+	/* the haves, until the end of the query */
 	struct bitmap_side *had;
 	struct error *err;
 };
 
-/* ---- statistics, if the caller wants them */
+/* ---- statistics, collected if query->trace is set */
 
 static void phase_begin(struct pack_bitmap_phase *phase,
 			const struct bitmap_fill *fill)
@@ -70,8 +70,8 @@ static bool has_tips(const struct walk_tips *tips)
 }
 
 /*
- * Returns whether tips include trees or blobs, whose objects are found exactly.
- * Tags do not matter.
+ * Returns whether tips include trees or blobs. The objects of such tips are
+ * found exactly. Tags do not count.
  */
 static bool has_trees(const struct walk_tips *tips)
 {
@@ -140,7 +140,8 @@ static int add_wants(struct asking *a)
 }
 
 /*
- * Finds objects of the result that are in trees of the haves' walked commits.
+ * Finds objects of the result that the trees of the haves' walked commits
+ * contain.
  */
 static int settle(struct asking *a)
 {
@@ -162,10 +163,10 @@ static int ask(struct asking *a, struct walk *w)
 	int ret = 0;
 
 	/*
-	 * When the wants are added, nothing more is added for the haves.
-	 * Without tips that are trees or blobs, the filter can apply to the
-	 * haves as well. Such a tip passes the filter, and the haves may have
-	 * it.
+	 * While the wants are added, nothing more is added for the haves. If no
+	 * tip is a tree or blob, the filter may apply to the haves too. But a
+	 * want that is a tree or blob passes the filter, and the haves may
+	 * contain it.
 	 */
 	a->fill.filter = a->wants->others.nr ? NULL : a->query->filter;
 	phase_begin(haves, &a->fill);

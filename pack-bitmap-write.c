@@ -20,7 +20,10 @@ static void types_release(struct types *types)
 		ewah_release(&types->sets[i]);
 }
 
-/* Returns the first bit of a layer's own objects; 0 if there is no layer. */
+/*
+ * Returns the first bit of a layer's own objects. Returns 0 if no layer is
+ * written.
+ */
 static uint32_t base_nr(const struct pack_bitmap_write *request)
 {
 	return request->space ? bitmap_space_base_nr(request->space) : 0;
@@ -69,7 +72,10 @@ static void set_update(struct bitmap_build_input *input,
 	input->group_nr = update->groups.nr;
 }
 
-/* Returns the part of a limit that the lists leave; 0: no limit. */
+/*
+ * Returns how many bytes of a memory limit the lists leave. A limit of 0 means
+ * no limit, and is returned unchanged.
+ */
 static size_t memory_left(uint64_t limit, const struct newobj_set *lists)
 {
 	uint64_t used = newobj_size(lists);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Opens a bitmap index and maps its bits to objects. pack-bitmap-query.c
- * queries it, and bitmap/file.c parses the file.
+ * Opens a bitmap index, and maps its bits to objects. pack-bitmap-query.c
+ * queries the index, and bitmap/file.c parses its file.
  */
 #include <string.h>
 
@@ -18,7 +18,10 @@ char *pack_bitmap_path(const char *pack_base)
 	return buf_detach(&path, NULL);
 }
 
-/* The index file contains the checksum of its pack. */
+/*
+ * Checks that the index file contains the checksum of the pack or
+ * multi-pack-index.
+ */
 static int check_owner(const struct pack_bitmap *pb, const uint8_t *checksum,
 		       const char *what, struct error *err)
 {
@@ -47,8 +50,9 @@ static int load_file(struct pack_bitmap *pb, uint32_t nr,
 }
 
 /*
- * Verifies the order of the pack, or of the packs, which maps bits to objects.
- * The order of a small multi-pack-index was verified when it was opened.
+ * Verifies the order that maps bits to objects: that of the pack, or of the
+ * packs of a multi-pack-index. The order of a small multi-pack-index was
+ * verified when the index was opened.
  */
 static int prove_order(const struct pack_bitmap *pb, struct error *err)
 {
@@ -64,8 +68,8 @@ static int prove_order(const struct pack_bitmap *pb, struct error *err)
 }
 
 /*
- * Returns whether the file and the .rev file are right; both are hashed at
- * once.
+ * Returns whether both the index file and the .rev file have the right
+ * checksum. Hashing both at once is faster.
  */
 static bool prove_together(const struct pack_bitmap *pb)
 {
@@ -107,8 +111,8 @@ static int open_for_pack(struct pack_bitmap *pb, const struct odb_pack *pack,
 }
 
 /*
- * Reads the order of a multi-pack-index. Old versions of Git stored it in a
- * file.
+ * Reads the order of a multi-pack-index. Old versions of Git stored this order
+ * in a .rev file.
  */
 static int take_midx_order(struct pack_bitmap *pb, struct odb_midx *om,
 			   struct error *err)
@@ -122,7 +126,10 @@ static int take_midx_order(struct pack_bitmap *pb, struct odb_midx *om,
 	if (om->midx.nr > PACK_REV_SMALL_NR)
 		ret = pack_midx_order_init_unproven(&pb->order, &om->midx,
 						    &why);
-	/* If BTMP is damaged, RIDX alone is enough, if it can be verified. */
+	/*
+	 * If the chunk BTMP is damaged, RIDX alone is enough, if its order can
+	 * be verified.
+	 */
 	if (ret == ERR_NOMEM)
 		return error_nomem(err);
 	if (!ret)
@@ -141,7 +148,10 @@ static int take_midx_order(struct pack_bitmap *pb, struct odb_midx *om,
 	}
 	ret = pack_midx_order_init(&pb->order, &om->midx, pb->rev_map.data,
 				   pb->rev_map.len, err);
-	/* The bitmap index exists, so this must not be ERR_MISSING. */
+	/*
+	 * ERR_MISSING would mean that there is no bitmap index, but there is
+	 * one.
+	 */
 	if (ret == ERR_MISSING)
 		ret = error_set(err, ERR_CORRUPT,
 				"%s: multi-pack-index has no reverse index",
@@ -163,7 +173,7 @@ static int open_for_midx(struct pack_bitmap *pb, struct odb_midx *om,
 }
 
 /*
- * Opens the index of a pack, or else of a multi-pack-index, on top of `base`.
+ * Opens the index of `pack`, or of `om` if `pack` is NULL, on top of `base`.
  * Takes over `base` only if it returns 1.
  */
 static int open_index(struct pack_bitmap **out, const struct odb *odb,
@@ -260,7 +270,7 @@ int pack_bitmap_open(struct pack_bitmap **out, const struct odb *odb,
 		if (err && !passed_over.code)
 			passed_over = *err;
 	}
-	/* An index without bitmaps is better than none. */
+	/* No index has bitmaps, so an index without bitmaps is used. */
 	if (!ret && empty) {
 		*out = empty;
 		empty = NULL;
@@ -368,7 +378,10 @@ int pack_bitmap_each(const struct pack_bitmap *pb,
 			       enum object_type type),
 		     void *ctx, struct error *err)
 {
-	/* For many objects, one pass is cheaper than a search for each. */
+	/*
+	 * For many objects, one pass over the index is cheaper than a search
+	 * for each object.
+	 */
 	if (bitset_count(&result->packed) > pb->file.object_nr / 16)
 		bitmap_space_prepare(&pb->space);
 	for (int i = 0; i < BITMAP_TYPE_NR; i++) {

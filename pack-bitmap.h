@@ -6,8 +6,8 @@
  * The index belongs to one pack, or to a multi-pack-index. Its bits (`bit_pos`)
  * are the objects in the order of the pack or pseudo-pack (bitmap/space.h). A
  * query also finds objects that are not indexed: newer commits, loose objects,
- * other packs. It finds them by walking from the tips back to the nearest
- * bitmaps.
+ * and objects of other packs. It finds them by walking from the tips back to
+ * the nearest bitmaps.
  */
 #ifndef PACK_BITMAP_H
 #define PACK_BITMAP_H
@@ -31,31 +31,31 @@
 /* An open index. Immutable; threads may share it. */
 struct pack_bitmap {
 	const struct odb *odb; /* borrowed */
-	/* the indexed objects; borrows from odb */
+	/* what the bits mean; borrows from `odb` */
 	struct bitmap_space space;
-	/* owned: of a multi-pack-index */
+	/* owned: the order of the packs of a multi-pack-index */
 	struct pack_midx_order order;
 	bool order_is_proven;
 	char *path; /* owned */
 	struct sys_map map;
-	/* .rev file of a multi-pack-index, if any */
+	/* the mapped .rev file of a multi-pack-index, if there is one */
 	struct sys_map rev_map;
-	/* owned: of the layer below; NULL: none */
+	/* owned: the index of the layer below; NULL: none */
 	struct pack_bitmap *base;
-	/* includes those of the layers below */
+	/* the parsed file, which includes the layers below */
 	struct bitmap_file file;
 };
 
 /*
- * Opens the bitmap index of the snapshot. This is that of the first
- * multi-pack-index that has one, or else of the first pack. An index with
- * bitmaps is preferred to one without.
+ * Opens the bitmap index of the snapshot: that of the first multi-pack-index
+ * with a bitmap index, or else that of the first pack with one. An index that
+ * has bitmaps is preferred to an empty one.
  *
  * Returns 1 with *out owned by the caller. Returns 0 with *out NULL if there is
- * none. Returns a negative error code with *out NULL if it is unusable
- * (malformed, or of another pack): the caller warns and walks instead. If the
- * index of a multi-pack-index was unusable and another index was opened, the
- * result is 1 and *err describes the problem, of which the caller warns.
+ * no bitmap index. Returns a negative error code with *out NULL if the index is
+ * unusable (malformed, or of another pack): the caller warns and walks instead.
+ * If the index of a multi-pack-index is unusable but another index was opened,
+ * the result is 1, and *err has a warning for the user.
  *
  * The cost does not depend on the size of the pack. Damage on disk is not
  * detected here; see pack_bitmap_prove().
@@ -64,21 +64,26 @@ int pack_bitmap_open(struct pack_bitmap **out, const struct odb *odb,
 		     struct error *err);
 void pack_bitmap_close(struct pack_bitmap *pb);
 
-/* Works like pack_bitmap_open() for one pack. Returns 0 if it has no index. */
+/*
+ * Works like pack_bitmap_open() for one pack. Returns 0 if the pack has no
+ * bitmap index.
+ */
 int pack_bitmap_open_pack(struct pack_bitmap **out, const struct odb *odb,
 			  const struct odb_pack *pack, struct error *err);
 
 /*
  * Works like pack_bitmap_open() for the multi-pack-index of a directory, if
- * there is one. In a chain it opens the layers up to the first without bitmap
- * index; objects of the layers above are then not indexed.
+ * there is one. In a chain, opens the layers below the first layer without a
+ * bitmap index. Objects of that layer and of the layers above are then not
+ * indexed.
  */
 int pack_bitmap_open_midx(struct pack_bitmap **out, const struct odb *odb,
 			  size_t dir_nr, struct error *err);
 
 /*
- * Opens all indexes of a snapshot, one per call. *next is 0 at first. Returns
- * the same as pack_bitmap_open_pack(), and 0 if there are no more.
+ * Opens the bitmap indexes of a snapshot, one at each call. *next must be 0 at
+ * the first call. Returns the same as pack_bitmap_open_pack(), and 0 after the
+ * last one.
  */
 int pack_bitmap_open_next(struct pack_bitmap **out, const struct odb *odb,
 			  size_t *next, struct error *err);
@@ -89,9 +94,9 @@ int pack_bitmap_open_next(struct pack_bitmap **out, const struct odb *odb,
  * files, which takes some milliseconds for a million objects. Returns 0 or
  * ERR_CORRUPT.
  *
- * A query does this before it returns if there are at most PACK_REV_SMALL_NR
- * objects. For a larger index the caller decides: many queries cost less than
- * this, and other implementations never verify.
+ * A query does this itself if there are at most PACK_REV_SMALL_NR objects. For
+ * a larger index the caller decides whether to verify: many queries cost less
+ * than the verification, and other implementations never verify.
  */
 int pack_bitmap_prove(const struct pack_bitmap *pb, struct error *err);
 
@@ -105,19 +110,19 @@ static inline uint32_t pack_bitmap_object_nr(const struct pack_bitmap *pb)
 bool pack_bitmap_bit(const struct pack_bitmap *pb, struct walk *w,
 		     uint32_t obj_pos, uint32_t *bit_pos);
 
-/* Returns the idx_pos of a bit's object. */
+/* Returns the idx_pos of the object that a bit stands for. */
 uint32_t pack_bitmap_idx_pos(const struct pack_bitmap *pb, uint32_t bit_pos);
 
 /*
- * Returns the odb_pos of a bit's object. Returns 0, or ERR_CORRUPT if a
- * multi-pack-index is wrong about the object.
+ * Sets *odb_pos to the number of the object that a bit stands for. Returns 0,
+ * or ERR_CORRUPT if a multi-pack-index is wrong about the object.
  */
 int pack_bitmap_odb_pos(uint32_t *odb_pos, const struct pack_bitmap *pb,
 			uint32_t bit_pos, struct error *err);
 
 /*
- * Returns the type of a bit's object, from the type bitmaps. O(compressed
- * size).
+ * Returns the type of the object that a bit stands for, from the type bitmaps.
+ * O(compressed size).
  */
 enum object_type pack_bitmap_type(const struct pack_bitmap *pb,
 				  uint32_t bit_pos);
@@ -126,36 +131,45 @@ enum object_type pack_bitmap_type(const struct pack_bitmap *pb,
 int pack_bitmap_type_set(struct bitset *set, const struct pack_bitmap *pb,
 			 enum bitmap_type type);
 
-/* Statistics of one side of a query, haves or wants. */
+/* Statistics of the haves or of the wants of a query. */
 struct pack_bitmap_phase {
 	uint32_t bitmaps_used, pseudo_merges_used, commits_walked;
-	/* added by this side, before any filter */
+	/* number of objects that this side has added, before any filter */
 	uint64_t objects;
-	/* of these: found without a bitmap */
+	/* number of these objects that no bitmap contained */
 	uint64_t objects_walked;
 	uint64_t ns;
 };
 
-/* How an answer was found; all zero at first. */
+/* Statistics of a query. The caller sets all fields to zero before. */
 struct pack_bitmap_trace {
-	/* of both sides, haves first */
+	/* the bitmaps used for both sides, those of the haves first */
 	struct bitmap_trace used;
 	struct pack_bitmap_phase haves, wants;
 };
 
 /* The result of a query. */
 struct pack_bitmap_result {
-	/* wanted and not had, by bit_pos */
+	/*
+	 * by bit_pos: the indexed objects that the wants reach and the haves do
+	 * not
+	 */
 	struct bitset packed;
-	/* wanted and not had, not indexed */
+	/*
+	 * the objects outside the index that the wants reach and the haves do
+	 * not
+	 */
 	struct walk_items others;
-	/* reached from haves, by bit_pos; empty (no words) without haves */
+	/*
+	 * by bit_pos: objects that the haves reach; empty (no words) without
+	 * haves
+	 */
 	struct bitset had;
 	uint32_t bitmaps_used; /* bitmaps of commits ORed */
 	uint32_t pseudo_merges_used;
-	/* walked commits without bitmap */
+	/* number of walked commits without a bitmap */
 	uint32_t commits_walked;
-	/* borrowed; set before the query to get statistics; may be NULL */
+	/* borrowed, set by the caller: receives statistics; may be NULL */
 	struct pack_bitmap_trace *trace;
 };
 
@@ -166,28 +180,34 @@ struct pack_bitmap_result {
 
 void pack_bitmap_result_release(struct pack_bitmap_result *result);
 
-/* Options of a query. All zero: exact, and by the index. */
+/*
+ * Options of a query. If all are zero, the result is exact, and the index is
+ * used in any case.
+ */
 struct pack_bitmap_query {
 	/*
-	 * Borrowed; must satisfy bitmap_filter_can(). Objects that do not pass
-	 * are not looked for. The wants themselves are found unless
-	 * `filter_wants`. NULL: no filter.
+	 * Borrowed; bitmap_filter_can() must be true for the filter. Objects
+	 * that do not pass are not looked for. The wants themselves pass,
+	 * unless `filter_wants` is set. NULL: no filter.
 	 */
 	const struct filter *filter;
 	bool filter_wants;
 	/*
-	 * Boundary traversal (bitmap/fill.h). An object that haves reach
-	 * only through commits that wants do not reach may be found although it
-	 * is had. `had` may lack objects of such commits. All objects that are
-	 * not had are found.
+	 * Use a boundary traversal (bitmap/fill.h). The result may then contain
+	 * an object that the haves reach only through commits that the wants do
+	 * not reach. `had` may lack objects of such commits. All objects that
+	 * the haves do not reach are found.
 	 */
 	bool inexact;
-	/* other types in the result are then meaningless */
+	/*
+	 * only commits are needed; objects of other types in the result mean
+	 * nothing
+	 */
 	bool commits_only;
 	/*
-	 * Borrowed; filled in. With BITMAP_STRATEGY_AUTO and `inexact` the
-	 * query may decide that a walk costs less. NULL: the index is always
-	 * used.
+	 * Borrowed; filled in by the query. With BITMAP_STRATEGY_AUTO and
+	 * `inexact` the query may decide that a walk costs less. NULL: the
+	 * index is always used.
 	 */
 	struct bitmap_plan *plan;
 };
@@ -217,8 +237,8 @@ int pack_bitmap_count(uint64_t counts[BITMAP_TYPE_NR],
 
 /*
  * Calls `fn` for each object of a result, by type: commits, trees, blobs, tags.
- * Within a type, packed objects come first, in pack order. A nonzero result of
- * `fn` stops and is returned.
+ * Within a type, packed objects come first, in pack order. If `fn` returns a
+ * nonzero value, the loop stops and returns this value.
  */
 int pack_bitmap_each(const struct pack_bitmap *pb,
 		     const struct pack_bitmap_result *result,
@@ -227,15 +247,15 @@ int pack_bitmap_each(const struct pack_bitmap *pb,
 		     void *ctx, struct error *err);
 
 /*
- * Compares the bitmap of a commit, and of the pseudo-merges that contain it,
- * with plain walks. Returns 1 if they are equal, 0 if the commit has no bitmap
- * of its own, or ERR_CORRUPT with a message that names the first object that
+ * Compares the bitmap of a commit, and of the pseudo-merges that contain the
+ * commit, with plain walks. Returns 1 if they are equal, 0 if the commit has no
+ * bitmap, or ERR_CORRUPT with a message that names the first object that
  * differs.
  */
 int pack_bitmap_test(const struct pack_bitmap *pb, struct walk *w,
 		     uint32_t commit_nr, struct error *err);
 
-/* Options of a verification. */
+/* What pack_bitmap_verify() verifies. */
 struct pack_bitmap_verify {
 	/* number of bitmaps to verify by walking; 0: all, in one enumeration */
 	uint64_t sample;
@@ -252,61 +272,64 @@ int pack_bitmap_verify(const struct pack_bitmap *pb, struct walk *w,
 		       const struct pack_bitmap_verify *how, struct error *err);
 
 /*
- * Returns "<pack_base>.bitmap", malloc()ed for the caller, or NULL if memory
- * runs out.
+ * Returns the path "<pack_base>.bitmap", malloc()ed for the caller, or NULL if
+ * memory runs out.
  */
 char *pack_bitmap_path(const char *pack_base);
 
 /*
- * The input for writing an index. It describes the pack itself, so that a pack
+ * The input for writing an index. It describes the pack completely, so a pack
  * that was just written need not be opened again. All pointers are borrowed for
  * the call.
  */
 struct pack_bitmap_write {
-	/* its history contains the commits */
+	/* the walk whose history has the commits */
 	struct walk *walk;
 	const struct walk_result *enumerated; /* all commits, with lists */
 	/*
-	 * In a chain: the bits of the layer and of those below. Then `idx_pos`
-	 * is ignored, and `hash_cache` and `types` contain the layer's own
-	 * objects. NULL: no layer.
+	 * For a layer of a chain: the bits of the layer and of the layers
+	 * below. Then `idx_pos` is ignored, and `hash_cache` and `types` have
+	 * only the layer's own objects. NULL: the index is no layer.
 	 */
 	const struct bitmap_space *space;
-	/* for a layer: bitmaps with the same bits, to build from */
+	/*
+	 * for a layer: an index with the same bits, from which new bitmaps are
+	 * built
+	 */
 	const struct pack_bitmap *below;
-	/* by bit_pos: position in the .idx */
+	/* by bit_pos: the object's position in the .idx */
 	const uint32_t *idx_pos;
-	/* by obj_pos; UINT32_MAX: not packed */
+	/* by obj_pos: the object's bit; UINT32_MAX: not in the pack */
 	const uint32_t *bit_pos;
-	/* by idx_pos; NULL: no cache */
+	/* by idx_pos: path hashes; NULL: the file gets no cache of them */
 	const uint32_t *hash_cache;
 	/* by bit_pos: enum object_type */
 	const uint8_t *types;
-	/* in a layer: its own objects */
+	/* number of objects; for a layer, without those of the layers below */
 	uint32_t object_nr;
 	struct oid checksum; /* of the pack */
 	/* by commit_nr: enum select_tip */
 	const uint8_t *is_tip;
-	/* tips for pseudo-merges; NULL: make none */
+	/* tips that form pseudo-merges; NULL: make no pseudo-merges */
 	const struct pseudo_tips *pseudo;
 	/*
-	 * Bitmaps of an older index, which stay, and additions to them.
-	 * `enumerated`, `is_tip` and `pseudo` are then ignored. The bitmaps are
-	 * used up. A layer has no `previous`. Both NULL: all is chosen and
-	 * built from scratch.
+	 * The bitmaps of an older index, which stay, and additions to them.
+	 * `enumerated`, `is_tip` and `pseudo` are then ignored. `previous` is
+	 * emptied. A layer has no `previous`. Both NULL: everything is chosen
+	 * and built from scratch.
 	 */
 	struct bitmap_previous *previous;
 	const struct bitmap_update *update;
 	bool lookup_table;
 	/*
-	 * limit of bytes for lists and whole bitmaps, as far as they can be
-	 * made again; 0: none
+	 * Limit of the bytes for lists and for whole bitmaps that can be made
+	 * again; 0: no limit.
 	 */
 	uint64_t memory_limit;
 	const struct progress_out *progress;
 };
 
-/* Facts about the written file. */
+/* What was written to the file. */
 struct pack_bitmap_written {
 	uint32_t bitmap_nr;
 	uint32_t pseudo_merge_nr;
@@ -314,8 +337,8 @@ struct pack_bitmap_written {
 };
 
 /*
- * Appends a whole bitmap index file to *out. `written` may be NULL. Returns 0,
- * or a negative error code with nothing appended.
+ * Appends the bytes of a bitmap index file to *out. `written` may be NULL.
+ * Returns 0, or a negative error code with nothing appended.
  */
 int pack_bitmap_write(struct buf *out, const struct pack_bitmap_write *request,
 		      struct pack_bitmap_written *written, struct error *err);
