@@ -131,8 +131,9 @@ static int mark(struct bitset *set, uint32_t obj_pos)
 }
 
 /* Adds all objects that the haves reach to a set, by obj_pos. */
-static int mark_had(struct bitset *had, struct walk *w,
-		    const struct pack_bitmap_ask *ask, struct error *err)
+static int mark_uninteresting(struct bitset *uninteresting, struct walk *w,
+			      const struct pack_bitmap_ask *ask,
+			      struct error *err)
 {
 	struct walk_tips none = WALK_TIPS_INIT;
 	struct walk_result found = WALK_RESULT_INIT;
@@ -144,23 +145,23 @@ static int mark_had(struct bitset *had, struct walk *w,
 	};
 	int ret = walk_enumerate(&found, w, ask->haves, &none, &options, err);
 
-	if (!ret && bitset_grow(had, objspace_end(&w->space)) < 0)
+	if (!ret && bitset_grow(uninteresting, objspace_end(&w->space)) < 0)
 		ret = error_nomem(err);
 	for (size_t i = 0; i < found.revs.nr && !ret; i++)
-		ret = mark(had,
+		ret = mark(uninteresting,
 			   w->history.commits[found.revs.commits[i]].obj_pos);
 	for (size_t i = 0; i < found.objects.nr && !ret; i++)
-		ret = mark(had, found.objects.items[i].obj_pos);
+		ret = mark(uninteresting, found.objects.items[i].obj_pos);
 	walk_result_release(&found);
 	return ret;
 }
 
-static void drop(struct walk_items *items, const struct bitset *had)
+static void drop(struct walk_items *items, const struct bitset *uninteresting)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < items->nr; i++)
-		if (!bitset_get(had, items->items[i].obj_pos))
+		if (!bitset_get(uninteresting, items->items[i].obj_pos))
 			items->items[kept++] = items->items[i];
 	items->nr = kept;
 }
@@ -182,17 +183,17 @@ static int by_exact_walk(struct pack_bitmap_answer *answer, struct walk *w,
 		.threads = ask->threads,
 		.progress = ask->progress,
 	};
-	struct bitset had = BITSET_INIT;
-	int ret = mark_had(&had, w, ask, err);
+	struct bitset uninteresting = BITSET_INIT;
+	int ret = mark_uninteresting(&uninteresting, w, ask, err);
 
 	if (!ret)
 		ret = walk_enumerate(&found, w, ask->wants, &none, &options,
 				     err);
 	if (!ret && take(answer, w, &found) < 0)
 		ret = error_nomem(err);
-	drop(&answer->walked, &had);
+	drop(&answer->walked, &uninteresting);
 	answer->commits_walked = (uint32_t)w->history.nr;
-	bitset_release(&had);
+	bitset_release(&uninteresting);
 	walk_result_release(&found);
 	return ret;
 }

@@ -13,7 +13,7 @@
 void pack_bitmap_result_release(struct pack_bitmap_result *result)
 {
 	bitset_release(&result->packed);
-	bitset_release(&result->had);
+	bitset_release(&result->uninteresting);
 	free(result->others.items);
 	*result = (struct pack_bitmap_result)PACK_BITMAP_RESULT_INIT;
 }
@@ -25,7 +25,7 @@ struct asking {
 	const struct walk_tips *wants, *haves;
 	struct bitmap_fill fill;
 	/* the haves, until the end of the query */
-	struct bitmap_side *had;
+	struct bitmap_side *haves_side;
 	struct error *err;
 };
 
@@ -106,21 +106,23 @@ static int walk_haves(struct asking *a, struct walk *w)
 
 	if (!plan || plan->strategy != BITMAP_STRATEGY_AUTO ||
 	    !is_boundary_enough(a))
-		return bitmap_side_walk(a->had, SIZE_MAX, a->err);
+		return bitmap_side_walk(a->haves_side, SIZE_MAX, a->err);
 	plan->no_trees = !asks_for_trees(a);
-	return bitmap_plan_haves(plan, a->had, w, a->wants, a->haves, a->err);
+	return bitmap_plan_haves(plan, a->haves_side, w, a->wants, a->haves,
+				 a->err);
 }
 
 static int add_haves(struct asking *a, struct walk *w)
 {
-	int ret = bitmap_side_start(&a->had, &a->fill, a->haves, NULL, a->err);
+	int ret = bitmap_side_start(&a->haves_side, &a->fill, a->haves, NULL,
+				    a->err);
 
 	if (!ret)
 		ret = walk_haves(a, w);
 	if (!ret && !a->query->commits_only)
-		ret = bitmap_side_finish(a->had, !is_boundary_enough(a),
+		ret = bitmap_side_finish(a->haves_side, !is_boundary_enough(a),
 					 a->err);
-	if (!ret && bitset_copy(&a->result->had, &a->fill.packed) < 0)
+	if (!ret && bitset_copy(&a->result->uninteresting, &a->fill.packed) < 0)
 		ret = error_nomem(a->err);
 	return ret;
 }
@@ -148,11 +150,11 @@ static int settle(struct asking *a)
 	const uint32_t *walked;
 	size_t nr;
 
-	if (!a->had || !asks_for_trees(a) || !is_boundary_enough(a))
+	if (!a->haves_side || !asks_for_trees(a) || !is_boundary_enough(a))
 		return 0;
-	walked = bitmap_side_walked(a->had, &nr);
-	return bitmap_boundary_settle(&a->result->had, &a->fill, walked, nr,
-				      a->err);
+	walked = bitmap_side_walked(a->haves_side, &nr);
+	return bitmap_boundary_settle(&a->result->uninteresting, &a->fill,
+				      walked, nr, a->err);
 }
 
 static int ask(struct asking *a, struct walk *w)
@@ -198,13 +200,13 @@ static int take_result(struct asking *a, const struct pack_bitmap *pb,
 
 	result->packed = a->fill.packed;
 	a->fill.packed = (struct bitset)BITSET_INIT;
-	bitset_andnot(&result->packed, &result->had);
+	bitset_andnot(&result->packed, &result->uninteresting);
 	result->bitmaps_used = a->fill.bitmaps_used;
 	result->pseudo_merges_used = a->fill.pseudo_merges_used;
 	result->commits_walked = a->fill.commits_walked;
 	if (filter_is_empty(a->query->filter))
 		return 0;
-	bitmap_filter_doubt(bf.file, bf.filter, &result->had);
+	bitmap_filter_undecided(bf.file, bf.filter, &result->uninteresting);
 	return bitmap_filter_apply(&bf, &result->packed, &result->others,
 				   a->err);
 }
@@ -233,7 +235,7 @@ int pack_bitmap_query(struct pack_bitmap_result *result,
 		ret = ask(&a, w);
 	if (!ret)
 		ret = take_result(&a, pb, w);
-	bitmap_side_free(a.had);
+	bitmap_side_free(a.haves_side);
 	bitmap_fill_release(&a.fill);
 	if (!ret && pb->file.object_nr <= PACK_REV_SMALL_NR)
 		ret = pack_bitmap_prove(pb, err);

@@ -164,7 +164,7 @@ struct pack_bitmap_result {
 	 * by bit_pos: objects that the haves reach; empty (no words) without
 	 * haves
 	 */
-	struct bitset had;
+	struct bitset uninteresting;
 	uint32_t bitmaps_used; /* bitmaps of commits ORed */
 	uint32_t pseudo_merges_used;
 	/* number of walked commits without a bitmap */
@@ -195,8 +195,8 @@ struct pack_bitmap_query {
 	/*
 	 * Use a boundary traversal (bitmap/fill.h). The result may then contain
 	 * an object that the haves reach only through commits that the wants do
-	 * not reach. `had` may lack objects of such commits. All objects that
-	 * the haves do not reach are found.
+	 * not reach. `uninteresting` may lack objects of such commits. All
+	 * objects that the haves do not reach are found.
 	 */
 	bool inexact;
 	/*
@@ -216,7 +216,8 @@ struct pack_bitmap_query {
  * Finds the objects that `wants` reach and `haves` do not. *w must not have
  * shallow commits, since bitmaps ignore the shallow boundary. `query` NULL
  * means all zero. Objects that a receiver with this filter may lack are not in
- * `had`. *result must be initialised; the caller releases it in any case.
+ * `uninteresting`. *result must be initialised; the caller releases it in any
+ * case.
  *
  * Returns 0, or 1 if the index should not be used (walk instead; see
  * query->plan). Returns ERR_MISSING if a commit or tree that had to be read is

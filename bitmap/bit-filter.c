@@ -98,8 +98,8 @@ int bitmap_filter_apply(const struct bitmap_filter *bf, struct bitset *packed,
 	return ret;
 }
 
-void bitmap_filter_doubt(const struct bitmap_file *file,
-			 const struct filter *filter, struct bitset *packed)
+void bitmap_filter_undecided(const struct bitmap_file *file,
+			     const struct filter *filter, struct bitset *packed)
 {
 	for (int i = 0; packed->bits && i < BITMAP_TYPE_NR; i++)
 		if (!filter_takes_all(filter, object_types[i]))

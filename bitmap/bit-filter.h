@@ -46,7 +46,8 @@ int bitmap_filter_apply(const struct bitmap_filter *bf, struct bitset *packed,
  * refer to them. Removes those that the receiver may lack because of its
  * filter.
  */
-void bitmap_filter_doubt(const struct bitmap_file *file,
-			 const struct filter *filter, struct bitset *packed);
+void bitmap_filter_undecided(const struct bitmap_file *file,
+			     const struct filter *filter,
+			     struct bitset *packed);
 
 #endif

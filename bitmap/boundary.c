@@ -20,9 +20,9 @@
 #define LIST_MAX (1u << 18)
 
 struct settling {
-	struct bitset *had;
+	struct bitset *uninteresting;
 	/* by bit_pos: undecided objects */
-	struct bitset doubt;
+	struct bitset undecided;
 	struct bitmap_fill *fill;
 	/* ids of the undecided objects, with their bits */
 	struct oidmap list;
@@ -32,13 +32,14 @@ struct settling {
 	struct error *err;
 };
 
-static int list_doubt(struct settling *s)
+static int list_undecided(struct settling *s)
 {
 	const struct bitmap_space *space = &s->fill->space;
 	enum hash_algo algo = s->fill->w->odb->algo;
 
-	for (size_t bit = bitset_next(&s->doubt, 0); bit < s->doubt.bits;
-	     bit = bitset_next(&s->doubt, bit + 1)) {
+	for (size_t bit = bitset_next(&s->undecided, 0);
+	     bit < s->undecided.bits;
+	     bit = bitset_next(&s->undecided, bit + 1)) {
 		uint32_t bit_pos = (uint32_t)bit;
 		uint32_t idx_pos = bitmap_space_idx_pos(space, bit_pos);
 		struct oid oid;
@@ -51,14 +52,14 @@ static int list_doubt(struct settling *s)
 	return 0;
 }
 
-static int note_doubt(struct settling *s)
+static int note_undecided(struct settling *s)
 {
 	size_t nr;
 
-	if (bitset_copy(&s->doubt, &s->fill->packed) < 0)
+	if (bitset_copy(&s->undecided, &s->fill->packed) < 0)
 		return error_nomem(s->err);
-	bitset_andnot(&s->doubt, s->had);
-	nr = bitset_count(&s->doubt);
+	bitset_andnot(&s->undecided, s->uninteresting);
+	nr = bitset_count(&s->undecided);
 	s->lookups_left = nr > LIST_MAX ? SIZE_MAX : nr / LOOKUPS_RATIO;
 	return 0;
 }
@@ -74,7 +75,7 @@ static bool find(struct settling *s, const uint8_t *raw, uint32_t *bit)
 	struct oid oid;
 
 	/* If memory runs out, lookups continue to search the index. */
-	if (!s->is_listed && !s->lookups_left-- && list_doubt(s) < 0)
+	if (!s->is_listed && !s->lookups_left-- && list_undecided(s) < 0)
 		oidmap_release(&s->list);
 	if (!s->is_listed)
 		return bitmap_space_find(space, raw, &idx_pos) &&
@@ -91,10 +92,10 @@ static bool settle(struct settling *s, const uint8_t *raw)
 {
 	uint32_t bit;
 
-	if (!find(s, raw, &bit) || !bitset_test(&s->doubt, bit))
+	if (!find(s, raw, &bit) || !bitset_test(&s->undecided, bit))
 		return false;
-	bitset_unset(&s->doubt, bit);
-	bitset_set(s->had, bit);
+	bitset_unset(&s->undecided, bit);
+	bitset_set(s->uninteresting, bit);
 	return true;
 }
 
@@ -151,22 +152,22 @@ static int settle_commit(struct settling *s, uint32_t c)
 	return settle(s, oid.bytes) ? settle_tree(s, tree_pos, 0) : 0;
 }
 
-int bitmap_boundary_settle(struct bitset *had, struct bitmap_fill *fill,
-			   const uint32_t *commits, size_t nr,
-			   struct error *err)
+int bitmap_boundary_settle(struct bitset *uninteresting,
+			   struct bitmap_fill *fill, const uint32_t *commits,
+			   size_t nr, struct error *err)
 {
 	struct settling s = {
-		.had = had,
-		.doubt = BITSET_INIT,
+		.uninteresting = uninteresting,
+		.undecided = BITSET_INIT,
 		.fill = fill,
 		.list = OIDMAP_INIT,
 		.err = err,
 	};
-	int ret = nr ? note_doubt(&s) : 0;
+	int ret = nr ? note_undecided(&s) : 0;
 
 	for (size_t i = 0; i < nr && !ret; i++)
 		ret = settle_commit(&s, commits[i]);
-	bitset_release(&s.doubt);
+	bitset_release(&s.undecided);
 	oidmap_release(&s.list);
 	return ret;
 }

@@ -159,16 +159,16 @@ int bitmap_side_finish(struct bitmap_side *side, bool trees, struct error *err);
  */
 
 /*
- * Adds to `had` the objects of fill->packed that are in trees of `commits`,
- * which are commits without a bitmap. `had` is by bit_pos and has at least as
- * many bits as fill->packed. A tree that is already in `had` or not in
- * fill->packed is not read. So objects below it may be missing in `had` if they
- * also occur elsewhere. Returns 0, ERR_MISSING or ERR_CORRUPT for an unreadable
- * tree, or ERR_NOMEM.
+ * Adds to `uninteresting` the objects of fill->packed that are in trees of
+ * `commits`, which are commits without a bitmap. `uninteresting` is by bit_pos
+ * and has at least as many bits as fill->packed. A tree that is already in
+ * `uninteresting` or not in fill->packed is not read. So objects below it may
+ * be missing in `uninteresting` if they also occur elsewhere. Returns 0,
+ * ERR_MISSING or ERR_CORRUPT for an unreadable tree, or ERR_NOMEM.
  */
-int bitmap_boundary_settle(struct bitset *had, struct bitmap_fill *fill,
-			   const uint32_t *commits, size_t nr,
-			   struct error *err);
+int bitmap_boundary_settle(struct bitset *uninteresting,
+			   struct bitmap_fill *fill, const uint32_t *commits,
+			   size_t nr, struct error *err);
 
 /* ---- commits that do not reach a set */
 

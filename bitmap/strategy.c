@@ -33,11 +33,11 @@
  * Number of commits on the way to a bitmap that cost as much as one tree diff.
  * If a bitmap of a wanted commit is used, their trees are read as far as
  * needed. Otherwise a commit costs only its decoding
- * (HAVES_PER_COST_UNDOUBTED). This second number is half of what decoding
+ * (HAVES_PER_COST_DECIDED). This second number is half of what decoding
  * costs, since less is then known about usable delta bases.
  */
 #define HAVES_PER_COST 8
-#define HAVES_PER_COST_UNDOUBTED 32
+#define HAVES_PER_COST_DECIDED 32
 
 /*
  * A walk costs one more unit for this many wanted commits: it knows less about
@@ -122,23 +122,23 @@ static int count_beyond(uint32_t *nr, const struct planning *p,
 			const struct revwalk_result *wanted)
 {
 	const struct history *h = &p->w->history;
-	struct bitset had = BITSET_INIT;
+	struct bitset covered = BITSET_INIT;
 
-	if (bitset_init(&had, h->nr) < 0)
+	if (bitset_init(&covered, h->nr) < 0)
 		return ERR_NOMEM;
 	*nr = 0;
 	for (size_t i = 0; i < wanted->nr; i++) {
 		uint32_t c = wanted->commits[i];
 
-		if (!bitset_test(&had, c) &&
+		if (!bitset_test(&covered, c) &&
 		    !bitmap_side_has_bitmap(p->side, c)) {
 			++*nr;
 			continue;
 		}
 		for (uint32_t k = 0; k < h->commits[c].parent_nr; k++)
-			bitset_set(&had, history_parents(h, c)[k]);
+			bitset_set(&covered, history_parents(h, c)[k]);
 	}
-	bitset_release(&had);
+	bitset_release(&covered);
 	return 0;
 }
 
@@ -153,7 +153,7 @@ static int estimate_trees(struct planning *p, const struct revwalk_result *revs)
 	if (count_beyond(&plan->want_beyond, p, revs) < 0)
 		return error_nomem(p->err);
 	if (plan->want_beyond == plan->want_commits)
-		p->per_cost = HAVES_PER_COST_UNDOUBTED;
+		p->per_cost = HAVES_PER_COST_DECIDED;
 	return 0;
 }
 
@@ -171,7 +171,7 @@ static int estimate_walk(struct planning *p, size_t limit)
 		plan->want_commits = (uint32_t)revs.nr;
 		plan->boundary = (uint32_t)revs.boundary_nr;
 		if (plan->no_trees)
-			plan->walk_cost = revs.nr / HAVES_PER_COST_UNDOUBTED;
+			plan->walk_cost = revs.nr / HAVES_PER_COST_DECIDED;
 		else
 			ret = estimate_trees(p, &revs);
 	}

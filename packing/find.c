@@ -261,7 +261,7 @@ static int take_result(struct finding *g)
 
 	f->space = f->pb->space;
 	f->packed = g->result.packed;
-	f->packed_uninteresting = g->result.had;
+	f->packed_uninteresting = g->result.uninteresting;
 	f->objects = g->result.others;
 	f->bitmaps_used = g->result.bitmaps_used;
 	f->pseudo_merges_used = g->result.pseudo_merges_used;

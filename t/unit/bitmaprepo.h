@@ -382,9 +382,10 @@ static inline void bitmaprepo_check(struct bitmaprepo *b,
 	 * in the pack.
 	 */
 	for (uint32_t bit = 0; bit < b->pb->file.object_nr; bit++)
-		if (result->had.bits)
-			assert_int_equal(bitset_test(&result->had, bit),
-					 b->had[bitmaprepo_at(b, bit)]);
+		if (result->uninteresting.bits)
+			assert_int_equal(
+				bitset_test(&result->uninteresting, bit),
+				b->had[bitmaprepo_at(b, bit)]);
 }
 
 /* Check that the numbers in the trace of a query are consistent. */

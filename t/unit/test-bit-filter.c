@@ -78,7 +78,7 @@ static void queries(void **state)
 }
 
 /* Only had objects of types that pass completely can be relied on. */
-static void doubt(void **state)
+static void removes_undecided(void **state)
 {
 	static const struct {
 		const char *spec;
@@ -107,7 +107,7 @@ static void doubt(void **state)
 		assert_int_equal(filter_add(&filter, cases[i].spec, NULL), 0);
 		assert_int_equal(bitset_init(&had, b.pb->file.object_nr), 0);
 		bitset_set_range(&had, 0, had.bits);
-		bitmap_filter_doubt(&b.pb->file, &filter, &had);
+		bitmap_filter_undecided(&b.pb->file, &filter, &had);
 		for (uint32_t bit = 0; bit < had.bits; bit++) {
 			enum object_type type = pack_bitmap_type(b.pb, bit);
 
@@ -129,7 +129,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(queries),
-		cmocka_unit_test(doubt),
+		cmocka_unit_test(removes_undecided),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

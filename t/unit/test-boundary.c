@@ -38,8 +38,8 @@ static void check(struct bitmaprepo *b, const struct pack_bitmap_result *result,
 				    type != OBJ_TAG);
 		sums->extra += b->found[i] && b->had[i];
 	}
-	for (uint32_t bit = 0; bit < result->had.bits; bit++)
-		if (bitset_test(&result->had, bit))
+	for (uint32_t bit = 0; bit < result->uninteresting.bits; bit++)
+		if (bitset_test(&result->uninteresting, bit))
 			assert_true(b->had[bitmaprepo_at(b, bit)]);
 }
 
