@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "builtin/builtin.h"
 #include "builtin/output.h"
 #include "builtin/rev-list.h"
 #include "object/parse.h"
@@ -47,8 +48,6 @@ static int count_object(struct rev_list_run *r, uint32_t obj_pos)
 {
 	struct oid oid;
 
-	if (r->o.unpacked && objspace_is_packed(&r->walk.space, obj_pos))
-		return 0;
 	r->shown++;
 	if (!r->o.disk_usage)
 		return !r->o.quiet && !r->o.count;
@@ -66,9 +65,15 @@ static void print_id(struct rev_list_run *r, uint32_t obj_pos)
 	fwrite(hex, 1, hash_hex_len(r->odb->algo), stdout);
 }
 
+/* Whether --unpacked leaves out an object. */
+static bool is_left_out(struct rev_list_run *r, uint32_t obj_pos)
+{
+	return r->o.unpacked && objspace_is_packed(&r->walk.space, obj_pos);
+}
+
 int rev_list_show(struct rev_list_run *r, uint32_t obj_pos, const char *name)
 {
-	int ret = count_object(r, obj_pos);
+	int ret = is_left_out(r, obj_pos) ? 0 : count_object(r, obj_pos);
 
 	if (ret <= 0)
 		return ret;
@@ -105,8 +110,8 @@ static int append_path(struct buf *out, const char *path, size_t len)
 }
 
 /*
- * A missing object was found. Depending on --missing, add it to the list of
- * missing objects, ignore it, or return an error.
+ * Note a missing object, or return an error, as --missing says. `type`:
+ * OBJ_NONE if only its id is known.
  */
 static int note_missing(struct rev_list_run *r, uint32_t obj_pos,
 			enum object_type type, const char *path,
@@ -126,17 +131,25 @@ static int note_missing(struct rev_list_run *r, uint32_t obj_pos,
 	}
 	if (r->o.missing == MISSING_ERROR ||
 	    r->o.missing == MISSING_ALLOW_PROMISOR)
-		return type == OBJ_TREE
-			       ? error_set(err, ERR_MISSING,
-					   "bad tree object %s", hex)
+		return type == OBJ_TREE || type == OBJ_NONE
+			       ? error_set(err, ERR_MISSING, "bad %sobject %s",
+					   type == OBJ_TREE ? "tree " : "", hex)
 			       : error_set(err, ERR_MISSING,
-					   "missing %s object '%s'",
+					   "%smissing %s object '%s'",
+					   r->o.missing == MISSING_ERROR
+						   ? ""
+						   : "unexpected ",
 					   object_type_name(type), hex);
 	if (r->o.missing == MISSING_ALLOW_ANY)
 		return 0;
+	if (bitset_grow(&r->missed, (size_t)obj_pos + 1) < 0)
+		return error_nomem(err);
+	if (bitset_get(&r->missed, obj_pos))
+		return 0;
+	bitset_set(&r->missed, obj_pos);
 	if (buf_printf(out, "?%s", hex) < 0)
 		return error_nomem(err);
-	if (r->o.missing == MISSING_PRINT_INFO) {
+	if (r->o.missing == MISSING_PRINT_INFO && type != OBJ_NONE) {
 		if (*path)
 			ret = append_path(out, path, strlen(path));
 		if (!ret)
@@ -148,35 +161,72 @@ static int note_missing(struct rev_list_run *r, uint32_t obj_pos,
 	return 0;
 }
 
+/*
+ * Follow tags that exist to the id that is missing. Returns 1 if there is such
+ * a tag, 0 if `oid` itself is missing, or a negative error code.
+ */
+static int follow_tags(struct rev_list_run *r, struct oid *oid)
+{
+	struct odb_object obj = ODB_OBJECT_INIT;
+	struct tag_view tag;
+	int found = 0, ret;
+
+	while (!(ret = odb_read(r->walk.reader, oid, &obj, r->err))) {
+		ret = tag_parse(&tag, obj.data, obj.len, r->odb->algo, r->err);
+		if (!ret)
+			*oid = tag.target;
+		odb_object_release(r->walk.reader, &obj);
+		if (ret < 0)
+			return ret;
+		found = 1;
+	}
+	if (ret != ERR_MISSING)
+		return ret;
+	*r->err = (struct error)ERROR_INIT;
+	return found;
+}
+
 int rev_list_miss_tip(struct rev_list_run *r, const struct oid *oid)
 {
-	char hex[OID_MAX_HEX_LEN + 1];
+	struct oid missing = *oid;
 	uint32_t obj_pos;
+	int ret;
 
 	if (r->o.missing == MISSING_ALLOW_ANY)
 		return 0;
-	if (objspace_add(&r->walk.space, oid->bytes, &obj_pos) < 0)
+	ret = follow_tags(r, &missing);
+	/* The target of a tag may be missing whether promised or not. */
+	if (ret < 0 || (ret && r->o.missing == MISSING_ALLOW_PROMISOR))
+		return ret < 0 ? ret : 0;
+	if (objspace_add(&r->walk.space, missing.bytes, &obj_pos) < 0)
 		return error_nomem(r->err);
-	if (r->o.missing == MISSING_ALLOW_PROMISOR)
-		return note_missing(r, obj_pos, OBJ_NONE, "", r->err);
-	if (buf_printf(&r->missing, "?%s\n",
-		       oid_to_hex(hex, oid, r->odb->algo)) < 0)
-		return error_nomem(r->err);
-	return 0;
+	return note_missing(r, obj_pos, OBJ_NONE, "", r->err);
 }
 
 /*
- * Whether an object exists, perhaps after a fetch. A packed object always
- * exists. Returns 1, 0 or a negative error code.
+ * Whether an object exists, perhaps after a fetch. Packed objects always do. If
+ * objects may be missing, a damaged loose tree counts as missing, with a
+ * message. Returns 1, 0 or a negative error code.
  */
-static int is_there(struct rev_list_run *r, uint32_t obj_pos, struct error *err)
+static int is_there(struct rev_list_run *r, uint32_t obj_pos,
+		    enum object_type type, struct error *err)
 {
+	struct odb_object obj = ODB_OBJECT_INIT;
+	struct error why = ERROR_INIT;
 	struct oid oid;
+	int ret;
 
 	if (obj_pos < r->walk.space.packed_nr)
 		return 1;
 	objspace_oid(&oid, &r->walk.space, obj_pos);
-	return odb_reader_need(r->walk.reader, &oid, err);
+	ret = odb_reader_need(r->walk.reader, &oid, err);
+	if (ret <= 0 || type != OBJ_TREE || r->o.missing == MISSING_ERROR)
+		return ret;
+	ret = odb_read(r->walk.reader, &oid, &obj, &why);
+	odb_object_release(r->walk.reader, &obj);
+	if (ret == ERR_CORRUPT)
+		builtin_error("%s", why.msg);
+	return ret != ERR_CORRUPT;
 }
 
 /* ---- objects that do not pass the filter */
@@ -229,7 +279,7 @@ static int show_object(void *ctx, uint32_t obj_pos, enum object_type type,
 		return ret;
 	if (!ret)
 		return is_omitted(r, type) ? note_omitted(r, obj_pos, err) : 0;
-	ret = is_there(r, obj_pos, err);
+	ret = is_there(r, obj_pos, type, err);
 	if (!ret)
 		ret = note_missing(r, obj_pos, type, path, err);
 	else if (ret > 0)
@@ -280,8 +330,8 @@ static int show_tree(struct showing *s, uint32_t tree_pos, const char *path,
 		return treewalk_run(&s->tree, tree_pos, path, show_object, s,
 				    r->err);
 	ret = filter_walk_run(&s->paths, tree_pos, path,
-			      is_want && !r->o.filter_provided, show_object, s,
-			      r->err);
+			      is_want && bitset_get(&r->unfiltered, tree_pos),
+			      show_object, s, r->err);
 	if (!ret && r->o.print_omitted)
 		ret = treewalk_run(&s->all, tree_pos, path, NULL, NULL, r->err);
 	return ret;
@@ -338,10 +388,20 @@ static int exclude_trees(struct showing *s, const uint32_t *boundary, size_t nr)
 	return ret;
 }
 
+static bool is_boundary(const struct rev_list_run *r, uint32_t commit_nr)
+{
+	return r->history.simplify &&
+	       simplify_is_boundary(r->history.simplify, commit_nr);
+}
+
+/* Count a commit. --unpacked leaves out no boundary commit. */
 static int count_commit(struct rev_list_run *r, uint32_t commit_nr)
 {
+	uint32_t obj_pos = r->walk.history.commits[commit_nr].obj_pos;
 	uint64_t before = r->shown;
-	int ret = count_object(r, r->walk.history.commits[commit_nr].obj_pos);
+	int ret = is_left_out(r, obj_pos) && !is_boundary(r, commit_nr)
+			  ? 0
+			  : count_object(r, obj_pos);
 
 	if (r->shown != before)
 		rev_list_count_side(r, commit_nr);
@@ -388,8 +448,7 @@ int rev_list_show_commit(struct rev_list_run *r, uint32_t commit_nr)
 		ret = count_commit(r, commit_nr);
 	if (ret <= 0)
 		return ret;
-	if (r->history.simplify &&
-	    simplify_is_boundary(r->history.simplify, commit_nr))
+	if (is_boundary(r, commit_nr))
 		putchar('-');
 	else
 		rev_list_print_side(r, commit_nr);
@@ -418,7 +477,7 @@ static int show_tree_of(struct showing *s, uint32_t commit_nr)
 	int ret;
 
 	if (!r->o.objects || c->missing || !c->parsed || !needs_trees(r) ||
-	    (r->o.unpacked && objspace_is_packed(&r->walk.space, c->obj_pos)))
+	    is_left_out(r, c->obj_pos))
 		return 0;
 	ret = history_tree(&r->walk.history, commit_nr, &tree_pos, r->err);
 	return ret < 0 ? ret : show_tree(s, tree_pos, "", false);
@@ -464,6 +523,31 @@ static int note_rest(struct showing *s)
 	return ret;
 }
 
+/*
+ * The filter applies to a wanted tree that is also the tree of a listed commit.
+ */
+static int filter_roots(struct rev_list_run *r, const uint32_t *commits,
+			size_t nr)
+{
+	const struct history_commit *all = r->walk.history.commits;
+	int ret = 0;
+
+	if (!r->filter.filter.nr || !r->wants.others.nr)
+		return 0;
+	for (size_t i = 0; i < nr && !ret; i++) {
+		const struct history_commit *c = &all[commits[i]];
+		uint32_t tree_pos;
+
+		if (!c->parsed || c->missing)
+			continue;
+		ret = history_tree(&r->walk.history, commits[i], &tree_pos,
+				   r->err);
+		if (!ret && bitset_get(&r->unfiltered, tree_pos))
+			bitset_unset(&r->unfiltered, tree_pos);
+	}
+	return ret;
+}
+
 static int start_paths(struct showing *s)
 {
 	struct rev_list_run *r = s->r;
@@ -492,6 +576,8 @@ int rev_list_show_objects(struct rev_list_run *r, const uint32_t *commits,
 	if (!ret && filter_needs_paths(&r->filter.filter))
 		ret = start_paths(&s);
 	s.tree.paths = r->history.o.paths;
+	if (!ret)
+		ret = filter_roots(r, commits, nr);
 	if (!ret)
 		ret = show_all(&s, commits, nr);
 	if (!ret && s.has_paths && r->o.print_omitted)

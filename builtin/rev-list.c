@@ -315,7 +315,8 @@ static int answer(struct rev_list_run *r)
 		ret = list_by_bitmap(r);
 	if (!ret && r->history.is_asked)
 		ret = rev_list_history(r);
-	else if (!ret && r->o.count && !r->o.disk_usage && !needs_list(r))
+	else if (!ret && r->o.count && !r->o.disk_usage && !needs_list(r) &&
+		 !(r->filter.filter.nr && r->wants.others.nr))
 		ret = count_by_walk(r);
 	else if (!ret)
 		ret = list_by_walk(r);
@@ -526,6 +527,7 @@ int cmd_rev_list(int argc, const char **argv, struct builtin_env *env)
 	rev_list_history_release(&r.history);
 	bitset_release(&r.pick.left);
 	bitset_release(&r.unfiltered);
+	bitset_release(&r.missed);
 	buf_release(&r.omitted);
 	buf_release(&r.missing);
 	buf_release(&r.input);

@@ -117,7 +117,9 @@ struct rev_list_run {
 	 * Indexed by obj_pos: the objects to which the filter does not apply.
 	 */
 	struct bitset unfiltered;
-	/* the lines that --filter-print-omitted prints */
+	/* by obj_pos: objects that are in `missing` */
+	struct bitset missed;
+	/* lines for --filter-print-omitted */
 	struct buf omitted;
 	/* the lines that --missing=print prints */
 	struct buf missing;
@@ -207,7 +209,10 @@ int rev_list_show_objects(struct rev_list_run *r, const uint32_t *commits,
 			  size_t nr, const uint32_t *boundary,
 			  size_t boundary_nr);
 
-/* Note that a tip is missing. Returns 0 or a negative error code. */
+/*
+ * Note that a tip, or the object that a chain of tags names, is missing.
+ * Returns 0 or a negative error code.
+ */
 int rev_list_miss_tip(struct rev_list_run *r, const struct oid *oid);
 
 /*

@@ -225,4 +225,81 @@ test_expect_success 'objects that are not there' '
 	)
 '
 
+test_expect_success 'a wanted tree that is also the tree of a commit' '
+	"$GIT" init -q shared && (
+		cd shared &&
+		mkdir dir && echo a >a && echo b >dir/b &&
+		stock add . && stock commit -q -m one &&
+		stock tag -a -m tree tree HEAD^{tree} &&
+		stock tag dir HEAD:dir &&
+		tree=$(stock rev-parse HEAD^{tree}) &&
+		for filter in tree:0 object:type=blob
+		do
+			"$GIT" rev-list --objects --filter=$filter --all \
+				>../actual || return 1
+			! grep $tree ../actual || return 1
+			"$GIT" rev-list --objects --filter=$filter tree \
+				>../actual || return 1
+			grep $tree ../actual || return 1
+		done &&
+		"$GIT" rev-list --objects --filter=tree:1 --all >../actual &&
+		! grep " a$" ../actual && grep " b$" ../actual &&
+		"$GIT" rev-list --objects --filter=tree:1 --all --count \
+			>../count &&
+		test $(wc -l <../actual) -eq $(cat ../count)
+	)
+'
+
+test_expect_success 'a filter of other commands' '
+	test_expect_code 128 "$GIT" -C shared rev-list --objects \
+		--filter=auto main 2>err &&
+	grep "fatal: .auto. filter not supported by this command" err
+'
+
+test_expect_success '--unpacked shows a boundary commit from a pack' '
+	(
+		cd shared && stock commit -q --allow-empty -m two &&
+		stock repack -adq && stock commit -q --allow-empty -m three &&
+		{
+			stock rev-parse HEAD && echo "-$(stock rev-parse HEAD~1)"
+		} >../expect &&
+		"$GIT" rev-list --unpacked --boundary HEAD~1..HEAD >../actual
+	) &&
+	test_cmp expect actual
+'
+
+test_expect_success 'the target of a tag is missing' '
+	(
+		cd shared && tag=$(stock rev-parse tree) &&
+		gone=1234567890123456789012345678901234567890 &&
+		stock cat-file tag tree >../tag &&
+		sed "s/^object .*/object $gone/; s/^type tree/type commit/" \
+			../tag >../lost && lost=$(stock hash-object --literally \
+			-t tag -w ../lost) &&
+		echo $lost >.git/refs/tags/lost &&
+		echo "?$gone" >../expect &&
+		"$GIT" rev-list --missing=print lost >../actual &&
+		test_cmp ../expect ../actual &&
+		"$GIT" rev-list --missing=print --objects lost lost tree \
+			>../actual &&
+		test $(grep -c "^?" ../actual) -eq 1 &&
+		"$GIT" rev-list --missing=allow-promisor lost >../actual &&
+		test_must_be_empty ../actual && rm .git/refs/tags/lost
+	)
+'
+
+test_expect_success 'a damaged tree counts as missing if objects may be' '
+	(
+		cd shared && echo c >dir/c && stock add . &&
+		stock commit -q -m four &&
+		tree=$(stock rev-parse HEAD:dir) &&
+		file=.git/objects/$(echo $tree | sed "s,..,&/,") &&
+		chmod u+w $file && : >$file &&
+		test_expect_code 128 "$GIT" rev-list --objects HEAD &&
+		"$GIT" rev-list --objects --missing=print HEAD >../actual \
+			2>../err &&
+		grep "^?$tree" ../actual && grep "^error: .*$tree" ../err
+	)
+'
+
 test_done

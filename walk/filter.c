@@ -47,6 +47,9 @@ void filter_release(struct filter *filter)
 
 static int invalid(struct error *err, const char *spec)
 {
+	if (!strcmp(spec, "auto"))
+		return error_set(err, ERR_INVALID,
+				 "'auto' filter not supported by this command");
 	return error_set(err, ERR_INVALID, "invalid filter-spec '%.256s'",
 			 spec);
 }
