@@ -59,6 +59,25 @@ static bool record_name(const struct packed_refs *refs, size_t off,
 	return true;
 }
 
+/*
+ * Checks that the last line can be a record. This finds a file that another
+ * program appended to, or that was cut off at a line. No other line is read.
+ */
+static int check_last(const struct packed_refs *refs, struct error *err)
+{
+	const char *nl;
+	struct packed_ref ref;
+	size_t off, next;
+
+	if (!refs->len)
+		return 0;
+	nl = memrchr(refs->table, '\n', refs->len - 1);
+	off = nl ? (size_t)(nl - refs->table) + 1 : 0;
+	if (refs->table[off] == '^' || record_name(refs, off, &ref, &next))
+		return 0;
+	return bad_line(refs, off, err);
+}
+
 static bool parse_peeled(const struct packed_refs *refs, size_t *off,
 			 struct packed_ref *ref)
 {
@@ -342,6 +361,18 @@ out:
 	return ret;
 }
 
+static int check_end(const struct packed_refs *refs, struct error *err)
+{
+	const char *nl = memrchr(refs->table, '\n', refs->len);
+	const char *line = nl ? nl + 1 : refs->table;
+	size_t len = refs->len - (size_t)(line - refs->table);
+
+	if (!len)
+		return 0;
+	return error_set(err, ERR_CORRUPT, "unterminated line in %s: %.*s",
+			 refs->name, (int)(len < 200 ? len : 200), line);
+}
+
 int packed_refs_parse(struct packed_refs *refs, const void *bytes, size_t len,
 		      enum hash_algo algo, const char *name, struct error *err)
 {
@@ -357,15 +388,11 @@ int packed_refs_parse(struct packed_refs *refs, const void *bytes, size_t len,
 		return error_nomem(err);
 	if (!len)
 		return 0;
-	if (refs->table[len - 1] != '\n') {
-		ret = error_set(err, ERR_CORRUPT, "unterminated line in %s",
-				name);
-		goto out;
-	}
-	ret = parse_header(refs, &sorted, err);
-	if (!ret && !sorted)
-		ret = sort_table(refs, err);
-out:
+	ret = check_end(refs, err);
+	if (!ret)
+		ret = parse_header(refs, &sorted, err);
+	if (!ret)
+		ret = sorted ? check_last(refs, err) : sort_table(refs, err);
 	if (ret < 0)
 		packed_refs_release(refs);
 	return ret;

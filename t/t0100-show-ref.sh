@@ -168,4 +168,15 @@ test_expect_success '--verify of HEADs other than HEAD' '
 	grep "^usage: git show-ref" actual
 '
 
+test_expect_success 'packed-refs with a last line that is no record' '
+	repo_linear cut.git 1 && stock -C cut.git pack-refs --all &&
+	echo "garbage line" >>cut.git/packed-refs &&
+	test_expect_code 128 git -C cut.git show-ref >actual 2>err &&
+	test_cmp /dev/null actual &&
+	grep "^fatal: unexpected line in .*packed-refs: garbage line" err &&
+	printf "garbage line" >>cut.git/packed-refs &&
+	test_expect_code 128 git -C cut.git show-ref 2>err &&
+	grep "^fatal: unterminated line in .*packed-refs: garbage line" err
+'
+
 test_done

@@ -143,7 +143,12 @@ static void test_malformed_sorted(void **state)
 	struct packed_ref ref;
 	size_t off = 0;
 
-	assert_int_equal(parse(&refs, HEADER "\n\n\n", NULL), 0);
+	assert_int_equal(parse(&refs, HEADER "\n\n\n", NULL), ERR_CORRUPT);
+	assert_int_equal(parse(&refs, HEADER HEX_A "\n", NULL), ERR_CORRUPT);
+	assert_int_equal(parse(&refs, HEADER "# end\n", NULL), ERR_CORRUPT);
+	/* Only the last line is checked, and only for its length. */
+	assert_int_equal(
+		parse(&refs, HEADER "\n\n" HEX_A " refs/heads/x\n", NULL), 0);
 	assert_int_equal(packed_refs_find(&refs, "refs/heads/a", &ref, NULL),
 			 ERR_CORRUPT);
 	assert_int_equal(packed_refs_next(&refs, &off, &ref, NULL),
