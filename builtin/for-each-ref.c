@@ -111,6 +111,18 @@ static int visit(void *ctx, const struct ref *ref)
 	return ret;
 }
 
+/* Stock Git says nothing about symbolic refs that lead to no object. */
+static int warn_of_flaw(void *ctx, const char *name, enum refs_flaw flaw)
+{
+	if (flaw == REFS_FLAW_NAME)
+		builtin_warn("ignoring ref with broken name %s", name);
+	else if (flaw == REFS_FLAW_VALUE)
+		builtin_warn("ignoring broken ref %s", name);
+	else if (flaw == REFS_FLAW_MISSING)
+		builtin_error("%s does not point to a valid object!", name);
+	return 0;
+}
+
 static int print_sorted(struct for_each_ref *f)
 {
 	size_t i;
@@ -152,7 +164,7 @@ static int visit_prefixes(struct for_each_ref *f, char **prefixes, size_t nr)
 			continue;
 		last = prefixes[i];
 		ret = refs_each_from(f->store.refs, last, f->start_after, visit,
-				     f, &warning, &f->err);
+				     warn_of_flaw, f, &f->err);
 	}
 	if (warning.code)
 		builtin_warn("%s", warning.msg);

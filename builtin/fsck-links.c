@@ -393,7 +393,7 @@ static int add_indexes(struct roots *roots)
 	return error_set(r->err, ret, "index file corrupt");
 }
 
-static int add_broken(void *ctx, const char *name)
+static int add_broken(void *ctx, const char *name, enum refs_flaw flaw)
 {
 	const struct roots *roots = ctx;
 	struct fsck_run *r = roots->r;

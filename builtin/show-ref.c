@@ -87,6 +87,16 @@ static void print_peeled(struct show_ref *s, const struct ref *ref)
 	       ref->name);
 }
 
+/* Refuse a ref whose object is missing. Sets s->code and returns 1. */
+static int refuse(struct show_ref *s, const char *name, const struct oid *oid)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+
+	oid_to_hex(hex, oid, s->store.odb->algo);
+	s->code = builtin_die("git show-ref: bad ref %s (%s)", name, hex);
+	return 1;
+}
+
 /* Print a ref. Returns 0, or nonzero with s->code set. */
 static int show(struct show_ref *s, const struct ref *ref)
 {
@@ -98,12 +108,8 @@ static int show(struct show_ref *s, const struct ref *ref)
 		s->code = builtin_fail(&err);
 		return 1;
 	}
-	if (!ret) {
-		oid_to_hex(hex, &ref->oid, s->store.odb->algo);
-		s->code = builtin_die("git show-ref: bad ref %s (%s)",
-				      ref->name, hex);
-		return 1;
-	}
+	if (!ret)
+		return refuse(s, ref->name, &ref->oid);
 	s->found = true;
 	if (s->quiet)
 		return 0;
@@ -146,11 +152,25 @@ static int show_matching(void *ctx, const struct ref *ref)
 	return matches(s, ref->name) ? show(s, ref) : 0;
 }
 
+/* A ref without an id, shown as zeros. Symbolic refs may lead nowhere. */
+static int show_broken(void *ctx, const char *name, enum refs_flaw flaw)
+{
+	static const struct oid zero = OID_ZERO_INIT;
+	struct show_ref *s = ctx;
+
+	if (flaw == REFS_FLAW_MISSING)
+		builtin_error("%s does not point to a valid object!", name);
+	if (flaw == REFS_FLAW_MISSING || flaw == REFS_FLAW_SYMBOLIC ||
+	    !matches(s, name))
+		return 0;
+	return refuse(s, name, &zero);
+}
+
 static int show_below(struct show_ref *s, const char *prefix)
 {
 	struct error err = ERROR_INIT;
-	int ret = refs_each(s->store.refs, prefix, show_matching, s, NULL,
-			    &err);
+	int ret = refs_each_from(s->store.refs, prefix, NULL, show_matching,
+				 show_broken, s, &err);
 
 	if (ret < 0)
 		s->code = builtin_fail(&err);
@@ -190,9 +210,12 @@ static void verify(struct show_ref *s)
 	for (p = s->patterns; *p && !s->code; p++) {
 		struct ref ref;
 		bool full = !strncmp(*p, "refs/", 5) || is_root_name(*p);
+		int ret = full ? refs_lookup(s->store.refs, *p, &ref, NULL) : 0;
 
-		if (full && refs_lookup(s->store.refs, *p, &ref, NULL) > 0)
+		if (ret > 0)
 			show(s, &ref);
+		else if (ret == ERR_CORRUPT && ref.is_zero)
+			refuse(s, *p, &ref.oid);
 		else if (s->quiet)
 			s->code = 1;
 		else

@@ -251,22 +251,33 @@ struct visit {
 	struct buf
 		behind; /* the first possible name after a skipped directory */
 	int (*fn)(void *ctx, const struct ref *ref);
-	/* Gets the names of broken refs; or NULL. */
-	int (*broken)(void *ctx, const char *name);
+	/* Gets the names of refs that are left out; or NULL. */
+	int (*broken)(void *ctx, const char *name, enum refs_flaw flaw);
 	void *ctx;
 	/* a broken ref ends the visit */
 	bool is_strict;
+	/* GIT_REF_PARANOIA is not read */
+	bool has_no_salvage;
 	/* GIT_REF_PARANOIA is false: leave out refs to objects not in here. */
 	struct odb *salvaged;
 	struct error *warning;
 };
 
-/* The user salvages a damaged repository and wants what still works. */
-static bool is_salvage(void)
+/*
+ * Whether the user salvages a damaged repository and wants what still works.
+ * Returns 1, 0, or ERR_INVALID if the variable is not a boolean.
+ */
+static int is_salvage(struct error *err)
 {
 	const char *value = getenv("GIT_REF_PARANOIA");
+	int is_true = value ? config_parse_bool(value) : true;
 
-	return value && config_parse_bool(value) == 0;
+	if (is_true < 0)
+		return error_set(err, ERR_INVALID,
+				 "bad boolean environment value '%s' for "
+				 "'GIT_REF_PARANOIA'",
+				 value);
+	return !is_true;
 }
 
 /*
@@ -320,12 +331,13 @@ static int next_record(struct visit *v, struct refs_record *record,
 }
 
 /* Treats a broken ref as this visit requires. */
-static int pass_over(const struct visit *v, const char *name, struct error *err)
+static int pass_over(const struct visit *v, const char *name,
+		     enum refs_flaw flaw, struct error *err)
 {
 	if (v->is_strict && !v->salvaged)
 		return error_set(err, ERR_CORRUPT, "bad object %s", name);
 	if (v->broken)
-		return v->broken(v->ctx, name);
+		return v->salvaged ? 0 : v->broken(v->ctx, name, flaw);
 	error_set(v->warning, ERR_CORRUPT, "ignoring broken ref %s", name);
 	return 0;
 }
@@ -334,6 +346,8 @@ static int hand_over(struct visit *v, const struct ref *ref)
 {
 	if (!v->salvaged || odb_has(v->salvaged, &ref->oid))
 		return v->fn(v->ctx, ref);
+	if (v->broken)
+		return v->broken(v->ctx, ref->name, REFS_FLAW_MISSING);
 	error_set(v->warning, ERR_MISSING,
 		  "%s does not point to a valid object!", ref->name);
 	return 0;
@@ -344,10 +358,12 @@ static int visit_symbolic(struct visit *v, const char *name, struct error *err)
 	struct ref ref = {.name = name};
 	int ret = resolve(v->refs, name, &ref, &v->target, err);
 
+	if (!ret && (!v->broken || v->salvaged))
+		return 0;
 	if (!ret)
-		return v->broken ? v->broken(v->ctx, name) : 0;
+		return v->broken(v->ctx, name, REFS_FLAW_SYMBOLIC);
 	if (ret == ERR_CORRUPT)
-		return pass_over(v, name, err);
+		return pass_over(v, name, REFS_FLAW_SYMBOLIC, err);
 	if (ret < 0)
 		return ret;
 	ref.target = v->target.data;
@@ -357,8 +373,13 @@ static int visit_symbolic(struct visit *v, const char *name, struct error *err)
 static int visit_record(struct visit *v, const struct refs_record *record,
 			struct error *err)
 {
+	const char *name = record->ref.name;
+
 	if (record->kind == REFS_RECORD_BROKEN)
-		return pass_over(v, record->ref.name, err);
+		return pass_over(v, name,
+				 refs_name_is_valid(name) ? REFS_FLAW_VALUE
+							  : REFS_FLAW_NAME,
+				 err);
 	if (record->kind == REFS_RECORD_SYMBOLIC)
 		return visit_symbolic(v, record->ref.name, err);
 	return hand_over(v, &record->ref);
@@ -375,11 +396,11 @@ static int visit_all(struct visit *v, struct error *err)
 		v->prefix = "refs/";
 	if (!starts_with(v->prefix, "refs/"))
 		return 0;
-	if (!v->broken && is_salvage()) {
+	ret = v->has_no_salvage ? 0 : is_salvage(err);
+	if (ret > 0)
 		ret = odb_open(&v->salvaged, v->refs->repo, NULL, err);
-		if (ret < 0)
-			return ret;
-	}
+	if (ret < 0)
+		return ret;
 	ret = backend->iter_new(&v->iter, v->refs, v->prefix,
 				v->is_strict && !v->salvaged, err);
 	if (ret < 0) {
@@ -431,16 +452,18 @@ int refs_each(struct refs *refs, const char *prefix,
 }
 
 int refs_each_from(struct refs *refs, const char *prefix, const char *start,
-		   int (*fn)(void *ctx, const struct ref *ref), void *ctx,
-		   struct error *warning, struct error *err)
+		   int (*fn)(void *ctx, const struct ref *ref),
+		   int (*broken)(void *ctx, const char *name,
+				 enum refs_flaw flaw),
+		   void *ctx, struct error *err)
 {
 	struct visit v = {
 		.refs = refs,
 		.prefix = prefix,
 		.start = start,
 		.fn = fn,
+		.broken = broken,
 		.ctx = ctx,
-		.warning = warning,
 	};
 
 	return visit_all(&v, err);
@@ -463,8 +486,9 @@ int refs_each_strict(struct refs *refs, const char *prefix,
 
 int refs_each_or_broken(struct refs *refs, const char *prefix,
 			int (*fn)(void *ctx, const struct ref *ref),
-			int (*broken)(void *ctx, const char *name), void *ctx,
-			struct error *err)
+			int (*broken)(void *ctx, const char *name,
+				      enum refs_flaw flaw),
+			void *ctx, struct error *err)
 {
 	struct visit v = {
 		.refs = refs,
@@ -472,6 +496,7 @@ int refs_each_or_broken(struct refs *refs, const char *prefix,
 		.fn = fn,
 		.broken = broken,
 		.ctx = ctx,
+		.has_no_salvage = true,
 	};
 
 	return visit_all(&v, err);

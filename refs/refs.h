@@ -41,6 +41,18 @@ struct ref {
 	struct oid peeled;
 };
 
+/* Why a visit leaves a ref out. */
+enum refs_flaw {
+	/* the name is impossible */
+	REFS_FLAW_NAME,
+	/* neither an id nor the name of a ref, or an id of zeros */
+	REFS_FLAW_VALUE,
+	/* a symbolic ref that leads to no id, or to itself */
+	REFS_FLAW_SYMBOLIC,
+	/* GIT_REF_PARANOIA is false, and the object is missing */
+	REFS_FLAW_MISSING,
+};
+
 /*
  * Opens a snapshot of refs. *out is owned by the caller and borrows `repo`.
  * Returns 0 or a negative error code.
@@ -55,7 +67,8 @@ void refs_close(struct refs *refs);
  * the visit and is returned.
  *
  * If GIT_REF_PARANOIA is false, refs to missing objects count as broken, and
- * broken refs end no visit. refs_each_or_broken() ignores the variable.
+ * broken refs end no visit. If the variable is not a boolean, each visit fails
+ * with ERR_INVALID. refs_each_or_broken() ignores the variable.
  */
 int refs_each(struct refs *refs, const char *prefix,
 	      int (*fn)(void *ctx, const struct ref *ref), void *ctx,
@@ -81,11 +94,16 @@ int refs_each_except(struct refs *refs, const char *prefix,
 
 /*
  * As refs_each(), without names less than `start` (NULL: all). Continues an
- * earlier visit without reading the refs before `start`.
+ * earlier visit without reading the refs before `start`. `broken` is called
+ * with the name of each ref that is left out; a nonzero return of it also ends
+ * the visit and is returned. If GIT_REF_PARANOIA is false, only refs to missing
+ * objects are passed to `broken`.
  */
 int refs_each_from(struct refs *refs, const char *prefix, const char *start,
-		   int (*fn)(void *ctx, const struct ref *ref), void *ctx,
-		   struct error *warning, struct error *err);
+		   int (*fn)(void *ctx, const struct ref *ref),
+		   int (*broken)(void *ctx, const char *name,
+				 enum refs_flaw flaw),
+		   void *ctx, struct error *err);
 
 /*
  * As refs_each(), for the root refs of this work tree (refs_name_is_root()) in
@@ -106,13 +124,13 @@ int refs_each_strict(struct refs *refs, const char *prefix,
 		     struct error *err);
 
 /*
- * As refs_each(), but `broken` is called with the name of each ref that is left
- * out. A nonzero return of `broken` also ends the visit and is returned.
+ * As refs_each_from() without `start`, but GIT_REF_PARANOIA is ignored.
  */
 int refs_each_or_broken(struct refs *refs, const char *prefix,
 			int (*fn)(void *ctx, const struct ref *ref),
-			int (*broken)(void *ctx, const char *name), void *ctx,
-			struct error *err);
+			int (*broken)(void *ctx, const char *name,
+				      enum refs_flaw flaw),
+			void *ctx, struct error *err);
 
 /*
  * Lists all refs now instead of on first use. An object that a listed ref names

@@ -168,6 +168,36 @@ test_expect_success '--verify of HEADs other than HEAD' '
 	grep "^usage: git show-ref" actual
 '
 
+test_expect_success 'refs without an id are refused, if they are asked for' '
+	repo_linear broken 1 &&
+	id=$(stock -C broken rev-parse main) &&
+	zeros=0000000000000000000000000000000000000000 &&
+	echo garbage >broken/refs/heads/garbage &&
+	: >broken/refs/heads/empty &&
+	echo $zeros >broken/refs/heads/zeros &&
+	echo $id >broken/refs/heads/bad..name &&
+	echo "ref: refs/heads/none" >broken/refs/heads/dangling &&
+	(
+		cd broken &&
+		for name in garbage empty zeros bad..name
+		do
+			test_expect_code 128 git show-ref $name 2>err &&
+			echo "fatal: git show-ref: bad ref refs/heads/$name ($zeros)" \
+				>expect &&
+			test_cmp expect err || exit 1
+		done &&
+		test_expect_code 128 git show-ref --verify refs/heads/zeros \
+			2>err &&
+		grep "bad ref refs/heads/zeros ($zeros)" err &&
+		test_expect_code 1 git show-ref dangling &&
+		git show-ref main &&
+		GIT_REF_PARANOIA=0 git show-ref >../actual &&
+		echo $id refs/heads/main >../expect &&
+		test_cmp ../expect ../actual &&
+		GIT_REF_PARANOIA=x test_expect_code 128 git show-ref main
+	)
+'
+
 test_expect_success 'packed-refs with a last line that is no record' '
 	repo_linear cut.git 1 && stock -C cut.git pack-refs --all &&
 	echo "garbage line" >>cut.git/packed-refs &&

@@ -275,8 +275,8 @@ test_expect_success '--start-after: all refs in their order, or none' '
 	test_expect_code 128 git -C repo for-each-ref --start-after=refs/x \
 		refs/heads 2>err &&
 	test_cmp expect err &&
-	test_expect_code 128 git -C repo for-each-ref --start-after=refs/x \
-		--stdin 2>err </dev/null &&
+	echo refs/heads | test_expect_code 128 git -C repo for-each-ref \
+		--start-after=refs/x --stdin 2>err &&
 	test_cmp expect err
 '
 
@@ -491,25 +491,35 @@ test_expect_success 'what we do not have is said' '
 	grep "%(upstream) is not supported" err
 '
 
-test_expect_success 'a missing parent ends what asks for history' '
-	rm -rf "$TRASH/lacks" &&
-	stock init -q --bare "$TRASH/lacks" &&
-	cd "$TRASH/lacks" &&
-	tree=$(stock hash-object -w -t tree --stdin </dev/null) &&
-	one=$(echo 1 | stock commit-tree $tree) &&
-	two=$(echo 2 | stock commit-tree $tree -p $one) &&
-	three=$(echo 3 | stock commit-tree $tree -p $two) &&
-	stock update-ref refs/heads/one $one &&
-	stock update-ref refs/heads/three $three &&
-	rm -f objects/$(echo $two | sed "s|^..|&/|") &&
-	for option in --contains=one --no-contains=one --merged=three \
-		--no-merged=three
-	do
-		test_expect_code 128 git_alone for-each-ref $option 2>err &&
-		grep "$two" err || return 1
-	done &&
-	git_alone for-each-ref --merged=one >actual &&
-	test_line_count 1 actual
+test_expect_success 'each broken ref is reported' '
+	rm -rf "$TRASH/broken" && repo_linear "$TRASH/broken" 1 &&
+	cd "$TRASH/broken" &&
+	id=$(stock rev-parse main) &&
+	echo garbage >refs/heads/a &&
+	: >refs/heads/b &&
+	echo $ZERO_OID >refs/heads/c &&
+	echo "ref: refs/heads/none" >refs/heads/d &&
+	echo $id >refs/heads/e..f &&
+	cat >expect <<-\EOF &&
+	warning: ignoring broken ref refs/heads/a
+	warning: ignoring broken ref refs/heads/b
+	warning: ignoring broken ref refs/heads/c
+	warning: ignoring ref with broken name refs/heads/e..f
+	EOF
+	git_alone for-each-ref >actual 2>err &&
+	test_cmp expect err &&
+	test_line_count 1 actual &&
+	git_alone for-each-ref --sort=-refname >actual 2>err &&
+	test_cmp expect err &&
+	GIT_REF_PARANOIA=0 git_alone for-each-ref 2>err &&
+	test_cmp /dev/null err &&
+	echo 1234567890123456789012345678901234567890 >refs/heads/g &&
+	GIT_REF_PARANOIA=0 git_alone for-each-ref >actual 2>err &&
+	echo "error: refs/heads/g does not point to a valid object!" >expect &&
+	test_cmp expect err &&
+	test_line_count 1 actual &&
+	GIT_REF_PARANOIA=x test_expect_code 128 git_alone for-each-ref 2>err &&
+	grep "bad boolean environment value .x. for .GIT_REF_PARANOIA." err
 '
 
 test_done

@@ -99,7 +99,7 @@ static void assert_visit_from(const struct repo *repo, const char *start,
 
 	assert_int_equal(refs_open(&refs, repo, NULL), 0);
 	assert_int_equal(
-		refs_each_from(refs, "", start, append_ref, &found, NULL, NULL),
+		refs_each_from(refs, "", start, append_ref, NULL, &found, NULL),
 		0);
 	assert_string_equal(found.data, expected);
 	refs_close(refs);

@@ -55,7 +55,7 @@ static void assert_each(struct refs *refs, const char *prefix,
 	buf_release(&out);
 }
 
-static int append_broken(void *ctx, const char *name)
+static int append_broken(void *ctx, const char *name, enum refs_flaw flaw)
 {
 	return buf_printf(ctx, "%s? ", name);
 }
@@ -160,7 +160,7 @@ static void test_each_from(void **state)
 
 		buf_append_str(&out, "");
 		assert_int_equal(refs_each_from(refs, "", cases[i].start,
-						append_ref, &out, NULL, NULL),
+						append_ref, NULL, &out, NULL),
 				 0);
 		assert_string_equal(out.data, first ? strstr(all, first) : "");
 		buf_release(&out);
