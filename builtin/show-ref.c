@@ -75,13 +75,17 @@ static int take_hash(void *value, const char *arg)
 static void print_peeled(struct show_ref *s, const struct ref *ref)
 {
 	char hex[OID_MAX_HEX_LEN + 1];
+	struct odb_reader *reader = s->store.reader;
 	struct oid peeled = ref->peeled;
+	enum object_type type;
 
 	if (ref->has_peeled && !ref->is_tag)
 		return;
+	/* The object that a tag names need not exist. */
 	if (!ref->has_peeled &&
-	    (odb_peel(s->store.reader, &ref->oid, &peeled, NULL, NULL) < 0 ||
-	     oid_equal(&peeled, &ref->oid)))
+	    (odb_info(reader, &ref->oid, &type, NULL, NULL) < 0 ||
+	     type != OBJ_TAG ||
+	     odb_peel_tag(reader, &ref->oid, &peeled, NULL) < 0))
 		return;
 	printf("%s %s^{}\n", store_abbrev(hex, &s->store, &peeled, s->len),
 	       ref->name);

@@ -198,6 +198,21 @@ test_expect_success 'refs without an id are refused, if they are asked for' '
 	)
 '
 
+test_expect_success '-d peels tags of a missing object' '
+	repo_linear gone.git 2 &&
+	id=$(stock -C gone.git rev-parse main~1) &&
+	stock -C gone.git tag -a -m one one main~1 &&
+	stock -C gone.git tag -a -m two two one &&
+	stock -C gone.git repack -adq &&
+	stock -C gone.git unpack-objects -q <$(ls gone.git/objects/pack/*.pack) &&
+	mv gone.git/objects/pack/*.pack pack && rm gone.git/objects/pack/* &&
+	stock -C gone.git unpack-objects -q <pack &&
+	rm -f gone.git/objects/$(echo $id | sed "s|^..|&/|") &&
+	git -C gone.git show-ref -d --tags >actual &&
+	grep -c "^$id refs/tags/.*^{}$" actual >count &&
+	echo 2 >expect && test_cmp expect count
+'
+
 test_expect_success 'packed-refs with a last line that is no record' '
 	repo_linear cut.git 1 && stock -C cut.git pack-refs --all &&
 	echo "garbage line" >>cut.git/packed-refs &&
