@@ -46,15 +46,18 @@ static int choose(struct packer *p, struct error *err)
 }
 
 /*
- * Returns 1 with *peeled set for a tag, 0 for another object, or a negative
- * error code.
+ * Peels a tag, whose target may be missing. Returns 1 with *peeled set for a
+ * tag, 0 for another object, or a negative error code.
  */
-static int peel(struct packer *p, const struct oid *oid, struct oid *peeled,
-		struct error *err)
+static int peel(struct packer *p, const struct oid *oid, struct oid *peeled)
 {
-	int ret = odb_peel(p->reader, oid, peeled, NULL, err);
+	enum object_type type;
+	int ret = odb_info(p->reader, oid, &type, NULL, NULL);
 
-	return ret < 0 ? ret : !oid_equal(oid, peeled);
+	if (ret < 0 || type != OBJ_TAG)
+		return ret;
+	ret = odb_peel_tag(p->reader, oid, peeled, NULL);
+	return ret < 0 ? ret : 1;
 }
 
 /*
@@ -81,7 +84,7 @@ static int peel_old_until(struct packer *p, const char *name, struct error *err)
 		buf_reset(&p->name);
 		if (buf_append(&p->name, ref.name, ref.name_len) < 0)
 			return error_nomem(err);
-		ret = peel(p, &ref.oid, &ref.peeled, NULL);
+		ret = peel(p, &ref.oid, &ref.peeled);
 		/* A record of a missing object is kept without a peeled id. */
 		ret = packed_rewrite_put(&p->rw, p->name.data, &ref.oid,
 					 ret > 0 ? &ref.peeled : NULL, err);
@@ -93,7 +96,7 @@ static int put_one(struct packer *p, size_t i, bool peel_old, struct error *err)
 {
 	const struct refs_loose *ref = &p->list->refs[i];
 	struct oid peeled;
-	int is_tag = peel(p, &ref->oid, &peeled, NULL);
+	int is_tag = peel(p, &ref->oid, &peeled);
 
 	if (is_tag < 0) {
 		p->options->broken(p->options->ctx, ref->name);

@@ -123,4 +123,17 @@ test_expect_success 'packing while refs change' '
 	test $(wc -l <../actual) -eq 1
 '
 
+test_expect_success 'a tag of a missing object is packed with its peeled id' '
+	cd "$TRASH" && twins --bare && cd ours &&
+	C=$(echo c | stock commit-tree $TREE -p $A) &&
+	tag=$(printf "object %s\ntype commit\ntag c\ntagger C <c> 0 +0000\n\nc\n" \
+		$C | stock hash-object -w -t tag --stdin) &&
+	rm -f objects/$(echo $C | sed "s|^..|&/|") &&
+	echo $tag >refs/tags/c &&
+	git pack-refs --all 2>err &&
+	test_cmp /dev/null err &&
+	! test -e refs/tags/c &&
+	grep -A1 "^$tag refs/tags/c" packed-refs | grep "^^$C"
+'
+
 test_done
