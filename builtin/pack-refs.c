@@ -67,12 +67,18 @@ static void broken(void *ctx, const char *name)
 	builtin_error("%s does not point to a valid object!", name);
 }
 
+static void locked(void *ctx, const char *name, const struct error *why)
+{
+	builtin_error("cannot lock ref '%s': %s", name, why->msg);
+}
+
 int cmd_pack_refs(int argc, const char **argv, struct builtin_env *env)
 {
 	struct pack_refs p = {.all = false};
 	struct ref_pack_options pack = {
 		.wants = wants,
 		.broken = broken,
+		.locked = locked,
 		.ctx = &p,
 		.prune = true,
 	};

@@ -23,6 +23,11 @@ struct ref_pack_options {
 	bool (*wants)(void *ctx, const char *name);
 	/* Called for a ref that names a missing object. The ref stays loose. */
 	void (*broken)(void *ctx, const char *name);
+	/*
+	 * Called if the loose file of a packed ref stays, as it is locked.
+	 * NULL: nobody is told.
+	 */
+	void (*locked)(void *ctx, const char *name, const struct error *why);
 	void *ctx;
 	bool prune; /* remove the loose files */
 	/* pack only if ref_pack_limit() is reached */

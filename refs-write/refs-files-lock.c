@@ -18,16 +18,25 @@
 #define DEFAULT_LOCK_TIMEOUT_MS 100
 #define LOCK_TRIES 3
 
+int refs_files_lock_timeout(int64_t *ms, const struct config *config,
+			    struct error *err)
+{
+	int ret;
+
+	*ms = DEFAULT_LOCK_TIMEOUT_MS;
+	ret = config_i64(config, "core.filesreflocktimeout", ms, err);
+	return ret < 0 ? ret : 0;
+}
+
 int refs_files_tx_begin(struct ref_transaction *tx, struct error *err)
 {
 	int ret = repo_fsync_method(tx->repo, REPO_FSYNC_REFERENCE, &tx->method,
 				    err);
 
-	tx->lock_timeout_ms = DEFAULT_LOCK_TIMEOUT_MS;
 	if (!ret)
-		ret = config_i64(&tx->repo->config, "core.filesreflocktimeout",
-				 &tx->lock_timeout_ms, err);
-	return ret < 0 ? ret : 0;
+		ret = refs_files_lock_timeout(&tx->lock_timeout_ms,
+					      &tx->repo->config, err);
+	return ret;
 }
 
 static int reject_lock(struct ref_transaction *tx, struct ref_item *item,

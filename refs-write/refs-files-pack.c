@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "refs-write/packed-rewrite.h"
 #include "refs-write/ref-pack.h"
+#include "refs-write/refs-files-tx.h"
 #include "refs/reflog-write.h"
 #include "refs/refs-loose.h"
 #include "sys/io.h"
@@ -25,6 +26,8 @@ struct packer {
 	size_t chosen_nr;
 	/* old records before this offset have been peeled */
 	size_t old_off;
+	/* how long to wait for the lock of a ref */
+	int64_t lock_timeout_ms;
 	struct buf name;
 };
 
@@ -129,6 +132,17 @@ static int write_packed(struct packer *p, struct error *err)
 	return ret ? ret : packed_rewrite_commit(&p->rw, err);
 }
 
+/*
+ * Whether `path` is a symbolic link, through which a ref was read, whose target
+ * has been packed and removed.
+ */
+static bool is_dangling_link(const char *path)
+{
+	struct sys_stat st;
+
+	return !sys_lstat(&st, path, NULL) && !st.is_file && !st.is_dir;
+}
+
 /* Removes a loose file, unless the ref has changed or is locked. */
 static int prune_one(struct packer *p, const struct refs_loose *packed,
 		     struct error *err)
@@ -136,6 +150,7 @@ static int prune_one(struct packer *p, const struct refs_loose *packed,
 	struct sys_tempfile lock = SYS_TEMPFILE_INIT;
 	struct buf path = BUF_INIT;
 	struct refs_loose now = {.name = NULL};
+	struct error why = ERROR_INIT;
 	size_t len = 0;
 	int ret = refs_loose_path(&path, p->repo, packed->name);
 
@@ -147,14 +162,18 @@ static int prune_one(struct packer *p, const struct refs_loose *packed,
 		ret = error_nomem(err);
 		goto out;
 	}
-	if (sys_lockfile_create_mode(&lock, path.data, 0666 | p->repo->share, 0,
-				     NULL) < 0)
+	if (sys_lockfile_create_mode(&lock, path.data, 0666 | p->repo->share,
+				     p->lock_timeout_ms, &why) < 0) {
+		if (p->options->locked)
+			p->options->locked(p->options->ctx, packed->name, &why);
 		goto out;
+	}
 	buf_set_len(&path, len);
 	path.data[len] = '\0';
 	ret = refs_loose_read_file(&now, path.data, p->repo->algo, err);
-	if (ret > 0 && now.kind == REFS_LOOSE_OID &&
-	    oid_equal(&now.oid, &packed->oid))
+	if (ret > 0 ? now.kind == REFS_LOOSE_OID &&
+			      oid_equal(&now.oid, &packed->oid)
+		    : !ret && is_dangling_link(path.data))
 		ret = sys_unlink(path.data, err);
 	sys_tempfile_abort(&lock);
 	reflog_prune_dirs(path.data, packed->name);
@@ -166,7 +185,8 @@ out:
 
 static int prune_all(struct packer *p, struct error *err)
 {
-	int ret = 0;
+	int ret = refs_files_lock_timeout(&p->lock_timeout_ms, &p->repo->config,
+					  err);
 
 	for (size_t i = 0; !ret && i < p->list->nr; i++)
 		if (p->chosen[i])

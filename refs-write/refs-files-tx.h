@@ -10,6 +10,13 @@
 
 #include "refs-write/ref-transaction-internal.h"
 
+/*
+ * Sets *ms to how long to wait for the lock of a ref: the value of
+ * core.filesRefLockTimeout, or the default. Returns 0 or ERR_INVALID.
+ */
+int refs_files_lock_timeout(int64_t *ms, const struct config *config,
+			    struct error *err);
+
 /* Members of refs_files_tx_backend, see struct ref_tx_backend. */
 int refs_files_tx_begin(struct ref_transaction *tx, struct error *err);
 int refs_files_tx_lock(struct ref_transaction *tx, struct ref_item *item,

@@ -136,4 +136,23 @@ test_expect_success 'a tag of a missing object is packed with its peeled id' '
 	grep -A1 "^$tag refs/tags/c" packed-refs | grep "^^$C"
 '
 
+test_expect_success 'a locked ref stays loose, and the lock is named' '
+	cd "$TRASH" && twins --bare && cd ours &&
+	stock update-ref refs/heads/held $A &&
+	: >refs/heads/held.lock &&
+	git pack-refs --all 2>err &&
+	grep "^error: cannot lock ref .refs/heads/held.: Unable to create .*held.lock.: File exists" err &&
+	test -e refs/heads/held &&
+	rm refs/heads/held.lock
+'
+
+test_expect_success 'a link through which a packed ref was read is removed' '
+	cd "$TRASH" && twins --bare && cd ours &&
+	stock update-ref refs/heads/main $A &&
+	ln -s main refs/heads/same &&
+	git pack-refs --all &&
+	! test -h refs/heads/same &&
+	test $(git rev-parse refs/heads/same) = $A
+'
+
 test_done
