@@ -48,17 +48,20 @@ void refs_report_looking(void *ctx, const char *at)
 
 int refs_exists(struct refs *refs, const char *name)
 {
-	struct ref ref;
+	struct error err = ERROR_INIT;
+	struct ref ref = {.name = NULL};
 	int ret = 0;
 
 	if (refs_name_is_valid_len(name, strlen(name), true))
-		ret = refs_read(refs, name, &ref, NULL);
-	if (ret > 0)
+		ret = refs_read(refs, name, &ref, &err);
+	if (ret > 0 || (ret < 0 && ref.is_zero))
 		return 0;
 	if (!ret) {
 		builtin_error("reference does not exist");
 		return 2;
 	}
+	if (strncmp(err.msg, "broken ref ", 11) != 0)
+		return builtin_fail(&err);
 	builtin_error("failed to look up reference: Invalid argument");
 	return 1;
 }

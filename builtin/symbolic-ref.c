@@ -43,9 +43,8 @@ static int show(const struct symbolic_ref *s, const char *name)
 	int ret = s->recurse ? refs_lookup(s->store.refs, name, &ref, &err)
 			     : refs_read(s->store.refs, name, &ref, &err);
 
-	if (ret < 0)
-		return builtin_die("No such ref: %s", name);
-	if (!ret && !refs_name_is_valid_len(name, strlen(name), true))
+	if ((ret < 0 && !ref.is_zero) ||
+	    !refs_name_is_valid_len(name, strlen(name), true))
 		return builtin_die("No such ref: %s", name);
 	if (!ref.target)
 		return s->quiet ? 1
@@ -93,9 +92,10 @@ static int remove_ref(struct symbolic_ref *s, const char *name)
 	struct ref ref;
 	int ret = refs_read(s->store.refs, name, &ref, NULL);
 
-	if (ret < 0 || !refs_name_is_valid_len(name, strlen(name), true))
+	if ((ret < 0 && !ref.is_zero) ||
+	    !refs_name_is_valid_len(name, strlen(name), true))
 		return builtin_die("No such ref: %s", name);
-	if (!ret || !ref.target)
+	if (ret <= 0 || !ref.target)
 		return builtin_die("Cannot delete %s, not a symbolic ref",
 				   name);
 	if (!strcmp(name, "HEAD"))

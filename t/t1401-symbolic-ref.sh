@@ -74,4 +74,22 @@ test_expect_success 'a symbolic ref that is a symbolic link' '
 	test ! -h .git/HEAD
 '
 
+test_expect_success 'a ref of zeros is not symbolic, and it exists' '
+	repo_linear zeros.git 1 &&
+	echo 0000000000000000000000000000000000000000 \
+		>zeros.git/refs/heads/zeros &&
+	test_expect_code 1 git -C zeros.git symbolic-ref -q refs/heads/zeros &&
+	test_expect_code 128 git -C zeros.git symbolic-ref refs/heads/zeros \
+		2>err &&
+	grep "ref refs/heads/zeros is not a symbolic ref" err &&
+	test_expect_code 128 git -C zeros.git symbolic-ref -d refs/heads/zeros \
+		2>err &&
+	grep "Cannot delete refs/heads/zeros, not a symbolic ref" err &&
+	git -C zeros.git refs exists refs/heads/zeros &&
+	echo garbage >zeros.git/refs/heads/garbage &&
+	test_expect_code 1 git -C zeros.git refs exists refs/heads/garbage &&
+	test_expect_code 128 git -C zeros.git symbolic-ref -q \
+		refs/heads/garbage
+'
+
 test_done
