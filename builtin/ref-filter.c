@@ -8,6 +8,7 @@
 #include "builtin/for-each-ref.h"
 #include "builtin/options.h"
 #include "object/parse.h"
+#include "repo/grafts.h"
 
 void ref_filter_init(struct ref_filter *f)
 {
@@ -170,6 +171,25 @@ static int resolve_commit(uint32_t *commit_nr, struct ref_filter *f,
 	return 129;
 }
 
+/* Parse a commit. A missing one is reported and counts as a root. */
+static int parse_if_there(struct history *h, uint32_t commit_nr,
+			  struct error *err)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct oid oid;
+	int ret;
+
+	h->allow_missing = true;
+	ret = history_parse(h, commit_nr, err);
+	h->allow_missing = false;
+	if (ret < 0 || !h->commits[commit_nr].missing)
+		return ret;
+	objspace_oid(&oid, h->space, h->commits[commit_nr].obj_pos);
+	builtin_error("Could not read %s",
+		      oid_to_hex(hex, &oid, h->space->odb->algo));
+	return 0;
+}
+
 /* Set the bits of a commit and of all its ancestors. */
 static int mark_ancestors(struct bitset *set, struct history *h,
 			  uint32_t commit_nr, struct error *err)
@@ -188,7 +208,7 @@ static int mark_ancestors(struct bitset *set, struct history *h,
 			uint32_t nr;
 
 			bitset_set(set, next);
-			ret = history_parse(h, next, err);
+			ret = parse_if_there(h, next, err);
 			if (ret < 0)
 				break;
 			nr = h->commits[next].parent_nr;
@@ -254,11 +274,33 @@ static bool asks_history(const struct ref_filter *f)
 	       f->no_contains.nr;
 }
 
+static int stop_at_first(void *ctx, const struct oid *oid)
+{
+	return 1;
+}
+
+/* Leave parents in info/grafts to stock Git, as rev-list does. */
+static int refuse_grafts(const struct store *store)
+{
+	struct error err = ERROR_INIT;
+	int ret = grafts_each_oid(store->repo, stop_at_first, NULL, &err);
+
+	if (ret < 0)
+		return builtin_fail(&err);
+	if (!ret)
+		return 0;
+	error_set(&err, ERR_UNSUPPORTED,
+		  "parents in info/grafts are not supported yet");
+	return builtin_not_ours(&err);
+}
+
 static int open_walk(struct ref_filter *f)
 {
 	struct error err = ERROR_INIT;
-	int ret;
+	int ret = refuse_grafts(f->store);
 
+	if (ret)
+		return ret;
 	if (walk_open(&f->walk, f->store->odb, NULL, 0, &err) < 0)
 		return builtin_fail(&err);
 	f->walk_is_open = true;
@@ -347,6 +389,9 @@ static int takes_history(struct ref_filter *f, const struct oid *oid,
 	uint32_t nr;
 	int ret = find_commit(&nr, f, oid, err);
 
+	/* a ref, or a tag, of a missing object */
+	if (ret == ERR_MISSING)
+		return 0;
 	if (ret <= 0)
 		return ret;
 	if (f->merged.nr && !bitset_get(&f->in_merged, nr))

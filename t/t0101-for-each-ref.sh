@@ -491,6 +491,65 @@ test_expect_success 'what we do not have is said' '
 	grep "%(upstream) is not supported" err
 '
 
+test_expect_success 'a missing parent ends --contains' '
+	rm -rf "$TRASH/lacks" &&
+	stock init -q --bare "$TRASH/lacks" &&
+	cd "$TRASH/lacks" &&
+	tree=$(stock hash-object -w -t tree --stdin </dev/null) &&
+	one=$(echo 1 | stock commit-tree $tree) &&
+	two=$(echo 2 | stock commit-tree $tree -p $one) &&
+	three=$(echo 3 | stock commit-tree $tree -p $two) &&
+	stock update-ref refs/heads/one $one &&
+	stock update-ref refs/heads/three $three &&
+	rm -f objects/$(echo $two | sed "s|^..|&/|") &&
+	for option in --contains=one --no-contains=one
+	do
+		test_expect_code 128 git_alone for-each-ref $option 2>err &&
+		grep "$two" err || return 1
+	done &&
+	git_alone for-each-ref --merged=one >actual &&
+	test_line_count 1 actual
+'
+
+test_expect_success '--merged goes on behind a missing parent' '
+	cd "$TRASH/lacks" &&
+	git_alone for-each-ref --format="%(refname)" --merged=three >actual \
+		2>err &&
+	echo refs/heads/three >expect &&
+	test_cmp expect actual &&
+	echo "error: Could not read $two" >expect &&
+	test_cmp expect err &&
+	git_alone for-each-ref --format="%(refname)" --no-merged=three \
+		>actual &&
+	echo refs/heads/one >expect &&
+	test_cmp expect actual
+'
+
+test_expect_success 'refs of missing objects have no history' '
+	cd "$TRASH/lacks" &&
+	echo 1234567890123456789012345678901234567890 >refs/heads/absent &&
+	for option in --merged --no-merged --contains --no-contains
+	do
+		git_alone for-each-ref --format="%(refname)" $option=one \
+			refs/heads/one refs/heads/absent >>all || return 1
+	done &&
+	rm refs/heads/absent &&
+	printf "refs/heads/one\nrefs/heads/one\n" >expect &&
+	test_cmp expect all
+'
+
+test_expect_success 'grafts are left to stock Git if history matters' '
+	cd "$TRASH/lacks" &&
+	echo $three $one >info/grafts &&
+	test_expect_code 128 git_alone for-each-ref --merged=three 2>err &&
+	grep "info/grafts" err &&
+	same for-each-ref --merged=three &&
+	test_line_count 2 "$TRASH/actual" &&
+	git_alone for-each-ref >actual &&
+	test_line_count 2 actual &&
+	rm info/grafts
+'
+
 test_expect_success 'each broken ref is reported' '
 	rm -rf "$TRASH/broken" && repo_linear "$TRASH/broken" 1 &&
 	cd "$TRASH/broken" &&
