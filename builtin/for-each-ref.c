@@ -237,6 +237,7 @@ static int read_patterns(struct for_each_ref *f)
 	struct error err = ERROR_INIT;
 	int ret, code = 0;
 
+	in.strip_cr = true;
 	if (*f->filter.patterns)
 		return builtin_die("unknown arguments supplied with --stdin");
 	while (!code && (ret = stdin_lines_next(&in, &err)) > 0)
@@ -259,7 +260,7 @@ static int check_start(const struct for_each_ref *f)
 	if (f->sort.nr)
 		return builtin_die(
 			"cannot use --start-after with custom sort options");
-	if (f->from_stdin || *f->filter.patterns)
+	if (*f->filter.patterns)
 		return builtin_die("cannot use --start-after with patterns");
 	return 0;
 }
@@ -298,11 +299,11 @@ static int run(struct for_each_ref *f, const char **patterns,
 	if (!ret)
 		ret = store_fetch_missing(&f->store, env);
 	if (!ret)
-		ret = check_start(f);
-	if (!ret)
 		ret = ref_filter_open(&f->filter, &f->store);
 	if (!ret && f->from_stdin)
 		ret = read_patterns(f);
+	if (!ret)
+		ret = check_start(f);
 	if (!ret)
 		ret = find_head(f);
 	if (ret)

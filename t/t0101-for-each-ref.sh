@@ -581,4 +581,13 @@ test_expect_success 'each broken ref is reported' '
 	grep "bad boolean environment value .x. for .GIT_REF_PARANOIA." err
 '
 
+test_expect_success '--stdin: carriage returns, and --start-after' '
+	cd "$TRASH/lacks" &&
+	printf "refs/heads/one\r\n" | git_alone for-each-ref --stdin >actual &&
+	test_line_count 1 actual &&
+	git_alone for-each-ref --stdin --start-after=refs/heads/one \
+		>actual </dev/null &&
+	test_line_count 1 actual
+'
+
 test_done
