@@ -22,6 +22,9 @@ static int open_parts(struct store *store, struct error *err)
 			 &cache_limit, err);
 	if (ret < 0)
 		return ret;
+	ret = revname_check_config(&store->repo->config, err);
+	if (ret < 0)
+		return ret;
 	ret = refs_open(&store->refs, store->repo, err);
 	if (ret < 0)
 		return ret;

@@ -323,24 +323,51 @@ static int auto_len(const struct odb *odb)
 	return bits > SHORT_DEFAULT ? (int)bits : SHORT_DEFAULT;
 }
 
-int revname_default_len(const struct odb *odb, struct error *err)
+/*
+ * Reads core.abbrev. Sets *len to 0 for the automatic length, or to
+ * OID_MAX_HEX_LEN for all digits of any hash. Returns 0 or ERR_INVALID.
+ */
+static int configured_len(int *len, const struct config *config,
+			  struct error *err)
 {
 	static const char key[] = "core.abbrev";
-	const struct config *config = &odb->repo->config;
 	const char *value = config_string(config, key);
-	int hex_len = (int)hash_hex_len(odb->algo);
-	int64_t len = 0;
+	int64_t number = 0;
 	int ret;
 
+	*len = 0;
 	if (!value || !strcasecmp(value, "auto"))
-		return auto_len(odb);
+		return 0;
+	*len = OID_MAX_HEX_LEN;
 	if (!config_parse_bool(value) && strcmp(value, "0") != 0)
-		return hex_len;
-	ret = config_i64(config, key, &len, err);
+		return 0;
+	ret = config_i64(config, key, &number, err);
 	if (ret < 0)
 		return ret;
-	if (len < SHORT_MIN || len > hex_len)
+	if (number < SHORT_MIN)
 		return error_set(err, ERR_INVALID,
 				 "abbrev length out of range: %s", value);
-	return (int)len;
+	if (number < *len)
+		*len = (int)number;
+	return 0;
+}
+
+int revname_default_len(const struct odb *odb, struct error *err)
+{
+	int hex_len = (int)hash_hex_len(odb->algo);
+	int len, ret = configured_len(&len, &odb->repo->config, err);
+
+	if (ret < 0)
+		return ret;
+	if (!len)
+		return auto_len(odb);
+	return len < hex_len ? len : hex_len;
+}
+
+int revname_check_config(const struct config *config, struct error *err)
+{
+	enum revname_hint hint;
+	int len, ret = configured_len(&len, config, err);
+
+	return ret < 0 ? ret : configured_hint(&hint, config, err);
 }

@@ -111,10 +111,10 @@ static int note_refs(const struct resolver *r, const char *name,
 	bool warns = true;
 	int nr;
 
-	if (!r->notes)
-		return 0;
-	config_bool(&r->odb->repo->config, "core.warnambiguousrefs", &warns,
-		    NULL);
+	nr = config_bool(&r->odb->repo->config, "core.warnambiguousrefs",
+			 &warns, r->err);
+	if (nr < 0 || !r->notes)
+		return nr < 0 ? nr : 0;
 	nr = refs_dwim_nr(r->refs, name, r->notes, r->err);
 	if (nr > 1 && warns && !r->quiet &&
 	    buf_printf(r->notes, "warning: refname '%.*s' is ambiguous.\n",

@@ -100,4 +100,11 @@ int revname_resolve_short(struct oid *out, const char *hex, size_t len,
  */
 int revname_default_len(const struct odb *odb, struct error *err);
 
+/*
+ * Checks core.abbrev and core.disambiguate, also for commands that use neither.
+ * So a mistake in the configuration is found by the first command. Returns 0 or
+ * ERR_INVALID.
+ */
+int revname_check_config(const struct config *config, struct error *err);
+
 #endif

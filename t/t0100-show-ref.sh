@@ -224,4 +224,22 @@ test_expect_success 'packed-refs with a last line that is no record' '
 	grep "^fatal: unterminated line in .*packed-refs: garbage line" err
 '
 
+test_expect_success 'core.abbrev and core.disambiguate are checked' '
+	for key in abbrev=x abbrev=3 abbrev=0 disambiguate=x
+	do
+		for args in "show-ref" "symbolic-ref HEAD" "count-objects" \
+			"update-ref refs/heads/new main" "rev-parse main"
+		do
+			test_expect_code 128 git -C gone.git -c core.$key $args \
+				2>err &&
+			grep "^fatal: .*${key#*=}" err || return 1
+		done
+	done &&
+	git -C gone.git -c core.abbrev=41 rev-parse --short main >actual &&
+	stock -C gone.git rev-parse main >expect &&
+	test_cmp expect actual &&
+	test_expect_code 128 git -C gone.git -c core.warnAmbiguousRefs=x \
+		rev-parse main
+'
+
 test_done

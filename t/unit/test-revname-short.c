@@ -90,9 +90,8 @@ static void test_default_len(void **state)
 		const char *value;
 		int len;
 	} cases[] = {
-		{"auto", 9},        {"12", 12},          {"no", 40},
-		{"40", 40},         {"41", ERR_INVALID}, {"3", ERR_INVALID},
-		{"x", ERR_INVALID},
+		{"auto", 9}, {"12", 12},         {"no", 40},         {"40", 40},
+		{"41", 40},  {"3", ERR_INVALID}, {"x", ERR_INVALID},
 	};
 
 	assert_int_equal(revname_default_len(&odb, NULL), 7);
