@@ -111,26 +111,37 @@ static int take_date(int64_t *limit, const char *text, const char *option)
 	return 0;
 }
 
+/*
+ * With --stale-fix all refs are followed before the first reflog. If one of
+ * them is broken, no reflog can be done. Returns 1 then, with the exit code in
+ * r->code, and otherwise 0.
+ */
 static int expire_one(void *ctx, const char *name)
 {
 	struct error err = ERROR_INIT;
 	struct run *r = ctx;
 
-	return reflog_expire_run(r->x, name, &err) < 0 ? fail(r, &err) : 0;
+	if (reflog_expire_run(r->x, name, &err) >= 0)
+		return 0;
+	if (!r->a.expire.stale_fix)
+		return fail(r, &err);
+	r->code = builtin_fail(&err);
+	return 1;
 }
 
 static int expire_named(struct run *r, const char *name)
 {
 	char *full = find_log(r->repo, name);
+	int ret = 0;
 
 	if (full)
-		expire_one(r, full);
+		ret = expire_one(r, full);
 	else
 		r->code = builtin_error("reflog could not be found: '%s'",
 					name) &
 			  FAILED;
 	free(full);
-	return 0;
+	return ret;
 }
 
 static int expire(struct run *r, const char **names)
@@ -156,7 +167,7 @@ static int expire(struct run *r, const char **names)
 		ret = reflog_each(r->repo, !r->a.single_worktree, expire_one, r,
 				  &err);
 	for (; *names && !ret; names++)
-		expire_named(r, *names);
+		ret = expire_named(r, *names);
 	reflog_expire_free(r->x);
 	return ret < 0 ? builtin_fail(&err) : r->code;
 }

@@ -241,4 +241,18 @@ do
 	'
 done
 
+test_expect_success '--stale-fix stops at once if a ref is broken' '
+	cd "$TRASH" && rm -rf stale && stock init -q stale &&
+	stock -C stale commit -q --allow-empty -m one &&
+	stock -C stale branch side &&
+	cp -R stale/.git/logs logs.before &&
+	echo 1234567890123456789012345678901234567890 \
+		>stale/.git/refs/heads/absent &&
+	test_expect_code 128 git -C stale reflog expire --stale-fix \
+		--expire=now --all 2>err &&
+	grep "^fatal: .*refs/heads/absent" err &&
+	test $(wc -l <err) -eq 1 &&
+	diff -r logs.before stale/.git/logs
+'
+
 test_done
