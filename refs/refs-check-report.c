@@ -50,10 +50,18 @@ int refs_check_target(struct refs_check *c, const char *name,
 					   target);
 	if (refs_name_is_root(target))
 		return 0;
-	if (!refs_name_is_valid(target))
-		return refs_check_complain(c, name, FSCK_BAD_REFERENT_NAME, err,
-					   "points to invalid refname '%s'",
-					   target);
+	if (!refs_name_is_valid(target)) {
+		bool failed = c->failed;
+		int ret;
+
+		c->failed = false;
+		ret = refs_check_complain(c, name, FSCK_BAD_REFERENT_NAME, err,
+					  "points to invalid refname '%s'",
+					  target);
+		if (ret || c->failed)
+			return ret;
+		c->failed = failed;
+	}
 	if (starts_with(target, "refs/") || starts_with(target, "worktrees/"))
 		return 0;
 	return refs_check_complain(c, name, FSCK_SYMREF_TARGET_IS_NOT_A_REF,

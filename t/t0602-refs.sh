@@ -226,4 +226,13 @@ test_expect_success 'refs list and refs optimize are others by name' '
 	test_expect_code 129 git refs
 '
 
+test_expect_success 'an ignored bad name of a target hides no other finding' '
+	repo_linear target.git 1 &&
+	echo "ref: foo" >target.git/refs/heads/outside &&
+	git -C target.git -c fsck.badReferentName=ignore refs verify 2>err &&
+	grep "refs/heads/outside: symrefTargetIsNotARef: " err &&
+	test_expect_code 255 git -C target.git refs verify 2>err &&
+	! grep symrefTargetIsNotARef err
+'
+
 test_done
