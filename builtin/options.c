@@ -411,8 +411,11 @@ static int parse_long(struct parse *p, const char *word)
 		return FAILED;
 	}
 	ret = find_long(&n, p, word, len);
-	if (ret)
+	if (ret) {
+		/* As in stock Git: the usage of an ambiguous option is help. */
+		print_usage(stdout, p->options, p->usage);
 		return ret;
+	}
 	if (n.option)
 		return set_value(p, &n, word[len] ? word + len + 1 : NULL);
 	fprintf(stderr, "error: unknown option `%s'\n", word);

@@ -235,4 +235,11 @@ test_expect_success 'an ignored bad name of a target hides no other finding' '
 	! grep symrefTargetIsNotARef err
 '
 
+test_expect_success 'the usage after an ambiguous option is help' '
+	test_expect_code 129 git -C target.git refs migrate --ref >out 2>err &&
+	grep "^error: ambiguous option: ref " err &&
+	! grep usage err &&
+	grep "^usage: git refs migrate" out
+'
+
 test_done
