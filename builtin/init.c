@@ -41,7 +41,7 @@ static int parse_shared(void *value, const char *arg)
 {
 	struct init_args *args = value;
 
-	args->shared = arg == option_negated ? "umask" : arg ? arg : "group";
+	args->shared = arg ? arg : "group";
 	return 0;
 }
 
@@ -70,7 +70,7 @@ static int parse_args(struct init_args *args, int argc, const char **argv)
 		 .help = "make a repository without a work tree"},
 		{.kind = OPTION_CALLBACK,
 		 .long_name = "shared",
-		 .flags = OPTION_OPTIONAL_ARG,
+		 .flags = OPTION_OPTIONAL_ARG | OPTION_NO_NEGATE,
 		 .value = args,
 		 .arg_name = "<permissions>",
 		 .help = "let the group, or everybody, read and write",

@@ -223,4 +223,10 @@ test_expect_success 'init.defaultObjectFormat' '
 	grep "^warning: unknown hash algorithm .odd.\$" err
 '
 
+test_expect_success '--shared has no negation' '
+	test_expect_code 129 git init -q --no-shared unshared 2>err &&
+	grep "unknown option .no-shared." err &&
+	! test -e unshared
+'
+
 test_done
