@@ -162,18 +162,24 @@ static bool is_excluded(const struct choice *c, size_t want)
 
 /* ---- refs */
 
-/* Add the ref that an argument names to the bundle, under its full name. */
+/*
+ * Add the ref that an argument names. A symbolic ref is listed by its own name
+ * if the argument is its full name, else by the name of its target. Ambiguous
+ * names are left out.
+ */
 static int add_ref(struct choice *c, const char *arg)
 {
-	bool is_head = !strcmp(arg, "HEAD");
+	struct refs *refs = c->store->refs;
 	struct ref ref;
-	const char *name;
-	int ret = refs_dwim(c->store->refs, strcmp(arg, "@") ? arg : "HEAD",
-			    &ref, c->err);
+	const char *name, *full = strcmp(arg, "@") != 0 ? arg : "HEAD";
+	int ret = refs_dwim_nr(refs, full, NULL, c->err);
 
+	if (ret < 0 || ret > 1)
+		return ret < 0 ? ret : 0;
+	ret = refs_dwim(refs, full, &ref, c->err);
 	if (ret <= 0)
 		return ret == ERR_NOMEM ? ret : 0;
-	name = ref.target && !is_head ? ref.target : ref.name;
+	name = ref.target && strcmp(arg, ref.name) != 0 ? ref.target : ref.name;
 	return bundle_items_add(&c->header->refs, &ref.oid, name,
 				strlen(name)) < 0
 		       ? error_nomem(c->err)
@@ -246,6 +252,8 @@ static int choose_want(struct choice *c, size_t want)
 
 	if (is_excluded(c, want))
 		ret = take_excluded(c, want, &takes);
+	else if (c->commits[want] == NO_COMMIT)
+		takes = !is_have(c, &arg->oid);
 	if (ret < 0 || !takes)
 		return ret;
 	c->chosen->oids[c->chosen->nr++] = arg->oid;

@@ -53,6 +53,8 @@ struct run {
 	bool read_stdin;
 	struct bundle_header header;
 	struct bundle_wants wants;
+	/* the refs were chosen, but the pack could not be made */
+	bool lacks_pack;
 	struct error *err;
 };
 
@@ -151,6 +153,9 @@ static int take_rev(struct run *r, const char *arg)
 		return 0;
 	}
 	ret = rev_args_add(&r->revs, arg, r->err);
+	/* Stock Git may limit a bundle to paths. */
+	if (ret < 0 && access(arg, F_OK) == 0)
+		ret = 0;
 	if (!ret)
 		return error_set(r->err, ERR_UNSUPPORTED,
 				 "'%s' is not supported yet", arg);
@@ -232,6 +237,7 @@ static int send_pack(struct run *r, struct pack_args_file *file)
 				   pack_args_sink(file), &report, r->err);
 	}
 	free(haves);
+	r->lacks_pack = ret == ERR_CORRUPT || ret == ERR_INVALID;
 	if (!ret && report.warning.code)
 		builtin_warn("%s", report.warning.msg);
 	if (!ret && options.progress)
@@ -353,5 +359,12 @@ int bundle_create(int argc, const char **argv, struct builtin_env *env)
 	store_close(&r.store);
 	if (ret == ERR_UNSUPPORTED)
 		return builtin_not_ours(&err);
-	return ret < 0 ? builtin_fail(&err) : 0;
+	if (ret < 0)
+		ret = builtin_fail(&err);
+	/* The exit code of stock Git, whose pack-objects is another process. */
+	if (r.lacks_pack) {
+		builtin_error("pack-objects died");
+		ret = 1;
+	}
+	return ret;
 }

@@ -15,6 +15,7 @@
 #include "pack/bundle.h"
 #include "sys/io.h"
 #include "sys/spawn.h"
+#include "walk/filter.h"
 #include "walk/ref-tips.h"
 #include "walk/walk.h"
 
@@ -80,8 +81,23 @@ static int read_header(struct bundle *b, struct error *err)
 	return ret < 0 ? ret : 0;
 }
 
+/* Check the filter that a bundle names. Returns 0 or the exit code. */
+static int check_filter(const struct bundle_header *header)
+{
+	struct error err = ERROR_INIT;
+	struct filter filter;
+	int ret;
+
+	if (!header->filter)
+		return 0;
+	filter_init(&filter);
+	ret = filter_add(&filter, header->filter, &err);
+	filter_release(&filter);
+	return ret < 0 ? builtin_fail(&err) : 0;
+}
+
 /*
- * Open a bundle. Returns 0, or prints an error and returns the exit code 1. The
+ * Open a bundle. Returns 0, or prints an error and returns the exit code. The
  * caller must close *b in both cases.
  */
 static int bundle_open(struct bundle *b, const char *file)
@@ -104,7 +120,7 @@ static int bundle_open(struct bundle *b, const char *file)
 		builtin_error("%s", err.msg);
 		return 1;
 	}
-	return 0;
+	return check_filter(&b->header);
 }
 
 static void bundle_close(struct bundle *b)

@@ -308,6 +308,8 @@ static int add_range(struct rev_args *args, const char *arg, const char *dots,
 struct adding_refs {
 	struct rev_list *list;
 	bool keep_names;
+	/* length of the prefix that is left out of names */
+	size_t prefix_len;
 	struct error *err;
 };
 
@@ -316,7 +318,7 @@ static int add_ref(void *ctx, const struct ref *ref)
 	struct adding_refs *a = ctx;
 
 	return list_add(a->list, &ref->oid, NULL,
-			a->keep_names ? ref->name : NULL) < 0
+			a->keep_names ? ref->name + a->prefix_len : NULL) < 0
 		       ? error_nomem(a->err)
 		       : 0;
 }
@@ -327,6 +329,7 @@ static int add_refs(struct rev_args *args, const char *prefix, bool and_head,
 	struct adding_refs a = {
 		args->negate ? &args->haves : &args->wants,
 		args->keep_names,
+		strlen(prefix),
 		err,
 	};
 	struct ref head;
@@ -345,6 +348,7 @@ static int add_refs_of(struct rev_args *args, const char *dir,
 	struct adding_refs a = {
 		args->negate ? &args->haves : &args->wants,
 		false,
+		0,
 		err,
 	};
 	size_t len = strlen(dir);

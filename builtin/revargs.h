@@ -46,7 +46,10 @@ struct rev_args {
 	size_t path_nr, path_alloc;
 	/* Set by the caller if standard input may contain paths. */
 	bool takes_paths;
-	/* Keep the names of objects that are added from now on. */
+	/*
+	 * Keep the names of objects that are added from now on. --branches,
+	 * --tags and --remotes name refs without their common prefix.
+	 */
 	bool keep_names;
 	/* the number of --not so far is odd, so revisions are negated */
 	bool negate;

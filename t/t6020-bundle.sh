@@ -330,4 +330,50 @@ test_expect_success 'outside of repositories, and wrong usage' '
 	done
 '
 
+test_expect_success 'names of symbolic, ambiguous and excluded refs' '
+	stock init -q names && (
+		cd names && echo a >a && stock add a &&
+		stock commit -q -m one && stock branch -M main &&
+		stock symbolic-ref refs/heads/link refs/heads/main &&
+		stock branch twice && stock tag twice &&
+		stock tag -a -m blob blob HEAD:a &&
+		"$GIT" bundle create -q ../x --all &&
+		"$GIT" bundle list-heads ../x | sed "s/.* //" >../actual &&
+		grep "^refs/heads/link$" ../actual &&
+		grep "^refs/tags/blob$" ../actual &&
+		"$GIT" bundle create -q ../x link blob &&
+		"$GIT" bundle list-heads ../x | sed "s/.* //" >../actual &&
+		printf "refs/heads/main\nrefs/tags/blob\n" >../expect &&
+		test_cmp ../expect ../actual &&
+		"$GIT" bundle create -q ../x --branches &&
+		"$GIT" bundle list-heads ../x | sed "s/.* //" >../actual &&
+		echo refs/heads/main >../expect &&
+		test_cmp ../expect ../actual &&
+		test_expect_code 128 "$GIT" bundle create ../x twice &&
+		test_expect_code 128 "$GIT" bundle create ../x blob \
+			--not --tags
+	)
+'
+
+test_expect_success 'exit code if an object is damaged' '
+	(
+		cd names && file=$(stock rev-parse HEAD^{tree} |
+			sed "s,..,.git/objects/&/,") && chmod u+w $file &&
+		: >$file && test_expect_code 1 "$GIT" bundle create ../y main \
+			2>../err &&
+		grep "^fatal: .* is corrupt" ../err &&
+		grep "error: pack-objects died" ../err && ! test -e ../y
+	)
+'
+
+test_expect_success 'a filter that does not parse' '
+	printf "# v3 git bundle\n@filter=x\n\n" >bad.bundle &&
+	for command in verify list-heads unbundle
+	do
+		test_expect_code 128 "$GIT" -C names bundle $command \
+			../bad.bundle 2>err || return 1
+		grep "invalid filter-spec .x." err || return 1
+	done
+'
+
 test_done
