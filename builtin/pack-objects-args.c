@@ -45,6 +45,8 @@ static int take_stdin_packs(void *value, const char *arg)
 
 	a->stdin_packs = arg != option_negated;
 	a->follow = arg && a->stdin_packs;
+	if (a->follow && !*arg)
+		a->follow = false;
 	if (!a->follow || !strcmp(arg, "follow"))
 		return 0;
 	a->bad_stdin_packs = arg;
@@ -228,16 +230,14 @@ static int check_source(struct pack_objects_args *a, struct error *err)
 	    (a->unpacked && !a->stdin_packs) || a->exclude_promisor ||
 	    pack_objects_wants_rest(a))
 		a->revs = true;
+	/* As in stock Git, only revisions are filtered. */
 	if (!a->stdin_packs && !a->cruft)
-		return a->filter.filter.nr && !a->revs
-			       ? error_set(err, ERR_INVALID,
-					   "cannot use --filter without --revs")
-			       : 0;
+		return 0;
 	if (a->revs)
 		return error_set(err, ERR_INVALID,
 				 "cannot use internal rev list with %s",
 				 by_packs);
-	if (a->filter.filter.nr)
+	if (a->filter.filter.nr && a->stdin_packs)
 		return incompatible(err, by_packs, "--filter");
 	return 0;
 }
@@ -248,7 +248,8 @@ static int check_receiver(const struct pack_objects_args *a, struct error *err)
 		return error_set(err, ERR_INVALID,
 				 "--thin cannot be used to build an indexable "
 				 "pack");
-	if (a->to_stdout && a->packing.max_pack_size != PACK_ARGS_UNSET)
+	if (a->to_stdout && a->packing.max_pack_size &&
+	    a->packing.max_pack_size != PACK_ARGS_UNSET)
 		return error_set(err, ERR_INVALID,
 				 "--max-pack-size cannot be used to build a "
 				 "pack for transfer");

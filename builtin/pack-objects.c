@@ -36,7 +36,8 @@ struct run {
 	struct rev_list edges;
 	struct pack_job_options job_options;
 	struct pack_job job;
-	char *dir; /* owned: directory of the base name */
+	char *base; /* owned: the base name, absolute if it was relative */
+	char *dir;  /* owned: the directory of `base` */
 	struct error *err;
 };
 
@@ -349,14 +350,15 @@ static int run_job(struct run *r)
 	r->job_options = (struct pack_job_options){
 		.newpack = &r->newpack,
 		.dir = r->dir,
-		.base = r->a.base,
+		.base = r->base,
 		.loose_only = r->a.incremental,
 		.unpacked = r->a.unpacked,
 		.note_reached = pack_objects_wants_rest(&r->a),
 		.local = r->a.local,
 		.honor_keep = r->a.honor_keep,
 		.keep_packs = &r->a.keep_packs,
-		.write_bitmap = r->a.write_bitmap || r->a.write_bitmap_quiet,
+		.write_bitmap = r->a.all &&
+				(r->a.write_bitmap || r->a.write_bitmap_quiet),
 		.bitmap_is_default = r->a.write_bitmap_quiet,
 		.delta_islands = r->a.delta_islands,
 		.all_refs = r->a.all,
@@ -407,6 +409,37 @@ static char *dir_of(const char *base)
 	return strndup(base, slash == base ? 1 : (size_t)(slash - base));
 }
 
+static bool is_inside(const char *path, const char *dir)
+{
+	size_t len = strlen(dir);
+
+	return !strncmp(path, dir, len) && path[len] == '/';
+}
+
+/*
+ * Set r->base and r->dir. As in stock Git, a relative name is relative to the
+ * top of the work tree or of the bare repository.
+ */
+static int find_base(struct run *r, const struct repo *repo)
+{
+	const char *top = repo->worktree ? repo->worktree : repo->git_dir;
+	char *cwd = getcwd(NULL, 0);
+	struct buf path = BUF_INIT;
+	int ret = 0;
+
+	if (r->a.base && cwd && *r->a.base != '/' && is_inside(cwd, top))
+		ret = buf_printf(&path, "%s/", top);
+	if (!ret && r->a.base)
+		ret = buf_append_str(&path, r->a.base);
+	if (!ret && r->a.base)
+		r->base = buf_detach(&path, NULL);
+	if (!ret)
+		r->dir = dir_of(r->base);
+	buf_release(&path);
+	free(cwd);
+	return r->dir ? 0 : error_nomem(r->err);
+}
+
 /*
  * Returns how missing objects are fetched. Objects in a list are fetched even
  * if --missing allows missing objects.
@@ -437,9 +470,8 @@ static int run_all(struct run *r, struct builtin_env *env)
 		builtin_error("%s", warning.msg);
 	if (!ret && rev_args_init(&r->revs, r->odb, r->refs) < 0)
 		ret = error_nomem(r->err);
-	r->dir = dir_of(r->a.base);
-	if (!ret && !r->dir)
-		ret = error_nomem(r->err);
+	if (!ret)
+		ret = find_base(r, env->repo);
 	if (!ret)
 		ret = read_revs(r);
 	if (ret < 0)
@@ -470,6 +502,7 @@ int cmd_pack_objects(int argc, const char **argv, struct builtin_env *env)
 	odb_close(r.odb);
 	refs_close(r.refs);
 	pack_objects_args_release(&r.a);
+	free(r.base);
 	free(r.dir);
 	return ret < 0 ? builtin_fail(&err) : builtin_finish(0);
 }

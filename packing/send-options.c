@@ -42,6 +42,19 @@ static int load_compression(int *level, const struct config *config,
 	return 0;
 }
 
+/* Load a limit of which a negative value means 0, as -1 means no deltas. */
+static void load_limit(const struct config *config, const char *key,
+		       uint64_t *value, int *ret, struct error *err)
+{
+	int64_t limit;
+	int found = *ret < 0 ? *ret : config_i64(config, key, &limit, err);
+
+	if (found > 0)
+		*value = limit > 0 ? (uint64_t)limit : 0;
+	if (found < 0)
+		*ret = found;
+}
+
 static unsigned at_most(uint64_t value, unsigned max)
 {
 	return value < max ? (unsigned)value : max;
@@ -101,6 +114,7 @@ int packing_send_options_load(struct packing_send_options *options,
 {
 	const struct config *config = &repo->config;
 	uint64_t threads = 0, window = 10, depth = 50;
+	bool sparse;
 	int ret = load_compression(&options->compression, config, err);
 
 	*options = (struct packing_send_options){
@@ -113,8 +127,8 @@ int packing_send_options_load(struct packing_send_options *options,
 		.use_prepared = true,
 	};
 	load_u64(config, "pack.threads", &threads, &ret, err);
-	load_u64(config, "pack.window", &window, &ret, err);
-	load_u64(config, "pack.depth", &depth, &ret, err);
+	load_limit(config, "pack.window", &window, &ret, err);
+	load_limit(config, "pack.depth", &depth, &ret, err);
 	load_u64(config, "pack.windowmemory", &options->window_memory, &ret,
 		 err);
 	load_u64(config, "pack.deltacachesize", &options->delta_cache_size,
@@ -131,6 +145,9 @@ int packing_send_options_load(struct packing_send_options *options,
 	if (ret >= 0)
 		ret = config_bool(config, "gitreach.verifyreused",
 				  &options->check_reused, err);
+	/* Walks are never sparse, but a wrong value is an error. */
+	if (ret >= 0)
+		ret = config_bool(config, "pack.usesparse", &sparse, err);
 	if (ret >= 0)
 		ret = load_strategy(options, config, err);
 	return ret < 0 ? ret : load_grouping(&options->grouping, config, err);

@@ -388,4 +388,39 @@ test_expect_success '--shallow --thin: complete for the receiver' '
 	stock -C shallow.git fsck --strict
 '
 
+test_expect_success 'values and options that change nothing are taken' '
+	echo HEAD >in &&
+	"$GIT" -C repo.git pack-objects -q --stdin-packs= ../p </dev/null &&
+	"$GIT" -C repo.git pack-objects -q --revs --stdout \
+		--max-pack-size=0 <in >out.pack &&
+	stock index-pack out.pack &&
+	for key in pack.window=-1 pack.depth=-1 pack.useSparse=false
+	do
+		"$GIT" -C repo.git -c $key pack-objects -q --revs --stdout \
+			<in >out.pack || return
+	done &&
+	test_expect_code 128 "$GIT" -C repo.git -c pack.useSparse=x \
+		pack-objects -q --revs --stdout <in 2>err &&
+	grep "bad boolean config value .x. for .pack.usesparse." err &&
+	stock -C repo.git rev-parse HEAD >in &&
+	"$GIT" -C repo.git pack-objects -q --filter=blob:none ../p <in &&
+	"$GIT" -C repo.git pack-objects -q --cruft --filter=blob:none ../p \
+		</dev/null
+'
+
+test_expect_success '--write-bitmap-index: only a pack of all refs gets a bitmap' '
+	echo HEAD >in && pack "$GIT" ours --revs --write-bitmap-index &&
+	! test -f ours-*.bitmap &&
+	pack "$GIT" ours --all --write-bitmap-index && test -f ours-*.bitmap
+'
+
+test_expect_success 'a relative base name is relative to the top' '
+	stock init -q work && mkdir work/dir &&
+	stock -C work commit -q --allow-empty -m one &&
+	(cd work/dir && echo HEAD | "$GIT" pack-objects -q --revs p) &&
+	ls work/p-*.pack &&
+	(cd repo.git/objects && echo HEAD | "$GIT" pack-objects -q --revs p) &&
+	ls repo.git/p-*.pack
+'
+
 test_done
