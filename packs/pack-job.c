@@ -303,6 +303,7 @@ static int add_listed(struct pack_job *job, const struct oid *oid,
 		      struct walk_item item, struct error *err)
 {
 	struct walk *w = &job->walk;
+	char hex[OID_MAX_HEX_LEN + 1];
 	enum object_type type;
 	int ret;
 
@@ -310,6 +311,9 @@ static int add_listed(struct pack_job *job, const struct oid *oid,
 		return error_nomem(err);
 	ret = objspace_info(&w->space, w->reader, item.obj_pos, &type, NULL,
 			    err);
+	if (ret == ERR_MISSING)
+		return error_set(err, ERR_MISSING, "unable to read %s",
+				 oid_to_hex(hex, oid, w->odb->algo));
 	/*
 	 * The list need not be closed under reachability, so no bitmap index
 	 * may be written for it.

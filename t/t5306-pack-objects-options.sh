@@ -423,4 +423,9 @@ test_expect_success 'a relative base name is relative to the top' '
 	ls repo.git/p-*.pack
 '
 
+test_expect_success 'a listed object is missing: it is named' '
+	echo 1234567890123456789012345678901234567890 >in &&
+	fatal "unable to read 1234567890123456789012345678901234567890" x
+'
+
 test_done
