@@ -14,6 +14,9 @@
 static const char installed_exec_dir[] = GITREACH_EXEC_DIR;
 static const char installed_man_dir[] = GITREACH_MAN_DIR;
 
+/* Where programs are searched if the environment has no PATH. */
+static const char default_path[] = "/usr/local/bin:/usr/bin:/bin";
+
 /* A place where a directory may be, relative to the program's directory. */
 struct place {
 	/* `rest` is relative to the parent of the program's directory. */
@@ -155,6 +158,54 @@ int exec_path_current(struct buf *out, struct error *err)
 	return ret < 0 ? error_nomem(err) : 0;
 }
 
+/* Whether `path`, a list of directories, contains dir[0..len). */
+static bool has_dir(const char *path, const char *dir, size_t len)
+{
+	while (*path) {
+		size_t next = strcspn(path, ":");
+
+		if (next == len && !memcmp(path, dir, len))
+			return true;
+		path += next;
+		path += *path == ':';
+	}
+	return false;
+}
+
+/* Append the directory of the stock Git of our links, and a colon. */
+static int add_stock_dir(struct buf *out, struct error *err)
+{
+	struct exec_record r = {BUF_INIT, "", "", "", 0, 0};
+	struct buf ours = BUF_INIT;
+	size_t len;
+	int ret = exec_path_ours(&ours, NULL);
+
+	if (!ret)
+		ret = exec_record_read(&r, ours.data, err);
+	len = parent_len(r.stock, strlen(r.stock));
+	if (!ret && len && !has_dir(default_path, r.stock, len))
+		ret = buf_printf(out, "%.*s:", (int)len, r.stock);
+	exec_record_release(&r);
+	buf_release(&ours);
+	return ret == ERR_MISSING ? 0 : ret;
+}
+
+int exec_path_set_default(struct error *err)
+{
+	struct buf value = BUF_INIT;
+	int ret;
+
+	if (getenv("PATH"))
+		return 0;
+	ret = add_stock_dir(&value, err);
+	if (!ret)
+		ret = buf_append_str(&value, default_path);
+	if (!ret && setenv("PATH", value.data, 1) < 0)
+		ret = ERR_NOMEM;
+	buf_release(&value);
+	return ret < 0 ? error_nomem(err) : 0;
+}
+
 int exec_path_prepend(struct error *err)
 {
 	const char *path = getenv("PATH");
@@ -164,8 +215,6 @@ int exec_path_prepend(struct error *err)
 
 	if (ret < 0)
 		goto out;
-	if (!path)
-		path = "/usr/local/bin:/usr/bin:/bin";
 	if (!strncmp(path, value.data, len) && (path[len] == ':' || !path[len]))
 		goto out;
 	if (buf_append_char(&value, ':') < 0 ||

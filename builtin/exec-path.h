@@ -91,8 +91,17 @@ int exec_path_make(struct buf *out, const char *ours, const char *stock,
 int exec_path_current(struct buf *out, struct error *err);
 
 /*
+ * If the environment has no PATH, set PATH: first the directory of the stock
+ * Git that our links lead to, then the usual directories. Gitea, for example,
+ * starts some commands without PATH. Without this they could be handed to
+ * another stock Git than the rest. Returns 0 or ERR_NOMEM.
+ */
+int exec_path_set_default(struct error *err);
+
+/*
  * Prepend the path of exec_path_current() to PATH for child processes, as stock
- * Git does. Returns 0 or a negative error code.
+ * Git does. exec_path_set_default() must have been called before. Returns 0 or
+ * a negative error code.
  */
 int exec_path_prepend(struct error *err);
 

@@ -192,9 +192,7 @@ static int search_path(struct search *s, struct error *err)
 {
 	const char *path = getenv("PATH");
 
-	if (!path)
-		path = "/usr/local/bin:/usr/bin:/bin";
-	while (*path) {
+	while (path && *path) {
 		size_t len = strcspn(path, ":");
 		int ret = look_into(s, path, len);
 

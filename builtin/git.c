@@ -558,7 +558,10 @@ static int run(int argc, const char **argv, struct tracing *tracing)
 {
 	const char *slash = strrchr(argv[0], '/');
 	const char *name = slash ? slash + 1 : argv[0];
+	struct error err = ERROR_INIT;
 
+	if (exec_path_set_default(&err) < 0)
+		return builtin_fail(&err);
 	/* The name starts with a dash if git-shell runs as a login shell. */
 	name += *name == '-';
 	if (!strncmp(name, "git-", 4) && name[4])

@@ -310,6 +310,32 @@ test_expect_success 'its helpers are used, beside our commands' '
 	test_line_count 1 dirs
 '
 
+test_expect_success 'without PATH, the Git of the links is used' '
+	mkdir -p quiet/bin && cp "$GIT" quiet/bin/git &&
+	PATH=$PWD/there:$PATH "$GITREACH_SRC/tools/exec-dir" \
+		"$PWD/quiet/libexec/gitreach-core" "$PWD/quiet/bin/git" &&
+	rm -f asked && env -u PATH "$PWD/quiet/bin/git" stripspace &&
+	echo stripspace >calls && test_cmp calls asked &&
+	env -u PATH "$PWD/quiet/bin/git" version >version &&
+	grep "^git version 2\.98\.1\.7" version &&
+	repo_linear pathless.git 1 &&
+	cat >pathless.git/hooks/reference-transaction <<-\EOC &&
+	#!/bin/sh
+	echo "$PATH" >path
+	EOC
+	chmod +x pathless.git/hooks/reference-transaction &&
+	env -u PATH "$PWD/quiet/bin/git" -C pathless.git \
+		update-ref refs/heads/new main &&
+	echo "$PWD/quiet/libexec/gitreach-core:$PWD/there:/usr/local/bin:/usr/bin:/bin" \
+		>path && test_cmp path pathless.git/path
+'
+
+test_expect_success 'without PATH and that Git, the usual directories are searched' '
+	mv there away && test_when_finished "mv away there" &&
+	echo "a  " | env -u PATH "$PWD/quiet/bin/git" stripspace >out &&
+	echo a >stripped && test_cmp stripped out
+'
+
 test_expect_success 'they are found again without a question' '
 	there "$here" stripspace >actual &&
 	test_cmp expect actual && echo stripspace >calls &&
