@@ -100,10 +100,10 @@ static int is_gone(const char *base)
  * odb->held_max are mapped at once.
  */
 static int hold_pack(struct pack **pack, const struct odb *odb,
-		     const char *base, const struct pack_beside *beside,
+		     const char *base, const struct pack_side_files *side_files,
 		     struct error *err)
 {
-	int ret = pack_open_beside(pack, base, odb->algo, beside, err);
+	int ret = pack_open_with(pack, base, odb->algo, side_files, err);
 
 	if (ret || odb->pack_nr < odb->held_max || pack_bytes(*pack, err))
 		return ret;
@@ -117,12 +117,12 @@ static int hold_pack(struct pack **pack, const struct odb *odb,
  * error code.
  */
 static int open_pack(struct odb *odb, size_t *alloc, const char *base,
-		     const struct pack_beside *beside, bool is_local,
+		     const struct pack_side_files *side_files, bool is_local,
 		     struct error *warning, struct error *err)
 {
 	struct error why = ERROR_INIT;
 	struct pack *pack;
-	int ret = hold_pack(&pack, odb, base, beside, &why);
+	int ret = hold_pack(&pack, odb, base, side_files, &why);
 
 	if (!ret) {
 		ret = push_pack(odb, alloc, pack, is_local, err);

@@ -83,9 +83,9 @@ static int note_side_file(void *ctx, const char *name)
 		const char *ext;
 		size_t at; /* offset of the bool */
 	} files[] = {
-		{".keep", offsetof(struct pack_beside, has_keep)},
-		{".promisor", offsetof(struct pack_beside, has_promisor)},
-		{".mtimes", offsetof(struct pack_beside, has_mtimes)},
+		{".keep", offsetof(struct pack_side_files, has_keep)},
+		{".promisor", offsetof(struct pack_side_files, has_promisor)},
+		{".mtimes", offsetof(struct pack_side_files, has_mtimes)},
 	};
 
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
@@ -96,7 +96,8 @@ static int note_side_file(void *ctx, const char *name)
 			return ret;
 		entry = ret ? find_entry(ctx) : NULL;
 		if (entry)
-			*(bool *)((char *)&entry->beside + files[i].at) = true;
+			*(bool *)((char *)&entry->side_files +
+				  files[i].at) = true;
 	}
 	return 0;
 }

@@ -20,13 +20,13 @@
 struct pack_list_entry {
 	/* owned: path of the pack without suffix, "<dir>/pack-<hex>" */
 	char *base;
-	struct pack_beside beside;
+	struct pack_side_files side_files;
 };
 
 struct pack_list {
 	struct pack_list_entry *entries; /* owned, not sorted */
 	size_t nr, alloc;
-	/* `beside` is set in all entries */
+	/* `side_files` is set in all entries */
 	bool knows_side_files;
 };
 
@@ -44,13 +44,13 @@ int pack_list_read(struct pack_list *list, const char *dir, struct error *err);
 void pack_list_release(struct pack_list *list);
 
 /*
- * Returns the side files of pack `i` for pack_open_beside(), or NULL if they
+ * Returns the side files of pack `i` for pack_open_with(), or NULL if they
  * are not known.
  */
-static inline const struct pack_beside *pack_list_side_files(
+static inline const struct pack_side_files *pack_list_side_files(
 	const struct pack_list *list, size_t i)
 {
-	return list->knows_side_files ? &list->entries[i].beside : NULL;
+	return list->knows_side_files ? &list->entries[i].side_files : NULL;
 }
 
 #endif

@@ -32,12 +32,12 @@ static int has_file(bool *has, struct buf *path, const struct pack *pack,
 	return 0;
 }
 
-static int look_around(struct pack_beside *beside, struct buf *path,
-		       const struct pack *pack)
+static int find_side_files(struct pack_side_files *side_files, struct buf *path,
+			   const struct pack *pack)
 {
-	if (has_file(&beside->has_keep, path, pack, ".keep") < 0 ||
-	    has_file(&beside->has_promisor, path, pack, ".promisor") < 0 ||
-	    has_file(&beside->has_mtimes, path, pack, ".mtimes") < 0)
+	if (has_file(&side_files->has_keep, path, pack, ".keep") < 0 ||
+	    has_file(&side_files->has_promisor, path, pack, ".promisor") < 0 ||
+	    has_file(&side_files->has_mtimes, path, pack, ".mtimes") < 0)
 		return ERR_NOMEM;
 	return 0;
 }
@@ -46,18 +46,19 @@ static int look_around(struct pack_beside *beside, struct buf *path,
  * Sets the fields that depend on side files. If `known` is NULL, looks for the
  * side files.
  */
-static int see_around(struct pack *pack, struct buf *path,
-		      const struct pack_beside *known, struct error *err)
+static int set_side_fields(struct pack *pack, struct buf *path,
+			   const struct pack_side_files *known,
+			   struct error *err)
 {
-	struct pack_beside beside = {0};
+	struct pack_side_files side_files = {0};
 
 	if (known)
-		beside = *known;
-	else if (look_around(&beside, path, pack) < 0)
+		side_files = *known;
+	else if (find_side_files(&side_files, path, pack) < 0)
 		return error_nomem(err);
-	pack->is_kept = beside.has_keep;
-	pack->is_promisor = beside.has_promisor;
-	pack->is_cruft = beside.has_mtimes;
+	pack->is_kept = side_files.has_keep;
+	pack->is_promisor = side_files.has_promisor;
+	pack->is_cruft = side_files.has_mtimes;
 	return 0;
 }
 
@@ -123,14 +124,15 @@ static int hold_pack(struct pack *pack, struct buf *path, struct error *err)
  * ignored.
  */
 static int open_files(struct pack *pack, struct buf *path,
-		      const struct pack_beside *beside, struct error *err)
+		      const struct pack_side_files *side_files,
+		      struct error *err)
 {
 	int ret = hold_pack(pack, path, err);
 
 	if (!ret)
 		ret = open_idx(pack, path, err);
 	if (!ret)
-		ret = see_around(pack, path, beside, err);
+		ret = set_side_fields(pack, path, side_files, err);
 	if (ret < 0)
 		return ret;
 	if (file_path(path, pack, ".pack") < 0)
@@ -138,8 +140,8 @@ static int open_files(struct pack *pack, struct buf *path,
 	return check_pack(pack, path->data, err);
 }
 
-int pack_open_beside(struct pack **out, const char *base, enum hash_algo algo,
-		     const struct pack_beside *beside, struct error *err)
+int pack_open_with(struct pack **out, const char *base, enum hash_algo algo,
+		   const struct pack_side_files *side_files, struct error *err)
 {
 	struct pack *pack = mem_calloc(1, sizeof(*pack));
 	struct buf path = BUF_INIT;
@@ -159,7 +161,7 @@ int pack_open_beside(struct pack **out, const char *base, enum hash_algo algo,
 	}
 	slash = strrchr(pack->path, '/');
 	pack->name = slash ? slash + 1 : pack->path;
-	ret = open_files(pack, &path, beside, err);
+	ret = open_files(pack, &path, side_files, err);
 	if (ret < 0)
 		goto out;
 	*out = pack;
@@ -173,7 +175,7 @@ out:
 int pack_open(struct pack **out, const char *base, enum hash_algo algo,
 	      struct error *err)
 {
-	return pack_open_beside(out, base, algo, NULL, err);
+	return pack_open_with(out, base, algo, NULL, err);
 }
 
 /*

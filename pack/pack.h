@@ -84,16 +84,16 @@ int pack_open(struct pack **out, const char *base, enum hash_algo algo,
 	      struct error *err);
 
 /* Which side files a pack has. */
-struct pack_beside {
+struct pack_side_files {
 	bool has_keep, has_promisor, has_mtimes;
 };
 
 /*
  * Works like pack_open() for a caller that knows the side files of the pack. If
- * `beside` is NULL, the function looks for them.
+ * `side_files` is NULL, the function looks for them.
  */
-int pack_open_beside(struct pack **out, const char *base, enum hash_algo algo,
-		     const struct pack_beside *beside, struct error *err);
+int pack_open_with(struct pack **out, const char *base, enum hash_algo algo,
+		   const struct pack_side_files *side_files, struct error *err);
 void pack_close(struct pack *pack);
 
 /*

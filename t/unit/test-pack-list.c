@@ -72,14 +72,14 @@ static void many(void **state)
 	for (size_t i = 0; i < list.nr; i++) {
 		const struct pack_list_entry *entry = &list.entries[i];
 		char letter = entry->base[strlen(entry->base) - 1];
-		const struct pack_beside *beside = pack_list_side_files(&list,
-									i);
+		const struct pack_side_files *side_files = pack_list_side_files(
+			&list, i);
 
-		assert_ptr_equal(beside, &entry->beside);
-		assert_int_equal(beside->has_keep,
+		assert_ptr_equal(side_files, &entry->side_files);
+		assert_int_equal(side_files->has_keep,
 				 letter == 'b' || letter == 'd');
-		assert_int_equal(beside->has_promisor, letter == 'c');
-		assert_int_equal(beside->has_mtimes, letter == 'd');
+		assert_int_equal(side_files->has_promisor, letter == 'c');
+		assert_int_equal(side_files->has_mtimes, letter == 'd');
 	}
 	assert_non_null(entry_of(&list, dir, "a"));
 	assert_non_null(entry_of(&list, dir, "e"));
