@@ -46,15 +46,15 @@ int pack_args_check(const struct pack_args *args, struct error *err)
  * Set how objects are grouped from --name-hash-version. A negative version
  * means the default, as in stock Git.
  */
-static void apply_grouping(enum name_grouping *grouping,
+static void apply_grouping(enum path_grouping *grouping,
 			   const struct pack_args *args)
 {
 	if (args->path_walk == 0)
-		*grouping = NAME_GROUP_NONE;
+		*grouping = PATH_GROUP_NONE;
 	if (args->path_walk > 0)
-		*grouping = NAME_GROUP_PATH;
-	if (args->name_hash_version == 2 && *grouping == NAME_GROUP_NONE)
-		*grouping = NAME_GROUP_COMPONENTS;
+		*grouping = PATH_GROUP_PATH;
+	if (args->name_hash_version == 2 && *grouping == PATH_GROUP_NONE)
+		*grouping = PATH_GROUP_COMPONENTS;
 }
 
 void pack_args_apply(struct newpack_options *options,

@@ -107,7 +107,7 @@ static int wants_bitmap(const struct run *r, const struct repo *repo, bool *use)
 	 * bitmaps do not tell which pack an object is in. Do not use bitmaps
 	 * with --path-walk either, because bitmaps have no paths.
 	 */
-	if (r->a.no_use_bitmap || r->newpack.make.grouping == NAME_GROUP_PATH ||
+	if (r->a.no_use_bitmap || r->newpack.make.grouping == PATH_GROUP_PATH ||
 	    !pack_objects_is_for_receiver(&r->a))
 		*use = false;
 	return 0;

@@ -144,7 +144,7 @@ static int find_commits(struct rev_list_run *r, struct revwalk_result *revs)
 		return revwalk_run(revs, &r->walk.history, &tips, false,
 				   r->err);
 	ret = promisor_enumerate(&local, &r->promisor, &r->wants, &r->haves,
-				 NAME_GROUP_NONE, false, r->err);
+				 PATH_GROUP_NONE, false, r->err);
 	*revs = local.revs;
 	local.revs = (struct revwalk_result)REVWALK_RESULT_INIT;
 	walk_result_release(&local);

@@ -16,7 +16,7 @@ struct local {
 	struct walk_result *result;
 	/* the walk over trees; it stops at objects in its set `seen` */
 	struct treewalk tree;
-	enum name_grouping grouping;
+	enum path_grouping grouping;
 	uint32_t *stack; /* owned: commit_nr */
 	size_t stack_nr, stack_alloc;
 	/* the walk starts at haves and lists nothing */
@@ -30,7 +30,7 @@ static int add_object(void *ctx, uint32_t obj_pos, enum object_type type,
 	const struct walk_item item = {
 		.obj_pos = obj_pos,
 		.name_hash = name_hash_add(0, path, path_len),
-		.group = name_group_path(l->grouping, path, path_len),
+		.group = path_group_path(l->grouping, path, path_len),
 		.type = (uint8_t)type,
 	};
 	int ret = promisor_check(l->p, obj_pos, type, err);
@@ -225,7 +225,7 @@ static int run(struct local *l, const struct walk_tips *wants,
 int promisor_enumerate(struct walk_result *result, struct promisor *p,
 		       const struct walk_tips *wants,
 		       const struct walk_tips *haves,
-		       enum name_grouping grouping, bool keep_promised,
+		       enum path_grouping grouping, bool keep_promised,
 		       struct error *err)
 {
 	struct local l = {.p = p, .result = result, .grouping = grouping};

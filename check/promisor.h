@@ -75,7 +75,7 @@ int promisor_check(struct promisor *p, uint32_t obj_pos, enum object_type type,
 int promisor_enumerate(struct walk_result *result, struct promisor *p,
 		       const struct walk_tips *wants,
 		       const struct walk_tips *haves,
-		       enum name_grouping grouping, bool keep_promised,
+		       enum path_grouping grouping, bool keep_promised,
 		       struct error *err);
 
 #endif

@@ -96,7 +96,7 @@ static uint64_t island_key(const struct packing_item *item,
 static uint32_t name_of(const struct packing_item *item,
 			const struct delta_search_options *options)
 {
-	return options->grouping == NAME_GROUP_COMPONENTS ? item->group
+	return options->grouping == PATH_GROUP_COMPONENTS ? item->group
 							  : item->name_hash;
 }
 
@@ -438,7 +438,7 @@ int delta_order_init(struct delta_order *order,
 	free(keys);
 	if (!ret)
 		ret = delta_order_pass(order, list, options,
-				       options->grouping == NAME_GROUP_PATH
+				       options->grouping == PATH_GROUP_PATH
 					       ? DELTA_PASS_PATHS
 					       : DELTA_PASS_NAMES);
 	if (ret < 0)

@@ -222,7 +222,7 @@ static int search_pass(struct search *s, unsigned threads, bool is_first,
 	if (!s->heights || (!is_first && !s->depths))
 		ret = error_nomem(err);
 	progress_start(&s->progress, s->options.progress,
-		       is_first && s->options.grouping == NAME_GROUP_PATH
+		       is_first && s->options.grouping == PATH_GROUP_PATH
 			       ? "Compressing objects by path"
 			       : "Compressing objects",
 		       s->order.target_nr);
@@ -249,7 +249,7 @@ static int search_all(struct search *s, struct error *err)
 	};
 	unsigned threads = s->options.threads ? s->options.threads
 					      : sys_cpu_nr();
-	size_t further_nr = s->options.grouping == NAME_GROUP_PATH
+	size_t further_nr = s->options.grouping == PATH_GROUP_PATH
 				    ? ARRAY_NR(further)
 				    : 0;
 	int ret;

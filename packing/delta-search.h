@@ -18,7 +18,7 @@
  * its window is not even read. So the cost of a search depends on the number of
  * new objects.
  *
- * If items have path hashes (object/name-group.h), these are used in place of
+ * If items have path hashes (object/path-group.h), these are used in place of
  * name hashes. If path hashes stand for whole paths, there are three passes
  * (delta-order.h).
  */
@@ -43,7 +43,7 @@ struct delta_search_options {
 	/*
 	 * What the path hashes of the items stand for: names, or whole paths.
 	 */
-	enum name_grouping grouping;
+	enum path_grouping grouping;
 	/*
 	 * Maximum bytes of objects in the window of each thread; 0: no limit.
 	 */

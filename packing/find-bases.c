@@ -135,7 +135,7 @@ static int add_sent(void *ctx, uint32_t obj_pos, enum object_type type,
 	const struct walk_item item = {
 		.obj_pos = obj_pos,
 		.name_hash = name_hash_add(0, path, path_len),
-		.group = name_group_path(a->found->grouping, path, path_len),
+		.group = path_group_path(a->found->grouping, path, path_len),
 		.type = (uint8_t)type,
 	};
 	uint64_t kind = kind_of(item.type, item.name_hash);

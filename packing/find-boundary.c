@@ -113,7 +113,7 @@ static int collect_boundary_object(void *ctx, uint32_t obj_pos,
 	const struct walk_item item = {
 		.obj_pos = obj_pos,
 		.name_hash = name_hash_add(0, path, path_len),
-		.group = name_group_path(f->grouping, path, path_len),
+		.group = path_group_path(f->grouping, path, path_len),
 		.type = (uint8_t)type,
 	};
 

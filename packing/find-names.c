@@ -58,7 +58,7 @@ static int ask_index(const struct found *found, struct packing_items *items,
 	 * Do not use the index if path hashes are needed: it stores name hashes
 	 * only.
 	 */
-	if (found->grouping != NAME_GROUP_NONE || !found->request->use_bitmap)
+	if (found->grouping != PATH_GROUP_NONE || !found->request->use_bitmap)
 		return true;
 	ret = pack_bitmap_open(&pb, found->walk.odb, NULL);
 	if (ret == ERR_NOMEM)

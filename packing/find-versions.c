@@ -233,7 +233,7 @@ static int note_version(void *ctx, uint32_t new_pos, uint32_t old_pos,
 	    !needs_base(&c, v))
 		return 0;
 	c.item.name_hash = name_hash_add(0, path, path_len);
-	c.item.group = name_group_path(f->grouping, path, path_len);
+	c.item.group = path_group_path(f->grouping, path, path_len);
 	if (mem_grow(&v->candidates, &v->alloc, v->nr + 1,
 		     sizeof(*v->candidates)) < 0)
 		return error_nomem(err);
@@ -303,7 +303,7 @@ static void set_limits(struct versions *v)
 	const struct found *f = v->f;
 
 	bool is_shallow = f->request->shallow_nr > 0;
-	bool is_more = is_shallow || f->grouping != NAME_GROUP_NONE;
+	bool is_more = is_shallow || f->grouping != PATH_GROUP_NONE;
 
 	v->bytes_max = is_more ? BYTES_MAX_OF_MORE : BYTES_MAX;
 	v->orphan_bytes_max = v->bytes_max;

@@ -584,7 +584,7 @@ int found_open(struct found *found, const struct odb *odb,
 	if (ret >= 0 && !found->space.odb && !found->content)
 		ret = split_packed(found, err);
 	if (found->pb)
-		found->grouping = NAME_GROUP_NONE;
+		found->grouping = PATH_GROUP_NONE;
 	found->wants = g.wants.commits;
 	found->want_nr = g.wants.commit_nr;
 	g.wants.commits = NULL;

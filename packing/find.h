@@ -36,10 +36,10 @@ struct found {
 	 */
 	struct pack_bitmap *pb;
 	/*
-	 * What the path hashes of all objects stand for. NAME_GROUP_NONE with
+	 * What the path hashes of all objects stand for. PATH_GROUP_NONE with
 	 * pb, which stores only name hashes.
 	 */
-	enum name_grouping grouping;
+	enum path_grouping grouping;
 	/*
 	 * The pack order that the bits of `packed` stand for; odb NULL: no
 	 * pack.

@@ -14,7 +14,7 @@
 
 struct naming {
 	struct packing_items *list;
-	enum name_grouping grouping;
+	enum path_grouping grouping;
 	/*
 	 * the rules for the attribute "delta"; NULL: name hashes are computed
 	 */
@@ -74,7 +74,7 @@ static void apply_path(struct naming *n, struct packing_item *item)
 
 	if (!n->attrs) {
 		item->name_hash = name_hash_add(0, path->data, path->len);
-		item->group = name_group_path(n->grouping, path->data,
+		item->group = path_group_path(n->grouping, path->data,
 					      path->len);
 	} else if (item->type == OBJ_BLOB && !item->is_external &&
 		   attrs_of(n->attrs, path->data) == ATTR_UNSET) {
@@ -184,7 +184,7 @@ static int go_over(struct naming *n, struct packing_items *list,
 	return ret < 0 ? error_nomem(err) : 0;
 }
 
-int names_fill(struct packing_items *list, enum name_grouping grouping,
+int names_fill(struct packing_items *list, enum path_grouping grouping,
 	       struct error *err)
 {
 	struct naming n = {

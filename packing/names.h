@@ -19,7 +19,7 @@
  * Objects without a path in the list, and objects that cannot be read, keep 0.
  * Returns 0 or a negative error code.
  */
-int names_fill(struct packing_items *list, enum name_grouping grouping,
+int names_fill(struct packing_items *list, enum path_grouping grouping,
 	       struct error *err);
 
 /*

@@ -79,7 +79,7 @@ static int load_span_reuse(struct packing_send_options *options,
 }
 
 /* Load pack.usePathWalk. Its default is the value of feature.experimental. */
-static int load_grouping(enum name_grouping *grouping,
+static int load_grouping(enum path_grouping *grouping,
 			 const struct config *config, struct error *err)
 {
 	bool by_path = false;
@@ -87,7 +87,7 @@ static int load_grouping(enum name_grouping *grouping,
 
 	if (ret >= 0)
 		ret = config_bool(config, "pack.usepathwalk", &by_path, err);
-	*grouping = by_path ? NAME_GROUP_PATH : NAME_GROUP_NONE;
+	*grouping = by_path ? PATH_GROUP_PATH : PATH_GROUP_NONE;
 	return ret < 0 ? ret : 0;
 }
 

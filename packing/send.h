@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "bitmap/strategy.h"
-#include "object/name-group.h"
+#include "object/path-group.h"
 #include "object/oid.h"
 #include "odb/odb.h"
 #include "pack/writer.h"
@@ -118,7 +118,7 @@ struct packing_send_options {
 	/* limits of the delta search; window 0: no search */
 	unsigned window, depth;
 	/* What path hashes of objects stand for, in the delta search. */
-	enum name_grouping grouping;
+	enum path_grouping grouping;
 	/*
 	 * Maximum bytes of objects in the window of each thread; 0: no limit.
 	 */

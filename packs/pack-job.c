@@ -345,7 +345,7 @@ int pack_job_add_named(struct pack_job *job, const struct oid *oid,
 	size_t len = strlen(path);
 	const struct walk_item item = {
 		.name_hash = name_hash_add(0, path, len),
-		.group = name_group_path(job->options->newpack->make.grouping,
+		.group = path_group_path(job->options->newpack->make.grouping,
 					 path, len),
 	};
 

@@ -95,7 +95,7 @@ static int enumerate(struct run *r, struct walk_result *found,
 	if (!ret)
 		ret = promisor.has_packs
 			      ? promisor_enumerate(found, &promisor, &r->tips,
-						   &none, NAME_GROUP_NONE, true,
+						   &none, PATH_GROUP_NONE, true,
 						   err)
 			      : walk_enumerate(found, &r->walk, &r->tips, &none,
 					       &options, err);

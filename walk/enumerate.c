@@ -60,7 +60,7 @@ static int emit_from_walk(void *ctx, uint32_t obj_pos, enum object_type type,
 	const struct walk_item item = {
 		.obj_pos = obj_pos,
 		.name_hash = name_hash_add(0, path, path_len),
-		.group = name_group_path(e->options->grouping, path, path_len),
+		.group = path_group_path(e->options->grouping, path, path_len),
 		.type = (uint8_t)type,
 	};
 

@@ -25,7 +25,7 @@
 
 #include "base/error.h"
 #include "ewah/bitset.h"
-#include "object/name-group.h"
+#include "object/path-group.h"
 #include "sys/progress.h"
 #include "walk/history.h"
 
@@ -85,7 +85,7 @@ struct newobj_options {
 	bool union_only;
 	/* list no blobs */
 	bool trees_only;
-	enum name_grouping grouping; /* how `group` is computed */
+	enum path_grouping grouping; /* how `group` is computed */
 	/*
 	 * Objects, by obj_pos, to leave out of the lists, together with all
 	 * objects that they reach. The set must be closed under reachability.

@@ -23,7 +23,7 @@ struct treediff {
 	struct treediff_shared *shared; /* borrowed, or NULL */
 	const struct bitset *known;     /* borrowed, or NULL */
 	bool trees_only;
-	enum name_grouping grouping;
+	enum path_grouping grouping;
 	struct tree_store *store; /* owned */
 	struct entry_pool *pool;  /* the store's */
 	enum hash_algo algo;
@@ -337,7 +337,7 @@ static int diff_entry(struct treediff *d, const struct tree_table *child,
 	    find_in_sides(d, sides, side_nr, child, i, &entry, sub, &sub_nr))
 		return 0;
 	place.hash = name_hash_add(dir.hash, entry.name, entry.name_len);
-	place.group = name_group_enter(d->grouping, dir.group, entry.name,
+	place.group = path_group_enter(d->grouping, dir.group, entry.name,
 				       entry.name_len);
 	if (tree_store_object(d->store, child->entries[i], &obj_pos) < 0)
 		return error_nomem(err);

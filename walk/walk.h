@@ -147,7 +147,7 @@ struct walk_options {
 	 */
 	bool set_only;
 	/* how the path hash group of objects is computed */
-	enum name_grouping grouping;
+	enum path_grouping grouping;
 	/*
 	 * The filter of the result; NULL: none. The wants themselves pass in
 	 * any case, unless filter_wants is set. Not allowed with keep_lists.

@@ -135,7 +135,7 @@ static void passes(void **state)
 	struct delta_order order;
 	struct packing_item *item;
 
-	by_path.grouping = NAME_GROUP_PATH;
+	by_path.grouping = PATH_GROUP_PATH;
 	for (uint32_t i = 0; i < 6; i++)
 		add(&list, OBJ_BLOB, 7, 9000 - i)->group = 1 + i % 2;
 	assert_int_equal(delta_order_init(&order, &list, &by_path), 0);

@@ -174,7 +174,7 @@ static void any_number_of_threads(void **state)
 
 	deltalist_init(&d);
 	add_texts(&d, 30, 20);
-	options.grouping = *state ? NAME_GROUP_PATH : NAME_GROUP_NONE;
+	options.grouping = *state ? PATH_GROUP_PATH : PATH_GROUP_NONE;
 	for (uint32_t i = 0; i < d.list.nr; i++)
 		d.list.items[i].group = i / 33;
 	for (options.threads = 1; options.threads <= 3; options.threads++) {
@@ -272,11 +272,11 @@ static void by_path(void **state)
 	add_paths(&d);
 	for (options.depth = 1; options.depth < 60; options.depth *= 3) {
 		options.window = 2 + options.depth % 7;
-		options.grouping = NAME_GROUP_NONE;
+		options.grouping = PATH_GROUP_NONE;
 		deltalist_search(&d, &options);
 		plain += deltalist_verify(&d, options.depth);
 		deltalist_reset(&d);
-		options.grouping = NAME_GROUP_PATH;
+		options.grouping = PATH_GROUP_PATH;
 		deltalist_search(&d, &options);
 		paths += deltalist_verify(&d, options.depth);
 		deltalist_reset(&d);
@@ -306,7 +306,7 @@ static void paths_in_one_name(void **state)
 	options.window = 3;
 	deltalist_search(&d, &options);
 	assert_int_equal(deltalist_verify(&d, 50), 0);
-	for (int g = NAME_GROUP_COMPONENTS; g <= NAME_GROUP_PATH; g++) {
+	for (int g = PATH_GROUP_COMPONENTS; g <= PATH_GROUP_PATH; g++) {
 		options.grouping = g;
 		deltalist_search(&d, &options);
 		assert_int_equal(deltalist_verify(&d, 50), 12 * 4);
@@ -330,7 +330,7 @@ static void improved(void **state)
 	deltalist_add(&d, OBJ_BLOB, 7, half, 4000)->group = 1;
 	deltalist_add(&d, OBJ_BLOB, 7, text, 3900)->group = 2;
 	deltalist_add(&d, OBJ_BLOB, 7, text, 3800)->group = 1;
-	options.grouping = NAME_GROUP_PATH;
+	options.grouping = PATH_GROUP_PATH;
 	options.cache_size = 5000;
 	deltalist_search(&d, &options);
 	assert_int_equal(deltalist_verify(&d, 50), 2);

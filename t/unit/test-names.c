@@ -91,7 +91,7 @@ static void named(void **state)
 						o.r.objects[i].type, 0, false),
 					0);
 		}
-		assert_int_equal(names_fill(&list, NAME_GROUP_NONE, NULL), 0);
+		assert_int_equal(names_fill(&list, PATH_GROUP_NONE, NULL), 0);
 		for (size_t i = 0; i < list.nr; i++)
 			name_hash[oldrepo_nr(&o, list.items[i].obj_pos)] =
 				list.items[i].name_hash;

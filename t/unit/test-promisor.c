@@ -156,7 +156,7 @@ static void check_one(uint64_t *seed, bool keep_promised)
 		if (b->named[i])
 			expect(b, i);
 	if (promisor_enumerate(&result, &b->p, &b->wants, &b->none,
-			       NAME_GROUP_NONE, keep_promised, &err) < 0)
+			       PATH_GROUP_NONE, keep_promised, &err) < 0)
 		fail_msg("%s", err.msg);
 	check_result(b, &result);
 	for (uint32_t i = 0; i < b->r.nr; i++)

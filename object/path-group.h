@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Groups of objects by their paths. A delta search may sort by groups instead
- * of by the path hash of bitmap indexes (name_hash_add() in parse.h).
+ * Path groups. Objects whose paths are in the same group are compared first
+ * when deltas are searched. A delta search may use groups instead of the path
+ * hash of bitmap indexes (name_hash_add() in object/parse.h).
  *
  * A group is a number of 31 bits. The root directory has group 0. The group of
- * an entry is computed from the group of its directory and its name, so a walk
- * needs no whole paths.
+ * an entry is computed from the group of its directory and the name of the
+ * entry, so a walk needs no whole paths.
  */
-#ifndef OBJECT_NAME_GROUP_H
-#define OBJECT_NAME_GROUP_H
+#ifndef OBJECT_PATH_GROUP_H
+#define OBJECT_PATH_GROUP_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-enum name_grouping {
-	/* All paths are in group 0: only the path hash is used. */
-	NAME_GROUP_NONE,
+enum path_grouping {
+	/* All paths are in group 0, so only the path hash is used. */
+	PATH_GROUP_NONE,
 	/*
 	 * --name-hash-version=2: the top bits are those of the path hash of the
 	 * last component, and the lower bits are a hash of the directory.
@@ -24,20 +25,20 @@ enum name_grouping {
 	 * of stock Git, since git-pack-objects(1) describes no more than that.
 	 * They are not stored.
 	 */
-	NAME_GROUP_COMPONENTS,
+	PATH_GROUP_COMPONENTS,
 	/*
 	 * --path-walk: a hash of the whole path. Different paths are in
 	 * different groups, except for hash collisions.
 	 */
-	NAME_GROUP_PATH,
+	PATH_GROUP_PATH,
 };
 
 /* Returns the group of entry `name` in the directory with group `dir`. */
-uint32_t name_group_enter(enum name_grouping grouping, uint32_t dir,
+uint32_t path_group_enter(enum path_grouping grouping, uint32_t dir,
 			  const char *name, size_t len);
 
 /* Returns the group of a path with slashes. The path "" is the root. */
-uint32_t name_group_path(enum name_grouping grouping, const char *path,
+uint32_t path_group_path(enum path_grouping grouping, const char *path,
 			 size_t len);
 
 #endif

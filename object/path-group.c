@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Groups of paths. */
+/* Computes the groups of paths. */
 #include <string.h>
 
-#include "object/name-group.h"
+#include "object/path-group.h"
 #include "object/parse.h"
 
 /* Number of bits of the directory, below the bits of the name. */
 #define DIR_BITS 13
 
-/* FNV-1a, started with the group of the directory, and mixed. */
+/*
+ * Returns the FNV-1a hash of a name, started with the group of its directory,
+ * with its bits mixed.
+ */
 static uint32_t hash_component(uint32_t dir, const char *name, size_t len)
 {
 	uint64_t h = UINT64_C(0xcbf29ce484222325) ^ dir;
@@ -20,7 +23,8 @@ static uint32_t hash_component(uint32_t dir, const char *name, size_t len)
 }
 
 /*
- * Returns the top bits of a name's hash, followed by bits of the directory's.
+ * Returns the top bits of `name_hash`, followed by bits of a hash of the
+ * directory's group.
  */
 static uint32_t overlay(uint32_t dir, uint32_t name_hash)
 {
@@ -29,21 +33,21 @@ static uint32_t overlay(uint32_t dir, uint32_t name_hash)
 	return name_hash >> (DIR_BITS + 1) << DIR_BITS | salt;
 }
 
-uint32_t name_group_enter(enum name_grouping grouping, uint32_t dir,
+uint32_t path_group_enter(enum path_grouping grouping, uint32_t dir,
 			  const char *name, size_t len)
 {
 	switch (grouping) {
-	case NAME_GROUP_NONE:
+	case PATH_GROUP_NONE:
 		break;
-	case NAME_GROUP_COMPONENTS:
+	case PATH_GROUP_COMPONENTS:
 		return overlay(dir, name_hash_add(0, name, len));
-	case NAME_GROUP_PATH:
+	case PATH_GROUP_PATH:
 		return hash_component(dir, name, len);
 	}
 	return 0;
 }
 
-uint32_t name_group_path(enum name_grouping grouping, const char *path,
+uint32_t path_group_path(enum path_grouping grouping, const char *path,
 			 size_t len)
 {
 	uint32_t group = 0;
@@ -52,7 +56,7 @@ uint32_t name_group_path(enum name_grouping grouping, const char *path,
 		const char *slash = memchr(path, '/', len);
 		size_t name_len = slash ? (size_t)(slash - path) : len;
 
-		group = name_group_enter(grouping, group, path, name_len);
+		group = path_group_enter(grouping, group, path, name_len);
 		path += name_len + (slash != NULL);
 		len -= name_len + (slash != NULL);
 	}

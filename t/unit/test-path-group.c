@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* object/name-group.c: groups of paths. */
+/* object/path-group.c: groups of paths. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,32 +8,32 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "object/name-group.h"
+#include "object/path-group.h"
 #include "object/parse.h"
 
-static uint32_t group(enum name_grouping grouping, const char *path)
+static uint32_t group(enum path_grouping grouping, const char *path)
 {
-	return name_group_path(grouping, path, strlen(path));
+	return path_group_path(grouping, path, strlen(path));
 }
 
 /*
- * name_group_path() equals entering one component after the other. Groups have
+ * path_group_path() equals entering one component after the other. Groups have
  * 31 bits.
  */
 static void component_by_component(void **state)
 {
-	for (int g = NAME_GROUP_NONE; g <= NAME_GROUP_PATH; g++) {
-		uint32_t dir = name_group_enter(g, 0, "dir", 3);
-		uint32_t sub = name_group_enter(g, dir, "a sub", 5);
+	for (int g = PATH_GROUP_NONE; g <= PATH_GROUP_PATH; g++) {
+		uint32_t dir = path_group_enter(g, 0, "dir", 3);
+		uint32_t sub = path_group_enter(g, dir, "a sub", 5);
 
 		assert_int_equal(group(g, ""), 0);
 		assert_int_equal(group(g, "dir"), dir);
 		assert_int_equal(group(g, "dir/a sub"), sub);
 		assert_int_equal(group(g, "dir/a sub/x.c"),
-				 name_group_enter(g, sub, "x.c", 3));
+				 path_group_enter(g, sub, "x.c", 3));
 		assert_false(sub >> 31);
 	}
-	assert_int_equal(group(NAME_GROUP_NONE, "dir/x.c"), 0);
+	assert_int_equal(group(PATH_GROUP_NONE, "dir/x.c"), 0);
 }
 
 /* Different paths with equal path hashes are in different groups. */
@@ -49,7 +49,7 @@ static void tells_paths_apart(void **state)
 			assert_int_equal(hash,
 					 name_hash_add(0, path, strlen(path)));
 		hash = name_hash_add(0, path, strlen(path));
-		seen[i] = group(NAME_GROUP_PATH, path);
+		seen[i] = group(PATH_GROUP_PATH, path);
 		for (int k = 0; k < i; k++)
 			assert_int_not_equal(seen[k], seen[i]);
 	}
@@ -61,14 +61,14 @@ static void tells_paths_apart(void **state)
  */
 static void components_overlaid(void **state)
 {
-	uint32_t a = group(NAME_GROUP_COMPONENTS, "src/a/Makefile");
-	uint32_t b = group(NAME_GROUP_COMPONENTS, "src/b/Makefile");
-	uint32_t c = group(NAME_GROUP_COMPONENTS, "src/a/other.h");
+	uint32_t a = group(PATH_GROUP_COMPONENTS, "src/a/Makefile");
+	uint32_t b = group(PATH_GROUP_COMPONENTS, "src/b/Makefile");
+	uint32_t c = group(PATH_GROUP_COMPONENTS, "src/a/other.h");
 
 	assert_int_not_equal(a, b);
 	assert_int_equal(a >> 25, b >> 25);
 	assert_int_not_equal(a >> 25, c >> 25);
-	assert_int_equal(group(NAME_GROUP_COMPONENTS, "x.c"),
+	assert_int_equal(group(PATH_GROUP_COMPONENTS, "x.c"),
 			 name_hash_add(0, "x.c", 3) >> 14 << 13);
 }
 
