@@ -5,7 +5,7 @@
  *
  * Letters match in either case. These forms have a fixed order:
  *
- * <n>                 Seconds since 1970; 9 to 15 digits. A time zone after the
+ * <n>                 Seconds since 1970, in 9 to 15 digits. A zone after the
  *                     number has no effect. "@<n> <zone>" may have fewer
  *                     digits.
  * <date> <time>       Dates: YYYY-MM-DD, also with "/" or "."; MM/DD/YYYY,
@@ -14,14 +14,16 @@
  *                     HH[MM[SS]] after a "T". A zone may follow: Z, GMT, UTC,
  *                     +hh, +hhmm or +hh:mm. Without a zone the time is local.
  * Mon D HH:MM[:SS] YYYY
- *                     The same.
+ *                     A date and its time in this order.
  *
  * Any other text is read word by word, as in stock Git. Fields that the text
- * does not set have their present values. The order matters little:
+ * does not set have their present values. The order of the words hardly
+ * matters:
  *
- * <n> <unit>          So much earlier. Units: second, minute, hour, day, week,
- *                     month, year, or a day of the week. "one" to "ten" and
- *                     "last" are numbers as well. Such steps add up.
+ * <n> <unit>          That many units before the present. Units: second,
+ *                     minute, hour, day, week, month, year, or a day of the
+ *                     week. "one" to "ten" and "last" are numbers as well.
+ *                     Several steps add up.
  * HH:MM[:SS]          The time of day. "am" and "pm" may follow, also after a
  *                     lone hour.
  * noon, tea, midnight The time of day: 12, 17 and 0 o'clock; yesterday's, if

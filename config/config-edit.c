@@ -66,9 +66,7 @@ static void read_line(struct line *line, const struct buf *text, size_t start,
 	size_t len = strlen(section), at = skip_blanks(text, start, text->len);
 	const char *p = text->data;
 
-	/*
-	 * Blank lines and the next line that is not blank are one struct line.
-	 */
+	/* A struct line also has the blank lines before its own line. */
 	*line = (struct line){.start = start};
 	line->end = find_end(text, at,
 			     at < text->len && strchr("#;", p[at]) != NULL);

@@ -63,8 +63,8 @@ static int append_date(struct buf *out, struct error *err)
 }
 
 /*
- * Returns the environment variable if it is set, otherwise the first configured
- * key.
+ * Returns the value of the environment variable if it is set, otherwise the
+ * value of the first of both keys that is configured.
  */
 static const char *setting(const struct config *config, const char *variable,
 			   const char *own_key, const char *user_key)

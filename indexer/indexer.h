@@ -10,9 +10,9 @@
  * 	                  visible last)
  *
  * Every entry is inflated to its end, and every object is hashed. The trailer
- * and the number of objects are verified. Memory is limited: some 64 bytes per
- * object, `cache_limit` per thread, and a few objects. Whole blobs above 16 MiB
- * are hashed in pieces.
+ * and the number of objects are verified. The indexer needs some 64 bytes of
+ * memory per object, `cache_limit` bytes per thread, and a few whole objects.
+ * Whole blobs above 16 MiB are hashed in pieces.
  *
  * An object that is part of a SHA-1 collision attack is refused (object/hash.h,
  * ERR_CORRUPT). An object that exists already is compared byte by byte (`has`,
@@ -100,11 +100,11 @@ struct pack_indexer_hooks {
 		      const void *data, size_t len, struct error *err);
 	void *object_ctx;
 	/*
-	 * Called if a part of the pack is broken, which *what describes. If the
-	 * callback returns 0, the indexer continues: only this entry is lost,
-	 * or with `is_end` also all entries after it. A negative result ends
-	 * the indexing and is returned. NULL: a broken pack is an error. This
-	 * callback works only for received packs and with one thread.
+	 * Called if a part of the pack is broken. *what describes the damage.
+	 * If the callback returns 0, the indexer continues: only this entry is
+	 * lost, or with `is_end` also all entries after it. A negative result
+	 * ends the indexing and is returned. NULL: a broken pack is an error.
+	 * This callback works only for received packs and with one thread.
 	 */
 	int (*broken)(void *broken_ctx, bool is_end, const struct error *what);
 	void *broken_ctx;

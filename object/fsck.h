@@ -9,11 +9,11 @@
  *
  * 	fsck_rules_init -> fsck_rules_set ... -> fsck_object, many times
  *
- * A check is one pass over the bytes. Whether linked objects exist and have the
- * right type is checked elsewhere. Names and texts of the messages are exactly
- * those of stock Git, and its behaviour determines what is checked. See
- * odb/fsck-blob.h for the contents of .gitmodules. Messages about references
- * are listed here so that they can be configured, but other code reports them.
+ * A check is one pass over the bytes. Other code checks whether linked objects
+ * exist and have the right type. The checks, the names and the texts of the
+ * messages are exactly those of stock Git. odb/fsck-blob.h checks the content
+ * of .gitmodules. Messages about references are also in the list here, so that
+ * they can be configured, but other code reports them.
  */
 #ifndef OBJECT_FSCK_H
 #define OBJECT_FSCK_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Path groups. Objects whose paths are in the same group are compared first
- * when deltas are searched. A delta search may use groups instead of the path
- * hash of bitmap indexes (name_hash_add() in object/parse.h).
+ * Path groups. Objects whose paths are in the same group are neighbours when
+ * deltas are searched. A delta search may use groups instead of the path hash
+ * of bitmap indexes (name_hash_add() in object/parse.h).
  *
  * A group is a number of 31 bits. The root directory has group 0. The group of
  * an entry is computed from the group of its directory and the name of the

@@ -14,7 +14,7 @@
 #include "object/sha1-vectors.h"
 
 /*
- * Internal to the object room: finds SHA-1 blocks that end a collision attack.
+ * Finds SHA-1 blocks that end a collision attack.
  *
  * The method is that of M. Stevens, "Counter-cryptanalysis" (CRYPTO 2013). The
  * last blocks of two colliding messages give the same hash, and their working
@@ -25,9 +25,9 @@
  * messages is enough for the test. Any other block passes with a probability of
  * 2^-90 or less.
  *
- * Each such test costs as much as compressing the block, and there are 32
- * vectors to test. So the conditions of sha1-vectors.h are checked first. They
- * compare single bits of the words 35 to 64, eleven bits of each word. For
+ * Testing a block for one attack costs as much as compressing it, and there are
+ * 32 attack vectors. So the conditions of sha1-vectors.h are checked first.
+ * They compare single bits of the words 35 to 64, eleven bits of each word. For
  * different K, the compared bits are at different words but in the same
  * pattern:
  *

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Internal to the object room: the disturbance vectors of attacks on SHA-1, as
- * data. The 32 vectors are those that are useful to an attacker. The conditions
- * restrict the bits of the words 35 to 64 of a block, and no attack by that
- * vector can avoid them. Source: M. Stevens and D. Shumow, "Speeding up
- * detection of SHA-1 collision attacks using unavoidable attack conditions"
- * (USENIX Security 2017).
+ * Internal to object/: tables of the disturbance vectors of attacks on SHA-1.
+ * The 32 vectors are those that are useful to an attacker. Each vector has
+ * conditions on bits of the words 35 to 64 of a block. A block that is made
+ * with the vector meets all its conditions. Source: M. Stevens and D. Shumow,
+ * "Speeding up detection of SHA-1 collision attacks using unavoidable attack
+ * conditions" (USENIX Security 2017).
  *
  * An attack changes one bit of the working state in some steps, and corrects
- * each change in the five steps that follow. A disturbance vector tells in
- * which steps: it has 80 words that obey the message expansion, so 16 of them
- * determine the others. There are two types, after Manuel. All words from K to
- * K+14 are zero, except:
+ * each change in the five steps that follow. A disturbance vector gives these
+ * steps. It has 80 words that obey the message expansion, so 16 words determine
+ * the others. Manuel describes two types of vectors. All words from K to K+14
+ * are zero, except:
  *
  * 	type I(K,b): word K+15 = 1 << b
  * 	type II(K,b): word K+15 = 1 << b, words K+1 and K+3 = 1 << (b+31)
  *
- * These are rotations in 32 bits. Vectors of one type that differ in K have the
- * same words at other steps. Vectors that differ in b have all words rotated.
- * So differences and conditions are tables of four families, indexed by the
- * distance from K:
+ * Shifts by b + 31 are rotations in 32 bits. Vectors of one type that differ in
+ * K have the same words at other steps. Vectors that differ in b have all words
+ * rotated. So differences and conditions are tables of four families, indexed
+ * by the distance from K:
  *
  * 	family	type	b	K
  * 	0	I	0	43 to 52

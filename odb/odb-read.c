@@ -13,10 +13,10 @@
  * for the object once more before its call.
  *
  * A delta needs its base, and the copy of the base in the same pack may be
- * damaged. Then another reader, the spare reader, reads another copy of the
- * base: the first reader is in the middle of a delta chain. The damaged copies
- * are remembered, so that copies that depend on each other do not cause an
- * endless loop.
+ * damaged. Then a second reader, the spare reader, reads another copy of the
+ * base, because the first reader is in the middle of a delta chain. A set of
+ * damaged copies prevents an endless loop between copies that depend on each
+ * other.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -32,7 +32,7 @@
  * them find the empty tree even if it is not stored. Functions that list or
  * position objects know stored objects only.
  *
- * In a partial clone, objects may be missing that a remote has promised. A
+ * In a partial clone, objects that a remote has promised may be missing. A
  * caller can set a provider, which makes such objects available when they are
  * read (odb_set_provider()). Without a provider they are missing.
  */
@@ -177,9 +177,9 @@ int odb_open_held(struct odb **out, const struct repo *repo,
 /*
  * Works like odb_open(), but without packs whose names start with a dot. A
  * running repack of stock Git makes such packs, and renames or removes them at
- * its end. If the repack is killed, they stay. Use this function before objects
- * are removed or left out of a new pack because a pack has them, or to decide
- * whether a repack is due.
+ * its end. If the repack is killed, they stay. Use this function to decide
+ * which packed objects can be removed or left out of a new pack, or whether a
+ * repack is due.
  */
 int odb_open_named(struct odb **out, const struct repo *repo,
 		   struct error *warning, struct error *err);

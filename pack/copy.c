@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies bytes of a stored pack. */
+/* Copies entries of a stored pack into a new pack, as they are. */
 #include "pack/copy.h"
 #include "pack/inflate.h"
 #include "sys/io.h"

@@ -9,7 +9,7 @@
 #include <limits.h>
 #include <stdbool.h>
 
-/* input is read through a pointer to const */
+/* makes zlib declare its input as const */
 #define ZLIB_CONST
 #include <zlib.h>
 #ifdef HAVE_LIBDEFLATE

@@ -19,10 +19,10 @@
  *
  * `midx_pos` is the position of an object among the ids. `midx_pack` is the
  * position of a pack's name; version 1 sorts names. `bit_pos` is a position in
- * the pseudo-pack. That is the concatenation of all packs, the preferred one
- * first. Each pack contributes the objects that the file takes from it, by
- * offset. A pack has no bits if the file takes all its objects from other
- * packs.
+ * the pseudo-pack. The pseudo-pack is the concatenation of all packs, the
+ * preferred pack first. Each pack contributes the objects that the file takes
+ * from it, by offset. A pack has no bits if the file takes all its objects from
+ * other packs.
  *
  * The file for the pack of pack/idx.h alone, with RIDX and BTMP:
  *

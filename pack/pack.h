@@ -56,7 +56,8 @@ struct pack {
 	bool is_promisor;
 	bool is_cruft; /* there is a .mtimes file */
 	/*
-	 * the caller sets this before using the pack: the .rev file is not read
+	 * true: the .rev file is not read; the caller sets this before using
+	 * the pack
 	 */
 	bool ignores_rev;
 	/* guards the creation of the fields below */

@@ -30,10 +30,10 @@ int repo_hook_find(char **path, const struct repo *repo, const char *name,
 		   struct error *err);
 
 /*
- * Calls `run` for each hook of an event, in order. `argv` is a program, which
- * is searched in PATH, its arguments with `args` at the end, and NULL; all are
- * borrowed for the call. `run` returns an exit code, or a negative error code,
- * which stops the loop.
+ * Calls `run` for each hook of an event, in order. `argv` has a program to
+ * search in PATH, its arguments with `args` at the end, and NULL; all are
+ * borrowed during the call. `run` returns an exit code, or a negative error
+ * code, which stops the loop.
  *
  * Returns the last nonzero exit code, 0 if all were 0 or there is no hook, a
  * negative error code of `run`, ERR_NOMEM, or ERR_INVALID with Git's message.

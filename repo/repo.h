@@ -118,13 +118,13 @@ struct repo_options {
  * preciousObjects and relativeWorktrees. Any other extension is
  * ERR_UNSUPPORTED.
  *
- * A repository of another user that was discovered or entered is ERR_DENIED
- * with stock Git's message ("detected dubious ownership in repository at
- * '<path>'", and lines of advice). safe.directory in a protected configuration
- * can allow it: by its absolute path, by "." if it is the current directory, by
- * "*", or by a prefix that ends in a slash and an asterisk; an empty value
- * resets the list. safe.bareRepository=explicit
- * forbids discovered bare repositories.
+ * If a repository that was discovered or entered belongs to another user, the
+ * result is ERR_DENIED with stock Git's message ("detected dubious ownership in
+ * repository at '<path>'", and lines of advice). safe.directory in a protected
+ * configuration can allow it: by its absolute path, by "." if it is the current
+ * directory, by "*", or by a prefix that ends in a slash and an asterisk; an
+ * empty value resets the list. safe.bareRepository=explicit forbids discovered
+ * bare repositories.
  *
  * Returns 0 with *out owned by the caller, ERR_MISSING ("not a git repository
  * (or any of the parent directories): .git"), or another error code.
@@ -197,10 +197,10 @@ enum repo_fsync_component {
 };
 
 /*
- * Finds how to make files of one component durable. core.fsync chooses
+ * Finds the method to make files of one component durable. core.fsync chooses
  * components (default "committed,-loose-object"), and core.fsyncMethod the
- * method (default fsync; batch means fsync here). core.fsyncObjectFiles and
- * GIT_TEST_FSYNC=0, which turns all off, are read too.
+ * method (default fsync; batch means fsync here). core.fsyncObjectFiles is read
+ * too. GIT_TEST_FSYNC=0 turns off all components.
  *
  * The default covers packs with their side files and commit graphs, as
  * experiments with stock Git show; its manual names packs only. The default

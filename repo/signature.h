@@ -70,7 +70,7 @@ void signature_check_release(struct signature_check *check);
  *
  * A good signature with an OpenPGP or X.509 key is G if the key ring has the
  * key. A good signature with an SSH key is G if the file of allowed signers
- * names the key, otherwise U: anyone can make an SSH key.
+ * names the key, otherwise U, because anyone can make an SSH key.
  */
 int signature_verify(struct signature_check *check, const struct config *config,
 		     const char *tmp_dir, const char *payload,

@@ -21,8 +21,8 @@
  * the process ends.
  *
  * All functions below do nothing before sys_cleanup_arm(). Only a program that
- * owns its process calls that; a library leaves signals to its host. A signal
- * that is ignored stays ignored.
+ * owns its process calls sys_cleanup_arm(); a library leaves signals to its
+ * host. A signal that is ignored stays ignored.
  *
  * A signal handler gets no argument. So the registry is a variable with static
  * lifetime, the only mutable one of the project (tools/allow/globals). The

@@ -475,7 +475,7 @@ int sys_append(const char *path, const void *bytes, size_t len, unsigned mode,
 		error_set_errno(err, "cannot open '%s'", path);
 		return error_recode(err, missing ? ERR_MISSING : ERR_IO);
 	}
-	/* Failure is ignored: the file may belong to another user. */
+	/* An error is ignored, because the file may belong to another user. */
 	sys_share_fd(fd, mode, path, NULL);
 	ret = sys_write_all(fd, bytes, len, path, err);
 	if (close(fd) < 0 && !ret)

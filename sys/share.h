@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Permissions of files in a repository that several users write to:
- * core.sharedRepository.
+ * Permissions of files in a repository to which several users write
+ * (core.sharedRepository).
  *
  * The code that makes a file or directory passes its mode, and the kernel
  * applies the umask. A mode may contain more than permission bits: a "share",

@@ -42,7 +42,7 @@ struct trace_file {
 		-1, false                                                      \
 	}
 
-/* How to open a target that is a directory. */
+/* How a new file is opened if the target is a directory. */
 struct trace_file_dir {
 	/*
 	 * name of the new file in the directory; NULL: directories and sockets
