@@ -82,7 +82,7 @@ static bool names_place(const struct safe *safe, char *dir)
 
 	if ((*dir != '/' && strcmp(dir, ".")) || !safe->real)
 		return false;
-	if (len >= 2 && !strcmp(dir + len - 2, "/*")) {
+	if (len >= 2 && dir[len - 2] == '/' && dir[len - 1] == '*') {
 		dir[len - 1] = '\0';
 		return lies_below(safe, dir);
 	}
