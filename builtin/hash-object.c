@@ -16,7 +16,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "base/unquote.h"
+#include "base/quote.h"
 #include "builtin/builtin.h"
 #include "builtin/input.h"
 #include "builtin/options.h"
@@ -496,7 +496,7 @@ static int hash_stdin_paths(struct run *r)
 		buf_reset(&name);
 		if (*in.line != '"')
 			ret = hash_named_by_stdin(r, in.line);
-		else if (unquote_c(&name, in.line, &end) < 0)
+		else if (quote_undo_c(&name, in.line, &end) < 0)
 			ret = error_set(r->err, ERR_INVALID,
 					"line is badly quoted");
 		else

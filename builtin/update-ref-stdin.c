@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/unquote.h"
+#include "base/quote.h"
 #include "builtin/input.h"
 #include "builtin/ref-change.h"
 
@@ -63,7 +63,7 @@ enum arg_kind {
 static int take_quoted(struct session *s, struct buf *out)
 {
 	const char *start = s->next;
-	int ret = unquote_c(out, start, &s->next);
+	int ret = quote_undo_c(out, start, &s->next);
 
 	if (ret == ERR_NOMEM)
 		return builtin_die("out of memory");

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "base/percent.h"
+#include "base/quote.h"
 #include "http/http-request.h"
 
 /*
@@ -114,7 +114,7 @@ bool http_url_parse(struct http_url *url, const char *path)
  */
 static const char *decode_one(struct buf *out, const char *p)
 {
-	int byte = percent_byte(p);
+	int byte = quote_percent_byte(p);
 	char c = *p == '+' ? ' ' : *p;
 
 	if (byte > 0) {

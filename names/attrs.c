@@ -11,7 +11,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "base/unquote.h"
+#include "base/quote.h"
 #include "base/wildmatch.h"
 #include "names/attrs.h"
 
@@ -183,7 +183,7 @@ static int take_pattern(struct buf *word, const char **p)
 	if (**p == '#')
 		return 0;
 	if (**p == '"') {
-		int ret = unquote_c(word, *p, p);
+		int ret = quote_undo_c(word, *p, p);
 
 		if (ret != ERR_INVALID)
 			return ret < 0 ? ret : 1;

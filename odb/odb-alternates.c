@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/unquote.h"
+#include "base/quote.h"
 #include "odb/odb-alternates.h"
 #include "sys/io.h"
 #include "sys/map.h"
@@ -34,7 +34,7 @@ bool odb_alternates_next(struct buf *path, const char **list, char sep,
 	buf_reset(path);
 	if (!*start)
 		return false;
-	quoted = unquote_c(path, start, &end);
+	quoted = quote_undo_c(path, start, &end);
 	if (quoted == ERR_NOMEM) {
 		*ret = quoted;
 		return false;

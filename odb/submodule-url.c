@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/percent.h"
+#include "base/quote.h"
 #include "odb/fsck-blob.h"
 
 #define PORT_MAX 65535
@@ -39,7 +39,7 @@ bool submodule_url_is_option(const char *value)
 static bool has_newline(const char *url)
 {
 	for (; *url; url++)
-		if (*url == '\n' || percent_byte(url) == '\n')
+		if (*url == '\n' || quote_percent_byte(url) == '\n')
 			return true;
 	return false;
 }
@@ -94,7 +94,7 @@ static bool is_alnum(char c)
 static bool escapes_are_good(const char *p, const char *end)
 {
 	for (; p < end; p++)
-		if (*p == '%' && (end - p < 3 || percent_byte(p) < 0))
+		if (*p == '%' && (end - p < 3 || quote_percent_byte(p) < 0))
 			return false;
 	return true;
 }
@@ -151,7 +151,7 @@ static size_t dot_len(const char *p, const char *end)
 {
 	if (p < end && *p == '.')
 		return 1;
-	return end - p >= 3 && percent_byte(p) == '.' ? 3 : 0;
+	return end - p >= 3 && quote_percent_byte(p) == '.' ? 3 : 0;
 }
 
 /*

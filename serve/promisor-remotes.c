@@ -5,7 +5,7 @@
 #include <strings.h>
 
 #include "base/mem.h"
-#include "base/percent.h"
+#include "base/quote.h"
 #include "serve/serve-config.h"
 #include "wire/pktline.h"
 
@@ -177,7 +177,7 @@ static int print_field(struct buf *out, const char *name, const char *value)
 
 	return ret || !value
 		       ? ret
-		       : percent_encode(out, value, strlen(value), SEPARATORS);
+		       : quote_percent(out, value, strlen(value), SEPARATORS);
 }
 
 int promisor_remotes_print(struct buf *out,
@@ -212,7 +212,7 @@ int promisor_remotes_accepted(const struct promisor_remotes *remotes,
 
 		if (!name)
 			return ERR_NOMEM;
-		percent_decode(name);
+		quote_undo_percent(name);
 		if (find(remotes, name))
 			ret = 1;
 		else

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/percent.h"
+#include "base/quote.h"
 #include "walk/filter.h"
 #include "walk/sparse.h"
 
@@ -160,7 +160,7 @@ static int add_encoded(struct filter *filter, const char *spec, size_t len,
 	part = mem_strndup(spec, len);
 	if (!part)
 		return error_nomem(err);
-	percent_decode(part);
+	quote_undo_percent(part);
 	ret = add(filter, part, nesting + 1, err);
 	free(part);
 	return ret;
@@ -292,7 +292,7 @@ static int print_encoded(struct buf *out, const struct filter_part *part)
 	int ret = print_part(&plain, part);
 
 	if (!ret)
-		ret = percent_encode(out, plain.data, plain.len, RESERVED "+");
+		ret = quote_percent(out, plain.data, plain.len, RESERVED "+");
 	buf_release(&plain);
 	return ret;
 }
