@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sorting of large integer arrays and of strings. */
+/* Sorting of large integer arrays and of strings, and the order of versions. */
 #ifndef BASE_SORT_H
 #define BASE_SORT_H
 
@@ -32,5 +32,20 @@ const struct sort_item *sort_find(const struct sort_item *items, size_t nr,
 
 /* Sorts an array of pointers to strings in the order of strcmp(). */
 void sort_strings(char **strings, size_t nr);
+
+/*
+ * Compares two names that contain version numbers: "v1.9" sorts before "v1.10".
+ * The order is that of strverscmp(3), unless the names first differ in or
+ * directly after a suffix of one of them. A name with a suffix then comes
+ * before a name without one. Names with different suffixes come in the order of
+ * `suffixes`. If several of the `nr` suffixes fit a name, the one that starts
+ * first counts, and of those the longest. The suffix "" fits every name that
+ * has no other one. See versionsort.suffix in git-config(1).
+ *
+ * Returns a negative number, 0 or a positive number. The time is linear in the
+ * number of suffixes and quadratic in their length.
+ */
+int sort_versions_cmp(const char *a, const char *b, const char *const *suffixes,
+		      size_t nr);
 
 #endif

@@ -5,7 +5,7 @@
 #include <strings.h>
 
 #include "base/mem.h"
-#include "base/version-order.h"
+#include "base/sort.h"
 #include "builtin/for-each-ref.h"
 
 int ref_sort_add(struct ref_sort *sort, const char *key, struct error *err)
@@ -149,9 +149,9 @@ static int compare_values(const struct ref_sort_item *a,
 			       ? -1
 			       : a->numbers[i] > b->numbers[i];
 	case REF_ATOM_BY_VERSION:
-		return version_order(a->values[i], b->values[i],
-				     (const char *const *)sort->suffixes,
-				     sort->suffix_nr);
+		return sort_versions_cmp(a->values[i], b->values[i],
+					 (const char *const *)sort->suffixes,
+					 sort->suffix_nr);
 	default:
 		return sort->ignore_case
 			       ? strcasecmp(a->values[i], b->values[i])
