@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reftable/format.c: the example of the header, and damaged files. */
+/* reftable/format.c: the example of reftable/block.h, and damaged files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -77,7 +77,10 @@ static void test_one_copy(void **state)
 	tmprepo_release(&f.t);
 }
 
-/* The time of a cruft pack's file does not apply to its objects. */
+/*
+ * An object in a cruft pack has a time of its own. So a new time of the pack's
+ * file does not freshen the object.
+ */
 static void test_cruft(void **state)
 {
 	struct fixture f;

@@ -863,7 +863,7 @@ static int remove_dir(void **state)
 	return rmdir(dir);
 }
 
-/* The losses of a broken pack that the hook was told about. */
+/* The damaged parts of a pack that the hook `broken` has received. */
 struct losses {
 	unsigned entries, ends;
 };

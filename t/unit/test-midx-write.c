@@ -138,7 +138,10 @@ static void check(enum hash_algo algo, bool large, uint32_t preferred,
 		0);
 	assert_memory_equal(f.midx.checksum, f.written.checksum.bytes,
 			    hash_len(algo));
-	/* With an order, the oldest pack that is not empty is preferred. */
+	/*
+	 * If an order is written and no pack is preferred, the oldest pack that
+	 * has objects becomes the preferred one.
+	 */
 	if (with_order && preferred == PACK_MIDX_NO_PACK)
 		preferred = 4;
 	check_objects(&f, preferred);

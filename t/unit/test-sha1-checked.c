@@ -168,8 +168,8 @@ static void test_tail(void **state)
 }
 
 /*
- * A million random blocks are not taken for attacks. The slow way tries fewer
- * blocks.
+ * Random blocks are not taken for attacks: a million blocks, or fewer without
+ * SHA instructions.
  */
 static void test_random(void **state)
 {

@@ -26,7 +26,8 @@ static char dir[] = "/tmp/gitreach-tempfile-XXXXXX";
 static struct {
 	unsigned files, dirs; /* how many were synced */
 	/*
-	 * errno of fsync() for a directory, or 0; EINTR is returned only once
+	 * error number that fsync() of a directory returns, or 0; EINTR is
+	 * returned only once
 	 */
 	int dir_errno;
 } synced;
