@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether packed-refs may have tags of some objects. One pass over the bytes
- * excludes most records without parsing them.
+ * Tells whether packed-refs may have tags of some objects. One pass over the
+ * bytes excludes most records without parsing them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +26,8 @@ static int seek_behind(const struct packed_refs *refs, const char *prefix,
 }
 
 /*
- * A bitmap of the first 16 bits of all ids. Most other ids are excluded by this
- * bitmap and need not be parsed.
+ * Number of bytes of a sieve: a bitmap of the first 16 bits of all ids. Most
+ * other ids do not pass the sieve, and need not be parsed.
  */
 #define SIEVE_LEN (1 << 13)
 
@@ -57,7 +57,9 @@ static bool passes(const uint8_t sieve[SIEVE_LEN], const char *hex)
 	       1 << (second & 7);
 }
 
-/* Whether the line at `off`, which begins with '^', has one of the ids. */
+/*
+ * Returns whether the line at `off`, which begins with '^', has one of the ids.
+ */
 static bool names_one(const struct packed_refs *refs, size_t off,
 		      const uint8_t sieve[SIEVE_LEN], const struct oidmap *ids)
 {

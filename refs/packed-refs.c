@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Searching packed-refs in place.
+ * Searches packed-refs in its mapping.
  *
  * Invariant: the table is empty or ends in a newline, so memchr() always finds
  * the end of a line. The caller validates names of refs.
@@ -153,7 +153,8 @@ struct range {
 };
 
 /*
- * Compares the record that contains the byte at `off`, and narrows the range.
+ * Compares the record that contains the byte at `off` with the key, and narrows
+ * the range.
  */
 static int narrow(struct range *range, const struct packed_refs *refs,
 		  size_t off, struct error *err)
@@ -262,7 +263,7 @@ bool packed_refs_has_trait(const char *line, size_t len, const char *trait)
 
 /*
  * Reads the header line, if there is one. Sets *sorted to whether the header
- * says that records are sorted.
+ * has the trait "sorted".
  */
 static int parse_header(struct packed_refs *refs, bool *sorted,
 			struct error *err)

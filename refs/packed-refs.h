@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The packed-refs file, read in its mapping as a sorted table of records
+ * The packed-refs file, which is mapped and read as a sorted table of records
  * (git-pack-refs(1)):
  *
  *   # pack-refs with: peeled fully-peeled sorted \n    header, optional
@@ -32,16 +32,16 @@
 #include "sys/map.h"
 
 struct packed_refs {
-	/* the file, if opened by path */
+	/* the mapped file, if it was opened by path */
 	struct sys_map map;
-	/* first record; points into `map` or `sorted` */
+	/* the first record; points into `map` or `sorted` */
 	const char *table;
 	size_t len; /* bytes of all records */
 	enum hash_algo algo;
 	bool peeled, fully_peeled; /* traits */
-	/* owned: sorted records of an unsorted file */
+	/* owned: the sorted records of an unsorted file, else NULL */
 	char *sorted;
-	/* owned: file name for messages */
+	/* owned: name of the file for messages */
 	char *name;
 };
 
@@ -52,11 +52,11 @@ struct packed_refs {
 
 /* A record. */
 struct packed_ref {
-	/* points into the table; not NUL-terminated */
+	/* name of the ref; points into the table; not NUL-terminated */
 	const char *name;
 	size_t name_len;
 	struct oid oid;
-	/* it is known whether the ref is a tag */
+	/* the file tells whether the ref is a tag */
 	bool has_peeled;
 	/* the ref is a tag, and `peeled` is set */
 	bool is_tag;
@@ -64,8 +64,8 @@ struct packed_ref {
 };
 
 /*
- * Maps and parses the file at `path`. A missing file is an empty table. Returns
- * 0, or a negative error code with *refs zeroed.
+ * Maps and parses the file at `path`. A missing file counts as an empty one.
+ * Returns 0, or a negative error code with *refs zeroed.
  */
 int packed_refs_open(struct packed_refs *refs, const char *path,
 		     enum hash_algo algo, struct error *err);
@@ -81,49 +81,53 @@ int packed_refs_parse(struct packed_refs *refs, const void *bytes, size_t len,
 void packed_refs_release(struct packed_refs *refs);
 
 /*
- * Sets *off to the offset of the first record whose name is not less than
- * `key`, or to refs->len if there is none. Binary search. Returns 0 or
+ * Binary search: sets *off to the offset of the first record whose name is not
+ * less than `key`, or to refs->len if there is no such record. Returns 0 or
  * ERR_CORRUPT.
  */
 int packed_refs_seek(const struct packed_refs *refs, const char *key,
 		     size_t key_len, size_t *off, struct error *err);
 
 /*
- * As packed_refs_seek(), but searches from *off on. *off is the start of a
- * record, and all names before *off are less than `key`. `hint` is the expected
- * distance to the result in bytes. The better the hint, the fewer pages of the
- * mapping are touched.
+ * Searches like packed_refs_seek(), but only from *off on. *off is the start of
+ * a record, and all names before *off are less than `key`. `hint` is the
+ * expected distance to the result in bytes. The better the hint, the fewer
+ * pages of the mapping are touched.
  */
 int packed_refs_seek_on(const struct packed_refs *refs, const char *key,
 			size_t key_len, size_t hint, size_t *off,
 			struct error *err);
 
 /*
- * Reads the record at *off and advances *off to the next one. Returns 1, 0 at
- * the end, or ERR_CORRUPT with the line in the message.
+ * Reads the record at *off and advances *off to the next record. Returns 1, 0
+ * at the end, or ERR_CORRUPT with the line in the message.
  */
 int packed_refs_next(const struct packed_refs *refs, size_t *off,
 		     struct packed_ref *ref, struct error *err);
 
 /*
- * Finds the record of one name. Returns 1, 0 if there is none, or ERR_CORRUPT.
+ * Finds the record of a name. Returns 1, 0 if there is no such record, or
+ * ERR_CORRUPT.
  */
 int packed_refs_find(const struct packed_refs *refs, const char *name,
 		     struct packed_ref *ref, struct error *err);
 
 /*
- * Whether a record whose name starts with `prefix` (not "") may be a tag that
- * peels to one of `ids`. Returns 1, 0 if certainly none is, or a negative error
- * code. Cost: one pass over the bytes, much cheaper than to read each record;
- * records are not validated.
+ * Tells whether a record whose name starts with `prefix` (not "") may be a tag
+ * that peels to one of `ids`. Returns 1 if one may be, 0 if certainly none is,
+ * or a negative error code. Cost: one pass over the bytes, much cheaper than
+ * reading each record; records are not validated.
  */
 int packed_refs_may_peel(const struct packed_refs *refs, const char *prefix,
 			 const struct oidmap *ids, struct error *err);
 
-/* Whether `trait` is one of the words in the `len` bytes at `line`. */
+/* Returns whether `trait` is one of the words in the `len` bytes at `line`. */
 bool packed_refs_has_trait(const char *line, size_t len, const char *trait);
 
-/* Compares names by their bytes; a prefix is less. Returns as strcmp(). */
+/*
+ * Compares names byte by byte, like strcmp(). A prefix of a name is less than
+ * the name.
+ */
 int packed_refs_name_cmp(const char *a, size_t a_len, const char *b,
 			 size_t b_len);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions by which reflog.c reads and edits the reflogs of one kind of
+ * The functions by which reflog.c reads and edits the reflogs of one kind of
  * storage: files (reflog-files.c, reflog-list.c) or reftables
  * (reflog-reftable.c). Both kinds use the functions of reflog-line.c.
  */
@@ -25,7 +25,7 @@ struct reflog_names {
 int reflog_names_add(struct reflog_names *l, const char *name,
 		     struct error *err);
 
-/* See the functions of these names in reflog.h. */
+/* For each function, see the function of the same name in reflog.h. */
 struct reflog_backend {
 	bool (*exists)(const struct repo *repo, const char *name);
 	int (*read)(struct reflog *log, const struct repo *repo,
@@ -42,7 +42,7 @@ struct reflog_backend {
 extern const struct reflog_backend reflog_files_backend;
 extern const struct reflog_backend reflog_reftable_backend;
 
-/* A member of reflog_files_backend, in a file of its own. */
+/* Used in reflog_files_backend, but defined in reflog-list.c. */
 int reflog_files_list(struct reflog_names *names, const struct repo *repo,
 		      bool all_worktrees, struct error *err);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The files backend: reading and rewriting reflogs. Each ref has one file below
+ * The files backend: reads and rewrites reflogs. Each ref has one file below
  * logs/.
  *
  * A reflog changes under the lock of its ref. An edit writes a new file
@@ -37,7 +37,7 @@ static bool log_exists(const struct repo *repo, const char *name)
 	return found;
 }
 
-/* As read_named(), for a path. */
+/* Reads the reflog in the file at `path`. Returns like reflog_read(). */
 static int read_log(struct reflog *log, const char *path, enum hash_algo algo,
 		    struct error *err)
 {
@@ -88,7 +88,10 @@ static int say_locked(struct error *err, const char *what, const char *name,
 			 why->msg);
 }
 
-/* Creates the lock file of `path`, and its directory if missing. */
+/*
+ * Creates the lock file of `path`. Creates its directory if the directory is
+ * missing.
+ */
 static int lock(struct edit *e, struct sys_tempfile *file,
 		const struct buf *path, int64_t timeout_ms, struct error *why)
 {
@@ -114,7 +117,10 @@ static int lock(struct edit *e, struct sys_tempfile *file,
 	return ret;
 }
 
-/* Reads the id of the ref; has_tip is false for a symbolic ref. */
+/*
+ * Reads the id of the ref. e->has_tip becomes false if the ref is symbolic or
+ * missing.
+ */
 static int read_tip(struct edit *e, struct error *err)
 {
 	struct refs *refs;
@@ -155,8 +161,8 @@ static int lock_and_read(struct edit *e, struct error *err)
 }
 
 /*
- * Writes the lines that are kept. Sets *last to the new id of the last one, or
- * to zero.
+ * Writes the lines that are not dropped. Sets *last to the new id of the last
+ * such line, or to zero if there is none.
  */
 static int write_lines(struct edit *e, struct oid *last, struct error *err)
 {
@@ -177,7 +183,7 @@ static int write_lines(struct edit *e, struct oid *last, struct error *err)
 		ret = buf_printf(&out, "%s %s", from, to);
 		if (!ret)
 			ret = buf_append(&out, line->text, line->text_len);
-		/* Stock Git always writes the tab when it rewrites a reflog. */
+		/* When stock Git rewrites a reflog, each line gets a tab. */
 		if (!ret && !memchr(line->text, '\t', line->text_len))
 			ret = buf_append_char(&out, '\t');
 		if (!ret)
@@ -217,8 +223,8 @@ static int write_log(struct edit *e, struct error *err)
 	if (!ret && updates)
 		ret = update_ref(e, &last, err);
 	/*
-	 * The ref is renamed last: a crash in between leaves the ref's old
-	 * value.
+	 * The reflog is renamed first, and the ref last. After a crash in
+	 * between, the ref still has its old value.
 	 */
 	if (!ret)
 		ret = sys_tempfile_commit(&e->log_lock, e->log_path.data,
@@ -258,7 +264,10 @@ static int edit_log(const struct repo *repo, const char *name,
 
 	sys_tempfile_abort(&e.log_lock);
 	sys_tempfile_abort(&e.ref_lock);
-	/* Only our lock can have created directories for a packed ref. */
+	/*
+	 * A packed ref has no directory. If there is one now, only our lock can
+	 * have created it.
+	 */
 	if (e.ref_path.len)
 		reflog_prune_dirs(e.ref_path.data, name);
 	reflog_release(&e.log);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parsing the lines of reflogs, and collecting names of reflogs. */
+/* Parses the lines of reflogs, and collects names of reflogs. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,8 +7,8 @@
 #include "refs/reflog-backend.h"
 
 /*
- * Returns the start of the number that ends at `end`, or NULL. A space must
- * precede the number.
+ * Returns the start of the decimal number that ends at `end`. Returns NULL if
+ * there is no number, or no space before it.
  */
 static const char *number_before(const char *start, const char *end)
 {
@@ -19,7 +19,7 @@ static const char *number_before(const char *start, const char *end)
 	return p < end && p > start && p[-1] == ' ' ? p : NULL;
 }
 
-/* Parses " <seconds> <zone>" at the end of the identity. */
+/* Parses " <seconds> <zone>", the end of an identity, into *time. */
 static int parse_time(int64_t *time, const char *start, const char *end)
 {
 	const char *zone = end - 5, *p;

@@ -12,14 +12,14 @@
 /* A walk over the directories below logs/. */
 struct lister {
 	const struct repo *repo;
-	/* of the present directory or file */
+	/* path of the current directory or file */
 	struct buf path;
 	struct buf name; /* of the present ref */
-	/* of the prefix in `name`: "worktrees/<id>/" */
+	/* length of the prefix "worktrees/<id>/" in `name`, or 0 */
 	size_t prefix_len;
-	/* only names that each work tree has for itself */
+	/* list only names for which each work tree has its own ref */
 	bool private_only;
-	/* only names that all work trees share */
+	/* list only names of refs that all work trees share */
 	bool shared_only;
 	struct reflog_names *names; /* borrowed */
 	struct error *err;
@@ -33,7 +33,7 @@ static int found(struct lister *l)
 
 	if ((l->private_only && !is_private) || (l->shared_only && is_private))
 		return 0;
-	/* The lock file of a reflog that is being rewritten. */
+	/* The file is the lock file of a reflog that is being rewritten. */
 	if (len > 5 && !strcmp(l->name.data + len - 5, ".lock"))
 		return 0;
 	return reflog_names_add(l->names, l->name.data, l->err);
@@ -83,7 +83,10 @@ static int walk_logs(struct lister *l, const char *git_dir, const char *prefix,
 	return walk(l);
 }
 
-/* Lists a linked work tree, unless it is this one, which is already listed. */
+/*
+ * Lists the reflogs of a linked work tree. The current work tree is skipped,
+ * because it is listed already.
+ */
 static int worktree(void *ctx, const char *id, const char *git_dir)
 {
 	struct lister *l = ctx;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The reftable backend: reading and rewriting reflogs.
+ * The reftable backend: reads and rewrites reflogs.
  *
  * An edit holds the lock of the stack and adds a table on top. The table has
- * records that delete or replace older records of the same update index. A
+ * records that delete or replace older records with the same update index. A
  * reflog without entries is stored as one record with zero ids, the marker.
  */
 #include <inttypes.h>
@@ -21,10 +21,10 @@
 
 /* ---- reading */
 
-/* The records of one reflog, newest first. */
+/* An iterator over the records of one reflog, newest first. */
 struct records {
 	struct reftable_merged merged;
-	/* name of the ref in the stack */
+	/* the name of the ref in the stack */
 	const char *name;
 	const struct reftable_log *log;
 };
@@ -50,7 +50,10 @@ static int records_open(struct records *r, const struct reftable_stack *stack,
 	return ret;
 }
 
-/* Returns 1 with r->log set, 0 at the end, or a negative error code. */
+/*
+ * Reads the next record. Returns 1 with r->log set, 0 at the end, or a negative
+ * error code.
+ */
 static int records_next(struct records *r, struct error *err)
 {
 	const struct reftable_iter *it;
@@ -67,7 +70,7 @@ static bool is_marker(const struct reftable_log *log)
 	return oid_is_zero(&log->old_oid) && oid_is_zero(&log->new_oid);
 }
 
-/* Appends a record as a line, with only the first line of the message. */
+/* Appends a record as a line. Only the first line of its message is used. */
 static int append_line(struct buf *out, const struct reftable_log *log,
 		       enum hash_algo algo)
 {
@@ -95,15 +98,15 @@ static void reverse(struct reflog_line *lines, size_t nr)
 	}
 }
 
-/* Update indexes of records, in the order of reading. */
+/* The update indexes of the records that were read, in the order of reading. */
 struct indexes {
 	uint64_t *items; /* owned */
 	size_t nr, alloc;
 };
 
 /*
- * Appends all records as lines. Returns 1, also for a reflog without entries; 0
- * if there is no reflog; or a negative error code.
+ * Appends all records as lines. Returns 1 (also for a reflog without entries),
+ * 0 if there is no reflog, or a negative error code.
  */
 static int read_records(struct reflog *log, struct indexes *indexes,
 			struct records *r, enum hash_algo algo,
@@ -148,7 +151,7 @@ static int read_log(struct reflog *log, const struct reftable_stack *stack,
 	return ret < 0 ? ret : found;
 }
 
-/* As reflog_read(); opens the stack for this call. */
+/* Reads a reflog like reflog_read(). Opens the stack for this call only. */
 static int read_named(struct reflog *log, const struct repo *repo,
 		      const char *name, struct error *err)
 {
@@ -177,7 +180,7 @@ static bool log_exists(const struct repo *repo, const char *name)
 
 /* ---- names */
 
-/* Which reflogs of a stack are listed. */
+/* Context of listing the reflogs of a stack. */
 struct lister {
 	struct reflog_names *names;
 	const struct repo *repo;
@@ -248,7 +251,10 @@ static int list_stack(struct lister *l, const char *git_dir)
 	return ret;
 }
 
-/* Lists a linked work tree, unless it is this one, which is already listed. */
+/*
+ * Lists the reflogs of a linked work tree. The current work tree is skipped,
+ * because it is listed already.
+ */
 static int list_worktree(void *ctx, const char *id, const char *git_dir)
 {
 	struct lister *l = ctx, other = *l;
@@ -296,11 +302,11 @@ struct edit {
 	const struct repo *repo;
 	const struct reflog_edit *how; /* NULL: remove the reflog */
 	const char *full;              /* full name of the ref */
-	/* name of the ref in the stack */
+	/* the name of the ref in the stack */
 	const char *name;
 	struct reftable_append append;
 	struct reflog log;
-	/* owned: new id of the last kept line before [i] */
+	/* owned: by line, the new id of the last kept line before this line */
 	struct oid *before;
 	struct oid tip;
 	bool has_tip;
@@ -372,7 +378,7 @@ static int put_marker(struct edit *e)
 	return put_log(e, &log);
 }
 
-/* Writes a line again, with another old id. */
+/* Writes a line again, with the old id `old`. */
 static int put_line(struct edit *e, const struct reflog_line *line,
 		    const struct oid *old)
 {
@@ -387,7 +393,10 @@ static int put_line(struct edit *e, const struct reflog_line *line,
 	};
 	int ret = 0;
 
-	/* Omits the space before the identity and the tab after it. */
+	/*
+	 * The record has the identity without the space before it, and the
+	 * message without the tab before it.
+	 */
 	if (buf_append(&committer, line->text + 1, len - 2) < 0 ||
 	    buf_append(&message, line->message, line->message_len) < 0 ||
 	    buf_append_char(&message, '\n') < 0)
@@ -447,7 +456,7 @@ static int put_changes(struct edit *e)
 	return ret;
 }
 
-/* Deletes all records, including the marker. */
+/* Deletes all records of the reflog, including the marker. */
 static int put_deletions(struct edit *e)
 {
 	struct records r;
@@ -471,7 +480,10 @@ static int put_deletions(struct edit *e)
 	return ret;
 }
 
-/* Returns 1 if a table must be written, 0 if not, or a negative error code. */
+/*
+ * Reads the reflog and calls the editor. Returns 1 if a table must be written,
+ * 0 if not, or a negative error code.
+ */
 static int decide(struct edit *e)
 {
 	int ret = read_log(&e->log, &e->append.stack, e->name, e->repo->algo,
@@ -499,7 +511,7 @@ static int write_table(struct edit *e,
 		ret = reftable_append_finish(append, e->err);
 	if (!ret)
 		ret = reftable_append_commit(append, e->err);
-	/* The edit is already complete, so a failure to compact is ignored. */
+	/* The edit is complete, so errors of the compaction are ignored. */
 	if (!ret && reftable_append_is_full(append) > 0)
 		reftable_compact_auto(append->dir, options, NULL);
 	return ret;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Appending lines to the files of reflogs. */
+/* Appends lines to the files of reflogs. */
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
@@ -75,7 +75,7 @@ static int format_entry(struct buf *line, const struct reflog_entry *entry,
 		has_message ? "\t" : "", has_message ? entry->message : "");
 }
 
-/* Creates the directory of a file. */
+/* Creates the directory in which a file will be. */
 static int make_parent(const char *path, unsigned share, struct error *err)
 {
 	const char *slash = strrchr(path, '/');
@@ -87,8 +87,8 @@ static int make_parent(const char *path, unsigned share, struct error *err)
 }
 
 /*
- * Appends to the file. Creates the file and its directory if missing. Tries
- * again because another process may remove the new directory.
+ * Appends a line to a file. Creates the file and its directory if they are
+ * missing. Tries again, because another process may remove the new directory.
  */
 static int append_making(const char *path, const struct buf *line,
 			 unsigned share, struct error *err)
@@ -126,7 +126,10 @@ static void stat_log(struct reflog_before *before, const char *path)
 		before->len = st.size;
 }
 
-/* Removes a partial line after a full disk; it would corrupt the next line. */
+/*
+ * Removes a partial line that was written before an error. A partial line would
+ * corrupt the next line.
+ */
 static void restore(const char *path, const char *name,
 		    const struct reflog_before *before)
 {
@@ -216,7 +219,9 @@ int reflog_remove(const struct repo *repo, const char *name, struct error *err)
 		ret = error_nomem(err);
 		goto out;
 	}
-	/* A directory at this path holds reflogs of other refs. */
+	/*
+	 * If there is a directory at this path, it has reflogs of other refs.
+	 */
 	ret = sys_unlink(path.data, &io);
 	if (io.sys_errno == EISDIR || io.sys_errno == ENOTDIR)
 		ret = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Appending to reflogs in files: which refs have a reflog, and the form of a
+ * Appends to reflogs in files. Decides which refs have a reflog. The form of a
  * line:
  *
  *   <old> SP <new> SP <name> SP "<"mail">" SP <seconds> SP <zone>
@@ -17,42 +17,44 @@
 #include "object/oid.h"
 #include "repo/repo.h"
 
-/* The setting core.logAllRefUpdates. */
+/* Which refs get a reflog (core.logAllRefUpdates). */
 enum reflog_policy {
-	/* false: append to existing reflogs only */
+	/* "false": no reflogs are created; existing ones get entries */
 	REFLOG_EXISTING,
-	/* true: branches, remote branches, notes, HEAD */
+	/* "true": branches, remote branches, notes and HEAD get reflogs */
 	REFLOG_USUAL,
-	/* always: all refs have one */
+	/* "always": all refs get reflogs */
 	REFLOG_ALWAYS,
 };
 
 /*
- * Reads the policy. The default is REFLOG_USUAL, or REFLOG_EXISTING in a bare
- * repository. Returns 0 or a negative error code.
+ * Reads the policy from the configuration. The default is REFLOG_USUAL, or
+ * REFLOG_EXISTING in a bare repository. Returns 0 or a negative error code.
  */
 int reflog_policy(const struct repo *repo, enum reflog_policy *policy,
 		  struct error *err);
 
-/* Whether a missing reflog of this ref is created. */
+/* Returns whether the ref gets a reflog if it has none. */
 bool reflog_is_made(enum reflog_policy policy, const char *name);
 
 /*
- * Appends a message in the form of one line: each run of white space becomes
- * one space, and the message neither starts nor ends with a space. Returns 0 or
- * ERR_NOMEM.
+ * Appends a message as one line: each run of white space becomes one space, and
+ * the message neither starts nor ends with a space. Returns 0 or ERR_NOMEM.
  */
 int reflog_clean_message(struct buf *out, const char *message);
 
 struct reflog_entry {
 	const char *name; /* name of the ref */
 	struct oid old_oid, new_oid;
-	/* "Name <mail> seconds zone", or NULL */
+	/* "Name <mail> seconds zone", or NULL if there is no committer */
 	const char *committer;
 	const char *message; /* cleaned message, or NULL */
 };
 
-/* State of a reflog before an entry was appended. */
+/*
+ * The state of a reflog before an entry was appended, to remove the entry
+ * later.
+ */
 struct reflog_before {
 	bool is_appended; /* an entry was appended */
 	bool existed;
@@ -60,11 +62,11 @@ struct reflog_before {
 };
 
 /*
- * Appends an entry to the ref's reflog. `make`: create a missing reflog. An
- * empty directory at the reflog's path is removed. The caller holds the ref's
- * lock. *before is always set. Returns 0, also if the ref has no reflog and
- * needs none; ERR_INVALID without a committer; ERR_IO or ERR_NOMEM. After an
- * error the reflog is restored as far as the disk allows.
+ * Appends an entry to the ref's reflog. `make`: create the reflog if it is
+ * missing. An empty directory at the reflog's path is removed. The caller holds
+ * the ref's lock. *before is always set. Returns 0 (also if the ref has no
+ * reflog and needs none), ERR_INVALID without a committer, ERR_IO or ERR_NOMEM.
+ * After an error the reflog is restored as far as the disk allows.
  */
 int reflog_append(const struct repo *repo, const struct reflog_entry *entry,
 		  bool make, struct reflog_before *before, struct error *err);
@@ -83,8 +85,8 @@ void reflog_take_back(const struct repo *repo, const char *name,
 int reflog_remove(const struct repo *repo, const char *name, struct error *err);
 
 /*
- * Removes empty directories above `path`, the path of the removed file of ref
- * (or reflog) `name`. Directories of the first two components of the name are
+ * Removes empty directories above `path`, where the file of the ref (or reflog)
+ * `name` was removed. Directories for the first two components of the name are
  * kept.
  */
 void reflog_prune_dirs(const char *path, const char *name);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Reflogs: each call goes to the backend of the repository. */
+/*
+ * Reads, lists and edits reflogs by the functions of the repository's backend.
+ */
 #include <stdlib.h>
 
 #include "base/sort.h"

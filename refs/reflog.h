@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading and editing reflogs. A reflog has an entry for each change of a ref,
+ * Reads and edits reflogs. A reflog has an entry for each change of a ref,
  * oldest first. In files an entry is a line (reflog-files.c). In reftables an
- * entry is a record (reflog-reftable.c) and is returned as such a line.
+ * entry is a record (reflog-reftable.c), which is converted to a line.
  * Transactions append entries (refs/reflog-write.h).
  *
- *	<old> SP <new> SP <name> SP <mail> SP <seconds> SP <zone>
- *		[TAB <message>]
+ * 	<old> SP <new> SP <name> SP <mail> SP <seconds> SP <zone>
+ * 		[TAB <message>]
  *
  * For instance, with ids of four digits:
  *
- *	0000 1f3a A U Thor <author@example.com> 1700000000 +0100\tcommit: x
+ * 	0000 1f3a A U Thor <author@example.com> 1700000000 +0100\tcommit: x
  */
 #ifndef REFS_REFLOG_H
 #define REFS_REFLOG_H
@@ -28,15 +28,15 @@
 struct reflog_line {
 	struct oid old_oid, new_oid;
 	int64_t time; /* seconds since 1970 */
-	/* from the space after the ids to the line's end */
+	/* text from the space after the ids to the end of the line */
 	const char *text;
 	size_t text_len;
-	/* text after the tab, or of length 0 */
+	/* the message after the tab; empty if there is none */
 	const char *message;
 	size_t message_len;
-	/* of a record in a reftable */
+	/* update index of the record; only for reftables */
 	uint64_t update_index;
-	/* set by an editor: remove the line */
+	/* set by an editor to remove the line */
 	bool drop;
 };
 
@@ -49,7 +49,7 @@ int reflog_line_parse(struct reflog_line *out, const char *bytes, size_t len,
 
 struct reflog {
 	struct buf bytes; /* bytes of all lines */
-	/* owned; without malformed lines */
+	/* owned: the lines, without malformed ones */
 	struct reflog_line *lines;
 	size_t nr, alloc;
 };
@@ -62,22 +62,24 @@ struct reflog {
 void reflog_release(struct reflog *log);
 
 /*
- * Whether the ref has a reflog, maybe an empty one. `name` must be well-formed.
+ * Returns whether the ref has a reflog, which may be empty. `name` must be
+ * well-formed.
  */
 bool reflog_exists(const struct repo *repo, const char *name);
 
 /*
- * Reads a reflog. Returns 1; 0 if there is none; or a negative error code. The
- * caller releases *log in any case.
+ * Reads a reflog. Returns 1 if read, 0 if there is no reflog, or a negative
+ * error code. The caller releases *log in any case.
  */
 int reflog_read(struct reflog *log, const struct repo *repo, const char *name,
 		struct error *err);
 
 /*
  * Calls `fn` with the name of each ref that has a reflog, in sorted order.
- * Visits shared reflogs and those of this work tree. With `all_worktrees` also
- * those of other work trees, as "main-worktree/HEAD" and "worktrees/<id>/HEAD".
- * A nonzero return of `fn` ends the visit and is returned.
+ * Visits shared reflogs and those of this work tree. With `all_worktrees`, also
+ * visits those of other work trees, as "main-worktree/HEAD" and
+ * "worktrees/<id>/HEAD". If `fn` returns a nonzero value, the visit stops and
+ * returns this value.
  */
 int reflog_each(const struct repo *repo, bool all_worktrees,
 		int (*fn)(void *ctx, const char *name), void *ctx,
@@ -85,30 +87,32 @@ int reflog_each(const struct repo *repo, bool all_worktrees,
 
 struct reflog_edit {
 	/*
-	 * Sets `drop` of lines to be removed. Called while the ref is locked.
+	 * Sets `drop` of the lines to remove. Called while the ref is locked.
 	 * `tip` is the id that the ref has, or NULL if the ref is symbolic or
-	 * missing. A negative return ends the edit.
+	 * missing. A negative return value stops the edit.
 	 */
 	int (*decide)(void *ctx, const char *name, const struct oid *tip,
 		      struct reflog *log, struct error *err);
 	void *ctx;
-	/* only call `decide`, change nothing */
+	/* only call `decide`, and change nothing */
 	bool dry_run;
-	/* Each line's old id becomes the new id of the line before it. */
+	/* The old id of each line becomes the new id of the line before it. */
 	bool rewrite;
-	/* The ref gets the new id of the last line that is kept. */
+	/* The ref gets the new id of the last line that is not dropped. */
 	bool update_ref;
 };
 
 /*
- * Edits a reflog. Returns 0, also if there is no reflog; ERR_DENIED if the ref
- * or the reflog is locked; or another negative error code with everything
+ * Edits a reflog. Returns 0 (also if there is no reflog), ERR_DENIED if the ref
+ * or the reflog is locked, or another negative error code with everything
  * unchanged.
  */
 int reflog_edit(const struct repo *repo, const char *name,
 		const struct reflog_edit *edit, struct error *err);
 
-/* Removes a reflog, if there is one. Returns as reflog_edit(). */
+/*
+ * Removes a reflog, if there is one. Returns the same codes as reflog_edit().
+ */
 int reflog_drop(const struct repo *repo, const char *name, struct error *err);
 
 #endif

@@ -40,31 +40,33 @@
 enum refs_record_kind {
 	REFS_RECORD_OID,      /* an object id */
 	REFS_RECORD_SYMBOLIC, /* the name of another ref */
-	/* neither, or the name is impossible */
+	/* the value is neither, or the name is not allowed */
 	REFS_RECORD_BROKEN,
 };
 
-/* A ref as it is stored. Strings are valid until the iterator moves. */
+/* A ref as it is stored. Its strings are valid until the iterator moves. */
 struct refs_record {
 	enum refs_record_kind kind;
 	/*
-	 * With REFS_RECORD_OID, all fields of a visited ref are set. With
-	 * REFS_RECORD_SYMBOLIC only name and target are set, with
-	 * REFS_RECORD_BROKEN only the name.
+	 * With REFS_RECORD_OID, all fields are set. With REFS_RECORD_SYMBOLIC
+	 * only name and target are set, with REFS_RECORD_BROKEN only the name.
 	 */
 	struct ref ref;
 };
 
 /*
- * An iterator over refs in the order of names. Each backend defines this type.
+ * An iterator over refs in the order of names. Each backend has its own
+ * definition of this type.
  */
 struct refs_iter;
 
-/* The first member of each backend's snapshot. */
+/*
+ * A snapshot of refs. This is the first member of each backend's own snapshot.
+ */
 struct refs {
 	const struct refs_backend *backend;
 	const struct repo *repo; /* borrowed */
-	/* strings of the last lookup */
+	/* strings that the last lookup returned */
 	struct buf name, target;
 };
 
@@ -77,43 +79,45 @@ struct refs_backend {
 		    struct error *err);
 	void (*close)(struct refs *refs);
 	/*
-	 * Reads one ref. *target is empty before the call. Returns 1 with the
-	 * values of *ref set, or with *target set if the ref is symbolic; 0 if
-	 * there is no such ref; ERR_CORRUPT for a broken ref; or another
-	 * negative error code. A HEAD with an impossible target counts as
-	 * missing: while Git clones, HEAD leads to "refs/heads/.invalid" until
-	 * the branch is known.
+	 * Reads one ref without following symbolic refs. *target is empty
+	 * before the call. Returns 1 with the values of *ref set, or with
+	 * *target set if the ref is symbolic. Returns 0 if there is no such
+	 * ref, ERR_CORRUPT for a broken ref, or another negative error code. A
+	 * HEAD with an impossible target counts as missing: while Git clones,
+	 * HEAD leads to "refs/heads/.invalid" until the branch is known.
 	 */
 	int (*read)(struct refs *refs, const char *name, struct ref *ref,
 		    struct buf *target, struct error *err);
 	/* See refs_list_now(). */
 	int (*list_now)(struct refs *refs, struct error *err);
 	/*
-	 * Starts an iteration over refs whose names start with `prefix`, which
-	 * starts with "refs/" and is borrowed. With `strict`, a record out of
-	 * order, which a search could miss, is ERR_CORRUPT. Returns 0 or a
-	 * negative error code.
+	 * Starts an iteration over refs whose names start with `prefix`. The
+	 * prefix starts with "refs/" and is borrowed. With `strict`, a record
+	 * that is out of order is ERR_CORRUPT, because a search could miss it.
+	 * Returns 0 or a negative error code.
 	 */
 	int (*iter_new)(struct refs_iter **out, struct refs *refs,
 			const char *prefix, bool strict, struct error *err);
 	/*
-	 * Returns 1 with the next ref in *record, 0 at the end, or a negative
+	 * Sets *record to the next ref. Returns 1, 0 at the end, or a negative
 	 * error code.
 	 */
 	int (*iter_next)(struct refs_iter *iter, struct refs_record *record,
 			 struct error *err);
 	/*
-	 * Moves forward to the first name that is not less than `name`, by a
-	 * search. Returns 0 or a negative error code.
+	 * Searches forward for the first name that is not less than `name`.
+	 * Returns 0 or a negative error code.
 	 */
 	int (*iter_seek)(struct refs_iter *iter, const char *name,
 			 struct error *err);
 	void (*iter_free)(struct refs_iter *iter);
-	/* See refs_may_peel(). NULL: the answer is always 1. */
+	/*
+	 * See refs_may_peel(). May be NULL: every ref may then be such a tag.
+	 */
 	int (*may_peel)(struct refs *refs, const char *prefix,
 			const struct oidmap *ids, struct error *err);
 
-	/* Calls `fn` with the names of root refs, in any order. */
+	/* Calls `fn` with the name of each root ref, in any order. */
 	int (*each_root)(struct refs *refs,
 			 int (*fn)(void *ctx, const char *name), void *ctx,
 			 struct error *err);

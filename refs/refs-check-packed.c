@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Checking packed-refs line by line (packed-refs.h draws the file). The check
- * goes on after a malformed line. The order of names is reported only if no
- * other error was found.
+ * Checks packed-refs line by line (packed-refs.h draws the file). The check
+ * continues after a malformed line. The order of names is reported only if
+ * there is no other error.
  */
 #include <ctype.h>
 #include <limits.h>
@@ -15,17 +15,17 @@
 
 static const char header[] = "# pack-refs with: ";
 
-/* State of the check. Lines do not include their line feed. */
+/* State of the check. `line` is the current line without its line feed. */
 struct packed_check {
 	struct refs_check *c;
 	enum hash_algo algo;
-	/* bytes that are not read yet */
+	/* the bytes that were not read yet */
 	const char *p, *end;
 	const char *line;
 	size_t len;
 	unsigned long line_nr;
 	char where[sizeof("packed-refs line ") + 20];
-	/* name of the previous record */
+	/* name of the previous record, to compare the order */
 	const char *last;
 	size_t last_len;
 	/* The first name that is out of order, and the name before this one. */
@@ -41,15 +41,15 @@ static const char *at_line(struct packed_check *k, unsigned long nr)
 	return k->where;
 }
 
-/* Converts a length for "%.*s". */
+/* Converts a length for the format "%.*s", which needs an int. */
 static int shown(size_t len)
 {
 	return len < INT_MAX ? (int)len : INT_MAX;
 }
 
 /*
- * Reads the next line. Returns 1, 0 at the end, or ERR_NOMEM. An unterminated
- * last line is reported.
+ * Reads the next line. Returns 1, 0 at the end, or ERR_NOMEM. Reports a last
+ * line without a line feed.
  */
 static int take_line(struct packed_check *k)
 {
@@ -145,7 +145,7 @@ static int check_entry(struct packed_check *k)
 	return check_name(k, name, name_len);
 }
 
-/* Checks the line with the peeled id of the previous record. */
+/* Checks a line "^<hex>": the peeled id of the previous record. */
 static int check_peeled(struct packed_check *k)
 {
 	size_t hex_len = hash_hex_len(k->algo), len = k->len - 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Checking stacks of tables: names and form of the tables, and targets of
- * symbolic refs. Ill-formed values make a table broken.
+ * Checks stacks of tables: names and form of the tables, and targets of
+ * symbolic refs. If a value is malformed, its table counts as broken.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -21,8 +21,8 @@ struct checker {
 };
 
 /*
- * Skips hexadecimal digits, with or without "0x". Returns NULL if there are
- * none.
+ * Returns the position after a hexadecimal number, with or without "0x".
+ * Returns NULL if there is no number.
  */
 static const char *skip_number(const char *p)
 {
@@ -35,7 +35,7 @@ static const char *skip_number(const char *p)
 	return p > start ? p : NULL;
 }
 
-/* Whether a name has the form "<from>-<to>-<random>.ref" or ".log". */
+/* Returns whether a name has the form "<from>-<to>-<random>.ref" or ".log". */
 static bool is_table_name(const char *name)
 {
 	static const char *const ends[] = {"-", "-", ""};
@@ -85,8 +85,8 @@ static int check_record(struct checker *k, const char *prefix,
 }
 
 /*
- * Checks symbolic refs. Most are HEAD, so only the records between the first
- * and the last symbolic ref are read.
+ * Checks symbolic refs. HEAD is often the only one, so only the records between
+ * the first and the last symbolic ref are read.
  */
 static int check_records(struct checker *k, const struct reftable_stack *stack,
 			 const char *prefix)

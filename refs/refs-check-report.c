@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Checking refs: reports, and rules for any kind of storage. */
+/*
+ * Reports errors of refs, and has the rules that apply to any kind of storage.
+ */
 #include <stdarg.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Checking refs: chooses by the kind of storage, and checks refs in files:
- * names, types and contents of files below refs/, and of HEAD and other root
- * refs. Lock files are skipped.
+ * Checks refs. Chooses by the kind of storage, and checks refs in files: names,
+ * types and contents of files below refs/, and of HEAD and other root refs.
+ * Lock files are skipped.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static size_t trimmed_len(const char *text)
 	return len;
 }
 
-/* Checks the text after "ref:". */
+/* Checks the text after "ref:" in the file of a symbolic ref. */
 static int check_symbolic(struct refs_check *c, const char *name,
 			  const char *text, struct error *err)
 {
@@ -91,9 +91,9 @@ int refs_check_loose(struct refs_check *c, const char *name, const char *bytes,
 struct walker {
 	struct refs_check *c;
 	const struct repo *repo;
-	/* directory that contains refs/ and HEAD */
+	/* path of the directory that contains refs/ and HEAD */
 	const char *dir;
-	/* prefix of names: "worktrees/<id>/" or "" */
+	/* prefix of the names in reports: "worktrees/<id>/" or "" */
 	const char *prefix;
 	struct buf path, name; /* of the present file */
 	struct error *err;
@@ -108,13 +108,17 @@ static int check_file(struct walker *w)
 		ret = refs_check_loose(w->c, w->name.data, bytes.data,
 				       w->repo->algo, w->err);
 	buf_release(&bytes);
-	/* Another process may have packed the ref and removed the file. */
+	/*
+	 * If the file is missing, another process has packed the ref and
+	 * removed the file.
+	 */
 	return ret == ERR_MISSING ? 0 : ret;
 }
 
 /*
- * Resolves the text of the symbolic link at `path`. The last component may be
- * missing. The path is not resolved if the directory is missing, too.
+ * Appends the path to which the symbolic link at `path` leads; `text` is its
+ * text. The last component of the path may be missing. If its directory is
+ * missing too, the path is not resolved.
  */
 static int resolve_link(struct buf *out, const char *path, const char *text)
 {
@@ -147,7 +151,10 @@ static int resolve_link(struct buf *out, const char *path, const char *text)
 	return ret;
 }
 
-/* A symbolic link is a symbolic ref to a path in the git directory. */
+/*
+ * Checks a symbolic link, which is a symbolic ref to a path in the git
+ * directory.
+ */
 static int check_link(struct walker *w)
 {
 	struct buf text = BUF_INIT, target = BUF_INIT;
@@ -306,7 +313,7 @@ static int check_packed(struct refs_check *c, const struct repo *repo,
 	return ret == ERR_MISSING ? 0 : ret;
 }
 
-/* Context for visiting work trees. */
+/* Context of visiting the work trees. */
 struct files_check {
 	struct refs_check *c;
 	const struct repo *repo;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Objects that are kept alive by something other than shared refs: entries of
- * reflogs, HEADs and private refs of work trees.
+ * The files backend: visits objects that reflogs, and HEADs and private refs of
+ * work trees, keep alive.
  *
  * A reflog is a file below logs/, with one line per change:
  *
@@ -73,8 +73,8 @@ static int reflog_file(struct keeper *k, const char *path)
 }
 
 /*
- * Reports the id in a ref's file. The target of a symbolic ref is visited
- * elsewhere.
+ * Reports the id in the file of a ref. The target of a symbolic ref is reported
+ * when the target's own file is visited.
  */
 static int ref_file(struct keeper *k, const char *path)
 {
@@ -113,7 +113,9 @@ out:
 	return ret;
 }
 
-/* Calls k->file for all files below `dir`. A missing directory is empty. */
+/*
+ * Calls k->file for each file below `dir`. A missing directory counts as empty.
+ */
 static int walk(struct keeper *k, const char *dir)
 {
 	const char *outer = k->dir;
@@ -142,8 +144,9 @@ static int keep_below(struct keeper *k, const char *git_dir, const char *name,
 }
 
 /*
- * Visits HEAD, private refs and reflogs of one git directory. Private refs of
- * the main work tree are visited as refs only from the main work tree.
+ * Visits HEAD, private refs and reflogs of one git directory. This is needed
+ * for private refs of the main work tree, because refs_each() visits them only
+ * if the repository was opened from the main work tree.
  */
 static int walk_git_dir(struct keeper *k, const char *git_dir)
 {

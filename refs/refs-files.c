@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The files backend: reading loose refs and packed refs.
+ * The files backend: reads loose refs and packed refs.
  *
  * A lookup reads the loose file first and packed-refs second. Packing writes
  * the new packed-refs before it removes loose files. So a ref without a loose
- * file is in the present packed-refs, and packed-refs is mapped again if the
- * file has changed. Older mappings are kept until the snapshot is closed,
+ * file is in the current packed-refs. If the file packed-refs has changed, it
+ * is mapped again. Older mappings are kept until the snapshot is closed,
  * because visits may still use them.
  */
 #include <stdio.h>
@@ -20,7 +20,7 @@
 /* One version of the packed-refs file. */
 struct packed_gen {
 	struct packed_refs table;
-	/* zeroed if there was no file */
+	/* state of the file when it was mapped; zeroed if there was no file */
 	struct sys_stat st;
 	struct packed_gen *older; /* owned */
 };
@@ -28,14 +28,14 @@ struct packed_gen {
 struct refs_files {
 	struct refs refs;
 	char *packed_path; /* owned */
-	/* owned: newest; NULL before use */
+	/* owned: the newest version; NULL before the first use */
 	struct packed_gen *packed;
-	/* owned: the lists read so far */
+	/* owned: the lists of loose refs that were read */
 	struct refs_loose_list **lists;
 	size_t list_nr, list_alloc;
 };
 
-/* `refs` is the first member of struct refs_files. */
+/* Converts a snapshot: `refs` is the first member of struct refs_files. */
 static struct refs_files *files_of(struct refs *refs)
 {
 	return (struct refs_files *)refs;
@@ -87,7 +87,7 @@ static bool same_file(const struct sys_stat *a, const struct sys_stat *b)
 	       a->dev == b->dev && a->ino == b->ino;
 }
 
-/* Maps packed-refs, unless the newest mapping is of the present file. */
+/* Maps packed-refs, unless the newest mapping is that of the current file. */
 static int refresh_packed(struct refs_files *files, struct error *err)
 {
 	struct packed_gen *gen;
@@ -113,7 +113,10 @@ static int refresh_packed(struct refs_files *files, struct error *err)
 	return 0;
 }
 
-/* Returns a list that has all names with this prefix, or NULL. */
+/*
+ * Returns a list that was read and has all loose refs with this prefix, or
+ * NULL.
+ */
 static struct refs_loose_list *find_list(const struct refs_files *files,
 					 const char *prefix)
 {
@@ -156,8 +159,8 @@ static int copy_loose(struct refs_loose *out, const struct refs_loose *in)
 }
 
 /*
- * Reads a loose ref, or takes it from a list. Returns 1, 0 if there is none, or
- * a negative error code.
+ * Finds a loose ref, in a list or by reading its file. Returns 1, 0 if there is
+ * no such ref, or a negative error code.
  */
 static int find_loose(struct refs_files *files, const char *name,
 		      struct refs_loose *ref, struct error *err)
@@ -239,31 +242,31 @@ static int list_files_now(struct refs *refs, struct error *err)
 	return get_list(files_of(refs), "refs/", &list, err);
 }
 
-/* Merges two sorted streams: loose refs and packed refs. */
+/* An iterator that merges two sorted streams: loose refs and packed refs. */
 struct refs_iter {
 	const char *prefix;
 	const struct refs_loose_list *list;
 	size_t next_loose;
 	const struct packed_refs *table;
-	/* offset after the current packed ref */
+	/* offset of the record after `packed` */
 	size_t packed_off;
-	/* distance of the last search, in bytes */
+	/* distance of the last forward search in packed-refs, in bytes */
 	size_t skipped;
 	struct packed_ref packed; /* the current packed ref */
 	bool has_packed;          /* `packed` has the prefix */
-	/* `packed` has been visited */
+	/* `packed` was visited, so the next step reads the next packed ref */
 	bool step_packed;
 	/* the previous packed ref, if is_strict */
 	struct packed_ref last;
 	bool is_strict;
-	/* name of the ref being visited */
+	/* name of the ref that is being visited */
 	struct buf name;
 };
 
 /*
- * A search may miss records that are out of order, so a strict visit fails. A
- * strict visit of all refs starts at the first record and also finds a damaged
- * name that is not below "refs/".
+ * In a strict visit, returns an error for records that are out of order, since
+ * a search may miss such records. A strict visit of all refs starts at the
+ * first record, and also finds a damaged name that is not below "refs/".
  */
 static int check_order(struct refs_iter *it, struct error *err)
 {
@@ -314,7 +317,10 @@ static int start_iter(struct refs_iter *it, struct refs_files *files,
 	it->list = list;
 	it->next_loose = refs_loose_list_seek(list, it->prefix);
 	it->table = &files->packed->table;
-	/* A sorted file of refs has no names before "refs/". */
+	/*
+	 * In a visit of all refs, no search is needed: a sorted file has no
+	 * names before "refs/".
+	 */
 	if (strcmp(it->prefix, "refs/"))
 		ret = packed_refs_seek(it->table, it->prefix,
 				       strlen(it->prefix), &it->packed_off,
@@ -336,7 +342,7 @@ static int may_peel(struct refs *refs, const char *prefix,
 
 	if (ret < 0)
 		return ret;
-	/* The peeled id of a loose ref is unknown. */
+	/* A loose ref has no peeled id, so has_peeled stays false. */
 	i = refs_loose_list_seek(list, prefix);
 	if (i < list->nr &&
 	    !strncmp(list->refs[i].name, prefix, strlen(prefix)))
@@ -438,7 +444,7 @@ static int next_ref(struct refs_iter *it, struct refs_record *record,
 
 /*
  * Searches forward from the current packed ref. The distance of the last search
- * is the hint, as directories in a row often have the same size.
+ * is the hint, as neighbouring directories often have the same size.
  */
 static int seek_packed(struct refs_iter *it, const char *name, size_t len,
 		       struct error *err)
@@ -475,7 +481,10 @@ struct root_visit {
 	void *ctx;
 };
 
-/* A directory is not a ref, whatever its name. */
+/*
+ * Calls v->fn for a root ref. A directory with the name of a root ref is
+ * skipped.
+ */
 static int visit_root(void *ctx, const char *name)
 {
 	const struct root_visit *v = ctx;

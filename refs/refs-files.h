@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The files backend: loose files, which hide records of packed-refs. Its parts:
+ * The files backend: loose files, which hide records of packed-refs. Parts:
  * reading (refs-files.c), and refs and reflogs that keep objects alive
- * (refs-files-kept.c). Reflogs are in reflog-backend.h. Transactions and
+ * (refs-files-kept.c). reflog-backend.h declares reflogs. Transactions and
  * packing are in refs-write/.
  */
 #ifndef REFS_REFS_FILES_H
@@ -12,7 +12,7 @@
 #include "refs/refs-backend.h"
 
 /*
- * Sets *table to the mapping of the present packed-refs file, for searches by
+ * Sets *table to the mapping of the current packed-refs file, for searches by
  * name. The pointer is valid until refs_close(). Returns 0 or a negative error
  * code.
  */

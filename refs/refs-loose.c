@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading loose refs.
+ * Reads loose refs.
  *
- * A listing reads values while it reads directories. A ref that vanishes in
- * between was packed or deleted. A packed ref is found in packed-refs, which is
- * read afterwards.
+ * A listing reads values while it reads directories. If a ref vanishes in
+ * between, it was packed or deleted. A packed ref is found in packed-refs,
+ * which is read afterwards.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -72,8 +72,8 @@ int refs_loose_parse(struct refs_loose *ref, const char *bytes, size_t len,
 }
 
 /*
- * Reads a symbolic ref that is a symbolic link to "refs/..." (see
- * core.preferSymlinkRefs). Returns 1, 0 if the path is no such link, or
+ * Reads a symbolic link to "refs/...", which is a symbolic ref (see
+ * core.preferSymlinkRefs). Returns 1, 0 if the path is not such a link, or
  * ERR_NOMEM.
  */
 static int read_link(struct refs_loose *ref, const char *path)
@@ -104,7 +104,7 @@ int refs_loose_read_file(struct refs_loose *ref, const char *path,
 	if (ret)
 		return ret < 0 ? error_nomem(err) : ret;
 	ret = sys_read_file(&bytes, path, &io);
-	/* EINVAL: the path is a pipe or a device, not a ref. */
+	/* With EINVAL, the path is a pipe or a device, and not a ref. */
 	if (ret == ERR_MISSING || io.sys_errno == EISDIR ||
 	    io.sys_errno == EINVAL) {
 		ret = 0;
@@ -132,7 +132,7 @@ bool refs_loose_is_per_worktree(const char *name)
 	return false;
 }
 
-/* Appends the path of a ref's file below `area` ("" or "logs/"). */
+/* Appends the path of the ref's file (`area` "") or of its reflog ("logs/"). */
 static int ref_path(struct buf *out, const struct repo *repo, const char *area,
 		    const char *name)
 {
@@ -189,7 +189,7 @@ struct lister {
 	struct error *err;
 };
 
-/* Names in one directory, collected before any file is opened. */
+/* The names in one directory, which are listed before any file is opened. */
 struct names {
 	char **names;
 	size_t nr, alloc;
@@ -220,8 +220,8 @@ static void names_release(struct names *names)
 }
 
 /*
- * Whether the directory `dir` ("refs/heads/") can contain names with the
- * prefix.
+ * Returns whether the directory `dir` ("refs/heads/") can contain names with
+ * the prefix.
  */
 static bool dir_matches(const char *dir, const char *prefix)
 {
@@ -267,7 +267,7 @@ static int list_entry(struct lister *l, struct buf *name)
 	return list_dir(l, name->data);
 }
 
-/* Lists the directories below refs/ that each work tree has for itself. */
+/* Lists the directories below refs/ of which each work tree has its own. */
 static int list_per_worktree(struct lister *l)
 {
 	size_t i;
@@ -302,7 +302,7 @@ static int list_names(struct lister *l, const char *dir,
 	return ret;
 }
 
-/* Lists a directory. `dir` ends in a slash. */
+/* Lists a directory and the directories below. `dir` ends in a slash. */
 static int list_dir(struct lister *l, const char *dir)
 {
 	struct names names = {NULL, 0, 0};
@@ -331,7 +331,7 @@ out:
 	return ret;
 }
 
-/* Lists the deepest directory in the prefix. */
+/* Lists only the deepest directory that the prefix contains. */
 static int list_prefix(struct lister *l)
 {
 	const char *prefix = l->list->prefix;

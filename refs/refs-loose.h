@@ -21,43 +21,46 @@
 enum refs_loose_kind {
 	REFS_LOOSE_OID,      /* names an object */
 	REFS_LOOSE_SYMBOLIC, /* names another ref */
-	/* neither, or the name is impossible */
+	/* the content is neither, or the name is not allowed */
 	REFS_LOOSE_BROKEN,
 };
 
 struct refs_loose {
 	enum refs_loose_kind kind;
 	struct oid oid; /* if REFS_LOOSE_OID */
-	/* owned; well-formed; if REFS_LOOSE_SYMBOLIC */
+	/*
+	 * owned: the target, which is well-formed; set if REFS_LOOSE_SYMBOLIC
+	 */
 	char *target;
-	/* owned: full name; set by lists only */
+	/* owned: the full name of the ref; only set in lists */
 	char *name;
-	/* if BROKEN: symbolic, with a bad target */
+	/* if REFS_LOOSE_BROKEN: the ref is symbolic, with a malformed target */
 	bool leads_nowhere;
-	/* if BROKEN: the id is all zeros */
+	/* if REFS_LOOSE_BROKEN: the id consists of zeros */
 	bool is_zero;
 };
 
 void refs_loose_release(struct refs_loose *ref);
 
 /*
- * Parses the content of a ref's file: sets `kind`, `oid` and `target`. Any
- * bytes are accepted; invalid content is REFS_LOOSE_BROKEN. Returns 0 or
+ * Parses the content of a ref's file: sets `kind`, `oid` and `target`. All
+ * bytes are accepted; malformed content gives REFS_LOOSE_BROKEN. Returns 0 or
  * ERR_NOMEM.
  */
 int refs_loose_parse(struct refs_loose *ref, const char *bytes, size_t len,
 		     enum hash_algo algo);
 
 /*
- * Reads a ref's file. Returns 1; 0 if there is no regular file; or ERR_IO or
- * ERR_NOMEM with *ref zeroed.
+ * Reads the file of a ref. Returns 1, 0 if there is no regular file at `path`,
+ * or ERR_IO or ERR_NOMEM with *ref zeroed.
  */
 int refs_loose_read_file(struct refs_loose *ref, const char *path,
 			 enum hash_algo algo, struct error *err);
 
 /*
- * Whether each work tree has its own ref of this name. True of names outside
- * refs/ and below refs/bisect/, refs/worktree/ and refs/rewritten/.
+ * Returns whether each work tree has its own ref of this name. This holds for
+ * names outside refs/, and below refs/bisect/, refs/worktree/ and
+ * refs/rewritten/.
  */
 bool refs_loose_is_per_worktree(const char *name);
 
@@ -68,10 +71,10 @@ bool refs_loose_is_per_worktree(const char *name);
  */
 int refs_loose_path(struct buf *out, const struct repo *repo, const char *name);
 
-/* As refs_loose_path(), for the file of the ref's reflog below logs/. */
+/* Appends the path of the ref's reflog below logs/. Returns 0 or ERR_NOMEM. */
 int refs_log_path(struct buf *out, const struct repo *repo, const char *name);
 
-/* As refs_loose_read_file(), for a full name. */
+/* Reads a ref by its full name. Returns like refs_loose_read_file(). */
 int refs_loose_read(struct refs_loose *ref, const struct repo *repo,
 		    const char *name, struct error *err);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The reftable backend: objects that are kept alive by HEADs, private refs and
- * reflogs of all work trees.
+ * The reftable backend: visits objects that HEADs, private refs and reflogs of
+ * all work trees keep alive.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,9 @@ static int keep_record(struct keeper *k, const struct reftable_iter *it)
 		ret = report(k, &it->log.old_oid);
 		return ret ? ret : report(k, &it->log.new_oid);
 	}
-	/* Shared refs are visited elsewhere. */
+	/*
+	 * Only private refs are visited here. refs_each() visits shared refs.
+	 */
 	if (it->ref.value == REFTABLE_SYMBOLIC ||
 	    !refs_loose_is_per_worktree(it->ref.name))
 		return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The reftable backend: the stack of a ref, and settings and committers for
- * records that are written.
+ * The reftable backend: finds the stack of a ref. Also reads settings, and
+ * parses committers, for records that are written.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +42,9 @@ const char *refs_reftable_place(struct buf *dir, const struct repo *repo,
 	return name;
 }
 
-/* Reads a number of the configuration; the default is 0. */
+/*
+ * Reads a number from the configuration. The default is 0, the maximum `max`.
+ */
 static int read_limit(const struct repo *repo, const char *key, int64_t max,
 		      int64_t *value, struct error *err)
 {

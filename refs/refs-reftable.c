@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The reftable backend: reading.
+ * The reftable backend: reads refs.
  *
- * A stack is opened at the first use of one of its refs, and is not opened
- * again. All refs of a stack are therefore read as of one moment.
+ * A stack is opened when one of its refs is used first, and is not opened
+ * again. So all refs of a stack are read as of one moment.
  */
 #include <stdio.h>
 #include <string.h>
@@ -16,12 +16,12 @@ struct refs_reftable {
 	struct refs refs;
 	struct refs_reftable_store **stores; /* owned, and each stack */
 	size_t nr, alloc;
-	/* Borrowed from `stores`, once opened. */
+	/* borrowed from `stores`; NULL until opened */
 	struct refs_reftable_store *shared, *own;
 	struct buf dir; /* scratch */
 };
 
-/* `refs` is the first member of struct refs_reftable. */
+/* Converts a snapshot: `refs` is the first member of struct refs_reftable. */
 static struct refs_reftable *tables_of(struct refs *refs)
 {
 	return (struct refs_reftable *)refs;
@@ -32,7 +32,7 @@ static bool starts_with(const char *s, const char *prefix)
 	return !strncmp(s, prefix, strlen(prefix));
 }
 
-/* Whether the repository was opened from a linked work tree. */
+/* Returns whether the repository was opened from a linked work tree. */
 static bool is_linked(const struct repo *repo)
 {
 	return strcmp(repo_refs_dir(repo), repo_refs_common_dir(repo)) != 0;
@@ -140,7 +140,7 @@ static bool is_valid(const struct reftable_ref *ref)
 	return !oid_is_zero(&ref->oid);
 }
 
-/* Reads FETCH_HEAD or MERGE_HEAD, which are files in any kind of storage. */
+/* Reads FETCH_HEAD or MERGE_HEAD, which are files in every kind of storage. */
 static int read_file_ref(struct refs *refs, const char *name, struct ref *ref,
 			 struct buf *target, struct error *err)
 {
@@ -159,9 +159,10 @@ static int read_file_ref(struct refs *refs, const char *name, struct ref *ref,
 }
 
 /*
- * Sets the id and the peeled id of a ref that is not symbolic. Stock Git's "git
- * refs migrate" does not store peeled ids. Therefore the peeled id of a record
- * without one is unknown, except for branches, which are commits.
+ * Sets the id and the peeled id of a ref that is not symbolic. If a record has
+ * no peeled id, it is not known whether the ref is a tag, because `git refs
+ * migrate` of stock Git does not store peeled ids. Branches are known to be
+ * commits.
  */
 static void take_value(struct ref *ref, const char *name,
 		       const struct reftable_ref *stored)
@@ -245,7 +246,7 @@ int refs_reftable_find_below(struct refs *refs, const char *dir,
 	return 1;
 }
 
-/* The part of one stack in an iteration. */
+/* The refs of one stack in an iteration. */
 struct stream {
 	struct reftable_merged merged;
 	const struct reftable_iter *head; /* NULL at the end */
@@ -257,16 +258,16 @@ struct refs_iter {
 	const char *prefix;
 	size_t prefix_len;
 	struct stream streams[2];
-	/* the stream of the last returned ref */
+	/* the stream of the ref that was returned last */
 	struct stream *given;
 	bool is_linked;
-	/* target of the last returned ref */
+	/* target of the ref that was returned last */
 	struct buf target;
 };
 
 /*
- * Moves to the next ref of the stream with the prefix. In a linked work tree,
- * skips refs that belong to the other stream.
+ * Moves to the next ref of the stream that has the prefix. In a linked work
+ * tree, skips refs that belong to the other stream.
  */
 static int step(struct refs_iter *it, struct stream *s, struct error *err)
 {
@@ -399,7 +400,7 @@ static int seek_iter(struct refs_iter *it, const char *name, struct error *err)
 	return ret;
 }
 
-/* Names of root refs sort before "refs/". */
+/* Stops at "refs/", because names of root refs sort before it. */
 static int each_root(struct refs *refs, int (*fn)(void *ctx, const char *name),
 		     void *ctx, struct error *err)
 {

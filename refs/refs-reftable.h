@@ -16,9 +16,9 @@
 #include "reftable/append.h"
 
 /*
- * Finds the stack of the ref `name`: appends the stack's directory to *dir, and
- * returns the ref's name in that stack, which points into `name`. Returns NULL
- * when out of memory.
+ * Finds the stack of the ref `name`. Appends the stack's directory to *dir.
+ * Returns the ref's name in that stack, which points into `name`, or NULL when
+ * out of memory.
  */
 const char *refs_reftable_place(struct buf *dir, const struct repo *repo,
 				const char *name);
@@ -28,15 +28,15 @@ struct refs_reftable_store {
 	char *dir; /* owned */
 	struct reftable_stack stack;
 	struct reftable_iter it; /* for lookups by name */
-	/* for refs_reftable_find_below() */
+	/* merged view of the stack for refs_reftable_find_below() */
 	struct reftable_merged below;
 	bool has_below;
 };
 
 /*
- * Sets *store to the stack of a ref, opened on first use, and *inner to the
- * ref's name there. The store is valid until refs_close(). Returns 0 or a
- * negative error code.
+ * Sets *store to the stack of a ref, which is opened at its first use. Sets
+ * *inner to the ref's name in that stack. The store is valid until
+ * refs_close(). Returns 0 or a negative error code.
  */
 int refs_reftable_store(struct refs *refs, const char *name,
 			struct refs_reftable_store **store, const char **inner,
@@ -50,8 +50,8 @@ int refs_reftable_find_below(struct refs *refs, const char *dir,
 			     struct buf *other, struct error *err);
 
 /*
- * Reads the settings for writing tables, and core.fsync. Returns 0, ERR_INVALID
- * for a bad value, or another negative error code.
+ * Reads the settings for writing tables, including core.fsync. Returns 0,
+ * ERR_INVALID for a bad value, or another negative error code.
  */
 int refs_reftable_options(struct reftable_append_options *options,
 			  const struct repo *repo, struct error *err);
@@ -62,8 +62,8 @@ int refs_reftable_each_kept(const struct repo *repo,
 			    void *ctx, struct error *err);
 
 /*
- * Sets name, mail, time and zone of *log from "Name <mail> seconds zone". The
- * strings are borrowed. Returns false if `committer` is malformed.
+ * Sets name, mail, time and zone of *log from `committer` ("Name <mail> seconds
+ * zone"). The strings are borrowed. Returns false if `committer` is malformed.
  */
 bool refs_reftable_take_committer(struct reftable_log *log,
 				  const char *committer);

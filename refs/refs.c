@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Visits, lookups, symbolic refs, and the table of replaced objects, for any
- * kind of storage.
+ * Visits and looks up refs in any kind of storage, follows symbolic refs, and
+ * fills the table of replaced objects.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,9 +54,9 @@ void refs_close(struct refs *refs)
 }
 
 /*
- * Follows symbolic refs from `name`. *target is the last name, or empty if
- * `name` is not symbolic. Sets the ids in *ref, but not its strings. Returns as
- * refs_lookup().
+ * Follows symbolic refs from `name`. *target is the name of the last one's
+ * target, or empty if `name` is not symbolic. Sets the ids in *ref, but not its
+ * strings. Returns like refs_lookup().
  */
 static int resolve(struct refs *refs, const char *name, struct ref *ref,
 		   struct buf *target, struct error *err)
@@ -122,7 +122,7 @@ int refs_read(struct refs *refs, const char *name, struct ref *ref,
 	return ret;
 }
 
-/* How a short name is expanded, in order of precedence. */
+/* The full names to which a short name expands, in order of precedence. */
 static const char *const dwim_rules[] = {
 	"%s",
 	"refs/%s",
@@ -132,7 +132,7 @@ static const char *const dwim_rules[] = {
 	"refs/remotes/%s/HEAD",
 };
 
-/* Sets *full to the name that a rule makes of a short name. */
+/* Sets *full to the full name that a rule gives for a short name. */
 static int expand_rule(struct buf *full, size_t rule, const char *name)
 {
 	const char *slot = strchr(dwim_rules[rule], '%');
@@ -146,7 +146,7 @@ static int expand_rule(struct buf *full, size_t rule, const char *name)
 }
 
 /*
- * Whether what is in the file of a name, made by a rule, has to be a ref. A
+ * Returns whether a file with a full name that a rule gives must be a ref. A
  * name without a slash may be any file of the git directory.
  */
 static bool has_to_be_ref(size_t rule, const char *name)
@@ -155,8 +155,8 @@ static bool has_to_be_ref(size_t rule, const char *name)
 }
 
 /*
- * Note that a ref is there but cannot be read, for the reason *why. Returns 0,
- * or the code of *why if it is not about this ref.
+ * Notes that a ref exists but cannot be read, for the reason *why. Returns 0,
+ * or the code of *why if the error is not about this ref.
  */
 static int note_unread(struct buf *notes, const char *full,
 		       const struct ref *ref, const struct error *why)
@@ -189,7 +189,10 @@ int refs_dwim_nr(struct refs *refs, const char *name, struct buf *notes,
 		}
 		found = refs_lookup(refs, full.data, &ref, &why);
 		nr += found > 0;
-		/* the reason why a file is absent does not matter */
+		/*
+		 * If there is no such ref, *why only tells why a file is
+		 * missing.
+		 */
 		if (!found)
 			why = (struct error)ERROR_INIT;
 		if (found <= 0 && notes && has_to_be_ref(i, name))
@@ -232,7 +235,7 @@ int refs_dwim(struct refs *refs, const char *name, struct ref *ref,
 	return ret;
 }
 
-/* Names, collected before they are looked up. */
+/* Names of refs, which are collected before they are looked up. */
 struct names {
 	char **items; /* owned, and each string */
 	size_t nr, alloc;
@@ -242,19 +245,19 @@ struct names {
 struct visit {
 	struct refs *refs;
 	const char *prefix;
-	/* directories ahead to skip; or NULL */
+	/* the directories that are still to be skipped, or NULL */
 	const char *const *except;
 	/* skip names less than this one; NULL: none */
 	const char *start;
 	struct refs_iter *iter;
 	struct buf target; /* of the present ref */
 	struct buf
-		behind; /* the first possible name after a skipped directory */
+		behind; /* the first name that can follow a skipped directory */
 	int (*fn)(void *ctx, const struct ref *ref);
 	/* Gets the names of refs that are left out; or NULL. */
 	int (*broken)(void *ctx, const char *name, enum refs_flaw flaw);
 	void *ctx;
-	/* a broken ref ends the visit */
+	/* a broken ref stops the visit with an error */
 	bool is_strict;
 	/* GIT_REF_PARANOIA is not read */
 	bool has_no_salvage;
@@ -281,9 +284,9 @@ static int is_salvage(struct error *err)
 }
 
 /*
- * Returns the directory of `except` that contains `name`, or NULL. Both lists
- * are sorted, so a directory before this name is also before all following
- * names.
+ * Returns the directory of `except` that contains `name`, or NULL. Drops
+ * directories before `name` from v->except. Both lists are sorted, so these
+ * directories are also before all following names.
  */
 static const char *find_except(struct visit *v, const char *name)
 {
@@ -296,7 +299,10 @@ static const char *find_except(struct visit *v, const char *name)
 	return NULL;
 }
 
-/* '0' is the character after '/'. */
+/*
+ * Moves the iterator past a directory "x/", to the name "x0": '0' is the
+ * character after '/'.
+ */
 static int step_over(struct visit *v, const char *dir, struct error *err)
 {
 	buf_reset(&v->behind);
@@ -307,8 +313,8 @@ static int step_over(struct visit *v, const char *dir, struct error *err)
 }
 
 /*
- * Returns 1 with the next record that is not skipped, 0 at the end, or a
- * negative error code.
+ * Sets *record to the next record that is not skipped. Returns 1, 0 at the end,
+ * or a negative error code.
  */
 static int next_record(struct visit *v, struct refs_record *record,
 		       struct error *err)
@@ -557,7 +563,7 @@ int refs_each_reflog_oid(const struct repo *repo,
 
 struct loading {
 	struct odb *odb;
-	/* length of a ref's name before the id */
+	/* length of the part of a ref's name before the id */
 	size_t base_len;
 	struct error *warning, *err;
 };

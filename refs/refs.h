@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading refs, in any kind of storage (refs-backend.h).
+ * Reads refs in any kind of storage (refs-backend.h).
  *
- * With files, packed-refs is mapped and searched in place by prefix. The file
- * is mapped again if it has changed. The loose refs of a directory are listed
- * on first use, once per snapshot. Opening a snapshot reads nothing. Names are
- * visited in byte order, and a loose ref hides a packed ref of the same name.
+ * With files, packed-refs is mapped and searched by prefix. The file is mapped
+ * again if it has changed. The loose refs of a directory are listed on first
+ * use, once per snapshot. Opening a snapshot reads nothing. Names are visited
+ * in byte order, and a loose ref hides a packed ref of the same name.
  *
- * One snapshot per thread, as a snapshot reads on demand.
+ * Each thread needs its own snapshot, because a snapshot reads on demand.
  */
 #ifndef REFS_REFS_H
 #define REFS_REFS_H
@@ -26,17 +26,17 @@ struct odb;
 struct refs;
 
 struct ref {
-	/* valid during the call or until refs_close() */
+	/* full name; valid during the call or until refs_close() */
 	const char *name;
-	/* the object, with symbolic refs followed */
+	/* id of the object, after symbolic refs were followed */
 	struct oid oid;
-	/* name of the target if symbolic; else NULL */
+	/* name of the target if the ref is symbolic; else NULL */
 	const char *target;
-	/* with ERR_CORRUPT: the stored id is all zeros */
+	/* set with ERR_CORRUPT: the stored id consists of zeros */
 	bool is_zero;
-	/* known from the storage: whether the ref is a tag */
+	/* the storage tells whether the ref is a tag */
 	bool has_peeled;
-	/* with has_peeled: the ref is a tag, `peeled` is set */
+	/* if has_peeled: the ref is a tag, and `peeled` is set */
 	bool is_tag;
 	struct oid peeled;
 };
@@ -63,8 +63,8 @@ void refs_close(struct refs *refs);
 /*
  * Visits all refs under "refs/" whose names start with `prefix` ("" or NULL:
  * all). Dangling symbolic refs and broken refs (malformed files) are left out;
- * the last broken ref is described in *warning. A nonzero return of `fn` ends
- * the visit and is returned.
+ * *warning describes the last broken ref. If `fn` returns a nonzero value, the
+ * visit stops and returns this value.
  *
  * If GIT_REF_PARANOIA is false, refs to missing objects count as broken, and
  * broken refs end no visit. If the variable is not a boolean, each visit fails
@@ -75,17 +75,18 @@ int refs_each(struct refs *refs, const char *prefix,
 	      struct error *warning, struct error *err);
 
 /*
- * Whether a ref whose name starts with `prefix` ("refs/x/") may be a tag that
- * peels to one of `ids`. Returns 0 if certainly none is, 1 if one may be, or a
- * negative error code. Much faster than a visit if there are many packed refs.
+ * Tells whether a ref whose name starts with `prefix` ("refs/x/") may be a tag
+ * that peels to one of `ids`. Returns 0 if certainly none is, 1 if one may be,
+ * or a negative error code. Much faster than a visit if there are many packed
+ * refs.
  */
 int refs_may_peel(struct refs *refs, const char *prefix,
 		  const struct oidmap *ids, struct error *err);
 
 /*
- * As refs_each(), without refs in the directories `except`. The directories end
- * in a slash ("refs/x/") and are in the order of strcmp(); NULL ends the list.
- * They are skipped by a search, not ref by ref.
+ * Visits refs like refs_each(), except those in the directories `except`. The
+ * directories end in a slash ("refs/x/") and are in the order of strcmp(); NULL
+ * ends the list. One search skips a whole directory.
  */
 int refs_each_except(struct refs *refs, const char *prefix,
 		     const char *const *except,
@@ -106,18 +107,19 @@ int refs_each_from(struct refs *refs, const char *prefix, const char *start,
 		   void *ctx, struct error *err);
 
 /*
- * As refs_each(), for the root refs of this work tree (refs_name_is_root()) in
- * the order of their names. Dangling symbolic refs are left out.
+ * Visits the root refs of this work tree (refs_name_is_root()) like
+ * refs_each(), in the order of their names. Dangling symbolic refs are left
+ * out.
  */
 int refs_each_root(struct refs *refs,
 		   int (*fn)(void *ctx, const struct ref *ref), void *ctx,
 		   struct error *warning, struct error *err);
 
 /*
- * As refs_each(), for callers that must not miss an object. A broken ref is
- * ERR_CORRUPT ("bad object <ref>"). If all refs are visited, a record of
- * packed-refs that is out of order or not below "refs/" is also ERR_CORRUPT.
- * Dangling symbolic refs are left out.
+ * Visits refs like refs_each(), for callers that must not miss an object. A
+ * broken ref is ERR_CORRUPT ("bad object <ref>"). If all refs are visited, a
+ * record of packed-refs that is out of order or not below "refs/" is also
+ * ERR_CORRUPT. Dangling symbolic refs are left out.
  */
 int refs_each_strict(struct refs *refs, const char *prefix,
 		     int (*fn)(void *ctx, const struct ref *ref), void *ctx,
@@ -133,50 +135,53 @@ int refs_each_or_broken(struct refs *refs, const char *prefix,
 			void *ctx, struct error *err);
 
 /*
- * Lists all refs now instead of on first use. An object that a listed ref names
- * is then in packs that are opened afterwards. Returns 0 or a negative error
- * code.
+ * Lists all refs now, not at their first use. Packs that are opened afterwards
+ * then have the objects that the listed refs name. Returns 0 or a negative
+ * error code.
  */
 int refs_list_now(struct refs *refs, struct error *err);
 
 /*
- * Looks up one full name ("HEAD", "refs/heads/main") and follows up to five
- * symbolic refs. Strings in *ref are valid until the next call or refs_close().
- * Returns 1; 0 if there is no such ref; or a negative error code for a broken
- * ref. For a symbolic ref to an unborn branch, returns 0 with ref->target set.
+ * Looks up a ref by its full name ("HEAD", "refs/heads/main"), and follows up
+ * to five symbolic refs. Strings in *ref are valid until the next call or
+ * refs_close(). Returns 1, 0 if there is no such ref, or a negative error code
+ * for a broken ref. For a symbolic ref to an unborn branch, returns 0 with
+ * ref->target set.
  */
 int refs_lookup(struct refs *refs, const char *name, struct ref *ref,
 		struct error *err);
 
 /*
  * Reads one ref without following symbolic refs. Sets ref->target if the ref is
- * symbolic, else ref->oid. Returns as refs_lookup(). The name is not validated.
+ * symbolic, else ref->oid. Returns like refs_lookup(). The name is not
+ * validated.
  */
 int refs_read(struct refs *refs, const char *name, struct ref *ref,
 	      struct error *err);
 
 /*
- * Expands a short name as in gitrevisions(7): <name>, refs/<name>,
- * refs/tags/<name>, refs/heads/<name>, refs/remotes/<name>,
- * refs/remotes/<name>/HEAD. Returns as refs_lookup().
+ * Looks up a short name, which is expanded as in gitrevisions(7): <name>,
+ * refs/<name>, refs/tags/<name>, refs/heads/<name>, refs/remotes/<name>,
+ * refs/remotes/<name>/HEAD. Returns like refs_lookup().
  */
 int refs_dwim(struct refs *refs, const char *name, struct ref *ref,
 	      struct error *err);
 
 /*
- * Returns to how many refs a short name expands, or a negative error code. Refs
- * that are broken are not counted. For each of them a line "warning: ignoring
- * ..." is appended to *notes, unless notes is NULL.
+ * Returns the number of refs to which a short name expands, or a negative error
+ * code. Broken refs are not counted. For each broken ref a line "warning:
+ * ignoring ..." is appended to *notes, unless notes is NULL.
  */
 int refs_dwim_nr(struct refs *refs, const char *name, struct buf *notes,
 		 struct error *err);
 
 /*
- * Visits objects that are kept alive by something other than shared refs: HEADs
- * and private refs (refs/bisect/ and so on) of all work trees, and entries of
- * all reflogs. `fn` gets each nonzero id, maybe several times; a nonzero return
- * ends the visit and is returned. For repack and pack-objects --reflog. See
- * names/index-file.h for objects that index files keep alive.
+ * Visits the objects that are kept alive by HEADs and private refs
+ * (refs/bisect/ and so on) of all work trees, and by entries of all reflogs.
+ * `fn` gets each nonzero id, maybe several times. If `fn` returns a nonzero
+ * value, the visit stops and returns this value. Used by repack and
+ * pack-objects --reflog. See names/index-file.h for objects that index files
+ * keep alive.
  */
 int refs_each_reflog_oid(const struct repo *repo,
 			 int (*fn)(void *ctx, const struct oid *oid), void *ctx,
