@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Merging edits into packed-refs.
+ * Merges edits into packed-refs.
  *
  * The lock file is separate from the new file and is never renamed. A deletion
- * keeps the lock until the loose file is gone, too. Otherwise another process
- * could pack the loose file again in between.
+ * keeps the lock until the ref's loose file is removed too. Otherwise another
+ * process could pack the loose file again in between.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -76,8 +76,8 @@ static int flush(struct packed_rewrite *rw, struct error *err)
 }
 
 /*
- * Creates the new file. An older "packed-refs.new" was left by a process that
- * died.
+ * Creates the new file. If there is a "packed-refs.new", a process that was
+ * killed has left it.
  */
 static int start(struct packed_rewrite *rw, struct error *err)
 {
@@ -123,8 +123,8 @@ static int copy_until(struct packed_rewrite *rw, size_t end, struct error *err)
 
 /*
  * Finds the record of a name. Records before it are [copied, *off), and the
- * record is [*off, *end). Returns 1; 0 with *end == *off if there is no such
- * record; or ERR_CORRUPT.
+ * record itself is [*off, *end). Returns 1, 0 with *end == *off if there is no
+ * such record, or ERR_CORRUPT.
  */
 static int go_to(struct packed_rewrite *rw, const char *name, size_t *off,
 		 size_t *end, struct error *err)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rewriting packed-refs: edits in the order of names are merged with the
- * present file in one pass.
+ * Rewrites packed-refs: edits in the order of names are merged with the
+ * existing file in one pass.
  *
  * "packed-refs.lock" is held from begin to release. No other process can pack
  * or remove records during that time. The new file is written as
- * "packed-refs.new" and renamed over the old file, so readers see one or the
- * other.
+ * "packed-refs.new" and renamed over the old file, so readers see the old or
+ * the new file.
  *
  *   begin -> { delete | put } in ascending order of names
  *         -> finish -> commit -> release
@@ -29,16 +29,16 @@
 
 struct packed_rewrite {
 	const struct repo *repo; /* borrowed */
-	/* the file, read under the lock */
+	/* the existing file, read under the lock */
 	struct packed_refs old;
-	/* bytes of old.table that are copied or left out */
+	/* number of bytes of old.table that were copied or left out */
 	size_t copied;
 	struct sys_tempfile lock, file;
 	enum sys_fsync_method method;
-	/* bytes to be written to `file` */
+	/* bytes that are not written to `file` yet */
 	struct buf out;
 	/*
-	 * Traits in the header of the new file. packed_rewrite_begin() sets
+	 * Traits in the header of the new file. packed_rewrite_begin() takes
 	 * them from the old file.
 	 */
 	bool peeled, fully_peeled;
@@ -55,22 +55,22 @@ int packed_rewrite_begin(struct packed_rewrite *rw, const struct repo *repo,
 
 /*
  * Leaves out the record of a name. Returns 1, 0 if there is no such record, or
- * a negative error code. The first record that is found creates the new file.
+ * a negative error code. The first successful call creates the new file.
  */
 int packed_rewrite_delete(struct packed_rewrite *rw, const char *name,
 			  struct error *err);
 
 /*
- * Adds a record, or replaces the record of that name. `peeled` is the id that
- * the tag peels to, or NULL if the object is not a tag. Before the first edit,
- * the caller may change rw->peeled and rw->fully_peeled; both must be true of
- * the whole new file. Returns 0 or a negative error code.
+ * Adds a record, or replaces the record of the same name. `peeled` is the id
+ * that the tag peels to, or NULL if the object is not a tag. Before the first
+ * edit, the caller may change rw->peeled and rw->fully_peeled; both traits must
+ * be true of the whole new file. Returns 0 or a negative error code.
  */
 int packed_rewrite_put(struct packed_rewrite *rw, const char *name,
 		       const struct oid *oid, const struct oid *peeled,
 		       struct error *err);
 
-/* Whether there was an edit to commit. */
+/* Returns whether there was an edit, so that a new file was created. */
 bool packed_rewrite_is_changed(const struct packed_rewrite *rw);
 
 /*
@@ -81,12 +81,12 @@ bool packed_rewrite_is_changed(const struct packed_rewrite *rw);
 int packed_rewrite_finish(struct packed_rewrite *rw, struct error *err);
 
 /*
- * Renames the new file into place, if there is one. The lock is kept. Returns 0
- * or a negative error code.
+ * Renames the new file to packed-refs, if there is a new file. The lock is
+ * kept. Returns 0 or a negative error code.
  */
 int packed_rewrite_commit(struct packed_rewrite *rw, struct error *err);
 
-/* Removes an uncommitted new file, and the lock. */
+/* Removes the new file if it was not committed, and releases the lock. */
 void packed_rewrite_release(struct packed_rewrite *rw);
 
 #endif

@@ -118,7 +118,10 @@ const struct ref_item *ref_items_conflict(const struct ref_transaction *tx,
 		if (item && item->update->result == REF_OK)
 			return item;
 	}
-	/* Among names with this prefix, "<name>-x" sorts before "<name>/". */
+	/*
+	 * Names such as "<name>-x" sort between "<name>" and "<name>/", so they
+	 * are skipped.
+	 */
 	for (i = seek(tx, name, len); i < tx->sorted_nr; i++) {
 		item = tx->sorted[i];
 		if (strncmp(item->name, name, len) != 0 ||
@@ -170,7 +173,7 @@ static int sort_all(struct ref_transaction *tx, struct error *err)
 }
 
 /*
- * HEAD's reflog gets an entry if the ref that HEAD leads to changes. HEAD
+ * Adds an item for HEAD's reflog if the ref that HEAD leads to changes. HEAD
  * itself cannot change in the same transaction.
  */
 static int add_head(struct ref_transaction *tx, bool *added, struct error *err)
@@ -202,7 +205,10 @@ static int add_head(struct ref_transaction *tx, bool *added, struct error *err)
 	return 0;
 }
 
-/* Rejects one of two updates of a name: not the one that is locked already. */
+/*
+ * Rejects one of two updates of a name. If one of them is locked already, the
+ * other is rejected.
+ */
 static int reject_twice(struct ref_transaction *tx, const struct ref_item *a,
 			const struct ref_item *b, struct error *err)
 {
@@ -262,7 +268,10 @@ bool ref_item_log(const struct ref_transaction *tx, const struct ref_item *item,
 
 	if ((u->flags & REF_NO_REFLOG) || !ref_update_changes(u))
 		return false;
-	/* A symbolic ref to a missing ref has no new id to log. */
+	/*
+	 * If a symbolic ref leads to a missing ref, there is no new id for the
+	 * reflog.
+	 */
 	if (u->new_target && oid_is_zero(&final->new_oid))
 		return false;
 	*entry = (struct reflog_entry){

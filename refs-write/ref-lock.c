@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Locking one ref of a transaction, comparing the value with the expected
- * value, and staging the new value.
+ * Locks a ref of a transaction, compares its value with the expected value, and
+ * stages the new value.
  *
  * The value that is read under the lock cannot change, because every process
  * that changes a ref holds the ref's lock.
@@ -38,7 +38,7 @@ static int check_old_target(struct ref_transaction *tx, struct ref_item *item,
 	return 0;
 }
 
-/* Compares item->old_oid, the present value, with the expected value. */
+/* Compares item->old_oid, the current value, with the expected value. */
 static int check_old_oid(struct ref_transaction *tx, struct ref_item *item,
 			 bool is_symbolic, struct error *err)
 {
@@ -48,7 +48,8 @@ static int check_old_oid(struct ref_transaction *tx, struct ref_item *item,
 	bool is_zero = oid_is_zero(&u->old_oid);
 
 	/*
-	 * A dangling symbolic ref has no value, but its target would be lost.
+	 * A dangling symbolic ref has no value, but the change would overwrite
+	 * its target.
 	 */
 	if (is_zero && is_symbolic && oid_is_zero(&item->old_oid))
 		return ref_update_reject(tx, u, REF_EXISTS, err,
@@ -136,8 +137,8 @@ static int check_value(struct ref_transaction *tx, struct ref_item *item,
 }
 
 /*
- * Sets the new id for the reflog of a symbolic ref: the id of the target, or
- * zero if the ref dangles.
+ * Sets the new id for the reflog of a symbolic ref: the id of its new target,
+ * or zero if the ref will dangle.
  */
 static int resolve_target(struct ref_transaction *tx, struct ref_item *item,
 			  struct error *err)
@@ -150,7 +151,7 @@ static int resolve_target(struct ref_transaction *tx, struct ref_item *item,
 	return ret < 0 && ret != ERR_CORRUPT ? ret : 0;
 }
 
-/* Stages the new value, unless the ref already has this value. */
+/* Stages the new value of a ref, unless the ref already has this value. */
 static int stage(struct ref_transaction *tx, struct ref_item *item,
 		 bool is_symbolic, struct error *err)
 {
@@ -193,7 +194,10 @@ static int follow(struct ref_transaction *tx, struct ref_item *item,
 	return ret;
 }
 
-/* Verifies that HEAD, locked for its reflog, still leads to the same ref. */
+/*
+ * Verifies that HEAD, which was locked for its reflog, still leads to the same
+ * ref.
+ */
 static int recheck_head(struct ref_transaction *tx, struct ref_item *item,
 			const char *target, struct error *err)
 {
@@ -206,8 +210,9 @@ static int recheck_head(struct ref_transaction *tx, struct ref_item *item,
 }
 
 /*
- * Reads the value behind a symbolic ref that is changed itself. If the value
- * cannot be read, a change without an expected old value still succeeds.
+ * Reads the id that a symbolic ref leads to, if the symbolic ref itself is
+ * changed. If the id cannot be read, the change fails only if an old value is
+ * expected.
  */
 static int resolve_old(struct ref_transaction *tx, struct ref_item *item,
 		       struct error *err)
@@ -228,7 +233,7 @@ static int resolve_old(struct ref_transaction *tx, struct ref_item *item,
 				 u->name);
 }
 
-/* Checks the ref that changes, and stages the new value. */
+/* Checks the ref of an item, and stages its new value. */
 static int check_and_stage(struct ref_transaction *tx, struct ref_item *item,
 			   const char *target, struct error *err)
 {
@@ -296,8 +301,8 @@ int ref_item_lock(struct ref_transaction *tx, struct ref_item *item,
 	if (!ret && item->update->result == REF_OK)
 		ret = read_and_stage(tx, item, err);
 	/*
-	 * A transaction holds very many locks, and may not keep a file open for
-	 * each.
+	 * A transaction may have very many locks, so their files are not kept
+	 * open.
 	 */
 	if (item->lock.fd >= 0) {
 		sys_close(item->lock.fd);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writing all refs and reflogs into a new store. A store of files gets
+ * Writes all refs and reflogs into a new store. A store of files gets
  * packed-refs, and loose files for refs that cannot be packed. A store of
  * reftables gets one table.
  */
@@ -24,14 +24,14 @@ struct writer {
 	struct refs *refs;            /* owned: the old store */
 	struct odb *odb;              /* owned: for peeling tags */
 	struct odb_reader *reader;    /* owned */
-	/* owned, and each: names of root refs */
+	/* owned, and so is each string: names of the root refs */
 	char **roots;
 	size_t root_nr, root_alloc;
-	/* The new store is one of these two: */
+	/* the new store: packed-refs, or a table */
 	struct packed_rewrite packed;
 	struct reftable_append table;
 	char *table_dir; /* owned */
-	/* entries of the longest reflog */
+	/* number of entries of the longest reflog */
 	uint64_t longest;
 	struct error *err; /* borrowed */
 };
@@ -41,7 +41,10 @@ static bool to_tables(const struct writer *w)
 	return w->to->ref_storage == REPO_REFS_REFTABLE;
 }
 
-/* Returns whether the object is a tag, with what the tag peels to. */
+/*
+ * Returns whether the object is a tag. If so, sets *peeled to the object that
+ * the tag peels to.
+ */
 static bool peel(struct writer *w, const struct oid *oid, struct oid *peeled)
 {
 	enum object_type type;
@@ -73,7 +76,7 @@ static int put_record(struct writer *w, const struct ref *ref)
 	return reftable_writer_add_ref(w->table.writer, &record, w->err);
 }
 
-/* Creates a file of the new store, which nobody reads yet. */
+/* Creates a file of the new store, which no other process reads yet. */
 static int put_file(struct writer *w, const char *path, const struct buf *text)
 {
 	const char *slash = strrchr(path, '/');
@@ -141,7 +144,9 @@ static int cmp_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Root refs are in front of all others: capitals are less than "refs/". */
+/*
+ * Writes the root refs. These come first, since capitals are less than "refs/".
+ */
 static int put_roots(struct writer *w)
 {
 	int ret = w->refs->backend->each_root(w->refs, add_root, w, w->err);
@@ -204,7 +209,10 @@ static int measure_log(void *ctx, const char *name)
 	return ret < 0 ? ret : 0;
 }
 
-/* Returns the length of "Name <mail> seconds zone" after the first space. */
+/*
+ * Returns the length of "Name <mail> seconds zone" in the line, after the first
+ * space.
+ */
 static size_t committer_len(const struct reflog_line *line)
 {
 	const char *tab = memchr(line->text, '\t', line->text_len);
@@ -242,7 +250,7 @@ static int put_entry(struct writer *w, const char *name,
 	return ret;
 }
 
-/* A reflog without entries is a record with zero ids. */
+/* Writes the marker of a reflog without entries: a record with zero ids. */
 static int put_marker(struct writer *w, const char *name)
 {
 	const struct reftable_log log = {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The steps of a migration. ref-migrate-write.c writes the new store, this file
+ * The steps of a migration. ref-migrate-write.c writes the new store; this file
  * exchanges the stores. The directory of the new store has these entries, which
  * are moved into the git directory:
  *
- *	files      HEAD and other root refs, packed-refs, refs/, logs/
- *	reftable   reftable/, and the stubs HEAD and refs/heads
+ * 	files      HEAD and other root refs, packed-refs, refs/, logs/
+ * 	reftable   reftable/, and the stubs HEAD and refs/heads
  *
  * A git directory without HEAD or refs/ is no repository. So HEAD is replaced
- * by a rename, and refs/ stays: its entries are moved.
+ * by a rename. The directory refs/ stays, and its entries are moved.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,12 +28,12 @@ static const char stub_heads[] = "this repository uses the reftable format\n";
 struct migration {
 	const struct repo *repo; /* borrowed */
 	const struct ref_migrate_options *options;
-	/* a view: the repository with the new store */
+	/* a copy of *repo with the new kind of storage, not owned */
 	struct repo to;
-	/* owned: path of config, symlinks resolved */
+	/* owned: path of the file config, with symbolic links resolved */
 	char *config;
 	struct sys_tempfile lock; /* config.lock */
-	/* where the new store is written */
+	/* directory in which the new store is written */
 	struct sys_tempdir dir;
 	enum sys_fsync_method method;
 	struct error *err; /* borrowed */
@@ -54,7 +54,7 @@ static char *join(struct migration *m, const char *dir, const char *name)
 	return path.data;
 }
 
-/* The names in one directory, listed before the directory changes. */
+/* Adds a name to a list. Directories are listed before they are changed. */
 static int add_name(void *ctx, const char *name)
 {
 	return reflog_names_add(ctx, name, NULL);
@@ -68,8 +68,8 @@ static void names_release(struct reflog_names *names)
 }
 
 /*
- * Calls `fn` with each name in <dir>, which may be missing. A negative return
- * ends the visit and is returned.
+ * Calls `fn` with each name in the directory `dir`, which may be missing. If
+ * `fn` returns a negative value, the loop stops and returns this value.
  */
 static int each_name(struct migration *m, const char *dir,
 		     int (*fn)(struct migration *m, const char *name))
@@ -90,7 +90,10 @@ static int each_name(struct migration *m, const char *dir,
 	return ret;
 }
 
-/* As each_name(), for refs/ of a git directory or of a new store. */
+/*
+ * Works like each_name() for refs/ below `dir`, a git directory or the
+ * directory of a new store.
+ */
 static int each_below_refs(struct migration *m, const char *dir,
 			   int (*fn)(struct migration *m, const char *name))
 {
@@ -129,7 +132,7 @@ static int remove_below_refs(struct migration *m, const char *name)
 	return ret;
 }
 
-/* Removes all of the store from the git directory, except HEAD. */
+/* Removes a store from the git directory, except HEAD. */
 static int clear_store(struct migration *m, enum repo_ref_storage storage)
 {
 	const char *dir = m->repo->git_dir;
@@ -181,8 +184,8 @@ static int move_files(struct migration *m)
 }
 
 /*
- * Removes the old files and moves the stubs, which keep a Git without reftables
- * from taking the repository for an empty one.
+ * Removes the old files, and moves the stubs into place. The stubs prevent a
+ * Git that does not know reftables from seeing an empty repository.
  */
 static int files_to_stubs(struct migration *m)
 {
@@ -216,7 +219,10 @@ static int write_stubs(struct migration *m)
 	return ret ? ret : write_stub(m, "refs/heads", stub_heads);
 }
 
-/* Removes what was moved, before the switch; reftables are in use. */
+/*
+ * Undoes a migration that failed before the switch: removes the entries that
+ * were moved into the git directory.
+ */
 static void take_back(struct migration *m)
 {
 	struct error *err = m->err;
@@ -274,7 +280,10 @@ static int lock_config(struct migration *m)
 				 : ret;
 }
 
-/* Version 1 is needed for any extension. */
+/*
+ * Edits the text of the configuration. An extension needs version 1 of the
+ * repository format.
+ */
 static int edit_config(struct migration *m, struct buf *text)
 {
 	bool is_plain = m->options->storage == REPO_REFS_FILES;
@@ -290,7 +299,7 @@ static int edit_config(struct migration *m, struct buf *text)
 	return ret < 0 ? error_nomem(m->err) : 0;
 }
 
-/* Writes the new configuration into the lock file. */
+/* Writes the new configuration into config.lock. */
 static int write_config(struct migration *m)
 {
 	struct buf text = BUF_INIT;
@@ -365,7 +374,10 @@ static int move_store(struct migration *m)
 	return ret;
 }
 
-/* Renames config.lock to config after the new store is in its place. */
+/*
+ * Renames config.lock to config. Before that, the new store must be in its
+ * place.
+ */
 static int switch_stores(struct migration *m)
 {
 	int ret = write_config(m);
@@ -384,8 +396,8 @@ static int switch_stores(struct migration *m)
 }
 
 /*
- * Removes the old store when the switch is durable. If this fails, the files
- * that are left are read by nobody.
+ * Removes the old store after the switch is durable. If this fails, files are
+ * left that no reader uses.
  */
 static void clear_old(struct migration *m, struct error *warning)
 {

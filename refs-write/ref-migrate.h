@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Moving all refs and reflogs of a repository into the other kind of storage.
+ * Moves all refs and reflogs of a repository into the other kind of storage.
  *
- *	config.lock is made
- *	   -> clear   leftovers in the places of the new store are removed
- *	   -> write   the new store is written below "ref_migration.XXXXXX"
- *	   -> move    the new store is renamed to where its readers look
- *	   -> switch  config.lock becomes config
- *	   -> clear   the old store is removed
+ * 	config.lock is made
+ * 	   -> clear   leftovers in the places of the new store are removed
+ * 	   -> write   the new store is written below "ref_migration.XXXXXX"
+ * 	   -> move    the new store is renamed to where its readers look
+ * 	   -> switch  config.lock becomes config
+ * 	   -> clear   the old store is removed
  *
- * extensions.refStorage alone decides which store is read. Until the switch the
- * old store is complete, from the switch on the new one is. A process that is
- * killed leaves files that no reader looks at, and the next migration removes
+ * extensions.refStorage alone decides which store is read. The old store is
+ * complete until the switch, the new store from the switch on. If a process is
+ * killed, it leaves files that no reader uses, and the next migration removes
  * them. The new store is durable before the switch.
  *
- * Nothing keeps other processes from changing refs meanwhile, as in stock Git.
- * Such a change may be lost. Repositories with linked work trees are refused.
+ * As in stock Git, other processes may change refs during a migration, and such
+ * a change may be lost. Repositories with linked work trees are refused.
  */
 #ifndef REFS_WRITE_REF_MIGRATE_H
 #define REFS_WRITE_REF_MIGRATE_H
@@ -27,20 +27,21 @@
 struct ref_migrate_options {
 	enum repo_ref_storage storage; /* the new kind of storage */
 	bool no_reflog;                /* reflogs are dropped */
-	/* only write the new store, and keep its directory */
+	/* only write the new store, and keep the directory with it */
 	bool dry_run;
 };
 
 /*
- * Migrates the refs. With dry_run, the path of the directory with the new store
- * is appended to *dir. A file of the old store that cannot be removed is
- * described in *warning, and is no error. FETCH_HEAD and MERGE_HEAD stay.
+ * Migrates the refs. With dry_run, appends the path of the directory with the
+ * new store to *dir. If a file of the old store cannot be removed, *warning
+ * describes it, and the migration succeeds. FETCH_HEAD and MERGE_HEAD stay
+ * files.
  *
- * Returns 0. Otherwise the old store is still in use. Returns ERR_INVALID if
- * the repository has that kind of storage already, ERR_UNSUPPORTED for linked
- * work trees or refs in another directory (repo_refs_dir()), ERR_DENIED if
- * config is locked or in a quarantine, ERR_CORRUPT if a ref is broken, or
- * another negative error code.
+ * Returns 0, or a negative error code with the old store still in use:
+ * ERR_INVALID if the repository has that kind of storage already,
+ * ERR_UNSUPPORTED for linked work trees or refs in another directory
+ * (repo_refs_dir()), ERR_DENIED if config is locked or in a quarantine,
+ * ERR_CORRUPT if a ref is broken, or another code.
  */
 int ref_migrate(const struct repo *repo,
 		const struct ref_migrate_options *options, struct buf *dir,
@@ -49,9 +50,8 @@ int ref_migrate(const struct repo *repo,
 /*
  * Writes all refs of `from`, and the reflogs unless `no_reflog`, into a new
  * store. `to` is the same repository with the new kind of storage and another
- * repo_refs_dir(). That directory exists and is empty. A broken ref is
- * ERR_CORRUPT. Lines of reflogs that are malformed are left out. Returns 0 or a
- * negative error code.
+ * repo_refs_dir(), which exists and is empty. A broken ref is ERR_CORRUPT.
+ * Malformed lines of reflogs are left out. Returns 0 or a negative error code.
  */
 int ref_migrate_write(const struct repo *from, const struct repo *to,
 		      bool no_reflog, struct error *err);

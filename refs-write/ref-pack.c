@@ -23,8 +23,8 @@ static int compact(const char *dir,
 }
 
 /*
- * Calls `fn` for the stacks of this work tree. A nonzero return of `fn` ends
- * the visit and is returned.
+ * Calls `fn` for each stack of this work tree. If `fn` returns a nonzero value,
+ * the loop stops and returns this value.
  */
 static int each_own_stack(const struct repo *repo,
 			  int (*fn)(const char *dir,

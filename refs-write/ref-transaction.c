@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The interface of transactions: a queue of changes, and states. */
+/* The interface of transactions: a queue of changes, and the states. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -103,8 +103,8 @@ void ref_transaction_free(struct ref_transaction *tx)
 }
 
 /*
- * Whether the file of an ill-formed name is below refs/ anyway. Such a file may
- * be removed.
+ * Returns whether the file of an ill-formed name is below refs/. Such a file
+ * may be removed.
  */
 static bool name_is_safe(const char *name)
 {
@@ -128,10 +128,11 @@ static bool name_is_root(const char *name)
 }
 
 /*
- * Names of deleted or verified refs are checked, too: otherwise any file of the
- * git directory could be deleted. A ref of another work tree is not deleted by
- * its long name either, as in stock Git. FETCH_HEAD and MERGE_HEAD hold more
- * than ids. A symbolic ref is below refs/ or a root ref of this work tree.
+ * Checks the name in a change. Names of deleted or verified refs are checked
+ * too: otherwise any file of the git directory could be deleted. As in stock
+ * Git, a ref of another work tree cannot be deleted by its long name.
+ * FETCH_HEAD and MERGE_HEAD are refused, since they contain more than ids. A
+ * symbolic ref must be below refs/ or a root ref of this work tree.
  */
 static int check_name(const struct ref_change *change, struct error *err)
 {
@@ -225,7 +226,7 @@ static int notify(struct ref_transaction *tx, enum ref_state state,
 	return tx->options.on_state(tx->options.ctx, state, tx, err);
 }
 
-/* Releases locks and the snapshot. Does not call on_state. */
+/* Releases locks and the snapshot of refs. Does not call on_state. */
 static void close_transaction(struct ref_transaction *tx)
 {
 	tx->backend->unlock(tx);
@@ -237,15 +238,15 @@ static void close_transaction(struct ref_transaction *tx)
 }
 
 /*
- * Reads the target of a symbolic HEAD. HEAD's reflog gets an entry if that ref
- * changes.
+ * Reads the target of HEAD if HEAD is symbolic. If this target changes, HEAD's
+ * reflog gets an entry.
  */
 static int read_head(struct ref_transaction *tx, struct error *err)
 {
 	struct ref head;
 	int ret = refs_read(tx->refs, "HEAD", &head, err);
 
-	/* A broken HEAD counts as a HEAD without a target. */
+	/* A broken or missing HEAD is treated as a HEAD without a target. */
 	if (ret == ERR_CORRUPT || !ret)
 		return 0;
 	if (ret > 0 && head.target) {
@@ -267,9 +268,9 @@ static int add_items(struct ref_transaction *tx, struct error *err)
 }
 
 /*
- * Locks all items in the order of their names, so that two transactions cannot
- * wait for each other. Items for targets of symbolic refs are locked in the
- * next round.
+ * Locks all items in the order of their names. So two transactions never wait
+ * for each other. Locking a symbolic ref may add an item for its target, which
+ * is locked in the next round.
  */
 static int lock_items(struct ref_transaction *tx, struct error *err)
 {
@@ -407,7 +408,7 @@ int ref_transaction_describe(struct buf *out, const struct ref_transaction *tx)
 	size_t i;
 
 	/*
-	 * After symbolic refs were followed, the hook gets the names of
+	 * If symbolic refs were followed, the hook gets the names of their
 	 * targets.
 	 */
 	for (i = 0; !ret && i < tx->item_nr; i++) {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Changing refs: a transaction makes all of its changes, or none.
+ * Changes refs: a transaction makes all of its changes, or none.
  *
  *   new -> add ... add -> [prepare] -> commit
  *                               \-----> abort (or free)
  *
  * In files, preparing locks every affected ref ("<ref>.lock"), compares the
  * ref's value with the expected value, and writes the new value into the lock
- * file. Committing appends to reflogs and renames the lock files. A reader at
- * that moment may see some refs changed and others not yet.
+ * file. Committing appends to reflogs and renames the lock files. While lock
+ * files are being renamed, a reader may see some refs changed and others not.
  *
  * A transaction does not check that objects exist, and does not run hooks. The
  * caller does both, in `check_value` and `on_state`.
@@ -31,27 +31,27 @@ struct ref_transaction;
 
 /* Result of one change. */
 enum ref_result {
-	/* made, or no failure so far */
+	/* the change was made, or has not failed so far */
 	REF_OK,
 	/* another process holds the lock of the ref */
 	REF_LOCKED,
-	/* refs/a conflicts with refs/a/b */
+	/* the name conflicts with another ref, like refs/a with refs/a/b */
 	REF_NAME_CONFLICT,
-	/* the ref must not exist, but does */
+	/* the change requires that the ref does not exist, but it does */
 	REF_EXISTS,
-	/* the ref must have a value, but has none */
+	/* the change requires that the ref has a value, but it has none */
 	REF_ABSENT,
 	/* the ref has another value than expected */
 	REF_OLD_DIFFERS,
-	/* the new value is rejected */
+	/* check_value() has rejected the new value */
 	REF_BAD_VALUE,
-	/* the ref must be symbolic, but is not */
+	/* the change requires that the ref is symbolic, but it is not */
 	REF_NOT_SYMBOLIC,
-	/* another change is for the same ref */
+	/* the transaction has another change of this ref */
 	REF_DUPLICATE,
-	/* the present value cannot be read */
+	/* the current value of the ref cannot be read */
 	REF_BROKEN,
-	/* any other failure; mostly of the operating system */
+	/* any other failure, mostly of the operating system */
 	REF_FAILED,
 };
 
@@ -63,7 +63,7 @@ enum ref_result {
 const char *ref_result_reason(enum ref_result result);
 
 enum ref_change_flags {
-	/* Change a symbolic ref itself, not its target. */
+	/* Change the symbolic ref itself, and not the ref that it leads to. */
 	REF_NO_DEREF = 1 << 0,
 	/* Write a reflog entry even if there is no reflog yet. */
 	REF_FORCE_REFLOG = 1 << 1,
@@ -73,28 +73,38 @@ enum ref_change_flags {
 
 /*
  * A requested change. All pointers are borrowed for the call. At most one of
- * new_oid and new_target is set, and at most one of old_oid and old_target.
+ * new_oid and new_target may be set, and at most one of old_oid and old_target.
  */
 struct ref_change {
-	/* full name: "refs/heads/main", "HEAD" */
+	/* full name of the ref: "refs/heads/main", "HEAD" */
 	const char *name;
 	unsigned flags; /* of ref_change_flags */
 	/*
-	 * The new value. NULL: keep the value (verify). Zero: delete the ref.
+	 * The new value of the ref. NULL: keep the value, and only verify it.
+	 * Zero: delete the ref.
 	 */
 	const struct oid *new_oid;
-	/* The expected old value. NULL: any. Zero: the ref must not exist. */
+	/*
+	 * The expected old value. NULL: any value. Zero: the ref must not
+	 * exist.
+	 */
 	const struct oid *old_oid;
-	/* Target, if the ref becomes symbolic. */
+	/* The new target, if the ref becomes symbolic; else NULL. */
 	const char *new_target;
-	/* Expected target, if the ref must be symbolic; needs REF_NO_DEREF. */
+	/*
+	 * The expected target, if the ref must be symbolic; else NULL. Requires
+	 * REF_NO_DEREF.
+	 */
 	const char *old_target;
-	/* Message for the reflog. NULL or "": none. White space is folded. */
+	/*
+	 * The message for the reflog. NULL or "": no message. Each run of white
+	 * space becomes one space.
+	 */
 	const char *message;
 };
 
 /*
- * A change in the queue of a transaction. Its strings live as long as the
+ * A change in the queue of a transaction. Its strings are valid as long as the
  * transaction.
  */
 struct ref_update {
@@ -105,24 +115,23 @@ struct ref_update {
 	char *new_target, *old_target; /* or NULL */
 	char *message;                 /* or NULL */
 	enum ref_result result;
-	/* Git's text for a result that is not REF_OK */
+	/* Git's text for the result, unless the result is REF_OK */
 	char *error;
 	/*
-	 * The last symbolic ref or ref that was reached from `name` when the
-	 * change was rejected. NULL: `name` itself. Borrowed from the
-	 * transaction.
+	 * If the change was rejected: the ref that was reached from `name` over
+	 * symbolic refs. NULL: `name` itself. Borrowed from the transaction.
 	 */
 	const char *reached;
 };
 
-/* State of a transaction, named as in githooks(5). */
+/* States of a transaction, with the names of githooks(5). */
 enum ref_state {
-	/* all changes are known, nothing is locked */
+	/* all changes are known, and nothing is locked yet */
 	REF_PREPARING,
 	/* all refs are locked, and all checks have passed */
 	REF_PREPARED,
 	REF_COMMITTED, /* all changes are made */
-	/* nothing was changed, the locks are removed */
+	/* nothing was changed, and all locks are released */
 	REF_ABORTED,
 };
 
@@ -139,25 +148,26 @@ struct ref_transaction_options {
 	 */
 	const char *committer;
 	/*
-	 * Keep going if a change fails because of its value, its name or its
-	 * lock. A failure of the system, or two changes of one ref, still fail
-	 * the transaction.
+	 * Continue without a change that fails because of its value, its name
+	 * or its lock. A failure of the system, or two changes of one ref,
+	 * still fail the transaction.
 	 */
 	bool keep_going;
 	/*
-	 * Called for each new value that is not zero; `name` is the ref after
-	 * symbolic refs were followed. Returns 0, or ERR_INVALID with *err set
-	 * to reject the change, or another negative error code to fail the
-	 * transaction. For instance, it checks that objects exist and that
-	 * branches are commits. NULL: all values are accepted.
+	 * Called for each new value that is not zero. `name` is the ref after
+	 * symbolic refs were followed. Returns 0, ERR_INVALID with *err set to
+	 * reject the change, or another negative error code to fail the
+	 * transaction. For instance, the function checks that objects exist and
+	 * that branches are commits. NULL: all values are accepted.
 	 */
 	int (*check_value)(void *ctx, const char *name,
 			   const struct oid *new_oid, struct error *err);
 	/*
-	 * Called when the transaction enters a state. For PREPARING and
-	 * PREPARED, a negative return (with *err set) aborts the transaction
-	 * and is returned; the state ABORTED is then not reported. Not called
-	 * for a transaction without changes. NULL: no calls.
+	 * Called when the transaction enters a state. For REF_PREPARING and
+	 * REF_PREPARED, a negative return value (with *err set) aborts the
+	 * transaction, and the transaction returns this value; REF_ABORTED is
+	 * then not reported. Not called for a transaction without changes. May
+	 * be NULL.
 	 */
 	int (*on_state)(void *ctx, enum ref_state state,
 			const struct ref_transaction *tx, struct error *err);
@@ -166,25 +176,24 @@ struct ref_transaction_options {
 
 /*
  * Creates a transaction. `repo` is borrowed until the transaction is freed.
- * `options` are copied (NULL: no committer, all or nothing). Returns 0 with
- * *out owned by the caller, or a negative error code.
+ * `options` are copied; NULL means no committer, and that the transaction fails
+ * if any change fails. Returns 0 with *out owned by the caller, or a negative
+ * error code.
  */
 int ref_transaction_new(struct ref_transaction **out, const struct repo *repo,
 			const struct ref_transaction_options *options,
 			struct error *err);
 
-/*
- * Aborts the transaction if it is still open, and frees it. NULL is accepted.
- */
+/* Frees the transaction. An open transaction is aborted. `tx` may be NULL. */
 void ref_transaction_free(struct ref_transaction *tx);
 
 /*
- * Copies a change into the queue. Reads and locks nothing yet. The name of a
- * ref that gets a value must be well-formed. The name of a ref that is deleted
- * or verified must be a root name of capital letters, '-' and '_', or below
- * refs/. A name below refs/ may then be ill-formed, so that stray files can be
- * removed. Returns 0; ERR_INVALID ("refusing to update ref with bad name '..'")
- * with nothing queued; or ERR_NOMEM.
+ * Adds a copy of a change to the queue. Nothing is read or locked yet. The name
+ * of a ref that gets a value must be well-formed. The name of a ref that is
+ * deleted or verified must be a root name of capital letters, '-' and '_', or
+ * below refs/. Such a name below refs/ may be ill-formed, so that stray files
+ * can be removed. Returns 0, ERR_INVALID ("refusing to update ref with bad name
+ * '..'") with nothing queued, or ERR_NOMEM.
  */
 int ref_transaction_add(struct ref_transaction *tx,
 			const struct ref_change *change, struct error *err);
@@ -209,22 +218,22 @@ int ref_transaction_add(struct ref_transaction *tx,
 int ref_transaction_prepare(struct ref_transaction *tx, struct error *err);
 
 /*
- * Prepares the transaction if needed, and makes the changes durable as
- * core.fsync says. Returns as ref_transaction_prepare(). If the system fails
- * half way, the refs that were renamed before stay changed, and all other refs
- * are unchanged. *err then names the ref of the failure.
+ * Prepares the transaction if this was not done, and makes the changes durable
+ * as core.fsync says. Returns the same codes as ref_transaction_prepare(). If
+ * the system fails in the middle, refs that were renamed before stay changed,
+ * and all other refs are unchanged. *err then names the ref at which it failed.
  */
 int ref_transaction_commit(struct ref_transaction *tx, struct error *err);
 
 /*
- * Releases the locks and closes the transaction. Returns 0, or the return value
- * of on_state.
+ * Releases the locks and closes the transaction. Returns 0, or the value that
+ * on_state returned.
  */
 int ref_transaction_abort(struct ref_transaction *tx, struct error *err);
 
 /*
- * The number of changes, and the change of index i, in the order they were
- * added.
+ * ref_transaction_nr() returns the number of changes. ref_transaction_get()
+ * returns the i-th change in the order in which they were added.
  */
 size_t ref_transaction_nr(const struct ref_transaction *tx);
 const struct ref_update *ref_transaction_get(const struct ref_transaction *tx,
@@ -232,8 +241,8 @@ const struct ref_update *ref_transaction_get(const struct ref_transaction *tx,
 
 /*
  * Appends the lines that the reference-transaction hook reads: "<old> SP <new>
- * SP <ref> LF" for each change that has not failed. <old> is zero if no old
- * value was given. Returns 0 or ERR_NOMEM.
+ * SP <ref> LF" for each change that has not failed. <old> is zero if the change
+ * expects no old value. Returns 0 or ERR_NOMEM.
  */
 int ref_transaction_describe(struct buf *out, const struct ref_transaction *tx);
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The files backend: committing a prepared transaction.
+ * The files backend: commits a prepared transaction.
  *
  * New values come first: the entries of all reflogs, then the renames.
- * Deletions come last, and remove the record of packed-refs before the loose
- * file. After a crash each ref has its old or its new value, never an older
- * value of packed-refs.
+ * Deletions come last. A deletion removes the record of packed-refs before the
+ * loose file. So after a crash each ref has its old or its new value, never an
+ * older value of packed-refs.
  *
  * Appending entries needs disk space, and renaming does not. If the disk is
- * full, the entries are removed again, and nothing has changed.
+ * full, the entries are removed again, and no ref has changed.
  *
- * Signals are held until the commit is complete, so that the restart of a
- * server does not leave half of a transaction.
+ * Signals are held until the commit is complete. Otherwise stopping a server
+ * could leave half of a transaction.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -101,7 +101,10 @@ static int delete_loose(struct ref_transaction *tx, struct ref_item *item,
 
 	if (ret < 0)
 		return ret;
-	/* A packed ref may have an empty directory at the path of its file. */
+	/*
+	 * For a ref that is only in packed-refs, there may be an empty
+	 * directory at the path of the loose file.
+	 */
 	ret = item->existed ? sys_unlink(tx->path.data, &io) : 0;
 	if (ret < 0 && io.sys_errno != EISDIR) {
 		if (err)
@@ -131,8 +134,8 @@ static int commit_deletions(struct ref_transaction *tx, struct error *err)
 }
 
 /*
- * Removes the entries of refs that have not changed: their locks are still
- * held.
+ * Removes the entries from reflogs of refs that have not changed. The locks of
+ * these refs are still held.
  */
 static void take_back_logs(struct ref_transaction *tx)
 {

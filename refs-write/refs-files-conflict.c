@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The files backend: conflicts of names. If refs/a is a file, there cannot be a
- * directory for refs/a/b. packed-refs has no such limit, so its names are
- * compared.
+ * The files backend: finds conflicts of names. If refs/a is a file, there
+ * cannot be a directory for refs/a/b. packed-refs could contain both, so its
+ * names are compared.
  *
- * The lock file of a ref is in the ref's directory. After locking, no loose ref
- * can be at the path of a directory. Only packed-refs is searched for such
- * refs.
+ * The lock file of a ref is in the ref's directory. So after locking, no loose
+ * ref can be at the path of that directory or above. Only packed-refs must be
+ * searched for such refs.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The files backend: lock files, "<ref>.lock", and the new values in them.
+ * The files backend: creates lock files, "<ref>.lock", and writes the new
+ * values into them.
  *
  * A process that changes a ref, or removes the ref's loose file after packing,
  * holds the ref's lock. A deletion also locks packed-refs, after all refs.
@@ -49,7 +50,7 @@ static int reject_lock(struct ref_transaction *tx, struct ref_item *item,
 		"cannot lock ref '%s': %s", item->update->name, why->msg);
 }
 
-/* Creates the directory of tx->path, the path of a lock file. */
+/* Creates the directory for tx->path, the path of a lock file. */
 static int make_dirs(struct ref_transaction *tx, struct ref_item *item,
 		     struct error *err)
 {
@@ -64,8 +65,8 @@ static int make_dirs(struct ref_transaction *tx, struct ref_item *item,
 }
 
 /*
- * Creates the lock file at tx->path. Tries again because other processes remove
- * empty directories.
+ * Creates the lock file at tx->path. Tries again, because other processes
+ * remove empty directories.
  */
 static int create_lock(struct ref_transaction *tx, struct ref_item *item,
 		       struct error *why)
@@ -84,8 +85,8 @@ static int create_lock(struct ref_transaction *tx, struct ref_item *item,
 }
 
 /*
- * Locks a ref. Afterwards tx->path is the path of the ref's file. Returns 0,
- * also if the update is rejected, or a negative error code.
+ * Locks a ref. Sets tx->path to the path of the ref's file. Returns 0 (also if
+ * the update is rejected) or a negative error code.
  */
 int refs_files_tx_lock(struct ref_transaction *tx, struct ref_item *item,
 		       struct error *err)
@@ -116,7 +117,10 @@ int refs_files_tx_lock(struct ref_transaction *tx, struct ref_item *item,
 	return ret;
 }
 
-/* A packed ref may have a directory at the path of its loose file. */
+/*
+ * Looks for a directory at the path of the ref's loose file. There may be one
+ * if the ref is only in packed-refs.
+ */
 static int look_for_dir(struct ref_transaction *tx, struct ref_item *item,
 			struct error *err)
 {
@@ -185,7 +189,7 @@ int refs_files_tx_ready(struct ref_transaction *tx, struct error *err)
 	return ret < 0 ? ret : 0;
 }
 
-/* Removes an item's lock, and directories that are empty. */
+/* Removes the lock file of an item, and directories that are then empty. */
 static void unlock(struct ref_transaction *tx, struct ref_item *item)
 {
 	if (!item->lock.path)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The files backend: moving loose refs into packed-refs. */
+/* The files backend: moves loose refs into packed-refs. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,10 +21,10 @@ struct packer {
 	const struct ref_pack_options *options;
 	struct packed_rewrite rw;
 	struct refs_loose_list *list;
-	/* owned, of list->nr: the ref is packed */
+	/* owned: for each ref in `list`, whether it is packed */
 	bool *chosen;
 	size_t chosen_nr;
-	/* old records before this offset have been peeled */
+	/* old records before this offset have their peeled ids */
 	size_t old_off;
 	/* how long to wait for the lock of a ref */
 	int64_t lock_timeout_ms;
@@ -64,8 +64,8 @@ static int peel(struct packer *p, const struct oid *oid, struct oid *peeled)
 }
 
 /*
- * Copies old records before `name` (NULL: all remaining), with peeled ids. The
- * new header promises peeled ids for all records.
+ * Adds peeled ids to the old records before `name` (NULL: to all that are
+ * left), because the new header promises peeled ids for all records.
  */
 static int peel_old_until(struct packer *p, const char *name, struct error *err)
 {
@@ -249,8 +249,8 @@ int refs_files_pack(const struct repo *repo, struct odb_reader *reader,
 	if (ret < 0)
 		return ret;
 	/*
-	 * Values are read under the lock. Otherwise another process could pack
-	 * newer values before.
+	 * Loose refs are read under the lock of packed-refs. Otherwise another
+	 * process could pack newer values in between.
 	 */
 	ret = refs_loose_list_read(&p.list, repo, "refs/", err);
 	if (!ret)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The files backend of transactions. Its parts: locking and staging
+ * The files backend of transactions. Parts: locking and staging
  * (refs-files-lock.c), conflicts of names with directories
- * (refs-files-conflict.c), and renaming into place (refs-files-commit.c, which
+ * (refs-files-conflict.c), and renaming lock files (refs-files-commit.c, which
  * also has the table of functions).
  */
 #ifndef REFS_WRITE_REFS_FILES_TX_H
@@ -17,7 +17,7 @@
 int refs_files_lock_timeout(int64_t *ms, const struct config *config,
 			    struct error *err);
 
-/* Members of refs_files_tx_backend, see struct ref_tx_backend. */
+/* The functions of refs_files_tx_backend, see struct ref_tx_backend. */
 int refs_files_tx_begin(struct ref_transaction *tx, struct error *err);
 int refs_files_tx_lock(struct ref_transaction *tx, struct ref_item *item,
 		       struct error *err);

@@ -34,7 +34,9 @@ struct refs_reftable_change {
 struct refs_reftable_top {
 	char *dir; /* owned */
 	struct reftable_append append;
-	/* owned; ordered when written */
+	/*
+	 * owned: the changes of this stack, in the order of names when written
+	 */
 	struct refs_reftable_change *changes;
 	size_t nr, alloc;
 };
@@ -43,16 +45,16 @@ struct refs_reftable_tx {
 	struct reftable_append_options options;
 	struct refs_reftable_top **tops; /* owned, and each stack */
 	size_t nr, alloc;
-	/* owned: for peeling tags, or NULL */
+	/* owned: opened when a tag must be peeled, else NULL */
 	struct odb *odb;
 	struct odb_reader *reader; /* owned */
 	/*
-	 * Cache of the last peeled object. Often many refs in a row name one
-	 * object.
+	 * The result of the last peeling. Often many refs in a row name the
+	 * same object.
 	 */
 	struct oid last_oid, last_peeled;
 	enum reftable_value
-		last_value; /* REFTABLE_DELETED: the cache is empty */
+		last_value; /* REFTABLE_DELETED: nothing was peeled yet */
 	struct buf dir;     /* scratch */
 };
 
@@ -67,7 +69,7 @@ static void top_free(struct refs_reftable_top *top)
 	free(top);
 }
 
-/* Locks the stack in tx->tables->dir, and adds it to the list. */
+/* Locks the stack in the directory t->dir, and adds the stack to the list. */
 static int lock_stack(struct ref_transaction *tx,
 		      struct refs_reftable_top **out, struct error *err)
 {
@@ -97,8 +99,8 @@ static int lock_stack(struct ref_transaction *tx,
 }
 
 /*
- * Finds the locked stack of a ref, or locks it. *inner is the ref's name in the
- * stack.
+ * Returns the locked stack of a ref, and locks the stack if needed. Sets *inner
+ * to the ref's name in the stack.
  */
 static int find_top(struct ref_transaction *tx, const char *name,
 		    struct refs_reftable_top **top, const char **inner,
@@ -156,7 +158,10 @@ static int tx_lock(struct ref_transaction *tx, struct ref_item *item,
 	return 0;
 }
 
-/* A broken ref is a conflict, too. */
+/*
+ * Returns 1 if there is a ref of this name, 0 if not, or a negative error code.
+ * A broken ref is a ref too.
+ */
 static int is_taken(struct refs *refs, const char *name, struct error *err)
 {
 	struct ref ref;
@@ -188,7 +193,10 @@ static int cmp_changes(const void *a, const void *b)
 	return strcmp(ca->name, cb->name);
 }
 
-/* "HEAD" and "main-worktree/HEAD" may be the same ref. */
+/*
+ * Sorts the changes by name. Rejects changes of one ref under two names, such
+ * as "HEAD" and "main-worktree/HEAD".
+ */
 static int sort_changes(struct ref_transaction *tx,
 			struct refs_reftable_top *top, struct error *err)
 {
@@ -232,7 +240,10 @@ static int open_objects(struct refs_reftable_tx *t, const struct repo *repo,
 	return t->reader ? 0 : error_nomem(err);
 }
 
-/* Peels t->last_oid. A missing object is stored without a peeled id. */
+/*
+ * Peels t->last_oid. If the object is missing, the ref is stored without a
+ * peeled id.
+ */
 static int peel_last(struct refs_reftable_tx *t, struct error *err)
 {
 	enum object_type type;
@@ -248,7 +259,9 @@ static int peel_last(struct refs_reftable_tx *t, struct error *err)
 	return ret == ERR_NOMEM ? error_nomem(err) : 0;
 }
 
-/* Sets the value of a ref that names an object. */
+/*
+ * Sets the value of a ref to an id, with the peeled id if the object is a tag.
+ */
 static int peel(struct ref_transaction *tx, struct reftable_ref *ref,
 		struct error *err)
 {
@@ -295,15 +308,16 @@ static int put_ref(struct ref_transaction *tx, struct refs_reftable_top *top,
 		   : reftable_writer_add_ref(top->append.writer, &ref, err);
 }
 
-/* An iterator over the existing reflogs of the stack. */
+/* An iterator over the existing reflog entries of a stack. */
 struct logs {
 	struct reftable_merged merged;
 	struct buf key;
 };
 
 /*
- * Finds the newest entry of the ref's reflog, or the first entry after that
- * place. Returns 1, 0 at the end, or a negative error code.
+ * Finds the newest entry of a ref's reflog. If there is none, finds the first
+ * entry after its place. Returns 1, 0 at the end of all entries, or a negative
+ * error code.
  */
 static int seek_log(struct logs *logs, const char *name,
 		    const struct reftable_iter **it, struct error *err)
@@ -446,7 +460,10 @@ static int stage_all(struct ref_transaction *tx, struct refs_reftable_top *top,
 static int tx_stage(struct ref_transaction *tx, struct ref_item *item,
 		    struct error *err)
 {
-	/* tx_ready() writes all values in the order of names. */
+	/*
+	 * Nothing is written here: tx_ready() writes all values in the order of
+	 * names.
+	 */
 	(void)tx;
 	(void)item;
 	(void)err;
@@ -462,7 +479,7 @@ static int tx_ready(struct ref_transaction *tx, struct error *err)
 	return ret;
 }
 
-/* Renames one table into place. */
+/* Commits the new table of a stack. */
 static int commit_top(struct ref_transaction *tx, struct refs_reftable_top *top,
 		      struct error *err)
 {
@@ -481,8 +498,8 @@ static int commit_top(struct ref_transaction *tx, struct refs_reftable_top *top,
 }
 
 /*
- * Commits all stacks. Signals are held, so that none leaves half of a
- * transaction.
+ * Commits all stacks. Signals are held, because a signal in between would leave
+ * half of a transaction.
  */
 static int commit_tops(struct ref_transaction *tx, struct error *err)
 {
@@ -496,7 +513,10 @@ static int commit_tops(struct ref_transaction *tx, struct error *err)
 	return ret;
 }
 
-/* The commit is already complete, so a failure to compact is ignored. */
+/*
+ * Compacts stacks that have too many tables. The commit is complete, so errors
+ * are ignored.
+ */
 static void compact_full(struct ref_transaction *tx)
 {
 	for (size_t i = 0; i < tx->tables->nr; i++) {
