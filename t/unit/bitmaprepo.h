@@ -42,7 +42,8 @@ struct bitmaprepo {
 	struct odb *odb;
 	struct pack_bitmap *pb;
 	struct walk walk;
-	bool *want, *had, *found; /* indexed by the number of the object */
+	/* by object number: wanted, uninteresting, and found objects */
+	bool *want, *had, *found;
 };
 
 static inline void bitmaprepo_open(struct bitmaprepo *b,
@@ -113,7 +114,7 @@ static inline void bitmaprepo_check_reach(struct bitmaprepo *b,
 		assert_false(b->want[i]);
 }
 
-/* The rows from which another bitmap index for the same pack is written. */
+/* The rows with which another bitmap index of the same pack is written. */
 struct bitmaprepo_rewrite {
 	struct ewah *full, *stored; /* by entry */
 	struct bitmap_write_entry *entries;
@@ -145,7 +146,10 @@ static inline void bitmaprepo_take_row(struct bitmaprepo *b, uint64_t *seed,
 	bitset_release(&scratch);
 }
 
-/* Random pseudo-merges. Older commits are in them more often. */
+/*
+ * Random pseudo-merges. An older commit is more often in one than a newer
+ * commit.
+ */
 struct bitmaprepo_pseudo {
 	struct ewah commits[8], objects[8];
 	struct bitmap_write_pseudo write[8];
@@ -168,7 +172,7 @@ static inline void bitmaprepo_take_pseudo(struct bitmaprepo *b, uint64_t *seed,
 		if (!objspace_find(&b->walk.space, b->r->objects[c].oid.bytes,
 				   &obj_pos) ||
 		    !pack_bitmap_bit(b->pb, &b->walk, obj_pos, &bit))
-			continue; /* the object is newer than the pack */
+			continue; /* the pack does not have this newer object */
 		in[c] = true;
 		randrepo_reach(b->r, b->want, c);
 	}
@@ -378,8 +382,8 @@ static inline void bitmaprepo_check(struct bitmaprepo *b,
 	assert_int_equal(pack_bitmap_count(counts, b->pb, result, NULL), 0);
 	assert_memory_equal(counts, expected, sizeof(counts));
 	/*
-	 * The set of uninteresting objects may contain more than the tips reach
-	 * in the pack.
+	 * In the pack, the uninteresting set may have more objects than the
+	 * haves' tips reach.
 	 */
 	for (uint32_t bit = 0; bit < b->pb->file.object_nr; bit++)
 		if (result->uninteresting.bits)

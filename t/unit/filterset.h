@@ -19,11 +19,11 @@ struct filterset {
 	struct walk_tips tips;
 	struct filter filter;
 	bool filter_wants;
-	/*
-	 * indexed by the number of an object: its depth plus one; 0: not found
-	 */
+	/* by object number: depth of the object plus one; 0: not found */
 	uint32_t *levels;
-	/* indexed by the number of an object: a want names the object */
+	/*
+	 * by object number: whether a want names the object, which then passes
+	 */
 	bool *spared;
 };
 
@@ -138,7 +138,7 @@ static inline void filterset_release(struct filterset *s)
 	free(s->spared);
 }
 
-/* Whether the result must contain an object. */
+/* Returns whether the result must contain an object. */
 static inline bool filterset_has(const struct filterset *s,
 				 const struct randrepo *r, uint32_t nr)
 {

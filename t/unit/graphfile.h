@@ -24,9 +24,9 @@ struct graphfile {
 	uint32_t nr;
 	const uint32_t *edges;
 	uint32_t edge_nr;
-	/* one byte for each base layer; 20 times this byte is the layer's id */
+	/* one byte b for each base layer, whose id is 20 times b */
 	const char *bases;
-	uint8_t checksum; /* 20 times this byte is the checksum */
+	uint8_t checksum; /* the file's checksum is 20 times this byte */
 };
 
 static inline void graphfile_fill(struct buf *out, uint8_t byte)

@@ -18,14 +18,15 @@
 #include "t/unit/tmppack.h"
 
 #define RANDREPO_MAX 6000     /* objects */
-#define RANDREPO_FILES 12     /* paths in the tree of a commit */
+#define RANDREPO_FILES 12     /* number of paths in the tree of a commit */
 #define RANDREPO_CONTENTS 160 /* different files */
 
 struct randrepo_object {
 	enum object_type type;
 	struct oid oid;
 	struct buf data;
-	uint32_t *refs; /* the objects that this object names directly */
+	/* owned: numbers of the objects that this object names directly */
+	uint32_t *refs;
 	uint32_t ref_nr;
 	bool is_stored;
 	/* for a commit: numbers of the contents of its files; 0: no file */
@@ -111,9 +112,7 @@ static inline uint32_t randrepo_add(struct randrepo *r, enum object_type type,
 	return r->nr++;
 }
 
-/*
- * Add a blob. The contents of blobs are similar, so that deltas can be found.
- */
+/* Adds a blob. Blobs have similar contents, so that packs contain deltas. */
 static inline uint32_t randrepo_blob(struct randrepo *r, unsigned content)
 {
 	struct buf data = BUF_INIT;
@@ -247,7 +246,9 @@ static inline uint32_t randrepo_tag(struct randrepo *r, uint32_t target)
 	return nr;
 }
 
-/* Add a commit on recent commits; sometimes a root. */
+/*
+ * Adds a commit whose parents are recent commits, or sometimes a root commit.
+ */
 static inline void randrepo_grow(struct randrepo *r)
 {
 	uint32_t parents[12], nr = 0, want = randrepo_below(r, 16);

@@ -52,7 +52,7 @@ static enum attr_state ask(const struct fixture *f, const char *path)
 	return state;
 }
 
-/* Each added file overrides the ones before. */
+/* Rules of a file that is added later override those of earlier files. */
 static void precedence(void **state)
 {
 	struct fixture f;
@@ -70,7 +70,9 @@ static void precedence(void **state)
 	teardown(&f);
 }
 
-/* An index whose entries are files with these rules. */
+/*
+ * Writes an index whose entries are the .gitattributes files with these rules.
+ */
 static void write_index(struct fixture *f, const char *const (*files)[2],
 			size_t nr)
 {
@@ -90,7 +92,10 @@ static void write_index(struct fixture *f, const char *const (*files)[2],
 	buf_release(&index);
 }
 
-/* "d/-x/" sorts before "d/.gitattributes". But the rules of "d" come first. */
+/*
+ * An index lists "d/-x/" before "d/.gitattributes". But the rules of "d" are
+ * added first.
+ */
 static void of_an_index(void **state)
 {
 	static const char *const files[][2] = {
@@ -107,10 +112,12 @@ static void of_an_index(void **state)
 	assert_int_equal(ask(&f, "d/a"), ATTR_UNSET);
 	assert_int_equal(ask(&f, "d/-x/a"), ATTR_SET);
 	assert_int_equal(ask(&f, "a"), ATTR_UNSPECIFIED);
-	/* This file is not in the index, but its directory is. */
+	/*
+	 * e/.gitattributes is not in the index, but a file in its directory is.
+	 */
 	tmprepo_write(&f.t, "work/d/e/.gitattributes", "a delta=1");
 	assert_int_equal(ask(&f, "d/e/f/a"), ATTR_VALUE);
-	/* The file in the work tree replaces the one in the index. */
+	/* If the work tree has a file, the file in the index is not read. */
 	tmprepo_write(&f.t, "work/d/.gitattributes", "b -delta");
 	assert_int_equal(ask(&f, "d/a"), ATTR_UNSPECIFIED);
 	teardown(&f);

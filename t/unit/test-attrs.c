@@ -101,8 +101,8 @@ static void which_counts(void **state)
 }
 
 /*
- * Files in subdirectories, where macros are not allowed; letters of either
- * case.
+ * Files in subdirectories, where macros are not allowed, and paths in capitals
+ * with ATTRS_ICASE.
  */
 static void several_files(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bitmap/bit-filter.c: filtered queries against known results. */
+/* bitmap/bit-filter.c: results of filtered queries compared with a model. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -77,7 +77,10 @@ static void queries(void **state)
 	randrepo_release(&r);
 }
 
-/* Only had objects of types that pass completely can be relied on. */
+/*
+ * Removes undecided objects from the set of all objects. Objects stay if their
+ * whole type passes the filter, because the receiver is sure to have them.
+ */
 static void removes_undecided(void **state)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bitmap/verify.c: right bitmaps pass, and wrong ones are named. */
+/* bitmap/verify.c: right bitmaps pass, and the error names a wrong bitmap. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -71,7 +71,7 @@ static void wrong_ones(void **state)
 	}
 }
 
-/* A large sample contains all bitmaps, so a wrong one is found. */
+/* A sample of all bitmaps contains the wrong one, so verifying fails. */
 static void samples(void **state)
 {
 	uint64_t seed = random_seed();

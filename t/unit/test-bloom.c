@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* graph/bloom.c: known hashes, and filters without false negatives. */
+/* graph/bloom.c: known hashes. Filters never deny a path that was added. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include "graph/bloom.h"
 #include "t/unit/random.h"
 
-/* Values of standard murmur3. */
+/* Compares hashes with published values of standard murmur3. */
 static void test_murmur3(void **state)
 {
 	static const char fox[] = "The quick brown fox jumps over the lazy dog";
@@ -29,7 +29,7 @@ static void test_murmur3(void **state)
 			 0x2fa826cd);
 }
 
-/* Version 1 differs only if there are bytes from 0x80 on. */
+/* Both versions give the same hash, unless there are bytes from 0x80 on. */
 static void test_versions(void **state)
 {
 	static const struct {
@@ -39,7 +39,7 @@ static void test_versions(void **state)
 		{"a/b/c", true},
 		{"h\xc3\xa9llo", false},
 		{"\x80", false},
-		/* its ones are those of the top byte */
+		/* bytes that a wrong sign extension would change */
 		{"\x7f\x01", true},
 		{"abc\xff", true},
 		{"abcd\xff", false},
@@ -55,7 +55,7 @@ static void test_versions(void **state)
 	}
 }
 
-/* The worked example in bloom.h. */
+/* The example of bloom.h gives the bytes that are written there. */
 static void test_dump(void **state)
 {
 	static const uint8_t want[] = {0xd9, 0x24};
@@ -126,7 +126,7 @@ static void test_random(void **state)
 			wrong += bloom_filter_has(filter, len, &key, &settings);
 		}
 	}
-	/* Theory says about one in a hundred. */
+	/* In theory about one of a hundred answers is wrong. */
 	assert_true(wrong * 25 < asked);
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* bitmap/boundary.c: all objects that are not had are found, and few others. */
+/*
+ * bitmap/boundary.c: an inexact query finds all objects that the haves do not
+ * reach, and few other objects.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,15 +14,18 @@
 #include "bitmap/fill.h"
 #include "t/unit/bitmaprepo.h"
 
-/* Sums over random requests. */
+/*
+ * Numbers of objects over all random requests. `extra`: objects that the haves
+ * reach and that were found nevertheless.
+ */
 struct sums {
 	uint64_t found, extra; /* objects; had already */
 	uint32_t walked, planned;
 };
 
 /*
- * All objects that are not had are found, and only wanted ones. Commits and
- * tags are exact.
+ * Checks a result: it has all wanted objects that the haves do not reach, and
+ * only wanted objects. Commits and tags must be exact.
  */
 static void check(struct bitmaprepo *b, const struct pack_bitmap_result *result,
 		  struct sums *sums)
@@ -61,7 +67,7 @@ static void one_query(struct bitmaprepo *b, uint64_t *seed, struct sums *sums)
 				&query, &err);
 	if (ret < 0)
 		fail_msg("%s", err.msg);
-	/* Not if the plan prefers a walk. */
+	/* The query returns 1 if the plan prefers a walk. */
 	if (!ret)
 		check(b, &result, sums);
 	sums->walked += result.commits_walked;
@@ -98,7 +104,10 @@ static void random_requests(void **state)
 	assert_true(sums.extra * 10 < sums.found);
 }
 
-/* With commits only, other types are meaningless and commits are exact. */
+/*
+ * With commits_only, the commits must be exact. Objects of other types are not
+ * checked.
+ */
 static void commits_only(void **state)
 {
 	const struct pack_bitmap_query query = {.commits_only = true};

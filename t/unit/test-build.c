@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bitmap/build.c: bitmaps of any selection of commits. */
+/* bitmap/build.c: bitmaps of random selections of commits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include "t/unit/randrepo.h"
 #include "walk/walk.h"
 
-/* An enumerated history, with made-up bits for its objects. */
+/* An enumerated history. Its objects get random bits. */
 struct sample {
 	struct randrepo r;
 	struct odb *odb;
@@ -49,7 +49,7 @@ static void swap_bits(struct sample *s, uint32_t i, uint32_t j)
 	s->bit_pos[j] = t;
 }
 
-/* Gives each object a bit, in random order. The newest commit has bit 0. */
+/* Gives each object a bit in random order, but the newest commit bit 0. */
 static void number(struct sample *s, uint64_t *seed)
 {
 	uint32_t end = objspace_end(&s->walk.space);
@@ -114,7 +114,10 @@ static uint32_t object_of(struct sample *s, uint32_t commit_nr)
 	return s->object[s->bit_pos[obj]];
 }
 
-/* Decodes the whole bitmap of entry i. Asserts the limit of its XOR chain. */
+/*
+ * Decodes the whole bitmap of entry i. Asserts that its XOR chain is within the
+ * limits.
+ */
 static void unpack(struct bitset *set, const struct bitmap_built *built,
 		   size_t i)
 {
@@ -160,7 +163,9 @@ static void check(struct sample *s, const struct bitmap_built *built, size_t nr)
 	free(reached);
 }
 
-/* A pseudo-merge reaches what any of its commits reaches. */
+/*
+ * Checks that a pseudo-merge has the objects that any of its commits reaches.
+ */
 static void check_group(struct sample *s, const struct bitmap_group *group,
 			const struct bitmap_built_group *built)
 {
@@ -184,7 +189,7 @@ static void check_group(struct sample *s, const struct bitmap_group *group,
 	free(reached);
 }
 
-/* A memory limit costs time and changes nothing else. */
+/* Checks that a build with less memory gives the same bitmaps. */
 static void same_with_less_memory(struct sample *s)
 {
 	static const size_t limits[] = {0, 1, 2000};
@@ -209,7 +214,10 @@ static void same_with_less_memory(struct sample *s)
 	s->in.memory_limit = 0;
 }
 
-/* Selects each commit with a probability of `keep` / 16. */
+/*
+ * Builds bitmaps of random commits; each is selected with a probability of keep
+ * / 16.
+ */
 static void build_some(struct sample *s, unsigned keep, uint64_t *seed)
 {
 	uint32_t *selected = calloc(s->found.revs.nr, sizeof(*selected));
@@ -254,7 +262,7 @@ static void any_selection(void **state)
 	sample_release(&s);
 }
 
-/* A reachable object is not in the pack. */
+/* The pack lacks a reachable object, so the build fails. */
 static void not_closed(void **state)
 {
 	uint64_t seed = random_seed();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * graph-write/changed-paths.c: filters contain the changed paths; reuse and
- * limits.
+ * graph-write/changed-paths.c: filters contain the changed paths. Existing
+ * filters are reused, and limits hold.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -55,7 +55,7 @@ struct expected {
 	uint32_t nr;
 };
 
-/* Checks that the path and the directories above it are in the filter. */
+/* Checks that the filter contains the path and the directories above it. */
 static int expect_path(void *ctx, const char *path, size_t len,
 		       enum path_change change)
 {

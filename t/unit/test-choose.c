@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bitmap/choose.c: at most the words of a plain selection are used, and nearly
- * all.
+ * bitmap/choose.c: the chosen bitmaps take at most the words of a plain
+ * selection, and nearly all of these words.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,14 +14,17 @@
 #include "t/unit/dag.h"
 
 #define COMMITS 4000
-/* one commit each, based on an old one */
+/* number of topics: one commit each, based on an old commit of the line */
 #define TOPICS 1500
-/* objects that each commit adds, besides itself */
+/* number of objects that each commit adds, without the commit itself */
 #define ADDED 4
 #define ALL (COMMITS + TOPICS)
 #define OBJECTS (ALL * (1 + ADDED))
 
-/* A line of commits with topics. obj_pos are those of commits, then others. */
+/*
+ * A line of commits, and topics. Commits have the first obj_pos, then all other
+ * objects.
+ */
 struct sample {
 	struct dag d;
 	struct newobj_list lists[ALL];
@@ -47,7 +50,10 @@ static void sample_add(struct sample *s, uint32_t date, uint32_t parent)
 	s->newest_first[ALL - 1 - c] = c;
 }
 
-/* The objects that a commit adds are adjacent, or scattered. */
+/*
+ * Gives each object a bit. The objects that a commit adds get adjacent bits, or
+ * scattered ones.
+ */
 static void number(struct sample *s, bool scattered, uint64_t *seed)
 {
 	for (uint32_t i = 0; i < OBJECTS; i++)
@@ -116,7 +122,9 @@ static size_t pseudo_words(const struct bitmap_build_result *built)
 	return words;
 }
 
-/* Returns the words of a plain selection without tips of topics. */
+/*
+ * Returns the number of words of a plain selection without the tips of topics.
+ */
 static size_t plain_words(const struct sample *s, size_t *nr)
 {
 	const struct bitmap_select_input select = {
@@ -178,8 +186,8 @@ static void within_the_budget(void **state)
 }
 
 /*
- * Tips that are not configured get a part of the bitmaps; configured ones get
- * all.
+ * Only a part of the bitmaps may be of tips that are not configured. All
+ * configured tips get bitmaps.
  */
 static void tips(void **state)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/commit-ahead.c: what is decoded, and that it is what commits say. */
+/*
+ * walk/commit-ahead.c: compares the decoded commits with a model, for random
+ * histories and with a broken commit.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,8 +30,9 @@ static void check_commit(struct walkrepo *f, uint32_t nr,
 }
 
 /*
- * What is reached through packed commits only, not past cuts; loose ones and
- * cuts themselves are left out.
+ * Marks in `expect` the commits that must be decoded: those that commit `nr`
+ * reaches through packed commits. Loose commits, the commit `cut` on the
+ * shallow boundary, and their ancestors are not decoded.
  */
 static void expect_from(struct walkrepo *f, bool *expect, uint32_t nr,
 			uint32_t cut)
@@ -70,7 +74,7 @@ static void run(struct walkrepo *f, unsigned threads, bool with_cut)
 	for (size_t i = 0; i < nr; i++) {
 		uint32_t tip = walkrepo_some_commit(f);
 
-		/* Anything may be asked for; only commits are decoded. */
+		/* The start may be any object, but only commits are decoded. */
 		if (!randrepo_below(r, 8))
 			tip = randrepo_below(r, r->nr);
 		from[i] = walkrepo_pos(f, tip);
@@ -102,7 +106,9 @@ static void random_histories(void **state)
 	commit_ahead_free(NULL);
 }
 
-/* A commit that is broken, and what is only behind it, is not there. */
+/*
+ * A broken commit is not decoded, and neither are commits that only it reaches.
+ */
 static void broken_commit(void **state)
 {
 	struct tmppack_object objects[] = {

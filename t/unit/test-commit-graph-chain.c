@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * graph-write/commit-graph-chain.c: which layers stay, and which files are
- * removed.
+ * graph-write/commit-graph-chain.c: which layers stay below a new layer, and
+ * which files are removed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,10 @@
 
 #define LAYERS 4
 
-/* Makes layers of these sizes, the first `elsewhere` in another directory. */
+/*
+ * Returns how many layers of these sizes stay. The first `elsewhere` layers are
+ * in another directory.
+ */
 static size_t kept(const uint32_t *sizes, size_t elsewhere, uint64_t new_nr,
 		   const struct commit_graph_split_options *o)
 {
@@ -132,7 +135,9 @@ static void test_install(void **state)
 	assert_int_equal(install(&f, 1, 0), 0);
 	assert_chain(&f, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n"
 			 "cccccccccccccccccccccccccccccccccccccccc\n");
-	/* First no file is old enough, then all are. */
+	/*
+	 * The layer stays while it is too new to expire, and is then removed.
+	 */
 	assert_true(is_there(&f, layer_bb));
 	assert_int_equal(install(&f, 0, sys_clock_seconds() + 1), 0);
 	assert_chain(&f, "cccccccccccccccccccccccccccccccccccccccc\n");
@@ -144,7 +149,7 @@ static void test_install(void **state)
 	tmprepo_release(&f.t);
 }
 
-/* A single file becomes a layer. */
+/* A single file that stays is renamed to be the lowest layer. */
 static void test_single(void **state)
 {
 	struct graphchain f;

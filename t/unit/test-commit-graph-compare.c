@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* graph/commit-graph-compare.c: each possible error about a commit. */
+/* graph/commit-graph-compare.c: reports each possible error about a commit. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include "graph/commit-graph-verify.h"
 #include "t/unit/writtengraph.h"
 
-/* bytes of CDAT for each commit */
+/* number of bytes of each commit in CDAT */
 #define RECORD 36
 
 static struct buf compare(struct writtengraph *g, uint32_t graph_pos)

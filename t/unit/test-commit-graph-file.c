@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* graph/commit-graph-file.c: a written file is read back unchanged. */
+/* graph/commit-graph-file.c: a file that was written is parsed and compared. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -52,7 +52,10 @@ static void write_file(struct buf *out, struct commit_graph_layer *layer,
 			 0);
 }
 
-/* A root as in the worked example, a child, a merge, an octopus of three. */
+/*
+ * Four commits: the root of the worked example, its child, a merge, and a merge
+ * with three parents.
+ */
 static void test_parents(void **state)
 {
 	static const uint8_t root[36] = {

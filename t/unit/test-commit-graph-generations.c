@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * graph-write/commit-graph-generations.c: random graphs compared with the
- * definition.
+ * graph-write/commit-graph-generations.c: generation numbers of random graphs,
+ * compared with a slow computation.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,7 +38,10 @@ static int below(void *ctx, uint32_t graph_pos,
 	return 0;
 }
 
-/* Positions are shuffled, so that no order helps. */
+/*
+ * Makes a random graph. The positions of commits are shuffled, so that parents
+ * are not always before or after their children.
+ */
 static void make(struct graph *g, uint64_t *seed)
 {
 	uint32_t place[NR];
@@ -66,7 +69,7 @@ static void make(struct graph *g, uint64_t *seed)
 	}
 }
 
-/* The definition, as a recursive function. */
+/* Computes generation numbers recursively, as they are defined. */
 static void slow(const struct graph *g, uint32_t graph_pos,
 		 struct commit_graph_generation *out)
 {

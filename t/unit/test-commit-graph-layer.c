@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * graph/commit-graph-layer.c: a file made by hand, and many ways to damage it.
+ * graph/commit-graph-layer.c: parses a file made by hand, and many damaged
+ * ones.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -53,7 +54,7 @@ static void test_find(void **state)
 	buf_release(&bytes);
 }
 
-/* The worked example in commit-graph-layer.h. */
+/* The commit of the worked example in commit-graph-layer.h is parsed. */
 static void test_dump(void **state)
 {
 	static const uint8_t record[36] = {
@@ -103,7 +104,10 @@ static void test_header(void **state)
 	}
 }
 
-/* A truncated file is refused. It is in its own allocation for ASan. */
+/*
+ * A truncated file is refused. Each one gets its own allocation, so that the
+ * address sanitizer detects reads after its end.
+ */
 static void test_truncated(void **state)
 {
 	struct buf bytes = BUF_INIT;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* graph/commit-graph-open.c: chains, and unusable graphs. */
+/* graph/commit-graph-open.c: opens chains, and refuses unusable graphs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* graph/commit-graph-verify.c: which errors are found, and their order. */
+/*
+ * graph/commit-graph-verify.c: which errors are reported, and in which order.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,7 +41,10 @@ static void test_right(void **state)
 	buf_release(&said);
 }
 
-/* All trees are wrong: lines come in the order of ids. */
+/*
+ * All trees in the graph are wrong. Lines must come in the order of the
+ * commits' ids.
+ */
 static void test_order(void **state)
 {
 	struct buf said = BUF_INIT, alone = BUF_INIT;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* graph-write/commit-graph-write.c: a written graph agrees with the commits. */
+/*
+ * graph-write/commit-graph-write.c: a written graph is compared with the commit
+ * objects.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +13,7 @@
 #include "graph/commit-graph.h"
 #include "t/unit/walkrepo.h"
 
-/* The generation number of a commit, by the definition. */
+/* Returns the generation number of a commit, computed recursively. */
 static uint32_t level_of(const struct randrepo *r, uint32_t nr)
 {
 	const struct randrepo_object *o = &r->objects[nr];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* graph/commit-graph.c: commits and their parents, in several layers. */
+/* graph/commit-graph.c: reads commits and their parents from several layers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -83,7 +83,7 @@ static void test_chain(void **state)
 	tmprepo_release(&f.t);
 }
 
-/* Each parent field that points out of the file. */
+/* Makes one parent field after the other point out of the file. */
 static void test_bad_parents(void **state)
 {
 	static const uint32_t bad_edges[] = {0, 1};

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/commit-map.c: by hash and by place the same as a plain table */
+/*
+ * walk/commit-map.c: compares a map with a plain array, with few and with many
+ * commits.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +22,7 @@ static void check(const struct commit_map *map, const uint32_t *want)
 		assert_int_equal(commit_map_get(map, i), want[i]);
 }
 
-/* Until there are some more than are few. */
+/* Adds commits until there are more than the hash table is used for. */
 static void as_a_table(void **state)
 {
 	uint64_t seed = random_seed();

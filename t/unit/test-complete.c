@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bitmap/complete.c: kept bitmaps equal those that are made again. */
+/* bitmap/complete.c: kept bitmaps and those made again equal the right ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -81,7 +81,7 @@ static size_t bytes_of_old(const struct sample *s, size_t but)
 	return bytes;
 }
 
-/* Call this after entry `i` was kept. */
+/* Checks the limit of memory. Called after entry `i` was kept. */
 static void check_limit(const struct sample *s, size_t i)
 {
 	assert_true(!s->complete.limit ||
@@ -124,7 +124,7 @@ static void kept_or_made_again(void **state)
 	}
 }
 
-/* Bitmaps of entries that were there before and are only read. */
+/* Reads bitmaps of old entries, which were never put into the cache. */
 static void never_put(void **state)
 {
 	uint64_t seed = random_seed();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bitmap/coverage.c: the numbers equal those of whole queries. */
+/* bitmap/coverage.c: measured numbers are compared with those of queries. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,9 @@ static uint32_t walked(struct bitmaprepo *b, uint32_t *commits, size_t nr)
 	return found;
 }
 
-/* Compares with queries for each different tip. */
+/*
+ * Compares the numbers with queries for each different tip, and for all tips.
+ */
 static void check(struct bitmaprepo *b, const struct bitmap_coverage *c,
 		  struct walk_tips *tips)
 {

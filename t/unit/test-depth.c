@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Shallow boundaries: random histories against definitions. */
+/*
+ * walk/depth.c: shallow boundaries of random histories, compared with slow
+ * computations.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +34,10 @@ static void compare(const struct depth_result *r, const struct expected *e)
 	}
 }
 
-/* Shortest distances by relaxing until nothing changes. */
+/*
+ * Computes distances by repeated passes over all commits, until no distance
+ * changes.
+ */
 static void slow_distance(struct expected *e, const struct dag *d,
 			  const uint32_t *from, size_t nr, uint32_t depth)
 {
@@ -53,7 +59,9 @@ static void slow_distance(struct expected *e, const struct dag *d,
 	}
 }
 
-/* Finds the commits that `from` reaches through commits within the limits. */
+/*
+ * Marks the commits that `from` reaches through commits that pass the limits.
+ */
 static void slow_select(bool *selected, const struct dag *d,
 			const struct depth_limits *limits, const bool *left_out,
 			uint32_t c)
@@ -68,7 +76,8 @@ static void slow_select(bool *selected, const struct dag *d,
 }
 
 /*
- * Finds the commits that `from` reaches through commits that keep all parents.
+ * Marks commits as shallow or inside, from commit `c` through commits that keep
+ * all parents.
  */
 static void slow_classify(struct expected *e, const struct dag *d,
 			  const bool *selected, uint32_t c)
@@ -192,7 +201,7 @@ static void test_cut(void **state)
 	}
 }
 
-/* A depth-1 request does not read a single commit. */
+/* A request of depth 1 reads no commit object. */
 static void test_depth_one_reads_nothing(void **state)
 {
 	struct depth_result r = DEPTH_RESULT_INIT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bitmap/disjoint.c: the commits found reach no object of the set, and no more
- * are needed.
+ * bitmap/disjoint.c: no bound reaches an object of the set, and each row
+ * without such objects is covered by a bound.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,7 +37,7 @@ static uint32_t bound_at(struct bitmaprepo *b, const struct walk_tips *bounds,
 	return randrepo_find(b->r, &oid);
 }
 
-/* Marks the objects that the bounds reach. */
+/* Marks the objects that the bounds reach, in b->had. */
 static void mark_behind(struct bitmaprepo *b, const struct walk_tips *bounds)
 {
 	memset(b->had, 0, RANDREPO_MAX);
@@ -56,7 +56,10 @@ static void find(struct bitmaprepo *b, struct walk_tips *bounds,
 		assert_false(touches(b, set, bound_at(b, bounds, i)));
 }
 
-/* Each row that reaches no object of the set is reached from a bound. */
+/*
+ * Checks each row whose commit reaches no object of the set: some bound must
+ * reach this commit.
+ */
 static void check_rows(struct bitmaprepo *b, const struct walk_tips *bounds,
 		       const struct bitset *set, uint32_t *clear_nr)
 {

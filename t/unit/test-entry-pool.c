@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/entry-pool.c: equal numbers are equal entries, nearly always both ways.
+/*
+ * walk/entry-pool.c: equal entries nearly always get equal numbers, and
+ * different entries always get different numbers.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +22,10 @@ struct sample {
 	size_t len;
 };
 
-/* "100644 <name>\0<20 bytes>": names and ids repeat in many combinations. */
+/*
+ * Makes an entry "100644 <name>\0<20 bytes>" from a number. Names and ids
+ * repeat in many combinations.
+ */
 static void make(struct sample *s, uint64_t number)
 {
 	uint64_t id = number % 71;
@@ -32,7 +37,10 @@ static void make(struct sample *s, uint64_t number)
 	s->len = (size_t)n + 21;
 }
 
-/* Put some down, and number them; their numbers name them. */
+/*
+ * Puts entries into the pool and numbers them. Checks that each number leads to
+ * the right entry.
+ */
 static void add_some(struct entry_pool *pool, const uint64_t *numbers,
 		     uint32_t nr, uint32_t *entry_nrs)
 {
@@ -62,7 +70,7 @@ static uint32_t add(struct entry_pool *pool, uint64_t number)
 	return nr;
 }
 
-/* Entries in memory are all that there are. */
+/* Checks that a pass over the pool's memory visits each entry once. */
 static void check_places(const struct entry_pool *pool)
 {
 	uint32_t at = 0;
@@ -88,7 +96,10 @@ static void fill(struct entry_pool *pool, uint64_t *seed)
 
 		for (uint32_t i = 0; i < nr; i++)
 			numbers[i] = random_next(seed) % ENTRIES;
-		/* Twice the same, not known before. */
+		/*
+		 * The last entry is the same as the first, and both are put at
+		 * the same time.
+		 */
 		if (nr > 1)
 			numbers[nr - 1] = numbers[0];
 		add_some(pool, numbers, nr, nrs);
@@ -131,7 +142,10 @@ static void random_entries(void **state)
 	entry_pool_release(&pool);
 }
 
-/* A table that is full of others: entries get more numbers, nothing breaks. */
+/*
+ * If the hash table is full, an entry may get a second number, and nothing else
+ * fails.
+ */
 static void crowded_table(void **state)
 {
 	struct entry_pool pool;
@@ -147,7 +161,10 @@ static void crowded_table(void **state)
 	entry_pool_release(&pool);
 }
 
-/* An entry that differs anywhere is another one; objects are noted of each. */
+/*
+ * Entries that differ in a single bit get different numbers, and each has its
+ * own obj_pos.
+ */
 static void single_bits(void **state)
 {
 	struct entry_pool pool;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/enumerate.c: random requests against plain searches. */
+/* walk/enumerate.c: random requests, compared with recursive searches. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,13 +8,16 @@
 
 #include "t/unit/walkrepo.h"
 
-/* A request, and the objects that its tips reach, by object number. */
+/*
+ * A random request. The arrays have, by object number, what the wants and the
+ * haves reach.
+ */
 struct request {
 	struct walk_tips wants, haves;
 	bool *want, *have;
 	/*
-	 * what haves other than commits reach, and what the trees of the
-	 * boundary have
+	 * objects that haves other than commits reach, and objects of the
+	 * boundary's trees
 	 */
 	bool *excluded;
 };
@@ -53,7 +56,10 @@ static void request_release(struct request *req)
 	free(req->excluded);
 }
 
-/* Commits are exactly those that wants reach and haves do not. */
+/*
+ * Checks that the result has exactly the commits that wants reach and haves do
+ * not.
+ */
 static void check_commits(struct walkrepo *f, const struct request *req,
 			  const struct walk_result *result)
 {
@@ -71,8 +77,8 @@ static void check_commits(struct walkrepo *f, const struct request *req,
 }
 
 /*
- * The objects of the listed commits' trees and the tips themselves, without the
- * excluded objects.
+ * Marks the expected objects: those of the listed commits' trees, and the tips
+ * that are no commits, without the excluded objects.
  */
 static void expect_objects(struct walkrepo *f, struct request *req,
 			   const struct walk_result *result, bool boundary,
@@ -109,8 +115,8 @@ static void expect_objects(struct walkrepo *f, struct request *req,
 }
 
 /*
- * The uninteresting set holds all trees and blobs that the haves' commits
- * reach, some of them, or none.
+ * Checks result->uninteresting: it has all trees and blobs that the haves'
+ * commits reach, some of them, or none. Returns whether it has all.
  */
 static bool exclude_uninteresting(struct walkrepo *f, struct request *req,
 				  const struct walk_result *result,
@@ -164,7 +170,10 @@ static void check_objects(struct walkrepo *f, struct request *req,
 	for (uint32_t i = 0; i < f->h.r.nr; i++) {
 		if (expect[i] && !req->have[i])
 			assert_true(found[i]);
-		/* All trees of the boundary are excluded, or none has to be. */
+		/*
+		 * An object of the boundary's trees may be found only if
+		 * `exclude_boundary` is not set.
+		 */
 		if (in_part)
 			assert_true(found[i] || !expect[i] || req->excluded[i]);
 		else if (boundary || !result->revs.boundary_nr)
@@ -228,7 +237,7 @@ static void random_requests(void **state)
 	}
 }
 
-/* Every way to enumerate all objects finds the same ones. */
+/* All options that enumerate everything give the same objects. */
 static void everything(void **state)
 {
 	uint64_t seed = random_seed();
@@ -271,7 +280,7 @@ static void everything(void **state)
 	walkrepo_release(&f);
 }
 
-/* A missing blob or tree behind a want is an error that names it. */
+/* If a want reaches a missing blob or tree, the error names that object. */
 static void missing_objects(void **state)
 {
 	uint64_t seed = random_seed();
@@ -316,7 +325,10 @@ static void missing_objects(void **state)
 	randhist_release(&f.h);
 }
 
-/* A missing object behind a have is no error: its tree's objects are sent. */
+/*
+ * A missing object that only haves reach is no error. The other objects of its
+ * tree are then listed.
+ */
 static void missing_behind_haves(void **state)
 {
 	uint64_t seed = random_seed();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bitmap/file-write.c: written files are read back. */
+/* bitmap/file-write.c: files that were written are parsed and compared. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #define BITS 300
 #define ENTRIES 60
 
-/* A random file: whole bitmaps, and how they are stored. */
+/* The random content of a file: whole bitmaps, and how each is stored. */
 struct sample {
 	struct bitset sets[ENTRIES];
 	struct ewah types[BITMAP_TYPE_NR];
@@ -128,7 +128,8 @@ static bool holds(void *ctx, uint32_t idx_pos)
 }
 
 /*
- * ORing the bitmaps in any order, starting anywhere, gives the right bitmaps.
+ * ORs the bitmaps in random order into sets that have some of them already, and
+ * compares the result.
  */
 static void check_rest(const struct sample *s, const struct bitmap_file *f)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bitmap/file.c: valid files, and files that violate the format. */
+/* bitmap/file.c: valid files, and files with each kind of error. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #include "t/unit/hexdump.h"
 #include "t/unit/random.h"
 
-/* The example of bitmap/file.h. */
+/* The bytes of the example in bitmap/file.h. */
 static const char example[] =
 	"4249544d 0001 0015 00000002 77777777 x 5\n"
 	"00000004 00000002 00000002 00000000 00000000 00000003 00000000\n"
@@ -45,7 +45,10 @@ enum {
 	OBJECT_NR = 4,
 };
 
-/* Returns the example, in a copy of exactly its size that a test may change. */
+/*
+ * Returns a copy of the example, which a test may change. The copy has no spare
+ * bytes, so that the address sanitizer detects reads after its end.
+ */
 static uint8_t *example_bytes(void)
 {
 	struct buf file = BUF_INIT;
@@ -135,7 +138,7 @@ static void the_example(void **state)
 
 enum { UPPER_NR = 3, COMMIT_BIT = OBJECT_NR, COMMIT_IDX = OBJECT_NR + 1 };
 
-/* Writes the file of a layer with a commit, its tree and the tree's file. */
+/* Writes the file of an upper layer: a commit, its tree and the tree's file. */
 static void write_upper(struct buf *out, bool lookup_table)
 {
 	static const uint32_t hashes[UPPER_NR] = {7, 8, 9};
@@ -262,8 +265,8 @@ static void layers(void **state)
 			0);
 		check_layers(&f);
 		/*
-		 * The pseudo-merges of the layer below, which are used for all
-		 * bits.
+		 * The pseudo-merges are those of the layer below, for the bits
+		 * of both layers.
 		 */
 		assert_int_equal(f.pseudo.nr, 1);
 		assert_int_equal(f.pseudo.object_nr, f.object_nr);
@@ -272,7 +275,9 @@ static void layers(void **state)
 		assert_int_equal(bitmap_file_verify(&f, NULL), ERR_CORRUPT);
 		bytes[EXAMPLE_LEN - 1] ^= 1;
 		bitmap_file_release(&f);
-		/* It needs the path hashes of its own objects. */
+		/*
+		 * The file is too short for the path hashes of so many objects.
+		 */
 		assert_int_equal(bitmap_file_parse_layer(
 					 &f, upper.data, upper.len, 1 << 20,
 					 &base, HASH_SHA1, "y.bitmap", NULL),
@@ -314,7 +319,10 @@ static void without_extensions(void **state)
 	}
 }
 
-/* Rows are stored as in the example of bitmap/file.h; sections add up. */
+/*
+ * Checks how the rows of the example are stored. The sizes of sections add up
+ * to the size of the file.
+ */
 static void what_is_stored(void **state)
 {
 	for (unsigned left_out = 0; left_out < 2; left_out++) {
@@ -348,7 +356,9 @@ static void what_is_stored(void **state)
 	}
 }
 
-/* A section between entries and tail, here without pseudo-merges. */
+/*
+ * A file with a section between entries and tail, which has no pseudo-merges.
+ */
 static void pseudo_merges_are_found(void **state)
 {
 	uint8_t *bytes = example_bytes(), *more = calloc(1, EXAMPLE_LEN + 50);
@@ -410,14 +420,14 @@ static void headers(void **state)
 	}
 }
 
-/* Asserts that only valid bits are asked for. */
+/* A `held` callback that has no commits. Asserts that idx_pos is valid. */
 static bool has_none(void *ctx, uint32_t idx_pos)
 {
 	assert_true(idx_pos < OBJECT_NR);
 	return false;
 }
 
-/* The other side of an XOR is changed, in row and entry alike. */
+/* A row is XORed with a row that does not exist; row and entry agree. */
 static void difference_to_no_object(void **state)
 {
 	static const uint32_t wrong[] = {OBJECT_NR, 1 << 23, UINT32_MAX};
@@ -442,14 +452,14 @@ static void difference_to_no_object(void **state)
 	}
 }
 
-/* Fields of rows and entries that contradict each other or the file. */
+/* Rows and entries contradict each other or the file. */
 static void wrong_rows(void **state)
 {
 	static const struct {
 		size_t off;
 		uint32_t value;
 	} cases[] = {
-		/* another commit than the entry's */
+		/* the row names another commit than the entry */
 		{ROW_0, 1},
 		{ROW_0 + 4, 1},         /* offset beyond 4 GiB */
 		{ROW_0 + 8, ROW_0 - 5}, /* no room for an entry */
@@ -460,7 +470,7 @@ static void wrong_rows(void **state)
 		{ROW_0 + 12, 0},          /* XORed with itself */
 		{ROW_0 + 12, 2},          /* there is no such row */
 		{ROW_0 + 12, UINT32_MAX}, /* the entry has an XOR */
-		/* the entry of the commit, not of its base */
+		/* the row has the offset of another commit's entry */
 		{ROW_1 + 8, COMMIT},
 		{ROW_1 + 12, 0}, /* a cycle */
 		{COMMIT, 2},
@@ -485,7 +495,10 @@ static void wrong_rows(void **state)
 	}
 }
 
-/* The same for files without lookup table, detected when parsing. */
+/*
+ * Wrong entries in files without a lookup table are detected when the file is
+ * parsed.
+ */
 static void wrong_entries(void **state)
 {
 	static const struct {
@@ -493,10 +506,10 @@ static void wrong_entries(void **state)
 		uint8_t byte;
 	} cases[] = {
 		{ENTRY_NR + 3, 3}, /* one entry too many */
-		/* XORed with an entry before the first */
+		/* the first entry is XORed with an entry before it */
 		{PARENT + 4, 1},
 		{COMMIT + 4, 2},
-		/* beyond the limit of the format */
+		/* the XOR offset is larger than the format allows */
 		{COMMIT + 4, 161},
 		{COMMIT + 10, 1},
 	};
@@ -515,7 +528,10 @@ static void wrong_entries(void **state)
 	}
 }
 
-/* Reads everything: the result is an error, or bits within range. */
+/*
+ * Loads all bitmaps of a file. Returns whether there was no error; bits must
+ * then be within range.
+ */
 static bool read_all(const uint8_t *bytes, size_t len)
 {
 	uint8_t *exact = malloc(len + 1);
@@ -582,7 +598,10 @@ static void random_damage(void **state)
 	}
 }
 
-/* A set that is larger than the pack: its upper part is not changed. */
+/*
+ * Bitmaps are ORed into a set that is larger than the pack; the bits after the
+ * pack's must not change.
+ */
 static void large_sets(void **state)
 {
 	uint8_t *bytes = example_bytes();
@@ -603,7 +622,7 @@ static void large_sets(void **state)
 	free(bytes);
 }
 
-/* A bitmap has no bits past the last word of the pack's. */
+/* A bitmap with bits after the last word of the pack's bits is refused. */
 static void too_many_bits(void **state)
 {
 	for (uint32_t bit = 63; bit <= 64; bit++) {

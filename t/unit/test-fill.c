@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* bitmap/fill.c: from tips back to bitmaps, in several steps. */
+/*
+ * bitmap/fill.c: adds the closure of tips in several steps, with bitmaps of
+ * some commits.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +14,10 @@
 #include "object/parse.h"
 #include "t/unit/bitmaprepo.h"
 
-/* Four of five commits are in the indexed pack; few have bitmaps. */
+/*
+ * Makes a history. Four of five commits are in the indexed pack, and few of
+ * these have bitmaps.
+ */
 static void make(struct randrepo *r, struct bitmaprepo *b, uint64_t *seed)
 {
 	randrepo_init(r, HASH_SHA1, seed);
@@ -34,7 +40,7 @@ static void start(struct bitmap_fill *fill, struct bitmaprepo *b)
 			 0);
 }
 
-/* Positions of both kinds, for objects of the pack and others. */
+/* Bits are found for objects of the pack only. */
 static void positions(void **state)
 {
 	uint64_t seed = random_seed();
@@ -73,7 +79,7 @@ static void positions(void **state)
 	randrepo_release(&r);
 }
 
-/* The set is the closure of all tips so far. */
+/* Checks that the set is the closure of all tips added so far. */
 static void check_set(struct bitmaprepo *b, const struct bitmap_fill *fill)
 {
 	for (uint32_t i = 0; i < b->r->nr; i++) {
@@ -91,7 +97,7 @@ static void check_set(struct bitmaprepo *b, const struct bitmap_fill *fill)
 	}
 }
 
-/* Objects outside the pack are returned once, when they are first reached. */
+/* Checks that `others` lists each reached object outside the pack once. */
 static void check_others(struct bitmaprepo *b, const struct walk_items *others)
 {
 	for (size_t i = 0; i < others->nr; i++) {
@@ -149,7 +155,7 @@ static void steps(void **state)
 	randrepo_release(&r);
 }
 
-/* No bitmap was used that the set already contained. */
+/* Checks that no bitmap was used whose commit another used bitmap contains. */
 static void check_trace(struct bitmaprepo *b, const struct bitmap_trace *trace)
 {
 	memset(b->found, 0, RANDREPO_MAX);
@@ -162,7 +168,7 @@ static void check_trace(struct bitmaprepo *b, const struct bitmap_trace *trace)
 }
 
 /*
- * Tips that are not parsed yet, each listed twice. In some sets none has a
+ * Adds tips that are not parsed, each listed twice. In some rounds no tip has a
  * bitmap.
  */
 static void tips_that_were_not_read(void **state)
@@ -205,7 +211,9 @@ static void tips_that_were_not_read(void **state)
 	randrepo_release(&r);
 }
 
-/* Added objects have the same path hash as in a walk. */
+/*
+ * Objects that are added without a bitmap have the same path hash as in a walk.
+ */
 static void name_hashes(void **state)
 {
 	uint64_t seed = random_seed();
@@ -223,7 +231,7 @@ static void name_hashes(void **state)
 	randrepo_store_pack(&r);
 	randrepo_all_refs(&r);
 	bitmaprepo_repack(&r, true, true);
-	/* a/z/f01, with unique content */
+	/* changes only a/z/f01 */
 	files[1] = RANDREPO_CONTENTS + 1;
 	commit = randrepo_commit(&r, files, NULL, 0, 1);
 	blob = randrepo_blob(&r, files[1]);
@@ -252,7 +260,7 @@ static void name_hashes(void **state)
 	randrepo_release(&r);
 }
 
-/* Counts the index's commits in pack order up to a bitmap, one by one. */
+/* Counts the commits of the index in pack order, up to one with a bitmap. */
 static size_t slow_distance(const struct bitmaprepo *b, uint32_t bit)
 {
 	size_t nr = 0;
@@ -277,7 +285,7 @@ static bool has_bitmap(struct bitmaprepo *b, const struct oid *oid)
 	       !slow_distance(b, bit);
 }
 
-/* No object of a bitmap is walked. */
+/* Commits that a bitmap contains are not walked. */
 static void stops_at_bitmaps(void **state)
 {
 	uint64_t seed = random_seed();
@@ -353,7 +361,9 @@ static void distances(void **state)
 	randrepo_release(&r);
 }
 
-/* An empty index is far from every commit. */
+/*
+ * With an empty index, the estimated distance is the maximum for every commit.
+ */
 static void distance_to_nothing(void **state)
 {
 	const struct walk_tips none = WALK_TIPS_INIT;

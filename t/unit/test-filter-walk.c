@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/filter-walk.c: depths and paths against what is known of every object.
+/*
+ * walk/filter-walk.c: compares delivered objects with all depths and paths of
+ * each object.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -72,7 +74,7 @@ static void random_filters(void **state)
 	}
 }
 
-/* A repository with one commit and a file of patterns. */
+/* A repository with one commit, and a blob with sparse patterns. */
 struct sparse_repo {
 	struct walkrepo f;
 	uint32_t patterns; /* number of the blob */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/filter.c: specifications parsed, combined and printed. */
+/* walk/filter.c: parses, combines and prints specifications. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -108,7 +108,7 @@ static void errors(void **state)
 	}
 }
 
-/* A peer cannot make it grow or nest without end. */
+/* Limits keep a specification of a client from growing or nesting endlessly. */
 static void limits(void **state)
 {
 	static const char part[] = "+tree:1";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/filtered.c: lists through filters that ask for types and sizes. */
+/* walk/filtered.c: filters lists by types and sizes of objects. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include "t/unit/walkrepo.h"
 #include "walk/filtered.h"
 
-/* All objects that the request reaches, in a list. */
+/* Fills a list with all objects that the request reaches. */
 static void list_all(struct walk_items *items, struct walkrepo *f,
 		     const struct filterset *s)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * check/fsck-links.[ch]: reachable, missing and unreachable objects, compared
- * with a model. The fast way and the way one by one must agree.
+ * check/fsck-links.c: reachable, missing and unreachable objects, compared with
+ * a model. The fast way and the object-by-object way must agree.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,10 @@
 struct heard {
 	struct walkrepo *f;
 	size_t broken, mistyped, missing, unreachable;
-	/* unreachable objects, by number */
+	/*
+	 * by object number: reported as unreachable, without and with links to
+	 * them
+	 */
 	bool *left;
 	bool *dangling;
 	struct oid last_missing;
@@ -76,7 +79,9 @@ static int on_unreachable(void *ctx, const struct fsck_links_object *object,
 	return 0;
 }
 
-/* Reaches from `root`, and from missing objects if `absent`. */
+/*
+ * Runs a check from `root`, and from the missing object `absent` unless NULL.
+ */
 static void run(struct walkrepo *f, struct heard *h, uint32_t root,
 		const struct oid *absent)
 {
@@ -116,8 +121,8 @@ static void heard_release(struct heard *h)
 }
 
 /*
- * Unreachable objects are those that the model does not reach. Dangling objects
- * are those without links to them.
+ * Checks that the unreachable objects are those that the model does not reach,
+ * and that dangling objects are those to which no object has a link.
  */
 static void check_model(struct walkrepo *f, const struct heard *h,
 			uint32_t root)
@@ -159,7 +164,10 @@ static void test_whole(void **state)
 	}
 }
 
-/* A commit whose parent and tree are missing, or without a tree. */
+/*
+ * Adds a commit with these ids of its tree (NULL: no tree line) and its parent,
+ * which may be missing.
+ */
 static uint32_t add_commit(struct walkrepo *f, const char *tree,
 			   const char *parent)
 {
@@ -194,7 +202,7 @@ static void test_damaged(void **state)
 	assert_int_equal(h.missing, 2);
 	heard_release(&h);
 
-	/* A commit in the place of a tree. */
+	/* The tree of this commit is the id of a commit. */
 	oid_to_hex(hex, &f.h.r.objects[f.h.r.commits[0]].oid, HASH_SHA1);
 	root = add_commit(&f, hex, hex);
 	run(&f, &h, root, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* check/fsck-names.c: names of objects that are reached from named roots. */
+/* check/fsck-names.c: names of objects that named roots reach. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -97,7 +97,10 @@ static void test_commits(void **state)
 	expect(&x, 6, "HEAD~10");
 	expect(&x, 7, "HEAD~10^2");
 	expect(&x, 8, "HEAD~10^2^");
-	/* The first name stays. An object without a name gives none. */
+	/*
+	 * An object keeps its first name. A link from an object without a name
+	 * gives no name.
+	 */
 	parent(&x, 8, 2, 1);
 	expect(&x, 2, "refs/heads/main^");
 	parent(&x, 20, 21, 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* check/fsck-scan.[ch]: every object is seen once; errors in objects. */
+/* check/fsck-scan.c: every object is read once, and errors are reported. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,7 +45,7 @@ static int on_object(void *ctx, const struct oid *oid, enum object_type type,
 	return 0;
 }
 
-/* Runs a scan, which the caller releases. */
+/* Runs a scan. The caller releases *scan. */
 static void scan(struct fsck_scan *scan, struct walkrepo *f,
 		 struct fsck_rules *rules, struct heard *h, unsigned threads,
 		 bool list)
@@ -106,7 +106,9 @@ static void test_whole(void **state)
 	}
 }
 
-/* A loose file with another object's content, and one that is no object. */
+/*
+ * Two damaged loose files: one has another object's content, one has no object.
+ */
 static void test_corrupt(void **state)
 {
 	uint64_t seed = random_seed();

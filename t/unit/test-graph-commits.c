@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* graph-write/graph-commits.c: random histories compared with a plain walk. */
+/*
+ * graph-write/graph-commits.c: commits of random histories, compared with a
+ * recursive search.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +30,7 @@ static void check_parents(const struct walkrepo *f,
 	}
 }
 
-/* Checks that the records are the commits in `reached`, in order. */
+/* Checks that the records are the commits in `reached`, ordered by id. */
 static void check(struct walkrepo *f, struct graph_commits *c,
 		  const bool *reached)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* graph-write/graph-lacks.c: compared with a plain walk of the history. */
+/*
+ * graph-write/graph-lacks.c: numbers of missing commits, compared with a
+ * recursive search.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +17,7 @@ static int lacks(const struct walkrepo *f, uint64_t limit)
 	return graph_lacks_commits(&f->h.r.t.repo, limit, NULL);
 }
 
-/* Checks that the graph lacks exactly `nr` commits. */
+/* Checks that the graph misses exactly `nr` commits. */
 static void check(const struct walkrepo *f, uint64_t nr)
 {
 	if (nr)
@@ -23,7 +26,7 @@ static void check(const struct walkrepo *f, uint64_t nr)
 	assert_int_equal(lacks(f, UINT64_MAX), 0);
 }
 
-/* Returns the number of commits from `first` on that a ref reaches. */
+/* Returns how many commits, from number `first` on, commit `tip` reaches. */
 static uint32_t count_from(const struct walkrepo *f, uint32_t first,
 			   uint32_t tip)
 {
@@ -61,7 +64,10 @@ static void test_random(void **state)
 	run(HASH_SHA256);
 }
 
-/* Refs to missing objects, or to objects that are not commits; no graph. */
+/*
+ * Refs to missing objects and to objects that are not commits are ignored.
+ * There may be no graph.
+ */
 static void test_odd_refs(void **state)
 {
 	uint64_t seed = random_seed();

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/history.c: commits as they are stored, cut off, decoded ahead, absent.
+/*
+ * walk/history.c: commits from objects, from a commit-graph, decoded ahead, on
+ * the shallow boundary, and missing.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,7 +44,7 @@ static void parse(struct walkrepo *f, uint32_t c)
 		fail_msg("%s", err.msg);
 }
 
-/* In any order, some more than once, some decoded ahead. */
+/* Parses random commits, some twice, after others were decoded ahead. */
 static void random_commits(void **state)
 {
 	uint64_t seed = random_seed();
@@ -78,7 +80,10 @@ static void random_commits(void **state)
 	}
 }
 
-/* From a commit-graph that has some of them; trees now, or when asked for. */
+/*
+ * Parses commits from a commit-graph. Trees are read at once, or only when
+ * history_tree() is called.
+ */
 static void from_graph(void **state)
 {
 	uint64_t seed = random_seed();
@@ -116,7 +121,10 @@ static void from_graph(void **state)
 	}
 }
 
-/* A cut has no parents, whether it is met by itself or decoded ahead. */
+/*
+ * A commit on the shallow boundary has no parents, also if it was decoded
+ * ahead.
+ */
 static void shallow(void **state)
 {
 	uint64_t seed = random_seed();

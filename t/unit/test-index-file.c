@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* names/index-file.c: ids in index files of all versions. */
+/* names/index-file.c: reads ids from index files of all versions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,8 +26,9 @@ static void sample_init(struct sample *s, uint32_t version, uint64_t *seed)
 		struct indexfile_entry *e = &s->entries[i];
 		size_t len = random_next(seed) % 40;
 
+		/* the suffix of a path gets longer than 127 bytes */
 		if (random_next(seed) % 8 == 0)
-			len += 200; /* suffixes of more than 127 */
+			len += 200;
 		snprintf(s->paths[i], sizeof(s->paths[i]), "%02d/%0*d", i,
 			 (int)len + 1, 0);
 		e->path = s->paths[i];
@@ -107,7 +108,7 @@ static void all_versions(void **state)
 	}
 }
 
-/* A truncated file gives an error, or the ids before it. */
+/* A truncated file gives an error, or the ids before the cut. */
 static void prefixes(void **state)
 {
 	uint64_t seed = random_seed();
@@ -131,7 +132,8 @@ static void prefixes(void **state)
 			ret = index_file_parse(exact, len, HASH_SHA1, note, &v,
 					       &v.shared, NULL);
 			/*
-			 * A truncated tail of the extension cannot be noticed.
+			 * If only the end of the extension is missing, there
+			 * may be no error.
 			 */
 			assert_true(ret == ERR_CORRUPT || len + 13 >= file.len);
 			free(exact);
@@ -175,7 +177,7 @@ static void refused(void **state)
 	assert_int_equal(parse_one("DIRC", 2, 1, 0, "REUC"), 0);
 	assert_int_equal(parse_one("DIRC", 2, 1, 0, "sdir"), 0);
 	assert_int_equal(parse_one("DIRC", 2, 1, 0, "abcd"), ERR_UNSUPPORTED);
-	/* Too short for the id of the shared index. */
+	/* The extension is too short for the id of the shared index. */
 	assert_int_equal(parse_one("DIRC", 2, 1, 0, "link"), ERR_CORRUPT);
 }
 
@@ -196,7 +198,7 @@ static void a_visit_may_stop(void **state)
 	buf_release(&file);
 }
 
-/* Makes an index of one entry whose id begins with `byte`. */
+/* Writes an index with one entry, whose id begins with `byte`. */
 static void write_index(const struct tmprepo *t, const char *name, uint8_t byte,
 			const char *shared)
 {
@@ -213,7 +215,7 @@ static void write_index(const struct tmprepo *t, const char *name, uint8_t byte,
 	buf_release(&file);
 }
 
-/* The repository's own index and those of its work trees. */
+/* Visits the repository's own index and the indexes of its work trees. */
 static void of_a_repository(void **state)
 {
 	static const char *const names[] = {"index", "worktrees/a/index",
@@ -238,7 +240,10 @@ static void of_a_repository(void **state)
 	tmprepo_release(&t);
 }
 
-/* Trees of the cache-tree count; one without an id has none. A check: not. */
+/*
+ * Ids of trees in the cache-tree are visited, except by a check. A tree in the
+ * cache-tree may have no id.
+ */
 static void cache_tree(void **state)
 {
 	static const char tree[] = "\0002 2\nabcdefghijklmnopqrst"
@@ -278,7 +283,7 @@ static void cache_tree(void **state)
 	tmprepo_release(&t);
 }
 
-/* Entries of a shared index keep objects alive like others. */
+/* Entries of the shared index are visited too. */
 static void split_index(void **state)
 {
 	struct visit v = {.nr = 0};
@@ -298,7 +303,8 @@ static void split_index(void **state)
 }
 
 /*
- * A check refuses a wrong checksum; other readers accept it. Zeros mean none.
+ * Only a check refuses a wrong checksum. A checksum of zeros means that there
+ * is none.
  */
 static void checksum(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* islands/: which objects islands hold, and which bases they allow. */
+/* islands/: the objects of islands, and the allowed delta bases. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include "t/unit/walkrepo.h"
 #include "walk/ref-tips.h"
 
-/* Mark the closure of an object without going to parents of commits. */
+/* Marks the closure of an object. Parents of commits are not visited. */
 static void mark_tree(const struct randrepo *r, uint32_t nr, bool *marks)
 {
 	const struct randrepo_object *o = &r->objects[nr];
@@ -74,7 +74,7 @@ static void the_trees_of_tips(void **state)
 	walkrepo_release(&w);
 }
 
-/* Trees and blobs that references name directly. */
+/* Trees and blobs that are tips themselves are put into the tip. */
 static void others_among_tips(void **state)
 {
 	uint64_t seed = random_seed();
@@ -111,7 +111,7 @@ static void which_bases(void **state)
 	assert_false(islands_may_delta(&islands, 1, 3));
 	assert_true(islands_may_delta(&islands, 3, 1));
 	assert_true(islands_may_delta(&islands, 3, 0));
-	/* Objects numbered after marking are in no island. */
+	/* Objects that were numbered after the marking are in no island. */
 	assert_false(islands_may_delta(&islands, 1, 1000));
 	assert_true(islands_may_delta(&islands, 1000, 3));
 	islands_release(&islands);
@@ -120,7 +120,8 @@ static void which_bases(void **state)
 #define FORKS 5
 
 /*
- * References of some forks to objects of all kinds, and references of no fork.
+ * Writes references of some forks to objects of all types, and references that
+ * belong to no fork. Sets reached[fork] to the objects that a fork reaches.
  */
 static void write_fork_refs(struct walkrepo *w, bool **reached)
 {
@@ -142,7 +143,7 @@ static void write_fork_refs(struct walkrepo *w, bool **reached)
 	randrepo_ref(r, "refs/others/x", r->commits[r->commit_nr - 1]);
 }
 
-/* Enumerate all that references reach, with lists. */
+/* Enumerates all objects that references reach, with lists. */
 static void enumerate(struct walk_result *found, struct walkrepo *w,
 		      struct refs *refs)
 {
@@ -155,7 +156,9 @@ static void enumerate(struct walk_result *found, struct walkrepo *w,
 	walk_tips_release(&wants);
 }
 
-/* `heads`: numbers of commits. */
+/*
+ * Marks the islands of references and of `heads`, which are numbers of commits.
+ */
 static void mark_all(struct islands *islands, struct walkrepo *w,
 		     const uint32_t *heads, size_t head_nr)
 {
@@ -195,7 +198,10 @@ static bool reached_by_more(bool **reached, uint32_t sub, uint32_t set)
 	return true;
 }
 
-/* An object is in a fork's island if and only if the fork reaches it. */
+/*
+ * An object is in the island of a fork exactly if the fork's references reach
+ * it.
+ */
 static void what_references_reach(void **state)
 {
 	uint64_t seed = random_seed();
@@ -216,7 +222,7 @@ static void what_references_reach(void **state)
 			uint32_t pos = walkrepo_pos(&w, i);
 			uint32_t other = randrepo_below(&w.h.r, w.h.r.nr);
 
-			/* Islands are numbered in the order of their names. */
+			/* Islands have numbers in the order of their names. */
 			for (uint32_t fork = 0; fork < FORKS; fork++)
 				assert_int_equal(
 					island_sets_has(
@@ -238,7 +244,10 @@ static void what_references_reach(void **state)
 	}
 }
 
-/* Heads: the closure of each, and of its tree, besides other islands. */
+/*
+ * A head adds two islands: all objects that it reaches, and all objects that
+ * its tree reaches.
+ */
 static void heads_and_their_trees(void **state)
 {
 	uint64_t seed = random_seed();
@@ -293,7 +302,10 @@ static void heads_and_their_trees(void **state)
 	walkrepo_release(&w);
 }
 
-/* The expected layer of each object, by the references that reach it. */
+/*
+ * Sets the expected layer of the objects that object `nr` reaches, unless they
+ * are in an earlier layer.
+ */
 static void expect_layers(const struct randrepo *r, enum islands_layer *layers,
 			  uint32_t nr, enum islands_layer layer)
 {
@@ -337,9 +349,9 @@ static void check_layers(struct walkrepo *w, const struct islands *islands,
 }
 
 /*
- * First the closure of HEAD's branch, then branches and tags, then others. A
- * tag is in the layer of its commit; a tree that a reference names is in the
- * last one.
+ * The first layer is the closure of HEAD's branch, then come branches and tags,
+ * then other references. A tag is in the layer of its commit. A tree that a
+ * reference names is in the last layer.
  */
 static void the_layers_of_clones(void **state)
 {

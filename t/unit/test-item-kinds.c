@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/item-kinds.c: an object that is named as a tree and as a blob. */
+/*
+ * walk/item-kinds.c: an object that is named as a tree and as a blob is an
+ * error.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/merge-bases.c: random pairs against plain searches. */
+/*
+ * walk/merge-bases.c: random pairs of commits, compared with recursive
+ * searches.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +15,10 @@
 
 #define COMMITS 60
 
-/* Merges of a few parents from not far back, and some roots. */
+/*
+ * Makes a history of merges, whose parents are a few commits before, and of
+ * some roots.
+ */
 static void make(struct dag *d, uint64_t *seed)
 {
 	dag_init(d);
@@ -36,7 +42,10 @@ static bool is_behind(const struct dag *d, uint32_t commit, uint32_t other)
 	return commit != other && seen[commit];
 }
 
-/* A common commit that is behind no other one. */
+/*
+ * Checks the bases of two commits: the common ancestors that no other common
+ * ancestor reaches.
+ */
 static void check(struct dag *d, uint32_t one, uint32_t other)
 {
 	bool a[COMMITS] = {false}, b[COMMITS] = {false};
@@ -78,7 +87,7 @@ static void test_random(void **state)
 	}
 }
 
-/* By ids of commits, and of what is none. */
+/* Passes ids of commits, of tags, and of other objects. */
 static void test_ids(void **state)
 {
 	uint64_t seed = random_seed();

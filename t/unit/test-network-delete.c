@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * islands/network-delete.h: a member, its repository and its references are
- * removed.
+ * islands/network-delete.c: deletes a member, its repository and its
+ * references.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,7 +28,7 @@ static void test_delete(void **state)
 	assert_non_null(network_registry_find(&f.n.network->registry, b));
 	assert_true(netrepo_stored(&f.n, &one));
 	assert_int_equal(network_delete(f.n.network, a, NULL), ERR_MISSING);
-	/* A repository that was removed by hand: the member is forgotten. */
+	/* If the repository was removed by hand, only the member is removed. */
 	assert_int_equal(sys_tempdir_remove(netrepo_path(&f.n, "b"), NULL), 0);
 	assert_int_equal(network_delete(f.n.network, b, NULL), 0);
 	assert_int_equal(f.n.network->registry.nr, 0);
@@ -55,7 +55,7 @@ static void test_refused(void **state)
 	netrepo_release(&f.n);
 }
 
-/* Killed between the rename and the end. */
+/* A deletion that was killed after the rename is completed by a second one. */
 static void test_killed(void **state)
 {
 	struct netsync f;

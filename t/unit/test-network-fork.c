@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* islands/network-fork.h: a fork, and completing one that was killed. */
+/* islands/network-fork.c: makes a fork, and completes one that was killed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -65,8 +65,8 @@ static void test_fork(void **state)
 	assert_int_equal(f.n.network->registry.entries[0].state,
 			 NETWORK_MEMBER);
 	/*
-	 * Not onto an existing file; but into a directory that does not exist
-	 * yet.
+	 * The destination may not be a file. Its parent directory need not
+	 * exist.
 	 */
 	assert_int_equal(fork_to(&f, "x", &id), ERR_INVALID);
 	assert_int_equal(fork_to(&f, "x/y/b", &id), ERR_INVALID);

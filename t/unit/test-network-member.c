@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* islands/network-member.h: linking a repository to a store. */
+/* islands/network-member.c: links a repository to a store. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,14 +45,19 @@ static void test_link(void **state)
 	assert_string_equal(
 		config_string(&repo->config, "core.alternaterefsprefixes"),
 		"refs/virtual/7/");
-	/* Linking a second time changes nothing. */
+	/*
+	 * If the repository is linked again, the configuration does not change.
+	 */
 	buf_reset(&text);
 	assert_int_equal(
 		sys_read_file(&text, netrepo_path(&n, "a/config"), NULL), 0);
 	assert_int_equal(network_link(n.network, repo, 7, NULL), 0);
 	repo_close(repo);
 	repo = netrepo_open(&n, "a");
-	/* The configuration of another member stays. */
+	/*
+	 * Unlinking with the id of another member leaves the configuration as
+	 * it is.
+	 */
 	assert_int_equal(network_unlink(n.network, repo, 1, NULL), 0);
 	assert_int_equal(link_of(&n, "a"), NETWORK_LINK_NONE);
 	repo_close(repo);
@@ -105,7 +110,10 @@ static void test_open(void **state)
 	netrepo_release(&n);
 }
 
-/* Only the line goes; the header goes with it if nothing else is below. */
+/*
+ * Unlinking removes the line, and its section header if the section has no
+ * other line.
+ */
 static void test_unlink_config(void **state)
 {
 	static const struct {
@@ -150,7 +158,7 @@ static void ignore_warning(const char *text)
 {
 }
 
-/* Of config.lock: the process is gone, or may still run. */
+/* config.lock is removed only if the process that created it is gone. */
 static void test_config_lock(void **state)
 {
 	struct repo *repo;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* islands/network-refs.h: from a member into the store, and into a fork. */
+/*
+ * islands/network-refs.h: copies references from a member to the store, and to
+ * a fork.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +41,7 @@ static size_t store(struct netrepo *n, const char *member)
 	return changed;
 }
 
-/* The store must have the objects. */
+/* Makes a network with a member, and an object *oid that the store has. */
 static void init(struct netrepo *n, struct oid *oid)
 {
 	netrepo_init(n);
@@ -57,7 +60,7 @@ static void test_few(void **state)
 	assert_int_equal(store(&n, "a"), 2);
 	assert_int_equal(store(&n, "a"), 0);
 	assert_int_equal(nr_of(&n, "refs/virtual/1/"), 2);
-	/* A directory at the path of an old reference. */
+	/* A directory has replaced the file of an old reference. */
 	tmprepo_remove(&n.t, "a/refs/tags/x");
 	netrepo_ref(&n, "a", "refs/tags/x/y", &oid);
 	assert_int_equal(store(&n, "a"), 2);
@@ -67,7 +70,10 @@ static void test_few(void **state)
 	netrepo_release(&n);
 }
 
-/* Alternately through transactions and new files of packed-refs. */
+/*
+ * Writes many references, alternately by transactions and by new packed-refs
+ * files.
+ */
 static void test_many(void **state)
 {
 	struct netrepo n;

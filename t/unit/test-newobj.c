@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * walk/newobj.c: each list against all paths, and unions of lists against
- * everything that commits reach.
+ * walk/newobj.c: compares the list of each commit with lists of all paths, and
+ * unions of lists with everything that the commits reach.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,17 +11,17 @@
 
 #include "t/unit/walkrepo.h"
 
-/* A set of commits, parents first. */
+/* A set of commits, parents first, whose lists are computed. */
 struct request {
 	uint32_t *commits;
 	size_t nr;
-	/* by object: is one of the commits */
+	/* by object number: whether the object is one of the commits */
 	bool *in;
 };
 
 /*
- * Commits that some tips reach; `bounded`: without those that one other
- * commit reaches.
+ * Chooses the commits that some tips reach. `bounded`: leaves out the commits
+ * that one other commit reaches.
  */
 static void choose(struct walkrepo *f, struct request *req, bool bounded)
 {
@@ -69,7 +69,10 @@ static void compute(struct walkrepo *f, const struct request *req,
 	assert_int_equal(set->nr, req->nr);
 }
 
-/* The list of one commit: trees first, each part in the order of paths. */
+/*
+ * Checks the list of one commit: trees come first, and trees and blobs are in
+ * the order of their paths.
+ */
 static void check_list(struct walkrepo *f, const struct newobj_list *list,
 		       uint32_t commit)
 {
@@ -106,8 +109,8 @@ static bool *union_of(struct walkrepo *f, const struct newobj_set *set)
 }
 
 /*
- * All that the commits' trees have must be there, but for what the trees of
- * parents outside have; nothing else may be.
+ * Checks the union of all lists: it must be exactly the objects of the commits'
+ * trees, without the objects that are in trees of parents outside the set.
  */
 static void check_union(struct walkrepo *f, const struct request *req,
 			const struct newobj_set *set, bool bounded)
@@ -189,7 +192,10 @@ static void random_requests(void **state)
 	}
 }
 
-/* The lists stand in the order of the array, which need not be by date. */
+/*
+ * Reverses the array of commits. The lists must be in the same order as the
+ * array.
+ */
 static void check_turned(struct walkrepo *f, struct request *req,
 			 struct newobj_set *lists,
 			 const struct newobj_options *options)
@@ -211,7 +217,9 @@ static void check_turned(struct walkrepo *f, struct request *req,
 	newobj_release(&other);
 }
 
-/* More commits than one thread takes at a time, and look-ups by table. */
+/*
+ * Lists more commits than a thread takes at a time, and uses a look-up table.
+ */
 static void many_commits(void **state)
 {
 	struct newobj_options options = {.threads = 1};
@@ -250,7 +258,9 @@ static void many_commits(void **state)
 	walkrepo_release(&f);
 }
 
-/* What is known is left out, the rest as it was. */
+/*
+ * Objects in options.known are left out of the lists; all other objects stay.
+ */
 static void known_objects(void **state)
 {
 	struct newobj_options options = {.threads = 2};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/objspace.c: one number per object, whoever asks first. */
+/* walk/objspace.c: each object has one number, for all threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,7 +35,10 @@ static void check_numbers(struct walkrepo *f)
 	assert_int_equal(objspace_end(s), before);
 }
 
-/* Packed objects have numbers, others get them. */
+/*
+ * Packed objects have fixed numbers. Other objects get a number when they are
+ * added.
+ */
 static void numbers(void **state)
 {
 	uint64_t seed = random_seed();
@@ -91,7 +94,7 @@ static int add_all(void *ctx, unsigned thread_nr, size_t task_nr,
 	return 0;
 }
 
-/* Threads that meet the same objects agree. */
+/* Threads add the same objects at the same time, and get the same numbers. */
 static void threads(void **state)
 {
 	uint64_t seed = random_seed();

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* pack-bitmap-answer.c: both ways against the known answer. */
+/*
+ * pack-bitmap-answer.c: compares results of the index and of a walk with a
+ * model.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +32,7 @@ static void note_walked(struct bitmaprepo *b, const struct walk_items *walked)
 				walked->items[i].type);
 }
 
-/* A walk must find exactly these objects as well. */
+/* Checks that an index and a walk give exactly the expected objects. */
 static void both_ways(void **state)
 {
 	uint64_t seed = random_seed();
@@ -70,7 +73,7 @@ static void both_ways(void **state)
 	randrepo_release(&r);
 }
 
-/* With commits_only exactly the commits are found. */
+/* With commits_only, exactly the expected commits are found. */
 static void commits_only(void **state)
 {
 	uint64_t seed = random_seed();
@@ -106,7 +109,10 @@ static void commits_only(void **state)
 	randrepo_release(&r);
 }
 
-/* Requests that bitmaps cannot answer, and a broken index. */
+/*
+ * Checks the reason for a walk: requests that bitmaps cannot answer, and a
+ * broken index.
+ */
 static void reasons(void **state)
 {
 	uint64_t seed = random_seed();
@@ -148,7 +154,7 @@ static void reasons(void **state)
 	randrepo_release(&r);
 }
 
-/* A wanted tree passes the filter, unless it is had. */
+/* A wanted tree passes the filter, but not if the haves reach it. */
 static void wanted_and_had(void **state)
 {
 	uint64_t seed = random_seed();
@@ -190,7 +196,7 @@ static void wanted_and_had(void **state)
 	randrepo_release(&r);
 }
 
-/* A caller that is asked to confirm answers. */
+/* Context of a confirm() callback. */
 struct judge {
 	/* Set by the test: */
 	int ret;
@@ -209,8 +215,8 @@ static int confirm(void *ctx, struct error *why, struct error *err)
 }
 
 /*
- * The caller may accept an answer of the index, find the index wrong, or stop
- * the request.
+ * The confirm() callback may accept the index, call it broken, or stop the
+ * request.
  */
 static void confirmed(void **state)
 {
@@ -266,7 +272,7 @@ static void confirmed(void **state)
 	randrepo_release(&r);
 }
 
-/* The caller's plan says why a walk is better. */
+/* plan->reason tells why a walk is cheaper. */
 static void planned(void **state)
 {
 	uint64_t seed = random_seed();

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* pack-bitmap-write.c: from an enumeration to a file with right bitmaps. */
+/*
+ * pack-bitmap-write.c: writes the index of an enumerated pack, and verifies its
+ * bitmaps.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +35,10 @@ static void check_repository(struct randrepo *r)
 	bitmaprepo_close(&b);
 }
 
-/* Each index is written on top of the last one. */
+/*
+ * Adds commits and writes a new index, several times. Each index adds to the
+ * last one.
+ */
 static void every_bitmap(void **state)
 {
 	static const enum hash_algo algos[] = {HASH_SHA1, HASH_SHA256};

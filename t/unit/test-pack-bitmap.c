@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pack-bitmap.c: queries on known histories. */
+/* pack-bitmap.c: compares queries on random histories with a model. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ static const struct {
 };
 
 /*
- * Makes an index over most of the history. Newer objects are loose, in a second
+ * Makes an index of most of the history. Newer objects are loose, in a second
  * pack, or both. Some packed objects are loose as well.
  */
 static void make(struct randrepo *r, size_t layout, uint64_t *seed)
@@ -58,8 +58,8 @@ static void random_queries(void **state)
 		make(&r, i, &seed);
 		for (int k = 0; k < 400; k++) {
 			/*
-			 * Objects that a walk has loaded must not change the
-			 * result.
+			 * The result must not depend on objects that the walk
+			 * has loaded before.
 			 */
 			if (k % 40 == 0) {
 				if (k)
@@ -85,8 +85,8 @@ static bool names_trees(const struct walk_tips *tips)
 }
 
 /*
- * An inexact answer may name objects that are had. But the objects of a tree
- * that is itself wanted or had are left out exactly.
+ * The result of an inexact query may contain objects that the haves reach. But
+ * if a tree is itself a want or a have, its objects are exact.
  */
 static void inexact_queries(void **state)
 {
@@ -117,13 +117,13 @@ static void inexact_queries(void **state)
 		walk_tips_release(&wants);
 		walk_tips_release(&haves);
 	}
-	/* Trees and blobs among the haves only. */
+	/* Some haves must be trees and blobs without any commit. */
 	assert_true(exact_nr > 20);
 	bitmaprepo_close(&b);
 	randrepo_release(&r);
 }
 
-/* A walk without bitmaps finds the same objects. */
+/* A walk without bitmaps finds the same objects as a query. */
 static void walks_agree(void **state)
 {
 	uint64_t seed = random_seed();
@@ -157,7 +157,10 @@ static void walks_agree(void **state)
 	randrepo_release(&r);
 }
 
-/* Path hashes of objects outside the pack equal those of a walk. */
+/*
+ * Checks types, ids and positions. The path hash of an object outside the pack
+ * equals that of a walk.
+ */
 static void types_and_positions(void **state)
 {
 	uint64_t seed = random_seed();
@@ -214,7 +217,7 @@ static void bitmaps_are_tested(void **state)
 	randrepo_release(&r);
 }
 
-/* Opens the index with a changed byte; -1 changes none. */
+/* Opens the index after byte `at` of a file was changed (-1: no byte). */
 static int open_damaged(const struct randrepo *r, const struct odb *odb,
 			const char *name, struct buf *file, ssize_t at,
 			struct error *err)
@@ -229,7 +232,10 @@ static int open_damaged(const struct randrepo *r, const struct odb *odb,
 	if (at >= 0)
 		file->data[at] ^= 0x10;
 	assert_int_equal(pb != NULL, ret == 1);
-	/* Data that opening does not read is verified before it is used. */
+	/*
+	 * Opening does not verify everything, so the checksums are verified
+	 * here.
+	 */
 	if (pb && pack_bitmap_prove(pb, err) < 0)
 		ret = ERR_CORRUPT;
 	if (pb && pack_bitmap_prove(pb, err) < 0)
@@ -284,7 +290,10 @@ static void no_index(void **state)
 	randrepo_release(&r);
 }
 
-/* A have whose history is missing, and such a want. */
+/*
+ * If a have's history has a missing object, the query succeeds. If a want's
+ * history has one, it fails.
+ */
 static void missing_objects(void **state)
 {
 	uint64_t seed = random_seed();

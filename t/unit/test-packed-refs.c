@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* refs/packed-refs.c: a fixed table, and random tables compared with a scan. */
+/*
+ * refs/packed-refs.c: parses a fixed table, and compares searches in random
+ * tables with a scan.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -190,7 +193,9 @@ static void test_sha256(void **state)
 	packed_refs_release(&refs);
 }
 
-/* The slow twin of packed_refs_seek(). */
+/*
+ * Finds the record that packed_refs_seek() must find, by a scan of all records.
+ */
 static size_t scan(const struct packed_refs *refs, const char *key)
 {
 	struct packed_ref ref;
@@ -217,7 +222,10 @@ static void random_name(char out[32], unsigned *seed)
 	out[i] = '\0';
 }
 
-/* A search from any earlier record, with any hint, has the same result. */
+/*
+ * Checks that a search from any earlier record, with any hint, has the same
+ * result.
+ */
 static void assert_same_from_before(const struct packed_refs *refs,
 				    const char *key, size_t expected,
 				    unsigned *seed)
@@ -281,7 +289,10 @@ static void test_random(void **state)
 	}
 }
 
-/* The slow twin of packed_refs_may_peel() for a fully peeled table. */
+/*
+ * Scans all records of a fully peeled table, for the result of
+ * packed_refs_may_peel().
+ */
 static int scan_peeled(const struct packed_refs *refs, const char *prefix,
 		       const struct oidmap *ids)
 {
@@ -297,7 +308,7 @@ static int scan_peeled(const struct packed_refs *refs, const char *prefix,
 	return 0;
 }
 
-/* Makes ids of which many have equal first bytes. */
+/* Makes a random id. Many ids have the same first bytes. */
 static void random_id(struct oid *oid, unsigned *seed)
 {
 	memset(oid, 0, sizeof(*oid));
@@ -344,7 +355,7 @@ static void test_may_peel(void **state)
 	assert_true(found > 20 && found < 280);
 }
 
-/* An object without a known peeled id may be a tag. */
+/* Without the traits, a record without a peeled id may be a tag. */
 static void test_may_peel_traits(void **state)
 {
 	static const char body[] = HEX_A " refs/tags/v1\n";

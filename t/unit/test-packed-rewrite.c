@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* refs-write/packed-rewrite.h: merging edits, the lock, traits. */
+/*
+ * refs-write/packed-rewrite.c: merges edits, holds the lock, and keeps traits.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,7 +61,7 @@ static void test_edits(void **state)
 	assert_file(&t, "packed-refs.lock", "");
 	packed_rewrite_release(&rw);
 	assert_file(&t, "packed-refs.lock", NULL);
-	/* A trait that the old file did not have is not added. */
+	/* The new file gets no trait that the old file does not have. */
 	assert_file(&t, "packed-refs",
 		    "# pack-refs with: peeled sorted \n" HEX_A
 		    " refs/a\n^" HEX_B "\n" HEX_A " refs/b\n" HEX_B
@@ -88,7 +90,10 @@ static void test_nothing_to_do(void **state)
 	tmprepo_release(&t);
 }
 
-/* A file left by a dead process is replaced. An abort removes the file. */
+/*
+ * If a killed process has left a new file, it is replaced. An abort removes the
+ * new file.
+ */
 static void test_left_over(void **state)
 {
 	struct oid a = oid_of(0xaa);
@@ -111,7 +116,7 @@ static void test_left_over(void **state)
 
 #define NAMES 3000
 
-/* Random edits of a large file, compared with the expected bytes. */
+/* Makes random edits of a large file, and compares its bytes with a model. */
 static void test_random(void **state)
 {
 	struct buf before = BUF_INIT, after = BUF_INIT;

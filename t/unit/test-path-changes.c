@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * graph-write/path-changes.c: random pairs of commits compared with lists of
- * all paths, and with limits.
+ * graph-write/path-changes.c: compares changes between random commits with
+ * lists of all paths, with and without a pathspec.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 #include "graph-write/path-changes.h"
 #include "t/unit/walkrepo.h"
 
-/* Files of a tree: "<path>\t<mode> <id>\n". */
+/* Appends the files of a tree as lines "<path>\t<mode> <id>\n". */
 static void list(struct buf *out, struct randrepo *r, uint32_t tree,
 		 const char *dir)
 {
@@ -47,7 +47,7 @@ static int take_path(void *ctx, const char *path, size_t len,
 	return buf_printf(ctx, "%s\n", path);
 }
 
-/* Returns whether a line of `text` begins with this path, up to `end`. */
+/* Returns whether a line of `text` begins with the path and a tab. */
 static bool has_line(const char *text, const char *path, size_t len)
 {
 	for (; *text; text = strchr(text, '\n') + 1)
@@ -56,7 +56,7 @@ static bool has_line(const char *text, const char *path, size_t len)
 	return false;
 }
 
-/* Each line of `a` that `b` lacks is a changed path. */
+/* Checks that each line of `a` that `b` lacks has its path in `changed`. */
 static void check_lines(const char *a, const char *b, const char *changed)
 {
 	for (; *a; a = strchr(a, '\n') + 1) {
@@ -70,7 +70,9 @@ static void check_lines(const char *a, const char *b, const char *changed)
 	}
 }
 
-/* Each changed path has a line in one list that the other list lacks. */
+/*
+ * Checks that each path in `changed` has a line that only `a` or only `b` has.
+ */
 static void check_changed(const char *changed, const char *a, const char *b)
 {
 	for (; *changed; changed = strchr(changed, '\n') + 1) {
@@ -91,8 +93,8 @@ static void check_changed(const char *changed, const char *a, const char *b)
 }
 
 /*
- * Returns the changes as lines "<path> <change>"; with a pathspec, only its
- * paths.
+ * Receives changes as lines "<path> <change>". With a pathspec, keeps only the
+ * paths that it chooses.
  */
 struct noting {
 	struct buf out;
@@ -104,13 +106,16 @@ static int note_change(void *ctx, const char *path, size_t len,
 {
 	struct noting *n = ctx;
 
-	/* Random trees have no submodules. */
+	/* The path is not a submodule, because random trees have none. */
 	if (n->ps && !pathspec_takes(n->ps, path, len, false))
 		return 0;
 	return buf_printf(&n->out, "%s %d\n", path, (int)change);
 }
 
-/* A limit leaves exactly the paths that the pathspec chooses. */
+/*
+ * Checks that a limited run reports exactly the changes that the pathspec
+ * chooses.
+ */
 static void check_limited(struct path_changes *p, uint32_t ta, uint32_t tb,
 			  const char *path)
 {
@@ -173,7 +178,7 @@ static void check_pair(struct walkrepo *f, struct path_changes *p, uint32_t a,
 	check_lines(lb.data, la.data, changed.data);
 	check_changed(changed.data, la.data, lb.data);
 	check_limits(p, walkrepo_pos(f, ta), walkrepo_pos(f, tb), changed.data);
-	/* Compared with no tree: all files. */
+	/* In a comparison with no tree, all files are changes. */
 	buf_reset(&changed);
 	assert_int_equal(path_changes_run(p, walkrepo_pos(f, ta),
 					  PATH_CHANGES_NO_TREE, take_path,

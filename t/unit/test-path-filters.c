@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* simplify/path-filters.c: "no" is never said of a commit that changed a path.
+/*
+ * simplify/path-filters.c: the answer is never "no" for a commit that changed
+ * the path.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +19,10 @@ struct fixture {
 	struct commit_graph *graph;
 };
 
-/* A history with filters in a graph, at least for all but `loose` commits. */
+/*
+ * Makes a history and a commit-graph with filters. The newest `loose` commits
+ * are not in the graph.
+ */
 static void setup(struct fixture *x, uint64_t *seed, int64_t version)
 {
 	struct commit_graph_options w;
@@ -101,7 +106,7 @@ static void check_paths(struct fixture *x, struct path_changes *p,
 	pathspec_release(&ps);
 }
 
-/* Every path of the last commit, in some forms. */
+/* Asks about every path of the last commit, as several kinds of patterns. */
 static void run_random(uint64_t *seed, int64_t version)
 {
 	struct buf paths = BUF_INIT, dir = BUF_INIT;
@@ -145,7 +150,7 @@ static void test_random(void **state)
 	run_random(&seed, 2);
 }
 
-/* Where a pattern may match anywhere, nothing is asked. */
+/* Filters are not used if a pattern may match anywhere. */
 static void test_unfit(void **state)
 {
 	static const char *const patterns[] = {"*.c", ".", ":(icase)a", ":!a",
@@ -163,7 +168,7 @@ static void test_unfit(void **state)
 						   &x.f.h.r.t.repo.config, &ps,
 						   NULL),
 				 0);
-		/* Together with one that excludes, "a" can be asked for. */
+		/* A pattern that excludes does not prevent the use of filters. */
 		assert_int_equal(filters.graph != NULL, i == 3);
 		path_filters_release(&filters);
 		pathspec_release(&ps);

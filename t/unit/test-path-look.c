@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* simplify/path-look.c: random trees and names, against comparisons by tables.
+/*
+ * simplify/path-look.c: random trees and names, compared with path-changes.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* islands/patterns.c: islands of reference names. */
+/* islands/patterns.c: the islands of reference names. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,7 +53,7 @@ static void names(void **state)
 	assert_int_equal(match(&p, "refs/virtual/6/heads/x"), 3);
 	assert_int_equal(match(&p, "refs/virtual/7/heads/y"), 0);
 	assert_int_equal(match(&p, "refs/notes/x"), NONE);
-	/* Patterns are anchored to the start of a name. */
+	/* A pattern must match at the start of the name. */
 	assert_int_equal(match(&p, "refs/x/refs/heads/main"), NONE);
 	assert_int_equal(island_patterns_find(&p, "7"), 0);
 	assert_int_equal(island_patterns_find(&p, ""), 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bitmap/previous.c: the bitmaps of an older index in other bits. */
+/* bitmap/previous.c: converts bitmaps to the bits of another index. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ static void complete(const struct bitmap_previous *p, size_t entry,
 	}
 }
 
-/* Every entry marks the same objects in both indexes. */
+/* Checks that every entry has the same objects in both indexes. */
 static void check_entries(struct bitmaprepo *b, const struct bitmap_space *to,
 			  const struct bitmap_previous *p)
 {
@@ -77,7 +77,10 @@ static void check_notes(struct bitmaprepo *b, const struct bitmap_space *to,
 	free(hashes);
 }
 
-/* The same order, and the order of a pack with all objects. */
+/*
+ * Converts to an index of the same order, and to that of a pack with all
+ * objects.
+ */
 static void other_orders(void **state)
 {
 	uint64_t seed = random_seed();
@@ -95,7 +98,10 @@ static void other_orders(void **state)
 		bitmaprepo_open(&b, &r);
 		to = b.pb->space;
 		if (whole) {
-			/* A pack that lacks some objects. */
+			/*
+			 * The new index is that of a pack that lacks some
+			 * objects.
+			 */
 			const struct odb_pack *one = &b.odb->packs[0];
 
 			for (uint32_t i = 1; i < b.odb->pack_nr; i++)
@@ -105,8 +111,8 @@ static void other_orders(void **state)
 			to = bitmap_space_of_pack(
 				b.odb, one, pack_get_rev(one->pack, NULL));
 			/*
-			 * It lacks objects of bitmaps, so the old index is
-			 * unusable.
+			 * The pack lacks objects of bitmaps, so the old index
+			 * is unusable.
 			 */
 			assert_int_equal(bitmap_previous_load(&p, &b.pb->file,
 							      &b.pb->space, &to,
@@ -127,7 +133,9 @@ static void other_orders(void **state)
 	randrepo_release(&r);
 }
 
-/* From a pack's index to a multi-pack-index with more packs. */
+/*
+ * Converts the index of a pack to that of a multi-pack-index with more packs.
+ */
 static void from_a_pack(void **state)
 {
 	uint64_t seed = random_seed();
@@ -163,7 +171,7 @@ static void from_a_pack(void **state)
 }
 
 /*
- * Writes an index of `nr` commits, of which the last is XORed with the first.
+ * Writes an index of `nr` commits. The last bitmap is XORed with the first one.
  */
 static void write_far(struct buf *out, struct bitmaprepo *b, uint32_t nr)
 {
@@ -197,7 +205,10 @@ static void write_far(struct buf *out, struct bitmaprepo *b, uint32_t nr)
 	free(entries);
 }
 
-/* XOR offsets that not all implementations can read are not taken over. */
+/*
+ * If an XOR offset is larger than all implementations can read, the bitmap is
+ * converted to a whole one.
+ */
 static void far_differences(void **state)
 {
 	uint64_t seed = random_seed();

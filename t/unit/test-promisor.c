@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * check/promisor.c, check/promisor-walk.c: random repositories. Some objects
- * are in a promisor pack, some are loose, and some objects with links from the
- * pack are missing.
+ * check/promisor.c and promisor-walk.c, in random repositories. Some objects
+ * are in a promisor pack, some are loose, and some that the pack has links to
+ * are missing.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,7 +45,10 @@ static void write_pack(struct bed *b)
 	free(p);
 }
 
-/* Commits and tags exist, since tips refer to them. */
+/*
+ * Distributes the objects. Commits and tags are never missing, since tips refer
+ * to them.
+ */
 static void scatter(struct bed *b)
 {
 	struct randrepo *r = &b->r;

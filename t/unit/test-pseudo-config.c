@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bitmap/pseudo-config.c: values, defaults, and invalid values. */
+/* bitmap/pseudo-config.c: valid values, defaults, and invalid values. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bitmap/pseudo-fill.c: which pseudo-merges are used, against trying all of
- * them.
+ * bitmap/pseudo-fill.c: compares the used pseudo-merges with a search of all
+ * pseudo-merges.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,10 @@ struct sample {
 	struct pseudo_merges pm;
 };
 
-/* Makes a pseudo-merge of a few commits and objects, at least the commits. */
+/*
+ * Makes a pseudo-merge of a few random commits. Its objects include these
+ * commits.
+ */
 static void random_merge(struct sample *s, int i, uint64_t *seed)
 {
 	uint64_t reach = random_next(seed) % 8;
@@ -64,8 +67,8 @@ static void sample_release(struct sample *s)
 }
 
 /*
- * The slow way: tries all pseudo-merges with a noted commit until nothing
- * changes.
+ * Tries all pseudo-merges with a noted commit until none can be used. Returns
+ * how many were used.
  */
 static uint32_t all_that_serve(const struct sample *s, struct bitset *reached,
 			       const struct bitset *noted)
@@ -116,7 +119,10 @@ static void random_requests(void **state)
 		assert_int_equal(bitset_init(&reached, BITS), 0);
 		assert_int_equal(bitset_init(&noted, BITS), 0);
 		pseudo_fill_init(&pf, &s.pm);
-		/* Two rounds, since objects reached in between count later. */
+		/*
+		 * In the second round, objects that the first round has reached
+		 * count too.
+		 */
 		for (int round = 0; round < 2; round++) {
 			for (uint32_t bit = 0; bit < 40; bit++) {
 				uint64_t luck = random_next(&seed) % 8;
@@ -146,7 +152,7 @@ static void random_requests(void **state)
 	assert_true(served > 100);
 }
 
-/* Without pseudo-merges nothing is allocated or done. */
+/* If the index has no pseudo-merges, no memory is allocated. */
 static void none(void **state)
 {
 	struct pseudo_merges pm = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bitmap/pseudo-merge.c: valid sections, and sections that violate the format.
+ * bitmap/pseudo-merge.c: valid sections, and sections with each kind of error.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 #include "bitmap/pseudo-merge.h"
 #include "t/unit/hexdump.h"
 
-/* The example of bitmap/pseudo-merge.h. */
+/* The bytes of the example in bitmap/pseudo-merge.h. */
 static const char example[] =
 	"00000002 00000002 00000002 00000000 00000000 00000003 00000000\n"
 	"00000004 00000002 00000002 00000000 00000000 0000000f 00000000\n"
@@ -29,7 +29,7 @@ static const char example[] =
 
 /* Offsets in the section. */
 enum {
-	/* of the section in the file */
+	/* offset of the section in the file */
 	START = 0x1000,
 	ROW_1 = 0x7c,
 	ROW_4 = 0x88,
@@ -43,7 +43,10 @@ enum {
 	OBJECT_NR = 6,
 };
 
-/* Returns a malloc()ed file of exactly that size, which a test may change. */
+/*
+ * Returns a file with the example, which a test may change. The file has no
+ * spare bytes, so that the address sanitizer detects reads after its end.
+ */
 static uint8_t *example_file(void)
 {
 	uint8_t *file = calloc(1, START + EXAMPLE_LEN);
@@ -117,12 +120,16 @@ static int count(void *ctx, uint32_t nr)
 	return 0;
 }
 
-/* Stock Git writes a pseudo-merge once for each reference to a commit. */
+/*
+ * An extended entry may list a pseudo-merge twice: stock Git writes one item
+ * for each reference to the commit.
+ */
 static void names_a_pseudo_merge_twice(void **state)
 {
 	/*
-	 * The extended entry of commit 1 and the expected pseudo-merges. From
-	 * there on the section is 8 bytes longer.
+	 * The extended entry of commit 1, and the pseudo-merges that must be
+	 * passed. The parts after the entry are 8 bytes later than in the
+	 * example.
 	 */
 	static const uint64_t offsets[][3] = {
 		{0x1000, 0x1000, 0x1038},
@@ -204,7 +211,7 @@ static void wrong_sizes(void **state)
 	}
 }
 
-/* The section must lie after the parts that were read before it. */
+/* The section may not begin before the end of the entries. */
 static void cut_short(void **state)
 {
 	uint8_t *file = example_file();
@@ -280,7 +287,7 @@ static void positions_out_of_range(void **state)
 	}
 }
 
-/* Any single changed byte gives an error or a result within range. */
+/* After any change of a byte, there is an error, or a result within range. */
 static void changed_bytes(void **state)
 {
 	for (size_t at = 0; at < EXAMPLE_LEN; at++)

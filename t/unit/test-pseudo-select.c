@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* bitmap/pseudo-select.c: the distribution of tips, on random histories. */
+/*
+ * bitmap/pseudo-select.c: how tips are distributed to pseudo-merges, on random
+ * histories.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +24,10 @@ struct sample {
 	size_t object_nr;
 };
 
-/* Makes commits of date 1000 and up, each with up to two parents near it. */
+/*
+ * Makes commits with dates from 1000 on, each with up to two parents among the
+ * commits before it.
+ */
 static void sample_init(struct sample *s, uint64_t *seed)
 {
 	memset(s, 0, sizeof(*s));
@@ -80,8 +86,8 @@ static void reach(const struct sample *s, bool *set, uint32_t c)
 }
 
 /*
- * Marks the commits that a request for a class and those before it reaches
- * without walking.
+ * Marks the commits that a request finds in bitmaps. The request is for a class
+ * and all classes before.
  */
 static void reach_covered(const struct sample *s, bool *covered,
 			  enum pseudo_class class)
@@ -95,8 +101,8 @@ static void reach_covered(const struct sample *s, bool *covered,
 }
 
 /*
- * Returns whether a group belongs to a class: its first commit is a tip of the
- * class.
+ * Returns whether a group belongs to a class, by its first commit, which is a
+ * tip.
  */
 static bool is_of(const struct sample *s, const struct bitmap_group *group,
 		  enum pseudo_class class)
@@ -117,8 +123,8 @@ static bool is_tip(const struct sample *s, uint32_t c, enum pseudo_class class)
 }
 
 /*
- * The groups and the covered commits reach all that the tips of the class
- * reach.
+ * Checks that the groups of a class and the covered commits reach everything
+ * that the tips of the class reach.
  */
 static void check_class(const struct sample *s, enum pseudo_class class)
 {
@@ -141,7 +147,10 @@ static void check_class(const struct sample *s, enum pseudo_class class)
 		for (size_t i = 0; i < group->nr; i++) {
 			assert_true(is_tip(s, group->commits[i], class));
 			assert_false(covered[group->commits[i]]);
-			/* No tip of a group is reached by another one. */
+			/*
+			 * No tip of a group is an ancestor of another tip of a
+			 * group.
+			 */
 			assert_false(reached[group->commits[i]]);
 			assert_true(!i ||
 				    group->commits[i - 1] < group->commits[i]);
@@ -184,7 +193,7 @@ static void by_default(void **state)
 	assert_true(groups > 10);
 }
 
-/* Old tips are in large groups, new ones in small groups. */
+/* Old tips are in large groups, new tips in small groups. */
 static void halves(void **state)
 {
 	static const size_t expect[] = {500, 250, 125, 125};
@@ -203,7 +212,7 @@ static void halves(void **state)
 		assert_int_equal(s.groups.groups[i].nr, expect[i]);
 		assert_int_equal(s.groups.groups[i].commits[0], c);
 	}
-	/* Commits that are not in the pack are in no pseudo-merge. */
+	/* A commit outside the pack is in no pseudo-merge. */
 	choose(&s, 600);
 	for (size_t i = 0; i < s.groups.nr; i++)
 		for (size_t k = 0; k < s.groups.groups[i].nr; k++)
@@ -211,7 +220,7 @@ static void halves(void **state)
 	sample_release(&s);
 }
 
-/* The number of tips is limited by that of objects; the oldest are used. */
+/* The number of objects limits the number of tips. The oldest tips are used. */
 static void limited(void **state)
 {
 	uint64_t seed = random_seed();
@@ -249,7 +258,7 @@ static void set_rules(struct sample *s, const struct pseudo_rules *rules,
 	s->tips.group_nr = nr;
 }
 
-/* Every commit except those from 900 on is a tip; dates are 1000 and up. */
+/* Makes every commit before number 900 a tip. Dates begin with 1000. */
 static void make_tips(struct sample *s, uint64_t *seed)
 {
 	sample_init(s, seed);
@@ -275,7 +284,10 @@ static void check_sizes(const struct sample *s, const size_t *sizes, size_t nr,
 
 static void stable_and_unstable(void **state)
 {
-	/* 100 + 100 + 51 stable; 349 unstable in 3 of the same size */
+	/*
+	 * 251 stable tips in groups of 100, and 349 unstable tips in 3 equal
+	 * groups
+	 */
 	static const size_t sizes[] = {100, 100, 51, 116, 117, 116};
 	static const struct pseudo_rules rules = {
 		.sample_rate = 1,
@@ -291,7 +303,10 @@ static void stable_and_unstable(void **state)
 	set_rules(&s, &rules, 1);
 	choose(&s, COMMITS);
 	check_sizes(&s, sizes, ARRAY_NR(sizes), 0);
-	/* Stable tips may have bitmaps, and are not sampled. */
+	/*
+	 * Stable tips are used even if they have bitmaps, and all of them are
+	 * used.
+	 */
 	memset(s.has_bitmap, 1, sizeof(s.has_bitmap));
 	s.tips.rules[0].sample_rate = .1;
 	choose(&s, COMMITS);
@@ -299,7 +314,7 @@ static void stable_and_unstable(void **state)
 	sample_release(&s);
 }
 
-/* f(n) = C * n^-decay: 1, 1/2, 1/3, 1/4 */
+/* The sizes of groups decrease as n^-decay; here 1, 1/2, 1/3, 1/4. */
 static void decay(void **state)
 {
 	static const size_t sizes[] = {432, 216, 144, 108};
@@ -321,15 +336,15 @@ static void decay(void **state)
 	choose(&s, COMMITS);
 	assert_int_equal(s.groups.nr, 0);
 	/*
-	 * A steep decay: later groups are empty, and all commits are in some
-	 * group.
+	 * With a steep decay, later groups are empty. Each commit is still in
+	 * some group.
 	 */
 	s.tips.rules[0].max_merges = 64;
 	s.tips.rules[0].decay = 9;
 	choose(&s, COMMITS);
 	assert_true(s.groups.nr > 1 && s.groups.nr < 10);
 	assert_true(s.groups.groups[0].nr > 890);
-	/* More groups than commits. */
+	/* There may be more groups than commits. */
 	s.tips.rules[0].decay = 0;
 	s.tips.rules[0].max_merges = UINT32_MAX;
 	choose(&s, COMMITS);
@@ -361,7 +376,7 @@ static void sampling(void **state)
 }
 
 /*
- * A commit may be in several groups; commits that are not packed are in none.
+ * A commit may be in several groups. Commits outside the pack are in no group.
  */
 static void groups_overlap(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bitmap/pseudo-write.c: written sections are read back. */
+/* bitmap/pseudo-write.c: sections that were written are parsed and compared. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ struct sample {
 	uint32_t nr;
 };
 
-/* Each set contains a commit with a probability of `rate` / 64. */
+/* Makes random sets. A set has each commit with a probability of rate / 64. */
 static void sample_init(struct sample *s, uint32_t nr, unsigned rate,
 			uint64_t *seed)
 {
@@ -114,7 +114,7 @@ static void random_sections(void **state)
 	}
 }
 
-/* The example of bitmap/pseudo-merge.h. */
+/* The bytes of the example in bitmap/pseudo-merge.h. */
 static const char example[] =
 	"00000002 00000002 00000002 00000000 00000000 00000003 00000000\n"
 	"00000004 00000002 00000002 00000000 00000000 0000000f 00000000\n"

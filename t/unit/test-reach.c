@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Reaching targets: random histories against a plain search. */
+/*
+ * walk/reach.c: random histories and targets, compared with a recursive search.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +15,7 @@
 
 #define COMMITS 60
 
-/* Whether `from` has a target among its ancestors. */
+/* Returns whether `from` is a target or has one among its ancestors. */
 static bool slow(const struct dag *d, const bool *targets, uint32_t from)
 {
 	bool seen[COMMITS] = {false};
@@ -83,7 +85,7 @@ static void test_no_targets(void **state)
 	dag_release(&d);
 }
 
-/* A parent may have the same date as its child. */
+/* A target that is as old as its child is found. */
 static void test_equal_dates(void **state)
 {
 	struct dag d;
@@ -101,7 +103,7 @@ static void test_equal_dates(void **state)
 	dag_release(&d);
 }
 
-/* Generation numbers are right although dates are wrong. */
+/* If dates are wrong, generation numbers still lead to the targets. */
 static void test_levels_beat_dates(void **state)
 {
 	struct dag d;
@@ -119,7 +121,7 @@ static void test_levels_beat_dates(void **state)
 	dag_release(&d);
 }
 
-/* Ancestors of the oldest target are not walked. */
+/* The walk does not read ancestors of the oldest target. */
 static void test_is_bounded(void **state)
 {
 	struct dag d;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * refs-write/ref-pack.h: the limit for packing. t/t3210-pack-refs.sh compares
+ * refs-write/ref-pack.h: when refs are packed. t/t3210-pack-refs.sh compares
  * packing with stock Git.
  */
 #include <setjmp.h>
@@ -37,7 +37,10 @@ static bool is_no_tag(void *ctx, const char *name)
 	return strncmp(name, "refs/tags/", 10) != 0;
 }
 
-/* Counted are loose refs that are wanted, name objects and are shared. */
+/*
+ * Only loose refs count that are wanted, name objects, and are shared by all
+ * work trees.
+ */
 static void test_due(void **state)
 {
 	const struct ref_pack_options options = {.wants = is_no_tag};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/ref-tips.c: references, reflogs and the index as tips. */
+/* walk/ref-tips.c: references, reflogs and indexes as tips. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -90,7 +90,7 @@ static void all_refs(void **state)
 	teardown(&x);
 }
 
-/* HEAD may be detached, or on a branch that is not born yet. */
+/* HEAD is detached, or leads to an unborn branch. */
 static void heads(void **state)
 {
 	struct error err = ERROR_INIT;
@@ -157,7 +157,10 @@ static void reflogs(void **state)
 	teardown(&x);
 }
 
-/* Commits that only info/grafts names, and an id of nothing. */
+/*
+ * Commits that only info/grafts names are tips. An id without an object is
+ * ignored.
+ */
 static void grafts(void **state)
 {
 	char hex[2][OID_MAX_HEX_LEN + 1];
@@ -181,7 +184,7 @@ static void grafts(void **state)
 	teardown(&x);
 }
 
-/* An index of version 2 with one blob that is there and one that is not. */
+/* An index has two blobs, of which one is missing. */
 static void index_entries(void **state)
 {
 	uint64_t seed = random_seed();

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* refs-write/ref-transaction.h: sets of changes, locks, reflogs, conflicts. */
+/*
+ * refs-write/ref-transaction.c: changes of several refs, locks, reflogs,
+ * conflicts.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +29,10 @@ static struct oid oid_of(uint8_t byte)
 	return oid;
 }
 
-/* HEAD leads to main. main is loose, and old is packed. */
+/*
+ * Makes three refs: a symbolic HEAD to main, the loose ref main, and the packed
+ * ref old.
+ */
 static void fill(struct tmprepo *t)
 {
 	tmprepo_init(t, HASH_SHA1);
@@ -50,7 +56,9 @@ static struct ref_transaction *begin(struct tmprepo *t, bool keep_going)
 	return tx;
 }
 
-/* Adds a change to the queue; -1: the value is not given. */
+/*
+ * Adds a change to the queue. Ids consist of one byte that repeats; -1: no id.
+ */
 static void add(struct ref_transaction *tx, const char *name, int new_byte,
 		int old_byte, unsigned flags)
 {
@@ -144,7 +152,7 @@ static void test_values(void **state)
 	tmprepo_release(&t);
 }
 
-/* Each of these changes fails, and with it the whole transaction. */
+/* Each of these changes fails, and so does the transaction. */
 static void test_refused(void **state)
 {
 	static const struct {
@@ -219,7 +227,7 @@ static void test_bad_names(void **state)
 		assert_int_equal(ref_transaction_add(tx, &change, NULL),
 				 ERR_INVALID);
 	}
-	/* Stray files can be removed, but only below refs/. */
+	/* A file with a bad name can be removed, but only below refs/. */
 	for (size_t i = 0; i < 3; i++) {
 		static const char *const names[] = {"refs/heads/a..b",
 						    "refs/../config", "../x y"};
@@ -250,7 +258,8 @@ static void test_keep_going(void **state)
 	assert_int_equal(ref_transaction_commit(tx, NULL), 0);
 	assert_int_equal(ref_transaction_get(tx, 0)->result, REF_LOCKED);
 	/*
-	 * The first change by name is left out, and the other change is made.
+	 * The change with the first name fails and is left out. The other
+	 * change is made.
 	 */
 	assert_int_equal(ref_transaction_get(tx, 1)->result, REF_NAME_CONFLICT);
 	assert_int_equal(ref_transaction_get(tx, 2)->result, REF_OK);
@@ -353,10 +362,10 @@ static void test_reflogs(void **state)
 	tmprepo_release(&t);
 }
 
-/* States that on_state was called with. */
+/* Receives the states of a transaction. */
 struct told {
 	struct buf out;
-	/* the state at which on_state fails, or -1 */
+	/* the state for which on_state() fails, or -1 */
 	int refuse;
 };
 
@@ -440,7 +449,7 @@ static void test_check_value(void **state)
 	tmprepo_release(&t);
 }
 
-/* Empty directories of refs or reflogs do not block a new ref. */
+/* Empty directories at the paths of refs or reflogs do not prevent new refs. */
 static void test_empty_dirs(void **state)
 {
 	struct ref_transaction *tx;
@@ -466,7 +475,7 @@ static void test_empty_dirs(void **state)
 
 #define MODEL_NAMES 12
 
-/* Random transactions, compared with a plain table of refs. */
+/* Makes random transactions, and compares the refs with a model. */
 static void test_model(void **state)
 {
 	static const char *const dirs[] = {"refs/heads/", "refs/heads/d/",

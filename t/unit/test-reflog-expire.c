@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * check/reflog-expire.c: expiry by age, and missing objects. t/t1410-reflog.sh
- * has histories.
+ * check/reflog-expire.c: expiry by age, and of missing objects.
+ * t/t1410-reflog.sh tests expiry with histories.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,10 @@ static void tell(void *ctx, const struct reflog_line *line)
 		   (int)line->message_len, line->message);
 }
 
-/* Returns the callback's lines for two reflog lines and these limits. */
+/*
+ * Expires a reflog of two lines with these limits, and compares the calls of
+ * the callback with `told`.
+ */
 static void check(int64_t total, int64_t unreachable, bool stale_fix,
 		  const char *told)
 {
@@ -58,7 +61,10 @@ static void test_limits(void **state)
 	check(INT64_MAX, 0, false, "-one -two ");
 }
 
-/* Without a ref nothing is reachable. Ids of missing objects are stale. */
+/*
+ * If the ref is missing, no commit is reachable. With stale_fix, lines with
+ * missing objects are dropped.
+ */
 static void test_objects(void **state)
 {
 	check(0, 150, false, "-one two ");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * refs/reflog-reftable.c: the same edits of a reflog in a reftable and in a
- * file give the same reflog.
+ * refs/reflog-reftable.c: edits of a reflog give the same result in a reftable
+ * and in a file.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 
 static const char ref_name[] = "refs/heads/main";
 
-/* Two repositories that get the same edits. */
+/* Two repositories, one for each kind of storage, that get the same edits. */
 struct twins {
 	struct tmprepo file, table;
 	uint64_t drop; /* one bit per line */
@@ -38,7 +38,10 @@ static struct oid id_of(unsigned nr)
 	return oid;
 }
 
-/* Entry i (from 1) changes the ref from id i - 1 to id i. */
+/*
+ * Adds the record of entry i (from 1), which changes the ref from id i - 1 to
+ * id i.
+ */
 static void put_record(const struct tmprepo *t, const char *dir,
 		       const char *name, unsigned i)
 {
@@ -90,7 +93,10 @@ static void setup(struct twins *t, unsigned nr)
 		buf_printf(&text, "%s %s A U <a@b> %u %s\tm\n", from, to,
 			   100 + i, i & 1 ? "-0230" : "+0100");
 		put_record(&t->table, "reftable", ref_name, i);
-		/* Reflogs of other refs must not change. */
+		/*
+		 * The stack also has reflogs of other refs, which must not
+		 * change.
+		 */
 		put_record(&t->table, "reftable", "refs/heads/mai", i);
 		put_record(&t->table, "reftable", "refs/heads/main/x", i);
 	}
@@ -119,7 +125,7 @@ static struct oid value_of(const struct repo *repo)
 	return ref.oid;
 }
 
-/* Both reflogs have the same lines. */
+/* Checks that both reflogs have the same lines. */
 static void compare(const struct twins *t)
 {
 	struct reflog a = REFLOG_INIT, b = REFLOG_INIT;
@@ -196,7 +202,10 @@ static void test_random(void **state)
 	}
 }
 
-/* All entries are removed. The empty reflog and other reflogs stay. */
+/*
+ * An edit removes all entries. The reflog still exists, and other reflogs do
+ * not change.
+ */
 static void test_empty(void **state)
 {
 	struct reflog log = REFLOG_INIT;
@@ -245,8 +254,8 @@ static void names_are(const struct repo *repo, bool all, const char *want)
 }
 
 /*
- * Lists the same names as in files: shared reflogs, own ones, and those of
- * other work trees if wanted.
+ * Lists the same names as from files: shared reflogs, own reflogs, and on
+ * request those of other work trees.
  */
 static void test_names(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* refs/reflog-write.h: which refs have a reflog, and the form of entries. */
+/* refs/reflog-write.c: which refs get a reflog, and the form of entries. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -122,7 +122,10 @@ static void test_append(void **state)
 	tmprepo_release(&t);
 }
 
-/* The reflog's path is a directory, or a directory of the path is a reflog. */
+/*
+ * A reflog cannot be written if its path is a directory, or a directory of its
+ * path is a file.
+ */
 static void test_path_conflict(void **state)
 {
 	struct reflog_entry entry = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * refs/refs-check.c and its parts: reports for given bytes, compared with those
- * of stock Git 2.55.
+ * refs/refs-check.c and its parts: reports for given bytes, equal to those of
+ * stock Git 2.55.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -168,7 +168,10 @@ static void test_packed(void **state)
 		     "garbage after peeled oid ' x'\n");
 }
 
-/* An earlier failure does not hide a report about the order, and stays set. */
+/*
+ * If an error was found before this file, the order of names is still reported.
+ * c.failed stays set.
+ */
 static void test_failed_before(void **state)
 {
 	static const char unsorted[] = HEADER A " refs/b\n" A " refs/a\n";
@@ -200,7 +203,9 @@ static void test_severity(void **state)
 	teardown(&f);
 }
 
-/* One file of each kind. Directories are listed in any order. */
+/*
+ * Checks a directory with one file of each kind. The reports come in any order.
+ */
 static void test_files(void **state)
 {
 	char target[] = "heads/.bad";

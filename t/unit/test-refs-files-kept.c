@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * refs/refs-files-kept.c: objects kept alive by reflogs and other work trees.
+ * refs/refs-files-kept.c: objects that reflogs and other work trees keep alive.
  */
 #include <setjmp.h>
 #include <stdarg.h>

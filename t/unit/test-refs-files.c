@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * refs/refs-files.c: merging loose and packed refs, with skipped directories.
- */
+/* refs/refs-files.c: merges loose and packed refs, and skips directories. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +22,10 @@ static int append_ref(void *ctx, const struct ref *ref)
 	return buf_printf(ctx, "%s=%02x\n", ref->name, ref->oid.bytes[0]);
 }
 
-/* For each letter: a packed ref, a loose ref, both or neither. */
+/*
+ * Makes refs: for each letter a packed ref, a loose ref, both or none. Appends
+ * the names that a visit must give to *expected.
+ */
 static void fill(struct tmprepo *t, struct buf *expected, uint64_t *seed,
 		 unsigned excepted)
 {
@@ -34,7 +35,7 @@ static void fill(struct tmprepo *t, struct buf *expected, uint64_t *seed,
 	for (size_t d = 0; d < DIR_NR; d++) {
 		bool left_out = excepted & 1u << d;
 
-		/* The directory b/ contains b/c/. */
+		/* The directory b/c/ is in b/, so it is skipped with b/. */
 		if (d == 1 && (excepted & 1u << 2))
 			left_out = true;
 		for (char c = 'd'; c < 'h'; c++) {
@@ -94,7 +95,7 @@ static void test_except(void **state)
 	}
 }
 
-/* A mapped table stays the same while the file changes. */
+/* A mapped table does not change when the file is replaced. */
 static void test_packed_table(void **state)
 {
 	const struct packed_refs *old, *table;

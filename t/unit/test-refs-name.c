@@ -70,7 +70,10 @@ static void test_len(void **state)
 	assert_false(refs_name_is_valid_len("a/b\0c", 5, false));
 }
 
-/* A slow check of the same rules, in the order of the manual page. */
+/*
+ * Checks a component of a name slowly: one rule after the other, in the order
+ * of the manual page.
+ */
 static bool twin_component(const char *s, size_t len)
 {
 	return len && s[0] != '.' &&
@@ -97,7 +100,10 @@ static bool twin(const char *s, size_t len)
 	return true;
 }
 
-/* Random names with one or two special bytes, at any position of a chunk. */
+/*
+ * Random names with one or two special bytes at any position of a chunk of 16
+ * bytes.
+ */
 static void test_random(void **state)
 {
 	static const char some[] = "/.@{~^:?*[\\] \x7f}|;<\x1f\xff/a";

@@ -27,7 +27,7 @@ static void prepare(struct tmprepo *t, enum repo_ref_storage storage)
 {
 	tmprepo_init(t, HASH_SHA1);
 	t->repo.ref_storage = storage;
-	/* With a work tree, reflogs are written without configuration. */
+	/* A repository with a work tree writes reflogs by default. */
 	t->repo.is_bare = false;
 	if (storage == REPO_REFS_REFTABLE)
 		assert_int_equal(repo_init_reftable(t->dir, HASH_SHA1,
@@ -67,12 +67,12 @@ static void make_plan(struct plan *p, uint64_t *seed)
 		p->change.flags |= REF_NO_DEREF;
 	if (random_next(seed) % 4 == 0)
 		p->change.flags |= REF_FORCE_REFLOG;
-	/* A symbolic ref to itself is not tested. */
+	/* Do not make HEAD a symbolic ref to itself. */
 	if (p->change.new_target && !strcmp(p->change.new_target, "HEAD"))
 		p->change.new_target = "refs/heads/main";
 }
 
-/* Runs a transaction, and appends its results as text. */
+/* Runs a transaction, and appends its results to *out as text. */
 static void run(const struct tmprepo *t, const struct plan *plans, size_t nr,
 		bool keep_going, struct buf *out)
 {
@@ -93,8 +93,8 @@ static void run(const struct tmprepo *t, const struct plan *plans, size_t nr,
 		const struct ref_update *u = ref_transaction_get(tx, i);
 
 		/*
-		 * Backends may find different reasons for a failure, so only
-		 * "ok" or "no" is compared.
+		 * The reason of a failure depends on the storage, so only "ok"
+		 * or "no" is appended.
 		 */
 		buf_printf(out, " %s", u->result == REF_OK ? "ok" : "no");
 	}
@@ -114,7 +114,7 @@ static int append_oid(void *ctx, const struct oid *oid)
 	return 0;
 }
 
-/* Appends all refs, and how often each id is in a reflog. */
+/* Appends all refs with their values, and how often each id is in a reflog. */
 static void describe(const struct tmprepo *t, struct buf *out)
 {
 	unsigned kept[256] = {0};
@@ -164,7 +164,7 @@ static void test_random(void **state)
 	tmprepo_release(&tables);
 }
 
-/* A prepared transaction holds the lock, and an abort removes the lock. */
+/* A prepared transaction holds the lock of the stack. An abort releases it. */
 static void test_lock(void **state)
 {
 	struct ref_change change = {.name = "refs/heads/x"};

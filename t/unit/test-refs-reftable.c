@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * refs/refs-reftable.h: stacks of refs, lookups and visits, from the main work
- * tree and from a linked one.
+ * refs/refs-reftable.c: lookups and visits, from the main work tree and from a
+ * linked one.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -135,8 +135,8 @@ static int check_peeled(void *ctx, const struct ref *ref)
 }
 
 /*
- * Git migrates tags without peeled ids. So the peeled id is unknown, except for
- * branches, which cannot be tags.
+ * Checks has_peeled. Stock Git migrates tags without peeled ids, so it is not
+ * known whether a ref is a tag. Branches cannot be tags.
  */
 static void assert_peeled(struct repo *repo)
 {
@@ -193,7 +193,7 @@ static void test_visit(void **state)
 	tmprepo_release(&t);
 }
 
-/* A linked work tree has its own HEAD and refs/bisect/. */
+/* A linked work tree has its own HEAD and its own refs/bisect/. */
 static void test_linked(void **state)
 {
 	struct buf git_dir = BUF_INIT;
@@ -252,7 +252,9 @@ static int note(void *ctx, const struct oid *oid)
 	return 0;
 }
 
-/* Visits HEADs and private refs of all work trees, but no shared refs. */
+/*
+ * Visits HEADs and private refs of all work trees. Shared refs are not visited.
+ */
 static void test_kept(void **state)
 {
 	bool seen[256] = {false};

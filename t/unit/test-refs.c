@@ -15,8 +15,8 @@
 #define HEADER "# pack-refs with: peeled fully-peeled sorted \n"
 
 /*
- * HEAD leads to main, which is loose and packed. There are also a packed tag
- * and a branch in a directory.
+ * Makes refs: HEAD leads to main, which is loose and packed. There are also a
+ * packed tag, and a branch in a directory.
  */
 static struct refs *fill(struct tmprepo *t)
 {
@@ -60,7 +60,7 @@ static int append_broken(void *ctx, const char *name, enum refs_flaw flaw)
 	return buf_printf(ctx, "%s? ", name);
 }
 
-/* Broken and dangling refs are passed by name. */
+/* refs_each_or_broken() passes the names of broken and of dangling refs. */
 static void test_broken(void **state)
 {
 	struct buf out = BUF_INIT;
@@ -189,8 +189,8 @@ static void test_each_except(void **state)
 	assert_string_equal(out.data, "refs/heads/main=bb refs/heads/old=aa! ");
 	refs_close(refs);
 	/*
-	 * The header says "sorted", but the records are not. The visit still
-	 * ends.
+	 * The header has the trait "sorted", but the records are not sorted.
+	 * The visit must end.
 	 */
 	tmprepo_write(&t, "packed-refs",
 		      HEADER HEX_A " refs/z\n" HEX_A " refs/heads/x\n" HEX_A
@@ -393,14 +393,19 @@ static void test_dwim(void **state)
 	assert_int_equal(refs_dwim(refs, "config", &ref, NULL), 0);
 	assert_int_equal(refs_dwim(refs, "none", &ref, NULL), 0);
 	assert_int_equal(refs_dwim(refs, "objects/pack", &ref, NULL), 0);
-	/* If no expansion is found, a broken one is an error. */
+	/*
+	 * If the only expansion that exists is broken, the result is an error.
+	 */
 	assert_int_equal(refs_dwim(refs, "cut", &ref, &err), ERR_CORRUPT);
 	assert_string_equal(err.msg, "broken ref refs/tags/cut");
 	refs_close(refs);
 	tmprepo_release(&t);
 }
 
-/* A ref that is packed while a snapshot is open is found in the new file. */
+/*
+ * A ref is packed while a snapshot is open. The snapshot finds it in the new
+ * packed-refs.
+ */
 static void test_packed_meanwhile(void **state)
 {
 	struct tmprepo t;
@@ -419,7 +424,9 @@ static void test_packed_meanwhile(void **state)
 	tmprepo_release(&t);
 }
 
-/* Lookups inside a visit do not disturb the visit. */
+/*
+ * A context to look up refs during a visit, which must not disturb the visit.
+ */
 struct nested {
 	struct refs *refs;
 	const struct tmprepo *t;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bitmap/remap.c: bits of one index mapped to those of another. */
+/* bitmap/remap.c: maps bits of one index to those of another index. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -63,7 +63,7 @@ static void packs_and_midx(void **state)
 	midxrepo_release(&m);
 }
 
-/* Makes a random mapping of runs. */
+/* Makes a random mapping with several runs. */
 static void make_up(struct bitmap_remap *map, uint32_t nr, uint64_t *seed)
 {
 	uint32_t at = 0, to = nr;
@@ -87,7 +87,7 @@ static void make_up(struct bitmap_remap *map, uint32_t nr, uint64_t *seed)
 	}
 }
 
-/* Mapping word by word, against mapping bit by bit. */
+/* Compares the mapping of whole words with the mapping of single bits. */
 static void random_sets(void **state)
 {
 	uint64_t seed = random_seed();

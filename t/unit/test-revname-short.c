@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* names/revname-short.c: ambiguity, hints, and lengths of ids. */
+/* names/revname-short.c: ambiguous ids, hints, and lengths of abbreviations. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,7 +36,10 @@ static int resolve(struct fixture *f, struct oid *oid, const char *hex,
 				     NULL);
 }
 
-/* Writes numbered blobs until one shares four digits with `oid`. */
+/*
+ * Writes blobs with numbers until the id of one begins with the same four
+ * digits as `oid`.
+ */
 static void make_twin(struct fixture *f, const struct oid *oid)
 {
 	struct oid twin;

@@ -239,7 +239,7 @@ static void test_failures(void **state)
 	}
 }
 
-/* Messages for the user, and the error that then remains. */
+/* Checks the messages for the user, and the error that is returned. */
 static void test_notes(void **state)
 {
 	static const struct {
@@ -304,7 +304,7 @@ static void check_may_be_unsupported(bool expected, const char *format,
 	buf_release(&arg);
 }
 
-/* At any place in an argument. */
+/* An unsupported name may be anywhere in the argument. */
 static void test_may_be_unsupported(void **state)
 {
 	static const char *const unsupported[] = {
@@ -327,7 +327,7 @@ static void test_may_be_unsupported(void **state)
 	}
 }
 
-/* A name that consists of suffixes only does not exhaust the stack. */
+/* A name with very many suffixes is refused before the stack overflows. */
 static void test_many_suffixes(void **state)
 {
 	struct fixture *f = *state;

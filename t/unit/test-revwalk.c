@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/revwalk.c: random requests against plain searches. */
+/* walk/revwalk.c: random requests, compared with recursive searches. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 
 #define COMMITS 200
 
-/* Finds the ancestors of some commits. */
+/* Marks the ancestors of some commits in `seen`. */
 static void reach_all(const struct dag *d, bool *seen, const uint32_t *from,
 		      size_t nr)
 {
@@ -53,8 +53,8 @@ static void check_result(const struct dag *d, const struct revwalk_tips *tips,
 }
 
 /*
- * Parents come before children. The commits that the first tip reaches come
- * first, then those that each further tip adds.
+ * Checks the order: children come after their parents. The commits that the
+ * first tip reaches come first, then those that each further tip adds.
  */
 static void check_parents_first(const struct dag *d,
 				const struct revwalk_tips *tips,
@@ -123,7 +123,7 @@ static void one_request(struct dag *d, bool exact, uint64_t *seed)
 	revwalk_result_release(&result);
 }
 
-/* From some limit on the walk is complete; below it, the walk returns 1. */
+/* With a small limit the walk returns 1, from some limit on it is complete. */
 static void walks_within_limits(void **state)
 {
 	uint64_t seed = random_seed();
@@ -166,7 +166,7 @@ static void walks_within_limits(void **state)
 	dag_release(&d);
 }
 
-/* Makes some dates wrong by a large amount. */
+/* Gives some commits dates that are wrong by a large amount. */
 static void skew(struct dag *d, uint64_t *seed)
 {
 	for (size_t i = 0; i < d->h.nr; i++)
@@ -174,7 +174,10 @@ static void skew(struct dag *d, uint64_t *seed)
 			d->h.commits[i].date = random_next(seed) % 2000;
 }
 
-/* Generation numbers as from a commit-graph that lacks the newest commits. */
+/*
+ * Sets generation numbers, as if from a commit-graph that lacks the newest
+ * commits.
+ */
 static void set_levels(struct dag *d, uint64_t *seed)
 {
 	size_t known = random_next(seed) % (COMMITS + 1);
@@ -191,7 +194,10 @@ static void set_levels(struct dag *d, uint64_t *seed)
 		}
 		d->h.commits[c].generation = generation;
 	}
-	/* A commit with too many parents for the graph's reader. */
+	/*
+	 * One commit has an unknown generation number, like one with too many
+	 * parents for the reader of the graph.
+	 */
 	if (known && random_next(seed) % 3 == 0) {
 		d->h.commits[random_next(seed) % known].generation =
 			HISTORY_GENERATION_UNKNOWN;
@@ -219,7 +225,10 @@ static void random_requests(void **state)
 	}
 }
 
-/* Without `exact`, a clock that was wrong by a few commits does no harm. */
+/*
+ * Without `exact`, the result is still right if dates are wrong by a few
+ * commits.
+ */
 static void slight_skew(void **state)
 {
 	struct revwalk_result result = REVWALK_RESULT_INIT;
@@ -227,7 +236,7 @@ static void slight_skew(void **state)
 	struct revwalk_tips tips = {&want, 1, &have, 1};
 	struct dag d;
 
-	/* The have reaches the shared commits through an old commit. */
+	/* The have reaches the common commits only through an old commit. */
 	dag_init(&d);
 	c[0] = dag_add(&d, 100, false, NULL, 0);
 	for (int i = 1; i < 8; i++)
@@ -243,7 +252,7 @@ static void slight_skew(void **state)
 	dag_release(&d);
 }
 
-/* Chains of commits, long enough for decoding ahead to begin. */
+/* Adds chains of commits, so long that decoding ahead begins. */
 static void grow_chains(struct randhist *h, uint32_t nr)
 {
 	struct randtree none = {.nr = 0};
@@ -262,7 +271,7 @@ static void grow_chains(struct randhist *h, uint32_t nr)
 	}
 }
 
-/* Decoding ahead changes nothing. */
+/* Decoding ahead does not change the result. */
 static void long_walks(void **state)
 {
 	struct revwalk_result results[4] = {0};
@@ -298,7 +307,10 @@ static void long_walks(void **state)
 	walkrepo_release(&f);
 }
 
-/* A missing commit is an error behind wants only. */
+/*
+ * A missing commit that wants reach is an error; one that only haves reach is
+ * not.
+ */
 static void missing_commits(void **state)
 {
 	uint64_t seed = random_seed();

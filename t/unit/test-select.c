@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bitmap/select.c: tips, density, merges. */
+/* bitmap/select.c: selects tips and merges, with the wanted density. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 
 #define DENSE_NR SELECT_MAX_DENSE_NR
 
-/* Commits newest first, and tips. */
+/* A history with commits newest first, and the tips. */
 struct sample {
 	struct dag d;
 	uint32_t *commits, *parents_first;
@@ -65,7 +65,7 @@ static void sample_release(struct sample *s)
 	dag_release(&s->d);
 }
 
-/* Makes a linear history. Every `merge`th commit is a merge (0: none). */
+/* Makes a linear history. One of `merge` commits is a merge (0: none). */
 static void linear(struct sample *s, uint32_t nr, uint32_t merge)
 {
 	sample_init(s, nr);
@@ -78,8 +78,8 @@ static void linear(struct sample *s, uint32_t nr, uint32_t merge)
 }
 
 /*
- * Returns the maximum number of commits that a query walks from [from, to) to
- * the next bitmap.
+ * Returns the maximum number of commits that a query walks from a commit in
+ * [from, to) to a selected one.
  */
 static uint32_t longest_gap(const struct sample *s, uint32_t from, uint32_t to)
 {
@@ -118,9 +118,7 @@ static void dense_near_the_newest(void **state)
 		assert_int_equal(s.selected[i], s.commits[i]);
 	for (size_t i = 1; i < s.selected_nr; i++)
 		assert_true(s.selected[i] < s.selected[i - 1]);
-	/*
-	 * Gaps grow with the distance, so the number grows with its logarithm.
-	 */
+	/* Gaps grow with the distance from the newest commit. */
 	for (uint32_t i = 100; i < s.nr; i *= 2)
 		assert_true(longest_gap(&s, 0, i) <= 2 * (i / DENSE_NR + 1));
 	assert_true(s.selected_nr < 8 * DENSE_NR);
@@ -162,7 +160,7 @@ static void tips_are_always_taken(void **state)
 		else
 			assert_false(s.is_tip[c]);
 	}
-	/* Tips are selected additionally. */
+	/* Tips are selected in addition to the other commits. */
 	for (uint32_t i = 0; i < s.nr; i++)
 		s.is_tip[i] = SELECT_TIP;
 	sample_select(&s);
@@ -180,7 +178,10 @@ static void merges_are_preferred(void **state)
 	for (size_t i = 0; i < s.selected_nr; i++) {
 		uint32_t c = s.selected[i];
 
-		/* From here on every gap has room for a merge. */
+		/*
+		 * Before the oldest commits, each gap is long enough to contain
+		 * a merge.
+		 */
 		if (c > s.nr - 16 * DENSE_NR)
 			continue;
 		sparse++;
@@ -191,7 +192,9 @@ static void merges_are_preferred(void **state)
 	sample_release(&s);
 }
 
-/* Of tips that are not configured a limited number is selected, the newest. */
+/*
+ * The newest of the tips that are not configured are selected, up to a limit.
+ */
 static void default_tips_are_limited(void **state)
 {
 	struct sample s;
@@ -208,7 +211,8 @@ static void default_tips_are_limited(void **state)
 	s.default_tip_nr = 7;
 	sample_select(&s);
 	/*
-	 * One of the seven is among the newest commits, which are all selected.
+	 * Of the seven tips, one is among the newest commits, which are
+	 * selected anyway.
 	 */
 	assert_int_equal(s.selected_nr, without + 6);
 	s.default_tip_nr = s.nr;
@@ -218,7 +222,7 @@ static void default_tips_are_limited(void **state)
 }
 
 /*
- * Pairs of commits, each pair based on the parent of the last one. The even
+ * Makes pairs of commits. The parent of a pair is an even commit, so the even
  * commits are the first-parent line.
  */
 static void lines_are_preferred(void **state)
@@ -245,7 +249,10 @@ static void lines_are_preferred(void **state)
 	sample_release(&s);
 }
 
-/* bitmap_select_nr() predicts the number of selected commits. */
+/*
+ * bitmap_select_nr() returns the number of commits that bitmap_select()
+ * selects.
+ */
 static void counted(void **state)
 {
 	for (size_t nr = 0; nr < 20000; nr = 3 * nr + 1) {

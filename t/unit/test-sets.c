@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* islands/sets.c, compared with arrays of bool. */
+/* islands/sets.c: compares sets with arrays of bool. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -78,7 +78,8 @@ static void random_unions(void **state)
 }
 
 /*
- * More sets than the first table has room for, and more unions than are cached.
+ * Makes more sets than the first table can have, and more unions than the cache
+ * has slots.
  */
 static void many(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * simplify/simplify.c: random histories and one file, against the rules as
- * git-rev-list(1) has them, applied commit by commit.
+ * simplify/simplify.c: random histories of one file, compared with the rules of
+ * git-rev-list(1), applied commit by commit.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,15 +16,15 @@
 
 #define COMMITS 80
 
-/* The object numbers that the commits of a history have at a path. */
+/* A history, and the file that each commit has at the path. */
 struct model {
 	struct walkrepo f;
 	const char *path;
-	/* by object: of a commit, what is at the path; 0: none */
+	/* by object number of a commit: the object at the path; 0: none */
 	uint32_t *at;
 };
 
-/* Returns the number of the object that a tree has at a path; 0: none. */
+/* Returns the number of the object that a tree has at a path, or 0. */
 static uint32_t look(struct randrepo *r, uint32_t tree, const char *path)
 {
 	struct cursor c = cursor_make(r->objects[tree].data.data,
@@ -64,7 +64,8 @@ static bool is_same(const struct model *m, uint32_t c, uint32_t parent)
 }
 
 /*
- * Whether a commit is TREESAME to all its parents, or a root to an empty tree.
+ * Returns whether a commit is TREESAME to all its parents. A commit without
+ * parents is compared with an empty tree.
  */
 static bool is_treesame(const struct model *m, uint32_t c)
 {
@@ -76,7 +77,9 @@ static bool is_treesame(const struct model *m, uint32_t c)
 	return o->ref_nr > 1 || !m->at[c];
 }
 
-/* Finds the commits that are walked from `c`, and which of them are shown. */
+/*
+ * Marks the commits that are walked from `c`, and those of them that are shown.
+ */
 static void mark(const struct model *m, uint32_t c, bool full, bool *walked,
 		 bool *shown)
 {
@@ -96,7 +99,10 @@ static void mark(const struct model *m, uint32_t c, bool full, bool *walked,
 		mark(m, o->refs[i], full, walked, shown);
 }
 
-/* Returns the number of commits; checks that each is returned once. */
+/*
+ * Runs a walk. Returns the number of commits, and checks that each is returned
+ * once.
+ */
 static size_t run(struct model *m, const struct revwalk_tips *tips,
 		  const struct simplify_options *o, uint32_t *out, bool *found)
 {
@@ -121,7 +127,7 @@ static size_t run(struct model *m, const struct revwalk_tips *tips,
 	return nr;
 }
 
-/* No commit comes after one of its parents. */
+/* Checks that no commit comes after one of its parents. */
 static void check_order(const struct model *m, const uint32_t *out, size_t nr)
 {
 	bool *done = calloc(m->f.h.r.nr, sizeof(*done));
@@ -200,7 +206,7 @@ static void test_rules(void **state)
 	}
 }
 
-/* Filters in a commit-graph do not change the result. */
+/* With changed-path filters in a commit-graph, the result is the same. */
 static void test_filters(void **state)
 {
 	uint64_t seed = random_seed();
@@ -222,7 +228,7 @@ static void test_filters(void **state)
 	}
 }
 
-/* ---- without paths: what is reached, limits, boundaries */
+/* ---- without paths: limits, boundaries */
 
 static void reach(const struct model *m, uint32_t c, bool *seen)
 {
@@ -266,7 +272,9 @@ static void check_request(struct model *m, uint32_t a, uint32_t b)
 	for (size_t i = 0; i < some_nr; i++)
 		assert_int_equal(some[i], all[2 + some_nr - 1 - i]);
 	assert_int_equal(some_nr, all_nr < 2 ? 0 : all_nr < 5 ? all_nr - 2 : 3);
-	/* The boundary consists of the parents that haves reach. */
+	/*
+	 * The boundary has the uninteresting parents of the returned commits.
+	 */
 	memset(found, 0, nr);
 	o = (struct simplify_options){
 		.boundary = true,

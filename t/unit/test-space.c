@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* bitmap/space.c: bits, ids and numbers of a pack and of a multi-pack-index. */
+/*
+ * bitmap/space.c: bits, ids and numbers of the objects of a pack and of a
+ * multi-pack-index.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +11,7 @@
 
 #include "t/unit/midxrepo.h"
 
-/* Asserts the properties of every space. */
+/* Checks what must hold in every bit space. */
 static void check_space(const struct midxrepo *m,
 			const struct bitmap_space *space)
 {
@@ -73,7 +76,7 @@ static void of_midx(void **state)
 	midxrepo_init(&m);
 	assert_int_equal(bitmap_space_nr(&m.space), 8);
 	check_space(&m, &m.space);
-	/* Again with the table of the snapshot. */
+	/* Check again with the table that makes lookups fast. */
 	bitmap_space_prepare(&m.space);
 	check_space(&m, &m.space);
 	midxrepo_release(&m);
@@ -94,7 +97,10 @@ static void of_packs(void **state)
 	midxrepo_release(&m);
 }
 
-/* An object is found through any copy, also one that is not indexed. */
+/*
+ * Objects are found by the number of any copy, also of a copy that is not
+ * indexed.
+ */
 static void other_copies(void **state)
 {
 	struct objspace objects;
@@ -115,7 +121,7 @@ static void other_copies(void **state)
 	midxrepo_release(&m);
 }
 
-/* A multi-pack-index that takes an object from a pack without it. */
+/* A multi-pack-index says that an object is in a pack that lacks it. */
 static void wrong_pack(void **state)
 {
 	char path[] = "objects/pack/multi-pack-index";
@@ -130,7 +136,7 @@ static void wrong_pack(void **state)
 	bytes = malloc(midx->len);
 	assert_non_null(bytes);
 	memcpy(bytes, midx->bytes, midx->len);
-	/* Another id in place of the first one. */
+	/* Change the first id, so that no pack has it. */
 	bytes[midx->ids.first - midx->bytes + 19] ^= 1;
 	tmprepo_write_len(&m.t, path, bytes, midx->len);
 	pack_midx_order_release(&m.order);

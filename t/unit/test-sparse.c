@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/sparse.c: pattern files against paths. */
+/* walk/sparse.c: pattern files, and the paths that they include. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,10 @@
 
 #include "walk/sparse.h"
 
-/* Ask for a file as a walk does: directory by directory. */
+/*
+ * Returns whether a file is included. Asks for its directories first, as a walk
+ * does.
+ */
 static bool takes(const struct sparse *sparse, const char *path)
 {
 	bool taken = false;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* bitmap/strategy.c: the choice, for known distances. */
+/*
+ * bitmap/strategy.c: the chosen way, for known distances between commits and
+ * bitmaps.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,12 +15,15 @@
 #include "t/unit/bitmaprepo.h"
 
 enum {
-	/* number of indexed commits, the oldest of a line, */
+	/* number of indexed commits, which are the oldest of a line, */
 	INDEXED = 60,
 	COMMITS = 1200, /* of this many commits */
 };
 
-/* Makes a line of commits that change one file each; the oldest are indexed. */
+/*
+ * Makes a line of commits that change one file each. The oldest `indexed`
+ * commits are in the index.
+ */
 static void make_line(struct randrepo *r, uint32_t indexed)
 {
 	uint8_t files[RANDREPO_FILES] = {0};
@@ -55,13 +61,13 @@ static int open_line(void **state, uint32_t indexed)
 	return 0;
 }
 
-/* The index contains a small part of the line. */
+/* Makes an index of a small part of the line. */
 static int setup(void **state)
 {
 	return open_line(state, INDEXED);
 }
 
-/* The index contains the whole line, with few bitmaps. */
+/* Makes an index of the whole line, with few bitmaps. */
 static int setup_sparse(void **state)
 {
 	return open_line(state, COMMITS);
@@ -81,7 +87,7 @@ static int teardown(void **state)
 
 /*
  * Queries the objects between two commits of the line. Returns 0 if the index
- * answered, 1 for a walk.
+ * answered, 1 if the plan prefers a walk.
  */
 static int ask_filtered(struct bitmaprepo *b, struct bitmap_plan *plan,
 			uint32_t want, uint32_t have,
@@ -141,7 +147,10 @@ static void few_commits_far_away_are_walked(void **state)
 	assert_int_equal(plan.want_beyond, 1);
 	assert_int_equal(plan.boundary, 1);
 	assert_int_equal(plan.walk_cost, 3);
-	/* Only a few commits were tried: too many are not indexed. */
+	/*
+	 * The search for bitmaps ended after a few commits, because too many
+	 * commits are not indexed.
+	 */
 	assert_true(plan.bitmap_cost > plan.walk_cost);
 	assert_int_equal(plan.have_commits, 21);
 	assert_string_equal(plan.reason,
@@ -152,7 +161,10 @@ static void many_commits_far_away_are_not(void **state)
 {
 	struct bitmap_plan plan = {.strategy = BITMAP_STRATEGY_AUTO};
 
-	/* 100 commits to bitmaps, and more wanted commits than are counted. */
+	/*
+	 * The have is 100 commits from a bitmap, and the wanted commits are too
+	 * many to count all.
+	 */
 	assert_int_equal(ask(*state, &plan, COMMITS - 1, INDEXED + 99), 0);
 	assert_int_equal(plan.have_commits, 100);
 	assert_true(plan.walk_cost == UINT64_MAX);
@@ -160,8 +172,8 @@ static void many_commits_far_away_are_not(void **state)
 }
 
 /*
- * Without trees a walk of few commits is the answer. For more commits bitmaps
- * are looked for.
+ * If no trees are wanted, a walk of few commits is the whole answer. If there
+ * are more commits, bitmaps are searched for.
  */
 static void commits_alone(void **state)
 {
@@ -182,14 +194,14 @@ static void commits_alone(void **state)
 		0);
 	assert_string_equal(plan.reason, "bitmaps are near the haves");
 	assert_int_equal(plan.have_commits, 10);
-	/* With trees the walk is not the answer. */
+	/* If trees are wanted, walking the commits is not the whole answer. */
 	assert_int_equal(ask(*state, &plan, INDEXED + 59, INDEXED + 9), 0);
 	assert_string_equal(plan.reason,
 			    "looking for bitmaps costs less than walking");
 	filter_release(&filter);
 }
 
-/* Returns the newest commit with a bitmap up to `at`; UINT32_MAX if none. */
+/* Returns the newest commit up to `at` with a bitmap, or UINT32_MAX. */
 static uint32_t newest_row(const bool *has_row, uint32_t at)
 {
 	while (at != UINT32_MAX && !has_row[at])
@@ -197,7 +209,7 @@ static uint32_t newest_row(const bool *has_row, uint32_t at)
 	return at;
 }
 
-/* Lists which commits of the line have bitmaps. */
+/* Sets has_row[] for the commits of the line that have bitmaps. */
 static void list_rows(bool has_row[COMMITS], const struct bitmaprepo *b)
 {
 	memset(has_row, 0, COMMITS);
@@ -207,7 +219,7 @@ static void list_rows(bool has_row[COMMITS], const struct bitmaprepo *b)
 				has_row[i] = true;
 }
 
-/* Compares a plan with what is known about the line. */
+/* Compares a plan with the known distances in the line. */
 static void check_plan(const struct bitmap_plan *plan, bool walks,
 		       const bool *has_row, uint32_t want, uint32_t have)
 {
@@ -229,10 +241,10 @@ static void check_plan(const struct bitmap_plan *plan, bool walks,
 			 plan->want_commits + plan->want_commits / 4 + 2);
 	saved = plan->walk_cost - plan->want_beyond;
 	most = saved * (plan->want_beyond < plan->want_commits ? 8 : 32);
-	/* Some commits are walked before it is known what that saves. */
+	/* Some commits are walked before the cost of a walk is known. */
 	assert_true(plan->have_commits <= most ||
 		    plan->have_commits <= 64 + 8 * plan->want_commits);
-	/* Near bitmaps are found for any estimate. */
+	/* If a bitmap is near, it is found, whatever the estimate. */
 	if (walks)
 		assert_true(back > most || back > 3 * (4 + plan->walk_cost));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Compares walk/tree-changes.c with a full walk of both trees. */
+/* walk/tree-changes.c: compares tree diffs with full walks of both trees. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,8 +10,8 @@
 #include "walk/treediff.h"
 
 /*
- * Compares two trees, given by object number. Sets *found and *old, by object
- * number too.
+ * Compares two trees. Sets found[] and old[] by object number: the new objects,
+ * and the objects marked in the old tree.
  */
 static int compare(struct walkrepo *f, uint32_t old_nr, uint32_t new_nr,
 		   bool *found, bool *old)
@@ -83,7 +83,7 @@ static void random_pairs(void **state)
 	assert_true(told > 20);
 }
 
-/* Hand-made trees; all objects are loose. */
+/* Two trees made by hand. All objects are loose. */
 struct pair {
 	struct walkrepo f;
 	struct randtree t;
@@ -102,7 +102,10 @@ static void begin(struct pair *p, uint64_t *seed)
 	p->old_nr = randtree_store(&p->f.h.r, &p->t, "");
 }
 
-/* `missing`: the number of an object that is missing, or none. */
+/*
+ * Compares the two trees, after the object number `missing` was removed (or
+ * none).
+ */
 static int run(struct pair *p, uint32_t missing)
 {
 	p->new_nr = randtree_store(&p->f.h.r, &p->t, "");
@@ -150,7 +153,10 @@ static void one_file_changed(void **state)
 	end(&p);
 }
 
-/* A file was added and the same file was removed: its blob is in both sets. */
+/*
+ * A file has moved to another name. Its blob is new, and is also marked in the
+ * old tree.
+ */
 static void moved(void **state)
 {
 	uint64_t seed = random_seed();
@@ -207,8 +213,8 @@ static void equal(void **state)
 }
 
 /*
- * A missing subtree of the old tree is an error. If the new tree's is missing,
- * the result is 1.
+ * If a subtree of the old tree is missing, the result is an error. If one of
+ * the new tree is missing, the result is 1.
  */
 static void not_there(void **state)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/tree-closure.c: against what random trees are known to hold. */
+/*
+ * walk/tree-closure.c: compares found objects with the known closures of random
+ * trees.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +15,10 @@
 
 #define ROOTS_MAX 40
 
-/* Some trees to start from, at random, and what they hold. */
+/*
+ * Chooses random trees as roots, and marks the objects that they reach. Returns
+ * the number of roots.
+ */
 static size_t random_roots(struct walkrepo *f, uint32_t *roots, bool *reached)
 {
 	struct randrepo *r = &f->h.r;
@@ -28,7 +34,7 @@ static size_t random_roots(struct walkrepo *f, uint32_t *roots, bool *reached)
 	return nr;
 }
 
-/* Mark a commit's history in `seen`, with all there is in it. */
+/* Adds the objects of a commit's history to `seen`. */
 static void exclude(struct walkrepo *f, struct bitset *seen, bool *excluded)
 {
 	struct randrepo *r = &f->h.r;
@@ -46,7 +52,7 @@ static void exclude(struct walkrepo *f, struct bitset *seen, bool *excluded)
 	}
 }
 
-/* What was found is what is reached and not excluded, each once. */
+/* Checks that each reached object that is not excluded was found once. */
 static void check_found(struct walkrepo *f, const struct walk_items *found,
 			const struct bitset *seen, const bool *reached,
 			const bool *excluded, bool trees_only)
@@ -156,7 +162,7 @@ static void broken_trees(void **state)
 	walkrepo_release(&f);
 }
 
-/* Directories within each other, one more than are accepted. */
+/* Trees nested one level deeper than allowed are an error. */
 static void deep_trees(void **state)
 {
 	const struct tree_closure_options options = {.threads = 2};
@@ -192,7 +198,10 @@ static void deep_trees(void **state)
 	walkrepo_release(&f);
 }
 
-/* No id is taken for one that was met, whatever it looks like. */
+/*
+ * An id of zeros, or another unusual id, is not mistaken for an id that was
+ * looked up before.
+ */
 static void odd_ids(void **state)
 {
 	static const uint8_t firsts[] = {0, 0xff, 0, 1, 0xff};

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/tree-family.c: all is told, and the families are what the packs say. */
+/*
+ * walk/tree-family.c: all entries are reported, and families agree with the
+ * deltas in the packs.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +16,10 @@
 #define NONE TREE_FAMILIES_NONE
 #define CACHE_LIMIT ((size_t)1 << 20)
 
-/* What has been told, by number of the object, and as what. */
+/*
+ * Receives reported entries, by object number: those named as trees, and those
+ * named as blobs.
+ */
 struct told {
 	struct walkrepo *f;
 	bool *trees, *blobs;
@@ -36,7 +42,7 @@ static int take(void *ctx, const struct tree_find *finds, size_t nr,
 	return t->left-- ? 0 : error_set(err, ERR_CANCELLED, "enough");
 }
 
-/* Some of the trees, by number of the object. */
+/* Chooses random trees by object number, `share` of four. Returns how many. */
 static size_t random_trees(struct walkrepo *f, uint32_t *trees, uint32_t share)
 {
 	struct randrepo *r = &f->h.r;
@@ -49,7 +55,10 @@ static size_t random_trees(struct walkrepo *f, uint32_t *trees, uint32_t share)
 	return nr;
 }
 
-/* Trees that are made from `tree`, itself included; each is met once. */
+/*
+ * Checks the subfamily of a tree, of which each tree occurs once. Returns its
+ * size.
+ */
 static uint32_t check_family(const struct tree_families *fam, uint32_t tree,
 			     bool *met)
 {
@@ -60,7 +69,9 @@ static uint32_t check_family(const struct tree_families *fam, uint32_t tree,
 	for (uint32_t i = fam->eldest[tree]; i != NONE; i = fam->next[i]) {
 		uint32_t nr;
 
-		/* Bases come first, and so do elder siblings. */
+		/*
+		 * A delta comes after its base and after the deltas before it.
+		 */
 		assert_true(i > last);
 		nr = check_family(fam, i, met);
 		size += nr;
@@ -88,7 +99,7 @@ static void check_families(const struct tree_families *fam)
 	free(met);
 }
 
-/* Read all families in pieces. */
+/* Reads all families, in several calls. */
 static int read_all(struct told *told, const struct tree_families *fam,
 		    bool trees_only, struct error *err)
 {
@@ -108,7 +119,7 @@ static int read_all(struct told *told, const struct tree_families *fam,
 	return ret;
 }
 
-/* What was told is what the trees have, file by file. */
+/* Checks that the reported objects are those that the trees' entries name. */
 static void check_told(const struct told *told, const uint32_t *trees,
 		       size_t nr, bool trees_only)
 {
@@ -179,7 +190,7 @@ static void random_families(void **state)
 	}
 }
 
-/* Three trees, each one file more than the one before. */
+/* Makes three trees. Each has one file more than the tree before it. */
 static void grow_trees(struct randrepo *r, uint32_t *trees)
 {
 	struct buf data = BUF_INIT;
@@ -195,7 +206,10 @@ static void grow_trees(struct randrepo *r, uint32_t *trees)
 	buf_release(&data);
 }
 
-/* Add tree i as a delta of the one before, whose length is told wrongly. */
+/*
+ * Adds tree i to a pack, as a delta of tree i - 1. The delta states a wrong
+ * length of its base.
+ */
 static void add_grown(struct packfile *p, const struct randrepo *r,
 		      const uint32_t *trees, uint32_t i, size_t wrong_by)
 {
@@ -227,8 +241,8 @@ static void store_pack(struct randrepo *r, struct packfile *p, const char *name)
 }
 
 /*
- * A pack of the trees in which the second has a delta that does not fit its
- * base. Returns where.
+ * Stores the trees in a pack. The delta of the second tree does not fit its
+ * base. Returns the offset of this delta.
  */
 static uint64_t store_broken(struct randrepo *r, const uint32_t *trees)
 {
@@ -248,7 +262,7 @@ static uint64_t store_broken(struct randrepo *r, const uint32_t *trees)
 	return offset;
 }
 
-/* The second tree in an older pack, whole. */
+/* Stores the second tree in an older pack, not as a delta. */
 static void store_copy(struct randrepo *r, const uint32_t *trees)
 {
 	const struct buf *second = &r->objects[trees[1]].data;
@@ -263,8 +277,9 @@ static void store_copy(struct randrepo *r, const uint32_t *trees)
 }
 
 /*
- * A broken delta is an error that names pack and place, unless there is another
- * copy of the tree. What is made from that tree does not suffer then.
+ * The error of a broken delta names the pack and the offset. If there is
+ * another copy of the tree, there is no error, and the tree's own deltas are
+ * read too.
  */
 static void check_broken(bool has_copy)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/tree-splice.c: what is taken and what is parsed make up the tree. */
+/*
+ * walk/tree-splice.c: the old and new entries that a splice reports make up the
+ * new tree.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +16,7 @@ struct fixture {
 	struct tree_splice whole, splice;
 	const struct buf *base;
 	const struct tree_starts *starts; /* of the base */
-	/* what was told, put together again */
+	/* the new tree, put together from the reported entries */
 	struct buf made;
 };
 
@@ -70,7 +73,7 @@ static int parse(struct fixture *f, const struct buf *tree)
 				 tree->len);
 }
 
-/* Splice a delta of `base`, a tree. */
+/* Applies a delta to the tree `base` by a splice. */
 static int splice(struct fixture *f, const struct buf *base, const void *delta,
 		  size_t delta_len, bool with_starts)
 {
@@ -100,7 +103,10 @@ static void check_starts(struct fixture *f, const struct buf *tree)
 	assert_int_equal(f->splice.starts[i], tree->len);
 }
 
-/* What is told is what applying the delta gives; or neither is a tree. */
+/*
+ * Checks that the reported entries are the bytes of the new tree. If the bytes
+ * are not a tree, the splice must fail.
+ */
 static void check_delta(void *ctx, const struct buf *base, const void *delta,
 			size_t delta_len)
 {
@@ -159,7 +165,7 @@ static void bad_deltas(void **state)
 
 	setup(&f, HASH_SHA1);
 	buf_append(&base, "100644 a\0aaaaaaaaaaaaaaaaaaaa", 29);
-	/* another size of the result */
+	/* The delta states a wrong size of its result. */
 	treedelta_size(&delta, 29);
 	treedelta_size(&delta, 58);
 	treedelta_copy(&delta, 0, 29);
@@ -186,7 +192,10 @@ static void bad_deltas(void **state)
 	teardown(&f);
 }
 
-/* A name that comes in more pieces than are put together is left to others. */
+/*
+ * An entry whose name has too many pieces is refused. The caller must then use
+ * the plain parser.
+ */
 static void long_names(void **state)
 {
 	struct buf base = BUF_INIT, target = BUF_INIT, delta = BUF_INIT;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/tree-store.c: tables of stored trees against their bytes. */
+/* walk/tree-store.c: compares tables with the bytes of the trees. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 
 #define LIMIT ((size_t)1 << 20)
 
-/* The object of an entry is that of its id. */
+/* Checks that the object of an entry has the entry's id. */
 static void check_object(struct walkrepo *f, struct tree_store *store,
 			 uint32_t entry_nr)
 {
@@ -90,7 +90,7 @@ static void random_reads(void **state)
 	}
 }
 
-/* Trees in use stay, whatever is read meanwhile. */
+/* Trees in use stay valid while other trees are read. */
 static void trees_in_use(void **state)
 {
 	uint64_t seed = random_seed();
@@ -124,7 +124,10 @@ static void trees_in_use(void **state)
 	walkrepo_release(&f);
 }
 
-/* A store at its size limit drops all trees. They are read again on demand. */
+/*
+ * At its size limit a store drops all trees, and reads them again when they are
+ * needed.
+ */
 static void trimmed(void **state)
 {
 	uint64_t seed = random_seed();
@@ -148,7 +151,9 @@ static void trimmed(void **state)
 	walkrepo_release(&f);
 }
 
-/* A pack whose trees are no trees: what is wrong is told, for each. */
+/*
+ * Objects that are stored as trees but are malformed, each with its own error.
+ */
 static void malformed(void **state)
 {
 	static const char bad[] = "100644 a\0aaaaaaaaaaaaaaaaaaaa100644 b";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/tree-table.c: tables from deltas against tables from bytes. */
+/* walk/tree-table.c: tables made from deltas equal tables made from bytes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +33,7 @@ static void teardown(struct fixture *f)
 	entry_pool_release(&f->pool);
 }
 
-/* The parser's table is what tree_next() says. */
+/* Checks that a parsed table has the entries that tree_next() gives. */
 static void check_parsed(struct fixture *f, const struct buf *tree)
 {
 	struct cursor c = cursor_make(tree->data, tree->len);
@@ -60,7 +60,10 @@ static void check_parsed(struct fixture *f, const struct buf *tree)
 	assert_int_equal(t.starts[i], tree->len);
 }
 
-/* Apply a delta both ways; both are a tree and the same, or none is. */
+/*
+ * Applies a delta to a table and to bytes. Both must give the same tree, or
+ * both must fail.
+ */
 static void check_delta(void *ctx, const struct buf *base, const void *delta,
 			size_t delta_len)
 {

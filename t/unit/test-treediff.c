@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/treediff.c: against lists of all paths. */
+/* walk/treediff.c: compares new objects with lists of all paths. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ struct fixture {
 	struct objspace space;
 };
 
-/* Some trees in packs, as deltas mostly, some loose. */
+/* Makes a history. Most trees are deltas in packs, some are loose. */
 static void setup(struct fixture *f, enum hash_algo algo, uint64_t *seed)
 {
 	randhist_init(&f->h, algo, seed);
@@ -48,7 +48,7 @@ static uint32_t pos_of(struct fixture *f, uint32_t nr)
 	return obj_pos;
 }
 
-/* Check one of the two lists of a result against the paths of its type. */
+/* Checks the trees or the blobs of a result against the expected paths. */
 static void check_list(struct fixture *f, const struct newobj *items, size_t nr,
 		       const struct pathlist *expect, bool trees)
 {
@@ -76,7 +76,10 @@ static void check_result(struct fixture *f,
 	check_list(f, result->blobs, result->blob_nr, expect, false);
 }
 
-/* A commit's tree against random others, its parents' most often. */
+/*
+ * Compares the tree of a random commit with random other trees, mostly those of
+ * its parents.
+ */
 static void compare_one(struct fixture *f, struct treediff *d)
 {
 	struct randrepo *r = &f->h.r;
@@ -128,7 +131,9 @@ static void random_trees(void **state)
 	}
 }
 
-/* Objects that are known with all they reach are left out. */
+/*
+ * Objects in options.known, which is closed under reachability, are left out.
+ */
 static void known_objects(void **state)
 {
 	uint64_t seed = random_seed();
@@ -180,7 +185,7 @@ static void known_objects(void **state)
 	teardown(&f);
 }
 
-/* The packed tree with the most paths. */
+/* Returns the packed tree with the most paths. */
 static uint32_t largest_tree(struct fixture *f)
 {
 	uint32_t best = 0;
@@ -200,7 +205,10 @@ static uint32_t largest_tree(struct fixture *f)
 	return best;
 }
 
-/* What one commit has listed, a later one leaves out, an earlier one not. */
+/*
+ * With shared lists, a later commit leaves out what an earlier commit has
+ * listed, but not the reverse.
+ */
 static void shared_lists(void **state)
 {
 	uint64_t seed = random_seed();
@@ -229,7 +237,9 @@ static void shared_lists(void **state)
 	teardown(&f);
 }
 
-/* The same tree, or the same parent twice, is nothing special. */
+/*
+ * A tree may be compared with itself, and the same parent may be given twice.
+ */
 static void same_trees(void **state)
 {
 	uint64_t seed = random_seed();
@@ -249,7 +259,7 @@ static void same_trees(void **state)
 	teardown(&f);
 }
 
-/* Add a tree whose bytes are given. */
+/* Adds a tree object with these bytes. */
 static uint32_t raw_tree(struct randrepo *r, const char *bytes, size_t len)
 {
 	struct buf data = BUF_INIT;
@@ -306,7 +316,7 @@ static void check_broken(bool packed)
 	expect_error(&f, parents[0], ERR_CORRUPT, "malformed tree: ");
 	expect_error(&f, parents[1], ERR_CORRUPT, "not a tree object: ");
 	expect_error(&f, parents[2], ERR_MISSING, "is missing");
-	/* As parents they are passed over. */
+	/* Broken trees are ignored if they are trees of parents. */
 	good = randhist_tree(&f.h, f.h.r.commits[9]);
 	pathlist_new(&f.h.r, &expect, good, NULL, 0);
 	d = treediff_new(&f.space, NULL,
@@ -326,7 +336,7 @@ static void broken_trees(void **state)
 	check_broken(false);
 }
 
-/* Directories within each other, one more than are accepted. */
+/* Trees nested one level deeper than allowed are an error. */
 static void deep_trees(void **state)
 {
 	uint64_t seed = random_seed();

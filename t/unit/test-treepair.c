@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/treepair.c against lists of all paths. */
+/* walk/treepair.c: compares pairs of versions with lists of all paths. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -97,7 +97,7 @@ static int count_only(void *ctx, uint32_t new_pos, uint32_t old_pos,
 	return 0;
 }
 
-/* What cannot be read has no entries, and is no error. */
+/* A tree that cannot be read is treated as empty, and is no error. */
 static void unreadable_trees(void **state)
 {
 	static const uint8_t nothing[OID_MAX_LEN] = {9};

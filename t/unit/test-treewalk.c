@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/treewalk.c: order and paths against plain recursion. */
+/*
+ * walk/treewalk.c: the order and the paths of a walk, compared with a recursive
+ * function.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +12,7 @@
 #include "t/unit/walkrepo.h"
 #include "walk/treewalk.h"
 
-/* What is to be delivered, in order. */
+/* The objects and paths that the walk must deliver, in order. */
 struct expectation {
 	struct walkrepo *f;
 	struct pathlist list;
@@ -34,7 +37,7 @@ static int check_next(void *ctx, uint32_t obj_pos, enum object_type type,
 	return 0;
 }
 
-/* The paths below `tree` whose objects are new to `seen`. */
+/* Lists the paths below `tree` whose objects are not in `seen` yet. */
 static void expect(struct expectation *e, struct walkrepo *f, bool *seen,
 		   uint32_t tree, const char *path)
 {
@@ -72,7 +75,7 @@ static void one_tree(struct walkrepo *f, struct treewalk *w, bool *seen)
 	if (treewalk_run(w, pos, path, randrepo_below(r, 3) ? check_next : NULL,
 			 &e, &err) < 0)
 		fail_msg("%s", err.msg);
-	if (e.at) /* 0: it was only marked, or there was nothing new */
+	if (e.at) /* 0 if there was no callback, or nothing new */
 		assert_int_equal(e.at, e.list.nr);
 	free(e.list.items);
 }
@@ -100,7 +103,7 @@ static void random_walks(void **state)
 	}
 }
 
-/* The receiver's error ends the walk. */
+/* If the callback returns an error, the walk stops. */
 static void stopped(void **state)
 {
 	uint64_t seed = random_seed();
@@ -194,7 +197,7 @@ static void broken_trees(void **state)
 	fails(&f, walkrepo_pos(&f, nr[0]), ERR_CORRUPT, "malformed tree: ");
 	fails(&f, walkrepo_pos(&f, nr[1]), ERR_MISSING, "6161616161");
 	fails(&f, walkrepo_pos(&f, nr[2]), ERR_CORRUPT, "not a tree object: ");
-	/* When it is only to be painted, what is missing does no harm. */
+	/* If objects are only put into `seen`, a missing tree is no error. */
 	assert_int_equal(walk(&f, walkrepo_pos(&f, nr[1]), NULL, NULL), 0);
 	skips_missing(&f, walkrepo_pos(&f, nr[1]));
 	assert_int_equal(objspace_add(&f.w.space, (const uint8_t *)lost, &pos),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bitmap/update.c: an index that is updated again and again. */
+/* bitmap/update.c: adds to an index several times. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +37,7 @@ static void rounds(void **state)
 	randrepo_release(&r);
 }
 
-/* Only some new commits get a bitmap, besides tips. */
+/* Besides tips, only some new commits get a bitmap. */
 static void few_are_added(void **state)
 {
 	uint64_t seed = random_seed();

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* bitmap/verify-all.c: right indexes pass, and wrong bitmaps are named. */
+/*
+ * bitmap/verify-all.c: right indexes pass, and the error names a wrong bitmap.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +35,10 @@ static int verify(const struct randrepo *r, struct error *err)
 	return ret;
 }
 
-/* Indexes as written, and with some rows, other XORs, or pseudo-merges. */
+/*
+ * Right indexes: unchanged, with fewer rows, with other XORs, or with
+ * pseudo-merges.
+ */
 static void right_ones(void **state)
 {
 	uint64_t seed = random_seed();
@@ -75,7 +80,7 @@ static void wrong_ones(void **state)
 	}
 }
 
-/* Type bitmaps that are swapped. */
+/* Two type bitmaps are swapped, which is an error. */
 static void wrong_types(void **state)
 {
 	uint64_t seed = random_seed();
@@ -97,7 +102,7 @@ static void wrong_types(void **state)
 	randrepo_release(&r);
 }
 
-/* A commit has one row: rows are in the order of their commits. */
+/* Rows that are not in the order of their commits are an error. */
 static void wrong_order(void **state)
 {
 	uint64_t seed = random_seed();
@@ -107,7 +112,7 @@ static void wrong_order(void **state)
 	struct randrepo r;
 
 	make(&r, &seed);
-	/* Without a lookup table rows can be changed here. */
+	/* The file has no lookup table, so its rows can be changed here. */
 	bitmaprepo_thin_out(&r, 16, 0, false, false);
 	bitmaprepo_open(&b, &r);
 	file = &b.pb->file;

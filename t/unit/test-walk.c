@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/walk.c: opening with shallow boundaries, and tips of all kinds. */
+/*
+ * walk/walk.c: opens walks with shallow boundaries, and adds tips of all types.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +10,9 @@
 
 #include "t/unit/walkrepo.h"
 
-/* Add the tip `nr` and compare with what its tags lead to. */
+/*
+ * Adds object `nr` as a tip, and compares the tips with the chain of its tags.
+ */
 static void check_tip(struct walkrepo *f, struct walk_tips *tips, uint32_t nr,
 		      bool lenient)
 {
@@ -80,7 +84,7 @@ static void check_bad(struct walkrepo *f, const struct oid *oid, int code,
 	walk_tips_release(&tips);
 }
 
-/* What is not there, or broken, is passed over when that is asked for. */
+/* Missing and broken objects are errors. With `lenient` they are left out. */
 static void bad_tips(void **state)
 {
 	uint64_t seed = random_seed();

@@ -77,8 +77,8 @@ static inline void treedelta_insert(struct buf *b, const char *bytes,
 }
 
 /*
- * Make a delta for `target` of random pieces. A piece is a copy if the base has
- * its bytes.
+ * Makes a delta for `target` of random pieces. If the base has the bytes of a
+ * piece, the piece is a copy.
  */
 static inline void treedelta_chop(struct buf *delta, const struct buf *base,
 				  const struct buf *target, uint64_t *seed)
@@ -106,7 +106,7 @@ static inline void treedelta_chop(struct buf *delta, const struct buf *base,
 	}
 }
 
-/* Make another tree of parts of the first one and of new entries. */
+/* Makes another tree from parts of `base` and from new entries. */
 static inline void treedelta_vary(struct buf *out, const struct buf *base,
 				  enum hash_algo algo, uint64_t *seed)
 {
@@ -179,7 +179,7 @@ static inline void treedelta_wild(treedelta_fn fn, void *ctx,
 	buf_release(&delta);
 }
 
-/* Make deltas by the delta encoder of packs. */
+/* Makes deltas with the delta encoder of packs. */
 static inline void treedelta_real(treedelta_fn fn, void *ctx,
 				  enum hash_algo algo, int nr, uint64_t *seed)
 {
