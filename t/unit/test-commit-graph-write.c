@@ -14,13 +14,13 @@
 #include "t/unit/walkrepo.h"
 
 /* Returns the generation number of a commit, computed recursively. */
-static uint32_t level_of(const struct randrepo *r, uint32_t nr)
+static uint32_t generation_of(const struct randrepo *r, uint32_t nr)
 {
 	const struct randrepo_object *o = &r->objects[nr];
 	uint32_t level = 1;
 
 	for (uint32_t i = 1; i < o->ref_nr; i++) {
-		uint32_t parent = level_of(r, o->refs[i]);
+		uint32_t parent = generation_of(r, o->refs[i]);
 
 		if (parent >= level)
 			level = parent + 1;
@@ -52,7 +52,7 @@ static void check_commit(const struct randrepo *r, struct commit_graph *graph,
 		assert_true(parent.generation < entry.generation);
 	}
 	if (nr < 150)
-		assert_int_equal(entry.generation, level_of(r, nr));
+		assert_int_equal(entry.generation, generation_of(r, nr));
 }
 
 static void run_random(enum hash_algo algo, uint64_t *seed)

@@ -23,7 +23,7 @@ static void check(const struct commit_map *map, const uint32_t *want)
 }
 
 /* Adds commits until there are more than the hash table is used for. */
-static void as_a_table(void **state)
+static void same_as_an_array(void **state)
 {
 	uint64_t seed = random_seed();
 	uint32_t *want = calloc(END, sizeof(*want)), nr = 0;
@@ -53,7 +53,7 @@ static void as_a_table(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(as_a_table),
+		cmocka_unit_test(same_as_an_array),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

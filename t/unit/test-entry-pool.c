@@ -146,7 +146,7 @@ static void random_entries(void **state)
  * If the hash table is full, an entry may get a second number, and nothing else
  * fails.
  */
-static void crowded_table(void **state)
+static void full_hash_table(void **state)
 {
 	struct entry_pool pool;
 	uint32_t first, second;
@@ -165,7 +165,7 @@ static void crowded_table(void **state)
  * Entries that differ in a single bit get different numbers, and each has its
  * own obj_pos.
  */
-static void single_bits(void **state)
+static void entries_that_differ_in_one_bit(void **state)
 {
 	struct entry_pool pool;
 	struct sample s;
@@ -191,7 +191,7 @@ static void single_bits(void **state)
 	entry_pool_release(&pool);
 }
 
-static void taken_apart(void **state)
+static void parsed_entry(void **state)
 {
 	static const uint8_t raw[] = "40000 dir\0abcdefghijklmnopqrst";
 	struct entry_pool pool;
@@ -212,9 +212,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_entries),
-		cmocka_unit_test(single_bits),
-		cmocka_unit_test(crowded_table),
-		cmocka_unit_test(taken_apart),
+		cmocka_unit_test(entries_that_differ_in_one_bit),
+		cmocka_unit_test(full_hash_table),
+		cmocka_unit_test(parsed_entry),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,7 +22,7 @@ static void list_all(struct walk_items *items, struct walkrepo *f,
 				0);
 }
 
-static void lists(void **state)
+static void filtered_lists(void **state)
 {
 	uint64_t seed = random_seed();
 	struct walkrepo f;
@@ -58,7 +58,7 @@ static void lists(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lists),
+		cmocka_unit_test(filtered_lists),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

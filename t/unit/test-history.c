@@ -84,7 +84,7 @@ static void random_commits(void **state)
  * Parses commits from a commit-graph. Trees are read at once, or only when
  * history_tree() is called.
  */
-static void from_graph(void **state)
+static void commits_from_a_graph(void **state)
 {
 	uint64_t seed = random_seed();
 
@@ -125,7 +125,7 @@ static void from_graph(void **state)
  * A commit on the shallow boundary has no parents, also if it was decoded
  * ahead.
  */
-static void shallow(void **state)
+static void shallow_boundary(void **state)
 {
 	uint64_t seed = random_seed();
 
@@ -199,8 +199,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_commits),
-		cmocka_unit_test(from_graph),
-		cmocka_unit_test(shallow),
+		cmocka_unit_test(commits_from_a_graph),
+		cmocka_unit_test(shallow_boundary),
 		cmocka_unit_test(errors),
 	};
 

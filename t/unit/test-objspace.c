@@ -39,7 +39,7 @@ static void check_numbers(struct walkrepo *f)
  * Packed objects have fixed numbers. Other objects get a number when they are
  * added.
  */
-static void numbers(void **state)
+static void numbers_of_objects(void **state)
 {
 	uint64_t seed = random_seed();
 
@@ -95,7 +95,7 @@ static int add_all(void *ctx, unsigned thread_nr, size_t task_nr,
 }
 
 /* Threads add the same objects at the same time, and get the same numbers. */
-static void threads(void **state)
+static void threads_get_equal_numbers(void **state)
 {
 	uint64_t seed = random_seed();
 	struct walkrepo f;
@@ -149,8 +149,8 @@ static void reading(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers),
-		cmocka_unit_test(threads),
+		cmocka_unit_test(numbers_of_objects),
+		cmocka_unit_test(threads_get_equal_numbers),
 		cmocka_unit_test(reading),
 	};
 

@@ -168,7 +168,7 @@ static void test_unfit(void **state)
 						   &x.f.h.r.t.repo.config, &ps,
 						   NULL),
 				 0);
-		/* A pattern that excludes does not prevent the use of filters. */
+		/* A pattern that excludes does not disable filters. */
 		assert_int_equal(filters.graph != NULL, i == 3);
 		path_filters_release(&filters);
 		pathspec_release(&ps);

@@ -104,7 +104,7 @@ static void test_equal_dates(void **state)
 }
 
 /* If dates are wrong, generation numbers still lead to the targets. */
-static void test_levels_beat_dates(void **state)
+static void test_generations_instead_of_dates(void **state)
 {
 	struct dag d;
 	struct reach r;
@@ -122,7 +122,7 @@ static void test_levels_beat_dates(void **state)
 }
 
 /* The walk does not read ancestors of the oldest target. */
-static void test_is_bounded(void **state)
+static void test_old_commits_are_not_read(void **state)
 {
 	struct dag d;
 	struct reach r;
@@ -146,8 +146,8 @@ int main(void)
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_no_targets),
 		cmocka_unit_test(test_equal_dates),
-		cmocka_unit_test(test_levels_beat_dates),
-		cmocka_unit_test(test_is_bounded),
+		cmocka_unit_test(test_generations_instead_of_dates),
+		cmocka_unit_test(test_old_commits_are_not_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

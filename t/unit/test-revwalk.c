@@ -178,7 +178,7 @@ static void skew(struct dag *d, uint64_t *seed)
  * Sets generation numbers, as if from a commit-graph that lacks the newest
  * commits.
  */
-static void set_levels(struct dag *d, uint64_t *seed)
+static void set_generations(struct dag *d, uint64_t *seed)
 {
 	size_t known = random_next(seed) % (COMMITS + 1);
 
@@ -218,7 +218,7 @@ static void random_requests(void **state)
 		if (exact)
 			skew(&d, &seed);
 		if (i & 2)
-			set_levels(&d, &seed);
+			set_generations(&d, &seed);
 		for (int k = 0; k < 50; k++)
 			one_request(&d, exact, &seed);
 		dag_release(&d);

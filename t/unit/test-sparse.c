@@ -31,7 +31,7 @@ static bool takes(const struct sparse *sparse, const char *path)
 	}
 }
 
-static void patterns(void **state)
+static void included_paths(void **state)
 {
 	static const struct {
 		const char *text, *path;
@@ -78,7 +78,7 @@ static void patterns(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(patterns),
+		cmocka_unit_test(included_paths),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

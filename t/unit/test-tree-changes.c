@@ -157,7 +157,7 @@ static void one_file_changed(void **state)
  * A file has moved to another name. Its blob is new, and is also marked in the
  * old tree.
  */
-static void moved(void **state)
+static void moved_file(void **state)
 {
 	uint64_t seed = random_seed();
 	uint32_t blob;
@@ -183,7 +183,7 @@ static void a_directory_is_new(void **state)
 	end(&p);
 }
 
-static void much_is_new(void **state)
+static void limit_of_new_entries(void **state)
 {
 	uint64_t seed = random_seed();
 	struct pair p;
@@ -200,7 +200,7 @@ static void much_is_new(void **state)
 	}
 }
 
-static void equal(void **state)
+static void equal_trees(void **state)
 {
 	uint64_t seed = random_seed();
 	struct pair p;
@@ -216,7 +216,7 @@ static void equal(void **state)
  * If a subtree of the old tree is missing, the result is an error. If one of
  * the new tree is missing, the result is 1.
  */
-static void not_there(void **state)
+static void missing_subtrees(void **state)
 {
 	uint64_t seed = random_seed();
 	struct pair p;
@@ -236,11 +236,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_pairs),
 		cmocka_unit_test(one_file_changed),
-		cmocka_unit_test(moved),
+		cmocka_unit_test(moved_file),
 		cmocka_unit_test(a_directory_is_new),
-		cmocka_unit_test(much_is_new),
-		cmocka_unit_test(equal),
-		cmocka_unit_test(not_there),
+		cmocka_unit_test(limit_of_new_entries),
+		cmocka_unit_test(equal_trees),
+		cmocka_unit_test(missing_subtrees),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -202,7 +202,7 @@ static void deep_trees(void **state)
  * An id of zeros, or another unusual id, is not mistaken for an id that was
  * looked up before.
  */
-static void odd_ids(void **state)
+static void unusual_ids(void **state)
 {
 	static const uint8_t firsts[] = {0, 0xff, 0, 1, 0xff};
 	const struct tree_closure_options options = {.threads = 1};
@@ -244,7 +244,7 @@ int main(void)
 		cmocka_unit_test(random_sets),
 		cmocka_unit_test(broken_trees),
 		cmocka_unit_test(deep_trees),
-		cmocka_unit_test(odd_ids),
+		cmocka_unit_test(unusual_ids),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

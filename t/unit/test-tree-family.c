@@ -20,7 +20,7 @@
  * Receives reported entries, by object number: those named as trees, and those
  * named as blobs.
  */
-struct told {
+struct reported {
 	struct walkrepo *f;
 	bool *trees, *blobs;
 	size_t left; /* calls until a failure */
@@ -29,7 +29,7 @@ struct told {
 static int take(void *ctx, const struct tree_find *finds, size_t nr,
 		struct error *err)
 {
-	struct told *t = ctx;
+	struct reported *t = ctx;
 
 	for (size_t i = 0; i < nr; i++) {
 		struct oid oid;
@@ -100,12 +100,12 @@ static void check_families(const struct tree_families *fam)
 }
 
 /* Reads all families, in several calls. */
-static int read_all(struct told *told, const struct tree_families *fam,
+static int read_all(struct reported *reported, const struct tree_families *fam,
 		    bool trees_only, struct error *err)
 {
-	struct walkrepo *f = told->f;
+	struct walkrepo *f = reported->f;
 	struct tree_family_reader *reader = tree_family_reader_new(
-		&f->w.space, CACHE_LIMIT, trees_only, take, told);
+		&f->w.space, CACHE_LIMIT, trees_only, take, reported);
 	int ret = 0;
 
 	assert_non_null(reader);
@@ -120,10 +120,10 @@ static int read_all(struct told *told, const struct tree_families *fam,
 }
 
 /* Checks that the reported objects are those that the trees' entries name. */
-static void check_told(const struct told *told, const uint32_t *trees,
-		       size_t nr, bool trees_only)
+static void check_reported(const struct reported *reported,
+			   const uint32_t *trees, size_t nr, bool trees_only)
 {
-	const struct randrepo *r = &told->f->h.r;
+	const struct randrepo *r = &reported->f->h.r;
 	bool *expect = walkrepo_set();
 
 	for (size_t i = 0; i < nr; i++) {
@@ -135,8 +135,8 @@ static void check_told(const struct told *told, const uint32_t *trees,
 	for (uint32_t i = 0; i < r->nr; i++) {
 		bool is_tree = r->objects[i].type == OBJ_TREE;
 
-		assert_int_equal(told->trees[i], expect[i] && is_tree);
-		assert_int_equal(told->blobs[i],
+		assert_int_equal(reported->trees[i], expect[i] && is_tree);
+		assert_int_equal(reported->blobs[i],
 				 expect[i] && !is_tree && !trees_only);
 	}
 	free(expect);
@@ -144,7 +144,8 @@ static void check_told(const struct told *told, const uint32_t *trees,
 
 static void read_and_check(struct walkrepo *f, uint32_t share, bool trees_only)
 {
-	struct told told = {f, walkrepo_set(), walkrepo_set(), SIZE_MAX};
+	struct reported reported = {f, walkrepo_set(), walkrepo_set(),
+				    SIZE_MAX};
 	uint32_t *trees = calloc(RANDREPO_MAX, sizeof(*trees));
 	uint32_t *places = calloc(RANDREPO_MAX, sizeof(*places));
 	struct error err = ERROR_INIT;
@@ -159,17 +160,17 @@ static void read_and_check(struct walkrepo *f, uint32_t share, bool trees_only)
 					    1 + share % 2, NULL),
 			 0);
 	check_families(&fam);
-	if (read_all(&told, &fam, trees_only, &err) < 0)
+	if (read_all(&reported, &fam, trees_only, &err) < 0)
 		fail_msg("%s", err.msg);
-	check_told(&told, trees, nr, trees_only);
+	check_reported(&reported, trees, nr, trees_only);
 	if (nr > 10 && !trees_only) {
-		told.left = 0;
-		assert_int_equal(read_all(&told, &fam, trees_only, &err),
+		reported.left = 0;
+		assert_int_equal(read_all(&reported, &fam, trees_only, &err),
 				 ERR_CANCELLED);
 	}
 	tree_families_release(&fam);
-	free(told.trees);
-	free(told.blobs);
+	free(reported.trees);
+	free(reported.blobs);
 	free(trees);
 	free(places);
 }
@@ -287,7 +288,8 @@ static void check_broken(bool has_copy)
 	struct error err = ERROR_INIT;
 	struct tree_families fam;
 	struct walkrepo f = {.h.trees = NULL};
-	struct told told = {&f, walkrepo_set(), walkrepo_set(), SIZE_MAX};
+	struct reported reported = {&f, walkrepo_set(), walkrepo_set(),
+				    SIZE_MAX};
 	uint32_t trees[3], places[3];
 	char text[80];
 
@@ -302,18 +304,18 @@ static void check_broken(bool has_copy)
 	assert_int_equal(
 		tree_families_init(&fam, &f.w.space, places, 3, 1, NULL), 0);
 	assert_int_equal(fam.head_nr, 1);
-	assert_int_equal(read_all(&told, &fam, false, &err),
+	assert_int_equal(read_all(&reported, &fam, false, &err),
 			 has_copy ? 0 : ERR_CORRUPT);
 	snprintf(text, sizeof(text),
 		 "pack-x: delta for a base of another size at offset %u",
 		 (unsigned)offset);
 	if (has_copy)
-		check_told(&told, trees, 3, false);
+		check_reported(&reported, trees, 3, false);
 	else
 		assert_non_null(strstr(err.msg, text));
 	tree_families_release(&fam);
-	free(told.trees);
-	free(told.blobs);
+	free(reported.trees);
+	free(reported.blobs);
 	walkrepo_release(&f);
 }
 

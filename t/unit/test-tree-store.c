@@ -128,7 +128,7 @@ static void trees_in_use(void **state)
  * At its size limit a store drops all trees, and reads them again when they are
  * needed.
  */
-static void trimmed(void **state)
+static void trimmed_store(void **state)
 {
 	uint64_t seed = random_seed();
 	struct tree_store *store;
@@ -154,7 +154,7 @@ static void trimmed(void **state)
 /*
  * Objects that are stored as trees but are malformed, each with its own error.
  */
-static void malformed(void **state)
+static void malformed_trees(void **state)
 {
 	static const char bad[] = "100644 a\0aaaaaaaaaaaaaaaaaaaa100644 b";
 	struct packfile *p = malloc(sizeof(*p));
@@ -216,8 +216,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_reads),
 		cmocka_unit_test(trees_in_use),
-		cmocka_unit_test(trimmed),
-		cmocka_unit_test(malformed),
+		cmocka_unit_test(trimmed_store),
+		cmocka_unit_test(malformed_trees),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -134,7 +134,7 @@ static void random_trees(void **state)
 /*
  * Objects in options.known, which is closed under reachability, are left out.
  */
-static void known_objects(void **state)
+static void known_objects_are_left_out(void **state)
 {
 	uint64_t seed = random_seed();
 	struct bitset known;
@@ -372,9 +372,12 @@ static void deep_trees(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_trees), cmocka_unit_test(known_objects),
-		cmocka_unit_test(shared_lists), cmocka_unit_test(same_trees),
-		cmocka_unit_test(broken_trees), cmocka_unit_test(deep_trees),
+		cmocka_unit_test(random_trees),
+		cmocka_unit_test(known_objects_are_left_out),
+		cmocka_unit_test(shared_lists),
+		cmocka_unit_test(same_trees),
+		cmocka_unit_test(broken_trees),
+		cmocka_unit_test(deep_trees),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -104,7 +104,7 @@ static void random_walks(void **state)
 }
 
 /* If the callback returns an error, the walk stops. */
-static void stopped(void **state)
+static void stopped_by_callback(void **state)
 {
 	uint64_t seed = random_seed();
 	bool *seen = walkrepo_set();
@@ -234,7 +234,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_walks),
-		cmocka_unit_test(stopped),
+		cmocka_unit_test(stopped_by_callback),
 		cmocka_unit_test(broken_trees),
 		cmocka_unit_test(deep_trees),
 	};

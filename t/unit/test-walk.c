@@ -146,7 +146,7 @@ static void shallow_file(void **state)
 	walkrepo_release(&f);
 }
 
-static void items(void **state)
+static void lists_of_items(void **state)
 {
 	struct walk_items list = {NULL, 0, 0};
 
@@ -168,7 +168,7 @@ int main(void)
 		cmocka_unit_test(random_tips),
 		cmocka_unit_test(bad_tips),
 		cmocka_unit_test(shallow_file),
-		cmocka_unit_test(items),
+		cmocka_unit_test(lists_of_items),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
