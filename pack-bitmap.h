@@ -90,8 +90,8 @@ int pack_bitmap_open_next(struct pack_bitmap **out, const struct odb *odb,
 
 /*
  * Verifies the checksums of the index file and of the file with the order of
- * the pack. A flipped bit would silently add or omit an object. This reads both
- * files, which takes some milliseconds for a million objects. Returns 0 or
+ * the pack. A flipped bit would silently add or omit an object. Both files are
+ * read, which takes some milliseconds for a million objects. Returns 0 or
  * ERR_CORRUPT.
  *
  * A query does this itself if there are at most PACK_REV_SMALL_NR objects. For

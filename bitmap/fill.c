@@ -506,7 +506,7 @@ static int add_lists(struct bitmap_side *f, const struct newobj_set *set,
 
 /*
  * Adds the objects that the walked commits add. All other objects of these
- * commits are in trees of parents. These parents were walked too, or are in the
+ * commits are in trees of their parents, which were walked too, or are in the
  * set with their closure.
  */
 static int fill_walked(struct bitmap_side *f, struct error *err)

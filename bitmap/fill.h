@@ -75,8 +75,8 @@ void bitmap_fill_release(struct bitmap_fill *fill);
 void bitmap_fill_clear(struct bitmap_fill *fill);
 
 /*
- * Adds all commits that the tips reach, but not all other objects. This is for
- * counting the commits that a query walks.
+ * Adds all commits that the tips reach, but not all other objects. Used to
+ * count the commits that a query walks.
  */
 int bitmap_fill_commits(struct bitmap_fill *fill, const struct walk_tips *tips,
 			struct error *err);
@@ -89,8 +89,8 @@ int bitmap_fill_tips(struct bitmap_fill *fill, const struct walk_tips *tips,
 		     struct walk_items *others, struct error *err);
 
 /*
- * One side of a query, haves or wants, whose closure is added in steps. This is
- * for callers that estimate the cost between the steps.
+ * One side of a query, haves or wants, whose closure is added in steps. Used by
+ * callers that estimate the cost between the steps.
  */
 struct bitmap_side;
 

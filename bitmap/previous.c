@@ -8,7 +8,7 @@
 struct loading {
 	struct bitmap_previous *p;
 	struct walk *w;
-	/* for one bitmap at a time, with old and with new bits */
+	/* scratch for one bitmap, with old bits and with new bits */
 	struct bitset from, to;
 	/* owned: by row, the number of its entry */
 	uint32_t *place;

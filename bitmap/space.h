@@ -63,8 +63,8 @@ static inline struct bitmap_space bitmap_space_of_midx(
 uint32_t bitmap_space_nr(const struct bitmap_space *space);
 
 /*
- * Returns the number of objects in the layers below. This is also the first bit
- * and the first idx_pos of the objects of the topmost layer itself.
+ * Returns the number of objects in the layers below. The topmost layer's own
+ * objects have bits and idx_pos from this number on.
  */
 uint32_t bitmap_space_base_nr(const struct bitmap_space *space);
 
@@ -107,8 +107,8 @@ int bitmap_space_obj_of_bit(uint32_t *obj_pos, const struct bitmap_space *space,
 			    uint32_t bit_pos, struct error *err);
 
 /*
- * Makes bitmap_space_obj() fast, at the cost of a pass over all objects. This
- * is useful for many lookups. If memory runs out, lookups stay slow.
+ * Makes bitmap_space_obj() fast, at the cost of a pass over all objects. Useful
+ * before many lookups. If memory runs out, lookups stay slow.
  */
 void bitmap_space_prepare(const struct bitmap_space *space);
 

@@ -242,8 +242,9 @@ static int check_loose(void *ctx, const struct oid *oid, const char *path)
 struct slow_readers {
 	struct pack_reader *plain;
 	/*
-	 * Reads deltas on damaged bases. It has no cache: with one, a damaged
-	 * base would seem to be good after it was read from another copy.
+	 * Reads deltas on damaged bases. This reader has no cache: with a
+	 * cache, a damaged base would seem to be good after it was read from
+	 * another copy.
 	 */
 	struct odb_reader *spare;
 };
@@ -354,7 +355,7 @@ static int list_loose(void *ctx, const struct oid *oid, const char *path)
 	struct loose_header header = {.type = OBJ_BLOB};
 	struct sys_map map;
 
-	/* As in stock Git, a broken loose object counts as existing. */
+	/* A broken loose object counts as existing, as in stock Git. */
 	if (!sys_map_open(&map, path, NULL)) {
 		loose_info(&header, w->inflater, map.data, map.len, path, NULL);
 		sys_map_close(&map);

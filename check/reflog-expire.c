@@ -209,8 +209,8 @@ struct decision {
 };
 
 /*
- * Returns whether a line is between the two limits. Such a line is dropped only
- * if one of its commits is unreachable.
+ * Returns whether the age of a line is between the two limits. A line of such
+ * an age is dropped only if one of its commits is unreachable.
  */
 static bool is_candidate(const struct decision *d,
 			 const struct reflog_line *line)

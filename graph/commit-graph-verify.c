@@ -275,7 +275,7 @@ static int check_layer(struct verifying *v)
 		ret = complain(v, COMMIT_GRAPH_IS_WRONG, "%s", why.msg);
 	if (!ret && !(v->found & COMMIT_GRAPH_IS_WRONG))
 		ret = check_commits(v);
-	/* A wrong checksum is told only if nothing else is wrong. */
+	/* A wrong checksum is reported only if there is no other error. */
 	if (v->found & COMMIT_GRAPH_IS_WRONG)
 		v->found &= ~COMMIT_GRAPH_BAD_CHECKSUM;
 	v->found |= found;

@@ -171,8 +171,8 @@ static int mark_value(struct marking *p, const struct island_ref *refs,
 }
 
 /*
- * Gives the objects that references name their sets. References of forks often
- * have the same value, and each value is looked up once.
+ * Gives each object that a reference names its set of islands. References of
+ * forks often have equal values, and each value is looked up once.
  */
 static int mark_values(struct marking *p)
 {

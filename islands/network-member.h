@@ -28,7 +28,7 @@ enum network_link {
 	NETWORK_LINK_NONE, /* there are none */
 	/* from the store only */
 	NETWORK_LINK_STORE,
-	/* from any other directory, which may not exist */
+	/* from any other directory, or from one that does not exist */
 	NETWORK_LINK_OTHER,
 };
 

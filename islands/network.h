@@ -132,10 +132,10 @@ void network_registry_remove(struct network_registry *registry, uint32_t id);
 /* ---- the network */
 
 /*
- * Locks of a network, in the order in which a process takes them. They end with
- * the process. The lock of a member is NETWORK_LOCK_MEMBERS + its id. Locks of
- * several members are taken by ascending id. The lock of a new member, which no
- * other process knows yet, may be taken at any time.
+ * Locks of a network, in the order in which a process takes them. When a
+ * process ends, its locks end. The lock of a member is NETWORK_LOCK_MEMBERS +
+ * its id. Locks of several members are taken by ascending id. The lock of a new
+ * member, which no other process knows yet, may be taken at any time.
  */
 enum network_lock {
 	/*

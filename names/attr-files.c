@@ -16,7 +16,7 @@
 #define ATTR_FILE ".gitattributes"
 /* Files with more bytes are skipped, as in stock Git. */
 #define FILE_MAX_LEN ((uint64_t)100 << 20)
-/* Directories below this depth are skipped. */
+/* Directories that are nested deeper are skipped. */
 #define MAX_DEPTH 2048
 
 struct loader {

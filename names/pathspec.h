@@ -120,8 +120,8 @@ enum pathspec_below pathspec_below(const struct pathspec *ps, const char *dir,
 				   size_t len);
 
 /*
- * Returns whether `git rev-list --objects` lists a directory and reads it. This
- * holds for fewer directories than those of pathspec_below(): wildcards must
+ * Returns whether `git rev-list --objects` lists a directory and reads it.
+ * Fewer directories are listed than pathspec_below() chooses: wildcards must
  * match the directory itself. Directories that are completely excluded are
  * listed.
  */

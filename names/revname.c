@@ -134,7 +134,10 @@ static int resolve_ref(const struct resolver *r, struct oid *out,
 	if (!copy)
 		return error_nomem(r->err);
 	ret = refs_dwim(r->refs, copy, &ref, r->err);
-	/* A ref that cannot be read was noted. It now counts as missing. */
+	/*
+	 * There is a note about the ref that cannot be read. The ref now counts
+	 * as missing.
+	 */
 	if (ret == ERR_CORRUPT && r->notes)
 		ret = 0;
 	if (ret >= 0) {

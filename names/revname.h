@@ -62,7 +62,7 @@ struct revname_options {
 	struct buf *notes;
 };
 
-/* As revname_resolve(), with options. */
+/* Resolves a name like revname_resolve(), with options. */
 int revname_resolve_as(struct oid *out, const char *name,
 		       const struct revname_options *options, struct refs *refs,
 		       struct odb_reader *reader, const struct odb *odb,

@@ -22,8 +22,8 @@ struct ref_pack_options {
 	 */
 	bool (*wants)(void *ctx, const char *name);
 	/*
-	 * Called for each ref that names a missing object. Such a ref stays
-	 * loose.
+	 * Called for each ref that names a missing object. A ref to a missing
+	 * object stays loose.
 	 */
 	void (*broken)(void *ctx, const char *name);
 	/*
@@ -61,7 +61,7 @@ int ref_pack_is_due(const struct repo *repo,
 int ref_pack(const struct repo *repo, struct odb_reader *reader,
 	     const struct ref_pack_options *options, struct error *err);
 
-/* ---- parts: the functions above for refs in files */
+/* ---- parts of ref_pack() and ref_pack_is_due() for refs in files */
 
 int refs_files_pack_is_due(const struct repo *repo,
 			   const struct ref_pack_options *options,

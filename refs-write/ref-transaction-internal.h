@@ -119,8 +119,8 @@ struct ref_transaction {
 	struct ref_item **sorted;
 	size_t sorted_nr;
 	/*
-	 * owned: a directory in the name of a ref; neither it nor a directory
-	 * above is a ref. NULL: none was checked.
+	 * owned: a directory of some ref's name; no existing ref has this name,
+	 * or that of a directory above. NULL: no directory was checked.
 	 */
 	char *checked_dir;
 	/* owned: a snapshot, to read refs */

@@ -121,7 +121,7 @@ static bool name_is_safe(const char *name)
 	}
 }
 
-/* Whether the name has the form of a root ref: "HEAD", "FETCH_HEAD". */
+/* Returns whether the name has the form of a root ref: "HEAD", "FETCH_HEAD". */
 static bool name_is_root(const char *name)
 {
 	return *name && !name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ-_")];

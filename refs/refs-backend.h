@@ -61,7 +61,8 @@ struct refs_record {
 struct refs_iter;
 
 /*
- * A snapshot of refs. This is the first member of each backend's own snapshot.
+ * A snapshot of refs. Each backend's own snapshot has this struct as its first
+ * member.
  */
 struct refs {
 	const struct refs_backend *backend;
@@ -111,9 +112,7 @@ struct refs_backend {
 	int (*iter_seek)(struct refs_iter *iter, const char *name,
 			 struct error *err);
 	void (*iter_free)(struct refs_iter *iter);
-	/*
-	 * See refs_may_peel(). May be NULL: every ref may then be such a tag.
-	 */
+	/* See refs_may_peel(). May be NULL: refs_may_peel() then returns 1. */
 	int (*may_peel)(struct refs *refs, const char *prefix,
 			const struct oidmap *ids, struct error *err);
 

@@ -144,9 +144,9 @@ static int keep_below(struct keeper *k, const char *git_dir, const char *name,
 }
 
 /*
- * Visits HEAD, private refs and reflogs of one git directory. This is needed
- * for private refs of the main work tree, because refs_each() visits them only
- * if the repository was opened from the main work tree.
+ * Visits HEAD, private refs and reflogs of one git directory. refs_each()
+ * visits private refs of the main work tree only if the repository was opened
+ * from the main work tree.
  */
 static int walk_git_dir(struct keeper *k, const char *git_dir)
 {

@@ -58,9 +58,8 @@ int refs_loose_read_file(struct refs_loose *ref, const char *path,
 			 enum hash_algo algo, struct error *err);
 
 /*
- * Returns whether each work tree has its own ref of this name. This holds for
- * names outside refs/, and below refs/bisect/, refs/worktree/ and
- * refs/rewritten/.
+ * Returns whether each work tree has its own ref of this name. True for names
+ * outside refs/, and below refs/bisect/, refs/worktree/ and refs/rewritten/.
  */
 bool refs_loose_is_per_worktree(const char *name);
 

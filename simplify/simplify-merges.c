@@ -27,7 +27,10 @@ struct merging {
 	/* by commit_nr: search_nr of the last search that visited the commit */
 	uint32_t *visits;
 	size_t becomes_alloc, heights_alloc, visits_alloc;
-	/* number of commits for which the three arrays above have entries */
+	/*
+	 * number of commits for which `becomes`, `heights` and `visits` have
+	 * entries
+	 */
 	size_t ready_nr;
 	uint32_t search_nr;
 	struct simplify_list stack;
@@ -62,7 +65,7 @@ static int grow(struct merging *m)
 	return 0;
 }
 
-/* ---- parents that others reach */
+/* ---- parents that other parents reach */
 
 static void find_floor(struct merging *m)
 {

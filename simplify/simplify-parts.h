@@ -45,7 +45,7 @@ enum {
 	SIMPLIFY_CHILD = 1 << 10,  /* a child of it was */
 	/* the commit is returned as a boundary */
 	SIMPLIFY_BOUNDARY = 1 << 11,
-	/* for short use by one function, which clears the flag again */
+	/* used by one function at a time, which clears the flag again */
 	SIMPLIFY_MARK = 1 << 12,
 	/* simplify-topo.c has queued the commit to be simplified */
 	SIMPLIFY_EXPLORED = 1 << 13,

@@ -37,7 +37,7 @@ static int open_trees(struct simplify *s, struct error *err)
 
 /*
  * Returns whether commits can be returned in order before the walk is complete.
- * That needs generation numbers, and no uninteresting commits. With
+ * Requires generation numbers, and that no commit is uninteresting. With
  * --first-parent, skipped parents have no known generation numbers.
  */
 static bool can_stream(const struct simplify *s,

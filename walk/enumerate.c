@@ -278,9 +278,9 @@ static int emit_lists(struct enumerate *e, struct error *err)
 }
 
 /*
- * Returns whether the objects can be found as a plain set. This is not possible
- * if commits have parents outside the walk whose trees are not excluded
- * completely. Then only the lists of newobj.h tell which objects are new.
+ * Returns whether the objects can be found as a plain set. If commits have
+ * parents outside the walk whose trees are not excluded completely, a plain set
+ * is not enough: then only the lists of newobj.h tell which objects are new.
  */
 static bool is_set_enough(const struct enumerate *e)
 {

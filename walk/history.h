@@ -179,9 +179,9 @@ static inline bool history_graph_pos(const struct history *h,
 }
 
 /*
- * Decodes, on h->threads threads, all commits that the unparsed commits reach,
- * so that parsing them later is fast. This pays off if nearly all of them will
- * be parsed. Does nothing with one thread, at a second call, or if a
+ * Decodes, on h->threads threads, all commits that the unparsed commits reach.
+ * Parsing these commits later is then fast. Useful only if nearly all of them
+ * will be parsed. Does nothing with one thread, at a second call, or if a
  * commit-graph is used.
  */
 void history_read_ahead(struct history *h);

@@ -42,7 +42,7 @@ struct objspace {
 	 */
 	struct odb_table table;
 	pthread_mutex_t lock; /* guards the fields below */
-	/* from the id of an object outside packs to its index in extra_oids */
+	/* maps the id of an object outside packs to its index in extra_oids */
 	struct oidmap extra;
 	struct oid *extra_oids; /* owned */
 	size_t extra_nr, extra_alloc;
@@ -53,9 +53,9 @@ void objspace_release(struct objspace *space);
 
 /*
  * Makes look-ups of packed objects faster, at the cost of one pass over all
- * sources' ids. This pays off for more look-ups than a sixteenth of the
- * objects. No other thread may use the space during the call. If memory runs
- * out, nothing changes.
+ * sources' ids. Useful if more than a sixteenth of the objects will be looked
+ * up. No other thread may use the space during the call. If memory runs out,
+ * nothing changes.
  */
 void objspace_accelerate(struct objspace *space);
 
@@ -91,8 +91,8 @@ uint32_t objspace_end(struct objspace *space);
 void objspace_oid(struct oid *out, struct objspace *space, uint32_t obj_pos);
 
 /*
- * Returns a pointer to the id; valid until a new number is given out. No other
- * thread may use the space meanwhile.
+ * Returns a pointer to the id, valid until a new number is given to an object.
+ * Until then no other thread may use the space.
  */
 const uint8_t *objspace_raw(const struct objspace *space, uint32_t obj_pos);
 

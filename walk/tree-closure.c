@@ -161,8 +161,8 @@ static int prepare_lane(struct lane *lane)
 	if (!lane->recent)
 		return ERR_NOMEM;
 	/*
-	 * A zeroed slot would count as the id of zeros. That id belongs into
-	 * slot 0 or 1, so these two are filled with another value.
+	 * A zeroed slot would count as the id of zeros, which belongs to slot 0
+	 * or 1. So these two slots get another value.
 	 */
 	memset(lane->recent[0].bytes, 0xff, sizeof(lane->recent[0].bytes));
 	memset(lane->recent[1].bytes, 0xff, sizeof(lane->recent[1].bytes));

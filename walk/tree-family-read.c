@@ -16,7 +16,7 @@ enum {
 	 * delta has less than half of the trees of its base's family.
 	 */
 	DEPTH_MAX = 32,
-	/* Number of collected entries at which they are reported. */
+	/* Entries are reported when this many are collected. */
 	FINDS_NR = 256,
 };
 

@@ -261,8 +261,9 @@ static int read_packed(struct tree_store *s, uint32_t obj_pos,
 }
 
 /*
- * Parses the bytes of a tree that is read as an object. This is slower, but
- * works for every valid tree, and sets the error for an invalid one.
+ * Makes the table of a tree from its bytes, read as an object. Slower than from
+ * a delta, but works for every valid tree, and sets the error for an invalid
+ * one.
  */
 static int read_plain(struct tree_store *s, uint32_t obj_pos,
 		      struct base_cache_node **out, struct error *err)

@@ -38,7 +38,7 @@ struct treediff {
 struct side {
 	struct tree tree;
 	uint32_t at;
-	/* an entry of the child, see above */
+	/* the child's entry that corresponds to entry `at` of the side */
 	uint32_t synced;
 };
 

@@ -8,8 +8,8 @@
 #include "walk/walk.h"
 
 /*
- * Limit of the bytes that the walk's own reader caches. It decodes commits, and
- * trees if a bitmap does not answer the whole request.
+ * Limit of the bytes that the reader of a walk caches. This reader decodes
+ * commits, and trees if a bitmap does not answer the whole request.
  */
 #define READER_CACHE_LIMIT ((size_t)16 << 20)
 

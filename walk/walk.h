@@ -122,8 +122,8 @@ struct walk_options {
 	bool exclude_boundary;
 	/*
 	 * Leave out all objects that the haves reach, and put these into the
-	 * result's `uninteresting`. This is done only if the haves' history can
-	 * be read and is not much longer than the wanted history.
+	 * result's `uninteresting`. Has an effect only if the haves' history
+	 * can be read and is not much longer than the wanted history.
 	 */
 	bool exclude_uninteresting;
 	/*
@@ -140,10 +140,10 @@ struct walk_options {
 	/* also list blobs that are missing */
 	bool missing_blobs;
 	/*
-	 * Only the set of objects is needed: they come in no order, without
-	 * name hash and group, and result->parents_first is not filled in. This
-	 * is the cheapest way to enumerate a whole history. Not allowed with
-	 * keep_lists.
+	 * Only the set of objects is needed. The objects come in no order,
+	 * without path hash and group, and result->parents_first is not filled
+	 * in. A set is the cheapest result for a whole history. Not allowed
+	 * with keep_lists.
 	 */
 	bool set_only;
 	/* how the path hash group of objects is computed */
