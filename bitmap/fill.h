@@ -211,9 +211,9 @@ struct bitmap_coverage {
 	uint32_t tip_nr;
 	/* number of tips with a bitmap, for which a request walks 0 commits */
 	uint32_t with_bitmap;
-	/* for requests of one tip each: the sum of the walked commits, */
+	/* sum of the commits that requests for one tip each walk */
 	uint64_t walked_sum;
-	/* the median (the lower one of two), */
+	/* median of the commits that a request for one tip walks */
 	uint32_t walked_median;
 	uint32_t walked_max;
 	/* number of commits that one request for all tips walks */

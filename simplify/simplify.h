@@ -77,8 +77,8 @@ struct simplify_options {
 	/* keep the parents of returned commits, see simplify_parents() */
 	bool keep_parents;
 	/*
-	 * commits to leave out first, and then to return at most; UINT64_MAX:
-	 * no limit
+	 * skip: how many commits to leave out at the start; max: how many to
+	 * return at most after that; UINT64_MAX: no limit
 	 */
 	uint64_t skip, max;
 	/* return the commits within the limits from last to first */
