@@ -63,9 +63,9 @@ bool simplify_dequeue(struct simplify *s, uint32_t *c)
 	return true;
 }
 
-/* ---- painting */
+/* ---- uninteresting commits */
 
-static void paint(struct simplify *s, uint32_t c)
+static void mark_uninteresting(struct simplify *s, uint32_t c)
 {
 	struct simplify_node *node = simplify_node(s, c);
 
@@ -95,7 +95,7 @@ static int push_parents(struct simplify *s, uint32_t c)
  * Makes the ancestors of commit `c` uninteresting, as far as they are loaded
  * and not uninteresting yet.
  */
-static int paint_behind(struct simplify *s, uint32_t c)
+static int mark_ancestors(struct simplify *s, uint32_t c)
 {
 	s->stack.nr = 0;
 	if (push_parents(s, c) < 0)
@@ -105,7 +105,7 @@ static int paint_behind(struct simplify *s, uint32_t c)
 
 		if (simplify_has(s, p, SIMPLIFY_UNINTERESTING))
 			continue;
-		paint(s, p);
+		mark_uninteresting(s, p);
 		if (simplify_has(s, p, SIMPLIFY_LOADED) &&
 		    push_parents(s, p) < 0)
 			return ERR_NOMEM;
@@ -119,18 +119,19 @@ static int paint_behind(struct simplify *s, uint32_t c)
  * Makes all parents of an uninteresting commit uninteresting. A parent may be
  * missing.
  */
-static int expand_painted(struct simplify *s, uint32_t c, struct error *err)
+static int expand_uninteresting(struct simplify *s, uint32_t c,
+				struct error *err)
 {
 	for (uint32_t i = 0; i < simplify_node(s, c)->parent_nr; i++) {
 		uint32_t p = simplify_node_parents(s, c)[i];
 		int ret;
 
-		paint(s, p);
+		mark_uninteresting(s, p);
 		ret = simplify_load(s, p, err);
 		if (ret == ERR_NOMEM)
 			return ret;
 		if (!ret &&
-		    (paint_behind(s, p) < 0 || simplify_enqueue(s, p) < 0))
+		    (mark_ancestors(s, p) < 0 || simplify_enqueue(s, p) < 0))
 			return error_nomem(err);
 	}
 	return 0;
@@ -166,7 +167,7 @@ int simplify_expand(struct simplify *s, uint32_t c, struct error *err)
 	if (!simplify_has(s, c, SIMPLIFY_LOADED))
 		return 0;
 	if (simplify_has(s, c, SIMPLIFY_UNINTERESTING))
-		return expand_painted(s, c, err);
+		return expand_uninteresting(s, c, err);
 	ret = simplify_commit(s, c, err);
 	return ret < 0 ? ret : expand_parents(s, c, err);
 }
@@ -241,7 +242,7 @@ static int make_list(struct simplify *s, struct error *err)
 			if (list_one(s, c) < 0)
 				return error_nomem(err);
 		} else {
-			if (paint_behind(s, c) < 0)
+			if (mark_ancestors(s, c) < 0)
 				return error_nomem(err);
 			if (is_settled(s, date, &slop))
 				break;
@@ -325,7 +326,7 @@ static int queue_tips(struct simplify *s, const struct revwalk_tips *tips,
 		simplify_node(s, tips->haves[i])->flags |=
 			SIMPLIFY_UNINTERESTING | SIMPLIFY_BOTTOM;
 	for (size_t i = 0; i < tips->have_nr && !ret; i++)
-		ret = paint_behind(s, tips->haves[i]);
+		ret = mark_ancestors(s, tips->haves[i]);
 	for (size_t i = 0; i < tips->want_nr && !ret; i++)
 		ret = simplify_enqueue(s, tips->wants[i]);
 	for (size_t i = 0; i < tips->have_nr && !ret; i++)
