@@ -151,7 +151,7 @@ static int expire(struct run *r, const char **names)
 	int ret = 0;
 
 	if (r->a.verbose) {
-		r->a.expire.told = tell;
+		r->a.expire.report = tell;
 		r->a.expire.ctx = &r->a;
 	}
 	/* Report configuration errors once, before any ref is processed. */

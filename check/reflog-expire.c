@@ -422,8 +422,8 @@ static int decide(void *ctx, const char *name, const struct oid *tip,
 	for (size_t i = 0; i < log->nr; i++)
 		log->lines[i].drop = log->lines[i].time < d->limits.total;
 	ret = decide_by_objects(d, name);
-	for (size_t i = 0; i < log->nr && !ret && o->told; i++)
-		o->told(o->ctx, &log->lines[i]);
+	for (size_t i = 0; i < log->nr && !ret && o->report; i++)
+		o->report(o->ctx, &log->lines[i]);
 	return ret;
 }
 

@@ -54,7 +54,7 @@ struct reflog_expire_options {
 	bool stale_fix;
 	bool dry_run, rewrite, update_ref;
 	/* Receives each line and the decision about it. May be NULL. */
-	void (*told)(void *ctx, const struct reflog_line *line);
+	void (*report)(void *ctx, const struct reflog_line *line);
 	void *ctx;
 };
 

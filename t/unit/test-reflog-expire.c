@@ -35,7 +35,7 @@ static void check(int64_t total, int64_t unreachable, bool stale_fix,
 		.limits = {total, unreachable},
 		.stale_fix = stale_fix,
 		.dry_run = true,
-		.told = tell,
+		.report = tell,
 		.ctx = &out,
 	};
 	struct reflog_expire *x;
