@@ -71,12 +71,14 @@ int fetch_v2_run(struct session *s, struct v2_args *args, struct error *err);
  * argument "size" the line has only the id, as in stock Git 2.55 (2.39 always
  * writes sizes).
  */
-int object_info_run(struct session *s, struct v2_args *args, struct error *err);
+int v2_object_info_run(struct session *s, struct v2_args *args,
+		       struct error *err);
 
 /*
  * bundle-uri: write each bundle.* key of the configuration as "<key>=<value>".
  * The command takes no arguments.
  */
-int bundle_uri_run(struct session *s, struct v2_args *args, struct error *err);
+int v2_bundle_uri_run(struct session *s, struct v2_args *args,
+		      struct error *err);
 
 #endif

@@ -80,7 +80,8 @@ static int write_info(struct asked *a, const struct oid *oid, struct error *err)
 	return pktline_printf(&s->out, err, "%s %" PRIu64, hex, size);
 }
 
-int object_info_run(struct session *s, struct v2_args *args, struct error *err)
+int v2_object_info_run(struct session *s, struct v2_args *args,
+		       struct error *err)
 {
 	struct asked a = {.s = s};
 	int ret = parse(&a, args, err);
@@ -112,7 +113,8 @@ static int write_key(void *ctx, const struct config_entry *entry)
 			      entry->value ? entry->value : "");
 }
 
-int bundle_uri_run(struct session *s, struct v2_args *args, struct error *err)
+int v2_bundle_uri_run(struct session *s, struct v2_args *args,
+		      struct error *err)
 {
 	struct bundle_keys t = {s, err};
 	char quoted[PKTLINE_QUOTE_MAX];

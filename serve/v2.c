@@ -41,8 +41,8 @@ static bool has_bundle_uri(const struct serve_config *config)
 static const struct command commands[] = {
 	{"ls-refs", ls_refs_run, NULL},
 	{"fetch", fetch_v2_run, NULL},
-	{"object-info", object_info_run, has_object_info},
-	{"bundle-uri", bundle_uri_run, has_bundle_uri},
+	{"object-info", v2_object_info_run, has_object_info},
+	{"bundle-uri", v2_bundle_uri_run, has_bundle_uri},
 };
 
 struct keys {
