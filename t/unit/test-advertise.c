@@ -64,7 +64,9 @@ static void test_v0_detached(void **state)
 	dialog_release(&d);
 }
 
-/* If HEAD is hidden, its branch is still sent, unless that is hidden too. */
+/*
+ * If HEAD is hidden, its branch is still sent, unless the branch is hidden too.
+ */
 static void test_v0_hidden_head(void **state)
 {
 	struct dialog d;

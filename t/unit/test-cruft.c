@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/cruft.c: cruft packs have the right objects and times. */
+/* repack/cruft.c: cruft packs have the objects and the times of a list. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include "repack/cruft.h"
 #include "t/unit/oldrepo.h"
 
-/* Compare the pack and its times with *u. */
+/* Check that a cruft pack has the objects and times of *u. */
 static void check_pack(struct oldrepo *o, const struct unreachable *u,
 		       const struct cruft_options *options,
 		       const struct newpack *np)
@@ -86,7 +86,10 @@ static void written(void **state)
 		assert_int_equal(unreachable_keep(&u, options.expiry, NULL), 0);
 		if (cruft_write(&np, &u, &options, &err) < 0)
 			fail_msg("%s", err.msg);
-		/* Without expiry nothing is expired. */
+		/*
+		 * k == 1: no object is dropped, so there is no pack of dropped
+		 * objects.
+		 */
 		assert_int_equal(np.nr, k != 1);
 		if (np.nr)
 			check_pack(&o, &u, &options, np.packs[0]);

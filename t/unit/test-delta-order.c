@@ -71,7 +71,10 @@ static void sorted_by_type_name_external_size(void **state)
 	add(&list, OBJ_BLOB, UINT32_MAX, 50)->is_external = true; /* 7 */
 	assert_int_equal(delta_order_init(&order, &list, &options), 0);
 	assert_items(&order, (uint32_t[]){6, 5, 3, 1, 0, 2, 7, 4}, 8);
-	/* A single commit and a single tree have no base. */
+	/*
+	 * A commit or a tree that is the only one of its type has no possible
+	 * base.
+	 */
 	assert_int_equal(order.segment_nr, 1);
 	assert_int_equal(order.segments[0].first, 2);
 	assert_int_equal(order.segments[0].end, 8);
@@ -80,7 +83,7 @@ static void sorted_by_type_name_external_size(void **state)
 	packing_items_release(&list);
 }
 
-/* Names, sizes and targets, with candidates of several packs. */
+/* Candidates come from several packs: check names, sizes and targets. */
 static void targets_by_pack(void **state)
 {
 	struct delta_search_options retry = options;
@@ -118,7 +121,9 @@ static void targets_by_pack(void **state)
 	delta_order_release(&order);
 
 	list.items[5].pack_nr = 3;
-	/* first now, and from no pack */
+	/*
+	 * Item 6 becomes external: it comes first now, and comes from no pack.
+	 */
 	list.items[6].is_external = true;
 	assert_int_equal(delta_order_init(&order, &list, &options), 0);
 	assert_int_equal(order.candidates[0].item, 6);
@@ -127,7 +132,10 @@ static void targets_by_pack(void **state)
 	packing_items_release(&list);
 }
 
-/* First by path; then whole objects; then all, with poor deltas once more. */
+/*
+ * The three passes: first by path; then objects that are still whole; then all
+ * candidates, with poor deltas once more.
+ */
 static void passes(void **state)
 {
 	struct delta_search_options by_path = options;
@@ -178,7 +186,7 @@ static int by_first(const void *a, const void *b)
 }
 
 /*
- * Segments cover all candidates once. Objects of one name are split only if
+ * Segments cover each candidate once. Objects of one name are split only if
  * they are very many.
  */
 static void segments(void **state)

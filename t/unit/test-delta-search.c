@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * packing/delta-search.c: deltas are right, limited in depth, and always the
- * same.
+ * packing/delta-search.c: deltas are correct, limited in depth, and the same in
+ * every run.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 #include "packing/delta-search.h"
 #include "t/unit/deltalist.h"
 
-/* Texts of several versions, of all types that have deltas. */
+/* Add items with several versions of texts, in all types that can be deltas. */
 static void add_texts(struct deltalist *d, unsigned names, unsigned versions)
 {
 	uint64_t seed = random_seed();
@@ -58,7 +58,10 @@ static void depth_is_kept(void **state)
 	deltalist_release(&d);
 }
 
-/* Chains of copied deltas end at objects that are searched. */
+/*
+ * Chains of copied deltas that end at an object which the search may make a
+ * delta.
+ */
 static void depth_with_copied_deltas(void **state)
 {
 	struct delta_search_options options = deltalist_options;
@@ -77,11 +80,11 @@ static void depth_with_copied_deltas(void **state)
 		items[i].how = PACKING_COPY_DELTA;
 		items[i].base = base;
 	}
-	/* Only the receiver has the base. */
+	/* The base of this delta is an object that only the receiver has. */
 	items[d.list.nr - 1].base = PACKING_NO_ITEM;
 	options.depth = 8;
 	deltalist_search(&d, &options);
-	/* Copied chains may be longer than the limit. */
+	/* Chains that are copied may be longer than the limit. */
 	deltalist_verify(&d, 16);
 	for (uint32_t i = 0; i < d.list.nr; i++) {
 		uint32_t chain = 0, at = i;
@@ -92,7 +95,7 @@ static void depth_with_copied_deltas(void **state)
 			found |= items[at].how == PACKING_DELTA;
 			chain++;
 		}
-		/* A chain with a new delta does not exceed the limit. */
+		/* A chain that has a new delta is not longer than the limit. */
 		assert_true(!found || chain <= 8);
 		rooted += found && items[i].how == PACKING_COPY_DELTA;
 	}
@@ -125,7 +128,9 @@ static void remove_objects(struct deltalist *d)
 	nftw(d->repo.objects, tmprepo_remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* Pairs of one pack are not tried, and their objects not even read. */
+/*
+ * Objects of one pack are not tried against each other, and are not even read.
+ */
 static void one_pack(void **state)
 {
 	struct delta_search_options options = deltalist_options;
@@ -218,7 +223,10 @@ static void little_cache(void **state)
 	assert_true(kept > 0 && bytes <= 300);
 	assert_int_equal(kept + made, 4 * 19);
 	assert_int_equal(deltalist_verify(&d, 50), 4 * 19);
-	/* Now the largest delta is not kept. */
+	/*
+	 * Set the limit below the size of the largest delta, which is then not
+	 * kept.
+	 */
 	for (uint32_t i = 0; i < d.list.nr; i++)
 		if (d.list.items[i].delta_size > options.cache_limit + 1)
 			options.cache_limit = d.list.items[i].delta_size - 1;
@@ -242,8 +250,9 @@ static void little_cache(void **state)
 }
 
 /*
- * Files that share a name hash but differ in path, versions of a file under two
- * paths, and paths of two names with one path hash.
+ * Add three kinds of items: files with one name hash and different paths,
+ * versions of a file under two paths, and paths of two names with one path
+ * hash.
  */
 static void add_paths(struct deltalist *d)
 {
@@ -261,7 +270,7 @@ static void add_paths(struct deltalist *d)
 	}
 }
 
-/* Three passes together make no chain that is too long or a cycle. */
+/* The chains after three passes are not too long and have no cycle. */
 static void by_path(void **state)
 {
 	struct delta_search_options options = deltalist_options;
@@ -286,8 +295,8 @@ static void by_path(void **state)
 }
 
 /*
- * In the order of names, versions of other files are between the versions of
- * each file.
+ * If sorted by name, versions of other files lie between the versions of each
+ * file.
  */
 static void paths_in_one_name(void **state)
 {

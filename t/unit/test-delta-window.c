@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * packing/delta-window.c: which base is chosen, and which objects stay in a
+ * packing/delta-window.c: which base is chosen, and which objects stay in the
  * window.
  */
 #include <setjmp.h>
@@ -46,7 +46,7 @@ static void teardown(struct fixture *f)
 	deltalist_release(&f->d);
 }
 
-/* Add a version with some lines of the common text edited. */
+/* Add a version of the common text with `edits` changed lines. */
 static void add_version(struct fixture *f, unsigned edits)
 {
 	char text[sizeof(f->text)];
@@ -64,7 +64,7 @@ static void add_other(struct fixture *f)
 	deltalist_add(&f->d, OBJ_BLOB, 1, text, sizeof(text));
 }
 
-/* Slide the window. Returns the base that is chosen. */
+/* Slide the window. Returns the base that was chosen for the item. */
 static uint32_t slide(struct fixture *f, uint32_t item)
 {
 	struct delta_found found;
@@ -105,11 +105,15 @@ static void a_base_stays_longer(void **state)
 	add_version(&f, 1);
 	assert_int_equal(slide(&f, 0), PACKING_NO_ITEM);
 	assert_int_equal(slide(&f, 1), PACKING_NO_ITEM);
-	/* Item 0 would leave the window after this use. */
+	/*
+	 * Item 0 is the base of item 2, and so moves to the newest place. Else
+	 * it would leave.
+	 */
 	assert_int_equal(slide(&f, 2), 0);
 	assert_int_equal(slide(&f, 3), PACKING_NO_ITEM);
 	/*
-	 * The window had items 0, 2 and 3. Item 0 was the oldest and has left.
+	 * The window has held items 0, 2 and 3. Item 0 was the oldest and has
+	 * left.
 	 */
 	assert_int_equal(slide(&f, 4), 2);
 	delta_window_reset(f.w);
@@ -126,12 +130,12 @@ static void depth_ends_chains(void **state)
 		add_version(&f, 1);
 	assert_int_equal(slide(&f, 0), PACKING_NO_ITEM);
 	assert_int_equal(slide(&f, 1), 0);
-	/* An item of the greatest depth does not enter, so item 1 stays. */
+	/* Item 2 has the greatest depth and does not enter, so item 1 stays. */
 	assert_int_equal(slide(&f, 2), 1);
 	assert_int_equal(slide(&f, 3), 1);
 	/*
-	 * A copied delta is on top of this item: no base of depth 1 is
-	 * possible.
+	 * A copied delta is on top of item 4, so a base of depth 1 would make
+	 * its chain too long.
 	 */
 	f.heights[4] = 1;
 	assert_int_equal(slide(&f, 4), PACKING_NO_ITEM);
@@ -140,7 +144,7 @@ static void depth_ends_chains(void **state)
 	teardown(&f);
 }
 
-/* Among equal deltas, the base with the shorter chain is chosen. */
+/* If two bases give equal deltas, the base with the shorter chain is chosen. */
 static void shallow_bases_first(void **state)
 {
 	struct fixture f;
@@ -182,7 +186,9 @@ static void memory_shrinks_the_window(void **state)
 	assert_int_equal(slide(&f, 0), PACKING_NO_ITEM);
 	assert_int_equal(slide(&f, 1), PACKING_NO_ITEM);
 	assert_int_equal(slide(&f, 2), PACKING_NO_ITEM);
-	/* The newest member always stays. */
+	/*
+	 * The newest member stays, even if it is larger than the memory limit.
+	 */
 	assert_int_equal(slide(&f, 3), 2);
 	teardown(&f);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* packing/fallback-chains.c: other bases for deltas whose base is not sent. */
+/*
+ * packing/fallback-chains.c: new bases for deltas whose stored base is not
+ * sent.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -61,7 +64,10 @@ static void check_delta(const struct itemlist *l, uint32_t nr)
 	buf_release(&made);
 }
 
-/* Apply all deltas and follow all chains. Returns the number of new deltas. */
+/*
+ * Apply all deltas and check that all chains end. Returns the number of new
+ * deltas.
+ */
 static size_t check(const struct itemlist *l)
 {
 	size_t made = 0;
@@ -95,8 +101,8 @@ static size_t orphans(const struct itemlist *l)
 }
 
 /*
- * Packs that store the same objects as deltas of each other, and gaps in
- * chains.
+ * Random items of packs that store the same objects as deltas of each other,
+ * with gaps in the chains.
  */
 static void random_lists(void **state)
 {
@@ -129,10 +135,10 @@ struct versions {
 };
 
 #define COMMON_LEN 4000
-/* A version with so many more bytes than others. */
+/* Number of bytes by which one version is longer than the others. */
 #define LONG_VERSION 1200
 
-/* The object of version `nr`, the same every time. */
+/* Returns the object of version `nr`. The same number gives the same object. */
 static uint32_t version_object(struct versions *v, unsigned nr)
 {
 	uint64_t seed = 4711;
@@ -217,7 +223,7 @@ static void versions_open(struct versions *v)
 	assert_int_equal(packs_init(&l->packs, l->odb, NULL), 0);
 }
 
-/* Append versions to the items. A negative number ends the list. */
+/* Append versions to the items. A negative number in `nrs` ends the list. */
 static void versions_send(struct versions *v, const int *nrs)
 {
 	for (; *nrs >= 0; nrs++) {
@@ -234,7 +240,9 @@ static void versions_send(struct versions *v, const int *nrs)
 	}
 }
 
-/* The versions 0 <- 1 <- ... <- nr - 1 in one pack. */
+/*
+ * Write one pack in which each of `nr` versions is a delta of the one before.
+ */
 static void versions_chain(struct versions *v, uint64_t *seed, unsigned nr)
 {
 	versions_begin(v, seed);
@@ -254,7 +262,7 @@ static uint32_t base_of(const struct versions *v, uint32_t item)
 	return i->base;
 }
 
-/* Objects that are not sent are passed over. */
+/* The base is the next object of the chain that is sent. */
 static void next_on_the_chain(void **state)
 {
 	struct fallback_chains_options options = {0};
@@ -274,7 +282,10 @@ static void next_on_the_chain(void **state)
 	itemlist_release(&v.l);
 }
 
-/* A tree of deltas whose trunk is not sent: one leaf replaces the trunk. */
+/*
+ * Several deltas of one object that is not sent: one of them becomes the base
+ * of the others.
+ */
 static void heirs(void **state)
 {
 	struct fallback_chains_options options = {0};
@@ -312,8 +323,8 @@ static bool is_third(void *ctx, uint32_t odb_pos)
 }
 
 /*
- * An object of the receiver becomes one external item, even if it is the base
- * of several deltas.
+ * If several deltas have the same base, which only the receiver has, that base
+ * is appended as one external item.
  */
 static void receiver_has(void **state)
 {
@@ -345,7 +356,9 @@ static void receiver_has(void **state)
 	itemlist_release(&v.l);
 }
 
-/* Plan without sizes from the packs: all objects are to be sent whole. */
+/*
+ * Plan all items as objects that are deflated whole, without asking the packs.
+ */
 static void plan_by_hand(struct versions *v)
 {
 	for (size_t i = 0; i < v->l.list.nr; i++) {
@@ -356,8 +369,8 @@ static void plan_by_hand(struct versions *v)
 }
 
 /*
- * No object of a cycle can be read. The error is reported when they are
- * written.
+ * No object of a cycle of deltas can be read. The error is reported only when
+ * they are written.
  */
 static void ring(void **state)
 {
@@ -379,7 +392,7 @@ static void ring(void **state)
 	itemlist_release(&v.l);
 }
 
-/* The base of a chain's first delta is in no pack. */
+/* The base at the end of a chain is in no pack. */
 static void broken(void **state)
 {
 	struct fallback_chains_options options = {0};
@@ -399,7 +412,7 @@ static void broken(void **state)
 	itemlist_release(&v.l);
 }
 
-/* The work ends with the delta that uses up the budget. */
+/* No further delta is made after the one that exceeds the limit of bytes. */
 static void budget(void **state)
 {
 	struct fallback_chains_options options = {0};
@@ -419,7 +432,10 @@ static void budget(void **state)
 	}
 }
 
-/* Items excluded by attributes or size, and copied items, do not change. */
+/*
+ * Items that attributes or their size exclude, and items that are copied, do
+ * not change.
+ */
 static void others_stay(void **state)
 {
 	struct fallback_chains_options options = {0};
@@ -439,7 +455,8 @@ static void others_stay(void **state)
 }
 
 /*
- * Items that stay whole are searched again if another item shares their name.
+ * Items that stay whole are marked for the search if another item has the same
+ * name hash.
  */
 static void retried(void **state)
 {
@@ -463,7 +480,10 @@ static void retried(void **state)
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(
 			fallback_chains_retry(&v.l.list, &v.l.packs, NULL), 0);
-		/* Alone of its name, or stored whole in its pack. */
+		/*
+		 * Not marked: an item with a name of its own, and an item that
+		 * its pack stores whole.
+		 */
 		assert_false(v.l.list.items[2].retry);
 		assert_false(v.l.list.items[3].retry);
 		assert_true(v.l.list.items[0].retry);
@@ -472,7 +492,7 @@ static void retried(void **state)
 			v.l.list.items[k].retry = false;
 		fallback_with(&v.l, &options);
 	}
-	/* An object without name hash is not marked. */
+	/* An item without a name hash is not marked. */
 	v.l.list.items[1].how = PACKING_COPY;
 	for (uint32_t k = 0; k < 4; k++)
 		v.l.list.items[k].name_hash = 0;
@@ -481,7 +501,10 @@ static void retried(void **state)
 	itemlist_release(&v.l);
 }
 
-/* A delta of a fifth of the object is left to the search. */
+/*
+ * A delta that has a fifth of the object's size is not kept: the search may
+ * find a better one.
+ */
 static void mediocre(void **state)
 {
 	for (int i = 0; i < 2; i++) {

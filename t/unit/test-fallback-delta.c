@@ -13,7 +13,7 @@
 
 #define PAIRS 40
 
-/* Pairs: each new object is followed by the old one. */
+/* Items in pairs: each new version is followed by its old version. */
 struct pairs {
 	struct deltalist d;
 	struct found found;
@@ -55,7 +55,9 @@ static void run(struct pairs *p)
 	assert_int_equal(fallback_delta_versions(&d->list, &p->found, -1, NULL),
 			 0);
 	odb_reader_free(p->found.walk.reader);
-	/* The appended items are the old objects that became bases. */
+	/*
+	 * The items that were appended are the old versions that became bases.
+	 */
 	for (size_t i = 0; i < nr; i++) {
 		const struct packing_item *item = &d->list.items[i];
 		struct packing_item *base;
@@ -95,8 +97,8 @@ static void versions_become_bases(void **state)
 }
 
 /*
- * Small objects, unlike ones, other types, items planned otherwise, and missing
- * objects.
+ * Items stay whole if they are small, differ much from the old version, have
+ * another type, are planned in another way, or are missing.
  */
 static void others_stay_as_they_are(void **state)
 {

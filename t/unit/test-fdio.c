@@ -41,7 +41,10 @@ static void test_round_trip(void **state)
 	}
 }
 
-/* The bytes of a file follow the head; the pipe is enlarged for them. */
+/*
+ * send_file() writes the head, then the bytes of the file. The pipe is enlarged
+ * first.
+ */
 static void test_send_file(void **state)
 {
 	char path[] = "/tmp/gitreach-fdio-XXXXXX", bytes[70000], got[70004];
@@ -71,7 +74,7 @@ static void test_send_file(void **state)
 	close(span.fd);
 }
 
-/* The timeout ends the process if the peer is silent, and only then. */
+/* The process ends at the timeout if the peer is silent, but not earlier. */
 static void test_timeout(void **state)
 {
 	int fds[2], status;
@@ -93,7 +96,9 @@ static void test_timeout(void **state)
 	close(fds[1]);
 }
 
-/* Start a child that reads to the end, with a timeout of one second. */
+/*
+ * Start a child that reads its input to the end, with a timeout of one second.
+ */
 static pid_t read_all(int *to)
 {
 	int fds[2];
@@ -117,8 +122,8 @@ static pid_t read_all(int *to)
 }
 
 /*
- * Assert that an attempt succeeds. An attempt may fail if a busy machine stops
- * all processes for half a second, so it is repeated.
+ * Assert that an attempt succeeds. Repeat it if it fails, because a busy
+ * machine may stop all processes for half a second.
  */
 static void assert_mostly(bool (*attempt)(void))
 {
@@ -150,8 +155,8 @@ static bool trickle(void)
 }
 
 /*
- * A peer that sends a byte now and then times out; one that sends 64 KiB does
- * not.
+ * A peer that sends a byte now and then is timed out. A peer that sends 64 KiB
+ * within the time is not.
  */
 static void test_trickle(void **state)
 {
@@ -236,7 +241,7 @@ static bool read_slowly(void)
 	return is_well;
 }
 
-/* A slow peer that never stops reading gets all bytes. */
+/* A peer that reads slowly, but never stops reading, gets all bytes. */
 static void test_slow_reader(void **state)
 {
 	assert_mostly(read_slowly);

@@ -36,7 +36,7 @@ static void test_no_wants(void **state)
 	dialog_release(&d);
 }
 
-/* `git fetch --negotiate-only` asks which haves are common. */
+/* With `git fetch --negotiate-only`, the client asks which haves are common. */
 static void test_negotiate_only(void **state)
 {
 	struct dialog d;
@@ -58,7 +58,7 @@ static void test_clone(void **state)
 	      "thin-pack|no-progress|include-tag|ofs-delta|want c4|want c4|"
 	      "want s0|done",
 	      "packfile|1:PACK wants=c4,s0 tags=1 thin ofs|F", 0);
-	/* Without haves the pack follows at once. */
+	/* A request without haves gets the pack at once. */
 	check(&d, "no-progress|want c4", "packfile|1:PACK wants=c4|F", 0);
 	/* In v2 a client may want any object that exists. */
 	check(&d, "no-progress|want lost|want t|done",
@@ -81,7 +81,7 @@ static void test_negotiation(void **state)
 	      "packfile|1:PACK wants=c4,h0 haves=c2|F", 0);
 	check(&d, "want c4|wait-for-done|have c4", "acknowledgments|ACK c4|F",
 	      0);
-	/* A tag counts as the commit that it names. */
+	/* A have that is a tag counts as the commit that the tag names. */
 	check(&d, "no-progress|want c4|have v1",
 	      "acknowledgments|ACK v1|ready|D|packfile|"
 	      "1:PACK wants=c4 haves=v1|F",
@@ -153,7 +153,9 @@ static void test_errors(void **state)
 	dialog_release(&d);
 }
 
-/* Requests on one connection are independent of each other. */
+/*
+ * The first request on a connection does not change the answer to the second.
+ */
 static void test_two_requests(void **state)
 {
 	struct dialog d;

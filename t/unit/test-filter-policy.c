@@ -10,7 +10,9 @@
 
 #include "serve/request.h"
 
-/* Check a filter. Returns "" if it is allowed, else the error message. */
+/*
+ * Check that a filter is allowed (`message` is "") or refused with a message.
+ */
 static void check(const char *text, const char *spec, const char *message)
 {
 	struct config config = CONFIG_INIT;

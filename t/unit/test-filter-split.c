@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * packs/filter-split.c: which objects of an enumeration pass, with and without
- * paths.
+ * packs/filter-split.c: which objects of an enumeration pass a filter, for
+ * filters with and without paths.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -48,7 +48,10 @@ static void check_many(bool with_paths)
 		struct filterset s;
 
 		filterset_init(&s, &f.h.r, &f.w, with_paths);
-		/* Filters treat the depth of a wanted tree differently. */
+		/*
+		 * With filter_wants, filters count the depth of a wanted tree
+		 * in another way.
+		 */
 		if (!s.filter_wants)
 			check_one(&f, &s);
 		filterset_release(&s);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* packing/find-tags.c: tags of sent objects, the tags between, and no others */
+/*
+ * packing/find-tags.c: the tags of sent objects, the tags between, and no other
+ * tags
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,15 +19,21 @@ struct env {
 	struct packing_send_options options;
 	struct oid wants[WANTS], have;
 	struct packing_request request;
-	/* visits that may have been unnecessary */
+	/*
+	 * calls of may_have(), and visits of all tags that it has made
+	 * unnecessary
+	 */
 	uint32_t asked, spared;
 	struct foundrepo_tags tags;
-	/* by number: tags that a ref names */
+	/* by number: the object is a tag that a ref names */
 	bool *named;
 	bool *want_set, *had_set, *found, *expected;
 };
 
-/* An indexed pack of more objects than are listed, and newer objects. */
+/*
+ * A pack with an index and more objects than are listed one by one, and newer
+ * objects.
+ */
 static void env_init(struct env *e, uint64_t *seed)
 {
 	bool **sets[] = {&e->named, &e->want_set, &e->had_set, &e->found,
@@ -71,7 +80,7 @@ static int each_named(void *ctx,
 	return foundrepo_each_tag(&e->tags, fn, fn_ctx, err);
 }
 
-/* The exact answer, known without a visit. */
+/* Compute may_have() exactly, without a visit of all tags. */
 static int may_have(void *ctx, const struct oidmap *targets, struct error *err)
 {
 	struct env *e = ctx;
@@ -88,7 +97,7 @@ static int may_have(void *ctx, const struct oidmap *targets, struct error *err)
 	return 0;
 }
 
-/* Every tag has a ref, or one tag in two has one. */
+/* Give refs to all tags, or to every second tag. */
 static void name_tags(struct env *e, bool all)
 {
 	for (uint32_t i = 0; i < e->r.nr; i++)
@@ -101,7 +110,10 @@ static uint32_t random_commit(struct env *e, uint32_t newest)
 	return e->r.commits[e->r.commit_nr - 1 - randrepo_below(&e->r, newest)];
 }
 
-/* Want one commit or many of the whole history, perhaps with a have. */
+/*
+ * Make a request for one or many commits of the whole history, perhaps with a
+ * have.
+ */
 static void ask(struct env *e, uint32_t want_nr, bool has_have)
 {
 	uint32_t have = random_commit(e, 400);
@@ -127,7 +139,8 @@ static void ask(struct env *e, uint32_t want_nr, bool has_have)
 }
 
 /*
- * Compare the found objects: those without tags, and those that the tags add.
+ * Compare the objects found with the expected ones: objects without tags, and
+ * the tags that were added.
  */
 static uint32_t check(struct env *e)
 {
@@ -186,7 +199,10 @@ static int fail_each(void *ctx,
 	return error_set(err, ERR_CORRUPT, "no tags");
 }
 
-/* A correct index is not blamed if refs cannot be read. */
+/*
+ * If refs cannot be read, that error is reported, and the index is not taken
+ * for broken.
+ */
 static void errors_of_tags_are_told(void **state)
 {
 	uint64_t seed = random_seed();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * packing/find-wants.c: the closure of many wants, with types from the index or
- * from the objects
+ * packing/find-wants.c: the closure of many wants; their types come from the
+ * index or from the objects
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,12 +22,15 @@ struct env {
 	struct oid *wants; /* RANDREPO_MAX */
 	struct packing_request request;
 	struct foundrepo_tags tags;
-	/* by number: tags that a ref names */
+	/* by number: the object is a tag that a ref names */
 	bool *named;
 	bool *expected, *found; /* by number */
 };
 
-/* An indexed pack, and perhaps newer objects outside. */
+/*
+ * A pack with an index; unless is_all_packed, newer objects outside of the
+ * pack.
+ */
 static void env_init(struct env *e, uint64_t *seed, bool is_all_packed)
 {
 	memset(e, 0, sizeof(*e));
@@ -71,9 +74,9 @@ static void want(struct env *e, uint32_t nr)
 }
 
 /*
- * Want commits, all tags or all but some, and a few objects of any type. The
- * tags with refs are the wanted ones, or half of them, so that no other tag is
- * included.
+ * Make a request for commits, for all tags or all except some, and for a few
+ * objects of any type. All wanted tags have refs, or only half of them, so that
+ * no other tag is included.
  */
 static void ask(struct env *e, bool all_tags, bool all_refs)
 {
@@ -130,7 +133,10 @@ static void wants_are_answered(void **state)
 			e.tags.visits = 0;
 			open_found(&e, &f, &warning);
 			assert_non_null(f.pb);
-			/* One visit for targets, and one for included tags. */
+			/*
+			 * Tags are visited once for the targets, and once more
+			 * to include tags.
+			 */
 			assert_int_equal(e.tags.visits, i % 3 ? 2 : 1);
 			check(&e, &f);
 			found_close(&f);
@@ -139,7 +145,10 @@ static void wants_are_answered(void **state)
 	}
 }
 
-/* A damaged index is closed, and its types of the wants are dropped. */
+/*
+ * If the index is damaged, it is closed, and the types that it has said are
+ * forgotten.
+ */
 static void a_damaged_index_is_not_believed(void **state)
 {
 	uint64_t seed = random_seed();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* packing/find.c: bitmaps and walks find the same. */
+/* packing/find.c: a bitmap index and a walk find the same objects. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ struct env {
 	bool *want, *uninteresting, *found; /* by number */
 };
 
-/* A bitmapped pack, a further pack, and loose objects. */
+/* A pack with a bitmap index, another pack, and loose objects. */
 static void env_init(struct env *e, uint64_t *seed)
 {
 	memset(e, 0, sizeof(*e));
@@ -134,8 +134,8 @@ static void note_all(struct env *e, struct found *f)
 }
 
 /*
- * With a bitmap index exactly the answer is sent. A walk may send more of the
- * wants' closure.
+ * Check the objects found. With a bitmap index the answer is exact. A walk may
+ * find more objects that the wants reach.
  */
 static void check(struct env *e, bool exact)
 {
@@ -148,8 +148,8 @@ static void check(struct env *e, bool exact)
 }
 
 /*
- * Check that the receiver has all objects marked as uninteresting. Returns
- * their number.
+ * Check that the receiver has each object in `uninteresting`. Returns their
+ * number.
  */
 static uint32_t check_uninteresting(struct env *e, const struct found *f)
 {
@@ -197,7 +197,10 @@ static void bitmaps_and_walks_agree(void **state)
 	env_release(&e);
 }
 
-/* List the objects that are not in `packed`, all to be deflated anew. */
+/*
+ * List the objects that are not in `packed`. All of them are to be deflated
+ * anew.
+ */
 static void list_items(struct packing_items *items, struct found *f,
 		       uint64_t size)
 {
@@ -213,8 +216,8 @@ static void list_items(struct packing_items *items, struct found *f,
 }
 
 /*
- * Check that bases are objects of the receiver, of the kinds that are deflated
- * anew.
+ * Check that the bases are objects of the receiver, with the type and name hash
+ * of an object that is deflated anew.
  */
 static uint32_t check_bases(struct env *e, struct found *f)
 {
@@ -267,7 +270,7 @@ static void bases_of_thin_packs(void **state)
 	env_release(&e);
 }
 
-/* If few bytes are deflated anew, no bases are searched. */
+/* If few bytes are deflated anew, no bases are looked for. */
 static void few_bytes_get_no_bases(void **state)
 {
 	uint64_t seed = random_seed();
@@ -293,8 +296,9 @@ static void few_bytes_get_no_bases(void **state)
 }
 
 /*
- * The sent objects stay the same. Counts the objects that got an old version,
- * each one, and how many of them were listed before.
+ * Check that the sent objects are still the same. Returns how many objects got
+ * an old version, and sets *listed to how many of these were in the list
+ * before.
  */
 static size_t check_withheld(struct env *e, struct found *f, size_t *listed)
 {
@@ -351,8 +355,8 @@ static void versions_are_withheld(void **state)
 }
 
 /*
- * The answer is right although the index is broken. The warning is for the
- * operator.
+ * If the index is broken, the answer is still right, and there is a warning for
+ * the administrator.
  */
 static void a_broken_index_is_set_aside(void **state)
 {
@@ -387,7 +391,10 @@ static void a_broken_index_is_set_aside(void **state)
 	env_release(&e);
 }
 
-/* Make some commits shallow, in the request and in the expected closures. */
+/*
+ * Make some commits shallow, in the request and in the closures that are
+ * expected.
+ */
 static size_t make_shallow(struct env *e, struct oid *shallow, uint32_t *ref_nr)
 {
 	size_t nr = 1 + randrepo_below(&e->r, 5);
@@ -406,8 +413,9 @@ static size_t make_shallow(struct env *e, struct oid *shallow, uint32_t *ref_nr)
 }
 
 /*
- * The number of sent trees and blobs that the receiver has. In a small history
- * these are the few that were moved back or copied (walk/tree-changes.c).
+ * Count the sent trees and blobs that the receiver already has. In a small
+ * history these are the few that were moved back or copied
+ * (walk/tree-changes.c).
  */
 static size_t count_again(const struct env *e, size_t *sent)
 {
@@ -423,7 +431,10 @@ static size_t count_again(const struct env *e, size_t *sent)
 	return again;
 }
 
-/* Bitmaps do not know the shallow boundary of a request. */
+/*
+ * A request with a shallow boundary is answered by a walk, because bitmaps
+ * ignore the boundary.
+ */
 static void cut_requests_walk(void **state)
 {
 	uint64_t seed = random_seed();
@@ -464,7 +475,7 @@ static void cut_requests_walk(void **state)
 	env_release(&e);
 }
 
-/* Note for each object whether its name hash belongs to one of its paths. */
+/* For each object, note whether its name hash is that of one of its paths. */
 static void match_names(struct env *e, uint32_t tree, const char *path,
 			const uint32_t *hashes, bool *is_right)
 {
@@ -497,7 +508,10 @@ static int add_item(void *ctx, const struct walk_item *item)
 	return packing_items_add(ctx, item);
 }
 
-/* The number of objects found without names that have a right one now. */
+/*
+ * Count the objects that were found without name hashes and have the right one
+ * now.
+ */
 static uint32_t check_names(struct env *e, struct found *f)
 {
 	uint32_t *hashes = calloc(RANDREPO_MAX, sizeof(*hashes));
@@ -550,7 +564,10 @@ static void names_are_found_out(void **state)
 		.shallow_nr = 1,
 	};
 	for (int i = 0; i < 2; i++) {
-		/* Names come from an index and trees, then from trees alone. */
+		/*
+		 * Name hashes come from the index and from trees, then from
+		 * trees alone.
+		 */
 		e.request.use_bitmap = i;
 		open_found(&e, &f);
 		assert_true(f.unnamed);

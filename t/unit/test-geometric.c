@@ -12,8 +12,8 @@
 #include "t/unit/oldrepo.h"
 
 /*
- * Whether the counts are a progression after the first `split` packs become
- * one.
+ * Returns whether the counts form a progression after the first `split` packs
+ * were merged.
  */
 static bool will_do(const uint32_t *counts, size_t nr, uint64_t factor,
 		    size_t split)
@@ -64,7 +64,10 @@ static void fewest(void **state)
 	}
 }
 
-/* The drawing of geometric.h, and huge numbers that must not overflow. */
+/*
+ * The example in geometric.h, and numbers so large that a product could
+ * overflow.
+ */
 static void examples(void **state)
 {
 	static const uint32_t drawn[] = {3, 5, 8, 40, 100, 260};
@@ -90,8 +93,8 @@ static bool is_listed(const struct old_packs *old, const struct odb *odb,
 }
 
 /*
- * Two packs of about the same size become one, others stay. Kept packs, cruft
- * packs and packs that arrived later are never chosen.
+ * Two packs of about the same size are merged, all others stay. Kept packs,
+ * cruft packs and packs that arrive later are never chosen.
  */
 static void chosen(void **state)
 {

@@ -10,7 +10,7 @@
 
 #include "t/unit/dialog.h"
 
-/* The hook prints its arguments and input in place of a pack. */
+/* A hook that prints its arguments and its input in place of a pack. */
 #define SHOW "[uploadpack]\npackObjectsHook = \"sh -c 'echo $*; cat' --\"\n"
 #define W "want c4 no-progress|"
 
@@ -38,7 +38,10 @@ static void test_hook(void **state)
 	dialog_release(&d);
 }
 
-/* The hook gets the served repository in GIT_DIR, whatever GIT_DIR was. */
+/*
+ * GIT_DIR of the hook is the served repository, whatever GIT_DIR is in this
+ * process.
+ */
 static void test_git_dir(void **state)
 {
 	struct dialog d;
@@ -91,8 +94,8 @@ int main(void)
 	};
 
 	/*
-	 * A hook may exit without reading its input. upload-pack ignores
-	 * SIGPIPE for that reason, and so does this test
+	 * Ignore SIGPIPE, as upload-pack does: a hook may exit before it has
+	 * read its input.
 	 */
 	signal(SIGPIPE, SIG_IGN);
 	return cmocka_run_group_tests(tests, NULL, NULL);

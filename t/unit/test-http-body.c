@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* http/http-body.c: lengths, gzip, limits, in pieces of any size. */
+/*
+ * http/http-body.c: lengths, gzip and limits; the input comes in pieces of any
+ * size.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,7 +39,7 @@ static ssize_t give(void *ctx, void *bytes, size_t len, struct error *err)
 	return (ssize_t)n;
 }
 
-/* LEN bytes that compress somewhat, and the same bytes compressed by gzip. */
+/* LEN bytes that gzip can compress somewhat, and the same bytes compressed. */
 struct sample {
 	uint8_t plain[LEN], packed[LEN * 2];
 	size_t packed_len;
@@ -63,7 +66,9 @@ static struct sample *sample_new(void)
 	return s;
 }
 
-/* Open a body and read all of it. Returns the result. */
+/*
+ * Open a body and read all of it. Returns the result of http_body_read_all().
+ */
 static int read_all(struct buf *out, struct input *in, const char *length,
 		    const char *encoding, uint64_t max, struct error *err)
 {
@@ -106,7 +111,7 @@ static void test_round_trips(void **state)
 	free(s);
 }
 
-/* Several members of a stream, followed by other bytes. */
+/* A gzip stream of several members, followed by bytes that are no member. */
 static void test_members(void **state)
 {
 	static const size_t pieces[] = {1, 7, 4096, LEN * 8};
@@ -173,7 +178,7 @@ static void test_lengths(void **state)
 			cases[i].ret);
 		assert_int_equal(out.len, cases[i].len);
 		assert_memory_equal(out.data, "abcdef", cases[i].len);
-		/* No byte after the body was read. */
+		/* Bytes behind the body were not read. */
 		assert_int_equal(in.at, cases[i].len);
 	}
 	buf_release(&out);
@@ -229,8 +234,8 @@ static void test_encodings(void **state)
 }
 
 /*
- * A truncated stream is an error at any length; bytes after the stream are
- * ignored.
+ * A gzip stream that is truncated at any byte is an error. Bytes behind the
+ * stream are ignored.
  */
 static void test_truncated(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* http/http-exchange.c: refusals, and configuration. */
+/* http/http-exchange.c: answers with an error status, and the configuration. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include "http/http-exchange.h"
 #include "t/unit/dialog.h"
 
-/* An exchange about the repository of dialog.h. */
+/* An HTTP request about the repository of dialog.h. */
 struct asked {
 	struct dialog d;
 	struct serve_io io;
@@ -109,7 +109,7 @@ static void test_keys(void **state)
 	asked_release(&a);
 }
 
-/* Files are not served if clients are limited to reachable objects. */
+/* Files are not served if clients may only have reachable objects. */
 static void test_no_files_with_a_limit(void **state)
 {
 	struct asked a;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* http/http.c: statuses, the order of checks, failures. */
+/* http/http.c: the status of each failure, and the order of the checks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include "http/http.h"
 #include "t/unit/dialog.h"
 
-/* A server of the repository of dialog.h, at /srv/r.git. */
+/* A web server that serves the repository of dialog.h as /srv/r.git. */
 struct server {
 	struct dialog d;
 	struct http_options options;
@@ -63,7 +63,7 @@ static void server_release(struct server *s)
 	buf_release(&s->log);
 }
 
-/* Ask for "path?query". Returns the answer without carriage returns. */
+/* Request "path?query". Returns the answer without carriage returns. */
 static const char *ask(struct server *s, const char *method, const char *url,
 		       const char *body)
 {
@@ -200,7 +200,8 @@ static void test_smart(void **state)
 	assert_string_equal(strstr(answer, "\n\n"), "\n\n");
 
 	/*
-	 * An error of the client gets status 400 if the answer has not begun.
+	 * If the client sends a malformed request and the answer has not begun,
+	 * the status is 400.
 	 */
 	s.options.content_type = "application/x-git-upload-pack-request";
 	assert_starts(ask(&s, "POST", "/r.git/git-upload-pack", "00"),
@@ -220,7 +221,7 @@ static void test_smart(void **state)
 	server_release(&s);
 }
 
-/* A client that closes the connection at any byte of an answer. */
+/* A client closes the connection, in turn after each byte of the answer. */
 static void test_gone(void **state)
 {
 	struct server s;

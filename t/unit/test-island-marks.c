@@ -24,7 +24,10 @@ struct fixture {
 	bool *reached[FORKS]; /* owned */
 };
 
-/* Branches of forks on anything, and refs that are in no island. */
+/*
+ * Write branches of several forks that point to any object, and refs in no
+ * island.
+ */
 static void write_refs(struct fixture *f)
 {
 	struct randrepo *r = &f->r;
@@ -45,8 +48,8 @@ static void write_refs(struct fixture *f)
 }
 
 /*
- * An old history, indexed or not, and a new one. The items are objects of the
- * new one, or of both if `mixed`.
+ * Make an old history, with a bitmap index or without, and a new history. The
+ * items are objects of the new history, or of both if `mixed`.
  */
 static void setup(struct fixture *f, uint64_t *seed, bool bitmap, bool mixed)
 {
@@ -146,7 +149,7 @@ static void lists(void **state)
 	}
 }
 
-/* A damaged index is ignored. */
+/* A damaged bitmap index is ignored. */
 static void damaged(void **state)
 {
 	uint64_t seed = random_seed();

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* packing/item-index.c: a table and a sorted array give the same items. */
+/*
+ * packing/item-index.c: a dense table and a sorted array give the same items.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +11,10 @@
 #include "packing/item-index.h"
 #include "t/unit/itemlist.h"
 
-/* Compare the index of the first `nr` items with a search through the list. */
+/*
+ * Compare look-ups in the index of the first `nr` items with a search through
+ * the list.
+ */
 static void check(struct itemlist *l, size_t nr, bool dense)
 {
 	size_t all = l->list.nr;

@@ -67,7 +67,7 @@ static void append(void **state)
 	assert_null(list.items);
 }
 
-/* Kept deltas are freed with the list. */
+/* Releasing the list frees the deltas that are kept in it. */
 static void deltas_are_owned(void **state)
 {
 	struct packing_items list;

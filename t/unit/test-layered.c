@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* packs/layered.c: which layers are merged, and which packs stay. */
+/*
+ * packs/layered.c: which layers are merged, and which packs a repack leaves as
+ * they are.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,8 +13,8 @@
 #include "t/unit/midxchain.h"
 
 /*
- * How many of the layers with `counts` objects, the lowest first, are merged
- * with the last.
+ * Returns how many layers are merged with the last one. `counts`: the objects
+ * of each layer, the lowest first.
  */
 static size_t merged(const uint32_t *counts, size_t nr, uint64_t factor)
 {
@@ -40,7 +43,10 @@ static void test_lowest(void **state)
 	assert_int_equal(merged(steps, 4, 11), 3);
 	assert_int_equal(merged(equal, 3, 2), 1);
 	assert_int_equal(merged(equal, 3, 6), 2);
-	/* 50 > 45; 140 > 95; 330 > 200; 730 > 500. */
+	/*
+	 * Twice the objects above a layer are more than those of the layer: 50
+	 * > 45; 140 > 95; 330 > 200; 730 > 500.
+	 */
 	assert_int_equal(merged(cascade, 5, 2), 4);
 	assert_int_equal(merged(exactly, 2, 2), 0);
 	assert_int_equal(merged(more, 2, 2), 1);
@@ -67,7 +73,9 @@ static void test_base(void **state)
 	midxchain_release(&m);
 }
 
-/* Check the packs that may be merged with this threshold of the top layer. */
+/*
+ * Check which packs may be merged if `threshold` is the one for the top layer.
+ */
 static void check_spared(const struct midxchain *m, uint64_t threshold,
 			 size_t left)
 {

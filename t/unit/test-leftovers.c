@@ -12,7 +12,7 @@
 #define LOCAL_PACKS (OLD_PACK | OLD_PACK_2 | OLD_KEPT | OLD_CRUFT)
 #define PACKS (LOCAL_PACKS | OLD_ALTERNATE)
 
-/* A job with random options. --keep-pack names pack 2. */
+/* A job with random options. Its --keep-pack names pack 2. */
 struct trial {
 	struct oldrepo *o;
 	struct newpack_options newpack;
@@ -59,7 +59,10 @@ static uint32_t pos_of(struct trial *t, uint32_t nr)
 	return obj_pos;
 }
 
-/* Whether the options accept an object, given the places where it is stored. */
+/*
+ * Returns whether the options let an object into the pack. `places`: where its
+ * copies are stored.
+ */
 static bool is_let_in(const struct trial *t, unsigned places)
 {
 	unsigned out = (t->keep.nr ? OLD_PACK_2 : 0) |
@@ -124,7 +127,10 @@ static void added(void **state)
 	oldrepo_release(&o);
 }
 
-/* Give each pack a random part. Returns the places of packs that leave. */
+/*
+ * Give each pack a random part in the rollup. Returns the places of the packs
+ * that leave.
+ */
 static unsigned random_parts(struct trial *t, enum rollup_part *parts)
 {
 	unsigned going = 0;
@@ -161,8 +167,8 @@ static void check_cruft(struct trial *t, unsigned going, int64_t expiry)
 			randrepo_reach(&t->o->r, kept, i);
 	}
 	/*
-	 * Objects that stay may end the search. Then fewer objects are kept,
-	 * never more.
+	 * The search from recent objects may end at objects that stay. So fewer
+	 * objects may be kept, but never more.
 	 */
 	for (uint32_t i = 0; expiry && i < t->o->r.nr; i++) {
 		const struct unreachable_item *item = unreachable_find(

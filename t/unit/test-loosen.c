@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * repack/loosen.c: an object that would go with its pack is written as a loose
- * file with the same time.
+ * repack/loosen.c: an object that would be lost with its pack is written as a
+ * loose file, with the time of the object.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -49,7 +49,7 @@ static void check(struct oldrepo *o, int64_t expiry)
 		struct sys_stat st;
 
 		if (p & OLD_LOOSE) {
-			/* Not older than the packed copy. */
+			/* The loose file is not older than the packed copy. */
 			assert_true(stat_loose(o, i, &st));
 			if (!o->reached[i] && !stays && kept[i])
 				assert_true(st.mtime_ns / 1000000000 >=

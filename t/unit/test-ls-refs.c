@@ -49,7 +49,9 @@ static void test_prefixes(void **state)
 				   "ref-prefix refs/heads/|ref-prefix HEAD"),
 			    "c4 HEAD|c4 refs/heads/main|s0 refs/heads/side|"
 			    "v1 refs/tags/v1|F");
-	/* If one prefix starts with another, no ref is listed twice. */
+	/*
+	 * If one prefix begins with another one, each ref is listed only once.
+	 */
 	assert_string_equal(ls(&d, "ref-prefix refs/heads/main|"
 				   "ref-prefix refs/heads/m|"
 				   "ref-prefix refs/heads/m"),
@@ -62,7 +64,7 @@ static void test_prefixes(void **state)
 	dialog_release(&d);
 }
 
-/* Too many prefixes list all refs. */
+/* If a request has too many prefixes, all refs are listed. */
 static void test_many_prefixes(void **state)
 {
 	struct dialog d;

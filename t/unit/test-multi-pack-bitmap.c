@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* midx/multi-pack-bitmap.c: bitmaps over several packs, and queries. */
+/* midx/multi-pack-bitmap.c: bitmap indexes over several packs, and queries. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +37,10 @@ static void right_with_sha256(void **state)
 	bitmaps_are_right(HASH_SHA256);
 }
 
-/* Objects that came later, loose or in another pack, are found too. */
+/*
+ * Queries also find objects that came after the index was written, loose or in
+ * another pack.
+ */
 static void later_objects(void **state)
 {
 	uint64_t seed = random_seed();
@@ -59,7 +62,9 @@ static void later_objects(void **state)
 	randrepo_release(&r);
 }
 
-/* Loose tips are left out, and with them all that only they reach. */
+/*
+ * Loose tips, and all objects that only they reach, are left out of the index.
+ */
 static void loose_tips(void **state)
 {
 	uint64_t seed = random_seed();
@@ -80,7 +85,10 @@ static void loose_tips(void **state)
 	randrepo_release(&r);
 }
 
-/* A needed pack is left out: an error, and nothing is written. */
+/*
+ * If a pack with reachable objects is not covered, that is an error, and
+ * nothing is written.
+ */
 static void not_closed(void **state)
 {
 	uint64_t seed = random_seed();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * midx/multi-pack-chain.c: the files of a chain, and who may replace the chain.
+ * midx/multi-pack-chain.c: the files of a chain, and which processes may
+ * replace the chain.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,7 +41,8 @@ static void nothing_new(void **state)
 	assert_int_equal(midxlayers_nr(&r), 2);
 	assert_int_equal(file_nr(&r), 3);
 	/*
-	 * A pack whose objects are all in lower layers is covered by no layer.
+	 * If all objects of a pack are in lower layers, no layer covers the
+	 * pack.
 	 */
 	for (uint32_t k = 0; k < 5; k++)
 		r.objects[k].is_stored = false;
@@ -75,7 +77,10 @@ static void migration(void **state)
 	randrepo_release(&r);
 }
 
-/* Only files are written; the chain does not name them. */
+/*
+ * With no_chain_file, the files of the layer are written, but the chain does
+ * not name them.
+ */
 static void no_chain_file(void **state)
 {
 	struct multi_pack_layer_options layer = {NULL, true};
@@ -94,7 +99,10 @@ static void no_chain_file(void **state)
 	midxlayers_close(&m);
 	assert_int_equal(file_nr(&r), 5);
 	assert_int_equal(midxlayers_nr(&r), 1);
-	/* When another chain is written, the files are removed. */
+	/*
+	 * The next writer of the chain removes files that the chain does not
+	 * name.
+	 */
 	assert_int_equal(midxlayers_append(&r, false), 0);
 	assert_int_equal(midxlayers_nr(&r), 2);
 	assert_int_equal(file_nr(&r), 4);
@@ -122,8 +130,8 @@ static void lower_base(void **state)
 }
 
 /*
- * Layers between the base and the merged ones, and layers above, leave the
- * chain.
+ * If layers are merged onto a lower base, the layers between the base and the
+ * merged ones leave the chain, and so do the layers above.
  */
 static void compacted_onto_a_lower_base(void **state)
 {
@@ -141,8 +149,8 @@ static void compacted_onto_a_lower_base(void **state)
 			 0);
 	midxlayers_close(&m);
 	/*
-	 * All packs that were left out are new again, and the bitmaps cover
-	 * them.
+	 * All packs that left the chain are new packs for the next layer, and
+	 * its bitmaps cover them.
 	 */
 	assert_int_equal(midxlayers_append(&r, true), 0);
 	midxlayers_compact_onto(&r, 0, 0, 0, true);
@@ -150,7 +158,9 @@ static void compacted_onto_a_lower_base(void **state)
 	randrepo_release(&r);
 }
 
-/* The lock is held by a writer of a chain, or of a single multi-pack-index. */
+/*
+ * Another writer, of a chain or of a single multi-pack-index, holds the lock.
+ */
 static void locked(void **state)
 {
 	static const char *const locks[] = {

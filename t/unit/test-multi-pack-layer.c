@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * midx/multi-pack-layer.c: bitmap indexes of new and merged layers against
- * walks.
+ * midx/multi-pack-layer.c: bitmap indexes of new and of merged layers give the
+ * same answers as walks.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@ static void refuse(void *ctx, const char *line)
 	fail_msg("%s", line);
 }
 
-/* All bitmaps are right, and queries give the same answer as walks. */
+/* Check all bitmaps, and compare queries with walks. */
 static void check(struct randrepo *r, uint64_t *seed, size_t layer_nr)
 {
 	const struct pack_bitmap_verify how = {0};
@@ -44,7 +44,10 @@ static void layers_are_right(enum hash_algo algo)
 
 	midxlayers_history(&r, &seed, algo, LAYERS, true);
 	check(&r, &seed, LAYERS);
-	/* The layers above the merged ones stay right. */
+	/*
+	 * After a merge, the bitmaps of the layers above the merged ones are
+	 * still right.
+	 */
 	midxlayers_compact(&r, 1, 2, true);
 	check(&r, &seed, LAYERS - 1);
 	midxlayers_compact(&r, 0, 1, true);
@@ -64,7 +67,7 @@ static void right_with_sha256(void **state)
 	layers_are_right(HASH_SHA256);
 }
 
-/* Objects of layers without a bitmap index are found by walking. */
+/* Objects of upper layers that have no bitmap index are found by walking. */
 static void upper_layers_without(void **state)
 {
 	uint64_t seed = random_seed();
@@ -77,7 +80,10 @@ static void upper_layers_without(void **state)
 	assert_int_equal(midxlayers_append(&r, false), 0);
 	assert_int_equal(midxlayers_nr(&r), 3);
 	check(&r, &seed, 2);
-	/* The next layer with a bitmap index replaces those without. */
+	/*
+	 * The next layer that gets a bitmap index replaces the layers without
+	 * one.
+	 */
 	randrepo_history(&r, 6);
 	randrepo_store_pack(&r);
 	randrepo_all_refs(&r);
@@ -87,7 +93,7 @@ static void upper_layers_without(void **state)
 	randrepo_release(&r);
 }
 
-/* Merging layers without bitmap indexes makes one that has one. */
+/* Layers without bitmap indexes can be merged into one layer that has one. */
 static void compacted_without(void **state)
 {
 	uint64_t seed = random_seed();
@@ -103,7 +109,10 @@ static void compacted_without(void **state)
 	randrepo_release(&r);
 }
 
-/* The bitmap index of a chain is used for the single file that replaces it. */
+/*
+ * If one file replaces the chain, its bitmap index is made from that of the
+ * chain.
+ */
 static void one_file_again(void **state)
 {
 	uint64_t seed = random_seed();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* packs/multi-pack-lock.h: one holder; others wait. */
+/* packs/multi-pack-lock.c: only one process holds the lock; others wait. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -73,7 +73,10 @@ static void test_check_packs(void **state)
 	midxchain_release(&m);
 }
 
-/* An added layer on top does not matter; a layer that is gone does. */
+/*
+ * The snapshot is still current if a layer was added on top. It is not if a
+ * layer was removed.
+ */
 static void test_check_current(void **state)
 {
 	bool outdated = false;

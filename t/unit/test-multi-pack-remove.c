@@ -54,7 +54,7 @@ static void test_chain(void **state)
 		assert_false(has_layer(&m, i, "midx"));
 	assert_int_equal(layer_nr(&m), 0);
 	tmprepo_remove(&m.t, "objects/pack/multi-pack-index.d/other");
-	/* Nothing is there: no error. */
+	/* Removing a chain that does not exist is no error. */
 	assert_int_equal(multi_pack_remove_chain(dir, NULL), 0);
 	free(dir);
 	midxchain_release(&m);
@@ -109,7 +109,7 @@ static void test_naming(void **state)
 	assert_int_equal(multi_pack_remove_naming(dir, &other, 0, NULL), 0);
 	assert_int_equal(layer_nr(&m), 1);
 	assert_int_equal(multi_pack_remove_naming(dir, &some, 0, NULL), 0);
-	/* The single file stays: it does not name that pack. */
+	/* The single file stays, because it does not name the removed pack. */
 	assert_int_equal(layer_nr(&m), 1);
 	assert_false(has_layer(&m, 0, "midx"));
 	assert_int_equal(named_packs_add(&some, "pack-a"), 0);

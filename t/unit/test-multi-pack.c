@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * midx/multi-pack.c and multi-pack-use.c: what is covered and removed. A wrong
- * multi-pack-index must not cause objects to be lost.
+ * midx/multi-pack.c and multi-pack-use.c: which packs are covered and removed.
+ * A wrong multi-pack-index must not cause objects to be lost.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,9 @@
 
 enum { PACKS = 3, PER_PACK = 2 };
 
-/* "pack-a" is the oldest; "pack-c" has all objects of the others. */
+/*
+ * Three packs: "pack-a" is the oldest; "pack-c" has all objects of the others.
+ */
 struct bed {
 	struct tmprepo t;
 	struct tmppack_object objects[PACKS][PER_PACK];
@@ -232,8 +234,8 @@ static void test_expire_outdated(void **state)
 }
 
 /*
- * The multi-pack-index takes nothing from a pack that has the only copy of an
- * object.
+ * A pack has the only copy of an object, but the multi-pack-index takes no
+ * object from it: the pack stays.
  */
 static void test_expire_distrusts(void **state)
 {
@@ -270,7 +272,7 @@ static void test_repack(void **state)
 	assert_int_equal(newpack_options_load(&newpack, &b.t.repo, NULL), 0);
 	assert_int_equal(multi_pack_repack(b.odb, 0, false, &newpack, NULL), 0);
 	write_midx(&b, &o, 3, 4);
-	/* No pack is smaller than one byte. */
+	/* A batch size of 1 byte: no pack is smaller, so no pack is chosen. */
 	assert_int_equal(multi_pack_repack(b.odb, 1, false, &newpack, NULL), 0);
 	assert_int_equal(multi_pack_repack(b.odb, 0, false, &newpack, NULL), 1);
 	reopen(&b);

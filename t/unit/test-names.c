@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* packing/names.c: every name belongs to a path through the list. */
+/* packing/names.c: each name is that of a path through trees of the list. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@ struct naming {
 	bool *has_name, *is_right; /* by number */
 };
 
-/* Visit all paths below a tree through listed trees. */
+/* Visit all paths below a tree that lead through trees of the list. */
 static void visit(struct naming *n, uint32_t tree, const char *path)
 {
 	const struct randrepo_object *t = &n->o->r.objects[tree];
@@ -59,7 +59,10 @@ static void check(struct oldrepo *o, const bool *listed,
 	for (uint32_t i = 0; i < o->r.nr; i++) {
 		if (name_hash[i])
 			assert_true(n.is_right[i]);
-		/* A tree may be a root and a subtree of another. */
+		/*
+		 * Only a tree may also have no name: it is the root tree of
+		 * another commit.
+		 */
 		else if (n.has_name[i])
 			assert_int_equal(o->r.objects[i].type, OBJ_TREE);
 	}
@@ -103,7 +106,7 @@ static void named(void **state)
 	free(listed);
 }
 
-/* Only blobs whose paths are excluded get the mark. */
+/* Only blobs whose path is excluded by attributes are marked. */
 static void unset(void **state)
 {
 	bool *listed = calloc(RANDREPO_MAX, sizeof(*listed));

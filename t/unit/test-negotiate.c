@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * serve/negotiate.c with a simulated repository. The repository has the ids
- * whose first byte is below 0x80. `enough_nr` common haves are enough.
+ * serve/negotiate.c, with a simulated repository. It has all ids whose first
+ * byte is below 0x80. `enough_nr` common haves are enough.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@ struct fixture {
 	struct oidset common;
 	struct negotiate n;
 	size_t enough_nr;
-	/* how often enough() was called */
+	/* number of calls of enough() */
 	size_t asked;
 };
 
@@ -68,7 +68,10 @@ static void stop(struct fixture *f)
 	buf_release(&f->out);
 }
 
-/* Returns the output since the last call; ids are shown by their first byte. */
+/*
+ * Compare the output since the last call with `want`. Each id is shown by its
+ * first byte.
+ */
 static void expect(struct fixture *f, const char *want)
 {
 	struct buf text = BUF_INIT;
@@ -150,7 +153,9 @@ static void test_detailed(void **state)
 	have(&f, 0x12);
 	assert_int_equal(negotiate_flush(&f.n, NULL), 0);
 	expect(&f, "ACK 12 common|ACK 12 ready|NAK|");
-	/* In a round with an unknown have, "ready" answers that have. */
+	/*
+	 * If a round has an unknown have, "ready" is the answer to that have.
+	 */
 	have(&f, 0x13);
 	have(&f, 0x90);
 	assert_int_equal(negotiate_flush(&f.n, NULL), 0);
@@ -190,7 +195,7 @@ static void test_nothing_common(void **state)
 	}
 }
 
-/* enough() is not called again before there is a new common have. */
+/* enough() is called again only after a new common have. */
 static void test_asks_once(void **state)
 {
 	struct fixture f;

@@ -25,14 +25,14 @@ static void test_drop(void **state)
 	assert_false(netsync_owns(&f, "a", &one));
 	assert_true(netsync_owns(&f, "a", &two));
 	assert_true(netrepo_stored(&f.n, &one));
-	/* A second drop has nothing to do. */
+	/* A second call of network_drop() finds nothing to remove. */
 	assert_int_equal(
 		network_drop(f.n.network, id, &f.options, &report, NULL), 0);
 	assert_int_equal(report.pack_nr, 0);
 	netrepo_release(&f.n);
 }
 
-/* A repository that does not borrow keeps all its objects. */
+/* A repository that does not borrow from the store keeps all its objects. */
 static void test_alone(void **state)
 {
 	struct network_drop_report report;

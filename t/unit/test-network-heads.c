@@ -33,10 +33,13 @@ static void unborn(void **state)
 	netrepo_release(&n);
 }
 
-/* The first member's HEAD is first, then the HEADs that most members have. */
+/*
+ * The HEAD of the first member comes first, then the HEADs that most members
+ * have.
+ */
 static void chosen(void **state)
 {
-	/* Letter i names the HEAD commit of member i. */
+	/* Member i has the HEAD commit that the i-th letter names. */
 	static const char commits[] = "accbbbdefghijk";
 	static const char expect[] = "abcdefgh";
 	struct network_heads heads = {.nr = 0};

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* network/network-leave.c: a repository that leaves has all that it needs. */
+/*
+ * network/network-leave.c: a repository that leaves its network has all objects
+ * it needs.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +36,10 @@ static void test_leave(void **state)
 	netrepo_release(&f.n);
 }
 
-/* An object that the store has lost is noticed before anything changes. */
+/*
+ * If the store has lost an object of the member, leaving fails before anything
+ * changes.
+ */
 static void test_broken(void **state)
 {
 	struct network_drop_report report;

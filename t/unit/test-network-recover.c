@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * network/network-recover.c: which locks and unfinished files go, and that
- * nothing is done while others work. t/t5602-network-repack.sh tests all places
- * of locks.
+ * network/network-recover.c: which locks and unfinished files are removed.
+ * Nothing is removed while other processes work. t/t5602-network-repack.sh
+ * tests all places of locks.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -80,7 +80,10 @@ static void test_packs(void **state)
 	netrepo_release(&n);
 }
 
-/* Any lock of the network, also a shared one, prevents it. */
+/*
+ * Any lock of the network that another process holds, even a shared one,
+ * prevents the removal.
+ */
 static void test_others(void **state)
 {
 	struct network *other;

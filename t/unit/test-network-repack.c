@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* network/network-repack.c: one pack, and which objects are removed or stay. */
+/*
+ * network/network-repack.c: the store becomes one pack; which objects are
+ * removed or stay.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -73,7 +76,7 @@ static void test_reflog(void **state)
 	netrepo_release(&f.n);
 }
 
-/* A missing member may need any object. */
+/* If a member is missing, nothing is pruned, because it may need any object. */
 static void test_lost(void **state)
 {
 	struct network_repack_report report;
@@ -122,7 +125,9 @@ static void test_settle(void **state)
 	assert_false(
 		sys_exists(netrepo_path(&f.n, "b/objects/info/alternates")));
 	assert_false(sys_exists(netrepo_path(&f.n, "c")));
-	/* An add that was interrupted before the repository borrowed. */
+	/*
+	 * An add was interrupted before the repository borrowed from the store.
+	 */
 	assert_int_equal(network_set_state(f.n.network, 1, NETWORK_ADDING,
 					   SYS_FSYNC_NONE, NULL),
 			 0);

@@ -34,7 +34,8 @@ static void test_stats(void **state)
 	assert_true(stats.used_bitmap);
 	assert_true(stats.verbatim_bytes > 0);
 	/*
-	 * Loose objects cannot be copied: their header is compressed with them.
+	 * Loose objects cannot be copied as they are stored, because their
+	 * header is compressed together with their content.
 	 */
 	netrepo_commit(&f.n, "a", "two", &two);
 	netrepo_ref(&f.n, "a", "refs/heads/old", &one);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* network/network-sync.h: what the store gets of members. */
+/* network/network-sync.h: which objects the store gets from members. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ static void test_add(void **state)
 	assert_true(netrepo_stored(&f.n, &one));
 	assert_int_equal(netsync_add(&f, "a", &id), ERR_INVALID);
 	assert_int_equal(netsync_add(&f, "store", &id), ERR_INVALID);
-	/* A second one with an object more. */
+	/* A second member, with one object more than the first. */
 	netrepo_repo(&f.n, "b");
 	netrepo_commit(&f.n, "b", "one", &one);
 	netrepo_commit(&f.n, "b", "two", &two);
@@ -54,7 +54,10 @@ static void test_sync(void **state)
 	assert_int_equal(netsync_sync(&f, 1), 0);
 	assert_int_equal(f.report.copied_nr, 3);
 	assert_true(netrepo_stored(&f.n, &oid));
-	/* A branch that goes takes its reference along. */
+	/*
+	 * If a branch of a member was deleted, its reference in the store is
+	 * deleted too.
+	 */
 	tmprepo_remove(&f.n.t, "a/refs/heads/main");
 	assert_int_equal(netsync_sync(&f, 1), 0);
 	assert_int_equal(f.report.ref_nr, 1);
@@ -64,7 +67,7 @@ static void test_sync(void **state)
 	netrepo_release(&f.n);
 }
 
-/* What was begun and killed is completed under the same id. */
+/* An add that was killed is completed, and the member keeps its id. */
 static void test_killed_add(void **state)
 {
 	struct netsync f;
@@ -84,7 +87,7 @@ static void test_killed_add(void **state)
 	netrepo_release(&f.n);
 }
 
-/* A fork has what was pushed to its source since the last time. */
+/* A fork gets what was pushed to its source after the last sync. */
 static void test_fork(void **state)
 {
 	struct netsync f;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* packs/newpack.c: a new pack has all its files, or none is visible. */
+/* packs/newpack.c: a new pack has all its files, or readers do not see it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include "sys/io.h"
 #include "t/unit/itemlist.h"
 
-/* The files of a directory. */
+/* Number of files of each kind in a directory. */
 struct census {
 	int temporary, pack, idx, rev, bitmap, other;
 };
@@ -44,7 +44,7 @@ static struct census census_of(const char *dir)
 	return c;
 }
 
-/* An item list and an empty directory for the pack. */
+/* A list of items, and an empty directory for the pack. */
 struct sample {
 	struct itemlist l;
 	struct newpack_options options;
@@ -69,7 +69,7 @@ static void sample_release(struct sample *s)
 	itemlist_release(&s->l);
 }
 
-/* Check the pack as other programs see it. */
+/* Open the installed pack as another program does, and check it. */
 static void check_installed(struct sample *s, const struct newpack *np)
 {
 	char hex[OID_MAX_HEX_LEN + 1], base[4300];
@@ -93,7 +93,7 @@ static void check_installed(struct sample *s, const struct newpack *np)
 			&s->l.r.objects[read.entries[i].object].oid;
 		uint32_t idx_pos;
 
-		/* np->idx_pos is in the order of the pack. */
+		/* np->idx_pos is indexed by bit_pos, the order of the pack. */
 		assert_true(pack_idx_find(&pack->idx, oid->bytes, &idx_pos));
 		assert_int_equal(np->idx_pos[i], idx_pos);
 		assert_int_equal(pack_idx_offset(&pack->idx, idx_pos),
@@ -138,7 +138,7 @@ static void all_files(void **state)
 	}
 }
 
-/* The same pack again replaces the first one. */
+/* Making the same pack again replaces the files of the first one. */
 static void twice(void **state)
 {
 	uint64_t seed = random_seed();
@@ -161,7 +161,7 @@ static void twice(void **state)
 	sample_release(&s);
 }
 
-/* A pack that is given up at any point leaves no file. */
+/* If the making of a pack stops at any step, no file is left behind. */
 static void given_up(void **state)
 {
 	uint64_t seed = random_seed();
@@ -249,7 +249,7 @@ static void configuration(void **state)
 	tmprepo_release(&t);
 }
 
-/* The default depends on the number of objects. */
+/* The default limit depends on the number of objects. */
 static void bitmap_memory(void **state)
 {
 	struct odb few = {.packed_nr = 1000}, many = {.packed_nr = 1 << 24};

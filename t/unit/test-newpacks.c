@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* packs/newpacks.c: all objects, each in one pack, none of them too large. */
+/*
+ * packs/newpacks.c: each object is in exactly one pack, and no pack is too
+ * large.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,7 +39,7 @@ static void sample_release(struct sample *s)
 	itemlist_release(&s->l);
 }
 
-/* Read a pack the slow way; no object may be in two packs. */
+/* Read a pack object by object. No object may be in two packs. */
 static void check_pack(struct sample *s, const struct newpack *np)
 {
 	char hex[OID_MAX_HEX_LEN + 1], base[4300];
@@ -88,7 +91,7 @@ static void sizes(void **state)
 
 	sample_init(&s, &seed);
 	check(&s, 0);
-	/* every object is too large */
+	/* A size limit of 1: each object alone is already too large. */
 	check(&s, 1);
 	check(&s, 100);
 	check(&s, 1000);

@@ -59,8 +59,7 @@ static void test_maximum(void **state)
 }
 
 /*
- * Of 60,000 ids with the same first bytes, most are in their own slot or near
- * it.
+ * 60,000 ids with the same first bytes: most are in their own slot or near it.
  */
 static void test_chosen(void **state)
 {

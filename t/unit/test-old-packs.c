@@ -16,7 +16,9 @@ static const char hex_a[] = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
 static const char hex_b[] = "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb";
 static const char hex_c[] = "cccccccccccccccccccccccccccccccccccccccc";
 
-/* Add files of a pack; their content is never read. */
+/*
+ * Create files of a pack. They are empty, because their content is never read.
+ */
 static void add_pack(const struct tmprepo *t, const char *hex,
 		     const char *extensions)
 {
@@ -81,7 +83,7 @@ static void listing(void **state)
 	struct tmprepo t;
 
 	tmprepo_init(&t, HASH_SHA1);
-	/* there is no directory yet */
+	/* The pack directory does not exist yet. */
 	list(&old, &t);
 	assert_int_equal(old.nr, 0);
 	old_packs_release(&old);
@@ -114,7 +116,7 @@ static void promisor_packs(void **state)
 	tmprepo_release(&t);
 }
 
-/* All but the new pack are removed, with all their files. */
+/* All packs are removed, with all their files, except the new pack. */
 static void removal(void **state)
 {
 	static const char *const all[] = {"pack", "idx", "rev", "bitmap",
@@ -142,7 +144,7 @@ static void removal(void **state)
 	assert_false(has_file(&t, "multi-pack-index"));
 	assert_false(has_file(&t, midx_bitmap));
 	assert_false(has_file(&t, midx_rev));
-	/* A second call finds nothing to remove. */
+	/* A second call of old_packs_remove() finds nothing to remove. */
 	assert_int_equal(old_packs_remove(&old, NULL), 0);
 	assert_true(has(&t, hex_b, "pack"));
 	assert_true(has(&t, hex_c, "pack"));
@@ -151,7 +153,7 @@ static void removal(void **state)
 }
 
 /*
- * A pack had a .keep file when the snapshot was taken, but not before nor
+ * A pack had a .keep file only while the snapshot was taken, neither before nor
  * after.
  */
 static void kept_for_a_while(void **state)
@@ -196,7 +198,7 @@ static void kept_since_the_listing(void **state)
 	tmprepo_release(&t);
 }
 
-/* Another repack has made a pack of the same name since. */
+/* After the listing, another repack has made a pack of the same name. */
 static void made_again(void **state)
 {
 	char from[4096], to[4096];

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* packs/pack-job.c: which objects the options leave out, and what follows. */
+/*
+ * packs/pack-job.c: which objects the options leave out, and the effects on the
+ * bitmap index.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +14,7 @@
 #include "packs/pack-job.h"
 #include "t/unit/sentpack.h"
 
-/* The places of an object's copies. */
+/* The places at which an object has copies. */
 enum place {
 	LOOSE = 1 << 0,
 	PACKED = 1 << 1,
@@ -30,11 +33,11 @@ struct env {
 	struct odb *odb;
 	struct refs *refs;
 	char *dir, *base;
-	/* by number: in the new pack */
+	/* by number: objects that are in the new pack */
 	bool *packed;
 };
 
-/* Write a pack of the objects at a place. */
+/* Write a pack of the objects that have a copy at `place`. */
 static void write_pack(struct env *e, const char *base, enum place place)
 {
 	struct packfile *p = malloc(sizeof(*p));
@@ -56,7 +59,7 @@ static void write_pack(struct env *e, const char *base, enum place place)
 	free(p);
 }
 
-/* Put every object at one or several places of `allowed`. */
+/* Store every object at one or several of the places in `allowed`. */
 static void scatter(struct env *e, unsigned allowed)
 {
 	for (uint32_t i = 0; i < e->r.nr; i++) {
@@ -129,7 +132,7 @@ static void open_job(struct env *e)
 static void close_job(struct env *e)
 {
 	pack_job_close(&e->job);
-	/* a second call does nothing */
+	/* Closing the job a second time does nothing. */
 	pack_job_close(&e->job);
 	refs_close(e->refs);
 	odb_close(e->odb);
@@ -156,7 +159,7 @@ static void run_job(struct env *e)
 		fail_msg("%s", err.msg);
 }
 
-/* The path "<base>-<checksum><ext>" of the new pack. */
+/* Returns the path of a file of the new pack: "<base>-<checksum><ext>". */
 static char *new_path(const struct env *e, const char *ext)
 {
 	char hex[OID_MAX_HEX_LEN + 1];
@@ -167,7 +170,7 @@ static char *new_path(const struct env *e, const char *ext)
 	return buf_detach(&path, NULL);
 }
 
-/* Note the objects of the new pack. */
+/* Set e->packed for the objects of the new pack. */
 static void read_new(struct env *e)
 {
 	char *base = new_path(e, "");
@@ -197,7 +200,7 @@ static bool has_bitmap(const struct env *e)
 	return there;
 }
 
-/* Remove the new pack, so that the next job starts from the same state. */
+/* Remove the new pack, so that the next job starts from the same repository. */
 static void remove_new(const struct env *e)
 {
 	static const char *const extensions[] = {".idx", ".rev", ".bitmap",
@@ -224,7 +227,10 @@ static bool is_wanted(const struct env *e, uint32_t nr)
 	return !(places & not_from);
 }
 
-/* Any copy at an excluded place leaves the object out. */
+/*
+ * An object is left out if one of its copies is at a place that the options
+ * exclude.
+ */
 static void check_filters(struct env *e)
 {
 	bool left_out = false;
@@ -273,7 +279,10 @@ static void filters(void **state)
 	}
 }
 
-/* A list of objects gets no bitmap index, even if it is closed. */
+/*
+ * A pack of listed objects gets no bitmap index, even if it is closed under
+ * reachability.
+ */
 static void listed_objects(void **state)
 {
 	uint64_t seed = random_seed();
@@ -307,7 +316,10 @@ static void listed_objects(void **state)
 	env_release(&e);
 }
 
-/* With haves, a pack is not closed and gets no bitmap index. */
+/*
+ * With haves, the pack is not closed under reachability and gets no bitmap
+ * index.
+ */
 static void haves(void **state)
 {
 	uint64_t seed = random_seed();
@@ -341,7 +353,7 @@ static void haves(void **state)
 	env_release(&e);
 }
 
-/* Send the same objects into a sink; no file remains. */
+/* Send the same objects into a sink. No file is left. */
 static void sending(void **state)
 {
 	uint64_t seed = random_seed();

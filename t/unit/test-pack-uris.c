@@ -44,7 +44,10 @@ static int put(void *ctx, struct iovec *iov, size_t nr, struct error *err)
 	return 0;
 }
 
-/* Returns the section for a client. Bit i: the i-th blob was left out. */
+/*
+ * Check the section that a client gets. Bit i of left_out: the i-th blob was
+ * left out of the pack.
+ */
 static void expect(const struct fixture *f, const char *protocols,
 		   unsigned left_out, const char *text)
 {

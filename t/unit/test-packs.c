@@ -11,7 +11,7 @@
 #include "packing/packs.h"
 #include "t/unit/bitmaprepo.h"
 
-/* Two packs, the first of them with deltas. */
+/* Make a repository with two packs. The first pack has deltas. */
 static void make(struct randrepo *r, bool ofs_delta, uint64_t *seed)
 {
 	struct repack_options options;
@@ -30,7 +30,10 @@ static void make(struct randrepo *r, bool ofs_delta, uint64_t *seed)
 	randrepo_store_pack(r);
 }
 
-/* Check that entries follow each other from the header to the trailer. */
+/*
+ * Check that the entries of a pack follow each other without gaps, up to the
+ * trailer.
+ */
 static uint32_t check_pack(struct packs *p, uint32_t pack_nr)
 {
 	const struct pack *pack = p->odb->packs[pack_nr].pack;
@@ -96,8 +99,8 @@ static void all_entries(void **state)
 }
 
 /*
- * A delta whose distance points between objects, and one whose base is in
- * another pack.
+ * Two bad deltas: one has a distance that points between objects, the other a
+ * base in another pack.
  */
 static void bad_bases(void **state)
 {

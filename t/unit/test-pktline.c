@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* wire/pktline.c: parsing packets, reading them in chunks, writing them. */
+/*
+ * wire/pktline.c: parsing packets, reading them from input in pieces, writing
+ * them.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +14,10 @@
 
 #include "wire/pktline.h"
 
-/* An input from memory, in chunks, and an output to memory. */
+/*
+ * An input from memory that gives `chunk` bytes at once, and an output to
+ * memory.
+ */
 struct mem {
 	const char *in;
 	size_t in_len, at, chunk;
@@ -112,7 +118,7 @@ static void test_messages(void **state)
 	assert_string_equal(err.msg, "protocol error: bad line length 65535");
 }
 
-/* The packets are the same for all chunk sizes. */
+/* The packets that are read do not depend on the size of the input's pieces. */
 static void test_read_chunks(void **state)
 {
 	static const char text[] = "0006a\n0005b00000001000fhello\nworld"
@@ -147,8 +153,8 @@ static void test_read_chunks(void **state)
 }
 
 /*
- * Raw bytes after the packets are unchanged, whether they were read ahead or
- * not.
+ * Raw bytes after the packets are not changed, whether the reader has read them
+ * ahead or not.
  */
 static void test_read_raw(void **state)
 {
@@ -254,7 +260,7 @@ static void test_write(void **state)
 	assert_int_equal(pktline_send(&w, NULL), 0);
 	assert_int_equal(m.write_nr, 1);
 
-	/* Large spans are not copied. */
+	/* Large spans are written without being copied. */
 	iov[1] = (struct iovec){large, sizeof(large)};
 	assert_int_equal(pktline_write_flush(&w, NULL), 0);
 	assert_int_equal(pktline_send_spans(&w, iov, 2, NULL), 0);
@@ -304,7 +310,10 @@ static void put_ref_twin(struct pktline_writer *w, enum hash_algo algo,
 	buf_release(&line);
 }
 
-/* Write enough lines for several sends, with a band and without. */
+/*
+ * Write so many lines that they are sent several times, with and without a
+ * band.
+ */
 static void check_refs(enum hash_algo algo, uint8_t band)
 {
 	static const char rest[] = "\0 caps";
@@ -346,7 +355,10 @@ static void test_write_ref(void **state)
 	check_refs(HASH_SHA256, 1);
 }
 
-/* A name that is too long for a packet is an error, and no packet is begun. */
+/*
+ * A name that is too long for a packet is an error, and nothing is added to the
+ * output.
+ */
 static void test_ref_too_long(void **state)
 {
 	static const struct oid oid = OID_ZERO_INIT;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* packing/plan.c: which objects are copied, and that they can be. */
+/*
+ * packing/plan.c: which objects are copied, and that copying them gives a valid
+ * pack.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +20,10 @@ static void plan(struct itemlist *l, const struct plan_options *options)
 		fail_msg("%s", err.msg);
 }
 
-/* Check that no chain of bases is a cycle, and that no base is outside. */
+/*
+ * Check that no chain of bases is a cycle, and that each base is in the list.
+ * Returns the number of copied deltas.
+ */
 static size_t check_chains(const struct itemlist *l)
 {
 	size_t deltas = 0;
@@ -86,7 +92,7 @@ static void random_lists(void **state)
 	itemlist_release(&l);
 }
 
-/* Objects stored whole in a large enough pack are settled. */
+/* Whole objects of a pack that is large enough become settled. */
 static void settled(void **state)
 {
 	uint64_t seed = random_seed();
@@ -130,7 +136,7 @@ static bool receiver_has(void *ctx, uint32_t odb_pos)
 	return receiver->has[randrepo_find(&receiver->l->r, &oid)];
 }
 
-/* Deltas whose base only the receiver has get no base item. */
+/* Deltas whose base only the receiver has get no item as base. */
 static void thin(void **state)
 {
 	uint64_t seed = random_seed();
@@ -166,7 +172,7 @@ static void thin(void **state)
 		if (stored.entry.type != OBJ_OFS_DELTA &&
 		    stored.entry.type != OBJ_REF_DELTA)
 			continue;
-		/* Every base is in the list or the receiver has it. */
+		/* Each base is in the list, or the receiver has it. */
 		assert_int_equal(item->how, PACKING_COPY_DELTA);
 		nr++;
 		without += item->base == PACKING_NO_ITEM;
@@ -176,7 +182,7 @@ static void thin(void **state)
 	itemlist_release(&l);
 }
 
-/* The bases of a pack form a cycle: one of its deltas becomes whole. */
+/* The deltas of a pack form a cycle: one of them is stored whole. */
 static void ring(void **state)
 {
 	uint64_t seed = random_seed();
@@ -242,7 +248,7 @@ static void missing(void **state)
 	itemlist_release(&l);
 }
 
-/* The list and the pack disagree about a type. */
+/* The list has another type for an object than the pack. */
 static void wrong_type(void **state)
 {
 	uint64_t seed = random_seed();
@@ -251,7 +257,7 @@ static void wrong_type(void **state)
 	uint32_t obj_pos;
 
 	itemlist_init(&l, &seed);
-	/* Some of them are no deltas. */
+	/* Some of these commits are stored whole, others as deltas. */
 	for (uint32_t i = 0; i < 50; i++) {
 		uint32_t nr = l.r.commits[i];
 
@@ -265,15 +271,19 @@ static void wrong_type(void **state)
 	}
 	assert_int_equal(
 		plan_items(&l.list, &l.packs, &itemlist_plan_options, &err), 0);
-	/* No entry that is stored whole is copied: the object is read again. */
+	/*
+	 * No entry that is stored whole is copied, because its object must be
+	 * read again.
+	 */
 	for (size_t i = 0; i < l.list.nr; i++)
 		assert_int_not_equal(l.list.items[i].how, PACKING_COPY);
 	itemlist_release(&l);
 }
 
 /*
- * Deltas of the tip have bases in the tip. An object whose base is forbidden is
- * marked `retry`, and so is the whole object at the end of the base's chain.
+ * Deltas of objects in the tip island have bases in the tip island. An object
+ * whose base is forbidden is marked `retry`, and so is the whole object at the
+ * end of the base's chain.
  */
 static void tip_island(void **state)
 {

@@ -23,7 +23,7 @@ struct preparedrepo {
 	struct prepared prepared;
 	struct refs *refs;
 	struct oid wants[RANDREPO_MAX];
-	/* values of all branches and tags */
+	/* the values of all branches and tags */
 	size_t want_nr;
 	struct packing_tag tags[TAGS_MAX];
 	struct taglist taglist;
@@ -39,7 +39,7 @@ static int add_want(void *ctx, const struct ref *ref)
 	return 0;
 }
 
-/* Give a ref to each unreached object, and to every tag. */
+/* Give a ref to each tag, and to each object that no other object reaches. */
 static void write_refs(struct preparedrepo *p)
 {
 	struct randrepo *r = &p->r;
@@ -70,8 +70,8 @@ static void write_refs(struct preparedrepo *p)
 }
 
 /*
- * Branches and tags reach everything but one more history, so that their
- * closure is not the whole pack.
+ * Make a repository with a further history that branches and tags do not reach.
+ * So their closure is not the whole pack.
  */
 static void preparedrepo_init(struct preparedrepo *p, enum hash_algo algo,
 			      const char *config, uint64_t *seed)
@@ -106,7 +106,7 @@ static void preparedrepo_release(struct preparedrepo *p)
 	randrepo_release(&p->r);
 }
 
-/* Send the pack for a request; returns the report. */
+/* Send the pack for a request. Returns the report. */
 static struct packing_report send(struct preparedrepo *p, struct sentpack *out,
 				  const struct packing_request *request,
 				  bool use_prepared)
@@ -125,8 +125,9 @@ static struct packing_report send(struct preparedrepo *p, struct sentpack *out,
 }
 
 /*
- * Compare the bytes sent with and without prepared answers. `is_prepared`: a
- * prepared answer is expected. Returns the number of sent objects.
+ * Compare the bytes that are sent with and without prepared answers.
+ * `is_prepared`: a prepared answer must be used. Returns the number of objects
+ * sent.
  */
 static uint32_t compare(struct preparedrepo *p,
 			const struct packing_request *request, bool is_prepared)
@@ -146,8 +147,8 @@ static uint32_t compare(struct preparedrepo *p,
 }
 
 /*
- * Like compare(), but with other tags than at preparation: the same objects are
- * sent in another order.
+ * Compare the objects that are sent with and without prepared answers. The tags
+ * are not those at preparation, so the order of the objects differs.
  */
 static uint32_t compare_objects(struct preparedrepo *p,
 				const struct packing_request *request)
@@ -177,8 +178,8 @@ static struct packing_request clone_of(const struct oid *wants, size_t nr)
 }
 
 /*
- * Requests of cloning clients, with and without tags, and other requests of the
- * same size.
+ * Make the requests of clients that clone, with and without tags, and other
+ * requests of the same size.
  */
 static void check_clones(struct preparedrepo *p)
 {
@@ -255,7 +256,7 @@ static void what_clones_get(void **state)
 	}
 }
 
-/* With the key set to false, the file is removed. */
+/* If repack.prepareAnswers is false, the file is removed. */
 static void unless_it_is_unwanted(void **state)
 {
 	static const char config[] = "[repack]\ntipIsland = true\n";
@@ -288,7 +289,10 @@ static void unless_it_is_unwanted(void **state)
 	preparedrepo_release(&p);
 }
 
-/* Write the file with other bytes at `at`, counted from the first answer. */
+/*
+ * Write the file with the byte at `at` changed by `mask`. `at` counts from the
+ * first answer.
+ */
 static void write_changed(struct preparedrepo *p, size_t at, uint8_t mask)
 {
 	size_t id_len = hash_len(p->odb->algo);
@@ -307,8 +311,8 @@ static void write_changed(struct preparedrepo *p, size_t at, uint8_t mask)
 }
 
 /*
- * prepare_verify() finds a wrong checksum, count and run, and objects of
- * another request.
+ * prepare_verify() finds a wrong checksum, a wrong count, a wrong run, and
+ * objects of another request.
  */
 static void what_is_wrong(void **state)
 {
@@ -333,7 +337,10 @@ static void what_is_wrong(void **state)
 		assert_int_equal(verify(&p, &nr, &err), ERR_CORRUPT);
 		assert_non_null(strstr(err.msg, "is wrong"));
 	}
-	/* A clone of depth 1 becomes a clone with full history. */
+	/*
+	 * Change the request from a clone of depth 1 to a clone with full
+	 * history.
+	 */
 	write_changed(&p, 0, PREPARED_CLONE ^ PREPARED_DEPTH_1);
 	assert_true(verify(&p, &nr, NULL) < 0);
 	preparedrepo_release(&p);

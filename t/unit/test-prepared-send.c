@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* packing/prepared-send.c: runs of a pack, and their progress meter. */
+/* packing/prepared-send.c: runs of a pack are sent, and progress is counted. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@ static int put(void *ctx, const void *bytes, size_t len, struct error *err)
 	return buf_append(ctx, bytes, len);
 }
 
-/* Send two runs, as if they had that many objects. */
+/* Send two runs, as if they had `object_nr` objects. */
 static void check(const struct pack *pack, uint32_t object_nr,
 		  const struct prepared_run runs[2])
 {
@@ -52,7 +52,9 @@ static void check(const struct pack *pack, uint32_t object_nr,
 	buf_release(&got);
 }
 
-/* At the end all objects are counted, whatever their sizes. */
+/*
+ * At the end the progress meter has counted all objects, whatever their sizes.
+ */
 static void all_is_counted(void **state)
 {
 	uint64_t seed = random_seed();

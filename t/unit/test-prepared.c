@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* packing/prepared.c: the file of prepared answers, written and read. */
+/* packing/prepared.c: the file of prepared answers can be written and read. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -52,7 +52,7 @@ static void random_content(struct prepared_content *content,
 	}
 }
 
-/* Ascending tags, and which of them an answer adds. */
+/* Make ascending tags, and choose which of them an answer adds. */
 static void random_tags(struct file *f, size_t answer, uint64_t *seed)
 {
 	ewah_init(&f->along[answer]);
@@ -99,7 +99,9 @@ static int parse(struct prepared *p, const struct file *f)
 			      "file", NULL);
 }
 
-/* Check finding content by its runs, and offsets in the runs. */
+/*
+ * Check that content is found by its runs, and which offsets are in the runs.
+ */
 static void check_content(const struct prepared *p,
 			  const struct prepared_content *content,
 			  struct prepared_content *expect)
@@ -177,7 +179,7 @@ static void there_and_back(void **state)
 	}
 }
 
-/* The example of Documentation/format/prepared.md. */
+/* Parse the example of Documentation/format/prepared.md. */
 static void worked_example(void **state)
 {
 	static const char example[] =
@@ -223,7 +225,7 @@ static void worked_example(void **state)
 	buf_release(&again);
 }
 
-/* The same wants in any order, some twice, are the same request. */
+/* The order of wants does not matter, nor does a want that is listed twice. */
 static void requests(void **state)
 {
 	uint64_t seed = random_seed();
@@ -255,7 +257,7 @@ static void requests(void **state)
 
 #define NR 1000
 
-/* The index of a pack with ascending offsets, and its order. */
+/* An .idx with ascending offsets, and the order of its pack. */
 struct indexed {
 	struct oid ids[NR];
 	struct buf file;
@@ -294,7 +296,7 @@ static void indexed_release(struct indexed *p)
 	buf_release(&p->file);
 }
 
-/* Turn some objects of a pack into runs, and runs into objects. */
+/* Turn objects of a pack into runs, and the runs back into objects. */
 static void runs_of_objects(void **state)
 {
 	uint64_t seed = random_seed();
@@ -341,7 +343,7 @@ static void what_is_broken(void **state)
 		f.bytes.data[at] ^= 0x10;
 		int ret = parse(&p, &f);
 
-		/* A greater length exceeds the file. */
+		/* With a greater length, the run would exceed the file. */
 		assert_true(ret == ERR_CORRUPT || ret == ERR_MISSING);
 		f.bytes.data[at] ^= 0x10;
 	}
@@ -381,7 +383,7 @@ static void another_version(void **state)
 	file_release(&f);
 }
 
-/* With the right checksum, the contents are checked. */
+/* If the checksum is right, the content is still checked. */
 static void what_is_wrong(void **state)
 {
 	uint64_t seed = random_seed();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * repack/promisor-pack.c: promisor packs become one, other packs are not
- * touched.
+ * repack/promisor-pack.c: promisor packs are merged into one, other packs are
+ * not changed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,10 @@
 #include "t/unit/packfile.h"
 #include "t/unit/randrepo.h"
 
-/* Write a pack of every `step`-th object. Returns the number of objects. */
+/*
+ * Write a pack of every `step`-th object. Returns the number of objects in the
+ * pack.
+ */
 static uint32_t write_pack(struct randrepo *r, int nr, uint32_t step,
 			   const char *mark)
 {
@@ -76,7 +79,7 @@ static void close_job(struct bed *b)
 	free(b->base);
 }
 
-/* Count the objects in new packs that have a .promisor file. */
+/* Returns the number of objects in new packs that have a .promisor file. */
 static uint32_t count_new(struct bed *b)
 {
 	struct odb *odb;

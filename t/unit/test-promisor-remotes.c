@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* serve/promisor-remotes.c: the advertised value, and clients' answers. */
+/*
+ * serve/promisor-remotes.c: the value that is advertised, and the answers of
+ * clients.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +21,10 @@ struct fixture {
 	struct buf value;
 };
 
-/* Load a configuration with promisor.advertise, and print the remotes. */
+/*
+ * Load the configuration `text` with promisor.advertise. Returns the advertised
+ * value.
+ */
 static const char *load(struct fixture *f, const char *text)
 {
 	struct buf all = BUF_INIT;
@@ -56,7 +62,7 @@ static void check(const char *config, const char *expect, const char *warning)
 #define B "[remote \"b\"]\npromisor\nurl = https://b/x\n"
 #define FIELDS "partialCloneFilter = blob:none\ntoken = t k\n"
 
-/* The expected values were seen from stock Git 2.55. */
+/* The expected values are those that stock Git 2.55 prints. */
 static void test_print(void **state)
 {
 	check("", "", "");

@@ -19,7 +19,7 @@ static void count(void *ctx, const char *path)
 	++*(unsigned *)ctx;
 }
 
-/* Loose objects that a pack has are removed; others stay. */
+/* Loose objects that a pack has are removed; all other loose objects stay. */
 static void loose_objects(void **state)
 {
 	struct tmppack_object packed[] = {{.type = OBJ_BLOB, .text = "one\n"},
@@ -59,8 +59,9 @@ static void loose_objects(void **state)
 }
 
 /*
- * A cruft pack that notes a time, an ordinary pack, and a loose object from
- * second 1000. The time of the cruft pack's file must not matter.
+ * One object in a cruft pack that notes its time, in an ordinary pack, and in a
+ * loose file of second 1000. The modification time of the cruft pack must not
+ * matter.
  */
 static void times(void **state)
 {
@@ -102,7 +103,10 @@ static void times(void **state)
 		assert_int_equal(odb_open(&odb, &t.repo, NULL, NULL), 0);
 		assert_int_equal(odb_has_loose(odb, &one), !goes);
 		assert_int_equal(sys_stat(&st, path.data, NULL), 0);
-		/* A pack without .mtimes gets the younger time. */
+		/*
+		 * Only a pack without .mtimes gets the time of the younger
+		 * loose file.
+		 */
 		assert_int_equal(st.mtime_ns / 1000000000 > 5000, k == 2);
 		odb_close(odb);
 		buf_release(&path);

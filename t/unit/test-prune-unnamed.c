@@ -36,8 +36,8 @@ static bool is_there(const struct tmprepo *t, const char *name)
 }
 
 /*
- * Prune, with objects that are wanted or not. Returns the number of reported
- * removals.
+ * Prune a repository. `wanted`: objects of unnamed packs are needed. Returns
+ * how many removals were reported.
  */
 static unsigned prune(const struct tmprepo *t, bool wanted, bool asks,
 		      int64_t expiry)
@@ -89,7 +89,10 @@ static void whole_packs(void **state)
 	tmprepo_release(&t);
 }
 
-/* A file without its other half is removed; files with other names stay. */
+/*
+ * A .pack without .idx, or an .idx without .pack, is removed. Files with other
+ * names stay.
+ */
 static void single_files(void **state)
 {
 	static const char *const others[] = {

@@ -86,7 +86,10 @@ static void what_goes(void **state)
 	struct told told;
 
 	fixture_init(&f);
-	/* Everything stays with expiry 0, and if all files are younger. */
+	/*
+	 * No object is removed with expiry 0, or if all files are younger than
+	 * the expiry.
+	 */
 	for (int64_t expiry = 0; expiry < 2000000; expiry += 1000000) {
 		told = prune(&f, expiry, false, 0);
 		assert_int_equal(told.objects + told.stale, 0);

@@ -70,7 +70,10 @@ static void classes(void **state)
 	walkrepo_release(&w);
 }
 
-/* One group for each name and captured text; a tip may be in several. */
+/*
+ * There is one group for each section and captured text. A tip may be in
+ * several groups.
+ */
 static void configured(void **state)
 {
 	static const char text[] =

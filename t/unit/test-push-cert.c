@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* receive/push-cert.c: the worked example, malformed texts. */
+/* receive/push-cert.c: the example of push-cert.h, and malformed texts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,10 @@ static int parse(struct push_cert *cert, const char *text)
 	return push_cert_parse(cert, text, strlen(text), NULL);
 }
 
-/* Join all headers `header`, or all commands if `header` is NULL, with "|". */
+/*
+ * Join the values of all headers `header` with "|". If `header` is NULL, join
+ * all commands.
+ */
 static const char *join(char out[64], const struct push_cert *cert,
 			const char *header)
 {

@@ -31,7 +31,7 @@ static struct push_nonce_check check(const char *nonce, bool stateless,
 	return out;
 }
 
-/* Nonces that stock Git 2.39 and 2.55 sent. */
+/* The expected nonces are those that stock Git 2.39 and 2.55 sent. */
 static void test_make(void **state)
 {
 	static const struct push_nonce_maker sha1 = {HASH_SHA1, "sekret",
@@ -70,7 +70,7 @@ static void test_others(void **state)
 	buf_release(&nonce);
 }
 
-/* Without `stateless`, only the process's own nonce is OK. */
+/* Without `stateless`, only the nonce that this process issued is OK. */
 static void test_session(void **state)
 {
 	struct buf nonce = BUF_INIT;
@@ -96,7 +96,7 @@ static void test_stateless(void **state)
 	assert_true(got.status == PUSH_NONCE_SLOP && got.slop == 7);
 	got = check(nonce.data, true, 7);
 	assert_true(got.status == PUSH_NONCE_OK && got.was_slop);
-	/* Issued by a server whose clock is ahead. */
+	/* The nonce was issued by a server whose clock is 3 seconds ahead. */
 	make(&nonce, &maker, NOW + 3);
 	got = check(nonce.data, true, 0);
 	assert_true(got.status == PUSH_NONCE_SLOP && got.slop == -3);
@@ -121,7 +121,10 @@ static void test_bogus(void **state)
 	for (size_t i = 0; i < sizeof(bogus) / sizeof(bogus[0]); i++)
 		assert_int_equal(check(bogus[i], true, 600).status,
 				 PUSH_NONCE_BAD);
-	/* A leading zero in the time; then each character changed. */
+	/*
+	 * A nonce whose time has a leading zero is bad. So is a nonce with any
+	 * one character changed.
+	 */
 	buf_append_char(&nonce, '0');
 	assert_int_equal(push_nonce_make(&nonce, &maker, NOW), 0);
 	assert_int_equal(check(nonce.data, true, 600).status, PUSH_NONCE_BAD);

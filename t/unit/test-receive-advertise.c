@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* receive/receive-advertise.c: refs, capabilities, .have lines. */
+/* receive/receive-advertise.c: refs, capabilities and ".have" lines. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -16,7 +16,7 @@
 	"[receive]\ncertNonceSeed = seed\ncertNonceSlop = 60\n"                \
 	"advertisePushOptions\n"
 
-/* Print GIT_PUSH_CERT* without this prefix, sorted. */
+/* Print the variables GIT_PUSH_CERT* without this prefix, sorted. */
 #define TELL "env | sed -n 's/^GIT_PUSH_CERT//p' | sort"
 
 struct signed_push {
@@ -32,7 +32,10 @@ static void init(struct signed_push *s)
 					     s->p.options.path};
 }
 
-/* Push a deletion with a certificate that has `headers` (ends with NULL). */
+/*
+ * Push a deletion with a certificate. `headers`: its additional headers; NULL
+ * ends the list. Returns the answer.
+ */
 static const char *run(struct signed_push *s, const char *const *headers,
 		       const char *caps)
 {
@@ -60,8 +63,9 @@ static void read_told(struct buf *out, struct signed_push *s, const char *name)
 }
 
 /*
- * Install a hook that writes its variables to told.<name>, then runs `after`.
- * The test does not run in the git directory, so the hook changes to it.
+ * Install a hook that writes its variables to the file told.<name> and then
+ * runs `after`. The test does not run in the git directory, so the hook first
+ * changes to it.
  */
 static void hook(struct signed_push *s, const char *name, const char *after)
 {

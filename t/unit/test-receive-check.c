@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* receive/receive-check.c: rules for single commands. */
+/* receive/receive-check.c: the checks of single commands. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,7 +59,7 @@ static void test_deny(void **state)
 	      "ng refs/heads/side bad ref");
 }
 
-/* A fast-forward over commits with dates far in the past. */
+/* A fast-forward over commits whose dates are far in the past is recognised. */
 static void test_skewed_dates(void **state)
 {
 	static const char *const line[] = {"c4", "n1", "n2", "n3", "n4",

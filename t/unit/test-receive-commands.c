@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* receive/receive-commands.c: the worked example, capabilities, limits. */
+/*
+ * receive/receive-commands.c: the example of receive-commands.h, capabilities,
+ * limits.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,7 +45,10 @@ static void test_take(void **state)
 	assert_true(oid_is_zero(&req.commands[1].old_oid));
 	assert_int_equal(req.shallow.nr, 1);
 	assert_true(req.report_v2 && req.quiet && req.sideband);
-	/* Capabilities that were not advertised or not sent. */
+	/*
+	 * Capabilities are false that were not advertised, or that the client
+	 * did not send.
+	 */
 	assert_false(req.report || req.atomic || req.has_options);
 	assert_false(receive_request_only_deletes(&req));
 	assert_int_equal(receive_refuse(&req.commands[0], "one"), 0);
@@ -156,7 +162,7 @@ static void test_read(void **state)
 	buf_release(&text);
 }
 
-/* Take lines until one is refused. Returns the last value. */
+/* Take lines until one is refused. Returns the last return value. */
 static int take_lines(struct receive_request *req, const char *const *lines)
 {
 	struct error err;
@@ -195,7 +201,7 @@ static void test_certificate(void **state)
 	receive_request_release(&req);
 }
 
-/* Unsigned commands beside a certificate are refused. */
+/* A push with a certificate and also with unsigned commands is refused. */
 static void test_bad_certificates(void **state)
 {
 	static const char *const bad[][9] = {

@@ -12,7 +12,10 @@
 #include "receive/receive-check.h"
 #include "t/unit/pushed.h"
 
-/* Push commit n1 with the parent `parent`. Returns true if it is accepted. */
+/*
+ * Push commit n1 with the parent `parent`. Returns whether the push is
+ * accepted.
+ */
 static bool accepts(struct pushed *p, const char *parent, const char *command)
 {
 	bool is;
@@ -33,28 +36,36 @@ static void check(const char *parent, const char *command, bool expected)
 	pushed_release(&p);
 }
 
-/* Each test that a commit of the frontier can pass. */
+/*
+ * For each test that a commit of the frontier can pass: a push that passes it.
+ */
 static void test_ways(void **state)
 {
-	/* The parent is the old value. */
+	/* The parent is the old value of the command. */
 	check("c4", "c4 n1 refs/heads/main", true);
 	/* The parent is HEAD. */
 	check("c4", "zero n1 refs/heads/new", true);
-	/* The parent is the value of a ref, of a tag, of a hidden ref. */
+	/*
+	 * The parent is the value of another ref, of a tag, and of a hidden
+	 * ref.
+	 */
 	check("s0", "zero n1 refs/heads/new", true);
 	check("c3", "zero n1 refs/heads/new", true);
 	check("h0", "zero n1 refs/heads/new", true);
 	/* HEAD reaches the parent. */
 	check("c1", "zero n1 refs/heads/new", true);
-	/* No ref reaches `lost`, but its closure exists. */
+	/* No ref reaches `lost`, but all objects that it reaches exist. */
 	check("lost", "zero n1 refs/heads/new", true);
 	check("none", "zero n1 refs/heads/new", false);
 	check(NULL, "zero n1 refs/heads/new", true);
-	/* The old value is not the ref's, and does not exist. */
+	/*
+	 * The old value that the command names does not exist, so it is not the
+	 * value of the ref.
+	 */
 	check("none", "none n1 refs/heads/main", false);
 }
 
-/* Clients may only use objects that visible refs reach. */
+/* With a limit, clients may only use objects that visible refs reach. */
 static void test_limit(void **state)
 {
 	static const struct {
@@ -95,7 +106,7 @@ static void test_limit(void **state)
 	}
 }
 
-/* A parent that exists, but whose own parent is missing. */
+/* A parent exists, but its own parent is missing. */
 static void test_leftovers(void **state)
 {
 	struct pushed p;
@@ -104,7 +115,7 @@ static void test_leftovers(void **state)
 	dialog_commit(&p.d, "broken", 1700000050, "none", NULL);
 	assert_false(accepts(&p, "broken", "zero n1 refs/heads/new"));
 	pushed_release(&p);
-	/* A ref whose object is missing proves nothing. */
+	/* A ref whose object is missing does not make that object complete. */
 	pushed_init(&p);
 	dialog_ref(&p.d, "refs/heads/ghost", "none");
 	assert_false(accepts(&p, "none", "zero n1 refs/heads/new"));
@@ -126,8 +137,8 @@ static void push_dated(struct pushed *p, const char *name, const char *parent,
 }
 
 /*
- * New commits with old dates do not make the walk read all of history: the
- * corrupt commit behind c5 is not read.
+ * If new commits have old dates, the walk does not read all of history: it does
+ * not read the corrupt commit behind c5.
  */
 static void test_old_dates(void **state)
 {
@@ -145,7 +156,10 @@ static void test_old_dates(void **state)
 	pushed_release(&p);
 }
 
-/* A tip that existed before is not checked; its tree is no tree here. */
+/*
+ * A tip that the repository had before the push is not checked: the commit's
+ * tree is not even a tree object.
+ */
 static void test_tip_that_was_there(void **state)
 {
 	struct buf text = BUF_INIT;
@@ -197,7 +211,7 @@ static void test_trees(void **state)
 	pushed_init(&p);
 	push_tree(&p, "40000", "t", true);
 	pushed_release(&p);
-	/* The commit of a submodule may be missing. */
+	/* The commit that a submodule entry names may be missing. */
 	pushed_init(&p);
 	push_tree(&p, "160000", "none", true);
 	pushed_release(&p);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* receive/receive-fsck.c: checks on, off, and with ignored messages. */
+/*
+ * receive/receive-fsck.c: with checks, without checks, and with ignored
+ * findings.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +13,9 @@
 
 #include "t/unit/pushed.h"
 
-/* Push a commit whose author has no date. Returns the answer. */
+/*
+ * Push a commit whose author has no date, and compare the answer of the server.
+ */
 static void check(const char *config, const char *answer, const char *told)
 {
 	struct buf text = BUF_INIT;

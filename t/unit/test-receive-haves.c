@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* receive/receive-haves.c: refs of alternates, prefixes, a command. */
+/*
+ * receive/receive-haves.c: ids of refs of alternates, with prefixes, and from a
+ * command.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +29,10 @@ static int append(void *ctx, const struct oid *oid)
 				      OID_MAX_HEX_LEN));
 }
 
-/* List the ids for a repository whose alternate is dialog's repository. */
+/*
+ * List the ids that receive_haves_each() finds. The alternate is the repository
+ * of dialog.h.
+ */
 static int haves(struct pushed *p, struct list *l, const char *config,
 		 struct error *err)
 {
@@ -89,7 +95,10 @@ static void test_command(void **state)
 	assert_int_equal(haves(&p, &l, config.data, &err), 0);
 	assert_string_equal(l.text.data, "c2 ");
 	buf_release(&l.text);
-	/* A line that is no id becomes a warning and ends the list. */
+	/*
+	 * If the command prints a line that is no id, there is a warning, and
+	 * the list ends.
+	 */
 	assert_int_equal(haves(&p, &l,
 			       "[core]\nalternateRefsCommand = echo oops\n",
 			       &err),

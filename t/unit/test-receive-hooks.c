@@ -27,7 +27,9 @@ static void test_all(void **state)
 	pushed_run(&p, false);
 	assert_non_null(strstr(p.d.text.data, "2:pre\ns0 zero refs/heads/side|"
 					      "2:up refs/heads/side|"));
-	/* Output of reference-transaction does not go to the client. */
+	/*
+	 * The client does not get the output of the hook reference-transaction.
+	 */
 	assert_null(strstr(p.d.text.data, "prepar"));
 	assert_non_null(strstr(p.d.text.data, "2:post\ns0 zero refs/heads/side|"
 					      "2:done refs/heads/side|F"));
@@ -58,7 +60,10 @@ static void test_decline(void **state)
 	decline("reference-transaction", "failed to update refs");
 }
 
-/* Post hooks cannot refuse, and run only if a command was executed. */
+/*
+ * The hooks post-receive and post-update cannot refuse a push. They run only if
+ * a command was executed.
+ */
 static void test_post(void **state)
 {
 	struct pushed p;

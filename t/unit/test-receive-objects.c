@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* receive/receive-objects.c: packs kept, unpacked, refused. */
+/* receive/receive-objects.c: packs that are kept, unpacked or refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,9 @@
 #include "receive/receive-objects.h"
 #include "t/unit/pushed.h"
 
-/* Take a pack whose last `cut` bytes are missing. Sets *kept: stored as pack.
+/*
+ * Receive a pack whose last `cut` bytes are missing. *kept is set to whether it
+ * is stored as a pack. Returns the result.
  */
 static int take(const char *config, size_t cut, bool *kept)
 {

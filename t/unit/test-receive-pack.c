@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* receive/receive-pack.c: whole pushes, also interrupted. */
+/* receive/receive-pack.c: whole pushes, and pushes that are cut off. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -65,7 +65,10 @@ static void test_bad_request(void **state)
 	pushed_release(&p);
 }
 
-/* A request of any shorter length changes no ref and leaves no file. */
+/*
+ * If a request is cut off at any byte, no ref changes and no file is left
+ * behind.
+ */
 static void test_cut_off(void **state)
 {
 	struct pushed p;

@@ -68,7 +68,7 @@ static void test_no_band(void **state)
 	release(&f);
 }
 
-/* Only `tell` gets paths, and only of ERR_IO. */
+/* Only `tell` gets messages with paths, and only if the code is ERR_IO. */
 static void test_failure(void **state)
 {
 	struct fixture f;
@@ -82,7 +82,10 @@ static void test_failure(void **state)
 	release(&f);
 }
 
-/* A failed write is an error before refs change, and only noted later. */
+/*
+ * A failed write is an error before refs change. While refs change, it is only
+ * stored in `gone`.
+ */
 static void test_settling(void **state)
 {
 	struct fixture f;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* receive/receive-proc.c: selecting commands, and reports. */
+/* receive/receive-proc.c: selecting commands, and reading the hook's report. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -52,7 +52,10 @@ static int take(struct receive *r, struct receive_command **at,
 	char *line = mem_strdup(text);
 	int ret = receive_proc_take(&messages, r, at, line);
 
-	/* Only malformed lines give a message, and "ng" refuses without one. */
+	/*
+	 * There are messages for malformed lines only. A line "ng" refuses
+	 * without a message.
+	 */
 	assert_int_equal(messages.len > 0,
 			 ret > 0 && strncmp(text, "ng ", 3) != 0);
 	if (messages.len)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* receive/receive-quarantine.c: visible objects before and after migration. */
+/*
+ * receive/receive-quarantine.c: which objects are visible before and after the
+ * migration.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -100,7 +103,7 @@ static void test_release(void **state)
 	pushed_release(&p);
 }
 
-/* The name of the object directory holds a colon, which is quoted. */
+/* The path of the object directory has a colon, so it must be quoted. */
 static void test_quoting(void **state)
 {
 	struct pushed p;

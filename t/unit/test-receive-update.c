@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* receive/receive-update.c: single and atomic transactions. */
+/* receive/receive-update.c: commands in single and in atomic transactions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +41,10 @@ static void test_atomic(void **state)
 	    "ng refs/heads/new atomic transaction failed");
 }
 
-/* Deletions come first: deleting `side` makes room for `side/x`. */
+/*
+ * Deletions are executed first: when `side` is deleted, `side/x` can be
+ * created.
+ */
 static void test_makes_room(void **state)
 {
 	struct pushed p;
@@ -68,7 +71,9 @@ static void test_namespace(void **state)
 	pushed_release(&p);
 }
 
-/* A branch must be a commit; a tag may be any object that exists. */
+/*
+ * The value of a branch must be a commit. The value of a tag may be any object.
+ */
 static void test_values(void **state)
 {
 	struct pushed p;

@@ -46,7 +46,10 @@ static void release(struct fixture *f)
 	pushed_release(&f->p);
 }
 
-/* Compare `path` with a path below the git directory; "": itself. */
+/*
+ * Compare `path` with "<git directory>/<name>", or with the git directory if
+ * `name` is "".
+ */
 static void assert_below(const struct fixture *f, const char *path,
 			 const char *name)
 {
@@ -67,7 +70,10 @@ static void test_bare(void **state)
 	release(&f);
 }
 
-/* The git directory is not named ".git": only core.worktree can help. */
+/*
+ * If the git directory has not the name ".git", the work tree is known only
+ * from core.worktree.
+ */
 static void test_main(void **state)
 {
 	struct fixture f = {0};
@@ -118,7 +124,10 @@ static const char *push_side(struct fixture *f, const char *command)
 	return pushed_run(&f->p, true);
 }
 
-/* The hook gets GIT_WORK_TREE; with a wrong old value it does not run. */
+/*
+ * The hook push-to-checkout gets GIT_WORK_TREE. If the old value is wrong, it
+ * does not run.
+ */
 static void test_hook(void **state)
 {
 	struct fixture f = {0};

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* receive/receive.c: start and end of a push, visible objects. */
+/*
+ * receive/receive.c: start and end of a push, and which objects clients may
+ * know of.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -67,7 +70,7 @@ static void test_discard(void **state)
 	pushed_release(&p);
 }
 
-/* `h0` is reachable from a hidden ref only. */
+/* Only a hidden ref reaches `h0`. */
 static void test_sees(void **state)
 {
 	struct receive r;

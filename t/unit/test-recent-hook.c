@@ -54,12 +54,14 @@ static void hooks(void **state)
 	assert_int_equal(sum, 0);
 	assert_int_equal(run(two_hooks, &sum), 0);
 	assert_int_equal(sum, 12);
-	/* The last line has no newline. */
+	/* The last line of the output has no line feed. */
 	assert_int_equal(
 		run("[gc]\nrecentObjectsHook = printf " ID("06") "\n", &sum),
 		0);
 	assert_int_equal(sum, 6);
-	/* A nonzero return of the callback stops the calls. */
+	/*
+	 * If the callback returns a value other than 0, it is not called again.
+	 */
 	assert_int_equal(run("[gc]\nrecentObjectsHook = echo "
 			     "07000000000000000000000000000000000000ff\n"
 			     "recentObjectsHook = echo " ID("01") "\n",

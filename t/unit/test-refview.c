@@ -147,8 +147,8 @@ static void test_each(void **state)
 }
 
 /*
- * For all rules, the visible refs are the same with and without skipped
- * directories, and with and without ranges of names that are judged together.
+ * The visible refs are the same whether directories are skipped or not, and
+ * whether the rules decide for ranges of names or for each name.
  */
 static void test_skips(void **state)
 {
@@ -274,7 +274,7 @@ static void test_namespace(void **state)
 	tmprepo_release(&t);
 }
 
-/* Check refview_head() for a HEAD that is hidden. */
+/* Check refview_head() with some hide rules and a namespace. */
 static void head(const char *namespace, const char *rules, int expect_ret,
 		 const char *expect_branch)
 {
@@ -310,12 +310,14 @@ static void test_head(void **state)
 	head("a", HIDE "HEAD\n", 0, "refs/heads/in");
 	head("a", HIDE "HEAD\nhideRefs = refs/heads/in\n", 0, NULL);
 	head("a", HIDE "HEAD\nhideRefs = ^refs/namespaces/a/refs\n", 0, NULL);
-	/* The namespace has no HEAD. */
+	/* The namespace a/b has no HEAD. */
 	head("a/b", HIDE "HEAD\n", 0, NULL);
 	head("a/b", "", 0, NULL);
 }
 
-/* A HEAD that points out of its namespace. */
+/*
+ * The HEAD of a namespace is a symbolic ref to a ref outside of the namespace.
+ */
 static void test_head_outside(void **state)
 {
 	const char *branch;
@@ -377,7 +379,7 @@ static void test_lookup(void **state)
 	assert_int_equal(refview_expand(&v, "../config", &ref, NULL), 0);
 	assert_int_equal(refview_expand(&v, "config", &ref, NULL), 0);
 	assert_int_equal(refview_expand(&v, "", &ref, NULL), 0);
-	/* Other names of the same files. */
+	/* Other names for the files of hidden refs. */
 	assert_int_equal(
 		refview_lookup(&v, "main-worktree/refs/secret/x", &ref, NULL),
 		0);

@@ -24,7 +24,10 @@ static void run(struct randrepo *r, bool all, uint64_t geometric, bool bitmap,
 	assert_int_equal(result->warning.code, 0);
 }
 
-/* All existing packs are covered, and no others are named. */
+/*
+ * Check that the multi-pack-index covers all packs that exist, and names no
+ * other pack.
+ */
 static void check_covers(const struct randrepo *r, uint32_t packs)
 {
 	struct error warning;
@@ -54,7 +57,10 @@ static void all_into_one(void **state)
 	bitmaprepo_open(&b, &r);
 	midxbitmap_check_rows(&b);
 	bitmaprepo_close(&b);
-	/* The second run writes the same pack, which must not be removed. */
+	/*
+	 * A second repack makes the same pack again. That pack must not be
+	 * removed.
+	 */
 	run(&r, true, 0, true, &result);
 	check_covers(&r, 1);
 	randrepo_release(&r);
@@ -80,7 +86,8 @@ static void geometric(void **state)
 			    b.odb->packs[largest].pack->idx.nr)
 				largest = k;
 		/*
-		 * The new pack is preferred: its objects have the first bits.
+		 * The new pack is the preferred pack, so that its objects have
+		 * the first bits.
 		 */
 		assert_int_equal(b.pb->order.spans[b.pb->order.preferred].nr,
 				 b.odb->packs[largest].pack->idx.nr);
@@ -92,7 +99,10 @@ static void geometric(void **state)
 	randrepo_release(&r);
 }
 
-/* The bitmap index of a single pack is removed: no reader would use it. */
+/*
+ * The bitmap index of a single pack is removed, because readers would not use
+ * it.
+ */
 static void pack_bitmaps_go(void **state)
 {
 	uint64_t seed = random_seed();

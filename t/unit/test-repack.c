@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/repack.c: no wanted object is lost, and nothing else stays. */
+/*
+ * repack/repack.c: no reachable object is lost, and objects to remove are
+ * removed.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +24,7 @@ static struct repack_result repack(const struct randrepo *r,
 	return result;
 }
 
-/* Which objects are packed and which are loose, by number. */
+/* By number: objects that are in packs, and objects that are loose. */
 struct there {
 	const struct randrepo *r;
 	bool *packed, *loose;
@@ -72,7 +75,7 @@ static void there_release(struct there *t)
 	free(t->loose);
 }
 
-/* Every object that is there can be read and is unchanged. */
+/* Check that each object in `set` can be read and is unchanged. */
 static void check_readable(const struct randrepo *r, const bool *set)
 {
 	struct error err = ERROR_INIT;
@@ -99,8 +102,8 @@ static void check_readable(const struct randrepo *r, const bool *set)
 }
 
 /*
- * Half of the objects are packed (some in two packs), half are loose, some
- * both.
+ * Make a repository: half of the objects are packed (some in two packs), half
+ * are loose, some both.
  */
 static void make(struct randrepo *r, enum hash_algo algo, uint64_t *seed)
 {
@@ -117,7 +120,7 @@ static void make(struct randrepo *r, enum hash_algo algo, uint64_t *seed)
 		randrepo_store_one(r, "objects", i);
 }
 
-/* Every bitmap is equal to what a walk from its commit finds. */
+/* Check that each bitmap is equal to what a walk from its commit finds. */
 static void check_bitmaps(const struct randrepo *r, uint32_t expected)
 {
 	struct bitmaprepo b;
@@ -145,7 +148,10 @@ static void check_bitmaps(const struct randrepo *r, uint32_t expected)
 	bitmaprepo_close(&b);
 }
 
-/* -a -d -b with everything reachable: one pack, no loose object. */
+/*
+ * With -a -d -b, if all objects are reachable: there is one pack, and no loose
+ * object.
+ */
 static void everything(enum hash_algo algo)
 {
 	uint64_t seed = random_seed();
@@ -204,7 +210,7 @@ static void write_reflog(struct randrepo *r, uint32_t nr)
 	buf_release(&text);
 }
 
-/* Write an index with one file. */
+/* Write an index file of the work tree with one file. */
 static void write_index(struct randrepo *r, uint32_t nr)
 {
 	uint8_t file[12 + 64 + 20] = "DIRC";
@@ -219,7 +225,7 @@ static void write_index(struct randrepo *r, uint32_t nr)
 }
 
 /*
- * Objects that only a reflog or an index names stay; unreachable ones are
+ * Objects that only a reflog or an index names stay. Unreachable objects are
  * removed.
  */
 static void roots_and_garbage(void **state)
@@ -251,7 +257,10 @@ static void roots_and_garbage(void **state)
 	assert_int_equal(t.pack_nr, 1);
 	for (uint32_t i = 0; i < r.nr; i++) {
 		assert_int_equal(t.packed[i], live[i]);
-		/* loose garbage is for git-prune(1) */
+		/*
+		 * Loose unreachable objects stay: only git-prune(1) removes
+		 * them.
+		 */
 		assert_int_equal(t.loose[i], was_loose[i] && !live[i]);
 		dead += !t.packed[i] && !t.loose[i];
 	}
@@ -286,7 +295,9 @@ static void nothing_is_removed_unasked(void **state)
 	randrepo_release(&r);
 }
 
-/* Without -a only loose reachable objects go into an additional pack. */
+/*
+ * Without -a, an additional pack is made of the reachable loose objects only.
+ */
 static void loose_objects_only(void **state)
 {
 	uint64_t seed = random_seed();
@@ -325,7 +336,10 @@ static void loose_objects_only(void **state)
 	randrepo_release(&r);
 }
 
-/* The pack of the oldest objects is kept, with its unreachable objects. */
+/*
+ * The pack of the oldest objects has .keep: it stays, with its unreachable
+ * objects.
+ */
 static void kept_packs(void **state)
 {
 	uint64_t seed = random_seed();
@@ -368,7 +382,9 @@ static void kept_packs(void **state)
 	randrepo_release(&r);
 }
 
-/* After an error nothing is removed. */
+/*
+ * Check that a repack fails with the error code `expected` and removes nothing.
+ */
 static void check_refused(struct randrepo *r, int expected)
 {
 	struct error err = ERROR_INIT;
@@ -396,7 +412,10 @@ static void refusals(void **state)
 
 	make(&r, HASH_SHA1, &seed);
 	randrepo_all_refs(&r);
-	/* a ref that cannot be read may be what keeps objects alive */
+	/*
+	 * A ref that cannot be read: it might be the only one that reaches some
+	 * objects.
+	 */
 	tmprepo_write(&r.t, "refs/heads/broken", "nonsense\n");
 	check_refused(&r, ERR_CORRUPT);
 	tmprepo_remove(&r.t, "refs/heads/broken");
@@ -404,7 +423,7 @@ static void refusals(void **state)
 		      "0123456789012345678901234567890123456789\n");
 	check_refused(&r, ERR_MISSING);
 	tmprepo_remove(&r.t, "refs/heads/gone");
-	/* a commit without its parent */
+	/* Make a commit whose parent is missing. */
 	parent = randrepo_commit(&r, r.objects[r.commits[0]].files, NULL, 0, 1);
 	parent = randrepo_commit(&r, r.objects[r.commits[0]].files, &parent, 1,
 				 2);
@@ -438,7 +457,7 @@ static void server_info(void **state)
 	randrepo_release(&r);
 }
 
-/* Without reachable objects no pack is written. */
+/* If no object is reachable, no pack is written. */
 static void nothing(void **state)
 {
 	uint64_t seed = random_seed();

@@ -33,7 +33,7 @@ static void stop(struct fixture *f)
 	dialog_release(&f->d);
 }
 
-/* Handle a line in which `name` is replaced by its id. */
+/* Handle the line "<word> <id>", with the id of the object `name`. */
 static int take(struct fixture *f, const char *word, const char *name)
 {
 	char line[128];
@@ -111,7 +111,10 @@ static void test_ops(void **state)
 	stop(&f);
 }
 
-/* A client that has a commit has its parents; s0 forked at c1. */
+/*
+ * A client that has a commit has its parents, too: s0 forked at c1, the parent
+ * of a have.
+ */
 static void test_parents_count(void **state)
 {
 	struct fixture f;

@@ -47,7 +47,7 @@ static void bits(void **state)
 	midxrepo_release(&m);
 }
 
-/* More bits than the pack has objects. */
+/* The bit space has more bits than the pack has objects. */
 static void too_many(void **state)
 {
 	struct bitmap_space_part *parts;

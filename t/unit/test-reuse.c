@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* packing/reuse.c: copied spans, compared with decoding every entry. */
+/*
+ * packing/reuse.c: the copied spans have the same objects as decoding every
+ * entry gives.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +14,10 @@
 #include "t/unit/bitmaprepo.h"
 #include "t/unit/packread.h"
 
-/* A repository in one pack with deltas of one kind. */
+/*
+ * Make a repository with one pack whose deltas are all OFS_DELTAs or all
+ * REF_DELTAs.
+ */
 static void make(struct randrepo *r, bool ofs_delta, uint64_t *seed)
 {
 	struct repack_options options;
@@ -28,7 +34,7 @@ static void make(struct randrepo *r, bool ofs_delta, uint64_t *seed)
 	assert_true(result.report.deltas > 50);
 }
 
-/* Runs and gaps of random lengths. */
+/* Set bits in runs, with gaps between them, of random lengths. */
 static void random_runs(struct bitset *set, size_t bits, uint64_t *seed)
 {
 	unsigned longest = 1 + random_next(seed) % 60;
@@ -77,8 +83,8 @@ static void copy_release(struct copy *c)
 }
 
 /*
- * Check that wanted objects are copied or left over, and left over for a
- * reason.
+ * Check that each wanted object is copied or left over, and that there is a
+ * reason if it is left over.
  */
 static void copy_check(const struct bitmaprepo *b, const struct copy *c,
 		       const struct reuse_request *request,
@@ -161,8 +167,8 @@ static void subsets_of_ref_deltas(void **state)
 }
 
 /*
- * If all is wanted and the receiver reads OFS_DELTA, the pack is copied byte
- * for byte.
+ * If all objects are wanted and the receiver reads OFS_DELTA, the pack is
+ * copied byte for byte.
  */
 static void everything(void **state)
 {
@@ -202,8 +208,8 @@ static void everything(void **state)
 }
 
 /*
- * Gaps so large that distances need fewer bytes: headers shrink, and later
- * entries move.
+ * If gaps are so large that distances need fewer bytes, headers shrink, and
+ * later entries move.
  */
 static void far_bases(void **state)
 {
@@ -237,7 +243,7 @@ static void far_bases(void **state)
 	randrepo_release(&r);
 }
 
-/* A pack with a REF_DELTA before its base: the delta is left over. */
+/* In a pack with a REF_DELTA before its base, the delta is left over. */
 static void base_after_delta(void **state)
 {
 	uint64_t seed = random_seed();
@@ -276,8 +282,8 @@ static void base_after_delta(void **state)
 	request.space = &space;
 	request.want = &want;
 	/*
-	 * With ofs_delta the pack is copied as a whole; without, entry by
-	 * entry.
+	 * With ofs_delta, the pack is copied as a whole. Without it, each entry
+	 * is looked at.
 	 */
 	copy_make(&c, &request);
 	assert_int_equal(c.report.objects, 2);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * repack/rollup.c: objects that included packs have and excluded packs do not.
+ * repack/rollup.c: the list has the objects of included packs that no excluded
+ * pack has.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +12,7 @@
 #include "repack/rollup.h"
 #include "t/unit/oldrepo.h"
 
-/* Returns the place that the pack stands for. */
+/* Returns the place of objects whose copies are in this pack. */
 static unsigned place_of(const struct pack *pack)
 {
 	return (unsigned)atoi(pack->name + 5);

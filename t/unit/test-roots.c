@@ -90,7 +90,10 @@ static void roots(void **state)
 	walkrepo_release(&w);
 }
 
-/* A broken ref may have kept objects alive. */
+/*
+ * A broken ref is an error, because it may have been the only one to reach some
+ * objects.
+ */
 static void a_broken_ref_is_an_error(void **state)
 {
 	uint64_t seed = random_seed();
@@ -110,7 +113,10 @@ static void a_broken_ref_is_an_error(void **state)
 	walkrepo_release(&w);
 }
 
-/* Whether a commit is marked after everything was enumerated. */
+/*
+ * Returns whether a commit is marked as a tip, after all objects were
+ * enumerated.
+ */
 static bool is_marked(struct walkrepo *w, const uint8_t *marks, uint32_t nr)
 {
 	uint32_t at = history_find(&w->w.history, walkrepo_pos(w, nr));
@@ -188,7 +194,7 @@ static void branches_by_default(void **state)
 	walkrepo_release(&w);
 }
 
-/* Of very many branches, the newest are marked. */
+/* If there are very many branches, only the newest ones are marked. */
 static void newest_branches(void **state)
 {
 	enum { OLD = 40 };
@@ -200,7 +206,7 @@ static void newest_branches(void **state)
 
 	walkrepo_init(&w, HASH_SHA1, &seed, 1, 1);
 	for (uint32_t i = 0; i < ROOTS_DEFAULT_TIPS + OLD; i++) {
-		/* Names do not depend on the age. */
+		/* The age of a branch does not follow from its name. */
 		uint32_t nr = randrepo_commit(&w.h.r, files, NULL, 0,
 					      (i * 7 % 64) * 1000 + i);
 		char hex[OID_MAX_HEX_LEN + 1];
@@ -227,7 +233,7 @@ static void newest_branches(void **state)
 	walkrepo_release(&w);
 }
 
-/* The number of tips of the tip island with this configuration. */
+/* Returns the number of tips in the tip island with this configuration. */
 static size_t island_tips(struct walkrepo *w, const char *config, bool is_bare,
 			  bool *has_head)
 {
@@ -252,7 +258,7 @@ static size_t island_tips(struct walkrepo *w, const char *config, bool is_bare,
 	return nr;
 }
 
-/* The value of repack.tipIsland that names no ref, or NULL. */
+/* Returns the value of repack.tipIsland that names no ref, or NULL. */
 static const char *idle_island(struct walkrepo *w, const char *config)
 {
 	struct repo *repo = &w->h.r.t.repo;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* packing/send.c: packs for receivers, decoded and compared with a twin. */
+/*
+ * packing/send.c: packs for receivers are decoded and compared with the
+ * expected objects.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,14 +17,14 @@
 
 #define MAX_TIPS 5
 
-/* A random request and its expected answer. */
+/* A random request and the objects that its answer must have. */
 struct asking {
 	struct randrepo *r;
 	struct packing_request request;
 	struct oid wants[MAX_TIPS], haves[MAX_TIPS], shallow[MAX_TIPS];
 	struct packing_tag *tags;
 	struct taglist taglist; /* those of `tags` */
-	/* by number: a commit without parents */
+	/* by number: the commit has no parents for this request */
 	bool *is_shallow;
 	bool *want, *uninteresting; /* by number */
 };
@@ -45,7 +48,10 @@ static void asking_release(struct asking *a)
 	free(a->tags);
 }
 
-/* Like randrepo_reach(), but stops at the shallow boundary. */
+/*
+ * Set the bits of all objects that an object reaches. Stops at the shallow
+ * boundary.
+ */
 static void reach(const struct asking *a, bool *set, uint32_t from)
 {
 	const struct randrepo_object *o = &a->r->objects[from];
@@ -53,7 +59,10 @@ static void reach(const struct asking *a, bool *set, uint32_t from)
 	if (set[from])
 		return;
 	set[from] = true;
-	/* The first reference of a commit is its tree. */
+	/*
+	 * The first link of a commit is its tree; a shallow commit has no
+	 * other.
+	 */
 	for (uint32_t i = 0; i < (a->is_shallow[from] ? 1 : o->ref_nr); i++)
 		reach(a, set, o->refs[i]);
 }
@@ -132,7 +141,7 @@ static void ask(struct asking *a, bool with_shallow)
 	list_tags(a);
 }
 
-/* Whether a tag may be sent because its target is. */
+/* Returns whether a tag may be sent because its target is sent. */
 static bool comes_along(const struct asking *a, const bool *sent, uint32_t nr)
 {
 	return a->request.tags.each && a->r->objects[nr].type == OBJ_TAG &&
@@ -140,8 +149,8 @@ static bool comes_along(const struct asking *a, const bool *sent, uint32_t nr)
 }
 
 /*
- * Check that all wanted objects were sent, and no others if the answer must be
- * exact.
+ * Check that all wanted objects were sent. If the answer must be exact, check
+ * that no other object was sent.
  */
 static void check(const struct asking *a, const struct sentpack *s,
 		  const struct packing_report *report, bool exact)
@@ -172,7 +181,7 @@ static void random_options(struct packing_send_options *o, struct randrepo *r)
 	o->reuse_object = randrepo_below(r, 8) > 0;
 }
 
-/* How often something happened in many requests. */
+/* Counts of what happened in many requests. */
 struct tally {
 	uint32_t bitmaps, spans, external, deltas, empty;
 };
@@ -200,7 +209,7 @@ static void send_and_check(struct asking *a, const struct odb *odb,
 	sentpack_release(&s);
 }
 
-/* A bitmapped pack, a further pack, and loose objects. */
+/* A pack with a bitmap index, another pack, and loose objects. */
 static void make(struct randrepo *r, enum hash_algo algo, uint64_t *seed)
 {
 	randrepo_init(r, algo, seed);
@@ -256,15 +265,15 @@ static void shallow(void **state)
 	struct tally tally = {0};
 
 	random_requests(HASH_SHA1, 60, true, &tally);
-	/* Bitmaps do not know the boundary. */
+	/* A request with a shallow boundary is never answered by bitmaps. */
 	assert_int_equal(tally.bitmaps, 0);
 }
 
-/* Objects that a receiver gets in another way. */
+/* Objects that the receiver gets from another place. */
 struct elsewhere {
 	struct oid oids[8];
 	bool left_out[8];
-	/* still empty when tell() is called */
+	/* The pack, which must still be empty when tell() is called. */
 	const struct sentpack *s;
 	unsigned told;
 };
@@ -278,7 +287,7 @@ static int note_left_out(void *ctx, const bool *left_out, struct error *err)
 	return e->s->bytes.len ? ERR_INVALID : 0;
 }
 
-/* Choose any objects; each may be listed twice. */
+/* Choose any objects for `e`. An object may be listed twice. */
 static void choose_elsewhere(struct elsewhere *e, struct randrepo *r)
 {
 	*e = (struct elsewhere){.told = 0};
@@ -287,8 +296,8 @@ static void choose_elsewhere(struct elsewhere *e, struct randrepo *r)
 }
 
 /*
- * Send the same request without these objects. Exactly those that would have
- * been sent must be reported.
+ * Send the same request, but leave these objects out. Exactly those of them
+ * that would have been sent must be reported.
  */
 static void send_without(struct asking *a, const struct odb *odb)
 {
@@ -345,7 +354,7 @@ static void objects_elsewhere(void **state)
 	randrepo_release(&r);
 }
 
-/* The receiver has everything: a pack of no objects. */
+/* The receiver has all objects: the pack has no object. */
 static void nothing_to_send(void **state)
 {
 	uint64_t seed = random_seed();
@@ -391,8 +400,8 @@ static int refuse(void *ctx, const void *bytes, size_t len, struct error *err)
 }
 
 /*
- * A want that does not exist, a have that does not exist, a sink that is
- * closed.
+ * Three failures: a want that does not exist, a have that does not exist, and a
+ * sink that is closed.
  */
 static void failures(void **state)
 {

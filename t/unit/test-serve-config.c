@@ -19,7 +19,7 @@ static int load(struct serve_config *c, const struct dialog *d,
 	return serve_config_load(c, &d->t.repo, &warning, err);
 }
 
-/* Load these lines of the section uploadpack. */
+/* Load the configuration `lines` of the section uploadpack. */
 static void load_configured(struct serve_config *c, struct dialog *d,
 			    const char *lines)
 {
@@ -48,7 +48,7 @@ static void test_defaults(void **state)
 	dialog_release(&d);
 }
 
-/* Each key sets its own flag and no other. */
+/* Each key sets one flag of the struct, and no other flag. */
 static void test_flags(void **state)
 {
 	static const struct {
@@ -112,7 +112,9 @@ static void test_unborn(void **state)
 	}
 }
 
-/* packObjectsHook in the repository's own file is ignored. */
+/*
+ * The key uploadpack.packObjectsHook in the repository's own file is ignored.
+ */
 static void test_hook_is_protected(void **state)
 {
 	struct dialog d;
@@ -129,7 +131,10 @@ static void test_hook_is_protected(void **state)
 	dialog_release(&d);
 }
 
-/* allowAnySHA1InWant sets all three flags; the later entry wins. */
+/*
+ * allowAnySHA1InWant sets all three flags. A later entry overrides earlier
+ * ones.
+ */
 static void test_allow(void **state)
 {
 	static const struct {

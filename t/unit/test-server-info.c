@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/server-info.c: both files, and when they are written. */
+/*
+ * repack/server-info.c: the content of both files, and when they are written.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

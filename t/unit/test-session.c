@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* serve/session.c: which files a connection opens. */
+/* serve/session.c: which files of the repository a connection opens. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@ static int open_session(struct session *s, struct dialog *d, struct error *err)
 	return session_init(s, &d->options, &io, err);
 }
 
-/* Objects, history and refs are opened on first use. */
+/* Objects, history and refs are opened only when they are first used. */
 static void test_opens_nothing(void **state)
 {
 	struct dialog d;

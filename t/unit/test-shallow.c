@@ -27,7 +27,10 @@ static void test_depth(void **state)
 	      "shallow c2|F|NAK|=PACK wants=c4 shallow=c2");
 	check(&d, W "want s0|deepen 2|F|done",
 	      "shallow c3|shallow c1|F|NAK|=PACK wants=c4,s0 shallow=c3,c1");
-	/* As in stock Git, a root at the depth is also "shallow". */
+	/*
+	 * As in stock Git, a root commit at exactly the depth limit is sent as
+	 * shallow.
+	 */
 	check(&d, W "deepen 5|F|done",
 	      "shallow c0|F|NAK|=PACK wants=c4 shallow=c0");
 	check(&d, W "deepen 6|F|done", "F|NAK|=PACK wants=c4");
@@ -62,7 +65,9 @@ static void test_relative(void **state)
 	      "want c4 no-progress deepen-relative|shallow c3|deepen 2|F|done",
 	      "shallow c1|unshallow c3|F|NAK|"
 	      "=PACK wants=c4,c2 haves=c3 shallow=c1,c3");
-	/* Nothing is deepened if the wants do not reach the boundary. */
+	/*
+	 * If the wants do not reach the shallow boundary, nothing is deepened.
+	 */
 	check(&d,
 	      "want c4 no-progress deepen-relative|shallow s0|deepen 1|F|done",
 	      "F|NAK|=PACK wants=c4 shallow=s0");
@@ -96,7 +101,7 @@ static void test_since_and_not(void **state)
 	dialog_release(&d);
 }
 
-/* A shallow client that does not change its boundary. */
+/* A shallow client that keeps its boundary. */
 static void test_keep(void **state)
 {
 	struct dialog d;

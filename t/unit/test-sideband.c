@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wire/sideband.c: framed bytes are read back, and packets have the right size.
+ * wire/sideband.c: framed bytes can be read back, and packets are not too
+ * large.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,9 +16,9 @@
 
 struct sink {
 	struct buf out;
-	/* most spans of one gathered write */
+	/* largest number of spans in one gathered write */
 	size_t largest_write;
-	/* bytes that came from a file */
+	/* bytes that were sent from a file */
 	size_t file_bytes;
 	bool fail;
 };
@@ -78,7 +79,7 @@ static void stop(struct fixture *f)
 	buf_release(&f->sink.out);
 }
 
-/* Collect the bytes of one band. */
+/* Collect the bytes that were sent on one band. */
 static void demultiplex(struct buf *out, const struct sink *s, char band,
 			size_t packet_max)
 {
@@ -115,7 +116,10 @@ static void check_size(enum sideband_mode mode, size_t len, size_t packet_max)
 	buf_release(&got);
 }
 
-/* The same from a file, if the output supports that. */
+/*
+ * Check that bytes of a file are framed as bytes in memory are. `can`: the
+ * output has send_file().
+ */
 static void check_file(enum sideband_mode mode, size_t len, bool can)
 {
 	struct fixture plain, file;
@@ -186,7 +190,9 @@ static void test_bands(void **state)
 	stop(&f);
 }
 
-/* Without side-band, only the pack is sent. */
+/*
+ * Without side-band, keep-alives are not sent, and the output is the pack only.
+ */
 static void test_keep_alive(void **state)
 {
 	struct fixture f;
@@ -248,7 +254,7 @@ static void test_output_fails(void **state)
 	stop(&f);
 }
 
-/* Added data is sent with the next packet. */
+/* Data of sideband_add() is sent together with the next packet. */
 static void test_add(void **state)
 {
 	struct fixture f;
@@ -270,7 +276,7 @@ static void test_add(void **state)
 	stop(&f);
 }
 
-/* A large span needs only a few gathered writes. */
+/* A large span is sent with few gathered writes. */
 static void test_gathers(void **state)
 {
 	char *data = calloc(1, 3000000);

@@ -44,7 +44,7 @@ static void stop(struct listener *l)
 	close(l->fd);
 }
 
-/* Returns the number after `"key":`; fails if there is none. */
+/* Returns the number behind `"key":` in a text. Fails if the key is missing. */
 static uint64_t number(const char *text, const char *key)
 {
 	char quoted[64];
@@ -81,8 +81,8 @@ static void test_requests(void **state)
 	summary_init(&s, &l.t, "upload-pack");
 	assert_ptr_equal(summary_tap(&s), &s.tap);
 	/*
-	 * Bytes that were read ahead count for this request; earlier waiting
-	 * time does not.
+	 * Bytes that were read ahead before the request count for the request.
+	 * Waiting time before it does not.
 	 */
 	s.tap.bytes_read = 100;
 	s.tap.read_ns = 5000000;
@@ -115,7 +115,7 @@ static void test_requests(void **state)
 		    number(l.text, "negotiate_us") + number(l.text, "pack_us"));
 	assert_null(strstr(l.text, "hooks_us"));
 	assert_true(number(l.text, "peak_rss_kib") > 0);
-	/* The next request starts from zero. */
+	/* The counts of the next request start from zero. */
 	error_set(&err, ERR_PEER, "gone");
 	summary_begin(&s, "ls-refs");
 	summary_end(&s, &err);
@@ -137,7 +137,7 @@ static void test_requests(void **state)
 	stop(&l);
 }
 
-/* Phases are regions in the trace, even if the request never ends. */
+/* Phases are regions in the trace, even if the request does not end. */
 static void test_regions(void **state)
 {
 	struct listener l;

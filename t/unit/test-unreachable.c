@@ -61,8 +61,8 @@ static void listed(void **state)
 }
 
 /*
- * Compare the kept objects with those that the reference walk reaches from
- * recent objects.
+ * Compare the kept objects with all objects that are reached from recent
+ * objects in the test's own graph.
  */
 static void check_kept(struct oldrepo *o, struct unreachable *u, int64_t expiry)
 {
@@ -103,7 +103,7 @@ static void kept(void **state)
 	}
 }
 
-/* Missing objects that a recent object links to are skipped. */
+/* If a recent object links to missing objects, these are skipped. */
 static void torn(void **state)
 {
 	uint64_t seed = random_seed();

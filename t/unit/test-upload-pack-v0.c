@@ -68,7 +68,10 @@ static void test_negotiation(void **state)
 	      "ACK c2 common|ACK c1 common|ACK c1 ready|NAK|ACK c1|"
 	      "=PACK wants=c4 haves=c2,c1",
 	      0);
-	/* s0 does not reach c4: the haves are not enough yet. */
+	/*
+	 * The have s0 is no ancestor of the want c4, so the haves are not
+	 * enough yet.
+	 */
 	check(&d,
 	      "want c4 multi_ack_detailed no-progress|want h0|F|have s0|F|"
 	      "have none|F|done",

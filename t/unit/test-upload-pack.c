@@ -104,7 +104,7 @@ static void test_stateless_v2_is_one_request(void **state)
 	dialog_release(&d);
 }
 
-/* A client gets the errors of its own request, once, and no others. */
+/* Each client gets the errors of its own request only, and each error once. */
 static void test_errors(void **state)
 {
 	struct dialog d;
@@ -143,7 +143,10 @@ static void test_broken_output(void **state)
 	dialog_release(&d);
 }
 
-/* The answer does not depend on how the input is split into reads. */
+/*
+ * The answer does not depend on how the bytes of the request are split into
+ * reads.
+ */
 static void test_pieces(void **state)
 {
 	static const char script[] =

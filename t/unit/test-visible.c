@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* wire/visible.c: each way to find an object, and comparisons between them. */
+/*
+ * wire/visible.c: each way in which an object can be found visible, and
+ * comparisons between the ways.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +24,7 @@ static struct visible *open_one(struct dialog *d, const char *namespace)
 	return v;
 }
 
-/* Ask a new struct visible. */
+/* Ask a new struct visible whether clients may know of an object. */
 static int sees(struct dialog *d, const char *name)
 {
 	struct visible *v = open_one(d, NULL);
@@ -69,8 +72,8 @@ static void test_kinds(void **state)
 }
 
 /*
- * Results are kept, and each answer is the same as that of a new struct
- * visible.
+ * A struct visible keeps results. Each of its answers is the same as that of a
+ * new one.
  */
 static void test_all_at_once(void **state)
 {
@@ -133,9 +136,7 @@ static void test_namespace(void **state)
 	dialog_release(&d);
 }
 
-/*
- * Objects behind broken history are not visible; all other objects still are.
- */
+/* Objects behind broken history are not visible; all other objects are. */
 static void test_broken(void **state)
 {
 	struct dialog d;
@@ -166,7 +167,7 @@ static void test_limit(void **state)
 
 	init(&d, "");
 	assert_false(limit(&d));
-	/* A store counts as its own member. */
+	/* A store that lists no members counts as its own member. */
 	tmprepo_write(&d.t, "network/members", "");
 	assert_true(limit(&d));
 	dialog_config(&d, CONFIG_LOCAL, "[gitreach]\nreachableOnly = false\n");
@@ -176,7 +177,10 @@ static void test_limit(void **state)
 	dialog_release(&d);
 }
 
-/* Protocol dialogs: wants, haves, shallow boundaries, object sizes. */
+/*
+ * Dialogs with a limited server: wants, haves, shallow boundaries, object
+ * sizes.
+ */
 static void test_dialogs(void **state)
 {
 	static const char *const ids[] = {"lost", "h0", "stray"};
@@ -202,7 +206,7 @@ static void test_dialogs(void **state)
 			 dialog_answer(&d, other));
 		snprintf(one, sizeof(one), script, id);
 		snprintf(answer, sizeof(answer), "%s", dialog_answer(&d, one));
-		/* Ignore the object's own id. */
+		/* Do not compare the id of the object itself. */
 		found = strstr(answer, id);
 		if (found) {
 			memmove(found + 4, found + strlen(id),

@@ -60,7 +60,7 @@ static void test_stateful(void **state)
 	dialog_release(&d);
 }
 
-/* A stateless request may want objects that visible refs reach. */
+/* With --stateless-rpc, a client may want objects that visible refs reach. */
 static void test_stateless(void **state)
 {
 	struct dialog d;
@@ -86,7 +86,7 @@ static void test_detached_head(void **state)
 	dialog_release(&d);
 }
 
-/* One refused want fails the whole request. */
+/* If one want is refused, the whole request fails. */
 static void test_several(void **state)
 {
 	struct dialog d;

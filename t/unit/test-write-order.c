@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* packing/write-order.c: the order of types, and bases before deltas. */
+/*
+ * packing/write-order.c: items are sorted by type, and bases come before
+ * deltas.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +26,10 @@ static unsigned rank(uint8_t type)
 	return i;
 }
 
-/* Items of random types; bases have the same type, and chains no cycles. */
+/*
+ * Make items of random types. A base has the type of its delta, and chains have
+ * no cycles.
+ */
 static void fill(struct packing_items *list, uint32_t nr, uint64_t *seed)
 {
 	packing_items_init(list, NULL);
@@ -34,8 +40,8 @@ static void fill(struct packing_items *list, uint32_t nr, uint64_t *seed)
 				 0);
 	for (uint32_t i = 0; i < nr; i++) {
 		/*
-		 * i * 7919 % nr numbers the items so that each base has a
-		 * smaller number.
+		 * The number of item i is i * 7919 % nr. Each base has a
+		 * smaller number than its delta, so chains have no cycles.
 		 */
 		uint32_t base = (uint32_t)(random_next(seed) % nr);
 
@@ -99,7 +105,7 @@ static void random_lists(void **state)
 	}
 }
 
-/* Without deltas, each type keeps the order of the list. */
+/* If there are no deltas, items of one type stay in the order of the list. */
 static void order_is_kept(void **state)
 {
 	uint64_t seed = random_seed();
@@ -118,7 +124,7 @@ static void order_is_kept(void **state)
 	packing_items_release(&list);
 }
 
-/* A chain of the greatest possible length, deepest delta first. */
+/* One chain of all items, with the deepest delta first in the list. */
 static void long_chain(void **state)
 {
 	enum { NR = 100000 };
@@ -141,7 +147,7 @@ static void long_chain(void **state)
 	packing_items_release(&list);
 }
 
-/* The tip comes first within its type. */
+/* Within each type, objects of the tip island come first. */
 static void tip_first(void **state)
 {
 	uint64_t seed = random_seed();
@@ -175,7 +181,7 @@ static void tip_first(void **state)
 	packing_items_release(&list);
 }
 
-/* Whether clones of four kinds get an object. */
+/* Returns whether a clone of this kind gets an object. There are four kinds. */
 static bool is_asked_for(const struct islands *islands, uint32_t obj_pos,
 			 int kind)
 {
@@ -189,8 +195,8 @@ static bool is_asked_for(const struct islands *islands, uint32_t obj_pos,
 }
 
 /*
- * All tips, HEAD's tip, HEAD's history, all branches: each is one run of each
- * type.
+ * Clones of all tips, of HEAD's tip, of HEAD's history and of all branches: the
+ * objects of each form one run of each type.
  */
 static void one_run_each(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* packing/write.c: the written pack is the list. */
+/* packing/write.c: the pack that is written has the items of the list. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,10 @@ static const struct delta_search_options search_options = {
 	.compression = -1,
 };
 
-/* Check all items but external ones, and their offsets and CRCs. */
+/*
+ * Check that each item, except external ones, is in the pack at its offset and
+ * with its CRC.
+ */
 static void check(struct itemlist *l, const struct buf *pack,
 		  const struct write_options *options,
 		  const struct write_report *report)
@@ -101,9 +104,9 @@ static void random_lists(void **state)
 }
 
 /*
- * Writes all items, of which one stored copy is damaged. Another copy is
- * written if there is one. Otherwise the error names a pack. Returns whether
- * there was another copy.
+ * Write all items. One stored copy is damaged. If there is another copy, that
+ * one is written. Otherwise the error names a pack. Returns whether there was
+ * another copy.
  */
 static bool write_damaged(struct itemlist *l,
 			  const struct write_options *options)
@@ -138,7 +141,10 @@ static bool write_damaged(struct itemlist *l,
 	return !ret;
 }
 
-/* A byte of a stored entry has changed: it does not get into a new pack. */
+/*
+ * If a byte of a stored entry is changed, the entry is not copied into a new
+ * pack.
+ */
 static void corruption_does_not_spread(void **state)
 {
 	uint64_t seed = random_seed();
@@ -170,7 +176,10 @@ static void corruption_does_not_spread(void **state)
 		byte = (uint8_t *)stored.bytes +
 		       random_next(&seed) % stored.len;
 		page = (size_t)sysconf(_SC_PAGESIZE);
-		/* The map is private: this page becomes our own copy. */
+		/*
+		 * The map is private: writing to this page does not change the
+		 * file.
+		 */
 		assert_int_equal(
 			mprotect((void *)((uintptr_t)byte / page * page), page,
 				 PROT_READ | PROT_WRITE),
@@ -183,7 +192,7 @@ static void corruption_does_not_spread(void **state)
 	itemlist_release(&l);
 }
 
-/* An error of the sink is returned by the writer. */
+/* A sink that fails. write_items() must return its error. */
 static int refuse(void *ctx, const void *bytes, size_t len, struct error *err)
 {
 	return error_set(err, ERR_IO, "no space");
