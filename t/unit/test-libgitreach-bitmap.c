@@ -68,7 +68,10 @@ static int refuse(void *ctx, const struct gitreach_progress *progress)
 	return 1;
 }
 
-/* Verify all bitmaps, and a sample; one bit of one bitmap is wrong. */
+/*
+ * Verify all bitmaps, and a random sample. Then change one bit of one bitmap,
+ * and verify again.
+ */
 static void verifying(void **state)
 {
 	uint64_t seed = random_seed();

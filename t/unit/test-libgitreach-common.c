@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* libgitreach/common.c: versions and errors; and allocations that fail. */
+/*
+ * libgitreach/common.c: versions, errors, and calls during which an allocation
+ * fails.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +17,7 @@
 
 /*
  * Replacements of malloc() and related functions, for this program and the
- * library. The n-th call fails. Sanitizers have their own.
+ * library. The n-th call fails. Sanitizers replace these functions themselves.
  */
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define CAN_FAIL 1
@@ -25,7 +28,7 @@ extern void *__libc_calloc(size_t nr, size_t len);
 extern void *__libc_realloc(void *p, size_t len);
 extern void __libc_free(void *p);
 
-/* calls until one fails; 0: never */
+/* number of calls until one fails; 0: no call fails */
 static atomic_long left;
 static atomic_bool counting; /* whether `balance` counts */
 /* number of allocations that were not freed */
@@ -185,7 +188,7 @@ static int everything(const char *dir, int strategy, uint64_t *nr,
 }
 
 /*
- * Inspect the index, write it, and inspect it again. *nr: number of its
+ * Describe the index, write it, and describe it again. *nr: the number of its
  * objects.
  */
 static int write_index(const char *dir, int strategy, uint64_t *nr,
@@ -218,8 +221,8 @@ static int write_index(const char *dir, int strategy, uint64_t *nr,
 }
 
 /*
- * For each allocation that fails: the answer is right or an error, and all
- * memory is freed.
+ * Let each allocation fail in turn. The answer must be right or an error, and
+ * all memory must be freed.
  */
 static void fail_each(struct apirepo *a, int strategy,
 		      int (*fn)(const char *dir, int strategy, uint64_t *nr,
@@ -229,8 +232,8 @@ static void fail_each(struct apirepo *a, int strategy,
 	long at = 0, step = 1;
 
 	/*
-	 * After a first call, memory that libraries allocate only once exists
-	 * already.
+	 * Make one call first: some libraries allocate memory only once, in
+	 * their first call.
 	 */
 	APIREPO_OK(a, fn(a->r.t.dir, strategy, &right, a->err));
 	do {
@@ -267,7 +270,7 @@ static void out_of_memory(void **state)
 	apirepo_release(&a);
 }
 
-/* There is a correct index at any time. */
+/* After each failed allocation, there is still a correct index. */
 static void out_of_memory_writing(void **state)
 {
 	uint64_t seed = random_seed();

@@ -24,9 +24,9 @@ static struct gitreach_pack_options some_options(struct apirepo *a)
 }
 
 /*
- * Check the objects of a pack: each is wanted, and all that are wanted and not
- * excluded are there. A query's pack may have more objects, a set's pack may
- * not.
+ * Check the objects of a pack: all that are wanted and not excluded are there,
+ * and all that are there are wanted. The pack of a query may also have excluded
+ * objects. If `is_exact`, it may not.
  */
 static void check(struct apirepo *a, const struct sentpack *s, bool is_exact)
 {
@@ -65,8 +65,8 @@ static void of_queries(void **state)
 						    : NULL);
 			check(&a, &s, false);
 			/*
-			 * The bitmap index is not used if the haves reach
-			 * everything.
+			 * The bitmap index is not used if the haves reach all
+			 * objects.
 			 */
 			if (s.nr)
 				assert_int_equal(report.used_bitmap,
@@ -165,7 +165,7 @@ static void endings(void **state)
 	APIREPO_FAILS(
 		&a, GITREACH_UNSUPPORTED,
 		gitreach_query_write_pack(q, &o, take, &bytes, NULL, a.err));
-	/* Unknown members must be 0. */
+	/* Members that this version does not know must be 0. */
 	buf_reset(&bytes);
 	APIREPO_OK(&a, gitreach_query_write_pack(q, &newer.known, take, &bytes,
 						 NULL, a.err));

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* libgitreach/query.c: queries with known answers. */
+/*
+ * libgitreach/query.c: the results of queries are compared with known answers.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +11,7 @@
 #include "t/unit/apirepo.h"
 #include "t/unit/filterset.h"
 
-/* All strategies find the same objects, and these are right. */
+/* All strategies find the same objects, namely the expected ones. */
 static void random_requests(void **state)
 {
 	uint64_t seed = random_seed();
@@ -163,8 +165,8 @@ static void commits_only(void **state)
 }
 
 /*
- * With GITREACH_INEXACT, the result has all right objects, and no object that
- * is not wanted.
+ * With GITREACH_INEXACT, the result has all expected objects, and only objects
+ * that the wants reach.
  */
 static void inexact(void **state)
 {
@@ -194,7 +196,7 @@ static void inexact(void **state)
 	apirepo_release(&a);
 }
 
-/* A commit without parents reaches only its tree. */
+/* A commit that is treated as having no parents reaches only its tree. */
 static void shallow(void **state)
 {
 	uint64_t seed = random_seed();
@@ -221,7 +223,7 @@ static void shallow(void **state)
 	apirepo_release(&a);
 }
 
-/* Names and prefixes give the same result as ids. */
+/* Wants given as names or prefixes have the same result as ids. */
 static void names(void **state)
 {
 	uint64_t seed = random_seed();
@@ -303,7 +305,7 @@ static int watch(void *ctx, const struct gitreach_progress *progress)
 	return ++w->calls == w->cancel_at;
 }
 
-/* A query may be cancelled at any step; then there is only an error. */
+/* If a query is cancelled, at any step, it returns an error and no set. */
 static void cancelling(void **state)
 {
 	uint64_t seed = random_seed();

@@ -31,7 +31,7 @@ static void opening(void **state)
 	apirepo_release(&a);
 }
 
-/* The old snapshot does not change. */
+/* A refresh makes a new snapshot; the old one does not change. */
 static void refreshing(void **state)
 {
 	uint64_t seed = random_seed();
@@ -100,7 +100,10 @@ struct thread {
 	int failed;
 };
 
-/* Does not use cmocka, which is not thread-safe. */
+/*
+ * Called in threads. Uses no cmocka function, because these are not
+ * thread-safe.
+ */
 static int ask(struct thread *t, int strategy)
 {
 	struct apirepo a = *t->a;

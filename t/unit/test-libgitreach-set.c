@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* libgitreach/set.c: sets of objects against arrays of flags. */
+/* libgitreach/set.c: sets of objects are compared with arrays of flags. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include "t/unit/apirepo.h"
 
 /*
- * Returns a random set, found by bitmaps or by walking. a->want has its
+ * Returns a random set that bitmaps or a walk found. a->want has the same
  * objects.
  */
 static gitreach_set *some_set(struct apirepo *a)
@@ -140,7 +140,7 @@ static void each_can_be_ended(void **state)
 	APIREPO_FAILS(
 		&a, GITREACH_CANCELLED,
 		gitreach_set_each(set, GITREACH_ANY_TYPE, refuse, NULL, a.err));
-	/* Handles keep the repository alive. */
+	/* The repository stays open as long as a set or a query uses it. */
 	gitreach_repo_close(a.repo);
 	a.repo = NULL;
 	gitreach_query_free(q);
@@ -150,8 +150,8 @@ static void each_can_be_ended(void **state)
 }
 
 /*
- * The sum is the size of packs and loose files without headers, trailers and
- * duplicates.
+ * The disk size of all objects is the size of the packs and loose files,
+ * without headers, trailers and duplicates.
  */
 static void disk_size(void **state)
 {
@@ -215,7 +215,7 @@ static void snapshots_do_not_mix(void **state)
 	apirepo_release(&a);
 }
 
-/* The explanation of an answer. */
+/* gitreach_set_explain() says how the objects were found. */
 static void explanations(void **state)
 {
 	uint64_t seed = random_seed();
@@ -235,7 +235,10 @@ static void explanations(void **state)
 	assert_true(how.bitmaps_used > 0 && how.commits_walked > 0);
 	assert_true(how.objects_walked > 0);
 	assert_string_equal(how.reason, "");
-	/* An older program's struct is filled in up to its size. */
+	/*
+	 * A program with an older, shorter struct gets only the members that it
+	 * knows.
+	 */
 	APIREPO_OK(&a, gitreach_set_explain(&small, set, a.err));
 	assert_int_equal(small.strategy, GITREACH_BITMAP);
 	assert_int_equal(small.commits_walked, 77);

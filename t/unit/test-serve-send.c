@@ -10,7 +10,7 @@
 #include "sys/clock.h"
 #include "t/unit/dialog.h"
 
-/* Makes a pack: sends some bytes, then fails. */
+/* A function in place of packing_send(): it sends some bytes, then fails. */
 static int fail_to_pack(const struct odb *odb,
 			const struct packing_request *request,
 			const struct packing_send_options *options,
@@ -25,7 +25,10 @@ static int fail_to_pack(const struct odb *odb,
 	return error_set(err, ERR_CORRUPT, "/secret/path: broken");
 }
 
-/* The client learns that the pack failed; only the operator gets details. */
+/*
+ * If making the pack fails, the client is told that it failed, and only the
+ * administrator gets the reason.
+ */
 static void test_failure(void **state)
 {
 	struct dialog d;
@@ -93,8 +96,8 @@ static void test_broken_tag(void **state)
 }
 
 /*
- * If each want is also a have, the pack is empty. Not so if the client is
- * shallow, which may lack ancestors, or if there are other wants.
+ * If each want is also a have, the pack is empty. That does not hold for a
+ * shallow client, which may lack ancestors, or if there are other wants.
  */
 static void test_had_wants(void **state)
 {
@@ -116,7 +119,10 @@ static void test_had_wants(void **state)
 
 static struct dialog *waiting;
 
-/* Makes a pack: announces much work, then waits for a keep-alive. */
+/*
+ * A function in place of packing_send(): it announces much work, then waits for
+ * a keep-alive.
+ */
 
 static int wait_and_pack(const struct odb *odb,
 			 const struct packing_request *request,
