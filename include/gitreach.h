@@ -343,10 +343,7 @@ enum gitreach_type {
 	GITREACH_TAG = 4
 };
 
-/*
- * Returns the bit of a type. Parameters with the name `types` are sums of such
- * bits.
- */
+/* Returns the bit of a type. Sums of these bits are passed as `types`. */
 #define GITREACH_TYPE(type) (UINT32_C(1) << (type))
 #define GITREACH_ANY_TYPE UINT32_C(30)
 
@@ -417,8 +414,8 @@ struct gitreach_explanation {
 };
 
 /*
- * Explain how a set was found. The caller sets out->size; the function fills in
- * the rest.
+ * Explain how a set was found. The caller sets out->size; the function sets all
+ * other members.
  */
 GITREACH_API int gitreach_set_explain(struct gitreach_explanation *out,
 				      const gitreach_set *set,
@@ -542,7 +539,7 @@ enum gitreach_pack_flag {
 	 */
 	GITREACH_PACK_OFS_DELTA = 2,
 	/*
-	 * Copy no stored data: make all deltas and compress all objects anew.
+	 * Copy no stored data: make new deltas, and compress all objects again.
 	 */
 	GITREACH_PACK_ANEW = 4
 };

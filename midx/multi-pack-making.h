@@ -31,7 +31,7 @@ struct making {
 	 */
 	uint8_t *is_tip;
 	size_t is_tip_nr;
-	/* in a chain: the number of objects in all layers below */
+	/* For a layer of a chain: the number of objects in all layers below. */
 	uint32_t base_nr;
 	/*
 	 * Tables for the writer (pack-bitmap.h). All are owned. For a layer of

@@ -347,7 +347,7 @@ int multi_pack_write(struct multi_pack_result *result, const struct odb *odb,
 
 /*
  * Returns the .idx of each pack that the multi-pack-index names. The entry of a
- * missing pack is NULL. Returns NULL without memory.
+ * missing pack is NULL. Returns NULL if there is no memory.
  */
 static const struct pack_idx **find_packs(const struct odb *odb, size_t dir_nr,
 					  const struct pack_midx *midx)

@@ -64,8 +64,8 @@ static int open_member(struct repo **out, const struct run *r, uint32_t id,
 }
 
 /*
- * Add what a member needs besides references: objects that its reflogs, HEADs
- * and indexes name. Also note its HEAD.
+ * Add objects that a member needs in addition to its references: those that its
+ * reflogs, HEADs and indexes name. Also store its HEAD.
  */
 static int add_roots(struct run *r, uint32_t id, struct error *err)
 {

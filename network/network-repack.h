@@ -27,9 +27,9 @@ struct network_repack {
 	/* Do not remove objects from members. */
 	bool keep;
 	/*
-	 * Called for each member that cannot be handled, and the member is
-	 * skipped. With `prune`, such a member is an error instead, and `warn`
-	 * is not called while members are synced.
+	 * Called for each member that cannot be repacked or synced; the member
+	 * is skipped. With `prune`, a member that cannot be synced is an error,
+	 * and `warn` is not called for it.
 	 */
 	void (*warn)(void *ctx, const struct error *what);
 	void *ctx;

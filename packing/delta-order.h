@@ -17,10 +17,9 @@
 #include "packing/items.h"
 
 /*
- * One pass over the candidates. In the order of each pass, a base comes before
- * its deltas, and all passes agree on the order of such pairs. So several
- * passes together cannot make a cycle. DELTA_PASS_ROOTS and DELTA_PASS_ALL have
- * the same segments.
+ * One pass over the candidates. Each pass has another order, but in all of them
+ * a base comes before its deltas. So several passes together cannot make a
+ * cycle. DELTA_PASS_ROOTS and DELTA_PASS_ALL have the same segments.
  */
 enum delta_pass {
 	/* all objects that are stored whole, sorted by name */

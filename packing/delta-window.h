@@ -33,7 +33,8 @@ struct delta_window;
 #define DELTA_WINDOW_BASE_DEPTH UINT16_MAX
 
 /*
- * Make a window. Returns NULL without memory. All arguments are borrowed.
+ * Make a window. Returns NULL if there is no memory. All arguments are
+ * borrowed.
  * - heights: for each item, the number of deltas in the longest chain on top of
  *   it.
  * - depths: for each item that an earlier pass has made a delta, its depth or a

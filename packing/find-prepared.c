@@ -4,7 +4,10 @@
 
 #include "packing/find-parts.h"
 
-/* For fewer objects, hashing costs less than opening the file of answers. */
+/*
+ * If fewer objects are sent, hashing costs less than opening the file of
+ * answers.
+ */
 #define PREPARED_MIN 512
 
 /* Compares the present tags with those at the time of preparation. */

@@ -24,14 +24,14 @@
  */
 #define SHALLOW_FEW_MAX 64
 
-/* From this number of wants on, the index says their types. */
+/* If there are at least so many wants, the index says their types. */
 #define MANY_WANTS 64
 
 struct finding {
 	struct found *f;
 	const struct packing_send_options *options;
 	struct walk_tips wants, haves;
-	/* The index has said the types of the wants. */
+	/* The types of the wants were taken from the index. */
 	bool wants_by_index;
 	struct pack_bitmap_result result;
 	/* The proof of the index, which runs in another thread; NULL: none. */

@@ -3,7 +3,10 @@
 #include "base/mem.h"
 #include "packing/packs.h"
 
-/* From one look-up for each 64 objects on, a table costs less than look-ups. */
+/*
+ * If there is at least one look-up for each 64 objects, a table costs less than
+ * the look-ups.
+ */
 #define MANY_RATIO 64
 
 int packs_init(struct packs *p, const struct odb *odb, struct error *err)

@@ -18,11 +18,13 @@
 #include "packing/packs.h"
 
 struct plan_options {
-	/* Copy stored deltas. false: deltas are made anew (repack -f). */
+	/*
+	 * Copy stored deltas. false: all deltas are searched again (repack -f).
+	 */
 	bool reuse_delta;
 	/*
-	 * Copy stored objects. false: all objects are deflated anew (repack
-	 * -F).
+	 * Copy stored objects. false: all objects are inflated and deflated
+	 * again (repack -F).
 	 */
 	bool reuse_object;
 	unsigned threads; /* 0: as many as processors */

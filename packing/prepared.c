@@ -74,8 +74,8 @@ int prepared_open(struct prepared *p, const struct odb *odb, size_t dir_nr,
 }
 
 /*
- * Sort ids by their first 8 bytes. Returns NULL without memory. Ids with equal
- * first bytes have no defined order.
+ * Sort ids by their first 8 bytes. Returns NULL if there is no memory. Ids with
+ * equal first bytes have no defined order.
  */
 static struct sort_item *sort_ids(const struct oid *ids, size_t nr)
 {

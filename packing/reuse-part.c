@@ -6,8 +6,8 @@
 #include "packing/reuse-part.h"
 
 /*
- * From one look-up for each 64 objects on, the order of the pack is checked
- * first.
+ * If there is at least one look-up for each 64 objects, the order of the pack
+ * is checked first.
  */
 #define MANY_RATIO 64
 

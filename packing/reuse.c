@@ -111,7 +111,7 @@ static int take_with_header(struct reuse *u, uint64_t off, uint64_t end,
 	return ret;
 }
 
-/* Whether the base of a delta is sent, and where it is. */
+/* The base of a delta: whether it is sent, and where it is in the new pack. */
 struct base {
 	enum { BASE_ABSENT, BASE_UNINTERESTING, BASE_COPIED } state;
 	/* the id of the base; points into the .idx of the pack */

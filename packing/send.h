@@ -137,7 +137,7 @@ struct packing_send_options {
 	bool reuse_all_packs;
 	/* Compare copied runs with the CRCs in the .idx files. */
 	bool check_reused;
-	/* Copy stored deltas. false: deltas are made anew. */
+	/* Copy stored deltas. false: all deltas are searched again. */
 	bool reuse_delta;
 	bool reuse_object; /* else nothing is copied */
 	/* Use prepared answers (packing/prepared.h). */
@@ -188,7 +188,10 @@ struct packing_report {
 	 * spans.
 	 */
 	uint32_t objects, deltas;
-	/* Of these, objects and deltas that were copied one by one. */
+	/*
+	 * Objects and deltas that were copied one by one; a part of the numbers
+	 * above.
+	 */
 	uint32_t reused, reused_deltas;
 	uint32_t pack_reused; /* objects copied in spans */
 	/* packs from which spans were copied */

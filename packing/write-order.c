@@ -75,7 +75,8 @@ static unsigned class_of(const struct packing_items *list,
 	       rank_of(list->islands, item->obj_pos);
 }
 
-/* Sort the items by class; the sort is stable. Returns NULL without memory. */
+/* Sort the items by class; the sort is stable. Returns NULL if there is no
+ * memory. */
 static uint32_t *sort_by_class(const struct packing_items *list)
 {
 	uint32_t *sorted = mem_alloc(list->nr, sizeof(*sorted));

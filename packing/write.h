@@ -42,7 +42,7 @@ struct write_options {
  * external, *nr of them. Objects of the core island come first, then all
  * others. Within each of the two: commits, tags, trees, blobs; of each type the
  * tip island first; then the order of the list. A base always comes before its
- * deltas, so that distances are positive. Returns NULL without memory.
+ * deltas, so that distances are positive. Returns NULL if there is no memory.
  */
 uint32_t *write_order(const struct packing_items *list, size_t *nr);
 

@@ -22,7 +22,7 @@ struct removal {
 	 * removed.
 	 */
 	const char *keep;
-	/* Also keep the bitmap index that belongs to the checksum `keep`. */
+	/* Keep the bitmap index that belongs to the checksum `keep`, too. */
 	bool keep_bitmap;
 	struct error *err;
 };

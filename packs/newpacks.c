@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "packs/newpacks.h"
 
-/* Append a zeroed pack. Returns NULL without memory. */
+/* Append a zeroed pack. Returns NULL if there is no memory. */
 static struct newpack *add_pack(struct newpacks *np)
 {
 	struct newpack *pack;

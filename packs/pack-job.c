@@ -490,8 +490,8 @@ static int write_bitmap(struct pack_job *job, struct error *err)
 						 : NULL;
 
 	/*
-	 * A bitmap index covers one pack, but the user asked for a limit of
-	 * their size.
+	 * A bitmap index covers one pack only, but the configuration limits the
+	 * size of packs, and there are several.
 	 */
 	if (job->newpacks.nr > 1)
 		why = "packs are split due to pack.packSizeLimit";

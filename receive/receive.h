@@ -137,7 +137,10 @@ struct receive_peer {
 	 * another.
 	 */
 	struct sideband band;
-	/* The same as in struct receive_options. NULL: messages are dropped. */
+	/*
+	 * Called with messages, as receive_options.tell. NULL: messages are
+	 * dropped.
+	 */
 	void (*tell)(void *ctx, const char *text, size_t len);
 	void *tell_ctx;
 	const struct serve_io *client; /* borrowed: the connection */

@@ -31,8 +31,8 @@ static bool starts_with(const char *s, const char *prefix)
 }
 
 /*
- * Returns the path "<dir>/<name>", or NULL without memory. The caller frees the
- * path.
+ * Returns the path "<dir>/<name>", or NULL if there is no memory. The caller
+ * frees the path.
  */
 static char *join(const char *dir, const char *name)
 {

@@ -18,11 +18,11 @@
  */
 enum rollup_part {
 	ROLLUP_UNLISTED, /* ignored */
-	ROLLUP_INCLUDE,  /* its objects are packed, */
-	/* no object of such a pack is packed */
+	ROLLUP_INCLUDE,  /* its objects are packed */
+	/* its objects are not packed, even if a ROLLUP_INCLUDE pack has them */
 	ROLLUP_EXCLUDE,
 	/*
-	 * No object of such a pack is packed. The pack need not be closed under
+	 * Its objects are not packed. The pack need not be closed under
 	 * reachability: with `follow`, objects that its objects reach are
 	 * packed.
 	 */
@@ -36,8 +36,9 @@ struct rollup_options {
 	const enum rollup_part *parts;
 	/*
 	 * Also pack loose objects of the repository, even if a ROLLUP_UNLISTED
-	 * pack has them. Such a pack may be a cruft pack. An object that
-	 * becomes reachable again must not depend on the times of a cruft pack.
+	 * pack has them. A ROLLUP_UNLISTED pack may be a cruft pack, and an
+	 * object that becomes reachable again must not depend on the times of a
+	 * cruft pack.
 	 */
 	bool loose;
 	/*

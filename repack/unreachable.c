@@ -17,7 +17,7 @@ struct collecting {
 
 /*
  * Returns the place where the item number of an object is stored (plus 1), or
- * NULL without memory.
+ * NULL if there is no memory.
  */
 static uint32_t *slot_of(struct unreachable *u, uint32_t obj_pos)
 {
@@ -49,7 +49,7 @@ struct unreachable_item *unreachable_find(const struct unreachable *u,
 
 /*
  * Add an item for an object, or update its item with the time of one more copy.
- * Returns NULL without memory.
+ * Returns NULL if there is no memory.
  */
 static struct unreachable_item *add(struct unreachable *u, uint32_t obj_pos,
 				    int64_t mtime)

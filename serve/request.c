@@ -19,8 +19,8 @@
 #define UNCHECKED_MAX 16384
 
 /*
- * From this number of wants on, opening the prepared answers costs less than
- * looking up each want.
+ * If there are at least so many wants, opening the prepared answers costs less
+ * than looking up each want.
  */
 #define MANY_WANTS 64
 

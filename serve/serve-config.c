@@ -14,8 +14,8 @@ struct loading {
 };
 
 /*
- * Read the value of a key into a field; there is one such function for each
- * type of field. A missing key leaves the field unchanged. Returns 0 or a
+ * A function that reads the value of a key into a field. Each type of field has
+ * its own function. A missing key leaves the field unchanged. Returns 0 or a
  * negative error code.
  */
 typedef int load_fn(void *field, const char *key, const struct loading *l);

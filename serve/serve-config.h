@@ -160,7 +160,7 @@ enum serve_unborn {
 	SERVE_UNBORN_IGNORE, /* no */
 };
 
-/* Which objects a v0/v1 client may want besides the advertised tips. */
+/* Which objects a v0/v1 client may want in addition to the advertised tips. */
 struct serve_allow {
 	/* tips of hidden refs: uploadpack.allowTipSHA1InWant */
 	bool tip;

@@ -7,9 +7,9 @@
 #define SECOND_NS UINT64_C(1000000000)
 
 /*
- * The timeout counts anew for each piece of this many bytes (one large packet),
- * so that a slow peer is not cut off. Without side-band, one write may hold a
- * whole pack, so large writes are split into pieces.
+ * The timeout starts again for each piece of this many bytes (one large
+ * packet), so that a slow peer is not cut off. Without side-band, one write may
+ * hold a whole pack, so large writes are split into pieces.
  */
 #define PIECE (1 << 16)
 

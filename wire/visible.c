@@ -52,7 +52,7 @@ struct visible {
 	bool hints_are_done;
 	/* number of walks for one commit so far */
 	unsigned walk_nr;
-	/* by obj_pos: visible objects besides those in `answer` */
+	/* by obj_pos: visible objects that are not in `answer` */
 	struct bitset found;
 	struct pack_bitmap *pb; /* owned, or NULL */
 	struct pack_bitmap_answer answer;
