@@ -96,7 +96,7 @@ static uint64_t island_key(const struct packing_item *item,
 static uint32_t name_of(const struct packing_item *item,
 			const struct delta_search_options *options)
 {
-	return options->grouping == PATH_GROUP_COMPONENTS ? item->group
+	return options->grouping == PATH_GROUP_COMPONENTS ? item->path_hash
 							  : item->name_hash;
 }
 
@@ -206,7 +206,7 @@ static void set_goal(struct splitting *c)
 static bool has_same_path(const struct packing_item *a,
 			  const struct packing_item *b)
 {
-	return a->type == b->type && a->group == b->group &&
+	return a->type == b->type && a->path_hash == b->path_hash &&
 	       a->name_hash == b->name_hash;
 }
 
@@ -332,7 +332,7 @@ static int sort_by_path(struct delta_order *order,
 
 		keys[i] = (struct sort_item){
 			(uint64_t)list->items[item].type << 32 |
-				list->items[item].group,
+				list->items[item].path_hash,
 			item,
 		};
 	}

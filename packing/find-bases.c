@@ -114,7 +114,7 @@ static int add_base(struct found *f, struct packing_items *items,
 		ret = error_nomem(err);
 	if (!ret) {
 		items->items[items->nr - 1].size = size;
-		items->items[items->nr - 1].group = object->group;
+		items->items[items->nr - 1].path_hash = object->group;
 	}
 	return ret;
 }

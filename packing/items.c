@@ -62,7 +62,7 @@ int packing_items_add(struct packing_items *list, const struct walk_item *found)
 				       found->name_hash, false);
 
 	if (!ret)
-		list->items[list->nr - 1].group = found->group;
+		list->items[list->nr - 1].path_hash = found->group;
 	return ret;
 }
 

@@ -54,8 +54,8 @@ struct packing_item {
 	uint8_t *delta;
 	uint32_t obj_pos;
 	uint32_t name_hash;
-	/* path hash; 0: unknown (object/path-group.h) */
-	uint32_t group;
+	/* 0: unknown (object/path-group.h) */
+	uint32_t path_hash;
 	uint32_t base; /* item, or PACKING_NO_ITEM */
 	/* CRC of the entry in the new pack; valid when the item was written */
 	uint32_t crc;

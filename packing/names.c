@@ -74,8 +74,8 @@ static void apply_path(struct naming *n, struct packing_item *item)
 
 	if (!n->attrs) {
 		item->name_hash = name_hash_add(0, path->data, path->len);
-		item->group = path_group_path(n->grouping, path->data,
-					      path->len);
+		item->path_hash = path_group_path(n->grouping, path->data,
+						  path->len);
 	} else if (item->type == OBJ_BLOB && !item->is_external &&
 		   attrs_of(n->attrs, path->data) == ATTR_UNSET) {
 		item->no_delta = n->any_unset = true;

@@ -240,8 +240,8 @@ static int take_delta(struct reuse *u, uint32_t pack_pos, uint64_t off,
  * Returns whether a delta and its base are both in the last segment. That
  * segment was copied without a gap, so the distance between them is unchanged.
  */
-static bool is_beside_base(const struct reuse *u, uint64_t off,
-			   const struct pack_entry *entry)
+static bool is_in_base_segment(const struct reuse *u, uint64_t off,
+			       const struct pack_entry *entry)
 {
 	const struct reuse_part *part = u->part;
 
@@ -279,7 +279,7 @@ static int take_entry(struct reuse *u, uint32_t bit, bool *taken,
 	u->next_pos = pack_pos + 1;
 	u->next_off = end;
 	if ((entry.type == OBJ_OFS_DELTA || entry.type == OBJ_REF_DELTA) &&
-	    !is_beside_base(u, off, &entry)) {
+	    !is_in_base_segment(u, off, &entry)) {
 		ret = take_delta(u, pack_pos, off, end, &entry, taken, err);
 	} else {
 		*taken = true;

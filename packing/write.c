@@ -306,8 +306,8 @@ static int write_item(struct writing *w, struct packing_item *item,
 	return ret;
 }
 
-void write_drop_bases(struct packing_items *list, const uint32_t *order,
-		      size_t nr)
+void write_undeltify(struct packing_items *list, const uint32_t *order,
+		     size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
 		struct packing_item *item = &list->items[order[i]];

@@ -61,7 +61,7 @@ int write_items(struct packing_items *list, const uint32_t *order, size_t *nr,
  * Prepare the items that remain for another pack. A delta whose base is in the
  * written pack is stored whole.
  */
-void write_drop_bases(struct packing_items *list, const uint32_t *order,
-		      size_t nr);
+void write_undeltify(struct packing_items *list, const uint32_t *order,
+		     size_t nr);
 
 #endif

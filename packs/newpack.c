@@ -272,7 +272,7 @@ int newpack_continue(struct newpack *next, struct newpack *np, const char *dir,
 	memcpy(next->order, np->order + np->nr,
 	       next->nr * sizeof(*next->order));
 	np->rest_nr = 0;
-	write_drop_bases(next->items, next->order, next->nr);
+	write_undeltify(next->items, next->order, next->nr);
 	return write_file(next, dir, err);
 }
 

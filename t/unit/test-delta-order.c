@@ -145,7 +145,7 @@ static void passes(void **state)
 
 	by_path.grouping = PATH_GROUP_PATH;
 	for (uint32_t i = 0; i < 6; i++)
-		add(&list, OBJ_BLOB, 7, 9000 - i)->group = 1 + i % 2;
+		add(&list, OBJ_BLOB, 7, 9000 - i)->path_hash = 1 + i % 2;
 	assert_int_equal(delta_order_init(&order, &list, &by_path), 0);
 	assert_items(&order, (uint32_t[]){0, 2, 4, 1, 3, 5}, 6);
 	for (uint32_t i = 0; i < 6; i++) {

@@ -181,7 +181,7 @@ static void any_number_of_threads(void **state)
 	add_texts(&d, 30, 20);
 	options.grouping = *state ? PATH_GROUP_PATH : PATH_GROUP_NONE;
 	for (uint32_t i = 0; i < d.list.nr; i++)
-		d.list.items[i].group = i / 33;
+		d.list.items[i].path_hash = i / 33;
 	for (options.threads = 1; options.threads <= 3; options.threads++) {
 		deltalist_search(&d, &options);
 		for (uint32_t i = 0; i < d.list.nr; i++) {
@@ -265,7 +265,7 @@ static void add_paths(struct deltalist *d)
 				       1 + (unsigned)(random_next(&seed) % 30),
 				       &seed);
 		for (size_t k = first; k < d->list.nr; k++)
-			d->list.items[k].group =
+			d->list.items[k].path_hash =
 				(uint32_t)(k % 3 ? i : random_next(&seed) % 40);
 	}
 }
@@ -310,7 +310,7 @@ static void paths_in_one_name(void **state)
 
 		deltalist_add_versions(&d, OBJ_BLOB, 7, 5, &seed);
 		for (size_t k = first; k < d.list.nr; k++)
-			d.list.items[k].group = 100 + i;
+			d.list.items[k].path_hash = 100 + i;
 	}
 	options.window = 3;
 	deltalist_search(&d, &options);
@@ -336,9 +336,9 @@ static void improved(void **state)
 	text_make(text, sizeof(text), &seed);
 	memcpy(half, text, sizeof(half));
 	text_make(half, 1500, &seed);
-	deltalist_add(&d, OBJ_BLOB, 7, half, 4000)->group = 1;
-	deltalist_add(&d, OBJ_BLOB, 7, text, 3900)->group = 2;
-	deltalist_add(&d, OBJ_BLOB, 7, text, 3800)->group = 1;
+	deltalist_add(&d, OBJ_BLOB, 7, half, 4000)->path_hash = 1;
+	deltalist_add(&d, OBJ_BLOB, 7, text, 3900)->path_hash = 2;
+	deltalist_add(&d, OBJ_BLOB, 7, text, 3800)->path_hash = 1;
 	options.grouping = PATH_GROUP_PATH;
 	options.cache_size = 5000;
 	deltalist_search(&d, &options);
