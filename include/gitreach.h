@@ -484,7 +484,7 @@ struct gitreach_verify_options {
 	 * compare all bitmaps, by one enumeration of the history
 	 */
 	uint64_t sample;
-	/* seed of the random choice of these bitmaps */
+	/* seed of the random choice of the bitmaps to compare */
 	uint64_t seed;
 	/* NULL: no progress is reported */
 	gitreach_progress_fn progress;

@@ -101,7 +101,7 @@ struct gitreach_repo {
 	 * and set
 	 */
 	atomic_uint users;
-	/* flags of gitreach_repo_open() */
+	/* the flags that were given to gitreach_repo_open() */
 	uint32_t flags;
 	struct repo *repo; /* owned */
 	struct odb *odb;
@@ -156,7 +156,7 @@ struct oid_list {
 struct gitreach_query {
 	gitreach_repo *repo; /* a counted reference */
 	struct oid_list wants, haves, shallow;
-	/* parsed; patterns of sparse filters are not read yet */
+	/* the parsed filter; patterns of sparse filters were not read yet */
 	struct filter filter;
 	/* owned: the strings that the filter was parsed from */
 	char **specs;
@@ -185,7 +185,7 @@ int libgitreach_query_load_filter(struct filter *filter,
  */
 struct gitreach_set {
 	gitreach_repo *repo; /* a counted reference */
-	/* by bit_pos; empty without repo->pb */
+	/* by bit_pos: the objects that have a bit; empty if repo->pb is NULL */
 	struct bitset packed;
 	/*
 	 * Objects without a bit: by type, then by number in repo->space. Types
@@ -193,7 +193,7 @@ struct gitreach_set {
 	 */
 	struct bitset others[BITMAP_TYPE_NR];
 	struct gitreach_explanation how;
-	/* the message is how.reason */
+	/* why bitmaps were not used; how.reason points to its message */
 	struct error reason;
 };
 

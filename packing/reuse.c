@@ -13,7 +13,7 @@ struct reuse {
 	/* Owned: the parts that were started, in the order of their bits. */
 	struct reuse_part *parts;
 	size_t part_nr;
-	/* the part that objects are copied from now, the last one */
+	/* the part that objects are copied from now; the last one of `parts` */
 	struct reuse_part *part;
 	struct pack_writer *writer;
 	struct pack_copy copy; /* of the part's pack */

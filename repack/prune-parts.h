@@ -99,7 +99,10 @@ struct prune_unnamed {
 	/* owned: paths of files without their other half */
 	char **files;
 	size_t file_nr, file_alloc;
-	/* the packs stay: one of them is young, or has a .keep */
+	/*
+	 * One of the packs is young or has a .keep file, so that all packs
+	 * stay.
+	 */
 	bool stays;
 };
 
@@ -121,10 +124,10 @@ static inline bool prune_unnamed_asks(const struct prune_unnamed *list)
 }
 
 /*
- * Remove the listed files, and the listed packs if the conditions above hold.
- * `odb`: the packs with final names; NULL: packs stay. `is_wanted`: returns
- * whether another process may need the object. Returns 0 or a negative error
- * code.
+ * Remove the listed files. Remove the listed packs if the conditions are met
+ * that the comment above struct prune_unnamed lists. `odb`: the packs with
+ * final names; NULL: packs stay. `is_wanted`: returns whether another process
+ * may need the object. Returns 0 or a negative error code.
  */
 int prune_unnamed_remove(const struct prune_unnamed *list,
 			 const struct odb *odb,

@@ -454,8 +454,8 @@ static int remove_redundant(struct run *r, struct error *err)
 
 /*
  * Write prepared answers for the new pack, because those of the removed packs
- * are gone. If the directory cannot be written, clones only take longer. So
- * that is a warning; everything else is done.
+ * are gone. If the file cannot be written, there is only a warning: the repack
+ * is done, and clones only take longer.
  */
 static int prepare(struct run *r, struct error *err)
 {
