@@ -122,7 +122,7 @@ test_transport () {
 		test_same_repo srv/server.git clone.git
 	'
 
-	test_expect_success "$name: what is no fast-forward is refused" '
+	test_expect_success "$name: a push that is no fast-forward is refused" '
 		test_when_finished "stock -C srv/server.git config \
 			receive.denyNonFastForwards false" &&
 		stock -C srv/server.git rev-parse main >expect &&

@@ -3,14 +3,14 @@
 test_description='the ground the other tests stand on'
 . "$(dirname "$0")/lib.sh"
 
-test_expect_success 'stock Git is there and is not ours' '
+test_expect_success 'stock Git is installed and is not gitreach' '
 	test -x "$STOCK_GIT" &&
 	stock version >actual &&
 	grep "^git version [0-9]" actual &&
 	! test "$STOCK_GIT" -ef "$GIT"
 '
 
-test_expect_success 'nothing is configured but by the tests' '
+test_expect_success 'only the tests configure Git' '
 	stock config --list --show-origin >origins &&
 	! grep -v "^file:$HOME/.gitconfig" origins
 '
@@ -29,7 +29,7 @@ test_expect_success 'linear history' '
 	stock -C linear fsck --full --strict
 '
 
-test_expect_success 'the same repository on every machine' '
+test_expect_success 'a test repository has the same ids on every machine' '
 	stock -C linear rev-parse main >actual &&
 	echo 75f94991d4e440befece5906414a10d4580ff31f >expect &&
 	test_cmp expect actual
@@ -81,7 +81,7 @@ test_expect_success 'SHA-256 repositories' '
 	stock -C sha256 fsck --full --strict
 '
 
-test_expect_success 'all objects, by walking' '
+test_expect_success 'rev-list lists all objects by walking' '
 	repo_objects linear >walked &&
 	stock -C linear cat-file --batch-all-objects \
 		--batch-check="%(objectname)" >stored &&

@@ -41,7 +41,7 @@ test_expect_success 'make install into DESTDIR' '
 '
 
 # A sanitizer's run time would have to be linked with it.
-test_expect_success PLAIN 'a program builds against what was installed' '
+test_expect_success PLAIN 'a program builds against the installed library' '
 	cat >use.c <<-\EOC &&
 	#include <gitreach.h>
 	#include <stdio.h>
@@ -206,7 +206,7 @@ test_expect_success AUTOCONF './configure chooses libraries to hold' '
 	rm tree/config.mak
 '
 
-test_expect_success 'a library of a directory that is named is not mixed up' '
+test_expect_success 'a static library in the directory of LDFLAGS is found' '
 	mkdir named &&
 	ln -s "$(cc -print-file-name=libpcre2-8.so)" named &&
 	in_copy make LDFLAGS=-L../named build/libs &&
@@ -217,7 +217,7 @@ test_expect_success 'a library of a directory that is named is not mixed up' '
 '
 
 # A pkg-config that knows no library.
-test_expect_success 'a missing library is one line that names the package' '
+test_expect_success 'for a missing library one line names the package' '
 	mkdir fake &&
 	printf "#!/bin/sh\nexit 1\n" >fake/pkg-config &&
 	chmod +x fake/pkg-config &&

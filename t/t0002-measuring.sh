@@ -18,7 +18,7 @@ test_expect_success 'a generated repository is as large as asked for' '
 	stock -C gen.git fsck --full --strict
 '
 
-test_expect_success 'it has merges, deep paths and all kinds of tags' '
+test_expect_success 'a generated repository has merges, deep paths and all kinds of tags' '
 	stock -C gen.git rev-list --merges --all >merges &&
 	test "$(wc -l <merges)" -gt 20 &&
 	stock -C gen.git ls-tree -r --name-only main >paths &&
@@ -28,14 +28,14 @@ test_expect_success 'it has merges, deep paths and all kinds of tags' '
 	test_line_count 2 kinds
 '
 
-test_expect_success 'the same arguments give the same stream' '
+test_expect_success 'gen-repo writes the same stream for the same arguments' '
 	"$perf/gen-repo" $small >again &&
 	cmp stream again &&
 	"$perf/gen-repo" $small --seed 2 >other &&
 	! cmp -s stream other
 '
 
-test_expect_success 'what is verbatim in a pack, and what is not' '
+test_expect_success 'counting objects that a pack has verbatim' '
 	stock -C gen.git repack -adfq &&
 	pack=$(ls gen.git/objects/pack/*.pack) &&
 	"$perf/verbatim" gen.git "$pack" >whole &&
@@ -152,7 +152,7 @@ test_expect_success 'many refs over the commits of a repository' '
 	grep "^Makes a repository with" err
 '
 
-test_expect_success 'one of SHA-256 that borrows by a relative path' '
+test_expect_success 'measuring a SHA-256 repository with a relative alternate' '
 	REPO_FORMAT=sha256 repo_linear lender.git 5 &&
 	stock clone -q --bare -s lender.git borrower.git &&
 	echo ../../lender.git/objects >borrower.git/objects/info/alternates &&

@@ -49,7 +49,7 @@ test_expect_success PYTHON 'an option that a page lacks is noticed' '
 	grep "git repack has no --pack-kept-objects" err
 '
 
-test_expect_success PYTHON 'so are a negation, a literal and a macro' '
+test_expect_success PYTHON 'a missing negation, literal or macro of a page is noticed' '
 	copy_sources &&
 	sed "s/\\[no[^]]*\\]thin/thin/; /non..empty/d" \
 		"$GITREACH_SRC/Documentation/gitreach-pack-objects.1" \
@@ -81,7 +81,7 @@ then
 	test_set_prereq MAN
 fi
 
-test_expect_success MAN 'what a usage lists can be read in the page' '
+test_expect_success MAN 'the page describes each option of the usage' '
 	for page in $pages
 	do
 		command=${page#gitreach-} command=${command%.1}

@@ -37,7 +37,7 @@ body = bytes(data[:-20])
 sys.stdout.buffer.write(body + hashlib.sha1(body).digest())
 EOF
 
-test_expect_success 'the dumps end in the checksum of what is before it' '
+test_expect_success 'each hex dump ends in the checksum of its bytes' '
 	for page in bitmap pack-idx-rev
 	do
 		dump $page >whole &&
@@ -49,7 +49,7 @@ test_expect_success 'the dumps end in the checksum of what is before it' '
 
 # The bytes of the pack, and so its name, depend on the library that deflates;
 # the order of its objects does not.
-test_expect_success 'they are what repack writes' '
+test_expect_success 'the hex dumps are the bytes that repack writes' '
 	repo_init tiny.git &&
 	cat >stream <<-\EOC &&
 	blob

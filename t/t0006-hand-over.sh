@@ -203,7 +203,7 @@ test_expect_success 'a range that ends in a name of stock Git'\''s' '
 
 # ---- standard input
 
-test_expect_success 'what arguments say is known before it is read' '
+test_expect_success 'arguments hand over to stock Git before input is read' '
 	echo HEAD >revs && input=revs &&
 	check tree rev-list --pretty=oneline --stdin &&
 	check tree rev-list --missing=print --stdin -- a &&
@@ -230,7 +230,7 @@ test_expect_success 'revisions and paths on standard input reach stock Git' '
 	done
 '
 
-test_expect_success 'what only other standard input says is refused by name' '
+test_expect_success 'a feature that standard input asks for too late is refused by name' '
 	test_when_finished "rm -rf sub" &&
 	echo "mailmap true" >commands &&
 	test_expect_code 128 spied git -C tree cat-file --batch-command \
@@ -315,7 +315,7 @@ test_expect_success 'options come in any order, and are handed over in it' '
 
 # ---- other commands
 
-test_expect_success 'commands that change something' '
+test_expect_success 'commands that change the repository are handed over' '
 	stock -C tree update-ref refs/heads/expected "HEAD@{1}" &&
 	spied git -C tree update-ref refs/heads/moved "HEAD@{1}" &&
 	test_line_count 1 called &&
@@ -365,7 +365,7 @@ test_expect_success 'commands of which stock Git has a part' '
 
 # ---- never
 
-test_expect_success 'what serves strangers is never handed over' '
+test_expect_success 'commands that serve clients are never handed over' '
 	for words in "upload-pack --nope bare.git" "upload-pack --color bare.git" \
 		"receive-pack --since=1 bare.git" "upload-archive --nope x" \
 		"http-backend --nope"
@@ -375,7 +375,7 @@ test_expect_success 'what serves strangers is never handed over' '
 	done
 '
 
-test_expect_success 'what is ours is not, nor what is wrong for everybody' '
+test_expect_success 'supported arguments and wrong usage are not handed over' '
 	for words in "rev-list --objects --all" "rev-list nothing" \
 		"rev-list --max-count=x HEAD" "for-each-ref --nope" \
 		"for-each-ref --format=%(nope)" "cat-file --nope" \
@@ -388,7 +388,7 @@ test_expect_success 'what is ours is not, nor what is wrong for everybody' '
 	done
 '
 
-test_expect_success 'a stock Git that leads back to us is none' '
+test_expect_success 'a stock Git that starts gitreach again is not used' '
 	cat >wrapper <<-EOC &&
 	#!/bin/sh
 	test "\$1" = --exec-path || echo x >>"$PWD/rounds"

@@ -80,7 +80,7 @@ test_expect_success '-c' '
 	test_cmp expect actual
 '
 
-test_expect_success '-c adds to what the environment brings' '
+test_expect_success '-c adds to the configuration in the environment' '
 	GIT_CONFIG_PARAMETERS="'\''a.b'\''='\''1'\''" git -c a.b=2 \
 		config --get-all a.b >actual &&
 	printf "%s\n" 1 2 >expect &&
@@ -140,7 +140,7 @@ test_expect_success 'git version' '
 	head -n 1 options >first && test_cmp actual first
 '
 
-test_expect_success 'the version is that of stock Git, with ours behind' '
+test_expect_success 'git version prints the version of stock Git, then ours' '
 	sed "s/.*gitreach/gitreach/" actual >ours &&
 	theirs=$(stock version | cut -d" " -f3) &&
 	echo "git version $theirs.$(cat ours)" >expect &&

@@ -30,7 +30,7 @@ test_expect_success 'stock Git'\''s viewer shows the help for a command of ours'
 
 # ---- which Git that is
 
-test_expect_success 'GITREACH_FALLBACK names it' '
+test_expect_success 'GITREACH_FALLBACK names stock Git' '
 	cat >named <<-EOC &&
 	#!/bin/sh
 	echo named "\$@"
@@ -44,7 +44,7 @@ test_expect_success 'GITREACH_FALLBACK names it' '
 	test_cmp expect actual
 '
 
-test_expect_success 'GITREACH_FALLBACK that cannot be' '
+test_expect_success 'GITREACH_FALLBACK with an unusable path' '
 	GITREACH_FALLBACK=$PWD/none test_expect_code 128 git stripspace 2>err &&
 	grep "^fatal: GITREACH_FALLBACK: .*/none. is not" err &&
 	GITREACH_FALLBACK=named test_expect_code 128 git stripspace 2>err &&
@@ -79,7 +79,7 @@ test_expect_success 'only absolute directories of PATH are looked into' '
 
 # ---- never in a circle
 
-test_expect_success 'other copies of ours on PATH are passed over' '
+test_expect_success 'other copies of gitreach on PATH are skipped' '
 	mkdir copy1 copy2 &&
 	cp "$GIT" copy1/git &&
 	cp "$GIT" copy2/git &&
@@ -95,7 +95,7 @@ test_expect_success 'other copies of ours on PATH are passed over' '
 	grep "there is no other git on PATH" err
 '
 
-test_expect_success 'a wrapper that leads back to us' '
+test_expect_success 'a wrapper that starts gitreach again' '
 	cat >wrapper <<-EOC &&
 	#!/bin/sh
 	exec "$GIT" "\$@"
@@ -107,7 +107,7 @@ test_expect_success 'a wrapper that leads back to us' '
 	grep "^fatal: .stripspace. went 100 times" err
 '
 
-test_expect_success 'a program that is gitreach only when called so' '
+test_expect_success 'a program that starts gitreach for some commands only' '
 	cat >child <<-EOC &&
 	#!/bin/sh
 	"$GIT" "\$@"
@@ -119,7 +119,7 @@ test_expect_success 'a program that is gitreach only when called so' '
 '
 
 # As one before 2.46 does, which knows no `git reflog`.
-test_expect_success 'a stock Git that starts ours for want of its own' '
+test_expect_success 'a stock Git that lacks a command and starts ours' '
 	cat >old <<-EOC &&
 	#!/bin/sh
 	test "\$1" != --exec-path || exec "$STOCK_GIT" "\$1"
@@ -133,7 +133,7 @@ test_expect_success 'a stock Git that starts ours for want of its own' '
 	grep "^fatal: the stock Git has no .reflog.\$" err
 '
 
-test_expect_success 'a GITREACH_TRAIL that makes no sense is not followed' '
+test_expect_success 'a malformed GITREACH_TRAIL is ignored' '
 	for trail in "" x "1x" "-5 a" "3 " "  " "9 :::"
 	do
 		echo "a  " | GITREACH_TRAIL=$trail git stripspace >actual &&
@@ -201,7 +201,7 @@ test_expect_success 'a local clone runs our upload-pack' '
 '
 
 # Their check of what arrived runs our rev-list, with --alternate-refs.
-test_expect_success 'so does a fetch, and a push runs our receive-pack' '
+test_expect_success 'a fetch runs our upload-pack, and a push our receive-pack' '
 	started "^git-upload-pack " git -C clone fetch -q &&
 	started "^git-receive-pack " git -C clone push -q origin HEAD:new &&
 	stock -C repo.git rev-parse --verify refs/heads/new
@@ -222,7 +222,7 @@ test_expect_success 'a daemon runs our upload-pack' '
 	grep -a "refs/heads/main" out
 '
 
-test_expect_success 'a daemon started by its path does, too' '
+test_expect_success 'a git-daemon started by its path runs our upload-pack' '
 	started "^git upload-pack " spied/libexec/gitreach-core/git-daemon \
 		--inetd --export-all --base-path="$PWD" <request &&
 	grep -a "refs/heads/main" out
@@ -241,7 +241,7 @@ test_expect_success 'stock http-backend runs our upload-pack' '
 	grep -a "refs/heads/main" out
 '
 
-test_expect_success 'a CGI that is started by its path is ours' '
+test_expect_success 'the http-backend in the exec path is ours' '
 	started "^git-http-backend " \
 		cgi spied/libexec/gitreach-core/git-http-backend &&
 	! grep upload-pack record &&
@@ -257,7 +257,7 @@ test_expect_success 'scripts of stock Git work from our exec path' '
 	started "^git submodule--helper" git -C clone submodule status
 '
 
-test_expect_success 'GIT_EXEC_PATH of the user is left alone' '
+test_expect_success 'a GIT_EXEC_PATH that the user sets is not changed' '
 	theirs=$(stock --exec-path) &&
 	>record &&
 	GIT_EXEC_PATH=$theirs PATH=$spied:$STOCK_PATH \
@@ -296,7 +296,7 @@ there () {
 	GITREACH_FALLBACK=$PWD/there/git "$@"
 }
 
-test_expect_success 'its helpers are used, beside our commands' '
+test_expect_success 'helpers of stock Git are linked in our exec path' '
 	there "$here" stripspace >actual &&
 	printf "%s\n" --exec-path version stripspace >expect &&
 	test_cmp expect asked &&
@@ -342,7 +342,7 @@ test_expect_success 'they are found again without a question' '
 	test_cmp calls asked
 '
 
-test_expect_success 'they are first in PATH of what our commands start' '
+test_expect_success 'our commands come first in PATH of child processes' '
 	repo_linear hooked.git 1 &&
 	cat >hooked.git/hooks/reference-transaction <<-\EOC &&
 	#!/bin/sh
@@ -354,13 +354,13 @@ test_expect_success 'they are first in PATH of what our commands start' '
 	test_must_fail test -e asked
 '
 
-test_expect_success 'the version is that of the Git that is named' '
+test_expect_success 'git version names the Git of GITREACH_FALLBACK' '
 	there "$here" version >version &&
 	test_must_fail test -e asked &&
 	grep "^git version 2\.98\.1\.7\.gabcdef\.gitreach\.[0-9.]*$" version
 '
 
-test_expect_success 'the links follow when that Git changes' '
+test_expect_success 'the links are made again when stock Git changes' '
 	mv there/core there/newcore &&
 	sed "s|/core|/newcore|; s/2.98.1/3.0.0/" there/git >new &&
 	cat new >there/git && touch -d 2001-01-01 there/git &&
@@ -372,7 +372,7 @@ test_expect_success 'the links follow when that Git changes' '
 	test_cmp version again
 '
 
-test_expect_success 'where nobody may write, one line says what to run' '
+test_expect_success 'without write permission one line names the command to run' '
 	rm -r "$core/stock" && >"$core/stock" &&
 	there "$here" stripspace >actual 2>err &&
 	echo "$core" >expect && test_cmp expect actual &&
@@ -383,7 +383,7 @@ test_expect_success 'where nobody may write, one line says what to run' '
 	test_must_be_empty err && rm "$core/stock"
 '
 
-test_expect_success 'a wrapper of the Git of our links needs no others' '
+test_expect_success 'a wrapper of the linked Git needs no second exec path' '
 	cat >wrapped <<-EOC &&
 	#!/bin/sh
 	exec "$STOCK_GIT" "\$@"

@@ -37,7 +37,7 @@ update-ref --stdin
 update-ref --stdin -z
 EOF
 
-test_expect_success 'nothing was changed' '
+test_expect_success 'no command has changed the repository' '
 	stock -C r.git rev-parse main~2 >now && test_cmp old now &&
 	! ls r.git/objects/info/commit-graph* &&
 	! test -e r.git/objects/pack/multi-pack-index

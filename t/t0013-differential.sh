@@ -46,7 +46,7 @@ test_expect_success 'another exit code is seen' '
 	grep "exit: ours 3, stock 0" out
 '
 
-test_expect_success 'other outputs are seen' '
+test_expect_success 'a different output is reported' '
 	echo "stock \"\$@\"; echo more; echo less >&2" | false_git &&
 	test_must_fail compare_false "[plain] show-ref" &&
 	differs_in stdout stderr
@@ -83,7 +83,7 @@ test_expect_success 'another state is seen' '
 	grep "empty dir" out
 '
 
-test_expect_success 'packs with the same objects are equal' '
+test_expect_success 'packs with the same objects count as equal' '
 	false_git <<-\EOC &&
 	case "$*" in
 	repack*)
@@ -105,7 +105,7 @@ test_expect_success 'a command without an end is stopped' '
 	grep "exit: ours no end, stock 0" out
 '
 
-test_expect_success 'templates stand for all their lines' '
+test_expect_success 'a template expands to all its command lines' '
 	cat >expect <<-\EOF &&
 	[plain] show-ref
 	[plain] show-ref -a

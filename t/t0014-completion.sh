@@ -13,7 +13,7 @@ words () {
 	"$@" --git-completion-helper </dev/null | tr " " "\n" | sed /^$/d
 }
 
-test_expect_success 'the options are those of stock Git' '
+test_expect_success 'completion offers the options of stock Git' '
 	stock init -q repo && cd repo &&
 	for command in version count-objects verify-pack show-index \
 		prune-packed "bundle verify"
@@ -59,7 +59,7 @@ test_expect_success 'subcommands are offered' '
 	grep -x -e "--object-dir=" actual
 '
 
-test_expect_success 'options that only stock Git has are offered with it' '
+test_expect_success 'options of stock Git are offered if it is installed' '
 	words git help >with && grep -x -e --web with &&
 	words git_alone help >without && test_must_fail grep -e --web without
 '
@@ -127,7 +127,7 @@ test_expect_success BASH 'bash, without stock Git'\''s completion' '
 	grep "<rev-list ><rev-parse >" actual
 '
 
-test_expect_success BASH,STOCK_FILE 'bash, with it' '
+test_expect_success BASH,STOCK_FILE 'bash, with the completion of stock Git' '
 	try_own ". $stock_file; . \"\$ours\"" &&
 	try_own ". \"\$ours\"
 		. $stock_file" &&
@@ -138,7 +138,7 @@ test_expect_success BASH,STOCK_FILE 'bash, with it' '
 	grep "<--geometric=>" actual
 '
 
-test_expect_success BASH,STOCK_FILE 'ours is sourced first and finds it' '
+test_expect_success BASH,STOCK_FILE 'our bash completion loads that of stock Git' '
 	mkdir -p data/bash-completion/completions &&
 	cp "$stock_file" data/bash-completion/completions/git &&
 	XDG_DATA_DIRS=$PWD/data try_own \

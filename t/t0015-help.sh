@@ -42,7 +42,7 @@ test_expect_success 'each command is in a group' '
 	test_cmp_sorted expect names
 '
 
-test_expect_success 'a typing error is none of stock Git'\''s commands' '
+test_expect_success 'a mistyped command is not handed to stock Git'\''s commands' '
 	test_expect_code 1 alone repak 2>err &&
 	printf "%s\n" \
 		"git: '\''repak'\'' is not a git command. See '\''git --help'\''." "" \
@@ -66,7 +66,7 @@ test_expect_success 'similar names: swapped letters, prefixes, several, none' '
 	test_expect_code 1 alone -p --bare xyzzy 2>err && test_line_count 1 err
 '
 
-test_expect_success 'commands that only stock Git has are no typing errors' '
+test_expect_success 'commands of stock Git do not count as mistyped' '
 	for words in log "--no-pager status" "log --help" "help log"
 	do
 		test_expect_code 128 alone $words 2>err &&
@@ -132,7 +132,7 @@ test_expect_success 'viewers find our directory, and then the system'\''s' '
 	test -f "$ours/man1/gitreach-repack.1"
 '
 
-test_expect_success 'a viewer that is not there is passed over' '
+test_expect_success 'a viewer that is not installed is skipped' '
 	mkdir tools &&
 	printf "#!/bin/sh\necho tool \"\$@\"\n" >tools/man &&
 	chmod +x tools/man && cp tools/man tools/given &&
@@ -173,7 +173,7 @@ test_expect_success 'stock Git shows its pages in other forms' '
 
 # ---- stock Git's lists
 
-test_expect_success 'help -a lists what only we have, last' '
+test_expect_success 'help -a lists the commands that only gitreach has last' '
 	git help -a >actual && stock help -a >expect &&
 	tail -n 3 actual | sed "s/  */ /g" >own &&
 	printf "%s\n" "Commands of gitreach" \
@@ -185,7 +185,7 @@ test_expect_success 'help -a lists what only we have, last' '
 	test_cmp expect.lists lists
 '
 
-test_expect_success 'other lists are stock Git'\''s' '
+test_expect_success 'git help prints the other lists of stock Git'\''s' '
 	for words in help "help -g" "help -c" "" "help -a -g"
 	do
 		git $words >actual 2>&1

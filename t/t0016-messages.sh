@@ -110,7 +110,7 @@ paths () {
 	done
 }
 
-test_expect_success 'paths are those that the user may expect' '
+test_expect_success 'messages print paths relative to the work tree or repository' '
 	id=$(stock -C checkout rev-parse HEAD:f) && name=${id#??} &&
 	name=$(echo $id | sed "s,^..,&/,") &&
 	chmod +w checkout/.git/objects/$name && echo x >checkout/.git/objects/$name &&

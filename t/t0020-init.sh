@@ -132,7 +132,7 @@ do
 	"
 done
 
-test_expect_success 'what is missing comes back' '
+test_expect_success 'init restores missing files of a repository' '
 	for prepare in \
 		"stock init -q --bare x && rm x/HEAD" \
 		"stock init -q --bare x && rm x/config" \
@@ -189,12 +189,12 @@ test_expect_success 'bad branch names leave nothing behind' '
 	done
 '
 
-test_expect_success 'what we do not do is an error' '
+test_expect_success 'unsupported options are an error without stock Git' '
 	test_expect_code 129 git_alone init --separate-git-dir=y x &&
 	! test -e x
 '
 
-test_expect_success 'stock Git works in what we made' '
+test_expect_success 'stock Git works in a repository that we made' '
 	rm -rf x y &&
 	git init -q x &&
 	stock -C x commit -q --allow-empty -m one &&

@@ -104,7 +104,7 @@ stock_counts () {
 	}'
 }
 
-test_expect_success 'counting: the same as the stock Git has' '
+test_expect_success 'counting: the same number as stock Git' '
 	stock_counts repo >expect &&
 	run ./count repo >actual 2>how &&
 	test_cmp expect actual &&
@@ -123,7 +123,7 @@ exact_difference () {
 	LC_ALL=C comm -23 in-a in-b
 }
 
-test_expect_success 'differences: exactly those of the stock Git' '
+test_expect_success 'differences: the same objects as stock Git' '
 	for pair in "main main~7" "side main" "newer main" "deep side" \
 		"tree main~15" "o/main newer"
 	do
@@ -152,7 +152,7 @@ test_expect_success 'packs: the stock Git completes and checks them' '
 	stock -C receiver fsck --full --strict
 '
 
-test_expect_success 'verifying: right, then one wrong' '
+test_expect_success 'verifying a right index, and one with a wrong bit' '
 	run ./verify repo >out &&
 	grep "bitmaps over .* objects: ok" out &&
 	run ./verify repo 5 >out &&
@@ -161,7 +161,7 @@ test_expect_success 'verifying: right, then one wrong' '
 	grep "there is no bitmap index" out
 '
 
-test_expect_success 'what is no repository is an error in words' '
+test_expect_success 'opening a directory that is no repository sets a message' '
 	for program in "count nowhere" "difference nowhere a b" \
 		"write-pack nowhere a"
 	do
@@ -197,7 +197,7 @@ test_expect_success PYTHON 'Python, through ctypes' '
 	grep "^error: .*nowhere" err
 '
 
-test_expect_success PYTHON 'Python knows the structs that the header has' '
+test_expect_success PYTHON 'the structs of reach.py match the header' '
 	cat >sizes.c <<-\EOC &&
 	#include <gitreach.h>
 	#include <stdio.h>
@@ -231,7 +231,7 @@ check_abi () {
 	(cd tree && BUILD=$GITREACH_BUILD tools/check-abi) 2>err
 }
 
-test_expect_success PYTHON 'the check of the ABI: new members, nothing else' '
+test_expect_success PYTHON 'check-abi allows new members at the end only' '
 	abi_tree && check_abi &&
 	# what is new wants to be recorded
 	sed "s/^\(	uint64_t seed;.*\)/	uint64_t more;\n\1/" tree/include/gitreach.h >h &&

@@ -50,7 +50,7 @@ repack -adb -q
 gc -q
 EOC
 
-test_expect_success 'pack.threads=1: none is started' '
+test_expect_success 'pack.threads=1 starts no thread' '
 	stock index-pack -o all.idx all.pack && cp all.* repo.git &&
 	cp -R repo.git copy.git &&
 	while read -r command

@@ -46,7 +46,7 @@ none
 --abbrev=x
 EOF
 
-test_expect_success 'a ref to an object that is not there' '
+test_expect_success 'a ref to a missing object' '
 	echo 1111111111111111111111111111111111111111 \
 		>repo/.git/refs/heads/bad &&
 	(cd repo && same -e show-ref --verify refs/heads/bad) &&
@@ -60,7 +60,7 @@ test_expect_success 'refs of a linked work tree' '
 	(cd repo && same show-ref --head)
 '
 
-test_expect_success 'lines about refs that are not there' '
+test_expect_success '--exclude-existing prints lines of missing refs' '
 	cat >input <<-EOC &&
 	refs/heads/side
 	refs/heads/new
@@ -90,7 +90,7 @@ test_expect_success 'lines about refs that are not there' '
 '
 
 # As Git 2.55 has it.
-test_expect_success 'whether a ref is there' '
+test_expect_success '--exists tells whether a ref exists' '
 	echo 1111111111111111111111111111111111111111 \
 		>repo/.git/refs/heads/bad &&
 	echo "ref: refs/heads/none" >repo/.git/refs/heads/dangling &&
@@ -124,7 +124,7 @@ test_expect_success 'whether a ref is there' '
 	test_cmp expect actual
 '
 
-test_expect_success 'many packed refs, one name' '
+test_expect_success 'one name among many packed refs' '
 	stock init -q --bare many &&
 	oid=$(stock -C many hash-object -t tree -w --stdin </dev/null) &&
 	awk -v oid=$oid "BEGIN {

@@ -113,7 +113,7 @@ test_expect_success 'short names that would be ambiguous' '
 	stock -C repo tag -d side
 '
 
-test_expect_success 'a ref to an object that is not there' '
+test_expect_success 'a ref to a missing object' '
 	echo 1111111111111111111111111111111111111111 \
 		>repo/.git/refs/heads/bad &&
 	(cd repo && same -e for-each-ref refs/heads/bad) &&
@@ -159,7 +159,7 @@ test_expect_success 'version numbers with suffixes' '
 '
 
 # A branch whose commits are older than what they follow, and merges.
-test_expect_success 'what history says' '
+test_expect_success '--merged and --contains select by history' '
 	repo_criss_cross history 6 &&
 	(
 		cd history &&
@@ -207,7 +207,7 @@ test_expect_success 'what history says' '
 	)
 '
 
-test_expect_success 'refs that are left out by name' '
+test_expect_success '--exclude omits refs by name' '
 	(
 		cd repo &&
 		stock for-each-ref >all &&
@@ -411,7 +411,7 @@ test_expect_success 'arguments of fields' '
 	test_line_count 6 actual
 '
 
-test_expect_success 'what only stock Git knows about persons and dates' '
+test_expect_success 'fields of persons and dates that only stock Git has' '
 	cd "$TRASH/tags" &&
 	for field in authorname:mailmap authoremail:mailmap \
 		authoremail:trim,mailmap,localpart authordate:format-local:%Y \
@@ -482,7 +482,7 @@ test_expect_success 'the short name of the HEAD of a remote' '
 	test_cmp expect actual
 '
 
-test_expect_success 'what we do not have is said' '
+test_expect_success 'unsupported options are refused by name' '
 	cd "$TRASH" &&
 	test_expect_code 129 git_alone -C repo for-each-ref --color 2>err &&
 	grep "option .color. is not supported" err &&

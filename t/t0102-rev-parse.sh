@@ -156,7 +156,7 @@ same_places () {
 	done
 }
 
-test_expect_success 'other places to stand in' '
+test_expect_success 'paths as seen from several current directories' '
 	stock -C repo worktree add -q ../linked loose &&
 	mkdir linked/sub &&
 	stock init -q --bare bare.git
@@ -370,7 +370,7 @@ test_expect_success 'patterns, separators and empty arguments' '
 	grep "expected blob type, but the object dereferences to tree type" err
 '
 
-test_expect_success 'what we do not have is said' '
+test_expect_success 'unsupported options are refused by name' '
 	cd "$TRASH" &&
 	test_expect_code 128 git_alone -C repo rev-parse --since=yesterday \
 		2>err &&

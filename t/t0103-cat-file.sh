@@ -104,7 +104,7 @@ do
 	'
 done
 
-test_expect_success 'how objects are stored' '
+test_expect_success 'batch formats that show how objects are stored' '
 	stock -C packed.git rev-list --objects --all | cut -d" " -f1 >input &&
 	(cd packed.git && same cat-file \
 		--batch-check="%(objectname) %(objectsize:disk) %(deltabase)") &&
@@ -134,7 +134,7 @@ test_expect_success 'another copy of a corrupt object' '
 	test_must_fail git -C both cat-file commit HEAD
 '
 
-test_expect_success 'what we do not have is said' '
+test_expect_success 'unsupported options are refused by name' '
 	test_expect_code 129 git_alone -C repo cat-file --textconv HEAD:file1 \
 		2>err &&
 	grep "option .textconv. is not supported" err

@@ -17,12 +17,12 @@ test_expect_success 'loose objects' '
 	(cd repo && all_forms)
 '
 
-test_expect_success 'loose and packed ones' '
+test_expect_success 'loose and packed objects are counted' '
 	stock -C repo repack -aq &&
 	(cd repo && all_forms)
 '
 
-test_expect_success 'packed ones' '
+test_expect_success 'packed objects are counted' '
 	stock -C repo repack -adq &&
 	(cd repo && all_forms)
 '

@@ -25,7 +25,7 @@ do
 	test $format = sha1 ||
 		empty=6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321
 
-	test_expect_success "$format: a commit and a tag name it" '
+	test_expect_success "$format: a commit and a tag name the empty tree" '
 		stock init -q --bare --object-format=$format $format &&
 		(
 			cd $format &&
@@ -67,7 +67,7 @@ do
 		same for-each-ref --format="%(refname) %(*objecttype) %(tree)"
 	'
 
-	test_expect_success "$format: fsck reports that it is not stored" '
+	test_expect_success "$format: fsck reports that the empty tree is missing" '
 		same fsck &&
 		same fsck --connectivity-only &&
 		same prune -n &&
@@ -75,7 +75,7 @@ do
 		grep "^missing tree $empty\$" actual
 	'
 
-	test_expect_success "$format: it is sent, and packed" '
+	test_expect_success "$format: the empty tree is sent and packed" '
 		stock clone -q --bare --no-local $format expect.git &&
 		stored expect.git >expect &&
 		grep $empty expect &&
@@ -97,7 +97,7 @@ do
 		rm -rf *.git
 	'
 
-	test_expect_success "$format: it is pushed without being sent" '
+	test_expect_success "$format: a push need not send the empty tree" '
 		tip=$(stock -C $format rev-parse main) &&
 		echo $tip | stock -C $format pack-objects --stdout -q >pack &&
 		stock init -q --bare --object-format=$format b.git &&
@@ -116,7 +116,7 @@ do
 		rm -rf b.git
 	'
 
-	test_expect_success "$format: hash-object stores it all the same" '
+	test_expect_success "$format: hash-object stores the empty tree" '
 		git_alone -C $format hash-object -w -t tree --stdin </dev/null &&
 		stored $format >list &&
 		grep $empty list &&

@@ -51,7 +51,7 @@ do
 	'
 done
 
-test_expect_success 'lines and columns stand where those of stock Git do' '
+test_expect_success 'lines and columns have the layout of stock Git' '
 	for form in GIT_TRACE2 GIT_TRACE2_PERF
 	do
 		rm -f ours stocks &&
@@ -82,7 +82,7 @@ test_expect_success 'brief lines have no time and no place' '
 	test_cmp expected times
 '
 
-test_expect_success 'children know whose they are' '
+test_expect_success 'child processes know the trace id of their parent' '
 	rm -f ours &&
 	GIT_TRACE2_EVENT="$PWD/ours" GIT_TRACE2_PARENT_SID=above \
 		GIT_TRACE2_PARENT_NAME=upper \
@@ -92,7 +92,7 @@ test_expect_success 'children know whose they are' '
 	grep "^above/[0-9]\{8\}T[0-9]\{6\}\.[0-9]\{6\}Z-H[0-9a-f]\{8\}-P[0-9a-f]\{8\}$" sid
 '
 
-test_expect_success 'becoming stock Git is told, and stock Git is our child' '
+test_expect_success 'executing stock Git is traced' '
 	rm -f ours &&
 	GIT_TRACE2_EVENT="$PWD/ours" "$GIT" -C repo.git log --all &&
 	value ours exec argv >argv &&
@@ -129,7 +129,7 @@ test_expect_success 'the configuration of the user opens targets' '
 	test ! -e ours
 '
 
-test_expect_success 'but not that of the repository, or -c' '
+test_expect_success 'trace2 keys of the repository and of -c are ignored' '
 	git config --global --remove-section trace2 &&
 	rm -f ours &&
 	git -C repo.git config trace2.eventTarget "$PWD/ours" &&
@@ -155,7 +155,7 @@ test_expect_success 'a directory gets a file for each process, up to a limit' '
 	git config --global --unset trace2.maxFiles
 '
 
-test_expect_success 'targets that cannot be opened stop nothing' '
+test_expect_success 'a trace target that cannot be opened is no error' '
 	for value in relative /nonexistent/x af_unix:/nonexistent/x af_unix: \
 		af_unix:relative af_unix:stream:relative af_unix:dgram:
 	do
@@ -190,7 +190,7 @@ test_expect_success 'bytes of any kind become valid JSON' '
 	LC_ALL=C grep "caf.u00e9 .u0001" ours
 '
 
-test_expect_success 'regions of a repack, where stock Git has them' '
+test_expect_success 'a repack has the trace regions of stock Git' '
 	repo_linear full.git 5 &&
 	cp -R full.git other.git &&
 	GIT_TRACE2_EVENT="$PWD/stocks.repack" stock -C other.git repack -adbq &&
@@ -231,7 +231,7 @@ never_ran () {
 	grep "\"event\":\"child_exit\".*\"child_id\":0,\"pid\":-1,\"code\":-1" ours
 }
 
-test_expect_success 'a child that could not be started has ended, too' '
+test_expect_success 'a child that cannot be started has an exit event' '
 	id=$(stock -C full.git rev-parse HEAD) &&
 	printf "#!/no/such/program\n" >broken && chmod +x broken &&
 	cp broken full.git/hooks/reference-transaction &&

@@ -98,7 +98,7 @@ test_expect_success 'packets of hostile bytes' '
 	test_cmp expected actual
 '
 
-test_expect_success 'a clone: by bitmap, and what it took' '
+test_expect_success 'the summary of a clone by bitmap has its costs' '
 	rm -rf events c1 &&
 	GIT_TRACE2_EVENT="$PWD/events" stock -c protocol.version=2 clone -q \
 		--bare --no-local -u "$GIT upload-pack" repo.git c1 &&
@@ -139,7 +139,7 @@ fetch_info () {
 		events
 }
 
-test_expect_success 'what is asked for, in the words of stock Git' '
+test_expect_success 'the summary has wants, haves and filter as stock Git words them' '
 	tip=$(stock -C repo.git rev-parse main) &&
 	stock -C repo.git config uploadpack.allowFilter true &&
 	fetch_info "want $tip" "have $(stock -C repo.git rev-parse main~3)" \
@@ -157,7 +157,7 @@ test_expect_success 'what is asked for, in the words of stock Git' '
 	test_cmp expected actual
 '
 
-test_expect_success 'why there was no bitmap' '
+test_expect_success 'the summary gives the reason for not using a bitmap' '
 	rm -rf events c1 &&
 	GIT_TRACE2_EVENT="$PWD/events" stock clone -q --bare --no-local \
 		-u "$GIT upload-pack" plain.git c1 &&
@@ -198,7 +198,7 @@ test_expect_success 'phases are regions' '
 	grep "\"pack-objects\",\"label\":\"enumerate-objects\"" events
 '
 
-test_expect_success 'a push, and one whose hook says no' '
+test_expect_success 'summaries of a push, and of one that a hook declines' '
 	write_hook () {
 		mkdir -p plain.git/hooks &&
 		printf "#!/bin/sh\nexit %d\n" $1 >plain.git/hooks/pre-receive &&
@@ -231,7 +231,7 @@ test_expect_success 'a push, and one whose hook says no' '
 	test_cmp expected actual
 '
 
-test_expect_success 'clients that break the rules are told of' '
+test_expect_success 'summaries of clients that break the protocol' '
 	rm -f events &&
 	printf "0012command=fetch\n" >request &&
 	GIT_PROTOCOL=version=2 GIT_TRACE2_EVENT="$PWD/events" \

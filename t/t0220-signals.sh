@@ -14,7 +14,7 @@ refs_of () {
 	stock -C "$1" for-each-ref --format="%(refname) %(objectname)"
 }
 
-test_expect_success 'a server, what is pushed, and its refs before and after' '
+test_expect_success 'setup: a server, a push, and the refs before and after' '
 	repo_linear client.git 6 &&
 	stock -C client.git tag -m "a tag" v1 main &&
 	old=$(stock -C client.git rev-parse main~2) &&

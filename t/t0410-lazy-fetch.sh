@@ -223,7 +223,7 @@ test_expect_success 'GIT_NO_LAZY_FETCH' '
 	test_line_count 1 actual.wants
 '
 
-test_expect_success 'the remote is gone' '
+test_expect_success 'a fetch fails if the remote does not exist any more' '
 	rm -rf gone && cp -R tree:0 gone &&
 	stock -C gone config remote.origin.url "file://$PWD/nowhere" &&
 	for c in "git cat-file -t $tree" "git cat-file tree HEAD" \
@@ -249,7 +249,7 @@ test_expect_success 'an object that nobody promised is only missing' '
 	echo "$no missing" >expect && test_cmp expect actual.out
 '
 
-test_expect_success 'several remotes: in order, the one of the extension last' '
+test_expect_success 'several remotes are asked in order' '
 	rm -rf two && cp -R blob:none two &&
 	stock -C two config remote.origin.url "file://$PWD/nowhere" &&
 	stock -C two config remote.other.partialCloneFilter tree:0 &&

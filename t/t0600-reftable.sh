@@ -82,7 +82,7 @@ do
 		both "g symbolic-ref HEAD refs/heads/main"
 	'
 
-	test_expect_success "$hash: what is refused" '
+	test_expect_success "$hash: changes that are refused" '
 		both "g update-ref refs/heads/main $B $B" &&
 		both "g update-ref refs/heads/none $B $B" &&
 		both "g update-ref refs/heads/main $B \$(echo $A | tr 0-9a-f 0)" &&
@@ -191,7 +191,7 @@ test_expect_success 'pushed to, cloned from, repacked' '
 	test_cmp expected found
 '
 
-test_expect_success 'a format that is not known, or another one than there is' '
+test_expect_success 'init refuses an unknown or a different ref format' '
 	test_must_fail g init --ref-format=bogus x 2>err &&
 	echo "fatal: unknown ref storage format QbogusQ" >expected &&
 	tr "\047" Q <err >found &&

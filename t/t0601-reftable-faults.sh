@@ -165,7 +165,7 @@ do
 	"
 done
 
-test_expect_success 'tables go after the list that is without them' '
+test_expect_success 'tables are removed after the list without them is durable' '
 	fresh &&
 	fault_run none:0 "$GIT" -C r.git -c core.fsync=all pack-refs &&
 	test $fault_code -eq 0 &&
@@ -176,7 +176,7 @@ test_expect_success 'tables go after the list that is without them' '
 '
 
 # The proof that the tests above would see it.
-test_expect_success 'without fsync a power failure may take everything' '
+test_expect_success 'without fsync a power failure may lose all refs' '
 	test_must_fail fault_each lose fresh \
 		"$GIT -C r.git -c core.fsync=none pack-refs" \
 		"$GIT -C r.git for-each-ref >now 2>&1; test_cmp old now" \

@@ -41,7 +41,7 @@ test_expect_success 'setup' '
 	cd ..
 '
 
-test_expect_success 'all is well' '
+test_expect_success 'refs verify finds no error in a good repository' '
 	damaged 0 0 : </dev/null &&
 	damaged 0 0 "stock pack-refs --all; mkdir -p .git/refs/heads/a/b" \
 		</dev/null &&
@@ -90,7 +90,7 @@ test_expect_success 'symbolic refs' '
 	EOC
 '
 
-test_expect_success 'HEAD and its like' '
+test_expect_success 'refs verify checks HEAD and other root refs' '
 	damaged 255 8 "echo ref: refs/x >.git/HEAD" <<-EOC &&
 	error: HEAD: badHeadTarget: HEAD points to non-branch ${SQ}refs/x$SQ
 	EOC
@@ -104,7 +104,7 @@ test_expect_success 'HEAD and its like' '
 	EOC
 '
 
-test_expect_success 'of all work trees' '
+test_expect_success 'refs verify checks the refs of all work trees' '
 	damaged 255 8 "stock worktree add -q ../tree &&
 		mkdir -p .git/worktrees/tree/refs/worktree &&
 		echo bad >.git/worktrees/tree/refs/worktree/x &&
@@ -142,7 +142,7 @@ test_expect_success 'packed-refs' '
 	EOC
 '
 
-test_expect_success 'how severe a message is' '
+test_expect_success 'fsck.<id> sets the severity of a message' '
 	damaged 255 8 "stock config fsck.refMissingNewline error
 		printf $H >.git/refs/x" <<-EOC &&
 	error: refs/x: refMissingNewline: misses LF at the end
@@ -162,7 +162,7 @@ test_expect_success 'how severe a message is' '
 	grep "fatal: Unhandled message id: odd" err
 '
 
-test_expect_success '--verbose names what is looked at' '
+test_expect_success '--verbose names the checked files' '
 	git -C base refs verify --verbose 2>err &&
 	sed "s,file .*/,file ," err | sort >actual &&
 	sort >expect <<-\EOC &&
@@ -213,7 +213,7 @@ test_expect_success 'refs exists' '
 	cd ..
 '
 
-test_expect_success 'refs list and refs optimize are others by name' '
+test_expect_success 'refs list and refs optimize run for-each-ref and pack-refs' '
 	cd base &&
 	stock for-each-ref >../expect && git refs list >../actual &&
 	test_cmp ../expect ../actual &&

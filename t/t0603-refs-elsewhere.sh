@@ -31,7 +31,7 @@ via () {
 	GIT_REFERENCE_BACKEND="$uri" "$GIT" "$@"
 }
 
-test_expect_success 'files:// writes to that directory' '
+test_expect_success 'files:// writes refs to the named directory' '
 	ext="files://$PWD/ext" &&
 	via "$ext" -C r update-ref --create-reflog refs/heads/new $ONE &&
 	via "$ext" -C r symbolic-ref HEAD refs/heads/new &&
@@ -57,7 +57,7 @@ test_expect_success 'files:// writes to that directory' '
 	main_is_untouched
 '
 
-test_expect_success 'files:// reads from that directory' '
+test_expect_success 'files:// reads refs from the named directory' '
 	echo "$ONE commit	refs/bisect/c" >expect &&
 	echo "$ONE commit	refs/heads/new" >>expect &&
 	via "$ext" -C r for-each-ref >actual && test_cmp expect actual &&
@@ -68,7 +68,7 @@ test_expect_success 'files:// reads from that directory' '
 	git -C r for-each-ref >actual && test_cmp refs.before actual
 '
 
-test_expect_success 'files:// packs and deletes there' '
+test_expect_success 'files:// packs and deletes refs in the named directory' '
 	via "$ext" -C r pack-refs --all &&
 	grep "$ONE refs/heads/new" ext/packed-refs &&
 	! test -e r/.git/packed-refs &&
@@ -85,7 +85,7 @@ test_expect_success 'a relative path starts in the common directory' '
 	rm -r r/.git/rel && main_is_untouched
 '
 
-test_expect_success 'reftable:// writes to tables in that directory' '
+test_expect_success 'reftable:// writes tables to the named directory' '
 	mkdir -p tables/reftable &&
 	via "reftable://$PWD/tables" -C r update-ref refs/heads/rt $ONE &&
 	test -s tables/reftable/tables.list &&
@@ -128,7 +128,7 @@ test_expect_success 'extensions.refStorage names the directory' '
 	! grep refs/heads/new actual
 '
 
-test_expect_success 'what is served is what the configuration names' '
+test_expect_success 'servers ignore GIT_REFERENCE_BACKEND' '
 	via "$ext" upload-pack --http-backend-info-refs r >out &&
 	grep -a refs/heads/wt out && ! grep -a refs/heads/new out &&
 	git upload-pack --http-backend-info-refs q >out &&
@@ -171,7 +171,7 @@ main_stays () {
 
 for mode in kill ENOSPC
 do
-	test_expect_success "$mode at each call that writes elsewhere" '
+	test_expect_success "$mode at each call that writes to the named directory" '
 		GIT_REFERENCE_BACKEND=files://$PWD/faulty &&
 		export GIT_REFERENCE_BACKEND &&
 		test_when_finished "unset GIT_REFERENCE_BACKEND" &&

@@ -49,7 +49,7 @@ test_expect_success 'mistakes' '
 	rm "$TRASH/input"
 '
 
-test_expect_success 'what is written is an object' '
+test_expect_success '-w writes an object that Git can read' '
 	test_when_finished "rm -rf ../w" &&
 	stock init -q ../w &&
 	for f in a empty big
@@ -69,7 +69,7 @@ test_expect_success 'what is written is an object' '
 		hash-object -w --stdin <tag
 '
 
-test_expect_success 'an object that is there is not written again' '
+test_expect_success 'an existing object is not written again' '
 	test_when_finished "rm -rf ../w" &&
 	stock init -q ../w &&
 	echo "$PWD/.git/objects" >../w/.git/objects/info/alternates &&

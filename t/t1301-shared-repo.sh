@@ -93,7 +93,7 @@ test_expect_success 'packs, their indexes and bitmaps, graphs in layers, info' '
 	done
 '
 
-test_expect_success 'what was unpacked on its own' '
+test_expect_success 'permissions of unpacked loose objects' '
 	stock -C source pack-objects --all -q p </dev/null >name &&
 	for share in group 0640
 	do
@@ -135,7 +135,7 @@ test_expect_success 'reftables are shared as refs are' '
 	test_must_be_empty wrong
 '
 
-test_expect_success 'values: what stock Git takes, it notes alike' '
+test_expect_success 'accepted values of --shared are written as by stock Git' '
 	for value in umask false 0 group true 1 all world everybody 2 0660 \
 		0777 660 yes no 8
 	do
@@ -159,7 +159,7 @@ test_same_error () {
 	test_cmp stock.err ours.err
 }
 
-test_expect_success 'values: what it does not take, we do not take' '
+test_expect_success 'values of --shared that stock Git refuses are refused' '
 	for value in 0400 bogus
 	do
 		test_must_fail stock init -q --shared=$value x 2>stock.all &&
@@ -173,7 +173,7 @@ test_expect_success 'values: what it does not take, we do not take' '
 	test_same_error
 '
 
-test_expect_success 'what is configured for all holds for a new repository' '
+test_expect_success 'core.sharedRepository of the user applies to a new repository' '
 	for who in ours stock
 	do
 		rm -rf v w &&
@@ -185,7 +185,7 @@ test_expect_success 'what is configured for all holds for a new repository' '
 	test_cmp stock.out ours.out
 '
 
-test_expect_success 'one made without is shared later' '
+test_expect_success 'init --shared on an existing repository shares it' '
 	for who in ours stock
 	do
 		rm -rf v &&

@@ -170,7 +170,7 @@ nonsense\000
 \000
 EOF2
 
-test_expect_success 'dates as git-commit(1) has them' 'twins && both "
+test_expect_success 'GIT_COMMITTER_DATE has the formats of git-commit(1)' 'twins && both "
 for date in \"Thu, 07 Apr 2005 22:13:13 +0200\" 2005-04-07T22:13:13 \
 	\"04/07/2005 22:13:13.019 -0300\" \"07.04.2005 22:13\" @1112911993 \
 	\"Thu Apr  7 22:13:13 2005 -0700\" 20050407T221313Z
@@ -180,7 +180,7 @@ do
 done"
 '
 
-test_expect_success 'bare repositories have reflogs only where one is' '
+test_expect_success 'a bare repository appends to existing reflogs only' '
 	cd "$TRASH" && twins --bare &&
 	both "g update-ref refs/heads/main $A; mkdir -p logs/refs/heads;
 		>logs/refs/heads/x; g update-ref -m m refs/heads/x $B"
@@ -242,7 +242,7 @@ test_expect_success 'symbolic refs by commands' '
 	test_cmp expect .git/refs/heads/a
 '
 
-test_expect_success 'a batch does what it can and reports the rest' '
+test_expect_success '--batch-updates makes possible changes and reports the others' '
 	cd "$TRASH" && twins && cd ours &&
 	git update-ref refs/heads/a $A &&
 	git update-ref refs/heads/b $A &&
@@ -274,7 +274,7 @@ test_expect_success 'a batch does what it can and reports the rest' '
 
 # Expected is what Git 2.55 prints: the ref that a symbolic ref leads to, the
 # zero id for targets, and "(null)" for a value that was not given.
-test_expect_success 'a batch rejects what symbolic refs lead to' '
+test_expect_success '--batch-updates names the target of a rejected symbolic ref' '
 	cd "$TRASH" && twins && cd ours &&
 	git update-ref refs/heads/a $A &&
 	git symbolic-ref refs/heads/s refs/heads/a &&
@@ -376,7 +376,7 @@ test_expect_success 'FETCH_HEAD and MERGE_HEAD are not refs to change' '
 '
 
 # Stock Git 2.39 says more.
-test_expect_success 'a lock that is held, in the words of Git 2.55' '
+test_expect_success 'a held lock gives the message of Git 2.55' '
 	cd "$TRASH" && twins && cd ours &&
 	lock=$PWD/.git/refs/heads/held.lock && >$lock &&
 	cat >expect <<-EOF &&
@@ -440,7 +440,7 @@ test_expect_success STRACE 'hooks are looked for once for each state' '
 	test_line_count 3 looked
 '
 
-test_expect_success 'stock Git finds nothing wrong' '
+test_expect_success 'stock Git finds no error in the refs and reflogs' '
 	stock -C "$TRASH/ours" fsck --no-dangling
 '
 

@@ -160,7 +160,7 @@ do
 	"
 done
 
-test_expect_success 'the new packed-refs is durable before a loose ref goes' '
+test_expect_success 'packed-refs is durable before a loose ref is removed' '
 	fresh &&
 	fault_run none:0 "$GIT" -C r.git pack-refs --all &&
 	test $fault_code -eq 0 &&
@@ -171,7 +171,7 @@ test_expect_success 'the new packed-refs is durable before a loose ref goes' '
 '
 
 # The proof that the tests above would see it.
-test_expect_success 'without fsync a power failure may take everything' '
+test_expect_success 'without fsync a power failure may lose all refs' '
 	fault_step=1 &&
 	test_must_fail fault_each lose fresh \
 		"$GIT -C r.git -c core.fsync=none pack-refs --all" \

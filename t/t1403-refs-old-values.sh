@@ -78,7 +78,7 @@ do
 		test $(git -C r.git symbolic-ref refs/heads/d) = refs/heads/none
 	'
 
-	test_expect_success "$format: a batch goes on" '
+	test_expect_success "$format: a batch continues after a wrong old value" '
 		rm -rf r.git && cp -R base.git r.git &&
 		printf "%s\n" "create refs/heads/d $ONE" \
 			"create refs/heads/new $ONE" |
@@ -145,7 +145,7 @@ test_expect_success 'empty directories in the place of a packed ref' '
 	test "$(cat r.git/refs/heads/foo)" = "ref: refs/heads/main"
 '
 
-test_expect_success 'a directory with a file in it stays' '
+test_expect_success 'a directory with other files is not removed' '
 	fresh && mkdir -p r.git/refs/heads/foo/bar &&
 	echo junk >r.git/refs/heads/foo/bar/junk &&
 	test_expect_code 128 git -C r.git update-ref refs/heads/foo $TWO &&
@@ -179,7 +179,7 @@ old_or_new () {
 
 for mode in kill lose EIO ENOSPC
 do
-	test_expect_success "$mode at each call that repairs" '
+	test_expect_success "$mode at each call that repairs the refs" '
 		printf "update %s $TWO\n" HEAD refs/heads/foo >changes &&
 		fault_in=changes &&
 		fault_each $mode prepare \

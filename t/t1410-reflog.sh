@@ -135,7 +135,7 @@ test_expect_success 'list and drop' '
 	test -z "$(git -C r reflog list)"
 '
 
-test_expect_success 'logs of other work trees' '
+test_expect_success 'reflogs of other work trees' '
 	rm -rf r w && cp -R good r && stock -C r worktree add -q ../w side &&
 	git -C r reflog expire --expire=now --all --single-worktree &&
 	test -s r/.git/worktrees/w/logs/HEAD &&
@@ -144,7 +144,7 @@ test_expect_success 'logs of other work trees' '
 	! test -s r/.git/worktrees/w/logs/HEAD
 '
 
-test_expect_success 'a ref that is locked is told of, the others are done' '
+test_expect_success 'a locked ref is reported, and other refs are processed' '
 	rm -rf r && cp -R good r && >r/.git/refs/heads/main.lock &&
 	test_expect_code 255 git -C r reflog expire --expire=now --all 2>err &&
 	grep "cannot lock ref .refs/heads/main.*File exists" err &&
@@ -152,7 +152,7 @@ test_expect_success 'a ref that is locked is told of, the others are done' '
 	! test -s r/.git/logs/refs/heads/side
 '
 
-test_expect_success 'to show a log, and to write one, are for stock Git' '
+test_expect_success 'reflog show and write are handed to stock Git' '
 	stock -C good reflog show main >expect &&
 	git -C good reflog show main >actual &&
 	test_cmp expect actual &&
@@ -167,7 +167,7 @@ entries () {
 }
 
 # Stock Git of this version reads no reftables: files are the measure.
-test_expect_success 'in reftables as in files' '
+test_expect_success 'reflog commands work alike with reftables' '
 	for format in files reftable
 	do
 		dir=$format-log && git init -q --ref-format=$format $dir &&

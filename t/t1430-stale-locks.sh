@@ -121,7 +121,7 @@ test_expect_success 'gc and maintenance' '
 		"maintenance run --quiet" 1 "error: Unable"
 '
 
-test_expect_success 'who pushes is told' '
+test_expect_success 'a pusher is told about a stale lock' '
 	good=files.git && fresh && stock clone -q files.git work &&
 	>r/refs/heads/main.lock && echo "pid 99999999" >r/refs/heads/main~pid.lock &&
 	>work/f && stock -C work add f && stock -C work commit -qm f &&

@@ -41,7 +41,7 @@ damaged () {
 	'
 }
 
-test_expect_success 'a repository with a little of everything' '
+test_expect_success 'a repository with objects, refs and reflogs of all kinds' '
 	stock init -q r &&
 	cd r &&
 	mkdir d &&
@@ -72,7 +72,7 @@ test_expect_success 'whole: every option' '
 '
 
 # As stock Git 2.55; 2.39 exits with 1.
-test_expect_success 'the exit code when what is named is not there' '
+test_expect_success 'the exit code for a missing named object' '
 	no=1111111111111111111111111111111111111111 &&
 	test_expect_code 2 git fsck $no >out 2>err &&
 	printf "%s\n" "error: $no: invalid sha1 pointer $no" \
@@ -90,7 +90,7 @@ test_expect_success '--lost-found' '
 	rm -r .git/lost-found
 '
 
-test_expect_success 'packed, with everything that stands beside packs' '
+test_expect_success 'a packed repository with all side files' '
 	cp -R "$TRASH/r" "$TRASH/p" &&
 	cd "$TRASH/p" &&
 	stock repack -adq --write-midx &&
@@ -107,7 +107,7 @@ damaged 'a missing blob that no index names' 'rm $(object_file HEAD~1:a)'
 damaged 'a missing tree' 'rm $(object_file HEAD:d) .git/index'
 damaged 'a missing root tree' 'rm $(object_file HEAD^{tree}) .git/index'
 damaged 'a missing commit' 'rm $(object_file HEAD~1)'
-test_expect_success 'entries of reflogs that name nothing' '
+test_expect_success 'reflog entries that name missing objects' '
 	rm -rf "$TRASH/d" && cp -R "$TRASH/r" "$TRASH/d" && cd "$TRASH/d" &&
 	rm -f $(object_file HEAD~1) &&
 	both &&
@@ -202,7 +202,7 @@ test_expect_success 'objects that are malformed' '
 	done
 '
 
-test_expect_success 'what is among loose objects and is none' '
+test_expect_success 'files among loose objects that are no objects' '
 	rm -rf ../d && cp -R ../r ../d && cd ../d &&
 	dir=$(dirname $(object_file HEAD)) &&
 	echo x >$dir/garbage && echo x >$dir/tmp_obj_x && mkdir $dir/0123 &&
@@ -231,7 +231,7 @@ test_expect_success 'packs that are broken' '
 	both
 '
 
-test_expect_success 'what stands beside packs, broken' '
+test_expect_success 'broken side files of packs' '
 	rm -rf ../d && cp -R ../r ../d && cd ../d &&
 	git repack -adbq && chmod -R u+w .git/objects &&
 	git fsck &&
@@ -272,7 +272,7 @@ test_expect_success 'a pack whose index cannot be opened' '
 
 # Exit codes are those of Git 2.55, but for a chain that is broken, of which
 # that says nothing.
-test_expect_success 'a multi-pack-index, or a chain, without what it covers' '
+test_expect_success 'a multi-pack-index or chain whose packs are missing' '
 	rm -rf ../d && cp -R ../r ../d && cd ../d &&
 	stock repack -dq &&
 	echo c >c && stock add c && test_tick && stock commit -q -m three &&
@@ -407,7 +407,7 @@ test_expect_success 'damaged indexes, also those of worktrees' '
 	done
 '
 
-test_expect_success 'alternates, shallow histories, sha256, nothing at all' '
+test_expect_success 'alternates, shallow histories, sha256, an empty repository' '
 	cd .. && rm -rf d && stock clone -q --shared r d && cd d &&
 	both && both --unreachable &&
 	cd .. && rm -rf d &&

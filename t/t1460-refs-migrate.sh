@@ -26,7 +26,7 @@ all_of () {
 
 for hash in sha1 sha256
 do
-	test_expect_success "there and back: $hash" '
+	test_expect_success "migration to reftables and back: $hash" '
 		repo_linear linear.git 3 &&
 		stock -C linear.git fast-export --all >stream &&
 		rm -rf $hash.git linear.git &&
@@ -109,7 +109,7 @@ refuses () {
 	rm -rf before.git r.git
 }
 
-test_expect_success 'what is refused' '
+test_expect_success 'migrations that are refused' '
 	cp -R sha1.git r.git &&
 	echo junk >r.git/refs/heads/broken &&
 	refuses 128 "^fatal: cannot migrate broken ref .refs/heads/broken.$" &&

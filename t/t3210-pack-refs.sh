@@ -25,7 +25,7 @@ printf "%s\n" "$A refs/heads/b" "$T refs/tags/old" "$A refs/heads/a" >.git/packe
 printf "%s\n" "$A refs/heads/b" "$T refs/tags/old" "$A refs/heads/a" >.git/packed-refs; stock update-ref refs/heads/new $B; g pack-refs --all
 EOF2
 
-test_expect_success 'a ref that names nothing stays' '
+test_expect_success 'a ref to a missing object stays loose' '
 	(
 		cd "$TRASH/ours" &&
 		echo 1234567890123456789012345678901234567890 >.git/refs/heads/gone &&
@@ -36,7 +36,7 @@ test_expect_success 'a ref that names nothing stays' '
 	)
 '
 
-test_expect_success 'what is locked or changed meanwhile stays' '
+test_expect_success 'a ref that is locked or changed meanwhile stays loose' '
 	(
 		cd "$TRASH/ours" &&
 		stock update-ref refs/heads/held $A &&
@@ -80,7 +80,7 @@ test_expect_success '--include, --exclude' '
 	test "$(packed)" = "heads/a heads/b tags/b "
 '
 
-test_expect_success '--auto packs when there are many' '
+test_expect_success '--auto packs if there are many loose refs' '
 	cd "$TRASH" && twins --bare && cd ours &&
 	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15
 	do

@@ -34,7 +34,7 @@ damage () {
 	printf "$4" | dd of="$2" bs=1 seek="$3" conv=notrunc 2>/dev/null
 }
 
-test_expect_success 'packs of both hashes, and what stock Git makes of them' '
+test_expect_success 'stock Git and ours unpack the same objects' '
 	for format in sha1 sha256
 	do
 		REPO_FORMAT=$format repo_linear $format.git 30 &&
@@ -73,7 +73,7 @@ do
 done
 format=sha1 pack=sha1--delta-base-offset.pack
 
-test_expect_success 'big blobs pass in pieces, and are what they were' '
+test_expect_success 'big blobs are written in pieces without change' '
 	exits 0 $pack -q &&
 	loose_files dst.git >expect &&
 	fresh sha1 &&
@@ -102,7 +102,7 @@ test_expect_success 'a blob of 200 MB takes little memory' '
 	stock -C dst.git fsck --no-dangling
 '
 
-test_expect_success 'what is there is not written again' '
+test_expect_success 'existing objects are not written again' '
 	rm -rf dst.git && cp -R sha1.git dst.git &&
 	stock -C dst.git repack -adq &&
 	git -C dst.git unpack-objects -q <$pack &&
@@ -111,7 +111,7 @@ test_expect_success 'what is there is not written again' '
 	test "$holds_packed" -eq 0
 '
 
-test_expect_success 'what follows the pack is passed on' '
+test_expect_success 'bytes after the pack are copied to standard output' '
 	(cat $pack && echo more) >with-more &&
 	exits 0 with-more -q &&
 	echo more >expect &&
@@ -127,7 +127,7 @@ test_expect_success 'the header may have been read already' '
 	grep "^fatal: bad --pack_header: 2,x" err
 '
 
-test_expect_success 'of a broken pack nothing stays; -r keeps what it can' '
+test_expect_success 'a broken pack leaves no object; -r keeps readable ones' '
 	exits 0 sha1--window=0.pack -q &&
 	nr=$(loose_files dst.git | wc -l) &&
 	size=$(wc -c <sha1--window=0.pack) &&
@@ -181,7 +181,7 @@ test_expect_success 'deltas without a base' '
 	stock -C dst.git fsck --no-dangling
 '
 
-test_expect_success '--strict: nothing that is malformed or lacks something' '
+test_expect_success '--strict refuses malformed and unconnected objects' '
 	rm -rf odd.git && repo_init odd.git &&
 	tree=$(stock -C sha1.git rev-parse main^{tree}) &&
 	stock -C sha1.git pack-objects -q --stdout >tree.pack <<-EOT &&

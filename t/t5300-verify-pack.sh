@@ -53,7 +53,7 @@ do
 	'
 done
 
-test_expect_success 'the deltas that were meant are there' '
+test_expect_success 'setup: packs with the expected deltas' '
 	git verify-pack -v sha1-*.pack >list &&
 	grep "^chain length = 2" list
 '
@@ -164,7 +164,7 @@ test_expect_success 'files that were cut off' '
 	done
 '
 
-test_expect_success 'a pack or index that is not there' '
+test_expect_success 'a missing pack or index' '
 	fresh && rm bad.idx &&
 	test_expect_code 1 git verify-pack bad.pack 2>err &&
 	test_line_count 1 err &&
@@ -182,7 +182,7 @@ test_expect_success 'a good pack after a bad one is still checked' '
 	grep "^version1.pack: ok" out
 '
 
-test_expect_success 'show-index says no to what is no index' '
+test_expect_success 'show-index refuses a file that is no index' '
 	test_expect_code 128 git show-index </dev/null 2>err &&
 	test_line_count 1 err &&
 	head -c 1000 version1.idx >cut &&

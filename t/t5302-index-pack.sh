@@ -114,7 +114,7 @@ do
 	'
 done
 
-test_expect_success 'beside the pack, named after it' '
+test_expect_success 'the index gets the name of the pack' '
 	mkdir beside &&
 	cp sha1-ofs.pack beside/x.pack &&
 	git index-pack --keep beside/x.pack &&
@@ -134,7 +134,7 @@ test_expect_success 'from standard input to a named file' '
 	test_must_be_empty files
 '
 
-test_expect_success 'what follows the pack' '
+test_expect_success 'bytes after the pack' '
 	echo tail >tail &&
 	cat sha1-ofs.pack tail >long.pack &&
 	git -C dst.git index-pack --stdin <sha1-ofs.pack >expect &&
@@ -247,7 +247,7 @@ test_expect_success 'limits' '
 	test_cmp expect err
 '
 
-test_expect_success 'an object that is there already is compared' '
+test_expect_success 'an object that exists already is compared' '
 	rm -rf dst.git &&
 	repo_init dst.git &&
 	one=$(echo one | stock -C dst.git hash-object -w --stdin) &&
@@ -302,7 +302,7 @@ has_all_or_nothing () {
 	fi
 }
 
-test_expect_success 'without room for the index there is no pack either' '
+test_expect_success 'if the disk is full, no pack is left without index' '
 	repo_linear src.git 4 &&
 	echo main | stock -C src.git pack-objects -q --revs --stdout \
 		>room.pack &&

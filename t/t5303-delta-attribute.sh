@@ -106,7 +106,7 @@ test_expect_success 'lines of 2,048 bytes are too long' '
 	! grep x.bin actual && grep y.bin actual
 '
 
-test_expect_success 'subdirectories override what is above them' '
+test_expect_success 'attributes of subdirectories override those above' '
 	prepare &&
 	echo "*.bin -delta" >ours/.gitattributes &&
 	echo "y.bin delta" >ours/d/.gitattributes &&
@@ -117,7 +117,7 @@ test_expect_success 'subdirectories override what is above them' '
 	! grep y.bin actual
 '
 
-test_expect_success 'the index where the work tree has no such file' '
+test_expect_success 'attributes are read from the index if the file is missing' '
 	prepare &&
 	echo "*.bin -delta" >ours/.gitattributes &&
 	echo "*.txt -delta" >ours/d/.gitattributes &&
@@ -135,7 +135,7 @@ test_expect_success 'a symlink in the work tree is not followed' '
 	like_stock && deltas_are $all
 '
 
-test_expect_success 'core.attributesFile, and where it is else' '
+test_expect_success 'core.attributesFile and its default path' '
 	prepare &&
 	echo "*.bin -delta" >rules &&
 	stock -C ours config core.attributesFile "$(pwd)/rules" &&
@@ -186,14 +186,14 @@ test_expect_success 'attr.tree and GIT_ATTR_SOURCE' '
 	test_cmp expect err
 '
 
-test_expect_success 'what is stored as a delta stays one' '
+test_expect_success 'objects stored as deltas stay deltas' '
 	prepare &&
 	stock -C ours repack -adfq &&
 	echo "*.bin -delta" >ours/$i &&
 	"$GIT" -C ours repack -adq && deltas_are $all
 '
 
-test_expect_success 'what is sent' '
+test_expect_success 'the attribute delta applies to packs that are sent' '
 	prepare &&
 	echo "*.bin -delta" >ours/$i &&
 	stock -C ours rev-parse HEAD >tip &&

@@ -71,7 +71,7 @@ age () {
 # What nothing reaches: an old and a young blob, a tag of an old commit whose
 # tree and blob are old as well, and the tag itself young; and files that are
 # no objects, old and young.
-test_expect_success 'a repository with what prune removes' '
+test_expect_success 'setup: a repository with all files that prune removes' '
 	refs_repository work2 &&
 	objects=work2/.git/objects &&
 	old=$(echo old | stock -C work2 hash-object -w --stdin) &&
@@ -176,7 +176,7 @@ test_expect_success 'precious objects' '
 	both precious.git prune-packed
 '
 
-test_expect_success 'nothing goes when a root cannot be read' '
+test_expect_success 'nothing is removed if a root cannot be read' '
 	rm -rf broken && cp -a work2 broken &&
 	rm broken/.git/objects/pack/pack-* &&
 	commit=$(stock -C broken commit-tree -m x $tree) &&
@@ -196,7 +196,7 @@ test_expect_success 'gc.recentObjectsHook' '
 	test_must_fail stock -C hooked cat-file -e $lone
 '
 
-test_expect_success 'killed, or told of an error, it loses nothing' '
+test_expect_success 'prune loses nothing if it is killed or a call fails' '
 	repo_linear small.git 1 &&
 	oid=$(echo lost | stock -C small.git hash-object -w --stdin) &&
 	echo x >small.git/objects/tmp_obj_x &&
@@ -264,7 +264,7 @@ tmp_packs () {
 	ls -A r.git/objects/pack | grep "^[.]tmp-"
 }
 
-test_expect_success 'packs without a name: what nobody can read goes' '
+test_expect_success 'unnamed packs: unreadable ones are removed' '
 	repo_linear unnamed.git 3 && stock -C unnamed.git repack -adq &&
 	cp unnamed.git/objects/pack/pack-*.pack pack &&
 	name=$(basename unnamed.git/objects/pack/pack-*.pack .pack) &&
@@ -297,7 +297,7 @@ whole_unnamed () {
 	test $(tmp_packs | wc -l) -ge 2
 }
 
-test_expect_success 'packs without a name: one whose objects are elsewhere' '
+test_expect_success 'unnamed packs: a pack whose objects are in other packs' '
 	whole_unnamed && tmp_packs >before &&
 	git -C r.git prune --expire=12.days.ago && tmp_packs >after &&
 	test_cmp before after &&
@@ -313,7 +313,7 @@ test_expect_success 'packs without a name: one whose objects are elsewhere' '
 	stock -C r.git fsck
 '
 
-test_expect_success 'packs without a name: all of them or none' '
+test_expect_success 'unnamed packs: all are removed or none' '
 	whole_unnamed && tmp=$(ls -A r.git/objects/pack/.tmp-1-*.idx) &&
 	tmp=${tmp%.idx} && other=$(echo $tmp | sed s/.tmp-1/.tmp-2/) &&
 	for end in idx pack
@@ -341,7 +341,7 @@ partly_unnamed () {
 		touch -d "10 days ago" {} +
 }
 
-test_expect_success 'packs without a name: what is only there stays' '
+test_expect_success 'unnamed packs: the only copy of an object stays' '
 	partly_unnamed && stock -C r.git update-ref refs/heads/main $old &&
 	git -C r.git prune --expire=5.days.ago && tmp_packs &&
 	stock -C r.git fsck &&
@@ -352,13 +352,13 @@ test_expect_success 'packs without a name: what is only there stays' '
 	stock -C r.git fsck
 '
 
-test_expect_success 'packs without a name: what nobody asks for' '
+test_expect_success 'unnamed packs: unreachable objects do not keep a pack' '
 	partly_unnamed && git -C r.git prune --expire=5.days.ago &&
 	! tmp_packs && stock -C r.git fsck &&
 	test_must_fail stock -C r.git cat-file -e $old
 '
 
-test_expect_success 'packs without a name: what something recent asks for' '
+test_expect_success 'unnamed packs: objects that recent objects reach keep a pack' '
 	partly_unnamed &&
 	printf "tree %s\nauthor x <x> 0 +0000\ncommitter x <x> 0 +0000\n\nm\n" \
 		$tree | stock -C r.git hash-object -w --stdin -t commit &&
@@ -367,7 +367,7 @@ test_expect_success 'packs without a name: what something recent asks for' '
 	! tmp_packs && stock -C r.git fsck
 '
 
-test_expect_success 'packs without a name: one that a multi-pack-index names' '
+test_expect_success 'unnamed packs: a pack that a multi-pack-index names stays' '
 	whole_unnamed && stock -C r.git multi-pack-index write &&
 	if grep -a "[.]tmp-" r.git/objects/pack/multi-pack-index >/dev/null
 	then

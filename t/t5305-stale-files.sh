@@ -34,7 +34,7 @@ litter () {
 	done
 }
 
-test_expect_success 'a repository with one of each' '
+test_expect_success 'setup: a repository with a stale file of each kind' '
 	repo_linear base.git 4 && rm -r base.git/hooks &&
 	stock -C base.git repack -adq && chmod -R u+w base.git &&
 	pack=$(ls base.git/objects/pack/*.pack) && pack=${pack%.pack} &&
@@ -96,7 +96,7 @@ test_expect_success 'prune: temporary files of commit-graphs' '
 	git -C good.git commit-graph verify
 '
 
-test_expect_success 'nothing of it is in the way' '
+test_expect_success 'stale files do not hinder later commands' '
 	rm -rf r.git && cp -R base.git r.git &&
 	git -C r.git rev-list --objects --all >actual &&
 	stock -C good.git rev-list --objects --all >expect &&

@@ -52,7 +52,7 @@ do
 	"
 done
 
-test_expect_success 'index versions that there are not' '
+test_expect_success 'index versions that do not exist' '
 	fatal "bad index version ${SQ}2,${SQ}" --index-version=2, x &&
 	fatal "bad index version ${SQ}2,x${SQ}" --index-version=2,x x &&
 	fatal "bad index version ${SQ}2,0x80000000${SQ}" \
@@ -229,19 +229,19 @@ from () {
 		LC_ALL=C sort
 }
 
-test_expect_success '--stdin-packs=follow: all that is behind a pack' '
+test_expect_success '--stdin-packs=follow packs all reachable objects' '
 	followed "" $p5 &&
 	from t5 >expect && test_cmp expect actual
 '
 
-test_expect_success '... but for what excluded packs have' '
+test_expect_success '--stdin-packs=follow omits objects of excluded packs' '
 	followed "" $p5 ^$p4 &&
 	{ from t3 && from t5 ^t4; } | grep -v $(stock -C repo.git rev-parse t3) |
 		sort >expect &&
 	test_cmp expect actual
 '
 
-test_expect_success '... up to a closed one, if another is open' '
+test_expect_success '--stdin-packs=follow stops at a pack with ^ if another has !' '
 	followed "" $p5 !$p4 ^$p3 &&
 	from t5 ^t4 >some &&
 	LC_ALL=C comm -23 some actual >lacking && ! test -s lacking &&
@@ -261,7 +261,7 @@ test_expect_success '... loose objects too' '
 	! grep -v -f tags lacking
 '
 
-test_expect_success '... and what is missing is no error' '
+test_expect_success '--stdin-packs=follow ignores missing objects' '
 	mkdir away && mv repo.git/objects/pack/${p1%.pack}.* away &&
 	followed "" $p5 &&
 	ids_of away/*.idx >gone &&
@@ -288,7 +288,7 @@ do
 	"
 done
 
-test_expect_success 'a mode that there is not' '
+test_expect_success 'a mode that does not exist' '
 	test_expect_code 128 "$GIT" -C repo.git pack-objects --stdin-packs=x y
 '
 

@@ -85,7 +85,7 @@ do
 	done
 done
 
-test_expect_success 'what the repository has need not come' '
+test_expect_success 'objects of the repository need not be in the pack' '
 	stock init -q --bare t &&
 	git -C t index-pack --stdin --strict <good.pack &&
 	git -C t index-pack --stdin --strict <no-tree.pack &&
@@ -95,7 +95,7 @@ test_expect_success 'what the repository has need not come' '
 		--check-self-contained-and-connected <good.pack
 '
 
-test_expect_success 'a .gitmodules that is elsewhere is named' '
+test_expect_success 'the id of a .gitmodules that is not in the pack is printed' '
 	stock init -q --bare u &&
 	git -C u index-pack --stdin --fsck-objects <modules-alone.pack >out &&
 	stock -C r rev-parse $modules >expect &&

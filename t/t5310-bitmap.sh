@@ -98,7 +98,7 @@ done
 
 for shape in cross tags sha256
 do
-	test_expect_success "$shape: over what stock Git wrote" '
+	test_expect_success "$shape: over packs of stock Git" '
 		stock -C $shape.git repack -adbq &&
 		same_objects $shape.git --all &&
 		git -C $shape.git repack -adbq &&
@@ -379,7 +379,7 @@ test_expect_success 'preferred tips have bitmaps however old they are' '
 
 # ---- work trees
 
-test_expect_success 'what only an index or a reflog names survives' '
+test_expect_success 'objects that only an index or reflog names survive' '
 	stock init -q work &&
 	(
 		cd work &&
@@ -415,7 +415,7 @@ test_expect_success 'what only an index or a reflog names survives' '
 	test_cmp expect actual
 '
 
-test_expect_success 'a split index, one of version 4, a sparse one' '
+test_expect_success 'split, version 4 and sparse index files' '
 	(
 		cd work &&
 		mkdir -p sub/dir && echo s >sub/dir/s && stock add sub &&

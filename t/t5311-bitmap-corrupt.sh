@@ -72,7 +72,7 @@ warned () {
 	grep "^warning: .*$1" err
 }
 
-test_expect_success 'what is not damaged is not complained about' '
+test_expect_success 'an undamaged repository gives no warning' '
 	still_right good.git &&
 	test_must_be_empty err
 '
@@ -96,7 +96,7 @@ test_expect_success 'a bitmap index with a changed byte, anywhere' '
 	done
 '
 
-test_expect_success 'a bitmap index with more at its end' '
+test_expect_success 'a bitmap index with extra bytes at its end' '
 	fresh bitmap && echo more >>"$file" &&
 	still_right bad.git && warned "[.]bitmap"
 '
@@ -124,7 +124,7 @@ test_expect_success 'a directory, and what cannot be read, in its place' '
 	still_right bad.git && warned "[.]bitmap"
 '
 
-test_expect_success '--test-bitmap says what is wrong' '
+test_expect_success '--test-bitmap names the wrong object' '
 	fresh bitmap && damage "$file" 200 &&
 	test_expect_code 128 git -C bad.git rev-list --test-bitmap main 2>err &&
 	test_line_count 1 err &&
@@ -330,7 +330,7 @@ test_expect_success 'bytes changed at random: right, or an error' '
 	"$GITREACH_SRC/t/interop/byte-flips" --signed good.git 3 "$GIT"
 '
 
-test_expect_success 'indexes of empty packs beside one that is none' '
+test_expect_success 'bitmap indexes of empty packs beside a valid one' '
 	git init -q --bare empty.git &&
 	(cd empty.git && git pack-objects --all --write-bitmap-index pack \
 		</dev/null) &&

@@ -39,7 +39,7 @@ clone () {
 	test_cmp "$objects" actual
 }
 
-test_expect_success 'what is not damaged is not complained about' '
+test_expect_success 'an undamaged repository gives no warning' '
 	clone all --mirror && test_must_be_empty err &&
 	clone branch --single-branch && test_must_be_empty err
 '

@@ -104,7 +104,7 @@ test_expect_success 'refs that cannot be followed are left out' '
 	same_graph refs.git --reachable
 '
 
-test_expect_success 'a commit that is not there' '
+test_expect_success 'a missing commit' '
 	cp -R linear-sha1.git missing.git &&
 	(
 		cd missing.git &&
@@ -124,7 +124,7 @@ test_expect_success 'nothing to write' '
 	! test -e empty.git/$graph
 '
 
-test_expect_success 'not where commits have other parents' '
+test_expect_success 'no commit-graph is written in a shallow repository' '
 	stock clone -q --bare --depth 2 "file://$PWD/linear-sha1.git" \
 		shallow.git &&
 	"$GIT" -C shallow.git commit-graph write --reachable &&
@@ -141,7 +141,7 @@ test_expect_success 'core.commitGraph=false' '
 	! test -e linear-sha1.git/$graph
 '
 
-test_expect_success 'ids that are none' '
+test_expect_success 'lines of standard input that are no ids' '
 	for id in foo main 0123456789012345678901234567890123456789
 	do
 		echo $id >in &&
@@ -169,7 +169,7 @@ test_expect_success 'wrong usage' '
 	grep "could not find object directory matching /nonexistent" err
 '
 
-test_expect_success 'another process is at it' '
+test_expect_success 'another process holds the lock' '
 	: >linear-sha1.git/$graph.lock &&
 	test_expect_code 128 "$GIT" -C linear-sha1.git commit-graph write \
 		--reachable 2>err &&
@@ -186,7 +186,7 @@ test_expect_success '--object-dir: of an alternate' '
 	! test -e clone.git/$graph
 '
 
-test_expect_success 'it is used' '
+test_expect_success 'walks use the commit-graph' '
 	"$GIT" -C cross-sha1.git commit-graph write --reachable &&
 	"$GIT" -C cross-sha1.git rev-list --all >ours &&
 	stock -C cross-sha1.git -c core.commitGraph=false rev-list --all \
@@ -363,7 +363,7 @@ test_expect_success 'verify: checksum' '
 	test_expect_code 16 "$GIT" -C cross-sha1.git fsck
 '
 
-test_expect_success 'verify: nothing there' '
+test_expect_success 'verify succeeds without a commit-graph' '
 	rm cross-sha1.git/$graph &&
 	"$GIT" -C cross-sha1.git commit-graph verify --progress 2>err &&
 	test_must_be_empty err

@@ -204,7 +204,7 @@ test_expect_success '--object-dir: a directory that is no alternate' '
 		--object-dir=../nowhere write
 '
 
-test_expect_success 'what is damaged is left out, with a warning' '
+test_expect_success 'a damaged multi-pack-index is ignored with a warning' '
 	for damage in "1,0" "4,9" "5,2" "6,77" "11,99" "700,255"
 	do
 		rm -rf ours.git && cp -Rp base.git ours.git &&
@@ -219,7 +219,7 @@ test_expect_success 'what is damaged is left out, with a warning' '
 	done
 '
 
-test_expect_success 'verify tells what is wrong, as stock Git does' '
+test_expect_success 'verify prints the errors of stock Git' '
 	size=$(wc -c <base.git/objects/pack/multi-pack-index) &&
 	for at in $((size - 3)) $((size - 57)) $((size - 53))
 	do
@@ -232,7 +232,7 @@ test_expect_success 'verify tells what is wrong, as stock Git does' '
 	done
 '
 
-test_expect_success 'core.multiPackIndex=false: it is not read' '
+test_expect_success 'core.multiPackIndex=false: the multi-pack-index is not read' '
 	rm -rf ours.git && cp -Rp base.git ours.git &&
 	printf "broken" >ours.git/objects/pack/multi-pack-index &&
 	"$GIT" -C ours.git -c core.multiPackIndex=false rev-list --all >got \
@@ -242,7 +242,7 @@ test_expect_success 'core.multiPackIndex=false: it is not read' '
 		rev-list --all
 '
 
-test_expect_success 'one that names a missing pack is left out' '
+test_expect_success 'a multi-pack-index that names a missing pack is ignored' '
 	rm -rf ours.git && cp -Rp base.git ours.git &&
 	"$GIT" -C ours.git repack -aq &&
 	rm -f ours.git/objects/pack/$(pack_names base.git | sed -n "2s/idx/*/p") &&

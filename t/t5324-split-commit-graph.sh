@@ -50,11 +50,11 @@ do
 		grow 12 && both --reachable --split && test $(layers) -eq 1
 	'
 
-	test_expect_success 'a second one' '
+	test_expect_success 'a second layer' '
 		grow 4 && both --reachable --split && test $(layers) -eq 2
 	'
 
-	test_expect_success 'nothing new' '
+	test_expect_success 'without new commits no layer is written' '
 		both --reachable --split
 	'
 
@@ -112,7 +112,7 @@ do
 		! test -e b.git/$info/commit-graph
 	'
 
-	test_expect_success 'layers that are no more are kept for a while' '
+	test_expect_success 'unused layers are kept for a while' '
 		grow 40 &&
 		both --reachable --split --expire-time=2.days.ago &&
 		test $(ls b.git/$info/commit-graphs/*.graph | wc -l) -eq 3 &&
@@ -121,7 +121,7 @@ do
 		test $(ls b.git/$info/commit-graphs/*.graph | wc -l) -eq 2
 	'
 
-	test_expect_success 'corrected dates only on top of such' '
+	test_expect_success 'corrected dates are written only on top of corrected dates' '
 		rm -rf a.git/$info/commit-g* b.git/$info/commit-g* &&
 		stock -C a.git config commitGraph.generationVersion 1 &&
 		stock -C b.git config commitGraph.generationVersion 1 &&
@@ -167,7 +167,7 @@ do
 		test_cmp theirs ours
 	'
 
-	test_expect_success 'the alternate has another chain: start anew' '
+	test_expect_success 'if the alternate has another chain, a new chain is started' '
 		"$GIT" -C b.git commit-graph write --reachable --split=replace &&
 		"$GIT" -C fork-b.git commit-graph write --reachable --split &&
 		stock -C fork-b.git commit-graph verify --no-progress &&
@@ -175,7 +175,7 @@ do
 	'
 done
 
-test_expect_success 'a commit that is gone is not merged' '
+test_expect_success 'a removed commit is not merged' '
 	REPO_FORMAT=sha1 && rm -rf a.git b.git && tip= &&
 	repo_init a.git && repo_init b.git && : >in &&
 	grow 5 && both --reachable --split && old=$tip && grow 1 &&
@@ -236,7 +236,7 @@ test_expect_success 'without commits, no directory is left behind' '
 	! test -e none.git/objects/info/commit-graphs
 '
 
-test_expect_success 'another process is at it' '
+test_expect_success 'another process holds the lock' '
 	lock=b.git/$info/commit-graphs/commit-graph-chain.lock &&
 	: >$lock && grow 1 &&
 	test_expect_code 128 "$GIT" -C b.git commit-graph write --reachable \

@@ -25,7 +25,7 @@ do
 		grep "^path=.*/$(cat path)\$" out
 	'
 
-	test_expect_success "$REPO_FORMAT: and it is right" '
+	test_expect_success "$REPO_FORMAT: the bitmap index is right" '
 		"$GIT" -C packs.git rev-list --test-bitmap main &&
 		"$GIT" -C packs.git bitmap verify >out &&
 		grep "^verified=.*/$(cat path)\$" out &&
@@ -39,7 +39,7 @@ do
 		"$GIT" -C packs.git fsck
 	'
 
-	test_expect_success "$REPO_FORMAT: what came later is found by walking" '
+	test_expect_success "$REPO_FORMAT: newer objects are found by walking" '
 		repo_add_commit packs.git &&
 		same_answers packs.git &&
 		"$GIT" -C packs.git bitmap explain --all >out &&
@@ -58,7 +58,7 @@ test_expect_success 'setup for indexes that are not used' '
 	chmod u+w wrong.git/objects/pack/multi-pack-index*
 '
 
-test_expect_success 'one for another multi-pack-index' '
+test_expect_success 'a bitmap index of another multi-pack-index is not used' '
 	cp -R wrong.git other.git &&
 	bitmap=other.git/objects/pack/$(midx_bitmap wrong.git) &&
 	printf X | dd of="$bitmap" bs=1 seek=20 conv=notrunc 2>/dev/null &&
@@ -70,7 +70,7 @@ test_expect_success 'one for another multi-pack-index' '
 	test_must_fail "$GIT" -C other.git fsck
 '
 
-test_expect_success 'a bit that has changed' '
+test_expect_success 'a bitmap index with a changed bit is not used' '
 	cp -R wrong.git bit.git &&
 	bitmap=bit.git/objects/pack/$(midx_bitmap wrong.git) &&
 	size=$(wc -c <"$bitmap") &&
@@ -82,7 +82,7 @@ test_expect_success 'a bit that has changed' '
 	test_cmp nr out
 '
 
-test_expect_success 'an old one is not for a new multi-pack-index' '
+test_expect_success 'an old bitmap index is not used with a new multi-pack-index' '
 	cp -R wrong.git old.git &&
 	repo_add_commit old.git &&
 	stock -C old.git repack -q -d &&
@@ -94,12 +94,12 @@ test_expect_success 'an old one is not for a new multi-pack-index' '
 	test_must_be_empty out
 '
 
-test_expect_success 'core.multiPackIndex=false: none' '
+test_expect_success 'core.multiPackIndex=false: no bitmap index is used' '
 	"$GIT" -C wrong.git -c core.multiPackIndex=false bitmap list >out &&
 	test_must_be_empty out
 '
 
-test_expect_success 'that of a pack comes second' '
+test_expect_success 'the bitmap index of a pack is used only without the other' '
 	cp -R wrong.git both.git &&
 	"$GIT" -C both.git repack -a -b -q &&
 	"$GIT" -C both.git bitmap list >out &&
@@ -158,7 +158,7 @@ do
 		stock_agrees packs.git
 	'
 
-	test_expect_success "$REPO_FORMAT: and so do we" '
+	test_expect_success "$REPO_FORMAT: we read the bitmaps of stock Git" '
 		same_answers packs.git &&
 		"$GIT" -C packs.git bitmap verify &&
 		"$GIT" -C packs.git multi-pack-index verify
@@ -188,7 +188,7 @@ test_expect_success 'setup for options' '
 	repo_of_packs o.git
 '
 
-test_expect_success 'without --bitmap the old one goes' '
+test_expect_success 'write without --bitmap removes the old bitmap index' '
 	"$GIT" -C o.git multi-pack-index write --bitmap &&
 	midx_bitmap o.git &&
 	"$GIT" -C o.git multi-pack-index write &&

@@ -230,7 +230,7 @@ do
 		*) check=has_none ;;
 		esac
 
-		test_expect_success "$REPO_FORMAT, $home: old ones go" '
+		test_expect_success "$REPO_FORMAT, $home: old unreachable objects are removed" '
 			each_cleaner $check home-$home.git
 		'
 
@@ -286,7 +286,7 @@ test_expect_success 'written again, and the cruft pack stays' '
 	done
 '
 
-test_expect_success 'written again, and an alternate has them as cruft' '
+test_expect_success 'objects written again that an alternate has as cruft' '
 	for writer in $WRITERS
 	do
 		rm -rf again.git alternate.git &&

@@ -104,7 +104,7 @@ test_expect_success '--stdin-packs: paths are not lost' '
 	grep "^chain" >chains
 '
 
-test_expect_success 'a pack that is not there' '
+test_expect_success 'a missing pack is an error' '
 	for names in pack-none.pack "^pack-none.pack" "${B%.pack}" \
 		"${B%.pack}.idx"
 	do
@@ -177,7 +177,7 @@ test_expect_success '--cruft: recent objects keep what they reach' '
 	same_pack "-$keep" --cruft --cruft-expiration=$((now - 2000))
 '
 
-test_expect_success 'what nothing reaches is packed too' '
+test_expect_success '--keep-unreachable packs unreachable objects' '
 	where=repo.git &&
 	for options in --keep-unreachable --pack-loose-unreachable \
 		"--keep-unreachable --pack-loose-unreachable"
@@ -190,7 +190,7 @@ test_expect_success 'what nothing reaches is packed too' '
 	done
 '
 
-test_expect_success 'and follows what revisions reach' '
+test_expect_success 'unreachable objects come after reachable ones' '
 	where=half.git && repo_linear half.git 12 && stock -C half.git repack -q -a -d &&
 	stock -C half.git update-ref refs/heads/main main~5 &&
 	blob half.git loose &&
@@ -238,7 +238,7 @@ refused () {
 	grep -F -e "$message" err
 }
 
-test_expect_success 'what does not go together' '
+test_expect_success 'options that exclude each other' '
 	for options in --revs --all --reflog --indexed-objects \
 		--keep-unreachable --unpack-unreachable --pack-loose-unreachable
 	do
@@ -265,7 +265,7 @@ test_expect_success 'what does not go together' '
 	grep "could not find pack .pack-none.pack." err
 '
 
-test_expect_success 'what we do not have is refused by name' '
+test_expect_success 'unsupported options are refused by name' '
 	refused "invalid value for ${SQ}stdin-packs$SQ: ${SQ}x$SQ" \
 		--stdin-packs=x x &&
 	test_expect_code 128 "$GIT" -C repo.git pack-objects --stdin-packs=x \
@@ -275,7 +275,7 @@ test_expect_success 'what we do not have is refused by name' '
 	refused "uri-protocol" --uri-protocol=https --stdout
 '
 
-test_expect_success 'and what changes nothing is taken' '
+test_expect_success 'options without effect are accepted' '
 	where=repo.git &&
 	stock -C repo.git cat-file --batch-check="%(objectname)" \
 		--batch-all-objects --unordered >list &&
@@ -342,7 +342,7 @@ test_expect_success 'as the child of stock git repack' '
 	done
 '
 
-test_expect_success 'and once more, with a cruft pack there' '
+test_expect_success 'as the child of stock git repack, with an existing cruft pack' '
 	stock -C repo.git repack -q --cruft -d &&
 	echo four | stock -C repo.git hash-object -w --stdin &&
 	for options in "--cruft -d" "-a -d -k" "-d --geometric=2" \

@@ -143,13 +143,13 @@ recompressed () {
 	sed -n "s/.*\"objects_recompressed\":\([0-9]*\).*/\1/p" events
 }
 
-test_expect_success 'to who has nothing, they are sent as they are' '
+test_expect_success 'to a client without objects, stored bytes are sent unchanged' '
 	test $(recompressed) = 0 &&
 	test $(recompressed main~680) -gt 100
 '
 
 # The blob of one commit and its directory, of which it has older versions.
-test_expect_success 'to who has versions of them, as deltas against those' '
+test_expect_success 'to a client with older versions, deltas against these are sent' '
 	test $(recompressed main~1) = 2 &&
 	test $(wc -c <answer) -lt 700 &&
 	"$GIT" -C w.git multi-pack-index write --bitmap &&
@@ -166,7 +166,7 @@ shallow_size () {
 	cat shallow.git/objects/pack/*.pack | wc -c
 }
 
-test_expect_success 'files that are alike, where nobody has repacked yet' '
+test_expect_success 'similar loose files are sent as deltas' '
 	awk "BEGIN {
 		for (n = 1; n <= 60; n++)
 			text = text n * 104729 % 99991 \"\\n\"

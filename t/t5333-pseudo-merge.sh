@@ -81,7 +81,7 @@ test_expect_success 'ours and stock Git count the same' '
 	same_counts repo.git
 '
 
-test_expect_success 'after refs have moved and gone, too' '
+test_expect_success 'ours and stock Git count the same after refs moved' '
 	cp -r repo.git moved.git &&
 	stock -C moved.git update-ref -d refs/pull/pull7/head &&
 	stock -C moved.git update-ref refs/pull/pull60/head \
@@ -140,7 +140,7 @@ test_expect_success 'bad values' '
 	grep "samplerate must be between 0 (exclusive) and 1" err
 '
 
-test_expect_success 'no pseudo-merges where they are not wanted' '
+test_expect_success 'no pseudo-merges if they are turned off' '
 	cp -r repo.git plain.git &&
 	git -C plain.git -c pack.writeBitmapPseudoMerges=false repack -q -adb &&
 	echo 0015 >expect &&
@@ -150,7 +150,7 @@ test_expect_success 'no pseudo-merges where they are not wanted' '
 '
 
 # 500 commits of one tree, then 110 refs with one commit each.
-test_expect_success 'an update keeps within what a choice among all may have' '
+test_expect_success 'an update obeys the limits of a full build' '
 	for i in $(seq 1 500)
 	do
 		stream_commit main $i $((1112912000 + 60 * i)) f "main" || exit

@@ -59,7 +59,7 @@ do
 		"$GIT" -C chain.git rev-list --test-bitmap main
 	'
 
-	test_expect_success "$REPO_FORMAT: nothing new" '
+	test_expect_success "$REPO_FORMAT: without new packs no layer is written" '
 		cp chain.git/$CHAIN before &&
 		"$GIT" -C chain.git multi-pack-index write --incremental \
 			--bitmap &&
@@ -81,7 +81,7 @@ do
 		grep "^wants.commits-walked=0\$" out
 	'
 
-	test_expect_success "$REPO_FORMAT: a clone of it" '
+	test_expect_success "$REPO_FORMAT: a clone from a chain" '
 		"$STOCK_GIT" clone -q --bare --no-local \
 			-u "\"$GIT\" upload-pack" chain.git copy.git &&
 		stock -C copy.git fsck &&
@@ -103,7 +103,7 @@ test_expect_success 'one file becomes the lowest layer' '
 	layers_are one.git 2
 '
 
-test_expect_success 'and all layers one file' '
+test_expect_success 'compact turns all layers into one file' '
 	"$GIT" -C one.git multi-pack-index write --bitmap &&
 	test -f one.git/objects/pack/multi-pack-index &&
 	test ! -e one.git/$CHAIN &&
@@ -184,7 +184,7 @@ test_expect_success 'compacted onto a lower base' '
 	layers_are base.git 1
 '
 
-test_expect_success 'a base that will not do' '
+test_expect_success 'an unsuitable --base is refused' '
 	push_layer base.git --bitmap &&
 	push_layer base.git --bitmap &&
 	cp base.git/$CHAIN before &&
@@ -246,7 +246,7 @@ test_expect_success 'wrong usage' '
 	done
 '
 
-test_expect_success 'a layer without bitmaps: what is on top is walked' '
+test_expect_success 'a layer without bitmaps: objects of layers above are walked' '
 	test_line_count 2 apart.git/$CHAIN &&
 	same_answers apart.git &&
 	"$GIT" -C apart.git bitmap explain --all >out &&
@@ -256,7 +256,7 @@ test_expect_success 'a layer without bitmaps: what is on top is walked' '
 '
 
 # Newer ones know chains, and die of such a layer.
-test_expect_success STOCK_239 'a damaged layer: what is below is used' '
+test_expect_success STOCK_239 'a damaged layer: the layers below are used' '
 	midx=apart.git/objects/pack/multi-pack-index.d/multi-pack-index-$(layer apart.git 2).midx &&
 	chmod u+w "$midx" &&
 	cp "$midx" kept &&

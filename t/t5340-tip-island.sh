@@ -40,7 +40,7 @@ test_expect_success 'stock Git'"'"'s packs cross the edge of the tip' '
 	test $(crossing "$repo" HEAD) -gt 0
 '
 
-test_expect_success 'ours do not, of what HEAD names in a bare repository' '
+test_expect_success 'our repack keeps HEAD free of bases outside in a bare repository' '
 	cp -R base.git tip.git &&
 	"$GIT" -C tip.git repack -adbq &&
 	repo=$PWD/tip.git &&
@@ -52,7 +52,7 @@ test_expect_success 'ours do not, of what HEAD names in a bare repository' '
 		$((size + size / 10))
 '
 
-test_expect_success 'a pack laid out so stays so' '
+test_expect_success 'a repacked pack keeps its tip island' '
 	"$GIT" -C tip.git repack -ad >out 2>err &&
 	repo=$PWD/tip.git &&
 	test $(crossing "$repo" HEAD) = 0
@@ -70,7 +70,7 @@ test_expect_success 'the tip moves: the next repack follows' '
 	stock -C tip.git fsck --full --strict
 '
 
-test_expect_success 'other tips, and none' '
+test_expect_success 'repack.tipIsland names other tips, or none' '
 	cp -R base.git side.git &&
 	stock -C side.git config repack.tipIsland refs/heads/side &&
 	"$GIT" -C side.git repack -adq &&
@@ -108,7 +108,7 @@ test_expect_success 'a depth-1 clone is copied, nothing is deflated' '
 	stock -C c fsck --full --strict
 '
 
-test_expect_success 'where there is no bitmap index too' '
+test_expect_success 'a depth-1 clone is copied without a bitmap index' '
 	rm -f tip.git/objects/pack/*.bitmap &&
 	rm -rf c &&
 	stock clone --progress --bare --depth 1 "$UP" \
@@ -181,7 +181,7 @@ test_expect_success 'which they are not from any pack' '
 	! copied none.git $nr <one-branch
 '
 
-test_expect_success 'a fetch gets deltas of what is stored whole' '
+test_expect_success 'a fetch gets deltas of objects that are stored whole' '
 	stock -C tip.git config uploadpack.allowAnySHA1InWant true &&
 	old=$(stock -C tip.git rev-parse main~1) &&
 	stock init -q --bare f.git &&
@@ -194,7 +194,7 @@ test_expect_success 'a fetch gets deltas of what is stored whole' '
 	stock -C f.git fsck --full --strict
 '
 
-test_expect_success 'deepening and unshallowing such a clone' '
+test_expect_success 'deepening and unshallowing a clone of depth 1' '
 	stock -C c fetch -q "$UP" --depth 5 origin main &&
 	stock -C c fsck --full --strict &&
 	stock -C c fetch -q "$UP" --unshallow origin main &&

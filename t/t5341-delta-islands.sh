@@ -40,7 +40,7 @@ test_expect_success 'setup' '
 	stock -C base.git repack -adfq
 '
 
-test_expect_success 'without islands, clones of forks are made anew' '
+test_expect_success 'without islands, clones of forks recompress objects' '
 	sum=0 &&
 	for f in $(seq 1 $FORKS)
 	do
@@ -50,7 +50,7 @@ test_expect_success 'without islands, clones of forks are made anew' '
 	test $sum -gt 10
 '
 
-test_expect_success 'with islands, all of them are copied' '
+test_expect_success 'with islands, clones of forks copy all objects' '
 	cp -R base.git net.git &&
 	stock -C net.git config --add pack.island "refs/heads/" &&
 	stock -C net.git config --add pack.island "refs/virtual/([0-9]+)/" &&
@@ -72,7 +72,7 @@ test_expect_success 'and without bitmaps' '
 	done
 '
 
-test_expect_success 'what stock Git packed by islands is copied too' '
+test_expect_success 'clones copy a pack that stock Git made with islands' '
 	cp -R base.git stock.git &&
 	cp net.git/config stock.git/config &&
 	stock -C stock.git repack -adfiq &&
@@ -82,7 +82,7 @@ test_expect_success 'what stock Git packed by islands is copied too' '
 	done
 '
 
-test_expect_success 'our pack is not much larger than that' '
+test_expect_success 'our pack is not much larger than that of stock Git' '
 	theirs=$(cat stock.git/objects/pack/*.pack | wc -c) &&
 	ours=$(cat net.git/objects/pack/*.pack | wc -c) &&
 	test $ours -lt $((theirs + theirs / 10))

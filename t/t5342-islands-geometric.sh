@@ -114,7 +114,7 @@ test_expect_success 'nor when deltas are made afresh, or loose objects are new' 
 	test $(crossing ours.git) = 0
 '
 
-test_expect_success 'what crosses in packs that are rolled up is redone' '
+test_expect_success 'deltas that cross islands in combined packs are replaced' '
 	"$GIT" -C stock.git repack -dqi --geometric=2 >out &&
 	test $(crossing stock.git) -gt 0 &&
 	for f in $(seq 1 $FORKS)
@@ -149,7 +149,7 @@ test_expect_success 'also when runs are copied from one pack only' '
 	REUSE=multi
 '
 
-test_expect_success 'it stays so from one repack to the next' '
+test_expect_success 'no later geometric repack crosses islands' '
 	for round in 2 3 4 5
 	do
 		for f in 1 2 $round

@@ -127,7 +127,7 @@ test_expect_success 'the last pattern that matches wins' '
 	same $V/1/a $V/2/a "$V/[0-9]/(.)" "$V/(2)/" refs/other/
 '
 
-test_expect_success 'patterns begin where the name does, and are extended ones' '
+test_expect_success 'patterns match from the start of the name' '
 	same $V/1/a $V/2/b "virtual/([0-9]+)/" &&
 	same $V/1/a $V/2/b "^$V/([0-9]+)/" &&
 	same $V/1/a $V/2/b "refs/.*/([0-9]{1})/[ab]\$" &&

@@ -51,7 +51,7 @@ test_expect_success 'a clone of depth 1' '
 	test $(stock -C c rev-list --count HEAD) = 1
 '
 
-test_expect_success 'of which a new tag comes along' '
+test_expect_success 'a clone by prepared answer also gets a new tag' '
 	stock -C r.git tag -a -m tip tip main &&
 	clone_of_us c --depth 1 &&
 	strategy_of prepared &&
@@ -76,7 +76,7 @@ test_expect_success 'clones of a branch, of all branches, of everything' '
 	has_all c --all
 '
 
-test_expect_success 'a tag that is hidden or gone does not come along' '
+test_expect_success 'a hidden or deleted tag is not sent' '
 	stock -C r.git config transfer.hideRefs refs/tags/one &&
 	clone_of_us c --single-branch &&
 	strategy_of prepared &&
@@ -90,7 +90,7 @@ test_expect_success 'a tag that is hidden or gone does not come along' '
 '
 
 # Tags that differ little are deltas of each other.
-test_expect_success 'a tag whose base is hidden comes along' '
+test_expect_success 'a tag of a hidden tag is sent' '
 	cp -R r.git deltas.git &&
 	seq 1 200 >message &&
 	for i in 1 2 3 4 5 6
@@ -163,7 +163,7 @@ test_expect_success 'many wants: known at once, or all are looked for' '
 	test $(stock -C m tag | wc -l) = $(stock -C many.git tag | wc -l)
 '
 
-test_expect_success 'they are what they are without' '
+test_expect_success 'packs are equal with and without prepared answers' '
 	mv r.git/objects/info/prepared . &&
 	clone_of_us d --single-branch &&
 	has_all d main one two &&
@@ -177,7 +177,7 @@ serve () {
 	GIT_PROTOCOL=version=2 "$GIT" upload-pack --stateless-rpc r.git <"$1"
 }
 
-test_expect_success 'nothing is read but what is sent' '
+test_expect_success 'only the sent bytes are read' '
 	{
 		pkt "command=fetch" && printf 0001 && pkt ofs-delta &&
 		pkt include-tag &&
@@ -245,14 +245,14 @@ left_alone () {
 	cmp r.git/objects/info/prepared saved-answers
 }
 
-test_expect_success 'a file of another version is left alone' '
+test_expect_success 'a file of another version is ignored' '
 	chmod u+w r.git/objects/info/prepared &&
 	printf "\003" | dd of=r.git/objects/info/prepared bs=1 seek=4 \
 		conv=notrunc 2>dd &&
 	left_alone "^note: .*info/prepared: written by another version (3)"
 '
 
-test_expect_success 'as is one that was not written to its end' '
+test_expect_success 'a truncated file of prepared answers is ignored' '
 	size=$(wc -c <saved-answers) &&
 	for len in 0 3 70 500 $((size - 30)) $((size - 1))
 	do
@@ -263,7 +263,7 @@ test_expect_success 'as is one that was not written to its end' '
 	done
 '
 
-test_expect_success 'it is made durable as core.fsync says' '
+test_expect_success 'core.fsync decides whether the file is made durable' '
 	rm -rf f.git &&
 	cp -R r.git f.git &&
 	for set in all none
@@ -276,7 +276,7 @@ test_expect_success 'it is made durable as core.fsync says' '
 	! grep "fsync.*tmp_prepared" log.none
 '
 
-test_expect_success 'the branch moves: nothing old is sent' '
+test_expect_success 'after the branch moved, no prepared answer is sent' '
 	stock -C r.git update-ref refs/heads/main refs/pull/1/head &&
 	clone_of_us c --single-branch &&
 	has_all c main one two &&
@@ -287,7 +287,7 @@ test_expect_success 'the branch moves: nothing old is sent' '
 	strategy_of prepared
 '
 
-test_expect_success 'of a pack that is gone' '
+test_expect_success 'prepared answers of a removed pack are ignored' '
 	stock -C r.git repack -adbq &&
 	clone_of_us c --depth 1 --no-tags &&
 	strategy_of walk &&

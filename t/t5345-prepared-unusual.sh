@@ -29,7 +29,7 @@ test_expect_success 'a shallow repository gets its history back' '
 	test_cmp expect actual
 '
 
-test_expect_success 'what is promised is not here to be prepared' '
+test_expect_success 'a partial clone prepares no answers' '
 	stock -C r.git config uploadpack.allowFilter true &&
 	stock clone -q --bare --filter=blob:none "$UP" \
 		"file://$PWD/r.git" p.git &&
@@ -56,7 +56,7 @@ test_expect_success 'HEAD is detached and there is no branch' '
 	grep "^verified=3 of=3 path=.*objects/info/prepared$" out
 '
 
-test_expect_success 'where they cannot be written a warning says so' '
+test_expect_success 'if prepared answers cannot be written, a warning is printed' '
 	cp -R r.git w.git &&
 	rm -f w.git/objects/info/prepared &&
 	mkdir w.git/objects/info/prepared &&
@@ -69,7 +69,7 @@ test_expect_success 'where they cannot be written a warning says so' '
 	stock clone -q --bare "$UP" "file://$PWD/w.git" c
 '
 
-test_expect_success 'a broken file beside the one of an alternate' '
+test_expect_success 'a broken file does not hide the answers of an alternate' '
 	"$GIT" -C r.git repack -adbq &&
 	rm -rf member.git &&
 	stock clone -q --bare --shared r.git member.git &&
@@ -80,7 +80,7 @@ test_expect_success 'a broken file beside the one of an alternate' '
 	grep "\"strategy\":\"prepared\"" events
 '
 
-test_expect_success 'repack.prepareAnswers, and a value that is none' '
+test_expect_success 'repack.prepareAnswers, and an invalid value' '
 	"$GIT" -C r.git -c repack.prepareAnswers=false repack -adbq &&
 	! test -e r.git/objects/info/prepared &&
 	ls r.git/objects/pack >expect &&

@@ -59,7 +59,7 @@ test_expect_success 'list --commits: ids, dates, XOR depths, bytes' '
 	test_must_be_empty surplus
 '
 
-test_expect_success 'show: how a bitmap is stored, and what it marks' '
+test_expect_success 'show: how a bitmap is stored, and its objects' '
 	for rev in main main~7 nested
 	do
 		git -C repo.git bitmap show $rev >out || return 1
@@ -102,7 +102,7 @@ test_expect_success 'show: no bitmap, no commit, no index' '
 	grep "there is no bitmap index" err
 '
 
-test_expect_success 'stats: what there is, and how far tips are from bitmaps' '
+test_expect_success 'stats: sizes, and distances of tips from bitmaps' '
 	git -C repo.git bitmap stats >out &&
 	test "$(value bytes)" = $(wc -c <"$(value path)") &&
 	test $(($(sed -n "s/^section[.].*=//p" out | paste -sd+))) = \
@@ -328,7 +328,7 @@ test_expect_success 'explain: few commits far from the index are walked' '
 
 # What the client has is not looked for in trees that the index does not need,
 # and yet is a base.
-test_expect_success 'thin deltas where no bitmap says what is had' '
+test_expect_success 'thin deltas if no bitmap covers the haves' '
 	content=$(seq 1 400 |
 		awk "{ print \$1 * 7919 % 10007 * 104729 }") &&
 	for i in $(seq 1 1190)

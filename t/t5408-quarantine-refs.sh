@@ -216,7 +216,7 @@ test_expect_success PLAIN 'a quarantine that cannot be removed gives a warning' 
 '
 
 # A push that is declined, with all numbers of descriptors from too few to enough.
-test_expect_success 'no quarantine is left where descriptors run out' '
+test_expect_success 'no quarantine remains if file descriptors run out' '
 	fresh files &&
 	echo "touch asked; exit 1" | hook pre-receive &&
 	printf "#!/bin/sh\nulimit -n \$LIMIT\nexec \"\$OURS\" \"\$@\"\n" \

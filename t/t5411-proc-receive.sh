@@ -201,7 +201,7 @@ test_expect_success 'a hook that ends at once is named in the message' '
 	done
 '
 
-test_expect_success 'a hook that talks nonsense ends nothing but its commands' '
+test_expect_success 'a hook that breaks the protocol fails only its commands' '
 	for answer in zzzz 000eversion=9 ""
 	do
 		rm -rf ours.git &&

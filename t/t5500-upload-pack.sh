@@ -66,14 +66,14 @@ do
 		test_cmp expect actual
 	'
 
-	test_expect_success "v$v: clone of nothing" '
+	test_expect_success "v$v: clone of an empty repository" '
 		rm -rf none.git &&
 		stock_client -v$v clone -q --no-local --mirror "$UP" \
 			empty.git none.git &&
 		test_must_fail stock -C none.git rev-parse --verify -q HEAD
 	'
 
-	test_expect_success "v$v: fetch what is new" '
+	test_expect_success "v$v: fetch new commits" '
 		grow server.git 3 &&
 		stock -C server.git tag -m new new-$v main &&
 		stock_client -v$v -C clone.git fetch -q "$UP" &&
@@ -125,7 +125,7 @@ do
 		test_cmp expect actual
 	'
 
-	test_expect_success "v$v: tags come along with what they name" '
+	test_expect_success "v$v: tags are sent with the objects that they name" '
 		rm -rf tags.git &&
 		stock init -q --bare tags.git &&
 		stock_client -v$v -C tags.git fetch -q "$UP" ../server.git \
@@ -222,7 +222,7 @@ do
 		test_cmp expect new
 	'
 
-	test_expect_success "v$v: a shallow clone fetches what is new only" '
+	test_expect_success "v$v: a shallow clone fetches only new commits" '
 		rm -rf ours.git &&
 		stock_client -v$v clone -q --no-local --bare --depth=1 \
 			--branch main "$UP" server.git ours.git &&
@@ -249,7 +249,7 @@ done
 
 # A branch that forked off at 14 and is merged by 28: with depth 7, the client
 # has 14 by way of it, and deepens down to it from 25 as well.
-test_expect_success 'deepening beyond a merge takes nothing away' '
+test_expect_success 'deepening beyond a merge keeps all commits' '
 	{
 		stream_commit main 1 1112912000 file 1
 		for i in $(seq 2 30)
@@ -323,7 +323,7 @@ test_expect_success '--timeout ends a silent connection' '
 	grep -a refs/heads/main out >/dev/null
 '
 
-test_expect_success '... and one that sends a byte now and then' '
+test_expect_success '--timeout ends a client that sends a byte now and then' '
 	(for i in $(seq 1 80)
 	 do
 		sleep 0.25
@@ -332,7 +332,7 @@ test_expect_success '... and one that sends a byte now and then' '
 		--timeout=1 server.git >out)
 '
 
-test_expect_success 'a client that breaks the rules is told' '
+test_expect_success 'a client that breaks the protocol gets an error' '
 	none=1234567890123456789012345678901234567890 &&
 	pkt "want $none" F done |
 		test_expect_code 128 git upload-pack server.git >out 2>err &&

@@ -100,7 +100,7 @@ test_expect_success 'an unborn HEAD' '
 	stock -C server.git symbolic-ref HEAD refs/heads/main
 '
 
-test_expect_success 'dangling symrefs and shallow commits, as stock Git' '
+test_expect_success 'dangling symrefs and shallow commits are listed as by stock Git' '
 	rm -rf cut.git &&
 	stock clone -q --no-local --bare --depth=2 server.git cut.git &&
 	stock -C cut.git symbolic-ref refs/heads/dangling refs/heads/none &&
@@ -115,7 +115,7 @@ test_expect_success 'dangling symrefs and shallow commits, as stock Git' '
 	done
 '
 
-test_expect_success 'GIT_USER_AGENT is printable, whatever it is' '
+test_expect_success 'unprintable bytes of GIT_USER_AGENT become dots' '
 	GIT_PROTOCOL=version=2 GIT_USER_AGENT="a b	c/1~" \
 		git upload-pack --advertise-refs server.git >out &&
 	grep -a "agent=a.b.c/1~\$" out
@@ -244,7 +244,7 @@ test_expect_success 'packObjectsHook with a shallow clone' '
 '
 
 # In the order in which it says it, also before the pack and after the pack.
-test_expect_success 'packObjectsHook: the client hears its standard error' '
+test_expect_success 'packObjectsHook: the client gets its standard error' '
 	cat >hook <<-\EOC &&
 	#!/bin/sh
 	echo before >&2
@@ -290,7 +290,7 @@ test_expect_success 'packObjectsHook of the repository is not run' '
 
 # As stock Git since 2.45.1; pushes need safe.directory. The configuration names
 # programs to run and files to write. Objects are missing that a remote promised.
-test_expect_success 'a repository of another user is served, nothing of it is run' '
+test_expect_success 'a repository of another user is served without running its hooks' '
 	stock init -q --bare other.git &&
 	stream_commit main 1 1 f 1 | stock -C other.git fast-import --quiet \
 		--date-format=raw &&

@@ -207,7 +207,7 @@ do
 	done
 
 	# Some boundaries are too much for the client, whoever serves it.
-	test_expect_success "v$v: all that was cut comes" '
+	test_expect_success "v$v: unshallow fetches all omitted history" '
 		test -d ours.git &&
 		fetch_both $v --unshallow &&
 		test_same_clone &&

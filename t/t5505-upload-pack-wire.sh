@@ -51,7 +51,7 @@ test_expect_success 'version 0: negotiation' '
 	done | compare
 '
 
-test_expect_success 'version 0: depths, filters, and what is wrong' '
+test_expect_success 'version 0: depths, filters, and malformed requests' '
 	sed "s/^/0s uploadpack.allowFilter=true : /" <<-\EOF | compare
 	want {main}|deepen 1|F|done
 	want {main}|deepen 3|F|done

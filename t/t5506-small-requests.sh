@@ -21,7 +21,7 @@ opened () {
 	sed "s/pack-[0-9a-f]*[.]/pack./" | sort
 }
 
-test_expect_success 'a repository with all that makes it fast' '
+test_expect_success 'setup: a repository with all files that speed up requests' '
 	repo_many server.git 2500 &&
 	repo_tags server.git &&
 	git -C server.git pack-refs --all &&
@@ -31,7 +31,7 @@ test_expect_success 'a repository with all that makes it fast' '
 	parent=$(git -C server.git rev-parse main^)
 '
 
-test_expect_success STRACE 'nothing new' '
+test_expect_success STRACE 'files opened if nothing is new' '
 	TRACER="strace -f -e trace=openat -o log" serve $tip $tip &&
 	cat >expect <<-\EOF &&
 	HEAD
@@ -45,7 +45,7 @@ test_expect_success STRACE 'nothing new' '
 	test_cmp expect actual
 '
 
-test_expect_success STRACE 'one commit: and each of these once' '
+test_expect_success STRACE 'files opened for one new commit, each once' '
 	TRACER="strace -f -e trace=openat -o log" serve $tip $parent &&
 	cat >expect <<-\EOF &&
 	HEAD
@@ -85,7 +85,7 @@ change () {
 	git -C many.git repack -adbq
 }
 
-test_expect_success 'few versions are read, of many as few' '
+test_expect_success 'few versions are read, even of many changed files' '
 	git init -q many && git init -q --bare many.git &&
 	for i in $(seq 40)
 	do
@@ -98,7 +98,7 @@ test_expect_success 'few versions are read, of many as few' '
 	test "$many" -gt 4 && test "$many" -lt 10
 '
 
-test_expect_success STRACE 'an answer that is small is written in two pieces' '
+test_expect_success STRACE 'a small response is written in two pieces' '
 	TRACER="strace -f -e trace=write,writev -o log" serve $tip $parent &&
 	test "$(grep -c "writev(" log)" -eq 2 &&
 	TRACER="strace -f -e trace=write,writev -o log" serve $tip $tip &&
@@ -106,14 +106,14 @@ test_expect_success STRACE 'an answer that is small is written in two pieces' '
 '
 
 # The directory for children is not looked for, nor the program.
-test_expect_success STRACE 'nothing is prepared for children' '
+test_expect_success STRACE 'no child process is prepared' '
 	TRACER="strace -f -e trace=readlink,access -o log" \
 		serve $tip $parent &&
 	test_must_fail grep -e /proc/self -e gitreach\" log
 '
 
 # What is broken and was opened would be complained about.
-test_expect_success 'nothing new: nothing else is even looked at' '
+test_expect_success 'if nothing is new, no other file is examined' '
 	serve $tip $tip && mv answer expect && test_must_be_empty err &&
 	for file in server.git/objects/pack/pack-*.bitmap \
 		server.git/objects/pack/pack-*.rev \

@@ -52,12 +52,12 @@ test_expect_success 'a repository in which every file has changed a bit' '
 	new=$(stock -C server.git rev-parse main)
 '
 
-test_expect_success 'the next commit of depth 1: deltas of all of them' '
+test_expect_success 'the next commit of depth 1 sends deltas of all changed files' '
 	answer_to server.git $new $old 1 &&
 	test $(wc -c <answer) -lt 100000
 '
 
-test_expect_success 'and a client can do something with it' '
+test_expect_success 'a client can apply the pack of the next commit' '
 	stock -C server.git branch old $old &&
 	stock clone -q --bare --depth 1 -b old $UP "file://$PWD/server.git" \
 		client.git &&
@@ -85,7 +85,7 @@ test_expect_success 'two commits deeper: deltas too' '
 
 # Three branches with a file of 100,000 bytes each, in two versions of which the
 # first is stored whole and the second was pushed; their merge has none of them.
-test_expect_success 'branches that end in a merge: deltas of what each had' '
+test_expect_success 'a merge is sent as deltas of both branches' '
 	for mark in 1 2
 	do
 		for i in $(seq 1 3)
@@ -129,7 +129,7 @@ test_expect_success 'branches that end in a merge: deltas of what each had' '
 
 # A merge of an old side and a new one, newest first: tip, merge, side, older; the
 # other side and the root are from before.
-test_expect_success 'a date that cuts a merge: no commit is promised that is not sent' '
+test_expect_success '--shallow-since at a merge: no shallow commit is missing' '
 	stock init -q --bare merge.git &&
 	{
 		stream_commit main 1 1500000000 f root &&
@@ -203,7 +203,7 @@ test_expect_success '--deepen counts from the wants' '
 '
 
 # The boundary of `other` moves only when `other` is fetched.
-test_expect_success '--deepen leaves what the wants do not reach' '
+test_expect_success '--deepen keeps history that the wants do not reach' '
 	stream_commit other 1 1 f 1 >stream &&
 	stream_commit other 2 2 f 2 "from :1" >>stream &&
 	stock -C sides.git fast-import --quiet --date-format=raw <stream &&
@@ -218,7 +218,7 @@ test_expect_success '--deepen leaves what the wants do not reach' '
 '
 
 # Stock Git since 2.55; before, the history was cut.
-test_expect_success '--deepen in a clone of everything does nothing' '
+test_expect_success '--deepen in a complete clone does nothing' '
 	rm -rf deep.git &&
 	stock clone -q --bare "file://$PWD/sides.git" deep.git &&
 	for version in 0 2

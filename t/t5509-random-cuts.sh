@@ -108,7 +108,7 @@ do
 done
 
 # Most that is wanted is had: stock Git sends none of that.
-test_expect_success 'a history of few commits, and of none' '
+test_expect_success 'a history of few commits, and an empty one' '
 	seed=$SEED &&
 	repo_many few.git 3 && agree few.git 40 2 0 &&
 	stock -C few.git symbolic-ref HEAD refs/heads/none &&

@@ -89,7 +89,7 @@ test_expect_success 'setup' '
 	server stock.git
 '
 
-test_expect_success 'certificates are offered when there is a seed' '
+test_expect_success 'push-cert is advertised if there is a seed' '
 	: | "$OURS" ours.git >out 2>err
 	grep -a " push-cert=[0-9]*-[0-9a-f]* " out &&
 	stock -C ours.git config --rename-section receive old &&
@@ -110,7 +110,7 @@ test_expect_success 'a good signature' '
 	stock -C ours.git fsck --strict
 '
 
-test_expect_success 'the other one who may sign, several commands' '
+test_expect_success 'a second allowed signer, several commands' '
 	stock -C work config user.signingKey "$PWD/other" &&
 	test_as_stock --signed main~1:refs/heads/b main:refs/tags/t &&
 	grep "SIGNER=other@example.com" ours.git/pre-receive.log &&
@@ -157,7 +157,7 @@ test_expect_success 'a key that was revoked is not good' '
 	stock -C ours.git config --unset gpg.ssh.revocationFile
 '
 
-test_expect_success 'nobody who may sign' '
+test_expect_success 'no allowed signers' '
 	for server in ours.git stock.git
 	do
 		stock -C $server config --unset gpg.ssh.allowedSignersFile ||
@@ -215,7 +215,7 @@ cert_request () {
 	tr "\\0" " " <raw >out
 }
 
-test_expect_success 'lies in certificates are told to hooks as stock Git does' '
+test_expect_success 'hooks learn of false certificates as with stock Git' '
 	del="$(stock -C work rev-parse main) $(stock hash-object --stdin \
 		</dev/null | tr 0-9a-f 0) refs/heads/del" &&
 	begin="certificate version 0.1" &&
@@ -233,7 +233,7 @@ test_expect_success 'lies in certificates are told to hooks as stock Git does' '
 	done
 '
 
-test_expect_success 'the signature is of these very commands' '
+test_expect_success 'the signature must cover exactly the pushed commands' '
 	push ours.git --signed main:refs/heads/replay &&
 	sed -n "/BEGIN SSH/,\$p" ours.git/cert >signature &&
 	set -- "$begin" "nonce 1-2" "" "$del" &&
@@ -247,7 +247,7 @@ test_expect_success 'the signature is of these very commands' '
 	grep NONCE_STATUS=BAD ours.git/pre-receive.log
 '
 
-test_expect_success 'a certificate that is none' '
+test_expect_success 'a malformed certificate' '
 	cert_request ours.git "$begin" "nonce 1-2" push-cert-end F &&
 	grep "ERR malformed push certificate" out &&
 	cert_request ours.git "certificate version 9" "" "$del" \
@@ -259,7 +259,7 @@ test_expect_success 'a certificate that is none' '
 	grep "ERR protocol error: expected old/new/ref" out
 '
 
-test_expect_success 'nothing unsigned comes with what is signed' '
+test_expect_success 'unsigned commands beside a certificate are refused' '
 	rm -f ours.git/*.log &&
 	cert_request ours.git "$begin" "" push-cert-end "$del" F &&
 	cert_request ours.git "$begin" "" "$del" push-cert-end "$del" F &&
@@ -326,7 +326,7 @@ test_expect_success 'receive.certNonceSlop' '
 '
 
 # Behind one address, the two requests of a push may reach different servers.
-test_expect_success 'each takes the nonces of the other' '
+test_expect_success 'ours and stock Git accept nonces of each other' '
 	stock -C work config gpg.ssh.program ssh-keygen &&
 	cat >mixed <<-\EOC &&
 	#!/bin/sh
@@ -388,7 +388,7 @@ test_expect_success GPG 'a good signature of an OpenPGP key' '
 		ours.git/pre-receive.log
 '
 
-test_expect_success GPG 'one of a key that the server does not have' '
+test_expect_success GPG 'a signature of an unknown key' '
 	cat >gpg-without <<-EOC &&
 	#!/bin/sh
 	GNUPGHOME="$PWD/no-keys" exec gpg "\$@"

@@ -56,7 +56,7 @@ test_expect_success 'setup' '
 	base=file://$PWD/base.bundle next=file://$PWD/next.bundle
 '
 
-test_expect_success 'the list, as it is configured' '
+test_expect_success 'bundle-uri sends the configured list' '
 	names mode any base.uri "$base" next.uri "$next" \
 		next.creationToken 2 &&
 	pkt command=bundle-uri object-format=sha1 F |
@@ -81,7 +81,7 @@ test_expect_success BUNDLE_CLIENT 'without bundles all objects are sent' '
 	test_cmp expect all
 '
 
-test_expect_success BUNDLE_CLIENT 'all of them are taken' '
+test_expect_success BUNDLE_CLIENT 'a client fetches all bundles' '
 	names mode all base.uri "$base" next.uri "$next" &&
 	clone_with_bundles &&
 	stock -C server.git rev-list --count --objects main ^newer >expect &&
@@ -106,7 +106,7 @@ test_expect_success BUNDLE_CLIENT 'by their tokens' '
 	test_cmp expect actual
 '
 
-test_expect_success BUNDLE_CLIENT 'bundles that are not there harm nobody' '
+test_expect_success BUNDLE_CLIENT 'a clone succeeds if bundles are missing' '
 	names mode all base.uri "file://$PWD/none" &&
 	clone_with_bundles 2>err &&
 	sent >actual &&

@@ -84,7 +84,7 @@ test_expect_success 'files' '
 	compare <requests
 '
 
-test_expect_success 'files: what is fixed may be kept, with dates of HTTP' '
+test_expect_success 'files: cache headers of immutable files' '
 	cgi "$OURS" GET /r.git/objects/pack/$pack.idx >actual &&
 	LC_ALL=C tr -d "\r" <actual | grep -a "^[A-Z][A-Za-z-]*: " >head &&
 	sed "s/: .*//" head >names &&
@@ -175,7 +175,7 @@ test_expect_success 'paths: no way out of the project root' '
 	EOF
 '
 
-test_expect_success 'files that are none' '
+test_expect_success 'files: missing ones give 404' '
 	mkfifo srv/r.git/objects/info/alternates &&
 	echo "404 GET /r.git/objects/info/alternates" | compare &&
 	rm srv/r.git/objects/info/alternates &&
@@ -253,7 +253,7 @@ test_expect_success 'versions' '
 	grep -a "^001e# service=git-upload-pack" actual
 '
 
-test_expect_success 'what may be served' '
+test_expect_success 'services that may be turned on and off' '
 	for config in getanyfile=false uploadpack=false receivepack=true \
 		receivepack=false getanyfile=bad uploadpack=bad \
 		receivepack=bad uploadpack maxrequestbuffer=1x
@@ -275,7 +275,7 @@ test_expect_success 'what may be served' '
 	done | compare
 '
 
-test_expect_success 'what is exported' '
+test_expect_success 'repositories are served only if they are exported' '
 	cat >requests <<-\EOF &&
 	= GET /r.git/HEAD "" GIT_HTTP_EXPORT_ALL-
 	= GET /r.git/info/refs service=git-upload-pack GIT_HTTP_EXPORT_ALL-
@@ -287,7 +287,7 @@ test_expect_success 'what is exported' '
 	rm srv/r.git/git-daemon-export-ok
 '
 
-test_expect_success ROOT 'repositories of others' '
+test_expect_success ROOT 'repositories of other users are refused' '
 	chown -R 12345 srv/empty.git &&
 	compare <<-\EOF &&
 	=500 GET /empty.git/HEAD
@@ -313,7 +313,7 @@ test_expect_success 'namespaces, and refs that are hidden' '
 	done | compare
 '
 
-test_expect_success 'broken refs are left out' '
+test_expect_success 'broken refs are not advertised' '
 	cp -r srv/r.git srv/broken.git &&
 	echo 1234563890123456389012345638901234563890 \
 		>srv/broken.git/refs/heads/broken &&
@@ -404,7 +404,7 @@ test_expect_success 'requests are bounded' '
 	grep "larger than our maximum size (62)" err
 '
 
-test_expect_success 'a client that asks for what is not there is told so' '
+test_expect_success 'a want that does not exist gives an error' '
 	sed "s/want [0-9a-f]*/want $(printf %040d 1)/" want >wrong &&
 	cgi "$OURS" POST /r.git/git-upload-pack "" $post <wrong >actual \
 		2>err && return 1
@@ -504,7 +504,7 @@ test_expect_success 'push' '
 	test_cmp expect actual
 '
 
-test_expect_success 'who pushes is known to hooks and reflogs' '
+test_expect_success 'hooks and reflogs get the authenticated user' '
 	cat >srv/push.git/hooks/pre-receive <<-\EOF &&
 	#!/bin/sh
 	echo "$GIT_COMMITTER_NAME $GIT_COMMITTER_EMAIL $REMOTE_ADDR" >who
@@ -582,7 +582,7 @@ test_expect_success 'archives are off by default' '
 	compare <requests
 '
 
-test_expect_success 'an archive is what upload-archive answers' '
+test_expect_success 'an archive over HTTP equals that of upload-archive' '
 	stock upload-archive srv/r.git <request >expect &&
 	archive GIT_PROTOCOL=version=2 <request &&
 	test_cmp expect answer &&
@@ -597,7 +597,7 @@ test_expect_success 'an archive is what upload-archive answers' '
 '
 
 # What no ref reaches is not given away by a member of a network.
-test_expect_success 'an archive of what refs do not reach' '
+test_expect_success 'an archive of an unreachable object' '
 	stock -C srv/r.git config uploadArchive.allowUnreachable true &&
 	pkt "argument $(stock -C srv/r.git rev-parse main^{tree})" F >tree &&
 	archive <tree &&

@@ -89,7 +89,7 @@ test_expect_success 'fork: the same refs, no object' '
 	! test -e clone.git/objects/info/alternates
 '
 
-test_expect_success 'fork by id, of a fork, with a push that was not synced' '
+test_expect_success 'fork a fork by id after an unsynced push' '
 	commit_to forks/a.git topic one &&
 	"$GIT" -C forks/a.git network fork 2 "$PWD/forks/b.git" &&
 	own_objects forks/b.git >out &&
@@ -130,7 +130,7 @@ for m in json.load(sys.stdin):
 	grep "is in no network" err
 '
 
-test_expect_success 'sync brings what is new, and nothing else' '
+test_expect_success 'sync copies new objects only' '
 	"$GIT" -C store.git network sync --all &&
 	commit_to forks/a.git main two &&
 	commit_to root.git other three &&
@@ -153,7 +153,7 @@ test_expect_success 'sync brings what is new, and nothing else' '
 	stock_whole store.git root.git forks/a.git forks/b.git
 '
 
-test_expect_success 'a deleted ref and a moved one leave the store' '
+test_expect_success 'sync updates deleted and moved refs in the store' '
 	stock -C root.git update-ref -d refs/heads/other &&
 	stock -C root.git update-ref refs/heads/main main~3 &&
 	"$GIT" -C store.git network sync -q 1 &&
@@ -191,7 +191,7 @@ test_expect_success 'hard links are of one file' '
 	done
 '
 
-test_expect_success 'a member does not tell a pusher of the others' '
+test_expect_success 'a member does not advertise refs of other members' '
 	commit_to forks/b.git secret hidden &&
 	"$GIT" -C store.git network sync --all -q &&
 	secret=$(stock -C forks/b.git rev-parse secret) &&

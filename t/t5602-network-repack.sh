@@ -108,7 +108,7 @@ test_expect_success 'without history, they are prepared' '
 	done
 '
 
-test_expect_success 'what is configured as the tip takes their place' '
+test_expect_success 'repack.tipIsland replaces the chosen HEADs' '
 	cp -R store.git tip.git &&
 	cp -R root.git theirs.git &&
 	echo "$PWD/tip.git/objects" >theirs.git/objects/info/alternates &&
@@ -163,7 +163,7 @@ test_expect_success 'verify finds deltas that cross islands' '
 	test $(cat nr) -gt 0
 '
 
-test_expect_success 'verify finds a member that is not whole' '
+test_expect_success 'verify finds a member with missing objects' '
 	stock -C f5.git config --unset core.alternateRefsPrefixes &&
 	test_expect_code 1 "$GIT" -C store.git network verify 2>err >out &&
 	grep "^error: member 6: core.alternateRefsPrefixes" err &&
@@ -194,7 +194,7 @@ test_expect_success 'a clone and a push of a member, by stock Git' '
 	stock_whole f2.git store.git
 '
 
-test_expect_success 'what only the member has stays there' '
+test_expect_success 'objects that only the member has stay in the member' '
 	blob=$(echo unreachable | stock -C f3.git hash-object -w --stdin) &&
 	stock -C f3.git cat-file -e $blob &&
 	pack=$(echo $blob | stock -C f3.git pack-objects -q \
@@ -208,7 +208,7 @@ test_expect_success 'what only the member has stays there' '
 	test $(own_nr f3.git) = 1
 '
 
-test_expect_success 'delete: in any order, forks of it are unharmed' '
+test_expect_success 'delete: forks of a deleted member lose nothing' '
 	"$GIT" network fork -q f1.git g1.git &&
 	repo_objects g1.git >g1.objects &&
 	tip=$(stock -C f4.git rev-parse main) &&
@@ -235,7 +235,7 @@ test_expect_success 'delete: in any order, forks of it are unharmed' '
 	stock_whole store.git g1.git root.git f2.git f3.git f5.git
 '
 
-test_expect_success 'nothing that only a fork not synced yet names is pruned' '
+test_expect_success 'objects that only an unsynced fork names are not pruned' '
 	"$GIT" network fork -q f5.git g5.git &&
 	repo_objects g5.git >g5.objects &&
 	"$GIT" -C store.git network delete -q ../f5.git &&
@@ -256,7 +256,7 @@ test_expect_success 'stock Git removes nothing from the store' '
 	"$GIT" -C store.git network repack -q --prune=now
 '
 
-test_expect_success 'a commit-graph does not name what was pruned' '
+test_expect_success 'a commit-graph does not name pruned commits' '
 	grow g5.git 7 3 &&
 	old=$(stock -C g5.git rev-parse main) &&
 	"$GIT" -C store.git network repack -q --prune=now &&
@@ -271,7 +271,7 @@ test_expect_success 'a commit-graph does not name what was pruned' '
 '
 
 # Nobody reads it as long as there is one, but then they do.
-test_expect_success '... nor one that a replace ref hides' '
+test_expect_success 'a commit-graph does not name a pruned commit that a replace ref hid' '
 	grow g5.git 10 3 &&
 	old=$(stock -C g5.git rev-parse main) &&
 	"$GIT" -C store.git network repack -q &&
@@ -326,7 +326,7 @@ push_meanwhile () {
 	stock -C store.git config --unset gc.recentObjectsHook
 }
 
-test_expect_success 'what a reference comes to name meanwhile is not pruned' '
+test_expect_success 'an object that a new reference names is not pruned' '
 	forgotten 8 &&
 	push_meanwhile "$STOCK_GIT update-ref refs/heads/late $old" &&
 	test "$(stock -C g5.git rev-parse late)" = $old &&
@@ -338,7 +338,7 @@ test_expect_success 'what a reference comes to name meanwhile is not pruned' '
 	! stock -C store.git cat-file -e $old
 '
 
-test_expect_success 'nor what a commit is on that comes to a member meanwhile' '
+test_expect_success 'parents of a commit pushed meanwhile are not pruned' '
 	forgotten 9 &&
 	push_meanwhile "$STOCK_GIT update-ref refs/heads/late \
 		\$($STOCK_GIT commit-tree -m new -p $old $old^{tree})" &&
@@ -351,7 +351,7 @@ test_expect_success 'nor what a commit is on that comes to a member meanwhile' '
 	stock_whole g5.git store.git
 '
 
-test_expect_success 'leave: on its own, with all it needs' '
+test_expect_success 'leave makes a complete repository' '
 	repo_objects f2.git >expect &&
 	"$GIT" -C store.git network leave ../f2.git >out &&
 	echo "member 3 left" >expect.out &&
@@ -366,7 +366,7 @@ test_expect_success 'leave: on its own, with all it needs' '
 	test_expect_code 128 "$GIT" -C f2.git network list
 '
 
-test_expect_success 'and comes again, under another number' '
+test_expect_success 'a member that left can be added again with a new number' '
 	"$GIT" -C store.git network add -q ../f2.git &&
 	"$GIT" -C f2.git network list | grep "^9 member .*/f2.git$" &&
 	stock -C f2.git config core.alternateRefsPrefixes >out &&
@@ -508,7 +508,7 @@ test_expect_success 'maintenance and gc of the store delete nothing' '
 	"$GIT" -C many.git gc -q && stock_whole many.git m2.git
 '
 
-test_expect_success 'a member that is gone is listed, and deleted by its path' '
+test_expect_success 'a removed member is listed, and deleted by its path' '
 	rm -r m3.git && mkdir gone.d && mv m4.git gone.d/ &&
 	"$GIT" -C many.git network list >out &&
 	grep "^4 member $PWD/m3.git$" out &&

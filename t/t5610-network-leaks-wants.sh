@@ -20,7 +20,7 @@ for v in 0 1 2 0_stateless
 do
 	for what in COMMIT PARENT TREE SUBTREE BLOB TAG HIDDEN
 	do
-		test_expect_success "v$v: want the $what of another" '
+		test_expect_success "v$v: want the $what of another member" '
 			eval "id=\$$what" &&
 			alike $id want$v &&
 			grep -a "not our ref $id" real.out
@@ -28,12 +28,12 @@ do
 	done
 done
 
-test_expect_success 'v2: want what only a hidden ref of its own has' '
+test_expect_success 'v2: want an object of a hidden ref of the member' '
 	alike $BURIED want2 &&
 	alike $(stock -C srv/b.git rev-parse $BURIED^{tree}) want2
 '
 
-test_expect_success 'v2: what B has is given, of any kind and age' '
+test_expect_success 'v2: reachable objects of B are sent, of any kind and age' '
 	for id in $OWN $MAIN $(stock -C srv/b.git rev-parse main~7 main~3^{tree} \
 		own:shared/own own:shared main~4:dir0)
 	do
@@ -42,7 +42,7 @@ test_expect_success 'v2: what B has is given, of any kind and age' '
 '
 
 # A request ends with the first want that is refused: not with the other one.
-test_expect_success 'v2: wants in pairs do not tell which of them is there' '
+test_expect_success 'v2: two wants do not show which one exists' '
 	pair () {
 		fetch2 "want $1" "want $(ghost $MAIN)" done
 	} &&
@@ -89,7 +89,7 @@ do
 	'
 done
 
-test_expect_success 'allowAnySHA1InWant gives what B reaches' '
+test_expect_success 'allowAnySHA1InWant sends only objects that B reaches' '
 	test_when_finished "stock -C srv/b.git config \
 		--unset uploadpack.allowAnySHA1InWant" &&
 	stock -C srv/b.git config uploadpack.allowAnySHA1InWant true &&
@@ -97,7 +97,7 @@ test_expect_success 'allowAnySHA1InWant gives what B reaches' '
 	grep -a PACK out >pack
 '
 
-test_expect_success 'gitreach.reachableOnly=false gives what exists' '
+test_expect_success 'gitreach.reachableOnly=false sends any existing object' '
 	test_when_finished "stock -C srv/b.git config \
 		--unset gitreach.reachableOnly" &&
 	stock -C srv/b.git config gitreach.reachableOnly false &&
@@ -105,7 +105,7 @@ test_expect_success 'gitreach.reachableOnly=false gives what exists' '
 	grep -a PACK out >pack
 '
 
-test_expect_success 'and true, in a repository of its own, less than that' '
+test_expect_success 'gitreach.reachableOnly=true limits any repository' '
 	stock clone -q --bare "file://$PWD/srv/a.git" srv/alone.git &&
 	stock -C srv/alone.git branch -q -D secret &&
 	stock -C srv/alone.git tag -d secret-tag &&
@@ -120,7 +120,7 @@ test_expect_success 'and true, in a repository of its own, less than that' '
 
 # ---- refs
 
-test_expect_success 'v2: want-ref of names of others' '
+test_expect_success 'v2: want-ref of refs of other members' '
 	test_when_finished "stock -C srv/b.git config \
 		--unset uploadpack.allowRefInWant" &&
 	stock -C srv/b.git config uploadpack.allowRefInWant true &&
@@ -133,7 +133,7 @@ test_expect_success 'v2: want-ref of names of others' '
 	done
 '
 
-test_expect_success 'want-ref of a hidden ref of its own' '
+test_expect_success 'want-ref of a hidden ref of the member' '
 	test_when_finished "stock -C srv/b.git config \
 		--unset uploadpack.allowRefInWant" &&
 	stock -C srv/b.git config uploadpack.allowRefInWant true &&
@@ -141,7 +141,7 @@ test_expect_success 'want-ref of a hidden ref of its own' '
 	grep -a "ERR unknown ref refs/hidden/own" out
 '
 
-test_expect_success 'advertisements name nothing of others' '
+test_expect_success 'advertisements name no refs of other members' '
 	for v in 0 1 2
 	do
 		stock_client -v$v ls-remote \
@@ -158,13 +158,13 @@ test_expect_success 'advertisements name nothing of others' '
 	grep refs/heads/own refs.2
 '
 
-test_expect_success 'ls-refs with the prefixes of others' '
+test_expect_success 'ls-refs with the prefixes of other members' '
 	v2 b.git command=ls-refs D peel symrefs "ref-prefix refs/virtual/" \
 		"ref-prefix refs/heads/secret" "ref-prefix ../" F >out &&
 	printf 0000 >expect && test_cmp expect out
 '
 
-test_expect_success 'include-tag brings no tags of others' '
+test_expect_success 'include-tag sends no tags of other members' '
 	fetch0 "want $MAIN include-tag no-progress ofs-delta" F done >out &&
 	pack_of out >pack && rm -rf tagged.git && repo_init tagged.git &&
 	stock -C tagged.git index-pack --stdin <pack &&
@@ -175,7 +175,7 @@ test_expect_success 'include-tag brings no tags of others' '
 
 # ---- namespaces, alternates, the store
 
-test_expect_success 'a namespace of B sees its refs only' '
+test_expect_success 'a namespace of B shows its own refs only' '
 	stock -C srv/b.git update-ref refs/namespaces/n/refs/heads/main \
 		$MAIN &&
 	names () {
@@ -196,7 +196,7 @@ test_expect_success 'alternates in the environment change nothing' '
 	alike $(cat later) env_alternate
 '
 
-test_expect_success 'a repository that borrows from a member is like one' '
+test_expect_success 'a repository that borrows from a member is limited, too' '
 	stock clone -q -s --bare srv/b.git srv/borrower.git &&
 	borrower () {
 		v2 borrower.git command=fetch D "want $1" done F
@@ -205,7 +205,7 @@ test_expect_success 'a repository that borrows from a member is like one' '
 	borrower $OWN >out && grep -a PACK out >pack
 '
 
-test_expect_success 'the store gives nothing to anybody' '
+test_expect_success 'the store sends no objects' '
 	store () {
 		v2 store.git command=fetch D "want $1" done F
 	} &&
@@ -214,7 +214,7 @@ test_expect_success 'the store gives nothing to anybody' '
 
 # ---- whole packs
 
-test_expect_success 'a clone by bitmaps has nothing of others' '
+test_expect_success 'a clone by bitmaps has no objects of other members' '
 	stock_client clone -q --mirror \
 		--upload-pack="$GITREACH_BUILD/bin/git-upload-pack" \
 		"file://$PWD/srv/b.git" clone.git &&
@@ -228,14 +228,14 @@ test_expect_success 'a clone by bitmaps has nothing of others' '
 	test_cmp expect actual
 '
 
-test_expect_success 'the pack has no delta against what B does not reach' '
+test_expect_success 'the pack has no delta against an object that B does not reach' '
 	fetch0 "want $OWN no-progress" F done >out &&
 	pack_of out >pack && rm -rf whole.git && repo_init whole.git &&
 	stock -C whole.git index-pack --stdin <pack &&
 	stock -C whole.git fsck --full --strict $OWN
 '
 
-test_expect_success 'who leaves takes nothing of others along' '
+test_expect_success 'a member that leaves has no objects of other members' '
 	"$GIT" network fork -q srv/b.git srv/leaver.git &&
 	"$GIT" -C srv/store.git network leave -q ../leaver.git &&
 	leaver () {

@@ -24,7 +24,7 @@ test_expect_success 'setup' '
 
 for mode in '' ' multi_ack' ' multi_ack_detailed' ' multi_ack_detailed no-done'
 do
-	test_expect_success "v0${mode:- plain}: have what another has" '
+	test_expect_success "v0${mode:- plain}: a have of another member" '
 		have () {
 			fetch0_stateless "want $OWN$mode no-progress" F \
 				"have $1" F
@@ -38,7 +38,7 @@ do
 	'
 done
 
-test_expect_success 'v1: have what another has' '
+test_expect_success 'v1: a have of another member' '
 	have () {
 		PROTOCOL=version=1 fetch0 "want $OWN multi_ack no-progress" F \
 			"have $1" F
@@ -48,7 +48,7 @@ test_expect_success 'v1: have what another has' '
 
 for what in COMMIT PARENT TREE SUBTREE BLOB TAG HIDDEN BURIED
 do
-	test_expect_success "v2: have a $what of another" '
+	test_expect_success "v2: a have of a $what of another member" '
 		eval "id=\$$what" &&
 		have () {
 			fetch2 "want $OWN" "have $1"
@@ -73,7 +73,7 @@ test_expect_success 'v2: many haves at once, by every way to look for them' '
 		$(stock -C srv/b.git rev-list --count main)
 '
 
-test_expect_success 'v2: asking only what is common' '
+test_expect_success 'v2: negotiation shows no objects of other members' '
 	common () {
 		fetch2 wait-for-done "have $1" "have $MAIN"
 	} &&
@@ -81,7 +81,7 @@ test_expect_success 'v2: asking only what is common' '
 	grep -a "ACK $MAIN" real.out
 '
 
-test_expect_success 'a client that fetched from another, --negotiate-only' '
+test_expect_success '--negotiate-only of a client that fetched from another member' '
 	stock_client -C thief.git fetch --negotiate-only "$UP" \
 		--negotiation-tip=$COMMIT "file://$PWD/srv/b.git" >common &&
 	test_served_by_us &&
@@ -90,7 +90,7 @@ test_expect_success 'a client that fetched from another, --negotiate-only' '
 
 # ---- thin packs
 
-test_expect_success 'v0: no base that only another has' '
+test_expect_success 'v0: no delta base that only another member has' '
 	fetch0 "want $OWN thin-pack ofs-delta no-progress" F \
 		"have $COMMIT" "have $MAIN" done >out &&
 	pack_of out >pack &&
@@ -124,7 +124,7 @@ test_expect_success 'a client that has all of A fetches all of B' '
 
 for v in 0 2
 do
-	test_expect_success "v$v: a boundary that only another has" '
+	test_expect_success "v$v: a shallow boundary that only another member has" '
 		if test '$v' = 0
 		then
 			boundary () {
@@ -157,7 +157,7 @@ test_expect_success 'deepening behind a boundary of another' '
 	! grep -a unshallow real.out
 '
 
-test_expect_success 'deepen-not of names of others' '
+test_expect_success 'deepen-not of refs of other members' '
 	not () {
 		fetch2 "want $OWN" "deepen-not $1" done
 	} &&
@@ -170,7 +170,7 @@ test_expect_success 'deepen-not of names of others' '
 	alike $COMMIT not
 '
 
-test_expect_success 'deepen-since cuts only what B has' '
+test_expect_success 'deepen-since uses only commits of B' '
 	since () {
 		fetch2 "want $1" "deepen-since 1112911993" done
 	} &&
@@ -183,7 +183,7 @@ test_expect_success 'deepen-since cuts only what B has' '
 
 # ---- filters
 
-test_expect_success 'a partial clone cannot fetch what is not of B' '
+test_expect_success 'a partial clone cannot fetch objects that B does not reach' '
 	stock_client clone -q --bare --filter=blob:none "$UP" \
 		"file://$PWD/srv/b.git" partial.git &&
 	stock -C partial.git config remote.origin.uploadpack \
@@ -223,7 +223,7 @@ test_expect_success 'sparse:oid of abbreviated ids' '
 	alike $(stock -C srv/b.git rev-parse $OWN:shared/own) short
 '
 
-test_expect_success 'sparse:oid of hidden refs, of what expressions reach' '
+test_expect_success 'sparse:oid by hidden refs and by expressions' '
 	expression () {
 		fetch2 "filter sparse:oid=$1" "want $OWN" done >out 2>err
 		grep -a "unable to access sparse blob in" out
@@ -233,7 +233,7 @@ test_expect_success 'sparse:oid of hidden refs, of what expressions reach' '
 	expression "own~1:shared/big" && expression $(echo $OWN | cut -c1-12)
 '
 
-test_expect_success 'sparse:oid of what B has' '
+test_expect_success 'sparse:oid of an object that B reaches' '
 	for name in $(stock -C srv/b.git rev-parse own:shared/own) \
 		own:shared/own refs/heads/own:shared/own HEAD:shared/big \
 		$OWN:shared/own
@@ -296,7 +296,7 @@ do
 	done
 done
 
-test_expect_success 'bundle-uri names what B configures, no more' '
+test_expect_success 'bundle-uri sends only the list that B configures' '
 	stock -C srv/b.git config uploadpack.advertiseBundleURIs true &&
 	stock -C srv/a.git config bundle.secret.uri https://example.com/s &&
 	stock -C srv/store.git config bundle.store.uri https://example.com/t &&
@@ -313,7 +313,7 @@ archive () {
 	return $code
 }
 
-test_expect_success 'archives: names of refs of B, nothing else' '
+test_expect_success 'archives: only by names of refs of B' '
 	archive own >own.tar && tar tf own.tar >list && grep shared/own list &&
 	for id in $COMMIT $TREE $TAG $HIDDEN
 	do

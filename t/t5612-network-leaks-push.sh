@@ -101,7 +101,7 @@ test_expect_success 'an empty pack' '
 
 for what in COMMIT PARENT TREE BLOB TAG HIDDEN BURIED
 do
-	test_expect_success "a ref to the $what of another, without sending it" '
+	test_expect_success "a ref to an unsent $what of another member" '
 		eval "id=\$$what" &&
 		ref () {
 			push empty report-status \
@@ -117,7 +117,7 @@ do
 	'
 done
 
-test_expect_success 'a branch that moves to what another has' '
+test_expect_success 'a branch that moves to a commit of another member' '
 	move () {
 		push empty report-status "$(command $OWN $1 refs/heads/own)"
 	} &&
@@ -154,7 +154,7 @@ test_expect_success 'without a report nothing is said, nothing changed' '
 
 # ---- objects that lean on what another has
 
-test_expect_success 'a commit whose parent another has' '
+test_expect_success 'a commit whose parent only another member has' '
 	parent () {
 		commit_of $(stock -C thief.git rev-parse $MAIN^{tree}) $1 >new &&
 		make_pack pack <new &&
@@ -166,7 +166,7 @@ test_expect_success 'a commit whose parent another has' '
 	missing $HIDDEN parent && missing $BURIED parent
 '
 
-test_expect_success 'a commit whose tree another has' '
+test_expect_success 'a commit whose tree only another member has' '
 	tree () {
 		commit_of $1 $MAIN >new && make_pack pack <new &&
 		push pack report-status \
@@ -214,7 +214,7 @@ test_expect_success 'an entry of another under a wrong type' '
 
 for kind in commit/COMMIT tree/TREE blob/BLOB tag/TAG
 do
-	test_expect_success "a tag of what another has: $kind" '
+	test_expect_success "a tag of an object of another member: $kind" '
 		set -- $(echo '$kind' | tr / " ") &&
 		type=$1 &&
 		eval "id=\$$2" &&
@@ -227,7 +227,7 @@ do
 	'
 done
 
-test_expect_success 'a shallow push whose boundary hides what another has' '
+test_expect_success 'a shallow push with a boundary at a commit of another member' '
 	stock -C srv/b.git config receive.shallowUpdate true &&
 	shallow () {
 		commit_of $1 $PARENT >new && make_pack pack <new &&
@@ -244,7 +244,7 @@ test_expect_success 'a shallow push whose boundary hides what another has' '
 	stock -C srv/b.git config --unset receive.shallowUpdate
 '
 
-test_expect_success 'what a push of its own brings along counts' '
+test_expect_success 'objects in the push itself are accepted' '
 	commit_of $TREE $MAIN >new &&
 	{
 		cat new &&
@@ -273,7 +273,7 @@ on_base () {
 	push thin report-status "$(command $ZERO $(cat new) refs/heads/x)"
 }
 
-test_expect_success 'a thin pack on a base that another has' '
+test_expect_success 'a thin pack with a base that only another member has' '
 	base () {
 		on_base $1 secret.txt
 	} &&
@@ -313,7 +313,7 @@ test_expect_success 'a thin pack of a stock client is completed' '
 	test_same_refs
 '
 
-test_expect_success 'fsck of blobs of another that a tree calls .gitmodules' '
+test_expect_success 'fsck of a .gitmodules blob of another member' '
 	stock -C srv/b.git config receive.fsckObjects true &&
 	modules () {
 		printf "100644 blob %s\t.gitmodules\n" $1 |
@@ -329,13 +329,13 @@ test_expect_success 'fsck of blobs of another that a tree calls .gitmodules' '
 
 # ---- what a push is told
 
-test_expect_success 'no .have lines of others, nor of what is hidden' '
+test_expect_success 'no .have lines of other members or of hidden refs' '
 	"$GIT" receive-pack --http-backend-info-refs srv/b.git >out &&
 	! grep -a -e $COMMIT -e $TAG -e $HIDDEN -e $BURIED -e virtual out &&
 	grep -a "$OWN refs/heads/own" out
 '
 
-test_expect_success 'no .have lines of others, whoever configures them' '
+test_expect_success 'no .have lines of other members, even if configured' '
 	test_when_finished "stock -C srv/b.git config core.alternateRefsPrefixes \
 		refs/virtual/3/" &&
 	stock -C srv/b.git config core.alternateRefsPrefixes refs/virtual/ &&
@@ -350,7 +350,7 @@ test_expect_success 'no .have lines of others, whoever configures them' '
 	! grep -a $COMMIT out
 '
 
-test_expect_success 'old values that another has, of updates' '
+test_expect_success 'updates whose old value only another member has' '
 	old () {
 		push empty report-status "$(command $1 $MAIN refs/heads/own)"
 	} &&
@@ -361,7 +361,7 @@ test_expect_success 'old values that another has, of updates' '
 	stock -C srv/b.git config --unset receive.denyNonFastForwards
 '
 
-test_expect_success 'old values that another has, of creations' '
+test_expect_success 'creations whose old value only another member has' '
 	new () {
 		push empty report-status "$(command $1 $MAIN refs/heads/new)"
 	} &&
@@ -371,7 +371,7 @@ test_expect_success 'old values that another has, of creations' '
 	stock -C srv/b.git config --unset receive.denyNonFastForwards
 '
 
-test_expect_success 'old values that another has, of deletions' '
+test_expect_success 'deletions whose old value only another member has' '
 	gone () {
 		push empty "report-status delete-refs side-band-64k" \
 			"$(command $1 $ZERO refs/heads/nothing)"
@@ -391,7 +391,7 @@ test_expect_success 'old values that another has, of deletions' '
 	test_same_refs
 '
 
-test_expect_success 'a client with a lease on what another has' '
+test_expect_success '--force-with-lease with a commit of another member' '
 	test_must_fail stock -C thief.git push "$RP" \
 		--force-with-lease=refs/heads/own:$COMMIT \
 		"file://$PWD/srv/b.git" $MAIN:refs/heads/own 2>err &&
@@ -401,7 +401,7 @@ test_expect_success 'a client with a lease on what another has' '
 
 # ---- stock clients
 
-test_expect_success 'a client that has it all pushes what it has of A' '
+test_expect_success 'a client of A and B pushes objects of A to B' '
 	stock -C thief.git push "$RP" "file://$PWD/srv/b.git" \
 		$COMMIT:refs/heads/copy &&
 	stock -C srv/b.git fsck --full --strict &&

@@ -92,7 +92,7 @@ post2 () {
 
 for v in 0 2
 do
-	test_expect_success "v$v: wants of what another has" '
+	test_expect_success "v$v: wants of objects of another member" '
 		if test '$v' = 2
 		then
 			want () {
@@ -114,7 +114,7 @@ do
 	'
 done
 
-test_expect_success 'v2: haves of what another has' '
+test_expect_success 'v2: haves of objects of another member' '
 	have () {
 		post2 "want $OWN" "have $1"
 	} &&
@@ -122,7 +122,7 @@ test_expect_success 'v2: haves of what another has' '
 	grep -a NAK real.out
 '
 
-test_expect_success 'v0: haves of what another has' '
+test_expect_success 'v0: haves of objects of another member' '
 	have () {
 		pkt "want $OWN multi_ack_detailed no-progress" F "have $1" F |
 			cgi POST /b.git/git-upload-pack "" $UPLOAD
@@ -141,7 +141,7 @@ test_expect_success 'advertisements' '
 	done
 '
 
-test_expect_success 'a push of a ref to what another has' '
+test_expect_success 'a push of a ref to an object of another member' '
 	stock -C thief.git pack-objects -q --stdout </dev/null >empty &&
 	ref () {
 		{

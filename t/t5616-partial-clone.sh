@@ -81,7 +81,7 @@ do
 	done
 done
 
-test_expect_success 'checkout fetches what it needs, a fetch what is new' '
+test_expect_success 'checkout fetches missing blobs, and fetch new commits' '
 	rm -rf ours &&
 	stock clone -q --filter=blob:none "$UP" "file://$PWD/server.git" ours &&
 	test_cmp work/big ours/big &&
@@ -154,7 +154,7 @@ test_expect_success 'filters that are not allowed' '
 	ask blob:none
 '
 
-test_expect_success 'filters that are none' '
+test_expect_success 'malformed filters' '
 	test_must_fail ask foo && grep -a "ERR invalid filter-spec" answer &&
 	test_must_fail ask tree:1 tree:2 &&
 	grep -a "ERR multiple filter-specs cannot be combined" answer &&

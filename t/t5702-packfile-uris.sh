@@ -108,7 +108,7 @@ do
 	'
 done
 
-test_expect_success 'the blobs are not in what is sent' '
+test_expect_success 'the sent pack does not have the blobs' '
 	for pack in copy/.git/objects/pack/*.idx
 	do
 		stock show-index <$pack | cut -d" " -f2 >>seen || return 1
@@ -117,7 +117,7 @@ test_expect_success 'the blobs are not in what is sent' '
 	test_line_count 0 twice
 '
 
-test_expect_success 'clients that take none, or not those' '
+test_expect_success 'clients that accept no URIs, or other protocols' '
 	clone "" server.git &&
 	! grep "packfile-uris" packets | grep "clone>" &&
 	test_told 0 &&
@@ -132,7 +132,7 @@ test_expect_success 'clients that take none, or not those' '
 	stock -C copy fsck --full --strict
 '
 
-test_expect_success 'only what would be sent is told' '
+test_expect_success 'only URIs of blobs that would be sent are sent' '
 	stock init -q copy2 &&
 	cd copy2 &&
 	for rev in main~2 main~1 main
@@ -154,13 +154,13 @@ test_expect_success 'only what would be sent is told' '
 	test_cmp expect told
 '
 
-test_expect_success 'nor what a filter leaves out' '
+test_expect_success 'no URI is sent for a blob that a filter excludes' '
 	stock -C server.git config uploadpack.allowFilter true &&
 	clone http --filter=blob:none --bare server.git &&
 	test_told 0
 '
 
-test_expect_success 'sideband-all' '
+test_expect_success 'packfile-uris with sideband-all' '
 	stock -C server.git config uploadpack.allowSidebandAll true &&
 	GIT_TEST_SIDEBAND_ALL=1 clone http server.git &&
 	test_told 2 &&
@@ -175,7 +175,7 @@ test_expect_success 'a shallow clone, with progress' '
 	stock -C copy fsck --full --strict
 '
 
-test_expect_success 'a pack that is not what it should be is no use' '
+test_expect_success 'a client refuses a pack of wrong content' '
 	for pack in web/*.pack
 	do
 		cp $pack $pack.saved && echo x >$pack || return 1
@@ -187,7 +187,7 @@ test_expect_success 'a pack that is not what it should be is no use' '
 	done
 '
 
-test_expect_success 'requests that no client sends' '
+test_expect_success 'requests that no real client sends' '
 	want=$(stock -C work rev-parse main) &&
 	pkt command=fetch object-format=sha1 D "packfile-uris http" \
 		"packfile-uris http" "want $want" done F |
@@ -201,7 +201,7 @@ test_expect_success 'requests that no client sends' '
 	grep -a "ERR unexpected line: .packfile-uris http" out
 '
 
-test_expect_success 'a value that is none' '
+test_expect_success 'a malformed value of uploadpack.blobPackfileUri' '
 	stock -C plain.git config uploadpack.blobPackfileUri "x y z" &&
 	test_must_fail "$GIT" upload-pack --http-backend-info-refs plain.git \
 		2>err &&

@@ -35,7 +35,7 @@ test_expect_success 'a ref by name' '
 	grep "^....$main refs/heads/main" actual
 '
 
-test_expect_success 'a ref twice, and one that is not there' '
+test_expect_success 'the same ref twice, and a missing ref' '
 	pkt command=fetch object-format=sha1 D "want-ref refs/heads/main" \
 		"want-ref refs/heads/main" done F >request &&
 	ask git && grep "ERR duplicate want-ref refs/heads/main" answer &&
@@ -44,7 +44,7 @@ test_expect_success 'a ref twice, and one that is not there' '
 	both && grep "ERR unknown ref refs/heads/no" actual
 '
 
-test_expect_success 'everything on side-bands' '
+test_expect_success 'sideband-all multiplexes the whole response' '
 	pkt command=fetch object-format=sha1 D sideband-all \
 		"want-ref refs/heads/main" no-progress done F >request &&
 	both &&

@@ -46,14 +46,14 @@ test_expect_success 'the remote is advertised' '
 	! grep -a promisor out
 '
 
-test_expect_success 'who does not know it is not served in part' '
+test_expect_success 'a client without the promisor remote gets an error' '
 	test_must_fail ask D "want $tip" done F &&
 	grep "unable to read" err &&
 	test_must_fail ask promisor-remote=other D "want $tip" done F &&
 	grep "accepted promisor remote .other. not found" err
 '
 
-test_expect_success 'who knows it gets what is here' '
+test_expect_success 'a client that accepts the promisor remote gets the rest' '
 	ask promisor-remote=lop D "want $tip" done F &&
 	{
 		printf "0008NAK\n" && # as the helper expects it
@@ -67,7 +67,7 @@ test_expect_success 'who knows it gets what is here' '
 	test_cmp expect actual
 '
 
-test_expect_success 'what nobody promised is an error still' '
+test_expect_success 'a missing object that was not promised is an error' '
 	cp -R server.git broken.git &&
 	rm broken.git/objects/pack/*.promisor &&
 	pkt command=fetch object-format=sha1 promisor-remote=lop D \
@@ -76,7 +76,7 @@ test_expect_success 'what nobody promised is an error still' '
 			--stateless-rpc broken.git >answer
 '
 
-test_expect_success PROMISOR_CLIENT 'a client gets the rest from the remote' '
+test_expect_success PROMISOR_CLIENT 'a client fetches promised objects from the remote' '
 	stock_client -c promisor.acceptFromServer=knownUrl clone -q \
 		-c remote.lop.promisor=true \
 		-c remote.lop.fetch=+refs/heads/*:refs/remotes/lop/* \

@@ -173,7 +173,7 @@ test_expect_success 'long histories: the same with one thread and with more' '
 '
 
 # Not in Git 2.39: as newer ones document it.
-test_expect_success '--not on standard input is for what follows there' '
+test_expect_success '--not on standard input applies to later lines' '
 	printf "%s\\n" main --not b1 b2 >input &&
 	git -C random-sha1 rev-list --stdin --objects b3 <input >actual &&
 	stock -C random-sha1 rev-list --objects main b3 ^b1 ^b2 >expect &&
@@ -184,7 +184,7 @@ test_expect_success '--not on standard input is for what follows there' '
 	rm -f input
 '
 
-test_expect_success 'no names at all' '
+test_expect_success 'rev-list without revisions' '
 	repo_init empty &&
 	for how in --all --tags --objects "--not --branches" --stdin \
 		"--count --all" "--objects --count --all"
@@ -198,7 +198,7 @@ test_expect_success 'no names at all' '
 	done
 '
 
-test_expect_success 'a clone that does not know its branch yet' '
+test_expect_success 'an empty clone with an unborn branch' '
 	repo_linear young 3 &&
 	echo "ref: refs/heads/.invalid" >young/HEAD &&
 	for how in --all "--objects --all" "--not --all" HEAD
@@ -209,7 +209,7 @@ test_expect_success 'a clone that does not know its branch yet' '
 	"$GIT" -C young rev-list --test-bitmap main
 '
 
-test_expect_success 'names that are not there' '
+test_expect_success 'names that do not exist' '
 	for name in nothing 1234567812345678123456781234567812345678 main..no \
 		^no main:no/such/path
 	do
@@ -239,7 +239,7 @@ test_expect_success 'dots that belong to names' '
 	done
 '
 
-test_expect_success 'keys that stock Git refuses when they are wrong' '
+test_expect_success 'invalid values of configuration keys are refused' '
 	for key in feature.experimental pack.useBitmapBoundaryTraversal
 	do
 		test_expect_code 128 git -c $key=x -C linear-sha1 rev-list \

@@ -107,7 +107,7 @@ broken () {
 		conv=notrunc 2>/dev/null
 }
 
-test_expect_success 'a broken delta is an error that says where' '
+test_expect_success 'the error for a broken delta names the pack and offset' '
 	stock clone -q --bare --no-local work-sha1 torn.git &&
 	stock -C torn.git repack -adfq --depth=50 &&
 	cp -r torn.git whole.git &&
@@ -119,7 +119,7 @@ test_expect_success 'a broken delta is an error that says where' '
 	grep "$(basename "$pack" .pack).* at offset $offset" err
 '
 
-test_expect_success 'but not when there is another copy' '
+test_expect_success 'a broken delta is no error if another copy exists' '
 	stock -C whole.git rev-list --count --objects --all >expect &&
 	echo $oid | stock -C whole.git pack-objects -q \
 		"$PWD/torn.git/objects/pack/pack" &&

@@ -74,7 +74,7 @@ x.c
 /x
 EOS
 
-test_expect_success 'pathspecs take what stock Git takes' '
+test_expect_success 'pathspecs have the forms that stock Git accepts' '
 	while read -r spec
 	do
 		same -e -C r rev-list --objects HEAD -- "$spec" &&
@@ -83,14 +83,14 @@ test_expect_success 'pathspecs take what stock Git takes' '
 	done <specs
 '
 
-test_expect_success 'an empty one, absolute ones, and none' '
+test_expect_success 'an empty pathspec, absolute paths, and no pathspec' '
 	same -e -C r rev-list HEAD -- "" &&
 	same -C r rev-list HEAD -- "$PWD/r/docs" &&
 	same -e -C r rev-list HEAD -- "$PWD" &&
 	same -C r rev-list HEAD --
 '
 
-test_expect_success 'more than one' '
+test_expect_success 'several pathspecs' '
 	same -C r rev-list --objects HEAD -- docs Makefile &&
 	same -C r rev-list --objects HEAD -- docs ":!*.c" &&
 	same -C r rev-list --objects HEAD -- ":!docs" ":!t"
@@ -119,7 +119,7 @@ test_expect_success 'from standard input' '
 	rm input
 '
 
-test_expect_success 'without "--" paths are those that are there' '
+test_expect_success 'without "--" paths must exist' '
 	stock -C r tag docs &&
 	while read -r args
 	do
@@ -146,7 +146,7 @@ test_expect_success 'without "--" paths are those that are there' '
 	stock -C r tag -d docs
 '
 
-test_expect_success 'what is not supported is refused by name' '
+test_expect_success 'unsupported options are refused by name' '
 	for args in "--missing=print HEAD -- docs" \
 		"--exclude-promisor-objects HEAD -- docs" \
 		"--objects --filter=tree:1 HEAD -- docs" \
@@ -158,7 +158,7 @@ test_expect_success 'what is not supported is refused by name' '
 	done
 '
 
-test_expect_success 'wrong usage is told as stock Git does' '
+test_expect_success 'wrong usage has the messages of stock Git' '
 	same -e -C r rev-list --parents --children HEAD &&
 	same -e -C r rev-list --simplify-merges --children HEAD &&
 	same -e -C r rev-list --ancestry-path HEAD &&
@@ -197,7 +197,7 @@ test_expect_success 'the history of the manual' '
 	)
 '
 
-test_expect_success 'is simplified as in the manual' '
+test_expect_success 'the history of the manual is simplified as described there' '
 	for mode in "" --full-history "--full-history --parents" --sparse \
 		"--full-history --sparse" --simplify-merges \
 		"--simplify-merges --parents" --show-pulls \
@@ -234,7 +234,7 @@ test_expect_success 'SHA-256' '
 
 # ---- changed-path filters
 
-test_expect_success 'the same with filters of version 1 and 2, and without' '
+test_expect_success 'equal results with filters of version 1, 2, and without' '
 	for version in 1 2
 	do
 		cp -r even.git v$version.git &&
@@ -245,7 +245,7 @@ test_expect_success 'the same with filters of version 1 and 2, and without' '
 	done
 '
 
-test_expect_success 'the same with a chain whose top has no filters' '
+test_expect_success 'equal results with a chain whose top layer has no filters' '
 	cp -r even.git chain.git &&
 	stock -C chain.git rev-parse t20 |
 		git -C chain.git commit-graph write --stdin-commits --split \
@@ -256,7 +256,7 @@ test_expect_success 'the same with a chain whose top has no filters' '
 	compare 33 80 even.git "$GIT" chain.git "$GIT"
 '
 
-test_expect_success 'orders while the walk goes on' '
+test_expect_success 'orders that are printed during the walk' '
 	for order in --topo-order --date-order
 	do
 		for mode in "" "-n3" --parents "--parents --full-history" \
@@ -288,7 +288,7 @@ test_expect_success 'statistics are those of stock Git' '
 	done
 '
 
-test_expect_success 'filters are not asked when they are not to be' '
+test_expect_success 'filters are not used if the configuration forbids it' '
 	for key in commitGraph.changedPathsVersion=0 \
 		commitGraph.changedPathsVersion=2 commitGraph.readChangedPaths=0
 	do
@@ -321,13 +321,13 @@ spoil () {
 		2>/dev/null
 }
 
-test_expect_success 'filters that end too far are none' '
+test_expect_success 'filters whose offsets are out of range are ignored' '
 	cp -r v1.git bad.git &&
 	spoil bad.git/objects/info/commit-graph BIDX 80 "\377\377\377\377" &&
 	compare 41 40 even.git "$GIT" bad.git "$GIT"
 '
 
-test_expect_success 'settings that make no sense are not used' '
+test_expect_success 'filters with unknown settings are ignored' '
 	for offset in 0 4
 	do
 		rm -rf bad.git && cp -r v1.git bad.git &&
@@ -338,7 +338,7 @@ test_expect_success 'settings that make no sense are not used' '
 '
 
 # What is spoiled can hide commits, and show none.
-test_expect_success 'filters that say no wrongly hide their commits alone' '
+test_expect_success 'a wrong filter hides only its own commit' '
 	while read -r chunk offset bytes
 	do
 		rm -rf bad.git && cp -r v1.git bad.git &&

@@ -68,7 +68,7 @@ test_expect_success 'bitmaps do not know sides' '
 	done
 '
 
-test_expect_success 'what does not go together' '
+test_expect_success 'options that exclude each other' '
 	repo=criss.git &&
 	test_expect_code 128 "$GIT" -C $repo rev-list --left-only --right-only \
 		main 2>err &&

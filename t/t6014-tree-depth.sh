@@ -46,7 +46,7 @@ do
 	'
 done
 
-test_expect_success 'what enters no trees, and names' '
+test_expect_success 'commands that enter no trees, and names of paths' '
 	echo 2 >expect && git -C bare.git -c core.maxTreeDepth=0 rev-list \
 		--count --all >actual && test_cmp expect actual &&
 	git -C bare.git -c core.maxTreeDepth=0 cat-file -e main:a/b/c/d/e/f &&

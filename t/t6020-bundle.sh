@@ -127,7 +127,7 @@ do
 		test_cmp expect actual
 	'
 
-	test_expect_success "one that needs others is fetched, $format" '
+	test_expect_success "a bundle with prerequisites is fetched, $format" '
 		rm -rf part.git &&
 		stock clone -q --bare --single-branch -b side $repo part.git &&
 		stock -C part.git gc -q --prune=now &&
@@ -138,7 +138,7 @@ do
 			"$(stock -C $repo rev-parse main)"
 	'
 
-	test_expect_success "what only an excluded commit has is sent, $format" '
+	test_expect_success "objects of excluded commits only are sent, $format" '
 		stock -C $repo checkout -q -b picked main~1 &&
 		echo both >$repo/both &&
 		stock -C $repo add both &&
@@ -159,13 +159,13 @@ do
 		stock -C part.git fsck --connectivity-only
 	'
 
-	test_expect_success "a tag whose commit is excluded needs it, $format" '
+	test_expect_success "a tag of an excluded commit makes it a prerequisite, $format" '
 		"$GIT" -C $repo bundle create -q ../tag.bundle v1 ^main &&
 		grep "^-$(stock -C $repo rev-parse v1^{})" tag.bundle
 	'
 done
 
-test_expect_success 'a symbolic ref is where it leads' '
+test_expect_success 'a symbolic ref is stored as the ref that it leads to' '
 	stock -C sha1 symbolic-ref refs/heads/sym refs/heads/other &&
 	"$GIT" -C sha1 bundle create -q ../sym.bundle sym other &&
 	"$GIT" bundle list-heads sym.bundle >actual &&
@@ -185,12 +185,12 @@ do
 	'
 done
 
-test_expect_success 'a directory that is not there' '
+test_expect_success 'a missing directory of the bundle file' '
 	test_expect_code 128 "$GIT" -C sha1 bundle create missing/x main 2>err &&
 	grep "missing/x.lock.: No such file or directory" err
 '
 
-test_expect_success 'who writes it keeps others out' '
+test_expect_success 'a second writer of the bundle file is refused' '
 	>locked.lock &&
 	test_expect_code 128 "$GIT" -C sha1 bundle create ../locked main \
 		2>err &&
@@ -285,7 +285,7 @@ test_expect_success 'unbundle' '
 	test_line_count 1 packs
 '
 
-test_expect_success 'unbundle: onto what is there, from a pipe' '
+test_expect_success 'unbundle: into a repository with the prerequisites, from a pipe' '
 	rm -rf in.git && stock clone -q --bare sha1 in.git &&
 	stock -C in.git update-ref refs/heads/main main~2 &&
 	cat thin | "$GIT" -C in.git bundle unbundle - >actual &&
@@ -300,7 +300,7 @@ test_expect_success 'unbundle: with a filter the pack is promised' '
 	ls in.git/objects/pack/*.promisor
 '
 
-test_expect_success 'unbundle: a pack that is cut off, or none' '
+test_expect_success 'unbundle: a truncated pack, or no pack' '
 	rm -rf in.git && stock init -q --bare in.git &&
 	head -c $(($(wc -c <full) - 30)) full >cut &&
 	test_expect_code 1 "$GIT" -C in.git bundle unbundle ../cut 2>err &&

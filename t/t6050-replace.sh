@@ -90,7 +90,7 @@ do
 			done
 		'
 
-		test_expect_success "what is shown, $format $bitmaps" '
+		test_expect_success "commands that show replacements, $format $bitmaps" '
 			for object in main~3 main~12 main~1^{tree} \
 				main:$(first_file) v1
 			do
@@ -111,7 +111,7 @@ do
 			same cat-file --batch-check --batch-all-objects
 		'
 
-		test_expect_success "what is not, $format $bitmaps" '
+		test_expect_success "commands that show original objects, $format $bitmaps" '
 			for all in "" --all
 			do
 				echo main >revs &&
@@ -127,7 +127,7 @@ do
 	done
 done
 
-test_expect_success 'clones have objects as they are' '
+test_expect_success 'clones get the original objects' '
 	stock clone -q --bare --no-local -u "\"$GIT\" upload-pack" \
 		sha1-b.git clone.git &&
 	stock -C clone.git rev-list --objects --all | LC_ALL=C sort >actual &&
@@ -136,7 +136,7 @@ test_expect_success 'clones have objects as they are' '
 	test_cmp expect actual
 '
 
-test_expect_success 'nothing is lost by a repack' '
+test_expect_success 'a repack loses neither originals nor replacements' '
 	stock -C sha1-b.git --no-replace-objects rev-list --objects --all |
 		LC_ALL=C sort >expect &&
 	"$GIT" -C sha1-b.git repack -adfq &&

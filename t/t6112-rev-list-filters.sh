@@ -94,17 +94,17 @@ table () {
 	done <../filters
 }
 
-test_expect_success 'the same objects as stock Git' '
+test_expect_success 'filters list the same objects as stock Git' '
 	(table r)
 '
 
-test_expect_success 'with the objects asked for' '
+test_expect_success '--filter-provided-objects filters the arguments, too' '
 	grep -v sparse filters >filters.all &&
 	mv filters filters.sparse && cp filters.all filters &&
 	(table r --filter-provided-objects)
 '
 
-test_expect_success 'what was left out' '
+test_expect_success '--filter-print-omitted lists the omitted objects' '
 	(table r --filter-print-omitted)
 '
 
@@ -145,7 +145,7 @@ test_expect_success 'counts and sizes by bitmap' '
 	)
 '
 
-test_expect_success 'filters that are none' '
+test_expect_success 'malformed filters' '
 	(
 		cd r &&
 		for f in "" blob blob: blob:nope blob:limit= blob:limit=1q \
@@ -185,7 +185,7 @@ test_expect_success 'packs through a filter' '
 	)
 '
 
-test_expect_success 'only what is not packed' '
+test_expect_success 'filters with --unpacked' '
 	(
 		cp -r packed.git unpacked.git &&
 		cd unpacked.git &&
@@ -199,7 +199,7 @@ test_expect_success 'only what is not packed' '
 	)
 '
 
-test_expect_success 'objects that are not there' '
+test_expect_success 'filters with missing objects' '
 	(
 		cp -r r lossy && cd lossy &&
 		rm -rf .git/objects/pack &&
@@ -250,7 +250,7 @@ test_expect_success 'a wanted tree that is also the tree of a commit' '
 	)
 '
 
-test_expect_success 'a filter of other commands' '
+test_expect_success 'the same filters in other commands' '
 	test_expect_code 128 "$GIT" -C shared rev-list --objects \
 		--filter=auto main 2>err &&
 	grep "fatal: .auto. filter not supported by this command" err

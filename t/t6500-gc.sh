@@ -53,7 +53,7 @@ many_loose () {
 	test 4 -eq $(ls "$1/.git/objects/17" | wc -l)
 }
 
-test_expect_success 'a repository, and a git that tells what it is told' '
+test_expect_success 'setup: a repository, and a git that logs its arguments' '
 	grown good && kept good >kept.good &&
 	mkdir shim && cat >shim/git <<-EOF &&
 	#!/bin/sh
@@ -154,7 +154,7 @@ test_expect_success 'options of cruft packs reach repack' '
 	grep -e "--filter=blob:none --filter-to=y" log
 '
 
-test_expect_success 'what git maintenance has done before is left out' '
+test_expect_success '--skip-foreground-tasks skips pack-refs and reflog expire' '
 	steps gc --quiet --no-detach --skip-foreground-tasks --no-cruft &&
 	cat >expect <<-\EOF &&
 	repack -d -l -q -A --unpack-unreachable=2.weeks.ago
@@ -163,7 +163,7 @@ test_expect_success 'what git maintenance has done before is left out' '
 	test_cmp expect git.log
 '
 
-test_expect_success 'what is configured wrongly is told before anything is done' '
+test_expect_success 'invalid configuration is reported before any step' '
 	rm -rf r && cp -R good r &&
 	for setting in gc.pruneExpire=bogus gc.logExpiry=bogus gc.auto=x \
 		gc.packRefs=maybe gc.bigPackThreshold=x \
@@ -203,7 +203,7 @@ stale () {
 	>$1.lock && echo "pid $(cat gone)" >$1~pid.lock
 }
 
-test_expect_success 'a lock that was left: what does not need it is still done' '
+test_expect_success 'a stale lock: steps that do not need it are run' '
 	sh -c "echo \$\$" >gone &&
 	for lock in packed-refs logs/HEAD refs/heads/main logs/refs/heads/main
 	do
@@ -223,7 +223,7 @@ test_expect_success 'a lock that was left: what does not need it is still done' 
 	done
 '
 
-test_expect_success '... the lock of the multi-pack-index: nothing is pruned' '
+test_expect_success 'a stale lock of the multi-pack-index: nothing is pruned' '
 	rm -rf r && cp -R good r && stock -C r multi-pack-index write &&
 	stale r/.git/objects/pack/multi-pack-index &&
 	test_expect_code 1 git -C r gc --prune=now 2>err &&
@@ -241,7 +241,7 @@ test_expect_success '... the lock of the commit-graph' '
 	test "$(packs_of r)" -le 2
 '
 
-test_expect_success 'damage ends it' '
+test_expect_success 'a damaged repository ends gc' '
 	rm -rf r && cp -R good r &&
 	for pack in r/.git/objects/pack/*.pack
 	do
@@ -262,7 +262,7 @@ test_expect_success 'nothing is deleted from a precious-objects repository' '
 	stock -C r cat-file -e $(cat good/.git/lost)
 '
 
-test_expect_success 'work trees and rerere are for stock Git, where there are any' '
+test_expect_success 'worktree prune and rerere gc run stock Git if needed' '
 	rm -rf r && cp -R good r && rm -f log && >log &&
 	GIT_EXEC_PATH="$PWD/shim" git -C r gc &&
 	! grep "^worktree\|^rerere" log &&
@@ -326,7 +326,7 @@ is_idle () {
 	! test -e "$1/gc.pid" && test $(ls "$1"/objects/pack/*.idx | wc -l) -le $2
 }
 
-test_expect_success 'in the background, and what went wrong there' '
+test_expect_success 'gc in the background, and its log of errors' '
 	rm -rf r && cp -R good r && stock -C r config gc.autoPackLimit 1 &&
 	git -C r gc --auto 2>err &&
 	grep "^Auto packing the repository in background" err &&
@@ -349,7 +349,7 @@ test_expect_success 'in the background, and what went wrong there' '
 	! test -e r/.git/gc.log && test "$(packs_of r)" -eq 2
 '
 
-test_expect_success 'one at a time' '
+test_expect_success 'only one gc runs at a time' '
 	rm -rf r && cp -R good r &&
 	host=$(uname -n) &&
 	printf "%s %s" $$ "$host" >r/.git/gc.pid &&

@@ -10,7 +10,7 @@ next repack does as if nothing had happened.'
 
 # Packs, one of them kept, one with a bitmap index, loose objects, and objects
 # that an alternate has.
-test_expect_success 'a repository with something of everything' '
+test_expect_success 'setup: a repository with files of all kinds' '
 	repo_linear base.git 4 &&
 	stock -C base.git repack -adq &&
 	stock clone -q --bare "file://$PWD/base.git" good.git &&
@@ -109,7 +109,7 @@ test_expect_success 'repack -adb where every write is cut short' '
 '
 
 # The proof that the tests above would see it.
-test_expect_success 'without fsync a power failure may take everything' '
+test_expect_success 'without fsync a power failure may lose objects' '
 	test_must_fail fault_each lose fresh \
 		"$GIT -C r.git -c core.fsync=none repack -adbq" \
 		"is_sound" 2>err &&

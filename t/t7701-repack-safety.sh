@@ -73,7 +73,7 @@ test_expect_success 'a symref that dangles is no obstacle' '
 	test_cmp expect actual
 '
 
-test_expect_success 'a broken ref is one, whatever follows it' '
+test_expect_success 'a broken ref ends the repack, whatever follows the ref' '
 	repo_linear broken.git 3 &&
 	echo rubbish >broken.git/refs/heads/bad &&
 	stock -C broken.git symbolic-ref refs/remotes/o/HEAD \
@@ -187,7 +187,7 @@ test_expect_success 'an object with the content of another is not repacked' '
 	refuses_to_repack wrong.git -F
 '
 
-test_expect_success 'what only a reflog names is not lost for being corrupt' '
+test_expect_success 'a corrupt object that only a reflog names is not deleted' '
 	repo_linear logged.git 3 &&
 	tree=$(echo kept | stock -C logged.git hash-object -w --stdin) &&
 	tree=$(printf "100644 blob %s\tf\n" $tree |
@@ -207,7 +207,7 @@ test_expect_success 'what only a reflog names is not lost for being corrupt' '
 '
 
 # The tip's first parent becomes the root.
-test_expect_success 'a damaged commit-graph hides nothing' '
+test_expect_success 'a damaged commit-graph hides no object from a repack' '
 	repo_linear graph.git 30 &&
 	stock -C graph.git repack -a -d -q &&
 	stock -C graph.git commit-graph write --reachable &&

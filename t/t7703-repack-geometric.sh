@@ -31,7 +31,7 @@ test_expect_success 'as stock Git chooses packs' '
 	done
 '
 
-test_expect_success 'it is a progression then' '
+test_expect_success 'after the repack packs form a geometric progression' '
 	"$GIT" -C ours.git repack -d --geometric=3 >out &&
 	packs_of ours.git | test_cmp ours.git.left - &&
 	echo "Nothing new to pack." | test_cmp - out
@@ -46,7 +46,7 @@ test_expect_success 'loose objects are packed, reachable or not' '
 	test_must_be_empty loose
 '
 
-test_expect_success 'without -d nothing is removed' '
+test_expect_success '--geometric without -d removes nothing' '
 	same_as_stock repo.git --geometric=2
 '
 
@@ -88,7 +88,7 @@ test_expect_success 'cruft packs stay as they are' '
 
 # A push of what a cruft pack holds: it is in use again, and its copy there
 # does not keep it when that pack expires.
-test_expect_success 'what is loose again leaves no cruft pack alone' '
+test_expect_success 'loose copies of cruft objects are packed' '
 	cruft=$(echo ours.git/objects/pack/*.mtimes) &&
 	stock show-index <${cruft%.mtimes}.idx | cut -d" " -f2 >ids &&
 	stock -C ours.git pack-objects --stdout <ids >pack 2>/dev/null &&
@@ -132,7 +132,7 @@ test_expect_success 'pack after pack' '
 	test_cmp expect actual
 '
 
-test_expect_success 'a factor that is none' '
+test_expect_success 'an invalid factor' '
 	test_must_fail "$GIT" -C ours.git repack -d --geometric=x
 '
 

@@ -60,20 +60,20 @@ test_expect_success 'a repository' '
 	test_line_count 9 loose
 '
 
-test_expect_success '-a -d: it goes' '
+test_expect_success '-a -d: an unreachable object is deleted' '
 	same_as_stock repo.git -a -d
 '
 
-test_expect_success '-a and -A without -d: it stays' '
+test_expect_success '-a and -A without -d: an unreachable object stays' '
 	same_as_stock repo.git -a &&
 	same_as_stock repo.git -A
 '
 
-test_expect_success '-A -d: it becomes loose, as old as it is' '
+test_expect_success '-A -d: an unreachable object becomes loose with its time' '
 	same_as_stock repo.git -A -d
 '
 
-test_expect_success '-A -d --unpack-unreachable: what is not too old' '
+test_expect_success '-A -d --unpack-unreachable: recent objects become loose' '
 	same_as_stock repo.git -A -d --unpack-unreachable=15.days.ago &&
 	same_as_stock repo.git -A -d --unpack-unreachable=2.weeks.ago &&
 	same_as_stock repo.git -A -d --unpack-unreachable=40.days.ago &&
@@ -81,21 +81,21 @@ test_expect_success '-A -d --unpack-unreachable: what is not too old' '
 	same_as_stock repo.git -A -d --unpack-unreachable=now
 '
 
-test_expect_success 'what something recent reaches is not too old' '
+test_expect_success 'objects that a recent object reaches are kept' '
 	same_as_stock repo.git -A -d --unpack-unreachable=7.days.ago &&
 	grep "^$old $((now - 30 * day))" ours.git.left &&
 	same_as_stock repo.git -A -d --unpack-unreachable=1.day.ago &&
 	! grep "^$old" ours.git.left
 '
 
-test_expect_success '-k: it is packed too' '
+test_expect_success '-k: an unreachable object is packed' '
 	same_as_stock repo.git -a -d -k &&
 	same_as_stock repo.git -a -d --keep-unreachable -b &&
 	test -e ours.git/objects/pack/*.bitmap &&
 	stock -C ours.git rev-list --test-bitmap main
 '
 
-test_expect_success '--cruft -d: it is packed apart' '
+test_expect_success '--cruft -d: an unreachable object goes into a cruft pack' '
 	same_as_stock repo.git --cruft -d &&
 	grep "^cruft" ours.git.left >cruft &&
 	test_line_count 18 cruft
@@ -107,7 +107,7 @@ test_expect_success '--cruft without -d' '
 
 # An old object that is kept for another's sake gets the time of expiry, which
 # therefore must be the same for both.
-test_expect_success '--cruft -d --cruft-expiration: but what is too old' '
+test_expect_success '--cruft -d --cruft-expiration: old objects are deleted' '
 	for days in 40 22 15 7 1
 	do
 		same_as_stock repo.git --cruft -d \
@@ -122,7 +122,7 @@ test_expect_success '--cruft-expiration=now' '
 	! grep "^cruft" ours.git.left
 '
 
-test_expect_success 'a date that is none' '
+test_expect_success 'an invalid date' '
 	test_must_fail "$GIT" -C repo.git repack -d --cruft \
 		--cruft-expiration=soon 2>err &&
 	grep "malformed expiration date" err
@@ -146,7 +146,7 @@ test_expect_success 'a cruft pack of stock Git, and newer objects' '
 	stock -C cruft.git repack -q -d
 '
 
-test_expect_success 'they go into one' '
+test_expect_success 'cruft packs are combined into one' '
 	same_as_stock cruft.git --cruft -d &&
 	same_as_stock cruft.git --cruft -d --cruft-expiration=$((now - 22 * day))
 '
@@ -169,13 +169,13 @@ test_expect_success 'loose, with their own times' '
 	join ids actual | grep "^$old"
 '
 
-test_expect_success 'dropped, packed, left' '
+test_expect_success 'an object is deleted, packed, or left loose' '
 	same_as_stock cruft.git -a -d &&
 	same_as_stock cruft.git -a -d -k &&
 	same_as_stock cruft.git -d
 '
 
-test_expect_success 'what is reachable again leaves it' '
+test_expect_success 'an object that is reachable again leaves the cruft pack' '
 	cp -Rp cruft.git again.git &&
 	stock -C again.git update-ref refs/heads/again $old &&
 	same_as_stock again.git --cruft -d &&
@@ -193,7 +193,7 @@ test_expect_success 'an object that was written again is new' '
 	grep "$(cat blob) $((now - 3 * day))" ours.git.left
 '
 
-test_expect_success 'stock Git prunes what we noted' '
+test_expect_success 'stock Git prunes by the times that we noted' '
 	rm -rf ours.git && cp -Rp repo.git ours.git &&
 	"$GIT" -C ours.git repack -q --cruft -d &&
 	stock -C ours.git repack -q --cruft -d \
@@ -205,7 +205,7 @@ test_expect_success 'stock Git prunes what we noted' '
 	grep -v "^[0-9a-f]\{40\}" expect | test_cmp - actual
 '
 
-test_expect_success 'a damaged table of times ends it, and nothing is lost' '
+test_expect_success 'a damaged .mtimes ends the repack, and nothing is lost' '
 	cp -Rp cruft.git damaged.git &&
 	mtimes=$(echo damaged.git/objects/pack/*.mtimes) &&
 	chmod u+w $mtimes &&
@@ -358,7 +358,7 @@ test_expect_success 'packs of limited size, with deltas' '
 '
 
 # A repository with an unreachable object in a pack.
-test_expect_success '-a -d --unpack-unreachable: what is newer becomes loose' '
+test_expect_success '-a -d --unpack-unreachable: newer objects become loose' '
 	for date in never now
 	do
 		for git in stock "$GIT"

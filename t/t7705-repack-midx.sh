@@ -94,7 +94,7 @@ test_expect_success 'again and again, with pushes between' '
 	done
 '
 
-test_expect_success 'what stock Git has made is brought up to date' '
+test_expect_success 'repack updates the multi-pack-index and bitmaps of stock Git' '
 	rm -rf r.git && cp -R packs.git r.git &&
 	stock -C r.git multi-pack-index write --bitmap &&
 	"$GIT" -C r.git repack -q -d -m -b &&
@@ -107,7 +107,7 @@ test_expect_success 'what stock Git has made is brought up to date' '
 	"$GIT" -C r.git bitmap verify
 '
 
-test_expect_success 'cruft packs, when they must not be in it' '
+test_expect_success 'cruft packs need not be in the multi-pack-index' '
 	rm -rf r.git && cp -R packs.git r.git &&
 	stock -C r.git hash-object -w --stdin <nr &&
 	"$GIT" -C r.git -c repack.midxMustContainCruft=false repack -q --cruft \
@@ -119,7 +119,7 @@ test_expect_success 'cruft packs, when they must not be in it' '
 	midx_is_right r.git
 '
 
-test_expect_success 'a multi-pack-index that names no pack that goes stays' '
+test_expect_success 'a multi-pack-index of remaining packs only is kept' '
 	rm -rf r.git && repo_linear r.git 20 &&
 	"$GIT" -C r.git repack -q -a -d &&
 	"$GIT" -C r.git multi-pack-index write --bitmap &&

@@ -67,7 +67,7 @@ do
 	"
 done
 
-test_expect_success 'what is loose goes into these packs too' '
+test_expect_success 'loose objects go into the filtered packs, too' '
 	rm -rf loose.git && stock clone -q --bare work loose.git &&
 	"$GIT" -C loose.git repack -dq --filter=blob:none &&
 	test $(ls loose.git/objects/pack/*.pack | wc -l) -eq 2 &&
@@ -75,7 +75,7 @@ test_expect_success 'what is loose goes into these packs too' '
 	ids loose.git >actual && test_cmp all actual
 '
 
-test_expect_success 'with --cruft, what nothing reaches is no part of them' '
+test_expect_success 'with --cruft, filtered packs have no unreachable objects' '
 	fresh && blob=$(echo cruft | stock -C r.git hash-object -w --stdin) &&
 	"$GIT" -C r.git repack --cruft -dq --filter=blob:none &&
 	test $(ls r.git/objects/pack/*.pack | wc -l) -eq 3 &&
@@ -94,7 +94,7 @@ test_expect_success 'gc.repackFilter and gc.repackFilterTo' '
 	stock -C r.git fsck --strict
 '
 
-test_expect_success 'no bitmap index is written; who asks for one is told' '
+test_expect_success 'no bitmap index is written, with a warning if requested' '
 	fresh && "$GIT" -C r.git repack -adbq --filter=blob:none 2>err &&
 	grep "disabling bitmap writing, as some objects are not" err &&
 	! ls r.git/objects/pack/*.bitmap &&
@@ -102,7 +102,7 @@ test_expect_success 'no bitmap index is written; who asks for one is told' '
 	test_must_be_empty err && ! ls r.git/objects/pack/*.bitmap
 '
 
-test_expect_success 'what is refused' '
+test_expect_success 'option combinations that are refused' '
 	fresh && rm -f actual &&
 	for words in "-ad --filter-to=x" "-ad --filter=no" \
 		"-d --geometric=2 --filter=blob:none" \

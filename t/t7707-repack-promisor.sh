@@ -109,7 +109,7 @@ do
 	'
 done
 
-test_expect_success 'what was not promised may not be missing' '
+test_expect_success 'a missing object that was not promised is an error' '
 	partial blob:none && fresh &&
 	blob=$(stock -C r rev-parse HEAD:own1) &&
 	rm -f r/.git/objects/$(echo $blob | sed "s,..,&/,") &&
@@ -120,7 +120,7 @@ test_expect_success 'what was not promised may not be missing' '
 	grep $blob err
 '
 
-test_expect_success 'what is here and only promised objects name stays' '
+test_expect_success 'an object that only promised objects name stays' '
 	partial blob:none && fresh &&
 	blob=$(stock -C work rev-parse HEAD~3:big) &&
 	stock -C work cat-file blob $blob |

@@ -82,7 +82,7 @@ test_expect_success "$PUSHES pushes, a layer for each" '
 	test $most -le 16
 '
 
-test_expect_success 'all is right afterwards' '
+test_expect_success 'the objects and bitmaps are right after all repacks' '
 	everything_is_right server.git &&
 	ls server.git/objects/pack/*.pack >packs &&
 	test $(wc -l <packs) -le 24 &&
@@ -123,7 +123,7 @@ test_expect_success 'layers without bitmap indexes' '
 	is_fresh server.git
 '
 
-test_expect_success 'one file again' '
+test_expect_success 'a repack without incremental writes one file again' '
 	"$GIT" -C server.git repack -d -q --geometric=2 --write-midx -b &&
 	test ! -e server.git/$CHAIN &&
 	stock -C server.git multi-pack-index verify &&

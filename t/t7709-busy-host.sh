@@ -71,7 +71,7 @@ do
 	'
 done
 
-test_expect_success 'fsck: what is missing is' '
+test_expect_success 'fsck: missing objects are reported in spite of a push' '
 	again && unpacked && blob=$(stock -C r.git rev-parse main:f) &&
 	rm -f r.git/objects/$(echo $blob | sed "s,..,&/,") &&
 	test_must_fail git -C r.git fsck >out &&
@@ -179,7 +179,7 @@ do
 	'
 done
 
-test_expect_success 'multi-pack-index write --base: the layer goes' '
+test_expect_success 'multi-pack-index write --base: the layer is removed' '
 	again && git -C r.git multi-pack-index write --incremental &&
 	base=$(cat r.git/objects/pack/multi-pack-index.d/*-chain) &&
 	test_tick && stock -C r.git update-ref refs/heads/more $(
@@ -196,7 +196,7 @@ test_expect_success 'multi-pack-index write --base: the layer goes' '
 	test_cmp expect err
 '
 
-test_expect_success 'multi-pack-index write: the alternate goes' '
+test_expect_success 'multi-pack-index write: the alternate is removed' '
 	again && rm -rf fork.git && stock init -q --bare fork.git &&
 	echo "$PWD/r.git/objects" >fork.git/objects/info/alternates &&
 	meanwhile "*/multi-pack-index.lock" \
@@ -207,7 +207,7 @@ test_expect_success 'multi-pack-index write: the alternate goes' '
 	stock -C r.git multi-pack-index verify
 '
 
-test_expect_success 'multi-pack-index verify: the alternate goes' '
+test_expect_success 'multi-pack-index verify: the alternate is removed' '
 	again && stock -C r.git multi-pack-index write &&
 	echo "$PWD/r.git/objects" >fork.git/objects/info/alternates &&
 	(
@@ -283,7 +283,7 @@ with_cruft () {
 	echo loose | stock -C r.git hash-object -w --stdin
 }
 
-test_expect_success 'prune: a cruft pack goes' '
+test_expect_success 'prune: a cruft pack is removed meanwhile' '
 	with_cruft &&
 	meanwhile "*.mtimes" "\"\$STOCK_GIT\" repack -Adq" \
 		git -C r.git prune --expire=1.hour.ago &&
@@ -291,7 +291,7 @@ test_expect_success 'prune: a cruft pack goes' '
 	stock -C r.git fsck --no-dangling
 '
 
-test_expect_success 'repack --cruft: the old cruft pack goes' '
+test_expect_success 'repack --cruft: the old cruft pack is removed meanwhile' '
 	with_cruft &&
 	meanwhile "*.mtimes" "\"\$STOCK_GIT\" repack -Adq" \
 		git -C r.git repack --cruft -dq &&
@@ -309,7 +309,7 @@ unnamed () {
 	done
 }
 
-test_expect_success 'a pack that has no name yet may go: nothing relies on it' '
+test_expect_success 'an unnamed pack may be removed: nothing relies on it' '
 	base=$(ls -S base.git/objects/pack/*.pack | head -n 1) &&
 	base=$(basename $base .pack) &&
 	for words in prune-packed "repack -dq" "repack -adq" \
@@ -326,7 +326,7 @@ test_expect_success 'a pack that has no name yet may go: nothing relies on it' '
 	! grep -a "[.]tmp-" r.git/objects/pack/multi-pack-index
 '
 
-test_expect_success 'a pack that has no name yet is not told of' '
+test_expect_success 'an unnamed pack is not reported' '
 	unnamed && git -C r.git repack -dq &&
 	grep "^P pack-" r.git/objects/info/packs &&
 	! grep "[.]tmp-" r.git/objects/info/packs &&
@@ -335,7 +335,7 @@ test_expect_success 'a pack that has no name yet is not told of' '
 	grep "^P pack-" out && ! grep "[.]tmp-" out
 '
 
-test_expect_success 'multi-pack-index expire: a pack that has no name yet' '
+test_expect_success 'multi-pack-index expire ignores an unnamed pack' '
 	again && name=$(ls -S base.git/objects/pack/*.pack | tail -n 1) &&
 	name=$(basename $name .pack) &&
 	for end in pack idx
@@ -354,7 +354,7 @@ test_expect_success 'multi-pack-index expire: a pack that has no name yet' '
 	done
 '
 
-test_expect_success 'maintenance: what is left of a repack is no pack' '
+test_expect_success 'maintenance ignores leftovers of a repack' '
 	again && stock -C r.git repack -adq &&
 	name=$(basename r.git/objects/pack/*.pack .pack) &&
 	for end in pack idx
@@ -369,7 +369,7 @@ test_expect_success 'maintenance: what is left of a repack is no pack' '
 		maintenance is-needed --auto --task=incremental-repack
 '
 
-test_expect_success 'a pack that has no name yet is read' '
+test_expect_success 'objects of an unnamed pack are found' '
 	unnamed && rm -rf r.git/objects/[0-9a-f][0-9a-f] &&
 	for pack in base.git/objects/pack/*.pack
 	do

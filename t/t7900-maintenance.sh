@@ -48,7 +48,7 @@ test_expect_success 'setup' '
 	cp base/.git/config stock.config
 '
 
-test_expect_success 'what is run by default' '
+test_expect_success 'the tasks that run by default' '
 	started && expect "$REFS" "$LOGS" "$ALL" "$GRAPH" &&
 	stock -C work fsck --strict &&
 	again && expect "$REFS" "$LOGS" "$SOME" "$GRAPH" &&
@@ -146,7 +146,7 @@ test_expect_success '--auto: loose objects' '
 	again --auto --task=gc && nothing
 '
 
-test_expect_success 'loose objects go into packs, of so many' '
+test_expect_success 'loose objects are packed in batches' '
 	started --task=loose-objects -q 2>/dev/null || started \
 		--task=loose-objects --quiet &&
 	expect "prune-packed --quiet" &&
@@ -165,7 +165,7 @@ test_expect_success 'loose objects go into packs, of so many' '
 	stock -C work fsck --strict
 '
 
-test_expect_success 'one at a time' '
+test_expect_success 'only one maintenance run at a time' '
 	rm -rf work && cp -R base work &&
 	: >work/.git/objects/maintenance.lock &&
 	again && nothing && ! test -s err &&
@@ -191,7 +191,7 @@ test_expect_success 'a task that fails does not keep others from being run' '
 	grep "error: task ${SQ}pack-refs$SQ failed" err
 '
 
-test_expect_success 'work trees and resolutions of conflicts: only where some are' '
+test_expect_success 'worktree-prune and rerere-gc run only if needed' '
 	started --task=worktree-prune --task=rerere-gc && nothing &&
 	mkdir -p work/.git/rr-cache/x &&
 	again --task=worktree-prune --task=rerere-gc && expect "rerere gc" &&
@@ -204,7 +204,7 @@ test_expect_success 'work trees and resolutions of conflicts: only where some ar
 	! test -e work/.git/worktrees/tree
 '
 
-test_expect_success 'a work tree whose way is relative is there' '
+test_expect_success 'a linked work tree with a relative path is not pruned' '
 	stock -C work worktree add -q ../tree &&
 	echo ../../../../tree/.git >work/.git/worktrees/tree/gitdir &&
 	again --auto --task=worktree-prune && nothing &&
@@ -219,7 +219,7 @@ test_expect_success 'a work tree whose way is relative is there' '
 FETCH="--prefetch --prune --no-tags --no-write-fetch-head"
 FETCH="$FETCH --recurse-submodules=no --quiet"
 
-test_expect_success 'a remote is prefetched once, whatever it has of URLs' '
+test_expect_success 'a remote with several URLs is prefetched once' '
 	rm -rf work && cp -R base work &&
 	stock -C work remote add two ../base &&
 	stock -C work remote set-url --add two ../nonesuch &&
@@ -265,14 +265,14 @@ test_expect_success '--auto packs refs where there are enough' '
 		--task=pack-refs
 '
 
-test_expect_success 'other subcommands are of stock Git' '
+test_expect_success 'other subcommands are handed to stock Git' '
 	rm -rf work && cp -R base work &&
 	test_must_fail "$GIT" -C work maintenance unregister 2>err &&
 	test_must_fail stock -C work maintenance unregister 2>expect &&
 	test_cmp expect err
 '
 
-test_expect_success 'a lock that was left: the other tasks are run' '
+test_expect_success 'a stale lock: the other tasks are run' '
 	sh -c "echo \$\$" >gone &&
 	for lock in packed-refs logs/HEAD objects/pack/multi-pack-index
 	do

@@ -38,13 +38,13 @@ test_expect_success 'JGit accepts our lookup table, and our bitmaps' '
 	test $checked -ge 50
 '
 
-test_expect_success 'JGit finds the same objects in it' '
+test_expect_success 'JGit finds the same objects in our repack' '
 	test_jgit_answers --all &&
 	test_jgit_answers main --not main~30 &&
 	test_jgit_answers deep --not v5.0-rc
 '
 
-test_expect_success 'JGit serves a clone from it' '
+test_expect_success 'JGit serves a clone from our repack' '
 	jgit clone "file://$PWD/repo.git" served-by-jgit.git &&
 	test_same_repo repo.git served-by-jgit.git
 '
@@ -98,7 +98,7 @@ test_expect_success 'JGit clones from our upload-pack' '
 	test_same_repo repo.git client.git
 '
 
-test_expect_success 'JGit fetches what is newer than the bitmaps' '
+test_expect_success 'JGit fetches objects that are newer than the bitmaps' '
 	repo_newer repo.git &&
 	jgit fetch client.git &&
 	test_same_repo repo.git client.git &&

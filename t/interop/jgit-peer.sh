@@ -14,7 +14,7 @@ test_expect_success 'setup: a bitmap written by stock Git' '
 	ls stock.git/objects/pack/*.bitmap
 '
 
-test_expect_success 'JGit reads it, and its bitmaps are what walks find' '
+test_expect_success 'JGit reads our bitmaps, which agree with its walks' '
 	jgit bitmap-check stock.git >actual &&
 	tail -n 1 actual >last &&
 	! grep " -$" actual &&
@@ -54,7 +54,7 @@ test_expect_success 'a bitmap written by JGit is read by stock Git' '
 	stock -C jgit.git fsck --full
 '
 
-test_expect_success 'without a bitmap there is no answer by bitmap' '
+test_expect_success 'without a bitmap index JGit walks' '
 	repo_linear none.git 3 &&
 	stock -C none.git -c repack.writeBitmaps=false repack -q -ad &&
 	test_must_fail jgit objects none.git --all 2>err &&

@@ -72,7 +72,7 @@ do
 	REPO_FORMAT=${what%,*} writer=${what#*, }
 	export REPO_FORMAT
 
-	test_expect_success "$what: layers on each other" '
+	test_expect_success "$what: layers on top of own layers" '
 		rm -rf chain.git &&
 		repo_of_packs chain.git &&
 		$writer -C chain.git multi-pack-index write \
@@ -94,7 +94,7 @@ do
 		both_serve mixed.git
 	'
 
-	test_expect_success "$what: the other compacts them" '
+	test_expect_success "$what: the other program compacts the layers" '
 		$(other $writer) -C mixed.git multi-pack-index compact \
 			--incremental --bitmap \
 			$(layer mixed.git 2) $(layer mixed.git 4) &&
@@ -124,7 +124,7 @@ do
 		both_serve hand.git
 	'
 
-	test_expect_success "$what: on top of nothing" '
+	test_expect_success "$what: compact --base=none" '
 		rm -rf hand.git && cp -r chain.git hand.git &&
 		$writer -C hand.git multi-pack-index compact \
 			--incremental --bitmap --base=none \
@@ -133,7 +133,7 @@ do
 		both_serve hand.git
 	'
 
-	test_expect_success "$what: on top of a lower one" '
+	test_expect_success "$what: compact --base with a lower layer" '
 		rm -rf hand.git && cp -r chain.git hand.git &&
 		$writer -C hand.git multi-pack-index compact \
 			--incremental --base=$(layer hand.git 2) \
@@ -148,7 +148,7 @@ do
 		both_serve hand.git
 	'
 
-	test_expect_success "$what: one file in the end" '
+	test_expect_success "$what: one file replaces the chain" '
 		$writer -C mixed.git multi-pack-index compact --bitmap \
 			$(layer mixed.git 1) $(layer mixed.git 4) &&
 		test ! -e mixed.git/$CHAIN &&

@@ -77,7 +77,7 @@ do
 			agree
 		"
 
-		test_expect_success "$hash, $who: reflogs as they were to be" '
+		test_expect_success "$hash, $who: reflogs have the expected entries" '
 			stock -C a.git reflog list >found &&
 			printf "%s\n" HEAD refs/heads/main refs/heads/sym \
 				refs/tags/T >expected &&
@@ -92,7 +92,7 @@ do
 			test_cmp expected found
 		'
 
-		test_expect_success "$hash, $who: the other one goes on" '
+		test_expect_success "$hash, $who: the other program changes the same refs" '
 			stock -C a.git update-ref -m s1 refs/heads/main $A &&
 			ours -C a.git update-ref -m o1 refs/heads/main $B $A &&
 			stock -C a.git update-ref refs/heads/x/y $A &&
@@ -109,7 +109,7 @@ do
 			test_line_count 4 log
 		'
 
-		test_expect_success "$hash, $who: packed by either" '
+		test_expect_success "$hash, $who: packed by either program" '
 			ours -C a.git pack-refs &&
 			test_line_count 1 a.git/reftable/tables.list &&
 			agree &&
@@ -160,7 +160,7 @@ test_expect_success 'indexes of all depths' '
 	done
 '
 
-test_expect_success 'each sees what the other does at the same time' '
+test_expect_success 'both programs change refs at the same time' '
 	fill stock sha1 &&
 	for who in ours stock
 	do

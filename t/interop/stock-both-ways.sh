@@ -16,7 +16,7 @@ test_both_ways () {
 	shift 3
 	writer=$*
 
-	test_expect_success "$what: is written and sound" '
+	test_expect_success "$what: the bitmap index is written and right" '
 		rm -rf repo.git &&
 		cp -r plain.git repo.git &&
 		$writer -C repo.git repack -q -adb &&
@@ -29,23 +29,23 @@ test_both_ways () {
 		"$GIT" -C repo.git verify-pack $idx
 	'
 
-	test_expect_success "$what: its bitmaps are right to both" '
+	test_expect_success "$what: both programs find the bitmaps right" '
 		test_bitmaps 10 repo.git stock &&
 		test_bitmaps 10 repo.git "$GIT" &&
 		test_by_bitmap repo.git stock &&
 		test_by_bitmap repo.git "$GIT"
 	'
 
-	test_expect_success "$what: all answers are the same" '
+	test_expect_success "$what: both programs find the same objects" '
 		test_same_answers 6 repo.git
 	'
 
-	test_expect_success "$what: with newer objects beside it" '
+	test_expect_success "$what: with newer objects outside of the index" '
 		repo_newer repo.git &&
 		test_same_answers 6 repo.git
 	'
 
-	test_expect_success "$what: each serves from it" '
+	test_expect_success "$what: both programs serve clones" '
 		rm -rf *clone.git &&
 		stock_client clone -q --no-local --mirror "$UP" repo.git \
 			our-clone.git &&
@@ -56,7 +56,7 @@ test_both_ways () {
 		test_same_repo repo.git stock-clone.git
 	'
 
-	test_expect_success "$what: each repacks it again" '
+	test_expect_success "$what: both programs repack again" '
 		cp -r repo.git again.git &&
 		"$GIT" -C again.git repack -q -adb &&
 		stock -C again.git fsck --full --strict &&
