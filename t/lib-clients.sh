@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: MIT
 #
-# Sourced by tests of clients that are not Git's own, after lib.sh and the
-# definition of
+# Sourced after lib.sh by tests of clients that are not Git's own. The test first
+# defines
 #
-#	client clone <url> <dir> [<depth> [<filter>]]    a bare mirror
-#	client fetch <dir> [<depth> [<refspec>...]]      from where it was cloned
-#	client push <dir> <refspec>...                   to there
-#	client_can <what> <url>   whether it knows such a thing there: "clone",
-#	                          "shallow" or "filter"
+#	client clone <url> <dir> [<depth> [<filter>]]    makes a bare mirror
+#	client fetch <dir> [<depth> [<refspec>...]]      from the cloned URL
+#	client push <dir> <refspec>...                   to the cloned URL
+#	client_can <what> <url>   whether the client supports <what> at this
+#	                          URL: "clone", "shallow" or "filter"
 #
-# The server is ours, behind each transport; what comes of it is judged by
-# stock Git.
+# The server is ours, behind each transport. Stock Git checks the results.
 
 . "$GITREACH_SRC/t/lib-serve.sh"
 
@@ -26,7 +25,7 @@ test_expect_success 'setup' '
 	touch srv/server.git/git-daemon-export-ok
 '
 
-# server_anew: srv/server.git as it was, packed, with a bitmap index
+# server_anew: make srv/server.git again, packed, with a bitmap index
 server_anew () {
 	rm -rf srv/server.git/objects srv/server.git/refs \
 		srv/server.git/packed-refs &&
@@ -34,7 +33,7 @@ server_anew () {
 	"$GIT" -C srv/server.git repack -adbq
 }
 
-# server_grows: two commits more, newer than the bitmaps
+# server_grows: add two commits to the server, newer than its bitmaps
 server_grows () {
 	for i in 1 2
 	do
@@ -45,7 +44,7 @@ server_grows () {
 	done
 }
 
-# mark_promised <dir>: what its packs lack, stock Git takes as promised.
+# mark_promised <dir>: let stock Git treat missing objects as promised.
 mark_promised () {
 	stock -C "$1" config core.repositoryFormatVersion 1 &&
 	stock -C "$1" config extensions.partialClone origin &&

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: MIT
 #
-# For tests of commands that print what stock Git prints; source it after
-# lib.sh.
+# Sourced after lib.sh by tests of commands that print the same as stock Git.
 #
 #	same [-e] <arguments>...
 #
-# runs `git <arguments>` by both and compares standard output and exit code,
-# with -e standard error too. Both read the file `input`, if there is one.
+# runs `git <arguments>` of both programs and compares standard output and exit
+# code; with -e also standard error. Both read the file `input` if it exists.
 
 same () {
 	same_err=

@@ -1,35 +1,37 @@
 # SPDX-License-Identifier: MIT
 #
-# For tests of what is left when a command ends in its midst; source it after
-# lib.sh.
+# Sourced after lib.sh by tests of commands that are interrupted.
 #
 #	fault_each <mode> <setup> <command> <check>
 #
-# evaluates <setup> (a fresh repository), runs <command> with a disk that fails
-# at the first call that changes it, and evaluates <check>; then the same with
-# the second call, and so on until the command runs through. Modes are kill,
-# lose (power), EIO, ENOSPC, short and term, see t/helper/preload-fault.c.
-# <command> is words, not a shell's text; $fault_in is its standard input. With
-# fault_step set, it is each fault_step-th call only: `fault_step=$(fault_thin 3)`
-# is for what takes long, and is 1 where GITREACH_FAULT_ALL is set. <check> finds
+# evaluates <setup>, which makes a new repository, runs <command> with a disk that
+# fails at the first call that changes the disk, and evaluates <check>. Then
+# fault_each repeats these steps with the second call, and so on until the command
+# succeeds. Modes are kill, lose (power), EIO, ENOSPC, short and term, see
+# t/helper/preload-fault.c. <command> is a list of words, not a shell script;
+# $fault_in is its standard input. If fault_step is set, only every fault_step-th
+# call fails. `fault_step=$(fault_thin 3)` is for long tests; fault_thin prints 1 if
+# GITREACH_FAULT_ALL is set. <check> can use
 #
-#	$fault_nr      the call that failed
-#	$fault_code    the command's exit code: 137 when it was killed, 143 by
-#	               SIGTERM
-#	fault.err, fault.out, fault.log   what it printed, and its calls
+#	$fault_nr      the number of the call that failed
+#	$fault_code    the command's exit code: 137 if it was killed, 143 if
+#	               SIGTERM ended it
+#	fault.err, fault.out, fault.log   the command's output, and its calls
 #
-# and fails the test by failing. Where it does, "fault.log" ends with the call.
+# If <check> fails, the test fails. The last line of "fault.log" is then the call.
 #
-# Other ways to use it:
+# Other functions:
 #
-#	fault_run <mode>:<nr> <command>...   once, in the mode "none" with
-#	               nothing but the log
-#	fault_ended <mode> <left>   in a <check>: the command was killed, or told
-#	               of an error and tidy: the file lists what it left
-#	fault_exited <mode>   in a <check>: the command ran through, was killed, or
-#	               was told of an error and said so
-#	fault_said     true when a command that was told of an error said so in
-#	               a line with the reason and exit code 128, or got over it
+#	fault_run <mode>:<nr> <command>...   run the command once. The mode
+#	               "none" only writes the log.
+#	fault_ended <mode> <left>   for a <check>: the command was killed, or got
+#	               an error and removed its files. The file <left> lists
+#	               the files that remain.
+#	fault_exited <mode>   for a <check>: the command succeeded, was killed, or
+#	               got an error and reported it
+#	fault_said     true if a command that got an error has reported it in a
+#	               line with the reason and exit code 128, or has succeeded
+#	               in spite of the error
 
 FAULT_LIBRARY=$GITREACH_BUILD/t/helper/preload-fault.so
 fault_in=/dev/null

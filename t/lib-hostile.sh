@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 #
-# Sourced after lib.sh by tests of servers whose peers say too much, lie, or are
-# gone: scenarios of hostile-peers.py against server.git.
+# Sourced after lib.sh by tests of servers whose peers send too much, break the
+# protocol, or disappear. Runs scenarios of hostile-peers.py against server.git.
 
-# What a server may hold at most, in MiB, with all libraries.
+# Maximum memory of a server in MiB, with all libraries.
 PEAK=48
 
 # survives <service> <exit code> <scenario> [<words of its ERR line>]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# Sourced after lib.sh by tests with other implementations as peers.
+# Sourced after lib.sh by tests in which other implementations of Git take part.
 
 # repo_generated <dir>: a repository of realistic shape, packed without a
 # bitmap: 700 commits, merges, 90 refs, tags of all kinds.
@@ -16,8 +16,8 @@ repo_generated () {
 	stock -C "$1" repack -q -adf --no-write-bitmap-index
 }
 
-# repo_newer <dir>: what no bitmap of <dir> knows: commits on several branches
-# in loose objects, a merge of them, and a new branch in a pack of its own.
+# repo_newer <dir>: add objects to <dir> that no bitmap covers: commits on several
+# branches in loose objects, a merge of these, and a new branch in another pack.
 repo_newer () {
 	(
 		cd "$1" &&
@@ -49,13 +49,13 @@ repo_newer () {
 	)
 }
 
-# bitmap_flags <dir>: the flags of its bitmap index, as hexadecimal digits.
+# bitmap_flags <dir>: print the flags of the bitmap index in hexadecimal digits.
 bitmap_flags () {
 	od -An -tx1 -j6 -N2 "$1"/objects/pack/*.bitmap | tr -d ' '
 }
 
-# test_bitmaps <least> <dir> <command>...: <command> finds that the bitmaps of
-# a sample of commits are right, of <least> of them or more.
+# test_bitmaps <least> <dir> <command>...: check with <command> that the bitmaps of
+# a sample of commits are right. At least <least> commits must have a bitmap.
 test_bitmaps () {
 	least=$1 dir=$2 right=0
 	shift 2
@@ -75,8 +75,8 @@ test_bitmaps () {
 	test $right -ge "$least"
 }
 
-# test_by_bitmap <dir> <command>...: <command> answers from the bitmap index:
-# names of files are then not known, and not listed.
+# test_by_bitmap <dir> <command>...: check that <command> uses the bitmap index. If
+# it does, it knows no names of files and lists none.
 test_by_bitmap () {
 	dir=$1
 	shift
@@ -85,9 +85,9 @@ test_by_bitmap () {
 	! grep " ." listed
 }
 
-# test_same_answers <nr> <dir>: all objects, and <nr> random sets of wants and
-# haves, are the same by bitmaps and by walking, of ours and of stock Git; our
-# pack of all objects holds them, and there is nothing to warn about.
+# test_same_answers <nr> <dir>: check that ours and stock Git find the same objects,
+# by bitmaps and by walking: all objects, and those of <nr> random sets of wants and
+# haves. Our pack of all objects must contain them, without a warning.
 test_same_answers () {
 	stock -C "$2" rev-list --objects --all | wc -l >expect &&
 	for how in '' --use-bitmap-index

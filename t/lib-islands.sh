@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 #
-# What clones of islands cost. Source after lib.sh.
+# Sourced after lib.sh by tests of the cost of clones of islands.
 
-# Packs that runs are copied from (pack.allowPackReuse).
+# The packs from which runs are copied (pack.allowPackReuse).
 REUSE=multi
 
-# recompressed <repo> <ref prefix>...: how many objects of a clone of these
-# references are not sent as they are stored.
+# recompressed <repo> <ref prefix>...: print how many objects of a clone of these
+# references are compressed again.
 recompressed () {
 	repo=$1
 	shift

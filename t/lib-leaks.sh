@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: MIT
 #
-# Sourced after lib.sh and lib-serve.sh by tests of what members of a fork
-# network can learn of each other.
+# Sourced after lib.sh and lib-serve.sh by tests of information that members of a
+# fork network can get about each other.
 #
-#	srv/store.git   has everything, in one pack with bitmaps
+#	srv/store.git   has all objects, in one pack with bitmaps
 #	srv/root.git    member 1: main
 #	srv/a.git       member 2: main, secret, refs/hidden/x, tags
 #	srv/b.git       member 3, attacked: main, own, refs/hidden/own
-#	thief.git       of the attacker: all that A and B show
+#	thief.git       of the attacker: all visible objects of A and B
 #
-# Ids of what only A reaches: $COMMIT on $PARENT (which is secret too), its
-# $TREE with $BLOB and $SUBTREE, $TAG that names it; $HIDDEN, a commit that only
-# a hidden ref of A has. What the members share: $MAIN. B's: $OWN, and
-# $BURIED, a commit of a hidden ref.
+# Ids of objects that only A reaches: $COMMIT on $PARENT, its $TREE with $BLOB and
+# $SUBTREE, $TAG of the commit, and $HIDDEN, a commit that only a hidden ref of A
+# reaches. All members have $MAIN. Only B reaches $OWN, and $BURIED, a commit of a
+# hidden ref.
 
 ZERO=0000000000000000000000000000000000000000
 
@@ -62,7 +62,7 @@ network_of_two () {
 	stock -C thief.git fetch -q ../srv/b.git "refs/*:refs/b/*"
 }
 
-# What the attacks are about is there, for who looks into the files of B.
+# The attacked objects exist for a program that reads the files of B.
 test_is_exposed () {
 	for id in $COMMIT $PARENT $TREE $SUBTREE $BLOB $TAG $HIDDEN
 	do
@@ -73,14 +73,13 @@ test_is_exposed () {
 	ls srv/store.git/objects/pack/*.bitmap
 }
 
-# An id that nobody has.
+# An id without object.
 ghost () {
 	echo $1 | tr 0-9a-f 1-9a-f0
 }
 
-# alike <id> <command> [<argument>...]: what the command prints when it is
-# given the id as its last argument is what it prints for one that is nowhere;
-# and no pack.
+# alike <id> <command> [<argument>...]: run the command with the id as its last
+# argument, and with an id without object. Both must print the same, and no pack.
 alike () {
 	id=$1 ghost=$(ghost $1) &&
 	shift &&
@@ -100,7 +99,7 @@ alike () {
 	! grep -a PACK real.out
 }
 
-# v2 <repo> <line>...: one request.
+# v2 <repo> <line>...: send one request of protocol version 2.
 v2 () {
 	repo=$1 &&
 	shift &&
@@ -108,17 +107,17 @@ v2 () {
 		--stateless-rpc "srv/$repo"
 }
 
-# fetch2 <line>... from B
+# fetch2 <line>...: send a fetch of version 2 to B.
 fetch2 () {
 	v2 b.git command=fetch object-format=sha1 D no-progress "$@" F
 }
 
-# fetch0 <line>... from B; v0 or, with PROTOCOL=version=1, v1.
+# fetch0 <line>...: fetch from B by version 0, or 1 with PROTOCOL=version=1.
 fetch0 () {
 	pkt "$@" | GIT_PROTOCOL=${PROTOCOL-} "$GIT" upload-pack srv/b.git
 }
 
-# The same, as over HTTP.
+# The functions above, over HTTP.
 fetch0_stateless () {
 	pkt "$@" | GIT_PROTOCOL= "$GIT" upload-pack --stateless-rpc srv/b.git
 }
@@ -139,14 +138,14 @@ want0_stateless () {
 	fetch0_stateless "want $1 no-progress" F done
 }
 
-# pack_of <answer>: of protocol v0 without side bands, from its pack on.
+# pack_of <answer>: print the pack in a version 0 response without side bands.
 pack_of () {
 	python3 -c "import sys
 data = sys.stdin.buffer.read()
 sys.stdout.buffer.write(data[data.index(b'PACK'):])" <"$1"
 }
 
-# Nothing that only A has is in a repository.
+# Check that a repository has no object that only A reaches.
 test_no_secret () {
 	for id in $COMMIT $PARENT $TREE $SUBTREE $BLOB $TAG $HIDDEN
 	do

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 #
-# Sourced after lib.sh by tests of what others do to a repository while a command
-# is at work in it.
+# Sourced after lib.sh by tests in which another process changes a repository while
+# a command runs.
 #
 #	meanwhile <pattern> <shell command> <command>...
 #
-# runs <command>...; at the moment when it opens the first file or directory
-# whose path matches <pattern>, the shell command is run. Fails if there was no
-# such file. With $meanwhile_skip so many such are opened before. See
+# runs <command>... . When this command opens the first file or directory whose path
+# matches <pattern>, the shell command runs. meanwhile fails if no such file is
+# opened. $meanwhile_skip is the number of matches to skip first. See
 # t/helper/preload-meanwhile.c.
 
 meanwhile () {

@@ -2,7 +2,7 @@
 #
 # Sourced after lib.sh by tests of multi-pack-indexes with bitmaps.
 
-# repo_add_commit <dir>: one commit more on main, loose.
+# repo_add_commit <dir>: add a loose commit to main.
 repo_add_commit () {
 	(
 		cd "$1" &&
@@ -17,8 +17,8 @@ repo_add_commit () {
 	)
 }
 
-# repo_of_packs <dir> [<nr>]: a history in <nr> packs; each has half of what the
-# one before it has as well, as other deltas perhaps.
+# repo_of_packs <dir> [<nr>]: make a history in <nr> packs. Each pack also has half
+# of the objects of the previous pack, perhaps as other deltas.
 repo_of_packs () {
 	nr=${2:-4} &&
 	repo_linear "$1" 40 &&
@@ -52,12 +52,12 @@ repo_of_packs () {
 	)
 }
 
-# midx_bitmap <dir>: the name of its bitmap index.
+# midx_bitmap <dir>: print the name of the bitmap index of the multi-pack-index.
 midx_bitmap () {
 	(cd "$1/objects/pack" && ls multi-pack-index-*.bitmap)
 }
 
-# same_answers <dir>: stock Git and our bitmaps agree about sets.
+# same_answers <dir>: check that stock Git and our bitmaps find the same objects.
 same_answers () {
 	dir=$1 &&
 	for revs in "--all" "main~10" "main^{tree}" "main ^main~5" \
@@ -92,8 +92,8 @@ same_answers () {
 	done
 }
 
-# midx_order_apart <dir>: move the chunk RIDX of its multi-pack-index into a
-# .rev file, and the bitmap index along with the new checksum.
+# midx_order_apart <dir>: move the chunk RIDX of the multi-pack-index into a .rev
+# file, and rename the bitmap index for the new checksum.
 midx_order_apart () {
 	perl -MDigest::SHA=sha1 -e '
 		use strict;

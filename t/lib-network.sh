@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: MIT
 #
-# For tests of verbs of git network that end in their midst; source it after
-# lib-fault.sh.
+# Sourced after lib-fault.sh by tests of commands of git network that are
+# interrupted.
 #
-#	network_make          net/: a store, two members (root.git, fork.git),
-#	                      one with something to be synced, one to be added
-#	                      (new.git), in a few objects
-#	network_faults <mode> <command>...   the verb fails at each call that
-#	                      changes the disk; each time stock Git's fsck
-#	                      accepts all repositories, which have their
-#	                      objects, and the verb succeeds when it is run again
+#	network_make          makes net/: a store, two members (root.git, fork.git),
+#	                      one of which has objects to sync, and new.git, which
+#	                      is no member yet
+#	network_faults <mode> <command>...   makes the command fail at each call
+#	                      that changes the disk. After each fault, stock Git's
+#	                      fsck accepts all repositories, all have their
+#	                      objects, and the command succeeds if repeated.
 #
-# The verb is run in net/store.git, as `git network <command>...`.
+# The command runs in net/store.git, as `git network <command>...`.
 
-# network_commit <repo> <branch> <text>: a commit, as if pushed
+# network_commit <repo> <branch> <text>: add a commit, as a push would.
 network_commit () {
 	blob=$(echo "$3" | stock -C "$1" hash-object -w --stdin) &&
 	tree=$(printf "100644 blob $blob\tfile\n" | stock -C "$1" mktree) &&
@@ -52,7 +52,7 @@ network_fresh () {
 	rm -rf net && cp -Rl net.good net
 }
 
-# Repositories that are there are whole.
+# Check that all existing repositories are complete.
 network_is_whole () {
 	for r in net/*.git
 	do
@@ -63,8 +63,8 @@ network_is_whole () {
 	done
 }
 
-# Members have their references and what these reach, but for one that is
-# deleted.
+# Check that members have their references and all objects that these reach, except
+# for a deleted member.
 network_is_complete () {
 	for r in root new fork
 	do
@@ -93,9 +93,9 @@ network_has_ended () {
 	esac
 }
 
-# The next verb removes locks whose PID file names a process that is gone. Where
-# the process was killed before it wrote that file, the lock in the store has to
-# be old, and the one in a member goes here.
+# The next command removes locks whose PID file names an ended process. If the
+# process was killed before it wrote that file, the lock in the store is made old,
+# and the lock in a member is removed here.
 network_locks () {
 	if test "$network_mode" != kill
 	then
@@ -113,7 +113,7 @@ network_locks () {
 	done
 }
 
-# Nothing of a killed verb stays in the store.
+# Check that no file of a killed command remains in the store.
 network_is_clean () {
 	! find net/store.git -name "tmp_*" -o -name "*.lock" | grep . &&
 	for file in net/store.git/objects/pack/pack-*.*
@@ -122,7 +122,7 @@ network_is_clean () {
 	done
 }
 
-# A fork that is complete is not made a second time.
+# If the fork is complete, do not repeat the command.
 network_again () {
 	network_locks &&
 	if ! "$GIT" -C net/store.git network "$@" >again 2>&1
@@ -142,7 +142,7 @@ network_check () {
 	! find net -name "*.new" -o -name ".*.network-*" | grep .
 }
 
-# What a verb says that is run again after all was done: $network_done.
+# $network_done: the message of a command that is repeated after it succeeded.
 network_faults () {
 	network_mode=$1 && shift &&
 	fault_each $network_mode network_fresh \

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 #
-# Sourced after lib.sh by tests that compare what repacking leaves behind:
-# which objects are in which pack, loose, and from when.
+# Sourced after lib.sh by tests that compare repositories after a repack: which
+# objects are in which pack or loose, with which times.
 
-# packs_of <dir>: a line for each object of a pack: what is special about the
-# pack, its objects in short (so that packs of equal content look equal,
-# whatever their names), the object, and in a cruft pack its time. Sorted.
+# packs_of <dir>: print a sorted line for each object of a pack: the kind of the
+# pack, a hash of its objects (equal for packs with equal objects), the object, and
+# in a cruft pack its time.
 packs_of () {
 	for idx in "$1"/objects/pack/pack-*.idx
 	do
@@ -25,7 +25,7 @@ packs_of () {
 	done | LC_ALL=C sort
 }
 
-# mtimes_of <file>: the times of a .mtimes file, in its order.
+# mtimes_of <file>: print the times in a .mtimes file, in its order.
 mtimes_of () {
 	perl -e '
 		open my $f, "<:raw", $ARGV[0] or die;
@@ -38,13 +38,13 @@ mtimes_of () {
 	' "$1"
 }
 
-# loose_of <dir>: the loose objects and their times, sorted.
+# loose_of <dir>: print the loose objects and their times, sorted.
 loose_of () {
 	(cd "$1/objects" && find ?? -type f -printf "%h%f %T@\n" 2>/dev/null) |
 	sed 's/\..*//' | LC_ALL=C sort
 }
 
-# left_of <dir>: all that, in a file <dir>.left.
+# left_of <dir>: write the output of packs_of and loose_of to <dir>.left.
 left_of () {
 	{
 		packs_of "$1" && loose_of "$1"
@@ -52,7 +52,7 @@ left_of () {
 }
 
 # same_as_stock <dir> <options>...: repack a copy with stock Git and <dir> with
-# ours: the same objects are where they were in the other.
+# ours, and check that the same objects are in packs and loose in both.
 same_as_stock () {
 	dir=$1 && shift &&
 	rm -rf stock.git ours.git &&

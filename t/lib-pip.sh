@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 #
-# Sourced after t/lib.sh by tests of clients that PyPI has. Defines
+# Sourced after t/lib.sh by tests of clients from PyPI.
 #
-#	pip_fetch <name>    fetches, once, what t/interop/<name>/requirements.txt
-#	                    names, into a virtual environment of its own,
-#	                    build/<name>. pip.log in there says why it failed
+#	pip_fetch <name>    installs the packages that t/interop/<name>/requirements.txt
+#	                    names into a virtual environment, build/<name>, unless it
+#	                    exists. If that fails, pip.log in it has the reason.
 
 pip_fetch () {
 	pip_dir=$GITREACH_SRC/build/$1

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 #
-# A history at random; source it after lib.sh.
+# Makes random histories. Sourced after lib.sh.
 #
-# repo_random <dir> <commits> <seed>: branches and merges at random; files
-# that change, come back, become directories; directories that move; modes,
-# symbolic links and submodules.
+# repo_random <dir> <commits> <seed>: make a history of random branches and merges.
+# Files change, come back, and become directories. Directories move. There are file
+# modes, symbolic links and submodules.
 repo_random () {
 	width=40
 	test "${REPO_FORMAT:-sha1}" = sha1 || width=64

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
 #
-# For tests of commands that change refs; source it after lib.sh.
+# Sourced after lib.sh by tests of commands that change refs.
 #
 #	twins <init options>...
-#		makes the repositories "ours" and "theirs", alike, with commits
-#		$A, $B, tag $T (of $A) and tree $TREE
+#		makes two equal repositories, "ours" and "theirs", with commits
+#		$A, $B, a tag $T of $A, and a tree $TREE
 #	both '<script>'
-#		runs a shell script in each, with `g` being our git and the
-#		stock Git, and compares exit code, output, standard error
-#		(without empty lines) and what is in the repositories
-#		afterwards: HEAD, refs, packed-refs, reflogs
+#		runs a shell script in both repositories. `g` is our git in one
+#		and stock Git in the other. Compares exit code, output, standard
+#		error (without empty lines), and HEAD, refs, packed-refs and
+#		reflogs afterwards
 
 ZERO=0000000000000000000000000000000000000000
 TRASH=$PWD
@@ -39,7 +39,7 @@ twins () {
 	export A B T TREE ZERO
 }
 
-# What a repository's refs are, file by file.
+# Print the refs of a repository, file by file.
 refs_state () {
 	(
 		cd "$1" &&
@@ -56,7 +56,7 @@ refs_state () {
 	)
 }
 
-# run_twin <directory> <git> <script>: words of Git 2.39 become those of 2.55.
+# run_twin <directory> <git> <script>: messages of Git 2.39 become those of 2.55.
 run_twin () {
 	(
 		cd "$1" &&
@@ -77,8 +77,8 @@ run_twin () {
 	refs_state "$1" >>"$TRASH/$1.out"
 }
 
-# Without what is said of a failure, and what tags peel to in packed-refs: the
-# packer of refs need not know.
+# Remove messages of failures, and the peeled ids in packed-refs, which not every
+# program writes.
 less_told () {
 	sed -i -e "/^\^/d" -e "/^warning:/d" -e "/^exit code [1-9]/,/^== /{" \
 		-e "/^exit code/b" -e "/^== /b" -e d -e "}" "$@"

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 #
-# Sourced after lib.sh by tests of serving: clients are the stock Git, the
-# server is ours.
+# Sourced after lib.sh by tests of serving: stock Git is the client, and ours is
+# the server.
 
-# stock_client [-v<version>] <command> [<argument>...]: the stock Git as a
-# client of a protocol version (2 if not given), its packets traced to
-# `packets`. On this machine it starts what is in $LOCAL_SERVERS, if given.
+# stock_client [-v<version>] <command> [<argument>...]: run stock Git as a client
+# with a protocol version (default 2), and trace its packets to `packets`. For local
+# URLs it starts the servers in $LOCAL_SERVERS, if set.
 stock_client () {
 	version=2
 	case "$1" in
@@ -21,7 +21,7 @@ stock_client () {
 }
 TRACE_DIR=$PWD
 
-# Whether the last stock_client spoke with a server of ours.
+# Check that the server of the last stock_client was ours.
 test_served_by_us () {
 	grep 'agent=git/2[0-9.]*\.gitreach\.' "$TRACE_DIR/packets" >/dev/null || {
 		echo 'the server was not ours' >&2
@@ -29,7 +29,7 @@ test_served_by_us () {
 	}
 }
 
-# test_same_repo <server> <copy>: the copy is sound and has the server's refs.
+# test_same_repo <server> <copy>: check that the copy is sound and has the server's refs.
 test_same_repo () {
 	stock -C "$2" fsck --full --strict &&
 	stock -C "$1" for-each-ref >"$TRACE_DIR/refs.server" &&
@@ -37,8 +37,8 @@ test_same_repo () {
 	test_cmp "$TRACE_DIR/refs.server" "$TRACE_DIR/refs.copy"
 }
 
-# pkt <line>...: packets on standard output; F, D and E are the flush, delim
-# and response-end packets, =<bytes> is written as it is.
+# pkt <line>...: write packets to standard output. F, D and E are flush, delim and
+# response-end packets; =<bytes> is written unchanged.
 pkt () {
 	for line in "$@"
 	do
@@ -52,8 +52,8 @@ pkt () {
 	done
 }
 
-# pack_of_answer <side-band, side-band-64k or nothing>: from the answer of a
-# version 0 fetch without haves to the pack in it.
+# pack_of_answer <side-band, side-band-64k or nothing>: print the pack in the
+# response to a version 0 fetch without haves.
 pack_of_answer () {
 	python3 -c '
 import sys

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: MIT
 #
-# For tests of what becomes of commands on a disk that is full. Source it before
-# lib.sh: it starts the script anew where its mounts are nobody else's and go
-# with it. After lib.sh,
+# For tests of commands on a full disk. Sourced before lib.sh: it runs the script
+# again in a mount namespace, so that mounts are private and vanish with the script.
+# Functions after lib.sh:
 #
-#	small_disk_or_skip   skips all tests where nothing may be mounted
-#	small_disk <KiB>     "disk" is a file system with a copy of the repository
-#	                     $small_from as "disk/r.git", and so much room besides
-#	roomy_disk           now there is plenty
+#	small_disk_or_skip   skips all tests if nothing can be mounted
+#	small_disk <KiB>     mounts "disk", a file system with a copy of the
+#	                     repository $small_from as "disk/r.git" and this much
+#	                     free space
+#	roomy_disk           gives the disk plenty of free space
 #	small_disk_each <from> <step> <to> <command>
-#	                     evaluates the command with each such room; it ends
-#	                     the row, and well, by setting $small_over
+#	                     evaluates the command with each size of free space.
+#	                     The command ends the loop by setting $small_over.
 
 small_disk_own () {
 	if test "$(id -u)" = 0

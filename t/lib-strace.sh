@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 #
-# Sourced after lib.sh by tests that look at system calls: the prerequisite
-# STRACE is there where strace may trace, which a container's rules can refuse,
-# and the build is a plain one: a sanitizer cannot be traced and opens files of
-# its own. Says why it is not there.
+# Sourced after lib.sh by tests of system calls. The prerequisite STRACE is set if
+# strace may trace (a container may forbid this) and the build has no sanitizer. A
+# sanitizer cannot be traced and opens further files. Prints the reason if STRACE is
+# not set.
 
 if ! test_have_prereq PLAIN
 then

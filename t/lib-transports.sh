@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
 #
-# Sourced by tests of all transports, after lib-serve.sh and the definition of
+# Sourced after lib-serve.sh by tests of all transports. The test first defines
 #
 #	test_transport <name> <url>
 #
-# which is called with srv/server.git behind each of them: servers of stock Git
-# that find our commands, and our own http-backend. They listen on 127.0.0.1
-# and are ended by their pids. $DAEMON_OPTIONS are for git daemon. Where the
-# client starts the server, it finds it in $LOCAL_SERVERS.
+# which is called once for each transport, with the URL of srv/server.git. Servers
+# are those of stock Git, which start our commands, and our own http-backend. They
+# listen on 127.0.0.1, and are ended by their process ids. $DAEMON_OPTIONS are
+# options of git daemon. If the client itself starts the server, the programs in
+# $LOCAL_SERVERS are used.
 
 EXEC=$GITREACH_BUILD/exec
 pids=
@@ -29,7 +30,7 @@ LOCAL_SERVERS=
 
 # ---- git daemon
 
-# free_ports <nr>: that many, which differ.
+# free_ports <nr>: print <nr> different free ports.
 free_ports () {
 	python3 -c 'import socket, sys
 held = [socket.socket() for _ in range(int(sys.argv[1]))]
@@ -103,7 +104,7 @@ test_transport 'our http' "http://127.0.0.1:$(cat port.ours)/server.git"
 
 # ---- nginx, which runs our http-backend by fcgiwrap, where both are there
 
-# What belongs to the system is often not on a user's PATH.
+# Programs of the system are often not in a user's PATH.
 find_server () {
 	PATH=$STOCK_PATH:/usr/sbin:/sbin command -v "$1"
 }

@@ -25,7 +25,7 @@ GITREACH_SRC=$(cd "$(dirname "$0")" && while ! test -e configure.ac
 export GITREACH_SRC GITREACH_BUILD
 
 GIT=$GITREACH_BUILD/bin/git
-# What our git hands over goes to the stock Git that the caller chose.
+# Our git hands commands over to the caller's stock Git.
 test -z "${STOCK_GIT-}" || PATH=$(dirname "$STOCK_GIT"):$PATH
 STOCK_PATH=$PATH
 GITREACH_HOME=$HOME
@@ -37,7 +37,7 @@ test -x "$GIT" || {
 }
 export GIT STOCK_GIT STOCK_PATH
 
-# The environment: as if nobody had ever configured Git.
+# Set the environment as if Git was never configured.
 for var in $(env | sed -n 's/^\(GIT_[A-Z0-9_]*\)=.*/\1/p')
 do
 	unset "$var"
@@ -56,7 +56,7 @@ SHARNESS_TEST_EXTENSION=sh
 SHARNESS_BUILD_DIRECTORY=$GITREACH_BUILD/bin
 SHARNESS_TEST_DIRECTORY=$GITREACH_BUILD/t/out
 mkdir -p "$SHARNESS_TEST_DIRECTORY"
-# The build directory lies in a repository: that one is not ours to find.
+# The build directory is inside of a repository, which Git must not find.
 GIT_CEILING_DIRECTORIES=$SHARNESS_TEST_DIRECTORY
 export GIT_CEILING_DIRECTORIES
 if ! test -r /usr/share/sharness/sharness.sh
@@ -78,23 +78,23 @@ cat >"$HOME/.gitconfig" <<\EOC
 	nestedTag = false
 EOC
 
-# Run the stock Git, with nothing of ours in its way.
+# Run the stock Git, without gitreach in PATH.
 stock () {
 	env -u GIT_EXEC_PATH PATH="$STOCK_PATH" "$STOCK_GIT" "$@"
 }
 
-# Some tests compare to the letter what the stock Git of Debian 12 says; newer
-# ones use other words.
+# Some tests compare messages letter by letter with those of the stock Git of Debian
+# 12; newer versions have other messages.
 case "$(stock version)" in
 'git version 2.39.'*) test_set_prereq STOCK_239 ;;
 esac
 
-# Not one for a sanitizer, which has a build directory of its own.
+# A sanitizer has its own build directory, so these tests are skipped.
 case "$GITREACH_BUILD" in
 */build) test_set_prereq PLAIN ;;
 esac
 
-# Run ours where there is no stock Git for what it does not have.
+# Run ours as if no stock Git was installed.
 git_alone () {
 	GITREACH_FALLBACK=/none "$GIT" "$@"
 }
@@ -108,7 +108,7 @@ test_tick () {
 }
 test_tick
 
-# test_line_count <nr> <file>: whether the file has that many lines.
+# test_line_count <nr> <file>: check that the file has this number of lines.
 test_line_count () {
 	test "$(wc -l <"$2")" -eq "$1" || {
 		echo "$2 does not have $1 lines:" >&2
@@ -117,8 +117,8 @@ test_line_count () {
 	}
 }
 
-# wait_until <command>...: until it succeeds, or a minute has passed: a machine
-# may be busy.
+# wait_until <command>...: repeat the command until it succeeds, for at most a
+# minute, because the machine may be busy.
 wait_until () {
 	wait_left=600
 	until "$@"
@@ -128,8 +128,9 @@ wait_until () {
 	done
 }
 
-# try_to_fetch <required> <command>...: from a registry, which may be away for a
-# moment: where it is required (not empty), it is tried three times.
+# try_to_fetch <required> <command>...: run a command that uses a registry. If
+# <required> is not empty, try it three times, because a registry may be down for a
+# moment.
 try_to_fetch () {
 	fetch_required=$1 fetch_pause=5
 	shift
@@ -141,7 +142,7 @@ try_to_fetch () {
 	done
 }
 
-# Whether two files hold the same lines, whatever their order.
+# Check that two files have the same lines, in any order.
 test_cmp_sorted () {
 	LC_ALL=C sort "$1" >"$1.sorted" &&
 	LC_ALL=C sort "$2" >"$2.sorted" &&
