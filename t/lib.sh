@@ -89,7 +89,7 @@ case "$(stock version)" in
 'git version 2.39.'*) test_set_prereq STOCK_239 ;;
 esac
 
-# A sanitizer has its own build directory, so these tests are skipped.
+# PLAIN: the build has no sanitizer. A build with a sanitizer has another directory.
 case "$GITREACH_BUILD" in
 */build) test_set_prereq PLAIN ;;
 esac

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* builtin/gc-lock.c: locking, and locks of killed processes. */
+/* builtin/gc-lock.c: locking gc, and locks that killed processes left. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,7 +56,7 @@ static void test_pid(void **state)
 	assert_true(exists(&t, "gc.pid"));
 	make_old(&t, "gc.pid", 13 * 60 * 60);
 	assert_int_equal(take(&own, &t, false, ""), 0);
-	/* Our own lock is ignored. */
+	/* A lock of this process itself is ignored. */
 	assert_int_equal(take(&pid, &t, false, ""), 0);
 	sys_tempfile_abort(&pid);
 	assert_false(exists(&t, "gc.pid"));
