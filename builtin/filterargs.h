@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The options --filter=<filter-spec> and --no-filter, for commands that list
- * objects. They are no part of revargs.c: commands that take filters need not
- * take revisions.
+ * objects. The options are not in revargs.c, because some commands take filters
+ * but no revisions.
  */
 #ifndef BUILTIN_FILTERARGS_H
 #define BUILTIN_FILTERARGS_H

@@ -73,7 +73,10 @@ struct rev_args {
 	struct buf notes;
 };
 
-/* Returns 0 or ERR_NOMEM. The caller must release *args in both cases. */
+/*
+ * Initialize *args. Returns 0 or ERR_NOMEM. The caller must release *args in both
+ * cases.
+ */
 int rev_args_init(struct rev_args *args, const struct odb *odb,
 		  struct refs *refs);
 void rev_args_release(struct rev_args *args);
