@@ -74,8 +74,8 @@ struct rev_args {
 };
 
 /*
- * Initialize *args. Returns 0 or ERR_NOMEM. The caller must release *args in both
- * cases.
+ * Initialize *args. Returns 0 or ERR_NOMEM. The caller must release *args in
+ * both cases.
  */
 int rev_args_init(struct rev_args *args, const struct odb *odb,
 		  struct refs *refs);
