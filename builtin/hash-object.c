@@ -20,6 +20,7 @@
 #include "builtin/builtin.h"
 #include "builtin/input.h"
 #include "builtin/options.h"
+#include "builtin/path-args.h"
 #include "names/attrs.h"
 #include "object/fsck.h"
 #include "object/hash.h"
@@ -473,39 +474,57 @@ static int check_arguments(struct run *r, const char **files, int file_nr)
 
 /* ---- all objects */
 
-static int hash_named_by_stdin(struct run *r, const char *name)
+/*
+ * Hash a file. `top`: the directory that a relative name starts from, or NULL
+ * for the current directory.
+ */
+static int hash_named_by_stdin(struct run *r, const char *top, const char *name)
 {
-	int ret = check_path(r, name);
+	struct buf path = BUF_INIT;
+	int ret = top && *name != '/' ? buf_printf(&path, "%s/%s", top, name)
+				      : buf_append_str(&path, name);
 
-	return ret < 0 ? ret : hash_file(r, name);
+	ret = ret < 0 ? error_nomem(r->err) : check_path(r, path.data);
+	if (!ret)
+		ret = hash_file(r, path.data);
+	buf_release(&path);
+	return ret;
 }
 
 /*
- * Hash the files that standard input names, one name on each line. A name that
+ * Hash the files that standard input names, one name on each line. In a
+ * directory of a work tree, the names start from its top, as in stock Git. A
+ * name that
  * starts with a quote is a C string; what follows the closing quote is ignored.
  */
 static int hash_stdin_paths(struct run *r)
 {
 	struct stdin_lines in = STDIN_LINES_INIT;
 	struct buf name = BUF_INIT;
-	const char *end;
-	int ret;
+	struct place place = {0};
+	const char *end, *top = NULL;
+	int ret = r->repo ? place_find(&place, r->repo, r->err) : 0;
 
+	if (ret < 0)
+		return ret;
+	if (place.prefix && *place.prefix)
+		top = r->repo->worktree;
 	in.strip_cr = true;
 	while ((ret = stdin_lines_next(&in, r->err)) > 0) {
 		buf_reset(&name);
 		if (*in.line != '"')
-			ret = hash_named_by_stdin(r, in.line);
+			ret = hash_named_by_stdin(r, top, in.line);
 		else if (quote_undo_c(&name, in.line, &end) < 0)
 			ret = error_set(r->err, ERR_INVALID,
 					"line is badly quoted");
 		else
-			ret = hash_named_by_stdin(r, name.data);
+			ret = hash_named_by_stdin(r, top, name.data);
 		if (ret < 0)
 			break;
 	}
 	buf_release(&name);
 	stdin_lines_release(&in);
+	place_release(&place);
 	return ret;
 }
 

@@ -29,17 +29,26 @@ static int read_input(struct buf *out, struct error *err)
 	return (int)n;
 }
 
-static void print_index(const struct pack_idx *idx)
+/* Returns 0, or ERR_CORRUPT at an offset that is not in the index. */
+static int print_index(const struct pack_idx *idx, struct error *err)
 {
 	char hex[OID_MAX_HEX_LEN + 1];
 
 	for (uint32_t i = 0; i < idx->nr; i++) {
-		printf("%" PRIu64 " %s", pack_idx_offset(idx, i),
+		uint64_t offset = pack_idx_offset(idx, i);
+
+		if (offset == UINT64_MAX)
+			return error_set(err, ERR_CORRUPT,
+					 "standard input: the offset of object "
+					 "%" PRIu32 " is missing",
+					 i);
+		printf("%" PRIu64 " %s", offset,
 		       oid_raw_to_hex(hex, pack_idx_oid(idx, i), idx->algo));
 		if (idx->version > 1)
 			printf(" (%08" PRIx32 ")", pack_idx_crc(idx, i));
 		putchar('\n');
 	}
+	return 0;
 }
 
 static int show_index(enum hash_algo algo)
@@ -53,7 +62,7 @@ static int show_index(enum hash_algo algo)
 		ret = pack_idx_parse(&idx, input.data, input.len, algo,
 				     "standard input", &err);
 	if (!ret) {
-		print_index(&idx);
+		ret = print_index(&idx, &err);
 		pack_idx_release(&idx);
 	}
 	buf_release(&input);

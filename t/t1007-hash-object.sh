@@ -34,6 +34,15 @@ test_expect_success 'ids of files, standard input and lists' '
 	rm "$TRASH/input"
 '
 
+test_expect_success '--stdin-paths below the top of a work tree' '
+	stock init -q tree-of && mkdir tree-of/dir &&
+	echo top >tree-of/f && echo below >tree-of/dir/f &&
+	printf "f\ndir/f\n$PWD/tree-of/dir/f\n" >names &&
+	(cd tree-of/dir && stock hash-object --stdin-paths) <names >expect &&
+	(cd tree-of/dir && "$GIT" hash-object --stdin-paths) <names >actual &&
+	test_cmp expect actual
+'
+
 test_expect_success 'mistakes' '
 	same hash-object --stdin-paths a &&
 	same hash-object --stdin --stdin-paths &&

@@ -210,4 +210,11 @@ test_expect_success 'a damaged reverse index is noticed' '
 	"$GIT" verify-pack $name.idx
 '
 
+test_expect_success 'show-index stops at an offset that is missing' '
+	"$GIT" index-pack --index-version=2,1 -o wide.idx $name.pack &&
+	head -c -8 wide.idx >cut.idx &&
+	test_expect_code 128 "$GIT" show-index <cut.idx 2>err &&
+	grep "offset of object .* is missing" err
+'
+
 test_done
