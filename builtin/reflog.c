@@ -114,7 +114,7 @@ static int take_date(int64_t *limit, const char *text, const char *option)
 /*
  * With --stale-fix all refs are followed before the first reflog. If one of
  * them is broken, no reflog can be done. Returns 1 then, with the exit code in
- * r->code, and otherwise 0.
+ * r->code, and otherwise 0. A locked ref concerns its own reflog only.
  */
 static int expire_one(void *ctx, const char *name)
 {
@@ -123,7 +123,7 @@ static int expire_one(void *ctx, const char *name)
 
 	if (reflog_expire_run(r->x, name, &err) >= 0)
 		return 0;
-	if (!r->a.expire.stale_fix)
+	if (!r->a.expire.stale_fix || err.code == ERR_DENIED)
 		return fail(r, &err);
 	r->code = builtin_fail(&err);
 	return 1;

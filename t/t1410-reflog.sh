@@ -255,4 +255,14 @@ test_expect_success '--stale-fix stops at once if a ref is broken' '
 	diff -r logs.before stale/.git/logs
 '
 
+test_expect_success '--stale-fix goes on behind a locked ref' '
+	cd "$TRASH" && rm -f stale/.git/refs/heads/absent &&
+	: >stale/.git/refs/heads/master.lock &&
+	: >stale/.git/refs/heads/main.lock &&
+	test_expect_code 255 git -C stale reflog expire --stale-fix \
+		--expire=now --all 2>err &&
+	grep "^error: cannot lock ref" err &&
+	! test -s stale/.git/logs/refs/heads/side
+'
+
 test_done
