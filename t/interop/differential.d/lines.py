@@ -274,7 +274,7 @@ class Intended:
     """One paragraph of intended.txt."""
 
     KEYS = ("line", "fixture", "differs", "ours", "stock", "order", "reason",
-            "file")
+            "file", "more", "fewer")
 
     def __init__(self, row):
         self.row, self.keys = row, {}
@@ -299,6 +299,8 @@ class Intended:
         self.parts = set(self.keys["differs"].replace(",", " ").split())
         self.texts = [re.compile(self.keys.get(side, ""), re.M)
                       for side in ("ours", "stock")]
+        self.only = [re.compile(self.keys[side]) if side in self.keys
+                     else None for side in ("more", "fewer")]
 
     def is_of(self, line):
         return bool(self.line.search(line.text)
@@ -310,6 +312,9 @@ class Intended:
             return differences
         pair = differences["state"]
         keys = {key for one in pair for key in one if self.file.search(key)}
+        if "order" in self.keys:
+            keys = {key for key in keys
+                    if same_lines(pair[0].get(key), pair[1].get(key))}
         if not keys:
             return differences
         self.differed += 1
@@ -320,17 +325,30 @@ class Intended:
             left.pop("state")
         return left
 
+    def rest(self, text, nr):
+        """The lines of one side that have to be equal."""
+        return [row for row in text.split("\n") if row
+                and not (self.only[nr] and self.only[nr].search(row))]
+
     def covers(self, differences):
         """differences: {part: (ours, stock)}, of texts"""
         if "file" in self.keys or not set(differences) <= self.parts:
             return False
-        if "order" in self.keys and any(
-                sorted(str(ours).split("\n")) != sorted(str(stock).split("\n"))
-                for ours, stock in differences.values()):
+        if "order" in self.keys and not all(
+                same_lines(*pair) for pair in differences.values()):
+            return False
+        if any(self.only) and not all(
+                self.rest(pair[0], 0) == self.rest(pair[1], 1)
+                for part, pair in differences.items() if part != "exit"):
             return False
         return all(
             any(text.search(str(pair[nr])) for pair in differences.values())
             for nr, text in enumerate(self.texts))
+
+
+def same_lines(ours, stock):
+    """Whether only the order of lines differs."""
+    return sorted(str(ours).split("\n")) == sorted(str(stock).split("\n"))
 
 
 def read_intended(path):

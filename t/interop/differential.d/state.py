@@ -387,12 +387,25 @@ def packs_in(root, scanned, lookup, cache):
     return result
 
 
+def name_lone_pack(data, names, lookup):
+    """A pack whose name is not its checksum; commands print the checksum."""
+    for id_len in 20, 32:
+        try:
+            ids = pack_ids(data, id_len, lookup)[0]
+        except (packids.PackError, zlib.error, IndexError, struct.error,
+                KeyError):
+            continue
+        names.add(data[-id_len:].hex(), "<" + label_of(ids) + ">")
+
+
 def known_names(root, scanned, names, lookup, cache):
     """Add the names of packs, multi-pack-indexes and graphs that are new."""
     packs = packs_in(root, scanned, lookup, cache)
     for stem, pack in packs.items():
         names.add(OF_PACK.match(stem + ".pack")[2], "<" + pack.label + ">")
     for path in scanned:
+        if path.endswith(".pack") and not OF_PACK.match(path):
+            name_lone_pack(read(root + "/" + path), names, lookup)
         found = MIDX.match(path)
         if found and found[2]:
             names.add(found[2], "<midx>")
@@ -424,6 +437,11 @@ def file_text(path, full, names, lookup):
         return "an index"
     if "/reftable/" in path:
         return "there"
+    if data[:4] == b"RIDX":
+        return "a reverse index"
+    ids = idx_ids(data) if path.endswith(".idx") else None
+    if ids is not None:
+        return "an index of\n" + "\n".join(ids)
     text = names.text(bytes_text(data, lookup))
     return re.sub(r"^\d+ (\S+)$", r"<pid> \1", text) \
         if path.endswith("gc.pid") else text
@@ -438,7 +456,8 @@ def empty_dirs(scanned):
 
 def packs_text(root, after, packs, names, before, found):
     """The packs of each directory, all of them."""
-    for stem, pack in packs.items():
+    for stem, pack in sorted(packs.items(), key=lambda item: (
+            item[1].label, sorted(item[1].suffixes))):
         where = OF_PACK.match(stem + ".pack")[1]
         rows = ["files " + " ".join(sorted(pack.suffixes))]
         if "mtimes" in pack.suffixes:
