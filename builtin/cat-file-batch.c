@@ -60,7 +60,8 @@ struct batch {
 	 * The format prints where objects are stored; it prints types or sizes.
 	 */
 	bool needs_storage, needs_info;
-	bool splits; /* input lines are split into a name and a rest */
+	/* input lines are split into a name and a rest */
+	bool splits;
 	struct buf line;
 	struct error err;
 };
@@ -70,7 +71,8 @@ struct target {
 	struct oid oid;
 	enum object_type type;
 	uint64_t size;
-	const char *rest; /* what follows the name in the input line */
+	/* what follows the name in the input line */
+	const char *rest;
 	bool contents;
 };
 

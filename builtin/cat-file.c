@@ -19,7 +19,8 @@ static const char usage[] =
 	"[--batch-all-objects] [--buffer] [--unordered] "
 	"[--filter=<filter-spec>] [-z | -Z]";
 
-#define ALL_OBJECTS 'A' /* stands for the option --batch-all-objects */
+/* stands for the option --batch-all-objects */
+#define ALL_OBJECTS 'A'
 
 struct cat_file {
 	struct store store;
@@ -28,8 +29,9 @@ struct cat_file {
 	 * the arguments give a type, or ask for a batch.
 	 */
 	char mode;
-	bool buffer_given; /* --buffer or --no-buffer was given */
-	bool short_z;      /* -z */
+	/* --buffer or --no-buffer was given */
+	bool buffer_given;
+	bool short_z; /* -z */
 	struct cat_file_batch batch;
 	struct filter_args filter;
 };

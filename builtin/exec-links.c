@@ -127,7 +127,8 @@ struct maker {
 	/* the directory whose entries are linked or copied */
 	const char *from;
 	const char *into; /* the new directory */
-	bool is_ours;     /* `from` is our own exec-path directory */
+	/* `from` is our own exec-path directory */
+	bool is_ours;
 	struct error *err;
 };
 

@@ -27,7 +27,8 @@ struct search {
 	const char *command; /* for messages */
 	/* the new value of GITREACH_TRAIL */
 	struct buf trail;
-	struct buf ours; /* our exec-path directory; empty if there is none */
+	/* our exec-path directory; empty if there is none */
+	struct buf ours;
 	struct sys_stat ours_st;
 	/* result: the path of stock Git */
 	struct buf stock;

@@ -30,7 +30,8 @@ struct ref_filter_list {
 };
 
 struct ref_filter {
-	bool ignore_case; /* glob patterns ignore case */
+	/* glob patterns ignore case */
+	bool ignore_case;
 	/*
 	 * Patterns of names, borrowed and NULL-terminated. A name must match
 	 * one of them; an empty list matches all names.
@@ -98,7 +99,8 @@ enum ref_format_quote {
 };
 
 struct ref_format_piece {
-	char *text; /* owned: literal text; NULL if the piece is a field */
+	/* owned: literal text; NULL if the piece is a field */
+	char *text;
 	size_t len;
 	struct ref_atom atom; /* a field */
 };

@@ -148,7 +148,8 @@ struct gc_args {
 	 */
 	const char *prune;
 	const char *expire_to;
-	uint64_t max_cruft_size; /* UINT64_MAX: --max-cruft-size is not given */
+	/* UINT64_MAX: --max-cruft-size is not given */
+	uint64_t max_cruft_size;
 };
 
 #define GC_ARGS_INIT                                                           \

@@ -50,7 +50,8 @@ struct run {
 	enum hash_algo algo;
 	enum object_type type;
 	struct hash_ctx hash;
-	struct odb *odb;            /* owned; used for writing only */
+	/* owned; used for writing only */
+	struct odb *odb;
 	struct loose_writer writer; /* only for writing */
 	struct error *err;
 };

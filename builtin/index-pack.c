@@ -67,7 +67,8 @@ struct run {
 	struct pack_indexer_hooks known_hooks; /* hooks of `known` */
 	struct pack_indexer_config config;
 	struct fsck_rules rules;
-	struct pack_check *check; /* owned; NULL if no checks are requested */
+	/* owned; NULL if no checks are requested */
+	struct pack_check *check;
 	bool is_self_contained;
 	/* ids of blobs that were missing, one on each line */
 	struct buf missing;

@@ -28,7 +28,8 @@ struct message {
 	struct message_span whole;
 	/* the subject, without the final newline */
 	struct message_span subject;
-	struct message_span body; /* the body, up to the signature */
+	/* the body, up to the signature */
+	struct message_span body;
 	/* the signature; empty if there is none */
 	struct message_span signature;
 };

@@ -14,7 +14,8 @@ static const char delete_usage[] = "git network delete [-q] <member>...";
 
 struct going {
 	int (*fn)(struct network *network, uint32_t id, struct error *err);
-	const char *done; /* the message to print for each member */
+	/* the message to print for each member */
+	const char *done;
 	const char *usage;
 };
 

@@ -36,8 +36,10 @@ struct run {
 	struct rev_list edges;
 	struct pack_job_options job_options;
 	struct pack_job job;
-	char *base; /* owned: the base name, absolute if it was relative */
-	char *dir;  /* owned: the directory of `base` */
+	/* owned: the base name, absolute if it was relative */
+	char *base;
+	/* owned: the directory of `base` */
+	char *dir;
 	struct error *err;
 };
 

@@ -44,8 +44,10 @@ enum ref_atom_kind {
 	REF_ATOM_CREATORDATE,
 	REF_ATOM_CONTENTS,
 	REF_ATOM_SUBJECT,
-	REF_ATOM_BODY,          /* the body, including the signature */
-	REF_ATOM_CONTENTS_BODY, /* the body, without the signature */
+	/* the body, including the signature */
+	REF_ATOM_BODY,
+	/* the body, without the signature */
+	REF_ATOM_CONTENTS_BODY,
 	REF_ATOM_SIGNATURE,
 	REF_ATOM_CONTENTS_SIZE,
 	REF_ATOM_CONTENTS_LINES,

@@ -41,7 +41,8 @@ int ref_changer_begin(struct ref_transaction **out, struct ref_changer *changer,
 struct update_ref_args {
 	struct ref_changer changer;
 	const char *message; /* -m, or NULL */
-	unsigned flags;      /* flags of enum ref_change_flags */
+	/* flags of enum ref_change_flags */
+	unsigned flags;
 };
 
 /*

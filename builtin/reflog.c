@@ -43,8 +43,9 @@ struct args {
 /* One run of a subcommand. */
 struct run {
 	struct args a;
-	struct repo *repo;       /* borrowed */
-	struct reflog_expire *x; /* owned; used by the subcommand "expire" */
+	struct repo *repo; /* borrowed */
+	/* owned; used by the subcommand "expire" */
+	struct reflog_expire *x;
 	int code;
 };
 

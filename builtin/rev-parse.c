@@ -229,7 +229,8 @@ struct args {
 	bool options_ended;
 	/* number of revisions seen that are no ranges, for --verify */
 	size_t rev_nr;
-	struct oid oid; /* id of the last such revision */
+	/* id of the last such revision */
+	struct oid oid;
 	const char *name;
 	bool negate;
 };

@@ -52,8 +52,9 @@ struct run {
 	struct pack_indexer_hooks hooks; /* hooks of `known` */
 	struct pack_input input;
 	struct fsck_rules rules;
-	struct pack_check *check; /* owned; NULL if no checks are requested */
-	struct pack_indexer *ix;  /* owned */
+	/* owned; NULL if no checks are requested */
+	struct pack_check *check;
+	struct pack_indexer *ix; /* owned */
 	/* temporary directory of the pack */
 	struct sys_tempdir dir;
 	struct progress_out out;

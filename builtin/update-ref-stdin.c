@@ -44,7 +44,8 @@ struct session {
 	const char *next;
 	/* the command's name, for messages */
 	const char *verb;
-	struct buf name, arg; /* arguments of the command, unquoted */
+	/* arguments of the command, unquoted */
+	struct buf name, arg;
 	/* exit code if an error occurred, otherwise 0 */
 	int code;
 };

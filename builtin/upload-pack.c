@@ -19,7 +19,8 @@ static const char usage[] =
 
 struct arguments {
 	bool strict, stateless_rpc, info_refs;
-	uint64_t timeout; /* in seconds; 0: no time limit */
+	/* in seconds; 0: no time limit */
+	uint64_t timeout;
 };
 
 static int parse(struct arguments *a, int argc, const char **argv)

@@ -61,7 +61,8 @@ struct volatile_name {
 };
 
 static struct {
-	pthread_mutex_t lock; /* guards all fields of this struct */
+	/* guards all fields of this struct */
+	pthread_mutex_t lock;
 	bool is_set;
 	bool is_due; /* the signal */
 	enum mode mode;

@@ -26,7 +26,8 @@ struct graphfile {
 	uint32_t edge_nr;
 	/* one byte b for each base layer, whose id is 20 times b */
 	const char *bases;
-	uint8_t checksum; /* the file's checksum is 20 times this byte */
+	/* the file's checksum is 20 times this byte */
+	uint8_t checksum;
 };
 
 static inline void graphfile_fill(struct buf *out, uint8_t byte)

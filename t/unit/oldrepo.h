@@ -40,7 +40,8 @@ struct oldrepo {
 	bool *reached; /* by number */
 	struct odb *odb;
 	struct walk w;
-	struct bitset bits; /* the set `reached`, indexed by obj_pos */
+	/* the set `reached`, indexed by obj_pos */
+	struct bitset bits;
 };
 
 static inline void oldrepo_time(struct oldrepo *o, uint32_t nr, uint32_t time)

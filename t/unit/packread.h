@@ -14,10 +14,12 @@
 #include "t/unit/randrepo.h"
 
 struct packread_entry {
-	uint64_t off, base_off;  /* base_off: for OFS_DELTA */
-	struct oid base;         /* REF_DELTA */
-	enum object_type stored; /* type in the entry's header */
-	enum object_type type;   /* OBJ_NONE until the delta is resolved */
+	uint64_t off, base_off; /* base_off: for OFS_DELTA */
+	struct oid base;        /* REF_DELTA */
+	/* type in the entry's header */
+	enum object_type stored;
+	/* OBJ_NONE until the delta is resolved */
+	enum object_type type;
 	/* the content of the object; the inflated stream */
 	struct buf data, inflated;
 	/* number of the object in the random repository */
@@ -28,11 +30,13 @@ struct packread {
 	const struct randrepo *r;
 	struct packread_entry *entries; /* in the order of the pack */
 	uint32_t nr;
-	uint32_t header_nr;      /* number of objects in the pack's header */
+	/* number of objects in the pack's header */
+	uint32_t header_nr;
 	uint32_t ofs_nr, ref_nr; /* deltas */
 	/* number of deltas whose base is not in the pack */
 	uint32_t thin_nr;
-	bool *has; /* indexed by the number of the object */
+	/* indexed by the number of the object */
+	bool *has;
 };
 
 static inline void packread_release(struct packread *p)

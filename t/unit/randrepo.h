@@ -17,8 +17,9 @@
 #include "t/unit/random.h"
 #include "t/unit/tmppack.h"
 
-#define RANDREPO_MAX 6000     /* objects */
-#define RANDREPO_FILES 12     /* number of paths in the tree of a commit */
+#define RANDREPO_MAX 6000 /* objects */
+/* number of paths in the tree of a commit */
+#define RANDREPO_FILES 12
 #define RANDREPO_CONTENTS 160 /* different files */
 
 struct randrepo_object {

@@ -29,8 +29,10 @@ struct sentpack {
 	uint32_t nr;
 	/* owned; indexed by the number of an object */
 	bool *sent;
-	uint32_t ofs; /* number of entries of type OFS_DELTA */
-	uint32_t ref; /* number of entries of type REF_DELTA */
+	/* number of entries of type OFS_DELTA */
+	uint32_t ofs;
+	/* number of entries of type REF_DELTA */
+	uint32_t ref;
 	/* number of entries whose base is not in the pack */
 	uint32_t external;
 };
