@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Computes murmur3 hashes, and the bits of a filter. */
+/*
+ * Computes murmur3 hashes of paths, and sets and tests bits of Bloom filters.
+ */
 #include "graph/bloom.h"
 
 #define SEED_0 UINT32_C(0x293ae76f)
 #define SEED_1 UINT32_C(0x7e646e2c)
 
-/* Widens a byte to 32 bits. Version 1 treats bytes from 0x80 on as negative. */
+/*
+ * Widens a byte to 32 bits. In version 1 of the filters, bytes from 0x80 on are
+ * negative numbers.
+ */
 static uint32_t widen(char c, uint32_t version)
 {
 	return version == 1 ? (uint32_t)(int32_t)(signed char)c
@@ -22,7 +27,7 @@ static uint32_t scramble(uint32_t k)
 	return rotate(k * UINT32_C(0xcc9e2d51), 15) * UINT32_C(0x1b873593);
 }
 
-/* Loads `nr` <= 4 bytes, little-endian. */
+/* Loads a word of `nr` <= 4 bytes, little-endian. */
 static uint32_t load(const char *p, size_t nr, uint32_t version)
 {
 	uint32_t k = 0;
@@ -72,8 +77,9 @@ size_t bloom_filter_len(size_t nr, const struct bloom_settings *settings)
 }
 
 /*
- * Returns the index of the byte in which the i-th hash sets a bit. Sets *bit to
- * a byte with only this bit.
+ * Computes which bit of a filter of `len` bytes the i-th hash of a path sets.
+ * Returns the index of the byte, and sets *bit to a byte in which only this bit
+ * is set.
  */
 static size_t place(uint8_t *bit, const struct bloom_key *key, uint32_t i,
 		    size_t len)

@@ -32,11 +32,14 @@ struct bloom_settings {
 	uint32_t bits_per_entry;
 };
 
-/* The settings that stock Git and we write. */
+/* The settings of the filters that stock Git and this project write. */
 #define BLOOM_HASH_NR 7
 #define BLOOM_BITS_PER_ENTRY 10
 
-/* If a commit has more entries, its filter matches every path. */
+/*
+ * Maximum number of entries in a filter. If a commit changes more paths, its
+ * filter matches every path.
+ */
 #define BLOOM_ENTRIES_MAX 512
 
 static inline struct bloom_settings bloom_settings(uint32_t version)
@@ -52,18 +55,21 @@ static inline bool bloom_settings_equal(const struct bloom_settings *a,
 	       a->bits_per_entry == b->bits_per_entry;
 }
 
-/* Returns the murmur3 hash of `len` bytes for this version. */
+/*
+ * Returns the murmur3 hash of `len` bytes, computed as filters of this version
+ * need.
+ */
 uint32_t bloom_murmur3(uint32_t seed, const char *bytes, size_t len,
 		       uint32_t version);
 
-/* The hashes of a path. */
+/* The two murmur3 hashes of a path, from which all its bits are computed. */
 struct bloom_key {
 	uint32_t h0, h1;
 };
 
 struct bloom_key bloom_key(const char *path, size_t len, uint32_t version);
 
-/* Returns the bytes of a filter for `nr` entries; at least 1. */
+/* Returns the length in bytes of a filter for `nr` entries; at least 1. */
 size_t bloom_filter_len(size_t nr, const struct bloom_settings *settings);
 
 /* Adds a path to a filter of `len` > 0 bytes. */
@@ -71,8 +77,8 @@ void bloom_filter_add(uint8_t *filter, size_t len, const struct bloom_key *key,
 		      const struct bloom_settings *settings);
 
 /*
- * Returns false if a path is certainly not in the filter, otherwise true. A
- * filter with `len` 0 was not computed, and the result is true.
+ * Returns false if the path is certainly not in the filter, otherwise true.
+ * `len` 0 means that the filter was not computed; the result is then true.
  */
 bool bloom_filter_has(const uint8_t *filter, size_t len,
 		      const struct bloom_key *key,

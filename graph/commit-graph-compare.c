@@ -62,7 +62,7 @@ static void compare_parents(struct comparing *c, const struct commit_view *view)
 			return;
 		}
 		commit_parent(&oid, view, i, algo);
-		/* The id of a parent outside the graph is not compared. */
+		/* A parent that the graph does not contain is not compared. */
 		parent = commit_graph_oid_raw(c->graph, c->parents[i]);
 		if (memcmp(parent, oid.bytes, hash_len(algo)) != 0)
 			say(c, "commit-graph parent for %s is %s != %s", c->hex,
@@ -143,7 +143,10 @@ static void compare_all(struct comparing *c, struct odb_reader *reader)
 	odb_object_release(reader, &obj);
 }
 
-/* Commits with more parents need an allocated array. */
+/*
+ * Number of parents that fit on the stack. More parents need an allocated
+ * array.
+ */
 #define PARENTS_MAX 16
 
 int commit_graph_compare(struct buf *lines, const struct commit_graph *graph,

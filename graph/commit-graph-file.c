@@ -14,7 +14,7 @@
 #include "object/hash.h"
 #include "pack/ids.h"
 
-/* bits of a committer date in CDAT */
+/* number of bits of a committer date in the chunk CDAT */
 #define DATE_BITS 34
 
 struct layout {
@@ -22,7 +22,10 @@ struct layout {
 	struct buf *out;
 	struct progress meter;
 	uint64_t edge_nr;
-	/* number of offsets that are too large for GDA2 */
+	/*
+	 * number of commits whose corrected date minus date is too large for
+	 * GDA2
+	 */
 	uint64_t overflow_nr;
 	uint64_t filters_len; /* bytes */
 };
@@ -165,7 +168,10 @@ static void put_bases(struct layout *l)
 		   l->file->base_nr * hash_len(l->file->algo));
 }
 
-/* A chunk, the function that writes it, and whether the file gets it. */
+/*
+ * A chunk of the file, the function that writes the chunk, and whether the file
+ * gets the chunk.
+ */
 struct part {
 	struct chunk chunk;
 	void (*put)(struct layout *l);

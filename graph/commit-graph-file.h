@@ -37,17 +37,23 @@ struct commit_graph_record {
 /* The input for the bytes of a file. All pointers are borrowed. */
 struct commit_graph_file {
 	enum hash_algo algo;
-	const struct commit_graph_record *records; /* by id, ascending */
+	const struct commit_graph_record *records; /* sorted by id, ascending */
 	uint32_t nr;
 	const uint32_t *parents; /* graph_pos */
-	/* number of commits in the layers below */
+	/* number of commits in the lower layers of the chain */
 	uint32_t below_nr;
 	/* write generation numbers v2 (corrected dates) */
 	bool with_dates;
 	const struct commit_graph_filter
-		*filters;            /* filters, by record; NULL: no filters */
-	struct bloom_settings bloom; /* settings of the filters */
-	/* raw checksums of the layers below, one after the other */
+		/*
+		 * the commits' changed-path filters, in the order of the
+		 * records; NULL: no filters
+		 */
+		*filters;
+	struct bloom_settings bloom; /* settings of the changed-path filters */
+	/*
+	 * raw checksums of the lower layers of the chain, one after the other
+	 */
 	const uint8_t *bases;
 	unsigned base_nr;
 	const struct progress_out *progress; /* or NULL */

@@ -36,7 +36,9 @@ static const struct chunk no_chunks[CHUNK_NR] = {
 
 #define FILTERS_HEADER_LEN 12
 
-/* Parses the fanout chunk, whose last entry is the number of commits. */
+/*
+ * Parses the fanout chunk. Its last entry is the number of commits in the file.
+ */
 static int take_fanout(struct commit_graph_layer *layer,
 		       const struct chunk *fanout, const uint8_t *bytes,
 		       struct error *err)
@@ -129,7 +131,10 @@ static int take_filters(struct commit_graph_layer *layer,
 	return check_size(ends, layer->nr, 4, "changed-path index", err);
 }
 
-/* Checks the sizes of all chunks, and sets the fields that depend on them. */
+/*
+ * Checks the sizes of all chunks, and sets the fields of the layer that point
+ * to chunks.
+ */
 static int take_chunks(struct commit_graph_layer *layer,
 		       const struct chunk *chunks, const uint8_t *bytes,
 		       struct error *err)

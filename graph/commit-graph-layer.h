@@ -45,7 +45,10 @@
 #include "pack/ids.h"
 #include "sys/map.h"
 
-/* Parent fields of CDAT. */
+/*
+ * Special values of a parent field in CDAT: there is no parent, or the other
+ * bits are an index into EDGE.
+ */
 #define COMMIT_GRAPH_NO_PARENT UINT32_C(0x70000000)
 #define COMMIT_GRAPH_EDGE UINT32_C(0x80000000)
 
@@ -64,10 +67,14 @@ struct commit_graph_layer {
 	/* owned: file name for messages */
 	char *name;
 	enum hash_algo algo;
-	uint32_t nr; /* commits in this file */
-	/* number of commits in the layers below; set by the caller */
+	uint32_t nr; /* number of commits in this file */
+	/*
+	 * number of commits in the lower layers of the chain; set by the caller
+	 */
 	uint32_t below_nr;
-	/* `ids` and the pointers after it point into the file's bytes */
+	/*
+	 * `ids`, `data` and the pointers below them point into the file's bytes
+	 */
 	struct pack_ids ids;
 	const uint8_t *data;  /* CDAT */
 	const uint8_t *edges; /* EDGE, or NULL */
@@ -75,15 +82,15 @@ struct commit_graph_layer {
 	const uint8_t *date_offsets; /* GDA2, or NULL */
 	const uint8_t *overflow;     /* GDO2 */
 	size_t overflow_nr;
-	/* BIDX, or NULL: no filters */
+	/* chunk BIDX, or NULL if the file has no filters */
 	const uint8_t *filter_ends;
-	const uint8_t *filters; /* BDAT after its header */
+	const uint8_t *filters; /* chunk BDAT after its header */
 	size_t filters_len;
 	struct bloom_settings bloom;
-	/* BASE, or NULL if the file has no such chunk */
+	/* chunk BASE, or NULL if the file has no BASE chunk */
 	const uint8_t *bases;
 	unsigned base_nr;
-	/* the file's last hash_len() bytes */
+	/* points to the checksum, the last hash_len() bytes of the file */
 	const uint8_t *checksum;
 };
 
@@ -117,14 +124,17 @@ int commit_graph_layer_corrected(const struct commit_graph_layer *layer,
 				 uint64_t *corrected, struct error *err);
 
 /*
- * Returns the filter of a commit in this file, and its length in *len. *len is
- * 0 if the filter was not computed, if the file has no filters, or if the index
- * is corrupt.
+ * Returns the changed-path filter of a commit in this file, and its length in
+ * *len. *len is 0 if the filter was not computed, if the file has no filters,
+ * or if the chunk BIDX is corrupt.
  */
 const uint8_t *commit_graph_layer_filter(const struct commit_graph_layer *layer,
 					 uint32_t layer_pos, size_t *len);
 
-/* Checks that the ends of filters ascend. Returns 0 or ERR_CORRUPT. O(nr). */
+/*
+ * Checks that the ends of filters in the chunk BIDX ascend. Returns 0 or
+ * ERR_CORRUPT. O(nr).
+ */
 int commit_graph_layer_verify_filters(const struct commit_graph_layer *layer,
 				      struct error *err);
 

@@ -59,7 +59,10 @@ static int push_layer(struct commit_graph *graph,
 	return 0;
 }
 
-/* Opens the layer with this checksum from any of the object directories. */
+/*
+ * Opens the layer whose file name has the checksum `hex`, from any of the
+ * object directories.
+ */
 static int open_layer(struct commit_graph *graph, const struct odb *odb,
 		      const char *hex, struct error *err)
 {
@@ -143,7 +146,10 @@ static int take_files(struct commit_graph *graph, const struct odb *odb,
 		goto out;
 	}
 	ret = commit_graph_layer_open(&layer, path.data, odb->algo, why);
-	/* A single file has no layers below, whatever its header says. */
+	/*
+	 * A single commit-graph file has no lower layers, whatever the header
+	 * of the file says.
+	 */
 	if (!ret && !layer.bases)
 		layer.base_nr = 0;
 	if (!ret)
@@ -160,7 +166,10 @@ out:
 	return ret;
 }
 
-/* Returns whether corrected dates may be used: all layers must have them. */
+/*
+ * Returns whether generation numbers v2 (corrected dates) may be used: all
+ * layers must have them.
+ */
 static bool has_dates(const struct commit_graph *graph, const struct repo *repo)
 {
 	int64_t version = 2;
@@ -268,8 +277,8 @@ int commit_graph_is_writable(const struct repo *repo, struct error *err)
 }
 
 /*
- * The search for replace refs comes last, because it costs more than the search
- * for a graph.
+ * The search for replace refs comes last, because it takes longer than the
+ * search for a commit-graph.
  */
 int commit_graph_open(struct commit_graph **out, const struct odb *odb,
 		      struct error *err)
@@ -282,7 +291,8 @@ int commit_graph_open(struct commit_graph **out, const struct odb *odb,
 	if (ret <= 0)
 		return ret;
 	/*
-	 * With replace refs, commits may have other parents than in the graph.
+	 * With replace refs, commits may have other parents than the
+	 * commit-graph says.
 	 */
 	ret = has_replace_refs(odb->repo, err);
 	if (!ret)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The data structure of a graph, for code that writes and checks graphs. Other
- * code uses commit-graph.h.
+ * The data structure of a commit-graph, for code that writes and checks
+ * commit-graphs. Other code uses commit-graph.h.
  */
 #ifndef GRAPH_COMMIT_GRAPH_PARTS_H
 #define GRAPH_COMMIT_GRAPH_PARTS_H
@@ -14,8 +14,8 @@
 #include "graph/commit-graph.h"
 
 /*
- * Maximum number of layers. The header has the number of layers below in one
- * byte.
+ * Maximum number of layers. A file header stores the number of lower layers in
+ * one byte.
  */
 #define COMMIT_GRAPH_LAYERS_MAX 256
 
@@ -26,10 +26,10 @@
  */
 struct commit_graph {
 	enum hash_algo algo;
-	struct commit_graph_layer *layers; /* owned; lowest first */
+	struct commit_graph_layer *layers; /* owned; the lowest layer first */
 	/*
-	 * owned: by layer, the index in odb->dirs of the directory that has the
-	 * layer
+	 * owned: for each layer, the index in odb->dirs of the directory that
+	 * has the layer
 	 */
 	size_t *dir_nrs;
 	size_t layer_nr, layer_alloc, dir_alloc;
@@ -59,7 +59,9 @@ int commit_graph_open_dir(struct commit_graph **out, const struct odb *odb,
 int commit_graph_open_first(struct commit_graph **out, const struct odb *odb,
 			    size_t dir_nr, struct error *why);
 
-/* Returns the layer of a position, or NULL if there is none. */
+/*
+ * Returns the layer that has a commit, or NULL if the position is out of range.
+ */
 const struct commit_graph_layer *commit_graph_layer_of(
 	const struct commit_graph *graph, uint32_t graph_pos);
 

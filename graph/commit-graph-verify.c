@@ -16,8 +16,10 @@
 #include "graph/commit-graph-verify.h"
 #include "sys/thread.h"
 
-#define TASK_COMMITS 512                /* commits per task */
-#define READER_CACHE ((size_t)16 << 20) /* bytes per thread */
+/* number of commits that a thread takes at once */
+#define TASK_COMMITS 512
+/* bytes of each thread's object cache */
+#define READER_CACHE ((size_t)16 << 20)
 
 /* The errors that a thread found in a commit. */
 struct remark {
@@ -35,7 +37,10 @@ struct verifying {
 	const struct commit_graph_verify_options *o;
 	const struct commit_graph *graph;
 	const struct commit_graph_layer *layer;
-	/* the commits (layer_pos), sorted by their places in packs */
+	/*
+	 * the commits' positions in the layer, sorted by the places of the
+	 * commits in packs
+	 */
 	struct sort_item *order;
 	struct odb_reader **readers; /* by thread */
 	struct remarks *remarks;     /* by thread */
@@ -46,8 +51,8 @@ struct verifying {
 };
 
 /*
- * Reports an error, and adds `found` to the kinds of errors. Returns 0 or
- * ERR_NOMEM.
+ * Reports an error, and adds `found` to the bits of errors that were found.
+ * Returns 0 or ERR_NOMEM.
  */
 static int complain(struct verifying *v, int found, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -87,7 +92,10 @@ static int check_order(struct verifying *v, uint32_t layer_pos)
 			oid_raw_to_hex(hex, id, layer->algo));
 }
 
-/* Checks that all fanout entries [*byte, end) are `nr`. Sets *byte to `end`. */
+/*
+ * Checks that all fanout entries with an index in [*byte, end) have the value
+ * `nr`. Sets *byte to `end`.
+ */
 static int check_fanout(struct verifying *v, unsigned *byte, unsigned end,
 			uint32_t nr)
 {
@@ -124,8 +132,8 @@ static int check_ids(struct verifying *v)
 /* ---- the commits */
 
 /*
- * Returns a sort key for the place of a commit: packs in their order, then
- * loose objects.
+ * Returns a sort key for the place where a commit is stored: packs in their
+ * order, then loose objects.
  */
 static uint64_t place_of(const struct odb *odb, const uint8_t *raw)
 {
@@ -275,7 +283,7 @@ static int check_layer(struct verifying *v)
 		ret = complain(v, COMMIT_GRAPH_IS_WRONG, "%s", why.msg);
 	if (!ret && !(v->found & COMMIT_GRAPH_IS_WRONG))
 		ret = check_commits(v);
-	/* A wrong checksum is reported only if there is no other error. */
+	/* A wrong checksum is reported only if the layer has no other error. */
 	if (v->found & COMMIT_GRAPH_IS_WRONG)
 		v->found &= ~COMMIT_GRAPH_BAD_CHECKSUM;
 	v->found |= found;
@@ -319,7 +327,7 @@ static int check_graph(struct verifying *v)
 	return ret;
 }
 
-/* Reports errors that occurred when the graph was opened. */
+/* Reports an error that occurred when the commit-graph was opened. */
 static int check_open(struct verifying *v, const struct error *why)
 {
 	int ret = 0;

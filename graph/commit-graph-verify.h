@@ -19,8 +19,8 @@
 
 /*
  * The kinds of errors that were found, as bits. Stock Git's exit code has the
- * same bits. A layer with a wrong checksum and other errors only counts as
- * wrong.
+ * same bits. If a layer has a wrong checksum and also other errors, only
+ * COMMIT_GRAPH_IS_WRONG is set.
  */
 enum {
 	COMMIT_GRAPH_IS_WRONG = 1 << 0,
@@ -28,7 +28,7 @@ enum {
 };
 
 struct commit_graph_verify_options {
-	/* index in odb->dirs of the directory with the graph */
+	/* index in odb->dirs of the directory with the commit-graph */
 	size_t dir_nr;
 	/* check only the topmost layer of a chain */
 	bool shallow;
@@ -41,8 +41,9 @@ struct commit_graph_verify_options {
 };
 
 /*
- * Verifies the graph of an object directory. Returns bits COMMIT_GRAPH_*, 0 if
- * there is no error or no graph, or ERR_NOMEM. Reads every commit once.
+ * Verifies the commit-graph of an object directory. Reads every commit once.
+ * Returns bits COMMIT_GRAPH_*, or 0 if there is no error or no commit-graph, or
+ * ERR_NOMEM.
  */
 int commit_graph_verify_dir(const struct odb *odb,
 			    const struct commit_graph_verify_options *options,

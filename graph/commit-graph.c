@@ -109,7 +109,7 @@ int commit_graph_entry(struct commit_graph_entry *entry,
 					    &entry->corrected, err);
 }
 
-/* The parents of a commit, at most `max` of them. */
+/* An array that receives the parents of a commit, at most `max` of them. */
 struct parent_list {
 	uint32_t *parents;
 	size_t max;

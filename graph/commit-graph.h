@@ -20,10 +20,10 @@
 
 struct commit_graph;
 
-/* The data of one commit. */
+/* The data of one commit in a commit-graph. */
 struct commit_graph_entry {
 	const uint8_t *oid;  /* raw id */
-	const uint8_t *tree; /* raw id of its tree */
+	const uint8_t *tree; /* raw id of the commit's tree */
 	/* committer date, seconds since 1970 */
 	uint64_t date;
 	/* generation number v2 (corrected date); 0: not available */
@@ -45,9 +45,9 @@ int commit_graph_open(struct commit_graph **out, const struct odb *odb,
 void commit_graph_close(struct commit_graph *graph);
 
 /*
- * Returns 1 if a commit-graph may be written here, 0 if not, or a negative
- * error code. A graph may not be written if core.commitGraph is false, or if
- * commits have other parents than their objects say (grafts, a shallow
+ * Returns 1 if a commit-graph may be written in this repository, 0 if not, or a
+ * negative error code. A graph may not be written if core.commitGraph is false,
+ * or if commits have other parents than their objects say (grafts, a shallow
  * repository). Replace refs do not matter: a graph contains the original
  * commits, and is not used while there are replace refs.
  */
@@ -55,20 +55,24 @@ int commit_graph_is_writable(const struct repo *repo, struct error *err);
 
 /*
  * Verifies the checksums of all layers. Callers that delete unreachable objects
- * need this. Returns 0, ERR_CORRUPT or ERR_NOMEM. O(bytes).
+ * verify them before they use the graph. Returns 0, ERR_CORRUPT or ERR_NOMEM.
+ * O(bytes).
  */
 int commit_graph_verify(const struct commit_graph *graph, struct error *err);
 
 /* Returns the number of commits in all layers. */
 uint32_t commit_graph_nr(const struct commit_graph *graph);
 
-/* Returns whether the graph has generation numbers. Old files have none. */
+/*
+ * Returns whether the graph has generation numbers. Files of old Git versions
+ * have none.
+ */
 bool commit_graph_has_generations(const struct commit_graph *graph);
 
 bool commit_graph_find(const struct commit_graph *graph, const uint8_t *raw,
 		       uint32_t *graph_pos);
 
-/* Returns the raw id of a commit, or NULL if there is no such position. */
+/* Returns the raw id of a commit, or NULL if the position is out of range. */
 const uint8_t *commit_graph_oid_raw(const struct commit_graph *graph,
 				    uint32_t graph_pos);
 
@@ -82,13 +86,13 @@ int commit_graph_entry(struct commit_graph_entry *entry,
 
 /*
  * Stores the positions of a commit's parents, at most `max`, in `parents`.
- * Returns the number of parents, or ERR_CORRUPT. If the number exceeds `max`,
- * call again with more space.
+ * Returns the number of all parents, or ERR_CORRUPT. If the number exceeds
+ * `max`, call again with more space.
  */
 int commit_graph_parents(const struct commit_graph *graph, uint32_t graph_pos,
 			 uint32_t *parents, size_t max, struct error *err);
 
-/* A changed-path filter (bloom.h). */
+/* A changed-path filter of a commit (bloom.h). */
 struct commit_graph_filter {
 	const uint8_t *bytes;
 	uint32_t len; /* 0: not computed */
@@ -96,7 +100,8 @@ struct commit_graph_filter {
 
 /*
  * Sets *filter to the filter of a commit. Requires graph_pos < nr. filter->len
- * is 0 if the commit has no filter, or a filter with other settings.
+ * is 0 if the commit has no filter, or if the settings of its filter differ
+ * from `settings`.
  */
 void commit_graph_filter(struct commit_graph_filter *filter,
 			 const struct commit_graph *graph, uint32_t graph_pos,
@@ -118,8 +123,8 @@ static inline bool commit_graph_filter_version_is_known(int64_t version)
 }
 
 /*
- * Sets *settings to those of the topmost layer that has filters. Returns false
- * if no layer has filters.
+ * Sets *settings to the filter settings of the topmost layer that has filters.
+ * Returns false if no layer has filters.
  */
 bool commit_graph_filter_settings(struct bloom_settings *settings,
 				  const struct commit_graph *graph);
