@@ -14,9 +14,9 @@
 #include "sys/map.h"
 
 #define ATTR_FILE ".gitattributes"
-/* Files with more bytes are skipped, as in stock Git. */
+/* Attribute files with more bytes are skipped, as in stock Git. */
 #define FILE_MAX_LEN ((uint64_t)100 << 20)
-/* Directories that are nested deeper are skipped. */
+/* Directories that are nested deeper are not searched for attribute files. */
 #define MAX_DEPTH 2048
 
 struct loader {
@@ -43,8 +43,8 @@ static int add_text(struct loader *l, const char *text, size_t len,
 }
 
 /*
- * Adds the rules of a file. Returns 1 if the file exists, 0 if not, or
- * ERR_NOMEM.
+ * Adds the rules of an attribute file. Returns 1 if the file exists, 0 if not,
+ * or ERR_NOMEM.
  */
 static int add_file(struct loader *l, const char *path, const char *dir)
 {
@@ -64,7 +64,10 @@ static int add_blob(struct loader *l, const struct oid *oid)
 	struct odb_object obj = ODB_OBJECT_INIT;
 	int ret = odb_read(l->reader, oid, &obj, l->err);
 
-	/* In a partial clone, the blob may be missing. Then it has no rules. */
+	/*
+	 * In a partial clone, the blob of the attribute file may be missing.
+	 * The file then counts as empty.
+	 */
 	if (ret < 0)
 		return ret == ERR_NOMEM ? ret : 0;
 	if (obj.type == OBJ_BLOB)
@@ -78,8 +81,9 @@ static int add_blob(struct loader *l, const struct oid *oid)
 static int add_tree(struct loader *l, const struct oid *oid, unsigned depth);
 
 /*
- * The rules of a directory's own file are added before those of its
- * subdirectories, which override them.
+ * Adds the rules of all attribute files below a tree. The rules of a
+ * directory's own file are added before the rules of its subdirectories, which
+ * override them.
  */
 static int add_entries(struct loader *l, struct cursor c, bool dirs,
 		       unsigned depth)
@@ -124,8 +128,8 @@ static int add_tree(struct loader *l, const struct oid *oid, unsigned depth)
 }
 
 /*
- * Finds the tree that a name refers to. Returns 1 if found, 0 if there is none,
- * or a negative error code.
+ * Finds the tree to which a revision name refers. Returns 1 if found, 0 if
+ * there is none, or a negative error code.
  */
 static int find_tree(struct loader *l, struct oid *tree, const char *name)
 {
@@ -144,8 +148,8 @@ static int find_tree(struct loader *l, struct oid *tree, const char *name)
 }
 
 /*
- * Adds the rules of the tree that GIT_ATTR_SOURCE or attr.tree names. Returns 1
- * if a tree is named, 0 if not, or a negative error code.
+ * Adds the attribute rules in the tree that GIT_ATTR_SOURCE or attr.tree names.
+ * Returns 1 if a tree is named, 0 if not, or a negative error code.
  */
 static int add_named_tree(struct loader *l)
 {
@@ -186,7 +190,10 @@ struct work_tree {
 	size_t nr, alloc;
 };
 
-/* Adds the current directory to the list. */
+/*
+ * Adds the current directory to the list of directories that are searched for
+ * attribute files.
+ */
 static int note_dir(struct work_tree *w)
 {
 	struct work_dir dir = {.path = mem_strdup(w->l->dir.data)};
@@ -215,8 +222,8 @@ static size_t same_dirs(const struct buf *dir, const char *path)
 }
 
 /*
- * Makes the directory of `path` the current directory. Lists directories that
- * the current directory was not in.
+ * Makes the directory of `path` the current directory. Adds each directory on
+ * the way that was not listed yet.
  */
 static int enter_dirs(struct work_tree *w, const char *path)
 {
@@ -243,7 +250,10 @@ static int note_entry(void *ctx, const struct index_entry *entry)
 	if (ret < 0 || strcmp(entry->path + w->l->dir.len, ATTR_FILE) != 0 ||
 	    (entry->mode & TREE_MODE_TYPE) != TREE_MODE_FILE)
 		return ret;
-	/* The directory is listed once more, now with the id of its file. */
+	/*
+	 * The directory is listed a second time, now with the id of its
+	 * .gitattributes file.
+	 */
 	ret = note_dir(w);
 	if (ret < 0)
 		return ret;
@@ -253,8 +263,9 @@ static int note_entry(void *ctx, const struct index_entry *entry)
 }
 
 /*
- * Orders by path, so that directories come before their contents. If a
- * directory is listed several times, the item of an index entry comes last.
+ * Orders directories by path, so that a directory comes before its
+ * subdirectories. If a directory is listed several times, the item with the id
+ * of its .gitattributes file comes last.
  */
 static int by_path(const void *a, const void *b)
 {
@@ -279,8 +290,8 @@ static int add_work_file(struct loader *l)
 		ret = error_nomem(l->err);
 	else if (!sys_lstat(&st, path.data, NULL))
 		/*
-		 * A symlink is not read. The file in the index is not read
-		 * either if there is a symlink.
+		 * A .gitattributes file that is a symlink is not read. The
+		 * version in the index is not read either then.
 		 */
 		ret = st.is_file ? add_file(l, path.data, l->dir.data) : 1;
 	buf_release(&path);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parses rules of attributes, drops irrelevant ones, and matches paths.
+ * Parses rules of attributes, drops irrelevant rules, and matches paths.
  *
- * Relevant names have numbers: the attribute itself has 0, macros that set it
- * have the following numbers.
+ * Relevant names have numbers: the attribute whose value is wanted has 0.
+ * Macros that set this attribute have the numbers after 0.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -22,11 +22,11 @@
 static const char blanks[] = " \t\r\n";
 static const char macro_mark[] = "[attr]";
 
-/* One attribute in a line. */
+/* One attribute that a line of an attribute file sets. */
 struct setting {
 	char *name; /* owned */
 	/*
-	 * number of the name, set when the rules are settled; NO_NAME:
+	 * number of the name, set by attrs_settle(); NO_NAME: the name is
 	 * irrelevant
 	 */
 	uint16_t name_nr;
@@ -37,7 +37,7 @@ struct rule {
 	/* owned: the pattern; for a macro, the macro's name */
 	char *pattern;
 	/*
-	 * owned: directory of the file with this rule, "" or with a slash at
+	 * owned: directory of the file that has the rule, "" or with a slash at
 	 * the end
 	 */
 	char *dir;
@@ -45,7 +45,7 @@ struct rule {
 	size_t first, nr; /* settings */
 	bool is_macro;
 	/*
-	 * the pattern is matched against whole paths, not against last
+	 * whether the pattern is matched against whole paths, instead of last
 	 * components
 	 */
 	bool is_path;
@@ -59,14 +59,14 @@ struct attrs {
 	struct setting *settings; /* owned */
 	size_t setting_nr, setting_alloc;
 	/*
-	 * names by number: names[0] is owned, all others are borrowed from
-	 * rules
+	 * indexed by number: names of the attribute and of its macros. names[0]
+	 * is owned, all others are borrowed from rules.
 	 */
 	const char *names[NAMES_MAX];
 	size_t name_nr;
 	/*
-	 * by number: the definition of the macro, set when the rules are
-	 * settled; NULL: there is none
+	 * indexed by number of a name: the rule that defines the macro, set by
+	 * attrs_settle(); NULL: the name is not a macro
 	 */
 	const struct rule *macros[NAMES_MAX];
 };
@@ -117,8 +117,8 @@ static bool name_is_good(const char *name, size_t len)
 }
 
 /*
- * Adds a word "name", "-name", "!name" or "name=value". Returns 1, 0 if the
- * word is invalid, or ERR_NOMEM.
+ * Adds a word "name", "-name", "!name" or "name=value" to a rule. Returns 1 if
+ * added, 0 if the word is invalid, or ERR_NOMEM.
  */
 static int add_setting(struct attrs *a, const char *word, size_t len)
 {
@@ -149,8 +149,8 @@ static int add_setting(struct attrs *a, const char *word, size_t len)
 }
 
 /*
- * Adds the remaining words of a line. Returns 1, 0 if a word is invalid, or
- * ERR_NOMEM.
+ * Adds the remaining words of a line to a rule. Returns 1 if all were added, 0
+ * if a word is invalid, or ERR_NOMEM.
  */
 static int add_settings(struct attrs *a, const char *p)
 {
@@ -172,8 +172,8 @@ static void drop_settings(struct attrs *a, size_t nr)
 }
 
 /*
- * Takes the first word of a line into *word. Returns 1, 0 if the line has no
- * word, or ERR_NOMEM.
+ * Takes the first word of a line, the pattern, into *word. Returns 1 if taken,
+ * 0 if the line has no word, or ERR_NOMEM.
  */
 static int take_pattern(struct buf *word, const char **p)
 {
@@ -188,8 +188,8 @@ static int take_pattern(struct buf *word, const char **p)
 		if (ret != ERR_INVALID)
 			return ret < 0 ? ret : 1;
 		/*
-		 * The word is not quoted correctly, so its quotes are part of
-		 * the pattern.
+		 * The word starts with a quote, but is not quoted correctly. So
+		 * its quotes are part of the pattern.
 		 */
 		buf_reset(word);
 	}
@@ -201,8 +201,8 @@ static int take_pattern(struct buf *word, const char **p)
 }
 
 /*
- * Makes a rule whose pattern is the first word of a line. Returns 1, 0 if the
- * rule could never match, or ERR_NOMEM.
+ * Makes a rule whose pattern is the first word of a line. Returns 1 if made, 0
+ * if the rule could never match, or ERR_NOMEM.
  */
 static int make_rule(struct rule *rule, const char **p, const char *word,
 		     const char *dir, unsigned flags)
@@ -214,7 +214,7 @@ static int make_rule(struct rule *rule, const char **p, const char *word,
 	if (!strncmp(word, macro_mark, mark_len)) {
 		rule->is_macro = true;
 		word += mark_len;
-		/* "[attr] name" also defines a macro. */
+		/* "[attr] name", with a space, also defines a macro. */
 		if (!*word) {
 			*p += strspn(*p, blanks);
 			word = *p;
@@ -225,8 +225,8 @@ static int make_rule(struct rule *rule, const char **p, const char *word,
 			return 0;
 	} else {
 		/*
-		 * Skip negative patterns, and patterns of directories: only
-		 * files have attributes here.
+		 * Skip negative patterns and patterns that match only
+		 * directories. This code finds attributes of files only.
 		 */
 		if (*word == '!' || !len || word[len - 1] == '/')
 			return 0;
@@ -321,8 +321,9 @@ static void number_settings(struct attrs *a)
 }
 
 /*
- * Gives numbers to the macros that set an attribute or macro which has a
- * number. Returns 1 if there are new numbers, 0 if not, or ERR_UNSUPPORTED.
+ * Gives numbers to the macros that set the wanted attribute, directly or
+ * through other macros with a number. Returns 1 if macros got numbers, 0 if
+ * not, or ERR_UNSUPPORTED.
  */
 static int number_macros(struct attrs *a, struct error *err)
 {
@@ -344,7 +345,10 @@ static int number_macros(struct attrs *a, struct error *err)
 	return a->name_nr > before;
 }
 
-/* Finds the definition of each macro. The last definition counts. */
+/*
+ * Finds the definition of each macro. If a macro is defined several times, the
+ * last definition is used.
+ */
 static void find_definitions(struct attrs *a)
 {
 	for (size_t i = 0; i < a->nr; i++) {
@@ -360,8 +364,8 @@ static void find_definitions(struct attrs *a)
 }
 
 /*
- * Drops irrelevant rules. Definitions of macros stay, because their names are
- * borrowed.
+ * Drops rules that do not set the wanted attribute. Definitions of macros stay,
+ * because names[] borrows their names.
  */
 static void drop_rules(struct attrs *a)
 {
@@ -402,16 +406,19 @@ bool attrs_any(const struct attrs *a)
 	return false;
 }
 
-/* What is decided for a path so far, by number of the attribute or macro. */
+/*
+ * The attributes of a path that are already decided, indexed by number of the
+ * attribute or macro.
+ */
 struct decision {
 	bool is_decided[NAMES_MAX];
-	/* state of the attribute with number 0 */
+	/* state of the wanted attribute, which has number 0 */
 	uint8_t state;
 };
 
 /*
- * Applies the settings of a rule to names that are not decided yet. In a rule,
- * the last setting of a name counts.
+ * Applies the settings of a rule to the attributes that are not decided yet. If
+ * a rule sets an attribute several times, the last setting is used.
  */
 static void apply(struct decision *d, const struct attrs *a,
 		  const struct rule *rule)

@@ -26,7 +26,7 @@ enum attr_state {
 	ATTR_UNSPECIFIED,
 	ATTR_SET,
 	ATTR_UNSET,
-	ATTR_VALUE, /* set to a string */
+	ATTR_VALUE, /* the attribute is set to a string */
 };
 
 struct attrs;
@@ -39,35 +39,40 @@ struct attrs *attrs_new(const char *name);
 void attrs_free(struct attrs *attrs);
 
 enum {
-	/* the file may define macros; files of subdirectories may not */
+	/*
+	 * the file may define macros; files of subdirectories may not define
+	 * any
+	 */
 	ATTRS_MACROS = 1 << 0,
 	ATTRS_ICASE = 1 << 1, /* core.ignoreCase */
 };
 
 /*
- * Adds the lines of a file, which apply to paths below `dir`. `dir` is "" or
- * ends in a slash. The text must have a NUL after `len` bytes. Lines that Git
- * rejects are skipped: negative patterns, invalid names, lines of 2,048 bytes
- * or more, and macros without ATTRS_MACROS. Returns 0 or ERR_NOMEM.
+ * Adds the lines of an attribute file, which apply to paths below `dir`. `dir`
+ * is "" or ends in a slash. The text must have a NUL after `len` bytes. Lines
+ * that Git rejects are skipped: negative patterns, invalid names, lines of
+ * 2,048 bytes or more, and macros without ATTRS_MACROS. Returns 0 or ERR_NOMEM.
  */
 int attrs_add(struct attrs *attrs, const char *text, size_t len,
 	      const char *dir, unsigned flags);
 
 /*
- * Settles the rules after all were added. Returns 0, ERR_NOMEM, or
- * ERR_UNSUPPORTED if more than 255 macros set the attribute.
+ * Settles the rules after all rules were added: rules that do not set the
+ * attribute are dropped. Returns 0, ERR_NOMEM, or ERR_UNSUPPORTED if more than
+ * 255 macros set the attribute.
  */
 int attrs_settle(struct attrs *attrs, struct error *err);
 
 /*
- * Returns whether any rule is left. If not, the attribute is unspecified for
- * all paths.
+ * Returns whether any rule is left after settling. If not, the attribute is
+ * unspecified for all paths.
  */
 bool attrs_any(const struct attrs *attrs);
 
 /*
  * Returns the attribute of a file by its path from the top. The path must not
- * be a directory. Cost: one match per rule until a rule decides.
+ * be a directory. Rules are matched one after another until a rule sets the
+ * attribute.
  */
 enum attr_state attrs_of(const struct attrs *attrs, const char *path);
 
@@ -86,19 +91,19 @@ enum attr_state attrs_of(const struct attrs *attrs, const char *path);
  */
 
 /*
- * Loads the rules about one attribute. *out is settled and owned by the caller.
- * Missing files, and symlinks in the work tree, are skipped. If GIT_ATTR_SOURCE
- * does not name a tree, returns ERR_INVALID with Git's message. If attr.tree
- * does not name a tree, an empty tree is used. Returns 0 or another negative
- * error code.
+ * Loads the rules about one attribute. The rules in *out are settled and owned
+ * by the caller. Missing files, and symlinks in the work tree, are skipped. If
+ * GIT_ATTR_SOURCE does not name a tree, returns ERR_INVALID with Git's message.
+ * If attr.tree does not name a tree, an empty tree is used. Returns 0 or
+ * another negative error code.
  */
 int attr_files_load(struct attrs **out, const char *name, const struct odb *odb,
 		    struct error *err);
 
 /*
- * Sets *out to the path of the user's file, malloc()ed: core.attributesFile, or
- * the default below XDG_CONFIG_HOME or HOME. *out is NULL if none of these is
- * set. Returns 0 or ERR_NOMEM.
+ * Sets *out to the malloc()ed path of the user's attributes file:
+ * core.attributesFile, or the default below XDG_CONFIG_HOME or HOME. *out is
+ * NULL if none of these is set. Returns 0 or ERR_NOMEM.
  */
 int attr_files_user_path(char **out, const struct config *config,
 			 struct error *err);

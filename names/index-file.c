@@ -15,7 +15,10 @@
 #include "sys/map.h"
 
 enum {
-	/* offset of the mode in an entry, after times, device and inode */
+	/*
+	 * offset of the file mode in an index entry, after times, device and
+	 * inode
+	 */
 	INDEX_MODE_OFF = 24,
 	INDEX_OID_OFF = 40,
 	INDEX_HEADER_LEN = 12,
@@ -27,21 +30,21 @@ static int corrupt(struct error *err)
 	return error_set(err, ERR_CORRUPT, "malformed index file");
 }
 
-/* The state of parsing an index file. */
+/* The state of parsing one index file. */
 struct reading {
 	struct cursor c;
 	uint32_t version;
 	enum hash_algo algo;
 	/* path of the last entry; paths in version 4 are relative to it */
 	struct buf path;
-	/* receives each tree of the cache-tree; may be NULL */
+	/* called for each tree of the cache-tree extension; may be NULL */
 	int (*tree_fn)(void *ctx, const struct oid *oid);
 	void *tree_ctx;
 };
 
 /*
- * Takes the path of a version 4 entry: a number of bytes to remove from the end
- * of the last path (base/varint.h), and the suffix to append.
+ * Takes the path of an index entry of version 4: a number of bytes to remove
+ * from the end of the previous path (base/varint.h), and the suffix to append.
  */
 static int take_compressed_path(struct reading *r)
 {
@@ -61,7 +64,7 @@ static int take_compressed_path(struct reading *r)
 }
 
 /*
- * Takes the path and the padding of an entry of version 2 or 3. The entry
+ * Takes the path and the padding of an index entry of version 2 or 3. The entry
  * begins at `start`.
  */
 static int take_padded_path(struct reading *r, const uint8_t *start)
@@ -72,7 +75,7 @@ static int take_padded_path(struct reading *r, const uint8_t *start)
 	if (!nul)
 		return ERR_CORRUPT;
 	len = (size_t)(nul - start);
-	/* One to eight NULs make the entry a multiple of eight bytes. */
+	/* One to eight NULs pad the entry to a multiple of eight bytes. */
 	len += 8 - len % 8;
 	if (len > (size_t)(r->c.end - start))
 		return ERR_CORRUPT;
@@ -138,8 +141,8 @@ static int visit_cache_tree(const struct reading *r, struct cursor *data,
 }
 
 /*
- * Parses an extension. If its name starts with a lower-case letter and is not
- * known here, returns ERR_UNSUPPORTED.
+ * Parses an extension of an index file. Returns ERR_UNSUPPORTED if its name
+ * starts with a lower-case letter and is not known here.
  */
 static int parse_extension(const struct reading *r, const uint8_t *name,
 			   struct cursor *data, struct oid *shared,
@@ -253,7 +256,8 @@ struct visit {
 };
 
 /*
- * Verifies the checksum at the end of a file, which has enough bytes for one.
+ * Verifies the checksum at the end of an index file. The file is long enough to
+ * have a checksum.
  */
 static int check_sum(const struct visit *v, const struct sys_map *map,
 		     const char *path)
@@ -358,7 +362,7 @@ static int visit_worktree(void *ctx, const char *name, const char *git_dir)
 	return visit_dir(ctx, git_dir);
 }
 
-/* A visit that needs only the ids. */
+/* The callback of a visit that needs only the ids of entries. */
 struct oid_visit {
 	int (*fn)(void *ctx, const struct oid *oid);
 	void *ctx;

@@ -79,7 +79,10 @@ static int take_word(struct magic *m, const char *word, size_t len,
 			 word, pattern);
 }
 
-/* Parses long magic: ":(word,word)". Sets *rest to the text after the magic. */
+/*
+ * Parses long magic of a pathspec: ":(word,word)". Sets *rest to the text after
+ * the magic.
+ */
 static int parse_words(struct magic *m, const char *pattern, const char **rest,
 		       struct error *err)
 {
@@ -104,8 +107,8 @@ static int parse_words(struct magic *m, const char *pattern, const char **rest,
 }
 
 /*
- * Returns whether a character may be short magic. Letters, digits, and
- * characters of globs and regular expressions may not.
+ * Returns whether a character may be short magic of a pathspec. Letters,
+ * digits, and characters of globs and regular expressions may not.
  */
 static bool is_signature(char c)
 {
@@ -113,7 +116,8 @@ static bool is_signature(char c)
 }
 
 /*
- * Parses short magic such as ":/!path" or ":/!:path". Sets *rest to the path.
+ * Parses short magic of a pathspec such as ":/!path" or ":/!:path". Sets *rest
+ * to the path.
  */
 static int parse_signature(struct magic *m, const char *pattern,
 			   const char **rest, struct error *err)
@@ -186,9 +190,9 @@ static bool go_up(struct buf *path)
 
 /*
  * Appends the components of `more` to a path that is empty or ends in a slash.
- * If ".." removes components of the old path, *kept is lowered to the length of
- * the old path that is left. Returns 1, 0 if the path leaves the top directory,
- * or ERR_NOMEM.
+ * If ".." removes components of the old path, *kept is lowered to the number of
+ * bytes of the old path that remain. Returns 1, 0 if the path leaves the top
+ * directory, or ERR_NOMEM.
  */
 static int walk_path(struct buf *path, const char *more, size_t *kept)
 {
@@ -229,7 +233,10 @@ static const char *below_worktree(const char *path,
 	return !path[len] || path[len] == '/' ? path + len : NULL;
 }
 
-/* Puts the path of a pattern into `out`, relative to the top. */
+/*
+ * Appends the path of a pathspec pattern to `out`, relative to the top of the
+ * work tree.
+ */
 static int resolve(struct buf *out, size_t *prefix_len, const char *pattern,
 		   const char *path, bool top,
 		   const struct pathspec_place *place, struct error *err)
@@ -309,7 +316,10 @@ static int parse_one(struct pathspec *ps, const char *pattern,
 	return ret;
 }
 
-/* If all patterns exclude paths, adds a pattern that matches every path. */
+/*
+ * If all patterns of a pathspec exclude paths, adds a pattern that matches
+ * every path.
+ */
 static int add_everything(struct pathspec *ps)
 {
 	struct buf match = BUF_INIT;

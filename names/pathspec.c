@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Matches paths. A path is first compared with the pattern as plain text. If
- * this fails and the pattern has wildcards, the path is matched with them. In
- * both cases the part before the first wildcard must be equal.
+ * Matches paths with pathspecs. A path is first compared with the pattern as
+ * plain text. If they differ and the pattern has wildcards, the path is matched
+ * with the wildcards. In both cases the part before the first wildcard must be
+ * equal.
  */
 #include <string.h>
 #include <strings.h>
@@ -61,7 +62,7 @@ static bool matches_wild(const struct pathspec_item *item, const char *path,
 static bool item_takes(const struct pathspec_item *item, const char *path,
 		       size_t len, bool is_gitlink)
 {
-	/* "a/" matches a directory, but not a file of this name. */
+	/* The pattern "a/" matches a directory `a`, but not a file `a`. */
 	bool is_it = len == item->name_len && item->len > item->name_len &&
 		     !is_gitlink;
 
@@ -89,8 +90,8 @@ bool pathspec_takes(const struct pathspec *ps, const char *path, size_t len,
 }
 
 /*
- * If "abc*" matches a directory, it matches all its contents, as "*" matches
- * slashes.
+ * Returns whether the pattern matches a directory and so all its contents. This
+ * is so for patterns such as "abc*", since "*" matches slashes.
  */
 static bool takes_wild_tail(const struct pathspec_item *item, const char *dir,
 			    size_t len)
@@ -142,7 +143,7 @@ enum pathspec_below pathspec_below(const struct pathspec *ps, const char *dir,
 		       : taken;
 }
 
-/* Returns the length of the path's directory, with its slash. */
+/* Returns the length of the directory part of a path, including the slash. */
 static size_t parent_len(const char *path, size_t len)
 {
 	while (len && path[len - 1] != '/')

@@ -39,11 +39,11 @@ struct pathspec_item {
 	 */
 	size_t literal_len;
 	/*
-	 * number of bytes for the current directory; icase does not apply to
-	 * these
+	 * number of bytes of `match` that come from the current directory;
+	 * icase does not apply to these bytes
 	 */
 	size_t prefix_len;
-	bool is_glob; /* "*" stops at slashes */
+	bool is_glob; /* "*" does not match slashes */
 	bool is_icase;
 	bool is_exclude;
 };
@@ -60,8 +60,8 @@ struct pathspec {
 	}
 
 /*
- * The place of the user, and the settings in the environment. Pointers are
- * borrowed.
+ * Where the user is in the work tree, and the settings in the environment.
+ * Pointers are borrowed.
  */
 struct pathspec_place {
 	/* path of the current directory below the top; NULL or "": the top */
@@ -120,10 +120,10 @@ enum pathspec_below pathspec_below(const struct pathspec *ps, const char *dir,
 				   size_t len);
 
 /*
- * Returns whether `git rev-list --objects` lists a directory and reads it.
- * Fewer directories are listed than pathspec_below() chooses: wildcards must
- * match the directory itself. Directories that are completely excluded are
- * listed.
+ * Returns whether `git rev-list --objects` lists a directory and reads it. The
+ * command lists fewer directories than pathspec_below() chooses: a pattern with
+ * wildcards must match the directory itself. Directories that are completely
+ * excluded are listed.
  */
 bool pathspec_lists(const struct pathspec *ps, const char *dir, size_t len);
 

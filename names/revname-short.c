@@ -14,13 +14,13 @@
 /* default number of digits in a small repository */
 #define SHORT_DEFAULT 7
 /*
- * Limit of the bytes of a list of candidates, because its message must fit into
- * an error.
+ * Maximum length of a list of candidates in bytes. The list must fit into the
+ * message of an error.
  */
 #define LIST_MAX (ERROR_MESSAGE_MAX - 128)
 #define SECONDS_MAX (UINT64_C(1) << 40)
 
-/* The different objects whose ids begin with the digits. */
+/* The objects whose ids begin with the digits of an abbreviated id. */
 struct candidates {
 	struct oid *oids; /* owned */
 	size_t nr, alloc;
@@ -85,7 +85,10 @@ static void apply_hint(struct candidates *c, enum revname_hint hint,
 		c->nr = kept;
 }
 
-/* Makes an id that begins with the digits and continues with zeros. */
+/*
+ * Makes the smallest id that begins with the digits, by appending zeros.
+ * Returns false if the text is not hexadecimal.
+ */
 static bool parse_prefix(struct oid *prefix, const char *hex, size_t len,
 			 enum hash_algo algo)
 {
@@ -128,7 +131,10 @@ static int configured_hint(enum revname_hint *hint, const struct config *config,
 			 value);
 }
 
-/* Appends the date in the header line `key` as year, month and day. */
+/*
+ * Appends the date in the header line `key` of a commit or tag as year, month
+ * and day.
+ */
 static int append_day(struct buf *out, const struct odb_object *obj,
 		      const char *key)
 {
@@ -160,7 +166,7 @@ static int append_day(struct buf *out, const struct odb_object *obj,
 			  tm.tm_mon + 1, tm.tm_mday);
 }
 
-/* Appends the first paragraph of a message on one line. */
+/* Appends the first paragraph of a commit message on one line. */
 static int append_subject(struct buf *out, const char *p, size_t len)
 {
 	const char *end = p + len;
@@ -205,7 +211,10 @@ static int append_content(struct buf *out, const struct oid *oid,
 	return ret;
 }
 
-/* Appends a line about a candidate if its type is `wanted`. */
+/*
+ * Appends a line about a candidate, an object with the abbreviated id, if its
+ * type is `wanted`.
+ */
 static int append_candidate(struct buf *out, const struct oid *oid,
 			    enum object_type wanted, struct odb_reader *reader,
 			    const struct odb *odb)
@@ -232,8 +241,9 @@ static int compare_oids(const void *a, const void *b)
 }
 
 /*
- * Makes the message that lists several candidates: tags first, then commits,
- * trees and blobs. The list stops when the message is full.
+ * Makes the error message that lists the objects with an abbreviated id: tags
+ * first, then commits, trees and blobs. The list stops when the message is
+ * full.
  */
 static int set_ambiguous(struct candidates *c, const char *hex, size_t len,
 			 struct odb_reader *reader, const struct odb *odb,
@@ -308,9 +318,9 @@ out:
 }
 
 /*
- * Returns half the number of bits of the object count. With this number of
- * digits, about half of all such repositories have two ids that begin with the
- * same digits.
+ * Returns the default number of digits of abbreviated ids: half the number of
+ * bits of the object count. With this number of digits, about half of all
+ * repositories of this size have two ids that begin with the same digits.
  */
 static int auto_len(const struct odb *odb)
 {

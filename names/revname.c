@@ -17,21 +17,24 @@
 #include "repo/grafts.h"
 #include "repo/shallow.h"
 
-/* Maximum number of suffixes in a name. Each suffix is a nested call. */
+/*
+ * Maximum number of suffixes (such as ~1) in a name. Each suffix is a nested
+ * call.
+ */
 #define SUFFIX_MAX 10000
 
-/* The state of resolving one name. */
+/* The state of resolving one revision name. */
 struct resolver {
 	const char *name; /* whole name, for messages */
 	struct refs *refs;
 	struct odb_reader *reader;
 	const struct odb *odb;
-	unsigned depth; /* suffixes removed so far */
-	/* do not note that the name of a ref is ambiguous */
+	unsigned depth; /* number of suffixes removed so far */
+	/* whether to omit the warning that the name of a ref is ambiguous */
 	bool quiet;
 	/* receives messages for the user; NULL: no messages */
 	struct buf *notes;
-	bool has_boundary; /* `shallow` was read */
+	bool has_boundary; /* whether `shallow` was read */
 	/* owned: the shallow boundary */
 	struct oid *shallow;
 	size_t shallow_nr, shallow_alloc;
@@ -53,9 +56,9 @@ static int unsupported(const struct resolver *r, const char *what)
 }
 
 /*
- * Called if an object has another type than a suffix requires. Returns
- * ERR_INVALID with the message, or ERR_MISSING if the message was added to the
- * notes.
+ * Reports that an object has another type than a suffix (such as ^{tree})
+ * requires. Returns ERR_INVALID with the message, or ERR_MISSING if the message
+ * was added to r->notes.
  */
 static int wrong_type(const struct resolver *r, const struct error *why)
 {
@@ -66,10 +69,7 @@ static int wrong_type(const struct resolver *r, const struct error *why)
 	return unknown(r);
 }
 
-/*
- * Returns the error "unknown revision" if `ret` says that an object is missing,
- * else `ret`.
- */
+/* Returns the error "unknown revision" if `ret` is ERR_MISSING, else `ret`. */
 static int missing_is_unknown(const struct resolver *r, int ret)
 {
 	return ret == ERR_MISSING ? unknown(r) : ret;
@@ -102,8 +102,8 @@ static int resolve_described(const struct resolver *r, struct oid *out,
 }
 
 /*
- * Adds notes if the name of a ref, `given` by the user, may also mean other
- * refs, and about those refs that cannot be read.
+ * Appends warnings to r->notes if the name of a ref, `given` by the user, may
+ * also mean other refs, or if one of these refs cannot be read.
  */
 static int note_refs(const struct resolver *r, const char *name,
 		     const char *given, size_t given_len)
@@ -135,8 +135,8 @@ static int resolve_ref(const struct resolver *r, struct oid *out,
 		return error_nomem(r->err);
 	ret = refs_dwim(r->refs, copy, &ref, r->err);
 	/*
-	 * There is a note about the ref that cannot be read. The ref now counts
-	 * as missing.
+	 * r->notes has a warning about the ref that cannot be read. The ref now
+	 * counts as missing.
 	 */
 	if (ret == ERR_CORRUPT && r->notes)
 		ret = 0;
@@ -333,7 +333,7 @@ static bool is_word(const char *s, size_t len, const char *word)
 	return len == strlen(word) && !memcmp(s, word, len);
 }
 
-/* Resolves <rev>^{<what>}. `open` is the offset of "{" in the name. */
+/* Resolves <rev>^{<type>}. `open` is the offset of "{" in the name. */
 static int resolve_braces(struct resolver *r, struct oid *out, const char *name,
 			  size_t len, size_t open)
 {
@@ -357,7 +357,10 @@ static int resolve_braces(struct resolver *r, struct oid *out, const char *name,
 		return ret;
 	if (!is_word(what, what_len, "object"))
 		ret = peel_to(r, out, wanted, len);
-	/* To peel to any other type, the object was read, so it exists. */
+	/*
+	 * The object was read to peel it to any other type, so the object
+	 * exists.
+	 */
 	if (ret < 0 || (wanted != OBJ_NONE && wanted != OBJ_TREE))
 		return ret;
 	return missing_is_unknown(r,
@@ -449,7 +452,10 @@ static int no_path(const struct resolver *r, const char *path, size_t rev_len)
 			 (int)rev_len, r->name);
 }
 
-/* Follows tags and a commit to the tree in which a path begins. */
+/*
+ * Follows tags and a commit to the tree to which the path after the colon is
+ * relative.
+ */
 static int peel_to_tree(const struct resolver *r, struct oid *oid,
 			const char *colon)
 {
@@ -487,8 +493,8 @@ static int resolve_path(const struct resolver *r, struct oid *oid,
 }
 
 /*
- * Returns the colon after a revision, or NULL if there is none. Colons inside
- * braces do not count.
+ * Returns the colon between a revision and a path, or NULL if there is none.
+ * Colons inside braces do not count.
  */
 static const char *find_colon(const char *name)
 {
@@ -512,7 +518,7 @@ bool revname_may_be_unsupported(const char *arg)
 	       strstr(arg, ":../");
 }
 
-/* Resolves <rev>:<path>. */
+/* Resolves <rev>:<path>, an object in the tree of a revision. */
 static int resolve_in_tree(struct resolver *r, struct oid *oid,
 			   const char *colon)
 {

@@ -43,21 +43,25 @@ int revname_resolve(struct oid *out, const char *name, struct refs *refs,
 		    struct odb_reader *reader, const struct odb *odb,
 		    struct error *err);
 
-/* How a name is resolved; all zeros: as revname_resolve(). */
+/*
+ * How a name is resolved. With all fields zero, names are resolved like in
+ * revname_resolve().
+ */
 struct revname_options {
 	/* used if the whole name is an abbreviated id */
 	enum revname_hint hint;
 	/*
-	 * do not note that several refs have a name, except for a name with
-	 * ~<n> or ^<n>, as stock Git does
+	 * omit the warning that several refs have the name, except for a name
+	 * with ~<n> or ^<n>, as stock Git does
 	 */
 	bool quiet;
 	/*
-	 * NULL: none. Messages for the user are appended, each a line with
-	 * "warning: " or "error: " in front: a short name that several refs
-	 * have (unless core.warnAmbiguousRefs is false), a ref that cannot be
-	 * read, and an object of another type than a suffix requires. The
-	 * latter two are then ERR_MISSING, as an unknown name.
+	 * Messages for the user are appended, each a line with "warning: " or
+	 * "error: " in front: about a short name that several refs have (unless
+	 * core.warnAmbiguousRefs is false), a ref that cannot be read, and an
+	 * object of another type than a suffix requires. In the latter two
+	 * cases the function returns ERR_MISSING, like for an unknown name.
+	 * NULL: no messages are made.
 	 */
 	struct buf *notes;
 };
@@ -76,8 +80,9 @@ bool revname_error_is_ambiguous(const struct error *err);
 
 /*
  * Returns whether an argument (a name, "^<name>", a range) may contain a name
- * that is ERR_UNSUPPORTED. Only its characters are looked at, so the result is
- * also true for some supported names.
+ * that revname_resolve() refuses with ERR_UNSUPPORTED. Only the characters of
+ * the argument are looked at, so the result is also true for some supported
+ * names.
  */
 bool revname_may_be_unsupported(const char *arg);
 
@@ -101,9 +106,9 @@ int revname_resolve_short(struct oid *out, const char *hex, size_t len,
 int revname_default_len(const struct odb *odb, struct error *err);
 
 /*
- * Checks core.abbrev and core.disambiguate, also for commands that use neither.
- * So a mistake in the configuration is found by the first command. Returns 0 or
- * ERR_INVALID.
+ * Checks core.abbrev and core.disambiguate. Commands that use neither call this
+ * function too, so that every command reports a mistake in these variables.
+ * Returns 0 or ERR_INVALID.
  */
 int revname_check_config(const struct config *config, struct error *err);
 
