@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes a bitmap index over several packs. */
+/* Makes a bitmap index over the packs of a multi-pack-index. */
 #include <stdlib.h>
 
 #include "midx/multi-pack-making.h"
@@ -9,8 +9,8 @@
 #define FILE_MODE 0444
 
 /*
- * If a request for all tips would walk more old commits than this, the index
- * should have pseudo-merges.
+ * If a request for all tips would walk more commits that the older index covers
+ * than this, the new index should have pseudo-merges.
  */
 #define PSEUDO_MANY_WALKED (4 * PSEUDO_DEFAULT_MIN_SAVED)
 
@@ -40,7 +40,10 @@ static bool is_covered(struct making *m, uint32_t commit_nr)
 	return bitmap_space_bit(m->space, &m->walk.space, obj_pos, &bit);
 }
 
-/* Drop tips that are no commits, because only commits have bitmaps. */
+/*
+ * Drop tips that are not commits, because only commits have bitmaps. Drop
+ * commits that the packs do not cover.
+ */
 static void keep_covered(struct making *m)
 {
 	size_t kept = 0;
@@ -153,8 +156,8 @@ static int note_objects(struct making *m, struct error *err)
 /* ---- from an older index */
 
 /*
- * Load the older index. Returns 0 if it can be updated, 1 if there is no index
- * that can be updated, or a negative error code.
+ * Load the older bitmap index. Returns 0 if the older index can be updated, 1
+ * if there is no such index, or a negative error code.
  */
 static int load_previous(struct making *m, struct error *err)
 {
@@ -174,7 +177,7 @@ static int load_previous(struct making *m, struct error *err)
 
 /*
  * Count the commits that a request for all tips would walk if it used the older
- * index.
+ * bitmap index.
  */
 static int count_walked(struct making *m, uint32_t *walked, struct error *err)
 {
@@ -190,8 +193,8 @@ static int count_walked(struct making *m, uint32_t *walked, struct error *err)
 }
 
 /*
- * Returns 1 if the older index has no pseudo-merges, but a new selection among
- * all tips would make some. Returns 0 if not, or a negative error code.
+ * Returns 1 if the older bitmap index has no pseudo-merges, but a new selection
+ * among all tips would make some. Returns 0 if not, or a negative error code.
  */
 static int lacks_pseudo_merges(struct making *m, struct error *err)
 {
@@ -230,7 +233,8 @@ static int choose_update(struct making *m, struct error *err)
 }
 
 /*
- * Look up the types of new objects that the walk of the update did not visit.
+ * Look up the types of new objects that the walk over new commits did not
+ * visit.
  */
 static int note_rest(struct making *m, struct error *err)
 {
@@ -246,8 +250,8 @@ static int note_rest(struct making *m, struct error *err)
 }
 
 /*
- * Update the older index. Returns 0, 1 if the index has to be made from all
- * objects, or a negative error code.
+ * Prepare an update of the older bitmap index. Returns 0, or 1 if the index has
+ * to be made from all objects, or a negative error code.
  */
 static int prepare_update(struct making *m, struct error *err)
 {

@@ -19,7 +19,9 @@
 #include "packs/newpack.h"
 #include "refs/refs.h"
 
-/* What to make an index of. All pointers are borrowed for the call. */
+/*
+ * The request to make a bitmap index. All pointers are borrowed for the call.
+ */
 struct multi_pack_bitmap_request {
 	const struct bitmap_space
 		/* the bit space of the new multi-pack-index, or of a pack */
@@ -35,7 +37,7 @@ struct multi_pack_bitmap_request {
 	/*
 	 * For a layer of a chain: the bitmap index of the layers below. Only
 	 * new commits are walked, and the bitmaps of `below` are used. NULL:
-	 * not a layer, or the lowest layer.
+	 * the index is not that of a layer, or the layer is the lowest.
 	 *
 	 * With `compacts`, `below` is the index of the layers that are merged
 	 * into one, and of the layers below them. Their bitmaps are copied, and
@@ -44,13 +46,13 @@ struct multi_pack_bitmap_request {
 	const struct pack_bitmap *below;
 	bool compacts;
 	/*
-	 * Make all bitmaps from objects. The older index is not read, because
-	 * it may be wrong.
+	 * Make all bitmaps from objects. The older bitmap index is not read,
+	 * because it may be wrong.
 	 */
 	bool afresh;
 };
 
-/* What was made. */
+/* Figures about the bitmap index that was made. */
 struct multi_pack_bitmap_report {
 	uint32_t bitmap_nr;
 	uint32_t pseudo_merge_nr;
@@ -73,8 +75,8 @@ int multi_pack_bitmap_make(struct buf *out,
 
 /*
  * Write the bitmap index of an existing local pack, made from objects. It
- * replaces the pack's old bitmap index. Returns as multi_pack_bitmap_make(). On
- * failure nothing is written.
+ * replaces the pack's old bitmap index. Returns the same codes as
+ * multi_pack_bitmap_make(). On failure nothing is written.
  */
 int multi_pack_bitmap_write_pack(struct multi_pack_bitmap_report *report,
 				 const struct odb *odb,

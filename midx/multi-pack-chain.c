@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes layers of a chain, and installs their files and the chain file. */
+/*
+ * Makes layers of a chain of multi-pack-indexes, and installs their files and
+ * the chain file.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,15 +31,18 @@ struct writing {
 	/* borrowed: the layer below the new layer; NULL: none */
 	struct odb_midx *base;
 	/*
-	 * Borrowed: the top of the layers that stay above the new layer. NULL:
-	 * none.
+	 * Borrowed: the topmost of the layers that stay above the new layer.
+	 * NULL: none.
 	 */
 	const struct odb_midx *above;
-	size_t above_nr;                   /* number of layers above */
-	struct multi_pack_sources sources; /* not used by compaction */
+	/* number of layers that stay above the new layer */
+	size_t above_nr;
+	/* the packs of the new layer; not used by compaction */
+	struct multi_pack_sources sources;
 	/* owned: the bitmap index of the snapshot's chain */
 	struct pack_bitmap *pb;
-	struct buf bytes, bitmap; /* of the layer's files */
+	/* contents of the layer's multi-pack-index and bitmap index */
+	struct buf bytes, bitmap;
 	/*
 	 * Owned: the new layer, parsed from `bytes`. It does not include the
 	 * layers below.
@@ -44,8 +50,9 @@ struct writing {
 	struct odb_midx *om;
 	struct buf dir; /* "<objects>/pack" */
 	struct sys_tempfile
-		lock; /* the lock of the multi-pack-indexes of this directory */
-	struct sys_tempfile chain_lock; /* becomes the chain file */
+		lock; /* lock of the multi-pack-indexes in this directory */
+	/* lock file that is renamed to the chain file */
+	struct sys_tempfile chain_lock;
 	enum sys_fsync_method method;
 	struct error *err;
 };
@@ -212,8 +219,8 @@ static int put_file(struct writing *w, const char *path, const void *bytes,
 }
 
 /*
- * Rename a file to a layer's file name. If the file does not exist, nothing is
- * done.
+ * Rename a file of a single multi-pack-index to the file name of a layer. Does
+ * nothing if the file does not exist.
  */
 static int migrate_file(struct writing *w, const char *from, const char *to)
 {
@@ -280,7 +287,10 @@ static int put_layer(struct writing *w)
 	return ret;
 }
 
-/* Append one line for each of `nr` layers, from the lowest to `top`. */
+/*
+ * Append one line with the checksum for each of `nr` layers, from the lowest to
+ * `top`.
+ */
 static int put_lines(struct buf *text, const struct odb_midx *top, size_t nr)
 {
 	const struct pack_midx **layers = list_layers(top, nr);
@@ -296,8 +306,8 @@ static int put_lines(struct buf *text, const struct odb_midx *top, size_t nr)
 }
 
 /*
- * Write the chain into its lock file before any file is renamed. If the disk is
- * full, nothing has changed then.
+ * Write the new content of the chain file into its lock file, before any other
+ * file is renamed. So a full disk changes nothing.
  */
 static int stage_chain(struct writing *w)
 {
@@ -327,7 +337,10 @@ static int put_chain(struct writing *w)
 	return ret;
 }
 
-/* Remove files that readers no longer use. */
+/*
+ * Remove the files of layers, and of a single multi-pack-index, that readers no
+ * longer use.
+ */
 static int tidy_up(struct writing *w)
 {
 	struct odb_midx *top;
@@ -423,8 +436,8 @@ int multi_pack_append(struct multi_pack_result *result, const struct odb *odb,
 /* ---- compaction */
 
 /*
- * Returns the object orders of the `nr` layers that are merged, up to `to`.
- * NULL: no memory.
+ * Returns the object orders of the `nr` layers that are merged, the last of
+ * which is `to`. Returns NULL if memory runs out.
  */
 static const struct pack_midx_order **list_orders(const struct writing *w,
 						  const struct odb_midx *to,
@@ -438,8 +451,8 @@ static const struct pack_midx_order **list_orders(const struct writing *w,
 }
 
 /*
- * Make the layer that replaces `nr` layers. If they have bitmaps, objects keep
- * their order, so that bits stay the same.
+ * Make the layer that replaces `nr` layers. If these have bitmaps, objects keep
+ * their order, so that each bit still stands for the same object.
  */
 static int make_compaction(struct writing *w, const struct odb_midx *to,
 			   size_t nr)
@@ -506,8 +519,8 @@ static int compact(struct writing *w, const struct odb_midx *from,
 		w->above_nr = odb_midx_layer_nr(top) - odb_midx_layer_nr(to);
 	}
 	/*
-	 * Refuse a bitmap index if the layers below have none: the types of
-	 * their bits would be unknown.
+	 * Refuse to write a bitmap index if the layers below have none: the
+	 * types of the objects in these layers would be unknown.
 	 */
 	if (w->o->bitmap && w->base && !bitmap_of(w, w->base))
 		return error_set(w->err, ERR_INVALID,

@@ -22,12 +22,14 @@
 
 struct multi_pack_layer_options {
 	/*
-	 * The layer of the snapshot below the new layer. Layers above `base`
-	 * leave the chain. NULL: the new layer is the lowest.
+	 * The layer of the snapshot that will be directly below the new layer.
+	 * Layers above `base` leave the chain. NULL: the new layer is the
+	 * lowest.
 	 *
 	 * With a bitmap index, multi_pack_append() may choose a lower base: the
 	 * highest layer that has a bitmap index and whose lower layers all have
-	 * one. The reason is that the types of all lower bits must be known.
+	 * one. The reason is that the types of all objects in lower layers must
+	 * be known.
 	 */
 	struct odb_midx *base;
 	/* Install the files of the layer, but do not change the chain file. */
@@ -72,7 +74,8 @@ int multi_pack_compact(struct multi_pack_result *result, const struct odb *odb,
 		       struct error *err);
 
 /*
- * Returns the layer of the chain with this checksum, or NULL if there is none.
+ * Returns the layer of the chain that has this checksum, or NULL if there is
+ * none.
  */
 struct odb_midx *multi_pack_find_layer(const struct odb *odb, size_t dir_nr,
 				       const struct oid *checksum);

@@ -40,7 +40,7 @@ int making_prepare_layer(struct making *m, struct error *err)
 	making_number_update(m);
 	/*
 	 * Look up the types that are still unknown: those of tags and of
-	 * unreachable objects, which the walk did not visit.
+	 * unreachable objects. The walk did not visit these objects.
 	 */
 	for (uint32_t bit = 0; bit < making_nr(m) && !ret; bit++)
 		if (!m->types[bit])
@@ -51,8 +51,8 @@ int making_prepare_layer(struct making *m, struct error *err)
 /* ---- merging layers */
 
 /*
- * Returns how many of `nr` bitmaps to keep. `commit_nr` is the number of
- * commits that the layers cover.
+ * Returns how many of `nr` bitmaps a merged layer keeps. `commit_nr` is the
+ * number of commits that the layers cover.
  */
 static size_t choose_most(const struct making *m, size_t nr, size_t commit_nr)
 {
@@ -62,14 +62,14 @@ static size_t choose_most(const struct making *m, size_t nr, size_t commit_nr)
 
 	/*
 	 * Drop bitmaps only if there are more than twice as many as wanted.
-	 * Otherwise repeated merges would drop a few each time.
+	 * Otherwise each of several merges would drop a few.
 	 */
 	return nr > 2 * most ? most : nr;
 }
 
 /*
- * Choose the commits whose bitmaps are kept. They stay in the order of the
- * files: ancestors before descendants.
+ * Choose the commits whose bitmaps the merged layer keeps. The commits stay in
+ * the order of the files: ancestors before descendants.
  */
 static int choose_rows(struct making *m, const uint32_t *rows, size_t nr,
 		       size_t most, struct error *err)
@@ -104,7 +104,10 @@ static int choose_rows(struct making *m, const uint32_t *rows, size_t nr,
 	return 0;
 }
 
-/* Copy types and path hashes of objects from the older files. */
+/*
+ * Copy types and path hashes of objects from the bitmap indexes of the merged
+ * layers.
+ */
 static int note_known(struct making *m, struct error *err)
 {
 	const struct pack_bitmap *below = m->rq->below;
@@ -128,8 +131,8 @@ static int note_known(struct making *m, struct error *err)
 }
 
 /*
- * Returns ERR_CORRUPT if the older files do not say the type of an object, else
- * 0.
+ * Returns ERR_CORRUPT if the bitmap indexes of the merged layers do not say the
+ * type of an object, else 0.
  */
 static int check_types(const struct making *m, struct error *err)
 {
@@ -141,8 +144,8 @@ static int check_types(const struct making *m, struct error *err)
 }
 
 /*
- * Returns how many bitmaps belong to the layers that stay below. They come
- * first in the old index.
+ * Returns how many bitmaps belong to the layers that stay below. These bitmaps
+ * come first in the old bitmap index.
  */
 static uint32_t base_row_nr(const struct making *m)
 {

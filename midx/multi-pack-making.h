@@ -2,9 +2,9 @@
 /*
  * The steps that make a bitmap index from tips. Three files share this state:
  *
- *   multi-pack-bitmap.c  from an older index, or from all objects; writing it
- *   multi-pack-layer.c   the index of a layer: a new one, or several merged
- *   multi-pack-tables.c  the tables for the writer
+ *   multi-pack-bitmap.c  from an older bitmap index, or from all objects;
+ * writing it multi-pack-layer.c   the index of a layer: a new one, or several
+ * merged multi-pack-tables.c  the tables for the writer
  */
 #ifndef MIDX_MULTI_PACK_MAKING_H
 #define MIDX_MULTI_PACK_MAKING_H
@@ -14,10 +14,11 @@
 #include "packs/pseudo-tips.h"
 #include "packs/snapshot.h"
 
-/* A bitmap index that is being made. One thread. */
+/* The state of making a bitmap index. Used by one thread. */
 struct making {
 	const struct multi_pack_bitmap_request *rq;
-	const struct bitmap_space *space; /* borrowed: rq->space */
+	/* borrowed from the request: the bit space of the new index */
+	const struct bitmap_space *space;
 	struct multi_pack_bitmap_report *report;
 	struct walk walk;
 	struct walk_tips tips;
@@ -26,8 +27,8 @@ struct making {
 	struct pseudo_config config;
 	struct pseudo_tips pseudo;
 	/*
-	 * Owned: enum select_tip by commit number, for the first `is_tip_nr`
-	 * commits.
+	 * Owned: indexed by commit_nr, a value of enum select_tip for each of
+	 * the first `is_tip_nr` commits.
 	 */
 	uint8_t *is_tip;
 	size_t is_tip_nr;
@@ -40,10 +41,10 @@ struct making {
 	 */
 	uint32_t *idx_pos, *bit_pos, *hash_cache;
 	uint8_t *types;
-	uint32_t *obj_pos; /* owned: by bit_pos */
+	uint32_t *obj_pos; /* owned: indexed by bit_pos, the types of objects */
 	/*
-	 * An older index and its bitmaps; `old` is NULL if there is none to
-	 * use.
+	 * An older bitmap index and its bitmaps. `old` is NULL if no older
+	 * index can be used.
 	 */
 	struct pack_bitmap *old; /* owned */
 	struct bitmap_previous previous;
@@ -53,8 +54,8 @@ struct making {
 /* ---- multi-pack-tables.c */
 
 /*
- * Returns the number of objects that the index covers. For a layer, only the
- * layer's own objects count.
+ * Returns the number of objects whose types the new index stores. For a layer,
+ * only the layer's own objects count.
  */
 uint32_t making_nr(const struct making *m);
 
@@ -71,30 +72,33 @@ int making_mark_tips(struct making *m, struct error *err);
 int making_alloc_tables(struct making *m, struct error *err);
 
 /*
- * Store type and path hash of an object. Nothing is done if the index does not
- * cover the object.
+ * Store type and path hash of an object in the tables. Does nothing if the
+ * packs of the index do not have the object.
  */
 void making_note_object(struct making *m, uint32_t obj_pos,
 			enum object_type type, uint32_t name_hash);
 
 /*
- * Set the bits of all commits of the walk and of the objects in
- * m->update.lists. Store the types and path hashes of these objects.
+ * Fill in bit_pos for all commits of the walk and for the objects in
+ * m->update.lists. Store the types and path hashes of these objects in the
+ * tables.
  */
 void making_number_update(struct making *m);
 
 /*
- * Look up and store the type of one object. `own_bit` is counted from the first
- * object of the layer. Returns 0 or a negative error code.
+ * Look up the type of one object and store it in the table. `own_bit` is
+ * counted from the first object of the layer. Returns 0 or a negative error
+ * code.
  */
 int making_look_up_type(struct making *m, uint32_t own_bit, struct error *err);
 
 /* ---- multi-pack-layer.c */
 
 /*
- * Fill in m->update. making_prepare_layer() is for a new layer on top of
- * m->rq->below; making_prepare_compaction() is for one layer that replaces
- * layers of m->rq->below. Both return 0 or a negative error code.
+ * Fill in m->update, from which the bitmaps of the new layer are made.
+ * making_prepare_layer() is for a new layer on top of m->rq->below;
+ * making_prepare_compaction() is for one layer that replaces layers of
+ * m->rq->below. Both return 0 or a negative error code.
  */
 int making_prepare_layer(struct making *m, struct error *err);
 int making_prepare_compaction(struct making *m, struct error *err);

@@ -19,8 +19,8 @@ struct pack_bitmap; /* pack-bitmap.h */
 
 /*
  * Write bytes to a temporary file in the pack directory `dir`, and rename the
- * file to `path`. If `path` is NULL, because the caller could not allocate it,
- * returns ERR_NOMEM. Otherwise returns 0 or a negative error code.
+ * file to `path`. Returns ERR_NOMEM if `path` is NULL, so that a caller need
+ * not check its allocation. Otherwise returns 0 or a negative error code.
  */
 int multi_pack_put_file(const char *dir, const char *path, const void *bytes,
 			size_t len, unsigned mode, enum sys_fsync_method method,
@@ -32,10 +32,14 @@ struct multi_pack_files {
 	const char *dir;
 	/* borrowed: path of the multi-pack-index */
 	const char *path;
-	/* borrowed: path of the bitmap index; NULL: no memory */
+	/*
+	 * borrowed: path of the bitmap index; NULL: the caller's allocation
+	 * failed
+	 */
 	const char *bitmap_path;
 	/*
-	 * borrowed: content of both files; `bitmap` is empty: no bitmap index
+	 * borrowed: content of both files; an empty `bitmap` means that no
+	 * bitmap index is written
 	 */
 	const struct buf *bytes, *bitmap;
 	unsigned mode, bitmap_mode;
@@ -52,20 +56,22 @@ int multi_pack_put_files(const struct multi_pack_files *files,
 			 enum sys_fsync_method method, struct error *err);
 
 /*
- * The indexes that the bitmap index of a layer needs. All are borrowed and may
- * be NULL.
+ * The indexes that are needed to make the bitmap index of a layer. All are
+ * borrowed and may be NULL.
  */
 struct multi_pack_below {
-	const struct pack_bitmap *base; /* of the layers below it */
+	/* the bitmap index of the layers below the new layer */
+	const struct pack_bitmap *base;
 	/* passed as `below` to multi_pack_bitmap_make() */
 	const struct pack_bitmap *old;
 	bool compacts;
 };
 
 /*
- * Set options->bitmap to NULL if no bitmap can hold all that a commit reaches,
- * forever: with a shallow boundary, or with promisor packs. *warning then says
- * so. Returns 0 or a negative error code.
+ * Set options->bitmap to NULL if no bitmap index is possible in this
+ * repository, and describe the reason in *warning. The reasons are a shallow
+ * boundary and promisor packs: bitmaps must contain all objects that a commit
+ * reaches. Returns 0 or a negative error code.
  */
 int multi_pack_check_bitmap(struct multi_pack_options *options,
 			    struct error *warning, const struct odb *odb,
@@ -74,7 +80,7 @@ int multi_pack_check_bitmap(struct multi_pack_options *options,
 /*
  * Append the bytes of the bitmap index of `om` to *out, and store its counts in
  * *result. `om` must be linked to its packs. `below` is NULL for a single
- * multi-pack-index. Returns as multi_pack_bitmap_make().
+ * multi-pack-index. Returns the same codes as multi_pack_bitmap_make().
  */
 int multi_pack_make_bitmap(struct buf *out, struct multi_pack_result *result,
 			   const struct odb *odb, struct odb_midx *om,

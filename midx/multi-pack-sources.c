@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Chooses the packs of a multi-pack-index. */
+/* Chooses the packs that a multi-pack-index covers. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +32,7 @@ static int cmp_sources(const void *a, const void *b)
 	return strcmp(pa->name, pb->name);
 }
 
-/* Returns whether a layer of the chain covers the pack. */
+/* Returns whether a lower layer of the chain covers the pack. */
 static bool is_below(const struct odb_midx *below, const struct odb *odb,
 		     const struct pack *pack)
 {

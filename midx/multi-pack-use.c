@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Removes redundant packs, and packs the objects of small packs together. */
+/*
+ * Removes packs that the multi-pack-index does not need, and packs the objects
+ * of small packs together.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,13 +35,14 @@ struct expiry {
 	const struct odb_midx *om;
 	/* owned: the result of count_taken() */
 	uint32_t *taken;
-	struct named_packs names; /* of the packs to remove */
+	struct named_packs names; /* names of the packs to remove */
 	struct error *err;
 };
 
 /*
- * Returns whether a covered pack that stays has the object. Packs with a
- * temporary name do not count, because stock Git may rename or remove them.
+ * Returns whether a pack that stays, and that the multi-pack-index covers, has
+ * the object. Packs with a temporary name do not count, because stock Git may
+ * rename or remove them.
  */
 static bool is_elsewhere(const struct expiry *e, const uint8_t *raw)
 {
@@ -98,8 +102,8 @@ static int choose(struct expiry *e, const struct progress_out *progress)
 }
 
 /*
- * List the packs that stay. The new multi-pack-index must not cover packs that
- * the old one does not cover.
+ * List the names of the packs that stay. The new multi-pack-index must not
+ * cover packs that the old one does not cover.
  */
 static int names_of(struct named_packs *names, const struct odb_midx *om)
 {
@@ -156,7 +160,7 @@ int multi_pack_expire(bool *outdated, const struct odb *odb, size_t dir_nr,
 struct batch {
 	const struct odb *odb;
 	const struct odb_midx *om;
-	uint64_t size; /* in bytes; 0: all */
+	uint64_t size; /* in bytes; 0: all packs are chosen */
 	bool pack_kept_objects;
 	/* owned: the result of count_taken() */
 	uint32_t *taken;
@@ -168,7 +172,8 @@ struct batch {
 };
 
 /*
- * Estimate how many bytes of a pack belong to objects that are taken from it.
+ * Estimate how many bytes of a pack belong to objects that the multi-pack-index
+ * takes from this pack.
  */
 static uint64_t expected_size(const struct batch *b, uint32_t pack_nr)
 {

@@ -42,8 +42,8 @@ struct writing {
 	const struct multi_pack_options *o;
 	struct multi_pack_result *result;
 	struct multi_pack_sources sources;
-	struct buf bytes; /* of the multi-pack-index */
-	/* the content of the bitmap index; empty: none */
+	struct buf bytes; /* content of the new multi-pack-index */
+	/* content of the new bitmap index; empty: none is written */
 	struct buf bitmap;
 	struct buf dir; /* "<objects>/pack" */
 	/* owned: path of the multi-pack-index */
@@ -152,8 +152,8 @@ static int remove_replaced(struct writing *w)
 }
 
 /*
- * Remove the packs that the new file leaves out. Readers no longer look for
- * objects in them.
+ * Remove the packs that the new multi-pack-index leaves out (options->but).
+ * Readers no longer look for objects in these packs.
  */
 static int remove_left_out(struct writing *w)
 {
@@ -369,7 +369,7 @@ static const struct pack_idx **find_packs(const struct odb *odb, size_t dir_nr,
 }
 
 /*
- * Report objects that are in more than one layer. Each object must have one bit
+ * Report objects that more than one layer covers. Each object must have one bit
  * only.
  */
 static void check_once(const struct odb_midx *om,
@@ -413,14 +413,17 @@ static int verify_layer(const struct odb *odb, size_t dir_nr,
 	return ret < 0 ? ret : 0;
 }
 
-/* Store a line until it is known whether the check will be repeated. */
+/*
+ * Store a line of a check's report. The lines are dropped if the check is
+ * repeated.
+ */
 static void keep_line(void *ctx, const char *line)
 {
 	struct buf *lines = ctx;
 
 	/*
-	 * If memory runs out, the line is lost. The return value of the check
-	 * still says that a problem was found.
+	 * If memory runs out, the line of the report is lost. The return value
+	 * of the check still says that a problem was found.
 	 */
 	buf_append(lines, line, strlen(line) + 1);
 }
@@ -436,7 +439,8 @@ static int verify_layers(const struct odb *odb, size_t dir_nr,
 	if (ret == ERR_MISSING)
 		return 0;
 	/*
-	 * `why` is set even if only some layers of a chain could not be opened.
+	 * `why` describes a layer that could not be opened. It is set even if
+	 * other layers were opened.
 	 */
 	if (why.code)
 		ret = error_set(err, why.code, "%s", why.msg);

@@ -22,10 +22,13 @@
 #include "refs/refs.h"
 #include "sys/progress.h"
 
-/* Maximum number of attempts if other processes change the packs meanwhile. */
+/*
+ * Maximum number of attempts to write a multi-pack-index, if other processes
+ * change the packs meanwhile.
+ */
 #define MULTI_PACK_MAX_TRIES 10
 
-/* What to write. All pointers are borrowed. */
+/* Options for writing a multi-pack-index. All pointers are borrowed. */
 struct multi_pack_options {
 	size_t dir_nr; /* index into odb->dirs */
 	/* Cover only these packs. NULL: all packs. */
@@ -36,7 +39,7 @@ struct multi_pack_options {
 	bool removes_but;
 	/* Name of the preferred pack, with or without extension. NULL: none. */
 	const char *preferred;
-	/* NULL: no progress. */
+	/* Receives the progress. NULL: no progress is shown. */
 	const struct progress_out *progress;
 	/* Also write a bitmap index with these options; NULL: none. */
 	const struct newpack_options *bitmap;
@@ -51,8 +54,8 @@ struct multi_pack_result {
 	/* options->preferred names a pack that is not covered. */
 	bool no_such_preferred;
 	/*
-	 * Set on an error: the bitmap index would need an object that the packs
-	 * do not have.
+	 * Set on an error: a bitmap index was not possible, because the packs
+	 * lack an object that a tip reaches.
 	 */
 	bool not_closed;
 	/*
@@ -102,10 +105,10 @@ int multi_pack_verify(const struct odb *odb, size_t dir_nr,
 
 /*
  * Remove packs from which the multi-pack-index takes no object. First, the
- * multi-pack-index is rewritten without them. Kept packs and cruft packs stay.
- * A pack is removed only if each of its objects is in the .idx of a pack that
- * stays. *outdated: see struct multi_pack_result. Returns the number of removed
- * packs, or a negative error code: ERR_UNSUPPORTED for a chain.
+ * multi-pack-index is rewritten without them. Packs with a .keep file and cruft
+ * packs stay. A pack is removed only if each of its objects is in the .idx of a
+ * pack that stays. *outdated: see struct multi_pack_result. Returns the number
+ * of removed packs, or a negative error code: ERR_UNSUPPORTED for a chain.
  */
 int multi_pack_expire(bool *outdated, const struct odb *odb, size_t dir_nr,
 		      const struct progress_out *progress, struct error *err);
