@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Answers a request from the bitmap index or by a walk. */
+/* Answers a request for objects from the bitmap index, or by a walk. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,8 +49,8 @@ static const char *why_not(const struct walk *w,
 }
 
 /*
- * Queries the index, and lets the caller confirm the result. Returns like
- * pack_bitmap_query().
+ * Queries the index, and calls ask->confirm so that the caller can refuse the
+ * result. Returns like pack_bitmap_query().
  */
 static int query(struct pack_bitmap_result *result, struct bitmap_plan *plan,
 		 struct walk *w, const struct pack_bitmap_ask *ask,
@@ -130,7 +130,10 @@ static int mark(struct bitset *set, uint32_t obj_pos)
 	return 0;
 }
 
-/* Adds all objects that the haves reach to a set, by obj_pos. */
+/*
+ * Adds all objects that the haves reach to `uninteresting`, which is indexed by
+ * obj_pos.
+ */
 static int mark_uninteresting(struct bitset *uninteresting, struct walk *w,
 			      const struct pack_bitmap_ask *ask,
 			      struct error *err)
@@ -167,9 +170,9 @@ static void drop(struct walk_items *items, const struct bitset *uninteresting)
 }
 
 /*
- * Subtracts a full walk of the haves from a full walk of the wants. Objects of
- * the haves' history may occur again in the wants' history, and no other way
- * finds them all.
+ * Walks all objects of the wants and all objects of the haves, and subtracts.
+ * Only these two full walks find an object of the haves' history that occurs
+ * again in the wants' history.
  */
 static int by_exact_walk(struct pack_bitmap_answer *answer, struct walk *w,
 			 const struct pack_bitmap_ask *ask, struct error *err)

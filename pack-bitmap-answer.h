@@ -43,7 +43,7 @@ int pack_bitmap_answer_open(struct pack_bitmap **out, const char **reason,
 /* A request for objects. All pointers are borrowed. */
 struct pack_bitmap_ask {
 	const struct pack_bitmap *pb; /* NULL: walk, */
-	const char *no_bitmap;        /* and this is the reason */
+	const char *no_bitmap;        /* reason why there is no index */
 	const struct walk_tips *wants, *haves;
 	const struct filter *filter; /* may be NULL */
 	/* the filter also removes the wants themselves */
@@ -57,13 +57,15 @@ struct pack_bitmap_ask {
 	bool must_use_bitmap;
 	/*
 	 * The result may have objects that the haves reach. The index then
-	 * leaves out objects like pack_bitmap_query(). A walk leaves out only
-	 * commits, and the trees of the boundary.
+	 * leaves out objects like pack_bitmap_query() with `inexact`. A walk
+	 * leaves out only commits that the haves reach, and objects in the
+	 * trees of the boundary.
 	 */
 	bool inexact;
 	/*
-	 * Has the strategy, and receives the facts that led to the decision.
-	 * NULL: with `inexact`, the way with the lower estimated cost is used.
+	 * Contains the strategy to use, and receives the costs and the reason
+	 * of the decision. NULL: with `inexact`, the way with the lower
+	 * estimated cost is used.
 	 */
 	struct bitmap_plan *plan;
 	/*
@@ -75,7 +77,7 @@ struct pack_bitmap_ask {
 	 */
 	int (*confirm)(void *ctx, struct error *why, struct error *err);
 	void *ctx;
-	/* number of threads of a walk; 0: that of the walk's history */
+	/* number of threads of a walk; 0: as many as the walk's history uses */
 	unsigned threads;
 	const struct progress_out *progress; /* may be NULL */
 };
@@ -112,7 +114,8 @@ struct pack_bitmap_answer {
 	struct pack_bitmap_result result;
 	/* statistics of the query; all zero after a walk */
 	struct pack_bitmap_trace trace;
-	struct walk_items walked; /* owned: by walking */
+	/* owned: the objects, if they were found by walking */
+	struct walk_items walked;
 	/* number of commits that were walked without bitmaps */
 	uint32_t commits_walked;
 	/* why the index was not used; if it was used, code 0 */

@@ -70,8 +70,8 @@ static bool has_tips(const struct walk_tips *tips)
 }
 
 /*
- * Returns whether tips include trees or blobs. The objects of such tips are
- * found exactly. Tags do not count.
+ * Returns whether a list of tips has trees or blobs. The objects below such
+ * tips are found exactly. Tags do not count.
  */
 static bool has_trees(const struct walk_tips *tips)
 {
@@ -142,8 +142,8 @@ static int add_wants(struct asking *a)
 }
 
 /*
- * Finds objects of the result that the trees of the haves' walked commits
- * contain.
+ * Reads trees of the haves' walked commits, and marks the objects of the result
+ * that these trees contain as uninteresting.
  */
 static int settle(struct asking *a)
 {
@@ -165,10 +165,9 @@ static int ask(struct asking *a, struct walk *w)
 	int ret = 0;
 
 	/*
-	 * While the wants are added, nothing more is added for the haves. If no
-	 * tip is a tree or blob, the filter may apply to the haves too. But a
-	 * want that is a tree or blob passes the filter, and the haves may
-	 * contain it.
+	 * From here on, objects are added for the wants only. If no want is a
+	 * tree or blob, the filter may apply to the haves too. But a want that
+	 * is a tree or blob passes the filter, and the haves may contain it.
 	 */
 	a->fill.filter = a->wants->others.nr ? NULL : a->query->filter;
 	phase_begin(haves, &a->fill);

@@ -21,8 +21,8 @@ static void types_release(struct types *types)
 }
 
 /*
- * Returns the first bit of a layer's own objects. Returns 0 if no layer is
- * written.
+ * Returns the first bit of a layer's own objects. Returns 0 if the index is not
+ * that of a layer.
  */
 static uint32_t base_nr(const struct pack_bitmap_write *request)
 {
@@ -73,8 +73,8 @@ static void set_update(struct bitmap_build_input *input,
 }
 
 /*
- * Returns how many bytes of a memory limit the lists leave. A limit of 0 means
- * no limit, and is returned unchanged.
+ * Returns how many bytes of a memory limit remain after the lists of new
+ * objects are stored. A limit of 0 means no limit, and is returned unchanged.
  */
 static size_t memory_left(uint64_t limit, const struct newobj_set *lists)
 {

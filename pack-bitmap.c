@@ -19,7 +19,7 @@ char *pack_bitmap_path(const char *pack_base)
 }
 
 /*
- * Checks that the index file contains the checksum of the pack or
+ * Checks that the bitmap index contains the checksum of its pack or
  * multi-pack-index.
  */
 static int check_owner(const struct pack_bitmap *pb, const uint8_t *checksum,
@@ -32,7 +32,7 @@ static int check_owner(const struct pack_bitmap *pb, const uint8_t *checksum,
 	return 0;
 }
 
-/* Maps and parses the file, which has bitmaps of `nr` objects. */
+/* Maps and parses the bitmap index file, whose bitmaps have `nr` bits. */
 static int load_file(struct pack_bitmap *pb, uint32_t nr,
 		     const uint8_t *checksum, const char *what,
 		     struct error *err)
@@ -68,8 +68,8 @@ static int prove_order(const struct pack_bitmap *pb, struct error *err)
 }
 
 /*
- * Returns whether both the index file and the .rev file have the right
- * checksum. Hashing both at once is faster.
+ * Returns whether both the bitmap index and the .rev file have the right
+ * checksum. Hashing both files at once is faster.
  */
 static bool prove_together(const struct pack_bitmap *pb)
 {
@@ -111,8 +111,8 @@ static int open_for_pack(struct pack_bitmap *pb, const struct odb_pack *pack,
 }
 
 /*
- * Reads the order of a multi-pack-index. Old versions of Git stored this order
- * in a .rev file.
+ * Reads the object order of a multi-pack-index. Old versions of Git stored this
+ * order in a .rev file.
  */
 static int take_midx_order(struct pack_bitmap *pb, struct odb_midx *om,
 			   struct error *err)
@@ -127,8 +127,9 @@ static int take_midx_order(struct pack_bitmap *pb, struct odb_midx *om,
 		ret = pack_midx_order_init_unproven(&pb->order, &om->midx,
 						    &why);
 	/*
-	 * If the chunk BTMP is damaged, RIDX alone is enough, if its order can
-	 * be verified.
+	 * The order can also be read without the chunk BTMP. If BTMP is
+	 * damaged, the chunk RIDX alone is used, provided that the order is
+	 * verified.
 	 */
 	if (ret == ERR_NOMEM)
 		return error_nomem(err);
@@ -173,8 +174,9 @@ static int open_for_midx(struct pack_bitmap *pb, struct odb_midx *om,
 }
 
 /*
- * Opens the index of `pack`, or of `om` if `pack` is NULL, on top of `base`.
- * Takes over `base` only if it returns 1.
+ * Opens the bitmap index of `pack`, or of `om` if `pack` is NULL. In a chain,
+ * `base` is the index of the layers below; ownership of `base` passes only if 1
+ * is returned.
  */
 static int open_index(struct pack_bitmap **out, const struct odb *odb,
 		      const struct odb_pack *pack, struct odb_midx *om,
@@ -198,7 +200,7 @@ static int open_index(struct pack_bitmap **out, const struct odb *odb,
 	if (ret != ERR_MISSING)
 		return ret;
 	if (err)
-		err->code = 0; /* most packs have no index */
+		err->code = 0; /* most packs have no bitmap index */
 	return 0;
 }
 
@@ -270,7 +272,10 @@ int pack_bitmap_open(struct pack_bitmap **out, const struct odb *odb,
 		if (err && !passed_over.code)
 			passed_over = *err;
 	}
-	/* No index has bitmaps, so an index without bitmaps is used. */
+	/*
+	 * No index that could be opened has bitmaps, so an index without
+	 * bitmaps is used.
+	 */
 	if (!ret && empty) {
 		*out = empty;
 		empty = NULL;
@@ -379,8 +384,8 @@ int pack_bitmap_each(const struct pack_bitmap *pb,
 		     void *ctx, struct error *err)
 {
 	/*
-	 * For many objects, one pass over the index is cheaper than a search
-	 * for each object.
+	 * If many objects are looked up, one pass over the index is cheaper
+	 * than a search for each object.
 	 */
 	if (bitset_count(&result->packed) > pb->file.object_nr / 16)
 		bitmap_space_prepare(&pb->space);

@@ -31,18 +31,21 @@
 /* An open index. Immutable; threads may share it. */
 struct pack_bitmap {
 	const struct odb *odb; /* borrowed */
-	/* what the bits mean; borrows from `odb` */
+	/* which objects the bits stand for; borrows from `odb` */
 	struct bitmap_space space;
 	/* owned: the order of the packs of a multi-pack-index */
 	struct pack_midx_order order;
 	bool order_is_proven;
 	char *path; /* owned */
 	struct sys_map map;
-	/* the mapped .rev file of a multi-pack-index, if there is one */
+	/*
+	 * the mapped .rev file of a multi-pack-index; unused if there is no
+	 * such file
+	 */
 	struct sys_map rev_map;
-	/* owned: the index of the layer below; NULL: none */
+	/* owned: the bitmap index of the layers below; NULL: none */
 	struct pack_bitmap *base;
-	/* the parsed file, which includes the layers below */
+	/* the parsed bitmap index, which includes the layers below */
 	struct bitmap_file file;
 };
 
@@ -82,8 +85,8 @@ int pack_bitmap_open_midx(struct pack_bitmap **out, const struct odb *odb,
 
 /*
  * Opens the bitmap indexes of a snapshot, one at each call. *next must be 0 at
- * the first call. Returns the same as pack_bitmap_open_pack(), and 0 after the
- * last one.
+ * the first call. Returns the same codes as pack_bitmap_open_pack(), and 0
+ * after the last index.
  */
 int pack_bitmap_open_next(struct pack_bitmap **out, const struct odb *odb,
 			  size_t *next, struct error *err);
@@ -106,11 +109,17 @@ static inline uint32_t pack_bitmap_object_nr(const struct pack_bitmap *pb)
 	return pb->file.object_nr;
 }
 
-/* Finds the bit of an object. Returns false if it is not indexed. */
+/*
+ * Finds the bit of an object. Returns false if the index has no bit for the
+ * object.
+ */
 bool pack_bitmap_bit(const struct pack_bitmap *pb, struct walk *w,
 		     uint32_t obj_pos, uint32_t *bit_pos);
 
-/* Returns the idx_pos of the object that a bit stands for. */
+/*
+ * Returns the idx_pos (position in the .idx or multi-pack-index) of the object
+ * that a bit stands for.
+ */
 uint32_t pack_bitmap_idx_pos(const struct pack_bitmap *pb, uint32_t bit_pos);
 
 /*
@@ -131,7 +140,7 @@ enum object_type pack_bitmap_type(const struct pack_bitmap *pb,
 int pack_bitmap_type_set(struct bitset *set, const struct pack_bitmap *pb,
 			 enum bitmap_type type);
 
-/* Statistics of the haves or of the wants of a query. */
+/* Statistics about one side of a query: the haves or the wants. */
 struct pack_bitmap_phase {
 	uint32_t bitmaps_used, pseudo_merges_used, commits_walked;
 	/* number of objects that this side has added, before any filter */
@@ -156,8 +165,8 @@ struct pack_bitmap_result {
 	 */
 	struct bitset packed;
 	/*
-	 * the objects outside the index that the wants reach and the haves do
-	 * not
+	 * the objects that the wants reach, the haves do not reach, and the
+	 * index lacks
 	 */
 	struct walk_items others;
 	/*
@@ -165,7 +174,7 @@ struct pack_bitmap_result {
 	 * haves
 	 */
 	struct bitset uninteresting;
-	uint32_t bitmaps_used; /* bitmaps of commits ORed */
+	uint32_t bitmaps_used; /* number of commit bitmaps that were ORed */
 	uint32_t pseudo_merges_used;
 	/* number of walked commits without a bitmap */
 	uint32_t commits_walked;
@@ -286,7 +295,8 @@ char *pack_bitmap_path(const char *pack_base);
 struct pack_bitmap_write {
 	/* the walk whose history has the commits */
 	struct walk *walk;
-	const struct walk_result *enumerated; /* all commits, with lists */
+	/* all commits of the pack, with lists of new objects */
+	const struct walk_result *enumerated;
 	/*
 	 * For a layer of a chain: the bits of the layer and of the layers
 	 * below. Then `idx_pos` is ignored, and `hash_cache` and `types` have
@@ -294,8 +304,8 @@ struct pack_bitmap_write {
 	 */
 	const struct bitmap_space *space;
 	/*
-	 * for a layer: an index with the same bits, from which new bitmaps are
-	 * built
+	 * for a layer: a bitmap index with the same bits, whose bitmaps are
+	 * ORed into new ones
 	 */
 	const struct pack_bitmap *below;
 	/* by bit_pos: the object's position in the .idx */
@@ -304,12 +314,12 @@ struct pack_bitmap_write {
 	const uint32_t *bit_pos;
 	/* by idx_pos: path hashes; NULL: the file gets no cache of them */
 	const uint32_t *hash_cache;
-	/* by bit_pos: enum object_type */
+	/* by bit_pos: the object's type, enum object_type */
 	const uint8_t *types;
 	/* number of objects; for a layer, without those of the layers below */
 	uint32_t object_nr;
 	struct oid checksum; /* of the pack */
-	/* by commit_nr: enum select_tip */
+	/* by commit_nr: whether the commit is a tip (enum select_tip) */
 	const uint8_t *is_tip;
 	/* tips that form pseudo-merges; NULL: make no pseudo-merges */
 	const struct pseudo_tips *pseudo;
@@ -323,14 +333,14 @@ struct pack_bitmap_write {
 	const struct bitmap_update *update;
 	bool lookup_table;
 	/*
-	 * Limit of the bytes for lists and for whole bitmaps that can be made
-	 * again; 0: no limit.
+	 * Maximum number of bytes for lists of new objects and for decoded
+	 * bitmaps that can be decoded again; 0: no limit.
 	 */
 	uint64_t memory_limit;
 	const struct progress_out *progress;
 };
 
-/* What was written to the file. */
+/* Figures about the file that was written. */
 struct pack_bitmap_written {
 	uint32_t bitmap_nr;
 	uint32_t pseudo_merge_nr;
