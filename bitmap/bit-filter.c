@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Applies object filters to sets of bits. */
+/* Applies object filters (such as blob:none) to sets of objects. */
 #include "bitmap/bit-filter.h"
 #include "walk/filter-walk.h"
 #include "walk/filtered.h"
@@ -46,8 +46,8 @@ static int drop_large(const struct bitmap_filter *bf, struct bitset *packed,
 }
 
 /*
- * Finds the wants among the objects of `packed`, which must not be filtered
- * out.
+ * Finds those wants among the objects of `packed` that must stay, whatever the
+ * filter says.
  */
 static int find_spared(const struct bitmap_filter *bf, struct bitset *spared,
 		       const struct bitset *by_obj, const struct bitset *packed,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Applies object filters to sets of bits. The type bitmaps remove whole types.
- * The sizes in the headers of pack entries remove blobs. Only the first bytes
- * of deltas are inflated.
+ * Applies object filters to sets of bits. The type bitmaps of the index remove
+ * whole types. The sizes in the headers of pack entries remove blobs. For a
+ * delta, only the first bytes are inflated.
  */
 #ifndef BITMAP_BIT_FILTER_H
 #define BITMAP_BIT_FILTER_H
@@ -22,15 +22,16 @@
  */
 bool bitmap_filter_can(const struct filter *filter);
 
-/* The context of a filter. All pointers are borrowed. */
+/* What is needed to apply a filter. All pointers are borrowed. */
 struct bitmap_filter {
 	const struct bitmap_file *file;
 	struct bitmap_space space;
 	struct walk *w;
 	/* the filter to apply; bitmap_filter_can() must be true for it */
 	const struct filter *filter;
-	const struct walk_tips *wants; /* pass the filter, */
-	bool filter_wants;             /* unless this is set */
+	/* the wants, which pass the filter unless `filter_wants` is set */
+	const struct walk_tips *wants;
+	bool filter_wants; /* the filter applies to the wants too */
 };
 
 /*
@@ -42,9 +43,9 @@ int bitmap_filter_apply(const struct bitmap_filter *bf, struct bitset *packed,
 			struct walk_items *others, struct error *err);
 
 /*
- * `packed` is a set of objects that a receiver has because it has objects that
- * refer to them. Removes those that the receiver may lack because of its
- * filter.
+ * `packed` is a set of objects that a receiver should have, because it has
+ * objects that refer to them. Removes from `packed` the objects that the
+ * receiver may lack because of its filter.
  */
 void bitmap_filter_undecided(const struct bitmap_file *file,
 			     const struct filter *filter,

@@ -13,8 +13,8 @@
 
 /*
  * A list of the ids of undecided objects is searched ten times faster than the
- * index. The list is made after nr / LOOKUPS_RATIO lookups, where nr is the
- * number of these objects, if nr is at most LIST_MAX.
+ * bitmap index. The list is made after nr / LOOKUPS_RATIO lookups, where nr is
+ * the number of undecided objects, if nr is at most LIST_MAX.
  */
 #define LOOKUPS_RATIO 4
 #define LIST_MAX (1u << 18)
@@ -26,7 +26,7 @@ struct settling {
 	struct bitmap_fill *fill;
 	/* ids of the undecided objects, with their bits */
 	struct oidmap list;
-	bool is_listed; /* `list` is complete */
+	bool is_listed; /* whether `list` is complete */
 	/* number of lookups before the list is made */
 	size_t lookups_left;
 	struct error *err;
@@ -74,7 +74,7 @@ static bool find(struct settling *s, const uint8_t *raw, uint32_t *bit)
 	uint32_t idx_pos;
 	struct oid oid;
 
-	/* If memory runs out, lookups continue to search the index. */
+	/* If memory runs out, lookups continue to search the bitmap index. */
 	if (!s->is_listed && !s->lookups_left-- && list_undecided(s) < 0)
 		oidmap_release(&s->list);
 	if (!s->is_listed)

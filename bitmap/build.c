@@ -17,7 +17,7 @@
 
 /* The size of the XOR chain that ends with an entry. */
 struct build_chain {
-	uint32_t links; /* links before the entry */
+	uint32_t links; /* number of bitmaps in the chain before the entry */
 	/* words of the whole chain, including those of the entry */
 	uint32_t words;
 };
@@ -26,23 +26,33 @@ struct build {
 	const struct bitmap_build_input *in;
 	/* owned: by commit_nr, the index in in->commits */
 	uint32_t *order;
-	/* owned: by commit_nr, the index in `out`, or NO_BITMAP */
+	/*
+	 * owned: by commit_nr, the index of the commit's bitmap in `out`, or
+	 * NO_BITMAP
+	 */
 	uint32_t *entry_of;
 	struct bitmap_complete complete; /* whole bitmaps of `out` */
 	struct bitset scratch;
-	struct bitmap_built *out;          /* borrowed from the result */
-	struct bitmap_built_group *groups; /* borrowed from the result */
-	struct build_chain *chains;        /* by entry */
-	size_t done;                       /* number of entries built */
-	struct bitset bits;                /* of the current commit */
-	struct ewah full;                  /* the same, compressed */
+	/* borrowed from the result: pseudo-merges */
+	struct bitmap_built *out;
+	/* by entry: the XOR chain that ends with the entry */
+	struct bitmap_built_group *groups;
+	struct build_chain *chains; /* by entry */
+	size_t done;                /* number of entries built */
+	/* the bitmap of the current commit, uncompressed */
+	struct bitset bits;
+	/* the bitmap of the current commit, compressed */
+	struct ewah full;
 	/* the best XOR so far, and the XOR that is tried now */
 	struct ewah best, diff;
 	/* cost of `best` in words */
 	size_t best_cost;
-	/* queued ancestors of the commits whose bitmap is built, by `order` */
+	/*
+	 * queued ancestors of the commits whose bitmap is being built, ordered
+	 * by `order`
+	 */
 	struct heap queue;
-	/* the ancestor with a bitmap that was found first, or NO_BITMAP */
+	/* the entry of the nearest ancestor with a bitmap, or NO_BITMAP */
 	uint32_t nearest;
 };
 
@@ -91,7 +101,8 @@ static void note_chain(struct build *b, size_t entry)
 
 /*
  * Returns the upper limit (exclusive) for the number of words of an XOR with an
- * entry. 0 means that the chain is as long as allowed.
+ * entry. Returns 0 if the XOR chain that ends with the entry is as long as
+ * allowed.
  */
 static size_t chain_room(const struct build *b, size_t entry)
 {
@@ -104,7 +115,9 @@ static size_t chain_room(const struct build *b, size_t entry)
 	return most - chain->words;
 }
 
-/* Takes over the existing bitmaps, which come first in the file. */
+/*
+ * Takes over the bitmaps of the older index, which come first in the new file.
+ */
 static void take_old(struct build *b)
 {
 	for (size_t i = 0; i < b->in->old_nr; i++) {
@@ -175,7 +188,7 @@ static int set_bit(struct build *b, uint32_t obj_pos, struct error *err)
 	return 0;
 }
 
-/* Sets the bits of a commit and of the objects in its list. */
+/* Sets the bits of a commit and of the objects in its list of new objects. */
 static int set_commit(struct build *b, uint32_t c, struct error *err)
 {
 	const struct newobj_list *list;
@@ -212,8 +225,8 @@ static int queue_parents(struct build *b, uint32_t c)
 }
 
 /*
- * Finds the row of a commit's bitmap in `below`. Returns false if `below` has
- * no bitmap of this commit.
+ * Finds the row of a commit's bitmap in in->below, the bitmap file of lower
+ * layers. Returns false if the file has no bitmap of this commit.
  */
 static bool find_below(const struct build *b, uint32_t c, uint32_t *row)
 {
@@ -226,8 +239,8 @@ static bool find_below(const struct build *b, uint32_t c, uint32_t *row)
 }
 
 /*
- * ORs the existing bitmap of a commit into b->bits. Returns 1, 0 if the commit
- * has no bitmap, or a negative error code.
+ * ORs the finished bitmap of a commit into b->bits. Returns 1 if the commit has
+ * one, 0 if not, or a negative error code.
  */
 static int or_known(struct build *b, uint32_t c, struct error *err)
 {
@@ -284,8 +297,8 @@ static int fill(struct build *b, const uint32_t *commits, size_t nr,
 }
 
 /*
- * Computes the XOR with entry `other`, and puts it into b->best if it is the
- * best one so far.
+ * Computes the XOR of an entry's bitmap with that of entry `other`. Puts the
+ * XOR into b->best if it is the best one so far.
  */
 static int try_xor(struct build *b, size_t entry, size_t other)
 {
@@ -314,9 +327,9 @@ static int try_xor(struct build *b, size_t entry, size_t other)
 }
 
 /*
- * Finds the best XOR and stores it in b->best. The XOR with the nearest
- * ancestor is tried first, because it is small. Other XORs are abandoned when
- * they get larger than the best one.
+ * Tries XORs of an entry's bitmap with earlier bitmaps, and stores the best one
+ * in b->best. The XOR with the nearest ancestor is tried first, because it is
+ * small. Other XORs are abandoned when they get larger than the best one.
  */
 static int choose_base(struct build *b, size_t entry)
 {
@@ -336,7 +349,10 @@ static int choose_base(struct build *b, size_t entry)
 	return 0;
 }
 
-/* Stores an entry, whose whole bitmap is b->full, as an XOR or whole. */
+/*
+ * Stores the bitmap b->full of an entry, as an XOR or whole, whichever is
+ * smaller.
+ */
 static int store(struct build *b, size_t entry)
 {
 	struct bitmap_built *built = &b->out[entry];
@@ -398,8 +414,8 @@ static int build_all(struct build *b, struct error *err)
 }
 
 /*
- * Makes the set of a pseudo-merge's commits. Sorts their bits, since ewah_set()
- * needs ascending bits.
+ * Makes the set of a pseudo-merge's commits. Their bits are sorted first, since
+ * ewah_set() needs ascending bits.
  */
 static int set_members(struct build *b, const struct bitmap_group *group,
 		       struct ewah *members)

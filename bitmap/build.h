@@ -32,7 +32,7 @@
  * Limits of an XOR chain, which a query decodes as a whole: the number of
  * links, and the number of words. A chain has at most BITMAP_CHAIN_WORDS words,
  * plus BITMAP_CHAIN_FACTOR times the words of a plain set of all objects.
- * Decoding such a chain takes about 0.2 ms for a million objects.
+ * Decoding a chain of that size takes about 0.2 ms for a million objects.
  */
 #define BITMAP_CHAIN_LINKS 1000
 #define BITMAP_CHAIN_WORDS 16384
@@ -46,7 +46,7 @@ struct bitmap_group {
 
 struct bitmap_built;
 
-/* The input of a build. All pointers are borrowed for the call. */
+/* The input for building bitmaps. All pointers are borrowed for the call. */
 struct bitmap_build_input {
 	const struct history *history;
 	/*
@@ -55,19 +55,23 @@ struct bitmap_build_input {
 	 */
 	const uint32_t *commits;
 	size_t commit_nr;
-	/* new(c) of each commit, in the order of `commits` */
+	/* the new-object list of each commit, in the order of `commits` */
 	const struct newobj_set *lists;
 	/*
-	 * bit of each object, by obj_pos; UINT32_MAX: the pack does not have it
+	 * by obj_pos: bit of each object; UINT32_MAX: the pack does not have
+	 * the object
 	 */
 	const uint32_t *bit_pos;
-	/* number of bits of each bitmap: of objects in the pack */
+	/*
+	 * number of bits of each bitmap, which is the number of objects in the
+	 * pack
+	 */
 	size_t bits;
 	const uint32_t *selected; /* commit_nr, in any order */
 	size_t selected_nr;
 	/*
-	 * Existing bitmaps, which are stored unchanged before the new ones.
-	 * Their memory is taken over; the caller's entries become empty.
+	 * Bitmaps of an older index, which are stored unchanged before the new
+	 * ones. Their memory is taken over; the caller's entries become empty.
 	 */
 	struct bitmap_built *old;
 	size_t old_nr;
@@ -81,8 +85,9 @@ struct bitmap_build_input {
 	/* store no XORs, so that each bitmap is stored whole */
 	bool whole;
 	/*
-	 * Limit of the bytes for whole bitmaps that are kept in memory of
-	 * entries stored as XORs. The newest entries do not count. 0: no limit.
+	 * Limit of the bytes for whole bitmaps in memory. They are kept for
+	 * entries that are stored as XORs. The newest entries do not count. 0:
+	 * no limit.
 	 */
 	size_t memory_limit;
 	const struct bitmap_group *groups; /* pseudo-merges to build */
@@ -90,7 +95,7 @@ struct bitmap_build_input {
 	const struct progress_out *progress; /* may be NULL */
 };
 
-/* A bitmap as it is stored: whole, or as an XOR. */
+/* The bitmap of a commit as it is stored: whole, or as an XOR. */
 struct bitmap_built {
 	uint32_t commit_nr;
 	/* 0: stored whole; n: XORed with the n-th entry before this one */
@@ -98,7 +103,10 @@ struct bitmap_built {
 	struct ewah bitmap;
 };
 
-/* A pseudo-merge as it is stored: its commits and their closure, by bit_pos. */
+/*
+ * A pseudo-merge as it is stored: its commits and their closure, two sets
+ * indexed by bit_pos.
+ */
 struct bitmap_built_group {
 	struct ewah commits, objects;
 };
@@ -106,8 +114,8 @@ struct bitmap_built_group {
 /* The result of a build. */
 struct bitmap_build_result {
 	/*
-	 * owned: the old entries, then new ones with ancestors before
-	 * descendants
+	 * owned: the bitmaps of the older index, then the new bitmaps. Among
+	 * these, ancestors come before descendants.
 	 */
 	struct bitmap_built *entries;
 	size_t entry_nr;

@@ -10,15 +10,15 @@
 #include "bitmap/select.h"
 
 /*
- * Number of words of an entry besides its bitmap, including its row in the
- * lookup table.
+ * Number of words that an entry takes in the file besides its bitmap, including
+ * its row in the lookup table.
  */
 #define ENTRY_WORDS 4
 
 struct choosing {
 	const struct bitmap_choose_input *in;
 	size_t budget; /* words */
-	/* limit of the selected tips that are not configured */
+	/* limit of the selected tips of SELECT_DEFAULT_TIP */
 	size_t default_tip_nr;
 	/* limit of the pseudo-merges of each default class; 0: none */
 	size_t merge_nr;
@@ -26,7 +26,7 @@ struct choosing {
 	struct error *err;
 };
 
-/* The size of a selection. */
+/* The size in words of the bitmaps of one selection. */
 struct cost {
 	size_t words; /* total */
 	/* words of default pseudo-merges, included in `words` */
@@ -93,8 +93,8 @@ static int choose_groups(const struct choosing *s, struct pseudo_groups *groups,
 }
 
 /*
- * Builds a selection with the given density. The caller releases *out in any
- * case.
+ * Builds the bitmaps of a selection with the given density. The caller releases
+ * *out in any case.
  */
 static int build(const struct choosing *s, struct bitmap_build_result *out,
 		 size_t dense_nr)
@@ -127,8 +127,8 @@ static int build(const struct choosing *s, struct bitmap_build_result *out,
 }
 
 /*
- * Builds a plain selection, and sets the budget and the limit of tips by its
- * size.
+ * Builds the bitmaps of a plain selection. Its size becomes the budget, and its
+ * number of bitmaps the base for the limit of tips.
  */
 static int build_plain(struct choosing *s)
 {
@@ -137,8 +137,8 @@ static int build_plain(struct choosing *s)
 
 	if (!ret && plain.entry_nr == s->in->build.commit_nr) {
 		/*
-		 * The plain selection has all commits, so no other selection is
-		 * larger.
+		 * This plain selection has all commits, so no other selection
+		 * is larger.
 		 */
 		s->budget = cost_of(s, &plain).words;
 		s->default_tip_nr = plain.entry_nr;
@@ -152,8 +152,8 @@ static int build_plain(struct choosing *s)
 }
 
 /*
- * Returns the first density to try: one that gives as many bitmaps as the plain
- * selection has.
+ * Returns the first density to try: with this density, a selection has as many
+ * bitmaps as the plain selection.
  */
 static size_t first_guess(const struct choosing *s, size_t most)
 {
@@ -166,8 +166,8 @@ static size_t first_guess(const struct choosing *s, size_t most)
 }
 
 /*
- * Returns the next density to try. The number of words grows with the number of
- * bitmaps, by a power below 1.
+ * Computes the next density to try from the cost of the last one. The number of
+ * words grows with the number of bitmaps, by a power below 1.
  */
 static size_t next_guess(const struct choosing *s, size_t dense_nr,
 			 const struct cost *cost)
@@ -183,7 +183,8 @@ static size_t next_guess(const struct choosing *s, size_t dense_nr,
 }
 
 /*
- * Reduces the limit of pseudo-merges if they exceed their part of the budget.
+ * Reduces the limit of default pseudo-merges if they take more than their part
+ * of the budget.
  */
 static bool limit_groups(struct choosing *s, const struct cost *cost,
 			 size_t group_nr)
@@ -207,8 +208,8 @@ struct range {
 };
 
 /*
- * Keeps the result if it is the densest one that fits the budget. Returns the
- * density to try next.
+ * Keeps the result in *best if it is the densest selection so far that fits the
+ * budget. Returns the density to try next.
  */
 static size_t judge(struct choosing *s, struct range *range, size_t dense_nr,
 		    struct bitmap_build_result *best,
@@ -230,7 +231,7 @@ static size_t judge(struct choosing *s, struct range *range, size_t dense_nr,
 		*built = (struct bitmap_build_result){0};
 	}
 	/*
-	 * If nothing was built, both ends of the range are equal. So
+	 * If the selection was not built, both ends of the range are equal. So
 	 * next_guess() never divides by a cost of 0.
 	 */
 	if (range->fits == range->most)
@@ -242,8 +243,8 @@ static size_t judge(struct choosing *s, struct range *range, size_t dense_nr,
 }
 
 /*
- * Tries densities, and keeps the densest selection that fits. Returns 0, 1 if
- * none fits, or a negative error code.
+ * Tries densities, and keeps the densest selection that fits the budget.
+ * Returns 0 if one fits, 1 if none fits, or a negative error code.
  */
 static int try_densities(struct choosing *s, struct bitmap_build_result *best)
 {
@@ -280,8 +281,8 @@ int bitmap_choose(struct bitmap_build_result *out,
 	if (ret <= 0)
 		return ret;
 	/*
-	 * No selection fits whose gaps grow with distance, so the plain one is
-	 * used.
+	 * No selection whose gaps grow with distance fits the budget, so the
+	 * plain selection is used.
 	 */
 	s.default_tip_nr = 0;
 	s.merge_nr = has_default_groups(&s) ? 0 : s.merge_nr;

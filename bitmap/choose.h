@@ -35,30 +35,38 @@
  * than the smallest XORs.
  */
 #define CHOOSE_BUDGET_SIXTEENTHS 15
-/* At most one of this many bitmaps is that of a tip that is not configured. */
+/*
+ * At most one in CHOOSE_TIPS_PART bitmaps is selected because its commit is a
+ * tip that is not configured.
+ */
 #define CHOOSE_TIPS_PART 4
-/* At most one of this many words belongs to a default pseudo-merge. */
+/* At most one in CHOOSE_PSEUDO_PART words belongs to a default pseudo-merge. */
 #define CHOOSE_PSEUDO_PART 4
-/* At most one of this many words of the budget stays unused. */
+/* At most one in CHOOSE_LEFT_PART words of the budget stays unused. */
 #define CHOOSE_LEFT_PART 16
-/* Limit of the number of builds, without those of plain selections. */
+/* Maximum number of selections that are built, without plain selections. */
 #define CHOOSE_TRIES 6
 
 struct bitmap_choose_input {
-	/* without `selected`, `groups`, old bitmaps and layers below */
+	/*
+	 * the input for building, without `selected`, `groups`, old bitmaps and
+	 * layers below
+	 */
 	struct bitmap_build_input build;
 	/* the commits of `build`, newest first */
 	const uint32_t *newest_first;
 	/* by commit_nr: enum select_tip */
 	const uint8_t *is_tip;
-	const struct pseudo_tips *pseudo; /* NULL: no pseudo-merges */
+	/* tips that may form pseudo-merges; NULL: make none */
+	const struct pseudo_tips *pseudo;
 	size_t object_nr;
 };
 
 /*
- * Chooses the content and builds the bitmaps. Returns 0, or a negative error
- * code like bitmap_build(). The caller releases *out with
- * bitmap_build_result_release() in any case.
+ * Chooses the commits and pseudo-merges of an index made from scratch, and
+ * builds their bitmaps. Returns 0, or a negative error code like
+ * bitmap_build(). The caller releases *out with bitmap_build_result_release()
+ * in any case.
  */
 int bitmap_choose(struct bitmap_build_result *out,
 		  const struct bitmap_choose_input *input, struct error *err);
@@ -93,9 +101,10 @@ struct bitmap_update_input {
 	struct bitmap_previous *previous;
 	/* for a layer: the bitmap file of the layers below */
 	const struct bitmap_file *below;
-	const struct bitmap_space *space; /* of the new index */
+	const struct bitmap_space *space; /* the bit space of the new index */
 	struct walk *walk;
-	const uint32_t *tips; /* commit_nr; all have bits */
+	/* commit_nr; the new index has bits for all of them */
+	const uint32_t *tips;
 	size_t tip_nr;
 	/* by commit_nr: enum select_tip */
 	const uint8_t *is_tip;
@@ -108,12 +117,14 @@ struct bitmap_update_input {
 	 */
 	size_t grouped_max;
 	unsigned threads;
-	uint64_t memory_limit; /* as in walk/newobj.h */
+	uint64_t memory_limit; /* number of threads, as in walk/newobj.h */
 	const struct progress_out *progress;
 };
 
 struct bitmap_update {
-	/* owned: the commits whose lists are needed, parents first */
+	/*
+	 * owned: the commits whose new-object lists are needed, parents first
+	 */
 	uint32_t *commits;
 	size_t commit_nr, commit_alloc;
 	/* number of commits without a bit in the older index */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Keeps whole bitmaps, and makes dropped ones again. */
+/*
+ * Keeps whole bitmaps of entries in memory, and decodes again those that were
+ * dropped.
+ */
 #include <string.h>
 
 #include "base/error.h"
@@ -45,8 +48,8 @@ static void drop(struct bitmap_complete *c, size_t entry)
 }
 
 /*
- * Drops bitmaps until they take at most c->limit bytes. Two rounds drop all but
- * the newest and entry `but`.
+ * Drops whole bitmaps until they take at most c->limit bytes. Two rounds drop
+ * all bitmaps except the newest ones and that of entry `but`.
  */
 static void make_room(struct bitmap_complete *c, size_t but)
 {

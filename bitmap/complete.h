@@ -5,10 +5,10 @@
  *
  * While an index is built, each bitmap is ORed into others, and later bitmaps
  * are XORed with it. An entry that is stored whole needs no copy. For the other
- * entries the whole bitmap is kept. Beyond the limit, bitmaps are dropped that
- * were not used since their last turn (the clock algorithm). A dropped bitmap
- * is made again by decoding its XOR chain, up to the first whole bitmap. The
- * newest bitmaps are never dropped.
+ * entries the whole bitmap is kept. Beyond the limit, bitmaps are dropped by
+ * the clock algorithm: those that were not used since their last turn. A
+ * dropped bitmap is made again by decoding its XOR chain, up to the first whole
+ * bitmap. The newest bitmaps are never dropped.
  */
 #ifndef BITMAP_COMPLETE_H
 #define BITMAP_COMPLETE_H
@@ -22,19 +22,26 @@
 
 struct bitmap_built;
 
-/* Number of newest bitmaps that are never dropped. */
+/* Number of newest whole bitmaps that are never dropped. */
 #define BITMAP_COMPLETE_NEWEST BITMAP_WRITE_XOR_OFFSET
 
 struct bitmap_complete {
 	const struct bitmap_built *entries; /* borrowed */
-	/* size of the arrays: the largest possible number of entries */
+	/*
+	 * number of elements of `kept` and `state`: the largest possible number
+	 * of entries
+	 */
 	size_t nr;
 	struct ewah *kept; /* owned, by entry */
 	/*
-	 * owned, by entry: not kept, kept, or kept and used since its last turn
+	 * owned, by entry: whether its whole bitmap is not kept, kept, or kept
+	 * and used since its last turn
 	 */
 	uint8_t *state;
-	/* bytes of the kept bitmaps, and their limit; limit 0: no limit */
+	/*
+	 * bytes of the kept bitmaps, and the maximum of these bytes; limit 0:
+	 * no maximum
+	 */
 	size_t bytes, limit;
 	/* one more than the last entry that was put or passed */
 	size_t end;

@@ -6,7 +6,10 @@
 #include "base/sort.h"
 #include "bitmap/fill.h"
 
-/* Sets *nr to the number of commits that a request for these tips walks. */
+/*
+ * Sets *nr to the number of commits that a request for these tips walks until
+ * it reaches bitmaps.
+ */
 static int walked(uint32_t *nr, struct bitmap_fill *fill, uint32_t *commits,
 		  size_t commit_nr, struct error *err)
 {
@@ -35,7 +38,10 @@ static size_t unique(uint32_t *commits, struct sort_item *items, size_t nr)
 	return left;
 }
 
-/* Measures each tip alone. items[] receives the number of walked commits. */
+/*
+ * Measures each tip alone. Sets items[] to the number of commits that a request
+ * for the tip walks.
+ */
 static int measure_each(struct bitmap_coverage *coverage,
 			struct bitmap_fill *fill, uint32_t *commits,
 			struct sort_item *items, struct error *err)

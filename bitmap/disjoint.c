@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds commits whose bitmaps have no object of a set. */
+/* Finds commits whose bitmaps do not contain any object of a given set. */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -13,7 +13,7 @@ struct disjoint {
 	struct walk *w;
 	const struct bitset *set;
 	uint32_t *commits; /* owned: commit_nr by row */
-	/* by bit_pos: objects that the added commits reach */
+	/* by bit_pos: objects that the commits found so far reach */
 	struct bitset reached;
 	struct bitset bits; /* of one row */
 	struct bitset scratch;
@@ -36,7 +36,7 @@ static int load_commit(struct disjoint *d, uint32_t row)
 		       : history_parse(&d->w->history, d->commits[row], d->err);
 }
 
-/* Sorts the rows from the newest commit to the oldest. */
+/* Sorts the rows of the bitmap file from the newest commit to the oldest. */
 static int sort_rows(struct disjoint *d, struct sort_item *rows)
 {
 	for (uint32_t row = 0; row < d->file->row_nr; row++) {
@@ -110,7 +110,7 @@ static int find_by_row(struct disjoint *d)
 }
 
 /*
- * A stack of commits that are not indexed, and whose parents must be visited.
+ * A stack of commits that the index lacks, and whose parents must be visited.
  */
 struct pending {
 	struct bitset seen; /* by commit_nr */

@@ -17,16 +17,19 @@ struct bitmap_write_entry {
 	uint32_t idx_pos; /* of the commit */
 	/* 0: stored whole; n: XORed with the n-th entry before this one */
 	uint8_t xor_offset;
-	const struct ewah *bitmap; /* borrowed: as stored */
+	/* borrowed: the bitmap, or its XOR, as it is stored */
+	const struct ewah *bitmap;
 };
 
-/* A pseudo-merge: two sets by bit_pos, borrowed. */
+/* A pseudo-merge: two borrowed sets, indexed by bit_pos. */
 struct bitmap_write_pseudo {
 	const struct ewah *commits;
 	const struct ewah *objects;
 };
 
-/* The content of a file. All pointers are borrowed for the call. */
+/*
+ * The content of a bitmap index file. All pointers are borrowed for the call.
+ */
 struct bitmap_write {
 	enum hash_algo algo;
 	/* number of objects; in a layer, without those of the layers below */

@@ -25,7 +25,8 @@ static int corrupt(const struct bitmap_file *f, size_t off, const char *what,
 
 /*
  * base_nr() returns the number of objects in the layers below. own_row_nr()
- * returns the number of rows of this file, without those of layers below.
+ * returns the number of rows of this bitmap file, without those of layers
+ * below.
  */
 
 static uint32_t base_nr(const struct bitmap_file *f)
@@ -85,7 +86,10 @@ static int parse_pseudo(struct bitmap_file *f, struct cursor *c,
 	return 0;
 }
 
-/* Parses the sections at the end of the file, from the last to the first. */
+/*
+ * Parses the sections at the end of the bitmap file, from the last to the
+ * first.
+ */
 static int parse_tail(struct bitmap_file *f, struct cursor *c,
 		      struct error *err)
 {
@@ -132,7 +136,9 @@ static int parse_types(struct bitmap_file *f, struct cursor *c,
 	return 0;
 }
 
-/* Skips an entry without parsing its bitmap. */
+/*
+ * Skips the entry of a commit in the bitmap file, without parsing its bitmap.
+ */
 static bool skip_entry(struct cursor *c, uint32_t *idx_pos, uint8_t *xor_offset)
 {
 	uint32_t bits, word_nr;
@@ -179,7 +185,10 @@ out:
 	return ret;
 }
 
-/* Finds the entries of a file without a lookup table, by skipping over each. */
+/*
+ * Finds the entries of a bitmap file that has no lookup table, by skipping over
+ * each entry.
+ */
 static int scan_entries(struct bitmap_file *f, struct cursor *c,
 			struct error *err)
 {
@@ -211,8 +220,8 @@ static int scan_entries(struct bitmap_file *f, struct cursor *c,
 }
 
 /*
- * Adds the rows and objects of the layers below. Before the call, all fields
- * describe only the file itself.
+ * Adds the numbers of rows and objects of the layers below. Before the call,
+ * all fields describe only this file.
  */
 static int stack(struct bitmap_file *f, struct error *err)
 {
@@ -504,8 +513,8 @@ static int next_link(struct bitmap_row *row, const struct bitmap_file *f,
 }
 
 /*
- * Works like next_link(), but also returns 0 if `held` contains the bitmap of
- * the next row.
+ * Works like next_link(), but also returns 0 if the set of `held` contains the
+ * bitmap of the next row.
  */
 static int next_unheld(struct bitmap_row *row, const struct bitmap_file *f,
 		       const struct bitmap_held *held, struct error *err)
@@ -607,8 +616,8 @@ int bitmap_file_stored(struct bitmap_stored *stored,
 }
 
 /*
- * Sets stored[row_nr]. The rows with which the row is XORed must be set
- * already.
+ * Sets stored[row_nr]. Requires that the rows of the rest of its XOR chain are
+ * set already.
  */
 static int stored_next(struct bitmap_stored *stored,
 		       const struct bitmap_file *f, uint32_t row_nr,
@@ -647,7 +656,7 @@ int bitmap_file_stored_all(struct bitmap_stored *stored,
 	return ret;
 }
 
-/* Adds the lengths of the sections of one file to *s. */
+/* Adds the lengths of the sections of one layer's file to *s. */
 static void add_sections(struct bitmap_sections *s, const struct bitmap_file *f)
 {
 	uint64_t header = HEADER_LEN + hash_len(f->algo), types = 0, lookup = 0;

@@ -100,9 +100,9 @@ static inline enum object_type bitmap_object_type(enum bitmap_type type)
 
 struct bitmap_row {
 	uint32_t idx_pos; /* of the commit */
-	/* the row with which the bitmap is XORed, or BITMAP_NO_XOR */
+	/* the row whose bitmap is XORed with this one, or BITMAP_NO_XOR */
 	uint32_t xor_row;
-	uint64_t off; /* of its entry in the file */
+	uint64_t off; /* offset of the row's entry in the file */
 };
 
 /*
@@ -117,7 +117,7 @@ struct bitmap_file {
 	unsigned flags;
 	/* borrowed: the file of the layer below; NULL: none */
 	const struct bitmap_file *base;
-	/* numbers of objects and rows, including those of the layers below */
+	/* numbers of objects and rows of this layer and of all layers below */
 	uint32_t object_nr;
 	uint32_t row_nr;
 	uint32_t base_row_nr; /* rows of the layers below */
@@ -141,11 +141,11 @@ struct bitmap_file {
 	 */
 	const uint8_t *hash_cache;
 	/*
-	 * Pseudo-merges of this file, or else of `base`. All zero: there are
-	 * none.
+	 * Pseudo-merges of this file, or else of `base`. All fields are zero if
+	 * there are none.
 	 */
 	struct pseudo_merges pseudo;
-	/* offset at which the last entry ends */
+	/* offset in the file at which the last entry ends */
 	size_t entries_end;
 };
 
@@ -187,12 +187,13 @@ uint64_t bitmap_file_len(const struct bitmap_file *f);
 void bitmap_file_or_type(struct bitset *set, const struct bitmap_file *f,
 			 enum bitmap_type type);
 
-/* Removes all objects of a type from `set`. */
+/* Removes all objects of a type from the set `set`. */
 void bitmap_file_andnot_type(struct bitset *set, const struct bitmap_file *f,
 			     enum bitmap_type type);
 
 /*
- * Return the number of objects of a type: all of the file, or those in `set`.
+ * Return the number of objects of a type: the first function counts all objects
+ * of the file, the second one those in `set`.
  */
 size_t bitmap_file_count_type(const struct bitmap_file *f,
 			      enum bitmap_type type);
@@ -235,8 +236,8 @@ int bitmap_file_or(struct bitset *set, const struct bitmap_file *f,
 		   uint32_t row, struct bitset *scratch, struct error *err);
 
 /*
- * What is known about a set: for each commit, the set contains the whole bitmap
- * of the commit, or does not contain the commit.
+ * Knowledge about a set that saves decoding: for each commit, the set contains
+ * the whole bitmap of the commit, or does not contain the commit.
  */
 struct bitmap_held {
 	bool is_empty; /* the set is empty */
@@ -266,9 +267,9 @@ int bitmap_file_or_rest(struct bitset *set, const struct bitmap_file *f,
 int bitmap_file_view(struct ewah_view *view, const struct bitmap_file *f,
 		     uint32_t row, struct error *err);
 
-/* How the bitmap of a row is stored. */
+/* How the bitmap of a row is stored in the file. */
 struct bitmap_stored {
-	uint64_t len; /* bytes of its entry */
+	uint64_t len; /* number of bytes of the row's entry */
 	/*
 	 * number of other bitmaps that must be decoded: the links of its XOR
 	 * chain
@@ -304,7 +305,9 @@ struct bitmap_sections {
 void bitmap_file_sections(struct bitmap_sections *s,
 			  const struct bitmap_file *f);
 
-/* Returns the path hash of an object, or 0 if the file has no cache of them. */
+/*
+ * Returns the path hash of an object, or 0 if the file stores no path hashes.
+ */
 uint32_t bitmap_file_name_hash(const struct bitmap_file *f, uint32_t idx_pos);
 
 #endif

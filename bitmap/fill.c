@@ -46,9 +46,9 @@ void bitmap_trace_release(struct bitmap_trace *trace)
 }
 
 /*
- * After nr / LOOKUPS_RATIO searches by offset, but not before LOOKUPS_MIN, a
- * table of the bits of all nr objects is made. Making the table costs as much
- * as one search for every 64 objects.
+ * After nr / LOOKUPS_RATIO searches by offset, but not before LOOKUPS_MIN
+ * searches, a table is made that has the bits of all nr objects of the index.
+ * Making the table takes as long as one search for every 64 objects.
  */
 #define LOOKUPS_MIN 4096
 #define LOOKUPS_RATIO 64
@@ -61,8 +61,8 @@ static uint32_t lookups_max(const struct bitmap_fill *fill)
 }
 
 /*
- * Works like bitmap_space_bit(), but makes and uses a table after many
- * searches.
+ * Works like bitmap_space_bit(), but makes a table of all bits after many
+ * searches, and uses it from then on.
  */
 static bool find_bit(struct bitmap_fill *fill, uint32_t obj_pos, uint32_t *bit)
 {
@@ -87,7 +87,7 @@ struct bitmap_side {
 	struct pseudo_fill pseudo;
 };
 
-/* Returns whether the object is in the set. */
+/* Returns whether the set of the fill has the object. */
 static bool has(struct bitmap_fill *fill, uint32_t obj_pos)
 {
 	uint32_t bit;
@@ -98,8 +98,8 @@ static bool has(struct bitmap_fill *fill, uint32_t obj_pos)
 }
 
 /*
- * Grows fill->outside for an object. The set of objects that are not indexed
- * has no memory before its first object.
+ * Grows fill->outside, the set of objects that the index lacks, for an object.
+ * The set has no memory before its first object.
  */
 static int grow_outside(struct bitmap_fill *fill, uint32_t obj_pos)
 {
@@ -111,7 +111,10 @@ static int grow_outside(struct bitmap_fill *fill, uint32_t obj_pos)
 		       : bitset_grow(&fill->outside, end > least ? end : least);
 }
 
-/* Adds an object. Returns 1 if it is new to the set, 0 if not, or ERR_NOMEM. */
+/*
+ * Adds an object to the set. Returns 1 if the object is new there, 0 if not, or
+ * ERR_NOMEM.
+ */
 static int add(struct bitmap_side *f, uint32_t obj_pos, enum object_type type,
 	       uint32_t name_hash)
 {
@@ -190,8 +193,8 @@ bool bitmap_side_has_bitmap(const struct bitmap_side *side, uint32_t commit_nr)
 }
 
 /*
- * Counts the indexed commits that follow bit `bit` in the order of the pack,
- * which has older commits later, up to the next commit with a bitmap.
+ * Counts the commits between bit `bit` and the next commit with a bitmap, in
+ * the order of the pack, which has older commits later. Stops at `most`.
  */
 static size_t indexed_distance(struct bitmap_fill *fill, uint32_t bit,
 			       size_t most)
@@ -269,8 +272,8 @@ static int or_row(struct bitmap_side *f, uint32_t row, struct error *err)
 }
 
 /*
- * ORs the bitmap of a commit into the set. Returns 1, 0 if the commit has no
- * bitmap, or a negative error code.
+ * ORs the bitmap of a commit into the set. Returns 1 if the commit has a
+ * bitmap, 0 if not, or a negative error code.
  */
 static int or_bitmap(struct bitmap_side *f, uint32_t obj_pos, struct error *err)
 {
@@ -284,7 +287,7 @@ static int or_bitmap(struct bitmap_side *f, uint32_t obj_pos, struct error *err)
 }
 
 /*
- * Notes a commit of the set, so that pseudo-merges with this commit are
+ * Records that the set has a commit, so that pseudo-merges with this commit are
  * considered.
  */
 static int note_commit(struct bitmap_side *f, uint32_t c, struct error *err)
@@ -299,12 +302,15 @@ static int note_commit(struct bitmap_side *f, uint32_t c, struct error *err)
 }
 
 /*
- * Pseudo-merges are tried again when this many commits were walked, and at each
- * doubling of this number.
+ * Number of walked commits after which pseudo-merges are tried again. They are
+ * tried again at each doubling of this number.
  */
 #define PSEUDO_FIRST 16
 
-/* Tries pseudo-merges again, seldom enough to be cheap compared to the walk. */
+/*
+ * Tries to use pseudo-merges again, but so seldom that the tries are cheap
+ * compared to the walk.
+ */
 static int retry_pseudo_merges(struct bitmap_side *f, struct error *err)
 {
 	size_t nr = f->walked_nr;
@@ -341,8 +347,8 @@ static int walk_commit(struct bitmap_side *f, uint32_t c, struct error *err)
 }
 
 /*
- * Adds the numbers of the side's pseudo-merges to the counters and the trace of
- * the fill.
+ * Adds the counters of one side of a query to those of the fill, and the side's
+ * pseudo-merges to the trace.
  */
 static int account(struct bitmap_side *side)
 {
@@ -466,8 +472,8 @@ static int fill_others(struct bitmap_side *f, const struct walk_items *others,
 }
 
 /*
- * Makes a set, by obj_pos, of the packed objects in the set, whose closures are
- * in the set too.
+ * Sets *known to the objects of the fill whose closures are in the fill too.
+ * *known is indexed by obj_pos, and has packed objects only.
  */
 static int known_set(struct bitset *known, const struct bitmap_fill *fill)
 {
@@ -501,7 +507,7 @@ static int add_lists(struct bitmap_side *f, const struct newobj_set *set,
 	return 0;
 }
 
-/* A set of known objects is made if at least this many commits were walked. */
+/* Minimum number of walked commits for which a set of known objects is made. */
 #define KNOWN_MIN 64
 
 /*
@@ -545,7 +551,10 @@ static int fill_walked(struct bitmap_side *f, struct error *err)
 /* Marks a tip that is not indexed, and so has no bit. */
 #define NO_BIT UINT32_MAX
 
-/* Looks up the bits of the tips, and notes them for pseudo-merges. */
+/*
+ * Looks up the bits of the tips, and records the tips so that pseudo-merges
+ * with them are considered.
+ */
 static int note_tips(struct bitmap_side *f, uint32_t *bits,
 		     const struct walk_tips *tips, struct error *err)
 {
@@ -570,8 +579,8 @@ static bool has_tip(struct bitmap_fill *fill, uint32_t obj_pos, uint32_t bit)
 }
 
 /*
- * Lists the tips that are not parsed and not in the set, as pairs (bit,
- * obj_pos), ordered by bit.
+ * Lists the tips that are not parsed and whose commits are not in the set, as
+ * pairs (bit, obj_pos) in the order of the bits.
  */
 static int list_unread(struct sort_item *list, size_t *nr,
 		       const struct bitmap_side *f, const uint32_t *bits,

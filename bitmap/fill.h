@@ -25,7 +25,7 @@
 #include "odb/odb.h"
 #include "walk/walk.h"
 
-/* The bitmaps that were used, in the order of their use. */
+/* Receives the bitmaps that a query used, in the order of their use. */
 struct bitmap_trace {
 	uint32_t *rows; /* owned: rows of commits */
 	size_t row_nr, row_alloc;
@@ -51,14 +51,17 @@ struct bitmap_fill {
 	/* by obj_pos: the objects in the set that are not indexed */
 	struct bitset outside;
 	struct bitset scratch;
-	/* owned: table of bits, made after many lookups */
+	/* owned: table of the bits of objects, made after many lookups */
 	struct bitmap_space_table table;
 	/* number of lookups before `table` was made */
 	uint32_t lookups;
 	uint32_t bitmaps_used, pseudo_merges_used, commits_walked;
 	/* number of objects that were added without a bitmap */
 	uint64_t objects_walked;
-	/* borrowed: receives the used bitmaps; may be NULL */
+	/*
+	 * borrowed: receives the rows and pseudo-merges that were used; may be
+	 * NULL
+	 */
 	struct bitmap_trace *trace;
 };
 
@@ -71,12 +74,12 @@ int bitmap_fill_init(struct bitmap_fill *fill, const struct bitmap_file *file,
 		     struct error *err);
 void bitmap_fill_release(struct bitmap_fill *fill);
 
-/* Makes the set empty, and zeroes the counters. */
+/* Makes the set of a fill empty, and zeroes its counters. */
 void bitmap_fill_clear(struct bitmap_fill *fill);
 
 /*
- * Adds all commits that the tips reach, but not all other objects. Used to
- * count the commits that a query walks.
+ * Adds all commits that the tips reach. Other objects are only added if a
+ * bitmap contains them. Used to count the commits that a query walks.
  */
 int bitmap_fill_commits(struct bitmap_fill *fill, const struct walk_tips *tips,
 			struct error *err);
@@ -89,14 +92,14 @@ int bitmap_fill_tips(struct bitmap_fill *fill, const struct walk_tips *tips,
 		     struct walk_items *others, struct error *err);
 
 /*
- * One side of a query, haves or wants, whose closure is added in steps. Used by
- * callers that estimate the cost between the steps.
+ * The haves or the wants of a query, whose closure is added in steps. Used by
+ * callers that estimate the cost of the query between the steps.
  */
 struct bitmap_side;
 
 /*
- * Begins a side. The tips are borrowed until bitmap_side_free(). The caller
- * frees *out.
+ * Begins to add the closure of tips. The tips are borrowed until
+ * bitmap_side_free(). The caller frees *out.
  */
 int bitmap_side_start(struct bitmap_side **out, struct bitmap_fill *fill,
 		      const struct walk_tips *tips, struct walk_items *others,
@@ -116,10 +119,10 @@ bool bitmap_side_has_bitmap(const struct bitmap_side *side, uint32_t commit_nr);
 
 /*
  * Estimates how many commits must be walked from one commit back to commits
- * with bitmaps. For an indexed commit it counts, up to `most`, in the order of
- * the pack, which has newer commits first. For another commit it uses the
- * number of packed objects that are not indexed, or returns `most` if the index
- * is empty. O(most + words of a type bitmap).
+ * with bitmaps. For an indexed commit, the function counts, up to `most`, in
+ * the order of the pack, which has newer commits first. For another commit, it
+ * uses the number of packed objects that are not indexed, or returns `most` if
+ * the index is empty. O(most + words of a type bitmap).
  */
 size_t bitmap_side_distance(const struct bitmap_side *side, uint32_t commit_nr,
 			    size_t most);
@@ -173,9 +176,9 @@ int bitmap_boundary_settle(struct bitset *uninteresting,
 /* ---- commits that do not reach a set */
 
 /*
- * Finds commits that do not reach any object of a set, by their bitmaps. A
- * search for the commits that do reach such an object can stop at these
- * commits.
+ * Finds commits that do not reach any object of a set, by reading their
+ * bitmaps. A search for the commits that do reach one of these objects can stop
+ * at the found commits.
  */
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Converts the bitmaps of an older index. */
+/* Converts the bitmaps of an older index to the bits of a new one. */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -10,13 +10,13 @@ struct loading {
 	struct walk *w;
 	/* scratch for one bitmap, with old bits and with new bits */
 	struct bitset from, to;
-	/* owned: by row, the number of its entry */
+	/* owned: by row of the old file, the index of its entry */
 	uint32_t *place;
 };
 
 /*
- * Maps a stored set to new bits. Returns 0, 1 if the set has an object that the
- * new index lacks, or ERR_NOMEM.
+ * Maps a stored set of old bits to new bits. Returns 0, or 1 if the set has an
+ * object that the new index lacks, or ERR_NOMEM.
  */
 static int map_set(struct loading *l, struct ewah *out,
 		   const struct ewah_view *stored)
@@ -28,7 +28,7 @@ static int map_set(struct loading *l, struct ewah *out,
 	return ewah_from_bitset(out, &l->to);
 }
 
-/* Sorts the rows by the order of their entries. */
+/* Sorts the rows of the old file in the order of their entries. */
 static int sort_rows(struct loading *l, uint32_t *order)
 {
 	const struct bitmap_file *f = l->p->file;

@@ -56,7 +56,7 @@ struct bitmap_remap {
 	struct bitset is_old;
 	/* numbers of objects in the old and in the new index */
 	uint32_t from_nr, to_nr;
-	/* number of objects that only the old index has */
+	/* number of objects that the old index has and the new index lacks */
 	uint32_t lost;
 };
 
@@ -87,14 +87,15 @@ bool bitmap_remap_set(const struct bitmap_remap *map, struct bitset *to,
 
 struct bitmap_previous {
 	const struct bitmap_file *file;  /* borrowed */
-	const struct bitmap_space *from; /* borrowed: of the file */
+	const struct bitmap_space *from; /* borrowed: the bits of `file` */
 	/* borrowed: the bits of the new index */
 	const struct bitmap_space *to;
 	struct bitmap_remap map;
 	/* owned: the bitmaps with new bits, in the order of the old file */
 	struct bitmap_built *entries;
 	size_t nr;
-	struct bitmap_built_group *groups; /* owned: pseudo-merges */
+	/* owned: the converted pseudo-merges */
+	struct bitmap_built_group *groups;
 	size_t group_nr;
 };
 
@@ -112,8 +113,9 @@ int bitmap_previous_load(struct bitmap_previous *previous,
 void bitmap_previous_release(struct bitmap_previous *previous);
 
 /*
- * Copies what the old index knows about objects: types by new bit_pos, and path
- * hashes by new idx_pos (NULL: not wanted). Returns 0 or ERR_NOMEM.
+ * Copies the types and path hashes of objects from the old index. Types are
+ * indexed by the new bit_pos, path hashes by the new idx_pos (NULL: not
+ * wanted). Returns 0 or ERR_NOMEM.
  */
 int bitmap_previous_note(const struct bitmap_previous *previous, uint8_t *types,
 			 uint32_t *hash_cache);

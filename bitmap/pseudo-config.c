@@ -19,7 +19,7 @@ struct loading {
 	struct pseudo_config *out;
 	const struct config *config;
 	int64_t now;
-	struct buf key; /* of the current variable */
+	struct buf key; /* the whole key of the current variable */
 	struct error *warning, *err;
 };
 
@@ -34,8 +34,8 @@ void pseudo_config_release(struct pseudo_config *config)
 }
 
 /*
- * Adds a section for the <name> of a key bitmapPseudoMerge.<name>.*, unless
- * there is one.
+ * Adds a section for the <name> of a key bitmapPseudoMerge.<name>.*, unless the
+ * list already has this section.
  */
 static int add_name(void *ctx, const struct config_entry *entry)
 {
@@ -62,8 +62,8 @@ static int add_name(void *ctx, const struct config_entry *entry)
 }
 
 /*
- * Finds the value of a section's variable. *value is NULL if it is not set.
- * Sets l->key to the full key.
+ * Finds the value of a variable in the section bitmapPseudoMerge.<name>. *value
+ * is NULL if the variable is not set. Sets l->key to the full key.
  */
 static int find(struct loading *l, const struct pseudo_section *section,
 		const char *variable, const char **value)

@@ -14,7 +14,7 @@
 #include "bitmap/pseudo-select.h"
 #include "config/config.h"
 
-/* The keys of one <name>. */
+/* The values of the keys bitmapPseudoMerge.<name>.* for one <name>. */
 struct pseudo_section {
 	char *name; /* owned */
 	/*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds and uses pseudo-merges for a query. */
+/* Finds the pseudo-merges that a query can use, and ORs their objects. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -19,15 +19,18 @@ void pseudo_fill_release(struct pseudo_fill *pf)
 	memset(pf, 0, sizeof(*pf));
 }
 
-/* Context of a call: the commit `bit_pos` is being noted. */
+/*
+ * The context of a callback that is called for each pseudo-merge with the
+ * commit `bit_pos`.
+ */
 struct noting {
 	struct pseudo_fill *pf;
 	uint32_t bit_pos;
 };
 
 /*
- * Allocates the sets at the first commit that is in a pseudo-merge, since most
- * tips are in none.
+ * Allocates the sets of *pf when the first commit is found that is in a
+ * pseudo-merge. Most tips are in none.
  */
 static int note_in(struct noting *n)
 {
@@ -76,8 +79,8 @@ static bool is_reached(const struct pseudo_fill *pf,
 }
 
 /*
- * Returns whether all commits of a candidate are reached. If not, sets *lacking
- * to a commit that is not reached.
+ * Returns whether a query reaches all commits of a candidate. If not, sets
+ * *lacking to a commit that the query does not reach.
  */
 static bool serves(const struct pseudo_fill *pf, const struct bitset *reached,
 		   const struct ewah_view *commits, uint32_t *lacking)
@@ -95,8 +98,8 @@ static bool serves(const struct pseudo_fill *pf, const struct bitset *reached,
 }
 
 /*
- * Uses a candidate if all its commits are reached. Returns 1 if used, 0 if not,
- * or a negative error code.
+ * Uses a candidate (a pseudo-merge) if the query reaches all its commits.
+ * Returns 1 if used, 0 if not, or a negative error code.
  */
 static int try_candidate(struct pseudo_fill *pf, struct bitset *reached,
 			 struct pseudo_candidate *candidate, struct error *err)
@@ -126,8 +129,9 @@ int pseudo_fill_run(struct pseudo_fill *pf, struct bitset *reached,
 	size_t before;
 
 	/*
-	 * The objects of one pseudo-merge may include commits that other
-	 * candidates lack, so all candidates are tried until none can be used.
+	 * A pseudo-merge that is used may reach commits that other candidates
+	 * still lacked. So all candidates are tried again until none can be
+	 * used.
 	 */
 	do {
 		size_t left = 0;

@@ -13,7 +13,7 @@ static int corrupt(const struct pseudo_merges *pm, uint64_t off,
 	return error_set_at(err, ERR_CORRUPT, pm->name, off, "%s", what);
 }
 
-/* Parses the parts of the section, from the last to the first. */
+/* Parses the parts of the pseudo-merge section, from the last to the first. */
 static int parse_parts(struct pseudo_merges *pm, uint64_t from, uint64_t end,
 		       struct error *err)
 {
@@ -100,7 +100,10 @@ static const uint8_t *row_at(const struct pseudo_merges *pm, uint32_t row)
 	return pm->bytes + pm->lookup + (uint64_t)row * PSEUDO_MERGE_ROW_LEN;
 }
 
-/* Returns the lookup row of a commit, or NULL if it has none. */
+/*
+ * Returns the lookup row of a commit, or NULL if the commit is in no
+ * pseudo-merge.
+ */
 static const uint8_t *find_row(const struct pseudo_merges *pm, uint32_t bit_pos)
 {
 	uint32_t low = 0, high = pm->row_nr;
@@ -120,8 +123,8 @@ static const uint8_t *find_row(const struct pseudo_merges *pm, uint32_t bit_pos)
 }
 
 /*
- * Calls `fn` for the pseudo-merge at an offset, which is found by a binary
- * search, since the positions ascend.
+ * Calls `fn` for the pseudo-merge at a file offset. Its number is found by a
+ * binary search, since the positions ascend.
  */
 static int visit(const struct pseudo_merges *pm, uint64_t off,
 		 int (*fn)(void *ctx, uint32_t nr), void *ctx,

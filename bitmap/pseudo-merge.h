@@ -50,17 +50,17 @@
 #define PSEUDO_MERGE_EXTENDED (UINT64_C(1) << 63)
 
 /*
- * A parsed section. All zero: there is no section. Immutable; borrows the
- * file's bytes.
+ * A parsed pseudo-merge section. All fields are zero if the file has no
+ * section. Immutable; borrows the file's bytes.
  */
 struct pseudo_merges {
 	const uint8_t *bytes; /* of the file */
 	const char *name;     /* borrowed, for messages */
-	/* offset of the section in the file, */
+	/* offset of the section in the file */
 	uint64_t start;
-	uint64_t lookup;    /* of its lookup rows, */
-	uint64_t extended;  /* of its extended entries, */
-	uint64_t positions; /* and of its positions */
+	uint64_t lookup;    /* offset of the lookup rows in the file */
+	uint64_t extended;  /* offset of the extended entries in the file */
+	uint64_t positions; /* offset of the positions in the file */
 	uint32_t nr;        /* number of pseudo-merges */
 	/* number of commits that are in any pseudo-merge */
 	uint32_t row_nr;
@@ -68,7 +68,10 @@ struct pseudo_merges {
 	uint32_t object_nr;
 };
 
-/* One pseudo-merge: two sets by bit_pos. Views of the file's bytes. */
+/*
+ * One pseudo-merge: its commits and their closure, two sets indexed by bit_pos.
+ * Views of the file's bytes.
+ */
 struct pseudo_merge {
 	struct ewah_view commits, objects;
 };
@@ -133,7 +136,7 @@ struct pseudo_candidate {
 struct pseudo_fill {
 	const struct pseudo_merges *pm; /* borrowed */
 	struct bitset noted;            /* by bit_pos */
-	/* by number of pseudo-merge: whether it is or was a candidate */
+	/* by number of a pseudo-merge: whether it is or was a candidate */
 	struct bitset known;
 	struct pseudo_candidate *candidates; /* owned */
 	size_t nr, alloc;
@@ -152,7 +155,7 @@ void pseudo_fill_init(struct pseudo_fill *pf, const struct pseudo_merges *pm);
 void pseudo_fill_release(struct pseudo_fill *pf);
 
 /*
- * Notes a commit that is wanted. The commit counts as reached from now on.
+ * Records that a commit is wanted. The commit counts as reached from now on.
  * Returns 0 or a negative error code.
  */
 int pseudo_fill_note(struct pseudo_fill *pf, uint32_t bit_pos,

@@ -50,11 +50,15 @@ int pseudo_groups_add(struct pseudo_groups *groups,
 
 /* ---- as configured */
 
-/* The packed tips of a group, without duplicates, by age. */
+/*
+ * The tips of one group of the configuration that are in the pack, without
+ * duplicates, ordered by age.
+ */
 struct members {
 	struct sort_item *items; /* owned: commit_nr by date */
 	size_t nr;
-	uint8_t *is_packed; /* owned: by commit_nr */
+	/* owned: by commit_nr, whether the pack has the commit */
+	uint8_t *is_packed;
 };
 
 static int members_init(struct members *m, const struct pseudo_select_input *in)
@@ -96,13 +100,16 @@ static int members_load(struct members *m, const struct pseudo_select_input *in,
 	return sort_items(m->items, m->nr);
 }
 
-/* Returns whether a commit was committed at time `when` or before. */
+/* Returns whether a date is `when` or earlier. */
 static bool is_until(uint64_t date, int64_t when)
 {
 	return when > 0 && date <= (uint64_t)when;
 }
 
-/* Keeps the part `rate` of the items, evenly spread. Returns their number. */
+/*
+ * Keeps a share `rate` of the items, evenly spread over the array. Returns the
+ * number of items that remain.
+ */
 static size_t sample(struct sort_item *items, size_t nr, double rate)
 {
 	size_t kept = 0;
@@ -115,8 +122,8 @@ static size_t sample(struct sort_item *items, size_t nr, double rate)
 }
 
 /*
- * Adds the unstable pseudo-merges. The size of the n-th one is proportional to
- * n^-decay, and the oldest commits are in the largest one.
+ * Adds the pseudo-merges of unstable tips. The size of the n-th pseudo-merge is
+ * proportional to n^-decay, and the oldest commits are in the largest one.
  */
 static int add_unstable(struct pseudo_groups *out, const struct members *m,
 			const struct pseudo_rules *rules)
@@ -161,8 +168,8 @@ static int add_stable(struct pseudo_groups *out, const struct sort_item *items,
 }
 
 /*
- * Adds the pseudo-merges of a group. A commit with a bitmap is used only if it
- * is stable.
+ * Adds the pseudo-merges of one group of the configuration. A commit that has a
+ * bitmap of its own is used only if it is stable.
  */
 static int select_group(struct pseudo_groups *out, struct members *m,
 			const struct pseudo_select_input *in,
@@ -217,15 +224,22 @@ static int select_configured(struct pseudo_groups *out,
  * parents.
  */
 enum {
-	IS_NAMED = 0x1, /* a tip of that class */
+	/*
+	 * the commit is a tip of the class: branches and tags (NAMED), or other
+	 * refs (OTHER)
+	 */
+	IS_NAMED = 0x1,
 	IS_OTHER = 0x2,
 	/*
-	 * a request for the class finds the commit in a bitmap, without walking
-	 * it
+	 * a request for the tips of the class finds the commit in a bitmap,
+	 * without walking it
 	 */
 	NAMED_COVERED = 0x4,
 	OTHERS_COVERED = 0x8,
-	/* a tip of the class that has no bitmap reaches the commit */
+	/*
+	 * a tip of the class (NAMED or OTHER) that has no bitmap reaches the
+	 * commit
+	 */
 	BELOW_NAMED = 0x10,
 	BELOW_OTHER = 0x20,
 };
@@ -264,8 +278,8 @@ static int mark_tips(struct selecting *s)
 
 /*
  * Returns the flags that a tip gives to itself and its ancestors. A mirror asks
- * for branches and tags as well, so they also count for the class of all other
- * refs.
+ * for branches and tags as well. So the flags of a branch or tag also include
+ * those of the class of all other refs.
  */
 static uint8_t flags_of_tip(uint8_t is, bool has_bitmap)
 {
@@ -290,8 +304,8 @@ static int class_add(struct class_tips *class, const struct history *h,
 }
 
 /*
- * Processes a commit: `above` has the flags from its children, `own` its flags
- * as a tip.
+ * Sets the flags of a commit, and counts the commits that a request walks.
+ * `above` has the flags from the commit's children, `own` its flags as a tip.
  */
 static int take_commit(struct selecting *s, uint32_t c, uint8_t above,
 		       uint8_t own)
@@ -332,8 +346,8 @@ static int pass_history(struct selecting *s)
 }
 
 /*
- * Divides a class into pseudo-merges by age: the oldest half first, then half
- * of the remaining tips, and so on.
+ * Divides a class of tips into pseudo-merges by age: the oldest half first,
+ * then half of the remaining tips, and so on.
  */
 static int class_split(struct pseudo_groups *out, struct class_tips *class,
 		       size_t *room, size_t most)

@@ -32,12 +32,15 @@
  */
 #define PSEUDO_DEFAULT_MIN_SAVED 256
 /*
- * Default rules: the number of pseudo-merges for each class, and the number of
- * commits in the smallest.
+ * Default rules: the maximum number of pseudo-merges for each class, and the
+ * number of commits in the smallest one.
  */
 #define PSEUDO_DEFAULT_MERGES 8
 #define PSEUDO_DEFAULT_MIN_SIZE 64
-/* Default rules: at most one of this many objects is in a pseudo-merge. */
+/*
+ * Default rules: at most one object in PSEUDO_DEFAULT_OBJECTS is in a
+ * pseudo-merge.
+ */
 #define PSEUDO_DEFAULT_OBJECTS 12
 
 /* Classes of tips in the default rules. */
@@ -46,11 +49,16 @@ enum pseudo_class {
 	PSEUDO_OTHERS, /* all other references */
 };
 
-/* How to distribute the tips of a group, see gitpacking(7). */
+/*
+ * How to distribute the tips of a group over pseudo-merges, see gitpacking(7).
+ */
 struct pseudo_rules {
 	double decay;       /* >= 0 */
 	double sample_rate; /* > 0, <= 1 */
-	/* a tip is unstable if it was committed at this time or before */
+	/*
+	 * a tip is unstable if it was committed at this time (seconds since
+	 * 1970) or before
+	 */
 	int64_t threshold;
 	/* a tip is stable if it was committed at this time or before */
 	int64_t stable_threshold;
@@ -61,7 +69,8 @@ struct pseudo_rules {
 };
 
 /*
- * A tip of a reference. If it is in several groups, there is an item for each.
+ * A tip of a reference. If a tip is in several groups of the configuration,
+ * there is an item for each.
  */
 struct pseudo_tip {
 	uint32_t commit_nr;
@@ -86,7 +95,10 @@ void pseudo_tips_release(struct pseudo_tips *tips);
 int pseudo_tips_add(struct pseudo_tips *tips, uint32_t commit_nr,
 		    uint32_t group);
 
-/* The input of a selection. All pointers are borrowed for the call. */
+/*
+ * The input for selecting pseudo-merges. All pointers are borrowed for the
+ * call.
+ */
 struct pseudo_select_input {
 	const struct history *history;
 	/* all commits of the pack, parents first */
@@ -100,7 +112,7 @@ struct pseudo_select_input {
 	size_t default_merge_nr;
 };
 
-/* The selected pseudo-merges: the commits of each. */
+/* The selected pseudo-merges, each a list of its commits. */
 struct pseudo_groups {
 	struct bitmap_group *groups; /* owned */
 	size_t nr, alloc;

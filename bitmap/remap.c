@@ -8,8 +8,8 @@
 #include "ewah/popcount.h"
 
 /*
- * Returns an array by old idx_pos: the new idx_pos of the same id, or
- * UINT32_MAX if the new index lacks it.
+ * Matches the ids of two indexes. Returns an array indexed by old idx_pos: the
+ * new idx_pos of the same id, or UINT32_MAX if the new index lacks the id.
  */
 static uint32_t *match_ids(const struct bitmap_space *from,
 			   const struct bitmap_space *to)
@@ -42,7 +42,7 @@ static uint32_t *match_ids(const struct bitmap_space *from,
 	return match;
 }
 
-/* Returns an array of bits by idx_pos. */
+/* Returns an array indexed by idx_pos: the bit of each object. */
 static uint32_t *invert(const struct bitmap_space *space)
 {
 	uint32_t nr = bitmap_space_nr(space);
@@ -140,8 +140,8 @@ bool bitmap_remap_bit(const struct bitmap_remap *map, uint32_t from,
 }
 
 /*
- * Returns 64 bits of a set, from bit `at` on. Bits after the end of the set are
- * zero.
+ * Returns 64 bits of a set, starting with bit `at`. Bits after the end of the
+ * set are zero.
  */
 static uint64_t load_bits(const struct bitset *set, size_t at)
 {
@@ -162,7 +162,10 @@ static void store_bits(struct bitset *set, size_t at, uint64_t bits)
 		set->words[word + 1] |= bits >> (64 - shift);
 }
 
-/* Copies the bits of a run. Returns how many of them are set. */
+/*
+ * Copies the bits of a run to their new positions. Returns how many of them are
+ * set.
+ */
 static size_t copy_run(struct bitset *to, const struct bitset *from,
 		       const struct bitmap_run *run)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Selection of commits. */
+/* Selects the commits that get a bitmap. */
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -21,7 +21,10 @@ static size_t plain_gap_at(size_t i)
 	return i < SELECT_PLAIN_FAR ? SELECT_PLAIN_GAP : SELECT_PLAIN_FAR_GAP;
 }
 
-/* Returns the size of the gap at distance `i` from the newest commit. */
+/*
+ * Returns the size of the gap that begins at distance `i` from the newest
+ * commit. One commit of each gap is selected.
+ */
 static size_t gap_at(size_t i, size_t dense_nr)
 {
 	size_t gap;
@@ -35,8 +38,8 @@ static size_t gap_at(size_t i, size_t dense_nr)
 }
 
 /*
- * Returns an array by commit_nr: the number of wanted tips whose first-parent
- * line contains the commit. Returns NULL if memory runs out.
+ * Returns an array indexed by commit_nr: the number of wanted tips whose
+ * first-parent line contains the commit. Returns NULL if memory runs out.
  */
 static uint32_t *count_lines(const struct bitmap_select_input *in)
 {
@@ -53,7 +56,10 @@ static uint32_t *count_lines(const struct bitmap_select_input *in)
 	return lines;
 }
 
-/* Returns the best commit among those with index [from, to). */
+/*
+ * Returns the commit of a gap that should get a bitmap. The gap has the commits
+ * with index [from, to).
+ */
 static size_t best_of(const struct bitmap_select_input *in,
 		      const uint32_t *lines, size_t from, size_t to)
 {
@@ -73,7 +79,7 @@ static size_t best_of(const struct bitmap_select_input *in,
 
 /*
  * Returns whether a commit is selected because it is a tip. *left is the number
- * of default tips that may still be selected.
+ * of tips of kind SELECT_DEFAULT_TIP that may still be selected.
  */
 static bool take_tip(uint8_t tip, size_t *left)
 {

@@ -32,12 +32,15 @@
 
 #define SELECT_MAX_GAP 16384
 
-/* Limits of the result of bitmap_select_dense_nr(). */
+/* Minimum and maximum of the result of bitmap_select_dense_nr(). */
 #define SELECT_MIN_DENSE_NR 14
 #define SELECT_MAX_DENSE_NR 128
 #define SELECT_OBJECTS_PER_DENSE_NR 4096
 
-/* The value of dense_nr for a plain selection, and its gaps. */
+/*
+ * The value of dense_nr that asks for a plain selection, and the gaps of a
+ * plain selection.
+ */
 #define SELECT_PLAIN 0
 #define SELECT_PLAIN_NEWEST 100
 #define SELECT_PLAIN_GAP 100

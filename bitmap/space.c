@@ -18,8 +18,8 @@ uint32_t bitmap_space_base_nr(const struct bitmap_space *space)
 }
 
 /*
- * Returns the layer that has a bit or idx_pos. *pos becomes relative to this
- * layer.
+ * Returns the layer that has a bit or an idx_pos. *pos, one of both, becomes
+ * relative to this layer.
  */
 static const struct bitmap_space *layer_of(const struct bitmap_space *space,
 					   uint32_t *pos)
@@ -163,7 +163,7 @@ static int cmp_parts(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* Appends the parts of one layer to `parts`. */
+/* Appends the ranges of bits of one layer's packs to `parts`. */
 static void add_parts(struct bitmap_space_part *parts, size_t *nr,
 		      const struct bitmap_space *space)
 {
@@ -201,7 +201,7 @@ int bitmap_space_parts(struct bitmap_space_part **parts, size_t *nr,
 	return 0;
 }
 
-/* Adds the objects of one layer to the table. */
+/* Adds the bits of one layer's objects to the table. */
 static int fill_layer(struct bitmap_space_table *table,
 		      const struct bitmap_space *space)
 {

@@ -28,7 +28,8 @@
 #include "walk/objspace.h"
 
 /*
- * What the bits of an index mean; passed by value. All pointers are borrowed.
+ * The meaning of the bits of an index; passed by value. All pointers are
+ * borrowed.
  */
 struct bitmap_space {
 	const struct odb *odb;
@@ -36,8 +37,8 @@ struct bitmap_space {
 	const struct odb_pack *pack;
 	const struct pack_rev *rev; /* of the pack */
 	/*
-	 * the indexed multi-pack-index, of the snapshot; NULL: the index
-	 * belongs to `pack`
+	 * the indexed multi-pack-index of the snapshot; NULL: the index belongs
+	 * to `pack`
 	 */
 	struct odb_midx *midx;
 	const struct pack_midx_order *order; /* of the midx */
@@ -68,7 +69,10 @@ uint32_t bitmap_space_nr(const struct bitmap_space *space);
  */
 uint32_t bitmap_space_base_nr(const struct bitmap_space *space);
 
-/* Returns the raw id of an object; it points into the mapped index. */
+/*
+ * Returns the raw id of an object. The id points into the mapped .idx or
+ * multi-pack-index.
+ */
 const uint8_t *bitmap_space_id(const struct bitmap_space *space,
 			       uint32_t idx_pos);
 
@@ -85,7 +89,7 @@ uint32_t bitmap_space_idx_pos(const struct bitmap_space *space,
 
 /*
  * Finds the bit of an object, by a search for its offset in the pack. Returns
- * false if the index contradicts itself.
+ * false if the .idx, .rev or multi-pack-index contradicts itself.
  */
 bool bitmap_space_bit_of(const struct bitmap_space *space, uint32_t idx_pos,
 			 uint32_t *bit_pos);
@@ -150,7 +154,7 @@ struct bitmap_space_part {
 int bitmap_space_parts(struct bitmap_space_part **parts, size_t *nr,
 		       const struct bitmap_space *space);
 
-/* A table of bits by obj_pos, for many lookups. */
+/* A table of bits, indexed by obj_pos, for many lookups. */
 struct bitmap_space_table {
 	/*
 	 * owned: by (obj_pos - first), the bit; UINT32_MAX: not in the table,
@@ -161,8 +165,8 @@ struct bitmap_space_table {
 };
 
 /*
- * Makes the table, in one pass over all objects. Returns 0, or ERR_NOMEM with
- * *table zeroed.
+ * Makes the table of bits, in one pass over all objects. Returns 0, or
+ * ERR_NOMEM with *table zeroed.
  */
 int bitmap_space_table_init(struct bitmap_space_table *table,
 			    const struct bitmap_space *space);

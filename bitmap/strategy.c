@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Chooses index or walk. */
+/* Chooses between the bitmap index and a walk. */
 #include <string.h>
 
 #include "bitmap/strategy.h"
@@ -18,7 +18,10 @@
  */
 #define COMMITS_FIRST_NO_TREES 8
 
-/* Factor by which both limits grow for the next try. */
+/*
+ * Factor by which the number of commits to walk, of wants and of haves, grows
+ * for the next try.
+ */
 #define COMMITS_GROWTH 2
 
 /*
@@ -94,14 +97,15 @@ bool bitmap_plan_start(struct bitmap_plan *plan, bool has_haves)
 	return plan->strategy == BITMAP_STRATEGY_WALK;
 }
 
-/* The state of a choice. */
+/* The state of choosing between the bitmap index and a walk. */
 struct planning {
 	struct bitmap_plan *plan;
 	struct bitmap_side *side;
 	struct walk *w;
 	const struct revwalk_tips *tips;
 	/*
-	 * number of wanted commits that were counted, if the total is not known
+	 * number of wanted commits that were counted before the count was given
+	 * up; used if the total is unknown
 	 */
 	size_t seen;
 	/* number of commits on the haves' side that cost one unit */
@@ -115,8 +119,8 @@ struct planning {
 
 /*
  * Counts the wanted commits that no bitmap of another wanted commit contains.
- * `wanted` is newest first. Both ways compare the trees of these commits.
- * Returns 0 or ERR_NOMEM.
+ * `wanted` is newest first. Index and walk both compare the trees of these
+ * commits. Returns 0 or ERR_NOMEM.
  */
 static int count_beyond(uint32_t *nr, const struct planning *p,
 			const struct revwalk_result *wanted)
@@ -142,7 +146,7 @@ static int count_beyond(uint32_t *nr, const struct planning *p,
 	return 0;
 }
 
-/* Estimates the cost of a walk whose commits are known. */
+/* Estimates the cost of a walk whose commits are already known. */
 static int estimate_trees(struct planning *p, const struct revwalk_result *revs)
 {
 	struct bitmap_plan *plan = p->plan;
@@ -203,10 +207,10 @@ static bool is_near(struct planning *p, size_t limit)
 }
 
 /*
- * Called when the cost of a walk and the cost that the index saves are known.
- * Looks for bitmaps until that would cost more than it saves. A small part of
- * the cost of a walk is spent on this in any case. More is spent only while
- * bitmaps are probably near.
+ * Called when the cost of a walk is known, and so how much the index can save.
+ * Looks for bitmaps until the search would cost more than the index saves. A
+ * small part of the cost of a walk is spent on the search in any case. More is
+ * spent only while bitmaps are probably near.
  */
 static int go_on(struct planning *p)
 {
@@ -227,7 +231,10 @@ static int go_on(struct planning *p)
 	return ret;
 }
 
-/* Chooses the walk: measuring its cost has already found all commits. */
+/*
+ * Decides that a walk answers the request: measuring its cost has already found
+ * all commits.
+ */
 static int walk_is_done(struct planning *p)
 {
 	p->plan->reason = "few commits are wanted, and no trees";

@@ -37,7 +37,8 @@ enum bitmap_strategy {
  * trees of a commit with those of its parents.
  */
 struct bitmap_plan {
-	enum bitmap_strategy strategy; /* input, set before */
+	/* input: the strategy that the caller wants */
+	enum bitmap_strategy strategy;
 	/* input: the request needs neither trees nor blobs */
 	bool no_trees;
 	/*
@@ -47,13 +48,13 @@ struct bitmap_plan {
 	/* number of commits walked from the haves back to bitmaps */
 	uint32_t have_commits;
 	/*
-	 * number of wanted commits that are not uninteresting; UINT32_MAX:
+	 * number of wanted commits that the haves do not reach; UINT32_MAX:
 	 * unknown
 	 */
 	uint32_t want_commits;
 	/*
-	 * number of those commits that no bitmap of a wanted commit contains; 0
-	 * if unknown
+	 * number of commits of want_commits that no bitmap of a wanted commit
+	 * contains; 0 if unknown
 	 */
 	uint32_t want_beyond;
 	/*
@@ -62,7 +63,7 @@ struct bitmap_plan {
 	 */
 	uint32_t boundary;
 	uint64_t bitmap_cost; /* lower limit */
-	uint64_t walk_cost;   /* UINT64_MAX: unknown */
+	uint64_t walk_cost;   /* cost of a walk; UINT64_MAX: unknown */
 };
 
 /*

@@ -16,7 +16,7 @@ enum {
 	/* the older index has a bitmap of the commit */
 	HAS_BITMAP = 4,
 	IS_SELECTED = 8, /* gets a bitmap */
-	IS_GROUPED = 16, /* in a pseudo-merge */
+	IS_GROUPED = 16, /* the commit is in a pseudo-merge */
 };
 
 struct updating {
@@ -67,7 +67,7 @@ static int push_parents(struct updating *s, uint32_t c)
 	return ret;
 }
 
-/* Returns whether the older index has a bit for a commit. */
+/* Returns whether the older bitmap index has a bit for a commit. */
 static bool is_old(const struct updating *s, uint32_t c)
 {
 	const struct bitmap_space *space = s->in->space;
@@ -81,7 +81,10 @@ static bool is_old(const struct updating *s, uint32_t c)
 			       : bit < bitmap_space_base_nr(space);
 }
 
-/* Returns whether the older index has a bitmap of a commit. */
+/*
+ * Returns whether the older bitmap index, or a layer below, has a bitmap of a
+ * commit.
+ */
 static bool has_bitmap(const struct updating *s, uint32_t c)
 {
 	struct walk *w = s->in->walk;
@@ -107,9 +110,9 @@ static int add_commit(struct updating *s, uint32_t c, uint8_t flag)
 }
 
 /*
- * Walks from the commits on the stack and adds the commits that it visits. The
- * walk ends at commits of the older index, or with SEEN_BUILD at commits with a
- * bitmap.
+ * Walks from the commits on the stack, sets `flag` on each visited commit, and
+ * adds the commit to the update's list. With SEEN_NEW the walk ends at commits
+ * of the older index, with SEEN_BUILD at commits that have a bitmap.
  */
 static int walk(struct updating *s, uint8_t flag)
 {
@@ -129,7 +132,8 @@ static int walk(struct updating *s, uint8_t flag)
 			continue;
 		ret = history_parse(&s->in->walk->history, c, s->err);
 		if (!ret && *flags_of(s, c) & SEEN_NEW)
-			*flags_of(s, c) |= flag; /* already in the list */
+			/* the commit is already in the list */
+			*flags_of(s, c) |= flag;
 		else if (!ret)
 			ret = add_commit(s, c, flag);
 		if (!ret)
@@ -185,8 +189,9 @@ static size_t dense_nr(const struct updating *s)
 }
 
 /*
- * Returns whether a commit gets a bitmap because it is a tip. Default tips that
- * are in the older index were considered when that index was made.
+ * Returns whether a commit gets a bitmap because it is a tip. Tips of kind
+ * SELECT_DEFAULT_TIP that the older index contains were considered when that
+ * index was made.
  */
 static bool is_wanted_tip(const struct updating *s, uint32_t c)
 {
@@ -196,7 +201,10 @@ static bool is_wanted_tip(const struct updating *s, uint32_t c)
 	       (tip == SELECT_DEFAULT_TIP && has_flag(s, c, SEEN_NEW));
 }
 
-/* Returns the gap: one of this many new commits gets a bitmap. */
+/*
+ * Returns the size of a gap: one commit of each gap of new commits gets a
+ * bitmap.
+ */
 static size_t choose_gap(const struct updating *s)
 {
 	size_t nr = s->u->new_nr, most;
@@ -207,7 +215,7 @@ static size_t choose_gap(const struct updating *s)
 	return nr / UPDATE_GAP <= most ? UPDATE_GAP : nr / most;
 }
 
-/* Selects one commit of each gap, and the wanted tips. */
+/* Selects one new commit of each gap, and the wanted tips. */
 static int choose_commits(struct updating *s)
 {
 	const struct history *h = &s->in->walk->history;
@@ -361,7 +369,7 @@ static size_t group_room(const struct updating *s)
 	return nr < most ? most - nr : 0;
 }
 
-/* Makes a pseudo-merge of new tips that have no bitmap. */
+/* Makes a pseudo-merge of those new tips that have no bitmap. */
 static int group_new_tips(struct updating *s)
 {
 	size_t room = group_room(s);

@@ -15,14 +15,16 @@ struct verify {
 	const struct bitmap_file *file;
 	struct bitmap_space space;
 	struct walk *w;
-	/* owned: the commits with bitmaps */
+	/* owned: the commits that have bitmaps in the index */
 	uint32_t *commits;
 	size_t commit_nr;
-	/* owned: by number of a pseudo-merge, its commits */
+	/*
+	 * owned: by number of a pseudo-merge, the commits of the pseudo-merge
+	 */
 	struct bitmap_group *groups;
-	struct walk_tips tips; /* all these commits */
+	struct walk_tips tips; /* all commits in `commits` and `groups` */
 	struct walk_result found;
-	uint32_t *bit_pos; /* owned: by obj_pos */
+	uint32_t *bit_pos; /* owned: by obj_pos, the bit of the object */
 	struct bitmap_build_result built;
 	struct bitset stored, right, scratch;
 };
@@ -62,8 +64,8 @@ static int add_commit(struct verify *v, uint32_t idx_pos, uint32_t *commit_nr,
 /* ---- the content of the index */
 
 /*
- * Returns whether a row is the first one of a layer, and so has no row before
- * it.
+ * Returns whether a row is the first one of a layer, so that it cannot be
+ * compared with the row before it.
  */
 static bool is_first(const struct bitmap_file *f, uint32_t row)
 {
@@ -218,7 +220,7 @@ static int enumerate(struct verify *v, const struct progress_out *progress,
 
 /* ---- comparison */
 
-/* Compares v->stored with a bitmap that was built. */
+/* Compares v->stored with the bitmap `built`, which is right. */
 static int compare(struct verify *v, const struct ewah *built,
 		   const char *whose, struct error *err)
 {
@@ -325,7 +327,7 @@ static int wrong_type(const struct bitmap_file *file, struct bitmap_space space,
 			 object_type_name(type));
 }
 
-/* Verifies the types of the objects of one pack. */
+/* Verifies the type bitmaps for the objects of one pack. */
 static int verify_part_types(const struct bitmap_file *file,
 			     struct bitmap_space space,
 			     const struct bitmap_space_part *part,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Verifies single bitmaps by walks without bitmaps. */
+/* Verifies single bitmaps of an index by walks without bitmaps. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -13,8 +13,10 @@ struct verify {
 	const struct bitmap_file *file;
 	struct bitmap_space space;
 	struct walk *w;
-	struct bitset reached;            /* by bit_pos, by walking */
-	char whose[OID_MAX_HEX_LEN + 16]; /* the owner of the bitmap */
+	/* by bit_pos: the objects that the walk found */
+	struct bitset reached;
+	/* the owner of the bitmap, for messages */
+	char whose[OID_MAX_HEX_LEN + 16];
 };
 
 static int reach(struct verify *v, uint32_t obj_pos, struct error *err)
@@ -174,8 +176,8 @@ static int verify_pseudo(struct verify *v, uint32_t nr, struct bitset *stored,
 }
 
 /*
- * Compares a stored bitmap with a walk. `load` sets the stored bitmap, and the
- * objects that the walk reaches.
+ * Compares a stored bitmap with the result of a walk. `load` sets the stored
+ * bitmap, and sets v->reached to the objects that the walk reaches.
  */
 static int verify(const struct bitmap_file *file, struct bitmap_space space,
 		  struct walk *w, uint32_t nr,
@@ -213,7 +215,10 @@ int bitmap_verify_pseudo(const struct bitmap_file *file,
 	return verify(file, space, w, nr, verify_pseudo, err);
 }
 
-/* Verifies bitmap `i` of all: first the rows, then the pseudo-merges. */
+/*
+ * Verifies bitmap `i`. The numbers of rows come first, then those of
+ * pseudo-merges.
+ */
 static int verify_any(const struct bitmap_file *file, struct bitmap_space space,
 		      struct walk *w, uint32_t i, struct error *err)
 {
