@@ -25,13 +25,13 @@ enum {
 	 */
 	WAKE_NR = 8,
 	CACHE_LIMIT = 4 << 20,
-	BATCH_MAX = 16,   /* commits taken at a time */
-	TOGETHER_NR = 32, /* ids looked up together */
+	BATCH_MAX = 16,   /* number of commits that a thread takes at a time */
+	TOGETHER_NR = 32, /* number of ids that are looked up together */
 };
 
 /*
- * A decoded commit. Its tree and parents are links[first_link ..] of the lane,
- * the tree first.
+ * A decoded commit. Its tree and parents are elements of the lane's array
+ * `links`, from index first_link on, the tree first.
  */
 struct record {
 	uint64_t date;
@@ -39,12 +39,12 @@ struct record {
 	uint32_t first_link, parent_nr;
 };
 
-/* The results of one thread. */
+/* The commits that one thread has decoded. */
 struct lane {
 	struct odb_reader *reader; /* owned */
 	struct record *records;    /* owned */
 	size_t nr, alloc;
-	uint32_t *links; /* owned: obj_pos */
+	uint32_t *links; /* owned: obj_pos of trees and parents */
 	size_t link_nr, link_alloc;
 	/*
 	 * owned: ids of trees and parents that are not converted to links yet
@@ -54,19 +54,21 @@ struct lane {
 };
 
 struct commit_ahead {
-	struct objspace *space;       /* borrowed; while decoding */
-	const struct oidmap *shallow; /* borrowed, or NULL */
-	struct lane *lanes;           /* owned */
+	/* borrowed while the threads decode; else NULL */
+	struct objspace *space;
+	/* borrowed: ids of commits without parents; or NULL */
+	const struct oidmap *shallow;
+	struct lane *lanes; /* owned */
 	unsigned lane_nr;
 	/*
-	 * owned: by obj_pos, where the record of the commit is: index * lane_nr
-	 * + lane + 1; 0: no record
+	 * owned: by obj_pos, which record belongs to the commit: index *
+	 * lane_nr + lane + 1; 0: no record
 	 */
 	uint32_t *record_of;
-	pthread_mutex_t lock; /* guards the fields below */
+	pthread_mutex_t lock; /* guards all fields below */
 	pthread_cond_t wake;
 	struct bitset pushed; /* by obj_pos */
-	uint32_t *stack;      /* owned: obj_pos */
+	uint32_t *stack;      /* owned: obj_pos of commits to decode */
 	size_t nr, alloc;
 	/* number of threads that decode commits and may push their parents */
 	unsigned busy;
@@ -105,7 +107,10 @@ static int add_id(struct lane *lane, const struct oid *oid)
 	return 0;
 }
 
-/* Appends a record whose tree and parents are still ids. */
+/*
+ * Appends a record for a commit. Its tree and parents are stored as ids, which
+ * look_up() converts to links.
+ */
 static int add_record(struct commit_ahead *a, struct lane *lane,
 		      uint32_t obj_pos, const struct commit_view *view)
 {
@@ -147,7 +152,7 @@ static int look_up_some(struct commit_ahead *a, struct lane *lane,
 	return 0;
 }
 
-/* Converts all ids of the lane into links. */
+/* Converts the ids of a lane's trees and parents into links (obj_pos). */
 static int look_up(struct commit_ahead *a, struct lane *lane)
 {
 	if (mem_grow(&lane->links, &lane->link_alloc,
@@ -165,7 +170,7 @@ static int look_up(struct commit_ahead *a, struct lane *lane)
 }
 
 /*
- * Adds a record for the commit in these bytes. Does nothing if the bytes are no
+ * Adds a record for the commit in `bytes`. Does nothing if the bytes are not a
  * valid commit.
  */
 static int decode_bytes(struct commit_ahead *a, struct lane *lane,
@@ -240,8 +245,8 @@ static int push_parents(struct commit_ahead *a, unsigned lane_nr, size_t first)
 		a->record_of[r->obj_pos] = (uint32_t)(i * a->lane_nr + lane_nr +
 						      1);
 		/*
-		 * The first parent goes on top: it is most likely the next in
-		 * the pack.
+		 * The first parent goes on top of the stack: it most likely
+		 * follows in the pack.
 		 */
 		for (uint32_t k = r->parent_nr; k > 0; k--)
 			if (push(a, lane->links[r->first_link + k]) < 0)
@@ -251,8 +256,8 @@ static int push_parents(struct commit_ahead *a, unsigned lane_nr, size_t first)
 }
 
 /*
- * Decodes some commits, and leaves an equal share for each other thread. Called
- * and left with the lock held.
+ * Decodes commits from the stack, and leaves an equal share for each other
+ * thread. The caller holds the lock, before and after the call.
  */
 static int work(struct commit_ahead *a, unsigned lane_nr)
 {
@@ -297,6 +302,7 @@ static int run_lane(void *ctx, unsigned thread_nr, size_t task_nr,
 	}
 	/*
 	 * Either all commits are decoded, or an error makes the result useless.
+	 * So the stack is emptied.
 	 */
 	if (ret < 0)
 		a->nr = 0;

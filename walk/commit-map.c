@@ -28,7 +28,10 @@ void commit_map_release(struct commit_map *map)
 	*map = (struct commit_map){0};
 }
 
-/* Returns the entry of a commit, or the free entry where it belongs. */
+/*
+ * Returns the hash table's entry of a commit, or the free entry for a new
+ * commit.
+ */
 static struct commit_map_entry *find(const struct commit_map *map,
 				     uint32_t obj_pos)
 {
@@ -40,7 +43,7 @@ static struct commit_map_entry *find(const struct commit_map *map,
 	return &map->few[at];
 }
 
-/* Returns the array slot of a commit, or NULL if the array is too short. */
+/* Returns the array element of a commit, or NULL if the array is too short. */
 static uint32_t *place_of(const struct commit_map *map, uint32_t obj_pos)
 {
 	if (obj_pos < map->packed_nr)

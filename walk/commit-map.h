@@ -20,14 +20,17 @@ struct commit_map_entry {
 };
 
 struct commit_map {
-	/* objects with obj_pos packed_nr or higher are in no pack */
+	/* objects with obj_pos >= packed_nr are in no pack */
 	uint32_t packed_nr;
 	/* owned: the hash table; NULL: the arrays are used */
 	struct commit_map_entry *few;
 	/* few_alloc is a power of two */
 	size_t few_nr, few_alloc;
-	uint32_t *by_packed; /* owned: value by obj_pos */
-	/* owned: value by (obj_pos - packed_nr), for commits in no pack */
+	/* owned: values of packed commits, indexed by obj_pos */
+	uint32_t *by_packed;
+	/*
+	 * owned: values of commits in no pack, indexed by obj_pos - packed_nr
+	 */
 	uint32_t *by_extra;
 	size_t extra_alloc;
 };
@@ -41,8 +44,8 @@ uint32_t commit_map_get(const struct commit_map *map, uint32_t obj_pos);
 
 /*
  * Returns a pointer to the value of a commit, so that the caller can set the
- * value; a new value is 0. The pointer is valid until the next call. Returns
- * NULL if memory runs out.
+ * value. The value of a new commit is 0. The pointer is valid until the next
+ * call. Returns NULL if memory runs out.
  */
 uint32_t *commit_map_slot(struct commit_map *map, uint32_t obj_pos);
 

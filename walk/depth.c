@@ -19,7 +19,7 @@ static void frontier_release(struct frontier *f)
 	bitset_release(&f->seen);
 }
 
-/* Queues a commit the first time that it is met. */
+/* Queues a commit, unless the commit was queued before. */
 static int meet(struct frontier *f, const struct history *h, uint32_t commit_nr)
 {
 	if (commit_nr >= f->seen.bits && bitset_grow(&f->seen, h->alloc) < 0)
@@ -71,7 +71,7 @@ static int add_inside(struct depth_result *result, const struct history *h,
 	return 0;
 }
 
-/* Returns whether the server has this commit without its parents. */
+/* Returns whether the server itself has this commit without its parents. */
 static bool is_shallow(const struct history *h, uint32_t commit_nr)
 {
 	struct oid oid;
@@ -177,8 +177,8 @@ int depth_find_nearest(uint32_t *distance, struct history *h,
 }
 
 /*
- * Puts into *selected the commits that `from` reaches and limits->nots do not
- * reach.
+ * Puts into *selected the commits that `from` reaches and limits->nots
+ * (deepen-not) do not reach.
  */
 static int select_commits(struct bitset *selected, struct history *h,
 			  const uint32_t *from, size_t nr,
@@ -196,7 +196,9 @@ static int select_commits(struct bitset *selected, struct history *h,
 	return ret;
 }
 
-/* Returns whether a parsed commit passes the limits. */
+/*
+ * Returns whether the limits (deepen-not, deepen-since) keep a parsed commit.
+ */
 static bool is_selected(const struct bitset *selected, const struct history *h,
 			const struct depth_limits *limits, uint32_t commit_nr)
 {

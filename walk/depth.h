@@ -37,12 +37,12 @@ struct depth_result {
 void depth_result_release(struct depth_result *result);
 
 /*
- * Computes the boundary by depth. A commit's distance is the number of commits
- * on the shortest path from one of `from`, both ends included. A distance less
- * than `depth` (>= 1) is inside; a distance of exactly `depth` is shallow. With
- * DEPTH_INFINITE, only commits of h->shallow are shallow. The commits inside
- * are read. *result must be initialised and empty. Returns 0 or a negative
- * error code.
+ * Computes the shallow boundary by depth. A commit's distance is the number of
+ * commits on the shortest path from one of `from`, both ends included. A commit
+ * with a distance less than `depth` (>= 1) is inside; with a distance of
+ * exactly `depth` it is shallow. With DEPTH_INFINITE, only commits of
+ * h->shallow are shallow. The commits inside are read. *result must be
+ * initialised and empty. Returns 0 or a negative error code.
  */
 int depth_by_distance(struct depth_result *result, struct history *h,
 		      const uint32_t *from, size_t nr, uint32_t depth,
@@ -69,11 +69,11 @@ struct depth_limits {
 };
 
 /*
- * Computes the boundary by limits, for the commits that `from` reaches and the
- * limits keep. A commit is shallow if the limits leave out one of its parents,
- * or if it is in h->shallow. Other commits are inside. A commit that is
- * reachable only through shallow commits is neither shallow nor inside. (Stock
- * Git lists some of these commits as shallow. But a client that gets a
+ * Computes the shallow boundary by limits, for the commits that `from` reaches
+ * and the limits keep. A commit is shallow if the limits leave out one of its
+ * parents, or if it is in h->shallow. Other commits are inside. A commit that
+ * is reachable only through shallow commits is neither shallow nor inside.
+ * (Stock Git lists some of these commits as shallow. But a client that gets a
  * "shallow" line for a commit without the commit cannot deepen its history
  * later: "error in object: unshallow <id>".) The result may be empty. Returns 0
  * or a negative error code.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The hash table of entries. The hash function is predictable, and an attacker
- * could choose entries with equal hashes. So a search ends after PROBES_MAX
- * slots, and the last of them is overwritten.
+ * The hash table of tree entries. The hash function is predictable, and an
+ * attacker could choose entries with equal hashes. So a search ends after
+ * PROBES_MAX slots, and the last of these slots is overwritten.
  */
 #include "base/error.h"
 #include "base/mem.h"
@@ -75,8 +75,8 @@ static uint64_t load_word(const uint8_t *p)
 }
 
 /*
- * Hashes two words at a time. An entry is longer than 16 bytes: its id alone
- * has 20.
+ * Hashes an entry, two words at a time. Every entry is longer than 16 bytes,
+ * since its id has at least 20.
  */
 static uint32_t hash_entry(const uint8_t *raw, size_t len)
 {
@@ -160,7 +160,7 @@ static bool is_entry(const struct entry_pool *pool, uint32_t entry_nr,
 }
 
 /*
- * Returns the slot of the entry that equals the waiting entry at index
+ * Returns the slot of the numbered entry that equals the waiting entry at index
  * `waiting`, or the slot for a new entry. If `waiting` is ENTRY_POOL_NONE,
  * returns a slot for a new entry without comparing bytes.
  */
@@ -184,8 +184,8 @@ static struct pool_slot *find_slot(const struct entry_pool *pool, uint32_t hash,
 }
 
 /*
- * Doubles the slots. If memory runs out, the table stays small, and more
- * entries get a second number.
+ * Doubles the number of slots. If memory runs out, the table stays small, and
+ * more entries get a second number.
  */
 static void grow_slots(struct entry_pool *pool)
 {

@@ -73,14 +73,17 @@ struct entry_pool {
 	uint32_t waiting_nr;
 };
 
-/* Returns 0 or ERR_NOMEM; release in both cases. */
+/*
+ * Initialises an empty pool. Returns 0 or ERR_NOMEM; release the pool in both
+ * cases.
+ */
 int entry_pool_init(struct entry_pool *pool);
 void entry_pool_release(struct entry_pool *pool);
 
-/* Forgets all entries, but keeps the memory. */
+/* Removes all entries from the pool, but keeps the memory. */
 void entry_pool_reset(struct entry_pool *pool);
 
-/* Returns the bytes in use. */
+/* Returns the number of bytes that the entries of the pool take. */
 size_t entry_pool_size(const struct entry_pool *pool);
 
 /*
@@ -115,7 +118,7 @@ static inline uint32_t entry_pool_after(const struct entry_pool *pool,
 	return entry_nr + (uint32_t)((len + 7) / 8);
 }
 
-/* Returns the bytes of an entry. */
+/* Returns the bytes of the entry with this number: mode, name and id. */
 static inline const uint8_t *entry_pool_raw(const struct entry_pool *pool,
 					    uint32_t entry_nr)
 {
@@ -128,7 +131,7 @@ static inline size_t entry_pool_len(const struct entry_pool *pool,
 	return entry_pool_at(pool, entry_nr)->len;
 }
 
-/* Parses an entry into *entry, which points into the pool. */
+/* Parses the entry with this number into *entry, which points into the pool. */
 static inline void entry_pool_get(struct tree_entry *entry,
 				  const struct entry_pool *pool,
 				  uint32_t entry_nr, enum hash_algo algo)

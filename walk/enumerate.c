@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists a request's objects by comparing trees. */
+/* Lists the objects of a request by comparing trees. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,17 +17,20 @@ struct enumerate {
 	const struct walk_options *options;
 	struct walk_result *result;
 	/*
-	 * the walk over single trees; `seen` has the objects that were
+	 * the walk over single trees; its set `seen` has the objects that were
 	 * processed
 	 */
 	struct treewalk tree;
 	const struct filter *filter; /* NULL: no filter */
-	/* the walk with depths and paths; used if the filter needs them */
+	/*
+	 * the walk over trees with depths and paths; used if the filter needs
+	 * them
+	 */
 	struct filter_walk paths;
 	bool has_paths;
 	/*
-	 * with use_tree_changes: the new objects. Some are listed twice, and
-	 * some are uninteresting.
+	 * with use_tree_changes: the new objects. Some objects are listed
+	 * twice, and some are uninteresting.
 	 */
 	struct walk_items changes;
 	/* `changes` has all trees and blobs that the request needs */
@@ -81,7 +84,7 @@ static int emit_tree(struct enumerate *e, uint32_t tree_pos, bool is_want,
 }
 
 /*
- * Processes tags, trees and blobs that are tips: excludes them if `exclude`,
+ * Processes tips that are tags, trees and blobs: excludes them if `exclude`,
  * else lists them.
  */
 static int take_others(struct enumerate *e, const struct walk_items *others,
@@ -127,9 +130,9 @@ static int exclude_boundary(struct enumerate *e, struct error *err)
 }
 
 /*
- * Limit for the walk of the haves' history: this many commits for each wanted
- * commit, plus a constant. With more commits, excluding their objects costs
- * more than it saves.
+ * The haves' history is walked if it has at most this many commits for each
+ * wanted commit, plus a constant. With more commits, excluding their objects
+ * costs more than it saves.
  */
 #define UNINTERESTING_RATIO 2
 #define UNINTERESTING_FEW 64
@@ -157,8 +160,8 @@ static int find_set(struct enumerate *e, const struct revwalk_result *revs,
 }
 
 /*
- * If more commits than this are wanted, they are not compared with the newest
- * uninteresting commit.
+ * Maximum number of wanted commits whose trees are compared with the tree of
+ * the newest uninteresting commit.
  */
 #define CHANGES_MAX 8
 
@@ -209,10 +212,10 @@ static int add_uninteresting(struct enumerate *e,
 }
 
 /*
- * Excludes the objects that the haves reach. Some of these may be unreadable,
- * because only the wants are guaranteed to be complete. In that case nothing is
- * excluded here: a partly read tree in `seen` would hide objects below the
- * tree.
+ * Excludes the objects that the haves reach. Some of these objects may be
+ * unreadable, because only the wants are guaranteed to be complete. Then no
+ * object is excluded here: if a partly read tree was in `seen`, objects below
+ * the tree would not be listed.
  */
 static int exclude_uninteresting(struct enumerate *e,
 				 const struct walk_tips *haves,
@@ -323,7 +326,10 @@ static int emit_by_path(struct enumerate *e, struct error *err)
 	return ret;
 }
 
-/* Lists the trees and blobs of the commits, in the order of a pack. */
+/*
+ * Lists the trees and blobs of the commits, in the order in which a pack has
+ * them.
+ */
 static int emit_trees(struct enumerate *e, const struct walk_tips *wants,
 		      struct error *err)
 {
@@ -353,8 +359,9 @@ static int emit_trees(struct enumerate *e, const struct walk_tips *wants,
 }
 
 /*
- * Objects outside packs may be missing, since only trees have named them.
- * Appends the missing ones to *missing, and sets *first to the first one.
+ * Checks objects outside packs, of which only the ids are known from trees.
+ * Appends the ids of missing objects to *missing, and sets *first to the first
+ * one.
  */
 static int list_missing(const struct walk_item **first, struct oid **missing,
 			size_t *nr, struct enumerate *e)
@@ -382,7 +389,10 @@ static int list_missing(const struct walk_item **first, struct oid **missing,
 	return 0;
 }
 
-/* A missing object is an error, unless the provider stores it. */
+/*
+ * Checks that all listed objects exist. A missing object is an error, unless
+ * the provider stores the object now.
+ */
 static int check_there(struct enumerate *e, struct error *err)
 {
 	struct walk *w = e->w;

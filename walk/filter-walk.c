@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Walking trees with a filter that needs depths and paths. */
+/* Walks trees with a filter that needs depths and paths. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -19,14 +19,17 @@ struct visit {
 	void *ctx;
 };
 
-/* The position of an object in a walk: depth, path and sparse parts. */
+/*
+ * Where a walk met an object: the depth, the path, and which sparse parts of
+ * the filter include its directory.
+ */
 struct place {
 	/*
 	 * depth of the object plus one; 0: the object is a tree that is a want,
 	 * and its entries are at depth 0
 	 */
 	unsigned level;
-	uint64_t hash; /* hash of its path */
+	uint64_t hash; /* hash of the object's path */
 	/* a bit for each sparse part that includes the object's directory */
 	uint64_t taken;
 };
@@ -166,7 +169,7 @@ static int grow_places(struct filter_walk *fw)
 }
 
 /*
- * Notes that a tree was met at a path. Returns 1 if the tree was not met at
+ * Records that a tree was met at a path. Returns 1 if the tree was not met at
  * this path before, 0 if it was, or ERR_NOMEM.
  */
 static int is_new_place(struct filter_walk *fw, uint32_t tree_pos,
@@ -191,7 +194,7 @@ static int is_new_place(struct filter_walk *fw, uint32_t tree_pos,
 }
 
 /*
- * Notes that a tree was met at a level. Returns 1 if the tree was not met at
+ * Records that a tree was met at a level. Returns 1 if the tree was not met at
  * this or a smaller level before, 0 if it was, or ERR_NOMEM.
  */
 static int is_nearer(struct filter_walk *fw, uint32_t tree_pos, unsigned level)
@@ -215,14 +218,15 @@ static int is_nearer(struct filter_walk *fw, uint32_t tree_pos, unsigned level)
 }
 
 /*
- * Returns 1 if the entries of a tree have to be walked, 0 if not, or ERR_NOMEM.
+ * Returns 1 if the entries of a tree must be walked at this place, 0 if not, or
+ * ERR_NOMEM.
  */
 static int is_to_walk(struct filter_walk *fw, uint32_t tree_pos,
 		      const struct place *place)
 {
 	/*
-	 * With sparse parts, the path decides: a tree has the same depth
-	 * whenever it is met at the same path.
+	 * With sparse parts, the path decides whether a tree is walked. At
+	 * equal paths, a tree also has equal depths.
 	 */
 	if (fw->filter->sparse_nr)
 		return is_new_place(fw, tree_pos, place);
@@ -231,7 +235,10 @@ static int is_to_walk(struct filter_walk *fw, uint32_t tree_pos,
 
 /* ---- the walk */
 
-/* Delivers an object, unless it was delivered before. */
+/*
+ * Calls the user's function for an object, unless it was called for this object
+ * before.
+ */
 static int deliver(const struct visit *v, uint32_t obj_pos,
 		   enum object_type type, struct error *err)
 {
@@ -339,7 +346,10 @@ static int visit_tree(const struct visit *v, uint32_t tree_pos,
 		ret = deliver(v, tree_pos, OBJ_TREE, err);
 	if (ret)
 		return ret < 0 ? ret : 0;
-	/* All entries of this tree are too deep to pass the filter. */
+	/*
+	 * All entries of this tree are too deep to pass the filter
+	 * tree:<depth>.
+	 */
 	if (filter->depth <= place->level)
 		return 0;
 	ret = is_to_walk(fw, tree_pos, place);

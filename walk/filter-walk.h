@@ -18,10 +18,13 @@
 #include "walk/filter.h"
 #include "walk/treewalk.h"
 
-/* One walk; one thread. */
+/* The state of one walk through a filter; for one thread. */
 struct filter_walk {
 	const struct filter *filter; /* borrowed */
-	/* borrowed; its set `seen` has the objects that were processed */
+	/*
+	 * borrowed: the walk over trees, whose set `seen` has the objects that
+	 * were processed
+	 */
 	struct treewalk *tree;
 	/* by obj_pos: objects that were in tree->seen before the walk */
 	struct bitset excluded;
@@ -58,9 +61,9 @@ int filter_walk_run(struct filter_walk *fw, uint32_t tree_pos, const char *path,
 		    struct error *err);
 
 /*
- * Returns 1 if an object passes wherever it is found, 0 if not, or a negative
- * error code. Ignores depths and sparse patterns. Reads the size of a blob if
- * the filter has a limit; a missing blob passes.
+ * Returns 1 if an object passes the types and sizes of a filter, 0 if not, or a
+ * negative error code. Ignores depths and sparse patterns. Reads the size of a
+ * blob if the filter has a limit; a missing blob passes.
  */
 int filter_takes(const struct filter *filter, struct objspace *space,
 		 struct odb_reader *reader, uint32_t obj_pos,

@@ -54,7 +54,10 @@ static int invalid(struct error *err, const char *spec)
 			 spec);
 }
 
-/* Parses a number in C's notation with an optional suffix k, m or g. */
+/*
+ * Parses a number as C writes it (decimal, octal, hexadecimal), with an
+ * optional suffix k, m or g.
+ */
 static bool parse_number(uint64_t *out, const char *text)
 {
 	static const char units[] = "kmg";
@@ -166,7 +169,10 @@ static int add_encoded(struct filter *filter, const char *spec, size_t len,
 	return ret;
 }
 
-/* Skips empty parts, as stock Git does. */
+/*
+ * Adds the parts of a "combine:" specification. Skips empty parts, as stock Git
+ * does.
+ */
 static int add_combination(struct filter *filter, const char *list,
 			   unsigned nesting, struct error *err)
 {

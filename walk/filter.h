@@ -34,22 +34,25 @@ enum filter_kind {
 	FILTER_TREE,
 	FILTER_OBJECT_TYPE,
 	FILTER_SPARSE_OID,
-	/* no kind of a part; only for filter_kind_name() */
+	/* not the kind of a part; only for filter_kind_name() */
 	FILTER_COMBINE,
 };
 
 struct filter_part {
 	enum filter_kind kind;
-	/* number in the specification: bytes for BLOB_LIMIT, depth for TREE */
+	/*
+	 * the number in the specification: bytes for BLOB_LIMIT, depth for TREE
+	 */
 	uint64_t number;
-	enum object_type type; /* for OBJECT_TYPE */
+	/* the type in the specification of an OBJECT_TYPE part */
+	enum object_type type;
 	/* owned: the object name of a SPARSE_OID part, else NULL */
 	char *name;
 };
 
 /*
- * Maximum number of parts. A client chooses the filter, so memory must be
- * limited.
+ * Maximum number of parts in a filter. A client chooses the filter, so its
+ * memory must be limited.
  */
 #define FILTER_PARTS_MAX 1024
 
@@ -61,7 +64,7 @@ struct filter {
 	size_t nr, alloc;
 	/* the filter was given as "combine:" */
 	bool is_combined;
-	/* The fields below are the combined effect of all parts. */
+	/* The fields from here on are the combined effect of all parts. */
 	/* a blob passes if it has fewer bytes; UINT64_MAX: no limit */
 	uint64_t blob_limit;
 	/*
@@ -69,7 +72,8 @@ struct filter {
 	 */
 	uint64_t depth;
 	/*
-	 * types that pass the OBJECT_TYPE parts, as bits 1 << enum object_type
+	 * types of objects that pass all OBJECT_TYPE parts, as bits 1 << enum
+	 * object_type
 	 */
 	unsigned types;
 	/*
@@ -113,13 +117,13 @@ int filter_print(struct buf *out, const struct filter *filter);
  */
 const char *filter_kind_name(enum filter_kind kind);
 
-/* Returns whether an object of this type can pass. */
+/* Returns whether an object of this type can pass the filter. */
 bool filter_takes_type(const struct filter *filter, enum object_type type);
 
-/* Returns whether all objects of this type pass. */
+/* Returns whether all objects of this type pass the filter. */
 bool filter_takes_all(const struct filter *filter, enum object_type type);
 
-/* Returns whether the size of a blob decides if the blob passes. */
+/* Returns whether the filter has a limit on the size of blobs. */
 static inline bool filter_needs_size(const struct filter *filter)
 {
 	return filter->blob_limit && filter->blob_limit != UINT64_MAX &&

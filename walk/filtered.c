@@ -40,7 +40,10 @@ int filtered_spared(struct bitset *set, struct walk *w,
 	return 0;
 }
 
-/* Keeps only the commits that are in `spared`. Returns their number. */
+/*
+ * Keeps only the commits that are in `spared`, a set by obj_pos. Returns their
+ * number.
+ */
 static size_t keep_commits(uint32_t *commits, size_t nr,
 			   const struct history *h, const struct bitset *spared)
 {

@@ -19,8 +19,8 @@ int filtered_items(struct walk_items *items, struct walk *w,
 		   struct error *err);
 
 /*
- * Fills *set with the obj_pos of the objects that pass any filter because they
- * are wants: commits, and tags with all objects that the tags name. With
+ * Fills *set with the obj_pos of the objects that no filter removes because
+ * they are wants: commits, and tags with all objects that the tags name. With
  * `filter_wants` the set stays empty. *set must be initialised. Returns 0 or
  * ERR_NOMEM.
  */

@@ -113,7 +113,10 @@ static int add_parent(struct history *h, const uint8_t *raw)
  */
 #define FEW_NOTED 64
 
-/* Fills h->by_graph from h->graph_pos. Returns 0 or ERR_NOMEM. */
+/*
+ * Fills h->by_graph, which maps positions in the commit-graph to commits, from
+ * h->graph_pos. Returns 0 or ERR_NOMEM.
+ */
 static int fill_by_graph(struct history *h)
 {
 	h->by_graph = mem_calloc(commit_graph_nr(h->graph),
@@ -168,8 +171,8 @@ static bool find_noted(const struct history *h, uint32_t graph_pos,
 }
 
 /*
- * Adds a parent by its graph_pos. The parent's id is looked up only the first
- * time.
+ * Adds a parent that is known by its position in the commit-graph. The parent's
+ * id is looked up only the first time.
  */
 static int add_graph_parent(struct history *h, uint32_t graph_pos)
 {
@@ -206,7 +209,7 @@ static int find_in_graph(struct history *h, uint32_t commit_nr,
 
 /*
  * Parses a commit from the commit-graph. Returns 1 if parsed, 0 if the commit
- * must be read in another way, or a negative error code.
+ * object must be read instead, or a negative error code.
  */
 static int parse_from_graph(struct history *h, uint32_t commit_nr,
 			    struct error *err)
@@ -224,8 +227,8 @@ static int parse_from_graph(struct history *h, uint32_t commit_nr,
 	if (nr < 0 || nr > GRAPH_PARENTS_MAX ||
 	    commit_graph_entry(&entry, h->graph, graph_pos, err) < 0) {
 		/*
-		 * The graph's entry is damaged, so the commit object is read
-		 * instead.
+		 * The commit's entry in the commit-graph is damaged, so the
+		 * commit object is read instead.
 		 */
 		h->lacks_generations = true;
 		return 0;
@@ -266,8 +269,8 @@ int history_tree(struct history *h, uint32_t commit_nr, uint32_t *tree_pos,
 /* ---- from commits that were decoded ahead, or from the object */
 
 /*
- * Takes a commit that was decoded ahead. Returns 1 if it was, 0 if not, or a
- * negative error code.
+ * Takes the data of a commit that was decoded ahead. Returns 1 if taken, 0 if
+ * the commit was not decoded ahead, or a negative error code.
  */
 static int parse_from_ahead(struct history *h, uint32_t commit_nr,
 			    struct error *err)
@@ -340,16 +343,17 @@ void history_poll(struct history *h, const struct progress_out *out)
 		return;
 	h->poll = *out;
 	/*
-	 * Only the callback `poll` is used. Like stock Git, no progress is
-	 * shown for commits.
+	 * Only the callback `poll`, which may cancel the walk, is used. Like
+	 * stock Git, no progress is shown for commits.
 	 */
 	h->poll.put = NULL;
 	progress_start(&h->meter, &h->poll, "Reading commits", 0);
 }
 
 /*
- * Sets an error that also names a commit with the missing commit as a parent.
- * The search is slow, but the command fails anyway.
+ * Sets the error for a missing commit, which also names a commit that has the
+ * missing commit as a parent. The search for that commit is slow, but the
+ * command fails anyway.
  */
 static int report_missing(const struct history *h, uint32_t missing_nr,
 			  struct error *err)

@@ -33,8 +33,8 @@ struct history_commit {
 	uint64_t date;
 	uint32_t obj_pos;
 	/*
-	 * obj_pos of the commit's tree; valid after parsing, but see
-	 * history->lazy_trees
+	 * obj_pos of the commit's tree; valid after parsing, unless
+	 * history->lazy_trees is set
 	 */
 	uint32_t tree_pos;
 	/* index of the first parent in history->parents */
@@ -46,10 +46,11 @@ struct history_commit {
 	 */
 	uint32_t generation;
 	/*
-	 * the commit was parsed: date, tree, parents and generation are valid
+	 * whether the commit was parsed, so that date, tree, parents and
+	 * generation are valid
 	 */
 	bool parsed;
-	/* the commit's object is missing, see history->allow_missing */
+	/* whether the commit's object is missing, see history->allow_missing */
 	bool missing;
 };
 
@@ -65,23 +66,23 @@ struct history {
 	uint32_t *graph_pos;
 	size_t graph_pos_nr, graph_pos_alloc;
 	/*
-	 * owned: by graph_pos, commit_nr plus one; NULL while few positions are
-	 * known
+	 * owned: by position in the commit-graph, commit_nr plus one; NULL
+	 * while few positions are known
 	 */
 	uint32_t *by_graph;
-	struct commit_ahead *ahead; /* owned; NULL: none */
+	/* owned: commits that were decoded ahead; NULL: none */
+	struct commit_ahead *ahead;
 	/*
 	 * number of threads for all walks over this history, set by walk_open()
 	 * from pack.threads; 0: as many as processors
 	 */
 	unsigned threads;
 	struct progress_out poll; /* see history_poll() */
-	/* counts parsed commits and calls `poll`; no progress is shown */
+	/* counts parsed commits and calls `poll`; shows no progress */
 	struct progress meter;
 	/*
-	 * The commit-graph's entry of some commit could not be used. So the
-	 * generation number of this commit is unknown, although those of its
-	 * children are known.
+	 * The commit-graph's entry of some commit could not be used. So this
+	 * commit has no generation number, although its children have one.
 	 */
 	bool lacks_generations;
 	/*
@@ -111,9 +112,9 @@ struct history {
 
 /*
  * Initialises a history. If `shallow` is not NULL, the commit-graph is not
- * used: its parents and generation numbers know nothing of the shallow
- * boundary. An unreadable commit-graph is not used either. Returns 0 or
- * ERR_NOMEM; release in both cases.
+ * used, since its parents and generation numbers ignore the shallow boundary.
+ * An unreadable commit-graph is not used either. Returns 0 or ERR_NOMEM;
+ * release the history in both cases.
  */
 int history_init(struct history *h, struct objspace *space,
 		 struct odb_reader *reader, const struct oidmap *shallow,
@@ -131,9 +132,9 @@ void history_check_graph(struct history *h);
 void history_drop_graph(struct history *h);
 
 /*
- * Makes history_parse() call out->poll, and return ERR_CANCELLED if the
- * callback requests that. *out is copied; `out` may be NULL. Call this at most
- * once.
+ * Makes history_parse() call out->poll, and return ERR_CANCELLED if that
+ * callback says so. *out is copied; `out` may be NULL. Call this function at
+ * most once.
  */
 void history_poll(struct history *h, const struct progress_out *out);
 
@@ -150,10 +151,10 @@ int history_add(struct history *h, uint32_t obj_pos, uint32_t *commit_nr);
 uint32_t history_find(const struct history *h, uint32_t obj_pos);
 
 /*
- * Parses a commit and adds its parents, unless this was done before. Pointers
- * into h->commits and h->parents may become invalid. Returns 0, ERR_MISSING if
- * the object is missing (but see allow_missing), ERR_CORRUPT if the object is
- * no valid commit, or another negative error code.
+ * Parses a commit and adds its parents, unless the commit was parsed before.
+ * Pointers into h->commits and h->parents may become invalid. Returns 0,
+ * ERR_MISSING if the object is missing (but see allow_missing), ERR_CORRUPT if
+ * the object is no valid commit, or another negative error code.
  */
 int history_parse(struct history *h, uint32_t commit_nr, struct error *err);
 
@@ -179,7 +180,7 @@ static inline bool history_graph_pos(const struct history *h,
 }
 
 /*
- * Decodes, on h->threads threads, all commits that the unparsed commits reach.
+ * Decodes all commits that the unparsed commits reach, on h->threads threads.
  * Parsing these commits later is then fast. Useful only if nearly all of them
  * will be parsed. Does nothing with one thread, at a second call, or if a
  * commit-graph is used.
@@ -211,12 +212,12 @@ static inline const uint32_t *history_parents(const struct history *h,
 
 struct commit_ahead;
 
-/* A decoded commit. */
+/* The data of a commit that was decoded ahead. */
 struct ahead_commit {
 	uint64_t date;     /* committer date */
 	uint32_t tree_pos; /* obj_pos */
 	uint32_t parent_nr;
-	const uint32_t *parents; /* obj_pos; borrowed */
+	const uint32_t *parents; /* obj_pos of the parents; borrowed */
 };
 
 /*

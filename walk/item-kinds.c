@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Two sets of objects, trees and blobs, that must not overlap. */
+/*
+ * Keeps two sets of objects, those named as trees and those named as blobs. The
+ * sets must not overlap.
+ */
 #include "walk/item-kinds.h"
 
 void item_kinds_release(struct item_kinds *kinds)
@@ -17,7 +20,7 @@ int item_kinds_reserve(struct item_kinds *kinds, size_t end)
 }
 
 /*
- * Sets the error that names the object, its type, and the type that a tree
+ * Sets the error that names an object, its type, and the other type that a tree
  * states.
  */
 static int complain(struct objspace *space, uint32_t obj_pos, struct error *err)

@@ -25,12 +25,12 @@ struct item_kinds {
 
 void item_kinds_release(struct item_kinds *kinds);
 
-/* Makes room for obj_pos < `end`. Returns 0 or ERR_NOMEM. */
+/* Makes room for objects with obj_pos < `end`. Returns 0 or ERR_NOMEM. */
 int item_kinds_reserve(struct item_kinds *kinds, size_t end);
 
 /*
- * Notes one object. item_kinds_reserve() must have made room for the object.
- * Threads may call this at the same time.
+ * Records that an object was named with a type. item_kinds_reserve() must have
+ * made room for the object. Threads may call this function at the same time.
  */
 static inline void item_kinds_note(struct item_kinds *kinds, uint32_t obj_pos,
 				   enum object_type type)
@@ -42,16 +42,17 @@ static inline void item_kinds_note(struct item_kinds *kinds, uint32_t obj_pos,
 }
 
 /*
- * Notes one object and checks it. Makes room as needed; one thread. Returns 0,
- * or a negative error code as item_kinds_check().
+ * Records that an object was named with a type, and checks the object. Makes
+ * room as needed; one thread. Returns 0, or a negative error code like
+ * item_kinds_check().
  */
 int item_kinds_add(struct item_kinds *kinds, struct objspace *space,
 		   uint32_t obj_pos, enum object_type type, struct error *err);
 
 /*
- * Returns 0 if no object was noted both as a tree and as a blob, ERR_CORRUPT
- * with the error "object <id> is a <type>, not a <type>" otherwise, or another
- * negative error code.
+ * Returns 0 if no object was recorded both as a tree and as a blob. Otherwise
+ * returns ERR_CORRUPT with the error "object <id> is a <type>, not a <type>",
+ * or another negative error code.
  */
 int item_kinds_check(const struct item_kinds *kinds, struct objspace *space,
 		     struct error *err);

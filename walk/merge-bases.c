@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every common ancestor is reachable from a boundary: the parents, reachable
- * from `other`, of the commits that only `one` reaches. The merge bases are the
- * boundary commits that no other boundary commit reaches.
+ * Finds merge bases of `one` and `other`. Consider the commits that only `one`
+ * reaches. Their parents that `other` reaches are the boundary. Every common
+ * ancestor is reachable from the boundary. The merge bases are the boundary
+ * commits that no other boundary commit reaches.
  */
 #include <stdlib.h>
 
@@ -69,8 +70,8 @@ int merge_bases(uint32_t **bases, size_t *nr, struct history *h, uint32_t one,
 }
 
 /*
- * Sets *commit to the commit that an id names. An id of a tag names the tag's
- * target.
+ * Sets *commit to the commit that an id names. If the id is that of a tag, sets
+ * *commit to the tagged commit.
  */
 static int load(struct walk *w, uint32_t *commit, const struct oid *oid,
 		struct error *err)

@@ -23,7 +23,7 @@
 /*
  * Finds the merge bases of two commits (commit_nr), newest first. If one commit
  * is an ancestor of the other, this commit is the only base. Returns 0 with
- * *bases malloc()ed (NULL if there is none), or a negative error code as
+ * *bases malloc()ed (NULL if there is none), or a negative error code like
  * revwalk_run().
  */
 int merge_bases(uint32_t **bases, size_t *nr, struct history *h, uint32_t one,

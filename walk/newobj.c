@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * new(c) of many commits, in parallel. The tree diff itself is in treediff.c.
+ * Computes the new-object lists of many commits, in parallel. treediff.c
+ * compares the trees.
  */
 #include <stdatomic.h>
 #include <string.h>
@@ -41,10 +42,10 @@ struct compute {
 	size_t nr;
 	/* owned: indexes into `commits`, in the order of the commits' dates */
 	uint32_t *turns;
-	size_t chunk_len;          /* commits in a chunk */
+	size_t chunk_len;          /* number of commits in a chunk */
 	struct treediff **differs; /* by thread_nr */
 	unsigned threads;
-	/* owned: by chunk, whether a thread has taken the chunk */
+	/* owned: by number of a chunk, whether a thread has taken the chunk */
 	_Atomic bool *taken;
 	struct progress progress;
 };
@@ -92,8 +93,8 @@ static int compute_commit(struct compute *c, struct treediff *differ,
 }
 
 /*
- * Sets the pointers of the lists [first, last) into the chunk's array, whose
- * address is now final.
+ * Sets the pointers of the lists [first, last) to the chunk's array of objects.
+ * The array no longer moves in memory.
  */
 static void settle_chunk(struct compute *c, struct newobj_chunk *chunk,
 			 size_t first, size_t last)
@@ -149,8 +150,8 @@ static int compute_chunk(void *ctx, unsigned thread_nr, size_t task_nr,
 }
 
 /*
- * Orders the commits by date. The trees of a branch are mostly the trees of the
- * trunk at the same time, which are then still in the cache.
+ * Orders the commits by date. Most trees of a branch are trees that the trunk
+ * had at the same time, so they are still in the cache.
  */
 static int take_turns(struct compute *c)
 {

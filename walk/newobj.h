@@ -30,8 +30,8 @@
 #include "walk/history.h"
 
 /*
- * At most this many parents of a commit are compared. With more, new(c) would
- * only get smaller.
+ * Maximum number of a commit's parents that are compared. With more parents,
+ * new(c) would only get smaller.
  */
 #define NEWOBJ_MAX_PARENTS 8
 
@@ -43,9 +43,9 @@ struct newobj {
 	uint32_t group;
 };
 
-/* new(c) of one commit: trees first, then blobs. */
+/* The new-object list of one commit: trees first, then blobs. */
 struct newobj_list {
-	const struct newobj *items; /* borrowed from the set */
+	const struct newobj *items; /* borrowed from the set of lists */
 	/* number of trees, which come first in `items` */
 	uint32_t tree_nr;
 	uint32_t nr;
@@ -54,7 +54,9 @@ struct newobj_list {
 struct newobj_chunk;
 
 struct newobj_set {
-	/* owned: new(c) of each commit, in the order of `commits` */
+	/*
+	 * owned: the new-object list of each commit, in the order of `commits`
+	 */
 	struct newobj_list *lists;
 	size_t nr;
 	/* owned: memory that the lists point into */
@@ -68,7 +70,8 @@ struct newobj_set {
 	}
 
 struct newobj_options {
-	unsigned threads;                    /* 0: as many as processors */
+	/* number of threads; 0: as many as processors */
+	unsigned threads;
 	const struct progress_out *progress; /* NULL: none */
 	/*
 	 * Limit of bytes for lists and decoded trees. Half of the bytes are
@@ -78,14 +81,15 @@ struct newobj_options {
 	 */
 	uint64_t memory_limit;
 	/*
-	 * Only the union over all commits is needed. So the list of a commit
-	 * may leave out subtrees that the list of an earlier commit has. The
-	 * array must be ordered parents first.
+	 * Only the union of the lists is needed. So the list of a commit may
+	 * leave out subtrees that the list of an earlier commit has. `commits`
+	 * must be ordered parents first.
 	 */
 	bool union_only;
 	/* list no blobs */
 	bool trees_only;
-	enum path_grouping grouping; /* how `group` is computed */
+	/* how the path hash group `group` of objects is computed */
+	enum path_grouping grouping;
 	/*
 	 * Objects, by obj_pos, to leave out of the lists, together with all
 	 * objects that they reach. The set must be closed under reachability.
@@ -95,18 +99,18 @@ struct newobj_options {
 };
 
 /*
- * Computes the lists of `nr` parsed commits. The result does not depend on the
- * number of threads. With union_only, a single list may depend on it, but the
- * union of all lists does not. Commits are compared in the order of their
- * dates, whatever the order of the array. *set must be initialised; release it
- * in any case. Returns 0 or a negative error code.
+ * Computes the new-object lists of `nr` parsed commits. The result does not
+ * depend on the number of threads. With union_only, a single list may depend on
+ * this number, but the union of all lists does not. Commits are compared in the
+ * order of their dates, whatever the order of the array. *set must be
+ * initialised; release it in any case. Returns 0 or a negative error code.
  */
 int newobj_compute(struct newobj_set *set, struct history *h,
 		   const uint32_t *commits, size_t nr,
 		   const struct newobj_options *options, struct error *err);
 void newobj_release(struct newobj_set *set);
 
-/* Returns the bytes of memory that a set takes. */
+/* Returns the number of bytes of memory that a set of lists takes. */
 uint64_t newobj_size(const struct newobj_set *set);
 
 #endif

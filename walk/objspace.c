@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers packed and other objects. */
+/* Gives numbers to packed and other objects of a walk. */
 #include "base/mem.h"
 #include "odb/odb-midx.h"
 #include "walk/objspace.h"
 
 /*
- * With at least this many packs and multi-pack-indexes, one common table is
- * faster than a table for each.
+ * Minimum number of packs and multi-pack-indexes for one common look-up table.
+ * With fewer, a table for each is used.
  */
 #define MANY_SOURCES 4
 
@@ -53,7 +53,7 @@ void objspace_accelerate(struct objspace *space)
 	}
 }
 
-/* Like odb_find_raw(), but uses the tables if there are any. */
+/* Works like odb_find_raw(), but uses the look-up tables if they were made. */
 bool objspace_find_packed(const struct objspace *space, const uint8_t *raw,
 			  uint32_t *obj_pos)
 {
@@ -186,8 +186,8 @@ int objspace_read(struct objspace *space, struct odb_reader *reader,
 	if (ret == ERR_NOMEM)
 		return error_nomem(err);
 	/*
-	 * The first attempt has failed. The second attempt tries all copies of
-	 * the object, and sets the error.
+	 * The first attempt to read the object has failed. The second attempt
+	 * tries all copies of the object, and sets the error.
 	 */
 	objspace_oid(&oid, space, obj_pos);
 	return odb_read(reader, &oid, obj, err);

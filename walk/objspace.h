@@ -41,7 +41,7 @@ struct objspace {
 	 * packs
 	 */
 	struct odb_table table;
-	pthread_mutex_t lock; /* guards the fields below */
+	pthread_mutex_t lock; /* guards `extra`, `extra_oids` and their sizes */
 	/* maps the id of an object outside packs to its index in extra_oids */
 	struct oidmap extra;
 	struct oid *extra_oids; /* owned */
@@ -52,28 +52,31 @@ void objspace_init(struct objspace *space, const struct odb *odb);
 void objspace_release(struct objspace *space);
 
 /*
- * Makes look-ups of packed objects faster, at the cost of one pass over all
- * sources' ids. Useful if more than a sixteenth of the objects will be looked
+ * Makes look-ups of packed objects faster, at the cost of one pass over the ids
+ * of all packs. Useful if more than a sixteenth of the objects will be looked
  * up. No other thread may use the space during the call. If memory runs out,
- * nothing changes.
+ * look-ups work as before.
  */
 void objspace_accelerate(struct objspace *space);
 
 /*
- * Prefetches the table entries of some tens of ids that are looked up next, so
- * that the waits for memory overlap. Does nothing without the tables of
- * objspace_accelerate().
+ * Prefetches the table entries of some ids (a few tens) that are looked up
+ * next, so that the waits for memory overlap. Does nothing without the tables
+ * of objspace_accelerate().
  */
 void objspace_prefetch(const struct objspace *space, const uint8_t *const *raws,
 		       size_t nr);
 
 /*
- * Sets *obj_pos to the number of an object; an object without one gets a new
- * number. Returns 0 or ERR_NOMEM.
+ * Sets *obj_pos to the number of an object. An object that has no number yet
+ * gets a new one. Returns 0 or ERR_NOMEM.
  */
 int objspace_add(struct objspace *space, const uint8_t *raw, uint32_t *obj_pos);
 
-/* Sets *obj_pos to the number of an object; returns false if it has none. */
+/*
+ * Sets *obj_pos to the number of an object. Returns false if the object has no
+ * number.
+ */
 bool objspace_find(struct objspace *space, const uint8_t *raw,
 		   uint32_t *obj_pos);
 
@@ -91,8 +94,8 @@ uint32_t objspace_end(struct objspace *space);
 void objspace_oid(struct oid *out, struct objspace *space, uint32_t obj_pos);
 
 /*
- * Returns a pointer to the id, valid until a new number is given to an object.
- * Until then no other thread may use the space.
+ * Returns a pointer to the id of an object. The pointer is valid until a new
+ * number is given to an object. Until then no other thread may use the space.
  */
 const uint8_t *objspace_raw(const struct objspace *space, uint32_t obj_pos);
 
@@ -114,12 +117,12 @@ int objspace_read_tree(struct objspace *space, struct odb_reader *reader,
 		       uint32_t tree_pos, struct odb_object *obj,
 		       struct error *err);
 
-/* Sets the error "<what>: <id>"; returns `code`. */
+/* Sets the error "<what>: <id of the object>". Returns `code`. */
 int objspace_error(struct objspace *space, uint32_t obj_pos,
 		   enum error_code code, const char *what, struct error *err);
 
 /*
- * Sets the error "object <id> is a <actual>, not a <expected>"; returns
+ * Sets the error "object <id> is a <actual>, not a <expected>". Returns
  * ERR_CORRUPT.
  */
 int objspace_mistyped(struct objspace *space, uint32_t obj_pos,

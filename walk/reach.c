@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A depth-first search for targets, which stores the answer for each commit. */
+/*
+ * Searches depth first for target commits, and stores for each visited commit
+ * whether it reaches one.
+ */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +73,7 @@ int reach_add_target(struct reach *r, uint32_t commit_nr, struct error *err)
 	return 0;
 }
 
-/* Returns whether no target can be an ancestor of this commit. */
+/* Returns whether a commit is too old to have a target as an ancestor. */
 static bool is_too_old(const struct reach *r, const struct history_commit *c)
 {
 	if (r->min_generation && c->generation != HISTORY_GENERATION_UNKNOWN)
@@ -79,8 +82,9 @@ static bool is_too_old(const struct reach *r, const struct history_commit *c)
 }
 
 /*
- * Pushes a commit that has no answer yet. Returns 1 if the commit was pushed, 0
- * if the answer is "no", or a negative error code.
+ * Pushes a commit for which it is not known whether it reaches a target.
+ * Returns 1 if the commit was pushed, 0 if it reaches none, or a negative error
+ * code.
  */
 static int enter(struct reach *r, size_t *depth, uint32_t commit_nr,
 		 struct error *err)
@@ -110,9 +114,10 @@ static void settle_path(struct reach *r, size_t depth)
 }
 
 /*
- * A commit on the stack already has the state of a "no". If the walk meets this
- * commit again on another path, it does not continue there. The commit's own
- * search finds the answer for both paths.
+ * Returns 1 if a commit reaches a target, 0 if not, or a negative error code. A
+ * commit on the stack already has the state "reaches none". If the walk meets
+ * this commit again on another path, it does not continue there. The commit's
+ * own search finds the answer for both paths.
  */
 static int reaches(struct reach *r, uint32_t commit_nr, struct error *err)
 {

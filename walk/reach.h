@@ -26,7 +26,9 @@
 
 struct reach {
 	struct history *h; /* borrowed */
-	/* owned: by commit_nr, the stored answer, see reach.c */
+	/*
+	 * owned: by commit_nr, whether the commit reaches a target; see reach.c
+	 */
 	uint32_t *states;
 	size_t state_alloc;
 	/*
@@ -41,7 +43,7 @@ struct reach {
 	 */
 	uint32_t round;
 	/*
-	 * smallest generation number of the targets; 0: that of some target is
+	 * smallest generation number of the targets; 0: a target's number is
 	 * not known
 	 */
 	uint32_t min_generation;
@@ -53,7 +55,9 @@ struct reach {
 	 * numbers are not known.
 	 */
 	bool ignores_dates;
-	/* may be set by the caller: a missing commit is ERR_MISSING */
+	/*
+	 * may be set by the caller: a missing commit is an error (ERR_MISSING)
+	 */
 	bool needs_all;
 };
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Adds the objects of refs, reflogs and index files as tips. */
+/*
+ * Adds the objects that refs, reflogs and index files name as tips of a walk.
+ */
 #include "base/mem.h"
 #include "names/index-file.h"
 #include "repo/grafts.h"
@@ -9,7 +11,10 @@ struct adding {
 	struct walk *w;
 	struct walk_tips *tips;
 	struct error *err;
-	/* ids that were added; the refs of forks have many ids in common */
+	/*
+	 * ids that were added as tips; the refs of forks have many ids in
+	 * common
+	 */
 	struct oidmap seen;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A walk of commits by date, which also marks uninteresting commits. */
+/* Walks commits by date, and marks uninteresting commits. */
 #include <string.h>
 
 #include "base/heap.h"
@@ -8,10 +8,10 @@
 
 enum {
 	SEEN = 1 << 0,          /* was queued */
-	UNINTERESTING = 1 << 1, /* reached from a have */
+	UNINTERESTING = 1 << 1, /* the commit is reachable from a have */
 	/* the commit has left the queue, and its parents are queued */
 	POPPED = 1 << 2,
-	BOUNDARY = 1 << 3, /* is in result->boundary */
+	BOUNDARY = 1 << 3, /* the commit is in result->boundary */
 	/* the commit is a parent of the only result; set if is_ending */
 	BELOW = 1 << 4,
 };
@@ -23,7 +23,9 @@ enum {
 #define AHEAD_AFTER 512
 #define AHEAD_AFTER_SHARE 256
 
-/* After all results, this many older commits are still visited. */
+/*
+ * Number of older commits that are still visited after all results were found.
+ */
 #define SLOP 5
 
 struct walk {
@@ -46,9 +48,9 @@ struct walk {
 	 * if is_ending
 	 */
 	size_t threat_nr;
-	/* number of commits that the walk may still visit */
+	/* number of commits that the walk may still visit before it stops */
 	size_t left;
-	/* no haves, and history_read_ahead() was not called yet */
+	/* there are no haves, and history_read_ahead() was not called yet */
 	bool may_be_long;
 	/* scratch of mark_ancestors() */
 	uint32_t *stack;
@@ -95,8 +97,8 @@ static void mark_uninteresting(struct walk *w, uint32_t c)
 }
 
 /*
- * Marks all visited ancestors of `c`, and the parents of these ancestors, as
- * uninteresting.
+ * Marks all ancestors of `c` that were visited, and the parents of these
+ * ancestors, as uninteresting.
  */
 static int mark_ancestors(struct walk *w, uint32_t c)
 {
@@ -175,8 +177,8 @@ static int enqueue_parents(struct walk *w, uint32_t c, struct error *err)
 }
 
 /*
- * Counts the threats: queued commits that may reach a result. From now on no
- * commit is added to the result; commits may only be removed.
+ * Counts the threats: queued commits that may reach a result. From now on
+ * commits may only be removed from the result.
  */
 static void begin_end(struct walk *w, const struct revwalk_result *result)
 {
@@ -266,7 +268,10 @@ static int pop_all(struct walk *w, struct revwalk_result *result, bool exact,
 	return 0;
 }
 
-/* Removes results that became uninteresting after they were added. */
+/*
+ * Removes from the result those commits that became uninteresting after they
+ * were added.
+ */
 static void drop_uninteresting(const struct walk *w,
 			       struct revwalk_result *result)
 {
@@ -383,7 +388,7 @@ static int topo_push(struct topo *t, uint32_t c)
 	return 0;
 }
 
-/* Emits `c` after all its ancestors that are in the array. */
+/* Appends `c` to the output, after all its ancestors that are in the array. */
 static int topo_visit(struct topo *t, uint32_t c)
 {
 	if (topo_push(t, c) < 0)
@@ -405,8 +410,8 @@ static int topo_visit(struct topo *t, uint32_t c)
 }
 
 /*
- * Emits the commits that each of `tips` adds to the tips before it. The first
- * tip is the trunk.
+ * Appends the commits that each of `tips` reaches and the tips before it do not
+ * reach. The first tip is the trunk.
  */
 static int topo_visit_tips(struct topo *t, const uint32_t *tips, size_t tip_nr,
 			   size_t *trunk_nr)

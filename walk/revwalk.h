@@ -38,7 +38,7 @@ struct revwalk_result {
 
 void revwalk_result_release(struct revwalk_result *result);
 
-/* Tips of a walk: arrays of commit_nr, borrowed. */
+/* Tips of a walk over commits: arrays of commit_nr, borrowed. */
 struct revwalk_tips {
 	const uint32_t *wants;
 	size_t want_nr;
@@ -47,10 +47,10 @@ struct revwalk_tips {
 };
 
 /*
- * Selects commits. *result must be initialised and empty. Returns 0,
- * ERR_MISSING if a commit that wants reach is missing, or another negative
- * error code. If a commit that haves reach is missing, the walk does not
- * continue there.
+ * Selects commits that wants reach and haves do not. *result must be
+ * initialised and empty. Returns 0, ERR_MISSING if a commit that wants reach is
+ * missing, or another negative error code. If a commit that haves reach is
+ * missing, the walk does not continue there.
  */
 int revwalk_run(struct revwalk_result *result, struct history *h,
 		const struct revwalk_tips *tips, bool exact, struct error *err);

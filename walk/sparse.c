@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The patterns of a sparse checkout, which have the form of gitignore(5). */
+/*
+ * Parses and matches the patterns of a sparse checkout, which have the form of
+ * gitignore(5).
+ */
 #include <string.h>
 
 #include "base/mem.h"
@@ -9,7 +12,7 @@
 struct pattern {
 	/* owned: the pattern without "!" and without slashes at either end */
 	char *text;
-	bool is_taking; /* included: no "!" */
+	bool is_taking; /* the pattern includes paths: it has no "!" */
 	/* the pattern ends with a slash: it matches directories only */
 	bool dir_only;
 	/*

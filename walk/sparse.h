@@ -31,7 +31,8 @@ void sparse_free(struct sparse *sparse);
 /*
  * Returns whether a path is included. `name` is the last component of `path`;
  * `path` has no slash at either end. `dir` tells whether the path's directory
- * is included; it is false for the root. Cost: one match for each pattern.
+ * is included; it is false for the root. The cost is one match for each
+ * pattern.
  */
 bool sparse_takes(const struct sparse *sparse, const char *path,
 		  const char *name, bool is_dir, bool dir);

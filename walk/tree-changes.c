@@ -8,10 +8,7 @@
 struct changes {
 	struct walk_items *found;
 	struct treewalk *old;
-	/*
-	 * numbers of entries of the new tree that are reported; see
-	 * TREE_CHANGES_*_MAX
-	 */
+	/* numbers of new entries that were reported; see TREE_CHANGES_*_MAX */
 	unsigned added, changed;
 	struct error *err;
 };
@@ -25,7 +22,10 @@ static int keep(void *ctx, uint32_t obj_pos, enum object_type type,
 	return 0;
 }
 
-/* Marks an entry that only the old tree has, and everything below the entry. */
+/*
+ * Puts an entry that only the old tree has, and everything below the entry,
+ * into the set of old objects.
+ */
 static int mark_gone(struct changes *c, const struct tree_entry *entry)
 {
 	uint32_t pos;
@@ -61,8 +61,9 @@ static int take_new(struct changes *c, const struct tree_entry *entry,
 }
 
 /*
- * Compares two entries of one name. The commit of a submodule is in another
- * repository, so an equal id of a tree or blob means another object.
+ * Compares two entries of the same name. The commit of a submodule is in
+ * another repository. So if a submodule and a file have equal ids, they are not
+ * the same object.
  */
 static int compare_entries(struct changes *c,
 			   const struct tree_entry *old_entry,
@@ -119,11 +120,17 @@ static int merge_entries(struct changes *c, const struct odb_object *old_obj,
 		if (order >= 0)
 			new_more = tree_next(&new_entry, &new_c, algo);
 	}
-	/* A tree is malformed. The full walk reports the error. */
+	/*
+	 * One of the trees is malformed. The full walk, which follows, reports
+	 * the error.
+	 */
 	return old_more || new_more;
 }
 
-/* Compares two trees whose ids differ. The new tree is in `found` already. */
+/*
+ * Compares two trees with different ids. The new tree is in the list `found`
+ * already.
+ */
 static int compare_trees(struct changes *c, uint32_t old_tree,
 			 uint32_t new_tree, unsigned depth)
 {

@@ -15,7 +15,7 @@
 #include "walk/tree-family.h"
 #include "walk/treewalk.h"
 
-/* Number of families that a thread takes at a time. */
+/* Number of families of trees that a thread takes at a time. */
 #define CHUNK_HEADS 64
 #define DEFAULT_CACHE_LIMIT ((size_t)16 << 20)
 
@@ -42,14 +42,15 @@
 
 struct closure;
 
-/* The state of one thread. */
+/* The state of one thread of a search for all objects below some trees. */
 struct lane {
 	struct closure *closure; /* borrowed */
-	/* owned; NULL: not made yet */
+	/* owned: reads families of trees; NULL: not made yet */
 	struct tree_family_reader *reader;
 	/* owned: ids that this thread has looked up recently */
 	struct oid *recent;
-	const struct tree_find *waiting[TOGETHER_NR]; /* ids to look up */
+	/* entries whose ids are looked up next */
+	const struct tree_find *waiting[TOGETHER_NR];
 	size_t waiting_nr;
 	struct walk_items found;
 };
@@ -61,16 +62,17 @@ struct closure {
 	const struct tree_closure_options *options;
 	uint32_t recent_nr; /* of each lane */
 	/*
-	 * size of `seen` during one depth; threads use only bits below this
-	 * number
+	 * size of the set `seen` while trees of one depth are read; threads use
+	 * only bits below this number
 	 */
 	size_t shared_bits;
 	struct item_kinds kinds;
 	/* owned: obj_pos of the trees of this depth */
 	uint32_t *trees;
 	size_t nr, alloc;
-	struct tree_families families; /* families of `trees` */
-	struct lane *lanes;            /* owned: by thread_nr */
+	struct tree_families families; /* families of the trees in `trees` */
+	/* owned: the states of the threads, indexed by thread_nr */
+	struct lane *lanes;
 	unsigned lane_nr;
 	struct progress progress;
 };
@@ -88,7 +90,10 @@ static bool is_first(struct closure *c, uint32_t obj_pos, bool is_dir)
 	return bitset_claim(c->seen, obj_pos);
 }
 
-/* Looks up the waiting ids together, and notes those that are new. */
+/*
+ * Looks up the waiting ids together, and records those objects that were not
+ * found before.
+ */
 static int take_waiting(struct lane *lane)
 {
 	struct closure *c = lane->closure;
@@ -118,7 +123,7 @@ static int take_waiting(struct lane *lane)
 /*
  * Returns whether the thread has looked up this id recently, and remembers the
  * id. Trees and blobs have different slots. So if an id is used as a tree and
- * as a blob, both uses are noted.
+ * as a blob, both uses are recorded.
  */
 static bool is_recent(struct lane *lane, const struct tree_find *find)
 {
@@ -208,8 +213,8 @@ static int add_tree(struct closure *c, uint32_t obj_pos)
 }
 
 /*
- * Adds an object to `seen`. Returns 1 if it is new there, 0 if not, or
- * ERR_NOMEM.
+ * Adds an object to the set `seen`. Returns 1 if the object is new there, 0 if
+ * not, or ERR_NOMEM.
  */
 static int see(struct closure *c, uint32_t obj_pos)
 {
@@ -220,8 +225,8 @@ static int see(struct closure *c, uint32_t obj_pos)
 }
 
 /*
- * Returns whether an object outside packs is found for the first time, or
- * ERR_NOMEM.
+ * Returns 1 if an object outside packs is found for the first time, 0 if not,
+ * or ERR_NOMEM.
  */
 static int see_outside(struct closure *c, const struct walk_item *item)
 {

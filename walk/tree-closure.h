@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds the closure of some trees as a set. This enumeration is for callers
- * that need neither the path of an object nor the commit that added it.
+ * Finds the closure of some trees as a set. The search is for callers that need
+ * neither the path of an object nor the commit that added it.
  *
  * Each tree is decoded once, together with its delta base. If a tree is stored
  * as a delta, only the entries that the delta inserts are looked at
@@ -23,11 +23,15 @@
 #include "walk/walk.h"
 
 struct tree_closure_options {
-	unsigned threads;                    /* 0: as many as processors */
+	/* number of threads; 0: as many as processors */
+	unsigned threads;
 	const struct progress_out *progress; /* NULL: none */
-	/* limit of the bytes of decoded trees of each thread; 0: the default */
+	/*
+	 * limit of the bytes of decoded trees that each thread keeps; 0: the
+	 * default
+	 */
 	size_t cache_limit;
-	/* find no blobs */
+	/* find trees only, no blobs */
 	bool trees_only;
 };
 

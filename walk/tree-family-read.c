@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads families of trees, depth first. */
+/*
+ * Reads families of trees (a tree and all trees stored as deltas of it), depth
+ * first.
+ */
 #include <string.h>
 
 #include "base/mem.h"
@@ -11,16 +14,16 @@
 
 enum {
 	/*
-	 * Maximum number of bases in memory. The delta with the largest
-	 * subfamily (the heir) is read last, in place of its base. Any other
-	 * delta has less than half of the trees of its base's family.
+	 * Maximum number of delta bases in memory. The delta with the largest
+	 * family below it (the heir) is read last, in place of its base. Any
+	 * other delta has less than half of the trees of its base's family.
 	 */
 	DEPTH_MAX = 32,
-	/* Entries are reported when this many are collected. */
+	/* Number of entries that are collected before they are reported. */
 	FINDS_NR = 256,
 };
 
-/* The bytes of a base. */
+/* The decoded bytes of a tree that is a delta base. */
 struct text {
 	uint8_t *bytes; /* owned */
 	/* owned: offsets of the entries, as in struct tree_starts */
@@ -29,7 +32,7 @@ struct text {
 	uint32_t nr; /* entries */
 };
 
-/* A base in memory. Its bytes are in texts[i] if this is frames[i]. */
+/* A delta base in memory. frames[i] has its bytes in texts[i]. */
 struct frame {
 	uint32_t tree;
 	/* the next delta of this base to read; NONE: only the heir is left */
@@ -41,18 +44,21 @@ struct tree_family_reader {
 	bool trees_only;
 	tree_find_fn fn;
 	void *ctx;
-	const struct tree_families *f; /* borrowed, while running */
+	const struct tree_families *f; /* borrowed while families are read */
 	struct odb_reader *reader;     /* owned */
 	struct tree_splice splice;
-	/* the base of the delta being read */
+	/* the decoded base of the delta that is being read */
 	const struct text *base;
 	struct frame frames[DEPTH_MAX];
-	/* bytes of the bases; the last one is for a base that is being made */
+	/*
+	 * bytes of the bases; the last element is for a base that is being
+	 * decoded
+	 */
 	struct text texts[DEPTH_MAX + 1];
 	unsigned depth;
 	struct tree_find *finds; /* owned */
 	size_t find_nr, find_alloc;
-	/* number of finds that belong to completely read trees */
+	/* number of collected entries that belong to completely read trees */
 	size_t told_nr;
 };
 
@@ -128,7 +134,7 @@ void tree_family_reader_free(struct tree_family_reader *reader)
 	free(reader);
 }
 
-/* Reports the entries of the trees that were read completely. */
+/* Reports the collected entries of the trees that were read completely. */
 static int tell(struct tree_family_reader *r, struct error *err)
 {
 	size_t nr = r->find_nr;
@@ -164,8 +170,8 @@ static int make_text(struct tree_family_reader *r, struct text *text,
 }
 
 /*
- * Reads a tree as an object. `text` gets its bytes; NULL: no tree is made from
- * this tree.
+ * Reads a tree like any object, without a base in memory. `text` gets its
+ * bytes; NULL: no other tree is made from this tree.
  */
 static int read_whole(struct tree_family_reader *r, uint32_t tree,
 		      struct text *text, struct error *err)
@@ -218,7 +224,7 @@ static int read_delta(struct tree_family_reader *r, uint32_t tree,
 			   base->starts[base->nr], delta, entry.size);
 }
 
-/* Reads a tree: from its base if possible, else as an object. */
+/* Reads a tree: from its base if possible, else like any object. */
 static int read_tree(struct tree_family_reader *r, uint32_t tree,
 		     const struct text *base, struct text *text,
 		     struct error *err)
@@ -240,7 +246,7 @@ static int read_tree(struct tree_family_reader *r, uint32_t tree,
 	return ret;
 }
 
-/* Prefetches the bytes of a tree that is read soon. */
+/* Prefetches the bytes of a tree that will be read soon. */
 static void prefetch(const struct tree_families *f, uint32_t tree)
 {
 	struct pack *pack;

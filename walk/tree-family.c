@@ -10,8 +10,8 @@
 
 enum {
 	/*
-	 * A place is a sort key: the offset in the lower OFFSET_BITS bits, and
-	 * the number of the pack above.
+	 * A place is a sort key for a packed tree: the offset in the lower
+	 * OFFSET_BITS bits, and the number of the pack above these bits.
 	 */
 	OFFSET_BITS = 48,
 	PACKS_MAX = 1 << (64 - OFFSET_BITS),
@@ -22,7 +22,10 @@ enum {
 	CHUNK_TREES = 4096,
 };
 
-/* The place of a tree that is in no pack, or in one of too many packs. */
+/*
+ * The place of a tree that is in no pack, or in a pack with a number of
+ * PACKS_MAX or more.
+ */
 #define PLACE_NONE UINT64_MAX
 
 static uint64_t place_of(const struct objspace *space, uint32_t obj_pos)
@@ -36,7 +39,7 @@ static uint64_t place_of(const struct objspace *space, uint32_t obj_pos)
 		return PLACE_NONE;
 	at = odb_locate(odb, obj_pos, &idx_pos);
 	offset = pack_idx_offset(&at->pack->idx, idx_pos);
-	if (offset >> OFFSET_BITS) /* a damaged index */
+	if (offset >> OFFSET_BITS) /* the .idx of the pack is damaged */
 		return PLACE_NONE;
 	return (uint64_t)(at - odb->packs) << OFFSET_BITS | offset;
 }
@@ -59,15 +62,15 @@ struct search {
 	/* owned: by tree, the tree that is its base, or NONE */
 	uint32_t *base;
 	/*
-	 * owned: by tree, the number of trees in its subfamily, the tree
-	 * included
+	 * owned: by tree, the number of trees that are made from the tree by
+	 * deltas, itself included
 	 */
 	uint32_t *size;
 };
 
 /*
- * Returns the tree at a place that is before tree i, or NONE. The search goes
- * backwards from tree i, as the result is probably near.
+ * Returns the tree at a place in a pack, or NONE. The tree must be before tree
+ * i. The search goes backwards from tree i, as the result is probably near.
  */
 static uint32_t find_before(const struct tree_families *f, uint32_t i,
 			    uint64_t place)
@@ -120,8 +123,8 @@ static int find_bases(void *ctx, unsigned thread_nr, size_t task_nr,
 
 /*
  * Links trees to their bases. A base comes before its deltas in the pack. So in
- * a loop from the last tree to the first, the whole subfamily of a tree is
- * known when the tree is reached.
+ * a loop from the last tree to the first, all deltas of a tree are linked when
+ * the tree is reached.
  */
 static void link_trees(struct search *s)
 {

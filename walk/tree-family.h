@@ -57,7 +57,10 @@ struct tree_families {
 	 * NONE
 	 */
 	uint32_t *next;
-	/* owned: by tree, its delta with the largest subfamily, or NONE */
+	/*
+	 * owned: by tree, the delta of this tree from which most trees are
+	 * made, or NONE
+	 */
 	uint32_t *heir;
 	/* owned: the trees that are heads of families */
 	uint32_t *heads;
@@ -82,7 +85,7 @@ void tree_families_release(struct tree_families *f);
 bool tree_families_at(const struct tree_families *f, uint32_t tree,
 		      struct pack **pack, uint64_t *offset);
 
-/* An entry of a tree. */
+/* An entry of a tree that was read: the id, and whether it is a directory. */
 struct tree_find {
 	uint8_t raw[OID_MAX_LEN]; /* id of the entry's object */
 	bool is_dir;

@@ -49,7 +49,7 @@ static int start(struct tree_splice *s)
 	return 0;
 }
 
-/* Reports all complete entries at the front of *c. */
+/* Reports all complete entries at the front of *c, and moves *c past them. */
 static int take_entries(struct tree_splice *s, struct cursor *c)
 {
 	struct tree_entry entry;
@@ -110,7 +110,7 @@ static uint32_t entry_from(const struct tree_starts *base, uint32_t near,
 	const uint32_t *at = base->starts;
 	uint32_t lo = near, hi = near, step = 1;
 
-	/* Invariant: at[hi] >= off, and at[lo - 1] < off. */
+	/* Invariant of the loops: at[hi] >= off, and at[lo - 1] < off. */
 	while (lo && at[lo - 1] >= off) {
 		hi = lo - 1;
 		lo = lo > step ? lo - step : 0;
@@ -133,8 +133,8 @@ static uint32_t entry_from(const struct tree_starts *base, uint32_t near,
 }
 
 /*
- * Takes bytes [off, end) of the base, which are all in its entry i, as a piece
- * of an entry.
+ * Takes bytes [off, end) of the base, which all belong to entry i of the base,
+ * as a piece of a new entry.
  */
 static int take_piece(struct tree_splice *s, const struct tree_starts *base,
 		      uint32_t i, uint32_t off, uint32_t end)
@@ -189,8 +189,8 @@ static uint32_t min_u32(uint32_t a, uint32_t b)
 /* ---- what deltas say */
 
 /*
- * An instruction of a delta. For a copy also the entries of the base that it
- * covers.
+ * An instruction of a delta: an insertion, or a copy and the entries of the
+ * base that the copied range covers.
  */
 struct splice_op {
 	const uint8_t *insert; /* NULL: a copy */
@@ -201,10 +201,10 @@ struct splice_op {
 	uint32_t last;
 };
 
-/* Number of instructions that are processed together. */
+/* Number of delta instructions that are processed together. */
 #define OPS_TOGETHER 32
 
-/* Position in a delta. */
+/* The position in a delta, and in its base. */
 struct splice_run {
 	const struct tree_starts *base;
 	struct cursor c;
@@ -215,8 +215,8 @@ struct splice_run {
 };
 
 /*
- * Finds the entries that a copy covers. Prefetches the entries that are covered
- * only in part, since their bytes are at random places.
+ * Finds the entries of the base that a copy covers. Prefetches the entries that
+ * are covered only in part, since their bytes are at random places.
  */
 static void locate(struct tree_splice *s, struct splice_run *r,
 		   struct splice_op *op)
@@ -235,8 +235,8 @@ static void locate(struct tree_splice *s, struct splice_run *r,
 }
 
 /*
- * Reads the next instructions into `ops`. Returns their number, or a negative
- * error code.
+ * Reads the next delta instructions into `ops`. Returns their number, or a
+ * negative error code.
  */
 static int take_ops(struct tree_splice *s, struct splice_run *r,
 		    struct splice_op *ops)

@@ -31,7 +31,7 @@
 #include "walk/objspace.h"
 
 /*
- * Callbacks that the user of a splice provides. A negative return means
+ * Callbacks of a splice, provided by its user. A negative return value means
  * ERR_NOMEM.
  */
 struct tree_splice_ops {
@@ -73,7 +73,7 @@ struct tree_splice {
 	 */
 	uint32_t *starts;
 	size_t nr, alloc;
-	uint32_t at; /* offset of the next entry */
+	uint32_t at; /* offset in the new tree at which the next entry begins */
 	/* the first bytes of an entry whose other bytes were not taken yet */
 	struct buf part;
 };

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads trees as tables, which are kept in a base cache. The key of a table is
- * the tree's pack and offset. For a tree outside packs the key is no pack and
- * the obj_pos.
+ * Reads trees as tables of entry numbers, which are kept in a cache. The key of
+ * a table is the tree's pack and offset. For a tree outside packs, the key has
+ * no pack, and the obj_pos as the offset.
  */
 #include <string.h>
 
 #include "base/mem.h"
 #include "walk/tree-store.h"
 
-/* Longer delta chains, and circles of deltas, are left to the plain reader. */
+/*
+ * Maximum length of a delta chain. Trees with longer chains, and circles of
+ * deltas, are read as whole objects.
+ */
 #define CHAIN_MAX 10000
 
 /* Number of ids that are looked up together. */
@@ -27,7 +30,9 @@ struct tree_store {
 	struct base_cache tables;
 	struct entry_pool pool;
 	bool wants_objects;
-	/* the objects of entries before this entry were looked up */
+	/*
+	 * the objects of entries with a smaller number than this were looked up
+	 */
 	uint32_t looked_up;
 	struct tree_builder builder;
 	/*
@@ -50,8 +55,8 @@ struct tree_store *tree_store_new(struct objspace *space, size_t cache_limit,
 	s->wants_objects = wants_objects;
 	tree_builder_init(&s->builder, &s->pool, space->odb->algo);
 	/*
-	 * No cache, because this reader reads whole objects only in exceptional
-	 * cases.
+	 * This reader has no cache, because it reads whole objects only in
+	 * exceptional cases.
 	 */
 	s->reader = odb_reader_new(space->odb, 0);
 	if (!s->reader || entry_pool_init(&s->pool) < 0 ||
@@ -85,7 +90,10 @@ struct entry_pool *tree_store_pool(struct tree_store *store)
 	return &store->pool;
 }
 
-/* Sets obj_pos of the entries whose objects are in packs. */
+/*
+ * Looks up the objects of `nr` entries, and sets obj_pos for those objects that
+ * are in packs.
+ */
 static void look_up_some(struct tree_store *s, const uint32_t *entry_nrs,
 			 size_t nr)
 {
@@ -107,8 +115,8 @@ static void look_up_some(struct tree_store *s, const uint32_t *entry_nrs,
 }
 
 /*
- * Looks up the objects of all entries that are new in the pool. Submodules are
- * looked up too, although no caller asks for them.
+ * Looks up the objects of all entries that were added to the pool since the
+ * last call. Submodules are looked up too, although no caller asks for them.
  */
 static void look_up_new(struct tree_store *s)
 {
@@ -126,8 +134,8 @@ static void look_up_new(struct tree_store *s)
 }
 
 /*
- * Returns the table in a node. Its data is the number of entries, their
- * numbers, and their offsets.
+ * Returns the table of a tree in a cache node. The bytes of the node are the
+ * number of entries, their numbers, and their offsets.
  */
 static struct tree_table table_of(const struct base_cache_node *node)
 {
@@ -137,7 +145,10 @@ static struct tree_table table_of(const struct base_cache_node *node)
 	return (struct tree_table){data + 1, data + 1 + nr, nr};
 }
 
-/* Adds the builder's table to the cache. *out is its node, pinned. */
+/*
+ * Adds the tree table that was made last to the cache. *out is its cache node,
+ * pinned.
+ */
 static int keep_table(struct tree_store *s, const struct pack *pack,
 		      uint64_t offset, struct base_cache_node **out)
 {
@@ -176,8 +187,9 @@ static int push_link(struct tree_store *s, uint64_t offset,
 
 /*
  * Follows the delta chain from `offset` to the first tree whose table is
- * cached. *base is the node of this table, pinned. *base is NULL if the chain
- * ends at a tree that is stored whole. Returns 0 or a negative error code.
+ * cached. *base is the cache node of this table, pinned. *base is NULL if the
+ * chain ends at a tree that is stored whole. Returns 0 or a negative error
+ * code.
  */
 static int find_base(struct tree_store *s, struct pack *pack, uint64_t offset,
 		     struct base_cache_node **base)
@@ -201,8 +213,8 @@ static int find_base(struct tree_store *s, struct pack *pack, uint64_t offset,
 }
 
 /*
- * Makes the table of a tree of the chain from the table of its base. *out is
- * the new node, pinned.
+ * Makes the table of a tree of the delta chain from the table of its base. *out
+ * is the new cache node, pinned.
  */
 static int make_table(struct tree_store *s, struct pack *pack,
 		      const struct link *link,
@@ -230,9 +242,10 @@ static int make_table(struct tree_store *s, struct pack *pack,
 }
 
 /*
- * Makes the tables of the chain's trees, from the base to the requested tree.
- * Before the call, *node is the base's table, pinned, or NULL. After the call,
- * *node is the requested tree's table, pinned; NULL on failure.
+ * Makes the tables of all trees in the delta chain, from the base to the
+ * requested tree. Before the call, *node is the cache node of the base's table,
+ * pinned, or NULL. After the call, *node is that of the requested tree's table,
+ * pinned, or NULL on failure.
  */
 static int climb(struct tree_store *s, struct pack *pack,
 		 struct base_cache_node **node)
@@ -261,9 +274,9 @@ static int read_packed(struct tree_store *s, uint32_t obj_pos,
 }
 
 /*
- * Makes the table of a tree from its bytes, read as an object. Slower than from
- * a delta, but works for every valid tree, and sets the error for an invalid
- * one.
+ * Makes the table of a tree from its bytes, read like any object. This is
+ * slower than applying a delta, but works for every valid tree, and sets the
+ * error for an invalid one.
  */
 static int read_plain(struct tree_store *s, uint32_t obj_pos,
 		      struct base_cache_node **out, struct error *err)

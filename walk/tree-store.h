@@ -42,10 +42,13 @@ struct tree_table {
 struct tree_builder {
 	struct entry_pool *pool; /* borrowed */
 	struct tree_splice splice;
-	const struct tree_table *base; /* borrowed while deriving */
-	uint32_t *entries;             /* owned */
+	/* borrowed while a table is made from a delta */
+	const struct tree_table *base;
+	uint32_t *entries; /* owned */
 	size_t nr, alloc;
-	/* by index of a waiting entry in the pool, its index in `entries` */
+	/*
+	 * by index of an entry that waits in the pool: its index in `entries`
+	 */
 	uint32_t waiting[ENTRY_POOL_WAIT_MAX];
 };
 
@@ -98,15 +101,15 @@ struct tree {
 	}
 
 /*
- * Makes a store. `cache_limit` limits the bytes of tables that are not in use,
- * and also the bytes of entries. `wants_objects`: the caller asks for the
- * objects of most entries, so new entries are looked up together if that is
- * cheap. Returns NULL if memory runs out.
+ * Makes a store of tree tables. `cache_limit` limits the bytes of tables that
+ * are not in use, and also the bytes of entries. `wants_objects`: the caller
+ * asks for the objects of most entries, so new entries are looked up together
+ * if that is cheap. Returns NULL if memory runs out.
  */
 struct tree_store *tree_store_new(struct objspace *space, size_t cache_limit,
 				  bool wants_objects);
 
-/* Frees a store. All trees must have been released. */
+/* Frees a store of tree tables. All trees must have been released. */
 void tree_store_free(struct tree_store *store);
 
 /* Returns the pool that the entry numbers refer to. */
@@ -130,8 +133,9 @@ int tree_store_object(struct tree_store *store, uint32_t entry_nr,
 void tree_store_release(struct tree_store *store, struct tree *tree);
 
 /*
- * Empties the cache and the pool if the entries exceed the limit. No tree may
- * be in use, and all entry numbers become invalid. Returns 0 or ERR_NOMEM.
+ * Empties the cache of tables and the pool of entries if the entries exceed the
+ * limit. No tree may be in use, and all entry numbers become invalid. Returns 0
+ * or ERR_NOMEM.
  */
 int tree_store_trim(struct tree_store *store);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Making tables of trees. */
+/* Makes tables of trees: arrays of entry numbers. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -27,8 +27,8 @@ static int take_old(void *ctx, uint32_t first, uint32_t last)
 }
 
 /*
- * Numbers the entries that wait in the pool, and puts their numbers into the
- * table.
+ * Gives numbers to the entries that wait in the pool, and puts their numbers
+ * into the table.
  */
 static void settle(struct tree_builder *b)
 {

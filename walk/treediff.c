@@ -32,13 +32,15 @@ struct treediff {
 };
 
 /*
- * A parent's tree, and how far it was read. All entries of the side before `at`
- * have smaller names than the child's entries from `synced` on.
+ * A parent's tree, and how far it was read. All entries of this tree before
+ * `at` have smaller names than the child's entries from `synced` on.
  */
 struct side {
 	struct tree tree;
 	uint32_t at;
-	/* the child's entry that corresponds to entry `at` of the side */
+	/*
+	 * the child's entry that corresponds to entry `at` of the parent's tree
+	 */
 	uint32_t synced;
 };
 
@@ -89,7 +91,7 @@ void treediff_free(struct treediff *d)
 	free(d);
 }
 
-/* Hashes of a path. */
+/* The hashes of the path at which two trees are compared. */
 struct place {
 	/*
 	 * path hash; for a directory that is entered, of the path with a slash
@@ -135,7 +137,10 @@ static bool is_listed_before(struct treediff *d, uint32_t tree_pos)
 	return false;
 }
 
-/* Reads those trees of the parents that are readable. Returns their number. */
+/*
+ * Opens those trees of the parents that are readable, as sides of the
+ * comparison. Returns their number.
+ */
 static int open_sides(struct treediff *d, struct side *sides,
 		      const uint32_t *parents, unsigned nr, struct error *err)
 {
@@ -177,9 +182,9 @@ static uint32_t common_run(const uint32_t *a, const uint32_t *b, uint32_t max)
 }
 
 /*
- * Returns how many entries of child and side are equal, from the child's entry
- * `from` on. The side must be at the entry that corresponds to `from`, and
- * moves past the equal entries.
+ * Returns how many entries of the child and of one parent's tree are equal,
+ * from the child's entry `from` on. The side must be at the entry that
+ * corresponds to `from`, and moves past the equal entries.
  */
 static uint32_t skip_common(const struct treediff *d, struct side *side,
 			    const struct tree_table *child, uint32_t from)
@@ -203,7 +208,7 @@ static uint32_t skip_common(const struct treediff *d, struct side *side,
 	return run;
 }
 
-/* Compares the name of entry i of a side with the name of `entry`. */
+/* Compares the name of entry i of a parent's tree with the name of `entry`. */
 static int cmp_at(const struct treediff *d, const struct side *side, uint32_t i,
 		  const struct tree_entry *entry)
 {
@@ -214,9 +219,9 @@ static int cmp_at(const struct treediff *d, const struct side *side, uint32_t i,
 }
 
 /*
- * Moves a side to its first entry that is not before `entry`, which is entry i
- * of the child. Most often the side is there already, or must move as far as
- * the child has moved.
+ * Moves the position in a parent's tree to the first entry whose name is not
+ * before that of `entry`, which is entry i of the child. Most often the
+ * position is right already, or must move as far as the child has moved.
  */
 static void seek(const struct treediff *d, struct side *side,
 		 const struct tree_table *child, uint32_t i,
@@ -248,9 +253,9 @@ static void seek(const struct treediff *d, struct side *side,
 	}
 }
 /*
- * Moves a side to the name of `entry`, which is entry i of the child. If the
- * side has an entry of this name, sets *found to its number, moves past it, and
- * returns true.
+ * Moves the position in a parent's tree to the name of `entry`, which is entry
+ * i of the child. If the tree has an entry of this name, sets *found to its
+ * number, moves past it, and returns true.
  */
 static bool find_in_side(const struct treediff *d, struct side *side,
 			 const struct tree_table *child, uint32_t i,
@@ -267,8 +272,9 @@ static bool find_in_side(const struct treediff *d, struct side *side,
 }
 
 /*
- * Returns true if a side has the same object under the name of `entry`. If not,
- * sets *sub to the numbers of the entries of this name that are directories.
+ * Returns true if the tree of a parent has the same object under the name of
+ * `entry`. If not, sets *sub to the numbers of the entries of this name that
+ * are directories.
  */
 static bool find_in_sides(const struct treediff *d, struct side *sides,
 			  unsigned nr, const struct tree_table *child,
@@ -284,8 +290,8 @@ static bool find_in_sides(const struct treediff *d, struct side *sides,
 			continue;
 		entry_pool_get(&other, d->pool, found, d->algo);
 		/*
-		 * The commit of a submodule is in another repository, so an
-		 * equal id means another object.
+		 * The commit of a submodule is in another repository. So a
+		 * submodule and a file with equal ids are not the same object.
 		 */
 		if (!tree_entry_is_gitlink(&other) &&
 		    !memcmp(other.oid, entry->oid, hash_len(d->algo)))
@@ -300,7 +306,10 @@ static int diff_tree(struct treediff *d, uint32_t tree_pos,
 		     const uint32_t *parents, unsigned parent_nr,
 		     struct place dir, unsigned depth, struct error *err);
 
-/* Lists the new objects of a directory that no parent has at this path. */
+/*
+ * Lists the new objects of a directory. No parent has the same directory at
+ * this path.
+ */
 static int list_tree(struct treediff *d, uint32_t tree_pos, const uint32_t *sub,
 		     unsigned sub_nr, struct place place, unsigned depth,
 		     struct error *err)
@@ -319,7 +328,8 @@ static int list_tree(struct treediff *d, uint32_t tree_pos, const uint32_t *sub,
 }
 
 /*
- * Lists entry i of the child, unless a side has the same object at this path.
+ * Lists entry i of the child as new, unless a parent's tree has the same object
+ * at this path.
  */
 static int diff_entry(struct treediff *d, const struct tree_table *child,
 		      uint32_t i, struct side *sides, unsigned side_nr,
@@ -330,7 +340,10 @@ static int diff_entry(struct treediff *d, const struct tree_table *child,
 	struct place place;
 	unsigned sub_nr;
 
-	/* `entry` points into the pool, and is invalid after the next read. */
+	/*
+	 * `entry` points into the pool of entries, and is invalid after the
+	 * next tree is read.
+	 */
 	entry_pool_get(&entry, d->pool, child->entries[i], d->algo);
 	if (tree_entry_is_gitlink(&entry) ||
 	    (d->trees_only && !tree_entry_is_dir(&entry)) ||

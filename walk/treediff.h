@@ -43,13 +43,13 @@ struct treediff_shared {
 int treediff_shared_init(struct treediff_shared *shared, size_t nr);
 void treediff_shared_release(struct treediff_shared *shared);
 
-/* The working memory of one thread: a tree store and the lists. */
+/* The working memory of one thread that compares trees. */
 struct treediff;
 
 /*
- * Makes a treediff. If `shared` is NULL, lists are complete, except for objects
- * that the options leave out. The options are borrowed for the call. Returns
- * NULL if memory runs out.
+ * Makes the working memory of tree diffs. If `shared` is NULL, lists are
+ * complete, except for objects that the options leave out. The options are
+ * borrowed for the call. Returns NULL if memory runs out.
  */
 struct treediff *treediff_new(struct objspace *space,
 			      struct treediff_shared *shared,
@@ -58,8 +58,8 @@ struct treediff *treediff_new(struct objspace *space,
 void treediff_free(struct treediff *d);
 
 /*
- * The objects that a run has found, valid until the next run. Trees come in
- * depth-first order, a tree before its subtrees.
+ * The objects that treediff_run() has found, valid until its next call. Trees
+ * come in depth-first order, a tree before its subtrees.
  */
 struct treediff_result {
 	const struct newobj *trees, *blobs;

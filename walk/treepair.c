@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Compares two trees by a merge of their sorted entries. */
+/*
+ * Finds the pairs of different objects at equal paths of two trees, by a merge
+ * of their sorted entries.
+ */
 #include <string.h>
 
 #include "base/buf.h"

@@ -20,7 +20,7 @@
 #include "walk/item-kinds.h"
 #include "walk/objspace.h"
 
-/* One walk; one thread. */
+/* The state of one walk over trees; for one thread. */
 struct treewalk {
 	struct objspace *space;    /* borrowed */
 	struct odb_reader *reader; /* borrowed */
@@ -49,7 +49,10 @@ typedef int (*treewalk_fn)(void *ctx, uint32_t obj_pos, enum object_type type,
 			   const char *path, size_t path_len,
 			   struct error *err);
 
-/* Initialises a walk. Returns 0 or ERR_NOMEM; release in both cases. */
+/*
+ * Initialises a walk over trees. Returns 0 or ERR_NOMEM; release the walk in
+ * both cases.
+ */
 int treewalk_init(struct treewalk *w, struct objspace *space,
 		  struct odb_reader *reader);
 void treewalk_release(struct treewalk *w);
@@ -78,11 +81,13 @@ int treewalk_run(struct treewalk *w, uint32_t tree_pos, const char *path,
 int treewalk_read(struct treewalk *w, uint32_t tree_pos, unsigned depth,
 		  struct odb_object *tree, struct error *err);
 
-/* Sets the error "malformed tree: <id>"; returns ERR_CORRUPT. */
+/* Sets the error "malformed tree: <id>". Returns ERR_CORRUPT. */
 int treewalk_malformed(struct treewalk *w, uint32_t tree_pos,
 		       struct error *err);
 
-/* Appends an entry's name to w->path. Returns 0 or ERR_NOMEM. */
+/*
+ * Appends an entry's name to the current path w->path. Returns 0 or ERR_NOMEM.
+ */
 int treewalk_enter(struct treewalk *w, const struct tree_entry *entry);
 
 #endif

@@ -27,7 +27,10 @@ struct walk {
 	struct objspace space;
 	struct odb_reader *reader; /* owned */
 	struct history history;
-	/* ids of commits that are treated as having no parents */
+	/*
+	 * ids of commits that are treated as having no parents (the shallow
+	 * boundary)
+	 */
 	struct oidmap shallow;
 };
 
@@ -42,8 +45,8 @@ int walk_open(struct walk *w, const struct odb *odb, const struct oid *shallow,
 void walk_close(struct walk *w);
 
 /*
- * An object, and what the delta search and the hash cache of a bitmap need to
- * know about the object.
+ * An object, and what the delta search and the hash cache of a bitmap index
+ * need to know about the object.
  */
 struct walk_item {
 	uint32_t obj_pos;
@@ -65,7 +68,10 @@ int walk_items_append(struct walk_items *list, uint32_t obj_pos,
 /* Appends a copy of *item. Returns 0 or ERR_NOMEM. */
 int walk_items_add(struct walk_items *list, const struct walk_item *item);
 
-/* Tips sorted by type. A tag is followed to the object that the tag names. */
+/*
+ * Tips of a walk, sorted by type. A tag is followed to the object that the tag
+ * names.
+ */
 struct walk_tips {
 	/* owned: commit_nr of the commits among the tips */
 	uint32_t *commits;
@@ -110,7 +116,7 @@ int walk_add_tip_unread(struct walk *w, struct walk_tips *tips,
 int walk_add_commit_unread(struct walk *w, struct walk_tips *tips,
 			   uint32_t obj_pos, struct error *err);
 
-/* Options of an enumeration. */
+/* Options of walk_enumerate(). */
 struct walk_options {
 	/* list trees, blobs and tags too; if false, only commits */
 	bool objects;
@@ -136,7 +142,8 @@ struct walk_options {
 	 */
 	bool use_tree_changes;
 	bool exact_commits; /* see revwalk.h */
-	bool keep_lists;    /* fill in result->lists */
+	/* fill in result->lists, the new-object lists of the commits */
+	bool keep_lists;
 	/* also list blobs that are missing */
 	bool missing_blobs;
 	/*
@@ -156,7 +163,10 @@ struct walk_options {
 	bool filter_wants;
 	/* number of threads; 0: that of the walk's history */
 	unsigned threads;
-	/* limit of memory for the lists, see newobj.h; with keep_lists */
+	/*
+	 * maximum number of bytes for the new-object lists (see newobj.h); with
+	 * keep_lists
+	 */
 	uint64_t memory_limit;
 	const struct progress_out *progress; /* NULL: none */
 };
@@ -182,8 +192,8 @@ struct walk_result {
 	/* new(c) of the selected commits; only with keep_lists */
 	struct newobj_set lists;
 	/*
-	 * By obj_pos: trees and blobs that exclude_uninteresting has left out.
-	 * The set has no words if nothing was left out.
+	 * Indexed by obj_pos: trees and blobs that exclude_uninteresting has
+	 * left out. The set is empty, without memory, if nothing was left out.
 	 */
 	struct bitset uninteresting;
 };
@@ -197,11 +207,11 @@ struct walk_result {
 void walk_result_release(struct walk_result *result);
 
 /*
- * Returns the index in parents_first of the i-th commit of a pack. A pack has
- * the trunk from its newest commit to its oldest, then the other branches. The
- * objects that one commit reaches then form few runs, so bitmaps over a pack in
- * this order are small. Call this only after an enumeration with objects and
- * without set_only.
+ * Returns the index in parents_first of the i-th commit in the order of a pack.
+ * A pack has the trunk from its newest commit to its oldest, then the other
+ * branches. The objects that one commit reaches then form few runs, so bitmaps
+ * over a pack in this order are small. Call this only after an enumeration with
+ * objects and without set_only.
  */
 static inline size_t walk_result_place(const struct walk_result *result,
 				       size_t i)
@@ -212,7 +222,7 @@ static inline size_t walk_result_place(const struct walk_result *result,
 			    : result->revs.nr - 1 - (i - trunk_nr);
 }
 
-/* Returns the i-th commit (commit_nr) of a pack. */
+/* Returns the i-th commit (commit_nr) in the order of a pack. */
 static inline uint32_t walk_result_commit(const struct walk_result *result,
 					  size_t i)
 {
