@@ -6,7 +6,10 @@
 #include "base/mem.h"
 #include "simplify/path-filters.h"
 
-/* Filters with more hashes for a path are not used. */
+/*
+ * Maximum number of hashes for a path. Filters whose settings have more hashes
+ * are not used.
+ */
 #define HASH_NR_MAX 64
 
 void path_filters_release(struct path_filters *f)
@@ -17,8 +20,8 @@ void path_filters_release(struct path_filters *f)
 }
 
 /*
- * Returns the length of the path with which a pattern certainly begins, 0 if
- * there is none.
+ * Returns the length of the path with which every path that a pattern matches
+ * begins. Returns 0 if there is none.
  */
 static size_t certain_len(const struct pathspec_item *item)
 {
@@ -75,7 +78,10 @@ static int make_keys(struct path_filters *f, const struct pathspec *paths,
 	return 0;
 }
 
-/* Returns whether every pattern that does not exclude begins with a path. */
+/*
+ * Returns whether every pattern that does not exclude paths begins with a plain
+ * path. Only then can filters help.
+ */
 static bool can_help(const struct pathspec *paths)
 {
 	for (size_t i = 0; i < paths->nr; i++)
@@ -124,8 +130,8 @@ static bool has_any(const struct path_filters *f,
 		size_t at = f->ends[i];
 
 		/*
-		 * A filter has the longest path least often, so that path is
-		 * looked up first.
+		 * The longest path is in the fewest filters, so it is looked up
+		 * first.
 		 */
 		while (at > start &&
 		       bloom_filter_has(filter->bytes, filter->len,

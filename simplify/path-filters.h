@@ -34,16 +34,16 @@ struct path_filters {
 	 * end
 	 */
 	size_t *ends;
-	/* number of patterns that do not exclude */
+	/* number of patterns that do not exclude paths */
 	size_t nr;
 	/*
-	 * numbers of commits by the answer of their filters: no filter,
-	 * "perhaps", "no"
+	 * numbers of commits by the result for their filters: the commit has no
+	 * filter, "perhaps", "no"
 	 */
 	uint64_t absent_nr;
 	uint64_t maybe_nr, no_nr;
 	/*
-	 * number of answers "perhaps" for commits whose trees do not differ;
+	 * number of "perhaps" results for commits whose trees do not differ;
 	 * counted by the caller
 	 */
 	uint64_t false_nr;
@@ -71,8 +71,8 @@ enum path_filters_answer {
 };
 
 /*
- * Returns whether a commit of the graph differs from its first parent at the
- * paths.
+ * Returns whether a commit of the commit-graph can differ from its first parent
+ * at the paths.
  */
 enum path_filters_answer path_filters_ask(struct path_filters *f,
 					  uint32_t graph_pos);

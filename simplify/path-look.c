@@ -17,7 +17,10 @@ struct path_look {
 	struct error *err; /* of the run */
 };
 
-/* A tree that is read, and the place of its next entry. All zeros: no tree. */
+/*
+ * A tree that is being read, and the place of its next entry. All fields are
+ * zero if there is no tree.
+ */
 struct side {
 	struct odb_object tree;
 	struct cursor at;
@@ -144,8 +147,8 @@ static int find_entry(struct path_look *l, struct side *side, const char *name,
 }
 
 /*
- * Sets *tree_pos to the tree of an entry, or to PATH_CHANGES_NO_TREE if the
- * entry is not a tree.
+ * Sets *tree_pos to the tree that an entry names, or to PATH_CHANGES_NO_TREE if
+ * the entry is not a directory.
  */
 static int tree_of(struct path_look *l, const struct tree_entry *e,
 		   uint32_t *tree_pos)
@@ -169,8 +172,8 @@ static bool is_file(const struct tree_entry *e)
 }
 
 /*
- * Returns 1 if the entries of a pair differ, 0 if not, or a negative error
- * code.
+ * Returns 1 if the two entries of one name differ, 0 if not, or a negative
+ * error code.
  */
 static int entries_differ(struct path_look *l, const struct pair *pair,
 			  unsigned depth)

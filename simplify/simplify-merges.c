@@ -15,8 +15,8 @@
 struct merging {
 	struct simplify *s;
 	/*
-	 * by commit_nr: the commit that replaces it; SIMPLIFY_NONE: not known
-	 * yet
+	 * by commit_nr: the commit by which it is replaced; SIMPLIFY_NONE: not
+	 * known yet
 	 */
 	uint32_t *becomes;
 	/*
@@ -34,12 +34,13 @@ struct merging {
 	size_t ready_nr;
 	uint32_t search_nr;
 	struct simplify_list stack;
-	struct simplify_list parents; /* of the merge at hand */
+	/* parents of the merge that is being simplified */
+	struct simplify_list parents;
 	/* No parent that is searched for has a lower height than this. */
 	uint32_t floor_height;
-	/* lowest generation number of the parents that haves reach */
+	/* lowest generation number of those parents that haves reach */
 	uint32_t floor_generation;
-	bool has_behind; /* whether any of them is */
+	bool has_behind; /* whether haves reach any of the parents */
 	struct error *err;
 };
 
@@ -91,14 +92,17 @@ static void find_floor(struct merging *m)
 }
 
 /*
- * Returns whether no ancestor of commit `c` can be one of the parents that are
- * searched for.
+ * Returns whether no ancestor of commit `c` can be one of the parents that the
+ * search looks for.
  */
 static bool is_below_floor(const struct merging *m, uint32_t c)
 {
 	uint32_t generation = m->s->h->commits[c].generation;
 
-	/* With an ancestry path, commits beside the path have no height. */
+	/*
+	 * With an ancestry path, commits that are not on the path have no
+	 * height.
+	 */
 	if (m->s->o.ancestry_path)
 		return false;
 	if (m->heights[c])
@@ -124,8 +128,8 @@ static unsigned mark_if_parent(const struct merging *m, uint32_t c)
 }
 
 /*
- * Visits the parents of commit `c`. Returns how many of them were searched for
- * and not found before.
+ * Visits the parents of commit `c`. Returns how many of them are parents of the
+ * merge that were not found before.
  */
 static int search_behind(struct merging *m, uint32_t c)
 {
@@ -151,12 +155,12 @@ static int search_behind(struct merging *m, uint32_t c)
 }
 
 /*
- * Marks parents that other parents reach. Returns their number or a negative
- * error code.
+ * Marks those parents of a merge that its other parents reach. Returns their
+ * number or a negative error code.
  */
 static int mark_reached(struct merging *m)
 {
-	size_t left = m->parents.nr - 1; /* one stays in any case */
+	size_t left = m->parents.nr - 1; /* one parent stays in any case */
 	int ret = 0;
 
 	find_floor(m);
@@ -173,7 +177,10 @@ static int mark_reached(struct merging *m)
 	return ret < 0 ? ret : (int)(m->parents.nr - 1 - left);
 }
 
-/* Marks parents that are roots without any of the paths. Returns how many. */
+/*
+ * Marks those parents of a merge that are roots without any of the paths.
+ * Returns their number.
+ */
 static int mark_empty_roots(const struct merging *m)
 {
 	int nr = 0;
@@ -192,8 +199,9 @@ static int mark_empty_roots(const struct merging *m)
 }
 
 /*
- * Keeps one parent to which commit `c` is TREESAME: unmarks the first of these
- * if all are marked. Returns 1 if a parent was unmarked, else 0.
+ * Keeps one parent to which commit `c` is TREESAME. If all these parents are
+ * marked to be dropped, unmarks the first one. Returns 1 if a parent was
+ * unmarked, else 0.
  */
 static int spare_same(const struct merging *m, uint32_t c)
 {
@@ -284,7 +292,10 @@ static int needs_parents(struct merging *m, struct simplify_list *todo,
 	return waits;
 }
 
-/* Simplifies commit `c`, whose parents are simplified. */
+/*
+ * Replaces commit `c`, whose parents are simplified already, by its
+ * simplification.
+ */
 static int replace(struct merging *m, uint32_t c)
 {
 	struct simplify *s = m->s;

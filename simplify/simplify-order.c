@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Orders in which children come before parents, and the children of each
- * commit.
+ * Sorts commits so that children come before parents, and stores the children
+ * of each commit.
  */
 #include <string.h>
 
@@ -45,8 +45,8 @@ int simplify_ready_tips(struct simplify_ready *r, const struct simplify *s,
 }
 
 /*
- * Returns an array by commit_nr: the number of children in the list plus one;
- * 0: the commit is not in the list.
+ * Returns an array indexed by commit_nr: the number of the commit's children in
+ * the list plus one; 0: the commit is not in the list.
  */
 static uint32_t *count_children(const struct simplify *s,
 				const struct simplify_list *list)
@@ -97,7 +97,7 @@ int simplify_sort(struct simplify *s, struct simplify_list *list, bool by_date)
 
 	/*
 	 * A commit is written to list->items only after all items of the list
-	 * were pushed, so none is overwritten unread.
+	 * were pushed. So no item is overwritten before it was read.
 	 */
 	while (!ret && simplify_ready_pop(&ready, &c)) {
 		ret = release_parents(&ready, s, children, c);

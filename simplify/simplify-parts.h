@@ -30,20 +30,25 @@
 #include "walk/objspace.h"
 
 enum {
-	SIMPLIFY_SEEN = 1 << 0,   /* was queued, once */
-	SIMPLIFY_QUEUED = 1 << 1, /* and still is */
+	/* the commit was put into the queue, now or before */
+	SIMPLIFY_SEEN = 1 << 0,
+	SIMPLIFY_QUEUED = 1 << 1, /* the commit is in the queue now */
 	/* haves reach the commit, or it is not on the ancestry path */
 	SIMPLIFY_UNINTERESTING = 1 << 2,
 	SIMPLIFY_BOTTOM = 1 << 3, /* is a have */
 	/* the commit's parents are in s->parents */
 	SIMPLIFY_LOADED = 1 << 4,
-	SIMPLIFY_ADDED = 1 << 5, /* its parents were queued */
+	SIMPLIFY_ADDED = 1 << 5, /* the parents of the commit were queued */
 	SIMPLIFY_TREESAME = 1 << 6,
-	SIMPLIFY_PULL = 1 << 7,    /* not to its first parent */
-	SIMPLIFY_ON_PATH = 1 << 8, /* `through` reaches it */
-	SIMPLIFY_SHOWN = 1 << 9,   /* was given out */
-	SIMPLIFY_CHILD = 1 << 10,  /* a child of it was */
-	/* the commit is returned as a boundary */
+	/* the merge is TREESAME to a parent, but not to its first parent */
+	SIMPLIFY_PULL = 1 << 7,
+	/*
+	 * one of the commits in `through` (--ancestry-path) reaches this commit
+	 */
+	SIMPLIFY_ON_PATH = 1 << 8,
+	SIMPLIFY_SHOWN = 1 << 9,  /* the commit was returned */
+	SIMPLIFY_CHILD = 1 << 10, /* a child of the commit was returned */
+	/* the commit is returned as a boundary commit (--boundary) */
 	SIMPLIFY_BOUNDARY = 1 << 11,
 	/* used by one function at a time, which clears the flag again */
 	SIMPLIFY_MARK = 1 << 12,
@@ -56,7 +61,8 @@ enum {
 #define SIMPLIFY_NONE UINT32_MAX
 
 struct simplify_node {
-	uint32_t first_parent; /* index into s->parents */
+	/* index of the commit's first parent in s->parents */
+	uint32_t first_parent;
 	uint32_t parent_nr;
 	/*
 	 * for a merge: index in s->same of the flag of its first parent;
@@ -75,12 +81,13 @@ struct simplify {
 	struct history *h; /* borrowed */
 	/* pointers in these options are borrowed */
 	struct simplify_options o;
-	/* the whole list is made before the first commit is returned */
+	/* whether the whole list is made before the first commit is returned */
 	bool is_limited;
 	struct simplify_node *nodes; /* owned: by commit_nr */
 	/* entries of `nodes` below node_nr are initialised */
 	size_t node_nr, node_alloc;
-	struct simplify_list parents; /* pieces of nodes */
+	/* the parents of all commits, one commit after the other */
+	struct simplify_list parents;
 	/*
 	 * owned: for each parent of a merge, whether the merge is TREESAME to
 	 * this parent
@@ -94,7 +101,10 @@ struct simplify {
 	 * owned: compares trees at named paths; NULL: `changes` compares trees
 	 */
 	struct path_look *look;
-	/* owned: returns the commits; NULL: the queue or the list does */
+	/*
+	 * owned: returns the commits in topological order; NULL: they come from
+	 * the queue or from the list
+	 */
 	struct simplify_topo *topo;
 	struct heap queue;
 	/* number of queued commits that are not uninteresting */
@@ -102,9 +112,12 @@ struct simplify {
 	struct simplify_list stack;
 	/* if is_limited: the walked commits, in the order of the walk */
 	struct simplify_list list;
-	size_t list_at; /* the next one to look at */
-	/* The end of the walk: */
-	/* all queued commits are uninteresting, so the walk may soon end */
+	size_t list_at; /* index of the next commit in `list` to look at */
+	/* The following fields are for the end of the walk. */
+	/*
+	 * whether all queued commits are uninteresting, so that the walk may
+	 * soon end
+	 */
 	bool is_ending;
 	/* h->lacks_generations at the time when threat_nr was computed */
 	bool lacks_generations;
@@ -112,7 +125,7 @@ struct simplify {
 	uint32_t lowest;
 	/* number of queued commits that may reach a listed commit */
 	size_t threat_nr;
-	/* Children, by commit_nr: */
+	/* The following fields store children, by commit_nr. */
 	/*
 	 * owned: by commit_nr, where its children end in `children`; NULL:
 	 * children are not kept
@@ -121,11 +134,14 @@ struct simplify {
 	struct simplify_list children;
 	/* Giving out: */
 	uint64_t skip_left, max_left;
-	/* the commit returned last, or SIMPLIFY_NONE */
+	/* the commit that was returned last, or SIMPLIFY_NONE */
 	uint32_t last;
 	/* parents of returned commits */
 	struct simplify_list behind;
-	/* `boundary` is complete; only its commits are still to be returned */
+	/*
+	 * whether `boundary` is complete, so that only its commits are still to
+	 * be returned
+	 */
 	bool has_boundary;
 	struct simplify_list boundary;
 	size_t boundary_at;
@@ -155,8 +171,8 @@ static inline bool simplify_has(const struct simplify *s, uint32_t c,
 }
 
 /*
- * Returns whether a commit is interesting or a have. Merges of relevant commits
- * connect the history that is shown.
+ * Returns whether a commit is interesting or a have. A merge of several such
+ * commits connects the history that is shown.
  */
 static inline bool simplify_is_relevant(const struct simplify *s, uint32_t c)
 {
@@ -166,8 +182,8 @@ static inline bool simplify_is_relevant(const struct simplify *s, uint32_t c)
 }
 
 /*
- * Returns whether a merge can become TREESAME later, when parents turn out to
- * be uninteresting. A flag for each parent is then needed.
+ * Returns whether a merge can become TREESAME later, when some of its parents
+ * turn out to be uninteresting. A TREESAME flag for each parent is then needed.
  */
 static inline bool simplify_can_grow_same(const struct simplify *s)
 {
@@ -177,21 +193,21 @@ static inline bool simplify_can_grow_same(const struct simplify *s)
 
 /* ---- simplify-nodes.c */
 
-/* Appends a commit. Returns 0 or ERR_NOMEM. */
+/* Appends a commit to a list. Returns 0 or ERR_NOMEM. */
 int simplify_list_add(struct simplify_list *list, uint32_t c);
 
 /* Makes nodes for all commits of the history. Returns 0 or ERR_NOMEM. */
 int simplify_grow_nodes(struct simplify *s);
 
 /*
- * Parses a commit and copies its parents into the node. Returns 0, or an error
- * code like history_parse().
+ * Parses a commit and copies its parents into s->parents. Returns 0, or an
+ * error code like history_parse().
  */
 int simplify_load(struct simplify *s, uint32_t c, struct error *err);
 
 /*
- * Returns the only relevant parent of a commit, or SIMPLIFY_NONE if there are
- * several or none.
+ * Returns the only relevant parent of a commit. Returns SIMPLIFY_NONE if there
+ * are several relevant parents or none.
  */
 uint32_t simplify_sole_parent(const struct simplify *s, uint32_t c);
 
@@ -208,14 +224,14 @@ int simplify_enqueue(struct simplify *s, uint32_t c);
 bool simplify_dequeue(struct simplify *s, uint32_t *c);
 
 /*
- * Simplifies a commit and queues its parents, at the first call for this
- * commit. Returns 0 or a negative error code.
+ * Simplifies a commit and queues its parents, unless an earlier call has done
+ * this. Returns 0 or a negative error code.
  */
 int simplify_expand(struct simplify *s, uint32_t c, struct error *err);
 
 /*
- * Queues the tips, and makes the whole list if the options need it. Returns 0
- * or a negative error code.
+ * Queues the tips. If the options need it, also walks the whole history and
+ * makes s->list. Returns 0 or a negative error code.
  */
 int simplify_walk(struct simplify *s, const struct revwalk_tips *tips,
 		  struct error *err);
@@ -223,8 +239,8 @@ int simplify_walk(struct simplify *s, const struct revwalk_tips *tips,
 /* ---- simplify-same.c */
 
 /*
- * Compares a commit with its parents. Sets its flags, and drops the parents
- * that are not followed. Returns 0 or a negative error code.
+ * Compares a commit with its parents at the paths. Sets the commit's flags, and
+ * drops the parents that are not followed. Returns 0 or a negative error code.
  */
 int simplify_commit(struct simplify *s, uint32_t c, struct error *err);
 
@@ -234,19 +250,22 @@ int simplify_commit(struct simplify *s, uint32_t c, struct error *err);
 void simplify_update_same(struct simplify *s, uint32_t c);
 
 /*
- * Removes the flag of parent `i` from a merge. The caller has removed this
- * parent already.
+ * Removes the TREESAME flag of parent `i` from a merge. The caller has removed
+ * the parent already.
  */
 void simplify_drop_same(struct simplify *s, uint32_t c, size_t i);
 
-/* Removes repeated parents of a commit. Returns how many parents are left. */
+/*
+ * Removes repeated parents of a commit. Returns the number of parents that are
+ * left.
+ */
 int simplify_unite_parents(struct simplify *s, uint32_t c);
 
 /* ---- simplify-order.c */
 
 /*
- * Commits whose children were all returned. Taken newest first, or the one
- * pushed last first.
+ * A set of commits whose children were all returned. The next commit is the
+ * newest, or the one that was pushed last.
  */
 struct simplify_ready {
 	bool by_date;
@@ -273,7 +292,10 @@ int simplify_ready_tips(struct simplify_ready *r, const struct simplify *s,
  */
 int simplify_sort(struct simplify *s, struct simplify_list *list, bool by_date);
 
-/* Stores the children of each commit of s->list. Returns 0 or ERR_NOMEM. */
+/*
+ * Stores the children of each commit of s->list, for simplify_children().
+ * Returns 0 or ERR_NOMEM.
+ */
 int simplify_note_children(struct simplify *s);
 
 /* ---- simplify-topo.c */
@@ -306,7 +328,7 @@ int simplify_merges(struct simplify *s, struct error *err);
 
 struct path_look;
 
-/* Returns whether all patterns are plain names. */
+/* Returns whether all patterns are plain names, as path_look_new() requires. */
 bool path_look_fits(const struct pathspec *paths);
 
 /*

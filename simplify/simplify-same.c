@@ -10,10 +10,16 @@
 
 #define STOPPED 1
 
-/* The kinds of changes at the paths of two trees: bits of enum path_change. */
+/*
+ * The kinds of changes found at the paths of two trees, as bits of enum
+ * path_change.
+ */
 struct gathered {
 	unsigned changes;
-	/* false: stop at any change; true: additions do not stop it */
+	/*
+	 * whether to continue after an addition; any other change stops the
+	 * comparison
+	 */
 	bool all_added;
 };
 
@@ -27,8 +33,8 @@ static int gather(void *ctx, const char *path, size_t len,
 }
 
 /*
- * Sets *tree_pos to the tree of a commit. SIMPLIFY_NONE has a tree without
- * entries.
+ * Sets *tree_pos to the tree of commit `c`. For SIMPLIFY_NONE, sets it to a
+ * tree without entries.
  */
 static int tree_of(struct simplify *s, uint32_t c, uint32_t *tree_pos,
 		   struct error *err)
@@ -38,8 +44,9 @@ static int tree_of(struct simplify *s, uint32_t c, uint32_t *tree_pos,
 }
 
 /*
- * Compares the trees of commit `c` and of `parent`, or SIMPLIFY_NONE. Sets
- * *changes to bits of enum path_change, 0 if nothing differs.
+ * Compares the trees of commit `c` and of `parent` (SIMPLIFY_NONE: no parent).
+ * Sets *changes to bits of enum path_change, or to 0 if the trees do not differ
+ * at the paths.
  */
 static int compare_trees(struct simplify *s, uint32_t c, uint32_t parent,
 			 unsigned *changes, struct error *err)
@@ -64,8 +71,8 @@ static int compare_trees(struct simplify *s, uint32_t c, uint32_t parent,
 }
 
 /*
- * Compares commit `c` with its first parent, or SIMPLIFY_NONE if it has none.
- * The changed-path filter may answer without trees.
+ * Compares commit `c` with its first parent (SIMPLIFY_NONE: no parent). The
+ * changed-path filter may make comparing trees unnecessary.
  */
 static int compare_first(struct simplify *s, uint32_t c, uint32_t parent,
 			 unsigned *changes, struct error *err)
@@ -98,7 +105,7 @@ static int compare_root(struct simplify *s, uint32_t c, struct error *err)
 
 /* ---- merges */
 
-/* Makes a flag for each parent of a merge. No flag is set. */
+/* Makes a TREESAME flag for each parent of a merge. No flag is set. */
 static int keep_same(struct simplify *s, uint32_t c)
 {
 	struct simplify_node *node = simplify_node(s, c);
@@ -113,8 +120,8 @@ static int keep_same(struct simplify *s, uint32_t c)
 }
 
 /*
- * The number of relevant parents of a merge, and whether the merge differs from
- * any relevant or irrelevant parent.
+ * Counts the relevant parents of a merge. Also records whether the merge
+ * differs from any relevant or irrelevant parent.
  */
 struct tally {
 	uint32_t relevant_nr;
@@ -133,7 +140,10 @@ static void tally_add(struct tally *t, const struct simplify *s, uint32_t p,
 		t->irrelevant_change |= !is_same;
 }
 
-/* Irrelevant parents decide only if there are no relevant parents. */
+/*
+ * Returns whether a merge is TREESAME. Irrelevant parents decide only if there
+ * are no relevant parents.
+ */
 static bool tally_is_same(const struct tally *t)
 {
 	return t->relevant_nr ? !t->relevant_change : !t->irrelevant_change;
@@ -211,8 +221,8 @@ static void follow(struct simplify *s, uint32_t c, uint32_t i)
 }
 
 /*
- * --remove-empty: commit `c` added everything at the paths. If `p` has nothing
- * there, its parents are dropped.
+ * --remove-empty: called if commit `c` added all files at the paths. If parent
+ * `p` has no file there, the parents of `p` are dropped.
  */
 static int cut_if_empty(struct simplify *s, uint32_t p, struct error *err)
 {

@@ -11,8 +11,8 @@
 /* ---- which */
 
 /*
- * Returns whether a merge has several relevant parents. Such a merge connects
- * the history that is shown.
+ * Returns whether a merge has several relevant parents. If so, the merge
+ * connects the history that is shown.
  */
 static bool ties(const struct simplify *s, uint32_t c)
 {
@@ -96,8 +96,8 @@ static int rewrite_parents(struct simplify *s, uint32_t c, struct error *err)
 /* ---- one after the other */
 
 /*
- * Returns 1 with the next commit that is shown in *c, 0 at the end, or a
- * negative error code. Ignores skip and max.
+ * Sets *c to the next commit that is shown. Returns 1, or 0 at the end, or a
+ * negative error code. Ignores the options `skip` and `max`.
  */
 static int next_shown(struct simplify *s, uint32_t *c, struct error *err)
 {
@@ -127,7 +127,7 @@ static int next_shown(struct simplify *s, uint32_t *c, struct error *err)
 	}
 }
 
-/* Works like next_shown(), within skip and max. */
+/* Works like next_shown(), but obeys the options `skip` and `max`. */
 static int next_counted(struct simplify *s, uint32_t *c, struct error *err)
 {
 	int ret = 1;
@@ -162,8 +162,8 @@ static int note_parents(struct simplify *s, uint32_t c, struct error *err)
 }
 
 /*
- * Makes the boundary: parents of returned commits that were not returned, the
- * parent that was noted last first.
+ * Makes the list of boundary commits: parents of returned commits that were not
+ * returned. The parent that was added to s->behind last comes first.
  */
 static int make_boundary(struct simplify *s, struct error *err)
 {

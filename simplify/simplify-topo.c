@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Children before parents while the walk continues, by the generation numbers
- * of a commit-graph.
+ * Returns children before parents while the walk continues, by the generation
+ * numbers of a commit-graph.
  *
  * All children of a commit have higher generation numbers. So its children are
  * all counted once every commit with a higher generation number was processed.
@@ -16,9 +16,12 @@
 #include "simplify/simplify-parts.h"
 
 struct simplify_topo {
-	/* commits to simplify, by generation number */
+	/* commits to simplify, the highest generation number first */
 	struct heap explore;
-	/* commits whose parents get a child counted, by generation number */
+	/*
+	 * commits that are to be counted as a child of their parents, the
+	 * highest generation number first
+	 */
 	struct heap count;
 	/*
 	 * owned: by commit_nr, the number of children that were not returned

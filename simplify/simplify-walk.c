@@ -12,8 +12,8 @@
 #include "simplify/simplify-parts.h"
 
 /*
- * Number of uninteresting commits that are read after the last one newer than
- * the listed commits.
+ * Number of uninteresting commits that are read after the last queued commit
+ * that is newer than the listed commits.
  */
 #define SLOP 5
 
@@ -77,8 +77,8 @@ static void mark_uninteresting(struct simplify *s, uint32_t c)
 }
 
 /*
- * Pushes all parents. --first-parent does not apply to commits that haves
- * reach.
+ * Pushes all parents of commit `c` onto the stack. --first-parent does not
+ * apply to commits that haves reach.
  */
 static int push_parents(struct simplify *s, uint32_t c)
 {
@@ -163,7 +163,7 @@ int simplify_expand(struct simplify *s, uint32_t c, struct error *err)
 	if (simplify_has(s, c, SIMPLIFY_ADDED))
 		return 0;
 	simplify_node(s, c)->flags |= SIMPLIFY_ADDED;
-	/* A parent that --first-parent has skipped is not loaded. */
+	/* A parent that was skipped because of --first-parent is not loaded. */
 	if (!simplify_has(s, c, SIMPLIFY_LOADED))
 		return 0;
 	if (simplify_has(s, c, SIMPLIFY_UNINTERESTING))
@@ -175,8 +175,8 @@ int simplify_expand(struct simplify *s, uint32_t c, struct error *err)
 /* ---- the list */
 
 /*
- * Begins to count the queued commits that may reach a listed commit. An
- * interesting commit in the queue ends this again.
+ * Begins to count the queued commits that may reach a listed commit. The
+ * counting stops when an interesting commit is queued.
  */
 static void begin_end(struct simplify *s)
 {
@@ -223,8 +223,8 @@ static int list_one(struct simplify *s, uint32_t c)
 }
 
 /*
- * Walks until no commit can join the list, and no listed commit can become
- * uninteresting.
+ * Walks and lists commits until no commit can join the list, and no listed
+ * commit can become uninteresting.
  */
 static int make_list(struct simplify *s, struct error *err)
 {
@@ -279,8 +279,8 @@ static void keep_path(struct simplify *s)
 	bool is_moving = true;
 
 	/*
-	 * From the last commit to the first, parents mostly come first, so few
-	 * passes are needed.
+	 * In a loop from the last commit to the first, parents mostly come
+	 * first, so few passes are needed.
 	 */
 	while (is_moving) {
 		is_moving = false;

@@ -9,8 +9,8 @@
 #define TREE_CACHE ((size_t)48 << 20) /* bytes */
 
 /*
- * If changed-path filters leave only single trees to read, names are looked up
- * in their bytes.
+ * Opens the functions that compare trees. If changed-path filters leave only
+ * single pairs of trees to compare, names are looked up in the bytes of trees.
  */
 static int open_trees(struct simplify *s, struct error *err)
 {
@@ -38,7 +38,8 @@ static int open_trees(struct simplify *s, struct error *err)
 /*
  * Returns whether commits can be returned in order before the walk is complete.
  * Requires generation numbers, and that no commit is uninteresting. With
- * --first-parent, skipped parents have no known generation numbers.
+ * --first-parent, generation numbers of skipped parents are unknown, so the
+ * result is false.
  */
 static bool can_stream(const struct simplify *s,
 		       const struct revwalk_tips *tips)

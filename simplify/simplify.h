@@ -26,16 +26,17 @@
 #include "walk/revwalk.h"
 
 enum simplify_order {
-	SIMPLIFY_ORDER_WALK, /* by date, as met */
+	/* in the order in which the walk by date finds the commits */
+	SIMPLIFY_ORDER_WALK,
 	/* children before parents, without mixing branches */
 	SIMPLIFY_ORDER_TOPO,
-	SIMPLIFY_ORDER_DATE, /* children first, by date */
+	SIMPLIFY_ORDER_DATE, /* children before parents, otherwise by date */
 };
 
 struct simplify_options {
 	/* borrowed; NULL: every commit counts as a change */
 	const struct pathspec *paths;
-	bool full_history; /* follow all parents */
+	bool full_history; /* follow all parents of merges */
 	/* also show TREESAME commits */
 	bool sparse;
 	/*
@@ -48,10 +49,10 @@ struct simplify_options {
 	bool show_pulls;
 	/* do not walk past a commit that adds all of the paths */
 	bool remove_empty;
-	bool first_parent; /* follow only these */
+	bool first_parent; /* follow only the first parent of merges */
 	/* return the parents of the simplified history */
 	bool rewrite;
-	/* simplify_children() will be called; requires rewrite */
+	/* whether simplify_children() will be called; requires rewrite */
 	bool children;
 	/*
 	 * after the commits, return those of their parents that were not
@@ -74,7 +75,10 @@ struct simplify_options {
 	const uint32_t *through; /* borrowed */
 	size_t through_nr;
 	enum simplify_order order;
-	/* keep the parents of returned commits, see simplify_parents() */
+	/*
+	 * keep the parents of returned commits in memory, see
+	 * simplify_parents()
+	 */
 	bool keep_parents;
 	/*
 	 * skip: how many commits to leave out at the start; max: how many to
@@ -88,10 +92,10 @@ struct simplify_options {
 struct simplify;
 
 /*
- * Starts a walk. Tips, options and the memory that they point to are borrowed
- * until simplify_free(). *out is owned by the caller. Returns 0, ERR_INVALID
- * for an ancestry path without haves, or another error code, for example
- * ERR_MISSING for a commit or tree that cannot be read.
+ * Starts a walk of simplified history. Tips, options and the memory that they
+ * point to are borrowed until simplify_free(). *out is owned by the caller.
+ * Returns 0, ERR_INVALID for an ancestry path without haves, or another error
+ * code, for example ERR_MISSING for a commit or tree that cannot be read.
  */
 int simplify_new(struct simplify **out, struct history *h,
 		 const struct revwalk_tips *tips,
@@ -99,7 +103,7 @@ int simplify_new(struct simplify **out, struct history *h,
 void simplify_free(struct simplify *s);
 
 /*
- * Returns 1 with the next commit in *commit_nr, 0 at the end, or a negative
+ * Sets *commit_nr to the next commit. Returns 1, or 0 at the end, or a negative
  * error code.
  */
 int simplify_next(struct simplify *s, uint32_t *commit_nr, struct error *err);
@@ -134,7 +138,7 @@ bool simplify_is_boundary(const struct simplify *s, uint32_t commit_nr);
  */
 int simplify_edges(struct simplify *s, uint32_t **edges, size_t *nr);
 
-/* Returns the counts of answers of the changed-path filters. */
+/* Returns the counters of the changed-path filters. */
 struct path_filters;
 const struct path_filters *simplify_filters(const struct simplify *s);
 
