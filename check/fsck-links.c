@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds reachable, missing and unreachable objects. */
+/* Finds reachable, missing and unreachable objects for fsck. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,8 +31,8 @@ void fsck_links_release(struct fsck_links *l)
 }
 
 /*
- * Adds an object to a set. Returns 1 if it was not in the set, 0 if it was, or
- * ERR_NOMEM.
+ * Adds an object to a set. Returns 1 if the set did not have the object, 0 if
+ * it had, or ERR_NOMEM.
  */
 static int mark(struct bitset *set, uint32_t obj_pos)
 {
@@ -146,7 +146,7 @@ static int commit_links(struct fsck_links *l,
 	int ret;
 
 	if (commit_parse(&view, obj->data, obj->len, algo, NULL) < 0)
-		return 0; /* already reported */
+		return 0; /* the malformed commit was reported already */
 	ret = fn(l, from, &view.tree, OBJ_TREE, &way, ctx, err);
 	if (oidmap_get(&l->walk->shallow, &from->oid, &value))
 		return ret;
@@ -185,7 +185,10 @@ static int tree_links(struct fsck_links *l,
 	return ret;
 }
 
-/* Calls `fn` for each link of an object. A broken object has no links. */
+/*
+ * Calls `fn` for each link of an object to another. A broken object has no
+ * links.
+ */
 static int each_link(struct fsck_links *l, uint32_t obj_pos, link_fn *fn,
 		     void *ctx, struct error *err)
 {
@@ -303,7 +306,7 @@ static int use_link(struct fsck_links *l, const struct fsck_links_object *from,
 	uint32_t obj_pos;
 
 	(void)way;
-	/* If an id has no obj_pos, there is no such object. */
+	/* If an id has no obj_pos, the repository does not have the object. */
 	if (objspace_find(&l->walk->space, to->bytes, &obj_pos) &&
 	    mark(ctx, obj_pos) < 0)
 		return error_nomem(err);

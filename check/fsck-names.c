@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names objects by a path of links from a root. */
+/* Names objects by a path of links from a root, for messages of fsck. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,8 +57,8 @@ int fsck_names_root(struct fsck_names *n, const struct oid *oid,
 }
 
 /*
- * Returns the length of a name without "~<n>" at its end. Sets *back to n, or
- * to 0.
+ * Returns the length of a name without the "~<n>" at its end. Sets *back to
+ * <n>, or to 0 if there is none.
  */
 static size_t generation(unsigned long *back, const char *name)
 {

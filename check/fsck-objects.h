@@ -23,9 +23,9 @@
 /* ---- the scan of all objects */
 
 /*
- * Reads all objects of a repository once. Checks whether the id of each object
- * is right and whether the object is well-formed (object/fsck.h), and records
- * its type.
+ * The scan reads all objects of a repository once. Checks whether the id of
+ * each object is right and whether the object is well-formed (object/fsck.h),
+ * and records its type.
  *
  * All threads read the packs by delta trees, depth first. So each stored byte
  * is inflated once, and each base is applied once per child. Loose objects are
@@ -34,8 +34,8 @@
  */
 
 /*
- * Callbacks of a scan. Two callbacks never run at the same time. A negative
- * return value ends the scan.
+ * Callbacks of fsck_scan_run(). Two callbacks never run at the same time. A
+ * negative return value ends the scan.
  */
 struct fsck_scan_events {
 	/* Receives a message about an object (`report` of struct fsck). */
@@ -49,7 +49,7 @@ struct fsck_scan_events {
 	int (*corrupt)(void *ctx, const struct oid *oid,
 		       const struct pack *pack, const char *path,
 		       const struct error *why, struct error *err);
-	/* Receives each readable object. May be NULL. */
+	/* Receives each readable object with its content. May be NULL. */
 	int (*object)(void *ctx, const struct oid *oid, enum object_type type,
 		      const void *data, size_t len, struct error *err);
 	void *ctx;
@@ -59,13 +59,15 @@ struct fsck_scan {
 	struct objspace *space;                /* borrowed */
 	const struct fsck_rules *rules;        /* borrowed */
 	const struct fsck_scan_events *events; /* borrowed */
-	unsigned threads;                      /* 0: one per processor */
+	/* number of threads; 0: one per processor */
+	unsigned threads;
 	/*
 	 * scan only loose objects of the repository itself, no packs and
 	 * alternates (--no-full)
 	 */
 	bool local_loose_only;
-	const struct progress_out *progress; /* borrowed, or NULL */
+	/* borrowed; NULL: no progress is shown */
+	const struct progress_out *progress;
 	/*
 	 * The results are the fields from here on. `types` has by obj_pos the
 	 * type of each object with at least one readable copy; OBJ_NONE: there
@@ -76,13 +78,13 @@ struct fsck_scan {
 	size_t type_nr, type_alloc;
 	/* the .gitmodules and .gitattributes files that trees name */
 	struct fsck_blobs blobs;
-	bool has_errors; /* a report was an error */
-	/* Private to the scan. */
+	bool has_errors; /* whether a report was an error, not a warning */
+	/* The following fields are private to the scan. */
 	/* guards calls of `events`, and `types` from index packed_nr on */
 	pthread_mutex_t lock;
 };
 
-/* Initialises a scan. The caller then sets the fields before the results. */
+/* Initialises a scan. The caller then sets the fields above the results. */
 void fsck_scan_init(struct fsck_scan *scan);
 void fsck_scan_release(struct fsck_scan *scan);
 
@@ -96,7 +98,10 @@ int fsck_scan_run(struct fsck_scan *scan, struct error *err);
  */
 int fsck_scan_list(struct fsck_scan *scan, struct error *err);
 
-/* Returns the type of an object, or OBJ_NONE if there is none. */
+/*
+ * Returns the type that the scan has found for an object, or OBJ_NONE if there
+ * is no readable copy.
+ */
 static inline enum object_type fsck_scan_type(const struct fsck_scan *scan,
 					      uint32_t obj_pos)
 {
@@ -116,7 +121,10 @@ static inline enum object_type fsck_scan_type(const struct fsck_scan *scan,
 
 struct fsck_names {
 	struct objspace *space; /* borrowed */
-	/* array and strings owned; by obj_pos; NULL: no name */
+	/*
+	 * array and strings are owned; indexed by obj_pos; NULL: the object has
+	 * no name
+	 */
 	char **names;
 	size_t alloc;
 };
@@ -124,22 +132,22 @@ struct fsck_names {
 void fsck_names_init(struct fsck_names *n, struct objspace *space);
 void fsck_names_release(struct fsck_names *n);
 
-/* The place of a link in an object. */
+/* Where an object has a link: a parent of a commit, or an entry of a tree. */
 struct fsck_way {
 	/* number of the parent, from 1 on; 0: not a parent */
 	size_t parent_nr;
-	/* name of the tree entry, entry_len bytes */
+	/* name of the tree entry, with entry_len bytes */
 	const char *entry;
 	size_t entry_len;
 };
 
-/* Names a root. Returns 0 or ERR_NOMEM. */
+/* Gives a name to a root, formatted like printf(). Returns 0 or ERR_NOMEM. */
 int fsck_names_root(struct fsck_names *n, const struct oid *oid,
 		    const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /*
- * Names `to`, which `from` has a link to. `from_type` is the type of `from`,
- * `type` the expected type of `to`. Returns 0 or ERR_NOMEM.
+ * Gives a name to `to`, to which `from` has a link. `from_type` is the type of
+ * `from`, `type` the expected type of `to`. Returns 0 or ERR_NOMEM.
  */
 int fsck_names_link(struct fsck_names *n, const struct oid *from,
 		    enum object_type from_type, const struct oid *to,
@@ -163,7 +171,7 @@ const char *fsck_names_get(const struct fsck_names *n, const struct oid *oid);
  * The commit-graph is not used. For one thread.
  */
 
-/* An object in a report. */
+/* An object in a report about links. */
 struct fsck_links_object {
 	struct oid oid;
 	/*
@@ -206,7 +214,8 @@ struct fsck_links {
 	 * one get names, starting at the roots. NULL: no names.
 	 */
 	struct fsck_names *names;
-	struct bitset reached;   /* owned: by obj_pos */
+	/* owned: by obj_pos, the objects that the roots reach */
+	struct bitset reached;
 	struct walk_items roots; /* owned: existing roots */
 	/* owned: objects that are reached but missing */
 	struct walk_items absent;
@@ -225,22 +234,22 @@ int fsck_links_init(struct fsck_links *l, struct walk *walk,
 void fsck_links_release(struct fsck_links *l);
 
 /*
- * Adds a root. Returns the root's type, 0 if it is missing, or a negative error
- * code. A missing root is reported as missing at the end, unless `expected` is
- * OBJ_NONE.
+ * Adds a root. Returns the root's type, or 0 if the root is missing, or a
+ * negative error code. A missing root is reported as missing at the end, unless
+ * `expected` is OBJ_NONE.
  */
 int fsck_links_root(struct fsck_links *l, const struct oid *oid,
 		    enum object_type expected, struct error *err);
 
 /*
- * Finds all objects that the roots reach, and reports missing ones. Returns 0
- * or a negative error code.
+ * Finds all objects that the roots reach, and reports missing objects and
+ * broken links. Returns 0 or a negative error code.
  */
 int fsck_links_reach(struct fsck_links *l, struct error *err);
 
 /*
- * Reports all objects that are not reached, in the order of obj_pos. Returns 0
- * or a negative error code.
+ * Reports all objects that the roots do not reach, in the order of obj_pos.
+ * Returns 0 or a negative error code.
  */
 int fsck_links_leftover(struct fsck_links *l, struct error *err);
 

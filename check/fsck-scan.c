@@ -11,7 +11,8 @@
 #include "sys/map.h"
 #include "sys/thread.h"
 
-enum { LOOSE_TASKS = 256 }; /* by first byte of the id */
+/* each task reads the loose objects whose ids start with one value of a byte */
+enum { LOOSE_TASKS = 256 };
 
 /* The state of one thread; also the context of fsck's callbacks. */
 struct worker {
@@ -19,14 +20,15 @@ struct worker {
 	struct fsck fsck;
 	struct hash_ctx hash;
 	struct inflater *inflater; /* owned */
-	struct error *err;         /* of the current call */
+	struct error *err;         /* receives the error of the current call */
 };
 
 struct run {
 	struct fsck_scan *scan;
-	struct worker *workers; /* owned; by thread_nr */
+	/* owned: the states of the threads, indexed by thread_nr */
+	struct worker *workers;
 	unsigned threads;
-	const struct odb_pack *pack; /* the current pack */
+	const struct odb_pack *pack; /* the pack that is being read */
 	bool list_only;
 	struct progress meter;
 };
@@ -115,8 +117,8 @@ static int note_type(struct fsck_scan *scan, uint32_t obj_pos,
 }
 
 /*
- * Stores the type of an object in `types`. A packed object with several copies
- * is stored at the obj_pos that objspace_find() returns.
+ * Stores the type of an object in scan->types. For a packed object with several
+ * copies, the type is stored at the obj_pos that objspace_find() returns.
  */
 static int note_object(struct fsck_scan *scan, const struct oid *oid,
 		       enum object_type type, struct error *err)
@@ -293,7 +295,9 @@ static int check_one(struct run *r, const struct slow_readers *readers,
 	return ret;
 }
 
-/* Reads a pack object by object, if its delta chains cannot be determined. */
+/*
+ * Reads a pack object by object. Used if its delta chains cannot be determined.
+ */
 static int read_slowly(struct run *r, struct error *err)
 {
 	struct slow_readers readers = {
@@ -355,7 +359,10 @@ static int list_loose(void *ctx, const struct oid *oid, const char *path)
 	struct loose_header header = {.type = OBJ_BLOB};
 	struct sys_map map;
 
-	/* A broken loose object counts as existing, as in stock Git. */
+	/*
+	 * Loose objects whose header is broken count as existing, as in stock
+	 * Git.
+	 */
 	if (!sys_map_open(&map, path, NULL)) {
 		loose_info(&header, w->inflater, map.data, map.len, path, NULL);
 		sys_map_close(&map);
@@ -439,7 +446,10 @@ static int prepare(struct run *r)
 static int run(struct run *r, struct error *err)
 {
 	const struct odb *odb = r->scan->space->odb;
-	/* Objects in packs exist, even if they are not checked here. */
+	/*
+	 * List the objects in packs even if packs are not checked: these
+	 * objects exist.
+	 */
 	bool list_packs = r->list_only || r->scan->local_loose_only;
 	int ret = prepare(r);
 
@@ -453,7 +463,7 @@ static int run(struct run *r, struct error *err)
 		ret = list_packs ? list_pack(r, err) : scan_pack(r, err);
 	}
 	progress_stop(&r->meter);
-	/* Loose objects are not part of the progress total. */
+	/* The total of the progress does not include loose objects. */
 	progress_start(&r->meter, NULL, NULL, 0);
 	if (!ret)
 		ret = scan_loose(r, err);

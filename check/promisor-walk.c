@@ -14,12 +14,12 @@
 struct local {
 	struct promisor *p;
 	struct walk_result *result;
-	/* the walk over trees; it stops at objects in its set `seen` */
+	/* the walk over trees, which stops at objects in its set `seen` */
 	struct treewalk tree;
 	enum path_grouping grouping;
-	uint32_t *stack; /* owned: commit_nr */
+	uint32_t *stack; /* owned: commit_nr of commits to visit */
 	size_t stack_nr, stack_alloc;
-	/* the walk starts at haves and lists nothing */
+	/* whether the walk starts at haves, so that it lists no objects */
 	bool is_excluding;
 };
 
@@ -43,8 +43,8 @@ static int add_object(void *ctx, uint32_t obj_pos, enum object_type type,
 }
 
 /*
- * Adds an object to the set of seen objects. Returns 1 if it was not there, 0
- * if it was, or a negative error code.
+ * Adds an object to the set of seen objects. Returns 1 if the set did not have
+ * the object, 0 if it had, or a negative error code.
  */
 static int see(struct local *l, uint32_t obj_pos, struct error *err)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds promised objects. */
+/* Finds the promised objects of a partial clone. */
 #include "check/promisor.h"
 #include "object/links.h"
 
-/* Marks the objects of a promisor pack by obj_pos. */
+/* Adds the objects of a promisor pack to p->packed, a set by obj_pos. */
 static int mark_pack(struct promisor *p, const struct odb_pack *pack)
 {
 	struct objspace *space = &p->walk->space;

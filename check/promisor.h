@@ -23,19 +23,21 @@
 
 struct promisor {
 	struct walk *walk; /* borrowed */
-	/* by obj_pos: a promisor pack has the object */
+	/* by obj_pos: objects that are in a promisor pack */
 	struct bitset packed;
-	/* by obj_pos: an object of a promisor pack has a link to the object */
+	/*
+	 * by obj_pos: objects to which an object of a promisor pack has a link
+	 */
 	struct bitset named;
-	bool has_packs; /* there is a promisor pack */
-	/* there is a local pack that is no promisor pack */
+	bool has_packs; /* whether there is a promisor pack */
+	/* whether there is a local pack that is not a promisor pack */
 	bool has_others;
-	bool is_loaded; /* `named` is complete */
+	bool is_loaded; /* whether `named` is complete */
 };
 
 /*
- * Reads the indexes of promisor packs. Returns 0 or a negative error code.
- * Release in any case.
+ * Reads the .idx files of promisor packs. Returns 0 or a negative error code.
+ * Release *p in any case.
  */
 int promisor_init(struct promisor *p, struct walk *walk, struct error *err);
 void promisor_release(struct promisor *p);

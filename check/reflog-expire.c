@@ -17,18 +17,18 @@ struct reflog_expire {
 	struct reflog_expire_options options;
 	int64_t now;
 	bool is_open;
-	/* owned; `refs` and `odb` are snapshots of the same moment */
+	/* owned: `refs` and `odb` are snapshots of the same moment */
 	struct refs *refs;
 	struct odb *odb; /* owned */
 	struct walk walk;
-	struct walk_tips all; /* tips of all refs */
+	struct walk_tips all; /* the commits at the tips of all refs */
 	/*
-	 * owned: by commit_nr, the number of the last round that marked the
-	 * commit
+	 * owned: by commit_nr, the number of the last round (a walk that marks
+	 * commits) that marked the commit
 	 */
 	uint32_t *rounds;
 	size_t round_alloc;
-	uint32_t round; /* number of the last round */
+	uint32_t round; /* number of the current round */
 	/* number of the round that started from all refs; 0: there was none */
 	uint32_t all_round;
 	uint32_t *stack; /* owned */
@@ -74,8 +74,8 @@ void reflog_expire_free(struct reflog_expire *x)
 }
 
 /*
- * Opens refs before objects, so that the packs contain the objects of these
- * refs.
+ * Opens refs before objects, so that the snapshot of objects has all objects of
+ * these refs.
  */
 static int open_store(struct reflog_expire *x, struct error *err)
 {
@@ -98,8 +98,8 @@ static int open_store(struct reflog_expire *x, struct error *err)
 }
 
 /*
- * Marks a commit in the current round. Returns 1 if the round had not marked
- * it, 0 if it had, or ERR_NOMEM.
+ * Marks a commit with the number of the current round. Returns 1 if it was not
+ * marked with this number, 0 if it was, or ERR_NOMEM.
  */
 static int mark(struct reflog_expire *x, uint32_t commit_nr)
 {
@@ -131,8 +131,8 @@ static int push(struct reflog_expire *x, size_t *depth, uint32_t commit_nr)
 }
 
 /*
- * Marks the commits that the tips reach and whose generation number is at least
- * min_generation (0: all).
+ * Marks the commits that the tips reach. Commits whose generation number is
+ * less than min_generation are not visited (0: all are).
  */
 static int mark_reachable(struct reflog_expire *x, const struct walk_tips *tips,
 			  uint32_t min_generation, struct error *err)
@@ -190,8 +190,8 @@ static int find_commit(struct reflog_expire *x, const struct oid *oid,
 /* ---- one reflog */
 
 /*
- * Reasons to drop a line of a reflog. Index 0 is for the line's old id, index 1
- * for its new id.
+ * Reasons to drop a line of a reflog. In all arrays, index 0 is for the line's
+ * old id, index 1 for its new id.
  */
 struct verdict {
 	/* commit_nr of both ids; HISTORY_NONE: the id does not name a commit */
@@ -203,14 +203,15 @@ struct decision {
 	struct reflog_expire *x;
 	struct reflog_limits limits;
 	struct reflog *log;
-	struct verdict *verdicts; /* owned: one per line */
+	/* owned: a verdict for each line of the reflog */
+	struct verdict *verdicts;
 	uint32_t min_generation;
 	struct error *err;
 };
 
 /*
- * Returns whether the age of a line is between the two limits. A line of such
- * an age is dropped only if one of its commits is unreachable.
+ * Returns whether the age of a line is between the two limits. A line of this
+ * age is dropped only if one of its commits is unreachable.
  */
 static bool is_candidate(const struct decision *d,
 			 const struct reflog_line *line)
@@ -251,7 +252,7 @@ static int load_candidates(struct decision *d)
 }
 
 /*
- * Marks all commits that any ref reaches. The marks are made at most once.
+ * Marks all commits that any ref reaches. Does nothing if this was done before.
  */
 static int mark_all(struct reflog_expire *x, struct error *err)
 {
@@ -265,8 +266,8 @@ static int mark_all(struct reflog_expire *x, struct error *err)
 }
 
 /*
- * Marks all commits that the ref reaches. *found is set to whether the ref
- * leads to a commit.
+ * Marks all commits that the ref of this reflog reaches. *found is set to
+ * whether the ref leads to a commit.
  */
 static int mark_from_ref(struct decision *d, const char *name, bool *found)
 {
@@ -359,8 +360,9 @@ static int find_stale(struct decision *d)
 }
 
 /*
- * --rewrite replaces the old id of a line by the new id of the line before. So
- * the verdict about that new id is used.
+ * Decides which lines to drop, from the verdicts about their ids. --rewrite
+ * replaces the old id of a line by the new id of the line before. So the
+ * verdict about that new id is used.
  */
 static void drop_by_verdicts(struct decision *d)
 {

@@ -48,9 +48,12 @@ int reflog_limits_load(struct reflog_limits *out, const struct config *config,
 /* ---- expiry */
 
 struct reflog_expire_options {
-	/* limits; REFLOG_LIMIT_UNSET: take the limit from the configuration */
+	/*
+	 * time limits; REFLOG_LIMIT_UNSET: take the limit from the
+	 * configuration
+	 */
 	struct reflog_limits limits;
-	/* drop lines whose commits lack objects */
+	/* drop lines with a commit that reaches a missing object */
 	bool stale_fix;
 	bool dry_run, rewrite, update_ref;
 	/* Receives each line and the decision about it. May be NULL. */
@@ -60,7 +63,10 @@ struct reflog_expire_options {
 
 struct reflog_expire;
 
-/* Copies the options. Returns NULL if memory runs out. */
+/*
+ * Makes the state for expiring reflogs. Copies the options. Returns NULL if
+ * memory runs out.
+ */
 struct reflog_expire *reflog_expire_new(
 	const struct repo *repo, const struct reflog_expire_options *options);
 void reflog_expire_free(struct reflog_expire *x);

@@ -16,10 +16,10 @@ enum {
 
 struct loader {
 	struct reflog_limits *limits;
-	const char *name; /* name of the ref */
+	const char *name; /* name of the ref whose limits are loaded */
 	/*
-	 * The <pattern> of the first key that matched: start and length; NULL:
-	 * no pattern matched.
+	 * The <pattern> of the first key gc.<pattern>.* that matched: start and
+	 * length; NULL: no pattern matched.
 	 */
 	const char *section;
 	size_t section_len;
@@ -60,7 +60,8 @@ static bool is_section(const struct loader *l, const char *start, size_t len)
 }
 
 /*
- * Remembers the pattern of a key if it is the first one that matches the ref.
+ * Remembers the <pattern> of a key gc.<pattern>.* if it is the first one that
+ * matches the ref.
  */
 static int look_for_pattern(void *ctx, const struct config_entry *entry)
 {
