@@ -14,15 +14,16 @@
 #include "sys/thread.h"
 
 #define TASK_COMMITS 256
-#define CACHE_LIMIT ((size_t)48 << 20) /* bytes per thread */
+/* bytes of each thread's cache of trees */
+#define CACHE_LIMIT ((size_t)48 << 20)
 /* Result of take_path() if a commit has too many entries for a filter. */
 #define STOPPED 1
 
-/* The entries of one commit's filter. */
+/* The entries of the changed-path filter of one commit. */
 struct entries {
 	struct bloom_key keys[BLOOM_ENTRIES_MAX * 2];
 	size_t nr;
-	struct buf last; /* the previous path */
+	struct buf last; /* the path that was added before */
 	uint32_t version;
 };
 
@@ -63,8 +64,8 @@ static int cmp_keys(const void *va, const void *vb)
 }
 
 /*
- * Removes duplicate entries. A path occurs twice only if a file was replaced by
- * a directory, or a directory by a file.
+ * Removes duplicate entries. A changed path occurs twice only if a file was
+ * replaced by a directory, or a directory by a file.
  */
 static void drop_doubles(struct entries *e)
 {
@@ -89,7 +90,7 @@ static int add_entry(struct entries *e, const char *path, size_t len)
 }
 
 /*
- * Adds a changed path, and those of its directories that do not contain the
+ * Adds a changed path, and the directories above it that do not contain the
  * previous path.
  */
 static int take_path(void *ctx, const char *path, size_t len,
@@ -188,7 +189,7 @@ static int run_task(void *ctx, unsigned thread_nr, size_t task_nr,
 
 /* ---- planning */
 
-/* Copies filters from the old graph. */
+/* Copies changed-path filters from the old commit-graph. */
 static void reuse(struct computing *c)
 {
 	for (uint32_t i = 0; c->o->old && i < c->r->nr; i++) {
@@ -261,8 +262,8 @@ static int put_in_order(struct computing *c, uint8_t *chosen, struct error *err)
 }
 
 /*
- * Reads first parents that are in layers below, since the walk has not read
- * these.
+ * Reads first parents that are in lower layers of the chain, since the walk has
+ * not read them.
  */
 static int read_parents(struct computing *c, struct error *err)
 {
@@ -330,8 +331,8 @@ static void close_workers(struct computing *c)
 }
 
 /*
- * Sets the pointers to the filters, after the buffers have their final
- * addresses.
+ * Sets the pointers to the filters. The buffers with the filters no longer move
+ * in memory.
  */
 static void settle(struct computing *c)
 {

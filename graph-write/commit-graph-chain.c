@@ -14,7 +14,7 @@
 #include "sys/lockfile.h"
 
 #define FILE_MODE 0444
-/* Maximum number of layers below, which is stored in one byte. */
+/* Maximum number of layers below a layer, which its file stores in one byte. */
 #define BASES_MAX 255
 
 /* ---- layers to merge */
@@ -31,8 +31,8 @@ static bool is_merged(const struct commit_graph_layer *layer, uint64_t nr,
 }
 
 /*
- * Returns whether a chain in `dir_nr` cannot contain the layers of `graph`: a
- * single file of another directory.
+ * Returns whether no chain in `dir_nr` can contain the layers of `graph`,
+ * because it is a single file of another directory.
  */
 static bool is_unfit(const struct commit_graph *graph, size_t dir_nr)
 {
@@ -114,7 +114,9 @@ void commit_graph_chain_unlock(struct commit_graph_chain_lock *lock)
 	sys_tempfile_abort(&lock->file);
 }
 
-/* Writes the file of a layer, whose name contains the checksum. */
+/*
+ * Writes the file of a layer. The file name contains the checksum of the layer.
+ */
 static int put_layer(const struct commit_graph_chain *c,
 		     const uint8_t *checksum, const void *bytes, size_t len,
 		     enum sys_fsync_method method, struct error *err)
@@ -153,8 +155,8 @@ static int put_lines(struct buf *out, const struct commit_graph_chain *c)
 }
 
 /*
- * Writes the new chain into its lock file. All steps that need disk space are
- * done before any file gets its final name.
+ * Writes the text of the new chain into the lock file of the chain. All steps
+ * that need disk space are done before any file gets its final name.
  */
 static int stage_chain(const struct commit_graph_chain *c,
 		       struct commit_graph_chain_lock *lock,
@@ -197,7 +199,10 @@ struct tidying {
 	struct error *err;
 };
 
-/* Removes a layer that no chain uses, if it is old enough. */
+/*
+ * Removes the file of a layer that no chain uses, if its last change is old
+ * enough.
+ */
 static int expire_layer(void *ctx, const char *name)
 {
 	static const char prefix[] = "graph-", suffix[] = ".graph";
@@ -256,8 +261,8 @@ static int put_old_lines(struct buf *out, const struct commit_graph *graph)
 }
 
 /*
- * Cleans up after the chain was replaced: removes a single file that the chain
- * replaces, and layers that no chain uses.
+ * Cleans up after the chain was replaced: removes a single commit-graph file
+ * that the chain replaces, and layers that no chain uses.
  */
 static int tidy_up(const struct commit_graph_chain *c, struct error *err)
 {
@@ -304,8 +309,8 @@ int commit_graph_chain_install(const struct commit_graph_chain *c,
 	if (!ret)
 		ret = stage_chain(c, lock, method, err);
 	/*
-	 * If a single file stays below the new layer, it becomes the lowest
-	 * layer.
+	 * If a single commit-graph file stays below the new layer, it becomes
+	 * the lowest layer.
 	 */
 	if (!ret && c->kept && !c->graph->is_chain) {
 		const struct commit_graph_layer *layer = &c->graph->layers[0];

@@ -24,7 +24,7 @@
 #include "repo/repo.h"
 
 enum commit_graph_split {
-	COMMIT_GRAPH_SPLIT_NONE, /* one file, no chain */
+	COMMIT_GRAPH_SPLIT_NONE, /* one commit-graph file, no chain */
 	/* --split: layers are merged depending on their sizes, see below */
 	COMMIT_GRAPH_SPLIT_MERGE,
 	/* the new layer is added, and no layer is merged */
@@ -57,15 +57,15 @@ size_t commit_graph_layers_kept(const struct commit_graph *graph, size_t dir_nr,
 				uint64_t new_nr,
 				const struct commit_graph_split_options *o);
 
-/* What replaces a chain. All pointers are borrowed. */
+/* A chain that replaces another one. All pointers are borrowed. */
 struct commit_graph_chain {
 	const struct odb *odb;
 	size_t dir_nr;
-	/* the existing graph; NULL: none */
+	/* the existing commit-graph; NULL: none */
 	const struct commit_graph *graph;
 	/* number of layers of `graph` that stay below the new layer */
 	size_t kept;
-	const struct buf *bytes; /* bytes of the new layer */
+	const struct buf *bytes; /* bytes of the new layer's file */
 	/* checksum of the new layer */
 	const struct oid *checksum;
 	/*
@@ -98,29 +98,30 @@ int commit_graph_chain_lock(struct commit_graph_chain_lock *lock,
 			    const struct odb *odb, size_t dir_nr, bool create,
 			    struct error *err);
 
-/* Releases the lock if it is held. */
+/* Releases the lock of a chain if it is held. */
 void commit_graph_chain_unlock(struct commit_graph_chain_lock *lock);
 
 /*
- * Writes the layer and the chain, and releases the lock, which is taken here if
- * it is not held. Returns 0 or a negative error code. After an error the old
- * chain is in place, or the new one if only the cleanup failed.
+ * Writes the file of the new layer and the chain file, and releases the lock.
+ * Takes the lock first if it is not held. Returns 0 or a negative error code.
+ * After an error the old chain is in place, or the new one if only the cleanup
+ * failed.
  */
 int commit_graph_chain_install(const struct commit_graph_chain *chain,
 			       struct commit_graph_chain_lock *lock,
 			       struct error *err);
 
 /*
- * Removes a chain that a single file has replaced, and its layers. Returns 0 or
- * a negative error code.
+ * Removes a chain, and its layers, after a single commit-graph file has
+ * replaced the chain. Returns 0 or a negative error code.
  */
 int commit_graph_chain_remove(const struct odb *odb, size_t dir_nr,
 			      struct error *err);
 
 /*
- * Makes `bytes` the graph of the object directory `dir`. Returns 0, or an error
- * code with the old graph in place. ERR_DENIED means that another process holds
- * the lock ("Unable to create '...': File exists.").
+ * Makes `bytes` the single commit-graph file of the object directory `dir`.
+ * Returns 0, or an error code with the old graph in place. ERR_DENIED means
+ * that another process holds the lock ("Unable to create '...': File exists.").
  */
 int commit_graph_install(const struct repo *repo, const char *dir,
 			 const struct buf *bytes, struct error *err);

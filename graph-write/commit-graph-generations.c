@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Computes generation numbers by a depth-first walk with an explicit stack. */
+/*
+ * Computes generation numbers of commits by a depth-first walk with an explicit
+ * stack.
+ */
 #include "base/mem.h"
 #include "graph-write/graph-content.h"
 
@@ -32,7 +35,7 @@ static int push(struct walker *w, uint32_t record)
 	return 0;
 }
 
-/* Raises the numbers of a commit above those of a parent. */
+/* Raises both generation numbers of a commit above those of a parent. */
 static void raise(struct commit_graph_record *r,
 		  const struct commit_graph_generation *parent)
 {
@@ -45,9 +48,9 @@ static void raise(struct commit_graph_record *r,
 }
 
 /*
- * Finds the generation numbers of a parent. Returns 1 if they are known.
- * Returns 0 if they are not, and pushes the parent. Otherwise returns a
- * negative error code.
+ * Finds the generation numbers of a parent. Returns 1 if the numbers are known.
+ * If they are not known yet, pushes the parent and returns 0. Otherwise returns
+ * a negative error code.
  */
 static int get_parent(struct walker *w, uint32_t graph_pos,
 		      struct commit_graph_generation *generation)
@@ -72,8 +75,8 @@ static int get_parent(struct walker *w, uint32_t graph_pos,
 }
 
 /*
- * Computes the numbers of a commit whose parents have theirs. Returns 0 or a
- * negative error code.
+ * Computes the generation numbers of a commit whose parents have theirs.
+ * Returns 0 or a negative error code.
  */
 static int number(struct walker *w, struct commit_graph_record *r)
 {
@@ -93,7 +96,7 @@ static int number(struct walker *w, struct commit_graph_record *r)
 	return 0;
 }
 
-/* Continues with the next parent of the topmost commit. */
+/* Continues with the next parent of the commit on top of the stack. */
 static int step(struct walker *w)
 {
 	struct frame *f = &w->stack[w->nr - 1];
@@ -104,7 +107,10 @@ static int step(struct walker *w)
 		int ret = get_parent(
 			w, w->l->parents[r->first_parent + f->next], &ignored);
 
-		/* If the parent was pushed, it is looked at again later. */
+		/*
+		 * If the parent was pushed, it is looked at again after its
+		 * number was computed.
+		 */
 		if (ret <= 0)
 			return ret;
 		f->next++;

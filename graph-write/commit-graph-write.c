@@ -10,15 +10,16 @@
 #include "graph/commit-graph.h"
 #include "refs/refs.h"
 
-/* The state of writing a graph. */
+/* The state of writing a commit-graph. */
 struct writing {
 	const struct odb *odb;
 	const struct commit_graph_options *o;
-	/* the existing graph, or NULL */
+	/* the existing commit-graph, or NULL */
 	struct commit_graph *graph;
 	/* number of layers of `graph` that stay below the new one */
 	size_t kept;
-	struct commit_graph_chain_lock lock; /* only for a chain */
+	/* lock of the chain; only held if a chain is written */
+	struct commit_graph_chain_lock lock;
 	struct graph_commits commits;
 	struct graph_records records;
 	struct changed_paths filters;
@@ -68,7 +69,7 @@ static int add_ref(void *ctx, const struct ref *ref)
 	return ret < 0 ? ret : 0;
 }
 
-/* Broken refs are skipped. */
+/* Adds the tips of all refs. Broken refs are skipped. */
 static int add_refs(struct writing *w)
 {
 	struct error warning = ERROR_INIT;
@@ -106,7 +107,7 @@ static int add_packs(struct writing *w)
 }
 
 /*
- * Returns the pack in the target directory whose index has this name, or NULL.
+ * Returns the pack in the target directory whose .idx has this name, or NULL.
  */
 static struct pack *find_pack(const struct writing *w, const char *name)
 {
@@ -174,7 +175,7 @@ static bool is_split(const struct writing *w)
 	return w->o->split.split != COMMIT_GRAPH_SPLIT_NONE;
 }
 
-/* Returns how many commits the layers have that stay. */
+/* Returns the number of commits in the layers that stay. */
 static uint32_t below_nr(const struct writing *w)
 {
 	if (!w->kept)
@@ -184,7 +185,7 @@ static uint32_t below_nr(const struct writing *w)
 		       : w->graph->layers[w->kept].below_nr;
 }
 
-/* Decides which layers are merged, and adds their commits. */
+/* Decides which layers are merged into the new one, and adds their commits. */
 static int merge_layers(struct writing *w)
 {
 	w->kept = commit_graph_layers_kept(w->graph, w->o->dir_nr,
@@ -199,7 +200,7 @@ static int merge_layers(struct writing *w)
 	return graph_commits_reach(&w->commits, w->err);
 }
 
-/* Finds the generation numbers of a commit in a layer below. */
+/* Finds the generation numbers of a commit in a lower layer. */
 static int get_below(void *ctx, uint32_t graph_pos,
 		     struct commit_graph_generation *generation,
 		     struct error *err)
@@ -219,8 +220,8 @@ static int get_below(void *ctx, uint32_t graph_pos,
 }
 
 /*
- * Returns whether to write corrected dates. They are useful only if all layers
- * below have them.
+ * Returns whether to write corrected dates. They are useful only if all lower
+ * layers have them.
  */
 static bool wants_dates(const struct writing *w)
 {
@@ -231,7 +232,7 @@ static bool wants_dates(const struct writing *w)
 	return wanted;
 }
 
-/* Appends the checksums of the layers below. */
+/* Appends the checksums of the lower layers. */
 static int put_bases(struct buf *out, const struct writing *w)
 {
 	for (size_t i = 0; i < w->kept; i++)
@@ -258,7 +259,7 @@ static int number_commits(struct writing *w)
 	return commit_graph_generations_compute(&generations, w->err);
 }
 
-/* Puts the new file in place. A single file replaces a chain. */
+/* Puts the new commit-graph file in place. A single file replaces a chain. */
 static int install(struct writing *w, const struct buf *bytes,
 		   const struct oid *checksum)
 {
@@ -283,8 +284,8 @@ static int install(struct writing *w, const struct buf *bytes,
 }
 
 /*
- * Returns whether to write filters, and sets their settings. Filters of the old
- * graph are reused if they have the same version.
+ * Returns whether to write changed-path filters, and sets their settings.
+ * Filters of the old graph are reused if they have the same version.
  */
 static bool wants_filters(struct writing *w)
 {

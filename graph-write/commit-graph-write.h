@@ -20,12 +20,12 @@
 #include "repo/repo.h"
 #include "sys/progress.h"
 
-/* From where the tips come. All commits that the tips reach are written. */
+/* Where the tips come from. All commits that the tips reach are written. */
 enum commit_graph_source {
 	COMMIT_GRAPH_FROM_PACKS,   /* all packs */
 	COMMIT_GRAPH_FROM_REFS,    /* all refs */
-	COMMIT_GRAPH_FROM_NAMED,   /* options->packs */
-	COMMIT_GRAPH_FROM_COMMITS, /* options->commits */
+	COMMIT_GRAPH_FROM_NAMED,   /* the packs in options->packs */
+	COMMIT_GRAPH_FROM_COMMITS, /* the commits in options->commits */
 };
 
 struct commit_graph_options {
@@ -36,7 +36,7 @@ struct commit_graph_options {
 	 */
 	const struct oid *commits;
 	size_t commit_nr;
-	/* borrowed: names of the indexes of packs in the object directory */
+	/* borrowed: names of the .idx files of packs in the object directory */
 	const char *const *packs;
 	size_t pack_nr;
 	/* also write the commits of the existing graph */
@@ -50,7 +50,8 @@ struct commit_graph_options {
 	 */
 	int changed_paths;
 	int64_t changed_paths_version;
-	int64_t max_new_filters; /* negative: no limit */
+	/* maximum number of new filters; negative: no maximum */
+	int64_t max_new_filters;
 	struct commit_graph_split_options split;
 	/*
 	 * Unused layers are removed if they were last changed at or before this
@@ -74,10 +75,10 @@ int commit_graph_options_load(struct commit_graph_options *o,
 			      const struct repo *repo, struct error *err);
 
 /*
- * Writes a graph. Returns 1 if a file was written. Returns 0 if there are no
- * commits (for a chain: no new ones), if commit_graph_is_writable() says that
- * no graph may be written, or if changed_paths_version is unknown. Otherwise
- * returns an error code, with the graph unchanged:
+ * Writes a commit-graph. Returns 1 if a file was written. Returns 0 if there
+ * are no commits (for a chain: no new ones), if commit_graph_is_writable() says
+ * that no graph may be written, or if changed_paths_version is unknown.
+ * Otherwise returns an error code, with the graph unchanged:
  *
  * - ERR_INVALID: an id in `commits` has no object ("invalid object: <id>"), or
  *   a name in `packs` has no index ("error adding pack <path>").

@@ -104,8 +104,8 @@ int graph_commits_add_graph(struct graph_commits *c,
 }
 
 /*
- * Sets *graph_pos to the position of a commit in the layers below. Returns
- * false if they do not have the commit.
+ * Sets *graph_pos to the position of a commit in the lower layers of the chain.
+ * Returns false if they do not have the commit.
  */
 static bool is_below(struct graph_commits *c, const struct oid *oid,
 		     uint32_t *graph_pos)
@@ -173,7 +173,7 @@ void graph_records_release(struct graph_records *r)
 
 /*
  * Completes the sorting of `items`, which are sorted by the first bytes of
- * their ids. Few ids have the same first bytes.
+ * their ids only. Few ids have the same first bytes.
  */
 static void settle_ties(struct sort_item *items, size_t nr,
 			struct graph_commits *c)
@@ -196,7 +196,7 @@ static void settle_ties(struct sort_item *items, size_t nr,
 	}
 }
 
-/* Puts the parsed commits into `items`, sorted by id. */
+/* Puts the parsed commits of the history into `items`, sorted by id. */
 static int sort_commits(struct sort_item *items, struct graph_commits *c)
 {
 	const struct history *h = &c->walk.history;

@@ -21,7 +21,7 @@
 
 /*
  * Collects the commits of a commit-graph file: the tips and all their
- * ancestors, except commits that the layers below have.
+ * ancestors, except commits that the lower layers of the chain have.
  *
  * Commits are read from their objects, not from a commit-graph, so that errors
  * in the replaced graph are not copied. For one thread.
@@ -30,17 +30,19 @@
 struct graph_commits {
 	/* the commits of walk.history are the collected ones */
 	struct walk walk;
-	const struct commit_graph *graph; /* borrowed; NULL: none */
+	/* borrowed: the existing commit-graph; NULL: none */
+	const struct commit_graph *graph;
 	/*
-	 * commits of `graph` below this graph_pos are not collected; the caller
-	 * may lower the number
+	 * commits of `graph` with a lower graph_pos than this are not
+	 * collected; the caller may lower the number
 	 */
 	uint32_t below_nr;
 	const struct progress_out *progress; /* may be set by the caller */
 };
 
 /*
- * Initialises *c. Returns 0, or a negative error code with nothing to release.
+ * Initialises *c, with nothing collected. Returns 0, or a negative error code
+ * with nothing to release.
  */
 int graph_commits_open(struct graph_commits *c, const struct odb *odb,
 		       const struct commit_graph *graph, uint32_t below_nr,
@@ -93,14 +95,17 @@ int graph_commits_reach(struct graph_commits *c, struct error *err);
 uint32_t graph_commits_nr(struct graph_commits *c);
 
 /*
- * The collected commits as records of a file. Generation numbers are not set.
+ * The collected commits as records of a commit-graph file. Generation numbers
+ * are not set.
  */
 struct graph_records {
-	struct commit_graph_record *records; /* owned: by id, ascending */
+	/* owned: sorted by id, ascending */
+	struct commit_graph_record *records;
 	uint32_t *
-		commit_nrs; /* owned: by record, its commit_nr in the history */
+		/* owned: for each record, its commit_nr in the history */
+		commit_nrs;
 	uint32_t nr;
-	uint32_t *parents; /* owned: graph_pos */
+	uint32_t *parents; /* owned: graph_pos of the parents of all records */
 };
 
 #define GRAPH_RECORDS_INIT                                                     \
@@ -128,7 +133,7 @@ void graph_records_release(struct graph_records *r);
  *                never 0 (generation number v2)
  */
 
-/* Both generation numbers of a commit in a layer below. */
+/* Both generation numbers of a commit in a lower layer of the chain. */
 struct commit_graph_generation {
 	uint64_t corrected;
 	uint32_t number;
@@ -139,10 +144,11 @@ struct commit_graph_generations {
 	struct commit_graph_record *records;
 	uint32_t nr;
 	const uint32_t *parents; /* graph_pos */
-	uint32_t below_nr;       /* graph_pos of records[0] */
+	/* position (graph_pos) of records[0] in the chain */
+	uint32_t below_nr;
 	/*
-	 * Finds the generation numbers of a commit with graph_pos < below_nr.
-	 * NULL if below_nr is 0.
+	 * Finds the generation numbers of a commit with graph_pos < below_nr,
+	 * which is in a lower layer. NULL if below_nr is 0.
 	 */
 	int (*below)(void *ctx, uint32_t graph_pos,
 		     struct commit_graph_generation *generation,
@@ -170,19 +176,25 @@ int commit_graph_generations_compute(const struct commit_graph_generations *l,
 struct changed_paths_options {
 	struct bloom_settings settings;
 	/*
-	 * Limit of the number of computed filters; negative: no limit. Filters
-	 * of commits with the lowest corrected dates are computed first.
-	 * Filters beyond the limit stay empty.
+	 * Maximum number of filters that are computed; negative: no maximum.
+	 * Filters of commits with the lowest corrected dates are computed
+	 * first. Filters beyond the maximum stay empty.
 	 */
 	int64_t max_new;
-	const struct commit_graph *old;      /* borrowed; NULL: none */
+	/*
+	 * borrowed: the replaced commit-graph, whose filters are copied; NULL:
+	 * none
+	 */
+	const struct commit_graph *old;
 	unsigned threads;                    /* 0: one per processor */
 	const struct progress_out *progress; /* or NULL */
 };
 
 struct changed_paths {
-	struct commit_graph_filter *filters; /* owned: by record */
-	struct buf *bytes;                   /* owned: by thread */
+	/* owned: the filters, in the order of the records */
+	struct commit_graph_filter *filters;
+	/* owned: the bytes of the filters; indexed by thread */
+	struct buf *bytes;
 	unsigned thread_nr;
 };
 
@@ -192,9 +204,9 @@ struct changed_paths {
 	}
 
 /*
- * Computes the filters of the records, whose generation numbers must be set.
- * First parents in lower layers are read. Returns 0 or a negative error code.
- * Release *out in any case.
+ * Computes the changed-path filters of the records, whose generation numbers
+ * must be set. First parents in lower layers are read. Returns 0 or a negative
+ * error code. Release *out in any case.
  */
 int changed_paths_compute(struct changed_paths *out, struct graph_commits *c,
 			  const struct graph_records *records,

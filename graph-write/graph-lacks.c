@@ -9,11 +9,12 @@
 #include "object/oidmap.h"
 #include "refs/refs.h"
 
-enum { READER_CACHE = 1 << 20 }; /* bytes of delta bases */
+/* bytes of delta bases that the reader caches */
+enum { READER_CACHE = 1 << 20 };
 
 struct lacking {
 	struct odb_reader *reader; /* owned */
-	/* owned; NULL: there is no usable graph */
+	/* owned: the commit-graph; NULL: there is no usable graph */
 	struct commit_graph *graph;
 	enum hash_algo algo;
 	uint64_t nr, limit; /* commits */
@@ -47,8 +48,8 @@ static int push_link(void *ctx, const struct oid *to, enum object_type type,
 }
 
 /*
- * Adds the commit that an object leads to. Returns 1 if the limit is reached, 0
- * if not, or ERR_NOMEM.
+ * Adds the commit to which an object (a commit or tag) leads. Returns 1 if the
+ * limit is reached, 0 if not, or ERR_NOMEM.
  */
 static int visit_object(struct lacking *l, const struct oid *oid)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Compares decoded trees by a merge of their entries. */
+/*
+ * Finds changed paths by comparing decoded trees, in a merge of their entries.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,23 +13,29 @@
 
 struct path_changes {
 	struct tree_store *store; /* owned */
-	struct entry_pool *pool;  /* borrowed from the store */
+	struct entry_pool *pool;  /* borrowed from the tree store */
 	const struct odb *odb;    /* borrowed */
 	enum hash_algo algo;
-	/* borrowed: the paths to compare; NULL: all paths */
+	/*
+	 * borrowed: the pathspec that chooses the paths to compare; NULL: all
+	 * paths
+	 */
 	const struct pathspec *limits;
 	/* path of the current directory, with a slash at the end */
 	struct buf path;
-	/* arguments of the current run: fn, ctx and err */
+	/*
+	 * `fn`, `ctx` and `err` are arguments of the current call of
+	 * path_changes_run()
+	 */
 	path_change_fn fn;
 	void *ctx;
 	struct error *err;
 };
 
-/* A directory of one tree. */
+/* A directory in one of the two trees. */
 struct side {
 	struct tree tree;
-	uint32_t at; /* index of the next entry */
+	uint32_t at; /* index of the directory's next entry */
 };
 
 struct path_changes *path_changes_new(struct objspace *space,
@@ -64,8 +72,8 @@ void path_changes_limit(struct path_changes *p, const struct pathspec *limits)
 }
 
 /*
- * Two entries of one path, by number. ENTRY_POOL_NONE: the tree does not have
- * the path.
+ * The entries of one path in both trees, by number. ENTRY_POOL_NONE: the tree
+ * does not have the path.
  */
 struct entry_pair {
 	uint32_t new_entry, old_entry;
@@ -110,8 +118,8 @@ static int enter_dir(struct path_changes *p, const struct entry_pair *pair,
 }
 
 /*
- * Reports an entry that only one tree has, or that differs. The entry is
- * valid only until another tree is read.
+ * Reports an entry that only one tree has, or that differs in both. The entry
+ * is valid only until another tree is read.
  */
 static int report(struct path_changes *p, const struct entry_pair *pair,
 		  enum pathspec_below taken, unsigned depth)
@@ -144,7 +152,7 @@ static bool is_same(const struct path_changes *p, uint32_t a, uint32_t b)
 	       !memcmp(ea.oid, eb.oid, hash_len(p->algo));
 }
 
-/* Skips entries at the current places that are equal in both trees. */
+/* Skips entries that are equal in both trees, from the current places on. */
 static void skip_common(const struct path_changes *p, struct side *a,
 			struct side *b)
 {
@@ -159,8 +167,8 @@ static void skip_common(const struct path_changes *p, struct side *a,
 }
 
 /*
- * Compares the names of the next entries of both sides, like strcmp(). The end
- * of a side is greater than every name.
+ * Compares the names of the next entries of both directories, like strcmp().
+ * The end of a directory is greater than every name.
  */
 static int compare(const struct path_changes *p, const struct side *a,
 		   const struct side *b)

@@ -17,7 +17,7 @@
 
 #define PATH_CHANGES_NO_TREE UINT32_MAX
 
-/* The kind of a change. */
+/* The kind of a change of a path. */
 enum path_change {
 	PATH_ADDED = 1,
 	PATH_REMOVED = 2,
@@ -34,7 +34,7 @@ enum path_change {
 typedef int (*path_change_fn)(void *ctx, const char *path, size_t path_len,
 			      enum path_change change);
 
-/* The state of one thread. */
+/* The state of one thread that compares trees. */
 struct path_changes;
 
 /*
