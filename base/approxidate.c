@@ -27,7 +27,7 @@ static const char *const weekdays[] = {
 
 enum { DAY = 24 * 60 * 60 };
 
-/* The part of the text that is not parsed yet. */
+/* A text that is being parsed: the part that is not parsed yet. */
 struct text {
 	const char *p;
 };
@@ -176,8 +176,8 @@ struct date {
 };
 
 /*
- * Takes the optional zone at the end of a text. Returns false if other text
- * remains.
+ * Takes the optional time zone at the end of a text. Returns false if other
+ * text remains.
  */
 static bool end_with_zone(struct text *t, struct date *date)
 {
@@ -188,8 +188,8 @@ static bool end_with_zone(struct text *t, struct date *date)
 }
 
 /*
- * A number of fewer than 9 digits is a count of seconds only with both "@" and
- * a zone.
+ * Parses a date given as seconds since 1970. A number of fewer than 9 digits is
+ * a count of seconds only if "@" precedes the number and a zone follows.
  */
 static bool parse_epoch(struct text t, struct date *date)
 {
@@ -381,7 +381,10 @@ static bool parse_date(struct text t, struct date *date)
 	return end_with_zone(&t, date);
 }
 
-/* Returns seconds since 1970; negative if the date is earlier. */
+/*
+ * Converts a parsed date to seconds since 1970. Returns a negative number if
+ * the date is before 1970.
+ */
 static int64_t seconds_of(struct date *date)
 {
 	if (date->is_epoch)
@@ -391,7 +394,7 @@ static int64_t seconds_of(struct date *date)
 	return (int64_t)mktime(&date->tm);
 }
 
-/* ---- words and numbers in any order */
+/* ---- the second parser: words and numbers in any order */
 
 enum { NOT_SET = -1 };
 
@@ -402,16 +405,22 @@ enum { NOT_SET = -1 };
  */
 struct guess {
 	struct tm now, tm;
-	/* The last number read. The next word may be its unit. 0: no number. */
+	/*
+	 * The last number read, whose meaning depends on the next word, for
+	 * example a unit. 0: no number waits for its word.
+	 */
 	int64_t number;
 	/*
-	 * the hour of "noon" or "tea" is later today, so the previous day is
-	 * meant
+	 * true: the date was set to the hour of "noon" or "tea", which is later
+	 * today, so the day before is meant
 	 */
 	bool back_a_day;
 	bool is_understood;
 	bool is_never;
-	/* a relative step led to a time before 1970 */
+	/*
+	 * true: a step into the past, such as "99 years", led to a time before
+	 * 1970
+	 */
 	bool is_early;
 };
 
@@ -425,9 +434,9 @@ static void set_moment(struct guess *g, int64_t seconds)
 }
 
 /*
- * Set the day, month and year that the text did not give to those of the
- * present date. If the year is not given, a month after the present month is a
- * month of last year.
+ * Fills in the day, month and year that the text did not set, from the present
+ * date. If only the year is missing, a month after the present month is a month
+ * of last year.
  */
 static void fill_date(struct guess *g, struct tm *tm)
 {
@@ -456,8 +465,8 @@ static void step_back_months(struct guess *g, int64_t count)
 {
 	step_back(g, 0);
 	/*
-	 * The limit avoids an overflow; a larger count leads to a date before
-	 * 1970 as well.
+	 * The limit keeps the subtraction from overflowing. A larger count of
+	 * months leads to a date before 1970 anyway.
 	 */
 	g->tm.tm_mon -= count < 12 * 1000 ? (int)count : 12 * 1000;
 	while (g->tm.tm_mon < 0) {
@@ -467,7 +476,10 @@ static void step_back_months(struct guess *g, int64_t count)
 	g->is_early |= g->tm.tm_year < 70;
 }
 
-/* Returns the year minus 1900 that a number of 2 or 4 digits means, or -1. */
+/*
+ * Returns the year that a number of 2 or 4 digits means, as the year minus
+ * 1900. Returns -1 if the number is no year.
+ */
 static int guess_year(int64_t n)
 {
 	if (n >= 1970 && n < 2100)
@@ -484,7 +496,8 @@ static void set_day(struct guess *g, int day)
 }
 
 /*
- * Uses a number that no word followed: the number is a day, a month or a year.
+ * Uses a number that no unit followed: takes the number as a day, a month or a
+ * year.
  */
 static void settle_number(struct guess *g)
 {
@@ -545,7 +558,7 @@ static bool guess_day_and_month(struct guess *g, char separator, int64_t a,
 	       guess_date(g, year, b, a, false);
 }
 
-/* Takes two or three numbers with one of "-/." between them. */
+/* Takes a date of two or three numbers with '-', '/' or '.' between them. */
 static bool take_guessed_date(struct text *t, struct guess *g)
 {
 	int64_t a, b, c = -1;
@@ -680,7 +693,10 @@ static bool guess_special(struct guess *g, const char *name)
 	return true;
 }
 
-/* Returns the count that a word like "three" or "last" means, or 0. */
+/*
+ * Returns the number that a word like "three" or "last" means, or 0 if the word
+ * means none.
+ */
 static int guess_count(const char *name)
 {
 	static const char *const words[] = {
@@ -697,8 +713,8 @@ static int guess_count(const char *name)
 }
 
 /*
- * Moves back to the count-th such day of the week before the date. The date
- * itself does not count, even if it is on that day of the week.
+ * Moves the date back to the count-th day before the date that falls on
+ * `weekday`. The date itself does not count, even if it falls on `weekday`.
  */
 static void step_back_weekdays(struct guess *g, int64_t count, int weekday)
 {
@@ -708,8 +724,9 @@ static void step_back_weekdays(struct guess *g, int64_t count, int weekday)
 }
 
 /*
- * Moves back by the last number of units, such as days or weeks. `unit` may be
- * plural. Without a number the word has no effect.
+ * Moves the date back by a count of units, such as days or weeks. The count is
+ * the number that the text gave before the unit. `unit` may be plural. Without
+ * a number the word has no effect.
  */
 static void guess_unit(struct guess *g, char *unit)
 {

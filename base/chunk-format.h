@@ -31,11 +31,14 @@
 	((uint32_t)(a) << 24 | (uint32_t)(b) << 16 | (uint32_t)(c) << 8 |      \
 	 (uint32_t)(d))
 
-/* bytes of a row of the table of contents */
+/*
+ * length in bytes of one row of the table of contents: a chunk id and a file
+ * offset
+ */
 #define CHUNK_ROW_LEN 12
 
 struct chunk {
-	/* made by CHUNK_ID(); never 0 */
+	/* four characters packed by CHUNK_ID(); never 0 */
 	uint32_t id;
 	/* points into the file; NULL if the chunk is absent */
 	const uint8_t *start;

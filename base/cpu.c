@@ -14,7 +14,10 @@
 #elif defined(__x86_64__)
 #include <cpuid.h>
 
-/* Some compilers do not know "sha" in __builtin_cpu_supports(). */
+/*
+ * Asks the processor for its SHA instructions, since some compilers do not know
+ * "sha" in __builtin_cpu_supports().
+ */
 static bool asked_for_sha(void)
 {
 	unsigned a, b, c, d;

@@ -22,18 +22,19 @@ struct rewrite {
 	size_t opened[MAX_DEPTH];
 	unsigned depth;
 	/*
-	 * the last thing in the output is an atom, so a quantifier may follow
+	 * true: the output ends with an atom, such as a character or a group,
+	 * so a quantifier like '*' may follow
 	 */
 	bool has_atom;
-	/* offset of the last atom in the output */
+	/* offset in the output at which the last atom starts */
 	size_t atom;
 	/* the last atom has a quantifier already */
 	bool is_repeated;
 };
 
 /*
- * Appends an atom. Returns 0, ERR_NOMEM or ERR_INVALID, as do the functions
- * below in this file.
+ * Appends an atom to the output. Returns 0, ERR_NOMEM or ERR_INVALID. The
+ * functions below in this file have the same results.
  */
 static int put_atom(struct rewrite *r, const char *text)
 {
@@ -211,8 +212,8 @@ static int take(struct rewrite *r)
 	}
 	r->p++;
 	/*
-	 * PCRE2 gets "}", "]" and "#" escaped. "." and "$" have the same
-	 * meaning in both syntaxes.
+	 * An escaped "}", "]" or "#" stays escaped for PCRE2. Other escaped
+	 * literals lose their backslash.
 	 */
 	return put_atom(r, strchr("}]#", literal[1]) ? literal : literal + 1);
 }

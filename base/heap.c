@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Binary max-heap, stable among equal keys. */
+/*
+ * A binary max-heap. Items with equal keys leave in the order in which they
+ * were added.
+ */
 #include "base/heap.h"
 #include "base/mem.h"
 

@@ -76,8 +76,8 @@ int json_key(struct buf *out, const char *key)
 }
 
 /*
- * If writing failed (`ret`), removes the incomplete member that begins at
- * `before`.
+ * If `ret` is an error code, removes the incomplete member of a JSON object
+ * that begins at offset `before` of the output.
  */
 static int finish(struct buf *out, size_t before, int ret)
 {

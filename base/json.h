@@ -22,8 +22,8 @@
 int json_string(struct buf *out, const char *bytes, size_t len);
 
 /*
- * Appends a member of an object: the key, a colon and the value. A comma
- * precedes them, unless the buffer ends in '{'. A NULL `value` is written as
+ * Appends a member of a JSON object: the key, a colon and the value. A comma
+ * precedes the key, unless the buffer ends in '{'. A NULL `value` is written as
  * null.
  */
 int json_member(struct buf *out, const char *key, const char *value);
@@ -31,7 +31,8 @@ int json_member_u64(struct buf *out, const char *key, uint64_t value);
 int json_member_bool(struct buf *out, const char *key, bool value);
 
 /*
- * Appends a comma if needed, the key and a colon. The caller appends the value.
+ * Appends the start of a member of a JSON object: a comma if needed, the key
+ * and a colon. The caller appends the value.
  */
 int json_key(struct buf *out, const char *key);
 

@@ -21,8 +21,8 @@ struct pattern {
 };
 
 /*
- * Compiles `text`, which is in PCRE2's syntax. `given` is the user's pattern,
- * for the error message.
+ * Compiles the pattern `text`, which is in PCRE2's syntax. `given` is the
+ * pattern as the user wrote it, for the error message.
  */
 static int compile_code(struct pattern *p, const char *text, const char *given,
 			bool anchored, struct error *err)
@@ -62,8 +62,8 @@ static int compile(struct pattern *p, const char *text, bool anchored,
 	if (ret < 0)
 		return ret;
 	/*
-	 * PCRE2 has no JIT compiler for some processors. Matching is slower
-	 * there, so an error is ignored.
+	 * PCRE2 has no JIT compiler for some processors. Then matching is
+	 * slower but works, so an error is ignored.
 	 */
 	pcre2_jit_compile(p->code, PCRE2_JIT_COMPLETE);
 	pcre2_pattern_info(p->code, PCRE2_INFO_CAPTURECOUNT, &p->group_nr);

@@ -26,7 +26,7 @@ int pattern_new(struct pattern **out, const char *text, bool anchored,
 		struct error *err);
 void pattern_free(struct pattern *p);
 
-/* Returns the number of capture groups. */
+/* Returns the number of capture groups in the pattern. */
 unsigned pattern_group_nr(const struct pattern *p);
 
 /*

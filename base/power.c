@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Powers by squaring. The fraction of the exponent is handled by repeated
- * square roots.
+ * Computes powers with real exponents by squaring. The fraction of the exponent
+ * is handled by repeated square roots.
  */
 #include "base/power.h"
 

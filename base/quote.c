@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Percent-encoding, and strings in double quotes. */
+/* Percent-encoding of texts, and decoding of strings in double quotes. */
 #include <string.h>
 
 #include "base/quote.h"

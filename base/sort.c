@@ -11,8 +11,8 @@
 #include "base/sort.h"
 
 /*
- * A pass takes time for every value of a digit. So small digits are used if
- * there are few items.
+ * Number of bits of a digit of the radix sort. A pass takes time for every
+ * value of a digit, so smaller digits are used if there are few items.
  */
 #define DIGIT_BITS 16
 #define DIGIT_BITS_FEW 8

@@ -10,7 +10,10 @@
 
 #include <stdint.h>
 
-/* Returns the next number of a sequence. */
+/*
+ * Returns the next number of a sequence of pseudo-random numbers, and advances
+ * *state.
+ */
 static inline uint64_t splitmix_next(uint64_t *state)
 {
 	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);

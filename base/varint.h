@@ -3,8 +3,8 @@
  * The variable-length numbers of offset deltas (gitformat-pack(5)) and
  * reftables. A byte holds seven bits, the most significant byte comes first,
  * and every byte but the last has its high bit set. Before each further byte,
- * the encoder subtracts one from the value of the bytes before it. So every
- * number has exactly one encoding:
+ * the encoder subtracts one from the value that remains. So every number has
+ * exactly one encoding:
  *
  * 	00 = 0   7f = 127   80 00 = 128   80 7f = 255   81 00 = 256
  */
@@ -17,8 +17,8 @@
 #define VARINT_MAX_LEN 10
 
 /*
- * Takes a number. Returns false, with everything untouched, if the encoding is
- * cut short or the number is too large.
+ * Takes a variable-length number. Returns false, with everything untouched, if
+ * the encoding is cut short or the number is too large.
  */
 static inline bool varint_take(struct cursor *c, uint64_t *out)
 {
@@ -30,7 +30,10 @@ static inline bool varint_take(struct cursor *c, uint64_t *out)
 		return false;
 	v = byte & 0x7f;
 	while (byte & 0x80) {
-		/* If this is true, (v + 1) << 7 does not fit into 64 bits. */
+		/*
+		 * If this condition holds, (v + 1) << 7 does not fit into 64
+		 * bits.
+		 */
 		if (v >= UINT64_MAX >> 7 || !cursor_u8(&t, &byte))
 			return false;
 		v = (v + 1) << 7 | (byte & 0x7f);
@@ -40,7 +43,7 @@ static inline bool varint_take(struct cursor *c, uint64_t *out)
 	return true;
 }
 
-/* Returns the length of the encoding of a number. */
+/* Returns the length in bytes of the variable-length encoding of a number. */
 static inline size_t varint_len(uint64_t v)
 {
 	size_t len = 1;
@@ -53,8 +56,8 @@ static inline size_t varint_len(uint64_t v)
 }
 
 /*
- * Writes a number to `out`, which has room for it. Returns the length of the
- * encoding.
+ * Writes the variable-length encoding of a number to `out`, which has room for
+ * the encoding. Returns the length in bytes.
  */
 static inline size_t varint_put(uint8_t *out, uint64_t v)
 {

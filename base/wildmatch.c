@@ -15,9 +15,12 @@
 #include "base/mem.h"
 #include "base/wildmatch.h"
 
-/* A position to which a failed match can go back. */
+/*
+ * A state of the match to which the search returns when a later character does
+ * not match.
+ */
 struct retry {
-	/* the pattern after the asterisks; NULL: no position */
+	/* the pattern after the asterisks; NULL: nothing to return to */
 	const char *pattern;
 	/* the last text position from which `pattern` was tried */
 	const char *text;
@@ -111,7 +114,8 @@ static bool in_class(const char *name, size_t len, char c, unsigned flags,
 		if (classes[i].has(c))
 			return true;
 		/*
-		 * Without case, [:upper:] and [:lower:] match the same letters.
+		 * If case is ignored, [:upper:] and [:lower:] match the same
+		 * letters.
 		 */
 		return (flags & WILDMATCH_ICASE) && is_alpha(c) &&
 		       classes[i].has((char)(c ^ 0x20));
