@@ -24,7 +24,7 @@ static inline void ewah_push_rlw(struct ewah *e, uint64_t rlw)
 	e->words[e->word_nr++] = rlw;
 }
 
-/* Gives an empty bitmap its first RLW. */
+/* Gives an empty bitmap its first running-length word (RLW). */
 static inline void ewah_push_start(struct ewah *e)
 {
 	if (!e->word_nr)
@@ -32,8 +32,8 @@ static inline void ewah_push_start(struct ewah *e)
 }
 
 /*
- * Appends `nr` >= 1 words of equal bits. ewah_push_start() must have been
- * called.
+ * Appends `nr` >= 1 words whose bits all equal `bit`. ewah_push_start() must
+ * have been called.
  */
 static inline void ewah_push_run(struct ewah *e, bool bit, size_t nr)
 {
@@ -47,7 +47,10 @@ static inline void ewah_push_run(struct ewah *e, bool bit, size_t nr)
 		e->words[e->last_rlw] = ((rlw & ~UINT64_C(1)) + run) | bit;
 }
 
-/* Turns the `nr` words stored after the last word into literals. */
+/*
+ * Counts the `nr` words that the caller has stored after the last word as
+ * literals of the last RLW.
+ */
 static inline void ewah_push_literals(struct ewah *e, size_t nr)
 {
 	e->words[e->last_rlw] += EWAH_RLW_LITERAL_ONE * nr;

@@ -45,7 +45,7 @@ void bitset_release(struct bitset *set)
 	*set = empty;
 }
 
-/* Changes the number of words. New words are not initialised. */
+/* Changes the number of words of a set. New words are not initialised. */
 static int resize_words(struct bitset *set, size_t word_nr)
 {
 	uint64_t *words;
@@ -132,9 +132,9 @@ EWAH_INLINE uint64_t apply(enum set_op op, uint64_t a, uint64_t b)
 }
 
 /*
- * Computes to = to op from, four words at a time. All four words are loaded
- * before the first is stored. Otherwise the compiler would use no vector
- * instructions at -O2, because both arrays might overlap.
+ * Computes to = to op from for `nr` words, four words at a time. All four words
+ * are loaded before the first is stored. Otherwise the compiler would use no
+ * vector instructions at -O2, because both arrays might overlap.
  */
 EWAH_INLINE void apply_words(uint64_t *to, const uint64_t *from, size_t nr,
 			     enum set_op op)

@@ -15,9 +15,9 @@
 
 struct bitset {
 	uint64_t *words; /* owned */
-	/* capacity in bits: bit numbers are [0, bits) */
+	/* capacity in bits: valid bit numbers are 0 to bits - 1 */
 	size_t bits;
-	/* words allocated: (bits + 63) / 64 */
+	/* number of words in the array: (bits + 63) / 64 */
 	size_t word_nr;
 };
 

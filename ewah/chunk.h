@@ -21,7 +21,7 @@ struct ewah_chunk {
 	bool run_bit; /* value of the run's bits */
 };
 
-/* Starts to read a view from its beginning. */
+/* Makes an iterator that reads the chunks of a view from its beginning. */
 EWAH_INLINE void ewah_chunk_start(struct ewah_iter *it,
 				  const struct ewah_view *v)
 {
@@ -33,7 +33,10 @@ EWAH_INLINE void ewah_chunk_start(struct ewah_iter *it,
 	it->run_bit = false;
 }
 
-/* Advances to the next RLW that is not empty. Returns false at the end. */
+/*
+ * Advances the iterator to the next RLW that has a run or literals. Returns
+ * false at the end of the bitmap.
+ */
 EWAH_INLINE bool ewah_chunk_start_rlw(struct ewah_iter *it)
 {
 	const struct ewah_view *v = it->view;

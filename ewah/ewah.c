@@ -86,8 +86,8 @@ int ewah_append_word(struct ewah *e, uint64_t word)
 }
 
 /*
- * Sets a bit in the last word. Higher bits of this word must be clear. A word
- * that becomes all ones is moved into a run.
+ * Sets a bit in the last word of the bitmap. Higher bits of this word must be
+ * clear. If the word becomes all ones, it is moved into a run.
  */
 static void set_in_last_word(struct ewah *e, uint64_t bit)
 {
@@ -127,7 +127,10 @@ int ewah_set(struct ewah *e, size_t i)
 	return 0;
 }
 
-/* Appends the run that starts at words[0]; *taken is its length in words. */
+/*
+ * Appends the words at words[0] and after it that have the same equal bits, as
+ * one run. *taken is the number of words appended.
+ */
 static int append_equal_words(struct ewah *e, const uint64_t *words, size_t nr,
 			      size_t *taken)
 {
@@ -143,8 +146,8 @@ static int append_equal_words(struct ewah *e, const uint64_t *words, size_t nr,
 }
 
 /*
- * Appends the literals that start at words[0], up to the next run. *taken is
- * their number.
+ * Appends the words from words[0] on up to the next word of equal bits, as
+ * literals. *taken is the number of words appended.
  */
 static int append_literals(struct ewah *e, const uint64_t *words, size_t nr,
 			   size_t *taken)

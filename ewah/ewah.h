@@ -97,9 +97,9 @@ void ewah_release(struct ewah *e);
 void ewah_reset(struct ewah *e);
 
 /*
- * Append one word, or `nr` words whose bits all equal `bit`. The size is first
- * rounded up to words. Return 0, ERR_NOMEM, or ERR_INVALID if the size would
- * exceed EWAH_MAX_BITS.
+ * Append one word, or `nr` words whose bits all equal `bit`. The size of the
+ * bitmap is first rounded up to a multiple of 64 bits. Return 0, ERR_NOMEM, or
+ * ERR_INVALID if the size would exceed EWAH_MAX_BITS.
  */
 int ewah_append_word(struct ewah *e, uint64_t word);
 int ewah_append_run(struct ewah *e, bool bit, size_t nr);
@@ -112,9 +112,9 @@ int ewah_append_run(struct ewah *e, bool bit, size_t nr);
 int ewah_set(struct ewah *e, size_t i);
 
 /*
- * Compresses a plain set; the size is set->bits. The content of *e is replaced.
- * Returns 0, ERR_NOMEM, or ERR_INVALID if the set is larger than EWAH_MAX_BITS.
- * After an error *e is empty.
+ * Replaces the content of *e by the compressed form of a plain set. The size
+ * becomes set->bits. Returns 0, ERR_NOMEM, or ERR_INVALID if the set is larger
+ * than EWAH_MAX_BITS. After an error *e is empty.
  */
 int ewah_from_bitset(struct ewah *e, const struct bitset *set);
 
@@ -128,9 +128,9 @@ int ewah_copy(struct ewah *out, const struct ewah *e);
 struct ewah_view ewah_view_of(const struct ewah *e);
 
 /*
- * Appends the serialized form to *out. The result has at least one RLW, as
- * readers of other programs expect. Returns 0, or ERR_NOMEM with *out
- * unchanged.
+ * Appends the serialized form of a bitmap to *out. The serialized form has at
+ * least one RLW, as readers of other programs expect. Returns 0, or ERR_NOMEM
+ * with *out unchanged.
  */
 int ewah_view_write(struct buf *out, const struct ewah_view *v);
 
@@ -175,7 +175,7 @@ int ewah_xor_below(struct ewah *out, const struct ewah_view *a,
 size_t ewah_count(const struct ewah_view *v);
 size_t ewah_count_and(const struct ewah_view *v, const struct bitset *set);
 
-/* Returns whether bit i is set. O(number of RLWs before bit i). */
+/* Returns whether bit i is set in the view. O(number of RLWs before bit i). */
 bool ewah_test(const struct ewah_view *v, size_t i);
 
 /*
@@ -193,13 +193,17 @@ struct ewah_span {
 
 struct ewah_iter {
 	const struct ewah_view *view; /* borrowed */
-	/* index of the next unread word */
+	/* index in the view of the next unread word */
 	size_t next;
-	/* unread run words of the current RLW */
+	/*
+	 * number of words in the current RLW's run that were not returned yet
+	 */
 	size_t run;
-	/* unread literal words of the current RLW */
+	/*
+	 * number of literal words of the current RLW that were not returned yet
+	 */
 	size_t literals;
-	/* unread words that lie wholly below view->bits */
+	/* number of words not returned yet that lie wholly below view->bits */
 	size_t full_words;
 	/* value of the bits in the current RLW's run */
 	bool run_bit;
@@ -208,7 +212,8 @@ struct ewah_iter {
 void ewah_iter_init(struct ewah_iter *it, const struct ewah_view *v);
 
 /*
- * Returns the next span in *span, or false at the end. Empty runs are skipped.
+ * Stores the next span of the bitmap in *span. Returns false at the end of the
+ * bitmap. Empty runs are skipped.
  */
 bool ewah_iter_next(struct ewah_iter *it, struct ewah_span *span);
 
@@ -221,7 +226,10 @@ struct ewah_bit_iter {
 	size_t word_base;
 	/* bit number of the first bit after the current span */
 	size_t next_base;
-	/* words of the current run of ones that were not returned yet */
+	/*
+	 * number of words in the current run of ones whose bits were not
+	 * returned yet
+	 */
 	size_t run_left;
 };
 

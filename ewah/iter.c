@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads compressed bitmaps: spans, set bits, single bits, counts. */
+/*
+ * Functions that read compressed bitmaps: by spans, by set bits, single bits,
+ * and the number of set bits.
+ */
 #include "ewah/chunk.h"
 #include "ewah/ewah.h"
 #include "ewah/popcount.h"

@@ -35,10 +35,13 @@ struct operand {
 	struct ewah_iter it;
 	/* the part of the current chunk that is not consumed yet */
 	struct ewah_chunk chunk;
-	/* the most literals that a chunk may have */
+	/* limit of literals in a chunk that is read at once */
 	size_t max_literals;
 	bool big_endian;
-	/* the operand has ended; `chunk` is an endless run of zeros */
+	/*
+	 * true: the operand has no more words; `chunk` is an endless run of
+	 * zeros
+	 */
 	bool ended;
 };
 
@@ -86,13 +89,16 @@ EWAH_INLINE void operand_init(struct operand *o, const struct ewah_view *v,
 	operand_fill(o, tail);
 }
 
-/* Two sequences of literals, and the byte swaps that they need. */
+/*
+ * The literals of both operands that one step combines, and the byte swaps that
+ * they need.
+ */
 struct pair {
 	const uint8_t *a, *b;
 	size_t nr;
-	/* a and b have different byte orders */
+	/* a and b have different byte orders, so each word of b is swapped */
 	bool swap_b;
-	/* a is not in the byte order of the host */
+	/* a is not in the byte order of the host, so each result is swapped */
 	bool swap_out;
 };
 
@@ -106,8 +112,8 @@ EWAH_INLINE uint64_t pair_word(const struct pair *p, enum merge_op op, size_t i)
 }
 
 /*
- * Stores words i to i + 3 at `to`. Returns whether no result is a word of equal
- * bits.
+ * Combines words i to i + 3 of both operands and stores the results at `to`.
+ * Returns whether no result is a word of equal bits.
  */
 EWAH_INLINE bool pair_store_4(const struct pair *p, enum merge_op op, size_t i,
 			      uint64_t *to)
@@ -146,8 +152,9 @@ EWAH_INLINE size_t emit_pair_literals(struct ewah *out, const struct pair *p,
 }
 
 /*
- * Combines literals with literals. The result may contain runs. The counts in
- * the RLW are updated once per sequence, not per word.
+ * Combines literals of one operand with literals of the other. The result may
+ * contain runs. The counts in the RLW are updated once per sequence, not per
+ * word.
  */
 EWAH_INLINE void emit_pair(struct ewah *out, const struct pair *p,
 			   enum merge_op op)
@@ -182,7 +189,7 @@ EWAH_INLINE void emit_literals(struct ewah *out, const struct operand *a,
 	emit_pair(out, &p, op);
 }
 
-/* Appends literals, each combined with `flip` by XOR. */
+/* Appends literals of one operand, each combined with `flip` by XOR. */
 static void emit_copy(struct ewah *out, const uint8_t *p, bool big_endian,
 		      size_t nr, uint64_t flip)
 {
@@ -234,8 +241,9 @@ EWAH_INLINE void emit_step(struct ewah *out, const struct operand *a,
 }
 
 /*
- * Reserves the memory of the output. `most` is the largest number of words that
- * the merge can store before it stops at its limit.
+ * Reserves memory for the result of combining two bitmaps. `most` is the
+ * largest number of words that the merge can store before it stops at its
+ * limit.
  */
 static int reserve(struct ewah *out, size_t bits, const struct ewah_view *a,
 		   const struct ewah_view *b, size_t most)
@@ -250,8 +258,8 @@ static int reserve(struct ewah *out, size_t bits, const struct ewah_view *a,
 }
 
 /*
- * Combines two views. Returns 1, with *out empty, if the result reaches `limit`
- * words.
+ * Combines two bitmaps into *out. Returns 1, with *out empty, if the result
+ * reaches `limit` words.
  */
 EWAH_INLINE int merge(struct ewah *out, const struct ewah_view *va,
 		      const struct ewah_view *vb, enum merge_op op,

@@ -50,7 +50,10 @@ static int check_words(const struct ewah_view *v, struct error *err)
 	return 0;
 }
 
-/* Takes the fields of a bitmap. Checks only that the bytes exist. */
+/*
+ * Takes the fields of a serialized bitmap from the cursor. Checks only that the
+ * bytes exist.
+ */
 static bool take_fields(struct ewah_view *v, struct cursor *c)
 {
 	uint32_t bits, word_nr, last_rlw;
