@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "object/fsck-parts.h"
 
-/* number of characters of a short name, without its extension */
+/* number of characters in a short name of NTFS, without its extension */
 #define NTFS_SHORT_LEN 8
 
 /* The special files besides .git. */
@@ -27,9 +27,9 @@ static const struct special {
 };
 
 /*
- * Returns false if the name cannot be special. A name cannot be special if its
- * first byte is not '.', 'g' or 'm', and if it has no backslash and no byte
- * with which a character starts that HFS+ ignores.
+ * Returns false if the name certainly stands for no special name. A name cannot
+ * be special if its first byte is not '.', 'g' or 'm', and if it has no
+ * backslash and no byte with which a character starts that HFS+ ignores.
  */
 static bool is_suspect(const char *name, size_t len)
 {
@@ -48,8 +48,8 @@ static bool is_suspect(const char *name, size_t len)
 /* ---- HFS+ */
 
 /*
- * Returns the length of the character at p if HFS+ ignores it, else 0. A NUL
- * ends the text at p.
+ * Returns the length in bytes of the character at p if HFS+ ignores this
+ * character in file names, else 0. A NUL ends the text at p.
  */
 static size_t ignored_len(const unsigned char *p)
 {
@@ -96,8 +96,8 @@ static bool hfs_is(const char *name, const char *wanted)
 /* ---- NTFS */
 
 /*
- * Returns whether NTFS drops all characters from p to the end of the name, or
- * to the first one of `ends`.
+ * Returns whether NTFS drops all characters from p to the end of the file name,
+ * or to the first character of `ends`.
  */
 static bool ntfs_ends(const char *p, const char *ends)
 {

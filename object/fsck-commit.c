@@ -19,8 +19,8 @@
 #include "object/refs-name.h"
 
 /*
- * The part of the object that is not checked yet. check_headers() has verified
- * that each header line ends in a newline.
+ * The part of a commit or tag that is not checked yet. check_headers() has
+ * verified that each header line ends in a newline.
  */
 struct lines {
 	const struct fsck_check *check;
@@ -97,13 +97,16 @@ static bool take_id(struct lines *l)
 	return len == hash_hex_len(algo) && oid_from_hex(&oid, hex, len, algo);
 }
 
-/* ---- idents: name SP <email> SP seconds SP zone */
+/*
+ * ---- checking author, committer and tagger: name SP <email> SP seconds SP
+ * zone
+ */
 
 #define IDENT "invalid author/committer line - "
 
 /*
- * Returns the number of digits of a date. Sets *overflow if the value is too
- * large.
+ * Returns the number of digits at p, which are a date in seconds. Sets
+ * *overflow if the number does not fit.
  */
 static size_t date_digits(const char *p, bool *overflow)
 {
@@ -155,7 +158,7 @@ static int check_date(const struct fsck_check *c, const char *p)
 	return 0;
 }
 
-/* Returns the next '<', '>' or newline from p on. */
+/* Returns a pointer to the first '<', '>' or newline at or after p. */
 static const char *next_mark(const char *p)
 {
 	while (*p != '<' && *p != '>' && *p != '\n')
@@ -289,7 +292,7 @@ static int check_tag_name(struct lines *l)
 				"invalid format - expected 'tag' line");
 	name = take_line(l, &len);
 	/*
-	 * The rules are those for names below refs/tags/: a name without a
+	 * The rules are those of a ref name below refs/tags/: a name without a
 	 * slash is valid, and so is "@".
 	 */
 	if (refs_name_is_valid_len(name, len, true) ||
@@ -308,7 +311,7 @@ static int check_tagger(struct lines *l)
 }
 
 /*
- * Takes the signature of a tag, and reports further headers before the empty
+ * Skips the signature of a tag, and reports further headers before the empty
  * line.
  */
 static int check_tag_rest(struct lines *l)

@@ -5,9 +5,9 @@
 #include "object/fsck-parts.h"
 
 enum {
-	/* limit of bytes of a line in .gitattributes, exclusive */
+	/* .gitattributes: a line must have fewer bytes than this */
 	ATTRIBUTES_LINE_MAX = 2048,
-	/* limit of bytes of a .gitattributes file */
+	/* .gitattributes: a file must not have more bytes than this */
 	ATTRIBUTES_MAX = 100 * 1024 * 1024,
 };
 

@@ -22,8 +22,8 @@ struct fsck_name {
 };
 
 /*
- * The state of the check of a tree. `seen` has a flag for each message that
- * will be reported.
+ * The state of checking one tree. `seen` has a flag for each message that will
+ * be reported about the tree.
  */
 struct tree_check {
 	const struct fsck_check *c;
@@ -54,7 +54,7 @@ static const struct {
 	{FSCK_LARGE_PATHNAME, "contains excessively large pathname"},
 };
 
-/* ---- taking entries apart */
+/* ---- reading the entries of a tree */
 
 /*
  * Takes the next entry like tree_next(), but the name may contain slashes.
@@ -96,7 +96,7 @@ static int next_entry(struct tree_check *t)
 /* ---- order */
 
 /*
- * Pushes the name of a file on the stack. All names already there are prefixes
+ * Pushes the name of a file on the stack. All names on the stack are prefixes
  * of this name.
  */
 static int push(struct tree_check *t)
@@ -156,7 +156,8 @@ static bool mode_is_good(const struct tree_check *t, uint32_t mode)
 	case TREE_MODE_DIR:
 	case TREE_MODE_GITLINK:
 		return true;
-	case 0100664: /* written by very old versions of Git */
+	/* a mode that very old versions of Git wrote */
+	case 0100664:
 		return !t->c->f->rules->strict;
 	default:
 		return false;
@@ -188,7 +189,10 @@ static void check_name(struct tree_check *t)
 		t->seen[FSCK_HAS_DOTDOT] = true;
 }
 
-/* Records the result of a report. Returns false if the check has to stop. */
+/*
+ * Handles the result `ret` of reporting a message. Returns false if the check
+ * has to stop.
+ */
 static bool note(struct tree_check *t, int ret)
 {
 	if (ret < 0)

@@ -30,7 +30,7 @@
 
 enum fsck_severity {
 	FSCK_IGNORE,
-	/* printed as a warning; not an error even in strict mode */
+	/* reported as a warning; not an error even in strict mode */
 	FSCK_INFO,
 	FSCK_WARN, /* an error in strict mode */
 	FSCK_ERROR,
@@ -128,7 +128,7 @@ enum fsck_msg { FSCK_MSGS FSCK_MSG_NR };
 /* Which messages are reported, and with which severity. Immutable once made. */
 struct fsck_rules {
 	enum hash_algo algo;
-	/* strict: fewer file modes are valid */
+	/* true: strict mode, in which fewer file modes are valid */
 	bool strict;
 	uint8_t severity[FSCK_MSG_NR]; /* enum fsck_severity */
 	/* limit of bytes of a path; longer paths are "large" */
@@ -211,7 +211,9 @@ struct fsck {
 		     enum fsck_special special, struct error *err);
 	void *ctx;
 	struct buf text; /* scratch, owned */
-	/* scratch memory, owned; see fsck-tree.c */
+	/*
+	 * owned: the stack of file names of fsck-tree.c, kept for the next tree
+	 */
 	struct fsck_name *names;
 	size_t name_alloc;
 };

@@ -92,7 +92,7 @@ void hash_final(struct hash_ctx *h, struct oid *out)
 void hash_object(struct hash_ctx *h, struct oid *out, enum object_type type,
 		 const void *data, size_t len)
 {
-	/* "commit ", at most 20 digits and a NUL */
+	/* the header of the object: "commit ", at most 20 digits and a NUL */
 	char header[32];
 	int n = snprintf(header, sizeof(header), "%s %zu",
 			 object_type_name(type), len);
@@ -164,8 +164,8 @@ static void get_state(uint32_t *state, const SHA_CTX *sha1)
 }
 
 /*
- * Sets the state of a hash. Its first `len` bytes, a whole number of blocks,
- * are hashed already.
+ * Loads the state of a running SHA-1. The first `len` bytes of the message, a
+ * whole number of blocks, are hashed already.
  */
 static void set_state(SHA_CTX *sha1, const uint32_t *state, size_t len)
 {
@@ -179,8 +179,8 @@ static void set_state(SHA_CTX *sha1, const uint32_t *state, size_t len)
 }
 
 /*
- * Starts two hashes with the whole blocks that both messages have. Returns the
- * number of bytes hashed of each message, which may be 0.
+ * Starts the hashes of two messages with the whole blocks that both messages
+ * have. Returns the number of bytes hashed of each message, which may be 0.
  */
 static size_t begin_two(struct hash_ctx *a, struct hash_ctx *b,
 			const uint8_t *const bytes[2], size_t len)

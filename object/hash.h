@@ -25,11 +25,15 @@ union hash_state;
 struct hash_ctx {
 	/* owned: the state of OpenSSL's function */
 	union hash_state *state;
-	/* owned; used instead of `state`, or NULL */
+	/*
+	 * owned: SHA-1 with detection of attacks, used instead of `state`; or
+	 * NULL
+	 */
 	struct sha1_checked *checked;
 	enum hash_algo algo;
 	/*
-	 * true: the last hash_final() found an attack; only if `checked` is set
+	 * true: the last hash_final() found a collision attack; can be true
+	 * only if `checked` is set
 	 */
 	bool is_attack;
 };
@@ -38,7 +42,7 @@ struct hash_ctx {
 int hash_init(struct hash_ctx *h, enum hash_algo algo);
 
 /*
- * Works like hash_init(), and also looks for attacks on SHA-1; see
+ * Works like hash_init(), and also looks for collision attacks on SHA-1; see
  * hash_refuse_attack().
  */
 int hash_init_checked(struct hash_ctx *h, enum hash_algo algo);

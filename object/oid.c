@@ -33,7 +33,7 @@ static __m128i values_of(const char *hex, __m128i *good)
 	return value;
 }
 
-/* Joins each pair of 4-bit values into a byte. */
+/* Joins each pair of 4-bit values in a vector into a byte. */
 static __m128i join(__m128i values)
 {
 	__m128i pairs = _mm_or_si128(_mm_slli_epi16(values, 4),
@@ -43,9 +43,9 @@ static __m128i join(__m128i values)
 }
 
 /*
- * Converts the digits of an id. The id is stored in two halves of 16 bytes,
- * because it is copied in such halves later: a load that spans several smaller
- * stores would wait for all of them.
+ * Converts the hexadecimal digits of an id to bytes. The id is stored in two
+ * halves of 16 bytes, because it is copied in such halves later: a load that
+ * spans several smaller stores would wait for all of them.
  */
 static bool from_hex(struct oid *oid, const char *hex, size_t nr)
 {
@@ -103,8 +103,8 @@ static void to_hex(char *out, const uint8_t *bytes, size_t nr)
 }
 #else
 /*
- * For each byte that is a hexadecimal digit, DIGIT plus its value; for other
- * bytes 0.
+ * In hex_values[], a hexadecimal digit has the value DIGIT plus its number. All
+ * other bytes have the value 0.
  */
 #define DIGIT 0x10
 

@@ -17,7 +17,7 @@
 #include "base/error.h"
 
 enum hash_algo {
-	/* the numbers are those of Git's file formats */
+	/* values as in Git's file formats */
 	HASH_SHA1 = 1,
 	HASH_SHA256 = 2,
 };

@@ -30,7 +30,10 @@ static struct oidmap_entry *find_slot(const struct oidmap *map,
 	}
 }
 
-/* Makes room for one more entry, which may double the number of slots. */
+/*
+ * Makes room for one more entry of the map, which may double the number of
+ * slots.
+ */
 static int grow(struct oidmap *map)
 {
 	struct oidmap bigger = OIDMAP_INIT;

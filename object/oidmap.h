@@ -42,13 +42,13 @@ struct oidhash {
  */
 void oidhash_init(struct oidhash *hash);
 
-/* Returns the XOR of both halves of a product. */
+/* Returns the XOR of the upper and the lower half of a product. */
 static inline uint64_t oidhash_fold(unsigned __int128 product)
 {
 	return (uint64_t)(product >> 64 ^ product);
 }
 
-/* Returns the hash of an id. Hash tables use its low bits. */
+/* Returns the keyed hash of an id. Hash tables use its low bits. */
 static inline size_t oidhash_of(const struct oidhash *hash,
 				const struct oid *oid)
 {

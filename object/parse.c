@@ -22,7 +22,7 @@ static bool take_word(struct cursor *c, const char *word)
 	return true;
 }
 
-/* Takes a line "<word><hex>\n". */
+/* Takes a header line "<word><hex>\n", and sets *oid to the id. */
 static bool take_oid_line(struct cursor *c, const char *word, struct oid *oid,
 			  enum hash_algo algo)
 {
@@ -38,7 +38,7 @@ static bool take_oid_line(struct cursor *c, const char *word, struct oid *oid,
 	return true;
 }
 
-/* Takes a line "<word><text>\n". The last line may lack its newline. */
+/* Takes a header line "<word><text>\n". The last line may lack its newline. */
 static bool take_text_line(struct cursor *c, const char *word,
 			   const char **text, size_t *len)
 {
@@ -80,8 +80,8 @@ static void find_message(struct commit_view *view, const struct cursor *c)
 	const char *blank;
 
 	/*
-	 * The search starts one byte before the cursor, because the newline
-	 * there ends the last header.
+	 * The search for the blank line starts one byte before the cursor,
+	 * because the newline there ends the last header.
 	 */
 	view->message = "";
 	view->message_len = 0;

@@ -23,8 +23,9 @@
 #include "object/type.h"
 
 /*
- * The fields of a commit that reachability needs. The header of a commit is:
- *   tree <hex>\n (parent <hex>\n)* author ...\n committer ... <seconds> <tz>\n
+ * The fields of a commit that reachability needs. A commit begins with these
+ * header lines: tree <hex>\n (parent <hex>\n)* author ...\n committer ...
+ * <seconds> <tz>\n
  */
 struct commit_view {
 	struct oid tree;
@@ -34,7 +35,7 @@ struct commit_view {
 	size_t parent_nr;
 	/* seconds since 1970; 0 if unreadable */
 	uint64_t committer_date;
-	/* points after the first blank line; "" if there is none */
+	/* the message, after the first blank line; "" if there is none */
 	const char *message;
 	size_t message_len;
 };
@@ -110,7 +111,8 @@ static inline int tree_name_cmp(const struct tree_entry *a,
 				const struct tree_entry *b);
 
 /*
- * A parsed tag. Its header is: object <hex>\ntype <type>\ntag <name>\n...
+ * A parsed tag. A tag begins with these header lines: object <hex>\ntype
+ * <type>\ntag <name>\n...
  */
 struct tag_view {
 	struct oid target;
@@ -132,7 +134,7 @@ int tag_parse(struct tag_view *view, const void *data, size_t len,
  */
 uint32_t name_hash_add(uint32_t h, const char *path, size_t len);
 
-/* The rest of this file contains the bodies of the inline functions. */
+/* ---- bodies of the inline functions that are declared above */
 
 #define TREE_BYTES(byte) (UINT64_C(0x0101010101010101) * (byte))
 
@@ -208,7 +210,10 @@ static inline const uint8_t *tree_name_end(const uint8_t *p,
 }
 #endif
 
-/* Takes the mode of an entry and the space after it. */
+/*
+ * Takes the octal mode of a tree entry and the space after it. Returns the
+ * start of the name.
+ */
 static inline const uint8_t *tree_take_mode(const uint8_t *p,
 					    const uint8_t *last, uint32_t *mode)
 {
@@ -278,8 +283,8 @@ static inline int tree_name_cmp(const struct tree_entry *a,
 	if (cmp)
 		return cmp;
 	/*
-	 * The names are equal up to `len`. Both have a byte at `len`, which may
-	 * be the NUL at the end.
+	 * Both names have a byte at `len`, which may be the NUL at the end. All
+	 * bytes before `len` are equal.
 	 */
 	ca = (uint8_t)a->name[len];
 	cb = (uint8_t)b->name[len];

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Computes the groups of paths. */
+/* Computes the numbers of path groups (object/path-group.h). */
 #include <string.h>
 
 #include "object/path-group.h"
 #include "object/parse.h"
 
-/* Number of bits of the directory, below the bits of the name. */
+/*
+ * Number of low bits of a group that come from the directory. The higher bits
+ * come from the name.
+ */
 #define DIR_BITS 13
 
 /*
- * Returns the FNV-1a hash of a name, started with the group of its directory,
- * with its bits mixed.
+ * Returns the FNV-1a hash of a path component, started with the group `dir` of
+ * its directory, with its bits mixed.
  */
 static uint32_t hash_component(uint32_t dir, const char *name, size_t len)
 {
@@ -23,8 +26,8 @@ static uint32_t hash_component(uint32_t dir, const char *name, size_t len)
 }
 
 /*
- * Returns the top bits of `name_hash`, followed by bits of a hash of the
- * directory's group.
+ * Combines the path hash of a name with the group of its directory: the top
+ * bits of `name_hash`, followed by bits of a hash of `dir`.
  */
 static uint32_t overlay(uint32_t dir, uint32_t name_hash)
 {

@@ -9,7 +9,7 @@
 #include <emmintrin.h>
 #endif
 
-/* The kinds of bytes in a name, for bytes above the blank. */
+/* The kinds of bytes in a ref name, for bytes above the blank. */
 enum byte_kind { PLAIN, FORBIDDEN, DOT, BRACE, SLASH };
 
 static const uint8_t byte_kinds[256] = {
@@ -20,7 +20,7 @@ static const uint8_t byte_kinds[256] = {
 };
 
 /*
- * Returns whether a component of a name is not empty and does not end in
+ * Returns whether a component of a ref name is not empty and does not end in
  * ".lock".
  */
 static bool end_is_valid(const char *component, size_t len)
@@ -62,10 +62,10 @@ static __m128i is_special(__m128i bytes)
 }
 
 /*
- * Returns whether a name of at least CHUNK bytes is certainly valid: it has a
- * slash, no empty component, and no other byte that a rule mentions. Nearly all
- * names are of this kind. The last CHUNK bytes may overlap the bytes examined
- * before.
+ * Returns whether a ref name of at least CHUNK bytes is certainly valid: the
+ * name has a slash, no empty component, and no other byte that a rule mentions.
+ * Nearly all names are of this kind. The last CHUNK bytes may overlap the bytes
+ * examined before.
  */
 static bool is_plain(const char *name, size_t len)
 {

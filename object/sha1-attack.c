@@ -56,8 +56,8 @@ void sha1_attack_sample(struct sha1_batch *batch, unsigned lane)
 	columns[(bit) < SHA1_LOW_NR ? (bit)                                    \
 				    : (bit)-SHA1_HIGH_FIRST + SHA1_LOW_NR]
 /*
- * The number of bits by which a column is shifted to the right, so that its bit
- * 0 belongs to SHA1_K_FIRST.
+ * The number of bits by which a column is shifted to the right, so that bit 0
+ * of the result belongs to K = SHA1_K_FIRST.
  */
 #define DISTANCE(at) (SHA1_K_FIRST + (at)-SHA1_COLUMN_FIRST)
 #define MOVED(at, bit)                                                         \
@@ -101,7 +101,7 @@ void sha1_attack_suspects(struct sha1_suspects *out,
 		compare(out, batch);
 }
 
-/* Loads the working state before step `step`. */
+/* Loads the working state (a to e) of SHA-1 before step `step` of a block. */
 static void start_at(uint32_t *s, const struct sha1_block *block, unsigned step)
 {
 	unsigned nr = (step - SHA1_KEPT_FIRST) / 4;

@@ -36,7 +36,8 @@ static inline uint32_t sha1_rotate(uint32_t word, unsigned left)
 }
 
 /*
- * Returns what a step of round 0 to 3 adds: the round constant plus f(b, c, d).
+ * Returns the term that a step of round 0 to 3 of SHA-1 adds: the round
+ * constant plus f(b, c, d).
  */
 static inline __attribute__((always_inline)) uint32_t sha1_step_term(
 	unsigned round, uint32_t b, uint32_t c, uint32_t d)
@@ -50,7 +51,9 @@ static inline __attribute__((always_inline)) uint32_t sha1_step_term(
 	return 0xca62c1d6 + (b ^ c ^ d);
 }
 
-/* Runs the steps [from, to), all of the same round, on a working state. */
+/*
+ * Runs the SHA-1 steps [from, to), all of the same round, on a working state.
+ */
 static inline __attribute__((always_inline)) void sha1_step_run(
 	uint32_t *s, const uint32_t *words, unsigned round, unsigned from,
 	unsigned to)

@@ -43,11 +43,11 @@
  */
 enum {
 	SHA1_LANE_NR = 8,
-	/* the word of a block whose bits are bit 0 of the columns */
+	/* Bit 0 of each column comes from this message word of the block. */
 	SHA1_COLUMN_FIRST = 35,
-	/* the first 8 columns have the bits 0 to 7 of the words */
+	/* The first 8 columns have the bits 0 to 7 of the message words. */
 	SHA1_LOW_NR = 8,
-	/* the last columns have the bits 28 to 30 of the words */
+	/* The remaining columns have the bits from this one to bit 30. */
 	SHA1_HIGH_FIRST = 28,
 	SHA1_COLUMN_NR = 11,
 };
@@ -65,8 +65,8 @@ struct sha1_batch {
 };
 
 /*
- * For each family and lane, a set of bits: the K whose conditions the block in
- * the lane meets.
+ * The result of checking a batch. For each family of vectors and each lane: the
+ * set of K whose conditions the block in the lane meets, as bits.
  */
 struct sha1_suspects {
 	uint32_t ks[SHA1_FAMILY_NR][SHA1_LANE_NR];
@@ -93,8 +93,9 @@ bool sha1_attack_collides(const struct sha1_block *block,
 			  const uint32_t *difference, unsigned step);
 
 /*
- * Works like sha1_attack_collides() for the vector of `family` at `k`. Chooses
- * a step at which the working states are equal.
+ * Returns whether the block was made with the vector of `family` at `k`. Works
+ * like sha1_attack_collides(), and chooses a step at which the working states
+ * are equal.
  */
 bool sha1_attack_uses(const struct sha1_block *block, unsigned family,
 		      unsigned k);
@@ -130,7 +131,7 @@ void sha1_x86_compress(struct sha1_batch *batch, uint32_t state[SHA1_STATE_NR],
  */
 void sha1_x86_sample(struct sha1_batch *batch, unsigned lane);
 
-/* A running hash. Reusable; one thread at a time. */
+/* A running SHA-1 with detection of attacks. Reusable; one thread at a time. */
 struct sha1_checked {
 	uint32_t state[SHA1_STATE_NR];
 	uint64_t len; /* bytes so far */

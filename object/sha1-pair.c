@@ -50,7 +50,10 @@ SHA INLINE void load_words(struct lane *l, const uint8_t *bytes)
 			reverse);
 }
 
-/* Computes the words 4i to 4i+3 from the sixteen words before. */
+/*
+ * Computes the message words 4i to 4i+3 of one lane from the sixteen words
+ * before.
+ */
 SHA INLINE void expand(struct lane *l, unsigned i)
 {
 	__m128i *w = l->w;
@@ -61,7 +64,7 @@ SHA INLINE void expand(struct lane *l, unsigned i)
 		w[(i + 3) & 3]);
 }
 
-/* Runs the steps 4i to 4i+3 of lane a, then of lane b. */
+/* Runs the SHA-1 steps 4i to 4i+3 of message a, then of message b. */
 #define LANE_QUAD(l, i, function)                                              \
 	do {                                                                   \
 		__m128i added;                                                 \
@@ -85,7 +88,10 @@ SHA INLINE void expand(struct lane *l, unsigned i)
 		QUAD((i) + 4, function);                                       \
 	} while (0)
 
-/* Adds the working state to the chaining value that preceded the block. */
+/*
+ * Ends a block: adds the working state to the chaining value that preceded the
+ * block.
+ */
 SHA INLINE void join(struct lane *l, __m128i abcd, __m128i e)
 {
 	l->abcd = _mm_add_epi32(l->abcd, abcd);

@@ -24,7 +24,7 @@ void sha1_x86_detect(struct sha1_batch *batch)
 	batch->has_sha = batch->has_avx2 && cpu_has_sha();
 }
 
-/* Stores four words in their order. */
+/* Stores four message words from a register in their order. */
 SHA INLINE void store(uint32_t *out, __m128i words)
 {
 	_mm_storeu_si128((__m128i *)out, _mm_shuffle_epi32(words, 0x1b));
@@ -42,9 +42,7 @@ SHA INLINE void load_words(__m128i *w, const uint8_t *bytes)
 			reverse);
 }
 
-/*
- * Computes s[i + 1] from s[i] and s[i - 1], which makes the steps 4i to 4i+3.
- */
+/* Runs the SHA-1 steps 4i to 4i+3: computes s[i + 1] from s[i] and s[i - 1]. */
 #define QUAD(i, function)                                                      \
 	if ((i) >= 4)                                                          \
 		w[i] = _mm_sha1msg2_epu32(                                     \
@@ -105,7 +103,7 @@ AVX2 INLINE void pack_bytes(__m256i *out, const __m256i *words)
 					   order);
 }
 
-/* Returns bit `bit` of each byte. */
+/* Returns bit `bit` of each byte of a vector, as a mask. */
 #define BIT(bytes, bit)                                                        \
 	(uint32_t) _mm256_movemask_epi8(_mm256_slli_epi16(bytes, 7 - (bit)))
 
