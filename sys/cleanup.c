@@ -19,7 +19,7 @@ enum {
 	LIST_BYTES = 2048,
 	/*
 	 * nanoseconds between two checks whether another thread has left its
-	 * section
+	 * section (sys_cleanup_begin())
 	 */
 	PATIENCE_NS = 50000
 };
@@ -38,13 +38,16 @@ static struct {
 	atomic_bool is_armed;
 	atomic_flag is_busy; /* guards the list */
 	/*
-	 * the newest entry of the list; each entry belongs to the code that
+	 * the newest entry of the list; an entry is owned by the code that
 	 * added it
 	 */
 	struct sys_cleanup *newest;
 } registry = {.is_busy = ATOMIC_FLAG_INIT};
 
-/* A spin lock, since a signal handler must not lock a mutex. */
+/*
+ * Locks the registry with a spin lock, since a signal handler must not lock a
+ * mutex.
+ */
 static void lock_registry(void)
 {
 	const struct timespec moment = {0, PATIENCE_NS};
@@ -63,7 +66,7 @@ void sys_cleanup_signals(sigset_t *set)
 /* A removal under way. */
 struct removal {
 	struct sys_dir_handle *handle;
-	/* errno of the first failure while a directory is emptied, or 0 */
+	/* errno of the first failed removal in the directory, or 0 */
 	int cause;
 };
 
@@ -75,7 +78,10 @@ static void note_failure(struct removal *r)
 		r->cause = errno;
 }
 
-/* Removes a file or a directory. Returns whether it was removed. */
+/*
+ * Removes a file or a directory with its content. Returns whether the entry was
+ * removed.
+ */
 static bool remove_entry(struct removal *r, int fd, const char *name, int depth)
 {
 	if (!unlinkat(fd, name, 0))
@@ -87,8 +93,8 @@ static bool remove_entry(struct removal *r, int fd, const char *name, int depth)
 }
 
 /*
- * Reads a directory once and removes its entries. Returns whether any was
- * removed.
+ * Lists a directory once and removes its entries. Returns whether at least one
+ * entry was removed.
  */
 static bool empty_dir(struct removal *r, int fd, int depth)
 {
@@ -202,8 +208,8 @@ static void remove_all(void)
 }
 
 /*
- * Ends the process by the signal. The registry stays locked, so no other thread
- * creates a file.
+ * Ends the process by the default action of the signal. The registry stays
+ * locked, so no other thread creates a file.
  */
 static void end_process(int signal_nr)
 {

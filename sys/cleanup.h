@@ -39,11 +39,17 @@
 
 enum sys_cleanup_kind {
 	SYS_CLEANUP_FILE, /* unlinked by the handler */
-	/* removed by the handler with its content, up to a limited depth */
+	/*
+	 * a directory, which the handler removes with its content, up to a
+	 * limited depth
+	 */
 	SYS_CLEANUP_DIR,
 };
 
-/* An entry of the registry: a file or directory to remove. */
+/*
+ * An entry of the registry: a file or directory that the signal handler
+ * removes.
+ */
 struct sys_cleanup;
 
 /*
@@ -76,30 +82,34 @@ void sys_dir_handle_close(struct sys_dir_handle *handle);
 /*
  * Removes the directory `path` and everything below it, to a limited depth. One
  * level of subdirectories needs no free descriptor if `handle` is open. May be
- * called by a signal handler. Returns 0, also if the directory does not exist,
- * or -1 with errno of the first failure; the rest is removed in any case.
+ * called by a signal handler. Returns 0 if the directory is removed or does not
+ * exist. Returns -1 with errno of the first failure otherwise; entries that can
+ * be removed are removed in any case.
  */
 int sys_cleanup_remove_dir(const char *path, struct sys_dir_handle *handle);
 
-/* Sets *set to the signals for which the handler is installed. */
+/* Sets *set to the signals for which sys_cleanup_arm() installs the handler. */
 void sys_cleanup_signals(sigset_t *set);
 
 /*
- * Installs the signal handler. Must be called before the first thread starts.
+ * Installs the signal handler that removes registered files. Must be called
+ * before the first thread starts.
  */
 void sys_cleanup_arm(void);
 
 /*
- * Makes an entry that is not registered yet. `path` is copied. A relative path
- * is resolved in the working directory at the time of the signal. Returns 0 or
- * ERR_NOMEM. After 0, *out is NULL if the signals are not caught.
+ * Makes an entry for a file or directory; sys_cleanup_add() registers the
+ * entry. `path` is copied. A relative path is resolved in the working directory
+ * at the time of the signal. Returns 0 or ERR_NOMEM. After 0, *out is NULL if
+ * the signals are not caught.
  */
 int sys_cleanup_new(struct sys_cleanup **out, enum sys_cleanup_kind kind,
 		    const char *path, struct error *err);
 
 /*
- * Lets the handler use the descriptors of a directory, which stay open while
- * the entry is registered. `entry` may be NULL.
+ * Lets the signal handler use the open descriptors of a directory when it
+ * removes this directory. The descriptors must stay open while the entry is
+ * registered. `entry` may be NULL.
  */
 void sys_cleanup_use_handle(struct sys_cleanup *entry,
 			    const struct sys_dir_handle *handle);
@@ -112,7 +122,7 @@ void sys_cleanup_free(struct sys_cleanup *entry);
  */
 struct sys_hold {
 	bool is_held;
-	/* the signals that were blocked before the period */
+	/* the signals that were already blocked before the period */
 	sigset_t before;
 };
 

@@ -16,8 +16,8 @@ void sys_sleep_ns(uint64_t ns);
 
 /*
  * Sets the alarm of the process: SIGALRM ends the process in `ns` nanoseconds,
- * unless another call changes that before. 0 cancels the alarm. This ends
- * system calls in which a silent peer would make the process wait for ever.
+ * unless a later call sets another time. 0 cancels the alarm. The alarm ends a
+ * process that would wait for ever for a silent peer.
  */
 void sys_alarm_set(uint64_t ns);
 

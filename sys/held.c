@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that are opened at once and mapped later. */
+/*
+ * Files that are opened at once and mapped when their bytes are first needed.
+ */
 #include <sys/resource.h>
 #include <string.h>
 
@@ -7,8 +9,8 @@
 #include "sys/io.h"
 
 /*
- * A process may hold at most a quarter of its descriptors, and at most
- * HELD_MAX.
+ * Limits of open files that wait to be mapped: a quarter of the process's
+ * descriptors, and at most HELD_MAX.
  */
 #define HELD_PART 4
 #define HELD_MAX 256
@@ -37,7 +39,10 @@ void sys_held_close(struct sys_held *held)
 	*held = (struct sys_held)SYS_HELD_INIT;
 }
 
-/* Maps the file. The caller holds the lock. */
+/*
+ * Maps a held file, which is open but not mapped yet. The caller holds the
+ * lock.
+ */
 static const uint8_t *map_it(struct sys_held *held, const char *path,
 			     struct error *err)
 {

@@ -25,8 +25,9 @@ static void wait_ready(int fd, short events)
 }
 
 /*
- * Returns whether the caller should repeat a system call that failed. Waits
- * until a non-blocking descriptor is ready.
+ * Returns whether the caller should repeat a system call that failed. For a
+ * non-blocking descriptor that is not ready, waits until the descriptor is
+ * ready.
  */
 static bool again(int fd, short events)
 {
@@ -66,8 +67,8 @@ int sys_write_all(int fd, const void *bytes, size_t len, const char *what,
 }
 
 /*
- * Removes the first `n` bytes, which are written, from the spans. Returns the
- * number of spans that are written completely.
+ * Advances an array of spans past the first `n` bytes, which are written
+ * already. Returns the number of spans that are written completely.
  */
 static size_t iov_advance(struct iovec *iov, size_t nr, size_t n)
 {
@@ -423,7 +424,9 @@ int sys_rmdir(const char *path, struct error *err)
 	return error_set_errno(err, "cannot remove directory '%s'", path);
 }
 
-/* Context of sys_rmdir_empty() for one directory. */
+/*
+ * The context that sys_rmdir_empty() passes to its callback for one directory.
+ */
 struct emptying {
 	const char *dir;
 	struct error *err;
@@ -475,7 +478,10 @@ int sys_append(const char *path, const void *bytes, size_t len, unsigned mode,
 		error_set_errno(err, "cannot open '%s'", path);
 		return error_recode(err, missing ? ERR_MISSING : ERR_IO);
 	}
-	/* An error is ignored, because the file may belong to another user. */
+	/*
+	 * An error of changing the permissions is ignored, because the file may
+	 * belong to another user.
+	 */
 	sys_share_fd(fd, mode, path, NULL);
 	ret = sys_write_all(fd, bytes, len, path, err);
 	if (close(fd) < 0 && !ret)

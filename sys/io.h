@@ -28,8 +28,8 @@ int sys_writev_all(int fd, struct iovec *iov, size_t nr, const char *what,
 /*
  * sys_sigpipe_block() blocks SIGPIPE in this thread, and sys_sigpipe_restore()
  * restores the previous state. Between both calls, a write to a closed pipe or
- * socket fails without a signal. The disposition of the signal belongs to the
- * process and does not change. Calls nest. errno is preserved.
+ * socket returns EPIPE and sends no signal. The disposition of the signal
+ * belongs to the process and does not change. Calls nest. errno is preserved.
  */
 void sys_sigpipe_block(sigset_t *before);
 void sys_sigpipe_restore(const sigset_t *before);
@@ -40,7 +40,7 @@ void sys_sigpipe_restore(const sigset_t *before);
 struct sys_file_span {
 	const uint8_t *bytes; /* points into the map */
 	size_t len;
-	/* borrowed: descriptor of the file */
+	/* borrowed: open descriptor of the mapped file */
 	int fd;
 	/* offset of the bytes in the file */
 	uint64_t off;
@@ -106,7 +106,9 @@ int sys_stat(struct sys_stat *st, const char *path, struct error *err);
  */
 int sys_open_file(struct sys_stat *st, const char *path, struct error *err);
 
-/* Works like sys_stat(), but does not follow a symlink. */
+/*
+ * Works like sys_stat(), but describes a symlink itself instead of its target.
+ */
 int sys_lstat(struct sys_stat *st, const char *path, struct error *err);
 
 /* Returns whether a file or directory exists. */
@@ -148,8 +150,9 @@ int sys_set_mtime(const char *path, int64_t seconds, struct error *err);
 int sys_touch(const char *path, struct error *err);
 
 /*
- * Makes all data durable that was written to the file system of `path`. For
- * many small files this is cheaper than syncing each file. Returns 0 or ERR_IO.
+ * Makes everything durable that was written to the file system that contains
+ * `path`. For many small files this call is cheaper than syncing each file.
+ * Returns 0 or ERR_IO.
  */
 int sys_sync_file_system(const char *path, struct error *err);
 

@@ -21,15 +21,17 @@
 #define SUFFIX ".lock"
 
 /*
- * Returns a random time between 0.5 and 1.5 times `wait_ns`. So processes that
- * wait for the same lock do not try at the same moment.
+ * Returns a random time between 0.5 and 1.5 times `wait_ns`. Different
+ * processes that wait for the same lock then retry at different moments.
  */
 static uint64_t spread(uint64_t wait_ns)
 {
 	return wait_ns / 2 + sys_clock_ns() % wait_ns;
 }
 
-/* Appends "<x>~pid.lock" for the lock file "<x>.lock". */
+/*
+ * Appends "<x>~pid.lock", the name of the PID file of the lock file "<x>.lock".
+ */
 static int pid_path(struct buf *out, const char *path)
 {
 	size_t len = strlen(path), suffix_len = strlen(SUFFIX);

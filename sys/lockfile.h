@@ -44,7 +44,7 @@ int sys_lockfile_create_mode(struct sys_tempfile *lock, const char *path,
 			     unsigned mode, int64_t timeout_ms,
 			     struct error *err);
 
-/* The process that a PID file names. */
+/* What is known about the process that the PID file of a lock names. */
 enum sys_lockfile_holder {
 	/* there is no valid PID file */
 	SYS_LOCKFILE_UNKNOWN,
@@ -61,15 +61,16 @@ enum sys_lockfile_holder {
 enum sys_lockfile_holder sys_lockfile_holder(long *pid, const char *path);
 
 /*
- * Appends advice for the user about the lock file `path`, which is held: the
- * process that took the lock if it is known, and whether it still runs. One or
- * two lines, without a final newline. Returns 0 or ERR_NOMEM.
+ * Appends advice for the user about the lock file `path`, which another process
+ * holds. The advice names this process if a PID file does, and tells whether
+ * the process still runs. One or two lines, without a final newline. Returns 0
+ * or ERR_NOMEM.
  */
 int sys_lockfile_describe(struct buf *out, const char *path);
 
 /*
- * Removes the lock file and PID file that another process has left. Returns 0,
- * also if neither exists, or a negative error code.
+ * Removes a lock file that another process has left, and its PID file. Returns
+ * 0, also if neither file exists, or a negative error code.
  */
 int sys_lockfile_remove(const char *path, struct error *err);
 

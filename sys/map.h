@@ -83,7 +83,7 @@ struct sys_held {
 	int64_t mtime_ns;
 	/* points into `map`; NULL until mapped */
 	_Atomic(const uint8_t *) bytes;
-	/* guards the mapping, which means the fields below */
+	/* protects the mapping: the fields below */
 	pthread_mutex_t lock;
 	struct sys_map map;
 	int fd; /* owned; -1 if mapped */
@@ -102,8 +102,8 @@ int sys_held_open(struct sys_held *held, const char *path, struct error *err);
 void sys_held_close(struct sys_held *held);
 
 /*
- * Maps the file, and closes its descriptor. Only sys_held_bytes() needs to call
- * this function.
+ * Maps a held file, and closes its descriptor. Only sys_held_bytes() needs to
+ * call this function.
  */
 const uint8_t *sys_held_map(const struct sys_held *held, const char *path,
 			    struct error *err);
@@ -122,26 +122,28 @@ static inline const uint8_t *sys_held_bytes(const struct sys_held *held,
 	return bytes ? bytes : sys_held_map(held, path, err);
 }
 
-/* Returns the bytes of the file if it is mapped, else NULL. */
+/* Returns the bytes of a held file if the file is mapped already, else NULL. */
 static inline const uint8_t *sys_held_mapped(const struct sys_held *held)
 {
 	return atomic_load_explicit(&held->bytes, memory_order_acquire);
 }
 
 /*
- * Copies the range [off, off + len) without mapping the file. The range must
- * lie in the file. Only the thread that opened the file may call this, before
- * other threads get access to it. Returns 0 or ERR_IO.
+ * Copies bytes [off, off + len) of a held file without mapping the file. The
+ * range must lie in the file. Only the thread that opened the file may call
+ * this, before other threads get access to it. Returns 0 or ERR_IO.
  */
 int sys_held_read(const struct sys_held *held, void *bytes, size_t len,
 		  size_t off, const char *path, struct error *err);
 
-/* Works like sys_map_drop() if the file is mapped. */
+/*
+ * Works like sys_map_drop() if the held file is mapped. Does nothing otherwise.
+ */
 void sys_held_drop(const struct sys_held *held, size_t off, size_t len);
 
 /*
- * Returns how many files a process should hold at a time, derived from the
- * process's limit of descriptors.
+ * Returns how many held files a process should have open at a time. The number
+ * depends on the process's limit of descriptors.
  */
 size_t sys_held_max(void);
 

@@ -20,8 +20,8 @@ long sys_process_id(void)
 }
 
 /*
- * Returns whether one of the `nr` strings "NAME=value" of `set` sets this
- * variable.
+ * Returns whether one of the `nr` strings "NAME=value" at `set` sets the
+ * variable whose string is `variable`.
  */
 static bool is_replaced(const char *variable, const char *const *set, size_t nr)
 {
@@ -156,8 +156,8 @@ void *sys_memory_large(size_t size)
 		return NULL;
 #ifdef MADV_HUGEPAGE
 	/*
-	 * madvise() gets whole large pages only; the end of the memory stays in
-	 * small pages.
+	 * Only the whole large pages are passed to madvise(); the end of the
+	 * memory stays in small pages.
 	 */
 	madvise(memory, size / LARGE_PAGE * LARGE_PAGE, MADV_HUGEPAGE);
 #endif

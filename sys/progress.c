@@ -35,7 +35,8 @@ static int percent_of(const struct progress *p)
 }
 
 /*
- * Draws the line. Blanks overwrite the end of a previous line that was longer.
+ * Draws the progress line. Blanks overwrite the end of a longer line that was
+ * drawn before.
  */
 static void draw(struct progress *p, const char *end)
 {
@@ -67,8 +68,8 @@ static void draw(struct progress *p, const char *end)
 }
 
 /*
- * Draws the line if it is time. The caller holds the lock and has changed
- * `done`.
+ * Draws the progress line if the percentage has changed or a second has passed.
+ * The caller holds the lock and has changed `done`.
  */
 static void maybe_draw(struct progress *p)
 {
@@ -85,7 +86,10 @@ static void maybe_draw(struct progress *p)
 	p->drawn_ns = now;
 }
 
-/* Calls the callback `poll` if it is time. The caller holds the lock. */
+/*
+ * Calls the callback `poll` if enough time has passed since the last call. The
+ * caller holds the lock.
+ */
 static void maybe_poll(struct progress *p)
 {
 	uint64_t now;

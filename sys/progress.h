@@ -21,7 +21,10 @@
 
 #include "base/error.h"
 
-/* The output for all meters of a command. Meters borrow it. */
+/*
+ * The output that all progress meters of a command share. Meters borrow this
+ * struct.
+ */
 struct progress_out {
 	/* receives the text; NULL: no text */
 	void (*put)(void *ctx, const char *text, size_t len);
@@ -38,7 +41,7 @@ struct progress_out {
 		    uint64_t total);
 };
 
-/* A meter. Several threads may update it. */
+/* A progress meter. Several threads may update it. */
 struct progress {
 	const struct progress_out *out; /* NULL: shows nothing */
 	const char *title;              /* borrowed */
@@ -52,13 +55,16 @@ struct progress {
 	size_t drawn_len;
 };
 
-/* Starts a meter. If `out` is NULL, all functions of this meter do nothing. */
+/*
+ * Starts a progress meter. If `out` is NULL, all functions of this meter do
+ * nothing.
+ */
 void progress_start(struct progress *p, const struct progress_out *out,
 		    const char *title, uint64_t total);
 
 /*
- * Shows the final line of a phase that has processed `nr` items. Shows nothing
- * if `nr` is 0.
+ * Shows the final line of a meter for a phase of work that is over and has
+ * processed `nr` items. Shows nothing if `nr` is 0.
  */
 void progress_tell(const struct progress_out *out, const char *title,
 		   uint64_t nr);
@@ -80,7 +86,7 @@ int progress_step(struct progress *p, uint64_t nr, struct error *err);
 int progress_ask(const struct progress_out *out, const char *title,
 		 uint64_t total, struct error *err);
 
-/* Sets the number of items that are done. */
+/* Sets the number of items that are done to `done`. */
 void progress_set(struct progress *p, uint64_t done);
 
 /* Draws the final line and releases the meter. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Locks on bytes of an open file (fcntl_locking(2), "open file description
- * locks").
+ * Locks on single bytes of a file, with "open file description locks"
+ * (fcntl_locking(2)).
  */
 #include <errno.h>
 #include <fcntl.h>

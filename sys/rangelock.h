@@ -16,8 +16,8 @@
 #include "base/error.h"
 
 /*
- * Opens the file of the locks, and creates it if needed. Returns a descriptor
- * (for sys_close()) or ERR_IO.
+ * Opens the lock file that has one byte for each lock, and creates the file if
+ * needed. Returns a descriptor (for sys_close()) or ERR_IO.
  */
 int sys_rangelock_open(const char *path, struct error *err);
 

@@ -33,8 +33,8 @@ unsigned sys_share_mode(unsigned mode, unsigned share, bool is_dir)
 }
 
 /*
- * Sets *mode to the mode that the share requires. Returns whether it differs
- * from the present mode.
+ * Sets *mode to the permissions that `share` requires. Returns whether they
+ * differ from the present permissions.
  */
 static bool wants_change(unsigned *mode, const struct stat *st, unsigned share)
 {

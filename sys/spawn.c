@@ -31,7 +31,10 @@ static void close_pair(int fds[2])
 			close(fds[i]);
 }
 
-/* Connects the child's standard input, output and error. */
+/*
+ * Connects the child's standard input, output and error to pipes or to
+ * /dev/null, as `flags` say.
+ */
 static int redirect(posix_spawn_file_actions_t *actions, unsigned flags, int in,
 		    int out, int err)
 {
@@ -108,7 +111,10 @@ out:
 	return ret;
 }
 
-/* Starts sh to run a script that has no "#!" line. */
+/*
+ * Starts sh to run a script that the kernel refused because the script has no
+ * "#!" line.
+ */
 static int spawn_script(struct sys_child *child, char *const argv[],
 			char *const envp[], unsigned flags, int in, int out,
 			int err)
@@ -169,8 +175,8 @@ int sys_spawn(struct sys_child *child, char *const argv[], char *const envp[],
 }
 
 /*
- * Writes as many bytes of the input as the pipe takes without waiting. Returns
- * 0 or ERR_IO.
+ * Writes as many bytes of the child's input as the pipe takes without waiting.
+ * Returns 0 or ERR_IO.
  */
 static int feed(struct sys_child *child, const char **p, size_t *left,
 		struct error *err)
@@ -199,8 +205,9 @@ static int feed(struct sys_child *child, const char **p, size_t *left,
 }
 
 /*
- * Reads available bytes of *fd and passes them to `take`. Returns 0 or a
- * negative error code. Closes *fd and sets it to -1 at the end of the bytes.
+ * Reads available bytes of *fd, an output of the child, and passes them to
+ * `take`. Returns 0 or a negative error code. At the end of the output, closes
+ * *fd and sets it to -1.
  */
 static int listen_to(int *fd, sys_talk_fn *take, void *ctx, struct error *err)
 {

@@ -37,8 +37,8 @@ enum {
 	/* the child's standard output goes to this process's standard error */
 	SYS_SPAWN_OUT_TO_ERR = 1 << 4,
 	/*
-	 * all three streams are /dev/null, for a child that outlives this
-	 * process
+	 * the child's standard input, output and error are /dev/null, for a
+	 * child that runs longer than this process
 	 */
 	SYS_SPAWN_SILENT = 1 << 5,
 	SYS_SPAWN_PIPE_ERR = 1 << 6, /* connect child->err */
@@ -64,7 +64,10 @@ int sys_spawn(struct sys_child *child, char *const argv[], char *const envp[],
 typedef int sys_talk_fn(void *ctx, const char *bytes, size_t len,
 			struct error *err);
 
-/* A dialogue with a child: the input to write, and callbacks for the output. */
+/*
+ * The input to write to a child, and the callbacks that receive the child's
+ * output, for sys_spawn_talk().
+ */
 struct sys_talk {
 	/* borrowed; the bytes to write to child->in, which is then closed */
 	const void *input;
@@ -77,8 +80,8 @@ struct sys_talk {
 	/* called with the child's standard output */
 	sys_talk_fn *output;
 	/*
-	 * called with the child's standard error before `output`, if both have
-	 * bytes; NULL: child->err is not read
+	 * Called with the child's standard error. If both streams have bytes,
+	 * `errors` is called before `output`. NULL: child->err is not read.
 	 */
 	sys_talk_fn *errors;
 	void *ctx;

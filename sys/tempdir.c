@@ -11,10 +11,16 @@
 #include "sys/cleanup.h"
 #include "sys/tempdir.h"
 
-/* limit of descriptors that a removal keeps open */
+/*
+ * the largest number of descriptors that the removal of a directory tree keeps
+ * open
+ */
 enum { OPEN_DIRS = 16 };
 
-/* Registers td->path, so that a signal removes it. */
+/*
+ * Registers td->path with sys/cleanup.h, so that a signal removes the
+ * directory.
+ */
 static int enroll(struct sys_tempdir *td, struct error *err)
 {
 	struct sys_hold section;

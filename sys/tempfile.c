@@ -45,7 +45,7 @@ static void remove_companion(struct sys_tempfile *tf)
 	tf->companion = NULL;
 }
 
-/* Frees the memory of a tempfile. The file on disk stays. */
+/* Frees the memory of a struct sys_tempfile. The file on disk stays. */
 static void forget(struct sys_tempfile *tf)
 {
 	sys_cleanup_free(tf->cleanup);
@@ -100,8 +100,8 @@ static int create_fresh(struct sys_tempfile *tf, unsigned mode,
 }
 
 /*
- * Completes the creation of a file with result `ret`: applies the share in
- * `mode` to the file, or releases *tf after an error.
+ * Ends the creation of a file, whose result so far is `ret`. After success,
+ * applies the share in `mode` to the file. After an error, releases *tf.
  */
 static int settle(struct sys_tempfile *tf, int ret, unsigned mode,
 		  struct error *err)

@@ -35,8 +35,8 @@ struct sys_tempfile {
 	/* owned; NULL if signals are not caught */
 	struct sys_cleanup *cleanup;
 	/*
-	 * Owned; NULL if there is none. A second temporary file, which is
-	 * removed before this file is renamed or removed.
+	 * owned; NULL if there is none. A second temporary file that is removed
+	 * before this file is renamed or removed.
 	 */
 	struct sys_tempfile *companion;
 };

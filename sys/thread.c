@@ -40,7 +40,7 @@ struct sys_loop {
 	void *ctx;
 	size_t task_nr;
 	atomic_size_t next;
-	/* guards the three fields below */
+	/* protects the three fields below */
 	pthread_mutex_t lock;
 	size_t failed_task;
 	int ret;

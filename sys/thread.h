@@ -17,7 +17,10 @@
 /* Returns the number of processors that this process may use, at least 1. */
 unsigned sys_cpu_nr(void);
 
-/* Works like pthread_create(). Returns 0 or an error number. */
+/*
+ * Works like pthread_create(), but the new thread blocks the signals of
+ * sys/cleanup.h. Returns 0 or an error number.
+ */
 int sys_thread_start(pthread_t *thread, void *(*fn)(void *arg), void *arg);
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A thread that wakes up at intervals. */
+/* A thread that calls a function at intervals. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -18,7 +18,7 @@ struct sys_ticker {
 	void *ctx;
 	uint64_t seconds;
 	pthread_t thread;
-	/* guards `started` and `stopped` */
+	/* protects `started` and `stopped` */
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	bool started, stopped;

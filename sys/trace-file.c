@@ -12,7 +12,10 @@
 #include "sys/io.h"
 #include "sys/trace.h"
 
-/* The number of suffixes to try if the name of the new file is taken. */
+/*
+ * The number of file names to try, with suffixes ".1", ".2" and so on, if the
+ * name of the new trace file is taken.
+ */
 #define ATTEMPTS_MAX 10
 
 static int take(struct trace_file *f, int fd, bool is_owned)
@@ -41,9 +44,9 @@ static int count(void *ctx, const char *name)
 }
 
 /*
- * Creates and opens the file that marks a directory with too many files.
- * Returns 2 if the file was created, 0 if it existed already, or a negative
- * error code.
+ * Creates and opens the file that marks a trace directory with too many files.
+ * Returns 2 if the file was created, 0 if the file existed already, or a
+ * negative error code.
  */
 static int open_discard(struct trace_file *f, const char *dir,
 			struct error *err)
@@ -154,7 +157,10 @@ int trace_file_open(struct trace_file *f, const char *value,
 	return error_set(err, ERR_INVALID, "unknown value '%s'", value);
 }
 
-/* Errors are ignored: for example, the reader of a pipe may have exited. */
+/*
+ * Errors are ignored: for example, the process that reads the trace from a pipe
+ * may have exited.
+ */
 void trace_file_append(const struct trace_file *f, const void *bytes,
 		       size_t len)
 {

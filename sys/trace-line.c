@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "sys/trace-line.h"
 
-/* Width of file and line in the lines of GIT_TRACE2_PERF. */
+/* Width of the column "<file>:<line>" in the lines of GIT_TRACE2_PERF. */
 #define PERF_WIDTH 28
 
 static void read_clock(struct tm *tm, long *us, bool as_utc)

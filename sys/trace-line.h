@@ -8,13 +8,13 @@
 #include "base/buf.h"
 #include "sys/trace.h"
 
-/* A duration, shown as seconds with six digits. */
+/* A duration to print as seconds with six digits. */
 struct trace_seconds {
 	uint64_t ns;
 	bool is_known;
 };
 
-/* The values of the columns in a line of TRACE_PERF. */
+/* The values of the columns in a line of GIT_TRACE2_PERF. */
 struct trace_columns {
 	const char *event;
 	struct trace_seconds abs, rel;
@@ -30,12 +30,18 @@ struct trace_columns {
 int trace_line_begin(struct buf *out, struct trace_at at, unsigned width);
 int trace_line_perf(struct buf *out, const struct trace *t, struct trace_at at,
 		    const struct trace_columns *columns);
-/* Appends the opening brace and the members with which all events begin. */
+/*
+ * Appends the opening brace of a JSON event and the members that all events
+ * have.
+ */
 int trace_line_event(struct buf *out, const struct trace *t, struct trace_at at,
 		     const char *event, bool is_brief);
 
 int trace_line_seconds(struct buf *out, const char *key, uint64_t ns);
-/* Appends words separated by blanks, with shell quotes where needed. */
+/*
+ * Appends words separated by blanks. A word that needs quotes in a shell gets
+ * them.
+ */
 int trace_line_words(struct buf *out, const char *const *words);
 /* Appends words as a JSON array. */
 int trace_line_array(struct buf *out, const char *key,
@@ -59,8 +65,8 @@ void trace_put_normal(struct trace *t, struct trace_at at, const char *event,
 void trace_put_perf(struct trace *t, struct trace_at at,
 		    const struct trace_columns *columns, const char *text);
 /*
- * Writes an event. `members` is JSON text that follows the members common to
- * all events.
+ * Writes an event to the targets that want it. `members` is JSON text that
+ * follows the members common to all events.
  */
 void trace_put_event(struct trace *t, struct trace_at at,
 		     enum trace_target target, const char *event,

@@ -8,7 +8,10 @@
 #include "sys/clock.h"
 #include "sys/trace-line.h"
 
-/* The position of an event: the number of open regions, and two times. */
+/*
+ * Where and when in the trace an event happens: the number of open regions, and
+ * two times.
+ */
 struct place {
 	/* number of open regions plus 1; 1 means outside of all regions */
 	unsigned nesting;
@@ -17,7 +20,10 @@ struct place {
 	uint64_t rel_ns;
 };
 
-/* Returns the position of an event. The caller holds the lock. */
+/*
+ * Returns the number of open regions and the times of an event that happens
+ * now. The caller holds the lock.
+ */
 static struct place here(const struct trace *t)
 {
 	uint64_t now = sys_clock_ns(), since = t->start_ns;
@@ -99,7 +105,7 @@ void trace_region_leave_at(struct trace *t, struct trace_at at,
 
 /* ---- data */
 
-/* Appends the members of a data event except its value. */
+/* Appends the JSON members of a "data" event except its value. */
 static int put_data_members(struct buf *json, const struct trace *t,
 			    const struct place *p, const char *category,
 			    const char *key)
@@ -122,7 +128,8 @@ static int put_data_members(struct buf *json, const struct trace *t,
 }
 
 /*
- * Writes a data event. GIT_TRACE2_PERF shows `value`, events show `json_value`.
+ * Writes a "data" event. GIT_TRACE2_PERF shows `value`; GIT_TRACE2_EVENT shows
+ * `json_value`.
  */
 static void put_data(struct trace *t, struct trace_at at, const char *event,
 		     const char *category, const char *key, const char *value,

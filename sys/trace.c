@@ -11,11 +11,17 @@
 #include "sys/clock.h"
 #include "sys/trace-line.h"
 
-/* Width of file and line in the lines of GIT_TRACE2 and of GIT_TRACE. */
+/*
+ * Widths of the column "<file>:<line>" in the lines of GIT_TRACE2 and of
+ * GIT_TRACE.
+ */
 #define NORMAL_WIDTH 34
 #define GENERAL_WIDTH 24
 
-/* default of trace2.eventNesting */
+/*
+ * the default of trace2.eventNesting, the limit of nested regions whose events
+ * are written
+ */
 #define NESTING_DEFAULT 2
 
 void trace_init(struct trace *t, const char *sid, uint64_t start_ns)
@@ -52,10 +58,11 @@ struct trace_seconds trace_elapsed(const struct trace *t)
 	return (struct trace_seconds){sys_clock_ns() - t->start_ns, true};
 }
 
-/* ---- lines, one for each target that is open */
+/* ---- writing a line to each trace target that is open */
 
 /*
- * Ends and writes a line. Drops the line if `ret` is not 0, an earlier error.
+ * Ends a line of a trace and writes the line. Drops the line if `ret` is an
+ * error code from composing it.
  */
 static void finish(const struct trace *t, enum trace_target target,
 		   struct buf *line, int ret)
@@ -134,9 +141,9 @@ void trace_put_general(struct trace *t, struct trace_at at,
 }
 
 /*
- * Writes an event. `text` is for GIT_TRACE2 and GIT_TRACE2_PERF; `json` has the
- * members of a JSON event. Both buffers are released. Writes nothing if `ret`
- * is not 0, an earlier error.
+ * Writes an event to all targets that want it. `text` is for GIT_TRACE2 and
+ * GIT_TRACE2_PERF. `json` has the members of a JSON event. Both buffers are
+ * released. Writes nothing if `ret` is an error code from composing them.
  */
 static void put(struct trace *t, struct trace_at at,
 		const struct trace_columns *columns, struct buf *text,
@@ -151,7 +158,7 @@ static void put(struct trace *t, struct trace_at at,
 	buf_release(json);
 }
 
-/* ---- the life of a process */
+/* ---- events about the life of a process */
 
 void trace_version_at(struct trace *t, struct trace_at at, const char *exe)
 {

@@ -49,11 +49,11 @@ struct trace_file_dir {
 	 * are not allowed
 	 */
 	const char *name;
-	/* limit of files in the directory; 0: none */
+	/* limit of the number of files in the directory; 0: no limit */
 	uint64_t files_max;
 };
 
-/* The name of the file that marks a directory with too many files. */
+/* The name of the file that marks a trace directory with too many files. */
 #define TRACE_FILE_DISCARD "git-trace2-discard"
 
 /*
@@ -69,7 +69,7 @@ struct trace_file_dir {
 int trace_file_open(struct trace_file *f, const char *value,
 		    const struct trace_file_dir *dir, struct error *err);
 
-/* Appends bytes. Does nothing if the trace is off. */
+/* Appends bytes to the target of a trace. Does nothing if the trace is off. */
 void trace_file_append(const struct trace_file *f, const void *bytes,
 		       size_t len);
 void trace_file_close(struct trace_file *f);
@@ -86,7 +86,7 @@ enum trace_target {
 };
 
 /*
- * Limit of nested regions whose times are measured. Regions inside these are
+ * Limit of nested regions whose times are measured. Regions nested deeper are
  * only counted.
  */
 #define TRACE_NESTING_MAX 32
@@ -102,7 +102,7 @@ struct trace {
 	/* start time of the process */
 	uint64_t start_ns;
 	const char *sid; /* borrowed: session id */
-	/* number of ancestor processes that trace as well */
+	/* number of ancestor processes that write a trace as well */
 	unsigned depth;
 	bool has_repo;
 	pthread_mutex_t lock; /* guards the fields below */
@@ -143,7 +143,7 @@ struct trace_child {
 	uint64_t start_ns;
 };
 
-/* ---- the life of a process */
+/* ---- events about the life of a process */
 
 /* `exe` is the version of this program, which `git version` prints. */
 void trace_version_at(struct trace *t, struct trace_at at, const char *exe);
@@ -157,8 +157,8 @@ void trace_start_at(struct trace *t, struct trace_at at,
 void trace_ancestry_at(struct trace *t, struct trace_at at,
 		       const char *const *names);
 /*
- * `hierarchy` is the names of the tracing parent processes and `name`, joined
- * with '/'.
+ * `hierarchy` contains the names of the parent processes that trace, and
+ * `name`, joined with '/'.
  */
 void trace_name_at(struct trace *t, struct trace_at at, const char *name,
 		   const char *hierarchy);
@@ -177,7 +177,7 @@ void trace_error_at(struct trace *t, struct trace_at at, const char *msg);
 /* Writes the events "exit" and "atexit". */
 void trace_exit_at(struct trace *t, struct trace_at at, int code);
 
-/* ---- the work of a process */
+/* ---- events about the work of a process */
 
 void trace_region_enter_at(struct trace *t, struct trace_at at,
 			   const char *category, const char *label);
@@ -190,26 +190,29 @@ void trace_data_u64_at(struct trace *t, struct trace_at at,
 /* `json` is a JSON value. */
 void trace_json_at(struct trace *t, struct trace_at at, const char *category,
 		   const char *key, const char *json);
-/* Works like trace_json_at(), and writes to TRACE_LOG as well. */
+/* Works like trace_json_at(), and writes to the log of requests as well. */
 void trace_request_at(struct trace *t, struct trace_at at, const char *json);
 
-/* `hook` is the name of a hook, or NULL for another child. */
+/*
+ * Writes the start of a child process. `hook` is the name of the hook that the
+ * child runs, or NULL if the child is no hook.
+ */
 void trace_child_start_at(struct trace *t, struct trace_at at,
 			  struct trace_child *child, const char *const *argv,
 			  const char *hook);
 void trace_child_exit_at(struct trace *t, struct trace_at at,
 			 const struct trace_child *child, pid_t pid, int code);
 /*
- * Call trace_exec_at() before replacing this process by another program, and
- * trace_exec_result_at() if that fails.
+ * Call trace_exec_at() before replacing this process by another program. Call
+ * trace_exec_result_at() if replacing the process fails.
  */
 void trace_exec_at(struct trace *t, struct trace_at at, const char *exe,
 		   const char *const *argv);
 void trace_exec_result_at(struct trace *t, struct trace_at at, int sys_errno);
 
 /*
- * Writes a packet that the service `who` sent or received, without its final
- * line feed.
+ * Writes a pkt-line that the service `who` sent or received, without the final
+ * line feed of the pkt-line.
  */
 void trace_packet_at(struct trace *t, struct trace_at at, const char *who,
 		     bool is_sent, const char *bytes, size_t len);
