@@ -60,8 +60,8 @@ int indexer_check_known(struct pack_indexer *ix, unsigned thread_nr,
 enum { DIGIT_NR = 1 << 16 };
 
 /*
- * Sorts the entry numbers `src` into `dst` by the two bytes at `byte` of their
- * ids. The sort is stable.
+ * One pass of a radix sort: sorts the entry numbers `src` into `dst` by the two
+ * bytes of their ids that start at `byte`. The sort is stable.
  */
 static void pass(const struct pack_indexer *ix, uint32_t *dst,
 		 const uint32_t *src, size_t byte, uint32_t *starts)

@@ -32,10 +32,16 @@ enum {
 struct parser {
 	struct pack_indexer *ix;
 	struct pack_source source;
-	/* owned; the bytes [at, end) are not parsed yet */
+	/*
+	 * owned buffer of the pack's bytes; the bytes [at, end) are not parsed
+	 * yet
+	 */
 	uint8_t *window;
 	size_t at, end; /* positions in window */
-	/* position in `window`; bytes before it are hashed and written */
+	/*
+	 * position in `window`; bytes before this position are hashed and
+	 * written
+	 */
 	size_t settled;
 	/* true: the source has no more bytes */
 	bool at_eof;
@@ -117,8 +123,8 @@ static int early_eof(const struct parser *p, struct error *err)
 }
 
 /*
- * Reads until the window has at least `len` (< WINDOW) bytes that are not
- * parsed.
+ * Reads from the source until the window has at least `len` (< WINDOW) bytes
+ * that are not parsed.
  */
 static int need(struct parser *p, size_t len, struct error *err)
 {
@@ -170,8 +176,8 @@ static int parse_header(struct parser *p, struct error *err)
 }
 
 /*
- * Returns whether an entry header that could not be parsed is invalid.
- * Otherwise the header is incomplete, and more bytes are needed.
+ * Returns whether an entry header that could not be parsed is invalid. Returns
+ * false if the header is incomplete, and more bytes are needed.
  */
 static bool is_bad_head(const struct parser *p)
 {
@@ -227,8 +233,8 @@ static int bad_stream(const struct parser *p, const struct current *cur,
 
 /*
  * Handles an object that was not in memory as a whole. A blob that need not be
- * compared goes to hooks.object without its content. Any other object is
- * compared and passed to the hook after all entries are parsed.
+ * compared is passed to the callback hooks.object without its content. Any
+ * other object is compared and passed to the hook after all entries are parsed.
  */
 static int compare_later(struct pack_indexer *ix, const struct current *cur,
 			 const struct oid *oid, struct error *err)
@@ -251,10 +257,13 @@ static int compare_later(struct pack_indexer *ix, const struct current *cur,
 	return 0;
 }
 
-/* Hashes "<type> <len>\0", which precedes the content of every object. */
+/*
+ * Starts the hash of an object: hashes "<type> <len>\0", which precedes the
+ * content.
+ */
 static void start_object_hash(struct parser *p, const struct current *cur)
 {
-	/* "commit ", at most 20 digits and a NUL */
+	/* the header of the object: "commit ", at most 20 digits and a NUL */
 	char front[32];
 	int n = snprintf(front, sizeof(front), "%s %" PRIu64,
 			 object_type_name(cur->head.type), cur->head.size);
@@ -384,8 +393,8 @@ static int link_ofs_delta(struct pack_indexer *ix, const struct current *cur,
 }
 
 /*
- * Adds a struct indexer_ref for one REF_DELTA. group_refs() joins those with
- * the same base later, when all are known.
+ * Records one REF_DELTA and the id of its base. group_refs() joins the records
+ * with the same base when all entries are parsed.
  */
 static int note_ref_delta(struct pack_indexer *ix, const struct current *cur,
 			  struct error *err)
@@ -409,8 +418,8 @@ static int ref_cmp(const void *a, const void *b)
 }
 
 /*
- * Joins all refs that have the same base, so that each base has one ref with a
- * list of its deltas.
+ * Joins all records of REF_DELTAs that have the same base. Each base then has
+ * one record, with a list of its deltas.
  */
 static void group_refs(struct pack_indexer *ix)
 {
@@ -456,7 +465,7 @@ static int take_entry(struct parser *p, struct error *err)
 	return ret;
 }
 
-/* Verifies the checksum of the pack. Verifies that no bytes follow it. */
+/* Verifies the checksum at the end of the pack, and that no bytes follow it. */
 static int take_trailer(struct parser *p, struct error *err)
 {
 	struct pack_indexer *ix = p->ix;
@@ -511,9 +520,9 @@ static void parser_release(struct parser *p)
 }
 
 /*
- * Takes an entry, or skips it if it is damaged. Only a complete entry tells
- * where the next one begins. So parsing can continue only after an entry that
- * was inflated to its end.
+ * Parses an entry of the pack, or skips it if it is damaged. Only a complete
+ * entry tells where the next one begins. So parsing can continue only after an
+ * entry that was inflated to its end.
  */
 static int take_or_skip(struct parser *p, struct error *err)
 {

@@ -24,13 +24,16 @@ struct indexer_entry {
 	uint32_t crc;
 	uint32_t first_child;  /* entry_nr */
 	uint32_t next_sibling; /* entry_nr */
-	/* enum object_type of the entry's header */
+	/*
+	 * type in the entry's header (enum object_type), which may be a delta
+	 * type
+	 */
 	uint8_t stored;
 	/* type of the object; OBJ_NONE: the delta is not resolved yet */
 	uint8_t type;
 };
 
-/* The list of deltas whose base is given by one id. */
+/* The list of REF_DELTAs whose base has one id. */
 struct indexer_ref {
 	struct oid base;
 	/*
@@ -38,7 +41,10 @@ struct indexer_ref {
 	 * the list. Atomic while threads resolve deltas
 	 */
 	uint32_t first;
-	/* the base is not in the pack; it came from hooks.base */
+	/*
+	 * true: the base is not in the pack; its content came from the callback
+	 * hooks.base
+	 */
 	bool is_outside;
 };
 
@@ -54,7 +60,7 @@ struct pack_indexer {
 
 	struct indexer_entry *entries; /* owned */
 	size_t nr, alloc;
-	/* owned: raw ids, by entry_nr */
+	/* owned array of raw ids, indexed by entry_nr */
 	uint8_t *ids;
 	size_t ids_alloc;
 	uint32_t delta_nr, appended_nr;
@@ -91,7 +97,10 @@ static inline uint64_t indexer_entry_end(const struct pack_indexer *ix,
 	return nr + 1 < ix->nr ? ix->entries[nr + 1].offset : ix->end;
 }
 
-/* Returns whether missing delta bases may be appended to the pack. */
+/*
+ * Returns whether missing delta bases may be appended to the pack, which makes
+ * a thin pack complete.
+ */
 static inline bool indexer_may_append(const struct pack_indexer *ix)
 {
 	return ix->config.hooks.base && ix->file.fd >= 0;
@@ -102,8 +111,9 @@ int indexer_add_entry(struct pack_indexer *ix, uint64_t offset,
 		      enum object_type stored);
 
 /*
- * Returns whether the indexer continues after an error. The hook `broken`
- * receives the error *what and decides. Without this hook the indexer stops.
+ * Returns whether the indexer continues after an error. The callback `broken`
+ * receives the error *what and decides. Without this callback the indexer
+ * stops.
  */
 static inline bool indexer_salvages(const struct pack_indexer *ix, bool is_end,
 				    int ret, const struct error *what)
@@ -115,7 +125,9 @@ static inline bool indexer_salvages(const struct pack_indexer *ix, bool is_end,
 	return hooks->broken(hooks->broken_ctx, is_end, what) == 0;
 }
 
-/* Sets an error about the pack's bytes at `offset`. Returns ERR_CORRUPT. */
+/*
+ * Sets an error about the bytes of the pack at `offset`. Returns ERR_CORRUPT.
+ */
 int indexer_corrupt(const struct pack_indexer *ix, uint64_t offset,
 		    const char *what, struct error *err);
 

@@ -15,7 +15,7 @@
 #include "indexer/indexer-parts.h"
 #include "sys/io.h"
 
-/* The delta chain from an object to the base that is stored whole. */
+/* A delta chain, from an object down to the base that is stored whole. */
 struct chain {
 	uint32_t *places; /* owned */
 	size_t nr, alloc;
@@ -28,7 +28,10 @@ struct stored {
 	uint8_t *data;   /* owned */
 };
 
-/* Makes ix->by_offset if it does not exist yet. */
+/*
+ * Makes ix->by_offset, the list of entries sorted by offset, if the list does
+ * not exist yet.
+ */
 static int index_offsets(struct pack_indexer *ix, struct error *err)
 {
 	if (ix->by_offset)
@@ -42,7 +45,10 @@ static int index_offsets(struct pack_indexer *ix, struct error *err)
 	return sort_items(ix->by_offset, ix->nr) < 0 ? error_nomem(err) : 0;
 }
 
-/* Returns the place of the entry at `offset`, or INDEXER_NONE. */
+/*
+ * Returns the place (index into ix->by_offset) of the entry at `offset`, or
+ * INDEXER_NONE.
+ */
 static uint32_t place_at(const struct pack_indexer *ix, uint64_t offset)
 {
 	const struct sort_item *found = sort_find(ix->by_offset, ix->nr,

@@ -23,7 +23,10 @@
 
 /* An object on the path from the root of a family to the current object. */
 struct frame {
-	/* INDEXER_NONE: the object is not in the pack */
+	/*
+	 * number of the object's entry; INDEXER_NONE: the object is not in the
+	 * pack
+	 */
 	uint32_t entry_nr;
 	uint32_t next; /* the next child */
 	uint8_t *data; /* owned; NULL: dropped */
@@ -39,13 +42,17 @@ struct worker {
 	struct buf delta;     /* an inflated delta */
 	struct frame *frames; /* owned; the root first */
 	size_t depth, alloc;
-	/* total number of bytes that all frames hold */
+	/* total number of bytes of the objects in all frames of the stack */
 	size_t held;
-	/* frames with a lower number hold no bytes */
+	/*
+	 * the bytes of the objects in frames with a lower number were dropped
+	 */
 	size_t dropped;
 	enum object_type type; /* of the family */
 	uint32_t done;         /* deltas resolved */
-	/* number of resolved deltas that the meter does not count yet */
+	/*
+	 * number of resolved deltas that the progress meter does not count yet
+	 */
 	uint32_t unreported;
 };
 
@@ -54,20 +61,23 @@ struct resolver {
 	/* owned; one worker for each of config.threads */
 	struct worker *workers;
 	/*
-	 * owned; the roots of families; the value is an entry_nr or an index
-	 * into refs
+	 * owned; the roots of families; the value of an item is an entry_nr or
+	 * an index into refs
 	 */
 	struct sort_item *tasks;
 	size_t task_nr;
 	struct progress progress;
-	/* held while hooks.base runs */
+	/* held while the callback hooks.base runs */
 	pthread_mutex_t lock;
 };
 
 enum {
-	/* number of deltas between two updates of the meter */
+	/* number of deltas between two updates of the progress meter */
 	REPORT_NR = 64,
-	/* sizes from this one on are verified before memory is allocated */
+	/*
+	 * sizes from this one on are checked against the delta's instructions
+	 * before memory is allocated
+	 */
 	SIZE_SUSPECT = 16 << 20,
 };
 
@@ -240,8 +250,8 @@ static void drop(struct worker *w, struct frame *f)
 }
 
 /*
- * Drops the bytes of objects on the stack until they are within `limit`. Keeps
- * frame `top`, and objects that cannot be made again.
+ * Frees the bytes of objects on the stack until at most `limit` bytes are held.
+ * Keeps the object in frame `top`, and objects that cannot be made again.
  */
 static void drop_excess(struct worker *w, size_t top, size_t limit)
 {
@@ -254,8 +264,8 @@ static void drop_excess(struct worker *w, size_t top, size_t limit)
 }
 
 /*
- * Makes the bytes of the top frame again, starting from the nearest frame that
- * has its bytes.
+ * Makes the bytes of the object in the top frame again, by applying deltas to
+ * the nearest object on the stack that has its bytes.
  */
 static int make_again(struct worker *w, struct pack_indexer *ix,
 		      struct error *err)
@@ -330,8 +340,9 @@ static struct indexer_ref *find_ref(const struct pack_indexer *ix,
 }
 
 /*
- * Takes the list of deltas. Returns the first entry, or INDEXER_NONE if another
- * thread or entry has taken the list already.
+ * Takes the list of deltas from its owner, so that only one thread resolves
+ * them. Returns the first entry, or INDEXER_NONE if another thread or entry has
+ * taken the list already.
  */
 static uint32_t take_list(struct indexer_ref *ref)
 {
@@ -339,8 +350,8 @@ static uint32_t take_list(struct indexer_ref *ref)
 }
 
 /*
- * Makes the deltas against the entry's id, which is known now, children of the
- * entry.
+ * Makes the REF_DELTAs against the id of entry `nr` children of this entry. The
+ * id has just been computed.
  */
 static void adopt_children(struct pack_indexer *ix, uint32_t nr)
 {
@@ -363,8 +374,8 @@ static void report(struct resolver *r, struct worker *w)
 }
 
 /*
- * Makes the next child of the top frame. Pushes the child if it has children
- * itself.
+ * Applies the delta of the top frame's next child. Pushes the child if it has
+ * children itself.
  */
 static int resolve_child(struct resolver *r, struct worker *w,
 			 struct error *err)
@@ -408,7 +419,10 @@ static int resolve_child(struct resolver *r, struct worker *w,
 	return push(w, nr, ix->entries[nr].first_child, data, len, err);
 }
 
-/* Resolves all deltas of a family. The only frame on the stack is its root. */
+/*
+ * Resolves all deltas of a family. The stack has one frame, the root of the
+ * family.
+ */
 static int resolve_family(struct resolver *r, struct worker *w,
 			  struct error *err)
 {
@@ -444,8 +458,9 @@ static int resolve_root(void *ctx, unsigned thread_nr, size_t task_nr,
 }
 
 /*
- * Gets a base from hooks.base. Returns 1 with malloc()ed *data, whose id is
- * verified, 0 if the hook has no such object, or a negative error code.
+ * Gets a delta base from the callback hooks.base. Returns 1 with malloc()ed
+ * *data, whose id is verified, 0 if there is no such object, or a negative
+ * error code.
  */
 static int get_base(struct resolver *r, struct worker *w,
 		    const struct oid *base, void **data, size_t *len,
@@ -483,7 +498,8 @@ static int resolve_outside(void *ctx, unsigned thread_nr, size_t task_nr,
 		return ret;
 	first = take_list(ref);
 	/*
-	 * Meanwhile an object of the pack may have been found to have this id.
+	 * While the base was read, an object of the pack may have been found to
+	 * have this id, and has taken the list.
 	 */
 	if (first == INDEXER_NONE) {
 		free(data);
@@ -494,7 +510,7 @@ static int resolve_outside(void *ctx, unsigned thread_nr, size_t task_nr,
 	return ret < 0 ? ret : resolve_family(r, w, err);
 }
 
-/* Counts the deltas of each family, as far as children are known. */
+/* Counts the deltas of each family, as far as the deltas' bases are known. */
 static uint32_t *count_families(const struct pack_indexer *ix)
 {
 	uint32_t *counts = mem_calloc(ix->nr, sizeof(*counts));
@@ -512,8 +528,8 @@ static uint32_t *count_families(const struct pack_indexer *ix)
 }
 
 /*
- * Lists the roots of families that are stored whole. The largest family is the
- * last.
+ * Lists the objects that are stored whole and have deltas: the roots of
+ * families. The root of the largest family is the last.
  */
 static int list_roots(struct resolver *r)
 {
@@ -541,7 +557,7 @@ static int list_roots(struct resolver *r)
 	return ret;
 }
 
-/* Lists the ids of bases that are not in the pack. */
+/* Lists the ids of delta bases that are not in the pack. */
 static void list_outside(struct resolver *r)
 {
 	struct pack_indexer *ix = r->ix;

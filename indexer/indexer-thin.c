@@ -105,7 +105,10 @@ static int hash_file(struct pack_indexer *ix, struct hash_ctx *h,
 	return 0;
 }
 
-/* Rewrites the number of objects in the header and the checksum at the end. */
+/*
+ * Rewrites the number of objects in the header of the pack, and the checksum at
+ * its end.
+ */
 static int rewrite_ends(struct pack_indexer *ix, struct error *err)
 {
 	uint8_t *piece = mem_alloc(PIECE, 1);

@@ -93,7 +93,7 @@ int pack_indexer_open(struct pack_indexer *ix, const char *path,
 }
 
 /*
- * Makes the entries of the pack index, sorted by id. They replace ix->entries.
+ * Makes the entries for the pack index, sorted by id. They replace ix->entries.
  */
 static int fill_sorted(struct pack_indexer *ix, struct error *err)
 {
@@ -167,13 +167,13 @@ void pack_indexer_result(const struct pack_indexer *ix,
 	};
 }
 
-/* The files beside the pack, complete and durable under temporary names. */
+/* The side files of the pack, complete and durable under temporary names. */
 struct parts {
 	struct sys_tempfile rev, idx; /* inactive: not wanted */
 };
 
 /*
- * Writes a whole small file under a temporary name. Its final name will be
+ * Writes a small side file under a temporary name. Its final name will be
  * `path`.
  */
 static int write_part(struct sys_tempfile *tf, const char *path,
@@ -308,8 +308,8 @@ int pack_indexer_write(struct pack_indexer *ix,
 	int ret = write_parts(&parts, ix, files, err);
 
 	/*
-	 * Signals wait, so that no signal leaves a pack or a .keep without the
-	 * index.
+	 * Signals are held, so that no signal leaves a pack or a .keep file
+	 * without the index.
 	 */
 	sys_hold_signals(&hold);
 	if (!ret)

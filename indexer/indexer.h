@@ -60,10 +60,9 @@ struct pack_source {
  */
 struct pack_indexer_hooks {
 	/*
-	 * Returns the content of an object that a thin pack left out,
-	 * malloc()ed into *data. Returns 1 if the object was found, 0 if there
-	 * is no such object, or a negative error code. NULL: thin packs are not
-	 * completed.
+	 * Reads a delta base that a thin pack left out, malloc()ed into *data.
+	 * Returns 1 if the object was found, 0 if there is no such object, or a
+	 * negative error code. NULL: thin packs are not completed.
 	 */
 	int (*base)(void *ctx, const struct oid *oid, enum object_type *type,
 		    void **data, size_t *len, struct error *err);
@@ -108,7 +107,10 @@ struct pack_indexer_hooks {
 	 */
 	int (*broken)(void *broken_ctx, bool is_end, const struct error *what);
 	void *broken_ctx;
-	/* context of `base`, `announce_bases`, `has` and `compare` */
+	/*
+	 * context that `base`, `announce_bases`, `has` and `compare` get as
+	 * their first argument
+	 */
 	void *ctx;
 };
 
@@ -118,13 +120,13 @@ struct pack_indexer_config {
 	unsigned share;
 	/* number of threads that resolve deltas, at least 1 */
 	unsigned threads;
-	/* limit for the bytes of a received pack; 0: none */
+	/* limit for the bytes of a received pack; 0: no limit */
 	uint64_t max_len;
-	/* limit for the bytes of an object made by a delta; 0: none */
+	/* limit for the bytes of an object made by a delta; 0: no limit */
 	uint64_t max_object_len;
 	/* limit for the bytes of decoded bases that one thread keeps */
 	size_t cache_limit;
-	/* title of the meter, e.g. "Receiving objects" */
+	/* title of the progress meter, e.g. "Receiving objects" */
 	const char *parse_title;
 	const struct progress_out *parse_progress;   /* borrowed, or NULL */
 	const struct progress_out *resolve_progress; /* borrowed, or NULL */
@@ -164,8 +166,8 @@ int pack_indexer_open(struct pack_indexer *ix, const char *path,
 		      struct error *err);
 
 /*
- * Resolves all deltas. Missing bases come from hooks.base and are appended to a
- * received pack, whose header and checksum are then rewritten.
+ * Resolves all deltas. Missing bases come from the callback hooks.base and are
+ * appended to a received pack, whose header and checksum are then rewritten.
  *
  * Returns 0, ERR_CORRUPT or another error code. The pack is corrupt if a delta
  * does not fit its base, or if an object collides with an existing one. It is
@@ -207,7 +209,10 @@ int pack_indexer_read(struct pack_indexer *ix, const struct oid *oid,
 		      enum object_type *type, void **data, size_t *len,
 		      struct error *err);
 
-/* The paths of the files to write. A file whose path is NULL is not written. */
+/*
+ * The paths of the files that pack_indexer_write() writes. A file whose path is
+ * NULL is not written.
+ */
 struct pack_indexer_files {
 	const char *pack; /* for received packs */
 	const char *idx;
