@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A cache of decoded objects. A node and the bytes of its object are one
- * allocation. So reading an object costs one malloc(), and no bytes are copied.
+ * A cache of decoded objects. The bytes of an object are in the same allocation
+ * as its node (base_cache_node). So reading an object costs one malloc(), and
+ * no bytes are copied.
  */
 #include "base/error.h"
 #include "base/mem.h"
@@ -95,8 +96,8 @@ static void table_remove(struct base_cache *cache, struct base_cache_node *node)
 }
 
 /*
- * Doubles the number of buckets. If memory runs out, the number stays, and the
- * lists of the buckets get longer.
+ * Doubles the number of buckets of the cache's hash table. If memory runs out,
+ * the number stays, and the lists of the buckets get longer.
  */
 static void table_grow(struct base_cache *cache)
 {

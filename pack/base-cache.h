@@ -20,24 +20,27 @@
 
 struct pack;
 
-/* A decoded object. Made by base_cache_alloc(), owned by its cache. */
+/*
+ * A node of the cache: a decoded object. Made by base_cache_alloc(), owned by
+ * its cache.
+ */
 struct base_cache_node {
 	struct base_cache_node *next;          /* in the hash bucket */
 	struct base_cache_node *newer, *older; /* list of unpinned nodes */
-	/* borrowed; with `offset` the key of the node */
+	/* borrowed; `pack` and `offset` are the key of the node */
 	const struct pack *pack;
 	uint64_t offset;
-	/* bytes of data, without the NUL */
+	/* number of bytes in `data`, not counting the NUL */
 	size_t len;
 	uint32_t pin_nr;
 	enum object_type type;
-	/* the node is in the hash table of its cache */
+	/* true: the node is in the hash table of its cache */
 	bool is_cached;
 	alignas(uint64_t) uint8_t data[]; /* len bytes and a NUL */
 };
 
 struct base_cache {
-	/* owned; `bucket_nr` buckets, a power of two, or NULL */
+	/* owned array of `bucket_nr` buckets (a power of two), or NULL */
 	struct base_cache_node **buckets;
 	size_t bucket_nr;
 	size_t nr;           /* nodes in the table */
@@ -57,20 +60,25 @@ void base_cache_release(struct base_cache *cache);
  */
 struct base_cache_node *base_cache_alloc(size_t len);
 
-/* Finds a node and adds a pin. Returns NULL if the node is not in the cache. */
+/*
+ * Finds the cached object of `pack` at an offset, and adds a pin to its node.
+ * Returns NULL if the object is not in the cache.
+ */
 struct base_cache_node *base_cache_get(struct base_cache *cache,
 				       const struct pack *pack,
 				       uint64_t offset);
 
 /*
- * Inserts a pinned node with complete bytes. The key must not be present. A
- * node that is larger than the limit is not inserted.
+ * Inserts a node, which is pinned and has all its bytes, into the cache. The
+ * cache must not have this pack and offset yet. A node that is larger than the
+ * cache's limit is not inserted.
  */
 void base_cache_add(struct base_cache *cache, struct base_cache_node *node,
 		    const struct pack *pack, uint64_t offset);
 
 /*
- * Removes one pin. A node that is not in the table is freed with its last pin.
+ * Removes one pin from a node. A node that is not in the hash table is freed
+ * with its last pin.
  */
 void base_cache_unpin(struct base_cache *cache, struct base_cache_node *node);
 

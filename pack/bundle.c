@@ -47,7 +47,7 @@ int bundle_items_add(struct bundle_items *items, const struct oid *oid,
 
 /* ---- parsing */
 
-/* The state of parsing: the header, the current line, and where errors go. */
+/* The state of parsing the header of a bundle. */
 struct parsing {
 	struct bundle_header *header;
 	const char *line;
@@ -56,8 +56,8 @@ struct parsing {
 };
 
 /*
- * If the line is the capability `key`, returns its value. Returns NULL for any
- * other line.
+ * If the current line of the header is the capability `key`, returns its value.
+ * Returns NULL for any other line.
  */
 static const char *value_of(const struct parsing *p, const char *key,
 			    size_t *value_len)
@@ -102,7 +102,10 @@ static int take_capability(struct parsing *p)
 	return h->filter ? 0 : error_nomem(p->err);
 }
 
-/* Takes a prerequisite, "-<id>[ <comment>]", or a ref, "<id> <ref>". */
+/*
+ * Parses the current line of the header: a prerequisite, "-<id>[ <comment>]",
+ * or a ref, "<id> <ref>".
+ */
 static int take_item(struct parsing *p)
 {
 	struct bundle_header *h = p->header;

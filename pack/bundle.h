@@ -45,7 +45,10 @@ struct bundle_header {
 void bundle_header_init(struct bundle_header *header, enum hash_algo algo);
 void bundle_header_release(struct bundle_header *header);
 
-/* Appends an item; the id and the text are copied. Returns 0 or ERR_NOMEM. */
+/*
+ * Appends a ref or a prerequisite to a list. The id and the text are copied.
+ * Returns 0 or ERR_NOMEM.
+ */
 int bundle_items_add(struct bundle_items *items, const struct oid *oid,
 		     const char *text, size_t text_len);
 

@@ -51,7 +51,10 @@ static int find_base(struct pack_chains *c, uint32_t pack_pos, uint64_t offset,
 	return 0;
 }
 
-/* Sets base[] of all objects, and type[] of the whole objects. */
+/*
+ * Reads the entry headers of all objects. Sets base[] of all objects, and
+ * type[] of the objects that are stored whole.
+ */
 static int read_headers(struct pack_chains *c, struct error *err)
 {
 	uint64_t expected = PACK_HEADER_LEN;
@@ -96,9 +99,9 @@ static void group_children(struct pack_chains *c)
 		c->child_first[p] = sum;
 	}
 	/*
-	 * child_first[] holds the end of each group of children. Each step
-	 * fills a group from its end, so child_first[] finally holds the
-	 * starts.
+	 * At first, child_first[] holds the end of each base's group in
+	 * children[]. Each step fills a group from its end, so child_first[]
+	 * finally holds the starts.
 	 */
 	for (uint32_t p = c->nr; p-- > 0;)
 		if (c->base[p] != PACK_CHAINS_WHOLE)

@@ -11,8 +11,8 @@
 #define PIECE_MAX ((size_t)512 << 10)
 
 /*
- * From this number of bytes on, pack_copy_open() opens the file of the pack
- * again.
+ * If at least this number of bytes will be copied, pack_copy_open() opens the
+ * file of the pack again.
  */
 #define FILE_MIN ((size_t)1 << 20)
 
@@ -76,8 +76,8 @@ static void begin_entry(struct pack_copy *copy, uint32_t pack_pos)
 }
 
 /*
- * Compares the CRCs of the entries that end in the next `len` bytes. `at` is
- * the offset of these bytes in the pack.
+ * Compares the CRCs of copied entries with the pack index, for the entries that
+ * end in the next `len` bytes. `at` is the offset of these bytes in the pack.
  */
 static int check(struct pack_copy *copy, const uint8_t *bytes, uint64_t at,
 		 uint64_t len, struct error *err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes zlib streams in pieces. */
+/* Makes zlib streams from input that comes in pieces. */
 #include <limits.h>
 #include <stdint.h>
 #define ZLIB_CONST
@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "pack/inflate.h"
 
-/* number of output bytes to reserve at a time */
+/* number of bytes by which the output buffer grows at a time */
 enum { ROOM = 16 << 10 };
 
 struct deflate_stream {
@@ -36,8 +36,8 @@ void deflate_stream_free(struct deflate_stream *ds)
 }
 
 /*
- * Compresses the present input and appends the output. Returns zlib's last
- * status.
+ * Compresses the input that *z points to, and appends the output. Returns
+ * zlib's last status.
  */
 static int run(z_stream *z, struct buf *out, int flush)
 {

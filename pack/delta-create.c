@@ -26,23 +26,37 @@
 
 enum {
 	BLOCK = 16, /* bytes hashed */
-	/* limit of blocks of one bucket to try */
+	/* limit of blocks to try that have the same hash bucket */
 	CHAIN_MAX = 16,
 	/* a match of this length ends the search for a better one */
 	LONG_ENOUGH = 4096,
-	/* shortest accepted match where the last copy would continue */
+	/*
+	 * length of the shortest match that is accepted where the last copy
+	 * would continue
+	 */
 	DIAGONAL_MIN = 8,
-	/* after a copy, continuing this copy is tried for this many bytes */
+	/*
+	 * number of target bytes after a copy for which continuing this copy is
+	 * tried
+	 */
 	DIAGONAL_REACH = 256,
-	/* longest copy that a later match may replace */
+	/* length of the longest copy that a later match may replace */
 	REPLACE_MAX = 512,
 	/* limit of copies that wait to be encoded */
 	QUEUE_MAX = 64,
-	/* limit of bytes for one insert instruction, given by the format */
+	/*
+	 * limit of bytes that one insert instruction adds, given by the format
+	 */
 	INSERT_MAX = 0x7f,
-	/* limit of bytes for one copy instruction that every reader accepts */
+	/*
+	 * limit of bytes that one copy instruction copies, so that every reader
+	 * accepts the delta
+	 */
 	COPY_MAX = 0x10000,
-	/* after this many bytes without a match, check whether to give up */
+	/*
+	 * the search checks whether to give up after this many bytes without a
+	 * match
+	 */
 	CHECK_EVERY = 64,
 	/*
 	 * how many bytes the waiting copies may still save when the search
@@ -55,18 +69,29 @@ struct delta_index {
 	const uint8_t *base; /* borrowed */
 	size_t len;
 	size_t size; /* bytes of this allocation */
-	/* distance in bytes between the starts of two blocks */
+	/*
+	 * distance in bytes between the starts of two indexed blocks of the
+	 * base
+	 */
 	size_t step;
-	/* a hash shifted right by this is the number of its bucket */
+	/*
+	 * the number of a hash's bucket is the hash shifted right by this many
+	 * bits
+	 */
 	unsigned shift;
 	/*
-	 * points behind `heads`; by block: the next block in the bucket's chain
+	 * array indexed by block, after `heads` in memory: the number plus one
+	 * of the next block in the bucket's chain; 0: none
 	 */
 	uint32_t *next;
-	/* points behind `next`; by bucket: a byte of bits, see tag_of() */
+	/*
+	 * array indexed by bucket, after `next` in memory: a byte of bits, see
+	 * tag_of()
+	 */
 	uint8_t *tags;
 	/*
-	 * by bucket: number of the first block plus one; 0: the bucket is empty
+	 * array indexed by bucket: number of the first block plus one; 0: the
+	 * bucket is empty
 	 */
 	uint32_t heads[];
 };
@@ -98,8 +123,9 @@ static uint8_t tag_of(const struct delta_index *index, uint64_t hash)
 }
 
 /*
- * Returns the distance of indexed blocks. It is smaller for small bases,
- * because indexing them is cheap.
+ * Returns the distance in bytes between the starts of indexed blocks, for a
+ * base of `len` bytes. The distance is smaller for small bases, because
+ * indexing them is cheap.
  */
 static size_t block_step(size_t len)
 {
@@ -119,8 +145,9 @@ static void chain_blocks(struct delta_index *index, size_t block_nr)
 		uint32_t *head = &index->heads[hash >> index->shift];
 
 		/*
-		 * Of a run of equal blocks only the first is kept, because a
-		 * match at the first can be extended furthest.
+		 * If equal blocks follow each other, only the first one is
+		 * kept, because a match at the first one can be extended
+		 * furthest.
 		 */
 		if (i + 1 < block_nr && hash == later && *head == i + 2) {
 			index->next[i] = index->next[i + 1];
@@ -182,7 +209,7 @@ struct copy {
 /* A delta under construction. */
 struct maker {
 	const struct delta_index *index;
-	/* offset in the base of the first indexed byte */
+	/* number of bytes of the base before the first indexed byte */
 	size_t before;
 	const uint8_t *target;
 	size_t target_len;
@@ -308,8 +335,8 @@ static int put_copies(struct maker *m, size_t off, size_t len)
 }
 
 /*
- * Encodes the first `nr` copies of the queue, and inserts for the bytes before
- * each copy.
+ * Encodes the first `nr` copies of the queue, and an insert instruction for the
+ * unmatched bytes before each copy.
  */
 static int encode_queue(struct maker *m, size_t nr)
 {
@@ -388,7 +415,10 @@ static int add_copy(struct maker *m, struct copy match)
 	return ret;
 }
 
-/* Rates a candidate: returns how many of its bytes no earlier copy covers. */
+/*
+ * Rates a candidate for a copy: returns how many of its bytes no earlier copy
+ * covers.
+ */
 static size_t candidate_len(const struct maker *m, const struct copy *c)
 {
 	size_t gap = min_size(c->at - covered_end(m), c->off);
@@ -399,8 +429,8 @@ static size_t candidate_len(const struct maker *m, const struct copy *c)
 }
 
 /*
- * Finds the best match for the block of the target at `at` by its hash. The
- * length of *best is 0 if there is none.
+ * Finds the best match for the 16 bytes of the target at `at` by their hash.
+ * The length of *best is 0 if there is no match.
  */
 static void find_block(const struct maker *m, size_t at, struct copy *best,
 		       size_t *best_len)
@@ -433,7 +463,10 @@ static void find_block(const struct maker *m, size_t at, struct copy *best,
 	}
 }
 
-/* Returns the place in the base where the last copy would continue at `at`. */
+/*
+ * Returns the offset in the base that continues the last copy if the target
+ * position is `at`.
+ */
 static size_t diagonal_off(const struct maker *m, size_t at)
 {
 	const struct copy *last;
@@ -445,8 +478,8 @@ static size_t diagonal_off(const struct maker *m, size_t at)
 }
 
 /*
- * Returns the number of places from `at` on for which continuing the last copy
- * should be tried.
+ * Returns the number of target positions from `at` on at which continuing the
+ * last copy should be tried.
  */
 static size_t diagonal_len(const struct maker *m, size_t at)
 {
@@ -484,8 +517,9 @@ static bool hopeless(const struct maker *m, size_t at)
 }
 
 /*
- * Returns the first place in [at, end) where the block's hash may be in the
- * index or the last copy may continue. Returns `end` if there is none.
+ * Skips target positions that cannot begin a match. Returns the first position
+ * in [at, end) where the block's hash may be in the index or the last copy may
+ * continue, or `end` if there is none.
  */
 static size_t skip_misses(const struct maker *m, size_t at, size_t end)
 {
@@ -509,8 +543,8 @@ static size_t skip_misses(const struct maker *m, size_t at, size_t end)
 }
 
 /*
- * Finds all copies. Returns 0, 1 if the delta would exceed its limit, or
- * ERR_NOMEM.
+ * Finds all copies for the target. Returns 0, 1 if the delta would exceed its
+ * limit, or ERR_NOMEM.
  */
 static int match_target(struct maker *m)
 {
@@ -565,8 +599,8 @@ static int put_sizes(struct buf *out, size_t base_len, size_t target_len)
 }
 
 /*
- * Encodes the whole target. Returns 0, 1 if the delta would exceed its limit,
- * or ERR_NOMEM.
+ * Makes the delta of the whole target. Returns 0, 1 if the delta would exceed
+ * its limit, or ERR_NOMEM.
  */
 static int make(struct maker *m)
 {
@@ -579,7 +613,10 @@ static int make(struct maker *m)
 	return ret;
 }
 
-/* Returns the delta to the caller if it is complete and short enough. */
+/*
+ * Moves the bytes of the delta to *out if `ret` is 0 and the delta is short
+ * enough.
+ */
 static int finish(struct maker *m, int ret, void **out, size_t *out_len)
 {
 	if (!ret && m->out.len > m->max_len)

@@ -12,8 +12,8 @@
 #include "pack/delta.h"
 
 /*
- * Takes a little-endian base 128 number. Returns false if the number is
- * incomplete or exceeds 64 bits.
+ * Takes a number of 7 bits per byte, the lowest bits first (base 128). Returns
+ * false if the number is incomplete or exceeds 64 bits.
  */
 static bool take_size(struct cursor *c, uint64_t *out)
 {
@@ -50,8 +50,8 @@ int delta_sizes(const void *delta, size_t len, uint64_t *base_size,
 }
 
 /*
- * Takes the operands of a copy instruction. Returns false if the operands are
- * incomplete.
+ * Takes the offset and the length that follow the first byte of a copy
+ * instruction. Returns false if bytes are missing.
  */
 static bool take_copy(struct cursor *c, uint8_t op, size_t *off, size_t *len)
 {
@@ -71,8 +71,8 @@ static bool take_copy(struct cursor *c, uint8_t op, size_t *off, size_t *len)
 }
 
 /*
- * Takes the next instruction. The caller has checked that the delta has more
- * bytes.
+ * Takes the next instruction of a delta. The caller has checked that the delta
+ * has more bytes.
  */
 static inline bool take_op(struct delta_op *op, struct cursor *c,
 			   size_t base_len)

@@ -24,9 +24,9 @@ int delta_sizes(const void *delta, size_t len, uint64_t *base_size,
 		uint64_t *result_size, size_t *header_len);
 
 /*
- * Applies a delta. result_len must be its result size, and the base must have
- * its base size. Returns 0 with result_len bytes in dst, or ERR_CORRUPT with
- * dst undefined. Never reads or writes out of bounds, even for a hostile delta.
+ * Applies a delta. result_len and base_len must be the two sizes at the start
+ * of the delta. Returns 0 with result_len bytes in dst, or ERR_CORRUPT with dst
+ * undefined. Never reads or writes out of bounds, even for a hostile delta.
  */
 int delta_apply(void *dst, size_t result_len, const void *base, size_t base_len,
 		const void *delta, size_t delta_len);
@@ -56,8 +56,8 @@ int delta_next(struct delta_op *op, struct cursor *c, size_t base_len);
 struct delta_index;
 
 /*
- * Makes an index. Returns NULL if memory runs out, or if the base is empty or
- * larger than 4 GiB - 1.
+ * Makes an index over a base object. Returns NULL if memory runs out, or if the
+ * base is empty or larger than 4 GiB - 1.
  */
 struct delta_index *delta_index_new(const void *base, size_t len);
 void delta_index_free(struct delta_index *index);

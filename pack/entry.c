@@ -8,7 +8,10 @@
 #include "base/varint.h"
 #include "pack/entry.h"
 
-/* Takes type and size: 4 bits of size in the first byte, then 7 per byte. */
+/*
+ * Takes the type and the size of an entry: 4 bits of the size are in the first
+ * byte, and 7 in each further byte.
+ */
 static bool take_type_size(struct pack_entry *e, struct cursor *c)
 {
 	unsigned shift = 4;

@@ -30,7 +30,7 @@ struct search {
 	const uint8_t *raw;
 	uint64_t key; /* the first 8 bytes of raw */
 	uint32_t lo, hi;
-	/* the position that was compared last */
+	/* the position of the id that was compared last */
 	uint32_t probed;
 };
 
@@ -57,7 +57,7 @@ static inline int probe(struct search *s, uint32_t pos)
 }
 
 /*
- * Returns the position at which the id would be if the ids of the range were
+ * Estimates the position of the wanted id, as if the ids in the range were
  * evenly spread.
  */
 static inline uint32_t interpolate(const struct search *s)
@@ -114,7 +114,10 @@ bool pack_ids_find(const struct pack_ids *ids, const uint8_t *raw,
 	return true;
 }
 
-/* Returns the first position whose id is not less than `raw`. */
+/*
+ * Returns the position of the first id in the table that is not less than
+ * `raw`.
+ */
 static uint32_t lower_bound(const struct pack_ids *ids, const uint8_t *raw)
 {
 	uint32_t lo, hi;
@@ -148,7 +151,7 @@ void pack_ids_find_prefix(const struct pack_ids *ids, const struct oid *prefix,
 	}
 	*first = lower_bound(ids, low);
 	*last = lower_bound(ids, high);
-	/* The range includes the highest possible id with this prefix. */
+	/* The range also includes the highest possible id with this prefix. */
 	while (*last < ids->nr && !memcmp(pack_ids_at(ids, *last), high, len))
 		++*last;
 	if (*last < *first)

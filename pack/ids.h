@@ -27,7 +27,7 @@
 struct pack_ids {
 	const uint8_t *fanout; /* 256 be32, ascending */
 	const uint8_t *first;  /* the id at position 0 */
-	/* bytes from one id to the next */
+	/* distance in bytes from one id to the next */
 	size_t stride;
 	uint32_t nr;
 	enum hash_algo algo;
@@ -41,7 +41,7 @@ struct pack_ids {
 int pack_fanout_check(uint32_t *nr, const uint8_t *fanout, const char *name,
 		      uint64_t off, struct error *err);
 
-/* Returns the raw id at a position < nr. */
+/* Returns the raw id at position `pos` < nr of the table. */
 static inline const uint8_t *pack_ids_at(const struct pack_ids *ids,
 					 uint32_t pos)
 {
@@ -95,13 +95,12 @@ int pack_ids_check(const struct pack_ids *ids, uint32_t ids_pos,
 struct pack_idx_table {
 	const struct pack_ids *ids; /* borrowed */
 	/*
-	 * owned: by range, the position of its first id; the last element is
-	 * ids->nr. NULL: no table
+	 * owned array, indexed by range: the position of the range's first id;
+	 * the last element is ids->nr. NULL: there is no table
 	 */
 	uint32_t *first;
 	/*
-	 * an id is in the range with the number (first 64 bits of the id) >>
-	 * shift
+	 * the number of an id's range is the first 64 bits of the id >> shift
 	 */
 	unsigned shift;
 };

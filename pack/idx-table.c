@@ -12,9 +12,9 @@ enum {
 };
 
 /*
- * Fills the table. Returns false if the ids do not strictly ascend. Equal ids
- * are not allowed, because the table and pack_ids_find() could return different
- * positions for them.
+ * Fills the table with the position of each range's first id. Returns false if
+ * the ids do not strictly ascend. Equal ids are not allowed, because the table
+ * and pack_ids_find() could return different positions for them.
  */
 static bool fill(struct pack_idx_table *table, size_t range_nr)
 {

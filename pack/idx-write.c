@@ -13,8 +13,8 @@
 #define OFF64_FLAG UINT32_C(0x80000000)
 
 /*
- * Verifies that entries are sorted and that the version of the index can hold
- * their offsets.
+ * Verifies that the entries of a new index are sorted by id and that the
+ * version of the index can hold their offsets.
  */
 static int check_entries(const struct pack_idx_entry *entries, uint32_t nr,
 			 unsigned version, enum hash_algo algo,

@@ -17,8 +17,8 @@ enum {
 };
 
 /*
- * Sets the tables of an index of version 1, which stores offset and id of each
- * object together.
+ * Sets the pointers to the tables in an index of version 1, which stores offset
+ * and id of each object together.
  */
 static bool lay_out_v1(struct pack_idx *idx)
 {
@@ -53,7 +53,7 @@ static bool lay_out_v2(struct pack_idx *idx)
 	return true;
 }
 
-/* Reads the version and sets the start of the fanout. */
+/* Reads the version of the index, and finds its fanout. */
 static int read_header(struct pack_idx *idx, struct error *err)
 {
 	size_t header = 0;

@@ -70,8 +70,8 @@ int pack_idx_parse(struct pack_idx *idx, const void *bytes, size_t len,
 void pack_idx_release(struct pack_idx *idx);
 
 /*
- * Returns the raw id of an object, which points into the index. idx_pos must be
- * < nr.
+ * Returns the raw id of the object at idx_pos < nr. The id points into the
+ * index file.
  */
 static inline const uint8_t *pack_idx_oid(const struct pack_idx *idx,
 					  uint32_t idx_pos)
@@ -85,7 +85,7 @@ static inline const uint8_t *pack_idx_oid(const struct pack_idx *idx,
  */
 uint64_t pack_idx_offset(const struct pack_idx *idx, uint32_t idx_pos);
 
-/* Prefetches the memory that pack_idx_offset() will read. */
+/* Prefetches the memory that pack_idx_offset() will read for this position. */
 static inline void pack_idx_prefetch(const struct pack_idx *idx,
 				     uint32_t idx_pos)
 {
@@ -93,7 +93,10 @@ static inline void pack_idx_prefetch(const struct pack_idx *idx,
 		__builtin_prefetch(idx->off32 + 4 * (size_t)idx_pos);
 }
 
-/* Returns the CRC-32 of the entry's bytes in the pack, or 0 for version 1. */
+/*
+ * Returns the CRC-32 of the bytes that the object's entry has in the pack.
+ * Returns 0 for an index of version 1.
+ */
 uint32_t pack_idx_crc(const struct pack_idx *idx, uint32_t idx_pos);
 
 /* Finds an object by its raw id, like pack_ids_find(). */
@@ -127,7 +130,7 @@ struct pack_idx_entry {
 	uint32_t crc;
 };
 
-/* The format of an index to write. */
+/* Options for writing a pack index. */
 struct pack_idx_format {
 	unsigned version; /* 1 or 2 */
 	/*

@@ -55,7 +55,7 @@ void inflater_free(struct inflater *inf)
 	free(inf);
 }
 
-/* Prepares the zlib stream of an inflater for a new run. */
+/* Resets the zlib stream of an inflater before inflating new input. */
 static int start_stream(struct inflater *inf)
 {
 	if (inf->stream_ready) {
@@ -193,7 +193,10 @@ int inflater_feed(struct inflater *inf, void *dst, size_t *dst_len,
 	return status == Z_OK || status == Z_BUF_ERROR ? 0 : ERR_CORRUPT;
 }
 
-/* Appends a zlib stream. *z is initialised and may have been used before. */
+/*
+ * Appends the zlib stream of `len` bytes to *out. *z is an initialised
+ * compressor, which may have been used before.
+ */
 static int append_stream(z_stream *z, struct buf *out, const void *src,
 			 size_t len)
 {
@@ -240,7 +243,7 @@ nomem:
 struct deflater {
 	int level;
 	unsigned small_nr;
-	/* zlib stream for small inputs; initialised if small_nr is not 0 */
+	/* compressor for small inputs; initialised if small_nr is not 0 */
 	z_stream small;
 	/* owned; compressor for large inputs; NULL: not used yet */
 	struct libdeflate_compressor *whole;

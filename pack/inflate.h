@@ -17,7 +17,9 @@
 
 struct inflater;
 
-/* Makes an inflater. Returns NULL if memory runs out. */
+/*
+ * Makes an object that inflates zlib streams. Returns NULL if memory runs out.
+ */
 struct inflater *inflater_new(void);
 void inflater_free(struct inflater *inf);
 
@@ -50,8 +52,8 @@ int inflater_feed(struct inflater *inf, void *dst, size_t *dst_len,
 struct deflater;
 
 /*
- * Makes a deflater. `level` is 0..9, or -1 for the default. Returns NULL if
- * memory runs out.
+ * Makes an object that deflates to zlib streams. `level` is 0..9, or -1 for the
+ * default. Returns NULL if memory runs out.
  */
 struct deflater *deflater_new(int level);
 void deflater_free(struct deflater *def);
@@ -73,8 +75,8 @@ uint32_t pack_crc32(uint32_t crc, const void *bytes, size_t len);
 struct deflate_stream;
 
 /*
- * Makes a stream. `level` is 0..9, or -1 for the default. Returns NULL if
- * memory runs out.
+ * Makes the state for compressing one stream. `level` is 0..9, or -1 for the
+ * default. Returns NULL if memory runs out.
  */
 struct deflate_stream *deflate_stream_new(int level);
 void deflate_stream_free(struct deflate_stream *ds);

@@ -17,7 +17,7 @@ struct compact {
 	size_t nr;
 	const char **names; /* owned array */
 	uint32_t pack_nr;
-	/* owned: new numbers of the packs of the current layer */
+	/* owned: the new numbers of the current layer's packs */
 	uint32_t *places;
 	struct error *err;
 };
@@ -43,9 +43,9 @@ static int alloc_all(struct compact *c)
 }
 
 /*
- * Gives new numbers to the packs of a layer. The numbers follow those of the
- * layers before, in the order of the packs' first bits. Packs without bits come
- * last.
+ * Numbers the packs of a layer in the combined file. The numbers follow those
+ * of the layers below, in the order of the packs' first bits. Packs without
+ * bits come last.
  */
 static int place_packs(struct compact *c, size_t layer)
 {

@@ -10,13 +10,16 @@
 #include "object/hash.h"
 #include "pack/midx-layout.h"
 
-/* The output. Its memory is reserved beforehand. */
+/*
+ * The multi-pack-index that is being written. The memory of the output is
+ * reserved beforehand.
+ */
 struct layout {
 	const struct pack_midx_layout *m;
 	struct buf *out;
 	uint64_t names_len;
 	uint32_t off64_nr;
-	/* true: some offset needs more than 32 bits */
+	/* true: at least one offset needs more than 32 bits */
 	bool is_large;
 };
 

@@ -20,13 +20,13 @@ struct pack_midx_copy {
 	uint64_t offset;
 	uint32_t pack;
 	/*
-	 * rank of the pack; of several copies, the one with the lowest rank is
-	 * chosen; not used here
+	 * rank of the pack, not used here; if several packs have an object, the
+	 * copy of the lowest rank is chosen
 	 */
 	uint32_t rank;
 };
 
-/* The content of the file to write. All pointers are borrowed. */
+/* The content of a multi-pack-index to write. All pointers are borrowed. */
 struct pack_midx_layout {
 	/* one copy of each object, sorted by id */
 	const struct pack_midx_copy *copies;
@@ -46,8 +46,9 @@ struct pack_midx_layout {
 };
 
 /*
- * Appends the file to *out. Returns 0, or ERR_NOMEM with *out unchanged. If an
- * order is written, the function needs 16 bytes of memory per object.
+ * Appends the bytes of a multi-pack-index to *out. Returns 0, or ERR_NOMEM with
+ * *out unchanged. If an order is written, the function needs 16 bytes of memory
+ * per object.
  */
 int pack_midx_lay_out(struct buf *out, const struct pack_midx_layout *layout,
 		      struct pack_midx_written *written);

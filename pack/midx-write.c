@@ -63,8 +63,9 @@ static uint32_t oldest_pack(const struct pack_midx_request *rq)
 }
 
 /*
- * Ranks the packs. The preferred pack is first; the other packs follow from
- * newest to oldest, and by name if their times are equal.
+ * Ranks the packs: if several packs have an object, the copy of the first pack
+ * is chosen. The preferred pack is first; the other packs follow from newest to
+ * oldest, and by name if their times are equal.
  */
 static int rank_packs(struct merge *m)
 {
@@ -113,8 +114,9 @@ static int add_copies(struct merge *m, uint32_t pack, uint8_t byte)
 }
 
 /*
- * Compares copies by id, then by rank of the pack: the best copy comes first.
- * If a pack has an object twice, its first copy is the better one.
+ * Compares copies of objects by id, then by rank of their pack, so that the
+ * best copy of an object comes first. If a pack has an object twice, its first
+ * copy is the better one.
  */
 static int cmp_copies(const void *va, const void *vb, size_t id_len)
 {
@@ -150,8 +152,8 @@ static bool is_below(const struct merge *m, const uint8_t *id)
 }
 
 /*
- * Sorts the copies from `start` on. Keeps the best copy of each object, and
- * drops objects of lower layers.
+ * Sorts the copies of objects from index `start` on. Keeps the best copy of
+ * each object, and drops objects of lower layers.
  */
 static void choose(struct merge *m, size_t start)
 {

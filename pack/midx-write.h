@@ -17,7 +17,7 @@
 
 #define PACK_MIDX_NO_PACK UINT32_MAX
 
-/* A pack to include. All pointers are borrowed. */
+/* A pack that a multi-pack-index will cover. All pointers are borrowed. */
 struct pack_midx_source {
 	/* name of the pack's index: "pack-<hex>.idx" */
 	const char *name;
@@ -29,7 +29,10 @@ struct pack_midx_source {
 struct pack_midx_request {
 	const struct pack_midx_source *packs; /* sorted by name */
 	uint32_t pack_nr;
-	/* the pack whose copies are chosen first; or PACK_MIDX_NO_PACK */
+	/*
+	 * number of the pack whose copies of objects are chosen first; or
+	 * PACK_MIDX_NO_PACK
+	 */
 	uint32_t preferred;
 	/* write RIDX and BTMP, which a bitmap index needs */
 	bool with_order;
@@ -45,17 +48,21 @@ struct pack_midx_request {
 	const struct progress_out *progress; /* or NULL */
 };
 
-/* Facts about the written file, for writing a bitmap index next. */
+/*
+ * Facts about the multi-pack-index that was written, for writing a bitmap index
+ * next.
+ */
 struct pack_midx_written {
 	uint32_t nr; /* objects */
 	struct oid checksum;
 };
 
 /*
- * Appends a whole file to *out. If several packs contain an object, the copy in
- * the preferred pack is used. Otherwise the copy in the newest pack is used, or
- * for equal times the copy in the first pack by name. If an order is wanted and
- * no pack is preferred, the oldest pack with objects becomes the preferred one.
+ * Appends the bytes of a multi-pack-index to *out. If several packs contain an
+ * object, the copy in the preferred pack is used. Otherwise the copy in the
+ * newest pack is used, or for equal times the copy in the first pack by name.
+ * If an order is wanted and no pack is preferred, the oldest pack with objects
+ * becomes the preferred one.
  *
  * Returns 0, or an error with *out unchanged. ERR_INVALID: names are out of
  * order, or the preferred pack is empty ("cannot select preferred pack <name>
@@ -66,11 +73,14 @@ struct pack_midx_written {
 int pack_midx_write(struct buf *out, const struct pack_midx_request *request,
 		    struct pack_midx_written *written, struct error *err);
 
-/* Adjacent layers of a chain to combine. All pointers are borrowed. */
+/*
+ * Adjacent layers of a chain of multi-pack-indexes to combine. All pointers are
+ * borrowed.
+ */
 struct pack_midx_compaction {
 	const struct pack_midx *const *layers; /* lowest first */
 	/*
-	 * The orders of the layers. The new order keeps the bits of all
+	 * The bit orders of the layers. The new order keeps the bits of all
 	 * objects. NULL: no order is written.
 	 */
 	const struct pack_midx_order *const *orders;
@@ -81,9 +91,10 @@ struct pack_midx_compaction {
 };
 
 /*
- * Appends one file that combines the layers, version 2. Its packs are in the
- * bit order, not sorted by name. So the bitmaps of these layers and of higher
- * layers stay valid. base_nr must be that of the lowest combined layer.
+ * Appends one multi-pack-index of version 2 that combines the layers. Its packs
+ * are in the order of their bits, not sorted by name. So the bitmaps of these
+ * layers and of higher layers stay valid. base_nr must be that of the lowest
+ * combined layer.
  *
  * Returns 0, or an error with *out unchanged: ERR_CORRUPT if a layer names no
  * valid pack for an object, or ERR_NOMEM. O(n log n) for the objects; packs are

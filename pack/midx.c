@@ -12,7 +12,7 @@
 
 enum { MIDX_HEADER_LEN = 12 };
 
-/* The positions of the chunks in an array of the chunks to read. */
+/* The index of each chunk in the array of chunks to read. */
 enum {
 	CHUNK_NAMES,
 	CHUNK_FANOUT,
@@ -81,8 +81,8 @@ static int check_optional(const struct pack_midx *m, const struct chunk *chunk,
 }
 
 /*
- * Takes one pack name at offset *off of the chunk, and sets *off to the offset
- * of the next name.
+ * Takes the next pack name from the chunk PNAM, at offset *off. Sets *off to
+ * the offset of the name after it.
  */
 static int take_name(struct pack_midx *m, uint32_t i, const struct chunk *chunk,
 		     uint64_t *off, struct error *err)

@@ -77,8 +77,8 @@ struct pack_midx {
 	uint32_t base_nr;
 	uint32_t pack_nr;
 	/*
-	 * owned array: by midx_pack, "pack-<hex>.idx"; each name points into
-	 * the file
+	 * owned array, indexed by midx_pack: "pack-<hex>.idx"; each name points
+	 * into the file
 	 */
 	const char **names;
 	struct pack_ids ids;
@@ -86,7 +86,9 @@ struct pack_midx {
 	const uint8_t *off64;   /* LOFF, or NULL */
 	uint32_t off64_nr;
 	const uint8_t *order; /* RIDX: nr be32, or NULL */
-	/* BTMP: for each pack two be32, or NULL */
+	/*
+	 * the chunk BTMP: two be32 for each pack; NULL: there is no such chunk
+	 */
 	const uint8_t *spans;
 	const uint8_t *checksum; /* hash_len() bytes */
 	/* owned: file name for messages */
@@ -94,11 +96,11 @@ struct pack_midx {
 };
 
 /*
- * Parses the `len` bytes of a file. Verifies the chunks and their sizes, that
- * the fanout ascends, and that names are terminated, are no paths, and are
- * sorted if required. pack_midx_verify() and pack_midx_order_init() verify what
- * takes O(nr): the order of ids, the existence of packs and 64-bit offsets,
- * RIDX, BTMP and the checksum. `name` is for messages and is copied.
+ * Parses the `len` bytes of a multi-pack-index. Verifies the chunks and their
+ * sizes, that the fanout ascends, and that names are terminated, are no paths,
+ * and are sorted if required. pack_midx_verify() and pack_midx_order_init()
+ * verify what takes O(nr): the order of ids, the existence of packs and 64-bit
+ * offsets, RIDX, BTMP and the checksum. `name` is for messages and is copied.
  *
  * Returns 0, or ERR_CORRUPT, ERR_UNSUPPORTED (unknown version, other hash, base
  * files) or ERR_NOMEM with *midx zeroed.
@@ -125,8 +127,8 @@ static inline bool pack_midx_find(const struct pack_midx *midx,
 }
 
 /*
- * Returns the pack of an object. The result is >= pack_nr if the file is
- * corrupt.
+ * Returns the midx_pack of the pack that has the object. The result is >=
+ * pack_nr if the file is corrupt.
  */
 uint32_t pack_midx_pack(const struct pack_midx *midx, uint32_t midx_pos);
 
@@ -159,7 +161,10 @@ struct pack_midx_span {
  */
 struct pack_midx_order {
 	const struct pack_midx *midx;
-	/* `nr` big-endian numbers: midx_pos by bit_pos */
+	/*
+	 * array of `nr` big-endian numbers, indexed by bit_pos: the midx_pos of
+	 * the object
+	 */
 	const uint8_t *table;
 	struct pack_midx_span *spans; /* owned: by midx_pack */
 	/*
@@ -197,7 +202,7 @@ int pack_midx_order_init_unproven(struct pack_midx_order *order,
 int pack_midx_order_prove(const struct pack_midx_order *order,
 			  struct error *err);
 
-/* Returns the midx_pos of the object of a bit < nr. */
+/* Returns the midx_pos of the object that has the bit bit_pos < nr. */
 static inline uint32_t pack_midx_order_pos(const struct pack_midx_order *order,
 					   uint32_t bit_pos)
 {
@@ -205,8 +210,7 @@ static inline uint32_t pack_midx_order_pos(const struct pack_midx_order *order,
 		       order->midx->base_nr;
 
 	/*
-	 * An order that is not verified may contain positions that are too
-	 * large.
+	 * An order that is not verified may contain positions outside the file.
 	 */
 	return pos < order->midx->nr ? pos : 0;
 }
@@ -218,12 +222,15 @@ static inline uint32_t pack_midx_order_pos(const struct pack_midx_order *order,
 bool pack_midx_order_find(const struct pack_midx_order *order,
 			  uint32_t midx_pos, uint32_t *bit_pos);
 
-/* Verifies a multi-pack-index against the indexes of its packs. */
+/*
+ * What pack_midx_verify() needs: the indexes of the packs, and a callback for
+ * problems.
+ */
 
 struct pack_midx_check {
 	/*
-	 * by midx_pack: the parsed index of the pack; NULL if it cannot be
-	 * opened
+	 * array indexed by midx_pack: the parsed index of the pack; NULL if the
+	 * index cannot be opened
 	 */
 	const struct pack_idx *const *packs;
 	/* Receives each problem as a line with stock Git's words. */

@@ -37,7 +37,7 @@
  */
 struct pack_mtimes {
 	const struct pack_idx *idx;
-	/* `nr` big-endian times; points into the file */
+	/* `nr` big-endian times, indexed by idx_pos; points into the file */
 	const uint8_t *table;
 	const uint8_t *bytes; /* the whole file */
 	size_t len;

@@ -43,8 +43,8 @@ static int find_side_files(struct pack_side_files *side_files, struct buf *path,
 }
 
 /*
- * Sets the fields that depend on side files. If `known` is NULL, looks for the
- * side files.
+ * Sets the fields of a pack that tell which side files exist. If `known` is
+ * NULL, looks for the side files.
  */
 static int set_side_fields(struct pack *pack, struct buf *path,
 			   const struct pack_side_files *known,
@@ -235,8 +235,8 @@ static bool parse_rev_file(struct pack *pack, const char *path)
 }
 
 /*
- * Computes the reverse index by sorting. Such an index is always right. The
- * caller of this function and of the next two holds the lock.
+ * Computes the reverse index of a pack by sorting. A computed index is always
+ * right. The caller of this function and of the next two holds the lock.
  */
 static const struct pack_rev *sort_rev(struct pack *pack)
 {
@@ -248,8 +248,8 @@ static const struct pack_rev *sort_rev(struct pack *pack)
 }
 
 /*
- * Makes the reverse index. A .rev file that cannot be used is treated as
- * missing.
+ * Makes the reverse index of a pack. A .rev file that cannot be used is treated
+ * as missing.
  */
 static const struct pack_rev *make_rev(struct pack *pack)
 {
@@ -269,9 +269,9 @@ static const struct pack_rev *make_rev(struct pack *pack)
 }
 
 /*
- * Verifies the .rev file. If it is wrong, computes the reverse index instead.
- * Other threads may continue to use the unverified one, whose results are in
- * range.
+ * Verifies the table of the .rev file. If the table is wrong, computes the
+ * reverse index instead. Other threads may continue to use the unverified one,
+ * whose results are in range.
  */
 static const struct pack_rev *prove_rev(struct pack *pack)
 {

@@ -31,7 +31,7 @@
 #include "pack/rev.h"
 #include "sys/map.h"
 
-/* owned: path of the pack without suffix, "<dir>/pack-<hex>" */
+/* length in bytes of the header of a .pack file */
 #define PACK_HEADER_LEN 12
 
 struct pack {
@@ -47,12 +47,12 @@ struct pack {
 	struct oid checksum; /* the pack's trailer */
 	int64_t mtime_ns;    /* of the .pack file */
 	/*
-	 * the pack is in the object directory of the repository, not of an
-	 * alternate
+	 * true: the pack is in the object directory of the repository; false:
+	 * it is in an alternate
 	 */
 	bool is_local;
 	bool is_kept; /* there is a .keep file */
-	/* the pack has a .promisor file */
+	/* true: the pack has a .promisor file */
 	bool is_promisor;
 	bool is_cruft; /* there is a .mtimes file */
 	/*
@@ -60,7 +60,7 @@ struct pack {
 	 * the pack
 	 */
 	bool ignores_rev;
-	/* guards the creation of the fields below */
+	/* held while one of the fields below is created */
 	pthread_mutex_t lock;
 	struct sys_map rev_map;
 	struct pack_rev rev_file; /* made from the .rev file */
@@ -122,8 +122,8 @@ const struct pack_rev *pack_get_rev_unproven(struct pack *pack,
 /*
  * Verifies the checksum of the file from which `rev` was made: the .rev file,
  * or the index. `rev` comes from pack_get_rev_unproven(). Returns 0 or
- * ERR_CORRUPT. From then on, a .rev file with the right checksum counts as
- * verified. Verifying the checksum takes less than half the time of verifying
+ * ERR_CORRUPT. A .rev file with the right checksum counts as verified
+ * afterwards. Verifying the checksum takes less than half the time of verifying
  * the order. Thread-safe.
  */
 int pack_check_rev(struct pack *pack, const struct pack_rev *rev,
@@ -155,7 +155,9 @@ static inline const uint8_t *pack_bytes(const struct pack *pack,
 	return sys_held_bytes(&pack->file, pack->path, err);
 }
 
-/* Prefetches the entry at `offset`. */
+/*
+ * Prefetches the memory of the entry at `offset`, if the .pack file is mapped.
+ */
 static inline void pack_prefetch(const struct pack *pack, uint64_t offset)
 {
 	const uint8_t *bytes = sys_held_mapped(&pack->file);

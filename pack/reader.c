@@ -24,13 +24,14 @@ enum {
 	DELTA_COPY_MAX = 0xffffff,
 	DELTA_HEADER_MAX = 20, /* two numbers of 64 bits */
 	/*
-	 * sizes above this are verified more closely before memory is allocated
+	 * sizes above this are checked against the stream's length before
+	 * memory is allocated
 	 */
 	SIZE_SUSPECT = 16 << 20,
 	SCRATCH_KEEP_MAX = 16 << 20,
 };
 
-/* A delta between an object and the end of its delta chain. */
+/* One delta on the way from the wanted object to its delta base. */
 struct chain_link {
 	uint64_t offset;
 	uint64_t size; /* inflated */
@@ -101,10 +102,10 @@ void pack_reader_forget(struct pack_reader *reader, const struct pack *pack)
 }
 
 /*
- * Returns the maximum length of the stream of the entry at `offset`. For small
- * objects the limit is the trailer of the pack. For large objects the limit is
- * the next entry. Otherwise a wrong header could cause an allocation as large
- * as the whole inflated pack.
+ * Returns the maximum length of the zlib stream of the entry at `offset`. For
+ * small objects the limit is the trailer of the pack. For large objects the
+ * limit is the next entry. Otherwise a wrong header could cause an allocation
+ * as large as the whole inflated pack.
  */
 static size_t stream_len_max(struct pack *pack, uint64_t offset,
 			     size_t header_len, uint64_t size)
@@ -127,8 +128,8 @@ static size_t stream_len_max(struct pack *pack, uint64_t offset,
 }
 
 /*
- * Verifies that a stream can inflate to `size` bytes. Sets the maximum length
- * of the stream.
+ * Verifies that the zlib stream of an entry can inflate to `size` bytes. Sets
+ * the maximum length of the stream.
  */
 static int check_size(struct pack *pack, uint64_t offset, size_t header_len,
 		      uint64_t size, size_t *stream_len, struct error *err)
@@ -140,7 +141,10 @@ static int check_size(struct pack *pack, uint64_t offset, size_t header_len,
 	return 0;
 }
 
-/* Verifies that the entry at `offset` has the CRC-32 of the index. */
+/*
+ * Verifies that the bytes of the entry at `offset` have the CRC-32 that the
+ * index stores.
+ */
 static int check_crc(struct pack *pack, uint64_t offset, struct error *err)
 {
 	const struct pack_rev *rev = pack_get_rev(pack, err);
@@ -183,8 +187,8 @@ static int inflate_at(struct pack_reader *r, struct pack *pack, uint64_t offset,
 }
 
 /*
- * Inflates an object that is stored whole into a node of the cache. *out is
- * pinned.
+ * Inflates an object that is stored whole into a new node of the cache of
+ * decoded objects. *out is pinned.
  */
 static int read_whole(struct pack_reader *r, struct pack *pack, uint64_t offset,
 		      const struct pack_entry *entry,
@@ -213,7 +217,7 @@ static int read_whole(struct pack_reader *r, struct pack *pack, uint64_t offset,
 	return 0;
 }
 
-/* Inflates a stored delta into the scratch buffer. */
+/* Inflates the delta of a chain link into the reader's scratch buffer. */
 static int read_stored(struct pack_reader *r, struct pack *pack,
 		       const struct chain_link *link, struct error *err)
 {
@@ -225,7 +229,10 @@ static int read_stored(struct pack_reader *r, struct pack *pack,
 	if (ret < 0)
 		return ret;
 	if (link->size > r->scratch_alloc) {
-		/* realloc() would copy the old content, which is not needed. */
+		/*
+		 * The buffer is freed and allocated again, since realloc()
+		 * would copy the old content, which is not needed.
+		 */
 		size_t alloc = link->size < 4096 ? 4096 : link->size;
 
 		free(r->scratch);
@@ -319,9 +326,9 @@ static int apply_link(struct pack_reader *r, struct pack *pack,
 }
 
 /*
- * Detects cycles in a delta chain, which only REF_DELTAs can form. Uses Brent's
- * algorithm: each offset is compared with an earlier offset. The earlier offset
- * is replaced after 1, 2, 4, 8 ... steps.
+ * Detects a cycle while a delta chain is followed. Only REF_DELTAs can form a
+ * cycle. Uses Brent's algorithm: each offset is compared with an earlier
+ * offset. The earlier offset is replaced after 1, 2, 4, 8 ... steps.
  */
 struct loop_check {
 	uint64_t seen;
@@ -387,7 +394,7 @@ static int find_base(struct pack_reader *r, struct pack *pack, uint64_t *at,
 }
 
 /*
- * Asks the function `spare` for another copy of the damaged object at `offset`.
+ * Asks the callback `spare` for another copy of the damaged object at `offset`.
  */
 static int ask_spare(struct pack_reader *r, struct pack *pack, uint64_t offset,
 		     bool with_data, struct pack_spare *spare)
@@ -522,8 +529,8 @@ static int peek_result_size(struct pack_reader *r, const struct pack *pack,
 }
 
 /*
- * Returns the type of the base at the end of a delta chain whose first entry is
- * *entry.
+ * Returns the type of the object at the end of a delta chain, which is stored
+ * whole. *entry is the first entry of the chain.
  */
 static int base_type(struct pack_reader *r, const struct pack *pack,
 		     uint64_t offset, struct pack_entry *entry,

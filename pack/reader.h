@@ -36,7 +36,10 @@ void pack_reader_free(struct pack_reader *reader);
  */
 void pack_reader_forget(struct pack_reader *reader, const struct pack *pack);
 
-/* Another copy of a damaged object, found by a pack_reader_spare_fn. */
+/*
+ * Another copy of a damaged object, found by a callback of type
+ * pack_reader_spare_fn.
+ */
 struct pack_spare {
 	enum object_type type;
 	/*
@@ -102,7 +105,7 @@ int pack_reader_read(struct pack_reader *reader, struct pack *pack,
 		     uint64_t offset, struct pack_object *obj,
 		     struct error *err);
 
-/* Releases the bytes of an object. A zeroed object is allowed. */
+/* Releases the bytes of a decoded object. A zeroed object is allowed. */
 void pack_object_release(struct pack_reader *reader, struct pack_object *obj);
 
 /*

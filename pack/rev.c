@@ -22,7 +22,7 @@ static uint64_t trailer_offset(const struct pack_idx *idx, uint64_t pack_len)
 	return pack_len > id_len ? pack_len - id_len : 0;
 }
 
-/* Returns whether the offsets of the table's positions ascend. */
+/* Returns whether the offsets of the objects that the table lists ascend. */
 static bool is_ascending(const struct pack_rev *rev)
 {
 	uint64_t last = 0;
@@ -42,8 +42,8 @@ static bool is_ascending(const struct pack_rev *rev)
 }
 
 /*
- * Works like is_ascending() for an index without 64-bit offsets. Its loop has
- * no branches.
+ * Works like is_ascending() for an index without 64-bit offsets. The loop of
+ * this function has no branches.
  */
 static bool is_ascending_off32(const struct pack_rev *rev)
 {

@@ -32,9 +32,9 @@
  */
 struct pack_rev {
 	const struct pack_idx *idx;
-	/* the `nr` big-endian positions of a .rev file, or NULL */
+	/* the `nr` big-endian values of idx_pos in a .rev file, or NULL */
 	const uint8_t *table;
-	/* owned: `nr` computed positions, or NULL */
+	/* owned: the `nr` computed values of idx_pos, or NULL */
 	uint32_t *owned;
 	/* offset of the pack's trailer */
 	uint64_t end;
@@ -51,24 +51,22 @@ int pack_rev_parse(struct pack_rev *rev, const struct pack_idx *idx,
 		   const char *name, struct error *err);
 
 /*
- * Verifies that the table sorts the index's offsets, at some 2 ns per object.
- * Returns 0 or ERR_CORRUPT. For a computed table, always returns 0.
+ * Verifies that the offsets of the objects ascend in the order of the table, at
+ * some 2 ns per object. Returns 0 or ERR_CORRUPT. For a computed table, always
+ * returns 0.
  */
 int pack_rev_verify(const struct pack_rev *rev, const char *name,
 		    struct error *err);
 
 /*
- * Computes a reverse index from the index, by a radix sort. Returns 0 or
+ * Computes a reverse index from a pack index, by a radix sort. Returns 0 or
  * ERR_NOMEM.
  */
 int pack_rev_compute(struct pack_rev *rev, const struct pack_idx *idx,
 		     uint64_t pack_len);
 void pack_rev_release(struct pack_rev *rev);
 
-/*
- * Prefetches the offset of the entry at pack_pos < nr, because the offsets of
- * neighbouring entries are scattered over the index.
- */
+/* Returns the idx_pos of the entry at pack_pos < nr. */
 uint32_t pack_rev_idx_pos(const struct pack_rev *rev, uint32_t pack_pos);
 
 /*
@@ -78,8 +76,8 @@ uint32_t pack_rev_idx_pos(const struct pack_rev *rev, uint32_t pack_pos);
 void pack_rev_prefetch(const struct pack_rev *rev, uint32_t pack_pos);
 
 /*
- * Returns the offset of the entry at pack_pos. For pack_pos == nr it is the
- * offset of the trailer.
+ * Returns the offset in the pack of the entry at pack_pos. For pack_pos == nr,
+ * returns the offset of the pack's trailer.
  */
 uint64_t pack_rev_offset(const struct pack_rev *rev, uint32_t pack_pos);
 
@@ -99,8 +97,8 @@ bool pack_rev_find_before(const struct pack_rev *rev, uint32_t before,
 			  uint64_t offset, uint32_t *pack_pos);
 
 /*
- * Returns a malloc()ed table that gives the pack_pos for each idx_pos, or NULL
- * if memory runs out.
+ * Returns a malloc()ed array, indexed by idx_pos, of the pack_pos of each
+ * object. Returns NULL if memory runs out.
  */
 uint32_t *pack_rev_invert(const struct pack_rev *rev);
 

@@ -22,12 +22,12 @@ enum {
 };
 
 /*
- * The first tasks, which take longest. The tasks after them are the families of
- * deltas.
+ * The numbers of the first tasks, which take longest. The tasks after them are
+ * the families of deltas.
  */
 enum { TASK_PACK_CHECKSUM, TASK_IDX, TASK_FAMILIES };
 
-/* result for a failed hook; the error code is in *err */
+/* the internal result if a callback has failed; the error code is in *err */
 #define HOOK_FAILED (-1000)
 
 /*
@@ -37,7 +37,9 @@ enum { TASK_PACK_CHECKSUM, TASK_IDX, TASK_FAMILIES };
 struct level {
 	uint8_t *data; /* owned */
 	size_t len;
-	/* the children that remain: range of chains->children */
+	/*
+	 * range in chains->children of the children that are not verified yet
+	 */
 	uint32_t next, end;
 };
 
@@ -56,14 +58,14 @@ struct worker {
 struct verify {
 	const struct pack_chains *chains;
 	const struct pack_verify_hooks *hooks; /* may be NULL */
-	/* tasks with a lower number are skipped */
+	/* tasks with a lower number are not run */
 	size_t first_task;
 	struct worker *workers; /* owned; by thread_nr */
 };
 
 /* ---- one entry */
 
-/* The place of an entry's bytes in the pack. */
+/* The range of an entry's bytes in the pack. */
 struct extent {
 	uint64_t offset;
 	const uint8_t *stream;
@@ -79,8 +81,8 @@ static int corrupt(const struct pack_chains *c, uint64_t offset,
 }
 
 /*
- * Finds the bytes of an entry, which end at the next entry, and verifies their
- * CRC.
+ * Finds the range of an entry's bytes, which end at the next entry, and
+ * verifies their CRC.
  */
 static int find_extent(struct extent *x, const struct pack_chains *c,
 		       uint32_t pack_pos, struct error *err)
@@ -117,7 +119,10 @@ static int find_extent(struct extent *x, const struct pack_chains *c,
 	return 0;
 }
 
-/* Inflates an entry. Its zlib stream must end where the next entry begins. */
+/*
+ * Inflates an entry of the pack. Its zlib stream must end where the next entry
+ * begins.
+ */
 static int inflate(struct worker *w, const struct pack_chains *c, uint8_t *dst,
 		   const struct extent *x, struct error *err)
 {
@@ -221,8 +226,8 @@ static int check_object(struct worker *w, const struct pack_chains *c,
 	if (ret < 0 || !w->hooks)
 		return ret;
 	/*
-	 * A failed hook must not look like a damaged object, so its error is
-	 * replaced by HOOK_FAILED.
+	 * A failed callback must not look like a damaged object, so its error
+	 * is replaced by HOOK_FAILED.
 	 */
 	ret = w->hooks->object(w->hooks->ctx, w->nr,
 			       pack_rev_idx_pos(&c->rev, pack_pos),
@@ -231,8 +236,9 @@ static int check_object(struct worker *w, const struct pack_chains *c,
 }
 
 /*
- * Handles a result of check_object(): calls the hook for a bad object. Returns
- * 0 to use the object, 1 to skip it, or a negative error code.
+ * Handles the result `ret` of check_object(): calls the callback `bad` for a
+ * wrong object. Returns 0 to use the object, 1 to skip it, or a negative error
+ * code.
  */
 static int judge(struct worker *w, const struct pack_chains *c,
 		 uint32_t pack_pos, int ret, struct error *err)
@@ -252,7 +258,7 @@ static int judge(struct worker *w, const struct pack_chains *c,
 
 /* ---- one family */
 
-/* Pushes `object` on the stack if it has children, else frees it. */
+/* Pushes `object` on the stack if deltas are made from it, else frees it. */
 static int enter(struct worker *w, struct level *object, struct error *err)
 {
 	if (object->next == object->end) {
@@ -269,8 +275,9 @@ static int enter(struct worker *w, struct level *object, struct error *err)
 }
 
 /*
- * Verifies the next child of the top object. If this child is the last one, the
- * top object is freed before the child's own children are verified.
+ * Verifies the next child of the object on top of the stack. If this child is
+ * the last one, the top object is freed before the child's own children are
+ * verified.
  */
 static int check_next_child(struct worker *w, const struct pack_chains *c,
 			    struct error *err)

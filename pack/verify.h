@@ -55,8 +55,8 @@ struct pack_verify_hooks {
 
 /*
  * Verifies all objects like pack_verify(), but not the checksums of the files.
- * The verification continues after a wrong object. Both hooks are required.
- * Returns 0, the first negative result of a hook, or ERR_NOMEM.
+ * The verification continues after a wrong object. Both callbacks are required.
+ * Returns 0, the first negative result of a callback, or ERR_NOMEM.
  */
 int pack_verify_objects(const struct pack_chains *chains, unsigned threads,
 			const struct pack_verify_hooks *hooks,

@@ -17,7 +17,10 @@
 enum {
 	/* number of bytes to collect before they go to the sink */
 	BUFFER_LEN = 64 << 10,
-	/* spans of at least this length are not copied to the buffer */
+	/*
+	 * ranges of at least this length go to the sink without a copy to the
+	 * buffer
+	 */
 	SPAN_MIN = 16 << 10,
 };
 

@@ -27,8 +27,8 @@ struct pack_sink {
 	int (*put)(void *ctx, const void *bytes, size_t len, struct error *err);
 	void *ctx;
 	/*
-	 * Receives bytes of a file, which need not pass through memory. NULL:
-	 * put() receives them instead.
+	 * Receives a range of a file, whose bytes need not pass through memory.
+	 * NULL: put() receives the bytes instead.
 	 */
 	int (*put_file)(void *ctx, const struct sys_file_span *span,
 			struct error *err);
@@ -80,12 +80,15 @@ int pack_writer_init(struct pack_writer *w, struct pack_sink sink,
 		     struct error *err);
 void pack_writer_release(struct pack_writer *w);
 
-/* Starts an entry: resets the CRC, and returns the offset of the entry. */
+/*
+ * Starts an entry of the pack: resets the CRC, and returns the offset of the
+ * entry.
+ */
 uint64_t pack_writer_begin_entry(struct pack_writer *w);
 
 /*
- * Writes bytes unchanged: a header of an entry, a zlib stream, or a span of
- * whole entries.
+ * Writes bytes of the pack unchanged: a header of an entry, a zlib stream, or a
+ * span of whole entries.
  */
 int pack_writer_put(struct pack_writer *w, const void *bytes, size_t len,
 		    struct error *err);
@@ -113,7 +116,8 @@ int pack_writer_finish(struct pack_writer *w, struct oid *checksum,
  */
 
 /*
- * Bytes of a block. x86 and other processors map memory in pages of this size.
+ * Length in bytes of a block. x86 and other processors map memory in pages of
+ * this size.
  */
 #define PACK_FILE_BLOCK ((size_t)2 << 20)
 
@@ -122,7 +126,7 @@ struct pack_file_sink {
 	struct sys_tempfile *file; /* borrowed; empty at first */
 	/* owned; PACK_FILE_BLOCK bytes */
 	uint8_t *block;
-	/* bytes of `block` that are not written yet */
+	/* number of bytes in `block` that are not written yet */
 	size_t gathered;
 };
 
