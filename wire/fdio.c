@@ -7,9 +7,9 @@
 #define SECOND_NS UINT64_C(1000000000)
 
 /*
- * The timeout starts again for each piece of this many bytes (one large
- * packet), so that a slow peer is not cut off. Without side-band, one write may
- * hold a whole pack, so large writes are split into pieces.
+ * The timeout starts again each time 64 KiB (one large packet) were
+ * transferred, so that a slow peer is not cut off. Without side-band, one write
+ * may hold a whole pack, so large writes are split into pieces of this size.
  */
 #define PIECE (1 << 16)
 
@@ -18,15 +18,18 @@ static void start_clock(const struct fdio *f)
 	sys_alarm_set(f->timeout * SECOND_NS);
 }
 
-/* Start a new piece: no bytes were read and no time was waited. */
+/*
+ * Start a new 64 KiB piece of input: no bytes of the piece were read, and no
+ * time was spent waiting for the piece.
+ */
 static void forget_wait(struct fdio *f)
 {
 	f->heard = f->waited_ns = 0;
 }
 
 /*
- * Only the time inside read() counts. Time that the server works between two
- * reads does not count.
+ * Read, and fail after the timeout. Only the time inside read() counts. Time
+ * that the server works between two reads does not count.
  */
 static ssize_t read_in_time(struct fdio *f, void *bytes, size_t len,
 			    struct error *err)
@@ -70,7 +73,10 @@ static int write_pieces(struct fdio *f, const struct iovec *iov,
 	return ret;
 }
 
-/* Write two spans at a time: the header and the data of one packet. */
+/*
+ * Write under the timeout, two spans at a time: the header and the data of one
+ * packet.
+ */
 static int write_slowly(struct fdio *f, struct iovec *iov, size_t nr,
 			struct error *err)
 {
@@ -123,8 +129,8 @@ static int fd_writev(void *ctx, struct iovec *iov, size_t nr, struct error *err)
 }
 
 /*
- * Requested capacity of the output pipe, in bytes. Many packets fit, so that
- * the peer does not have to wake up for each, and a header can be written
+ * Requested capacity of the output pipe, in bytes. Many packets fit, so the
+ * peer does not have to wake up for each packet. The server can write a header
  * without waiting for the peer.
  */
 #define WIDE (1 << 20)

@@ -16,10 +16,10 @@ struct fdio {
 	 * Seconds that the server waits for the peer before the process ends
 	 * (git upload-pack --timeout); 0: no limit. Within this time the peer
 	 * must accept 64 KiB, or send 64 KiB, or finish its message. So a peer
-	 * that sends a few bytes now and then is cut off, too.
+	 * that only sends a few bytes now and then is cut off, too.
 	 */
 	unsigned timeout;
-	/* The pipe of `out` has been enlarged. */
+	/* The capacity of the output pipe has already been enlarged. */
 	bool is_wide;
 	/* bytes of the current 64 KiB that were read so far */
 	uint64_t heard;

@@ -30,8 +30,9 @@ struct serve_io {
 		      struct error *err);
 	void *ctx;
 	/*
-	 * Write `len` bytes at `head`, then the span of a file. NULL: callers
-	 * use writev() instead. Returns 0 or a negative error code.
+	 * Write `len` bytes at `head`, then the bytes of the file that `span`
+	 * describes. May be NULL: then callers use writev() instead. Returns 0
+	 * or a negative error code.
 	 */
 	int (*send_file)(void *ctx, const void *head, size_t len,
 			 const struct sys_file_span *span, struct error *err);

@@ -3,7 +3,8 @@
  * Ordered sets of object ids. An array holds the ids in order of arrival. A
  * hash table with open addressing and linear probing holds indexes into the
  * array; at least half of its slots are free. Slots hold indexes and not ids,
- * so that a request for all refs touches several hundred pages less.
+ * so that the table is small: a request for all refs touches several hundred
+ * memory pages less.
  */
 #include <stdlib.h>
 

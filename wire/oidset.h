@@ -25,7 +25,9 @@ struct oidset {
 	/* owned, in order of arrival */
 	struct oid *oids;
 	size_t nr, alloc;
-	/* owned: 1 + index into `oids`; 0: the slot is free */
+	/*
+	 * owned hash table: each slot is 1 + an index into `oids`, or 0 if free
+	 */
 	uint32_t *slots;
 	size_t slot_nr; /* a power of two, or 0 */
 	/* maximum number of ids in the set; below 2^32 */

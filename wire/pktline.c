@@ -115,7 +115,10 @@ int pktline_hung_up(struct pktline_reader *r, struct error *err)
 	return error_set(err, ERR_PEER, "the remote end hung up unexpectedly");
 }
 
-/* Read the bytes that are available, and count them in the tap. */
+/*
+ * Read the bytes that are available, and add their number and the waiting time
+ * to the tap (the connection's counters).
+ */
 static ssize_t read_some(struct pktline_reader *r, void *bytes, size_t len,
 			 struct error *err)
 {
@@ -131,8 +134,8 @@ static ssize_t read_some(struct pktline_reader *r, void *bytes, size_t len,
 }
 
 /*
- * Read more bytes into the buffer. Returns 1, 0 at the end of the input, or a
- * negative error code.
+ * Read more bytes into the buffer. Returns 1 if bytes were read, 0 at the end
+ * of the input, or a negative error code.
  */
 static int fill(struct pktline_reader *r, struct error *err)
 {
@@ -168,8 +171,8 @@ static void trace_pkt(const struct pktline_tap *tap, bool is_sent,
 }
 
 /*
- * Copy the data to r->line: later reads overwrite the bytes that pkt->data
- * points to.
+ * Copy the packet's data to r->line, because later reads overwrite the bytes
+ * that pkt->data points to.
  */
 static void take_line(struct pktline_reader *r, struct pktline *pkt)
 {
@@ -256,8 +259,8 @@ void pktline_header(char out[PKTLINE_HEADER], size_t len)
 }
 
 /*
- * Count `len` bytes as sent in the tap. Returns the current time for
- * end_write(), or 0 without a tap.
+ * Add `len` sent bytes to the tap (the connection's counters). Returns the
+ * current time for end_write(), or 0 if there is no tap.
  */
 static uint64_t begin_write(struct pktline_writer *w, size_t len)
 {
@@ -296,7 +299,10 @@ static int append(struct pktline_writer *w, const void *bytes, size_t len,
 	return 0;
 }
 
-/* Returns whether copying the spans costs less than a separate write. */
+/*
+ * Returns whether the spans are so small that copying them to the pending
+ * packets costs less than a separate write.
+ */
 static bool are_small(const struct iovec *iov, size_t nr)
 {
 	size_t len = 0;

@@ -62,8 +62,9 @@ struct pktline {
 int pktline_parse(struct pktline *pkt, struct cursor *c, struct error *err);
 
 /*
- * Observes a connection: writes each packet to the trace, and counts bytes and
- * waiting time. Readers and writers borrow a tap; NULL: no tap.
+ * An observer of a connection: writes each packet to the trace, and counts
+ * bytes and waiting time. Readers and writers borrow a tap. If their tap is
+ * NULL, nothing is observed.
  */
 struct pktline_tap {
 	struct trace *trace; /* borrowed; not NULL */
@@ -80,7 +81,7 @@ struct pktline_reader {
 	uint8_t *bytes;            /* owned: PKTLINE_MAX bytes */
 	/* unread bytes: offsets [from, to) in `bytes` */
 	size_t from, to;
-	/* owned: the data of the last packet, with a NUL behind */
+	/* owned: a copy of the last packet's data, with a NUL at the end */
 	char *line;
 	/* the input ended or failed */
 	bool ended;
@@ -127,14 +128,17 @@ int pktline_hung_up(struct pktline_reader *r, struct error *err);
  */
 const char *pktline_quote(char out[PKTLINE_QUOTE_MAX], const char *text);
 
-/* A writer of packets. It collects packets and sends them in large writes. */
+/*
+ * A writer of packets. It collects packets in memory and sends many of them in
+ * one large write.
+ */
 struct pktline_writer {
 	const struct serve_io *io; /* borrowed */
 	struct buf pending;        /* packets not sent yet */
 	bool failed;               /* a write has failed */
 	/*
-	 * With sideband-all: the number of the band, which is written before
-	 * the data of each packet. 0: no band number.
+	 * The number of the side band, which is written before the data of each
+	 * packet (capability sideband-all). 0: no band number is written.
 	 */
 	uint8_t band;
 	/* borrowed; pktline_writer_init() sets NULL */
@@ -154,16 +158,16 @@ int pktline_write(struct pktline_writer *w, const void *data, size_t len,
 /*
  * Write one packet in two steps: pktline_begin() sets *data to a buffer of
  * `len` bytes, the caller fills the buffer, and pktline_end() appends the
- * packet. Without pktline_end() nothing is sent. Both return as
- * pktline_write().
+ * packet. Without pktline_end() nothing is sent. Both functions have the return
+ * values of pktline_write().
  */
 int pktline_begin(char **data, struct pktline_writer *w, size_t len,
 		  struct error *err);
 int pktline_end(struct pktline_writer *w, size_t len, struct error *err);
 
 /*
- * Append one packet of formatted text. No line feed is added. Returns as
- * pktline_write().
+ * Append one packet of formatted text. No line feed is added. The return values
+ * are those of pktline_write().
  */
 int pktline_printf(struct pktline_writer *w, struct error *err, const char *fmt,
 		   ...) __attribute__((format(printf, 3, 4)));
@@ -172,12 +176,12 @@ int pktline_printf(struct pktline_writer *w, struct error *err, const char *fmt,
  * Append the packet of one ref. All ref lists that a server sends use this line
  * (gitprotocol-pack(5), gitprotocol-v2(5)):
  *
- *	30 30 33 64  <40 or 64 digits>  20  refs/heads/main  [rest]  0a
+ * 30 30 33 64  <40 or 64 digits>  20  refs/heads/main  [rest]  0a
  *
  * `rest` has `rest_len` bytes: "^{}", " peeled:<id>", or a NUL and
  * capabilities. Servers call this function more often than any other. So the
- * line is formatted directly in the writer's buffer. Returns as
- * pktline_write().
+ * line is formatted directly in the writer's buffer. The return values are
+ * those of pktline_write().
  */
 int pktline_write_ref(struct pktline_writer *w, enum hash_algo algo,
 		      const struct oid *oid, const char *name, const void *rest,
@@ -201,7 +205,8 @@ int pktline_send_spans(struct pktline_writer *w, struct iovec *iov, size_t nr,
 
 /*
  * Send all pending packets, then `len` bytes at `head`, then a span of a file.
- * w->io->send_file must not be NULL. Returns as pktline_send_spans().
+ * w->io->send_file must not be NULL. The return values are those of
+ * pktline_send_spans().
  */
 int pktline_send_file(struct pktline_writer *w, const void *head, size_t len,
 		      const struct sys_file_span *span, struct error *err);

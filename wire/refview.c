@@ -53,8 +53,8 @@ static bool is_under(const char *name, const char *pattern)
 }
 
 /*
- * Returns whether a name matches a rule's pattern. There may be a hundred
- * rules, and comparing one byte first rejects nearly all of them.
+ * Returns whether a ref name matches the pattern of a hide rule. There may be a
+ * hundred rules, and comparing one byte first rejects nearly all of them.
  */
 static bool rule_matches(const struct refview_rule *rule, const char *name,
 			 size_t len)
@@ -110,8 +110,8 @@ static int add_rule(struct refview_rules *rules,
 	if (strcmp(entry->key, "transfer.hiderefs") && strcmp(entry->key, key))
 		return 0;
 	/*
-	 * An entry without a value is an error. Ignoring the entry could show
-	 * refs that it should hide.
+	 * A configuration entry without a value is an error. Ignoring the entry
+	 * could show refs that the entry should hide.
 	 */
 	if (!entry->value)
 		return error_set(err, ERR_INVALID, "missing value for '%s'",
@@ -136,9 +136,9 @@ static int load_rules(struct refview_rules *rules, const struct config *config,
 }
 
 /*
- * Set the prefix of namespace `name`. A name that ends in a slash is an error.
- * To ignore the slash, or the whole name, would show refs outside of the
- * namespace that was meant.
+ * Set the ref prefix of the namespace `name`. A name that ends in a slash is an
+ * error. If the slash or the whole name were ignored, refs outside of the
+ * intended namespace would be visible.
  */
 static int set_namespace(struct refview *view, const char *name,
 			 struct error *err)
@@ -158,8 +158,8 @@ static int set_namespace(struct refview *view, const char *name,
 }
 
 /*
- * Set *out to the pattern of a rule as full ref names are compared with it. The
- * prefix of the namespace is prepended, unless rule->is_full.
+ * Set *out to the pattern that full ref names are compared with. The prefix of
+ * the namespace is prepended, unless rule->is_full.
  */
 static int full_pattern(struct buf *out, const struct refview *view,
 			const struct refview_rule *rule)
@@ -173,8 +173,8 @@ static int full_pattern(struct buf *out, const struct refview *view,
 
 /*
  * Returns 1 if every ref below `dir` is hidden, 0 if not, or ERR_NOMEM. `dir`
- * is the full pattern of rule `nr`. Refs are not hidden if a later rule may
- * expose one.
+ * is the full pattern of hide rule `nr`. If a later rule may expose one of
+ * these refs, the function returns 0.
  */
 static int hides_all(const struct refview *view, size_t nr, const char *dir,
 		     struct buf *scratch)
@@ -222,9 +222,9 @@ static int find_skips(struct refview *view)
 }
 
 /*
- * Add the full names at which the decision of a rule may change. A rule matches
- * the name <pattern> and all names below "<pattern>/", but no other names that
- * start with <pattern>.
+ * Add to view->bounds the full names at which the decision of a hide rule may
+ * change. A rule matches the name <pattern> and all names below "<pattern>/",
+ * but no other names that start with <pattern>.
  */
 static int add_bounds(struct refview *view, size_t *nr,
 		      const struct buf *pattern)
@@ -245,8 +245,9 @@ static int add_bounds(struct refview *view, size_t *nr,
 }
 
 /*
- * Find the bounds of all rules and of the namespace. Names outside of the
- * namespace keep their prefix, so rules may decide otherwise for them.
+ * Fill view->bounds: the names at which some hide rule may decide differently.
+ * The ends of the namespace are such names, too: names outside of the namespace
+ * keep their prefix, so rules may decide differently there.
  */
 static int find_bounds(struct refview *view)
 {
@@ -324,17 +325,17 @@ struct each {
 	int (*fn)(void *ctx, const struct ref *ref);
 	void *ctx;
 	/*
-	 * The decision that holds for all names between bounds[bound - 1] and
-	 * bounds[bound]. Valid if is_judged.
+	 * `is_hidden` holds for all names between bounds[bound - 1] and
+	 * bounds[bound]. Valid if `is_judged`.
 	 */
 	size_t bound;
 	bool is_judged, is_hidden;
 };
 
 /*
- * Returns whether the rules hide a ref. The rules are checked only once for all
- * names between two bounds. Names arrive in order. A name out of order, from a
- * damaged file, is checked by itself.
+ * Returns whether the hide rules hide a ref. The rules are checked only once
+ * for all names between two neighbours in view->bounds. Names arrive in order.
+ * A name out of order, from a damaged file, is checked by itself.
  */
 static bool hides(struct each *each, const char *name, const char *full)
 {
@@ -370,7 +371,7 @@ static int visit(void *ctx, const struct ref *full)
 	return each->fn(each->ctx, &ref);
 }
 
-/* Set view->full to `name` behind the prefix of the namespace. */
+/* Set view->full to `name` with the prefix of the namespace prepended. */
 static int qualify(struct refview *view, const char *name)
 {
 	buf_reset(&view->full);
@@ -461,8 +462,8 @@ static bool is_for_clients(const char *name)
 }
 
 /*
- * Look up the ref with the name view->full. The names in *ref keep the prefix
- * of the namespace.
+ * Look up the ref whose full name is in view->full. The names in *ref keep the
+ * prefix of the namespace.
  */
 static int lookup_full(struct refview *view, struct ref *ref, struct error *err)
 {
@@ -493,7 +494,9 @@ int refview_lookup(struct refview *view, const char *name, struct ref *ref,
 	return ret;
 }
 
-/* Returns whether a ref exists and clients may see it. */
+/*
+ * Returns whether the ref with this full name exists and is visible to clients.
+ */
 static bool shows(const struct refview *view, const char *full)
 {
 	const char *name = strip(view, full);
@@ -530,8 +533,8 @@ int refview_expand(struct refview *view, const char *name, struct ref *ref,
 	int found = 0, ret = 0;
 
 	/*
-	 * Try the prefixes from the last to the first. The result *ref is then
-	 * that of the prefix with the highest priority.
+	 * Try the prefixes from the last to the first. At the end, *ref is the
+	 * ref of the prefix with the highest priority.
 	 */
 	for (size_t i = ARRAY_NR(prefixes); i-- > 0 && ret >= 0;) {
 		struct ref one;

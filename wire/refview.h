@@ -5,7 +5,7 @@
  * refs. Refs are hidden by transfer.hideRefs, and by uploadpack.hideRefs for
  * fetches or receive.hideRefs for pushes.
  *
- * A view is used by one thread, because the refs in the view are.
+ * A view is used by one thread only.
  */
 #ifndef WIRE_REFVIEW_H
 #define WIRE_REFVIEW_H
@@ -23,7 +23,7 @@ struct refview_rule {
 	/* owned, without trailing slashes */
 	char *pattern;
 	size_t len; /* bytes of the pattern */
-	/* The pattern began with "!": refs that match are not hidden. */
+	/* The pattern began with "!": matching refs are visible. */
 	bool is_exposed;
 	/*
 	 * The pattern began with "^": it is compared with full names, with the
@@ -34,12 +34,15 @@ struct refview_rule {
 
 /* All rules of a service. */
 struct refview_rules {
-	/* owned; the last matching rule decides */
+	/* owned; the last rule that matches a ref decides */
 	struct refview_rule *rules;
 	size_t nr, alloc;
 };
 
-/* Add the rule of a configuration value. Returns 0 or ERR_NOMEM. */
+/*
+ * Add the hide rule that a configuration value describes. Returns 0 or
+ * ERR_NOMEM.
+ */
 int refview_rules_add(struct refview_rules *rules, const char *value);
 void refview_rules_release(struct refview_rules *rules);
 
@@ -54,7 +57,7 @@ bool refview_rules_hide(const struct refview_rules *rules, const char *name,
 /* An open view of refs. */
 struct refview {
 	struct refs *refs; /* owned */
-	/* "refs/namespaces/<name>/", or empty */
+	/* "refs/namespaces/<name>/"; empty without a namespace */
 	struct buf prefix;
 	/* scratch buffer: a name with the prefix of the namespace */
 	struct buf full;
@@ -67,8 +70,8 @@ struct refview {
 	 */
 	char **skips;
 	/*
-	 * Owned: full names, sorted. The rules decide the same for all full
-	 * names between two neighbours. NULL after the last one.
+	 * Owned: full names, sorted. The hide rules decide the same for all
+	 * full names between two neighbours. NULL after the last one.
 	 */
 	char **bounds;
 };
@@ -87,7 +90,7 @@ void refview_release(struct refview *view);
 /*
  * Call `fn` for the visible refs below `prefix`, as refs_each() does. Names and
  * targets have no prefix of the namespace. With `hidden_too`, hidden refs are
- * visited, too. A directory whose refs are all hidden costs one search,
+ * visited, too. A directory whose refs are all hidden is skipped by one search,
  * whatever its size.
  */
 int refview_each(struct refview *view, const char *prefix, bool hidden_too,
@@ -96,15 +99,15 @@ int refview_each(struct refview *view, const char *prefix, bool hidden_too,
 
 /*
  * Returns whether a ref below `prefix`, visible or hidden, may be a tag that
- * peels to one of `ids`. Returns as refs_may_peel().
+ * peels to one of `ids`. The return values are those of refs_may_peel().
  */
 int refview_may_peel(struct refview *view, const char *prefix,
 		     const struct oidmap *ids, struct error *err);
 
 /*
- * Call `fn` for all visible refs, and for the refs outside of the namespace.
- * Refs that the rules hide are left out in both. ref->name is NULL for refs
- * outside of the namespace.
+ * Call `fn` for all visible refs of the namespace, and for the refs outside of
+ * the namespace. Hidden refs are left out in both cases. For refs outside of
+ * the namespace, ref->name is NULL.
  */
 int refview_each_with_others(struct refview *view,
 			     int (*fn)(void *ctx, const struct ref *ref),
@@ -125,16 +128,17 @@ const char *refview_full_name(struct refview *view, const char *name);
 
 /*
  * Look up "HEAD" or a name below "refs/", as refs_lookup() does. Returns 0 for
- * hidden refs and for all other names, as if the ref did not exist.
+ * hidden refs and for names that have another form, as if the ref did not
+ * exist.
  */
 int refview_lookup(struct refview *view, const char *name, struct ref *ref,
 		   struct error *err);
 
 /*
- * Look up HEAD. Returns as refview_lookup(). *branch is set to the ref that
- * HEAD is a symbolic ref to, if HEAD has a value; NULL: none. If HEAD is
- * hidden, the function returns 0, and *branch is set only if clients see that
- * ref. *branch lives as long as head->target.
+ * Look up HEAD. The return values are those of refview_lookup(). If HEAD is a
+ * symbolic ref and has a value, *branch is set to the name of its target,
+ * otherwise to NULL. If HEAD is hidden, the function returns 0, and *branch is
+ * set only if clients see that ref. *branch lives as long as head->target.
  */
 int refview_head(struct refview *view, struct ref *head, const char **branch,
 		 struct error *err);

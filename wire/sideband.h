@@ -45,9 +45,9 @@ enum sideband_band {
 	SIDEBAND_ERROR = 3,
 };
 
-/* The sender of a side-band stream. */
+/* The sender of a side-band stream: pack data, progress and errors. */
 struct sideband {
-	/* the lock of `out`, is_said and is_held */
+	/* the lock that guards `out`, is_said and is_held */
 	pthread_mutex_t lock;
 	struct pktline_writer *out; /* borrowed */
 	enum sideband_mode mode;
@@ -83,7 +83,7 @@ int sideband_put(struct sideband *sb, enum sideband_band band,
 
 /*
  * Append bytes on a band. They must fit into one packet, and are sent with the
- * next packet at the latest. Returns as sideband_put().
+ * next packet at the latest. The return values are those of sideband_put().
  */
 int sideband_add(struct sideband *sb, enum sideband_band band,
 		 const void *bytes, size_t len, struct error *err);
@@ -105,7 +105,7 @@ int sideband_load_keep_alive(uint64_t *seconds, const struct config *config,
 
 /*
  * Send an empty progress packet if no packet was sent since the last call of
- * this function. Returns as sideband_keep_alive().
+ * this function. The return values are those of sideband_keep_alive().
  */
 int sideband_keep_alive_if_quiet(struct sideband *sb, struct error *err);
 

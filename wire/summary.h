@@ -19,7 +19,10 @@
 #include "sys/trace.h"
 #include "wire/pktline.h"
 
-/* Phases of a request. Each phase is also a region in the trace. */
+/*
+ * The phases of a request whose durations are measured. Each phase is also a
+ * region in the trace.
+ */
 enum summary_phase {
 	/* a whole request that is neither a fetch nor a push */
 	SUMMARY_ANSWER,
@@ -55,14 +58,15 @@ struct summary {
 	/* CPU and memory usage of the process when the request began */
 	struct sys_usage usage;
 	/*
-	 * A copy of `tap`. Its durations are those when this request began; its
-	 * byte counts are those when the previous request ended.
+	 * A copy of `tap`, to compute differences. Its durations are those when
+	 * the current request began. Its byte counts are those when the
+	 * previous request ended.
 	 */
 	struct pktline_tap base;
 	enum summary_phase phase;
 	uint64_t phases_ns[SUMMARY_PHASE_NR];
 	bool entered[SUMMARY_PHASE_NR];
-	/* the JSON members of the event so far */
+	/* the JSON members that the event has so far */
 	struct buf members;
 };
 
@@ -89,7 +93,8 @@ void summary_begin(struct summary *s, const char *command);
 void summary_phase(struct summary *s, enum summary_phase phase);
 
 /*
- * Add a member to the event of the request. A NULL string is written as null.
+ * Add a member (key and value) to the event of the request. A NULL string is
+ * written as null.
  */
 void summary_u64(struct summary *s, const char *key, uint64_t value);
 void summary_bool(struct summary *s, const char *key, bool value);

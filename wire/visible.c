@@ -10,14 +10,17 @@
 
 enum {
 	/*
-	 * maximum number of walks for one commit each, before one walk for all
-	 * commits
+	 * Maximum number of walks that each look for one commit. After that,
+	 * one walk marks all visible commits.
 	 */
 	WALKS_MAX = 4,
 	HINTS_MAX = 16, /* maximum number of hints */
 };
 
-/* The objects that have been marked as visible so far. */
+/*
+ * Which objects have been marked as visible so far. Each extent includes those
+ * above it.
+ */
 enum extent {
 	EXTENT_NONE,
 	/* the objects that refs point to */
@@ -50,9 +53,9 @@ struct visible {
 	struct oidset hints;
 	bool has_head; /* hints.oids[0] is HEAD */
 	bool hints_are_done;
-	/* number of walks for one commit so far */
+	/* number of walks so far that looked for one commit */
 	unsigned walk_nr;
-	/* by obj_pos: visible objects that are not in `answer` */
+	/* indexed by obj_pos: visible objects that are not in `answer` */
 	struct bitset found;
 	struct pack_bitmap *pb; /* owned, or NULL */
 	struct pack_bitmap_answer answer;
@@ -75,7 +78,10 @@ int visible_is_limit(bool *is_limit, const struct repo *repo, struct error *err)
 	return ret < 0 ? ret : 0;
 }
 
-/* Load the keys that let clients fetch objects that only hidden refs reach. */
+/*
+ * Load the configuration keys that let clients fetch objects that only hidden
+ * refs reach.
+ */
 static int load_config(struct visible *v, struct error *err)
 {
 	static const char *const keys[] = {
@@ -178,7 +184,7 @@ static int open_refs(struct visible *v, struct error *err)
 
 /* ---- objects that refs point to */
 
-/* Context of a pass over refs. */
+/* Context of a pass over all refs. */
 struct pass {
 	struct visible *v;
 	struct error *err;
@@ -219,8 +225,8 @@ static int load_tips(struct visible *v, struct error *err)
 static int mark(struct visible *v, uint32_t obj_pos, struct error *err)
 {
 	/*
-	 * Make room for all numbered objects at once, so that the set seldom
-	 * grows.
+	 * Make the set large enough for all objects that have a number now, so
+	 * that the set seldom grows.
 	 */
 	if (obj_pos >= v->found.bits &&
 	    bitset_grow(&v->found, objspace_end(&v->walk.space)) < 0)
@@ -230,8 +236,8 @@ static int mark(struct visible *v, uint32_t obj_pos, struct error *err)
 }
 
 /*
- * Sort the tips by type; a second call does nothing. Objects that tags lead to
- * are visible, too.
+ * Sort the objects that refs point to by type; a second call does nothing. If
+ * an object is a tag, the object that the tag leads to is visible, too.
  */
 static int sort_tips(struct visible *v, struct error *err)
 {
@@ -251,7 +257,7 @@ static int sort_tips(struct visible *v, struct error *err)
 	return ret;
 }
 
-/* Sort the tip of HEAD by type. If has_head, HEAD is the first hint. */
+/* Sort the object of HEAD by type. If has_head, HEAD is the first hint. */
 static int sort_head(struct visible *v, struct error *err)
 {
 	if (v->head.commit_nr || !v->has_head)
@@ -309,9 +315,9 @@ static int ask(struct visible *v, const struct walk_tips *tips,
 }
 
 /*
- * Mark the objects of the next extent, up to `extent`. The first extent is that
- * of HEAD alone, because most requests are for objects that HEAD reaches, and
- * other tips may be many.
+ * Mark more objects as visible: those of the next step of enum extent, but no
+ * step behind `extent`. The first step is HEAD alone, because most requests are
+ * for objects that HEAD reaches, and the refs may be many.
  */
 static int explore(struct visible *v, enum extent extent, struct error *err)
 {
@@ -355,9 +361,9 @@ static int find_by_exploring(struct visible *v, const struct oid *oid,
 /* ---- commits */
 
 /*
- * Returns 1 if a ref in `ahead` reaches a commit, 0 if not, or a negative error
- * code. The walk is in date order, so wrong dates of commits may hide the
- * commit.
+ * Returns 1 if one of the commits in `ahead` reaches a commit, 0 if not, or a
+ * negative error code. The walk is in date order. If commits have wrong dates,
+ * the function may return 0 wrongly.
  */
 static int is_behind(struct visible *v, const struct walk_tips *ahead,
 		     const struct oid *oid, struct error *err)
@@ -419,8 +425,8 @@ int visible_hint(struct visible *v, const struct oid *oid, struct error *err)
 }
 
 /*
- * Mark objects that another walk has found. Only packed objects have the same
- * numbers in both walks.
+ * Mark objects that another walk has found as visible. Only packed objects have
+ * the same obj_pos in both walks.
  */
 static int mark_from(struct visible *v, struct walk *w,
 		     const struct walk_items *items, struct error *err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Decides which objects clients may know of: those that visible refs reach.
- * Only some repositories are limited in this way.
+ * Only some repositories limit their clients in this way.
  *
  * A repository that borrows from the store of a fork network
  * (islands/network.h) also finds the objects of all other members there. So an
@@ -12,15 +12,15 @@
  *
  * The checks are made in the order of their cost:
  *
- *	1. a ref or a tag points to the object      one pass over the refs
- *	2. a commit: HEAD reaches it, or some       a walk by date, a few times
- *	   other ref does
- *	3. it is in the trees of HEAD or a hint     a walk over these trees
- *	4. HEAD reaches it, if there is a bitmap    once
- *	   index
- *	5. any ref reaches it: by the bitmap        once
- *	   index, or else by walking (for commits,
- *	   over commits only)
+ * 	1. a ref or a tag points to the object      one pass over the refs
+ * 	2. a commit: HEAD reaches it, or some       a walk by date, a few times
+ * 	   other ref does
+ * 	3. it is in the trees of HEAD or a hint     a walk over these trees
+ * 	4. HEAD reaches it, if there is a bitmap    once
+ * 	   index
+ * 	5. any ref reaches it: by the bitmap        once
+ * 	   index, or else by walking (for commits,
+ * 	   over commits only)
  *
  * A struct visible is used by one thread.
  */
@@ -39,9 +39,9 @@ struct visible;
 
 /*
  * Set *is_limit to whether clients may only know of objects that refs reach.
- * gitreach.reachableOnly decides; by default, members and stores of a network
- * are limited. Reads objects/info/alternates. Returns 0 or a negative error
- * code.
+ * gitreach.reachableOnly decides. By default, *is_limit is true for members and
+ * stores of a fork network. Reads objects/info/alternates. Returns 0 or a
+ * negative error code.
  */
 int visible_is_limit(bool *is_limit, const struct repo *repo,
 		     struct error *err);
@@ -49,9 +49,10 @@ int visible_is_limit(bool *is_limit, const struct repo *repo,
 /*
  * Prepare queries about a repository. The visible refs are those that a fetch
  * in this namespace sees; NULL: no namespace. If an uploadpack.allow*InWant key
- * is true, hidden refs count as visible. `odb` and `refs` (opened with
- * uploadpack.hideRefs) are borrowed; NULL: opened here on first use. Returns 0
- * with *out owned by the caller, or a negative error code.
+ * is true, hidden refs count as visible. `odb` and `refs` are borrowed; `refs`
+ * must have been opened with uploadpack.hideRefs. If one of them is NULL, this
+ * module opens it on first use. Returns 0 with *out owned by the caller, or a
+ * negative error code.
  */
 int visible_open(struct visible **out, const struct repo *repo,
 		 const char *namespace, const struct odb *odb,
