@@ -24,8 +24,8 @@ static uint32_t time_of(const struct cruft *c,
 }
 
 /*
- * A damaged loose object of which no pack has a copy stays loose: nothing can
- * be saved.
+ * Leave out a damaged loose object of which no pack has a copy: its file stays,
+ * and nothing can be saved.
  */
 static bool is_unusable(struct cruft *c, const struct unreachable_item *item)
 {

@@ -21,20 +21,20 @@ struct cruft_options {
 	const char *base;
 	/*
 	 * Seconds since 1970. If an object is older than `expiry`, but kept
-	 * because a recent object reaches it, its noted time is `expiry`, as in
-	 * stock Git.
+	 * because a recent object reaches it, `expiry` is written to .mtimes as
+	 * its time, as in stock Git.
 	 */
 	int64_t expiry;
 	/*
-	 * true: write the objects that are dropped. false: write the objects
-	 * that are kept.
+	 * true: write the unreachable objects that have expired. false: write
+	 * the unreachable objects that are kept.
 	 */
 	bool expired;
-	/* Write a pack even if there are no objects for it. */
+	/* Write a cruft pack even if it has no objects. */
 	bool empty;
 	/*
-	 * Borrowed. If not NULL, one pack is sent to the sink, no file is
-	 * installed, and no times are written.
+	 * Borrowed. If not NULL, the objects are sent to the sink as one pack;
+	 * no file is installed, and no times are written.
 	 */
 	const struct pack_sink *sink;
 };

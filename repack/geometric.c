@@ -8,7 +8,10 @@
 #include "repack/geometric.h"
 #include "repack/rollup.h"
 
-/* Returns whether `large` is at least `factor` times `small`. */
+/*
+ * Returns whether `large` (a number of objects) is at least `factor` times
+ * `small`.
+ */
 static bool is_step(uint64_t large, uint64_t small, uint64_t factor)
 {
 	return !small || factor <= large / small;
@@ -19,14 +22,17 @@ size_t geometric_split(const uint32_t *counts, size_t nr, uint64_t factor)
 	size_t split = nr ? nr - 1 : 0;
 	uint64_t sum = 0;
 
-	/* Find the longest geometric progression at the end of the list. */
+	/*
+	 * Find the longest geometric progression at the end of the list of
+	 * counts.
+	 */
 	while (split && is_step(counts[split], counts[split - 1], factor))
 		split--;
 	if (!split)
 		return 0;
 	/*
-	 * The pack before the progression is too large to be its next element.
-	 * So this pack is merged, too.
+	 * The pack just before the progression is too large to be its next
+	 * element, so this pack is merged, too.
 	 */
 	split++;
 	for (size_t i = 0; i < split; i++)
@@ -54,9 +60,9 @@ static bool is_candidate(const struct pack *pack, const struct old_packs *old,
 }
 
 /*
- * List candidates: key is the number of objects, value is the number of the
- * pack. If `is_promisor`, list promisor packs, otherwise all other packs.
- * Returns the number of candidates.
+ * List the packs that may be merged: the key is the number of objects, the
+ * value is the number of the pack. If `is_promisor`, list promisor packs,
+ * otherwise all other packs. Returns the number of packs in the list.
  */
 static size_t list_candidates(struct sort_item *candidates,
 			      const struct old_packs *old,

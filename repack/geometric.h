@@ -31,9 +31,10 @@ size_t geometric_split(const uint32_t *counts, size_t nr, uint64_t factor);
 
 /*
  * Add the names of the packs to merge to *chosen, and remove all other packs
- * from the list `old`. After merging, the numbers of objects form a progression
- * by `factor`: one for promisor packs, and one for all other packs. With
- * `local`, packs of alternates are not considered. Returns 0 or ERR_NOMEM.
+ * from the list `old`. After merging, the numbers of objects of all packs form
+ * a geometric progression by `factor`. Promisor packs form a progression of
+ * their own. With `local`, packs of alternates are not considered. Returns 0 or
+ * ERR_NOMEM.
  */
 int geometric_choose(struct named_packs *chosen, struct old_packs *old,
 		     const struct odb *odb, uint64_t factor, bool local,

@@ -47,8 +47,8 @@ int leftovers_add(struct pack_job *job, const struct unreachable *u,
 }
 
 /*
- * Context of is_going(). unreachable_collect() passes a pack to is_going(), but
- * `parts` is indexed by the number of the pack.
+ * Context of is_going(). unreachable_collect() passes a struct pack to
+ * is_going(), but `parts` is indexed by the number of the pack in the snapshot.
  */
 struct going {
 	const struct odb *odb;
@@ -65,7 +65,7 @@ static bool is_going(void *ctx, const struct pack *pack)
 	return false;
 }
 
-/* Mark the objects of packs that stay as reached. */
+/* Mark the objects of packs that stay in the repository as reached. */
 static int mark_staying(struct pack_job *job, const enum rollup_part *parts,
 			struct error *err)
 {

@@ -20,17 +20,17 @@
 /*
  * List in *u the local objects that the enumeration of `job` did not reach. The
  * job must have been run with `note_reached`. Objects that `expiry` keeps are
- * marked; see unreachable_keep(). All packs are treated as leaving, except
- * packs with .keep and packs in the job's keep_packs. Returns 0 or a negative
- * error code. The caller releases *u in any case.
+ * marked; see unreachable_keep(). All packs are treated as about to be removed,
+ * except packs with .keep and packs in the job's keep_packs. Returns 0 or a
+ * negative error code. The caller releases *u in any case.
  */
 int leftovers_list(struct unreachable *u, struct pack_job *job, int64_t expiry,
 		   struct error *err);
 
 /*
  * Append objects of *u to the job's list, unless the job's options leave them
- * out. `packed`: append objects of packs that leave. `loose`: append loose
- * objects. Returns 0 or a negative error code.
+ * out. `packed`: append objects of packs that will be removed. `loose`: append
+ * loose objects. Returns 0 or a negative error code.
  */
 int leftovers_add(struct pack_job *job, const struct unreachable *u,
 		  bool packed, bool loose, struct error *err);
@@ -40,11 +40,11 @@ int leftovers_add(struct pack_job *job, const struct unreachable *u,
  * `parts` includes, and that no other pack has. `parts` has one entry for each
  * pack of the snapshot.
  *
- * Packs that are not included are treated as staying. Their objects count as
- * reached, so that the search from recent objects stops there. Items that the
- * job's options leave out are marked safe. Nothing else may have been added to
- * the job. Returns 0 or a negative error code. The caller releases *u in any
- * case.
+ * Packs that are not included are treated as packs that stay. Their objects
+ * count as reached, so that the search from recent objects stops there. Objects
+ * that the job's options leave out are marked as safe (not written). Nothing
+ * else may have been added to the job. Returns 0 or a negative error code. The
+ * caller releases *u in any case.
  */
 int leftovers_list_cruft(struct unreachable *u, struct pack_job *job,
 			 const enum rollup_part *parts, int64_t expiry,

@@ -12,8 +12,9 @@
 #include "repack/unreachable.h"
 
 /*
- * Returns whether an object needs a loose copy: it is kept, and without the
- * copy the object, or the time of its latest copy, would be lost with its pack.
+ * Returns whether an object needs a loose copy. The object is kept, and its
+ * pack is about to be removed. Without the loose copy, the object, or the time
+ * of its latest copy, would be lost.
  */
 static inline bool loosen_wants(const struct unreachable_item *item)
 {
@@ -27,9 +28,9 @@ static inline bool loosen_wants(const struct unreachable_item *item)
  * than its packed copy, the file's time is set to now instead.
  *
  * When the function returns, all files are durable, because their packs are
- * removed next. This holds even if core.fsync does not list loose objects,
- * unless it does not list packs either. *nr: the number of objects written.
- * Returns 0 or a negative error code.
+ * removed next. The files are synced even if core.fsync lists packs but not
+ * loose objects. *nr: the number of objects written. Returns 0 or a negative
+ * error code.
  */
 int loosen_write(uint32_t *nr, const struct unreachable *u, struct error *err);
 

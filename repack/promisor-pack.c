@@ -2,7 +2,10 @@
 /* Writes the objects of promisor packs into one pack. */
 #include "repack/repack-parts.h"
 
-/* Add the objects of a pack that are not in `listed` to the items. */
+/*
+ * Add to the items (the objects to pack) the objects of a pack that are not in
+ * `listed`.
+ */
 static int add_pack(struct packing_items *items, struct bitset *listed,
 		    struct pack_job *job, const struct odb_pack *pack,
 		    struct error *err)

@@ -18,7 +18,7 @@ struct listing {
 	const char *dir;
 	char hex[OID_MAX_HEX_LEN +
 		 /*
-		  * The first two characters are the hexadecimal digits of the
+		  * The first two hexadecimal digits of the id, from the
 		  * directory's name.
 		  */
 		 1];
@@ -167,9 +167,9 @@ static int visit(void *ctx, const char *name)
 }
 
 /*
- * Remove temporary files from `dir`, a path below the object directory. `dir`
- * NULL: from the object directory itself. If the directory is missing, nothing
- * is done.
+ * Remove temporary files from `dir`, a path below the object directory. If
+ * `dir` is NULL, remove from the object directory itself. If the directory is
+ * missing, nothing is done.
  */
 static int remove_from(const struct repo *repo, const char *dir,
 		       const char *const *prefixes,

@@ -10,7 +10,7 @@
 
 enum { FANOUT_NR = 256, NS_PER_S = 1000000000 };
 
-/* The times of one pack and of its objects. */
+/* What is known about the times of one pack and of its objects. */
 struct pack_times {
 	/* the .mtimes file of a cruft pack; valid if `is_open` */
 	struct pack_mtimes_file file;
@@ -24,7 +24,10 @@ struct prune {
 	struct pack_times *times; /* owned: one per pack */
 	const struct prune_packed_options *options;
 	struct progress progress;
-	/* The first byte of the ids in the directory that was visited last. */
+	/*
+	 * The first byte of the object ids in the directory that was visited
+	 * last.
+	 */
 	unsigned first;
 	struct error *err;
 };
@@ -52,8 +55,9 @@ static bool is_noted(struct prune *p, uint32_t nr, uint32_t idx_pos,
 
 /*
  * Returns true if pack `nr`, which has no .mtimes, is at least as young as the
- * loose file. An older pack is given the present time, at most once; the
- * function then returns true as well. Returns false if the time cannot be set.
+ * loose file. If the pack is older, its modification time is set to now, at
+ * most once, and the function returns true as well. Returns false if the time
+ * cannot be set.
  */
 static bool takes_time(struct prune *p, uint32_t nr, int64_t mtime_ns)
 {

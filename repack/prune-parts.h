@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The parts of git-prune(1) in files of their own: loose objects and temporary
- * files, and packs without their final name.
+ * The declarations of two files that git-prune(1) uses: one handles loose
+ * objects and temporary files, the other handles packs without their final
+ * name.
  */
 #ifndef REPACK_PRUNE_PARTS_H
 #define REPACK_PRUNE_PARTS_H
@@ -54,7 +55,7 @@ int prune_file_stale(const char *path, const struct prune_options *options,
 /*
  * Handle a file in a directory of loose objects that is no loose object. A
  * temporary file is removed if it is old enough. Any other file is reported to
- * `hooks.strange` and stays. Returns 0 or a negative error code.
+ * the callback `hooks.strange` and stays. Returns 0 or a negative error code.
  */
 int prune_file_other(const struct prune_file *file,
 		     const struct prune_options *options, struct error *err);
@@ -96,26 +97,29 @@ struct prune_unnamed {
 	 */
 	char **packs;
 	size_t pack_nr, pack_alloc;
-	/* owned: paths of files without their other half */
+	/*
+	 * owned: paths of .pack files without .idx, and of .idx files without
+	 * .pack
+	 */
 	char **files;
 	size_t file_nr, file_alloc;
 	/*
-	 * One of the packs is young or has a .keep file, so that all packs
-	 * stay.
+	 * One of the unnamed packs is young or has a .keep file, so that all
+	 * packs stay.
 	 */
 	bool stays;
 };
 
 /*
- * List unnamed packs and files. Returns 0 or a negative error code. The caller
- * releases *list in any case.
+ * List packs without their final name, and the files of incomplete packs.
+ * Returns 0 or a negative error code. The caller releases *list in any case.
  */
 int prune_unnamed_list(struct prune_unnamed *list, const struct repo *repo,
 		       const struct prune_options *options, struct error *err);
 void prune_unnamed_release(struct prune_unnamed *list);
 
 /*
- * Returns whether there are packs that may be removed. Only then does
+ * Returns whether there are unnamed packs that may be removed. Only then does
  * prune_unnamed_remove() call `is_wanted`.
  */
 static inline bool prune_unnamed_asks(const struct prune_unnamed *list)
@@ -126,8 +130,9 @@ static inline bool prune_unnamed_asks(const struct prune_unnamed *list)
 /*
  * Remove the listed files. Remove the listed packs if the conditions are met
  * that the comment above struct prune_unnamed lists. `odb`: the packs with
- * final names; NULL: packs stay. `is_wanted`: returns whether another process
- * may need the object. Returns 0 or a negative error code.
+ * final names. If `odb` is NULL, all listed packs stay. `is_wanted`: returns
+ * whether another process may need the object. Returns 0 or a negative error
+ * code.
  */
 int prune_unnamed_remove(const struct prune_unnamed *list,
 			 const struct odb *odb,

@@ -76,7 +76,8 @@ static int add(char ***items, size_t *nr, size_t *alloc, char *item,
 
 /*
  * Set *seconds to the modification time of the file "<dir>/<base><ext>".
- * Returns 1, 0 if the file does not exist, or a negative error code.
+ * Returns 1 if the file exists, 0 if the file does not exist, or a negative
+ * error code.
  */
 static int look(int64_t *seconds, const struct listing *l, const char *name,
 		size_t len, const char *ext)
@@ -161,8 +162,8 @@ struct question {
 };
 
 /*
- * Returns 1 if some object of this pack may be needed and no named pack has it,
- * else 0.
+ * Returns 1 if some object of this unnamed pack may be needed and no pack with
+ * a final name has it, else 0.
  */
 static int has_needed(const struct question *q, const struct pack_idx *idx)
 {
@@ -178,9 +179,9 @@ static int has_needed(const struct question *q, const struct pack_idx *idx)
 }
 
 /*
- * Returns 1 if the pack must stay, 0 if it may be removed, or a negative error
- * code. A pack whose .idx is damaged or missing stays, because its objects are
- * unknown.
+ * Returns 1 if the unnamed pack must stay, 0 if it may be removed, or a
+ * negative error code. A pack whose .idx is damaged or missing stays, because
+ * its objects are unknown.
  */
 static int is_needed(const struct question *q, const char *base)
 {
@@ -203,13 +204,14 @@ static int is_needed(const struct question *q, const char *base)
 }
 
 /*
- * Returns whether a multi-pack-index names an unnamed pack. Also looks into
- * files that readers would reject.
+ * Returns whether a multi-pack-index names a pack without a final name. Also
+ * looks into multi-pack-index files that readers would reject.
  */
 static bool is_in_midx(const struct odb *odb)
 {
 	struct error skipped =
-		ERROR_INIT; /* set if some layers cannot be read */
+		/* Set if some layers of the multi-pack-index cannot be read. */
+		ERROR_INIT;
 	struct odb_midx *top;
 	bool found;
 	int ret = odb_midx_open(&top, odb->dirs[0], odb->algo, &skipped);
@@ -227,8 +229,9 @@ static bool is_in_midx(const struct odb *odb)
 /* ---- removing */
 
 /*
- * Remove a pack, if it is still old enough. A process that writes an object
- * which the pack already has sets the pack's time to now.
+ * Remove a pack, if the pack is still old enough. The pack may have become
+ * younger: a process that writes an object which the pack already has sets the
+ * pack's time to now.
  */
 static int remove_pack(const char *base, const struct prune_options *o,
 		       struct error *err)

@@ -25,7 +25,7 @@ struct run {
 	struct bitset reached; /* by obj_pos */
 	struct unreachable unreachable;
 	bool is_walking;
-	/* Objects that promisor packs reach were not enumerated. */
+	/* The walk left out objects that promisor packs reach. */
 	bool has_promised;
 };
 
@@ -77,8 +77,8 @@ static int mark_reached(struct run *r, const struct walk_result *found,
 }
 
 /*
- * Find the reachable objects. In a partial clone, promised objects are left
- * out, because none of them is loose.
+ * Find the reachable objects. In a partial clone, promised objects are left out
+ * of the walk, because none of them is loose.
  */
 static int enumerate(struct run *r, struct walk_result *found,
 		     struct error *err)
@@ -151,7 +151,7 @@ static int find_kept(struct run *r, struct error *err)
 					  err);
 }
 
-/* Returns whether a root or a recent object reaches an object. */
+/* Returns whether a root or a recent object reaches the object. */
 static bool is_wanted(struct run *r, uint32_t obj_pos)
 {
 	const struct unreachable_item *item;
@@ -163,8 +163,8 @@ static bool is_wanted(struct run *r, uint32_t obj_pos)
 }
 
 /*
- * Returns whether a loose object may be removed. An object that the walk does
- * not know stays.
+ * Returns whether a loose object may be removed. An object that has no number
+ * in the walk stays.
  */
 static bool may_go(struct run *r, const struct oid *oid)
 {
@@ -177,11 +177,11 @@ static bool may_go(struct run *r, const struct oid *oid)
 }
 
 /*
- * Returns whether another process may need an object of an unnamed pack. True
- * for reached and recent objects, and for objects that the walk has met but
- * that are not listed as unreachable. The walk also reads objects that are only
- * in unnamed packs (odb/odb.h). So an object that the walk has not met is not
- * needed.
+ * Returns whether another process may need an object of an unnamed pack. The
+ * answer is true for reached and recent objects, and for objects that the walk
+ * has met but that are not listed as unreachable. The walk also reads objects
+ * that are only in unnamed packs (odb/odb.h). So an object that the walk has
+ * not met is not needed.
  */
 static bool may_be_asked_for(void *ctx, const uint8_t *raw)
 {

@@ -26,7 +26,8 @@
 #include "sys/progress.h"
 
 /*
- * Callbacks, each called before the removal that it reports. Each may be NULL.
+ * The callbacks of a prune. Each is called before the removal that it reports,
+ * and each may be NULL.
  */
 struct prune_hooks {
 	/*

@@ -70,7 +70,7 @@ static bool has_packs(const struct midx_run *m)
 }
 
 /*
- * Remove the bitmap indexes of single packs that the multi-pack-index covers.
+ * Remove the bitmap indexes of single packs that are in the multi-pack-index.
  */
 static int remove_pack_bitmaps(const struct midx_run *m, struct error *err)
 {
@@ -90,8 +90,8 @@ static int remove_pack_bitmaps(const struct midx_run *m, struct error *err)
 }
 
 /*
- * Merge layers of the chain once. If there is nothing to merge, *written does
- * not change.
+ * Merge layers of the multi-pack-index chain once. If there is nothing to
+ * merge, *written does not change.
  */
 static int merge_now(struct midx_run *m, struct multi_pack_result *written,
 		     const struct multi_pack_options *o, struct error *err)
@@ -119,9 +119,9 @@ static int merge_now(struct midx_run *m, struct multi_pack_result *written,
 }
 
 /*
- * Merge layers after a new layer was written. If another process changes the
- * chain meanwhile, only the merge is repeated. To append again would find no
- * new packs, and *written would be empty.
+ * Merge layers of the multi-pack-index chain after a new layer was written. If
+ * another process changes the chain meanwhile, only the merge is repeated.
+ * Appending again would find no new packs, and *written would be empty.
  */
 static int merge_layers(struct midx_run *m, struct multi_pack_result *written,
 			const struct multi_pack_options *o, struct error *err)
@@ -139,8 +139,8 @@ static int merge_layers(struct midx_run *m, struct multi_pack_result *written,
 }
 
 /*
- * Leave kept packs out of the new layer. Kept packs that a layer already covers
- * stay there.
+ * Leave packs with .keep out of the new layer of the multi-pack-index. Kept
+ * packs that an older layer already contains stay in that layer.
  */
 static int leave_out_kept(struct midx_run *m, const struct odb_midx *base)
 {
@@ -160,7 +160,8 @@ static int leave_out_kept(struct midx_run *m, const struct odb_midx *base)
 }
 
 /*
- * Append a layer. If the request has a split factor, merge layers afterwards.
+ * Append a layer to the multi-pack-index chain. If the request has a split
+ * factor, merge layers afterwards.
  */
 static int append(struct midx_run *m, struct multi_pack_result *written,
 		  const struct multi_pack_options *o, struct error *err)

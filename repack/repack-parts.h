@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The parts of git-repack(1) in files of their own: packs of promised objects,
- * and the multi-pack-index.
+ * The declarations of two files that git-repack(1) uses: one packs promised
+ * objects, the other writes the multi-pack-index.
  */
 #ifndef REPACK_REPACK_PARTS_H
 #define REPACK_REPACK_PARTS_H
@@ -18,8 +18,8 @@
 /*
  * ---- promisor-pack.c
  *
- * Puts the objects of all promisor packs into a promisor pack of their own. A
- * partial clone tells only by the pack whether an object was made locally or
+ * Puts the objects of all promisor packs into a promisor pack of their own. In
+ * a partial clone, only the pack shows whether an object was made locally or
  * promised by a remote. So these objects are never mixed with others.
  */
 
@@ -40,34 +40,35 @@ int promisor_pack_write(uint32_t *nr, struct pack_job *job,
  * all new packs are installed and before anything is removed.
  */
 
-/* What to write. All pointers are borrowed. */
+/* What repack_midx_write() writes. All pointers are borrowed. */
 struct repack_midx_request {
 	const struct repo *repo;
 	struct refs *refs;
 	const struct newpack_options *newpack;
 	/*
-	 * Packs that are about to be removed and must not be covered; NULL:
-	 * none.
+	 * Packs that are about to be removed. The multi-pack-index must not
+	 * contain them. NULL: none.
 	 */
 	const struct old_packs *leaving;
 	/*
-	 * The preferred pack. NULL: the pack with most objects. In a geometric
-	 * progression, that pack stays the same from one repack to the next,
-	 * and so do its bits.
+	 * The preferred pack. NULL: the pack with most objects. With geometric
+	 * repacks, the largest pack stays the same from one repack to the next,
+	 * and its objects keep their bits.
 	 */
 	const struct oid *preferred;
 	bool bitmap;
 	/*
-	 * The bitmap index was not asked for by an option. If it cannot be
-	 * written, the multi-pack-index is written without it.
+	 * The bitmap index is written by default, not because an option asks
+	 * for it. If it cannot be written, the multi-pack-index is written
+	 * without it.
 	 */
 	bool bitmap_is_default;
 	/*
-	 * Always cover cruft packs. If false, cruft packs are covered only if
-	 * the bitmap index needs their objects.
+	 * Put cruft packs into the multi-pack-index. If false, cruft packs are
+	 * included only if the bitmap index needs their objects.
 	 */
 	bool must_contain_cruft;
-	/* Write a layer of the packs that no layer covers yet. */
+	/* Write a layer with the packs that are in no layer yet. */
 	bool layers;
 	/*
 	 * With `layers`: leave kept packs out of a new layer, unless the bitmap

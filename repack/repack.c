@@ -34,7 +34,10 @@ struct run {
 	 * packs.
 	 */
 	struct old_packs old;
-	/* geometric: the packs that become one, also those of alternates */
+	/*
+	 * With --geometric: the packs that are merged into one, also packs of
+	 * alternates.
+	 */
 	struct named_packs chosen;
 	struct refs *refs;
 	struct odb *odb;
@@ -55,7 +58,7 @@ static void run_release(struct run *r)
 	free(r->base);
 }
 
-/* Returns whether unreachable objects have to be listed. */
+/* Returns whether the options need a list of the unreachable objects. */
 static bool wants_unreachable(const struct repack_options *o)
 {
 	if (!o->all || o->unreachable == REPACK_DROP)
@@ -90,7 +93,7 @@ static void set_job_options(struct run *r)
 	};
 }
 
-/* Remove the packs that the options keep from the list of packs to remove. */
+/* Take the packs that the options keep off the list of packs to remove. */
 static int spare_packs(struct run *r, struct error *err)
 {
 	const struct repack_options *o = r->options;
@@ -189,7 +192,10 @@ static int find_unreachable(struct run *r, struct error *err)
 	return ret < 0 ? ret : unreachable_keep(&r->unreachable, expiry, err);
 }
 
-/* With -k, add the unreachable objects behind all others. */
+/*
+ * With -k, add the unreachable objects to the end of the list of objects to
+ * pack.
+ */
 static int add_unreachable(struct run *r, struct error *err)
 {
 	struct walk *w = &r->job.walk;
@@ -325,7 +331,10 @@ static char *dir_of(const char *base)
 		     : mem_strdup(".");
 }
 
-/* Write the objects that are dropped into a cruft pack at `expire_to`. */
+/*
+ * Write the unreachable objects that have expired into a cruft pack at
+ * `expire_to`.
+ */
 static int write_expired(struct run *r, struct error *err)
 {
 	const char *base = r->options->expire_to;
@@ -398,7 +407,7 @@ static int write_midx(struct run *r, struct error *err)
 
 /*
  * Keep packs whose modification time changed after the times of their objects
- * were collected. The copies that were written have times that are too early.
+ * were collected. The copies in the new packs were written with older times.
  * The next repack uses the pack's new time.
  */
 static int spare_freshened(struct run *r, struct error *err)
@@ -453,9 +462,10 @@ static int remove_redundant(struct run *r, struct error *err)
 }
 
 /*
- * Write prepared answers for the new pack, because those of the removed packs
- * are gone. If the file cannot be written, there is only a warning: the repack
- * is done, and clones only take longer.
+ * Write prepared answers (stored responses to the most frequent requests) for
+ * the new pack, because those of the removed packs are gone. If the file cannot
+ * be written, there is only a warning: the repack is complete, and clones only
+ * take longer.
  */
 static int prepare(struct run *r, struct error *err)
 {

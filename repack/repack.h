@@ -40,7 +40,8 @@ struct repack_options {
 	enum repack_unreachable unreachable; /* with `all` */
 	/*
 	 * Seconds since 1970 (approxidate_parse_expiry()). REPACK_LOOSEN and
-	 * REPACK_CRUFT drop unreachable objects that are older. 0: never.
+	 * REPACK_CRUFT drop unreachable objects that are older than this. 0:
+	 * nothing is dropped.
 	 */
 	int64_t expiry;
 	/*
@@ -84,8 +85,8 @@ struct repack_options {
 	uint64_t midx_split_factor, midx_new_layer_threshold;
 	bool midx_must_contain_cruft;
 	/*
-	 * The bitmap index was not asked for by an option. If it cannot be
-	 * written, there is no warning.
+	 * The bitmap index is written by default, not because an option asks
+	 * for it. If it cannot be written, there is no warning.
 	 */
 	bool bitmap_is_default;
 	/* Also pack objects of packs with .keep. */
@@ -100,14 +101,15 @@ struct repack_options {
 	const struct oid *roots;
 	size_t root_nr;
 	/*
-	 * Borrowed: commits that clients ask for by themselves; used with
-	 * delta_islands (packs/pack-job-parts.h).
+	 * Borrowed: commits that clients often ask for alone, such as HEADs.
+	 * Used with delta_islands (packs/pack-job-parts.h).
 	 */
 	const struct oid *heads;
 	size_t head_nr;
 	/*
-	 * Borrowed; NULL: none. Fetches tips that are missing because a remote
-	 * has promised them. Other missing objects are not fetched.
+	 * Borrowed; NULL: none. A callback that fetches tips that are missing
+	 * because a remote has promised them. Other missing objects are not
+	 * fetched.
 	 */
 	const struct odb_provider *tip_provider;
 	/*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Collects the objects of given packs. */
+/* Collects the objects of the packs that a caller lists. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,22 +38,28 @@ int rollup_mark(enum rollup_part *parts, const struct odb *odb,
 struct rollup {
 	struct pack_job *job;
 	const struct rollup_options *options;
-	/* by obj_pos: objects that are among the items, or left out */
+	/*
+	 * indexed by obj_pos: objects that are in the list of objects to pack,
+	 * or left out
+	 */
 	struct bitset seen;
 	/*
-	 * by obj_pos: objects on the stack, and objects whose links were
-	 * followed
+	 * indexed by obj_pos: objects on the stack, and objects whose links
+	 * were followed
 	 */
 	struct bitset met;
 	/* owned: obj_pos of objects whose links will be followed */
 	uint32_t *stack;
 	size_t stack_nr, stack_alloc;
-	/* Do not follow the links of objects in ROLLUP_EXCLUDE packs. */
+	/*
+	 * The walk does not follow the links of objects in ROLLUP_EXCLUDE
+	 * packs.
+	 */
 	bool stops;
 	struct error *err;
 };
 
-/* Returns whether a pack with this part in the rollup has the object. */
+/* Returns whether a pack whose entry in `parts` is `part` has the object. */
 static bool has(const struct rollup *r, const uint8_t *raw,
 		enum rollup_part part)
 {
@@ -116,9 +122,9 @@ static bool has_part(const struct rollup *r, enum rollup_part part)
 }
 
 /*
- * Put an object on the stack, so that its links are followed. Returns 1 if the
- * object is new, 0 if it was met before, or a negative error code. A leaf has
- * no links and is only marked.
+ * Put an object on the stack, so that its links (ids of other objects) are
+ * followed. Returns 1 if the object is new, 0 if it was met before, or a
+ * negative error code. A leaf (a blob) has no links and is only marked.
  */
 static int meet(struct rollup *r, uint32_t obj_pos, bool is_leaf)
 {
@@ -138,8 +144,8 @@ static int meet(struct rollup *r, uint32_t obj_pos, bool is_leaf)
 }
 
 /*
- * An unreadable loose object stays as it is. If the object is needed, fsck
- * reports it.
+ * Warn that an unreadable loose object is not packed. Its file stays. If the
+ * object is needed, fsck reports it.
  */
 static int warn_damaged(struct rollup *r, const char *path)
 {
@@ -148,7 +154,7 @@ static int warn_damaged(struct rollup *r, const char *path)
 	return 0;
 }
 
-/* Add a loose object to the items, and follow its links. */
+/* Add a loose object to the list of objects to pack, and follow its links. */
 static int add_loose(void *ctx, const struct oid *oid, const char *path)
 {
 	struct rollup *r = ctx;
@@ -159,7 +165,7 @@ static int add_loose(void *ctx, const struct oid *oid, const char *path)
 		return 0;
 	if (objspace_add(&r->job->walk.space, oid->bytes, &obj_pos) < 0)
 		return error_nomem(r->err);
-	/* A pack has the object, which is among the items already. */
+	/* The object is already in the list, because a pack has it. */
 	if (bitset_get(&r->seen, obj_pos))
 		return 0;
 	if (obj_pos >= r->seen.bits &&
@@ -174,7 +180,9 @@ static int add_loose(void *ctx, const struct oid *oid, const char *path)
 	return ret < 0 ? ret : 0;
 }
 
-/* Put all objects of a pack on the stack. */
+/*
+ * Put all objects of a pack on the stack of objects whose links are followed.
+ */
 static int meet_pack(struct rollup *r, const struct odb_pack *p)
 {
 	int ret = 0;
@@ -193,7 +201,7 @@ static int meet_pack(struct rollup *r, const struct odb_pack *p)
 
 /*
  * Handle a link from an object to the object `to`. Objects of included packs
- * are among the items already.
+ * are already in the list of objects to pack.
  */
 static int add_link(void *ctx, const struct oid *to, enum object_type type,
 		    struct error *err)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Lists the objects of given packs and loose objects, whether reachable or not;
- * optionally also the objects that these reach. `pack-objects --stdin-packs`
- * and `repack --geometric` pack this list.
+ * optionally also all objects that the listed objects reach. `pack-objects
+ * --stdin-packs` and `repack --geometric` pack this list.
  */
 #ifndef REPACK_ROLLUP_H
 #define REPACK_ROLLUP_H
@@ -35,14 +35,14 @@ struct rollup_options {
 	/* borrowed: one part for each pack of the snapshot */
 	const enum rollup_part *parts;
 	/*
-	 * Also pack loose objects of the repository, even if a ROLLUP_UNLISTED
+	 * Also list loose objects of the repository, even if a ROLLUP_UNLISTED
 	 * pack has them. A ROLLUP_UNLISTED pack may be a cruft pack, and an
 	 * object that becomes reachable again must not depend on the times of a
 	 * cruft pack.
 	 */
 	bool loose;
 	/*
-	 * Also pack the objects that ROLLUP_INCLUDE and ROLLUP_OPEN packs
+	 * Also list the objects that ROLLUP_INCLUDE and ROLLUP_OPEN packs
 	 * reach, unless an excluded pack has them. Missing objects are ignored.
 	 * The new pack and the excluded packs together are then closed. If
 	 * there are ROLLUP_OPEN packs, the walk stops at objects of
@@ -62,10 +62,11 @@ int rollup_mark(enum rollup_part *parts, const struct odb *odb,
 		struct error *err);
 
 /*
- * Add the objects to the job's items, each object once, unless the job's
- * options leave them out. Newer packs are read first, each in its own order.
- * Path hashes are computed from the trees among the objects. Without `follow`,
- * no history is walked. Returns 0 or a negative error code.
+ * Add the chosen objects to the job's list of objects to pack, each object
+ * once. Objects that the job's options leave out are not added. Newer packs are
+ * read first, each in its own order. Path hashes are computed from the trees
+ * among the objects. Without `follow`, no history is walked. Returns 0 or a
+ * negative error code.
  */
 int rollup_add(struct pack_job *job, const struct rollup_options *options,
 	       struct error *err);

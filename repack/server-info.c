@@ -54,7 +54,7 @@ int server_info_put_packs(struct buf *out, const struct odb *odb,
 		    buf_printf(out, "P %s.pack\n", odb->packs[i].pack->name) <
 			    0)
 			return error_nomem(err);
-	/* An empty line ends the list. */
+	/* An empty line ends objects/info/packs. */
 	return buf_append_char(out, '\n') < 0 ? error_nomem(err) : 0;
 }
 
@@ -116,11 +116,14 @@ static int update_refs(const struct repo *repo, const struct odb *odb,
 	return ret;
 }
 
-/* One line of the list of packs, without its line feed. */
+/* One line of objects/info/packs, without its line feed. */
 struct row {
 	const char *text; /* points into the list */
 	size_t len;
-	/* the line's number in the old list; SIZE_MAX: it is not there */
+	/*
+	 * number of the same line in the old file; SIZE_MAX: not in the old
+	 * file
+	 */
 	size_t old_nr;
 	size_t new_nr; /* its place in the new one */
 };
@@ -148,7 +151,10 @@ static int by_place(const void *a, const void *b)
 	return (x->new_nr > y->new_nr) - (x->new_nr < y->new_nr);
 }
 
-/* Split a list into lines, sorted by text. Returns 0 or ERR_NOMEM. */
+/*
+ * Split the text of objects/info/packs into lines, sorted by text. Returns 0 or
+ * ERR_NOMEM.
+ */
 static int rows_split(struct rows *rows, const struct buf *list)
 {
 	const char *end = list->data + list->len;
@@ -175,9 +181,9 @@ static int rows_split(struct rows *rows, const struct buf *list)
 }
 
 /*
- * Sort a list of packs: packs of the old list come first, in their old order.
- * If no pack was added or removed, the file does not change. Returns 0 or
- * ERR_NOMEM.
+ * Sort the lines of objects/info/packs: packs of the old file come first, in
+ * their old order. If no pack was added or removed, the file does not change.
+ * Returns 0 or ERR_NOMEM.
  */
 static int keep_order(struct buf *list, const struct buf *old)
 {

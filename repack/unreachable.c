@@ -16,8 +16,8 @@ struct collecting {
 };
 
 /*
- * Returns the place where the item number of an object is stored (plus 1), or
- * NULL if there is no memory.
+ * Returns a pointer to the table entry of an object: the object's item number
+ * plus 1. Returns NULL if there is no memory.
  */
 static uint32_t *slot_of(struct unreachable *u, uint32_t obj_pos)
 {
@@ -48,8 +48,8 @@ struct unreachable_item *unreachable_find(const struct unreachable *u,
 }
 
 /*
- * Add an item for an object, or update its item with the time of one more copy.
- * Returns NULL if there is no memory.
+ * Add an unreachable object to the list, or update its item with the time of
+ * one more copy. Returns NULL if there is no memory.
  */
 static struct unreachable_item *add(struct unreachable *u, uint32_t obj_pos,
 				    int64_t mtime)
@@ -81,8 +81,8 @@ static void note_staying(struct unreachable_item *item, int64_t mtime)
 }
 
 /*
- * List the unreachable objects of one pack. `times` NULL: the time of each
- * object is `seconds`.
+ * List the unreachable objects of one pack. If `times` is NULL, the time of
+ * each object is `seconds`.
  */
 static int collect_objects(struct collecting *c, const struct odb_pack *p,
 			   const struct pack_mtimes *times, int64_t seconds)
@@ -176,8 +176,8 @@ static int collect_loose(void *ctx, const struct oid *oid, const char *path)
 }
 
 /*
- * Mark items that a pack of an alternate has. `times` NULL: the pack is no
- * cruft pack.
+ * Mark unreachable objects that a pack of an alternate has. `times` is NULL if
+ * the pack is no cruft pack.
  */
 static void mark_elsewhere(struct unreachable *u, const struct pack *pack,
 			   const struct pack_mtimes *times)
@@ -198,8 +198,8 @@ static void mark_elsewhere(struct unreachable *u, const struct pack *pack,
 }
 
 /*
- * Mark items that an alternate has. If the times of a cruft pack cannot be
- * read, its copies are ignored.
+ * Mark unreachable objects that an alternate has. If the times of a cruft pack
+ * cannot be read, its copies are ignored.
  */
 static void mark_alternates(struct unreachable *u, const struct odb *odb)
 {
@@ -219,7 +219,10 @@ static void mark_alternates(struct unreachable *u, const struct odb *odb)
 	}
 }
 
-/* Mark items as safe if a cruft pack that stays notes their latest time. */
+/*
+ * Mark unreachable objects as safe if a cruft pack that stays records their
+ * latest time.
+ */
 static void mark_noted(struct unreachable *u)
 {
 	for (size_t i = 0; i < u->nr; i++) {
@@ -304,8 +307,8 @@ struct following {
 };
 
 /*
- * Mark an object as kept. Its links are followed later. Reached objects and
- * leaves (blobs) need no following.
+ * Mark an unreachable object as kept. The objects that it refers to are marked
+ * later. Reachable objects and leaves (blobs) need no such step.
  */
 static int keep(struct following *f, uint32_t obj_pos, bool is_leaf)
 {

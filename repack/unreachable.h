@@ -34,19 +34,22 @@ struct unreachable_item {
 	 */
 	uint32_t loose_mtime;
 	/*
-	 * The latest time that a .mtimes file notes for the object, in a cruft
-	 * pack that stays or belongs to an alternate. 0: none.
+	 * The latest time that a .mtimes file records for the object, in a
+	 * cruft pack that is not removed or belongs to an alternate. 0: none.
 	 */
 	uint32_t staying_mtime;
 	bool is_packed; /* in a pack that leaves */
 	bool is_loose;  /* has a loose file */
 	/*
-	 * The object has a copy that stays: in a pack that stays, or in an
-	 * alternate. A copy in a cruft pack counts only if its noted time is
-	 * `mtime` or later.
+	 * The object has a copy that is not removed: in a pack that stays, or
+	 * in an alternate. A copy in a cruft pack counts only if its noted time
+	 * is `mtime` or later.
 	 */
 	bool is_safe;
-	/* The object is recent, or a recent object reaches it. */
+	/*
+	 * The object is recent, or a recent object reaches it, so it is not
+	 * dropped.
+	 */
 	bool is_kept;
 };
 
@@ -54,17 +57,18 @@ struct unreachable {
 	struct unreachable_item *items; /* owned: each object once */
 	size_t nr, alloc;
 	/*
-	 * Owned: item number + 1, by obj_pos below packed_nr. 0: the object is
-	 * not listed.
+	 * Owned: the item number of an object, plus 1, indexed by obj_pos for
+	 * packed objects (below packed_nr). 0: the object is not listed.
 	 */
 	uint32_t *by_packed;
 	uint32_t
 		/*
-		 * owned: item number + 1, by obj_pos - packed_nr; 0: not listed
+		 * owned: the same for other objects, indexed by obj_pos -
+		 * packed_nr
 		 */
 		*by_extra;
 	size_t extra_alloc;
-	/* of a damaged loose object that was passed over; code 0: none */
+	/* about a damaged loose object that was skipped; code 0: no warning */
 	struct error warning;
 	const struct bitset *reached; /* borrowed */
 	struct walk *walk;            /* borrowed */
@@ -78,11 +82,11 @@ struct unreachable_options {
 };
 
 /*
- * List the local objects that have no bit in `reached` (by obj_pos). This reads
- * all pack indexes, the times of cruft packs and the times of loose files, but
- * no objects. Returns 0, ERR_CORRUPT if a .mtimes file is damaged, or another
- * negative error code. On failure *u may be partly filled. The caller releases
- * *u in any case.
+ * List the local objects that have no bit in `reached` (indexed by obj_pos).
+ * This reads all pack indexes, the times of cruft packs and the times of loose
+ * files, but no objects. Returns 0, ERR_CORRUPT if a .mtimes file is damaged,
+ * or another negative error code. On failure *u may be partly filled. The
+ * caller releases *u in any case.
  */
 int unreachable_collect(struct unreachable *u, struct walk *walk,
 			const struct bitset *reached,
@@ -91,13 +95,14 @@ int unreachable_collect(struct unreachable *u, struct walk *walk,
 void unreachable_release(struct unreachable *u);
 
 /*
- * Mark the objects that are kept. `expiry`: seconds since 1970
- * (approxidate_parse_expiry()). 0 keeps all objects. INT64_MAX keeps only
- * objects that gc.recentObjectsHook names, and objects that these reach.
+ * Mark the objects that are kept. An object is kept if its time is later than
+ * `expiry`, in seconds since 1970 (approxidate_parse_expiry()). 0 keeps all
+ * objects. INT64_MAX keeps only objects that gc.recentObjectsHook names, and
+ * all that the named objects reach.
  *
- * The function reads the listed objects that are recent, the objects that these
- * reach, and unlisted objects between them. Missing objects are skipped. A
- * broken object is an error, because the objects that it reaches are unknown.
+ * The function reads the listed objects that are recent, all that the recent
+ * objects reach, and unlisted objects on the way. Missing objects are skipped.
+ * A broken object is an error, because the objects that it reaches are unknown.
  * Returns 0 or a negative error code.
  */
 int unreachable_keep(struct unreachable *u, int64_t expiry, struct error *err);
