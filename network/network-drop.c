@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Removes objects from a member that the store has. The order of the steps:
- * list the member's packs, open all packs, decide which packs are removed.
- * Packs that arrive after the listing are not touched.
+ * Removes from a member repository the objects that the store (the object pool)
+ * has. The order of the steps: list the member's packs, open all packs, decide
+ * which packs are removed. Packs that arrive after the listing are not touched.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -103,7 +103,10 @@ static int open_all(struct drop *d, const struct newpack_options *options)
 			: error_nomem(d->err);
 }
 
-/* Pack the objects that the store lacks into one new pack of the member. */
+/*
+ * Pack the objects of the member that the store lacks into one new pack of the
+ * member.
+ */
 static int pack_rest(struct drop *d)
 {
 	struct rollup_options options = {.parts = d->parts, .loose = false};
@@ -138,8 +141,8 @@ int network_drop(struct network *network, uint32_t id,
 	if (d.repo)
 		ret = network_link_check(&link, network, d.repo, err);
 	/*
-	 * Do this only if the member borrows from the store. Otherwise the
-	 * member needs all its objects.
+	 * Remove objects only if the member still borrows from the store.
+	 * Otherwise the member needs all its objects.
 	 */
 	if (!ret && link == NETWORK_LINK_STORE) {
 		ret = repo_check_precious(d.repo, "delete packs", err);

@@ -19,8 +19,8 @@
 #define LAYER_LIFE_S (24 * 60 * 60)
 
 /*
- * Returns 1 if the configuration wants a commit-graph, 0 if not, or a negative
- * error code.
+ * Returns 1 if the configuration of the store enables writing a commit-graph, 0
+ * if not, or a negative error code.
  */
 static int is_wanted(const struct repo *store, struct error *err)
 {
@@ -51,8 +51,8 @@ int network_graph_write(const struct repo *store, bool anew, struct error *err)
 	options.split.split = anew ? COMMIT_GRAPH_SPLIT_REPLACE
 				   : COMMIT_GRAPH_SPLIT_MERGE;
 	/*
-	 * Keep replaced layers for some time: the commit-graph of a member may
-	 * still build on one of them.
+	 * Keep replaced layers of the store's commit-graph for some time: the
+	 * commit-graph of a member may still build on one of them.
 	 */
 	options.expiry = sys_clock_seconds() - LAYER_LIFE_S;
 	if (!ret)
@@ -66,9 +66,9 @@ int network_graph_write(const struct repo *store, bool anew, struct error *err)
 /*
  * Returns 1 if the commit-graph has a commit that is missing, 0 if not, or a
  * negative error code. A commit-graph that is ignored now because of replace
- * refs is checked too, because it is read again when these are removed. Newer
- * packs than those of the snapshot are searched as well, because the
- * commit-graph may be younger than the snapshot.
+ * refs is checked too, because readers use it again when the replace refs are
+ * removed. Packs that are newer than the snapshot are searched as well, because
+ * the commit-graph may be younger than the snapshot.
  */
 static int is_stale(const struct odb *odb, struct error *err)
 {

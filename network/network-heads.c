@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Chooses the HEADs of members that clients ask for most. */
+/* Chooses the HEAD commits of member repositories that clients ask for most. */
 #include <stdlib.h>
 
 #include "base/mem.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Adds, forks and syncs members. */
+/*
+ * Adds member repositories to a network, forks them, and syncs them (copies
+ * their objects to the store).
+ */
 #include <stdlib.h>
 
 #include "islands/network-fork.h"
@@ -13,8 +16,8 @@
 #define BATCH_MAX 200000
 
 /*
- * Sync the objects of a member, and add its references to the batch. The caller
- * holds the lock of the member.
+ * Sync a member: copy its objects to the store, and add its references to the
+ * batch of references to write. The caller holds the lock of the member.
  */
 static int sync_locked(struct network_batch *batch, struct network *network,
 		       const struct network_entry *entry,
@@ -36,7 +39,7 @@ static int sync_locked(struct network_batch *batch, struct network *network,
 				id, repo->git_dir);
 	/*
 	 * Read the references after the lock was taken. References that are
-	 * pushed later are left to the next sync.
+	 * pushed later are copied by the next sync.
 	 */
 	if (!ret)
 		ret = network_refs_read(&refs, repo, "refs/", true, err);
@@ -50,12 +53,18 @@ static int sync_locked(struct network_batch *batch, struct network *network,
 	return ret;
 }
 
-/* State of a sync of many members. */
+/*
+ * State of a sync of many members (copying their objects and references to the
+ * store).
+ */
 struct syncing {
 	struct network *network;
 	const struct network_sync *sync;
 	struct network_batch batch;
-	/* The first `locked_nr` members in this list are locked. */
+	/*
+	 * ids of the members in a list; the first `locked_nr` of them are
+	 * locked
+	 */
 	const uint32_t *ids;
 	size_t locked_nr; /* number of locked members */
 	struct error *err;

@@ -46,7 +46,8 @@ struct checking {
 	struct walk walk;
 	const struct odb *odb;
 	/*
-	 * owned: the object directory of the member, as the snapshot names it
+	 * owned: the object directory of the member, as in odb->dirs of the
+	 * snapshot
 	 */
 	char *dir;
 	struct error *err;
@@ -147,9 +148,9 @@ static int unlink_member(struct network *network, const struct repo *repo,
 	if (ret < 0)
 		return ret;
 	/*
-	 * Make the removal durable. If the alternate came back after a power
-	 * failure, the repository would borrow from the store, but the store
-	 * would not know it as a member.
+	 * Make the removal of info/alternates durable. If the alternate came
+	 * back after a power failure, the repository would borrow from the
+	 * store, but the store would not know it as a member.
 	 */
 	info = repo_object_path(repo, "info");
 	ret = info ? sys_sync_dir(info, err) : error_nomem(err);
@@ -179,8 +180,8 @@ static int leave(struct network *network, const struct network_entry *entry,
 	if (!ret && link == NETWORK_LINK_STORE)
 		ret = unlink_member(network, repo, id, err);
 	/*
-	 * The entry is in the state "leaving": an earlier leave was killed
-	 * between its steps.
+	 * The registry entry is in the state "leaving": an earlier `leave` was
+	 * killed between its steps.
 	 */
 	else if (!ret)
 		ret = network_unlink(network, repo, id, err);

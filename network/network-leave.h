@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Lets members leave a network. */
+/*
+ * Lets member repositories leave a fork network, so that they are independent
+ * of its store.
+ */
 #ifndef NETWORK_NETWORK_LEAVE_H
 #define NETWORK_NETWORK_LEAVE_H
 

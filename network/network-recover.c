@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds files in a store that killed commands left behind, and removes them. */
+/*
+ * Finds files in the store of a network that killed commands left behind, and
+ * removes the files.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +15,8 @@
 #include "sys/lockfile.h"
 
 /*
- * A lock that records no process is taken for left behind when it is older than
- * this, in seconds.
+ * A lock file that records no process is removed as left behind if it is older
+ * than this, in seconds.
  */
 #define UNKNOWN_S (60 * 60)
 #define NS_PER_S INT64_C(1000000000)
@@ -137,8 +140,8 @@ static int remove_locks(struct network *network, struct error *err)
 /* ---- packs */
 
 /*
- * Remove a file of a pack that has no .idx. The .idx gets its name last, so a
- * command was killed before that.
+ * Remove a file of a pack that has no .idx. A command gives the .idx its final
+ * name last, so this command was killed earlier.
  */
 static int visit_pack(void *ctx, const char *name)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The steps of network_repack() in files of their own: the HEADs that the store
- * is laid out for, the commit-graphs, and dropping stored objects from members.
+ * The declarations of three files that network_repack() uses: choosing the
+ * HEADs that the store's pack is optimised for, the commit-graphs, and dropping
+ * objects that the store has from members.
  */
 #ifndef NETWORK_NETWORK_REPACK_PARTS_H
 #define NETWORK_NETWORK_REPACK_PARTS_H
@@ -23,14 +24,14 @@
  * alone: with history (a clone of one branch) or without (a clone of depth 1).
  *
  * A fork keeps the HEAD that it was made with, so there may be as many
- * different HEADs as members. The store is laid out for a few of them: for the
- * first member's HEAD, which most clients ask for, then for the HEADs that most
- * members have.
+ * different HEADs as members. The pack of the store is optimised for a few of
+ * them: for the first member's HEAD, which most clients ask for, then for the
+ * HEADs that most members have.
  */
 
 /*
- * Maximum number of HEADs that the store is laid out for. Each costs a walk of
- * its tree in every repack, and some deltas.
+ * Maximum number of HEADs that the store's pack is optimised for. Each HEAD
+ * costs a walk of its tree in every repack, and some deltas.
  */
 #define NETWORK_HEADS_MAX 8
 
@@ -64,20 +65,21 @@ int network_heads_choose(struct network_heads *heads, struct error *err);
  */
 
 /*
- * Write a commit-graph of all commits that the store's references reach. It is
- * a chain, so that commit-graphs of members can build on its layers. If `anew`
- * is true, the chain has one layer, and only reachable commits: do this before
- * unreachable objects are pruned. Otherwise layers are added and merged, and
- * some commits may be unreachable. Does nothing if core.commitGraph or
- * gc.writeCommitGraph is false. Returns 0 or a negative error code.
+ * Write a commit-graph of all commits that the store's references reach. The
+ * commit-graph is a chain, so that commit-graphs of members can build on its
+ * layers. If `anew` is true, the chain gets one layer with only reachable
+ * commits: do this before unreachable objects are pruned. Otherwise layers are
+ * added and merged, and some commits may be unreachable. Does nothing if
+ * core.commitGraph or gc.writeCommitGraph is false. Returns 0 or a negative
+ * error code.
  */
 int network_graph_write(const struct repo *store, bool anew, struct error *err);
 
 /*
  * Remove the commit-graph of a member. The member must have been synced before
  * the store's commit-graph was written, so that the store's commit-graph has
- * all its commits. Does nothing if the store has no commit-graph chain. Returns
- * 0 or a negative error code.
+ * all commits of the member. Does nothing if the store has no commit-graph
+ * chain. Returns 0 or a negative error code.
  */
 int network_graph_drop(const struct repo *store, const struct repo *member,
 		       struct error *err);

@@ -65,7 +65,7 @@ static int open_member(struct repo **out, const struct run *r, uint32_t id,
 
 /*
  * Add objects that a member needs in addition to its references: those that its
- * reflogs, HEADs and indexes name. Also store its HEAD.
+ * reflogs, HEADs and indexes name. Also add the member's HEAD to r->heads.
  */
 static int add_roots(struct run *r, uint32_t id, struct error *err)
 {
@@ -171,8 +171,8 @@ static int pack_refs(struct run *r)
 }
 
 /*
- * Choose the HEADs that the store is laid out for. If repack.tipIsland is set,
- * that key chooses the commits, and no HEAD is used.
+ * Choose the HEADs that the store's pack is optimised for. If repack.tipIsland
+ * is set, that key chooses the commits, and no HEAD is used.
  */
 static int choose_heads(struct run *r)
 {
@@ -199,9 +199,9 @@ static int rescue_member(struct run *r, uint32_t id,
 }
 
 /*
- * Copy objects again that are about to be removed. Pushes do not wait for the
- * repack: a reference that changed after its member was synced may need an
- * object that only a pack in `leaving` has.
+ * Copy objects that members need out of packs that are about to be removed.
+ * Pushes do not wait for the repack: a reference that changed after its member
+ * was synced may need an object that only a pack in `leaving` has.
  */
 static int rescue(void *ctx, const struct old_packs *leaving, struct error *err)
 {
@@ -239,7 +239,10 @@ static int repack_store(struct run *r)
 			  r->err);
 }
 
-/* Run the steps during which the store must keep its objects, under a lock. */
+/*
+ * Run the steps during which the store must keep its objects, under
+ * NETWORK_LOCK_OBJECTS.
+ */
 static int run_locked(struct run *r)
 {
 	int ret = network_reload(r->network, r->err);
@@ -269,7 +272,7 @@ static int clean_member(struct run *r, uint32_t id)
 	return ret < 0 ? ret : 0;
 }
 
-/* Remove commit-graphs that name pruned commits. */
+/* Remove commit-graphs of the store and of members that name pruned commits. */
 static int clean_graphs(struct run *r)
 {
 	int ret = network_graph_clean(r->network->store, r->err);
@@ -299,8 +302,8 @@ static int drop(struct run *r)
 }
 
 /*
- * Settle interrupted operations. If one cannot be settled, only a repack that
- * prunes stops.
+ * Settle (complete or undo) interrupted operations on the network. If one
+ * cannot be settled, a repack that prunes stops; other repacks go on.
  */
 static int settle(struct network *network, const struct network_repack *options,
 		  struct error *err)

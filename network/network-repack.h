@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Repacks the store of a network into one pack with bitmaps. A delta in that
- * pack never has a base outside of a member's island. Objects that the store
- * has are then removed from the members.
+ * Repacks the store of a fork network into one pack with bitmaps. In that pack,
+ * no delta has a base outside of a delta island of the object. Objects that the
+ * store has are then removed from the members.
  *
- * First, interrupted operations are settled and all members are synced. Objects
- * that no member reaches are kept in a cruft pack. With `prune`, old ones of
- * them are removed, and forks and syncs wait during that time.
+ * First, interrupted operations are settled (completed or undone), and all
+ * members are synced: their objects are copied to the store. Objects that no
+ * member reaches are kept in a cruft pack. With `prune`, old objects of the
+ * cruft pack are removed, and forks and syncs wait during that time.
  */
 #ifndef NETWORK_NETWORK_REPACK_H
 #define NETWORK_NETWORK_REPACK_H
@@ -24,7 +25,7 @@ struct network_repack {
 	/* Remove unreachable objects that are older than `expiry`. */
 	bool prune;
 	int64_t expiry; /* seconds since 1970 */
-	/* Do not remove objects from members. */
+	/* Do not remove from members the objects that the store has. */
 	bool keep;
 	/*
 	 * Called for each member that cannot be repacked or synced; the member
@@ -51,10 +52,10 @@ int network_repack(struct network_repack_report *report,
 		   const struct network_repack *options, struct error *err);
 
 /*
- * Settle operations that were interrupted and that no process works on now.
- * Forks and adds are completed or undone. Leaves and deletes are completed. If
- * one cannot be settled, the other operations are still settled. Returns 0, or
- * the first error code.
+ * Settle (complete or undo) operations on the network that were interrupted and
+ * that no process works on now. Forks and adds are completed or undone. Leaves
+ * and deletes are completed. If one operation cannot be settled, the others are
+ * still settled. Returns 0, or the first error code.
  */
 int network_settle(struct network *network,
 		   const struct newpack_options *options, struct error *err);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Settles operations that were interrupted. */
+/*
+ * Settles (completes or undoes) operations on a fork network that were
+ * interrupted.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,8 +15,8 @@
 #include "network/network-sync.h"
 
 /*
- * Complete an add if the repository already borrows from the store. Otherwise
- * remove its entry.
+ * Complete the adding of a member if the repository already borrows from the
+ * store. Otherwise remove its entry from the registry.
  */
 static int settle_add(struct network *network, uint32_t id,
 		      const struct newpack_options *options, struct error *err)
@@ -61,8 +64,8 @@ static int settle(struct network *network, const struct network_entry *entry,
 }
 
 /*
- * Returns the ids of the entries whose operation has not ended. The caller
- * frees the array.
+ * Returns the ids of the registry entries whose operation has not ended. The
+ * caller frees the array.
  */
 static uint32_t *list_ids(const struct network *network, size_t *nr)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Copies objects of a member that the store lacks into the store.
- * network-join.c calls these functions to sync members.
+ * Copies a member's objects that the store lacks into the store. network-join.c
+ * calls these functions to sync members.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ struct sync {
 	struct network_sync_report *report;
 	struct pack_job_options options;
 	struct pack_job job;
-	/* Tips that do not exist are ignored. */
+	/* Ignore tips that do not exist. */
 	bool lenient;
 	/* owned: "<store>/objects/pack" */
 	char *dir;
@@ -38,8 +38,8 @@ int network_pack_options(struct newpack_options *options,
 	int ret = newpack_options_load(options, network->store, err);
 
 	/*
-	 * Do not split packs. Each part would need objects of the other parts,
-	 * but becomes visible by itself.
+	 * Do not split the new pack of the store. Each part would need objects
+	 * of the other parts, but would become visible by itself.
 	 */
 	options->max_pack_size = 0;
 	options->replace = true;
@@ -62,7 +62,9 @@ static bool has_name(const struct odb *odb, const char *name)
 	return false;
 }
 
-/* Returns whether a pack is in the store and is not about to be removed. */
+/*
+ * Returns whether a pack belongs to the store and is not about to be removed.
+ */
 static bool is_lasting(const struct sync *s, const struct pack *pack)
 {
 	const struct old_packs *leaving = s->options.leaving;
@@ -156,9 +158,10 @@ static bool store_has_bitmap(const struct odb *odb)
 }
 
 /*
- * Link a pack that has a bitmap index. Such a pack has all that its objects
- * reach. If most of its objects are new, it is linked without reading an
- * object. Returns 1 if the pack was linked, 0 if not, or a negative error code.
+ * Hard-link a member's pack that has a bitmap index into the store. Such a pack
+ * has all that its objects reach. If the store lacks most of its objects, the
+ * pack is linked without reading an object. Returns 1 if the pack was linked, 0
+ * if not, or a negative error code.
  */
 static int link_bitmapped(struct sync *s, const struct odb_pack *pack)
 {
@@ -207,8 +210,8 @@ static int add_tip(void *ctx, const struct oid *oid)
 }
 
 /*
- * Add the objects that references, reflogs and indexes name as tips, if the
- * store lacks them.
+ * Add to the walk's tips the objects that references, reflogs and indexes of
+ * the member name, if the store lacks them.
  */
 static int add_tips(struct sync *s)
 {
@@ -255,8 +258,8 @@ static int push(struct stack *stack, uint32_t commit)
 }
 
 /*
- * Visit a commit. If the store has it, the commit is a boundary. Otherwise its
- * parents are visited later.
+ * Visit a commit of the member. If the store has the commit, it is on the
+ * boundary. Otherwise its parents are visited later.
  */
 static int visit_commit(struct sync *s, struct stack *stack, uint32_t commit)
 {
@@ -279,7 +282,7 @@ static int visit_commit(struct sync *s, struct stack *stack, uint32_t commit)
 
 /*
  * Find the commits of the store that are parents of new commits. The store is
- * closed, so it has all that these commits reach.
+ * closed under reachability, so it has all that these commits reach.
  */
 static int add_boundary(struct sync *s)
 {
@@ -298,7 +301,7 @@ static int add_boundary(struct sync *s)
 
 /*
  * Returns whether the objects of a pack that the store lacks are exactly the
- * items.
+ * objects to copy.
  */
 static bool is_same(const struct sync *s, const struct pack *pack)
 {
@@ -318,9 +321,10 @@ static bool is_same(const struct sync *s, const struct pack *pack)
 }
 
 /*
- * Link a pack whose new objects are exactly the items. The pack may also have a
- * few objects that the store has, such as delta bases that were added to a thin
- * pack. Returns 1 if a pack was linked, 0 if not, or a negative error code.
+ * Hard-link into the store a pack whose new objects are exactly the objects to
+ * copy. The pack may also have a few objects that the store has, such as delta
+ * bases that completed a thin pack. Returns 1 if a pack was linked, 0 if not,
+ * or a negative error code.
  */
 static int link_same(struct sync *s)
 {
@@ -341,7 +345,7 @@ static int link_same(struct sync *s)
 	return 0;
 }
 
-/* Lists the objects that the store lacks as items of the job. */
+/* List the objects that the store lacks as the job's objects to pack. */
 static int find_new(struct sync *s)
 {
 	int ret = add_tips(s);

@@ -4,8 +4,9 @@
  *
  * Objects that a member's references reach and the store lacks become one pack
  * of the store. The pack and its index appear at once, so that the store stays
- * closed (islands/network.h). If a pack of the member has just these objects,
- * the pack is hard-linked into the store instead of being copied.
+ * closed under reachability (islands/network.h). If a pack of the member has
+ * just these objects, the pack is hard-linked into the store instead of being
+ * copied.
  */
 #ifndef NETWORK_NETWORK_SYNC_H
 #define NETWORK_NETWORK_SYNC_H
@@ -48,10 +49,10 @@ int network_sync_objects(const struct network *network, const struct repo *repo,
 			 struct network_sync_report *report, struct error *err);
 
 /*
- * Copy objects as network_sync_objects() does, but treat objects that only the
- * `leaving` packs of the store have as missing there. So objects are saved that
- * became reachable after they were found unreachable. All references are looked
- * at, even if the repository has no objects.
+ * Copy objects like network_sync_objects(), with one difference: objects that
+ * only the `leaving` packs of the store have count as missing in the store. So
+ * objects are saved that became reachable after they were found unreachable.
+ * All references are examined, even if the repository has no objects.
  */
 int network_sync_rescue(const struct network *network, const struct repo *repo,
 			const struct network_refs *refs,
@@ -94,7 +95,7 @@ int network_sync(struct network *network, const uint32_t *ids, size_t nr,
 		 const struct network_sync *sync, struct error *err);
 
 /*
- * Sync members as network_sync() does. The caller already holds
+ * Sync members like network_sync(), but the caller already holds
  * NETWORK_LOCK_OBJECTS.
  */
 int network_sync_held(struct network *network, const uint32_t *ids, size_t nr,

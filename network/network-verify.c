@@ -64,8 +64,8 @@ static int store_open(struct store *s, const struct network *network,
 }
 
 /*
- * Check that all blobs exist. Commits and trees need no check, because listing
- * the objects has read them.
+ * Check that all blobs exist. Commits and trees need no check, because the walk
+ * that lists the objects has read them.
  */
 static int check_there(const struct verify *v, struct store *s)
 {

@@ -30,16 +30,19 @@ struct network_verify {
 
 struct network_verify_report {
 	uint32_t member_nr;
-	/* objects that references of the store reach */
+	/* number of objects that references of the store reach */
 	uint32_t object_nr;
-	/* objects that members reach and that the store lacks */
+	/* number of objects that members reach and that the store lacks */
 	uint32_t unsynced_nr;
-	/* members whose operation (add, fork, leave, delete) has not ended */
+	/*
+	 * number of members whose operation (add, fork, leave, delete) has not
+	 * ended
+	 */
 	uint32_t pending_nr;
 	/*
-	 * Deltas in the store whose base is outside of an island. New
-	 * references of members may cause some. Clones compress these objects
-	 * again until the next repack.
+	 * Deltas in the store whose base is outside of a delta island of the
+	 * object. New references of members may cause such deltas. Clones
+	 * compress these objects again until the next repack.
 	 */
 	uint32_t crossing_nr;
 };
@@ -59,11 +62,11 @@ int network_verify(struct network_verify_report *report,
  */
 
 struct network_stats {
-	/* objects of a clone of all references */
+	/* number of objects in a clone of all references */
 	uint32_t object_nr;
-	/* bytes that are copied as they are stored */
+	/* number of bytes that are copied as they are stored */
 	uint64_t verbatim_bytes;
-	/* objects that have to be compressed again */
+	/* number of objects that have to be compressed again */
 	uint32_t recompressed_nr;
 	bool used_bitmap;
 };
