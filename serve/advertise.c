@@ -46,8 +46,9 @@ static int add_capabilities(struct buf *out, const struct session *s,
 }
 
 /*
- * Write the line of a ref. The first line gets the capabilities in place of
- * `suffix`: it never names a peeled tag, so it has no suffix.
+ * Write the line of a ref. The first line has the capabilities in place of
+ * `suffix`. The first line is never that of a peeled tag, so it needs no
+ * suffix.
  */
 static int write_ref(struct advertisement *a, const struct oid *oid,
 		     const char *name, const char *suffix)

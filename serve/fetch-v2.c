@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The command fetch of protocol v2: one request, one answer.
+ * The command fetch of protocol v2: one request of the client, one response of
+ * the server.
  *
- *	request                  answer
- *	-----------------------  ------------------------------------------
- *	no wants                 nothing, unless "wait-for-done" is sent
- *	wants, and "done" or     [shallow-info delim] [wanted-refs delim]
- *	  no haves               [packfile-uris delim] packfile flush
- *	wants, haves, not        acknowledgments flush
- *	  enough in common
- *	wants, haves, enough     acknowledgments delim, then as for "done"
- *	  in common
+ * 	request                  answer
+ * 	-----------------------  ------------------------------------------
+ * 	no wants                 nothing, unless "wait-for-done" is sent
+ * 	wants, and "done" or     [shallow-info delim] [wanted-refs delim]
+ * 	  no haves               [packfile-uris delim] packfile flush
+ * 	wants, haves, not        acknowledgments flush
+ * 	  enough in common
+ * 	wants, haves, enough     acknowledgments delim, then as for "done"
+ * 	  in common
  *
  * serve/negotiate.h defines when the common haves are enough.
  */
@@ -63,8 +64,8 @@ static int take_want(struct fetch *f, const char *line, struct error *err)
 }
 
 /*
- * Store the name of a wanted ref. Returns 0, ERR_PEER if the request has named
- * the ref before, or another negative error code.
+ * Add the name of a wanted ref to f->ref_names. Returns 0, ERR_PEER if the
+ * request has named the ref before, or another negative error code.
  */
 static int note_ref_name(struct fetch *f, const char *name, struct error *err)
 {

@@ -8,8 +8,8 @@
 #define TREE_DEPTH "uploadpackfilter.tree.maxdepth"
 
 /*
- * Check one kind of filter. uploadpackfilter.<kind>.allow overrides
- * uploadpackfilter.allow.
+ * Check whether clients may use one kind of filter.
+ * uploadpackfilter.<kind>.allow overrides uploadpackfilter.allow.
  */
 static int check_kind(const struct config *config, enum filter_kind kind,
 		      struct error *err)

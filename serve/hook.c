@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs the hook of uploadpack.packObjectsHook. */
+/*
+ * Runs the hook of uploadpack.packObjectsHook, which makes the pack of a fetch.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -9,8 +9,8 @@
 #include "wire/pktline.h"
 
 /*
- * Limits for the prefixes of one request. If a request has more, all visible
- * refs are listed. A prefix only saves work: clients filter the list
+ * Limits for the ref prefixes of one request. If a request has more, all
+ * visible refs are listed. A prefix only saves work: clients filter the list
  * themselves.
  */
 #define PREFIX_NR_MAX 65536
@@ -69,7 +69,9 @@ static int parse(struct listing *l, struct v2_args *args)
 	return ret;
 }
 
-/* Sort the prefixes, and remove each prefix that begins with another one. */
+/*
+ * Sort the ref prefixes, and remove each prefix that begins with another one.
+ */
 static void disjoin(struct listing *l)
 {
 	size_t kept = 0;

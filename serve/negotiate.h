@@ -45,13 +45,13 @@ enum negotiate_mode {
 	NEGOTIATE_DETAILED,
 };
 
-/* What a negotiation has to know about the repository. */
+/* The callbacks by which a negotiation asks about the repository. */
 struct negotiate_ops {
 	/* Returns whether the repository has an object. */
 	bool (*has)(void *ctx, const struct oid *oid);
 	/*
-	 * Returns 1 if the common haves are enough, 0 if not, or a negative
-	 * error code. Called only if `common` has an id.
+	 * Returns 1 if each wanted commit has an ancestor in `common`, 0 if
+	 * not, or a negative error code. Called only if `common` has an id.
 	 */
 	int (*enough)(void *ctx, const struct oidset *common,
 		      struct error *err);
@@ -107,9 +107,10 @@ int negotiate_done(struct negotiate *n, struct error *err);
 
 /*
  * Protocol v2: write the acknowledgments section, with one ACK for each id in
- * n->common. "ready" is written if the haves are enough and `wait_for_done` is
- * false. Returns 1 if "ready" was written (the pack follows), 0 if not, or a
- * negative error code. The caller writes the packet that ends the section.
+ * n->common. "ready" is written if the common haves are enough and
+ * `wait_for_done` is false. Returns 1 if "ready" was written (the pack
+ * follows), 0 if not, or a negative error code. The caller writes the packet
+ * that ends the section.
  */
 int negotiate_acknowledge(struct negotiate *n, bool wait_for_done,
 			  struct error *err);

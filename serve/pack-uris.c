@@ -65,7 +65,10 @@ void pack_uris_release(struct pack_uris *uris)
 	*uris = (struct pack_uris){0};
 }
 
-/* Returns whether the list has the protocol of a URI: the part before "://". */
+/*
+ * Returns whether `protocols`, a list from the client, has the protocol of a
+ * URI: the part before "://".
+ */
 static bool is_taken(const char *uri, const char *protocols)
 {
 	const char *end = strstr(uri, "://");

@@ -10,8 +10,8 @@
 #include "wire/pktline.h"
 
 /*
- * The characters that separate fields and remotes. In values, these characters
- * are encoded.
+ * The characters that separate fields and remotes in the advertised value.
+ * Inside of names and values, these characters are percent-encoded.
  */
 #define SEPARATORS ",;"
 
@@ -49,8 +49,8 @@ static int add(struct promisor_remotes *remotes, const char *name, size_t len)
 }
 
 /*
- * Add a remote if a configuration entry says that it is a promisor remote. A
- * later entry "promisor = false" does not remove the remote.
+ * Add a remote to the list if a configuration entry says that the remote is a
+ * promisor remote. A later entry "promisor = false" does not remove the remote.
  */
 static int take(void *ctx, const struct config_entry *entry)
 {
@@ -115,7 +115,10 @@ static void parse_fields(bool *filter, bool *token, const char *list,
 	}
 }
 
-/* Read the fields of each remote. Remotes without a URL are removed. */
+/*
+ * Read the URL and the other fields of each remote. Remotes without a URL are
+ * removed from the list.
+ */
 static int complete(struct promisor_remotes *remotes,
 		    const struct config *config, struct error *warning)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parses fetch requests, checks wants, and answers questions of a negotiation.
+ * Parses fetch requests, checks wants, and decides for a negotiation which
+ * haves are common and enough.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -19,8 +20,8 @@
 #define UNCHECKED_MAX 16384
 
 /*
- * If there are at least so many wants, opening the prepared answers costs less
- * than looking up each want.
+ * If there are at least so many wants, opening the prepared answers (stored
+ * responses to frequent requests) costs less than looking up each want.
  */
 #define MANY_WANTS 64
 
@@ -109,7 +110,10 @@ static int take_shallow(struct request *req, const char *line,
 	return ret < 0 ? ret : 1;
 }
 
-/* Parse a decimal number. Returns false if `text` is no such number. */
+/*
+ * Parse a decimal number. Returns false if `text` is not a decimal number or is
+ * too large.
+ */
 static bool parse_number(uint64_t *out, const char *text)
 {
 	char *end;
@@ -162,7 +166,10 @@ static int take_not(struct request *req, const char *line, const char *value,
 	return ret < 0 ? ret : 1;
 }
 
-/* Returns the text after "<word> ", or NULL if `line` starts otherwise. */
+/*
+ * Returns the text after "<word> ", or NULL if `line` does not start with
+ * "<word> ".
+ */
 static const char *value_of(const char *line, const char *word)
 {
 	size_t len = strlen(word);
@@ -234,7 +241,10 @@ static int resolve(void *ctx, const char *name, struct oid *oid)
 			       NULL);
 }
 
-/* Load the patterns of the blobs that the filter's sparse:oid parts name. */
+/*
+ * Load the sparse patterns from the blobs that the filter's sparse:oid parts
+ * name.
+ */
 static int load_sparse(struct request *req, struct error *err)
 {
 	struct session *s = req->s;
@@ -289,8 +299,8 @@ int request_parse_have(struct request *req, const char *line, struct oid *oid,
 }
 
 /*
- * Returns 1 if the wants so far are exactly those of a prepared answer, 0 if
- * not, or a negative error code.
+ * Returns 1 if the wants so far are exactly those of a prepared answer (a
+ * stored response to a frequent request), 0 if not, or a negative error code.
  */
 static int is_prepared(struct request *req, struct error *err)
 {
@@ -389,10 +399,10 @@ static bool has_object(void *ctx, const struct oid *oid)
 }
 
 /*
- * Add a have and its parents as targets of the walk; the client has them all.
- * With the parents, a want that forked just below a have needs no further
- * round. All ancestors would be correct too, but negotiations would end when
- * few common commits are known.
+ * Add a have and its parents as targets of the reachability walk; the client
+ * has them all. Because the parents are targets, a want that forked just below
+ * a have needs no further round. All ancestors would be correct targets too,
+ * but then negotiations would end when only few common commits are known.
  */
 static int add_target(struct request *req, uint32_t commit_nr,
 		      struct error *err)
@@ -413,7 +423,10 @@ static int add_target(struct request *req, uint32_t commit_nr,
 	return ret;
 }
 
-/* Add the haves that came after the last call as targets. */
+/*
+ * Add the haves that came after the last call as targets of the reachability
+ * walk.
+ */
 static int add_targets(struct request *req, const struct oidset *common,
 		       struct error *err)
 {

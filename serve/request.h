@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A fetch request in any protocol version: wants, haves, the client's shallow
- * boundary, the depth limit, and the form of the pack. One thread.
+ * boundary, the depth limit, and the options of the pack. One thread.
  *
  * Memory is bounded: the sets keep only ids of objects that the repository has.
  * The exception is the last 16,384 wants, which may not have been looked up
@@ -39,8 +39,8 @@ struct request {
 	/* the client's shallow boundary */
 	struct oidset client_shallow;
 	/*
-	 * The depth limit. There is none if `depth` is 0, `has_since` is false,
-	 * and `nots` is empty.
+	 * The depth limit. The request has no depth limit if `depth` is 0,
+	 * `has_since` is false, and `nots` is empty.
 	 */
 	/* number of commits; DEPTH_INFINITE: the whole history */
 	uint32_t depth;
@@ -51,10 +51,12 @@ struct request {
 	uint64_t since; /* seconds since 1970 */
 	/* Leave out these commits and their ancestors. */
 	struct oidset nots;
-	/* shallow_update() and shallow_keep() set these sets: */
+	/*
+	 * The next two sets are filled by shallow_update() and shallow_keep().
+	 */
 	/* commits that the walk treats as having no parents */
 	struct oidset shallow;
-	/* commits of the client that are no longer shallow */
+	/* commits on the client's shallow boundary that get parents */
 	struct oidset edges;
 	/* The pack: */
 	enum sideband_mode sideband;
@@ -68,10 +70,13 @@ struct request {
 	struct walk_tips want_tips;
 	struct reach reach;
 	bool reach_is_open;
-	/* A pack was made; `made` describes it. */
+	/* A pack was made for this request; `made` describes the pack. */
 	bool has_pack;
 	struct packing_report made;
-	/* The first `target_nr` ids of `common` are targets of `reach`. */
+	/*
+	 * The first `target_nr` ids of `common` have been added to `reach` as
+	 * targets.
+	 */
 	size_t target_nr;
 };
 
@@ -91,8 +96,8 @@ const char *request_parse_oid(const struct request *req, const char *line,
 
 /*
  * Handle a line that v0 and v2 have in common: shallow, deepen, deepen-since or
- * deepen-not. Returns 1 if the line is one of these, 0 if not, or a negative
- * error code (ERR_PEER for a bad value).
+ * deepen-not. Returns 1 if the line is one of the four, 0 if it is another
+ * line, or a negative error code (ERR_PEER for a bad value).
  */
 int request_take_line(struct request *req, const char *line, struct error *err);
 
@@ -126,9 +131,10 @@ int request_add_want(struct request *req, const struct oid *oid,
 
 /*
  * Add a want without looking it up. request_check_wants() looks it up later,
- * unless all wants are those of a prepared answer. If very many wants were not
- * looked up, they are looked up now. Returns 0, ERR_PEER if one of these is
- * missing, or another negative error code.
+ * unless all wants are those of a prepared answer (a stored response to a
+ * frequent request). If very many wants were not looked up yet, this function
+ * looks them up. Returns 0, ERR_PEER if one of them is missing, or another
+ * negative error code.
  */
 int request_add_want_later(struct request *req, const struct oid *oid,
 			   struct error *err);
@@ -155,20 +161,21 @@ int request_not_our_ref(const struct request *req, const struct oid *oid,
 			struct error *err);
 
 /*
- * Fill want_tips from the wants; a second call does nothing. Opens the walk.
- * Returns 0 or a negative error code.
+ * Sort the wants by object type into want_tips; a second call does nothing.
+ * Opens the walk. Returns 0 or a negative error code.
  */
 int request_load_wants(struct request *req, struct error *err);
 
 /*
- * Write to the summary of the session what the client asked for and how it was
- * answered.
+ * Write to the trace summary of the session what the client asked for, and how
+ * the server made the pack.
  */
 void request_summarize(struct request *req);
 
 /*
- * Returns the functions that a negotiation calls about this request. They
- * borrow `req`, and open objects and history when they are first called.
+ * Returns the callbacks by which a negotiation asks about this request. The
+ * callbacks borrow `req`, and open objects and history when they are first
+ * called.
  */
 struct negotiate_ops request_ops(struct request *req);
 

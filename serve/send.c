@@ -8,15 +8,18 @@
 #include "sys/ticker.h"
 
 /*
- * The keep-alive thread starts when this much is done, or when this much is
- * expected, or after this time. The unit of the first two is that of the
- * progress: commits, objects or bytes.
+ * The thread that sends keep-alives starts when this much work is done, or when
+ * this much is expected, or after this time. The unit of the first two is that
+ * of the progress: commits, objects or bytes.
  */
 #define MUCH_DONE 1024
 #define MUCH_AHEAD (1 << 20)
 #define SOON_NS UINT64_C(20000000)
 
-/* Context of a pass over the annotated tags that include-tag may add. */
+/*
+ * Context of a callback that gets each annotated tag that include-tag may add
+ * to the pack.
+ */
 struct tag_visit {
 	struct session *s;
 	int (*fn)(void *ctx, const struct packing_tag *tag);
@@ -66,8 +69,8 @@ static bool is_want(void *ctx, const struct oid *oid)
 }
 
 /*
- * Add the commits that are no longer shallow to the common haves, because the
- * client has them.
+ * Add the commits that are no longer shallow at the client to the common haves,
+ * because the client has these commits.
  */
 static int add_edges(struct request *req, struct error *err)
 {
@@ -120,13 +123,13 @@ struct sending {
 	/* the thread that sends keep-alives; NULL: none */
 	struct sys_ticker *ticker;
 	uint64_t begun_ns;
-	/* The client has all objects that it wants, so the pack is empty. */
+	/* The client already has all wanted objects, so the pack is empty. */
 	bool is_empty;
 };
 
 /*
- * Write the sections that come before the pack. Called when the objects are
- * found: left_out[i] says whether blob i is left out.
+ * Write the sections of the response that come before the pack. Called when the
+ * objects of the pack are known: left_out[i] says whether blob i is left out.
  */
 static int tell_uris(void *ctx, const bool *left_out, struct error *err)
 {
@@ -216,8 +219,8 @@ static int make_pack(struct sending *p, struct error *err)
 }
 
 /*
- * Tell the client that the server failed. The reason is only for the
- * administrator.
+ * Tell the client that the server failed, without the reason. Only the
+ * administrator gets the reason.
  */
 static void tell_failure(struct sideband *sb)
 {

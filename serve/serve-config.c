@@ -115,8 +115,9 @@ static int load_promisors(void *field, const char *key, const struct loading *l)
 }
 
 /*
- * Handle an entry of a key that names a program. Entries of the repository's
- * own file are ignored: a served repository must not choose programs to run.
+ * Handle an entry of a configuration key that names a program. Entries in the
+ * repository's own configuration file are ignored: a served repository must not
+ * choose programs to run.
  */
 static int take_protected(void *ctx, const struct config_entry *entry)
 {
@@ -135,8 +136,8 @@ static int load_protected(void *field, const char *key, const struct loading *l)
 #define FIELD(name) offsetof(struct serve_config, name)
 
 /*
- * One row for each key. If several values are bad, the first row with a bad
- * value is reported.
+ * The configuration keys, each with the field that it sets. If several values
+ * are bad, the first key of this table with a bad value is reported.
  */
 static const struct row {
 	const char *key;

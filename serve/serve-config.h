@@ -40,7 +40,7 @@
 
 struct promisor_remote {
 	char *name; /* owned */
-	/* Strings of the configuration: */
+	/* The next three strings are borrowed from the configuration. */
 	const char *url; /* not empty */
 	/* NULL: not set, or not named in promisor.sendFields */
 	const char *filter;
@@ -75,9 +75,10 @@ int promisor_remotes_print(struct buf *out,
 			   const struct promisor_remotes *remotes);
 
 /*
- * Check the client's answer to the capability, a list "<name>;<name>". Returns
- * 1 if at least one name is an advertised remote, 0 if none is, or ERR_NOMEM.
- * If a name is not advertised, *warning says so (for the last such name).
+ * Check the value of promisor-remote that the client sent, a list
+ * "<name>;<name>" of accepted remotes. Returns 1 if at least one name is an
+ * advertised remote, 0 if none is, or ERR_NOMEM. If a name is not advertised,
+ * *warning says so (for the last such name).
  */
 int promisor_remotes_accepted(const struct promisor_remotes *remotes,
 			      const char *names, struct error *warning);
@@ -142,10 +143,10 @@ int pack_offer_init(struct pack_offer *offer, const struct pack_uris *uris,
 void pack_offer_release(struct pack_offer *offer);
 
 /*
- * Write the section "packfile-uris" and the delim packet that ends it.
- * left_out[i] says whether the pack lacks offer->blobs[i]; only the URIs of
- * such blobs are sent. If no blob was left out, nothing is written. Returns 0
- * or a negative error code.
+ * Write the section "packfile-uris" of a fetch response and the delim packet
+ * that ends it. left_out[i] says whether the pack lacks offer->blobs[i]; only
+ * the URIs of such blobs are sent. If no blob was left out, nothing is written.
+ * Returns 0 or a negative error code.
  */
 int pack_offer_tell(const struct pack_offer *offer, const bool *left_out,
 		    struct pktline_writer *out, struct error *err);
@@ -189,7 +190,7 @@ struct serve_config {
 	bool use_bitmaps;
 	/*
 	 * gitreach.reachableOnly: clients may only have objects that refs
-	 * reach. visible_is_limit() knows the default.
+	 * reach. visible_is_limit() says what the default is.
 	 */
 	bool is_limit;
 	enum serve_unborn unborn; /* lsrefs.unborn: v2 */

@@ -29,8 +29,8 @@ struct session {
 	/* A pack has begun; "ERR" packets must not be sent any more. */
 	bool in_pack;
 	/*
-	 * The client of this request can fetch missing objects from an
-	 * advertised promisor remote.
+	 * The client can fetch objects that the server lacks from an advertised
+	 * promisor remote.
 	 */
 	bool has_promisor;
 	/* Opened on first use: */
@@ -40,14 +40,17 @@ struct session {
 	struct refview refs;
 	bool refs_are_open;
 	/*
-	 * the last object that was looked up and is no tag; valid if
-	 * knows_no_tag
+	 * The last object that was looked up and that is no tag. Valid if
+	 * knows_no_tag.
 	 */
 	struct oid no_tag;
 	bool knows_no_tag; /* whether no_tag is set */
-	/* owned; used only if config.is_limit */
+	/*
+	 * owned: decides which objects clients may know of; used if
+	 * config.is_limit
+	 */
 	struct visible *visible;
-	/* the value of refs.looked_at before the current request */
+	/* the number of refs that were read before the current request */
 	uint64_t refs_before;
 };
 
@@ -61,8 +64,8 @@ int session_init(struct session *s, const struct serve_options *options,
 void session_release(struct session *s);
 
 /*
- * Open the objects, the history (and the objects), or the refs. A second call
- * does nothing. Each function returns 0 or a negative error code.
+ * Open the objects; the history and the objects; or the refs. A second call of
+ * each function does nothing. Each function returns 0 or a negative error code.
  */
 int session_open_odb(struct session *s, struct error *err);
 int session_open_walk(struct session *s, struct error *err);
@@ -78,14 +81,16 @@ int session_open_refs(struct session *s, struct error *err);
 int session_has(struct session *s, const struct oid *oid, struct error *err);
 int session_knows(struct session *s, const struct oid *oid, struct error *err);
 
-/* Begin and end the summary of a request. `error` NULL: the request succeeded.
+/*
+ * Begin and end the trace summary of a request. If the request succeeded,
+ * `error` is NULL.
  */
 void session_begin(struct session *s, const char *command);
 void session_end(struct session *s, const struct error *error);
 
 /*
- * Write a warning to the trace and to options->warn. Nothing is done if
- * warning->code is 0.
+ * Write a warning to the trace, and pass it to options->warn. Nothing is done
+ * if warning->code is 0.
  */
 void session_warn(struct session *s, const struct error *warning);
 

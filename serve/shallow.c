@@ -37,11 +37,11 @@ static int load_shallows(struct walk_tips *tips, struct request *req,
 }
 
 /*
- * Compute the new boundary for deepen-relative. Stock Git since 2.54 counts
- * from the wants, as without deepen-relative, and adds the distance of the
- * nearest boundary commit. So all branches end at one depth. Counting from each
- * boundary commit would send long branches that a merge brought in. If the
- * wants reach no boundary commit, nothing is deepened.
+ * Compute the client's new shallow boundary for deepen-relative. Stock Git
+ * since 2.54 counts from the wants, as without deepen-relative, and adds the
+ * distance of the nearest boundary commit. So all branches end at one depth.
+ * Counting from each boundary commit would send long branches that a merge
+ * brought in. If the wants reach no boundary commit, nothing is deepened.
  */
 static int from_boundary(struct depth_result *result, struct request *req,
 			 struct error *err)
@@ -65,7 +65,7 @@ static int from_boundary(struct depth_result *result, struct request *req,
 				 depth, err);
 }
 
-/* Compute the new boundary for deepen-since and deepen-not. */
+/* Compute the client's new shallow boundary for deepen-since and deepen-not. */
 static int by_since_or_nots(struct depth_result *result, struct request *req,
 			    struct error *err)
 {

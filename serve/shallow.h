@@ -3,10 +3,10 @@
  * Moves the shallow boundary of a client (gitprotocol-pack(5),
  * "shallow-update"; the shallow-info section of gitprotocol-v2(5)).
  *
- * The walk that makes the pack stops at two boundaries: at the client's old
- * one, because the client has no older commits, and at the new one. If the new
- * boundary is older, the parents of the commits on the old boundary become
- * wants.
+ * The walk that lists the objects of the pack stops at two boundaries: at the
+ * client's old boundary, because the client has no older commits, and at the
+ * new boundary. If the new boundary is older, the parents of the commits on the
+ * old boundary become wants.
  */
 #ifndef SERVE_SHALLOW_H
 #define SERVE_SHALLOW_H
@@ -15,11 +15,12 @@
 #include "serve/request.h"
 
 /*
- * Compute the new boundary, write "shallow <id>" and "unshallow <id>" packets,
- * and set the request's wants, shallow and edges. The caller writes the packet
- * that ends the section. If the request has no depth limit, the new boundary is
- * that of the repository, and no "unshallow" is written. Returns 0, ERR_PEER if
- * the limit excludes all commits, or another negative error code.
+ * Compute the client's new boundary, write "shallow <id>" and "unshallow <id>"
+ * packets, and set the request's sets wants, shallow and edges. The caller
+ * writes the packet that ends the section. If the request has no depth limit,
+ * the new boundary is that of the repository, and no "unshallow" is written.
+ * Returns 0, ERR_PEER if the depth limit excludes all commits, or another
+ * negative error code.
  */
 int shallow_update(struct request *req, struct error *err);
 

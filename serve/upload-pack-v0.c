@@ -37,7 +37,9 @@ struct v0 {
 	struct negotiate negotiate;
 	enum state state;
 	bool can_filter; /* the client said "filter" */
-	/* The client has got at least one packet. */
+	/*
+	 * The server has sent at least one packet in response to the request.
+	 */
 	bool answered;
 };
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Serves one connection, from the advertisement to the end. */
+/*
+ * Serves one connection of a client that fetches, from the advertisement to the
+ * end.
+ */
 #include <string.h>
 
 #include "serve/protocol.h"

@@ -14,7 +14,10 @@
 #include "repo/repo.h"
 #include "wire/io.h"
 
-/* The type of packing_send(). Tests put another function in its place. */
+/*
+ * The type of packing_send(), which makes and sends a pack. Tests use a
+ * function of their own instead.
+ */
 typedef int (*serve_make_pack_fn)(const struct odb *odb,
 				  const struct packing_request *request,
 				  const struct packing_send_options *options,
@@ -44,7 +47,8 @@ struct serve_options {
 	const char *namespace;
 	serve_make_pack_fn make_pack; /* NULL: packing_send() */
 	/*
-	 * Fetches missing objects of a partial clone (odb/odb.h); NULL: none.
+	 * A callback that fetches missing objects of a partial clone
+	 * (odb/odb.h); NULL: none.
 	 */
 	const struct odb_provider *provider;
 	/* Called with the text of each warning. NULL: warnings are dropped. */

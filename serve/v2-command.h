@@ -20,8 +20,8 @@ struct v2_args {
 	/* borrowed; the command's name, for messages */
 	const char *command;
 	/*
-	 * There are no more arguments. The caller sets this at the start if the
-	 * request has none.
+	 * There are no more arguments. If the request has no arguments, the
+	 * caller sets this field at the start.
 	 */
 	bool at_end;
 };
@@ -39,7 +39,8 @@ int v2_args_next(struct v2_args *args, const char **line, struct error *err);
 int v2_args_unexpected(const char *line, struct error *err);
 
 /*
- * Returns the text after "<word> ", or NULL if `line` does not start with that.
+ * Returns the text after "<word> ", or NULL if `line` does not start with
+ * "<word> ".
  */
 const char *v2_args_value(const char *line, const char *word);
 

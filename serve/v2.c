@@ -24,7 +24,10 @@
 struct command {
 	const char *name;
 	int (*run)(struct session *s, struct v2_args *args, struct error *err);
-	/* Returns whether the command is enabled. NULL: it always is. */
+	/*
+	 * Returns whether the configuration enables the command. NULL: the
+	 * command is always enabled.
+	 */
 	bool (*is_enabled)(const struct serve_config *config);
 };
 

@@ -40,8 +40,8 @@ static int collect_tips(struct tips *tips, struct request *req)
 }
 
 /*
- * Look up ids and add them to *out. If `lenient`, broken and missing objects
- * are left out; otherwise they are an error.
+ * Look up object ids and add the objects to *out, sorted by type. If `lenient`,
+ * broken and missing objects are left out; otherwise they are an error.
  */
 static int load(struct walk_tips *out, struct walk *w, const struct oid *oids,
 		size_t nr, bool lenient, struct error *err)
@@ -62,9 +62,9 @@ static int refuse(struct request *req, uint32_t obj_pos, struct error *err)
 }
 
 /*
- * Returns 0 if the tips reach all wanted commits, or ERR_PEER if not. If
- * `exact` is false, wrong commit dates can make the walk miss a path, so that a
- * commit is refused wrongly.
+ * Returns 0 if the commits in *from reach all wanted commits, or ERR_PEER if
+ * not. If `exact` is false, wrong commit dates can make the walk miss a path,
+ * and the function returns ERR_PEER wrongly.
  */
 static int check_commits(struct request *req, const struct walk_tips *from,
 			 const struct walk_tips *wanted, bool exact,
@@ -87,8 +87,8 @@ static int check_commits(struct request *req, const struct walk_tips *from,
 }
 
 /*
- * Returns 0 if the tips reach all wanted trees, blobs and tags, or ERR_PEER if
- * not. Lists all objects that the tips reach.
+ * Returns 0 if the tips in *from reach all wanted trees, blobs and tags, or
+ * ERR_PEER if not. Cost: the walk lists all objects that the tips reach.
  */
 static int check_others(struct request *req, const struct walk_tips *from,
 			const struct walk_tips *wanted, struct error *err)
@@ -112,7 +112,10 @@ static int check_others(struct request *req, const struct walk_tips *from,
 	return ret;
 }
 
-/* Check the wants that no ref points to. One walk checks all of them. */
+/*
+ * Check that refs reach the wants that no ref points to. One walk checks all of
+ * them.
+ */
 static int check_reachable(struct request *req, const struct tips *tips,
 			   struct error *err)
 {
