@@ -26,8 +26,8 @@ static bool next_line(struct push_cert_line *line, const char *text, size_t end,
 }
 
 /*
- * Returns the length of the headers, with the empty line that ends them.
- * Returns 0 if there is no empty line.
+ * Returns the length of a certificate's headers, with the empty line that ends
+ * them. Returns 0 if there is no empty line.
  */
 static size_t find_headers(const char *text, size_t len)
 {

@@ -26,7 +26,7 @@
 
 #include "base/error.h"
 
-/* A parsed certificate. `text` is borrowed from the caller. */
+/* A parsed push certificate. `text` is borrowed from the caller. */
 struct push_cert {
 	const char *text;
 	size_t len;
@@ -45,7 +45,7 @@ struct push_cert {
 int push_cert_parse(struct push_cert *cert, const char *text, size_t len,
 		    struct error *err);
 
-/* The value of a header, or a command; without the line feed. */
+/* One value of a header, or one command, without the line feed. */
 struct push_cert_line {
 	/* borrowed from the certificate; no NUL at the end */
 	const char *p;

@@ -6,7 +6,10 @@
 #include "object/hash.h"
 #include "receive/receive-cert.h"
 
-/* A number of 18 digits fits into 63 bits. */
+/*
+ * The maximum number of digits for seconds in a nonce. A number of 18 digits
+ * fits into 63 bits.
+ */
 enum { SECONDS_DIGITS_MAX = 18 };
 
 int push_nonce_make(struct buf *out, const struct push_nonce_maker *maker,

@@ -14,11 +14,11 @@ struct advertisement {
 	struct buf capabilities;
 	bool is_empty; /* no line was written yet */
 	/*
-	 * There are refs outside the namespace, or alternates: ".have" lines
-	 * are possible.
+	 * There may be ".have" lines, because there are refs outside the
+	 * namespace, or alternates.
 	 */
 	bool has_others;
-	/* With has_others: the ids that were already written. */
+	/* If has_others: the ids that were already written. */
 	struct oidset seen;
 	struct error *err;
 };
@@ -60,8 +60,8 @@ static int write_line(struct advertisement *a, const struct oid *oid,
 }
 
 /*
- * Add an id to the ids that were written. Returns 1 if the id is new, 0 if it
- * was written before, or a negative error code.
+ * Remember that an id was written. Returns 1 if the id is new, 0 if it was
+ * written before, or a negative error code.
  */
 static int see(struct advertisement *a, const struct oid *oid)
 {
@@ -74,8 +74,8 @@ static int write_have(void *ctx, const struct oid *oid)
 	int ret = see(a, oid);
 
 	/*
-	 * With is_limit, write no ".have" line for an object that the client
-	 * may not know of.
+	 * If clients may only know of objects that refs reach, write no ".have"
+	 * line for another object.
 	 */
 	if (ret > 0 && a->r->is_limit)
 		ret = receive_sees(a->r, oid, a->err);

@@ -25,9 +25,10 @@
 int receive_advertise(struct receive *r, struct error *err);
 
 /*
- * Call `fn` with the id of each ref of each alternate repository.
- * core.alternateRefsPrefixes limits the refs. If core.alternateRefsCommand is
- * set, the command prints the ids instead. `fn` may get an id more than once.
+ * Call `fn` with the object id of each ref of each repository that this one
+ * borrows from (objects/info/alternates). core.alternateRefsPrefixes limits the
+ * refs. If core.alternateRefsCommand is set, the command prints the ids
+ * instead. `fn` may get an id more than once.
  *
  * An alternate is skipped, and described in *warning, if the alternate cannot
  * be opened as a repository or if the command fails.

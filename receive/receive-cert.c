@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Verifies and stores push certificates. */
+/* Verifies and stores the certificates of signed pushes. */
 #include <stdlib.h>
 #include <string.h>
 

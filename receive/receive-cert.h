@@ -61,7 +61,10 @@ enum push_nonce_status {
 	 */
 	PUSH_NONCE_BAD,
 	PUSH_NONCE_OK,
-	/* The nonce was made with the seed, but at another time. */
+	/*
+	 * The nonce was made with the seed, but not at the time when this
+	 * process issued its own nonce.
+	 */
 	PUSH_NONCE_SLOP,
 };
 
@@ -74,13 +77,16 @@ struct push_nonce_check {
 	enum push_nonce_status status;
 	/* Seconds between the time of the nonce and this request. */
 	int64_t slop;
-	/* The status is PUSH_NONCE_OK only because `slop` is small enough. */
+	/*
+	 * The status is PUSH_NONCE_OK only because `slop` is within
+	 * receive.certNonceSlop.
+	 */
 	bool was_slop;
 };
 
 /*
- * Check the nonce of a certificate. `nonce` NULL: the certificate has no nonce.
- * `seconds` is the time at which this process issued its own nonce.
+ * Check the nonce of a certificate. `nonce` is NULL if the certificate has no
+ * nonce. `seconds` is the time at which this process issued its own nonce.
  *
  * If `stateless` is true, an earlier process may have issued the nonce. A nonce
  * is then OK if its time is at most `slop_max` seconds before or after
@@ -106,7 +112,7 @@ struct receive_cert {
 	struct buf issued;
 	/* the time at which `issued` was made, in seconds since 1970 */
 	int64_t seconds;
-	/* receive_cert_judge() has set the members below. */
+	/* receive_cert_judge() has set the fields below. */
 	bool is_judged;
 	/* the blob that holds the certificate */
 	struct oid oid;
@@ -123,7 +129,7 @@ struct receive_cert {
 int receive_cert_init(struct receive *r, struct error *err);
 
 /*
- * Verify the certificate, store the blob, and set r->cert.is_judged. Does
+ * Verify the certificate, store it as a blob, and set r->cert.is_judged. Does
  * nothing if the push is not signed, or if the repository has neither a
  * pre-receive nor a post-receive hook. Creates the quarantine if the push has
  * no objects. Returns 0 or a negative error code; a bad signature is no error.
@@ -131,9 +137,9 @@ int receive_cert_init(struct receive *r, struct error *err);
 int receive_cert_judge(struct receive *r, struct error *err);
 
 /*
- * Compare the push options with the options in the certificate. Returns 0 if
- * they are equal or the push is not signed, 1 if they differ and all commands
- * were refused, or ERR_NOMEM.
+ * Compare the push options that the client sent with the options in the
+ * certificate. Returns 0 if they are equal or the push is not signed, 1 if they
+ * differ and all commands were refused, or ERR_NOMEM.
  */
 int receive_cert_check_options(struct receive *r, struct error *err);
 

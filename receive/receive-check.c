@@ -11,8 +11,9 @@
 /* ---- connectivity */
 
 /*
- * Check one command. If objects are missing, check again with the shallow
- * boundary of the client. Returns 0 or a negative error code.
+ * Check that all objects for one command exist. If objects are missing, check
+ * again with the shallow boundary of the client. Returns 0 or a negative error
+ * code.
  */
 static int check_one(struct receive *r, struct receive_connect *c,
 		     struct receive_command *cmd, struct oidset *new_shallow,

@@ -38,12 +38,12 @@ int receive_check_hidden(struct receive *r, struct error *err);
 /*
  * Find commands on symbolic refs whose target another command changes. If both
  * commands have the same old and new values, the command on the symbolic ref
- * gets is_alias and is not executed. Otherwise both commands are refused.
- * Returns 0 or a negative error code.
+ * gets the flag is_alias and is not executed. Otherwise both commands are
+ * refused. Returns 0 or a negative error code.
  */
 int receive_check_aliases(struct receive *r, struct error *err);
 
-/* What receive_rules_check() keeps from one command to the next. */
+/* What receive_rules_check() keeps in memory from one command to the next. */
 struct receive_rules {
 	struct receive *r; /* borrowed */
 	/* owned: NULL until receive_rules_check() needs objects */
@@ -118,7 +118,7 @@ int receive_rules_old(struct receive_rules *rules,
 struct receive_connect {
 	struct receive *r;                     /* borrowed */
 	const struct receive_objects *objects; /* borrowed */
-	/* owned: the objects of the repository and of the quarantine */
+	/* owned: the objects of the repository and of the push */
 	struct odb *odb;
 };
 

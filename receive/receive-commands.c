@@ -132,8 +132,8 @@ static int take_capabilities(struct receive_request *req, const char *caps,
 }
 
 /*
- * Count `len` bytes of text that will be stored. Returns 0, or ERR_PEER if
- * there are more than RECEIVE_TEXT_MAX bytes.
+ * Count `len` bytes of text of the request that will be stored. Returns 0, or
+ * ERR_PEER if the request has more than RECEIVE_TEXT_MAX bytes of text.
  */
 static int reserve(struct receive_request *req, size_t len, struct error *err)
 {
@@ -175,7 +175,10 @@ static int add_command(struct receive_request *req, const struct oid *old_oid,
 	return 0;
 }
 
-/* Add a command. `line` begins with "<old> <new> <ref>". */
+/*
+ * Add a command (a ref update) to the request. `line` begins with "<old> <new>
+ * <ref>".
+ */
 static int take_command(struct receive_request *req, const char *line,
 			size_t len, struct error *err)
 {
@@ -246,8 +249,8 @@ static int take_signed_commands(struct receive_request *req, struct error *err)
 }
 
 /*
- * Add a line of the certificate, with a line feed. The signature covers the
- * line feed, which pktline_read() has removed.
+ * Add a line of the push certificate, with a line feed. The signature covers
+ * the line feed, which pktline_read() has removed.
  */
 static int take_cert_line(struct receive_request *req, const char *line,
 			  size_t len, struct error *err)
@@ -308,8 +311,8 @@ static int take_option(struct receive_request *req, const char *line,
 }
 
 /*
- * Check that a list ended with a flush packet. Returns 0 or a negative error
- * code.
+ * Check that a list of packets ended with a flush packet. Returns 0 or a
+ * negative error code.
  */
 static int list_end(struct pktline_reader *in, const struct pktline *pkt,
 		    struct error *err)
@@ -337,8 +340,8 @@ static int read_options(struct receive_request *req, struct pktline_reader *in,
 }
 
 /*
- * Read the list to its end without storing commands. Only then does the client
- * read our answer.
+ * Read the command list to its end without storing commands. The client reads
+ * the server's error message only after it has sent the whole list.
  */
 static void skip_list(struct pktline_reader *in)
 {

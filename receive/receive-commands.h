@@ -45,7 +45,7 @@
 #define RECEIVE_TEXT_MAX ((size_t)256 << 20)
 
 /*
- * A ref update that a proc-receive hook made instead of the command. A member
+ * A ref update that a proc-receive hook made instead of the command. A field
  * that is not set has the value that the command has.
  */
 struct receive_rewrite {
@@ -60,13 +60,13 @@ struct receive_command {
 	char *ref;
 	/* owned: why the command is refused; NULL: not refused */
 	char *error;
-	/* The proc-receive hook executes the command, not the server. */
+	/* The proc-receive hook executes this command, not the server. */
 	bool by_hook;
 	/* The proc-receive hook has reported a result for the command. */
 	bool is_told;
 	/*
 	 * Further "option" lines of the hook's report belong to the last
-	 * rewrite.
+	 * element of `rewrites`.
 	 */
 	bool in_rewrite;
 	/*
@@ -92,7 +92,10 @@ struct receive_command {
 
 struct receive_request {
 	enum hash_algo algo;
-	/* Capabilities that the server has advertised. */
+	/*
+	 * Capabilities that the server has advertised: atomic, push-options,
+	 * push-cert.
+	 */
 	bool accept_atomic, accept_options, accept_cert;
 	size_t commands_max;              /* limit of `nr` */
 	struct receive_command *commands; /* owned */
@@ -109,19 +112,20 @@ struct receive_request {
 	bool is_too_long;
 	/* bytes of all ref names, options and the certificate */
 	size_t text_len;
-	/* Capabilities that the client uses. */
+	/* Capabilities that the client has chosen. */
 	bool report, report_v2, sideband, quiet, atomic, has_options;
 };
 
-/* Make an empty request. commands_max is RECEIVE_COMMANDS_DEFAULT. */
+/* Make an empty request with RECEIVE_COMMANDS_DEFAULT as its limit. */
 void receive_request_init(struct receive_request *req, enum hash_algo algo);
 void receive_request_release(struct receive_request *req);
 
 /*
- * Add one line of the command list or of the certificate. `line` has `len`
- * bytes and a NUL after them. The last line of a certificate adds the commands
- * that the certificate lists. Returns 0, ERR_PEER if the line is malformed or a
- * limit is exceeded, or ERR_NOMEM. Messages are those of stock Git.
+ * Add one line of the command list or of the push certificate to the request.
+ * `line` has `len` bytes and a NUL after them. The last line of a certificate
+ * adds the commands that the certificate lists. Returns 0, ERR_PEER if the line
+ * is malformed or a limit is exceeded, or ERR_NOMEM. Messages are those of
+ * stock Git.
  */
 int receive_request_take(struct receive_request *req, const char *line,
 			 size_t len, struct error *err);
@@ -147,14 +151,14 @@ static inline bool receive_is_live(const struct receive_command *cmd)
 }
 
 /*
- * Refuse a command. If the command is refused already, its first reason stays.
- * Returns 0 or ERR_NOMEM.
+ * Refuse a command with the reason `why`. If the command is refused already,
+ * its first reason stays. Returns 0 or ERR_NOMEM.
  */
 int receive_refuse(struct receive_command *cmd, const char *why);
 
 /*
- * Refuse all commands. Commands that are refused already keep their reason.
- * Returns 0 or ERR_NOMEM.
+ * Refuse all commands with the reason `why`. Commands that are refused already
+ * keep their reason. Returns 0 or ERR_NOMEM.
  */
 int receive_refuse_all(struct receive_request *req, const char *why);
 

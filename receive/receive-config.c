@@ -110,8 +110,8 @@ static int load_numbers(struct receive_config *c, const struct config *config,
 }
 
 /*
- * Load fsck_objects. If receive.fsckObjects is set, transfer.fsckObjects has no
- * effect.
+ * Load the value of c->fsck_objects. If receive.fsckObjects is set,
+ * transfer.fsckObjects has no effect.
  */
 static int load_fsck(struct receive_config *c, const struct config *config,
 		     struct error *err)

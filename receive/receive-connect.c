@@ -8,8 +8,8 @@
 #include "walk/walk.h"
 
 /*
- * One connectivity check. All errors go to `why`. If an error is not about a
- * missing or corrupt object, classify() copies the error to `err`.
+ * One connectivity check. All errors are written to `why`. If an error is not
+ * about a missing or corrupt object, classify() copies the error to `err`.
  */
 struct check {
 	struct receive_connect *c;
@@ -17,7 +17,7 @@ struct check {
 	bool walk_is_open;
 	struct walk_tips wants, haves;
 	/*
-	 * The commits of the push. `boundary` of this result: their parents
+	 * The commits of the push. The field `boundary` lists their parents
 	 * that existed before the push.
 	 */
 	struct revwalk_result push;
@@ -34,8 +34,8 @@ struct check {
 
 /*
  * Returns 0 if an error code is about a missing or corrupt object, so that the
- * push is refused: the object may be the client's. Returns any other error code
- * unchanged, and copies the error to k->err.
+ * push is refused: the client may have failed to send the object. Returns any
+ * other error code unchanged, and copies the error to k->err.
  */
 static int classify(struct check *k, int ret)
 {
@@ -117,9 +117,10 @@ static int visit_parents(struct check *k, struct oidset *seen,
 }
 
 /*
- * Visit the tips. With `is_new`, visit those that came with the push; otherwise
- * add the tips that existed before to the frontier. They join push.boundary
- * only if they are parents of a new commit.
+ * Visit the tips (the new values of refs). If `is_new`, visit the tips that
+ * came with the push. Otherwise add the tips that existed before to the
+ * frontier. Tips of the second kind are added to push.boundary only if they are
+ * parents of a new commit.
  */
 static int visit_tips(struct check *k, struct oidset *seen, bool is_new)
 {
@@ -137,7 +138,10 @@ static int visit_tips(struct check *k, struct oidset *seen, bool is_new)
 	return ret < 0 ? ret : 0;
 }
 
-/* Find the frontier. Cost: O(commits of the push). */
+/*
+ * Find the frontier: the commits at which the push meets the existing history.
+ * Cost: O(commits of the push).
+ */
 static int find_frontier(struct check *k)
 {
 	struct oidset seen;
@@ -175,9 +179,9 @@ static bool ref_value(struct oid *oid, struct check *k, const char *name)
 }
 
 /*
- * Add HEAD and the old values of the commands to the haves of the walk. An old
- * value is added only if the ref really has that value, because the client may
- * send any id.
+ * Add HEAD and the old values of the commands to the haves of the walk (the
+ * commits that refs reach). An old value is added only if the ref really has
+ * that value, because the client may send any id.
  */
 static int add_near_haves(struct check *k)
 {
@@ -200,7 +204,10 @@ static int add_near_haves(struct check *k)
 	return ret;
 }
 
-/* Context of a pass over all refs that looks for undecided commits. */
+/*
+ * Context of a pass over all refs that looks for undecided commits (frontier
+ * commits that no test has found reachable).
+ */
 struct tip_search {
 	struct check *k;
 	/* undecided commits that are the value of a ref */
@@ -218,7 +225,7 @@ static int note_tip(void *ctx, const struct ref *ref)
 	return oidset_add(&s->known, oid, s->k->why) < 0 ? ERR_NOMEM : 0;
 }
 
-/* Remove the commits in `known` from k->undecided. */
+/* Remove the commits in `known` from k->undecided: they are reachable. */
 static int keep_undecided(struct check *k, const struct oidset *known)
 {
 	struct oidset left;
@@ -233,7 +240,9 @@ static int keep_undecided(struct check *k, const struct oidset *known)
 	return ret < 0 ? ret : 0;
 }
 
-/* Remove commits from k->undecided that are themselves haves of the walk. */
+/*
+ * Remove from k->undecided the commits that are themselves haves of the walk.
+ */
 static int clear_by_haves(struct check *k)
 {
 	struct oidset known;
@@ -253,7 +262,7 @@ static int clear_by_haves(struct check *k)
 }
 
 /*
- * Remove commits from k->undecided that are values of refs, and add them to the
+ * Remove from k->undecided the commits that refs point to, and add them to the
  * haves of the walk.
  */
 static int clear_by_names(struct check *k)
@@ -271,7 +280,7 @@ static int clear_by_names(struct check *k)
 	return ret;
 }
 
-/* Remove commits from k->undecided that the haves of the walk reach. */
+/* Remove from k->undecided the commits that the haves of the walk reach. */
 static int clear_by_walk(struct check *k)
 {
 	struct revwalk_result outside = REVWALK_RESULT_INIT;
@@ -324,8 +333,8 @@ static int add_all_haves(struct check *k)
 }
 
 /*
- * Add all commits of the frontier that are no longer undecided to the haves of
- * the walk.
+ * Add the commits of the frontier that are known to be reachable to the haves
+ * of the walk.
  */
 static int add_decided_haves(struct check *k)
 {
@@ -356,8 +365,9 @@ static int refuse(struct check *k)
 }
 
 /*
- * With is_limit: refuse the push if the client may not know of a commit of the
- * frontier. Otherwise add all commits of the frontier to the haves of the walk.
+ * If clients may only know of objects that refs reach: refuse the push if a
+ * commit of the frontier is not visible to the client. Otherwise add all
+ * commits of the frontier to the haves of the walk.
  */
 static int test_visible(struct check *k)
 {
@@ -398,7 +408,7 @@ static int test_frontier(struct check *k)
 
 /*
  * Check that each commit of a walk exists. The walk may have taken commits from
- * the commit-graph, which may also list commits that were pruned.
+ * the commit-graph, and the commit-graph may list commits that were pruned.
  */
 static int check_commits(struct check *k, const struct revwalk_result *revs)
 {
@@ -435,18 +445,18 @@ static int check_visible(struct check *k, const struct walk_items *objects)
 }
 
 /*
- * Find the objects that the new tips reach and refs do not reach. If refs reach
- * the whole frontier, the commits are those of the push, and no walk by date is
- * made. If commits of the push have old dates, such a walk could visit all of
- * history.
+ * Find the objects that the new tips reach and that the existing refs do not
+ * reach. If refs reach the whole frontier, the commits are those of the push,
+ * and no walk by date is made. If commits of the push have old dates, such a
+ * walk could visit all of history.
  */
 static int find_new(struct walk_result *result, struct check *k)
 {
 	struct walk_options options = {
 		.objects = true,
 		/*
-		 * With is_limit: objects in trees of the boundary are visible,
-		 * so leave them out.
+		 * If is_limit, the objects in trees of the boundary are known
+		 * to be visible, so leave them out.
 		 */
 		.exclude_boundary = k->c->r->is_limit,
 		.threads = 1,
@@ -505,9 +515,9 @@ static int has_parents(struct check *k, const struct oid *oid)
 }
 
 /*
- * Returns 1 if the repository had a commit of the push before, with all
- * parents. Returns 0 if not, or a negative error code. If such a commit became
- * shallow, refs would lose history.
+ * Returns 1 if the repository had this commit of the push before, with all
+ * parents. Returns 0 if not, or a negative error code. If a commit that was
+ * complete became shallow, refs would lose history.
  */
 static int was_complete(struct check *k, const struct oid *oid)
 {
@@ -521,7 +531,10 @@ static int was_complete(struct check *k, const struct oid *oid)
 	return ret <= 0 ? ret : has_parents(k, oid);
 }
 
-/* Set k->ends from the shallow boundary of the client. */
+/*
+ * Set k->ends to the commits of the push that are on the shallow boundary of
+ * the client.
+ */
 static int find_ends(struct check *k)
 {
 	const struct oidset *shallow = &k->c->r->request.shallow;

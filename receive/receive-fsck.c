@@ -22,8 +22,8 @@ struct check {
 };
 
 /*
- * Send a finding to the client: "error: object <id>: <message>: <text>", or
- * "warning: ...".
+ * Send a problem of an object to the client: "error: object <id>: <message>:
+ * <text>", or "warning: ...".
  */
 static int report(void *ctx, const struct fsck_report *report,
 		  struct error *err)

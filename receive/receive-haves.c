@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the ids of the refs of alternate repositories. */
+/* Finds the object ids of the refs of alternate repositories. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,8 +26,8 @@ struct haves {
 };
 
 /*
- * Pass the line in h->line to the caller. After a line that is no id, the rest
- * of the output is ignored.
+ * Pass the id in h->line to the caller's function. After a line that is no id,
+ * the rest of the output is ignored.
  */
 static int take_line(struct haves *h)
 {
@@ -54,8 +54,8 @@ static int take_output(void *ctx, const char *bytes, size_t len,
 
 	for (size_t i = 0; !ret && !h->is_bad && i < len; i++) {
 		/*
-		 * A longer line is no id. Taking the line now bounds the memory
-		 * for it.
+		 * A line that is longer than an id is no id. Handling the line
+		 * now bounds the memory for it.
 		 */
 		if (bytes[i] == '\n' || h->line.len > OID_MAX_HEX_LEN)
 			ret = take_line(h);
@@ -144,8 +144,8 @@ static int list_refs(struct haves *h, const char *git_dir)
 	int ret = repo_open(&repo, &options, h->warning);
 
 	/*
-	 * If opening fails, skip the alternate: it may be an object directory
-	 * without a repository.
+	 * If the repository cannot be opened, skip the alternate: it may be an
+	 * object directory without a repository.
 	 */
 	if (ret < 0)
 		return ret == ERR_NOMEM ? error_nomem(h->err) : 0;
@@ -158,8 +158,8 @@ static int list_refs(struct haves *h, const char *git_dir)
 }
 
 /*
- * Visit the alternate with this object directory. Its git directory is the
- * parent of the object directory.
+ * Visit the refs of the alternate with this object directory. The git directory
+ * is the parent of the object directory.
  */
 static int visit_dir(struct haves *h, const char *object_dir)
 {

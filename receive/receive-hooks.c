@@ -10,7 +10,7 @@
 
 static const char transaction[] = "reference-transaction";
 
-/* One run of a hook, or of another program. */
+/* One run of a hook or of another program, for example git. */
 struct run {
 	struct receive *r;
 	const char *const *argv;
@@ -49,7 +49,10 @@ static int keep_here(void *ctx, const char *bytes, size_t len,
 	return 0;
 }
 
-/* Returns the exit code of the program, or a negative error code. */
+/*
+ * Run a hook or another program. Returns its exit code, or a negative error
+ * code.
+ */
 static int run(const struct run *h, struct error *err)
 {
 	struct receive *r = h->r;
@@ -98,8 +101,8 @@ static int run_one(void *ctx, const char *const *argv, struct error *err)
 }
 
 /*
- * Run all hooks of an event. Returns an exit code, 0 if there is no hook, or a
- * negative error code.
+ * Run all hooks of an event. Returns the exit code of a hook, 0 if there is no
+ * hook, or a negative error code.
  */
 static int run_hooks(struct receive *r, const char *name,
 		     const char *const *args, size_t arg_nr,
@@ -185,8 +188,8 @@ int receive_hook_transaction(void *ctx, enum ref_state state,
 }
 
 /*
- * Returns true if a command is passed to the hooks post-receive and
- * post-update.
+ * Returns whether the hooks post-receive and post-update get this command: it
+ * was executed.
  */
 static bool was_done(const struct receive_command *cmd)
 {

@@ -4,17 +4,17 @@
  * GIT_DIR=".". The output of a hook goes to the client while the hook runs. The
  * client gets keep-alives while a hook prints nothing.
  *
- *	hook                            standard input
- *	------------------------------  --------------------------------------
- *	pre-receive                     all commands; the hook can read the
- *	                                objects in the quarantine
- *	update <ref> <old> <new>        nothing; runs before each command
- *	reference-transaction <state>   changes of refs
- *	post-receive                    commands that were executed
- *	post-update <ref>...            nothing
+ * 	hook                            standard input
+ * 	------------------------------  --------------------------------------
+ * 	pre-receive                     all commands; the hook can read the
+ * 	                                objects in the quarantine
+ * 	update <ref> <old> <new>        nothing; runs before each command
+ * 	reference-transaction <state>   changes of refs
+ * 	post-receive                    commands that were executed
+ * 	post-update <ref>...            nothing
  *
  * receive-worktree.c starts push-to-checkout, and receive-proc.c starts
- * proc-receive. A hook that does not exist agrees.
+ * proc-receive. A hook that does not exist counts as a hook that succeeds.
  */
 #ifndef RECEIVE_RECEIVE_HOOKS_H
 #define RECEIVE_RECEIVE_HOOKS_H
@@ -25,23 +25,23 @@
 #include "refs-write/ref-transaction.h"
 
 /*
- * Run the hook pre-receive. Returns 0 to go on with the push, 1 if the hook
+ * Run the hook "pre-receive". Returns 0 to go on with the push, 1 if the hook
  * declines the push, or a negative error code.
  */
 int receive_hook_pre(struct receive *r, struct error *err);
 
 /*
- * Run the hook update for a command. Returns 0 to execute the command, 1 if the
- * hook declines the command, or a negative error code.
+ * Run the hook "update" for a command. Returns 0 to execute the command, 1 if
+ * the hook declines the command, or a negative error code.
  */
 int receive_hook_update(struct receive *r, const struct receive_command *cmd,
 			struct error *err);
 
 /*
- * Run the hook reference-transaction. This function is the on_state callback of
- * a transaction; `ctx` is the struct receive. Returns 0, ERR_DENIED if the hook
- * aborts a transaction that can still be aborted, or another negative error
- * code.
+ * Run the hook "reference-transaction". This function is the on_state callback
+ * of a transaction; `ctx` is the struct receive. Returns 0, ERR_DENIED if the
+ * hook aborts a transaction that can still be aborted, or another negative
+ * error code.
  */
 int receive_hook_transaction(void *ctx, enum ref_state state,
 			     const struct ref_transaction *tx,

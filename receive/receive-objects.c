@@ -55,7 +55,10 @@ static int choose_fsync(struct pack_indexer_files *files,
 				       &files->fsync_metadata, err);
 }
 
-/* Set *text to the content of a .keep file: the process that made the file. */
+/*
+ * Set *text to the content of a .keep file: it names the process that made the
+ * file.
+ */
 static int say_who(struct buf *text, struct error *err)
 {
 	if (buf_printf(text, "receive-pack %ld on ", sys_process_id()) < 0)
@@ -64,8 +67,9 @@ static int say_who(struct buf *text, struct error *err)
 }
 
 /*
- * Store the received pack as a pack. A .keep file stops other processes from
- * removing the pack in a repack before refs reach its objects.
+ * Store the received objects as a pack, not as loose objects. A .keep file
+ * stops other processes from removing the pack in a repack before refs reach
+ * its objects.
  *
  * If objects are checked, a pack that has an object twice is refused. Stock Git
  * accepts such a pack if it unpacks the pack.
@@ -102,9 +106,9 @@ static int keep(struct receive_objects *o, struct receive *r, struct error *err)
 }
 
 /*
- * Returns 1 if an object exists, so that it is not written again. Its
- * modification time is set to now, so that `git prune` keeps the object until
- * refs reach it.
+ * Returns 1 if an object exists in the repository, so that the object is not
+ * written again. Its modification time is set to now, so that `git prune` keeps
+ * the object until refs reach it.
  */
 static int is_known(void *ctx, const struct oid *oid, struct error *err)
 {

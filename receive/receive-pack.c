@@ -56,9 +56,9 @@ enum state {
 struct push {
 	struct receive r;
 	struct receive_objects objects;
-	/* commits that become part of the repository's shallow boundary */
+	/* commits that the push adds to the repository's shallow boundary */
 	struct oidset new_shallow;
-	/* the value of refs.looked_at when the request began */
+	/* the number of refs that were read before the request began */
 	uint64_t refs_before;
 	/* The objects of the push could not be stored. */
 	bool has_failed;
@@ -227,7 +227,10 @@ static int report(struct push *p)
 	return ret < 0 ? ret : TIDY;
 }
 
-/* Returns true if receive.autogc and maintenance.auto allow maintenance. */
+/*
+ * Returns true if receive.autogc and maintenance.auto allow automatic
+ * maintenance after the push.
+ */
 static bool wants_maintenance(const struct receive *r)
 {
 	bool wanted = true;
@@ -239,8 +242,8 @@ static bool wants_maintenance(const struct receive *r)
 }
 
 /*
- * Start maintenance in the background, without output. Its errors are ignored:
- * the client already has the report.
+ * Start `git maintenance` in the background, without output. Its errors are
+ * ignored: the client already has the report.
  */
 static int tidy(struct push *p)
 {

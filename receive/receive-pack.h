@@ -17,8 +17,8 @@ struct receive_options {
 	 */
 	const struct repo *repo;
 	/*
-	 * the path of the repository as the user gave it; nonces contain the
-	 * path
+	 * The path of the repository as the user gave it. Nonces of signed
+	 * pushes are computed from this path.
 	 */
 	const char *path;
 	/* The version of the protocol. Version 1 is announced to the client. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The last steps of a push in files of their own: the proc-receive hook,
- * changing refs, and the report. receive-pack.c calls them.
+ * The declarations of three files with the last steps of a push: the
+ * proc-receive hook, changing refs, and the report. receive-pack.c calls them.
  */
 #ifndef RECEIVE_RECEIVE_PARTS_H
 #define RECEIVE_RECEIVE_PARTS_H
@@ -31,26 +31,26 @@
  */
 
 /*
- * Set cmd->by_hook of all commands on refs that receive.procReceiveRefs
- * selects.
+ * Choose the commands that the proc-receive hook executes: set cmd->by_hook of
+ * all commands on refs that receive.procReceiveRefs selects.
  */
 void receive_proc_choose(struct receive *r);
 
 /*
- * Run the hook if at least one command is for it. The report of the hook can
- * refuse a command, add rewrites to a command, or clear by_hook so that the
- * server executes the command. A command without a result is refused. If the
- * hook fails in an atomic push, all commands without a result are refused.
- * Returns 0 or a negative error code; a hook that fails is no error.
+ * Run the proc-receive hook if at least one command has by_hook. The report of
+ * the hook can refuse a command, add rewrites to a command, or clear by_hook so
+ * that the server executes the command. A command without a result is refused.
+ * If the hook fails in an atomic push, all commands without a result are
+ * refused. Returns 0 or a negative error code; a hook that fails is no error.
  */
 int receive_proc_run(struct receive *r, struct error *err);
 
 /*
- * Parse one line of the hook's report. `line` ends at its first NUL, and is
- * changed in place. *at is the command that "option" lines belong to: set it to
- * NULL before the first call, and do not change it between calls. Returns 0, 1
- * if the line refuses a command or is malformed, or ERR_NOMEM. For a malformed
- * line, a line for the client's terminal is appended to *messages.
+ * Parse one line of the proc-receive hook's report. `line` ends at its first
+ * NUL, and is changed in place. *at is the command that "option" lines belong
+ * to: set it to NULL before the first call, and do not change it between calls.
+ * Returns 0, 1 if the line refuses a command or is malformed, or ERR_NOMEM. For
+ * a malformed line, a line for the client's terminal is appended to *messages.
  */
 int receive_proc_take(struct buf *messages, struct receive *r,
 		      struct receive_command **at, char *line);
@@ -63,7 +63,8 @@ int receive_proc_take(struct buf *messages, struct receive *r,
  *
  * An atomic push is one transaction: all commands or none are executed. Other
  * pushes are two transactions, deletions first: a push may delete refs/a and
- * create refs/a/b. In these, a command that fails does not stop the others.
+ * create refs/a/b. In such pushes, a command that fails does not stop the other
+ * commands.
  */
 
 /*
@@ -90,9 +91,9 @@ int receive_update_refs(struct receive *r, const struct oidset *new_shallow,
  */
 
 /*
- * Send the report if the client asked for one. `failure` says why the objects
- * of the push were not stored; NULL: they were stored. Returns 0 or a negative
- * error code.
+ * Send the report of the push if the client asked for a report. `failure` says
+ * why the objects of the push were not stored. NULL: the objects were stored.
+ * Returns 0 or a negative error code.
  */
 int receive_report(struct receive *r, const char *failure, struct error *err);
 

@@ -22,7 +22,7 @@
 /*
  * One run of the proc-receive hook, with two threads. One thread exchanges
  * pkt-lines with the hook. The other thread reads the hook's standard error.
- * They share only the side band.
+ * The threads share only the side band to the client.
  */
 struct proc {
 	struct receive *r;
@@ -30,14 +30,15 @@ struct proc {
 	struct pktline_reader in;
 	struct pktline_writer out;
 	/*
-	 * Messages about the report. They are sent after the end of the hook's
-	 * standard error: sent earlier, they could end up inside a line of it.
+	 * Messages about the hook's report. They are sent after the hook's
+	 * standard error has ended. If a message was sent earlier, it could end
+	 * up inside a line of the hook's standard error.
 	 */
 	struct buf messages;
-	/* The hook has the feature push-options. */
+	/* The hook supports the feature push-options. */
 	bool options;
 	bool has_report; /* reading the report began */
-	/* A line of the report is malformed, or refuses a command. */
+	/* A line of the hook's report is malformed, or refuses a command. */
 	bool is_wrong;
 };
 
@@ -92,8 +93,9 @@ static struct receive_command *find(struct receive_request *req,
 }
 
 /*
- * Returns the rewrite that an option line belongs to. The first option line
- * after a status line makes a new rewrite. NULL: no memory.
+ * Returns the rewrite (the ref update that the hook made instead of the
+ * command) that an "option" line belongs to. The first "option" line after a
+ * status line makes a new rewrite. Returns NULL if there is no memory.
  */
 static struct receive_rewrite *rewrite_of(struct receive_command *cmd)
 {
@@ -134,7 +136,7 @@ static int take_option(struct receive_command *cmd, enum hash_algo algo,
 	return rewrite->ref ? 0 : ERR_NOMEM;
 }
 
-/* Append a message about the report. Returns 1, or ERR_NOMEM. */
+/* Append a message about the hook's report. Returns 1, or ERR_NOMEM. */
 __attribute__((format(printf, 2, 3))) static int complain(struct buf *messages,
 							  const char *fmt, ...)
 {
@@ -147,7 +149,7 @@ __attribute__((format(printf, 2, 3))) static int complain(struct buf *messages,
 	return ret < 0 ? ERR_NOMEM : 1;
 }
 
-/* Parse a status line of the report: "ok <ref>" or "ng <ref> <why>". */
+/* Parse a status line of the hook's report: "ok <ref>" or "ng <ref> <why>". */
 static int take_status(struct buf *messages, struct receive *r,
 		       struct receive_command **at, const char *status,
 		       const char *ref, const char *why)
@@ -277,8 +279,8 @@ static int send_version(struct proc *p, struct error *err)
 }
 
 /*
- * Read the version that the hook speaks. Version 1 is assumed if the hook sends
- * none.
+ * Read the protocol version that the hook supports. If the hook sends no
+ * version, version 1 is assumed.
  */
 static int read_version(struct proc *p, struct error *err)
 {
@@ -333,8 +335,8 @@ static int send_commands(struct proc *p, struct error *err)
 }
 
 /*
- * Replace the error message: a failed write to the hook would be reported as
- * one to a client. `what` says what failed.
+ * Replace the error message of a failed write to the hook, because that message
+ * would call the hook a client. `what` says what failed.
  */
 static int explain(int ret, const char *what, struct error *err)
 {
@@ -360,8 +362,8 @@ static int talk(struct proc *p, struct error *err)
 /* ---- running the hook */
 
 /*
- * Send the hook's standard error to the client. Read to the end even if the
- * client is gone, because a full pipe would block the hook.
+ * Send the hook's standard error to the client. The output is read to the end
+ * even if the client is gone, because a full pipe would block the hook.
  */
 static void forward_errors(struct proc *p)
 {
@@ -374,8 +376,8 @@ static void forward_errors(struct proc *p)
 }
 
 /*
- * Do the work of one thread. Closing the hook's input shows the hook that
- * nothing more will come.
+ * Do the work of one of the two threads. Closing the hook's input shows the
+ * hook that nothing more will come.
  */
 static int do_task(void *ctx, unsigned thread_nr, size_t task_nr,
 		   struct error *err)
@@ -420,7 +422,10 @@ static int converse(struct proc *p, struct error *err)
 	return ret;
 }
 
-/* Returns the exit code of the hook or a negative error code. */
+/*
+ * Start the hook at `path` and wait for its end. Returns its exit code or a
+ * negative error code.
+ */
 static int run(struct proc *p, char *path, struct error *err)
 {
 	struct receive *r = p->r;
@@ -469,7 +474,7 @@ static int run_hook(struct proc *p, struct error *err)
 }
 
 /*
- * Refuse commands of the hook that have no result. If an atomic push failed,
+ * Refuse commands for the hook that have no result. If an atomic push failed,
  * also refuse the commands that are not for the hook.
  */
 static int settle(struct receive_request *req, bool failed, bool had_report)

@@ -12,7 +12,10 @@
 #include "sys/cleanup.h"
 #include "sys/io.h"
 
-/* How often a rename is tried again when others remove its directory. */
+/*
+ * How often a rename is tried again when other processes remove its target
+ * directory.
+ */
 #define DIR_TRIES 3
 
 /* Append a path. A path with a separator or a quote is quoted as a C string. */
@@ -108,7 +111,7 @@ static int pack_file_rank(const char *name)
 	return -1;
 }
 
-/* State of moving one directory of the quarantine. */
+/* State of moving one directory of the quarantine into the repository. */
 struct move {
 	struct quarantine *q;
 	/* name of the directory: "pack" or two hexadecimal digits */
@@ -123,8 +126,8 @@ struct move {
 };
 
 /*
- * Store the path of a new .keep file in the quarantine, so that releasing the
- * quarantine removes the file.
+ * Store the path of a .keep file that was moved out of the quarantine, so that
+ * releasing the quarantine removes the file.
  */
 static int note_keep(struct move *m, const char *to, bool was_there)
 {
@@ -136,8 +139,8 @@ static int note_keep(struct move *m, const char *to, bool was_there)
 }
 
 /*
- * Rename a file. If its new directory is gone, create the directory again: a
- * prune removes empty directories.
+ * Rename a file of the quarantine to its final path. If the target directory is
+ * gone, create the directory again: a prune removes empty directories.
  */
 static int rename_into(const struct move *m, const char *from, const char *to)
 {
@@ -170,10 +173,11 @@ static int move_file(void *ctx, const char *name)
 		bool was_there = sys_exists(to.data);
 
 		/*
-		 * Files of the same name have the same content. A loose object
-		 * is replaced. A pack that exists stays and gets a new
-		 * modification time, and its .mtimes file is removed. So a
-		 * prune keeps the objects until refs reach them.
+		 * If the target exists, it has the same content, because names
+		 * are derived from the content. A loose object is replaced. A
+		 * pack that exists stays and gets a new modification time, and
+		 * its .mtimes file is removed. So a prune keeps the objects
+		 * until refs reach them.
 		 */
 		if (!was_there || m->rank < 0 || sys_touch(to.data, NULL) < 0)
 			ret = rename_into(m, from.data, to.data);
@@ -228,7 +232,7 @@ int quarantine_migrate(struct quarantine *q, struct error *err)
 	if (!q->dir.path)
 		return 0;
 	/*
-	 * Hold signals: one that ended the process now could leave a pack
+	 * Block signals: a signal that ended the process now could leave a pack
 	 * without .idx, or a .keep file.
 	 */
 	sys_hold_signals(&hold);

@@ -7,7 +7,10 @@
 #include "receive/receive-check.h"
 #include "receive/receive-worktree.h"
 
-/* Advice that follows a refusal if the configuration key was never set. */
+/*
+ * Text that follows the refusal of a push to the checked-out branch, if
+ * receive.denyCurrentBranch was never set.
+ */
 static const char advice_current[] =
 	"error: The branch is checked out in this repository. A push would "
 	"move it,\n"
@@ -229,7 +232,7 @@ static int is_ahead(struct receive_rules *rules, uint32_t old_nr,
 
 /*
  * Returns 1 for a fast-forward, 0 for another update, or a negative error code.
- * *bad is set if one of the values is no commit.
+ * *bad is set if the old or the new value is no commit.
  */
 static int is_fast_forward(struct receive_rules *rules,
 			   const struct receive_command *cmd, bool *bad,

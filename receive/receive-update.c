@@ -30,8 +30,8 @@ static bool is_for_us(const struct receive_command *cmd)
 }
 
 /*
- * Returns 0 if a ref may have a value, ERR_INVALID if not, or another negative
- * error code.
+ * Returns 0 if a ref may have this object as its value, ERR_INVALID if not, or
+ * another negative error code.
  */
 static int check_value(void *ctx, const char *name, const struct oid *oid,
 		       struct error *err)

@@ -21,7 +21,7 @@ void receive_worktree_release(struct receive_worktree *worktree)
 /* ---- finding */
 
 /*
- * Returns `path` without its last component if that component is `name`,
+ * Returns the path without its last component if that component is `name`,
  * otherwise NULL.
  */
 static char *strip_name(const char *path, const char *name)
@@ -34,8 +34,9 @@ static char *strip_name(const char *path, const char *name)
 }
 
 /*
- * Find the directory of the main work tree: core.worktree, or the parent of a
- * git directory with the name ".git". Otherwise the directory is unknown.
+ * Find the directory of the main work tree. It is core.worktree, or the parent
+ * of a git directory with the name ".git". In other cases the directory is
+ * unknown.
  */
 static int place_main(struct receive_worktree *out, const struct repo *repo)
 {
@@ -130,7 +131,7 @@ struct update {
 	struct receive *r;
 	struct receive_command *cmd;
 	const struct receive_worktree *worktree;
-	/* The branch does not exist yet. */
+	/* The branch has no commit yet. */
 	bool is_unborn;
 	struct error *err;
 };

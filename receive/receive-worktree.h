@@ -27,7 +27,8 @@ void receive_worktree_release(struct receive_worktree *worktree);
 /*
  * Find a work tree that has the branch with the full name `name` checked out.
  * Returns 1 if there is one, 0 if not, or a negative error code. `out` may be
- * NULL. Otherwise the caller releases *out if the return value is 1.
+ * NULL. If `out` is not NULL and the return value is 1, the caller releases
+ * *out.
  */
 int receive_worktree_find(struct receive_worktree *out, struct receive *r,
 			  const char *name, struct error *err);

@@ -70,8 +70,9 @@ void receive_release(struct receive *r)
 }
 
 /*
- * Open r->visible. Hint at the old values of the commands: most delta bases of
- * a push are in their trees.
+ * Open r->visible, which decides which objects the client may know of. The old
+ * values of the commands are given as hints, because most delta bases of a push
+ * are in their trees.
  */
 static int open_visible(struct receive *r, struct error *err)
 {

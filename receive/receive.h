@@ -45,9 +45,9 @@
 struct receive_proc_ref {
 	/* owned: the prefix of the refs, without a slash at the end */
 	char *prefix;
-	/* The kinds of commands that match. */
+	/* Which kinds of commands the value selects. */
 	bool creates, changes, deletes;
-	/* The value matches refs that do not have the prefix. */
+	/* The value selects refs that do not have the prefix. */
 	bool is_negated;
 };
 
@@ -138,17 +138,19 @@ struct receive_peer {
 	 */
 	struct sideband band;
 	/*
-	 * Called with messages, as receive_options.tell. NULL: messages are
-	 * dropped.
+	 * Called with messages for the terminal, like receive_options.tell.
+	 * NULL: messages are dropped.
 	 */
 	void (*tell)(void *ctx, const char *text, size_t len);
 	void *tell_ctx;
 	const struct serve_io *client; /* borrowed: the connection */
-	/* The functions that `out` writes through. */
+	/*
+	 * The functions that `out` writes through: they call those of `client`.
+	 */
 	struct serve_io io;
 	/*
 	 * Refs are being changed, and the push goes on even without the client.
-	 * A failed write sets `gone`, and nothing more is written.
+	 * A failed write sets `gone`, and later writes do nothing.
 	 */
 	bool is_settling;
 	/* Why the client cannot be reached; code 0: no write has failed. */
@@ -240,29 +242,29 @@ struct quarantine {
 	/* The repository with `dir` as its object directory. */
 	struct repo view;
 	/*
-	 * The .keep file of a pack that was moved into the repository. It
+	 * The .keep file of a pack that was moved into the repository. The file
 	 * protects the pack until refs reach its objects.
 	 */
 	struct sys_tempfile keep;
 };
 
 /*
- * Create the directory. `repo` must outlive *q. Returns 0 or a negative error
- * code. Release *q in both cases.
+ * Create the quarantine directory. `repo` must outlive *q. Returns 0 or a
+ * negative error code. Release *q in both cases.
  */
 int quarantine_create(struct quarantine *q, const struct repo *repo,
 		      struct error *err);
 
 /*
- * Remove the directory and the objects in it. Returns 0 if no directory is
- * left, or ERR_IO if the directory cannot be removed; `git gc` and `git prune`
- * remove the directory later.
+ * Remove the quarantine directory and the objects in it. Returns 0 if no
+ * directory is left, or ERR_IO if the directory cannot be removed; in that case
+ * `git gc` and `git prune` remove the directory later.
  */
 int quarantine_remove(struct quarantine *q, struct error *err);
 
 /*
- * Remove the directory, and the .keep file of a pack that was moved into the
- * repository.
+ * Remove the quarantine directory, and the .keep file of a pack that was moved
+ * into the repository.
  */
 void quarantine_release(struct quarantine *q);
 
@@ -274,10 +276,11 @@ const struct repo *quarantine_repo(const struct quarantine *q,
 				   const struct repo *repo);
 
 /*
- * Move the objects into the repository and remove the directory: loose objects
- * first, then the pack, with its .idx last. Signals wait until this is done.
- * Returns 0 or a negative error code. Objects that were moved before an error
- * stay in the repository, unreachable.
+ * Move the objects of the quarantine into the repository, and remove the
+ * quarantine directory. Loose objects are moved first, then the pack, with its
+ * .idx last. Signals wait until this is done. Returns 0 or a negative error
+ * code. Objects that were moved before an error stay in the repository,
+ * unreachable.
  */
 int quarantine_migrate(struct quarantine *q, struct error *err);
 
@@ -299,10 +302,13 @@ struct receive {
 	struct receive_cert cert;
 	struct summary summary; /* for traces */
 	struct quarantine
-		/* the objects of the push until they are accepted */
+		/*
+		 * the directory that holds the objects of the push until they
+		 * are accepted
+		 */
 		quarantine;
 	bool is_limit; /* see visible_is_limit() */
-	/* owned: NULL until receive_sees() opens it */
+	/* owned: NULL until receive_sees() needs it */
 	struct visible *visible;
 };
 
@@ -317,7 +323,7 @@ void receive_release(struct receive *r);
 
 /*
  * Remove the quarantine, and the .keep file of a pack that was moved into the
- * repository. If the directory cannot be removed, a warning goes to
+ * repository. If the quarantine directory cannot be removed, a warning goes to
  * options->tell; `git prune` removes the directory later. May be called twice.
  */
 void receive_discard(struct receive *r);
