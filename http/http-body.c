@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the body of an HTTP request. */
+/* Reads the body of an HTTP request, and decompresses it if necessary. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,8 +120,8 @@ static int refill(struct http_body *body, struct error *err)
 }
 
 /*
- * After the end of a gzip member, prepare for another one (RFC 1952, 2.2).
- * Bytes that are no gzip member are ignored.
+ * After the end of a gzip member, prepare for another gzip member (RFC 1952,
+ * 2.2). Bytes that are no gzip member are ignored.
  */
 static int next_member(struct http_body *body, struct error *err)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Answers dumb clients: they fetch files of the repository, and run no Git
- * service. The lists of refs and of packs are made for each request, so that
- * they are never out of date.
+ * Answers dumb HTTP clients: such clients fetch files of the repository, and
+ * run no Git service. The lists of refs and of packs are made for each request,
+ * so that the lists are never out of date.
  *
  * Clients may cache objects and packs, because a file with such a name never
  * changes. Clients may not cache other files.
@@ -188,7 +188,8 @@ static int put_file(struct http_exchange *x, const char *type, bool is_fixed,
 		    struct error *err)
 {
 	/*
-	 * The route's name begins with "objects/" (8 bytes), the path does not.
+	 * x->url.name begins with "objects/" (8 bytes); the argument of
+	 * repo_object_path() does not.
 	 */
 	char *path = repo_object_path(x->repo, x->url.name + 8);
 	struct sys_stat st;

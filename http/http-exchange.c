@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions for answers to smart and to dumb clients: sending an error status,
- * and loading the configuration.
+ * Functions for HTTP responses to smart and to dumb clients: sending an error
+ * status, and loading the configuration.
  */
 #include <stdarg.h>
 

@@ -89,16 +89,16 @@ int http_reply_cache_for_ever(struct http_reply *r, int64_t now,
 int http_reply_begin(struct http_reply *r, struct error *err);
 
 /*
- * Send bytes of the body; sends the headers first if necessary. Returns 0 or a
- * negative error code.
+ * Send bytes of the body. If the headers were not sent yet, they are sent
+ * first. Returns 0 or a negative error code.
  */
 int http_reply_put(struct http_reply *r, const void *bytes, size_t len,
 		   struct error *err);
 
 /*
- * Send `nr` spans of the body; sends the headers first if necessary. The
- * signature is that of serve_io.writev, with ctx == the reply. Returns 0 or a
- * negative error code.
+ * Send `nr` spans of the body. If the headers were not sent yet, they are sent
+ * first. The signature is that of serve_io.writev; `ctx` is the struct
+ * http_reply. Returns 0 or a negative error code.
  */
 int http_reply_writev(void *ctx, struct iovec *iov, size_t nr,
 		      struct error *err);
@@ -167,8 +167,9 @@ int http_dumb(struct http_exchange *x, struct error *err);
 /* ---- http-smart.c */
 
 /*
- * Answer info/refs?service=<name> with the service's advertisement. Refuses a
- * name that is not a service, and a service that is not enabled.
+ * Answer the request info/refs?service=<name> with the service's advertisement.
+ * The function refuses a name that is not a service, and a service that is not
+ * enabled.
  */
 int http_smart_advertise(struct http_exchange *x, const char *name,
 			 struct error *err);

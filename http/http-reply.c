@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sends the headers and the body of an answer. */
+/* Sends the headers and the body of an HTTP response. */
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>

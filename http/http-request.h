@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A request as it arrives: its URL (http-url.c) and its body (http-body.c).
+ * The declarations of two files that read an HTTP request: its URL (http-url.c)
+ * and its body (http-body.c).
  */
 #ifndef HTTP_HTTP_REQUEST_H
 #define HTTP_HTTP_REQUEST_H
@@ -77,8 +78,8 @@ bool http_url_parse(struct http_url *url, const char *path);
 /*
  * Append the value of a query parameter to *out. "%41" and "+" are decoded;
  * "%00" is not. If the parameter occurs several times, the last value is used.
- * A parameter without a name ends the list, as in stock Git. Returns 1, 0 if
- * there is no such parameter, or ERR_NOMEM.
+ * A parameter without a name ends the list, as in stock Git. Returns 1 if the
+ * parameter exists, 0 if not, or ERR_NOMEM.
  */
 int http_query_get(struct buf *out, const char *query, const char *name);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Answers to smart clients: upload-pack, receive-pack and upload-archive, one
- * request each.
+ * Answers smart HTTP clients with the services upload-pack, receive-pack and
+ * upload-archive, one request each.
  *
  * A web server may pass on the whole request before it reads any of the answer.
  * Therefore a request for a fetch or an archive is read completely first, up to
@@ -23,7 +23,7 @@
 #include "wire/pktline.h"
 #include "wire/summary.h"
 
-/* The body of a request and the reply to it. */
+/* The body of an HTTP request and the reply to the request. */
 struct stream {
 	struct http_reply *reply; /* borrowed */
 	/* owned; NULL: the request has no body */
@@ -112,7 +112,7 @@ static int receive(const struct http_exchange *x, struct stream *s,
 		.repo = x->repo,
 		/*
 		 * Stock Git's program enters the directory of the repository
-		 * first. So the path that it uses is ".".
+		 * first, so its path of the repository is ".".
 		 */
 		.path = ".",
 		.version = serve_protocol_version(o->git_protocol),
@@ -146,8 +146,8 @@ static int put_archive(void *ctx, const char *bytes, size_t len,
 }
 
 /*
- * Send the request to the program `git upload-archive`, and its answer to the
- * client.
+ * Send the request to the program `git upload-archive`, and the output of the
+ * program to the client.
  */
 static int run_archive(const struct http_options *o, struct stream *s,
 		       struct trace *trace, struct error *err)
@@ -208,7 +208,8 @@ struct service {
 	 */
 	size_t enabled;
 	/*
-	 * The service has an advertisement: GET info/refs?service=git-<name>.
+	 * The service has an advertisement, which GET
+	 * info/refs?service=git-<name> returns.
 	 */
 	bool has_refs;
 	int (*run)(const struct http_exchange *x, struct stream *s,

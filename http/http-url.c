@@ -8,7 +8,7 @@
 #include "http/http-request.h"
 
 /*
- * How the end of a path looks: text `a`, `x` hexadecimal digits, text `b`, `y`
+ * The form of a URL path's end: text `a`, `x` hexadecimal digits, text `b`, `y`
  * hexadecimal digits, text `c`.
  */
 struct shape {
@@ -125,8 +125,8 @@ static const char *decode_one(struct buf *out, const char *p)
 }
 
 /*
- * Decode the text at `p` into *out, up to the first character that is in
- * `ends`. Returns the end of the text, or NULL if there is no memory.
+ * Decode the text at `p` into *out, up to the first character that `ends`
+ * contains. Returns the end of the text, or NULL if there is no memory.
  */
 static const char *decode(struct buf *out, const char *p, const char *ends)
 {
