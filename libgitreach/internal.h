@@ -31,8 +31,8 @@ static inline struct error *libgitreach_error(gitreach_error *err)
 }
 
 /*
- * Call at the end of a public function: if it succeeded, clears errors that
- * were noted on the way. Returns `ret`.
+ * Call at the end of a public function. If the function succeeded, clears
+ * `err`, which may hold an error that was overcome. Returns `ret`.
  */
 static inline int libgitreach_done(int ret, gitreach_error *err)
 {
@@ -59,17 +59,17 @@ static inline int libgitreach_stopped(int ret, struct error *err)
 
 /*
  * Copy `len` bytes at `in` to the caller's struct, but not more than out->size.
- * out->size itself is not changed. Returns 0, or ERR_INVALID if out->size has
- * less bytes than a size.
+ * out->size itself is not changed. Returns 0, or ERR_INVALID if out->size is
+ * too small to hold the member `size` itself.
  */
 int libgitreach_struct_out(void *out, const void *in, size_t len,
 			   struct error *err);
 
 /*
  * Copy the caller's struct `in` to `len` bytes at `out`. Members that the
- * caller's struct lacks are 0; so are all members if `in` is NULL. Returns 0,
- * or ERR_UNSUPPORTED if the caller sets a member that this version does not
- * know.
+ * caller's struct lacks are set to 0. If `in` is NULL, all members are set to
+ * 0. Returns 0, or ERR_UNSUPPORTED if the caller sets a member that this
+ * version does not know.
  */
 int libgitreach_struct_in(void *out, const void *in, size_t len,
 			  struct error *err);
@@ -81,7 +81,10 @@ struct libgitreach_progress {
 	struct progress_out out;
 	gitreach_progress_fn fn;
 	void *ctx;
-	/* The callback has cancelled the work; all meters stop. */
+	/*
+	 * The callback has cancelled the work, so no progress is reported any
+	 * more.
+	 */
 	atomic_bool is_cancelled;
 };
 
@@ -105,15 +108,15 @@ struct gitreach_repo {
 	uint32_t flags;
 	struct repo *repo; /* owned */
 	struct odb *odb;
-	/* owned; NULL: there is no usable index */
+	/* owned: the bitmap index; NULL: there is no usable bitmap index */
 	struct pack_bitmap *pb;
 	struct error no_bitmap; /* why pb is NULL */
 	pthread_mutex_t lock;   /* guards `refs` */
 	struct refs *refs;      /* owned */
 	/*
-	 * Numbers of objects, shared by all sets of this repository. A walk has
-	 * its own numbers, which are the same for packed objects. The space has
-	 * its own lock.
+	 * The numbers of objects that have no bit, shared by all sets of this
+	 * repository. Each walk has numbers of its own; for packed objects both
+	 * numbers are equal. The struct has its own lock.
 	 */
 	struct objspace space;
 };
@@ -170,7 +173,7 @@ struct gitreach_query {
 };
 
 /*
- * Initialise *filter from the query, with the patterns of sparse filters.
+ * Initialise *filter from the query, and load the patterns of sparse filters.
  * Returns 0 or a negative error code. The caller must release the filter in
  * both cases.
  */
@@ -185,11 +188,15 @@ int libgitreach_query_load_filter(struct filter *filter,
  */
 struct gitreach_set {
 	gitreach_repo *repo; /* a counted reference */
-	/* by bit_pos: the objects that have a bit; empty if repo->pb is NULL */
+	/*
+	 * indexed by bit_pos: the objects that have a bit in the bitmap index;
+	 * empty if repo->pb is NULL
+	 */
 	struct bitset packed;
 	/*
-	 * Objects without a bit: by type, then by number in repo->space. Types
-	 * without such objects have no words.
+	 * Objects without a bit in the bitmap index. There is one bitset for
+	 * each type, indexed by the object's number in repo->space. An empty
+	 * bitset means that there are no such objects of the type.
 	 */
 	struct bitset others[BITMAP_TYPE_NR];
 	struct gitreach_explanation how;
@@ -202,8 +209,8 @@ int libgitreach_set_new(gitreach_set **out, gitreach_repo *repo,
 			struct error *err);
 
 /*
- * Move the objects of an answer into an empty set. The function takes the bits
- * out of `answer`, so the answer must not be used again. Returns 0 or a
+ * Move the objects of a query's result into an empty set. The function takes
+ * the bits out of `answer`, so `answer` must not be used again. Returns 0 or a
  * negative error code.
  */
 int libgitreach_set_take(gitreach_set *set, struct pack_bitmap_answer *answer,
@@ -221,8 +228,8 @@ int libgitreach_set_visit(const gitreach_set *set, uint32_t types,
 
 /*
  * Compare two sets. Returns 0 if they are equal. Returns ERR_CORRUPT with a
- * message that names an object that only one of them has, or another negative
- * error code.
+ * message that names an object that only one of the sets has, or another
+ * negative error code.
  */
 int libgitreach_set_same(const gitreach_set *by_bitmap,
 			 const gitreach_set *by_walk, struct error *err);

@@ -42,7 +42,10 @@ static int start(struct packing *p, const struct gitreach_pack_options *given,
 	return ret;
 }
 
-/* Replace configured options by those that the caller has set. */
+/*
+ * Replace options from the configuration by the options that the caller of the
+ * library has set.
+ */
 static void apply(struct packing *p, struct packing_send_options *make)
 {
 	const struct progress_out *progress = libgitreach_progress(

@@ -278,7 +278,10 @@ static int add_tips(struct walk *w, struct walk_tips *tips,
 	return ret;
 }
 
-/* One run of a query by one strategy, with a walk of its own. */
+/*
+ * One run of a query, either with bitmaps or by walking. The run has a walk of
+ * its own.
+ */
 struct run {
 	const gitreach_query *q;
 	struct libgitreach_progress progress;
@@ -306,7 +309,10 @@ static int run_in(struct run *r, const struct filter *filter,
 		.progress = libgitreach_progress(&r->progress, q->progress,
 						 q->progress_ctx),
 	};
-	/* Without haves, wants that the bitmap index knows are not read. */
+	/*
+	 * If there are no haves, the wants that are in the bitmap index are not
+	 * read.
+	 */
 	int ret = add_tips(&r->walk, &r->wants, &q->wants, false,
 			   ask.pb && !q->haves.nr, err);
 
@@ -369,8 +375,8 @@ static int run_one(gitreach_set *set, const gitreach_query *q,
 }
 
 /*
- * Run the query again by walking, and compare the result with that of the
- * bitmaps.
+ * Run the query again by walking, and compare the result with the set that
+ * bitmaps found.
  */
 static int check(gitreach_set *set, const gitreach_query *q,
 		 const struct filter *filter, struct error *err)

@@ -11,8 +11,8 @@
 	(GITREACH_OPEN_EXACT | GITREACH_OPEN_ANY_OWNER |                       \
 	 GITREACH_OPEN_NO_BITMAP)
 /*
- * Bytes of the reader's cache. It is small, because resolving a name reads only
- * a tag or a few commits.
+ * Bytes of the object reader's cache. The cache is small, because resolving a
+ * name reads only a tag or a few commits.
  */
 #define READER_CACHE_LIMIT ((size_t)1 << 20)
 
@@ -38,8 +38,8 @@ void gitreach_repo_close(gitreach_repo *repo)
 }
 
 /*
- * Open the bitmap index. An index that cannot be used is not an error, because
- * walking finds the same objects.
+ * Open the bitmap index. A bitmap index that cannot be used is not an error,
+ * because walking finds the same objects.
  */
 static int open_bitmap(gitreach_repo *repo, struct error *err)
 {
@@ -61,7 +61,7 @@ static int open_bitmap(gitreach_repo *repo, struct error *err)
 	if (!ret)
 		error_set(&repo->no_bitmap, ERR_MISSING,
 			  "there is no bitmap index");
-	/* Verify the index once, for all later queries. */
+	/* Verify the bitmap index once, for all later queries. */
 	if (ret > 0)
 		ret = pack_bitmap_prove(repo->pb, &repo->no_bitmap);
 	if (ret < 0) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The public functions about sets. An object that has a bit in the repository's
- * bitmap index is stored in a set only by this bit. Therefore all sets of one
- * repository can be compared word by word, whether bitmaps or walking found
- * them.
+ * The public functions about sets of objects. An object that has a bit in the
+ * repository's bitmap index is stored in a set only by this bit. Therefore all
+ * sets of one repository can be compared word by word, whether bitmaps or
+ * walking found the objects.
  */
 #include <string.h>
 
@@ -71,7 +71,8 @@ static int add_other(gitreach_set *set, int type, uint32_t obj_pos)
 }
 
 /*
- * Add an object by its bit if it has one, or else by its number in repo->space.
+ * Add an object to a set: by its bit if it has a bit in the bitmap index, or
+ * else by its number in repo->space.
  */
 static int add_item(gitreach_set *set, const struct walk_item *item,
 		    struct walk *w)
@@ -157,7 +158,7 @@ int gitreach_set_contains(const gitreach_set *set, const uint8_t *id,
 	return 0;
 }
 
-/* State while a set is visited. */
+/* State while the objects of a set are visited. */
 struct visit {
 	const gitreach_set *set;
 	int (*fn)(void *ctx, const struct oid *oid, enum object_type type,
