@@ -183,7 +183,7 @@ GITREACH_API size_t gitreach_repo_id_len(const gitreach_repo *repo);
 
 /* ---- progress */
 
-/* What a progress callback is told. Only the library creates this struct. */
+/* The argument of a progress callback. Only the library creates this struct. */
 struct gitreach_progress {
 	uint64_t size;
 	/* the current work: "Enumerating objects" */
@@ -221,8 +221,8 @@ enum gitreach_strategy {
 	 */
 	GITREACH_BITMAP = 2,
 	/*
-	 * run both and compare; GITREACH_CORRUPT if they find different
-	 * objects, with the id of one of these in the message
+	 * use both and compare; if they find different objects,
+	 * GITREACH_CORRUPT with the id of such an object in the message
 	 */
 	GITREACH_CHECK = 3
 };
@@ -297,8 +297,8 @@ GITREACH_API int gitreach_query_have_refs(gitreach_query *query,
 					  gitreach_error *err);
 
 /*
- * Treat a commit as having no parents: a shallow boundary. The query is then
- * answered by walking.
+ * Treat a commit as having no parents, as a shallow boundary does. With this
+ * call, the query is answered by walking, not by the bitmap index.
  */
 GITREACH_API int gitreach_query_shallow(gitreach_query *query,
 					const uint8_t *id, size_t id_len,
@@ -327,8 +327,8 @@ GITREACH_API void gitreach_query_progress(gitreach_query *query,
 
 /*
  * Find the objects that the wants reach and the haves do not reach. With
- * bitmaps, only objects that are newer than the index are read. With walking,
- * all trees of the history are read.
+ * bitmaps, the library reads only objects that are newer than the bitmap index.
+ * With walking, it reads all trees of the history.
  */
 GITREACH_API int gitreach_query_run(gitreach_set **out,
 				    const gitreach_query *query,
@@ -362,8 +362,8 @@ GITREACH_API int gitreach_set_disk_size(uint64_t *bytes,
 					gitreach_error *err);
 
 /*
- * Returns 1 if the set contains the object, otherwise 0. Returns 0 for an id of
- * a wrong length.
+ * Returns 1 if the set contains the object, 0 if not. Returns 0 for an id of a
+ * wrong length.
  */
 GITREACH_API int gitreach_set_contains(const gitreach_set *set,
 				       const uint8_t *id, size_t id_len);
@@ -383,9 +383,9 @@ GITREACH_API int gitreach_set_each(const gitreach_set *set, uint32_t types,
 				   gitreach_error *err);
 
 /*
- * Create a new set: the objects of both sets, of either set, or of `a` without
- * those of `b`. Returns GITREACH_INVALID if the sets belong to different
- * snapshots.
+ * Create a new set: the objects that are in both sets (and), in at least one
+ * set (or), or in `a` but not in `b`. Returns GITREACH_INVALID if the sets
+ * belong to different snapshots.
  */
 GITREACH_API int gitreach_set_and(gitreach_set **out, const gitreach_set *a,
 				  const gitreach_set *b, gitreach_error *err);
@@ -399,8 +399,8 @@ GITREACH_API int gitreach_set_andnot(gitreach_set **out, const gitreach_set *a,
 struct gitreach_explanation {
 	uint64_t size;
 	/*
-	 * GITREACH_WALK, GITREACH_BITMAP, or GITREACH_CHECK for both; 0: the
-	 * set was combined from other sets
+	 * the strategy that found the set: GITREACH_WALK, GITREACH_BITMAP, or
+	 * GITREACH_CHECK for both; 0: the set was combined from other sets
 	 */
 	int32_t strategy;
 	uint32_t bitmaps_used, pseudo_merges_used;
@@ -461,7 +461,7 @@ struct gitreach_bitmap_entry {
 	uint64_t id_len;
 	/* size of the bitmap's entry in the file */
 	uint64_t bytes;
-	/* number of bitmaps that must be decoded first */
+	/* number of other bitmaps that must be decoded before this one */
 	uint64_t xor_depth;
 };
 
