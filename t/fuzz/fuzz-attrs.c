@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for names/attrs.c: any bytes as rules, read as rules of the top
- * directory and of a subdirectory. If no rule mentions an attribute, no rule
- * may decide about it.
+ * Fuzz target for names/attrs.c. Any bytes are read as attribute rules, of the
+ * top directory and of a subdirectory. If no rule mentions an attribute, no
+ * rule may decide about it.
  */
 #include <stdint.h>
 #include <stdlib.h>

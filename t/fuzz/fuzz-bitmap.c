@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for bitmap indexes. The first two bytes are the number of objects
- * in the pack; the rest is a bitmap index file. If it can be parsed, each row
- * and pseudo-merge is loaded. Each must be an error, or bits within the pack.
- * The bits are written and must be the same when read again.
+ * Fuzz target for bitmap indexes. The first two bytes of the input are the
+ * number of objects in the pack; the rest is a bitmap index file. If the file
+ * can be parsed, each of its bitmaps and pseudo-merges is loaded. Loading must
+ * fail, or give bits within the pack. Loaded bits are written and must be the
+ * same when they are read again.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -15,8 +16,8 @@
 #include "t/fuzz/fuzz.h"
 
 /*
- * Maximum number of rows to load, because a few bytes can describe many XORs
- * with each other.
+ * Maximum number of bitmaps to load from one input. A few bytes can describe
+ * many bitmaps that are XORed with each other.
  */
 #define ROWS_MAX 64
 
@@ -101,7 +102,10 @@ static int note(void *ctx, uint32_t nr)
 	return 0;
 }
 
-/* Read and look up pseudo-merges, and use them for a query of all commits. */
+/*
+ * Read and look up the pseudo-merges of an index, and use them for a query of
+ * all commits.
+ */
 static void load_pseudo(struct pseudo_merges *pm)
 {
 	uint32_t bits = pm->object_nr < ROWS_MAX ? pm->object_nr : ROWS_MAX;
@@ -122,7 +126,7 @@ static void load_pseudo(struct pseudo_merges *pm)
 	bitset_release(&set);
 }
 
-/* Open the same file a second time, as a layer on top of itself. */
+/* Open the same bitmap index a second time, as a layer on top of itself. */
 static void load_layer(const struct bitmap_file *base, const uint8_t *bytes,
 		       size_t len)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for headers of bundles. A header that can be parsed is written.
- * Parsing it again must give the same.
+ * Fuzz target for headers of bundles. A header that can be parsed is written
+ * again. Parsing the written header must give the same result.
  */
 #include "pack/bundle.h"
 #include "t/fuzz/fuzz.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for graph/commit-graph-layer.c: any bytes as a commit-graph file.
+ * Fuzz target for graph/commit-graph-layer.c: any bytes are opened as a
+ * commit-graph file.
  */
 #include <stddef.h>
 #include <stdint.h>

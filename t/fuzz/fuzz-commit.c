@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzz target for object/parse.c: any bytes as a commit, and as a tag. */
+/*
+ * Fuzz target for object/parse.c: any bytes are parsed as a commit, and as a
+ * tag.
+ */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -7,7 +10,10 @@
 #include "object/parse.h"
 #include "t/fuzz/fuzz.h"
 
-/* Check that [p, p + n) is in the input. An empty string may be anywhere. */
+/*
+ * Check that [p, p + n) is inside of the input. An empty string may be
+ * anywhere.
+ */
 static void check_inside(const char *p, size_t n, const uint8_t *data,
 			 size_t len)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzz target for config/config-parse.c: any bytes as a configuration file. */
+/*
+ * Fuzz target for config/config-parse.c: any bytes are parsed as a
+ * configuration file.
+ */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -8,7 +11,10 @@
 #include "config/config.h"
 #include "t/fuzz/fuzz.h"
 
-/* Look up each parsed entry by its key. The result must have the same key. */
+/*
+ * Look up each parsed configuration entry by its key. The result must have the
+ * same key.
+ */
 static void query(const struct config *config)
 {
 	for (size_t i = 0; i < config->nr; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for pack/entry.c and pack/inflate.c: any bytes as an entry of a
- * pack. A header that can be read is written and read again. The stream after
- * it is inflated at once and in parts, with equal results.
+ * Fuzz target for pack/entry.c and pack/inflate.c: any bytes are read as an
+ * entry of a pack. A header that can be read is written and read again. The
+ * stream after the header is inflated at once and in parts, with equal results.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for one or two serialized bitmaps. A bitmap that can be parsed
- * goes through all readers and operations, whose results must agree. Only the
- * first BITS_MAX bits are listed or copied to plain sets, because a few bytes
- * can describe 2^32 bits.
+ * Fuzz target for one or two serialized EWAH bitmaps. A bitmap that can be
+ * parsed goes through all readers and operations, whose results must agree.
+ * Only the first BITS_MAX bits are listed or copied to plain sets, because a
+ * few bytes can describe 2^32 bits.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 #define BITS_MAX (1 << 16)
 
-/* Make a plain set of the first bits of the view. */
+/* Make a plain set of the first BITS_MAX bits of the compressed bitmap. */
 static void unpack(struct bitset *set, const struct ewah_view *v)
 {
 	size_t bits = v->bits < BITS_MAX ? v->bits : BITS_MAX;
@@ -26,7 +26,7 @@ static void unpack(struct bitset *set, const struct ewah_view *v)
 
 /*
  * Write the parsed bitmap. The bytes must be those that were read, except for
- * words missing at the end.
+ * words missing at the end of the input.
  */
 static void check_write(const struct ewah_view *v, const uint8_t *bytes,
 			size_t len)

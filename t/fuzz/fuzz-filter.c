@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for walk/filter.c and walk/sparse.c: any bytes as a filter, and
- * as patterns.
+ * Fuzz target for walk/filter.c and walk/sparse.c: any bytes are parsed as an
+ * object filter, and as sparse patterns.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -13,8 +13,8 @@
 #include "t/fuzz/fuzz.h"
 
 /*
- * Parse the printed form of an accepted filter. The result must be the same
- * filter.
+ * Print an accepted filter and parse the printed text. The result must be the
+ * same filter.
  */
 static void again(const struct filter *filter)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for object/fsck.c and odb/fsck-blob.c: any bytes as an object.
- * The first byte chooses the type. An object without a report must be one that
- * can be parsed.
+ * Fuzz target for object/fsck.c and odb/fsck-blob.c: any bytes are checked as
+ * an object. The first byte chooses the type. If the check reports no error,
+ * parsing the object must succeed.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for serve/upload-pack.c: any bytes as the client's GIT_PROTOCOL.
+ * Fuzz target for serve/upload-pack.c: any bytes are the value of GIT_PROTOCOL
+ * that the client chose.
  */
 #include "serve/upload-pack.h"
 #include "t/fuzz/fuzz.h"
@@ -17,7 +18,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		memcpy(text, data, len);
 	version = serve_protocol_version(text);
 	require(version >= 0 && version <= 2);
-	/* The highest version in the text is chosen, whatever else is in it. */
+	/*
+	 * The highest protocol version in the text is chosen, whatever else is
+	 * in the text.
+	 */
 	strcat(text, key);
 	require(serve_protocol_version(text) == 2);
 	free(text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzz target for repo/grafts.c: any bytes as info/grafts. */
+/* Fuzz target for repo/grafts.c: any bytes are read as the file info/grafts. */
 #include "repo/grafts.h"
 #include "t/fuzz/fuzz.h"
 
@@ -16,8 +16,8 @@ static int count(void *ctx, const struct oid *oid)
 static void check(const char *bytes, size_t len, enum hash_algo algo)
 {
 	/*
-	 * The maximum number of ids: each id takes its digits and a byte that
-	 * separates it from the next.
+	 * The maximum number of ids in the file: each id takes its digits and a
+	 * byte that separates it from the next id.
 	 */
 	size_t most = (len + 1) / (hash_hex_len(algo) + 1);
 

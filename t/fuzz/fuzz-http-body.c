@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target: the body of an HTTP request. The first byte chooses whether the
- * body is compressed, has a length, and arrives in small pieces; the rest is
- * the body. Reading all at once and reading piece by piece must give the same
- * bytes. A body that is not compressed must be the input, up to its length.
+ * Fuzz target for reading the body of an HTTP request. The first byte of the
+ * input chooses whether the body is compressed, has a length, and arrives in
+ * small pieces. The rest of the input is the body. Reading all at once and
+ * reading piece by piece must give the same bytes. A body that is not
+ * compressed must be the input, up to its length.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -15,15 +16,15 @@
 
 enum {
 	CHOOSE_GZIP = 1 << 0,
-	/* one less than the real length */
+	/* the length is one less than the real length */
 	CHOOSE_LENGTH = 1 << 1,
 	CHOOSE_SMALL_PIECES = 1 << 2,
 	UNPACKED_MAX = 1 << 20,
 };
 
 /*
- * Read the whole body, in reads of `step` bytes if `step` is not 0. Returns the
- * result of the last read.
+ * Read the whole body. If `step` is not 0, each read asks for `step` bytes.
+ * Returns the result of the last read.
  */
 static int read_body(struct buf *out, uint8_t choice, const uint8_t *bytes,
 		     size_t len, size_t step)

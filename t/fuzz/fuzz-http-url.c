@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target: the path of an HTTP request and, after a NUL, its query string.
- * If a path can be parsed, it must consist of the parsed parts. A plain path
- * must not contain "." or ".." as a component.
+ * Fuzz target for the URL of an HTTP request: its path and, after a NUL, its
+ * query string. If a path can be parsed, it must consist of the parsed parts. A
+ * plain path must not contain "." or ".." as a component.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -19,8 +19,8 @@ static void check_path(const char *path)
 	bool is_plain = http_path_is_plain(path);
 
 	/*
-	 * A slower check that must agree: search "/./" and "/../" in the path
-	 * with a slash at both ends.
+	 * Check in a slower way, which must agree: search "/./" and "/../" in
+	 * the path with a slash at both ends.
 	 */
 	require(buf_printf(&around, "%s/", path) == 0);
 	require(!is_plain ||

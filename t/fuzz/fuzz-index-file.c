@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Fuzz target for the index file of a work tree, with SHA-1 and with SHA-256.
- * Ids are returned until the first error. Their number must not exceed the room
- * in the bytes.
+ * Ids are returned until the first error. There must not be more ids than the
+ * file has room for.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for odb/loose.c: any bytes as the file of a loose object, and as
- * the content of its stream.
+ * Fuzz target for odb/loose.c: any bytes are read as the file of a loose
+ * object, and as the inflated content of this file.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for pack/midx.c, its pack order and its verification: any bytes
- * as a multi-pack-index. The packs do not have its objects.
+ * Fuzz target for pack/midx.c, its pack order and its verification. Any bytes
+ * are opened as a multi-pack-index. The packs do not have its objects.
  */
 #include <stddef.h>
 #include <stdint.h>

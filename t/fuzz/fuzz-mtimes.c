@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for pack/mtimes.c: any bytes as the .mtimes file of a pack of
- * three objects.
+ * Fuzz target for pack/mtimes.c: any bytes are opened as the .mtimes file of a
+ * pack of three objects.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -10,7 +10,10 @@
 #include "pack/mtimes.h"
 #include "t/fuzz/fuzz.h"
 
-/* A sound file must equal the file that is written for the same times. */
+/*
+ * Use an opened .mtimes file. A sound file must equal the file that is written
+ * for the same times.
+ */
 static void use(const struct pack_mtimes *m, const struct oid *checksum)
 {
 	struct buf again = BUF_INIT;

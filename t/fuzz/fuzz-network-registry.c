@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for islands/network-registry.c. A registry that can be parsed is
- * written again. The bytes must be the same.
+ * Fuzz target for islands/network-registry.c, the list of the member
+ * repositories of a fork network. A registry that can be parsed is written
+ * again. The bytes must be the same.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzz target for object/oid.c: any bytes as a file of ids. */
+/*
+ * Fuzz target for object/oid.c: any bytes are read as a file with one object id
+ * on each line.
+ */
 #include <stddef.h>
 #include <stdint.h>
 

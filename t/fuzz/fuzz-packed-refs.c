@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzz target for refs/packed-refs.c: any bytes as a packed-refs file. */
+/*
+ * Fuzz target for refs/packed-refs.c: any bytes are read as a packed-refs file.
+ */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for names/pathspec.c: any bytes as patterns, one on each line.
- * The last line is a path. The result for each directory above the path must
- * hold for the path.
+ * Fuzz target for names/pathspec.c. Any bytes are parsed as patterns, one on
+ * each line. The last line is a path. The result for each directory above the
+ * path must hold for the path.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -13,7 +13,10 @@
 
 #define PATTERNS_MAX 16
 
-/* Match a path and the directories above it. The path is changed meanwhile. */
+/*
+ * Match a path and the directories above it. To name a directory, the function
+ * cuts `path` for a moment.
+ */
 static void ask(const struct pathspec *ps, char *path, size_t len)
 {
 	bool takes = pathspec_takes(ps, path, len, false);
@@ -32,7 +35,7 @@ static void ask(const struct pathspec *ps, char *path, size_t len)
 	}
 }
 
-/* Whether a tree can have this path. */
+/* Returns true if a tree can have this path. */
 static bool is_path(const char *path, size_t len)
 {
 	return len && path[0] != '/' && path[len - 1] != '/' &&

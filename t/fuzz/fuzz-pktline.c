@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target: the input is a stream of packets. Its first byte is the size of
- * the chunks that a reader gets. The reader must return the same packets as the
- * parser that gets all bytes at once.
+ * Fuzz target for the packet reader: the input is a stream of packets
+ * (pkt-lines). The first byte is the size of the chunks that a reader gets. The
+ * reader must return the same packets as the parser that gets all bytes at
+ * once.
  */
 #include <stdint.h>
 #include <stdlib.h>

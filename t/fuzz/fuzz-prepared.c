@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for packing/prepared.c: any bytes as prepared answers, with a
- * right checksum.
+ * Fuzz target for packing/prepared.c. Any bytes, with a right checksum, are
+ * read as a file of prepared answers (stored packs for likely requests).
  */
 #include "object/hash.h"
 #include "packing/prepared.h"

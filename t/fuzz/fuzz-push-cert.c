@@ -2,7 +2,7 @@
 /*
  * Fuzz target for push certificates. An accepted certificate has its parts in
  * order. Each line is inside of its part, and has no line feed or NUL. No line
- * above the signature is the start of a signature.
+ * above the signature may be the start of a signature.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for the report of a proc-receive hook, one line for each fact.
- * Each command must be either accepted or refused. Rewrites must be complete.
- * Commands that are not for the hook must not change.
+ * Fuzz target for the report of a proc-receive hook, which has one line for
+ * each fact. Each command of the push must be either accepted or refused.
+ * Rewrites must be complete. Commands that are not for the hook must not
+ * change.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -15,7 +16,10 @@
 #define HEX_A "7d1665144a3a975c05f1f43902ddaf084e784dbe"
 #define HEX_B "74730d410fcb6603ace96f1dc55ea6196122532d"
 
-/* A push of three commands; the first two are for the hook. */
+/*
+ * Make the request of a push with three commands. The first two are for the
+ * hook.
+ */
 static void make_request(struct receive_request *req)
 {
 	static const char *const lines[] = {

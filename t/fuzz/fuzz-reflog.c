@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzz target for refs/reflog.c: any bytes as a line of a reflog. */
+/* Fuzz target for refs/reflog.c: any bytes are parsed as a line of a reflog. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

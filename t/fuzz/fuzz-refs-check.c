@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for refs/refs-check-*.c: any bytes as packed-refs, and as a loose
- * ref.
+ * Fuzz target for refs/refs-check-*.c: any bytes are checked as a packed-refs
+ * file, and as a loose ref.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzz target for refs/refs-loose.c: any bytes as the file of a ref. */
+/*
+ * Fuzz target for refs/refs-loose.c: any bytes are parsed as the file of a ref.
+ */
 #include "object/refs-name.h"
 #include "refs/refs-loose.h"
 #include "t/fuzz/fuzz.h"
@@ -10,7 +12,7 @@ static void check(const char *bytes, size_t len, enum hash_algo algo)
 	struct oid oid;
 
 	require(refs_loose_parse(&ref, bytes, len, algo) == 0);
-	/* The parsed id or name must be in the bytes. */
+	/* The parsed id or name must be found in the input. */
 	if (ref.kind == REFS_LOOSE_OID)
 		require(oid_from_hex(&oid, bytes, len, algo) &&
 			oid_equal(&oid, &ref.oid));

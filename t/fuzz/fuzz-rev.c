@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for pack/rev.c: any bytes as the .rev file of a pack of three
- * objects.
+ * Fuzz target for pack/rev.c: any bytes are opened as the .rev file of a pack
+ * of three objects.
  */
 #include <stddef.h>
 #include <stdint.h>

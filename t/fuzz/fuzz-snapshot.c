@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzz target for packs/snapshot.c: any bytes as a list of tips. */
+/* Fuzz target for packs/snapshot.c: any bytes are parsed as a list of tips. */
 #include "packs/snapshot.h"
 #include "t/fuzz/fuzz.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for deltas between trees that are split into entries. The first
- * byte says where the input is cut into a tree and a delta. The entries found
- * must be those of the tree that the delta makes.
+ * Fuzz target for deltas between trees that are split into entries
+ * (walk/tree-splice.h). The first byte of the input says where the rest is cut
+ * into a tree and a delta. The reported entries must be those of the tree that
+ * the delta produces.
  */
 #include "base/buf.h"
 #include "pack/delta.h"
@@ -14,7 +15,7 @@
 struct told {
 	const uint8_t *base;
 	struct tree_starts starts; /* of the base */
-	/* the entries that were reported, as bytes */
+	/* the entries that were reported so far, as bytes of a tree */
 	struct buf made;
 };
 
@@ -50,8 +51,8 @@ static const struct tree_splice_ops ops = {
 };
 
 /*
- * Compare the reported entries with those of the delta's result, which `whole`
- * parses.
+ * Compare the reported entries with those of the delta's result. The delta is
+ * applied, and `whole` parses the resulting tree.
  */
 static void compare(struct told *t, struct tree_splice *whole, size_t base_len,
 		    const uint8_t *delta, size_t delta_len, int ret)
@@ -73,8 +74,9 @@ static void compare(struct told *t, struct tree_splice *whole, size_t base_len,
 			(!size || !memcmp(t->made.data, out, size)));
 	} else {
 		/*
-		 * So few bytes cannot exceed the space for entries. So the
-		 * delta's result must be no tree.
+		 * The input is too short to exceed the space for entries. So
+		 * the only possible error is that the delta's result is no
+		 * tree.
 		 */
 		require(ret == ERR_CORRUPT &&
 			tree_splice_whole(whole, out, size) == ERR_CORRUPT);
@@ -96,7 +98,9 @@ static void run(const uint8_t *base, size_t base_len, const uint8_t *delta,
 		uint32_t *starts = whole.starts;
 
 		told.starts = (struct tree_starts){starts, (uint32_t)whole.nr};
-		/* Keep the entries in `out` while another tree is parsed. */
+		/*
+		 * Keep the entries in `out` while `whole` parses another tree.
+		 */
 		whole.starts = NULL;
 		whole.alloc = 0;
 		buf_reset(&told.made);

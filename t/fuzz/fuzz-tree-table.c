@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for trees as arrays of entry numbers. The first byte says where
- * the input is cut into a tree and a delta against it. A table must have the
- * entries that tree_next() finds, also if it was derived from the delta.
+ * Fuzz target for trees that are stored as arrays of entry numbers. The first
+ * byte of the input says where the rest is cut into a tree and a delta against
+ * this tree. An array must have the entries that tree_next() finds, also if the
+ * array was derived from the delta.
  */
 #include "pack/delta.h"
 #include "t/fuzz/fuzz.h"
@@ -16,7 +17,7 @@ struct input {
 	enum hash_algo algo;
 };
 
-/* Check that the table has the entries of the tree in `bytes`. */
+/* Check that `table` has the entries of the tree in `bytes`. */
 static void check(const struct entry_pool *pool, struct tree_table table,
 		  const uint8_t *bytes, size_t len, enum hash_algo algo)
 {
@@ -37,8 +38,8 @@ static void check(const struct entry_pool *pool, struct tree_table table,
 }
 
 /*
- * Derive a table from the delta and from `base`, the table of the tree. Compare
- * it with the tree that the delta makes.
+ * Derive a table from the delta and from `base`, the table of the base tree.
+ * Compare the derived table with the tree that the delta produces.
  */
 static void derive(struct entry_pool *pool, const struct tree_table *base,
 		   const struct input *in)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for object/parse.h: any bytes as a tree. Entries must be inside
- * of the bytes and in order.
+ * Fuzz target for object/parse.h: any bytes are parsed as a tree. Entries must
+ * be inside of the bytes and in order.
  */
 #include <stddef.h>
 #include <stdint.h>

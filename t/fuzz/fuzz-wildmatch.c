@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for base/wildmatch.c: a pattern, a NUL, and a text. Patterns come
- * from blobs that clients name in filters. The fuzzer's time limit finds
- * patterns that take too long.
+ * Fuzz target for base/wildmatch.c. The input is a pattern, a NUL, and a text.
+ * Clients choose patterns, in blobs that their filters name. The fuzzer's time
+ * limit finds patterns that take too long.
  */
 #include "base/buf.h"
 #include "base/wildmatch.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Common code of fuzz targets: their entry, a check that aborts, and input that
- * arrives in pieces.
+ * Common code of fuzz targets: their main function, a check that aborts, and
+ * input that arrives in pieces.
  */
 #ifndef T_FUZZ_FUZZ_H
 #define T_FUZZ_FUZZ_H
@@ -17,7 +17,8 @@
 #include "object/oid.h"
 
 /*
- * Run the target on one input. Returns 0. If the tested code is wrong, aborts.
+ * The function that each fuzz target defines: runs the target on one input.
+ * Returns 0. If the tested code is wrong, aborts.
  */
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
@@ -28,8 +29,8 @@ static inline void require(bool ok)
 }
 
 /*
- * Call `check` for both hash functions. The input is in memory of exactly its
- * size, so that a sanitizer sees each read past its end.
+ * Call `check` for both hash functions. The input is copied to memory of
+ * exactly its size, so that a sanitizer sees each read past its end.
  */
 static inline void fuzz_exactly(const void *data, size_t len,
 				void (*check)(const char *bytes, size_t len,
@@ -52,7 +53,10 @@ struct fuzz_input {
 	size_t piece;
 };
 
-/* Read the next bytes of a struct fuzz_input. Fits the callbacks that read. */
+/*
+ * Callback for functions that read from a peer: returns the next bytes of the
+ * struct fuzz_input `ctx`.
+ */
 static inline ssize_t fuzz_input_read(void *ctx, void *bytes, size_t len,
 				      struct error *err)
 {

@@ -34,8 +34,8 @@ static void feed(const uint8_t *data, size_t len)
 }
 
 /*
- * Run the target on prefixes of an input: on all prefixes of a short input, and
- * on evenly spread ones of a long input.
+ * Run the target on prefixes of an input. A short input is cut at all places, a
+ * long input at evenly spread places.
  */
 static void feed_prefixes(const uint8_t *data, size_t len)
 {

@@ -42,7 +42,7 @@ static void hash_all(struct hash_ctx *h, const struct buf *file, size_t size)
 	}
 }
 
-/* Print the speed of the fastest of some rounds. */
+/* Hash the file several times. Print the speed of the fastest round. */
 static void measure(const char *way, struct hash_ctx *h, const struct buf *file,
 		    size_t size)
 {

@@ -46,7 +46,8 @@
 enum mode { NOTHING, KILL, LOSE, FAIL, FULL, SHORT, TERM };
 
 /*
- * A file whose bytes, or one of whose names, would be lost in a power failure.
+ * A file that a power failure would damage: its bytes, or one of its names,
+ * would be lost.
  */
 struct volatile_file {
 	char path[PATH_MAX];
@@ -61,13 +62,13 @@ struct volatile_name {
 };
 
 static struct {
-	/* guards all fields of this struct */
+	/* protects all fields of this struct */
 	pthread_mutex_t lock;
 	bool is_set;
 	bool is_due; /* the signal */
 	enum mode mode;
 	uint64_t nr;
-	/* mapped memory, shared with other processes */
+	/* number of calls so far, in memory that all processes share */
 	uint64_t *count;
 	const char *log;
 	struct volatile_file files[MAX_ENTRIES];
@@ -214,8 +215,8 @@ static void absolute(char *out, const char *path)
 }
 
 /*
- * A power failure does not restore a target that was replaced, because its old
- * bytes are gone.
+ * If a rename has replaced a file, a power failure does not bring the old file
+ * back, because its bytes are gone.
  */
 static void note_rename(const char *from, const char *to, bool replaces)
 {
@@ -250,8 +251,8 @@ static void lose_power(void)
 /* ---- counting */
 
 /*
- * NO_ROOM: the call needs no space on the disk. ROOM: it needs space. BYTES: it
- * is a write, which can be done by half.
+ * Says what a system call needs of the disk. NO_ROOM: no space. ROOM: space.
+ * BYTES: space; the call is a write, which can be done by half.
  */
 enum need { NO_ROOM, ROOM, BYTES };
 
@@ -307,7 +308,10 @@ static void leave(void)
 		kill(getpid(), SIGTERM);
 }
 
-/* Take the lock. Returns whether calls are counted. */
+/*
+ * Take the lock. Returns true if calls are counted, which means that FAULT is
+ * set.
+ */
 static bool begin(void)
 {
 	pthread_mutex_lock(&fault.lock);
@@ -338,7 +342,10 @@ static bool is_file(int fd, struct stat *st)
 	return fd > 2 && !fstat(fd, st) && S_ISREG(st->st_mode);
 }
 
-/* Returns how many of `len` bytes to write, or -1 with errno set. */
+/*
+ * Called before a write of `len` bytes. Returns how many of the bytes to write,
+ * or -1 with errno set.
+ */
 static ssize_t begin_write(int fd, size_t len, bool *dies)
 {
 	struct stat st;
@@ -380,8 +387,9 @@ EXPORT ssize_t write(int fd, const void *bytes, size_t len)
 		struct stat st;
 
 		/*
-		 * A pipe may block, and other threads must not wait for the
-		 * lock meanwhile.
+		 * The descriptor may be a pipe, on which a write may block.
+		 * Release the lock first, because other threads must not wait
+		 * for it meanwhile.
 		 */
 		if (!is_file(fd, &st)) {
 			pthread_mutex_unlock(&fault.lock);
@@ -403,8 +411,8 @@ EXPORT ssize_t pwrite(int fd, const void *bytes, size_t len, off_t off)
 }
 
 /*
- * Of a write to a file, only the first span is written. Callers must be able to
- * continue.
+ * Write only the first span to a file. Callers of writev() must be able to
+ * continue after a short write.
  */
 EXPORT ssize_t writev(int fd, const struct iovec *iov, int nr)
 {

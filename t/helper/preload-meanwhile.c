@@ -42,7 +42,8 @@ static void look(const char *path)
 	if (unlink(once)) {
 		if (errno != ENOENT)
 			abort();
-		return; /* another thread was here at the same time */
+		return; /* another thread has run the command at the same time
+			 */
 	}
 	unsetenv("LD_PRELOAD");
 	if (system(command))
