@@ -30,7 +30,7 @@ struct apirepo {
 		assert_int_equal(gitreach_error_code((a)->err), 0);            \
 	} while (0)
 
-/* Assert that the call fails with this error code and sets a message. */
+/* Assert that the call fails with this error code and sets an error message. */
 #define APIREPO_FAILS(a, code, call)                                           \
 	do {                                                                   \
 		assert_int_equal((call), (code));                              \
@@ -39,8 +39,8 @@ struct apirepo {
 	} while (0)
 
 /*
- * Make a repository. The bitmap index covers most of the history; newer objects
- * are in a second pack or loose. The repository is not opened.
+ * Make a random repository without opening it. The bitmap index covers most of
+ * the history; newer objects are in a second pack or loose.
  */
 static inline void apirepo_make(struct apirepo *a, enum hash_algo algo,
 				uint32_t commits, uint64_t *seed)
@@ -109,7 +109,7 @@ static inline gitreach_set *apirepo_run(struct apirepo *a, gitreach_query *q)
 	return set;
 }
 
-/* Returns a random object, usually a recent commit. */
+/* Returns the number of a random object, usually a recent commit. */
 static inline uint32_t apirepo_some(struct apirepo *a)
 {
 	struct randrepo *r = &a->r;
@@ -124,8 +124,8 @@ static inline uint32_t apirepo_some(struct apirepo *a)
 }
 
 /*
- * Add random wants and haves to the query, and mark them in a->want and
- * a->have.
+ * Add random wants and haves to the query. Set the elements of a->want and
+ * a->have for all objects that they reach.
  */
 static inline void apirepo_draw(struct apirepo *a, gitreach_query *q)
 {
@@ -150,7 +150,8 @@ static inline void apirepo_draw(struct apirepo *a, gitreach_query *q)
 }
 
 /*
- * Check that a set has exactly the objects of a->want that are not in a->have.
+ * Check that `set` has exactly the objects that are in a->want and not in
+ * a->have.
  */
 static inline void apirepo_check(struct apirepo *a, const gitreach_set *set)
 {

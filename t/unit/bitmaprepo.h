@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Random repositories with bitmap indexes, opened. The results of queries are
- * compared with results found without the index. Include this header after
- * cmocka.h.
+ * Random repositories with bitmap indexes, opened for queries. Tests compare
+ * the results of queries with results found without the bitmap index. Include
+ * this header after cmocka.h.
  */
 #ifndef T_UNIT_BITMAPREPO_H
 #define T_UNIT_BITMAPREPO_H
@@ -21,7 +21,7 @@ static inline void bitmaprepo_options(struct repack_options *o,
 	o->all = o->write_bitmap = o->remove_redundant = true;
 }
 
-/* Repack the stored objects that references reach. */
+/* Repack the stored objects that refs reach. */
 static inline void bitmaprepo_repack(struct randrepo *r, bool all, bool bitmap)
 {
 	struct error err = ERROR_INIT;
@@ -36,13 +36,19 @@ static inline void bitmaprepo_repack(struct randrepo *r, bool all, bool bitmap)
 	assert_int_equal(result.warning.code, 0);
 }
 
-/* A snapshot of a random repository, its bitmap index and a walk. */
+/*
+ * What a test needs for queries: a snapshot of a random repository, its bitmap
+ * index, and a walk.
+ */
 struct bitmaprepo {
 	const struct randrepo *r;
 	struct odb *odb;
 	struct pack_bitmap *pb;
 	struct walk walk;
-	/* by object number: wanted, uninteresting, and found objects */
+	/*
+	 * indexed by the number of an object: objects that the wants reach,
+	 * uninteresting objects, and objects that a query found
+	 */
 	bool *want, *had, *found;
 };
 
@@ -73,7 +79,7 @@ static inline void bitmaprepo_close(struct bitmaprepo *b)
 	free(b->found);
 }
 
-/* Returns the number of the object for which a bit stands. */
+/* Returns the number of the object that bit `bit` of the index stands for. */
 static inline uint32_t bitmaprepo_at(const struct bitmaprepo *b, uint32_t bit)
 {
 	struct oid oid;
@@ -84,7 +90,10 @@ static inline uint32_t bitmaprepo_at(const struct bitmaprepo *b, uint32_t bit)
 	return randrepo_find(b->r, &oid);
 }
 
-/* Returns the number of the commit of a row of the index. */
+/*
+ * Returns the number of the commit whose bitmap is in row `row` of the bitmap
+ * index.
+ */
 static inline uint32_t bitmaprepo_row(const struct bitmaprepo *b, uint32_t row)
 {
 	struct bitmap_row at = bitmap_file_row(&b->pb->file, row);
@@ -96,7 +105,7 @@ static inline uint32_t bitmaprepo_row(const struct bitmaprepo *b, uint32_t row)
 	return randrepo_find(b->r, &oid);
 }
 
-/* Check that a set of bits has exactly the objects that `from` reaches. */
+/* Check that `set` has exactly the bits of the objects that `from` reaches. */
 static inline void bitmaprepo_check_reach(struct bitmaprepo *b,
 					  const struct bitset *set,
 					  uint32_t from)
@@ -109,12 +118,18 @@ static inline void bitmaprepo_check_reach(struct bitmaprepo *b,
 		assert_int_equal(bitset_test(set, bit), b->want[nr]);
 		b->want[nr] = false;
 	}
-	/* Check that no reachable object is outside the pack. */
+	/*
+	 * The bits were removed from b->want. No reachable object may remain,
+	 * because the pack has all of them.
+	 */
 	for (uint32_t i = 0; i < b->r->nr; i++)
 		assert_false(b->want[i]);
 }
 
-/* The rows with which another bitmap index of the same pack is written. */
+/*
+ * The bitmaps that a test takes from a bitmap index, to write another bitmap
+ * index of the same pack.
+ */
 struct bitmaprepo_rewrite {
 	struct ewah *full, *stored; /* by entry */
 	struct bitmap_write_entry *entries;
@@ -147,8 +162,8 @@ static inline void bitmaprepo_take_row(struct bitmaprepo *b, uint64_t *seed,
 }
 
 /*
- * Random pseudo-merges. An older commit is more often in one than a newer
- * commit.
+ * Random pseudo-merges. A pseudo-merge contains older commits more often than
+ * newer ones.
  */
 struct bitmaprepo_pseudo {
 	struct ewah commits[8], objects[8];
@@ -212,9 +227,9 @@ static inline void bitmaprepo_types(struct bitmaprepo *b, struct ewah *types)
 }
 
 /*
- * Write the index again with `keep` of 16 of its bitmaps and up to 8 random
- * pseudo-merges. The bitmaps, and those that they are XORed with, are chosen at
- * random. At least one bitmap is written.
+ * Write the bitmap index again. Each bitmap is kept with a probability of
+ * `keep` in 16, but at least one is kept. The bitmaps with which the kept ones
+ * are XORed are chosen at random. Adds `pseudo_nr` random pseudo-merges.
  */
 static inline void bitmaprepo_thin_out(struct randrepo *r, unsigned keep,
 				       unsigned pseudo_nr, bool lookup_table,
@@ -275,8 +290,8 @@ static inline void bitmaprepo_thin_out(struct randrepo *r, unsigned keep,
 }
 
 /*
- * Write the index again with one of its bitmaps. In the bitmap of commit *nr,
- * the bit of object *wrong is wrong.
+ * Write the bitmap index again with only one of its bitmaps. In this bitmap,
+ * which is of commit *nr, the bit of object *wrong is wrong.
  */
 static inline void bitmaprepo_write_wrong(struct randrepo *r, uint32_t *nr,
 					  uint32_t *wrong)
@@ -318,7 +333,7 @@ static inline void bitmaprepo_write_wrong(struct randrepo *r, uint32_t *nr,
 	bitmaprepo_close(&b);
 }
 
-/* Choose random tips: mostly commits, and newer ones more often. */
+/* Choose random objects as tips: mostly commits, and newer ones more often. */
 static inline void bitmaprepo_tips(struct bitmaprepo *b, uint64_t *seed,
 				   struct walk_tips *tips, bool *reached,
 				   uint32_t max)
@@ -382,8 +397,8 @@ static inline void bitmaprepo_check(struct bitmaprepo *b,
 	assert_int_equal(pack_bitmap_count(counts, b->pb, result, NULL), 0);
 	assert_memory_equal(counts, expected, sizeof(counts));
 	/*
-	 * In the pack, the uninteresting set may have more objects than the
-	 * haves' tips reach.
+	 * In the indexed pack, result->uninteresting may have more objects than
+	 * the haves reach.
 	 */
 	for (uint32_t bit = 0; bit < b->pb->file.object_nr; bit++)
 		if (result->uninteresting.bits)
@@ -444,8 +459,8 @@ static inline void bitmaprepo_query(struct bitmaprepo *b, uint64_t *seed,
 }
 
 /*
- * Read the bytes of the bitmap index's file. Returns the path of the file in
- * the repository, malloc()ed.
+ * Read the file of the bitmap index. Returns its path in the repository,
+ * malloc()ed.
  */
 static inline char *bitmaprepo_read_index(const struct randrepo *r,
 					  const struct odb *odb,

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 /*
- * Remove the environment variables that could change results. `home` becomes
- * the home directory.
+ * Remove the environment variables that could change results. Make `home` the
+ * home directory.
  */
 static inline void confenv_clear(const char *home)
 {

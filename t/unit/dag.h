@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Histories without a repository, for tests of walks. Commits are made in
- * memory and are parsed from the start. commit_nr 0 is the oldest commit.
- * Include this header after cmocka.h.
+ * Histories in memory, for tests of walks. No repository is needed, because all
+ * commits count as parsed. commit_nr 0 is the oldest commit. Include this
+ * header after cmocka.h.
  */
 #ifndef T_UNIT_DAG_H
 #define T_UNIT_DAG_H
@@ -33,8 +33,8 @@ static inline void dag_release(struct dag *d)
 }
 
 /*
- * Add a commit. If `generations`, store its generation number. Returns its
- * commit_nr.
+ * Add a commit. If `generations` is true, compute its generation number.
+ * Returns its commit_nr.
  */
 static inline uint32_t dag_add(struct dag *d, uint64_t date, bool generations,
 			       const uint32_t *parents, uint32_t nr)
@@ -83,7 +83,8 @@ static inline void dag_random(struct dag *d, uint32_t nr, bool generations,
 }
 
 /*
- * Find all ancestors of `from` and `from` itself. The slow twin of all walks.
+ * Set seen[c] for `from` and all its ancestors. Tests compare the fast walks
+ * with this slow walk.
  */
 static inline void dag_ancestors(const struct dag *d, bool *seen, uint32_t from)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A list of items for loose objects of known content, and the slow twin of the
- * delta search. The twin applies every delta and follows every chain. Include
- * this header after cmocka.h.
+ * A list of pack items for loose objects of known content, and a slow check of
+ * the delta search. The check applies every delta and follows every chain.
+ * Include this header after cmocka.h.
  */
 #ifndef T_UNIT_DELTALIST_H
 #define T_UNIT_DELTALIST_H
@@ -60,7 +60,7 @@ static inline void deltalist_release(struct deltalist *d)
 	tmprepo_release(&d->repo);
 }
 
-/* Add a new object and its item. */
+/* Add a new loose object to the repository, and its item to the list. */
 static inline struct packing_item *deltalist_add(struct deltalist *d,
 						 enum object_type type,
 						 uint32_t name_hash,
@@ -140,7 +140,7 @@ static inline void deltalist_search(struct deltalist *d,
 
 /*
  * Returns the inflated delta of an item. If the search did not keep the delta,
- * it is made again. The caller frees the result.
+ * makes it again. The caller frees the result.
  */
 static inline uint8_t *deltalist_delta(struct deltalist *d, uint32_t nr)
 {

@@ -82,7 +82,7 @@ static inline void dialog_name(struct dialog *d, const char *name,
 	d->objects[d->nr++] = (struct dialog_object){name, *oid};
 }
 
-/* Write a loose object, and register a name for it. */
+/* Write a loose object, and register the name that scripts use for it. */
 static inline void dialog_object(struct dialog *d, const char *name,
 				 enum object_type type, const char *data)
 {
@@ -110,7 +110,7 @@ static inline void dialog_object(struct dialog *d, const char *name,
 	dialog_name(d, name, &oid);
 }
 
-/* Write a commit of tree t. A parent may be NULL. */
+/* Write a commit of the tree `t`. `parent` and `parent2` may be NULL. */
 static inline void dialog_commit(struct dialog *d, const char *name,
 				 uint64_t date, const char *parent,
 				 const char *parent2)
@@ -188,7 +188,7 @@ static inline void dialog_warn(void *ctx, const char *message)
 	buf_printf(ctx, "%s\n", message);
 }
 
-/* Create the repository with the history above. */
+/* Create the repository with the history drawn above. */
 static inline void dialog_init(struct dialog *d, enum hash_algo algo)
 {
 	static const char *const line[] = {"c0", "c1", "c2", "c3", "c4"};
@@ -292,7 +292,7 @@ static inline bool dialog_is_word(char c)
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z');
 }
 
-/* Replace names at the start of words by ids. */
+/* Replace object names at the start of words by ids. */
 static inline void dialog_expand(const struct dialog *d, struct buf *out,
 				 const char *text, size_t len)
 {
@@ -366,7 +366,9 @@ static inline const char *dialog_find(const struct dialog *d, const char *hex,
 	return NULL;
 }
 
-/* Print a packet. Ids are replaced by names, and NUL by '~'. */
+/*
+ * Append a packet to the transcript. Ids are replaced by names, and NUL by '~'.
+ */
 static inline void dialog_shrink(struct dialog *d, const char *data, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
@@ -384,8 +386,8 @@ static inline void dialog_shrink(struct dialog *d, const char *data, size_t len)
 }
 
 /*
- * Print the transcript. Packets of the side bands start with "1:", "2:" or
- * "3:".
+ * Write the transcript of all sent packets. Packets of the side bands start
+ * with "1:", "2:" or "3:".
  */
 static inline void dialog_transcribe(struct dialog *d)
 {
@@ -413,7 +415,7 @@ static inline void dialog_transcribe(struct dialog *d)
 	}
 }
 
-/* Run a script; returns the transcript of the answer. */
+/* Run upload-pack on a script. Returns the transcript of the response. */
 static inline const char *dialog_run(struct dialog *d, const char *script)
 {
 	struct serve_io io = dialog_io(d);
@@ -429,8 +431,8 @@ static inline const char *dialog_run(struct dialog *d, const char *script)
 }
 
 /*
- * Run a script as dialog_run(). Returns the transcript without the
- * advertisement and its flush packet.
+ * Works like dialog_run(), but returns the transcript without the advertisement
+ * and its flush packet.
  */
 static inline const char *dialog_answer(struct dialog *d, const char *script)
 {

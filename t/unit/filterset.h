@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The slow twin of filters: finds the objects of a random repository that a
- * filter lets pass. It knows the depth, type and size of every object. Include
- * this header after cmocka.h.
+ * Finds slowly which objects of a random repository pass a filter, from the
+ * known depth, type and size of every object. Tests compare the filters of the
+ * program with the result. Include this header after cmocka.h.
  */
 #ifndef T_UNIT_FILTERSET_H
 #define T_UNIT_FILTERSET_H
@@ -12,17 +12,23 @@
 
 #define FILTERSET_MAX_WANTS 6
 
-/* A request: the numbers of its objects, and the results of the twin. */
+/*
+ * A request: the numbers of the wanted objects, and what is known about each
+ * object of the repository.
+ */
 struct filterset {
 	uint32_t wants[FILTERSET_MAX_WANTS];
 	uint32_t want_nr;
 	struct walk_tips tips;
 	struct filter filter;
 	bool filter_wants;
-	/* by object number: depth of the object plus one; 0: not found */
+	/*
+	 * indexed by the number of an object: its depth plus one; 0: not found
+	 */
 	uint32_t *levels;
 	/*
-	 * by object number: whether a want names the object, which then passes
+	 * indexed by the number of an object: whether a want names the object,
+	 * which then passes the filter
 	 */
 	bool *spared;
 };
@@ -45,8 +51,8 @@ static inline void filterset_want(struct filterset *s, struct randrepo *r,
 }
 
 /*
- * Note the depth of an object and of the objects below it. `level` starts at 1,
- * because 0 means that the object was not found.
+ * Record the depth of an object and of the objects below it in s->levels.
+ * `level` starts at 1, because 0 means that the object was not found.
  */
 static inline void filterset_find(struct filterset *s, const struct randrepo *r,
 				  uint32_t nr, uint32_t level)
@@ -87,7 +93,7 @@ static inline void filterset_random_spec(struct randrepo *r, char *out,
 	}
 }
 
-/* Make a random request with one or two random filters. */
+/* Make a random request with a filter of one or two random parts. */
 static inline void filterset_init(struct filterset *s, struct randrepo *r,
 				  struct walk *w, bool with_depth)
 {
@@ -138,7 +144,7 @@ static inline void filterset_release(struct filterset *s)
 	free(s->spared);
 }
 
-/* Returns whether the result must contain an object. */
+/* Returns whether the result of the filtered request must contain an object. */
 static inline bool filterset_has(const struct filterset *s,
 				 const struct randrepo *r, uint32_t nr)
 {

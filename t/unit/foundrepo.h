@@ -10,8 +10,8 @@
 #include "t/unit/bitmaprepo.h"
 
 /*
- * Returns the object to which a tag peels. Returns `nr` if the object is not a
- * tag.
+ * Returns the number of the object to which a tag peels. Returns `nr` if the
+ * object is not a tag.
  */
 static inline uint32_t foundrepo_peel(const struct randrepo *r, uint32_t nr)
 {
@@ -20,7 +20,10 @@ static inline uint32_t foundrepo_peel(const struct randrepo *r, uint32_t nr)
 	return nr;
 }
 
-/* The tags that have refs, for struct packing_tags. */
+/*
+ * The tags to which refs point, as context of the callback that visits all
+ * tags.
+ */
 struct foundrepo_tags {
 	const struct randrepo *r;
 	const bool *named; /* by number */
@@ -57,10 +60,7 @@ static inline void foundrepo_mark(const struct randrepo *r, bool *set,
 	set[nr] = true;
 }
 
-/*
- * Set the element of `set` for each found object. `set` is indexed by the
- * number of the object.
- */
+/* Set set[nr] for each found object, where `nr` is the number of the object. */
 static inline void foundrepo_mark_all(const struct randrepo *r, bool *set,
 				      struct found *f)
 {

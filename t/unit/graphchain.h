@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A commit-graph of five commits, and a second one of two commits on top of the
- * first. Tests put them into a repository as one file or as a chain. Include
- * this header after cmocka.h.
+ * The bytes of two commit-graph layers: one of five commits, and one of two
+ * commits on top of the first. Tests put them into a repository as one file or
+ * as a chain. Include this header after cmocka.h.
  */
 #ifndef T_UNIT_GRAPHCHAIN_H
 #define T_UNIT_GRAPHCHAIN_H
@@ -31,8 +31,8 @@ static const struct graphfile graphchain_base_file = {
 	.checksum = 0xaa};
 
 /*
- * The layer on top. Its first commit is a child of commit 0x50, which has
- * position 4.
+ * The layer on top of the first. Its first commit is a child of commit 0x50,
+ * which has position 4.
  */
 static const struct graphfile_commit graphchain_top_commits[] = {
 	{0x05, 0x60, 4, COMMIT_GRAPH_NO_PARENT, 4, 2000},

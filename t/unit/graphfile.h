@@ -9,8 +9,9 @@
 #include "base/bytes.h"
 
 /*
- * One commit. Its id is 20 times the byte `id`, and its tree's id 20 times
- * `tree`. The parents have the form in which the chunk CDAT stores them.
+ * One commit. Its id is the byte `id`, repeated 20 times. The id of its tree is
+ * the byte `tree`, repeated 20 times. The parents have the form in which the
+ * chunk CDAT stores them.
  */
 struct graphfile_commit {
 	uint8_t id, tree;
@@ -24,9 +25,12 @@ struct graphfile {
 	uint32_t nr;
 	const uint32_t *edges;
 	uint32_t edge_nr;
-	/* one byte b for each base layer, whose id is 20 times b */
+	/*
+	 * one byte for each base layer; repeated 20 times, the byte is the
+	 * layer's id
+	 */
 	const char *bases;
-	/* the file's checksum is 20 times this byte */
+	/* repeated 20 times, this byte is the checksum of the file */
 	uint8_t checksum;
 };
 

@@ -26,7 +26,7 @@ static inline void hexdump_word(struct buf *out, const char *word, size_t len)
 	}
 }
 
-/* Append the bytes of `dump` to *out. */
+/* Parse `dump` and append its bytes to *out. */
 static inline void hexdump_parse(struct buf *out, const char *dump)
 {
 	const char *last = "";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Handmade index files of work trees, for unit tests. */
+/* Index files of work trees that tests make by hand, entry by entry. */
 #ifndef T_UNIT_INDEXFILE_H
 #define T_UNIT_INDEXFILE_H
 
@@ -24,8 +24,8 @@ static inline void indexfile_head(struct buf *out, uint32_t version,
 }
 
 /*
- * Append an entry. `last` is the previous entry, whose name version 4 refers
- * to; NULL for the first entry.
+ * Append an entry. `last` is the previous entry, because version 4 stores only
+ * the difference from its path; NULL for the first entry.
  */
 static inline void indexfile_put(struct buf *out, uint32_t version,
 				 enum hash_algo algo,
@@ -35,7 +35,10 @@ static inline void indexfile_put(struct buf *out, uint32_t version,
 	size_t start = out->len, len = strlen(e->path), same = 0;
 
 	for (int i = 0; i < 6; i++)
-		/* stands for times, device and inode */
+		/*
+		 * this value stands for times, device and inode, which tests do
+		 * not read
+		 */
 		buf_append_be32(out, 0x01020304);
 	buf_append_be32(out, e->mode);
 	for (int i = 0; i < 3; i++)
@@ -57,7 +60,7 @@ static inline void indexfile_put(struct buf *out, uint32_t version,
 	while (last && last->path[same] && last->path[same] == e->path[same])
 		same++;
 	len = last ? strlen(last->path) - same : 0;
-	/* offsets are written in base 128; each further byte adds one */
+	/* write the length in base 128; each further byte adds one */
 	if (len > 127)
 		buf_append_char(out, (char)(0x80 | (len / 128 - 1)));
 	buf_append_char(out, (char)(len & 127));

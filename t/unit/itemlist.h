@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lists of objects of a random repository as the items of a new pack. The items
- * are planned, ordered and written. The pack is read again by a slow twin.
- * Include this header after cmocka.h.
+ * Objects of a random repository as the items of a new pack. The items are
+ * planned, ordered and written. A slow reader (packread.h) checks the written
+ * pack. Include this header after cmocka.h.
  */
 #ifndef T_UNIT_ITEMLIST_H
 #define T_UNIT_ITEMLIST_H
@@ -18,13 +18,14 @@ struct itemlist {
 	struct objspace space;
 	struct packs packs;
 	struct packing_items list;
-	/* indexed by item: the number of the object in the repository */
+	/* object[i]: the number of the object of item i in the repository */
 	uint32_t *object;
 };
 
 /*
- * Write a pack of deltas, a second pack whose deltas have the opposite
- * direction, and loose objects. An object may be in both packs.
+ * Make the repository: a pack of deltas, a second pack whose deltas have the
+ * opposite direction, and loose objects. An object may be in both packs. The
+ * list of items is empty.
  */
 static inline void itemlist_init(struct itemlist *l, uint64_t *seed)
 {
@@ -66,7 +67,7 @@ static inline void itemlist_release(struct itemlist *l)
 }
 
 /*
- * Fill another list with objects of `l`. Each object is taken with a
+ * Fill l->list with objects of the repository. Each object is taken with a
  * probability of `keep` in 16.
  */
 static inline void itemlist_fill(struct itemlist *l, unsigned keep,

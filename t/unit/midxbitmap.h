@@ -10,8 +10,8 @@
 #include "t/unit/bitmaprepo.h"
 
 /*
- * Write a history in one pack, and its last commits again in `packs` - 1
- * further packs.
+ * Store a history in one pack, and its last commits in `packs` - 1 further
+ * packs.
  */
 static inline void midxbitmap_history(struct randrepo *r, uint64_t *seed,
 				      enum hash_algo algo, unsigned packs)
@@ -20,7 +20,10 @@ static inline void midxbitmap_history(struct randrepo *r, uint64_t *seed,
 	randrepo_history(r, 60);
 	for (unsigned i = 0; i < packs; i++) {
 		randrepo_store_pack(r);
-		/* Write some objects to the next pack, too. */
+		/*
+		 * Make the next pack contain some objects that are stored
+		 * already.
+		 */
 		for (uint32_t k = 0; k < 20; k++)
 			r->objects[randrepo_below(r, r->nr)].is_stored = false;
 		randrepo_history(r, 8);
@@ -60,7 +63,7 @@ static inline void midxbitmap_write(const struct randrepo *r)
 	assert_true(result.bitmap_nr > 0);
 }
 
-/* Compare the bitmap of each row with the objects that its commit reaches. */
+/* Compare each bitmap of the index with the objects that its commit reaches. */
 static inline void midxbitmap_check_rows(struct bitmaprepo *b)
 {
 	struct bitset set = BITSET_INIT, scratch = BITSET_INIT;

@@ -34,7 +34,10 @@ static inline void midxchain_layer_name(struct buf *out,
 		   b->hex[layer]);
 }
 
-/* Make the bytes of a multi-pack-index of one pack. */
+/*
+ * Make the bytes of a multi-pack-index that covers one pack. The result is one
+ * layer.
+ */
 static inline void midxchain_make_file(struct midxchain *b, unsigned n,
 				       struct buf *file)
 {
@@ -60,7 +63,7 @@ static inline void midxchain_make_file(struct midxchain *b, unsigned n,
 	oid_to_hex(b->hex[n], &written.checksum, b->t.repo.algo);
 }
 
-/* Write a chain of the first `nr` layers. */
+/* Write the chain file and the files of the first `nr` layers. */
 static inline void midxchain_write(const struct midxchain *b, unsigned nr)
 {
 	struct buf text = BUF_INIT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Indexes of random packs that have common objects, and a multi-pack-index of
- * these packs. Everything is in memory. Include this header after cmocka.h.
+ * Pack indexes of random packs that have common objects, and a multi-pack-index
+ * of these packs. Everything is in memory. Include this header after cmocka.h.
  */
 #ifndef T_UNIT_MIDXFILE_H
 #define T_UNIT_MIDXFILE_H
@@ -24,7 +24,7 @@ struct midxfile {
 	struct pack_idx idx[MIDXFILE_PACKS];
 	char names[MIDXFILE_PACKS][16];
 	struct pack_midx_source sources[MIDXFILE_PACKS];
-	/* tests may change the request before writing */
+	/* describes the file to write; tests may change it before writing */
 	struct pack_midx_request request;
 	struct buf file;
 	struct pack_midx_written written;
@@ -58,8 +58,8 @@ static inline void midxfile_make_idx(struct midxfile *f, unsigned p,
 }
 
 /*
- * Make the packs. Pack 0 is empty and the oldest one; packs 2 and 3 have the
- * same age.
+ * Make the pack indexes. Pack 0 is empty and the oldest one; packs 2 and 3 have
+ * the same age.
  */
 static inline void midxfile_init(struct midxfile *f, enum hash_algo algo,
 				 uint64_t *seed, bool large)
@@ -89,7 +89,10 @@ static inline void midxfile_init(struct midxfile *f, enum hash_algo algo,
 	};
 }
 
-/* Write the multi-pack-index that f->request describes, and parse it. */
+/*
+ * Write the multi-pack-index that f->request describes. Parse the written
+ * bytes.
+ */
 static inline void midxfile_write(struct midxfile *f)
 {
 	struct error err = ERROR_INIT;
@@ -101,7 +104,7 @@ static inline void midxfile_write(struct midxfile *f)
 		fail_msg("%s", err.msg);
 }
 
-/* Forget the written file. Call this before writing again. */
+/* Release the written multi-pack-index. Call this before writing again. */
 static inline void midxfile_reset(struct midxfile *f)
 {
 	pack_midx_release(&f->midx);

@@ -37,7 +37,10 @@ static inline void midxlayers_close(struct midxlayers *m)
 	refs_close(m->refs);
 }
 
-/* Append a layer on top of the chain. */
+/*
+ * Append a multi-pack-index of the new packs to the chain, as its highest
+ * layer.
+ */
 static inline int midxlayers_append(const struct randrepo *r, bool bitmap)
 {
 	struct multi_pack_layer_options layer = {NULL, false};
@@ -115,7 +118,10 @@ static inline void midxlayers_history(struct randrepo *r, uint64_t *seed,
 		randrepo_store_pack(r);
 		randrepo_all_refs(r);
 		assert_int_equal(midxlayers_append(r, bitmap), 0);
-		/* Write some objects to the next pack, too. */
+		/*
+		 * Make the next pack contain some objects that are stored
+		 * already.
+		 */
 		for (uint32_t k = 0; k < 20; k++)
 			r->objects[randrepo_below(r, r->nr)].is_stored = false;
 	}

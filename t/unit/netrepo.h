@@ -119,7 +119,7 @@ static inline void netrepo_commit(struct netrepo *n, const char *name,
 	repo_close(repo);
 }
 
-/* Returns whether the store of the network has an object. */
+/* Returns whether the shared store of the network has an object. */
 static inline bool netrepo_stored(struct netrepo *n, const struct oid *oid)
 {
 	struct odb *odb;

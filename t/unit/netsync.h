@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A network whose members can be synced, for unit tests. Include this header
- * after cmocka.h.
+ * A fork network whose member repositories can be synced with its store, for
+ * unit tests. Include this header after cmocka.h.
  */
 #ifndef T_UNIT_NETSYNC_H
 #define T_UNIT_NETSYNC_H
@@ -49,7 +49,7 @@ static inline int netsync_sync(struct netsync *f, uint32_t id)
 	return network_sync(f->n.network, &id, 1, &sync, NULL);
 }
 
-/* Make a repository with one commit and add it as a member. */
+/* Make a repository with one commit. Add it to the network as a member. */
 static inline uint32_t netsync_member(struct netsync *f, const char *name,
 				      const char *text, struct oid *oid)
 {
@@ -63,7 +63,7 @@ static inline uint32_t netsync_member(struct netsync *f, const char *name,
 }
 
 /*
- * Returns whether the object is in the repository itself, not only in its
+ * Returns whether an object is in the repository itself, not only in its
  * alternates.
  */
 static inline bool netsync_owns(struct netsync *f, const char *name,

@@ -12,7 +12,7 @@
 #include "sys/io.h"
 #include "t/unit/randrepo.h"
 
-/* The places that a copy of an object can be in. */
+/* The places where copies of an object can be stored. */
 enum oldrepo_place {
 	OLD_PACK = 1 << 0,
 	OLD_PACK_2 = 1 << 1,
@@ -24,8 +24,8 @@ enum oldrepo_place {
 };
 
 /*
- * The times of the files of packs are this number plus a number for the place.
- * The times of loose and cruft objects vary.
+ * The modification time of a pack's files is this number plus a number for the
+ * place. The times of loose and cruft objects vary.
  */
 #define OLDREPO_EPOCH 1700000000
 
@@ -33,8 +33,8 @@ struct oldrepo {
 	struct randrepo r;
 	unsigned *places; /* by number */
 	/*
-	 * indexed by the number of an object: time of the latest copy in the
-	 * repository itself
+	 * indexed by the number of an object: the time of its latest copy in
+	 * the repository itself, without alternates
 	 */
 	uint32_t *times;
 	bool *reached; /* by number */
@@ -50,7 +50,7 @@ static inline void oldrepo_time(struct oldrepo *o, uint32_t nr, uint32_t time)
 		o->times[nr] = time;
 }
 
-/* Write the .mtimes file of a cruft pack. */
+/* Write the .mtimes file that makes a pack a cruft pack. */
 static inline void oldrepo_cruft(struct oldrepo *o, const struct buf *idx_file)
 {
 	uint32_t *mtimes = calloc(RANDREPO_MAX, sizeof(*mtimes));
@@ -80,7 +80,10 @@ static inline void oldrepo_cruft(struct oldrepo *o, const struct buf *idx_file)
 	free(mtimes);
 }
 
-/* Write the pack of a place: "<dir>/pack/pack-<place>". */
+/*
+ * Write the pack "<dir>/pack/pack-<place>" with the objects that are stored at
+ * this place.
+ */
 static inline void oldrepo_pack(struct oldrepo *o, const char *dir,
 				unsigned place)
 {
@@ -125,8 +128,8 @@ static inline void oldrepo_loose(struct oldrepo *o, uint32_t nr)
 }
 
 /*
- * Put every object into one of the places `allowed`, and some objects into
- * several.
+ * Store every object at one of the places `allowed`, and some objects at
+ * several of them.
  */
 static inline void oldrepo_scatter(struct oldrepo *o, unsigned allowed)
 {
@@ -185,7 +188,7 @@ static inline void oldrepo_open(struct oldrepo *o)
 }
 
 /*
- * Make the repository. References reach some commits of the first half of the
+ * Make the repository. Its refs reach some commits of the first half of the
  * history.
  */
 static inline void oldrepo_init(struct oldrepo *o, uint64_t *seed,
@@ -217,7 +220,10 @@ static inline void oldrepo_release(struct oldrepo *o)
 	free(o->reached);
 }
 
-/* Whether a pack is to be removed: all packs but the kept one. */
+/*
+ * Callback that returns true for each pack that is to be removed: all packs but
+ * the kept one.
+ */
 static inline bool oldrepo_is_leaving(void *ctx, const struct pack *pack)
 {
 	return !pack->is_kept;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Handmade packs for unit tests, made entry by entry. Deltas and sizes are as
- * the test wants them, right or wrong. Include this header after cmocka.h.
+ * Handmade packs for unit tests, made entry by entry. The test chooses each
+ * delta and each size, right or wrong. Include this header after cmocka.h.
  */
 #ifndef T_UNIT_PACKFILE_H
 #define T_UNIT_PACKFILE_H
@@ -118,8 +118,8 @@ static inline void packfile_put_size(struct buf *b, uint64_t size)
 }
 
 /*
- * Make a delta that copies the whole base (below 64 KiB) and appends `text`
- * (below 128 bytes).
+ * Make a delta that copies a whole base of `base_len` bytes (below 64 KiB) and
+ * appends `text` (below 128 bytes).
  */
 static inline void packfile_make_delta(struct buf *delta, size_t base_len,
 				       const char *text)
@@ -139,8 +139,9 @@ static inline void packfile_make_delta(struct buf *delta, size_t base_len,
 }
 
 /*
- * Add a delta of the given type. Its result is the content of entry `base`
- * (`base_len` bytes), followed by `text`. `oid` is the id of the result.
+ * Add a delta of the given type. Its result is the content of entry `base`,
+ * which has `base_len` bytes, followed by `text`. `oid` is the id of the
+ * result.
  */
 static inline uint32_t packfile_add_delta(struct packfile *p,
 					  enum object_type type, uint32_t base,
@@ -167,7 +168,10 @@ static inline int packfile_entry_cmp(const void *a, const void *b)
 	return memcmp(x->oid, y->oid, OID_MAX_LEN);
 }
 
-/* Make the index. It contains the checksum at the end of the pack's bytes. */
+/*
+ * Make the pack index. It contains the checksum that stands at the end of the
+ * pack's bytes.
+ */
 static inline void packfile_make_idx(struct packfile *p, unsigned version)
 {
 	struct pack_idx_entry *entries = mem_calloc(p->nr, sizeof(*entries));
@@ -190,8 +194,8 @@ static inline void packfile_make_idx(struct packfile *p, unsigned version)
 }
 
 /*
- * Set the number of objects in the header, append the trailer, and make an
- * index.
+ * Set the number of objects in the pack header, append the pack trailer, and
+ * make a pack index.
  */
 static inline void packfile_finish(struct packfile *p)
 {
@@ -206,7 +210,7 @@ static inline void packfile_finish(struct packfile *p)
 	packfile_make_idx(p, 2);
 }
 
-/* Write the file "<base><ext>". */
+/* Write the bytes to the file "<base><ext>". */
 static inline void packfile_save_file(const struct packfile *p, const char *ext,
 				      const void *bytes, size_t len)
 {
@@ -222,7 +226,7 @@ static inline void packfile_save_file(const struct packfile *p, const char *ext,
 }
 
 /*
- * Write the pack and its index to a new directory. p->base gets their path
+ * Write the pack and its index to a new directory. Set p->base to their path
  * without suffix.
  */
 static inline void packfile_save(struct packfile *p)

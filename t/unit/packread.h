@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A slow reader of packs, for tests. It reads entry by entry with zlib, looks
- * for bases among the entries read before, and computes ids from contents. It
- * does not use an index. Include this header after cmocka.h.
+ * A slow reader of packs, with which tests check written packs. It reads entry
+ * by entry with zlib, looks for bases among the entries read before, and
+ * computes ids from contents. It does not use a pack index. Include this header
+ * after cmocka.h.
  */
 #ifndef T_UNIT_PACKREAD_H
 #define T_UNIT_PACKREAD_H
@@ -20,7 +21,10 @@ struct packread_entry {
 	enum object_type stored;
 	/* OBJ_NONE until the delta is resolved */
 	enum object_type type;
-	/* the content of the object; the inflated stream */
+	/*
+	 * `data`: the content of the object; `inflated`: the inflated stream,
+	 * which may be a delta
+	 */
 	struct buf data, inflated;
 	/* number of the object in the random repository */
 	uint32_t object;
@@ -35,7 +39,10 @@ struct packread {
 	uint32_t ofs_nr, ref_nr; /* deltas */
 	/* number of deltas whose base is not in the pack */
 	uint32_t thin_nr;
-	/* indexed by the number of the object */
+	/*
+	 * indexed by the number of an object in the repository: whether the
+	 * pack has it
+	 */
 	bool *has;
 };
 
@@ -50,7 +57,8 @@ static inline void packread_release(struct packread *p)
 }
 
 /*
- * Inflate one stream of `size` bytes. Returns the number of compressed bytes.
+ * Inflate one zlib stream, which must have `size` bytes. Returns the number of
+ * its compressed bytes.
  */
 static inline size_t packread_inflate(struct buf *out, const uint8_t *bytes,
 				      size_t len, size_t size)
@@ -101,8 +109,8 @@ static inline void packread_entries(struct packread *p, const uint8_t *bytes,
 }
 
 /*
- * Set the content of an entry. Checks that the content is an object of the
- * repository, and that no earlier entry has the same object.
+ * Set the content of an entry. Checks that the repository has an object of this
+ * content, and that no earlier entry has the same object.
  */
 static inline void packread_settle(struct packread *p, struct packread_entry *e,
 				   enum object_type type, const void *data,
@@ -137,8 +145,8 @@ static inline void packread_apply(struct packread *p, struct packread_entry *e,
 }
 
 /*
- * Returns the entry that is the base of a delta, or NULL if it is not in the
- * pack.
+ * Returns the entry that is the base of a delta, or NULL if the base is not in
+ * the pack.
  */
 static inline struct packread_entry *packread_base(struct packread *p,
 						   struct packread_entry *e)
@@ -159,7 +167,8 @@ static inline struct packread_entry *packread_base(struct packread *p,
 
 /*
  * Resolve all deltas whose bases are known. Returns true if a delta was
- * resolved. `thin`: bases that may be outside of the pack.
+ * resolved. `thin` (may be NULL): objects that may be bases outside of the
+ * pack.
  */
 static inline bool packread_resolve(struct packread *p, const bool *thin)
 {
@@ -183,7 +192,10 @@ static inline bool packread_resolve(struct packread *p, const bool *thin)
 		} else if (thin && e->stored == OBJ_REF_DELTA) {
 			uint32_t nr = randrepo_find(p->r, &e->base);
 
-			/* the base may be an entry that is resolved later */
+			/*
+			 * the receiver does not have the base; a later entry
+			 * may be the base
+			 */
 			if (!thin[nr])
 				continue;
 			packread_apply(p, e, p->r->objects[nr].type,
@@ -233,7 +245,7 @@ static inline void packread_open(struct packread *p, const struct randrepo *r,
 	}
 }
 
-/* The put function of a sink that keeps all bytes. */
+/* A callback for pack writers that appends all bytes to a buffer. */
 static inline int packread_put(void *ctx, const void *bytes, size_t len,
 			       struct error *err)
 {
@@ -241,7 +253,9 @@ static inline int packread_put(void *ctx, const void *bytes, size_t len,
 	return buf_append(ctx, bytes, len);
 }
 
-/* Set the number of objects in the header, and append the right trailer. */
+/*
+ * Set the number of objects in the pack header, and append the right trailer.
+ */
 static inline void packread_seal(struct buf *pack, uint32_t nr,
 				 enum hash_algo algo)
 {

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Pathspecs for tests. Include this header after cmocka.h. */
+/*
+ * Functions that make pathspecs, for tests. Include this header after cmocka.h.
+ */
 #ifndef T_UNIT_PATHSPECS_H
 #define T_UNIT_PATHSPECS_H
 
 #include "graph-write/path-changes.h"
 
 /*
- * Parse one pattern or two (`b` may be NULL), relative to the top of the work
- * tree.
+ * Parse one or two patterns, relative to the top of the work tree. `b` may be
+ * NULL.
  */
 static inline void pathspecs_parse(struct pathspec *ps, const char *a,
 				   const char *b)
@@ -19,7 +21,7 @@ static inline void pathspecs_parse(struct pathspec *ps, const char *a,
 			 0);
 }
 
-/* A path_change_fn that ends the search at the first change. */
+/* Callback for each changed path that ends the search at the first change. */
 static inline int pathspecs_stop(void *ctx, const char *path, size_t len,
 				 enum path_change change)
 {

@@ -39,8 +39,8 @@ static inline void pushed_init(struct pushed *p)
 	struct oid zero = OID_ZERO_INIT;
 
 	/*
-	 * A hook may exit before it has read its input; then the write must not
-	 * kill the test.
+	 * A hook may exit before it has read its input. Writing to this hook
+	 * must not kill the test.
 	 */
 	signal(SIGPIPE, SIG_IGN);
 	memset(p, 0, sizeof(*p));
@@ -67,7 +67,7 @@ static inline void pushed_release(struct pushed *p)
 	buf_release(&p->told);
 }
 
-/* Add an object to the pack, and name it. */
+/* Add an object to the pack of the push, and register its name. */
 static inline void pushed_object(struct pushed *p, const char *name,
 				 enum object_type type, const char *data,
 				 size_t len)
@@ -173,7 +173,7 @@ static inline int pushed_count_tmp(void *ctx, const char *name)
 	return 0;
 }
 
-/* Returns the number of quarantine directories that exist. */
+/* Returns the number of quarantine directories that still exist. */
 static inline unsigned pushed_leftovers(const struct pushed *p)
 {
 	unsigned nr = 0;
@@ -198,7 +198,7 @@ static inline void pushed_hook(struct pushed *p, const char *name,
 	buf_release(&path);
 }
 
-/* Prepare *r as if the request had just been read. */
+/* Prepare the session *r as if the client's request had just been read. */
 static inline void pushed_session(struct pushed *p, struct receive *r,
 				  const struct serve_io *io)
 {
@@ -208,7 +208,7 @@ static inline void pushed_session(struct pushed *p, struct receive *r,
 		fail_msg("%s", err.msg);
 }
 
-/* Add a command to r->request. */
+/* Parse `line` as a command of a push, and add it to r->request. */
 static inline void pushed_take(struct pushed *p, struct receive *r,
 			       const char *line)
 {

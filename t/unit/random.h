@@ -22,7 +22,10 @@ static inline uint64_t random_next(uint64_t *s)
 	return *s;
 }
 
-/* Returns the seed, GITREACH_TEST_SEED or 1, and prints it as a TAP comment. */
+/*
+ * Returns the seed and prints it as a TAP comment. The seed is
+ * GITREACH_TEST_SEED, or 1 if this variable is not set.
+ */
 static inline uint64_t random_seed(void)
 {
 	const char *env = getenv("GITREACH_TEST_SEED");

@@ -26,11 +26,14 @@ struct randrepo_object {
 	enum object_type type;
 	struct oid oid;
 	struct buf data;
-	/* owned: numbers of the objects that this object names directly */
+	/* owned: the numbers of the objects whose ids are in this object */
 	uint32_t *refs;
 	uint32_t ref_nr;
 	bool is_stored;
-	/* for a commit: numbers of the contents of its files; 0: no file */
+	/*
+	 * for a commit and each path: the number of the file's content; 0: no
+	 * file
+	 */
 	uint8_t files[RANDREPO_FILES];
 };
 
@@ -195,7 +198,10 @@ static inline uint32_t randrepo_root(struct randrepo *r, const uint8_t *files)
 			       randrepo_finish_tree(r, &b));
 	randrepo_files(r, &root, files, 9, 12);
 	if (files[11]) {
-		/* Add a submodule. Its commit is not in the repository. */
+		/*
+		 * Add a submodule entry. The commit that it names is not in the
+		 * repository.
+		 */
 		memset(gitlink, files[11], sizeof(gitlink));
 		buf_printf(&root.data, "160000 sub");
 		buf_append_char(&root.data, '\0');
@@ -247,9 +253,7 @@ static inline uint32_t randrepo_tag(struct randrepo *r, uint32_t target)
 	return nr;
 }
 
-/*
- * Adds a commit whose parents are recent commits, or sometimes a root commit.
- */
+/* Adds a commit. Its parents are recent commits; some commits have none. */
 static inline void randrepo_grow(struct randrepo *r)
 {
 	uint32_t parents[12], nr = 0, want = randrepo_below(r, 16);
@@ -286,8 +290,8 @@ static inline void randrepo_history(struct randrepo *r, uint32_t commits)
 }
 
 /*
- * Find all objects that `from` reaches. The slow twin of all walks. `set` has
- * RANDREPO_MAX elements.
+ * Set set[nr] for each object that `from` reaches, by a slow walk with which
+ * tests compare fast ones. `set` has RANDREPO_MAX elements.
  */
 static inline void randrepo_reach(const struct randrepo *r, bool *set,
 				  uint32_t from)
@@ -301,7 +305,10 @@ static inline void randrepo_reach(const struct randrepo *r, bool *set,
 		randrepo_reach(r, set, o->refs[i]);
 }
 
-/* Store one object as a loose object below `dir` ("objects"). */
+/*
+ * Store one object as a loose object below the directory `dir`, normally
+ * "objects".
+ */
 static inline void randrepo_store_one(struct randrepo *r, const char *dir,
 				      uint32_t nr)
 {
@@ -313,7 +320,7 @@ static inline void randrepo_store_one(struct randrepo *r, const char *dir,
 	o->is_stored = true;
 }
 
-/* Store all objects that are not stored yet as loose objects. */
+/* Store each object that is not stored yet as a loose object. */
 static inline void randrepo_store(struct randrepo *r)
 {
 	for (uint32_t i = 0; i < r->nr; i++)
@@ -322,8 +329,8 @@ static inline void randrepo_store(struct randrepo *r)
 }
 
 /*
- * Store all objects that are not stored yet in a pack. Every object is stored
- * whole.
+ * Store each object that is not stored yet in one new pack. Every object is
+ * stored whole.
  */
 static inline void randrepo_store_pack(struct randrepo *r)
 {
@@ -360,7 +367,7 @@ static inline void randrepo_ref(struct randrepo *r, const char *name,
 	buf_release(&text);
 }
 
-/* Make references that reach all objects. */
+/* Write refs from which all objects can be reached. */
 static inline void randrepo_all_refs(struct randrepo *r)
 {
 	bool *reached = calloc(RANDREPO_MAX, sizeof(*reached));

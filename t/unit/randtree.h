@@ -3,8 +3,8 @@
  * Random directory trees for random repositories. Some names sort differently
  * as files and as directories. Files become directories, directories move, and
  * earlier states come back. Packs have real deltas between trees. A slow tree
- * diff, which lists all paths, is the twin for tests. Include this header after
- * cmocka.h.
+ * diff, which lists all paths, is here for comparison. Include this header
+ * after cmocka.h.
  */
 #ifndef T_UNIT_RANDTREE_H
 #define T_UNIT_RANDTREE_H
@@ -16,10 +16,10 @@
 
 #define RANDTREE_FILES 48
 #define RANDTREE_PATH 40
-/* a content of this number or above is a submodule */
+/* a file whose content has this number or a larger one is a submodule */
 #define RANDTREE_GITLINK 250
 
-/* The files of a work tree. */
+/* A directory tree, as a list of its files. */
 struct randtree {
 	struct randtree_file {
 		char path[RANDTREE_PATH];
@@ -40,7 +40,7 @@ static inline void randtree_remove(struct randtree *t, int i)
 	t->files[i] = t->files[--t->nr];
 }
 
-/* Whether `dir` is `path` or a directory above it. */
+/* Returns true if `dir` is `path` or a directory above it. */
 static inline bool randtree_is_above(const char *dir, const char *path)
 {
 	size_t len = strlen(dir);
@@ -48,7 +48,10 @@ static inline bool randtree_is_above(const char *dir, const char *path)
 	return !strncmp(dir, path, len) && (!path[len] || path[len] == '/');
 }
 
-/* Put a file into the tree. Files above it and files below it are removed. */
+/*
+ * Put a file into the tree. Remove files whose paths are directories of the new
+ * path, and files below the new path.
+ */
 static inline void randtree_put(struct randtree *t, const char *path,
 				uint8_t content)
 {
@@ -125,7 +128,7 @@ static inline void randtree_change(struct randrepo *r, struct randtree *t)
 	}
 }
 
-/* An entry of a tree that is being made. */
+/* An entry of a tree object that is being made. */
 struct randtree_entry {
 	char name[RANDTREE_PATH];
 	const char *mode;
@@ -253,8 +256,8 @@ static inline void randhist_release(struct randhist *h)
 }
 
 /*
- * Choose parents among the recent commits. *out gets their positions in
- * r->commits.
+ * Choose random parents among the recent commits. Sets *out to their positions
+ * in r->commits. Returns their number.
  */
 static inline uint32_t randhist_parents(struct randrepo *r, uint32_t *out)
 {
@@ -270,7 +273,7 @@ static inline uint32_t randhist_parents(struct randrepo *r, uint32_t *out)
 	return nr;
 }
 
-/* Add a commit. With `skew`, every tenth commit has a wrong date. */
+/* Add a commit. If `skew` is true, every tenth commit has a wrong date. */
 static inline void randhist_grow(struct randhist *h, bool skew)
 {
 	struct randrepo *r = &h->r;
@@ -315,15 +318,15 @@ static inline void randhist_grow_by(struct randhist *h, uint32_t commits,
 	}
 }
 
-/* Returns the tree of a commit. */
+/* Returns the number of a commit's tree. */
 static inline uint32_t randhist_tree(const struct randhist *h, uint32_t commit)
 {
 	return h->r.objects[commit].refs[0];
 }
 
 /*
- * Add an object to a pack. It is stored as a delta against the entry
- * `base_place` if the delta is smaller.
+ * Add an object to a pack. The object is stored as a delta against the entry
+ * `base_place`, if this delta is smaller than the object.
  */
 static inline void randtree_pack_one(struct randrepo *r, struct packfile *p,
 				     uint32_t nr, uint32_t base_place,
@@ -396,8 +399,8 @@ static inline uint32_t randtree_pack_some(struct randrepo *r)
 }
 
 /*
- * Store all objects that are not stored yet in packs. Most trees are stored as
- * deltas.
+ * Store each object that is not stored yet in new packs. Most trees are stored
+ * as deltas.
  */
 static inline void randtree_store_packs(struct randrepo *r)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reftables for unit tests: a directory, random refs and reflogs, and tables
- * written from them. A plain array of the refs is the twin of a table.
+ * written from them. Tests compare a table with a plain array of the same refs,
+ * struct twin. Include this header after cmocka.h.
  */
 #ifndef T_UNIT_REFTABLES_H
 #define T_UNIT_REFTABLES_H
@@ -12,7 +13,7 @@
 #include "t/unit/random.h"
 #include "t/unit/tmprepo.h"
 
-/* A ref that owns its name. */
+/* A ref of struct twin, which owns its name. */
 struct twin_ref {
 	char *name;
 	struct reftable_ref ref;
@@ -36,7 +37,7 @@ static inline struct oid twin_oid(uint64_t *seed, enum hash_algo algo)
 	return oid;
 }
 
-/* Returns a ref with a random value. The caller keeps `name`. */
+/* Returns a ref with a random value. The ref borrows `name`. */
 static inline struct reftable_ref twin_value(uint64_t *seed, char *name,
 					     uint64_t index,
 					     enum hash_algo algo,
@@ -108,7 +109,9 @@ static inline void assert_same_ref(const struct reftable_ref *a,
 	}
 }
 
-/* Returns an entry of a ref's reflog. The index determines its content. */
+/*
+ * Returns an entry of a ref's reflog. The update index determines its content.
+ */
 static inline struct reftable_log twin_log(const char *name, uint64_t index)
 {
 	struct reftable_log log = {
@@ -149,8 +152,8 @@ static inline void assert_same_log(const struct reftable_log *a,
 }
 
 /*
- * Write a table as <dir>/<name>. It has the refs of the twin, and `log_nr`
- * reflog entries for every second ref.
+ * Write a table as <dir>/<name>. It has the refs of `twin`, and `log_nr` reflog
+ * entries for every second ref.
  */
 static inline void twin_write(const struct twin *twin, size_t log_nr,
 			      const struct reftable_writer_options *options,

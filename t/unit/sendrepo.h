@@ -24,13 +24,13 @@ struct sendrepo {
 	struct packing_tag tags[SENDREPO_TAGS];
 	struct taglist taglist; /* those of `tags` */
 	/*
-	 * indexed by the number of an object: the closures of wants and haves;
-	 * commits at the shallow boundary
+	 * indexed by the number of an object: the closure of the wants, the
+	 * closure of the haves, the commits at the shallow boundary
 	 */
 	bool *want, *had, *cut;
 };
 
-/* Returns the object at the end of a chain of tags. */
+/* Returns the number of the object at the end of a chain of tags. */
 static inline uint32_t sendrepo_peel(const struct randrepo *r, uint32_t nr)
 {
 	while (r->objects[nr].type == OBJ_TAG)
@@ -88,10 +88,7 @@ static inline void sendrepo_release(struct sendrepo *s)
 	free(s->cut);
 }
 
-/*
- * Find the objects that `from` reaches as randrepo_reach(), but the commits of
- * `cut` have no parents.
- */
+/* Works like randrepo_reach(), but the commits in s->cut have no parents. */
 static inline void sendrepo_reach(const struct sendrepo *s, bool *set,
 				  uint32_t from)
 {
@@ -129,7 +126,7 @@ static inline size_t sendrepo_tips(struct sendrepo *s, struct oid *oids,
 	return nr;
 }
 
-/* Make a random request. A `shallow` request has no haves. */
+/* Make a random request. If `shallow` is true, the request has no haves. */
 static inline void sendrepo_request(struct sendrepo *s, bool shallow)
 {
 	struct packing_request *q = &s->request;
@@ -163,10 +160,10 @@ static inline void sendrepo_request(struct sendrepo *s, bool shallow)
 }
 
 /*
- * Check the objects that were sent. All objects that are wanted and not
- * reachable from haves must be sent, and no object that is not wanted. With
- * bitmaps, exactly these objects must be sent. Tags of sent objects may have to
- * be sent, too.
+ * Check the objects that were sent. All objects that the wants reach and the
+ * haves do not must be sent. Objects that the wants do not reach must not be
+ * sent. With bitmaps, exactly the former objects must be sent. Tags of sent
+ * objects may have to be sent, too.
  */
 static inline void sendrepo_check(const struct sendrepo *s, const bool *sent,
 				  bool used_bitmap)

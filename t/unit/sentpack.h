@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A pack in memory, decoded by a slow twin, which finds the objects of a random
- * repository in the pack. Include this header after cmocka.h.
+ * A slow decoder of packs in memory. It finds out which objects of a random
+ * repository are in a pack. Include this header after cmocka.h.
  */
 #ifndef T_UNIT_SENTPACK_H
 #define T_UNIT_SENTPACK_H
@@ -14,10 +14,13 @@
 struct sentpack_entry {
 	struct pack_entry header;
 	uint64_t off;
-	/* owned: the content; a delta until it is applied */
+	/*
+	 * owned: the content of the object; before a delta is applied: the
+	 * delta
+	 */
 	uint8_t *payload;
 	size_t len;
-	/* number of the object, if is_whole */
+	/* number of the object in the repository, if is_whole */
 	uint32_t nr;
 	bool is_whole;
 };
@@ -27,7 +30,7 @@ struct sentpack {
 	struct buf bytes;
 	struct sentpack_entry *entries; /* owned */
 	uint32_t nr;
-	/* owned; indexed by the number of an object */
+	/* owned; indexed by the number of an object: whether the pack has it */
 	bool *sent;
 	/* number of entries of type OFS_DELTA */
 	uint32_t ofs;
@@ -66,7 +69,10 @@ static inline void sentpack_release(struct sentpack *s)
 	buf_release(&s->bytes);
 }
 
-/* Set an entry's object. Checks that the repository has the object. */
+/*
+ * Find the object whose content an entry has, and set entry->nr. Checks that
+ * the repository has the object.
+ */
 static inline void sentpack_whole(struct sentpack *s, struct sentpack_entry *e,
 				  enum object_type type)
 {
@@ -105,7 +111,10 @@ static inline const struct randrepo_object *sentpack_base(
 		nr = randrepo_find(s->r, &oid);
 		if (s->sent[nr])
 			return &s->r->objects[nr];
-		/* The base may be a later entry, unless the receiver has it. */
+		/*
+		 * The base may be a later entry of the pack, unless the
+		 * receiver has the base.
+		 */
 		if (had && had[nr]) {
 			s->external++;
 			return &s->r->objects[nr];
@@ -200,8 +209,8 @@ static inline void sentpack_decode(struct sentpack *s, const bool *had)
 	sentpack_parse(s);
 	left = s->ofs + s->ref;
 	/*
-	 * The first passes use no base from outside, because a base in the pack
-	 * is preferred.
+	 * The first passes use no bases from outside of the pack, because bases
+	 * in the pack are preferred.
 	 */
 	for (const bool *outside = NULL; left; before = left) {
 		before = left;

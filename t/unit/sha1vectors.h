@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The vectors and conditions of sha1-vectors.h as arrays, for its unit tests.
+ * The disturbance vectors and bit conditions of sha1-vectors.h as arrays, for
+ * its unit tests.
  */
 #ifndef T_UNIT_SHA1VECTORS_H
 #define T_UNIT_SHA1VECTORS_H

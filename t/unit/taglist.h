@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The tags of a request, given as an array. Counts how often they are visited.
+ * A list of tags, given as an array, for requests of packs. Counts how often
+ * the list is visited.
  */
 #ifndef T_UNIT_TAGLIST_H
 #define T_UNIT_TAGLIST_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* serve/advertise.c: the advertisements of all protocol versions. */
+/* Tests of serve/advertise.c: the advertisements of all protocol versions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -135,7 +135,7 @@ static void test_v0_shallow(void **state)
 	dialog_release(&d);
 }
 
-/* A ref to a missing object is advertised, and a warning is given. */
+/* A ref to a missing object is advertised, and the server logs a warning. */
 static void test_v0_missing_object(void **state)
 {
 	struct dialog d;

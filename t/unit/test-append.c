@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reftable/append.c and compact.c: random changes of a stack, with merges in
- * between, compared with an array; locks; leftover files.
+ * Tests of reftable/append.c and compact.c: random changes of a stack, with
+ * merges in between, compared with an array; locks; leftover files.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,8 +22,8 @@ static const struct reftable_append_options options = {
 };
 
 /*
- * Adds a table that changes some refs, with one reflog entry for each, and
- * makes the same changes to the array `twin`.
+ * Adds a table that changes some refs, with one reflog entry for each changed
+ * ref. Makes the same changes to the array `twin`.
  */
 static void change(const struct tmprepo *t, struct twin *twin, uint64_t *seed)
 {
@@ -210,8 +210,8 @@ static void test_locks(void **state)
 	assert_int_equal(count_files(&t, "lock$"), 1);
 	tmprepo_remove(&t, lock.data);
 	/*
-	 * Tables in no list are removed, but not temporary files of other
-	 * programs.
+	 * Tables that tables.list does not name are removed, but not temporary
+	 * files of other programs.
 	 */
 	tmprepo_write(&t, "0x01-0x01-00000000.ref", "garbage");
 	tmprepo_write(&t, "tmp_other", "");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* base/approxidate.c: dates are parsed as by stock Git. */
+/* Tests of base/approxidate.c: dates are parsed as by stock Git. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,8 +21,8 @@ struct sample {
 };
 
 /*
- * The results of 'git rev-parse --since=<text>' of Git 2.39.5, and for "today"
- * of Git 2.55.
+ * The times that 'git rev-parse --since=<text>' of Git 2.39.5 prints. For
+ * "today", the time that Git 2.55 prints.
  */
 static const struct sample samples[] = {
 	{"UTC", "2.weeks.ago", 1700000000, 1698790400},
@@ -339,8 +339,8 @@ static void any_text(void **state)
 static void test_exact(void **state)
 {
 	/*
-	 * The results of GIT_COMMITTER_DATE in Europe/Berlin with Git 2.39.5
-	 * and 2.55.
+	 * The times that Git 2.39.5 and 2.55 read from GIT_COMMITTER_DATE in
+	 * the time zone Europe/Berlin.
 	 */
 	static const struct {
 		const char *text;

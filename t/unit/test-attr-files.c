@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* names/attr-files.c: precedence of files, in a work tree and without one. */
+/*
+ * Tests of names/attr-files.c: precedence of files, in a work tree and without
+ * one.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -71,7 +74,8 @@ static void precedence(void **state)
 }
 
 /*
- * Writes an index whose entries are the .gitattributes files with these rules.
+ * Writes an index file of a work tree. Its entries are .gitattributes files
+ * with these rules.
  */
 static void write_index(struct fixture *f, const char *const (*files)[2],
 			size_t nr)
@@ -93,8 +97,8 @@ static void write_index(struct fixture *f, const char *const (*files)[2],
 }
 
 /*
- * An index lists "d/-x/" before "d/.gitattributes". But the rules of "d" are
- * added first.
+ * An index file lists "d/-x/.gitattributes" before "d/.gitattributes". But the
+ * rules of "d" are added first.
  */
 static void of_an_index(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* names/attrs.c: patterns, macros, and precedence of lines. */
+/* Tests of names/attrs.c: patterns, macros, and precedence of lines. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

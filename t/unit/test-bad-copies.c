@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* odb/bad-copies.c: all added copies are found, and no others. */
+/* Tests of odb/bad-copies.c: all added copies are found, and no others. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 
 #include "odb/bad-copies.h"
 
-/* The set compares packs by address only. */
+/* The set compares packs by address only, so no real packs are needed. */
 static const char pack_a, pack_b;
 #define PACK_A ((const struct pack *)&pack_a)
 #define PACK_B ((const struct pack *)&pack_b)

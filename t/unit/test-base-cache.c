@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pack/base-cache.c: which nodes are kept, evicted and freed. */
+/* Tests of pack/base-cache.c: which nodes are kept, evicted and freed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include "pack/base-cache.h"
 #include "t/unit/random.h"
 
-/* The cache compares packs by address only. */
+/* The cache compares packs by address only, so no real packs are needed. */
 static const char pack_a, pack_b;
 #define PACK_A ((const struct pack *)&pack_a)
 #define PACK_B ((const struct pack *)&pack_b)
@@ -23,7 +23,7 @@ static size_t node_bytes(void)
 	return sizeof(struct base_cache_node) + NODE_LEN;
 }
 
-/* Adds a node that is not in use. */
+/* Adds a delta base to the cache, and ends its use. */
 static void add(struct base_cache *c, const struct pack *pack, uint64_t off)
 {
 	struct base_cache_node *node = base_cache_alloc(NODE_LEN);
@@ -54,7 +54,10 @@ static void test_oldest_leaves(void **state)
 	for (uint64_t off = 1; off <= 10; off++)
 		add(&c, PACK_A, off);
 	assert_int_equal(c.nr, 10);
-	/* After has(), this node is the most recently used one. */
+	/*
+	 * has() reads this cached base, which makes it the most recently used
+	 * one.
+	 */
 	assert_true(has(&c, PACK_A, 1));
 	assert_false(has(&c, PACK_B, 1));
 	add(&c, PACK_B, 1);
@@ -131,8 +134,8 @@ static void test_forget(void **state)
 }
 
 /*
- * Random operations, compared with an array that records the last use of each
- * node.
+ * Random operations on the cache, compared with an array that records the last
+ * use of each cached base.
  */
 static void test_random(void **state)
 {

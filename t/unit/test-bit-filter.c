@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* bitmap/bit-filter.c: results of filtered queries compared with a model. */
+/*
+ * Tests of bitmap/bit-filter.c: the results of filtered queries are compared
+ * with those of a slow filter.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -78,8 +81,10 @@ static void queries(void **state)
 }
 
 /*
- * Removes undecided objects from the set of all objects. Objects stay if their
- * whole type passes the filter, because the receiver is sure to have them.
+ * Starts with all objects in the set of those that the receiver has. The filter
+ * makes some of them undecided, which removes them from the set. Objects stay
+ * if the filter passes all objects of their type, because then the receiver is
+ * sure to have them.
  */
 static void removes_undecided(void **state)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* bitmap/verify.c: right bitmaps pass, and the error names a wrong bitmap. */
+/*
+ * Tests of bitmap/verify.c: right bitmaps pass, and the error names a wrong
+ * bitmap.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ewah/bitset.c against an array with one byte per bit. */
+/* Tests of ewah/bitset.c against an array with one byte per bit. */
 #include "t/unit/twin.h"
 
 #include "base/error.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reftable/block-write.c: full blocks, and deflated blocks. */
+/* Tests of reftable/block-write.c: full blocks, and deflated blocks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,7 +35,10 @@ static void test_full(void **state)
 	reftable_block_writer_release(&bw);
 }
 
-/* A record that must fit is added, and can be read after inflating. */
+/*
+ * A record that must be added even to a full block is added. The record can be
+ * read after inflating.
+ */
 static void test_deflated(void **state)
 {
 	struct reftable_block_writer bw;

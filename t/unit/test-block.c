@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reftable/block.c: searching a block, and damaged blocks. */
+/* Tests of reftable/block.c: searching a block, and damaged blocks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,10 @@
 
 #define KEY_NR 200
 
-/* Makes a file of one i-block with the records "<number>" -> number. */
+/*
+ * Makes a file of one index block ('i'), whose records lead from "<number>" to
+ * this number.
+ */
 static void make_block(struct buf *bytes, unsigned interval)
 {
 	struct reftable_block_writer bw;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* graph/bloom.c: known hashes. Filters never deny a path that was added. */
+/*
+ * Tests of graph/bloom.c: known hashes. A Bloom filter never denies a path that
+ * was added.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +32,10 @@ static void test_murmur3(void **state)
 			 0x2fa826cd);
 }
 
-/* Both versions give the same hash, unless there are bytes from 0x80 on. */
+/*
+ * Both versions of the hash function give the same hash, unless there are bytes
+ * from 0x80 on.
+ */
 static void test_versions(void **state)
 {
 	static const struct {
@@ -39,7 +45,7 @@ static void test_versions(void **state)
 		{"a/b/c", true},
 		{"h\xc3\xa9llo", false},
 		{"\x80", false},
-		/* bytes that a wrong sign extension would change */
+		/* these bytes would be changed by a wrong sign extension */
 		{"\x7f\x01", true},
 		{"abc\xff", true},
 		{"abcd\xff", false},
@@ -126,7 +132,10 @@ static void test_random(void **state)
 			wrong += bloom_filter_has(filter, len, &key, &settings);
 		}
 	}
-	/* In theory about one of a hundred answers is wrong. */
+	/*
+	 * In theory the filters claim about one of a hundred paths wrongly. The
+	 * test allows four.
+	 */
 	assert_true(wrong * 25 < asked);
 }
 

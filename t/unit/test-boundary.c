@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bitmap/boundary.c: an inexact query finds all objects that the haves do not
- * reach, and few other objects.
+ * Tests of bitmap/boundary.c: an inexact query finds all objects that the haves
+ * do not reach, and few other objects.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,8 +15,8 @@
 #include "t/unit/bitmaprepo.h"
 
 /*
- * Numbers of objects over all random requests. `extra`: objects that the haves
- * reach and that were found nevertheless.
+ * Sums over all random requests. `found`: objects found. `extra`: objects that
+ * the haves reach and that were found nevertheless.
  */
 struct sums {
 	uint64_t found, extra; /* objects; had already */
@@ -24,8 +24,8 @@ struct sums {
 };
 
 /*
- * Checks a result: it has all wanted objects that the haves do not reach, and
- * only wanted objects. Commits and tags must be exact.
+ * Checks a query's result: it has all wanted objects that the haves do not
+ * reach, and only wanted objects. Commits and tags must be exact.
  */
 static void check(struct bitmaprepo *b, const struct pack_bitmap_result *result,
 		  struct sums *sums)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* base/buf.c: content, termination, and which calls keep or free memory. */
+/*
+ * Tests of base/buf.c: content, termination, and which calls keep or free
+ * memory.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bitmap/build.c: bitmaps of random selections of commits. */
+/* Tests of bitmap/build.c: bitmaps of random selections of commits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,10 @@
 #include "t/unit/randrepo.h"
 #include "walk/walk.h"
 
-/* An enumerated history. Its objects get random bits. */
+/*
+ * A random repository whose objects are enumerated. Its objects get random
+ * bits.
+ */
 struct sample {
 	struct randrepo r;
 	struct odb *odb;
@@ -49,7 +52,10 @@ static void swap_bits(struct sample *s, uint32_t i, uint32_t j)
 	s->bit_pos[j] = t;
 }
 
-/* Gives each object a bit in random order, but the newest commit bit 0. */
+/*
+ * Gives each object a bit in random order, except that the newest commit gets
+ * bit 0.
+ */
 static void number(struct sample *s, uint64_t *seed)
 {
 	uint32_t end = objspace_end(&s->walk.space);
@@ -115,8 +121,8 @@ static uint32_t object_of(struct sample *s, uint32_t commit_nr)
 }
 
 /*
- * Decodes the whole bitmap of entry i. Asserts that its XOR chain is within the
- * limits.
+ * Decodes the bitmap of entry i, together with the bitmaps with which it is
+ * XORed. Asserts that this chain is within the limits.
  */
 static void unpack(struct bitset *set, const struct bitmap_built *built,
 		   size_t i)
@@ -164,7 +170,8 @@ static void check(struct sample *s, const struct bitmap_built *built, size_t nr)
 }
 
 /*
- * Checks that a pseudo-merge has the objects that any of its commits reaches.
+ * Checks that a pseudo-merge has exactly the objects that at least one of its
+ * commits reaches.
  */
 static void check_group(struct sample *s, const struct bitmap_group *group,
 			const struct bitmap_built_group *built)
@@ -215,8 +222,8 @@ static void same_with_less_memory(struct sample *s)
 }
 
 /*
- * Builds bitmaps of random commits; each is selected with a probability of keep
- * / 16.
+ * Builds bitmaps of random commits. Each commit is selected with a probability
+ * of `keep` in 16.
  */
 static void build_some(struct sample *s, unsigned keep, uint64_t *seed)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pack/bundle.c: headers that are parsed and written, incomplete headers, and
- * invalid headers.
+ * Tests of pack/bundle.c: headers that are parsed and written, incomplete
+ * headers, and invalid headers.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -74,8 +74,8 @@ static void test_parts(void **state)
 }
 
 /*
- * An incomplete header needs more bytes. If no more bytes follow, the header
- * ends there or is invalid.
+ * An incomplete header needs more bytes. If no more bytes follow, the header is
+ * either complete or invalid.
  */
 static void test_cut_short(void **state)
 {

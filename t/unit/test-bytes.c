@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* base/bytes.h: big-endian loads and stores at odd addresses. */
+/* Tests of base/bytes.h: big-endian loads and stores at odd addresses. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* pack/chains.c: bases, depths, types, and an order with bases first. */
+/*
+ * Tests of pack/chains.c: delta bases, depths and types of a pack's entries,
+ * and an order in which bases come first.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,8 +16,8 @@
 #include "t/unit/random.h"
 
 /*
- * Makes an id that is not the hash of the content, because only headers of
- * entries are read.
+ * Makes an id that is not the hash of the content. The tested code does not
+ * notice, because it reads only headers of entries.
  */
 static struct oid some_oid(uint32_t n)
 {
@@ -84,7 +87,7 @@ static void both_kinds_of_delta(void **state)
 	add(&f, OBJ_TREE, 0);
 	add(&f, OBJ_OFS_DELTA, 0);
 	add(&f, OBJ_REF_DELTA, 1);
-	/* The base of this delta comes after the delta. */
+	/* The base of this delta comes after the delta in the pack. */
 	oid = some_oid(f.nr);
 	packfile_add_entry(&f, &forward, "x", 1, &oid);
 	add(&f, OBJ_COMMIT, 0);
@@ -105,7 +108,7 @@ static void both_kinds_of_delta(void **state)
 	packfile_release(&f);
 }
 
-/* Asserts that the arrays agree with each other. */
+/* Asserts that the arrays of *c agree with each other. */
 static void assert_consistent(const struct pack_chains *c)
 {
 	uint8_t seen[PACKFILE_MAX] = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * graph-write/changed-paths.c: filters contain the changed paths. Existing
- * filters are reused, and limits hold.
+ * Tests of graph-write/changed-paths.c: Bloom filters contain the changed
+ * paths. Existing filters are reused, and limits hold.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -55,7 +55,9 @@ struct expected {
 	uint32_t nr;
 };
 
-/* Checks that the filter contains the path and the directories above it. */
+/*
+ * Checks that the Bloom filter contains the path and the directories above it.
+ */
 static int expect_path(void *ctx, const char *path, size_t len,
 		       enum path_change change)
 {
@@ -150,7 +152,7 @@ static void test_limit(void **state)
 	release(&x);
 }
 
-/* Existing filters are reused only if they have the same settings. */
+/* Existing Bloom filters are reused only if they have the same settings. */
 static void test_reuse(void **state)
 {
 	struct changed_paths_options o = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bitmap/choose.c: the chosen bitmaps take at most the words of a plain
- * selection, and nearly all of these words.
+ * Tests of bitmap/choose.c: together, the chosen bitmaps have at most as many
+ * words as those of a plain selection, and nearly as many.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,10 @@
 #include "t/unit/dag.h"
 
 #define COMMITS 4000
-/* number of topics: one commit each, based on an old commit of the line */
+/*
+ * number of topic branches; each has one commit, whose parent is an old commit
+ * of the main line
+ */
 #define TOPICS 1500
 /* number of objects that each commit adds, without the commit itself */
 #define ADDED 4
@@ -22,8 +25,8 @@
 #define OBJECTS (ALL * (1 + ADDED))
 
 /*
- * A line of commits, and topics. Commits have the first obj_pos, then all other
- * objects.
+ * A main line of commits, and topic branches. In the order of obj_pos, all
+ * commits come before all other objects.
  */
 struct sample {
 	struct dag d;
@@ -52,7 +55,7 @@ static void sample_add(struct sample *s, uint32_t date, uint32_t parent)
 
 /*
  * Gives each object a bit. The objects that a commit adds get adjacent bits, or
- * scattered ones.
+ * bits in random order.
  */
 static void number(struct sample *s, bool scattered, uint64_t *seed)
 {
@@ -123,7 +126,8 @@ static size_t pseudo_words(const struct bitmap_build_result *built)
 }
 
 /*
- * Returns the number of words of a plain selection without the tips of topics.
+ * Returns the number of words of the bitmaps of a plain selection, which has no
+ * tips of topic branches.
  */
 static size_t plain_words(const struct sample *s, size_t *nr)
 {
@@ -186,8 +190,8 @@ static void within_the_budget(void **state)
 }
 
 /*
- * Only a part of the bitmaps may be of tips that are not configured. All
- * configured tips get bitmaps.
+ * Tips that are configured get bitmaps, all of them. Tips that are not
+ * configured get only a part of the bitmaps.
  */
 static void tips(void **state)
 {

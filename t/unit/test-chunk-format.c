@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * base/chunk-format.c: the example of the header is written and read; damaged
- * tables are refused.
+ * Tests of base/chunk-format.c: the example in chunk-format.h is written and
+ * read; damaged tables of chunks are refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -62,7 +62,10 @@ static void test_example(void **state)
 	buf_release(&file);
 }
 
-/* Values that damage the table of the example when stored at `off`. */
+/*
+ * Each case stores `value` at offset `off` of the example, which makes the
+ * table of chunks invalid.
+ */
 static const struct {
 	size_t off;
 	uint32_t value;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sys/cleanup.c: children arm the handler, make files, and are ended by a
- * signal at a random moment. The test examines what they leave behind.
+ * Tests of sys/cleanup.c: children arm the signal handler, make files, and are
+ * ended by a signal at a random moment. The test examines the files that
+ * remain.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,7 +28,10 @@
 #include "t/unit/random.h"
 #include "t/unit/tmprepo.h"
 
-/* What a child does in the directory before it waits for the signal. */
+/*
+ * A function that a child runs in the directory `dir` before it waits for the
+ * signal.
+ */
 typedef void (*child_fn)(const char *dir);
 
 static void say(const char *word)
@@ -37,8 +41,8 @@ static void say(const char *word)
 }
 
 /*
- * Runs a child until it reports, and `delay_ns` longer. Then sends the signal.
- * Returns the status of waitpid().
+ * Runs a child until it reports, waits for `delay_ns`, and sends the signal.
+ * Returns the status that waitpid() gives.
  */
 static int end_child(child_fn fn, const char *dir, int signal_nr,
 		     uint64_t delay_ns)

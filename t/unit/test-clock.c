@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sys/clock.c: clocks run forward, and the alarm ends the process. */
+/* Tests of sys/clock.c: clocks run forward, and the alarm ends the process. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

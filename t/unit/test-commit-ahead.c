@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * walk/commit-ahead.c: compares the decoded commits with a model, for random
- * histories and with a broken commit.
+ * Tests of walk/commit-ahead.c, for random histories and with a broken commit.
+ * The decoded commits are compared with those that a slow walk expects.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -74,7 +74,7 @@ static void run(struct walkrepo *f, unsigned threads, bool with_cut)
 	for (size_t i = 0; i < nr; i++) {
 		uint32_t tip = walkrepo_some_commit(f);
 
-		/* The start may be any object, but only commits are decoded. */
+		/* A tip may be any object, but only commits are decoded. */
 		if (!randrepo_below(r, 8))
 			tip = randrepo_below(r, r->nr);
 		from[i] = walkrepo_pos(f, tip);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * graph-write/commit-graph-chain.c: which layers stay below a new layer, and
- * which files are removed.
+ * Tests of graph-write/commit-graph-chain.c: which layers stay below a new
+ * layer, and which files are removed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,8 +17,9 @@
 #define LAYERS 4
 
 /*
- * Returns how many layers of these sizes stay. The first `elsewhere` layers are
- * in another directory.
+ * Returns how many of the existing layers stay below a new one. `sizes` are
+ * their numbers of commits. The first `elsewhere` layers are in another
+ * directory.
  */
 static size_t kept(const uint32_t *sizes, size_t elsewhere, uint64_t new_nr,
 		   const struct commit_graph_split_options *o)
@@ -83,7 +84,7 @@ static const char layer_bb[] = "commit-graphs/graph-"
 static const char layer_cc[] = "commit-graphs/graph-"
 			       "cccccccccccccccccccccccccccccccccccccccc.graph";
 
-/* Installs a layer on top of `kept` layers. */
+/* Installs a commit-graph layer on top of the lowest `kept_nr` layers. */
 static int install(struct graphchain *f, size_t kept_nr, int64_t expiry)
 {
 	struct commit_graph_chain_lock lock = COMMIT_GRAPH_CHAIN_LOCK_INIT;
@@ -136,7 +137,8 @@ static void test_install(void **state)
 	assert_chain(&f, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n"
 			 "cccccccccccccccccccccccccccccccccccccccc\n");
 	/*
-	 * The layer stays while it is too new to expire, and is then removed.
+	 * The unused layer stays while it is too new to expire. Later it is
+	 * removed.
 	 */
 	assert_true(is_there(&f, layer_bb));
 	assert_int_equal(install(&f, 0, sys_clock_seconds() + 1), 0);
@@ -149,7 +151,10 @@ static void test_install(void **state)
 	tmprepo_release(&f.t);
 }
 
-/* A single file that stays is renamed to be the lowest layer. */
+/*
+ * A commit-graph in a single file becomes the lowest layer of a chain, by
+ * renaming the file.
+ */
 static void test_single(void **state)
 {
 	struct graphchain f;

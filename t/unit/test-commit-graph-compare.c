@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* graph/commit-graph-compare.c: reports each possible error about a commit. */
+/*
+ * Tests of graph/commit-graph-compare.c: each possible error about a commit is
+ * reported.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +12,7 @@
 #include "graph/commit-graph-verify.h"
 #include "t/unit/writtengraph.h"
 
-/* number of bytes of each commit in CDAT */
+/* size of a commit's record in the chunk CDAT, in bytes */
 #define RECORD 36
 
 static struct buf compare(struct writtengraph *g, uint32_t graph_pos)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* graph/commit-graph-file.c: a file that was written is parsed and compared. */
+/*
+ * Tests of graph/commit-graph-file.c: a file that was written is parsed and
+ * compared.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +37,7 @@ static struct commit_graph_record record(uint8_t id, uint64_t date,
 	return r;
 }
 
-/* Writes a file and parses it. */
+/* Writes a commit-graph file and parses it. */
 static void write_file(struct buf *out, struct commit_graph_layer *layer,
 		       const struct commit_graph_file *file)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * graph-write/commit-graph-generations.c: generation numbers of random graphs,
- * compared with a slow computation.
+ * Tests of graph-write/commit-graph-generations.c: generation numbers of random
+ * graphs, compared with a slow computation.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,8 +39,8 @@ static int below(void *ctx, uint32_t graph_pos,
 }
 
 /*
- * Makes a random graph. The positions of commits are shuffled, so that parents
- * are not always before or after their children.
+ * Makes a random graph. The positions of commits are shuffled, so that some
+ * parents come before their children and some after.
  */
 static void make(struct graph *g, uint64_t *seed)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * graph/commit-graph-layer.c: parses a file made by hand, and many damaged
- * ones.
+ * Tests of graph/commit-graph-layer.c: parsing a file made by hand, and many
+ * damaged files.
  */
 #include <setjmp.h>
 #include <stdarg.h>

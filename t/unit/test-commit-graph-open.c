@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* graph/commit-graph-open.c: opens chains, and refuses unusable graphs. */
+/*
+ * Tests of graph/commit-graph-open.c: chains are opened, and unusable graphs
+ * are refused.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

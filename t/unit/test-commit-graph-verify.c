@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * graph/commit-graph-verify.c: which errors are reported, and in which order.
+ * Tests of graph/commit-graph-verify.c: which errors are reported, and in which
+ * order.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,8 +43,8 @@ static void test_right(void **state)
 }
 
 /*
- * All trees in the graph are wrong. Lines must come in the order of the
- * commits' ids.
+ * All trees in the commit-graph are wrong. The reported lines must come in the
+ * order of the commits' ids.
  */
 static void test_order(void **state)
 {

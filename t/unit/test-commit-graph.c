@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* graph/commit-graph.c: reads commits and their parents from several layers. */
+/*
+ * Tests of graph/commit-graph.c: reads commits and their parents from several
+ * layers.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -83,7 +86,10 @@ static void test_chain(void **state)
 	tmprepo_release(&f.t);
 }
 
-/* Makes one parent field after the other point out of the file. */
+/*
+ * Each field that names a parent is set in turn to a position outside of the
+ * file.
+ */
 static void test_bad_parents(void **state)
 {
 	static const uint32_t bad_edges[] = {0, 1};

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* bitmap/complete.c: kept bitmaps and those made again equal the right ones. */
+/*
+ * Tests of bitmap/complete.c: bitmaps that were kept, and those that were made
+ * again, equal the right ones.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,7 +45,8 @@ static void sample_release(struct sample *s)
 }
 
 /*
- * Adds entry `i`: some bits, stored whole or as an XOR with an earlier entry.
+ * Adds bitmap `i`: some random bits, stored whole or as an XOR with an earlier
+ * bitmap.
  */
 static void add(struct sample *s, size_t i, uint64_t *seed)
 {
@@ -69,7 +73,10 @@ static void add(struct sample *s, size_t i, uint64_t *seed)
 	bitset_release(&stored);
 }
 
-/* Returns the bytes of all kept bitmaps except the newest ones and `but`. */
+/*
+ * Returns the bytes that all kept bitmaps take, except the newest ones and
+ * bitmap `but`.
+ */
 static size_t bytes_of_old(const struct sample *s, size_t but)
 {
 	size_t bytes = 0;
@@ -81,7 +88,10 @@ static size_t bytes_of_old(const struct sample *s, size_t but)
 	return bytes;
 }
 
-/* Checks the limit of memory. Called after entry `i` was kept. */
+/*
+ * Checks that the kept bitmaps respect the limit of memory. Called after bitmap
+ * `i` was kept.
+ */
 static void check_limit(const struct sample *s, size_t i)
 {
 	assert_true(!s->complete.limit ||
@@ -124,7 +134,10 @@ static void kept_or_made_again(void **state)
 	}
 }
 
-/* Reads bitmaps of old entries, which were never put into the cache. */
+/*
+ * Reads bitmaps of old entries that were never put into the cache of whole
+ * bitmaps.
+ */
 static void never_put(void **state)
 {
 	uint64_t seed = random_seed();

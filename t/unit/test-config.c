@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* config/config.c and its parts: syntax, sources, includes, types. */
+/* Tests of config/config.c and its parts: syntax, sources, includes, types. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +29,10 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Returns "key=value;" for each entry, or "key;" for an entry without "=". */
+/*
+ * Returns the whole configuration as text: "key=value;" for each entry, or
+ * "key;" for an entry without "=".
+ */
 static char *flat(const struct config *config)
 {
 	struct buf out = BUF_INIT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pack/copy.c: bytes of a pack are copied from the mapped file, or by
- * put_file().
+ * Tests of pack/copy.c: bytes of a pack are copied from the mapped file, or by
+ * the callback put_file().
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,8 @@
 #include "t/unit/tmprepo.h"
 
 /*
- * With so many bytes, the file is opened again and mapped pages are released.
+ * size of the pack: so many bytes that the file is opened again and mapped
+ * pages are released
  */
 #define LEN ((size_t)9 << 20)
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* bitmap/coverage.c: measured numbers are compared with those of queries. */
+/*
+ * Tests of bitmap/coverage.c: the measured numbers are compared with those of
+ * queries.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +12,7 @@
 #include "bitmap/fill.h"
 #include "t/unit/bitmaprepo.h"
 
-/* Returns the number of commits that a whole query for these tips walks. */
+/* Runs a query for these tips. Returns the number of commits that it walks. */
 static uint32_t walked(struct bitmaprepo *b, uint32_t *commits, size_t nr)
 {
 	struct pack_bitmap_result result = PACK_BITMAP_RESULT_INIT;
@@ -26,7 +29,8 @@ static uint32_t walked(struct bitmaprepo *b, uint32_t *commits, size_t nr)
 }
 
 /*
- * Compares the numbers with queries for each different tip, and for all tips.
+ * Compares the measured numbers with queries for each different tip, and for
+ * all tips.
  */
 static void check(struct bitmaprepo *b, const struct bitmap_coverage *c,
 		  struct walk_tips *tips)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* base/cpu.c: the answers equal those of /proc/cpuinfo. */
+/*
+ * Tests of base/cpu.c: the detected instructions are those that /proc/cpuinfo
+ * lists.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +14,7 @@
 
 #include "base/cpu.h"
 
-/* Returns whether the flags of the first processor include `flag`. */
+/* Returns whether /proc/cpuinfo lists `flag` for the first processor. */
 static bool is_reported(const char *flag)
 {
 	char line[8192], word[64];

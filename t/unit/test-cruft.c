@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/cruft.c: cruft packs have the objects and the times of a list. */
+/*
+ * Tests of repack/cruft.c: written cruft packs have the listed objects and
+ * times.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +12,7 @@
 #include "repack/cruft.h"
 #include "t/unit/oldrepo.h"
 
-/* Check that a cruft pack has the objects and times of *u. */
+/* Check that a cruft pack has the objects and times listed in *u. */
 static void check_pack(struct oldrepo *o, const struct unreachable *u,
 		       const struct cruft_options *options,
 		       const struct newpack *np)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * base/cursor.h: every take checks the length and changes nothing when it
- * fails.
+ * Tests of base/cursor.h: every read checks the length. A read that fails does
+ * not move the cursor.
  */
 #include <setjmp.h>
 #include <stdarg.h>

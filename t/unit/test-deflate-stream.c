@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* pack/deflate-stream.c: a stream made in pieces inflates to all bytes. */
+/*
+ * Tests of pack/deflate-stream.c: a stream that was made in pieces inflates to
+ * all bytes.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* packing/delta-order.c: the order of candidates, targets, segments. */
+/*
+ * Tests of packing/delta-order.c: the order of candidates in the delta search,
+ * the objects to make deltas of (targets), and segments for threads.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -122,7 +125,8 @@ static void targets_by_pack(void **state)
 
 	list.items[5].pack_nr = 3;
 	/*
-	 * Item 6 becomes external: it comes first now, and comes from no pack.
+	 * Item 6 becomes external: only the receiver has the object. The item
+	 * comes first now, and is in no pack.
 	 */
 	list.items[6].is_external = true;
 	assert_int_equal(delta_order_init(&order, &list, &options), 0);
@@ -133,8 +137,9 @@ static void targets_by_pack(void **state)
 }
 
 /*
- * The three passes: first by path; then objects that are still whole; then all
- * candidates, with poor deltas once more.
+ * The delta search has three passes: first candidates ordered by path; then
+ * objects that are still whole; then all candidates, with poor deltas once
+ * more.
  */
 static void passes(void **state)
 {
@@ -186,8 +191,8 @@ static int by_first(const void *a, const void *b)
 }
 
 /*
- * Segments cover each candidate once. Objects of one name are split only if
- * they are very many.
+ * Segments cover each candidate once. Objects with equal names are split only
+ * if they are very many.
  */
 static void segments(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * packing/delta-search.c: deltas are correct, limited in depth, and the same in
- * every run.
+ * Tests of packing/delta-search.c: deltas are correct, limited in depth, and
+ * the same in every run.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -59,7 +59,7 @@ static void depth_is_kept(void **state)
 }
 
 /*
- * Chains of copied deltas that end at an object which the search may make a
+ * Chains of copied deltas end at an object that the search may store as a
  * delta.
  */
 static void depth_with_copied_deltas(void **state)
@@ -80,11 +80,11 @@ static void depth_with_copied_deltas(void **state)
 		items[i].how = PACKING_COPY_DELTA;
 		items[i].base = base;
 	}
-	/* The base of this delta is an object that only the receiver has. */
+	/* The delta base is an object that only the receiver has. */
 	items[d.list.nr - 1].base = PACKING_NO_ITEM;
 	options.depth = 8;
 	deltalist_search(&d, &options);
-	/* Chains that are copied may be longer than the limit. */
+	/* Chains that are copied from packs may be longer than the limit. */
 	deltalist_verify(&d, 16);
 	for (uint32_t i = 0; i < d.list.nr; i++) {
 		uint32_t chain = 0, at = i;
@@ -95,7 +95,10 @@ static void depth_with_copied_deltas(void **state)
 			found |= items[at].how == PACKING_DELTA;
 			chain++;
 		}
-		/* A chain that has a new delta is not longer than the limit. */
+		/*
+		 * A chain with at least one new delta must not be longer than
+		 * the limit.
+		 */
 		assert_true(!found || chain <= 8);
 		rooted += found && items[i].how == PACKING_COPY_DELTA;
 	}
@@ -129,7 +132,8 @@ static void remove_objects(struct deltalist *d)
 }
 
 /*
- * Objects of one pack are not tried against each other, and are not even read.
+ * Objects that are in the same pack are not tried against each other, and are
+ * not even read.
  */
 static void one_pack(void **state)
 {
@@ -224,8 +228,8 @@ static void little_cache(void **state)
 	assert_int_equal(kept + made, 4 * 19);
 	assert_int_equal(deltalist_verify(&d, 50), 4 * 19);
 	/*
-	 * Set the limit below the size of the largest delta, which is then not
-	 * kept.
+	 * Set the limit of kept bytes below the size of the largest delta. The
+	 * search then does not keep this delta.
 	 */
 	for (uint32_t i = 0; i < d.list.nr; i++)
 		if (d.list.items[i].delta_size > options.cache_limit + 1)
@@ -295,7 +299,7 @@ static void by_path(void **state)
 }
 
 /*
- * If sorted by name, versions of other files lie between the versions of each
+ * Sorting by name puts versions of other files between the versions of each
  * file.
  */
 static void paths_in_one_name(void **state)
@@ -365,7 +369,7 @@ static void progress(void **state)
 	add_texts(&d, 2, 5);
 	options.progress = &out;
 	deltalist_search(&d, &options);
-	/* The first candidate of each type has no possible base. */
+	/* The first candidate of each type has no possible delta base. */
 	assert_int_equal(buf_append_char(&text, '\0'), 0);
 	assert_non_null(strstr(text.data,
 			       "Compressing objects: 100% (15/15), done.\n"));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * packing/delta-window.c: which base is chosen, and which objects stay in the
- * window.
+ * Tests of packing/delta-window.c: which delta base is chosen, and which
+ * objects stay in the window.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -64,7 +64,10 @@ static void add_other(struct fixture *f)
 	deltalist_add(&f->d, OBJ_BLOB, 1, text, sizeof(text));
 }
 
-/* Slide the window. Returns the base that was chosen for the item. */
+/*
+ * Slide the window to the next item. Returns the base that was chosen for the
+ * item.
+ */
 static uint32_t slide(struct fixture *f, uint32_t item)
 {
 	struct delta_found found;
@@ -106,14 +109,14 @@ static void a_base_stays_longer(void **state)
 	assert_int_equal(slide(&f, 0), PACKING_NO_ITEM);
 	assert_int_equal(slide(&f, 1), PACKING_NO_ITEM);
 	/*
-	 * Item 0 is the base of item 2, and so moves to the newest place. Else
-	 * it would leave.
+	 * Item 0 is the base of item 2, and therefore moves to the newest place
+	 * of the window. Otherwise item 0 would leave the window.
 	 */
 	assert_int_equal(slide(&f, 2), 0);
 	assert_int_equal(slide(&f, 3), PACKING_NO_ITEM);
 	/*
-	 * The window has held items 0, 2 and 3. Item 0 was the oldest and has
-	 * left.
+	 * The window has held items 0, 2 and 3. Item 0 was the oldest of them
+	 * and has left.
 	 */
 	assert_int_equal(slide(&f, 4), 2);
 	delta_window_reset(f.w);
@@ -130,12 +133,15 @@ static void depth_ends_chains(void **state)
 		add_version(&f, 1);
 	assert_int_equal(slide(&f, 0), PACKING_NO_ITEM);
 	assert_int_equal(slide(&f, 1), 0);
-	/* Item 2 has the greatest depth and does not enter, so item 1 stays. */
+	/*
+	 * Item 2 has the greatest depth allowed and does not enter the window,
+	 * so item 1 stays.
+	 */
 	assert_int_equal(slide(&f, 2), 1);
 	assert_int_equal(slide(&f, 3), 1);
 	/*
-	 * A copied delta is on top of item 4, so a base of depth 1 would make
-	 * its chain too long.
+	 * A copied delta has item 4 as its base. With a base of depth 1 for
+	 * item 4, the chain would be too long.
 	 */
 	f.heights[4] = 1;
 	assert_int_equal(slide(&f, 4), PACKING_NO_ITEM);
@@ -187,7 +193,8 @@ static void memory_shrinks_the_window(void **state)
 	assert_int_equal(slide(&f, 1), PACKING_NO_ITEM);
 	assert_int_equal(slide(&f, 2), PACKING_NO_ITEM);
 	/*
-	 * The newest member stays, even if it is larger than the memory limit.
+	 * The newest object of the window stays, even if it is larger than the
+	 * memory limit.
 	 */
 	assert_int_equal(slide(&f, 3), 2);
 	teardown(&f);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pack/delta.c and delta-create.c: hostile deltas, and round trips. */
+/* Tests of pack/delta.c and delta-create.c: hostile deltas, and round trips. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,7 +54,10 @@ static void apply_knows_every_instruction(void **state)
 	char base[] = "0123456789";
 	char out[11] = "";
 
-	/* copy [2, 5), insert "ab", copy [0, 5) with explicit zero bytes */
+	/*
+	 * instructions: copy [2, 5), insert "ab", copy [0, 5) with explicit
+	 * zero bytes
+	 */
 	assert_int_equal(delta_apply(out, 10, base, 10,
 				     BYTES(10, 10, 0x91, 2, 3, 2, 'a', 'b',
 					   0xff, 0, 0, 0, 0, 5, 0, 0),
@@ -122,8 +125,8 @@ static void append_noise(struct buf *b, size_t len, unsigned letters,
 }
 
 /*
- * Works like round_trip() with delta_create_near(), which makes no index of the
- * whole base.
+ * Works like round_trip(), but uses delta_create_near(), which makes no index
+ * of the whole base.
  */
 static void check_near(const struct buf *base, const struct buf *target)
 {
@@ -147,7 +150,10 @@ static void check_near(const struct buf *base, const struct buf *target)
 	free(out);
 }
 
-/* Makes a delta, applies it, and compares. Returns its length. */
+/*
+ * Makes a delta, applies it, and compares the result with the target. Returns
+ * the length of the delta.
+ */
 static size_t round_trip(const struct buf *base, const struct buf *target)
 {
 	struct delta_index *index = delta_index_new(base->data, base->len);
@@ -170,8 +176,8 @@ static size_t round_trip(const struct buf *base, const struct buf *target)
 	assert_memory_equal(out, target->data, target->len);
 
 	/*
-	 * With a limit equal to its length, the delta is the same. With one
-	 * byte less, there is none.
+	 * With a limit equal to the delta's length, the same delta is made.
+	 * With one byte less, no delta is made.
 	 */
 	if (delta_create(index, target->data, target->len, len, &limited,
 			 &limited_len) == 0) {
@@ -189,7 +195,10 @@ static size_t round_trip(const struct buf *base, const struct buf *target)
 	return len;
 }
 
-/* The common prefix and the common suffix may overlap in the shorter text. */
+/*
+ * The texts have a common prefix and a common suffix, which may overlap in the
+ * shorter text.
+ */
 static void near_ones_of_any_middle(void **state)
 {
 	static const char *const texts[] = {
@@ -210,7 +219,7 @@ static void near_ones_of_any_middle(void **state)
 		}
 }
 
-/* A long tree in which one id changes gives a small delta. */
+/* If one id changes in a long tree, the delta is small. */
 static void near_ones_are_small(void **state)
 {
 	uint64_t seed = random_seed();
@@ -225,8 +234,8 @@ static void near_ones_are_small(void **state)
 					   target.len, 100, &delta, &len),
 			 0);
 	/*
-	 * The delta has 6 bytes of sizes, an insert of 21 bytes, and a copy
-	 * instruction of 4 bytes for each 64 KiB.
+	 * The delta has 6 bytes for the sizes, an insert of 21 bytes, and a
+	 * copy instruction of 4 bytes for each 64 KiB.
 	 */
 	assert_true(len <= 6 + 21 + 4 * 7);
 	free(delta);
@@ -234,7 +243,9 @@ static void near_ones_are_small(void **state)
 	buf_release(&target);
 }
 
-/* Appends pieces of the base in another order, with random bytes between. */
+/*
+ * Appends pieces of the base in another order, with random bytes between them.
+ */
 static void append_edited(struct buf *out, const struct buf *base,
 			  unsigned letters, uint64_t *seed)
 {
@@ -288,7 +299,7 @@ static void small_changes_make_small_deltas(void **state)
 	buf_release(&target);
 }
 
-/* A later match that covers earlier copies replaces them. */
+/* A later match that covers the area of earlier copies replaces them. */
 static void longer_matches_replace_shorter_ones(void **state)
 {
 	uint64_t seed = random_seed();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * walk/depth.c: shallow boundaries of random histories, compared with slow
- * computations.
+ * Tests of walk/depth.c: shallow boundaries of random histories, compared with
+ * slow computations.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,8 +35,8 @@ static void compare(const struct depth_result *r, const struct expected *e)
 }
 
 /*
- * Computes distances by repeated passes over all commits, until no distance
- * changes.
+ * Computes distances from the tips by repeated passes over all commits, until
+ * no distance changes.
  */
 static void slow_distance(struct expected *e, const struct dag *d,
 			  const uint32_t *from, size_t nr, uint32_t depth)
@@ -76,8 +76,8 @@ static void slow_select(bool *selected, const struct dag *d,
 }
 
 /*
- * Marks commits as shallow or inside, from commit `c` through commits that keep
- * all parents.
+ * Starts at commit `c` and follows the parents of commits that keep all
+ * parents. Marks each visited commit as shallow or as inside.
  */
 static void slow_classify(struct expected *e, const struct dag *d,
 			  const bool *selected, uint32_t c)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bitmap/disjoint.c: no bound reaches an object of the set, and each row
- * without such objects is covered by a bound.
+ * Tests of bitmap/disjoint.c, which finds indexed commits that reach no object
+ * of a set. No such commit may reach an object of the set. Each bitmap without
+ * objects of the set must be covered.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +13,7 @@
 #include "bitmap/fill.h"
 #include "t/unit/bitmaprepo.h"
 
-/* Returns whether an object reaches an object of a set of bits. */
+/* Returns whether the object `from` reaches an object of a set of bits. */
 static bool touches(struct bitmaprepo *b, const struct bitset *set,
 		    uint32_t from)
 {
@@ -37,7 +38,7 @@ static uint32_t bound_at(struct bitmaprepo *b, const struct walk_tips *bounds,
 	return randrepo_find(b->r, &oid);
 }
 
-/* Marks the objects that the bounds reach, in b->had. */
+/* Sets the elements of b->had for the objects that the found commits reach. */
 static void mark_behind(struct bitmaprepo *b, const struct walk_tips *bounds)
 {
 	memset(b->had, 0, RANDREPO_MAX);
@@ -57,8 +58,8 @@ static void find(struct bitmaprepo *b, struct walk_tips *bounds,
 }
 
 /*
- * Checks each row whose commit reaches no object of the set: some bound must
- * reach this commit.
+ * Checks each indexed commit that reaches no object of the set: one of the
+ * found commits must reach it.
  */
 static void check_rows(struct bitmaprepo *b, const struct walk_tips *bounds,
 		       const struct bitset *set, uint32_t *clear_nr)
@@ -105,7 +106,7 @@ static void random_sets(void **state)
 	randrepo_release(&r);
 }
 
-/* With an empty set the first indexed commits on all paths are found. */
+/* If the set is empty, the first indexed commits on all paths are found. */
 static void empty_set(void **state)
 {
 	uint64_t seed = random_seed();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* object/dotname.c: names as HFS+ and NTFS interpret them. */
+/* Tests of object/dotname.c: file names as HFS+ and NTFS interpret them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

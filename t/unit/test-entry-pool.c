@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * walk/entry-pool.c: equal entries nearly always get equal numbers, and
- * different entries always get different numbers.
+ * Tests of walk/entry-pool.c, which numbers tree entries. Equal entries nearly
+ * always get equal numbers, and different entries always get different numbers.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@ struct sample {
 };
 
 /*
- * Makes an entry "100644 <name>\0<20 bytes>" from a number. Names and ids
+ * Makes the tree entry "100644 <name>\0<20 bytes>" from a number. Names and ids
  * repeat in many combinations.
  */
 static void make(struct sample *s, uint64_t number)
@@ -38,8 +38,8 @@ static void make(struct sample *s, uint64_t number)
 }
 
 /*
- * Puts entries into the pool and numbers them. Checks that each number leads to
- * the right entry.
+ * Puts tree entries into the pool, which numbers them. Checks that each number
+ * leads to the right entry.
  */
 static void add_some(struct entry_pool *pool, const uint64_t *numbers,
 		     uint32_t nr, uint32_t *entry_nrs)
@@ -70,7 +70,7 @@ static uint32_t add(struct entry_pool *pool, uint64_t number)
 	return nr;
 }
 
-/* Checks that a pass over the pool's memory visits each entry once. */
+/* Checks that a pass over the pool's memory visits each tree entry once. */
 static void check_places(const struct entry_pool *pool)
 {
 	uint32_t at = 0;
@@ -97,8 +97,8 @@ static void fill(struct entry_pool *pool, uint64_t *seed)
 		for (uint32_t i = 0; i < nr; i++)
 			numbers[i] = random_next(seed) % ENTRIES;
 		/*
-		 * The last entry is the same as the first, and both are put at
-		 * the same time.
+		 * The last tree entry is the same as the first. Both are put
+		 * into the pool by one call.
 		 */
 		if (nr > 1)
 			numbers[nr - 1] = numbers[0];
@@ -143,8 +143,8 @@ static void random_entries(void **state)
 }
 
 /*
- * If the hash table is full, an entry may get a second number, and nothing else
- * fails.
+ * If the pool's hash table is full, an equal entry may get a second number.
+ * Nothing else fails.
  */
 static void full_hash_table(void **state)
 {
@@ -162,8 +162,8 @@ static void full_hash_table(void **state)
 }
 
 /*
- * Entries that differ in a single bit get different numbers, and each has its
- * own obj_pos.
+ * Tree entries that differ in a single bit get different numbers, and each has
+ * its own obj_pos.
  */
 static void entries_that_differ_in_one_bit(void **state)
 {

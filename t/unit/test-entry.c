@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* pack/entry.c: headers are read and written, invalid headers are refused. */
+/*
+ * Tests of pack/entry.c: headers are read and written, invalid headers are
+ * refused.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -78,7 +81,10 @@ static void test_round_trip(void **state)
 
 static void test_known_bytes(void **state)
 {
-	/* 0x95 0x0a: commit of 165 bytes; distance 0x80 0x00 is 128. */
+	/*
+	 * The bytes 0x95 0x0a are a commit of 165 bytes. The bytes 0x80 0x00
+	 * are a distance of 128 to the delta base.
+	 */
 	static const uint8_t commit[] = {0x95, 0x0a};
 	static const uint8_t delta[] = {0x6f, 0x80, 0x00};
 	uint8_t out[PACK_ENTRY_HEADER_MAX];
@@ -111,7 +117,10 @@ static void test_corrupt(void **state)
 		{{0xb0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x10}},
 		{{0xb0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
 		  0x00}},
-		/* A distance of 2^64 and one far past. */
+		/*
+		 * Invalid distances to a delta base: 2^64, and one that is much
+		 * larger.
+		 */
 		{{0x60, 0x80, 0xfe, 0xfe, 0xfe, 0xfe, 0xfe, 0xfe, 0xfe, 0xff,
 		  0x00}},
 		{{0x60, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,

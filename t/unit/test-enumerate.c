@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/enumerate.c: random requests, compared with recursive searches. */
+/*
+ * Tests of walk/enumerate.c: random requests, compared with recursive searches.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,15 +11,15 @@
 #include "t/unit/walkrepo.h"
 
 /*
- * A random request. The arrays have, by object number, what the wants and the
- * haves reach.
+ * A random request. The arrays are indexed by the number of an object: whether
+ * the wants reach it, and whether the haves reach it.
  */
 struct request {
 	struct walk_tips wants, haves;
 	bool *want, *have;
 	/*
-	 * objects that haves other than commits reach, and objects of the
-	 * boundary's trees
+	 * objects that haves other than commits reach, and objects in the trees
+	 * of boundary commits
 	 */
 	bool *excluded;
 };
@@ -57,8 +59,8 @@ static void request_release(struct request *req)
 }
 
 /*
- * Checks that the result has exactly the commits that wants reach and haves do
- * not.
+ * Checks that the result has exactly the commits that the wants reach and the
+ * haves do not reach.
  */
 static void check_commits(struct walkrepo *f, const struct request *req,
 			  const struct walk_result *result)
@@ -77,8 +79,8 @@ static void check_commits(struct walkrepo *f, const struct request *req,
 }
 
 /*
- * Marks the expected objects: those of the listed commits' trees, and the tips
- * that are no commits, without the excluded objects.
+ * Marks the expected objects in `expect`: those in the trees of the listed
+ * commits, and the tips that are not commits. Excluded objects are not marked.
  */
 static void expect_objects(struct walkrepo *f, struct request *req,
 			   const struct walk_result *result, bool boundary,
@@ -115,8 +117,8 @@ static void expect_objects(struct walkrepo *f, struct request *req,
 }
 
 /*
- * Checks result->uninteresting: it has all trees and blobs that the haves'
- * commits reach, some of them, or none. Returns whether it has all.
+ * Checks result->uninteresting. It may have all trees and blobs that the haves'
+ * commits reach, some of them, or none. Returns true if it has all.
  */
 static bool exclude_uninteresting(struct walkrepo *f, struct request *req,
 				  const struct walk_result *result,
@@ -171,8 +173,8 @@ static void check_objects(struct walkrepo *f, struct request *req,
 		if (expect[i] && !req->have[i])
 			assert_true(found[i]);
 		/*
-		 * An object of the boundary's trees may be found only if
-		 * `exclude_boundary` is not set.
+		 * An object in the tree of a boundary commit may be found only
+		 * if `exclude_boundary` is not set.
 		 */
 		if (in_part)
 			assert_true(found[i] || !expect[i] || req->excluded[i]);
@@ -237,7 +239,10 @@ static void random_requests(void **state)
 	}
 }
 
-/* All options that enumerate everything give the same objects. */
+/*
+ * Options that make the walk enumerate all objects in different ways give the
+ * same objects.
+ */
 static void everything(void **state)
 {
 	uint64_t seed = random_seed();
@@ -280,7 +285,10 @@ static void everything(void **state)
 	walkrepo_release(&f);
 }
 
-/* If a want reaches a missing blob or tree, the error names that object. */
+/*
+ * If a want reaches a missing blob or tree, the error message names the missing
+ * object.
+ */
 static void missing_objects(void **state)
 {
 	uint64_t seed = random_seed();
@@ -326,8 +334,8 @@ static void missing_objects(void **state)
 }
 
 /*
- * A missing object that only haves reach is no error. The other objects of its
- * tree are then listed.
+ * A missing object that only haves reach is no error. Other objects in the tree
+ * that names it are then listed.
  */
 static void missing_behind_haves(void **state)
 {

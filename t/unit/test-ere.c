@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * base/ere.c: translated expressions match what the C library's regexec()
- * matches.
+ * Tests of base/ere.c: translated expressions match what the C library's
+ * regexec() matches.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@
 
 /*
  * Asserts that both engines refuse the pattern, or that both accept it and
- * agree about every text. Returns whether they accept it.
+ * agree about every text. Returns true if they accept the pattern.
  */
 static bool agree(const char *pattern, const char *const *texts, size_t nr)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* base/error.c: codes, messages, and messages that are too long. */
+/* Tests of base/error.c: codes, messages, and messages that are too long. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* ewah/ewah.c: compressed bitmaps against one byte per bit. */
+/*
+ * Tests of ewah/ewah.c: compressed bitmaps are compared with arrays of one byte
+ * per bit.
+ */
 #include "t/unit/twin.h"
 
 #include "base/buf.h"
@@ -9,7 +12,7 @@
 
 #define ROUNDS 1500
 
-/* The example of ewah/ewah.h. */
+/* The example of a serialized bitmap in ewah/ewah.h. */
 static const uint8_t dump[] = {
 	0x00, 0x00, 0x00, 0xc8, 0x00, 0x00, 0x00, 0x03, 0x00, 0x00, 0x00, 0x02,
 	0x00, 0x00, 0x00, 0x05, 0x80, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x04,
@@ -21,7 +24,7 @@ static uint64_t rlw_make(bool bit, uint64_t run, uint64_t literals)
 	return literals << 33 | run << 1 | bit;
 }
 
-/* Returns word i of the twin, made of the twin's bits. */
+/* Returns word i of the bits in the array `t`. */
 static uint64_t twin_word(const struct twin *t, size_t i)
 {
 	uint64_t word = 0;
@@ -52,7 +55,7 @@ static void parse_buf(struct ewah_view *view, const struct buf *b)
 	assert_int_equal(parse(view, b->data, b->len), 0);
 }
 
-/* Encodes a bitmap as our own writer does. */
+/* Encodes the array `t` as a bitmap in the way of our own writer. */
 static void encode_plainly(struct buf *out, const struct twin *t)
 {
 	struct bitset set;
@@ -71,8 +74,9 @@ static void encode_plainly(struct buf *out, const struct twin *t)
 }
 
 /*
- * Encodes a bitmap in a valid but unusual way: RLWs anywhere, empty RLWs,
- * literals that could be runs, noise past the size, no zeros at the end.
+ * Encodes a bitmap in a valid but unusual way: run-length words (RLWs)
+ * anywhere, empty RLWs, literals that could be runs, random bits after the last
+ * bit, no zeros at the end.
  */
 static void encode_wildly(struct buf *out, const struct twin *t, struct rng *r)
 {
@@ -164,8 +168,8 @@ static void check_view(const struct twin *t, const struct ewah_view *v)
 }
 
 /*
- * Asserts the invariants of a builder: its words cover exactly its size, and
- * they parse.
+ * Asserts the invariants of a bitmap that is being built: its words cover
+ * exactly its size, and they can be parsed.
  */
 static void check_owned(const struct twin *t, const struct ewah *e)
 {
@@ -400,8 +404,9 @@ static void test_into(void **state)
 }
 
 /*
- * Merges into a fresh bitmap. Past 16 words its memory is exactly what the
- * operation reserved, so AddressSanitizer reports a wrong estimate.
+ * Merges two bitmaps into a new one. If the result has more than 16 words, its
+ * memory is exactly what the operation reserved. So AddressSanitizer reports an
+ * estimate that is too small.
  */
 static void check_merge(const struct twin *a, const struct ewah_view *va,
 			const struct twin *b, const struct ewah_view *vb,
@@ -425,7 +430,8 @@ static void check_merge(const struct twin *a, const struct ewah_view *va,
 }
 
 /*
- * Makes an operand in either byte order. The view borrows `owned` or `bytes`.
+ * Makes an operand for a merge, in either byte order. The returned view borrows
+ * `owned` or `bytes`.
  */
 static struct ewah_view make_operand(const struct twin *t, struct ewah *owned,
 				     struct buf *bytes, struct rng *r)
@@ -530,7 +536,10 @@ static void test_xor_below(void **state)
 	}
 }
 
-/* The memory of the output is reused. Runs in the result are stored as runs. */
+/*
+ * A merge reuses the memory of its output. Runs in the result are stored as
+ * runs.
+ */
 static void test_merge_output(void **state)
 {
 	struct rng r = rng_new();
@@ -588,8 +597,8 @@ static void test_rejects(void **state)
 	uint64_t full_run = rlw_make(1, UINT32_MAX, 0);
 
 	/*
-	 * The words may cover the size rounded up to words, and not one word
-	 * more.
+	 * The words of a bitmap may cover its size rounded up to whole words,
+	 * and not one word more.
 	 */
 	parse_words(0, 65, 0, 1, rlw_make(1, 2, 0));
 	parse_words(ERR_CORRUPT, 64, 0, 1, rlw_make(1, 2, 0));
@@ -598,15 +607,15 @@ static void test_rejects(void **state)
 	parse_words(ERR_CORRUPT, 64, 0, 2, rlw_make(0, 1, 1), UINT64_C(7));
 	parse_words(0, 6400, 0, 1, rlw_make(0, 0, 0));
 
-	/* An RLW announces more literals than there are words. */
+	/* a run-length word announces more literals than there are words */
 	parse_words(ERR_CORRUPT, 640, 0, 2, rlw_make(0, 0, 2), UINT64_C(7));
 	parse_words(ERR_CORRUPT, 640, 0, 1, rlw_make(0, 0, 0x7fffffff));
 
-	/* Counts that would overflow in unchecked sums. */
+	/* counts that would overflow in unchecked sums */
 	parse_words(ERR_CORRUPT, UINT32_MAX, 1, 2, full_run, full_run);
 	parse_words(ERR_CORRUPT, UINT32_MAX, 0, 1, full_run);
 
-	/* The stored index of the last RLW is wrong. */
+	/* the stored position of the last run-length word is wrong */
 	parse_words(ERR_CORRUPT, 64, 1, 2, rlw_make(0, 0, 1), UINT64_C(7));
 	parse_words(ERR_CORRUPT, 128, 0, 2, rlw_make(0, 1, 0),
 		    rlw_make(1, 1, 0));
@@ -615,7 +624,10 @@ static void test_rejects(void **state)
 	parse_words(ERR_CORRUPT, 64, 1, 0);
 }
 
-/* Runs all readers over a view of any bits. Their results must agree. */
+/*
+ * Runs all readers over a view of any bits. The results of all readers must
+ * agree.
+ */
 static void read_all(const struct ewah_view *v)
 {
 	struct bitset set;
@@ -646,7 +658,10 @@ static void read_all(const struct ewah_view *v)
 	ewah_release(&out);
 }
 
-/* Parses bytes in memory of exactly that length, for AddressSanitizer. */
+/*
+ * Parses the bytes in allocated memory of exactly their length, so that
+ * AddressSanitizer detects reads past the end.
+ */
 static int parse_exactly(const char *bytes, size_t len)
 {
 	uint8_t *copy = malloc(len ? len : 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * packing/fallback-chains.c: new bases for deltas whose stored base is not
- * sent.
+ * Tests of packing/fallback-chains.c: new bases for deltas whose stored base is
+ * not sent.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -65,8 +65,8 @@ static void check_delta(const struct itemlist *l, uint32_t nr)
 }
 
 /*
- * Apply all deltas and check that all chains end. Returns the number of new
- * deltas.
+ * Apply all deltas and check that all delta chains end. Returns the number of
+ * new deltas.
  */
 static size_t check(const struct itemlist *l)
 {
@@ -101,8 +101,8 @@ static size_t orphans(const struct itemlist *l)
 }
 
 /*
- * Random items of packs that store the same objects as deltas of each other,
- * with gaps in the chains.
+ * Random items from packs that store the same objects as deltas of each other.
+ * Some objects of the delta chains are not sent.
  */
 static void random_lists(void **state)
 {
@@ -127,7 +127,7 @@ static void random_lists(void **state)
 
 /* ---- packs with known content */
 
-/* Versions of one text, in packs of REF_DELTAs. */
+/* Versions of one text, in packs whose deltas are all REF_DELTAs. */
 struct versions {
 	struct itemlist l;
 	struct packfile *pack; /* the pack being made */
@@ -135,10 +135,13 @@ struct versions {
 };
 
 #define COMMON_LEN 4000
-/* Number of bytes by which one version is longer than the others. */
+/* number of bytes by which one version is longer than the others */
 #define LONG_VERSION 1200
 
-/* Returns the object of version `nr`. The same number gives the same object. */
+/*
+ * Returns the object that holds version `nr` of the text. The same `nr` gives
+ * the same object.
+ */
 static uint32_t version_object(struct versions *v, unsigned nr)
 {
 	uint64_t seed = 4711;
@@ -223,7 +226,10 @@ static void versions_open(struct versions *v)
 	assert_int_equal(packs_init(&l->packs, l->odb, NULL), 0);
 }
 
-/* Append versions to the items. A negative number in `nrs` ends the list. */
+/*
+ * Append versions to the list of items to send. A negative number in `nrs` ends
+ * the array.
+ */
 static void versions_send(struct versions *v, const int *nrs)
 {
 	for (; *nrs >= 0; nrs++) {
@@ -241,7 +247,8 @@ static void versions_send(struct versions *v, const int *nrs)
 }
 
 /*
- * Write one pack in which each of `nr` versions is a delta of the one before.
+ * Write one pack of `nr` versions. Each version except the first is a delta of
+ * the one before.
  */
 static void versions_chain(struct versions *v, uint64_t *seed, unsigned nr)
 {
@@ -262,7 +269,7 @@ static uint32_t base_of(const struct versions *v, uint32_t item)
 	return i->base;
 }
 
-/* The base is the next object of the chain that is sent. */
+/* The new delta base is the next object of the delta chain that is sent. */
 static void next_on_the_chain(void **state)
 {
 	struct fallback_chains_options options = {0};
@@ -283,8 +290,8 @@ static void next_on_the_chain(void **state)
 }
 
 /*
- * Several deltas of one object that is not sent: one of them becomes the base
- * of the others.
+ * Several deltas have the same base, which is not sent. The object of one of
+ * them becomes the base of the others.
  */
 static void heirs(void **state)
 {
@@ -323,8 +330,8 @@ static bool is_third(void *ctx, uint32_t odb_pos)
 }
 
 /*
- * If several deltas have the same base, which only the receiver has, that base
- * is appended as one external item.
+ * Several deltas have the same base, which only the receiver has. This base is
+ * appended to the list once, as an external item.
  */
 static void receiver_has(void **state)
 {
@@ -357,7 +364,8 @@ static void receiver_has(void **state)
 }
 
 /*
- * Plan all items as objects that are deflated whole, without asking the packs.
+ * Plan all items as objects that are deflated whole, without asking how the
+ * packs store them.
  */
 static void plan_by_hand(struct versions *v)
 {
@@ -369,8 +377,8 @@ static void plan_by_hand(struct versions *v)
 }
 
 /*
- * No object of a cycle of deltas can be read. The error is reported only when
- * they are written.
+ * Deltas form a cycle, so none of their objects can be read. The error is
+ * reported only when the objects are written.
  */
 static void ring(void **state)
 {
@@ -392,7 +400,7 @@ static void ring(void **state)
 	itemlist_release(&v.l);
 }
 
-/* The base at the end of a chain is in no pack. */
+/* The base at the end of a delta chain is in no pack. */
 static void broken(void **state)
 {
 	struct fallback_chains_options options = {0};
@@ -412,7 +420,7 @@ static void broken(void **state)
 	itemlist_release(&v.l);
 }
 
-/* No further delta is made after the one that exceeds the limit of bytes. */
+/* After the delta that exceeds the limit of bytes, no further delta is made. */
 static void budget(void **state)
 {
 	struct fallback_chains_options options = {0};
@@ -433,8 +441,8 @@ static void budget(void **state)
 }
 
 /*
- * Items that attributes or their size exclude, and items that are copied, do
- * not change.
+ * Items are not changed if attributes or their size exclude them, or if they
+ * are copied.
  */
 static void others_stay(void **state)
 {
@@ -455,8 +463,8 @@ static void others_stay(void **state)
 }
 
 /*
- * Items that stay whole are marked for the search if another item has the same
- * name hash.
+ * Items that stay whole are marked for the delta search if another item has the
+ * same name hash.
  */
 static void retried(void **state)
 {
@@ -481,8 +489,8 @@ static void retried(void **state)
 		assert_int_equal(
 			fallback_chains_retry(&v.l.list, &v.l.packs, NULL), 0);
 		/*
-		 * Not marked: an item with a name of its own, and an item that
-		 * its pack stores whole.
+		 * Not marked for the search: an item with a name of its own,
+		 * and an item that its pack stores whole.
 		 */
 		assert_false(v.l.list.items[2].retry);
 		assert_false(v.l.list.items[3].retry);
@@ -492,7 +500,7 @@ static void retried(void **state)
 			v.l.list.items[k].retry = false;
 		fallback_with(&v.l, &options);
 	}
-	/* An item without a name hash is not marked. */
+	/* An item without a name hash is not marked for the search. */
 	v.l.list.items[1].how = PACKING_COPY;
 	for (uint32_t k = 0; k < 4; k++)
 		v.l.list.items[k].name_hash = 0;
@@ -502,8 +510,8 @@ static void retried(void **state)
 }
 
 /*
- * A delta that has a fifth of the object's size is not kept: the search may
- * find a better one.
+ * If a delta has a fifth of the object's size, it is not kept, because the
+ * delta search may find a better one.
  */
 static void mediocre(void **state)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* packing/fallback-delta.c: deltas against given versions. */
+/*
+ * Tests of packing/fallback-delta.c: deltas of objects against given old
+ * versions.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +16,7 @@
 
 #define PAIRS 40
 
-/* Items in pairs: each new version is followed by its old version. */
+/* Items in pairs: each new version of a text is followed by the old version. */
 struct pairs {
 	struct deltalist d;
 	struct found found;
@@ -56,7 +59,8 @@ static void run(struct pairs *p)
 			 0);
 	odb_reader_free(p->found.walk.reader);
 	/*
-	 * The items that were appended are the old versions that became bases.
+	 * The items after the first `nr` were appended. They are the old
+	 * versions that became delta bases.
 	 */
 	for (size_t i = 0; i < nr; i++) {
 		const struct packing_item *item = &d->list.items[i];

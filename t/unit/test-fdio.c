@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* wire/fdio.c: connections over file descriptors, and their timeouts. */
+/*
+ * Tests of wire/fdio.c: connections over file descriptors, and their timeouts.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -74,7 +76,10 @@ static void test_send_file(void **state)
 	close(span.fd);
 }
 
-/* The process ends at the timeout if the peer is silent, but not earlier. */
+/*
+ * The process ends when the time is over and the peer is silent, but not
+ * earlier.
+ */
 static void test_timeout(void **state)
 {
 	int fds[2], status;
@@ -122,8 +127,8 @@ static pid_t read_all(int *to)
 }
 
 /*
- * Assert that an attempt succeeds. Repeat it if it fails, because a busy
- * machine may stop all processes for half a second.
+ * Assert that an attempt succeeds. Repeat a failed attempt up to 10 times,
+ * because a busy machine may stop all processes for half a second.
  */
 static void assert_mostly(bool (*attempt)(void))
 {
@@ -155,8 +160,8 @@ static bool trickle(void)
 }
 
 /*
- * A peer that sends a byte now and then is timed out. A peer that sends 64 KiB
- * within the time is not.
+ * A peer that sends only a byte now and then is given up at the timeout. A peer
+ * that sends 64 KiB within this time is not.
  */
 static void test_trickle(void **state)
 {

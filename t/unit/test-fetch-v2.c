@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* serve/fetch-v2.c: the command fetch of protocol v2. */
+/* Tests of serve/fetch-v2.c: the command fetch of protocol v2. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -154,7 +154,7 @@ static void test_errors(void **state)
 }
 
 /*
- * The first request on a connection does not change the answer to the second.
+ * The first request on a connection does not change the response to the second.
  */
 static void test_two_requests(void **state)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* bitmap/file-write.c: files that were written are parsed and compared. */
+/*
+ * Tests of bitmap/file-write.c: files that were written are parsed and
+ * compared.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +17,10 @@
 #define BITS 300
 #define ENTRIES 60
 
-/* The random content of a file: whole bitmaps, and how each is stored. */
+/*
+ * The random content of a bitmap index: whole bitmaps, and how each of them is
+ * stored.
+ */
 struct sample {
 	struct bitset sets[ENTRIES];
 	struct ewah types[BITMAP_TYPE_NR];
@@ -128,8 +134,8 @@ static bool holds(void *ctx, uint32_t idx_pos)
 }
 
 /*
- * ORs the bitmaps in random order into sets that have some of them already, and
- * compares the result.
+ * ORs the bitmaps of the file in random order into sets that have some of them
+ * already. Compares the results with the expected sets.
  */
 static void check_rest(const struct sample *s, const struct bitmap_file *f)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bitmap/file.c: valid files, and files with each kind of error. */
+/* Tests of bitmap/file.c: valid files, and files with each kind of error. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #include "t/unit/hexdump.h"
 #include "t/unit/random.h"
 
-/* The bytes of the example in bitmap/file.h. */
+/* The bytes of the example of a bitmap index in bitmap/file.h. */
 static const char example[] =
 	"4249544d 0001 0015 00000002 77777777 x 5\n"
 	"00000004 00000002 00000002 00000000 00000000 00000003 00000000\n"
@@ -46,8 +46,8 @@ enum {
 };
 
 /*
- * Returns a copy of the example, which a test may change. The copy has no spare
- * bytes, so that the address sanitizer detects reads after its end.
+ * Returns a copy of the example file, which a test may change. The copy has no
+ * spare bytes, so that the address sanitizer detects reads after its end.
  */
 static uint8_t *example_bytes(void)
 {
@@ -69,7 +69,7 @@ static int parse(struct bitmap_file *f, const uint8_t *bytes, size_t len,
 				 "x.bitmap", err);
 }
 
-/* Returns the bits of a row, lowest first, as a number. */
+/* Sets *bits to the bits of the bitmap in row `row`, as a number. */
 static int load(const struct bitmap_file *f, uint32_t row, unsigned *bits)
 {
 	struct bitset set, scratch = BITSET_INIT;
@@ -138,7 +138,10 @@ static void the_example(void **state)
 
 enum { UPPER_NR = 3, COMMIT_BIT = OBJECT_NR, COMMIT_IDX = OBJECT_NR + 1 };
 
-/* Writes the file of an upper layer: a commit, its tree and the tree's file. */
+/*
+ * Writes the bitmap index of an upper layer. The layer has three objects: a
+ * commit, its tree and the tree's file.
+ */
 static void write_upper(struct buf *out, bool lookup_table)
 {
 	static const uint32_t hashes[UPPER_NR] = {7, 8, 9};
@@ -265,8 +268,8 @@ static void layers(void **state)
 			0);
 		check_layers(&f);
 		/*
-		 * The pseudo-merges are those of the layer below, for the bits
-		 * of both layers.
+		 * The pseudo-merges are those of the lower layer, expressed in
+		 * the bits of both layers.
 		 */
 		assert_int_equal(f.pseudo.nr, 1);
 		assert_int_equal(f.pseudo.object_nr, f.object_nr);
@@ -288,7 +291,7 @@ static void layers(void **state)
 	free(bytes);
 }
 
-/* Removes [from, to) from the example. */
+/* Removes the bytes [from, to) from the example file. */
 static size_t cut(uint8_t *bytes, size_t len, size_t from, size_t to)
 {
 	memmove(bytes + from, bytes + to, len - to);
@@ -320,8 +323,8 @@ static void without_extensions(void **state)
 }
 
 /*
- * Checks how the rows of the example are stored. The sizes of sections add up
- * to the size of the file.
+ * Checks what the file reports about the stored size of each bitmap. The sizes
+ * of the sections add up to the size of the file.
  */
 static void what_is_stored(void **state)
 {
@@ -357,7 +360,8 @@ static void what_is_stored(void **state)
 }
 
 /*
- * A file with a section between entries and tail, which has no pseudo-merges.
+ * The file has a section of other bytes between the bitmaps and the tail. It
+ * has no pseudo-merges.
  */
 static void pseudo_merges_are_found(void **state)
 {
@@ -420,14 +424,20 @@ static void headers(void **state)
 	}
 }
 
-/* A `held` callback that has no commits. Asserts that idx_pos is valid. */
+/*
+ * A callback `held` that says that no commit has a bitmap already. Asserts that
+ * idx_pos is valid.
+ */
 static bool has_none(void *ctx, uint32_t idx_pos)
 {
 	assert_true(idx_pos < OBJECT_NR);
 	return false;
 }
 
-/* A row is XORed with a row that does not exist; row and entry agree. */
+/*
+ * A bitmap is XORed with a bitmap that does not exist. The row of the lookup
+ * table and the entry of the bitmap agree.
+ */
 static void difference_to_no_object(void **state)
 {
 	static const uint32_t wrong[] = {OBJECT_NR, 1 << 23, UINT32_MAX};
@@ -452,14 +462,17 @@ static void difference_to_no_object(void **state)
 	}
 }
 
-/* Rows and entries contradict each other or the file. */
+/* Rows of the lookup table contradict the bitmaps' entries or the file. */
 static void wrong_rows(void **state)
 {
 	static const struct {
 		size_t off;
 		uint32_t value;
 	} cases[] = {
-		/* the row names another commit than the entry */
+		/*
+		 * the row of the lookup table names another commit than the
+		 * entry of the bitmap
+		 */
 		{ROW_0, 1},
 		{ROW_0 + 4, 1},         /* offset beyond 4 GiB */
 		{ROW_0 + 8, ROW_0 - 5}, /* no room for an entry */
@@ -470,7 +483,7 @@ static void wrong_rows(void **state)
 		{ROW_0 + 12, 0},          /* XORed with itself */
 		{ROW_0 + 12, 2},          /* there is no such row */
 		{ROW_0 + 12, UINT32_MAX}, /* the entry has an XOR */
-		/* the row has the offset of another commit's entry */
+		/* the row has the offset of the bitmap of another commit */
 		{ROW_1 + 8, COMMIT},
 		{ROW_1 + 12, 0}, /* a cycle */
 		{COMMIT, 2},
@@ -506,7 +519,7 @@ static void wrong_entries(void **state)
 		uint8_t byte;
 	} cases[] = {
 		{ENTRY_NR + 3, 3}, /* one entry too many */
-		/* the first entry is XORed with an entry before it */
+		/* the first bitmap is XORed with a bitmap before it */
 		{PARENT + 4, 1},
 		{COMMIT + 4, 2},
 		/* the XOR offset is larger than the format allows */
@@ -529,8 +542,8 @@ static void wrong_entries(void **state)
 }
 
 /*
- * Loads all bitmaps of a file. Returns whether there was no error; bits must
- * then be within range.
+ * Loads all bitmaps of a file. Returns true if there was no error. Loaded bits
+ * must then be within range.
  */
 static bool read_all(const uint8_t *bytes, size_t len)
 {
@@ -599,8 +612,8 @@ static void random_damage(void **state)
 }
 
 /*
- * Bitmaps are ORed into a set that is larger than the pack; the bits after the
- * pack's must not change.
+ * Bitmaps are ORed into a set that is larger than the pack. Bits after those of
+ * the pack must not change.
  */
 static void large_sets(void **state)
 {

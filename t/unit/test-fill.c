@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bitmap/fill.c: adds the closure of tips in several steps, with bitmaps of
- * some commits.
+ * Tests of bitmap/fill.c: the closure of tips is added to a set in several
+ * steps, with bitmaps of some commits.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,8 +15,8 @@
 #include "t/unit/bitmaprepo.h"
 
 /*
- * Makes a history. Four of five commits are in the indexed pack, and few of
- * these have bitmaps.
+ * Makes a history. Four of five commits are in the indexed pack, and few of the
+ * packed commits have bitmaps.
  */
 static void make(struct randrepo *r, struct bitmaprepo *b, uint64_t *seed)
 {
@@ -40,7 +40,7 @@ static void start(struct bitmap_fill *fill, struct bitmaprepo *b)
 			 0);
 }
 
-/* Bits are found for objects of the pack only. */
+/* An object has a bit only if it is in the indexed pack. */
 static void positions(void **state)
 {
 	uint64_t seed = random_seed();
@@ -97,7 +97,7 @@ static void check_set(struct bitmaprepo *b, const struct bitmap_fill *fill)
 	}
 }
 
-/* Checks that `others` lists each reached object outside the pack once. */
+/* Checks that `others` lists each reached object outside of the pack once. */
 static void check_others(struct bitmaprepo *b, const struct walk_items *others)
 {
 	for (size_t i = 0; i < others->nr; i++) {
@@ -113,7 +113,10 @@ static void check_others(struct bitmaprepo *b, const struct walk_items *others)
 	}
 }
 
-/* Adds tips to a set in several steps. */
+/*
+ * Adds tips to a set in several steps. After each step, compares the set with
+ * the closure.
+ */
 static void steps(void **state)
 {
 	uint64_t seed = random_seed();
@@ -155,7 +158,10 @@ static void steps(void **state)
 	randrepo_release(&r);
 }
 
-/* Checks that no bitmap was used whose commit another used bitmap contains. */
+/*
+ * Checks the trace of used bitmaps. No bitmap may be used whose commit another
+ * used bitmap contains.
+ */
 static void check_trace(struct bitmaprepo *b, const struct bitmap_trace *trace)
 {
 	memset(b->found, 0, RANDREPO_MAX);
@@ -212,7 +218,8 @@ static void tips_that_were_not_read(void **state)
 }
 
 /*
- * Objects that are added without a bitmap have the same path hash as in a walk.
+ * Objects that are added without a bitmap have the same path hash as objects
+ * that a walk finds.
  */
 static void name_hashes(void **state)
 {
@@ -260,7 +267,10 @@ static void name_hashes(void **state)
 	randrepo_release(&r);
 }
 
-/* Counts the commits of the index in pack order, up to one with a bitmap. */
+/*
+ * Counts slowly the indexed commits from bit `bit` on, in pack order, up to the
+ * first one with a bitmap.
+ */
 static size_t slow_distance(const struct bitmaprepo *b, uint32_t bit)
 {
 	size_t nr = 0;
@@ -285,7 +295,7 @@ static bool has_bitmap(struct bitmaprepo *b, const struct oid *oid)
 	       !slow_distance(b, bit);
 }
 
-/* Commits that a bitmap contains are not walked. */
+/* Commits that a used bitmap contains are not walked. */
 static void stops_at_bitmaps(void **state)
 {
 	uint64_t seed = random_seed();
@@ -362,7 +372,8 @@ static void distances(void **state)
 }
 
 /*
- * With an empty index, the estimated distance is the maximum for every commit.
+ * If the index has no bitmaps, the estimated distance to the next bitmap is the
+ * maximum for every commit.
  */
 static void distance_to_nothing(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* serve/filter-policy.c: which filters the configuration allows. */
+/* Tests of serve/filter-policy.c: which filters the configuration allows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,8 @@
 #include "serve/request.h"
 
 /*
- * Check that a filter is allowed (`message` is "") or refused with a message.
+ * Check that a filter is allowed, if `message` is "", or refused with this
+ * message.
  */
 static void check(const char *text, const char *spec, const char *message)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * packs/filter-split.c: which objects of an enumeration pass a filter, for
- * filters with and without paths.
+ * Tests of packs/filter-split.c: which objects of an enumeration pass a filter,
+ * for filters with and without paths.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -49,8 +49,8 @@ static void check_many(bool with_paths)
 
 		filterset_init(&s, &f.h.r, &f.w, with_paths);
 		/*
-		 * With filter_wants, filters count the depth of a wanted tree
-		 * in another way.
+		 * With filter_wants, the depth of objects in a wanted tree is
+		 * counted in another way.
 		 */
 		if (!s.filter_wants)
 			check_one(&f, &s);

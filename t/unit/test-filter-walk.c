@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * walk/filter-walk.c: compares delivered objects with all depths and paths of
- * each object.
+ * Tests of walk/filter-walk.c: the delivered objects are compared with those
+ * that pass according to all their depths and paths.
  */
 #include <setjmp.h>
 #include <stdarg.h>

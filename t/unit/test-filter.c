@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/filter.c: parses, combines and prints specifications. */
+/*
+ * Tests of walk/filter.c: filter specifications are parsed, combined and
+ * printed.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -108,7 +111,10 @@ static void errors(void **state)
 	}
 }
 
-/* Limits keep a specification of a client from growing or nesting endlessly. */
+/*
+ * A filter specification from a client must not grow or nest endlessly. Limits
+ * prevent this.
+ */
 static void limits(void **state)
 {
 	static const char part[] = "+tree:1";

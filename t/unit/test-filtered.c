@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/filtered.c: filters lists by types and sizes of objects. */
+/* Tests of walk/filtered.c: lists of objects are filtered by type and size. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

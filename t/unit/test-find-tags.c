@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * packing/find-tags.c: the tags of sent objects, the tags between, and no other
- * tags
+ * Tests of packing/find-tags.c: tags of sent objects are found, tags between
+ * these tags and the objects, and no other tags.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,19 +20,22 @@ struct env {
 	struct oid wants[WANTS], have;
 	struct packing_request request;
 	/*
-	 * calls of may_have(), and visits of all tags that it has made
-	 * unnecessary
+	 * number of calls of may_have(), and number of visits of all tags that
+	 * these calls made unnecessary
 	 */
 	uint32_t asked, spared;
 	struct foundrepo_tags tags;
-	/* by number: the object is a tag that a ref names */
+	/*
+	 * indexed by the number of an object: the object is a tag that a ref
+	 * names
+	 */
 	bool *named;
 	bool *want_set, *had_set, *found, *expected;
 };
 
 /*
- * A pack with an index and more objects than are listed one by one, and newer
- * objects.
+ * Makes a pack with a bitmap index, and newer objects. The pack has more
+ * objects than are listed one by one.
  */
 static void env_init(struct env *e, uint64_t *seed)
 {
@@ -80,7 +83,10 @@ static int each_named(void *ctx,
 	return foundrepo_each_tag(&e->tags, fn, fn_ctx, err);
 }
 
-/* Compute may_have() exactly, without a visit of all tags. */
+/*
+ * Callback may_have(): says exactly whether the result has a target of a tag,
+ * without a visit of all tags.
+ */
 static int may_have(void *ctx, const struct oidmap *targets, struct error *err)
 {
 	struct env *e = ctx;
@@ -97,7 +103,7 @@ static int may_have(void *ctx, const struct oidmap *targets, struct error *err)
 	return 0;
 }
 
-/* Give refs to all tags, or to every second tag. */
+/* Write refs to all tags, or to every second tag. */
 static void name_tags(struct env *e, bool all)
 {
 	for (uint32_t i = 0; i < e->r.nr; i++)
@@ -111,8 +117,8 @@ static uint32_t random_commit(struct env *e, uint32_t newest)
 }
 
 /*
- * Make a request for one or many commits of the whole history, perhaps with a
- * have.
+ * Make a request for one commit or many commits of the whole history. If
+ * has_have is true, add a have.
  */
 static void ask(struct env *e, uint32_t want_nr, bool has_have)
 {
@@ -139,8 +145,8 @@ static void ask(struct env *e, uint32_t want_nr, bool has_have)
 }
 
 /*
- * Compare the objects found with the expected ones: objects without tags, and
- * the tags that were added.
+ * Compare the objects found with the expected ones: the closure without tags,
+ * and the tags to include. Returns the number of tags.
  */
 static uint32_t check(struct env *e)
 {
@@ -200,8 +206,8 @@ static int fail_each(void *ctx,
 }
 
 /*
- * If refs cannot be read, that error is reported, and the index is not taken
- * for broken.
+ * If refs cannot be read, the error about refs is reported. The bitmap index is
+ * not taken for broken.
  */
 static void errors_of_tags_are_told(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * packing/find-wants.c: the closure of many wants; their types come from the
- * index or from the objects
+ * Tests of packing/find-wants.c: the closure of many wants is found; types of
+ * the wants come from the bitmap index or from the objects.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,14 +22,17 @@ struct env {
 	struct oid *wants; /* RANDREPO_MAX */
 	struct packing_request request;
 	struct foundrepo_tags tags;
-	/* by number: the object is a tag that a ref names */
+	/*
+	 * indexed by the number of an object: the object is a tag that a ref
+	 * names
+	 */
 	bool *named;
 	bool *expected, *found; /* by number */
 };
 
 /*
- * A pack with an index; unless is_all_packed, newer objects outside of the
- * pack.
+ * Makes a pack with a bitmap index. Unless is_all_packed, there are newer
+ * objects outside of the pack.
  */
 static void env_init(struct env *e, uint64_t *seed, bool is_all_packed)
 {
@@ -75,8 +78,8 @@ static void want(struct env *e, uint32_t nr)
 
 /*
  * Make a request for commits, for all tags or all except some, and for a few
- * objects of any type. All wanted tags have refs, or only half of them, so that
- * no other tag is included.
+ * objects of any type. Either all tags have refs, or only some wanted ones, so
+ * that no other tag is included.
  */
 static void ask(struct env *e, bool all_tags, bool all_refs)
 {
@@ -134,8 +137,8 @@ static void wants_are_answered(void **state)
 			open_found(&e, &f, &warning);
 			assert_non_null(f.pb);
 			/*
-			 * Tags are visited once for the targets, and once more
-			 * to include tags.
+			 * All tags are visited once to find their targets, and
+			 * once more to include tags.
 			 */
 			assert_int_equal(e.tags.visits, i % 3 ? 2 : 1);
 			check(&e, &f);
@@ -146,7 +149,7 @@ static void wants_are_answered(void **state)
 }
 
 /*
- * If the index is damaged, it is closed, and the types that it has said are
+ * A damaged bitmap index is closed, and object types that were read from it are
  * forgotten.
  */
 static void a_damaged_index_is_not_believed(void **state)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* packing/find.c: a bitmap index and a walk find the same objects. */
+/* Tests of packing/find.c: a bitmap index and a walk find the same objects. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -134,7 +134,7 @@ static void note_all(struct env *e, struct found *f)
 }
 
 /*
- * Check the objects found. With a bitmap index the answer is exact. A walk may
+ * Check the objects found. With a bitmap index the result is exact. A walk may
  * find more objects that the wants reach.
  */
 static void check(struct env *e, bool exact)
@@ -148,8 +148,8 @@ static void check(struct env *e, bool exact)
 }
 
 /*
- * Check that the receiver has each object in `uninteresting`. Returns their
- * number.
+ * Check that the receiver has each object in `uninteresting`. Returns the
+ * number of these objects.
  */
 static uint32_t check_uninteresting(struct env *e, const struct found *f)
 {
@@ -198,8 +198,8 @@ static void bitmaps_and_walks_agree(void **state)
 }
 
 /*
- * List the objects that are not in `packed`. All of them are to be deflated
- * anew.
+ * List the objects that are not in `packed`. All of them are planned to be
+ * deflated anew.
  */
 static void list_items(struct packing_items *items, struct found *f,
 		       uint64_t size)
@@ -216,8 +216,9 @@ static void list_items(struct packing_items *items, struct found *f,
 }
 
 /*
- * Check that the bases are objects of the receiver, with the type and name hash
- * of an object that is deflated anew.
+ * Check that the delta bases are objects of the receiver. Each must have the
+ * type and name hash of an object that is deflated anew. Returns the number of
+ * bases.
  */
 static uint32_t check_bases(struct env *e, struct found *f)
 {
@@ -270,7 +271,7 @@ static void bases_of_thin_packs(void **state)
 	env_release(&e);
 }
 
-/* If few bytes are deflated anew, no bases are looked for. */
+/* If few bytes are deflated anew, no delta bases are searched. */
 static void few_bytes_get_no_bases(void **state)
 {
 	uint64_t seed = random_seed();
@@ -297,8 +298,8 @@ static void few_bytes_get_no_bases(void **state)
 
 /*
  * Check that the sent objects are still the same. Returns how many objects got
- * an old version, and sets *listed to how many of these were in the list
- * before.
+ * an old version as delta base, and sets *listed to how many of these were in
+ * the list before.
  */
 static size_t check_withheld(struct env *e, struct found *f, size_t *listed)
 {
@@ -330,8 +331,9 @@ static size_t check_withheld(struct env *e, struct found *f, size_t *listed)
 }
 
 /*
- * Withholding objects does not change what is sent, and the receiver has the
- * old version of each withheld object.
+ * Some objects of the bitmap's result are withheld, to be sent as deltas of old
+ * versions. This does not change which objects are sent. The receiver must have
+ * the old version of each withheld object.
  */
 static void versions_are_withheld(void **state)
 {
@@ -355,8 +357,8 @@ static void versions_are_withheld(void **state)
 }
 
 /*
- * If the index is broken, the answer is still right, and there is a warning for
- * the administrator.
+ * If the bitmap index is broken, the found objects are still right, and there
+ * is a warning for the administrator.
  */
 static void a_broken_index_is_set_aside(void **state)
 {
@@ -392,8 +394,8 @@ static void a_broken_index_is_set_aside(void **state)
 }
 
 /*
- * Make some commits shallow, in the request and in the closures that are
- * expected.
+ * Make some commits shallow, in the request and in the expected closures.
+ * Returns their number.
  */
 static size_t make_shallow(struct env *e, struct oid *shallow, uint32_t *ref_nr)
 {
@@ -414,7 +416,7 @@ static size_t make_shallow(struct env *e, struct oid *shallow, uint32_t *ref_nr)
 
 /*
  * Count the sent trees and blobs that the receiver already has. In a small
- * history these are the few that were moved back or copied
+ * history these are the few objects that were moved back or copied
  * (walk/tree-changes.c).
  */
 static size_t count_again(const struct env *e, size_t *sent)
@@ -475,7 +477,10 @@ static void cut_requests_walk(void **state)
 	env_release(&e);
 }
 
-/* For each object, note whether its name hash is that of one of its paths. */
+/*
+ * For each object below `tree`, record whether its name hash is that of one of
+ * its paths.
+ */
 static void match_names(struct env *e, uint32_t tree, const char *path,
 			const uint32_t *hashes, bool *is_right)
 {
@@ -509,8 +514,8 @@ static int add_item(void *ctx, const struct walk_item *item)
 }
 
 /*
- * Count the objects that were found without name hashes and have the right one
- * now.
+ * Count the objects that were found without name hashes and have the right name
+ * hash now.
  */
 static uint32_t check_names(struct env *e, struct found *f)
 {
@@ -565,8 +570,8 @@ static void names_are_found_out(void **state)
 	};
 	for (int i = 0; i < 2; i++) {
 		/*
-		 * Name hashes come from the index and from trees, then from
-		 * trees alone.
+		 * First, name hashes come from the bitmap index and from trees;
+		 * then from trees alone.
 		 */
 		e.request.use_bitmap = i;
 		open_found(&e, &f);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* reftable/format.c: the example of reftable/block.h, and damaged files. */
+/*
+ * Tests of reftable/format.c: the example of reftable/block.h, and damaged
+ * files.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

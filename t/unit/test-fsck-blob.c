@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* odb/fsck-blob.[ch]: .gitmodules, and blobs that are checked at the end. */
+/*
+ * Tests of odb/fsck-blob.[ch]: .gitmodules, and blobs that are checked at the
+ * end.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* odb/fsck-config.[ch]: rules from configuration, lists and skip lists. */
+/*
+ * Tests of odb/fsck-config.[ch]: rules from configuration, lists and skip
+ * lists.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

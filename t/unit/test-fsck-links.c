@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * check/fsck-links.c: reachable, missing and unreachable objects, compared with
- * a model. The fast way and the object-by-object way must agree.
+ * Tests of check/fsck-links.c: reachable, missing and unreachable objects,
+ * compared with a model. The fast way and the object-by-object way must agree.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* check/fsck-names.c: names of objects that named roots reach. */
+/* Tests of check/fsck-names.c: names of objects that named roots reach. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

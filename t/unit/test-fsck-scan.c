@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* check/fsck-scan.c: every object is read once, and errors are reported. */
+/*
+ * Tests of check/fsck-scan.c: every object is read once, and errors are
+ * reported.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

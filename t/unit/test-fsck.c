@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * object/fsck.c: each message about an object is provoked once and has its
- * severity. The expected messages are those of stock Git 2.55; t/t1450-fsck.sh
- * compares with the installed stock Git.
+ * Tests of object/fsck.c: each message about an object is provoked once and has
+ * its severity. The expected messages are those of stock Git 2.55;
+ * t/t1450-fsck.sh compares with the installed stock Git.
  */
 #include <setjmp.h>
 #include <stdarg.h>

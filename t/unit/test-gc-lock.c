@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* builtin/gc-lock.c: locking gc, and locks that killed processes left. */
+/*
+ * Tests of builtin/gc-lock.c: locking gc, and locks that killed processes left.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* builtin/gc-need.c: listing and choosing packs, counting loose objects. */
+/*
+ * Tests of builtin/gc-need.c: listing and choosing packs, counting loose
+ * objects.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/geometric.c: which packs are chosen, and which objects are packed. */
+/*
+ * Tests of repack/geometric.c: which packs are chosen, and which objects are
+ * packed.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/grafts.c: the ids in a file. */
+/* Tests of repo/grafts.c: the ids in a file. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

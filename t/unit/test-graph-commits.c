@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * graph-write/graph-commits.c: commits of random histories, compared with a
- * recursive search.
+ * Tests of graph-write/graph-commits.c: commits of random histories, compared
+ * with a recursive search.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * graph-write/graph-lacks.c: numbers of missing commits, compared with a
- * recursive search.
+ * Tests of graph-write/graph-lacks.c: numbers of missing commits, compared with
+ * a recursive search.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* object/hash.c against published vectors and known object ids. */
+/* Tests of object/hash.c against published vectors and known object ids. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

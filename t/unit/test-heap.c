@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* base/heap.c against a linear search, with many equal keys. */
+/* Tests of base/heap.c against a linear search, with many equal keys. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

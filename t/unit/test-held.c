@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sys/held.c: files that are mapped when they are first read. */
+/* Tests of sys/held.c: files that are mapped when they are first read. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

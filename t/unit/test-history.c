@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * walk/history.c: commits from objects, from a commit-graph, decoded ahead, on
- * the shallow boundary, and missing.
+ * Tests of walk/history.c: commits from objects, from a commit-graph, decoded
+ * ahead, on the shallow boundary, and missing.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* serve/hook.c: arguments, input and output of packObjectsHook. */
+/* Tests of serve/hook.c: arguments, input and output of packObjectsHook. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http/http-body.c: lengths, gzip and limits; the input comes in pieces of any
- * size.
+ * Tests of http/http-body.c: lengths, gzip and limits; the input comes in
+ * pieces of any size.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* http/http-exchange.c: answers with an error status, and the configuration. */
+/*
+ * Tests of http/http-exchange.c: answers with an error status, and the
+ * configuration.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

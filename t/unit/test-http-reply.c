@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* http/http-reply.c: headers and bodies of answers. */
+/* Tests of http/http-reply.c: headers and bodies of answers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* http/http-url.c: paths and query strings. */
+/* Tests of http/http-url.c: paths and query strings. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* http/http.c: the status of each failure, and the order of the checks. */
+/*
+ * Tests of http/http.c: the status of each failure, and the order of the
+ * checks.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

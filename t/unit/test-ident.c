@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* config/ident.h: the sources of the name, and the forms of dates. */
+/* Tests of config/ident.h: the sources of the name, and the forms of dates. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pack/ids.c: look-ups compared with a linear search, and verification.
- * test-idx.c tests more, through indexes.
+ * Tests of pack/ids.c: look-ups compared with a linear search, and
+ * verification. test-idx.c tests more, through indexes.
  */
 #include <setjmp.h>
 #include <stdarg.h>

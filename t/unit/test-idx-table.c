@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* pack/idx-table.c: lookups give the same results as without the table. */
+/*
+ * Tests of pack/idx-table.c: lookups give the same results as without the
+ * table.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

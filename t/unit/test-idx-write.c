@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pack/idx-write.c: the example of pack/idx.h byte by byte, and invalid input.
- * test-idx.c tests round trips.
+ * Tests of pack/idx-write.c: the example of pack/idx.h byte by byte, and
+ * invalid input. test-idx.c tests round trips.
  */
 #include <setjmp.h>
 #include <stdarg.h>

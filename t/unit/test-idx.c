@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pack/idx.c: the example of pack/idx.h, look-ups compared with a linear
- * search, prefixes, and incomplete or changed files.
+ * Tests of pack/idx.c: the example of pack/idx.h, look-ups compared with a
+ * linear search, prefixes, and incomplete or changed files.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* names/index-file.c: reads ids from index files of all versions. */
+/* Tests of names/index-file.c: reads ids from index files of all versions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

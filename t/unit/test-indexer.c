@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* indexer/indexer.c and its parts: valid and invalid packs made by hand. */
+/*
+ * Tests of indexer/indexer.c and its parts: valid and invalid packs made by
+ * hand.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pack/inflate.c: round trips, exact sizes, prefixes, incomplete and changed
- * streams. The results are compared with zlib.
+ * Tests of pack/inflate.c: round trips, exact sizes, prefixes, incomplete and
+ * changed streams. The results are compared with zlib.
  */
 #include <setjmp.h>
 #include <stdarg.h>

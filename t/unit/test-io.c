@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sys/io.c: complete writes through small pipes, directories, and file
+ * Tests of sys/io.c: complete writes through small pipes, directories, and file
  * attributes.
  */
 #include <setjmp.h>

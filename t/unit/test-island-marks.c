@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * packs/island-marks.c: the islands of listed objects are the same with or
- * without an enumeration of all references, and with or without a bitmap index.
+ * Tests of packs/island-marks.c: the islands of listed objects are the same
+ * with or without an enumeration of all references, and with or without a
+ * bitmap index.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* islands/: the objects of islands, and the allowed delta bases. */
+/* Tests of islands/: the objects of islands, and the allowed delta bases. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

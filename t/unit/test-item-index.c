@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * packing/item-index.c: a dense table and a sorted array give the same items.
+ * Tests of packing/item-index.c: a dense table and a sorted array give the same
+ * items.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * walk/item-kinds.c: an object that is named as a tree and as a blob is an
- * error.
+ * Tests of walk/item-kinds.c: an object that is named as a tree and as a blob
+ * is an error.
  */
 #include <setjmp.h>
 #include <stdarg.h>

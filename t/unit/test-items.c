@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* packing/items.c: a list of objects. */
+/* Tests of packing/items.c: a list of objects. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* base/json.c: any bytes become valid JSON. */
+/* Tests of base/json.c: any bytes become valid JSON. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

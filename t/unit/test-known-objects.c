@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * odb/known-objects.c: packed and loose objects are found, and compared with
- * equal and with other content.
+ * Tests of odb/known-objects.c: packed and loose objects are found, and
+ * compared with equal and with other content.
  */
 #include <setjmp.h>
 #include <stdarg.h>

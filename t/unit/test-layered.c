@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * packs/layered.c: which layers are merged, and which packs a repack leaves as
- * they are.
+ * Tests of packs/layered.c: which layers are merged, and which packs a repack
+ * leaves as they are.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/leftovers.c: which objects are listed and added, for all options. */
+/*
+ * Tests of repack/leftovers.c: which objects are listed and added, for all
+ * options.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* libgitreach/bitmap.c: facts about bitmap indexes, verifying, writing. */
+/*
+ * Tests of libgitreach/bitmap.c: facts about bitmap indexes, verifying,
+ * writing.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libgitreach/common.c: versions, errors, and calls during which an allocation
- * fails.
+ * Tests of libgitreach/common.c: versions, errors, and calls during which an
+ * allocation fails.
  */
 #include <setjmp.h>
 #include <stdarg.h>

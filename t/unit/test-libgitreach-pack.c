@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* libgitreach/pack.c: the contents of packs are checked object by object. */
+/*
+ * Tests of libgitreach/pack.c: the contents of packs are checked object by
+ * object.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

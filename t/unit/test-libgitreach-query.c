@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libgitreach/query.c: the results of queries are compared with known answers.
+ * Tests of libgitreach/query.c: the results of queries are compared with known
+ * answers.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* libgitreach/repo.c: snapshots, and threads that share one. */
+/* Tests of libgitreach/repo.c: snapshots, and threads that share one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* libgitreach/set.c: sets of objects are compared with arrays of flags. */
+/*
+ * Tests of libgitreach/set.c: sets of objects are compared with arrays of
+ * flags.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

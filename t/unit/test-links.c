@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* object/links.c: each type of object, and invalid objects. */
+/* Tests of object/links.c: each type of object, and invalid objects. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

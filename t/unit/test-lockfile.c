@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* sys/lockfile.c: one holder, who can be named; others wait for a limited time.
+/*
+ * Tests of sys/lockfile.c: one holder, who can be named; others wait for a
+ * limited time.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * odb/loose-write.c: written objects are read back; levels; objects that exist.
+ * Tests of odb/loose-write.c: written objects are read back; levels; objects
+ * that exist.
  */
 #include <setjmp.h>
 #include <stdarg.h>

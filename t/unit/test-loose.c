@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* odb/loose.c: headers, whole objects, and malformed ones. */
+/* Tests of odb/loose.c: headers, whole objects, and malformed ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * repack/loosen.c: an object that would be lost with its pack is written as a
- * loose file, with the time of the object.
+ * Tests of repack/loosen.c: an object that would be lost with its pack is
+ * written as a loose file, with the time of the object.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* serve/ls-refs.c: arguments, prefixes and attributes. */
+/* Tests of serve/ls-refs.c: arguments, prefixes and attributes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

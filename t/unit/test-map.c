@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sys/map.c: mapped and read files; empty, missing and irregular files. */
+/*
+ * Tests of sys/map.c: mapped and read files; empty, missing and irregular
+ * files.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

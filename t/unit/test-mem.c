@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* base/mem.c: sizes that overflow, and arrays that grow. */
+/* Tests of base/mem.c: sizes that overflow, and arrays that grow. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * walk/merge-bases.c: random pairs of commits, compared with recursive
+ * Tests of walk/merge-bases.c: random pairs of commits, compared with recursive
  * searches.
  */
 #include <setjmp.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* reftable/merged.c: random tables against an array of the newest records. */
+/*
+ * Tests of reftable/merged.c: random tables against an array of the newest
+ * records.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pack/midx-compact.c, and layers made by pack/midx-write.c: a chain contains
- * each object once, and combining layers keeps the place of each bit.
+ * Tests of pack/midx-compact.c, and layers made by pack/midx-write.c: a chain
+ * contains each object once, and combining layers keeps the place of each bit.
  */
 #include <setjmp.h>
 #include <stdarg.h>

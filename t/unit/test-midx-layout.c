@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* pack/midx-layout.c: the written values are read back, also in a layer. */
+/*
+ * Tests of pack/midx-layout.c: the written values are read back, also in a
+ * layer.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

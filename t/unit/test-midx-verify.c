@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* pack/midx-verify.c: a valid file passes; each kind of damage is reported. */
+/*
+ * Tests of pack/midx-verify.c: a valid file passes; each kind of damage is
+ * reported.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

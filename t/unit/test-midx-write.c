@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pack/midx-write.c: each object is in the file once, from the right pack, and
- * in the right bit order. The expected pack comes from a search in all packs.
+ * Tests of pack/midx-write.c: each object is in the file once, from the right
+ * pack, and in the right bit order. The expected pack comes from a search in
+ * all packs.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* pack/mtimes.c: written files are read back, and damage is detected. */
+/*
+ * Tests of pack/mtimes.c: written files are read back, and damage is detected.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* midx/multi-pack-bitmap.c: bitmap indexes over several packs, and queries. */
+/*
+ * Tests of midx/multi-pack-bitmap.c: bitmap indexes over several packs, and
+ * queries.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * midx/multi-pack-chain.c: the files of a chain, and which processes may
- * replace the chain.
+ * Tests of midx/multi-pack-chain.c: the files of a chain, and which processes
+ * may replace the chain.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * midx/multi-pack-layer.c: bitmap indexes of new and of merged layers give the
- * same answers as walks.
+ * Tests of midx/multi-pack-layer.c: bitmap indexes of new and of merged layers
+ * give the same answers as walks.
  */
 #include <setjmp.h>
 #include <stdarg.h>

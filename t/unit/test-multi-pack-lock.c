@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* packs/multi-pack-lock.c: only one process holds the lock; others wait. */
+/*
+ * Tests of packs/multi-pack-lock.c: only one process holds the lock; others
+ * wait.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* packs/multi-pack-remove.c: which files are removed, and which stay. */
+/*
+ * Tests of packs/multi-pack-remove.c: which files are removed, and which stay.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* midx/multi-pack-sources.c: which packs are covered. */
+/* Tests of midx/multi-pack-sources.c: which packs are covered. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

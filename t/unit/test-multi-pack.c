@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * midx/multi-pack.c and multi-pack-use.c: which packs are covered and removed.
- * A wrong multi-pack-index must not cause objects to be lost.
+ * Tests of midx/multi-pack.c and multi-pack-use.c: which packs are covered and
+ * removed. A wrong multi-pack-index must not cause objects to be lost.
  */
 #include <setjmp.h>
 #include <stdarg.h>

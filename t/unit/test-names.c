@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* packing/names.c: each name is that of a path through trees of the list. */
+/*
+ * Tests of packing/names.c: each name is that of a path through trees of the
+ * list.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

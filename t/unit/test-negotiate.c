@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * serve/negotiate.c, with a simulated repository. It has all ids whose first
- * byte is below 0x80. `enough_nr` common haves are enough.
+ * Tests of serve/negotiate.c, with a simulated repository. It has all ids whose
+ * first byte is below 0x80. `enough_nr` common haves are enough.
  */
 #include <setjmp.h>
 #include <stdarg.h>

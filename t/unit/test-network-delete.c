@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * islands/network-delete.c: deletes a member, its repository and its
+ * Tests of islands/network-delete.c: deletes a member, its repository and its
  * references.
  */
 #include <setjmp.h>

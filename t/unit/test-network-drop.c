@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* network/network-drop.c: a member keeps only objects that the store lacks. */
+/*
+ * Tests of network/network-drop.c: a member keeps only objects that the store
+ * lacks.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

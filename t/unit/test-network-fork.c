@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* islands/network-fork.c: makes a fork, and completes one that was killed. */
+/*
+ * Tests of islands/network-fork.c: makes a fork, and completes one that was
+ * killed.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

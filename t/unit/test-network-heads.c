@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* network/network-heads.c: which HEADs the store is laid out for. */
+/* Tests of network/network-heads.c: which HEADs the store is laid out for. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

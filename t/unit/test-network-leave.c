@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * network/network-leave.c: a repository that leaves its network has all objects
- * it needs.
+ * Tests of network/network-leave.c: a repository that leaves its network has
+ * all objects it needs.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* islands/network-member.c: links a repository to a store. */
+/* Tests of islands/network-member.c: links a repository to a store. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

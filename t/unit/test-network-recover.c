@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * network/network-recover.c: which locks and unfinished files are removed.
- * Nothing is removed while other processes work. t/t5602-network-repack.sh
- * tests all places of locks.
+ * Tests of network/network-recover.c: which locks and unfinished files are
+ * removed. Nothing is removed while other processes work.
+ * t/t5602-network-repack.sh tests all places of locks.
  */
 #include <setjmp.h>
 #include <stdarg.h>

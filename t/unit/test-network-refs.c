@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * islands/network-refs.h: copies references from a member to the store, and to
- * a fork.
+ * Tests of islands/network-refs.h: copies references from a member to the
+ * store, and to a fork.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * islands/network-registry.c: the hex dump in the comment of network.h, damaged
- * registries, and random registries written and read back.
+ * Tests of islands/network-registry.c: the hex dump in the comment of
+ * network.h, damaged registries, and random registries written and read back.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * network/network-repack.c: the store becomes one pack; which objects are
- * removed or stay.
+ * Tests of network/network-repack.c: the store becomes one pack; which objects
+ * are removed or stay.
  */
 #include <setjmp.h>
 #include <stdarg.h>

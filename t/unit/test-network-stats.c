@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* network/network-stats.c: which objects are copied as stored. */
+/* Tests of network/network-stats.c: which objects are copied as stored. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* network/network-sync.h: which objects the store gets from members. */
+/*
+ * Tests of network/network-sync.h: which objects the store gets from members.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* network/network-verify.c: each kind of problem is reported. */
+/* Tests of network/network-verify.c: each kind of problem is reported. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* islands/network.h: makes, finds and changes a network. */
+/* Tests of islands/network.h: makes, finds and changes a network. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * walk/newobj.c: compares the list of each commit with lists of all paths, and
- * unions of lists with everything that the commits reach.
+ * Tests of walk/newobj.c: compares the list of each commit with lists of all
+ * paths, and unions of lists with everything that the commits reach.
  */
 #include <setjmp.h>
 #include <stdarg.h>

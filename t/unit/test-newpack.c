@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* packs/newpack.c: a new pack has all its files, or readers do not see it. */
+/*
+ * Tests of packs/newpack.c: a new pack has all its files, or readers do not see
+ * it.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * packs/newpacks.c: each object is in exactly one pack, and no pack is too
- * large.
+ * Tests of packs/newpacks.c: each object is in exactly one pack, and no pack is
+ * too large.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/objspace.c: each object has one number, for all threads. */
+/* Tests of walk/objspace.c: each object has one number, for all threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

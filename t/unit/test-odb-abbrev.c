@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * odb/odb-abbrev.c: the results for prefixes and for the shortest lengths equal
- * those of a comparison with every object.
+ * Tests of odb/odb-abbrev.c: the results for prefixes and for the shortest
+ * lengths equal those of a comparison with every object.
  */
 #include <setjmp.h>
 #include <stdarg.h>

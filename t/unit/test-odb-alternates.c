@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* odb/odb-alternates.c: nesting, cycles, quoting, relative paths. */
+/* Tests of odb/odb-alternates.c: nesting, cycles, quoting, relative paths. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* odb/odb-loose.c: paths and listings of loose objects. */
+/* Tests of odb/odb-loose.c: paths and listings of loose objects. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

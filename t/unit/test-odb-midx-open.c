@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* odb/odb-midx-open.c: chains of multi-pack-indexes, good and bad. */
+/* Tests of odb/odb-midx-open.c: chains of multi-pack-indexes, good and bad. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * odb/odb-midx.c and odb-find.c: positions from a multi-pack-index, and
- * multi-pack-indexes that cannot be used.
+ * Tests of odb/odb-midx.c and odb-find.c: positions from a multi-pack-index,
+ * and multi-pack-indexes that cannot be used.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * odb/odb-read.c: packed and loose objects, and other copies of damaged ones.
+ * Tests of odb/odb-read.c: packed and loose objects, and other copies of
+ * damaged ones.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* odb/odb-stored.c: how objects are stored, compared with the files. */
+/*
+ * Tests of odb/odb-stored.c: how objects are stored, compared with the files.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

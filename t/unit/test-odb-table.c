@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* odb/odb-table.c: the table finds what odb_find_raw() finds. */
+/* Tests of odb/odb-table.c: the table finds what odb_find_raw() finds. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

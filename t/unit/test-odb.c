@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * odb/odb.c: the order of packs, canonical positions, and packs that are left
- * out.
+ * Tests of odb/odb.c: the order of packs, canonical positions, and packs that
+ * are left out.
  */
 #include <setjmp.h>
 #include <stdarg.h>

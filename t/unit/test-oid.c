@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* object/oid.c: hexadecimal both ways, names of hash functions, lines of ids.
+/*
+ * Tests of object/oid.c: hexadecimal both ways, names of hash functions, lines
+ * of ids.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* object/oidmap.c: a map is compared with an array of the inserted entries. */
+/*
+ * Tests of object/oidmap.c: a map is compared with an array of the inserted
+ * entries.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wire/oidset.c: ordered sets of ids. */
+/* Tests of wire/oidset.c: ordered sets of ids. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

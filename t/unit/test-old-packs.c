@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* packs/old-packs.c: which packs are removed, and which stay. */
+/* Tests of packs/old-packs.c: which packs are removed, and which stay. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

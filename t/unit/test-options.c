@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* builtin/options.c: accepted words and error messages. */
+/* Tests of builtin/options.c: accepted words and error messages. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* odb/pack-check.[ch]: form and links of objects that arrive in any order. */
+/*
+ * Tests of odb/pack-check.[ch]: form and links of objects that arrive in any
+ * order.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

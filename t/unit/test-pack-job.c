@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * packs/pack-job.c: which objects the options leave out, and the effects on the
- * bitmap index.
+ * Tests of packs/pack-job.c: which objects the options leave out, and the
+ * effects on the bitmap index.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* odb/pack-list.c: the packs in a directory, and their side files. */
+/* Tests of odb/pack-list.c: the packs in a directory, and their side files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

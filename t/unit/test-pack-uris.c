@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* serve/pack-uris.c: configured URIs, and those that a client accepts. */
+/*
+ * Tests of serve/pack-uris.c: configured URIs, and those that a client accepts.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pack/pack.c: opening, invalid packs, entries, the reverse index. */
+/* Tests of pack/pack.c: opening, invalid packs, entries, the reverse index. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

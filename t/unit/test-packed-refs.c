@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * refs/packed-refs.c: parses a fixed table, and compares searches in random
- * tables with a scan.
+ * Tests of refs/packed-refs.c: parses a fixed table, and compares searches in
+ * random tables with a scan.
  */
 #include <setjmp.h>
 #include <stdarg.h>

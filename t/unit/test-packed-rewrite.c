@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * refs-write/packed-rewrite.c: merges edits, holds the lock, and keeps traits.
+ * Tests of refs-write/packed-rewrite.c: merges edits, holds the lock, and keeps
+ * traits.
  */
 #include <setjmp.h>
 #include <stdarg.h>

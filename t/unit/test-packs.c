@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * packing/packs.c: where stored bytes begin and end, and the bases of deltas.
+ * Tests of packing/packs.c: where stored bytes begin and end, and the bases of
+ * deltas.
  */
 #include <setjmp.h>
 #include <stdarg.h>

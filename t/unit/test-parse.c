@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* object/parse.c: commits, trees, tags and the path hash. */
+/* Tests of object/parse.c: commits, trees, tags and the path hash. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * graph-write/path-changes.c: compares changes between random commits with
- * lists of all paths, with and without a pathspec.
+ * Tests of graph-write/path-changes.c: compares changes between random commits
+ * with lists of all paths, with and without a pathspec.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * simplify/path-filters.c: the answer is never "no" for a commit that changed
- * the path.
+ * Tests of simplify/path-filters.c: the answer is never "no" for a commit that
+ * changed the path.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* object/path-group.c: groups of paths. */
+/* Tests of object/path-group.c: groups of paths. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

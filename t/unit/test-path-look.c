@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * simplify/path-look.c: random trees and names, compared with path-changes.c.
+ * Tests of simplify/path-look.c: random trees and names, compared with
+ * path-changes.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>

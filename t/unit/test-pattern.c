@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* base/pattern.c: which names match, and the captures. */
+/* Tests of base/pattern.c: which names match, and the captures. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

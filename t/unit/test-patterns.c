@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* islands/patterns.c: the islands of reference names. */
+/* Tests of islands/patterns.c: the islands of reference names. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

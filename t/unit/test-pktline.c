@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wire/pktline.c: parsing packets, reading them from input in pieces, writing
- * them.
+ * Tests of wire/pktline.c: parsing packets, reading them from input in pieces,
+ * writing them.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * packing/plan.c: which objects are copied, and that copying them gives a valid
- * pack.
+ * Tests of packing/plan.c: which objects are copied, and that copying them
+ * gives a valid pack.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ewah/popcount.c: the results equal counting the bits one by one. */
+/* Tests of ewah/popcount.c: the results equal counting the bits one by one. */
 #include "t/unit/twin.h"
 
 #include "base/bytes.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* base/power.c: known powers, and laws that hold for all powers. */
+/* Tests of base/power.c: known powers, and laws that hold for all powers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* packs/prepare.c: the same bytes are sent with prepared answers as without. */
+/*
+ * Tests of packs/prepare.c: the same bytes are sent with prepared answers as
+ * without.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

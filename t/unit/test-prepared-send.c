@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* packing/prepared-send.c: runs of a pack are sent, and progress is counted. */
+/*
+ * Tests of packing/prepared-send.c: runs of a pack are sent, and progress is
+ * counted.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

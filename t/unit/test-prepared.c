@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* packing/prepared.c: the file of prepared answers can be written and read. */
+/*
+ * Tests of packing/prepared.c: the file of prepared answers can be written and
+ * read.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bitmap/previous.c: converts bitmaps to the bits of another index. */
+/* Tests of bitmap/previous.c: converts bitmaps to the bits of another index. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

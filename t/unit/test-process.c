@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sys/process.c: the process id, the environment of children, user, memory. */
+/*
+ * Tests of sys/process.c: the process id, the environment of children, user,
+ * memory.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

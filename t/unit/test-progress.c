@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sys/progress.c: meters draw the same text as Git. */
+/* Tests of sys/progress.c: meters draw the same text as Git. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * repack/promisor-pack.c: promisor packs are merged into one, other packs are
- * not changed.
+ * Tests of repack/promisor-pack.c: promisor packs are merged into one, other
+ * packs are not changed.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * serve/promisor-remotes.c: the value that is advertised, and the answers of
- * clients.
+ * Tests of serve/promisor-remotes.c: the value that is advertised, and the
+ * answers of clients.
  */
 #include <setjmp.h>
 #include <stdarg.h>

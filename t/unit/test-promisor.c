@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * check/promisor.c and promisor-walk.c, in random repositories. Some objects
- * are in a promisor pack, some are loose, and some that the pack has links to
- * are missing.
+ * Tests of check/promisor.c and promisor-walk.c, in random repositories. Some
+ * objects are in a promisor pack, some are loose, and some that the pack has
+ * links to are missing.
  */
 #include <setjmp.h>
 #include <stdarg.h>

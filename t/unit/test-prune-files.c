@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/prune-files.c: which files are listed, and which are temporary. */
+/*
+ * Tests of repack/prune-files.c: which files are listed, and which are
+ * temporary.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/prune-packed.c: which loose objects are removed. */
+/* Tests of repack/prune-packed.c: which loose objects are removed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

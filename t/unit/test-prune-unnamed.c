@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/prune-unnamed.c: which unnamed packs are removed, and when. */
+/*
+ * Tests of repack/prune-unnamed.c: which unnamed packs are removed, and when.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

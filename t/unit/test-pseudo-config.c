@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* bitmap/pseudo-config.c: valid values, defaults, and invalid values. */
+/*
+ * Tests of bitmap/pseudo-config.c: valid values, defaults, and invalid values.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bitmap/pseudo-merge.c: valid sections, and sections with each kind of error.
+ * Tests of bitmap/pseudo-merge.c: valid sections, and sections with each kind
+ * of error.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bitmap/pseudo-select.c: how tips are distributed to pseudo-merges, on random
- * histories.
+ * Tests of bitmap/pseudo-select.c: how tips are distributed to pseudo-merges,
+ * on random histories.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* packs/pseudo-tips.c: references as tips for pseudo-merges. */
+/* Tests of packs/pseudo-tips.c: references as tips for pseudo-merges. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* bitmap/pseudo-write.c: sections that were written are parsed and compared. */
+/*
+ * Tests of bitmap/pseudo-write.c: sections that were written are parsed and
+ * compared.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

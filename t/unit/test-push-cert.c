@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* receive/push-cert.c: the example of push-cert.h, and malformed texts. */
+/*
+ * Tests of receive/push-cert.c: the example of push-cert.h, and malformed
+ * texts.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

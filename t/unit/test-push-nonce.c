@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* receive/push-nonce.c: making and checking nonces. */
+/* Tests of receive/push-nonce.c: making and checking nonces. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* base/quote.c: known strings, invalid strings, and every byte. */
+/* Tests of base/quote.c: known strings, invalid strings, and every byte. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* sys/rangelock.c: which locks exclude each other, and for how long. */
+/*
+ * Tests of sys/rangelock.c: which locks exclude each other, and for how long.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

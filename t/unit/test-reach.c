@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * walk/reach.c: random histories and targets, compared with a recursive search.
+ * Tests of walk/reach.c: random histories and targets, compared with a
+ * recursive search.
  */
 #include <setjmp.h>
 #include <stdarg.h>

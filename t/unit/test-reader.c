@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pack/reader.c: whole objects, both kinds of delta, long delta chains, cycles,
- * and invalid packs. The result is always an error or the right bytes.
+ * Tests of pack/reader.c: whole objects, both kinds of delta, long delta
+ * chains, cycles, and invalid packs. The result is always an error or the right
+ * bytes.
  */
 #include <setjmp.h>
 #include <stdarg.h>

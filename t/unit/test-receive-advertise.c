@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* receive/receive-advertise.c: refs, capabilities and ".have" lines. */
+/*
+ * Tests of receive/receive-advertise.c: refs, capabilities and ".have" lines.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

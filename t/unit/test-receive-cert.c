@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* receive/receive-cert.c: what hooks learn about signed pushes. */
+/* Tests of receive/receive-cert.c: what hooks learn about signed pushes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* receive/receive-check.c: the checks of single commands. */
+/* Tests of receive/receive-check.c: the checks of single commands. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * receive/receive-commands.c: the example of receive-commands.h, capabilities,
- * limits.
+ * Tests of receive/receive-commands.c: the example of receive-commands.h,
+ * capabilities, limits.
  */
 #include <setjmp.h>
 #include <stdarg.h>

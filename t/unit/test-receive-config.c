@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* receive/receive-config.c: defaults, precedence, malformed values. */
+/* Tests of receive/receive-config.c: defaults, precedence, malformed values. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* receive/receive-connect.c: complete and incomplete pushes. */
+/* Tests of receive/receive-connect.c: complete and incomplete pushes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* receive/receive-env.c: the variables that hooks get. */
+/* Tests of receive/receive-env.c: the variables that hooks get. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

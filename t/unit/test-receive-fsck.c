@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * receive/receive-fsck.c: with checks, without checks, and with ignored
- * findings.
+ * Tests of receive/receive-fsck.c: with checks, without checks, and with
+ * ignored findings.
  */
 #include <setjmp.h>
 #include <stdarg.h>

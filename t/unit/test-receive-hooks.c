@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* receive/receive-hooks.c: input and exit codes of hooks. */
+/* Tests of receive/receive-hooks.c: input and exit codes of hooks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

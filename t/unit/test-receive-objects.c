@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* receive/receive-objects.c: packs that are kept, unpacked or refused. */
+/*
+ * Tests of receive/receive-objects.c: packs that are kept, unpacked or refused.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

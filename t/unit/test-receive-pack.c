@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* receive/receive-pack.c: whole pushes, and pushes that are cut off. */
+/*
+ * Tests of receive/receive-pack.c: whole pushes, and pushes that are cut off.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* receive/receive-peer.c: messages with and without side bands. */
+/* Tests of receive/receive-peer.c: messages with and without side bands. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

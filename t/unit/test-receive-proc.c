@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* receive/receive-proc.c: selecting commands, and reading the hook's report. */
+/*
+ * Tests of receive/receive-proc.c: selecting commands, and reading the hook's
+ * report.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

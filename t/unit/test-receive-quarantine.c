@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * receive/receive-quarantine.c: which objects are visible before and after the
- * migration.
+ * Tests of receive/receive-quarantine.c: which objects are visible before and
+ * after the migration.
  */
 #include <setjmp.h>
 #include <stdarg.h>

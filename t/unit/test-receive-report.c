@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* receive/receive-report.c: reports with side bands and rewrites. */
+/* Tests of receive/receive-report.c: reports with side bands and rewrites. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* receive/receive-update.c: commands in single and in atomic transactions. */
+/*
+ * Tests of receive/receive-update.c: commands in single and in atomic
+ * transactions.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

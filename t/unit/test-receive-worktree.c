@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * receive/receive-worktree.c: finding the work tree of a branch. Updates of
- * work trees need stock Git, see t5405-update-instead.sh.
+ * Tests of receive/receive-worktree.c: finding the work tree of a branch.
+ * Updates of work trees need stock Git, see t5405-update-instead.sh.
  */
 #include <setjmp.h>
 #include <stdarg.h>

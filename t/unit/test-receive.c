@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * receive/receive.c: start and end of a push, and which objects clients may
- * know of.
+ * Tests of receive/receive.c: start and end of a push, and which objects
+ * clients may know of.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/recent-hook.c: output and failures of the commands. */
+/* Tests of repack/recent-hook.c: output and failures of the commands. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reftable/record.c: written records are read back, and incomplete records are
- * refused.
+ * Tests of reftable/record.c: written records are read back, and incomplete
+ * records are refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>

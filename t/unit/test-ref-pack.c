@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * refs-write/ref-pack.h: when refs are packed. t/t3210-pack-refs.sh compares
- * packing with stock Git.
+ * Tests of refs-write/ref-pack.h: when refs are packed. t/t3210-pack-refs.sh
+ * compares packing with stock Git.
  */
 #include <setjmp.h>
 #include <stdarg.h>

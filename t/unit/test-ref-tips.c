@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/ref-tips.c: references, reflogs and indexes as tips. */
+/* Tests of walk/ref-tips.c: references, reflogs and indexes as tips. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

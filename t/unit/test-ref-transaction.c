@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * refs-write/ref-transaction.c: changes of several refs, locks, reflogs,
- * conflicts.
+ * Tests of refs-write/ref-transaction.c: changes of several refs, locks,
+ * reflogs, conflicts.
  */
 #include <setjmp.h>
 #include <stdarg.h>

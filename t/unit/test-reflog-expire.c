@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * check/reflog-expire.c: expiry by age, and of missing objects.
+ * Tests of check/reflog-expire.c: expiry by age, and of missing objects.
  * t/t1410-reflog.sh tests expiry with histories.
  */
 #include <setjmp.h>

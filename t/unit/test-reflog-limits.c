@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* check/reflog-limits.c: reads limits from the configuration. */
+/* Tests of check/reflog-limits.c: reads limits from the configuration. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * refs/reflog-reftable.c: edits of a reflog give the same result in a reftable
- * and in a file.
+ * Tests of refs/reflog-reftable.c: edits of a reflog give the same result in a
+ * reftable and in a file.
  */
 #include <setjmp.h>
 #include <stdarg.h>

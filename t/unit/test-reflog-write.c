@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* refs/reflog-write.c: which refs get a reflog, and the form of entries. */
+/*
+ * Tests of refs/reflog-write.c: which refs get a reflog, and the form of
+ * entries.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * refs/reflog.c: parses well-formed and malformed lines, and edits reflogs
- * under locks.
+ * Tests of refs/reflog.c: parses well-formed and malformed lines, and edits
+ * reflogs under locks.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * refs/refs-check.c and its parts: reports for given bytes, equal to those of
- * stock Git 2.55.
+ * Tests of refs/refs-check.c and its parts: reports for given bytes, equal to
+ * those of stock Git 2.55.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * refs/refs-files-kept.c: objects that reflogs and other work trees keep alive.
+ * Tests of refs/refs-files-kept.c: objects that reflogs and other work trees
+ * keep alive.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* refs/refs-files.c: merges loose and packed refs, and skips directories. */
+/*
+ * Tests of refs/refs-files.c: merges loose and packed refs, and skips
+ * directories.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* refs/refs-loose.c: contents, paths and lists of loose refs. */
+/* Tests of refs/refs-loose.c: contents, paths and lists of loose refs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* object/refs-name.c: each rule of git-check-ref-format(1). */
+/* Tests of object/refs-name.c: each rule of git-check-ref-format(1). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * refs-write/refs-reftable-tx.c: random transactions in reftables and in files.
- * Results, refs and reflogs must be the same.
+ * Tests of refs-write/refs-reftable-tx.c: random transactions in reftables and
+ * in files. Results, refs and reflogs must be the same.
  */
 #include <setjmp.h>
 #include <stdarg.h>

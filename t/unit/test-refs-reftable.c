@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * refs/refs-reftable.c: lookups and visits, from the main work tree and from a
- * linked one.
+ * Tests of refs/refs-reftable.c: lookups and visits, from the main work tree
+ * and from a linked one.
  */
 #include <setjmp.h>
 #include <stdarg.h>

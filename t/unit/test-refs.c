@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* refs/refs.c: loose and packed refs, symbolic refs, short names. */
+/* Tests of refs/refs.c: loose and packed refs, symbolic refs, short names. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

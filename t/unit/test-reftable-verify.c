@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reftable/verify.c: tables written by this program are valid, and tables with
- * one changed bit are read safely.
+ * Tests of reftable/verify.c: tables written by this program are valid, and
+ * tables with one changed bit are read safely.
  */
 #include <setjmp.h>
 #include <stdarg.h>

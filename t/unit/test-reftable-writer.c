@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reftable/writer.c: invalid input, and which sections a table has.
+ * Tests of reftable/writer.c: invalid input, and which sections a table has.
  * test-table.c tests the contents of the sections.
  */
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wire/refview.c: hide rules, namespaces, short names. */
+/* Tests of wire/refview.c: hide rules, namespaces, short names. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

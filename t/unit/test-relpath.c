@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* base/relpath.c: known paths, and random paths that lead to their target. */
+/*
+ * Tests of base/relpath.c: known paths, and random paths that lead to their
+ * target.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bitmap/remap.c: maps bits of one index to those of another index. */
+/* Tests of bitmap/remap.c: maps bits of one index to those of another index. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/repack-midx.c: which packs the multi-pack-index of a repack covers. */
+/*
+ * Tests of repack/repack-midx.c: which packs the multi-pack-index of a repack
+ * covers.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

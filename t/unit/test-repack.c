@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * repack/repack.c: no reachable object is lost, and objects to remove are
- * removed.
+ * Tests of repack/repack.c: no reachable object is lost, and objects to remove
+ * are removed.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* odb/replaced.c: which object is read instead of another. */
+/* Tests of odb/replaced.c: which object is read instead of another. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

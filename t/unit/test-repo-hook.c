@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/hook.c: where hooks are looked for, and which hooks an event has. */
+/*
+ * Tests of repo/hook.c: where hooks are looked for, and which hooks an event
+ * has.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/shallow.c: reading and adding ids, and errors. */
+/* Tests of repo/shallow.c: reading and adding ids, and errors. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/repo.c and its parts: discovery, checks, creation of repositories. */
+/*
+ * Tests of repo/repo.c and its parts: discovery, checks, creation of
+ * repositories.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

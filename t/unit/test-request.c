@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* serve/request.c: the lines of a request. */
+/* Tests of serve/request.c: the lines of a request. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

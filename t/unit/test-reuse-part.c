@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * packing/reuse-part.c: bits, positions in a pack, and offsets of copied bytes.
+ * Tests of packing/reuse-part.c: bits, positions in a pack, and offsets of
+ * copied bytes.
  */
 #include <setjmp.h>
 #include <stdarg.h>

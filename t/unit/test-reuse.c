@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * packing/reuse.c: the copied spans have the same objects as decoding every
- * entry gives.
+ * Tests of packing/reuse.c: the copied spans have the same objects as decoding
+ * every entry gives.
  */
 #include <setjmp.h>
 #include <stdarg.h>

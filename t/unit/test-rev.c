@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pack/rev.c: written, parsed and computed tables agree. */
+/* Tests of pack/rev.c: written, parsed and computed tables agree. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

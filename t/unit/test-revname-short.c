@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* names/revname-short.c: ambiguous ids, hints, and lengths of abbreviations. */
+/*
+ * Tests of names/revname-short.c: ambiguous ids, hints, and lengths of
+ * abbreviations.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* names/revname.c: every form of a name, in a small history. */
+/* Tests of names/revname.c: every form of a name, in a small history. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

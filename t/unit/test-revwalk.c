@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/revwalk.c: random requests, compared with recursive searches. */
+/*
+ * Tests of walk/revwalk.c: random requests, compared with recursive searches.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * repack/rollup.c: the list has the objects of included packs that no excluded
- * pack has.
+ * Tests of repack/rollup.c: the list has the objects of included packs that no
+ * excluded pack has.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* packs/roots.c: roots of reachability, and which tips get bitmaps. */
+/* Tests of packs/roots.c: roots of reachability, and which tips get bitmaps. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

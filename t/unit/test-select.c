@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* bitmap/select.c: selects tips and merges, with the wanted density. */
+/*
+ * Tests of bitmap/select.c: selects tips and merges, with the wanted density.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* packing/send-options.c: configuration for making packs. */
+/* Tests of packing/send-options.c: configuration for making packs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

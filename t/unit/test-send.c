@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * packing/send.c: packs for receivers are decoded and compared with the
- * expected objects.
+ * Tests of packing/send.c: packs for receivers are decoded and compared with
+ * the expected objects.
  */
 #include <setjmp.h>
 #include <stdarg.h>

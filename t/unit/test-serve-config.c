@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* serve/serve-config.c: keys, defaults, and bad values. */
+/* Tests of serve/serve-config.c: keys, defaults, and bad values. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* serve/send.c: side bands, tags and failures of the pack. */
+/* Tests of serve/send.c: side bands, tags and failures of the pack. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * repack/server-info.c: the content of both files, and when they are written.
+ * Tests of repack/server-info.c: the content of both files, and when they are
+ * written.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* serve/session.c: which files of the repository a connection opens. */
+/*
+ * Tests of serve/session.c: which files of the repository a connection opens.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* islands/sets.c: compares sets with arrays of bool. */
+/* Tests of islands/sets.c: compares sets with arrays of bool. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

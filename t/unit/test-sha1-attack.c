@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * object/sha1-attack.c: comparing columns gives the same results as checking
- * the conditions one by one. The recomputation is tested with blocks whose
- * result is known.
+ * Tests of object/sha1-attack.c: comparing columns gives the same results as
+ * checking the conditions one by one. The recomputation is tested with blocks
+ * whose result is known.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* object/sha1-block.c: the example of FIPS 180, and the kept states. */
+/*
+ * Tests of object/sha1-block.c: the example of FIPS 180, and the kept states.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

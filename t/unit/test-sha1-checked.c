@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * object/sha1-checked.c: hashes equal OpenSSL's, the published collisions are
- * detected, and other blocks are not. All tests run with and without the
- * processor's instructions.
+ * Tests of object/sha1-checked.c: hashes equal OpenSSL's, the published
+ * collisions are detected, and other blocks are not. All tests run with and
+ * without the processor's instructions.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * object/sha1-pair.c: hashing two messages at once gives the same results as
- * hashing each alone.
+ * Tests of object/sha1-pair.c: hashing two messages at once gives the same
+ * results as hashing each alone.
  */
 #include <setjmp.h>
 #include <stdarg.h>

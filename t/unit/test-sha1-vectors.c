@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* object/sha1-vectors.c: the tables agree with their definitions. */
+/* Tests of object/sha1-vectors.c: the tables agree with their definitions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * object/sha1-x86.c: the results equal those of sha1_block_compress() and
- * sha1_attack_sample().
+ * Tests of object/sha1-x86.c: the results equal those of sha1_block_compress()
+ * and sha1_attack_sample().
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* serve/shallow.c: moving shallow boundaries in v0 and v2. */
+/* Tests of serve/shallow.c: moving shallow boundaries in v0 and v2. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

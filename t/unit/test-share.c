@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sys/share.c: the modes equal those of stock Git's files. */
+/* Tests of sys/share.c: the modes equal those of stock Git's files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pack/side-table.c: the format that .rev and .mtimes files share. test-rev.c
- * and test-mtimes.c test sizes, damage and examples.
+ * Tests of pack/side-table.c: the format that .rev and .mtimes files share.
+ * test-rev.c and test-mtimes.c test sizes, damage and examples.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wire/sideband.c: framed bytes can be read back, and packets are not too
- * large.
+ * Tests of wire/sideband.c: framed bytes can be read back, and packets are not
+ * too large.
  */
 #include <setjmp.h>
 #include <stdarg.h>

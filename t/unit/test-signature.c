@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/signature.c: verification by test programs with a fixed output. */
+/*
+ * Tests of repo/signature.c: verification by test programs with a fixed output.
+ */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>

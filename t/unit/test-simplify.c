@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * simplify/simplify.c: random histories of one file, compared with the rules of
- * git-rev-list(1), applied commit by commit.
+ * Tests of simplify/simplify.c: random histories of one file, compared with the
+ * rules of git-rev-list(1), applied commit by commit.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* packs/snapshot.c: lines with ids, with marked ids, and other lines. */
+/*
+ * Tests of packs/snapshot.c: lines with ids, with marked ids, and other lines.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

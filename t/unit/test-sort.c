@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * base/sort.c: the results equal those of the C library's qsort(), with keys of
- * every width.
+ * Tests of base/sort.c: the results equal those of the C library's qsort(),
+ * with keys of every width.
  */
 #include <setjmp.h>
 #include <stdarg.h>

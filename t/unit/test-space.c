@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bitmap/space.c: bits, ids and numbers of the objects of a pack and of a
- * multi-pack-index.
+ * Tests of bitmap/space.c: bits, ids and numbers of the objects of a pack and
+ * of a multi-pack-index.
  */
 #include <setjmp.h>
 #include <stdarg.h>

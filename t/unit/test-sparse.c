@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/sparse.c: pattern files, and the paths that they include. */
+/* Tests of walk/sparse.c: pattern files, and the paths that they include. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sys/spawn.c: pipes, environment and exit codes of children. */
+/* Tests of sys/spawn.c: pipes, environment and exit codes of children. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* base/splitmix.h: published numbers of the generator. */
+/* Tests of base/splitmix.h: published numbers of the generator. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reftable/stack.c: which table is used, and invalid lists. */
+/* Tests of reftable/stack.c: which table is used, and invalid lists. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

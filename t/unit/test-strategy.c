@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bitmap/strategy.c: the chosen way, for known distances between commits and
- * bitmaps.
+ * Tests of bitmap/strategy.c: the chosen way, for known distances between
+ * commits and bitmaps.
  */
 #include <setjmp.h>
 #include <stdarg.h>

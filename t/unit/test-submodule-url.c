@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * odb/submodule-url.[ch]: values of .gitmodules that stock Git accepts or
- * refuses.
+ * Tests of odb/submodule-url.[ch]: values of .gitmodules that stock Git accepts
+ * or refuses.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* wire/summary.c: the summary of a request, with a trace and without. */
+/*
+ * Tests of wire/summary.c: the summary of a request, with a trace and without.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reftable/table.c: written records are found, with any block size. */
+/* Tests of reftable/table.c: written records are found, with any block size. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sys/tempdir.c: directories are made, filled and removed; also tests failures.
+ * Tests of sys/tempdir.c: directories are made, filled and removed; also tests
+ * failures.
  */
 #include <setjmp.h>
 #include <stdarg.h>

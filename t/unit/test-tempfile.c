@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sys/tempfile.c: files appear complete or not at all, and failures leave
- * nothing behind.
+ * Tests of sys/tempfile.c: files appear complete or not at all, and failures
+ * leave nothing behind.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sys/thread.c: each task runs once, and the lowest failed task gives the
- * error.
+ * Tests of sys/thread.c: each task runs once, and the lowest failed task gives
+ * the error.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sys/ticker.c: the function is called at intervals, and a ticker stops at
- * once.
+ * Tests of sys/ticker.c: the function is called at intervals, and a ticker
+ * stops at once.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sys/trace-file.c: the meaning of values; errors of a target are ignored. */
+/*
+ * Tests of sys/trace-file.c: the meaning of values; errors of a target are
+ * ignored.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

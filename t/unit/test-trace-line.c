@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sys/trace-line.c: words, numbers and columns. */
+/* Tests of sys/trace-line.c: words, numbers and columns. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sys/trace.c: the lines equal those of stock Git. */
+/* Tests of sys/trace.c: the lines equal those of stock Git. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

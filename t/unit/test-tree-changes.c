@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/tree-changes.c: compares tree diffs with full walks of both trees. */
+/*
+ * Tests of walk/tree-changes.c: compares tree diffs with full walks of both
+ * trees.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * walk/tree-family.c: all entries are reported, and families agree with the
- * deltas in the packs.
+ * Tests of walk/tree-family.c: all entries are reported, and families agree
+ * with the deltas in the packs.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * walk/tree-splice.c: the old and new entries that a splice reports make up the
- * new tree.
+ * Tests of walk/tree-splice.c: the old and new entries that a splice reports
+ * make up the new tree.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/tree-store.c: compares tables with the bytes of the trees. */
+/* Tests of walk/tree-store.c: compares tables with the bytes of the trees. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/tree-table.c: tables made from deltas equal tables made from bytes. */
+/*
+ * Tests of walk/tree-table.c: tables made from deltas equal tables made from
+ * bytes.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

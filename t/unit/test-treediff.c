@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/treediff.c: compares new objects with lists of all paths. */
+/* Tests of walk/treediff.c: compares new objects with lists of all paths. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

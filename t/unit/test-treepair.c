@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/treepair.c: compares pairs of versions with lists of all paths. */
+/*
+ * Tests of walk/treepair.c: compares pairs of versions with lists of all paths.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * walk/treewalk.c: the order and the paths of a walk, compared with a recursive
- * function.
+ * Tests of walk/treewalk.c: the order and the paths of a walk, compared with a
+ * recursive function.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* object/type.c: names of object types. */
+/* Tests of object/type.c: names of object types. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* odb/unpack.c: whole objects, deltas, objects in pieces, known objects. */
+/*
+ * Tests of odb/unpack.c: whole objects, deltas, objects in pieces, known
+ * objects.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

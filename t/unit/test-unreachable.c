@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * repack/unreachable.c: which objects are listed, their times, and which are
- * kept.
+ * Tests of repack/unreachable.c: which objects are listed, their times, and
+ * which are kept.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* serve/upload-pack-v0.c: states, capabilities, stateless rounds. */
+/* Tests of serve/upload-pack-v0.c: states, capabilities, stateless rounds. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* serve/upload-pack.c: versions, stateless requests, errors, agents. */
+/*
+ * Tests of serve/upload-pack.c: versions, stateless requests, errors, agents.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* serve/v2.c: the outer state machine of protocol v2. */
+/* Tests of serve/v2.c: the outer state machine of protocol v2. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

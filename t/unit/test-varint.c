@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * base/varint.h: each number has one encoding, and numbers that are too large
- * are refused.
+ * Tests of base/varint.h: each number has one encoding, and numbers that are
+ * too large are refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>

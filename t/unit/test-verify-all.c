@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bitmap/verify-all.c: right indexes pass, and the error names a wrong bitmap.
+ * Tests of bitmap/verify-all.c: right indexes pass, and the error names a wrong
+ * bitmap.
  */
 #include <setjmp.h>
 #include <stdarg.h>

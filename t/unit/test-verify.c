@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pack/verify.c: a valid pack passes, and all damage is detected. */
+/* Tests of pack/verify.c: a valid pack passes, and all damage is detected. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

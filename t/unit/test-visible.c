@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wire/visible.c: each way in which an object can be found visible, and
- * comparisons between the ways.
+ * Tests of wire/visible.c: each way in which an object can be found visible,
+ * and comparisons between the ways.
  */
 #include <setjmp.h>
 #include <stdarg.h>

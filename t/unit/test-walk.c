@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * walk/walk.c: opens walks with shallow boundaries, and adds tips of all types.
+ * Tests of walk/walk.c: opens walks with shallow boundaries, and adds tips of
+ * all types.
  */
 #include <setjmp.h>
 #include <stdarg.h>

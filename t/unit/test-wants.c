@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* serve/wants.c: which wants the configuration allows. */
+/* Tests of serve/wants.c: which wants the configuration allows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * base/wildmatch.c: each rule of gitignore(5), and random patterns compared
- * with a slow matcher.
+ * Tests of base/wildmatch.c: each rule of gitignore(5), and random patterns
+ * compared with a slow matcher.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/worktree.c: the linked work trees and their paths. */
+/* Tests of repo/worktree.c: the linked work trees and their paths. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

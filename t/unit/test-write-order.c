@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * packing/write-order.c: items are sorted by type, and bases come before
- * deltas.
+ * Tests of packing/write-order.c: items are sorted by type, and bases come
+ * before deltas.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* packing/write.c: the pack that is written has the items of the list. */
+/*
+ * Tests of packing/write.c: the pack that is written has the items of the list.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pack/writer.c: bytes arrive in order, hashed and counted. */
+/* Tests of pack/writer.c: bytes arrive in order, hashed and counted. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
