@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Marks the tip and the layers. mark-refs.c marks the islands of references. */
+/*
+ * Marks the tip island and the layers of objects. mark-refs.c marks the islands
+ * of references.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,12 +70,14 @@ struct layering {
 	struct islands *islands;
 	struct walk *w;
 	const struct walk_result *found;
-	/* Owned: by commit_nr < commit_end: the layer of the commit. */
+	/*
+	 * Owned: the layer of each commit, indexed by commit_nr < commit_end.
+	 */
 	uint8_t *commits;
 	uint32_t commit_end;
 	struct layered_tag *tags; /* owned */
 	size_t tag_nr, tag_alloc;
-	struct oidmap seen; /* values of references */
+	struct oidmap seen; /* values of references that were added already */
 	struct error *err;
 };
 
@@ -97,8 +102,8 @@ static int add_tags(struct layering *l, const struct walk_items *others,
 }
 
 /*
- * Adds the value of a reference to a layer. Tags of trees and blobs, and their
- * targets, stay in the last layer.
+ * Adds the object that a reference names to a layer. Tags of trees and blobs,
+ * and their targets, stay in the last layer.
  */
 static int add_value(struct layering *l, const struct oid *oid,
 		     enum islands_layer layer)

@@ -59,11 +59,14 @@ struct island_sets {
 	 */
 	uint64_t *words;
 	uint32_t nr;  /* number of sets */
-	size_t alloc; /* words allocated */
+	size_t alloc; /* number of words in the memory of `words` */
 	/* owned: hash table with the numbers of sets; 0: free slot */
 	uint32_t *table;
-	size_t table_nr; /* a power of two */
-	/* owned: cache; for each hash the last union with this hash */
+	size_t table_nr; /* number of slots in `table`, a power of two */
+	/*
+	 * owned: cache of unions; for each hash value, the last union with this
+	 * hash
+	 */
 	struct island_union *unions;
 };
 
@@ -95,7 +98,10 @@ uint32_t island_sets_count(const struct island_sets *sets, uint32_t set);
 
 #define ISLANDS_NO_CORE UINT32_MAX
 
-/* The layers: objects that each kind of clone adds to the layers before. */
+/*
+ * The layers of a pack: the objects that one kind of clone gets in addition to
+ * those of the layers before.
+ */
 enum islands_layer {
 	/* objects that HEAD reaches, and tags of these objects */
 	ISLANDS_LAYER_HEAD,
@@ -106,22 +112,22 @@ enum islands_layer {
 };
 
 /*
- * The islands of the objects of a walk, by obj_pos. Immutable after marking;
- * threads may share them.
+ * The islands of the objects that a walk has numbered. Indexed by obj_pos.
+ * Immutable after marking; threads may share them.
  */
 struct islands {
 	/* by obj_pos: trees and blobs of the tips and of the head commits */
 	struct bitset tip;
-	struct island_sets sets; /* of islands of references */
+	struct island_sets sets; /* sets of islands of references */
 	/*
-	 * Owned: by obj_pos < end: number of the object's set; NULL if there
-	 * are no islands of references.
+	 * Owned: by obj_pos < end: number of the object's set in `sets`. NULL
+	 * if there are no islands of references.
 	 */
 	uint32_t *set_of;
 	uint32_t end;
 	/*
-	 * Owned: by obj_pos < layer_end: enum islands_layer; NULL: all objects
-	 * are in the first layer.
+	 * Owned: by obj_pos < layer_end: the object's layer, enum
+	 * islands_layer. NULL: all objects are in the first layer.
 	 */
 	uint8_t *layers;
 	uint32_t layer_end;
@@ -139,9 +145,9 @@ struct islands {
 void islands_release(struct islands *islands);
 
 /*
- * Puts into the tip the closure of the tips' trees, and the trees and blobs
- * among the tips. Each of these trees is read once. Returns 0, or a negative
- * error code with *islands partly marked.
+ * Puts into the tip island the closure of the tips' trees, and the trees and
+ * blobs among the tips. Each of these trees is read once. Returns 0, or a
+ * negative error code with *islands partly marked.
  */
 int islands_mark_tip(struct islands *islands, struct walk *w,
 		     const struct walk_tips *tips, struct error *err);
@@ -166,15 +172,17 @@ int islands_mark_refs(struct islands *islands, struct walk *w,
 		      const struct walk_tips *heads, struct error *err);
 
 /*
- * Marks the layers. `found` is an enumeration of all references with lists
- * (keep_lists). Tags are read, trees are not. Without HEAD nothing is marked.
- * Returns 0, or a negative error code with *islands partly marked.
+ * Marks the layers of objects. `found` is an enumeration of all references with
+ * lists (keep_lists). Tags are read, trees are not. Without HEAD nothing is
+ * marked. Returns 0, or a negative error code with *islands partly marked.
  */
 int islands_mark_layers(struct islands *islands, struct walk *w,
 			const struct walk_result *found, struct refs *refs,
 			struct error *err);
 
-/* Returns the layer of an object; the first layer if islands is NULL. */
+/*
+ * Returns the layer of an object. Returns the first layer if `islands` is NULL.
+ */
 static inline enum islands_layer islands_layer(const struct islands *islands,
 					       uint32_t obj_pos)
 {
@@ -185,7 +193,10 @@ static inline enum islands_layer islands_layer(const struct islands *islands,
 		       : ISLANDS_LAYER_REST;
 }
 
-/* Returns the set of islands of an object; the empty set if islands is NULL. */
+/*
+ * Returns the number of an object's set of islands. Returns that of the empty
+ * set if `islands` is NULL.
+ */
 static inline uint32_t islands_set(const struct islands *islands,
 				   uint32_t obj_pos)
 {
@@ -193,7 +204,10 @@ static inline uint32_t islands_set(const struct islands *islands,
 						 : ISLAND_SET_EMPTY;
 }
 
-/* Returns whether an object is in the core island, which is packed first. */
+/*
+ * Returns whether an object is in the core island (pack.islandCore), which is
+ * packed first.
+ */
 static inline bool islands_in_core(const struct islands *islands,
 				   uint32_t obj_pos)
 {
@@ -202,14 +216,20 @@ static inline bool islands_in_core(const struct islands *islands,
 			       islands->core);
 }
 
-/* Returns whether an object is in the tip; false if islands is NULL. */
+/*
+ * Returns whether an object is in the tip island. Returns false if `islands` is
+ * NULL.
+ */
 static inline bool islands_in_tip(const struct islands *islands,
 				  uint32_t obj_pos)
 {
 	return islands && bitset_get(&islands->tip, obj_pos);
 }
 
-/* Returns whether an object may be stored as a delta of this base. */
+/*
+ * Returns whether an object may be stored as a delta of a base: the base must
+ * be in every island of the object.
+ */
 static inline bool islands_may_delta(const struct islands *islands,
 				     uint32_t obj_pos, uint32_t base_obj_pos)
 {

@@ -22,7 +22,8 @@ struct marking {
 	struct island_patterns patterns;
 	struct island_ref *refs; /* owned */
 	size_t ref_nr, ref_alloc;
-	uint32_t *commit_sets; /* owned: by commit_nr */
+	/* owned: by commit_nr, the number of the commit's set of islands */
+	uint32_t *commit_sets;
 	uint32_t commit_end;
 	/* the set of islands that all objects below a tree get */
 	uint32_t set;
@@ -101,8 +102,9 @@ static int mark_tree(struct marking *p, uint32_t tree_pos, uint32_t set)
 }
 
 /*
- * Gives `set` to the tips' commits, and to the tags that lead to them. A tree
- * among the tips gives the set to its closure; other objects get it themselves.
+ * Adds `set` to the islands of the tips' commits, and of the tags that lead to
+ * these commits. For a tree among the tips, all objects below it get the set;
+ * other objects get it themselves.
  */
 static int mark_tips(struct marking *p, const struct walk_tips *tips,
 		     uint32_t set)
@@ -134,7 +136,8 @@ static int by_value(const void *a, const void *b)
 }
 
 /*
- * Sets *set to the set of the islands of references that have the same value.
+ * Sets *set to the set of the islands of `nr` references that have the same
+ * value.
  */
 static int collect_set(uint32_t *set, struct marking *p,
 		       const struct island_ref *refs, size_t nr)
@@ -190,7 +193,7 @@ static int mark_values(struct marking *p)
 	return ret;
 }
 
-/* Adds a commit's islands to those of its parents. */
+/* Adds the islands of a commit to the islands of its parents. */
 static int mark_parents(struct marking *p, uint32_t commit)
 {
 	const struct history *h = &p->w->history;
@@ -229,8 +232,8 @@ static int mark_commits(struct marking *p)
 }
 
 /*
- * Returns the island of a head. These islands are numbered after those of
- * pack.island.
+ * Returns the number of the island of a head. These islands are numbered after
+ * those of pack.island.
  */
 static uint32_t head_island(const struct marking *p, size_t head, bool is_tip)
 {

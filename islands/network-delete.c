@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Deleting members. */
+/* Deletes members (repositories) of a fork network. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,8 +57,8 @@ static int find(struct deleting *d)
 }
 
 /*
- * Checks that the repository is the one that was registered. Returns 1 or a
- * negative error code.
+ * Checks that the repository at the member's path is the one that was
+ * registered. Returns 1 or a negative error code.
  */
 static int check(const struct deleting *d, const struct repo *repo)
 {
@@ -81,8 +81,8 @@ static int check(const struct deleting *d, const struct repo *repo)
 }
 
 /*
- * Looks for the repository. Returns 1 if there is one to remove, 0 if not, or a
- * negative error code.
+ * Looks for the member's repository. Returns 1 if there is one to remove, 0 if
+ * not, or a negative error code.
  */
 static int find_repo(const struct deleting *d)
 {
@@ -102,7 +102,10 @@ static int find_repo(const struct deleting *d)
 	return ret;
 }
 
-/* Renames the repository away at once, then removes its files. */
+/*
+ * Renames the member's repository in one step, so that it is no longer found.
+ * Then removes its files.
+ */
 static int remove_repo(const struct deleting *d, bool is_there)
 {
 	int ret = 0;

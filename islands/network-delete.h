@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Deletes members of a network. */
+/* Deletes members (repositories) of a fork network. */
 #ifndef ISLANDS_NETWORK_DELETE_H
 #define ISLANDS_NETWORK_DELETE_H
 
@@ -9,7 +9,7 @@
 #include "islands/network.h"
 
 /*
- * Deletes a member and its repository, in any state of the member:
+ * Deletes a member of a network and its repository, in any state of the member:
  *
  * registry: "deleting"  ->  the repository is renamed away, then removed
  *   ->  its references leave the store  ->  it leaves the registry
@@ -25,7 +25,7 @@
 int network_delete(struct network *network, uint32_t id, struct error *err);
 
 /*
- * Removes a member's references from the store, and the member from the
+ * Removes a member's references from the shared store, and the member from the
  * registry. The caller holds the member's lock. The member's repository must
  * not need the store any more. Returns 0 or a negative error code.
  */

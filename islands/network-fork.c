@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Making a fork. */
+/*
+ * Makes a fork: a new repository that borrows its objects from the shared
+ * store.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,9 +19,11 @@ struct forking {
 	struct network *network;
 	const struct network_fork *fork;
 	uint32_t id;
-	/* how to sync small files, and the rename into place */
+	/*
+	 * how to sync small files, and the rename of the repository to `path`
+	 */
 	enum sys_fsync_method fsync;
-	char *path; /* owned: absolute */
+	char *path; /* owned: absolute path of the new repository */
 	/*
 	 * Owned: the directory next to `path` in which the repository is built.
 	 */
@@ -32,7 +37,10 @@ static void forking_release(struct forking *f)
 	free(f->build);
 }
 
-/* Returns the path "<dir>/.<name>.network-<id>", which no other fork uses. */
+/*
+ * Returns the path "<dir>/.<name>.network-<id>", where a fork is built. No
+ * other fork uses this path.
+ */
 static char *build_path(const char *path, uint32_t id)
 {
 	const char *slash = strrchr(path, '/');
@@ -84,7 +92,10 @@ static int settle_path(struct forking *f)
 	return ret < 0 || f->path ? ret : error_nomem(f->err);
 }
 
-/* Returns an error if the destination is anything but an empty directory. */
+/*
+ * Returns an error if something exists at the destination, other than an empty
+ * directory.
+ */
 static int check_free(const struct forking *f)
 {
 	int ret;
@@ -101,8 +112,8 @@ static int check_free(const struct forking *f)
 }
 
 /*
- * Takes the id of a fork to the same path that was killed, or a new id. Takes
- * the lock of this member.
+ * Chooses the id of the new member: that of a fork to the same path that was
+ * killed, or else a new id. Takes the lock of this member.
  */
 static int choose_id(struct forking *f, const char *path)
 {
@@ -248,7 +259,7 @@ static int write_refs(const struct forking *f)
 	return ret;
 }
 
-/* Builds the whole repository in f->build. */
+/* Builds the whole repository of the fork in f->build. */
 static int build(const struct forking *f)
 {
 	int ret = sys_tempdir_remove(f->build, f->err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Forking: makes a new member with the references of another member and no
- * objects of its own.
+ * Makes a fork: a new member repository with the references of another member
+ * and no objects of its own.
  *
  * registry: "forking"  ->  a complete repository next to the destination
  *   ->  renamed into place  ->  registry: "member"
@@ -17,9 +17,12 @@
 
 struct network_fork {
 	const struct repo *source;
-	/* the references to copy; the store has all objects that they reach */
+	/*
+	 * the references to copy; the shared store has all objects that they
+	 * reach
+	 */
 	const struct network_refs *refs;
-	const char *path; /* of the new repository */
+	const char *path; /* destination: the path of the new repository */
 };
 
 /*
@@ -37,10 +40,11 @@ int network_fork(uint32_t *id, struct network *network,
 		 const struct network_fork *fork, struct error *err);
 
 /*
- * Settles a member that is "forking" and whose process is gone. If the
- * repository is in place, it becomes a member. Otherwise it leaves the registry
- * and its unfinished files are removed. The caller holds the member's lock.
- * Returns 1 if it is a member, 0 if it was removed, or a negative error code.
+ * Completes or undoes a fork whose process is gone, and whose state is
+ * "forking". If the repository is in place, it becomes a member. Otherwise the
+ * entry leaves the registry and the unfinished files are removed. The caller
+ * holds the member's lock. Returns 1 if it is a member now, 0 if it was
+ * removed, or a negative error code.
  */
 int network_fork_settle(struct network *network, uint32_t id,
 			struct error *err);

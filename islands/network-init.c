@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Making a store. */
+/* Makes the shared store of a fork network. */
 #include "base/buf.h"
 #include "islands/network.h"
 #include "sys/io.h"
 #include "sys/tempfile.h"
 
 /*
- * Configuration of a store. Members rely on the references of the store, so
- * these are synced. Only `git network repack --prune` removes objects. Fetches
- * are not served from the store, and the references of members are hidden.
+ * Configuration of a shared store. Members rely on the references of the store,
+ * so these references are synced. Only `git network repack --prune` removes
+ * objects. Fetches are not served from the store, and the references of members
+ * are hidden.
  */
 static const char config_text[] = "[core]\n"
 				  "\trepositoryformatversion = 1\n"
@@ -58,8 +59,8 @@ static int exists(const char *dir, const char *name)
 }
 
 /*
- * Checks that nothing is at `path`, except the files of an attempt that was
- * killed.
+ * Checks that nothing is at `path`, except files that an attempt left when it
+ * was killed.
  */
 static int check_place(const char *path, struct error *err)
 {
@@ -80,8 +81,8 @@ static int check_place(const char *path, struct error *err)
 }
 
 /*
- * The registry is written last, because a directory without a registry is no
- * store.
+ * The registry of members is written last, because a directory without a
+ * registry is not a store.
  */
 int network_init(const char *path, enum hash_algo algo, struct error *err)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens members, and links repositories to a store. */
+/*
+ * Opens repositories of a fork network's members, and links repositories to the
+ * shared store.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,8 +37,8 @@ int network_member_open(struct repo **out, const struct network *network,
 	options.path = path.data;
 	ret = repo_open(out, &options, err);
 	/*
-	 * Lock files get the process id, so that messages after a kill name the
-	 * process.
+	 * Lock files contain the process id. After a process was killed,
+	 * messages about its lock files name the process.
 	 */
 	if (!ret)
 		(*out)->share |= SYS_SHARE_PID;
@@ -95,13 +98,13 @@ int network_config_section(struct buf *out, uint32_t id)
 	return ret ? ret : buf_append_char(out, '\n');
 }
 
-/* A change of a configuration file. */
+/* A change of the configuration file of a member repository. */
 struct edit {
 	const struct network *network;
 	const struct repo *repo;
 	/* the value of core.alternateRefsPrefixes that is added or removed */
 	struct buf prefix;
-	struct buf text; /* the content of the file */
+	struct buf text; /* the content of the configuration file */
 	struct error *err;
 };
 
@@ -114,7 +117,10 @@ static int add_section(struct edit *e, uint32_t id)
 	return ret ? ret : network_config_section(&e->text, id);
 }
 
-/* Returns whether the line sets core.alternateRefsPrefixes to the prefix. */
+/*
+ * Returns whether a line of a configuration file sets
+ * core.alternateRefsPrefixes to e->prefix.
+ */
 static bool is_prefix_line(const struct edit *e, const char *line, size_t len)
 {
 	static const char key[] = "alternaterefsprefixes";
@@ -136,8 +142,8 @@ static bool is_prefix_line(const struct edit *e, const char *line, size_t len)
 }
 
 /*
- * Removes the line with the prefix. Also removes the header of its section if
- * the section has no other line.
+ * Removes the line with the prefix from the configuration text. Also removes
+ * the header of its section if the section has no other line.
  */
 static int remove_line(struct edit *e)
 {
@@ -167,8 +173,8 @@ static int remove_line(struct edit *e)
 
 /*
  * Takes the lock of a configuration file. `git network` holds this lock only
- * for a moment. So if the process that took a lock is gone, the lock was left
- * by an add or a leave, and is removed.
+ * for a moment. So if the process that took the lock is gone, a killed `git
+ * network add` or `leave` has left it, and the lock is removed.
  */
 static int lock_config(struct sys_tempfile *lock, const struct edit *e,
 		       const char *path)
@@ -193,8 +199,8 @@ static int lock_config(struct sys_tempfile *lock, const struct edit *e,
 }
 
 /*
- * Adds a section with the prefix for member `id`, or removes the prefix if `id`
- * is 0.
+ * Adds a section with core.alternateRefsPrefixes for member `id` to the
+ * configuration. Removes the prefix if `id` is 0.
  */
 static int edit_config(struct edit *e, uint32_t id)
 {

@@ -13,7 +13,10 @@
 #include "base/error.h"
 #include "islands/network.h"
 
-/* Appends "refs/virtual/<id>/". Returns 0 or ERR_NOMEM. */
+/*
+ * Appends "refs/virtual/<id>/", the prefix of a member's references in the
+ * store. Returns 0 or ERR_NOMEM.
+ */
 int network_prefix(struct buf *out, uint32_t id);
 
 /*
@@ -23,49 +26,54 @@ int network_prefix(struct buf *out, uint32_t id);
 int network_member_open(struct repo **out, const struct network *network,
 			const struct network_entry *entry, struct error *err);
 
-/* From which object directories a repository borrows (info/alternates). */
+/*
+ * From which object directories a repository borrows objects (info/alternates).
+ */
 enum network_link {
-	NETWORK_LINK_NONE, /* there are none */
-	/* from the store only */
+	NETWORK_LINK_NONE, /* there are no alternates */
+	/* the only alternate is the shared store */
 	NETWORK_LINK_STORE,
 	/* from any other directory, or from one that does not exist */
 	NETWORK_LINK_OTHER,
 };
 
 /*
- * Sets *link to the kind of the repository's alternates. Returns 0 or a
+ * Sets *link to the kind of alternates that the repository has. Returns 0 or a
  * negative error code.
  */
 int network_link_check(enum network_link *link, const struct network *network,
 		       const struct repo *repo, struct error *err);
 
 /*
- * Appends the line of info/alternates that names the store's objects.
- * `object_dir` is the object directory of the borrower (absolute, without
- * symlinks). The line is a relative path if both share a directory other than
- * the root. Returns 0 or ERR_NOMEM.
+ * Appends the line of info/alternates that names the object directory of the
+ * shared store. `object_dir` is the object directory of the borrower (absolute,
+ * without symlinks). The line is a relative path if both share a directory
+ * other than the root. Returns 0 or ERR_NOMEM.
  */
 int network_link_line(struct buf *out, const struct network *network,
 		      const char *object_dir);
 
 /*
- * Makes a repository borrow from the store: writes core.alternateRefsPrefixes
- * first, then the alternates. Returns 0 or a negative error code.
+ * Makes a repository borrow from the shared store: writes
+ * core.alternateRefsPrefixes first, then info/alternates. Returns 0 or a
+ * negative error code.
  */
 int network_link(const struct network *network, const struct repo *repo,
 		 uint32_t id, struct error *err);
 
 /*
- * Removes the alternates of a repository that was member `id`, then the
- * core.alternateRefsPrefixes of a member. A different value of this key, or a
- * value from another file, stays. Returns 0 or a negative error code.
+ * Removes info/alternates of a repository that was member `id`, and then the
+ * value of core.alternateRefsPrefixes that a member has. A different value of
+ * this key, or a value from another file, stays. Returns 0 or a negative error
+ * code.
  */
 int network_unlink(const struct network *network, const struct repo *repo,
 		   uint32_t id, struct error *err);
 
 /*
- * Appends the configuration section with core.alternateRefsPrefixes, which
- * selects the .have lines. Returns 0 or ERR_NOMEM.
+ * Appends the configuration section with core.alternateRefsPrefixes for member
+ * `id`. The key selects the .have lines that a push is offered. Returns 0 or
+ * ERR_NOMEM.
  */
 int network_config_section(struct buf *out, uint32_t id);
 

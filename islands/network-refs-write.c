@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes references into the store, and into a new fork. */
+/*
+ * Writes copies of a member's references into the shared store, and references
+ * into a new fork.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +16,10 @@
 #include "sys/io.h"
 #include "sys/tempfile.h"
 
-/* If there are more changes, they are written as a new packed-refs. */
+/*
+ * Maximum number of changes that are written in transactions. More changes are
+ * written as a new packed-refs.
+ */
 #define TRANSACTION_MAX 8
 #define CACHE_BYTES ((size_t)4 << 20)
 
@@ -26,12 +32,12 @@ struct network_batch_item {
 };
 
 struct writing {
-	/* the repository whose references are written */
+	/* the repository whose references are written: the store or a fork */
 	const struct repo *repo;
-	/* the repository that has the objects of tags */
+	/* the repository that has the objects of tags, which are peeled */
 	const struct repo *objects;
 	struct network_batch *batch;
-	struct odb *odb; /* owned; NULL until needed */
+	struct odb *odb; /* owned: reads tags; NULL until needed */
 	struct odb_reader *reader;
 	struct error *err;
 };
@@ -58,7 +64,10 @@ static int open_objects(struct writing *w)
 	return w->reader ? 0 : error_nomem(w->err);
 }
 
-/* Adds a change of the reference prefix + name. `to` NULL: a deletion. */
+/*
+ * Adds a change of the reference with the name prefix + name. `to` NULL means
+ * that the reference is deleted.
+ */
 static int add_change(struct network_batch *b, const char *prefix,
 		      const char *name, const struct network_ref *to)
 {
@@ -113,8 +122,9 @@ static int compare(struct network_batch *b, const char *prefix,
 }
 
 /*
- * Writes one kind of changes in a transaction. Deletions are written first,
- * since refs/a may be deleted to make room for refs/a/b.
+ * Writes the changes of one kind, deletions or new values, in a transaction.
+ * Deletions are written first, since refs/a may be deleted to make room for
+ * refs/a/b.
  */
 static int transact(struct writing *w, bool deletions)
 {
@@ -143,8 +153,8 @@ static int transact(struct writing *w, bool deletions)
 }
 
 /*
- * Sets *peeled to the object that a reference to a tag peels to. The tag is
- * read if the list does not have this value.
+ * Sets *peeled to the object to which the tag that a reference names peels. The
+ * tag is read if the list does not have the peeled value.
  */
 static int peel(struct writing *w, const struct network_ref *ref,
 		struct oid *peeled, bool *is_tag)
@@ -216,7 +226,10 @@ static void ignore_broken(void *ctx, const char *name)
 {
 }
 
-/* Packs loose references, which would hide the new values in packed-refs. */
+/*
+ * Moves loose references into packed-refs. Otherwise they would hide the new
+ * values in packed-refs.
+ */
 static int pack_loose(struct writing *w)
 {
 	struct ref_pack_options options = {
@@ -328,8 +341,8 @@ static int write_symbolic(const struct repo *repo, const char *name,
 }
 
 /*
- * Writes symbolic references as files, and adds all other references to the
- * batch.
+ * Writes the symbolic references of a list as files, and adds all other
+ * references to the batch.
  */
 static int sort_out(struct network_batch *batch, const struct repo *repo,
 		    const struct network_refs *refs, struct error *err)

@@ -19,7 +19,7 @@
 #include "object/oid.h"
 #include "repo/repo.h"
 
-/* A reference, without the common prefix of all references of a list. */
+/* A reference. Its name lacks the common prefix of all references of a list. */
 struct network_ref {
 	/* offset of the NUL-terminated name in names.data */
 	size_t name_off;
@@ -28,12 +28,13 @@ struct network_ref {
 	 * not symbolic.
 	 */
 	size_t target_off;
-	struct oid oid;          /* its value */
-	struct oid peeled;       /* valid with is_tag */
+	struct oid oid; /* its value */
+	/* the object to which a tag peels; valid with is_tag */
+	struct oid peeled;
 	bool has_peeled, is_tag; /* as in struct ref */
 };
 
-/* Sorted by name. */
+/* A list of references, sorted by name. */
 struct network_refs {
 	struct network_ref *refs; /* owned */
 	size_t nr, alloc;

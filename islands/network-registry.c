@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads and writes the lines of the registry. */
+/*
+ * Parses and formats the registry, the file that lists the members of a fork
+ * network.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,14 +33,14 @@ void network_registry_release(struct network_registry *registry)
 	*registry = (struct network_registry)NETWORK_REGISTRY_INIT;
 }
 
-/* The rest of a line. */
+/* The part of a line of the registry that is not parsed yet. */
 struct line {
 	const char *p, *end;
 };
 
 /*
- * Takes the next line. Returns false at the end of the file, or if the line has
- * no newline.
+ * Takes the next line of the registry. Returns false at the end of the file, or
+ * if the line has no newline.
  */
 static bool next_line(struct line *line, const char **p, const char *end)
 {
@@ -60,7 +63,7 @@ static bool take_word(struct line *line, const char *word)
 	return true;
 }
 
-/* Parses an id: a decimal number without leading zeros. */
+/* Parses the id of a member: a decimal number without leading zeros. */
 static bool take_id(struct line *line, uint32_t *id)
 {
 	const char *start = line->p;

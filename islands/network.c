@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Opens a store, takes its locks, and changes its registry. network-init.c
- * makes a store.
+ * Opens the shared store of a fork network, takes its locks, and changes its
+ * registry. network-init.c makes a store.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,10 @@
 #define REGISTRY "network/members"
 #define LOCK "network/lock"
 
-/* Returns 1 if a git directory belongs to a store, 0 if not, or ERR_NOMEM. */
+/*
+ * Returns 1 if a git directory is that of a shared store, 0 if not, or
+ * ERR_NOMEM.
+ */
 static int is_store(const char *git_dir)
 {
 	struct buf path = BUF_INIT;
@@ -31,8 +34,8 @@ static int is_store(const char *git_dir)
 }
 
 /*
- * Sets *git_dir to the parent of an object directory if the parent is a store.
- * Returns 1 if so, 0 if not, or ERR_NOMEM.
+ * Sets *git_dir to the parent of an object directory if the parent is the git
+ * directory of a shared store. Returns 1 if so, 0 if not, or ERR_NOMEM.
  */
 static int try_alternate(char **git_dir, const char *object_dir,
 			 struct error *err)
@@ -116,8 +119,8 @@ int network_open(struct network **out, const char *git_dir, struct error *err)
 	network->registry = (struct network_registry)NETWORK_REGISTRY_INIT;
 	ret = repo_open(&network->store, &options, err);
 	/*
-	 * Lock files get the process id, because network_recover() must know
-	 * whether the process that took a lock is gone.
+	 * Lock files contain the process id, because network_recover() must
+	 * know whether the process that took a lock is gone.
 	 */
 	if (!ret)
 		network->store->share |= SYS_SHARE_PID;
@@ -251,7 +254,9 @@ int network_path(struct buf *out, const struct network *network,
 		return buf_append_str(out, entry->path);
 	ret = buf_printf(&path, "%s/%s", network->store->common_dir,
 			 entry->path);
-	/* The path is shown without "..". The repository may be gone. */
+	/*
+	 * The path is shown without "..". The member's repository may be gone.
+	 */
 	real = ret < 0 ? NULL : sys_realpath_missing(path.data, NULL);
 	if (!ret)
 		ret = buf_append_str(out, real ? real : path.data);
@@ -266,7 +271,10 @@ int network_registry_path(struct buf *out, const struct network *network,
 	return relpath_append(out, network->store->common_dir, path);
 }
 
-/* Returns the member's id that `name` states, or 0 if it is no number. */
+/*
+ * Returns the number that `name` states as a member's id, or 0 if it is not a
+ * number.
+ */
 static uint32_t parse_id(const char *name)
 {
 	char *end;
@@ -279,8 +287,8 @@ static uint32_t parse_id(const char *name)
 }
 
 /*
- * Finds an entry by a path, which need not exist, or by the path as the
- * registry has it.
+ * Finds the registry entry of a path, which need not exist. Also accepts the
+ * path as the registry has it.
  */
 static struct network_entry *lookup_path(struct network *network,
 					 const char *name)

@@ -77,12 +77,12 @@ const char *network_state_name(enum network_state state);
 struct network_entry {
 	uint32_t id;
 	enum network_state state;
-	char *path; /* owned: as in the file */
+	char *path; /* owned: the member's path as the file has it */
 };
 
 struct network_registry {
 	uint32_t next_id;
-	struct network_entry *entries; /* owned: by ascending id */
+	struct network_entry *entries; /* owned: sorted by id, ascending */
 	size_t nr, alloc;
 };
 
@@ -105,13 +105,16 @@ void network_registry_release(struct network_registry *registry);
 int network_registry_format(struct buf *out,
 			    const struct network_registry *registry);
 
-/* Returns the entry of an id, or NULL. Valid until the registry changes. */
+/*
+ * Returns the registry entry of a member id, or NULL. Valid until the registry
+ * changes.
+ */
 struct network_entry *network_registry_find(
 	const struct network_registry *registry, uint32_t id);
 
 /*
- * Returns the entry of a path as it is in the file, or NULL. Valid until the
- * registry changes.
+ * Returns the registry entry of a path (as the file has it), or NULL. Valid
+ * until the registry changes.
  */
 struct network_entry *network_registry_find_path(
 	const struct network_registry *registry, const char *path);
@@ -126,7 +129,7 @@ int network_registry_add(struct network_entry **out,
 			 enum network_state state, const char *path,
 			 struct error *err);
 
-/* Removes the entry of an id, if there is one. */
+/* Removes the registry entry of a member id, if there is one. */
 void network_registry_remove(struct network_registry *registry, uint32_t id);
 
 /* ---- the network */
@@ -146,7 +149,7 @@ enum network_lock {
 	NETWORK_LOCK_OBJECTS,
 	/* Taken exclusively to write the registry. This lock is taken last. */
 	NETWORK_LOCK_REGISTRY,
-	/* taken exclusively to change a member */
+	/* taken exclusively to change a member; the member's id is added */
 	NETWORK_LOCK_MEMBERS,
 };
 
@@ -156,47 +159,50 @@ struct network {
 	char *object_dir;
 	int lock_fd;
 	struct network_registry registry; /* as last read */
-	/* how to sync the registry: as packed-refs is synced */
+	/* how to sync the registry; the same setting syncs packed-refs */
 	enum sys_fsync_method fsync;
 	/* Receives warnings. NULL (the default): warnings are dropped. */
 	void (*warn)(const char *text);
 };
 
 /*
- * Makes a store, a bare repository, at `path`. If an earlier attempt was
- * killed, completes the store. Returns 0 or a negative error code: ERR_INVALID
- * if there is a repository.
+ * Makes the shared store of a network, a bare repository, at `path`. If an
+ * earlier attempt was killed, completes the store. Returns 0 or a negative
+ * error code: ERR_INVALID if there is a repository.
  */
 int network_init(const char *path, enum hash_algo algo, struct error *err);
 
 /*
- * Finds the store of a repository: the repository itself, or the store that it
- * borrows from. Returns 1 with *git_dir owned by the caller, 0 if there is no
- * store, or a negative error code.
+ * Finds the shared store of a repository: the repository itself, or the store
+ * that it borrows from. Returns 1 with *git_dir owned by the caller, 0 if there
+ * is no store, or a negative error code.
  */
 int network_find(char **git_dir, const struct repo *repo, struct error *err);
 
 /*
- * Opens a store and reads the registry. *out is owned by the caller. Returns 0
- * or a negative error code.
+ * Opens a shared store and reads its registry. *out is owned by the caller.
+ * Returns 0 or a negative error code.
  */
 int network_open(struct network **out, const char *git_dir, struct error *err);
 void network_close(struct network *network);
 
-/* Takes a lock; see sys_rangelock_take(). */
+/* Takes a lock of the network; see sys_rangelock_take(). */
 int network_lock(struct network *network, uint32_t lock, bool shared, bool wait,
 		 struct error *err);
 void network_unlock(struct network *network, uint32_t lock);
 
 /*
- * Takes all locks exclusively, without waiting. The caller must hold none.
- * Returns 0, ERR_DENIED if another process has a lock, or another negative
- * error code.
+ * Takes all locks of the network exclusively, without waiting. The caller must
+ * hold none. Returns 0, ERR_DENIED if another process has a lock, or another
+ * negative error code.
  */
 int network_lock_all(struct network *network, struct error *err);
 void network_unlock_all(struct network *network);
 
-/* Passes a text without a newline to network->warn, unless that is NULL. */
+/*
+ * Passes a warning without a newline to network->warn, unless that callback is
+ * NULL.
+ */
 void network_warn(const struct network *network, const char *text);
 
 /*
@@ -210,13 +216,14 @@ int network_edit_save(struct network *network, enum sys_fsync_method method,
 		      struct error *err);
 void network_edit_end(struct network *network);
 
-/* Reads the registry again. Returns 0 or a negative error code. */
+/* Reads the registry of members again. Returns 0 or a negative error code. */
 int network_reload(struct network *network, struct error *err);
 
 /*
- * network_set_state() sets the state of an entry, network_forget() removes an
- * entry, each in an edit of its own. Return 0 or a negative error code;
- * network_set_state() returns ERR_MISSING if there is no such entry.
+ * network_set_state() sets the state of a member's entry, network_forget()
+ * removes an entry. Each of the two is an edit of the registry of its own.
+ * Return 0 or a negative error code; network_set_state() returns ERR_MISSING if
+ * there is no such entry.
  */
 int network_set_state(struct network *network, uint32_t id,
 		      enum network_state state, enum sys_fsync_method method,
@@ -224,9 +231,9 @@ int network_set_state(struct network *network, uint32_t id,
 int network_forget(struct network *network, uint32_t id, struct error *err);
 
 /*
- * Finds an entry by id, or by a path to its repository, which may be gone.
- * Returns NULL with *err set if there is no such entry. Valid until the
- * registry is read or changed.
+ * Finds a member's entry by its id, or by a path to its repository, which may
+ * be gone. Returns NULL with *err set if there is no such entry. Valid until
+ * the registry is read or changed.
  */
 struct network_entry *network_lookup(struct network *network, const char *name,
 				     struct error *err);
@@ -238,8 +245,8 @@ int network_path(struct buf *out, const struct network *network,
 		 const struct network_entry *entry);
 
 /*
- * Appends the path as the registry stores it; `path` is absolute. Returns 0 or
- * ERR_NOMEM.
+ * Appends a path in the form that the registry stores. `path` is absolute.
+ * Returns 0 or ERR_NOMEM.
  */
 int network_registry_path(struct buf *out, const struct network *network,
 			  const char *path);

@@ -12,8 +12,9 @@ struct loading {
 };
 
 /*
- * Compiles the text with a caret before it, as stock Git does. If the text has
- * several alternatives, only the first is anchored to the start of the name.
+ * Compiles a pattern of pack.island with a caret before it, as stock Git does.
+ * If the pattern has several alternatives, only the first is anchored to the
+ * start of the name.
  */
 static int compile(struct pattern **out, const char *text, struct error *err)
 {
@@ -71,8 +72,8 @@ void island_patterns_release(struct island_patterns *patterns)
 }
 
 /*
- * Returns the index of a name in the sorted list. If *found is false, returns
- * the index at which to insert the name.
+ * Returns the index of an island's name in the sorted list. If *found is false,
+ * returns the index at which to insert the name.
  */
 static size_t find_name(const struct island_patterns *p, const char *name,
 			bool *found)
@@ -112,7 +113,10 @@ static int add_name(struct island_patterns *p, size_t at, const char *name)
 	return 0;
 }
 
-/* Finds the last pattern that matches. *matched is NULL if none matches. */
+/*
+ * Finds the last pattern that matches a reference. *matched is NULL if none
+ * matches.
+ */
 static int find_pattern(struct pattern **matched, struct island_patterns *p,
 			const char *ref, struct error *err)
 {

@@ -21,10 +21,13 @@ struct island_name {
 };
 
 struct island_patterns {
-	/* owned, and so is each pattern */
+	/*
+	 * owned: the compiled patterns of pack.island; each of them is owned
+	 * too
+	 */
 	struct pattern **patterns;
 	size_t nr, alloc;
-	struct island_name *names; /* owned: sorted by name */
+	struct island_name *names; /* owned: names of the islands, sorted */
 	size_t name_nr, name_alloc;
 	struct buf scratch;
 };
@@ -35,8 +38,8 @@ struct island_patterns {
 	}
 
 /*
- * Compiles the configured patterns, of which there may be none. Release in any
- * case. Returns 0 or a negative error code.
+ * Compiles the patterns of pack.island, of which there may be none. Release in
+ * any case. Returns 0 or a negative error code.
  */
 int island_patterns_load(struct island_patterns *patterns,
 			 const struct config *config, struct error *err);
@@ -51,8 +54,8 @@ int island_patterns_match(uint32_t *island, struct island_patterns *patterns,
 			  const char *ref, struct error *err);
 
 /*
- * Returns the number of the island of that name, or UINT32_MAX if no reference
- * was in such an island.
+ * Returns the number of the island with a name, or UINT32_MAX if no reference
+ * is in this island.
  */
 uint32_t island_patterns_find(const struct island_patterns *patterns,
 			      const char *name);

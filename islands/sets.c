@@ -58,8 +58,8 @@ void island_sets_release(struct island_sets *sets)
 }
 
 /*
- * Returns the slot of a set in the table, or a free slot if the table does not
- * have the set.
+ * Returns the slot of a set in the hash table, or a free slot if the table does
+ * not have the set.
  */
 static size_t find_slot(const struct island_sets *sets, const uint64_t *words)
 {
@@ -88,7 +88,7 @@ static int grow_table(struct island_sets *sets)
 	return 0;
 }
 
-/* Makes room for one more set at the end of `words`. */
+/* Makes room for one more set of islands at the end of `words`. */
 static int reserve(struct island_sets *sets)
 {
 	if ((size_t)sets->nr * 2 >= sets->table_nr && grow_table(sets) < 0)
@@ -99,8 +99,8 @@ static int reserve(struct island_sets *sets)
 }
 
 /*
- * Returns the number of the set whose words are in the reserved room. An equal
- * set that exists already is returned instead.
+ * Adds the set whose words are in the reserved room, and returns its number. If
+ * an equal set exists already, returns the number of that set.
  */
 static uint32_t intern(struct island_sets *sets)
 {
