@@ -20,8 +20,8 @@ static int ask(struct bitset *passed, const struct filter_split *split,
 }
 
 /*
- * Add each object that passes the filter to *passed. The wants are in *passed
- * already.
+ * Add each object of the enumeration that passes the filter to *passed. The
+ * wants are in *passed already.
  */
 static int ask_all(struct bitset *passed, const struct filter_split *split,
 		   const struct filter *filter, struct error *err)
@@ -42,7 +42,8 @@ static int ask_all(struct bitset *passed, const struct filter_split *split,
 }
 
 /*
- * Walk again, with the filter, and add the objects that are found to *passed.
+ * Walk again, now with the filter, and add the objects that this walk finds to
+ * *passed.
  */
 static int walk_again(struct bitset *passed, const struct filter_split *split,
 		      const struct filter *filter, struct error *err)

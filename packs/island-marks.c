@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Marks the islands of objects to be packed. */
+/* Marks the delta islands of objects that are to be packed. */
 #include "bitmap/fill.h"
 #include "pack-bitmap.h"
 #include "packs/pack-job-parts.h"
@@ -21,7 +21,7 @@ int island_marks_add_tip(struct islands *islands, bool *any,
 	return ret;
 }
 
-/* Set the bits of the items that an index has. */
+/* Set the bits of those items to be packed that the bitmap index has. */
 static int list_bits(struct bitset *bits, const struct island_marks *marks,
 		     const struct pack_bitmap *pb)
 {
@@ -38,8 +38,9 @@ static int list_bits(struct bitset *bits, const struct island_marks *marks,
 }
 
 /*
- * Find commits that reach no item, so that the walk can stop there. If the
- * index is broken, there are none, and the walk is longer.
+ * Find commits that reach no item to be packed, so that the walk can stop at
+ * them. If the bitmap index is broken, no such commits are known, and the walk
+ * is longer.
  */
 static int find_bounds(struct walk_tips *bounds,
 		       const struct island_marks *marks,
@@ -50,8 +51,8 @@ static int find_bounds(struct walk_tips *bounds,
 	int ret = 0;
 
 	/*
-	 * With a shallow boundary, use no index: its bitmaps may lack objects
-	 * behind the boundary.
+	 * With a shallow boundary, do not use a bitmap index: its bitmaps may
+	 * lack objects behind the boundary.
 	 */
 	if (!marks->walk->shallow.nr)
 		ret = pack_bitmap_open(&pb, marks->walk->odb, err);

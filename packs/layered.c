@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Decides which layers and packs a repack leaves as they are. */
+/*
+ * Decides which layers of a chain of multi-pack-indexes, and which packs, a
+ * repack leaves as they are.
+ */
 #include "packs/layered.h"
 
 static const struct pack *pack_of(const struct odb *odb,

@@ -24,17 +24,17 @@
 #define LAYERED_NEW_LAYER_THRESHOLD 8
 
 /*
- * Remove packs that layers cover from the list of packs that a geometric repack
- * may merge. Exception: packs of the top layer stay listed if there are fewer
- * than `threshold` of them.
+ * Remove packs that layers of the chain cover from `old`, the list of packs
+ * that a geometric repack may merge. Exception: packs of the top layer stay
+ * listed if there are fewer than `threshold` of them.
  */
 void layered_spare(struct old_packs *old, const struct odb *odb,
 		   uint64_t threshold);
 
 /*
- * Returns the layer below a new layer: the highest layer of the snapshot's
- * chain for which neither this layer nor any below names a leaving pack. NULL:
- * there is none.
+ * Returns the layer that will be below a new layer: the highest layer of the
+ * snapshot's chain that may stay. Neither this layer nor a layer below it may
+ * name a leaving pack. NULL: there is none.
  */
 struct odb_midx *layered_base(const struct odb *odb,
 			      const struct named_packs *leaving);
@@ -46,9 +46,9 @@ bool layered_covers(const struct odb *odb, const struct odb_midx *top,
 		    const struct pack *pack);
 
 /*
- * Returns the lowest of the layers that `top` is merged with, or `top` if it is
- * not merged. A layer is merged if it has less than `factor` times the objects
- * of all layers above it together.
+ * Returns the lowest of the layers with which `top` is merged, or `top` if it
+ * is not merged. A layer is merged if it has less than `factor` times the
+ * objects of all layers above it together.
  */
 struct odb_midx *layered_lowest(struct odb_midx *top, uint64_t factor);
 

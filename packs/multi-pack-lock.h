@@ -34,7 +34,7 @@ int multi_pack_lock(struct sys_tempfile *lock, const char *dir, unsigned share,
 		    struct error *err);
 
 /*
- * Check that the packs which a multi-pack-index names exist in pack directory
+ * Check that the packs exist that a multi-pack-index names, in pack directory
  * `dir`. Call this function before the multi-pack-index is installed. Returns
  * 0, ERR_MISSING with *outdated set, or ERR_NOMEM.
  */

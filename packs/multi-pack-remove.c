@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Removes multi-pack-indexes. */
+/* Removes multi-pack-indexes and their side files. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,18 +11,20 @@
 #include "sys/io.h"
 #include "sys/map.h"
 
-/* offset in the header of the byte that says the hash function */
+/*
+ * offset of the byte in a multi-pack-index header that says the hash function
+ */
 #define MIDX_HASH_AT 5
 #define CHAIN_FILE "multi-pack-index-chain"
 
 struct removal {
 	const char *dir;
 	/*
-	 * Hexadecimal digits of a checksum: its files are kept. "": all are
-	 * removed.
+	 * The hexadecimal digits of the checksum of the multi-pack-index whose
+	 * files are kept. "": all files are removed.
 	 */
 	const char *keep;
-	/* Keep the bitmap index that belongs to the checksum `keep`, too. */
+	/* Also keep the bitmap index of the multi-pack-index `keep`. */
 	bool keep_bitmap;
 	struct error *err;
 };
@@ -47,8 +49,8 @@ static bool is_kept(const struct removal *r, const char *name)
 }
 
 /*
- * Remove a file if its name is "multi-pack-index-<hex>.bitmap" or
- * "multi-pack-index-<hex>.rev", unless it is kept.
+ * Remove a side file "multi-pack-index-<hex>.bitmap" or
+ * "multi-pack-index-<hex>.rev", unless it is kept. Other files stay.
  */
 static int remove_part(void *ctx, const char *name)
 {
@@ -142,15 +144,19 @@ static bool file_names_any(const char *path, const char *dir,
 struct chain_removal {
 	/* `dir` is the directory of the chain's files. */
 	const char *pack_dir, *dir;
-	/* The files of this layer and the layers below are kept; NULL: none. */
+	/*
+	 * The topmost of the layers whose files are kept; the layers below it
+	 * are kept too. NULL: none is kept.
+	 */
 	const struct odb_midx *top;
-	const struct named_packs *any; /* packs to look for */
+	/* the names of packs that are searched for in layers */
+	const struct named_packs *any;
 	struct error *err;
 };
 
 /*
- * Parse the checksum in the name of a layer's file. Returns false if it is no
- * such name.
+ * Parse the checksum in the name of a layer's file. Returns false if the name
+ * is not that of a layer.
  */
 static bool layer_checksum(struct oid *checksum, const char *name,
 			   enum hash_algo algo)
@@ -210,8 +216,8 @@ int multi_pack_remove_chain(const char *dir, struct error *err)
 }
 
 /*
- * Callback for each layer's file: returns 1, which stops the search, if the
- * layer names one of the packs.
+ * Callback for the file of each layer: returns 1, which stops the search, if
+ * the layer names one of the packs in `any`.
  */
 static int check_layer(void *ctx, const char *name)
 {
@@ -268,7 +274,8 @@ static int remove_naming(const char *dir, const struct named_packs *names,
 }
 
 /*
- * Returns 1 if there is a multi-pack-index or a chain, 0 if not, or ERR_NOMEM.
+ * Returns 1 if the pack directory has a multi-pack-index or a chain, 0 if not,
+ * or ERR_NOMEM.
  */
 static int has_any(const char *dir)
 {

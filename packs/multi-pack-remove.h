@@ -35,8 +35,8 @@ int multi_pack_remove_parts(const char *dir, const char *keep, bool keep_bitmap,
 int multi_pack_remove_chain(const char *dir, struct error *err);
 
 /*
- * Remove the files of layers that are not in the chain that ends with `top`.
- * `top` NULL: of all layers.
+ * Remove the files of layers that are not in the chain that ends with `top`. If
+ * `top` is NULL, remove the files of all layers.
  */
 int multi_pack_remove_layers(const char *dir, const struct odb_midx *top,
 			     struct error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A list of pack names. */
+/* Lists of pack names that users or other code have given. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -12,7 +12,7 @@
 #include "pack/pack.h"
 
 struct named_packs {
-	char **names; /* owned; without extension */
+	char **names; /* owned: names without extension */
 	size_t nr, alloc;
 };
 
@@ -29,8 +29,8 @@ int named_packs_add(struct named_packs *names, const char *name);
 void named_packs_release(struct named_packs *names);
 
 /*
- * Return whether the list has a name, or the name of a pack. `names` NULL:
- * false.
+ * Return whether a list has a given name, or the name of a given pack. If
+ * `names` is NULL, return false.
  */
 bool named_packs_has_name(const struct named_packs *names, const char *name);
 

@@ -17,14 +17,15 @@
 #include "sys/trace.h"
 
 /*
- * Minimum of bytes for building a bitmap index. With less, every tree would be
- * read again and again.
+ * Minimum number of bytes for building a bitmap index. With less memory, every
+ * tree would be read again and again.
  */
 #define MIN_BITMAP_MEMORY ((uint64_t)8 << 20)
 
 /*
- * The default limit for building a bitmap index: 64 bytes for each packed
- * object, but at least 64 MiB. More memory does not make git/git faster.
+ * The default memory limit for building a bitmap index: 64 bytes for each
+ * packed object, but at least 64 MiB. More memory does not make the build for
+ * git/git faster.
  */
 #define BITMAP_MEMORY_PER_OBJECT 64
 #define DEFAULT_BITMAP_MEMORY ((uint64_t)64 << 20)
@@ -204,8 +205,8 @@ static int correct_count(struct newpack *np, struct error *err)
 }
 
 /*
- * Write the items order[0 .. nr) to a temporary file, until the size limit is
- * reached.
+ * Write the items order[0 .. nr) to a temporary pack file, until the size limit
+ * is reached.
  */
 static int write_file(struct newpack *np, const char *dir, struct error *err)
 {
@@ -280,7 +281,10 @@ int newpack_send(struct newpack *np, struct packing_items *items,
 		 struct pack_sink sink, const struct newpack_options *options,
 		 struct error *err)
 {
-	/* Do not check ids here: the receiver checks every id. */
+	/*
+	 * Do not check the ids of objects that are sent: the receiver checks
+	 * every id.
+	 */
 	int ret = prepare(np, items, options, false, err);
 
 	return ret < 0 ? ret : write_pack(np, sink, false, 0, err);
@@ -321,8 +325,8 @@ static void sort_ties(const struct newpack *np, struct sort_item *sorted)
 }
 
 /*
- * Returns the objects sorted by id; the value of each is its bit_pos. NULL: no
- * memory.
+ * Returns the packed objects sorted by id. The value of each element is the
+ * object's bit_pos. NULL: no memory.
  */
 static struct sort_item *sort_by_oid(const struct newpack *np)
 {
@@ -456,10 +460,10 @@ int newpack_promisor(struct newpack *np, const char *dir, struct error *err)
 			  err);
 }
 
-/* The tables that the writer of a bitmap index needs. */
+/* The tables of a pack that the writer of its bitmap index needs. */
 struct tables {
 	uint32_t *bit_pos; /* by obj_pos */
-	/* path hashes by idx_pos; NULL: not wanted */
+	/* path hashes, indexed by idx_pos; NULL: not wanted */
 	uint32_t *hash_cache;
 	uint8_t *types; /* by bit_pos */
 };
@@ -555,7 +559,8 @@ static int install_part(struct newpack *np, enum newpack_part part,
 }
 
 /*
- * Complete and sync all files. Afterwards only renames remain, which are fast.
+ * Complete and sync all files of the pack. Afterwards only renames remain,
+ * which are fast.
  */
 static int finish_parts(struct newpack *np, struct error *err)
 {

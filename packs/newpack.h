@@ -25,10 +25,10 @@
 #include "walk/walk.h"
 
 struct newpack_options {
-	/* number of threads, delta search, compression */
+	/* number of threads, parameters of the delta search, zlib level */
 	struct packing_send_options make;
 	bool ofs_delta;
-	uint64_t max_pack_size; /* bytes; 0: no limit */
+	uint64_t max_pack_size; /* maximum bytes of a pack; 0: no limit */
 	struct pack_idx_format idx_format;
 	bool write_rev;
 	/*
@@ -36,11 +36,11 @@ struct newpack_options {
 	 * cruft pack, or have a bitmap index.
 	 */
 	bool replace;
-	bool hash_cache;    /* in the bitmap index */
-	bool lookup_table;  /* in the bitmap index */
-	bool pseudo_merges; /* in the bitmap index */
+	bool hash_cache;    /* store path hashes in the bitmap index */
+	bool lookup_table;  /* store a lookup table in the bitmap index */
+	bool pseudo_merges; /* store pseudo-merges in the bitmap index */
 	/*
-	 * Maximum bytes for building the bitmap index, see
+	 * Maximum number of bytes of memory for building the bitmap index, see
 	 * newpack_bitmap_memory().
 	 */
 	uint64_t bitmap_memory;
@@ -60,8 +60,8 @@ int newpack_options_load(struct newpack_options *options,
 			 const struct repo *repo, struct error *err);
 
 /*
- * Returns the maximum bytes for building the bitmap index of a repository
- * (pack_bitmap_write.memory_limit). 0: no limit.
+ * Returns the maximum number of bytes of memory for building the bitmap index
+ * of a repository (pack_bitmap_write.memory_limit). 0: no limit.
  */
 uint64_t newpack_bitmap_memory(const struct newpack_options *options,
 			       const struct odb *odb);
@@ -72,11 +72,11 @@ enum newpack_part {
 	NEWPACK_BITMAP,
 	NEWPACK_MTIMES,
 	NEWPACK_PROMISOR,
-	NEWPACK_IDX, /* installed last */
+	NEWPACK_IDX, /* the .idx, which is installed last */
 	NEWPACK_PART_NR,
 };
 
-/* A pack that is being made. One thread. */
+/* A pack that is being made. Used by one thread. */
 struct newpack {
 	const struct newpack_options *options; /* borrowed */
 	struct packing_items *items;           /* borrowed */
@@ -89,13 +89,16 @@ struct newpack {
 	 * fit, and further packs take them.
 	 */
 	size_t rest_nr;
-	/* owned: idx_pos by bit_pos; NULL until newpack_index() */
+	/*
+	 * owned: indexed by bit_pos, the idx_pos of each object; NULL until
+	 * newpack_index()
+	 */
 	uint32_t *idx_pos;
 	struct oid checksum;
 	struct sys_tempfile files[NEWPACK_PART_NR];
 	struct write_report report;
 	bool is_installed;
-	uint32_t bitmap_nr; /* commits with bitmaps */
+	uint32_t bitmap_nr; /* number of commits with bitmaps */
 	/* bytes of the bitmap index */
 	uint64_t bitmap_len;
 };
@@ -103,8 +106,8 @@ struct newpack {
 /*
  * Plan the pack, search deltas, and write the items into a temporary pack in
  * directory `dir`. If not all items fit into max_pack_size, np->rest_nr items
- * remain. Release *np in any case; that removes files that were not installed.
- * Returns 0 or a negative error code.
+ * remain. Release *np in any case; releasing removes files that were not
+ * installed. Returns 0 or a negative error code.
  */
 int newpack_make(struct newpack *np, struct packing_items *items,
 		 const char *dir, const struct newpack_options *options,
@@ -134,19 +137,22 @@ int newpack_send(struct newpack *np, struct packing_items *items,
 int newpack_index(struct newpack *np, const char *dir, struct error *err);
 
 /*
- * Write the .mtimes file: the pack becomes a cruft pack. `mtimes` has the time
- * of each item. Returns 0 or a negative error code.
+ * Write the .mtimes file, which makes the pack a cruft pack. `mtimes` has the
+ * time of each item. Returns 0 or a negative error code.
  */
 int newpack_mtimes(struct newpack *np, const char *dir, const uint32_t *mtimes,
 		   struct error *err);
 
 /*
- * Write an empty .promisor file: the pack becomes a promisor pack. Returns 0 or
- * a negative error code.
+ * Write an empty .promisor file, which makes the pack a promisor pack. Returns
+ * 0 or a negative error code.
  */
 int newpack_promisor(struct newpack *np, const char *dir, struct error *err);
 
-/* What a bitmap index is made from. All pointers are borrowed. */
+/*
+ * The input for making the bitmap index of a new pack. All pointers are
+ * borrowed.
+ */
 struct newpack_bitmap_input {
 	struct walk *walk;
 	/*
@@ -160,16 +166,18 @@ struct newpack_bitmap_input {
 };
 
 /*
- * Write a bitmap index. Returns 0 or a negative error code: ERR_MISSING if a
- * commit in the pack reaches an object that is not in the pack.
+ * Write the bitmap index of a new pack. Returns 0 or a negative error code:
+ * ERR_MISSING if a commit in the pack reaches an object that is not in the
+ * pack.
  */
 int newpack_bitmap(struct newpack *np, const char *dir,
 		   const struct newpack_bitmap_input *input, struct error *err);
 
 /*
- * Make all files durable and rename them to "<base>-<checksum>.<ext>". Existing
- * files of these names are replaced. An existing .pack has the same bytes,
- * because its name is its checksum. Returns 0 or a negative error code.
+ * Make all files of the pack durable and rename them to
+ * "<base>-<checksum>.<ext>". Existing files of these names are replaced. An
+ * existing .pack has the same bytes, because its name is its checksum. Returns
+ * 0 or a negative error code.
  */
 int newpack_install(struct newpack *np, const char *base, struct error *err);
 

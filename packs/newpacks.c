@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes several packs from one list of items. */
+/* Makes several packs from one list of objects. */
 #include "base/mem.h"
 #include "packs/newpacks.h"
 

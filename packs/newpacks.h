@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The packs made from a list of items: one, or several if their size is
- * limited.
+ * Makes the packs for one list of objects: one, or several if the size of packs
+ * is limited.
  *
  * All packs are complete under temporary names before the first one is
  * installed.
@@ -19,7 +19,7 @@ struct newpacks {
 	/* owned array of owned packs */
 	struct newpack **packs;
 	size_t nr, alloc;
-	struct write_report report; /* sum of all packs */
+	struct write_report report; /* sum of the reports of all packs */
 };
 
 /*
@@ -47,7 +47,7 @@ int newpacks_send(struct newpacks *np, struct packing_items *items,
 void newpacks_release(struct newpacks *np);
 
 /*
- * Install all packs, see newpack_install(). Returns 0 or a negative error code.
+ * Install all packs; see newpack_install(). Returns 0 or a negative error code.
  */
 int newpacks_install(struct newpacks *np, const char *base, struct error *err);
 

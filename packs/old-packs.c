@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists and removes packs. */
+/*
+ * Lists the packs that exist before a repack, and removes those that became
+ * redundant.
+ */
 #include <string.h>
 
 #include "base/buf.h"
@@ -139,8 +142,8 @@ bool old_pack_is_freshened(const struct old_pack *pack)
 }
 
 /*
- * Remove the packs with these names from the list. If `named` is false, remove
- * all other packs.
+ * Remove the packs whose names are in `names` from the list. If `named` is
+ * false, remove all other packs from the list.
  */
 static void filter(struct old_packs *old, const struct named_packs *names,
 		   bool named)
@@ -208,7 +211,10 @@ int old_pack_remove(const char *base, struct error *err)
 	struct sys_hold hold;
 	int ret = 0;
 
-	/* Hold signals: a .pack without .idx would never be removed. */
+	/*
+	 * Hold signals until all files of the pack are removed: a .pack without
+	 * .idx would never be removed later.
+	 */
 	sys_hold_signals(&hold);
 	for (size_t i = 0; i < ARRAY_NR(extensions) && !ret; i++)
 		ret = remove_file(base, extensions[i], err);

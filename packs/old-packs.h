@@ -18,7 +18,7 @@
 struct old_pack {
 	/* owned: "<dir>/pack-<hex>", without extension */
 	char *base;
-	/* the .idx file when the pack was listed */
+	/* state of the .idx file at the time when the pack was listed */
 	struct sys_stat idx;
 	/*
 	 * modification time of the .pack file when the pack was listed; 0: no
@@ -61,7 +61,7 @@ void old_packs_spare(struct old_packs *old, const char *name);
  */
 bool old_pack_is_freshened(const struct old_pack *pack);
 
-/* Remove all packs from the list, except those that are named. */
+/* Remove all packs from the list, except those in `names`. */
 void old_packs_retain(struct old_packs *old, const struct named_packs *names);
 
 /*

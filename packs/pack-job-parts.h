@@ -39,11 +39,12 @@ struct island_marks {
 	const struct walk_result *found;
 	/*
 	 * Commits that clients ask for by themselves, see islands_mark_refs().
-	 * Commits that do not exist are ignored.
+	 * Commits that do not exist in the repository are ignored.
 	 */
 	const struct oid *heads;
 	size_t head_nr;
-	unsigned threads;                    /* 0: as many as processors */
+	/* number of threads; 0: as many as processors */
+	unsigned threads;
 	const struct progress_out *progress; /* NULL: none */
 };
 
@@ -56,10 +57,10 @@ int island_marks_add_tip(struct islands *islands, bool *any,
 			 const struct island_marks *marks, struct error *err);
 
 /*
- * Mark the islands of pack.island and of the heads. If there are neither,
- * nothing is done. The marks of the items are complete; other objects may lack
- * marks. Returns 0 or a negative error code: ERR_MISSING if an object that
- * references reach is missing.
+ * Mark the islands of pack.island and of the commits in marks->heads. Does
+ * nothing if there are neither. The marks of the items are complete; other
+ * objects may lack marks. Returns 0 or a negative error code: ERR_MISSING if an
+ * object that references reach is missing.
  */
 int island_marks_add_references(struct islands *islands,
 				const struct island_marks *marks,
@@ -77,7 +78,7 @@ int island_marks_add_references(struct islands *islands,
 struct filter_split {
 	struct walk *walk;
 	const struct walk_tips *wants, *haves;
-	/* The result of the enumeration: without a filter, with all objects. */
+	/* The result of the enumeration, which was made without a filter. */
 	const struct walk_result *found;
 };
 

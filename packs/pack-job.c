@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes a pack: from tips to installed files. */
+/* Makes a pack in a repository, from tips to installed files. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -13,7 +13,10 @@
 #include "sys/trace.h"
 #include "walk/tree-closure.h"
 
-/* Choose the packs whose objects are left out by the options. */
+/*
+ * List the packs whose objects must not go into the new pack, because of the
+ * options.
+ */
 static int choose_packs(struct pack_job *job, const struct odb *odb,
 			const struct pack_job_options *o)
 {
@@ -45,7 +48,10 @@ static int add_loose_elsewhere(void *ctx, const struct oid *oid,
 	return oidmap_put(&job->loose_elsewhere, oid, 0);
 }
 
-/* List the packs and loose objects that are left out by the options. */
+/*
+ * List the packs and loose objects that must not go into the new pack, because
+ * of the options.
+ */
 static int choose_excluded(struct pack_job *job, struct error *err)
 {
 	const struct odb *odb = job->walk.odb;
@@ -296,8 +302,8 @@ int pack_job_enumerate(struct pack_job *job, struct error *err)
 }
 
 /*
- * Add an object. The caller has set all fields of `item` except obj_pos and
- * type.
+ * Add an object of a list to the items. The caller has set all fields of `item`
+ * except obj_pos and type.
  */
 static int add_listed(struct pack_job *job, const struct oid *oid,
 		      struct walk_item item, struct error *err)
@@ -315,8 +321,8 @@ static int add_listed(struct pack_job *job, const struct oid *oid,
 		return error_set(err, ERR_MISSING, "unable to read %s",
 				 oid_to_hex(hex, oid, w->odb->algo));
 	/*
-	 * The list need not be closed under reachability, so no bitmap index
-	 * may be written for it.
+	 * The list may lack objects that listed ones reach, so no bitmap index
+	 * may be written for the pack.
 	 */
 	job->left_out = true;
 	item.type = (uint8_t)type;
@@ -416,11 +422,12 @@ int pack_job_leave_out_trees(struct pack_job *job, const struct oid *trees,
 /* Adding tags. */
 struct tagging {
 	struct pack_job *job;
-	struct bitset packed; /* by obj_pos: the items */
+	/* the objects to be packed, as a set by obj_pos */
+	struct bitset packed;
 	struct error *err;
 };
 
-/* Add a tag to the items, unless it is among them already. */
+/* Add a tag to the objects to be packed, unless it is among them already. */
 static int add_tag(struct tagging *t, uint32_t obj_pos)
 {
 	if (bitset_get(&t->packed, obj_pos))
@@ -433,8 +440,8 @@ static int add_tag(struct tagging *t, uint32_t obj_pos)
 }
 
 /*
- * Visit a tag. If the object at the end of the chain of tags is packed, add the
- * tag and the tags between.
+ * Visit a tag. If the object at the end of the chain of tags is to be packed,
+ * add the tag and the tags between.
  */
 static int take_tag(void *ctx, const struct packing_tag *tag)
 {
@@ -490,8 +497,8 @@ static int write_bitmap(struct pack_job *job, struct error *err)
 						 : NULL;
 
 	/*
-	 * A bitmap index covers one pack only, but the configuration limits the
-	 * size of packs, and there are several.
+	 * A bitmap index covers one pack only. Because of a limit of the pack
+	 * size, there are several packs.
 	 */
 	if (job->newpacks.nr > 1)
 		why = "packs are split due to pack.packSizeLimit";

@@ -21,7 +21,7 @@
 #include "refs/refs.h"
 #include "walk/walk.h"
 
-/* What happens if an object that tips reach is missing. */
+/* What a pack job does if an object that tips reach is missing. */
 enum pack_job_missing {
 	/* the job fails, and nothing is written */
 	PACK_MISSING_ERROR,
@@ -32,7 +32,10 @@ enum pack_job_missing {
 
 struct pack_job_options {
 	const struct newpack_options *newpack; /* borrowed */
-	/* Directory for temporary files, on the file system of `base`. */
+	/*
+	 * Directory for temporary files. It must be on the file system of
+	 * `base`.
+	 */
 	const char *dir;
 	/* The files become "<base>-<checksum>.pack" and so on. */
 	const char *base;
@@ -51,7 +54,9 @@ struct pack_job_options {
 	 * Borrowed: names of packs whose objects are left out, too; NULL: none.
 	 */
 	const struct named_packs *keep_packs;
-	/* Leave out objects that tips reach and that are in any pack. */
+	/*
+	 * Leave out objects that tips reach and that are already in any pack.
+	 */
 	bool unpacked;
 	bool note_reached; /* fill in job->reached */
 	bool write_bitmap;
@@ -94,13 +99,14 @@ struct pack_job_options {
 
 struct pack_job {
 	const struct pack_job_options *options; /* borrowed */
-	/* borrowed: for choosing the commits that get bitmaps */
+	/* borrowed: used to choose the commits that get bitmaps */
 	struct refs *refs;
 	struct walk walk;
 	struct walk_tips wants, haves;
 	struct walk_result found;
 	struct packing_items items;
-	struct packing_items rest; /* with keep_rest */
+	/* objects that options->filter leaves out; with keep_rest */
+	struct packing_items rest;
 	struct islands islands;
 	/*
 	 * By obj_pos, with note_reached: all objects that were enumerated, also
@@ -119,14 +125,14 @@ struct pack_job {
 	struct bitset passed;
 	struct pseudo_config pseudo; /* with write_bitmap */
 	/*
-	 * Owned array of borrowed packs: those whose objects the options leave
-	 * out.
+	 * Owned array of borrowed packs. Their objects are left out because of
+	 * the options.
 	 */
 	const struct pack **excluding;
 	size_t excluding_nr;
 	/* With options->local: the loose objects of alternates. */
 	struct oidmap loose_elsewhere;
-	/* Some reachable objects are not among the items. */
+	/* Some objects that packed commits reach are not in job->items. */
 	bool left_out;
 	/* `found` has all objects that references reach. */
 	bool found_all;
@@ -134,8 +140,8 @@ struct pack_job {
 };
 
 /*
- * Prepare a job. Then the caller adds tips to job->wants and job->haves. Close
- * the job in any case. Returns 0 or a negative error code.
+ * Prepare a pack job. Then the caller adds tips to job->wants and job->haves.
+ * Close the job in any case. Returns 0 or a negative error code.
  */
 int pack_job_open(struct pack_job *job, const struct odb *odb,
 		  struct refs *refs, const struct pack_job_options *options,
@@ -163,7 +169,8 @@ int pack_job_add(struct pack_job *job, const struct oid *oid,
 		 uint32_t name_hash, struct error *err);
 
 /*
- * Add one object whose path is known; "": no path. Returns as pack_job_add().
+ * Add one object whose path is known to the items. A `path` of "" means that
+ * there is no path. Returns the same codes as pack_job_add().
  */
 int pack_job_add_named(struct pack_job *job, const struct oid *oid,
 		       const char *path, struct error *err);

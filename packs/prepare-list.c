@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The frequent requests. */
+/* Lists the frequent requests for which answers are prepared. */
 #include "base/mem.h"
 #include "packs/prepare-parts.h"
 #include "packs/roots.h"
 
 /*
- * Maximum number of clones of depth 1 that get a prepared answer. Only the
- * first tips are used.
+ * Maximum number of tips for which a clone of depth 1 gets a prepared answer.
+ * Only the first tips are used.
  */
 #define TIPS_MAX 256
 
@@ -47,8 +47,8 @@ static bool is_asked_twice(const struct preparing *p)
 }
 
 /*
- * Finish the last request after its wants were added. If it has no wants, or
- * the same wants as an earlier one, it is removed.
+ * Complete the last request in the list after its wants were added. Remove the
+ * request if it has no wants, or the same wants as an earlier one.
  */
 static int settle(struct preparing *p)
 {
@@ -120,8 +120,8 @@ static int add_branch(void *ctx, const struct ref *ref)
 }
 
 /*
- * Handle a tag. Clones of all references want the tag. For other clones, the
- * tag is listed, because they may get it with include-tag.
+ * Add a tag. Clones of all references want the tag. For other clones, the tag
+ * is only listed, because they may get it with include-tag.
  */
 static int add_tag(void *ctx, const struct ref *ref)
 {

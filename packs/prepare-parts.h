@@ -11,15 +11,19 @@
 
 /* A frequent request and its answer. */
 struct preparation {
-	struct oid *wants; /* owned: one or more */
+	/* owned: the ids that the request wants, one or more */
+	struct oid *wants;
 	size_t want_nr, want_alloc;
-	bool is_depth_1; /* a clone of depth 1 */
-	/* The answer was found. Until then, only answer.request is valid. */
+	bool is_depth_1; /* whether the request is a clone of depth 1 */
+	/*
+	 * Whether the answer was found. Until then, only answer.request is
+	 * valid.
+	 */
 	bool is_done;
 	struct prepared_answer answer;
 	/*
-	 * Owned: the runs of the answer without tags, and of the answer with
-	 * tags.
+	 * Owned: the runs of pack bytes in the answer without tags, and in the
+	 * answer with tags.
 	 */
 	struct prepared_run *plain, *tagged;
 	/* Owned: the tags that only the answer with tags has. */
@@ -30,15 +34,18 @@ struct preparation {
 struct preparing {
 	const struct odb *odb;
 	struct refs *refs;
-	const struct odb_pack *pack; /* the pack of the answers */
+	/* the pack from which the answers are copied */
+	const struct odb_pack *pack;
 	/* owned: reads objects while references are visited */
 	struct odb_reader *reader;
 	struct packing_send_options options;
-	struct packing_tag *tags; /* owned; by id, each once */
+	/* owned: the tags of the repository, sorted by id, each once */
+	struct packing_tag *tags;
 	size_t tag_nr, tag_alloc;
 	struct preparation *list; /* owned */
 	size_t nr, alloc;
-	struct error *err; /* for visiting references */
+	/* receives the error of a callback that visits references */
+	struct error *err;
 };
 
 /*
@@ -48,9 +55,10 @@ struct preparing {
 int prepare_list(struct preparing *p, const struct prepare_options *options);
 
 /*
- * Load the options for making answers: those of the configuration, except that
- * prepared answers are not used. Otherwise an error in one file of answers
- * would be copied to the next. Returns 0 or a negative error code.
+ * Load the options for making prepared answers: those of the configuration,
+ * except that existing prepared answers are not used. Otherwise an error in one
+ * file of answers would be copied to the next. Returns 0 or a negative error
+ * code.
  */
 int prepare_load_options(struct packing_send_options *options,
 			 const struct repo *repo, struct error *err);
@@ -81,7 +89,7 @@ bool prepare_has_history(const struct preparation *item,
 int prepare_hash(struct oid *checksum, const struct bitmap_space *space,
 		 const struct bitset *objects, struct error *err);
 
-/* Release all owned fields. */
+/* Release all fields of *p that are owned. */
 void preparing_release(struct preparing *p);
 
 #endif

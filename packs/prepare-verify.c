@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks prepared answers by finding each answer again. */
+/*
+ * Checks prepared answers: computes the answer to each request again, and
+ * compares.
+ */
 #include "packs/prepare-parts.h"
 
 static int open_space(struct bitmap_space *space, const struct preparing *p,
@@ -14,10 +17,10 @@ static int open_space(struct bitmap_space *space, const struct preparing *p,
 }
 
 /*
- * Returns 1 if the content of an answer consists of whole entries that can be
- * copied as they are stored, and has the right checksum. Returns 0 if not, or a
- * negative error code. The bits of the objects are set in *objects, which must
- * be empty.
+ * Returns 1 if the content of a prepared answer consists of whole pack entries
+ * that can be copied as they are stored, and has the right checksum. Returns 0
+ * if not, or a negative error code. The bits of the objects are set in
+ * *objects, which must be empty.
  */
 static int verify_content(const struct preparing *p,
 			  const struct prepared_content *content,
@@ -38,9 +41,9 @@ static int verify_content(const struct preparing *p,
 }
 
 /*
- * Returns 1 if the content with tags has exactly the objects of the content
- * without tags and the tags in answer->along. Returns 0 if not, or a negative
- * error code.
+ * Returns 1 if the answer's content with tags has exactly the objects of the
+ * content without tags and the tags in answer->along. Returns 0 if not, or a
+ * negative error code.
  */
 static int verify_tags(const struct preparing *p, const struct prepared *file,
 		       const struct prepared_answer *answer,
@@ -78,9 +81,9 @@ static bool has(const struct bitset *objects, const struct bitmap_space *space,
 }
 
 /*
- * Returns 1 if these objects of the pack are exactly the objects that were
- * found, 0 if not, or a negative error code. They may have been found in
- * another pack, or in a multi-pack-index.
+ * Returns 1 if the objects in `objects`, all of one pack, are exactly the
+ * objects that the request finds. Returns 0 if not, or a negative error code.
+ * The request may find them in another pack, or in a multi-pack-index.
  */
 static int is_found(const struct preparing *p, struct found *found,
 		    const struct bitset *objects, struct error *err)
@@ -113,8 +116,8 @@ static int is_found(const struct preparing *p, struct found *found,
 
 /*
  * Returns 1 if the answer to a request has exactly these objects, 0 if not, or
- * a negative error code. If the history is no longer here, it cannot be
- * compared, and the result is 1.
+ * a negative error code. If the repository no longer has the history, the
+ * answer cannot be compared, and the result is 1.
  */
 static int verify_found(const struct preparing *p,
 			const struct preparation *item,
@@ -183,7 +186,7 @@ static int verify_answer(const struct preparing *p, const struct prepared *file,
 			       p->pack->pack->name, hex);
 }
 
-/* Check each answer in a file of prepared answers. */
+/* Check each prepared answer in a file. */
 static int verify_all(struct preparing *p, const struct prepared *file)
 {
 	const struct prepare_options nothing = {.checksum = NULL};

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the answers to frequent requests, and writes them to a file. */
+/*
+ * Computes the answers to frequent requests, and writes them to the file of
+ * prepared answers.
+ */
 #include "base/mem.h"
 #include "packing/find.h"
 #include "packing/reuse.h"
@@ -60,13 +63,19 @@ int prepare_hash(struct oid *checksum, const struct bitmap_space *space,
 	return ret;
 }
 
-/* Returns whether all objects that were found are in the pack. */
+/*
+ * Returns whether all objects that a request finds are in the pack of the
+ * answers.
+ */
 static bool is_of_pack(const struct preparing *p, const struct found *found)
 {
 	return found->space.pack == p->pack && !found->objects.nr;
 }
 
-/* Set *content to the runs of a set of objects. The caller frees *runs. */
+/*
+ * Set *content to the runs of pack bytes in which some objects are stored. The
+ * caller frees *runs.
+ */
 static int keep_runs(struct prepared_content *content,
 		     struct prepared_run **runs, const struct found *found,
 		     const struct bitset *set, struct error *err)
@@ -79,7 +88,7 @@ static int keep_runs(struct prepared_content *content,
 	return ret;
 }
 
-/* Set *along to the listed tags that are in `set`. */
+/* Set *along to those tags of the list p->tags that are in `set`. */
 static int keep_tags(struct ewah *along, const struct preparing *p,
 		     const struct found *found, const struct bitset *set,
 		     struct error *err)
@@ -116,7 +125,8 @@ static int keep(const struct preparing *p, struct preparation *item,
 }
 
 /*
- * Make the answer without tags, which has `objects`, and the answer with tags.
+ * Make the answer without tags, which has the objects in `objects`, and the
+ * answer with tags.
  */
 static int answer_with_tags(const struct preparing *p, struct preparation *item,
 			    struct found *found, const struct bitset *objects,
@@ -208,8 +218,8 @@ static int put_tags(struct buf *out, const struct preparing *p)
 }
 
 /*
- * Append the content of the file. Nothing is appended if no answer could be
- * prepared.
+ * Append the content of the file of prepared answers. Appends nothing if no
+ * answer could be prepared.
  */
 static int put_answers(struct buf *out, const struct preparing *p)
 {
@@ -235,8 +245,8 @@ static int put_answers(struct buf *out, const struct preparing *p)
 }
 
 /*
- * Write the file. It is synced like other files that can be made again from
- * objects.
+ * Write the file of prepared answers. It is synced like other files that can be
+ * made again from objects.
  */
 static int store(const struct repo *repo, const struct buf *bytes,
 		 struct error *err)
@@ -296,7 +306,10 @@ static int work_out(struct preparing *p, const struct prepare_options *options,
 				   prepare, p, p->err);
 	if (!ret)
 		ret = put_answers(bytes, p);
-	/* If references are newer than the snapshot, prepare nothing. */
+	/*
+	 * If references name objects that the snapshot does not have, prepare
+	 * nothing.
+	 */
 	return ret == ERR_MISSING ? 0 : ret;
 }
 

@@ -21,7 +21,7 @@ struct prepare_options {
 	 */
 	const struct oid *heads;
 	size_t head_nr;
-	unsigned threads; /* 0: as many as processors */
+	unsigned threads; /* number of threads; 0: as many as processors */
 };
 
 /*
@@ -31,8 +31,8 @@ int prepare_is_wanted(const struct repo *repo, struct error *err);
 
 /*
  * Find out which answers can be copied from runs of one pack, and write them to
- * objects/info/prepared. If there is no answer, or repack.prepareAnswers is
- * false, the file is removed. Returns 0 or a negative error code. Cost: the
+ * objects/info/prepared. If no answer can be copied, or repack.prepareAnswers
+ * is false, the file is removed. Returns 0 or a negative error code. Cost: the
  * bytes of each answer are read and hashed, twice if tags are added.
  */
 int prepare_answers(const struct repo *repo, struct refs *refs,

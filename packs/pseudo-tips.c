@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Groups the tips of references for pseudo-merges. */
+/*
+ * Groups the tips of references, so that each group gets pseudo-merges in the
+ * bitmap index.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +11,10 @@
 #include "object/oidmap.h"
 #include "packs/pseudo-tips.h"
 
-/* A tip and the name of its group, which is the captured text. */
+/*
+ * A tip, and the name of its group: the text that the pattern captures from the
+ * name of the reference.
+ */
 struct named_tip {
 	uint32_t section;
 	uint32_t commit_nr;
@@ -17,13 +23,19 @@ struct named_tip {
 };
 
 /*
- * A value of references. In a fork network, many references have the same
- * value.
+ * An object that references name. In a fork network, many references name the
+ * same object.
  */
 struct named_value {
-	/* number of the commit; NO_COMMIT: the value is another object */
+	/*
+	 * commit_nr of the commit that the object is or peels to; NO_COMMIT: it
+	 * is another object
+	 */
 	uint32_t commit_nr;
-	/* Without sections: which classes already have this value. */
+	/*
+	 * Without configured sections: which classes of tips already have this
+	 * value.
+	 */
 	bool in_class[PSEUDO_OTHERS + 1];
 };
 
@@ -33,7 +45,7 @@ struct loading {
 	struct walk *w;
 	struct pseudo_tips *out;
 	const struct pseudo_config *config;
-	struct oidmap by_value;     /* id -> index into values */
+	struct oidmap by_value;     /* maps an id to its index in `values` */
 	struct named_value *values; /* owned */
 	size_t value_nr, value_alloc;
 	struct buf names;
@@ -97,7 +109,8 @@ static int add_commit(struct loading *l, const char *name,
 }
 
 /*
- * Find the record of a value, or add one. So each value is looked up only once.
+ * Find the record of an object that a reference names, or add a record. So each
+ * object is looked up only once.
  */
 static int find_value(struct named_value **value, struct loading *l,
 		      const struct oid *oid)
@@ -143,7 +156,7 @@ static int compare(const void *a, const void *b, void *ctx)
 	return strcmp(names + x->name_off, names + y->name_off);
 }
 
-/* Sort the groups by name and number them. */
+/* Sort the groups by name and give numbers to them. */
 static int number_groups(struct loading *l)
 {
 	struct pseudo_tips *out = l->out;

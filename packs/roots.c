@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists roots of reachability, and tips that get bitmaps. */
+/* Lists the roots of reachability, and the tips that get bitmaps. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -134,7 +134,10 @@ int roots_add_island_tips(struct walk *w, struct walk_tips *tips,
 
 struct idle_search {
 	struct refs *refs;
-	/* borrowed: the value that was found; NULL: none so far */
+	/*
+	 * borrowed: a value of repack.tipIsland that names no reference; NULL:
+	 * none found so far
+	 */
 	const char *idle;
 	struct error *err;
 };

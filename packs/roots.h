@@ -13,12 +13,16 @@
 #include "refs/refs.h"
 #include "walk/walk.h"
 
-/* Maximum number of newest branches that get a bitmap by default. */
+/*
+ * Maximum number of branches whose tips get a bitmap by default: the newest
+ * ones.
+ */
 #define ROOTS_DEFAULT_TIPS 512
 
 /*
- * Add roots to `tips`: references and HEAD. With `all_roots`, also reflogs and
- * indexes. Returns 0 or a negative error code.
+ * Add the roots of reachability to `tips`: references and HEAD. With
+ * `all_roots`, also reflogs and indexes of work trees. Returns 0 or a negative
+ * error code.
  */
 int roots_add(struct walk *w, struct walk_tips *tips, struct refs *refs,
 	      bool all_roots, struct error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads tips of references from a file. */
+/* Reads the tips of references from a file (--refs-snapshot). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,10 +8,10 @@
 #include "packs/snapshot.h"
 #include "sys/io.h"
 
-/* How many bytes of a line an error shows. */
+/* Maximum number of bytes of a line that an error message shows. */
 #define LINE_SHOWN_MAX 200
 
-/* Parse one line, without its line feed. */
+/* Parse one line of the file, without its line feed. */
 static int take_line(struct snapshot *s, const char *line, size_t len,
 		     enum hash_algo algo, struct error *err)
 {

@@ -24,21 +24,21 @@ struct snapshot_tip {
 };
 
 struct snapshot {
-	/* owned; a tip may be listed twice */
+	/* owned: tips in the order of the file; a tip may be listed twice */
 	struct snapshot_tip *tips;
 	size_t nr, alloc;
 };
 
 /*
- * Parse the lines of a file. Release *snapshot in any case. Returns 0,
- * ERR_INVALID if a line is not an id, or ERR_NOMEM.
+ * Parse the lines of a file with tips. Release *snapshot in any case. Returns
+ * 0, ERR_INVALID if a line is not an id, or ERR_NOMEM.
  */
 int snapshot_parse(struct snapshot *snapshot, const void *bytes, size_t len,
 		   enum hash_algo algo, struct error *err);
 
 /*
- * Read and parse a file. Release *snapshot in any case. Returns what
- * snapshot_parse() returns, or ERR_IO ("could not open '<path>' for reading:
+ * Read and parse a file with tips. Release *snapshot in any case. Returns the
+ * codes of snapshot_parse(), or ERR_IO ("could not open '<path>' for reading:
  * <why>").
  */
 int snapshot_load(struct snapshot *snapshot, const char *path,
@@ -46,8 +46,8 @@ int snapshot_load(struct snapshot *snapshot, const char *path,
 void snapshot_release(struct snapshot *snapshot);
 
 /*
- * Add all tips, or only the preferred ones, to `tips`. Tips that do not exist
- * are ignored. Returns 0 or a negative error code.
+ * Add all tips of the file, or only those marked with "+", to `tips`. Tips that
+ * do not exist are ignored. Returns 0 or a negative error code.
  */
 int snapshot_add_tips(const struct snapshot *snapshot, struct walk *w,
 		      struct walk_tips *tips, bool only_preferred,
