@@ -5,22 +5,25 @@
 #include "packing/delta-order.h"
 
 /*
- * Objects with fewer bytes are no candidates: the header of a delta costs too
- * much.
+ * Minimum number of bytes of a candidate for a delta. For a smaller object, the
+ * header of a delta costs too much.
  */
 #define SIZE_MIN 50
 /*
- * Estimated fixed cost of an object, in bytes; added when segments are weighed.
+ * Estimated fixed cost of comparing an object, in bytes. It is added to the
+ * object's size when the weight of a segment is computed.
  */
 #define WEIGHT_OF_OBJECT 1024
 /*
- * The number of segments. Each has about the same weight and ends where the
- * name changes. Objects of one name are split only if they are many, because
- * each split leaves about one more object stored whole.
+ * The number of segments into which the candidates are split. Each has about
+ * the same weight and ends where the name changes. Objects of one name are
+ * split only if they are many, because each split leaves about one more object
+ * stored whole.
  */
 #define SEGMENTS 64
 /*
- * The number of segments in passes that compare few objects over a long range.
+ * The number of segments in passes that compare few objects, each with objects
+ * far away.
  */
 #define SEGMENTS_FEW 16
 /*
@@ -63,8 +66,8 @@ static size_t choose(struct sort_item *keys, const struct packing_items *list,
 }
 
 /*
- * Returns the rank of an object among those of one name. Objects that may be
- * bases of others have lower ranks and come first.
+ * Returns the rank of an object among the objects of one name. Objects with
+ * lower ranks come first; they may be bases of the others.
  */
 static unsigned rank_of(const struct packing_item *item,
 			const struct islands *islands)
@@ -131,7 +134,7 @@ static int sort_candidates(struct sort_item *keys, size_t nr,
 	return sort_items(keys, nr);
 }
 
-/* The packs of the candidates of a segment. */
+/* Which packs the candidates of a segment are in. */
 struct seen {
 	bool any;
 	/*
@@ -151,7 +154,10 @@ static void seen_add(struct seen *seen, const struct packing_item *item)
 	seen->pack_nr = item->pack_nr;
 }
 
-/* Returns whether a further pass is likely to find a much smaller delta. */
+/*
+ * Returns whether an item has a poor delta: a further pass is likely to find a
+ * much smaller one.
+ */
 static bool is_poor_delta(const struct packing_item *item)
 {
 	return item->how == PACKING_DELTA &&
@@ -175,13 +181,13 @@ static uint64_t weight_of(const struct packing_item *item)
 	return item->size + WEIGHT_OF_OBJECT;
 }
 
-/* State of one pass over the candidates that splits them into segments. */
+/* State of splitting the candidates of one pass into segments. */
 struct splitting {
 	struct delta_order *order;
 	const struct packing_items *list;
 	const struct delta_search_options *options;
 	enum delta_pass pass;
-	uint64_t goal; /* weight of a segment */
+	uint64_t goal; /* total weight that a segment should have */
 	/*
 	 * By item: 1 + the first candidate of the item's segment. NULL if no
 	 * candidate is a delta.
@@ -210,7 +216,7 @@ static bool has_same_path(const struct packing_item *a,
 	       a->name_hash == b->name_hash;
 }
 
-/* Returns whether a segment ends before the candidate at `at`. */
+/* Returns whether a segment ends before the candidate with index `at`. */
 static bool is_segment_end(const struct splitting *c,
 			   const struct delta_segment *seg, size_t at)
 {
@@ -236,8 +242,8 @@ static bool is_segment_end(const struct splitting *c,
 }
 
 /*
- * Store the segment of a candidate. Set is_near if the base of the candidate is
- * in the same segment.
+ * Store the segment of a candidate's item. Set is_near if the base of the
+ * candidate is in the same segment.
  */
 static void note_segment(struct splitting *c, struct delta_candidate *candidate,
 			 size_t first)
@@ -311,7 +317,10 @@ static int by_weight(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* Put the candidates back into the order of names. */
+/*
+ * Put the candidates back into the order of names, which later passes start
+ * from.
+ */
 static void restore(struct delta_order *order)
 {
 	for (size_t i = 0; i < order->nr; i++)

@@ -17,9 +17,10 @@
 #include "packing/items.h"
 
 /*
- * One pass over the candidates. Each pass has another order, but in all of them
- * a base comes before its deltas. So several passes together cannot make a
- * cycle. DELTA_PASS_ROOTS and DELTA_PASS_ALL have the same segments.
+ * The passes over the candidates of a delta search. Each pass has another
+ * order, but in all of them a base comes before its deltas. So several passes
+ * together cannot make a cycle. DELTA_PASS_ROOTS and DELTA_PASS_ALL have the
+ * same segments.
  */
 enum delta_pass {
 	/* all objects that are stored whole, sorted by name */
@@ -44,11 +45,11 @@ enum delta_pass {
 struct delta_candidate {
 	uint32_t item;
 	/*
-	 * The candidate may become a delta of an earlier candidate of its
+	 * The candidate may become a delta of an earlier candidate in its
 	 * segment.
 	 */
 	bool is_target;
-	bool is_skipped; /* no part of this pass */
+	bool is_skipped; /* The candidate is left out of this pass. */
 	/* The candidate is not tried against any earlier candidate. */
 	bool starts;
 	/*
@@ -57,7 +58,7 @@ struct delta_candidate {
 	bool is_near;
 };
 
-/* A run of candidates of one type: those at [first, end). */
+/* A segment: the candidates with index in [first, end), all of one type. */
 struct delta_segment {
 	size_t first, end;
 	/* estimated cost of searching the segment; has no unit */
@@ -66,14 +67,14 @@ struct delta_segment {
 };
 
 struct delta_order {
-	/* owned: item numbers, in the order of names */
+	/* owned: numbers of the candidates' items, in the order of names */
 	uint32_t *sorted;
 	/* owned: the candidates, in the order of the current pass */
 	struct delta_candidate *candidates;
 	size_t nr;
 	/*
-	 * Owned: heaviest first, so that threads finish at about the same time.
-	 * Segments without targets are left out.
+	 * Owned: the segments, heaviest first, so that threads finish at about
+	 * the same time. Segments without targets are left out.
 	 */
 	struct delta_segment *segments;
 	size_t segment_nr, segment_alloc;
@@ -90,7 +91,10 @@ int delta_order_init(struct delta_order *order,
 		     const struct packing_items *list,
 		     const struct delta_search_options *options);
 
-/* Split the same candidates for another pass. Returns 0 or ERR_NOMEM. */
+/*
+ * Split the same candidates into segments for another pass. Returns 0 or
+ * ERR_NOMEM.
+ */
 int delta_order_pass(struct delta_order *order,
 		     const struct packing_items *list,
 		     const struct delta_search_options *options,

@@ -16,13 +16,13 @@
 #include "packing/names.h"
 #include "sys/thread.h"
 
-/* The longest delta chain that is allowed, as in stock Git. */
+/* Maximum length of a delta chain, as in stock Git. */
 #define DEPTH_MAX 4095
-/* Maximum bytes of cached delta bases, for each thread. */
+/* Maximum number of bytes of delta bases that each thread caches. */
 #define READER_CACHE ((size_t)8 << 20)
 
 struct worker {
-	/* Owned, like the other fields; NULL until the thread starts. */
+	/* owned, like the other fields; NULL until the thread starts */
 	struct odb_reader *reader;
 	struct delta_window *window;
 	struct deflater *deflater;
@@ -40,8 +40,9 @@ struct search {
 	 */
 	uint16_t *depths;
 	struct delta_order order;
-	struct worker *workers;    /* owned: one per thread */
-	atomic_uint_fast64_t kept; /* bytes of deltas kept */
+	struct worker *workers; /* owned: the state of each thread */
+	/* total bytes of the deltas that are kept in memory */
+	atomic_uint_fast64_t kept;
 	struct progress progress;
 };
 
@@ -53,9 +54,10 @@ static bool has_base(const struct packing_item *item)
 }
 
 /*
- * Returns for each item the number of deltas in the longest chain on top of it.
- * NULL: no memory. Counting stops one above the greatest depth: such an item
- * cannot become a delta, and the cost stays low.
+ * Returns an array with an element for each item: the number of deltas in the
+ * longest chain of which the item is the base. NULL: no memory. Counting stops
+ * one above the greatest depth: such an item cannot become a delta, and the
+ * cost stays low.
  */
 static uint16_t *measure_heights(const struct packing_items *list,
 				 uint32_t depth)
@@ -88,9 +90,9 @@ static uint16_t depth_now(const struct packing_items *list, uint32_t at)
 }
 
 /*
- * Returns for each item its depth after earlier passes. NULL: no memory. A
- * delta whose base is in another segment keeps its depth, see
- * delta_order_pass().
+ * Returns an array with an element for each item: its depth after earlier
+ * passes. NULL: no memory. A delta whose base is in another segment keeps its
+ * depth, see delta_order_pass().
  */
 static uint16_t *measure_depths(const struct search *s)
 {
@@ -131,8 +133,8 @@ static void worker_release(struct worker *w)
 }
 
 /*
- * Deflate a delta and keep the bytes if the cache has room. When the cache is
- * full, later deltas are not deflated.
+ * Deflate the delta of an item and keep the bytes if the cache has room. When
+ * the cache is full, later deltas are not deflated.
  */
 static int keep_bytes(struct search *s, struct worker *w,
 		      struct packing_item *item, const void *delta)
@@ -230,7 +232,10 @@ static int search_pass(struct search *s, unsigned threads, bool is_first,
 		ret = sys_parallel(threads, s->order.segment_nr, search_segment,
 				   s, err);
 	progress_stop(&s->progress);
-	/* Free the windows first, because they borrow the tables. */
+	/*
+	 * Free the windows of the threads first, because they borrow the
+	 * tables.
+	 */
 	for (unsigned i = 0; i < threads; i++) {
 		delta_window_free(s->workers[i].window);
 		s->workers[i].window = NULL;
@@ -273,8 +278,8 @@ static int search_all(struct search *s, struct error *err)
 }
 
 /*
- * Exclude blobs by their attributes. If there are no targets, no file of
- * attributes is read.
+ * Exclude blobs from the delta search by their attributes. If there are no
+ * targets, no attribute file is read.
  */
 static int apply_attrs(struct search *s, struct error *err)
 {

@@ -33,12 +33,12 @@
 #include "sys/progress.h"
 
 struct delta_search_options {
-	unsigned threads; /* 0: as many as processors */
+	unsigned threads; /* number of threads; 0: as many as processors */
 	/*
 	 * Number of candidates that each object is compared with; 0: no search.
 	 */
 	unsigned window;
-	/* The longest delta chain. Values above 4095 mean 4095. */
+	/* Maximum length of a delta chain. Values above 4095 mean 4095. */
 	unsigned depth;
 	/*
 	 * What the path hashes of the items stand for: names, or whole paths.
@@ -55,11 +55,15 @@ struct delta_search_options {
 	uint64_t big_file_threshold; /* bytes */
 	/* zlib level for deltas that are kept; -1: zlib's default */
 	int compression;
-	/* Check the ids of all objects that are read. */
+	/* Check the ids of all objects that the search reads. */
 	bool check_ids;
-	/* Try all pairs, also those of one pack, as repack -f does. */
+	/*
+	 * Try all pairs of objects, also two objects of one pack, as `repack
+	 * -f` does.
+	 */
 	bool retry_same_pack;
-	const struct progress_out *progress; /* "Compressing objects" */
+	/* progress of "Compressing objects"; NULL: none */
+	const struct progress_out *progress;
 };
 
 /*

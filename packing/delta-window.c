@@ -7,7 +7,10 @@
 #include "packing/delta-order.h"
 #include "packing/delta-window.h"
 
-/* Bytes that a delta must at least save: about the size of a base's id. */
+/*
+ * Minimum number of bytes that a delta must save: about the size of a base's
+ * id.
+ */
 #define OVERHEAD 20
 /* A base that is so many times larger than the target is not read. */
 #define BASE_RATIO_MAX 32
@@ -16,12 +19,14 @@ struct member {
 	uint32_t item;
 	enum islands_layer layer;
 	/*
-	 * The number of deltas between this object and the whole object of its
-	 * chain.
+	 * The object's depth: the number of deltas between this object and the
+	 * whole object at the end of its chain.
 	 */
 	uint32_t depth;
-	struct odb_object obj;     /* data is NULL until read */
-	struct delta_index *index; /* NULL until made */
+	/* the object's content; obj.data is NULL until it is read */
+	struct odb_object obj;
+	/* the index for making deltas against the object; NULL until made */
+	struct delta_index *index;
 };
 
 struct delta_window {
@@ -31,16 +36,19 @@ struct delta_window {
 	uint16_t *depths;
 	struct odb_reader *reader;
 	/*
-	 * Owned: the first `nr` are in the window, the oldest first. The others
-	 * are free.
+	 * Owned: the first `nr` elements are in the window, the oldest first.
+	 * The other elements are free.
 	 */
 	struct member **members;
-	/* owned: the structs that `members` points to */
+	/* owned: the memory to which the elements of `members` point */
 	struct member *storage;
 	size_t nr, size;
 	/* the number of members of each layer */
 	size_t nr_of[ISLANDS_LAYER_NR];
-	/* bytes of the objects that were read, and of their delta indexes */
+	/*
+	 * total bytes of the objects in the window that were read, and of their
+	 * delta indexes
+	 */
 	uint64_t bytes;
 };
 
@@ -105,8 +113,8 @@ void delta_window_free(struct delta_window *w)
 }
 
 /*
- * Move the member at place `from` to the higher place `to`. The members between
- * move one place down.
+ * Move the object at place `from` of the window to the higher place `to`. The
+ * objects between move one place down.
  */
 static void move_up(struct delta_window *w, size_t from, size_t to)
 {
@@ -126,9 +134,10 @@ static void drop(struct delta_window *w, size_t place)
 }
 
 /*
- * Remove old members until there is room for a candidate. Only members of the
- * candidate's own layer are removed: a base must be in the same layer as its
- * delta or in an earlier one, so layers must not displace each other.
+ * Remove old objects from the window until there is room for a candidate. Only
+ * objects of the candidate's own layer are removed: a base must be in the same
+ * layer as its delta or in an earlier one, so layers must not displace each
+ * other.
  */
 static void make_room(struct delta_window *w, enum islands_layer layer,
 		      uint64_t size)
@@ -163,8 +172,8 @@ static int check_member(const struct delta_window *w, const struct member *m,
 }
 
 /*
- * Read another copy of a member whose copy is damaged. *err describes the
- * damage. Returns 0 with *err cleared, or a negative error code.
+ * Read another copy of an object in the window whose copy is damaged. *err
+ * describes the damage. Returns 0 with *err cleared, or a negative error code.
  */
 static int read_other_copy(struct delta_window *w, struct member *m,
 			   struct error *err)
@@ -220,15 +229,15 @@ static int index_member(struct delta_window *w, struct member *m,
 	return 0;
 }
 
-/* State of searching the best base for one target. */
+/* State of searching the best delta base for one target. */
 struct trial {
 	struct member *target;
 	/* The greatest depth that a delta of the target may have. */
 	uint32_t depth_max;
-	/* bytes of the smallest delta so far; 0: none */
+	/* bytes of the smallest delta found so far; 0: none */
 	size_t best_len;
-	uint32_t best_depth; /* depth of the best base */
-	/* Place in the window of the base that this search found. */
+	uint32_t best_depth; /* depth of the best base found so far */
+	/* Place in the window of the best base found so far. */
 	size_t best;
 	struct delta_found *found;
 };

@@ -29,7 +29,7 @@
 
 struct delta_window;
 
-/* A value in `depths`: the depth is one more than that of the item's base. */
+/* A value in `depths`: the item's depth is one more than that of its base. */
 #define DELTA_WINDOW_BASE_DEPTH UINT16_MAX
 
 /*
@@ -47,7 +47,9 @@ struct delta_window *delta_window_new(
 	uint16_t *depths, struct odb_reader *reader);
 void delta_window_free(struct delta_window *w);
 
-/* Empty the window, so that another segment can be searched. */
+/*
+ * Empty the window of a delta search, so that another segment can be searched.
+ */
 void delta_window_reset(struct delta_window *w);
 
 /* The best delta that was found for a candidate. */
@@ -61,8 +63,8 @@ struct delta_found {
 
 /*
  * Move the window by one candidate. If the candidate is a target, first search
- * its best base. If it is a delta already, only a better delta is returned.
- * Returns 0, or a negative error code with *found empty.
+ * its best base. If the candidate is a delta already, only a better delta is
+ * returned. Returns 0, or a negative error code with *found empty.
  */
 int delta_window_slide(struct delta_window *w, uint32_t item, bool is_target,
 		       struct delta_found *found, struct error *err);

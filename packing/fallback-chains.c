@@ -32,15 +32,15 @@ struct chains {
 	const struct odb *odb;
 	struct item_index item_of;
 	/*
-	 * Owned: the items whose stored base is not sent, in the order of their
-	 * packs.
+	 * Owned: the orphans (items whose stored base is not sent), in the
+	 * order of their packs.
 	 */
 	struct sort_item *orphans;
 	size_t nr;
 	/*
-	 * Owned: for an object that is no item, by obj_pos: 1 + an item that
+	 * Owned: by obj_pos of an object that is not an item: 1 + an item that
 	 * can be used in its place. This is the object's external item, or the
-	 * first orphan whose chain passes the object. 0: none.
+	 * first orphan whose stored chain passes the object. 0: none.
 	 */
 	uint32_t *heirs;
 };
@@ -56,8 +56,9 @@ static bool is_candidate(const struct packing_item *item)
 }
 
 /*
- * Replace *idx_pos, an object of a pack, by its stored base. Returns 1, 0 if
- * the object is stored whole, or a negative error code.
+ * Replace *idx_pos, an object of a pack, by the base of its stored delta.
+ * Returns 1 if replaced, 0 if the object is stored whole, or a negative error
+ * code.
  */
 static int go_up(const struct chains *c, uint32_t pack_nr, uint32_t *idx_pos)
 {
@@ -72,8 +73,8 @@ static int go_up(const struct chains *c, uint32_t pack_nr, uint32_t *idx_pos)
 }
 
 /*
- * Returns the object at the end of an item's chain. If the chain is a cycle,
- * returns any object of the cycle.
+ * Returns the object at the end of an item's stored delta chain. If the chain
+ * is a cycle, returns any object of the cycle.
  */
 static uint32_t root_of(const struct chains *c, const struct packing_item *item)
 {
@@ -129,8 +130,8 @@ static uint32_t obj_pos_of(const struct chains *c, uint32_t pack_nr,
 }
 
 /*
- * Set pair->base to an object of the chain, or to the item that is used in its
- * place. Returns false if neither can be a base.
+ * Set pair->base to an object of a stored delta chain, or to the item that is
+ * used in its place. Returns false if neither can be a base.
  */
 static bool find_base(const struct chains *c, struct fallback_pair *pair,
 		      uint32_t obj_pos)
@@ -161,8 +162,9 @@ static bool is_made_from(const struct packing_items *items, uint32_t base,
 }
 
 /*
- * Follow the chain up to the first possible base. For each object on the way,
- * note that this item can be used in its place. So a cycle ends too.
+ * Follow the stored delta chain of an orphan to the first possible base. For
+ * each object on the way, record that this orphan can be used in its place. So
+ * a cycle ends too.
  */
 static int climb(struct chains *c, struct fallback_pair *pair, uint32_t *top)
 {

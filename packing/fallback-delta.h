@@ -30,9 +30,9 @@ struct fallback_deltas {
 /* An item, and the object that is tried as its base. */
 struct fallback_pair {
 	uint32_t item;
-	/* the base as an item; PACKING_NO_ITEM: `old` is not an item yet */
+	/* item number of the base; PACKING_NO_ITEM: `old` is not an item yet */
 	uint32_t base;
-	struct walk_item old; /* the object of the base */
+	struct walk_item old; /* the object that is tried as the base */
 };
 
 /* Initialise *r. Returns 0 or ERR_NOMEM; release *r in both cases. */
@@ -75,14 +75,14 @@ int fallback_delta_versions(struct packing_items *items, struct found *found,
 
 /* All borrowed. */
 struct fallback_chains_options {
-	/* tables of all packs that items are stored in */
+	/* look-up tables of all packs in which items are stored */
 	const struct packs *packs;
 	struct odb_reader *reader;
 	/* As in plan.h. */
 	bool (*is_base)(void *ctx, uint32_t odb_pos);
 	void *base_ctx;
-	int compression; /* zlib level, -1: default */
-	/* limit for the total bytes of deltas; 0: no limit */
+	int compression; /* zlib level; -1: zlib's default */
+	/* maximum of the total bytes of fallback deltas; 0: no maximum */
 	uint64_t cache_size;
 };
 

@@ -11,8 +11,8 @@
 #include "walk/treewalk.h"
 
 /*
- * Returns a key of type and name hash. Objects with the same key are likely to
- * be similar.
+ * Returns a key computed from type and name hash. Objects with the same key are
+ * likely to be similar.
  */
 static uint64_t kind_of(uint8_t type, uint32_t name_hash)
 {
@@ -20,8 +20,8 @@ static uint64_t kind_of(uint8_t type, uint32_t name_hash)
 }
 
 /*
- * If the items that need bases have fewer bytes than this in total, reading the
- * boundary's trees costs more than it saves.
+ * Minimum of the total bytes of the items that need bases. With fewer bytes,
+ * reading the boundary's trees costs more than it saves.
  */
 #define KINDS_MIN_BYTES 65536
 
@@ -33,7 +33,7 @@ static bool wants_base(const struct packing_item *item, bool stored_too)
 		(stored_too && item->how == PACKING_COPY));
 }
 
-/* Mark the items that have an older version as base already. */
+/* Mark the items for which an older version was already found as delta base. */
 static int mark_versions(struct bitset *marked, const struct found *f,
 			 size_t item_nr)
 {
@@ -79,8 +79,8 @@ static int list_kinds(struct sort_item **kinds, size_t *nr,
 }
 
 /*
- * Returns whether a base is missing here and would have to be fetched first. A
- * delta saves less than this fetch costs.
+ * Returns whether a base is missing in this repository and would have to be
+ * fetched first. A delta saves less than this fetch costs.
  */
 static bool needs_provider(struct found *f, uint32_t obj_pos)
 {
@@ -94,8 +94,8 @@ static bool needs_provider(struct found *f, uint32_t obj_pos)
 }
 
 /*
- * Append an object as an external item. Its size is looked up, because the
- * search needs the size. A missing object is skipped.
+ * Append an object to the items as an external delta base. Its size is looked
+ * up, because the delta search needs the size. A missing object is skipped.
  */
 static int add_base(struct found *f, struct packing_items *items,
 		    const struct walk_item *object, struct error *err)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Collects the objects in the trees of commits that the receiver has. */
+/*
+ * Collects the objects in the trees of boundary commits, which the receiver
+ * has.
+ */
 #include "base/mem.h"
 #include "packing/find-parts.h"
 #include "walk/treewalk.h"
@@ -35,7 +38,7 @@ bool find_has_entries(const struct found *f, enum object_type type)
  */
 struct collecting {
 	struct found *f;
-	bool all; /* read all boundary trees */
+	bool all; /* whether all boundary trees are read */
 	/* by path_bit(): the paths at which trees are sent */
 	struct bitset paths;
 	/*
@@ -91,7 +94,10 @@ static bool is_entered(const struct collecting *c, uint32_t obj_pos,
 	       !bitset_test(&c->kept, bit) || bitset_get(&c->sent, obj_pos);
 }
 
-/* Note the directory, and descend only to paths at which trees are sent. */
+/*
+ * Record that the wanted commits have a directory at a path, and descend only
+ * to paths at which trees are sent.
+ */
 static int note_kept(void *ctx, uint32_t obj_pos, enum object_type type,
 		     const char *path, size_t path_len, struct error *err)
 {
@@ -124,8 +130,8 @@ static int collect_boundary_object(void *ctx, uint32_t obj_pos,
 }
 
 /*
- * Walk the trees of commits, without trees that are missing. *seen receives the
- * objects that were visited.
+ * Walk the trees of commits. Trees that are missing are skipped. *seen receives
+ * the objects that were visited.
  */
 static int walk_trees(struct bitset *seen, struct collecting *c, treewalk_fn fn,
 		      const uint32_t *commits, size_t nr, struct error *err)
@@ -151,7 +157,7 @@ static int walk_trees(struct bitset *seen, struct collecting *c, treewalk_fn fn,
 	return ret;
 }
 
-/* Set the bits (by commit_nr) of the parents of commits. */
+/* Set the bits of the parents of commits in a set by commit_nr. */
 static int mark_parents(struct bitset *set, const struct history *h,
 			const uint32_t *commits, size_t nr)
 {
@@ -241,8 +247,8 @@ int find_boundary_collect(struct found *f, struct error *err)
 }
 
 /*
- * Returns whether a tree or blob is in the list. Only such objects can be in a
- * boundary tree.
+ * Returns whether the list of objects to send has a tree or blob. Only trees
+ * and blobs can be in a boundary tree.
  */
 static bool lists_entries(const struct found *f)
 {

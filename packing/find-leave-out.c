@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Leaves out objects that the receiver gets from another place. */
+/*
+ * Leaves out objects of a response that the receiver gets from another place.
+ */
 #include <string.h>
 
 #include "base/mem.h"
 #include "packing/find.h"
 
 /*
- * Remove an object from `packed` and return true. If the object is not in
- * `packed`, set its bit in *listed for drop_listed().
+ * Remove an object from `packed`, the set of objects to send, and return true.
+ * If the object is not in `packed`, set its bit in *listed for drop_listed().
  */
 static bool leave_out(struct found *f, struct bitset *listed, uint32_t obj_pos)
 {
@@ -23,8 +25,8 @@ static bool leave_out(struct found *f, struct bitset *listed, uint32_t obj_pos)
 }
 
 /*
- * Remove the objects with a bit in *listed from `objects`, and set the bits of
- * these objects in *dropped.
+ * Remove the objects with a bit in *listed from `objects`, the list of objects
+ * to send. Set the bits of these objects in *dropped.
  */
 static void drop_listed(struct found *f, struct bitset *listed,
 			struct bitset *dropped)
@@ -65,8 +67,8 @@ int found_leave_out(struct found *found, const struct oid *oids, size_t nr,
 		    !bitset_get(&dropped, obj_pos))
 			continue;
 		/*
-		 * If the same id is listed again, its entry in left_out stays
-		 * false.
+		 * If the same id is in the list again, its element in left_out
+		 * stays false.
 		 */
 		bitset_unset(&dropped, obj_pos);
 		left_out[i] = true;

@@ -6,7 +6,7 @@
 #include "packing/find.h"
 #include "packing/names.h"
 
-/* Returns whether the delta search would try at least one pair. */
+/* Returns whether the delta search would compare at least one pair of items. */
 static bool wants_names(const struct packing_items *items)
 {
 	for (size_t i = 0; i < items->nr; i++) {
@@ -21,8 +21,8 @@ static bool wants_names(const struct packing_items *items)
 }
 
 /*
- * Copy name hashes from the index to the items. Returns whether some items are
- * not in the index.
+ * Copy name hashes from the bitmap index to the items. Returns whether some
+ * items are not in the index.
  */
 static bool take_names(const struct pack_bitmap *pb,
 		       struct packing_items *items)
@@ -44,8 +44,9 @@ static bool take_names(const struct pack_bitmap *pb,
 }
 
 /*
- * Copy name hashes from the index, if there is one. Returns 1 if some items
- * still lack a name hash, 0 if none does, or a negative error code.
+ * Copy name hashes to the items from the bitmap index, if there is one. Returns
+ * 1 if some items still lack a name hash, 0 if none does, or a negative error
+ * code.
  */
 static int ask_index(const struct found *found, struct packing_items *items,
 		     struct error *err)
@@ -55,8 +56,8 @@ static int ask_index(const struct found *found, struct packing_items *items,
 	int ret;
 
 	/*
-	 * Do not use the index if path hashes are needed: it stores name hashes
-	 * only.
+	 * Do not use the bitmap index if path hashes are needed: it stores name
+	 * hashes only.
 	 */
 	if (found->grouping != PATH_GROUP_NONE || !found->request->use_bitmap)
 		return true;

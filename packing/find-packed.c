@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Visits the objects of `packed` with their bits, types and name hashes. */
+/*
+ * Visits the objects to send that are in the set `packed`, with their bits,
+ * types and name hashes.
+ */
 #include "packing/find.h"
 
 bool found_bit(const struct found *found, uint32_t odb_pos, uint32_t *bit_pos)
@@ -30,12 +33,15 @@ bool found_bit(const struct found *found, uint32_t odb_pos, uint32_t *bit_pos)
 #define FEW_RATIO 1024
 
 /*
- * The types of objects by bit. If many objects are visited, the type bitmaps
- * are expanded into plain sets.
+ * The types of the objects in the bitmap index, by bit_pos. If many objects are
+ * visited, the type bitmaps are expanded into plain sets.
  */
 struct types {
 	const struct pack_bitmap *pb;
-	/* Owned: the sets; no words: few objects are visited. */
+	/*
+	 * Owned: the set of each type. Empty, without memory, if few objects
+	 * are visited.
+	 */
 	struct bitset of[BITMAP_TYPE_NR];
 };
 
@@ -84,7 +90,10 @@ static int visit_indexed(const struct types *types, uint32_t bit,
 	return fn(ctx, &object) < 0 ? error_nomem(err) : 0;
 }
 
-/* Visit the objects of `subset`. Types and name hashes come from the index. */
+/*
+ * Visit the objects of `subset`. Types and name hashes come from the bitmap
+ * index.
+ */
 static int each_indexed(const struct found *f, const struct bitset *subset,
 			int (*fn)(void *ctx, const struct walk_item *object),
 			void *ctx, struct error *err)

@@ -6,22 +6,23 @@
 #include "packing/find.h"
 
 /*
- * Add commits (commit_nr) whose trees the receiver has. Commits beyond a
- * maximum number are ignored. Returns 0 or ERR_NOMEM.
+ * Add commits (commit_nr) whose trees the receiver has to the boundary. Commits
+ * beyond a maximum number are ignored. Returns 0 or ERR_NOMEM.
  */
 int find_boundary_add(struct found *f, const uint32_t *commits, size_t nr);
 
 /*
- * Collect the objects in the trees of the boundary; later calls do nothing. If
- * all objects of the receiver are known already, only delta bases are needed,
- * and the newest commits suffice. Returns 0 or a negative error code.
+ * Collect the objects in the trees of the boundary commits; later calls do
+ * nothing. If all objects of the receiver are known already, only delta bases
+ * are needed, and the newest commits suffice. Returns 0 or a negative error
+ * code.
  */
 int find_boundary_collect(struct found *f, struct error *err);
 
 /*
- * Collect the objects in the trees of the boundary, for a list of objects that
- * a walk has found. Only trees are read that can share objects or bases with
- * the listed objects. Returns 0 or a negative error code.
+ * Collect the objects in the trees of the boundary commits, for a list of
+ * objects that a walk has found. Only trees are read that can share objects or
+ * delta bases with the listed objects. Returns 0 or a negative error code.
  */
 int find_boundary_collect_near(struct found *f, const struct walk_tips *wants,
 			       struct error *err);
@@ -33,9 +34,9 @@ int find_boundary_collect_near(struct found *f, const struct walk_tips *wants,
 bool find_has_entries(const struct found *f, enum object_type type);
 
 /*
- * Turn the wants of a client without haves into tips. The index says the types
- * of the wants. If the index is not proven, the types may be wrong. Returns 0
- * or a negative error code.
+ * Make tips from the wants of a client without haves. The types of the wants
+ * come from the bitmap index. If the index was not verified, the types may be
+ * wrong. Returns 0 or a negative error code.
  */
 int find_wants(struct found *f, struct walk_tips *tips, struct error *err);
 
@@ -48,14 +49,16 @@ int find_wants(struct found *f, struct walk_tips *tips, struct error *err);
 int find_prepared(struct found *f, struct error *err);
 
 /*
- * Returns whether an object is sent as part of found->content. False if there
- * is no content. This function is in find-tags.c.
+ * Returns whether an object is sent as part of found->content, the prepared
+ * pack content. Returns false if there is no content. This function is in
+ * find-tags.c.
  */
 bool find_is_prepared(const struct found *f, const struct oid *oid);
 
 /*
- * Returns the order of a pack. The order is checked, unless `wanted` is small
- * compared with the pack. Returns NULL with *err set if there is no memory.
+ * Returns the order of a pack's objects. The order is checked, unless `wanted`
+ * is small compared with the pack. Returns NULL with *err set if there is no
+ * memory.
  */
 const struct pack_rev *find_order(struct pack *pack, size_t wanted,
 				  struct error *err);

@@ -1,21 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* Uses prepared answers (packing/prepared.h). */
+/*
+ * Uses prepared answers (packing/prepared.h): the stored responses to likely
+ * requests.
+ */
 #include <stdlib.h>
 
 #include "packing/find-parts.h"
 
 /*
- * If fewer objects are sent, hashing costs less than opening the file of
- * answers.
+ * Minimum number of sent objects for which prepared answers are looked at. With
+ * fewer objects, hashing costs less than opening the file of answers.
  */
 #define PREPARED_MIN 512
 
-/* Compares the present tags with those at the time of preparation. */
+/*
+ * State of comparing the present tags with those at the time when the answer
+ * was prepared.
+ */
 struct tag_check {
 	const struct found *f;
 	/*
-	 * By index in the file: tags of the answer that no ref has named so
-	 * far.
+	 * Indexed like the file's list of tags: tags of the answer that no ref
+	 * has named so far.
 	 */
 	struct bitset missing;
 };
@@ -40,7 +46,7 @@ static bool is_clone(const struct found *f)
 }
 
 /*
- * Returns 1 if this tag is to be sent and is not part of the prepared answer,
+ * Returns 1 if this tag must be sent and is not part of the prepared answer,
  * else 0.
  */
 static int check_tag(void *ctx, const struct packing_tag *tag)
@@ -60,8 +66,8 @@ static int check_tag(void *ctx, const struct packing_tag *tag)
 }
 
 /*
- * Returns 1 if the tags to send are exactly the prepared tags, 0 if not, or a
- * negative error code.
+ * Returns 1 if the tags to send are exactly the tags of the prepared answer, 0
+ * if not, or a negative error code.
  */
 static int has_same_tags(const struct found *f, struct error *err)
 {
@@ -79,7 +85,10 @@ static int has_same_tags(const struct found *f, struct error *err)
 	return ret;
 }
 
-/* Send the prepared tags. If the tags have changed, send each tag by itself. */
+/*
+ * Send the tags of the prepared answer. If the tags have changed since, send
+ * each tag by itself.
+ */
 static int add_tags(struct found *f, struct error *err)
 {
 	int ret;
@@ -109,7 +118,7 @@ int find_prepared(struct found *f, struct error *err)
 	return ret < 0 ? ret : 1;
 }
 
-/* Send all of a pack. */
+/* Send all bytes of a pack, as found->content. */
 static void take_whole_pack(struct found *f)
 {
 	const struct pack *pack = f->space.pack->pack;

@@ -17,15 +17,15 @@
 #include "packing/find-parts.h"
 
 /*
- * If at most so many objects are sent, their ids are listed, so that not all
- * tags must be looked up.
+ * If at most this number of objects is sent, their ids are listed, so that not
+ * all tags must be looked up.
  */
 #define FEW_MAX 1024
 
 struct tagging {
 	struct found *f;
 	struct error *err;
-	/* by obj_pos: the objects in found->objects */
+	/* by obj_pos: the objects in the list found->objects */
 	struct bitset others;
 	/*
 	 * The ids of all sent objects if they are few, else empty. A search in
@@ -33,9 +33,9 @@ struct tagging {
 	 */
 	struct oidmap few;
 	/*
-	 * By bit_pos: the tags of the index that no ref has named so far. If
-	 * any tag remains, the tags in `unread` are read at the end. No words:
-	 * each tag is read at once.
+	 * Indexed by bit_pos: tags in the bitmap index that no ref has named so
+	 * far. If any tag remains, the tags in `unread` are read at the end. An
+	 * empty set without memory means that each tag is read at once.
 	 */
 	struct bitset unnamed;
 	/* owned: tags that are sent and were not read */
@@ -90,7 +90,10 @@ static void tagging_release(struct tagging *t)
 	free(t->unread);
 }
 
-/* Find the bit of the object with an id. Returns false if it has no bit. */
+/*
+ * Find the bit of the object with an id in the bitmap index. Returns false if
+ * the object has no bit.
+ */
 static bool find_bit(const struct found *f, const struct oid *oid,
 		     uint32_t *bit)
 {
@@ -192,8 +195,8 @@ static int send_chain(struct tagging *t, const struct oid *tag)
 }
 
 /*
- * Handle a tag of the index without reading it. If the tag is sent already, it
- * is wanted, or another ref has named it.
+ * Handle a tag that the bitmap index has, without reading the tag. If the tag
+ * is sent already, it is wanted, or another ref has named it.
  */
 static int defer(struct tagging *t, const struct packing_tag *tag, uint32_t bit)
 {
@@ -228,8 +231,8 @@ static int take_tag(void *ctx, const struct packing_tag *tag)
 }
 
 /*
- * Visit all tags. If few objects are sent and no tag can have one of them as
- * target, nothing is visited.
+ * Visit all tags of the repository. If few objects are sent and no tag can have
+ * one of them as target, no tag is visited.
  */
 static int visit(struct tagging *t)
 {
@@ -241,7 +244,10 @@ static int visit(struct tagging *t)
 	return ret > 0 ? tags->each(tags->ctx, take_tag, t, t->err) : ret;
 }
 
-/* Read the tags in `unread`, unless refs have named all tags of the index. */
+/*
+ * Read the tags in `unread`, unless refs have named all tags of the bitmap
+ * index.
+ */
 static int read_unread(struct tagging *t)
 {
 	int ret = 0;

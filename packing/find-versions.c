@@ -45,13 +45,14 @@
 struct candidate {
 	struct walk_item item;
 	uint32_t old_pos;
-	uint32_t bit; /* in `packed`, or LISTED */
+	uint32_t bit; /* bit of the object in found->packed, or LISTED */
 	/* index into found->objects, if `bit` is LISTED */
 	uint32_t place;
-	uint64_t size; /* inflated bytes */
+	uint64_t size; /* number of inflated bytes of the object */
 	/*
-	 * Inflated bytes for each byte that is saved, times 256. 0: an orphan,
-	 * a delta whose base is not sent; it has to be inflated in any case.
+	 * Number of inflated bytes for each byte that is saved, times 256. 0:
+	 * the object is an orphan, a delta whose base is not sent. An orphan
+	 * has to be inflated in any case.
 	 */
 	uint64_t cost;
 };
@@ -61,8 +62,8 @@ struct versions {
 	struct candidate *candidates; /* owned */
 	size_t nr, alloc;
 	/*
-	 * Limits of inflated bytes: for all candidates, and for orphans, which
-	 * are taken first.
+	 * Maximum numbers of inflated bytes: for all candidates, and for
+	 * orphans, which are taken first.
 	 */
 	uint64_t bytes_max, orphan_bytes_max;
 	/* Owned: indexes into found->objects, sorted by obj_pos. */
@@ -99,7 +100,7 @@ static bool find_listed(const struct versions *v, uint32_t obj_pos,
 
 /*
  * Returns whether the receiver has, or gets, the object at an offset of a pack.
- * A stored delta of this object can then be copied.
+ * If so, a stored delta of this object can be copied.
  */
 static bool is_with_receiver(const struct versions *v,
 			     const struct odb_pack *pack, uint64_t off)
@@ -158,8 +159,8 @@ static const struct odb_pack *locate(const struct candidate *c,
 }
 
 /*
- * Returns whether an object is sent and is no candidate yet. Sets c->bit, or
- * c->place if the object is in the list.
+ * Returns whether an object is sent and is not a candidate yet. Sets c->bit, or
+ * c->place if the object is in found->objects.
  */
 static bool is_sent(struct candidate *c, const struct versions *v)
 {
@@ -174,8 +175,9 @@ static bool is_sent(struct candidate *c, const struct versions *v)
 }
 
 /*
- * Returns whether an object cannot be sent as its stored delta. Sets c->size
- * and, if the object is stored whole, c->cost.
+ * Returns whether an object cannot be sent as its stored delta, so that it
+ * needs a fallback delta. Sets c->size and, if the object is stored whole,
+ * c->cost.
  */
 static bool needs_base(struct candidate *c, const struct versions *v)
 {
@@ -247,7 +249,7 @@ static int note_version(void *ctx, uint32_t new_pos, uint32_t old_pos,
 
 /*
  * Move an object from `packed` to `objects`, unless it is there already, and
- * store its version.
+ * store the version that the receiver has.
  */
 static int withhold(struct found *f, const struct candidate *c)
 {
@@ -266,8 +268,8 @@ static int withhold(struct found *f, const struct candidate *c)
 }
 
 /*
- * Take the candidates that cost least for each byte they save, up to the
- * limits. The other candidates are copied.
+ * Choose the candidates that cost least for each byte they save, up to the
+ * limits. The other candidates are copied as they are stored.
  */
 static int choose(struct versions *v)
 {
@@ -313,7 +315,10 @@ static void set_limits(struct versions *v)
 		v->orphan_bytes_max = BYTES_MAX_OF_FEW;
 }
 
-/* Compare the trees of wanted commits with the trees that the receiver has. */
+/*
+ * Compare the trees of wanted commits with the trees that the receiver has, and
+ * collect candidates.
+ */
 static int compare_trees(struct versions *v, const uint32_t *wants,
 			 size_t want_nr, const uint32_t *haves, size_t have_nr,
 			 struct error *err)

@@ -18,7 +18,7 @@
 struct wanted_tag {
 	struct oid tag, target;
 	uint32_t obj_pos;
-	bool has_target; /* `target` is known */
+	bool has_target; /* whether `target` is known */
 };
 
 struct wanting {
@@ -26,16 +26,17 @@ struct wanting {
 	struct walk_tips *tips;
 	struct error *err;
 	struct bitset commits; /* by bit_pos */
-	/* by bit_pos: tags of the index that are not wanted */
+	/* by bit_pos: tags in the bitmap index that are not wanted */
 	struct bitset unwanted;
 	struct wanted_tag *tags; /* owned */
 	size_t tag_nr, tag_alloc;
-	struct oidmap by_id; /* index into `tags` */
+	/* maps the id of a wanted tag to its index in `tags` */
+	struct oidmap by_id;
 };
 
 /*
- * Find the bit and the obj_pos of an object. Returns false if the index does
- * not have the object.
+ * Find the bit and the obj_pos of an object in the bitmap index. Returns false
+ * if the index does not have the object.
  */
 static bool find_indexed(const struct wanting *w, const struct oid *oid,
 			 uint32_t *bit, uint32_t *obj_pos)
@@ -47,8 +48,8 @@ static bool find_indexed(const struct wanting *w, const struct oid *oid,
 	    !bitmap_space_bit_of(space, idx_pos, bit))
 		return false;
 	/*
-	 * If there are several packs, look up the object: the index may refer
-	 * to a different copy than normal look-up.
+	 * If there are several packs, look up the object: the bitmap index may
+	 * refer to a different copy than normal look-up.
 	 */
 	if (w->f->walk.odb->pack_nr == 1)
 		return bitmap_space_obj(space, idx_pos, obj_pos);
@@ -99,8 +100,8 @@ static int take_target(void *ctx, const struct packing_tag *tag)
 }
 
 /*
- * Add a tag as a tip, and its target if the target is a commit of the index. If
- * the target is something else, read the tag.
+ * Add a tag as a tip, and its target if the target is a commit in the bitmap
+ * index. If the target is something else, read the tag.
  */
 static int add_tag(struct wanting *w, const struct wanted_tag *t)
 {

@@ -13,35 +13,38 @@
 #include "sys/thread.h"
 
 /*
- * If at least one object in 16 is sent, the index is proven before its answer
- * is used. That costs little compared with sending.
+ * If at least one in LARGE_RATIO objects is sent, the bitmap index is verified
+ * before its result is used. That costs little compared with sending.
  */
 #define LARGE_RATIO 16
 
 /*
- * If a history with a shallow boundary has at most so many commits, all their
- * trees are searched for versions.
+ * If a history with a shallow boundary has at most this number of commits, the
+ * trees of all of them are searched for versions that the receiver has.
  */
 #define SHALLOW_FEW_MAX 64
 
-/* If there are at least so many wants, the index says their types. */
+/* Minimum number of wants whose types are taken from the bitmap index. */
 #define MANY_WANTS 64
 
 struct finding {
 	struct found *f;
 	const struct packing_send_options *options;
 	struct walk_tips wants, haves;
-	/* The types of the wants were taken from the index. */
+	/* The types of the wants were taken from the bitmap index. */
 	bool wants_by_index;
 	struct pack_bitmap_result result;
-	/* The proof of the index, which runs in another thread; NULL: none. */
+	/*
+	 * The verification of the bitmap index, which runs in another thread;
+	 * NULL: none runs.
+	 */
 	struct sys_loop *proof;
 	struct error *warning;
 };
 
 /*
- * Turn the wants into tips. For a client without haves, wants are read only if
- * the index does not know them.
+ * Make tips from the wants. For a client without haves, wants are read only if
+ * the bitmap index does not have them.
  */
 static int read_wants(struct finding *g, struct error *err)
 {
@@ -71,8 +74,9 @@ static int load_tips(struct finding *g, struct error *err)
 }
 
 /*
- * Store the frontier of the walk as boundary. With a shallow boundary, the
- * frontier may be far from the receiver's objects, so the haves are added too.
+ * Store the frontier of the walk as found->boundary. With a shallow boundary,
+ * the frontier may be far from the receiver's objects, so the haves are added
+ * too.
  */
 static int keep_frontier(struct finding *g, const struct revwalk_result *revs)
 {
@@ -100,7 +104,7 @@ static void drop_uninteresting(struct found *f)
 
 /*
  * If the request has a filter, the receiver may lack objects of its commits.
- * Then keep only the boundary objects that it certainly has.
+ * Then keep only those boundary objects that the receiver certainly has.
  */
 static void forget_undecided(struct found *f)
 {
@@ -157,8 +161,8 @@ static int take_walked(struct finding *g, struct walk_result *result,
 }
 
 /*
- * Store the objects that the receiver has. If the walk has not found all of
- * them, read the trees at its frontier.
+ * Store the set of objects that the receiver has. If the walk has not found all
+ * of them, read the trees at its frontier.
  */
 static int take_uninteresting(struct finding *g, struct walk_result *result,
 			      struct error *err)
@@ -212,9 +216,9 @@ static int drop_promised(struct walk_items *objects, struct walk *walk,
 }
 
 /*
- * Find the objects by a walk. With a shallow boundary, parents of sent commits
- * are not sent, so their trees are not compared: all those parents would have
- * to be read.
+ * Find the objects to send by a walk. With a shallow boundary, parents of sent
+ * commits are not sent. So the trees of these parents are not compared, because
+ * all of the parents would have to be read.
  *
  * For a thin pack, take_uninteresting() leaves out the objects of boundary
  * trees, and keeps them as delta bases.
@@ -270,7 +274,7 @@ static int take_result(struct finding *g)
 	return find_boundary_add(f, g->haves.commits, g->haves.commit_nr);
 }
 
-/* Undo take_result(). */
+/* Undo take_result(): remove the result of the bitmap query from *f. */
 static void forget_result(struct found *f)
 {
 	bitset_release(&f->packed);
@@ -297,9 +301,9 @@ static int start_proof(struct finding *g, struct error *err)
 }
 
 /*
- * Returns whether the answer is likely to be large: a client without haves
- * wants commits. (Wants of a client that fetches missing trees and blobs are no
- * commits.)
+ * Returns whether the response is likely to be large: a client without haves
+ * wants commits. (Wants of a client that fetches missing trees and blobs are
+ * not commits.)
  */
 static bool is_clone(const struct finding *g)
 {
@@ -307,9 +311,9 @@ static bool is_clone(const struct finding *g)
 }
 
 /*
- * Add tags to a large answer while another thread proves the index. Both take
- * time that grows with the repository, and the client waits for both.
- * ERR_CORRUPT in *why means that the index is wrong and its answer must not be
+ * Add tags to a large response while another thread verifies the bitmap index.
+ * Both take time that grows with the repository, and the client waits for both.
+ * ERR_CORRUPT in *why means that the index is wrong and its result must not be
  * used.
  */
 static int complete_proven(struct finding *g, struct error *why,
@@ -331,9 +335,9 @@ static int complete_proven(struct finding *g, struct error *why,
 }
 
 /*
- * Accept the answer of the index. If much will be sent, first prove the index.
- * Returns 0 or a negative error code. An error of the index is in *why, any
- * other error is in *err.
+ * Accept the result of the bitmap index. If much will be sent, verify the index
+ * first. Returns 0 or a negative error code. An error of the index is in *why,
+ * any other error is in *err.
  */
 static int confirm(void *ctx, struct error *why, struct error *err)
 {
@@ -347,7 +351,10 @@ static int confirm(void *ctx, struct error *why, struct error *err)
 	return complete_proven(g, why, err);
 }
 
-/* Close the index and forget its answer. Returns 0 or a negative error code. */
+/*
+ * Close the bitmap index and forget its result. Returns 0 or a negative error
+ * code.
+ */
 static int set_aside(struct finding *g, struct error *err)
 {
 	struct found *f = g->f;
@@ -363,7 +370,7 @@ static int set_aside(struct finding *g, struct error *err)
 	return read_wants(g, err);
 }
 
-/* Open the index if the request can use one. Returns 0 or ERR_NOMEM. */
+/* Open the bitmap index if the request can use one. Returns 0 or ERR_NOMEM. */
 static int open_index(struct finding *g, struct error *err)
 {
 	struct found *f = g->f;
@@ -381,8 +388,8 @@ static int open_index(struct finding *g, struct error *err)
 }
 
 /*
- * Returns 1 if the index has answered, 0 if a walk is needed, or a negative
- * error code.
+ * Returns 1 if the bitmap index gave the objects, 0 if a walk is needed, or a
+ * negative error code.
  */
 static int find_by_bitmap(struct finding *g, struct error *err)
 {
@@ -416,8 +423,8 @@ static int find_by_bitmap(struct finding *g, struct error *err)
 }
 
 /*
- * Use the prepared answer to the request. Returns 1 if there is one, 0 if not,
- * or a negative error code.
+ * Use the prepared answer (stored response) to the request. Returns 1 if there
+ * is one, 0 if not, or a negative error code.
  */
 static int find_by_preparation(struct finding *g, struct error *err)
 {
@@ -455,7 +462,10 @@ static const struct odb_pack *largest_pack(const struct odb *odb)
 	return largest;
 }
 
-/* Move those objects of the list that are in the pack into the set. */
+/*
+ * Move those objects of the list found->objects that are in the pack into the
+ * set found->packed.
+ */
 static int split_objects(struct found *f)
 {
 	size_t kept = 0;
@@ -537,8 +547,8 @@ static int split_packed(struct found *f, struct error *err)
 }
 
 /*
- * Find the objects with the index or by a walk. Returns 1 if the index
- * answered, 0 after a walk, or a negative error code.
+ * Find the objects with the bitmap index or by a walk. Returns 1 if the index
+ * gave the objects, 0 after a walk, or a negative error code.
  */
 static int find_by_search(struct finding *g, struct error *err)
 {

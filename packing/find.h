@@ -31,18 +31,18 @@ struct found {
 	const struct packing_request *request; /* borrowed */
 	struct walk walk;
 	/*
-	 * owned: the index that was used; NULL: the objects were found by a
-	 * walk
+	 * owned: the bitmap index that was used; NULL: the objects were found
+	 * by a walk
 	 */
 	struct pack_bitmap *pb;
 	/*
-	 * What the path hashes of all objects stand for. PATH_GROUP_NONE with
-	 * pb, which stores only name hashes.
+	 * What the path hashes of all objects stand for. With a bitmap index
+	 * (`pb`), which stores only name hashes, this is PATH_GROUP_NONE.
 	 */
 	enum path_grouping grouping;
 	/*
-	 * The pack order that the bits of `packed` stand for; odb NULL: no
-	 * pack.
+	 * The pack order that the bits of `packed` stand for. space.odb is NULL
+	 * if there is no pack.
 	 */
 	struct bitmap_space space;
 	/*
@@ -50,9 +50,14 @@ struct found {
 	 * requested.
 	 */
 	struct bitmap_space_table bits;
-	/* by bit_pos: objects to send; no words: none */
+	/*
+	 * by bit_pos: objects to send; empty, without memory, if there are none
+	 */
 	struct bitset packed;
-	/* By bit_pos: objects that the receiver has; no words: none. */
+	/*
+	 * By bit_pos: objects that the receiver has. Empty, without memory, if
+	 * there are none.
+	 */
 	struct bitset packed_uninteresting;
 	/*
 	 * The walk that found the objects did not compute name hashes and path
@@ -62,24 +67,25 @@ struct found {
 	/* owned: all objects to send that are not in `packed` */
 	struct walk_items objects;
 	/*
-	 * Owned: without pb, the objects of `packed`, with their types and
+	 * Owned: if `pb` is NULL, the objects of `packed`, with their types and
 	 * names.
 	 */
 	struct walk_items walked;
 	/* Owned: the objects in the trees of the commits in `boundary`. */
 	struct walk_items boundary_objects;
 	/*
-	 * Owned: versions for some of `objects`. Objects that were moved from
-	 * `packed` to `objects` are at the end of `objects`.
+	 * Owned: versions that the receiver has of some of `objects`. Objects
+	 * that were moved from `packed` to `objects` are at the end of
+	 * `objects`.
 	 */
 	struct found_version *versions;
 	size_t version_nr;
-	/* owned: the wanted commits, by commit_nr */
+	/* owned: the wanted commits (commit_nr) */
 	uint32_t *wants;
 	size_t want_nr;
 	/*
-	 * Owned: the commits to send (commit_nr), if there is a shallow
-	 * boundary and they are few.
+	 * Owned: the commits to send (commit_nr). Filled in only if there is a
+	 * shallow boundary and the commits are few.
 	 */
 	uint32_t *walked_few;
 	size_t walked_few_nr;
@@ -95,8 +101,8 @@ struct found {
 	uint32_t *boundary;
 	size_t boundary_nr;
 	/*
-	 * Stored content that is sent as it is, in addition to all objects
-	 * above. NULL: none.
+	 * Prepared pack content: stored bytes that are sent as they are, in
+	 * addition to all objects above. NULL: none.
 	 */
 	const struct prepared_content *content;
 	const struct odb_pack *content_pack; /* the pack of `content` */
@@ -107,7 +113,7 @@ struct found {
 	/* The storage of `content` if that is a whole pack. */
 	struct prepared_content whole;
 	struct prepared_run whole_run;
-	/* For the report: */
+	/* The following fields are for the report. */
 	/* Why no index was used, a constant string; NULL: an index was used. */
 	const char *no_bitmap;
 	struct bitmap_plan plan;
@@ -135,13 +141,14 @@ int found_each_packed(const struct found *found, const struct bitset *subset,
 		      void *ctx, struct error *err);
 
 /*
- * Find the bit of an object, whichever copy `odb_pos` is. Returns false if the
- * object has no bit. Threads may call this function at the same time.
+ * Find the bit of an object in `packed`, whichever copy `odb_pos` is. Returns
+ * false if the object has no bit. Threads may call this function at the same
+ * time.
  */
 bool found_bit(const struct found *found, uint32_t odb_pos, uint32_t *bit_pos);
 
 /*
- * If the request includes tags: add the tags whose target is sent, and the tags
+ * If the request includes tags, add the tags whose target is sent, and the tags
  * between each tag and its target. Returns 0 or a negative error code:
  * ERR_MISSING if a tag is missing. Cost: each tag is visited; if many objects
  * are sent, each visit is a few look-ups.
@@ -176,14 +183,15 @@ int found_leave_out(struct found *found, const struct oid *oids, size_t nr,
 int found_withhold_versions(struct found *found, struct error *err);
 
 /*
- * Maximum number of newest commits whose trees are read for bases and versions:
- * so many of the wants' side, and so many of the haves' side.
+ * Maximum number of newest commits whose trees are read to find delta bases and
+ * versions. It applies to the wants and to the haves separately.
  */
 #define FOUND_NEWEST_MAX 4
 
 /*
- * The maximum for bases if the history has a shallow boundary. The commits next
- * to the sent ones are then the edges, one for each branch of the receiver.
+ * The same maximum for delta bases if the history has a shallow boundary. The
+ * commits next to the sent ones are then the edges, one for each branch of the
+ * receiver.
  */
 #define FOUND_EDGES_MAX 16
 

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* From obj_pos to items. */
+/* Maps the obj_pos of objects to items of a new pack. */
 #include <string.h>
 
 #include "base/mem.h"
 #include "packing/item-index.h"
 
-/* If at least one object in 64 is an item, the dense table is made. */
+/*
+ * If at least one in DENSE_RATIO objects is an item, a table over all obj_pos
+ * is made.
+ */
 #define DENSE_RATIO 64
 
 static int init_dense(struct item_index *index,

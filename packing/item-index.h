@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the item of an object. */
+/* Finds the item (number in the list of a new pack's objects) of an object. */
 #ifndef PACKING_ITEM_INDEX_H
 #define PACKING_ITEM_INDEX_H
 
@@ -24,8 +24,8 @@ struct item_index {
 };
 
 /*
- * Make an index of a list of items. The list is not borrowed. Returns 0, or
- * ERR_NOMEM with nothing to release.
+ * Make an index that maps objects to a list of items. The list is not borrowed.
+ * Returns 0, or ERR_NOMEM with nothing to release.
  */
 int item_index_init(struct item_index *index, const struct packing_items *list);
 void item_index_release(struct item_index *index);

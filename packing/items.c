@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists the objects of a new pack. */
+/* Lists the objects of a new pack, and checks their ids. */
 #include "base/mem.h"
 #include "object/hash.h"
 #include "packing/items.h"

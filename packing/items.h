@@ -39,8 +39,9 @@ enum packing_how {
 };
 
 /*
- * An object. An item with `is_external` is not written: the receiver has the
- * object, and a thin pack may name it as a delta base, by its id.
+ * An object of a new pack. An item with `is_external` is not written: the
+ * receiver has the object, and a thin pack may name it as a delta base, by its
+ * id.
  */
 struct packing_item {
 	/* inflated bytes; 0 until the item is planned */
@@ -54,12 +55,12 @@ struct packing_item {
 	uint8_t *delta;
 	uint32_t obj_pos;
 	uint32_t name_hash;
-	/* 0: unknown (object/path-group.h) */
+	/* path hash of the object (object/path-group.h); 0: unknown */
 	uint32_t path_hash;
-	uint32_t base; /* item, or PACKING_NO_ITEM */
+	uint32_t base; /* item number of the delta base, or PACKING_NO_ITEM */
 	/* CRC of the entry in the new pack; valid when the item was written */
 	uint32_t crc;
-	uint32_t delta_len; /* bytes at `delta` */
+	uint32_t delta_len; /* number of bytes at `delta` */
 	/* bytes of the delta before deflating */
 	uint32_t delta_size;
 	/*
@@ -76,16 +77,16 @@ struct packing_item {
 	/* The item stays whole as it is stored; it may be a base. */
 	bool settled : 1;
 	/*
-	 * The item may become a delta of an object in its own pack: its stored
-	 * base is not allowed or not sent, or the item is the whole object at
-	 * the end of such a base's chain.
+	 * The item may become a delta of an object in its own pack. Either its
+	 * stored base is not allowed or not sent, or the item is the whole
+	 * object at the end of the delta chain of another item's stored base.
 	 */
 	bool retry : 1;
 };
 
 struct packing_items {
 	struct objspace *space; /* borrowed */
-	/* Borrowed; NULL: no islands. */
+	/* Borrowed: the delta islands of the objects; NULL: no islands. */
 	const struct islands *islands;
 	struct packing_item *items; /* owned */
 	size_t nr, alloc;
@@ -113,14 +114,16 @@ int packing_check_id(enum hash_algo algo, const struct oid *oid,
 int packing_items_reserve(struct packing_items *list, size_t nr);
 
 /*
- * Append an object. Its size and how it is stored are planned later. Returns 0
- * or ERR_NOMEM.
+ * Append an object to the list. Its size and how it is stored are planned
+ * later. Returns 0 or ERR_NOMEM.
  */
 int packing_items_append(struct packing_items *list, uint32_t obj_pos,
 			 enum object_type type, uint32_t name_hash,
 			 bool is_external);
 
-/* Append an object that a walk has found. Returns 0 or ERR_NOMEM. */
+/*
+ * Append an object that a walk has found to the list. Returns 0 or ERR_NOMEM.
+ */
 int packing_items_add(struct packing_items *list,
 		      const struct walk_item *found);
 

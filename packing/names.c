@@ -9,7 +9,7 @@
 #include "object/parse.h"
 #include "packing/names.h"
 
-/* Trees at a greater depth are not read. */
+/* Maximum depth of trees that are read. */
 #define MAX_DEPTH 2048
 
 struct naming {
@@ -21,14 +21,14 @@ struct naming {
 	const struct attrs *attrs;
 	struct odb_reader *reader;
 	/*
-	 * The item of each id. Most entries of a tree are not in the list: one
-	 * look-up here finds that out, so that not all packs of the snapshot
-	 * are searched.
+	 * Maps ids to items. Most entries of a tree are not in the list of
+	 * items: one look-up here finds that out, so that not all packs of the
+	 * snapshot are searched.
 	 */
 	struct oidmap item_of;
 	uint8_t *seen; /* by item */
 	struct buf path;
-	bool any_unset; /* some blob got `no_delta` */
+	bool any_unset; /* whether some blob got `no_delta` */
 };
 
 static uint32_t find(const struct naming *n, const uint8_t *raw)
@@ -59,7 +59,10 @@ static int read_item(struct naming *n, uint32_t item, enum object_type type,
 	int ret = objspace_read(n->list->space, n->reader,
 				n->list->items[item].obj_pos, obj, NULL);
 
-	/* Skip the object. The error is reported when the object is written. */
+	/*
+	 * Skip an object that cannot be read. The error is reported when the
+	 * object is written.
+	 */
 	if (!ret && obj->type == type)
 		return 1;
 	if (!ret)
@@ -67,7 +70,10 @@ static int read_item(struct naming *n, uint32_t item, enum object_type type,
 	return ret == ERR_NOMEM ? ret : 0;
 }
 
-/* Name one item, or apply attributes to it. n->path is its path. */
+/*
+ * Set the hashes of one item, or apply attributes to it. n->path is the item's
+ * path.
+ */
 static void apply_path(struct naming *n, struct packing_item *item)
 {
 	const struct buf *path = &n->path;
@@ -162,8 +168,9 @@ static int name_all(struct naming *n)
 }
 
 /*
- * Visit all paths of the list. Each item found is named; if n->attrs is set,
- * attributes are applied instead.
+ * Visit all paths that lead through commits and trees of the list. Each item
+ * found gets its name hash and path hash. If n->attrs is set, attributes are
+ * applied instead.
  */
 static int go_over(struct naming *n, struct packing_items *list,
 		   struct error *err)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes look-up tables for the packs of a snapshot. */
+/* Makes tables of the positions of objects in the packs of a snapshot. */
 #include "base/mem.h"
 #include "packing/packs.h"
 
 /*
- * If there is at least one look-up for each 64 objects, a table costs less than
- * the look-ups.
+ * If there is at least one look-up for each MANY_RATIO objects, a table costs
+ * less than the look-ups.
  */
 #define MANY_RATIO 64
 
@@ -45,7 +45,7 @@ int packs_prepare(struct packs *p, uint32_t pack_nr, size_t look_ups,
 
 /*
  * Find the position of an object in the order of its pack. If the order does
- * not have the object, the order is wrong and another one is computed.
+ * not have the object, the order is wrong, and another one is computed.
  */
 static int place_of(const struct pack_rev **rev, uint32_t *pack_pos,
 		    const struct packs *p, uint32_t pack_nr, uint32_t idx_pos,

@@ -16,36 +16,40 @@
 #include "pack/entry.h"
 
 struct packs_table {
-	/* borrowed; NULL: the pack is not prepared */
+	/*
+	 * borrowed: the order of the pack's objects; NULL: the pack is not
+	 * prepared
+	 */
 	const struct pack_rev *rev;
 	/*
-	 * Owned: pack_pos by idx_pos. NULL: positions are looked up in `rev`,
-	 * which is not proven.
+	 * Owned: pack_pos, indexed by idx_pos. NULL: positions are looked up in
+	 * `rev`, whose order was not verified.
 	 */
 	uint32_t *pack_pos;
 };
 
 struct packs {
-	const struct odb *odb;      /* borrowed */
-	struct packs_table *tables; /* owned: by pack number */
+	const struct odb *odb; /* borrowed */
+	/* owned: the tables of each pack, indexed by pack number */
+	struct packs_table *tables;
 };
 
 /* The bytes of an object as a pack stores them. */
 struct packs_stored {
-	/* the whole entry, with its header; points into the map */
+	/* the whole entry, with its header; points into the mapped pack */
 	const uint8_t *bytes;
-	size_t len;              /* bytes of the whole entry */
-	uint64_t off;            /* of the entry in its pack */
-	struct pack_entry entry; /* the parsed header */
+	size_t len;              /* number of bytes of the whole entry */
+	uint64_t off;            /* offset of the entry in its pack */
+	struct pack_entry entry; /* the parsed header of the entry */
 };
 
 int packs_init(struct packs *p, const struct odb *odb, struct error *err);
 void packs_release(struct packs *p);
 
 /*
- * Prepare one pack for about `look_ups` look-ups. If the pack is prepared
- * already, nothing is done. Returns 0 or ERR_NOMEM. Cost: O(objects of the
- * pack) if the look-ups are many, else O(1).
+ * Prepare tables of one pack for about `look_ups` look-ups. If the pack is
+ * prepared already, nothing is done. Returns 0 or ERR_NOMEM. Cost: O(objects of
+ * the pack) if the look-ups are many, else O(1).
  */
 int packs_prepare(struct packs *p, uint32_t pack_nr, size_t look_ups,
 		  struct error *err);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Decides which stored bytes can be copied. */
+/*
+ * Decides for each object of a new pack whether its stored bytes can be copied.
+ */
 #include <string.h>
 
 #include "base/mem.h"
@@ -16,13 +18,16 @@ struct plan {
 	const struct plan_options *options;
 	struct item_index item_of;
 	/*
-	 * By item: the item of the base that islands forbid, or
+	 * Indexed by item: the item of the stored base that islands forbid, or
 	 * PACKING_NO_ITEM. NULL: there are no islands.
 	 */
 	uint32_t *refused;
 };
 
-/* Returns the item of an object, whichever copy in a pack is given. */
+/*
+ * Returns the item of an object. The arguments may name any copy of the object
+ * in a pack.
+ */
 static uint32_t item_at(const struct plan *p, uint32_t pack_nr,
 			uint32_t idx_pos)
 {
@@ -116,7 +121,8 @@ static int plan_stored(struct plan *p, struct packing_item *item,
 
 /*
  * Plan an item that is stored in a pack. If the chosen copy is damaged, it is
- * not copied: the object will be read, and reading finds another copy.
+ * not copied: the object will be read when it is written, and reading finds
+ * another copy.
  */
 static int plan_packed(struct plan *p, struct packing_item *item,
 		       struct error *err)
@@ -177,9 +183,9 @@ static int prepare_packs(struct plan *p, struct error *err)
 }
 
 /*
- * Find the sizes of objects that will be deflated anew. The search and the
- * headers need them. For an object that is stored as a delta, the size is
- * inside the delta.
+ * Find the sizes of objects that will be deflated anew. The delta search and
+ * the entry headers need these sizes. For an object that is stored as a delta,
+ * the size is inside the delta.
  */
 static int plan_sizes(struct plan *p, struct error *err)
 {

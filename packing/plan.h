@@ -27,20 +27,20 @@ struct plan_options {
 	 * again (repack -F).
 	 */
 	bool reuse_object;
-	unsigned threads; /* 0: as many as processors */
-	/* Bytes; larger objects never become deltas. */
+	unsigned threads; /* number of threads; 0: as many as processors */
+	/* Objects with more bytes never become deltas. */
 	uint64_t big_file_threshold;
 	/*
-	 * Whole objects in a pack of at least so many objects become `settled`,
-	 * because the search that made the pack had enough candidates. 0: none
-	 * become settled.
+	 * Whole objects in a pack of at least this number of objects become
+	 * `settled`, because the delta search that made the pack had enough
+	 * candidates. 0: none become settled.
 	 */
 	uint32_t settled_min;
 	/*
-	 * Returns whether an object that is no item may be a base. `odb_pos` is
-	 * that of any copy. It may if the receiver of a thin pack has the
-	 * object, or if the object is in the new pack already. NULL: no such
-	 * object may. Several threads call this function.
+	 * Returns whether an object that is not an item may be a delta base.
+	 * `odb_pos` may be that of any copy. The object may be a base if the
+	 * receiver of a thin pack has it, or if it is in the new pack already.
+	 * NULL: no object may. Several threads call this function.
 	 */
 	bool (*is_base)(void *ctx, uint32_t odb_pos);
 	void *base_ctx;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads and writes a file of prepared answers. */
+/*
+ * Reads and writes the file of prepared answers (stored responses to likely
+ * requests).
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,8 +19,8 @@ enum { VERSION = 2, RUN_LEN = 16 };
 struct parsing {
 	struct prepared *p;
 	struct cursor c;
-	size_t run_nr; /* runs parsed so far */
-	bool is_short; /* the file ends too early */
+	size_t run_nr; /* number of runs parsed so far */
+	bool is_short; /* whether the file ends too early */
 	const char *name;
 	struct error *err;
 };
@@ -45,8 +48,8 @@ static bool take_oid(struct parsing *g, struct oid *oid)
 }
 
 /*
- * Parse a run. A run that does not start after the end of the run before is an
- * error.
+ * Parse a run of pack bytes. A run that starts before the end of the previous
+ * run is an error.
  */
 static int parse_run(struct parsing *g, uint64_t *end)
 {
@@ -133,7 +136,8 @@ static int parse_header(struct parsing *g, uint16_t *nr)
 }
 
 /*
- * Parse the answers. Memory is allocated only for as many as the file can hold.
+ * Parse the answers in the file. Memory is allocated only for as many answers
+ * as the file can hold.
  */
 static int parse_answers(struct parsing *g, uint16_t nr)
 {
@@ -163,9 +167,9 @@ static int parse_all(struct parsing *g)
 }
 
 /*
- * Check the checksum of a file. A wrong checksum is reported in place of the
- * parser's error `parsed`. A truncated file gives ERR_MISSING, because writing
- * it was interrupted.
+ * Check the checksum of a file of prepared answers. A wrong checksum is
+ * reported in place of the parser's error `parsed`. A truncated file gives
+ * ERR_MISSING, because writing it was interrupted.
  */
 static int check_sum(struct parsing *g, const void *bytes, size_t len,
 		     int parsed)

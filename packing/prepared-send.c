@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sends prepared content. */
+/* Sends prepared pack content: stored bytes that are copied as they are. */
 #include "pack/copy.h"
 #include "packing/prepared.h"
 
@@ -10,8 +10,8 @@ struct sending {
 	struct pack_copy copy;
 	struct pack_writer *writer;
 	/*
-	 * Number of objects in one byte, on the assumption that all entries are
-	 * equally long.
+	 * Average number of objects in one byte of the content. All entries are
+	 * assumed to be equally long.
 	 */
 	double objects_per_byte;
 	uint64_t done; /* bytes */

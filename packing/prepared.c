@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds prepared answers and opens their files. */
+/* Opens files of prepared answers, and finds the answer to a request. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,8 +19,8 @@ const struct odb_pack *prepared_pack(const struct odb *odb,
 }
 
 /*
- * Returns whether all runs end before the trailer of the pack, which begins at
- * `end`.
+ * Returns whether all runs of a content end before the trailer of the pack,
+ * which begins at `end`.
  */
 static bool is_within(const struct prepared_content *content, uint64_t end)
 {
@@ -93,8 +93,8 @@ static struct sort_item *sort_ids(const struct oid *ids, size_t nr)
 }
 
 /*
- * Compute the hash of sorted ids; duplicates count once. *several is set to
- * whether there is more than one id.
+ * Compute the hash of sorted ids, in which duplicates count once. *several is
+ * set to whether there is more than one different id.
  */
 static int hash_ids(struct oid *out, enum hash_algo algo, const struct oid *ids,
 		    const struct sort_item *order, size_t nr, bool *several)

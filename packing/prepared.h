@@ -51,13 +51,13 @@
 #include "sys/map.h"
 #include "sys/progress.h"
 
-/* Maximum number of answers in a file. */
+/* Maximum number of prepared answers in a file. */
 #define PREPARED_MAX UINT16_MAX
 
 enum prepared_kind {
 	PREPARED_CLONE = 1,
 	PREPARED_DEPTH_1 = 2,
-	/* added to the kind if there are several wants */
+	/* added to the kind of a request if the request has several wants */
 	PREPARED_SEVERAL = 2,
 };
 
@@ -73,12 +73,18 @@ struct prepared_run {
 	uint64_t off, len;
 };
 
-/* The entries of a pack that are sent as they are stored. */
+/*
+ * Prepared pack content: the entries of a pack that are sent as they are
+ * stored.
+ */
 struct prepared_content {
 	/* trailer (checksum) of the pack that is sent */
 	struct oid checksum;
 	uint32_t object_nr;
-	/* Borrowed; ascending. No run is empty or touches the next run. */
+	/*
+	 * Borrowed: runs of entries, with ascending offsets. No run is empty or
+	 * touches the next run.
+	 */
 	const struct prepared_run *runs;
 	size_t run_nr;
 };
@@ -100,10 +106,13 @@ struct prepared {
 	const struct odb_pack *pack;
 	enum hash_algo algo;
 	struct oid pack_checksum;
-	/* borrowed: raw ids, ascending */
+	/* borrowed: raw ids of tags, ascending */
 	const uint8_t *tags;
 	uint32_t tag_nr;
-	/* Owned; the answers borrow from the map and from `runs`. */
+	/*
+	 * Owned: the answers in the file. They borrow from the map and from
+	 * `runs`.
+	 */
 	struct prepared_answer *answers;
 	/* owned: the runs of all answers */
 	struct prepared_run *runs;
@@ -138,9 +147,9 @@ const struct odb_pack *prepared_pack(const struct odb *odb,
 				     const struct oid *checksum);
 
 /*
- * Open the file of object directory `dir_nr`. Returns 1 if it was opened, 0 if
- * there is no file or its pack is not in the snapshot, or a negative error
- * code: ERR_IO or those of prepared_parse().
+ * Open the file of prepared answers of object directory `dir_nr`. Returns 1 if
+ * it was opened, 0 if there is no file or its pack is not in the snapshot, or a
+ * negative error code: ERR_IO or those of prepared_parse().
  */
 int prepared_open(struct prepared *p, const struct odb *odb, size_t dir_nr,
 		  struct error *err);
@@ -165,15 +174,15 @@ static inline bool prepared_is_of_one(const struct prepared_request *request)
 	return request->kind <= PREPARED_DEPTH_1;
 }
 
-/* Returns the answer to a request, or NULL if none is prepared. */
+/* Returns the prepared answer to a request, or NULL if there is none. */
 const struct prepared_answer *prepared_find(
 	const struct prepared *p, const struct prepared_request *request);
 
 /*
- * Open the file of a snapshot that has the answer to a clone of these ids (at
- * least 1), with full history or with depth 1. Returns 1 if there is one; then
- * the snapshot has these ids. Otherwise returns 0 or ERR_NOMEM, with *p empty
- * and *answer NULL. Files that cannot be used are ignored.
+ * Open the file of prepared answers that has an answer to a clone of these ids
+ * (at least 1), with full history or with depth 1. Returns 1 if there is one;
+ * then the snapshot has these ids. Otherwise returns 0 or ERR_NOMEM, with *p
+ * empty and *answer NULL. Files that cannot be used are ignored.
  */
 int prepared_open_for(struct prepared *p, const struct prepared_answer **answer,
 		      const struct odb *odb, bool depth_1,
@@ -187,30 +196,33 @@ const struct prepared_content *prepared_find_content(
 	const struct prepared *p, const struct prepared_run *runs, size_t nr);
 
 /*
- * Find a tag in the list of the file, and set *at to its index. Returns false
- * if it is not in the list.
+ * Find a tag in the file's list of tags, and set *at to its index. Returns
+ * false if the tag is not in the list.
  */
 bool prepared_find_tag(const struct prepared *p, const struct oid *tag,
 		       uint32_t *at);
 
-/* Returns whether the entry at an offset of the pack is part of the content. */
+/*
+ * Returns whether a run of the content has the entry at an offset of the pack.
+ */
 bool prepared_has(const struct prepared_content *content, uint64_t off);
 
-/* Bytes of all runs. */
+/* Returns the number of bytes in all runs of the content. */
 uint64_t prepared_bytes(const struct prepared_content *content);
 
 /*
- * Write all of the content into a pack that was begun for at least object_nr
- * objects. `progress` counts objects. Returns 0 or a negative error code.
+ * Write all runs of the content into a pack that was begun for at least
+ * object_nr objects. `progress` counts objects. Returns 0 or a negative error
+ * code.
  */
 int prepared_send(const struct prepared_content *content,
 		  const struct pack *pack, struct pack_writer *writer,
 		  struct progress *progress, struct error *err);
 
 /*
- * Find the runs that some objects (pack_pos) of a pack form. *runs receives an
- * array of *nr runs that the caller frees, also on failure. Returns 0,
- * ERR_NOMEM, or ERR_CORRUPT if the order of the pack is wrong.
+ * Find the runs of bytes in which some objects (pack_pos) of a pack are stored.
+ * *runs receives an array of *nr runs that the caller frees, also on failure.
+ * Returns 0, ERR_NOMEM, or ERR_CORRUPT if the order of the pack is wrong.
  */
 int prepared_runs(struct prepared_run **runs, size_t *nr,
 		  const struct pack_rev *rev, const struct bitset *objects,

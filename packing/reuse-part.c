@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Maps the bits and offsets of one pack. */
+/*
+ * Maps the bits of one pack's objects to positions in the pack, and old offsets
+ * to new ones.
+ */
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "packing/reuse-part.h"
 
 /*
- * If there is at least one look-up for each 64 objects, the order of the pack
- * is checked first.
+ * If there is at least one look-up for each MANY_RATIO objects, the order of
+ * the pack is checked first.
  */
 #define MANY_RATIO 64
 
 /*
- * Fill in `pack_pos`. The bits and the entries of the pack are both sorted by
- * offset, so one pass steps through both.
+ * Fill in part->pack_pos. The bits and the entries of the pack are both sorted
+ * by offset, so one pass steps through both.
  */
 static int match_bits(struct reuse_part *part, const struct bitmap_space *space,
 		      struct error *err)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One of the packs that runs are copied from: which of its objects have bits,
- * and where the copied bytes are in the new pack.
+ * A part of a bit space: one of the packs that runs are copied from. Stores
+ * which of its objects have bits, and where the copied bytes are in the new
+ * pack.
  */
 #ifndef PACKING_REUSE_PART_H
 #define PACKING_REUSE_PART_H
@@ -30,18 +31,19 @@ struct reuse_part {
 	/* The bits of this part are the bit_pos in [first, first + nr). */
 	uint32_t first, nr;
 	/*
-	 * Owned: pack_pos by bit_pos - first. NULL: each object of the pack has
-	 * a bit, so that both numbers are equal.
+	 * Owned: pack_pos, indexed by bit_pos - first. NULL: each object of the
+	 * pack has a bit, so that pack_pos is bit_pos - first.
 	 */
 	uint32_t *pack_pos;
-	struct reuse_segment *segments; /* owned; ascending in_off */
+	struct reuse_segment *segments; /* owned: sorted by in_off, ascending */
 	size_t segment_nr, segment_alloc;
 };
 
 /*
- * Prepare a part for about `look_ups` look-ups. Returns 0, 1 if the bit space
- * contradicts the pack (copy nothing from the pack), or ERR_NOMEM. Cost:
- * O(objects of the pack); less if all objects have bits and look-ups are few.
+ * Prepare the part of one pack for about `look_ups` look-ups. Returns 0, or 1
+ * if the bit space contradicts the pack (copy nothing from the pack), or
+ * ERR_NOMEM. Cost: O(objects of the pack); less if all objects have bits and
+ * look-ups are few.
  */
 int reuse_part_init(struct reuse_part *part, const struct bitmap_space *space,
 		    const struct bitmap_space_part *bits, size_t look_ups,
@@ -58,8 +60,8 @@ static inline uint32_t reuse_part_pack_pos(const struct reuse_part *part,
 }
 
 /*
- * Find the bit of an object of the pack. Returns false if it has no bit. Cost:
- * O(log nr) or O(1).
+ * Find the bit of an object of the pack. Returns false if the object has no
+ * bit. Cost: O(log nr) or O(1).
  */
 bool reuse_part_bit(const struct reuse_part *part, uint32_t pack_pos,
 		    uint32_t *bit_pos);

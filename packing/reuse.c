@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies spans from stored packs. */
+/* Copies spans (runs of entries) from stored packs to a new pack. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,35 +10,44 @@
 
 struct reuse {
 	const struct reuse_request *r;
-	/* Owned: the parts that were started, in the order of their bits. */
+	/*
+	 * Owned: the parts (packs) from which objects were copied, in the order
+	 * of their bits.
+	 */
 	struct reuse_part *parts;
 	size_t part_nr;
 	/* the part that objects are copied from now; the last one of `parts` */
 	struct reuse_part *part;
 	struct pack_writer *writer;
-	struct pack_copy copy; /* of the part's pack */
+	struct pack_copy copy; /* the state of copying from the part's pack */
 	/*
 	 * All wanted bits before this one were copied, or are in `left_over`.
 	 */
 	uint32_t done_bit;
-	/* The bits that could not be copied; no words: none so far. */
+	/*
+	 * The bits of objects that could not be copied. Empty, without memory,
+	 * if there are none so far.
+	 */
 	struct bitset *left_over;
-	uint64_t span_start; /* of bytes not written yet */
-	/* equal to span_start: the span is empty */
+	/* start of the span: bytes that are not written yet */
+	uint64_t span_start;
+	/* end of the span; equal to span_start if the span is empty */
 	uint64_t span_end;
-	/* the pack_pos behind the entry that was examined last */
+	/* the pack_pos after the entry that was examined last */
 	uint32_t next_pos;
-	uint64_t next_off; /* the offset of next_pos */
+	uint64_t next_off; /* offset of the entry at next_pos */
 	uint32_t objects;
 	uint64_t bytes;
 	bool changed_headers;
 };
 
-/* Maximum bytes of a span that are collected before they are written. */
+/*
+ * Maximum number of bytes of a span that are collected before they are written.
+ */
 #define SPAN_MAX ((size_t)512 << 10)
 
 /*
- * Memory is prefetched so many entries ahead: first the offsets, later the
+ * How many entries ahead memory is prefetched: first the offsets, later the
  * entries.
  */
 #define PREFETCH_NR 16
@@ -59,14 +68,15 @@ static uint64_t out_off(const struct reuse *u)
 }
 
 /*
- * Start a segment: bytes from `in_off` on are copied to the end of the output.
+ * Start a segment: bytes of the pack from `in_off` on are copied to the end of
+ * the new pack.
  */
 static int begin_segment(struct reuse *u, uint64_t in_off)
 {
 	return reuse_part_map(u->part, in_off, out_off(u));
 }
 
-/* Append an entry to the span. The entry does not change. */
+/* Append an entry of the pack to the span, without changing it. */
 static int take_as_is(struct reuse *u, uint64_t off, uint64_t end,
 		      struct error *err)
 {
@@ -105,7 +115,9 @@ static int take_with_header(struct reuse *u, uint64_t off, uint64_t end,
 	u->span_end = end;
 	if (!ret && len != old_header_len) {
 		ret = flush_span(u, err);
-		/* The span is closed: the next entry starts a new segment. */
+		/*
+		 * Close the span, so that the next entry starts a new segment.
+		 */
 		u->span_start = u->span_end = UINT64_MAX;
 	}
 	return ret;
@@ -114,13 +126,13 @@ static int take_with_header(struct reuse *u, uint64_t off, uint64_t end,
 /* The base of a delta: whether it is sent, and where it is in the new pack. */
 struct base {
 	enum { BASE_ABSENT, BASE_UNINTERESTING, BASE_COPIED } state;
-	/* the id of the base; points into the .idx of the pack */
+	/* the id of the base; points into the mapped .idx of the pack */
 	const uint8_t *raw;
-	/* offset in the new pack; valid if BASE_COPIED */
+	/* offset of the base in the new pack; valid if BASE_COPIED */
 	uint64_t out_off;
 };
 
-/* The part of a bit. */
+/* Returns the part (pack) to which a bit belongs. */
 static struct reuse_part *part_of(const struct reuse *u, uint32_t bit)
 {
 	size_t low = 0, high = u->part_nr;
@@ -137,8 +149,8 @@ static struct reuse_part *part_of(const struct reuse *u, uint32_t bit)
 }
 
 /*
- * Find the bit of a base: that of the copy in the same pack, or of another
- * copy. Returns false if there is none.
+ * Find the bit of a delta base: that of the copy in the same pack, or of
+ * another copy. Returns false if there is none.
  */
 static bool find_bit(const struct reuse *u, uint32_t pack_pos,
 		     const uint8_t *raw, uint32_t *bit)
@@ -383,7 +395,7 @@ static int take_each(struct reuse *u, struct error *err)
 	return flush_span(u, err);
 }
 
-/* Copy nothing of a part. */
+/* Copy no object of a part (pack): all its wanted objects are left over. */
 static int leave(struct reuse *u, const struct bitmap_space_part *bits,
 		 struct error *err)
 {
@@ -398,7 +410,10 @@ static int leave(struct reuse *u, const struct bitmap_space_part *bits,
 	return 0;
 }
 
-/* Estimate the bytes of `wanted` objects from the average entry of the pack. */
+/*
+ * Estimate the number of bytes of `wanted` objects from the average length of
+ * the pack's entries.
+ */
 static uint64_t estimate(const struct pack *pack, size_t wanted)
 {
 	return (uint64_t)((double)wanted / pack->idx.nr *

@@ -33,9 +33,11 @@
 #include "sys/progress.h"
 
 struct reuse_request {
-	/* Borrowed: the order that the bits of `want` stand for. */
+	/*
+	 * Borrowed: the bit space, the order that the bits of `want` stand for.
+	 */
 	const struct bitmap_space *space;
-	const struct bitset *want; /* bit_pos to send */
+	const struct bitset *want; /* bit_pos of the objects to send */
 	/*
 	 * The bit_pos of objects that the receiver has. They may be bases of a
 	 * thin pack. NULL: none.
@@ -47,13 +49,13 @@ struct reuse_request {
 	 * The receiver reads OFS_DELTA. false: deltas name their bases by id.
 	 */
 	bool ofs_delta;
-	/* progress, counted in objects; NULL: none */
+	/* receives the progress, counted in objects; NULL: none */
 	struct progress *progress;
 };
 
 struct reuse_report {
-	uint32_t objects; /* objects copied */
-	/* packs from which objects were copied */
+	uint32_t objects; /* number of objects that were copied */
+	/* number of packs from which objects were copied */
 	uint32_t packs;
 	/* total bytes of the copied entries */
 	uint64_t bytes_verbatim;

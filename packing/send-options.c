@@ -42,7 +42,10 @@ static int load_compression(int *level, const struct config *config,
 	return 0;
 }
 
-/* Load a limit of which a negative value means 0, as -1 means no deltas. */
+/*
+ * Load a limit from the configuration. A negative value means 0, as for stock
+ * Git.
+ */
 static void load_limit(const struct config *config, const char *key,
 		       uint64_t *value, int *ret, struct error *err)
 {
@@ -145,7 +148,10 @@ int packing_send_options_load(struct packing_send_options *options,
 	if (ret >= 0)
 		ret = config_bool(config, "gitreach.verifyreused",
 				  &options->check_reused, err);
-	/* Walks are never sparse, but a wrong value is an error. */
+	/*
+	 * pack.useSparse has no effect, since walks are never sparse. But a
+	 * wrong value is an error.
+	 */
 	if (ret >= 0)
 		ret = config_bool(config, "pack.usesparse", &sparse, err);
 	if (ret >= 0)

@@ -27,7 +27,10 @@ struct send {
 	struct found found;
 	struct packing_items items;
 	struct packs packs;
-	/* by bit_pos: objects that were copied in spans; no words: none */
+	/*
+	 * by bit_pos: objects that were copied in spans; empty, without memory,
+	 * if there are none
+	 */
 	struct bitset sent;
 	/*
 	 * Number of candidates that each object is compared with in the delta
@@ -36,7 +39,7 @@ struct send {
 	unsigned window;
 };
 
-/* Returns whether an object that is no item may be a delta base. */
+/* Returns whether an object that is not an item may be a delta base. */
 static bool is_base(void *ctx, uint32_t odb_pos)
 {
 	const struct send *s = ctx;
@@ -78,8 +81,8 @@ static int load_left_over(struct send *s, const struct bitset *left_over,
 #define SETTLED_MIN 1000
 
 /*
- * Returns whether the delta search may be skipped or shortened: the option says
- * so, and the receiver has no objects yet.
+ * Returns whether the delta search may be skipped or shortened: the options
+ * allow it, and the receiver has no objects yet.
  */
 static bool spares(const struct send *s)
 {
@@ -87,8 +90,8 @@ static bool spares(const struct send *s)
 }
 
 /*
- * Returns whether a receiver without haves gets tips without their history.
- * Only one version of each file is sent then, so a search would find little.
+ * Returns whether a receiver without haves gets tips without their history. If
+ * so, only one version of each file is sent, and a search would find little.
  */
 static bool is_without_history(const struct send *s)
 {
@@ -98,8 +101,8 @@ static bool is_without_history(const struct send *s)
 
 /*
  * Returns whether more than half of the objects are deflated anew, or are
- * stored whole in a pack too small for a good search. A search may then find
- * similar files.
+ * stored whole in a pack too small for a good delta search. A search may then
+ * find similar files.
  */
 static bool is_mostly_unsettled(const struct send *s)
 {
@@ -172,7 +175,10 @@ static int search(struct send *s, struct error *err)
 	return delta_search_run(&s->items, &options, err);
 }
 
-/* Start a phase of the work. Returns the present time. */
+/*
+ * Start a phase of the work, which is traced and timed. Returns the present
+ * time.
+ */
 static uint64_t begin(const struct send *s, const char *label)
 {
 	trace_region_enter(s->odb->repo->trace, "pack-objects", label);
@@ -187,8 +193,8 @@ static uint64_t end(const struct send *s, const char *label, uint64_t start)
 }
 
 /*
- * For stored deltas whose base is not sent, choose another base from their
- * delta chain.
+ * Choose another base from the stored delta chain for each delta whose base is
+ * not sent.
  */
 static int make_chain_deltas(struct send *s, struct error *err)
 {
@@ -233,7 +239,7 @@ static int make_fallback_deltas(struct send *s, struct error *err)
 	return ret;
 }
 
-/* Returns the total bytes of the objects that are deflated anew. */
+/* Returns the total number of bytes of the objects that are deflated anew. */
 static uint64_t bytes_to_read(const struct send *s)
 {
 	uint64_t bytes = 0;
@@ -261,7 +267,10 @@ static int prepare(struct send *s, struct error *err)
 	return ret;
 }
 
-/* Plan, search and write all objects that were not copied in spans. */
+/*
+ * Plan, search and write all objects that were not copied in spans. "Search"
+ * means the delta search.
+ */
 static int send_items(struct send *s, struct pack_writer *writer,
 		      struct progress *progress, struct error *err)
 {
@@ -362,9 +371,9 @@ static int send_content(struct send *s, struct pack_writer *writer,
 }
 
 /*
- * If only stored content is sent, its checksum is known in advance, so nothing
- * is hashed. If a disk has damaged these bytes, the checksum does not match,
- * and the receiver notices.
+ * If only prepared pack content is sent, its checksum is known in advance, so
+ * nothing is hashed. If a disk has damaged these bytes, the checksum does not
+ * match, and the receiver notices.
  */
 static void expect_checksum(const struct send *s, struct pack_writer *writer)
 {
@@ -433,8 +442,8 @@ static int find(struct send *s, struct error *err)
 }
 
 /*
- * Leave out the objects that the receiver gets from another place. The objects
- * of `s` were found, unless there are no wants.
+ * Leave out the objects that the receiver gets from another place. Unless there
+ * are no wants, the objects to send were found before.
  */
 static int leave_out(struct send *s, struct error *err)
 {

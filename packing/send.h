@@ -29,7 +29,10 @@ struct packing_tag {
 	struct oid target;
 };
 
-/* The tags of the repository. If no object is sent, they are not visited. */
+/*
+ * Access to the tags of the repository. If no object is sent, they are not
+ * visited.
+ */
 struct packing_tags {
 	/*
 	 * Call `fn` for each tag. If `fn` returns a value other than 0, the
@@ -89,8 +92,8 @@ struct packing_request {
 	/* If the target of one of these tags is sent, the tag is sent too. */
 	struct packing_tags tags;
 	/*
-	 * Objects that do not pass are left out, except the wants. NULL: no
-	 * filter.
+	 * Objects that do not pass this filter are left out, except the wants.
+	 * NULL: no filter.
 	 */
 	const struct filter *filter;
 	const struct packing_elsewhere *elsewhere; /* NULL: none */
@@ -108,13 +111,13 @@ struct packing_request {
 };
 
 struct packing_send_options {
-	unsigned threads; /* 0: as many as processors */
+	unsigned threads; /* number of threads; 0: as many as processors */
 	/*
 	 * Progress of finding objects and deltas, and of writing. NULL: none.
 	 */
 	const struct progress_out *progress;
 	const struct progress_out *write_progress;
-	int compression; /* zlib level, -1: default */
+	int compression; /* zlib level; -1: zlib's default */
 	/* limits of the delta search; window 0: no search */
 	unsigned window, depth;
 	/* What path hashes of objects stand for, in the delta search. */
@@ -123,12 +126,13 @@ struct packing_send_options {
 	 * Maximum bytes of objects in the window of each thread; 0: no limit.
 	 */
 	uint64_t window_memory;
-	uint64_t delta_cache_size; /* bytes of deltas kept */
+	/* maximum bytes of deltas that are kept in memory */
+	uint64_t delta_cache_size;
 	/* Deltas with more bytes are not kept in memory; 0: no limit. */
 	uint64_t delta_cache_limit;
-	/* Bytes; larger objects are stored whole, without a delta search. */
+	/* Objects with more bytes are stored whole, without a delta search. */
 	uint64_t big_file_threshold;
-	/* Copy runs of a pack that has a bitmap index. */
+	/* Copy runs of a stored pack that has a bitmap index. */
 	bool reuse_spans;
 	/*
 	 * Copy runs of all packs of a multi-pack-index, not only of the
@@ -139,7 +143,7 @@ struct packing_send_options {
 	bool check_reused;
 	/* Copy stored deltas. false: all deltas are searched again. */
 	bool reuse_delta;
-	bool reuse_object; /* else nothing is copied */
+	bool reuse_object; /* Copy stored objects. false: nothing is copied. */
 	/* Use prepared answers (packing/prepared.h). */
 	bool use_prepared;
 	/*
@@ -153,9 +157,11 @@ struct packing_send_options {
 	 * used. false: a boundary traversal may send some.
 	 */
 	bool exact;
-	enum bitmap_strategy strategy; /* gitreach.bitmapStrategy */
+	/* the value of gitreach.bitmapStrategy */
+	enum bitmap_strategy strategy;
 	/*
-	 * Only the report is needed: the sink gets no bytes, or not all bytes.
+	 * Only the numbers of the report are needed: the sink gets no bytes, or
+	 * not all bytes.
 	 */
 	bool counts_only;
 };
@@ -193,11 +199,12 @@ struct packing_report {
 	 * above.
 	 */
 	uint32_t reused, reused_deltas;
-	uint32_t pack_reused; /* objects copied in spans */
-	/* packs from which spans were copied */
+	uint32_t pack_reused; /* number of objects that were copied in spans */
+	/* number of packs from which spans were copied */
 	uint32_t packs_reused;
-	uint64_t bytes_verbatim; /* bytes copied as stored */
-	/* bytes that were deflated for this pack */
+	/* number of bytes that were copied as they are stored */
+	uint64_t bytes_verbatim;
+	/* number of bytes that were deflated for this pack */
 	uint64_t bytes_recompressed;
 	bool used_bitmap;
 	/* Why a bitmap index was broken; code 0: no warning. */
@@ -216,16 +223,16 @@ struct packing_report {
 	/* number of commits that were walked outside of bitmaps */
 	uint32_t commits_walked;
 	/*
-	 * Why an index or a walk was chosen. plan.reason NULL: there was no
-	 * choice.
+	 * Why the bitmap index or a walk was chosen. plan.reason is NULL if
+	 * there was no choice.
 	 */
 	struct bitmap_plan plan;
 	/* Durations in nanoseconds. They do not overlap. */
-	uint64_t count_ns; /* finding the objects */
+	uint64_t count_ns; /* time for finding the objects */
 	uint64_t reuse_ns; /* copying spans */
-	/* the delta search of objects that are not in spans */
+	/* time for the delta search of objects that are not in spans */
 	uint64_t search_ns;
-	/* writing objects that are not in spans */
+	/* time for writing objects that are not in spans */
 	uint64_t write_ns;
 };
 

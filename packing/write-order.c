@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the order in which items are written. */
+/* Computes the order in which the items of a new pack are written. */
 #include "base/mem.h"
 #include "packing/write.h"
 
@@ -11,7 +11,8 @@ struct ordering {
 };
 
 /*
- * Append an item to the order, after those of its bases that are not in it yet.
+ * Append an item to the order, after those of its delta bases that are not in
+ * the order yet.
  */
 static void place(struct ordering *o, uint32_t item)
 {
@@ -44,9 +45,9 @@ static void place(struct ordering *o, uint32_t item)
 #define CLASS_NR (2 << (2 + RANK_BITS))
 
 /*
- * Returns the rank of an object: the tip island comes first, then layer by
- * layer. Within the tip island, objects that HEAD does not reach come first, so
- * that HEAD's part is next to the other objects of HEAD.
+ * Returns the rank of an object in the order of a pack: the tip island comes
+ * first, then layer by layer. Within the tip island, objects that HEAD does not
+ * reach come first, so that HEAD's part is next to the other objects of HEAD.
  */
 static unsigned rank_of(const struct islands *islands, uint32_t obj_pos)
 {

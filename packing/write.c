@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing pack entries. */
+/* Writes the entries of a new pack. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -18,7 +18,7 @@ struct writing {
 	struct buf scratch;
 	/* Offset in the new pack at which mapped pages were last dropped. */
 	uint64_t dropped_at;
-	uint64_t first_off; /* of the first entry */
+	uint64_t first_off; /* offset of the first entry in the new pack */
 };
 
 /* A return value: the entry does not fit into the pack. No error. */
@@ -31,8 +31,8 @@ static uint32_t idx_pos_of(const struct writing *w,
 }
 
 /*
- * Check a copied entry by reading the object and checking its id. Used for an
- * .idx of version 1, which has no CRCs.
+ * Check a copied entry by reading the object and checking its id. Used for
+ * packs with an .idx of version 1, which has no CRCs.
  */
 static int check_by_id(const struct writing *w, const struct packing_item *item,
 		       struct error *err)
@@ -62,7 +62,10 @@ static int check_copy(const struct writing *w, const struct packing_item *item,
 			    "bad packed object CRC");
 }
 
-/* Put the base of a delta into the header of its entry: a distance or an id. */
+/*
+ * Put a reference to the base of a delta into the header of its entry: a
+ * distance or an id.
+ */
 static void name_base(const struct writing *w, const struct packing_item *item,
 		      const uint8_t *base_raw, struct pack_entry *entry)
 {
@@ -106,7 +109,7 @@ static int put_entry(struct writing *w, struct packing_item *item,
 	return ret;
 }
 
-/* Set *raw to the id of the base of a delta that is copied. */
+/* Set *raw to the id of the base of a stored delta that is copied. */
 static int stored_base(const struct writing *w, const struct packing_item *item,
 		       const struct packs_stored *stored, const uint8_t **raw,
 		       struct error *err)
@@ -187,8 +190,8 @@ static int write_whole(struct writing *w, struct packing_item *item,
 }
 
 /*
- * Find the stored bytes of an item. If the item is a delta, also find the id of
- * its base.
+ * Find the stored bytes of an item, to copy them. If the item is a delta, also
+ * find the id of its base.
  */
 static int find_copy(const struct writing *w, const struct packing_item *item,
 		     struct packs_stored *stored, const uint8_t **base_raw,

@@ -13,24 +13,26 @@
 #include "packing/packs.h"
 #include "sys/progress.h"
 
-/* Numbers of the objects that were written. */
+/* The numbers of objects and bytes that were written. */
 struct write_report {
 	uint32_t objects, deltas;
-	uint32_t reused, reused_deltas; /* copied as stored */
+	/* numbers of objects and deltas that were copied as they are stored */
+	uint32_t reused, reused_deltas;
 	/* bytes of zlib streams that were copied as they are stored */
 	uint64_t bytes_verbatim;
-	uint64_t bytes_recompressed; /* zlib streams made anew */
+	/* number of bytes of zlib streams made for this pack */
+	uint64_t bytes_recompressed;
 };
 
 struct write_options {
-	/* Name bases by their distance. false: by their id. */
+	/* Name delta bases by their distance. false: by their id. */
 	bool ofs_delta;
 	/*
 	 * Keep corruption out of the new pack: compare copied entries with the
 	 * CRCs in their .idx, and all other objects with their ids.
 	 */
 	bool check;
-	int compression; /* zlib level, -1: default */
+	int compression; /* zlib level; -1: zlib's default */
 	/* maximum bytes of the pack, with its trailer; 0: no limit */
 	uint64_t max_len;
 	/* progress, counted in objects; NULL: none */
@@ -58,8 +60,8 @@ int write_items(struct packing_items *list, const uint32_t *order, size_t *nr,
 		struct write_report *report, struct error *err);
 
 /*
- * Prepare the items that remain for another pack. A delta whose base is in the
- * written pack is stored whole.
+ * Prepare the items that remain for another pack, after a pack was full. A
+ * delta whose base is in the written pack is stored whole.
  */
 void write_undeltify(struct packing_items *list, const uint32_t *order,
 		     size_t nr);
