@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A set of (pack, offset) pairs: a hash table with open addressing, at most
- * half full.
+ * A set of damaged copies, each given by its pack and offset: a hash table with
+ * open addressing, at most half full.
  */
 #include <stdlib.h>
 

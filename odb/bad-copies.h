@@ -17,23 +17,23 @@
 struct pack;
 
 struct bad_copy {
-	/* borrowed; the pointer is only compared; NULL: free slot */
+	/* borrowed; only compared, never followed; NULL: the slot is free */
 	const struct pack *pack;
 	uint64_t offset;
 	/*
-	 * true: no other copy of the object can be read, or a search for
-	 * another copy is running
+	 * true: no other copy of the object can be read, or the reader is just
+	 * searching for another copy
 	 */
 	bool is_alone;
 };
 
 struct bad_copies {
-	/* owned; `slot_nr` slots, which is a power of two */
+	/* owned array of `slot_nr` slots, a power of two */
 	struct bad_copy *slots;
 	size_t slot_nr, nr;
 };
 
-/* Frees the table and leaves an empty set. */
+/* Frees the hash table and leaves an empty set. */
 void bad_copies_reset(struct bad_copies *set);
 
 /*

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets the modification time of one copy of an object to the present. */
+/*
+ * Freshening: sets the modification time of one copy of an object to the
+ * present.
+ */
 #include "base/buf.h"
 #include "odb/freshen.h"
 #include "sys/io.h"
 
 /*
- * Renews the time of a pack's file. Returns false if this fails: the pack may
- * have been removed, or may belong to another user.
+ * Sets the modification time of a pack's file to the present. Returns false if
+ * this fails: the pack may have been removed, or may belong to another user.
  */
 static bool freshen_pack(const struct pack *pack)
 {

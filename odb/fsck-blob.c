@@ -15,7 +15,7 @@
 struct modules {
 	struct fsck *f;
 	const struct oid *oid;
-	/* 1 if a message with severity "error" was reported */
+	/* 1 if a message with severity "error" was reported, else 0 */
 	int wrong;
 };
 
@@ -113,7 +113,7 @@ int fsck_blobs_add(struct fsck_blobs *blobs, const struct oid *oid,
 	return ret < 0 ? error_nomem(err) : 0;
 }
 
-/* The messages for each kind of special file. */
+/* For each kind of special file, the messages about it. */
 static const struct place {
 	enum fsck_special special;
 	enum fsck_msg missing, no_blob;
@@ -158,7 +158,7 @@ static int cmp_entry(const void *a, const void *b)
 	return oid_cmp(&(*ea)->oid, &(*eb)->oid);
 }
 
-/* Returns the entries of a map sorted by id. The array is malloc()ed. */
+/* Returns a malloc()ed array of the map's entries, sorted by id. */
 static const struct oidmap_entry **sorted(const struct oidmap *map)
 {
 	const struct oidmap_entry **list;

@@ -25,7 +25,9 @@ int fsck_blob_gitmodules(struct fsck *f, const struct oid *oid,
 /* The ids of blobs to check. Any number of threads may add ids. */
 struct fsck_blobs {
 	pthread_mutex_t lock; /* guards the map */
-	/* owned; values: bits of enum fsck_special */
+	/*
+	 * owned: ids of blobs; the value is a set of bits of enum fsck_special
+	 */
 	struct oidmap special;
 };
 
@@ -33,8 +35,8 @@ void fsck_blobs_init(struct fsck_blobs *blobs);
 void fsck_blobs_release(struct fsck_blobs *blobs);
 
 /*
- * Adds the id of a blob. The hook `found` of struct fsck calls this. Returns 0
- * or ERR_NOMEM.
+ * Adds the id of a blob to the list of blobs to check. The callback `found` of
+ * struct fsck calls this function. Returns 0 or ERR_NOMEM.
  */
 int fsck_blobs_add(struct fsck_blobs *blobs, const struct oid *oid,
 		   enum fsck_special special, struct error *err);
@@ -50,8 +52,8 @@ struct fsck_blobs_source {
 	int (*read)(void *ctx, const struct oid *oid, enum object_type *type,
 		    const void **data, size_t *len, struct error *err);
 	/*
-	 * Returns whether a missing object is expected (a partial clone). NULL:
-	 * no missing object is expected.
+	 * Returns whether an object may be missing, because a remote of a
+	 * partial clone has promised it. NULL: no object may be missing.
 	 */
 	bool (*is_promised)(void *ctx, const struct oid *oid);
 	void *ctx;

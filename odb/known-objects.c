@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Hooks of the indexer that use an object database. */
+/* Callbacks of the indexer that read an object database. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -13,10 +13,13 @@
 
 enum { CACHE_LIMIT = 16 << 20 }; /* bytes, per reader */
 
-/* The ids of loose objects that start with the same byte. */
+/* The ids of loose objects whose first byte is the same. */
 struct fanout {
 	atomic_bool is_loaded;
-	/* ids of the directory; complete and immutable after loading */
+	/*
+	 * ids in one of the 256 directories; complete and immutable after
+	 * loading
+	 */
 	struct oidmap ids;
 };
 

@@ -19,9 +19,9 @@
 struct known_objects;
 
 /*
- * Opens the repository's objects for hooks that `threads` threads call. A
- * broken pack is left out. Returns 0 with *out owned by the caller, or a
- * negative error code.
+ * Opens the repository's objects for callbacks that `threads` threads of an
+ * indexer call. A broken pack is left out. Returns 0 with *out owned by the
+ * caller, or a negative error code.
  */
 int known_objects_open(struct known_objects **out, const struct repo *repo,
 		       unsigned threads, struct error *err);
@@ -36,13 +36,13 @@ void known_objects_set_provider(struct known_objects *known,
 				const struct odb_provider *provider);
 
 /*
- * Returns the hooks `base`, `announce_bases`, `has` and `compare`. They borrow
- * `known`.
+ * Returns the callbacks `base`, `announce_bases`, `has` and `compare` for an
+ * indexer. They borrow `known`.
  */
 struct pack_indexer_hooks known_objects_hooks(struct known_objects *known);
 
 /*
- * Freshens an object of the received pack if the snapshot has this object
+ * Renews the modification time of an object if the snapshot has this object
  * (freshen_object()). Returns 1 if the object exists and its time is renewed, 0
  * if the object must be written, or a negative error code.
  */

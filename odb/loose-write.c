@@ -10,14 +10,14 @@
 
 enum {
 	LEVEL_MIN = -1,
-	/* default compression level of loose objects in Git */
+	/* the fastest compression, which is Git's default for loose objects */
 	LEVEL_FASTEST = 1,
 	LEVEL_MAX = 9,
 	/*
 	 * number of attempts to create a file while a prune removes directories
 	 */
 	DIR_TRIES = 3,
-	/* bytes; larger objects are compressed in pieces */
+	/* length in bytes above which objects are compressed in pieces */
 	LARGE = 8 << 20,
 	PIECE = 1 << 20,
 };
@@ -79,7 +79,10 @@ void loose_writer_release(struct loose_writer *w)
 	buf_release(&w->bytes);
 }
 
-/* Makes the bytes of the file: one zlib stream with header and content. */
+/*
+ * Makes the bytes of a loose object's file: one zlib stream with header and
+ * content.
+ */
 static int encode(struct loose_writer *w, enum object_type type,
 		  const void *data, size_t len)
 {

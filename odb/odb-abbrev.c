@@ -62,7 +62,9 @@ int odb_each_abbrev(const struct odb *odb, const struct oid *prefix,
 	return odb_each_loose_with(odb, prefix->bytes[0], visit_loose, &v, err);
 }
 
-/* Counts the distinct ids that were found: 0, 1, or 2 for two or more. */
+/*
+ * A visitor that counts the distinct ids it gets: 0, 1, or 2 for two or more.
+ */
 struct abbrev_count {
 	struct oid *found;
 	int nr;

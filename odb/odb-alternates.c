@@ -16,8 +16,8 @@
 struct finder {
 	char **dirs; /* owned: the result */
 	/*
-	 * owned: real paths of `dirs`. reals[0] is NULL until an alternate is
-	 * compared with it
+	 * owned: real paths of the directories in `dirs`. reals[0] is NULL
+	 * until an alternate is compared with the first directory.
 	 */
 	char **reals;
 	size_t nr, dirs_alloc, reals_alloc;
@@ -54,8 +54,8 @@ bool odb_alternates_next(struct buf *path, const char **list, char sep,
 }
 
 /*
- * Sets reals[0] to the real path of the repository's own directory, which may
- * not exist yet.
+ * Sets reals[0] to the real path of the repository's own object directory,
+ * which may not exist yet.
  */
 static int resolve_own(struct finder *f)
 {
@@ -77,7 +77,10 @@ static int has_dir(struct finder *f, const char *real)
 	return 0;
 }
 
-/* Adds a directory to the list. Takes ownership of `real`. */
+/*
+ * Adds an object directory to the list. Takes ownership of `real`, its real
+ * path.
+ */
 static int add_dir(struct finder *f, const char *dir, char *real)
 {
 	if (mem_grow(&f->dirs, &f->dirs_alloc, f->nr + 1, sizeof(*f->dirs)) <
@@ -98,7 +101,10 @@ nomem:
 static int add_list(struct finder *f, const char *list, char sep,
 		    const char *base, unsigned depth);
 
-/* Adds the alternates of one directory, and their alternates in turn. */
+/*
+ * Adds the alternates of the object directory `dir`, and their alternates in
+ * turn.
+ */
 static int add_alternates_of(struct finder *f, const char *dir, unsigned depth)
 {
 	struct buf name = BUF_INIT, text = BUF_INIT;

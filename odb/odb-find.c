@@ -48,8 +48,8 @@ static int link_midx(struct odb *odb, size_t i, bool *covered,
 }
 
 /*
- * Adds the layers of the multi-pack-index of directory `i`. The lowest layer
- * comes first, because most objects are in it.
+ * Adds the layers of directory i's multi-pack-index to the sources to search.
+ * The lowest layer comes first, because most objects are in it.
  */
 static void add_midx(struct odb *odb, size_t i)
 {
@@ -62,8 +62,8 @@ static void add_midx(struct odb *odb, size_t i)
 }
 
 /*
- * Adds the packs that no multi-pack-index covers, either the local packs or
- * those of alternates.
+ * Adds the packs that no multi-pack-index covers to the sources to search:
+ * either the local packs or those of alternates.
  */
 static void add_packs(struct odb *odb, bool is_local, const bool *covered)
 {

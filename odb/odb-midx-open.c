@@ -275,8 +275,8 @@ static int open_chain(struct odb_midx **out, const char *pack_dir,
 
 	free(path);
 	/*
-	 * An unusable layer does not matter here, because the layers below it
-	 * are usable.
+	 * An unusable layer is no error here, because the layers below it are
+	 * usable.
 	 */
 	if (ret < 0 && ret != ERR_NOMEM && *out)
 		return 0;

@@ -82,7 +82,7 @@ int odb_midx_link(struct odb_midx *om, const struct odb *odb,
 }
 
 /*
- * Returns the pack that the multi-pack-index chose for an object, or NULL if
+ * Returns the pack in which the multi-pack-index says the object is, or NULL if
  * the file is corrupt.
  */
 static const struct odb_pack *pack_of(const struct odb *odb,
@@ -97,8 +97,8 @@ static const struct odb_pack *pack_of(const struct odb *odb,
 }
 
 /*
- * Finds the position of an object without the table, by a search in the index
- * of its pack.
+ * Finds the odb_pos of an object without the table om->odb_pos, by a search in
+ * the index of its pack.
  */
 static bool search_pack(const struct odb *odb, const struct odb_midx *om,
 			uint32_t midx_pos, uint32_t *odb_pos)
@@ -128,10 +128,10 @@ bool odb_midx_pos(const struct odb *odb, const struct odb_midx *om,
 }
 
 /*
- * Looks for an object in the index of its pack. Callers look for objects in the
- * order of their ids, so the index is read from front to back. *next is the
- * number of entries already read. Returns true if the object was found and is
- * in the index only once.
+ * Looks for an object in a pack index, from entry *next on. Callers look for
+ * objects in the order of their ids, so the index is read from front to back.
+ * *next is the number of entries already read. Returns true if the object was
+ * found and is in the index only once.
  */
 static bool step_to(const struct pack_idx *idx, const uint8_t *raw,
 		    uint32_t *next)

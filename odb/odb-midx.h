@@ -47,10 +47,13 @@ struct odb_midx {
 	struct odb_midx *base;
 	struct sys_map map;
 	struct pack_midx midx;
-	/* owned: index into odb->packs by midx_pack */
+	/* owned array, indexed by midx_pack: the pack's index in odb->packs */
 	uint32_t *pack_nrs;
 	pthread_mutex_t lock; /* guards making `odb_pos` */
-	/* owned: table of odb_pos by midx_pos; NULL until it is needed */
+	/*
+	 * owned array, indexed by midx_pos: the odb_pos of the object; NULL
+	 * until it is needed
+	 */
 	_Atomic(uint32_t *) odb_pos;
 };
 

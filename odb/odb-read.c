@@ -30,16 +30,24 @@
 #include "odb/replaced.h"
 #include "sys/map.h"
 
-/* limit for searches of base copies that are nested in each other */
+/*
+ * limit of searches for other copies of delta bases that run inside each other
+ */
 #define SPARE_DEPTH_MAX 16
 #define SPARE_CACHE_LIMIT ((size_t)8 << 20)
-/* limit of tags that point to tags: tags with wrong ids could form a cycle */
+/*
+ * limit of the length of a chain of tags: tags with wrong ids could form a
+ * cycle
+ */
 #define PEEL_DEPTH_MAX 4096
 
 struct odb_reader {
 	const struct odb *odb;    /* borrowed */
 	struct pack_reader *pack; /* owned */
-	/* owned: the later snapshot; NULL until it is needed */
+	/*
+	 * owned: a snapshot opened later than the reader's, for objects that it
+	 * lacks; NULL until it is needed
+	 */
 	struct odb *late;
 	/* damaged copies of delta bases; used only in the reader `first` */
 	struct bad_copies bad;
@@ -56,8 +64,8 @@ struct odb_reader {
 	/* owned: reader of odb_read_sound(); NULL until it is needed */
 	struct odb_reader *sound;
 	/*
-	 * 0 in `first`; a spare reader has one more than the reader for which
-	 * it was made
+	 * 0 in `first`; in a spare reader, one more than in the reader for
+	 * which it was made
 	 */
 	unsigned depth;
 	bool is_sound; /* verify ids and CRCs */
@@ -83,8 +91,8 @@ struct odb_reader *odb_reader_new(const struct odb *odb, size_t cache_limit)
 }
 
 /*
- * Removes all references to packs of the snapshot `late`, which is about to
- * be closed.
+ * Removes all references to packs of the reader's later snapshot, which is
+ * about to be closed.
  */
 static void forget_late(struct odb_reader *reader, const struct odb *late)
 {
@@ -116,8 +124,8 @@ void odb_reader_free(struct odb_reader *reader)
 }
 
 /*
- * Opens a later snapshot, which replaces the present one. Returns false after
- * an error.
+ * Opens a new later snapshot, which replaces the reader's present later
+ * snapshot. Returns false after an error.
  */
 static bool open_late(struct odb_reader *reader)
 {
@@ -126,8 +134,8 @@ static bool open_late(struct odb_reader *reader)
 }
 
 /*
- * Opens a later snapshot if packs have changed. Returns false if they have not,
- * or after an error.
+ * Opens a new later snapshot if packs were added or removed. Returns false if
+ * not, or after an error.
  */
 static bool look_again(struct odb_reader *reader)
 {
@@ -210,7 +218,8 @@ struct wanted {
 };
 
 /*
- * If the reader is a sound reader, verifies that the content has the wanted id.
+ * If the reader verifies ids (odb_read_sound()), verifies that the content has
+ * the wanted id.
  */
 static int check_id(const struct wanted *w, struct error *err)
 {
@@ -247,8 +256,8 @@ static int try_entry(const struct wanted *w, struct pack *pack, uint64_t offset,
 }
 
 /*
- * Tries to read a copy in a pack. A spare reader does not try a copy that was
- * found damaged before.
+ * Tries to read the object from one pack. A spare reader does not try a copy
+ * that was found damaged before.
  */
 static int try_packed(const struct wanted *w, struct pack *pack,
 		      uint32_t idx_pos, struct error *err)
@@ -417,8 +426,8 @@ static int search_loose(const struct wanted *w, int *first, struct error *err)
 }
 
 /*
- * Returns the empty tree if it is wanted, which exists even if it is not
- * stored.
+ * Returns the built-in empty tree, which exists even if it is not stored, if it
+ * is the wanted object.
  */
 static int take_built_in(const struct wanted *w)
 {
@@ -436,7 +445,8 @@ static int take_built_in(const struct wanted *w)
 }
 
 /*
- * Searches the later snapshot, then a new later snapshot if packs have changed.
+ * Searches the reader's later snapshot. If packs were added or removed since,
+ * opens a new later snapshot and searches that one.
  */
 static int search_late(const struct wanted *w, int *first, struct error *err)
 {
@@ -454,7 +464,10 @@ static int search_late(const struct wanted *w, int *first, struct error *err)
 	return ret;
 }
 
-/* Tries all copies of the object. Replacements (git-replace(1)) are ignored. */
+/*
+ * Tries all copies of the wanted object itself. Replacements (git-replace(1))
+ * are ignored.
+ */
 static int search_itself(const struct wanted *w, struct error *err)
 {
 	const struct odb *odb = w->reader->odb;

@@ -70,7 +70,11 @@ static int get_loose(struct odb_stored *stored, const struct odb *odb,
 		stored->len = st.size;
 	else if (ret == ERR_MISSING &&
 		 oid_equal(oid, oid_empty_tree(odb->algo)))
-		ret = 0; /* The object is built in, and has no bytes on disk. */
+		/*
+		 * The object is the built-in empty tree, and has no bytes on
+		 * disk.
+		 */
+		ret = 0;
 	buf_release(&path);
 	return ret;
 }

@@ -7,7 +7,10 @@
 #include "base/mem.h"
 #include "odb/odb-table.h"
 
-/* Returns the slot of an id, or the free slot where the id belongs. */
+/*
+ * Returns the slot of an id in the hash table, or the free slot where the id
+ * belongs.
+ */
 static struct odb_table_slot *find_slot(const struct odb_table *t,
 					const uint8_t *raw)
 {
@@ -28,8 +31,9 @@ static struct odb_table_slot *find_slot(const struct odb_table *t,
 }
 
 /*
- * Adds the ids of one source. Sources are added in the order of search, and an
- * id that is in the table already keeps its position.
+ * Adds the ids of one source (a pack or a multi-pack-index) to the table.
+ * Sources are added in the order of search, and an id that is in the table
+ * already keeps its position.
  */
 static void add_source(struct odb_table *t, const struct odb_source *source)
 {

@@ -81,8 +81,8 @@ static int push_pack(struct odb *odb, size_t *alloc, struct pack *pack,
 }
 
 /*
- * Returns 1 if the index of a listed pack no longer exists, 0 if it exists, or
- * ERR_NOMEM.
+ * Returns 1 if the index of the pack `base` no longer exists, 0 if it exists,
+ * or ERR_NOMEM.
  */
 static int is_gone(const char *base)
 {
@@ -96,8 +96,8 @@ static int is_gone(const char *base)
 }
 
 /*
- * Opens a pack, to be mapped when it is read. Packs beyond the limit
- * odb->held_max are mapped at once.
+ * Opens a pack whose file will be mapped when it is read. Packs beyond the
+ * limit odb->held_max are mapped at once.
  */
 static int hold_pack(struct pack **pack, const struct odb *odb,
 		     const char *base, const struct pack_side_files *side_files,
@@ -314,7 +314,7 @@ static int open_contents(struct odb *odb, struct error *warning,
 	return ret < 0 ? ret : odb_sources_init(odb, warning, err);
 }
 
-/* The differences between odb_open() and its variants. */
+/* What odb_open() and its variants do differently. */
 struct how {
 	bool use_midx;
 	bool named_only;

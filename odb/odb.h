@@ -61,15 +61,17 @@ struct odb_midx;     /* odb/odb-midx.h */
 struct odb_replaced; /* odb/replaced.h */
 
 /*
- * A table of ids to search: that of a multi-pack-index, or of a pack that no
- * multi-pack-index covers.
+ * A sorted table of ids to search: that of a multi-pack-index, or of a pack
+ * that no multi-pack-index covers.
  */
 struct odb_source {
 	/* borrowed: the table of ids */
 	const struct pack_ids *ids;
 	/* borrowed from the snapshot; NULL if the source is a pack */
 	struct odb_midx *midx;
-	/* if the source is a pack: the odb_pos of its idx_pos 0 */
+	/*
+	 * if the source is a pack: the odb_pos of the first object in its index
+	 */
 	uint32_t first_pos;
 };
 
@@ -89,7 +91,10 @@ struct odb_provider {
 	int (*provide)(void *ctx, const struct oid *oids, size_t nr,
 		       struct error *err);
 	void *ctx;
-	/* true: only odb_reader_provide() calls provide(); reads never do */
+	/*
+	 * true: only odb_reader_provide() calls provide(), never a read of one
+	 * object
+	 */
 	bool batches_only;
 };
 
@@ -109,8 +114,8 @@ struct odb {
 	/* number of objects in all packs; odb_pos is less than this */
 	uint32_t packed_nr;
 	/*
-	 * true: the warning is about a multi-pack-index, so all objects can
-	 * still be read
+	 * true: the warning of odb_open() is about a multi-pack-index, so all
+	 * objects can still be read
 	 */
 	bool warns_of_midx;
 	bool use_midx;   /* core.multiPackIndex */
@@ -120,14 +125,14 @@ struct odb {
 	size_t held_max;
 	int64_t max_tree_depth; /* core.maxTreeDepth */
 	/*
-	 * owned: by directory, its multi-pack-index, or the top layer of its
-	 * chain; NULL: there is none
+	 * owned array, by number of the directory: its multi-pack-index, or the
+	 * top layer of its chain; NULL: there is none
 	 */
 	struct odb_midx **midxes;
-	/* owned: the sources in the order of search */
+	/* owned: the tables of ids in the order in which they are searched */
 	struct odb_source *sources;
 	uint32_t source_nr;
-	/* owned; NULL: no object is replaced */
+	/* owned: the table of replaced objects; NULL: no object is replaced */
 	struct odb_replaced *replaced;
 	const struct odb_provider *provider; /* borrowed; NULL: none */
 	pthread_mutex_t provider_lock;       /* held during provide() */
@@ -177,9 +182,9 @@ int odb_open_held(struct odb **out, const struct repo *repo,
 /*
  * Works like odb_open(), but without packs whose names start with a dot. A
  * running repack of stock Git makes such packs, and renames or removes them at
- * its end. If the repack is killed, they stay. Use this function to decide
- * which packed objects can be removed or left out of a new pack, or whether a
- * repack is due.
+ * its end. If the repack is killed, these packs stay. Use this function to
+ * decide which packed objects can be removed or left out of a new pack, or
+ * whether a repack is due.
  */
 int odb_open_named(struct odb **out, const struct repo *repo,
 		   struct error *warning, struct error *err);
@@ -242,7 +247,10 @@ bool odb_source_pos(const struct odb *odb, const struct odb_source *source,
 const struct odb_pack *odb_locate(const struct odb *odb, uint32_t odb_pos,
 				  uint32_t *idx_pos);
 
-/* Returns the offset of an object in its pack. `pack` may be NULL. */
+/*
+ * Returns the offset in its pack of the object at odb_pos. `pack` may be NULL;
+ * otherwise *pack is set to the pack.
+ */
 uint64_t odb_offset(const struct odb *odb, uint32_t odb_pos,
 		    struct pack **pack);
 
@@ -343,7 +351,7 @@ struct odb_object {
 	const uint8_t *data; /* NUL-terminated past len */
 	size_t len;
 	void *pin; /* private to the reader */
-	/* private to the reader: memory of a loose object */
+	/* private to the functions of this file: memory of a loose object */
 	void *loose;
 };
 
@@ -422,9 +430,9 @@ int odb_peel(struct odb_reader *reader, const struct oid *oid,
 	     struct oid *peeled, enum object_type *type, struct error *err);
 
 /*
- * Does the same for a tag, without looking for the final object, which may be
- * missing. Returns 0, ERR_MISSING if a tag of the chain is missing, or another
- * negative error code.
+ * Works like odb_peel() for a tag, but does not look for the final object,
+ * which may be missing. Returns 0, ERR_MISSING if a tag of the chain is
+ * missing, or another negative error code.
  */
 int odb_peel_tag(struct odb_reader *reader, const struct oid *tag,
 		 struct oid *peeled, struct error *err);

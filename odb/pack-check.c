@@ -11,14 +11,20 @@
 #include "object/links.h"
 #include "odb/pack-check.h"
 
-/* Number of locks. With so many, two threads seldom need the same one. */
+/*
+ * Number of parts of the set of ids, each with a lock. With so many locks, two
+ * threads seldom need the same one.
+ */
 #define SHARD_NR 64
 
-/* The ids with certain values of the first byte, and their lock. */
+/*
+ * A part of the set of ids, with its lock. The first byte of an id determines
+ * its part.
+ */
 struct shard {
 	pthread_mutex_t lock; /* guards the map */
 	/*
-	 * For each id a set of bits: the type of a received object (enum
+	 * Maps an id to a set of bits: the type of a received object (enum
 	 * object_type), and NAMED_AS(type) for each type that a link to the
 	 * object requires.
 	 */
@@ -38,7 +44,9 @@ struct pack_check {
 	 */
 	struct fsck_blobs blobs;
 	pthread_mutex_t report_lock; /* held during a report */
-	/* commits of the shallow boundary, whose parents need not exist */
+	/*
+	 * ids of commits of the shallow boundary, whose parents need not exist
+	 */
 	struct oidmap boundary;
 	struct shard shards[SHARD_NR];
 };
@@ -136,11 +144,11 @@ int pack_check_object(void *ctx, unsigned thread_nr, const struct oid *oid,
 	return ret;
 }
 
-/* ---- after the last object */
+/* ---- checks after the last object of the pack */
 
 /*
- * Reads blobs from the pack, or from the repository if the pack does not have
- * them.
+ * A reader of blobs from the received pack, or from the repository if the pack
+ * does not have them.
  */
 struct reader {
 	struct pack_indexer *ix;

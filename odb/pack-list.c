@@ -10,10 +10,13 @@
 
 struct listing {
 	struct pack_list *list;
-	/* path of the directory with a slash, followed by a name */
+	/*
+	 * path of the directory with a slash, followed by the name of a file in
+	 * it
+	 */
 	struct buf path;
 	size_t dir_len;
-	/* true: the list is sorted by base */
+	/* true: the list is sorted by `base` */
 	bool is_sorted;
 	struct error *err;
 };

@@ -26,7 +26,7 @@ struct pack_list_entry {
 struct pack_list {
 	struct pack_list_entry *entries; /* owned, not sorted */
 	size_t nr, alloc;
-	/* `side_files` is set in all entries */
+	/* true: `side_files` is set in all entries of the list */
 	bool knows_side_files;
 };
 

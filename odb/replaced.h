@@ -16,7 +16,7 @@
 struct odb_replaced {
 	/* maps a replaced id to its index in `by` */
 	struct oidmap by_id;
-	/* owned: ids of the replacements */
+	/* owned array of ids: the objects that are read instead */
 	struct oid *by;
 	size_t nr, alloc;
 };

@@ -146,7 +146,10 @@ static bool authority_is_good(const char *p, const char *end, bool is_file)
 	return true;
 }
 
-/* Returns the length of a "." or "%2e" at p, or 0 if there is none. */
+/*
+ * Returns the length of a dot at p, which may be written "." or "%2e". Returns
+ * 0 if there is no dot.
+ */
 static size_t dot_len(const char *p, const char *end)
 {
 	if (p < end && *p == '.')

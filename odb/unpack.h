@@ -26,7 +26,7 @@ struct unpack_options {
 	 * pieces (core.bigFileThreshold). 0: no limit.
 	 */
 	uint64_t piecewise_above;
-	/* meter that counts the objects; NULL: no meter */
+	/* progress meter that counts the objects; NULL: no meter */
 	struct progress *progress;
 };
 
