@@ -251,8 +251,8 @@ struct visit {
 	const char *start;
 	struct refs_iter *iter;
 	struct buf target; /* of the present ref */
-	struct buf
-		behind; /* the first name that can follow a skipped directory */
+	/* the first name that can follow a skipped directory */
+	struct buf behind;
 	int (*fn)(void *ctx, const struct ref *ref);
 	/* Gets the names of refs that are left out; or NULL. */
 	int (*broken)(void *ctx, const char *name, enum refs_flaw flaw);
