@@ -9,24 +9,24 @@
 #include "reftable/append.h"
 
 /*
- * Takes the lock "<dir>/<name>.lock". `share` is a share of new files, see
- * sys/share.h.
+ * Creates the lock file "<dir>/<name>.lock". `share` is the share that applies
+ * to new files, see sys/share.h.
  */
 int reftable_append_lock(struct sys_tempfile *lock, const char *dir,
 			 const char *name, unsigned share, int64_t timeout_ms,
 			 struct error *err);
 
 /*
- * Makes a->writer for a table whose update indexes lie in [min_index,
- * max_index], and the name of the table.
+ * Makes a->writer, which writes a table with update indexes from min_index to
+ * max_index. Also chooses the name of the table.
  */
 int reftable_append_writer(struct reftable_append *a, uint64_t min_index,
 			   uint64_t max_index, struct error *err);
 
 /*
- * Chooses the tables to merge: those from *from on. If `top_len` is not 0, the
- * choice is made as if a table of `top_len` bytes were on top of the stack.
- * Returns 0 or ERR_NOMEM.
+ * Chooses the tables of the stack to merge: those from index *from on. If
+ * `top_len` is not 0, the choice is made as if a table of `top_len` bytes were
+ * on top of the stack. Returns 0 or ERR_NOMEM.
  */
 int reftable_append_choose(const struct reftable_append *a, uint64_t top_len,
 			   size_t *from);
@@ -35,8 +35,8 @@ int reftable_append_choose(const struct reftable_append *a, uint64_t top_len,
 int reftable_append_table(struct reftable_append *a, struct error *err);
 
 /*
- * Completes the new tables.list, in which a->name replaces the `nr` tables from
- * the index `from` on.
+ * Writes the new file tables.list under its temporary name. In the new list,
+ * a->name replaces the `nr` tables from index `from` on.
  */
 int reftable_append_list(struct reftable_append *a, size_t from, size_t nr,
 			 struct error *err);

@@ -22,16 +22,16 @@
 struct reftable_append_options {
 	enum hash_algo algo;
 	enum sys_fsync_method method;
-	/* share of new files, see sys/share.h */
+	/* the share that applies to new files, see sys/share.h */
 	unsigned share;
-	/* milliseconds to wait for the lock of the list; < 0: no limit */
+	/* milliseconds to wait for the lock of tables.list; < 0: no limit */
 	int64_t timeout_ms;
 	uint32_t block_size;
 	unsigned restart_interval;
 	bool no_objects;
 	/*
-	 * a merge leaves each table at least this many times as large as the
-	 * next newer one; 0: 2
+	 * A merge is due unless each table is at least this many times as large
+	 * as the next newer one. 0: the factor is 2.
 	 */
 	unsigned factor;
 };
@@ -47,7 +47,10 @@ struct reftable_append {
 	struct sys_tempfile lock, file;
 	struct buf name; /* of the new table */
 	uint64_t len;    /* bytes of the new table */
-	/* the new table and the new list are complete and can be committed */
+	/*
+	 * true: the new table and the new tables.list are complete and can be
+	 * committed
+	 */
 	bool is_ready;
 };
 
@@ -63,17 +66,21 @@ int reftable_append_begin(struct reftable_append *a, const char *dir,
 			  struct error *err);
 
 /*
- * Makes a->writer for a table with `indexes` update indexes from a->index on.
+ * Makes a->writer, which writes a table with `indexes` update indexes, from
+ * a->index on.
  */
 int reftable_append_start(struct reftable_append *a, uint64_t indexes,
 			  struct error *err);
 
-/* Completes the new table and the new list. Both keep their temporary names. */
+/*
+ * Completes the new table and the new tables.list. Both files keep their
+ * temporary names.
+ */
 int reftable_append_finish(struct reftable_append *a, struct error *err);
 
 /*
- * Renames the table and the list to their final names, if they are complete.
- * The lock is released in any case.
+ * Renames the new table and the new tables.list to their final names, if they
+ * are complete. The lock is released in any case.
  */
 int reftable_append_commit(struct reftable_append *a, struct error *err);
 
@@ -88,9 +95,9 @@ void reftable_append_release(struct reftable_append *a);
 
 /*
  * Merges the newest tables until each remaining table is `factor` times as
- * large as the next newer one. Does nothing if all tables are, or if another
- * process is compacting these tables. Returns 0, or a negative error code with
- * the stack unchanged.
+ * large as the next newer one. Does nothing if the sizes are so already, or if
+ * another process is compacting these tables. Returns 0, or a negative error
+ * code with the stack unchanged.
  */
 int reftable_compact_auto(const char *dir,
 			  const struct reftable_append_options *options,
@@ -105,18 +112,18 @@ int reftable_compact_is_due(const char *dir,
 			    struct error *err);
 
 /*
- * Merges all tables into one, and removes tables that are in no list. Returns
- * 0, ERR_DENIED if another process has locked the list or a table, or another
- * negative error code.
+ * Merges all tables of a stack into one, and removes table files that are not
+ * in tables.list. Returns 0, ERR_DENIED if another process has locked the list
+ * or a table, or another negative error code.
  */
 int reftable_compact_all(const char *dir,
 			 const struct reftable_append_options *options,
 			 struct error *err);
 
 /*
- * Chooses the tables to merge by the sizes of all tables, oldest first. Returns
- * the index of the first table to merge. Returns `nr` if no merge is needed.
- * All newer tables are merged too.
+ * Chooses the tables of a stack to merge. `sizes` has the sizes of all tables,
+ * oldest first. Returns the index of the first table to merge; all newer tables
+ * are merged too. Returns `nr` if no merge is needed.
  */
 size_t reftable_compact_from(const uint64_t *sizes, size_t nr, unsigned factor);
 

@@ -31,8 +31,8 @@ void reftable_block_release(struct reftable_block *block)
 }
 
 /*
- * Returns how many bytes of a block at `off` are the file's header, which only
- * the first block contains.
+ * Returns the length of the file's header if the block at `off` is the first
+ * block, which contains this header. Returns 0 for other blocks.
  */
 static size_t header_in(const struct reftable_file *file, uint64_t off)
 {
@@ -51,9 +51,9 @@ static uint32_t load_be24(const uint8_t *p)
 }
 
 /*
- * Inflates the bytes after the block's header. The inflated bytes have the same
- * offsets as in a plain block. Returns the number of deflated bytes, or a
- * negative error code.
+ * Inflates the content of a g-block, after its header of 4 bytes. The inflated
+ * bytes have the same offsets as in a plain block. Returns the number of
+ * deflated bytes, or a negative error code.
  */
 static int64_t inflate_block(struct reftable_block *block,
 			     const struct reftable_file *file, size_t len,
@@ -81,8 +81,9 @@ static int64_t inflate_block(struct reftable_block *block,
 }
 
 /*
- * Returns the offset of the next block. No block type is zero, so a zero byte
- * after a block means that the next block is aligned.
+ * Skips the zeros after a block, which ends at `off`. Returns the offset of the
+ * next block. No block type is zero, so a zero byte after a block means that
+ * the next block is aligned.
  */
 static uint64_t skip_padding(const struct reftable_file *file, uint64_t off)
 {
@@ -188,8 +189,8 @@ int reftable_cursor_next(struct reftable_cursor *cur,
 	cur->value = cursor_make(block->bytes + cur->off,
 				 block->records_end - cur->off);
 	/*
-	 * The new key differs from the old key first at this position. Its byte
-	 * there must be larger than this byte of the old key.
+	 * The new key differs from the previous key first at this position. The
+	 * byte of the new key there must be the larger one.
 	 */
 	probe = cur->value;
 	if (!varint_take(&probe, &n) || n > last_len)

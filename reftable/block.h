@@ -72,13 +72,15 @@ enum reftable_block_type {
 /* The fields of header and footer. Offsets count from the start of the file. */
 struct reftable_footer {
 	unsigned version; /* 1 or 2 */
-	/* size of aligned blocks in bytes; 0: blocks are not aligned */
+	/*
+	 * size in bytes to which blocks are aligned; 0: blocks are not aligned
+	 */
 	uint32_t block_size;
 	uint64_t min_index, max_index;
 	enum hash_algo algo;
 	uint64_t ref_index_off;
 	uint64_t obj_off, obj_index_off;
-	/* number of bytes of each id in o-blocks */
+	/* length in bytes of the id prefixes in o-blocks */
 	unsigned obj_id_len;
 	uint64_t log_off, log_index_off;
 };
@@ -111,7 +113,7 @@ int reftable_header_append(struct buf *out,
 int reftable_footer_append(struct buf *out,
 			   const struct reftable_footer *footer);
 
-/* A reftable file, for the functions that read its blocks. */
+/* The bytes of a reftable file, for the functions that read its blocks. */
 struct reftable_file {
 	const uint8_t *bytes; /* borrowed */
 	uint64_t end;         /* offset of the footer */
@@ -122,15 +124,15 @@ struct reftable_file {
 struct reftable_block {
 	/* points into the file; for a g-block to `inflated` */
 	const uint8_t *bytes;
-	/* offset of the first record */
+	/* offset in `bytes` of the first record */
 	size_t first;
-	/* offset of the restart table, where the records end */
+	/* offset in `bytes` of the restart table, where the records end */
 	size_t records_end;
 	uint32_t restart_nr;
 	enum reftable_block_type type;
 	/* offset of the block in the file */
 	uint64_t off;
-	/* offset of the next block, or of the end of all blocks */
+	/* offset in the file of the next block, or of the end of all blocks */
 	uint64_t next_off;
 	struct buf inflated; /* content of a g-block */
 };
@@ -155,12 +157,12 @@ unsigned reftable_block_peek(const struct reftable_file *file, uint64_t off);
 /* A position in a block, for an iteration over its records. */
 struct reftable_cursor {
 	const struct reftable_block *block; /* borrowed */
-	/* offset of the next record */
+	/* offset in the block of the next record */
 	size_t off;
 	/* key of the current record */
 	struct buf key;
 	unsigned extra;
-	/* starts at the value of the current record */
+	/* the unread bytes of the current record, from its value on */
 	struct cursor value;
 };
 
@@ -207,8 +209,8 @@ int reftable_block_corrupt(const struct reftable_file *file, uint64_t off,
 struct reftable_block_writer {
 	enum reftable_block_type type;
 	/*
-	 * bytes of the block; in the first block of a file they start with the
-	 * file's header
+	 * bytes of the block so far; in the first block of a file they start
+	 * with the file's header
 	 */
 	struct buf bytes;
 	struct buf last_key; /* of the last record */
@@ -228,8 +230,8 @@ void reftable_block_writer_init(struct reftable_block_writer *bw);
 void reftable_block_writer_release(struct reftable_block_writer *bw);
 
 /*
- * Begins a block of at most `limit` bytes, not counting padding. The block
- * starts with the `header_len` bytes of the file's header. Returns 0 or
+ * Begins to fill a block of at most `limit` bytes, not counting padding. The
+ * block starts with the `header_len` bytes of the file's header. Returns 0 or
  * ERR_NOMEM.
  */
 int reftable_block_writer_start(struct reftable_block_writer *bw,
@@ -245,9 +247,9 @@ static inline bool reftable_block_writer_is_empty(
 }
 
 /*
- * Adds a record with the bytes of its value. Returns 1 if it was added, 0 if
- * the block is full, or ERR_NOMEM. If `must_fit`, the block may grow to the
- * limit of the format.
+ * Adds a record with this key and the bytes of its value to the block. Returns
+ * 1 if the record was added, 0 if the block is full, or ERR_NOMEM. If
+ * `must_fit`, the block may grow to the limit of the format.
  */
 int reftable_block_writer_add(struct reftable_block_writer *bw, const char *key,
 			      size_t key_len, unsigned extra, const void *value,

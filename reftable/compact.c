@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Replaces several tables of a stack by one. */
+/* Compaction: merges several tables of a stack into one table. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,15 +10,15 @@
 
 #define DEFAULT_FACTOR 2
 
-/* A compaction of the tables [from, from + nr) of the stack. */
+/* The state of merging the tables [from, from + nr) of the stack. */
 struct compaction {
 	struct reftable_append a;
 	size_t from, nr;
-	/* owned: locks of the tables to merge */
+	/* owned: lock files of the tables that are merged */
 	struct sys_tempfile *locks;
 	/*
-	 * if another process holds a lock, true: report an error; false: do
-	 * nothing
+	 * What happens if another process holds a lock. true: the result is an
+	 * error; false: nothing is merged, and the result is 0.
 	 */
 	bool patient;
 };
@@ -27,8 +27,8 @@ size_t reftable_compact_from(const uint64_t *sizes, size_t nr, unsigned factor)
 {
 	size_t from = nr;
 	/*
-	 * size of the merged table so far; if no merge was chosen yet, size of
-	 * the newer table
+	 * total size of the tables that are chosen for the merge; if none is
+	 * chosen yet, size of the newer table of this pair
 	 */
 	uint64_t sum = 0;
 
@@ -38,8 +38,8 @@ size_t reftable_compact_from(const uint64_t *sizes, size_t nr, unsigned factor)
 		if (sizes[i - 2] / factor >= sum)
 			continue;
 		/*
-		 * The tables newer than this pair are merged too, because they
-		 * are even smaller.
+		 * Tables that are newer than this pair are merged too, because
+		 * they are even smaller.
 		 */
 		if (from == nr)
 			for (size_t j = i; j < nr; j++)
@@ -85,13 +85,13 @@ int reftable_append_is_full(const struct reftable_append *a)
 	size_t from;
 	int ret = reftable_append_choose(a, a->len, &from);
 
-	/* The result is false if there is no new table. */
+	/* The result is false if the append has made no table. */
 	return ret < 0 ? ret : a->len && from < a->stack.nr;
 }
 
 /*
- * Returns 1 if the tables are locked, 0 if another process has locked one of
- * them, or a negative error code.
+ * Locks the tables that will be merged. Returns 1 if all are locked, 0 if
+ * another process has locked one of them, or a negative error code.
  */
 static int lock_tables(struct compaction *c, struct error *err)
 {
@@ -114,7 +114,8 @@ static int lock_tables(struct compaction *c, struct error *err)
 		if (ret < 0)
 			return ret;
 		/*
-		 * The descriptors are closed, because there may be many tables.
+		 * The descriptors of the lock files are closed, because there
+		 * may be many tables.
 		 */
 		sys_close(c->locks[i].fd);
 		c->locks[i].fd = -1;
@@ -173,8 +174,8 @@ static int merge(struct compaction *c, struct error *err)
 }
 
 /*
- * Locks the list again. Meanwhile other processes may have appended tables, and
- * merged tables that this process has not locked.
+ * Locks tables.list again after the merge. Meanwhile other processes may have
+ * appended tables, and merged tables that this process has not locked.
  */
 static int relock(struct compaction *c, struct reftable_stack *old,
 		  struct error *err)
@@ -215,7 +216,8 @@ static void remove_tables(struct compaction *c)
 
 		buf_reset(&path);
 		/*
-		 * An error is ignored: the next compaction removes the table.
+		 * An error is ignored: the next reftable_compact_all() removes
+		 * the file.
 		 */
 		if (!buf_printf(&path, "%s/%s", c->a.dir, name))
 			sys_unlink(path.data, NULL);
@@ -264,7 +266,7 @@ static int compact(struct compaction *c, struct error *err)
 	return ret;
 }
 
-/* Locks the list, and chooses the tables to merge. */
+/* Locks tables.list, and chooses the tables to merge. */
 static int begin_auto(struct compaction *c, const char *dir,
 		      const struct reftable_append_options *options,
 		      struct error *err)
@@ -311,7 +313,7 @@ int reftable_compact_auto(const char *dir,
 	return ret;
 }
 
-/* The context of a search for tables that are in no list. */
+/* The context of a search for table files that are not in tables.list. */
 struct garbage {
 	const struct reftable_append *a;
 	struct buf path;
@@ -326,8 +328,8 @@ static bool is_listed(const struct reftable_stack *stack, const char *name)
 }
 
 /*
- * Removes a table that is in no list. The list is locked, so no other process
- * is about to add this table.
+ * Removes the file `name` if it is a table that is not in tables.list. The list
+ * is locked, so no other process is about to add this table.
  */
 static int remove_garbage(void *ctx, const char *name)
 {

@@ -45,8 +45,9 @@ static int cmp_keys(const struct reftable_source *a,
 }
 
 /*
- * Takes the next record of a source, and inserts the source into `waiting`,
- * which is sorted. The last source in `waiting` has the record to return next.
+ * Reads the next record of a source (a table), and inserts the source into the
+ * sorted array `waiting`. The last source in `waiting` has the record to return
+ * next.
  */
 static int advance(struct reftable_merged *m, struct reftable_source *s,
 		   struct error *err)

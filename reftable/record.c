@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads and writes records. */
+/* Reads and writes the records of a reftable. */
 #include <string.h>
 
 #include "base/varint.h"
@@ -132,7 +132,10 @@ bool reftable_log_take(struct cursor *c, struct reftable_log *log,
 		return false;
 	log->name = key->data;
 	log->name_len = key->len - REFTABLE_LOG_TAIL_LEN;
-	/* The name must not contain a NUL, and a NUL must follow it. */
+	/*
+	 * The key of a reflog entry is a name without NUL, then a NUL and the
+	 * index.
+	 */
 	if (memchr(log->name, '\0', log->name_len) ||
 	    log->name[log->name_len] != '\0')
 		return false;

@@ -70,7 +70,10 @@ struct reftable_log {
 	const char *name;
 	size_t name_len;
 	uint64_t update_index;
-	/* true: a deletion, in which the fields below are zero */
+	/*
+	 * true: the record deletes an entry of an older table, and the fields
+	 * below are zero
+	 */
 	bool is_deleted;
 	struct oid old_oid, new_oid;
 	/* `message` ends with a line feed */
@@ -79,7 +82,10 @@ struct reftable_log {
 	int16_t zone;  /* -730: -0730 */
 };
 
-/* number of bytes after the name in the key of a reflog entry: NUL and index */
+/*
+ * number of bytes after the ref's name in the key of a reflog entry: a NUL and
+ * the update index
+ */
 #define REFTABLE_LOG_TAIL_LEN 9
 
 /*
@@ -90,8 +96,8 @@ struct reftable_log {
 int reftable_key_take(struct cursor *c, struct buf *key, unsigned *extra);
 
 /*
- * Appends the beginning of a record with the key `key`. `last` is the key of
- * the record before. Returns 0 or ERR_NOMEM.
+ * Appends the beginning of a record with the key `key`, without the bytes that
+ * it shares with `last`, the key of the record before. Returns 0 or ERR_NOMEM.
  */
 int reftable_key_append(struct buf *out, const char *last, size_t last_len,
 			const char *key, size_t key_len, unsigned extra);

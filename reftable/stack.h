@@ -36,7 +36,7 @@ struct reftable_merged {
 	 */
 	struct reftable_source **waiting;
 	size_t source_nr, waiting_nr;
-	/* the source of the record that was returned last, or NULL */
+	/* the source whose record was returned last, or NULL */
 	struct reftable_source *given;
 	bool keeps_deletions;
 };
@@ -52,23 +52,23 @@ int reftable_merged_init(struct reftable_merged *m,
 void reftable_merged_release(struct reftable_merged *m);
 
 /*
- * Moves before the first record of `type` whose key is not less than `key`,
- * like reftable_iter_seek().
+ * Moves the merged iteration before the first record of `type` whose key is not
+ * less than `key`, like reftable_iter_seek().
  */
 int reftable_merged_seek(struct reftable_merged *m,
 			 enum reftable_block_type type, const char *key,
 			 size_t key_len, struct error *err);
 
 /*
- * Takes the next record. Returns 1 with *it set to the iterator that has the
- * record, 0 at the end, ERR_CORRUPT or ERR_NOMEM. The record is valid until the
- * next call.
+ * Takes the next record of the merged iteration. Returns 1 with *it set to the
+ * iterator that has the record, 0 at the end, ERR_CORRUPT or ERR_NOMEM. The
+ * record is valid until the next call.
  */
 int reftable_merged_next(struct reftable_merged *m,
 			 const struct reftable_iter **it, struct error *err);
 
 struct reftable_stack {
-	/* owned, including the tables; oldest first */
+	/* owned array, and each table in it; oldest first */
 	struct reftable **tables;
 	size_t nr, alloc;
 };
@@ -83,7 +83,10 @@ int reftable_stack_open(struct reftable_stack *stack, const char *dir,
 			enum hash_algo algo, struct error *err);
 void reftable_stack_release(struct reftable_stack *stack);
 
-/* Returns the largest update index of the tables, or 0 if there are none. */
+/*
+ * Returns the largest update index in the stack, or 0 if the stack has no
+ * tables.
+ */
 uint64_t reftable_stack_max_index(const struct reftable_stack *stack);
 
 /*

@@ -115,7 +115,7 @@ void reftable_iter_release(struct reftable_iter *it)
 	reftable_iter_init(it);
 }
 
-/* Takes the value of the record at the cursor. */
+/* Parses the value of the record at the cursor into it->ref or it->log. */
 static int take_value(struct reftable_iter *it, struct error *err)
 {
 	const struct reftable_file *file = &it->table->file;
@@ -137,8 +137,8 @@ static int take_value(struct reftable_iter *it, struct error *err)
 }
 
 /*
- * Opens the next block. Returns 1, 0 if the block belongs to another section,
- * or a negative error code.
+ * Opens the next block of the section. Returns 1, 0 if the block belongs to
+ * another section, or a negative error code.
  */
 static int next_block(struct reftable_iter *it, struct error *err)
 {
@@ -181,9 +181,9 @@ int reftable_iter_next(struct reftable_iter *it, struct error *err)
 }
 
 /*
- * Finds the child of an index block that may have the key. Returns 1 with the
- * offset of the child, 0 if all keys of the index are smaller, or a negative
- * error code.
+ * Searches an index block for the child block that may have the key. Returns 1
+ * with the offset of the child, 0 if all keys of the index are smaller, or a
+ * negative error code.
  */
 static int search_index(struct reftable_iter *it, const char *key,
 			size_t key_len, uint64_t *off, struct error *err)
@@ -204,8 +204,8 @@ static int search_index(struct reftable_iter *it, const char *key,
 				       key_len) >= 0;
 	}
 	/*
-	 * Children come before their index block in the file. Otherwise the
-	 * descent might not end.
+	 * Child blocks come before their index block in the file. Otherwise the
+	 * search could go in circles.
 	 */
 	if (ret > 0 && *off >= it->block.off)
 		return reftable_block_corrupt(file, it->block.off,
@@ -214,9 +214,9 @@ static int search_index(struct reftable_iter *it, const char *key,
 }
 
 /*
- * Works like search_index() for the top level of an index. `it` has the first
- * block of this level open. The level may have several consecutive blocks;
- * stock Git makes no more than 3.
+ * Works like search_index() for the top level of an index. The caller has
+ * opened the first block of this level. The level may have several consecutive
+ * blocks; stock Git makes no more than 3.
  */
 static int search_top(struct reftable_iter *it, const char *key, size_t key_len,
 		      uint64_t *off, struct error *err)
@@ -309,7 +309,10 @@ static int walk_blocks(struct reftable_iter *it, const char *key,
 	return ret < 0 ? ret : 1;
 }
 
-/* Moves past the records whose key is less than `key`. */
+/*
+ * Moves the iterator past the records of its block whose key is less than
+ * `key`.
+ */
 static int scan(struct reftable_iter *it, const char *key, size_t key_len,
 		struct error *err)
 {

@@ -26,16 +26,18 @@ struct verifier {
 	/* type of the current section; 0 before the first one */
 	enum reftable_block_type section;
 	/*
-	 * last key of the current section, or of the current level of its index
+	 * last key of the current section; inside an index, last key of the
+	 * index's current level
 	 */
 	struct buf last;
 	/*
-	 * Blocks of the level below, and of the current level of the index. The
-	 * index lists the first `named` blocks of each level.
+	 * `below`: the blocks of the level below. `level`: the blocks of the
+	 * current level of the index. The index has listed the first `named`
+	 * blocks of `below`.
 	 */
 	struct seen_list below, level;
 	size_t named;
-	/* the current section has index blocks */
+	/* true: the current section has index blocks */
 	bool has_index;
 	uint64_t *ref_blocks;
 	size_t ref_nr, ref_alloc;
@@ -76,7 +78,10 @@ static bool is_ref_block(const struct verifier *v, uint64_t off)
 	uint32_t size = v->file->footer.block_size;
 	size_t low = 0, high = v->ref_nr;
 
-	/* If blocks are aligned, blocks of refs are found by their number. */
+	/*
+	 * If blocks are aligned, the number of a block of refs is its offset
+	 * divided by the block size.
+	 */
 	if (size && off / size < high && v->ref_blocks[off / size] == off)
 		return true;
 	while (low < high) {
@@ -109,7 +114,10 @@ static int check_ref_blocks(struct verifier *v)
 	return 0;
 }
 
-/* Each index record must describe the next block of the level below. */
+/*
+ * Verifies an index block: each record must describe the next block of the
+ * level below.
+ */
 static int check_named(struct verifier *v)
 {
 	const struct buf *key = &v->cur.key;
@@ -194,7 +202,7 @@ static size_t restart_at(const struct reftable_block *block, uint32_t i)
 	return (size_t)p[0] << 16 | (size_t)p[1] << 8 | p[2];
 }
 
-/* Verifies all records of the block, their order, and the restarts. */
+/* Verifies all records of a block, their order, and the restarts. */
 static int check_records(struct verifier *v)
 {
 	struct reftable_cursor *cur = &v->cur;
@@ -241,8 +249,8 @@ static uint64_t index_off(const struct verifier *v)
 }
 
 /*
- * Verifies the end of a section. If the section has an index, its top level
- * must list all blocks below it, and begin at the offset in the footer.
+ * Ends the verification of a section. If the section has an index, its top
+ * level must list all blocks below it, and begin at the offset in the footer.
  */
 static int end_section(struct verifier *v)
 {

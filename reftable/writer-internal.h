@@ -9,7 +9,7 @@
 #include "reftable/block.h"
 #include "reftable/writer.h"
 
-/* A finished block, which the index of its section will list. */
+/* An entry of a future index: a finished block and its last key. */
 struct reftable_index_entry {
 	/* owned: the last key of the block */
 	char *key;
@@ -17,7 +17,9 @@ struct reftable_index_entry {
 	uint64_t off;
 };
 
-/* An object, and a block of refs of which one points to the object. */
+/*
+ * An object, and the offset of a block of refs that has a ref to this object.
+ */
 struct reftable_object {
 	struct oid oid;
 	uint64_t block_off;
@@ -32,7 +34,7 @@ struct reftable_writer {
 	uint64_t out_off; /* file offset of `out` */
 	/* type of the current section; 0 before the first one */
 	unsigned section;
-	/* the header of the file is written */
+	/* true: the header of the file is written */
 	bool has_blocks;
 	/*
 	 * blocks of the current section are not aligned, because it holds
@@ -41,7 +43,8 @@ struct reftable_writer {
 	bool is_unaligned;
 	bool in_block; /* `block` is being filled */
 	/*
-	 * offset of the current block, or of the last block between two blocks
+	 * offset of the block that is being filled, or of the last block if
+	 * none is being filled
 	 */
 	uint64_t block_off;
 	struct reftable_block_writer block;
@@ -51,7 +54,7 @@ struct reftable_writer {
 	 * block
 	 */
 	struct buf value, start;
-	/* owned: finished blocks that the index will list */
+	/* owned: finished blocks that the next level of the index will list */
 	struct reftable_index_entry *index;
 	size_t index_nr, index_alloc;
 	/* limit for the bytes of an index block */
@@ -70,8 +73,8 @@ void reftable_writer_forget_index(struct reftable_writer *w);
 
 /*
  * Adds a record to the current block. Begins a new block of this type if the
- * current one is full. Returns 1 if the record was added, 0 if it does not fit
- * even into an empty block, or a negative error code.
+ * current block is full. Returns 1 if the record was added, 0 if it does not
+ * fit even into an empty block, or a negative error code.
  */
 int reftable_writer_add(struct reftable_writer *w,
 			enum reftable_block_type type, const char *key,
@@ -86,11 +89,16 @@ int reftable_writer_add(struct reftable_writer *w,
 int reftable_writer_end_section(struct reftable_writer *w, uint64_t *root_off,
 				struct error *err);
 
-/* Records to which objects a ref in the current block points. */
+/*
+ * Records that the current block has a ref to these objects: the id of the ref,
+ * and the peeled id of a tag.
+ */
 int reftable_writer_note(struct reftable_writer *w,
 			 const struct reftable_ref *ref, struct error *err);
 
-/* Writes the section that maps objects to blocks of refs. */
+/*
+ * Writes the section that lists, for each object, the blocks with refs to it.
+ */
 int reftable_writer_put_objects(struct reftable_writer *w, struct error *err);
 
 #endif

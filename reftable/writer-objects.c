@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes the section of objects. For each object the section lists the blocks
- * of refs that point to it, directly or through a tag.
+ * Writes the section of objects. For each object, the section lists the blocks
+ * with refs that point to it, directly or through a tag.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -56,8 +56,8 @@ static int cmp_objects(const void *a, const void *b)
 }
 
 /*
- * Returns the length in bytes of the shortest prefix that distinguishes all
- * ids.
+ * Returns the length in bytes of the shortest prefix that distinguishes the ids
+ * of all objects.
  */
 static size_t choose_id_len(const struct reftable_writer *w)
 {
@@ -75,8 +75,8 @@ static size_t choose_id_len(const struct reftable_writer *w)
 }
 
 /*
- * Appends the offsets of the blocks in the pairs [from, to), which are all
- * about one object. *nr is set to the number of blocks.
+ * Appends the offsets of blocks from the pairs [from, to) of w->objects, which
+ * are all about one object. *nr is set to the number of blocks.
  */
 static int append_blocks(struct reftable_writer *w, size_t from, size_t to,
 			 size_t *nr)
@@ -100,8 +100,9 @@ static int append_blocks(struct reftable_writer *w, size_t from, size_t to,
 }
 
 /*
- * Writes the record of an object. If the number of blocks does not fit into the
- * header of the record, it precedes the list of blocks.
+ * Writes the record of the object in the pairs [from, to). If the number of
+ * blocks does not fit into the header of the record, it precedes the list of
+ * blocks.
  */
 static int put_object(struct reftable_writer *w, size_t from, size_t to,
 		      size_t id_len, struct error *err)

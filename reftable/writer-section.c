@@ -133,8 +133,8 @@ int reftable_writer_add(struct reftable_writer *w,
 }
 
 /*
- * Writes index blocks for the blocks in w->index. Afterwards w->index has the
- * new index blocks.
+ * Writes one level of an index: index blocks that list the blocks in w->index.
+ * Afterwards w->index lists the new index blocks.
  */
 static int write_level(struct reftable_writer *w, struct error *err)
 {

@@ -66,7 +66,10 @@ bool reftable_writer_is_empty(const struct reftable_writer *w)
 	return !w->section;
 }
 
-/* Verifies that the keys of a section ascend. */
+/*
+ * Verifies that the key of a new record is larger than the previous key of the
+ * section.
+ */
 static int check_order(struct reftable_writer *w, const char *key,
 		       size_t key_len, struct error *err)
 {
@@ -102,7 +105,7 @@ int reftable_writer_add_ref(struct reftable_writer *w,
 	return ret < 0 ? ret : reftable_writer_note(w, ref, err);
 }
 
-/* Completes the sections of refs and of objects, and their indexes. */
+/* Completes the sections of refs and of objects, with their indexes. */
 static int end_refs(struct reftable_writer *w, struct error *err)
 {
 	struct reftable_footer *f = &w->footer;

@@ -20,7 +20,10 @@
 
 struct reftable_writer_options {
 	enum hash_algo algo;
-	/* range of the update indexes of new refs and entries */
+	/*
+	 * range of the update indexes of the refs and reflog entries in the
+	 * table
+	 */
 	uint64_t min_index, max_index;
 	uint32_t block_size;       /* bytes; 0: 4096 */
 	unsigned restart_interval; /* records; 0: 16 */
@@ -30,9 +33,9 @@ struct reftable_writer_options {
 struct reftable_writer;
 
 /*
- * Begins a table in `file`. The file is borrowed, and must be open and empty.
- * Returns 0 with *out owned by the caller, ERR_INVALID for an invalid block
- * size, or ERR_NOMEM.
+ * Begins to write a table into `file`. The file is borrowed, and must be open
+ * and empty. Returns 0 with *out owned by the caller, ERR_INVALID for an
+ * invalid block size, or ERR_NOMEM.
  */
 int reftable_writer_new(struct reftable_writer **out, struct sys_tempfile *file,
 			const struct reftable_writer_options *options,
@@ -67,7 +70,7 @@ int reftable_writer_finish(struct reftable_writer *w, struct error *err);
  */
 uint64_t reftable_writer_len(const struct reftable_writer *w);
 
-/* Returns whether no record was added. */
+/* Returns whether no record was added to the table. */
 bool reftable_writer_is_empty(const struct reftable_writer *w);
 
 #endif
