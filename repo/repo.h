@@ -188,12 +188,8 @@ enum repo_fsync_component {
 	REPO_FSYNC_COMMIT_GRAPH = 1 << 3,
 	REPO_FSYNC_INDEX = 1 << 4,
 	REPO_FSYNC_REFERENCE = 1 << 5,
-	REPO_FSYNC_PACKED_REFS = 1
-				 /*
-				  * has no name in core.fsync; part of
-				  * "reference"
-				  */
-				 << 6,
+	/* has no name in core.fsync; belongs to "reference" there */
+	REPO_FSYNC_PACKED_REFS = 1 << 6,
 };
 
 /*
