@@ -12,16 +12,22 @@
 
 #include "config/config.h"
 
-/* A line of the text: a header, a variable, both, or neither. */
+/*
+ * A line of a configuration file: a section header, a variable, both, or
+ * neither.
+ */
 struct line {
-	/* half-open range of offsets, including the line feed */
+	/* half-open range of offsets in the text, including the line feed */
 	size_t start, end;
-	/* offset of the variable's name; `end` if the line has no variable */
+	/*
+	 * offset in the text of the variable's name; `end` if the line has no
+	 * variable
+	 */
 	size_t variable;
 	size_t variable_len; /* bytes of that name */
-	/* the line begins a section */
+	/* true: the line has a header, so it begins a section */
 	bool has_header;
-	/* the line begins the section of the variable to set */
+	/* true: the line begins the section of the variable to set */
 	bool is_wanted;
 };
 
@@ -33,8 +39,8 @@ static size_t skip_blanks(const struct buf *text, size_t at, size_t end)
 }
 
 /*
- * Returns the end of a line. A value continues on the next line after a
- * backslash.
+ * Returns the offset at which a line ends. After a backslash at the end of a
+ * line, a value continues on the next line.
  */
 static size_t find_end(const struct buf *text, size_t at, bool is_comment)
 {
@@ -46,7 +52,7 @@ static size_t find_end(const struct buf *text, size_t at, bool is_comment)
 	return at < text->len ? at + 1 : at;
 }
 
-/* Returns the offset after the ']' of the header at `at`. */
+/* Returns the offset after the ']' of the section header at `at`. */
 static size_t skip_header(const struct buf *text, size_t at, size_t end)
 {
 	bool quoted = false;
@@ -66,7 +72,7 @@ static void read_line(struct line *line, const struct buf *text, size_t start,
 	size_t len = strlen(section), at = skip_blanks(text, start, text->len);
 	const char *p = text->data;
 
-	/* A struct line also has the blank lines before its own line. */
+	/* The blank lines before a line are a part of its struct line. */
 	*line = (struct line){.start = start};
 	line->end = find_end(text, at,
 			     at < text->len && strchr("#;", p[at]) != NULL);
@@ -104,16 +110,19 @@ struct editor {
 	 * follows it yet
 	 */
 	size_t header;
-	/* the current section is the section of the variable to set */
+	/* true: the current section is the section of the variable to set */
 	bool is_inside;
-	/* since the header at `header`, all variables were removed */
+	/*
+	 * true: since the section header at `header`, no variable and no
+	 * comment was kept
+	 */
 	bool is_bare;
 	bool is_removed; /* ... and at least one */
-	/* the new value is already in `out` */
+	/* true: the new value is already in `out` */
 	bool is_done;
 	/*
-	 * offset in `out` after the section's last variable, where a new one
-	 * goes
+	 * offset in `out` after the section's last variable, where a new
+	 * variable is inserted
 	 */
 	size_t insert;
 };
@@ -170,7 +179,7 @@ static int edit_line(struct editor *e, const struct line *line,
 	}
 	if (buf_append(&e->out, text->data + line->start, len) < 0)
 		return ERR_NOMEM;
-	/* A comment prevents the removal of a section's header. */
+	/* If there is a comment, the section's header is not removed. */
 	if (!line->has_header || line->variable < line->end)
 		e->is_bare = false;
 	if (e->is_inside)
@@ -179,7 +188,7 @@ static int edit_line(struct editor *e, const struct line *line,
 }
 
 /*
- * Adds the variable at the end of its section, and adds the section if it is
+ * Adds the variable at the end of its section. Adds the section if it is
  * missing.
  */
 static int add_variable(struct editor *e)

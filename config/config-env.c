@@ -15,7 +15,7 @@
 
 #include "config/config-internal.h"
 
-/* The function that receives the variables, and its context. */
+/* The callback that receives the variables, and its context. */
 struct taker {
 	config_var_fn *fn;
 	void *ctx;
@@ -128,7 +128,10 @@ static int add_word(const struct taker *taker, const struct buf *word,
 		       equals ? equals + 1 : NULL, err);
 }
 
-/* Adds the item at *p, and moves *p behind it. */
+/*
+ * Adds the variable of the item at *p in GIT_CONFIG_PARAMETERS, and moves *p
+ * behind the item.
+ */
 static int load_item(const struct taker *taker, const char **p, struct buf *key,
 		     struct buf *value, struct error *err)
 {

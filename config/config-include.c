@@ -16,7 +16,8 @@
 #define SYMREF_DEPTH 5
 
 /*
- * A glob pattern. Its first `literal_len` bytes are compared without wildcards.
+ * A glob pattern for a path. The first `literal_len` bytes of its text are
+ * compared without wildcards.
  */
 struct pattern {
 	struct buf text;
@@ -55,9 +56,9 @@ static int append_home_dir(struct buf *out)
 }
 
 /*
- * Makes the pattern of "gitdir:", with its abbreviations expanded. Returns 0,
- * ERR_NOMEM, or ERR_MISSING if an abbreviation cannot be expanded; then the
- * condition is false.
+ * Makes the glob pattern for a condition "gitdir:", with its abbreviations
+ * expanded. Returns 0, ERR_NOMEM, or ERR_MISSING if an abbreviation cannot be
+ * expanded; then the condition is false.
  */
 static int expand_gitdir(struct pattern *pattern, const char *p,
 			 const char *path)

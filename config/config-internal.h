@@ -14,13 +14,13 @@
 
 /* A running load of configuration, in one thread. */
 struct config_loader {
-	/* borrowed: receives the entries */
+	/* borrowed: receives the variables */
 	struct config *config;
 	const struct config_sources *sources; /* borrowed; NULL: none */
 	enum config_scope scope;
 	/* borrowed: path of the file that is being read; NULL: no file */
 	const char *path;
-	/* number of nested includes */
+	/* number of includes that are nested in each other at present */
 	unsigned depth;
 	/* true: files named by include.path are not read */
 	bool no_includes;
@@ -31,9 +31,9 @@ struct config_loader {
 	bool forbid_urls;
 	/* true: this load only collects URLs of remotes */
 	bool scanning;
-	/* core.repositoryformatversion was found */
+	/* true: core.repositoryformatversion was found */
 	bool has_version;
-	/* extensions.worktreeConfig was found, and is true */
+	/* true: extensions.worktreeConfig was found, and its value is true */
 	bool worktree_config;
 	/* owned: the URLs of remotes that a scan collected */
 	struct config urls;
@@ -41,28 +41,33 @@ struct config_loader {
 };
 
 /*
- * Called for each variable of a text, in order; `value` is NULL without "=". A
- * negative result ends the parse. ERR_INVALID means that the variable is
- * invalid; the parser then adds line and file to the message.
+ * Called for each variable of a configuration file, in order. `value` is NULL
+ * for a variable without "=". A negative result ends the parse. ERR_INVALID
+ * means that the variable is invalid; the parser then adds line and file to the
+ * message.
  */
 typedef int config_var_fn(void *ctx, const char *key, const char *value,
 			  struct error *err);
 
 /*
- * Parses the text of a file. `name` is for messages (NULL: none). Returns 0,
- * ERR_CORRUPT if a line is malformed, ERR_NOMEM, or the result of `fn`.
+ * Parses the text of a configuration file, and calls `fn` for each variable.
+ * `name` is for messages (NULL: none). Returns 0, ERR_CORRUPT if a line is
+ * malformed, ERR_NOMEM, or the result of `fn`.
  */
 int config_parse_text(const char *text, size_t len, const char *name,
 		      config_var_fn *fn, void *ctx, struct error *err);
 
 /*
  * Appends `key` (`len` bytes, as the user wrote it) with section and name in
- * lower case. Returns 0, ERR_NOMEM, or ERR_INVALID if it is not a valid key.
+ * lower case. Returns 0, ERR_NOMEM, or ERR_INVALID if `key` is not a valid key.
  */
 int config_normalise_key(struct buf *out, const char *key, size_t len,
 			 struct error *err);
 
-/* Appends an entry. Key and value are copied. Returns 0 or ERR_NOMEM. */
+/*
+ * Appends a variable to *config. Key and value are copied. Returns 0 or
+ * ERR_NOMEM.
+ */
 int config_add(struct config *config, const char *key, const char *value,
 	       enum config_scope scope);
 
@@ -83,8 +88,8 @@ int config_parse_env(config_var_fn *fn, void *ctx, struct error *err);
 
 /*
  * Evaluates the `condition` of an includeIf if it is about the repository
- * (gitdir:, gitdir/i:, onbranch:). Returns 1 if it holds, 0 if it does not hold
- * or is unknown, or ERR_NOMEM.
+ * (gitdir:, gitdir/i:, onbranch:). Returns 1 if the condition holds, 0 if it
+ * does not hold or its kind is unknown, or ERR_NOMEM.
  */
 int config_include_holds(const struct config_loader *loader,
 			 const char *condition);

@@ -16,7 +16,10 @@ static int unreadable(const char *path, const struct error *why,
 	return error_set_errno(err, "unable to access '%s'", path);
 }
 
-/* Reads a whole file. If reading fails, the message is that of stock Git. */
+/*
+ * Reads a whole configuration file. If reading fails, the message is that of
+ * stock Git.
+ */
 static int read_source(struct buf *text, const char *path, struct error *err)
 {
 	struct error why = ERROR_INIT;
@@ -29,7 +32,10 @@ static int read_source(struct buf *text, const char *path, struct error *err)
 	return ret;
 }
 
-/* Receives each variable. A file may include other files. */
+/*
+ * The callback of the parser: receives each variable, and may read included
+ * files.
+ */
 static config_var_fn load_var;
 
 static int parse_source(struct config_loader *loader, const struct buf *text,
@@ -45,7 +51,9 @@ static int parse_source(struct config_loader *loader, const struct buf *text,
 	return ret;
 }
 
-/* Returns ERR_MISSING if there is no such file. */
+/*
+ * Loads one configuration file. Returns ERR_MISSING if there is no such file.
+ */
 static int load_file(struct config_loader *loader, const char *path,
 		     struct error *err)
 {
@@ -60,7 +68,7 @@ static int load_file(struct config_loader *loader, const char *path,
 
 /* ---- conditions of includeIf.hasconfig */
 
-/* Returns whether `key` is remote.<name>.url. */
+/* Returns whether `key` has the form remote.<name>.url. */
 static bool is_remote_url(const char *key)
 {
 	size_t len = strlen(key);
@@ -88,8 +96,8 @@ static int scan_urls(struct config_loader *loader, struct error *err)
 }
 
 /*
- * Returns 2 if the URL of a remote matches, 0 if none does, or a negative error
- * code.
+ * Evaluates a condition "hasconfig:remote.*.url:". Returns 2 if the URL of a
+ * remote matches, 0 if none does, or a negative error code.
  */
 static int hasconfig_holds(struct config_loader *loader, const char *p,
 			   struct error *err)
@@ -136,7 +144,8 @@ static int condition_holds(struct config_loader *loader, const char *condition,
 /* ---- includes */
 
 /*
- * Returns the complete path of an include, malloc()ed, or NULL with *err set.
+ * Returns the complete path of an included file, malloc()ed, or NULL with *err
+ * set.
  */
 static char *include_path(const struct config_loader *loader, const char *value,
 			  struct error *err)
@@ -209,7 +218,7 @@ static int follow_include(struct config_loader *loader, const char *value,
 	return ret == ERR_MISSING ? 0 : ret;
 }
 
-/* Follows an includeIf.<condition>.path if its condition holds. */
+/* Reads the file of an includeIf.<condition>.path if its condition holds. */
 static int follow_conditional(struct config_loader *loader, const char *key,
 			      const char *value, struct error *err)
 {
@@ -233,8 +242,8 @@ static int follow_conditional(struct config_loader *loader, const char *key,
 }
 
 /*
- * Records repository-format variables of the repository's own file, which
- * load_all() uses.
+ * Records the variables of the repository's own file that load_all() uses: the
+ * version of the format, and extensions.worktreeConfig.
  */
 static int note_extensions(struct config_loader *loader, const char *key,
 			   const char *value, struct error *err)
@@ -289,8 +298,8 @@ static int load_var(void *ctx, const char *key, const char *value,
 /* ---- sources */
 
 /*
- * Loads "<dir><name>". A missing file is skipped. A file without read
- * permission is skipped too, unless it belongs to the repository.
+ * Loads the configuration file "<dir><name>". A missing file is skipped. A file
+ * without read permission is skipped too, unless it belongs to the repository.
  */
 static int load_source(struct config_loader *loader, enum config_scope scope,
 		       const char *dir, const char *name, struct error *err)

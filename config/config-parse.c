@@ -23,9 +23,12 @@ struct parser {
 	const char *name; /* of the file, or NULL */
 	/* line number of the last character that was read */
 	unsigned line;
-	/* the last character that was read was a newline */
+	/* true: the last character that was read was a newline */
 	bool line_ended;
-	/* the full key: "section.subsection." and the variable's name */
+	/*
+	 * key of the current variable: "section.subsection." and the variable's
+	 * name
+	 */
 	struct buf key;
 	/* length of "section.subsection." in `key` */
 	size_t prefix_len;
@@ -95,8 +98,8 @@ static int next_char(struct parser *ps)
 }
 
 /*
- * Parses the optional subsection and the "]", after the section's name and
- * blanks.
+ * Parses the rest of a section header, after the section's name and blanks: the
+ * optional subsection and the "]".
  */
 static int parse_subsection(struct parser *ps, int c, struct error *err)
 {
@@ -190,8 +193,8 @@ static void skip_comment(struct parser *ps)
 }
 
 /*
- * Parses a value after "=", up to and including the end of the line, into
- * ps->value.
+ * Parses a variable's value after the "=" into ps->value, up to and including
+ * the end of the line.
  */
 static int parse_value(struct parser *ps, struct error *err)
 {

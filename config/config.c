@@ -81,7 +81,8 @@ int config_each(const struct config *config, const char *key,
 }
 
 /*
- * Returns the factor of the unit k, m or g, 1 for "", or 0 for any other text.
+ * Returns the factor that a number's unit means: for k, m or g a power of 1024,
+ * for "" 1, and for any other text 0.
  */
 static uint64_t unit_factor(const char *unit)
 {

@@ -36,7 +36,7 @@ struct config_entry {
 };
 
 struct config {
-	/* owned; in ascending order of precedence */
+	/* owned array of variables, in ascending order of precedence */
 	struct config_entry *entries;
 	size_t nr, alloc;
 };
@@ -47,8 +47,8 @@ struct config {
 	}
 
 /*
- * The files to load. A path that is NULL is not loaded. All paths are borrowed
- * during the call.
+ * The configuration files to load. A path that is NULL is not loaded. All paths
+ * are borrowed during the call.
  */
 struct config_sources {
 	/*
@@ -85,9 +85,9 @@ int config_load(struct config *config, const struct config_sources *sources,
 void config_release(struct config *config);
 
 /*
- * Parses the text of one file into *config. `path` is for messages and relative
- * includes; NULL: includes are ignored. config_load() and the fuzz target use
- * this parser.
+ * Parses the text of one configuration file into *config. `path` is for
+ * messages and relative includes; NULL: includes are ignored. config_load() and
+ * the fuzz target use this parser.
  */
 int config_parse(struct config *config, const char *text, size_t len,
 		 enum config_scope scope, const char *path,
@@ -136,15 +136,16 @@ int config_entry_bool(const struct config_entry *entry, struct error *err);
 int config_parse_bool(const char *value);
 
 /*
- * Parses a number that may end in k, m or g, for environment variables that
- * replace a key. Returns 0, or ERR_INVALID with *out unchanged.
+ * Parses a number that may end in k, m or g. This is for environment variables
+ * that replace a configuration variable. Returns 0, or ERR_INVALID with *out
+ * unchanged.
  */
 int config_parse_u64(uint64_t *out, const char *value);
 
 /*
- * Visits the entries of the key `key`, lowest precedence first. If `key` ends
- * in '.', visits all keys with this prefix. If fn() returns a nonzero value,
- * the visit stops and the function returns this value.
+ * Calls `fn` for each value of the variable `key`, lowest precedence first. If
+ * `key` ends in '.', visits all keys with this prefix. If fn() returns a
+ * nonzero value, the visit stops and the function returns this value.
  */
 int config_each(const struct config *config, const char *key,
 		int (*fn)(void *ctx, const struct config_entry *entry),

@@ -10,7 +10,8 @@
 #include "sys/process.h"
 
 /*
- * Returns whether a character is removed from the start and the end of a name.
+ * Returns whether a character is removed from the start and the end of a
+ * committer's name.
  */
 static bool is_crud(char c)
 {
@@ -63,8 +64,8 @@ static int append_date(struct buf *out, struct error *err)
 }
 
 /*
- * Returns the value of the environment variable if it is set, otherwise the
- * value of the first of both keys that is configured.
+ * Returns the value of the environment variable if it is set. Otherwise returns
+ * the value of the first of the two keys that is configured.
  */
 static const char *setting(const struct config *config, const char *variable,
 			   const char *own_key, const char *user_key)
