@@ -76,8 +76,8 @@ static int flush(struct packed_rewrite *rw, struct error *err)
 }
 
 /*
- * Creates the new file. If there is a "packed-refs.new", a process that was
- * killed has left it.
+ * Creates the new packed-refs file. If there is a "packed-refs.new" already, a
+ * process that was killed has left it.
  */
 static int start(struct packed_rewrite *rw, struct error *err)
 {
@@ -104,7 +104,7 @@ static int start(struct packed_rewrite *rw, struct error *err)
 	return ret;
 }
 
-/* Copies old records up to the offset `end`. */
+/* Copies records of the old packed-refs file up to the offset `end`. */
 static int copy_until(struct packed_rewrite *rw, size_t end, struct error *err)
 {
 	size_t len = end - rw->copied;

@@ -29,9 +29,11 @@
 
 struct packed_rewrite {
 	const struct repo *repo; /* borrowed */
-	/* the existing file, read under the lock */
+	/* the existing packed-refs file, read under the lock */
 	struct packed_refs old;
-	/* number of bytes of old.table that were copied or left out */
+	/*
+	 * offset in old.table before which all records were copied or left out
+	 */
 	size_t copied;
 	struct sys_tempfile lock, file;
 	enum sys_fsync_method method;
@@ -54,23 +56,28 @@ int packed_rewrite_begin(struct packed_rewrite *rw, const struct repo *repo,
 			 struct error *err);
 
 /*
- * Leaves out the record of a name. Returns 1, 0 if there is no such record, or
- * a negative error code. The first successful call creates the new file.
+ * Leaves out the record of a ref in the new packed-refs file. Returns 1, 0 if
+ * there is no such record, or a negative error code. The first successful call
+ * creates the new file.
  */
 int packed_rewrite_delete(struct packed_rewrite *rw, const char *name,
 			  struct error *err);
 
 /*
- * Adds a record, or replaces the record of the same name. `peeled` is the id
- * that the tag peels to, or NULL if the object is not a tag. Before the first
- * edit, the caller may change rw->peeled and rw->fully_peeled; both traits must
- * be true of the whole new file. Returns 0 or a negative error code.
+ * Adds a record to the new packed-refs file, or replaces the record of the same
+ * name. `peeled` is the id that the tag peels to, or NULL if the object is not
+ * a tag. Before the first edit, the caller may change rw->peeled and
+ * rw->fully_peeled; both traits must be true of the whole new file. Returns 0
+ * or a negative error code.
  */
 int packed_rewrite_put(struct packed_rewrite *rw, const char *name,
 		       const struct oid *oid, const struct oid *peeled,
 		       struct error *err);
 
-/* Returns whether there was an edit, so that a new file was created. */
+/*
+ * Returns whether a record was changed or left out, so that a new packed-refs
+ * file was created.
+ */
 bool packed_rewrite_is_changed(const struct packed_rewrite *rw);
 
 /*

@@ -75,7 +75,7 @@ static int cmp_items(const void *a, const void *b)
 }
 
 /*
- * Returns the index of the first sorted item whose name is not less than
+ * Returns the index in tx->sorted of the first item whose name is not less than
  * `name`.
  */
 static size_t seek(const struct ref_transaction *tx, const char *name,

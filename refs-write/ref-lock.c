@@ -38,7 +38,10 @@ static int check_old_target(struct ref_transaction *tx, struct ref_item *item,
 	return 0;
 }
 
-/* Compares item->old_oid, the current value, with the expected value. */
+/*
+ * Compares item->old_oid, the ref's current value, with the value that the
+ * change expects.
+ */
 static int check_old_oid(struct ref_transaction *tx, struct ref_item *item,
 			 bool is_symbolic, struct error *err)
 {
@@ -151,7 +154,10 @@ static int resolve_target(struct ref_transaction *tx, struct ref_item *item,
 	return ret < 0 && ret != ERR_CORRUPT ? ret : 0;
 }
 
-/* Stages the new value of a ref, unless the ref already has this value. */
+/*
+ * Stages the new value of a ref: it is written, but not visible yet. Does
+ * nothing if the ref already has this value.
+ */
 static int stage(struct ref_transaction *tx, struct ref_item *item,
 		 bool is_symbolic, struct error *err)
 {
@@ -172,7 +178,10 @@ static int stage(struct ref_transaction *tx, struct ref_item *item,
 	return ret;
 }
 
-/* Adds an item for the target of the item's symbolic ref. */
+/*
+ * Adds an item to the transaction for the ref to which the item's symbolic ref
+ * leads.
+ */
 static int follow(struct ref_transaction *tx, struct ref_item *item,
 		  const char *target, struct error *err)
 {
@@ -301,7 +310,7 @@ int ref_item_lock(struct ref_transaction *tx, struct ref_item *item,
 	if (!ret && item->update->result == REF_OK)
 		ret = read_and_stage(tx, item, err);
 	/*
-	 * A transaction may have very many locks, so their files are not kept
+	 * A transaction may have very many lock files, so they are not kept
 	 * open.
 	 */
 	if (item->lock.fd >= 0) {

@@ -24,14 +24,14 @@ struct writer {
 	struct refs *refs;            /* owned: the old store */
 	struct odb *odb;              /* owned: for peeling tags */
 	struct odb_reader *reader;    /* owned */
-	/* owned, and so is each string: names of the root refs */
+	/* owned array, and each name in it: the root refs */
 	char **roots;
 	size_t root_nr, root_alloc;
 	/* the new store: packed-refs, or a table */
 	struct packed_rewrite packed;
 	struct reftable_append table;
 	char *table_dir; /* owned */
-	/* number of entries of the longest reflog */
+	/* number of entries in the longest reflog */
 	uint64_t longest;
 	struct error *err; /* borrowed */
 };
@@ -76,7 +76,10 @@ static int put_record(struct writer *w, const struct ref *ref)
 	return reftable_writer_add_ref(w->table.writer, &record, w->err);
 }
 
-/* Creates a file of the new store, which no other process reads yet. */
+/*
+ * Creates a file in the directory of the new store, which no other process
+ * reads yet.
+ */
 static int put_file(struct writer *w, const char *path, const struct buf *text)
 {
 	const char *slash = strrchr(path, '/');
@@ -145,7 +148,8 @@ static int cmp_names(const void *a, const void *b)
 }
 
 /*
- * Writes the root refs. These come first, since capitals are less than "refs/".
+ * Writes the root refs, such as HEAD. They come first, since capitals sort
+ * before "refs/".
  */
 static int put_roots(struct writer *w)
 {
@@ -250,7 +254,9 @@ static int put_entry(struct writer *w, const char *name,
 	return ret;
 }
 
-/* Writes the marker of a reflog without entries: a record with zero ids. */
+/*
+ * Writes the record that stands for a reflog without entries: it has zero ids.
+ */
 static int put_marker(struct writer *w, const char *name)
 {
 	const struct reftable_log log = {

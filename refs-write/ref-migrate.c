@@ -28,12 +28,15 @@ static const char stub_heads[] = "this repository uses the reftable format\n";
 struct migration {
 	const struct repo *repo; /* borrowed */
 	const struct ref_migrate_options *options;
-	/* a copy of *repo with the new kind of storage, not owned */
+	/*
+	 * a copy of *repo with the new kind of storage; its pointers are
+	 * borrowed from *repo
+	 */
 	struct repo to;
 	/* owned: path of the file config, with symbolic links resolved */
 	char *config;
 	struct sys_tempfile lock; /* config.lock */
-	/* directory in which the new store is written */
+	/* temporary directory in which the new store is written */
 	struct sys_tempdir dir;
 	enum sys_fsync_method method;
 	struct error *err; /* borrowed */
@@ -54,7 +57,10 @@ static char *join(struct migration *m, const char *dir, const char *name)
 	return path.data;
 }
 
-/* Adds a name to a list. Directories are listed before they are changed. */
+/*
+ * Adds the name of a directory entry to a list. Directories are listed before
+ * they are changed.
+ */
 static int add_name(void *ctx, const char *name)
 {
 	return reflog_names_add(ctx, name, NULL);
@@ -132,7 +138,10 @@ static int remove_below_refs(struct migration *m, const char *name)
 	return ret;
 }
 
-/* Removes a store from the git directory, except HEAD. */
+/*
+ * Removes the refs and reflogs of one kind of storage from the git directory,
+ * except HEAD.
+ */
 static int clear_store(struct migration *m, enum repo_ref_storage storage)
 {
 	const char *dir = m->repo->git_dir;
@@ -148,7 +157,7 @@ static int clear_store(struct migration *m, enum repo_ref_storage storage)
 	return ret ? ret : each_below_refs(m, dir, remove_below_refs);
 }
 
-/* ---- moving the new store */
+/* ---- moving the new store into the git directory */
 
 static int move_entry(struct migration *m, const char *name)
 {
@@ -220,8 +229,8 @@ static int write_stubs(struct migration *m)
 }
 
 /*
- * Undoes a migration that failed before the switch: removes the entries that
- * were moved into the git directory.
+ * Undoes a migration that failed before config was replaced: removes the
+ * entries that were moved into the git directory.
  */
 static void take_back(struct migration *m)
 {
@@ -375,8 +384,8 @@ static int move_store(struct migration *m)
 }
 
 /*
- * Renames config.lock to config. Before that, the new store must be in its
- * place.
+ * Switches to the new store: renames config.lock to config. The new store must
+ * be in its place already.
  */
 static int switch_stores(struct migration *m)
 {

@@ -27,13 +27,16 @@ struct ref_pack_options {
 	 */
 	void (*broken)(void *ctx, const char *name);
 	/*
-	 * Called if the loose file of a packed ref stays, as it is locked.
-	 * NULL: nobody is told.
+	 * Called if the loose file of a packed ref stays, because the ref is
+	 * locked. NULL: such refs are not reported.
 	 */
 	void (*locked)(void *ctx, const char *name, const struct error *why);
 	void *ctx;
 	bool prune; /* remove the loose files */
-	/* pack only if the number of loose refs has reached ref_pack_limit() */
+	/*
+	 * true: pack only if the number of loose refs has reached
+	 * ref_pack_limit()
+	 */
 	bool if_needed;
 };
 

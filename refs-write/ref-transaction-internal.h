@@ -31,11 +31,11 @@ struct ref_item {
 	char *name; /* owned */
 	/* number of symbolic refs that were followed to this item */
 	unsigned depth;
-	/* the ref was locked, or locking it failed */
+	/* true: the ref was locked, or locking it failed */
 	bool is_visited;
-	/* the ref is symbolic and only its reflog is written */
+	/* true: the ref is symbolic, and only its reflog is written */
 	bool log_only;
-	/* the ref had a value or a target when it was locked */
+	/* true: the ref had a value or a target when it was locked */
 	bool existed;
 	bool writes; /* a new value is staged */
 	/*
@@ -45,9 +45,9 @@ struct ref_item {
 	struct oid old_oid, new_oid;
 	/* The following fields are used by the files backend. */
 	struct sys_tempfile lock;
-	/* directories for the lock file were created */
+	/* true: directories were created for the lock file */
 	bool made_dirs;
-	/* there is an empty directory at the path of the ref's file */
+	/* true: there is an empty directory at the path of the ref's file */
 	bool is_dir;
 	struct reflog_before log_before;
 };
@@ -82,7 +82,8 @@ struct ref_tx_backend {
 	int (*conflict)(struct ref_transaction *tx, struct ref_item *item,
 			struct buf *other, struct error *err);
 	/*
-	 * Stages the new value of an item. Returns 0 or a negative error code.
+	 * Stages the new value of an item's ref: prepares the value, which
+	 * readers do not see yet. Returns 0 or a negative error code.
 	 */
 	int (*stage)(struct ref_transaction *tx, struct ref_item *item,
 		     struct error *err);
@@ -112,15 +113,16 @@ struct ref_transaction {
 	enum ref_phase phase;
 	struct ref_update **updates; /* owned, and each update */
 	size_t update_nr, update_alloc;
-	/* owned, and so is each item; in the order of creation */
+	/* owned array, and each item in it; in the order of creation */
 	struct ref_item **items;
 	size_t item_nr, item_alloc;
 	/* owned array: all items, ordered by name */
 	struct ref_item **sorted;
 	size_t sorted_nr;
 	/*
-	 * owned: a directory of some ref's name; no existing ref has this name,
-	 * or that of a directory above. NULL: no directory was checked.
+	 * owned: a directory in the name of some ref. No existing ref has the
+	 * name of this directory or of a directory above it. NULL: no directory
+	 * was checked.
 	 */
 	char *checked_dir;
 	/* owned: a snapshot, to read refs */
@@ -132,11 +134,11 @@ struct ref_transaction {
 	/* owned; see refs-reftable-tx.c */
 	struct refs_reftable_tx *tables;
 	/* The following fields are used by the files backend. */
-	/* owned: the rewriting of packed-refs; NULL if no ref is deleted */
+	/* owned: the new packed-refs file; NULL if no ref is deleted */
 	struct packed_rewrite *rw;
 	enum sys_fsync_method method;
 	int64_t lock_timeout_ms;
-	/* path of the file of the current ref */
+	/* scratch memory: path of the file of the current ref */
 	struct buf path;
 };
 
@@ -204,7 +206,7 @@ int ref_items_find_above(struct ref_transaction *tx, const char *name,
 
 /*
  * Rejects the update of an item, because its name conflicts with the existing
- * ref `other`. Returns like ref_update_reject().
+ * ref `other`. Has the results of ref_update_reject().
  */
 int ref_item_reject_conflict(struct ref_transaction *tx, struct ref_item *item,
 			     const char *other, struct error *err);

@@ -115,7 +115,7 @@ struct ref_update {
 	char *new_target, *old_target; /* or NULL */
 	char *message;                 /* or NULL */
 	enum ref_result result;
-	/* Git's text for the result, unless the result is REF_OK */
+	/* owned: Git's text for the result; NULL if the result is REF_OK */
 	char *error;
 	/*
 	 * If the change was rejected: the ref that was reached from `name` over

@@ -42,7 +42,7 @@ static int log_item(struct ref_transaction *tx, struct ref_item *item,
 	return reflog_append(tx->repo, &entry, make, &item->log_before, err);
 }
 
-/* Renames the lock file to the ref's file. */
+/* Renames the lock file of a ref to the ref's file. */
 static int put_in_place(struct ref_transaction *tx, struct ref_item *item,
 			struct error *err)
 {
@@ -134,8 +134,8 @@ static int commit_deletions(struct ref_transaction *tx, struct error *err)
 }
 
 /*
- * Removes the entries from reflogs of refs that have not changed. The locks of
- * these refs are still held.
+ * Removes the new entries from the reflogs of refs that have not changed. The
+ * locks of these refs are still held.
  */
 static void take_back_logs(struct ref_transaction *tx)
 {

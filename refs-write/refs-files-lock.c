@@ -65,8 +65,8 @@ static int make_dirs(struct ref_transaction *tx, struct ref_item *item,
 }
 
 /*
- * Creates the lock file at tx->path. Tries again, because other processes
- * remove empty directories.
+ * Creates the lock file at tx->path. Tries several times, because other
+ * processes remove empty directories.
  */
 static int create_lock(struct ref_transaction *tx, struct ref_item *item,
 		       struct error *why)
@@ -189,7 +189,9 @@ int refs_files_tx_ready(struct ref_transaction *tx, struct error *err)
 	return ret < 0 ? ret : 0;
 }
 
-/* Removes the lock file of an item, and directories that are then empty. */
+/*
+ * Removes the lock file of an item's ref, and directories that are then empty.
+ */
 static void unlock(struct ref_transaction *tx, struct ref_item *item)
 {
 	if (!item->lock.path)

@@ -21,12 +21,15 @@ struct packer {
 	const struct ref_pack_options *options;
 	struct packed_rewrite rw;
 	struct refs_loose_list *list;
-	/* owned: for each ref in `list`, whether it is packed */
+	/* owned array: for each ref in `list`, whether it is packed */
 	bool *chosen;
 	size_t chosen_nr;
-	/* old records before this offset have their peeled ids */
+	/*
+	 * offset in the old packed-refs; all records before it have their
+	 * peeled ids
+	 */
 	size_t old_off;
-	/* how long to wait for the lock of a ref */
+	/* milliseconds to wait for the lock of a ref */
 	int64_t lock_timeout_ms;
 	struct buf name;
 };
@@ -64,8 +67,9 @@ static int peel(struct packer *p, const struct oid *oid, struct oid *peeled)
 }
 
 /*
- * Adds peeled ids to the old records before `name` (NULL: to all that are
- * left), because the new header promises peeled ids for all records.
+ * Adds peeled ids to the records of the old packed-refs before `name` (NULL: to
+ * all remaining records), because the new header promises peeled ids for all
+ * records.
  */
 static int peel_old_until(struct packer *p, const char *name, struct error *err)
 {
@@ -133,8 +137,9 @@ static int write_packed(struct packer *p, struct error *err)
 }
 
 /*
- * Whether `path` is a symbolic link, through which a ref was read, whose target
- * has been packed and removed.
+ * Returns whether `path` exists and is neither a file nor a directory. Such a
+ * path is a symbolic link through which the ref was read. The link's target has
+ * been packed and removed.
  */
 static bool is_dangling_link(const char *path)
 {
@@ -143,7 +148,10 @@ static bool is_dangling_link(const char *path)
 	return !sys_lstat(&st, path, NULL) && !st.is_file && !st.is_dir;
 }
 
-/* Removes a loose file, unless the ref has changed or is locked. */
+/*
+ * Removes the loose file of a packed ref, unless the ref has changed or is
+ * locked.
+ */
 static int prune_one(struct packer *p, const struct refs_loose *packed,
 		     struct error *err)
 {

@@ -11,7 +11,7 @@
 #include "refs-write/ref-transaction-internal.h"
 
 /*
- * Sets *ms to how long to wait for the lock of a ref: the value of
+ * Sets *ms to the milliseconds to wait for the lock of a ref: the value of
  * core.filesRefLockTimeout, or the default. Returns 0 or ERR_INVALID.
  */
 int refs_files_lock_timeout(int64_t *ms, const struct config *config,

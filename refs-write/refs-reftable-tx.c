@@ -24,7 +24,10 @@
 
 #define CACHE_LIMIT (1 << 20) /* bytes; tags are small */
 
-/* An item, and the name of its ref in the stack. */
+/*
+ * A change that goes into a stack: an item of the transaction, and the name of
+ * its ref in the stack.
+ */
 struct refs_reftable_change {
 	struct ref_item *item; /* borrowed */
 	const char *name;      /* points into item->name */
@@ -35,7 +38,8 @@ struct refs_reftable_top {
 	char *dir; /* owned */
 	struct reftable_append append;
 	/*
-	 * owned: the changes of this stack, in the order of names when written
+	 * owned: the changes of refs in this stack; sorted by name before they
+	 * are written
 	 */
 	struct refs_reftable_change *changes;
 	size_t nr, alloc;
@@ -53,12 +57,13 @@ struct refs_reftable_tx {
 	 * same object.
 	 */
 	struct oid last_oid, last_peeled;
-	enum reftable_value
-		last_value; /* REFTABLE_DELETED: nothing was peeled yet */
-	struct buf dir;     /* scratch */
+	/* kind of value of last_oid; REFTABLE_DELETED: nothing was peeled yet
+	 */
+	enum reftable_value last_value;
+	struct buf dir; /* scratch */
 };
 
-/* ---- locks, and conflicts of names */
+/* ---- locks of stacks, and conflicts of names */
 
 static void top_free(struct refs_reftable_top *top)
 {
@@ -69,7 +74,10 @@ static void top_free(struct refs_reftable_top *top)
 	free(top);
 }
 
-/* Locks the stack in the directory t->dir, and adds the stack to the list. */
+/*
+ * Locks the stack in the directory t->dir, and adds it to the list of locked
+ * stacks.
+ */
 static int lock_stack(struct ref_transaction *tx,
 		      struct refs_reftable_top **out, struct error *err)
 {
@@ -184,7 +192,7 @@ static int tx_conflict(struct ref_transaction *tx, struct ref_item *item,
 	return ret;
 }
 
-/* ---- the new table of a stack */
+/* ---- writing the new table of a stack */
 
 static int cmp_changes(const void *a, const void *b)
 {
@@ -455,7 +463,7 @@ static int stage_all(struct ref_transaction *tx, struct refs_reftable_top *top,
 	return ret;
 }
 
-/* ---- the steps after locking */
+/* ---- the steps of a transaction after locking */
 
 static int tx_stage(struct ref_transaction *tx, struct ref_item *item,
 		    struct error *err)
@@ -479,7 +487,7 @@ static int tx_ready(struct ref_transaction *tx, struct error *err)
 	return ret;
 }
 
-/* Commits the new table of a stack. */
+/* Commits the new table of one stack, so that readers see the changes. */
 static int commit_top(struct ref_transaction *tx, struct refs_reftable_top *top,
 		      struct error *err)
 {
