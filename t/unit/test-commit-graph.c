@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of graph/commit-graph.c: reads commits and their parents from several
- * layers.
+ * Tests of graph/commit-graph.c: commits and their parents are read from
+ * several layers.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of names/index-file.c: reads ids from index files of all versions. */
+/*
+ * Tests of names/index-file.c: ids are read from index files of all versions.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -45,7 +45,7 @@ static void layers_are_right(enum hash_algo algo)
 	midxlayers_history(&r, &seed, algo, LAYERS, true);
 	check(&r, &seed, LAYERS);
 	/*
-	 * After a merge, the bitmaps of the layers above the merged ones are
+	 * After layers were merged, the bitmaps of the layers above them are
 	 * still right.
 	 */
 	midxlayers_compact(&r, 1, 2, true);
@@ -67,7 +67,7 @@ static void right_with_sha256(void **state)
 	layers_are_right(HASH_SHA256);
 }
 
-/* Objects of upper layers that have no bitmap index are found by walking. */
+/* Upper layers have no bitmap index. Queries find their objects by walking. */
 static void upper_layers_without(void **state)
 {
 	uint64_t seed = random_seed();

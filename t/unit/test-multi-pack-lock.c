@@ -77,8 +77,8 @@ static void test_check_packs(void **state)
 }
 
 /*
- * The snapshot is still current if a layer was added on top. It is not if a
- * layer was removed.
+ * The snapshot of the chain is still current if a layer was added on top. It is
+ * outdated if a layer was removed.
  */
 static void test_check_current(void **state)
 {

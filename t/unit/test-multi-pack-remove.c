@@ -111,7 +111,10 @@ static void test_naming(void **state)
 	assert_int_equal(multi_pack_remove_naming(dir, &other, 0, NULL), 0);
 	assert_int_equal(layer_nr(&m), 1);
 	assert_int_equal(multi_pack_remove_naming(dir, &some, 0, NULL), 0);
-	/* The single file stays, because it does not name the removed pack. */
+	/*
+	 * The single multi-pack-index stays, because it does not name the
+	 * removed pack.
+	 */
 	assert_int_equal(layer_nr(&m), 1);
 	assert_false(has_layer(&m, 0, "midx"));
 	assert_int_equal(named_packs_add(&some, "pack-a"), 0);

@@ -204,7 +204,8 @@ static void test_expire(void **state)
 }
 
 /*
- * Another process replaced or removed the multi-pack-index: nothing is removed.
+ * Another process has replaced or removed the multi-pack-index. Then nothing is
+ * removed.
  */
 static void test_expire_outdated(void **state)
 {
@@ -235,7 +236,7 @@ static void test_expire_outdated(void **state)
 
 /*
  * A pack has the only copy of an object, but the multi-pack-index takes no
- * object from it: the pack stays.
+ * object from the pack. The pack must stay.
  */
 static void test_expire_distrusts(void **state)
 {
@@ -272,7 +273,10 @@ static void test_repack(void **state)
 	assert_int_equal(newpack_options_load(&newpack, &b.t.repo, NULL), 0);
 	assert_int_equal(multi_pack_repack(b.odb, 0, false, &newpack, NULL), 0);
 	write_midx(&b, &o, 3, 4);
-	/* A batch size of 1 byte: no pack is smaller, so no pack is chosen. */
+	/*
+	 * With a batch size of 1 byte, no pack is smaller than the batch, so no
+	 * pack is chosen.
+	 */
 	assert_int_equal(multi_pack_repack(b.odb, 1, false, &newpack, NULL), 0);
 	assert_int_equal(multi_pack_repack(b.odb, 0, false, &newpack, NULL), 1);
 	reopen(&b);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of packing/names.c: each name is that of a path through trees of the
- * list.
+ * Tests of packing/names.c, which finds paths of listed objects. Each name is
+ * that of a path through trees of the list.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -63,8 +63,8 @@ static void check(struct oldrepo *o, const bool *listed,
 		if (name_hash[i])
 			assert_true(n.is_right[i]);
 		/*
-		 * Only a tree may also have no name: it is the root tree of
-		 * another commit.
+		 * Only a tree may also have no name, because it may be the root
+		 * tree of another commit.
 		 */
 		else if (n.has_name[i])
 			assert_int_equal(o->r.objects[i].type, OBJ_TREE);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of serve/negotiate.c, with a simulated repository. It has all ids whose
- * first byte is below 0x80. `enough_nr` common haves are enough.
+ * Tests of serve/negotiate.c with a simulated repository. It has all objects
+ * whose ids have a first byte below 0x80. After `enough_nr` common haves, the
+ * callback enough() returns true.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +22,7 @@ struct fixture {
 	struct oidset common;
 	struct negotiate n;
 	size_t enough_nr;
-	/* number of calls of enough() */
+	/* number of calls of the callback enough() */
 	size_t asked;
 };
 
@@ -153,9 +154,7 @@ static void test_detailed(void **state)
 	have(&f, 0x12);
 	assert_int_equal(negotiate_flush(&f.n, NULL), 0);
 	expect(&f, "ACK 12 common|ACK 12 ready|NAK|");
-	/*
-	 * If a round has an unknown have, "ready" is the answer to that have.
-	 */
+	/* If a round has an unknown have, "ready" is sent for that have. */
 	have(&f, 0x13);
 	have(&f, 0x90);
 	assert_int_equal(negotiate_flush(&f.n, NULL), 0);
@@ -195,7 +194,7 @@ static void test_nothing_common(void **state)
 	}
 }
 
-/* enough() is called again only after a new common have. */
+/* The callback enough() is called again only after a new common have. */
 static void test_asks_once(void **state)
 {
 	struct fixture f;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of islands/network-delete.c: deletes a member, its repository and its
- * references.
+ * Tests of islands/network-delete.c, which deletes a member of a fork network,
+ * its repository and its refs.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,7 +28,10 @@ static void test_delete(void **state)
 	assert_non_null(network_registry_find(&f.n.network->registry, b));
 	assert_true(netrepo_stored(&f.n, &one));
 	assert_int_equal(network_delete(f.n.network, a, NULL), ERR_MISSING);
-	/* If the repository was removed by hand, only the member is removed. */
+	/*
+	 * If the repository was removed by hand, only the entry of the member
+	 * in the registry is removed.
+	 */
 	assert_int_equal(sys_tempdir_remove(netrepo_path(&f.n, "b"), NULL), 0);
 	assert_int_equal(network_delete(f.n.network, b, NULL), 0);
 	assert_int_equal(f.n.network->registry.nr, 0);

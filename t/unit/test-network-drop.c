@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of network/network-drop.c: a member keeps only objects that the store
- * lacks.
+ * Tests of network/network-drop.c: a member repository keeps only objects that
+ * the shared store lacks.
  */
 #include <setjmp.h>
 #include <stdarg.h>

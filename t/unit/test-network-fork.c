@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of islands/network-fork.c: makes a fork, and completes one that was
- * killed.
+ * Tests of islands/network-fork.c, which makes a fork, and completes one whose
+ * making was killed.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of network/network-heads.c: which HEADs the store is laid out for. */
+/*
+ * Tests of network/network-heads.c: which members' HEADs become tips for the
+ * pack layout of the store.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

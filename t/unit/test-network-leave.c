@@ -37,8 +37,8 @@ static void test_leave(void **state)
 }
 
 /*
- * If the store has lost an object of the member, leaving fails before anything
- * changes.
+ * If the shared store has lost an object of the member, leaving the network
+ * fails before anything changes.
  */
 static void test_broken(void **state)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of islands/network-member.c: links a repository to a store. */
+/*
+ * Tests of islands/network-member.c, which links a repository to the shared
+ * store of a fork network.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -55,8 +58,8 @@ static void test_link(void **state)
 	repo_close(repo);
 	repo = netrepo_open(&n, "a");
 	/*
-	 * Unlinking with the id of another member leaves the configuration as
-	 * it is.
+	 * Unlinking with the id of another member leaves the repository's
+	 * configuration as it is.
 	 */
 	assert_int_equal(network_unlink(n.network, repo, 1, NULL), 0);
 	assert_int_equal(link_of(&n, "a"), NETWORK_LINK_NONE);
@@ -111,8 +114,8 @@ static void test_open(void **state)
 }
 
 /*
- * Unlinking removes the line, and its section header if the section has no
- * other line.
+ * Unlinking removes the configuration line, and its section header if the
+ * section has no other line.
  */
 static void test_unlink_config(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of islands/network-refs.h: copies references from a member to the
- * store, and to a fork.
+ * Tests of islands/network-refs.h: refs are copied from a member repository to
+ * the shared store, and to a fork.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -60,7 +60,7 @@ static void test_few(void **state)
 	assert_int_equal(store(&n, "a"), 2);
 	assert_int_equal(store(&n, "a"), 0);
 	assert_int_equal(nr_of(&n, "refs/virtual/1/"), 2);
-	/* A directory has replaced the file of an old reference. */
+	/* A directory has replaced the file of an old ref. */
 	tmprepo_remove(&n.t, "a/refs/tags/x");
 	netrepo_ref(&n, "a", "refs/tags/x/y", &oid);
 	assert_int_equal(store(&n, "a"), 2);
@@ -71,8 +71,7 @@ static void test_few(void **state)
 }
 
 /*
- * Writes many references, alternately by transactions and by new packed-refs
- * files.
+ * Writes many refs, alternately by transactions and by new packed-refs files.
  */
 static void test_many(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of network/network-repack.c: the store becomes one pack; which objects
- * are removed or stay.
+ * Tests of network/network-repack.c: the shared store becomes one pack. The
+ * tests check which objects are removed and which stay.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,7 +41,10 @@ static void test_repack(void **state)
 	assert_int_equal(report.store.cruft_nr, 0);
 	assert_false(netsync_owns(&f, "a", &one));
 	assert_false(netsync_owns(&f, "b", &two));
-	/* Unreachable objects stay until they are pruned. */
+	/*
+	 * Objects that became unreachable stay in the store until they are
+	 * pruned.
+	 */
 	assert_int_equal(network_delete(f.n.network, a, NULL), 0);
 	assert_int_equal(repack(&f, false, &report), 0);
 	assert_int_equal(report.store.cruft_nr, 3);
@@ -76,7 +79,10 @@ static void test_reflog(void **state)
 	netrepo_release(&f.n);
 }
 
-/* If a member is missing, nothing is pruned, because it may need any object. */
+/*
+ * If a member's repository is missing, nothing is pruned, because the member
+ * may need any object.
+ */
 static void test_lost(void **state)
 {
 	struct network_repack_report report;
@@ -126,7 +132,8 @@ static void test_settle(void **state)
 		sys_exists(netrepo_path(&f.n, "b/objects/info/alternates")));
 	assert_false(sys_exists(netrepo_path(&f.n, "c")));
 	/*
-	 * An add was interrupted before the repository borrowed from the store.
+	 * Adding the member was interrupted before its repository borrowed from
+	 * the store.
 	 */
 	assert_int_equal(network_set_state(f.n.network, 1, NETWORK_ADDING,
 					   SYS_FSYNC_NONE, NULL),

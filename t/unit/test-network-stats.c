@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of network/network-stats.c: which objects are copied as stored. */
+/*
+ * Tests of network/network-stats.c, which counts the objects that are sent as
+ * they are stored.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of network/network-sync.h: which objects the store gets from members.
+ * Tests of network/network-sync.h: which objects the shared store gets from
+ * member repositories.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -57,8 +58,8 @@ static void test_sync(void **state)
 	assert_int_equal(f.report.copied_nr, 3);
 	assert_true(netrepo_stored(&f.n, &oid));
 	/*
-	 * If a branch of a member was deleted, its reference in the store is
-	 * deleted too.
+	 * If a branch of a member was deleted, the ref for this branch in the
+	 * store is deleted too.
 	 */
 	tmprepo_remove(&f.n.t, "a/refs/heads/main");
 	assert_int_equal(netsync_sync(&f, 1), 0);
@@ -69,7 +70,10 @@ static void test_sync(void **state)
 	netrepo_release(&f.n);
 }
 
-/* An add that was killed is completed, and the member keeps its id. */
+/*
+ * Adding a member was killed. Adding it again completes the operation, and the
+ * member keeps its id.
+ */
 static void test_killed_add(void **state)
 {
 	struct netsync f;
@@ -89,7 +93,7 @@ static void test_killed_add(void **state)
 	netrepo_release(&f.n);
 }
 
-/* A fork gets what was pushed to its source after the last sync. */
+/* A new fork gets what was pushed to its source after the last sync. */
 static void test_fork(void **state)
 {
 	struct netsync f;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of network/network-verify.c: each kind of problem is reported. */
+/*
+ * Tests of network/network-verify.c: each kind of problem in a fork network is
+ * reported.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of islands/network.h: makes, finds and changes a network. */
+/* Tests of islands/network.h: a fork network is made, found and changed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,8 +29,8 @@ static void test_init(void **state)
 	assert_int_equal(network_init(netrepo_path(&n, "a"), HASH_SHA1, NULL),
 			 ERR_INVALID);
 	/*
-	 * network_init() completes an attempt that was killed before it wrote
-	 * the registry.
+	 * network_init() completes an earlier call that was killed before it
+	 * wrote the registry.
 	 */
 	tmprepo_remove(&n.t, "store/network/members");
 	assert_int_equal(

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/newobj.c: compares the list of each commit with lists of all
- * paths, and unions of lists with everything that the commits reach.
+ * Tests of walk/newobj.c, which lists the new objects of commits. The list of
+ * each commit is compared with lists of all paths. Unions of lists are compared
+ * with all objects that the commits reach.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,17 +12,23 @@
 
 #include "t/unit/walkrepo.h"
 
-/* A set of commits, parents first, whose lists are computed. */
+/*
+ * A set of commits whose lists of new objects are computed. Parents come before
+ * their children.
+ */
 struct request {
 	uint32_t *commits;
 	size_t nr;
-	/* by object number: whether the object is one of the commits */
+	/*
+	 * indexed by the number of an object: whether the object is one of
+	 * `commits`
+	 */
 	bool *in;
 };
 
 /*
- * Chooses the commits that some tips reach. `bounded`: leaves out the commits
- * that one other commit reaches.
+ * Chooses the commits that some random tips reach. If `bounded` is true, leaves
+ * out the commits that one other commit reaches.
  */
 static void choose(struct walkrepo *f, struct request *req, bool bounded)
 {
@@ -70,8 +77,8 @@ static void compute(struct walkrepo *f, const struct request *req,
 }
 
 /*
- * Checks the list of one commit: trees come first, and trees and blobs are in
- * the order of their paths.
+ * Checks the list of new objects of one commit: trees come first, and trees and
+ * blobs are in the order of their paths.
  */
 static void check_list(struct walkrepo *f, const struct newobj_list *list,
 		       uint32_t commit)
@@ -109,8 +116,9 @@ static bool *union_of(struct walkrepo *f, const struct newobj_set *set)
 }
 
 /*
- * Checks the union of all lists: it must be exactly the objects of the commits'
- * trees, without the objects that are in trees of parents outside the set.
+ * Checks the union of all lists of new objects. It must have exactly the
+ * objects in the commits' trees, without the objects in the trees of parents
+ * outside the set.
  */
 static void check_union(struct walkrepo *f, const struct request *req,
 			const struct newobj_set *set, bool bounded)
@@ -193,8 +201,8 @@ static void random_requests(void **state)
 }
 
 /*
- * Reverses the array of commits. The lists must be in the same order as the
- * array.
+ * Reverses the array of commits. The lists of new objects must come in the
+ * order of the array.
  */
 static void check_turned(struct walkrepo *f, struct request *req,
 			 struct newobj_set *lists,
@@ -259,7 +267,8 @@ static void many_commits(void **state)
 }
 
 /*
- * Objects in options.known are left out of the lists; all other objects stay.
+ * Objects in options.known are left out of the lists of new objects; all other
+ * objects stay.
  */
 static void known_objects(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of packs/newpack.c: a new pack has all its files, or readers do not see
- * it.
+ * Tests of packs/newpack.c: either a new pack has all its files, or readers do
+ * not see it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 #include "sys/io.h"
 #include "t/unit/itemlist.h"
 
-/* Number of files of each kind in a directory. */
+/* Counts the files of each kind in a directory. */
 struct census {
 	int temporary, pack, idx, rev, bitmap, other;
 };
@@ -96,7 +96,10 @@ static void check_installed(struct sample *s, const struct newpack *np)
 			&s->l.r.objects[read.entries[i].object].oid;
 		uint32_t idx_pos;
 
-		/* np->idx_pos is indexed by bit_pos, the order of the pack. */
+		/*
+		 * np->idx_pos is indexed by bit_pos, the position of an object
+		 * in pack order.
+		 */
 		assert_true(pack_idx_find(&pack->idx, oid->bytes, &idx_pos));
 		assert_int_equal(np->idx_pos[i], idx_pos);
 		assert_int_equal(pack_idx_offset(&pack->idx, idx_pos),
@@ -252,7 +255,7 @@ static void configuration(void **state)
 	tmprepo_release(&t);
 }
 
-/* The default limit depends on the number of objects. */
+/* The default memory limit for bitmaps depends on the number of objects. */
 static void bitmap_memory(void **state)
 {
 	struct odb few = {.packed_nr = 1000}, many = {.packed_nr = 1 << 24};

@@ -91,7 +91,9 @@ static void sizes(void **state)
 
 	sample_init(&s, &seed);
 	check(&s, 0);
-	/* A size limit of 1: each object alone is already too large. */
+	/*
+	 * With a size limit of 1 byte, each object alone is already too large.
+	 */
 	check(&s, 1);
 	check(&s, 100);
 	check(&s, 1000);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of walk/objspace.c: each object has one number, for all threads. */
+/*
+ * Tests of walk/objspace.c, which numbers objects: each object has one number,
+ * for all threads.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -66,7 +66,7 @@ static int teardown(void **state)
 }
 
 /*
- * Counts the objects whose ids start with the digits, by comparing every
+ * Counts the objects whose ids start with the digits `hex`, by comparing every
  * object.
  */
 static int count(const struct fixture *f, const char *hex, size_t len)

@@ -9,7 +9,7 @@
 #include "odb/odb.h"
 #include "t/unit/tmppack.h"
 
-/* The objects that a visit found. */
+/* Receives the objects that a visit finds. */
 struct seen {
 	struct oid oids[8];
 	int nr;

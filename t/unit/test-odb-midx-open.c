@@ -154,7 +154,9 @@ static void test_missing_pack(void **state)
 	midxchain_release(&b);
 }
 
-/* Replacing the chain by a chain for the same packs counts as a change. */
+/*
+ * A new chain for the same packs replaces the chain. That counts as a change.
+ */
 static void test_has_changed(void **state)
 {
 	struct timeval long_ago[2] = {{1000, 0}, {1000, 0}};

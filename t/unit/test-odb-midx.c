@@ -110,7 +110,10 @@ static void test_canonical(void **state)
 		assert_string_equal(pack_name(odb, &b.objects[1][i].oid),
 				    "pack-b");
 	assert_string_equal(pack_name(odb, &b.objects[0][1].oid), "pack-a");
-	/* A pack in the multi-pack-index comes before a pack that is not. */
+	/*
+	 * If a pack in the multi-pack-index and another pack have an object,
+	 * the former is used.
+	 */
 	assert_string_equal(pack_name(odb, &b.objects[2][1].oid), "pack-b");
 	assert_string_equal(pack_name(odb, &b.objects[2][0].oid), "pack-c");
 	none = b.objects[2][0].oid;
@@ -120,7 +123,7 @@ static void test_canonical(void **state)
 	bed_release(&b);
 }
 
-/* The table has the same positions that a search finds. */
+/* The lookup table gives the same positions as a binary search. */
 static void test_table(void **state)
 {
 	struct odb_midx *om;

@@ -226,7 +226,10 @@ static void test_empty_tree_corrupt(void **state)
 	close_odb(&f);
 }
 
-/* A provider that stores one of its objects each time it is called. */
+/*
+ * A provider (a callback that fetches missing objects). It stores one of its
+ * objects each time it is called.
+ */
 struct store {
 	struct fixture *f;
 	struct tmppack_object *objects;

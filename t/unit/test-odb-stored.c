@@ -12,8 +12,8 @@
 #include "t/unit/bitmaprepo.h"
 
 /*
- * The entries of a pack have the length of the whole pack in sum. The base of a
- * delta is in the pack.
+ * The lengths of a pack's entries add up to the length of the pack. The base of
+ * a delta is in the pack.
  */
 static void packed(void **state)
 {

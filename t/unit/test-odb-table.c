@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of odb/odb-table.c: the table finds what odb_find_raw() finds. */
+/*
+ * Tests of odb/odb-table.c: the lookup table finds the objects that
+ * odb_find_raw() finds.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +24,8 @@ static void check(const struct odb *odb, const struct odb_table *table,
 }
 
 /*
- * Looks up ids of objects in one pack or several, and similar ids of no object.
+ * Looks up ids of objects in one pack or several, and similar ids that no
+ * object has.
  */
 static void same_answers(void **state)
 {

@@ -177,8 +177,8 @@ static void assert_reads(struct odb_reader *reader, const struct oid *oid,
 #define HELD_PACKS 6
 
 /*
- * Packs stay readable after they are removed, whether they were mapped at once
- * or are mapped later.
+ * Packs stay readable after their files are removed, whether they were mapped
+ * at once or are mapped later.
  */
 static void check_gone(const struct tmprepo *t, struct odb *odb,
 		       const struct tmppack_object *objects, size_t held_nr)

@@ -74,7 +74,9 @@ static void test_hex_rejects(void **state)
 	}
 }
 
-/* Tries every byte value at every position, in ids of both lengths. */
+/*
+ * Tries every byte value at every position of hexadecimal ids of both lengths.
+ */
 static void test_hex_everywhere(void **state)
 {
 	for (size_t at = 0; at < 64; at++) {

@@ -86,7 +86,10 @@ static void test_add_keeps_put_replaces(void **state)
 	oidmap_release(&map);
 }
 
-/* Ids with equal leading bytes collide no more often than random ids. */
+/*
+ * Ids that were chosen to have equal leading bytes collide no more often than
+ * random ids.
+ */
 static void test_chosen(void **state)
 {
 	enum { NR = 20000 };

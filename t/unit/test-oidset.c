@@ -59,7 +59,8 @@ static void test_maximum(void **state)
 }
 
 /*
- * 60,000 ids with the same first bytes: most are in their own slot or near it.
+ * 60,000 ids have the same first bytes. Most of them must be in their own slot
+ * of the hash table or near it.
  */
 static void test_chosen(void **state)
 {

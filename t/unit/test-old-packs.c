@@ -17,7 +17,8 @@ static const char hex_b[] = "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb";
 static const char hex_c[] = "cccccccccccccccccccccccccccccccccccccccc";
 
 /*
- * Create files of a pack. They are empty, because their content is never read.
+ * Create the files of a pack. The files are empty, because their content is
+ * never read.
  */
 static void add_pack(const struct tmprepo *t, const char *hex,
 		     const char *extensions)
@@ -153,8 +154,8 @@ static void removal(void **state)
 }
 
 /*
- * A pack had a .keep file only while the snapshot was taken, neither before nor
- * after.
+ * A pack had a .keep file only at the moment of the snapshot, neither before
+ * nor after.
  */
 static void kept_for_a_while(void **state)
 {
@@ -198,7 +199,10 @@ static void kept_since_the_listing(void **state)
 	tmprepo_release(&t);
 }
 
-/* After the listing, another repack has made a pack of the same name. */
+/*
+ * After the old packs were listed, another repack has made a pack of the same
+ * name.
+ */
 static void made_again(void **state)
 {
 	char from[4096], to[4096];

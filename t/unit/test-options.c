@@ -21,7 +21,10 @@ struct world {
 	const char *name, *format;
 	uint64_t memory;
 	int64_t window;
-	/* "<none>", "<negated>" or the argument */
+	/*
+	 * the argument with which the callback was called; "<none>" or
+	 * "<negated>" if there was none
+	 */
 	const char *called_with;
 	int operand_nr;
 	char words[256];
@@ -295,7 +298,10 @@ static void mistakes(void **state)
 	assert_int_equal(run(&w, "-a x --nope"), -129);
 }
 
-/* The option is found at any position, before and after invalid words. */
+/*
+ * The option that only stock Git has is found at any position, before and after
+ * invalid words.
+ */
 static const char *const stock_only[] = {
 	"--stock-only",
 	"--stock-only=x",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pack-bitmap-answer.c: compares results of the index and of a walk with a
- * model.
+ * Tests of pack-bitmap-answer.c: results by the bitmap index and by a walk are
+ * compared with expected objects.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +32,10 @@ static void note_walked(struct bitmaprepo *b, const struct walk_items *walked)
 				walked->items[i].type);
 }
 
-/* Checks that an index and a walk give exactly the expected objects. */
+/*
+ * Checks that queries by a bitmap index and by a walk both give exactly the
+ * expected objects.
+ */
 static void both_ways(void **state)
 {
 	uint64_t seed = random_seed();
@@ -110,8 +113,8 @@ static void commits_only(void **state)
 }
 
 /*
- * Checks the reason for a walk: requests that bitmaps cannot answer, and a
- * broken index.
+ * Checks the reason that is given for a walk: requests that bitmaps cannot
+ * answer, and a broken index.
  */
 static void reasons(void **state)
 {
@@ -154,7 +157,7 @@ static void reasons(void **state)
 	randrepo_release(&r);
 }
 
-/* A wanted tree passes the filter, but not if the haves reach it. */
+/* A wanted tree passes the filter, except if the haves reach the tree. */
 static void wanted_and_had(void **state)
 {
 	uint64_t seed = random_seed();
@@ -196,7 +199,7 @@ static void wanted_and_had(void **state)
 	randrepo_release(&r);
 }
 
-/* Context of a confirm() callback. */
+/* The context of a callback confirm(). */
 struct judge {
 	/* Set by the test: */
 	int ret;
@@ -215,8 +218,8 @@ static int confirm(void *ctx, struct error *why, struct error *err)
 }
 
 /*
- * The confirm() callback may accept the index, call it broken, or stop the
- * request.
+ * The callback confirm() may accept the bitmap index, call it broken, or stop
+ * the request.
  */
 static void confirmed(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pack-bitmap-write.c: writes the index of an enumerated pack, and verifies its
- * bitmaps.
+ * Tests of pack-bitmap-write.c: the bitmap index of an enumerated pack is
+ * written, and its bitmaps are verified.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,8 +36,8 @@ static void check_repository(struct randrepo *r)
 }
 
 /*
- * Adds commits and writes a new index, several times. Each index adds to the
- * last one.
+ * Adds commits and writes a new bitmap index, several times. Each index reuses
+ * bitmaps of the one before.
  */
 static void every_bitmap(void **state)
 {

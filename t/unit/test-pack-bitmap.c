@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* pack-bitmap.c: compares queries on random histories with a model. */
+/*
+ * Tests of pack-bitmap.c: queries on random histories are compared with
+ * expected objects.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,8 +28,8 @@ static const struct {
 };
 
 /*
- * Makes an index of most of the history. Newer objects are loose, in a second
- * pack, or both. Some packed objects are loose as well.
+ * Makes a bitmap index of most of the history. Newer objects are loose, in a
+ * second pack, or both. Some packed objects are loose as well.
  */
 static void make(struct randrepo *r, size_t layout, uint64_t *seed)
 {
@@ -117,7 +120,9 @@ static void inexact_queries(void **state)
 		walk_tips_release(&wants);
 		walk_tips_release(&haves);
 	}
-	/* Some haves must be trees and blobs without any commit. */
+	/*
+	 * Of the tested requests, some must have only trees and blobs as haves.
+	 */
 	assert_true(exact_nr > 20);
 	bitmaprepo_close(&b);
 	randrepo_release(&r);
@@ -158,8 +163,8 @@ static void walks_agree(void **state)
 }
 
 /*
- * Checks types, ids and positions. The path hash of an object outside the pack
- * equals that of a walk.
+ * Checks types, ids and positions of found objects. An object outside of the
+ * pack must have the same path hash as in a walk.
  */
 static void types_and_positions(void **state)
 {
@@ -217,7 +222,9 @@ static void bitmaps_are_tested(void **state)
 	randrepo_release(&r);
 }
 
-/* Opens the index after byte `at` of a file was changed (-1: no byte). */
+/*
+ * Opens the bitmap index after byte `at` of a file was changed (-1: no byte).
+ */
 static int open_damaged(const struct randrepo *r, const struct odb *odb,
 			const char *name, struct buf *file, ssize_t at,
 			struct error *err)

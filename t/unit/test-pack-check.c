@@ -25,8 +25,8 @@ static int count(void *ctx, const struct fsck_report *report, struct error *err)
 }
 
 /*
- * Returns whether the repository of the test has the object: if its id starts
- * with a 2.
+ * Callback that says whether the repository has an object. It has those whose
+ * ids start with a 2.
  */
 static int has(void *ctx, unsigned thread_nr, const struct oid *oid,
 	       struct error *err)
@@ -36,7 +36,10 @@ static int has(void *ctx, unsigned thread_nr, const struct oid *oid,
 
 static const struct pack_indexer_hooks known = {.has = has};
 
-/* The first query fails. Later queries find the object. */
+/*
+ * Callback that says whether the repository has an object. The first call
+ * fails. Later calls find the object.
+ */
 static int has_later(void *ctx, unsigned thread_nr, const struct oid *oid,
 		     struct error *err)
 {
@@ -154,14 +157,14 @@ static void test_links(void **state)
 	assert_false(contained);
 	end(&f);
 
-	/* A tree is linked, but the object is a blob. */
+	/* A link names the object as a tree, but the object is a blob. */
 	begin(&f, false, true);
 	put(&f, 0x11, OBJ_BLOB, "x");
 	put(&f, 3, OBJ_COMMIT, "tree " ONES "\n" WHO);
 	assert_int_equal(links(&f, &contained, message), ERR_CORRUPT);
 	end(&f);
 
-	/* A query that fails must not count as a found object. */
+	/* If the callback fails, the object must not count as found. */
 	begin(&f, false, true);
 	put(&f, 3, OBJ_COMMIT, "tree " TWOS "\n" WHO);
 	assert_int_equal(pack_check_links(f.check, &hooks, &contained, NULL),

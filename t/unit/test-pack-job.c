@@ -33,7 +33,7 @@ struct env {
 	struct odb *odb;
 	struct refs *refs;
 	char *dir, *base;
-	/* by number: objects that are in the new pack */
+	/* indexed by the number of an object: whether the new pack has it */
 	bool *packed;
 };
 
@@ -200,7 +200,10 @@ static bool has_bitmap(const struct env *e)
 	return there;
 }
 
-/* Remove the new pack, so that the next job starts from the same repository. */
+/*
+ * Remove the new pack's files, so that the next job starts from the same
+ * repository.
+ */
 static void remove_new(const struct env *e)
 {
 	static const char *const extensions[] = {".idx", ".rev", ".bitmap",
@@ -353,7 +356,7 @@ static void haves(void **state)
 	env_release(&e);
 }
 
-/* Send the same objects into a sink. No file is left. */
+/* Send the pack with the same objects to a callback. No file is written. */
 static void sending(void **state)
 {
 	uint64_t seed = random_seed();

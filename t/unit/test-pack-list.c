@@ -20,7 +20,10 @@ static char *pack_dir(const struct tmprepo *t)
 	return buf_detach(&dir, NULL);
 }
 
-/* Returns the entry of "pack-<name>", or NULL if it is not listed. */
+/*
+ * Returns the list's entry for "pack-<name>", or NULL if the pack is not
+ * listed.
+ */
 static const struct pack_list_entry *entry_of(const struct pack_list *list,
 					      const char *dir, const char *name)
 {
@@ -91,7 +94,7 @@ static void many(void **state)
 	tmprepo_release(&t);
 }
 
-/* With few packs, the side files are not listed. */
+/* In a directory with few packs, the side files are not listed. */
 static void few(void **state)
 {
 	static const char *const names[] = {"pack-a.idx", "pack-b.idx",

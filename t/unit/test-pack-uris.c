@@ -47,8 +47,8 @@ static int put(void *ctx, struct iovec *iov, size_t nr, struct error *err)
 }
 
 /*
- * Check the section that a client gets. Bit i of left_out: the i-th blob was
- * left out of the pack.
+ * Check the section packfile-uris of the response. Bit i of left_out: the i-th
+ * blob was left out of the pack.
  */
 static void expect(const struct fixture *f, const char *protocols,
 		   unsigned left_out, const char *text)

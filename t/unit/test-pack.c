@@ -126,7 +126,10 @@ static void test_open(void **state)
 	}
 }
 
-/* pack_open_file() accepts only the file that was opened before. */
+/*
+ * pack_open_file() accepts only the file that was opened before, not a new file
+ * of the same name.
+ */
 static void test_open_file(void **state)
 {
 	struct packfile p;
@@ -181,7 +184,10 @@ static void test_rev_file(void **state)
 	assert_null(pack->rev_map.data);
 	pack_close(pack);
 
-	/* If the .rev file is unusable, the order is computed. */
+	/*
+	 * If the .rev file is unusable, the pack order is computed from the
+	 * pack index.
+	 */
 	packfile_save_file(&p, ".rev", file.data, file.len - 1);
 	assert_int_equal(pack_open(&pack, p.base, HASH_SHA1, NULL), 0);
 	check_small(&p, pack);
@@ -202,8 +208,8 @@ static void test_entry_bounds(void **state)
 
 	make_small(&p, HASH_SHA1);
 	/*
-	 * The distance leads into the header of the pack; the id of the base is
-	 * unknown.
+	 * Two invalid deltas: the distance of the first leads into the header
+	 * of the pack; the base id of the second is unknown.
 	 */
 	e.base_distance = p.bytes.len - 11;
 	packfile_add_entry(&p, &e, "abc", 3, &other);
@@ -275,7 +281,10 @@ static void test_refused(void **state)
 		packfile_save_file(&p, ".pack", p.bytes.data, len);
 		assert_int_equal(try_open(&p, &err), ERR_CORRUPT);
 	}
-	/* A change inside an entry is detected only by the checksum. */
+	/*
+	 * A change inside of an entry is detected only by the checksum of the
+	 * pack.
+	 */
 	p.bytes.data[14] ^= 1;
 	packfile_save(&p);
 	assert_int_equal(pack_open(&pack, p.base, HASH_SHA1, &err), 0);

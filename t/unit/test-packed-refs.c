@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of refs/packed-refs.c: parses a fixed table, and compares searches in
- * random tables with a scan.
+ * Tests of refs/packed-refs.c: a fixed file is parsed; searches in random files
+ * are compared with a scan.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -149,7 +149,7 @@ static void test_malformed_sorted(void **state)
 	assert_int_equal(parse(&refs, HEADER "\n\n\n", NULL), ERR_CORRUPT);
 	assert_int_equal(parse(&refs, HEADER HEX_A "\n", NULL), ERR_CORRUPT);
 	assert_int_equal(parse(&refs, HEADER "# end\n", NULL), ERR_CORRUPT);
-	/* Only the last line is checked, and only for its length. */
+	/* Parsing checks only the last line, and only its length. */
 	assert_int_equal(
 		parse(&refs, HEADER "\n\n" HEX_A " refs/heads/x\n", NULL), 0);
 	assert_int_equal(packed_refs_find(&refs, "refs/heads/a", &ref, NULL),
@@ -290,8 +290,8 @@ static void test_random(void **state)
 }
 
 /*
- * Scans all records of a fully peeled table, for the result of
- * packed_refs_may_peel().
+ * Computes slowly what packed_refs_may_peel() must return, by a scan of all
+ * records of a fully peeled file.
  */
 static int scan_peeled(const struct packed_refs *refs, const char *prefix,
 		       const struct oidmap *ids)
@@ -355,7 +355,7 @@ static void test_may_peel(void **state)
 	assert_true(found > 20 && found < 280);
 }
 
-/* Without the traits, a record without a peeled id may be a tag. */
+/* If the header has no traits, a record without a peeled id may be a tag. */
 static void test_may_peel_traits(void **state)
 {
 	static const char body[] = HEX_A " refs/tags/v1\n";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of refs-write/packed-rewrite.c: merges edits, holds the lock, and keeps
- * traits.
+ * Tests of refs-write/packed-rewrite.c: edits are merged, the lock is held, and
+ * traits are kept.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -199,7 +199,8 @@ static void check_tree(enum hash_algo algo)
 	assert_int_equal(tree_next(&e, &c, algo), 0);
 
 	/*
-	 * If the tree ends earlier, it ends between two entries or is corrupt.
+	 * If the tree is cut, the cut is between two entries, or the tree is
+	 * corrupt.
 	 */
 	for (size_t len = 0; len < b.len; len++) {
 		char *cut = exact_copy(b.data, len);
@@ -252,7 +253,10 @@ static void test_tree_corrupt(void **state)
 	}
 }
 
-/* A simple twin of tree_next() that works byte by byte. */
+/*
+ * A simple implementation of tree_next() that works byte by byte. Tests compare
+ * the fast one with it.
+ */
 static int slow_tree_next(size_t *name_len, const uint8_t *p, size_t len)
 {
 	size_t i = 0, name;
@@ -315,8 +319,8 @@ static void test_tree_random(void **state)
 }
 
 /*
- * Compares the functions for eight and for sixteen bytes with a search byte by
- * byte.
+ * Compares the search for the end of a name, by eight and by sixteen bytes,
+ * with a search byte by byte.
  */
 static void test_name_end(void **state)
 {

@@ -93,8 +93,8 @@ static void check_changed(const char *changed, const char *a, const char *b)
 }
 
 /*
- * Receives changes as lines "<path> <change>". With a pathspec, keeps only the
- * paths that it chooses.
+ * Receives changes and writes them as lines "<path> <change>". With a pathspec,
+ * keeps only the paths that it chooses.
  */
 struct noting {
 	struct buf out;
@@ -113,8 +113,8 @@ static int note_change(void *ctx, const char *path, size_t len,
 }
 
 /*
- * Checks that a limited run reports exactly the changes that the pathspec
- * chooses.
+ * Checks that a comparison limited by a pathspec reports exactly the changes
+ * that the pathspec chooses.
  */
 static void check_limited(struct path_changes *p, uint32_t ta, uint32_t tb,
 			  const char *path)

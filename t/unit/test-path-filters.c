@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of simplify/path-filters.c: the answer is never "no" for a commit that
- * changed the path.
+ * Tests of simplify/path-filters.c: for a commit that changed the path, Bloom
+ * filters never say that it did not.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,8 +20,8 @@ struct fixture {
 };
 
 /*
- * Makes a history and a commit-graph with filters. The newest `loose` commits
- * are not in the graph.
+ * Makes a history and a commit-graph with Bloom filters. The newest `loose`
+ * commits are not in the graph.
  */
 static void setup(struct fixture *x, uint64_t *seed, int64_t version)
 {
@@ -106,7 +106,10 @@ static void check_paths(struct fixture *x, struct path_changes *p,
 	pathspec_release(&ps);
 }
 
-/* Asks about every path of the last commit, as several kinds of patterns. */
+/*
+ * Asks the filters about every path of the last commit, with several kinds of
+ * patterns.
+ */
 static void run_random(uint64_t *seed, int64_t version)
 {
 	struct buf paths = BUF_INIT, dir = BUF_INIT;
@@ -150,7 +153,7 @@ static void test_random(void **state)
 	run_random(&seed, 2);
 }
 
-/* Filters are not used if a pattern may match anywhere. */
+/* Bloom filters are not used if a pattern may match anywhere. */
 static void test_unfit(void **state)
 {
 	static const char *const patterns[] = {"*.c", ".", ":(icase)a", ":!a",
@@ -168,7 +171,9 @@ static void test_unfit(void **state)
 						   &x.f.h.r.t.repo.config, &ps,
 						   NULL),
 				 0);
-		/* A pattern that excludes does not disable filters. */
+		/*
+		 * A pattern that excludes paths does not disable Bloom filters.
+		 */
 		assert_int_equal(filters.graph != NULL, i == 3);
 		path_filters_release(&filters);
 		pathspec_release(&ps);

@@ -17,8 +17,8 @@ static uint32_t group(enum path_grouping grouping, const char *path)
 }
 
 /*
- * path_group_path() equals entering one component after the other. Groups have
- * 31 bits.
+ * path_group_path() gives the same group as entering one component after the
+ * other. Groups have 31 bits.
  */
 static void component_by_component(void **state)
 {

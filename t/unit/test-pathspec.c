@@ -292,7 +292,10 @@ static void random_path(uint64_t *seed, char *out)
 	}
 }
 
-/* The result for each directory on the way must hold for the path. */
+/*
+ * The pathspec's result for each directory above the path must hold for the
+ * path.
+ */
 static void directories_agree(void **state)
 {
 	const struct pathspec_place top = {.name = "/w"};

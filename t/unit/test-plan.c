@@ -92,7 +92,7 @@ static void random_lists(void **state)
 	itemlist_release(&l);
 }
 
-/* Whole objects of a pack that is large enough become settled. */
+/* Objects that are stored whole in a large enough pack are marked `settled`. */
 static void settled(void **state)
 {
 	uint64_t seed = random_seed();
@@ -136,7 +136,7 @@ static bool receiver_has(void *ctx, uint32_t odb_pos)
 	return receiver->has[randrepo_find(&receiver->l->r, &oid)];
 }
 
-/* Deltas whose base only the receiver has get no item as base. */
+/* A delta whose base only the receiver has gets no item as base. */
 static void thin(void **state)
 {
 	uint64_t seed = random_seed();
@@ -182,7 +182,9 @@ static void thin(void **state)
 	itemlist_release(&l);
 }
 
-/* The deltas of a pack form a cycle: one of them is stored whole. */
+/*
+ * The deltas of a pack form a cycle, so one of their objects is stored whole.
+ */
 static void ring(void **state)
 {
 	uint64_t seed = random_seed();
@@ -248,7 +250,7 @@ static void missing(void **state)
 	itemlist_release(&l);
 }
 
-/* The list has another type for an object than the pack. */
+/* The list states another type for an object than the pack. */
 static void wrong_type(void **state)
 {
 	uint64_t seed = random_seed();

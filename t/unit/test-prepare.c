@@ -26,7 +26,7 @@ struct preparedrepo {
 	struct prepared prepared;
 	struct refs *refs;
 	struct oid wants[RANDREPO_MAX];
-	/* the values of all branches and tags */
+	/* the ids to which all branches and tags point */
 	size_t want_nr;
 	struct packing_tag tags[TAGS_MAX];
 	struct taglist taglist;
@@ -73,8 +73,8 @@ static void write_refs(struct preparedrepo *p)
 }
 
 /*
- * Make a repository with a further history that branches and tags do not reach.
- * So their closure is not the whole pack.
+ * Make a repository. Its branches and tags do not reach all of the history, so
+ * their closure is not the whole pack.
  */
 static void preparedrepo_init(struct preparedrepo *p, enum hash_algo algo,
 			      const char *config, uint64_t *seed)
@@ -293,8 +293,8 @@ static void unless_it_is_unwanted(void **state)
 }
 
 /*
- * Write the file with the byte at `at` changed by `mask`. `at` counts from the
- * first answer.
+ * Write the file of prepared answers with the byte at `at` changed by `mask`.
+ * `at` counts from the first answer.
  */
 static void write_changed(struct preparedrepo *p, size_t at, uint8_t mask)
 {
@@ -314,8 +314,8 @@ static void write_changed(struct preparedrepo *p, size_t at, uint8_t mask)
 }
 
 /*
- * prepare_verify() finds a wrong checksum, a wrong count, a wrong run, and
- * objects of another request.
+ * prepare_verify() finds a wrong checksum, a wrong count, a wrong run of bytes,
+ * and objects of another request.
  */
 static void what_is_wrong(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of packing/prepared-send.c: runs of a pack are sent, and progress is
- * counted.
+ * Tests of packing/prepared-send.c: stored runs of a pack's bytes are sent, and
+ * progress is counted.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@ static int put(void *ctx, const void *bytes, size_t len, struct error *err)
 	return buf_append(ctx, bytes, len);
 }
 
-/* Send two runs, as if they had `object_nr` objects. */
+/* Send two runs of a pack's bytes, as if they had `object_nr` objects. */
 static void check(const struct pack *pack, uint32_t object_nr,
 		  const struct prepared_run runs[2])
 {

@@ -55,7 +55,10 @@ static void random_content(struct prepared_content *content,
 	}
 }
 
-/* Make ascending tags, and choose which of them an answer adds. */
+/*
+ * Make tags in ascending order of ids, and choose which of them an answer adds
+ * to the pack.
+ */
 static void random_tags(struct file *f, size_t answer, uint64_t *seed)
 {
 	ewah_init(&f->along[answer]);
@@ -103,7 +106,8 @@ static int parse(struct prepared *p, const struct file *f)
 }
 
 /*
- * Check that content is found by its runs, and which offsets are in the runs.
+ * Check that prepared pack content is found by its runs, and which offsets are
+ * in the runs.
  */
 static void check_content(const struct prepared *p,
 			  const struct prepared_content *content,
@@ -260,7 +264,7 @@ static void requests(void **state)
 
 #define NR 1000
 
-/* An .idx with ascending offsets, and the order of its pack. */
+/* A pack index with ascending offsets, and the order of its pack. */
 struct indexed {
 	struct oid ids[NR];
 	struct buf file;
@@ -346,7 +350,10 @@ static void what_is_broken(void **state)
 		f.bytes.data[at] ^= 0x10;
 		int ret = parse(&p, &f);
 
-		/* With a greater length, the run would exceed the file. */
+		/*
+		 * With a length that is too large, the run would exceed the
+		 * file.
+		 */
 		assert_true(ret == ERR_CORRUPT || ret == ERR_MISSING);
 		f.bytes.data[at] ^= 0x10;
 	}
@@ -386,7 +393,7 @@ static void another_version(void **state)
 	file_release(&f);
 }
 
-/* If the checksum is right, the content is still checked. */
+/* Even if the checksum is right, the content of the file is checked. */
 static void what_is_wrong(void **state)
 {
 	uint64_t seed = random_seed();

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of bitmap/previous.c: converts bitmaps to the bits of another index. */
+/*
+ * Tests of bitmap/previous.c: bitmaps are converted to the bits of another
+ * index.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +12,7 @@
 #include "bitmap/previous.h"
 #include "t/unit/midxbitmap.h"
 
-/* Decodes the XOR chain of an entry. */
+/* Decodes bitmap `i`, including the bitmaps with which it is XORed. */
 static void complete(const struct bitmap_previous *p, size_t entry,
 		     struct bitset *set)
 {
@@ -23,7 +26,10 @@ static void complete(const struct bitmap_previous *p, size_t entry,
 	}
 }
 
-/* Checks that every entry has the same objects in both indexes. */
+/*
+ * Checks that every bitmap has the same objects in the old and in the new
+ * index.
+ */
 static void check_entries(struct bitmaprepo *b, const struct bitmap_space *to,
 			  const struct bitmap_previous *p)
 {
@@ -78,8 +84,8 @@ static void check_notes(struct bitmaprepo *b, const struct bitmap_space *to,
 }
 
 /*
- * Converts to an index of the same order, and to that of a pack with all
- * objects.
+ * Converts bitmaps to an index with the same pack order, and to the index of a
+ * pack with all objects.
  */
 static void other_orders(void **state)
 {
@@ -99,8 +105,7 @@ static void other_orders(void **state)
 		to = b.pb->space;
 		if (whole) {
 			/*
-			 * The new index is that of a pack that lacks some
-			 * objects.
+			 * The new index is for a pack that lacks some objects.
 			 */
 			const struct odb_pack *one = &b.odb->packs[0];
 
@@ -111,8 +116,8 @@ static void other_orders(void **state)
 			to = bitmap_space_of_pack(
 				b.odb, one, pack_get_rev(one->pack, NULL));
 			/*
-			 * The pack lacks objects of bitmaps, so the old index
-			 * is unusable.
+			 * The new pack lacks objects that bitmaps contain, so
+			 * the old index is unusable.
 			 */
 			assert_int_equal(bitmap_previous_load(&p, &b.pb->file,
 							      &b.pb->space, &to,
@@ -171,7 +176,8 @@ static void from_a_pack(void **state)
 }
 
 /*
- * Writes an index of `nr` commits. The last bitmap is XORed with the first one.
+ * Writes a bitmap index of `nr` commits. The last bitmap is XORed with the
+ * first one.
  */
 static void write_far(struct buf *out, struct bitmaprepo *b, uint32_t nr)
 {

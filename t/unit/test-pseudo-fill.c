@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of bitmap/pseudo-fill.c: compares the used pseudo-merges with a search
- * of all pseudo-merges.
+ * Tests of bitmap/pseudo-fill.c: the used pseudo-merges are compared with a
+ * search of all pseudo-merges.
  */
 #include <setjmp.h>
 #include <stdarg.h>

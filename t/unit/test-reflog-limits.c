@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of check/reflog-limits.c: reads limits from the configuration. */
+/* Tests of check/reflog-limits.c: limits are read from the configuration. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

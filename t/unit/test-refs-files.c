@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of refs/refs-files.c: merges loose and packed refs, and skips
- * directories.
+ * Tests of refs/refs-files.c: loose and packed refs are merged, and directories
+ * are skipped.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of bitmap/select.c: selects tips and merges, with the wanted density.
+ * Tests of bitmap/select.c: tips and merges are selected, with the wanted
+ * density.
  */
 #include <setjmp.h>
 #include <stdarg.h>

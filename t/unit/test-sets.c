@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of islands/sets.c: compares sets with arrays of bool. */
+/* Tests of islands/sets.c: sets are compared with arrays of bool. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

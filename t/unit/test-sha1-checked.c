@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of object/sha1-checked.c: hashes equal OpenSSL's, the published
+ * Tests of object/sha1-checked.c: hashes equal those of OpenSSL, the published
  * collisions are detected, and other blocks are not. All tests run with and
- * without the processor's instructions.
+ * without the processor's SHA instructions.
  */
 #include <setjmp.h>
 #include <stdarg.h>

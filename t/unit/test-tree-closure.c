@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/tree-closure.c: compares found objects with the known closures
- * of random trees.
+ * Tests of walk/tree-closure.c: found objects are compared with the known
+ * closures of random trees.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of bitmap/update.c: adds to an index several times. */
+/* Tests of bitmap/update.c: bitmaps are added to an index several times. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
