@@ -22,8 +22,8 @@ struct world {
 	uint64_t memory;
 	int64_t window;
 	/*
-	 * the argument with which the callback was called; "<none>" or
-	 * "<negated>" if there was none
+	 * the argument with which the callback was called; "<none>" if it had
+	 * none
 	 */
 	const char *called_with;
 	int operand_nr;

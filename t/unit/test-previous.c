@@ -12,7 +12,9 @@
 #include "bitmap/previous.h"
 #include "t/unit/midxbitmap.h"
 
-/* Decodes bitmap `i`, including the bitmaps with which it is XORed. */
+/*
+ * Decodes the bitmap of `entry`, including the bitmaps with which it is XORed.
+ */
 static void complete(const struct bitmap_previous *p, size_t entry,
 		     struct bitset *set)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of repack/promisor-pack.c: promisor packs are merged into one, other
+ * Tests of repack/promisor-pack.c: promisor packs are merged into one; other
  * packs are not changed.
  */
 #include <setjmp.h>

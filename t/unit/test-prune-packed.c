@@ -59,9 +59,9 @@ static void loose_objects(void **state)
 }
 
 /*
- * One object in a cruft pack that notes its time, in an ordinary pack, and in a
- * loose file of second 1000. The modification time of the cruft pack must not
- * matter.
+ * An object is in a cruft pack that states its time, in an ordinary pack, and
+ * in a loose file of time 1000. The modification time of the cruft pack must
+ * not matter.
  */
 static void times(void **state)
 {
@@ -104,8 +104,8 @@ static void times(void **state)
 		assert_int_equal(odb_has_loose(odb, &one), !goes);
 		assert_int_equal(sys_stat(&st, path.data, NULL), 0);
 		/*
-		 * Only a pack without .mtimes gets the time of the younger
-		 * loose file.
+		 * If the pack has no .mtimes file, it gets the time of the
+		 * younger loose file.
 		 */
 		assert_int_equal(st.mtime_ns / 1000000000 > 5000, k == 2);
 		odb_close(odb);

@@ -67,8 +67,8 @@ static void sample_release(struct sample *s)
 }
 
 /*
- * Tries all pseudo-merges with a noted commit until none can be used. Returns
- * how many were used.
+ * Tries all pseudo-merges that have a commit in `noted`, until none can be
+ * used. Returns how many were used.
  */
 static uint32_t all_that_serve(const struct sample *s, struct bitset *reached,
 			       const struct bitset *noted)

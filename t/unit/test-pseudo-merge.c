@@ -122,8 +122,8 @@ static int count(void *ctx, uint32_t nr)
 }
 
 /*
- * An extended entry may list a pseudo-merge twice: stock Git writes one item
- * for each reference to the commit.
+ * An extended entry may list a pseudo-merge twice. Stock Git writes one item
+ * for each ref to the commit.
  */
 static void names_a_pseudo_merge_twice(void **state)
 {

@@ -86,8 +86,8 @@ static void reach(const struct sample *s, bool *set, uint32_t c)
 }
 
 /*
- * Marks the commits that a request finds in bitmaps. The request is for a class
- * and all classes before.
+ * Marks the commits that a request finds with bitmaps. The request is for the
+ * tips of a class and of all classes before.
  */
 static void reach_covered(const struct sample *s, bool *covered,
 			  enum pseudo_class class)
@@ -101,8 +101,8 @@ static void reach_covered(const struct sample *s, bool *covered,
 }
 
 /*
- * Returns whether a group belongs to a class, by its first commit, which is a
- * tip.
+ * Returns whether a group of tips belongs to a class. The first commit of the
+ * group decides.
  */
 static bool is_of(const struct sample *s, const struct bitmap_group *group,
 		  enum pseudo_class class)
@@ -220,7 +220,10 @@ static void halves(void **state)
 	sample_release(&s);
 }
 
-/* The number of objects limits the number of tips. The oldest tips are used. */
+/*
+ * The number of objects limits the number of tips that get pseudo-merges. The
+ * oldest tips are used.
+ */
 static void limited(void **state)
 {
 	uint64_t seed = random_seed();
@@ -285,8 +288,8 @@ static void check_sizes(const struct sample *s, const size_t *sizes, size_t nr,
 static void stable_and_unstable(void **state)
 {
 	/*
-	 * 251 stable tips in groups of 100, and 349 unstable tips in 3 equal
-	 * groups
+	 * the rules give 251 stable tips in groups of 100, and 349 unstable
+	 * tips in 3 equal groups
 	 */
 	static const size_t sizes[] = {100, 100, 51, 116, 117, 116};
 	static const struct pseudo_rules rules = {
@@ -314,7 +317,10 @@ static void stable_and_unstable(void **state)
 	sample_release(&s);
 }
 
-/* The sizes of groups decrease as n^-decay; here 1, 1/2, 1/3, 1/4. */
+/*
+ * The sizes of groups decrease as n^-decay. Here they are proportional to 1,
+ * 1/2, 1/3, 1/4.
+ */
 static void decay(void **state)
 {
 	static const size_t sizes[] = {432, 216, 144, 108};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of packs/pseudo-tips.c: references as tips for pseudo-merges. */
+/* Tests of packs/pseudo-tips.c: refs become tips for pseudo-merges. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -71,8 +71,8 @@ static void classes(void **state)
 }
 
 /*
- * There is one group for each section and captured text. A tip may be in
- * several groups.
+ * Pseudo-merges get one group for each configuration section and captured text.
+ * A tip may be in several groups.
  */
 static void configured(void **state)
 {

@@ -70,7 +70,7 @@ static void test_others(void **state)
 	buf_release(&nonce);
 }
 
-/* Without `stateless`, only the nonce that this process issued is OK. */
+/* If `stateless` is false, only the nonce that this process issued is OK. */
 static void test_session(void **state)
 {
 	struct buf nonce = BUF_INIT;

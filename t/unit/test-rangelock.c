@@ -29,7 +29,7 @@ static void test_holders(void **state)
 	assert_int_equal(sys_rangelock_take(b, 7, false, false, &err),
 			 ERR_DENIED);
 	assert_int_equal(err.code, ERR_DENIED);
-	/* A lock with another number does not conflict. */
+	/* A lock on another number does not conflict. */
 	assert_int_equal(sys_rangelock_take(b, 6, false, false, NULL), 0);
 	assert_int_equal(sys_rangelock_take(a, 8, false, false, NULL), 0);
 	sys_rangelock_drop(a, 7);

@@ -16,7 +16,10 @@
 
 #define COMMITS 60
 
-/* Returns whether `from` is a target or has one among its ancestors. */
+/*
+ * Returns whether `from` is a target or has a target among its ancestors.
+ * Computed by a slow walk.
+ */
 static bool slow(const struct dag *d, const bool *targets, uint32_t from)
 {
 	bool seen[COMMITS] = {false};

@@ -223,7 +223,7 @@ static void test_pins(void **state)
 	sample_release(&s);
 }
 
-/* Objects at the same offset of two packs must not be confused. */
+/* Objects that have equal offsets in two packs must not be confused. */
 static void test_two_packs(void **state)
 {
 	struct pack_reader *r = pack_reader_new(CACHE_LIMIT);
@@ -341,8 +341,8 @@ static void test_lies(void **state)
 }
 
 /*
- * The header claims a size to which the entry's own bytes cannot inflate, but
- * all bytes of the pack could.
+ * The header of an entry claims a size to which the entry's bytes cannot
+ * inflate, though all bytes of the pack could.
  */
 static void test_large_claim(void **state)
 {
@@ -394,8 +394,8 @@ static void read_changed(struct sample *s)
 			continue;
 		}
 		/*
-		 * If the base is wrong, the delta makes an object with another
-		 * id.
+		 * If the base of a delta is damaged, the delta makes an object
+		 * with another id.
 		 */
 		hash_object(&s->file.hash, &oid, obj.type, obj.data, obj.len);
 		if (oid_equal(&oid, &s->file.oids[i]))
@@ -426,7 +426,7 @@ static void test_changed_bytes(void **state)
 	sample_release(&s);
 }
 
-/* The pack is shortened, with a trailer that agrees with the index. */
+/* The pack is shortened, but its trailer agrees with the index. */
 static void test_cut_short(void **state)
 {
 	struct sample s;

@@ -55,7 +55,10 @@ static void test_hidden(void **state)
 	pushed_release(&p);
 }
 
-/* Refs outside the namespace give one ".have" line for each new id. */
+/*
+ * Each id to which only refs outside of the namespace point is advertised as a
+ * ".have" line.
+ */
 static void test_namespace(void **state)
 {
 	struct pushed p;

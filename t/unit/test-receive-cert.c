@@ -16,7 +16,10 @@
 	"[receive]\ncertNonceSeed = seed\ncertNonceSlop = 60\n"                \
 	"advertisePushOptions\n"
 
-/* Print the variables GIT_PUSH_CERT* without this prefix, sorted. */
+/*
+ * A hook script that prints the variables GIT_PUSH_CERT*, sorted and without
+ * this prefix.
+ */
 #define TELL "env | sed -n 's/^GIT_PUSH_CERT//p' | sort"
 
 struct signed_push {
@@ -33,8 +36,8 @@ static void init(struct signed_push *s)
 }
 
 /*
- * Push a deletion with a certificate. `headers`: its additional headers; NULL
- * ends the list. Returns the answer.
+ * Push a deletion with a push certificate. `headers`: additional headers of the
+ * certificate; NULL ends the list. Returns the response.
  */
 static const char *run(struct signed_push *s, const char *const *headers,
 		       const char *caps)
@@ -63,9 +66,9 @@ static void read_told(struct buf *out, struct signed_push *s, const char *name)
 }
 
 /*
- * Install a hook that writes its variables to the file told.<name> and then
- * runs `after`. The test does not run in the git directory, so the hook first
- * changes to it.
+ * Install a hook that writes the variables GIT_PUSH_CERT* to the file
+ * told.<name> and then runs `after`. The test does not run in the git
+ * directory, so the hook first changes to it.
  */
 static void hook(struct signed_push *s, const char *name, const char *after)
 {
@@ -96,7 +99,10 @@ static void test_told(void **state)
 	assert_int_equal(pushed_leftovers(&s.p), 0);
 	read_told(&told, &s, "told.pre-receive");
 	assert_int_equal(strspn(told.data + 1, "0123456789abcdef"), 40);
-	/* The nonce is 5 seconds old: within the slop. The key is unknown. */
+	/*
+	 * The nonce is 5 seconds old, which the allowed slop permits. The key
+	 * is unknown.
+	 */
 	assert_non_null(strstr(told.data, "_NONCE_STATUS=OK\n"));
 	nonce.data[5] = '=';
 	assert_non_null(strstr(told.data, nonce.data + 5));

@@ -46,8 +46,8 @@ static void test_take(void **state)
 	assert_int_equal(req.shallow.nr, 1);
 	assert_true(req.report_v2 && req.quiet && req.sideband);
 	/*
-	 * Capabilities are false that were not advertised, or that the client
-	 * did not send.
+	 * Capabilities must be false if they were not advertised, or if the
+	 * client did not send them.
 	 */
 	assert_false(req.report || req.atomic || req.has_options);
 	assert_false(receive_request_only_deletes(&req));
@@ -162,7 +162,10 @@ static void test_read(void **state)
 	buf_release(&text);
 }
 
-/* Take lines until one is refused. Returns the last return value. */
+/*
+ * Parse lines of a push request until one is refused. Returns the last return
+ * value.
+ */
 static int take_lines(struct receive_request *req, const char *const *lines)
 {
 	struct error err;

@@ -13,7 +13,7 @@
 #include "t/unit/pushed.h"
 
 /*
- * Push commit n1 with the parent `parent`. Returns whether the push is
+ * Push commit n1, whose parent is `parent`. Returns whether the push is
  * accepted.
  */
 static bool accepts(struct pushed *p, const char *parent, const char *command)
@@ -37,11 +37,12 @@ static void check(const char *parent, const char *command, bool expected)
 }
 
 /*
- * For each test that a commit of the frontier can pass: a push that passes it.
+ * A pushed commit's parent must be known to be complete. For each way in which
+ * it can be known, a push is accepted.
  */
 static void test_ways(void **state)
 {
-	/* The parent is the old value of the command. */
+	/* The parent of the pushed commit is the old value of the command. */
 	check("c4", "c4 n1 refs/heads/main", true);
 	/* The parent is HEAD. */
 	check("c4", "zero n1 refs/heads/new", true);
@@ -59,13 +60,16 @@ static void test_ways(void **state)
 	check("none", "zero n1 refs/heads/new", false);
 	check(NULL, "zero n1 refs/heads/new", true);
 	/*
-	 * The old value that the command names does not exist, so it is not the
+	 * The command names an old value that does not exist, so it is not the
 	 * value of the ref.
 	 */
 	check("none", "none n1 refs/heads/main", false);
 }
 
-/* With a limit, clients may only use objects that visible refs reach. */
+/*
+ * With the limit to reachable objects, clients may only use objects that
+ * visible refs reach.
+ */
 static void test_limit(void **state)
 {
 	static const struct {
@@ -137,8 +141,8 @@ static void push_dated(struct pushed *p, const char *name, const char *parent,
 }
 
 /*
- * If new commits have old dates, the walk does not read all of history: it does
- * not read the corrupt commit behind c5.
+ * If new commits have old dates, the walk does not read all of history. In
+ * particular, it does not read the corrupt commit that c5 reaches.
  */
 static void test_old_dates(void **state)
 {
@@ -157,8 +161,8 @@ static void test_old_dates(void **state)
 }
 
 /*
- * A tip that the repository had before the push is not checked: the commit's
- * tree is not even a tree object.
+ * A tip that the repository had before the push is not checked. Here the tree
+ * of this commit is not even a tree object.
  */
 static void test_tip_that_was_there(void **state)
 {

@@ -14,7 +14,8 @@
 #include "t/unit/pushed.h"
 
 /*
- * Push a commit whose author has no date, and compare the answer of the server.
+ * Push a commit whose author has no date, and compare the response of the
+ * server with `answer`.
  */
 static void check(const char *config, const char *answer, const char *told)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of receive/receive-haves.c: ids of refs of alternates, with prefixes,
- * and from a command.
+ * Tests of receive/receive-haves.c, which lists ids of the refs of alternates:
+ * with ref prefixes, and from a command.
  */
 #include <setjmp.h>
 #include <stdarg.h>

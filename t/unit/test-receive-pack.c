@@ -97,7 +97,7 @@ static void test_cut_off(void **state)
 	pushed_release(&p);
 }
 
-/* The client goes away before the answer. */
+/* The client closes the connection before it gets the response. */
 static void test_no_answer(void **state)
 {
 	struct pushed p;

@@ -68,7 +68,10 @@ static void test_no_band(void **state)
 	release(&f);
 }
 
-/* Only `tell` gets messages with paths, and only if the code is ERR_IO. */
+/*
+ * Messages with paths go only to the callback `tell`, and only if the code is
+ * ERR_IO.
+ */
 static void test_failure(void **state)
 {
 	struct fixture f;
@@ -83,8 +86,8 @@ static void test_failure(void **state)
 }
 
 /*
- * A failed write is an error before refs change. While refs change, it is only
- * stored in `gone`.
+ * Before refs change, a failed write to the client is an error. While refs
+ * change, it is only recorded in `gone`.
  */
 static void test_settling(void **state)
 {

@@ -45,8 +45,8 @@ static void test_atomic(void **state)
 }
 
 /*
- * Deletions are executed first: when `side` is deleted, `side/x` can be
- * created.
+ * Deletions are executed first. So `side/x` can be created by the push that
+ * deletes `side`.
  */
 static void test_makes_room(void **state)
 {

@@ -70,7 +70,7 @@ static void test_discard(void **state)
 	pushed_release(&p);
 }
 
-/* Only a hidden ref reaches `h0`. */
+/* Only a hidden ref reaches `h0`, so clients may not know of it. */
 static void test_sees(void **state)
 {
 	struct receive r;

@@ -139,7 +139,8 @@ static void test_keys(void **state)
 	assert_int_equal(cursor_left(&c), 0);
 	assert_int_equal(reftable_key_take(&c, &key, &extra), 0);
 	/*
-	 * The record shares more bytes with the previous key than that key has.
+	 * The stored key claims to share more bytes with the previous key than
+	 * the previous key has.
 	 */
 	buf_reset(&key);
 	c = cursor_make("\1\010x", 3);

@@ -14,7 +14,8 @@
 #include "t/unit/tmprepo.h"
 
 /*
- * Sizes of packed-refs, and the number of loose refs at which Git 2.55 packs.
+ * Each case has a size of packed-refs, and the number of loose refs at which
+ * Git 2.55 packs refs.
  */
 static void test_limit(void **state)
 {
@@ -38,8 +39,8 @@ static bool is_no_tag(void *ctx, const char *name)
 }
 
 /*
- * Only loose refs count that are wanted, name objects, and are shared by all
- * work trees.
+ * Loose refs count only if options.wants() takes them, if they name objects,
+ * and if all work trees share them.
  */
 static void test_due(void **state)
 {

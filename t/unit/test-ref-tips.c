@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of walk/ref-tips.c: references, reflogs and indexes as tips. */
+/* Tests of walk/ref-tips.c: refs, reflogs and index files give tips. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -184,7 +184,7 @@ static void grafts(void **state)
 	teardown(&x);
 }
 
-/* An index has two blobs, of which one is missing. */
+/* An index file names two blobs, of which one is missing. */
 static void index_entries(void **state)
 {
 	uint64_t seed = random_seed();

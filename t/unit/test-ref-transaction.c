@@ -57,7 +57,8 @@ static struct ref_transaction *begin(struct tmprepo *t, bool keep_going)
 }
 
 /*
- * Adds a change to the queue. Ids consist of one byte that repeats; -1: no id.
+ * Adds a change of a ref to the queue. An id is given as one byte that repeats;
+ * -1: no id.
  */
 static void add(struct ref_transaction *tx, const char *name, int new_byte,
 		int old_byte, unsigned flags)
@@ -258,8 +259,8 @@ static void test_keep_going(void **state)
 	assert_int_equal(ref_transaction_commit(tx, NULL), 0);
 	assert_int_equal(ref_transaction_get(tx, 0)->result, REF_LOCKED);
 	/*
-	 * The change with the first name fails and is left out. The other
-	 * change is made.
+	 * The change of the first ref fails and is left out. The change of the
+	 * other ref is made.
 	 */
 	assert_int_equal(ref_transaction_get(tx, 1)->result, REF_NAME_CONFLICT);
 	assert_int_equal(ref_transaction_get(tx, 2)->result, REF_OK);
@@ -362,7 +363,7 @@ static void test_reflogs(void **state)
 	tmprepo_release(&t);
 }
 
-/* Receives the states of a transaction. */
+/* Receives the states of a transaction, by the callback on_state(). */
 struct told {
 	struct buf out;
 	/* the state for which on_state() fails, or -1 */
@@ -475,7 +476,10 @@ static void test_empty_dirs(void **state)
 
 #define MODEL_NAMES 12
 
-/* Makes random transactions, and compares the refs with a model. */
+/*
+ * Makes random transactions, and compares the refs with an array that gets the
+ * same changes.
+ */
 static void test_model(void **state)
 {
 	static const char *const dirs[] = {"refs/heads/", "refs/heads/d/",

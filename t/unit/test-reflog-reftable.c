@@ -16,7 +16,10 @@
 
 static const char ref_name[] = "refs/heads/main";
 
-/* Two repositories, one for each kind of storage, that get the same edits. */
+/*
+ * Two repositories that get the same edits. One stores refs in files, the other
+ * in a reftable.
+ */
 struct twins {
 	struct tmprepo file, table;
 	uint64_t drop; /* one bit per line */
@@ -39,8 +42,8 @@ static struct oid id_of(unsigned nr)
 }
 
 /*
- * Adds the record of entry i (from 1), which changes the ref from id i - 1 to
- * id i.
+ * Adds entry i (counted from 1) to a reflog. The entry changes the ref from id
+ * i - 1 to id i.
  */
 static void put_record(const struct tmprepo *t, const char *dir,
 		       const char *name, unsigned i)
@@ -94,7 +97,7 @@ static void setup(struct twins *t, unsigned nr)
 			   100 + i, i & 1 ? "-0230" : "+0100");
 		put_record(&t->table, "reftable", ref_name, i);
 		/*
-		 * The stack also has reflogs of other refs, which must not
+		 * The reftable also has reflogs of other refs, which must not
 		 * change.
 		 */
 		put_record(&t->table, "reftable", "refs/heads/mai", i);
@@ -254,8 +257,8 @@ static void names_are(const struct repo *repo, bool all, const char *want)
 }
 
 /*
- * Lists the same names as from files: shared reflogs, own reflogs, and on
- * request those of other work trees.
+ * Lists the same names as for files: shared reflogs, reflogs of this work tree,
+ * and on request those of other work trees.
  */
 static void test_names(void **state)
 {

@@ -57,7 +57,7 @@ static void test_lines(void **state)
 		assert_int_equal(parse(&line, bad[i]), ERR_CORRUPT);
 }
 
-/* A `decide` callback that drops the lines whose bits are set in *ctx. */
+/* A callback `decide` that drops the lines whose bits are set in *ctx. */
 static int drop(void *ctx, const char *name, const struct oid *tip,
 		struct reflog *log, struct error *err)
 {
@@ -111,7 +111,7 @@ static void test_edit(void **state)
 	assert_int_equal(run(&t, 2, true, true), 0);
 	file_is(&t, "logs/refs/heads/main", Z " " B WHO "2 +0000\t\n");
 	file_is(&t, "refs/heads/main", B "\n");
-	/* All lines are dropped, so the ref keeps its value. */
+	/* All reflog lines are dropped. The ref still keeps its value. */
 	assert_int_equal(run(&t, 1, true, true), 0);
 	file_is(&t, "logs/refs/heads/main", "");
 	file_is(&t, "refs/heads/main", B "\n");

@@ -169,8 +169,8 @@ static void test_packed(void **state)
 }
 
 /*
- * If an error was found before this file, the order of names is still reported.
- * c.failed stays set.
+ * An error was found before this file is checked. The order of names is still
+ * reported, and c.failed stays set.
  */
 static void test_failed_before(void **state)
 {

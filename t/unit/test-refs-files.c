@@ -38,7 +38,10 @@ static void fill(struct tmprepo *t, struct buf *expected, uint64_t *seed,
 	for (size_t d = 0; d < DIR_NR; d++) {
 		bool left_out = excepted & 1u << d;
 
-		/* The directory b/c/ is in b/, so it is skipped with b/. */
+		/*
+		 * The directory b/c/ is skipped together with b/, because it is
+		 * in b/.
+		 */
 		if (d == 1 && (excepted & 1u << 2))
 			left_out = true;
 		for (char c = 'd'; c < 'h'; c++) {

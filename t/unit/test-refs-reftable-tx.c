@@ -67,7 +67,7 @@ static void make_plan(struct plan *p, uint64_t *seed)
 		p->change.flags |= REF_NO_DEREF;
 	if (random_next(seed) % 4 == 0)
 		p->change.flags |= REF_FORCE_REFLOG;
-	/* Do not make HEAD a symbolic ref to itself. */
+	/* Do not let HEAD become a symbolic ref to itself. */
 	if (p->change.new_target && !strcmp(p->change.new_target, "HEAD"))
 		p->change.new_target = "refs/heads/main";
 }

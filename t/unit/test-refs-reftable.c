@@ -135,8 +135,8 @@ static int check_peeled(void *ctx, const struct ref *ref)
 }
 
 /*
- * Checks has_peeled. Stock Git migrates tags without peeled ids, so it is not
- * known whether a ref is a tag. Branches cannot be tags.
+ * Checks has_peeled of refs. When stock Git migrates tags, it stores no peeled
+ * ids, so it is not known whether a ref is a tag. Branches cannot be tags.
  */
 static void assert_peeled(struct repo *repo)
 {

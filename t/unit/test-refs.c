@@ -394,7 +394,8 @@ static void test_dwim(void **state)
 	assert_int_equal(refs_dwim(refs, "none", &ref, NULL), 0);
 	assert_int_equal(refs_dwim(refs, "objects/pack", &ref, NULL), 0);
 	/*
-	 * If the only expansion that exists is broken, the result is an error.
+	 * If the short name has only one expansion that exists, and this ref is
+	 * broken, the result is an error.
 	 */
 	assert_int_equal(refs_dwim(refs, "cut", &ref, &err), ERR_CORRUPT);
 	assert_string_equal(err.msg, "broken ref refs/tags/cut");
@@ -425,7 +426,8 @@ static void test_packed_meanwhile(void **state)
 }
 
 /*
- * A context to look up refs during a visit, which must not disturb the visit.
+ * The context of a visit whose callback looks up refs, which must not disturb
+ * the visit.
  */
 struct nested {
 	struct refs *refs;

@@ -86,8 +86,8 @@ static size_t count_refs(const struct reftable *table, const struct twin *twin)
 }
 
 /*
- * A change that verification does not detect has changed only values, or names
- * up to the next restart.
+ * If verification does not detect a change, the change affects only values, or
+ * names up to the next restart.
  */
 static void test_damaged(void **state)
 {

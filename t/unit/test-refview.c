@@ -379,7 +379,7 @@ static void test_lookup(void **state)
 	assert_int_equal(refview_expand(&v, "../config", &ref, NULL), 0);
 	assert_int_equal(refview_expand(&v, "config", &ref, NULL), 0);
 	assert_int_equal(refview_expand(&v, "", &ref, NULL), 0);
-	/* Other names for the files of hidden refs. */
+	/* These names would also lead to the files of hidden refs. */
 	assert_int_equal(
 		refview_lookup(&v, "main-worktree/refs/secret/x", &ref, NULL),
 		0);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of bitmap/remap.c: maps bits of one index to those of another index. */
+/*
+ * Tests of bitmap/remap.c: bits of one bitmap index are mapped to those of
+ * another.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -63,7 +66,7 @@ static void packs_and_midx(void **state)
 	midxrepo_release(&m);
 }
 
-/* Makes a random mapping with several runs. */
+/* Makes a random mapping of bits with several runs. */
 static void make_up(struct bitmap_remap *map, uint32_t nr, uint64_t *seed)
 {
 	uint32_t at = 0, to = nr;

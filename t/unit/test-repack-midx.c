@@ -61,8 +61,8 @@ static void all_into_one(void **state)
 	midxbitmap_check_rows(&b);
 	bitmaprepo_close(&b);
 	/*
-	 * A second repack makes the same pack again. That pack must not be
-	 * removed.
+	 * A second repack makes a pack with the same name again. This pack must
+	 * not be removed.
 	 */
 	run(&r, true, 0, true, &result);
 	check_covers(&r, 1);

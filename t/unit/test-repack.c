@@ -24,7 +24,10 @@ static struct repack_result repack(const struct randrepo *r,
 	return result;
 }
 
-/* By number: objects that are in packs, and objects that are loose. */
+/*
+ * indexed by the number of an object: whether it is in a pack, and whether it
+ * is loose
+ */
 struct there {
 	const struct randrepo *r;
 	bool *packed, *loose;
@@ -102,8 +105,8 @@ static void check_readable(const struct randrepo *r, const bool *set)
 }
 
 /*
- * Make a repository: half of the objects are packed (some in two packs), half
- * are loose, some both.
+ * Make a repository. Half of the objects are packed (some in two packs), half
+ * are loose, and some are both.
  */
 static void make(struct randrepo *r, enum hash_algo algo, uint64_t *seed)
 {
@@ -120,7 +123,7 @@ static void make(struct randrepo *r, enum hash_algo algo, uint64_t *seed)
 		randrepo_store_one(r, "objects", i);
 }
 
-/* Check that each bitmap is equal to what a walk from its commit finds. */
+/* Check that each bitmap has the objects that a walk from its commit finds. */
 static void check_bitmaps(const struct randrepo *r, uint32_t expected)
 {
 	struct bitmaprepo b;
@@ -149,8 +152,8 @@ static void check_bitmaps(const struct randrepo *r, uint32_t expected)
 }
 
 /*
- * With -a -d -b, if all objects are reachable: there is one pack, and no loose
- * object.
+ * After a repack with -a -d -b, if all objects are reachable, there is one pack
+ * and no loose object.
  */
 static void everything(enum hash_algo algo)
 {
@@ -225,8 +228,8 @@ static void write_index(struct randrepo *r, uint32_t nr)
 }
 
 /*
- * Objects that only a reflog or an index names stay. Unreachable objects are
- * removed.
+ * Objects that only a reflog or an index file names stay. Unreachable objects
+ * are removed.
  */
 static void roots_and_garbage(void **state)
 {
@@ -337,8 +340,8 @@ static void loose_objects_only(void **state)
 }
 
 /*
- * The pack of the oldest objects has .keep: it stays, with its unreachable
- * objects.
+ * The pack of the oldest objects has a .keep file. It stays, with its
+ * unreachable objects.
  */
 static void kept_packs(void **state)
 {
@@ -413,8 +416,8 @@ static void refusals(void **state)
 	make(&r, HASH_SHA1, &seed);
 	randrepo_all_refs(&r);
 	/*
-	 * A ref that cannot be read: it might be the only one that reaches some
-	 * objects.
+	 * A ref cannot be read. It might be the only one that reaches some
+	 * objects, so the repack fails.
 	 */
 	tmprepo_write(&r.t, "refs/heads/broken", "nonsense\n");
 	check_refused(&r, ERR_CORRUPT);

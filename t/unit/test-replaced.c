@@ -39,7 +39,9 @@ static void replace(struct randrepo *r, uint32_t nr, uint32_t by)
 	randrepo_ref(r, name, by);
 }
 
-/* Reads object `nr`, and expects the content of object `by`. */
+/*
+ * Reads object `nr`, and expects the content of object `by`, its replacement.
+ */
 static void check(struct randrepo *r, const struct odb *odb, uint32_t nr,
 		  uint32_t by)
 {

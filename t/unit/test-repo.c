@@ -313,7 +313,10 @@ static void enters(void **state)
 	refuses("b", REPO_OPEN_EXACT, ERR_MISSING, "does not appear");
 	refuses("w", REPO_OPEN_EXACT, ERR_MISSING, "does not appear");
 	refuses("w/a", REPO_OPEN_ENTER, ERR_MISSING, "does not appear");
-	/* <dir>/.git comes first, then <dir>, <dir>.git/.git, <dir>.git. */
+	/*
+	 * The name <dir> is searched as <dir>/.git, <dir>, <dir>.git/.git and
+	 * <dir>.git, in this order.
+	 */
 	assert_int_equal(repo_init(in_top("o.git"), NULL, "x", 0, NULL), 0);
 	opens("o", REPO_OPEN_ENTER, "o.git", "-");
 	assert_int_equal(repo_init(in_top("o.git/.git"), NULL, "x", 0, NULL),
@@ -433,7 +436,10 @@ static void a_format_is_its_own(void **state)
 {
 	struct repo *repo;
 
-	/* Neither includes nor other files have an effect. */
+	/*
+	 * The repository's format is read only from its own file: includes and
+	 * other files have no effect.
+	 */
 	tmprepo_write(&top, "f.git/inc", "[core]\nrepositoryformatversion=9\n");
 	tmprepo_write(&top, ".gitconfig",
 		      "[core]\nrepositoryformatversion=9\nbare=false\n");
@@ -517,7 +523,9 @@ static void owners(void **state)
 	opens("w", 0, "b.git", "-");
 	unsetenv("GIT_DIR");
 
-	/* The repository's own configuration has no effect. */
+	/*
+	 * safe.directory in the repository's own configuration has no effect.
+	 */
 	tmprepo_write(&top, "b.git/config",
 		      "[core]\nrepositoryformatversion=0\nbare=true\n"
 		      "[safe]\ndirectory=*\n");

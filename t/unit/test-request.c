@@ -112,8 +112,8 @@ static void test_ops(void **state)
 }
 
 /*
- * A client that has a commit has its parents, too: s0 forked at c1, the parent
- * of a have.
+ * A client that has a commit also has its parents. Here s0 forked at c1, the
+ * parent of a have.
  */
 static void test_parents_count(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of packing/reuse-part.c: bits, positions in a pack, and offsets of
- * copied bytes.
+ * Tests of packing/reuse-part.c: bits of a pack are converted to positions in
+ * the pack, and stored offsets to offsets of copied bytes.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -83,8 +83,8 @@ static void copy_release(struct copy *c)
 }
 
 /*
- * Check that each wanted object is copied or left over, and that there is a
- * reason if it is left over.
+ * Check that each wanted object is copied or left over, and that a reason is
+ * given for each object left over.
  */
 static void copy_check(const struct bitmaprepo *b, const struct copy *c,
 		       const struct reuse_request *request,
@@ -243,7 +243,10 @@ static void far_bases(void **state)
 	randrepo_release(&r);
 }
 
-/* In a pack with a REF_DELTA before its base, the delta is left over. */
+/*
+ * The pack has a REF_DELTA before its base. The delta is left over and not
+ * copied.
+ */
 static void base_after_delta(void **state)
 {
 	uint64_t seed = random_seed();
@@ -282,8 +285,8 @@ static void base_after_delta(void **state)
 	request.space = &space;
 	request.want = &want;
 	/*
-	 * With ofs_delta, the pack is copied as a whole. Without it, each entry
-	 * is looked at.
+	 * If the receiver reads OFS_DELTA, the pack is copied as a whole.
+	 * Otherwise each entry is examined.
 	 */
 	copy_make(&c, &request);
 	assert_int_equal(c.report.objects, 2);

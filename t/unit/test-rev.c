@@ -25,7 +25,10 @@ struct sample {
 	struct pack_idx idx;
 };
 
-/* Offsets ascend by irregular steps; ids get them in random order. */
+/*
+ * Makes a pack index. Offsets ascend by irregular steps, and ids get them in
+ * random order.
+ */
 static void sample_init(struct sample *s, enum hash_algo algo, uint64_t *seed)
 {
 	struct pack_idx_entry entries[NR];
@@ -168,7 +171,7 @@ static int parse(const struct sample *s, const void *bytes, size_t len)
 
 	if (ret < 0)
 		return ret;
-	/* For any table content, results are valid objects. */
+	/* Even if the table is wrong, the results are valid positions. */
 	for (uint32_t i = 0; i < s->idx.nr; i++)
 		assert_true(pack_rev_idx_pos(&rev, i) < s->idx.nr);
 	ret = pack_rev_verify(&rev, "rev", NULL);

@@ -125,7 +125,10 @@ static void one_request(struct dag *d, bool exact, uint64_t *seed)
 	revwalk_result_release(&result);
 }
 
-/* With a small limit the walk returns 1, from some limit on it is complete. */
+/*
+ * If the limit of the walk is small, the walk returns 1. From some limit on,
+ * the walk is complete.
+ */
 static void walks_within_limits(void **state)
 {
 	uint64_t seed = random_seed();
@@ -238,7 +241,10 @@ static void slight_skew(void **state)
 	struct revwalk_tips tips = {&want, 1, &have, 1};
 	struct dag d;
 
-	/* The have reaches the common commits only through an old commit. */
+	/*
+	 * The have reaches commits that the want also reaches, but only through
+	 * an old commit.
+	 */
 	dag_init(&d);
 	c[0] = dag_add(&d, 100, false, NULL, 0);
 	for (int i = 1; i < 8; i++)

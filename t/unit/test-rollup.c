@@ -12,7 +12,10 @@
 #include "repack/rollup.h"
 #include "t/unit/oldrepo.h"
 
-/* Returns the place of objects whose copies are in this pack. */
+/*
+ * Returns the place (a bit of enum oldrepo_place) of objects whose copies are
+ * in this pack.
+ */
 static unsigned place_of(const struct pack *pack)
 {
 	return (unsigned)atoi(pack->name + 5);

@@ -81,8 +81,8 @@ static void linear(struct sample *s, uint32_t nr, uint32_t merge)
 }
 
 /*
- * Returns the maximum number of commits that a query walks from a commit in
- * [from, to) to a selected one.
+ * Returns the largest number of commits that a query has to walk from a commit
+ * in [from, to) until it meets a selected one.
  */
 static uint32_t longest_gap(const struct sample *s, uint32_t from, uint32_t to)
 {
@@ -121,7 +121,10 @@ static void dense_near_the_newest(void **state)
 		assert_int_equal(s.selected[i], s.commits[i]);
 	for (size_t i = 1; i < s.selected_nr; i++)
 		assert_true(s.selected[i] < s.selected[i - 1]);
-	/* Gaps grow with the distance from the newest commit. */
+	/*
+	 * The distances between selected commits grow with the distance from
+	 * the newest commit.
+	 */
 	for (uint32_t i = 100; i < s.nr; i *= 2)
 		assert_true(longest_gap(&s, 0, i) <= 2 * (i / DENSE_NR + 1));
 	assert_true(s.selected_nr < 8 * DENSE_NR);
@@ -163,7 +166,7 @@ static void tips_are_always_taken(void **state)
 		else
 			assert_false(s.is_tip[c]);
 	}
-	/* Tips are selected in addition to the other commits. */
+	/* All tips are selected, in addition to the other commits. */
 	for (uint32_t i = 0; i < s.nr; i++)
 		s.is_tip[i] = SELECT_TIP;
 	sample_select(&s);

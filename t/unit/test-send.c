@@ -17,14 +17,17 @@
 
 #define MAX_TIPS 5
 
-/* A random request and the objects that its answer must have. */
+/* A random request, and the objects that the sent pack must have. */
 struct asking {
 	struct randrepo *r;
 	struct packing_request request;
 	struct oid wants[MAX_TIPS], haves[MAX_TIPS], shallow[MAX_TIPS];
 	struct packing_tag *tags;
 	struct taglist taglist; /* those of `tags` */
-	/* by number: the commit has no parents for this request */
+	/*
+	 * indexed by the number of an object: the commit has no parents for
+	 * this request
+	 */
 	bool *is_shallow;
 	bool *want, *uninteresting; /* by number */
 };
@@ -49,8 +52,8 @@ static void asking_release(struct asking *a)
 }
 
 /*
- * Set the bits of all objects that an object reaches. Stops at the shallow
- * boundary.
+ * Set the elements of `set` for all objects that `from` reaches. Stops at the
+ * shallow boundary.
  */
 static void reach(const struct asking *a, bool *set, uint32_t from)
 {
@@ -181,7 +184,7 @@ static void random_options(struct packing_send_options *o, struct randrepo *r)
 	o->reuse_object = randrepo_below(r, 8) > 0;
 }
 
-/* Counts of what happened in many requests. */
+/* Counts of events in many requests. */
 struct tally {
 	uint32_t bitmaps, spans, external, deltas, empty;
 };
@@ -265,15 +268,21 @@ static void shallow(void **state)
 	struct tally tally = {0};
 
 	random_requests(HASH_SHA1, 60, true, &tally);
-	/* A request with a shallow boundary is never answered by bitmaps. */
+	/* Bitmaps are never used for a request with a shallow boundary. */
 	assert_int_equal(tally.bitmaps, 0);
 }
 
-/* Objects that the receiver gets from another place. */
+/*
+ * Objects that are left out of the pack, because the receiver gets them from
+ * another place.
+ */
 struct elsewhere {
 	struct oid oids[8];
 	bool left_out[8];
-	/* The pack, which must still be empty when tell() is called. */
+	/*
+	 * the pack, which must still be empty when the callback tell() is
+	 * called
+	 */
 	const struct sentpack *s;
 	unsigned told;
 };
@@ -287,7 +296,7 @@ static int note_left_out(void *ctx, const bool *left_out, struct error *err)
 	return e->s->bytes.len ? ERR_INVALID : 0;
 }
 
-/* Choose any objects for `e`. An object may be listed twice. */
+/* Choose random objects for `e`. An object may be listed twice. */
 static void choose_elsewhere(struct elsewhere *e, struct randrepo *r)
 {
 	*e = (struct elsewhere){.told = 0};
@@ -296,8 +305,8 @@ static void choose_elsewhere(struct elsewhere *e, struct randrepo *r)
 }
 
 /*
- * Send the same request, but leave these objects out. Exactly those of them
- * that would have been sent must be reported.
+ * Send the same request, but leave the objects of struct elsewhere out. Exactly
+ * those of them that would have been sent must be reported.
  */
 static void send_without(struct asking *a, const struct odb *odb)
 {
@@ -354,7 +363,7 @@ static void objects_elsewhere(void **state)
 	randrepo_release(&r);
 }
 
-/* The receiver has all objects: the pack has no object. */
+/* The receiver has all objects, so the pack has no object. */
 static void nothing_to_send(void **state)
 {
 	uint64_t seed = random_seed();
