@@ -22,8 +22,8 @@ struct world {
 	uint64_t memory;
 	int64_t window;
 	/*
-	 * the argument with which the callback was called; "<none>" if it had
-	 * none
+	 * the argument with which the callback was called; "<negated>" for a
+	 * negated option, "<none>" without argument
 	 */
 	const char *called_with;
 	int operand_nr;

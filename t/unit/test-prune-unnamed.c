@@ -38,8 +38,8 @@ static bool is_there(const struct tmprepo *t, const char *name)
 }
 
 /*
- * Prune a repository. `wanted`: objects of the packs to prune are still needed.
- * Returns how many removals were reported.
+ * Prune the unnamed packs of a repository. `wanted`: objects of these packs are
+ * needed. Returns how many removals were reported.
  */
 static unsigned prune(const struct tmprepo *t, bool wanted, bool asks,
 		      int64_t expiry)

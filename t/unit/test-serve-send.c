@@ -10,7 +10,7 @@
 #include "sys/clock.h"
 #include "t/unit/dialog.h"
 
-/* A function in place of packing_send(): it sends some bytes, then fails. */
+/* A function that replaces packing_send(): it sends some bytes, then fails. */
 static int fail_to_pack(const struct odb *odb,
 			const struct packing_request *request,
 			const struct packing_send_options *options,
@@ -26,7 +26,7 @@ static int fail_to_pack(const struct odb *odb,
 }
 
 /*
- * If making the pack fails, the client is told that it failed, and only the
+ * If making the pack fails, the client learns only that it failed. The
  * administrator gets the reason.
  */
 static void test_failure(void **state)
@@ -96,8 +96,8 @@ static void test_broken_tag(void **state)
 }
 
 /*
- * If each want is also a have, the pack is empty. That does not hold for a
- * shallow client, which may lack ancestors, or if there are other wants.
+ * If each want is also a have, the pack is empty. It is not empty for a shallow
+ * client, which may lack ancestors, or if there are other wants.
  */
 static void test_had_wants(void **state)
 {
@@ -120,8 +120,8 @@ static void test_had_wants(void **state)
 static struct dialog *waiting;
 
 /*
- * A function in place of packing_send(): it announces much work, then waits for
- * a keep-alive.
+ * A function that replaces packing_send(): it announces much work, then waits
+ * for a keep-alive packet.
  */
 
 static int wait_and_pack(const struct odb *odb,

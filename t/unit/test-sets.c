@@ -78,8 +78,8 @@ static void random_unions(void **state)
 }
 
 /*
- * Makes more sets than the first table can have, and more unions than the cache
- * has slots.
+ * Makes more sets than the first table has room for, and more unions than the
+ * cache has slots.
  */
 static void many(void **state)
 {

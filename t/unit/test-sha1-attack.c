@@ -56,8 +56,8 @@ static void fill(struct bench *b)
 }
 
 /*
- * Asserts that both ways of sampling and comparing give the results of the slow
- * way.
+ * Asserts that the ways with and without AVX2 instructions find the same
+ * suspects as the slow way.
  */
 static void check_suspects(struct bench *b)
 {
@@ -87,9 +87,9 @@ static void check_suspects(struct bench *b)
 }
 
 /*
- * Changes words until they meet all conditions of a vector. For each condition
- * that fails, one of its two bits is flipped at random, since two conditions
- * may share a bit.
+ * Changes message words until they meet all conditions of a disturbance vector.
+ * For each condition that fails, one of its two bits is flipped at random,
+ * since two conditions may share a bit.
  */
 static void make_suspect(uint32_t *words, unsigned family, unsigned k,
 			 uint64_t *seed)

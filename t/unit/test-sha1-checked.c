@@ -35,7 +35,10 @@ static struct sha1_checked *make_way(unsigned way)
 	return h;
 }
 
-/* Hashes in pieces of up to `piece` bytes. Returns whether it is an attack. */
+/*
+ * Hashes a message in pieces of up to `piece` bytes. Returns whether a
+ * collision attack is detected.
+ */
 static bool digest(struct sha1_checked *h, uint8_t *out, const void *bytes,
 		   size_t len, size_t piece)
 {
@@ -94,7 +97,10 @@ static void test_hashes(void **state)
 
 /* ---- collisions */
 
-/* Asserts that the message is detected, in whatever pieces it is hashed. */
+/*
+ * Asserts that the collision attack in the message is detected, in whatever
+ * pieces the message is hashed.
+ */
 static void check_attack(const char *part1, const char *part2, const char *hash)
 {
 	struct buf message = BUF_INIT, want = BUF_INIT;

@@ -28,8 +28,8 @@ static void test_depth(void **state)
 	check(&d, W "want s0|deepen 2|F|done",
 	      "shallow c3|shallow c1|F|NAK|=PACK wants=c4,s0 shallow=c3,c1");
 	/*
-	 * As in stock Git, a root commit at exactly the depth limit is sent as
-	 * shallow.
+	 * A root commit at exactly the depth limit is sent as shallow, as stock
+	 * Git does.
 	 */
 	check(&d, W "deepen 5|F|done",
 	      "shallow c0|F|NAK|=PACK wants=c4 shallow=c0");
@@ -101,7 +101,7 @@ static void test_since_and_not(void **state)
 	dialog_release(&d);
 }
 
-/* A shallow client that keeps its boundary. */
+/* The requests come from a shallow client that keeps its shallow boundary. */
 static void test_keep(void **state)
 {
 	struct dialog d;

@@ -56,7 +56,9 @@ static unsigned mode_of(const char *path)
 	return st.st_mode & 07777;
 }
 
-/* Only directories that the call creates get the share. */
+/*
+ * Only directories that the call creates get the mode of a shared repository.
+ */
 static void test_made(void **state)
 {
 	struct buf path = BUF_INIT;

@@ -79,7 +79,7 @@ static void stop(struct fixture *f)
 	buf_release(&f->sink.out);
 }
 
-/* Collect the bytes that were sent on one band. */
+/* Collect in *out the bytes that were sent on one band. */
 static void demultiplex(struct buf *out, const struct sink *s, char band,
 			size_t packet_max)
 {
@@ -117,8 +117,8 @@ static void check_size(enum sideband_mode mode, size_t len, size_t packet_max)
 }
 
 /*
- * Check that bytes of a file are framed as bytes in memory are. `can`: the
- * output has send_file().
+ * Check that bytes of a file are sent in the same packets as bytes in memory.
+ * `can`: the output has the callback send_file().
  */
 static void check_file(enum sideband_mode mode, size_t len, bool can)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of repo/signature.c: verification by test programs with a fixed output.
+ * Tests of repo/signature.c: signatures are verified by test programs with a
+ * fixed output.
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -219,7 +220,10 @@ static void test_verify_ssh(void **state)
 	configure(&config, &t,
 		  "[gpg \"ssh\"]\nallowedSignersFile = %s/signers\n");
 	expect(verify(&config, &t, SSH_SIG), 'G', "second", "K");
-	/* The signature is good, but no signer is known for the key. */
+	/*
+	 * The signature is good, but the file of allowed signers has no signer
+	 * for the key.
+	 */
 	configure(&config, &t,
 		  "[gpg \"ssh\"]\nallowedSignersFile = %s/nobody\n");
 	expect(verify(&config, &t, SSH_SIG), 'U', "-", "K");
@@ -246,7 +250,10 @@ int main(void)
 		cmocka_unit_test(test_verify_ssh),
 	};
 
-	/* The program may exit without reading its input. */
+	/*
+	 * The verifying program may exit without reading its input. Writing to
+	 * it must not kill the test.
+	 */
 	signal(SIGPIPE, SIG_IGN);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

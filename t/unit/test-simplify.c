@@ -16,11 +16,14 @@
 
 #define COMMITS 80
 
-/* A history, and the file that each commit has at the path. */
+/* A random history, and the object that each commit has at one path. */
 struct model {
 	struct walkrepo f;
 	const char *path;
-	/* by object number of a commit: the object at the path; 0: none */
+	/*
+	 * indexed by the number of a commit's object: the object at the path;
+	 * 0: none
+	 */
 	uint32_t *at;
 };
 
@@ -78,7 +81,8 @@ static bool is_treesame(const struct model *m, uint32_t c)
 }
 
 /*
- * Marks the commits that are walked from `c`, and those of them that are shown.
+ * Marks the commits that a walk from `c` visits, and those of them that it
+ * shows.
  */
 static void mark(const struct model *m, uint32_t c, bool full, bool *walked,
 		 bool *shown)
@@ -100,8 +104,8 @@ static void mark(const struct model *m, uint32_t c, bool full, bool *walked,
 }
 
 /*
- * Runs a walk. Returns the number of commits, and checks that each is returned
- * once.
+ * Runs a walk and checks that each commit is returned once. Returns the number
+ * of commits.
  */
 static size_t run(struct model *m, const struct revwalk_tips *tips,
 		  const struct simplify_options *o, uint32_t *out, bool *found)
@@ -206,7 +210,7 @@ static void test_rules(void **state)
 	}
 }
 
-/* With changed-path filters in a commit-graph, the result is the same. */
+/* Bloom filters in a commit-graph do not change the result of a walk. */
 static void test_filters(void **state)
 {
 	uint64_t seed = random_seed();

@@ -120,7 +120,7 @@ static void numbers(void **state)
 	assert_order(names, ARRAY_NR(names), NULL, 0);
 }
 
-/* The example of git-config(1). */
+/* The suffixes are those of the example in git-config(1). */
 static void suffixes(void **state)
 {
 	static const char *const list[] = {"-rc", "", "-ck", "-bfs"};

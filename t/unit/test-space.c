@@ -76,7 +76,7 @@ static void of_midx(void **state)
 	midxrepo_init(&m);
 	assert_int_equal(bitmap_space_nr(&m.space), 8);
 	check_space(&m, &m.space);
-	/* Check again with the table that makes lookups fast. */
+	/* Check the same again with the table that makes lookups fast. */
 	bitmap_space_prepare(&m.space);
 	check_space(&m, &m.space);
 	midxrepo_release(&m);
@@ -98,7 +98,7 @@ static void of_packs(void **state)
 }
 
 /*
- * Objects are found by the number of any copy, also of a copy that is not
+ * Objects are found by the obj_pos of any copy, also of a copy that is not
  * indexed.
  */
 static void other_copies(void **state)

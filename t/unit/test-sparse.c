@@ -11,8 +11,8 @@
 #include "walk/sparse.h"
 
 /*
- * Returns whether a file is included. Asks for its directories first, as a walk
- * does.
+ * Returns whether sparse patterns include a file. Asks for its directories
+ * first, as a walk does.
  */
 static bool takes(const struct sparse *sparse, const char *path)
 {

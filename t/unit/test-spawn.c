@@ -190,13 +190,15 @@ static void hears_both_outputs(void **state)
 			 0);
 	assert_true(!strcmp(h.text, "[a\n]1048576\n[b\n]") ||
 		    !strcmp(h.text, "[a\n][b\n]1048576\n"));
-	/* The child writes to standard error after it has closed its output. */
+	/* The child closes its output, and writes to standard error later. */
 	h = (struct heard){.len = 0};
 	assert_int_equal(
 		talk(&h, "echo x; exec >&-; sleep 0.05; echo e >&2", all, 0),
 		0);
 	assert_string_equal(h.text, "x\n[e\n]");
-	/* A negative result of the callback ends the dialogue. */
+	/*
+	 * A negative result of the callback ends the exchange with the child.
+	 */
 	h = (struct heard){.answer = ERR_PEER};
 	assert_int_equal(talk(&h, "echo e >&2", all, 0), ERR_PEER);
 	assert_string_equal(h.text, "[");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of bitmap/strategy.c: the chosen way, for known distances between
- * commits and bitmaps.
+ * Tests of bitmap/strategy.c, which chooses between bitmaps and a walk. The
+ * distances between commits and bitmaps are known.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,14 +15,14 @@
 #include "t/unit/bitmaprepo.h"
 
 enum {
-	/* number of indexed commits, which are the oldest of a line, */
+	/* number of indexed commits; they are the oldest ones of the line */
 	INDEXED = 60,
 	COMMITS = 1200, /* of this many commits */
 };
 
 /*
  * Makes a line of commits that change one file each. The oldest `indexed`
- * commits are in the index.
+ * commits are in the pack with the bitmap index.
  */
 static void make_line(struct randrepo *r, uint32_t indexed)
 {
@@ -61,13 +61,13 @@ static int open_line(void **state, uint32_t indexed)
 	return 0;
 }
 
-/* Makes an index of a small part of the line. */
+/* Makes a bitmap index of a small part of the line. */
 static int setup(void **state)
 {
 	return open_line(state, INDEXED);
 }
 
-/* Makes an index of the whole line, with few bitmaps. */
+/* Makes a bitmap index of the whole line, with few bitmaps. */
 static int setup_sparse(void **state)
 {
 	return open_line(state, COMMITS);
@@ -86,8 +86,8 @@ static int teardown(void **state)
 }
 
 /*
- * Queries the objects between two commits of the line. Returns 0 if the index
- * answered, 1 if the plan prefers a walk.
+ * Queries the objects between two commits of the line. Returns 0 if the bitmap
+ * index was used, 1 if the plan prefers a walk.
  */
 static int ask_filtered(struct bitmaprepo *b, struct bitmap_plan *plan,
 			uint32_t want, uint32_t have,
@@ -172,7 +172,7 @@ static void many_commits_far_away_are_not(void **state)
 }
 
 /*
- * If no trees are wanted, a walk of few commits is the whole answer. If there
+ * If no trees are wanted, walking few commits gives the whole result. If there
  * are more commits, bitmaps are searched for.
  */
 static void commits_alone(void **state)
@@ -194,14 +194,20 @@ static void commits_alone(void **state)
 		0);
 	assert_string_equal(plan.reason, "bitmaps are near the haves");
 	assert_int_equal(plan.have_commits, 10);
-	/* If trees are wanted, walking the commits is not the whole answer. */
+	/*
+	 * If trees are wanted, walking the commits does not give the whole
+	 * result.
+	 */
 	assert_int_equal(ask(*state, &plan, INDEXED + 59, INDEXED + 9), 0);
 	assert_string_equal(plan.reason,
 			    "looking for bitmaps costs less than walking");
 	filter_release(&filter);
 }
 
-/* Returns the newest commit up to `at` with a bitmap, or UINT32_MAX. */
+/*
+ * Returns the newest commit that has a bitmap and is not newer than commit
+ * `at`. If there is none, returns UINT32_MAX.
+ */
 static uint32_t newest_row(const bool *has_row, uint32_t at)
 {
 	while (at != UINT32_MAX && !has_row[at])
@@ -219,7 +225,9 @@ static void list_rows(bool has_row[COMMITS], const struct bitmaprepo *b)
 				has_row[i] = true;
 }
 
-/* Compares a plan with the known distances in the line. */
+/*
+ * Compares a plan with the known distances to bitmaps in the line of commits.
+ */
 static void check_plan(const struct bitmap_plan *plan, bool walks,
 		       const bool *has_row, uint32_t want, uint32_t have)
 {
@@ -241,10 +249,12 @@ static void check_plan(const struct bitmap_plan *plan, bool walks,
 			 plan->want_commits + plan->want_commits / 4 + 2);
 	saved = plan->walk_cost - plan->want_beyond;
 	most = saved * (plan->want_beyond < plan->want_commits ? 8 : 32);
-	/* Some commits are walked before the cost of a walk is known. */
+	/*
+	 * Some commits are walked before the estimated cost of a walk is known.
+	 */
 	assert_true(plan->have_commits <= most ||
 		    plan->have_commits <= 64 + 8 * plan->want_commits);
-	/* If a bitmap is near, it is found, whatever the estimate. */
+	/* A bitmap that is near is found, whatever the estimated cost. */
 	if (walks)
 		assert_true(back > most || back > 3 * (4 + plan->walk_cost));
 }

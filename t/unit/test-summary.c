@@ -84,7 +84,7 @@ static void test_requests(void **state)
 	assert_ptr_equal(summary_tap(&s), &s.tap);
 	/*
 	 * Bytes that were read ahead before the request count for the request.
-	 * Waiting time before it does not.
+	 * Time spent waiting before the request does not count.
 	 */
 	s.tap.bytes_read = 100;
 	s.tap.read_ns = 5000000;

@@ -39,8 +39,8 @@ static void test_ticks(void **state)
 }
 
 /*
- * The state of a call that blocks until it is released, for at most ten
- * seconds.
+ * The state of a tick whose callback blocks until it is released, for at most
+ * ten seconds.
  */
 struct stuck {
 	atomic_uint nr, is_free, has_waited;
@@ -58,8 +58,8 @@ static void tick_stuck(void *ctx)
 }
 
 /*
- * A ticker does not tick before sys_ticker_go(), which does not wait for a
- * call.
+ * A ticker does not tick before sys_ticker_go(). This function does not wait
+ * for a tick.
  */
 static void test_goes_later(void **state)
 {

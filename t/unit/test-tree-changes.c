@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/tree-changes.c: compares tree diffs with full walks of both
+ * Tests of walk/tree-changes.c: tree diffs are compared with full walks of both
  * trees.
  */
 #include <setjmp.h>
@@ -13,8 +13,8 @@
 #include "walk/treediff.h"
 
 /*
- * Compares two trees. Sets found[] and old[] by object number: the new objects,
- * and the objects marked in the old tree.
+ * Compares two trees. Sets found[] for the new objects, and old[] for the
+ * objects marked in the old tree. Both are indexed by the number of an object.
  */
 static int compare(struct walkrepo *f, uint32_t old_nr, uint32_t new_nr,
 		   bool *found, bool *old)
@@ -106,8 +106,8 @@ static void begin(struct pair *p, uint64_t *seed)
 }
 
 /*
- * Compares the two trees, after the object number `missing` was removed (or
- * none).
+ * Compares the two trees, after the object `missing` was removed, if there is
+ * one.
  */
 static int run(struct pair *p, uint32_t missing)
 {
@@ -216,8 +216,8 @@ static void equal_trees(void **state)
 }
 
 /*
- * If a subtree of the old tree is missing, the result is an error. If one of
- * the new tree is missing, the result is 1.
+ * A missing subtree of the old tree makes the comparison fail. A missing
+ * subtree of the new tree makes it return 1.
  */
 static void missing_subtrees(void **state)
 {

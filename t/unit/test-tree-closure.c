@@ -34,7 +34,7 @@ static size_t random_roots(struct walkrepo *f, uint32_t *roots, bool *reached)
 	return nr;
 }
 
-/* Adds the objects of a commit's history to `seen`. */
+/* Adds all objects that a commit reaches to `seen`. */
 static void exclude(struct walkrepo *f, struct bitset *seen, bool *excluded)
 {
 	struct randrepo *r = &f->h.r;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/tree-family.c: all entries are reported, and families agree
- * with the deltas in the packs.
+ * Tests of walk/tree-family.c. A family is a tree and the trees stored as
+ * deltas of it. All entries are reported, and families agree with the deltas in
+ * the packs.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,8 +18,8 @@
 #define CACHE_LIMIT ((size_t)1 << 20)
 
 /*
- * Receives reported entries, by object number: those named as trees, and those
- * named as blobs.
+ * Receives reported entries: objects named as trees, and objects named as
+ * blobs. Both arrays are indexed by the number of an object.
  */
 struct reported {
 	struct walkrepo *f;
@@ -42,7 +43,9 @@ static int take(void *ctx, const struct tree_find *finds, size_t nr,
 	return t->left-- ? 0 : error_set(err, ERR_CANCELLED, "enough");
 }
 
-/* Chooses random trees by object number, `share` of four. Returns how many. */
+/*
+ * Chooses random trees with a probability of `share` in four. Returns how many.
+ */
 static size_t random_trees(struct walkrepo *f, uint32_t *trees, uint32_t share)
 {
 	struct randrepo *r = &f->h.r;
@@ -56,8 +59,8 @@ static size_t random_trees(struct walkrepo *f, uint32_t *trees, uint32_t share)
 }
 
 /*
- * Checks the subfamily of a tree, of which each tree occurs once. Returns its
- * size.
+ * Checks the part of a family that consists of a tree and of the deltas on top
+ * of it. Each tree must occur once. Returns the number of trees.
  */
 static uint32_t check_family(const struct tree_families *fam, uint32_t tree,
 			     bool *met)
@@ -99,7 +102,7 @@ static void check_families(const struct tree_families *fam)
 	free(met);
 }
 
-/* Reads all families, in several calls. */
+/* Reads all tree families, in several calls. */
 static int read_all(struct reported *reported, const struct tree_families *fam,
 		    bool trees_only, struct error *err)
 {
@@ -263,7 +266,7 @@ static uint64_t store_broken(struct randrepo *r, const uint32_t *trees)
 	return offset;
 }
 
-/* Stores the second tree in an older pack, not as a delta. */
+/* Stores the second tree in an older pack, as a whole object. */
 static void store_copy(struct randrepo *r, const uint32_t *trees)
 {
 	const struct buf *second = &r->objects[trees[1]].data;
@@ -278,9 +281,8 @@ static void store_copy(struct randrepo *r, const uint32_t *trees)
 }
 
 /*
- * The error of a broken delta names the pack and the offset. If there is
- * another copy of the tree, there is no error, and the tree's own deltas are
- * read too.
+ * If a delta is broken, the error names the pack and the offset. If the tree
+ * has another copy, there is no error, and deltas of this tree are read too.
  */
 static void check_broken(bool has_copy)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/tree-splice.c: the old and new entries that a splice reports
- * make up the new tree.
+ * Tests of walk/tree-splice.c, which finds the entries of a new tree from an
+ * old tree and a delta. The reported old and new entries make up the new tree.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of walk/tree-store.c: compares tables with the bytes of the trees. */
+/*
+ * Tests of walk/tree-store.c: the tables of entries are compared with the bytes
+ * of the trees.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/tree-table.c: tables made from deltas equal tables made from
- * bytes.
+ * Tests of walk/tree-table.c: tables of entries made from deltas equal tables
+ * made from the bytes of trees.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of walk/treediff.c: compares new objects with lists of all paths. */
+/*
+ * Tests of walk/treediff.c: the new objects found are compared with lists of
+ * all paths.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -206,8 +209,8 @@ static uint32_t largest_tree(struct fixture *f)
 }
 
 /*
- * With shared lists, a later commit leaves out what an earlier commit has
- * listed, but not the reverse.
+ * If the lists of new objects are shared, a later commit leaves out objects
+ * that an earlier commit has listed, but not the reverse.
  */
 static void shared_lists(void **state)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/treepair.c: compares pairs of versions with lists of all paths.
+ * Tests of walk/treepair.c: pairs of old and new versions are compared with
+ * lists of all paths.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -12,7 +12,7 @@
 #include "t/unit/walkrepo.h"
 #include "walk/treewalk.h"
 
-/* The objects and paths that the walk must deliver, in order. */
+/* The objects and paths that a walk must deliver, in this order. */
 struct expectation {
 	struct walkrepo *f;
 	struct pathlist list;
@@ -75,7 +75,7 @@ static void one_tree(struct walkrepo *f, struct treewalk *w, bool *seen)
 	if (treewalk_run(w, pos, path, randrepo_below(r, 3) ? check_next : NULL,
 			 &e, &err) < 0)
 		fail_msg("%s", err.msg);
-	if (e.at) /* 0 if there was no callback, or nothing new */
+	if (e.at) /* 0 if there was no callback, or no new object */
 		assert_int_equal(e.at, e.list.nr);
 	free(e.list.items);
 }
@@ -197,7 +197,7 @@ static void broken_trees(void **state)
 	fails(&f, walkrepo_pos(&f, nr[0]), ERR_CORRUPT, "malformed tree: ");
 	fails(&f, walkrepo_pos(&f, nr[1]), ERR_MISSING, "6161616161");
 	fails(&f, walkrepo_pos(&f, nr[2]), ERR_CORRUPT, "not a tree object: ");
-	/* If objects are only put into `seen`, a missing tree is no error. */
+	/* If objects are only added to `seen`, a missing tree is no error. */
 	assert_int_equal(walk(&f, walkrepo_pos(&f, nr[1]), NULL, NULL), 0);
 	skips_missing(&f, walkrepo_pos(&f, nr[1]));
 	assert_int_equal(objspace_add(&f.w.space, (const uint8_t *)lost, &pos),

@@ -127,10 +127,7 @@ static void test_known(void **state)
 	teardown(&f);
 }
 
-/*
- * Returns the bytes of the pack. The pack is unpacked through temporary files,
- * which are removed.
- */
+/* Callback that returns the next bytes of the pack. */
 static ssize_t deal(void *ctx, void *bytes, size_t len, struct error *err)
 {
 	struct buf *left = ctx;

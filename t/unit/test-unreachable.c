@@ -61,8 +61,8 @@ static void listed(void **state)
 }
 
 /*
- * Compare the kept objects with all objects that are reached from recent
- * objects in the test's own graph.
+ * Compare the kept objects with all objects that recent objects reach,
+ * according to the links that the test knows.
  */
 static void check_kept(struct oldrepo *o, struct unreachable *u, int64_t expiry)
 {

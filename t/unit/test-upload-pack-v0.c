@@ -69,8 +69,8 @@ static void test_negotiation(void **state)
 	      "=PACK wants=c4 haves=c2,c1",
 	      0);
 	/*
-	 * The have s0 is no ancestor of the want c4, so the haves are not
-	 * enough yet.
+	 * The have s0 is not an ancestor of the want c4, so more haves are
+	 * needed.
 	 */
 	check(&d,
 	      "want c4 multi_ack_detailed no-progress|want h0|F|have s0|F|"

@@ -146,7 +146,7 @@ static void test_broken_output(void **state)
 }
 
 /*
- * The answer does not depend on how the bytes of the request are split into
+ * The response does not depend on how the bytes of the request are split into
  * reads.
  */
 static void test_pieces(void **state)

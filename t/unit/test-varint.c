@@ -44,7 +44,7 @@ static void test_round_trip(void **state)
 	assert_round_trip(UINT64_MAX);
 }
 
-/* The examples of the header. */
+/* The examples in the comment of varint.h. */
 static void test_examples(void **state)
 {
 	static const struct {

@@ -37,8 +37,8 @@ static int verify(const struct randrepo *r, struct error *err)
 }
 
 /*
- * Right indexes: unchanged, with fewer rows, with other XORs, or with
- * pseudo-merges.
+ * Right bitmap indexes pass: unchanged ones, with fewer bitmaps, with other
+ * XORs, or with pseudo-merges.
  */
 static void right_ones(void **state)
 {
@@ -103,7 +103,7 @@ static void wrong_types(void **state)
 	randrepo_release(&r);
 }
 
-/* Rows that are not in the order of their commits are an error. */
+/* Bitmaps that are not in the order of their commits are an error. */
 static void wrong_order(void **state)
 {
 	uint64_t seed = random_seed();
@@ -113,7 +113,7 @@ static void wrong_order(void **state)
 	struct randrepo r;
 
 	make(&r, &seed);
-	/* The file has no lookup table, so its rows can be changed here. */
+	/* The file has no lookup table, so its bitmaps can be changed here. */
 	bitmaprepo_thin_out(&r, 16, 0, false, false);
 	bitmaprepo_open(&b, &r);
 	file = &b.pb->file;

@@ -132,7 +132,7 @@ static void random_packs(void **state)
 		sample_init(s, round & 1 ? HASH_SHA256 : HASH_SHA1);
 		make_random(s, &seed, random_next(&seed) % 400);
 		assert_good(&s->file);
-		/* An index of version 1 has no CRCs. */
+		/* A pack index of version 1 has no CRCs. */
 		packfile_make_idx(&s->file, 1);
 		packfile_save(&s->file);
 		assert_int_equal(verify_saved(&s->file, THREADS, NULL), 0);
@@ -141,7 +141,7 @@ static void random_packs(void **state)
 	free(s);
 }
 
-/* Any changed byte of either file is detected. */
+/* Any changed byte of the pack or of its index is detected. */
 static void every_changed_byte_is_noticed(void **state)
 {
 	struct sample *s = malloc(sizeof(*s));
@@ -168,7 +168,10 @@ static void every_changed_byte_is_noticed(void **state)
 	free(s);
 }
 
-/* The checksums are right, so each check must detect its damage alone. */
+/*
+ * The checksums of these packs are right, so each check must detect its damage
+ * alone.
+ */
 
 static void an_object_with_another_id(void **state)
 {

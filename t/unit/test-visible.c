@@ -24,7 +24,7 @@ static struct visible *open_one(struct dialog *d, const char *namespace)
 	return v;
 }
 
-/* Ask a new struct visible whether clients may know of an object. */
+/* Ask a new struct visible whether clients may know of the object `name`. */
 static int sees(struct dialog *d, const char *name)
 {
 	struct visible *v = open_one(d, NULL);
@@ -72,8 +72,8 @@ static void test_kinds(void **state)
 }
 
 /*
- * A struct visible keeps results. Each of its answers is the same as that of a
- * new one.
+ * A struct visible caches results. Each of its results is the same as that of a
+ * new struct visible.
  */
 static void test_all_at_once(void **state)
 {
@@ -167,7 +167,10 @@ static void test_limit(void **state)
 
 	init(&d, "");
 	assert_false(limit(&d));
-	/* A store that lists no members counts as its own member. */
+	/*
+	 * The shared store of a fork network that lists no member repositories
+	 * counts as its own member.
+	 */
 	tmprepo_write(&d.t, "network/members", "");
 	assert_true(limit(&d));
 	dialog_config(&d, CONFIG_LOCAL, "[gitreach]\nreachableOnly = false\n");

@@ -12,7 +12,8 @@
 #include "t/unit/walkrepo.h"
 
 /*
- * Adds object `nr` as a tip, and compares the tips with the chain of its tags.
+ * Adds object `nr` as a tip. Compares the tips with the objects in its chain of
+ * tags.
  */
 static void check_tip(struct walkrepo *f, struct walk_tips *tips, uint32_t nr,
 		      bool lenient)

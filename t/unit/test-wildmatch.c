@@ -148,8 +148,8 @@ static bool twin_is_deep(const char *p, const char *start, const char *end)
 }
 
 /*
- * A slow matcher that tries every length for every asterisk. It does not
- * support brackets.
+ * A slow matcher that tries every length for every asterisk. Tests compare the
+ * fast one with it. It does not support brackets.
  */
 static bool twin(const char *p, const char *start, const char *text)
 {

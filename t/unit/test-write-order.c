@@ -181,7 +181,10 @@ static void tip_first(void **state)
 	packing_items_release(&list);
 }
 
-/* Returns whether a clone of this kind gets an object. There are four kinds. */
+/*
+ * Returns whether a clone of this kind needs an object. There are four kinds of
+ * clones.
+ */
 static bool is_asked_for(const struct islands *islands, uint32_t obj_pos,
 			 int kind)
 {
@@ -195,8 +198,8 @@ static bool is_asked_for(const struct islands *islands, uint32_t obj_pos,
 }
 
 /*
- * Clones of all tips, of HEAD's tip, of HEAD's history and of all branches: the
- * objects of each form one run of each type.
+ * There are clones of all tips, of HEAD's tip, of HEAD's history and of all
+ * branches. For each kind, the objects form one run for each type.
  */
 static void one_run_each(void **state)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Tests of packing/write.c: the pack that is written has the items of the list.
- */
+/* Tests of packing/write.c: the written pack has the items of the list. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -106,9 +104,9 @@ static void random_lists(void **state)
 }
 
 /*
- * Write all items. One stored copy is damaged. If there is another copy, that
- * one is written. Otherwise the error names a pack. Returns whether there was
- * another copy.
+ * Write all items after one stored copy was damaged. If there is another copy,
+ * that copy is written. Otherwise the error names a pack. Returns whether there
+ * was another copy.
  */
 static bool write_damaged(struct itemlist *l,
 			  const struct write_options *options)
@@ -179,8 +177,8 @@ static void corruption_does_not_spread(void **state)
 		       random_next(&seed) % stored.len;
 		page = (size_t)sysconf(_SC_PAGESIZE);
 		/*
-		 * The map is private: writing to this page does not change the
-		 * file.
+		 * The file is mapped privately, so writing to this page does
+		 * not change the file.
 		 */
 		assert_int_equal(
 			mprotect((void *)((uintptr_t)byte / page * page), page,

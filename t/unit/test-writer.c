@@ -70,7 +70,7 @@ static void empty_pack(void **state)
 	buf_release(&c.got);
 }
 
-/* Spans of all sizes, against one plain buffer. */
+/* Writes spans of all sizes, and compares the output with one plain buffer. */
 static void check_spans(enum hash_algo algo, uint64_t *seed)
 {
 	struct collector c = {BUF_INIT, NULL, SIZE_MAX};

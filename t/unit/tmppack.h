@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Loose objects, and packs of objects stored whole, in a tmprepo, for unit
- * tests.
+ * Functions that write loose objects, and packs of objects stored whole, into a
+ * struct tmprepo, for unit tests.
  */
 #ifndef T_UNIT_TMPPACK_H
 #define T_UNIT_TMPPACK_H
@@ -34,7 +34,10 @@ static inline void tmppack_deflate(struct buf *out, const void *data,
 	deflater_free(def);
 }
 
-/* Write a loose object below `dir` ("objects"). *oid gets its id. */
+/*
+ * Write a loose object below the directory `dir`, normally "objects". Sets *oid
+ * to its id.
+ */
 static inline void tmppack_loose(const struct tmprepo *t, const char *dir,
 				 struct oid *oid, enum object_type type,
 				 const void *data, size_t len)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * For the unit tests of the room ewah: seeded random numbers, and the slow twin
- * of all bitmaps, which has one byte for each bit.
+ * For the unit tests of ewah/: seeded random numbers, and struct twin, a slow
+ * bitmap with one byte for each bit. Tests compare all other bitmaps with it.
  */
 #ifndef T_UNIT_TWIN_H
 #define T_UNIT_TWIN_H
@@ -83,8 +83,8 @@ static inline void twin_scatter(struct twin *t, struct rng *r, size_t one_in)
 }
 
 /*
- * Fill the twin with runs of zeros and ones. A run has `unit` times 1 to 8
- * bits.
+ * Fill the slow bitmap with runs of zeros and ones. A run has `unit` times 1 to
+ * 8 bits.
  */
 static inline void twin_runs(struct twin *t, struct rng *r, size_t unit)
 {
@@ -99,7 +99,7 @@ static inline void twin_runs(struct twin *t, struct rng *r, size_t unit)
 	}
 }
 
-/* Fill the twin with words of zeros, of ones, and of random bits. */
+/* Fill the slow bitmap with words of zeros, of ones, and of random bits. */
 static inline void twin_words(struct twin *t, struct rng *r)
 {
 	size_t i;
@@ -114,7 +114,7 @@ static inline void twin_words(struct twin *t, struct rng *r)
 	}
 }
 
-/* Fill the twin with bits of a random structure and density. */
+/* Fill the slow bitmap with bits of a random structure and density. */
 static inline void twin_random(struct twin *t, struct rng *r, size_t bits)
 {
 	memset(t, 0, sizeof(*t));
@@ -151,7 +151,7 @@ static inline size_t twin_count(const struct twin *t)
 	return count;
 }
 
-/* Initialize a set from a twin. */
+/* Initialize a set with the bits of the slow bitmap `t`. */
 static inline void twin_to_bitset(struct bitset *set, const struct twin *t)
 {
 	size_t i;
@@ -163,8 +163,8 @@ static inline void twin_to_bitset(struct bitset *set, const struct twin *t)
 }
 
 /*
- * Check that the set has the size and the bits of the twin, and that the unused
- * bits of its last word are zero.
+ * Check that the set has the size and the bits of the slow bitmap, and that the
+ * unused bits of its last word are zero.
  */
 static inline void twin_check_bitset(const struct twin *t,
 				     const struct bitset *set)

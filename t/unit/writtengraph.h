@@ -84,7 +84,7 @@ static inline void writtengraph_restore(struct writtengraph *g)
 	writtengraph_open(g);
 }
 
-/* Returns the start of a chunk. */
+/* Returns the start of a commit-graph chunk in g->bytes. */
 static inline char *writtengraph_chunk(struct writtengraph *g, const char *id)
 {
 	const char *row = g->bytes.data + 8;
