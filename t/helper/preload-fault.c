@@ -11,7 +11,7 @@
  *
  *	kill    a write is done by half, and the process dies; so does each
  *	        other process at its next call that changes the disk
- *	lose    as kill, and power fails: data that the process wrote without
+ *	lose    like kill, and power fails: data that the process wrote without
  *	        fsync is lost, and so are new names in directories without
  *	        fsync. Removed files stay removed.
  *	EIO     this call fails, once

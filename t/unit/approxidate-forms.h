@@ -3,7 +3,7 @@
  * Dates and the times that Git 2.55 reads from them in UTC, as 'git config
  * --type=expiry-date' and 'git rev-parse --since' print them:
  *
- *	{text, time read at 1700000000, time read at 1709181296}
+ *	{text, the time if now is 1700000000, the time if now is 1709181296}
  *
  * 1700000000 is Tuesday 2023-11-14 22:13:20, and 1709181296 is Thursday
  * 2024-02-29 04:34:56.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The worked hex dumps of the headers, as bytes. Include this header after
- * cmocka.h.
+ * Turns a hex dump from the comment of a file format into bytes, so that a test
+ * can parse the example. Include this header after cmocka.h.
  *
  * A dump is words of hexadecimal digits. "x <n>" repeats the previous word, so
  * that it is in the bytes n times.

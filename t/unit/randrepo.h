@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Random repositories of known content. For each object, the objects that it
- * reaches are known without reading the repository. So each kind of walk has a
- * slow twin. Include this header after cmocka.h.
+ * reaches are known without reading the repository. So tests can compare each
+ * kind of walk with a slow computation. Include this header after cmocka.h.
  *
  * Histories have roots, merges that cross, merges of many parents, commits with
  * wrong dates, files that are removed and come back, equal contents at several
