@@ -94,12 +94,15 @@ static int put_sid(struct buf *out)
 
 static bool prepare(struct tracing *t)
 {
+	const char *redact = getenv("GIT_TRACE2_REDACT");
+
 	if (t->is_on)
 		return true;
 	buf_reset(&t->sid);
 	if (put_sid(&t->sid) < 0)
 		return false;
 	trace_init(&t->trace, t->sid.data, t->start_ns);
+	t->trace.shows_passwords = redact && !config_parse_bool(redact);
 	t->is_on = true;
 	return true;
 }

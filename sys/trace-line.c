@@ -141,32 +141,72 @@ static int put_quoted(struct buf *out, const char *word)
 	return ret ? ret : buf_append_char(out, '\'');
 }
 
-int trace_line_words(struct buf *out, const char *const *words)
+/*
+ * Returns the length of "<scheme>://<user>:" if a password and '@' follow, or
+ * 0.
+ */
+static size_t password_at(const char *word)
 {
+	size_t scheme_len = !strncmp(word, "http://", 7)    ? 7
+			    : !strncmp(word, "https://", 8) ? 8
+							    : 0;
+	size_t user_len = strcspn(word + scheme_len, ":@/");
+	const char *colon = word + scheme_len + user_len;
+
+	if (!scheme_len || *colon != ':' || colon[strcspn(colon, "@/")] != '@')
+		return 0;
+	return scheme_len + user_len + 1;
+}
+
+int trace_line_word(struct buf *out, const char *word, bool hides)
+{
+	size_t at = hides ? password_at(word) : 0;
+	int ret;
+
+	if (!at)
+		return buf_append_str(out, word);
+	ret = buf_append(out, word, at);
+	if (!ret)
+		ret = buf_append_str(out, "<REDACTED>");
+	return ret ? ret : buf_append_str(out, strchr(word + at, '@'));
+}
+
+int trace_line_words(struct buf *out, const char *const *words, bool hides)
+{
+	struct buf word = BUF_INIT;
 	int ret = 0;
 
 	for (size_t i = 0; !ret && words[i]; i++) {
-		if (i)
+		buf_reset(&word);
+		ret = trace_line_word(&word, words[i], hides);
+		if (!ret && i)
 			ret = buf_append_char(out, ' ');
 		if (!ret)
-			ret = is_plain(words[i]) ? buf_append_str(out, words[i])
-						 : put_quoted(out, words[i]);
+			ret = is_plain(word.data)
+				      ? buf_append_str(out, word.data)
+				      : put_quoted(out, word.data);
 	}
+	buf_release(&word);
 	return ret;
 }
 
-int trace_line_array(struct buf *out, const char *key, const char *const *words)
+int trace_line_array(struct buf *out, const char *key, const char *const *words,
+		     bool hides)
 {
+	struct buf word = BUF_INIT;
 	int ret = json_key(out, key);
 
 	if (!ret)
 		ret = buf_append_char(out, '[');
 	for (size_t i = 0; !ret && words[i]; i++) {
-		if (i)
+		buf_reset(&word);
+		ret = trace_line_word(&word, words[i], hides);
+		if (!ret && i)
 			ret = buf_append_char(out, ',');
 		if (!ret)
-			ret = json_string(out, words[i], strlen(words[i]));
+			ret = json_string(out, word.data, word.len);
 	}
+	buf_release(&word);
 	return ret ? ret : buf_append_char(out, ']');
 }
 

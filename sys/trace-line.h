@@ -39,13 +39,19 @@ int trace_line_event(struct buf *out, const struct trace *t, struct trace_at at,
 
 int trace_line_seconds(struct buf *out, const char *key, uint64_t ns);
 /*
- * Appends words separated by blanks. A word that needs quotes in a shell gets
- * them.
+ * Appends a word. If `hides` is true, the password of an URL
+ * "http://user:password@..." or "https://user:password@..." is replaced by
+ * "<REDACTED>".
  */
-int trace_line_words(struct buf *out, const char *const *words);
-/* Appends words as a JSON array. */
-int trace_line_array(struct buf *out, const char *key,
-		     const char *const *words);
+int trace_line_word(struct buf *out, const char *word, bool hides);
+/*
+ * Appends words separated by blanks, with shell quotes where needed. `hides` as
+ * in trace_line_word().
+ */
+int trace_line_words(struct buf *out, const char *const *words, bool hides);
+/* Appends words as a JSON array. `hides` as in trace_line_word(). */
+int trace_line_array(struct buf *out, const char *key, const char *const *words,
+		     bool hides);
 /*
  * Appends bytes. A byte that is not printable becomes "\" and three octal
  * digits.

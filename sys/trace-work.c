@@ -189,8 +189,21 @@ void trace_request_at(struct trace *t, struct trace_at at, const char *json)
 
 /* ---- other programs */
 
-static int put_child_members(struct buf *json, unsigned id,
-			     const char *const *argv, const char *hook)
+/* Writes "<what>: <words>" to GIT_TRACE, which hides no passwords. */
+static void put_command(struct trace *t, struct trace_at at, const char *what,
+			const char *const *argv)
+{
+	struct buf text = BUF_INIT;
+
+	if (trace_wants(t, TRACE_GENERAL) && !buf_printf(&text, "%s: ", what) &&
+	    !trace_line_words(&text, argv, false))
+		trace_put_general(t, at, TRACE_GENERAL, "trace", text.data);
+	buf_release(&text);
+}
+
+static int put_child_members(struct buf *json, const struct trace *t,
+			     unsigned id, const char *const *argv,
+			     const char *hook)
 {
 	int ret = json_member_u64(json, "child_id", id);
 
@@ -200,7 +213,8 @@ static int put_child_members(struct buf *json, unsigned id,
 		ret = json_member(json, "hook_name", hook);
 	if (!ret)
 		ret = json_member_bool(json, "use_shell", false);
-	return ret ? ret : trace_line_array(json, "argv", argv);
+	return ret ? ret
+		   : trace_line_array(json, "argv", argv, !t->shows_passwords);
 }
 
 void trace_child_start_at(struct trace *t, struct trace_at at,
@@ -216,11 +230,9 @@ void trace_child_start_at(struct trace *t, struct trace_at at,
 	child->id = t->child_nr++;
 	pthread_mutex_unlock(&t->lock);
 	child->start_ns = t->start_ns + columns.abs.ns;
-	if (trace_line_words(&words, argv) < 0)
+	put_command(t, at, "run_command", argv);
+	if (trace_line_words(&words, argv, !t->shows_passwords) < 0)
 		goto out;
-	if (!buf_printf(&text, "run_command: %s", words.data))
-		trace_put_general(t, at, TRACE_GENERAL, "trace", text.data);
-	buf_reset(&text);
 	if (!buf_printf(&text, "child_start[%u]", child->id))
 		trace_put_normal(t, at, text.data, words.data);
 	buf_reset(&text);
@@ -228,7 +240,7 @@ void trace_child_start_at(struct trace *t, struct trace_at at,
 			hook ? "hook hook:" : "?", hook ? hook : "",
 			words.data))
 		trace_put_perf(t, at, &columns, text.data);
-	if (!put_child_members(&json, child->id, argv, hook))
+	if (!put_child_members(&json, t, child->id, argv, hook))
 		trace_put_event(t, at, TRACE_EVENT, columns.event, json.data);
 out:
 	buf_release(&words);
@@ -275,11 +287,9 @@ void trace_exec_at(struct trace *t, struct trace_at at, const char *exe,
 	pthread_mutex_lock(&t->lock);
 	id = t->exec_nr++;
 	pthread_mutex_unlock(&t->lock);
-	if (trace_line_words(&words, argv) < 0)
+	put_command(t, at, "exec", argv);
+	if (trace_line_words(&words, argv, !t->shows_passwords) < 0)
 		goto out;
-	if (!buf_printf(&text, "exec: %s", words.data))
-		trace_put_general(t, at, TRACE_GENERAL, "trace", text.data);
-	buf_reset(&text);
 	if (!buf_printf(&name, "exec[%u]", id) &&
 	    !buf_printf(&text, "%s %s", exe, words.data))
 		trace_put_normal(t, at, name.data, text.data);
@@ -288,7 +298,7 @@ void trace_exec_at(struct trace *t, struct trace_at at, const char *exe,
 		trace_put_perf(t, at, &columns, text.data);
 	if (!json_member_u64(&json, "exec_id", id) &&
 	    !json_member(&json, "exe", exe) &&
-	    !trace_line_array(&json, "argv", argv))
+	    !trace_line_array(&json, "argv", argv, !t->shows_passwords))
 		trace_put_event(t, at, TRACE_EVENT, columns.event, json.data);
 out:
 	buf_release(&name);

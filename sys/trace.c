@@ -184,12 +184,13 @@ void trace_start_at(struct trace *t, struct trace_at at,
 	struct trace_columns columns = {.event = "start",
 					.abs = trace_elapsed(t)};
 	struct buf text = BUF_INIT, json = BUF_INIT;
-	int ret = trace_line_words(&text, argv);
+	int ret = trace_line_words(&text, argv, !t->shows_passwords);
 
 	if (!ret)
 		ret = trace_line_seconds(&json, "t_abs", columns.abs.ns);
 	if (!ret)
-		ret = trace_line_array(&json, "argv", argv);
+		ret = trace_line_array(&json, "argv", argv,
+				       !t->shows_passwords);
 	put(t, at, &columns, &text, &json, ret);
 }
 
@@ -216,7 +217,7 @@ void trace_ancestry_at(struct trace *t, struct trace_at at,
 	if (!ret)
 		ret = buf_append_char(&perf, ']');
 	if (!ret)
-		ret = trace_line_array(&json, "ancestry", names);
+		ret = trace_line_array(&json, "ancestry", names, false);
 	if (!ret) {
 		trace_put_normal(t, at, columns.event, normal.data);
 		trace_put_perf(t, at, &columns, perf.data);
@@ -259,7 +260,7 @@ void trace_builtin_at(struct trace *t, struct trace_at at,
 
 	if (trace_wants(t, TRACE_GENERAL) &&
 	    !buf_append_str(&words, "built-in: git ") &&
-	    !trace_line_words(&words, argv))
+	    !trace_line_words(&words, argv, false))
 		trace_put_general(t, at, TRACE_GENERAL, "trace", words.data);
 	buf_release(&words);
 }
@@ -269,6 +270,7 @@ void trace_param_at(struct trace *t, struct trace_at at, const char *scope,
 {
 	struct trace_columns columns = {.event = "def_param"};
 	struct buf text = BUF_INIT, category = BUF_INIT, json = BUF_INIT;
+	struct buf shown = BUF_INIT;
 	int ret;
 
 	if (!scope)
@@ -276,20 +278,24 @@ void trace_param_at(struct trace *t, struct trace_at at, const char *scope,
 	ret = buf_printf(&category, "scope:%s", scope);
 	columns.category = category.data;
 	if (!ret)
+		ret = trace_line_word(&shown, value, !t->shows_passwords);
+	if (!ret)
 		ret = json_member(&json, "scope", scope);
 	if (!ret)
 		ret = json_member(&json, "param", param);
 	if (!ret)
-		ret = json_member(&json, "value", value);
-	if (!ret && !buf_printf(&text, "%s %s=%s", category.data, param, value))
+		ret = json_member(&json, "value", shown.data);
+	if (!ret &&
+	    !buf_printf(&text, "%s %s=%s", category.data, param, shown.data))
 		trace_put_normal(t, at, columns.event, text.data);
 	buf_reset(&text);
-	if (!ret && !buf_printf(&text, "%s:%s", param, value))
+	if (!ret && !buf_printf(&text, "%s:%s", param, shown.data))
 		trace_put_perf(t, at, &columns, text.data);
 	if (!ret)
 		trace_put_event(t, at, TRACE_EVENT, columns.event, json.data);
 	buf_release(&text);
 	buf_release(&category);
+	buf_release(&shown);
 	buf_release(&json);
 }
 

@@ -96,6 +96,11 @@ struct trace {
 	/* lines have no time, file and line number (GIT_TRACE2_BRIEF) */
 	bool is_brief[TRACE_TARGET_NR];
 	/*
+	 * passwords in URLs are written (GIT_TRACE2_REDACT=false).
+	 * TRACE_GENERAL always writes them.
+	 */
+	bool shows_passwords;
+	/*
 	 * regions nested deeper than this write no events (trace2.eventNesting)
 	 */
 	uint64_t nesting_max;

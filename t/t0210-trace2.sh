@@ -129,6 +129,54 @@ test_expect_success 'the configuration of the user opens targets' '
 	test ! -e ours
 '
 
+# passwords <file> <git>...
+# The words and values of all events and lines that name the host of the URL.
+passwords () {
+	file=$1 && shift &&
+	rm -f trace &&
+	for form in GIT_TRACE GIT_TRACE2 GIT_TRACE2_PERF GIT_TRACE2_EVENT
+	do
+		env $form="$PWD/trace" GIT_TRACE2_CONFIG_PARAMS=x.url \
+			GIT_TRACE2_ENV_VARS=FOO FOO=http://user:foo@host/ \
+			"$@" -c x.url=https://user:value@host/ -C repo.git \
+			for-each-ref http://user:word@host/ \
+			>/dev/null || return 1
+	done &&
+	grep -o "[^ \",:=]*http[^ ]*@host" trace | sort >$file
+}
+
+test_expect_success 'passwords in URLs are hidden unless GIT_TRACE2_REDACT=0' '
+	for value in unset 1 true
+	do
+		set -- env GIT_TRACE2_REDACT=$value "$GIT" &&
+		if test $value = unset
+		then
+			set -- "$GIT"
+		fi &&
+		passwords actual "$@" &&
+		grep "http://user:<REDACTED>@host" actual &&
+		grep "https://user:<REDACTED>@host" actual &&
+		! grep "user:foo@" actual &&
+		# GIT_TRACE hides nothing
+		test "$(grep -c "user:word@host\$" actual)" = 1 || return 1
+	done &&
+	for value in 0 false ""
+	do
+		passwords actual env GIT_TRACE2_REDACT="$value" "$GIT" &&
+		grep "http://user:foo@host" actual &&
+		! grep REDACTED actual || return 1
+	done
+'
+
+test_expect_success 'GIT_TRACE shows the passwords of children as stock Git does' '
+	GIT_TRACE="$PWD/general" GIT_TRACE2="$PWD/normal" "$GIT" \
+		-C repo.git log --all --grep http://a@b \
+		--grep http://user:word@host/ &&
+	grep "trace: exec: .*http://user:word@host/" general &&
+	grep "exec\[0\] .*http://user:<REDACTED>@host/" normal &&
+	! grep "exec\[0\] .*word" normal
+'
+
 test_expect_success 'trace2 keys of the repository and of -c are ignored' '
 	git config --global --remove-section trace2 &&
 	rm -f ours &&
