@@ -97,8 +97,8 @@ static bool asks_for_trees(const struct asking *a)
 }
 
 /*
- * Walks the haves' commits as far as the plan allows. Returns 0, 1 if the index
- * should not be used (walk instead), or a negative error code.
+ * Walks the haves' commits as far as the plan allows. Returns 0 on success, 1
+ * if the index should not be used (walk instead), or a negative error code.
  */
 static int walk_haves(struct asking *a, struct walk *w)
 {

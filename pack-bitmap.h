@@ -160,8 +160,8 @@ struct pack_bitmap_trace {
 /* The result of a query. */
 struct pack_bitmap_result {
 	/*
-	 * by bit_pos: the indexed objects that the wants reach and the haves do
-	 * not
+	 * indexed by bit_pos: the indexed objects that the wants reach and the
+	 * haves do not
 	 */
 	struct bitset packed;
 	/*
@@ -170,8 +170,8 @@ struct pack_bitmap_result {
 	 */
 	struct walk_items others;
 	/*
-	 * by bit_pos: objects that the haves reach; empty (no words) without
-	 * haves
+	 * indexed by bit_pos: objects that the haves reach; empty (no words)
+	 * without haves
 	 */
 	struct bitset uninteresting;
 	uint32_t bitmaps_used; /* number of commit bitmaps that were ORed */
@@ -308,18 +308,22 @@ struct pack_bitmap_write {
 	 * ORed into new ones
 	 */
 	const struct pack_bitmap *below;
-	/* by bit_pos: the object's position in the .idx */
+	/* indexed by bit_pos: the object's position in the .idx */
 	const uint32_t *idx_pos;
-	/* by obj_pos: the object's bit; UINT32_MAX: not in the pack */
+	/* indexed by obj_pos: the object's bit; UINT32_MAX: not in the pack */
 	const uint32_t *bit_pos;
-	/* by idx_pos: path hashes; NULL: the file gets no cache of them */
+	/*
+	 * indexed by idx_pos: path hashes; NULL: the file gets no cache of them
+	 */
 	const uint32_t *hash_cache;
-	/* by bit_pos: the object's type, enum object_type */
+	/* indexed by bit_pos: the object's type, enum object_type */
 	const uint8_t *types;
 	/* number of objects; for a layer, without those of the layers below */
 	uint32_t object_nr;
 	struct oid checksum; /* of the pack */
-	/* by commit_nr: whether the commit is a tip (enum select_tip) */
+	/*
+	 * indexed by commit_nr: whether the commit is a tip (enum select_tip)
+	 */
 	const uint8_t *is_tip;
 	/* tips that form pseudo-merges; NULL: make no pseudo-merges */
 	const struct pseudo_tips *pseudo;

@@ -35,9 +35,9 @@ struct bitmap_filter {
 };
 
 /*
- * Removes the objects that do not pass the filter from `packed` (by bit_pos)
- * and *others. Returns 0, or a negative error code with the sets partly
- * filtered.
+ * Removes the objects that do not pass the filter from `packed` (indexed by
+ * bit_pos) and *others. Returns 0, or a negative error code with the sets
+ * partly filtered.
  */
 int bitmap_filter_apply(const struct bitmap_filter *bf, struct bitset *packed,
 			struct walk_items *others, struct error *err);

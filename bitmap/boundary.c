@@ -21,7 +21,7 @@
 
 struct settling {
 	struct bitset *uninteresting;
-	/* by bit_pos: undecided objects */
+	/* indexed by bit_pos: undecided objects */
 	struct bitset undecided;
 	struct bitmap_fill *fill;
 	/* ids of the undecided objects, with their bits */

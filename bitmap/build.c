@@ -24,20 +24,20 @@ struct build_chain {
 
 struct build {
 	const struct bitmap_build_input *in;
-	/* owned: by commit_nr, the index in in->commits */
+	/* owned: indexed by commit_nr, the index in in->commits */
 	uint32_t *order;
 	/*
-	 * owned: by commit_nr, the index of the commit's bitmap in `out`, or
-	 * NO_BITMAP
+	 * owned: indexed by commit_nr, the index of the commit's bitmap in
+	 * `out`, or NO_BITMAP
 	 */
 	uint32_t *entry_of;
 	struct bitmap_complete complete; /* whole bitmaps of `out` */
 	struct bitset scratch;
 	/* borrowed from the result: pseudo-merges */
 	struct bitmap_built *out;
-	/* by entry: the XOR chain that ends with the entry */
+	/* indexed by entry: the XOR chain that ends with the entry */
 	struct bitmap_built_group *groups;
-	struct build_chain *chains; /* by entry */
+	struct build_chain *chains; /* indexed by entry */
 	size_t done;                /* number of entries built */
 	/* the bitmap of the current commit, uncompressed */
 	struct bitset bits;

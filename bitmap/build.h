@@ -58,8 +58,8 @@ struct bitmap_build_input {
 	/* the new-object list of each commit, in the order of `commits` */
 	const struct newobj_set *lists;
 	/*
-	 * by obj_pos: bit of each object; UINT32_MAX: the pack does not have
-	 * the object
+	 * indexed by obj_pos: bit of each object; UINT32_MAX: the pack does not
+	 * have the object
 	 */
 	const uint32_t *bit_pos;
 	/*

@@ -55,7 +55,7 @@ struct bitmap_choose_input {
 	struct bitmap_build_input build;
 	/* the commits of `build`, newest first */
 	const uint32_t *newest_first;
-	/* by commit_nr: enum select_tip */
+	/* indexed by commit_nr: enum select_tip */
 	const uint8_t *is_tip;
 	/* tips that may form pseudo-merges; NULL: make none */
 	const struct pseudo_tips *pseudo;
@@ -106,7 +106,7 @@ struct bitmap_update_input {
 	/* commit_nr; the new index has bits for all of them */
 	const uint32_t *tips;
 	size_t tip_nr;
-	/* by commit_nr: enum select_tip */
+	/* indexed by commit_nr: enum select_tip */
 	const uint8_t *is_tip;
 	/* number of entries in is_tip */
 	size_t is_tip_nr;
@@ -137,10 +137,10 @@ struct bitmap_update {
 };
 
 /*
- * Chooses commits and lists their objects. Returns 0, 1 if the index should be
- * made from scratch, or a negative error code. 1 means that too much is new, or
- * that there would be too many bitmaps. It is never returned for a layer. The
- * caller releases *update in any case.
+ * Chooses commits and lists their objects. Returns 0 on success, 1 if the index
+ * should be made from scratch, or a negative error code. 1 means that too much
+ * is new, or that there would be too many bitmaps. It is never returned for a
+ * layer. The caller releases *update in any case.
  */
 int bitmap_update_choose(struct bitmap_update *update,
 			 const struct bitmap_update_input *in,

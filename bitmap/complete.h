@@ -32,10 +32,10 @@ struct bitmap_complete {
 	 * of entries
 	 */
 	size_t nr;
-	struct ewah *kept; /* owned, by entry */
+	struct ewah *kept; /* owned, indexed by entry */
 	/*
-	 * owned, by entry: whether its whole bitmap is not kept, kept, or kept
-	 * and used since its last turn
+	 * owned, indexed by entry: whether its whole bitmap is not kept, kept,
+	 * or kept and used since its last turn
 	 */
 	uint8_t *state;
 	/*

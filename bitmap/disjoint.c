@@ -13,7 +13,7 @@ struct disjoint {
 	struct walk *w;
 	const struct bitset *set;
 	uint32_t *commits; /* owned: commit_nr by row */
-	/* by bit_pos: objects that the commits found so far reach */
+	/* indexed by bit_pos: objects that the commits found so far reach */
 	struct bitset reached;
 	struct bitset bits; /* of one row */
 	struct bitset scratch;
@@ -113,7 +113,7 @@ static int find_by_row(struct disjoint *d)
  * A stack of commits that the index lacks, and whose parents must be visited.
  */
 struct pending {
-	struct bitset seen; /* by commit_nr */
+	struct bitset seen; /* indexed by commit_nr */
 	uint32_t *commits;  /* owned */
 	size_t nr, alloc;
 };

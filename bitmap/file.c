@@ -488,8 +488,8 @@ static int view_entry(struct ewah_view *view, const struct bitmap_file *f,
 }
 
 /*
- * Replaces *row by the row with which it is XORed. Returns 1, 0 at the end of
- * the XOR chain, or ERR_CORRUPT.
+ * Replaces *row by the row with which it is XORed. Returns 1 on success, 0 at
+ * the end of the XOR chain, or ERR_CORRUPT.
  */
 static int next_link(struct bitmap_row *row, const struct bitmap_file *f,
 		     struct error *err)

@@ -46,9 +46,9 @@ struct bitmap_fill {
 	 * all are found.
 	 */
 	const struct filter *filter;
-	/* by bit_pos: the indexed objects in the set */
+	/* indexed by bit_pos: the indexed objects in the set */
 	struct bitset packed;
-	/* by obj_pos: the objects in the set that are not indexed */
+	/* indexed by obj_pos: the objects in the set that are not indexed */
 	struct bitset outside;
 	struct bitset scratch;
 	/* owned: table of the bits of objects, made after many lookups */
@@ -182,9 +182,9 @@ int bitmap_boundary_settle(struct bitset *uninteresting,
  */
 
 /*
- * Adds indexed commits that reach no object of `set` (by bit_pos) to *bounds.
- * All added commits are parsed. Returns 0, or a negative error code with some
- * commits added. ERR_CORRUPT means a broken bitmap.
+ * Adds indexed commits that reach no object of `set` (indexed by bit_pos) to
+ * *bounds. All added commits are parsed. Returns 0, or a negative error code
+ * with some commits added. ERR_CORRUPT means a broken bitmap.
  *
  * If the set is empty, no indexed commit reaches it, because the index is
  * closed under reachability. Then the first indexed commits on all paths from

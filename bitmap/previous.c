@@ -10,7 +10,7 @@ struct loading {
 	struct walk *w;
 	/* scratch for one bitmap, with old bits and with new bits */
 	struct bitset from, to;
-	/* owned: by row of the old file, the index of its entry */
+	/* owned: indexed by row of the old file, the index of its entry */
 	uint32_t *place;
 };
 

@@ -52,7 +52,7 @@ struct bitmap_remap {
 	 */
 	struct bitmap_run *runs;
 	size_t run_nr, run_alloc;
-	/* by new bit_pos: whether the old index has the object */
+	/* indexed by new bit_pos: whether the old index has the object */
 	struct bitset is_old;
 	/* numbers of objects in the old and in the new index */
 	uint32_t from_nr, to_nr;
@@ -100,10 +100,10 @@ struct bitmap_previous {
 };
 
 /*
- * Reads and converts all bitmaps. Returns 0, 1 if the old index is unusable, or
- * ERR_NOMEM. The index is unusable if it is malformed, or if the new index
- * lacks an object of a bitmap. The commits with bitmaps are added to the walk's
- * history but not parsed. The caller releases *previous in any case.
+ * Reads and converts all bitmaps. Returns 0 on success, 1 if the old index is
+ * unusable, or ERR_NOMEM. The index is unusable if it is malformed, or if the
+ * new index lacks an object of a bitmap. The commits with bitmaps are added to
+ * the walk's history but not parsed. The caller releases *previous in any case.
  */
 int bitmap_previous_load(struct bitmap_previous *previous,
 			 const struct bitmap_file *file,

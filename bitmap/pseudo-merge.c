@@ -193,7 +193,10 @@ int pseudo_merges_each_of(const struct pseudo_merges *pm, uint32_t bit_pos,
 struct verify {
 	const struct pseudo_merges *pm;
 	uint32_t bit_pos;
-	/* owned: by pseudo-merge, the bit_pos of the last row that lists it */
+	/*
+	 * owned: indexed by pseudo-merge, the bit_pos of the last row that
+	 * lists it
+	 */
 	uint32_t *seen_for;
 	/* number of pairs (commit, pseudo-merge) in all rows */
 	uint64_t member_nr;

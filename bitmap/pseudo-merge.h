@@ -135,8 +135,10 @@ struct pseudo_candidate {
 
 struct pseudo_fill {
 	const struct pseudo_merges *pm; /* borrowed */
-	struct bitset noted;            /* by bit_pos */
-	/* by number of a pseudo-merge: whether it is or was a candidate */
+	struct bitset noted;            /* indexed by bit_pos */
+	/*
+	 * indexed by number of a pseudo-merge: whether it is or was a candidate
+	 */
 	struct bitset known;
 	struct pseudo_candidate *candidates; /* owned */
 	size_t nr, alloc;

@@ -57,7 +57,7 @@ int pseudo_groups_add(struct pseudo_groups *groups,
 struct members {
 	struct sort_item *items; /* owned: commit_nr by date */
 	size_t nr;
-	/* owned: by commit_nr, whether the pack has the commit */
+	/* owned: indexed by commit_nr, whether the pack has the commit */
 	uint8_t *is_packed;
 };
 
@@ -256,7 +256,7 @@ struct class_tips {
 
 struct selecting {
 	const struct pseudo_select_input *in;
-	uint8_t *flags; /* by commit_nr */
+	uint8_t *flags; /* indexed by commit_nr */
 	struct class_tips named, others;
 	/* number of tips that may still be put into pseudo-merges */
 	size_t room;

@@ -81,7 +81,7 @@ struct pseudo_tip {
 struct pseudo_tips {
 	struct pseudo_tip *tips; /* owned */
 	size_t nr, alloc;
-	/* owned: by group; NULL: the default rules apply */
+	/* owned: indexed by group; NULL: the default rules apply */
 	struct pseudo_rules *rules;
 	size_t group_nr, group_alloc;
 };
@@ -104,7 +104,7 @@ struct pseudo_select_input {
 	/* all commits of the pack, parents first */
 	const uint32_t *commits;
 	size_t commit_nr;
-	const uint8_t *has_bitmap; /* by commit_nr */
+	const uint8_t *has_bitmap; /* indexed by commit_nr */
 	const struct pseudo_tips *tips;
 	/* number of objects in the index */
 	size_t object_nr;

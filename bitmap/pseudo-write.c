@@ -8,7 +8,7 @@ struct writing {
 	struct buf *out;
 	/* offset in *out at which the file begins */
 	size_t base;
-	/* owned: by pseudo-merge, its offset in the file */
+	/* owned: indexed by pseudo-merge, its offset in the file */
 	uint64_t *offs;
 	/*
 	 * owned: pairs of a bit_pos and the number of a pseudo-merge, by

@@ -72,7 +72,7 @@ struct bitmap_select_input {
 	const uint32_t *parents_first;
 	size_t nr;
 	size_t dense_nr; /* or SELECT_PLAIN */
-	/* by commit_nr: enum select_tip */
+	/* indexed by commit_nr: enum select_tip */
 	const uint8_t *is_tip;
 	/* limit of the selected commits with SELECT_DEFAULT_TIP */
 	size_t default_tip_nr;

@@ -22,7 +22,7 @@ enum {
 struct updating {
 	struct bitmap_update *u;
 	const struct bitmap_update_input *in;
-	uint8_t *flags; /* owned: by commit_nr */
+	uint8_t *flags; /* owned: indexed by commit_nr */
 	size_t flag_nr;
 	uint32_t *stack; /* owned: commits to visit */
 	size_t stack_nr, stack_alloc;

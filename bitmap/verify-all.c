@@ -19,12 +19,14 @@ struct verify {
 	uint32_t *commits;
 	size_t commit_nr;
 	/*
-	 * owned: by number of a pseudo-merge, the commits of the pseudo-merge
+	 * owned: indexed by number of a pseudo-merge, the commits of the
+	 * pseudo-merge
 	 */
 	struct bitmap_group *groups;
 	struct walk_tips tips; /* all commits in `commits` and `groups` */
 	struct walk_result found;
-	uint32_t *bit_pos; /* owned: by obj_pos, the bit of the object */
+	/* owned: indexed by obj_pos, the bit of the object */
+	uint32_t *bit_pos;
 	struct bitmap_build_result built;
 	struct bitset stored, right, scratch;
 };

@@ -13,7 +13,7 @@ struct verify {
 	const struct bitmap_file *file;
 	struct bitmap_space space;
 	struct walk *w;
-	/* by bit_pos: the objects that the walk found */
+	/* indexed by bit_pos: the objects that the walk found */
 	struct bitset reached;
 	/* the owner of the bitmap, for messages */
 	char whose[OID_MAX_HEX_LEN + 16];

@@ -214,7 +214,7 @@ struct fsck_links {
 	 * one get names, starting at the roots. NULL: no names.
 	 */
 	struct fsck_names *names;
-	/* owned: by obj_pos, the objects that the roots reach */
+	/* owned: indexed by obj_pos, the objects that the roots reach */
 	struct bitset reached;
 	struct walk_items roots; /* owned: existing roots */
 	/* owned: objects that are reached but missing */

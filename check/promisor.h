@@ -23,10 +23,11 @@
 
 struct promisor {
 	struct walk *walk; /* borrowed */
-	/* by obj_pos: objects that are in a promisor pack */
+	/* indexed by obj_pos: objects that are in a promisor pack */
 	struct bitset packed;
 	/*
-	 * by obj_pos: objects to which an object of a promisor pack has a link
+	 * indexed by obj_pos: objects to which an object of a promisor pack has
+	 * a link
 	 */
 	struct bitset named;
 	bool has_packs; /* whether there is a promisor pack */

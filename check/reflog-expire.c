@@ -23,8 +23,8 @@ struct reflog_expire {
 	struct walk walk;
 	struct walk_tips all; /* the commits at the tips of all refs */
 	/*
-	 * owned: by commit_nr, the number of the last round (a walk that marks
-	 * commits) that marked the commit
+	 * owned: indexed by commit_nr, the number of the last round (a walk
+	 * that marks commits) that marked the commit
 	 */
 	uint32_t *rounds;
 	size_t round_alloc;

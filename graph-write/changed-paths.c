@@ -43,12 +43,12 @@ struct computing {
 	uint32_t *todo;
 	size_t todo_nr;
 	/*
-	 * by record: the thread that made the filter, and the filter's offset
-	 * in the thread's buffer
+	 * indexed by record: the thread that made the filter, and the filter's
+	 * offset in the thread's buffer
 	 */
 	uint32_t *spans;
 	size_t *starts;
-	struct worker *workers; /* by thread */
+	struct worker *workers; /* indexed by thread */
 	struct progress meter;
 };
 

@@ -46,7 +46,8 @@ struct commit_graph {
  * Opens the graph of one object directory, even if a shallow file or replace
  * refs forbid using it. If a layer of a chain cannot be opened, the layers
  * below it are used: `incomplete` is set, and *why describes the problem. `why`
- * may be NULL. Returns 1, 0 if there is no graph, or a negative error code.
+ * may be NULL. Returns 1 on success, 0 if there is no graph, or a negative
+ * error code.
  */
 int commit_graph_open_dir(struct commit_graph **out, const struct odb *odb,
 			  size_t dir_nr, struct error *why);

@@ -42,8 +42,8 @@ struct verifying {
 	 * commits in packs
 	 */
 	struct sort_item *order;
-	struct odb_reader **readers; /* by thread */
-	struct remarks *remarks;     /* by thread */
+	struct odb_reader **readers; /* indexed by thread */
+	struct remarks *remarks;     /* indexed by thread */
 	unsigned thread_nr;
 	struct progress meter;
 	struct error *err;

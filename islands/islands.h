@@ -116,17 +116,20 @@ enum islands_layer {
  * Immutable after marking; threads may share them.
  */
 struct islands {
-	/* by obj_pos: trees and blobs of the tips and of the head commits */
+	/*
+	 * indexed by obj_pos: trees and blobs of the tips and of the head
+	 * commits
+	 */
 	struct bitset tip;
 	struct island_sets sets; /* sets of islands of references */
 	/*
-	 * Owned: by obj_pos < end: number of the object's set in `sets`. NULL
-	 * if there are no islands of references.
+	 * Owned: indexed by obj_pos < end: number of the object's set in
+	 * `sets`. NULL if there are no islands of references.
 	 */
 	uint32_t *set_of;
 	uint32_t end;
 	/*
-	 * Owned: by obj_pos < layer_end: the object's layer, enum
+	 * Owned: indexed by obj_pos < layer_end: the object's layer, enum
 	 * islands_layer. NULL: all objects are in the first layer.
 	 */
 	uint8_t *layers;

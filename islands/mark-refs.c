@@ -22,7 +22,10 @@ struct marking {
 	struct island_patterns patterns;
 	struct island_ref *refs; /* owned */
 	size_t ref_nr, ref_alloc;
-	/* owned: by commit_nr, the number of the commit's set of islands */
+	/*
+	 * owned: indexed by commit_nr, the number of the commit's set of
+	 * islands
+	 */
 	uint32_t *commit_sets;
 	uint32_t commit_end;
 	/* the set of islands that all objects below a tree get */

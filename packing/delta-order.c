@@ -189,8 +189,8 @@ struct splitting {
 	enum delta_pass pass;
 	uint64_t goal; /* total weight that a segment should have */
 	/*
-	 * By item: 1 + the first candidate of the item's segment. NULL if no
-	 * candidate is a delta.
+	 * Indexed by item: 1 + the first candidate of the item's segment. NULL
+	 * if no candidate is a delta.
 	 */
 	uint32_t *segment_of;
 };

@@ -38,9 +38,10 @@ struct chains {
 	struct sort_item *orphans;
 	size_t nr;
 	/*
-	 * Owned: by obj_pos of an object that is not an item: 1 + an item that
-	 * can be used in its place. This is the object's external item, or the
-	 * first orphan whose stored chain passes the object. 0: none.
+	 * Owned: indexed by obj_pos of an object that is not an item: 1 + an
+	 * item that can be used in its place. This is the object's external
+	 * item, or the first orphan whose stored chain passes the object. 0:
+	 * none.
 	 */
 	uint32_t *heirs;
 };

@@ -39,14 +39,14 @@ bool find_has_entries(const struct found *f, enum object_type type)
 struct collecting {
 	struct found *f;
 	bool all; /* whether all boundary trees are read */
-	/* by path_bit(): the paths at which trees are sent */
+	/* indexed by path_bit(): the paths at which trees are sent */
 	struct bitset paths;
 	/*
-	 * By path_bit(): the paths in `paths` at which the newest wanted
-	 * commits have a directory.
+	 * Indexed by path_bit(): the paths in `paths` at which the newest
+	 * wanted commits have a directory.
 	 */
 	struct bitset kept;
-	struct bitset sent; /* by obj_pos */
+	struct bitset sent; /* indexed by obj_pos */
 };
 
 /*

@@ -25,7 +25,7 @@
 struct tagging {
 	struct found *f;
 	struct error *err;
-	/* by obj_pos: the objects in the list found->objects */
+	/* indexed by obj_pos: the objects in the list found->objects */
 	struct bitset others;
 	/*
 	 * The ids of all sent objects if they are few, else empty. A search in

@@ -25,8 +25,8 @@ struct wanting {
 	struct found *f;
 	struct walk_tips *tips;
 	struct error *err;
-	struct bitset commits; /* by bit_pos */
-	/* by bit_pos: tags in the bitmap index that are not wanted */
+	struct bitset commits; /* indexed by bit_pos */
+	/* indexed by bit_pos: tags in the bitmap index that are not wanted */
 	struct bitset unwanted;
 	struct wanted_tag *tags; /* owned */
 	size_t tag_nr, tag_alloc;

@@ -51,12 +51,13 @@ struct found {
 	 */
 	struct bitmap_space_table bits;
 	/*
-	 * by bit_pos: objects to send; empty, without memory, if there are none
+	 * indexed by bit_pos: objects to send; empty, without memory, if there
+	 * are none
 	 */
 	struct bitset packed;
 	/*
-	 * By bit_pos: objects that the receiver has. Empty, without memory, if
-	 * there are none.
+	 * Indexed by bit_pos: objects that the receiver has. Empty, without
+	 * memory, if there are none.
 	 */
 	struct bitset packed_uninteresting;
 	/*
@@ -90,7 +91,8 @@ struct found {
 	uint32_t *walked_few;
 	size_t walked_few_nr;
 	/*
-	 * By obj_pos, without pb only: trees and blobs that the receiver has.
+	 * Indexed by obj_pos, without pb only: trees and blobs that the
+	 * receiver has.
 	 */
 	struct bitset uninteresting;
 	/* `uninteresting` has all objects that the receiver has. */

@@ -26,7 +26,7 @@ struct naming {
 	 * snapshot are searched.
 	 */
 	struct oidmap item_of;
-	uint8_t *seen; /* by item */
+	uint8_t *seen; /* indexed by item */
 	struct buf path;
 	bool any_unset; /* whether some blob got `no_delta` */
 };

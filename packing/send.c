@@ -28,8 +28,8 @@ struct send {
 	struct packing_items items;
 	struct packs packs;
 	/*
-	 * by bit_pos: objects that were copied in spans; empty, without memory,
-	 * if there are none
+	 * indexed by bit_pos: objects that were copied in spans; empty, without
+	 * memory, if there are none
 	 */
 	struct bitset sent;
 	/*

@@ -462,10 +462,10 @@ int newpack_promisor(struct newpack *np, const char *dir, struct error *err)
 
 /* The tables of a pack that the writer of its bitmap index needs. */
 struct tables {
-	uint32_t *bit_pos; /* by obj_pos */
+	uint32_t *bit_pos; /* indexed by obj_pos */
 	/* path hashes, indexed by idx_pos; NULL: not wanted */
 	uint32_t *hash_cache;
-	uint8_t *types; /* by bit_pos */
+	uint8_t *types; /* indexed by bit_pos */
 };
 
 static int tables_fill(struct tables *t, const struct newpack *np)

@@ -109,19 +109,19 @@ struct pack_job {
 	struct packing_items rest;
 	struct islands islands;
 	/*
-	 * By obj_pos, with note_reached: all objects that were enumerated, also
-	 * those that options leave out. Exception: objects that `unpacked`
-	 * leaves out.
+	 * Indexed by obj_pos, with note_reached: all objects that were
+	 * enumerated, also those that options leave out. Exception: objects
+	 * that `unpacked` leaves out.
 	 */
 	struct bitset reached;
-	/* by obj_pos: the objects that pack_job_add() has added */
+	/* indexed by obj_pos: the objects that pack_job_add() has added */
 	struct bitset listed;
 	struct newpacks newpacks;
 	/* Set with exclude_promisor or PACK_MISSING_PROMISED. */
 	struct promisor promisor;
 	/* the packs that pack_job_run_rest() has made */
 	struct newpacks rest_packs;
-	/* by obj_pos: the objects that pass options->filter */
+	/* indexed by obj_pos: the objects that pass options->filter */
 	struct bitset passed;
 	struct pseudo_config pseudo; /* with write_bitmap */
 	/*

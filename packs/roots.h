@@ -31,8 +31,8 @@ int roots_add(struct walk *w, struct walk_tips *tips, struct refs *refs,
  * Mark the tips that get bitmaps. These are the tips of references under the
  * prefixes in pack.preferBitmapTips. Without that key they are HEAD and the
  * newest ROOTS_DEFAULT_TIPS branches. *is_tip receives a malloc()ed array of
- * w->history.nr bytes, by commit_nr: enum select_tip (bitmap/select.h). Call
- * this function after the enumeration. Returns 0 or a negative error code.
+ * w->history.nr bytes, indexed by commit_nr: enum select_tip (bitmap/select.h).
+ * Call this function after the enumeration. Returns 0 or a negative error code.
  */
 int roots_mark_tips(uint8_t **is_tip, struct walk *w, struct refs *refs,
 		    struct error *err);

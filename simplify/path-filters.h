@@ -30,8 +30,8 @@ struct path_filters {
 	 */
 	struct bloom_key *keys;
 	/*
-	 * owned: by pattern, the index in `keys` where the keys of this pattern
-	 * end
+	 * owned: indexed by pattern, the index in `keys` where the keys of this
+	 * pattern end
 	 */
 	size_t *ends;
 	/* number of patterns that do not exclude paths */

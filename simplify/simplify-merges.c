@@ -15,16 +15,19 @@
 struct merging {
 	struct simplify *s;
 	/*
-	 * by commit_nr: the commit by which it is replaced; SIMPLIFY_NONE: not
-	 * known yet
+	 * indexed by commit_nr: the commit by which it is replaced;
+	 * SIMPLIFY_NONE: not known yet
 	 */
 	uint32_t *becomes;
 	/*
-	 * by commit_nr: greater than the heights of its parents; 0: haves reach
-	 * the commit, or it is not simplified yet
+	 * indexed by commit_nr: greater than the heights of its parents; 0:
+	 * haves reach the commit, or it is not simplified yet
 	 */
 	uint32_t *heights;
-	/* by commit_nr: search_nr of the last search that visited the commit */
+	/*
+	 * indexed by commit_nr: search_nr of the last search that visited the
+	 * commit
+	 */
 	uint32_t *visits;
 	size_t becomes_alloc, heights_alloc, visits_alloc;
 	/*

@@ -83,7 +83,7 @@ struct simplify {
 	struct simplify_options o;
 	/* whether the whole list is made before the first commit is returned */
 	bool is_limited;
-	struct simplify_node *nodes; /* owned: by commit_nr */
+	struct simplify_node *nodes; /* owned: indexed by commit_nr */
 	/* entries of `nodes` below node_nr are initialised */
 	size_t node_nr, node_alloc;
 	/* the parents of all commits, one commit after the other */
@@ -127,8 +127,8 @@ struct simplify {
 	size_t threat_nr;
 	/* The following fields store children, by commit_nr. */
 	/*
-	 * owned: by commit_nr, where its children end in `children`; NULL:
-	 * children are not kept
+	 * owned: indexed by commit_nr, where its children end in `children`;
+	 * NULL: children are not kept
 	 */
 	uint32_t *child_ends;
 	struct simplify_list children;

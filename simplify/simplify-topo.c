@@ -24,8 +24,8 @@ struct simplify_topo {
 	 */
 	struct heap count;
 	/*
-	 * owned: by commit_nr, the number of children that were not returned
-	 * yet plus one; 0: the commit was not met
+	 * owned: indexed by commit_nr, the number of children that were not
+	 * returned yet plus one; 0: the commit was not met
 	 */
 	uint32_t *children;
 	size_t nr, alloc;

@@ -61,13 +61,13 @@ struct commit_ahead {
 	struct lane *lanes; /* owned */
 	unsigned lane_nr;
 	/*
-	 * owned: by obj_pos, which record belongs to the commit: index *
-	 * lane_nr + lane + 1; 0: no record
+	 * owned: indexed by obj_pos, which record belongs to the commit: index
+	 * * lane_nr + lane + 1; 0: no record
 	 */
 	uint32_t *record_of;
 	pthread_mutex_t lock; /* guards all fields below */
 	pthread_cond_t wake;
-	struct bitset pushed; /* by obj_pos */
+	struct bitset pushed; /* indexed by obj_pos */
 	uint32_t *stack;      /* owned: obj_pos of commits to decode */
 	size_t nr, alloc;
 	/* number of threads that decode commits and may push their parents */

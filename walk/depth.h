@@ -26,7 +26,7 @@ struct depth_result {
 	/* owned: commit_nr of the shallow commits, each once */
 	uint32_t *shallow;
 	size_t shallow_nr, shallow_alloc;
-	struct bitset inside; /* by commit_nr */
+	struct bitset inside; /* indexed by commit_nr */
 };
 
 #define DEPTH_RESULT_INIT                                                      \

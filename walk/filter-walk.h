@@ -26,10 +26,12 @@ struct filter_walk {
 	 * were processed
 	 */
 	struct treewalk *tree;
-	/* by obj_pos: objects that were in tree->seen before the walk */
+	/*
+	 * indexed by obj_pos: objects that were in tree->seen before the walk
+	 */
 	struct bitset excluded;
 	/*
-	 * owned, by obj_pos: one more than the smallest `level` (see
+	 * owned, indexed by obj_pos: one more than the smallest `level` (see
 	 * filter-walk.c) at which a tree was walked; 0: the tree was not walked
 	 */
 	uint32_t *depths;

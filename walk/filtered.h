@@ -12,7 +12,7 @@
 
 /*
  * Removes from *items the objects that do not pass the filter, except those in
- * `spared` (by obj_pos). Returns 0 or a negative error code.
+ * `spared` (indexed by obj_pos). Returns 0 or a negative error code.
  */
 int filtered_items(struct walk_items *items, struct walk *w,
 		   const struct filter *filter, const struct bitset *spared,

@@ -60,8 +60,8 @@ struct history {
 	/* owned; NULL: no commit-graph is used */
 	struct commit_graph *graph;
 	/*
-	 * owned: by commit_nr (< graph_pos_nr), the commit's position in the
-	 * commit-graph plus one; 0: not known
+	 * owned: indexed by commit_nr (< graph_pos_nr), the commit's position
+	 * in the commit-graph plus one; 0: not known
 	 */
 	uint32_t *graph_pos;
 	size_t graph_pos_nr, graph_pos_alloc;

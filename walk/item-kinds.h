@@ -15,7 +15,7 @@
 #include "walk/objspace.h"
 
 struct item_kinds {
-	struct bitset as_tree, as_blob; /* owned: by obj_pos */
+	struct bitset as_tree, as_blob; /* owned: indexed by obj_pos */
 };
 
 #define ITEM_KINDS_INIT                                                        \

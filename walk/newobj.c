@@ -43,9 +43,12 @@ struct compute {
 	/* owned: indexes into `commits`, in the order of the commits' dates */
 	uint32_t *turns;
 	size_t chunk_len;          /* number of commits in a chunk */
-	struct treediff **differs; /* by thread_nr */
+	struct treediff **differs; /* indexed by thread_nr */
 	unsigned threads;
-	/* owned: by number of a chunk, whether a thread has taken the chunk */
+	/*
+	 * owned: indexed by number of a chunk, whether a thread has taken the
+	 * chunk
+	 */
 	_Atomic bool *taken;
 	struct progress progress;
 };

@@ -27,7 +27,8 @@
 struct reach {
 	struct history *h; /* borrowed */
 	/*
-	 * owned: by commit_nr, whether the commit reaches a target; see reach.c
+	 * owned: indexed by commit_nr, whether the commit reaches a target; see
+	 * reach.c
 	 */
 	uint32_t *states;
 	size_t state_alloc;

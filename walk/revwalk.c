@@ -31,7 +31,7 @@ enum {
 struct walk {
 	struct history *h;
 	struct heap queue;
-	uint8_t *flags; /* by commit_nr */
+	uint8_t *flags; /* indexed by commit_nr */
 	size_t flag_alloc;
 	/* number of queued commits that are not uninteresting */
 	size_t interesting_nr;
@@ -371,7 +371,10 @@ struct frame {
 
 struct topo {
 	const struct history *h;
-	/* owned: by commit_nr: 1: in the array, 2: on the stack or emitted */
+	/*
+	 * owned: indexed by commit_nr: 1: in the array, 2: on the stack or
+	 * emitted
+	 */
 	uint8_t *state;
 	struct frame *stack;
 	size_t nr, alloc;

@@ -59,11 +59,11 @@ bool tree_families_at(const struct tree_families *f, uint32_t tree,
 /* Working state of the search for families. */
 struct search {
 	struct tree_families *f;
-	/* owned: by tree, the tree that is its base, or NONE */
+	/* owned: indexed by tree, the tree that is its base, or NONE */
 	uint32_t *base;
 	/*
-	 * owned: by tree, the number of trees that are made from the tree by
-	 * deltas, itself included
+	 * owned: indexed by tree, the number of trees that are made from the
+	 * tree by deltas, itself included
 	 */
 	uint32_t *size;
 };

@@ -49,17 +49,18 @@ struct tree_families {
 	struct sort_item *trees;
 	size_t nr;
 	/*
-	 * owned: by tree, the first tree that is a delta of this tree, or NONE
+	 * owned: indexed by tree, the first tree that is a delta of this tree,
+	 * or NONE
 	 */
 	uint32_t *eldest;
 	/*
-	 * owned: by tree, the next tree that is a delta of the same base, or
-	 * NONE
+	 * owned: indexed by tree, the next tree that is a delta of the same
+	 * base, or NONE
 	 */
 	uint32_t *next;
 	/*
-	 * owned: by tree, the delta of this tree from which most trees are
-	 * made, or NONE
+	 * owned: indexed by tree, the delta of this tree from which most trees
+	 * are made, or NONE
 	 */
 	uint32_t *heir;
 	/* owned: the trees that are heads of families */

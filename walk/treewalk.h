@@ -24,7 +24,7 @@
 struct treewalk {
 	struct objspace *space;    /* borrowed */
 	struct odb_reader *reader; /* borrowed */
-	/* by obj_pos: objects that were met before or are excluded */
+	/* indexed by obj_pos: objects that were met before or are excluded */
 	struct bitset seen;
 	/*
 	 * May be set by the caller; borrowed; NULL: all paths. Objects that the
