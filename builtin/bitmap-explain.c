@@ -64,7 +64,7 @@ static int add_tips(struct explain *e, struct walk_tips *tips,
 }
 
 /*
- * If --exact is given, load replacements. rev-list obeys refs/replace/, so a
+ * If --exact is given, load replace refs. rev-list obeys refs/replace/, so a
  * name in the arguments may lead through a replaced object.
  */
 static int load_replaced(struct explain *e, const char **args)
@@ -197,7 +197,7 @@ static int print_answer(struct explain *e,
 }
 
 /*
- * Query the index with the same options as git upload-pack and git
+ * Query the bitmap index with the same options as git upload-pack and git
  * pack-objects.
  */
 static int query(struct explain *e)

@@ -12,7 +12,7 @@ struct show {
 	struct bitmap_place place;
 	struct oid oid; /* the commit */
 	bool count, objects;
-	/* separator before the next pseudo-merge number */
+	/* separator to print before the next pseudo-merge number */
 	const char *comma;
 	struct error *err;
 };

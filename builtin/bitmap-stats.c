@@ -100,8 +100,8 @@ static void print_sections(const struct pack_bitmap *pb)
 }
 
 /*
- * Print facts about the index's pack, or about all packs of the
- * multi-pack-index.
+ * Print facts about the pack that the bitmap index belongs to, or about all
+ * packs of the multi-pack-index.
  */
 static int print_packs(const struct pack_bitmap *pb, struct error *err)
 {
@@ -122,7 +122,10 @@ static int print_packs(const struct pack_bitmap *pb, struct error *err)
 	return 0;
 }
 
-/* Print the lengths of the XOR chains. */
+/*
+ * Print how many bitmaps must be decoded before a bitmap of the index (XOR
+ * chains).
+ */
 static int print_chains(const struct pack_bitmap *pb, struct error *err)
 {
 	uint32_t nr = pb->file.row_nr, depth_max = 0;

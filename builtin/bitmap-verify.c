@@ -11,7 +11,9 @@
 
 static const char usage[] = "git bitmap verify [--sample=<n> [--seed=<n>]]";
 
-/* Verify the next index. Returns 0 if there are no more indexes. */
+/*
+ * Verify the next bitmap index. Returns 0 if there are no more bitmap indexes.
+ */
 static int verify_next(struct bitmap_place *place, size_t *next,
 		       const struct pack_bitmap_verify *how, struct error *err)
 {
@@ -47,8 +49,8 @@ static void tell_unused(const struct error *why)
 }
 
 /*
- * Verify prepared answers, too: a wrong one would give clients a wrong pack, as
- * a wrong bitmap would.
+ * Verify prepared answers (stored responses to frequent requests), too: a wrong
+ * one would give clients a wrong pack, as a wrong bitmap would.
  */
 static int verify_prepared(const struct store *store)
 {

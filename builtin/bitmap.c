@@ -59,7 +59,10 @@ static int print_commit(struct bitmap_place *place,
 	return 0;
 }
 
-/* Print commits in the order of the file: ancestors before descendants. */
+/*
+ * Print the commits of a bitmap index in the order of the file: ancestors
+ * before descendants.
+ */
 static int print_commits(struct bitmap_place *place,
 			 const struct pack_bitmap *pb, struct error *err)
 {
@@ -79,7 +82,10 @@ static int print_commits(struct bitmap_place *place,
 	return ret;
 }
 
-/* Print the next bitmap index. Returns as pack_bitmap_open_next(). */
+/*
+ * Print the next bitmap index. The return values are those of
+ * pack_bitmap_open_next().
+ */
 static int list_next(struct bitmap_place *place, size_t *next, bool commits,
 		     struct error *err)
 {

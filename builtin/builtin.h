@@ -52,7 +52,7 @@ extern const char builtin_version[];
  */
 #define BUILTIN_NOT_OURS (-256)
 
-/* Whether stock Git is installed. */
+/* Returns whether stock Git is installed. */
 bool builtin_has_stock(void);
 
 /*

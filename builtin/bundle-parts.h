@@ -11,7 +11,10 @@
 /* Subcommands in files of their own; see struct subcommand in options.h. */
 int bundle_create(int argc, const char **argv, struct builtin_env *env);
 
-/* The objects that go into the bundle, together with their closures. */
+/*
+ * The objects that the arguments want in the bundle, together with all that
+ * they reach.
+ */
 struct bundle_wants {
 	struct oid *oids; /* owned */
 	size_t nr;

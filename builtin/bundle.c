@@ -179,8 +179,8 @@ static int list_heads(int argc, const char **argv, struct builtin_env *env)
 /* ---- prerequisites */
 
 /*
- * Whether an object exists and is a commit. Returns 1 if so, 0 if not, or a
- * negative error code.
+ * Find whether an object exists and is a commit. Returns 1 if so, 0 if not, or
+ * a negative error code.
  */
 static int is_here(const struct store *store, const struct oid *oid,
 		   struct error *err)

@@ -57,7 +57,8 @@ struct batch {
 	struct piece *pieces; /* owned */
 	size_t piece_nr, piece_alloc;
 	/*
-	 * The format prints where objects are stored; it prints types or sizes.
+	 * needs_storage: the format prints where objects are stored.
+	 * needs_info: the format prints types or sizes.
 	 */
 	bool needs_storage, needs_info;
 	/* input lines are split into a name and a rest */
@@ -71,7 +72,7 @@ struct target {
 	struct oid oid;
 	enum object_type type;
 	uint64_t size;
-	/* what follows the name in the input line */
+	/* the text after the name in the input line */
 	const char *rest;
 	bool contents;
 };
@@ -164,7 +165,7 @@ static int append_field(struct batch *b, const struct piece *piece,
 
 /* ---- printing */
 
-/* The byte that ends each line and each content. */
+/* Returns the byte that ends each printed line and each printed content. */
 static char line_end(const struct batch *b)
 {
 	return b->options->nul_out ? '\0' : '\n';

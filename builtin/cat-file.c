@@ -19,7 +19,7 @@ static const char usage[] =
 	"[--batch-all-objects] [--buffer] [--unordered] "
 	"[--filter=<filter-spec>] [-z | -Z]";
 
-/* stands for the option --batch-all-objects */
+/* The value of `mode` for the option --batch-all-objects. */
 #define ALL_OBJECTS 'A'
 
 struct cat_file {

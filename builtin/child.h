@@ -42,24 +42,24 @@ int child_run(struct child_words *w, const struct repo *repo,
 	      struct error *err);
 
 /*
- * As child_run(), but append the command's output to `answer`. Returns the exit
- * code or a negative error code.
+ * Works like child_run(), but appends the command's output to the buffer
+ * `answer`. Returns the exit code or a negative error code.
  */
 int child_ask(struct buf *answer, struct child_words *w,
 	      const struct repo *repo, struct error *err);
 
 /*
- * As child_run(), but the command reads `input`, and prints to our standard
- * error. Returns the exit code or a negative error code. May be called by any
- * thread.
+ * Works like child_run(), but the command reads `input`, and prints to our
+ * standard error. Returns the exit code or a negative error code. May be called
+ * by any thread.
  */
 int child_feed(struct child_words *w, const struct repo *repo,
 	       const char *input, size_t len, struct error *err);
 
 /*
- * As child_run(), but for work that only stock Git can do on the directory
- * `dir` of the repository. `dir` exists on few servers. Does nothing if `dir`
- * does not exist or stock Git is not installed.
+ * Works like child_run(), but for work that only stock Git can do on the
+ * directory `dir` of the repository. `dir` exists on few servers. Does nothing
+ * if `dir` does not exist or stock Git is not installed.
  */
 int child_run_stock(struct child_words *w, const struct repo *repo,
 		    const char *dir, struct error *err);

@@ -32,7 +32,10 @@ struct call {
 	bool reachable, stdin_packs, stdin_commits, append;
 	int changed_paths;       /* -1: not given */
 	int64_t max_new_filters; /* INT64_MIN: not given */
-	/* NULL: not given; split_default: no strategy */
+	/*
+	 * value of --split; NULL: not given; split_default: given without a
+	 * strategy
+	 */
 	const char *split;
 	int64_t size_multiple, max_commits; /* negative: no limit */
 	const char *expire_time;
@@ -103,7 +106,7 @@ static int read_input(struct input *in, bool packs, enum hash_algo algo)
 
 /* ---- write */
 
-/* The value of --split without a strategy. */
+/* The value of `split` if --split is given without a strategy. */
 static const char split_default[] = "";
 
 /* Callback for --max-new-filters. An empty argument is 0. */
@@ -184,7 +187,10 @@ static int run_write(struct object_dir_call *call,
 	return ret < 0 ? builtin_fail(&err) : 0;
 }
 
-/* Whether the configuration forbids to write a graph. Prints a warning then. */
+/*
+ * Returns whether the configuration forbids writing a commit-graph. If so,
+ * prints a warning.
+ */
 static bool is_forbidden(const struct commit_graph_options *o, bool enabled)
 {
 	long long version = o->changed_paths_version;
@@ -251,7 +257,9 @@ static int verify_graph(struct object_dir_call *call)
 	struct error err = ERROR_INIT;
 	int ret;
 
-	/* This meter does not wait a second before it appears. */
+	/*
+	 * The progress meter of `verify` appears at once, not after a second.
+	 */
 	if (call->want_progress > 0)
 		o.progress = output_progress(&call->out, PROGRESS_ON);
 	ret = commit_graph_verify_dir(call->store.odb, &o, &err);

@@ -16,7 +16,10 @@ int builtin_not_ours(const struct error *why)
 	return builtin_has_stock() ? BUILTIN_NOT_OURS : builtin_fail(why);
 }
 
-/* Open the repository of the command. Returns as repo_open(). */
+/*
+ * Open the repository of the command. The return values are those of
+ * repo_open().
+ */
 static int open_repo(struct builtin_env *env, struct error *err)
 {
 	const struct repo_options options = {NULL, NULL, 0};

@@ -51,7 +51,7 @@ static bool is_hex(const char *s)
 	return !s[strspn(s, "0123456789abcdef")];
 }
 
-/* The names in a directory, sorted. */
+/* The names of the files in a directory, sorted. */
 struct names {
 	char **names; /* owned */
 	size_t nr, alloc;
@@ -100,8 +100,8 @@ static bool has(const struct names *names, const char *base, size_t base_len,
 }
 
 /*
- * Whether a file is a multi-pack-index, a chain of multi-pack-indexes, or one
- * of their side files.
+ * Returns whether a file is a multi-pack-index, a chain of multi-pack-indexes,
+ * or one of their side files.
  */
 static bool is_midx_file(const char *name)
 {

@@ -24,7 +24,9 @@ static const char months[12][4] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
 
 static const struct {
 	const char *name;
-	/* enum date_format, or -1 if only stock Git has this format */
+	/*
+	 * a value of enum date_format, or -1 if only stock Git has this format
+	 */
 	int format;
 } names[] = {
 	{"default", DATE_FORMAT_DEFAULT},

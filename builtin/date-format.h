@@ -24,8 +24,9 @@ enum date_format {
 };
 
 /*
- * Find a format by name. Returns 1; 0 if there is no such format; or -1 if only
- * stock Git has the format (relative, human, local formats, format:<strftime>).
+ * Find a format by name. Returns 1 if *format was set; 0 if there is no such
+ * format; or -1 if only stock Git has the format (relative, human, local
+ * formats, format:<strftime>).
  */
 int date_format_by_name(enum date_format *format, const char *name, size_t len);
 

@@ -74,7 +74,7 @@ bool exec_record_is_current(const struct exec_record *r, const char *stock)
 	       st.mtime_ns / NS_PER_SECOND == r->mtime_sec;
 }
 
-/* ---- the directory of one stock Git */
+/* ---- the exec-path directory for one stock Git */
 
 static int add_dir(struct buf *out, const char *ours, const char *stock)
 {
@@ -124,7 +124,7 @@ out:
 /* ---- making one */
 
 struct maker {
-	/* the directory whose entries are linked or copied */
+	/* the exec-path directory whose entries are linked or copied */
 	const char *from;
 	const char *into; /* the new directory */
 	/* `from` is our own exec-path directory */
@@ -202,7 +202,10 @@ static int fill(const char *dir, const char *ours, const char *links,
 		struct error *err)
 {
 	struct maker m = {ours, dir, true, err};
-	/* The new directory is two levels below our own. */
+	/*
+	 * The new exec-path directory is two levels below our own exec-path
+	 * directory.
+	 */
 	int ret = make_link(&m, "git", "../../git");
 
 	if (!ret)

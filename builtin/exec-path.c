@@ -17,19 +17,22 @@ static const char installed_man_dir[] = GITREACH_MAN_DIR;
 /* Where programs are searched if the environment has no PATH. */
 static const char default_path[] = "/usr/local/bin:/usr/bin:/bin";
 
-/* A place where a directory may be, relative to the program's directory. */
+/*
+ * A place where a directory of the installation may be, relative to the
+ * directory of the running program.
+ */
 struct place {
 	/* `rest` is relative to the parent of the program's directory. */
 	bool from_parent;
 	const char *rest; /* NULL ends a list */
 };
 
-/* A directory of ours, searched at several places. */
+/* A directory of this installation, which is searched at several places. */
 struct ours {
 	const struct place *places;
 	/* the installation path of the build, searched last */
 	const char *installed;
-	/* name of a file that exists only if the directory is ours */
+	/* name of a file that exists only in such a directory of ours */
 	const char *marker;
 };
 
@@ -158,7 +161,7 @@ int exec_path_current(struct buf *out, struct error *err)
 	return ret < 0 ? error_nomem(err) : 0;
 }
 
-/* Whether `path`, a list of directories, contains dir[0..len). */
+/* Returns whether `path`, a list of directories, contains dir[0..len). */
 static bool has_dir(const char *path, const char *dir, size_t len)
 {
 	while (*path) {
@@ -172,7 +175,7 @@ static bool has_dir(const char *path, const char *dir, size_t len)
 	return false;
 }
 
-/* Append the directory of the stock Git of our links, and a colon. */
+/* Append the directory of the stock Git that our links lead to, and a colon. */
 static int add_stock_dir(struct buf *out, struct error *err)
 {
 	struct exec_record r = {BUF_INIT, "", "", "", 0, 0};

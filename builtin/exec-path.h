@@ -30,14 +30,14 @@
 #include "base/error.h"
 
 /*
- * Append our directory to *out. Returns 0, ERR_MISSING if there is no such
- * directory (then nothing is appended), or ERR_NOMEM.
+ * Append our exec-path directory to *out. Returns 0, ERR_MISSING if there is no
+ * such directory (then nothing is appended), or ERR_NOMEM.
  */
 int exec_path_ours(struct buf *out, struct error *err);
 
 /*
  * Append the directory of our manual pages, which is searched in the same way
- * as our exec-path directory. Returns as exec_path_ours().
+ * as our exec-path directory. The return values are those of exec_path_ours().
  */
 int exec_path_man(struct buf *out, struct error *err);
 
@@ -61,15 +61,15 @@ int exec_record_read(struct exec_record *r, const char *dir, struct error *err);
 void exec_record_release(struct exec_record *r);
 
 /*
- * Whether the record is about the program at path `stock`, and the program has
- * not changed since.
+ * Returns whether the record describes the stock Git program at path `stock`,
+ * and the program has not changed since it was recorded.
  */
 bool exec_record_is_current(const struct exec_record *r, const char *stock);
 
 /*
  * Append the directory whose links lead to the stock Git at path `stock`.
- * `ours`: our directory. Costs a few system calls and starts no process.
- * Returns 0, ERR_MISSING if there is no such directory, or ERR_NOMEM.
+ * `ours` is our exec-path directory. Costs a few system calls and starts no
+ * process. Returns 0, ERR_MISSING if there is no such directory, or ERR_NOMEM.
  */
 int exec_path_find(struct buf *out, const char *ours, const char *stock,
 		   struct error *err);

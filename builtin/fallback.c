@@ -49,8 +49,8 @@ static int format_file(char out[64], const struct sys_stat *st)
 }
 
 /*
- * Whether the trail contains `word`, which begins with a blank. The trail is
- * the text of GITREACH_TRAIL.
+ * Returns whether the value of GITREACH_TRAIL, `trail`, contains `word`, which
+ * begins with a blank.
  */
 static bool has_word(const char *trail, const char *word)
 {
@@ -159,7 +159,7 @@ static bool same_dir(const struct sys_stat *a, const char *dir)
 }
 
 /*
- * Whether `dir` is a directory below our exec-path directory
+ * Returns whether `dir` is a directory below our exec-path directory
  * (builtin/exec-path.h).
  */
 static bool is_below(const struct search *s, const char *dir, size_t len)
@@ -334,9 +334,9 @@ static int ask(struct buf *out, const struct search *s, const char *word,
 }
 
 /*
- * Ask stock Git for its version, such as "2.39.5", and append it. Returns 0,
- * ERR_PEER if stock Git prints something else or is gitreach itself, or another
- * negative error code.
+ * Ask stock Git for its version, such as "2.39.5", and append the version to
+ * *out. Returns 0, ERR_PEER if stock Git prints something else or is gitreach
+ * itself, or another negative error code.
  */
 static int ask_version(struct buf *out, const struct search *s,
 		       struct trace *trace, struct error *err)
@@ -371,9 +371,10 @@ static void warn_of_links(const struct search *s, const struct error *why)
 }
 
 /*
- * Ask stock Git for its own exec path, make our directory for it, and append
- * that directory's path. If stock Git gives no exec path, or the one that our
- * links already lead to, our own directory is used.
+ * Ask stock Git for its own exec path, make an exec-path directory for this
+ * stock Git, and append the path of that directory. If stock Git gives no exec
+ * path, or the one that our links already lead to, our own exec-path directory
+ * is used.
  */
 static int make_exec_path(struct buf *out, const struct search *s,
 			  struct trace *trace, struct error *err)

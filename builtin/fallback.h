@@ -33,7 +33,7 @@
 #include "base/error.h"
 #include "sys/trace.h"
 
-/* Whether stock Git is installed. */
+/* Returns whether stock Git is installed. */
 bool fallback_exists(void);
 
 /*
@@ -52,9 +52,9 @@ int fallback_version(struct buf *out, struct trace *trace, struct error *err);
 int fallback_exec_path(struct buf *out, struct trace *trace, struct error *err);
 
 /*
- * Whether our parent process has become stock Git in order to run this command.
- * If stock Git then starts our git-<command>, stock Git does not have the
- * command itself.
+ * Returns whether our parent process has become stock Git in order to run this
+ * command. If stock Git then starts our git-<command>, stock Git does not have
+ * the command itself.
  */
 bool fallback_is_parent(const char *command);
 
@@ -74,10 +74,10 @@ int fallback_capture(struct buf *out, const char *const *args,
 		     struct trace *trace, struct error *err);
 
 /*
- * Execute stock Git's program git-<args[0]> with the remaining words, if we
- * were called by that name. The program is taken from stock Git's own exec
- * path, because the one in our exec path may be this program. Returns as
- * fallback_git().
+ * Execute stock Git's program git-<args[0]> with the remaining words, if this
+ * process was called as git-<args[0]>. The program is taken from stock Git's
+ * own exec path, because the one in our exec path may be this program. Returns
+ * as fallback_git().
  */
 int fallback_helper(const char *const *args, struct trace *trace);
 

@@ -30,7 +30,7 @@ struct ref_filter_list {
 };
 
 struct ref_filter {
-	/* glob patterns ignore case */
+	/* glob patterns match without regard to case */
 	bool ignore_case;
 	/*
 	 * Patterns of names, borrowed and NULL-terminated. A name must match
@@ -71,11 +71,11 @@ int ref_filter_add(struct ref_filter_list *list, const char *arg);
  */
 int ref_filter_open(struct ref_filter *f, const struct store *store);
 
-/* Whether a ref's name passes the filter. */
+/* Returns whether a ref's name passes the filter. */
 bool ref_filter_takes_name(const struct ref_filter *f, const char *name);
 
 /*
- * Whether a ref's object passes the filter. Filters by history match only
+ * Find whether a ref's object passes the filter. Filters by history match only
  * commits, and tags of commits. Returns 1 if it passes, 0 if not, or a negative
  * error code.
  */
@@ -116,8 +116,8 @@ struct ref_format {
 	}
 
 /*
- * Parse a format string. Returns as ref_atom_parse(). The caller must release
- * *format in all cases.
+ * Parse a format string. The return values are those of ref_atom_parse(). The
+ * caller must release *format in all cases.
  */
 int ref_format_parse(struct ref_format *format, const char *text,
 		     struct error *err);
@@ -141,7 +141,7 @@ struct ref_sort_key {
 };
 
 struct ref_sort {
-	/* owned; the last key decides first */
+	/* owned; the last key is compared first */
 	struct ref_sort_key *keys;
 	size_t nr, alloc;
 	bool ignore_case;
@@ -158,7 +158,10 @@ struct ref_sort {
 		NULL, 0, 0, false, NULL, 0, 0                                  \
 	}
 
-/* Add a key "[-][version:|v:]<field>". Returns as ref_atom_parse(). */
+/*
+ * Add a key "[-][version:|v:]<field>". The return values are those of
+ * ref_atom_parse().
+ */
 int ref_sort_add(struct ref_sort *sort, const char *key, struct error *err);
 void ref_sort_release(struct ref_sort *sort);
 
@@ -170,7 +173,7 @@ void ref_sort_release(struct ref_sort *sort);
 int ref_sort_configure(struct ref_sort *sort, const struct config *config,
 		       struct error *err);
 
-/* Whether the requested order is the byte order of names. */
+/* Returns whether refs are to be sorted by name only, byte by byte. */
 bool ref_sort_is_by_name(const struct ref_sort *sort);
 
 /* A ref that will be sorted. */
@@ -186,8 +189,9 @@ struct ref_sort_item {
 };
 
 /*
- * Copy a ref with the values of all keys. Returns 0 or a negative error code.
- * The caller must release *item in both cases.
+ * Make a sort item: copy a ref, and compute the values of all sort keys.
+ * Returns 0 or a negative error code. The caller must release *item in both
+ * cases.
  */
 int ref_sort_item_init(struct ref_sort_item *item, const struct ref_sort *sort,
 		       const struct ref *ref, struct ref_atom_subject *subject,

@@ -175,7 +175,7 @@ static void check_bitmaps(struct fsck_run *r)
 {
 	struct pack_bitmap *bitmap;
 	struct error why = ERROR_INIT;
-	/* opened with the option to use multi-pack-indexes */
+	/* a snapshot that was opened with multi-pack-indexes in use */
 	struct odb *odb;
 	size_t next = 0;
 	int ret = odb_open(&odb, r->s.repo, NULL, &why);

@@ -24,8 +24,8 @@ bool fsck_is_promised(struct fsck_run *r, const struct oid *oid)
 }
 
 /*
- * Whether an object exists now and is sound. Another process may have pushed or
- * packed the object after our packs were opened.
+ * Returns whether an object exists now and is sound. Another process may have
+ * pushed or packed the object after our packs were opened.
  */
 static bool exists_now(struct fsck_run *r, const struct oid *oid)
 {
@@ -48,8 +48,8 @@ static bool exists_now(struct fsck_run *r, const struct oid *oid)
 }
 
 /*
- * Whether an object is the empty tree, which every command can read without a
- * file.
+ * Returns whether an object is the empty tree, which every command can read
+ * without a file.
  */
 static bool is_built_in(const struct fsck_run *r, const struct oid *oid)
 {
@@ -57,8 +57,8 @@ static bool is_built_in(const struct fsck_run *r, const struct oid *oid)
 }
 
 /*
- * Whether a missing object is no error. A missing empty tree is an error,
- * because other Git implementations may need it as a file.
+ * Returns whether a missing object is no error. A missing empty tree is an
+ * error, because other Git implementations may need it as a file.
  */
 static bool may_be_missing(struct fsck_run *r, const struct oid *oid)
 {

@@ -59,8 +59,8 @@ void fsck_check_refs(struct fsck_run *r);
 void fsck_name_non_objects(struct fsck_run *r);
 
 /*
- * Whether a promisor remote has promised an object, so that the object may be
- * missing. Returns false if the answer cannot be determined.
+ * Returns whether a promisor remote has promised an object, so that the object
+ * may be missing. Returns false if the answer cannot be determined.
  */
 bool fsck_is_promised(struct fsck_run *r, const struct oid *oid);
 

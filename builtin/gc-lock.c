@@ -26,7 +26,10 @@ static int path_of(struct buf *out, const struct repo *repo, const char *name)
 	return buf_printf(out, "%s/%s", repo->git_dir, name);
 }
 
-/* Whether the process that wrote the text "<number> <host>" still runs. */
+/*
+ * Returns whether the process that wrote "<process number> <host>" to gc.pid
+ * still runs.
+ */
 static bool is_running(const char *text, long *pid, char host[256])
 {
 	struct buf ours = BUF_INIT;

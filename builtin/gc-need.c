@@ -17,7 +17,10 @@ struct lister {
 	struct error *err;
 };
 
-/* Whether "<dir>/<base><ext>" exists; `len` is the length of `base`. */
+/*
+ * Returns 1 if "<dir>/<base><ext>" exists, 0 if not, or a negative error code;
+ * `len` is the length of `base`.
+ */
 static int has_sibling(struct lister *l, const char *base, size_t len,
 		       const char *ext)
 {

@@ -86,9 +86,9 @@ int gc_args_parse(struct gc_args *a, int argc, const char **argv)
 }
 
 /*
- * Load a date, which stays a text. As in stock Git, a date that is not in the
- * past is an error, except "now". It is likely a mistake, because all objects
- * are older than such a date and would be deleted.
+ * Load a date from the configuration as text. As in stock Git, a date that is
+ * not in the past is an error, except "now". A future date is likely a mistake,
+ * because all objects are older and would be deleted.
  */
 static int load_date(const char **out, const char *key, const char *otherwise,
 		     const struct config *config, struct error *err)

@@ -20,11 +20,12 @@
 /* ---- gc-need.c */
 
 /*
- * Decides whether `git gc --auto` has something to do, and which packs gc does
- * not rewrite because they are too large (git-gc(1), gc.auto and other keys).
+ * These functions decide whether `git gc --auto` has something to do, and which
+ * packs gc does not rewrite because they are too large (git-gc(1), gc.auto and
+ * other keys).
  */
 
-/* A pack of the repository itself, not of an alternate. */
+/* A pack of the repository itself, not a pack of an alternate. */
 struct gc_pack {
 	char *name;    /* owned: "pack-<hex>.pack" */
 	uint64_t size; /* bytes */
@@ -52,32 +53,33 @@ size_t gc_packs_count(const struct gc_packs *list);
 
 /*
  * Choose the packs to keep: all packs of at least `threshold` bytes that are
- * not cruft packs. A threshold of 0 means only the largest pack. Returns their
- * number.
+ * not cruft packs. A threshold of 0 means only the largest pack. Returns the
+ * number of packs to keep.
  */
 size_t gc_packs_keep(struct gc_packs *list, uint64_t threshold);
 
 /*
- * Whether there are more than about `limit` loose objects. The number is
- * estimated from one of the 256 directories of loose objects. Returns 1, 0 or a
- * negative error code.
+ * Find whether there are more than about `limit` loose objects. The number is
+ * estimated from one of the 256 directories of loose objects. Returns 1 if so,
+ * 0 if not, or a negative error code.
  */
 int gc_has_many_loose(const struct repo *repo, uint64_t limit,
 		      struct error *err);
 
 /*
- * Whether `git gc --auto` has something to do. It has if there are more than
- * `auto_limit` loose objects (gc.auto; 0: gc never has anything to do). It also
- * has if there are more than `pack_limit` packs (gc.autoPackLimit; 0: no
- * limit); then *all is set. Returns 1, 0 or a negative error code.
+ * Find whether `git gc --auto` has something to do. It has if there are more
+ * than `auto_limit` loose objects (gc.auto; 0: gc never has anything to do). It
+ * also has if there are more than `pack_limit` packs (gc.autoPackLimit; 0: no
+ * limit); then *all is set. Returns 1 if so, 0 if not, or a negative error
+ * code.
  */
 int gc_is_needed(bool *all, const struct repo *repo, uint64_t auto_limit,
 		 uint64_t pack_limit, struct error *err);
 
 /*
- * Whether the repository borrows objects from a repository with a chain of
+ * Find whether the repository borrows objects from a repository with a chain of
  * commit-graphs. If so, gc writes only a new layer on top of that chain.
- * Returns 1, 0 or a negative error code.
+ * Returns 1 if so, 0 if not, or a negative error code.
  */
 int gc_borrows_graph(const struct repo *repo, struct error *err);
 
@@ -137,8 +139,8 @@ void gc_log_remove(const struct repo *repo);
 struct gc_args {
 	bool quiet, aggressive, automatic, force, background;
 	/*
-	 * Skip the steps on refs and reflogs, which the foreground process has
-	 * done.
+	 * Skip the steps on refs and reflogs, because the foreground process
+	 * has already run them.
 	 */
 	bool skip_foreground;
 	int cruft, detach, keep_largest;
@@ -166,7 +168,7 @@ struct gc_settings {
 	uint64_t auto_limit, pack_limit, big_pack, max_cruft_size;
 	uint64_t depth, window;
 	bool cruft, detach, pack_refs, commit_graph;
-	/* Dates. If `prune` is NULL, nothing is pruned. */
+	/* Dates as text. If `prune` is NULL, nothing is pruned. */
 	const char *prune, *worktree_prune;
 	const char *filter, *filter_to; /* NULL: not set */
 	int64_t log_expiry;

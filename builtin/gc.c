@@ -34,11 +34,11 @@ struct run {
 	bool is_precious;
 	/* Repack all packs, not only loose objects. */
 	bool all;
-	/* a step failed, and the other steps were run */
+	/* a step of gc failed, but gc went on with the other steps */
 	bool left_out;
 	/* repack failed, so prune must not run */
 	bool packs_stay;
-	/* future gc.log, if gc runs in the background */
+	/* becomes gc.log at the end, if gc runs in the background */
 	struct sys_tempfile log;
 	struct error *err;
 };
@@ -87,7 +87,7 @@ static int add_kept(struct run *r, struct child_words *w)
 	nr = gc_packs_keep(&list, threshold);
 	/*
 	 * If the packs to keep were more than gc.autoPackLimit, gc --auto would
-	 * repack again and again. Keep only the largest one.
+	 * repack again and again. In that case, keep only the largest pack.
 	 */
 	if (r->a.automatic && r->s.pack_limit && nr >= r->s.pack_limit)
 		gc_packs_keep(&list, 0);
@@ -413,7 +413,7 @@ int cmd_gc(int argc, const char **argv, struct builtin_env *env)
 
 	if (!words)
 		return builtin_die("out of memory");
-	/* Keep a copy, because parsing reorders argv. */
+	/* Keep a copy of the arguments, because parsing reorders argv. */
 	memcpy(words, argv, (size_t)argc * sizeof(*words));
 	ret = gc_args_parse(&r.a, argc, argv);
 	if (!ret)

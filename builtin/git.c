@@ -73,7 +73,7 @@ static const struct {
 	{"--icase-pathspecs", "GIT_ICASE_PATHSPECS", "1"},
 };
 
-/* Options whose argument becomes the value of an environment variable. */
+/* Options whose value becomes the value of an environment variable. */
 static const struct {
 	const char *option, *variable;
 	/* The form --x=<value> is allowed, but not --x <value>. */
@@ -289,7 +289,9 @@ static enum global_end end_at(struct global *g, const char *word)
 	return GLOBAL_STOCK;
 }
 
-/* Whether the option is one that gitreach knows and that needs a value. */
+/*
+ * Returns whether the option is one that gitreach knows and that needs a value.
+ */
 static bool takes_value(const char *option)
 {
 	if (!strcmp(option, "-C") || !strcmp(option, "-c") ||
@@ -350,9 +352,10 @@ static const struct command *find_command(const char *name)
 }
 
 /*
- * Repair what the parent process may have left. Closed standard streams are
- * opened, because the next opened file would get their descriptors. SIGPIPE is
- * no longer ignored. Signal handlers are installed that remove lock files.
+ * Repair process state that the parent process may have left. Closed standard
+ * streams are opened, because the next opened file would get their descriptors.
+ * The default action of SIGPIPE is restored. Signal handlers are installed that
+ * remove lock files.
  */
 static void prepare_process(void)
 {
@@ -364,8 +367,8 @@ static void prepare_process(void)
 }
 
 /*
- * Whether a command itself prepends the exec path to PATH when it starts a
- * child.
+ * Returns whether a command itself prepends the exec path to PATH when it
+ * starts a child.
  */
 static bool prepares_for_children(const struct command *command)
 {
@@ -396,8 +399,8 @@ static int run_stock(const struct global *g, int argc, const char **argv,
 }
 
 /*
- * Whether the shell's completion asks for the options of a command or of its
- * subcommand.
+ * Returns whether the shell's completion asks for the options of a command or
+ * of its subcommand.
  */
 static bool asks_for_completion(const char *const *words)
 {
@@ -436,8 +439,8 @@ static int run_command(const struct command *command, const struct global *g,
 }
 
 /*
- * Whether the user asks for help with -h or --help. The arguments of a CGI
- * program may come from a remote client and are ignored.
+ * Returns whether the user asks for help with -h or --help. The arguments of a
+ * CGI program may come from a remote client and are ignored.
  */
 static bool asks_for_help(int argc, const char **argv)
 {
@@ -500,7 +503,7 @@ static int run_git_command(const struct global *g, int argc, const char **argv,
 	return run_command(command, g, argc, argv + g->next, tracing);
 }
 
-/* Whether only stock Git knows the value that the option asks for. */
+/* Returns whether only stock Git knows the value that the option asks for. */
 static bool asks_for_path(const char *option)
 {
 	return !strcmp(option, "--html-path") ||
@@ -562,7 +565,10 @@ static int run(int argc, const char **argv, struct tracing *tracing)
 
 	if (exec_path_set_default(&err) < 0)
 		return builtin_fail(&err);
-	/* The name starts with a dash if git-shell runs as a login shell. */
+	/*
+	 * If git-shell runs as a login shell, the name of the program starts
+	 * with a dash.
+	 */
 	name += *name == '-';
 	if (!strncmp(name, "git-", 4) && name[4])
 		return run_by_name(argc, argv, name + 4, tracing);

@@ -60,7 +60,7 @@ struct run {
 
 static const char blanks[] = " \t\r";
 
-/* Whether an attribute can change content. "-text" cannot. */
+/* Returns whether an attribute can change content. "-text" cannot. */
 static bool is_filter(const char *word, size_t len)
 {
 	static const char *const names[] = {"text",  "crlf",
@@ -78,9 +78,9 @@ static bool is_filter(const char *word, size_t len)
 }
 
 /*
- * Whether a line of an attributes file sets an attribute that can change
- * content. A line is a pattern (perhaps in quotes) or "[attr]<name>", then
- * attributes.
+ * Returns whether a line of an attributes file sets an attribute that can
+ * change content. A line is a pattern (perhaps in quotes) or "[attr]<name>",
+ * then attributes.
  */
 static bool line_has_filter(const char *p, const char *end)
 {
@@ -332,7 +332,7 @@ static int parse(struct args *a, int argc, const char **argv, int *file_nr)
 
 /* ---- one object */
 
-/* Print a problem of the object. Any problem is fatal. */
+/* Report a format problem of the object. Each problem is fatal. */
 static int complain(void *ctx, const struct fsck_report *report,
 		    struct error *err)
 {
@@ -404,7 +404,10 @@ static int hash_stdin(struct run *r)
 	return ret;
 }
 
-/* Hash a device or a pipe. "/dev/null" is often given for an empty object. */
+/*
+ * Hash what a device or a pipe contains. "/dev/null" is often given for an
+ * empty object.
+ */
 static int hash_stream(struct run *r, const char *name)
 {
 	struct buf content = BUF_INIT;

@@ -96,7 +96,7 @@ static const char stock_names[] =
 	"verify-tag web--browse whatchanged worktree write-tree ";
 /* clang-format on */
 
-/* Commands of ours that stock Git does not have. */
+/* Commands of this project that stock Git does not have. */
 static const char *const own_names[] = {"bitmap", "network"};
 
 bool help_is_own(const char *name)
@@ -154,7 +154,10 @@ static bool is_stock(const char *name)
 	return false;
 }
 
-/* Whether an alias of this name is configured. Only stock Git runs aliases. */
+/*
+ * Returns whether an alias of this name is configured. Only stock Git runs
+ * aliases.
+ */
 static bool is_alias(const char *name)
 {
 	const struct config_sources sources = {.protected_only = true};

@@ -13,8 +13,8 @@
 #include "sys/io.h"
 
 /*
- * Whether our manual page is installed. A distribution may have compressed the
- * file.
+ * Returns whether our manual page is installed. A distribution may have
+ * compressed the file.
  */
 static bool has_page(const char *dir, const char *page, char section)
 {
@@ -72,7 +72,7 @@ int help_set_manpath(void)
 	int ret = exec_path_man(&path, NULL);
 
 	/*
-	 * An empty part at the end of MANPATH stands for the system's
+	 * An empty element at the end of MANPATH means the system's
 	 * directories.
 	 */
 	if (!ret && (buf_printf(&path, ":%s", before ? before : "") < 0 ||

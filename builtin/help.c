@@ -65,7 +65,7 @@ static void print_guides(void)
 	       "The library for other programs");
 }
 
-/* ---- stock Git's lists of commands, followed by ours */
+/* ---- printing stock Git's lists of commands, followed by our own commands */
 
 /*
  * Print `text` on the terminal through the pager that the user has configured
@@ -166,8 +166,8 @@ int help_list_cmds(const char *groups, struct trace *trace)
 /* ---- pages */
 
 /*
- * Whether the user wants another form of the page than a manual page (--web,
- * --info), and stock Git may have that form.
+ * Returns whether the user wants another form of the page than a manual page
+ * (--web, --info), and stock Git may have that form.
  */
 static bool wants_other_form(const struct help_args *args,
 			     const struct config *config)
@@ -233,7 +233,7 @@ static int show_topic(const struct help_args *args, struct builtin_env *env)
 
 /* ---- the command */
 
-/* Give help without stock Git. */
+/* Print help if stock Git is not installed. */
 static int help_alone(const struct help_args *args, struct builtin_env *env)
 {
 	if (args->topic)

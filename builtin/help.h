@@ -19,12 +19,12 @@
 #include "sys/trace.h"
 
 /*
- * Whether `git help` lists the command as native, that is, implemented by
- * gitreach.
+ * Returns whether `git help` lists the command as native, that is, implemented
+ * by gitreach.
  */
 bool help_is_native(const char *name);
 
-/* Whether `name` is a native command that stock Git does not have. */
+/* Returns whether `name` is a native command that stock Git does not have. */
 bool help_is_own(const char *name);
 
 /* Print all native commands on stdout in groups, one command on each line. */

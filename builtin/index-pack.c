@@ -49,8 +49,8 @@ struct args {
 	const char *index_name, *pack_name, *keep, *promisor, *format;
 	const char *index_version, *header, *title;
 	/*
-	 * values of --strict and --fsck-objects: lists of messages; NULL: not
-	 * given
+	 * values of --strict and --fsck-objects: lists of fsck messages; NULL:
+	 * not given
 	 */
 	const char *strict, *fsck_objects;
 };
@@ -62,12 +62,17 @@ struct run {
 	struct repo *repo;
 	struct builtin_env *env; /* borrowed */
 	enum hash_algo algo;
-	/* owned; NULL without a repository */
+	/*
+	 * owned: the objects that the repository has; NULL without a repository
+	 */
 	struct known_objects *known;
 	struct pack_indexer_hooks known_hooks; /* hooks of `known` */
 	struct pack_indexer_config config;
 	struct fsck_rules rules;
-	/* owned; NULL if no checks are requested */
+	/*
+	 * owned: the checks of --strict and similar options; NULL: none are
+	 * requested
+	 */
 	struct pack_check *check;
 	bool is_self_contained;
 	/* ids of blobs that were missing, one on each line */
@@ -614,7 +619,7 @@ static int run_all(struct run *r)
 
 	if (!ret)
 		ret = load_options(r);
-	/* Refuse an invalid name before the pack is read. */
+	/* Check the name of the pack before the pack is read. */
 	if (!ret && r->a.pack_name) {
 		ret = name_pack(r, &name);
 		if (!ret)

@@ -28,15 +28,15 @@ struct init_args {
 	bool not_bare;
 	const char *template_dir, *format, *ref_format, *branch, *directory;
 	const char *shared; /* NULL: not given */
-	/* the branch's name is on the command line */
+	/* the name of the initial branch is on the command line */
 	bool asked_for_branch;
 	char *git_dir; /* owned */
-	/* owned: the path to print instead, or NULL */
+	/* owned: the path that messages print instead of git_dir, or NULL */
 	char *shown_dir;
 	char *worktree; /* owned; NULL: bare */
 };
 
-/* Keep the value of --shared as text until the configuration is loaded. */
+/* Store the value of --shared as text until the configuration is loaded. */
 static int parse_shared(void *value, const char *arg)
 {
 	struct init_args *args = value;
@@ -142,7 +142,7 @@ static char *join(const char *dir, const char *name)
 	return buf_detach(&path, NULL);
 }
 
-/* Whether the last component of GIT_DIR suggests a bare repository. */
+/* Returns whether the last component of GIT_DIR suggests a bare repository. */
 static bool looks_bare(const char *git_dir)
 {
 	size_t len = strlen(git_dir);
@@ -197,7 +197,10 @@ static int check_parents(const char *path)
 	return ret;
 }
 
-/* Refuse a place that stock Git refuses. Called before anything is created. */
+/*
+ * Refuse a directory in which stock Git creates no repository. Called before
+ * anything is created.
+ */
 static int check_place(const struct init_args *args, bool guessed_bare)
 {
 	int ret = 0;

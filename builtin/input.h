@@ -25,11 +25,14 @@ struct stdin_lines {
 	char *line;
 	/* length of the line, which may contain NULs */
 	size_t len;
-	/* The line had an end. The last line of the input may lack one. */
+	/*
+	 * The line ended with the byte `end`. The last line of the input may
+	 * lack this byte.
+	 */
 	bool ended;
 	/* the byte that ends a line */
 	int end;
-	/* remove a carriage return before a newline that ends a line */
+	/* remove a carriage return before the newline */
 	bool strip_cr;
 	size_t alloc;
 };

@@ -90,7 +90,7 @@ static int load_remotes(struct lazy_fetch *lazy, struct error *err)
 
 /* ---- fetching */
 
-/* The objects that one call fetches. */
+/* The missing objects that one call fetches from promisor remotes. */
 struct wanted {
 	struct lazy_fetch *lazy;
 	struct oid *oids; /* owned */
@@ -134,7 +134,7 @@ static int run_fetch(const struct wanted *w, const char *remote,
 	return ret;
 }
 
-/* Remove from the list the objects that exist by now. */
+/* Remove from the list the objects that were fetched and exist now. */
 static int drop_fetched(struct wanted *w, struct error *err)
 {
 	struct odb *odb;
@@ -182,7 +182,7 @@ static int fetch_from_each(struct wanted *w, struct error *err)
 	return 1;
 }
 
-/* ---- objects that no remote had */
+/* ---- objects that no promisor remote had */
 
 static int find_promised(struct wanted *w, struct walk *walk, struct error *err)
 {
@@ -273,8 +273,8 @@ static int provide(void *ctx, const struct oid *oids, size_t nr,
 /* ---- setting up */
 
 /*
- * Whether GIT_NO_LAZY_FETCH turns fetches off. Returns 1 if so, 0 if not, or
- * ERR_INVALID.
+ * Find whether GIT_NO_LAZY_FETCH turns fetches off. Returns 1 if so, 0 if not,
+ * or ERR_INVALID.
  */
 static int is_off(enum lazy_fetch_mode mode, struct error *err)
 {

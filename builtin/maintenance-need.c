@@ -36,7 +36,10 @@ static int load_limit(const struct maintenance *m, const char *key,
 	return value != 0;
 }
 
-/* A count of visited items. When it reaches the limit, the visit ends. */
+/*
+ * A count of things of which a task needs many (objects, packs). When the count
+ * reaches the limit, counting ends.
+ */
 struct counting {
 	uint64_t nr, limit;
 };
@@ -237,8 +240,8 @@ struct prunable {
 };
 
 /*
- * Whether a linked work tree has been missing for long enough to be pruned.
- * Returns 1, 0 or a negative error code.
+ * Find whether a linked work tree has been missing for long enough to be
+ * pruned. Returns 1 if so, 0 if not, or a negative error code.
  */
 static int is_prunable(const struct prunable *p, const char *git_dir)
 {
@@ -282,7 +285,10 @@ int maintenance_needs_worktree_prune(const struct maintenance *m)
 		return ret;
 	if (approxidate_parse_expiry(&p.expiry, m->gc.worktree_prune,
 				     sys_clock_seconds()) < 0)
-		/* let `git worktree prune` run and report the error */
+		/*
+		 * if an error occurs, let `git worktree prune` run and report
+		 * it
+		 */
 		return 1;
 	return worktree_each(m->repo, check_worktree, &p, m->err);
 }

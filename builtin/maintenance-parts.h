@@ -41,7 +41,7 @@ enum maintenance_id {
 struct maintenance_task {
 	const char *name;
 	/*
-	 * The two parts of the task; NULL if it has no such part. The
+	 * The two parts of the task; NULL if the task lacks the part. The
 	 * foreground parts of all tasks run before any background part. The
 	 * background parts may run in another process. Both functions return 0
 	 * or a negative error code.
@@ -75,7 +75,10 @@ int maintenance_split_factor(const struct maintenance *m, uint64_t *factor);
 int maintenance_geometry(const struct maintenance *m, const struct odb *odb,
 			 uint64_t factor, size_t *first, size_t *nr);
 
-/* For --auto: each function returns as `needed` of struct maintenance_task. */
+/*
+ * For --auto: each function has the return values of `needed` in struct
+ * maintenance_task.
+ */
 int maintenance_needs_gc(const struct maintenance *m);
 int maintenance_needs_commit_graph(const struct maintenance *m);
 int maintenance_needs_loose_objects(const struct maintenance *m);

@@ -216,7 +216,7 @@ static int pass_over(void *ctx, const char *bytes, size_t len,
 	return 0;
 }
 
-/* Write the pack "loose-<checksum>.pack" of the batch. */
+/* Write the pack "loose-<checksum>.pack" with one batch of loose objects. */
 static int pack_batch(const struct maintenance *m, const struct batch *b)
 {
 	struct child_words w = COMMAND("pack-objects");
@@ -249,8 +249,8 @@ static int pack_batch(const struct maintenance *m, const struct batch *b)
 
 /*
  * Remove loose objects that packs have, then pack the other loose objects. The
- * newly packed ones stay loose until the next run, so that a process which has
- * already found such an object can still read it.
+ * newly packed objects also stay loose until the next run, so that a process
+ * which has already found such an object can still read it.
  */
 static int loose_objects(const struct maintenance *m)
 {

@@ -49,7 +49,10 @@ struct strategy {
 /* One run of the command. */
 struct run {
 	struct maintenance m;
-	/* the foreground parts were run; only background parts are left */
+	/*
+	 * The foreground parts of the tasks have been run; only background
+	 * parts are left.
+	 */
 	bool background;
 	int quiet, detach; /* -1: not given */
 	const char *schedule_text;
@@ -219,8 +222,8 @@ static int task_key(struct buf *key, const struct run *r,
 }
 
 /*
- * Whether a task is chosen by the command line or the configuration. Returns 1,
- * 0 or a negative error code.
+ * Find whether a task is chosen by the command line or the configuration.
+ * Returns 1 if so, 0 if not, or a negative error code.
  */
 static int is_wanted(const struct run *r, const struct strategy *s,
 		     enum maintenance_id id, bool is_named, struct buf *key)
@@ -243,7 +246,7 @@ static int is_wanted(const struct run *r, const struct strategy *s,
 	return ret < 0 ? ret : enabled && schedule >= r->schedule;
 }
 
-/* Whether extensions.preciousObjects forbids the task. */
+/* Returns whether extensions.preciousObjects forbids the task. */
 static bool is_forbidden(const struct run *r, enum maintenance_id id)
 {
 	return maintenance_tasks[id].deletes &&
@@ -251,8 +254,9 @@ static bool is_forbidden(const struct run *r, enum maintenance_id id)
 }
 
 /*
- * Choose the tasks to run and put them in their fixed order. They are the ones
- * named on the command line; if none is named, they are chosen from all tasks.
+ * Choose the tasks to run and put them in their fixed order. If the command
+ * line names tasks, these tasks are run. Otherwise the tasks are chosen by the
+ * configuration.
  */
 static int choose_tasks(struct run *r)
 {

@@ -24,7 +24,9 @@ struct message_span {
 };
 
 struct message {
-	/* the whole message, without leading blank lines */
+	/*
+	 * the whole message of the commit or tag, without leading blank lines
+	 */
 	struct message_span whole;
 	/* the subject, without the final newline */
 	struct message_span subject;

@@ -40,7 +40,7 @@ struct call {
 	 */
 	bool outdated;
 	bool incremental;
-	/* 1, or 0 if --no-write-chain-file is given */
+	/* 0 if --no-write-chain-file is given, otherwise 1 */
 	int chain_file;
 	/*
 	 * Value of --base: checksum of a layer, or "none". NULL if it is not
@@ -59,7 +59,10 @@ static int read_names(struct named_packs *names, struct error *err)
 	int ret;
 
 	while ((ret = stdin_lines_next(&in, err)) > 0) {
-		/* Only names of .idx files count, as in stock Git. */
+		/*
+		 * As in stock Git, lines that do not name an .idx file are
+		 * ignored.
+		 */
 		if (in.len > 4 && !strcmp(in.line + in.len - 4, ".idx") &&
 		    named_packs_add(names, in.line) < 0) {
 			ret = error_nomem(err);
@@ -139,7 +142,9 @@ static int run_with_retries(struct object_dir_call *call, object_dir_fn *run)
 	return code;
 }
 
-/* Whether the subcommand will be retried. If so, it prints nothing now. */
+/*
+ * Returns whether the subcommand will be retried. If so, it prints nothing now.
+ */
 static bool will_retry(struct call *c, bool outdated)
 {
 	c->outdated = outdated && c->tries_left;
@@ -148,7 +153,7 @@ static bool will_retry(struct call *c, bool outdated)
 
 /* ---- layers of multi-pack-index chains */
 
-/* Returns the layer with the checksum `hex`, or NULL. */
+/* Returns the layer of the chain that has the checksum `hex`, or NULL. */
 static struct odb_midx *find_layer(const struct call *c, const char *hex)
 {
 	const struct odb *odb = c->common.store.odb;
@@ -178,7 +183,10 @@ static void print_checksum(const struct call *c, const uint8_t *checksum)
 					      c->common.store.odb->algo));
 }
 
-/* Append a layer on top of all layers, or on top of `base`. */
+/*
+ * Append a layer on top of all layers of the chain, or on top of the layer
+ * `base`.
+ */
 static int append(const struct call *c, struct multi_pack_result *result,
 		  const struct multi_pack_options *o, struct odb_midx *base,
 		  struct error *err)
@@ -326,7 +334,10 @@ static int compact(struct object_dir_call *call)
 
 /* ---- the other subcommands */
 
-/* Write the index of all packs, or of the packs that standard input names. */
+/*
+ * Write the multi-pack-index of all packs, or of the packs that standard input
+ * names.
+ */
 static int write_now(struct object_dir_call *call)
 {
 	struct call *c = (struct call *)call;
@@ -406,7 +417,7 @@ static int expire(struct object_dir_call *call)
 	return run_with_retries(call, expire_now);
 }
 
-/* Write the multi-pack-index again, so that it covers the new pack. */
+/* Write the multi-pack-index again, so that the new pack is in it. */
 static int write_again(struct object_dir_call *call)
 {
 	return object_dir_reopen(call) ? 128 : write_midx(call);
@@ -468,7 +479,7 @@ static int repack(struct object_dir_call *call)
 	}
 
 /*
- * Whether options contradict each other. Prints an error if they do.
+ * Returns whether options contradict each other. Prints an error if they do.
  * `compacts`: the subcommand is `compact`.
  */
 static bool is_contradiction(const struct call *c, bool compacts)

@@ -89,8 +89,8 @@ struct syncing {
 };
 
 /*
- * Print the result of one member. If one member fails, the next ones are still
- * synchronized.
+ * Print the result of syncing one member repository. If one member fails, the
+ * next ones are still synced.
  */
 static int synced(void *ctx, uint32_t id,
 		  const struct network_sync_report *done,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* git network fork: creates a new member from an existing one. */
+/*
+ * git network fork: creates a new member repository of a fork network from an
+ * existing member.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

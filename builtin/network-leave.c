@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* git network leave and delete: removes members from the network. */
+/*
+ * git network leave and delete: removes member repositories from a fork
+ * network.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* git network list: prints the members and their paths. */
+/*
+ * git network list: prints the member repositories of a fork network and their
+ * paths.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +14,7 @@
 
 static const char usage[] = "git network list [--json]";
 
-/* Print one member and its path. Returns 0 or ERR_NOMEM. */
+/* Print one member's id and path. Returns 0 or ERR_NOMEM. */
 static int print_entry(const struct network_entry *entry, const char *path,
 		       bool json, bool first)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* git network: opens the network for a subcommand. */
+/* Opens the fork network for a subcommand of git network. */
 #include <stdlib.h>
 
 #include "builtin/network-parts.h"

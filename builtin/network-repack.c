@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* git network repack: repacks the store with delta islands. */
+/*
+ * git network repack: repacks the store (the object pool) of a fork network
+ * with delta islands.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 

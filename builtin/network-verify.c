@@ -81,7 +81,7 @@ static int print_stats(const struct network *network,
 	return 0;
 }
 
-/* Print the named members, or all members if none is named. */
+/* Print the costs of the named members, or of all members if none is named. */
 static int print_all(struct network *network, const char **names, int nr)
 {
 	const struct network_registry *registry = &network->registry;

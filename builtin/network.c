@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * git network: manages repositories that share a store. All subcommands except
- * init have files of their own.
+ * git network: manages fork networks, whose member repositories share a store
+ * of objects. All subcommands except init have files of their own.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static const char usage_text[] =
 	"git network verify\n"
 	"git network stats [<member>...]";
 
-/* ---- git network init: creates a store */
+/* ---- git network init: creates the store of a fork network */
 
 static const char init_usage[] =
 	"git network init [--object-format=<format>] <store>";

@@ -150,7 +150,7 @@ static int add_alternate(struct repo *repo, const char *dir)
 	return 0;
 }
 
-/* Open the store with the directory `real` added to its alternates. */
+/* Open the repository with the directory `real` added to its alternates. */
 static int open_other(struct object_dir_call *call, const char *real)
 {
 	struct error err = ERROR_INIT;

@@ -21,13 +21,14 @@ struct object_dir_call {
 	/* Value of --object-dir. NULL: the repository's own directory. */
 	const char *object_dir;
 	/*
-	 * object_dir may be any directory; if false, only one that the odb has
+	 * object_dir may be any directory; if false, it must be the
+	 * repository's own or an alternate
 	 */
 	bool takes_any_dir;
 	/* 1 for --progress, 0 for --no-progress, -1 if neither is given */
 	int want_progress;
 	struct store store;
-	/* index of object_dir among the odb's directories */
+	/* index of object_dir in the list of the odb's directories */
 	size_t dir_nr;
 	struct progress_out out;
 	/* NULL: no progress is shown */
@@ -59,7 +60,7 @@ struct object_dir_command {
  */
 int object_dir_take_choice(void *value, const char *arg);
 
-/* The entry for --object-dir. */
+/* The entry for --object-dir in a table of options. */
 #define OBJECT_DIR_OPTION(call)                                                \
 	{                                                                      \
 		.kind = OPTION_STRING, .long_name = "object-dir",              \

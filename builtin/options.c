@@ -123,8 +123,8 @@ bool options_is_completion(const char *word)
 }
 
 /*
- * Whether completion offers the option. `all`: also offer options that the
- * usage does not list.
+ * Returns whether completion offers the option. `all`: also offer options that
+ * the usage does not list.
  */
 static bool is_offered(const struct option *o, bool all)
 {
@@ -412,7 +412,10 @@ static int parse_long(struct parse *p, const char *word)
 	}
 	ret = find_long(&n, p, word, len);
 	if (ret) {
-		/* As in stock Git: the usage of an ambiguous option is help. */
+		/*
+		 * As in stock Git, the usage after an ambiguous option goes to
+		 * standard output.
+		 */
 		print_usage(stdout, p->options, p->usage);
 		return ret;
 	}

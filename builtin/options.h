@@ -143,10 +143,10 @@ static inline int options_failed(int ret)
 int options_usage(const struct option *options, const char *usage);
 
 /*
- * Whether the word is --git-completion-helper or --git-completion-helper-all.
- * The shell's completion runs a command with one of these words in place of
- * arguments. After printing, the command returns 129, and the main program
- * returns 0.
+ * Returns whether the word is --git-completion-helper or
+ * --git-completion-helper-all. The shell's completion runs a command with one
+ * of these words in place of arguments. After printing, the command returns
+ * 129, and the main program returns 0.
  */
 bool options_is_completion(const char *word);
 

@@ -57,7 +57,7 @@ const char *shown_path_get(const struct shown_path *shown, const char *path,
 
 /* ---- progress meters on standard error */
 
-/* What the options of a command ask for. */
+/* Whether the options of a command ask for progress meters. */
 enum show_progress {
 	/* by default: show progress if standard error is a terminal */
 	PROGRESS_IF_TERMINAL,

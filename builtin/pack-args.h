@@ -37,7 +37,7 @@ struct pack_args {
 		.path_walk = -1                                                \
 	}
 
-/* Rows for a table of these options. `a` is a struct pack_args *. */
+/* Entries of an option table for these options. `a` is a struct pack_args *. */
 #define PACK_ARGS_NUMBER(number, a, name, field, text)                         \
 	{                                                                      \
 		.kind = number, .long_name = name, .value = &(a)->field,       \
@@ -115,7 +115,7 @@ int pack_args_index_version(struct pack_idx_format *format, const char *text,
 /* Callback for an option: adds a name to a struct named_packs. */
 int pack_args_take_pack(void *value, const char *arg);
 
-/* A file descriptor that a pack is written to. */
+/* A file that a pack is written to, such as standard output. */
 struct pack_args_file {
 	int fd;
 	const char *name; /* borrowed; for messages */

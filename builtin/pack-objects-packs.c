@@ -15,13 +15,16 @@
 #include "repack/loosen.h"
 #include "repack/rollup.h"
 
-/* How marks before a pack's name on standard input are understood. */
+/*
+ * Characters before a pack's name on standard input ("^" and the like), and
+ * what they mean.
+ */
 struct marks {
 	/* the marks; a name may start with one of these characters */
 	const char *chars;
 	enum rollup_part unmarked;
 	enum rollup_part marked[2]; /* by index in chars */
-	/* It is an error if a pack is named with two different marks. */
+	/* It is an error if one pack is named twice with different marks. */
 	bool once;
 };
 

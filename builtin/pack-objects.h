@@ -73,18 +73,18 @@ int pack_objects_args_parse(struct pack_objects_args *a, int argc,
 int pack_objects_args_check(struct pack_objects_args *a, struct error *err);
 
 /*
- * Whether a receiver gets the pack on standard output, and the pack contains
- * all objects of the given revisions.
+ * Returns whether a receiver gets the pack on standard output, and the pack
+ * contains all objects of the given revisions.
  */
 bool pack_objects_is_for_receiver(const struct pack_objects_args *a);
 
 /*
- * Whether an option asks to keep, pack or unpack objects that the revisions do
- * not reach.
+ * Returns whether an option asks to keep, pack or loosen objects that the
+ * revisions do not reach.
  */
 bool pack_objects_wants_rest(const struct pack_objects_args *a);
 
-/* ---- pack-objects-packs.c */
+/* ---- functions of pack-objects-packs.c */
 
 /*
  * For --stdin-packs: add the objects of the packs that standard input names to

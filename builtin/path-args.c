@@ -43,8 +43,8 @@ void place_release(struct place *place)
 }
 
 /*
- * Whether an argument is a pathspec with wildcards or with long magic such as
- * :(icase).
+ * Returns whether an argument is a pathspec with wildcards or with long magic
+ * such as :(icase).
  */
 static bool is_pattern(const char *arg)
 {
@@ -60,8 +60,8 @@ static bool is_pattern(const char *arg)
 }
 
 /*
- * Whether the file that a pathspec names exists. Short magic at the start is
- * skipped. Returns 1, 0 or a negative error code.
+ * Find whether the file that a pathspec names exists. Short magic at the start
+ * is skipped. Returns 1 if so, 0 if not, or a negative error code.
  */
 static int is_there(const char *arg, const struct repo *repo, struct error *err)
 {

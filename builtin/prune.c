@@ -68,7 +68,7 @@ static void show_object(void *ctx, const struct oid *oid, enum object_type type)
 	       type == OBJ_NONE ? "unknown" : object_type_name(type));
 }
 
-/* Whether a file is in one of the 256 directories of loose objects. */
+/* Returns whether a file is in one of the 256 directories of loose objects. */
 static bool is_among_objects(const char *path)
 {
 	const char *end = strrchr(path, '/');
@@ -114,7 +114,8 @@ static void show_shallow(void *ctx, const struct oid *oid)
 /* ---- the command */
 
 /*
- * Resolve the names in the operands. *heads gets their ids; it is malloc()ed.
+ * Resolve the names of the operands. *heads gets the object ids in a malloc()ed
+ * array.
  */
 static int resolve_heads(struct oid **heads, struct builtin_env *env,
 			 const char **names, size_t nr)

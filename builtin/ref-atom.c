@@ -424,7 +424,10 @@ int ref_atom_append(struct buf *out, const struct ref_atom *atom,
 	return ret == ERR_NOMEM ? error_nomem(err) : ret;
 }
 
-/* Whether a field is a date. Without a format, dates are sorted by seconds. */
+/*
+ * Returns whether a field is a date. Without a format, dates are sorted by
+ * seconds.
+ */
 static bool is_date(enum ref_atom_kind kind)
 {
 	return kind == REF_ATOM_AUTHORDATE || kind == REF_ATOM_COMMITTERDATE ||

@@ -20,7 +20,7 @@ enum ref_atom_kind {
 	REF_ATOM_DISK_SIZE,
 	REF_ATOM_DELTABASE,
 	REF_ATOM_NOTHING, /* an empty value */
-	/* The fields from here on read the object's content. */
+	/* The fields from here on need the content of the ref's object. */
 	REF_ATOM_TREE,
 	REF_ATOM_PARENT,
 	REF_ATOM_NUMPARENT,
@@ -125,7 +125,7 @@ struct ref_atom_object {
 struct ref_atom_subject {
 	const struct store *store;
 	const char *refname;
-	/* the target if the ref is symbolic, otherwise NULL */
+	/* the name of the target if the ref is symbolic, otherwise NULL */
 	const char *target;
 	/* the ref that HEAD points to, or NULL */
 	const char *head;

@@ -55,7 +55,7 @@ static int check_value(void *ctx, const char *name, const struct oid *new_oid,
 
 static const char hook_name[] = "reference-transaction";
 
-/* The input of the hooks of a transaction, and the repository. */
+/* What the hooks of a transaction need: their input, and the repository. */
 struct tell {
 	const struct repo *repo;
 	const struct ref_transaction *tx;

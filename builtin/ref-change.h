@@ -18,7 +18,7 @@
  */
 struct ref_changer {
 	struct store *store; /* borrowed */
-	/* the committer; set by the first transaction */
+	/* the committer line for reflogs; set by the first transaction */
 	struct buf committer;
 	/*
 	 * A refused update does not end the transaction (update-ref

@@ -50,8 +50,8 @@ int ref_filter_add(struct ref_filter_list *list, const char *arg)
 /* ---- names */
 
 /*
- * Whether a name matches a pattern. Prefixes are compared byte by byte, even if
- * case is ignored.
+ * Returns whether a name matches a pattern. Prefixes are compared byte by byte,
+ * even if case is ignored.
  */
 static bool matches_pattern(const struct ref_filter *f, const char *name,
 			    const char *pattern)
@@ -106,7 +106,7 @@ static int resolve_points_at(struct ref_filter *f)
 
 /*
  * Set *commit_nr to the commit `oid`, or to the commit that a tag `oid` leads
- * to. Returns 1, 0 if there is no such commit, or a negative error code.
+ * to. Returns 1 if there is such a commit, 0 if not, or a negative error code.
  */
 static int find_commit(uint32_t *commit_nr, struct ref_filter *f,
 		       const struct oid *oid, struct error *err)
@@ -171,7 +171,10 @@ static int resolve_commit(uint32_t *commit_nr, struct ref_filter *f,
 	return 129;
 }
 
-/* Parse a commit. A missing one is reported and counts as a root. */
+/*
+ * Parse a commit of the history. A missing commit is reported and is treated as
+ * a root.
+ */
 static int parse_if_there(struct history *h, uint32_t commit_nr,
 			  struct error *err)
 {
@@ -359,8 +362,9 @@ static int next_target(struct oid *oid, enum object_type *type,
 }
 
 /*
- * Whether a ref points to one of the objects of --points-at, directly or
- * through a chain of tags. The object at the end of the chain need not exist.
+ * Returns whether a ref points to one of the objects of --points-at, directly
+ * or through a chain of tags. The object at the end of the chain need not
+ * exist.
  */
 static int points_at(struct ref_filter *f, struct ref_atom_subject *subject,
 		     struct error *err)

@@ -38,8 +38,8 @@ static size_t match_rule(const char **start, size_t i, const char *name)
 }
 
 /*
- * Whether another rule than `rule` expands the short name to an existing ref.
- * Returns 1, 0 or a negative error code.
+ * Find whether another rule than `rule` expands the short name to an existing
+ * ref. Returns 1 if so, 0 if not, or a negative error code.
  */
 static int is_ambiguous(const struct store *store, const char *start,
 			size_t len, size_t rule, bool strict, struct error *err)

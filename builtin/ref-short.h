@@ -16,7 +16,7 @@ int ref_short_append(struct buf *out, const struct store *store,
 		     const char *name, struct error *err);
 
 /*
- * As ref_short_append(), but `strict` decides instead of
+ * Works like ref_short_append(), but `strict` decides instead of
  * core.warnAmbiguousRefs.
  */
 int ref_short_append_as(struct buf *out, const struct store *store,

@@ -113,9 +113,10 @@ static int take_date(int64_t *limit, const char *text, const char *option)
 }
 
 /*
- * With --stale-fix all refs are followed before the first reflog. If one of
- * them is broken, no reflog can be done. Returns 1 then, with the exit code in
- * r->code, and otherwise 0. A locked ref concerns its own reflog only.
+ * With --stale-fix all refs are followed before the first reflog. If one of the
+ * refs is broken, no reflog can be expired; the function then returns 1, with
+ * the exit code in r->code. Otherwise it returns 0. A locked ref concerns its
+ * own reflog only.
  */
 static int expire_one(void *ctx, const char *name)
 {
@@ -247,7 +248,9 @@ static int delete_from(struct run *r, const char *name, uint64_t nr)
 	return reflog_edit(r->repo, name, &edit, &err) < 0 ? fail(r, &err) : 0;
 }
 
-/* Whether `spec` has the form "<ref>@{<date>}", not "<ref>@{<number>}". */
+/*
+ * Returns whether `spec` has the form "<ref>@{<date>}", not "<ref>@{<number>}".
+ */
 static bool is_by_date(const char *spec)
 {
 	const char *at = strstr(spec, "@{");

@@ -170,8 +170,8 @@ static int check_args(const struct args *a, struct error *err)
 /*
  * Load whether to write bitmaps. If bitmaps are impossible, it is an error that
  * the command line or the configuration asks for them. It is no error that bare
- * repositories write bitmaps by default. That default does not apply to
- * --write-midx.
+ * repositories write bitmaps by default. The default of bare repositories does
+ * not apply to --write-midx.
  */
 static int load_bitmap_option(struct repack_options *o, const struct args *a,
 			      const struct repo *repo, struct error *err)

@@ -26,8 +26,8 @@ static bool starts_with(const char *s, const char *prefix)
 }
 
 /*
- * Whether a path below the working directory leads into the git directory of a
- * repository.
+ * Returns whether a path below the working directory leads into the git
+ * directory of a repository.
  */
 static bool is_in_repo(const char *path)
 {

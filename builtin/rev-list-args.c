@@ -167,7 +167,7 @@ static int parse_stdin(struct rev_list_run *r, const char *arg)
 	return 1;
 }
 
-/* Parse the paths after the options, and the lines of standard input. */
+/* Parse the paths among the arguments, and the lines of standard input. */
 static int parse_rest(struct rev_list_run *r, const char **paths)
 {
 	int ret = 0;

@@ -55,7 +55,7 @@ static int set_order(struct rev_list_history *history, bool by_date)
 	return 1;
 }
 
-/* Set the options that --simplify-merges implies. */
+/* Set the options of history simplification that --simplify-merges implies. */
 static void set_merges(struct rev_list_history *history)
 {
 	history->o.merges = true;
@@ -205,8 +205,8 @@ static int open_through(struct rev_list_run *r)
 }
 
 /*
- * List the commits. They are printed at once, unless objects have to be printed
- * between them.
+ * List the commits. Each commit is printed at once, unless objects have to be
+ * printed between them.
  */
 static int list_commits(struct rev_list_run *r, uint32_t **commits, size_t *nr)
 {

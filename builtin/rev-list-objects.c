@@ -65,7 +65,7 @@ static void print_id(struct rev_list_run *r, uint32_t obj_pos)
 	fwrite(hex, 1, hash_hex_len(r->odb->algo), stdout);
 }
 
-/* Whether --unpacked leaves out an object. */
+/* Returns whether --unpacked leaves out an object. */
 static bool is_left_out(struct rev_list_run *r, uint32_t obj_pos)
 {
 	return r->o.unpacked && objspace_is_packed(&r->walk.space, obj_pos);
@@ -162,8 +162,9 @@ static int note_missing(struct rev_list_run *r, uint32_t obj_pos,
 }
 
 /*
- * Follow tags that exist to the id that is missing. Returns 1 if there is such
- * a tag, 0 if `oid` itself is missing, or a negative error code.
+ * If `oid` is a tag, follow the chain of tags that exist to the missing
+ * object's id. Returns 1 if there is such a tag, 0 if `oid` itself is missing,
+ * or a negative error code.
  */
 static int follow_tags(struct rev_list_run *r, struct oid *oid)
 {
@@ -204,9 +205,9 @@ int rev_list_miss_tip(struct rev_list_run *r, const struct oid *oid)
 }
 
 /*
- * Whether an object exists, perhaps after a fetch. Packed objects always do. If
- * objects may be missing, a damaged loose tree counts as missing, with a
- * message. Returns 1, 0 or a negative error code.
+ * Find whether an object exists, perhaps after a fetch. Packed objects always
+ * do. If objects may be missing, a damaged loose tree counts as missing, with a
+ * message. Returns 1 if so, 0 if not, or a negative error code.
  */
 static int is_there(struct rev_list_run *r, uint32_t obj_pos,
 		    enum object_type type, struct error *err)
@@ -247,7 +248,8 @@ static int note_omitted(struct rev_list_run *r, uint32_t obj_pos,
 }
 
 /*
- * Whether an object passes the filter. Returns 1, 0 or a negative error code.
+ * Find whether an object passes the filter. Returns 1 if so, 0 if not, or a
+ * negative error code.
  */
 static int passes(struct rev_list_run *r, uint32_t obj_pos,
 		  enum object_type type, struct error *err)
@@ -260,8 +262,8 @@ static int passes(struct rev_list_run *r, uint32_t obj_pos,
 }
 
 /*
- * Whether --filter-print-omitted prints an object that the filter excludes.
- * Objects that object:type excludes are not printed.
+ * Returns whether --filter-print-omitted prints an object that the filter
+ * excludes. Objects that object:type excludes are not printed.
  */
 static bool is_omitted(const struct rev_list_run *r, enum object_type type)
 {
@@ -289,7 +291,7 @@ static int show_object(void *ctx, uint32_t obj_pos, enum object_type type,
 
 /* ---- listing objects */
 
-/* Show a tag with the name that is in its header. */
+/* Print a tag with the tag name that is in the tag object. */
 static int show_tag(struct showing *s, uint32_t obj_pos)
 {
 	struct rev_list_run *r = s->r;
@@ -312,7 +314,7 @@ static int show_tag(struct showing *s, uint32_t obj_pos)
 	return ret;
 }
 
-/* Whether the output depends on the content of trees. */
+/* Returns whether the output depends on the content of trees. */
 static bool needs_trees(const struct rev_list_run *r)
 {
 	return r->o.print_omitted ||
@@ -394,7 +396,10 @@ static bool is_boundary(const struct rev_list_run *r, uint32_t commit_nr)
 	       simplify_is_boundary(r->history.simplify, commit_nr);
 }
 
-/* Count a commit. --unpacked leaves out no boundary commit. */
+/*
+ * Add a commit to the counts of --count. --unpacked leaves out no boundary
+ * commit.
+ */
 static int count_commit(struct rev_list_run *r, uint32_t commit_nr)
 {
 	uint32_t obj_pos = r->walk.history.commits[commit_nr].obj_pos;

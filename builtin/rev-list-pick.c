@@ -80,7 +80,10 @@ bool rev_list_pick_leaves_out(const struct rev_list_pick *pick)
 	       pick->max_parents != UINT32_MAX;
 }
 
-/* Add the commits on the left side of symmetric differences as tips. */
+/*
+ * Add the commits on the left side of symmetric differences (A of A...B) as
+ * tips of a walk.
+ */
 static int add_left(struct rev_list_run *r, struct walk_tips *tips)
 {
 	const struct rev_list *wants = &r->args.wants;

@@ -87,7 +87,7 @@ static int open_walk(struct rev_list_run *r)
 	return ret < 0 ? ret : add_tips(r, &r->haves, &r->args.haves, false);
 }
 
-/* Apply --skip and --max-count, then --reverse. */
+/* Apply --skip and --max-count to the list of commits, then --reverse. */
 static void limit(struct rev_list_run *r, struct revwalk_result *revs)
 {
 	size_t skip = r->o.skip < revs->nr ? (size_t)r->o.skip : revs->nr;
@@ -290,7 +290,7 @@ out:
 	return ret > 0 ? 0 : ret ? ret : ERR_MISSING;
 }
 
-/* Whether objects must be listed one by one and in order. */
+/* Returns whether objects must be listed one by one and in order. */
 static bool needs_list(const struct rev_list_run *r)
 {
 	return r->o.max_count != UINT64_MAX || r->o.skip || r->o.unpacked ||
@@ -325,7 +325,7 @@ static int answer(struct rev_list_run *r)
 	return ret < 0 ? ret : 0;
 }
 
-/* Whether an option adds refs that the arguments do not name. */
+/* Returns whether an option adds refs that the arguments do not name. */
 static bool asks_for_refs(const char **argv)
 {
 	static const char *const options[] = {
@@ -380,9 +380,9 @@ static int check_grafts(const struct repo *repo, struct error *err)
 }
 
 /*
- * Whether missing objects are fetched. Looks at all arguments first: the
- * options that decide may follow revisions, and revisions are resolved as they
- * are parsed.
+ * Returns whether missing objects are fetched. Looks at all arguments first:
+ * the options that decide may follow revisions, and revisions are resolved as
+ * they are parsed.
  */
 static bool fetches_missing(const char **argv)
 {

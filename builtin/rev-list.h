@@ -53,7 +53,7 @@ struct rev_list_options {
 
 /* Options for which the history is simplified or sorted. */
 struct rev_list_history {
-	/* at least one of these options is given */
+	/* at least one option about history simplification or order is given */
 	bool is_asked;
 	struct simplify_options o;
 	/* o.order is needed, for --topo-order or for --simplify-merges */
@@ -117,7 +117,7 @@ struct rev_list_run {
 	 * Indexed by obj_pos: the objects to which the filter does not apply.
 	 */
 	struct bitset unfiltered;
-	/* by obj_pos: objects that are in `missing` */
+	/* indexed by obj_pos: objects that are listed in `missing` */
 	struct bitset missed;
 	/* lines for --filter-print-omitted */
 	struct buf omitted;
@@ -144,12 +144,12 @@ int rev_list_usage(FILE *out);
 /* ---- rev-list-pick.c */
 
 /*
- * Parse an option that selects commits by side or by number of parents. Returns
- * as rev_list_parse_history().
+ * Parse an option that selects commits by side or by number of parents. The
+ * return values are those of rev_list_parse_history().
  */
 int rev_list_parse_pick(struct rev_list_run *r, const char *arg);
 
-/* Whether the options exclude commits that the walk finds. */
+/* Returns whether the options exclude commits that the walk finds. */
 bool rev_list_pick_leaves_out(const struct rev_list_pick *pick);
 
 /*
@@ -162,8 +162,8 @@ int rev_list_open_pick(struct rev_list_run *r);
 void rev_list_pick(const struct rev_list_run *r, struct revwalk_result *revs);
 
 /*
- * rev_list_count_side() counts a commit on its side. rev_list_print_side()
- * prints the mark of a commit, if it has one.
+ * rev_list_count_side() adds a commit to the count of its side of a symmetric
+ * difference. rev_list_print_side() prints the mark of a commit, if it has one.
  */
 void rev_list_count_side(struct rev_list_run *r, uint32_t commit_nr);
 void rev_list_print_side(const struct rev_list_run *r, uint32_t commit_nr);
@@ -201,9 +201,8 @@ int rev_list_show(struct rev_list_run *r, uint32_t obj_pos, const char *name);
 /*
  * Show the trees and blobs that the wants and `nr` commits reach, in Git's
  * order. Trees and blobs are shown with paths, tags with their names. With
- * --in-commit-order, the commits are shown, too, each before its tree. The
- * trees of the commits in `boundary` are excluded. Returns 0 or a negative
- * error code.
+ * --in-commit-order, each commit is shown, too, before its tree. The trees of
+ * the commits in `boundary` are excluded. Returns 0 or a negative error code.
  */
 int rev_list_show_objects(struct rev_list_run *r, const uint32_t *commits,
 			  size_t nr, const uint32_t *boundary,

@@ -128,7 +128,7 @@ static int show_path(const struct rev_parse *rp, const char *dir,
 }
 
 /*
- * Whether a path in the git directory is shared by all work trees
+ * Returns whether a path in the git directory is shared by all work trees
  * (gitrepository-layout(5)).
  */
 static bool is_common(const char *name)

@@ -36,8 +36,8 @@ static int peel_to_commit(const struct rev_parse *rp, struct oid *oid)
 }
 
 /*
- * Print the merge bases of a symmetric difference as excluded commits. Returns
- * as rev_parse_range().
+ * Print the merge bases of a symmetric difference as excluded commits. The
+ * return values are those of rev_parse_range().
  */
 static int show_bases(struct rev_parse *rp, struct oid *from, struct oid *to)
 {

@@ -20,7 +20,10 @@ void rev_parse_show_quoted(const char *text)
 	putchar('\'');
 }
 
-/* As rev_parse_show(), with "^" before the word and before its quotes. */
+/*
+ * Print a word like rev_parse_show(), but with "^" before the word and before
+ * its quotes.
+ */
 static void show_negated(const struct rev_parse *rp, bool negate,
 			 const char *text)
 {

@@ -151,8 +151,8 @@ static int mode_option(struct rev_parse *rp, const char *arg)
 }
 
 /*
- * Whether an option is known, but implemented only by stock Git. Unknown
- * options are printed.
+ * Returns whether an option is known, but implemented only by stock Git.
+ * Unknown options are printed.
  */
 static bool is_not_ours(const char *arg)
 {
@@ -180,7 +180,10 @@ static int refuse_option(const char *arg)
 	return is_not_ours(arg) ? -builtin_die("%s is not supported", arg) : 0;
 }
 
-/* Whether an option that rev-parse does not know is an option of rev-list. */
+/*
+ * Returns whether an option that rev-parse does not know is an option of
+ * rev-list.
+ */
 static bool is_rev_option(const char *arg)
 {
 	static const char *const names[] = {
@@ -229,7 +232,7 @@ struct args {
 	bool options_ended;
 	/* number of revisions seen that are no ranges, for --verify */
 	size_t rev_nr;
-	/* id of the last such revision */
+	/* id of the last revision that is no range */
 	struct oid oid;
 	const char *name;
 	bool negate;
@@ -450,8 +453,8 @@ static int take_all(struct rev_parse *rp, struct args *a)
 }
 
 /*
- * Whether an argument may be one that only stock Git understands. All arguments
- * are checked before anything is printed.
+ * Returns whether an argument may be one that only stock Git understands. All
+ * arguments are checked before anything is printed.
  */
 static bool has_not_ours(int argc, const char **argv)
 {
@@ -515,8 +518,8 @@ static int stop_at_first(void *ctx, const struct oid *oid)
 }
 
 /*
- * Whether info/grafts changes parents of commits. Only stock Git follows such
- * grafts.
+ * Returns whether info/grafts changes parents of commits. Only stock Git
+ * follows such grafts.
  */
 static bool has_grafts(const struct repo *repo)
 {

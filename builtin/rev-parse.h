@@ -90,8 +90,8 @@ void rev_parse_show_rev(struct rev_parse *rp, bool negate,
 int rev_parse_range(struct rev_parse *rp, const char *arg);
 
 /*
- * Parse and print "<rev>^@", "<rev>^!" or "<rev>^-<n>". Returns as
- * rev_parse_range().
+ * Parse and print "<rev>^@", "<rev>^!" or "<rev>^-<n>". The return values are
+ * those of rev_parse_range().
  */
 int rev_parse_shorthand(struct rev_parse *rp, const char *arg);
 
@@ -109,7 +109,7 @@ int rev_parse_refs(struct rev_parse *rp, const char *arg);
 /*
  * Handle options about the paths and properties of the repository. `next` is
  * the next argument, or NULL; *used is set if the option takes it as its value.
- * Returns as rev_parse_refs().
+ * The return values are those of rev_parse_refs().
  */
 int rev_parse_place(struct rev_parse *rp, const char *arg, const char *next,
 		    bool *used);

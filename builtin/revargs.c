@@ -74,7 +74,7 @@ void rev_args_note_again(struct rev_args *args, const char *name)
 			   args->odb, NULL);
 }
 
-/* Append an object; `path` and `name` may be NULL. */
+/* Append an object to the list; `path` and `name` may be NULL. */
 static int list_add(struct rev_list *list, const struct oid *oid,
 		    const char *path, const char *name)
 {
@@ -188,7 +188,7 @@ static int add_name(struct rev_args *args, const char *name, bool negate,
 		name, err);
 }
 
-/* Add the merge bases of both sides of a symmetric difference to `list`. */
+/* Add the merge bases of both ends of a range <rev>...<rev> to `list`. */
 static int add_bases(struct rev_args *args, struct rev_list *list,
 		     const struct rev_arg *left, const struct rev_arg *right,
 		     struct error *err)
@@ -458,8 +458,8 @@ static int add_option(struct rev_args *args, const char *arg, struct error *err)
 }
 
 /*
- * Whether an argument is "<rev>^!", or has another suffix that stands for
- * parents.
+ * Returns whether an argument is "<rev>^!", or has another suffix that stands
+ * for parents.
  */
 static bool names_parents(const char *arg)
 {
@@ -520,7 +520,8 @@ int rev_args_add_path(struct rev_args *args, const char *path)
 
 /*
  * Read the next line. Keep the line if args->input is set. If the input may
- * have paths, a line may end with CR LF. Returns as stdin_lines_next().
+ * have paths, a line may end with CR LF. The return values are those of
+ * stdin_lines_next().
  */
 static int next_line(struct rev_args *args, struct stdin_lines *in,
 		     struct error *err)

@@ -69,7 +69,7 @@ struct rev_args {
 	 * id was given. Its code is 0 if all objects exist.
 	 */
 	struct error absent;
-	/* warnings of revname_resolve_as(), not yet printed */
+	/* messages of revname_resolve_as() that were not printed yet */
 	struct buf notes;
 };
 
@@ -84,7 +84,7 @@ void rev_args_release(struct rev_args *args);
 /*
  * Parse one argument. Returns 1 if the argument was used, 0 if it is another
  * option, or a negative error code. ERR_UNSUPPORTED means that only stock Git
- * can resolve it.
+ * can resolve the argument.
  */
 int rev_args_add(struct rev_args *args, const char *arg, struct error *err);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Common code of the commands that serve clients. */
+/*
+ * Functions of the commands that serve remote clients (upload-pack,
+ * receive-pack, http-backend).
+ */
 #ifndef BUILTIN_SERVING_H
 #define BUILTIN_SERVING_H
 

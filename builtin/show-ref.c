@@ -81,7 +81,7 @@ static void print_peeled(struct show_ref *s, const struct ref *ref)
 
 	if (ref->has_peeled && !ref->is_tag)
 		return;
-	/* The object that a tag names need not exist. */
+	/* If the ref is a tag, the object that the tag names need not exist. */
 	if (!ref->has_peeled &&
 	    (odb_info(reader, &ref->oid, &type, NULL, NULL) < 0 ||
 	     type != OBJ_TAG ||
@@ -128,8 +128,8 @@ static int show(struct show_ref *s, const struct ref *ref)
 }
 
 /*
- * Whether a name matches a pattern. A pattern matches whole components at the
- * end of a name.
+ * Returns whether a name matches a pattern. A pattern matches whole components
+ * at the end of a name.
  */
 static bool matches(const struct show_ref *s, const char *name)
 {
@@ -156,7 +156,10 @@ static int show_matching(void *ctx, const struct ref *ref)
 	return matches(s, ref->name) ? show(s, ref) : 0;
 }
 
-/* A ref without an id, shown as zeros. Symbolic refs may lead nowhere. */
+/*
+ * Print a ref without an id, with zeros as its id. Symbolic refs may lead to no
+ * ref.
+ */
 static int show_broken(void *ctx, const char *name, enum refs_flaw flaw)
 {
 	static const struct oid zero = OID_ZERO_INIT;
@@ -198,7 +201,9 @@ static void list(struct show_ref *s)
 		show_below(s, "refs/tags/");
 }
 
-/* Whether a name has the form of a root ref such as HEAD or FETCH_HEAD. */
+/*
+ * Returns whether a name has the form of a root ref such as HEAD or FETCH_HEAD.
+ */
 static bool is_root_name(const char *name)
 {
 	return *name && !name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_")];

@@ -132,7 +132,7 @@ static int resolve(const struct store *store, struct oid *oid, const char *name,
 	int ret = revname_resolve_as(oid, name, &options, store->refs,
 				     store->reader, store->odb, err);
 
-	/* Stock Git runs instead, and prints its own messages. */
+	/* If stock Git runs instead, it prints its own messages. */
 	if (ret == ERR_UNSUPPORTED)
 		buf_reset(&notes);
 	store_print_notes(&notes);

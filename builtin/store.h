@@ -38,7 +38,7 @@ int store_fetch_missing(struct store *store, struct builtin_env *env);
 
 /*
  * Close the store and open it again, with its present packs and refs. Warnings
- * are not repeated. Returns as store_open().
+ * are not repeated. The return values are those of store_open().
  */
 int store_reopen(struct store *store, struct builtin_env *env);
 void store_close(struct store *store);
@@ -63,10 +63,10 @@ char *store_abbrev(char out[OID_MAX_HEX_LEN + 1], const struct store *store,
 		   const struct oid *oid, size_t len);
 
 /*
- * Resolve a name with the refs and objects of the store, and print the notes of
- * revname_resolve_as(). store_resolve_quietly() sets the option `quiet`.
- * store_resolve_commit() resolves a name that must mean a commit. All return as
- * revname_resolve_as().
+ * Resolve a name with the refs and objects of the store, and print the messages
+ * of revname_resolve_as(). store_resolve_quietly() sets the option `quiet`.
+ * store_resolve_commit() resolves a name that must mean a commit. The return
+ * values are those of revname_resolve_as().
  */
 int store_resolve(const struct store *store, struct oid *oid, const char *name,
 		  struct error *err);
@@ -75,7 +75,9 @@ int store_resolve_quietly(const struct store *store, struct oid *oid,
 int store_resolve_commit(const struct store *store, struct oid *oid,
 			 const char *name, struct error *err);
 
-/* Print lines to standard error, and release the buffer. */
+/*
+ * Print messages to standard error, one on each line, and release the buffer.
+ */
 void store_print_notes(struct buf *notes);
 
 /*

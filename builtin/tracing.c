@@ -51,7 +51,10 @@ static const struct {
 
 /* ---- the id of this process */
 
-/* Append "H" and the first digits of a hash of the host's name. */
+/*
+ * Append "H" and the first hexadecimal digits of a hash of the host's name to
+ * the process's trace id.
+ */
 static int put_host(struct buf *out)
 {
 	struct buf host = BUF_INIT;
@@ -205,8 +208,9 @@ static void explain_old(const char *name, const char *value,
 }
 
 /*
- * Open a target of the trace. Returns 1 if it is open, 2 if its directory has
- * too many files, or 0 on other errors.
+ * Open a target of the trace (a file, a directory or a socket). Returns 1 if
+ * the target is open, 2 if its directory has too many files, or 0 on other
+ * errors.
  */
 static int open_target(struct tracing *t, enum trace_target target,
 		       const char *name, const char *value,

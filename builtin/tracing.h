@@ -35,8 +35,9 @@ struct tracing {
 };
 
 /*
- * Record the start time, and open the targets that the environment names. It is
- * no error if a target cannot be opened; nothing is written to it then.
+ * Record the start time, and open the targets that the environment names. If a
+ * target cannot be opened, nothing is written to this target, and no error is
+ * reported.
  */
 void tracing_start(struct tracing *t);
 

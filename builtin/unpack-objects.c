@@ -38,7 +38,7 @@ enum {
 struct args {
 	bool dry_run, quiet, recover;
 	uint64_t max_input;
-	/* value of --strict: a list of messages; NULL: not given */
+	/* value of --strict: a list of fsck messages; NULL: not given */
 	const char *strict;
 	const char *header;
 };
@@ -63,8 +63,8 @@ struct run {
 	/* --strict has found a problem */
 	bool is_malformed;
 	/*
-	 * The reason why the pack ended too early. Its code is 0 if the pack is
-	 * complete.
+	 * Why the input ended before the end of the pack. Its code is 0 if the
+	 * pack is complete.
 	 */
 	struct error end;
 	struct error *err;

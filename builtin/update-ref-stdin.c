@@ -6,13 +6,13 @@
  * spaces, and an argument that starts with a quote is a C string. With -z, the
  * first argument follows the command's name after a space, and every argument
  * ends in a NUL. Each command is carried out before the next one is read, and
- * its answer is flushed, because the program at the other end may wait for the
- * answer.
+ * the output of each command is flushed, because the program at the other end
+ * may wait for the answer.
  *
  * The first command opens a transaction. After `start`, the end of input does
  * not commit the transaction:
  *
- *   OPEN -(start)-> STARTED -(prepare)-> PREPARED -(commit, abort)-> CLOSED
+ * OPEN -(start)-> STARTED -(prepare)-> PREPARED -(commit, abort)-> CLOSED
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -50,7 +50,7 @@ struct session {
 	int code;
 };
 
-/* The result of reading an argument. */
+/* The kinds of arguments of a command on standard input. */
 enum arg_kind {
 	ARG_NONE,  /* not given */
 	ARG_EMPTY, /* given, and empty */

@@ -13,8 +13,8 @@ static const char usage[] =
 	"git update-ref [<options>] --stdin [-z] [--batch-updates]";
 
 /*
- * Whether one of the values may be a name that only stock Git resolves, and
- * stock Git is installed.
+ * Returns whether one of the values may be a name that only stock Git resolves,
+ * and stock Git is installed.
  */
 static bool names_not_ours(const char **values)
 {
@@ -51,7 +51,10 @@ static int delete_one(struct update_ref_args *args, const char *name,
 	};
 	struct error err = ERROR_INIT;
 
-	/* For a deletion, a zero old value means that no old value is given. */
+	/*
+	 * For a deletion, an old value of zeros means that no old value is
+	 * given.
+	 */
 	if (old_oid && !oid_is_zero(old_oid))
 		change.old_oid = old_oid;
 	if (change_one(args, &change, &err) < 0) {

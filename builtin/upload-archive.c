@@ -16,8 +16,8 @@
 static const char usage[] = "git upload-archive <repository>";
 
 /*
- * Whether clients may get only reachable objects. If the repository cannot be
- * opened, stock Git reports the error.
+ * Returns whether clients may get only reachable objects. If the repository
+ * cannot be opened, stock Git reports the error.
  */
 static int is_limit(bool *is_limit, struct builtin_env *env, const char *path,
 		    struct error *err)

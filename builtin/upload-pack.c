@@ -19,7 +19,7 @@ static const char usage[] =
 
 struct arguments {
 	bool strict, stateless_rpc, info_refs;
-	/* in seconds; 0: no time limit */
+	/* value of --timeout in seconds; 0: no time limit */
 	uint64_t timeout;
 };
 

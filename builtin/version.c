@@ -68,7 +68,7 @@ int cmd_version(int argc, const char **argv, struct builtin_env *env)
 		{.kind = OPTION_END},
 	};
 
-	/* Operands are ignored, as in stock Git. */
+	/* Operands of git version are ignored, as in stock Git. */
 	if (options_parse(argc, argv, options, usage) < 0)
 		return 129;
 	print_version(tracing_trace(env->tracing));
