@@ -45,7 +45,8 @@ void buf_reset(struct buf *b);
 int buf_reserve(struct buf *b, size_t extra);
 
 /*
- * Sets the length to `len` bytes, at most what buf_reserve() has made room for.
+ * Sets the length of the content to `len` bytes. The caller has made room for
+ * them with buf_reserve() and written them.
  */
 void buf_set_len(struct buf *b, size_t len);
 
