@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tells whether packed-refs may have tags of some objects. One pass over the
- * bytes excludes most records without parsing them.
+ * Tells whether packed-refs may have tags that peel to some objects. One pass
+ * over the bytes excludes most records without parsing them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,10 @@
 #include "base/mem.h"
 #include "refs/packed-refs.h"
 
-/* Sets *off to the first record after the names that start with `prefix`. */
+/*
+ * Sets *off to the offset of the first record whose name sorts after all names
+ * that start with `prefix`.
+ */
 static int seek_behind(const struct packed_refs *refs, const char *prefix,
 		       size_t *off, struct error *err)
 {
@@ -26,8 +29,8 @@ static int seek_behind(const struct packed_refs *refs, const char *prefix,
 }
 
 /*
- * Number of bytes of a sieve: a bitmap of the first 16 bits of all ids. Most
- * other ids do not pass the sieve, and need not be parsed.
+ * Length in bytes of a sieve: a bitmap of the first 16 bits of all wanted ids.
+ * Most other ids do not pass the sieve, and need not be parsed.
  */
 #define SIEVE_LEN (1 << 13)
 
@@ -58,7 +61,8 @@ static bool passes(const uint8_t sieve[SIEVE_LEN], const char *hex)
 }
 
 /*
- * Returns whether the line at `off`, which begins with '^', has one of the ids.
+ * Returns whether the peeled id in the line at `off`, which begins with '^', is
+ * one of the wanted ids.
  */
 static bool names_one(const struct packed_refs *refs, size_t off,
 		      const uint8_t sieve[SIEVE_LEN], const struct oidmap *ids)

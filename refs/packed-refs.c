@@ -198,7 +198,7 @@ int packed_refs_seek(const struct packed_refs *refs, const char *key,
 	return bisect(&range, refs, off, err);
 }
 
-/* Size of the first step away from the hint, in bytes. */
+/* Length in bytes of the first step of the search away from the hint. */
 #define STEP_MIN 4096
 
 int packed_refs_seek_on(const struct packed_refs *refs, const char *key,
@@ -335,7 +335,10 @@ static int list_records(struct record **out, size_t *nr,
 	return ret;
 }
 
-/* Copies the records in the order of their names. */
+/*
+ * Makes a sorted copy of the records of an unsorted file, in the order of their
+ * names.
+ */
 static int sort_table(struct packed_refs *refs, struct error *err)
 {
 	struct record *records;

@@ -56,9 +56,9 @@ struct packed_ref {
 	const char *name;
 	size_t name_len;
 	struct oid oid;
-	/* the file tells whether the ref is a tag */
+	/* true: the file tells whether the ref is a tag */
 	bool has_peeled;
-	/* the ref is a tag, and `peeled` is set */
+	/* true: the ref is a tag, and `peeled` is set */
 	bool is_tag;
 	struct oid peeled;
 };

@@ -42,7 +42,7 @@ struct reflog_backend {
 extern const struct reflog_backend reflog_files_backend;
 extern const struct reflog_backend reflog_reftable_backend;
 
-/* Used in reflog_files_backend, but defined in reflog-list.c. */
+/* Function of reflog_files_backend that is defined in reflog-list.c. */
 int reflog_files_list(struct reflog_names *names, const struct repo *repo,
 		      bool all_worktrees, struct error *err);
 

@@ -21,7 +21,7 @@
 #include "sys/map.h"
 
 enum {
-	/* default of core.filesRefLockTimeout */
+	/* the default of core.filesRefLockTimeout, in milliseconds */
 	LOCK_TIMEOUT_MS = 100,
 	LOCK_TRIES = 3,
 };
@@ -37,7 +37,7 @@ static bool log_exists(const struct repo *repo, const char *name)
 	return found;
 }
 
-/* Reads the reflog in the file at `path`. Returns like reflog_read(). */
+/* Reads the reflog in the file at `path`. Has the results of reflog_read(). */
 static int read_log(struct reflog *log, const char *path, enum hash_algo algo,
 		    struct error *err)
 {
@@ -89,8 +89,8 @@ static int say_locked(struct error *err, const char *what, const char *name,
 }
 
 /*
- * Creates the lock file of `path`. Creates its directory if the directory is
- * missing.
+ * Creates the lock file "<path>.lock". Creates its directory if the directory
+ * is missing.
  */
 static int lock(struct edit *e, struct sys_tempfile *file,
 		const struct buf *path, int64_t timeout_ms, struct error *why)
@@ -118,8 +118,8 @@ static int lock(struct edit *e, struct sys_tempfile *file,
 }
 
 /*
- * Reads the id of the ref. e->has_tip becomes false if the ref is symbolic or
- * missing.
+ * Reads the id of the ref whose reflog is edited. e->has_tip becomes false if
+ * the ref is symbolic or missing.
  */
 static int read_tip(struct edit *e, struct error *err)
 {
@@ -161,8 +161,8 @@ static int lock_and_read(struct edit *e, struct error *err)
 }
 
 /*
- * Writes the lines that are not dropped. Sets *last to the new id of the last
- * such line, or to zero if there is none.
+ * Writes the new reflog: the lines that are not dropped. Sets *last to the new
+ * id of the last of these lines, or to zero if there is none.
  */
 static int write_lines(struct edit *e, struct oid *last, struct error *err)
 {
@@ -183,7 +183,10 @@ static int write_lines(struct edit *e, struct oid *last, struct error *err)
 		ret = buf_printf(&out, "%s %s", from, to);
 		if (!ret)
 			ret = buf_append(&out, line->text, line->text_len);
-		/* When stock Git rewrites a reflog, each line gets a tab. */
+		/*
+		 * When stock Git rewrites a reflog, each line gets a tab before
+		 * the message.
+		 */
 		if (!ret && !memchr(line->text, '\t', line->text_len))
 			ret = buf_append_char(&out, '\t');
 		if (!ret)
@@ -265,8 +268,8 @@ static int edit_log(const struct repo *repo, const char *name,
 	sys_tempfile_abort(&e.log_lock);
 	sys_tempfile_abort(&e.ref_lock);
 	/*
-	 * A packed ref has no directory. If there is one now, only our lock can
-	 * have created it.
+	 * A packed ref has no directory. If there is a directory now, only the
+	 * lock file of this edit can have created it.
 	 */
 	if (e.ref_path.len)
 		reflog_prune_dirs(e.ref_path.data, name);

@@ -19,7 +19,10 @@ static const char *number_before(const char *start, const char *end)
 	return p < end && p > start && p[-1] == ' ' ? p : NULL;
 }
 
-/* Parses " <seconds> <zone>", the end of an identity, into *time. */
+/*
+ * Parses " <seconds> <zone>" at the end of an identity. Sets *time to the
+ * seconds.
+ */
 static int parse_time(int64_t *time, const char *start, const char *end)
 {
 	const char *zone = end - 5, *p;

@@ -12,7 +12,7 @@
 /* A walk over the directories below logs/. */
 struct lister {
 	const struct repo *repo;
-	/* path of the current directory or file */
+	/* path of the directory or file that is being visited */
 	struct buf path;
 	struct buf name; /* of the present ref */
 	/* length of the prefix "worktrees/<id>/" in `name`, or 0 */
@@ -33,7 +33,10 @@ static int found(struct lister *l)
 
 	if ((l->private_only && !is_private) || (l->shared_only && is_private))
 		return 0;
-	/* The file is the lock file of a reflog that is being rewritten. */
+	/*
+	 * A name with this suffix is the lock file of a reflog that is being
+	 * rewritten.
+	 */
 	if (len > 5 && !strcmp(l->name.data + len - 5, ".lock"))
 		return 0;
 	return reflog_names_add(l->names, l->name.data, l->err);
@@ -85,7 +88,7 @@ static int walk_logs(struct lister *l, const char *git_dir, const char *prefix,
 
 /*
  * Lists the reflogs of a linked work tree. The current work tree is skipped,
- * because it is listed already.
+ * because its reflogs are listed already.
  */
 static int worktree(void *ctx, const char *id, const char *git_dir)
 {

@@ -24,7 +24,7 @@
 /* An iterator over the records of one reflog, newest first. */
 struct records {
 	struct reftable_merged merged;
-	/* the name of the ref in the stack */
+	/* the ref's name in the stack of tables, without "worktrees/<id>/" */
 	const char *name;
 	const struct reftable_log *log;
 };
@@ -51,8 +51,8 @@ static int records_open(struct records *r, const struct reftable_stack *stack,
 }
 
 /*
- * Reads the next record. Returns 1 with r->log set, 0 at the end, or a negative
- * error code.
+ * Reads the next record of the reflog. Returns 1 with r->log set, 0 at the end,
+ * or a negative error code.
  */
 static int records_next(struct records *r, struct error *err)
 {
@@ -70,7 +70,10 @@ static bool is_marker(const struct reftable_log *log)
 	return oid_is_zero(&log->old_oid) && oid_is_zero(&log->new_oid);
 }
 
-/* Appends a record as a line. Only the first line of its message is used. */
+/*
+ * Appends a record of a reflog as a line of text. Only the first line of its
+ * message is used.
+ */
 static int append_line(struct buf *out, const struct reftable_log *log,
 		       enum hash_algo algo)
 {
@@ -105,8 +108,8 @@ struct indexes {
 };
 
 /*
- * Appends all records as lines. Returns 1 (also for a reflog without entries),
- * 0 if there is no reflog, or a negative error code.
+ * Appends all records of a reflog as lines of text. Returns 1 (also for a
+ * reflog without entries), 0 if there is no reflog, or a negative error code.
  */
 static int read_records(struct reflog *log, struct indexes *indexes,
 			struct records *r, enum hash_algo algo,
@@ -180,7 +183,7 @@ static bool log_exists(const struct repo *repo, const char *name)
 
 /* ---- names */
 
-/* Context of listing the reflogs of a stack. */
+/* The context of listing the reflogs in a stack of tables. */
 struct lister {
 	struct reflog_names *names;
 	const struct repo *repo;
@@ -253,7 +256,7 @@ static int list_stack(struct lister *l, const char *git_dir)
 
 /*
  * Lists the reflogs of a linked work tree. The current work tree is skipped,
- * because it is listed already.
+ * because its reflogs are listed already.
  */
 static int list_worktree(void *ctx, const char *id, const char *git_dir)
 {
@@ -302,11 +305,14 @@ struct edit {
 	const struct repo *repo;
 	const struct reflog_edit *how; /* NULL: remove the reflog */
 	const char *full;              /* full name of the ref */
-	/* the name of the ref in the stack */
+	/* the ref's name in the stack of tables, without "worktrees/<id>/" */
 	const char *name;
 	struct reftable_append append;
 	struct reflog log;
-	/* owned: by line, the new id of the last kept line before this line */
+	/*
+	 * owned array, indexed by line: the new id of the last kept line before
+	 * this line
+	 */
 	struct oid *before;
 	struct oid tip;
 	bool has_tip;
@@ -329,7 +335,10 @@ static int read_tip(struct edit *e)
 	return ret < 0 ? ret : 0;
 }
 
-/* Writes the ref's new value, with the peeled id if the object is a tag. */
+/*
+ * Writes a record with the ref's new value, and with the peeled id if the
+ * object is a tag.
+ */
 static int put_ref(struct edit *e, const struct oid *oid)
 {
 	struct reftable_ref ref = {
@@ -363,7 +372,7 @@ static int put_log(struct edit *e, const struct reftable_log *log)
 	return reftable_writer_add_log(e->append.writer, log, e->err);
 }
 
-/* Writes the marker of a reflog without entries. */
+/* Writes the record that stands for a reflog without entries. */
 static int put_marker(struct edit *e)
 {
 	const struct reftable_log log = {
@@ -378,7 +387,7 @@ static int put_marker(struct edit *e)
 	return put_log(e, &log);
 }
 
-/* Writes a line again, with the old id `old`. */
+/* Writes the record of a reflog line again, with the old id `old`. */
 static int put_line(struct edit *e, const struct reflog_line *line,
 		    const struct oid *old)
 {
@@ -456,7 +465,10 @@ static int put_changes(struct edit *e)
 	return ret;
 }
 
-/* Deletes all records of the reflog, including the marker. */
+/*
+ * Writes records that delete all records of the reflog, including the marker of
+ * an empty reflog.
+ */
 static int put_deletions(struct edit *e)
 {
 	struct records r;
@@ -481,8 +493,8 @@ static int put_deletions(struct edit *e)
 }
 
 /*
- * Reads the reflog and calls the editor. Returns 1 if a table must be written,
- * 0 if not, or a negative error code.
+ * Reads the reflog and calls the callback `decide` of the edit. Returns 1 if a
+ * table must be written, 0 if not, or a negative error code.
  */
 static int decide(struct edit *e)
 {

@@ -87,8 +87,9 @@ static int make_parent(const char *path, unsigned share, struct error *err)
 }
 
 /*
- * Appends a line to a file. Creates the file and its directory if they are
- * missing. Tries again, because another process may remove the new directory.
+ * Appends a line to the file of a reflog. Creates the file and its directory if
+ * they are missing. Tries again, because another process may remove the new
+ * directory.
  */
 static int append_making(const char *path, const struct buf *line,
 			 unsigned share, struct error *err)
@@ -220,7 +221,8 @@ int reflog_remove(const struct repo *repo, const char *name, struct error *err)
 		goto out;
 	}
 	/*
-	 * If there is a directory at this path, it has reflogs of other refs.
+	 * If there is a directory at this path, it contains reflogs of other
+	 * refs.
 	 */
 	ret = sys_unlink(path.data, &io);
 	if (io.sys_errno == EISDIR || io.sys_errno == ENOTDIR)

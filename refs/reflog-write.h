@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Appends to reflogs in files. Decides which refs have a reflog. The form of a
- * line:
+ * Appends entries to reflogs that are stored in files. Decides which refs get a
+ * reflog. The form of a line:
  *
  *   <old> SP <new> SP <name> SP "<"mail">" SP <seconds> SP <zone>
  *       [TAB <message>] LF
@@ -19,7 +19,7 @@
 
 /* Which refs get a reflog (core.logAllRefUpdates). */
 enum reflog_policy {
-	/* "false": no reflogs are created; existing ones get entries */
+	/* "false": no reflogs are created; existing reflogs get entries */
 	REFLOG_EXISTING,
 	/* "true": branches, remote branches, notes and HEAD get reflogs */
 	REFLOG_USUAL,
@@ -38,15 +38,16 @@ int reflog_policy(const struct repo *repo, enum reflog_policy *policy,
 bool reflog_is_made(enum reflog_policy policy, const char *name);
 
 /*
- * Appends a message as one line: each run of white space becomes one space, and
- * the message neither starts nor ends with a space. Returns 0 or ERR_NOMEM.
+ * Appends a reflog message as one line: each run of white space becomes one
+ * space, and the message neither starts nor ends with a space. Returns 0 or
+ * ERR_NOMEM.
  */
 int reflog_clean_message(struct buf *out, const char *message);
 
 struct reflog_entry {
 	const char *name; /* name of the ref */
 	struct oid old_oid, new_oid;
-	/* "Name <mail> seconds zone", or NULL if there is no committer */
+	/* "Name <mail> seconds zone", or NULL if the committer is unknown */
 	const char *committer;
 	const char *message; /* cleaned message, or NULL */
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads, lists and edits reflogs by the functions of the repository's backend.
+ * Reads, lists and edits reflogs by the functions for the repository's kind of
+ * storage.
  */
 #include <stdlib.h>
 

@@ -24,7 +24,7 @@
 #include "object/oid.h"
 #include "repo/repo.h"
 
-/* A parsed line. Pointers point into the parsed bytes. */
+/* A parsed line of a reflog. Pointers point into the parsed bytes. */
 struct reflog_line {
 	struct oid old_oid, new_oid;
 	int64_t time; /* seconds since 1970 */
@@ -36,13 +36,13 @@ struct reflog_line {
 	size_t message_len;
 	/* update index of the record; only for reftables */
 	uint64_t update_index;
-	/* set by an editor to remove the line */
+	/* true: the callback `decide` wants the line removed */
 	bool drop;
 };
 
 /*
- * Parses a line without its line feed. Returns 0, or ERR_CORRUPT if the ids,
- * the time or the zone are malformed.
+ * Parses a line of a reflog without its line feed. Returns 0, or ERR_CORRUPT if
+ * the ids, the time or the zone are malformed.
  */
 int reflog_line_parse(struct reflog_line *out, const char *bytes, size_t len,
 		      enum hash_algo algo);
@@ -87,18 +87,21 @@ int reflog_each(const struct repo *repo, bool all_worktrees,
 
 struct reflog_edit {
 	/*
-	 * Sets `drop` of the lines to remove. Called while the ref is locked.
-	 * `tip` is the id that the ref has, or NULL if the ref is symbolic or
-	 * missing. A negative return value stops the edit.
+	 * Sets `drop` in the lines of *log that are to be removed. Called while
+	 * the ref is locked. `tip` is the id that the ref has, or NULL if the
+	 * ref is symbolic or missing. A negative return value stops the edit.
 	 */
 	int (*decide)(void *ctx, const char *name, const struct oid *tip,
 		      struct reflog *log, struct error *err);
 	void *ctx;
-	/* only call `decide`, and change nothing */
+	/* true: only call `decide`, and change nothing */
 	bool dry_run;
-	/* The old id of each line becomes the new id of the line before it. */
+	/*
+	 * true: the old id of each kept line becomes the new id of the kept
+	 * line before it
+	 */
 	bool rewrite;
-	/* The ref gets the new id of the last line that is not dropped. */
+	/* true: the ref gets the new id of the last kept line */
 	bool update_ref;
 };
 

@@ -40,7 +40,9 @@
 enum refs_record_kind {
 	REFS_RECORD_OID,      /* an object id */
 	REFS_RECORD_SYMBOLIC, /* the name of another ref */
-	/* the value is neither, or the name is not allowed */
+	/*
+	 * the value is neither an id nor a ref name, or the name is not allowed
+	 */
 	REFS_RECORD_BROKEN,
 };
 
@@ -116,7 +118,10 @@ struct refs_backend {
 	int (*may_peel)(struct refs *refs, const char *prefix,
 			const struct oidmap *ids, struct error *err);
 
-	/* Calls `fn` with the name of each root ref, in any order. */
+	/*
+	 * Calls `fn` with the name of each root ref (refs_name_is_root()), in
+	 * any order.
+	 */
 	int (*each_root)(struct refs *refs,
 			 int (*fn)(void *ctx, const char *name), void *ctx,
 			 struct error *err);

@@ -15,11 +15,14 @@
 
 static const char header[] = "# pack-refs with: ";
 
-/* State of the check. `line` is the current line without its line feed. */
+/*
+ * The state of checking packed-refs. `line` is the current line without its
+ * line feed.
+ */
 struct packed_check {
 	struct refs_check *c;
 	enum hash_algo algo;
-	/* the bytes that were not read yet */
+	/* the part of the file that was not read yet */
 	const char *p, *end;
 	const char *line;
 	size_t len;
@@ -48,8 +51,8 @@ static int shown(size_t len)
 }
 
 /*
- * Reads the next line. Returns 1, 0 at the end, or ERR_NOMEM. Reports a last
- * line without a line feed.
+ * Reads the next line of packed-refs. Returns 1, 0 at the end, or ERR_NOMEM.
+ * Reports a last line without a line feed.
  */
 static int take_line(struct packed_check *k)
 {

@@ -21,8 +21,8 @@ struct checker {
 };
 
 /*
- * Returns the position after a hexadecimal number, with or without "0x".
- * Returns NULL if there is no number.
+ * Returns the position after the hexadecimal number at p, which may begin with
+ * "0x". Returns NULL if there is no number.
  */
 static const char *skip_number(const char *p)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reports errors of refs, and has the rules that apply to any kind of storage.
+ * Reports errors in stored refs, and contains the rules that apply to any kind
+ * of storage.
  */
 #include <stdarg.h>
 #include <string.h>

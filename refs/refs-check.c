@@ -18,7 +18,7 @@
 
 /* ---- contents */
 
-/* Returns the length without trailing white space. */
+/* Returns the length of the text without white space at its end. */
 static size_t trimmed_len(const char *text)
 {
 	size_t len = strlen(text);
@@ -28,7 +28,7 @@ static size_t trimmed_len(const char *text)
 	return len;
 }
 
-/* Checks the text after "ref:" in the file of a symbolic ref. */
+/* Checks the target in the file of a symbolic ref: the text after "ref:". */
 static int check_symbolic(struct refs_check *c, const char *name,
 			  const char *text, struct error *err)
 {
@@ -233,7 +233,7 @@ static int entry(void *ctx, const char *file)
 	return ret == ERR_MISSING ? 0 : ret;
 }
 
-/* Checks a file of the git directory if it has the name of a root ref. */
+/* Checks a file in the git directory if its name is that of a root ref. */
 static int root_entry(void *ctx, const char *file)
 {
 	struct walker *w = ctx;
@@ -313,7 +313,7 @@ static int check_packed(struct refs_check *c, const struct repo *repo,
 	return ret == ERR_MISSING ? 0 : ret;
 }
 
-/* Context of visiting the work trees. */
+/* The context of visiting the work trees to check their refs. */
 struct files_check {
 	struct refs_check *c;
 	const struct repo *repo;

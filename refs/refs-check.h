@@ -44,9 +44,9 @@ struct refs_check {
 };
 
 /*
- * Checks all refs. Returns 0 even if errors were reported. Returns ERR_CORRUPT
- * for a broken table if no message id fits, ERR_IO or ERR_NOMEM. Cost: linear
- * in the bytes.
+ * Checks the stored refs of all work trees. Returns 0 even if errors were
+ * reported. Returns ERR_CORRUPT for a broken table if no message id fits,
+ * ERR_IO or ERR_NOMEM. Cost: linear in the bytes.
  */
 int refs_check_run(struct refs_check *c, const struct repo *repo,
 		   struct error *err);

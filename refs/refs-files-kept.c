@@ -19,7 +19,7 @@
 #include "sys/io.h"
 #include "sys/map.h"
 
-/* A walk over directories, and the function that gets each file. */
+/* A walk over directories, and the function that is called for each file. */
 struct keeper {
 	const struct repo *repo;
 	int (*file)(struct keeper *k, const char *path);
@@ -73,8 +73,8 @@ static int reflog_file(struct keeper *k, const char *path)
 }
 
 /*
- * Reports the id in the file of a ref. The target of a symbolic ref is reported
- * when the target's own file is visited.
+ * Passes the id in the file of a ref to the visitor. A symbolic ref has no id:
+ * its target is visited as a file of its own.
  */
 static int ref_file(struct keeper *k, const char *path)
 {

@@ -17,7 +17,7 @@
 #include "refs/refs-loose.h"
 #include "sys/io.h"
 
-/* One version of the packed-refs file. */
+/* One mapping of the packed-refs file. */
 struct packed_gen {
 	struct packed_refs table;
 	/* state of the file when it was mapped; zeroed if there was no file */
@@ -28,7 +28,9 @@ struct packed_gen {
 struct refs_files {
 	struct refs refs;
 	char *packed_path; /* owned */
-	/* owned: the newest version; NULL before the first use */
+	/*
+	 * owned: the newest mapping of packed-refs; NULL before the first use
+	 */
 	struct packed_gen *packed;
 	/* owned: the lists of loose refs that were read */
 	struct refs_loose_list **lists;
@@ -248,13 +250,16 @@ struct refs_iter {
 	const struct refs_loose_list *list;
 	size_t next_loose;
 	const struct packed_refs *table;
-	/* offset of the record after `packed` */
+	/* offset in packed-refs of the record after `packed` */
 	size_t packed_off;
 	/* distance of the last forward search in packed-refs, in bytes */
 	size_t skipped;
 	struct packed_ref packed; /* the current packed ref */
 	bool has_packed;          /* `packed` has the prefix */
-	/* `packed` was visited, so the next step reads the next packed ref */
+	/*
+	 * true: `packed` was visited, so the next step reads the next packed
+	 * ref
+	 */
 	bool step_packed;
 	/* the previous packed ref, if is_strict */
 	struct packed_ref last;
@@ -371,7 +376,10 @@ static int new_iter(struct refs_iter **out, struct refs *refs,
 	return 0;
 }
 
-/* Returns the next loose ref with the prefix, or NULL. */
+/*
+ * Returns the loose ref to visit next if its name starts with the prefix, or
+ * NULL.
+ */
 static const struct refs_loose *peek_loose(const struct refs_iter *it)
 {
 	const struct refs_loose *ref;
@@ -443,8 +451,9 @@ static int next_ref(struct refs_iter *it, struct refs_record *record,
 }
 
 /*
- * Searches forward from the current packed ref. The distance of the last search
- * is the hint, as neighbouring directories often have the same size.
+ * Searches forward in packed-refs from the current record. The distance of the
+ * last search is the hint, as neighbouring directories often have the same
+ * size.
  */
 static int seek_packed(struct refs_iter *it, const char *name, size_t len,
 		       struct error *err)

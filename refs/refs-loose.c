@@ -104,7 +104,7 @@ int refs_loose_read_file(struct refs_loose *ref, const char *path,
 	if (ret)
 		return ret < 0 ? error_nomem(err) : ret;
 	ret = sys_read_file(&bytes, path, &io);
-	/* With EINVAL, the path is a pipe or a device, and not a ref. */
+	/* EINVAL: the path is a pipe or a device, and so no ref. */
 	if (ret == ERR_MISSING || io.sys_errno == EISDIR ||
 	    io.sys_errno == EINVAL) {
 		ret = 0;

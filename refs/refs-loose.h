@@ -21,7 +21,10 @@
 enum refs_loose_kind {
 	REFS_LOOSE_OID,      /* names an object */
 	REFS_LOOSE_SYMBOLIC, /* names another ref */
-	/* the content is neither, or the name is not allowed */
+	/*
+	 * the content is neither an id nor a ref name, or the name is not
+	 * allowed
+	 */
 	REFS_LOOSE_BROKEN,
 };
 
@@ -34,9 +37,12 @@ struct refs_loose {
 	char *target;
 	/* owned: the full name of the ref; only set in lists */
 	char *name;
-	/* if REFS_LOOSE_BROKEN: the ref is symbolic, with a malformed target */
+	/*
+	 * if REFS_LOOSE_BROKEN, true: the ref is symbolic, with a malformed
+	 * target
+	 */
 	bool leads_nowhere;
-	/* if REFS_LOOSE_BROKEN: the id consists of zeros */
+	/* if REFS_LOOSE_BROKEN, true: the stored id consists of zeros */
 	bool is_zero;
 };
 
@@ -73,7 +79,10 @@ int refs_loose_path(struct buf *out, const struct repo *repo, const char *name);
 /* Appends the path of the ref's reflog below logs/. Returns 0 or ERR_NOMEM. */
 int refs_log_path(struct buf *out, const struct repo *repo, const char *name);
 
-/* Reads a ref by its full name. Returns like refs_loose_read_file(). */
+/*
+ * Reads a loose ref by its full name. Has the results of
+ * refs_loose_read_file().
+ */
 int refs_loose_read(struct refs_loose *ref, const struct repo *repo,
 		    const char *name, struct error *err);
 
@@ -93,7 +102,10 @@ int refs_loose_list_read(struct refs_loose_list **out, const struct repo *repo,
 			 const char *prefix, struct error *err);
 void refs_loose_list_free(struct refs_loose_list *list);
 
-/* Returns the index of the first ref whose name is not less than `name`. */
+/*
+ * Returns the index in the list of the first ref whose name is not less than
+ * `name`.
+ */
 size_t refs_loose_list_seek(const struct refs_loose_list *list,
 			    const char *name);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The reftable backend: finds the stack of a ref. Also reads settings, and
- * parses committers, for records that are written.
+ * The reftable backend: finds the stack of a ref. Also has functions for
+ * writers: reads settings, and parses committers.
  */
 #include <stdlib.h>
 #include <string.h>

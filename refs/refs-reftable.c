@@ -246,7 +246,7 @@ int refs_reftable_find_below(struct refs *refs, const char *dir,
 	return 1;
 }
 
-/* The refs of one stack in an iteration. */
+/* The refs of one stack of tables in an iteration. */
 struct stream {
 	struct reftable_merged merged;
 	const struct reftable_iter *head; /* NULL at the end */
@@ -258,7 +258,7 @@ struct refs_iter {
 	const char *prefix;
 	size_t prefix_len;
 	struct stream streams[2];
-	/* the stream of the ref that was returned last */
+	/* the stream whose ref was returned last */
 	struct stream *given;
 	bool is_linked;
 	/* target of the ref that was returned last */
@@ -266,8 +266,8 @@ struct refs_iter {
 };
 
 /*
- * Moves to the next ref of the stream that has the prefix. In a linked work
- * tree, skips refs that belong to the other stream.
+ * Moves a stream to its next ref that has the prefix. In a linked work tree,
+ * skips refs that belong to the other stream.
  */
 static int step(struct refs_iter *it, struct stream *s, struct error *err)
 {

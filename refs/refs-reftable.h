@@ -62,8 +62,9 @@ int refs_reftable_each_kept(const struct repo *repo,
 			    void *ctx, struct error *err);
 
 /*
- * Sets name, mail, time and zone of *log from `committer` ("Name <mail> seconds
- * zone"). The strings are borrowed. Returns false if `committer` is malformed.
+ * Sets the name, mail, time and zone of a reflog record from `committer` ("Name
+ * <mail> seconds zone"). The strings are borrowed. Returns false if `committer`
+ * is malformed.
  */
 bool refs_reftable_take_committer(struct reftable_log *log,
 				  const char *committer);

@@ -122,7 +122,10 @@ int refs_read(struct refs *refs, const char *name, struct ref *ref,
 	return ret;
 }
 
-/* The full names to which a short name expands, in order of precedence. */
+/*
+ * The forms of full names that are tried for a short name, in order of
+ * precedence.
+ */
 static const char *const dwim_rules[] = {
 	"%s",
 	"refs/%s",
@@ -146,8 +149,8 @@ static int expand_rule(struct buf *full, size_t rule, const char *name)
 }
 
 /*
- * Returns whether a file with a full name that a rule gives must be a ref. A
- * name without a slash may be any file of the git directory.
+ * Returns whether a file that one of these rules finds must be a ref. A name
+ * without a slash may be any file of the git directory.
  */
 static bool has_to_be_ref(size_t rule, const char *name)
 {
@@ -155,8 +158,8 @@ static bool has_to_be_ref(size_t rule, const char *name)
 }
 
 /*
- * Notes that a ref exists but cannot be read, for the reason *why. Returns 0,
- * or the code of *why if the error is not about this ref.
+ * Appends a warning that a ref exists but cannot be read, for the reason *why.
+ * Returns 0, or the code of *why if the error is not about this ref.
  */
 static int note_unread(struct buf *notes, const char *full,
 		       const struct ref *ref, const struct error *why)
@@ -313,8 +316,8 @@ static int step_over(struct visit *v, const char *dir, struct error *err)
 }
 
 /*
- * Sets *record to the next record that is not skipped. Returns 1, 0 at the end,
- * or a negative error code.
+ * Sets *record to the next ref that is not in a skipped directory. Returns 1, 0
+ * at the end, or a negative error code.
  */
 static int next_record(struct visit *v, struct refs_record *record,
 		       struct error *err)

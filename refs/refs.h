@@ -32,11 +32,11 @@ struct ref {
 	struct oid oid;
 	/* name of the target if the ref is symbolic; else NULL */
 	const char *target;
-	/* set with ERR_CORRUPT: the stored id consists of zeros */
+	/* set with ERR_CORRUPT; true: the stored id consists of zeros */
 	bool is_zero;
-	/* the storage tells whether the ref is a tag */
+	/* true: the storage tells whether the ref is a tag */
 	bool has_peeled;
-	/* if has_peeled: the ref is a tag, and `peeled` is set */
+	/* if has_peeled, true: the ref is a tag, and `peeled` is set */
 	bool is_tag;
 	struct oid peeled;
 };
@@ -45,7 +45,10 @@ struct ref {
 enum refs_flaw {
 	/* the name is impossible */
 	REFS_FLAW_NAME,
-	/* neither an id nor the name of a ref, or an id of zeros */
+	/*
+	 * the value is neither an id nor the name of a ref, or is an id of
+	 * zeros
+	 */
 	REFS_FLAW_VALUE,
 	/* a symbolic ref that leads to no id, or to itself */
 	REFS_FLAW_SYMBOLIC,
@@ -94,11 +97,11 @@ int refs_each_except(struct refs *refs, const char *prefix,
 		     struct error *warning, struct error *err);
 
 /*
- * As refs_each(), without names less than `start` (NULL: all). Continues an
- * earlier visit without reading the refs before `start`. `broken` is called
- * with the name of each ref that is left out; a nonzero return of it also ends
- * the visit and is returned. If GIT_REF_PARANOIA is false, only refs to missing
- * objects are passed to `broken`.
+ * Visits refs like refs_each(), but leaves out names less than `start` (NULL:
+ * visits all). Continues an earlier visit without reading the refs before
+ * `start`. `broken` is called with the name of each ref that is left out; a
+ * nonzero return of it also ends the visit and is returned. If GIT_REF_PARANOIA
+ * is false, only refs to missing objects are passed to `broken`.
  */
 int refs_each_from(struct refs *refs, const char *prefix, const char *start,
 		   int (*fn)(void *ctx, const struct ref *ref),
@@ -125,9 +128,7 @@ int refs_each_strict(struct refs *refs, const char *prefix,
 		     int (*fn)(void *ctx, const struct ref *ref), void *ctx,
 		     struct error *err);
 
-/*
- * As refs_each_from() without `start`, but GIT_REF_PARANOIA is ignored.
- */
+/* Works like refs_each_from() without `start`, but ignores GIT_REF_PARANOIA. */
 int refs_each_or_broken(struct refs *refs, const char *prefix,
 			int (*fn)(void *ctx, const struct ref *ref),
 			int (*broken)(void *ctx, const char *name,
