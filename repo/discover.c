@@ -69,8 +69,9 @@ static int ceiling_len(size_t *out, const char *dir)
 }
 
 /*
- * Looks for a repository at `dir`. Returns 1 with *place filled, 0 if there is
- * no repository, or a negative error code.
+ * Looks for a repository in the directory `dir`: a git directory, or a .git in
+ * it. Returns 1 with *place filled, 0 if there is no repository, or a negative
+ * error code.
  */
 static int try_dir(struct repo_place *place, const char *dir, struct error *err)
 {
@@ -115,7 +116,9 @@ out:
 	return ret;
 }
 
-/* Shortens `dir` to its parent. Returns false at the root. */
+/*
+ * Shortens the path `dir` to its parent directory. Returns false at the root.
+ */
 static bool go_up(char *dir)
 {
 	char *slash = strrchr(dir, '/');

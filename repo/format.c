@@ -58,7 +58,7 @@ bool repo_ref_storage_parse(enum repo_ref_storage *storage, const char **path,
 	return false;
 }
 
-/* The state while all extensions are read. */
+/* The state of reading the extensions in a repository's configuration. */
 struct scan {
 	struct repo_format *format;
 	/* lists of "\n\t<name>": unknown extensions; those of version 1 */

@@ -65,8 +65,8 @@ static void trim_line(struct buf *text)
 }
 
 /*
- * Returns the path that a file in directory `dir` contains. A relative path is
- * relative to `dir`.
+ * Returns the path that `path`, the content of a file in directory `dir`,
+ * means. A relative path is relative to `dir`.
  */
 static char *path_from(const char *dir, size_t dir_len, const char *path)
 {
@@ -164,7 +164,7 @@ static int read_head(struct buf *text, const char *path)
 	return sys_read_file(text, path, NULL);
 }
 
-/* Returns 1 if HEAD is valid, 0 if not, or ERR_NOMEM. */
+/* Returns 1 if the HEAD of a git directory is valid, 0 if not, or ERR_NOMEM. */
 static int head_is_valid(const char *git_dir)
 {
 	char *path = repo_join_path(git_dir, "HEAD");

@@ -13,7 +13,7 @@ static bool is_space(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* Calls the visitor for each id in the line from `p` to `end`. */
+/* Calls `fn` for each id in the line of info/grafts from `p` to `end`. */
 static int each_of_line(const char *p, const char *end, enum hash_algo algo,
 			int (*fn)(void *ctx, const struct oid *oid), void *ctx)
 {

@@ -8,7 +8,7 @@
 #include "repo/hook.h"
 #include "sys/io.h"
 
-/* ---- hooks that are programs in the directory */
+/* ---- hooks that are programs in the hooks directory */
 
 static int name_dir(struct buf *out, const struct repo *repo)
 {
@@ -41,7 +41,7 @@ int repo_hook_find(char **path, const struct repo *repo, const char *name,
 	return 1;
 }
 
-/* ---- hooks in the configuration */
+/* ---- hooks that are commands in the configuration */
 
 /* The events of githooks(5). These names are not allowed as names of hooks. */
 static const char *const events[] = {
@@ -79,11 +79,11 @@ static const char *const events[] = {
 struct hook_name {
 	const char *p;
 	size_t len;
-	/* the hook is configured for the event that is looked for */
+	/* true: the hook is configured for the event that runs now */
 	bool is_listed;
 };
 
-/* All configured hooks. Those of one event are marked. */
+/* All configured hooks. The hooks for one event are marked. */
 struct listing {
 	const char *event;
 	struct hook_name *names; /* owned */
@@ -162,8 +162,8 @@ static int take_event(void *ctx, const struct config_entry *entry)
 }
 
 /*
- * Sets *value to the last value of hook.<name>.<variable>, or NULL. Returns 0
- * or ERR_NOMEM.
+ * Looks up hook.<name>.<variable>. Sets *value to its last value, or to NULL if
+ * it is not set. Returns 0 or ERR_NOMEM.
  */
 static int look_up(const char **value, const struct repo *repo,
 		   const struct hook_name *name, const char *variable)
@@ -178,8 +178,8 @@ static int look_up(const char **value, const struct repo *repo,
 }
 
 /*
- * Returns whether a hook is enabled: 1, 0 or ERR_NOMEM. As in Git, only a valid
- * false value disables a hook.
+ * Returns 1 if a configured hook is enabled, 0 if not, or ERR_NOMEM. As in Git,
+ * only a valid false value disables a hook.
  */
 static int is_enabled(const struct repo *repo, const struct hook_name *name)
 {
@@ -192,8 +192,8 @@ static int is_enabled(const struct repo *repo, const struct hook_name *name)
 }
 
 /*
- * Returns 1 with the command of a hook, 0 if the hook is disabled, or a
- * negative error code.
+ * Finds the command of a configured hook. Returns 1 with *command set, 0 if the
+ * hook is disabled, or a negative error code.
  */
 static int find_command(const char **command, const struct repo *repo,
 			const struct hook_name *name, struct error *err)
@@ -289,7 +289,10 @@ struct starter {
 	size_t arg_nr;
 	int (*run)(void *ctx, const char *const *argv, struct error *err);
 	void *ctx;
-	/* array with room for the arguments of the shell and those of `args` */
+	/*
+	 * array with room for the words that start a shell and the hook's
+	 * arguments
+	 */
 	const char **argv;
 };
 

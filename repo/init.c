@@ -23,11 +23,11 @@ struct init {
 	enum hash_algo algo;
 	enum repo_ref_storage ref_storage;
 	/*
-	 * the refs are in another directory, where they exist already; they are
-	 * not changed
+	 * true: the refs are in another directory, where they exist already and
+	 * stay unchanged
 	 */
 	bool refs_elsewhere;
-	/* there was a repository, because a format was configured */
+	/* true: a format was configured, so there was a repository */
 	bool had_format;
 	unsigned share; /* sys/share.h */
 	struct error *err;
@@ -86,7 +86,7 @@ static int make_dirs(const struct init *init)
 	return ret;
 }
 
-/* Replaces the file `path`, holding its lock. */
+/* Replaces the content of the file `path`, holding its lock. */
 static int replace(const char *path, const struct buf *text, unsigned share,
 		   struct error *err)
 {
@@ -108,8 +108,8 @@ static int replace(const char *path, const struct buf *text, unsigned share,
 }
 
 /*
- * Makes a file if it is missing. Returns 1 if the file existed, 0 if it was
- * made, or a negative error code.
+ * Makes a file of the new repository if it is missing. Returns 1 if the file
+ * existed, 0 if it was made, or a negative error code.
  */
 static int make_file(const struct init *init, const char *name,
 		     const char *text)
@@ -305,8 +305,9 @@ static char *odd_worktree(const struct init *init)
 }
 
 /*
- * Adds the settings of a shared repository. receive.denyNonFastForwards keeps a
- * user from rewriting what others have pushed.
+ * Adds the variables of a shared repository to the configuration.
+ * receive.denyNonFastForwards keeps a user from rewriting what others have
+ * pushed.
  */
 static int share_sections(const struct init *init, struct buf *core,
 			  struct buf *receive)
@@ -397,7 +398,7 @@ out:
 }
 
 /*
- * Read the format from the configuration in the git directory, and choose the
+ * Reads the format from the configuration in the git directory. Chooses the
  * hash function and the ref storage.
  */
 static int settle_format(struct init *init)
@@ -415,7 +416,10 @@ static int settle_format(struct init *init)
 			       init->err);
 	if (ret < 0)
 		return ret;
-	/* A repository that has lost its HEAD still has objects of one hash. */
+	/*
+	 * A repository that has lost its HEAD still has objects, so its hash
+	 * function cannot change.
+	 */
 	exists |= init->had_format;
 	if (exists && wanted && wanted != init->format.algo)
 		return error_set(init->err, ERR_INVALID,
@@ -435,8 +439,8 @@ static int settle_format(struct init *init)
 }
 
 /*
- * Look at the git directory before the template is copied. Sets had_format if
- * it holds a repository, even one without HEAD, and reads
+ * Looks at the git directory before the template is copied. Sets had_format if
+ * the directory holds a repository, even one without HEAD, and reads
  * core.sharedRepository.
  */
 static int read_existing(struct init *init)

@@ -33,8 +33,8 @@ static bool sudo_uid(uint32_t *out)
 }
 
 /*
- * Returns whether this user owns the file. For a symlink, the owner of the
- * symlink itself counts.
+ * Returns whether the user of this process owns the file. For a symlink, the
+ * owner of the symlink itself counts.
  */
 static bool is_ours(const char *path)
 {
@@ -48,7 +48,7 @@ static bool is_ours(const char *path)
 	return st.uid == euid || (!euid && sudo_uid(&sudo) && st.uid == sudo);
 }
 
-/* The state while safe.directory is read. */
+/* The state of reading safe.directory. */
 struct safe {
 	/* owned: path of the repository with symlinks resolved, or NULL */
 	char *real;
@@ -70,9 +70,9 @@ static bool lies_below(const struct safe *safe, const char *dir)
 }
 
 /*
- * Returns whether `dir` is the repository. A `dir` that ends in a slash and an
- * asterisk matches all repositories below it. Of relative paths, only "." can
- * match: the current directory.
+ * Returns whether `dir`, a value of safe.directory, stands for the repository.
+ * A `dir` that ends in a slash and an asterisk matches all repositories below
+ * it. Of relative paths, only "." can match: the current directory.
  */
 static bool names_place(const struct safe *safe, char *dir)
 {

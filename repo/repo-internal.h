@@ -11,11 +11,14 @@
 
 enum repo_place_kind {
 	REPO_PLACE_EXPLICIT, /* --git-dir or GIT_DIR */
-	/* a path that the user named, such as the argument of upload-pack */
+	/*
+	 * a path that the user or a client named, such as the argument of
+	 * upload-pack
+	 */
 	REPO_PLACE_ENTERED,
-	/* discovered: a directory with a .git */
+	/* found by a search upwards: a directory with a .git */
 	REPO_PLACE_WORKTREE,
-	/* discovered: a git directory itself */
+	/* found by a search upwards: a git directory itself */
 	REPO_PLACE_BARE,
 };
 
@@ -33,11 +36,12 @@ struct repo_place {
 
 void repo_place_release(struct repo_place *place);
 
-/* Returns "<a><b>", malloc()ed, or NULL if memory runs out. */
+/* Returns the two strings joined, malloc()ed, or NULL if memory runs out. */
 char *repo_join(const char *a, const char *b);
 
 /*
- * Works like repo_join(), and puts a slash between unless `a` ends in a slash.
+ * Works like repo_join(), and puts a slash between the two strings unless `a`
+ * ends in a slash.
  */
 char *repo_join_path(const char *a, const char *b);
 
@@ -116,7 +120,7 @@ struct repo_format {
 	 */
 	const char *refs_path;
 	bool has_promisor;
-	/* the file config.worktree is read too */
+	/* true: the file config.worktree is read too */
 	bool worktree_config;
 };
 

@@ -12,7 +12,8 @@
 #include "sys/share.h"
 
 /*
- * Takes the repository that the user named. Returns 0 or a negative error code.
+ * Uses the git directory that the user named by --git-dir or GIT_DIR. Returns 0
+ * or a negative error code.
  */
 static int take_explicit(struct repo_place *place, const char *path,
 			 struct error *err)
@@ -111,7 +112,10 @@ static int load_config(struct repo *repo, const struct repo_place *place,
 	return ret;
 }
 
-/* Uses the work tree of core.worktree, a path relative to the git directory. */
+/*
+ * Sets the work tree to the value of core.worktree, a path relative to the git
+ * directory.
+ */
 static int set_configured(struct repo *repo, const struct config *own,
 			  struct error *err)
 {
@@ -133,7 +137,10 @@ static int set_configured(struct repo *repo, const struct config *own,
 			 strerror(ENOENT));
 }
 
-/* Uses GIT_WORK_TREE or the discovered work tree, which may not exist. */
+/*
+ * Sets the work tree to `path`, from GIT_WORK_TREE or the search for a
+ * repository. The directory may not exist.
+ */
 static int set_worktree(struct repo *repo, const char *path, struct error *err)
 {
 	repo->worktree = sys_realpath(path, NULL);
@@ -221,7 +228,7 @@ static int check_parent(const char *path, struct error *err)
 	return ret;
 }
 
-/* Stores the directory of the refs. */
+/* Sets the fields for the directories of the refs from `path`. */
 static int set_refs_dirs(struct repo *repo, const char *path, struct error *err)
 {
 	const char *id = strrchr(repo->git_dir, '/');

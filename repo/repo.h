@@ -27,7 +27,7 @@ enum repo_ref_storage {
 /* Returns "files" or "reftable", a static string. */
 const char *repo_ref_storage_name(enum repo_ref_storage storage);
 
-/* Finds a format by its name. Returns false if the name is unknown. */
+/* Finds a format of refs by its name. Returns false if the name is unknown. */
 bool repo_ref_storage_by_name(enum repo_ref_storage *storage, const char *name);
 
 /*

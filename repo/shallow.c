@@ -90,7 +90,10 @@ static int replace(const struct repo *repo, struct sys_tempfile *lock,
 		   : sys_tempfile_commit(lock, path, SYS_FSYNC_FSYNC, err);
 }
 
-/* Lists the ids in the file "shallow", followed by the ids to add. */
+/*
+ * Makes the list of ids for the new file "shallow": the ids in the present
+ * file, followed by the ids to add.
+ */
 static int list_with(struct listing *l, const struct repo *repo,
 		     const struct oid *oids, size_t nr, struct error *err)
 {

@@ -81,7 +81,10 @@ static char verdict_of(const char *word, size_t len)
 	return '\0';
 }
 
-/* Returns the number of bytes before the first space or the end of the line. */
+/*
+ * Returns the length of the word at p, up to the first space or the end of the
+ * line.
+ */
 static size_t word_len(const char *p, const char *end)
 {
 	const char *q = p;

@@ -10,7 +10,7 @@
 #include "sys/spawn.h"
 #include "sys/tempfile.h"
 
-/* limit for the bytes of output that are read from a program */
+/* limit of the output in bytes that is read from a program */
 enum { OUTPUT_MAX = 1 << 16 };
 
 /* A running verification. All fields except `out` are borrowed. */
@@ -158,7 +158,7 @@ static int verify_principal(struct job *job, const char *program,
 	return signature_parse_ssh(job->check, job->out.data, job->out.len);
 }
 
-/* Verifies a signature whose key belongs to no known signer. */
+/* Verifies an SSH signature whose key belongs to no known signer. */
 static int verify_unknown(struct job *job, const char *program)
 {
 	const char *argv[] = {program, "-Y", "check-novalidate", "-n",
@@ -179,8 +179,8 @@ static int verify_unknown(struct job *job, const char *program)
 }
 
 /*
- * Tries all signers to whom the key belongs. The program has printed one per
- * line.
+ * Tries to verify an SSH signature for each signer to whom the key belongs. The
+ * program has printed one signer per line.
  */
 static int verify_ssh_with(struct job *job, const char *program,
 			   const char *allowed, const char *revoked)

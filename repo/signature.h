@@ -37,7 +37,7 @@ size_t signature_find(enum signature_format *format, const char *text,
 /* The result of a verification. */
 struct signature_check {
 	/*
-	 * As %G? of git-log(1):
+	 * The letter that %G? of git-log(1) shows:
 	 *
 	 * - G: good, and the key is trusted.
 	 * - U: good, but the validity of the key is unknown.

@@ -111,7 +111,7 @@ static int copy_dir(const char *from, const char *to, unsigned depth,
 }
 
 static const struct {
-	/* path relative to the git directory, or "" */
+	/* path of the directory relative to the git directory, or "" */
 	const char *dir;
 	const char *name;
 	const char *text;

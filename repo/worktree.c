@@ -28,8 +28,8 @@ static int visit(void *ctx, const char *name)
 }
 
 /*
- * Calls the visitor for the names in `dir`, with their paths below `prefix`.
- * Frees `dir` and `prefix`.
+ * Calls the visitor for each name in the directory `dir`, with its path below
+ * `prefix`. Frees `dir` and `prefix`.
  */
 static int each(char *dir, char *prefix, struct visit *v)
 {
