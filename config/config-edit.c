@@ -117,7 +117,8 @@ struct editor {
 	 * comment was kept
 	 */
 	bool is_bare;
-	bool is_removed; /* ... and at least one */
+	/* true: since that header, at least one variable was removed */
+	bool is_removed;
 	/* true: the new value is already in `out` */
 	bool is_done;
 	/*
