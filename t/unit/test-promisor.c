@@ -103,7 +103,10 @@ static uint32_t pos_of(struct bed *b, uint32_t nr)
 	return obj_pos;
 }
 
-/* The slow twin. */
+/*
+ * Marks the expected objects in b->expect: those that `nr` reaches through
+ * objects that are neither missing nor in the promisor pack.
+ */
 static void expect(struct bed *b, uint32_t nr)
 {
 	const struct randrepo_object *o = &b->r.objects[nr];
