@@ -179,8 +179,9 @@ static void set_state(SHA_CTX *sha1, const uint32_t *state, size_t len)
 }
 
 /*
- * Starts the hashes of two messages with the whole blocks that both messages
- * have. Returns the number of bytes hashed of each message, which may be 0.
+ * Hashes the first blocks of two messages together: as many whole blocks as
+ * the shorter message has. Returns the number of bytes hashed of each message,
+ * which may be 0.
  */
 static size_t begin_two(struct hash_ctx *a, struct hash_ctx *b,
 			const uint8_t *const bytes[2], size_t len)

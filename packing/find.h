@@ -91,8 +91,8 @@ struct found {
 	uint32_t *walked_few;
 	size_t walked_few_nr;
 	/*
-	 * Indexed by obj_pos, without pb only: trees and blobs that the
-	 * receiver has.
+	 * Indexed by obj_pos: trees and blobs that the receiver has. Empty if
+	 * the bitmap index `pb` is used.
 	 */
 	struct bitset uninteresting;
 	/* `uninteresting` has all objects that the receiver has. */

@@ -268,8 +268,8 @@ static int prepare(struct send *s, struct error *err)
 }
 
 /*
- * Plan, search and write all objects that were not copied in spans. "Search"
- * means the delta search.
+ * Write all objects that were not copied in runs of stored bytes: choose how
+ * each object is stored, search deltas, and write.
  */
 static int send_items(struct send *s, struct pack_writer *writer,
 		      struct progress *progress, struct error *err)

@@ -89,7 +89,8 @@ struct ref_tx_backend {
 		     struct error *err);
 	/*
 	 * Completes the preparation after all values are staged: writes
-	 * everything that readers do not see yet. Returns 0 or a negative error
+	 * everything that can be written without becoming visible to readers.
+	 * Returns 0 or a negative error
 	 * code.
 	 */
 	int (*ready)(struct ref_transaction *tx, struct error *err);

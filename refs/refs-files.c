@@ -269,9 +269,10 @@ struct refs_iter {
 };
 
 /*
- * In a strict visit, returns an error for records that are out of order, since
- * a search may miss such records. A strict visit of all refs starts at the
- * first record, and also finds a damaged name that is not below "refs/".
+ * In a strict visit, which reports damage, returns an error for records that
+ * are out of order, since a binary search may miss such records. A strict visit
+ * of all refs starts at the first record of the file instead of at "refs/". So
+ * it also finds a damaged name that is not below "refs/".
  */
 static int check_order(struct refs_iter *it, struct error *err)
 {

@@ -85,7 +85,7 @@ int reftable_append_is_full(const struct reftable_append *a)
 	size_t from;
 	int ret = reftable_append_choose(a, a->len, &from);
 
-	/* The result is false if the append has made no table. */
+	/* Returns 0 if the append has made no table. */
 	return ret < 0 ? ret : a->len && from < a->stack.nr;
 }
 

@@ -204,8 +204,8 @@ static int is_needed(const struct question *q, const char *base)
 }
 
 /*
- * Returns whether a multi-pack-index names a pack without a final name. Also
- * looks into multi-pack-index files that readers would reject.
+ * Returns whether a multi-pack-index names a pack that still has its temporary
+ * name. Also looks into multi-pack-index files that readers would reject.
  */
 static bool is_in_midx(const struct odb *odb)
 {

@@ -65,8 +65,8 @@ struct simplify_node {
 	uint32_t first_parent;
 	uint32_t parent_nr;
 	/*
-	 * for a merge: index in s->same of the flag of its first parent;
-	 * SIMPLIFY_NONE: no flags are kept
+	 * For a merge: index in s->same of the first of `parent_nr` flags, one
+	 * for each parent. SIMPLIFY_NONE if no flags are kept.
 	 */
 	uint32_t same;
 	uint32_t flags;

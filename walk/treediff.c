@@ -307,8 +307,8 @@ static int diff_tree(struct treediff *d, uint32_t tree_pos,
 		     struct place dir, unsigned depth, struct error *err);
 
 /*
- * Lists the new objects of a directory. No parent has the same directory at
- * this path.
+ * Lists the new objects of a directory of a commit's tree. The caller has
+ * checked that no parent commit has the same directory at this path.
  */
 static int list_tree(struct treediff *d, uint32_t tree_pos, const uint32_t *sub,
 		     unsigned sub_nr, struct place place, unsigned depth,

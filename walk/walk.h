@@ -222,7 +222,10 @@ static inline size_t walk_result_place(const struct walk_result *result,
 			    : result->revs.nr - 1 - (i - trunk_nr);
 }
 
-/* Returns the i-th commit (commit_nr) in the order of a pack. */
+/*
+ * Returns the commit_nr of the i-th commit, in the order in which a pack stores
+ * commits.
+ */
 static inline uint32_t walk_result_commit(const struct walk_result *result,
 					  size_t i)
 {

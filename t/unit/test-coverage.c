@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of bitmap/coverage.c: the measured numbers are compared with those of
- * queries.
+ * Tests of bitmap/coverage.c: compares the coverage that is measured with the
+ * numbers of commits that real queries walk.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -28,7 +28,7 @@ extern void *__libc_calloc(size_t nr, size_t len);
 extern void *__libc_realloc(void *p, size_t len);
 extern void __libc_free(void *p);
 
-/* number of calls until one fails; 0: no call fails */
+/* number of allocations until one fails; 0: no allocation fails */
 static atomic_long left;
 static atomic_bool counting; /* whether `balance` counts */
 /* number of allocations that were not freed */

@@ -162,8 +162,8 @@ static void many_commits_far_away_are_not(void **state)
 	struct bitmap_plan plan = {.strategy = BITMAP_STRATEGY_AUTO};
 
 	/*
-	 * The have is 100 commits from a bitmap, and the wanted commits are too
-	 * many to count all.
+	 * The have is 100 commits away from a bitmap, and the wanted commits
+	 * are too many to count all.
 	 */
 	assert_int_equal(ask(*state, &plan, COMMITS - 1, INDEXED + 99), 0);
 	assert_int_equal(plan.have_commits, 100);
