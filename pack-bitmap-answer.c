@@ -170,9 +170,9 @@ static void drop(struct walk_items *items, const struct bitset *uninteresting)
 }
 
 /*
- * Walks all objects of the wants and all objects of the haves, and subtracts.
- * Only these two full walks find an object of the haves' history that occurs
- * again in the wants' history.
+ * Walks all objects that the wants reach and all objects that the haves reach,
+ * and subtracts the second set from the first. A walk that stops at the haves'
+ * commits would keep old objects that occur again in wanted commits.
  */
 static int by_exact_walk(struct pack_bitmap_answer *answer, struct walk *w,
 			 const struct pack_bitmap_ask *ask, struct error *err)

@@ -63,9 +63,10 @@ struct pack_bitmap_ask {
 	 */
 	bool inexact;
 	/*
-	 * Contains the strategy to use, and receives the costs and the reason
-	 * of the decision. NULL: with `inexact`, the way with the lower
-	 * estimated cost is used.
+	 * Contains the strategy to use. Receives the estimated costs, and the
+	 * reason why the index or a walk was chosen. NULL works like
+	 * BITMAP_STRATEGY_AUTO: with `inexact`, the one with the lower
+	 * estimated cost is chosen; without `inexact`, the index.
 	 */
 	struct bitmap_plan *plan;
 	/*

@@ -145,7 +145,7 @@ struct pack_bitmap_phase {
 	uint32_t bitmaps_used, pseudo_merges_used, commits_walked;
 	/* number of objects that this side has added, before any filter */
 	uint64_t objects;
-	/* number of these objects that no bitmap contained */
+	/* number of objects that this side has added and no bitmap contained */
 	uint64_t objects_walked;
 	uint64_t ns;
 };

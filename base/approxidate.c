@@ -713,8 +713,8 @@ static int guess_count(const char *name)
 }
 
 /*
- * Moves the date back to the count-th day before the date that falls on
- * `weekday`. The date itself does not count, even if it falls on `weekday`.
+ * Moves the date back to an earlier `weekday`: the last one before the date if
+ * `count` is 1, the one before that if `count` is 2, and so on.
  */
 static void step_back_weekdays(struct guess *g, int64_t count, int weekday)
 {

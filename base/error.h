@@ -19,7 +19,7 @@ enum error_code {
 	ERR_IO = -2,
 	/* bytes violate their format */
 	ERR_CORRUPT = -3,
-	/* something that has to exist does not */
+	/* something that must exist is missing */
 	ERR_MISSING = -4,
 	/* valid, but this program does not support it */
 	ERR_UNSUPPORTED = -5,

@@ -16,8 +16,9 @@ static double square_root(double x)
 	double root = x, next;
 
 	/*
-	 * Each step is smaller than the one before. The loop ends when a double
-	 * cannot represent the next change.
+	 * Each step makes `root` smaller, by less than the step before. The
+	 * loop ends when the decrease is so small that it is lost when `next`
+	 * is rounded to a double.
 	 */
 	while ((next = (root + x / root) / 2) < root)
 		root = next;

@@ -11,7 +11,8 @@
 #define NO_BITMAP UINT32_MAX
 
 /*
- * The cost of storing a word, in words that a query decodes for an XOR chain.
+ * To store one word costs as much as to decode this number of words of an XOR
+ * chain in a query.
  */
 #define CHAIN_WORDS_PER_WORD 64
 
@@ -264,9 +265,10 @@ static int or_known(struct build *b, uint32_t c, struct error *err)
 }
 
 /*
- * Fills b->bits with the closure of `nr` commits. Ancestors leave the queue
- * newest first. So the bitmap of a commit is ORed before the bitmaps of its
- * ancestors are reached.
+ * Fills b->bits with the closure of `nr` commits. These commits and then their
+ * ancestors enter b->queue. A commit leaves the queue before all its ancestors.
+ * If the commit has a bitmap, ORing the bitmap sets the bits of the ancestors,
+ * so the bitmaps of the ancestors need not be ORed.
  */
 static int fill(struct build *b, const uint32_t *commits, size_t nr,
 		struct error *err)

@@ -29,7 +29,7 @@ struct choosing {
 /* The size in words of the bitmaps of one selection. */
 struct cost {
 	size_t words; /* total */
-	/* words of default pseudo-merges, included in `words` */
+	/* the part of `words` that default pseudo-merges take */
 	size_t pseudo_words;
 };
 
@@ -127,8 +127,9 @@ static int build(const struct choosing *s, struct bitmap_build_result *out,
 }
 
 /*
- * Builds the bitmaps of a plain selection. Its size becomes the budget, and its
- * number of bitmaps the base for the limit of tips.
+ * Builds the bitmaps of a plain selection (bitmap/select.h), which has fixed
+ * gaps like an index of stock Git. Computes s->budget from the size of these
+ * bitmaps, and s->default_tip_nr from their number.
  */
 static int build_plain(struct choosing *s)
 {
@@ -137,8 +138,7 @@ static int build_plain(struct choosing *s)
 
 	if (!ret && plain.entry_nr == s->in->build.commit_nr) {
 		/*
-		 * This plain selection has all commits, so no other selection
-		 * is larger.
+		 * The history is short, so the plain selection has all commits.
 		 */
 		s->budget = cost_of(s, &plain).words;
 		s->default_tip_nr = plain.entry_nr;

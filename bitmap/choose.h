@@ -112,8 +112,8 @@ struct bitmap_update_input {
 	size_t is_tip_nr;
 	bool pseudo_merges;
 	/*
-	 * Limit of the number of commits in pseudo-merges. At the limit no
-	 * commits are added; the oldest commits are added first.
+	 * Limit of the number of commits in pseudo-merges. The oldest commits
+	 * are added first, and none is added once the limit is reached.
 	 */
 	size_t grouped_max;
 	unsigned threads;

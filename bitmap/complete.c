@@ -48,8 +48,9 @@ static void drop(struct bitmap_complete *c, size_t entry)
 }
 
 /*
- * Drops whole bitmaps until they take at most c->limit bytes. Two rounds drop
- * all bitmaps except the newest ones and that of entry `but`.
+ * Drops whole bitmaps until they take at most c->limit bytes. The newest
+ * bitmaps and that of entry `but` stay. The first round may only clear marks of
+ * recent use, so there are two rounds.
  */
 static void make_room(struct bitmap_complete *c, size_t but)
 {

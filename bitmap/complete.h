@@ -43,7 +43,7 @@ struct bitmap_complete {
 	 * no maximum
 	 */
 	size_t bytes, limit;
-	/* one more than the last entry that was put or passed */
+	/* number of entries so far, whether their bitmaps are kept or not */
 	size_t end;
 	/* the entry that is considered next for dropping */
 	size_t turn;

@@ -91,7 +91,10 @@ struct bitmap_previous {
 	/* borrowed: the bits of the new index */
 	const struct bitmap_space *to;
 	struct bitmap_remap map;
-	/* owned: the bitmaps with new bits, in the order of the old file */
+	/*
+	 * owned: the old bitmaps, converted to the bits of the new index, in
+	 * the order of the old file
+	 */
 	struct bitmap_built *entries;
 	size_t nr;
 	/* owned: the converted pseudo-merges */

@@ -68,7 +68,7 @@ enum select_tip {
 struct bitmap_select_input {
 	const struct history *history;
 	const uint32_t *commits; /* commit_nr, newest first */
-	/* the commits of `commits`, parents first */
+	/* the same commits as in `commits`, but parents first */
 	const uint32_t *parents_first;
 	size_t nr;
 	size_t dense_nr; /* or SELECT_PLAIN */

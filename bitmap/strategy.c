@@ -33,11 +33,12 @@
 #define LOOK_RATIO_MOST 2
 
 /*
- * Number of commits on the way to a bitmap that cost as much as one tree diff.
- * If a bitmap of a wanted commit is used, their trees are read as far as
- * needed. Otherwise a commit costs only its decoding
- * (HAVES_PER_COST_DECIDED). This second number is half of what decoding
- * costs, since less is then known about usable delta bases.
+ * Number of the haves' commits on the way to bitmaps that cost as much as one
+ * tree diff. HAVES_PER_COST applies if a bitmap of a wanted commit is used:
+ * then trees of the haves' commits are read as far as needed. Otherwise these
+ * commits are only decoded, and HAVES_PER_COST_DECIDED applies. It counts a
+ * commit as twice as expensive as its decoding, because less is then known
+ * about usable delta bases.
  */
 #define HAVES_PER_COST 8
 #define HAVES_PER_COST_DECIDED 32
@@ -56,9 +57,11 @@
 #define BOUNDARY_COST_EACH 1
 
 /*
- * Number of commits that may be walked without use per cost unit: about a
- * fifteenth of the total cost. REQUEST_COST is the cost of any request, in tree
- * diffs.
+ * All costs are in tree diffs. Answering a request by a walk costs
+ * REQUEST_COST, which every request costs, plus the estimated cost of the walk.
+ * For each tree diff of this sum, the search for bitmaps may walk
+ * COMMITS_IN_VAIN_PER_COST commits in vain. Walking these commits costs about a
+ * fifteenth of this sum.
  */
 #define REQUEST_COST 4
 #define COMMITS_IN_VAIN_PER_COST 3

@@ -77,8 +77,8 @@ int bitmap_plan_haves(struct bitmap_plan *plan, struct bitmap_side *side,
 		      const struct walk_tips *haves, struct error *err);
 
 /*
- * Initialises a plan from what is known before any commit is walked. Returns
- * true if a walk must answer the request.
+ * Initialises a plan before any commit is walked. Returns true if a walk must
+ * answer the request.
  */
 bool bitmap_plan_start(struct bitmap_plan *plan, bool has_haves);
 

@@ -216,8 +216,8 @@ int bitmap_verify_pseudo(const struct bitmap_file *file,
 }
 
 /*
- * Verifies bitmap `i`. The numbers of rows come first, then those of
- * pseudo-merges.
+ * Verifies bitmap number `i` of a file: the bitmap of row `i`, or of a
+ * pseudo-merge if `i` is not less than the number of rows.
  */
 static int verify_any(const struct bitmap_file *file, struct bitmap_space space,
 		      struct walk *w, uint32_t i, struct error *err)

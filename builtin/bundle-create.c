@@ -153,7 +153,10 @@ static int take_rev(struct run *r, const char *arg)
 		return 0;
 	}
 	ret = rev_args_add(&r->revs, arg, r->err);
-	/* Stock Git may limit a bundle to paths. */
+	/*
+	 * The argument is not a revision but an existing path. Stock Git can
+	 * limit a bundle to paths, so leave the command to stock Git.
+	 */
 	if (ret < 0 && access(arg, F_OK) == 0)
 		ret = 0;
 	if (!ret)

@@ -93,8 +93,8 @@ int exec_path_current(struct buf *out, struct error *err);
 /*
  * If the environment has no PATH, set PATH: first the directory of the stock
  * Git that our links lead to, then the usual directories. Gitea, for example,
- * starts some commands without PATH. Without this they could be handed to
- * another stock Git than the rest. Returns 0 or ERR_NOMEM.
+ * starts some commands without PATH. Without PATH, such commands could run
+ * another stock Git than the commands that have a PATH. Returns 0 or ERR_NOMEM.
  */
 int exec_path_set_default(struct error *err);
 

@@ -571,8 +571,8 @@ out:
 
 /*
  * Append the path of stock Git's program git-<command>. The program's name
- * begins at *name_off of the path. The program expects that `git` has prepended
- * the exec path to PATH, so that is done here.
+ * begins at *name_off of the path. Also prepend the exec path to PATH, as the
+ * program expects.
  */
 static int find_helper(struct buf *out, size_t *name_off,
 		       const struct search *s, struct trace *trace,

@@ -52,9 +52,9 @@ int fallback_version(struct buf *out, struct trace *trace, struct error *err);
 int fallback_exec_path(struct buf *out, struct trace *trace, struct error *err);
 
 /*
- * Returns whether our parent process has become stock Git in order to run this
- * command. If stock Git then starts our git-<command>, stock Git does not have
- * the command itself.
+ * Returns whether our parent process has executed stock Git to run this
+ * command. If so, stock Git lacks the command: it has searched git-<command> in
+ * the exec path and started ours.
  */
 bool fallback_is_parent(const char *command);
 

@@ -67,11 +67,11 @@ int gc_has_many_loose(const struct repo *repo, uint64_t limit,
 		      struct error *err);
 
 /*
- * Find whether `git gc --auto` has something to do. It has if there are more
- * than `auto_limit` loose objects (gc.auto; 0: gc never has anything to do). It
- * also has if there are more than `pack_limit` packs (gc.autoPackLimit; 0: no
- * limit); then *all is set. Returns 1 if so, 0 if not, or a negative error
- * code.
+ * Find whether `git gc --auto` has work to do: there are more than `auto_limit`
+ * loose objects (gc.auto), or more than `pack_limit` packs (gc.autoPackLimit).
+ * An `auto_limit` of 0 means that there is never any work; a `pack_limit` of 0
+ * means no limit. Sets *all if there are too many packs. Returns 1 if there is
+ * work, 0 if not, or a negative error code.
  */
 int gc_is_needed(bool *all, const struct repo *repo, uint64_t auto_limit,
 		 uint64_t pack_limit, struct error *err);

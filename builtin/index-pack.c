@@ -562,8 +562,9 @@ static void print_result(struct run *r, bool kept)
 /* ---- --verify */
 
 /*
- * Check the pack "<base>.pack" and its index `idx`. The printed lists are those
- * of `git verify-pack`.
+ * Check the file `pack` and its index, the file `idx`. `base` is the path of
+ * both files without the suffix. The printed lists have the format of `git
+ * verify-pack`.
  */
 static int verify_files(struct run *r, const char *idx, const char *base,
 			const char *pack)

@@ -37,8 +37,8 @@ static int load_limit(const struct maintenance *m, const char *key,
 }
 
 /*
- * A count of things of which a task needs many (objects, packs). When the count
- * reaches the limit, counting ends.
+ * Counts objects, packs or other things, until the number is reached at which a
+ * task is needed.
  */
 struct counting {
 	uint64_t nr, limit;

@@ -13,8 +13,9 @@
 #include "builtin/store.h"
 
 /*
- * One run of git multi-pack-index or git commit-graph. Each command has its own
- * struct, whose first member is this one.
+ * What git multi-pack-index and git commit-graph have in common in one run.
+ * Each of the two commands has a struct of its own, whose first member is a
+ * struct object_dir_call.
  */
 struct object_dir_call {
 	struct builtin_env *env; /* borrowed */

@@ -393,7 +393,7 @@ static int takes_history(struct ref_filter *f, const struct oid *oid,
 	uint32_t nr;
 	int ret = find_commit(&nr, f, oid, err);
 
-	/* a ref, or a tag, of a missing object */
+	/* The ref, or the tag to which it points, names a missing object. */
 	if (ret == ERR_MISSING)
 		return 0;
 	if (ret <= 0)

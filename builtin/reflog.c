@@ -113,10 +113,11 @@ static int take_date(int64_t *limit, const char *text, const char *option)
 }
 
 /*
- * With --stale-fix all refs are followed before the first reflog. If one of the
- * refs is broken, no reflog can be expired; the function then returns 1, with
- * the exit code in r->code. Otherwise it returns 0. A locked ref concerns its
- * own reflog only.
+ * Expire the reflog of a ref. Returns 0 to go on with other reflogs, even after
+ * an error. With --stale-fix, all refs are followed before the first reflog is
+ * expired. If a ref is broken then, no reflog can be expired, so the function
+ * returns 1. A locked ref prevents only the expiry of its own reflog. Errors
+ * set r->code.
  */
 static int expire_one(void *ctx, const char *name)
 {

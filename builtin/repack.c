@@ -168,10 +168,10 @@ static int check_args(const struct args *a, struct error *err)
 }
 
 /*
- * Load whether to write bitmaps. If bitmaps are impossible, it is an error that
- * the command line or the configuration asks for them. It is no error that bare
- * repositories write bitmaps by default. The default of bare repositories does
- * not apply to --write-midx.
+ * Decide whether to write a bitmap index: by the command line, else by the
+ * configuration. If neither decides, bare repositories write one, except with
+ * --write-midx. A pack of some of the objects cannot have a bitmap index;
+ * asking for one is then an error.
  */
 static int load_bitmap_option(struct repack_options *o, const struct args *a,
 			      const struct repo *repo, struct error *err)

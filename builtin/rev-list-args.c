@@ -214,8 +214,9 @@ static int parse_rev(struct rev_list_run *r, const char **argv, bool has_dashes)
 	int ret;
 
 	/*
-	 * An argument such as ":(top)t" is a pathspec. As "<stage>:<path>" it
-	 * could name a file "(top)t" in the index, which is unlikely.
+	 * Take an argument such as ":(top)t" for a pathspec. It could also be
+	 * the revision ":<path>" of a file named "(top)t" in the index, but
+	 * that is unlikely.
 	 */
 	if (!has_dashes && !strncmp(*argv, ":(", 2))
 		return check_paths(r, argv, &why) < 0 ? r->err->code : 2;

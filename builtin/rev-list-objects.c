@@ -196,7 +196,10 @@ int rev_list_miss_tip(struct rev_list_run *r, const struct oid *oid)
 	if (r->o.missing == MISSING_ALLOW_ANY)
 		return 0;
 	ret = follow_tags(r, &missing);
-	/* The target of a tag may be missing whether promised or not. */
+	/*
+	 * Allow that the target of a tag is missing, even if no remote has
+	 * promised it.
+	 */
 	if (ret < 0 || (ret && r->o.missing == MISSING_ALLOW_PROMISOR))
 		return ret < 0 ? ret : 0;
 	if (objspace_add(&r->walk.space, missing.bytes, &obj_pos) < 0)
@@ -529,7 +532,8 @@ static int note_rest(struct showing *s)
 }
 
 /*
- * The filter applies to a wanted tree that is also the tree of a listed commit.
+ * Filter the wanted trees that are also root trees of listed commits. The
+ * filter does not apply to other wanted trees.
  */
 static int filter_roots(struct rev_list_run *r, const uint32_t *commits,
 			size_t nr)

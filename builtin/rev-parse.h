@@ -13,7 +13,7 @@
 
 #include "builtin/store.h"
 
-/* Kinds of arguments that are printed. By default all kinds are. */
+/* Kinds of arguments that are printed. By default all kinds are printed. */
 enum {
 	REV_PARSE_REVS = 1 << 0,
 	REV_PARSE_NO_REVS = 1 << 1,

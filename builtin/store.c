@@ -39,8 +39,8 @@ static int open_parts(struct store *store, struct error *err)
 }
 
 /*
- * Open the store. If *warned is a warning that was printed before, it is not
- * printed again. NULL: no warning was printed.
+ * Open the store. `warned`: a warning that was printed before and is not
+ * printed again; NULL: none.
  */
 static int open_store(struct store *store, struct builtin_env *env,
 		      const struct error *warned)

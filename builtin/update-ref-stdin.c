@@ -375,9 +375,10 @@ static int parse_old(struct session *s, const char *kind,
 }
 
 /*
- * Read an old value: "ref SP <old-target>", "oid SP <old-oid>", or nothing.
- * With -z, nothing is written as two arguments of which the first is empty, or
- * as the end of input. As in stock Git, the second argument is ignored then.
+ * Read the optional old value of a ref: "ref SP <old-target>" or "oid SP
+ * <old-oid>". With -z, these are two arguments. If the first is empty, there is
+ * no old value, and the second is ignored, as in stock Git. At the end of
+ * input, there is no old value either.
  */
 static int take_old(struct session *s, struct ref_change *change, char **target,
 		    struct oid *oid)

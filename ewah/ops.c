@@ -113,7 +113,7 @@ EWAH_INLINE uint64_t pair_word(const struct pair *p, enum merge_op op, size_t i)
 
 /*
  * Combines words i to i + 3 of both operands and stores the results at `to`.
- * Returns whether no result is a word of equal bits.
+ * Returns false if a result is all zeros or all ones, and true if none is.
  */
 EWAH_INLINE bool pair_store_4(const struct pair *p, enum merge_op op, size_t i,
 			      uint64_t *to)

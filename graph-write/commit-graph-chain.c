@@ -14,7 +14,10 @@
 #include "sys/lockfile.h"
 
 #define FILE_MODE 0444
-/* Maximum number of layers below a layer, which its file stores in one byte. */
+/*
+ * Maximum number of layers below a layer. The file of a layer stores this
+ * number in one byte.
+ */
 #define BASES_MAX 255
 
 /* ---- layers to merge */
@@ -31,8 +34,8 @@ static bool is_merged(const struct commit_graph_layer *layer, uint64_t nr,
 }
 
 /*
- * Returns whether no chain in `dir_nr` can contain the layers of `graph`,
- * because it is a single file of another directory.
+ * Returns whether `graph` is a single file of another directory than `dir_nr`.
+ * Such a file cannot be a layer of a chain in `dir_nr`.
  */
 static bool is_unfit(const struct commit_graph *graph, size_t dir_nr)
 {

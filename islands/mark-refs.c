@@ -105,9 +105,8 @@ static int mark_tree(struct marking *p, uint32_t tree_pos, uint32_t set)
 }
 
 /*
- * Adds `set` to the islands of the tips' commits, and of the tags that lead to
- * these commits. For a tree among the tips, all objects below it get the set;
- * other objects get it themselves.
+ * Adds the islands of `set` to the tips. For a tree among the tips, adds them
+ * to the tree and all objects below it.
  */
 static int mark_tips(struct marking *p, const struct walk_tips *tips,
 		     uint32_t set)
@@ -139,8 +138,8 @@ static int by_value(const void *a, const void *b)
 }
 
 /*
- * Sets *set to the set of the islands of `nr` references that have the same
- * value.
+ * Sets *set to the set of all islands to which `nr` references belong. The
+ * references have the same value.
  */
 static int collect_set(uint32_t *set, struct marking *p,
 		       const struct island_ref *refs, size_t nr)

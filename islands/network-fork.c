@@ -291,8 +291,9 @@ static int sync_parent(const char *path, struct error *err)
 }
 
 /*
- * Returns 1 if the complete repository is at `path`, 0 if not, or a negative
- * error code. The repository was renamed there as a whole.
+ * Returns 1 if the complete fork is at `path`, 0 if not, or a negative error
+ * code. A fork is made in another directory, which is renamed to `path` at the
+ * end. So if a repository at `path` borrows from the store, it is complete.
  */
 static int is_complete(struct network *network, const char *path,
 		       struct error *err)

@@ -153,8 +153,8 @@ static int transact(struct writing *w, bool deletions)
 }
 
 /*
- * Sets *peeled to the object to which the tag that a reference names peels. The
- * tag is read if the list does not have the peeled value.
+ * If a reference names a tag, sets *peeled to the object to which the tag
+ * leads. The tag is read if the list does not have the peeled value.
  */
 static int peel(struct writing *w, const struct network_ref *ref,
 		struct oid *peeled, bool *is_tag)

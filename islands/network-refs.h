@@ -29,7 +29,7 @@ struct network_ref {
 	 */
 	size_t target_off;
 	struct oid oid; /* its value */
-	/* the object to which a tag peels; valid with is_tag */
+	/* the object to which a tag peels; valid if has_peeled and is_tag */
 	struct oid peeled;
 	bool has_peeled, is_tag; /* as in struct ref */
 };

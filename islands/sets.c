@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds sets of islands by their content. */
+/*
+ * A table of sets of islands: each set is stored once, and is found by its
+ * islands.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -29,15 +29,17 @@ enum revname_hint {
 
 /*
  * Resolves one name to an object id. Supported are full and abbreviated ids,
- * names of refs (refs_dwim()), "@", the output of git-describe(1), and the
- * suffixes ~<n>, ^<n>, ^{<type>}, ^{}, ^{object}, ^0 and :<path>. A full id is
- * returned without checking that the object exists.
+ * names of refs (refs_dwim()), "@", entries of reflogs (<ref>@{<n>} and
+ * <ref>@{<date>}), the output of git-describe(1), and the suffixes ~<n>, ^<n>,
+ * ^{<type>}, ^{}, ^{object}, ^0 and :<path>. A full id is returned without
+ * checking that the object exists.
  *
- * Returns 0 or an error code. ERR_UNSUPPORTED: a reflog (@{...}), the index
- * (:<path>), ^{/regex} or :/text; the message says which. ERR_MISSING: an
- * unknown name ("ambiguous argument '<name>': unknown revision ...").
- * ERR_INVALID: an ambiguous prefix ("short object ID <hex> is ambiguous"), an
- * object of another type than required, or a missing path.
+ * Returns 0 or an error code. ERR_UNSUPPORTED: @{upstream}, @{push},
+ * @{-<n>}, the index (:<path>), ^{/regex} or :/text, or a reflog with too few
+ * entries; the message says which. ERR_MISSING: an unknown name ("ambiguous
+ * argument '<name>': unknown revision ..."). ERR_INVALID: an ambiguous prefix
+ * ("short object ID <hex> is ambiguous"), an object of another type than
+ * required, or a missing path.
  */
 int revname_resolve(struct oid *out, const char *name, struct refs *refs,
 		    struct odb_reader *reader, const struct odb *odb,

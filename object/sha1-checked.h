@@ -43,11 +43,11 @@
  */
 enum {
 	SHA1_LANE_NR = 8,
-	/* Bit 0 of each column comes from this message word of the block. */
+	/* number of the message word whose bits are bit 0 of the columns */
 	SHA1_COLUMN_FIRST = 35,
 	/* The first 8 columns have the bits 0 to 7 of the message words. */
 	SHA1_LOW_NR = 8,
-	/* The remaining columns have the bits from this one to bit 30. */
+	/* The remaining columns have the bits from bit 28 to bit 30. */
 	SHA1_HIGH_FIRST = 28,
 	SHA1_COLUMN_NR = 11,
 };

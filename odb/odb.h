@@ -351,7 +351,10 @@ struct odb_object {
 	const uint8_t *data; /* NUL-terminated past len */
 	size_t len;
 	void *pin; /* private to the reader */
-	/* private to the functions of this file: memory of a loose object */
+	/*
+	 * memory of a loose object; only the functions that this file declares
+	 * use this field
+	 */
 	void *loose;
 };
 

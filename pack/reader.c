@@ -360,8 +360,10 @@ static int push_link(struct pack_reader *r, uint64_t offset,
 
 /*
  * Follows the delta chain from *at to a base that is cached or stored whole.
- * *base is pinned, and *at is set to its offset. On failure *at is the offset
- * of the damaged object, and the chain has the deltas that are made from it.
+ * *base is pinned, and *at is set to its offset. r->chain gets the deltas to
+ * apply to *base. On failure *at is the offset of the damaged object, and
+ * r->chain has the deltas that need this object as their base, directly or
+ * through other deltas.
  */
 static int find_base(struct pack_reader *r, struct pack *pack, uint64_t *at,
 		     struct base_cache_node **base, struct error *err)

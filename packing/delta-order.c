@@ -80,8 +80,8 @@ static unsigned rank_of(const struct packing_item *item,
 /*
  * Returns a sort key that puts objects of the same islands together. Objects of
  * more islands come first, because a base must be in all islands of its delta.
- * In each group, whole objects marked `retry` come first, so that each can
- * become a delta of the objects just before it.
+ * In each group, whole objects marked `retry` come first. So they directly
+ * follow the group before, whose objects may become their bases.
  */
 static uint64_t island_key(const struct packing_item *item,
 			   const struct islands *islands)

@@ -164,8 +164,9 @@ static bool is_made_from(const struct packing_items *items, uint32_t base,
 
 /*
  * Follow the stored delta chain of an orphan to the first possible base. For
- * each object on the way, record that this orphan can be used in its place. So
- * a cycle ends too.
+ * each object on the way, record that this orphan can be used in its place. The
+ * search ends at an object that was recorded before, so it also ends if the
+ * chain is a cycle.
  */
 static int climb(struct chains *c, struct fallback_pair *pair, uint32_t *top)
 {

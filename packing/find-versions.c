@@ -24,14 +24,19 @@
 
 /*
  * Limits for the number of objects that are examined, and for the inflated
- * bytes of the objects that are taken. There are higher limits in three cases:
+ * bytes of the objects that are taken.
+ *
+ * BYTES_MAX_OF_MORE replaces BYTES_MAX in two cases:
  * - with a shallow boundary, because the receiver then mostly gets newest
  *   versions, which are all stored whole;
  * - if the delta search groups objects by path, because the caller then accepts
- *   time for a smaller pack;
- * - if few commits of a shallow history are sent (the highest limit). If these
- *   are several commits, the limit does not apply to deltas whose base is not
- *   sent, because the other commits have better bases.
+ *   time for a smaller pack.
+ *
+ * BYTES_MAX_OF_FEW is the limit if there is a shallow boundary and the commits
+ * to send are few (found->walked_few). Exception: if 2 or more commits are
+ * sent, BYTES_MAX_OF_MORE stays the limit for objects stored as deltas of an
+ * object that is not sent. Such an object often has a better delta base in
+ * another of the sent commits than among the receiver's objects.
  */
 #define VERSIONS_MAX 4096
 #define BYTES_MAX (UINT64_C(1) << 17)

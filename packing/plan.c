@@ -254,9 +254,9 @@ static int plan_chains(struct plan *p, struct error *err)
 }
 
 /*
- * Mark objects whose base islands forbid for the delta search. Such an object
- * is usually a newer version of the whole object at the end of its delta chain,
- * so that object is marked too.
+ * If islands forbid the stored delta base of an object, mark the object, so
+ * that the delta search looks for another base. Also mark the whole object at
+ * the end of its delta chain, which is usually an older version.
  */
 static void retry_refused(const struct plan *p)
 {

@@ -31,9 +31,11 @@ int prepare_is_wanted(const struct repo *repo, struct error *err);
 
 /*
  * Find out which answers can be copied from runs of one pack, and write them to
- * objects/info/prepared. If no answer can be copied, or repack.prepareAnswers
- * is false, the file is removed. Returns 0 or a negative error code. Cost: the
- * bytes of each answer are read and hashed, twice if tags are added.
+ * objects/info/prepared, and the ids that they want to
+ * objects/info/prepared-wants. If no answer can be copied, or
+ * repack.prepareAnswers is false, the files are removed. Returns 0 or a
+ * negative error code. Cost: the bytes of each answer are read and hashed,
+ * twice if tags are added.
  */
 int prepare_answers(const struct repo *repo, struct refs *refs,
 		    const struct prepare_options *options, struct error *err);
@@ -41,8 +43,9 @@ int prepare_answers(const struct repo *repo, struct refs *refs,
 /*
  * Check the prepared answers of object directory `dir_nr`. Each answer must be
  * copyable as it is stored, have the right checksums, and match its request. A
- * request of several wants is checked only if references still name them. *nr
- * is set to the number of answers; 0: there is no file.
+ * request of several wants is checked only if references still name them. The
+ * file of wants must list the wants of each request. *nr is set to the number
+ * of answers; 0: there is no file.
  *
  * Returns 0, ERR_CORRUPT with a message that names the wrong answer, or another
  * negative error code. Returns 1 with a message if readers do not use the file,

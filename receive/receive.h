@@ -145,7 +145,8 @@ struct receive_peer {
 	void *tell_ctx;
 	const struct serve_io *client; /* borrowed: the connection */
 	/*
-	 * The functions that `out` writes through: they call those of `client`.
+	 * The functions that `out` uses to write. They call the functions of
+	 * `client`.
 	 */
 	struct serve_io io;
 	/*

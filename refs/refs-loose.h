@@ -76,7 +76,10 @@ bool refs_loose_is_per_worktree(const char *name);
  */
 int refs_loose_path(struct buf *out, const struct repo *repo, const char *name);
 
-/* Appends the path of the ref's reflog below logs/. Returns 0 or ERR_NOMEM. */
+/*
+ * Appends the path of the reflog file of ref `name`. The path includes the
+ * repository's directory and "logs/". Returns 0 or ERR_NOMEM.
+ */
 int refs_log_path(struct buf *out, const struct repo *repo, const char *name);
 
 /*

@@ -189,8 +189,8 @@ int reftable_cursor_next(struct reftable_cursor *cur,
 	cur->value = cursor_make(block->bytes + cur->off,
 				 block->records_end - cur->off);
 	/*
-	 * The new key differs from the previous key first at this position. The
-	 * byte of the new key there must be the larger one.
+	 * At this position the new key first differs from the previous key. The
+	 * new key is larger, so its byte must be larger.
 	 */
 	probe = cur->value;
 	if (!varint_take(&probe, &n) || n > last_len)

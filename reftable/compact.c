@@ -17,8 +17,8 @@ struct compaction {
 	/* owned: lock files of the tables that are merged */
 	struct sys_tempfile *locks;
 	/*
-	 * What happens if another process holds a lock. true: the result is an
-	 * error; false: nothing is merged, and the result is 0.
+	 * true: if another process holds a lock, compaction fails; false:
+	 * compaction then merges nothing and succeeds.
 	 */
 	bool patient;
 };

@@ -47,8 +47,9 @@ size_t geometric_split(const uint32_t *counts, size_t nr, uint64_t factor)
 }
 
 /*
- * Whether a pack may become part of the new pack. A pack of an alternate is
- * never removed.
+ * Returns whether the objects of a pack may go into the new pack. A pack of an
+ * alternate is itself never removed; with `local`, its objects are not taken
+ * either.
  */
 static bool is_candidate(const struct pack *pack, const struct old_packs *old,
 			 bool local)

@@ -10,7 +10,7 @@
 
 enum { FANOUT_NR = 256, NS_PER_S = 1000000000 };
 
-/* What is known about the times of one pack and of its objects. */
+/* The times of one pack and of its objects. */
 struct pack_times {
 	/* the .mtimes file of a cruft pack; valid if `is_open` */
 	struct pack_mtimes_file file;

@@ -59,7 +59,10 @@ struct rollup {
 	struct error *err;
 };
 
-/* Returns whether a pack whose entry in `parts` is `part` has the object. */
+/*
+ * Returns whether one of the packs with the part `part` in the rollup has the
+ * object.
+ */
 static bool has(const struct rollup *r, const uint8_t *raw,
 		enum rollup_part part)
 {

@@ -63,12 +63,14 @@ struct unreachable {
 	uint32_t *by_packed;
 	uint32_t
 		/*
-		 * owned: the same for other objects, indexed by obj_pos -
-		 * packed_nr
+		 * owned: the item numbers, plus 1, of objects that are not
+		 * packed, indexed by obj_pos - packed_nr
 		 */
 		*by_extra;
 	size_t extra_alloc;
-	/* about a damaged loose object that was skipped; code 0: no warning */
+	/*
+	 * a warning about a damaged loose object that was skipped; code 0: none
+	 */
 	struct error warning;
 	const struct bitset *reached; /* borrowed */
 	struct walk *walk;            /* borrowed */

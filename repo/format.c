@@ -61,7 +61,10 @@ bool repo_ref_storage_parse(enum repo_ref_storage *storage, const char **path,
 /* The state of reading the extensions in a repository's configuration. */
 struct scan {
 	struct repo_format *format;
-	/* lists of "\n\t<name>": unknown extensions; those of version 1 */
+	/*
+	 * names of the extensions that are unknown, and of those that require
+	 * version 1; each name is written as "\n\t<name>"
+	 */
 	struct buf unknown, v1_only;
 	unsigned unknown_nr, v1_only_nr;
 	struct error *err;

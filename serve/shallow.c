@@ -37,11 +37,12 @@ static int load_shallows(struct walk_tips *tips, struct request *req,
 }
 
 /*
- * Compute the client's new shallow boundary for deepen-relative. Stock Git
- * since 2.54 counts from the wants, as without deepen-relative, and adds the
- * distance of the nearest boundary commit. So all branches end at one depth.
- * Counting from each boundary commit would send long branches that a merge
- * brought in. If the wants reach no boundary commit, nothing is deepened.
+ * Compute the client's new shallow boundary for deepen-relative. The new depth
+ * is counted from the wants, as in stock Git since 2.54: it is the requested
+ * number plus the distance from the wants to the nearest commit of the old
+ * boundary. So all branches end at the same depth. If the depth was counted
+ * from each boundary commit, long branches that a merge brought in would be
+ * sent. If the wants reach no boundary commit, nothing is deepened.
  */
 static int from_boundary(struct depth_result *result, struct request *req,
 			 struct error *err)

@@ -25,13 +25,13 @@ struct path_filters {
 	const struct commit_graph *graph;
 	struct bloom_settings settings;
 	/*
-	 * owned: for each pattern the keys of its path and of all directories
-	 * above the path
+	 * owned: the keys of all patterns, one pattern after the other: those
+	 * of its path and of all directories above the path
 	 */
 	struct bloom_key *keys;
 	/*
-	 * owned: indexed by pattern, the index in `keys` where the keys of this
-	 * pattern end
+	 * owned: indexed by pattern, the index in `keys` behind the last key of
+	 * the pattern
 	 */
 	size_t *ends;
 	/* number of patterns that do not exclude paths */

@@ -105,7 +105,10 @@ static int compare_root(struct simplify *s, uint32_t c, struct error *err)
 
 /* ---- merges */
 
-/* Makes a TREESAME flag for each parent of a merge. No flag is set. */
+/*
+ * Allocates the TREESAME flags of a merge, one for each parent. All flags are
+ * clear.
+ */
 static int keep_same(struct simplify *s, uint32_t c)
 {
 	struct simplify_node *node = simplify_node(s, c);

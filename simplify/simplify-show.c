@@ -236,7 +236,7 @@ int simplify_next(struct simplify *s, uint32_t *commit_nr, struct error *err)
 	return 1;
 }
 
-/* ---- what is known of returned commits */
+/* ---- properties of returned commits */
 
 struct simplify_commits simplify_parents(const struct simplify *s,
 					 uint32_t commit_nr)

@@ -60,8 +60,8 @@ struct sys_dir_handle {
 	/* the directory; -1: the directory is opened when it is removed */
 	int fd;
 	/*
-	 * spare descriptor, closed if there is no free one for a subdirectory;
-	 * or -1
+	 * A spare descriptor, or -1. It is closed if a subdirectory must be
+	 * opened and the process has no free descriptor.
 	 */
 	int spare;
 };
@@ -130,7 +130,7 @@ struct sys_hold {
  * Block the signals until sys_release_signals(), for work that must not be
  * interrupted. Calls nest. Only the main thread needs these calls, since only
  * the main thread receives the signals (sys/thread.h). The period must be
- * short, because a user who wants to end the process has to wait.
+ * short: until its end, a user cannot interrupt the process.
  */
 void sys_hold_signals(struct sys_hold *hold);
 void sys_release_signals(const struct sys_hold *hold);

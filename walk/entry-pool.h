@@ -95,8 +95,9 @@ size_t entry_pool_size(const struct entry_pool *pool);
 int entry_pool_put(struct entry_pool *pool, const uint8_t *raw, size_t len);
 
 /*
- * Gives each waiting entry a number. entry_nrs[i] is set to the number of the
- * i-th waiting entry.
+ * Gives a number to each entry that was appended since the last call (the
+ * waiting entries). entry_nrs[i] is set to the number of the i-th of these
+ * entries.
  */
 void entry_pool_settle(struct entry_pool *pool, uint32_t *entry_nrs);
 

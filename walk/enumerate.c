@@ -281,9 +281,10 @@ static int emit_lists(struct enumerate *e, struct error *err)
 }
 
 /*
- * Returns whether the objects can be found as a plain set. If commits have
- * parents outside the walk whose trees are not excluded completely, a plain set
- * is not enough: then only the lists of newobj.h tell which objects are new.
+ * Returns whether the objects can be found as a plain set. With boundary
+ * commits but without exclude_boundary, a plain set is not enough. An object is
+ * then listed unless a parent has the object at the same path, and only the
+ * lists of newobj.h contain this information.
  */
 static bool is_set_enough(const struct enumerate *e)
 {

@@ -45,7 +45,10 @@ struct closure;
 /* The state of one thread of a search for all objects below some trees. */
 struct lane {
 	struct closure *closure; /* borrowed */
-	/* owned: reads families of trees; NULL: not made yet */
+	/*
+	 * owned: reads trees that are stored as deltas of each other
+	 * (tree-family.h); NULL: not made yet
+	 */
 	struct tree_family_reader *reader;
 	/* owned: ids that this thread has looked up recently */
 	struct oid *recent;

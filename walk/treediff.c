@@ -272,9 +272,9 @@ static bool find_in_side(const struct treediff *d, struct side *side,
 }
 
 /*
- * Returns true if the tree of a parent has the same object under the name of
- * `entry`. If not, sets *sub to the numbers of the entries of this name that
- * are directories.
+ * Returns true if one of the parents' trees (`sides`) has an equal entry: with
+ * the name and the object of `entry`. Otherwise returns false, and sets *sub to
+ * the entries that are directories with the same name.
  */
 static bool find_in_sides(const struct treediff *d, struct side *sides,
 			  unsigned nr, const struct tree_table *child,

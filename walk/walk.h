@@ -52,7 +52,7 @@ struct walk_item {
 	uint32_t obj_pos;
 	/* path hash of one path of the object; 0 for commits and tags */
 	uint32_t name_hash;
-	/* path hash group of the same path, computed by options.grouping */
+	/* path group (object/path-group.h) of the same path */
 	uint32_t group;
 	uint8_t type; /* enum object_type */
 };
@@ -148,12 +148,12 @@ struct walk_options {
 	bool missing_blobs;
 	/*
 	 * Only the set of objects is needed. The objects come in no order,
-	 * without path hash and group, and result->parents_first is not filled
-	 * in. A set is the cheapest result for a whole history. Not allowed
-	 * with keep_lists.
+	 * without path hash and path group, and result->parents_first is not
+	 * filled in. A set is the cheapest result for a whole history. Not
+	 * allowed with keep_lists.
 	 */
 	bool set_only;
-	/* how the path hash group of objects is computed */
+	/* how walk_item.group is computed (object/path-group.h) */
 	enum path_grouping grouping;
 	/*
 	 * The filter of the result; NULL: none. The wants themselves pass in

@@ -70,8 +70,8 @@ struct refview {
 	 */
 	char **skips;
 	/*
-	 * Owned: full names, sorted. The hide rules decide the same for all
-	 * full names between two neighbours. NULL after the last one.
+	 * Owned: sorted full names, ended by NULL, that divide all names into
+	 * ranges. Either all names of a range are hidden, or none is.
 	 */
 	char **bounds;
 };

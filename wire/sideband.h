@@ -57,7 +57,7 @@ struct sideband {
 	 */
 	bool is_said;
 	/*
-	 * Progress and keep-alive packets are dropped, because packets of
+	 * true: progress and keep-alive packets are dropped, because packets of
 	 * another kind must be sent first.
 	 */
 	bool is_held;

@@ -425,8 +425,9 @@ int visible_hint(struct visible *v, const struct oid *oid, struct error *err)
 }
 
 /*
- * Mark objects that another walk has found as visible. Only packed objects have
- * the same obj_pos in both walks.
+ * Mark the objects that `w`, another walk than v->walk, has found: they are
+ * visible. Packed objects have the same obj_pos in both walks. Other objects
+ * are looked up in v->walk by id.
  */
 static int mark_from(struct visible *v, struct walk *w,
 		     const struct walk_items *items, struct error *err)

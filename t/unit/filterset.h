@@ -13,7 +13,7 @@
 #define FILTERSET_MAX_WANTS 6
 
 /*
- * A request: the numbers of the wanted objects, and what is known about each
+ * A request: the numbers of the wanted objects, and the properties of each
  * object of the repository.
  */
 struct filterset {

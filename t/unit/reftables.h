@@ -190,7 +190,8 @@ static inline void twin_write(const struct twin *twin, size_t log_nr,
 /*
  * Read the table <dir>/<name>, which has only refs, and remove the highest
  * level of its index. The level below, which has several blocks, becomes the
- * highest one. Stock Git writes up to 3 index blocks in this form.
+ * highest one. In tables of stock Git, too, the highest level can have several
+ * blocks: up to 3.
  */
 static inline void twin_read_wide(struct buf *bytes, const char *dir,
 				  const char *name, enum hash_algo algo)

@@ -441,8 +441,8 @@ static void budget(void **state)
 }
 
 /*
- * Items are not changed if attributes or their size exclude them, or if they
- * are copied.
+ * No fallback delta is made of items that are copied, or that attributes or
+ * their size exclude from deltas.
  */
 static void others_stay(void **state)
 {

@@ -134,8 +134,8 @@ static bool holds(void *ctx, uint32_t idx_pos)
 }
 
 /*
- * ORs the bitmaps of the file in random order into sets that have some of them
- * already. Compares the results with the expected sets.
+ * ORs the file's bitmaps, in random order, into sets that already have the bits
+ * of some of these bitmaps. Compares the results with the expected sets.
  */
 static void check_rest(const struct sample *s, const struct bitmap_file *f)
 {

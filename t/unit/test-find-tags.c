@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of packing/find-tags.c: tags of sent objects are found, tags between
- * these tags and the objects, and no other tags.
+ * Tests of packing/find-tags.c: a request with include-tag finds the tags whose
+ * target is sent, the tags in a chain of tags between such a tag and its
+ * target, and no other tags.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,8 +35,9 @@ struct env {
 };
 
 /*
- * Makes a pack with a bitmap index, and newer objects. The pack has more
- * objects than are listed one by one.
+ * Makes a pack with a bitmap index, and newer objects. If FEW_MAX objects or
+ * fewer are sent, packing/find-tags.c makes a list of them. The pack has more
+ * objects than FEW_MAX, so requests can be on both sides of this limit.
  */
 static void env_init(struct env *e, uint64_t *seed)
 {
@@ -84,8 +86,8 @@ static int each_named(void *ctx,
 }
 
 /*
- * Callback may_have(): says exactly whether the result has a target of a tag,
- * without a visit of all tags.
+ * The callback may_have(). Returns whether a tag that a ref names has one of
+ * `targets` as its target. The answer is exact, and needs no visit of all tags.
  */
 static int may_have(void *ctx, const struct oidmap *targets, struct error *err)
 {

@@ -77,9 +77,9 @@ static void want(struct env *e, uint32_t nr)
 }
 
 /*
- * Make a request for commits, for all tags or all except some, and for a few
- * objects of any type. Either all tags have refs, or only some wanted ones, so
- * that no other tag is included.
+ * Make a request for commits, a few objects of any type, and all or nearly all
+ * tags. Either all tags have refs, or only some of the wanted tags. In the
+ * second case no tag is added to the result.
  */
 static void ask(struct env *e, bool all_tags, bool all_refs)
 {

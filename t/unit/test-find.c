@@ -297,9 +297,9 @@ static void few_bytes_get_no_bases(void **state)
 }
 
 /*
- * Check that the sent objects are still the same. Returns how many objects got
- * an old version as delta base, and sets *listed to how many of these were in
- * the list before.
+ * Check that withholding objects from the bitmap's result did not change which
+ * objects are sent. Returns the number of objects that got an old version as
+ * delta base. *listed gets how many of these were in the list before.
  */
 static size_t check_withheld(struct env *e, struct found *f, size_t *listed)
 {

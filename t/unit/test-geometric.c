@@ -15,8 +15,8 @@
 #include "t/unit/oldrepo.h"
 
 /*
- * Returns whether the counts form a progression after the first `split` packs
- * were merged.
+ * Returns whether the numbers of objects form a geometric progression after the
+ * first `split` packs were merged.
  */
 static bool will_do(const uint32_t *counts, size_t nr, uint64_t factor,
 		    size_t split)

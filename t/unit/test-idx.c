@@ -238,8 +238,9 @@ static void test_cut(void **state)
 			memcpy(copy, s.file.data,
 			       len < s.file.len ? len : s.file.len);
 			/*
-			 * The index without its last eight bytes could be a
-			 * valid one with one 64-bit offset less.
+			 * Without its last eight bytes, the index looks like a
+			 * valid index that has one 64-bit offset less in its
+			 * table.
 			 */
 			if (!pack_idx_parse(&idx, copy, len, HASH_SHA1, "cut",
 					    &err)) {

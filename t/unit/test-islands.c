@@ -143,7 +143,10 @@ static void write_fork_refs(struct walkrepo *w, bool **reached)
 	randrepo_ref(r, "refs/others/x", r->commits[r->commit_nr - 1]);
 }
 
-/* Enumerates all objects that references reach, with lists. */
+/*
+ * Enumerates all objects that references reach, with the list of new objects of
+ * each commit.
+ */
 static void enumerate(struct walk_result *found, struct walkrepo *w,
 		      struct refs *refs)
 {

@@ -286,8 +286,8 @@ static void test_provider(void **state)
 	assert_object(&f, &objects[0].oid, OBJ_BLOB, "one");
 	assert_int_equal(s.calls, 1);
 	/*
-	 * Without a pause before this call, the time of the directory may be
-	 * unchanged.
+	 * There is no pause before this call, so the directory may still have
+	 * the same modification time.
 	 */
 	assert_int_equal(odb_reader_need(f.reader, &objects[1].oid, NULL), 1);
 	assert_int_equal(s.calls, 2);

@@ -17,8 +17,9 @@ static uint32_t group(enum path_grouping grouping, const char *path)
 }
 
 /*
- * path_group_path() gives the same group as entering one component after the
- * other. Groups have 31 bits.
+ * path_group_path() gives the same group as path_group_enter() for one
+ * component after the other. Groups are numbers of 31 bits, so bit 31 is never
+ * set.
  */
 static void component_by_component(void **state)
 {

@@ -46,12 +46,11 @@ static void test_ways(void **state)
 	check("c4", "c4 n1 refs/heads/main", true);
 	/* The parent is HEAD. */
 	check("c4", "zero n1 refs/heads/new", true);
-	/*
-	 * The parent is the value of another ref, of a tag, and of a hidden
-	 * ref.
-	 */
+	/* The pushed commit's parent is the value of refs/heads/side. */
 	check("s0", "zero n1 refs/heads/new", true);
+	/* The tag v1 points to the parent. */
 	check("c3", "zero n1 refs/heads/new", true);
+	/* The parent is the value of a hidden ref. */
 	check("h0", "zero n1 refs/heads/new", true);
 	/* HEAD reaches the parent. */
 	check("c1", "zero n1 refs/heads/new", true);

@@ -36,8 +36,9 @@ static void test_example(void **state)
 }
 
 /*
- * The expansion follows the standard, and steps from one kept state give the
- * next.
+ * Checks what sha1_block_compress() records of a block: the expanded words are
+ * those of the standard, and four steps from a kept state give the next kept
+ * state.
  */
 static void test_record(void **state)
 {

@@ -99,7 +99,7 @@ static void test_all_at_once(void **state)
 	dialog_release(&d);
 }
 
-/* A hint that no ref points to makes no object visible. */
+/* If no visible ref points to a hint, the hint makes no object visible. */
 static void test_hints(void **state)
 {
 	struct visible *v;

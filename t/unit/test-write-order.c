@@ -54,7 +54,7 @@ static void fill(struct packing_items *list, uint32_t nr, uint64_t *seed)
 	}
 }
 
-/* The same without deltas. */
+/* Fills the list like fill(), but with items that are not deltas. */
 static void fill_alone(struct packing_items *list, uint32_t nr, uint64_t *seed)
 {
 	fill(list, nr, seed);

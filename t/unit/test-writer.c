@@ -129,8 +129,8 @@ static int collect_file(void *ctx, const struct sys_file_span *span,
 }
 
 /*
- * Large spans of a file are passed on as such if the sink takes them; small
- * ones are not.
+ * Large spans of a file are passed to the sink as parts of the file, if the
+ * sink accepts this. Small spans are passed as bytes.
  */
 static void spans_of_a_file(void **state)
 {
