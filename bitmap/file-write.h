@@ -35,7 +35,7 @@ struct bitmap_write {
 	/* number of objects; in a layer, without those of the layers below */
 	uint32_t object_nr;
 	struct oid checksum;      /* of the pack */
-	const struct ewah *types; /* BITMAP_TYPE_NR of them */
+	const struct ewah *types; /* BITMAP_TYPE_NR type bitmaps */
 	const struct bitmap_write_entry *entries;
 	uint32_t entry_nr;
 	const struct bitmap_write_pseudo *pseudo;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which objects a pack has, without reading again what is known already.
+"""Lists the objects of packs, without inflating entries that are known already.
 
 An entry whose compressed bytes are those of an entry in the repository's packs,
 and whose base, if it is a delta, is the same object, is the same object. Any
