@@ -44,8 +44,9 @@ void fsck_check_refs(struct fsck_run *r)
 /* ---- files that are no objects */
 
 struct loose_dir {
-	const char *path; /* "<objects>/ab" */
+	struct buf path; /* "<objects>/ab" */
 	enum hash_algo algo;
+	const struct shown_path *shown;
 };
 
 /*
@@ -55,38 +56,47 @@ struct loose_dir {
 static int judge_name(void *ctx, const char *name)
 {
 	const struct loose_dir *dir = ctx;
+	const char *prefix, *shown;
 	size_t len = strlen(name);
 
 	if (strncmp(name, "tmp_obj_", strlen("tmp_obj_")) != 0 &&
 	    (len != hash_hex_len(dir->algo) - 2 ||
-	     strspn(name, "0123456789abcdefABCDEF") != len))
-		fprintf(stderr, "bad sha1 file: %s/%s\n", dir->path, name);
+	     strspn(name, "0123456789abcdefABCDEF") != len)) {
+		shown = shown_path_get(dir->shown, dir->path.data, &prefix);
+		fprintf(stderr, "bad sha1 file: %s%s/%s\n", prefix, shown,
+			name);
+	}
 	return 0;
 }
 
-static void name_non_objects(struct fsck_run *r, const char *objects)
+static void name_non_objects(struct fsck_run *r, const char *objects,
+			     const struct shown_path *shown)
 {
 	struct error why = ERROR_INIT;
 
 	for (unsigned i = 0; i < 256; i++) {
-		struct buf path = BUF_INIT;
-		int ret = buf_printf(&path, "%s/%02x", objects, i);
-		struct loose_dir dir = {path.data, r->s.repo->algo};
+		struct loose_dir dir = {BUF_INIT, r->s.repo->algo, shown};
+		int ret = buf_printf(&dir.path, "%s/%02x", objects, i);
 
 		if (!ret)
-			ret = sys_dir_each(path.data, judge_name, &dir, &why);
+			ret = sys_dir_each(dir.path.data, judge_name, &dir,
+					   &why);
 		if (ret < 0 && ret != ERR_MISSING)
 			note(r, FSCK_FOUND_OBJECT, &why);
-		buf_release(&path);
+		buf_release(&dir.path);
 	}
 }
 
-void fsck_name_non_objects(struct fsck_run *r)
+int fsck_name_non_objects(struct fsck_run *r)
 {
 	const struct odb *odb = r->s.odb;
+	struct shown_path shown;
+	int ret = shown_path_init(&shown, r->s.repo, r->err);
 
-	for (size_t i = 0; i < odb->dir_nr && (r->a.full || !i); i++)
-		name_non_objects(r, odb->dirs[i]);
+	for (size_t i = 0; !ret && i < odb->dir_nr && (r->a.full || !i); i++)
+		name_non_objects(r, odb->dirs[i], &shown);
+	shown_path_release(&shown);
+	return ret;
 }
 
 /* ---- packs and their side files */
@@ -132,12 +142,8 @@ static void check_midxes(struct fsck_run *r)
 {
 	const struct odb *odb = r->s.odb;
 	struct error why = ERROR_INIT;
-	bool wanted = true;
 
-	if (config_bool(&r->s.repo->config, "core.multipackindex", &wanted,
-			&why) < 0)
-		note(r, FSCK_FOUND_MIDX, &why);
-	for (size_t i = 0; wanted && i < odb->dir_nr; i++) {
+	for (size_t i = 0; r->uses_midx && i < odb->dir_nr; i++) {
 		int ret = multi_pack_verify(odb, i, print_line, NULL, NULL,
 					    &why);
 
@@ -150,13 +156,9 @@ static void check_midxes(struct fsck_run *r)
 
 static void check_commit_graphs(struct fsck_run *r)
 {
-	bool wanted = true;
 	struct error why = ERROR_INIT;
 
-	if (config_bool(&r->s.repo->config, "core.commitgraph", &wanted, &why) <
-	    0)
-		note(r, FSCK_FOUND_COMMIT_GRAPH, &why);
-	for (size_t i = 0; wanted && i < r->s.odb->dir_nr; i++) {
+	for (size_t i = 0; r->uses_graph && i < r->s.odb->dir_nr; i++) {
 		const struct commit_graph_verify_options o = {
 			.dir_nr = i,
 			.threads = repo_threads(r->s.repo),

@@ -9,6 +9,7 @@
 #include "names/index-file.h"
 #include "object/hash.h"
 #include "refs/reflog.h"
+#include "repo/worktree.h"
 #include "sys/io.h"
 #include "sys/tempfile.h"
 
@@ -24,27 +25,35 @@ bool fsck_is_promised(struct fsck_run *r, const struct oid *oid)
 }
 
 /*
- * Returns whether an object exists now and is sound. Another process may have
- * pushed or packed the object after our packs were opened.
+ * Reads an object now, and checks its id. Another process may have pushed or
+ * packed the object after our packs were opened. Returns 1 if the object is
+ * sound, 0 if there is none, or ERR_CORRUPT or another negative error code.
  */
-static bool exists_now(struct fsck_run *r, const struct oid *oid)
+static int read_now(struct fsck_run *r, const struct oid *oid,
+		    struct error *why)
 {
+	char hex[OID_MAX_HEX_LEN + 1];
 	struct odb_object obj = ODB_OBJECT_INIT;
 	struct hash_ctx hash;
 	struct oid actual;
-	bool same;
+	int ret;
 
-	if (!odb_reader_has(r->s.reader, oid) ||
-	    hash_init_checked(&hash, r->s.repo->algo) < 0)
-		return false;
-	same = odb_read(r->s.reader, oid, &obj, NULL) == 0;
-	if (same) {
+	if (!odb_reader_has(r->s.reader, oid))
+		return 0;
+	ret = hash_init_checked(&hash, r->s.repo->algo);
+	if (ret < 0)
+		return ret;
+	ret = odb_read(r->s.reader, oid, &obj, why);
+	if (!ret) {
 		hash_object(&hash, &actual, obj.type, obj.data, obj.len);
-		same = oid_equal(&actual, oid);
+		ret = 1;
 	}
+	if (ret > 0 && !oid_equal(&actual, oid))
+		ret = error_set(why, ERR_CORRUPT, "hash mismatch %s",
+				oid_to_hex(hex, oid, r->s.repo->algo));
 	odb_object_release(r->s.reader, &obj);
 	hash_release(&hash);
-	return same;
+	return ret;
 }
 
 /*
@@ -65,7 +74,7 @@ static bool may_be_missing(struct fsck_run *r, const struct oid *oid)
 	if (fsck_is_promised(r, oid))
 		return true;
 	return is_built_in(r, oid) ? odb_stores(r->s.odb, oid)
-				   : exists_now(r, oid);
+				   : read_now(r, oid, NULL) > 0;
 }
 
 /*
@@ -133,6 +142,23 @@ static int on_missing(void *ctx, const struct fsck_links_object *object,
 	return 0;
 }
 
+static int on_unreadable(void *ctx, const struct fsck_links_object *object,
+			 const struct error *why, struct error *err)
+{
+	builtin_error("%s", why->msg);
+	return 0;
+}
+
+/* Report why the type of an object is unknown. */
+static void tell_unknown(struct fsck_run *r, const struct oid *oid)
+{
+	struct error why = ERROR_INIT;
+
+	if (read_now(r, oid, &why) < 0)
+		builtin_error("%s", why.msg);
+	r->found |= FSCK_FOUND_OBJECT;
+}
+
 /*
  * Save an object in the directory lost-found. A blob's file gets its content;
  * the file of any other object gets the id and a newline.
@@ -178,18 +204,22 @@ static int on_unreachable(void *ctx, const struct fsck_links_object *object,
 			  bool used, struct error *err)
 {
 	struct fsck_run *r = ctx;
+	bool is_known = object->type != FSCK_UNKNOWN;
+	const char *type = is_known ? object_type_name(object->type)
+				    : "unknown";
 	char hex[OID_MAX_HEX_LEN + 1];
 
 	oid_to_hex(hex, &object->oid, r->s.repo->algo);
+	if (!is_known)
+		tell_unknown(r, &object->oid);
 	if (r->a.unreachable) {
-		printf("unreachable %s %s\n", object_type_name(object->type),
-		       hex);
+		printf("unreachable %s %s\n", type, hex);
 		return 0;
 	}
 	if (used)
 		return 0;
 	if (r->a.dangling)
-		printf("dangling %s %s\n", object_type_name(object->type), hex);
+		printf("dangling %s %s\n", type, hex);
 	return r->a.lost_found ? save(r, object, hex) : 0;
 }
 
@@ -198,7 +228,7 @@ static int on_unreachable(void *ctx, const struct fsck_links_object *object,
 struct roots {
 	struct fsck_run *r;
 	struct fsck_links *l;
-	size_t ref_nr;
+	size_t ref_nr; /* number of refs that name an object */
 	/* number of arguments that name an object */
 	size_t named_nr;
 	struct oidmap
@@ -266,16 +296,36 @@ static int name_logged(void *ctx, const char *name)
 }
 
 /*
- * Name objects by index entries and reflogs. Stock Git prefers these names to
- * names of refs.
+ * Returns whether a root is damaged, and then prints the reason. The scan of
+ * --connectivity-only has not read the object.
  */
-static int name_roots(struct fsck_run *r)
+static bool is_damaged(struct fsck_run *r, const struct oid *oid)
 {
-	int ret = index_file_each(r->s.repo, name_indexed, r, r->err);
+	struct error why = ERROR_INIT;
 
-	return !ret && r->a.reflogs
-		       ? reflog_each(r->s.repo, true, name_logged, r, r->err)
-		       : ret;
+	if (read_now(r, oid, &why) >= 0)
+		return false;
+	builtin_error("%s", why.msg);
+	return true;
+}
+
+/*
+ * Add a root. Returns the root's type, 0 if the root is missing or damaged, or
+ * a negative error code. Sets *is_bad unless the root may be missing.
+ */
+static int add_root(struct roots *roots, const struct oid *oid,
+		    enum object_type expected, bool *is_bad)
+{
+	struct fsck_run *r = roots->r;
+	int type = 0;
+
+	*is_bad = !is_built_in(r, oid) && r->a.connectivity_only &&
+		  is_damaged(r, oid);
+	if (!*is_bad)
+		type = fsck_links_root(roots->l, oid, expected, r->err);
+	if (!*is_bad && !type)
+		*is_bad = !may_be_missing(r, oid);
+	return type;
 }
 
 static int add_ref(void *ctx, const struct ref *ref)
@@ -283,14 +333,15 @@ static int add_ref(void *ctx, const struct ref *ref)
 	struct roots *roots = ctx;
 	struct fsck_run *r = roots->r;
 	char hex[OID_MAX_HEX_LEN + 1];
-	int type = fsck_links_root(roots->l, &ref->oid, OBJ_NONE, r->err);
+	bool is_bad;
+	int type = add_root(roots, &ref->oid, OBJ_NONE, &is_bad);
 
 	if (type > 0 && name_root(r, &ref->oid, ref->name) < 0)
 		return ERR_NOMEM;
 	if (type < 0)
 		return type;
-	roots->ref_nr++;
-	if (!type && !may_be_missing(r, &ref->oid)) {
+	roots->ref_nr += !is_bad;
+	if (is_bad) {
 		builtin_error("%s: invalid sha1 pointer %s", ref->name,
 			      oid_to_hex(hex, &ref->oid, r->s.repo->algo));
 		r->found |= FSCK_FOUND_REACHABLE;
@@ -375,15 +426,48 @@ static int add_indexed(void *ctx, const struct oid *oid)
 }
 
 /*
- * Add the entries of all index files as roots. A damaged index file ends the
- * check.
+ * Add a tree of a cache-tree as a root. The trees below a missing tree are no
+ * roots, as in stock Git.
+ */
+static int add_cached(void *ctx, struct index_tree *tree)
+{
+	struct roots *roots = ctx;
+	struct fsck_run *r = roots->r;
+	char hex[OID_MAX_HEX_LEN + 1];
+	bool is_bad;
+	int type;
+
+	/* An empty tree without a file is reported as missing. */
+	if (is_built_in(r, &tree->oid)) {
+		type = fsck_links_root(roots->l, &tree->oid, OBJ_TREE, r->err);
+		return type < 0 ? type : 0;
+	}
+	type = add_root(roots, &tree->oid, OBJ_NONE, &is_bad);
+	oid_to_hex(hex, &tree->oid, r->s.repo->algo);
+	if (is_bad) {
+		builtin_error("%s: invalid sha1 pointer in cache-tree of %s",
+			      hex, tree->index);
+		r->found |= FSCK_FOUND_REFS;
+		tree->skips_subtrees = true;
+	}
+	if (type > 0 && type != OBJ_TREE) {
+		builtin_error("object %s is a %s, not a tree", hex,
+			      object_type_name((enum object_type)type));
+		r->found |= FSCK_FOUND_OBJECT;
+	}
+	return type > 0 ? name_root(r, &tree->oid, ":") : type;
+}
+
+/*
+ * Add the entries and the cached trees of all index files as roots. A damaged
+ * index file ends the check.
  */
 static int add_indexes(struct roots *roots)
 {
 	struct fsck_run *r = roots->r;
 	struct error why = ERROR_INIT;
-	int ret = index_file_check_each_oid(r->s.repo, add_indexed, roots,
-					    &why);
+	int ret = index_file_check_each_oid(r->s.repo, add_indexed, add_cached,
+					    roots, &why);
 
 	if (ret >= 0)
 		return ret;
@@ -406,23 +490,60 @@ static int add_broken(void *ctx, const char *name, enum refs_flaw flaw)
 	return 0;
 }
 
-static int add_refs(struct roots *roots)
+/* Add the HEAD of a work tree. A broken HEAD is no error. */
+static int add_head(struct roots *roots, const char *name)
 {
 	struct fsck_run *r = roots->r;
 	struct ref head;
-	int ret = refs_each_or_broken(r->s.refs, "", add_ref, add_broken, roots,
-				      r->err);
+	int ret = refs_lookup(r->s.refs, name, &head, NULL);
 
-	if (ret < 0)
-		return ret;
-	if (!roots->ref_nr)
-		fprintf(stderr, "notice: No default references\n");
-	ret = refs_lookup(r->s.refs, "HEAD", &head, NULL);
 	if (ret > 0 && oidmap_add(&roots->added, &head.oid, 0, NULL) < 0)
-		ret = error_nomem(r->err);
+		return error_nomem(r->err);
+	head.name = name;
 	if (ret > 0)
 		ret = add_ref(roots, &head);
 	return ret == ERR_NOMEM ? ret : 0;
+}
+
+static int add_worktree_head(void *ctx, const char *id, const char *git_dir)
+{
+	struct roots *roots = ctx;
+	const struct repo *repo = roots->r->s.repo;
+	struct buf name = BUF_INIT;
+	int ret = 0;
+
+	(void)git_dir;
+	if (buf_printf(&name, "worktrees/%s/HEAD", id) < 0)
+		ret = error_nomem(roots->r->err);
+	else if (strcmp(git_dir, repo->git_dir) != 0)
+		ret = add_head(roots, name.data);
+	buf_release(&name);
+	return ret;
+}
+
+/* Add refs and HEADs. */
+static int add_refs(struct roots *roots)
+{
+	struct fsck_run *r = roots->r;
+	int ret = refs_each_or_broken(r->s.refs, "", add_ref, add_broken, roots,
+				      r->err);
+
+	if (!ret)
+		ret = add_head(roots, "HEAD");
+	return ret ? ret
+		   : worktree_each(r->s.repo, add_worktree_head, roots, r->err);
+}
+
+/* Add entries of reflogs, and private refs of work trees. */
+static int add_logs(struct roots *roots)
+{
+	struct fsck_run *r = roots->r;
+	int ret = reflog_each(r->s.repo, true, add_log, roots, r->err);
+
+	if (!ret && r->a.name_objects)
+		ret = reflog_each(r->s.repo, true, name_logged, r, r->err);
+	return ret ? ret
+		   : refs_each_reflog_oid(r->s.repo, add_other, roots, r->err);
 }
 
 static int add_named(struct roots *roots, const char *name)
@@ -430,6 +551,7 @@ static int add_named(struct roots *roots, const char *name)
 	struct fsck_run *r = roots->r;
 	char hex[OID_MAX_HEX_LEN + 1];
 	struct oid oid;
+	bool is_bad;
 	int type;
 
 	if (store_resolve(&r->s, &oid, name, NULL) < 0) {
@@ -438,10 +560,9 @@ static int add_named(struct roots *roots, const char *name)
 		r->found |= FSCK_FOUND_OBJECT;
 		return 0;
 	}
-	type = fsck_links_root(roots->l, &oid,
-			       is_built_in(r, &oid) ? OBJ_TREE : OBJ_NONE,
-			       r->err);
-	if (!type && !is_built_in(r, &oid) && !may_be_missing(r, &oid)) {
+	type = add_root(roots, &oid, is_built_in(r, &oid) ? OBJ_TREE : OBJ_NONE,
+			&is_bad);
+	if (is_bad && !is_built_in(r, &oid)) {
 		builtin_error("%s: invalid sha1 pointer %s", name,
 			      oid_to_hex(hex, &oid, r->s.repo->algo));
 		r->found |= FSCK_FOUND_REACHABLE;
@@ -451,32 +572,35 @@ static int add_named(struct roots *roots, const char *name)
 	return type < 0 ? type : name_root(r, &oid, name);
 }
 
+/*
+ * Add all roots. The order decides which name an object gets: the name of a
+ * ref, then that of a reflog entry, then that of an index entry.
+ */
 static int add_roots(struct roots *roots, const char **names, int name_nr)
 {
 	struct fsck_run *r = roots->r;
 	int ret = 0;
 
-	if (!name_nr || r->a.cache)
-		ret = add_indexes(roots);
-	if (!ret && r->a.name_objects && !name_nr)
-		ret = name_roots(r);
 	for (int i = 0; !ret && i < name_nr; i++)
 		ret = add_named(roots, names[i]);
-	if (!ret && name_nr && !roots->named_nr)
-		fprintf(stderr, "notice: No default references\n");
 	if (!ret && !name_nr)
 		ret = add_refs(roots);
 	if (!ret && !name_nr && r->a.reflogs)
-		ret = reflog_each(r->s.repo, true, add_log, roots, r->err);
-	if (!ret && !name_nr && r->a.reflogs)
-		ret = refs_each_reflog_oid(r->s.repo, add_other, roots, r->err);
-	return ret;
+		ret = add_logs(roots);
+	if (!ret && !(name_nr ? roots->named_nr : roots->ref_nr))
+		fprintf(stderr, "notice: No default references\n");
+	if (ret || (name_nr && !r->a.cache))
+		return ret;
+	if (r->a.name_objects)
+		ret = index_file_each(r->s.repo, name_indexed, r, r->err);
+	return ret ? ret : add_indexes(roots);
 }
 
 int fsck_check_links(struct fsck_run *r, const char **names, int name_nr)
 {
 	const struct fsck_links_events events = {
-		on_broken, on_mistyped, on_missing, on_unreachable, r,
+		on_broken,      on_mistyped, on_missing,
+		on_unreachable, r,           on_unreadable,
 	};
 	struct fsck_links l;
 	struct roots roots = {r, &l, 0, 0, OIDMAP_INIT};
@@ -486,6 +610,8 @@ int fsck_check_links(struct fsck_run *r, const char **names, int name_nr)
 	fsck_names_init(&r->names, &r->walk.space);
 	if (r->a.name_objects)
 		l.names = &r->names;
+	if (r->s.repo->has_promisor)
+		l.promisor = &r->promisor;
 	if (!ret)
 		ret = add_roots(&roots, names, name_nr);
 	progress_start(&meter, r->progress, "Checking connectivity", 0);

@@ -42,6 +42,8 @@ struct fsck_run {
 	/* names of objects; used if a.name_objects */
 	struct fsck_names names;
 	const struct progress_out *progress; /* NULL: show none */
+	/* core.multiPackIndex and core.commitGraph: whether to check these */
+	bool uses_midx, uses_graph;
 	/* scratch memory for an object's id and name */
 	struct buf shown;
 	/* the exit code: bits FSCK_FOUND_* */
@@ -54,9 +56,9 @@ void fsck_check_refs(struct fsck_run *r);
 
 /*
  * Print the names of files among loose objects that are not objects. Such files
- * do not change the exit code.
+ * do not change the exit code. Returns 0 or a negative error code.
  */
-void fsck_name_non_objects(struct fsck_run *r);
+int fsck_name_non_objects(struct fsck_run *r);
 
 /*
  * Returns whether a promisor remote has promised an object, so that the object

@@ -15,6 +15,7 @@
 #include "builtin/fsck-parts.h"
 #include "builtin/options.h"
 #include "object/parse.h"
+#include "odb/odb-alternates.h"
 #include "odb/fsck-config.h"
 #include "sys/trace.h"
 
@@ -119,13 +120,15 @@ static int on_corrupt(void *ctx, const struct oid *oid, const struct pack *pack,
 	return 0;
 }
 
-static void show_root(const struct fsck_run *r, const char *hex,
-		      const void *data, size_t len)
+static void show_root(const struct fsck_run *r, const struct oid *oid,
+		      const char *hex, const void *data, size_t len)
 {
 	struct commit_view view;
+	uint32_t ignored;
 
+	/* Commits on the shallow boundary count as commits without parents. */
 	if (!commit_parse(&view, data, len, r->s.repo->algo, NULL) &&
-	    !view.parent_nr)
+	    (!view.parent_nr || oidmap_get(&r->walk.shallow, oid, &ignored)))
 		printf("root %s\n", hex);
 }
 
@@ -154,7 +157,7 @@ static int on_object(void *ctx, const struct oid *oid, enum object_type type,
 		fprintf(stderr, "Checking %s %s\n", object_type_name(type),
 			hex);
 	if (r->a.root && type == OBJ_COMMIT)
-		show_root(r, hex, data, len);
+		show_root(r, oid, hex, data, len);
 	if (r->a.tags && type == OBJ_TAG)
 		show_tag(r, hex, data, len);
 	return 0;
@@ -224,17 +227,33 @@ static int scan(struct fsck_run *r)
 	r->scan.progress = r->progress;
 	if (r->a.connectivity_only)
 		return fsck_scan_list(&r->scan, r->err);
-	fsck_name_non_objects(r);
-	ret = fsck_scan_run(&r->scan, r->err);
+	ret = fsck_name_non_objects(r);
+	if (!ret)
+		ret = fsck_scan_run(&r->scan, r->err);
 	return ret < 0 ? ret : check_blobs(r);
+}
+
+static int load_config(struct fsck_run *r)
+{
+	const struct config *config = &r->s.repo->config;
+	int ret = fsck_config_load(&r->rules, r->s.repo, "fsck.", NULL, NULL,
+				   r->err);
+
+	r->uses_midx = r->uses_graph = true;
+	if (ret >= 0)
+		ret = config_bool(config, "core.multipackindex", &r->uses_midx,
+				  r->err);
+	if (ret >= 0)
+		ret = config_bool(config, "core.commitgraph", &r->uses_graph,
+				  r->err);
+	return ret < 0 ? ret : 0;
 }
 
 static int run(struct fsck_run *r, const char **names, int name_nr)
 {
 	struct progress_out out;
 	struct trace *trace = r->s.repo->trace;
-	int ret = fsck_config_load(&r->rules, r->s.repo, "fsck.", NULL, NULL,
-				   r->err);
+	int ret = load_config(r);
 
 	if (ret < 0)
 		return ret;
@@ -254,7 +273,10 @@ static int run(struct fsck_run *r, const char **names, int name_nr)
 		      "Checking ref database", 1);
 	trace_region_leave(trace, "fsck", "refs");
 	trace_region_enter(trace, "fsck", "objects");
-	ret = promisor_init(&r->promisor, &r->walk, r->err);
+	/* A broken list of refs ends the check before objects are read. */
+	ret = name_nr ? 0 : refs_list_now(r->s.refs, r->err);
+	if (!ret)
+		ret = promisor_init(&r->promisor, &r->walk, r->err);
 	if (!ret)
 		ret = scan(r);
 	trace_region_leave(trace, "fsck", "objects");
@@ -273,6 +295,25 @@ static int run(struct fsck_run *r, const char **names, int name_nr)
 }
 
 /*
+ * Returns whether a warning of the odb is about an alternate. store_open() has
+ * printed the warning, and a missing alternate is no error in itself.
+ */
+static bool is_of_alternate(const struct repo *repo,
+			    const struct error *warning)
+{
+	struct error why = ERROR_INIT;
+	char **dirs;
+	size_t dir_nr;
+
+	if (odb_alternates_list(&dirs, &dir_nr, repo, &why, NULL) < 0)
+		return false;
+	while (dir_nr)
+		free(dirs[--dir_nr]);
+	free(dirs);
+	return !strcmp(why.msg, warning->msg);
+}
+
+/*
  * Open the odb without multi-pack-indexes, because fsck checks them and must
  * not rely on them. A pack whose index cannot be opened is skipped, and
  * reported as an error.
@@ -288,7 +329,7 @@ static int do_without_midx(struct fsck_run *r)
 	s->odb = NULL;
 	if (odb_open_packs(&s->odb, s->repo, &warning, r->err) < 0)
 		return -1;
-	if (warning.code) {
+	if (warning.code && !is_of_alternate(s->repo, &warning)) {
 		builtin_error("%s", warning.msg);
 		r->found |= FSCK_FOUND_PACK;
 	}
@@ -312,6 +353,11 @@ int cmd_fsck(int argc, const char **argv, struct builtin_env *env)
 
 	if (name_nr < 0)
 		return 129;
+	/* --lost-found also finds what only reflogs name. */
+	if (r.a.lost_found) {
+		r.a.full = true;
+		r.a.reflogs = false;
+	}
 	ret = store_open(&r.s, env);
 	if (ret)
 		return ret;

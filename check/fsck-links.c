@@ -17,7 +17,8 @@ int fsck_links_init(struct fsck_links *l, struct walk *walk,
 		.events = events,
 	};
 	history_drop_graph(&walk->history);
-	if (bitset_init(&l->reached, scan->type_nr) < 0)
+	if (bitset_init(&l->reached, scan->type_nr) < 0 ||
+	    bitset_init(&l->promised, scan->type_nr) < 0)
 		return error_nomem(err);
 	return 0;
 }
@@ -25,6 +26,7 @@ int fsck_links_init(struct fsck_links *l, struct walk *walk,
 void fsck_links_release(struct fsck_links *l)
 {
 	bitset_release(&l->reached);
+	bitset_release(&l->promised);
 	free(l->roots.items);
 	free(l->absent.items);
 	free(l->stack);
@@ -51,6 +53,20 @@ static void describe(struct fsck_links_object *object, struct fsck_links *l,
 	object->type = type;
 }
 
+/*
+ * Returns the type of an object to which there is a link, or OBJ_NONE if the
+ * object is missing. `expected` is the type that the link expects.
+ */
+static enum object_type type_of(const struct fsck_links *l, uint32_t obj_pos,
+				enum object_type expected)
+{
+	enum object_type type = fsck_scan_type(l->scan, obj_pos);
+
+	if (type != FSCK_UNKNOWN)
+		return type;
+	return expected == OBJ_BLOB ? OBJ_BLOB : OBJ_NONE;
+}
+
 int fsck_links_root(struct fsck_links *l, const struct oid *oid,
 		    enum object_type expected, struct error *err)
 {
@@ -59,7 +75,7 @@ int fsck_links_root(struct fsck_links *l, const struct oid *oid,
 
 	if (objspace_add(&l->walk->space, oid->bytes, &obj_pos) < 0)
 		return error_nomem(err);
-	type = fsck_scan_type(l->scan, obj_pos);
+	type = type_of(l, obj_pos, expected);
 	if (type == OBJ_NONE && expected == OBJ_NONE)
 		return 0;
 	if (walk_items_append(type == OBJ_NONE ? &l->absent : &l->roots,
@@ -78,9 +94,8 @@ int fsck_links_root(struct fsck_links *l, const struct oid *oid,
 static int confirm(struct fsck_links *l, uint32_t obj_pos,
 		   enum object_type type)
 {
-	int ret = fsck_scan_type(l->scan, obj_pos) == type
-			  ? mark(&l->reached, obj_pos)
-			  : ERR_MISSING;
+	int ret = type_of(l, obj_pos, type) == type ? mark(&l->reached, obj_pos)
+						    : ERR_MISSING;
 
 	return ret < 0 ? ret : 0;
 }
@@ -99,6 +114,12 @@ static int confirm_all(struct fsck_links *l, const struct walk_result *result)
 	return ret;
 }
 
+/*
+ * Marks all objects that roots of the types commit and tag reach. Roots of
+ * other types are left to go_one_by_one(), because an enumeration takes the
+ * type of an object from the first link to the object: a link of a commit with
+ * the wrong type could follow, and stay unnoticed.
+ */
 static int enumerate(struct fsck_links *l, struct error *err)
 {
 	const struct walk_options options = {
@@ -111,9 +132,12 @@ static int enumerate(struct fsck_links *l, struct error *err)
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < l->roots.nr; i++) {
+		const struct walk_item *root = &l->roots.items[i];
 		struct oid oid;
 
-		objspace_oid(&oid, &l->walk->space, l->roots.items[i].obj_pos);
+		if (root->type != OBJ_COMMIT && root->type != OBJ_TAG)
+			continue;
+		objspace_oid(&oid, &l->walk->space, root->obj_pos);
 		ret = walk_add_tip(l->walk, &wants, &oid, false, err);
 	}
 	if (!ret)
@@ -186,11 +210,12 @@ static int tree_links(struct fsck_links *l,
 }
 
 /*
- * Calls `fn` for each link of an object to another. A broken object has no
- * links.
+ * Calls `fn` for each link of an object to another. A malformed object has no
+ * links. Returns 0, 1 with *why set if the object cannot be read, or the first
+ * nonzero value of `fn`, which is negative.
  */
 static int each_link(struct fsck_links *l, uint32_t obj_pos, link_fn *fn,
-		     void *ctx, struct error *err)
+		     void *ctx, struct error *why, struct error *err)
 {
 	const struct fsck_way way = {.parent_nr = 0};
 	struct fsck_links_object from;
@@ -199,10 +224,11 @@ static int each_link(struct fsck_links *l, uint32_t obj_pos, link_fn *fn,
 	int ret = 0;
 
 	describe(&from, l, obj_pos, fsck_scan_type(l->scan, obj_pos));
-	if (from.type == OBJ_BLOB ||
-	    objspace_read(&l->walk->space, l->walk->reader, obj_pos, &obj,
-			  NULL) < 0)
+	if (from.type == OBJ_BLOB || from.type == FSCK_UNKNOWN)
 		return 0;
+	if (objspace_read(&l->walk->space, l->walk->reader, obj_pos, &obj,
+			  why) < 0)
+		return 1;
 	if (obj.type == OBJ_COMMIT)
 		ret = commit_links(l, &from, &obj, fn, ctx, err);
 	else if (obj.type == OBJ_TREE)
@@ -215,11 +241,22 @@ static int each_link(struct fsck_links *l, uint32_t obj_pos, link_fn *fn,
 	return ret;
 }
 
-static int push(struct fsck_links *l, uint32_t obj_pos)
+/*
+ * Adds an object to the stack of objects whose links are followed, unless the
+ * object is promised.
+ */
+static int push(struct fsck_links *l, uint32_t obj_pos, struct error *err)
 {
+	int ret = l->promisor ? promisor_promises(l->promisor, obj_pos, err)
+			      : 0;
+
+	if (ret < 0)
+		return ret;
+	if (ret)
+		return mark(&l->promised, obj_pos) < 0 ? error_nomem(err) : 0;
 	if (mem_grow(&l->stack, &l->stack_alloc, l->stack_nr + 1,
 		     sizeof(*l->stack)) < 0)
-		return ERR_NOMEM;
+		return error_nomem(err);
 	l->stack[l->stack_nr++] = obj_pos;
 	return 0;
 }
@@ -236,7 +273,7 @@ static int reach_link(struct fsck_links *l,
 	uint32_t obj_pos;
 	int ret = objspace_add(&l->walk->space, to->bytes, &obj_pos);
 
-	actual = ret ? OBJ_NONE : fsck_scan_type(l->scan, obj_pos);
+	actual = ret ? OBJ_NONE : type_of(l, obj_pos, type);
 	if (actual != OBJ_NONE && actual != type)
 		return e->mistyped(e->ctx, from, &child, actual, err);
 	if (!ret)
@@ -250,43 +287,70 @@ static int reach_link(struct fsck_links *l,
 	ret = actual == OBJ_NONE ? e->broken(e->ctx, from, &child, err) : 0;
 	if (ret)
 		return ret;
-	if (actual == OBJ_NONE)
-		ret = walk_items_append(&l->absent, obj_pos, type, 0);
-	else
-		ret = push(l, obj_pos);
-	return ret < 0 ? error_nomem(err) : 0;
+	if (actual != OBJ_NONE)
+		return push(l, obj_pos, err);
+	return walk_items_append(&l->absent, obj_pos, type, 0) < 0
+		       ? error_nomem(err)
+		       : 0;
 }
 
+/* Reports an object that was reached, but cannot be read. */
+static int tell_unreadable(struct fsck_links *l, uint32_t obj_pos,
+			   const struct error *why, struct error *err)
+{
+	const struct fsck_links_events *e = l->events;
+	enum object_type type = fsck_scan_type(l->scan, obj_pos);
+	struct fsck_links_object object;
+
+	describe(&object, l, obj_pos, type);
+	if (walk_items_append(&l->absent, obj_pos, type, 0) < 0)
+		return error_nomem(err);
+	return e->unreadable ? e->unreadable(e->ctx, &object, why, err) : 0;
+}
+
+static int follow_links(struct fsck_links *l, uint32_t obj_pos,
+			struct error *err)
+{
+	struct error why = ERROR_INIT;
+	int ret = each_link(l, obj_pos, reach_link, NULL, &why, err);
+
+	return ret > 0 ? tell_unreadable(l, obj_pos, &why, err) : ret;
+}
+
+/* Follows the links of all roots that were not reached yet. */
 static int go_one_by_one(struct fsck_links *l, struct error *err)
 {
 	int ret = 0;
 
-	bitset_clear(&l->reached);
-	for (size_t i = 0; ret >= 0 && i < l->roots.nr; i++) {
+	for (size_t i = 0; i < l->roots.nr; i++) {
 		ret = mark(&l->reached, l->roots.items[i].obj_pos);
-		if (ret > 0)
-			ret = push(l, l->roots.items[i].obj_pos);
+		if (ret < 0)
+			return error_nomem(err);
+		if (ret)
+			ret = push(l, l->roots.items[i].obj_pos, err);
+		if (ret < 0)
+			return ret;
 	}
-	for (size_t i = 0; ret >= 0 && i < l->absent.nr; i++)
-		ret = mark(&l->reached, l->absent.items[i].obj_pos);
-	if (ret < 0)
-		return error_nomem(err);
+	for (size_t i = 0; i < l->absent.nr; i++)
+		if (mark(&l->reached, l->absent.items[i].obj_pos) < 0)
+			return error_nomem(err);
 	ret = 0;
 	while (!ret && l->stack_nr)
-		ret = each_link(l, l->stack[--l->stack_nr], reach_link, NULL,
-				err);
+		ret = follow_links(l, l->stack[--l->stack_nr], err);
 	return ret;
 }
 
 int fsck_links_reach(struct fsck_links *l, struct error *err)
 {
 	struct error why = ERROR_INIT;
-	int ret = enumerate(l, &why);
+	/* The fast way would follow links of promised objects. */
+	int ret = l->promisor ? ERR_MISSING : enumerate(l, &why);
 
 	if (ret == ERR_NOMEM)
 		return error_nomem(err);
 	if (ret < 0)
-		ret = go_one_by_one(l, err);
+		bitset_clear(&l->reached);
+	ret = go_one_by_one(l, err);
 	for (size_t i = 0; !ret && i < l->absent.nr; i++) {
 		struct fsck_links_object object;
 
@@ -315,8 +379,19 @@ static int use_link(struct fsck_links *l, const struct fsck_links_object *from,
 
 static bool is_leftover(const struct fsck_links *l, size_t obj_pos)
 {
-	return l->scan->types[obj_pos] != OBJ_NONE &&
+	return fsck_scan_has_checked(l->scan, obj_pos) &&
 	       !bitset_get(&l->reached, obj_pos);
+}
+
+/*
+ * Returns whether an object to which this object has a link is used, and so not
+ * dangling.
+ */
+static bool is_user(const struct fsck_links *l, size_t obj_pos)
+{
+	return is_leftover(l, obj_pos) ||
+	       (!l->scan->is_list && bitset_get(&l->promised, obj_pos) &&
+		fsck_scan_has_checked(l->scan, obj_pos));
 }
 
 int fsck_links_leftover(struct fsck_links *l, struct error *err)
@@ -327,9 +402,12 @@ int fsck_links_leftover(struct fsck_links *l, struct error *err)
 
 	if (bitset_init(&used, nr) < 0)
 		return error_nomem(err);
-	for (size_t i = 0; !ret && i < nr; i++)
-		if (is_leftover(l, i))
-			ret = each_link(l, (uint32_t)i, use_link, &used, err);
+	for (size_t i = 0; ret >= 0 && i < nr; i++)
+		if (is_user(l, i))
+			ret = each_link(l, (uint32_t)i, use_link, &used, NULL,
+					err);
+	if (ret > 0)
+		ret = 0;
 	for (size_t i = 0; !ret && i < nr; i++) {
 		struct fsck_links_object object;
 

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "check/promisor.h"
 #include "ewah/bitset.h"
 #include "object/fsck.h"
 #include "odb/fsck-blob.h"
@@ -55,6 +56,12 @@ struct fsck_scan_events {
 	void *ctx;
 };
 
+/*
+ * The type that fsck_scan_list() gives a loose object whose header cannot be
+ * read. No object in Git has this number.
+ */
+#define FSCK_UNKNOWN ((enum object_type)5)
+
 struct fsck_scan {
 	struct objspace *space;                /* borrowed */
 	const struct fsck_rules *rules;        /* borrowed */
@@ -76,6 +83,15 @@ struct fsck_scan {
 	 */
 	uint8_t *types; /* owned */
 	size_t type_nr, type_alloc;
+	/*
+	 * owned: indexed by obj_pos, the objects that were checked. Used only
+	 * if has_checked; otherwise all objects with a type were checked.
+	 */
+	struct bitset checked;
+	/* whether the scan has left out packs and alternates */
+	bool has_checked;
+	/* whether fsck_scan_list() was called, not fsck_scan_run() */
+	bool is_list;
 	/* the .gitmodules and .gitattributes files that trees name */
 	struct fsck_blobs blobs;
 	bool has_errors; /* whether a report was an error, not a warning */
@@ -94,7 +110,8 @@ int fsck_scan_run(struct fsck_scan *scan, struct error *err);
 /*
  * Lists objects and their types without reading whole objects
  * (--connectivity-only). Only headers of entries and the first bytes of loose
- * objects are read. Returns 0 or a negative error code.
+ * objects are read. A loose object whose header cannot be read has the type
+ * FSCK_UNKNOWN. Returns 0 or a negative error code.
  */
 int fsck_scan_list(struct fsck_scan *scan, struct error *err);
 
@@ -106,6 +123,18 @@ static inline enum object_type fsck_scan_type(const struct fsck_scan *scan,
 					      uint32_t obj_pos)
 {
 	return obj_pos < scan->type_nr ? scan->types[obj_pos] : OBJ_NONE;
+}
+
+/*
+ * Returns whether the scan has checked (or listed) an object. With
+ * local_loose_only, fsck_scan_run() knows the types of objects that it does not
+ * check.
+ */
+static inline bool fsck_scan_has_checked(const struct fsck_scan *scan,
+					 size_t obj_pos)
+{
+	return obj_pos < scan->type_nr && scan->types[obj_pos] != OBJ_NONE &&
+	       (!scan->has_checked || bitset_get(&scan->checked, obj_pos));
 }
 
 /* ---- names of objects in messages */
@@ -168,6 +197,9 @@ const char *fsck_names_get(const struct fsck_names *n, const struct oid *oid);
  * to it says, the objects are visited one by one. So each broken link can be
  * named.
  *
+ * In a partial clone, promised objects end the search: what they reach is
+ * promised too, and may be missing.
+ *
  * The commit-graph is not used. For one thread.
  */
 
@@ -198,11 +230,18 @@ struct fsck_links_events {
 		       struct error *err);
 	/*
 	 * Receives an object that no root reaches. `used`: another unreachable
-	 * object has a link to it.
+	 * object has a link to it. The type may be FSCK_UNKNOWN.
 	 */
 	int (*unreachable)(void *ctx, const struct fsck_links_object *object,
 			   bool used, struct error *err);
 	void *ctx;
+	/*
+	 * Receives a reachable object whose links cannot be followed, because
+	 * reading it fails; *why has the reason. missing() receives the object,
+	 * too. May be NULL.
+	 */
+	int (*unreadable)(void *ctx, const struct fsck_links_object *object,
+			  const struct error *why, struct error *err);
 };
 
 struct fsck_links {
@@ -214,8 +253,18 @@ struct fsck_links {
 	 * one get names, starting at the roots. NULL: no names.
 	 */
 	struct fsck_names *names;
+	/*
+	 * Borrowed; may be set by the caller in a partial clone. Links of
+	 * promised objects are not followed. NULL: all links are followed.
+	 */
+	struct promisor *promisor;
 	/* owned: indexed by obj_pos, the objects that the roots reach */
 	struct bitset reached;
+	/*
+	 * owned: indexed by obj_pos, the reached objects whose links were not
+	 * followed
+	 */
+	struct bitset promised;
 	struct walk_items roots; /* owned: existing roots */
 	/* owned: objects that are reached but missing */
 	struct walk_items absent;
@@ -236,7 +285,8 @@ void fsck_links_release(struct fsck_links *l);
 /*
  * Adds a root. Returns the root's type, or 0 if the root is missing, or a
  * negative error code. A missing root is reported as missing at the end, unless
- * `expected` is OBJ_NONE.
+ * `expected` is OBJ_NONE. An object of the type FSCK_UNKNOWN counts as a blob
+ * if `expected` is OBJ_BLOB, otherwise as missing.
  */
 int fsck_links_root(struct fsck_links *l, const struct oid *oid,
 		    enum object_type expected, struct error *err);
@@ -248,8 +298,11 @@ int fsck_links_root(struct fsck_links *l, const struct oid *oid,
 int fsck_links_reach(struct fsck_links *l, struct error *err);
 
 /*
- * Reports all objects that the roots do not reach, in the order of obj_pos.
- * Returns 0 or a negative error code.
+ * Reports all objects that the scan has checked and the roots do not reach, in
+ * the order of obj_pos. If the scan has read all objects, an object to which a
+ * promised object has a link counts as used. After fsck_scan_list(), only links
+ * of unreachable objects count, as in stock Git. Returns 0 or a negative error
+ * code.
  */
 int fsck_links_leftover(struct fsck_links *l, struct error *err);
 

@@ -43,6 +43,7 @@ void fsck_scan_init(struct fsck_scan *scan)
 void fsck_scan_release(struct fsck_scan *scan)
 {
 	free(scan->types);
+	bitset_release(&scan->checked);
 	fsck_blobs_release(&scan->blobs);
 	pthread_mutex_destroy(&scan->lock);
 }
@@ -116,6 +117,18 @@ static int note_type(struct fsck_scan *scan, uint32_t obj_pos,
 	return 0;
 }
 
+/* Adds an object to scan->checked, if the set is used. */
+static int note_checked(struct fsck_scan *scan, uint32_t obj_pos)
+{
+	if (!scan->has_checked)
+		return 0;
+	if (obj_pos >= scan->checked.bits &&
+	    bitset_grow(&scan->checked, (size_t)obj_pos + 1) < 0)
+		return ERR_NOMEM;
+	bitset_set(&scan->checked, obj_pos);
+	return 0;
+}
+
 /*
  * Stores the type of an object in scan->types. For a packed object with several
  * copies, the type is stored at the obj_pos that objspace_find() returns.
@@ -129,6 +142,8 @@ static int note_object(struct fsck_scan *scan, const struct oid *oid,
 	pthread_mutex_lock(&scan->lock);
 	if (!ret)
 		ret = note_type(scan, obj_pos, type);
+	if (!ret)
+		ret = note_checked(scan, obj_pos);
 	pthread_mutex_unlock(&scan->lock);
 	return ret < 0 ? error_nomem(err) : 0;
 }
@@ -356,20 +371,17 @@ static int list_pack(struct run *r, struct error *err)
 static int list_loose(void *ctx, const struct oid *oid, const char *path)
 {
 	struct worker *w = ctx;
-	struct loose_header header = {.type = OBJ_BLOB};
+	struct loose_header header;
+	enum object_type type = FSCK_UNKNOWN;
 	struct sys_map map;
 
-	/*
-	 * Loose objects whose header is broken count as existing, as in stock
-	 * Git.
-	 */
 	if (!sys_map_open(&map, path, NULL)) {
-		loose_info(&header, w->inflater, map.data, map.len, path, NULL);
+		if (!loose_info(&header, w->inflater, map.data, map.len, path,
+				NULL))
+			type = header.type;
 		sys_map_close(&map);
 	}
-	return note_object(w->scan, oid,
-			   header.type == OBJ_NONE ? OBJ_BLOB : header.type,
-			   w->err);
+	return note_object(w->scan, oid, type, w->err);
 }
 
 static int loose_task(void *ctx, unsigned thread_nr, size_t task_nr,
@@ -438,6 +450,8 @@ static int prepare(struct run *r)
 		return ERR_NOMEM;
 	memset(scan->types, OBJ_NONE, scan->type_alloc);
 	scan->type_nr = packed_nr;
+	scan->has_checked = scan->local_loose_only && !r->list_only;
+	scan->is_list = r->list_only;
 	for (unsigned i = 0; !ret && i < r->threads; i++)
 		ret = worker_init(&r->workers[i], scan);
 	return ret;

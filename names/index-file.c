@@ -37,8 +37,9 @@ struct reading {
 	enum hash_algo algo;
 	/* path of the last entry; paths in version 4 are relative to it */
 	struct buf path;
+	const char *file; /* name of the index file */
 	/* called for each tree of the cache-tree extension; may be NULL */
-	int (*tree_fn)(void *ctx, const struct oid *oid);
+	index_tree_fn *tree_fn;
 	void *tree_ctx;
 };
 
@@ -107,35 +108,75 @@ static int parse_entry(struct reading *r, struct index_entry *entry)
 	return ret;
 }
 
+/* One directory of a cache-tree. */
+struct cache_node {
+	bool has_oid;
+	struct oid oid;
+	uint64_t subtree_nr;
+};
+
 /*
- * Visits the trees of a cache-tree: for each directory its name and NUL, the
- * number of entries in decimal, a space, the number of subtrees, a line feed,
- * and the id. A negative number of entries means that there is no id.
+ * Takes a directory of a cache-tree: its name and NUL, the number of entries in
+ * decimal, a space, the number of subtrees, a line feed, and the id. A negative
+ * number of entries means that there is no id. Returns 0 or ERR_CORRUPT.
+ */
+static int take_cache_node(struct cache_node *node, struct cursor *data,
+			   enum hash_algo algo)
+{
+	const uint8_t *name_end = memchr(data->p, 0, cursor_left(data));
+	const uint8_t *line_end, *p, *raw;
+
+	if (!name_end)
+		return ERR_CORRUPT;
+	data->p = name_end + 1;
+	line_end = memchr(data->p, '\n', cursor_left(data));
+	p = line_end ? memchr(data->p, ' ', (size_t)(line_end - data->p))
+		     : NULL;
+	if (!p)
+		return ERR_CORRUPT;
+	data->p = line_end + 1;
+	for (node->subtree_nr = 0; ++p < line_end;) {
+		if (*p < '0' || *p > '9' || node->subtree_nr > UINT32_MAX)
+			return ERR_CORRUPT;
+		node->subtree_nr = node->subtree_nr * 10 + (*p - '0');
+	}
+	node->has_oid = name_end[1] != '-';
+	if (!node->has_oid)
+		return 0;
+	if (!cursor_bytes(data, &raw, hash_len(algo)))
+		return ERR_CORRUPT;
+	oid_from_raw(&node->oid, raw, algo);
+	return 0;
+}
+
+/*
+ * Visits the trees of a cache-tree. The directories come in pre-order, so a
+ * count is enough to skip those below a directory.
  */
 static int visit_cache_tree(const struct reading *r, struct cursor *data,
 			    struct error *err)
 {
+	uint64_t skipped_nr = 0; /* number of directories to skip */
+	struct cache_node node;
+
 	while (r->tree_fn && cursor_left(data)) {
-		const uint8_t *name_end, *line_end, *raw;
-		struct oid oid;
+		struct index_tree tree = {.index = r->file};
 		int ret;
 
-		name_end = memchr(data->p, 0, cursor_left(data));
-		if (!name_end)
+		if (take_cache_node(&node, data, r->algo) < 0)
 			return corrupt(err);
-		data->p = name_end + 1;
-		line_end = memchr(data->p, '\n', cursor_left(data));
-		if (!line_end)
-			return corrupt(err);
-		data->p = line_end + 1;
-		if (name_end[1] == '-')
+		if (skipped_nr) {
+			skipped_nr += node.subtree_nr - 1;
 			continue;
-		if (!cursor_bytes(data, &raw, hash_len(r->algo)))
-			return corrupt(err);
-		oid_from_raw(&oid, raw, r->algo);
-		ret = r->tree_fn(r->tree_ctx, &oid);
+		}
+		if (!node.has_oid)
+			continue;
+		tree.oid = node.oid;
+		ret = r->tree_fn(r->tree_ctx, &tree);
 		if (ret)
 			return ret;
+		if (tree.skips_subtrees)
+			skipped_nr = node.subtree_nr;
 	}
 	return 0;
 }
@@ -251,7 +292,7 @@ struct visit {
 	void *ctx;
 	struct error *err;
 	bool checks_sum;
-	int (*tree_fn)(void *ctx, const struct oid *oid); /* or NULL */
+	index_tree_fn *tree_fn; /* or NULL */
 	void *tree_ctx;
 };
 
@@ -280,12 +321,13 @@ static int check_sum(const struct visit *v, const struct sys_map *map,
 }
 
 static int visit_bytes(const struct visit *v, const struct sys_map *map,
-		       struct oid *shared)
+		       const char *path, struct oid *shared)
 {
 	struct reading r = {
 		.c = cursor_make(map->data, map->len),
 		.algo = v->repo->algo,
 		.path = BUF_INIT,
+		.file = path,
 		.tree_fn = v->tree_fn,
 		.tree_ctx = v->tree_ctx,
 	};
@@ -307,7 +349,7 @@ static int visit_one(const struct visit *v, const char *path,
 		return ret;
 	ret = check_sum(v, &map, path);
 	if (!ret)
-		ret = visit_bytes(v, &map, shared);
+		ret = visit_bytes(v, &map, path, shared);
 	if ((ret == ERR_CORRUPT || ret == ERR_UNSUPPORTED) && v->err)
 		error_set(v->err, ret, "%s: %s", path, v->err->msg);
 	sys_map_close(&map);
@@ -377,9 +419,23 @@ static int visit_oid(void *ctx, const struct index_entry *entry)
 	return v->fn(v->ctx, &entry->oid);
 }
 
-static int each_oid(const struct repo *repo, bool checks_sum,
-		    int (*fn)(void *ctx, const struct oid *oid), void *ctx,
-		    struct error *err)
+static int visit_tree(void *ctx, struct index_tree *tree)
+{
+	const struct oid_visit *v = ctx;
+
+	return v->fn(v->ctx, &tree->oid);
+}
+
+static int visit_all(const struct repo *repo, struct visit *v)
+{
+	int ret = visit_dir(v, repo->common_dir);
+
+	return ret ? ret : worktree_each(repo, visit_worktree, v, v->err);
+}
+
+int index_file_each_oid(const struct repo *repo,
+			int (*fn)(void *ctx, const struct oid *oid), void *ctx,
+			struct error *err)
 {
 	struct oid_visit oids = {fn, ctx};
 	struct visit v = {
@@ -387,31 +443,28 @@ static int each_oid(const struct repo *repo, bool checks_sum,
 		.fn = visit_oid,
 		.ctx = &oids,
 		.err = err,
-		.checks_sum = checks_sum,
-		/*
-		 * When checksums are verified, the trees of the cache-tree are
-		 * not visited.
-		 */
-		.tree_fn = checks_sum ? NULL : fn,
-		.tree_ctx = ctx,
+		.tree_fn = visit_tree,
+		.tree_ctx = &oids,
 	};
-	int ret = visit_dir(&v, repo->common_dir);
 
-	if (!ret)
-		ret = worktree_each(repo, visit_worktree, &v, err);
-	return ret;
-}
-
-int index_file_each_oid(const struct repo *repo,
-			int (*fn)(void *ctx, const struct oid *oid), void *ctx,
-			struct error *err)
-{
-	return each_oid(repo, false, fn, ctx, err);
+	return visit_all(repo, &v);
 }
 
 int index_file_check_each_oid(const struct repo *repo,
 			      int (*fn)(void *ctx, const struct oid *oid),
-			      void *ctx, struct error *err)
+			      index_tree_fn *tree_fn, void *ctx,
+			      struct error *err)
 {
-	return each_oid(repo, true, fn, ctx, err);
+	struct oid_visit oids = {fn, ctx};
+	struct visit v = {
+		.repo = repo,
+		.fn = visit_oid,
+		.ctx = &oids,
+		.err = err,
+		.checks_sum = true,
+		.tree_fn = tree_fn,
+		.tree_ctx = ctx,
+	};
+
+	return visit_all(repo, &v);
 }

@@ -7,6 +7,7 @@
 #ifndef NAMES_INDEX_FILE_H
 #define NAMES_INDEX_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -57,14 +58,29 @@ int index_file_each_oid(const struct repo *repo,
 			int (*fn)(void *ctx, const struct oid *oid), void *ctx,
 			struct error *err);
 
+/* A tree that the cache-tree of an index file names. */
+struct index_tree {
+	struct oid oid;
+	/* file name of the index; valid during the call */
+	const char *index;
+	/*
+	 * initially false; if the callback sets this, the trees below this one
+	 * are not visited
+	 */
+	bool skips_subtrees;
+};
+
+typedef int index_tree_fn(void *ctx, struct index_tree *tree);
+
 /*
- * Works like index_file_each_oid(), but does not visit cache-trees, and
- * verifies the checksum at the end of each file. Returns ERR_CORRUPT if a
- * checksum is wrong. A checksum of zeros means that the writer left it out
- * (index.skipHash).
+ * Works like index_file_each_oid(), but calls `tree_fn` for trees of the
+ * cache-trees, each before its subtrees. Verifies the checksum at the end of
+ * each file. Returns ERR_CORRUPT if a checksum is wrong. A checksum of zeros
+ * means that the writer left it out (index.skipHash).
  */
 int index_file_check_each_oid(const struct repo *repo,
 			      int (*fn)(void *ctx, const struct oid *oid),
-			      void *ctx, struct error *err);
+			      index_tree_fn *tree_fn, void *ctx,
+			      struct error *err);
 
 #endif

@@ -209,8 +209,7 @@ test_expect_success 'files among loose objects that are no objects' '
 	mkdir -p .git/objects/zz && echo x >.git/objects/zz/garbage &&
 	both && both --connectivity-only && both --no-full &&
 	grep "^bad sha1 file" ../expect.err | sort >../expect &&
-	sed -n "s,^\(bad sha1 file: \).*/.git/,\1.git/,p" ../actual.err |
-		sort >../actual &&
+	grep "^bad sha1 file" ../actual.err | sort >../actual &&
 	test_line_count 2 ../expect && test_cmp ../expect ../actual
 '
 
@@ -280,9 +279,9 @@ test_expect_success 'a multi-pack-index or chain whose packs are missing' '
 	stock multi-pack-index write && git fsck &&
 	cp -R .git/objects/pack ../packs &&
 	rm -f $(ls .git/objects/pack/*.pack | head -1) &&
-	test_expect_code 34 git fsck 2>../err &&
+	test_expect_code 42 git fsck 2>../err &&
 	grep "failed to load pack" ../err &&
-	test_expect_code 2 git -c core.multiPackIndex=false fsck &&
+	test_expect_code 10 git -c core.multiPackIndex=false fsck &&
 	rm -rf .git/objects/pack && mv ../packs .git/objects/pack &&
 	rm -f .git/objects/pack/multi-pack-index &&
 	git multi-pack-index write --incremental &&

@@ -87,8 +87,8 @@ static void run(struct walkrepo *f, struct heard *h, uint32_t root,
 {
 	const struct fsck_scan_events scan_events = {on_report, on_corrupt,
 						     NULL, NULL};
-	const struct fsck_links_events events = {on_broken, on_mistyped,
-						 on_missing, on_unreachable, h};
+	const struct fsck_links_events events = {
+		on_broken, on_mistyped, on_missing, on_unreachable, h, NULL};
 	struct fsck_rules rules;
 	struct fsck_scan scan;
 	struct fsck_links l;
@@ -165,8 +165,8 @@ static void test_whole(void **state)
 }
 
 /*
- * Adds a commit with these ids of its tree (NULL: no tree line) and its parent,
- * which may be missing.
+ * Adds a commit with the given ids as its tree and its parent. The ids may be
+ * those of missing objects.
  */
 static uint32_t add_commit(struct walkrepo *f, const char *tree,
 			   const char *parent)

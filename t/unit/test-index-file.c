@@ -275,12 +275,71 @@ static void cache_tree(void **state)
 		assert_int_equal(v.oids[1].bytes[0], 'a');
 		assert_true(cut || v.oids[2].bytes[0] == 't');
 		v.nr = 0;
-		assert_int_equal(
-			index_file_check_each_oid(&t.repo, note_oid, &v, NULL),
-			0);
+		assert_int_equal(index_file_check_each_oid(&t.repo, note_oid,
+							   NULL, &v, NULL),
+				 0);
 		assert_int_equal(v.nr, 1);
 		buf_release(&file);
 		file = (struct buf)BUF_INIT;
+	}
+	tmprepo_release(&t);
+}
+
+/* Notes a tree; skips the trees below one whose id starts with 's'. */
+static int note_tree(void *ctx, struct index_tree *tree)
+{
+	assert_non_null(strstr(tree->index, "/index"));
+	tree->skips_subtrees = tree->oid.bytes[0] == 's';
+	return note_oid(ctx, &tree->oid);
+}
+
+/* Writes an index without entries and with a cache-tree of `len` bytes. */
+static void write_cache_tree(const struct tmprepo *t, const char *tree,
+			     uint32_t len)
+{
+	struct buf file = BUF_INIT;
+
+	indexfile_head(&file, 2, 0);
+	buf_append_str(&file, "TREE");
+	buf_append_be32(&file, len);
+	buf_append(&file, tree, len);
+	indexfile_finish(&file, HASH_SHA1);
+	tmprepo_write_len(t, "index", file.data, file.len);
+	buf_release(&file);
+}
+
+/* A callback may skip the trees below a tree, of any depth. */
+static void cache_tree_skip(void **state)
+{
+	static const char tree[] = "\0009 3\nabcdefghijklmnopqrst"
+				   "a\0003 2\nsbcdefghijklmnopqrst"
+				   "b\0002 1\nxbcdefghijklmnopqrst"
+				   "c\0001 0\nybcdefghijklmnopqrst"
+				   "d\000-1 1\n"
+				   "e\0001 0\nzbcdefghijklmnopqrst"
+				   "f\0001 0\nfbcdefghijklmnopqrst"
+				   "g\0001 0\ngbcdefghijklmnopqrst";
+	static const char *const bad[] = {"\0001\n", "\0001 x\n", "\0001 2",
+					  "\0001 99999999999999999999\n"};
+	static const uint32_t bad_len[] = {3, 5, 4, 24};
+	struct visit v = {.nr = 0};
+	struct tmprepo t;
+
+	tmprepo_init(&t, HASH_SHA1);
+	write_cache_tree(&t, tree, sizeof(tree) - 1);
+	assert_int_equal(index_file_check_each_oid(&t.repo, note_oid, note_tree,
+						   &v, NULL),
+			 0);
+	assert_int_equal(v.nr, 4);
+	assert_int_equal(v.oids[0].bytes[0], 'a');
+	assert_int_equal(v.oids[1].bytes[0], 's');
+	assert_int_equal(v.oids[2].bytes[0], 'f');
+	assert_int_equal(v.oids[3].bytes[0], 'g');
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		write_cache_tree(&t, bad[i], bad_len[i]);
+		assert_int_equal(index_file_check_each_oid(&t.repo, note_oid,
+							   note_tree, &v, NULL),
+				 ERR_CORRUPT);
 	}
 	tmprepo_release(&t);
 }
@@ -318,25 +377,29 @@ static void checksum(void **state)
 
 	tmprepo_init(&t, HASH_SHA1);
 	write_index(&t, "index", 1, NULL);
-	assert_int_equal(index_file_check_each_oid(&t.repo, note_oid, &v, NULL),
-			 0);
+	assert_int_equal(
+		index_file_check_each_oid(&t.repo, note_oid, NULL, &v, NULL),
+		0);
 	indexfile_head(&file, 2, 1);
 	indexfile_put(&file, 2, HASH_SHA1, &e, NULL);
 	indexfile_finish(&file, HASH_SHA1);
 	file.data[20] ^= 1;
 	tmprepo_write_len(&t, "worktrees/a/index", file.data, file.len);
 	assert_int_equal(index_file_each_oid(&t.repo, note_oid, &v, NULL), 0);
-	assert_int_equal(index_file_check_each_oid(&t.repo, note_oid, &v, &err),
-			 ERR_CORRUPT);
+	assert_int_equal(
+		index_file_check_each_oid(&t.repo, note_oid, NULL, &v, &err),
+		ERR_CORRUPT);
 	assert_non_null(strstr(err.msg, "bad index file sha1 signature"));
 	assert_non_null(strstr(err.msg, "worktrees/a/index"));
 	memset(file.data + file.len - 20, 0, 20);
 	tmprepo_write_len(&t, "worktrees/a/index", file.data, file.len);
-	assert_int_equal(index_file_check_each_oid(&t.repo, note_oid, &v, NULL),
-			 0);
+	assert_int_equal(
+		index_file_check_each_oid(&t.repo, note_oid, NULL, &v, NULL),
+		0);
 	tmprepo_write(&t, "index", "");
-	assert_int_equal(index_file_check_each_oid(&t.repo, note_oid, &v, &err),
-			 ERR_CORRUPT);
+	assert_int_equal(
+		index_file_check_each_oid(&t.repo, note_oid, NULL, &v, &err),
+		ERR_CORRUPT);
 	assert_non_null(strstr(err.msg, "smaller than expected"));
 	buf_release(&file);
 	tmprepo_release(&t);
@@ -351,6 +414,7 @@ int main(void)
 		cmocka_unit_test(a_visit_may_stop),
 		cmocka_unit_test(of_a_repository),
 		cmocka_unit_test(cache_tree),
+		cmocka_unit_test(cache_tree_skip),
 		cmocka_unit_test(split_index),
 		cmocka_unit_test(checksum),
 	};

@@ -327,14 +327,15 @@ class Intended:
 
     def rest(self, text, nr):
         """The lines of one side that have to be equal."""
-        return [row for row in text.split("\n") if row
+        rows = [row for row in text.split("\n") if row
                 and not (self.only[nr] and self.only[nr].search(row))]
+        return sorted(rows) if "order" in self.keys else rows
 
     def covers(self, differences):
         """differences: {part: (ours, stock)}, of texts"""
         if "file" in self.keys or not set(differences) <= self.parts:
             return False
-        if "order" in self.keys and not all(
+        if "order" in self.keys and not any(self.only) and not all(
                 same_lines(*pair) for pair in differences.values()):
             return False
         if any(self.only) and not all(
