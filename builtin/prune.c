@@ -120,6 +120,7 @@ static void show_shallow(void *ctx, const struct oid *oid)
 static int resolve_heads(struct oid **heads, struct builtin_env *env,
 			 const char **names, size_t nr)
 {
+	struct error err = ERROR_INIT;
 	struct store store;
 	int ret;
 
@@ -131,10 +132,14 @@ static int resolve_heads(struct oid **heads, struct builtin_env *env,
 	ret = store_open(&store, env);
 	if (ret)
 		return ret;
-	for (size_t i = 0; i < nr && !ret; i++)
-		if (store_resolve(&store, &(*heads)[i], names[i], NULL) < 0)
+	for (size_t i = 0; i < nr && !ret; i++) {
+		ret = store_resolve(&store, &(*heads)[i], names[i], &err);
+		if (ret == ERR_UNSUPPORTED)
+			ret = builtin_die("%s", err.msg);
+		else if (ret < 0)
 			ret = builtin_die("unrecognized argument: %s",
 					  names[i]);
+	}
 	store_close(&store);
 	return ret;
 }

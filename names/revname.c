@@ -4,6 +4,7 @@
  *
  * 	<name> ::= <rev> ":" <path> | <rev>
  * 	<rev>  ::= <rev> "~" <n>? | <rev> "^" <n>? | <rev> "^{" <type> "}"
+ * 	         | <ref>? "@{" <n> "}" | <ref>? "@{" <date> "}"
  * 	         | "@" | <hex> | <ref> | <tag> "-" <n> "-g" <hex>
  */
 #include <ctype.h>
@@ -12,10 +13,12 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "names/revname-reflog.h"
 #include "names/revname.h"
 #include "object/parse.h"
 #include "repo/grafts.h"
 #include "repo/shallow.h"
+#include "sys/clock.h"
 
 /*
  * Maximum number of suffixes (such as ~1) in a name. Each suffix is a nested
@@ -367,6 +370,30 @@ static int resolve_braces(struct resolver *r, struct oid *out, const char *name,
 				  odb_info(r->reader, out, NULL, NULL, r->err));
 }
 
+/* Resolves <ref>@{<n>} or <ref>@{<date>}. `open` is the offset of "{". */
+static int resolve_selector(struct resolver *r, struct oid *out,
+			    const char *name, size_t len, size_t open)
+{
+	struct revname_selector s;
+	int ret = revname_selector_parse(&s, name + open + 1, len - open - 2,
+					 sys_clock_seconds());
+
+	/* "@{-<n>}" names an earlier checkout; "<ref>@{-<n>}" is nothing. */
+	if (ret == ERR_UNSUPPORTED && open > 1 && name[open + 1] == '-')
+		return unknown(r);
+	if (ret == ERR_UNSUPPORTED)
+		return unsupported(r, "upstream branches and checkouts");
+	s.quiet = r->quiet;
+	if (ret > 0)
+		ret = revname_selector_find(out, &s, name, open - 1, r->refs,
+					    r->odb->repo, r->notes, r->err);
+	else if (ret == ERR_NOMEM)
+		error_nomem(r->err);
+	if (!ret)
+		return unknown(r);
+	return ret < 0 ? ret : 0;
+}
+
 /*
  * Parses the number in [p, p + len). An empty text means 1. Returns false if
  * the number is too large.
@@ -398,7 +425,7 @@ static int resolve_rev(struct resolver *r, struct oid *out, const char *name,
 
 		at = open ? (size_t)(open - name) : 0;
 		if (at > 0 && name[at - 1] == '@')
-			return unsupported(r, "reflog selectors");
+			return resolve_selector(r, out, name, len, at);
 		if (at > 1 && name[at - 1] == '^')
 			return resolve_braces(r, out, name, len, at);
 		return resolve_basic(r, out, name, len, hint);

@@ -193,8 +193,8 @@ int refs_dwim_nr(struct refs *refs, const char *name, struct buf *notes,
 		found = refs_lookup(refs, full.data, &ref, &why);
 		nr += found > 0;
 		/*
-		 * If there is no such ref, *why only tells why a file is
-		 * missing.
+		 * If the ref does not exist, *why may describe a missing file.
+		 * That is no error.
 		 */
 		if (!found)
 			why = (struct error)ERROR_INIT;
@@ -238,6 +238,29 @@ int refs_dwim(struct refs *refs, const char *name, struct ref *ref,
 	return ret;
 }
 
+int refs_dwim_each(struct refs *refs, const char *name,
+		   int (*fn)(void *ctx, const struct ref *ref), void *ctx,
+		   struct error *err)
+{
+	struct buf full = BUF_INIT;
+	struct ref ref;
+	int ret = 0;
+
+	for (size_t i = 0; i < ARRAY_NR(dwim_rules) && !ret; i++) {
+		if (expand_rule(&full, i, name) < 0) {
+			ret = error_nomem(err);
+			break;
+		}
+		ret = refs_lookup(refs, full.data, &ref, err);
+		if (ret > 0)
+			ret = fn(ctx, &ref);
+		else if (ret == ERR_CORRUPT)
+			ret = 0;
+	}
+	buf_release(&full);
+	return ret;
+}
+
 /* Names of refs, which are collected before they are looked up. */
 struct names {
 	char **items; /* owned, and each string */
@@ -264,14 +287,18 @@ struct visit {
 	bool is_strict;
 	/* GIT_REF_PARANOIA is not read */
 	bool has_no_salvage;
-	/* GIT_REF_PARANOIA is false: leave out refs to objects not in here. */
+	/*
+	 * The objects that exist, if GIT_REF_PARANOIA is false: refs to other
+	 * objects are left out. NULL: all refs are visited.
+	 */
 	struct odb *salvaged;
 	struct error *warning;
 };
 
 /*
- * Whether the user salvages a damaged repository and wants what still works.
- * Returns 1, 0, or ERR_INVALID if the variable is not a boolean.
+ * Returns 1 if GIT_REF_PARANOIA is false: the user salvages a damaged
+ * repository, and wants the refs that still work. Otherwise returns 0, or
+ * ERR_INVALID if the value is not a boolean.
  */
 static int is_salvage(struct error *err)
 {

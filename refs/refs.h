@@ -177,6 +177,15 @@ int refs_dwim_nr(struct refs *refs, const char *name, struct buf *notes,
 		 struct error *err);
 
 /*
+ * Visits the refs to which a short name expands, in the order of refs_dwim().
+ * Broken refs are not visited. If `fn` returns a nonzero value, the visit stops
+ * and returns this value.
+ */
+int refs_dwim_each(struct refs *refs, const char *name,
+		   int (*fn)(void *ctx, const struct ref *ref), void *ctx,
+		   struct error *err);
+
+/*
  * Visits the objects that are kept alive by HEADs and private refs
  * (refs/bisect/ and so on) of all work trees, and by entries of all reflogs.
  * `fn` gets each nonzero id, maybe several times. If `fn` returns a nonzero

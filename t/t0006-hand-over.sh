@@ -136,17 +136,17 @@ EOF
 
 # These are about the index, reflogs and work tree.
 cat >lines.tree <<\EOF
-rev-list HEAD@{1}..HEAD
+rev-list side@{u}..HEAD
 rev-list side@{u}
 rev-list --indexed-objects --objects
 for-each-ref --format=%(worktreepath)
-for-each-ref --contains HEAD@{2}
+for-each-ref --contains side@{u}
 cat-file -p :text
 cat-file blob :./text
-cat-file -t HEAD@{3}
+cat-file -t side@{u}
 rev-parse HEAD side@{upstream}
 rev-parse --abbrev-ref side@{u}
-rev-parse --verify -q HEAD@{1}
+rev-parse --verify -q side@{u}
 rev-parse :text
 hash-object text
 hash-object -w a/g text
@@ -273,7 +273,7 @@ test_expect_success 'names of a batch that stock Git alone resolves' '
 	done &&
 	sed "s/^/info /" tree.names >commands && input=$PWD/commands &&
 	same -C tree cat-file --batch-command &&
-	echo "HEAD@{1}" >one && input=$PWD/one &&
+	echo "side@{u}" >one && input=$PWD/one &&
 	refused tree cat-file --batch-check
 '
 
@@ -341,7 +341,7 @@ test_expect_success 'bundle create' '
 		>expect &&
 	test_cmp expect called &&
 	stock -C tree bundle verify ../one.bundle &&
-	for arg in --since=1 main^! "main@{1}"
+	for arg in --since=1 main^! "main@{u}"
 	do
 		test_expect_code 128 git_alone -C tree bundle create x.bundle \
 			$arg main 2>err &&

@@ -375,11 +375,37 @@ test_expect_success 'unsupported options are refused by name' '
 	test_expect_code 128 git_alone -C repo rev-parse --since=yesterday \
 		2>err &&
 	grep "since=yesterday is not supported" err &&
-	test_expect_code 128 git_alone -C repo rev-parse HEAD@{1} 2>err &&
-	grep "reflog selectors are not supported" err &&
-	test_expect_code 128 git_alone -C repo rev-parse --verify -q HEAD@{1} \
+	test_expect_code 128 git_alone -C repo rev-parse @{u} 2>err &&
+	grep "upstream branches and checkouts are not supported" err &&
+	test_expect_code 128 git_alone -C repo rev-parse --verify -q @{u} \
 		2>err &&
-	grep "reflog selectors are not supported" err
+	grep "upstream branches and checkouts are not supported" err
+'
+
+test_expect_success 'entries of reflogs, without a stock Git' '
+	cd "$TRASH" && rm -rf logs && stock init -q -b main logs &&
+	for nr in 1 2 3
+	do
+		GIT_COMMITTER_DATE="170000000$nr +0200" \
+			stock -C logs commit -q --allow-empty -m $nr || return 1
+	done &&
+	for name in main@{0} main@{1} @{2} HEAD@{1}~1 heads/main@{1700000002} \
+		"main@{2 days ago}" main@{1}^{tree} main@{1700000000}
+	do
+		stock -C logs rev-parse "$name" >expect 2>expect.err &&
+		git_alone -C logs rev-parse "$name" >actual 2>err &&
+		test_cmp expect actual && test_cmp expect.err err || return 1
+	done &&
+	test_expect_code 128 git_alone -C logs rev-parse main@{9} 2>err &&
+	grep "fatal: log for .main. only has 3 entries" err &&
+	test_expect_code 128 git_alone -C logs prune -n main@{9} 2>err &&
+	grep "fatal: log for .main. only has 3 entries" err &&
+	git_alone -C logs prune -n main@{1} &&
+	echo main@{1} >revs &&
+	git_alone -C logs pack-objects -q --revs ../logs-pack <revs &&
+	stock -C logs rev-list --objects main~1 >expect &&
+	stock show-index <"$(echo logs-pack-*.idx)" >actual &&
+	test_line_count $(wc -l <expect) actual
 '
 
 test_done

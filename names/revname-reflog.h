@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The reflog selectors of gitrevisions(7): <ref>@{<n>} and <ref>@{<date>}. The
+ * forms that need the configuration of branches (@{upstream}, @{push}) or the
+ * history of checkouts (@{-<n>}) are recognised, but not resolved.
+ */
+#ifndef NAMES_REVNAME_REFLOG_H
+#define NAMES_REVNAME_REFLOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "object/oid.h"
+#include "refs/refs.h"
+#include "repo/repo.h"
+
+/* What stands between the braces of a selector. */
+struct revname_selector {
+	/* whether `time` selects the entry, and not `nth` */
+	bool by_time;
+	uint64_t nth; /* entries back from the newest one, which is 0 */
+	int64_t time; /* seconds since 1970 */
+	/* omit the warning that the reflog begins after `time` */
+	bool quiet;
+};
+
+/*
+ * Parses the text between the braces. Up to eight digits are a number of
+ * entries; any other text is a date relative to `now`. Returns 1 if parsed, 0
+ * if the text is no date either, or ERR_UNSUPPORTED for "-<n>", "u",
+ * "upstream" and "push" in any case. *out is set only if the result is 1, with
+ * quiet == false.
+ */
+int revname_selector_parse(struct revname_selector *out, const char *text,
+			   size_t len, int64_t now);
+
+/*
+ * Finds the id that a selector names in the reflog of a ref. The `len` bytes at
+ * `given` are the short name of the ref; with len 0 the ref is the current
+ * branch, or HEAD if it is detached.
+ *
+ * Returns 1 with *out set, 0 if no such ref has a reflog, ERR_UNSUPPORTED if
+ * the reflog has too few entries ("log for '<ref>' only has <n> entries"), or
+ * another negative error code. With ERR_UNSUPPORTED the command should end, as
+ * a command of stock Git does. Warnings about gaps in the reflog are appended
+ * to *notes, each a line that begins with "warning: "; notes may be NULL.
+ */
+int revname_selector_find(struct oid *out, const struct revname_selector *s,
+			  const char *given, size_t len, struct refs *refs,
+			  const struct repo *repo, struct buf *notes,
+			  struct error *err);
+
+#endif
