@@ -5,9 +5,12 @@
  *
  *	shallow <id>                       shallow boundary of the client
  *	<old> <new> <ref> NUL <caps>       the first command
- *	<old> <new> <ref>                  others; zero ids create and delete
+ *	<old> <new> <ref>                  each further command
  *	flush
  *	<option>, flush                    with the capability push-options
+ *
+ * A command whose <old> is the zero id creates the ref. A command whose <new>
+ * is the zero id deletes the ref.
  *
  * A signed push has all its commands in a certificate:
  *

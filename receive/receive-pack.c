@@ -228,42 +228,69 @@ static int report(struct push *p)
 }
 
 /*
- * Returns true if receive.autogc and maintenance.auto allow automatic
- * maintenance after the push.
+ * Returns true if the configuration allows automatic maintenance after the
+ * push: receive.autogc, and maintenance.auto, or else gc.auto above 0.
  */
 static bool wants_maintenance(const struct receive *r)
 {
+	const struct config *config = &r->repo->config;
 	bool wanted = true;
+	int64_t limit = 1;
+	int ret = config_bool(config, "maintenance.auto", &wanted, NULL);
 
-	if (config_bool(&r->repo->config, "maintenance.auto", &wanted, NULL) <
-	    0)
-		return false;
-	return wanted && r->config.auto_gc;
+	if (!ret)
+		ret = config_i64(config, "gc.auto", &limit, NULL);
+	return ret >= 0 && wanted && limit > 0 && r->config.auto_gc;
 }
 
 /*
- * Start `git maintenance` in the background, without output. Its errors are
- * ignored: the client already has the report.
+ * Sets *detach to maintenance.autoDetach, or else gc.autoDetach, or else true.
+ * Returns false if the value is not a boolean.
  */
-static int tidy(struct push *p)
+static bool load_detach(bool *detach, const struct config *config)
+{
+	int ret = config_bool(config, "maintenance.autodetach", detach, NULL);
+
+	if (!ret)
+		ret = config_bool(config, "gc.autodetach", detach, NULL);
+	return ret >= 0;
+}
+
+/*
+ * Run `git maintenance`, without output. Its errors are ignored: the client
+ * already has the report. Without detaching, the push ends after the
+ * maintenance. The command gets neither --detach nor --no-detach: a client of
+ * the same machine may set GIT_EXEC_PATH to a Git that is older than these.
+ */
+static void maintain(const struct receive *r)
 {
 	static const char *const argv[] = {"git",    "maintenance", "run",
 					   "--auto", "--quiet",     NULL};
-	struct receive *r = &p->r;
 	struct sys_child child;
+	bool detach = true;
+
+	if (!wants_maintenance(r) || !load_detach(&detach, &r->repo->config))
+		return;
+	if (!sys_spawn(&child, (char *const *)argv, NULL, SYS_SPAWN_SILENT,
+		       NULL) &&
+	    !detach)
+		sys_spawn_wait(&child, NULL);
+}
+
+static int tidy(struct push *p)
+{
+	struct receive *r = &p->r;
+	struct refs *refs;
 	int ret = 0;
 
 	if (r->config.server_info) {
-		struct refs *refs;
-
 		ret = refs_open(&refs, r->repo, p->err);
 		if (!ret)
 			ret = server_info_update(r->repo, refs, p->err);
 		refs_close(refs);
 	}
-	if (!ret && wants_maintenance(r))
-		sys_spawn(&child, (char *const *)argv, NULL, SYS_SPAWN_SILENT,
-			  NULL);
+	if (!ret)
+		maintain(r);
 	return ret < 0 ? ret : END;
 }
 

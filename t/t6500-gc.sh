@@ -450,4 +450,56 @@ test_expect_success 'receive.autoGC: after a push' '
 	stock -C srv.git fsck --no-dangling
 '
 
+# pushed <yes or no> [<key>=<value>...]: pushes, and tells whether receive-pack
+# starts the maintenance.
+pushed () {
+	expected=$1 && shift &&
+	rm -rf srv.git words && stock init -q --bare srv.git &&
+	for setting
+	do
+		stock -C srv.git config "${setting%%=*}" "${setting#*=}" ||
+		return 1
+	done &&
+	stock -C good push -q --receive-pack "GIT_CONFIG_GLOBAL=/dev/null \
+		GIT_EXEC_PATH=\"$PWD/spy\" \"$GITREACH_BUILD/bin/git-receive-pack\"" \
+		"file://$PWD/srv.git" HEAD:refs/heads/new &&
+	if test $expected = no
+	then
+		sleep 0.2 && ! test -e words
+	else
+		wait_until test -s words &&
+		echo "maintenance run --auto --quiet" >expect &&
+		test_cmp expect words
+	fi
+}
+
+test_expect_success 'which configuration starts maintenance after a push' '
+	mkdir spy && printf "#!/bin/sh\necho \"\$@\" >\"%s\"\n" "$PWD/words" \
+		>spy/git && chmod +x spy/git &&
+	pushed yes && pushed yes gc.auto=1 &&
+	pushed yes maintenance.auto=true gc.auto=0 &&
+	pushed no gc.auto=0 && pushed no gc.auto=-1 &&
+	pushed no maintenance.auto=false &&
+	pushed no maintenance.auto=true receive.autogc=false
+'
+
+test_expect_success 'a push ends after maintenance that does not detach' '
+	printf "#!/bin/sh\nsleep 0.3\necho done >\"%s\"\n" "$PWD/words" \
+		>spy/git &&
+	pushed_when () {
+		rm -rf srv.git words && stock init -q --bare srv.git &&
+		stock -C srv.git config maintenance.auto true &&
+		stock -C srv.git config gc.autoDetach $1 &&
+		{ test $# = 1 ||
+		  stock -C srv.git config maintenance.autoDetach $2; } &&
+		stock -C good push -q --receive-pack "GIT_EXEC_PATH=\"$PWD/spy\" \
+			\"$GITREACH_BUILD/bin/git-receive-pack\"" \
+			"file://$PWD/srv.git" HEAD:refs/heads/new
+	} &&
+	pushed_when false && test -s words &&
+	pushed_when true false && test -s words &&
+	pushed_when false true && ! test -e words &&
+	wait_until test -s words
+'
+
 test_done
