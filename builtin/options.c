@@ -216,6 +216,10 @@ static bool parse_u64(uint64_t *out, const char *arg)
 	char *end;
 	int shift;
 
+	/* As in stock Git, blanks and a plus sign may precede the number. */
+	while (isspace((unsigned char)*arg))
+		arg++;
+	arg += *arg == '+';
 	if (!isdigit((unsigned char)*arg))
 		return false;
 	errno = 0;
@@ -229,9 +233,14 @@ static bool parse_u64(uint64_t *out, const char *arg)
 
 static bool parse_i64(int64_t *out, const char *arg)
 {
-	bool negative = *arg == '-';
 	uint64_t value;
+	bool negative;
 
+	while (isspace((unsigned char)*arg))
+		arg++;
+	negative = *arg == '-';
+	if (negative && !isdigit((unsigned char)arg[1]))
+		return false;
 	if (!parse_u64(&value, arg + negative) || value > INT64_MAX)
 		return false;
 	*out = negative ? -(int64_t)value : (int64_t)value;
@@ -353,7 +362,10 @@ static enum match match_option(bool *negated, const struct option *o,
 	*negated = true;
 	if (!strncmp(name, "no-", 3))
 		return match_name(name + 3, word, len);
-	if (len < 3 || strncmp(word, "no-", 3))
+	/* "--n" and "--no" abbreviate each negated option. */
+	if (len < 3)
+		return strncmp("no-", word, len) ? MATCH_NONE : MATCH_PREFIX;
+	if (strncmp(word, "no-", 3))
 		return MATCH_NONE;
 	return match_name(name, word + 3, len - 3);
 }

@@ -233,6 +233,11 @@ static void numbers(void **state)
 	assert_int_equal(w.memory, UINT64_C(16) << 30);
 	assert_int_equal(run(&w, "--window-memory=18446744073709551615"), 0);
 	assert_int_equal(w.memory, UINT64_MAX);
+	assert_int_equal(run(&w, "--window-memory=+7k --window=+8"), 0);
+	assert_int_equal(w.memory, 7 << 10);
+	assert_int_equal(w.window, 8);
+	assert_says("--window=-+8", "error: option `window' expects");
+	assert_says("--window=+-8", "error: option `window' expects");
 	assert_says("--window-memory=18446744073709551616",
 		    "error: option `window-memory' expects a non-negative "
 		    "integer value with an optional k/m/g suffix\n");
@@ -277,6 +282,8 @@ static void abbreviations(void **state)
 	assert_int_equal(w.memory, 5);
 	assert_says("--win=1", "error: ambiguous option: win (could be "
 			       "--window-memory or --window)\n");
+	assert_says("--no", "error: ambiguous option: no (could be --");
+	assert_says("--n", "error: ambiguous option: n (could be --");
 	assert_says("--no-win", "error: ambiguous option: no-win (could be "
 				"--no-window-memory or --no-window)\n");
 }
