@@ -63,7 +63,7 @@ int ewah_append_run(struct ewah *e, bool bit, size_t nr)
 		return 0;
 	if (nr > EWAH_MAX_BITS / 64 - covered)
 		return ERR_INVALID;
-	if (ewah_append_reserve(e, 2) < 0)
+	if (ewah_append_reserve(e, 1) < 0)
 		return ERR_NOMEM;
 	ewah_push_start(e);
 	ewah_push_run(e, bit, nr);
@@ -114,7 +114,7 @@ int ewah_set(struct ewah *e, size_t i)
 
 	if (i < e->bits || i >= EWAH_MAX_BITS)
 		return ERR_INVALID;
-	if (ewah_append_reserve(e, 3) < 0)
+	if (ewah_append_reserve(e, 2) < 0)
 		return ERR_NOMEM;
 	ewah_push_start(e);
 	if (i / 64 > covered)

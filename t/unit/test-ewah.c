@@ -309,6 +309,98 @@ static void test_set_makes_runs(void **state)
 	ewah_release(&e);
 }
 
+/* A bit is set in a last word that is part of a run of zeros. */
+static void test_set_in_run(void **state)
+{
+	for (size_t words = 1; words < 4; words++) {
+		struct twin t = {{0}, 64 * words - 60};
+		struct bitset set;
+		struct ewah e;
+
+		ewah_init(&e);
+		twin_to_bitset(&set, &t);
+		assert_int_equal(ewah_from_bitset(&e, &set), 0);
+		for (size_t bit = 64 * words - 30; bit < 64 * words; bit += 7) {
+			assert_int_equal(ewah_set(&e, bit), 0);
+			t.bit[bit] = 1;
+			t.bits = bit + 1;
+			check_owned(&t, &e);
+		}
+		assert_int_equal(e.word_nr, 2);
+		bitset_release(&set);
+		ewah_release(&e);
+	}
+}
+
+/* Appends as many words as fill the memory several times, of one kind. */
+static void check_growth(int (*append)(struct ewah *e, size_t i))
+{
+	struct ewah e;
+
+	ewah_init(&e);
+	for (size_t i = 0; i < 500; i++) {
+		assert_int_equal(append(&e, i), 0);
+		assert_true(e.word_nr <= e.word_alloc);
+	}
+	ewah_release(&e);
+}
+
+static int append_run(struct ewah *e, size_t i)
+{
+	return ewah_append_run(e, i % 2, 1 + i % 3);
+}
+
+static int append_word(struct ewah *e, size_t i)
+{
+	return ewah_append_word(e, i % 3 ? 5 : 0);
+}
+
+/* The bit needs a run and a literal. */
+static int set_far(struct ewah *e, size_t i)
+{
+	return ewah_set(e, i * 200);
+}
+
+/* Every second append makes the last literal a run. */
+static int set_full(struct ewah *e, size_t i)
+{
+	int ret;
+
+	if (i % 2)
+		return ewah_set(e, e->bits);
+	ret = ewah_append_word(e, UINT64_MAX >> 1);
+	e->bits--;
+	return ret;
+}
+
+/* Each append reserves the memory for the words that it stores. */
+static void test_growth(void **state)
+{
+	check_growth(append_run);
+	check_growth(append_word);
+	check_growth(set_far);
+	check_growth(set_full);
+}
+
+/* A copy has no memory to spare. Its memory is kept when it is emptied. */
+static void test_little_memory(void **state)
+{
+	struct ewah e, copy;
+
+	ewah_init(&e);
+	assert_int_equal(ewah_append_run(&e, true, 1), 0);
+	assert_int_equal(ewah_copy(&copy, &e), 0);
+	assert_int_equal(copy.word_alloc, 1);
+	ewah_reset(&copy);
+	assert_int_equal(ewah_append_word(&copy, 5), 0);
+	assert_int_equal(copy.word_nr, 2);
+	assert_true(copy.word_alloc >= 2);
+	assert_int_equal(ewah_append_run(&copy, true, 0), 0);
+	assert_int_equal(copy.bits, 64);
+	ewah_release(&copy);
+	ewah_release(&e);
+}
+
 static void test_size_limit(void **state)
 {
 	struct ewah e;
@@ -331,6 +423,11 @@ static void test_size_limit(void **state)
 	assert_int_equal(ewah_count(&v), words * 64 + 1);
 	assert_true(ewah_test(&v, EWAH_MAX_BITS - 1));
 	assert_false(ewah_test(&v, EWAH_MAX_BITS - 2));
+	ewah_reset(&e);
+	assert_int_equal(ewah_append_run(&e, true, words - 1), 0);
+	assert_int_equal(ewah_append_word(&e, 1), 0);
+	assert_int_equal(e.bits, words * 64);
+	assert_int_equal(ewah_append_word(&e, 1), ERR_INVALID);
 	ewah_release(&e);
 }
 
@@ -537,6 +634,34 @@ static void test_xor_below(void **state)
 }
 
 /*
+ * ewah_xor_below() needs memory for its limit only, however large the operands
+ * are.
+ */
+static void test_xor_below_memory(void **state)
+{
+	struct ewah a, b, out;
+	struct ewah_view va, vb;
+
+	ewah_init(&a);
+	ewah_init(&b);
+	ewah_init(&out);
+	for (size_t i = 0; i < 10000; i++) {
+		assert_int_equal(ewah_append_word(&a, 5), 0);
+		assert_int_equal(ewah_append_word(&b, 9), 0);
+	}
+	va = ewah_view_of(&a);
+	vb = ewah_view_of(&b);
+	assert_int_equal(ewah_xor_below(&out, &va, &vb, 100), 1);
+	assert_true(out.word_alloc < 1000);
+	assert_int_equal(ewah_xor_below(&out, &va, &vb, 10001), 1);
+	assert_int_equal(ewah_xor_below(&out, &va, &vb, 10002), 0);
+	assert_int_equal(out.word_nr, 10001);
+	ewah_release(&a);
+	ewah_release(&b);
+	ewah_release(&out);
+}
+
+/*
  * A merge reuses the memory of its output. Runs in the result are stored as
  * runs.
  */
@@ -588,7 +713,7 @@ static void parse_words(int wanted, uint32_t bits, uint32_t last_rlw, size_t nr,
 	assert_int_equal(err.code, wanted);
 	assert_int_equal(!v.words, wanted != 0);
 	if (wanted)
-		assert_int_equal(v.word_nr + v.bits, 0);
+		assert_int_equal(v.word_nr + v.bits + v.last_rlw, 0);
 	buf_release(&b);
 }
 
@@ -711,11 +836,15 @@ int main(void)
 		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_append),
 		cmocka_unit_test(test_set_makes_runs),
+		cmocka_unit_test(test_set_in_run),
+		cmocka_unit_test(test_growth),
+		cmocka_unit_test(test_little_memory),
 		cmocka_unit_test(test_size_limit),
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_into),
 		cmocka_unit_test(test_merge),
 		cmocka_unit_test(test_xor_below),
+		cmocka_unit_test(test_xor_below_memory),
 		cmocka_unit_test(test_merge_output),
 		cmocka_unit_test(test_rejects),
 		cmocka_unit_test(test_corrupted),
