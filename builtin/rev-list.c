@@ -22,8 +22,8 @@
 #include "walk/filtered.h"
 
 /*
- * Add a tip. If bitmaps may give the whole result, the commit is read only
- * after they have failed.
+ * Add a tip. If the bitmap index may answer the whole request, do not read the
+ * commit yet: the index may make that unnecessary.
  */
 static int add_tip(struct rev_list_run *r, struct walk_tips *tips,
 		   const struct oid *oid)
@@ -235,10 +235,12 @@ static int list_by_bitmap(struct rev_list_run *r)
 	int ret = pack_bitmap_answer_open(&pb, &reason, &r->walk, ask.filter,
 					  &warning);
 
+	if (ret == ERR_NOMEM)
+		return error_nomem(r->err);
 	if (warning.code)
 		builtin_warn("%s", warning.msg);
 	if (ret <= 0)
-		return ret == ERR_NOMEM ? ret : 0;
+		return 0;
 	ask.pb = pb;
 	ret = pack_bitmap_try(&result, &r->walk, &ask, &why, r->err);
 	if (why.code == ERR_CORRUPT)

@@ -72,23 +72,33 @@ static int take_hash(void *value, const char *arg)
 	return arg ? take_digits(s, arg, "hash") : 0;
 }
 
-static void print_peeled(struct show_ref *s, const struct ref *ref)
+/*
+ * Print the object that a tag names. Any damaged or missing tag prints nothing.
+ * Returns 0 or ERR_NOMEM.
+ */
+static int print_peeled(struct show_ref *s, const struct ref *ref)
 {
 	char hex[OID_MAX_HEX_LEN + 1];
 	struct odb_reader *reader = s->store.reader;
 	struct oid peeled = ref->peeled;
 	enum object_type type;
+	int ret = 0;
 
 	if (ref->has_peeled && !ref->is_tag)
-		return;
+		return 0;
 	/* If the ref is a tag, the object that the tag names need not exist. */
-	if (!ref->has_peeled &&
-	    (odb_info(reader, &ref->oid, &type, NULL, NULL) < 0 ||
-	     type != OBJ_TAG ||
-	     odb_peel_tag(reader, &ref->oid, &peeled, NULL) < 0))
-		return;
+	if (!ref->has_peeled) {
+		ret = odb_info(reader, &ref->oid, &type, NULL, NULL);
+		if (!ret && type != OBJ_TAG)
+			return 0;
+		if (!ret)
+			ret = odb_peel_tag(reader, &ref->oid, &peeled, NULL);
+	}
+	if (ret < 0)
+		return ret == ERR_NOMEM ? ret : 0;
 	printf("%s %s^{}\n", store_abbrev(hex, &s->store, &peeled, s->len),
 	       ref->name);
+	return 0;
 }
 
 /* Refuse a ref whose object is missing. Sets s->code and returns 1. */
@@ -122,8 +132,11 @@ static int show(struct show_ref *s, const struct ref *ref)
 		printf("%s\n", hex);
 	else
 		printf("%s %s\n", hex, ref->name);
-	if (s->deref)
-		print_peeled(s, ref);
+	if (s->deref && print_peeled(s, ref) < 0) {
+		error_nomem(&err);
+		s->code = builtin_fail(&err);
+		return 1;
+	}
 	return 0;
 }
 
@@ -186,10 +199,17 @@ static int show_below(struct show_ref *s, const char *prefix)
 
 static void list(struct show_ref *s)
 {
+	struct error err = ERROR_INIT;
 	struct ref ref;
+	int ret = 0;
 
-	if (s->head && refs_lookup(s->store.refs, "HEAD", &ref, NULL) > 0 &&
-	    show(s, &ref))
+	if (s->head)
+		ret = refs_lookup(s->store.refs, "HEAD", &ref, &err);
+	if (ret == ERR_NOMEM) {
+		s->code = builtin_fail(&err);
+		return;
+	}
+	if (ret > 0 && show(s, &ref))
 		return;
 	if (!s->heads && !s->tags) {
 		show_below(s, "");

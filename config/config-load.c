@@ -36,7 +36,8 @@ static int read_source(struct buf *text, const char *path, struct error *err)
  * The callback of the parser: receives each variable, and may read included
  * files.
  */
-static config_var_fn load_var;
+static int load_var(void *ctx, const char *key, const char *value,
+		    struct error *err);
 
 static int parse_source(struct config_loader *loader, const struct buf *text,
 			const char *path, struct error *err)

@@ -16,8 +16,10 @@ char *odb_midx_path(const char *pack_dir)
 {
 	struct buf path = BUF_INIT;
 
-	if (buf_printf(&path, "%s/multi-pack-index", pack_dir) < 0)
+	if (buf_printf(&path, "%s/multi-pack-index", pack_dir) < 0) {
 		buf_release(&path);
+		return NULL;
+	}
 	return buf_detach(&path, NULL);
 }
 
@@ -25,8 +27,10 @@ char *odb_midx_chain_path(const char *pack_dir, const char *name)
 {
 	struct buf path = BUF_INIT;
 
-	if (buf_printf(&path, "%s/multi-pack-index.d/%s", pack_dir, name) < 0)
+	if (buf_printf(&path, "%s/multi-pack-index.d/%s", pack_dir, name) < 0) {
 		buf_release(&path);
+		return NULL;
+	}
 	return buf_detach(&path, NULL);
 }
 
@@ -37,8 +41,11 @@ char *odb_midx_layer_path(const char *pack_dir, const uint8_t *checksum,
 	char hex[OID_MAX_HEX_LEN + 1];
 
 	if (buf_printf(&path, "%s/multi-pack-index.d/multi-pack-index-%s.%s",
-		       pack_dir, oid_raw_to_hex(hex, checksum, algo), ext) < 0)
+		       pack_dir, oid_raw_to_hex(hex, checksum, algo),
+		       ext) < 0) {
 		buf_release(&path);
+		return NULL;
+	}
 	return buf_detach(&path, NULL);
 }
 
@@ -50,8 +57,10 @@ char *odb_midx_part_path(const struct odb_midx *om, const char *ext)
 
 	oid_raw_to_hex(hex, om->midx.checksum, om->midx.algo);
 	if (buf_printf(&path, "%.*s/multi-pack-index-%s.%s",
-		       (int)(slash - om->path), om->path, hex, ext) < 0)
+		       (int)(slash - om->path), om->path, hex, ext) < 0) {
 		buf_release(&path);
+		return NULL;
+	}
 	return buf_detach(&path, NULL);
 }
 

@@ -57,8 +57,9 @@ struct odb_reader {
 	 */
 	struct odb_reader *first;
 	/*
-	 * owned: spare reader for other copies of delta bases; NULL until it is
-	 * needed
+	 * owned: spare reader. If the copy of a delta base in the delta's own
+	 * pack is damaged, the spare reader reads another copy of the base.
+	 * NULL until it is needed.
 	 */
 	struct odb_reader *spare;
 	/* owned: reader of odb_read_sound(); NULL until it is needed */
@@ -71,7 +72,9 @@ struct odb_reader {
 	bool is_sound; /* verify ids and CRCs */
 };
 
-static pack_reader_spare_fn find_spare;
+static int find_spare(void *ctx, struct pack *pack, uint64_t offset,
+		      const struct oid *oid, bool with_data,
+		      struct pack_spare *spare);
 
 struct odb_reader *odb_reader_new(const struct odb *odb, size_t cache_limit)
 {
@@ -456,8 +459,9 @@ static int search_late(const struct wanted *w, int *first, struct error *err)
 	if (reader->late)
 		ret = search_packs(w, reader->late, first, err);
 	/*
-	 * Only the reader that was called may replace its later snapshot: packs
-	 * that are in use must stay open.
+	 * Only the reader that the caller uses may replace its later snapshot.
+	 * A spare reader must not, because the packs that it reads must stay
+	 * open.
 	 */
 	if (ret < 0 && reader == w->reader && look_again(reader))
 		ret = search_packs(w, reader->late, first, err);

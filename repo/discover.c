@@ -238,6 +238,9 @@ int repo_enter(struct repo_place *place, const char *path, bool exact,
 	char *base = exact ? mem_strdup(path) : clean_path(path);
 	int ret = 0;
 
+	/* For "~name", NULL also says that there is no such user. */
+	if (!base && *path != '~')
+		return error_nomem(err);
 	place->kind = REPO_PLACE_ENTERED;
 	for (size_t i = 0; base && i < ARRAY_NR(suffixes) && !ret; i++) {
 		char *candidate;

@@ -239,7 +239,10 @@ static int add_bounds(struct refview *view, size_t *nr,
 			buf_release(&bound);
 			return ERR_NOMEM;
 		}
-		view->bounds[(*nr)++] = buf_detach(&bound, NULL);
+		view->bounds[*nr] = buf_detach(&bound, NULL);
+		if (!view->bounds[*nr])
+			return ERR_NOMEM;
+		++*nr;
 	}
 	return 0;
 }
