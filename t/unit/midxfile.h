@@ -43,7 +43,7 @@ static inline void midxfile_make_idx(struct midxfile *f, unsigned p,
 		uint64_t off = 12 + random_next(seed) % 100000 * 1000 + i;
 
 		if (large && i % 5 == 0)
-			off += UINT64_C(0x70000000) << (i % 3 * 2);
+			off += UINT64_C(0x70000000) << (i % 4);
 		if (p && random_next(seed) % 3 == 0)
 			entries[nr++] = (struct pack_idx_entry){f->ids[i].bytes,
 								off, 0};

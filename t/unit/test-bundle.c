@@ -45,6 +45,7 @@ static void test_there_and_back(void **state)
 	check_whole(V2 "-" A " why not\n" B " refs/heads/x\n" A " HEAD\n\n");
 	check_whole(V3 "@object-format=sha1\n@filter=blob:none\n" A " HEAD\n"
 		       "\n");
+	check_whole(V3 "@object-format=sha1\n@filter=\n" A " HEAD\n\n");
 	check_whole(V3 "@object-format=sha256\n" A
 		       "0123456789abcdef01234567 HEAD\n\n");
 }

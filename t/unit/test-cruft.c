@@ -87,7 +87,7 @@ static void written(void **state)
 		for (size_t i = 0; i < u.nr; i++)
 			u.items[i].is_kept = false;
 		assert_int_equal(unreachable_keep(&u, options.expiry, NULL), 0);
-		if (cruft_write(&np, &u, &options, &err) < 0)
+		if (cruft_write(&np, &u, &options, &err) != 0)
 			fail_msg("%s", err.msg);
 		/*
 		 * k == 1: no object is dropped, so there is no pack of dropped

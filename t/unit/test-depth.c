@@ -210,7 +210,8 @@ static void test_depth_one_reads_nothing(void **state)
 
 	dag_init(&d);
 	c = dag_add(&d, 1, false, NULL, 0);
-	d.h.commits[c].parsed = false; /* reading it would crash */
+	/* The test would crash if the commit was read. */
+	d.h.commits[c].parsed = false;
 	assert_int_equal(depth_by_distance(&r, &d.h, &c, 1, 1, NULL), 0);
 	assert_int_equal(r.shallow_nr, 1);
 	depth_result_release(&r);

@@ -481,7 +481,7 @@ static void wrong_rows(void **state)
 		{ROW_0 + 8, PARENT}, /* the other entry */
 		{ROW_0 + 8, COMMIT + 1},
 		{ROW_0 + 12, 0},          /* XORed with itself */
-		{ROW_0 + 12, 2},          /* there is no such row */
+		{ROW_0 + 12, 2},          /* XORed with no row */
 		{ROW_0 + 12, UINT32_MAX}, /* the entry has an XOR */
 		/* the row has the offset of the bitmap of another commit */
 		{ROW_1 + 8, COMMIT},

@@ -52,7 +52,8 @@ static void run(enum hash_algo algo)
 	randhist_grow_by(&g.f.h, 20, true);
 	tip = randrepo_tag(r, r->commits[r->commit_nr - 1]);
 	randrepo_store(r);
-	check(&g.f, 0); /* no ref reaches them yet */
+	/* No ref reaches the new commits yet. */
+	check(&g.f, 0);
 	randrepo_ref(r, "refs/tags/new", tip);
 	check(&g.f, count_from(&g.f, known, tip));
 	writtengraph_release(&g);

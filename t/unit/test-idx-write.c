@@ -11,6 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "base/mem.h"
 #include "pack/idx.h"
 #include "t/unit/hexdump.h"
 
@@ -104,12 +105,50 @@ static void test_offsets(void **state)
 	}
 }
 
+/* The version is 2 if an offset reaches the limit that the caller gives. */
+static void test_version_of_limit(void **state)
+{
+	static const uint64_t offsets[] = {12, 1999, 2000};
+	static const struct {
+		unsigned version;
+		uint32_t off64_from, nr, off64_nr;
+	} cases[] = {{1, 2000, 2, 0}, {2, 2000, 3, 1}, {2, 1999, 3, 2},
+		     {2, 12, 1, 1},   {1, 13, 1, 0},   {1, 0, 3, 0}};
+	uint8_t ids[3][20] = {{1}, {2}, {3}};
+	struct pack_idx_entry entries[3];
+	struct oid checksum = OID_ZERO_INIT;
+
+	for (uint32_t i = 0; i < 3; i++)
+		entries[i] = (struct pack_idx_entry){ids[i], offsets[i], i};
+	for (size_t i = 0; i < ARRAY_NR(cases); i++) {
+		struct pack_idx_format format = {
+			.version = 1, .off64_from = cases[i].off64_from};
+		struct buf out = BUF_INIT;
+		struct pack_idx idx;
+
+		assert_int_equal(pack_idx_write_as(&out, entries, cases[i].nr,
+						   &checksum, &format,
+						   HASH_SHA1, NULL),
+				 0);
+		assert_int_equal(pack_idx_parse(&idx, out.data, out.len,
+						HASH_SHA1, "f", NULL),
+				 0);
+		assert_int_equal(idx.version, cases[i].version);
+		assert_int_equal(idx.off64_nr, cases[i].off64_nr);
+		for (uint32_t k = 0; k < cases[i].nr; k++)
+			assert_true(pack_idx_offset(&idx, k) == offsets[k]);
+		pack_idx_release(&idx);
+		buf_release(&out);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_example),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_offsets),
+		cmocka_unit_test(test_version_of_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -83,7 +83,7 @@ static void check_added(struct trial *t, bool packed, bool loose)
 	struct error err = ERROR_INIT;
 
 	assert_non_null(times);
-	if (leftovers_add(&t->job, &t->u, packed, loose, &err) < 0)
+	if (leftovers_add(&t->job, &t->u, packed, loose, &err) != 0)
 		fail_msg("%s", err.msg);
 	for (size_t i = 0; i < t->job.items.nr; i++) {
 		struct oid oid;
@@ -122,7 +122,7 @@ static void added(void **state)
 		for (uint32_t i = 0; i < o.r.nr; i++)
 			if (o.reached[i])
 				bitset_set(&t.job.reached, pos_of(&t, i));
-		if (leftovers_list(&t.u, &t.job, 0, &err) < 0)
+		if (leftovers_list(&t.u, &t.job, 0, &err) != 0)
 			fail_msg("%s", err.msg);
 		check_added(&t, round & 1, round & 2);
 		trial_release(&t);
@@ -131,8 +131,8 @@ static void added(void **state)
 }
 
 /*
- * Give each pack a random part in the rollup. Returns the places of the packs
- * that leave.
+ * Give each pack a random part in the rollup. Returns the packs that will be
+ * removed (ROLLUP_INCLUDE), as a set of places.
  */
 static unsigned random_parts(struct trial *t, enum rollup_part *parts)
 {
@@ -164,6 +164,7 @@ static void check_cruft(struct trial *t, unsigned going, int64_t expiry)
 		if (!item)
 			continue;
 		assert_int_equal(item->is_safe, !is_let_in(t, p));
+		assert_int_equal(item->is_packed, (p & LOCAL_PACKS) != 0);
 		assert_true(expiry || item->is_kept);
 		assert_true(item->mtime <= expiry || item->is_kept);
 		if (item->mtime > expiry)
@@ -202,7 +203,8 @@ static void cruft(void **state)
 			going = random_parts(&t, parts);
 		for (uint32_t i = 0; !(round % 5) && i < o.odb->pack_nr; i++)
 			parts[i] = ROLLUP_INCLUDE;
-		if (leftovers_list_cruft(&t.u, &t.job, parts, expiry, &err) < 0)
+		if (leftovers_list_cruft(&t.u, &t.job, parts, expiry, &err) !=
+		    0)
 			fail_msg("%s", err.msg);
 		check_cruft(&t, going, expiry);
 		trial_release(&t);

@@ -39,7 +39,7 @@ static void check(struct oldrepo *o, int64_t expiry)
 		kept[oldrepo_nr(o, u.items[i].obj_pos)] = u.items[i].is_kept;
 		expected += loosen_wants(&u.items[i]);
 	}
-	if (loosen_write(&nr, &u, &err) < 0)
+	if (loosen_write(&nr, &u, &err) != 0)
 		fail_msg("%s", err.msg);
 	assert_int_equal(nr, expected);
 	unreachable_release(&u);

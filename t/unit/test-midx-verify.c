@@ -85,9 +85,14 @@ static void test_damage(void **state)
 {
 	struct bed b;
 	const struct pack_midx *m = &b.f.midx;
+	char hex[OID_MAX_HEX_LEN + 1], wanted[128];
 
 	bed_init(&b);
 	check(&b, NULL);
+	oid_raw_to_hex(hex, pack_midx_oid(m, 7), m->algo);
+	snprintf(wanted, sizeof(wanted),
+		 "failed to load pack entry for oid[7] = %s\n", hex);
+	check_damaged(&b, m->objects + 8 * 7, 0x7f7f7f7f, wanted);
 	check_damaged(&b, pack_midx_oid(m, 7), 0x7f7f7f7f,
 		      "oid lookup out of order: oid[7] = 7f7f7f7f");
 	check_damaged(&b, m->objects + 8 * 7, 0x7f7f7f7f,

@@ -122,6 +122,12 @@ static void test_open(void **state)
 		assert_false(pack->is_cruft || pack->is_promisor);
 		check_small(&p, pack);
 		pack_close(pack);
+
+		packfile_save_file(&p, ".promisor", "", 0);
+		assert_int_equal(pack_open(&pack, p.base, algo, NULL), 0);
+		assert_true(pack->is_kept && pack->is_promisor);
+		assert_false(pack->is_cruft);
+		pack_close(pack);
 		packfile_release(&p);
 	}
 }
@@ -194,6 +200,49 @@ static void test_rev_file(void **state)
 	assert_null(pack->rev_map.data);
 	pack_close(pack);
 	packfile_release(&p);
+	buf_release(&file);
+}
+
+/* Checks the .rev file of a small pack, alone and with other bytes. */
+static void check_rev_sum(const struct packfile *p, const struct buf *other,
+			  int alone, int both)
+{
+	const struct pack_rev *rev;
+	struct pack *pack;
+
+	assert_int_equal(pack_open(&pack, p->base, HASH_SHA1, NULL), 0);
+	rev = pack_get_rev_unproven(pack, NULL);
+	assert_non_null(rev);
+	assert_int_equal(pack_check_rev(pack, rev, NULL), alone);
+	assert_int_equal(
+		pack_check_rev_with(pack, rev, other->data, other->len), both);
+	pack_close(pack);
+}
+
+/* A wrong checksum of the .rev file is found, though the order is right. */
+static void test_rev_sum(void **state)
+{
+	struct buf file = BUF_INIT, wrong = BUF_INIT;
+	struct packfile p;
+	struct pack *pack;
+
+	make_small(&p, HASH_SHA1);
+	pack = packfile_open(&p);
+	assert_int_equal(pack_rev_write(&file, pack_get_rev(pack, NULL)->owned,
+					p.nr, &pack->checksum, HASH_SHA1, NULL),
+			 0);
+	pack_close(pack);
+	assert_int_equal(buf_append(&wrong, file.data, file.len), 0);
+	wrong.data[wrong.len - 1] ^= 1;
+	/* Without a file, the index is checked. */
+	check_rev_sum(&p, &file, 0, 0);
+	packfile_save_file(&p, ".rev", file.data, file.len);
+	check_rev_sum(&p, &file, 0, 1);
+	check_rev_sum(&p, &wrong, 0, 0);
+	packfile_save_file(&p, ".rev", wrong.data, wrong.len);
+	check_rev_sum(&p, &file, ERR_CORRUPT, 0);
+	packfile_release(&p);
+	buf_release(&wrong);
 	buf_release(&file);
 }
 
@@ -300,6 +349,7 @@ int main(void)
 		cmocka_unit_test(test_open),
 		cmocka_unit_test(test_open_file),
 		cmocka_unit_test(test_rev_file),
+		cmocka_unit_test(test_rev_sum),
 		cmocka_unit_test(test_entry_bounds),
 		cmocka_unit_test(test_missing),
 		cmocka_unit_test(test_refused),

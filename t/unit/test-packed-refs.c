@@ -32,6 +32,16 @@ static void assert_name(const struct packed_ref *ref, const char *name)
 	assert_memory_equal(ref->name, name, ref->name_len);
 }
 
+/* Only the bytes of the names count, not the bytes behind them. */
+static void test_name_cmp(void **state)
+{
+	assert_int_equal(packed_refs_name_cmp("az", 1, "ab", 2), -1);
+	assert_int_equal(packed_refs_name_cmp("ab", 2, "az", 1), 1);
+	assert_int_equal(packed_refs_name_cmp("az", 1, "ab", 1), 0);
+	assert_true(packed_refs_name_cmp("a", 1, "bb", 2) < 0);
+	assert_true(packed_refs_name_cmp("bb", 2, "a", 1) > 0);
+}
+
 static void test_by_hand(void **state)
 {
 	struct packed_refs refs;
@@ -383,6 +393,7 @@ static void test_may_peel_traits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_name_cmp),
 		cmocka_unit_test(test_by_hand),
 		cmocka_unit_test(test_traits),
 		cmocka_unit_test(test_unsorted),

@@ -138,7 +138,8 @@ static void test_old_commits_are_not_read(void **state)
 	target = dag_add(&d, 995, false, NULL, 0);
 	reach_init(&r, &d.h);
 	assert_int_equal(reach_add_target(&r, target, NULL), 0);
-	d.h.commits[900].parsed = false; /* reading it would crash */
+	/* The test would crash if the commit was read. */
+	d.h.commits[900].parsed = false;
 	assert_int_equal(reach_all(&r, &c, 1, NULL), 0);
 	reach_release(&r);
 	dag_release(&d);

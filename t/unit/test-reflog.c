@@ -39,6 +39,8 @@ static void test_lines(void **state)
 		A " " B WHO "1700000000 0100\tx",
 		A " " B WHO "1700000000 +01\tx",
 		A " " B WHO "12345678901234567 +0100",
+		A " " B WHO " +0100",
+		A " " B WHO "x +0100",
 		A "x" B WHO "1700000000 +0100",
 		"x" A " " B WHO "1700000000 +0100",
 	};

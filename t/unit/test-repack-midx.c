@@ -22,7 +22,7 @@ static void run(struct randrepo *r, bool all, uint64_t geometric, bool bitmap,
 	o.geometric = geometric;
 	o.write_bitmap = bitmap;
 	o.write_midx = o.midx_must_contain_cruft = true;
-	if (repack_run(result, &r->t.repo, &o, &err) < 0)
+	if (repack_run(result, &r->t.repo, &o, &err) != 0)
 		fail_msg("%s", err.msg);
 	assert_int_equal(result->warning.code, 0);
 }

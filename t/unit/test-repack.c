@@ -19,7 +19,7 @@ static struct repack_result repack(const struct randrepo *r,
 	struct error err = ERROR_INIT;
 	struct repack_result result;
 
-	if (repack_run(&result, &r->t.repo, options, &err) < 0)
+	if (repack_run(&result, &r->t.repo, options, &err) != 0)
 		fail_msg("%s", err.msg);
 	return result;
 }
@@ -52,7 +52,7 @@ static void look(struct there *t, const struct randrepo *r)
 	t->packed = calloc(RANDREPO_MAX, sizeof(bool));
 	t->loose = calloc(RANDREPO_MAX, sizeof(bool));
 	assert_true(t->packed && t->loose);
-	if (odb_open(&odb, &r->t.repo, NULL, &err) < 0)
+	if (odb_open(&odb, &r->t.repo, NULL, &err) != 0)
 		fail_msg("%s", err.msg);
 	t->pack_nr = odb->pack_nr;
 	t->packed_nr = odb->packed_nr;
@@ -93,7 +93,7 @@ static void check_readable(const struct randrepo *r, const bool *set)
 
 		if (!set[i])
 			continue;
-		if (odb_read(reader, &r->objects[i].oid, &obj, &err) < 0)
+		if (odb_read(reader, &r->objects[i].oid, &obj, &err) != 0)
 			fail_msg("%s", err.msg);
 		assert_int_equal(obj.type, r->objects[i].type);
 		assert_int_equal(obj.len, r->objects[i].data.len);

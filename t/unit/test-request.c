@@ -108,6 +108,8 @@ static void test_ops(void **state)
 	assert_int_equal(ops.enough(ops.ctx, &f.req.common, NULL), 0);
 	oidset_add(&f.req.common, dialog_oid(&f.d, "c0"), NULL);
 	assert_int_equal(ops.enough(ops.ctx, &f.req.common, NULL), 1);
+	/* The wants were loaded once. */
+	assert_int_equal(f.req.want_tips.commit_nr, 2);
 	stop(&f);
 }
 
@@ -130,6 +132,23 @@ static void test_parents_count(void **state)
 	stop(&f);
 }
 
+/* A have that no ref reaches may lack its parents. */
+static void test_missing_parent(void **state)
+{
+	struct fixture f;
+	struct negotiate_ops ops;
+	struct oid none = {{1}};
+
+	start(&f);
+	dialog_name(&f.d, "gone", &none);
+	dialog_commit(&f.d, "orphan", 2000000000, "gone", "c1");
+	ops = request_ops(&f.req);
+	oidset_add(&f.req.wants, dialog_oid(&f.d, "s0"), NULL);
+	oidset_add(&f.req.common, dialog_oid(&f.d, "orphan"), NULL);
+	assert_int_equal(ops.enough(ops.ctx, &f.req.common, NULL), 1);
+	stop(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -137,6 +156,7 @@ int main(void)
 		cmocka_unit_test(test_parse_oid),
 		cmocka_unit_test(test_ops),
 		cmocka_unit_test(test_parents_count),
+		cmocka_unit_test(test_missing_parent),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

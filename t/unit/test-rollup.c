@@ -48,7 +48,7 @@ static void check(struct oldrepo *o, bool loose)
 		by_part[parts[i]] |= place_of(o->odb->packs[i].pack);
 	}
 	assert_int_equal(pack_job_open(&job, o->odb, NULL, &options, NULL), 0);
-	if (rollup_add(&job, &rollup, &err) < 0)
+	if (rollup_add(&job, &rollup, &err) != 0)
 		fail_msg("%s", err.msg);
 	for (size_t i = 0; i < job.items.nr; i++) {
 		struct oid oid;

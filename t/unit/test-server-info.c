@@ -21,7 +21,7 @@ static void update(struct randrepo *r)
 	struct refs *refs;
 
 	assert_int_equal(refs_open(&refs, &r->t.repo, NULL), 0);
-	if (server_info_update(&r->t.repo, refs, &err) < 0)
+	if (server_info_update(&r->t.repo, refs, &err) != 0)
 		fail_msg("%s", err.msg);
 	refs_close(refs);
 }
@@ -104,6 +104,55 @@ static void rewritten_when_changed(void **state)
 	randrepo_release(&r);
 }
 
+static void write_packs(const struct randrepo *r, const char *text)
+{
+	tmprepo_write(&r->t, "objects/info/packs", text);
+}
+
+static void packs_are(const struct randrepo *r, const char *expect)
+{
+	struct buf text = BUF_INIT;
+
+	read_file(r, "objects/info/packs", &text);
+	assert_string_equal(text.data, expect);
+	buf_release(&text);
+}
+
+/*
+ * Packs that were listed keep their order, packs that are gone leave the list,
+ * and new packs come last.
+ */
+static void packs_keep_their_order(void **state)
+{
+	uint64_t seed = random_seed();
+	char old[128], mixed[256], expect[256];
+	struct randrepo r;
+	uint32_t nr[3];
+	ino_t before;
+
+	randrepo_init(&r, HASH_SHA1, &seed);
+	for (int i = 0; i < 3; i++) {
+		randrepo_history(&r, 3);
+		randrepo_store_pack(&r);
+		nr[i] = r.nr;
+	}
+	for (int i = 0; i < 2; i++) {
+		snprintf(old, sizeof(old), "P pack-%u.pack\nP pack-%u.pack\n",
+			 nr[i], nr[!i]);
+		snprintf(mixed, sizeof(mixed), "P pack-0.pack\n%sP pack-\n\n",
+			 old);
+		snprintf(expect, sizeof(expect), "%sP pack-%u.pack\n\n", old,
+			 nr[2]);
+		write_packs(&r, mixed);
+		update(&r);
+		packs_are(&r, expect);
+		before = inode(&r, "objects/info/packs");
+		update(&r);
+		assert_true(inode(&r, "objects/info/packs") == before);
+	}
+	randrepo_release(&r);
+}
+
 static void empty_repository(void **state)
 {
 	uint64_t seed = random_seed();
@@ -125,6 +174,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(contents),
 		cmocka_unit_test(rewritten_when_changed),
+		cmocka_unit_test(packs_keep_their_order),
 		cmocka_unit_test(empty_repository),
 	};
 

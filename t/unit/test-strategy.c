@@ -15,9 +15,10 @@
 #include "t/unit/bitmaprepo.h"
 
 enum {
-	/* number of indexed commits; they are the oldest ones of the line */
+	/* number of commits in the linear history */
+	COMMITS = 1200,
+	/* number of its commits, the oldest ones, that are in the index */
 	INDEXED = 60,
-	COMMITS = 1200, /* of this many commits */
 };
 
 /*
@@ -67,7 +68,7 @@ static int setup(void **state)
 	return open_line(state, INDEXED);
 }
 
-/* Makes a bitmap index of the whole line, with few bitmaps. */
+/* Makes a bitmap index of the whole linear history, with few bitmaps. */
 static int setup_sparse(void **state)
 {
 	return open_line(state, COMMITS);

@@ -76,7 +76,7 @@ static void check_kept(struct oldrepo *o, struct unreachable *u, int64_t expiry)
 			randrepo_reach(&o->r, kept,
 				       oldrepo_nr(o, u->items[i].obj_pos));
 	}
-	if (unreachable_keep(u, expiry, &err) < 0)
+	if (unreachable_keep(u, expiry, &err) != 0)
 		fail_msg("%s", err.msg);
 	for (size_t i = 0; i < u->nr; i++)
 		assert_int_equal(u->items[i].is_kept,
