@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Error messages of commands, their exit codes, and our version. */
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "builtin/builtin.h"
 #include "include/gitreach.h"
@@ -65,39 +67,65 @@ static const char *shorten(const char *path, const char *cwd)
 }
 
 /*
- * Print a message with shortened paths. The library uses absolute paths. Stock
+ * Append a message with shortened paths. The library uses absolute paths. Stock
  * Git prints paths relative to the top of the work tree or to the directory of
  * a bare repository, unless the user gave an absolute path. Names of lock files
  * are absolute in stock Git, too.
  */
-static void put_message(const char *msg)
+static int append_message(struct buf *line, const char *msg)
 {
 	const char *git_dir = getenv("GIT_DIR");
 	char *cwd = NULL;
 	char before = ' ';
+	int ret = 0;
 
 	if (strchr(msg, '/') && !strstr(msg, ".lock'") &&
 	    !(git_dir && *git_dir == '/'))
 		cwd = getcwd(NULL, 0);
-	while (*msg) {
+	while (*msg && !ret) {
 		if (cwd && *msg == '/' && strchr(" '(", before))
 			msg = shorten(msg, cwd);
 		before = *msg++;
-		fputc(before, stderr);
+		ret = buf_append_char(line, before);
 	}
 	free(cwd);
+	return ret;
 }
 
+/*
+ * Replace control characters with question marks. A message can contain names
+ * that another user chose, and their bytes must not control the terminal.
+ */
+static void mask_controls(struct buf *line)
+{
+	for (size_t i = 0; i < line->len; i++)
+		if (iscntrl((unsigned char)line->data[i]) &&
+		    line->data[i] != '\t' && line->data[i] != '\n')
+			line->data[i] = '?';
+}
+
+/*
+ * Print a message with one write, because several processes share the standard
+ * error stream. Two messages must not mix.
+ */
 static void say(const char *kind, const char *fmt, va_list ap)
 {
+	struct buf line = BUF_INIT;
 	char *msg = NULL;
 
 	fflush(stdout);
-	fprintf(stderr, "%s: ", kind);
-	if (vasprintf(&msg, fmt, ap) >= 0)
-		put_message(msg);
+	if (vasprintf(&msg, fmt, ap) < 0)
+		msg = NULL;
+	if (!msg || buf_printf(&line, "%s: ", kind) < 0 ||
+	    append_message(&line, msg) < 0 ||
+	    buf_append_char(&line, '\n') < 0) {
+		fprintf(stderr, "%s: out of memory\n", kind);
+	} else {
+		mask_controls(&line);
+		fwrite(line.data, 1, line.len, stderr);
+	}
+	buf_release(&line);
 	free(msg);
-	fputc('\n', stderr);
 }
 
 int builtin_fail(const struct error *err)
