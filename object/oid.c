@@ -208,6 +208,27 @@ char *oid_raw_to_hex(char out[OID_MAX_HEX_LEN + 1], const uint8_t *raw,
 	return out;
 }
 
+bool oid_raw_find(const uint8_t *ids, uint32_t nr, const struct oid *oid,
+		  enum hash_algo algo, uint32_t *at)
+{
+	size_t id_len = hash_len(algo);
+	uint32_t low = 0, high = nr;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+		int cmp = memcmp(ids + mid * id_len, oid->bytes, id_len);
+
+		*at = mid;
+		if (!cmp)
+			return true;
+		if (cmp < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return false;
+}
+
 int oid_lines_next(struct oid *oid, struct cursor *c, enum hash_algo algo,
 		   const char *what, struct error *err)
 {

@@ -94,6 +94,13 @@ char *oid_raw_to_hex(char out[OID_MAX_HEX_LEN + 1], const uint8_t *raw,
 		     enum hash_algo algo);
 
 /*
+ * Finds an id in an array of `nr` raw ids in ascending order, and sets *at to
+ * its index. Returns false if the array does not have the id.
+ */
+bool oid_raw_find(const uint8_t *ids, uint32_t nr, const struct oid *oid,
+		  enum hash_algo algo, uint32_t *at);
+
+/*
  * Takes the next line of a file that has one id per line, such as the chain of
  * a commit-graph or of a multi-pack-index. The last line may lack its newline.
  * Returns 1, 0 at the end of the file, or ERR_CORRUPT with *oid untouched. The

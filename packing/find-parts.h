@@ -6,8 +6,9 @@
 #include "packing/find.h"
 
 /*
- * Add commits (commit_nr) whose trees the receiver has to the boundary. Commits
- * beyond a maximum number are ignored. Returns 0 or ERR_NOMEM.
+ * Add `nr` commits (commit_nr) to the boundary. The receiver must have the
+ * trees of these commits. Commits beyond a maximum number are ignored. Returns
+ * 0 or ERR_NOMEM.
  */
 int find_boundary_add(struct found *f, const uint32_t *commits, size_t nr);
 
@@ -42,11 +43,23 @@ int find_wants(struct found *f, struct walk_tips *tips, struct error *err);
 
 /*
  * Use the prepared answer to a request, with the tags that the request
- * includes. Call this function only if stored bytes may be copied and the
- * receiver reads OFS_DELTA. Returns 1 if there is an answer, 0 if not, or a
- * negative error code.
+ * includes. If there is none, extend another answer with find_extended(). Call
+ * this function only if stored bytes may be copied and the receiver reads
+ * OFS_DELTA. Returns 1 if there is an answer, 0 if not, or a negative error
+ * code.
  */
-int find_prepared(struct found *f, struct error *err);
+int find_prepared(struct found *f, const struct packing_send_options *options,
+		  struct error *err);
+
+/*
+ * For a clone with full history: send a prepared answer to a clone of older
+ * tips, and add the objects that are new since. Returns 1 with found->content
+ * and found->objects filled in. Returns 0, with *f unchanged, if no answer can
+ * be extended or a file cannot be used; or ERR_NOMEM or ERR_CANCELLED. Cost:
+ * the new history is walked, and the ids of the answer's wants are hashed.
+ */
+int find_extended(struct found *f, const struct packing_send_options *options,
+		  struct error *err);
 
 /*
  * Returns whether an object is sent as part of found->content, the prepared

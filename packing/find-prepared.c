@@ -101,7 +101,8 @@ static int add_tags(struct found *f, struct error *err)
 	return ret ? ret : found_include_tags(f, err);
 }
 
-int find_prepared(struct found *f, struct error *err)
+int find_prepared(struct found *f, const struct packing_send_options *options,
+		  struct error *err)
 {
 	const struct packing_request *r = f->request;
 	int ret;
@@ -110,8 +111,10 @@ int find_prepared(struct found *f, struct error *err)
 		return 0;
 	ret = prepared_open_for(&f->prepared, &f->answer, f->walk.odb,
 				f->walk.shallow.nr, r->wants, r->want_nr);
-	if (ret <= 0)
-		return ret < 0 ? error_nomem(err) : 0;
+	if (ret < 0)
+		return error_nomem(err);
+	if (!ret)
+		return f->walk.shallow.nr ? 0 : find_extended(f, options, err);
 	f->content = &f->answer->plain;
 	f->content_pack = f->prepared.pack;
 	ret = add_tags(f, err);

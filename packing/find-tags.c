@@ -104,7 +104,7 @@ static bool find_bit(const struct found *f, const struct oid *oid,
 	       bitmap_space_bit_of(&f->space, idx_pos, bit);
 }
 
-bool find_is_prepared(const struct found *f, const struct oid *oid)
+static bool has_id(const struct found *f, const uint8_t *id)
 {
 	const struct pack_idx *idx;
 	uint32_t idx_pos;
@@ -112,8 +112,19 @@ bool find_is_prepared(const struct found *f, const struct oid *oid)
 	if (!f->content)
 		return false;
 	idx = &f->content_pack->pack->idx;
-	return pack_idx_find(idx, oid->bytes, &idx_pos) &&
+	return pack_idx_find(idx, id, &idx_pos) &&
 	       prepared_has(f->content, pack_idx_offset(idx, idx_pos));
+}
+
+bool find_is_prepared(const struct found *f, const struct oid *oid)
+{
+	return has_id(f, oid->bytes);
+}
+
+bool found_is_prepared(const struct found *found, uint32_t odb_pos)
+{
+	return found->content &&
+	       has_id(found, odb_oid_raw(found->walk.odb, odb_pos));
 }
 
 static bool is_sent(const struct tagging *t, const struct oid *oid)
@@ -196,7 +207,8 @@ static int send_chain(struct tagging *t, const struct oid *tag)
 
 /*
  * Handle a tag that the bitmap index has, without reading the tag. If the tag
- * is sent already, it is wanted, or another ref has named it.
+ * is already among the objects to send, nothing is done: it is wanted, or
+ * another ref has named it.
  */
 static int defer(struct tagging *t, const struct packing_tag *tag, uint32_t bit)
 {

@@ -131,8 +131,8 @@ static void keep_few(struct found *f, struct revwalk_result *revs)
 }
 
 /*
- * Returns the i-th commit; in the order of a pack if the walk has sorted them
- * so.
+ * Returns the i-th commit of a walk's result: in the order in which a pack has
+ * commits if the walk has computed this order, otherwise newest first.
  */
 static uint32_t commit_at(const struct walk_result *result, size_t i)
 {
@@ -435,7 +435,7 @@ static int find_by_preparation(struct finding *g, struct error *err)
 	if (!g->options->use_prepared || !packing_copies_spans(g->options) ||
 	    !r->use_bitmap || !r->ofs_delta || r->elsewhere)
 		return 0;
-	ret = find_prepared(f, err);
+	ret = find_prepared(f, g->options, err);
 	if (ret > 0)
 		f->no_bitmap = "the answer is prepared";
 	return ret;

@@ -150,6 +150,12 @@ int found_each_packed(const struct found *found, const struct bitset *subset,
 bool found_bit(const struct found *found, uint32_t odb_pos, uint32_t *bit_pos);
 
 /*
+ * Returns whether an object (by odb_pos) is sent as part of found->content, the
+ * prepared pack content. Returns false if there is no content.
+ */
+bool found_is_prepared(const struct found *found, uint32_t odb_pos);
+
+/*
  * If the request includes tags, add the tags whose target is sent, and the tags
  * between each tag and its target. Returns 0 or a negative error code:
  * ERR_MISSING if a tag is missing. Cost: each tag is visited; if many objects

@@ -41,35 +41,43 @@ static bool fits_pack(const struct prepared *p)
 	return true;
 }
 
+int prepared_map_file(struct sys_map *map, struct buf *path,
+		      const struct odb *odb, size_t dir_nr, const char *name,
+		      struct error *err)
+{
+	int ret;
+
+	if (buf_printf(path, "%s/info/%s", odb->dirs[dir_nr], name) < 0)
+		return error_nomem(err);
+	ret = sys_map_open(map, path->data, err);
+	if (ret == ERR_MISSING)
+		return 0;
+	return ret < 0 ? ret : 1;
+}
+
 int prepared_open(struct prepared *p, const struct odb *odb, size_t dir_nr,
 		  struct error *err)
 {
 	struct buf path = BUF_INIT;
 	struct sys_map map = SYS_MAP_INIT;
-	int ret;
+	int ret = prepared_map_file(&map, &path, odb, dir_nr, "prepared", err);
 
 	*p = (struct prepared)PREPARED_INIT;
-	if (buf_printf(&path, "%s/info/prepared", odb->dirs[dir_nr]) < 0)
-		return error_nomem(err);
-	ret = sys_map_open(&map, path.data, err);
-	if (ret == ERR_MISSING) {
-		buf_release(&path);
-		return 0;
-	}
-	if (!ret)
-		ret = prepared_parse(p, map.data, map.len, odb->algo, path.data,
-				     err);
+	if (ret <= 0)
+		goto out;
+	ret = prepared_parse(p, map.data, map.len, odb->algo, path.data, err);
 	p->map = map;
-	if (!ret) {
+	if (!ret)
 		p->pack = prepared_pack(odb, &p->pack_checksum);
-		if (p->pack && !fits_pack(p))
-			ret = error_set(err, ERR_CORRUPT, "%s: not of its pack",
-					path.data);
-	}
+	if (p->pack)
+		ret = fits_pack(p)
+			      ? 1
+			      : error_set(err, ERR_CORRUPT,
+					  "%s: not of its pack", path.data);
+out:
 	buf_release(&path);
-	if (!ret && p->pack)
-		return 1;
-	prepared_close(p);
+	if (ret <= 0)
+		prepared_close(p);
 	return ret;
 }
 
@@ -198,22 +206,7 @@ const struct prepared_content *prepared_find_content(
 bool prepared_find_tag(const struct prepared *p, const struct oid *tag,
 		       uint32_t *at)
 {
-	size_t id_len = hash_len(p->algo);
-	uint32_t low = 0, high = p->tag_nr;
-
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-		int cmp = memcmp(p->tags + mid * id_len, tag->bytes, id_len);
-
-		*at = mid;
-		if (!cmp)
-			return true;
-		if (cmp < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return false;
+	return oid_raw_find(p->tags, p->tag_nr, tag, p->algo, at);
 }
 
 bool prepared_has(const struct prepared_content *content, uint64_t off)

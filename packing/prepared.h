@@ -147,6 +147,15 @@ const struct odb_pack *prepared_pack(const struct odb *odb,
 				     const struct oid *checksum);
 
 /*
+ * Map the file objects/info/<name> of object directory `dir_nr`. *map and *path
+ * must be initialised; *path receives the path, for messages. Returns 1 if the
+ * file was mapped, 0 if there is none, ERR_IO or ERR_NOMEM.
+ */
+int prepared_map_file(struct sys_map *map, struct buf *path,
+		      const struct odb *odb, size_t dir_nr, const char *name,
+		      struct error *err);
+
+/*
  * Open the file of prepared answers of object directory `dir_nr`. Returns 1 if
  * it was opened, 0 if there is no file or its pack is not in the snapshot, or a
  * negative error code: ERR_IO or those of prepared_parse().

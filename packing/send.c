@@ -45,6 +45,8 @@ static bool is_base(void *ctx, uint32_t odb_pos)
 	const struct send *s = ctx;
 	uint32_t bit;
 
+	if (found_is_prepared(&s->found, odb_pos))
+		return true;
 	if (s->sent.bits && found_bit(&s->found, odb_pos, &bit) &&
 	    bitset_get(&s->sent, bit))
 		return true;
@@ -76,7 +78,8 @@ static int load_left_over(struct send *s, const struct bitset *left_over,
 }
 
 /*
- * Minimum number of objects in a pack whose delta search had enough candidates.
+ * From this number of objects in a pack on, we assume that the delta search
+ * that made the pack had enough candidates.
  */
 #define SETTLED_MIN 1000
 
@@ -134,7 +137,7 @@ static int plan(struct send *s, struct error *err)
 		.settled_min = spares(s) ? SETTLED_MIN : 0,
 	};
 
-	if (s->request->thin || s->sent.bits) {
+	if (s->request->thin || s->sent.bits || s->found.content) {
 		options.is_base = is_base;
 		options.base_ctx = s;
 	}
@@ -211,15 +214,18 @@ static int make_chain_deltas(struct send *s, struct error *err)
 }
 
 /*
- * Give each object that needs a base a likely one. Usually bases from the
- * boundary are tried last, because delta chains leave little to search. With a
- * shallow boundary they are tried first: there are many, and they decide which
- * items are searched.
+ * Make deltas for objects whose stored form cannot be sent: against older
+ * versions that the receiver has, and against other objects of their stored
+ * delta chains. Also add objects of the receiver as bases for the delta search.
+ * They are usually added last, because only few objects then still need a base.
+ * With a shallow boundary they are added earlier: there are many, and they
+ * decide which items are left to the delta search.
  */
 static int make_fallback_deltas(struct send *s, struct error *err)
 {
 	bool keeps_deltas = s->options->reuse_delta;
 	bool thin = s->request->thin, is_shallow = s->request->shallow_nr;
+	bool has_boundary = thin || s->found.content;
 	int ret = fallback_delta_versions(&s->items, &s->found,
 					  s->options->compression, err);
 
@@ -234,7 +240,7 @@ static int make_fallback_deltas(struct send *s, struct error *err)
 		ret = fallback_chains_retry(&s->items, &s->packs, err);
 	if (!ret && keeps_deltas)
 		ret = make_chain_deltas(s, err);
-	if (!ret && thin && !is_shallow)
+	if (!ret && has_boundary && !is_shallow)
 		ret = found_add_bases(&s->found, &s->items, err);
 	return ret;
 }
@@ -430,6 +436,7 @@ static int find(struct send *s, struct error *err)
 		return ret;
 	r->used_bitmap = f->pb != NULL;
 	r->strategy = f->answer           ? "prepared"
+		      : f->content        ? "prepared+walk"
 		      : !f->pb            ? "walk"
 		      : f->commits_walked ? "bitmap+walk"
 					  : "bitmap";

@@ -89,6 +89,15 @@ bool prepare_has_history(const struct preparation *item,
 int prepare_hash(struct oid *checksum, const struct bitmap_space *space,
 		 const struct bitset *objects, struct error *err);
 
+/*
+ * Append the content of the file of wants (packing/prepared-wants.h) for the
+ * answers in p->list that are done. `prepared_checksum` is the checksum of the
+ * file of prepared answers. Appends nothing if no answer is a clone with full
+ * history. Returns 0, or ERR_NOMEM with p->err set.
+ */
+int prepare_put_wants(struct buf *out, const struct preparing *p,
+		      const struct oid *prepared_checksum);
+
 /* Release all fields of *p that are owned. */
 void preparing_release(struct preparing *p);
 

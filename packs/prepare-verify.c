@@ -3,6 +3,10 @@
  * Checks prepared answers: computes the answer to each request again, and
  * compares.
  */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "packing/prepared-wants.h"
 #include "packs/prepare-parts.h"
 
 static int open_space(struct bitmap_space *space, const struct preparing *p,
@@ -186,6 +190,65 @@ static int verify_answer(const struct preparing *p, const struct prepared *file,
 			       p->pack->pack->name, hex);
 }
 
+/* Copy the ids of an answer's wants to `out`. Returns their number. */
+static size_t list_wants(struct oid *out, const struct prepared_wants *wants,
+			 const struct prepared_wants_of *of)
+{
+	struct ewah_bit_iter it;
+	size_t nr = 0, i;
+
+	ewah_bit_iter_init(&it, &of->ids);
+	while (ewah_bit_iter_next(&it, &i))
+		oid_from_raw(&out[nr++], wants->ids + i * hash_len(wants->algo),
+			     wants->algo);
+	return nr;
+}
+
+/* Check that the wants of an answer are those of the answer's request. */
+static int verify_wants_of(const struct prepared *file,
+			   const struct prepared_wants *wants,
+			   const struct prepared_wants_of *of,
+			   struct error *err)
+{
+	const struct prepared_answer *answer = &file->answers[of->answer];
+	struct oid *ids = mem_alloc(wants->id_nr, sizeof(*ids));
+	struct prepared_request request;
+	char hex[OID_MAX_HEX_LEN + 1];
+	size_t nr = ids ? list_wants(ids, wants, of) : 0;
+	int ret = nr ? prepared_request(&request, file->algo, false, ids, nr)
+		     : 0;
+
+	free(ids);
+	if (!ids || ret < 0)
+		return error_nomem(err);
+	if (nr && prepared_same_request(&request, &answer->request))
+		return 0;
+	oid_to_hex(hex, &answer->plain.checksum, file->algo);
+	return error_set(err, ERR_CORRUPT,
+			 "info/prepared-wants: the prepared answer that ends "
+			 "with %s has other wants",
+			 hex);
+}
+
+/*
+ * Check the file of wants, if it belongs to the prepared answers. Returns 0,
+ * ERR_CORRUPT, or another negative error code.
+ */
+static int verify_wants(const struct prepared *file, const struct odb *odb,
+			size_t dir_nr, struct error *err)
+{
+	struct prepared_wants wants;
+	int ret = prepared_wants_open(&wants, file, odb, dir_nr, err);
+
+	if (ret <= 0)
+		return ret;
+	ret = 0;
+	for (size_t i = 0; i < wants.nr && !ret; i++)
+		ret = verify_wants_of(file, &wants, &wants.answers[i], err);
+	prepared_wants_close(&wants);
+	return ret;
+}
+
 /* Check each prepared answer in a file. */
 static int verify_all(struct preparing *p, const struct prepared *file)
 {
@@ -217,6 +280,8 @@ int prepare_verify(size_t *nr, const struct odb *odb, struct refs *refs,
 		return ret;
 	*nr = file.nr;
 	ret = verify_all(&p, &file);
+	if (!ret)
+		ret = verify_wants(&file, odb, dir_nr, err);
 	preparing_release(&p);
 	prepared_close(&file);
 	return ret;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Computes the answers to frequent requests, and writes them to the file of
- * prepared answers.
+ * Computes the answers to frequent requests. Writes the file of prepared
+ * answers and the file of their wants.
  */
 #include "base/mem.h"
 #include "packing/find.h"
@@ -245,16 +245,16 @@ static int put_answers(struct buf *out, const struct preparing *p)
 }
 
 /*
- * Write the file of prepared answers. It is synced like other files that can be
- * made again from objects.
+ * Replace a file in objects/info; without bytes, remove the file. It is synced
+ * like other files that can be made again from objects.
  */
-static int store(const struct repo *repo, const struct buf *bytes,
-		 struct error *err)
+static int store(const struct repo *repo, const char *name,
+		 const struct buf *bytes, struct error *err)
 {
 	struct sys_tempfile file = SYS_TEMPFILE_INIT;
 	enum sys_fsync_method method = SYS_FSYNC_NONE;
 	char *dir = repo_object_path(repo, "info");
-	char *path = repo_object_path(repo, "info/prepared");
+	char *path = repo_object_path(repo, name);
 	int ret = dir && path ? 0 : error_nomem(err);
 
 	if (!ret && !bytes->len) {
@@ -280,6 +280,18 @@ out:
 	return ret;
 }
 
+/*
+ * Store the answers, then their wants. A file of wants whose answers were
+ * replaced is ignored.
+ */
+static int store_all(const struct repo *repo, const struct buf *answers,
+		     const struct buf *wants, struct error *err)
+{
+	int ret = store(repo, "info/prepared", answers, err);
+
+	return ret ? ret : store(repo, "info/prepared-wants", wants, err);
+}
+
 void preparing_release(struct preparing *p)
 {
 	for (size_t i = 0; i < p->nr; i++) {
@@ -293,8 +305,24 @@ void preparing_release(struct preparing *p)
 	odb_reader_free(p->reader);
 }
 
+/* Append the wants of the answers, whose file content is `answers`. */
+static int put_wants(struct buf *out, const struct preparing *p,
+		     const struct buf *answers)
+{
+	enum hash_algo algo = p->odb->algo;
+	struct oid checksum;
+
+	if (!answers->len)
+		return 0;
+	oid_from_raw(&checksum,
+		     (const uint8_t *)answers->data + answers->len -
+			     hash_len(algo),
+		     algo);
+	return prepare_put_wants(out, p, &checksum);
+}
+
 static int work_out(struct preparing *p, const struct prepare_options *options,
-		    struct buf *bytes)
+		    struct buf *answers, struct buf *wants)
 {
 	unsigned threads = options->threads;
 	int ret;
@@ -305,7 +333,9 @@ static int work_out(struct preparing *p, const struct prepare_options *options,
 		ret = sys_parallel(threads ? threads : sys_cpu_nr(), p->nr,
 				   prepare, p, p->err);
 	if (!ret)
-		ret = put_answers(bytes, p);
+		ret = put_answers(answers, p);
+	if (!ret)
+		ret = put_wants(wants, p, answers);
 	/*
 	 * If references name objects that the snapshot does not have, prepare
 	 * nothing.
@@ -336,7 +366,7 @@ int prepare_answers(const struct repo *repo, struct refs *refs,
 		    const struct prepare_options *options, struct error *err)
 {
 	struct preparing p = {.refs = refs, .err = err};
-	struct buf bytes = BUF_INIT;
+	struct buf answers = BUF_INIT, wants = BUF_INIT;
 	struct odb *odb = NULL;
 	int wanted = prepare_is_wanted(repo, err);
 	int ret = wanted < 0 ? wanted
@@ -349,11 +379,12 @@ int prepare_answers(const struct repo *repo, struct refs *refs,
 		p.pack = prepared_pack(odb, options->checksum);
 	}
 	if (!ret && p.pack)
-		ret = work_out(&p, options, &bytes);
+		ret = work_out(&p, options, &answers, &wants);
 	if (!ret)
-		ret = store(repo, &bytes, err);
+		ret = store_all(repo, &answers, &wants, err);
 	preparing_release(&p);
-	buf_release(&bytes);
+	buf_release(&answers);
+	buf_release(&wants);
 	odb_close(odb);
 	return ret;
 }

@@ -89,6 +89,7 @@ test_expect_success 'packs, their indexes and bitmaps, graphs in layers, info' '
 			sed -E "s/-[0-9a-f]{40}/-X/" | sort >$who.modes || return 1
 		done &&
 		echo "f 440 objects/info/prepared" >>stock.modes &&
+		echo "f 440 objects/info/prepared-wants" >>stock.modes &&
 		test_cmp_sorted stock.modes ours.modes || return 1
 	done
 '

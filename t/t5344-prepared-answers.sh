@@ -196,6 +196,96 @@ test_expect_success 'only the sent bytes are read' '
 	cat saved >"$pack"
 '
 
+# pushed <ref> <parent>...: a new commit with these parents, and the ref there.
+pushed () {
+	ref=$1 && shift &&
+	blob=$(echo "$ref $*" | stock -C r.git hash-object -w --stdin) &&
+	tree=$(printf "100644 blob %s\tnew\n" $blob | stock -C r.git mktree) &&
+	parents= &&
+	for parent
+	do
+		parents="$parents -p $parent"
+	done &&
+	stock -C r.git update-ref $ref \
+		$(stock -C r.git commit-tree $parents -m "$ref" $tree)
+}
+
+# all_clones <strategy>: each kind of clone has all objects, and is made so.
+all_clones () {
+	clone_of_us c --single-branch &&
+	strategy_of "$1" &&
+	has_all c main $(stock -C r.git tag --merged main) &&
+	clone_of_us c &&
+	strategy_of "$1" &&
+	has_all c --branches --tags &&
+	clone_of_us c --mirror &&
+	strategy_of "$1" &&
+	has_all c --all
+}
+
+test_expect_success 'after pushes: the prepared answer and the new objects' '
+	cp -R r.git saved.git &&
+	pushed refs/heads/main main &&
+	pushed refs/heads/topic main~5 &&
+	pushed refs/heads/main main topic &&
+	all_clones prepared+walk &&
+	grep "\"commits_walked\":3" events &&
+	stock -C r.git tag -a -m new new main &&
+	stock -C r.git tag -a -m old old main~30 &&
+	all_clones prepared+walk &&
+	stock -C r.git repack -dq &&
+	all_clones prepared+walk
+'
+
+test_expect_success 'a merged branch was deleted' '
+	pushed refs/heads/main main next &&
+	stock -C r.git update-ref -d refs/heads/next &&
+	all_clones prepared+walk
+'
+
+test_expect_success 'a branch was rewound: no answer is extended' '
+	rm -rf r.git && cp -R saved.git r.git &&
+	stock -C r.git update-ref refs/heads/next main &&
+	clone_of_us c &&
+	has_all c --branches --tags &&
+	rm -rf r.git && cp -R saved.git r.git &&
+	pushed refs/heads/main main~1 &&
+	clone_of_us c --single-branch &&
+	! strategy_of prepared+walk &&
+	has_all c main one two
+'
+
+test_expect_success 'an extended answer has no objects of a hidden branch' '
+	rm -rf r.git && cp -R saved.git r.git &&
+	pushed refs/heads/main main &&
+	stock -C r.git config transfer.hideRefs refs/heads/next &&
+	clone_of_us c &&
+	strategy_of prepared+walk &&
+	has_all c main one two &&
+	stock -C r.git config --unset transfer.hideRefs &&
+	all_clones prepared+walk
+'
+
+test_expect_success 'a damaged file of wants is not used' '
+	wants=r.git/objects/info/prepared-wants &&
+	cp $wants saved-wants && chmod u+w $wants &&
+	printf X | dd of=$wants bs=1 seek=50 conv=notrunc 2>dd &&
+	clone_of_us c &&
+	! strategy_of prepared+walk &&
+	has_all c --branches --tags &&
+	test_expect_code 1 "$GIT" -C r.git bitmap verify 2>err &&
+	grep "info/prepared-wants.*checksum mismatch" err &&
+	head -c 60 saved-wants >$wants &&
+	clone_of_us c &&
+	! strategy_of prepared+walk &&
+	has_all c --branches --tags &&
+	cp saved-wants $wants &&
+	"$GIT" -C r.git bitmap verify &&
+	"$GIT" -C r.git -c repack.prepareAnswers=false repack -adbq &&
+	! test -e $wants &&
+	rm -rf r.git && mv saved.git r.git
+'
+
 test_expect_success 'verify' '
 	"$GIT" -C r.git bitmap verify >out &&
 	grep "^verified=4 of=4 path=.*objects/info/prepared$" out &&

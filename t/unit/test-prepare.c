@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "object/hash.h"
+#include "packing/prepared-wants.h"
 #include "packing/prepared.h"
 #include "packs/prepare.h"
 #include "t/unit/bitmaprepo.h"
@@ -234,6 +235,116 @@ static void check_depth_1(struct preparedrepo *p)
 	compare(p, &request, false);
 }
 
+/*
+ * Add commits to the repository, loose or in a pack, and open the objects. The
+ * repack has dropped unreachable objects, so they are stored again.
+ */
+static void push(struct preparedrepo *p, uint32_t commits, uint64_t *seed)
+{
+	struct randrepo *r = &p->r;
+
+	for (uint32_t i = 0; i < r->nr; i++)
+		r->objects[i].is_stored = odb_has(p->odb, &r->objects[i].oid);
+	for (uint32_t i = 0; i < commits; i++) {
+		randrepo_grow(r);
+		if (random_next(seed) % 4 == 0)
+			randrepo_tag(r, r->commits[r->commit_nr - 1]);
+	}
+	if (random_next(seed) % 2)
+		randrepo_store(r);
+	else
+		randrepo_store_pack(r);
+	prepared_close(&p->prepared);
+	odb_close(p->odb);
+	assert_int_equal(odb_open(&p->odb, &r->t.repo, NULL, NULL), 0);
+}
+
+/*
+ * Set wants[] to the wants of a clone after pushes: objects from number `first`
+ * on that no other new object reaches, and the wants before the pushes. Some
+ * old wants that are reached by new commits are left out. Returns the number of
+ * wants.
+ */
+static size_t wants_after(struct preparedrepo *p, struct oid *wants,
+			  uint32_t first, uint64_t *seed)
+{
+	struct randrepo *r = &p->r;
+	bool *reached = calloc(RANDREPO_MAX, sizeof(*reached));
+	size_t nr = 0;
+
+	assert_non_null(reached);
+	for (uint32_t i = r->nr; i-- > first;)
+		if (!reached[i]) {
+			wants[nr++] = r->objects[i].oid;
+			randrepo_reach(r, reached, i);
+		}
+	for (size_t i = 0; i < p->want_nr; i++) {
+		uint32_t at = randrepo_find(r, &p->wants[i]);
+
+		if (!reached[at] || r->objects[at].type != OBJ_COMMIT ||
+		    random_next(seed) % 2)
+			wants[nr++] = p->wants[i];
+	}
+	free(reached);
+	return nr;
+}
+
+/*
+ * Compare the objects of two clones, with and without prepared answers. Returns
+ * whether a prepared answer was extended.
+ */
+static bool is_extended(struct preparedrepo *p,
+			const struct packing_request *request)
+{
+	struct sentpack with, without;
+	struct packing_report report = send(p, &with, request, true);
+
+	assert_int_equal(send(p, &without, request, false).objects,
+			 report.objects);
+	sentpack_decode(&with, NULL);
+	sentpack_decode(&without, NULL);
+	assert_int_equal(with.external, 0);
+	assert_memory_equal(with.sent, without.sent, RANDREPO_MAX);
+	sentpack_release(&with);
+	sentpack_release(&without);
+	return !strcmp(report.strategy, "prepared+walk");
+}
+
+/*
+ * After pushes, a clone gets a prepared answer and the new objects. If a want
+ * of the answer is neither wanted nor reached, the answer is not extended.
+ */
+static void clones_after_pushes(void **state)
+{
+	static const char config[] = "[repack]\ntipIsland = true\n";
+	static struct oid wants[RANDREPO_MAX];
+	uint64_t seed = random_seed();
+
+	for (int round = 0; round < 6; round++) {
+		struct packing_tags tags = {.each = taglist_each};
+		struct packing_request request;
+		struct preparedrepo p;
+		uint32_t first;
+
+		preparedrepo_init(&p, round % 2 ? HASH_SHA256 : HASH_SHA1,
+				  config, &seed);
+		first = p.r.nr;
+		push(&p, 1 + round, &seed);
+		request = clone_of(wants, wants_after(&p, wants, first, &seed));
+		tags.ctx = &p.taglist;
+		assert_true(is_extended(&p, &request));
+		request.tags = tags;
+		assert_true(is_extended(&p, &request));
+		for (uint32_t i = 0; i < 10; i++) {
+			size_t at = random_next(&seed) % request.want_nr;
+
+			wants[at] = wants[--request.want_nr];
+			is_extended(&p, &request);
+		}
+		preparedrepo_release(&p);
+	}
+}
+
 static int verify(const struct preparedrepo *p, size_t *nr, struct error *err)
 {
 	return prepare_verify(nr, p->odb, p->refs, 0, err);
@@ -349,12 +460,47 @@ static void what_is_wrong(void **state)
 	preparedrepo_release(&p);
 }
 
+/*
+ * prepare_verify() finds answers whose wants were exchanged in the file of
+ * wants.
+ */
+static void wrong_wants(void **state)
+{
+	static const char config[] = "[repack]\ntipIsland = true\n";
+	uint64_t seed = random_seed();
+	struct buf bytes = BUF_INIT;
+	struct error err = ERROR_INIT;
+	struct preparedrepo p;
+	struct prepared_wants w;
+	struct ewah_view first;
+	size_t nr;
+
+	preparedrepo_init(&p, HASH_SHA1, config, &seed);
+	assert_int_equal(prepared_wants_open(&w, &p.prepared, p.odb, 0, NULL),
+			 1);
+	assert_true(w.nr > 1);
+	first = w.answers[0].ids;
+	w.answers[0].ids = w.answers[1].ids;
+	w.answers[1].ids = first;
+	assert_int_equal(prepared_wants_write(&bytes, &w), 0);
+	tmprepo_remove(&p.r.t, "objects/info/prepared-wants");
+	tmprepo_write_len(&p.r.t, "objects/info/prepared-wants", bytes.data,
+			  bytes.len);
+	assert_int_equal(verify(&p, &nr, &err), ERR_CORRUPT);
+	assert_non_null(strstr(err.msg, "other wants"));
+	prepared_wants_close(&w);
+	buf_release(&bytes);
+	preparedrepo_release(&p);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_clones_get),
 		cmocka_unit_test(unless_it_is_unwanted),
 		cmocka_unit_test(what_is_wrong),
+		cmocka_unit_test(clones_after_pushes),
+		cmocka_unit_test(wrong_wants),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Extends a prepared answer by new history. After a repack, pushes move some
+ * refs. A clone then wants other ids than the prepared answer does, but nearly
+ * all of its objects are in that answer:
+ *
+ *	wants of the answer    A   B   C
+ *	                       |   |   |
+ *	new history            D   |   |      wants of the clone: D, B, C
+ *
+ * The new history is walked from the wants that the answer does not have (D).
+ * The walk ends at commits of the answer (A). The answer has everything that
+ * its wants reach. So the clone needs all objects of the answer, if each want
+ * of the answer is a want of the clone (B, C) or is reached by the new history
+ * (A). Then the content of the answer is sent, and the new objects after it.
+ * Several answers may be near: the one with the most objects is tried first.
+ *
+ * If a branch was deleted or rewound, its old tip is not reached, and the
+ * objects are found by the bitmap index or a walk.
+ */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "packing/find-parts.h"
+#include "packing/prepared-wants.h"
+
+/*
+ * Maximum number of wants that only the clone has, of wants that only the
+ * answer has, and of new commits. Beyond these numbers, another way of finding
+ * the objects costs about as much.
+ */
+#define NEW_MAX 4096
+
+/*
+ * Maximum number of commits of the answer that are visited in search of the
+ * answer's wants.
+ */
+#define OLD_MAX 1024
+
+struct extending {
+	struct found *f;
+	const struct packing_send_options *options;
+	struct prepared_wants file;
+	/* indexed like file.ids: ids that the clone wants */
+	struct bitset wanted;
+	size_t wanted_nr;
+	/* owned: wants that the file does not have; borrowed ids */
+	const struct oid **unlisted;
+	size_t unlisted_nr;
+	/* indexed like file.ids: wants of the answer that must be reached */
+	struct bitset unreached;
+	size_t unreached_nr;
+	/* the wants of the clone that the answer does not have */
+	struct walk_tips tips;
+	/* the new commits, and the commits of the answer at their boundary */
+	struct walk_result result;
+	struct bitset seen; /* indexed by commit_nr */
+};
+
+/*
+ * Compare the wants with the ids of the file. Returns 1, 0 if too many wants
+ * are not in the file, or ERR_NOMEM.
+ */
+static int extending_init(struct extending *x, struct error *err)
+{
+	const struct packing_request *r = x->f->request;
+	uint32_t at;
+
+	x->unlisted = mem_alloc(NEW_MAX, sizeof(*x->unlisted));
+	if (!x->unlisted || bitset_init(&x->wanted, x->file.id_nr) < 0)
+		return error_nomem(err);
+	for (size_t i = 0; i < r->want_nr; i++)
+		if (prepared_wants_find(&x->file, &r->wants[i], &at))
+			bitset_set(&x->wanted, at);
+		else if (x->unlisted_nr < NEW_MAX)
+			x->unlisted[x->unlisted_nr++] = &r->wants[i];
+		else
+			return 0;
+	x->wanted_nr = bitset_count(&x->wanted);
+	return 1;
+}
+
+static void extending_release(struct extending *x)
+{
+	free(x->unlisted);
+	bitset_release(&x->wanted);
+	bitset_release(&x->unreached);
+	bitset_release(&x->seen);
+	walk_tips_release(&x->tips);
+	walk_result_release(&x->result);
+	prepared_wants_close(&x->file);
+}
+
+/* Returns the prepared answer whose wants are listed. */
+static const struct prepared_answer *answer_of(
+	const struct extending *x, const struct prepared_wants_of *of)
+{
+	return &x->f->prepared.answers[of->answer];
+}
+
+/*
+ * Returns whether the wants of an answer and of the clone are nearly the same.
+ */
+static bool is_near(const struct extending *x,
+		    const struct prepared_wants_of *of)
+{
+	size_t common = ewah_count_and(&of->ids, &x->wanted);
+
+	return ewah_count(&of->ids) - common <= NEW_MAX &&
+	       x->wanted_nr - common + x->unlisted_nr <= NEW_MAX;
+}
+
+/*
+ * Returns the answer with the most objects, but fewer than `below`, among those
+ * whose wants are nearly those of the clone. Returns NULL if there is none.
+ */
+static const struct prepared_wants_of *next_answer(const struct extending *x,
+						   uint32_t below)
+{
+	const struct prepared_wants_of *best = NULL;
+
+	for (size_t i = 0; i < x->file.nr; i++) {
+		const struct prepared_wants_of *of = &x->file.answers[i];
+		uint32_t nr = answer_of(x, of)->plain.object_nr;
+
+		if (nr >= below || !is_near(x, of))
+			continue;
+		if (!best || nr > answer_of(x, best)->plain.object_nr)
+			best = of;
+	}
+	return best;
+}
+
+/* Make tips from the wants of the clone that the answer does not have. */
+static int load_tips(struct extending *x, const struct prepared_wants_of *of,
+		     struct error *err)
+{
+	struct walk *w = &x->f->walk;
+	size_t id_len = hash_len(x->file.algo);
+	struct oid oid;
+	int ret = 0;
+
+	for (size_t i = 0; i < x->unlisted_nr && !ret; i++)
+		ret = walk_add_tip(w, &x->tips, x->unlisted[i], false, err);
+	for (size_t at = bitset_next(&x->wanted, 0);
+	     at < x->wanted.bits && !ret; at = bitset_next(&x->wanted, at + 1))
+		if (!ewah_test(&of->ids, at)) {
+			oid_from_raw(&oid, x->file.ids + at * id_len,
+				     x->file.algo);
+			ret = walk_add_tip(w, &x->tips, &oid, false, err);
+		}
+	return ret;
+}
+
+/* Begin to extend an answer. Returns 0 or a negative error code. */
+static int take_answer(struct extending *x, const struct prepared_wants_of *of,
+		       struct error *err)
+{
+	struct found *f = x->f;
+
+	f->content = &answer_of(x, of)->plain;
+	f->content_pack = f->prepared.pack;
+	walk_tips_release(&x->tips);
+	x->tips = (struct walk_tips)WALK_TIPS_INIT;
+	x->result.revs.nr = x->result.revs.boundary_nr = 0;
+	bitset_clear(&x->seen);
+	bitset_release(&x->unreached);
+	if (bitset_init(&x->unreached, x->file.id_nr) < 0)
+		return error_nomem(err);
+	ewah_or_into(&x->unreached, &of->ids);
+	bitset_andnot(&x->unreached, &x->wanted);
+	x->unreached_nr = bitset_count(&x->unreached);
+	return load_tips(x, of, err);
+}
+
+/* ---- commits */
+
+static void commit_id(const struct extending *x, struct oid *out,
+		      uint32_t commit_nr)
+{
+	struct walk *w = &x->f->walk;
+
+	objspace_oid(out, &w->space, w->history.commits[commit_nr].obj_pos);
+}
+
+/* Note that the new history reaches an object. */
+static void note_reached(struct extending *x, const struct oid *oid)
+{
+	uint32_t at;
+
+	if (prepared_wants_find(&x->file, oid, &at) &&
+	    bitset_get(&x->unreached, at)) {
+		bitset_unset(&x->unreached, at);
+		x->unreached_nr--;
+	}
+}
+
+/* A list of commits (commit_nr) to visit; each commit is added once. */
+struct queue {
+	uint32_t *commits; /* owned */
+	size_t nr, alloc;
+	size_t next; /* index of the first commit that was not visited */
+};
+
+static int queue_add(struct queue *q, struct bitset *seen,
+		     const uint32_t *commits, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		if (bitset_get(seen, commits[i]))
+			continue;
+		if (bitset_grow(seen, (size_t)commits[i] + 1) < 0 ||
+		    mem_grow(&q->commits, &q->alloc, q->nr + 1,
+			     sizeof(*q->commits)) < 0)
+			return ERR_NOMEM;
+		bitset_set(seen, commits[i]);
+		q->commits[q->nr++] = commits[i];
+	}
+	return 0;
+}
+
+static int append(uint32_t **list, size_t *nr, size_t *alloc, uint32_t commit)
+{
+	if (mem_grow(list, alloc, *nr + 1, sizeof(**list)) < 0)
+		return ERR_NOMEM;
+	(*list)[(*nr)++] = commit;
+	return 0;
+}
+
+/*
+ * Visit a commit. A commit of the answer becomes a boundary commit; the parents
+ * of a new commit are queued.
+ */
+static int visit(struct extending *x, struct queue *q, uint32_t commit,
+		 struct error *err)
+{
+	struct revwalk_result *revs = &x->result.revs;
+	struct history *h = &x->f->walk.history;
+	struct oid oid;
+	int ret = history_parse(h, commit, err);
+
+	if (ret < 0)
+		return ret;
+	commit_id(x, &oid, commit);
+	if (find_is_prepared(x->f, &oid)) {
+		note_reached(x, &oid);
+		ret = append(&revs->boundary, &revs->boundary_nr,
+			     &revs->boundary_alloc, commit);
+	} else {
+		ret = append(&revs->commits, &revs->nr, &revs->alloc, commit);
+		if (!ret)
+			ret = queue_add(q, &x->seen, history_parents(h, commit),
+					h->commits[commit].parent_nr);
+	}
+	return ret < 0 ? error_nomem(err) : 0;
+}
+
+/*
+ * Find the new commits and their boundary. Returns 1, 0 if they are too many,
+ * or a negative error code.
+ */
+static int walk_new(struct extending *x, struct error *err)
+{
+	struct queue q = {NULL};
+	int ret = queue_add(&q, &x->seen, x->tips.commits, x->tips.commit_nr);
+
+	if (ret < 0)
+		ret = error_nomem(err);
+	while (!ret && q.next < q.nr && q.next < NEW_MAX)
+		ret = visit(x, &q, q.commits[q.next++], err);
+	if (!ret)
+		ret = q.next == q.nr;
+	free(q.commits);
+	return ret;
+}
+
+/*
+ * Search the history of the boundary for the answer's wants that were not
+ * reached yet. A push may move a branch to a commit that the answer has.
+ */
+static int walk_old(struct extending *x, struct error *err)
+{
+	const struct revwalk_result *revs = &x->result.revs;
+	struct history *h = &x->f->walk.history;
+	struct queue q = {NULL};
+	struct oid oid;
+	int ret = 0;
+
+	bitset_clear(&x->seen);
+	if (queue_add(&q, &x->seen, revs->boundary, revs->boundary_nr) < 0)
+		ret = error_nomem(err);
+	while (!ret && x->unreached_nr && q.next < q.nr && q.next < OLD_MAX) {
+		uint32_t commit = q.commits[q.next++];
+
+		ret = history_parse(h, commit, err);
+		if (ret < 0)
+			break;
+		commit_id(x, &oid, commit);
+		note_reached(x, &oid);
+		if (queue_add(&q, &x->seen, history_parents(h, commit),
+			      h->commits[commit].parent_nr) < 0)
+			ret = error_nomem(err);
+	}
+	free(q.commits);
+	return ret;
+}
+
+/* ---- objects */
+
+static int add_object(struct extending *x, const struct walk_item *item)
+{
+	struct found *f = x->f;
+	struct oid oid;
+
+	objspace_oid(&oid, &f->walk.space, item->obj_pos);
+	return find_is_prepared(f, &oid) ? 0
+					 : walk_items_add(&f->objects, item);
+}
+
+/* List the new objects, without those that the answer has. */
+static int list_objects(struct extending *x, struct error *err)
+{
+	struct found *f = x->f;
+	const struct revwalk_result *revs = &x->result.revs;
+	const struct walk_options options = {
+		.objects = true,
+		.threads = x->options->threads,
+		.progress = x->options->progress,
+		.grouping = f->grouping,
+	};
+	const struct walk_tips no_haves = WALK_TIPS_INIT;
+	int ret = walk_enumerate_commits(&x->result, &f->walk, &x->tips,
+					 &no_haves, &options, err);
+
+	for (size_t i = 0; i < revs->nr && !ret; i++) {
+		uint32_t commit = walk_result_commit(&x->result, i);
+
+		if (walk_items_append(&f->objects,
+				      f->walk.history.commits[commit].obj_pos,
+				      OBJ_COMMIT, 0) < 0)
+			ret = error_nomem(err);
+	}
+	for (size_t i = 0; i < x->result.objects.nr && !ret; i++)
+		if (add_object(x, &x->result.objects.items[i]) < 0)
+			ret = error_nomem(err);
+	return ret;
+}
+
+/*
+ * The content of the answer is sent first, so the trees of its commits are good
+ * delta bases for the new objects.
+ */
+static int keep_boundary(struct extending *x, struct error *err)
+{
+	const struct revwalk_result *revs = &x->result.revs;
+	struct found *f = x->f;
+
+	f->knows_all_uninteresting = true;
+	f->commits_walked = (uint32_t)revs->nr;
+	return find_boundary_add(f, revs->boundary, revs->boundary_nr) < 0
+		       ? error_nomem(err)
+		       : found_include_tags(f, err);
+}
+
+/*
+ * Find out whether the clone needs all objects of an answer, and walk the new
+ * commits. Returns 1 if so, 0 if not, or a negative error code.
+ */
+static int try_answer(struct extending *x, const struct prepared_wants_of *of,
+		      struct error *err)
+{
+	int ret = take_answer(x, of, err);
+
+	if (!ret)
+		ret = walk_new(x, err);
+	if (ret <= 0 || !x->unreached_nr)
+		return ret;
+	ret = walk_old(x, err);
+	return ret < 0 ? ret : !x->unreached_nr;
+}
+
+static int extend(struct extending *x, struct error *err)
+{
+	const struct prepared_wants_of *of = next_answer(x, UINT32_MAX);
+	int ret = 0;
+
+	while (of && !ret) {
+		ret = try_answer(x, of, err);
+		if (!ret)
+			of = next_answer(x, x->f->content->object_nr);
+	}
+	if (ret <= 0)
+		return ret;
+	ret = list_objects(x, err);
+	if (!ret)
+		ret = keep_boundary(x, err);
+	return ret < 0 ? ret : 1;
+}
+
+/* Remove the prepared content and the objects that were found. */
+static void forget(struct found *f)
+{
+	f->content = NULL;
+	f->content_pack = NULL;
+	f->objects.nr = 0;
+	f->boundary_nr = 0;
+	f->commits_walked = 0;
+	f->knows_all_uninteresting = false;
+	prepared_close(&f->prepared);
+}
+
+/* Extend an answer of one object directory. */
+static int extend_in(struct found *f,
+		     const struct packing_send_options *options, size_t dir_nr,
+		     struct error *err)
+{
+	struct extending x = {
+		.f = f,
+		.options = options,
+		.file = PREPARED_WANTS_INIT,
+		.wanted = BITSET_INIT,
+		.unreached = BITSET_INIT,
+		.tips = WALK_TIPS_INIT,
+		.result = WALK_RESULT_INIT,
+		.seen = BITSET_INIT,
+	};
+	int ret = prepared_open(&f->prepared, f->walk.odb, dir_nr, err);
+
+	if (ret > 0)
+		ret = prepared_wants_open(&x.file, &f->prepared, f->walk.odb,
+					  dir_nr, err);
+	if (ret > 0)
+		ret = extending_init(&x, err);
+	if (ret > 0)
+		ret = extend(&x, err);
+	extending_release(&x);
+	if (ret <= 0)
+		forget(f);
+	return ret;
+}
+
+int find_extended(struct found *f, const struct packing_send_options *options,
+		  struct error *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < f->walk.odb->dir_nr && !ret; i++) {
+		struct error own = ERROR_INIT;
+
+		ret = extend_in(f, options, i, &own);
+		if (ret == ERR_NOMEM || ret == ERR_CANCELLED)
+			*err = own;
+		else if (ret < 0)
+			ret = 0;
+	}
+	return ret;
+}
