@@ -5,8 +5,10 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -72,18 +74,22 @@ static int redirect(posix_spawn_file_actions_t *actions, unsigned flags, int in,
 
 /*
  * Gives the child the default action for SIGPIPE, since this process may ignore
- * SIGPIPE.
+ * SIGPIPE. If `is_open`, the child blocks no signal.
  */
-static int default_signals(posix_spawnattr_t *attr)
+static int default_signals(posix_spawnattr_t *attr, bool is_open)
 {
+	short flags = POSIX_SPAWN_SETSIGDEF;
 	sigset_t set;
 	int ret;
 
 	sigemptyset(&set);
+	if (is_open) {
+		flags |= POSIX_SPAWN_SETSIGMASK;
+		posix_spawnattr_setsigmask(attr, &set);
+	}
 	sigaddset(&set, SIGPIPE);
 	ret = posix_spawnattr_setsigdefault(attr, &set);
-	return ret ? ret
-		   : posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSIGDEF);
+	return ret ? ret : posix_spawnattr_setflags(attr, flags);
 }
 
 static int spawn_with(struct sys_child *child, char *const argv[],
@@ -99,7 +105,7 @@ static int spawn_with(struct sys_child *child, char *const argv[],
 	ret = posix_spawnattr_init(&attr);
 	if (ret)
 		goto out;
-	ret = default_signals(&attr);
+	ret = default_signals(&attr, flags & SYS_SPAWN_OPEN_SIGNALS);
 	if (!ret)
 		ret = redirect(&actions, flags, in, out, err);
 	if (!ret)
@@ -280,4 +286,30 @@ int sys_spawn_wait(struct sys_child *child, struct error *err)
 		if (errno != EINTR)
 			return error_set_errno(err, "cannot wait for a child");
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+pid_t sys_fork(struct error *err)
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		return error_set_errno(err, "cannot fork");
+	if (!pid)
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
+	return pid;
+}
+
+pid_t sys_fork_collect(int *status)
+{
+	pid_t pid = waitpid(-1, status, WNOHANG);
+
+	if (pid > 0)
+		*status = WIFSIGNALED(*status) ? 128 + WTERMSIG(*status)
+					       : WEXITSTATUS(*status);
+	return pid;
+}
+
+void sys_fork_signal(pid_t pid, int signal_nr)
+{
+	kill(pid, signal_nr);
 }

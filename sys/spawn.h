@@ -46,6 +46,8 @@ enum {
 	SYS_SPAWN_NULL_ERR = 1 << 7,
 	/* the child's standard output is /dev/null */
 	SYS_SPAWN_NULL_OUT = 1 << 8,
+	/* the child blocks no signal, whatever this thread blocks */
+	SYS_SPAWN_OPEN_SIGNALS = 1 << 9,
 };
 
 /*
@@ -111,5 +113,22 @@ void sys_spawn_close_in(struct sys_child *child);
  * killed it, or ERR_IO.
  */
 int sys_spawn_wait(struct sys_child *child, struct error *err);
+
+/*
+ * Forks this process, which must have no other threads and no registered
+ * temporary files. The child gets SIGTERM when its parent ends. Returns the
+ * child's process id, 0 in the child, or ERR_IO.
+ */
+pid_t sys_fork(struct error *err);
+
+/*
+ * Collects a child that has ended. Returns its process id, 0 if none has ended,
+ * or -1 if there are no children. *status is the exit status, or 128 plus the
+ * number of the signal that killed the child.
+ */
+pid_t sys_fork_collect(int *status);
+
+/* Sends a signal to a process. A process that has ended is no error. */
+void sys_fork_signal(pid_t pid, int signal_nr);
 
 #endif

@@ -35,6 +35,11 @@ int sys_thread_start(pthread_t *thread, void *(*fn)(void *arg), void *arg)
 	return ret;
 }
 
+void sys_thread_join(pthread_t thread)
+{
+	pthread_join(thread, NULL);
+}
+
 struct sys_loop {
 	sys_task_fn fn;
 	void *ctx;

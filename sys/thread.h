@@ -23,6 +23,9 @@ unsigned sys_cpu_nr(void);
  */
 int sys_thread_start(pthread_t *thread, void *(*fn)(void *arg), void *arg);
 
+/* Waits until a thread has ended. */
+void sys_thread_join(pthread_t thread);
+
 /*
  * One task of a parallel loop. `thread_nr` in [0, threads) identifies the
  * thread, so that per-thread state can be in an array. A negative result stops
@@ -34,8 +37,8 @@ typedef int (*sys_task_fn)(void *ctx, unsigned thread_nr, size_t task_nr,
 /*
  * Runs each of the tasks 0..task_nr-1 once. Tasks start in ascending order, in
  * `threads` threads; the calling thread is thread 0. Fewer threads are used if
- * there are fewer tasks, or if threads cannot be started. Returns 0, or the
- * error of the lowest task that failed.
+ * there are fewer tasks, or if threads cannot be started. Returns 0. If
+ * tasks failed, returns the error of the failed task with the lowest number.
  */
 int sys_parallel(unsigned threads, size_t task_nr, sys_task_fn fn, void *ctx,
 		 struct error *err);
@@ -53,8 +56,8 @@ int sys_loop_start(struct sys_loop **out, unsigned threads, size_t task_nr,
 
 /*
  * Runs tasks in the calling thread until all tasks are done, and frees the
- * loop. Returns 0, also if `loop` is NULL, or the error of the lowest task that
- * failed.
+ * loop. Returns 0, also if `loop` is NULL. If tasks failed, returns the error
+ * of the failed task with the lowest number.
  */
 int sys_loop_finish(struct sys_loop *loop, struct error *err);
 

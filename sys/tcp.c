@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* TCP sockets, with limited waiting. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "sys/clock.h"
+#include "sys/io.h"
+#include "sys/tcp.h"
+
+#define MS_NS UINT64_C(1000000)
+
+/* bytes after which the time starts again */
+#define PIECE 65536
+
+/* spans of one system call; the kernel's limit is 1024 */
+#define SPANS_MAX 1024
+
+union address {
+	struct sockaddr any;
+	struct sockaddr_in v4;
+	struct sockaddr_in6 v6;
+};
+
+/* Returns the length of the address, or 0 if the text is not numeric. */
+static socklen_t parse_address(union address *a, const char *text,
+			       uint16_t port)
+{
+	memset(a, 0, sizeof(*a));
+	if (inet_pton(AF_INET, text, &a->v4.sin_addr) == 1) {
+		a->v4.sin_family = AF_INET;
+		a->v4.sin_port = htons(port);
+		return sizeof(a->v4);
+	}
+	if (inet_pton(AF_INET6, text, &a->v6.sin6_addr) != 1)
+		return 0;
+	a->v6.sin6_family = AF_INET6;
+	a->v6.sin6_port = htons(port);
+	return sizeof(a->v6);
+}
+
+int sys_socket_listen(const char *address, uint16_t port, struct error *err)
+{
+	union address a;
+	socklen_t len = parse_address(&a, address, port);
+	int on = 1, fd, ret;
+
+	if (!len)
+		return error_set(err, ERR_INVALID,
+				 "'%s' is not a numeric address", address);
+	fd = socket(a.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
+		    0);
+	if (fd < 0)
+		return error_set_errno(err, "cannot create a socket");
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	if (a.any.sa_family == AF_INET6)
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
+	if (!bind(fd, &a.any, len) && !listen(fd, SOMAXCONN))
+		return fd;
+	ret = error_set_errno(err, "cannot listen on %s port %u", address,
+			      (unsigned)port);
+	sys_close(fd);
+	return ret;
+}
+
+uint16_t sys_socket_port(int fd)
+{
+	union address a;
+	socklen_t len = sizeof(a);
+
+	if (getsockname(fd, &a.any, &len) < 0)
+		return 0;
+	return ntohs(a.any.sa_family == AF_INET ? a.v4.sin_port
+						: a.v6.sin6_port);
+}
+
+int sys_socket_accept(int fd, char address[SYS_ADDRESS_MAX], struct error *err)
+{
+	union address a;
+	socklen_t len = sizeof(a);
+	int on = 1;
+	int peer = accept4(fd, &a.any, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+	if (peer < 0 &&
+	    (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED))
+		return error_set(err, ERR_MISSING, "no connection waits");
+	if (peer < 0)
+		return error_set_errno(err, "cannot accept a connection");
+	/* Answers are written as a whole; waiting for more would delay them. */
+	setsockopt(peer, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	if (!inet_ntop(a.any.sa_family,
+		       a.any.sa_family == AF_INET ? (void *)&a.v4.sin_addr
+						  : (void *)&a.v6.sin6_addr,
+		       address, SYS_ADDRESS_MAX))
+		strcpy(address, "?");
+	return peer;
+}
+
+static int is_busy(void)
+{
+	return errno == EAGAIN || errno == EINTR;
+}
+
+ssize_t sys_socket_try_read(int fd, void *bytes, size_t len)
+{
+	ssize_t n = recv(fd, bytes, len, 0);
+
+	if (n > 0)
+		return n;
+	return n < 0 && is_busy() ? 0 : ERR_PEER;
+}
+
+void sys_socket_try_write(int fd, const void *bytes, size_t len)
+{
+	ssize_t n = send(fd, bytes, len, MSG_NOSIGNAL);
+
+	(void)n;
+}
+
+void sys_socket_end_output(int fd)
+{
+	shutdown(fd, SHUT_WR);
+}
+
+/* Wait until the socket is ready for `events`. Returns 0 or ERR_PEER. */
+static int wait_for(int fd, short events, struct sys_patience *patience,
+		    struct error *err)
+{
+	struct pollfd ready = {.fd = fd, .events = events};
+	uint64_t limit = patience->limit_ms * MS_NS, start = sys_clock_ns();
+	int n;
+
+	if (patience->waited_ns >= limit)
+		return error_set(err, ERR_PEER, "the client is too slow");
+	n = poll(&ready, 1,
+		 (int)((limit - patience->waited_ns + MS_NS - 1) / MS_NS));
+	patience->waited_ns += sys_clock_ns() - start;
+	if (n < 0 && errno != EINTR)
+		return error_set_errno(err, "cannot wait for the client");
+	return 0;
+}
+
+static void count(struct sys_patience *patience, size_t n)
+{
+	patience->moved += n;
+	if (patience->moved >= PIECE)
+		patience->moved = patience->waited_ns = 0;
+}
+
+static int lost(struct error *err)
+{
+	error_set_errno(err, "lost the connection to the client");
+	return error_recode(err, ERR_PEER);
+}
+
+ssize_t sys_socket_read(int fd, void *bytes, size_t len,
+			struct sys_patience *patience, struct error *err)
+{
+	for (;;) {
+		ssize_t n = recv(fd, bytes, len, 0);
+		int ret;
+
+		if (n >= 0) {
+			count(patience, (size_t)n);
+			return n;
+		}
+		if (!is_busy())
+			return lost(err);
+		ret = wait_for(fd, POLLIN, patience, err);
+		if (ret < 0)
+			return ret;
+	}
+}
+
+/* Remove `n` bytes from the front of the spans. */
+static void advance(struct iovec **iov, size_t *nr, size_t n)
+{
+	while (*nr && n >= (*iov)->iov_len) {
+		n -= (*iov)->iov_len;
+		++*iov;
+		--*nr;
+	}
+	if (!*nr)
+		return;
+	(*iov)->iov_base = (uint8_t *)(*iov)->iov_base + n;
+	(*iov)->iov_len -= n;
+}
+
+int sys_socket_writev(int fd, struct iovec *iov, size_t nr,
+		      struct sys_patience *patience, struct error *err)
+{
+	/* A new message of ours: what the peer sent slowly does not count. */
+	patience->waited_ns = patience->moved = 0;
+	advance(&iov, &nr, 0);
+	while (nr) {
+		struct msghdr message = {
+			.msg_iov = iov,
+			.msg_iovlen = nr < SPANS_MAX ? nr : SPANS_MAX,
+		};
+		ssize_t n = sendmsg(fd, &message, MSG_NOSIGNAL);
+		int ret = 0;
+
+		if (n >= 0) {
+			count(patience, (size_t)n);
+			advance(&iov, &nr, (size_t)n);
+		} else if (is_busy()) {
+			ret = wait_for(fd, POLLOUT, patience, err);
+		} else {
+			ret = lost(err);
+		}
+		if (ret < 0)
+			return ret;
+	}
+	return 0;
+}

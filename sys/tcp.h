@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * TCP sockets: listening, accepting, and reading and writing with a limit on
+ * the time that the peer lets us wait. All sockets are non-blocking.
+ */
+#ifndef SYS_TCP_H
+#define SYS_TCP_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+
+/* bytes for a numeric address with its NUL */
+#define SYS_ADDRESS_MAX 46
+
+/*
+ * Listens on a numeric IPv4 or IPv6 address. Port 0: the system chooses one.
+ * Returns the descriptor, ERR_INVALID if `address` is not numeric, or ERR_IO.
+ */
+int sys_socket_listen(const char *address, uint16_t port, struct error *err);
+
+/* Returns the port of a listening socket, or 0 if it is unknown. */
+uint16_t sys_socket_port(int fd);
+
+/*
+ * Takes a connection from a listening socket and stores the numeric address of
+ * the client. Returns the descriptor, ERR_MISSING if no connection waits, or
+ * ERR_IO.
+ */
+int sys_socket_accept(int fd, char address[SYS_ADDRESS_MAX], struct error *err);
+
+/*
+ * Reads without waiting. Returns the number of bytes, 0 if none have arrived
+ * yet, or ERR_PEER if the peer has ended or reset the connection.
+ */
+ssize_t sys_socket_try_read(int fd, void *bytes, size_t len);
+
+/*
+ * Writes up to `len` bytes without waiting. What does not fit into the buffer
+ * of the socket is lost: for short last words to a peer.
+ */
+void sys_socket_try_write(int fd, const void *bytes, size_t len);
+
+/* Tells the peer that no more bytes will be sent. */
+void sys_socket_end_output(int fd);
+
+/*
+ * The time that a peer may let us wait. While the peer accepts or sends 64 KiB,
+ * all waits together take at most limit_ms.
+ */
+struct sys_patience {
+	unsigned limit_ms;
+	uint64_t waited_ns; /* for the current 64 KiB */
+	uint64_t moved;     /* bytes of the current 64 KiB */
+};
+
+/*
+ * Reads up to `len` (> 0) bytes; waits for the first. Returns their number, 0
+ * if the peer has ended its output, or ERR_PEER, also if the time is over.
+ */
+ssize_t sys_socket_read(int fd, void *bytes, size_t len,
+			struct sys_patience *patience, struct error *err);
+
+/*
+ * Writes all bytes of `nr` spans. The array is modified. No SIGPIPE is sent.
+ * Returns 0, or ERR_PEER if the peer is gone or the time is over.
+ */
+int sys_socket_writev(int fd, struct iovec *iov, size_t nr,
+		      struct sys_patience *patience, struct error *err);
+
+#endif

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests of sys/tcp.c: connections over the loopback interface. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "sys/clock.h"
+#include "sys/event.h"
+#include "sys/io.h"
+#include "sys/tcp.h"
+
+/* Both ends of a connection. */
+struct pair {
+	int listener, client, server;
+	char address[SYS_ADDRESS_MAX];
+};
+
+static int open_pair(void **state)
+{
+	struct pair *p = calloc(1, sizeof(*p));
+	struct sockaddr_in a = {.sin_family = AF_INET};
+
+	p->listener = sys_socket_listen("127.0.0.1", 0, NULL);
+	assert_true(p->listener >= 0);
+	assert_int_equal(sys_socket_accept(p->listener, p->address, NULL),
+			 ERR_MISSING);
+	a.sin_port = htons(sys_socket_port(p->listener));
+	a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	p->client = socket(AF_INET, SOCK_STREAM, 0);
+	assert_int_equal(connect(p->client, (void *)&a, sizeof(a)), 0);
+	p->server = sys_socket_accept(p->listener, p->address, NULL);
+	assert_true(p->server >= 0);
+	assert_string_equal(p->address, "127.0.0.1");
+	*state = p;
+	return 0;
+}
+
+static int close_pair(void **state)
+{
+	struct pair *p = *state;
+
+	sys_close(p->listener);
+	sys_close(p->client);
+	sys_close(p->server);
+	free(p);
+	return 0;
+}
+
+static void test_listen(void **state)
+{
+	struct pair *p = *state;
+	struct error err = ERROR_INIT;
+
+	assert_int_equal(sys_socket_listen("localhost", 0, &err), ERR_INVALID);
+	assert_int_equal(sys_socket_listen("127.0.0.1",
+					   sys_socket_port(p->listener), &err),
+			 ERR_IO);
+	assert_non_null(strstr(err.msg, "cannot listen on 127.0.0.1 port"));
+}
+
+static void test_read(void **state)
+{
+	struct pair *p = *state;
+	struct sys_patience patience = {.limit_ms = 50};
+	struct error err = ERROR_INIT;
+	uint64_t start = sys_clock_ns();
+	char bytes[8];
+
+	assert_int_equal(sys_socket_try_read(p->server, bytes, 8), 0);
+	assert_int_equal(sys_socket_read(p->server, bytes, 8, &patience, &err),
+			 ERR_PEER);
+	assert_string_equal(err.msg, "the client is too slow");
+	assert_true(sys_clock_ns() - start >= 49000000);
+	assert_int_equal(write(p->client, "abc", 3), 3);
+	assert_int_equal(sys_socket_read(p->server, bytes, 8, &patience, NULL),
+			 3);
+	sys_socket_end_output(p->client);
+	assert_int_equal(sys_socket_read(p->server, bytes, 8, &patience, NULL),
+			 0);
+	assert_int_equal(sys_socket_try_read(p->server, bytes, 8), ERR_PEER);
+}
+
+/* More spans than one system call takes, some of them empty. */
+static void test_write(void **state)
+{
+	struct pair *p = *state;
+	struct sys_patience patience = {.limit_ms = 5000};
+	struct iovec iov[1500];
+	char bytes[2000];
+	size_t got = 0;
+
+	for (size_t i = 0; i < 1500; i++)
+		iov[i] = (struct iovec){(char *)"ab", i % 3};
+	assert_int_equal(
+		sys_socket_writev(p->server, iov, 1500, &patience, NULL), 0);
+	sys_socket_try_write(p->server, "end", 3);
+	while (got < 1503) {
+		ssize_t n = read(p->client, bytes + got, sizeof(bytes) - got);
+
+		assert_true(n > 0);
+		got += (size_t)n;
+	}
+	assert_memory_equal(bytes, "aabaab", 6);
+	assert_memory_equal(bytes + 1497, "aabend", 6);
+}
+
+/* A peer that reads nothing, and a peer that is gone. */
+static void test_write_fails(void **state)
+{
+	struct pair *p = *state;
+	struct sys_patience patience = {.limit_ms = 50};
+	struct error err = ERROR_INIT;
+	size_t len = (size_t)64 << 20;
+	char *bytes = calloc(len, 1);
+	struct iovec iov = {bytes, len};
+
+	assert_int_equal(sys_socket_writev(p->server, &iov, 1, &patience, &err),
+			 ERR_PEER);
+	assert_string_equal(err.msg, "the client is too slow");
+	sys_close(p->client);
+	p->client = -1;
+	iov = (struct iovec){bytes, len};
+	assert_int_equal(sys_socket_writev(p->server, &iov, 1, &patience, &err),
+			 ERR_PEER);
+	free(bytes);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_listen, open_pair,
+						close_pair),
+		cmocka_unit_test_setup_teardown(test_read, open_pair,
+						close_pair),
+		cmocka_unit_test_setup_teardown(test_write, open_pair,
+						close_pair),
+		cmocka_unit_test_setup_teardown(test_write_fails, open_pair,
+						close_pair),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
