@@ -47,7 +47,7 @@ version := $(shell sed -n \
 
 rooms = base sys ewah object pack reftable config indexer repo odb refs refs-write \
 	graph names walk graph-write simplify check bitmap islands packing packs wire \
-	midx repack network serve receive http libgitreach
+	midx repack network serve receive http1 http daemon libgitreach
 lib_src := $(wildcard $(addsuffix /*.c,$(rooms)) pack-bitmap*.c)
 builtin_src := $(wildcard builtin/*.c)
 unit_src := $(wildcard t/unit/test-*.c)
@@ -65,7 +65,7 @@ preload_src := $(wildcard t/helper/preload-*.c)
 helper_bin := $(patsubst %.c,$O/%,$(filter-out $(preload_src),$(helper_src))) \
 	$(preload_src:%.c=$O/%.so)
 fuzz_bin := $(fuzz_src:t/fuzz/fuzz-%.c=$O/t/fuzz/replay-%)
-git_names = git-upload-pack git-receive-pack git-upload-archive
+git_names = git-upload-pack git-receive-pack git-upload-archive gitreachd
 # The commands that are ours: what defines cmd_*().
 commands := $(shell grep -hoE '^int cmd_[a-z_]+' $(builtin_src) /dev/null | \
 	sed 's/^int cmd_//' | tr _ - | sort)

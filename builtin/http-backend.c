@@ -116,7 +116,8 @@ static int serve(struct builtin_env *env, const struct serving_names *names)
 	};
 	struct error err = ERROR_INIT;
 
-	return http_serve(&options, &io, &err) < 0 ? builtin_fail(&err) : 0;
+	return http_serve(&options, &io, NULL, &err) < 0 ? builtin_fail(&err)
+							 : 0;
 }
 
 int cmd_http_backend(int argc, const char **argv, struct builtin_env *env)

@@ -23,8 +23,7 @@
 static int put_text(struct http_exchange *x, const char *type,
 		    const struct buf *text, struct error *err)
 {
-	int ret = http_reply_number(&x->reply, "Content-Length", text->len,
-				    err);
+	int ret = http_reply_length(&x->reply, text->len, err);
 
 	if (!ret)
 		ret = http_reply_header(&x->reply, "Content-Type", type, err);
@@ -175,7 +174,7 @@ static int describe_file(struct http_exchange *x, const char *type,
 			   : http_reply_never_cache(r, err);
 
 	if (!ret)
-		ret = http_reply_number(r, "Content-Length", size, err);
+		ret = http_reply_length(r, size, err);
 	if (!ret)
 		ret = http_reply_header(r, "Content-Type", type, err);
 	if (!ret)

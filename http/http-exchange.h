@@ -29,11 +29,19 @@
 /*
  * ---- http-reply.c
  *
- * The answer of a CGI program (RFC 3875): header lines, an empty line, a body.
+ * The answer of a CGI program (RFC 3875), or of a server of HTTP/1.0 or
+ * HTTP/1.1 (enum http_form in http.h): header lines, an empty line, a body.
  *
- *	Content-Type: text/plain CR LF
- *	CR LF
- *	...
+ *	HTTP_CGI                   HTTP_1_1
+ *	-------------------------  ------------------------------
+ *	Status: 404 Not Found      HTTP/1.1 404 Not Found
+ *	Content-Type: text/plain   Content-Type: text/plain
+ *	                           Date: ...
+ *	                           Transfer-Encoding: chunked
+ *	                           Connection: close
+ *
+ * The body of HTTP/1.1 is sent in chunks if its length is not known. In
+ * HTTP/1.0 such a body ends with the connection.
  *
  * Headers are collected and sent with the first byte of the body. An error
  * before that moment can still become an error status.
@@ -46,6 +54,17 @@ struct http_reply {
 	/* header lines that were not sent yet */
 	struct buf head;
 	bool has_begun; /* the headers were sent */
+	/* http_reply_init() sets HTTP_CGI; the caller may set another form. */
+	enum http_form form;
+	/*
+	 * The caller wants to use the connection for a further request. Not
+	 * used in the form HTTP_CGI.
+	 */
+	bool keep_alive;
+	const char *status; /* borrowed; NULL: "200 OK" */
+	bool has_length, has_date;
+	bool is_chunked;
+	bool has_chunk; /* a chunk was sent, so the next one ends it */
 	/* The method is HEAD: only headers are sent. */
 	bool no_body;
 	/*
@@ -66,6 +85,9 @@ int http_reply_header(struct http_reply *r, const char *name, const char *value,
 		      struct error *err);
 int http_reply_number(struct http_reply *r, const char *name, uint64_t value,
 		      struct error *err);
+
+/* Add the header Content-Length. Returns 0 or ERR_NOMEM. */
+int http_reply_length(struct http_reply *r, uint64_t len, struct error *err);
 
 /*
  * Add a header line with a date. `seconds` counts from 1970. Returns 0 or
@@ -110,6 +132,12 @@ int http_reply_writev(void *ctx, struct iovec *iov, size_t nr,
  */
 int http_reply_send_file(struct http_reply *r, const void *head, size_t len,
 			 const struct sys_file_span *span, struct error *err);
+
+/*
+ * End the body. If the headers were not sent yet, they are sent first. Returns
+ * 0 or a negative error code.
+ */
+int http_reply_end(struct http_reply *r, struct error *err);
 
 /*
  * Answer with an error status, for example "404 Not Found". Header lines added

@@ -1,12 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* Sends the headers and the body of an HTTP response. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include "http/http-exchange.h"
+#include "http1/chunk.h"
+#include "sys/clock.h"
 
 #define YEAR 31536000 /* seconds */
+
+/* spans of the body that one call sends */
+#define GROUP 64
+
+/* spans before them: status line, headers, empty line, head of a chunk */
+#define BEFORE 4
 
 void http_reply_init(struct http_reply *r, const struct serve_io *io,
 		     bool no_body)
@@ -34,6 +43,12 @@ int http_reply_number(struct http_reply *r, const char *name, uint64_t value,
 	return buf_printf(&r->head, "%s: %" PRIu64 "\r\n", name, value) < 0
 		       ? error_nomem(err)
 		       : 0;
+}
+
+int http_reply_length(struct http_reply *r, uint64_t len, struct error *err)
+{
+	r->has_length = true;
+	return http_reply_number(r, "Content-Length", len, err);
 }
 
 int http_reply_date(struct http_reply *r, const char *name, int64_t seconds,
@@ -78,6 +93,7 @@ int http_reply_cache_for_ever(struct http_reply *r, int64_t now,
 {
 	int ret = http_reply_date(r, "Date", now, err);
 
+	r->has_date = true;
 	if (!ret)
 		ret = http_reply_date(r, "Expires", now + YEAR, err);
 	if (!ret)
@@ -86,41 +102,143 @@ int http_reply_cache_for_ever(struct http_reply *r, int64_t now,
 	return ret;
 }
 
+/*
+ * Add the headers of HTTP/1.x about the connection and the end of the body.
+ * Decides whether the connection can be used for a further request.
+ */
+static int add_framing(struct http_reply *r, struct error *err)
+{
+	int ret = r->has_date ? 0
+			      : http_reply_date(r, "Date", sys_clock_seconds(),
+						err);
+
+	r->is_chunked = r->form == HTTP_1_1 && !r->has_length;
+	r->keep_alive = r->keep_alive && (r->is_chunked || r->has_length);
+	if (!ret && r->is_chunked)
+		ret = http_reply_header(r, "Transfer-Encoding", "chunked", err);
+	if (!ret && !r->keep_alive)
+		ret = http_reply_header(r, "Connection", "close", err);
+	if (!ret && r->keep_alive && r->form == HTTP_1_0)
+		ret = http_reply_header(r, "Connection", "keep-alive", err);
+	return ret;
+}
+
+/*
+ * Set iov[0..2] to the status line, which is printed to `line`, the headers and
+ * the empty line. Returns 0 or ERR_NOMEM.
+ */
+static int begin(struct http_reply *r, struct iovec *iov, char line[128],
+		 struct error *err)
+{
+	int len = 0;
+
+	if (r->form != HTTP_CGI) {
+		if (add_framing(r, err) < 0)
+			return ERR_NOMEM;
+		len = snprintf(line, 128, "HTTP/1.1 %.100s\r\n",
+			       r->status ? r->status : "200 OK");
+	} else if (r->status) {
+		len = snprintf(line, 128, "Status: %.100s\r\n", r->status);
+	}
+	iov[0] = (struct iovec){line, (size_t)len};
+	iov[1] = (struct iovec){r->head.data, r->head.len};
+	iov[2] = (struct iovec){(char *)"\r\n", 2};
+	r->has_begun = true;
+	return 0;
+}
+
+/*
+ * Send what precedes `len` bytes of the body, and then `nr` spans, at most
+ * GROUP. The spans are the first of these bytes, or all.
+ */
+static int send_spans(struct http_reply *r, const struct iovec *iov, size_t nr,
+		      size_t len, struct error *err)
+{
+	struct iovec all[BEFORE + GROUP];
+	char line[128], chunk[HTTP1_CHUNK_HEAD_MAX];
+	size_t n = 0;
+
+	if (!r->has_begun) {
+		if (begin(r, all, line, err) < 0)
+			return ERR_NOMEM;
+		n = 3;
+	}
+	if (r->no_body)
+		nr = 0;
+	else if (r->is_chunked && len) {
+		all[n].iov_len = http1_chunk_head(chunk, len, !r->has_chunk);
+		all[n++].iov_base = chunk;
+		r->has_chunk = true;
+	}
+	for (size_t i = 0; i < nr; i++)
+		all[n++] = iov[i];
+	return n ? r->io->writev(r->io->ctx, all, n, err) : 0;
+}
+
 int http_reply_begin(struct http_reply *r, struct error *err)
 {
-	struct iovec iov[2];
+	return r->has_begun ? 0 : send_spans(r, NULL, 0, 0, err);
+}
 
-	if (r->has_begun)
-		return 0;
-	r->has_begun = true;
-	iov[0] = (struct iovec){r->head.data, r->head.len};
-	iov[1] = (struct iovec){(char *)"\r\n", 2};
-	return r->io->writev(r->io->ctx, iov, 2, err);
+static size_t total(const struct iovec *iov, size_t nr)
+{
+	size_t len = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		len += iov[i].iov_len;
+	return len;
 }
 
 int http_reply_writev(void *ctx, struct iovec *iov, size_t nr,
 		      struct error *err)
 {
 	struct http_reply *r = ctx;
-	int ret = http_reply_begin(r, err);
+	int ret;
 
-	if (ret < 0 || r->no_body)
-		return ret;
-	for (size_t i = 0; r->tap && i < nr; i++)
-		r->tap->bytes_sent += iov[i].iov_len;
-	return r->io->writev(r->io->ctx, iov, nr, err);
+	if (r->has_begun && !r->is_chunked && !r->no_body) {
+		if (r->tap)
+			r->tap->bytes_sent += total(iov, nr);
+		return r->io->writev(r->io->ctx, iov, nr, err);
+	}
+	do {
+		size_t n = nr < GROUP ? nr : GROUP, len = total(iov, n);
+
+		if (r->tap && !r->no_body)
+			r->tap->bytes_sent += len;
+		ret = send_spans(r, iov, n, len, err);
+		iov += n;
+		nr -= n;
+	} while (!ret && nr);
+	return ret;
 }
 
 int http_reply_send_file(struct http_reply *r, const void *head, size_t len,
 			 const struct sys_file_span *span, struct error *err)
 {
-	int ret = http_reply_begin(r, err);
+	struct iovec iov = {(void *)head, len};
+	int ret = 0;
 
+	if (r->tap && !r->no_body)
+		r->tap->bytes_sent += len + span->len;
+	if (!r->has_begun || r->is_chunked || r->no_body) {
+		ret = send_spans(r, &iov, 1, len + span->len, err);
+		len = 0;
+	}
 	if (ret < 0 || r->no_body)
 		return ret;
-	if (r->tap)
-		r->tap->bytes_sent += len + span->len;
 	return r->io->send_file(r->io->ctx, head, len, span, err);
+}
+
+int http_reply_end(struct http_reply *r, struct error *err)
+{
+	char chunk[HTTP1_CHUNK_HEAD_MAX];
+	struct iovec iov = {chunk, 0};
+	int ret = http_reply_begin(r, err);
+
+	if (ret < 0 || r->no_body || !r->is_chunked)
+		return ret;
+	iov.iov_len = http1_chunk_head(chunk, 0, !r->has_chunk);
+	return r->io->writev(r->io->ctx, &iov, 1, err);
 }
 
 int http_reply_put(struct http_reply *r, const void *bytes, size_t len,
@@ -134,10 +252,14 @@ int http_reply_put(struct http_reply *r, const void *bytes, size_t len,
 int http_reply_refuse(struct http_reply *r, const char *status,
 		      const char *allow, const char *text, struct error *err)
 {
-	int ret;
+	int ret = 0;
 
 	buf_reset(&r->head);
-	ret = http_reply_header(r, "Status", status, err);
+	r->status = status;
+	r->has_length = r->has_date = false;
+	/* A web server behind CGI finds the length itself. */
+	if (r->form != HTTP_CGI)
+		ret = http_reply_length(r, text ? strlen(text) : 0, err);
 	if (!ret && allow)
 		ret = http_reply_header(r, "Allow", allow, err);
 	if (!ret)

@@ -94,6 +94,21 @@ static int check_method(struct http_exchange *x, struct error *err)
 				 is_post ? "POST" : "GET, HEAD", NULL, err);
 }
 
+/* Returns 1 if the repository is exported, 0 if not, or ERR_NOMEM. */
+static int is_exported(const struct http_exchange *x, struct error *err)
+{
+	struct buf path = BUF_INIT;
+	int ret = x->options->export_all;
+
+	if (ret)
+		return ret;
+	/* In a server with threads no directory is the working directory. */
+	ret = buf_printf(&path, "%s/git-daemon-export-ok", x->repo->git_dir);
+	ret = ret < 0 ? error_nomem(err) : sys_exists(path.data);
+	buf_release(&path);
+	return ret;
+}
+
 /*
  * Open the repository at `path`. Returns 1 if the repository exists and is
  * exported. Otherwise sends an error status and returns 0, or returns a
@@ -115,10 +130,11 @@ static int enter(struct http_exchange *x, struct buf *path, struct error *err)
 				   "Not a git repository: '%s'", path->data);
 	if (ret < 0)
 		return ret;
-	if (!o->export_all && !sys_exists("git-daemon-export-ok"))
+	ret = is_exported(x, err);
+	if (!ret)
 		return http_refuse(x, "404 Not Found", err,
 				   "Repository not exported: '%s'", path->data);
-	return 1;
+	return ret;
 }
 
 /*
@@ -186,7 +202,7 @@ static int answer(struct http_exchange *x, struct buf *path, struct error *err)
 }
 
 int http_serve(const struct http_options *options, const struct serve_io *io,
-	       struct error *err)
+	       bool *is_kept, struct error *err)
 {
 	const char *method = options->request_method;
 	struct http_exchange x = {.options = options, .io = io};
@@ -195,14 +211,20 @@ int http_serve(const struct http_options *options, const struct serve_io *io,
 	int ret;
 
 	http_reply_init(&x.reply, io, method && !strcmp(method, "HEAD"));
+	x.reply.form = options->form;
+	x.reply.keep_alive = options->keep_alive;
 	ret = answer(&x, &path, &own);
 	if (ret < 0 && !x.reply.has_begun)
 		ret = http_refuse(&x,
 				  ret == ERR_PEER ? "400 Bad Request"
 						  : "500 Internal Server Error",
 				  &own, "fatal: %s", own.msg);
+	if (!ret)
+		ret = http_reply_end(&x.reply, &own);
 	if (ret < 0 && err)
 		*err = own;
+	if (is_kept)
+		*is_kept = !ret && x.reply.keep_alive;
 	http_reply_release(&x.reply);
 	buf_release(&path);
 	return ret;

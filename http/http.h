@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Git over HTTP, for a web server that starts a CGI program (RFC 3875) for each
- * request. Fetches and pushes are handled in this process. Dumb clients get
- * files. For archives, the program `git upload-archive` is started.
+ * request, and for a server that is connected with clients itself. Fetches and
+ * pushes are handled in this process. Dumb clients get files. For archives, the
+ * program `git upload-archive` is started.
  */
 #ifndef HTTP_HTTP_H
 #define HTTP_HTTP_H
@@ -12,6 +13,13 @@
 #include "base/error.h"
 #include "repo/repo.h"
 #include "wire/io.h"
+
+/* The form of the answer. */
+enum http_form {
+	HTTP_CGI, /* of a CGI program (RFC 3875) */
+	HTTP_1_0, /* to a client of HTTP/1.0: never in chunks */
+	HTTP_1_1,
+};
 
 /*
  * An HTTP request. Most fields are environment variables of CGI, and have their
@@ -42,9 +50,10 @@ struct http_options {
 	const char *session_id;
 	/*
 	 * Open the repository at `path` as `git upload-pack` does without
-	 * --strict, and make its git directory the working directory. *repo is
-	 * borrowed and lives until http_serve() returns. Returns 0, ERR_MISSING
-	 * if there is no repository, or another negative error code.
+	 * --strict. For pushes and archives, its git directory must become the
+	 * working directory. *repo is borrowed and lives until http_serve()
+	 * returns. Returns 0, ERR_MISSING if there is no repository, or another
+	 * negative error code.
 	 */
 	int (*enter)(void *ctx, const char *path, const struct repo **repo,
 		     struct error *err);
@@ -58,14 +67,23 @@ struct http_options {
 	/* Write text for the administrator that the pusher must not see. */
 	void (*tell)(void *ctx, const char *text, size_t len);
 	void *ctx;
+	enum http_form form;
+	/*
+	 * Whether the connection may be used for a further request; for forms
+	 * other than HTTP_CGI.
+	 */
+	bool keep_alive;
 };
 
 /*
  * Handle one HTTP request. Returns 0 if an answer was sent; the answer may be
  * an error status, and the reason is then in the log. Returns a negative error
  * code if an error occurred after the headers were sent.
+ *
+ * *is_kept, unless NULL, is set to whether the answer ended in a way that lets
+ * the client send a further request on the connection.
  */
 int http_serve(const struct http_options *options, const struct serve_io *io,
-	       struct error *err);
+	       bool *is_kept, struct error *err);
 
 #endif

@@ -15,6 +15,7 @@ LEVELS = {
     "sys": 1,
     "ewah": 1,
     "object": 1,
+    "http1": 1,
     "pack": 2,
     "reftable": 2,
     "config": 2,
@@ -44,9 +45,10 @@ LEVELS = {
     "serve": 15,
     "receive": 16,
     "http": 17,
-    "builtin": 18,
-    "libgitreach": 18,
-    "include": 18,
+    "daemon": 18,
+    "builtin": 19,
+    "libgitreach": 19,
+    "include": 19,
 }
 
 

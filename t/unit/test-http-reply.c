@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -122,9 +123,112 @@ static void test_gone(void **state)
 	http_reply_release(&r);
 }
 
+/* Remove the header Date, which has the time of the test. */
+static void drop_date(struct buf *b)
+{
+	char *date = strstr(b->data, "Date: "), *next;
+
+	assert_non_null(date);
+	next = strchr(date, '\n') + 1;
+	assert_int_equal(next - date, strlen("Date: Sun, 06 Nov 1994 "
+					     "08:49:37 GMT\r\n"));
+	memmove(date, next, strlen(next) + 1);
+	b->len = strlen(b->data);
+}
+
+static int send_span(void *ctx, const void *head, size_t len,
+		     const struct sys_file_span *span, struct error *err)
+{
+	struct output *out = ctx;
+
+	buf_append(&out->bytes, head, len);
+	buf_append(&out->bytes, span->bytes, span->len);
+	return 0;
+}
+
+/* An answer of HTTP/1.x with 130 spans, or with a length, or by a file. */
+static void check_form(enum http_form form, bool has_length, bool keep,
+		       bool no_body, const char *expected, const char *body)
+{
+	struct output out = {BUF_INIT, false};
+	struct serve_io io = {
+		.writev = take, .ctx = &out, .send_file = send_span};
+	struct sys_file_span span = {(const uint8_t *)"file", 4, -1, 0};
+	struct buf text = BUF_INIT;
+	struct iovec iov[130];
+	struct http_reply r;
+
+	for (size_t i = 0; i < 130; i++)
+		iov[i] = (struct iovec){(char *)"x", i % 2};
+	http_reply_init(&r, &io, no_body);
+	r.form = form;
+	r.keep_alive = keep;
+	if (has_length)
+		assert_int_equal(http_reply_length(&r, 71, NULL), 0);
+	assert_int_equal(http_reply_writev(&r, iov, 130, NULL), 0);
+	assert_int_equal(http_reply_put(&r, "", 0, NULL), 0);
+	assert_int_equal(http_reply_send_file(&r, "<>", 2, &span, NULL), 0);
+	assert_int_equal(http_reply_end(&r, NULL), 0);
+	drop_date(&out.bytes);
+	buf_printf(&text, "HTTP/1.1 200 OK\r\n%s\r\n%s", expected, body);
+	assert_string_equal(out.bytes.data, text.data);
+	assert_int_equal(r.keep_alive,
+			 keep && (has_length || form == HTTP_1_1));
+	http_reply_release(&r);
+	buf_release(&out.bytes);
+	buf_release(&text);
+}
+
+#define X32 "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+
+static void test_forms(void **state)
+{
+	static const char plain[] = X32 X32 "x<>file";
+	static const char chunks[] = "20\r\n" X32 "\r\n20\r\n" X32
+				     "\r\n1\r\nx\r\n6\r\n<>file\r\n0\r\n\r\n";
+
+	check_form(HTTP_1_1, false, true, false,
+		   "Transfer-Encoding: chunked\r\n", chunks);
+	check_form(HTTP_1_1, false, false, false,
+		   "Transfer-Encoding: chunked\r\nConnection: close\r\n",
+		   chunks);
+	check_form(HTTP_1_1, false, true, true,
+		   "Transfer-Encoding: chunked\r\n", "");
+	check_form(HTTP_1_1, true, true, false, "Content-Length: 71\r\n",
+		   plain);
+	check_form(HTTP_1_0, true, true, false,
+		   "Content-Length: 71\r\nConnection: keep-alive\r\n", plain);
+	check_form(HTTP_1_0, false, true, false, "Connection: close\r\n",
+		   plain);
+}
+
+static void test_refuse_form(void **state)
+{
+	struct output out = {BUF_INIT, false};
+	struct serve_io io = {.writev = take, .ctx = &out};
+	struct http_reply r;
+
+	http_reply_init(&r, &io, false);
+	r.form = HTTP_1_1;
+	r.keep_alive = true;
+	http_reply_length(&r, 7, NULL);
+	assert_int_equal(
+		http_reply_refuse(&r, "403 Forbidden", NULL, NULL, NULL), 0);
+	assert_int_equal(http_reply_end(&r, NULL), 0);
+	drop_date(&out.bytes);
+	assert_string_equal(out.bytes.data,
+			    "HTTP/1.1 403 Forbidden\r\n"
+			    "Content-Length: 0\r\n" NEVER "\r\n");
+	assert_true(r.keep_alive);
+	http_reply_release(&r);
+	buf_release(&out.bytes);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_forms),
+		cmocka_unit_test(test_refuse_form),
 		cmocka_unit_test(test_headers_wait),
 		cmocka_unit_test(test_no_body),
 		cmocka_unit_test(test_dates),

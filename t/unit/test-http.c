@@ -85,7 +85,7 @@ static const char *ask(struct server *s, const char *method, const char *url,
 	buf_reset(&s->d.in);
 	buf_reset(&s->d.out);
 	buf_append_str(&s->d.in, body ? body : "");
-	s->d.ret = http_serve(&s->options, &io, &s->d.err);
+	s->d.ret = http_serve(&s->options, &io, NULL, &s->d.err);
 	to = s->d.out.data;
 	for (const char *from = to; *from; from++)
 		if (*from != '\r')

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The body of an HTTP/1.x request, as it arrives (RFC 9112, 6 and 7).
+ *
+ *	length    body_len bytes
+ *	chunked   5 CR LF hello CR LF      size in hexadecimal, then the bytes
+ *	          3;ext=1 CR LF abc CR LF  extensions are ignored
+ *	          0 CR LF                  last chunk
+ *	          Name: value CR LF        trailers are ignored
+ *	          CR LF
+ *
+ * States of a chunked body:
+ *
+ *	state   input                          next
+ *	------  -----------------------------  ------------------------------
+ *	SIZE    hexadecimal digit              SIZE
+ *	        ';'                            EXT
+ *	        CR                             SIZE_LF
+ *	EXT     byte that is no control byte   EXT
+ *	        CR                             SIZE_LF
+ *	SIZE_LF LF                             DATA, or TRAILER if the size is 0
+ *	DATA    bytes of the chunk             DATA, then DATA_CR
+ *	DATA_CR CR                             DATA_LF
+ *	DATA_LF LF                             SIZE
+ *	TRAILER CR                             LAST_LF
+ *	        byte that is no control byte   FIELD
+ *	FIELD   byte that is no control byte   FIELD
+ *	        CR                             FIELD_LF
+ *	FIELD_LF LF                            TRAILER
+ *	LAST_LF LF                             END
+ *
+ * Any other input is an error. In the states EXT, TRAILER and FIELD a tab is
+ * allowed, too. No white space is allowed around a size.
+ */
+#ifndef HTTP1_BODY_H
+#define HTTP1_BODY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "http1/head.h"
+
+/* maximum bytes of all extensions and trailers of a body */
+#define HTTP1_BODY_EXTRA_MAX 8192
+
+enum http1_body_state {
+	HTTP1_BODY_SIZE,
+	HTTP1_BODY_EXT,
+	HTTP1_BODY_SIZE_LF,
+	HTTP1_BODY_DATA,
+	HTTP1_BODY_DATA_CR,
+	HTTP1_BODY_DATA_LF,
+	HTTP1_BODY_TRAILER,
+	HTTP1_BODY_FIELD,
+	HTTP1_BODY_FIELD_LF,
+	HTTP1_BODY_LAST_LF,
+	HTTP1_BODY_END,
+};
+
+struct http1_body {
+	enum http1_body_state state;
+	bool is_chunked;
+	/* bytes left of the chunk, or of the body if it has a length */
+	uint64_t left;
+	unsigned digit_nr; /* digits of the current size */
+	unsigned extra;    /* bytes of extensions and trailers so far */
+};
+
+/* What one call of http1_body_next() found in its input. */
+struct http1_piece {
+	/* bytes of the body: input bytes [off, off + len) */
+	size_t off, len;
+};
+
+/* Prepare to read the body of a request with this head. */
+void http1_body_init(struct http1_body *body, const struct http1_head *head);
+
+/*
+ * Take bytes from the input: framing, and then bytes of one chunk. The caller
+ * removes piece->off + piece->len bytes from the input before the next call.
+ * Bytes behind the body are not taken.
+ *
+ * Returns 1 if the body has ended; piece->len is 0. Returns 0 otherwise; if
+ * piece->len is 0, all `len` bytes were framing, and more input is needed.
+ * Returns ERR_PEER if the framing is not valid; *piece is then zeroed.
+ */
+int http1_body_next(struct http1_body *body, const char *bytes, size_t len,
+		    struct http1_piece *piece, struct error *err);
+
+#endif
