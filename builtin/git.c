@@ -22,6 +22,7 @@
 #include "builtin/builtin.h"
 #include "builtin/exec-path.h"
 #include "builtin/fallback.h"
+#include "builtin/gitreachd.h"
 #include "builtin/help.h"
 #include "builtin/lazy-fetch.h"
 #include "builtin/options.h"
@@ -34,8 +35,8 @@ enum global_end {
 	/* a command's name follows: argv[next] */
 	GLOBAL_COMMAND,
 	/*
-	 * Run stock Git with argv[next...]. There is no command, or only
-	 * --help, or an option that we do not know.
+	 * Run stock Git with argv[next...]: no command is given, or --help in
+	 * place of a command, or an option that we do not know.
 	 */
 	GLOBAL_STOCK,
 	/* --version is given; argv[next...] are its arguments */
@@ -557,6 +558,18 @@ static int run_git(int argc, const char **argv, struct tracing *tracing)
 	}
 }
 
+/* Run the program under the name gitreachd: the server. */
+static int run_server(int argc, const char **argv, struct tracing *tracing)
+{
+	struct builtin_env env = {.tracing = tracing};
+	struct error err = ERROR_INIT;
+
+	if (exec_path_prepend(&err) < 0)
+		return builtin_fail(&err);
+	tracing_command(tracing, argv);
+	return builtin_finish(gitreachd_main(argc, argv, &env));
+}
+
 static int run(int argc, const char **argv, struct tracing *tracing)
 {
 	const char *slash = strrchr(argv[0], '/');
@@ -570,6 +583,8 @@ static int run(int argc, const char **argv, struct tracing *tracing)
 	 * with a dash.
 	 */
 	name += *name == '-';
+	if (!strcmp(name, "gitreachd"))
+		return run_server(argc, argv, tracing);
 	if (!strncmp(name, "git-", 4) && name[4])
 		return run_by_name(argc, argv, name + 4, tracing);
 	return run_git(argc, argv, tracing);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How many objects of a repository are reachable from its references, and what
- * they take on disk:
+ * Prints how many objects of a repository are reachable from its references,
+ * and what they take on disk:
  *
- *	cc -o count count.c $(pkg-config --cflags --libs gitreach)
- *	./count project.git
+ * 	cc -o count count.c $(pkg-config --cflags --libs gitreach)
+ * 	./count project.git
  */
 #include <gitreach.h>
 #include <inttypes.h>

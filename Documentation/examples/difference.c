@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The objects that a reference has and another one does not, one a line:
+ * Prints the objects that one reference reaches and another one does not, one
+ * on each line:
  *
- *	cc -o difference difference.c $(pkg-config --cflags --libs gitreach)
- *	./difference project.git main v1.0
+ * 	cc -o difference difference.c $(pkg-config --cflags --libs gitreach)
+ * 	./difference project.git main v1.0
  *
  * Done with two sets, which can be used for more than one difference. A query
  * with a want and a have finds the same.

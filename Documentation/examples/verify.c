@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether the bitmap index of a repository says the truth; with a number, that
- * many of its bitmaps are compared with walks over all their trees:
+ * Checks whether the bitmap index of a repository is correct. With a number,
+ * only so many bitmaps are checked, each by a walk over all its trees:
  *
- *	cc -o verify verify.c $(pkg-config --cflags --libs gitreach)
- *	./verify project.git 20
+ * 	cc -o verify verify.c $(pkg-config --cflags --libs gitreach)
+ * 	./verify project.git 20
  */
 #include <gitreach.h>
 #include <inttypes.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The pack that brings a receiver who has some references another one, on
- * standard output:
+ * Writes a pack to standard output: the objects of one reference, for a
+ * receiver that has the objects of other references:
  *
- *	cc -o write-pack write-pack.c $(pkg-config --cflags --libs gitreach)
- *	./write-pack project.git main v1.0 >thin.pack
+ * 	cc -o write-pack write-pack.c $(pkg-config --cflags --libs gitreach)
+ * 	./write-pack project.git main v1.0 >thin.pack
  */
 #include <gitreach.h>
 #include <inttypes.h>

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* The server gitreachd: a name of the program, and no command of `git`. */
+#ifndef BUILTIN_GITREACHD_H
+#define BUILTIN_GITREACHD_H
+
+#include "builtin/builtin.h"
+
+/* Run the server. argv[0] is its name. Returns the exit code. */
+int gitreachd_main(int argc, const char **argv, struct builtin_env *env);
+
+#endif

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Pushes and archives: `git http-backend` in a child process answers, and this
+ * thread copies the request to the child and the answer to the client. A push
+ * runs hooks, changes the working directory and unpacks what a stranger sent.
+ *
+ * The child reads the whole request before it writes its answer, except for a
+ * short error. So the thread first copies the request, then the answer.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "daemon/daemon-parts.h"
+#include "http/http-exchange.h"
+#include "sys/io.h"
+#include "sys/process.h"
+#include "sys/spawn.h"
+
+#define PIECE 16384
+#define VARIABLES_MAX 20
+
+bool daemon_needs_child(const struct daemon_request *request)
+{
+	struct buf service = BUF_INIT;
+	struct http_url url;
+	bool is_push;
+
+	if (!http_url_parse(&url, request->http.path_info))
+		return false;
+	if (url.route == HTTP_UPLOAD_PACK)
+		return request->options->is_hooked;
+	if (url.route != HTTP_INFO_REFS)
+		return url.route == HTTP_RECEIVE_PACK ||
+		       url.route == HTTP_UPLOAD_ARCHIVE;
+	http_query_get(&service, request->http.query_string, "service");
+	is_push = !strcmp(service.data, "git-receive-pack");
+	buf_release(&service);
+	return is_push;
+}
+
+/* The environment of the child: NUL-terminated words, one behind the other. */
+struct variables {
+	struct buf text;
+	size_t offs[VARIABLES_MAX];
+	size_t nr;
+	int ret;
+};
+
+static void set(struct variables *v, const char *name, const char *value)
+{
+	v->offs[v->nr++] = v->text.len;
+	v->ret |= buf_printf(&v->text, "%s=%s", name, value ? value : "");
+	v->ret |= buf_append_char(&v->text, '\0');
+}
+
+/* An empty variable counts as unset, unless its presence has a meaning. */
+static void fill(struct variables *v, const struct daemon_request *q)
+{
+	const struct http_options *o = &q->http;
+
+	set(v, "GATEWAY_INTERFACE", "CGI/1.1");
+	set(v, "SERVER_PROTOCOL", o->server_protocol);
+	set(v, "REQUEST_METHOD", o->request_method);
+	set(v, "GIT_PROJECT_ROOT", o->project_root);
+	set(v, "PATH_INFO", o->path_info);
+	set(v, "PATH_TRANSLATED", "");
+	set(v, "QUERY_STRING", o->query_string);
+	set(v, "CONTENT_TYPE", o->content_type);
+	set(v, "CONTENT_LENGTH", o->content_length);
+	set(v, "HTTP_CONTENT_ENCODING", o->content_encoding);
+	set(v, "HTTP_GIT_PROTOCOL", o->git_protocol);
+	set(v, "REMOTE_ADDR", q->conn->address);
+	set(v, "REMOTE_USER", "");
+	if (o->export_all)
+		set(v, "GIT_HTTP_EXPORT_ALL", "1");
+}
+
+static int start(struct sys_child *child, const struct daemon_request *q,
+		 struct error *err)
+{
+	const char *argv[] = {"git", "http-backend", NULL};
+	const char *words[VARIABLES_MAX];
+	struct variables v = {.text = BUF_INIT};
+	char **env = NULL;
+	int ret;
+
+	fill(&v, q);
+	for (size_t i = 0; i < v.nr; i++)
+		words[i] = v.text.data + v.offs[i];
+	if (!v.ret)
+		env = sys_environ_with(words, v.nr);
+	ret = env ? sys_spawn(child, (char *const *)argv, env,
+			      SYS_SPAWN_PIPE_IN | SYS_SPAWN_PIPE_OUT |
+				      SYS_SPAWN_OPEN_SIGNALS,
+			      err)
+		  : error_nomem(err);
+	free(env);
+	buf_release(&v.text);
+	return ret;
+}
+
+/* Copy the request to the child. Returns 0 or ERR_PEER of the client. */
+static int feed(struct sys_child *child, struct daemon_request *q,
+		struct error *err)
+{
+	char bytes[PIECE];
+	ssize_t n;
+
+	while ((n = q->io.read(q, bytes, sizeof(bytes), err)) > 0)
+		/* A child that reads no more has already answered. */
+		if (sys_write_all(child->in, bytes, (size_t)n, "http-backend",
+				  NULL) < 0)
+			break;
+	sys_spawn_close_in(child);
+	return n < 0 ? (int)n : 0;
+}
+
+/*
+ * Take the header line at *p, and move *p behind it. Returns 1, 0 for the empty
+ * line after the headers, or ERR_NOMEM.
+ */
+static int take_line(struct http_reply *reply, char **p, struct error *err)
+{
+	char *line = *p, *end = strstr(line, "\r\n"), *value;
+
+	*p = end + 2;
+	if (end == line)
+		return 0;
+	*end = '\0';
+	value = strchr(line, ':');
+	if (!value)
+		return 1;
+	*value++ = '\0';
+	value += strspn(value, " ");
+	if (!strcasecmp(line, "Status")) {
+		reply->status = value;
+		return 1;
+	}
+	reply->has_length |= !strcasecmp(line, "Content-Length");
+	reply->has_date |= !strcasecmp(line, "Date");
+	return http_reply_header(reply, line, value, err) < 0 ? ERR_NOMEM : 1;
+}
+
+/* Read the child's headers into *head. Returns 0 or a negative error code. */
+static int read_head(const struct sys_child *child, struct buf *head,
+		     struct error *err)
+{
+	while (!strstr(head->data, "\r\n\r\n")) {
+		ssize_t n;
+
+		if (head->len > DAEMON_HEAD_MAX || buf_reserve(head, PIECE) < 0)
+			return error_nomem(err);
+		n = sys_read_some(child->out, head->data + head->len, PIECE,
+				  "http-backend", err);
+		if (n <= 0)
+			return n < 0 ? (int)n
+				     : error_set(err, ERR_IO,
+						 "http-backend ended without "
+						 "an answer");
+		buf_set_len(head, head->len + (size_t)n);
+	}
+	return 0;
+}
+
+/* Copy the child's answer to the client. */
+static int relay(const struct sys_child *child, struct http_reply *reply,
+		 struct buf *head, struct error *err)
+{
+	char bytes[PIECE], *p;
+	int ret = read_head(child, head, err);
+	ssize_t n;
+
+	if (ret < 0)
+		return ret;
+	p = head->data;
+	do {
+		ret = take_line(reply, &p, err);
+	} while (ret > 0);
+	if (ret < 0)
+		return ret;
+	n = head->data + head->len - p;
+	if (n)
+		ret = http_reply_put(reply, p, (size_t)n, err);
+	while (!ret && (n = sys_read_some(child->out, bytes, sizeof(bytes),
+					  "http-backend", err)) > 0)
+		ret = http_reply_put(reply, bytes, (size_t)n, err);
+	return ret < 0 ? ret : (int)n;
+}
+
+int daemon_run_child(struct daemon_request *request, bool *is_kept,
+		     struct error *err)
+{
+	struct buf head = BUF_INIT;
+	struct sys_child child;
+	struct http_reply reply;
+	int ret, status;
+
+	http_reply_init(&reply, &request->io,
+			!strcmp(request->http.request_method, "HEAD"));
+	reply.form = request->http.form;
+	reply.keep_alive = request->http.keep_alive;
+	ret = start(&child, request, err);
+	if (!ret) {
+		ret = feed(&child, request, err);
+		if (!ret)
+			ret = relay(&child, &reply, &head, err);
+		status = sys_spawn_wait(&child, ret < 0 ? NULL : err);
+		if (!ret && status)
+			ret = error_set(err, ERR_IO,
+					"http-backend failed with status %d",
+					status);
+	}
+	if (ret < 0 && ret != ERR_PEER && !reply.has_begun)
+		http_reply_refuse(&reply, "500 Internal Server Error", NULL,
+				  NULL, NULL);
+	if (!ret)
+		ret = http_reply_end(&reply, err);
+	*is_kept = !ret && reply.keep_alive;
+	http_reply_release(&reply);
+	buf_release(&head);
+	return ret;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A connection and the files that share it:
+ *
+ *	daemon.c   the master
+ *	worker.c   the loop of a worker: sockets, time limits, heads of requests
+ *	request.c  one request, in a thread
+ *	child.c    a request that a child process answers
+ */
+#ifndef DAEMON_DAEMON_PARTS_H
+#define DAEMON_DAEMON_PARTS_H
+
+#include "daemon/daemon.h"
+#include "http/http.h"
+#include "http1/body.h"
+#include "http1/head.h"
+#include "sys/tcp.h"
+
+#define DAEMON_HEAD_MAX 16384
+#define DAEMON_INPUT_MAX (DAEMON_HEAD_MAX + 8192)
+
+/* Bytes that a client has sent. A connection without any has no such struct. */
+struct daemon_input {
+	struct http1_head head;
+	size_t len;
+	char bytes[DAEMON_INPUT_MAX];
+};
+
+/*
+ * The state of a connection: the event for which the loop waits, or BUSY while
+ * a thread has the connection.
+ */
+enum daemon_state {
+	DAEMON_IDLE,   /* the first byte of a request */
+	DAEMON_HEAD,   /* the rest of a head */
+	DAEMON_LINGER, /* the client's end, after our last answer */
+	DAEMON_BUSY,   /* a thread has the connection */
+	DAEMON_STATES,
+};
+
+struct daemon_conn {
+	struct daemon_conn *next, *prev; /* in the list of its state */
+	int fd;                          /* owned */
+	enum daemon_state state;
+	/* set by the thread: the state to go to; DAEMON_BUSY: close */
+	enum daemon_state after;
+	uint64_t deadline_ns;
+	struct daemon_input *input; /* owned; NULL: no bytes */
+	char address[SYS_ADDRESS_MAX];
+};
+
+extern const struct http1_limits daemon_limits;
+
+/* ---- worker.c */
+
+/* Serve connections until SIGTERM. Returns 0 or a negative error code. */
+int daemon_worker(const struct daemon_options *options, struct error *err);
+
+/* ---- request.c */
+
+/* A request while a thread answers it. */
+struct daemon_request {
+	const struct daemon_options *options; /* borrowed */
+	struct daemon_conn *conn;             /* borrowed */
+	struct http1_body body;
+	/* read position in conn->input->bytes */
+	size_t at;
+	bool wants_continue; /* "100 Continue" was not sent yet */
+	struct sys_patience patience;
+	struct http_options http;
+	struct serve_io io; /* the socket */
+	struct repo *repo;  /* owned; NULL before the repository is open */
+	const char *path;   /* http.path_info */
+};
+
+/*
+ * Answer the request whose head is in conn->input. Sets conn->after, and leaves
+ * the bytes of the next request in conn->input.
+ */
+void daemon_serve(const struct daemon_options *options,
+		  struct daemon_conn *conn);
+
+/* Write a line about the connection to the log. */
+void daemon_log(const struct daemon_options *options,
+		const struct daemon_conn *conn, const char *line);
+
+/* ---- child.c */
+
+/* Returns whether a child process must answer a request for this path. */
+bool daemon_needs_child(const struct daemon_request *request);
+
+/*
+ * Answer by `git http-backend` in a child process. *is_kept as for
+ * http_serve(). Returns 0 or a negative error code.
+ */
+int daemon_run_child(struct daemon_request *request, bool *is_kept,
+		     struct error *err);
+
+#endif

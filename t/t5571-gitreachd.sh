@@ -1,0 +1,330 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='gitreachd: clients of stock Git, hostile clients, and what
+happens to a worker that dies and to requests at the end'
+. "$(dirname "$0")/lib.sh"
+. "$GITREACH_SRC/t/lib-serve.sh"
+
+DAEMON=$GITREACH_BUILD/bin/gitreachd
+pids=
+trap 'for pid in $pids; do kill $pid; done 2>/dev/null' EXIT
+command -v curl >/dev/null && test_set_prereq CURL
+
+# start <option>...: start the server. Sets $server, $url and $port; its log is
+# in the file "log".
+start () {
+	"$DAEMON" --base-path=srv --listen=http://127.0.0.1:0 "$@" 2>log &
+	server=$!
+	pids="$pids $server"
+	url=
+	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20
+	do
+		url=$(sed -n "s/^gitreachd: listens on //p" log)
+		test -z "$url" || break
+		sleep 0.1
+	done
+	port=${url##*:}
+	test -n "$url"
+}
+
+# stop: end the server; it must end with 0.
+stop () {
+	kill $server && wait $server
+}
+
+workers () {
+	ps -o pid= --ppid $server
+}
+
+# status <path> <curl option>...: print the status of an answer
+status () {
+	path=$1
+	shift
+	curl -s -o body --path-as-is -w "%{http_code}\n" "$@" "$url$path"
+}
+
+# raw <bytes for printf>: send bytes as they are, and print the answer
+raw () {
+	printf "$1" | python3 -c "
+import socket, sys
+s = socket.create_connection((\"127.0.0.1\", $port))
+s.settimeout(20)
+s.sendall(sys.stdin.buffer.read())
+while True:
+    got = s.recv(65536)
+    if not got:
+        break
+    sys.stdout.buffer.write(got)
+"
+}
+
+test_expect_success 'setup' '
+	mkdir srv &&
+	repo_criss_cross srv/r.git 20 &&
+	repo_tags srv/r.git &&
+	stock -C srv/r.git config http.receivepack true &&
+	stock -C srv/r.git config uploadpack.allowFilter true &&
+	stock -C srv/r.git config uploadpack.hideRefs refs/hidden &&
+	stock -C srv/r.git config uploadpack.allowAnySHA1InWant true &&
+	stock -C srv/r.git update-ref refs/hidden/x main &&
+	stock -C srv/r.git repack -adqb &&
+	: >srv/r.git/git-daemon-export-ok &&
+	stock clone -q --bare srv/r.git srv/private.git &&
+	oid=$(stock -C srv/r.git rev-parse main) &&
+	pkt "command=ls-refs" F >ls-refs &&
+	gzip -kn ls-refs &&
+	start
+'
+
+test_expect_success 'clone, shallow clone, and fetch what is new' '
+	stock clone -q --mirror $url/r.git full &&
+	stock -C full fsck &&
+	stock clone -q --bare --depth 1 $url/r.git shallow &&
+	stock -C shallow fsck &&
+	test "$(stock -C shallow rev-list --count HEAD)" = 1 &&
+	stock -C shallow fetch -q --unshallow &&
+	test_must_fail stock -C full rev-parse refs/hidden/x &&
+	new=$(stock -C srv/r.git commit-tree -m new -p main main^{tree}) &&
+	stock -C srv/r.git update-ref refs/heads/new $new &&
+	stock -C full fetch -q &&
+	test "$(stock -C full rev-parse new)" = $new
+'
+
+test_expect_success 'a partial clone fetches its blobs later' '
+	stock clone -q --bare --filter=blob:none $url/r.git partial &&
+	stock -C partial rev-list --objects --all --missing=print >list &&
+	grep "^?" list &&
+	sed -n "s/^?//p" list | head -n 1 >blob &&
+	stock -C partial cat-file blob $(cat blob) >out &&
+	stock -C srv/r.git cat-file blob $(cat blob) >expected &&
+	cmp expected out
+'
+
+test_expect_success 'push, delete, and a push that a hook refuses' '
+	stock clone -q $url/r.git work &&
+	stock -C work -c user.name=a -c user.email=a@b commit -q \
+		--allow-empty -m pushed &&
+	stock -C work push -q origin HEAD:refs/heads/pushed &&
+	test "$(stock -C srv/r.git rev-parse pushed)" = \
+		"$(stock -C work rev-parse HEAD)" &&
+	stock -C work push -q origin :refs/heads/pushed &&
+	test_must_fail stock -C srv/r.git rev-parse -q --verify pushed &&
+	printf "#!/bin/sh\necho no from hook; exit 1\n" \
+		>srv/r.git/hooks/pre-receive &&
+	chmod +x srv/r.git/hooks/pre-receive &&
+	test_must_fail stock -C work push origin HEAD:refs/heads/pushed 2>err &&
+	grep "no from hook" err &&
+	rm srv/r.git/hooks/pre-receive
+'
+
+test_expect_success 'a push of several megabytes, in chunks' '
+	head -c 3000000 /dev/urandom >work/big &&
+	stock -C work add big &&
+	stock -C work -c user.name=a -c user.email=a@b commit -q -m big &&
+	stock -C work -c http.postBuffer=65536 push -q origin HEAD:big &&
+	stock -C srv/r.git fsck &&
+	test "$(stock -C srv/r.git rev-parse big)" = \
+		"$(stock -C work rev-parse HEAD)" &&
+	stock -C work push -q origin :big
+'
+
+test_expect_success CURL 'files, unknown and climbing paths' '
+	test "$(status /r.git/HEAD)" = 200 &&
+	cmp srv/r.git/HEAD body &&
+	test "$(status /r.git/HEAD -I)" = 200 &&
+	pack=$(cd srv/r.git/objects/pack && ls *.pack | head -n 1) &&
+	test "$(status /r.git/objects/pack/$pack)" = 200 &&
+	cmp srv/r.git/objects/pack/$pack body &&
+	test "$(status /none.git/HEAD)" = 404 &&
+	test "$(status /r.git/config)" = 404 &&
+	test "$(status /private.git/HEAD)" = 404 &&
+	test "$(status /../srv/r.git/HEAD)" = 400 &&
+	test "$(status /r.git/../r.git/HEAD)" = 400 &&
+	test "$(status /%2e%2e/srv/r.git/HEAD)" = 400 &&
+	test "$(status //r.git/HEAD)" = 400 &&
+	test "$(status /r.git%2fHEAD)" = 400 &&
+	test "$(status /r.git/git-upload-pack)" = 405
+'
+
+# post <curl option>...: ask for the refs by protocol version 2
+post () {
+	status /r.git/git-upload-pack -H "Git-Protocol: version=2" \
+		-H "Content-Type: application/x-git-upload-pack-request" "$@"
+}
+
+test_expect_success CURL 'bodies: gzip, chunks, 100-continue, HTTP/1.0' '
+	test "$(post --data-binary @ls-refs)" = 200 &&
+	mv body expected &&
+	grep refs/heads/main expected &&
+	! grep refs/hidden expected &&
+	test "$(post -H "Content-Encoding: gzip" \
+		--data-binary @ls-refs.gz)" = 200 &&
+	cmp expected body &&
+	test "$(post -H "Transfer-Encoding: chunked" \
+		--data-binary @ls-refs)" = 200 &&
+	cmp expected body &&
+	post -v -H "Expect: 100-continue" --data-binary @ls-refs 2>trace &&
+	cmp expected body &&
+	grep "100 Continue" trace &&
+	test "$(post --http1.0 --data-binary @ls-refs)" = 200 &&
+	cmp expected body
+'
+
+test_expect_success CURL 'one connection serves many requests' '
+	curl -sv -o /dev/null $url/r.git/HEAD -o /dev/null $url/none/HEAD \
+		-o /dev/null "$url/r.git/info/refs?service=git-upload-pack" \
+		-o /dev/null $url/r.git/HEAD 2>trace &&
+	grep -c "Connected to" trace >count &&
+	test "$(cat count)" = 1
+'
+
+test_expect_success 'requests that are sent at once are answered in order' '
+	raw "GET /r.git/HEAD HTTP/1.1\r\nHost: h\r\n\r\nGET /none/HEAD \
+HTTP/1.1\r\nHost: h\r\n\r\nGET /r.git/HEAD HTTP/1.1\r\nHost: \
+h\r\nConnection: close\r\n\r\n" >out &&
+	grep "^HTTP/1.1 " out | cut -d" " -f2 >statuses &&
+	printf "200\n404\n200\n" >expected &&
+	cmp expected statuses
+'
+
+test_expect_success 'forms of smuggling get their status, and are not kept' '
+	for form in "$GITREACH_SRC"/t/fuzz/corpus/http1-head/[45]*
+	do
+		name=${form##*/} &&
+		case $name in
+		*-chunk-* | *-trailer-*) continue ;;
+		esac &&
+		python3 -c "
+import socket, sys
+s = socket.create_connection((\"127.0.0.1\", $port))
+s.settimeout(20)
+s.sendall(open(sys.argv[1], \"rb\").read())
+got = b\"\"
+try:
+    while True:
+        more = s.recv(65536)
+        if not more:
+            break
+        got += more
+except ConnectionError:
+    pass
+print(got.count(b\"HTTP/1.1 \"), got[9:12].decode())
+" "$form" >out &&
+		echo "1 ${name%%-*}" >expected &&
+		if ! cmp -s expected out
+		then
+			echo "$name: $(cat out)" >&2 &&
+			return 1
+		fi || return 1
+	done
+'
+
+test_expect_success 'no descriptor is leaked by 500 requests' '
+	python3 -c "
+import socket
+for i in range(250):
+    s = socket.create_connection((\"127.0.0.1\", $port))
+    s.sendall(b\"GET /r.git/HEAD HTTP/1.1\r\nHost: h\r\n\r\n\")
+    s.recv(65536)
+    s.sendall(b\"GET /r.git/info/refs?service=git-upload-pack HTTP/1.1\r\n\"
+              b\"Host: h\r\nConnection: close\r\n\r\n\")
+    while s.recv(65536):
+        pass
+    s.close()
+" &&
+	sleep 0.5 &&
+	for pid in $(workers)
+	do
+		ls /proc/$pid/fd | wc -l >nr &&
+		test $(cat nr) -lt 16 || return 1
+	done
+'
+
+test_expect_success 'a killed worker is replaced' '
+	for pid in $(workers)
+	do
+		kill -SEGV $pid || return 1
+	done &&
+	stock ls-remote $url/r.git >out &&
+	grep refs/heads/main out &&
+	grep "killed by signal 11" log &&
+	test $(workers | wc -l) = 2
+'
+
+test_expect_success 'the server ends with 0, and says so' '
+	stop &&
+	tail -n 1 log >last &&
+	echo "gitreachd: stopped" >expected &&
+	cmp expected last
+'
+
+test_expect_success 'slow heads and slow bodies are cut off' '
+	start --head-timeout=1 --timeout=1 --workers=1 --threads=2 &&
+	python3 -c "
+import socket, time
+for text in (b\"GET / HT\", b\"POST /r.git/git-upload-pack HTTP/1.1\r\n\"
+             b\"Host: h\r\nContent-Length: 5\r\nContent-Type: \"
+             b\"application/x-git-upload-pack-request\r\n\r\nab\"):
+    s = socket.create_connection((\"127.0.0.1\", $port))
+    s.settimeout(10)
+    s.sendall(text)
+    start = time.time()
+    try:
+        while s.recv(65536):
+            pass
+    except ConnectionError:
+        pass
+    assert 0.8 < time.time() - start < 8
+" &&
+	grep "head took too long" log &&
+	grep "too slow" log &&
+	stop
+'
+
+test_expect_success 'SIGTERM lets running requests end' '
+	start --export-all &&
+	for i in 1 2 3 4 5 6
+	do
+		{ stock clone -q --bare $url/r.git end$i 2>err$i &&
+		echo $i >>ok; } &
+		clients="$clients $!"
+	done &&
+	python3 -c "
+import socket, time, os
+s = socket.create_connection((\"127.0.0.1\", $port))
+s.sendall(b\"GET /r.git/HEAD HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\")
+time.sleep(1)
+os.kill($server, 15)
+time.sleep(0.2)
+s.sendall(b\"\r\n\")
+assert s.recv(65536).startswith(b\"HTTP/1.1 200\")
+" &&
+	wait $server &&
+	wait $clients &&
+	test_line_count 6 ok
+'
+
+test_expect_success 'bad arguments are one clear line' '
+	check () {
+		expected=$1 &&
+		shift &&
+		test_must_fail "$DAEMON" "$@" 2>err &&
+		head -n 1 err >line &&
+		grep -e "$expected" line
+	} &&
+	check "base-path is missing" --listen=http://127.0.0.1:0 &&
+	check "listen is missing" --base-path=srv &&
+	check "only http://" --base-path=srv --listen=git://127.0.0.1:0 &&
+	check "not of the form" --base-path=srv --listen=http://127.0.0.1 &&
+	check "not a numeric address" --base-path=srv --listen=http://h:80 &&
+	check "none" --base-path=none --listen=http://127.0.0.1:0 &&
+	check "workers must be" --base-path=srv --workers=0 \
+		--listen=http://127.0.0.1:0 &&
+	check "unknown option" --base-path=srv --tls &&
+	start &&
+	check "cannot listen on 127.0.0.1 port $port" --base-path=srv \
+		--listen=$url &&
+	stop
+'
+
+test_done

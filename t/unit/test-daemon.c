@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tests of daemon/daemon.c: a master in a child process, which serves one
+ * request and ends by a signal. t/t5571-gitreachd.sh tests the server with
+ * clients.
+ */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "daemon/daemon.h"
+#include "sys/io.h"
+#include "sys/tcp.h"
+
+static void no_log(void *ctx, const char *line)
+{
+}
+
+static int serve(int listener)
+{
+	struct daemon_options o = {
+		.base_path = "/nonexistent",
+		.worker_nr = 2,
+		.thread_nr = 2,
+		.connection_max = 10,
+		.head_timeout = 5,
+		.timeout = 5,
+		.idle_timeout = 5,
+		.drain_timeout = 5,
+		.agent = "test/1",
+		.session_id = "x",
+		.log = no_log,
+		.listeners = &listener,
+		.listener_nr = 1,
+	};
+
+	return daemon_run(&o, NULL);
+}
+
+static void ask(uint16_t port, const char *text, const char *expected)
+{
+	struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(port)};
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	char got[512] = "";
+	ssize_t n;
+
+	a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	assert_int_equal(connect(fd, (void *)&a, sizeof(a)), 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	n = read(fd, got, sizeof(got) - 1);
+	assert_true(n > 0);
+	assert_memory_equal(got, expected, strlen(expected));
+	sys_close(fd);
+}
+
+static void test_one_server(void **state)
+{
+	int listener = sys_socket_listen("127.0.0.1", 0, NULL), status;
+	uint16_t port = sys_socket_port(listener);
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(serve(listener) < 0 ? 1 : 0);
+	sys_close(listener);
+	ask(port, "GET /r.git/HEAD HTTP/1.1\r\nHost: h\r\n\r\n",
+	    "HTTP/1.1 404 Not Found\r\n");
+	ask(port, "GET /r.git/HEAD HTTP/1.1\r\n\r\n",
+	    "HTTP/1.1 400 Bad Request\r\n");
+	assert_int_equal(kill(pid, SIGTERM), 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_one_server),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
