@@ -7,10 +7,11 @@
  *   pack_bitmap_try()          queries the index; the caller walks if needed
  *   pack_bitmap_answer()       queries the index, or walks
  *
- * Both ways find the same objects: those that the wants reach and the haves do
- * not. For an exact result a walk must visit all objects that the haves reach.
- * If the caller accepts extra objects in the result, the way with the lower
- * estimated cost is used.
+ * The exact result is the set of objects that the wants reach and the haves do
+ * not. The index finds this set faster, because a walk must visit all objects
+ * that the haves reach. If the caller also accepts some objects that the haves
+ * reach, a walk may be cheaper. Then the index or the walk is used, whichever
+ * has the lower estimated cost.
  */
 #ifndef PACK_BITMAP_ANSWER_H
 #define PACK_BITMAP_ANSWER_H

@@ -465,8 +465,8 @@ static int print_raw(struct batch *b, const uint8_t *raw)
 }
 
 /*
- * The ids of all objects as bytes. Ids of loose objects are stored in an array
- * of their own; ids of packed objects are in the indexes.
+ * Pointers to the ids of all objects. The bytes of packed objects' ids are in
+ * the mapped pack indexes; `loose` has copies of loose objects' ids.
  */
 struct ids {
 	const uint8_t **raw; /* owned array */

@@ -4,8 +4,10 @@
  * config_parse() must have accepted the text. The bytes of other variables and
  * comments stay unchanged.
  *
- * 	"[core]\n\tbare = true\n"   two lines of text; a line may have both a
- * 	                            header and a variable
+ * A header and a variable may be on lines of their own, or share a line:
+ *
+ * 	[core]                      [core] bare = true
+ * 		bare = true
  */
 #include <string.h>
 #include <strings.h>

@@ -366,10 +366,11 @@ static int write_graph(struct writing *w)
 }
 
 /*
- * Opens the existing graph, even if it may not be used. A broken graph is
- * replaced. A chain is read under its lock. If there is no chain, install()
- * takes the lock, so that no empty directory stays if there is nothing to
- * write.
+ * Opens the existing commit-graph, even if a shallow file or replace refs
+ * forbid readers to use it. A broken commit-graph counts as none. A chain is
+ * locked before it is read. If no chain exists, the lock is taken later, by
+ * install(): the lock file needs the directory of the chain, and an empty
+ * directory would remain if there is nothing to write.
  */
 static int open_old(struct writing *w)
 {

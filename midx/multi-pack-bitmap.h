@@ -74,8 +74,9 @@ int multi_pack_bitmap_make(struct buf *out,
 			   struct error *err);
 
 /*
- * Write the bitmap index of an existing local pack, made from objects. It
- * replaces the pack's old bitmap index. Returns the same codes as
+ * Write the bitmap index of an existing local pack. All bitmaps are computed
+ * from commits and trees; none are copied from the pack's old bitmap index,
+ * which the new one replaces. Returns the same codes as
  * multi_pack_bitmap_make(). On failure nothing is written.
  */
 int multi_pack_bitmap_write_pack(struct multi_pack_bitmap_report *report,

@@ -23,7 +23,7 @@ static size_t node_bytes(void)
 	return sizeof(struct base_cache_node) + NODE_LEN;
 }
 
-/* Adds a delta base to the cache, and ends its use. */
+/* Adds a delta base to the cache, and removes the pin from its node. */
 static void add(struct base_cache *c, const struct pack *pack, uint64_t off)
 {
 	struct base_cache_node *node = base_cache_alloc(NODE_LEN);

@@ -18,8 +18,8 @@ struct request {
 	struct walk_tips wants, haves;
 	bool *want, *have;
 	/*
-	 * objects that haves other than commits reach, and objects in the trees
-	 * of boundary commits
+	 * objects that may be missing from the result: those that haves of type
+	 * tag, tree or blob reach, and those in the trees of boundary commits
 	 */
 	bool *excluded;
 };

@@ -94,7 +94,10 @@ static void many(void **state)
 	tmprepo_release(&t);
 }
 
-/* In a directory with few packs, the side files are not listed. */
+/*
+ * If a directory has few packs, pack_list_read() does not search their side
+ * files.
+ */
 static void few(void **state)
 {
 	static const char *const names[] = {"pack-a.idx", "pack-b.idx",

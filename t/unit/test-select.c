@@ -185,8 +185,10 @@ static void merges_are_preferred(void **state)
 		uint32_t c = s.selected[i];
 
 		/*
-		 * Before the oldest commits, each gap is long enough to contain
-		 * a merge.
+		 * In this history, one of 7 commits is a merge. The 16 *
+		 * DENSE_NR newest commits are skipped here, because their gaps
+		 * may be too short to contain a merge. Behind them, only the
+		 * last gap may be too short.
 		 */
 		if (c > s.nr - 16 * DENSE_NR)
 			continue;
