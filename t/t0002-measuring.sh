@@ -135,6 +135,26 @@ test_expect_success 'requests to upload-pack, one by one' '
 	test_must_fail "$perf/serve" gen.git "$GIT" "$STOCK_GIT" no-such-job
 '
 
+test_expect_success 'fetches of clients that are some commits behind' '
+	for side in ours theirs
+	do
+		cp -r gen.git $side.git || return
+	done &&
+	"$GITREACH_BUILD/bin/git" -C ours.git repack -adbq &&
+	PYTHONDONTWRITEBYTECODE=1 "$perf/fetches" -n 1 "$GIT" ours.git \
+		"$STOCK_GIT" theirs.git >table &&
+	for row in 1 10 100 median largest
+	do
+		grep "^$row .* [0-9]*\.[0-9][0-9]$" table || return
+	done &&
+	! grep "^1000 " table &&
+	PYTHONDONTWRITEBYTECODE=1 "$perf/fetches" "$GIT" ours.git \
+		"$STOCK_GIT" theirs.git 3 >table &&
+	test_line_count 5 table &&
+	test_must_fail "$perf/fetches" "$GIT" ours.git "$STOCK_GIT" theirs.git \
+		100000
+'
+
 test_expect_success 'many refs, shown and hidden' '
 	PYTHONDONTWRITEBYTECODE=1 "$perf/refs" "$GIT" "$STOCK_GIT" 300 \
 		hidden >table &&
