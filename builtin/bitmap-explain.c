@@ -38,8 +38,8 @@ static int parse_arg(struct explain *e, const char *arg)
 	int ret = 1;
 
 	if (!strncmp(arg, "--filter=", 9))
-		filter_args_add(&e->filter, arg + 9);
-	else if (!strcmp(arg, "--stdin"))
+		return filter_args_add(&e->filter, arg + 9, e->err);
+	if (!strcmp(arg, "--stdin"))
 		e->read_stdin = true;
 	else if (!strcmp(arg, "--exact"))
 		e->exact = true;

@@ -114,7 +114,7 @@ static int parse(struct args *a, const char **argv)
 		 .long_name = "all-progress-implied",
 		 .value = &implied,
 		 .help = "accepted, without effect"},
-		{.kind = OPTION_I64,
+		{.kind = OPTION_INT,
 		 .long_name = "version",
 		 .value = &a->version,
 		 .help = "write version 2 or 3 of the format"},
@@ -148,10 +148,8 @@ static int take_rev(struct run *r, const char *arg)
 		r->read_stdin = true;
 		return 0;
 	}
-	if (!strncmp(arg, "--filter=", 9)) {
-		filter_args_add(&r->filter, arg + 9);
-		return 0;
-	}
+	if (!strncmp(arg, "--filter=", 9))
+		return filter_args_add(&r->filter, arg + 9, r->err);
 	ret = rev_args_add(&r->revs, arg, r->err);
 	/*
 	 * The argument is not a revision but an existing path. Stock Git can

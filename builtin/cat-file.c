@@ -414,8 +414,6 @@ static int check_filter(const struct cat_file *c)
 {
 	const struct filter *filter = &c->filter.filter;
 
-	if (c->filter.err.code)
-		return builtin_fail(&c->filter.err);
 	if (filter->nr && c->batch.mode == CAT_FILE_BATCH_NONE) {
 		fprintf(stderr, "usage: objects filter only supported in batch "
 				"mode\n");

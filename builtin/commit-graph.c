@@ -308,12 +308,12 @@ static object_dir_fn *parse(struct call *c, int argc, const char **argv)
 		 .dflt = split_default,
 		 .arg_name = "<strategy>",
 		 .help = "add a layer to the chain of commit-graphs"},
-		{.kind = OPTION_I64,
+		{.kind = OPTION_INT,
 		 .long_name = "max-commits",
 		 .value = &c->max_commits,
 		 .help = "merge layers until each but the base has at most "
 			 "this many commits"},
-		{.kind = OPTION_I64,
+		{.kind = OPTION_INT,
 		 .long_name = "size-multiple",
 		 .value = &c->size_multiple,
 		 .help = "merge a layer with the one below unless that is this "

@@ -8,7 +8,6 @@
 void filter_args_init(struct filter_args *args)
 {
 	filter_init(&args->filter);
-	args->err = (struct error)ERROR_INIT;
 }
 
 void filter_args_release(struct filter_args *args)
@@ -16,20 +15,23 @@ void filter_args_release(struct filter_args *args)
 	filter_release(&args->filter);
 }
 
-void filter_args_add(struct filter_args *args, const char *spec)
+int filter_args_add(struct filter_args *args, const char *spec,
+		    struct error *err)
 {
-	if (!args->err.code)
-		filter_add(&args->filter, spec, &args->err);
+	return filter_add(&args->filter, spec, err);
 }
 
 int filter_args_option(void *value, const char *arg)
 {
 	struct filter_args *args = value;
+	struct error err = ERROR_INIT;
 
 	if (arg == option_negated)
 		filter_release(&args->filter);
-	else
-		filter_args_add(args, arg);
+	else if (filter_args_add(args, arg, &err) < 0) {
+		builtin_die("%s", err.msg);
+		return OPTION_DIED;
+	}
 	return 0;
 }
 
@@ -45,8 +47,6 @@ static int resolve_blob(void *ctx, const char *name, struct oid *oid)
 int filter_args_load(struct filter_args *args, struct rev_args *revs,
 		     struct error *err)
 {
-	if (args->err.code)
-		return error_set(err, args->err.code, "%s", args->err.msg);
 	return filter_load_sparse(&args->filter, revs->reader, resolve_blob,
 				  revs, err);
 }

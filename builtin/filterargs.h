@@ -14,22 +14,24 @@
 /* The filters of a command line. */
 struct filter_args {
 	struct filter filter;
-	/* the error of the first filter that is not valid */
-	struct error err;
 };
 
 void filter_args_init(struct filter_args *args);
 void filter_args_release(struct filter_args *args);
 
-/* Add a filter. If the filter is not valid, filter_args_load() reports it. */
-void filter_args_add(struct filter_args *args, const char *spec);
+/* Add a filter. Returns 0, or ERR_INVALID if the filter is not valid. */
+int filter_args_add(struct filter_args *args, const char *spec,
+		    struct error *err);
 
-/* Callback for the option --filter. `value` points to a struct filter_args. */
+/*
+ * Callback for the option --filter. `value` points to a struct filter_args.
+ * Prints the error of an invalid filter, and returns OPTION_DIED.
+ */
 int filter_args_option(void *value, const char *arg);
 
 /*
- * Read the blobs that sparse:oid filters name. Returns 0, or a negative error
- * code, which may also mean that filter_args_add() got an invalid filter.
+ * Read the blobs that sparse:oid filters name. Returns 0 or a negative error
+ * code.
  */
 int filter_args_load(struct filter_args *args, struct rev_args *revs,
 		     struct error *err);

@@ -386,7 +386,7 @@ int cmd_for_each_ref(int argc, const char **argv, struct builtin_env *env)
 				"quote each field for Python"),
 		OPTION_ROW_FLAG(0, "tcl", &quotes[3],
 				"quote each field for Tcl"),
-		{.kind = OPTION_I64,
+		{.kind = OPTION_INT,
 		 .long_name = "count",
 		 .value = &f.count,
 		 .help = "stop after <n> refs"},

@@ -39,7 +39,7 @@ static const char *arg_name(const struct option *o)
 {
 	if (o->arg_name)
 		return o->arg_name;
-	return o->kind == OPTION_U64 || o->kind == OPTION_I64 ? "<n>"
+	return o->kind == OPTION_U64 || o->kind == OPTION_INT ? "<n>"
 							      : "<value>";
 }
 
@@ -48,7 +48,7 @@ static bool takes_arg(const struct option *o)
 	switch (o->kind) {
 	case OPTION_STRING:
 	case OPTION_U64:
-	case OPTION_I64:
+	case OPTION_INT:
 		return true;
 	case OPTION_CALLBACK:
 		return !(o->flags & OPTION_NO_ARG);
@@ -210,7 +210,10 @@ static int unit_shift(const char *suffix)
 	}
 }
 
-static bool parse_u64(uint64_t *out, const char *arg)
+/* Whether a text is a number, and whether its option can have the value. */
+enum number { NUMBER_OK, NUMBER_NONE, NUMBER_TOO_LARGE };
+
+static enum number parse_u64(uint64_t *out, const char *arg)
 {
 	uint64_t value;
 	char *end;
@@ -221,49 +224,79 @@ static bool parse_u64(uint64_t *out, const char *arg)
 		arg++;
 	arg += *arg == '+';
 	if (!isdigit((unsigned char)*arg))
-		return false;
+		return NUMBER_NONE;
 	errno = 0;
 	value = strtoumax(arg, &end, 0);
+	if (errno)
+		return NUMBER_TOO_LARGE;
 	shift = unit_shift(end);
-	if (errno || shift < 0 || value > UINT64_MAX >> shift)
-		return false;
+	if (shift < 0)
+		return NUMBER_NONE;
+	if (value > UINT64_MAX >> shift)
+		return NUMBER_TOO_LARGE;
 	*out = value << shift;
-	return true;
+	return NUMBER_OK;
 }
 
-static bool parse_i64(int64_t *out, const char *arg)
+static enum number parse_int(int64_t *out, const char *arg)
 {
 	uint64_t value;
+	enum number found;
 	bool negative;
 
 	while (isspace((unsigned char)*arg))
 		arg++;
 	negative = *arg == '-';
 	if (negative && !isdigit((unsigned char)arg[1]))
-		return false;
-	if (!parse_u64(&value, arg + negative) || value > INT64_MAX)
-		return false;
+		return NUMBER_NONE;
+	found = parse_u64(&value, arg + negative);
+	if (found != NUMBER_OK)
+		return found;
+	if (value > (uint64_t)INT32_MAX + negative)
+		return NUMBER_TOO_LARGE;
 	*out = negative ? -(int64_t)value : (int64_t)value;
-	return true;
+	return NUMBER_OK;
+}
+
+/* Stock Git prints the end of the range of sizes as -1. */
+static int complain_of_range(const struct named *n, const char *arg,
+			     const char *range)
+{
+	fprintf(stderr, "error: value %s for ", arg);
+	if (n->is_long)
+		fprintf(stderr, "option `%s'", n->option->long_name);
+	else
+		fprintf(stderr, "switch `%c'", n->option->short_name);
+	fprintf(stderr, " not in range %s\n", range);
+	return FAILED;
 }
 
 static int set_number(const struct named *n, const char *arg)
 {
-	if (n->option->kind == OPTION_U64) {
-		if (parse_u64(n->option->value, arg))
-			return 0;
-		return complain(n, "expects a non-negative integer value with "
-				   "an optional k/m/g suffix");
-	}
-	if (parse_i64(n->option->value, arg))
+	bool is_size = n->option->kind == OPTION_U64;
+
+	switch (is_size ? parse_u64(n->option->value, arg)
+			: parse_int(n->option->value, arg)) {
+	case NUMBER_OK:
 		return 0;
-	return complain(n, "expects an integer value with an optional k/m/g "
-			   "suffix");
+	case NUMBER_TOO_LARGE:
+		return complain_of_range(n, arg,
+					 is_size ? "[0,-1]"
+						 : "[-2147483648,2147483647]");
+	default:
+		return complain(n, is_size ? "expects a non-negative integer "
+					     "value with an optional k/m/g "
+					     "suffix"
+					   : "expects an integer value with an "
+					     "optional k/m/g suffix");
+	}
 }
 
 static int call_back(const struct option *o, const char *arg)
 {
-	return o->fn(o->value, arg) ? FAILED : 0;
+	int ret = o->fn(o->value, arg);
+
+	return ret == OPTION_DIED ? OPTION_DIED : ret ? FAILED : 0;
 }
 
 static int set_negated(const struct option *o)
@@ -281,7 +314,7 @@ static int set_negated(const struct option *o)
 	case OPTION_U64:
 		*(uint64_t *)o->value = 0;
 		return 0;
-	case OPTION_I64:
+	case OPTION_INT:
 		*(int64_t *)o->value = 0;
 		return 0;
 	default:
@@ -401,14 +434,13 @@ static int find_long(struct named *found, const struct parse *p,
 			return 0;
 		}
 		if (match == MATCH_PREFIX) {
-			if (found->option)
-				other = n;
-			else
-				*found = n;
+			other = *found;
+			*found = n;
 		}
 	}
+	/* As in stock Git, the message names the last two that fit. */
 	if (other.option)
-		return report_ambiguous(word, len, found, &other);
+		return report_ambiguous(word, len, &other, found);
 	return 0;
 }
 

@@ -25,8 +25,11 @@ enum option_kind {
 	OPTION_STRING,
 	/* uint64_t: number with an optional k, m or g */
 	OPTION_U64,
-	/* int64_t: number with an optional k, m or g, which may be negative */
-	OPTION_I64,
+	/*
+	 * int64_t: number with an optional k, m or g. The number may be
+	 * negative, and must fit into 32 bits, as in stock Git.
+	 */
+	OPTION_INT,
 	/* calls fn(value, arg); `arg` is NULL if the option has no argument */
 	OPTION_CALLBACK,
 	/*
@@ -67,7 +70,8 @@ struct option {
 	const char *dflt;
 	/*
 	 * Callback of OPTION_CALLBACK. For the negated option, arg ==
-	 * option_negated. Returns 0, or prints an error and returns -1.
+	 * option_negated. Returns 0. After an error that it has printed,
+	 * returns -1 for exit code 129, or OPTION_DIED for exit code 128.
 	 */
 	int (*fn)(void *value, const char *arg);
 	/*
@@ -106,6 +110,9 @@ struct option {
 		.flags = OPTION_OPTIONAL_ARG | (how), .help = text             \
 	}
 
+/* Returned by a callback, and then by options_parse(): exit with 128. */
+enum { OPTION_DIED = -128 };
+
 /* The value of `arg` that a callback gets for --no-<name>. */
 extern const char option_negated[];
 
@@ -117,7 +124,8 @@ extern const char option_negated[];
  * If an option is unknown, prints "error: unknown option `x'" and the usage,
  * and returns -129. For --help-all, for -h as the only argument, and for -h if
  * no option is called -h, prints the usage on stdout and returns -129. In all
- * these cases the caller returns 129, as stock Git does.
+ * these cases the caller returns 129, as stock Git does. If a callback returns
+ * OPTION_DIED, parsing stops and returns OPTION_DIED.
  *
  * If argv[1] asks for completion, prints the options for it and returns -129.
  *
@@ -136,6 +144,8 @@ int options_parse(int argc, const char **argv, const struct option *options,
  */
 static inline int options_failed(int ret)
 {
+	if (ret == OPTION_DIED)
+		return 128;
 	return ret == BUILTIN_NOT_OURS ? ret : 129;
 }
 

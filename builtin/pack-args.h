@@ -44,11 +44,11 @@ struct pack_args {
 		.help = text                                                   \
 	}
 #define PACK_ARGS_OPTIONS(a)                                                   \
-	PACK_ARGS_NUMBER(OPTION_I64, a, "window", window,                      \
+	PACK_ARGS_NUMBER(OPTION_INT, a, "window", window,                      \
 			 "objects compared with in the delta search"),         \
-		PACK_ARGS_NUMBER(OPTION_I64, a, "depth", depth,                \
+		PACK_ARGS_NUMBER(OPTION_INT, a, "depth", depth,                \
 				 "longest chain of deltas"),                   \
-		PACK_ARGS_NUMBER(OPTION_I64, a, "threads", threads,            \
+		PACK_ARGS_NUMBER(OPTION_INT, a, "threads", threads,            \
 				 "number of threads"),                         \
 		PACK_ARGS_NUMBER(OPTION_U64, a, "window-memory",               \
 				 window_memory,                                \
@@ -58,7 +58,7 @@ struct pack_args {
 		 .value = &(a)->max_pack_size,                                 \
 		 .flags = OPTION_NO_NEGATE,                                    \
 		 .help = "bytes of a pack; what is over goes into more"},      \
-		{.kind = OPTION_I64,                                           \
+		{.kind = OPTION_INT,                                           \
 		 .long_name = "name-hash-version",                             \
 		 .value = &(a)->name_hash_version,                             \
 		 .help = "how names are compared: 1 or 2"},                    \

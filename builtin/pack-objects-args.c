@@ -26,7 +26,7 @@ static const char usage_text[] = "git pack-objects --stdout [<options>] [< "
 	}
 #define NUMBER(name, field, text)                                              \
 	{                                                                      \
-		.kind = OPTION_I64, .long_name = name, .value = &a->field,     \
+		.kind = OPTION_INT, .long_name = name, .value = &a->field,     \
 		.help = text                                                   \
 	}
 #define TEXT(name, field, how, without, text, arg)                             \
@@ -64,9 +64,10 @@ int pack_objects_args_parse(struct pack_objects_args *a, int argc,
 		     "--all-progress when progress is shown"),
 		FLAG("stdout", to_stdout, "write the pack to stdout"),
 		FLAG("revs", revs, "read revisions from stdin"),
-		FLAG("all", all, "all refs"),
-		FLAG("reflog", reflog, "what reflogs name"),
-		FLAG("indexed-objects", indexed_objects, "what indexes name"),
+		FLAG_ONLY("all", all, "all refs"),
+		FLAG_ONLY("reflog", reflog, "what reflogs name"),
+		FLAG_ONLY("indexed-objects", indexed_objects,
+			  "what indexes name"),
 		FLAG("thin", thin, "deltas against what the receiver has"),
 		FLAG("include-tag", include_tag,
 		     "tags whose target is in the pack"),
@@ -92,7 +93,7 @@ int pack_objects_args_parse(struct pack_objects_args *a, int argc,
 		     "leave out what promisor packs have"),
 		FLAG("local", local, "leave out objects of alternates"),
 		FLAG("incremental", incremental, "leave out packed objects"),
-		FLAG("unpacked", unpacked, "leave out packed objects"),
+		FLAG_ONLY("unpacked", unpacked, "leave out packed objects"),
 		FLAG("non-empty", non_empty, "no pack without objects"),
 		FLAG("delta-base-offset", ofs_delta, "name bases by offset"),
 		FLAG("no-reuse-delta", packing.no_reuse_delta,
@@ -125,7 +126,7 @@ int pack_objects_args_parse(struct pack_objects_args *a, int argc,
 	int operands = options_parse(argc, argv, options, usage_text);
 
 	if (operands < 0)
-		return 129;
+		return options_failed(operands);
 	if (operands != (a->to_stdout ? 0 : 1))
 		return options_usage(options, usage_text);
 	a->base = a->to_stdout ? NULL : argv[1];
@@ -253,9 +254,6 @@ static int check_receiver(const struct pack_objects_args *a, struct error *err)
 		return error_set(err, ERR_INVALID,
 				 "--max-pack-size cannot be used to build a "
 				 "pack for transfer");
-	if (a->filter.err.code)
-		return error_set(err, a->filter.err.code, "%s",
-				 a->filter.err.msg);
 	return 0;
 }
 

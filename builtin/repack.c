@@ -35,7 +35,8 @@ struct args {
 	const char *unpack_unreachable, *cruft_expiration; /* dates */
 	const char *expire_to, *filter_to;
 	struct filter_args filter;
-	uint64_t geometric, max_cruft_size, combine_cruft_below;
+	int64_t geometric;
+	uint64_t max_cruft_size, combine_cruft_below;
 	struct named_packs keep_packs;
 };
 
@@ -123,7 +124,7 @@ static int parse(struct args *a, int argc, const char **argv)
 		{OPTION_CALLBACK, 0, "keep-pack", &a->keep_packs,
 		 "leave this pack as it is", 0, NULL, pack_args_take_pack,
 		 "<name>"},
-		VALUE(OPTION_U64, 'g', "geometric", &a->geometric,
+		VALUE(OPTION_INT, 'g', "geometric", &a->geometric,
 		      "put small packs into one, for a progression by <n>",
 		      NULL),
 		PACK_ARGS_OPTIONS(&a->packing),
@@ -133,7 +134,7 @@ static int parse(struct args *a, int argc, const char **argv)
 
 	if (operands > 0)
 		return options_usage(options, usage_text);
-	return operands < 0 ? 129 : 0;
+	return operands < 0 ? options_failed(operands) : 0;
 }
 
 static int incompatible(struct error *err, const char *one, const char *other)
@@ -155,9 +156,6 @@ static int check_args(const struct args *a, struct error *err)
 		return incompatible(err, "-k/--keep-unreachable", "--cruft");
 	if (a->geometric && (a->all || a->loosen || a->cruft))
 		return incompatible(err, "--geometric", "-A/-a");
-	if (a->filter.err.code)
-		return error_set(err, a->filter.err.code, "%s",
-				 a->filter.err.msg);
 	if (a->filter_to && filter_is_empty(&a->filter.filter))
 		return error_set(err, ERR_INVALID,
 				 "option '--filter-to' can only be used along "
@@ -282,7 +280,8 @@ static int load_options(struct repack_options *o, struct args *a,
 
 	o->remove_redundant = a->remove_redundant;
 	o->local = a->local;
-	o->geometric = a->geometric;
+	/* A negative factor becomes huge: no pack can be in a progression. */
+	o->geometric = (uint64_t)a->geometric;
 	o->write_midx = a->write_midx.wanted;
 	o->midx_layers = a->write_midx.layers;
 	o->midx_must_contain_cruft = true;

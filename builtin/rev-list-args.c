@@ -134,7 +134,10 @@ static int parse_valued(struct rev_list_run *r, const char ***argv)
 	const char *arg = **argv;
 
 	if (!strncmp(arg, "--filter=", 9)) {
-		filter_args_add(&r->filter, arg + 9);
+		int ret = filter_args_add(&r->filter, arg + 9, r->err);
+
+		if (ret < 0)
+			return ret;
 	} else if (!strcmp(arg, "--no-filter")) {
 		filter_release(&r->filter.filter);
 	} else if (!strncmp(arg, "--missing=", 10)) {

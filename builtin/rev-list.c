@@ -483,6 +483,9 @@ static int run_all(struct rev_list_run *r, const char **argv,
 	}
 	if (warning.code)
 		builtin_error("%s", warning.msg);
+	if (!ret && r->filter.filter.nr && !r->o.objects)
+		ret = error_set(r->err, ERR_INVALID,
+				"object filtering requires --objects");
 	if (!ret && !r->args.wants.nr && !r->args.haves.nr &&
 	    !r->args.asked_for_refs && !r->o.read_stdin && !r->o.objects &&
 	    !r->o.test_bitmap)
@@ -490,9 +493,6 @@ static int run_all(struct rev_list_run *r, const char **argv,
 	if (!ret)
 		ret = filter_args_load(&r->filter, &r->args, r->err);
 	rev_args_print_notes(&r->args);
-	if (!ret && r->filter.filter.nr && !r->o.objects)
-		ret = error_set(r->err, ERR_INVALID,
-				"object filtering requires --objects");
 	if (!ret)
 		ret = open_walk(r);
 	if (!ret)

@@ -167,4 +167,37 @@ test_expect_success 'phases of progress' '
 	! grep Writing actual
 '
 
+test_expect_success 'the first wrong argument is reported' '
+	git init -q --bare wrong.git &&
+	says "fatal: invalid filter-spec " \
+		git -C wrong.git repack --filter=x -g99999999999 &&
+	says "error: value 99999999999 for switch \`g" \
+		git -C wrong.git repack -g99999999999 --filter=x &&
+	says "error: switch \`g" \
+		git -C wrong.git repack -gx &&
+	says "fatal: invalid filter-spec " \
+		git -C wrong.git pack-objects --filter=x --thin --nothing &&
+	says "fatal: invalid filter-spec " \
+		git -C wrong.git cat-file --filter=x --batch-check -t &&
+	says "fatal: sparse:path filters support has been dropped" \
+		git -C wrong.git rev-list --filter=sparse:path=x nothing &&
+	says "fatal: object filtering requires --objects" \
+		git -C wrong.git rev-list --filter=tree:1 --left-right
+'
+
+test_expect_success 'some options of pack-objects cannot be negated' '
+	for option in all reflog indexed-objects unpacked
+	do
+		test_expect_code 129 git -C wrong.git pack-objects --stdout \
+			--no-$option >out 2>err </dev/null &&
+		if test $option = all
+		then
+			grep "^error: ambiguous option: no-all " err
+		else
+			says "error: unknown option \`no-$option" \
+				git -C wrong.git pack-objects --no-$option
+		fi || return 1
+	done
+'
+
 test_done

@@ -40,6 +40,8 @@ static int remember(void *value, const char *arg)
 	w->called_with = arg == option_negated ? "<negated>"
 			 : arg                 ? arg
 					       : "<none>";
+	if (arg && !strcmp(arg, "dies"))
+		return OPTION_DIED;
 	return arg && !strcmp(arg, "bad") ? -1 : 0;
 }
 
@@ -85,7 +87,7 @@ static int run(struct world *w, const char *words)
 		 .value = &w->memory,
 		 .help = "bytes",
 		 .arg_name = "<bytes>"},
-		{.kind = OPTION_I64,
+		{.kind = OPTION_INT,
 		 .long_name = "window",
 		 .value = &w->window,
 		 .help = "objects"},
@@ -239,18 +241,34 @@ static void numbers(void **state)
 	assert_says("--window=-+8", "error: option `window' expects");
 	assert_says("--window=+-8", "error: option `window' expects");
 	assert_says("--window-memory=18446744073709551616",
+		    "error: value 18446744073709551616 for option "
+		    "`window-memory' not in range [0,-1]\n");
+	assert_says("--window-memory=18014398509481984k",
+		    "error: value 18014398509481984k for option "
+		    "`window-memory' not in range [0,-1]\n");
+	assert_says("--window-memory=-1",
 		    "error: option `window-memory' expects a non-negative "
 		    "integer value with an optional k/m/g suffix\n");
-	assert_says("--window-memory=18014398509481984k",
-		    "error: option `window-memory' expects");
-	assert_says("--window-memory=-1",
-		    "error: option `window-memory' expects");
 	assert_says("--window-memory=", "error: option `window-memory' exp");
 	assert_says("--window=1x", "error: option `window' expects an integer "
 				   "value with an optional k/m/g suffix\n");
-	assert_says("--window=9223372036854775808",
-		    "error: option `window' expects an integer");
 	assert_says("--window=1kk", "error: option `window' expects");
+}
+
+static void integers_have_32_bits(void **state)
+{
+	struct world w = WORLD_INIT;
+
+	assert_int_equal(run(&w, "--window=2147483647"), 0);
+	assert_int_equal(w.window, INT32_MAX);
+	assert_int_equal(run(&w, "--window=-2g"), 0);
+	assert_int_equal(w.window, INT32_MIN);
+	assert_says("--window=2g", "error: value 2g for option `window' not in "
+				   "range [-2147483648,2147483647]\n");
+	assert_says("--window=-2147483649",
+		    "error: value -2147483649 for option `window' not in ");
+	assert_says("--window=99999999999999999999",
+		    "error: value 99999999999999999999 for option `window' ");
 }
 
 static void callbacks(void **state)
@@ -265,6 +283,9 @@ static void callbacks(void **state)
 	assert_string_equal(w.called_with, "<none>");
 	assert_int_equal(run(&w, "--call=bad"), -129);
 	assert_string_equal(w.text, "");
+	assert_int_equal(run(&w, "--call=dies --nope"), OPTION_DIED);
+	assert_string_equal(w.text, "");
+	assert_int_equal(options_failed(OPTION_DIED), 128);
 }
 
 static void abbreviations(void **state)
@@ -282,8 +303,10 @@ static void abbreviations(void **state)
 	assert_int_equal(w.memory, 5);
 	assert_says("--win=1", "error: ambiguous option: win (could be "
 			       "--window-memory or --window)\n");
-	assert_says("--no", "error: ambiguous option: no (could be --");
-	assert_says("--n", "error: ambiguous option: n (could be --");
+	assert_says("--no",
+		    "error: ambiguous option: no (could be --no-ring or "
+		    "--no-stock-only)\n");
+	assert_says("--n", "error: ambiguous option: n (could be --no-");
 	assert_says("--no-win", "error: ambiguous option: no-win (could be "
 				"--no-window-memory or --no-window)\n");
 }
@@ -376,6 +399,7 @@ int main(void)
 		cmocka_unit_test(arguments),
 		cmocka_unit_test(negation),
 		cmocka_unit_test(numbers),
+		cmocka_unit_test(integers_have_32_bits),
 		cmocka_unit_test(callbacks),
 		cmocka_unit_test(abbreviations),
 		cmocka_unit_test(mistakes),
