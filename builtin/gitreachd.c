@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gitreachd: serves repositories over HTTP/1.1. */
+/* gitreachd: reads the configuration of the server, and runs it. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,143 +11,141 @@
 #include "builtin/serving.h"
 #include "config/config.h"
 #include "daemon/daemon.h"
+#include "daemon/settings.h"
+#include "daemon/sockets.h"
 #include "sys/io.h"
 #include "sys/process.h"
-#include "sys/tcp.h"
 
-#define LISTENERS_MAX 16
+#define CONFIG_FILE "/etc/gitreach/gitreachd.conf"
 
-static const char usage[] = "gitreachd --base-path=<dir> "
-			    "--listen=http://<address>:<port> [<options>]";
+static const char usage[] = "gitreachd [--config=<file>] [--check-config] "
+			    "[--<key>=<value>...]";
 
-struct arguments {
-	const char *base_path;
-	const char *listen[LISTENERS_MAX];
-	size_t listen_nr;
-	bool export_all;
-	uint64_t workers, threads, connections;
-	uint64_t head_timeout, timeout, idle_timeout, drain_timeout;
+/* Number of keys, with the end of the table. */
+#define KEYS_MAX 64
+
+/* A setting that the command line contains. */
+struct word {
+	const struct daemon_key *key;
+	const char *value;
 };
 
-static int add_listen(void *value, const char *arg)
-{
-	struct arguments *a = value;
+struct arguments {
+	const char *config; /* NULL: the default file, if it exists */
+	bool check_config;
+	struct word *words; /* owned */
+	size_t word_nr;
+};
 
-	if (a->listen_nr == LISTENERS_MAX) {
-		builtin_error("more than %d times --listen", LISTENERS_MAX);
-		return -1;
-	}
-	a->listen[a->listen_nr++] = arg;
+/* ---- the command line */
+
+/* One option of the command line that is a setting. */
+struct taker {
+	struct arguments *arguments;
+	const struct daemon_key *key;
+};
+
+static int take_setting(void *value, const char *arg)
+{
+	const struct taker *taker = value;
+	struct arguments *a = taker->arguments;
+
+	if (taker->key->kind == DAEMON_FLAG)
+		arg = arg == option_negated ? "false" : "true";
+	a->words[a->word_nr++] = (struct word){taker->key, arg};
 	return 0;
 }
 
-#define NUMBER(name, field, arg, text)                                         \
-	{                                                                      \
-		.kind = OPTION_U64, .long_name = name, .value = field,         \
-		.arg_name = arg, .help = text                                  \
-	}
-
-/* Returns whether a number is in [1, max]; otherwise prints an error. */
-static bool check(const char *option, uint64_t value, uint64_t max)
+static void fill_option(struct option *o, struct taker *taker)
 {
-	if (value && value <= max)
-		return true;
-	builtin_error("--%s must be between 1 and %u", option, (unsigned)max);
-	return false;
-}
+	const struct daemon_key *key = taker->key;
 
-static bool check_all(const struct arguments *a)
-{
-	if (!a->base_path)
-		builtin_error("--base-path is missing");
-	else if (!a->listen_nr)
-		builtin_error("--listen is missing");
-	else
-		return check("workers", a->workers, 64) &&
-		       check("threads", a->threads, 1024) &&
-		       check("max-connections", a->connections, 1000000) &&
-		       check("head-timeout", a->head_timeout, 3600) &&
-		       check("timeout", a->timeout, 86400) &&
-		       check("idle-timeout", a->idle_timeout, 86400) &&
-		       check("drain-timeout", a->drain_timeout, 86400);
-	return false;
+	*o = (struct option)OPTION_ROW_CALLBACK(
+		0, key->name, take_setting, taker, key->arg_name, key->help);
+	o->flags = key->kind == DAEMON_FLAG ? OPTION_NO_ARG : OPTION_NO_NEGATE;
 }
 
 /* Returns 0, or the exit code 129 after printing an error. */
 static int parse(struct arguments *a, int argc, const char **argv)
 {
-	const struct option options[] = {
+	struct taker takers[KEYS_MAX];
+	struct option options[KEYS_MAX + 2] = {
 		OPTION_ROW_STRING(
-			0, "base-path", &a->base_path, "<dir>",
-			"serve the repositories below this directory"),
-		{.kind = OPTION_CALLBACK,
-		 .long_name = "listen",
-		 .value = a,
-		 .fn = add_listen,
-		 .flags = OPTION_NO_NEGATE,
-		 .arg_name = "http://<address>:<port>",
-		 .help = "listen here (may be repeated; port 0: any)"},
-		OPTION_ROW_FLAG(0, "export-all", &a->export_all,
-				"serve repositories without "
-				"git-daemon-export-ok"),
-		NUMBER("workers", &a->workers, "<n>", "number of processes"),
-		NUMBER("threads", &a->threads, "<n>",
-		       "requests that each process answers at once"),
-		NUMBER("max-connections", &a->connections, "<n>",
-		       "connections of each process"),
-		NUMBER("head-timeout", &a->head_timeout, "<seconds>",
-		       "time to send the head of a request"),
-		NUMBER("timeout", &a->timeout, "<seconds>",
-		       "time to send or accept 64 KiB"),
-		NUMBER("idle-timeout", &a->idle_timeout, "<seconds>",
-		       "time between two requests"),
-		NUMBER("drain-timeout", &a->drain_timeout, "<seconds>",
-		       "time to finish requests after SIGTERM"),
-		{.kind = OPTION_END},
+			0, "config", &a->config, "<file>",
+			"read this configuration file, not " CONFIG_FILE),
+		OPTION_ROW_FLAG(0, "check-config", &a->check_config,
+				"check the configuration, and end"),
 	};
-	int nr = options_parse(argc, argv, options, usage);
+	size_t nr = 0;
+	int ret;
 
-	if (nr < 0)
-		return options_failed(nr);
-	if (nr)
-		return options_usage(options, usage);
-	return check_all(a) ? 0 : 129;
+	options[0].flags = options[1].flags = OPTION_NO_NEGATE;
+	for (; daemon_keys[nr].name; nr++) {
+		takers[nr] = (struct taker){a, &daemon_keys[nr]};
+		fill_option(&options[nr + 2], &takers[nr]);
+	}
+	options[nr + 2] = (struct option){.kind = OPTION_END};
+	ret = options_parse(argc, argv, options, usage);
+	if (ret < 0)
+		return options_failed(ret);
+	return ret ? options_usage(options, usage) : 0;
 }
+
+/* ---- settings */
+
+static void print_error(void *ctx, const char *line)
+{
+	builtin_error("%s", line);
+}
+
+/* Returns 0, ERR_NOMEM, or another negative error code after a report. */
+static int read_file(struct daemon_settings *s, const struct arguments *a,
+		     const struct daemon_report *report)
+{
+	const char *path = a->config ? a->config : CONFIG_FILE;
+	struct error err = ERROR_INIT;
+	struct buf text = BUF_INIT;
+	int ret = sys_read_any(&text, path, &err);
+
+	if (!ret)
+		ret = daemon_settings_parse(s, text.data, text.len, path,
+					    report);
+	else if (ret == ERR_MISSING && !a->config)
+		ret = 0;
+	else if (ret != ERR_NOMEM)
+		report->fn(report->ctx, err.msg);
+	buf_release(&text);
+	return ret;
+}
+
+/*
+ * Load the file and the command line into *s, and check them. Returns as
+ * read_file().
+ */
+static int load(struct daemon_settings *s, const struct arguments *a,
+		const struct daemon_report *report)
+{
+	int ret, bad;
+
+	daemon_settings_init(s);
+	ret = read_file(s, a, report);
+	for (size_t i = 0; i < a->word_nr; i++) {
+		bad = daemon_settings_option(s, a->words[i].key,
+					     a->words[i].value, report);
+		ret = bad ? bad : ret;
+	}
+	/* Of a file that was not read to its end, keys would be missing. */
+	if (ret && ret != ERR_INVALID)
+		return ret;
+	bad = daemon_settings_check(s, report);
+	return bad ? bad : ret;
+}
+
+/* ---- the server */
 
 static void write_log(void *ctx, const char *line)
 {
 	fprintf(stderr, "gitreachd: %s\n", line);
-}
-
-/* Listen on a URL http://<address>:<port>. Returns the descriptor. */
-static int listen_on(const char *url, struct error *err)
-{
-	char address[SYS_ADDRESS_MAX] = "", after = 0, line[128];
-	unsigned port = 65536;
-	bool is_v6 = !strncmp(url, "http://[", 8);
-	int nr, fd;
-
-	if (strncmp(url, "http://", 7))
-		return error_set(err, ERR_INVALID,
-				 "--listen=%.200s: only http:// is supported",
-				 url);
-	nr = is_v6 ? sscanf(url, "http://[%45[^]]]:%u%c", address, &port,
-			    &after)
-		   : sscanf(url, "http://%45[^:/]:%u%c", address, &port,
-			    &after);
-	if (port > 65535 || (nr != 2 && (nr != 3 || strcmp(&after, "/"))))
-		return error_set(err, ERR_INVALID,
-				 "--listen=%.200s: not of the form "
-				 "http://<address>:<port>",
-				 url);
-	fd = sys_socket_listen(address, (uint16_t)port, err);
-	if (fd < 0)
-		return fd;
-	snprintf(line, sizeof(line), "listens on http://%s%s%s:%u",
-		 is_v6 ? "[" : "", address, is_v6 ? "]" : "",
-		 (unsigned)sys_socket_port(fd));
-	write_log(NULL, line);
-	return fd;
 }
 
 /* Remove variables that describe one request or one repository. */
@@ -185,74 +183,107 @@ static int find_hook(bool *out, struct error *err)
 	return 0;
 }
 
-static int serve(struct daemon_options *o, const struct arguments *a,
-		 struct error *err)
+/* Open all sockets. Returns 0, or a negative error code after a report. */
+static int open_sockets(int *fds, const struct daemon_settings *s,
+			const struct daemon_report *report)
 {
-	int fds[LISTENERS_MAX], ret = 0;
-	size_t nr = 0;
+	for (size_t i = 0; i < s->listen_nr; i++) {
+		struct error err = ERROR_INIT;
+		char name[DAEMON_NAME_MAX], line[DAEMON_NAME_MAX + 32];
 
-	for (; ret >= 0 && nr < a->listen_nr; nr++)
-		fds[nr] = ret = listen_on(a->listen[nr], err);
-	o->listeners = fds;
-	o->listener_nr = nr;
-	return ret < 0 ? ret : daemon_run(o, err);
+		fds[i] = daemon_listen(name, s->listen[i].text, &err);
+		if (fds[i] < 0)
+			return daemon_settings_refuse(
+				s, "listen", &s->listen[i], err.msg, report);
+		snprintf(line, sizeof(line), "listens on %s", name);
+		write_log(NULL, line);
+	}
+	return 0;
 }
 
-static int run(const struct arguments *a, const struct serving_names *names,
-	       struct error *err)
+/*
+ * Returns 0, or a negative error code with an error in *err or after a report.
+ */
+static int run(const struct daemon_settings *s,
+	       const struct serving_names *names,
+	       const struct daemon_report *report, struct error *err)
 {
-	char *base = sys_realpath(a->base_path, err);
+	char *base = sys_realpath(s->base_path.text, err);
 	long master = sys_process_id();
+	int fds[DAEMON_LISTENERS_MAX], ret;
 	struct daemon_options o = {
 		.base_path = base,
-		.export_all = a->export_all,
-		.worker_nr = (unsigned)a->workers,
-		.thread_nr = (unsigned)a->threads,
-		.connection_max = (unsigned)a->connections,
-		.head_timeout = (unsigned)a->head_timeout,
-		.timeout = (unsigned)a->timeout,
-		.idle_timeout = (unsigned)a->idle_timeout,
-		.drain_timeout = (unsigned)a->drain_timeout,
+		.export_all = s->export_all,
+		.worker_nr = (unsigned)s->workers,
+		.thread_nr = (unsigned)s->threads,
+		.connection_max = (unsigned)s->max_connections,
+		.head_timeout = (unsigned)s->head_timeout,
+		.timeout = (unsigned)s->timeout,
+		.idle_timeout = (unsigned)s->idle_timeout,
+		.drain_timeout = (unsigned)s->drain_timeout,
 		.agent = names->agent.data,
 		.session_id = names->session_id.data,
 		.namespace = getenv("GIT_NAMESPACE"),
 		.log = write_log,
+		.listeners = fds,
+		.listener_nr = s->listen_nr,
 	};
-	int ret;
 
 	if (!base)
 		return error_recorded(err, ERR_IO);
 	ret = find_hook(&o.is_hooked, err);
 	if (!ret)
-		ret = serve(&o, a, err);
+		ret = open_sockets(fds, s, report);
+	if (!ret)
+		ret = daemon_run(&o, err);
 	if (!ret && sys_process_id() == master)
 		write_log(NULL, "stopped");
 	free(base);
 	return ret;
 }
 
+/* Check or serve. Returns the exit code. */
+static int act(const struct arguments *a, struct builtin_env *env)
+{
+	const struct daemon_report report = {.fn = print_error};
+	struct serving_names names = SERVING_NAMES_INIT;
+	struct daemon_settings s;
+	struct error err = ERROR_INIT;
+	int code = 0, ret = load(&s, a, &report);
+
+	if (!ret && !a->check_config) {
+		code = serving_names_load(&names, env);
+		if (!code)
+			ret = run(&s, &names, &report, &err);
+	}
+	if (ret == ERR_NOMEM)
+		error_nomem(&err);
+	/* An error that is not in `err` has been reported. */
+	if (err.code)
+		builtin_fail(&err);
+	if (ret < 0)
+		code = a->check_config ? 1 : 128;
+	serving_names_release(&names);
+	daemon_settings_release(&s);
+	return code;
+}
+
 int gitreachd_main(int argc, const char **argv, struct builtin_env *env)
 {
-	struct arguments a = {
-		.workers = 2,
-		.threads = 32,
-		.connections = 10000,
-		.head_timeout = 10,
-		.timeout = 30,
-		.idle_timeout = 60,
-		.drain_timeout = 30,
-	};
-	struct serving_names names = SERVING_NAMES_INIT;
-	struct error err = ERROR_INIT;
-	int code = parse(&a, argc, argv);
+	struct arguments a = {.config = NULL};
+	int code;
 
-	if (code)
-		return code;
+	a.words = mem_alloc((size_t)argc, sizeof(*a.words));
+	if (!a.words)
+		return builtin_die("out of memory");
+	code = parse(&a, argc, argv);
+	if (code) {
+		free(a.words);
+		return options_is_completion(argv[1]) ? 0 : code;
+	}
 	signal(SIGPIPE, SIG_IGN);
 	clean_environment();
-	code = serving_names_load(&names, env);
-	if (!code && run(&a, &names, &err) < 0)
-		code = builtin_fail(&err);
-	serving_names_release(&names);
+	code = act(&a, env);
+	free(a.words);
 	return code;
 }

@@ -296,20 +296,62 @@ static int parse_lines(struct parser *ps, config_var_fn *fn, void *ctx,
 	}
 }
 
+static void parser_init(struct parser *ps, const char *text, size_t len,
+			const char *name)
+{
+	*ps = (struct parser){
+		.p = text, .end = text + len, .name = name, .line = 1};
+	buf_init(&ps->key);
+	buf_init(&ps->value);
+	if (len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3))
+		ps->p += 3;
+}
+
+static void parser_release(struct parser *ps)
+{
+	buf_release(&ps->key);
+	buf_release(&ps->value);
+}
+
 int config_parse_text(const char *text, size_t len, const char *name,
 		      config_var_fn *fn, void *ctx, struct error *err)
 {
-	struct parser ps = {.p = text, .end = text + len, .name = name};
+	struct parser ps;
 	int ret;
 
-	ps.line = 1;
-	buf_init(&ps.key);
-	buf_init(&ps.value);
-	if (len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3))
-		ps.p += 3;
+	parser_init(&ps, text, len, name);
 	ret = parse_lines(&ps, fn, ctx, err);
-	buf_release(&ps.key);
-	buf_release(&ps.value);
+	parser_release(&ps);
+	return ret;
+}
+
+/* A visit of variables with their line numbers. */
+struct visit {
+	const struct parser *ps;
+	int (*fn)(void *ctx, const struct config_line *line);
+	void *ctx;
+};
+
+static int visit_line(void *ctx, const char *key, const char *value,
+		      struct error *err)
+{
+	const struct visit *v = ctx;
+	const struct config_line line = {key, value, v->ps->line};
+
+	return v->fn(v->ctx, &line);
+}
+
+int config_each_line(const char *text, size_t len, const char *name,
+		     int (*fn)(void *ctx, const struct config_line *line),
+		     void *ctx, struct error *err)
+{
+	struct parser ps;
+	struct visit visit = {&ps, fn, ctx};
+	int ret;
+
+	parser_init(&ps, text, len, name);
+	ret = parse_lines(&ps, visit_line, &visit, err);
+	parser_release(&ps);
 	return ret;
 }
 

@@ -93,6 +93,25 @@ int config_parse(struct config *config, const char *text, size_t len,
 		 enum config_scope scope, const char *path,
 		 const struct config_sources *sources, struct error *err);
 
+/* A variable of a file. */
+struct config_line {
+	const char *key; /* borrowed, normalised */
+	/* borrowed; NULL for a key without "=" */
+	const char *value;
+	/* number of the line on which the variable ends; the first line is 1 */
+	unsigned line;
+};
+
+/*
+ * Calls `fn` for each variable of the text of one configuration file, in order.
+ * Includes are not followed. `name` is for messages; NULL: none. If fn()
+ * returns a nonzero value, the visit stops and the function returns this value.
+ * Otherwise returns 0, ERR_CORRUPT if a line is malformed, or ERR_NOMEM.
+ */
+int config_each_line(const char *text, size_t len, const char *name,
+		     int (*fn)(void *ctx, const struct config_line *line),
+		     void *ctx, struct error *err);
+
 /*
  * Returns the last entry of a key, which has the highest precedence, or NULL.
  * *config owns the entry. The function compares all entries, so do not call it

@@ -43,6 +43,13 @@ static socklen_t parse_address(union address *a, const char *text,
 	return sizeof(a->v6);
 }
 
+bool sys_address_is_valid(const char *address)
+{
+	union address a;
+
+	return parse_address(&a, address, 0) > 0;
+}
+
 int sys_socket_listen(const char *address, uint16_t port, struct error *err)
 {
 	union address a;

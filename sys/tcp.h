@@ -6,6 +6,7 @@
 #ifndef SYS_TCP_H
 #define SYS_TCP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -16,6 +17,9 @@
 
 /* bytes for a numeric address with its NUL */
 #define SYS_ADDRESS_MAX 46
+
+/* Returns whether the text is a numeric IPv4 or IPv6 address. */
+bool sys_address_is_valid(const char *address);
 
 /*
  * Listens on a numeric IPv4 or IPv6 address. Port 0: the system chooses one.

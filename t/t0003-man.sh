@@ -12,7 +12,7 @@ test_expect_success 'no page has the name of a page of stock Git' '
 	for page in $pages
 	do
 		case "$page" in
-		gitreach.7 | gitreach-*.1 | gitreachd.8) ;;
+		gitreach.7 | gitreach-*.1 | gitreachd.8 | gitreachd.conf.5) ;;
 		*) echo "$page"; return 1 ;;
 		esac
 	done
@@ -69,6 +69,17 @@ test_expect_success PYTHON 'a command without a page is noticed' '
 	test_must_fail check_man 2>err &&
 	grep "git init has no page" err &&
 	grep "no page.s CONFIGURATION has init.defaultbranch" err
+'
+
+test_expect_success PYTHON 'a setting of the server that a page lacks is noticed' '
+	copy_sources &&
+	sed "s/\"head-timeout\"/\"top-timeout\"/" \
+		"$GITREACH_SRC/daemon/settings.c" >tree/daemon/settings.c &&
+	test_must_fail check_man 2>err &&
+	grep "gitreachd.8: --top-timeout is missing" err &&
+	grep "gitreachd.8: gitreachd has no --head-timeout" err &&
+	grep "gitreachd.conf.5: top-timeout is missing" err &&
+	grep "gitreachd.conf.5: gitreachd has no key head-timeout" err
 '
 
 # A page as a reader sees it, words joined by single blanks.

@@ -318,7 +318,7 @@ test_expect_success 'bad arguments are one clear line' '
 	check "not of the form" --base-path=srv --listen=http://127.0.0.1 &&
 	check "not a numeric address" --base-path=srv --listen=http://h:80 &&
 	check "none" --base-path=none --listen=http://127.0.0.1:0 &&
-	check "workers must be" --base-path=srv --workers=0 \
+	check "workers: must be" --base-path=srv --workers=0 \
 		--listen=http://127.0.0.1:0 &&
 	check "unknown option" --base-path=srv --tls &&
 	start &&

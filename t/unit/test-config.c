@@ -573,6 +573,36 @@ static void paths(void **state)
 	setenv("HOME", home.dir, 1);
 }
 
+static int note_line(void *ctx, const struct config_line *line)
+{
+	struct buf *out = ctx;
+
+	return buf_printf(out, "%u %s=%s\n", line->line, line->key,
+			  line->value ? line->value : "-");
+}
+
+static int stop_line(void *ctx, const struct config_line *line)
+{
+	return 7;
+}
+
+static void test_lines(void **state)
+{
+	static const char text[] = "# x\n[A]\n\tb = 1\n[c \"D\"] e\nf = \\\n 2";
+	struct buf out = BUF_INIT;
+
+	assert_int_equal(config_each_line(text, strlen(text), NULL, note_line,
+					  &out, NULL),
+			 0);
+	assert_string_equal(out.data, "3 a.b=1\n4 c.D.e=-\n6 c.D.f=2\n");
+	assert_int_equal(config_each_line(text, strlen(text), NULL, stop_line,
+					  NULL, NULL),
+			 7);
+	assert_int_equal(config_each_line("=", 1, NULL, note_line, &out, NULL),
+			 ERR_CORRUPT);
+	buf_release(&out);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -592,6 +622,7 @@ int main(void)
 		cmocka_unit_test(url_conditions),
 		cmocka_unit_test(worktree_config),
 		cmocka_unit_test(paths),
+		cmocka_unit_test(test_lines),
 	};
 
 	return cmocka_run_group_tests_name("config", tests, setup, teardown);

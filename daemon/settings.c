@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads the settings of the server, and checks them. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "config/config.h"
+#include "daemon/settings.h"
+#include "daemon/sockets.h"
+#include "sys/io.h"
+
+#define SECTION "gitreachd."
+
+#define AT(field) offsetof(struct daemon_settings, field)
+
+const struct daemon_key daemon_keys[] = {
+	{"base-path", DAEMON_TEXT, AT(base_path), 0, "<dir>",
+	 "serve the repositories below this directory"},
+	{"listen", DAEMON_LIST, AT(listen), 0, "<url>",
+	 "listen on http://<address>:<port> (may be repeated; port 0: any)"},
+	{"export-all", DAEMON_FLAG, AT(export_all), 0, NULL,
+	 "serve repositories without git-daemon-export-ok"},
+	{"workers", DAEMON_NUMBER, AT(workers), 64, "<n>",
+	 "number of processes"},
+	{"threads", DAEMON_NUMBER, AT(threads), 1024, "<n>",
+	 "requests that each process answers at once"},
+	{"max-connections", DAEMON_NUMBER, AT(max_connections), 1000000, "<n>",
+	 "connections of each process"},
+	{"head-timeout", DAEMON_NUMBER, AT(head_timeout), 3600, "<seconds>",
+	 "time to send the head of a request"},
+	{"timeout", DAEMON_NUMBER, AT(timeout), 86400, "<seconds>",
+	 "time to send or accept 64 KiB"},
+	{"idle-timeout", DAEMON_NUMBER, AT(idle_timeout), 86400, "<seconds>",
+	 "time between two requests"},
+	{"drain-timeout", DAEMON_NUMBER, AT(drain_timeout), 86400, "<seconds>",
+	 "time to finish requests after SIGTERM"},
+	{NULL, DAEMON_TEXT, 0, 0, NULL, NULL},
+};
+
+void daemon_settings_init(struct daemon_settings *s)
+{
+	*s = (struct daemon_settings){
+		.workers = 2,
+		.threads = 32,
+		.max_connections = 10000,
+		.head_timeout = 10,
+		.timeout = 30,
+		.idle_timeout = 60,
+		.drain_timeout = 30,
+	};
+}
+
+static void forget_listeners(struct daemon_settings *s)
+{
+	while (s->listen_nr) {
+		struct daemon_text *last = &s->listen[--s->listen_nr];
+
+		free(last->text);
+		*last = (struct daemon_text){NULL, 0};
+	}
+}
+
+void daemon_settings_release(struct daemon_settings *s)
+{
+	free(s->base_path.text);
+	forget_listeners(s);
+	*s = (struct daemon_settings){.file = NULL};
+}
+
+/* ---- reports */
+
+/* Report "<file>:<line>: <key>: <reason>", or "--<key>: <reason>". */
+static int refuse_at(const char *file, unsigned line, const char *key,
+		     const char *reason, const struct daemon_report *report)
+{
+	char text[ERROR_MESSAGE_MAX];
+
+	if (line)
+		snprintf(text, sizeof(text), "%s:%u: %s: %s", file, line, key,
+			 reason);
+	else
+		snprintf(text, sizeof(text), "--%s: %s", key, reason);
+	report->fn(report->ctx, text);
+	return ERR_INVALID;
+}
+
+int daemon_settings_refuse(const struct daemon_settings *s, const char *key,
+			   const struct daemon_text *value, const char *reason,
+			   const struct daemon_report *report)
+{
+	return refuse_at(s->file, value->line, key, reason, report);
+}
+
+/* ---- values */
+
+static int set_text(struct daemon_text *out, const char *value, unsigned line)
+{
+	char *copy = mem_strdup(value);
+
+	if (!copy)
+		return ERR_NOMEM;
+	free(out->text);
+	*out = (struct daemon_text){copy, line};
+	return 0;
+}
+
+static int add_listener(struct daemon_settings *s, const char *value,
+			unsigned line, struct error *err)
+{
+	/* Listeners of the command line replace those of the file. */
+	if (!line && s->listen_nr && s->listen[0].line)
+		forget_listeners(s);
+	if (s->listen_nr == DAEMON_LISTENERS_MAX)
+		return error_set(err, ERR_INVALID,
+				 "there are more than %d listeners",
+				 DAEMON_LISTENERS_MAX);
+	if (set_text(&s->listen[s->listen_nr], value, line) < 0)
+		return ERR_NOMEM;
+	s->listen_nr++;
+	return 0;
+}
+
+static int set_number(uint64_t *out, const char *value, uint64_t max,
+		      struct error *err)
+{
+	uint64_t number;
+
+	if (config_parse_u64(&number, value) < 0 || !number || number > max)
+		return error_set(err, ERR_INVALID,
+				 "must be a number between 1 and %" PRIu64
+				 ", not '%.100s'",
+				 max, value);
+	*out = number;
+	return 0;
+}
+
+static int set_flag(bool *out, const char *value, struct error *err)
+{
+	int flag = config_parse_bool(value);
+
+	if (flag < 0)
+		return error_set(err, ERR_INVALID,
+				 "must be true or false, not '%.100s'", value);
+	*out = flag;
+	return 0;
+}
+
+/* `value` is NULL for a key without "=". */
+static int set(struct daemon_settings *s, const struct daemon_key *key,
+	       const char *value, unsigned line, struct error *err)
+{
+	void *field = (char *)s + key->offset;
+
+	if (key->kind == DAEMON_FLAG)
+		return set_flag(field, value, err);
+	if (!value || !*value)
+		return error_set(err, ERR_INVALID, "the value is missing");
+	switch (key->kind) {
+	case DAEMON_LIST:
+		return add_listener(s, value, line, err);
+	case DAEMON_NUMBER:
+		return set_number(field, value, key->max, err);
+	default:
+		return set_text(field, value, line);
+	}
+}
+
+int daemon_settings_option(struct daemon_settings *s,
+			   const struct daemon_key *key, const char *value,
+			   const struct daemon_report *report)
+{
+	struct error err = ERROR_INIT;
+	int ret = set(s, key, value, 0, &err);
+
+	return ret == ERR_INVALID
+		       ? refuse_at(NULL, 0, key->name, err.msg, report)
+		       : ret;
+}
+
+/* ---- the file */
+
+struct reading {
+	struct daemon_settings *settings;
+	const struct daemon_report *report;
+	bool has_errors;
+};
+
+static const struct daemon_key *find_key(const char *name)
+{
+	for (const struct daemon_key *key = daemon_keys; key->name; key++)
+		if (!strcmp(key->name, name))
+			return key;
+	return NULL;
+}
+
+static int take_line(void *ctx, const struct config_line *line)
+{
+	struct reading *r = ctx;
+	struct error err = ERROR_INIT;
+	size_t len = strlen(SECTION);
+	bool is_ours = !strncmp(line->key, SECTION, len);
+	const char *name = is_ours ? line->key + len : line->key;
+	const struct daemon_key *key = is_ours ? find_key(name) : NULL;
+	int ret = key ? set(r->settings, key, line->value, line->line, &err)
+		      : error_set(&err, ERR_INVALID,
+				  is_ours ? "unknown key"
+					  : "not in section [gitreachd]");
+
+	if (ret != ERR_INVALID)
+		return ret;
+	r->has_errors = true;
+	refuse_at(r->settings->file, line->line, name, err.msg, r->report);
+	return 0;
+}
+
+int daemon_settings_parse(struct daemon_settings *s, const char *text,
+			  size_t len, const char *path,
+			  const struct daemon_report *report)
+{
+	struct reading r = {.settings = s, .report = report};
+	struct error err = ERROR_INIT;
+	int ret;
+
+	s->file = path;
+	ret = config_each_line(text, len, path, take_line, &r, &err);
+	if (ret == ERR_CORRUPT)
+		report->fn(report->ctx, err.msg);
+	if (!ret && r.has_errors)
+		ret = ERR_INVALID;
+	return ret;
+}
+
+/* ---- checks */
+
+static int refuse_missing(const struct daemon_settings *s, const char *key,
+			  const struct daemon_report *report)
+{
+	char text[ERROR_MESSAGE_MAX];
+
+	snprintf(text, sizeof(text), "--%s is missing%s%s", key,
+		 s->file ? ", and so is this key in " : "",
+		 s->file ? s->file : "");
+	report->fn(report->ctx, text);
+	return ERR_INVALID;
+}
+
+static int stop_at_once(void *ctx, const char *name)
+{
+	return 1;
+}
+
+static int check_base_path(const struct daemon_settings *s,
+			   const struct daemon_report *report)
+{
+	struct error err = ERROR_INIT;
+
+	if (!s->base_path.text)
+		return refuse_missing(s, "base-path", report);
+	if (s->base_path.line && *s->base_path.text != '/')
+		return daemon_settings_refuse(s, "base-path", &s->base_path,
+					      "must be an absolute path",
+					      report);
+	if (sys_dir_each(s->base_path.text, stop_at_once, NULL, &err) >= 0)
+		return 0;
+	return daemon_settings_refuse(s, "base-path", &s->base_path, err.msg,
+				      report);
+}
+
+int daemon_settings_check(const struct daemon_settings *s,
+			  const struct daemon_report *report)
+{
+	int ret = check_base_path(s, report);
+
+	if (!s->listen_nr)
+		ret = refuse_missing(s, "listen", report);
+	for (size_t i = 0; i < s->listen_nr; i++) {
+		const struct daemon_text *listen = &s->listen[i];
+		struct error err = ERROR_INIT;
+		struct daemon_address a;
+
+		if (daemon_address_parse(&a, listen->text, &err) < 0)
+			ret = daemon_settings_refuse(s, "listen", listen,
+						     err.msg, report);
+	}
+	return ret;
+}

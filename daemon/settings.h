@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The settings of the server. A setting is a key of the section [gitreachd] in
+ * the configuration file, and an option of the same name.
+ */
+#ifndef DAEMON_SETTINGS_H
+#define DAEMON_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+#define DAEMON_LISTENERS_MAX 16
+
+/* A text and its place. */
+struct daemon_text {
+	char *text;    /* owned; NULL: not set */
+	unsigned line; /* of the file; 0: an option of the command line */
+};
+
+struct daemon_settings {
+	const char *file; /* borrowed: path of the file, or NULL */
+	struct daemon_text base_path;
+	struct daemon_text listen[DAEMON_LISTENERS_MAX];
+	size_t listen_nr;
+	bool export_all;
+	uint64_t workers, threads, max_connections;
+	/* seconds */
+	uint64_t head_timeout, timeout, idle_timeout, drain_timeout;
+};
+
+enum daemon_kind {
+	DAEMON_TEXT,   /* struct daemon_text */
+	DAEMON_LIST,   /* `listen` */
+	DAEMON_FLAG,   /* bool */
+	DAEMON_NUMBER, /* uint64_t */
+};
+
+/* The description of one setting. */
+struct daemon_key {
+	const char *name; /* NULL ends the table */
+	enum daemon_kind kind;
+	size_t offset; /* of the field in struct daemon_settings */
+	/* limits of a number; the minimum is 1 */
+	uint64_t max;
+	const char *arg_name; /* of the option: "<dir>"; NULL: none */
+	const char *help;     /* one line for the usage */
+};
+
+extern const struct daemon_key daemon_keys[];
+
+/* Receives error messages, one line each. */
+struct daemon_report {
+	void (*fn)(void *ctx, const char *line);
+	void *ctx;
+};
+
+/* Sets the defaults. The caller releases the settings. */
+void daemon_settings_init(struct daemon_settings *s);
+void daemon_settings_release(struct daemon_settings *s);
+
+/*
+ * Sets the values of a configuration file. `path` is borrowed until the
+ * settings are released. Each error is reported, with file and line. Returns 0,
+ * ERR_INVALID if values are wrong, ERR_CORRUPT if the file is malformed, or
+ * ERR_NOMEM.
+ */
+int daemon_settings_parse(struct daemon_settings *s, const char *text,
+			  size_t len, const char *path,
+			  const struct daemon_report *report);
+
+/*
+ * Sets the value of an option, after the file was parsed. The first --listen
+ * removes the listeners of the file. Returns 0, ERR_INVALID after a report, or
+ * ERR_NOMEM.
+ */
+int daemon_settings_option(struct daemon_settings *s,
+			   const struct daemon_key *key, const char *value,
+			   const struct daemon_report *report);
+
+/*
+ * Checks the complete settings: required keys, the base path, the form of
+ * listeners. No socket is opened. Returns 0, or ERR_INVALID after reports.
+ */
+int daemon_settings_check(const struct daemon_settings *s,
+			  const struct daemon_report *report);
+
+/*
+ * Reports an error about the value of a key, with the place of the value.
+ * Returns ERR_INVALID.
+ */
+int daemon_settings_refuse(const struct daemon_settings *s, const char *key,
+			   const struct daemon_text *value, const char *reason,
+			   const struct daemon_report *report);
+
+#endif
