@@ -43,9 +43,8 @@ int bitmap_filter_apply(const struct bitmap_filter *bf, struct bitset *packed,
 			struct walk_items *others, struct error *err);
 
 /*
- * `packed` is a set of objects that a receiver should have, because it has
- * objects that refer to them. Removes from `packed` the objects that the
- * receiver may lack because of its filter.
+ * `packed` is a set of objects to which a receiver's objects refer. Removes
+ * from `packed` the objects that the receiver may lack because of its filter.
  */
 void bitmap_filter_undecided(const struct bitmap_file *file,
 			     const struct filter *filter,

@@ -11,8 +11,8 @@
 #define NO_BITMAP UINT32_MAX
 
 /*
- * To store one word costs as much as to decode this number of words of an XOR
- * chain in a query.
+ * When XORs are compared, one stored word counts as much as this number of
+ * words of an XOR chain that a query must decode.
  */
 #define CHAIN_WORDS_PER_WORD 64
 

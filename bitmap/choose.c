@@ -34,8 +34,8 @@ struct cost {
 };
 
 /*
- * Returns whether there are default pseudo-merges. The size of these is
- * limited, that of configured ones is not.
+ * Returns whether there are default pseudo-merges. The size of default
+ * pseudo-merges is limited; the size of configured ones is not.
  */
 static bool has_default_groups(const struct choosing *s)
 {

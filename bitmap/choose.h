@@ -8,7 +8,7 @@
  * depends on the order of the bits. In our packs the objects that a commit adds
  * are adjacent. In other packs they are scattered, and bitmaps are up to three
  * times as large. So a plain selection is built first: the newest 100 commits
- * and then one of 100. Its size is the budget.
+ * and then one of 100. The budget is computed from its size.
  *
  * Then a better selection is built for a few densities, and the densest that
  * fits the budget is used. In this selection the gaps between commits grow with

@@ -236,8 +236,8 @@ int bitmap_file_or(struct bitset *set, const struct bitmap_file *f,
 		   uint32_t row, struct bitset *scratch, struct error *err);
 
 /*
- * Knowledge about a set that saves decoding: for each commit, the set contains
- * the whole bitmap of the commit, or does not contain the commit.
+ * A property of a set, which saves decoding: if the set contains a commit, it
+ * also contains the whole bitmap of that commit.
  */
 struct bitmap_held {
 	bool is_empty; /* the set is empty */

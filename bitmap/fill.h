@@ -165,9 +165,9 @@ int bitmap_side_finish(struct bitmap_side *side, bool trees, struct error *err);
  * Adds to `uninteresting` the objects of fill->packed that are in trees of
  * `commits`, which are commits without a bitmap. `uninteresting` is by bit_pos
  * and has at least as many bits as fill->packed. A tree that is already in
- * `uninteresting` or not in fill->packed is not read. So objects below it may
- * be missing in `uninteresting` if they also occur elsewhere. Returns 0,
- * ERR_MISSING or ERR_CORRUPT for an unreadable tree, or ERR_NOMEM.
+ * `uninteresting` or not in fill->packed is not read. So `uninteresting` may
+ * lack an object below such a tree, if another tree has the object too. Returns
+ * 0, ERR_MISSING or ERR_CORRUPT for an unreadable tree, or ERR_NOMEM.
  */
 int bitmap_boundary_settle(struct bitset *uninteresting,
 			   struct bitmap_fill *fill, const uint32_t *commits,
@@ -186,11 +186,11 @@ int bitmap_boundary_settle(struct bitset *uninteresting,
  * *bounds. All added commits are parsed. Returns 0, or a negative error code
  * with some commits added. ERR_CORRUPT means a broken bitmap.
  *
- * If the set is empty, no indexed commit reaches it, because the index is
- * closed under reachability. Then the first indexed commits on all paths from
- * `wants` are added. Otherwise commits with bitmaps are added, except those
- * that another added commit reaches. Commits between bitmaps are not
- * considered.
+ * An empty set means that the index has none of the searched objects. Then no
+ * indexed commit reaches one, because the index is closed under reachability,
+ * and the first indexed commits on all paths from `wants` are added. Otherwise
+ * commits with bitmaps are added, except those that another added commit
+ * reaches. Commits between bitmaps are not considered.
  *
  * The cost is that of walking these paths, or of decoding each bitmap that no
  * added commit covers.

@@ -18,8 +18,8 @@ uint32_t bitmap_space_base_nr(const struct bitmap_space *space)
 }
 
 /*
- * Returns the layer that has a bit or an idx_pos. *pos, one of both, becomes
- * relative to this layer.
+ * Returns the layer that has a bit or an idx_pos. *pos, the bit or the idx_pos,
+ * becomes relative to this layer.
  */
 static const struct bitmap_space *layer_of(const struct bitmap_space *space,
 					   uint32_t *pos)

@@ -30,9 +30,7 @@
 #include "odb/replaced.h"
 #include "sys/map.h"
 
-/*
- * limit of searches for other copies of delta bases that run inside each other
- */
+/* limit of nested searches for other copies of delta bases */
 #define SPARE_DEPTH_MAX 16
 #define SPARE_CACHE_LIMIT ((size_t)8 << 20)
 /*

@@ -101,7 +101,8 @@ bool pack_ids_find(const struct pack_ids *ids, const uint8_t *raw,
 		return false;
 	/*
 	 * Among n ids, interpolation misses the id by about the square root of
-	 * n positions. Ids chosen by an attacker cost twice a binary search.
+	 * n positions. If an attacker chose the ids, the search may cost twice
+	 * a binary search.
 	 */
 	cmp = probe(&s, interpolate(&s));
 	if (cmp)

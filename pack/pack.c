@@ -236,7 +236,7 @@ static bool parse_rev_file(struct pack *pack, const char *path)
 
 /*
  * Computes the reverse index of a pack by sorting. A computed index is always
- * right. The caller of this function and of the next two holds the lock.
+ * right. The caller of sort_rev(), make_rev() and prove_rev() holds the lock.
  */
 static const struct pack_rev *sort_rev(struct pack *pack)
 {

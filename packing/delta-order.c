@@ -22,8 +22,8 @@
  */
 #define SEGMENTS 64
 /*
- * The number of segments in passes that compare few objects, each with objects
- * far away.
+ * The number of segments in passes that compare only few of the candidates,
+ * which are far apart in the order of all candidates.
  */
 #define SEGMENTS_FEW 16
 /*
@@ -361,7 +361,7 @@ static int sort_by_path(struct delta_order *order,
  * Settle the objects on delta chains that cross segments. A delta whose base is
  * in another segment must not get deeper while its own segment is searched. So
  * all objects from such a delta to the whole object of its chain stay as they
- * are. There are few of these.
+ * are. There are few such objects.
  */
 static int settle_far(struct delta_order *order,
 		      const struct packing_items *list)

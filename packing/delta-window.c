@@ -12,7 +12,7 @@
  * id.
  */
 #define OVERHEAD 20
-/* A base that is so many times larger than the target is not read. */
+/* A base that is this many times larger than the target is not read. */
 #define BASE_RATIO_MAX 32
 
 struct member {

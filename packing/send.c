@@ -449,8 +449,8 @@ static int find(struct send *s, struct error *err)
 }
 
 /*
- * Leave out the objects that the receiver gets from another place. Unless there
- * are no wants, the objects to send were found before.
+ * Leave out the objects that the receiver gets from another place. If there are
+ * wants, the objects to send must have been found before.
  */
 static int leave_out(struct send *s, struct error *err)
 {

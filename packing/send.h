@@ -148,8 +148,8 @@ struct packing_send_options {
 	bool use_prepared;
 	/*
 	 * For a client without haves: objects that a large pack stores whole
-	 * are sent whole. If most objects are such, and history is not sent,
-	 * there is no delta search.
+	 * are sent whole. If these are most of the objects, and history is not
+	 * sent, there is no delta search.
 	 */
 	bool spare_search;
 	/*

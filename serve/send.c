@@ -8,9 +8,9 @@
 #include "sys/ticker.h"
 
 /*
- * The thread that sends keep-alives starts when this much work is done, or when
- * this much is expected, or after this time. The unit of the first two is that
- * of the progress: commits, objects or bytes.
+ * The thread that sends keep-alives starts when MUCH_DONE units of work are
+ * done, when MUCH_AHEAD units are expected, or after SOON_NS nanoseconds. The
+ * unit is that of the progress: a commit, an object or a byte.
  */
 #define MUCH_DONE 1024
 #define MUCH_AHEAD (1 << 20)

@@ -186,7 +186,8 @@ static struct pool_slot *find_slot(const struct entry_pool *pool, uint32_t hash,
 
 /*
  * Doubles the number of slots. If memory runs out, the table stays small, and
- * more entries get a second number.
+ * more entries are numbered a second time, because a search finds them less
+ * often.
  */
 static void grow_slots(struct entry_pool *pool)
 {

@@ -16,7 +16,8 @@ enum {
 	/*
 	 * Maximum number of delta bases in memory. The delta with the largest
 	 * family below it (the heir) is read last, in place of its base. Any
-	 * other delta has less than half of the trees of its base's family.
+	 * other delta has at most half of the trees of its base's family. So 32
+	 * bases suffice for 2^32 trees.
 	 */
 	DEPTH_MAX = 32,
 	/* Number of entries that are collected before they are reported. */

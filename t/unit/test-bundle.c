@@ -75,8 +75,8 @@ static void test_parts(void **state)
 }
 
 /*
- * An incomplete header needs more bytes. If no more bytes follow, the header is
- * either complete or invalid.
+ * Parses each prefix of a header. If more bytes may follow, the parser asks for
+ * them. If no bytes follow, the prefix is either a complete header or invalid.
  */
 static void test_cut_short(void **state)
 {

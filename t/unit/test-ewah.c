@@ -332,7 +332,7 @@ static void test_set_in_run(void **state)
 	}
 }
 
-/* Appends as many words as fill the memory several times, of one kind. */
+/* Appends words of one kind until the memory has grown several times. */
 static void check_growth(int (*append)(struct ewah *e, size_t i))
 {
 	struct ewah e;
@@ -382,7 +382,10 @@ static void test_growth(void **state)
 	check_growth(set_full);
 }
 
-/* A copy has no memory to spare. Its memory is kept when it is emptied. */
+/*
+ * A copy of a bitmap has no memory to spare. The memory of a bitmap is kept
+ * when the bitmap is emptied.
+ */
 static void test_little_memory(void **state)
 {
 	struct ewah e, copy;

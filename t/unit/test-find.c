@@ -135,7 +135,7 @@ static void note_all(struct env *e, struct found *f)
 
 /*
  * Check the objects found. With a bitmap index the result is exact. A walk may
- * find more objects that the wants reach.
+ * also find objects that both wants and haves reach.
  */
 static void check(struct env *e, bool exact)
 {
