@@ -51,6 +51,14 @@ struct piece {
 	size_t len;
 };
 
+struct batch;
+
+/* A command of --batch-command that waits for "flush" or the end of input. */
+struct queued {
+	int (*run)(struct batch *b, char *arg);
+	char *arg; /* owned */
+};
+
 struct batch {
 	const struct store *store;
 	const struct cat_file_batch *options;
@@ -64,6 +72,9 @@ struct batch {
 	/* input lines are split into a name and a rest */
 	bool splits;
 	struct buf line;
+	/* owned: with --buffer, the commands since the last "flush" */
+	struct queued *queue;
+	size_t queue_nr, queue_alloc;
 	struct error err;
 };
 
@@ -347,14 +358,48 @@ static int print_named(struct batch *b, char *name, bool contents)
 
 /* ---- commands */
 
+static int enqueue(struct batch *b, int (*run)(struct batch *b, char *arg),
+		   const char *arg)
+{
+	char *copy = strdup(arg);
+
+	if (!copy || mem_grow(&b->queue, &b->queue_alloc, b->queue_nr + 1,
+			      sizeof(*b->queue)) < 0) {
+		free(copy);
+		return error_nomem(&b->err);
+	}
+	b->queue[b->queue_nr++] = (struct queued){run, copy};
+	return 0;
+}
+
+static int run_queue(struct batch *b)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < b->queue_nr && !ret; i++)
+		ret = b->queue[i].run(b, b->queue[i].arg);
+	return ret;
+}
+
+static void empty_queue(struct batch *b)
+{
+	for (size_t i = 0; i < b->queue_nr; i++)
+		free(b->queue[i].arg);
+	b->queue_nr = 0;
+}
+
 static int flush(struct batch *b, char *arg)
 {
+	int ret;
+
 	(void)arg;
 	if (!b->options->buffered)
 		return error_set(&b->err, ERR_INVALID,
 				 "flush is only for --buffer mode");
+	ret = run_queue(b);
+	empty_queue(b);
 	fflush(stdout);
-	return 0;
+	return ret;
 }
 
 static int print_command_contents(struct batch *b, char *arg)
@@ -416,7 +461,11 @@ static int run_command(struct batch *b, char *line)
 	if (!commands[i].has_arg && *arg)
 		return error_set(&b->err, ERR_INVALID, "%s takes no arguments",
 				 commands[i].name);
-	return commands[i].run(b, arg + (*arg == ' '));
+	arg += *arg == ' ';
+	/* As in stock Git, a wrong line keeps queued commands from running. */
+	if (b->options->buffered && commands[i].run != flush)
+		return enqueue(b, commands[i].run, arg);
+	return commands[i].run(b, arg);
 }
 
 static int run_input(struct batch *b)
@@ -438,7 +487,7 @@ static int run_input(struct batch *b)
 			break;
 	}
 	stdin_lines_release(&in);
-	return ret;
+	return ret ? ret : run_queue(b);
 }
 
 /* ---- all objects */
@@ -596,6 +645,8 @@ int cat_file_batch_run(const struct store *store,
 	if (!ret)
 		ret = options->all_objects ? run_all(&b) : run_input(&b);
 	free(b.pieces);
+	empty_queue(&b);
+	free(b.queue);
 	buf_release(&b.line);
 	if (!is_ours)
 		return builtin_not_ours(&b.err);

@@ -183,4 +183,16 @@ test_expect_success 'messages about options and formats' '
 	grep "^fatal: bad cat-file format: element .(objectname. does" err
 '
 
+test_expect_success 'with --buffer, commands wait for flush or the end' '
+	cd repo &&
+	printf "info HEAD\nx y\n" >../in &&
+	test_must_fail git cat-file --batch-command --buffer <../in >../out &&
+	test_must_be_empty ../out &&
+	printf "info HEAD\nflush\ninfo HEAD~1\nx y\n" >../in &&
+	test_must_fail git cat-file --batch-command --buffer <../in >../out &&
+	test_line_count 1 ../out &&
+	printf "info HEAD\nflush\ninfo HEAD~1\n" >../in &&
+	same cat-file --batch-command --buffer
+'
+
 test_done
