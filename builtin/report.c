@@ -130,6 +130,14 @@ static void say(const char *kind, const char *fmt, va_list ap)
 
 int builtin_fail(const struct error *err)
 {
+	static const char what[] = "unable to parse command-line config";
+	size_t len = sizeof(what) - 1;
+
+	/* As in stock Git, the reason stands in a line of its own. */
+	if (!strncmp(err->msg, what, len) && err->msg[len] == ':') {
+		builtin_error("%s", err->msg + len + 2);
+		return builtin_die("%s", what);
+	}
 	return builtin_die("%s", err->msg);
 }
 

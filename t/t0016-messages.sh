@@ -5,6 +5,8 @@ test_description='words of error messages that people and scripts look for
 The expected words are those of Git 2.55.'
 . "$(dirname "$0")/lib.sh"
 
+SQ="'"
+
 # object_file <dir> <id>
 object_file () {
 	echo "$1/objects/$(echo "$2" | sed 's,^..,&/,')"
@@ -198,6 +200,29 @@ test_expect_success 'some options of pack-objects cannot be negated' '
 				git -C wrong.git pack-objects --no-$option
 		fi || return 1
 	done
+'
+
+test_expect_success 'the reason is a line of its own if -c or the environment is wrong' '
+	printf "%s\n" "error: key does not contain a section: nokey" \
+		"fatal: unable to parse command-line config" >expect &&
+	for words in "rev-list HEAD" "cat-file -p HEAD" for-each-ref
+	do
+		test_must_fail git -C good.git -c nokey $words 2>err &&
+		test_cmp expect err || return 1
+	done &&
+	printf "%s\n" "error: bogus count in GIT_CONFIG_COUNT" \
+		"fatal: unable to parse command-line config" >expect &&
+	test_must_fail env GIT_CONFIG_COUNT=x \
+		"$GIT" -C good.git rev-list HEAD 2>err &&
+	test_cmp expect err
+'
+
+test_expect_success 'the preferred pack is unknown among no packs' '
+	test_must_fail git -C wrong.git multi-pack-index write \
+		--preferred-pack=x 2>err &&
+	printf "%s\n" "warning: unknown preferred pack: ${SQ}x${SQ}" \
+		"error: no pack files to index." >expect &&
+	test_cmp expect err
 '
 
 test_done
