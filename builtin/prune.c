@@ -18,12 +18,33 @@ static const char usage_text[] =
 struct args {
 	bool dry_run, verbose;
 	int progress; /* -1: not given */
-	const char *expire;
+	int64_t expiry;
 };
 
 static int set_progress(void *value, const char *arg)
 {
 	*(int *)value = arg != option_negated;
+	return 0;
+}
+
+/* Stock Git refuses a wrong date even if another --expire follows. */
+static int take_expire(void *value, const char *arg)
+{
+	int64_t *expiry = value;
+
+	*expiry = 0;
+	if (arg == option_negated ||
+	    !approxidate_parse_expiry(expiry, arg, sys_clock_seconds()))
+		return 0;
+	builtin_die("malformed expiration date '%s'", arg);
+	return OPTION_DIED;
+}
+
+/* Promisor objects are always left out, so this option changes nothing. */
+static int take_exclude_promisor(void *value, const char *arg)
+{
+	(void)value;
+	(void)arg;
 	return 0;
 }
 
@@ -46,11 +67,17 @@ static int parse(struct args *a, int argc, const char **argv)
 		 .flags = OPTION_NO_ARG,
 		 .fn = set_progress,
 		 .help = "show progress"},
-		{.kind = OPTION_STRING,
+		{.kind = OPTION_CALLBACK,
 		 .long_name = "expire",
-		 .value = &a->expire,
+		 .value = &a->expiry,
+		 .fn = take_expire,
 		 .arg_name = "<expiry-date>",
 		 .help = "delete only objects that are older"},
+		{.kind = OPTION_CALLBACK,
+		 .long_name = "exclude-promisor-objects",
+		 .flags = OPTION_NO_ARG,
+		 .fn = take_exclude_promisor,
+		 .help = "leave out promisor objects, as always"},
 		{.kind = OPTION_END},
 	};
 
@@ -154,6 +181,7 @@ static int run(const struct args *a, const struct repo *repo,
 		.dry_run = a->dry_run,
 		.heads = heads,
 		.head_nr = head_nr,
+		.expiry = a->expiry,
 		.hooks = {.strange = show_strange, .ctx = &shown},
 	};
 	int ret;
@@ -172,9 +200,6 @@ static int run(const struct args *a, const struct repo *repo,
 							 : PROGRESS_OFF);
 	o.packed_progress = output_progress(
 		&packed_out, a->progress ? PROGRESS_IF_TERMINAL : PROGRESS_OFF);
-	if (a->expire && approxidate_parse_expiry(&o.expiry, a->expire,
-						  sys_clock_seconds()) < 0)
-		return builtin_die("malformed expiration date '%s'", a->expire);
 	ret = shown_path_init(&shown, repo, &err);
 	if (!ret)
 		ret = prune_run(repo, &o, &err);
@@ -184,13 +209,14 @@ static int run(const struct args *a, const struct repo *repo,
 
 int cmd_prune(int argc, const char **argv, struct builtin_env *env)
 {
-	struct args a = {.progress = -1, .expire = "now"};
+	struct args a = {.progress = -1};
 	struct oid *heads = NULL;
-	int nr = parse(&a, argc, argv);
-	int ret;
+	int nr, ret;
 
+	take_expire(&a.expiry, "now");
+	nr = parse(&a, argc, argv);
 	if (nr < 0)
-		return 129;
+		return options_failed(nr);
 	ret = builtin_open_repo(env);
 	if (!ret)
 		ret = resolve_heads(&heads, env, argv + 1, (size_t)nr);

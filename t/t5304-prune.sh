@@ -229,9 +229,19 @@ test_expect_success 'history that only info/grafts joins is kept' '
 
 test_expect_success 'usage' '
 	(cd work && same prune --nonesuch &&
-	test_expect_code 129 git prune --exclude-promisor-objects 2>err &&
-	grep "unknown option .exclude-promisor-objects" err) &&
+	same -e prune --expire=x --expire=2005-04-08) &&
 	(cd none && same -e prune)
+'
+
+test_expect_success '--exclude-promisor-objects' '
+	both work prune --exclude-promisor-objects -v &&
+	stock clone -q --bare work promising.git &&
+	stock -C promising.git config uploadpack.allowFilter true &&
+	stock clone -q --bare --filter=blob:none "file://$PWD/promising.git" \
+		partial.git &&
+	echo loose | stock -C partial.git hash-object -w --stdin &&
+	both partial.git prune --exclude-promisor-objects -v &&
+	both partial.git prune --no-exclude-promisor-objects -n
 '
 
 test_expect_success 'what a repack that was killed left beside answers' '
