@@ -481,11 +481,8 @@ int pack_job_add_tags(struct pack_job *job, const struct packing_tags *tags,
 	return ret;
 }
 
-static int write_bitmap(struct pack_job *job, struct error *err)
+bool pack_job_can_have_bitmap(struct pack_job *job)
 {
-	struct pseudo_tips pseudo = PSEUDO_TIPS_INIT;
-	uint8_t *is_tip = NULL;
-	int ret;
 	/*
 	 * Refuse a bitmap index if the pack is not closed under reachability,
 	 * or in a shallow repository: the commits of the boundary get parents
@@ -502,12 +499,20 @@ static int write_bitmap(struct pack_job *job, struct error *err)
 	 */
 	if (job->newpacks.nr > 1)
 		why = "packs are split due to pack.packSizeLimit";
-	if (why) {
-		if (!job->options->bitmap_is_default)
-			error_set(&job->warning, ERR_INVALID,
-				  "disabling bitmap writing, as %s", why);
+	if (why && !job->options->bitmap_is_default)
+		error_set(&job->warning, ERR_INVALID,
+			  "disabling bitmap writing, as %s", why);
+	return !why;
+}
+
+static int write_bitmap(struct pack_job *job, struct error *err)
+{
+	struct pseudo_tips pseudo = PSEUDO_TIPS_INIT;
+	uint8_t *is_tip = NULL;
+	int ret;
+
+	if (!pack_job_can_have_bitmap(job))
 		return 0;
-	}
 	ret = roots_mark_tips(&is_tip, &job->walk, job->refs, err);
 	if (!ret && job->options->newpack->pseudo_merges)
 		ret = pseudo_tips_load(&pseudo, &job->walk, job->refs,

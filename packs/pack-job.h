@@ -191,6 +191,13 @@ int pack_job_add_tags(struct pack_job *job, const struct packing_tags *tags,
 		      struct error *err);
 
 /*
+ * Returns whether the pack can have a bitmap index: its objects are closed
+ * under reachability, and the repository is not shallow. Otherwise sets
+ * job->warning, unless the bitmap index is only wanted by default.
+ */
+bool pack_job_can_have_bitmap(struct pack_job *job);
+
+/*
  * Make the pack and install it. If the size of packs is limited, there may be
  * several. A pack may be empty. Returns 0 or a negative error code.
  */

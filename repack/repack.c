@@ -524,6 +524,8 @@ int repack_run(struct repack_result *result, const struct repo *repo,
 					  err);
 	if (!ret && r.job.items.nr)
 		ret = pack_job_run(&r.job, err);
+	else if (!ret && r.job_options.write_bitmap)
+		pack_job_can_have_bitmap(&r.job);
 	if (!ret)
 		ret = write_filtered(&r, err);
 	if (!ret)

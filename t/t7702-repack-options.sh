@@ -142,4 +142,18 @@ test_expect_success 'nothing is deleted from a precious repository' '
 	"$GIT" -C precious.git repack -aq
 '
 
+test_expect_success 'a repack without a new pack warns too that there is no bitmap index' '
+	repo_linear kept.git 3 && stock -C kept.git repack -adq &&
+	kept=$(basename kept.git/objects/pack/*.pack) &&
+	echo "warning: disabling bitmap writing, as some objects are not being packed" \
+		>expect &&
+	git -C kept.git repack -adbq --keep-pack=$kept 2>err &&
+	test_cmp expect err &&
+	git -C kept.git -c repack.writeBitmaps=true repack -adq \
+		--keep-pack=$kept 2>err &&
+	test_cmp expect err &&
+	git -C kept.git repack -adq --keep-pack=$kept 2>err &&
+	test_must_be_empty err
+'
+
 test_done
