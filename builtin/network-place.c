@@ -58,7 +58,7 @@ int network_place_options(struct newpack_options *options,
 	struct pack_args args = PACK_ARGS_INIT;
 	int ret = network_pack_options(options, network, err);
 
-	args.quiet = quiet;
+	args.progress = quiet ? 0 : args.progress;
 	options->make.progress = pack_args_progress(out, &args);
 	options->make.write_progress = options->make.progress;
 	return ret;

@@ -101,12 +101,12 @@ int pack_args_index_version(struct pack_idx_format *format, const char *text,
 		offset = strtoul(start, &end, 0);
 		is_bad = end == start || offset > INT32_MAX;
 	}
-	if (is_bad || *end)
+	if (version > 2)
+		return error_set(err, ERR_INVALID,
+				 "unsupported index version %s", text);
+	if (is_bad || *end || !version)
 		return error_set(err, ERR_INVALID, "bad index version '%s'",
 				 text);
-	if (version != 1 && version != 2)
-		return error_set(err, ERR_INVALID,
-				 "unsupported index version %lu", version);
 	*format = (struct pack_idx_format){
 		.version = (unsigned)version,
 		.off64_from = has_offset ? (uint32_t)offset + 1 : 0,
@@ -129,10 +129,9 @@ int pack_args_take_pack(void *value, const char *arg)
 const struct progress_out *pack_args_progress(struct progress_out *out,
 					      const struct pack_args *args)
 {
-	if (args->quiet || args->no_progress)
-		return output_progress(out, PROGRESS_OFF);
-	return output_progress(out, args->progress ? PROGRESS_ON
-						   : PROGRESS_IF_TERMINAL);
+	return output_progress(out, args->progress < 0 ? PROGRESS_IF_TERMINAL
+				    : args->progress   ? PROGRESS_ON
+						       : PROGRESS_OFF);
 }
 
 /* ---- output of packs */

@@ -26,7 +26,11 @@ struct pack_args {
 	int64_t name_hash_version; /* -1: not given */
 	int path_walk;             /* 1, 0, or -1: not given */
 	bool no_reuse_delta, no_reuse_object;
-	bool quiet, progress, no_progress;
+	/*
+	 * 0: show no progress, 1: show it, 2: also while pack-objects writes to
+	 * standard output, -1: show it on a terminal
+	 */
+	int progress;
 };
 
 #define PACK_ARGS_INIT                                                         \
@@ -34,7 +38,7 @@ struct pack_args {
 		.window = INT64_MIN, .depth = INT64_MIN, .threads = INT64_MIN, \
 		.window_memory = PACK_ARGS_UNSET,                              \
 		.max_pack_size = PACK_ARGS_UNSET, .name_hash_version = -1,     \
-		.path_walk = -1                                                \
+		.path_walk = -1, .progress = -1                                \
 	}
 
 /* Entries of an option table for these options. `a` is a struct pack_args *. */
@@ -68,15 +72,11 @@ struct pack_args {
 		 .flags = OPTION_NO_ARG,                                       \
 		 .fn = pack_args_take_choice,                                  \
 		 .help = "compare versions of each path first"},               \
-		{.kind = OPTION_FLAG,                                          \
-		 .long_name = "progress",                                      \
-		 .value = &(a)->progress,                                      \
-		 .flags = OPTION_NO_NEGATE,                                    \
-		 .help = "show progress, also where no one looks"},            \
 	{                                                                      \
-		.kind = OPTION_FLAG, .long_name = "no-progress",               \
-		.value = &(a)->no_progress, .flags = OPTION_NO_NEGATE,         \
-		.help = "show none"                                            \
+		.kind = OPTION_CALLBACK, .long_name = "progress",              \
+		.value = &(a)->progress, .flags = OPTION_NO_ARG,               \
+		.fn = pack_args_take_choice,                                   \
+		.help = "show progress, also where no one looks"               \
 	}
 
 /*

@@ -53,13 +53,47 @@ static int take_stdin_packs(void *value, const char *arg)
 	return 0;
 }
 
+static int take_index_version(void *value, const char *arg)
+{
+	struct pack_objects_args *a = value;
+	struct error err = ERROR_INIT;
+
+	if (!pack_args_index_version(&a->idx_format, arg, &err))
+		return 0;
+	builtin_die("%s", err.msg);
+	return OPTION_DIED;
+}
+
+/*
+ * Callbacks for --quiet and --all-progress. The last of these options and of
+ * --progress holds.
+ */
+static int take_quiet(void *value, const char *arg)
+{
+	int *progress = value;
+
+	if (arg != option_negated)
+		*progress = 0;
+	else if (*progress <= 0)
+		*progress = 1;
+	return 0;
+}
+
+static int take_all_progress(void *value, const char *arg)
+{
+	*(int *)value = arg == option_negated ? 0 : 2;
+	return 0;
+}
+
 int pack_objects_args_parse(struct pack_objects_args *a, int argc,
 			    const char **argv)
 {
 	const struct option options[] = {
-		OPTION_ROW_FLAG('q', "quiet", &a->packing.quiet, "no progress"),
-		FLAG("all-progress", all_progress,
-		     "show progress of writing to files too"),
+		{OPTION_CALLBACK, 'q', "quiet", &a->packing.progress,
+		 "no progress", OPTION_NO_ARG, NULL, take_quiet, NULL},
+		{OPTION_CALLBACK, 0, "all-progress", &a->packing.progress,
+		 "show progress of writing too", OPTION_NO_ARG, NULL,
+		 take_all_progress, NULL},
 		FLAG("all-progress-implied", all_progress_implied,
 		     "--all-progress when progress is shown"),
 		FLAG("stdout", to_stdout, "write the pack to stdout"),
@@ -118,8 +152,8 @@ int pack_objects_args_parse(struct pack_objects_args *a, int argc,
 		TEXT("missing", missing_text, OPTION_NO_NEGATE, NULL,
 		     "what to do about missing objects", "<action>"),
 		PACK_ARGS_OPTIONS(&a->packing),
-		TEXT("index-version", index_version_text, OPTION_NO_NEGATE,
-		     NULL, "of the .idx: 1 or 2", "<n>[,<offset>]"),
+		{OPTION_CALLBACK, 0, "index-version", a, "of the .idx: 1 or 2",
+		 OPTION_NO_NEGATE, NULL, take_index_version, "<n>[,<offset>]"},
 		NUMBER("compression", compression, "zlib level"),
 		{0},
 	};
@@ -183,10 +217,7 @@ static int check_values(struct pack_objects_args *a, struct error *err)
 				 (long long)a->compression);
 	if (parse_missing(a, err) < 0 || pack_args_check(&a->packing, err) < 0)
 		return ERR_INVALID;
-	return a->index_version_text
-		       ? pack_args_index_version(&a->idx_format,
-						 a->index_version_text, err)
-		       : 0;
+	return 0;
 }
 
 static int load_expiry(struct pack_objects_args *a, struct error *err)
@@ -261,8 +292,6 @@ int pack_objects_args_check(struct pack_objects_args *a, struct error *err)
 {
 	int ret = check_receiver(a, err);
 
-	if (a->all_progress)
-		a->packing.progress = true;
 	if (!ret)
 		ret = check_values(a, err);
 	if (!ret)

@@ -60,7 +60,8 @@ static int load_options(struct run *r, const struct repo *repo)
 	if (a->compression != INT64_MIN)
 		make->compression = (int)a->compression;
 	make->progress = pack_args_progress(&r->out, &a->packing);
-	write_too = !a->to_stdout || a->all_progress || a->all_progress_implied;
+	write_too = !a->to_stdout || a->packing.progress == 2 ||
+		    a->all_progress_implied;
 	make->write_progress = write_too ? make->progress : NULL;
 	return 0;
 }

@@ -28,9 +28,9 @@ struct pack_objects_args {
 	bool ofs_delta;
 	bool write_bitmap, write_bitmap_quiet;
 	bool use_bitmap, no_use_bitmap;
-	bool all_progress, all_progress_implied;
+	bool all_progress_implied;
 	bool keep_true_parents, sparse, shallow, delta_islands;
-	const char *index_version_text, *missing_text;
+	const char *missing_text;
 	int64_t compression; /* INT64_MIN: not given */
 	struct named_packs keep_packs;
 	const char *base;

@@ -26,7 +26,7 @@ static const char usage_text[] = "git repack [<options>]";
 struct args {
 	struct pack_args packing;
 	bool all, loosen, remove_redundant, local, no_server_info;
-	bool cruft, keep_unreachable;
+	bool cruft, keep_unreachable, quiet;
 	/* 1, 0, or -1: not given */
 	int write_bitmap, pack_kept_objects, delta_islands;
 	struct midx_choice {
@@ -102,7 +102,7 @@ static int parse(struct args *a, int argc, const char **argv)
 		     "deflate objects anew"),
 		FLAG('n', NULL, &a->no_server_info,
 		     "do not update the files for dumb clients"),
-		FLAG('q', "quiet", &a->packing.quiet, "be quiet"),
+		FLAG('q', "quiet", &a->quiet, "be quiet"),
 		FLAG('l', "local", &a->local, "leave out what alternates have"),
 		CHOICE('b', "write-bitmap-index", &a->write_bitmap,
 		       "write a bitmap index"),
@@ -289,6 +289,11 @@ static int load_options(struct repack_options *o, struct args *a,
 	o->filter = &a->filter.filter;
 	o->filter_to = a->filter_to;
 	o->newpack.replace = true;
+	if (!ret)
+		ret = load_bool(repo, "repack.usedeltaislands",
+				&o->delta_islands, err);
+	if (a->delta_islands >= 0)
+		o->delta_islands = a->delta_islands;
 	pack_args_apply(&o->newpack, &a->packing);
 	if (!ret)
 		ret = load_bool(repo, "repack.usedeltabaseoffset",
@@ -318,11 +323,6 @@ static int load_options(struct repack_options *o, struct args *a,
 	if (!ret)
 		ret = load_bool(repo, "repack.updateserverinfo",
 				&o->update_server_info, err);
-	if (!ret)
-		ret = load_bool(repo, "repack.usedeltaislands",
-				&o->delta_islands, err);
-	if (a->delta_islands >= 0)
-		o->delta_islands = a->delta_islands;
 	if (a->no_server_info)
 		o->update_server_info = false;
 	return ret;
@@ -347,6 +347,8 @@ static int run(struct args *a, struct builtin_env *env, struct error *err)
 		ret = load_options(&options, a, env->repo, err);
 	if (ret < 0)
 		return ret;
+	if (a->quiet)
+		a->packing.progress = 0;
 	options.newpack.make.progress = pack_args_progress(&out, &a->packing);
 	options.newpack.make.write_progress = options.newpack.make.progress;
 	options.cruft.make.progress = options.newpack.make.progress;
@@ -360,7 +362,7 @@ static int run(struct args *a, struct builtin_env *env, struct error *err)
 		return ret;
 	if (result.warning.code)
 		builtin_warn("%s", result.warning.msg);
-	if (!result.is_new && !a->packing.quiet)
+	if (!result.is_new && !a->quiet)
 		printf("Nothing new to pack.\n");
 	else if (result.is_new && options.newpack.make.progress)
 		print_total(&result);

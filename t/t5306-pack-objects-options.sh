@@ -428,4 +428,33 @@ test_expect_success 'a listed object is missing: it is named' '
 	fatal "unable to read 1234567890123456789012345678901234567890" x
 '
 
+# shown <lines> <options>...: as many of the steps Enumerating and Writing are
+# shown.
+shown () {
+	lines=$1 && shift &&
+	"$GIT" -C repo.git pack-objects --all "$@" 2>err >/dev/null &&
+	tr "\r" "\n" <err | grep -E "^(Enumerating|Writing) .*, done" >told || :
+	test_line_count $lines told
+}
+
+test_expect_success 'the last option about progress holds' '
+	shown 2 -q --progress shown &&
+	shown 0 --progress -q shown &&
+	shown 2 --no-progress --progress shown &&
+	shown 0 --progress --no-progress shown &&
+	shown 2 -q --no-quiet shown &&
+	shown 1 --no-quiet --stdout &&
+	shown 1 -q --progress --stdout &&
+	shown 2 -q --all-progress --stdout &&
+	shown 1 --all-progress --progress --stdout &&
+	shown 2 --all-progress --no-quiet --stdout &&
+	shown 0 --progress --no-all-progress --stdout
+'
+
+test_expect_success 'a wrong index version is reported as it was written' '
+	fatal "unsupported index version -1" --index-version=-1 x &&
+	fatal "unsupported index version 3,5" --index-version=3,5 --bad x &&
+	fatal "bad index version ${SQ}1k${SQ}" --thin --index-version=1k x
+'
+
 test_done
