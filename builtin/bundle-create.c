@@ -362,7 +362,10 @@ int bundle_create(int argc, const char **argv, struct builtin_env *env)
 		return builtin_not_ours(&err);
 	if (ret < 0)
 		ret = builtin_fail(&err);
-	/* The exit code of stock Git, whose pack-objects is another process. */
+	/*
+	 * Stock Git runs pack-objects as another process, and exits with 1 if
+	 * this process fails.
+	 */
 	if (r.lacks_pack) {
 		builtin_error("pack-objects died");
 		ret = 1;

@@ -20,8 +20,8 @@ struct heard {
 	struct walkrepo *f;
 	size_t broken, mistyped, missing, unreachable;
 	/*
-	 * by object number: reported as unreachable, without and with links to
-	 * them
+	 * indexed by the number of an object: `left`: reported as unreachable;
+	 * `dangling`: reported as unreachable, and no object has a link to it
 	 */
 	bool *left;
 	bool *dangling;

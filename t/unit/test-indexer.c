@@ -49,8 +49,8 @@ static void remove_files(void)
 }
 
 /*
- * A source that returns bytes in pieces. It also records the bytes that it got
- * back as "rest".
+ * A source that returns bytes in pieces. It also counts the bytes behind the
+ * pack, which the indexer gives back.
  */
 struct dealer {
 	const uint8_t *bytes;

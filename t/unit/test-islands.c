@@ -74,7 +74,7 @@ static void the_trees_of_tips(void **state)
 	walkrepo_release(&w);
 }
 
-/* Trees and blobs that are tips themselves are put into the tip. */
+/* A tree or blob that is itself a tip is put into the tip island. */
 static void others_among_tips(void **state)
 {
 	uint64_t seed = random_seed();

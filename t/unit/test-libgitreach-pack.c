@@ -170,7 +170,10 @@ static void endings(void **state)
 	APIREPO_FAILS(
 		&a, GITREACH_UNSUPPORTED,
 		gitreach_query_write_pack(q, &o, take, &bytes, NULL, a.err));
-	/* Members that this version does not know must be 0. */
+	/*
+	 * In a newer, longer struct, members that this version of the library
+	 * does not know must be 0.
+	 */
 	buf_reset(&bytes);
 	APIREPO_OK(&a, gitreach_query_write_pack(q, &newer.known, take, &bytes,
 						 NULL, a.err));

@@ -203,7 +203,10 @@ static void test_rev_file(void **state)
 	buf_release(&file);
 }
 
-/* Checks the .rev file of a small pack, alone and with other bytes. */
+/*
+ * Verifies the checksum of a .rev file, alone and together with that of
+ * `other`. Compares the results with `alone` and `both`.
+ */
 static void check_rev_sum(const struct packfile *p, const struct buf *other,
 			  int alone, int both)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of repack/prune-unnamed.c: which unnamed packs are removed, and when.
+ * Tests of repack/prune-unnamed.c: which unnamed packs (.tmp-<pid>-pack-<hash>)
+ * are removed, and when.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -155,7 +155,7 @@ static void test_nonces(void **state)
 	pushed_release(&s.p);
 }
 
-/* Push options that differ from the signed ones refuse the push. */
+/* If push options differ from the signed ones, the push is refused. */
 static void test_options(void **state)
 {
 	static const char *const headers[] = {"push-option a", "pushee x",
