@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "builtin/gitreachd-parts.h"
 #include "builtin/gitreachd.h"
 #include "builtin/options.h"
 #include "builtin/serving.h"
@@ -143,30 +144,23 @@ static int load(struct daemon_settings *s, const struct arguments *a,
 
 /* ---- the server */
 
-static void write_log(void *ctx, const char *line)
-{
-	fprintf(stderr, "gitreachd: %s\n", line);
-}
+/* A configuration, as the server uses it. */
+struct state {
+	struct daemon_settings settings; /* owned */
+	struct daemon_sockets sockets;   /* closed with the process */
+	int fds[DAEMON_LISTENERS_MAX];
+	char *base; /* owned */
+	struct daemon_options options;
+};
 
-/* Remove variables that describe one request or one repository. */
-static void clean_environment(void)
-{
-	static const char *const names[] = {
-		"GIT_HTTP_EXPORT_ALL",
-		"GIT_PROTOCOL",
-		"GIT_DIR",
-		"GIT_WORK_TREE",
-		"GIT_COMMON_DIR",
-		"GIT_INDEX_FILE",
-		"GIT_COMMITTER_NAME",
-		"GIT_COMMITTER_EMAIL",
-		"GIT_OBJECT_DIRECTORY",
-		"GIT_ALTERNATE_OBJECT_DIRECTORIES",
-	};
-
-	for (size_t i = 0; i < ARRAY_NR(names); i++)
-		unsetenv(names[i]);
-}
+struct server {
+	const struct arguments *arguments;
+	const struct serving_names *names;
+	const char *const *words; /* the command line; ends with NULL */
+	struct state *state;      /* owned */
+	bool is_journal;
+	struct gitreachd_legacy legacy; /* owned */
+};
 
 /* Set *out to whether a hook makes the packs of fetches. */
 static int find_hook(bool *out, struct error *err)
@@ -183,107 +177,231 @@ static int find_hook(bool *out, struct error *err)
 	return 0;
 }
 
-/* Open all sockets. Returns 0, or a negative error code after a report. */
-static int open_sockets(int *fds, const struct daemon_settings *s,
-			const struct daemon_report *report)
+static void state_free(struct state *state)
 {
-	for (size_t i = 0; i < s->listen_nr; i++) {
-		struct error err = ERROR_INIT;
-		char name[DAEMON_NAME_MAX], line[DAEMON_NAME_MAX + 32];
-
-		fds[i] = daemon_listen(name, s->listen[i].text, &err);
-		if (fds[i] < 0)
-			return daemon_settings_refuse(
-				s, "listen", &s->listen[i], err.msg, report);
-		snprintf(line, sizeof(line), "listens on %s", name);
-		write_log(NULL, line);
-	}
-	return 0;
+	if (!state)
+		return;
+	free(state->base);
+	daemon_settings_release(&state->settings);
+	free(state);
 }
 
-/*
- * Returns 0, or a negative error code with an error in *err or after a report.
- */
-static int run(const struct daemon_settings *s,
-	       const struct serving_names *names,
-	       const struct daemon_report *report, struct error *err)
+static void fill_options(struct state *state, struct server *server)
 {
-	char *base = sys_realpath(s->base_path.text, err);
-	long master = sys_process_id();
-	int fds[DAEMON_LISTENERS_MAX], ret;
-	struct daemon_options o = {
-		.base_path = base,
-		.export_all = s->export_all,
-		.worker_nr = (unsigned)s->workers,
-		.thread_nr = (unsigned)s->threads,
-		.connection_max = (unsigned)s->max_connections,
-		.head_timeout = (unsigned)s->head_timeout,
-		.timeout = (unsigned)s->timeout,
-		.idle_timeout = (unsigned)s->idle_timeout,
-		.drain_timeout = (unsigned)s->drain_timeout,
-		.agent = names->agent.data,
-		.session_id = names->session_id.data,
-		.namespace = getenv("GIT_NAMESPACE"),
-		.log = write_log,
-		.listeners = fds,
-		.listener_nr = s->listen_nr,
-	};
+	const struct daemon_settings *s = &state->settings;
+	struct daemon_options *o = &state->options;
 
-	if (!base)
-		return error_recorded(err, ERR_IO);
-	ret = find_hook(&o.is_hooked, err);
-	if (!ret)
-		ret = open_sockets(fds, s, report);
-	if (!ret)
-		ret = daemon_run(&o, err);
-	if (!ret && sys_process_id() == master)
-		write_log(NULL, "stopped");
-	free(base);
+	o->base_path = state->base;
+	o->export_all = s->export_all;
+	o->worker_nr = (unsigned)s->workers;
+	o->thread_nr = (unsigned)s->threads;
+	o->connection_max = (unsigned)s->max_connections;
+	o->head_timeout = (unsigned)s->head_timeout;
+	o->timeout = (unsigned)s->timeout;
+	o->idle_timeout = (unsigned)s->idle_timeout;
+	o->drain_timeout = (unsigned)s->drain_timeout;
+	o->agent = server->names->agent.data;
+	o->session_id = server->names->session_id.data;
+	o->namespace = getenv("GIT_NAMESPACE");
+	o->log = gitreachd_log;
+	o->log_ctx = &server->is_journal;
+	o->listeners = state->fds;
+	o->listener_nr = state->sockets.nr;
+	for (size_t i = 0; i < state->sockets.nr; i++)
+		state->fds[i] = state->sockets.items[i].fd;
+}
+
+/* Returns as prepare(). */
+static int open_sockets(struct state *state,
+			const struct daemon_sockets *before,
+			const struct daemon_report *report)
+{
+	const struct daemon_text *bad = NULL;
+	struct error err = ERROR_INIT;
+	int ret = daemon_sockets_open(&state->sockets, before, &state->settings,
+				      &bad, &err);
+
+	if (ret < 0)
+		daemon_settings_refuse(&state->settings, "listen", bad, err.msg,
+				       report);
 	return ret;
 }
 
-/* Check or serve. Returns the exit code. */
-static int act(const struct arguments *a, struct builtin_env *env)
+/*
+ * Read the configuration, and open its sockets or find them in *before. Returns
+ * a state, or NULL after a report.
+ */
+static struct state *prepare(struct server *server,
+			     const struct daemon_sockets *before,
+			     const struct daemon_report *report)
 {
-	const struct daemon_report report = {.fn = print_error};
-	struct serving_names names = SERVING_NAMES_INIT;
-	struct daemon_settings s;
+	struct state *state = mem_calloc(1, sizeof(*state));
 	struct error err = ERROR_INIT;
-	int code = 0, ret = load(&s, a, &report);
+	int ret = state ? load(&state->settings, server->arguments, report)
+			: ERR_NOMEM;
 
-	if (!ret && !a->check_config) {
-		code = serving_names_load(&names, env);
-		if (!code)
-			ret = run(&s, &names, &report, &err);
+	if (!ret)
+		ret = find_hook(&state->options.is_hooked, &err);
+	if (!ret) {
+		state->base = sys_realpath(state->settings.base_path.text,
+					   &err);
+		ret = state->base ? 0 : ERR_IO;
+	}
+	if (!ret)
+		ret = open_sockets(state, before, report);
+	if (!ret) {
+		fill_options(state, server);
+		return state;
 	}
 	if (ret == ERR_NOMEM)
 		error_nomem(&err);
-	/* An error that is not in `err` has been reported. */
 	if (err.code)
-		builtin_fail(&err);
-	if (ret < 0)
-		code = a->check_config ? 1 : 128;
-	serving_names_release(&names);
+		report->fn(report->ctx, err.msg);
+	state_free(state);
+	return NULL;
+}
+
+static void adopt(struct server *server, struct state *state,
+		  const struct daemon_sockets *before)
+{
+	const struct daemon_report log = {gitreachd_log, &server->is_journal};
+
+	daemon_sockets_replace(before, &state->sockets, !server->state, &log);
+	server->state = state;
+}
+
+/* The first error of several, and their number. */
+struct errors {
+	struct error *err;
+	unsigned nr;
+};
+
+static void count_error(void *ctx, const char *line)
+{
+	struct errors *errors = ctx;
+
+	if (!errors->nr++)
+		error_set(errors->err, ERR_INVALID, "%s", line);
+}
+
+static int reload(void *ctx, const struct daemon_options **out,
+		  struct error *err)
+{
+	struct server *server = ctx;
+	struct errors errors = {.err = err};
+	const struct daemon_report report = {count_error, &errors};
+	struct state *old = server->state, *state;
+
+	state = prepare(server, &old->sockets, &report);
+	if (!state && errors.nr > 1)
+		error_set(err, ERR_INVALID, "%s (and %u more errors)", err->msg,
+			  errors.nr - 1);
+	if (!state)
+		return ERR_INVALID;
+	adopt(server, state, &old->sockets);
+	state_free(old);
+	*out = &state->options;
+	return 0;
+}
+
+static int upgrade(void *ctx, struct daemon_successor *out, struct error *err)
+{
+	const struct server *server = ctx;
+
+	return gitreachd_start_heir(out, server->words, &server->legacy,
+				    &server->state->sockets, err);
+}
+
+static void be_ready(void *ctx)
+{
+	struct server *server = ctx;
+
+	gitreachd_legacy_tell(&server->legacy);
+}
+
+/* Returns the exit code. */
+static int serve(struct server *server, const struct daemon_report *report)
+{
+	struct daemon_program program = {
+		.reload = reload,
+		.upgrade = upgrade,
+		.ready = be_ready,
+		.ctx = server,
+		.notify_socket = server->legacy.notify_socket,
+		.watchdog_ms = server->legacy.watchdog_ms,
+	};
+	long master = sys_process_id();
+	struct error err = ERROR_INIT;
+	struct state *state = prepare(server, &server->legacy.sockets, report);
+	int ret;
+
+	if (!state)
+		return 128;
+	adopt(server, state, &server->legacy.sockets);
+	ret = daemon_run(&state->options, &program, &err);
+	if (!ret && sys_process_id() == master)
+		gitreachd_log(&server->is_journal, "stopped");
+	state_free(server->state);
+	return ret < 0 ? builtin_fail(&err) : 0;
+}
+
+static int check(const struct arguments *a, const struct daemon_report *report)
+{
+	struct daemon_settings s;
+	int ret = load(&s, a, report);
+
 	daemon_settings_release(&s);
+	return ret < 0;
+}
+
+/* Check or serve. Returns the exit code. */
+static int act(const struct arguments *a, const char *const *words,
+	       struct builtin_env *env)
+{
+	const struct daemon_report report = {.fn = print_error};
+	struct serving_names names = SERVING_NAMES_INIT;
+	struct server server = {.arguments = a,
+				.names = &names,
+				.words = words,
+				.is_journal = gitreachd_is_journal()};
+	struct error err = ERROR_INIT;
+	int code;
+
+	if (a->check_config)
+		return check(a, &report);
+	if (gitreachd_inherit(&server.legacy, &err) < 0)
+		code = builtin_fail(&err);
+	else
+		code = serving_names_load(&names, env);
+	if (!code)
+		code = serve(&server, &report);
+	gitreachd_legacy_release(&server.legacy);
+	serving_names_release(&names);
 	return code;
 }
 
 int gitreachd_main(int argc, const char **argv, struct builtin_env *env)
 {
 	struct arguments a = {.config = NULL};
+	const char **words = mem_alloc((size_t)argc + 1, sizeof(*words));
 	int code;
 
 	a.words = mem_alloc((size_t)argc, sizeof(*a.words));
-	if (!a.words)
-		return builtin_die("out of memory");
+	if (!a.words || !words) {
+		code = builtin_die("out of memory");
+		goto out;
+	}
+	/* Parsing moves the words of argv; a successor gets all of them. */
+	memcpy(words, argv, ((size_t)argc + 1) * sizeof(*words));
 	code = parse(&a, argc, argv);
 	if (code) {
-		free(a.words);
-		return options_is_completion(argv[1]) ? 0 : code;
+		code = options_is_completion(words[1]) ? 0 : code;
+		goto out;
 	}
 	signal(SIGPIPE, SIG_IGN);
-	clean_environment();
-	code = act(&a, env);
+	code = act(&a, words, env);
+out:
 	free(a.words);
+	free(words);
 	return code;
 }

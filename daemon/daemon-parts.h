@@ -10,6 +10,7 @@
 #ifndef DAEMON_DAEMON_PARTS_H
 #define DAEMON_DAEMON_PARTS_H
 
+#include "daemon/board.h"
 #include "daemon/daemon.h"
 #include "http/http.h"
 #include "http1/body.h"
@@ -45,6 +46,7 @@ struct daemon_conn {
 	/* set by the thread: the state to go to; DAEMON_BUSY: close */
 	enum daemon_state after;
 	uint64_t deadline_ns;
+	bool is_last;               /* the next answer closes the connection */
 	struct daemon_input *input; /* owned; NULL: no bytes */
 	char address[SYS_ADDRESS_MAX];
 };
@@ -53,8 +55,12 @@ extern const struct http1_limits daemon_limits;
 
 /* ---- worker.c */
 
-/* Serve connections until SIGTERM. Returns 0 or a negative error code. */
-int daemon_worker(const struct daemon_options *options, struct error *err);
+/*
+ * Serve connections until SIGTERM. When the worker serves, its board says so,
+ * and `alarm` is woken. Returns 0 or a negative error code.
+ */
+int daemon_worker(const struct daemon_options *options,
+		  struct daemon_board *board, int alarm, struct error *err);
 
 /* ---- request.c */
 

@@ -1,161 +1,439 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The master: starts the workers, replaces a worker that ends, and passes
- * SIGTERM on. The master serves no request, has no threads and stays small, so
+ * The master: starts the workers, replaces a worker that ends, and acts on
+ * signals. The master serves no request, has no threads and stays small, so
  * that forking it is cheap.
+ *
+ *	SIGTERM, SIGINT   workers drain, then the master ends
+ *	SIGHUP            new options: new workers serve, the old ones drain
+ *	SIGUSR2           a successor starts; when it is ready, as for SIGTERM
+ *
+ * A worker that drains accepts no connections, and ends after its requests.
  */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "daemon/board.h"
 #include "daemon/daemon-parts.h"
 #include "sys/clock.h"
 #include "sys/event.h"
 #include "sys/io.h"
+#include "sys/notify.h"
+#include "sys/process.h"
 #include "sys/spawn.h"
 
+#define MS_NS UINT64_C(1000000)
 #define SECOND_NS UINT64_C(1000000000)
+
+/* milliseconds between two looks at the clock, while something is due */
+#define TICK_MS 50
+
+struct process {
+	pid_t pid;
+	struct daemon_board *board; /* owned */
+	/* when a worker that drains is killed; 0: the worker serves */
+	uint64_t kill_ns;
+};
 
 struct master {
 	const struct daemon_options *options;
-	int events, signals;  /* owned descriptors */
-	pid_t *workers;       /* owned; 0: not running */
-	uint64_t deadline_ns; /* 0: not draining */
+	const struct daemon_program *program;
+	int events, signals, alarm; /* owned descriptors */
+	struct process *processes;  /* owned */
+	size_t process_nr, process_alloc;
+	/* No worker is started before this time. */
+	uint64_t pause_ns;
+	uint64_t watchdog_ns; /* time of the next message; 0: none */
+	bool is_ready;        /* all workers serve */
+	bool is_ending;
+	/* The successor talks to the service manager. */
+	bool is_superseded;
+	bool is_worker;                    /* this process is a forked worker */
+	struct daemon_successor successor; /* pid 0: none */
 };
+
+static void put_log(const struct master *m, const char *line)
+{
+	m->options->log(m->options->log_ctx, line);
+}
+
+static void tell_manager(const struct master *m, const char *text)
+{
+	if (!m->is_superseded)
+		sys_notify(m->program->notify_socket, text);
+}
 
 static void tell(const struct master *m, const char *what, long pid, int status)
 {
 	char line[128];
 
 	if (status > 128)
-		snprintf(line, sizeof(line), "%s %ld: killed by signal %d",
-			 what, pid, status - 128);
+		snprintf(line, sizeof(line),
+			 DAEMON_ERROR "%s %ld: killed by signal %d", what, pid,
+			 status - 128);
 	else
-		snprintf(line, sizeof(line), "%s %ld: exit code %d", what, pid,
+		snprintf(line, sizeof(line),
+			 DAEMON_ERROR "%s %ld: exit code %d", what, pid,
 			 status);
-	m->options->log(m->options->log_ctx, line);
+	put_log(m, line);
 }
 
-/* Returns 1 in the worker when it has ended, 0 in the master, or an error. */
-static int start_worker(struct master *m, unsigned nr, struct error *err)
-{
-	pid_t pid = sys_fork(err);
+/* ---- workers */
 
-	if (pid < 0)
-		return (int)pid;
-	if (pid) {
-		m->workers[nr] = pid;
-		return 0;
-	}
+static void close_all(struct master *m)
+{
 	sys_close(m->events);
 	sys_close(m->signals);
-	m->events = m->signals = -1;
-	pid = daemon_worker(m->options, err);
-	return pid < 0 ? (int)pid : 1;
+	sys_close(m->successor.ready);
+	m->events = m->signals = m->successor.ready = -1;
 }
 
-static bool is_running(const struct master *m)
+/* Run a worker in this process, a child of the master. */
+static int be_worker(struct master *m, struct daemon_board *board,
+		     struct error *err)
 {
-	for (unsigned i = 0; i < m->options->worker_nr; i++)
-		if (m->workers[i])
-			return true;
-	return false;
-}
+	int ret;
 
-static void signal_workers(const struct master *m, int signal_nr)
-{
-	for (unsigned i = 0; i < m->options->worker_nr; i++)
-		if (m->workers[i])
-			sys_fork_signal(m->workers[i], signal_nr);
-}
-
-/* Replace the workers that have ended. Returns as start_worker(). */
-static int replace(struct master *m, struct error *err)
-{
-	int status, ret = 0;
-	pid_t pid;
-
-	while (!ret && (pid = sys_fork_collect(&status)) > 0)
-		for (unsigned i = 0; i < m->options->worker_nr; i++) {
-			if (m->workers[i] != pid)
-				continue;
-			m->workers[i] = 0;
-			if (m->deadline_ns && !status)
-				break;
-			tell(m, "worker", (long)pid, status);
-			/* A worker that cannot start must not use up a CPU. */
-			if (status && status < 128)
-				sys_sleep_ns(SECOND_NS / 2);
-			if (!m->deadline_ns)
-				ret = start_worker(m, i, err);
-			break;
-		}
+	m->is_worker = true;
+	close_all(m);
+	ret = daemon_worker(m->options, board, m->alarm, err);
+	daemon_board_free(board);
 	return ret;
 }
 
-static void drain(struct master *m)
+/* Returns 0 in the master and in the worker that has ended, or an error. */
+static int start_worker(struct master *m, struct error *err)
 {
-	const struct daemon_options *o = m->options;
+	struct daemon_board *board;
+	pid_t pid;
 
-	if (m->deadline_ns)
-		return;
-	m->deadline_ns = sys_clock_ns() + o->drain_timeout * SECOND_NS;
-	for (size_t i = 0; i < o->listener_nr; i++)
-		sys_close(o->listeners[i]);
-	signal_workers(m, SIGTERM);
+	if (mem_grow(&m->processes, &m->process_alloc, m->process_nr + 1,
+		     sizeof(*m->processes)) < 0)
+		return error_nomem(err);
+	board = daemon_board_new(err);
+	if (!board)
+		return ERR_NOMEM;
+	pid = sys_fork(err);
+	if (!pid)
+		return be_worker(m, board, err);
+	if (pid < 0) {
+		daemon_board_free(board);
+		return (int)pid;
+	}
+	m->processes[m->process_nr++] = (struct process){pid, board, 0};
+	return 0;
 }
 
-/* Returns as start_worker(). */
+static size_t serving_nr(const struct master *m)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < m->process_nr; i++)
+		nr += !m->processes[i].kill_ns;
+	return nr;
+}
+
+/*
+ * Start workers until there are enough. A worker that cannot be started is
+ * tried again later. Returns 0, or the error of a worker, in its process.
+ */
+static int fill(struct master *m, struct error *err)
+{
+	struct error reason = ERROR_INIT;
+	int ret = 0;
+
+	if (m->is_ending || sys_clock_ns() < m->pause_ns)
+		return 0;
+	while (!ret && !m->is_worker && serving_nr(m) < m->options->worker_nr)
+		ret = start_worker(m, &reason);
+	if (m->is_worker && ret < 0 && err)
+		*err = reason;
+	if (m->is_worker || !ret)
+		return ret;
+	m->pause_ns = sys_clock_ns() + SECOND_NS / 2;
+	error_set(&reason, ERR_IO, DAEMON_ERROR "cannot start a worker: %s",
+		  reason.msg);
+	put_log(m, reason.msg);
+	return 0;
+}
+
+/* Let the workers that serve drain. */
+static void retire(struct master *m)
+{
+	uint64_t end = sys_clock_ns() + m->options->drain_timeout * SECOND_NS;
+
+	for (size_t i = 0; i < m->process_nr; i++) {
+		if (m->processes[i].kill_ns)
+			continue;
+		m->processes[i].kill_ns = end;
+		sys_fork_signal(m->processes[i].pid, SIGTERM);
+	}
+}
+
+static void forget(struct master *m, size_t i)
+{
+	daemon_board_free(m->processes[i].board);
+	m->processes[i] = m->processes[--m->process_nr];
+}
+
+static void end(struct master *m)
+{
+	if (m->is_ending)
+		return;
+	m->is_ending = true;
+	tell_manager(m, "STOPPING=1");
+	if (m->successor.pid)
+		sys_fork_signal((pid_t)m->successor.pid, SIGTERM);
+	for (size_t i = 0; i < m->options->listener_nr; i++)
+		sys_close(m->options->listeners[i]);
+	retire(m);
+}
+
+/* ---- children that have ended */
+
+static void lose_successor(struct master *m)
+{
+	sys_event_remove(m->events, m->successor.ready);
+	sys_close(m->successor.ready);
+	m->successor = (struct daemon_successor){.ready = -1};
+}
+
+static void note_end(struct master *m, pid_t pid, int status)
+{
+	size_t i = 0;
+
+	if (pid == m->successor.pid) {
+		tell(m, "upgrade failed, this process goes on: process", pid,
+		     status);
+		lose_successor(m);
+		return;
+	}
+	while (i < m->process_nr && m->processes[i].pid != pid)
+		i++;
+	if (i == m->process_nr)
+		return;
+	if (!m->processes[i].kill_ns || status)
+		tell(m, "worker", pid, status);
+	/* A worker that cannot start must not use up a CPU. */
+	if (!m->processes[i].kill_ns && status < 128)
+		m->pause_ns = sys_clock_ns() + SECOND_NS / 2;
+	forget(m, i);
+}
+
+static void collect(struct master *m)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = sys_fork_collect(&status)) > 0)
+		note_end(m, pid, status);
+}
+
+static void kill_late(struct master *m)
+{
+	uint64_t now = sys_clock_ns();
+
+	for (size_t i = 0; i < m->process_nr; i++)
+		if (m->processes[i].kill_ns && now >= m->processes[i].kill_ns)
+			sys_fork_signal(m->processes[i].pid, SIGKILL);
+}
+
+/* ---- reload, upgrade, readiness */
+
+static void reload(struct master *m)
+{
+	const struct daemon_options *options;
+	struct error err = ERROR_INIT;
+	char line[ERROR_MESSAGE_MAX + 64];
+
+	snprintf(line, sizeof(line), "RELOADING=1\nMONOTONIC_USEC=%llu",
+		 (unsigned long long)(sys_clock_ns() / 1000));
+	tell_manager(m, line);
+	if (m->program->reload(m->program->ctx, &options, &err) < 0) {
+		snprintf(line, sizeof(line),
+			 DAEMON_ERROR "reload refused, the old configuration "
+				      "stays: %s",
+			 err.msg);
+	} else {
+		retire(m);
+		m->options = options;
+		m->pause_ns = 0;
+		snprintf(line, sizeof(line), "reloaded: %u workers",
+			 options->worker_nr);
+	}
+	put_log(m, line);
+	tell_manager(m, "READY=1");
+}
+
+static void upgrade(struct master *m)
+{
+	struct error err = ERROR_INIT;
+	char line[ERROR_MESSAGE_MAX + 64];
+	int ret;
+
+	if (m->successor.pid || m->is_ending)
+		return;
+	ret = m->program->upgrade(m->program->ctx, &m->successor, &err);
+	if (!ret)
+		ret = sys_event_add(m->events, m->successor.ready,
+				    &m->successor, false, &err);
+	if (ret < 0)
+		snprintf(line, sizeof(line),
+			 DAEMON_ERROR "upgrade failed, this process goes on: "
+				      "%s",
+			 err.msg);
+	else
+		snprintf(line, sizeof(line), "upgrade: starting process %ld",
+			 (long)m->successor.pid);
+	put_log(m, line);
+}
+
+/* The successor has said that it serves, or has closed the pipe. */
+static void hear_successor(struct master *m)
+{
+	long pid = (long)m->successor.pid;
+	char byte, line[128];
+
+	if (sys_read_some(m->successor.ready, &byte, 1, "pipe", NULL) != 1) {
+		/* Its end is reported when it is collected. */
+		sys_event_remove(m->events, m->successor.ready);
+		return;
+	}
+	lose_successor(m);
+	snprintf(line, sizeof(line), "upgrade: process %ld serves", pid);
+	put_log(m, line);
+	snprintf(line, sizeof(line), "MAINPID=%ld\nREADY=1", pid);
+	tell_manager(m, line);
+	m->is_superseded = true;
+	end(m);
+}
+
+/* Tell whoever waits for it that all workers serve. */
+static void check_ready(struct master *m)
+{
+	char line[128];
+
+	sys_event_unwake(m->alarm);
+	if (m->is_ready || serving_nr(m) < m->options->worker_nr)
+		return;
+	for (size_t i = 0; i < m->process_nr; i++)
+		if (!daemon_board_is_ready(m->processes[i].board))
+			return;
+	m->is_ready = true;
+	snprintf(line, sizeof(line), "started: %u workers",
+		 m->options->worker_nr);
+	put_log(m, line);
+	m->program->ready(m->program->ctx);
+	tell_manager(m, "READY=1");
+}
+
+static void feed_watchdog(struct master *m)
+{
+	uint64_t now = sys_clock_ns();
+
+	if (!m->program->watchdog_ms || now < m->watchdog_ns)
+		return;
+	tell_manager(m, "WATCHDOG=1");
+	m->watchdog_ns = now + m->program->watchdog_ms * MS_NS / 2;
+}
+
+/* ---- the loop */
+
+static void obey(struct master *m, int signal_nr)
+{
+	if (signal_nr == SIGHUP && !m->is_ending)
+		reload(m);
+	else if (signal_nr == SIGUSR2)
+		upgrade(m);
+	else if (signal_nr == SIGTERM || signal_nr == SIGINT)
+		end(m);
+}
+
+/* Returns for how many milliseconds the master may sleep; -1: any number. */
+static int sleep_ms(const struct master *m)
+{
+	uint64_t watchdog_ms = m->program->watchdog_ms / 4;
+
+	if (m->process_nr > serving_nr(m) || sys_clock_ns() < m->pause_ns)
+		return TICK_MS;
+	return watchdog_ms ? (int)watchdog_ms : -1;
+}
+
+static void handle(struct master *m, const void *ready)
+{
+	int nr;
+
+	if (ready == &m->successor)
+		hear_successor(m);
+	else if (ready == &m->alarm)
+		check_ready(m);
+	else
+		while ((nr = sys_event_signal(m->signals)))
+			obey(m, nr);
+}
+
+/* Returns 0, or the error of a worker, in its process. */
 static int supervise(struct master *m, struct error *err)
 {
 	int ret = 0;
 
-	while (!ret && (!m->deadline_ns || is_running(m))) {
+	while (!ret && !m->is_worker && (!m->is_ending || m->process_nr)) {
 		void *ready;
-		int nr;
 
-		sys_event_wait(m->events, &ready, 1, m->deadline_ns ? 100 : -1);
-		while ((nr = sys_event_signal(m->signals)))
-			if (nr != SIGCHLD)
-				drain(m);
-		ret = replace(m, err);
-		if (ret || !m->deadline_ns || sys_clock_ns() < m->deadline_ns)
-			continue;
-		signal_workers(m, SIGKILL);
+		if (sys_event_wait(m->events, &ready, 1, sleep_ms(m)))
+			handle(m, ready);
+		collect(m);
+		kill_late(m);
+		feed_watchdog(m);
+		ret = fill(m, err);
 	}
 	return ret;
 }
 
-static int open_signals(struct master *m, struct error *err)
+static int open_events(struct master *m, struct error *err)
 {
+	static const int signals[] = {SIGTERM, SIGINT, SIGHUP, SIGUSR2,
+				      SIGCHLD};
 	sigset_t set;
 	int ret;
 
 	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGCHLD);
+	for (size_t i = 0; i < ARRAY_NR(signals); i++)
+		sigaddset(&set, signals[i]);
 	m->events = ret = sys_event_open(err);
 	if (ret >= 0)
 		m->signals = ret = sys_event_signals_open(&set, err);
-	return ret < 0 ? ret
-		       : sys_event_add(m->events, m->signals, m, false, err);
+	if (ret >= 0)
+		m->alarm = ret = sys_event_alarm_open(err);
+	if (ret >= 0)
+		ret = sys_event_add(m->events, m->signals, m, false, err);
+	if (ret >= 0)
+		ret = sys_event_add(m->events, m->alarm, &m->alarm, false, err);
+	return ret;
 }
 
-int daemon_run(const struct daemon_options *options, struct error *err)
+int daemon_run(const struct daemon_options *options,
+	       const struct daemon_program *program, struct error *err)
 {
-	struct master m = {.options = options, .events = -1, .signals = -1};
-	int ret;
+	struct master m = {.options = options,
+			   .program = program,
+			   .events = -1,
+			   .signals = -1,
+			   .alarm = -1,
+			   .successor = {.ready = -1}};
+	int ret = open_events(&m, err);
 
-	m.workers = mem_calloc(options->worker_nr, sizeof(*m.workers));
-	ret = m.workers ? open_signals(&m, err) : error_nomem(err);
-	for (unsigned i = 0; !ret && i < options->worker_nr; i++)
-		ret = start_worker(&m, i, err);
+	if (!ret)
+		ret = fill(&m, err);
 	if (!ret)
 		ret = supervise(&m, err);
-	sys_close(m.events);
-	sys_close(m.signals);
-	free(m.workers);
-	return ret < 0 ? ret : 0;
+	close_all(&m);
+	sys_close(m.alarm);
+	while (m.process_nr)
+		forget(&m, 0);
+	free(m.processes);
+	return ret;
 }

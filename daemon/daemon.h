@@ -40,10 +40,50 @@ struct daemon_options {
 };
 
 /*
- * Serve until SIGTERM or SIGINT. The process must have no other threads.
- * Returns 0 or a negative error code, in the master and in each worker; the
- * caller then ends the process.
+ * Priority of a log line, as syslog(3) numbers them: the line begins with it. A
+ * line without it is for information.
  */
-int daemon_run(const struct daemon_options *options, struct error *err);
+#define DAEMON_ERROR "<3>"
+#define DAEMON_WARNING "<4>"
+
+/* A process that shall take over from the master. */
+struct daemon_successor {
+	long pid;
+	/* owned by the master: end of a pipe; a byte arrives when it serves */
+	int ready;
+};
+
+/* What only the program around the server can do. The master calls it. */
+struct daemon_program {
+	/*
+	 * Read the configuration again, and open and close listeners. *out is
+	 * borrowed until the next successful call. Returns 0, or a negative
+	 * error code with everything as before.
+	 */
+	int (*reload)(void *ctx, const struct daemon_options **out,
+		      struct error *err);
+	/*
+	 * Start the program anew, with the listeners. Returns 0 or a negative
+	 * error code.
+	 */
+	int (*upgrade)(void *ctx, struct daemon_successor *out,
+		       struct error *err);
+	/* All workers serve. */
+	void (*ready)(void *ctx);
+	void *ctx;
+	/* socket of the service manager (sys/notify.h), or NULL */
+	const char *notify_socket;
+	/* The service manager expects a message in this time; 0: none. */
+	uint64_t watchdog_ms;
+};
+
+/*
+ * Serve until SIGTERM or SIGINT. SIGHUP reads the configuration again, SIGUSR2
+ * starts a successor. The process must have no other threads. Returns 0 or a
+ * negative error code, in the master and in each worker; the caller then ends
+ * the process.
+ */
+int daemon_run(const struct daemon_options *options,
+	       const struct daemon_program *program, struct error *err);
 
 #endif

@@ -154,7 +154,7 @@ static void fill(struct daemon_request *q, const struct buf *path)
 		.log = write_log,
 		.ctx = q,
 		.form = is_old ? HTTP_1_0 : HTTP_1_1,
-		.keep_alive = in->head.keep_alive,
+		.keep_alive = in->head.keep_alive && !q->conn->is_last,
 	};
 }
 

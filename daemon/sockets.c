@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Parses the URLs of listeners. */
-#include <stdbool.h>
+/* Opens listening sockets, or finds them among those that are open. */
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "daemon/sockets.h"
+#include "sys/io.h"
 
 static void set_name(char name[DAEMON_NAME_MAX], const char *address,
 		     unsigned port)
@@ -15,6 +17,15 @@ static void set_name(char name[DAEMON_NAME_MAX], const char *address,
 		 address, is_v6 ? "]" : "", port);
 }
 
+/* Returns whether the URL is "http://systemd" or "http://systemd:<name>". */
+static bool is_activated(const char *url)
+{
+	size_t len = strlen(DAEMON_ACTIVATED);
+
+	return !strncmp(url, DAEMON_ACTIVATED, len - 1) &&
+	       (!url[len - 1] || (url[len - 1] == ':' && url[len]));
+}
+
 int daemon_address_parse(struct daemon_address *out, const char *url,
 			 struct error *err)
 {
@@ -23,6 +34,15 @@ int daemon_address_parse(struct daemon_address *out, const char *url,
 	unsigned port;
 	int nr;
 
+	out->is_activated = is_activated(url);
+	if (out->is_activated) {
+		const char *name = url + strlen(DAEMON_ACTIVATED) - 1;
+
+		name += *name == ':';
+		snprintf(out->name, sizeof(out->name), DAEMON_ACTIVATED "%.99s",
+			 name);
+		return 0;
+	}
 	if (strncmp(url, "http://", 7))
 		return error_set(err, ERR_INVALID,
 				 "'%.200s': only http:// is supported", url);
@@ -43,15 +63,194 @@ int daemon_address_parse(struct daemon_address *out, const char *url,
 	return 0;
 }
 
-int daemon_listen(char name[DAEMON_NAME_MAX], const char *url,
-		  struct error *err)
+/* ---- opening */
+
+static bool contains(const struct daemon_sockets *s, int fd)
+{
+	for (size_t i = 0; i < s->nr; i++)
+		if (s->items[i].fd == fd)
+			return true;
+	return false;
+}
+
+static void add(struct daemon_sockets *s, const char *name, int fd)
+{
+	struct daemon_listener *item = &s->items[s->nr++];
+
+	snprintf(item->name, sizeof(item->name), "%s", name);
+	item->fd = fd;
+}
+
+/*
+ * Add sockets that are open already: one with the name of the address, or all
+ * of the service manager if the address is "http://systemd". Returns whether
+ * there was any.
+ */
+static bool reuse(struct daemon_sockets *out,
+		  const struct daemon_sockets *before,
+		  const struct daemon_address *a)
+{
+	size_t len = strlen(a->name);
+	bool wants_all = a->is_activated && a->name[len - 1] == ':';
+	bool found = false;
+
+	for (size_t i = 0; i < before->nr; i++) {
+		const struct daemon_listener *item = &before->items[i];
+
+		if ((found && !wants_all) || contains(out, item->fd) ||
+		    out->nr == DAEMON_LISTENERS_MAX)
+			continue;
+		if (wants_all ? strncmp(item->name, a->name, len)
+			      : strcmp(item->name, a->name))
+			continue;
+		add(out, item->name, item->fd);
+		found = true;
+	}
+	return found;
+}
+
+static int open_one(struct daemon_sockets *out,
+		    const struct daemon_sockets *before, const char *url,
+		    struct error *err)
 {
 	struct daemon_address a;
 	int fd = daemon_address_parse(&a, url, err);
 
-	if (fd >= 0)
-		fd = sys_socket_listen(a.address, a.port, err);
-	if (fd >= 0)
-		set_name(name, a.address, sys_socket_port(fd));
-	return fd;
+	if (fd < 0 || reuse(out, before, &a))
+		return fd;
+	if (a.is_activated)
+		return error_set(err, ERR_INVALID,
+				 "'%s': the service manager has passed no such "
+				 "socket",
+				 url);
+	if (out->nr == DAEMON_LISTENERS_MAX)
+		return error_set(err, ERR_INVALID,
+				 "there are more than %d sockets",
+				 DAEMON_LISTENERS_MAX);
+	fd = sys_socket_listen(a.address, a.port, err);
+	if (fd < 0)
+		return fd;
+	add(out, a.name, fd);
+	return 0;
+}
+
+int daemon_sockets_open(struct daemon_sockets *out,
+			const struct daemon_sockets *before,
+			const struct daemon_settings *settings,
+			const struct daemon_text **bad, struct error *err)
+{
+	int ret = 0;
+
+	out->nr = 0;
+	for (size_t i = 0; !ret && i < settings->listen_nr; i++) {
+		*bad = &settings->listen[i];
+		ret = open_one(out, before, (*bad)->text, err);
+	}
+	for (; ret < 0 && out->nr; out->nr--)
+		if (!contains(before, out->items[out->nr - 1].fd))
+			sys_close(out->items[out->nr - 1].fd);
+	return ret;
+}
+
+/* The name of a listener, with the port that the system chose. */
+static void tell(const char *what, const struct daemon_listener *item,
+		 const struct daemon_report *report)
+{
+	char name[DAEMON_NAME_MAX], line[DAEMON_NAME_MAX + 32];
+	const char *port = strrchr(item->name, ':');
+
+	snprintf(name, sizeof(name), "%s", item->name);
+	if (!strcmp(port, ":0"))
+		snprintf(name + (port - item->name),
+			 sizeof(name) - (size_t)(port - item->name), ":%u",
+			 (unsigned)sys_socket_port(item->fd));
+	snprintf(line, sizeof(line), "%s %s", what, name);
+	report->fn(report->ctx, line);
+}
+
+void daemon_sockets_replace(const struct daemon_sockets *before,
+			    const struct daemon_sockets *now, bool reports_all,
+			    const struct daemon_report *report)
+{
+	for (size_t i = 0; i < now->nr; i++)
+		if (reports_all || !contains(before, now->items[i].fd))
+			tell("listens on", &now->items[i], report);
+	for (size_t i = 0; i < before->nr; i++) {
+		if (contains(now, before->items[i].fd))
+			continue;
+		tell("closes", &before->items[i], report);
+		sys_close(before->items[i].fd);
+	}
+}
+
+/* ---- sockets of another program */
+
+static int adopt(struct daemon_sockets *out, const char *name, size_t name_len,
+		 int fd, struct error *err)
+{
+	struct daemon_listener *item = &out->items[out->nr];
+
+	if (out->nr == DAEMON_LISTENERS_MAX || contains(out, fd) || !name_len ||
+	    name_len >= sizeof(item->name))
+		return error_set(err, ERR_INVALID, "bad list of sockets");
+	if (sys_socket_adopt(fd, err) < 0)
+		return ERR_INVALID;
+	memcpy(item->name, name, name_len);
+	item->name[name_len] = '\0';
+	item->fd = fd;
+	out->nr++;
+	return 0;
+}
+
+int daemon_sockets_activate(struct daemon_sockets *out, int first, size_t nr,
+			    const char *names, struct error *err)
+{
+	int ret = 0;
+
+	names = names ? names : "";
+	for (size_t i = 0; !ret && i < nr; i++) {
+		char name[DAEMON_NAME_MAX];
+		int len = (int)strcspn(names, ":");
+
+		len = len < 99 ? len : 99;
+		len = snprintf(name, sizeof(name), DAEMON_ACTIVATED "%.*s", len,
+			       names);
+		ret = adopt(out, name, (size_t)len, first + (int)i, err);
+		names += strcspn(names, ":");
+		names += *names == ':';
+	}
+	return ret;
+}
+
+/* A list has lines "<descriptor> <name>". */
+int daemon_sockets_write(struct buf *out, const struct daemon_sockets *sockets)
+{
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < sockets->nr; i++)
+		ret = buf_printf(out, "%d %s\n", sockets->items[i].fd,
+				 sockets->items[i].name);
+	return ret;
+}
+
+int daemon_sockets_read(struct daemon_sockets *out, const char *list,
+			struct error *err)
+{
+	int ret = 0;
+
+	while (!ret && *list) {
+		size_t len = strcspn(list, "\n");
+		char *name;
+		long fd = strtol(list, &name, 10);
+
+		if (*name != ' ' || name == list || fd < 0 || fd > INT_MAX ||
+		    list[len] != '\n')
+			return error_set(err, ERR_INVALID,
+					 "bad list of sockets");
+		name++;
+		ret = adopt(out, name, (size_t)(list + len - name), (int)fd,
+			    err);
+		list += len + 1;
+	}
+	return ret;
 }

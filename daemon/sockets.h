@@ -7,17 +7,22 @@
 #ifndef DAEMON_SOCKETS_H
 #define DAEMON_SOCKETS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/error.h"
+#include "daemon/settings.h"
 #include "sys/tcp.h"
 
 /* bytes for the name of a listener with its NUL */
 #define DAEMON_NAME_MAX 128
 
-/* The parts of a URL http://<address>:<port>. */
+/* The parts of a URL http://<address>:<port> or http://systemd[:<name>]. */
 struct daemon_address {
 	char name[DAEMON_NAME_MAX];
+	/* opened by the service manager; there are no address and port */
+	bool is_activated;
 	char address[SYS_ADDRESS_MAX];
 	uint16_t port;
 };
@@ -29,11 +34,56 @@ struct daemon_address {
 int daemon_address_parse(struct daemon_address *out, const char *url,
 			 struct error *err);
 
+/* A listening socket. */
+struct daemon_listener {
+	/*
+	 * the URL as configured, in one form; of a socket that the service
+	 * manager has opened: DAEMON_ACTIVATED and the name of the descriptor
+	 */
+	char name[DAEMON_NAME_MAX];
+	int fd; /* owned */
+};
+
+#define DAEMON_ACTIVATED "http://systemd:"
+
+struct daemon_sockets {
+	struct daemon_listener items[DAEMON_LISTENERS_MAX];
+	size_t nr;
+};
+
 /*
- * Listens on a URL, and stores the name with the port that the system chose.
- * Returns the descriptor, ERR_INVALID, or ERR_IO.
+ * Opens the listeners of the settings in *out. Sockets of *before with the same
+ * names are used again. Returns 0, or a negative error code. After an error,
+ * *bad is the value that caused it, *out is empty, and *before is as it was.
  */
-int daemon_listen(char name[DAEMON_NAME_MAX], const char *url,
-		  struct error *err);
+int daemon_sockets_open(struct daemon_sockets *out,
+			const struct daemon_sockets *before,
+			const struct daemon_settings *settings,
+			const struct daemon_text **bad, struct error *err);
+
+/*
+ * Reports the sockets of *now, all or those that are not in *before. Closes and
+ * reports the sockets of *before that are not in *now.
+ */
+void daemon_sockets_replace(const struct daemon_sockets *before,
+			    const struct daemon_sockets *now, bool reports_all,
+			    const struct daemon_report *report);
+
+/*
+ * Takes `nr` descriptors from `first` on, which the service manager has opened
+ * (sd_listen_fds(3)). `names` are their names, separated by colons, or NULL.
+ * Returns 0 or ERR_INVALID.
+ */
+int daemon_sockets_activate(struct daemon_sockets *out, int first, size_t nr,
+			    const char *names, struct error *err);
+
+/*
+ * Writes and reads a list of sockets, for a program that inherits them.
+ * daemon_sockets_read() returns 0, or ERR_INVALID if the list is malformed or
+ * names a descriptor that is no listening socket.
+ */
+int daemon_sockets_write(struct buf *out, const struct daemon_sockets *sockets);
+int daemon_sockets_read(struct daemon_sockets *out, const char *list,
+			struct error *err);
 
 #endif

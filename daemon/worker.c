@@ -124,6 +124,7 @@ static void *run_thread(void *ctx)
 static void enqueue(struct worker *w, struct daemon_conn *conn)
 {
 	conn->state = DAEMON_BUSY;
+	conn->is_last = w->is_draining;
 	conn->next = NULL;
 	pthread_mutex_lock(&w->lock);
 	*w->queue_end = conn;
@@ -409,7 +410,8 @@ static void end_threads(struct worker *w)
 	free(w->threads);
 }
 
-int daemon_worker(const struct daemon_options *options, struct error *err)
+int daemon_worker(const struct daemon_options *options,
+		  struct daemon_board *board, int alarm, struct error *err)
 {
 	struct worker w = {.options = options,
 			   .events = -1,
@@ -425,8 +427,11 @@ int daemon_worker(const struct daemon_options *options, struct error *err)
 	ret = open_events(&w, err);
 	if (!ret)
 		ret = start_threads(&w, err);
-	if (!ret)
+	if (!ret) {
+		daemon_board_set_ready(board);
+		sys_event_wake(alarm);
 		loop(&w);
+	}
 	end_threads(&w);
 	sys_close(w.events);
 	sys_close(w.signals);

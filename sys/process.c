@@ -170,3 +170,17 @@ void sys_memory_trim(void)
 	malloc_trim(0);
 #endif
 }
+
+void *sys_memory_shared(size_t size)
+{
+	void *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	return bytes == MAP_FAILED ? NULL : bytes;
+}
+
+void sys_memory_unshare(void *bytes, size_t size)
+{
+	if (bytes)
+		munmap(bytes, size);
+}

@@ -53,6 +53,14 @@ int sys_host_name(struct buf *out, struct error *err);
 void *sys_memory_large(size_t size) __attribute__((warn_unused_result));
 
 /*
+ * Allocates `size` zeroed bytes that children of sys_fork() share with this
+ * process. sys_memory_unshare() releases them in one process. Returns NULL if
+ * memory runs out.
+ */
+void *sys_memory_shared(size_t size) __attribute__((warn_unused_result));
+void sys_memory_unshare(void *bytes, size_t size);
+
+/*
  * Returns freed memory, which the C library keeps for later allocations, to the
  * system if possible. This is useful between two phases of a long job, if the
  * first phase needed much memory. It takes some milliseconds, and later

@@ -180,6 +180,34 @@ int sys_spawn(struct sys_child *child, char *const argv[], char *const envp[],
 	return 0;
 }
 
+pid_t sys_spawn_heir(char *const argv[], char *const envp[], const int *keep,
+		     size_t nr, struct error *err)
+{
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attr;
+	pid_t pid = -1;
+	int ret = posix_spawn_file_actions_init(&actions);
+
+	if (ret)
+		goto out;
+	ret = posix_spawnattr_init(&attr);
+	if (ret)
+		goto out_actions;
+	ret = default_signals(&attr, true);
+	/* dup2() of a descriptor to itself removes FD_CLOEXEC here. */
+	for (size_t i = 0; !ret && i < nr; i++)
+		ret = posix_spawn_file_actions_adddup2(&actions, keep[i],
+						       keep[i]);
+	if (!ret)
+		ret = posix_spawnp(&pid, argv[0], &actions, &attr, argv, envp);
+	posix_spawnattr_destroy(&attr);
+out_actions:
+	posix_spawn_file_actions_destroy(&actions);
+out:
+	errno = ret;
+	return ret ? error_set_errno(err, "cannot run '%s'", argv[0]) : pid;
+}
+
 /*
  * Writes as many bytes of the child's input as the pipe takes without waiting.
  * Returns 0 or ERR_IO.

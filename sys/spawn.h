@@ -60,6 +60,15 @@ int sys_spawn(struct sys_child *child, char *const argv[], char *const envp[],
 	      unsigned flags, struct error *err);
 
 /*
+ * Starts argv[0], searched in PATH, as a program that lives on its own: its
+ * streams are those of this process, it blocks no signal, and it inherits the
+ * `nr` descriptors `keep`, with their numbers. Returns its process id, or
+ * ERR_IO.
+ */
+pid_t sys_spawn_heir(char *const argv[], char *const envp[], const int *keep,
+		     size_t nr, struct error *err);
+
+/*
  * A callback that receives bytes written by a child. Returns 0, or a negative
  * error code to end the dialogue.
  */

@@ -2,6 +2,7 @@
 /* TCP sockets, with limited waiting. */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <string.h>
@@ -74,6 +75,20 @@ int sys_socket_listen(const char *address, uint16_t port, struct error *err)
 	return ret;
 }
 
+int sys_socket_adopt(int fd, struct error *err)
+{
+	int listens = 0;
+	socklen_t len = sizeof(listens);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &len) < 0 ||
+	    !listens)
+		return error_set(err, ERR_INVALID,
+				 "descriptor %d is not a listening socket", fd);
+	fcntl(fd, F_SETFD, FD_CLOEXEC);
+	fcntl(fd, F_SETFL, O_NONBLOCK);
+	return 0;
+}
+
 uint16_t sys_socket_port(int fd)
 {
 	union address a;
@@ -81,8 +96,9 @@ uint16_t sys_socket_port(int fd)
 
 	if (getsockname(fd, &a.any, &len) < 0)
 		return 0;
-	return ntohs(a.any.sa_family == AF_INET ? a.v4.sin_port
-						: a.v6.sin6_port);
+	if (a.any.sa_family == AF_INET)
+		return ntohs(a.v4.sin_port);
+	return a.any.sa_family == AF_INET6 ? ntohs(a.v6.sin6_port) : 0;
 }
 
 int sys_socket_accept(int fd, char address[SYS_ADDRESS_MAX], struct error *err)

@@ -27,6 +27,13 @@ bool sys_address_is_valid(const char *address);
  */
 int sys_socket_listen(const char *address, uint16_t port, struct error *err);
 
+/*
+ * Prepares a listening socket that another program has opened: accepting does
+ * not block, and children do not inherit the socket. Returns 0, or ERR_INVALID
+ * if the descriptor is not a listening socket.
+ */
+int sys_socket_adopt(int fd, struct error *err);
+
 /* Returns the port of a listening socket, or 0 if it is unknown. */
 uint16_t sys_socket_port(int fd);
 

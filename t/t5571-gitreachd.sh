@@ -13,6 +13,7 @@ command -v curl >/dev/null && test_set_prereq CURL
 # start <option>...: start the server. Sets $server, $url and $port; its log is
 # in the file "log".
 start () {
+	: >log
 	"$DAEMON" --base-path=srv --listen=http://127.0.0.1:0 "$@" 2>log &
 	server=$!
 	pids="$pids $server"

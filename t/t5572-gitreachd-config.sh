@@ -27,6 +27,7 @@ bad () {
 start () {
 	wanted=$1
 	shift
+	: >log
 	"$DAEMON" "$@" 2>log &
 	server=$!
 	pids="$pids $server"

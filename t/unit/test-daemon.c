@@ -20,14 +20,43 @@
 
 #include "daemon/daemon.h"
 #include "sys/io.h"
+#include "sys/process.h"
 #include "sys/tcp.h"
 
 static void no_log(void *ctx, const char *line)
 {
 }
 
+static int no_reload(void *ctx, const struct daemon_options **out,
+		     struct error *err)
+{
+	return error_set(err, ERR_INVALID, "no");
+}
+
+static int no_upgrade(void *ctx, struct daemon_successor *out,
+		      struct error *err)
+{
+	return error_set(err, ERR_INVALID, "no");
+}
+
+static void is_ready(void *ctx)
+{
+	bool *ready = ctx;
+
+	*ready = true;
+}
+
 static int serve(int listener)
 {
+	bool ready = false;
+	const struct daemon_program program = {
+		.reload = no_reload,
+		.upgrade = no_upgrade,
+		.ready = is_ready,
+		.ctx = &ready,
+	};
+	long master = sys_process_id();
+	int ret;
 	struct daemon_options o = {
 		.base_path = "/nonexistent",
 		.worker_nr = 2,
@@ -44,7 +73,8 @@ static int serve(int listener)
 		.listener_nr = 1,
 	};
 
-	return daemon_run(&o, NULL);
+	ret = daemon_run(&o, &program, NULL);
+	return !ret && sys_process_id() == master && !ready ? -1 : ret;
 }
 
 static void ask(uint16_t port, const char *text, const char *expected)
@@ -76,6 +106,11 @@ static void test_one_server(void **state)
 	    "HTTP/1.1 404 Not Found\r\n");
 	ask(port, "GET /r.git/HEAD HTTP/1.1\r\n\r\n",
 	    "HTTP/1.1 400 Bad Request\r\n");
+	/* A reload and an upgrade that fail change nothing. */
+	assert_int_equal(kill(pid, SIGHUP), 0);
+	assert_int_equal(kill(pid, SIGUSR2), 0);
+	ask(port, "GET /r.git/HEAD HTTP/1.1\r\nHost: h\r\n\r\n",
+	    "HTTP/1.1 404 Not Found\r\n");
 	assert_int_equal(kill(pid, SIGTERM), 0);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -120,6 +121,25 @@ static void large(void **state)
 	}
 }
 
+static void shared(void **state)
+{
+	char *bytes = sys_memory_shared(100);
+	int status;
+	pid_t pid;
+
+	assert_non_null(bytes);
+	assert_int_equal(bytes[99], 0);
+	pid = fork();
+	if (!pid) {
+		bytes[99] = 7;
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(bytes[99], 7);
+	sys_memory_unshare(bytes, 100);
+	sys_memory_unshare(NULL, 100);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -129,6 +149,7 @@ int main(void)
 		cmocka_unit_test(test_user_names),
 		cmocka_unit_test(in_use_stays),
 		cmocka_unit_test(large),
+		cmocka_unit_test(shared),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,10 +5,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "sys/io.h"
@@ -228,6 +231,32 @@ static void hands_down_no_ignored_sigpipe(void **state)
 	signal(SIGPIPE, SIG_DFL);
 }
 
+static void heir_keeps_descriptors(void **state)
+{
+	int fds[2], status;
+	char *argv[4], script[64], got[8] = "";
+	pid_t pid;
+
+	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+	snprintf(script, sizeof(script), "echo $HEIR >&%d; exit 5", fds[1]);
+	sh(script, argv);
+	pid = sys_spawn_heir(argv, (char *[]){(char *)"HEIR=yes", NULL},
+			     &fds[1], 1, NULL);
+	assert_true(pid > 0);
+	close(fds[1]);
+	assert_int_equal(read(fds[0], got, sizeof(got)), 4);
+	assert_string_equal(got, "yes\n");
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(WEXITSTATUS(status), 5);
+	/* A descriptor that is not kept is closed. */
+	pid = sys_spawn_heir(argv, environ, NULL, 0, NULL);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(read(fds[0], got, sizeof(got)), 0);
+	argv[0] = (char *)"/nonexistent/program";
+	assert_int_equal(sys_spawn_heir(argv, environ, NULL, 0, NULL), ERR_IO);
+	close(fds[0]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -239,6 +268,7 @@ int main(void)
 		cmocka_unit_test(hears_both_outputs),
 		cmocka_unit_test(shell_reads_what_names_no_program),
 		cmocka_unit_test(hands_down_no_ignored_sigpipe),
+		cmocka_unit_test(heir_keeps_descriptors),
 	};
 
 	return cmocka_run_group_tests_name("spawn", tests, NULL, NULL);

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <fcntl.h>
 #include <string.h>
 
 #include <arpa/inet.h>
@@ -134,6 +135,29 @@ static void test_write_fails(void **state)
 	free(bytes);
 }
 
+static void test_adopt(void **state)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	char address[SYS_ADDRESS_MAX];
+
+	assert_int_equal(sys_socket_adopt(fd, NULL), ERR_INVALID);
+	assert_int_equal(sys_socket_adopt(-1, NULL), ERR_INVALID);
+	assert_int_equal(listen(fd, 1), 0);
+	assert_int_equal(sys_socket_adopt(fd, NULL), 0);
+	assert_int_equal(fcntl(fd, F_GETFD), FD_CLOEXEC);
+	/* Nobody connects, and nothing blocks. */
+	assert_int_equal(sys_socket_accept(fd, address, NULL), ERR_MISSING);
+	sys_close(fd);
+}
+
+static void test_addresses(void **state)
+{
+	assert_true(sys_address_is_valid("127.0.0.1"));
+	assert_true(sys_address_is_valid("::1"));
+	assert_false(sys_address_is_valid("localhost"));
+	assert_false(sys_address_is_valid(""));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -145,6 +169,8 @@ int main(void)
 						close_pair),
 		cmocka_unit_test_setup_teardown(test_write_fails, open_pair,
 						close_pair),
+		cmocka_unit_test(test_adopt),
+		cmocka_unit_test(test_addresses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

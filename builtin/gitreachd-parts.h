@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Internal to the server's program: gitreachd.c reads the configuration,
+ * gitreachd-life.c knows the processes around the server.
+ */
+#ifndef BUILTIN_GITREACHD_PARTS_H
+#define BUILTIN_GITREACHD_PARTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemon/daemon.h"
+#include "daemon/sockets.h"
+
+/* What this process got from its predecessor or from the service manager. */
+struct gitreachd_legacy {
+	struct daemon_sockets sockets;
+	char *notify_socket;  /* owned; NULL: there is no service manager */
+	uint64_t watchdog_ms; /* 0: the service manager expects no messages */
+	int ready;            /* owned: a pipe to the predecessor, or -1 */
+};
+
+/*
+ * Read the legacy from the environment. The variables are removed, so that
+ * hooks do not inherit them. Variables about a single request or repository
+ * are removed, too. Returns 0, ERR_NOMEM, or ERR_INVALID if a descriptor is not
+ * a listening socket. The caller releases the legacy in any case.
+ */
+int gitreachd_inherit(struct gitreachd_legacy *out, struct error *err);
+void gitreachd_legacy_release(struct gitreachd_legacy *legacy);
+
+/* Tell the predecessor, if there is one, that this process serves. */
+void gitreachd_legacy_tell(struct gitreachd_legacy *legacy);
+
+/*
+ * Start the program anew, with the command line `words` and the sockets.
+ * Returns 0 or a negative error code.
+ */
+int gitreachd_start_heir(struct daemon_successor *out, const char *const *words,
+			 const struct gitreachd_legacy *legacy,
+			 const struct daemon_sockets *sockets,
+			 struct error *err);
+
+/*
+ * Returns whether standard error is the journal. systemd then reads priorities
+ * at the start of lines, and knows the name of the program.
+ */
+bool gitreachd_is_journal(void);
+
+/* Write a line to the log. `ctx` points to the result of the function above. */
+void gitreachd_log(void *ctx, const char *line);
+
+#endif

@@ -1,0 +1,336 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='the life of gitreachd: reload, upgrade, socket activation, messages
+to the service manager, crashes'
+. "$(dirname "$0")/lib.sh"
+
+DAEMON=$GITREACH_BUILD/bin/gitreachd
+pids=
+trap 'kill $pids 2>/dev/null' EXIT
+
+# conf <line>...: write the configuration file
+conf () {
+	printf "[gitreachd]\n\tbase-path = $dir\n\texport-all\n" >conf &&
+	printf "\t%s\n" "$@" >>conf
+}
+
+# start <option>...: start the server, and wait until it serves. Sets $server and
+# $url; its log is in the file "log".
+start () {
+	: >log
+	"$DAEMON" --config=conf "$@" 2>log &
+	server=$!
+	pids="$pids $server"
+	wait_until grep -q "started: " log &&
+	url=$(sed -n "s/^gitreachd: listens on //p" log | tail -n 1)
+}
+
+stop () {
+	kill $server && wait $server
+}
+
+# log_has <regular expression> [<number of lines>]: wait until the log has them
+log_has () {
+	wait_until eval "test \"\$(grep -c \"$1\" log)\" = ${2-1}"
+}
+
+# Clone and list until the file "over" exists. A failure is a line in "failed".
+load () {
+	while ! test -e over
+	do
+		stock ls-remote $url/r.git >/dev/null 2>>errors ||
+		echo ls-remote >>failed
+		rm -rf clone$1
+		stock clone -q --bare $url/r.git clone$1 2>>errors ||
+		echo clone >>failed
+		echo $1 >>rounds
+	done
+}
+
+begin_load () {
+	rm -f over failed rounds errors
+	: >rounds
+	load 1 & loads=$!
+	load 2 & loads="$loads $!"
+	load 3 & loads="$loads $!"
+}
+
+# end_load: no request has failed.
+end_load () {
+	: >over
+	wait $loads
+	test -s rounds || return 1
+	test ! -e failed || {
+		cat log errors
+		return 1
+	}
+}
+
+test_expect_success 'setup' '
+	mkdir srv &&
+	repo_criss_cross srv/r.git 20 &&
+	dir=$PWD/srv
+'
+
+test_expect_success 'SIGHUP opens and closes listeners' '
+	conf "listen = http://127.0.0.1:0" &&
+	start &&
+	first=$url &&
+	conf "listen = http://127.0.0.1:0" "listen = http://127.0.0.1:0" \
+		"workers = 3" &&
+	kill -HUP $server &&
+	log_has "reloaded: 3 workers" &&
+	log_has "listens on" 2 &&
+	second=$(sed -n "s/.*listens on //p" log | tail -n 1) &&
+	test $first != $second &&
+	stock ls-remote $first/r.git &&
+	stock ls-remote $second/r.git &&
+	wait_until eval "test \"\$(ps -o pid= --ppid $server | wc -l)\" = 3" &&
+	conf "listen = http://127.0.0.1:0" &&
+	kill -HUP $server &&
+	log_has "closes $second" &&
+	log_has "reloaded: 2 workers" &&
+	stock ls-remote $first/r.git &&
+	wait_until eval "test \"\$(ps -o pid= --ppid $server | wc -l)\" = 2" &&
+	test_must_fail stock ls-remote $second/r.git &&
+	stop
+'
+
+test_expect_success 'a wrong configuration is one line, and the old one stays' '
+	conf "listen = http://127.0.0.1:0" &&
+	start &&
+	conf "listen = http://127.0.0.1:0" "workers = 1000" "x = 1" &&
+	kill -HUP $server &&
+	log_has "reload refused" &&
+	grep "^gitreachd: reload refused, the old configuration stays: conf:5: workers: .* (and 1 more errors)$" log &&
+	conf "listen = $url" &&
+	kill -HUP $server &&
+	log_has "reload refused.*cannot listen on 127.0.0.1" &&
+	rm conf &&
+	kill -HUP $server &&
+	log_has "reload refused.*cannot open .conf." &&
+	stock ls-remote $url/r.git &&
+	test "$(ps -o pid= --ppid $server | wc -l)" = 2 &&
+	stop
+'
+
+test_expect_success 'no request fails while the server reloads' '
+	conf "listen = http://127.0.0.1:0" &&
+	start &&
+	begin_load &&
+	for i in 1 2 3 4 5
+	do
+		sleep 0.3
+		kill -HUP $server && log_has reloaded $i || return 1
+	done &&
+	end_load &&
+	stop
+'
+
+test_expect_success 'a request that runs during a reload is finished' '
+	conf "listen = http://127.0.0.1:0" &&
+	start &&
+	python3 -c "
+import os, signal, socket, time
+s = socket.create_connection((\"127.0.0.1\", ${url##*:}))
+s.sendall(b\"GET /r.git/HEAD HTTP/1.1\r\nHost: h\r\n\")
+time.sleep(0.3)
+os.kill($server, signal.SIGHUP)
+time.sleep(1.5)
+s.sendall(b\"\r\n\")
+got = s.recv(65536)
+assert got.startswith(b\"HTTP/1.1 200\"), got
+# The worker that drains says that it will close the connection.
+assert b\"Connection: close\" in got, got
+" &&
+	stop
+'
+
+# successor: wait until an upgrade is over; sets $server
+successor () {
+	old=$server
+	log_has "upgrade: process [0-9]* serves" $1 &&
+	wait $old &&
+	server=$(sed -n "s/.*upgrade: process \([0-9]*\) serves/\1/p" log |
+		tail -n 1) &&
+	pids="$pids $server"
+}
+
+test_expect_success 'SIGUSR2: another process takes over, and no request fails' '
+	conf "listen = http://127.0.0.1:0" &&
+	start &&
+	begin_load &&
+	sleep 0.5 &&
+	kill -USR2 $server &&
+	successor 1 &&
+	sleep 0.5 &&
+	end_load &&
+	test $old != $server &&
+	stock ls-remote $url/r.git &&
+	! kill -0 $old 2>/dev/null &&
+	kill $server &&
+	log_has "stopped" 2
+'
+
+test_expect_success 'a successor can be replaced, too' '
+	conf "listen = http://127.0.0.1:0" &&
+	start &&
+	begin_load &&
+	kill -USR2 $server &&
+	successor 1 &&
+	kill -USR2 $server &&
+	log_has "upgrade: process [0-9]* serves" 2 &&
+	end_load &&
+	server=$(sed -n "s/.*upgrade: process \([0-9]*\) serves/\1/p" log |
+		tail -n 1) &&
+	stock ls-remote $url/r.git &&
+	kill $server &&
+	log_has "stopped" 3
+'
+
+test_expect_success 'if a successor does not start, the old process goes on' '
+	conf "listen = http://127.0.0.1:0" &&
+	start &&
+	conf "listen = http://127.0.0.1:0" "workers = 0" &&
+	kill -USR2 $server &&
+	log_has "upgrade failed, this process goes on: process [0-9]*: exit code 128" &&
+	grep "^error: conf:5: workers: must be" log &&
+	stock ls-remote $url/r.git &&
+	conf "listen = http://127.0.0.1:0" &&
+	kill -USR2 $server &&
+	successor 1 &&
+	stock ls-remote $url/r.git &&
+	kill $server &&
+	log_has "stopped" 2
+'
+
+# activate <names> <option>...: start the server as systemd does, with a socket for
+# each name. Their ports are in the file "ports", and the messages of the server
+# in the file "messages".
+activate () {
+	rm -f ports messages &&
+	cat >systemd.py <<-\EOF &&
+	import os, socket, sys, threading
+
+	names = sys.argv[1].split(":")
+	sockets = [socket.create_server(("127.0.0.1", 0)) for name in names]
+	with open("ports.new", "w") as f:
+	    for s in sockets:
+	        print(s.getsockname()[1], file=f)
+	os.rename("ports.new", "ports")
+	manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+	manager.bind("\0gitreachd-%d" % os.getpid())
+	env = dict(os.environ, LISTEN_FDS=str(len(names)), WATCHDOG_USEC="200000",
+	           LISTEN_FDNAMES=sys.argv[1],
+	           NOTIFY_SOCKET="@gitreachd-%d" % os.getpid())
+	pid = os.fork()
+	if not pid:
+	    with open("pid", "w") as f:
+	        print(os.getpid(), file=f)
+	    os.environ.update(env, LISTEN_PID=str(os.getpid()))
+	    fds = [os.dup(s.fileno()) for s in sockets]
+	    for i, fd in enumerate(fds):
+	        os.dup2(fd, 100 + i)
+	    for i in range(len(fds)):
+	        os.dup2(100 + i, 3 + i)
+	    os.execv(sys.argv[2], sys.argv[2:])
+
+	def listen():
+	    while True:
+	        text = manager.recv(4096).decode()
+	        with open("messages", "a") as f:
+	            print(text, file=f)
+
+	threading.Thread(target=listen, daemon=True).start()
+	sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+	EOF
+	: >messages
+	: >log
+	names=$1
+	shift
+	python3 systemd.py $names "$DAEMON" --base-path=srv --export-all "$@" \
+		2>log &
+	manager=$!
+	wait_until grep -q READY=1 messages &&
+	server=$(cat pid) &&
+	pids="$pids $server" &&
+	first=$(head -n 1 ports) second=$(tail -n 1 ports)
+}
+
+test_expect_success 'sockets of the service manager, and messages to it' '
+	activate web:other --listen=http://systemd:web &&
+	stock ls-remote http://127.0.0.1:$first/r.git &&
+	grep "listens on http://systemd:web" log &&
+	grep "closes http://systemd:other" log &&
+	wait_until grep -q WATCHDOG=1 messages &&
+	kill -HUP $server &&
+	log_has reloaded &&
+	wait_until grep -q RELOADING=1 messages &&
+	wait_until grep -q "^MONOTONIC_USEC=[0-9]" messages &&
+	kill $server && wait $manager &&
+	grep STOPPING=1 messages &&
+	sed "/WATCHDOG/d; s/=[0-9]\{2,\}//" messages >seen &&
+	printf "%s\n" READY=1 RELOADING=1 MONOTONIC_USEC READY=1 STOPPING=1 \
+		>expected &&
+	cmp expected seen
+'
+
+test_expect_success 'all sockets of the service manager, through an upgrade' '
+	activate web:other --listen=http://systemd &&
+	stock ls-remote http://127.0.0.1:$first/r.git &&
+	stock ls-remote http://127.0.0.1:$second/r.git &&
+	kill -USR2 $server &&
+	log_has "upgrade: process [0-9]* serves" &&
+	wait_until grep -q MAINPID= messages &&
+	new=$(sed -n "s/MAINPID=//p" messages) &&
+	grep "upgrade: process $new serves" log &&
+	pids="$pids $new" &&
+	stock ls-remote http://127.0.0.1:$first/r.git &&
+	stock ls-remote http://127.0.0.1:$second/r.git &&
+	grep -v WATCHDOG messages >seen &&
+	! grep STOPPING seen &&
+	kill $new &&
+	log_has stopped 2
+'
+
+test_expect_success 'hooks do not get the variables of the service manager' '
+	stock clone -q --bare srv/r.git srv/hooked.git &&
+	stock -C srv/hooked.git config http.receivepack true &&
+	printf "#!/bin/sh\nenv >\"%s/env\"\n" "$PWD" >srv/hooked.git/hooks/update &&
+	chmod +x srv/hooked.git/hooks/update &&
+	activate web --listen=http://systemd &&
+	stock clone -q http://127.0.0.1:$first/hooked.git work &&
+	stock -C work push -q origin HEAD:refs/heads/new &&
+	test -s env &&
+	! grep -e ^LISTEN_ -e ^NOTIFY_ -e ^WATCHDOG_ -e ^GITREACHD_ env &&
+	kill $server && wait $manager
+'
+
+test_expect_success 'a listener of a socket that was not passed' '
+	test_expect_code 128 "$DAEMON" --base-path=srv \
+		--listen=http://systemd:web 2>err &&
+	echo "error: --listen: '\''http://systemd:web'\'': the service manager has passed no such socket" >expected &&
+	cmp expected err
+'
+
+test_expect_success 'lines for the journal have a priority' '
+	conf "listen = http://127.0.0.1:0" &&
+	cat >journal.py <<-\EOF &&
+	import os, sys
+	st = os.fstat(2)
+	os.environ["JOURNAL_STREAM"] = "%d:%d" % (st.st_dev, st.st_ino)
+	os.execv(sys.argv[1], sys.argv[1:])
+	EOF
+	python3 journal.py "$DAEMON" --config=conf 2>log &
+	server=$! &&
+	pids="$pids $server" &&
+	log_has "^<6>started: 2 workers" &&
+	grep "^<6>listens on " log &&
+	rm conf &&
+	kill -HUP $server &&
+	log_has "^<3>reload refused" &&
+	stop &&
+	grep "^<6>stopped" log
+'
+
+test_done
