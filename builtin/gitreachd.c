@@ -10,6 +10,7 @@
 #include "builtin/gitreachd.h"
 #include "builtin/options.h"
 #include "builtin/serving.h"
+#include "builtin/tracing.h"
 #include "config/config.h"
 #include "daemon/daemon.h"
 #include "daemon/settings.h"
@@ -156,23 +157,30 @@ struct state {
 struct server {
 	const struct arguments *arguments;
 	const struct serving_names *names;
+	struct tracing *tracing;  /* borrowed */
 	const char *const *words; /* the command line; ends with NULL */
 	struct state *state;      /* owned */
 	bool is_journal;
 	struct gitreachd_legacy legacy; /* owned */
 };
 
-/* Set *out to whether a hook makes the packs of fetches. */
-static int find_hook(bool *out, struct error *err)
+/*
+ * Read the configuration of the system and the user: *is_hooked is set to
+ * whether a hook makes the packs of fetches. Targets of the trace are opened.
+ */
+static int read_protected(bool *is_hooked, struct tracing *tracing,
+			  struct error *err)
 {
 	struct config_sources sources = {.protected_only = true};
 	struct config config = CONFIG_INIT;
 	int ret = config_load(&config, &sources, err);
 
-	*out = false;
+	*is_hooked = false;
 	if (ret < 0)
 		return ret;
-	*out = config_string(&config, "uploadpack.packobjectshook") != NULL;
+	tracing_server(tracing, &config);
+	*is_hooked = config_string(&config, "uploadpack.packobjectshook") !=
+		     NULL;
 	config_release(&config);
 	return 0;
 }
@@ -203,6 +211,7 @@ static void fill_options(struct state *state, struct server *server)
 	o->agent = server->names->agent.data;
 	o->session_id = server->names->session_id.data;
 	o->namespace = getenv("GIT_NAMESPACE");
+	o->trace = tracing_trace(server->tracing);
 	o->log = gitreachd_log;
 	o->log_ctx = &server->is_journal;
 	o->listeners = state->fds;
@@ -241,7 +250,8 @@ static struct state *prepare(struct server *server,
 			: ERR_NOMEM;
 
 	if (!ret)
-		ret = find_hook(&state->options.is_hooked, &err);
+		ret = read_protected(&state->options.is_hooked, server->tracing,
+				     &err);
 	if (!ret) {
 		state->base = sys_realpath(state->settings.base_path.text,
 					   &err);
@@ -363,6 +373,7 @@ static int act(const struct arguments *a, const char *const *words,
 	struct server server = {.arguments = a,
 				.names = &names,
 				.words = words,
+				.tracing = env->tracing,
 				.is_journal = gitreachd_is_journal()};
 	struct error err = ERROR_INIT;
 	int code;

@@ -551,6 +551,15 @@ void tracing_repo(struct tracing *t, struct repo *repo)
 	tell_params(t, &repo->config);
 }
 
+void tracing_server(struct tracing *t, const struct config *config)
+{
+	if (!t)
+		return;
+	if (t->is_on)
+		trace_file_close(&t->trace.files[TRACE_LOG]);
+	open_configured(t, config);
+}
+
 int tracing_finish(struct tracing *t, int code)
 {
 	if (t->is_on) {

@@ -59,6 +59,13 @@ void tracing_command(struct tracing *t, const char *const *argv);
  */
 void tracing_repo(struct tracing *t, struct repo *repo);
 
+/*
+ * Open the targets that a configuration names, for a server that has no
+ * repository of its own. Called again, closes and opens the log of requests, so
+ * that the log can be rotated.
+ */
+void tracing_server(struct tracing *t, const struct config *config);
+
 /* Report that the process ends with this exit code. Returns `code`. */
 int tracing_finish(struct tracing *t, int code);
 

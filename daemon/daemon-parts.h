@@ -76,6 +76,7 @@ struct daemon_request {
 	struct http_options http;
 	struct serve_io io; /* the socket */
 	struct repo *repo;  /* owned; NULL before the repository is open */
+	struct trace trace; /* valid if options->trace and `repo` are set */
 	const char *path;   /* http.path_info */
 };
 

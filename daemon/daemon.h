@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "sys/trace.h"
 
 /* The limits and services of a server. Pointers are borrowed. */
 struct daemon_options {
@@ -30,6 +31,7 @@ struct daemon_options {
 	unsigned drain_timeout;        /* seconds to finish after SIGTERM */
 	const char *agent;             /* "<name>/<version>" */
 	const char *session_id;
+	struct trace *trace;   /* NULL: requests are not traced */
 	const char *namespace; /* GIT_NAMESPACE, or NULL */
 	/* Write one line to the log. Called by several threads. */
 	void (*log)(void *ctx, const char *line);

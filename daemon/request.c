@@ -120,6 +120,10 @@ static int enter(void *ctx, const char *path, const struct repo **repo,
 	int ret = repo_open(&q->repo, &options, err);
 
 	*repo = ret < 0 ? NULL : q->repo;
+	if (!ret && q->options->trace) {
+		trace_init_thread(&q->trace, q->options->trace);
+		q->repo->trace = &q->trace;
+	}
 	return ret;
 }
 
@@ -231,6 +235,8 @@ static bool answer(struct daemon_request *q, const struct buf *path)
 		      : http_serve(&q->http, &q->io, &is_kept, &err);
 	if (ret < 0)
 		daemon_log(q->options, q->conn, err.msg);
+	if (q->repo && q->repo->trace)
+		trace_release(&q->trace);
 	repo_close(q->repo);
 	return !ret && is_kept && finish_input(q);
 }

@@ -76,11 +76,11 @@ static uint64_t read_peak(void)
 	return kib;
 }
 
-void sys_usage(struct sys_usage *usage)
+void sys_usage(struct sys_usage *usage, bool of_thread)
 {
 	struct rusage r = {0};
 
-	getrusage(RUSAGE_SELF, &r);
+	getrusage(of_thread ? RUSAGE_THREAD : RUSAGE_SELF, &r);
 	usage->user_us = us_of(&r.ru_utime);
 	usage->system_us = us_of(&r.ru_stime);
 	usage->peak_rss_kib = read_peak();

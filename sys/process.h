@@ -30,8 +30,11 @@ struct sys_usage {
 	uint64_t peak_rss_kib;
 };
 
-/* Returns the resources that this process has used. Reads a file of /proc. */
-void sys_usage(struct sys_usage *usage);
+/*
+ * Returns the resources that this process has used. If `of_thread`, the CPU
+ * time is that of the calling thread alone. Reads a file of /proc.
+ */
+void sys_usage(struct sys_usage *usage, bool of_thread);
 
 /*
  * Appends the login name of the user. If `full`, appends the full name from the

@@ -38,6 +38,18 @@ void trace_init(struct trace *t, const char *sid, uint64_t start_ns)
 	pthread_mutex_init(&t->lock, NULL);
 }
 
+void trace_init_thread(struct trace *t, const struct trace *whole)
+{
+	trace_init(t, whole->sid, whole->start_ns);
+	for (int i = 0; i < TRACE_TARGET_NR; i++) {
+		t->files[i].fd = whole->files[i].fd;
+		t->is_brief[i] = whole->is_brief[i];
+	}
+	t->shows_passwords = whole->shows_passwords;
+	t->nesting_max = whole->nesting_max;
+	t->is_of_thread = true;
+}
+
 void trace_release(struct trace *t)
 {
 	for (int i = 0; i < TRACE_TARGET_NR; i++)

@@ -110,6 +110,8 @@ struct trace {
 	/* number of ancestor processes that write a trace as well */
 	unsigned depth;
 	bool has_repo;
+	/* other threads of the process have traces of their own */
+	bool is_of_thread;
 	pthread_mutex_t lock; /* guards the fields below */
 	/* start time of each open region */
 	uint64_t regions_ns[TRACE_NESTING_MAX];
@@ -123,6 +125,13 @@ struct trace {
  */
 void trace_init(struct trace *t, const char *sid, uint64_t start_ns);
 void trace_release(struct trace *t);
+
+/*
+ * Initialises a trace for one thread of a server, with the targets of `whole`,
+ * which are borrowed. Regions of threads thereby do not mix. The caller
+ * releases the trace.
+ */
+void trace_init_thread(struct trace *t, const struct trace *whole);
 
 /*
  * trace_is_on() returns whether any target is open; trace_wants() returns

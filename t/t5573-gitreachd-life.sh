@@ -333,4 +333,66 @@ test_expect_success 'lines for the journal have a priority' '
 	grep "^<6>stopped" log
 '
 
+# requests <file>: count the records of each command
+requests () {
+	python3 -c "
+import json, sys
+from collections import Counter
+seen = Counter()
+for line in open(sys.argv[1]):
+    event = json.loads(line)
+    if event.get(\"category\") == \"gitreach\" and event.get(\"key\") == \"request\":
+        v = event[\"value\"]
+        assert v[\"error\"] is None, v
+        assert 0 <= v[\"cpu_user_us\"] + v[\"cpu_sys_us\"] < 10000000, v
+        seen[v[\"service\"] + \" \" + v[\"command\"]] += 1
+for name in sorted(seen):
+    print(name, seen[name])
+" "$1"
+}
+
+test_expect_success 'each request writes one record into the log of requests' '
+	conf "listen = http://127.0.0.1:0" &&
+	git config --global gitreach.requestLog "$PWD/requests" &&
+	start &&
+	for i in 1 2 3 4 5
+	do
+		stock ls-remote $url/r.git >/dev/null & clients="$clients $!"
+	done &&
+	wait $clients &&
+	stock clone -q --bare $url/r.git traced.git &&
+	stock -C srv/hooked.git update-ref -d refs/heads/new &&
+	stock clone -q $url/hooked.git traced &&
+	stock -C traced push -q origin HEAD:refs/heads/new &&
+	requests requests >seen &&
+	cat >expected <<-\EOF &&
+	receive-pack advertise 1
+	receive-pack push 1
+	upload-pack advertise 7
+	upload-pack fetch 2
+	upload-pack ls-refs 7
+	EOF
+	cmp expected seen &&
+	mv requests old &&
+	kill -HUP $server &&
+	log_has reloaded &&
+	wait_until eval "test \"\$(ps -o pid= --ppid $server | wc -l)\" = 2" &&
+	stock ls-remote $url/r.git &&
+	requests requests >seen &&
+	printf "upload-pack %s 1\n" advertise ls-refs >expected &&
+	cmp expected seen &&
+	git config --global --unset gitreach.requestLog &&
+	stop
+'
+
+test_expect_success 'GIT_TRACE2_EVENT has the records and the phases' '
+	GIT_TRACE2_EVENT=$PWD/events start &&
+	stock ls-remote $url/r.git &&
+	stop &&
+	requests events >seen &&
+	printf "upload-pack %s 1\n" advertise ls-refs >expected &&
+	cmp expected seen &&
+	grep "\"region_enter\".*\"label\":\"answer\"" events
+'
+
 test_done

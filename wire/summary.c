@@ -43,7 +43,7 @@ void summary_begin(struct summary *s, const char *command)
 		return;
 	s->command = command;
 	s->start_ns = sys_clock_ns();
-	sys_usage(&s->usage);
+	sys_usage(&s->usage, s->trace->is_of_thread);
 	s->base.read_ns = s->tap.read_ns;
 	s->base.send_ns = s->tap.send_ns;
 	memset(s->phases_ns, 0, sizeof(s->phases_ns));
@@ -94,7 +94,7 @@ static void put_costs(struct summary *s)
 {
 	struct sys_usage usage;
 
-	sys_usage(&usage);
+	sys_usage(&usage, s->trace->is_of_thread);
 	summary_u64(s, "bytes_received",
 		    s->tap.bytes_read - s->base.bytes_read);
 	summary_u64(s, "bytes_sent", s->tap.bytes_sent - s->base.bytes_sent);

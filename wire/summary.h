@@ -55,7 +55,10 @@ struct summary {
 	/* a constant string; NULL: no request has begun */
 	const char *command;
 	uint64_t start_ns, phase_start_ns;
-	/* CPU and memory usage of the process when the request began */
+	/*
+	 * CPU and memory usage of the process, or of the thread if the trace
+	 * is of a thread, when the request began
+	 */
 	struct sys_usage usage;
 	/*
 	 * A copy of `tap`, to compute differences. Its durations are those when

@@ -46,14 +46,14 @@ static void test_usage(void **state)
 	size_t len = 64 << 20;
 	char *bytes;
 
-	sys_usage(&before);
+	sys_usage(&before, false);
 	assert_true(before.peak_rss_kib > 100);
 	bytes = malloc(len);
 	assert_non_null(bytes);
 	for (int round = 0; round < 3; round++)
 		for (size_t i = 0; i < len; i += 512)
 			bytes[i] = (char)(i + round);
-	sys_usage(&after);
+	sys_usage(&after, false);
 	assert_true(bytes[len / 2] != 127);
 	assert_true(after.peak_rss_kib >= before.peak_rss_kib + 60 * 1024);
 	assert_true(after.user_us + after.system_us >

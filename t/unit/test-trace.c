@@ -298,12 +298,35 @@ static void test_threads(void **state)
 	stop(&l);
 }
 
+static void test_thread(void **state)
+{
+	struct listener l;
+	struct trace t;
+
+	listen_to(&l, TRACE_LOG, true);
+	trace_init_thread(&t, &l.t);
+	assert_true(t.is_of_thread);
+	assert_string_equal(t.sid, l.t.sid);
+	trace_region_enter_at(&t, at, "a", "b");
+	assert_int_equal(t.nesting, 1);
+	assert_int_equal(l.t.nesting, 0);
+	trace_request_at(&t, at, "{}");
+	assert_non_null(strstr(said(&l), "\"value\":{}"));
+	trace_release(&t);
+	/* The target was borrowed. */
+	trace_request_at(&l.t, at, "{}");
+	assert_non_null(strstr(said(&l), "\"value\":{}"));
+	close(l.fd);
+	trace_release(&l.t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_normal),
 		cmocka_unit_test(test_perf),
 		cmocka_unit_test(test_event),
+		cmocka_unit_test(test_thread),
 		cmocka_unit_test(test_log),
 		cmocka_unit_test(test_packets),
 		cmocka_unit_test(test_long_line),
