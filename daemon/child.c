@@ -208,6 +208,7 @@ int daemon_run_child(struct daemon_request *request, bool *is_kept,
 		if (!ret)
 			ret = relay(&child, &reply, &head, err);
 		status = sys_spawn_wait(&child, ret < 0 ? NULL : err);
+		request->child_status = status;
 		if (!ret && status)
 			ret = error_set(err, ERR_IO,
 					"http-backend failed with status %d",

@@ -12,6 +12,7 @@
 
 #include "daemon/board.h"
 #include "daemon/daemon.h"
+#include "daemon/suspects.h"
 #include "http/http.h"
 #include "http1/body.h"
 #include "http1/head.h"
@@ -46,6 +47,9 @@ struct daemon_conn {
 	/* set by the thread: the state to go to; DAEMON_BUSY: close */
 	enum daemon_state after;
 	uint64_t deadline_ns;
+	/* borrowed: of the thread that has the connection */
+	struct daemon_slot *slot;
+	struct daemon_suspects *suspects; /* borrowed */
 	bool is_last;               /* the next answer closes the connection */
 	struct daemon_input *input; /* owned; NULL: no bytes */
 	char address[SYS_ADDRESS_MAX];
@@ -60,7 +64,8 @@ extern const struct http1_limits daemon_limits;
  * and `alarm` is woken. Returns 0 or a negative error code.
  */
 int daemon_worker(const struct daemon_options *options,
-		  struct daemon_board *board, int alarm, struct error *err);
+		  struct daemon_board *board, struct daemon_suspects *suspects,
+		  int alarm, struct error *err);
 
 /* ---- request.c */
 
@@ -78,6 +83,7 @@ struct daemon_request {
 	struct repo *repo;  /* owned; NULL before the repository is open */
 	struct trace trace; /* valid if options->trace and `repo` are set */
 	const char *path;   /* http.path_info */
+	int child_status;   /* as sys_spawn_wait(); 0: there was no child */
 };
 
 /*

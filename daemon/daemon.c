@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "daemon/board.h"
@@ -24,6 +25,7 @@
 #include "sys/notify.h"
 #include "sys/process.h"
 #include "sys/spawn.h"
+#include "wire/pktline.h"
 
 #define MS_NS UINT64_C(1000000)
 #define SECOND_NS UINT64_C(1000000000)
@@ -41,8 +43,9 @@ struct process {
 struct master {
 	const struct daemon_options *options;
 	const struct daemon_program *program;
-	int events, signals, alarm; /* owned descriptors */
-	struct process *processes;  /* owned */
+	int events, signals, alarm;       /* owned descriptors */
+	struct daemon_suspects *suspects; /* owned */
+	struct process *processes;        /* owned */
 	size_t process_nr, process_alloc;
 	/* No worker is started before this time. */
 	uint64_t pause_ns;
@@ -99,7 +102,7 @@ static int be_worker(struct master *m, struct daemon_board *board,
 
 	m->is_worker = true;
 	close_all(m);
-	ret = daemon_worker(m->options, board, m->alarm, err);
+	ret = daemon_worker(m->options, board, m->suspects, m->alarm, err);
 	daemon_board_free(board);
 	return ret;
 }
@@ -113,7 +116,7 @@ static int start_worker(struct master *m, struct error *err)
 	if (mem_grow(&m->processes, &m->process_alloc, m->process_nr + 1,
 		     sizeof(*m->processes)) < 0)
 		return error_nomem(err);
-	board = daemon_board_new(err);
+	board = daemon_board_new(m->options->thread_nr, err);
 	if (!board)
 		return ERR_NOMEM;
 	pid = sys_fork(err);
@@ -201,6 +204,21 @@ static void lose_successor(struct master *m)
 	m->successor = (struct daemon_successor){.ready = -1};
 }
 
+/* A worker has crashed during a request for this repository. */
+static void note_crash(void *ctx, const char *path)
+{
+	const struct master *m = ctx;
+	char quoted[PKTLINE_QUOTE_MAX], line[PKTLINE_QUOTE_MAX + 128];
+	unsigned nr = daemon_suspects_crash(m->suspects, path, strlen(path),
+					    sys_clock_ns());
+
+	snprintf(line, sizeof(line),
+		 DAEMON_ERROR "a worker crashed during a request for '%s' "
+			      "(crash %u)",
+		 pktline_quote(quoted, path), nr);
+	put_log(m, line);
+}
+
 static void note_end(struct master *m, pid_t pid, int status)
 {
 	size_t i = 0;
@@ -217,6 +235,8 @@ static void note_end(struct master *m, pid_t pid, int status)
 		return;
 	if (!m->processes[i].kill_ns || status)
 		tell(m, "worker", pid, status);
+	if (status > 128 && status != 128 + SIGKILL)
+		daemon_board_each(m->processes[i].board, note_crash, m);
 	/* A worker that cannot start must not use up a CPU. */
 	if (!m->processes[i].kill_ns && status < 128)
 		m->pause_ns = sys_clock_ns() + SECOND_NS / 2;
@@ -426,6 +446,9 @@ int daemon_run(const struct daemon_options *options,
 			   .successor = {.ready = -1}};
 	int ret = open_events(&m, err);
 
+	m.suspects = daemon_suspects_new(err);
+	if (!m.suspects)
+		ret = ERR_NOMEM;
 	if (!ret)
 		ret = fill(&m, err);
 	if (!ret)
@@ -435,5 +458,6 @@ int daemon_run(const struct daemon_options *options,
 	while (m.process_nr)
 		forget(&m, 0);
 	free(m.processes);
+	daemon_suspects_free(m.suspects);
 	return ret;
 }

@@ -11,6 +11,7 @@
 #include "http/http-exchange.h"
 #include "http/http-request.h"
 #include "repo/repo.h"
+#include "sys/clock.h"
 #include "wire/pktline.h"
 
 const struct http1_limits daemon_limits = {
@@ -217,6 +218,41 @@ static bool finish_input(struct daemon_request *q)
 	return true;
 }
 
+/*
+ * Answer, in this thread or in a child process. If the repository has crashed
+ * workers, only a child may answer; if children, too, nobody. Returns 0 or a
+ * negative error code.
+ */
+static int answer_guarded(struct daemon_request *q, bool *is_kept,
+			  struct error *err)
+{
+	struct daemon_conn *conn = q->conn;
+	const char *path = q->http.path_info;
+	struct http_url url;
+	size_t len = http_url_parse(&url, path) ? url.repo_len : strlen(path);
+	enum daemon_verdict verdict = daemon_suspects_judge(
+		conn->suspects, path, len, sys_clock_ns());
+	int ret;
+
+	if (verdict == DAEMON_GUILTY) {
+		refuse(q, "503 Service Unavailable");
+		return error_set(err, ERR_DENIED,
+				 "'%.*s' is refused: its requests crash",
+				 (int)len, path);
+	}
+	if (verdict == DAEMON_SUSPECT || daemon_needs_child(q)) {
+		ret = daemon_run_child(q, is_kept, err);
+		if (verdict == DAEMON_SUSPECT && q->child_status > 128)
+			daemon_suspects_convict(conn->suspects, path, len,
+						sys_clock_ns());
+		return ret;
+	}
+	daemon_slot_enter(conn->slot, path, len);
+	ret = http_serve(&q->http, &q->io, is_kept, err);
+	daemon_slot_leave(conn->slot);
+	return ret;
+}
+
 /* Returns whether the connection can be used for a further request. */
 static bool answer(struct daemon_request *q, const struct buf *path)
 {
@@ -230,9 +266,7 @@ static bool answer(struct daemon_request *q, const struct buf *path)
 		return false;
 	}
 	fill(q, path);
-	ret = daemon_needs_child(q)
-		      ? daemon_run_child(q, &is_kept, &err)
-		      : http_serve(&q->http, &q->io, &is_kept, &err);
+	ret = answer_guarded(q, &is_kept, &err);
 	if (ret < 0)
 		daemon_log(q->options, q->conn, err.msg);
 	if (q->repo && q->repo->trace)

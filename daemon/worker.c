@@ -30,7 +30,9 @@
 
 struct worker {
 	const struct daemon_options *options;
-	int events, signals, alarm; /* owned descriptors */
+	struct daemon_board *board;       /* borrowed */
+	struct daemon_suspects *suspects; /* borrowed */
+	int events, signals, alarm;       /* owned descriptors */
 	/* the ends of each list: the connections in order of their deadlines */
 	struct daemon_conn lists[DAEMON_STATES];
 	unsigned conn_nr;
@@ -41,6 +43,7 @@ struct worker {
 	pthread_cond_t wake;
 	/* under `lock`: single lists by `next` */
 	struct daemon_conn *queue, **queue_end, *done;
+	unsigned slot_nr; /* slots of the board that threads have taken */
 	bool is_over;
 };
 
@@ -113,8 +116,14 @@ static void *run_thread(void *ctx)
 {
 	struct worker *w = ctx;
 	struct daemon_conn *conn;
+	struct daemon_slot *slot;
 
+	pthread_mutex_lock(&w->lock);
+	slot = daemon_board_slot(w->board, w->slot_nr++);
+	pthread_mutex_unlock(&w->lock);
 	while ((conn = take(w))) {
+		conn->slot = slot;
+		conn->suspects = w->suspects;
 		daemon_serve(w->options, conn);
 		give_back(w, conn);
 	}
@@ -411,9 +420,12 @@ static void end_threads(struct worker *w)
 }
 
 int daemon_worker(const struct daemon_options *options,
-		  struct daemon_board *board, int alarm, struct error *err)
+		  struct daemon_board *board, struct daemon_suspects *suspects,
+		  int alarm, struct error *err)
 {
 	struct worker w = {.options = options,
+			   .board = board,
+			   .suspects = suspects,
 			   .events = -1,
 			   .signals = -1,
 			   .alarm = -1,

@@ -333,6 +333,69 @@ test_expect_success 'lines for the journal have a priority' '
 	grep "^<6>stopped" log
 '
 
+# crash: the next request for crash.git aborts its process.
+crash () {
+	: >once &&
+	test_must_fail stock ls-remote $url/crash.git 2>>errors &&
+	test ! -e once
+}
+
+test_expect_success PLAIN 'a repository whose requests crash is found, and refused' '
+	conf "listen = http://127.0.0.1:0" &&
+	stock clone -q --bare srv/r.git srv/crash.git &&
+	LD_PRELOAD=$GITREACH_BUILD/t/helper/preload-meanwhile.so \
+		MEANWHILE=false MEANWHILE_AT="*/crash.git/*" \
+		MEANWHILE_ONCE=$PWD/once start &&
+	stock ls-remote $url/crash.git &&
+	crash &&
+	log_has "worker [0-9]*: killed by signal 6" &&
+	log_has "a worker crashed during a request for ./crash.git. (crash 1)" &&
+	stock ls-remote $url/crash.git &&
+	crash &&
+	log_has "a worker crashed during a request for ./crash.git. (crash 2)" &&
+	: "children answer now, and a crash of a child harms no worker" &&
+	stock ls-remote $url/crash.git >refs &&
+	grep refs/heads/main refs &&
+	crash &&
+	log_has "worker [0-9]*: killed by signal 6" 2 &&
+	: "now the repository is refused; others are served" &&
+	test_must_fail stock ls-remote $url/crash.git 2>err &&
+	grep "error: 503" err &&
+	grep "127.0.0.1: ./crash.git. is refused: its requests crash" log &&
+	stock ls-remote $url/r.git &&
+	stop
+'
+
+test_expect_success 'a killed worker is replaced at once' '
+	start --workers=1 &&
+	python3 -c "
+import os, signal, socket, subprocess, time
+times = []
+for i in range(10):
+    pid = subprocess.check_output([\"ps\", \"-o\", \"pid=\", \"--ppid\", \"$server\"])
+    os.kill(int(pid), signal.SIGSEGV)
+    start = time.time()
+    s = socket.create_connection((\"127.0.0.1\", ${url##*:}))
+    try:
+        s.sendall(b\"GET /r.git/HEAD HTTP/1.1\r\nHost: h\r\n\r\n\")
+        got = s.recv(65536)
+    except ConnectionError:
+        got = b\"\"
+    # The dying worker may have accepted the connection.
+    if got:
+        assert got.startswith(b\"HTTP/1.1 200\"), got
+        times.append(time.time() - start)
+    s.close()
+    time.sleep(0.05)
+times.sort()
+print(\"median and slowest: %.1f, %.1f ms\" % (times[len(times) // 2] * 1000, times[-1] * 1000))
+# A busy machine may delay single answers.
+assert times[len(times) // 2] < 0.1
+" &&
+	log_has "killed by signal 11" 10 &&
+	stop
+'
+
 # requests <file>: count the records of each command
 requests () {
 	python3 -c "
