@@ -25,7 +25,7 @@ enum {
 };
 
 static const int fatal_signals[] = {SIGHUP,  SIGINT,  SIGPIPE, SIGQUIT,
-				    SIGTERM, SIGXCPU, SIGXFSZ};
+				    SIGTERM, SIGXCPU, SIGXFSZ, SIGALRM};
 
 struct sys_cleanup {
 	struct sys_cleanup *newer, *older;

@@ -2,13 +2,13 @@
 /*
  * Removes temporary files when a signal ends the process.
  *
- * The signals SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM, SIGXCPU and SIGXFSZ
- * may come at any moment. A lock file that is left behind would block all other
- * processes. So temporary files and directories are registered here while they
- * exist (sys/tempfile.h and sys/tempdir.h do that). The handler removes all
- * registered files and directories, the newest first, since a lock is older
- * than the files that are written under it. Then the handler lets the signal
- * end the process with its default action.
+ * The signals SIGALRM, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM, SIGXCPU and
+ * SIGXFSZ may come at any moment. A lock file that is left behind would block
+ * all other processes. So temporary files and directories are registered here
+ * while they exist (sys/tempfile.h and sys/tempdir.h do that). The handler
+ * removes all registered files and directories, the newest first, since a lock
+ * is older than the files that are written under it. Then the handler lets the
+ * signal end the process with its default action.
  *
  * 	sys_cleanup_begin(&section)     from here on no handler starts ...
  * 	open(), rename() or unlink()

@@ -132,7 +132,7 @@ static void make_all_kinds(const char *dir)
 static void test_removes(void **state)
 {
 	static const int signals[] = {SIGHUP,  SIGINT,  SIGPIPE, SIGQUIT,
-				      SIGTERM, SIGXCPU, SIGXFSZ};
+				      SIGTERM, SIGXCPU, SIGXFSZ, SIGALRM};
 	struct tmprepo t;
 
 	tmprepo_init(&t, HASH_SHA1);
