@@ -17,6 +17,8 @@ static const char usage[] = "git receive-pack <git-dir>";
 
 struct arguments {
 	bool quiet, skip_connectivity, stateless_rpc, info_refs;
+	/* value of --timeout in seconds; 0: no time limit */
+	uint64_t timeout;
 };
 
 static int parse(struct arguments *a, int argc, const char **argv)
@@ -42,6 +44,10 @@ static int parse(struct arguments *a, int argc, const char **argv)
 		{.kind = OPTION_FLAG,
 		 .long_name = "advertise-refs",
 		 .value = &a->info_refs},
+		{.kind = OPTION_U64,
+		 .long_name = "timeout",
+		 .value = &a->timeout,
+		 .help = "give up if the client is silent for <n> seconds"},
 		{.kind = OPTION_END},
 	};
 	int nr = options_parse(argc, argv, options, usage);
@@ -54,6 +60,8 @@ static int parse(struct arguments *a, int argc, const char **argv)
 		fputc('\n', stderr);
 		return options_usage(options, usage);
 	}
+	if (a->timeout > UINT32_MAX)
+		return builtin_die("--timeout is out of range");
 	return 0;
 }
 
@@ -66,7 +74,11 @@ static int serve(struct builtin_env *env, const struct arguments *a,
 		 const char *path, const struct serving_names *names,
 		 const char *committer)
 {
-	struct fdio fdio = {.in = STDIN_FILENO, .out = STDOUT_FILENO};
+	struct fdio fdio = {
+		.in = STDIN_FILENO,
+		.out = STDOUT_FILENO,
+		.timeout = (unsigned)a->timeout,
+	};
 	struct serve_io io = fdio_io(&fdio);
 	struct receive_options options = {
 		.repo = env->repo,
