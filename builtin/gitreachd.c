@@ -150,6 +150,7 @@ struct state {
 	struct daemon_settings settings; /* owned */
 	struct daemon_sockets sockets;   /* closed with the process */
 	int fds[DAEMON_LISTENERS_MAX];
+	enum daemon_protocol protocols[DAEMON_LISTENERS_MAX];
 	char *base; /* owned */
 	struct daemon_options options;
 };
@@ -201,6 +202,9 @@ static void fill_options(struct state *state, struct server *server)
 
 	o->base_path = state->base;
 	o->export_all = s->export_all;
+	o->strict_paths = s->strict_paths;
+	o->informative_errors = s->informative_errors;
+	o->services = s->services;
 	o->worker_nr = (unsigned)s->workers;
 	o->thread_nr = (unsigned)s->threads;
 	o->connection_max = (unsigned)s->max_connections;
@@ -215,9 +219,12 @@ static void fill_options(struct state *state, struct server *server)
 	o->log = gitreachd_log;
 	o->log_ctx = &server->is_journal;
 	o->listeners = state->fds;
+	o->protocols = state->protocols;
 	o->listener_nr = state->sockets.nr;
-	for (size_t i = 0; i < state->sockets.nr; i++)
+	for (size_t i = 0; i < state->sockets.nr; i++) {
 		state->fds[i] = state->sockets.items[i].fd;
+		state->protocols[i] = state->sockets.items[i].protocol;
+	}
 }
 
 /* Returns as prepare(). */

@@ -4,8 +4,10 @@
  *
  *	daemon.c   the master
  *	worker.c   the loop of a worker: sockets, time limits, heads of requests
- *	request.c  one request, in a thread
- *	child.c    a request that a child process answers
+ *	request.c  one HTTP request, in a thread
+ *	child.c    an HTTP request that a child process answers
+ *	git.c      one connection of git://, in a thread
+ *	talk.c     a request in Git's own protocol, without HTTP
  */
 #ifndef DAEMON_DAEMON_PARTS_H
 #define DAEMON_DAEMON_PARTS_H
@@ -16,6 +18,7 @@
 #include "http/http.h"
 #include "http1/body.h"
 #include "http1/head.h"
+#include "repo/repo.h"
 #include "sys/tcp.h"
 
 #define DAEMON_HEAD_MAX 16384
@@ -52,6 +55,7 @@ struct daemon_conn {
 	struct daemon_suspects *suspects; /* borrowed */
 	bool is_last;               /* the next answer closes the connection */
 	struct daemon_input *input; /* owned; NULL: no bytes */
+	enum daemon_protocol protocol;
 	char address[SYS_ADDRESS_MAX];
 };
 
@@ -96,6 +100,41 @@ void daemon_serve(const struct daemon_options *options,
 /* Write a line about the connection to the log. */
 void daemon_log(const struct daemon_options *options,
 		const struct daemon_conn *conn, const char *line);
+
+/* ---- git.c */
+
+/* Answer the client of git:// whose first pkt-line is in conn->input. */
+void daemon_serve_git(const struct daemon_options *options,
+		      struct daemon_conn *conn);
+
+/* ---- talk.c */
+
+/* A request in Git's own protocol. All pointers are borrowed. */
+struct daemon_talk {
+	const struct daemon_options *options;
+	const struct daemon_conn *conn; /* for the log */
+	enum service service;
+	/* names a repository below the base path; begins with a slash */
+	const char *path;
+	const char *protocol; /* value of GIT_PROTOCOL */
+	/* the client's descriptors, not blocking; may be one socket */
+	int in, out;
+	struct sys_patience patience;
+};
+
+/*
+ * Open the repository that the request names. Returns 0 with *out owned by the
+ * caller, ERR_DENIED if the path or the repository's owner is not allowed, or
+ * ERR_MISSING or another negative error code.
+ */
+int daemon_talk_open(struct repo **out, const struct daemon_talk *talk,
+		     struct error *err);
+
+/*
+ * Answer the request: fetches in this thread, other requests in a child
+ * process. Errors are in the log. Returns the exit code of the service.
+ */
+int daemon_talk_run(struct daemon_talk *talk, const struct repo *repo);
 
 /* ---- child.c */
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An HTTP/1.1 server of repositories: a master process, and worker processes
- * that share its listening sockets (Documentation/design/daemon.md).
+ * A server of repositories, over HTTP/1.1 and git://: a master process, and
+ * worker processes that share its listening sockets
+ * (Documentation/design/daemon.md).
  */
 #ifndef DAEMON_DAEMON_H
 #define DAEMON_DAEMON_H
@@ -11,13 +12,25 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "daemon/service.h"
 #include "sys/trace.h"
+
+/* What the clients of a listening socket speak. */
+enum daemon_protocol {
+	DAEMON_HTTP,
+	DAEMON_GIT, /* git:// (git-daemon(1)) */
+};
 
 /* The limits and services of a server. Pointers are borrowed. */
 struct daemon_options {
 	/* absolute path; requests name repositories below it */
 	const char *base_path;
 	bool export_all;
+	/* of git://: do not look for "<path>.git" and "<path>/.git" */
+	bool strict_paths;
+	/* tell clients of git:// why they are refused */
+	bool informative_errors;
+	struct service_rules services; /* of git:// */
 	/*
 	 * Fetches run in child processes, too: a hook that makes packs expects
 	 * the repository as working directory.
@@ -39,6 +52,8 @@ struct daemon_options {
 	/* listening sockets, owned by the caller */
 	const int *listeners;
 	size_t listener_nr;
+	/* borrowed: of each listener; NULL: all are DAEMON_HTTP */
+	const enum daemon_protocol *protocols;
 };
 
 /*

@@ -20,9 +20,22 @@ const struct daemon_key daemon_keys[] = {
 	{"base-path", DAEMON_TEXT, AT(base_path), 0, "<dir>",
 	 "serve the repositories below this directory"},
 	{"listen", DAEMON_LIST, AT(listen), 0, "<url>",
-	 "listen on http://<address>:<port> (may be repeated; port 0: any)"},
+	 "listen on http:// or git://<address>:<port> (may be repeated; port "
+	 "0: any)"},
 	{"export-all", DAEMON_FLAG, AT(export_all), 0, NULL,
 	 "serve repositories without git-daemon-export-ok"},
+	{"strict-paths", DAEMON_FLAG, AT(strict_paths), 0, NULL,
+	 "git://: serve a repository at its exact path only"},
+	{"informative-errors", DAEMON_FLAG, AT(informative_errors), 0, NULL,
+	 "git://: tell clients why they are refused"},
+	{"enable", DAEMON_SERVICE_SET, AT(services.is_enabled), 0, "<service>",
+	 "git://: offer this service"},
+	{"disable", DAEMON_SERVICE_CLEAR, AT(services.is_enabled), 0,
+	 "<service>", "git://: do not offer this service"},
+	{"allow-override", DAEMON_SERVICE_CLEAR, AT(services.is_fixed), 0,
+	 "<service>", "git://: repositories may enable or disable it"},
+	{"forbid-override", DAEMON_SERVICE_SET, AT(services.is_fixed), 0,
+	 "<service>", "git://: repositories may not change it"},
 	{"workers", DAEMON_NUMBER, AT(workers), 64, "<n>",
 	 "number of processes"},
 	{"threads", DAEMON_NUMBER, AT(threads), 1024, "<n>",
@@ -43,6 +56,7 @@ const struct daemon_key daemon_keys[] = {
 void daemon_settings_init(struct daemon_settings *s)
 {
 	*s = (struct daemon_settings){
+		.services = SERVICE_RULES_INIT,
 		.workers = 2,
 		.threads = 32,
 		.max_connections = 10000,
@@ -148,6 +162,19 @@ static int set_flag(bool *out, const char *value, struct error *err)
 	return 0;
 }
 
+/* Store a value in the row of the service `name`. */
+static int set_service(bool *row, const char *name, bool value,
+		       struct error *err)
+{
+	enum service service;
+
+	if (!service_find(&service, name, strlen(name)))
+		return error_set(err, ERR_INVALID, "unknown service '%.100s'",
+				 name);
+	row[service] = value;
+	return 0;
+}
+
 /* `value` is NULL for a key without "=". */
 static int set(struct daemon_settings *s, const struct daemon_key *key,
 	       const char *value, unsigned line, struct error *err)
@@ -163,6 +190,10 @@ static int set(struct daemon_settings *s, const struct daemon_key *key,
 		return add_listener(s, value, line, err);
 	case DAEMON_NUMBER:
 		return set_number(field, value, key->max, err);
+	case DAEMON_SERVICE_SET:
+	case DAEMON_SERVICE_CLEAR:
+		return set_service(field, value,
+				   key->kind == DAEMON_SERVICE_SET, err);
 	default:
 		return set_text(field, value, line);
 	}

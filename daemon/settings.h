@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "daemon/service.h"
 
 #define DAEMON_LISTENERS_MAX 16
 
@@ -26,6 +27,9 @@ struct daemon_settings {
 	struct daemon_text listen[DAEMON_LISTENERS_MAX];
 	size_t listen_nr;
 	bool export_all;
+	/* of git:// */
+	bool strict_paths, informative_errors;
+	struct service_rules services;
 	uint64_t workers, threads, max_connections;
 	/* seconds */
 	uint64_t head_timeout, timeout, idle_timeout, drain_timeout;
@@ -36,6 +40,12 @@ enum daemon_kind {
 	DAEMON_LIST,   /* `listen` */
 	DAEMON_FLAG,   /* bool */
 	DAEMON_NUMBER, /* uint64_t */
+	/*
+	 * the name of a service, whose bool in the row at `offset` is set or
+	 * cleared
+	 */
+	DAEMON_SERVICE_SET,
+	DAEMON_SERVICE_CLEAR,
 };
 
 /* The description of one setting. */

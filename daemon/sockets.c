@@ -5,61 +5,83 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "daemon/sockets.h"
 #include "sys/io.h"
 
-static void set_name(char name[DAEMON_NAME_MAX], const char *address,
-		     unsigned port)
-{
-	bool is_v6 = strchr(address, ':') != NULL;
+static const char *const schemes[] = {
+	[DAEMON_HTTP] = "http://",
+	[DAEMON_GIT] = "git://",
+};
 
-	snprintf(name, DAEMON_NAME_MAX, "http://%s%s%s:%u", is_v6 ? "[" : "",
-		 address, is_v6 ? "]" : "", port);
+/* Returns the rest of the URL behind its scheme, or NULL if it is unknown. */
+static const char *skip_scheme(enum daemon_protocol *out, const char *url)
+{
+	for (size_t i = 0; i < ARRAY_NR(schemes); i++) {
+		size_t len = strlen(schemes[i]);
+
+		*out = (enum daemon_protocol)i;
+		if (!strncmp(url, schemes[i], len))
+			return url + len;
+	}
+	return NULL;
 }
 
-/* Returns whether the URL is "http://systemd" or "http://systemd:<name>". */
-static bool is_activated(const char *url)
+static void set_name(struct daemon_address *a)
+{
+	bool is_v6 = strchr(a->address, ':') != NULL;
+
+	snprintf(a->name, sizeof(a->name), "%s%s%s%s:%u", schemes[a->protocol],
+		 is_v6 ? "[" : "", a->address, is_v6 ? "]" : "",
+		 (unsigned)a->port);
+}
+
+/* Returns whether the place is "systemd" or "systemd:<name>". */
+static bool is_activated(const char *place)
 {
 	size_t len = strlen(DAEMON_ACTIVATED);
 
-	return !strncmp(url, DAEMON_ACTIVATED, len - 1) &&
-	       (!url[len - 1] || (url[len - 1] == ':' && url[len]));
+	return !strncmp(place, DAEMON_ACTIVATED, len - 1) &&
+	       (!place[len - 1] || (place[len - 1] == ':' && place[len]));
 }
 
 int daemon_address_parse(struct daemon_address *out, const char *url,
 			 struct error *err)
 {
-	bool is_v6 = !strncmp(url, "http://[", 8);
+	const char *place = skip_scheme(&out->protocol, url);
+	bool is_v6 = place && *place == '[';
 	char rest[3] = "";
 	unsigned port;
 	int nr;
 
-	out->is_activated = is_activated(url);
+	if (!place)
+		return error_set(err, ERR_INVALID,
+				 "'%.200s': only http:// and git:// are "
+				 "supported",
+				 url);
+	out->is_activated = is_activated(place);
 	if (out->is_activated) {
-		const char *name = url + strlen(DAEMON_ACTIVATED) - 1;
+		const char *name = place + strlen(DAEMON_ACTIVATED) - 1;
 
 		name += *name == ':';
 		snprintf(out->name, sizeof(out->name), DAEMON_ACTIVATED "%.99s",
 			 name);
 		return 0;
 	}
-	if (strncmp(url, "http://", 7))
-		return error_set(err, ERR_INVALID,
-				 "'%.200s': only http:// is supported", url);
-	nr = is_v6 ? sscanf(url, "http://[%45[^]]]:%5u%2s", out->address, &port,
+	nr = is_v6 ? sscanf(place, "[%45[^]]]:%5u%2s", out->address, &port,
 			    rest)
-		   : sscanf(url, "http://%45[^:/]:%5u%2s", out->address, &port,
+		   : sscanf(place, "%45[^:/]:%5u%2s", out->address, &port,
 			    rest);
 	if (nr < 2 || port > 65535 || (nr == 3 && strcmp(rest, "/")))
 		return error_set(err, ERR_INVALID,
 				 "'%.200s' is not of the form "
-				 "http://<address>:<port>",
-				 url);
+				 "%s<address>:<port>",
+				 url, schemes[out->protocol]);
 	if (!sys_address_is_valid(out->address))
 		return error_set(err, ERR_INVALID,
 				 "'%s' is not a numeric address", out->address);
 	out->port = (uint16_t)port;
-	set_name(out->name, out->address, port);
+	set_name(out);
 	return 0;
 }
 
@@ -73,18 +95,20 @@ static bool contains(const struct daemon_sockets *s, int fd)
 	return false;
 }
 
-static void add(struct daemon_sockets *s, const char *name, int fd)
+static void add(struct daemon_sockets *s, const char *name, int fd,
+		enum daemon_protocol protocol)
 {
 	struct daemon_listener *item = &s->items[s->nr++];
 
 	snprintf(item->name, sizeof(item->name), "%s", name);
 	item->fd = fd;
+	item->protocol = protocol;
 }
 
 /*
  * Add sockets that are open already: one with the name of the address, or all
- * of the service manager if the address is "http://systemd". Returns whether
- * there was any.
+ * of the service manager if the address is "systemd". Returns whether there was
+ * any.
  */
 static bool reuse(struct daemon_sockets *out,
 		  const struct daemon_sockets *before,
@@ -103,7 +127,7 @@ static bool reuse(struct daemon_sockets *out,
 		if (wants_all ? strncmp(item->name, a->name, len)
 			      : strcmp(item->name, a->name))
 			continue;
-		add(out, item->name, item->fd);
+		add(out, item->name, item->fd, a->protocol);
 		found = true;
 	}
 	return found;
@@ -130,7 +154,7 @@ static int open_one(struct daemon_sockets *out,
 	fd = sys_socket_listen(a.address, a.port, err);
 	if (fd < 0)
 		return fd;
-	add(out, a.name, fd);
+	add(out, a.name, fd, a.protocol);
 	return 0;
 }
 
@@ -158,13 +182,15 @@ static void tell(const char *what, const struct daemon_listener *item,
 {
 	char name[DAEMON_NAME_MAX], line[DAEMON_NAME_MAX + 32];
 	const char *port = strrchr(item->name, ':');
+	bool is_full = strstr(item->name, "://") != NULL;
 
 	snprintf(name, sizeof(name), "%s", item->name);
 	if (!strcmp(port, ":0"))
 		snprintf(name + (port - item->name),
 			 sizeof(name) - (size_t)(port - item->name), ":%u",
 			 (unsigned)sys_socket_port(item->fd));
-	snprintf(line, sizeof(line), "%s %s", what, name);
+	snprintf(line, sizeof(line), "%s %s%s", what,
+		 is_full ? "" : schemes[item->protocol], name);
 	report->fn(report->ctx, line);
 }
 
@@ -198,6 +224,7 @@ static int adopt(struct daemon_sockets *out, const char *name, size_t name_len,
 	memcpy(item->name, name, name_len);
 	item->name[name_len] = '\0';
 	item->fd = fd;
+	item->protocol = DAEMON_HTTP;
 	out->nr++;
 	return 0;
 }

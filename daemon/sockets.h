@@ -12,14 +12,19 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "daemon/daemon.h"
 #include "daemon/settings.h"
 #include "sys/tcp.h"
 
 /* bytes for the name of a listener with its NUL */
 #define DAEMON_NAME_MAX 128
 
-/* The parts of a URL http://<address>:<port> or http://systemd[:<name>]. */
+/*
+ * The parts of a URL <protocol>://<address>:<port> or
+ * <protocol>://systemd[:<name>].
+ */
 struct daemon_address {
+	enum daemon_protocol protocol;
 	char name[DAEMON_NAME_MAX];
 	/* opened by the service manager; there are no address and port */
 	bool is_activated;
@@ -42,9 +47,11 @@ struct daemon_listener {
 	 */
 	char name[DAEMON_NAME_MAX];
 	int fd; /* owned */
+	/* DAEMON_HTTP until a URL names the listener */
+	enum daemon_protocol protocol;
 };
 
-#define DAEMON_ACTIVATED "http://systemd:"
+#define DAEMON_ACTIVATED "systemd:"
 
 struct daemon_sockets {
 	struct daemon_listener items[DAEMON_LISTENERS_MAX];

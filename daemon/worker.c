@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The loop of a worker process. One thread waits for all sockets, and reads the
- * heads of requests. A complete head puts the connection into a queue, from
- * which threads take connections and answer. A thread gives the connection back
- * to the loop.
+ * heads of requests: for git://, the first pkt-line. A complete head puts the
+ * connection into a queue, from which threads take connections and answer. A
+ * thread gives the connection back to the loop.
  *
  *	accept -> IDLE -> HEAD -> queue -> BUSY -> done -> IDLE or LINGER
  *
@@ -17,6 +17,7 @@
 
 #include "base/mem.h"
 #include "daemon/daemon-parts.h"
+#include "daemon/git-request.h"
 #include "sys/clock.h"
 #include "sys/event.h"
 #include "sys/io.h"
@@ -124,7 +125,10 @@ static void *run_thread(void *ctx)
 	while ((conn = take(w))) {
 		conn->slot = slot;
 		conn->suspects = w->suspects;
-		daemon_serve(w->options, conn);
+		if (conn->protocol == DAEMON_GIT)
+			daemon_serve_git(w->options, conn);
+		else
+			daemon_serve(w->options, conn);
 		give_back(w, conn);
 	}
 	return NULL;
@@ -144,6 +148,19 @@ static void enqueue(struct worker *w, struct daemon_conn *conn)
 
 /* ---- the loop */
 
+/* Returns whether the head of a request is complete, or is refused. */
+static bool is_complete(struct daemon_conn *conn)
+{
+	struct daemon_input *in = conn->input;
+
+	if (!in || !in->len)
+		return false;
+	if (conn->protocol == DAEMON_GIT)
+		return !git_request_missing(in->bytes, in->len);
+	return http1_head_parse(&in->head, &daemon_limits, in->bytes,
+				in->len) != 0;
+}
+
 /*
  * Parse the bytes that have arrived. If the head of a request is complete, a
  * thread gets the connection; otherwise the loop keeps the connection. The
@@ -153,11 +170,8 @@ static void advance(struct worker *w, struct daemon_conn *conn,
 		    uint64_t deadline_ns)
 {
 	struct daemon_input *in = conn->input;
-	int ret = in && in->len ? http1_head_parse(&in->head, &daemon_limits,
-						   in->bytes, in->len)
-				: 0;
 
-	if (ret) {
+	if (is_complete(conn)) {
 		enqueue(w, conn);
 		return;
 	}
@@ -203,6 +217,19 @@ static bool give_input(struct daemon_conn *conn)
 	return true;
 }
 
+/*
+ * Returns how many bytes to read. What follows the first pkt-line of git://
+ * stays in the socket, for the service.
+ */
+static size_t room(const struct daemon_conn *conn)
+{
+	const struct daemon_input *in = conn->input;
+
+	return conn->protocol == DAEMON_GIT
+		       ? git_request_missing(in->bytes, in->len)
+		       : sizeof(in->bytes) - in->len;
+}
+
 static void hear(struct worker *w, struct daemon_conn *conn)
 {
 	struct daemon_input *in;
@@ -216,7 +243,7 @@ static void hear(struct worker *w, struct daemon_conn *conn)
 	if (give_input(conn)) {
 		in = conn->input;
 		n = sys_socket_try_read(conn->fd, in->bytes + in->len,
-					sizeof(in->bytes) - in->len);
+					room(conn));
 	}
 	if (n < 0) {
 		drop(w, conn);
@@ -229,22 +256,29 @@ static void hear(struct worker *w, struct daemon_conn *conn)
 /* Tell a client that there are too many. Such a client gets few bytes only. */
 static void turn_away(struct worker *w, struct daemon_conn *conn)
 {
-	static const char text[] = "HTTP/1.1 503 Service Unavailable\r\n"
-				   "Content-Length: 0\r\n"
-				   "Connection: close\r\n\r\n";
+	static const char *const texts[] = {
+		[DAEMON_HTTP] = "HTTP/1.1 503 Service Unavailable\r\n"
+				"Content-Length: 0\r\n"
+				"Connection: close\r\n\r\n",
+		[DAEMON_GIT] = "001cERR too many connections",
+	};
+	const char *text = texts[conn->protocol];
 
 	daemon_log(w->options, conn,
-		   "503 Service Unavailable: too many "
-		   "connections");
-	sys_socket_try_write(conn->fd, text, sizeof(text) - 1);
+		   conn->protocol == DAEMON_HTTP
+			   ? "503 Service Unavailable: too many connections"
+			   : "too many connections");
+	sys_socket_try_write(conn->fd, text, strlen(text));
 	drop(w, conn);
 }
 
 /* Returns whether a further connection may wait. */
-static bool accept_one(struct worker *w, int listener)
+static bool accept_one(struct worker *w, size_t nr)
 {
+	const struct daemon_options *o = w->options;
 	struct daemon_conn *conn = mem_calloc(1, sizeof(*conn));
-	int ret = conn ? sys_socket_accept(listener, conn->address, NULL)
+	int ret = conn ? sys_socket_accept(o->listeners[nr], conn->address,
+					   NULL)
 		       : ERR_NOMEM;
 
 	if (ret < 0) {
@@ -255,12 +289,15 @@ static bool accept_one(struct worker *w, int listener)
 		return false;
 	}
 	conn->fd = ret;
+	conn->protocol = o->protocols ? o->protocols[nr] : DAEMON_HTTP;
 	w->conn_nr++;
-	if (w->conn_nr > w->options->connection_max) {
+	if (w->conn_nr > o->connection_max) {
 		turn_away(w, conn);
 		return true;
 	}
-	enlist(w, conn, DAEMON_IDLE);
+	/* A connection of git:// has one request, which is due at once. */
+	enlist(w, conn,
+	       conn->protocol == DAEMON_HTTP ? DAEMON_IDLE : DAEMON_HEAD);
 	if (sys_event_add_once(w->events, conn->fd, conn, NULL) < 0) {
 		unlist(conn);
 		drop(w, conn);
@@ -271,7 +308,7 @@ static bool accept_one(struct worker *w, int listener)
 static void accept_all(struct worker *w)
 {
 	for (size_t i = 0; i < w->options->listener_nr; i++)
-		while (accept_one(w, w->options->listeners[i]))
+		while (accept_one(w, i))
 			;
 }
 

@@ -94,16 +94,12 @@ static int check_method(struct http_exchange *x, struct error *err)
 				 is_post ? "POST" : "GET, HEAD", NULL, err);
 }
 
-/* Returns 1 if the repository is exported, 0 if not, or ERR_NOMEM. */
-static int is_exported(const struct http_exchange *x, struct error *err)
+int http_is_exported(const struct repo *repo, struct error *err)
 {
 	struct buf path = BUF_INIT;
-	int ret = x->options->export_all;
-
-	if (ret)
-		return ret;
 	/* In a server with threads no directory is the working directory. */
-	ret = buf_printf(&path, "%s/git-daemon-export-ok", x->repo->git_dir);
+	int ret = buf_printf(&path, "%s/git-daemon-export-ok", repo->git_dir);
+
 	ret = ret < 0 ? error_nomem(err) : sys_exists(path.data);
 	buf_release(&path);
 	return ret;
@@ -130,7 +126,7 @@ static int enter(struct http_exchange *x, struct buf *path, struct error *err)
 				   "Not a git repository: '%s'", path->data);
 	if (ret < 0)
 		return ret;
-	ret = is_exported(x, err);
+	ret = o->export_all ? 1 : http_is_exported(x->repo, err);
 	if (!ret)
 		return http_refuse(x, "404 Not Found", err,
 				   "Repository not exported: '%s'", path->data);

@@ -86,4 +86,10 @@ struct http_options {
 int http_serve(const struct http_options *options, const struct serve_io *io,
 	       bool *is_kept, struct error *err);
 
+/*
+ * Returns 1 if the repository has a file git-daemon-export-ok, 0 if not, or
+ * ERR_NOMEM.
+ */
+int http_is_exported(const struct repo *repo, struct error *err);
+
 #endif

@@ -141,6 +141,15 @@ static int spawn_script(struct sys_child *child, char *const argv[],
 	return ret;
 }
 
+int sys_spawn_with(struct sys_child *child, char *const argv[],
+		   char *const envp[], const int fds[3], unsigned flags,
+		   struct error *err)
+{
+	*child = (struct sys_child){-1, -1, -1, -1};
+	errno = spawn_with(child, argv, envp, flags, fds[0], fds[1], fds[2]);
+	return errno ? error_set_errno(err, "cannot run '%s'", argv[0]) : 0;
+}
+
 int sys_spawn(struct sys_child *child, char *const argv[], char *const envp[],
 	      unsigned flags, struct error *err)
 {

@@ -69,6 +69,15 @@ pid_t sys_spawn_heir(char *const argv[], char *const envp[], const int *keep,
 		     size_t nr, struct error *err);
 
 /*
+ * Works like sys_spawn(). The child's standard input, output and error are
+ * copies of fds[0], fds[1] and fds[2], each at least 3; -1: inherited. Only the
+ * flag SYS_SPAWN_OPEN_SIGNALS is allowed.
+ */
+int sys_spawn_with(struct sys_child *child, char *const argv[],
+		   char *const envp[], const int fds[3], unsigned flags,
+		   struct error *err);
+
+/*
  * A callback that receives bytes written by a child. Returns 0, or a negative
  * error code to end the dialogue.
  */

@@ -54,17 +54,25 @@ static void test_wrong_urls(void **state)
 				 ERR_INVALID);
 }
 
-static void test_activated_urls(void **state)
+static void test_protocols_and_activated_urls(void **state)
 {
 	struct daemon_address a;
 
 	assert_int_equal(daemon_address_parse(&a, "http://systemd", NULL), 0);
 	assert_true(a.is_activated);
-	assert_string_equal(a.name, "http://systemd:");
+	assert_string_equal(a.name, "systemd:");
 	assert_int_equal(daemon_address_parse(&a, "http://systemd:web", NULL),
 			 0);
 	assert_true(a.is_activated);
-	assert_string_equal(a.name, "http://systemd:web");
+	assert_string_equal(a.name, "systemd:web");
+	assert_int_equal(daemon_address_parse(&a, "git://systemd:web", NULL),
+			 0);
+	assert_int_equal(a.protocol, DAEMON_GIT);
+	assert_string_equal(a.name, "systemd:web");
+	assert_int_equal(daemon_address_parse(&a, "git://[::1]:9418", NULL), 0);
+	assert_false(a.is_activated);
+	assert_int_equal(a.protocol, DAEMON_GIT);
+	assert_string_equal(a.name, "git://[::1]:9418");
 	assert_int_equal(daemon_address_parse(&a, "http://systemd:", NULL),
 			 ERR_INVALID);
 	assert_int_equal(daemon_address_parse(&a, "http://systemdx", NULL),
@@ -141,8 +149,8 @@ static void test_passed(void **state)
 			 ERR_INVALID);
 	assert_int_equal(second, fd + 1);
 	assert_int_equal(daemon_sockets_activate(&in, fd, 2, "a:b", NULL), 0);
-	assert_string_equal(in.items[0].name, "http://systemd:a");
-	assert_string_equal(in.items[1].name, "http://systemd:b");
+	assert_string_equal(in.items[0].name, "systemd:a");
+	assert_string_equal(in.items[1].name, "systemd:b");
 	assert_int_equal(daemon_sockets_open(&out, &in, &s, &bad, NULL), 0);
 	assert_int_equal(out.nr, 2);
 	s = listeners((char[]){"http://systemd:b"}, NULL);
@@ -151,7 +159,7 @@ static void test_passed(void **state)
 	assert_int_equal(out.items[0].fd, second);
 	in.nr = 0;
 	assert_int_equal(daemon_sockets_activate(&in, fd, 2, NULL, NULL), 0);
-	assert_string_equal(in.items[1].name, "http://systemd:");
+	assert_string_equal(in.items[1].name, "systemd:");
 	in.nr = 0;
 	assert_int_equal(daemon_sockets_activate(&in, 0, 1, NULL, NULL),
 			 ERR_INVALID);
@@ -195,7 +203,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_urls),
 		cmocka_unit_test(test_wrong_urls),
-		cmocka_unit_test(test_activated_urls),
+		cmocka_unit_test(test_protocols_and_activated_urls),
 		cmocka_unit_test(test_open),
 		cmocka_unit_test(test_passed),
 		cmocka_unit_test(test_lists),

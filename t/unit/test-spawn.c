@@ -238,7 +238,8 @@ static void heir_keeps_descriptors(void **state)
 	pid_t pid;
 
 	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
-	snprintf(script, sizeof(script), "echo $HEIR >&%d; exit 5", fds[1]);
+	snprintf(script, sizeof(script), "echo $HEIR 2>/dev/null >&%d; exit 5",
+		 fds[1]);
 	sh(script, argv);
 	pid = sys_spawn_heir(argv, (char *[]){(char *)"HEIR=yes", NULL},
 			     &fds[1], 1, NULL);
@@ -257,9 +258,41 @@ static void heir_keeps_descriptors(void **state)
 	close(fds[0]);
 }
 
+static void test_given_descriptors(void **state)
+{
+	const char *argv[] = {"sh", "-c", "read a; echo \"<$a>\"; exit 3",
+			      NULL};
+	char got[16] = "";
+	struct sys_child child;
+	int in[2], out[2];
+	int fds[3];
+
+	assert_int_equal(pipe(in), 0);
+	assert_int_equal(pipe(out), 0);
+	fds[0] = in[0];
+	fds[1] = out[1];
+	fds[2] = -1;
+	assert_int_equal(write(in[1], "x\n", 2), 2);
+	assert_int_equal(sys_spawn_with(&child, (char *const *)argv, NULL, fds,
+					SYS_SPAWN_OPEN_SIGNALS, NULL),
+			 0);
+	assert_int_equal(sys_spawn_wait(&child, NULL), 3);
+	assert_int_equal(read(out[0], got, sizeof(got) - 1), 4);
+	assert_string_equal(got, "<x>\n");
+	argv[0] = "/nonexistent";
+	assert_int_equal(
+		sys_spawn_with(&child, (char *const *)argv, NULL, fds, 0, NULL),
+		ERR_IO);
+	for (int i = 0; i < 2; i++) {
+		close(in[i]);
+		close(out[i]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_given_descriptors),
 		cmocka_unit_test(exit_codes),
 		cmocka_unit_test(talks_through_pipes),
 		cmocka_unit_test(environment_is_the_one_given),
