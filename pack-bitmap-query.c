@@ -165,9 +165,10 @@ static int ask(struct asking *a, struct walk *w)
 	int ret = 0;
 
 	/*
-	 * From here on, objects are added for the wants only. If no want is a
-	 * tree or blob, the filter may apply to the haves too. But a want that
-	 * is a tree or blob passes the filter, and the haves may contain it.
+	 * From here on, the trees and blobs of the haves matter only if the
+	 * wants reach them. So objects that the filter excludes need not be
+	 * found in the haves. Exception: a want that is a tree or blob passes
+	 * the filter, and the haves may contain it.
 	 */
 	a->fill.filter = a->wants->others.nr ? NULL : a->query->filter;
 	phase_begin(haves, &a->fill);

@@ -37,8 +37,9 @@ struct indexer_entry {
 struct indexer_ref {
 	struct oid base;
 	/*
-	 * entry_nr of the first delta; INDEXER_NONE after an entry has taken
-	 * the list. Atomic while threads resolve deltas
+	 * entry_nr of the first delta in the list; INDEXER_NONE: an entry has
+	 * taken the list as its children. Threads that resolve deltas access
+	 * this field atomically.
 	 */
 	uint32_t first;
 	/*

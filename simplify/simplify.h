@@ -119,9 +119,9 @@ struct simplify_commits {
 
 /*
  * Returns parents or children of the commit that was returned last. After that
- * the parents are forgotten, unless keep_parents or reverse is set. So a child
- * that comes later has no parent if its parents would be rewritten through this
- * commit, as in stock Git.
+ * the parents are forgotten, unless keep_parents or reverse is set. A child
+ * that is returned later then has no parents, if its parents would be rewritten
+ * through this commit; stock Git does the same.
  */
 struct simplify_commits simplify_parents(const struct simplify *s,
 					 uint32_t commit_nr);
