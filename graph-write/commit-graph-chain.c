@@ -227,9 +227,9 @@ static int expire_layer(void *ctx, const char *name)
 	if (chain_path(&path, t->odb, t->dir_nr, name) < 0)
 		return error_nomem(t->err);
 	/*
-	 * The layer was just removed from the chain. Another process may have
-	 * read the old chain, but not this layer yet, so the layer gets the
-	 * current time.
+	 * The new chain no longer has this layer. But another process may have
+	 * read the old chain, and may open the layer soon. So the layer gets
+	 * the current time, as if it had just been changed.
 	 */
 	if (strstr(t->old, hex))
 		ret = sys_set_mtime(path.data, sys_clock_seconds(), t->err);

@@ -16,7 +16,7 @@ struct writing {
 	const struct commit_graph_options *o;
 	/* the existing commit-graph, or NULL */
 	struct commit_graph *graph;
-	/* number of layers of `graph` that stay below the new one */
+	/* number of layers of `graph` that stay below the new layer */
 	size_t kept;
 	/* lock of the chain; only held if a chain is written */
 	struct commit_graph_chain_lock lock;
@@ -375,8 +375,9 @@ static int write_graph(struct writing *w)
 static int open_old(struct writing *w)
 {
 	/*
-	 * The number of new commits is not known yet, so no layers are merged
-	 * because of their sizes.
+	 * The rule that merges layers because of their sizes needs the number
+	 * of new commits, which is not known yet. So this rule is left out
+	 * here.
 	 */
 	const struct commit_graph_split_options at_most = {
 		.split = w->o->split.split == COMMIT_GRAPH_SPLIT_MERGE

@@ -135,10 +135,11 @@ void network_registry_remove(struct network_registry *registry, uint32_t id);
 /* ---- the network */
 
 /*
- * Locks of a network, in the order in which a process takes them. When a
- * process ends, its locks end. The lock of a member is NETWORK_LOCK_MEMBERS +
- * its id. Locks of several members are taken by ascending id. The lock of a new
- * member, which no other process knows yet, may be taken at any time.
+ * Locks of a network. A process takes the lock of the objects first, then locks
+ * of members by ascending id, then the lock of the registry. The lock of a
+ * member is NETWORK_LOCK_MEMBERS + its id. The lock of a new member, which no
+ * other process knows yet, may be taken at any time. When a process ends, its
+ * locks end.
  */
 enum network_lock {
 	/*
