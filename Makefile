@@ -33,6 +33,7 @@ datarootdir ?= $(prefix)/share
 mandir ?= $(datarootdir)/man
 bashcompdir ?= $(datarootdir)/bash-completion/completions
 zshcompdir ?= $(datarootdir)/zsh/site-functions
+unitdir ?= $(prefix)/lib/systemd/system
 # A drop-in reads the system configuration that the stock Git reads.
 execdir = $(libexecdir)/gitreach-core
 JOBS ?= 2
@@ -278,6 +279,7 @@ install: all
 	bindir='$(bindir)' libdir='$(libdir)' includedir='$(includedir)' \
 	execdir='$(execdir)' mandir='$(mandir)' prefix='$(prefix)' \
 	bashcompdir='$(bashcompdir)' zshcompdir='$(zshcompdir)' \
+	unitdir='$(unitdir)' \
 	REQUIRES="$$($(libs_env) tools/libs private)" \
 	tools/install '$(man_pages)' '$(git_names)' '$(commands)'
 
@@ -286,6 +288,7 @@ uninstall:
 	bindir='$(bindir)' libdir='$(libdir)' includedir='$(includedir)' \
 	execdir='$(execdir)' mandir='$(mandir)' \
 	bashcompdir='$(bashcompdir)' zshcompdir='$(zshcompdir)' \
+	unitdir='$(unitdir)' \
 	tools/uninstall '$(man_pages)' '$(git_names)'
 
 demo:

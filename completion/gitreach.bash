@@ -2,7 +2,7 @@
 #
 # bash completion for the commands that gitreach adds to Git.
 #
-# It is installed as git-bitmap and git-network. Stock Git's completion loads
+# It is installed as git-bitmap, git-network and gitreachd. Stock Git's completion loads
 # the file git-<command> for a command that it does not know, and calls the
 # function _git_<command>. Without stock Git's completion, it is installed as
 # git, too, and completes all native commands. It can also be sourced from
@@ -113,6 +113,20 @@ _git_network () {
 	__gitreach_find_command at
 	__gitreach_complete network "$at"
 }
+
+# The server.
+_gitreachd () {
+	local cur=${COMP_WORDS[COMP_CWORD]} words
+	local -a list
+	COMPREPLY=()
+	case "$cur" in
+	-*)
+		words=$(gitreachd --git-completion-helper 2>/dev/null) || return
+		read -r -a list <<<"$words"
+		__gitreach_offer "${list[@]}" ;;
+	esac
+}
+complete -o bashdefault -o default -o nospace -F _gitreachd gitreachd
 
 # `git` itself, where stock Git's completion is not installed.
 __gitreach_git () {

@@ -89,7 +89,38 @@ test_expect_success 'completion is installed' '
 	fi &&
 	head -n 1 $root/share/zsh/site-functions/_git-network >actual &&
 	echo "#compdef git-network" >expect && test_cmp expect actual &&
-	test_must_fail grep -r "@" $root/share/zsh
+	test_must_fail grep -r "@" $root/share/zsh &&
+	test "$(readlink $dir/gitreachd)" = git-bitmap &&
+	cmp "$GITREACH_SRC/completion/gitreachd.zsh" \
+		$root/share/zsh/site-functions/_gitreachd
+'
+
+command -v systemd-analyze >/dev/null && test_set_prereq SYSTEMD
+
+test_expect_success 'units of systemd are installed' '
+	units=$root/lib/systemd/system &&
+	grep "^ExecStart=$prefix/bin/gitreachd$" $units/gitreachd.service &&
+	test_must_fail grep "^[^#].*@bindir" $units/gitreachd.service &&
+	cmp "$GITREACH_SRC/contrib/systemd/gitreachd.socket" \
+		$units/gitreachd.socket
+'
+
+# The program is not at its final place here.
+test_expect_success SYSTEMD 'systemd accepts the units' '
+	mkdir units &&
+	for unit in gitreachd.service gitreachd.socket
+	do
+		sed "s|^ExecStart=.*|ExecStart=\"$PWD/$root/bin/gitreachd\"|" \
+			$units/$unit >units/$unit || return 1
+	done &&
+	SYSTEMD_UNIT_PATH=$PWD/units: systemd-analyze verify --man=no \
+		units/gitreachd.service units/gitreachd.socket >out 2>&1 &&
+	test_must_be_empty out
+'
+
+test_expect_success SYSTEMD 'the service is well confined' '
+	systemd-analyze security --offline=yes --threshold=30 \
+		units/gitreachd.service >out 2>&1
 '
 
 test_expect_success 'a second install replaces the first' '

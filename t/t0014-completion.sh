@@ -148,6 +148,34 @@ test_expect_success BASH,STOCK_FILE 'our bash completion loads that of stock Git
 	echo "<pop >" >expect && test_cmp expect actual
 '
 
+test_expect_success BASH 'bash, for the server' '
+	cat >server.bash <<-\EOF &&
+	. "$ours"
+	for line in "gitreachd --id" "gitreachd --no" "gitreachd --conf" \
+		"gitreachd " "gitreachd --config=con"
+	do
+		read -r -a COMP_WORDS <<<"${line//=/ = }"
+		case "$line" in
+		*" ") COMP_WORDS+=("") ;;
+		esac
+		COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+		COMPREPLY=()
+		$(complete -p gitreachd | sed "s/.*-F \([^ ]*\).*/\1/") gitreachd
+		printf "<%s>" "${COMPREPLY[@]}"
+		echo
+	done
+	EOF
+	PATH=$GITREACH_BUILD/bin:$PATH bash --norc server.bash >actual &&
+	cat >expect <<-\EOF &&
+	<--idle-timeout=>
+	<--no-export-all >
+	<--config=>
+	<>
+	<>
+	EOF
+	test_cmp expect actual
+'
+
 loader=/usr/share/bash-completion/bash_completion
 test -f "$loader" && test_set_prereq LOADER
 
@@ -189,10 +217,12 @@ test_expect_success ZSH 'zsh' '
 			"$GITREACH_SRC/completion/gitreach.zsh" \
 			>functions/_git-$command || return 1
 	done &&
-	timeout 60 zsh -f try.zsh "git bitmap ex" plain \
+	cp "$GITREACH_SRC/completion/gitreachd.zsh" functions/_gitreachd &&
+	PATH=$GITREACH_BUILD/bin:$PATH timeout 60 zsh -f try.zsh "git bitmap ex" plain \
 		"git network fork --q" uiet "git -C repo network dele" te \
-		"git bitmap list --c" ommits >actual &&
-	test_line_count 4 actual
+		"git bitmap list --c" ommits "gitreachd --idle" -timeout \
+		>actual &&
+	test_line_count 5 actual
 '
 
 test_done
