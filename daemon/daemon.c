@@ -278,8 +278,9 @@ static void reload(struct master *m)
 				      "stays: %s",
 			 err.msg);
 	} else {
-		retire(m);
+		/* The old options are gone. */
 		m->options = options;
+		retire(m);
 		m->pause_ns = 0;
 		snprintf(line, sizeof(line), "reloaded: %u workers",
 			 options->worker_nr);

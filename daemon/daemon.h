@@ -74,8 +74,9 @@ struct daemon_successor {
 struct daemon_program {
 	/*
 	 * Read the configuration again, and open and close listeners. *out is
-	 * borrowed until the next successful call. Returns 0, or a negative
-	 * error code with everything as before.
+	 * borrowed until the next successful call; the options so far become
+	 * invalid. Returns 0, or a negative error code with everything as
+	 * before.
 	 */
 	int (*reload)(void *ctx, const struct daemon_options **out,
 		      struct error *err);
