@@ -18,6 +18,7 @@
 #include "builtin/cat-file-batch.h"
 #include "builtin/child.h"
 #include "builtin/input.h"
+#include "builtin/mailmap-use.h"
 #include "config/config.h"
 #include "names/revname.h"
 #include "odb/odb-stored.h"
@@ -75,6 +76,10 @@ struct batch {
 	/* owned: with --buffer, the commands since the last "flush" */
 	struct queued *queue;
 	size_t queue_nr, queue_alloc;
+	/* replace persons; the command "mailmap" changes this */
+	bool maps;
+	struct mailmap_use mailmap; /* owned */
+	struct buf mapped; /* the content of the last object that changed */
 	struct error err;
 };
 
@@ -208,18 +213,50 @@ static int print_line(struct batch *b, const struct target *t)
 	return ret == ERR_NOMEM ? error_nomem(&b->err) : ret;
 }
 
-static int print_contents(struct batch *b, struct target *t)
+/* Let the mailmap replace persons from now on, or stop this. */
+static int turn_mailmap(struct batch *b, bool on)
+{
+	b->maps = on;
+	return on ? mailmap_use_load(&b->mailmap, b->store, &b->err) : 0;
+}
+
+/* The size of a commit or tag is the size after persons were replaced. */
+static int map_size(struct batch *b, struct target *t)
 {
 	struct odb_object obj;
 	int ret = odb_read(b->store->reader, &t->oid, &obj, &b->err);
 
 	if (ret < 0)
 		return ret;
+	ret = mailmap_use_rewrite(&b->mapped, &b->mailmap, obj.type, obj.data,
+				  obj.len, &b->err);
+	if (ret > 0)
+		t->size = b->mapped.len;
+	odb_object_release(b->store->reader, &obj);
+	return ret < 0 ? ret : 0;
+}
+
+static int print_contents(struct batch *b, struct target *t)
+{
+	struct odb_object obj;
+	bool is_mapped;
+	int ret = odb_read(b->store->reader, &t->oid, &obj, &b->err);
+
+	if (ret < 0)
+		return ret;
 	t->type = obj.type;
 	t->size = obj.len;
-	ret = print_line(b, t);
+	if (b->maps)
+		ret = mailmap_use_rewrite(&b->mapped, &b->mailmap, obj.type,
+					  obj.data, obj.len, &b->err);
+	is_mapped = ret > 0;
+	if (is_mapped)
+		t->size = b->mapped.len;
+	if (ret >= 0)
+		ret = print_line(b, t);
 	if (!ret) {
-		fwrite(obj.data, 1, obj.len, stdout);
+		fwrite(is_mapped ? (const void *)b->mapped.data : obj.data, 1,
+		       t->size, stdout);
 		putchar(line_end(b));
 	}
 	odb_object_release(b->store->reader, &obj);
@@ -251,6 +288,9 @@ static int look_up(struct batch *b, struct target *t)
 		return ret > 0 ? 0 : ret < 0 ? ret : ERR_MISSING;
 	}
 	ret = odb_info(b->store->reader, &t->oid, &t->type, &t->size, &b->err);
+	if (!ret && b->maps && !t->contents &&
+	    (t->type == OBJ_COMMIT || t->type == OBJ_TAG))
+		ret = map_size(b, t);
 	return ret == ERR_CORRUPT ? ERR_MISSING : ret;
 }
 
@@ -419,9 +459,7 @@ static int set_mailmap(struct batch *b, char *arg)
 	if (use < 0)
 		return error_set(&b->err, ERR_INVALID,
 				 "mailmap: invalid boolean '%s'", arg);
-	return use ? error_set(&b->err, ERR_UNSUPPORTED,
-			       "mailmap is not supported yet")
-		   : 0;
+	return turn_mailmap(b, use);
 }
 
 static const struct {
@@ -637,16 +675,22 @@ int cat_file_batch_run(const struct store *store,
 		.store = store,
 		.options = options,
 		.line = BUF_INIT,
+		.mailmap = MAILMAP_USE_INIT,
+		.mapped = BUF_INIT,
 	};
 	int ret = parse_format(&b, options->format ? options->format
 						   : default_format);
 	bool is_ours = ret != ERR_UNSUPPORTED;
 
+	if (!ret && options->use_mailmap)
+		ret = turn_mailmap(&b, true);
 	if (!ret)
 		ret = options->all_objects ? run_all(&b) : run_input(&b);
 	free(b.pieces);
 	empty_queue(&b);
 	free(b.queue);
+	mailmap_use_release(&b.mailmap);
+	buf_release(&b.mapped);
 	buf_release(&b.line);
 	if (!is_ours)
 		return builtin_not_ours(&b.err);

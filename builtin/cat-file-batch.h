@@ -21,6 +21,8 @@ struct cat_file_batch {
 	/* format of the printed lines; NULL: the default format */
 	const char *format;
 	bool all_objects, unordered;
+	/* Replace persons by the mailmap (builtin/mailmap-use.h). */
+	bool use_mailmap;
 	/* Collect output in a buffer; do not flush after each object. */
 	bool buffered;
 	/* input lines end with NUL instead of newline */

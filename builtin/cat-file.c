@@ -7,6 +7,7 @@
 
 #include "builtin/cat-file-batch.h"
 #include "builtin/filterargs.h"
+#include "builtin/mailmap-use.h"
 #include "builtin/options.h"
 #include "builtin/output.h"
 #include "object/parse.h"
@@ -34,6 +35,7 @@ struct cat_file {
 	bool short_z; /* -z */
 	struct cat_file_batch batch;
 	struct filter_args filter;
+	struct mailmap_use mailmap; /* empty without --use-mailmap */
 };
 
 /* ---- one object */
@@ -87,6 +89,27 @@ static int print_tree(struct cat_file *c, const struct odb_object *obj)
 	return builtin_die(ret > 0 ? "out of memory" : "corrupt tree");
 }
 
+/*
+ * Print the content of an object, or its size with -s. Persons are replaced by
+ * the mailmap.
+ */
+static int print_mapped(struct cat_file *c, const struct odb_object *obj)
+{
+	struct error err = ERROR_INIT;
+	struct buf mapped = BUF_INIT;
+	int ret = mailmap_use_rewrite(&mapped, &c->mailmap, obj->type,
+				      obj->data, obj->len, &err);
+	const void *data = ret > 0 ? (const void *)mapped.data : obj->data;
+	size_t len = ret > 0 ? mapped.len : obj->len;
+
+	if (ret >= 0 && c->mode == 's')
+		printf("%zu\n", len);
+	else if (ret >= 0)
+		fwrite(data, 1, len, stdout);
+	buf_release(&mapped);
+	return ret < 0 ? builtin_fail(&err) : 0;
+}
+
 static int print_pretty(struct cat_file *c, const struct oid *oid,
 			const char *name)
 {
@@ -101,7 +124,20 @@ static int print_pretty(struct cat_file *c, const struct oid *oid,
 	if (obj.type == OBJ_TREE)
 		ret = print_tree(c, &obj);
 	else
-		fwrite(obj.data, 1, obj.len, stdout);
+		ret = print_mapped(c, &obj);
+	odb_object_release(c->store.reader, &obj);
+	return ret;
+}
+
+static int print_mapped_size(struct cat_file *c, const struct oid *oid)
+{
+	struct error err = ERROR_INIT;
+	struct odb_object obj;
+	int ret = odb_read(c->store.reader, oid, &obj, &err);
+
+	if (ret < 0)
+		return builtin_fail(&err);
+	ret = print_mapped(c, &obj);
 	odb_object_release(c->store.reader, &obj);
 	return ret;
 }
@@ -119,6 +155,8 @@ static int print_info(struct cat_file *c, const struct oid *oid)
 		return builtin_die("git cat-file: could not get object info");
 	if (c->mode == 't')
 		puts(object_type_name(type));
+	else if (c->mailmap.map.nr && (type == OBJ_COMMIT || type == OBJ_TAG))
+		return print_mapped_size(c, oid);
 	else
 		printf("%" PRIu64 "\n", size);
 	return 0;
@@ -169,7 +207,7 @@ static int print_typed(struct cat_file *c, struct oid *oid,
 	if (ret < 0)
 		return ret == ERR_PEER ? builtin_fail(&err) : bad_file(name);
 	if (obj.type == wanted)
-		fwrite(obj.data, 1, obj.len, stdout);
+		ret = print_mapped(c, &obj);
 	else
 		ret = bad_file(name);
 	odb_object_release(c->store.reader, &obj);
@@ -237,10 +275,14 @@ static int set_fetching(struct cat_file *c, struct builtin_env *env)
 static int run(struct cat_file *c, const char *const *operands,
 	       struct builtin_env *env)
 {
+	struct error err = ERROR_INIT;
 	int ret = set_fetching(c, env);
 
 	if (ret)
 		return ret;
+	if (c->batch.mode == CAT_FILE_BATCH_NONE && c->batch.use_mailmap &&
+	    mailmap_use_load(&c->mailmap, &c->store, &err) < 0)
+		return builtin_fail(&err);
 	return c->batch.mode != CAT_FILE_BATCH_NONE
 		       ? cat_file_batch_run(&c->store, &c->batch)
 		       : print_one(c, operands[0], operands[1]);
@@ -501,8 +543,10 @@ int cmd_cat_file(int argc, const char **argv, struct builtin_env *env)
 		NOT_OURS("textconv"),
 		NOT_OURS("filters"),
 		NOT_OURS("path"),
-		NOT_OURS("use-mailmap"),
-		NOT_OURS("mailmap"),
+		OPTION_ROW_FLAG(0, "mailmap", &c.batch.use_mailmap,
+				"use mail map file"),
+		OPTION_ROW_FLAG(0, "use-mailmap", &c.batch.use_mailmap,
+				"alias of --mailmap"),
 		{.kind = OPTION_END},
 	};
 	int nr, ret;
@@ -523,5 +567,6 @@ int cmd_cat_file(int argc, const char **argv, struct builtin_env *env)
 	store_close(&c.store);
 out:
 	filter_args_release(&c.filter);
+	mailmap_use_release(&c.mailmap);
 	return builtin_finish(ret);
 }

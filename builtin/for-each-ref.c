@@ -40,6 +40,7 @@ struct for_each_ref {
 	/* Print root refs such as HEAD, too. */
 	bool include_roots;
 	struct ref_filter filter;
+	struct mailmap_use mailmap;
 	bool from_stdin;
 	/*
 	 * The lines of standard input, NULL-terminated. The array and the
@@ -99,7 +100,7 @@ static int visit(void *ctx, const struct ref *ref)
 		return 0;
 	if (!ref_filter_takes_name(&f->filter, ref->name))
 		return 0;
-	ref_atom_subject_init(&subject, &f->store, ref, f->head);
+	ref_atom_subject_init(&subject, &f->store, &f->mailmap, ref, f->head);
 	ret = ref_filter_takes(&f->filter, &subject, &f->err);
 	if (ret > 0) {
 		ret = ref_sort_is_by_name(&f->sort) ? print(f, &subject)
@@ -136,7 +137,8 @@ static int print_sorted(struct for_each_ref *f)
 				  .target = item->target};
 		struct ref_atom_subject subject;
 
-		ref_atom_subject_init(&subject, &f->store, &ref, f->head);
+		ref_atom_subject_init(&subject, &f->store, &f->mailmap, &ref,
+				      f->head);
 		ret = print(f, &subject);
 		ref_atom_subject_release(&subject);
 	}
@@ -354,6 +356,7 @@ static void release(struct for_each_ref *f)
 		free((char *)(uintptr_t)f->lines.items[--f->lines.nr]);
 	free(f->lines.items);
 	ref_filter_release(&f->filter);
+	mailmap_use_release(&f->mailmap);
 	free(f->head);
 	ref_sort_release(&f->sort);
 	ref_format_release(&f->format);

@@ -212,13 +212,12 @@ static int parse_oid_arg(struct ref_atom *atom, const struct arg *arg)
 			 arg->field - arg->star);
 }
 
-/* Parse the argument of a person's name. "mailmap" is left to stock Git. */
-static int parse_person_name(const struct arg *arg)
+static int parse_person_name(struct ref_atom *atom, const struct arg *arg)
 {
 	if (!arg->text)
 		return 0;
-	return arg_is(arg, "mailmap") ? unsupported(arg)
-				      : unrecognized_from(arg, arg->text);
+	atom->mailmap = arg_is(arg, "mailmap");
+	return atom->mailmap ? 0 : unrecognized_from(arg, arg->text);
 }
 
 /* If `word` is at *p, move *p past it. */
@@ -240,7 +239,6 @@ static int parse_email(struct ref_atom *atom, const struct arg *arg)
 {
 	const char *p = arg->text;
 	const char *end = p + arg->len;
-	bool mailmap = false;
 
 	if (!p)
 		return 0;
@@ -248,13 +246,13 @@ static int parse_email(struct ref_atom *atom, const struct arg *arg)
 		if (skip_word(&p, end, "localpart"))
 			atom->email = REF_ATOM_EMAIL_LOCAL;
 		else if (skip_word(&p, end, "mailmap"))
-			mailmap = true;
+			atom->mailmap = true;
 		else if (!skip_word(&p, end, "trim"))
 			break;
 		else if (atom->email == REF_ATOM_EMAIL_FULL)
 			atom->email = REF_ATOM_EMAIL_TRIM;
 		if (p == end)
-			return mailmap ? unsupported(arg) : 0;
+			return 0;
 		if (!skip_word(&p, end, ","))
 			break;
 	}
@@ -323,7 +321,7 @@ static int parse_arg(struct ref_atom *atom, enum arg_kind kind,
 	case ARG_OID:
 		return parse_oid_arg(atom, arg);
 	case ARG_PERSON_NAME:
-		return parse_person_name(arg);
+		return parse_person_name(atom, arg);
 	case ARG_EMAIL:
 		return parse_email(atom, arg);
 	case ARG_DATE:

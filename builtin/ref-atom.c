@@ -16,11 +16,13 @@
 #include "odb/odb-stored.h"
 
 void ref_atom_subject_init(struct ref_atom_subject *subject,
-			   const struct store *store, const struct ref *ref,
+			   const struct store *store,
+			   struct mailmap_use *mailmap, const struct ref *ref,
 			   const char *head)
 {
 	memset(subject, 0, sizeof(*subject));
 	subject->store = store;
+	subject->mailmap = mailmap;
 	subject->refname = ref->name;
 	subject->target = ref->target;
 	subject->head = head;
@@ -267,15 +269,11 @@ static int append_date(struct buf *out, const struct ref_atom *atom,
 			 (int)atom->unknown_date_len, atom->unknown_date);
 }
 
-static int append_person(struct buf *out, const struct ref_atom *atom,
-			 const struct ref_atom_object *object,
-			 struct error *err)
+static int append_line(struct buf *out, const struct ref_atom *atom,
+		       struct message_span line, struct error *err)
 {
-	struct message_span line, part;
+	struct message_span part;
 
-	if (!message_header(&line, object->content.data, object->content.len,
-			    person_header(atom->kind, object->type)))
-		return 0;
 	switch (atom->kind) {
 	case REF_ATOM_AUTHORNAME:
 	case REF_ATOM_COMMITTERNAME:
@@ -298,6 +296,30 @@ static int append_person(struct buf *out, const struct ref_atom *atom,
 		part = line;
 	}
 	return buf_append(out, part.p, part.len);
+}
+
+static int append_person(struct buf *out, const struct ref_atom *atom,
+			 struct ref_atom_subject *subject,
+			 const struct ref_atom_object *object,
+			 struct error *err)
+{
+	struct buf mapped = BUF_INIT;
+	struct message_span line;
+	int ret = 0;
+
+	if (!message_header(&line, object->content.data, object->content.len,
+			    person_header(atom->kind, object->type)))
+		return 0;
+	if (atom->mailmap)
+		ret = mailmap_use_load(subject->mailmap, subject->store, err);
+	if (!ret && atom->mailmap)
+		ret = mailmap_use_append(&mapped, subject->mailmap, line);
+	if (ret > 0)
+		line = (struct message_span){mapped.data, mapped.len};
+	if (ret >= 0)
+		ret = append_line(out, atom, line, err);
+	buf_release(&mapped);
+	return ret;
 }
 
 static int append_message(struct buf *out, const struct ref_atom *atom,
@@ -336,7 +358,7 @@ static int append_content(struct buf *out, const struct ref_atom *atom,
 	if (atom->kind >= REF_ATOM_CONTENTS)
 		return append_message(out, atom, &object->content);
 	if (atom->kind >= REF_ATOM_AUTHOR)
-		return append_person(out, atom, object, err);
+		return append_person(out, atom, subject, object, err);
 	if (object->type == OBJ_COMMIT)
 		return append_commit(out, atom, store, &object->content, err);
 	return append_tag(out, atom, store, &object->content, err);

@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "builtin/date-format.h"
+#include "builtin/mailmap-use.h"
 #include "builtin/store.h"
 
 enum ref_atom_kind {
@@ -87,6 +88,7 @@ struct ref_atom {
 	bool deref;
 	enum ref_atom_name name;
 	enum ref_atom_email email;
+	bool mailmap; /* replace the name or email by the mailmap */
 	enum date_format date;
 	/*
 	 * The name of a date format that does not exist; printing a date with
@@ -124,6 +126,8 @@ struct ref_atom_object {
 /* A ref whose fields are computed. The caller must release it. */
 struct ref_atom_subject {
 	const struct store *store;
+	/* borrowed: loaded when a field needs the mailmap */
+	struct mailmap_use *mailmap;
 	const char *refname;
 	/* the name of the target if the ref is symbolic, otherwise NULL */
 	const char *target;
@@ -135,7 +139,8 @@ struct ref_atom_subject {
 };
 
 void ref_atom_subject_init(struct ref_atom_subject *subject,
-			   const struct store *store, const struct ref *ref,
+			   const struct store *store,
+			   struct mailmap_use *mailmap, const struct ref *ref,
 			   const char *head);
 void ref_atom_subject_release(struct ref_atom_subject *subject);
 

@@ -10,8 +10,6 @@ test_expect_success 'a repository with a work tree, and a bare one' '
 		echo "a  b" >text && ln -s a/g link &&
 		printf "%s\n" "text text eol=crlf" "*.id ident" \
 			"big diff=upper" >.gitattributes &&
-		echo "C O Mitter <new@example.com> <committer@example.com>" \
-			>.mailmap &&
 		stock config diff.upper.textconv "tr 1-9 a-i <" &&
 		stock add . && test_tick && stock commit -qm "the text" &&
 		stock checkout -q -b side HEAD~2 &&
@@ -117,9 +115,6 @@ for-each-ref --points-at=:/aside
 cat-file --textconv HEAD:big
 cat-file --filters HEAD:text
 cat-file --path=text --filters HEAD:text
-cat-file --use-mailmap commit HEAD
-cat-file --no-use-mailmap commit HEAD
-cat-file --mailmap -s HEAD
 cat-file --batch-check --follow-symlinks
 cat-file --batch --textconv
 cat-file --batch-check=%(objectmode)
@@ -232,10 +227,6 @@ test_expect_success 'revisions and paths on standard input reach stock Git' '
 
 test_expect_success 'a feature that standard input asks for too late is refused by name' '
 	test_when_finished "rm -rf sub" &&
-	echo "mailmap true" >commands &&
-	test_expect_code 128 spied git -C tree cat-file --batch-command \
-		<commands 2>err &&
-	grep "mailmap is not supported yet" err &&
 	stock init -q sub && mkdir sub/dir && echo x >sub/dir/file &&
 	echo "* text" >sub/dir/.gitattributes &&
 	test_expect_code 128 spied git -C sub hash-object --stdin-paths \

@@ -413,9 +413,7 @@ test_expect_success 'arguments of fields' '
 
 test_expect_success 'fields of persons and dates that only stock Git has' '
 	cd "$TRASH/tags" &&
-	for field in authorname:mailmap authoremail:mailmap \
-		authoremail:trim,mailmap,localpart authordate:format-local:%Y \
-		authordate:local authordate:short-local authordate:auto:iso
+	for field in authordate:format-local:%Y authordate:local authordate:short-local authordate:auto:iso
 	do
 		test_expect_code 128 git_alone for-each-ref \
 			--format="%($field)" 2>err &&

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The mailmap of a repository, for commands that print persons: .mailmap at the
+ * top of the work tree, the blob that mailmap.blob names (HEAD:.mailmap in a
+ * bare repository), and the file that mailmap.file names. The later one wins.
+ */
+#ifndef BUILTIN_MAILMAP_USE_H
+#define BUILTIN_MAILMAP_USE_H
+
+#include "base/mailmap.h"
+#include "builtin/message.h"
+#include "builtin/store.h"
+
+/* A mailmap that is loaded before its first use. */
+struct mailmap_use {
+	struct mailmap map; /* owned */
+	bool loaded;
+};
+
+#define MAILMAP_USE_INIT                                                       \
+	{                                                                      \
+		.map = MAILMAP_INIT, .loaded = false                           \
+	}
+
+/*
+ * Load the mailmaps of the repository, unless they are loaded. A mailmap that
+ * does not exist is left out, and so is a .mailmap that is a symbolic link; for
+ * others that cannot be read, prints an error or a warning. Returns 0 or
+ * ERR_NOMEM.
+ */
+int mailmap_use_load(struct mailmap_use *use, const struct store *store,
+		     struct error *err);
+
+/*
+ * Replace the persons in the headers of a commit or tag. Returns 1 if *out got
+ * the new content, 0 if no person changes or the object is no commit or tag, or
+ * ERR_NOMEM.
+ */
+int mailmap_use_rewrite(struct buf *out, const struct mailmap_use *use,
+			enum object_type type, const void *data, size_t len,
+			struct error *err);
+
+/*
+ * Append the person of a header line, "Name <email> date", after replacement.
+ * Returns 1 if the person is another, 0 if not, or ERR_NOMEM.
+ */
+int mailmap_use_append(struct buf *out, const struct mailmap_use *use,
+		       struct message_span line);
+
+void mailmap_use_release(struct mailmap_use *use);
+
+#endif
