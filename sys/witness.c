@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* Tells whether files have changed since they were read. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "sys/witness.h"
+
+#define SECOND_NS INT64_C(1000000000)
+
+/*
+ * Clocks of file systems tick every 10 ms or faster. If a time has no fraction
+ * of a second, the file system may store whole seconds, or even ones.
+ */
+#define TICK_NS (SECOND_NS / 10)
+#define LONG_TICK_NS (3 * SECOND_NS)
+
+/* What lstat() or stat() says. */
+struct attributes {
+	bool exists;
+	uint64_t dev, ino, size;
+	uint32_t mode, uid, gid;
+	int64_t ctime_ns;
+};
+
+struct sys_witness_entry {
+	char *path; /* owned */
+	enum sys_witness_kind kind;
+	struct attributes own;    /* of the path itself */
+	struct attributes target; /* of a symlink's target */
+};
+
+static int64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return t.tv_sec * SECOND_NS + t.tv_nsec;
+}
+
+/* Returns 0, or -1 if the attributes cannot be read. */
+static int fill(struct attributes *a, const struct stat *s, int ret)
+{
+	memset(a, 0, sizeof(*a));
+	if (ret < 0)
+		return errno == ENOENT || errno == ENOTDIR ? 0 : -1;
+	*a = (struct attributes){
+		.exists = true,
+		.dev = s->st_dev,
+		.ino = s->st_ino,
+		.size = (uint64_t)s->st_size,
+		.mode = s->st_mode,
+		.uid = s->st_uid,
+		.gid = s->st_gid,
+		.ctime_ns = s->st_ctim.tv_sec * SECOND_NS + s->st_ctim.tv_nsec,
+	};
+	return 0;
+}
+
+static int examine(struct sys_witness_entry *entry)
+{
+	struct stat s;
+	int ret = lstat(entry->path, &s);
+
+	memset(&entry->target, 0, sizeof(entry->target));
+	if (fill(&entry->own, &s, ret) < 0)
+		return -1;
+	if (!entry->own.exists || !S_ISLNK(entry->own.mode))
+		return 0;
+	ret = stat(entry->path, &s);
+	return fill(&entry->target, &s, ret);
+}
+
+static bool is_same_file(const struct attributes *a, const struct attributes *b)
+{
+	return a->exists == b->exists && a->dev == b->dev && a->ino == b->ino &&
+	       a->mode == b->mode && a->uid == b->uid && a->gid == b->gid;
+}
+
+static bool is_unchanged(const struct attributes *a, const struct attributes *b)
+{
+	return is_same_file(a, b) && a->size == b->size &&
+	       a->ctime_ns == b->ctime_ns;
+}
+
+/* Returns whether the file did not change shortly before or after `since`. */
+static bool is_settled(const struct attributes *a, int64_t since_ns)
+{
+	int64_t tick = a->ctime_ns % SECOND_NS ? TICK_NS : LONG_TICK_NS;
+
+	return !a->exists || a->ctime_ns < since_ns - tick;
+}
+
+static bool entry_holds(const struct sys_witness_entry *entry, int64_t since_ns)
+{
+	struct sys_witness_entry now = {.path = entry->path};
+
+	if (examine(&now) < 0)
+		return false;
+	if (entry->kind == SYS_WITNESS_IDENTITY)
+		return is_same_file(&entry->own, &now.own) &&
+		       is_same_file(&entry->target, &now.target);
+	return is_unchanged(&entry->own, &now.own) &&
+	       is_unchanged(&entry->target, &now.target) &&
+	       is_settled(&entry->own, since_ns) &&
+	       is_settled(&entry->target, since_ns);
+}
+
+void sys_witness_init(struct sys_witness *witness)
+{
+	*witness = (struct sys_witness){.since_ns = now_ns()};
+}
+
+void sys_witness_release(struct sys_witness *witness)
+{
+	for (size_t i = 0; i < witness->nr; i++)
+		free(witness->entries[i].path);
+	free(witness->entries);
+	memset(witness, 0, sizeof(*witness));
+}
+
+void sys_witness_add(struct sys_witness *witness, const char *path,
+		     enum sys_witness_kind kind)
+{
+	struct sys_witness_entry entry = {.path = mem_strdup(path),
+					  .kind = kind};
+
+	if (!entry.path || examine(&entry) < 0 ||
+	    mem_grow(&witness->entries, &witness->alloc, witness->nr + 1,
+		     sizeof(*witness->entries)) < 0) {
+		free(entry.path);
+		witness->is_void = true;
+		return;
+	}
+	witness->entries[witness->nr++] = entry;
+}
+
+bool sys_witness_holds(const struct sys_witness *witness)
+{
+	for (size_t i = 0; i < witness->nr; i++)
+		if (!entry_holds(&witness->entries[i], witness->since_ns))
+			return false;
+	return !witness->is_void;
+}
+
+bool sys_witness_can_trust(const char *path)
+{
+	/* ext2 to ext4, xfs, btrfs, zfs, tmpfs, ramfs, f2fs, overlay, bcachefs
+	 */
+	static const uint32_t local[] = {
+		0xef53,     0x58465342, 0x9123683e, 0x2fc12fc1, 0x01021994,
+		0x858458f6, 0xf2f52010, 0x794c7630, 0xca451a4e,
+	};
+	struct statfs fs;
+
+	if (statfs(path, &fs) < 0)
+		return false;
+	for (size_t i = 0; i < ARRAY_NR(local); i++)
+		if ((uint32_t)fs.f_type == local[i])
+			return true;
+	return false;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tells whether files have changed since they were read. A cache reads some
+ * files, adds their paths to a witness, and later asks whether the witness
+ * holds. If the witness holds, none of the files has changed since
+ * sys_witness_init().
+ *
+ *	sys_witness_init()    notes the time
+ *	...                   the cache reads files
+ *	sys_witness_add()     notes the attributes of each file
+ *	sys_witness_holds()   compares the attributes, as often as needed
+ *
+ * A change sets the file's time of status change (st_ctime), which a program
+ * cannot set to another value. A file whose st_ctime is later than
+ * sys_witness_init(), or only a little earlier, may change again within the
+ * same tick of the file system's clock, or may have changed while the cache
+ * read the file. Such a file counts as changed, in each later call too.
+ *
+ * A witness says nothing about a file system whose attributes another machine
+ * changes: see sys_witness_can_trust().
+ *
+ * Limit: a file that is created, read by the cache and removed before
+ * sys_witness_add() is not noticed. For a file that is usually missing, call
+ * sys_witness_add() before the file is read.
+ */
+#ifndef SYS_WITNESS_H
+#define SYS_WITNESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+enum sys_witness_kind {
+	/* The file must not change. For a directory: the list of its names. */
+	SYS_WITNESS_CONTENT,
+	/*
+	 * The path must lead to the same file or directory with the same owner.
+	 * The content may change.
+	 */
+	SYS_WITNESS_IDENTITY,
+};
+
+struct sys_witness_entry; /* a path and its attributes */
+
+struct sys_witness {
+	struct sys_witness_entry *entries; /* owned */
+	size_t nr, alloc;
+	/* time of sys_witness_init(), nanoseconds since 1970 */
+	int64_t since_ns;
+	/* A file could not be examined, so the witness never holds. */
+	bool is_void;
+};
+
+void sys_witness_init(struct sys_witness *witness);
+void sys_witness_release(struct sys_witness *witness);
+
+/*
+ * Notes the attributes of `path`; a missing file is noted as missing. If the
+ * path is a symlink, the link and its target are noted. If the attributes
+ * cannot be read or memory runs out, the witness never holds.
+ */
+void sys_witness_add(struct sys_witness *witness, const char *path,
+		     enum sys_witness_kind kind);
+
+/*
+ * Returns whether no file has changed since sys_witness_init(). Costs one
+ * lstat() per file. Several threads may call this function at once.
+ */
+bool sys_witness_holds(const struct sys_witness *witness);
+
+/*
+ * Returns whether the file system of `path` is local. A network file system
+ * caches attributes, so the witness could hold after a change. An unknown file
+ * system counts as not local.
+ */
+bool sys_witness_can_trust(const char *path);
+
+#endif

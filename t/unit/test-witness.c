@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests of sys/witness.c: each kind of change to files and directories. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "sys/clock.h"
+#include "sys/witness.h"
+
+/* longer than a change counts as recent; a file system with whole seconds */
+#define SETTLE_NS UINT64_C(150000000)
+#define SETTLE_COARSE_NS UINT64_C(3200000000)
+
+static void put(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+/* Wait until a change of the past does not count as recent. */
+static void settle(void)
+{
+	struct stat s;
+
+	sys_sleep_ns(stat("file", &s) || s.st_ctim.tv_nsec ? SETTLE_NS
+							   : SETTLE_COARSE_NS);
+}
+
+static int enter(void **state)
+{
+	char dir[] = "/tmp/test-witness-XXXXXX";
+
+	*state = strdup(mkdtemp(dir));
+	assert_int_equal(chdir(*state), 0);
+	assert_int_equal(mkdir("dir", 0700), 0);
+	put("file", "one");
+	put("dir/in", "1");
+	assert_int_equal(symlink("file", "link"), 0);
+	settle();
+	return 0;
+}
+
+static int leave(void **state)
+{
+	static const char *const names[] = {"file", "other", "link", "dir/in",
+					    "dir/new"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		unlink(names[i]);
+	rmdir("dir");
+	assert_int_equal(chdir("/"), 0);
+	assert_int_equal(rmdir(*state), 0);
+	free(*state);
+	return 0;
+}
+
+/* What happens to the files, and which witnesses hold afterwards. */
+static void check(const char *path, enum sys_witness_kind kind,
+		  void (*change)(void), bool holds)
+{
+	struct sys_witness w;
+
+	sys_witness_init(&w);
+	sys_witness_add(&w, path, kind);
+	assert_true(sys_witness_holds(&w));
+	change();
+	assert_int_equal(sys_witness_holds(&w), holds);
+	sys_witness_release(&w);
+}
+
+static void change_nothing(void)
+{
+	int fd = open("file", O_RDONLY);
+
+	close(fd);
+}
+
+/* Same size, and the old time of modification: st_ctime tells. */
+static void change_secretly(void)
+{
+	struct timespec times[2];
+	struct stat s;
+
+	stat("file", &s);
+	times[0] = s.st_atim;
+	times[1] = s.st_mtim;
+	put("file", "two");
+	utimensat(AT_FDCWD, "file", times, 0);
+}
+
+static void replace(void)
+{
+	put("other", "one");
+	rename("other", "file");
+}
+
+static void remove_file(void)
+{
+	unlink("file");
+}
+
+static void create_other(void)
+{
+	put("other", "x");
+}
+
+static void add_to_dir(void)
+{
+	put("dir/new", "x");
+}
+
+static void change_in_dir(void)
+{
+	put("dir/in", "2");
+}
+
+static void retarget(void)
+{
+	unlink("link");
+	assert_int_equal(symlink("dir/in", "link"), 0);
+}
+
+static void recreate_dir(void)
+{
+	rename("dir", "away");
+	mkdir("dir", 0700);
+	rename("away/in", "dir/in");
+	rmdir("away");
+}
+
+static void give_away(void)
+{
+	chmod("file", 0600);
+}
+
+static void test_unchanged(void **state)
+{
+	check("file", SYS_WITNESS_CONTENT, change_nothing, true);
+	check("dir", SYS_WITNESS_CONTENT, change_nothing, true);
+	check("link", SYS_WITNESS_CONTENT, change_nothing, true);
+	check("none", SYS_WITNESS_CONTENT, change_nothing, true);
+	check("file/none", SYS_WITNESS_CONTENT, change_nothing, true);
+	/* The list of names stays the same. */
+	check("dir", SYS_WITNESS_CONTENT, change_in_dir, true);
+	check("dir", SYS_WITNESS_IDENTITY, add_to_dir, true);
+}
+
+static void test_content(void **state)
+{
+	check("file", SYS_WITNESS_CONTENT, change_secretly, false);
+}
+
+static void test_link(void **state)
+{
+	check("link", SYS_WITNESS_CONTENT, change_secretly, false);
+}
+
+static void test_retarget(void **state)
+{
+	check("link", SYS_WITNESS_IDENTITY, retarget, false);
+}
+
+static void test_replace(void **state)
+{
+	check("file", SYS_WITNESS_IDENTITY, replace, false);
+}
+
+static void test_remove(void **state)
+{
+	check("file", SYS_WITNESS_CONTENT, remove_file, false);
+}
+
+static void test_create(void **state)
+{
+	check("other", SYS_WITNESS_CONTENT, create_other, false);
+}
+
+static void test_add(void **state)
+{
+	check("dir", SYS_WITNESS_CONTENT, add_to_dir, false);
+}
+
+static void test_recreate(void **state)
+{
+	check("dir", SYS_WITNESS_IDENTITY, recreate_dir, false);
+}
+
+static void test_permission(void **state)
+{
+	check("file", SYS_WITNESS_IDENTITY, give_away, false);
+}
+
+/* A file that changed just before counts as changed, also later. */
+static void test_recent(void **state)
+{
+	struct sys_witness w;
+
+	put("file", "new");
+	sys_witness_init(&w);
+	sys_witness_add(&w, "file", SYS_WITNESS_CONTENT);
+	assert_false(sys_witness_holds(&w));
+	settle();
+	assert_false(sys_witness_holds(&w));
+	sys_witness_release(&w);
+	/* A file that changes while it is read */
+	sys_witness_init(&w);
+	put("file", "newer");
+	sys_witness_add(&w, "file", SYS_WITNESS_CONTENT);
+	assert_false(sys_witness_holds(&w));
+	sys_witness_release(&w);
+}
+
+static void test_unreadable(void **state)
+{
+	char path[5000];
+	struct sys_witness w;
+
+	memset(path, 'a', sizeof(path) - 1);
+	path[sizeof(path) - 1] = '\0';
+	sys_witness_init(&w);
+	sys_witness_add(&w, path, SYS_WITNESS_CONTENT);
+	assert_false(sys_witness_holds(&w));
+	sys_witness_release(&w);
+}
+
+static void test_trust(void **state)
+{
+	assert_true(sys_witness_can_trust("dir"));
+	assert_false(sys_witness_can_trust("none"));
+	/* proc: the kernel makes its files up */
+	assert_false(sys_witness_can_trust("/proc"));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_unchanged), TEST(test_content),
+		TEST(test_link),      TEST(test_retarget),
+		TEST(test_replace),   TEST(test_remove),
+		TEST(test_create),    TEST(test_add),
+		TEST(test_recreate),  TEST(test_permission),
+		TEST(test_recent),    TEST(test_unreadable),
+		TEST(test_trust),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
