@@ -155,6 +155,35 @@ test_expect_success 'fetches of clients that are some commits behind' '
 		100000
 '
 
+# A control group counts the CPU of each side.
+for dir in /sys/fs/cgroup/cpuacct /sys/fs/cgroup/cpu,cpuacct /sys/fs/cgroup
+do
+	try=$dir/gitreach-try.$$
+	test -w $dir && mkdir $try 2>/dev/null || continue
+	sh -c 'echo $$ >"$0/cgroup.procs"' $try 2>/dev/null
+	moved=$?
+	rmdir $try
+	test $moved = 0 && test_set_prereq CGROUP && break
+done
+(
+	PATH=$STOCK_PATH:/usr/sbin:/sbin
+	command -v nginx && command -v fcgiwrap
+) >/dev/null && test_set_prereq NGINX
+
+test_expect_success CGROUP,NGINX 'what serves over HTTP, three sides' '
+	mkdir served &&
+	PATH=$STOCK_PATH PYTHONDONTWRITEBYTECODE=1 "$perf/server" -n 1 -k 3 \
+		served "$GITREACH_BUILD" "$STOCK_GIT" gen.git >table &&
+	for row in info-refs ls-refs fetch-none nothing depth-1 clone one \
+		first-byte
+	do
+		grep "^$row  *[mG][sB]" table || return
+	done &&
+	! grep " 0\.000 " table &&
+	test_must_fail "$perf/server" served "$GITREACH_BUILD" "$STOCK_GIT" \
+		gen.git no-such-job
+'
+
 test_expect_success 'many refs, shown and hidden' '
 	PYTHONDONTWRITEBYTECODE=1 "$perf/refs" "$GIT" "$STOCK_GIT" 300 \
 		hidden >table &&
