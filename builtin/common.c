@@ -22,7 +22,7 @@ int builtin_not_ours(const struct error *why)
  */
 static int open_repo(struct builtin_env *env, struct error *err)
 {
-	const struct repo_options options = {NULL, NULL, 0};
+	const struct repo_options options = {0};
 
 	int ret;
 

@@ -248,7 +248,7 @@ static int choose_place(struct init_args *args)
 /* Prepare the path of the git directory. The directory may exist already. */
 static int prepare_place(struct init_args *args)
 {
-	struct repo_options options = {NULL, args->git_dir, 0};
+	struct repo_options options = {.git_dir = args->git_dir};
 	struct error err = ERROR_INIT;
 	struct repo *repo;
 	struct sys_stat st;
@@ -466,7 +466,7 @@ static int refs_elsewhere(void)
 
 int cmd_init(int argc, const char **argv, struct builtin_env *env)
 {
-	struct config_sources sources = {NULL, NULL, true};
+	struct config_sources sources = {.protected_only = true};
 	struct config config = CONFIG_INIT;
 	struct init_args args = {.bare = env->is_bare};
 	struct error err = ERROR_INIT;

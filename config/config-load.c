@@ -144,6 +144,12 @@ static int condition_holds(struct config_loader *loader, const char *condition,
 
 /* ---- includes */
 
+static void tell_path(const struct config_loader *loader, const char *path)
+{
+	if (loader->sources && loader->sources->look)
+		loader->sources->look(loader->sources->look_ctx, path);
+}
+
 /*
  * Returns the complete path of an included file, malloc()ed, or NULL with *err
  * set.
@@ -206,6 +212,7 @@ static int follow_include(struct config_loader *loader, const char *value,
 			*err = why;
 		return why.code;
 	}
+	tell_path(loader, path);
 	if (!sys_exists(path)) {
 		ret = 0;
 	} else if (loader->depth >= CONFIG_INCLUDE_DEPTH) {
@@ -312,6 +319,7 @@ static int load_source(struct config_loader *loader, enum config_scope scope,
 	if (buf_printf(&path, "%s%s", dir, name) < 0)
 		return error_nomem(err);
 	loader->scope = scope;
+	tell_path(loader, path.data);
 	ret = read_source(&text, path.data, &why);
 	if (!ret)
 		ret = parse_source(loader, &text, path.data, &why);

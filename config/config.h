@@ -60,6 +60,13 @@ struct config_sources {
 	const char *common_dir;
 	/* true: do not load the repository's own files */
 	bool protected_only;
+	/*
+	 * Called with the path of each file, existing or missing, before it is
+	 * read. Files that only conditions of includeIf read are not named.
+	 * NULL: no call.
+	 */
+	void (*look)(void *ctx, const char *path);
+	void *look_ctx;
 };
 
 /*

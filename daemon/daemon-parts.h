@@ -14,6 +14,7 @@
 
 #include "daemon/board.h"
 #include "daemon/daemon.h"
+#include "daemon/snapshots.h"
 #include "daemon/suspects.h"
 #include "http/http.h"
 #include "http1/body.h"
@@ -83,9 +84,14 @@ struct daemon_request {
 	bool wants_continue; /* "100 Continue" was not sent yet */
 	struct sys_patience patience;
 	struct http_options http;
-	struct serve_io io; /* the socket */
-	struct repo *repo;  /* owned; NULL before the repository is open */
-	struct trace trace; /* valid if options->trace and `repo` are set */
+	struct serve_io io;                 /* the socket */
+	struct daemon_snapshots *snapshots; /* borrowed */
+	/* zero before the repository is open */
+	struct daemon_use use;
+	/* valid if requests are traced: the repository with a trace of its own
+	 */
+	struct repo repo;
+	struct trace trace; /* valid if repo.trace is set */
 	const char *path;   /* http.path_info */
 	int child_status;   /* as sys_spawn_wait(); 0: there was no child */
 };
@@ -95,7 +101,7 @@ struct daemon_request {
  * the bytes of the next request in conn->input.
  */
 void daemon_serve(const struct daemon_options *options,
-		  struct daemon_conn *conn);
+		  struct daemon_snapshots *snapshots, struct daemon_conn *conn);
 
 /* Write a line about the connection to the log. */
 void daemon_log(const struct daemon_options *options,

@@ -117,15 +117,26 @@ static int enter(void *ctx, const char *path, const struct repo **repo,
 		 struct error *err)
 {
 	struct daemon_request *q = ctx;
-	struct repo_options options = {.path = path, .flags = REPO_OPEN_ENTER};
-	int ret = repo_open(&q->repo, &options, err);
+	int ret = daemon_snapshots_enter(q->snapshots, &q->use, path, repo,
+					 err);
 
-	*repo = ret < 0 ? NULL : q->repo;
-	if (!ret && q->options->trace) {
-		trace_init_thread(&q->trace, q->options->trace);
-		q->repo->trace = &q->trace;
-	}
-	return ret;
+	if (ret < 0 || !q->options->trace)
+		return ret;
+	/* Requests share the repository, but each has a trace of its own. */
+	trace_init_thread(&q->trace, q->options->trace);
+	q->repo = **repo;
+	q->repo.trace = &q->trace;
+	*repo = &q->repo;
+	return 0;
+}
+
+static int objects(void *ctx, struct odb **odb, struct error *warning,
+		   struct error *err)
+{
+	struct daemon_request *q = ctx;
+
+	return daemon_snapshots_objects(q->snapshots, &q->use, odb, warning,
+					err);
 }
 
 static void write_log(void *ctx, const char *line)
@@ -156,6 +167,7 @@ static void fill(struct daemon_request *q, const struct buf *path)
 		.agent = o->agent,
 		.session_id = o->session_id,
 		.enter = enter,
+		.objects = objects,
 		.log = write_log,
 		.ctx = q,
 		.form = is_old ? HTTP_1_0 : HTTP_1_1,
@@ -269,17 +281,18 @@ static bool answer(struct daemon_request *q, const struct buf *path)
 	ret = answer_guarded(q, &is_kept, &err);
 	if (ret < 0)
 		daemon_log(q->options, q->conn, err.msg);
-	if (q->repo && q->repo->trace)
+	if (q->repo.trace)
 		trace_release(&q->trace);
-	repo_close(q->repo);
+	daemon_snapshots_leave(q->snapshots, &q->use);
 	return !ret && is_kept && finish_input(q);
 }
 
 void daemon_serve(const struct daemon_options *options,
-		  struct daemon_conn *conn)
+		  struct daemon_snapshots *snapshots, struct daemon_conn *conn)
 {
 	struct daemon_request q = {
 		.options = options,
+		.snapshots = snapshots,
 		.conn = conn,
 		.at = conn->input->head.len,
 		.wants_continue = conn->input->head.expects_continue,

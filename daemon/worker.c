@@ -29,6 +29,10 @@
 /* seconds to wait for a client's end after the last answer */
 #define LINGER_TIMEOUT 2
 
+/* open repositories, and seconds without a request until one is closed */
+#define SNAPSHOTS_MAX 64
+#define SNAPSHOT_TIMEOUT 30
+
 struct worker {
 	const struct daemon_options *options;
 	struct daemon_board *board;       /* borrowed */
@@ -38,6 +42,7 @@ struct worker {
 	struct daemon_conn lists[DAEMON_STATES];
 	unsigned conn_nr;
 	bool is_draining;
+	struct daemon_snapshots *snapshots; /* owned */
 	pthread_t *threads;
 	unsigned thread_nr;
 	pthread_mutex_t lock;
@@ -128,7 +133,7 @@ static void *run_thread(void *ctx)
 		if (conn->protocol == DAEMON_GIT)
 			daemon_serve_git(w->options, conn);
 		else
-			daemon_serve(w->options, conn);
+			daemon_serve(w->options, w->snapshots, conn);
 		give_back(w, conn);
 	}
 	return NULL;
@@ -142,8 +147,9 @@ static void enqueue(struct worker *w, struct daemon_conn *conn)
 	pthread_mutex_lock(&w->lock);
 	*w->queue_end = conn;
 	w->queue_end = &conn->next;
-	pthread_cond_signal(&w->wake);
 	pthread_mutex_unlock(&w->lock);
+	/* A thread that woke up under the lock would wait for the lock. */
+	pthread_cond_signal(&w->wake);
 }
 
 /* ---- the loop */
@@ -392,16 +398,27 @@ static void handle(struct worker *w, void *ctx)
 	}
 }
 
+static void expire_snapshots(struct worker *w, uint64_t now)
+{
+	const uint64_t age = SNAPSHOT_TIMEOUT * SECOND_NS;
+
+	if (now > age)
+		daemon_snapshots_expire(w->snapshots, now - age);
+}
+
 static void loop(struct worker *w)
 {
 	void *ready[EVENTS];
 
 	while (!w->is_draining || w->conn_nr) {
 		size_t nr = sys_event_wait(w->events, ready, EVENTS, 250);
+		uint64_t now;
 
 		for (size_t i = 0; i < nr; i++)
 			handle(w, ready[i]);
-		expire(w, sys_clock_ns());
+		now = sys_clock_ns();
+		expire(w, now);
+		expire_snapshots(w, now);
 	}
 }
 
@@ -473,7 +490,8 @@ int daemon_worker(const struct daemon_options *options,
 	for (int i = 0; i < DAEMON_STATES; i++)
 		w.lists[i].next = w.lists[i].prev = &w.lists[i];
 	w.queue_end = &w.queue;
-	ret = open_events(&w, err);
+	w.snapshots = daemon_snapshots_new(SNAPSHOTS_MAX);
+	ret = w.snapshots ? open_events(&w, err) : error_nomem(err);
 	if (!ret)
 		ret = start_threads(&w, err);
 	if (!ret) {
@@ -482,6 +500,7 @@ int daemon_worker(const struct daemon_options *options,
 		loop(&w);
 	}
 	end_threads(&w);
+	daemon_snapshots_free(w.snapshots);
 	sys_close(w.events);
 	sys_close(w.signals);
 	sys_close(w.alarm);

@@ -95,6 +95,8 @@ static int upload(const struct http_exchange *x, struct stream *s,
 		.agent = o->agent,
 		.session_id = o->session_id,
 		.namespace = o->namespace,
+		.objects = o->objects,
+		.objects_ctx = o->ctx,
 		.warn = warn,
 		.warn_ctx = (void *)o,
 	};

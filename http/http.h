@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "odb/odb.h"
 #include "repo/repo.h"
 #include "wire/io.h"
 
@@ -57,6 +58,12 @@ struct http_options {
 	 */
 	int (*enter)(void *ctx, const char *path, const struct repo **repo,
 		     struct error *err);
+	/*
+	 * Get a snapshot of the objects of the entered repository, see struct
+	 * serve_options. NULL: a fetch opens its own. `ctx` is that of enter().
+	 */
+	int (*objects)(void *ctx, struct odb **odb, struct error *warning,
+		       struct error *err);
 	/* Write a line to the web server's log; `line` has no line feed. */
 	void (*log)(void *ctx, const char *line);
 	/*

@@ -121,6 +121,7 @@ int packing_send_options_load(struct packing_send_options *options,
 	int ret = load_compression(&options->compression, config, err);
 
 	*options = (struct packing_send_options){
+		.trace = repo->trace,
 		.compression = options->compression,
 		.delta_cache_size = UINT64_C(256) << 20,
 		.big_file_threshold = UINT64_C(512) << 20,

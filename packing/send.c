@@ -184,14 +184,14 @@ static int search(struct send *s, struct error *err)
  */
 static uint64_t begin(const struct send *s, const char *label)
 {
-	trace_region_enter(s->odb->repo->trace, "pack-objects", label);
+	trace_region_enter(s->options->trace, "pack-objects", label);
 	return sys_clock_ns();
 }
 
 /* End a phase that began at `start`. Returns its duration in nanoseconds. */
 static uint64_t end(const struct send *s, const char *label, uint64_t start)
 {
-	trace_region_leave(s->odb->repo->trace, "pack-objects", label);
+	trace_region_leave(s->options->trace, "pack-objects", label);
 	return sys_clock_ns() - start;
 }
 

@@ -111,7 +111,8 @@ struct packing_request {
 };
 
 struct packing_send_options {
-	unsigned threads; /* number of threads; 0: as many as processors */
+	struct trace *trace; /* borrowed: receives the phases; NULL: none */
+	unsigned threads;    /* number of threads; 0: as many as processors */
 	/*
 	 * Progress of finding objects and deltas, and of writing. NULL: none.
 	 */

@@ -112,7 +112,7 @@ static int note_safe(void *ctx, const struct config_entry *entry)
 
 static int load_protected(struct config *config, struct error *err)
 {
-	struct config_sources sources = {NULL, NULL, true};
+	struct config_sources sources = {.protected_only = true};
 
 	return config_load(config, &sources, err);
 }

@@ -94,9 +94,13 @@ static int set_dirs(struct repo *repo, const struct repo_place *place,
 }
 
 static int load_config(struct repo *repo, const struct repo_place *place,
-		       struct error *err)
+		       const struct repo_options *options, struct error *err)
 {
-	struct config_sources sources = {NULL, repo->common_dir, false};
+	struct config_sources sources = {
+		.common_dir = repo->common_dir,
+		.look = options->look,
+		.look_ctx = options->look_ctx,
+	};
 	char *git_dir = repo_absolute_path(place->git_dir, err);
 	int ret;
 
@@ -324,7 +328,7 @@ static int load_lockfile_pid(struct repo *repo, struct error *err)
 
 /* Fills in all fields of the repository. */
 static int fill_repo(struct repo *repo, const struct repo_place *place,
-		     struct error *err)
+		     const struct repo_options *options, struct error *err)
 {
 	struct config own = CONFIG_INIT;
 	int ret = set_dirs(repo, place, err);
@@ -332,7 +336,7 @@ static int fill_repo(struct repo *repo, const struct repo_place *place,
 	if (!ret)
 		ret = read_format(repo, place, &own, err);
 	if (!ret)
-		ret = load_config(repo, place, err);
+		ret = load_config(repo, place, options, err);
 	if (!ret && config_each(&repo->config, "remote.", find_promisor, NULL))
 		repo->has_promisor = true;
 	if (!ret)
@@ -357,7 +361,7 @@ int repo_open(struct repo **out, const struct repo_options *options,
 		return error_nomem(err);
 	ret = find_place(&place, options, err);
 	if (!ret)
-		ret = fill_repo(repo, &place, err);
+		ret = fill_repo(repo, &place, options, err);
 	repo_place_release(&place);
 	if (ret < 0) {
 		repo_close(repo);

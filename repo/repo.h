@@ -106,6 +106,9 @@ struct repo_options {
 	/* value of --git-dir; NULL: use GIT_DIR, or search for a repository */
 	const char *git_dir;
 	unsigned flags;
+	/* see struct config_sources */
+	void (*look)(void *ctx, const char *path);
+	void *look_ctx;
 };
 
 /*

@@ -9,7 +9,8 @@ void session_release(struct session *s)
 	visible_close(s->visible);
 	if (s->walk_is_open)
 		walk_close(&s->walk);
-	odb_close(s->odb);
+	if (!s->options->objects)
+		odb_close(s->odb);
 	if (s->refs_are_open)
 		refview_release(&s->refs);
 	serve_config_release(&s->config);
@@ -51,8 +52,12 @@ int session_open_odb(struct session *s, struct error *err)
 
 	if (s->odb)
 		return 0;
-	ret = odb_open_held(&s->odb, s->options->repo, &warning, err);
-	if (!ret)
+	if (s->options->objects)
+		ret = s->options->objects(s->options->objects_ctx, &s->odb,
+					  &warning, err);
+	else
+		ret = odb_open_held(&s->odb, s->options->repo, &warning, err);
+	if (!ret && !s->options->objects)
 		odb_set_provider(s->odb, s->options->provider);
 	session_warn(s, &warning);
 	return ret;

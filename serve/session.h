@@ -34,7 +34,7 @@ struct session {
 	 */
 	bool has_promisor;
 	/* Opened on first use: */
-	struct odb *odb; /* owned */
+	struct odb *odb; /* borrowed if options->objects is set; else owned */
 	struct walk walk;
 	bool walk_is_open;
 	struct refview refs;

@@ -51,6 +51,15 @@ struct serve_options {
 	 * (odb/odb.h); NULL: none.
 	 */
 	const struct odb_provider *provider;
+	/*
+	 * Called at most once, when objects are first needed, for a snapshot
+	 * that outlives the call of serve_upload_pack(). *warning and the
+	 * return values are those of odb_open(). `provider` must be NULL. NULL:
+	 * the session opens a snapshot.
+	 */
+	int (*objects)(void *ctx, struct odb **odb, struct error *warning,
+		       struct error *err);
+	void *objects_ctx;
 	/* Called with the text of each warning. NULL: warnings are dropped. */
 	void (*warn)(void *ctx, const char *message);
 	void *warn_ctx;

@@ -273,7 +273,8 @@ static void visits(void **state)
 
 static void load(struct config *config, const char *git_dir)
 {
-	struct config_sources sources = {git_dir, git_dir, false};
+	struct config_sources sources = {.git_dir = git_dir,
+					 .common_dir = git_dir};
 	struct error err = ERROR_INIT;
 
 	if (config_load(config, &sources, &err) < 0)
@@ -290,7 +291,8 @@ static void loads(const char *git_dir, const char *expected)
 
 static void load_fails(const char *git_dir, int code, const char *message)
 {
-	struct config_sources sources = {git_dir, git_dir, false};
+	struct config_sources sources = {.git_dir = git_dir,
+					 .common_dir = git_dir};
 	struct config config = CONFIG_INIT;
 	struct error err = ERROR_INIT;
 
@@ -302,7 +304,9 @@ static void load_fails(const char *git_dir, int code, const char *message)
 
 static void order_of_sources(void **state)
 {
-	struct config_sources protected = {home.dir, home.dir, true};
+	struct config_sources protected = {.git_dir = home.dir,
+					   .common_dir = home.dir,
+					   .protected_only = true};
 	struct config config = CONFIG_INIT;
 	struct buf path = BUF_INIT;
 

@@ -55,7 +55,7 @@ static int teardown(void **state)
 static int open_at(struct repo **repo, const char *name, unsigned flags,
 		   struct error *err)
 {
-	struct repo_options options = {in_top(name), NULL, flags};
+	struct repo_options options = {.path = in_top(name), .flags = flags};
 
 	return repo_open(repo, &options, err);
 }
@@ -333,7 +333,7 @@ static void enters(void **state)
 
 static void explicit_places(void **state)
 {
-	struct repo_options options = {NULL, in_top("w/.git"), 0};
+	struct repo_options options = {.git_dir = in_top("w/.git")};
 	struct error err = ERROR_INIT;
 	struct repo *repo;
 

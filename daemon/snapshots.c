@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Open repositories that the requests of a worker share.
+ *
+ * `users` counts the requests that use a part, and one more while the cache
+ * lists the part. Who takes the count to zero frees the part.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "daemon/snapshots.h"
+#include "odb/odb-midx.h"
+#include "sys/clock.h"
+#include "sys/io.h"
+#include "sys/thread.h"
+#include "sys/witness.h"
+
+/*
+ * Packs of a repository whose packs are shared. Each has several maps, and the
+ * kernel allows 65,530 in a process.
+ */
+#define PACKS_MAX 128
+
+struct daemon_packs {
+	unsigned users; /* under cache->lock */
+	struct odb *odb;
+	struct sys_witness witness;
+};
+
+struct daemon_snapshot {
+	struct daemon_snapshot *next; /* under cache->lock */
+	unsigned users;               /* under cache->lock */
+	uint64_t used_ns;             /* under cache->lock */
+	char *path;
+	struct repo *repo;
+	struct sys_witness witness;
+	bool is_shared; /* may be listed */
+	/* held while packs are opened: others wait for them */
+	pthread_mutex_t opening;
+	struct daemon_packs *packs; /* under `opening`; NULL: none */
+	bool has_many;              /* under `opening`: packs are not shared */
+};
+
+struct daemon_snapshots {
+	size_t max;
+	pthread_mutex_t lock;
+	/* under `lock`: the newest first */
+	struct daemon_snapshot *first;
+	size_t nr;
+};
+
+struct daemon_snapshots *daemon_snapshots_new(size_t max)
+{
+	struct daemon_snapshots *cache = mem_calloc(1, sizeof(*cache));
+
+	if (!cache)
+		return NULL;
+	cache->max = max;
+	pthread_mutex_init(&cache->lock, NULL);
+	return cache;
+}
+
+void daemon_snapshots_free(struct daemon_snapshots *cache)
+{
+	if (!cache)
+		return;
+	daemon_snapshots_expire(cache, UINT64_MAX);
+	pthread_mutex_destroy(&cache->lock);
+	free(cache);
+}
+
+/* ---- users */
+
+static void drop_packs(struct daemon_snapshots *cache,
+		       struct daemon_packs *packs)
+{
+	bool is_last;
+
+	if (!packs)
+		return;
+	pthread_mutex_lock(&cache->lock);
+	is_last = !--packs->users;
+	pthread_mutex_unlock(&cache->lock);
+	if (!is_last)
+		return;
+	odb_close(packs->odb);
+	sys_witness_release(&packs->witness);
+	free(packs);
+}
+
+static void free_snapshot(struct daemon_snapshots *cache,
+			  struct daemon_snapshot *s)
+{
+	drop_packs(cache, s->packs);
+	repo_close(s->repo);
+	sys_witness_release(&s->witness);
+	pthread_mutex_destroy(&s->opening);
+	free(s->path);
+	free(s);
+}
+
+static void drop_snapshot(struct daemon_snapshots *cache,
+			  struct daemon_snapshot *s)
+{
+	bool is_last;
+
+	pthread_mutex_lock(&cache->lock);
+	is_last = !--s->users;
+	pthread_mutex_unlock(&cache->lock);
+	if (is_last)
+		free_snapshot(cache, s);
+}
+
+/* ---- the list; these functions need cache->lock */
+
+static struct daemon_snapshot **find(struct daemon_snapshots *cache,
+				     const char *path)
+{
+	struct daemon_snapshot **at = &cache->first;
+
+	while (*at && strcmp((*at)->path, path) != 0)
+		at = &(*at)->next;
+	return at;
+}
+
+static struct daemon_snapshot *unlist(struct daemon_snapshots *cache,
+				      struct daemon_snapshot **at)
+{
+	struct daemon_snapshot *s = *at;
+
+	*at = s->next;
+	cache->nr--;
+	return s;
+}
+
+static struct daemon_snapshot **oldest(struct daemon_snapshots *cache)
+{
+	struct daemon_snapshot **found = &cache->first;
+
+	for (struct daemon_snapshot **at = found; *at; at = &(*at)->next)
+		if ((*at)->used_ns < (*found)->used_ns)
+			found = at;
+	return found;
+}
+
+/* ---- entering */
+
+/* Returns the listed snapshot with one more user, or NULL. */
+static struct daemon_snapshot *take(struct daemon_snapshots *cache,
+				    const char *path)
+{
+	struct daemon_snapshot *s;
+
+	pthread_mutex_lock(&cache->lock);
+	s = *find(cache, path);
+	if (s) {
+		s->users++;
+		s->used_ns = sys_clock_ns();
+	}
+	pthread_mutex_unlock(&cache->lock);
+	return s;
+}
+
+/* Remove a snapshot whose witness does not hold, unless another did so. */
+static void forget(struct daemon_snapshots *cache, struct daemon_snapshot *s)
+{
+	struct daemon_snapshot **at;
+	bool is_listed;
+
+	pthread_mutex_lock(&cache->lock);
+	at = find(cache, s->path);
+	is_listed = *at == s;
+	if (is_listed)
+		unlist(cache, at);
+	pthread_mutex_unlock(&cache->lock);
+	if (is_listed)
+		drop_snapshot(cache, s);
+}
+
+/* List a snapshot in place of others. */
+static void list(struct daemon_snapshots *cache, struct daemon_snapshot *s)
+{
+	struct daemon_snapshot *other = NULL, **at;
+
+	pthread_mutex_lock(&cache->lock);
+	at = find(cache, s->path);
+	if (!*at && cache->nr == cache->max)
+		at = oldest(cache);
+	if (*at)
+		other = unlist(cache, at);
+	s->users++;
+	s->next = cache->first;
+	cache->first = s;
+	cache->nr++;
+	pthread_mutex_unlock(&cache->lock);
+	if (other)
+		drop_snapshot(cache, other);
+}
+
+static void witness_below(struct sys_witness *w, const char *dir,
+			  const char *name, enum sys_witness_kind kind)
+{
+	struct buf path = BUF_INIT;
+
+	if (buf_printf(&path, "%s/%s", dir, name) < 0)
+		w->is_void = true;
+	else
+		sys_witness_add(w, path.data, kind);
+	buf_release(&path);
+}
+
+static void look(void *ctx, const char *path)
+{
+	sys_witness_add(ctx, path, SYS_WITNESS_CONTENT);
+}
+
+/*
+ * Note the directories that repo_open() has tried (REPO_OPEN_ENTER), up to the
+ * git directory. Returns whether this describes the search completely.
+ */
+static bool witness_search(struct daemon_snapshot *s)
+{
+	static const char *const suffixes[] = {"/.git", "", ".git/.git",
+					       ".git"};
+	bool is_found = false, is_plain = true;
+
+	for (size_t i = 0; i < ARRAY_NR(suffixes) && !is_found; i++) {
+		struct buf path = BUF_INIT;
+		char *real = NULL;
+
+		if (buf_printf(&path, "%s%s", s->path, suffixes[i]) < 0)
+			return false;
+		real = sys_realpath(path.data, NULL);
+		is_found = real && !strcmp(real, s->repo->git_dir);
+		/* A directory that was refused could become a repository. */
+		is_plain = is_plain && (is_found || !real);
+		sys_witness_add(&s->witness, path.data, SYS_WITNESS_IDENTITY);
+		free(real);
+		buf_release(&path);
+	}
+	return is_found && is_plain;
+}
+
+static int is_conditional(void *ctx, const struct config_entry *entry)
+{
+	return 1;
+}
+
+/* Returns whether other requests may use the snapshot while its witness holds.
+ */
+static bool can_share(struct daemon_snapshot *s)
+{
+	const struct repo *repo = s->repo;
+
+	if (!witness_search(s) || strcmp(repo->git_dir, repo->common_dir) != 0)
+		return false;
+	witness_below(&s->witness, repo->git_dir, "HEAD", SYS_WITNESS_CONTENT);
+	witness_below(&s->witness, repo->git_dir, "commondir",
+		      SYS_WITNESS_CONTENT);
+	witness_below(&s->witness, repo->git_dir, "refs", SYS_WITNESS_IDENTITY);
+	sys_witness_add(&s->witness, repo->object_dir, SYS_WITNESS_IDENTITY);
+	return !config_each(&repo->config, "includeif.", is_conditional,
+			    NULL) &&
+	       sys_witness_can_trust(repo->git_dir) &&
+	       sys_witness_can_trust(repo->object_dir);
+}
+
+static int open_snapshot(struct daemon_snapshot **out, const char *path,
+			 struct error *err)
+{
+	struct daemon_snapshot *s = mem_calloc(1, sizeof(*s));
+	struct repo_options options = {.path = path, .flags = REPO_OPEN_ENTER};
+	int ret;
+
+	if (!s)
+		return error_nomem(err);
+	pthread_mutex_init(&s->opening, NULL);
+	s->users = 1;
+	s->used_ns = sys_clock_ns();
+	sys_witness_init(&s->witness);
+	options.look = look;
+	options.look_ctx = &s->witness;
+	s->path = mem_strdup(path);
+	ret = s->path ? repo_open(&s->repo, &options, err) : error_nomem(err);
+	if (ret < 0) {
+		free_snapshot(NULL, s);
+		return ret;
+	}
+	s->is_shared = can_share(s);
+	*out = s;
+	return 0;
+}
+
+int daemon_snapshots_enter(struct daemon_snapshots *cache,
+			   struct daemon_use *use, const char *path,
+			   const struct repo **repo, struct error *err)
+{
+	struct daemon_snapshot *s = take(cache, path);
+	int ret = 0;
+
+	if (s && !sys_witness_holds(&s->witness)) {
+		forget(cache, s);
+		drop_snapshot(cache, s);
+		s = NULL;
+	}
+	if (!s) {
+		ret = open_snapshot(&s, path, err);
+		if (ret < 0)
+			return ret;
+		/* A witness of recent changes never holds. */
+		if (s->is_shared && sys_witness_holds(&s->witness))
+			list(cache, s);
+		else
+			s->is_shared = false;
+	}
+	use->snapshot = s;
+	*repo = s->repo;
+	return 0;
+}
+
+/* ---- objects */
+
+/* Note what odb_open() has read to find packs. */
+static void witness_packs(struct daemon_packs *packs)
+{
+	const struct odb *odb = packs->odb;
+
+	for (size_t i = 0; i < odb->dir_nr; i++) {
+		struct buf dir = BUF_INIT;
+		char *chain = NULL;
+
+		if (!buf_printf(&dir, "%s/pack", odb->dirs[i]))
+			chain = odb_midx_chain_path(dir.data, "");
+		if (chain) {
+			sys_witness_add(&packs->witness, dir.data,
+					SYS_WITNESS_CONTENT);
+			sys_witness_add(&packs->witness, chain,
+					SYS_WITNESS_CONTENT);
+		}
+		packs->witness.is_void |= !chain ||
+					  !sys_witness_can_trust(odb->dirs[i]);
+		witness_below(&packs->witness, odb->dirs[i], "info/alternates",
+			      SYS_WITNESS_CONTENT);
+		free(chain);
+		buf_release(&dir);
+	}
+}
+
+static int open_packs(struct daemon_packs **out, struct daemon_snapshot *s,
+		      struct error *warning, struct error *err)
+{
+	struct daemon_packs *packs = mem_calloc(1, sizeof(*packs));
+	bool is_shared = s->is_shared && !s->has_many;
+	int ret;
+
+	if (!packs)
+		return error_nomem(err);
+	packs->users = 1;
+	sys_witness_init(&packs->witness);
+	/* usually missing: noted before it is read */
+	witness_below(&packs->witness, s->repo->object_dir, "info/alternates",
+		      SYS_WITNESS_CONTENT);
+	ret = is_shared ? odb_open(&packs->odb, s->repo, warning, err)
+			: odb_open_held(&packs->odb, s->repo, warning, err);
+	if (ret < 0) {
+		sys_witness_release(&packs->witness);
+		free(packs);
+		return ret;
+	}
+	s->has_many |= packs->odb->pack_nr > PACKS_MAX;
+	packs->witness.is_void |= !is_shared || s->has_many || warning->code;
+	if (!packs->witness.is_void)
+		witness_packs(packs);
+	*out = packs;
+	return 0;
+}
+
+/*
+ * Let the snapshot have `packs` for further requests, and drop those it had.
+ * NULL: only drop.
+ */
+static void keep_packs(struct daemon_snapshots *cache,
+		       struct daemon_snapshot *s, struct daemon_packs *packs)
+{
+	struct daemon_packs *before = s->packs;
+
+	if (packs) {
+		pthread_mutex_lock(&cache->lock);
+		packs->users++;
+		pthread_mutex_unlock(&cache->lock);
+	}
+	s->packs = packs;
+	drop_packs(cache, before);
+}
+
+int daemon_snapshots_objects(struct daemon_snapshots *cache,
+			     struct daemon_use *use, struct odb **odb,
+			     struct error *warning, struct error *err)
+{
+	struct daemon_snapshot *s = use->snapshot;
+	struct daemon_packs *packs;
+	int ret = 0;
+
+	pthread_mutex_lock(&s->opening);
+	packs = s->packs;
+	if (packs && sys_witness_holds(&packs->witness)) {
+		pthread_mutex_lock(&cache->lock);
+		packs->users++;
+		pthread_mutex_unlock(&cache->lock);
+	} else {
+		packs = NULL;
+		ret = open_packs(&packs, s, warning, err);
+		keep_packs(cache, s,
+			   !ret && sys_witness_holds(&packs->witness) ? packs
+								      : NULL);
+	}
+	pthread_mutex_unlock(&s->opening);
+	if (ret < 0)
+		return ret;
+	use->packs = packs;
+	*odb = packs->odb;
+	return 0;
+}
+
+/* ---- leaving */
+
+void daemon_snapshots_leave(struct daemon_snapshots *cache,
+			    struct daemon_use *use)
+{
+	drop_packs(cache, use->packs);
+	if (use->snapshot)
+		drop_snapshot(cache, use->snapshot);
+	memset(use, 0, sizeof(*use));
+}
+
+void daemon_snapshots_expire(struct daemon_snapshots *cache, uint64_t since_ns)
+{
+	struct daemon_snapshot *old = NULL, *next;
+
+	pthread_mutex_lock(&cache->lock);
+	for (struct daemon_snapshot **at = &cache->first; *at;) {
+		if ((*at)->used_ns >= since_ns) {
+			at = &(*at)->next;
+			continue;
+		}
+		next = unlist(cache, at);
+		next->next = old;
+		old = next;
+	}
+	pthread_mutex_unlock(&cache->lock);
+	for (; old; old = next) {
+		next = old->next;
+		drop_snapshot(cache, old);
+	}
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Open repositories that the requests of a worker share: configuration, packs,
+ * their indexes and multi-pack-indexes. Refs are not kept: each request reads
+ * them.
+ *
+ * The rule: no request is answered from configuration or objects that are older
+ * than its start. A snapshot has witnesses (sys/witness.h), one for the
+ * repository and its configuration, and one for its packs. Each request asks
+ * them before it uses the snapshot. If a witness does not hold, the files are
+ * read anew.
+ *
+ *	daemon_snapshots         of one worker
+ *	  +- daemon_snapshot     path -> struct repo, witness
+ *	       +- packs          struct odb, witness; opened by the first
+ *                            request that needs objects
+ *
+ * A snapshot lives until its last request ends, so packs that a repack removes
+ * stay readable. The cache drops snapshots that no request has used for some
+ * time, because mapped files occupy the disk after their removal. A snapshot
+ * that is shared holds no file descriptors.
+ *
+ * These repositories are opened for one request only: on a file system that is
+ * not local; with includeIf in the configuration; whose git directory is found
+ * through a .git file or commondir; with broken packs; with very many packs.
+ *
+ * All functions may be called by several threads.
+ */
+#ifndef DAEMON_SNAPSHOTS_H
+#define DAEMON_SNAPSHOTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "odb/odb.h"
+#include "repo/repo.h"
+
+struct daemon_snapshots;
+struct daemon_snapshot;
+struct daemon_packs;
+
+/* A snapshot in use by one request. */
+struct daemon_use {
+	struct daemon_snapshot *snapshot; /* NULL: none */
+	struct daemon_packs *packs;       /* NULL: not needed yet */
+};
+
+/* Returns a cache of up to `max` (> 0) repositories, or NULL without memory. */
+struct daemon_snapshots *daemon_snapshots_new(size_t max);
+
+/* Requires that no request uses a snapshot. NULL is allowed. */
+void daemon_snapshots_free(struct daemon_snapshots *cache);
+
+/*
+ * Open the repository at `path`, or find its snapshot, as repo_open() with
+ * REPO_OPEN_ENTER. *use must be zero. Returns 0 with *repo borrowed from *use,
+ * or a negative error code of repo_open().
+ */
+int daemon_snapshots_enter(struct daemon_snapshots *cache,
+			   struct daemon_use *use, const char *path,
+			   const struct repo **repo, struct error *err);
+
+/*
+ * Open the packs of an entered repository, or find them open. *odb is borrowed
+ * from *use. *warning and the return values are those of odb_open().
+ */
+int daemon_snapshots_objects(struct daemon_snapshots *cache,
+			     struct daemon_use *use, struct odb **odb,
+			     struct error *warning, struct error *err);
+
+/* End the use. A zeroed *use is allowed. */
+void daemon_snapshots_leave(struct daemon_snapshots *cache,
+			    struct daemon_use *use);
+
+/* Drop the snapshots that were not used since `since_ns` (sys_clock_ns()). */
+void daemon_snapshots_expire(struct daemon_snapshots *cache, uint64_t since_ns);
+
+#endif

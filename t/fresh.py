@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""Pushes, and lists at once after each: is an answer of gitreachd ever stale?
+
+    fresh.py <url of the repository> <work tree with remote "origin"> <pushes>
+            <git of the server>
+
+Each push has processes of its own; the receiving one is `<git> receive-pack`. One kept connection then
+lists the refs and fetches the pushed commit. Every 25th push, another process
+changes how the repository stores objects and refs. Prints "<pushes> fresh".
+"""
+
+import http.client
+import os
+import subprocess
+import sys
+import urllib.parse
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "perf"))
+from protocol import fetch, ls_refs  # noqa: E402
+
+GIT = os.environ["STOCK_GIT"]
+UPKEEP = [["repack", "-adq"], ["pack-refs", "--all"],
+          ["prune-packed", "-q"], ["repack", "-q", "--write-midx"]]
+
+
+def git(*arguments):
+    return subprocess.run([GIT, *arguments], check=True,
+                          stdout=subprocess.PIPE).stdout.strip()
+
+
+def push(work, theirs, new):
+    """Push a commit. A push may fail while another process packs the refs."""
+    command = [GIT, "-C", work, "push", "-q",
+               "--receive-pack=%s receive-pack" % theirs, "origin",
+               new + ":refs/heads/fresh"]
+    for _ in range(2):
+        if not subprocess.run(command, stderr=subprocess.DEVNULL).returncode:
+            return
+    git(*command[1:])
+
+
+def main():
+    url, work, pushes, theirs = sys.argv[1:]
+    pushes = int(pushes)
+    at = urllib.parse.urlsplit(url)
+    served = git("-C", work, "remote", "get-url", "origin").decode()
+    connection = http.client.HTTPConnection(at.hostname, at.port)
+
+    def post(body):
+        connection.request(
+            "POST", at.path + "/git-upload-pack", body, {
+                "Git-Protocol": "version=2",
+                "Content-Type": "application/x-git-upload-pack-request"})
+        answer = connection.getresponse()
+        text = answer.read()
+        if answer.status != 200:
+            sys.exit("status %d" % answer.status)
+        return text
+
+    tree = git("-C", work, "rev-parse", "HEAD^{tree}").decode()
+    before = git("-C", work, "rev-parse", "HEAD").decode()
+    upkeep = None
+    for i in range(pushes):
+        new = git("-C", work, "commit-tree", "-m", str(i), "-p", before,
+                  tree).decode()
+        if i % 25 == 24:
+            if upkeep and upkeep.wait():
+                sys.exit("upkeep failed")
+            upkeep = subprocess.Popen(
+                [theirs, "-C", served, *UPKEEP[i // 25 % len(UPKEEP)]])
+        push(work, theirs, new)
+        if b"%s refs/heads/fresh\n" % new.encode() not in post(ls_refs()):
+            sys.exit("push %d: the old value was listed" % i)
+        if b"PACK" not in post(fetch([new.encode()], [before.encode()])):
+            sys.exit("push %d: no pack" % i)
+        before = new
+    if upkeep and upkeep.wait():
+        sys.exit("upkeep failed")
+    print(pushes, "fresh")
+
+
+main()
