@@ -322,6 +322,13 @@ int daemon_snapshots_enter(struct daemon_snapshots *cache,
 
 /* ---- objects */
 
+/* A page that one request releases would fault again in another. */
+static void keep_pages(struct odb *odb)
+{
+	for (uint32_t i = 0; i < odb->pack_nr; i++)
+		odb->packs[i].pack->keeps_pages = true;
+}
+
 /* Note what odb_open() has read to find packs. */
 static void witness_packs(struct daemon_packs *packs)
 {
@@ -371,8 +378,10 @@ static int open_packs(struct daemon_packs **out, struct daemon_snapshot *s,
 	}
 	s->has_many |= packs->odb->pack_nr > PACKS_MAX;
 	packs->witness.is_void |= !is_shared || s->has_many || warning->code;
-	if (!packs->witness.is_void)
+	if (!packs->witness.is_void) {
+		keep_pages(packs->odb);
 		witness_packs(packs);
+	}
 	*out = packs;
 	return 0;
 }

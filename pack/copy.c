@@ -5,10 +5,10 @@
 #include "sys/io.h"
 
 /*
- * The number of bytes to copy at a time. The bytes are hashed and then written,
- * and should be in the CPU cache both times.
+ * The number of bytes to copy at a time: 16 full packets of a side band. The
+ * bytes are hashed and then written, and should be in the CPU cache both times.
  */
-#define PIECE_MAX ((size_t)512 << 10)
+#define PIECE_MAX ((size_t)16 * 65515)
 
 /*
  * If at least this number of bytes will be copied, pack_copy_open() opens the
@@ -47,7 +47,7 @@ void pack_copy_close(struct pack_copy *copy)
 
 static void drop_behind(struct pack_copy *copy, uint64_t until)
 {
-	if (until - copy->dropped < DROP_MIN)
+	if (copy->pack->keeps_pages || until - copy->dropped < DROP_MIN)
 		return;
 	sys_held_drop(&copy->pack->file, (size_t)copy->dropped,
 		      (size_t)(until - copy->dropped));

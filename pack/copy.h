@@ -2,8 +2,8 @@
 /*
  * Copies bytes of a stored pack into a new pack. The bytes are copied in pieces
  * that are hashed and written while they are in the CPU cache. The mapped pages
- * of copied bytes are released. If the sink supports put_file(), bytes go from
- * the file to the sink directly.
+ * of copied bytes are released, unless pack->keeps_pages. If the sink supports
+ * put_file(), bytes go from the file to the sink directly.
  */
 #ifndef PACK_COPY_H
 #define PACK_COPY_H

@@ -60,6 +60,11 @@ struct pack {
 	 * the pack
 	 */
 	bool ignores_rev;
+	/*
+	 * true: mapped pages are not released after they were copied, because
+	 * other threads copy them, too; set like ignores_rev
+	 */
+	bool keeps_pages;
 	/* held while one of the fields below is created */
 	pthread_mutex_t lock;
 	struct sys_map rev_map;
@@ -79,7 +84,7 @@ struct pack {
  *
  * Returns 0 with *out owned by the caller. Returns ERR_MISSING if a file is
  * missing, ERR_CORRUPT, ERR_UNSUPPORTED, ERR_IO or ERR_NOMEM with *out NULL.
- * The caller sets `is_local` and `ignores_rev`, which are false.
+ * The caller sets `is_local`, `ignores_rev` and `keeps_pages`, which are false.
  */
 int pack_open(struct pack **out, const char *base, enum hash_algo algo,
 	      struct error *err);

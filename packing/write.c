@@ -274,8 +274,9 @@ static void drop_pages(struct writing *w)
 		return;
 	w->dropped_at = w->writer->off;
 	for (uint32_t i = 0; i < odb->pack_nr; i++)
-		sys_held_drop(&odb->packs[i].pack->file, 0,
-			      odb->packs[i].pack->file.len);
+		if (!odb->packs[i].pack->keeps_pages)
+			sys_held_drop(&odb->packs[i].pack->file, 0,
+				      odb->packs[i].pack->file.len);
 }
 
 static int write_how(struct writing *w, struct packing_item *item,
