@@ -398,7 +398,7 @@ static int act(const struct arguments *a, const char *const *words,
 	return code;
 }
 
-int gitreachd_main(int argc, const char **argv, struct builtin_env *env)
+static int run(int argc, const char **argv, struct builtin_env *env)
 {
 	struct arguments a = {.config = NULL};
 	const char **words = mem_alloc((size_t)argc + 1, sizeof(*words));
@@ -422,4 +422,11 @@ out:
 	free(a.words);
 	free(words);
 	return code;
+}
+
+int gitreachd_main(int argc, const char **argv, struct builtin_env *env)
+{
+	if (argc > 1 && !strncmp(argv[1], "--ssh-client", 12))
+		return gitreachd_ssh_main(argc, argv);
+	return run(argc, argv, env);
 }

@@ -8,4 +8,7 @@
 /* Run the server. argv[0] is its name. Returns the exit code. */
 int gitreachd_main(int argc, const char **argv, struct builtin_env *env);
 
+/* Run `gitreachd --ssh-client`. Returns the exit code. */
+int gitreachd_ssh_main(int argc, const char **argv);
+
 #endif

@@ -7,6 +7,7 @@
  *	request.c  one HTTP request, in a thread
  *	child.c    an HTTP request that a child process answers
  *	git.c      one connection of git://, in a thread
+ *	ssh.c      one request of a client of ssh, in a thread
  *	talk.c     a request in Git's own protocol, without HTTP
  */
 #ifndef DAEMON_DAEMON_PARTS_H
@@ -113,6 +114,12 @@ void daemon_log(const struct daemon_options *options,
 void daemon_serve_git(const struct daemon_options *options,
 		      struct daemon_conn *conn);
 
+/* ---- ssh.c */
+
+/* Answer the forced command of sshd whose message waits in the socket. */
+void daemon_serve_ssh(const struct daemon_options *options,
+		      struct daemon_conn *conn);
+
 /* ---- talk.c */
 
 /* A request in Git's own protocol. All pointers are borrowed. */
@@ -125,6 +132,10 @@ struct daemon_talk {
 	const char *protocol; /* value of GIT_PROTOCOL */
 	/* the client's descriptors, not blocking; may be one socket */
 	int in, out;
+	/* descriptor for messages to the user; 0: none, only the log */
+	int err;
+	const char *user;    /* "": none */
+	const char *address; /* of the client; "": unknown */
 	struct sys_patience patience;
 };
 
@@ -135,6 +146,13 @@ struct daemon_talk {
  */
 int daemon_talk_open(struct repo **out, const struct daemon_talk *talk,
 		     struct error *err);
+
+/*
+ * Write "<kind>: <message>" to the log, and to the user if there is a
+ * descriptor for it.
+ */
+void daemon_talk_tell(const struct daemon_talk *talk, const char *kind,
+		      const char *message);
 
 /*
  * Answer the request: fetches in this thread, other requests in a child

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A server of repositories, over HTTP/1.1 and git://: a master process, and
- * worker processes that share its listening sockets
+ * A server of repositories, over HTTP/1.1, git:// and ssh: a master process,
+ * and worker processes that share its listening sockets
  * (Documentation/design/daemon.md).
  */
 #ifndef DAEMON_DAEMON_H
@@ -19,6 +19,7 @@
 enum daemon_protocol {
 	DAEMON_HTTP,
 	DAEMON_GIT, /* git:// (git-daemon(1)) */
+	DAEMON_SSH, /* messages of `gitreachd --ssh-client` */
 };
 
 /* The limits and services of a server. Pointers are borrowed. */

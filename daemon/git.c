@@ -86,6 +86,8 @@ void daemon_serve_git(const struct daemon_options *options,
 		.protocol = request.protocol,
 		.in = conn->fd,
 		.out = conn->fd,
+		.user = "",
+		.address = conn->address,
 		.patience = {.limit_ms = options->timeout * 1000},
 	};
 

@@ -20,8 +20,8 @@ const struct daemon_key daemon_keys[] = {
 	{"base-path", DAEMON_TEXT, AT(base_path), 0, "<dir>",
 	 "serve the repositories below this directory"},
 	{"listen", DAEMON_LIST, AT(listen), 0, "<url>",
-	 "listen on http:// or git://<address>:<port> (may be repeated; port "
-	 "0: any)"},
+	 "listen on http:// or git://<address>:<port> (port 0: any), or on "
+	 "unix:<path> (may be repeated)"},
 	{"export-all", DAEMON_FLAG, AT(export_all), 0, NULL,
 	 "serve repositories without git-daemon-export-ok"},
 	{"strict-paths", DAEMON_FLAG, AT(strict_paths), 0, NULL,

@@ -8,10 +8,12 @@
 #include "base/mem.h"
 #include "daemon/sockets.h"
 #include "sys/io.h"
+#include "sys/passing.h"
 
 static const char *const schemes[] = {
 	[DAEMON_HTTP] = "http://",
 	[DAEMON_GIT] = "git://",
+	[DAEMON_SSH] = "unix:",
 };
 
 /* Returns the rest of the URL behind its scheme, or NULL if it is unknown. */
@@ -36,6 +38,19 @@ static void set_name(struct daemon_address *a)
 		 (unsigned)a->port);
 }
 
+static int set_path(struct daemon_address *a, const char *path,
+		    struct error *err)
+{
+	int len = snprintf(a->name, sizeof(a->name), "%s%s",
+			   schemes[DAEMON_SSH], path);
+
+	if (!*path || len >= (int)sizeof(a->name) || strchr(path, '\n'))
+		return error_set(err, ERR_INVALID,
+				 "'%.200s' is not the path of a socket", path);
+	a->path = a->name + strlen(schemes[DAEMON_SSH]);
+	return 0;
+}
+
 /* Returns whether the place is "systemd" or "systemd:<name>". */
 static bool is_activated(const char *place)
 {
@@ -56,10 +71,13 @@ int daemon_address_parse(struct daemon_address *out, const char *url,
 
 	if (!place)
 		return error_set(err, ERR_INVALID,
-				 "'%.200s': only http:// and git:// are "
-				 "supported",
+				 "'%.200s': only http://, git:// and unix: "
+				 "are supported",
 				 url);
-	out->is_activated = is_activated(place);
+	out->path = NULL;
+	out->is_activated = out->protocol != DAEMON_SSH && is_activated(place);
+	if (out->protocol == DAEMON_SSH)
+		return set_path(out, place, err);
 	if (out->is_activated) {
 		const char *name = place + strlen(DAEMON_ACTIVATED) - 1;
 
@@ -151,7 +169,8 @@ static int open_one(struct daemon_sockets *out,
 		return error_set(err, ERR_INVALID,
 				 "there are more than %d sockets",
 				 DAEMON_LISTENERS_MAX);
-	fd = sys_socket_listen(a.address, a.port, err);
+	fd = a.path ? sys_passing_listen(a.path, err)
+		    : sys_socket_listen(a.address, a.port, err);
 	if (fd < 0)
 		return fd;
 	add(out, a.name, fd, a.protocol);
@@ -182,15 +201,16 @@ static void tell(const char *what, const struct daemon_listener *item,
 {
 	char name[DAEMON_NAME_MAX], line[DAEMON_NAME_MAX + 32];
 	const char *port = strrchr(item->name, ':');
-	bool is_full = strstr(item->name, "://") != NULL;
+	bool is_activated = !strncmp(item->name, DAEMON_ACTIVATED,
+				     strlen(DAEMON_ACTIVATED));
 
 	snprintf(name, sizeof(name), "%s", item->name);
-	if (!strcmp(port, ":0"))
+	if (item->protocol != DAEMON_SSH && !strcmp(port, ":0"))
 		snprintf(name + (port - item->name),
 			 sizeof(name) - (size_t)(port - item->name), ":%u",
 			 (unsigned)sys_socket_port(item->fd));
 	snprintf(line, sizeof(line), "%s %s%s", what,
-		 is_full ? "" : schemes[item->protocol], name);
+		 is_activated ? schemes[item->protocol] : "", name);
 	report->fn(report->ctx, line);
 }
 

@@ -20,14 +20,16 @@
 #define DAEMON_NAME_MAX 128
 
 /*
- * The parts of a URL <protocol>://<address>:<port> or
- * <protocol>://systemd[:<name>].
+ * The parts of a URL <protocol>://<address>:<port>,
+ * <protocol>://systemd[:<name>] or unix:<path>.
  */
 struct daemon_address {
 	enum daemon_protocol protocol;
 	char name[DAEMON_NAME_MAX];
 	/* opened by the service manager; there are no address and port */
 	bool is_activated;
+	/* NULL: an address and a port; else a path, which ends `name` */
+	const char *path;
 	char address[SYS_ADDRESS_MAX];
 	uint16_t port;
 };

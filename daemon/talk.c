@@ -13,8 +13,10 @@
 #include "daemon/daemon-parts.h"
 #include "http/http-request.h"
 #include "serve/upload-pack.h"
+#include "sys/io.h"
 #include "sys/process.h"
 #include "sys/spawn.h"
+#include "wire/pktline.h"
 
 int daemon_talk_open(struct repo **out, const struct daemon_talk *talk,
 		     struct error *err)
@@ -53,11 +55,24 @@ static int write_client(void *ctx, struct iovec *iov, size_t nr,
 	return sys_socket_writev(t->out, iov, nr, &t->patience, err);
 }
 
-static void tell(void *ctx, const char *message)
+void daemon_talk_tell(const struct daemon_talk *talk, const char *kind,
+		      const char *message)
 {
-	struct daemon_talk *t = ctx;
+	char line[1024], quoted[PKTLINE_QUOTE_MAX];
+	int len;
 
-	daemon_log(t->options, t->conn, message);
+	daemon_log(talk->options, talk->conn, message);
+	if (!talk->err)
+		return;
+	len = snprintf(line, sizeof(line), "%s: %s\n", kind,
+		       pktline_quote(quoted, message));
+	if (len > 0)
+		sys_write_ready(talk->err, line, strlen(line));
+}
+
+static void warn(void *ctx, const char *message)
+{
+	daemon_talk_tell(ctx, "warning", message);
 }
 
 static int fetch(struct daemon_talk *t, const struct repo *repo)
@@ -74,14 +89,14 @@ static int fetch(struct daemon_talk *t, const struct repo *repo)
 		.agent = o->agent,
 		.session_id = o->session_id,
 		.namespace = o->namespace,
-		.warn = tell,
+		.warn = warn,
 		.warn_ctx = t,
 	};
 	struct error err = ERROR_INIT;
 
 	if (!serve_upload_pack(&options, &io, &err))
 		return 0;
-	tell(t, err.msg);
+	daemon_talk_tell(t, "fatal", err.msg);
 	return 128;
 }
 
@@ -96,7 +111,7 @@ static int spawn(const struct daemon_talk *t, const char *dir,
 {
 	char timeout[32];
 	const char *argv[6] = {"git", service_name(t->service)};
-	const int fds[] = {t->in, t->out, -1};
+	const int fds[] = {t->in, t->out, t->err ? t->err : -1};
 	char **env = sys_environ_with(variables, nr);
 	struct sys_child child;
 	size_t word_nr = 2;
@@ -120,20 +135,23 @@ static int spawn(const struct daemon_talk *t, const char *dir,
 static int run_child(const struct daemon_talk *t, const struct repo *repo,
 		     struct error *err)
 {
-	struct buf address = BUF_INIT, protocol = BUF_INIT;
-	int ret = buf_printf(&address, "REMOTE_ADDR=%s", t->conn->address);
+	struct buf address = BUF_INIT, protocol = BUF_INIT, user = BUF_INIT;
+	int ret = buf_printf(&address, "REMOTE_ADDR=%s", t->address);
 
 	ret |= buf_printf(&protocol, "GIT_PROTOCOL=%s", t->protocol);
+	ret |= buf_printf(&user, "REMOTE_USER=%s", t->user);
 	if (ret < 0) {
 		ret = error_nomem(err);
 	} else {
-		const char *const variables[] = {address.data, protocol.data};
+		const char *const variables[] = {address.data, protocol.data,
+						 user.data};
 
 		ret = spawn(t, repo->git_dir, variables, ARRAY_NR(variables),
 			    err);
 	}
 	buf_release(&address);
 	buf_release(&protocol);
+	buf_release(&user);
 	return ret;
 }
 
@@ -146,8 +164,8 @@ int daemon_talk_run(struct daemon_talk *talk, const struct repo *repo)
 		return fetch(talk, repo);
 	ret = run_child(talk, repo, &err);
 	if (ret < 0)
-		tell(talk, err.msg);
+		daemon_talk_tell(talk, "fatal", err.msg);
 	else if (ret == 128 + SIGALRM)
-		tell(talk, "the client is too slow");
+		daemon_talk_tell(talk, "fatal", "the client is too slow");
 	return ret < 0 ? 128 : ret;
 }

@@ -132,6 +132,8 @@ static void *run_thread(void *ctx)
 		conn->suspects = w->suspects;
 		if (conn->protocol == DAEMON_GIT)
 			daemon_serve_git(w->options, conn);
+		else if (conn->protocol == DAEMON_SSH)
+			daemon_serve_ssh(w->options, conn);
 		else
 			daemon_serve(w->options, w->snapshots, conn);
 		give_back(w, conn);
@@ -246,6 +248,11 @@ static void hear(struct worker *w, struct daemon_conn *conn)
 		return;
 	}
 	unlist(conn);
+	/* A message arrives as a whole; the thread reads it. */
+	if (conn->protocol == DAEMON_SSH) {
+		enqueue(w, conn);
+		return;
+	}
 	if (give_input(conn)) {
 		in = conn->input;
 		n = sys_socket_try_read(conn->fd, in->bytes + in->len,
@@ -267,6 +274,8 @@ static void turn_away(struct worker *w, struct daemon_conn *conn)
 				"Content-Length: 0\r\n"
 				"Connection: close\r\n\r\n",
 		[DAEMON_GIT] = "001cERR too many connections",
+		/* The forced command reports the end of the connection. */
+		[DAEMON_SSH] = "",
 	};
 	const char *text = texts[conn->protocol];
 
@@ -301,7 +310,7 @@ static bool accept_one(struct worker *w, size_t nr)
 		turn_away(w, conn);
 		return true;
 	}
-	/* A connection of git:// has one request, which is due at once. */
+	/* Of git:// and ssh, the request is due at once. */
 	enlist(w, conn,
 	       conn->protocol == DAEMON_HTTP ? DAEMON_IDLE : DAEMON_HEAD);
 	if (sys_event_add_once(w->events, conn->fd, conn, NULL) < 0) {

@@ -220,4 +220,10 @@ char *sys_realpath(const char *path, struct error *err);
  */
 char *sys_realpath_missing(const char *path, struct error *err);
 
+/*
+ * Writes at most 4096 bytes to a stream of another process, if the stream
+ * accepts them within a second. Otherwise the bytes are lost.
+ */
+void sys_write_ready(int fd, const void *bytes, size_t len);
+
 #endif

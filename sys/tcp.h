@@ -70,6 +70,9 @@ struct sys_patience {
 };
 
 /*
+ * The two functions below also take a pipe that does not block. The process
+ * must ignore SIGPIPE if a pipe is written.
+ *
  * Reads up to `len` (> 0) bytes; waits for the first. Returns their number, 0
  * if the peer has ended its output, or ERR_PEER, also if the time is over.
  */

@@ -315,7 +315,7 @@ test_expect_success 'bad arguments are one clear line' '
 	} &&
 	check "base-path is missing" --listen=http://127.0.0.1:0 &&
 	check "listen is missing" --base-path=srv &&
-	check "only http://" --base-path=srv --listen=ftp://127.0.0.1:0 &&
+	check "only http://, git:// and unix:" --base-path=srv --listen=ftp://127.0.0.1:0 &&
 	check "git://<address>:<port>" --base-path=srv --listen=git://h &&
 	check "unknown service" --base-path=srv --enable=receivepack \
 		--listen=git://127.0.0.1:0 &&

@@ -5,23 +5,25 @@ test_description='gitreachd: clients of git://, compared with stock git daemon'
 . "$GITREACH_SRC/t/lib-serve.sh"
 . "$GITREACH_SRC/t/lib-gitreachd.sh"
 
+stock_has_decided () {
+	grep -q -e "Ready to rumble" -e "^fatal: " stock.log
+}
+
 # start_stock <option>...: start the daemon of stock Git. Sets $stock_port.
 start_stock () {
 	for stock_port in 19418 29418 39418 49418
 	do
-		"$(stock --exec-path)/git-daemon" --base-path="$PWD/srv" \
-			--listen=127.0.0.1 --port=$stock_port --reuseaddr \
-			"$@" >stock.log 2>&1 &
+		: >stock.log
+		"$(stock --exec-path)/git-daemon" --verbose \
+			--base-path="$PWD/srv" --listen=127.0.0.1 \
+			--port=$stock_port --reuseaddr "$@" >stock.log 2>&1 &
 		stock_server=$!
-		for i in 1 2 3 4 5 6 7 8 9 10
-		do
-			sleep 0.1
-			stock ls-remote git://127.0.0.1:$stock_port/r.git \
-				>/dev/null 2>&1 && break 2
-			kill -0 $stock_server 2>/dev/null || break
-		done
+		pids="$pids $stock_server"
+		wait_until stock_has_decided || return
+		! grep "^fatal: " stock.log || continue
+		return 0
 	done
-	pids="$pids $stock_server"
+	return 1
 }
 
 stop_stock () {

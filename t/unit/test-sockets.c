@@ -69,6 +69,11 @@ static void test_protocols_and_activated_urls(void **state)
 			 0);
 	assert_int_equal(a.protocol, DAEMON_GIT);
 	assert_string_equal(a.name, "systemd:web");
+	assert_int_equal(daemon_address_parse(&a, "unix:/run/s", NULL), 0);
+	assert_int_equal(a.protocol, DAEMON_SSH);
+	assert_string_equal(a.name, "unix:/run/s");
+	assert_string_equal(a.path, "/run/s");
+	assert_int_equal(daemon_address_parse(&a, "unix:", NULL), ERR_INVALID);
 	assert_int_equal(daemon_address_parse(&a, "git://[::1]:9418", NULL), 0);
 	assert_false(a.is_activated);
 	assert_int_equal(a.protocol, DAEMON_GIT);

@@ -12,6 +12,8 @@
 #include <netinet/in.h>
 #include <unistd.h>
 
+#include <fcntl.h>
+
 #include <cmocka.h>
 
 #include "sys/clock.h"
@@ -158,9 +160,33 @@ static void test_addresses(void **state)
 	assert_false(sys_address_is_valid(""));
 }
 
+/* A pipe is read and written like a socket. */
+static void test_pipes(void **state)
+{
+	struct sys_patience patience = {.limit_ms = 100};
+	char text[] = "abc";
+	struct iovec iov[2] = {{text, 2}, {text + 2, 1}};
+	char got[8];
+	int ends[2];
+
+	assert_int_equal(pipe2(ends, O_NONBLOCK), 0);
+	assert_int_equal(sys_socket_read(ends[0], got, 8, &patience, NULL),
+			 ERR_PEER);
+	assert_int_equal(sys_socket_writev(ends[1], iov, 2, &patience, NULL),
+			 0);
+	assert_int_equal(sys_socket_read(ends[0], got, 8, &patience, NULL), 3);
+	assert_memory_equal(got, "abc", 3);
+	sys_write_ready(ends[1], "d", 1);
+	close(ends[1]);
+	assert_int_equal(sys_socket_read(ends[0], got, 8, &patience, NULL), 1);
+	assert_int_equal(sys_socket_read(ends[0], got, 8, &patience, NULL), 0);
+	close(ends[0]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_pipes),
 		cmocka_unit_test_setup_teardown(test_listen, open_pair,
 						close_pair),
 		cmocka_unit_test_setup_teardown(test_read, open_pair,

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* Messages with file descriptors over socket files. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "sys/io.h"
+#include "sys/passing.h"
+
+/* a control message with descriptors; the union aligns the bytes */
+union control {
+	char bytes[CMSG_SPACE(SYS_PASSING_MAX * sizeof(int))];
+	struct cmsghdr align;
+};
+
+static int make_address(struct sockaddr_un *a, const char *path,
+			struct error *err)
+{
+	size_t len = strlen(path);
+
+	memset(a, 0, sizeof(*a));
+	a->sun_family = AF_UNIX;
+	if (!len || len >= sizeof(a->sun_path))
+		return error_set(err, ERR_IO,
+				 "the path of the socket '%.40s...' is too "
+				 "long",
+				 path);
+	memcpy(a->sun_path, path, len);
+	return 0;
+}
+
+int sys_passing_connect(const char *path, struct error *err)
+{
+	struct sockaddr_un a;
+	int ret = make_address(&a, path, err), fd;
+
+	if (ret < 0)
+		return ret;
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return error_set_errno(err, "cannot create a socket");
+	if (!connect(fd, (const struct sockaddr *)&a, sizeof(a)))
+		return fd;
+	ret = error_set_errno(err, "cannot connect to '%s'", path);
+	sys_close(fd);
+	return ret;
+}
+
+/* Remove a socket file on which nobody listens. */
+static void remove_stale(const char *path)
+{
+	struct stat st;
+	int fd;
+
+	if (lstat(path, &st) < 0 || !S_ISSOCK(st.st_mode))
+		return;
+	fd = sys_passing_connect(path, NULL);
+	if (fd < 0 && errno == ECONNREFUSED)
+		unlink(path);
+	if (fd >= 0)
+		sys_close(fd);
+}
+
+int sys_passing_listen(const char *path, struct error *err)
+{
+	struct sockaddr_un a;
+	int ret = make_address(&a, path, err), fd;
+
+	if (ret < 0)
+		return ret;
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return error_set_errno(err, "cannot create a socket");
+	remove_stale(path);
+	/* Nobody can connect between bind() and listen(). */
+	if (!bind(fd, (const struct sockaddr *)&a, sizeof(a)) &&
+	    !chmod(path, 0660) && !listen(fd, SOMAXCONN))
+		return fd;
+	ret = error_set_errno(err, "cannot listen on '%s'", path);
+	sys_close(fd);
+	return ret;
+}
+
+int sys_passing_send(int fd, const void *bytes, size_t len, const int *fds,
+		     size_t fd_nr, struct error *err)
+{
+	struct iovec iov = {(void *)bytes, len};
+	struct msghdr message = {.msg_iov = &iov, .msg_iovlen = 1};
+	union control control = {.bytes = {0}};
+	struct cmsghdr *c = &control.align;
+
+	if (fd_nr) {
+		message.msg_control = control.bytes;
+		message.msg_controllen = CMSG_SPACE(fd_nr * sizeof(int));
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(fd_nr * sizeof(int));
+		memcpy(CMSG_DATA(c), fds, fd_nr * sizeof(int));
+	}
+	if (sendmsg(fd, &message, MSG_NOSIGNAL) == (ssize_t)len)
+		return 0;
+	error_set_errno(err, "cannot send a message");
+	return error_recode(err, ERR_PEER);
+}
+
+/* Take the descriptors out of a message. Returns their number. */
+static size_t take_fds(struct msghdr *message, int out[SYS_PASSING_MAX])
+{
+	struct cmsghdr *c = CMSG_FIRSTHDR(message);
+	size_t nr;
+
+	if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+		return 0;
+	nr = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+	memcpy(out, CMSG_DATA(c), nr * sizeof(int));
+	return nr;
+}
+
+ssize_t sys_passing_receive(int fd, void *bytes, size_t max, int *fds,
+			    size_t fd_nr, struct error *err)
+{
+	struct iovec iov = {bytes, max};
+	union control control;
+	struct msghdr message = {
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control.bytes,
+		.msg_controllen = sizeof(control.bytes),
+	};
+	int got[SYS_PASSING_MAX];
+	ssize_t n;
+	size_t nr;
+
+	do
+		n = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	nr = n < 0 ? 0 : take_fds(&message, got);
+	if (n > 0 && nr == fd_nr &&
+	    !(message.msg_flags & (MSG_TRUNC | MSG_CTRUNC))) {
+		if (nr)
+			memcpy(fds, got, nr * sizeof(int));
+		return n;
+	}
+	while (nr)
+		sys_close(got[--nr]);
+	return error_set(err, ERR_PEER, "no valid message has arrived");
+}
+
+bool sys_passing_unblock(int fd, bool *was_blocking)
+{
+	struct stat st;
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags < 0 || fstat(fd, &st) < 0 ||
+	    !(S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)))
+		return false;
+	*was_blocking = !(flags & O_NONBLOCK);
+	return !fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+}
+
+void sys_passing_block(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags >= 0)
+		fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Messages with open file descriptors between two processes of one machine,
+ * over a socket file (unix(7), SOCK_SEQPACKET). A message arrives as a whole.
+ */
+#ifndef SYS_PASSING_H
+#define SYS_PASSING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+
+/* the largest number of descriptors in one message */
+#define SYS_PASSING_MAX 3
+
+/*
+ * Creates a socket file and listens. Only the owner and the group of the file
+ * may connect (mode 0660). A socket file on which nobody listens is replaced.
+ * Returns the descriptor, which does not block, or ERR_IO.
+ */
+int sys_passing_listen(const char *path, struct error *err);
+
+/*
+ * Connects with the process that listens on a socket file. Returns a blocking
+ * descriptor, or ERR_IO.
+ */
+int sys_passing_connect(const char *path, struct error *err);
+
+/*
+ * Sends one message with `fd_nr` descriptors. No SIGPIPE is sent. Returns 0, or
+ * ERR_PEER if the peer is gone.
+ */
+int sys_passing_send(int fd, const void *bytes, size_t len, const int *fds,
+		     size_t fd_nr, struct error *err);
+
+/*
+ * Receives one message of at most `max` bytes with exactly `fd_nr` descriptors,
+ * which the caller closes. Returns the number of bytes, or ERR_PEER if the peer
+ * is gone, or the message is empty, too long or has another number of
+ * descriptors; no descriptor is then left open.
+ */
+ssize_t sys_passing_receive(int fd, void *bytes, size_t max, int *fds,
+			    size_t fd_nr, struct error *err);
+
+/*
+ * Makes a pipe or a socket non-blocking, or blocking again. *was_blocking tells
+ * its state before. Returns false if the descriptor is neither a pipe nor a
+ * socket; the descriptor is then unchanged.
+ */
+bool sys_passing_unblock(int fd, bool *was_blocking);
+void sys_passing_block(int fd);
+
+#endif

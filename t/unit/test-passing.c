@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests of sys/passing.c: both ends of a connection in one process. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "sys/passing.h"
+
+struct ends {
+	char path[64];
+	int listener, client, server;
+};
+
+static void make(struct ends *e)
+{
+	snprintf(e->path, sizeof(e->path), "/tmp/test-passing.%ld",
+		 (long)getpid());
+	e->listener = sys_passing_listen(e->path, NULL);
+	assert_true(e->listener >= 0);
+	e->client = sys_passing_connect(e->path, NULL);
+	assert_true(e->client >= 0);
+	e->server = accept(e->listener, NULL, NULL);
+	assert_true(e->server >= 0);
+}
+
+static void release(struct ends *e)
+{
+	close(e->listener);
+	close(e->client);
+	close(e->server);
+	unlink(e->path);
+}
+
+static void test_listens(void **state)
+{
+	struct ends e;
+	struct stat st;
+	int again;
+
+	make(&e);
+	assert_int_equal(stat(e.path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0660);
+	assert_int_equal(sys_passing_listen(e.path, NULL), ERR_IO);
+	close(e.listener);
+	assert_int_equal(sys_passing_connect(e.path, NULL), ERR_IO);
+	/* Nobody listens now, so the file is replaced. */
+	again = sys_passing_listen(e.path, NULL);
+	assert_true(again >= 0);
+	e.listener = again;
+	release(&e);
+	assert_int_equal(sys_passing_connect(e.path, NULL), ERR_IO);
+	assert_int_equal(sys_passing_connect("", NULL), ERR_IO);
+}
+
+static void test_passes(void **state)
+{
+	struct ends e;
+	int out[2], fds[3] = {0, 0, 0};
+	char got[8];
+
+	make(&e);
+	assert_int_equal(pipe(out), 0);
+	assert_int_equal(sys_passing_send(e.client, "abc", 3, out, 2, NULL), 0);
+	assert_int_equal(sys_passing_receive(e.server, got, 8, fds, 2, NULL),
+			 3);
+	assert_memory_equal(got, "abc", 3);
+	assert_int_equal(write(fds[1], "x", 1), 1);
+	assert_int_equal(read(out[0], got, 8), 1);
+	assert_true(fcntl(fds[0], F_GETFD) & FD_CLOEXEC);
+	for (int i = 0; i < 2; i++) {
+		close(fds[i]);
+		close(out[i]);
+	}
+	assert_int_equal(sys_passing_send(e.server, "d", 1, NULL, 0, NULL), 0);
+	assert_int_equal(sys_passing_receive(e.client, got, 1, NULL, 0, NULL),
+			 1);
+	assert_int_equal(got[0], 'd');
+	release(&e);
+}
+
+static void test_refuses(void **state)
+{
+	struct ends e;
+	int in[3] = {0, 0, 0}, fds[3], next;
+	char got[4];
+
+	make(&e);
+	next = dup(0);
+	close(next);
+	/* too many descriptors, too few, too many bytes, none */
+	sys_passing_send(e.client, "a", 1, in, 3, NULL);
+	sys_passing_send(e.client, "a", 1, in, 1, NULL);
+	sys_passing_send(e.client, "abcde", 5, in, 2, NULL);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(
+			sys_passing_receive(e.server, got, 4, fds, 2, NULL),
+			ERR_PEER);
+	shutdown(e.client, SHUT_WR);
+	assert_int_equal(sys_passing_receive(e.server, got, 4, fds, 2, NULL),
+			 ERR_PEER);
+	/* No descriptor was left open. */
+	fds[0] = dup(0);
+	assert_int_equal(fds[0], next);
+	close(fds[0]);
+	release(&e);
+}
+
+static void test_blocking(void **state)
+{
+	bool was_blocking = false;
+	int ends[2], file;
+
+	assert_int_equal(pipe(ends), 0);
+	assert_true(sys_passing_unblock(ends[0], &was_blocking));
+	assert_true(was_blocking);
+	assert_true(fcntl(ends[0], F_GETFL) & O_NONBLOCK);
+	assert_true(sys_passing_unblock(ends[0], &was_blocking));
+	assert_false(was_blocking);
+	sys_passing_block(ends[0]);
+	assert_false(fcntl(ends[0], F_GETFL) & O_NONBLOCK);
+	close(ends[0]);
+	close(ends[1]);
+	assert_false(sys_passing_unblock(ends[0], &was_blocking));
+	file = open("/dev/null", O_RDWR);
+	assert_false(sys_passing_unblock(file, &was_blocking));
+	assert_false(fcntl(file, F_GETFL) & O_NONBLOCK);
+	close(file);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_listens),
+		cmocka_unit_test(test_passes),
+		cmocka_unit_test(test_refuses),
+		cmocka_unit_test(test_blocking),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
