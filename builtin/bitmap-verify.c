@@ -6,6 +6,7 @@
 #include "builtin/bitmap-parts.h"
 #include "builtin/options.h"
 #include "builtin/output.h"
+#include "packs/keep-deltas.h"
 #include "packs/prepare.h"
 #include "sys/clock.h"
 
@@ -75,6 +76,30 @@ static int verify_prepared(const struct store *store)
 	return code;
 }
 
+/* Verify the kept deltas, too: a wrong one would make a fetch fail. */
+static int verify_deltas(const struct store *store)
+{
+	const struct odb *odb = store->odb;
+	int code = 0;
+
+	for (size_t dir = 0; dir < odb->dir_nr; dir++) {
+		struct error err = ERROR_INIT;
+		size_t nr, checked;
+		int ret = keep_deltas_verify(&nr, &checked, odb, dir, &err);
+
+		if (ret < 0) {
+			builtin_error("%s", err.msg);
+			code = 1;
+		} else if (ret) {
+			tell_unused(&err);
+		} else if (nr) {
+			printf("verified=%zu of=%zu path=%s/info/deltas\n",
+			       checked, nr, odb->dirs[dir]);
+		}
+	}
+	return code;
+}
+
 /* Verify all bitmap indexes, even if one of them is wrong. */
 static int verify(struct bitmap_place *place,
 		  const struct pack_bitmap_verify *how)
@@ -126,6 +151,8 @@ int bitmap_verify(int argc, const char **argv, struct builtin_env *env)
 		history_check_graph(&place.walk.history);
 		code = verify(&place, &how);
 		if (verify_prepared(&place.store))
+			code = 1;
+		if (verify_deltas(&place.store))
 			code = 1;
 	}
 	bitmap_place_close(&place);

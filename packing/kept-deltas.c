@@ -151,7 +151,7 @@ int kept_deltas_check(const struct kept_deltas *k, struct error *err)
 		ret = kept_deltas_get(&row, k, i, err);
 		if (!ret && i)
 			order = oid_cmp(&last.target, &row.target);
-		if (!ret && (order > 0 || (!order && last.step >= row.step)))
+		if (!ret && (order > 0 || (!order && last.step > row.step)))
 			ret = corrupt(k, "rows are not in order", err);
 		last = row;
 	}

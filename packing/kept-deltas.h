@@ -18,6 +18,9 @@
  * zlib streams
  * checksum of all of the above
  *
+ * A row whose zlib stream has no bytes says that no small delta was found. The
+ * next repack does not try this pair of objects again.
+ *
  * A row names objects by their ids, so the row is true in any repository, and
  * stays true when packs are replaced. A server checks only the CRC of each row
  * that is used. The checksum is for `git bitmap verify`.
@@ -38,7 +41,10 @@
 #include "odb/odb.h"
 #include "sys/map.h"
 
-/* A delta that makes `target` from `base`. */
+/*
+ * A delta that makes `target` from `base`. If `len` is 0, there is no small
+ * delta of these objects.
+ */
 struct kept_delta {
 	struct oid target, base;
 	/*

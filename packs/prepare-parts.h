@@ -98,6 +98,14 @@ int prepare_hash(struct oid *checksum, const struct bitmap_space *space,
 int prepare_put_wants(struct buf *out, const struct preparing *p,
 		      const struct oid *prepared_checksum);
 
+/*
+ * Replace a file in the object directory, such as "info/prepared"; without
+ * bytes, remove the file. The file is synced like other files that can be made
+ * again from objects. Returns 0 or a negative error code.
+ */
+int prepare_store(const struct repo *repo, const char *name,
+		  const struct buf *bytes, struct error *err);
+
 /* Release all fields of *p that are owned. */
 void preparing_release(struct preparing *p);
 

@@ -244,12 +244,8 @@ static int put_answers(struct buf *out, const struct preparing *p)
 	return ret < 0 ? error_nomem(p->err) : 0;
 }
 
-/*
- * Replace a file in objects/info; without bytes, remove the file. It is synced
- * like other files that can be made again from objects.
- */
-static int store(const struct repo *repo, const char *name,
-		 const struct buf *bytes, struct error *err)
+int prepare_store(const struct repo *repo, const char *name,
+		  const struct buf *bytes, struct error *err)
 {
 	struct sys_tempfile file = SYS_TEMPFILE_INIT;
 	enum sys_fsync_method method = SYS_FSYNC_NONE;
@@ -287,9 +283,10 @@ out:
 static int store_all(const struct repo *repo, const struct buf *answers,
 		     const struct buf *wants, struct error *err)
 {
-	int ret = store(repo, "info/prepared", answers, err);
+	int ret = prepare_store(repo, "info/prepared", answers, err);
 
-	return ret ? ret : store(repo, "info/prepared-wants", wants, err);
+	return ret ? ret
+		   : prepare_store(repo, "info/prepared-wants", wants, err);
 }
 
 void preparing_release(struct preparing *p)

@@ -8,6 +8,7 @@
 #include "packs/layered.h"
 #include "packs/old-packs.h"
 #include "packs/pack-job.h"
+#include "packs/keep-deltas.h"
 #include "packs/prepare.h"
 #include "packs/roots.h"
 #include "refs/refs.h"
@@ -490,6 +491,36 @@ static int prepare(struct run *r, struct error *err)
 	return ret;
 }
 
+/*
+ * Write the deltas of newest versions against older versions. If the file
+ * cannot be written, there is only a warning: fetches only get more bytes.
+ */
+static int keep(struct run *r, struct error *err)
+{
+	const struct newpacks *np = &r->job.newpacks;
+	struct keep_trees trees;
+	struct error why = ERROR_INIT;
+	int ret = 0;
+
+	if (np->nr == 1) {
+		const struct keep_options options = {
+			.checksum = &np->packs[0]->checksum,
+			.trees = &trees,
+		};
+
+		ret = keep_trees_find(&trees, &r->job.walk, r->refs, &why);
+		if (!ret)
+			ret = keep_deltas(r->repo, &options, &why);
+	}
+	if (ret == ERR_IO) {
+		r->result->warning = why;
+		return 0;
+	}
+	if (ret < 0 && err)
+		*err = why;
+	return ret;
+}
+
 /* Run one step of the repack, as a region in the trace. */
 static int step(struct run *r, const char *label,
 		int (*run)(struct run *r, struct error *err), struct error *err)
@@ -538,6 +569,8 @@ int repack_run(struct repack_result *result, const struct repo *repo,
 		ret = step(&r, "remove-redundant", remove_redundant, err);
 	if (!ret && options->all && options->write_bitmap)
 		ret = step(&r, "prepare-answers", prepare, err);
+	if (!ret && options->all && options->write_bitmap)
+		ret = step(&r, "keep-deltas", keep, err);
 	if (!ret && options->update_server_info)
 		ret = server_info_update(repo, r.refs, err);
 	run_release(&r);

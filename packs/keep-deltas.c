@@ -1,0 +1,662 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Chooses pairs of a newest version and an older version, makes deltas of them,
+ * and writes the file of kept deltas.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/sort.h"
+#include "pack/delta.h"
+#include "pack/entry.h"
+#include "pack/inflate.h"
+#include "packing/items.h"
+#include "packing/kept-deltas.h"
+#include "packing/prepared.h"
+#include "packs/keep-deltas.h"
+#include "packs/prepare-parts.h"
+#include "walk/treediff.h"
+#include "walk/walk.h"
+
+/*
+ * Objects of fewer stored bytes get no kept delta. A third of the changed files
+ * are that small, but kept deltas would save only a twentieth of the bytes. The
+ * server makes deltas of small objects itself.
+ */
+#define STORED_MIN 1024
+
+/* Default of repack.keptDeltas: percent of the pack's bytes. */
+#define DEFAULT_PERCENT 3
+
+/*
+ * The cost of a new delta is about that of reading its base, plus that of
+ * following the delta chain of the base. The latter takes as long as reading
+ * PAIR_COST bytes. A repack makes new deltas up to a total cost of
+ * COST_PER_OBJECT bytes for each object of the pack. That adds less than 3% to
+ * the CPU time of a repack that copies all objects.
+ */
+#define PAIR_COST 32768
+#define COST_PER_OBJECT 50
+
+/* The maximum of the total cost is not less, even for a small pack. */
+#define COST_MAX_MIN ((uint64_t)512 << 10)
+
+/*
+ * The zlib level of kept deltas. Level 6 takes several times the CPU time, and
+ * makes the packs of fetches less than 1% smaller.
+ */
+#define LEVEL 1
+
+/* An object of HEAD's tree, and an older version of it. */
+struct keep_pair {
+	uint32_t target, base; /* obj_pos */
+	uint32_t step;
+	/* bytes of the target: inflated, and as it is stored */
+	uint64_t size, stored;
+};
+
+/* A delta for the new file. */
+struct keep_row {
+	struct kept_delta delta;
+	uint8_t *made; /* owned: the zlib stream, if it is new; else NULL */
+};
+
+struct keeping {
+	struct walk walk;
+	const struct odb_pack *pack;
+	const struct pack_rev *rev; /* borrowed: the order of `pack` */
+	struct kept_deltas old;     /* the present file */
+	uint32_t step;              /* the step whose pairs are listed */
+	struct keep_pair *pairs;    /* owned */
+	size_t nr, alloc;
+	struct keep_row *rows; /* owned */
+	size_t row_nr, row_alloc;
+	/* Bytes of zlib streams: of all rows, and the maximum. */
+	uint64_t len, max_len;
+	/* Maximum of the total cost of new deltas, in bytes that are read. */
+	uint64_t cost_max;
+	struct deflater *deflater; /* owned */
+	struct buf stream;
+};
+
+/* ---- trees of older commits */
+
+/* Append the tree of a commit that was parsed. */
+static int add_tree(struct keep_trees *trees, struct walk *w,
+		    uint32_t commit_nr, struct error *err)
+{
+	uint32_t tree_pos;
+	int ret = history_tree(&w->history, commit_nr, &tree_pos, err);
+
+	if (!ret)
+		objspace_oid(&trees->trees[trees->nr++], &w->space, tree_pos);
+	return ret;
+}
+
+/*
+ * Add the trees of a commit and of its ancestors. The list ends where history
+ * ends or cannot be read.
+ */
+static int add_trees(struct keep_trees *trees, struct walk *w,
+		     uint32_t commit_nr, struct error *err)
+{
+	struct history *h = &w->history;
+	uint32_t step = KEEP_STEP_MIN;
+	int ret = history_parse(h, commit_nr, err);
+
+	if (!ret)
+		ret = add_tree(trees, w, commit_nr, err);
+	for (uint32_t nr = 1; !ret && trees->nr < KEEP_TREES_MAX; nr++) {
+		if (!h->commits[commit_nr].parent_nr)
+			break;
+		commit_nr = history_parents(h, commit_nr)[0];
+		ret = history_parse(h, commit_nr, err);
+		if (ret || nr != step)
+			continue;
+		ret = add_tree(trees, w, commit_nr, err);
+		step *= KEEP_STEP_FACTOR;
+	}
+	return ret == ERR_MISSING ? 0 : ret;
+}
+
+int keep_trees_find(struct keep_trees *trees, struct walk *w, struct refs *refs,
+		    struct error *err)
+{
+	struct walk_tips tips = WALK_TIPS_INIT;
+	struct ref head;
+	int ret = refs_lookup(refs, "HEAD", &head, err);
+
+	trees->nr = 0;
+	if (ret > 0)
+		ret = walk_add_tip(w, &tips, &head.oid, true, err);
+	if (!ret && tips.commit_nr)
+		ret = add_trees(trees, w, tips.commits[0], err);
+	walk_tips_release(&tips);
+	return ret;
+}
+
+/* ---- pairs of versions */
+
+/*
+ * Set the sizes of the target of a pair. Returns false if the pack does not
+ * store the target whole, or if the target is small.
+ */
+static bool is_whole(struct keep_pair *pair, const struct keeping *k)
+{
+	uint32_t idx_pos = pair->target - k->pack->first_pos, pack_pos;
+	struct pack_entry entry;
+	uint64_t off;
+
+	if (idx_pos >= k->pack->pack->idx.nr)
+		return false;
+	off = pack_idx_offset(&k->pack->pack->idx, idx_pos);
+	if (pack_entry_at(&entry, k->pack->pack, off, NULL) < 0 ||
+	    entry.type == OBJ_OFS_DELTA || entry.type == OBJ_REF_DELTA ||
+	    !pack_rev_find(k->rev, off, &pack_pos))
+		return false;
+	pair->size = entry.size;
+	pair->stored = pack_rev_offset(k->rev, pack_pos + 1) - off;
+	return pair->stored >= STORED_MIN;
+}
+
+static int add_pair(void *ctx, uint32_t new_pos, uint32_t old_pos,
+		    enum object_type type, const char *path, size_t path_len,
+		    struct error *err)
+{
+	struct keeping *k = ctx;
+	struct keep_pair pair = {new_pos, old_pos, k->step, 0, 0};
+
+	if (new_pos >= k->walk.space.packed_nr ||
+	    old_pos >= k->walk.space.packed_nr || !is_whole(&pair, k))
+		return 0;
+	if (mem_grow(&k->pairs, &k->alloc, k->nr + 1, sizeof(*k->pairs)) < 0)
+		return error_nomem(err);
+	k->pairs[k->nr++] = pair;
+	return 0;
+}
+
+/*
+ * List the pairs of HEAD's tree and each older tree. Only directories that
+ * differ are read.
+ */
+static int list_pairs(struct keeping *k, const struct keep_trees *trees,
+		      struct error *err)
+{
+	struct objspace *space = &k->walk.space;
+	uint32_t head, old;
+	int ret = 0;
+
+	k->step = KEEP_STEP_MIN;
+	for (size_t i = 1; i < trees->nr && !ret; i++) {
+		if (objspace_add(space, trees->trees[0].bytes, &head) < 0 ||
+		    objspace_add(space, trees->trees[i].bytes, &old) < 0)
+			return error_nomem(err);
+		ret = treepair_run(space, k->walk.reader, head, old, add_pair,
+				   k, err);
+		k->step *= KEEP_STEP_FACTOR;
+	}
+	return ret;
+}
+
+/* Remove pairs that are listed for several steps, except the smallest step. */
+static int unify_pairs(struct keeping *k)
+{
+	struct sort_item *order = mem_alloc(k->nr, sizeof(*order));
+	struct keep_pair *pairs = mem_alloc(k->nr, sizeof(*pairs));
+	size_t nr = 0;
+	int ret = order && pairs ? 0 : ERR_NOMEM;
+
+	for (size_t i = 0; i < k->nr && !ret; i++)
+		order[i] = (struct sort_item){
+			(uint64_t)k->pairs[i].target << 32 | k->pairs[i].base,
+			(uint32_t)i,
+		};
+	if (!ret)
+		ret = sort_items(order, k->nr);
+	for (size_t i = 0; i < k->nr && !ret; i++)
+		if (!i || order[i - 1].key != order[i].key)
+			pairs[nr++] = k->pairs[order[i].value];
+	free(order);
+	if (ret < 0) {
+		free(pairs);
+		return ret;
+	}
+	free(k->pairs);
+	k->pairs = pairs;
+	k->nr = nr;
+	return 0;
+}
+
+/* ---- rows */
+
+static int add_row(struct keeping *k, const struct kept_delta *delta,
+		   uint8_t *made)
+{
+	if (mem_grow(&k->rows, &k->row_alloc, k->row_nr + 1, sizeof(*k->rows)) <
+	    0)
+		return ERR_NOMEM;
+	k->rows[k->row_nr++] = (struct keep_row){*delta, made};
+	k->len += delta->len;
+	return 0;
+}
+
+static bool has_room(const struct keeping *k, size_t len)
+{
+	return k->len <= k->max_len && len <= k->max_len - k->len;
+}
+
+/*
+ * Use the delta of the present file for a pair. Returns 1 if there is one, 0 if
+ * not, or ERR_NOMEM.
+ */
+static int take_old(struct keeping *k, const struct keep_pair *pair)
+{
+	const struct objspace *space = &k->walk.space;
+	const uint8_t *target = objspace_raw(space, pair->target);
+	const uint8_t *base = objspace_raw(space, pair->base);
+	size_t id_len = hash_len(space->odb->algo);
+	struct kept_delta delta;
+	uint32_t row;
+
+	if (!kept_deltas_find(&k->old, target, &row))
+		return 0;
+	for (; row < k->old.nr; row++) {
+		if (kept_deltas_get(&delta, &k->old, row, NULL) < 0)
+			continue;
+		if (memcmp(delta.target.bytes, target, id_len) != 0)
+			return 0;
+		if (memcmp(delta.base.bytes, base, id_len) != 0)
+			continue;
+		delta.step = pair->step;
+		return !has_room(k, delta.len)        ? 0
+		       : add_row(k, &delta, NULL) < 0 ? ERR_NOMEM
+						      : 1;
+	}
+	return 0;
+}
+
+/*
+ * Returns the maximum number of bytes of a delta. A longer delta would not save
+ * half of the stored bytes, because deltas deflate to half of their bytes at
+ * best.
+ */
+static size_t max_delta(const struct keep_pair *pair)
+{
+	return pair->stored < pair->size / 2 ? pair->stored : pair->size / 2;
+}
+
+/*
+ * Add a row without a delta, so that the next repack does not try the pair
+ * again.
+ */
+static int add_none(struct keeping *k, const struct keep_pair *pair)
+{
+	struct kept_delta delta = {
+		.step = pair->step,
+		.stream = (const uint8_t *)"",
+	};
+
+	objspace_oid(&delta.target, &k->walk.space, pair->target);
+	objspace_oid(&delta.base, &k->walk.space, pair->base);
+	return add_row(k, &delta, NULL);
+}
+
+/* Deflate a new delta, and add it as a row if it saves enough. */
+static int keep_new(struct keeping *k, const struct keep_pair *pair,
+		    const void *bytes, size_t len)
+{
+	struct kept_delta delta = {.step = pair->step, .size = (uint32_t)len};
+	uint8_t *made;
+	int ret;
+
+	buf_reset(&k->stream);
+	if (deflater_append(k->deflater, &k->stream, bytes, len) < 0)
+		return ERR_NOMEM;
+	if (k->stream.len > pair->stored / 2)
+		return add_none(k, pair);
+	if (!has_room(k, k->stream.len))
+		return 0;
+	made = mem_alloc(k->stream.len, 1);
+	if (!made)
+		return ERR_NOMEM;
+	memcpy(made, k->stream.data, k->stream.len);
+	objspace_oid(&delta.target, &k->walk.space, pair->target);
+	objspace_oid(&delta.base, &k->walk.space, pair->base);
+	delta.stream = made;
+	delta.len = (uint32_t)k->stream.len;
+	ret = add_row(k, &delta, made);
+	if (ret < 0)
+		free(made);
+	return ret;
+}
+
+/*
+ * Make the delta of a pair whose target was read. A base that cannot be read
+ * gives no delta.
+ */
+static int make_new(struct keeping *k, const struct keep_pair *pair,
+		    const struct odb_object *target)
+{
+	struct odb_object base = ODB_OBJECT_INIT;
+	void *bytes = NULL;
+	size_t len;
+	int ret = objspace_read(&k->walk.space, k->walk.reader, pair->base,
+				&base, NULL);
+
+	if (ret < 0)
+		return ret == ERR_NOMEM ? ret : 0;
+	if (base.type == target->type && base.len <= UINT32_MAX)
+		ret = delta_create_near(base.data, base.len, target->data,
+					target->len, max_delta(pair), &bytes,
+					&len);
+	else
+		ret = 1;
+	odb_object_release(k->walk.reader, &base);
+	if (ret >= 0)
+		ret = ret ? add_none(k, pair) : keep_new(k, pair, bytes, len);
+	free(bytes);
+	return ret;
+}
+
+/* Make the deltas of pairs with the same target. */
+static int make_of_target(struct keeping *k, const struct sort_item *order,
+			  size_t nr)
+{
+	const struct keep_pair *first = &k->pairs[order[0].value];
+	struct odb_object target = ODB_OBJECT_INIT;
+	int ret = objspace_read(&k->walk.space, k->walk.reader, first->target,
+				&target, NULL);
+
+	if (ret < 0)
+		return ret == ERR_NOMEM ? ret : 0;
+	for (size_t i = 0; i < nr && !ret; i++)
+		ret = make_new(k, &k->pairs[order[i].value], &target);
+	odb_object_release(k->walk.reader, &target);
+	return ret;
+}
+
+/*
+ * Take pairs in the given order, as far as the cost is not too large. Order the
+ * `nr` pairs that are taken by their target's place in the pack. Returns nr.
+ */
+static size_t choose(struct sort_item *order, size_t nr,
+		     const struct keeping *k)
+{
+	uint64_t cost = 0;
+	size_t taken = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		const struct keep_pair *pair = &k->pairs[order[i].value];
+
+		if (pair->size > k->cost_max)
+			continue;
+		if (cost > k->cost_max - pair->size)
+			break;
+		cost += pair->size + PAIR_COST;
+		order[taken++] = (struct sort_item){
+			pack_idx_offset(&k->pack->pack->idx,
+					pair->target - k->pack->first_pos),
+			order[i].value,
+		};
+	}
+	return taken;
+}
+
+/*
+ * Returns a rank of a pair; pairs of small rank are taken first. The rank is
+ * the cost for each stored byte of the target, times the step: a client that is
+ * few commits behind gets few other bytes, so each byte counts more.
+ */
+static uint64_t rank(const struct keep_pair *pair)
+{
+	uint64_t cost = pair->size + PAIR_COST;
+
+	return cost < UINT64_MAX / (256 * KEEP_STEP_MAX)
+		       ? cost * 256 / pair->stored * pair->step
+		       : UINT64_MAX;
+}
+
+static int make_rows(struct keeping *k)
+{
+	struct sort_item *order = mem_alloc(k->nr, sizeof(*order));
+	size_t nr = 0;
+	int ret = order ? 0 : ERR_NOMEM;
+
+	for (size_t i = 0; i < k->nr && ret >= 0; i++) {
+		ret = take_old(k, &k->pairs[i]);
+		if (!ret)
+			order[nr++] = (struct sort_item){rank(&k->pairs[i]),
+							 (uint32_t)i};
+	}
+	if (ret >= 0)
+		ret = sort_items(order, nr);
+	if (!ret) {
+		nr = choose(order, nr, k);
+		ret = sort_items(order, nr);
+	}
+	for (size_t i = 0, end; i < nr && !ret; i = end) {
+		for (end = i + 1; end < nr && order[end].key == order[i].key;)
+			end++;
+		ret = make_of_target(k, order + i, end - i);
+	}
+	free(order);
+	return ret;
+}
+
+/* ---- the file */
+
+static int cmp_rows(const void *a, const void *b)
+{
+	const struct kept_delta *x = a, *y = b;
+	int cmp = oid_cmp(&x->target, &y->target);
+
+	return cmp ? cmp : (x->step > y->step) - (x->step < y->step);
+}
+
+static int put_rows(struct buf *out, const struct keeping *k)
+{
+	struct kept_delta *rows = mem_alloc(k->row_nr, sizeof(*rows));
+	int ret = rows ? 0 : ERR_NOMEM;
+
+	for (size_t i = 0; i < k->row_nr && !ret; i++)
+		rows[i] = k->rows[i].delta;
+	if (!ret && k->row_nr) {
+		qsort(rows, k->row_nr, sizeof(*rows), cmp_rows);
+		ret = kept_deltas_write(out, k->walk.odb->algo, rows,
+					(uint32_t)k->row_nr);
+	}
+	free(rows);
+	return ret;
+}
+
+static void keeping_release(struct keeping *k)
+{
+	for (size_t i = 0; i < k->row_nr; i++)
+		free(k->rows[i].made);
+	free(k->rows);
+	free(k->pairs);
+	kept_deltas_close(&k->old);
+	deflater_free(k->deflater);
+	buf_release(&k->stream);
+	walk_close(&k->walk);
+}
+
+/* Make the content of the new file. It is empty if there are no deltas. */
+static int make_file(struct buf *out, struct keeping *k,
+		     const struct keep_trees *trees, struct error *err)
+{
+	int ret;
+
+	k->rev = pack_get_rev(k->pack->pack, err);
+	if (!k->rev)
+		return ERR_NOMEM;
+	ret = kept_deltas_open(&k->old, k->walk.odb, 0, NULL);
+	if (ret == ERR_NOMEM)
+		return error_nomem(err);
+	ret = list_pairs(k, trees, err);
+	if (!ret &&
+	    (unify_pairs(k) < 0 || make_rows(k) < 0 || put_rows(out, k) < 0))
+		ret = error_nomem(err);
+	return ret;
+}
+
+static int make(struct buf *out, const struct odb *odb,
+		const struct keep_options *options, uint64_t percent,
+		struct error *err)
+{
+	struct keeping k = {
+		.pack = prepared_pack(odb, options->checksum),
+		.old = KEPT_DELTAS_INIT,
+		.stream = BUF_INIT,
+	};
+	int ret;
+
+	if (!k.pack)
+		return 0;
+	ret = walk_open(&k.walk, odb, NULL, 0, err);
+	if (ret < 0)
+		return ret;
+	k.max_len = k.pack->pack->file.len / 100 * percent;
+	k.cost_max = k.pack->pack->idx.nr * (uint64_t)COST_PER_OBJECT;
+	if (k.cost_max < COST_MAX_MIN)
+		k.cost_max = COST_MAX_MIN;
+	k.deflater = deflater_new(LEVEL);
+	ret = k.deflater ? make_file(out, &k, options->trees, err)
+			 : error_nomem(err);
+	keeping_release(&k);
+	return ret;
+}
+
+int keep_deltas(const struct repo *repo, const struct keep_options *options,
+		struct error *err)
+{
+	uint64_t percent = DEFAULT_PERCENT;
+	struct buf bytes = BUF_INIT;
+	struct odb *odb = NULL;
+	int ret = config_u64(&repo->config, "repack.keptdeltas", &percent, err);
+
+	if (ret >= 0 && percent > 100)
+		ret = error_set(err, ERR_INVALID,
+				"repack.keptDeltas is more than 100");
+	if (ret >= 0 && percent)
+		ret = odb_open(&odb, repo, NULL, err);
+	if (ret >= 0 && odb)
+		ret = make(&bytes, odb, options, percent, err);
+	if (ret >= 0)
+		ret = prepare_store(repo, "info/deltas", &bytes, err);
+	buf_release(&bytes);
+	odb_close(odb);
+	return ret < 0 ? ret : 0;
+}
+
+/* ---- verifying */
+
+/* A zlib stream inflates to at most this number of bytes for each byte. */
+#define DEFLATE_RATIO_MAX 1032
+
+/*
+ * Inflate the delta of a row and apply it to its base. Returns 0 or
+ * ERR_CORRUPT; or ERR_NOMEM.
+ */
+static int apply(struct buf *out, const struct kept_delta *row,
+		 const struct odb_object *base, struct inflater *inflater)
+{
+	struct buf delta = BUF_INIT;
+	uint64_t base_len, len;
+	int ret = ERR_NOMEM;
+
+	if (row->size / DEFLATE_RATIO_MAX > row->len)
+		return ERR_CORRUPT;
+	if (buf_reserve(&delta, row->size) < 0)
+		goto out;
+	ret = inflater_exact(inflater, delta.data, row->size, row->stream,
+			     row->len, NULL);
+	if (!ret)
+		ret = delta_sizes(delta.data, row->size, &base_len, &len, NULL);
+	if (!ret && (base_len != base->len || len > UINT32_MAX))
+		ret = ERR_CORRUPT;
+	buf_reset(out);
+	if (!ret)
+		ret = buf_reserve(out, len);
+	if (!ret)
+		ret = delta_apply(out->data, len, base->data, base->len,
+				  delta.data, row->size);
+	if (!ret)
+		buf_set_len(out, len);
+out:
+	buf_release(&delta);
+	return ret;
+}
+
+/*
+ * Check that a row's delta makes its target. Returns 1 if so, 0 if the row has
+ * no delta or no pack has its base, or a negative error code.
+ */
+static int verify_row(const struct kept_delta *row, struct odb_reader *reader,
+		      struct inflater *inflater, const struct odb *odb,
+		      struct error *err)
+{
+	struct odb_object base = ODB_OBJECT_INIT, made = ODB_OBJECT_INIT;
+	struct buf bytes = BUF_INIT;
+	char hex[OID_MAX_HEX_LEN + 1];
+	uint32_t base_pos;
+	int ret;
+
+	if (!row->len)
+		return 0;
+	if (!odb_find(odb, &row->base, &base_pos))
+		return 0;
+	ret = odb_read_pos(reader, base_pos, &base, err);
+	if (ret < 0)
+		return ret;
+	ret = apply(&bytes, row, &base, inflater);
+	made.type = base.type;
+	made.data = (const uint8_t *)bytes.data;
+	made.len = bytes.len;
+	if (!ret)
+		ret = packing_check_id(odb->algo, &row->target, &made, NULL);
+	odb_object_release(reader, &base);
+	buf_release(&bytes);
+	if (ret == ERR_NOMEM)
+		return error_nomem(err);
+	oid_to_hex(hex, &row->target, odb->algo);
+	return ret < 0 ? error_set(err, ERR_CORRUPT,
+				   "info/deltas: wrong delta of %s", hex)
+		       : 1;
+}
+
+static int verify_rows(size_t *checked, const struct kept_deltas *k,
+		       const struct odb *odb, struct error *err)
+{
+	struct odb_reader *reader = odb_reader_new(odb, (size_t)16 << 20);
+	struct inflater *inflater = inflater_new();
+	struct kept_delta row;
+	int ret = reader && inflater ? kept_deltas_check(k, err)
+				     : error_nomem(err);
+
+	for (uint32_t i = 0; i < k->nr && ret >= 0; i++) {
+		ret = kept_deltas_get(&row, k, i, err);
+		if (!ret)
+			ret = verify_row(&row, reader, inflater, odb, err);
+		*checked += ret > 0;
+	}
+	inflater_free(inflater);
+	odb_reader_free(reader);
+	return ret < 0 ? ret : 0;
+}
+
+int keep_deltas_verify(size_t *nr, size_t *checked, const struct odb *odb,
+		       size_t dir_nr, struct error *err)
+{
+	struct kept_deltas k;
+	int ret = kept_deltas_open(&k, odb, dir_nr, err);
+
+	*nr = *checked = 0;
+	if (ret <= 0)
+		return ret == ERR_UNSUPPORTED ? 1 : ret;
+	*nr = k.nr;
+	ret = verify_rows(checked, &k, odb, err);
+	kept_deltas_close(&k);
+	return ret;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Makes the file of kept deltas (packing/kept-deltas.h): deltas of HEAD's
+ * newest files and directories against the versions 1, 2, 4, ... first-parent
+ * commits before HEAD. A client with the older version gets the delta instead
+ * of the whole object.
+ *
+ * Only objects that the new pack stores whole get deltas. Making a delta costs
+ * more than copying stored bytes, so one repack makes only a limited number of
+ * deltas. Deltas of the present file are copied, and cost next to nothing.
+ */
+#ifndef PACKS_KEEP_DELTAS_H
+#define PACKS_KEEP_DELTAS_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+#include "object/oid.h"
+#include "odb/odb.h"
+#include "refs/refs.h"
+#include "repo/repo.h"
+#include "walk/walk.h"
+
+/*
+ * The first step, and the ratio of a step to the step before. With twice as
+ * many steps, making the deltas costs half as much again, and the packs of
+ * fetches get 1% smaller.
+ */
+#define KEEP_STEP_MIN 2
+#define KEEP_STEP_FACTOR 4
+#define KEEP_STEP_MAX 512
+
+/*
+ * The maximum number of trees: HEAD's, and those of the steps 2 to 512. A
+ * client that is further behind gets mostly older objects.
+ */
+#define KEEP_TREES_MAX 6
+
+/*
+ * Ids of root trees: of HEAD, then of the commits 2, 8, 32, 128 and 512
+ * first-parent commits before HEAD.
+ */
+struct keep_trees {
+	struct oid trees[KEEP_TREES_MAX];
+	size_t nr;
+};
+
+/*
+ * Find the trees of HEAD and of older commits. The walk of the repack is used,
+ * because it has read the history. If HEAD is no commit, there are no trees.
+ * Returns 0 or a negative error code.
+ */
+int keep_trees_find(struct keep_trees *trees, struct walk *w, struct refs *refs,
+		    struct error *err);
+
+struct keep_options {
+	/* The checksum of the pack whose whole objects get deltas. */
+	const struct oid *checksum;
+	const struct keep_trees *trees; /* borrowed */
+};
+
+/*
+ * Write objects/info/deltas. If repack.keptDeltas is 0, or there are no deltas,
+ * the file is removed. Returns 0 or a negative error code. Cost: the
+ * directories of HEAD that differ from older ones are read. New deltas are made
+ * of a limited number of bytes, which depends on the number of objects in the
+ * pack.
+ */
+int keep_deltas(const struct repo *repo, const struct keep_options *options,
+		struct error *err);
+
+/*
+ * Check the kept deltas of object directory `dir_nr`: each delta must make its
+ * target from its base. *nr is set to the number of rows, and *checked to the
+ * number of rows with a delta whose base exists. Without a file both are 0.
+ *
+ * Returns 0, ERR_CORRUPT with a message, or another negative error code.
+ * Returns 1 with a message if readers do not use the file, because it has
+ * another version (err->code is ERR_UNSUPPORTED).
+ */
+int keep_deltas_verify(size_t *nr, size_t *checked, const struct odb *odb,
+		       size_t dir_nr, struct error *err);
+
+#endif

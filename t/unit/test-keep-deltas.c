@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tests of packs/keep-deltas.c: a repack makes deltas of the newest version of
+ * a file against older versions, and a wrong delta is noticed.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "packing/kept-deltas.h"
+#include "packs/keep-deltas.h"
+#include "t/unit/bitmaprepo.h"
+
+#define COMMITS 40
+#define DELTAS "objects/info/deltas"
+
+struct keptrepo {
+	struct randrepo r;
+	struct odb *odb;
+	struct refs *refs;
+	uint32_t blobs[COMMITS];
+	uint32_t commits[COMMITS];
+};
+
+/* Add version `nr` of a file of 16 KB: one line differs from other versions. */
+static uint32_t add_version(struct randrepo *r, uint32_t nr)
+{
+	struct buf data = BUF_INIT;
+	uint64_t seed = 1;
+	uint32_t blob;
+
+	for (uint32_t i = 0; i < 1000; i++) {
+		uint64_t number = random_next(&seed);
+
+		buf_printf(&data, "%016jx\n",
+			   (uintmax_t)(i == 20 * nr ? number ^ 1 : number));
+	}
+	blob = randrepo_add(r, OBJ_BLOB, &data, NULL, 0);
+	buf_release(&data);
+	return blob;
+}
+
+static uint32_t add_commit(struct randrepo *r, uint32_t blob, uint32_t nr,
+			   uint32_t parent)
+{
+	struct randrepo_tree t = {.data = BUF_INIT};
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct buf data = BUF_INIT;
+	uint32_t refs[2], commit;
+
+	randrepo_entry(r, &t, "100644", "file", blob);
+	refs[0] = randrepo_finish_tree(r, &t);
+	refs[1] = parent;
+	buf_printf(&data, "tree %s\n",
+		   oid_to_hex(hex, &r->objects[refs[0]].oid, r->t.repo.algo));
+	if (nr)
+		buf_printf(&data, "parent %s\n",
+			   oid_to_hex(hex, &r->objects[parent].oid,
+				      r->t.repo.algo));
+	buf_printf(&data, "author A <a@b> %u +0000\n", nr);
+	buf_printf(&data, "committer A <a@b> %u +0000\n\nx\n", nr);
+	commit = randrepo_add(r, OBJ_COMMIT, &data, refs, nr ? 2 : 1);
+	buf_release(&data);
+	return commit;
+}
+
+static void keptrepo_open(struct keptrepo *k)
+{
+	assert_int_equal(refs_open(&k->refs, &k->r.t.repo, NULL), 0);
+	assert_int_equal(odb_open(&k->odb, &k->r.t.repo, NULL, NULL), 0);
+}
+
+static void keptrepo_close(struct keptrepo *k)
+{
+	odb_close(k->odb);
+	refs_close(k->refs);
+}
+
+/* Make a repository with a line of commits, and repack it. */
+static void keptrepo_init(struct keptrepo *k, const char *config)
+{
+	struct randrepo *r = &k->r;
+	uint64_t seed = 1;
+
+	memset(k, 0, sizeof(*k));
+	randrepo_init(r, HASH_SHA1, &seed);
+	for (uint32_t i = 0; i < COMMITS; i++) {
+		k->blobs[i] = add_version(r, i);
+		k->commits[i] = add_commit(r, k->blobs[i], i,
+					   i ? k->commits[i - 1] : 0);
+	}
+	randrepo_store_pack(r);
+	randrepo_ref(r, "refs/heads/main", k->commits[COMMITS - 1]);
+	tmprepo_remove(&r->t, "HEAD");
+	tmprepo_write(&r->t, "HEAD", "ref: refs/heads/main\n");
+	assert_int_equal(config_parse(&r->t.repo.config, config, strlen(config),
+				      CONFIG_LOCAL, NULL, NULL, NULL),
+			 0);
+	bitmaprepo_repack(r, true, true);
+	keptrepo_open(k);
+}
+
+static void keptrepo_release(struct keptrepo *k)
+{
+	keptrepo_close(k);
+	config_release(&k->r.t.repo.config);
+	randrepo_release(&k->r);
+}
+
+/* The trees are those of HEAD and of 2, 8 and 32 commits before HEAD. */
+static void trees_of_steps(void **state)
+{
+	static const uint32_t back[] = {0, 2, 8, 32};
+	struct keep_trees trees;
+	struct keptrepo k;
+	struct walk w;
+
+	keptrepo_init(&k, "[repack]\nkeptDeltas = 50\n");
+	assert_int_equal(walk_open(&w, k.odb, NULL, 0, NULL), 0);
+	assert_int_equal(keep_trees_find(&trees, &w, k.refs, NULL), 0);
+	assert_int_equal(trees.nr, 4);
+	for (size_t i = 0; i < 4; i++) {
+		uint32_t commit = k.commits[COMMITS - 1 - back[i]];
+		uint32_t tree = k.r.objects[commit].refs[0];
+
+		assert_true(oid_equal(&trees.trees[i], &k.r.objects[tree].oid));
+	}
+	walk_close(&w);
+	keptrepo_release(&k);
+}
+
+/* The rows are of HEAD's file, against the versions of three steps. */
+static void rows_of_steps(void **state)
+{
+	static const uint32_t steps[] = {2, 8, 32};
+	struct kept_deltas d;
+	struct kept_delta row;
+	struct keptrepo k;
+	size_t nr, checked;
+
+	keptrepo_init(&k, "[repack]\nkeptDeltas = 50\n");
+	assert_int_equal(kept_deltas_open(&d, k.odb, 0, NULL), 1);
+	assert_int_equal(d.nr, 3);
+	for (uint32_t i = 0; i < 3; i++) {
+		const struct randrepo_object *o = k.r.objects;
+
+		assert_int_equal(kept_deltas_get(&row, &d, i, NULL), 0);
+		assert_int_equal(row.step, steps[i]);
+		assert_true(
+			oid_equal(&row.target, &o[k.blobs[COMMITS - 1]].oid));
+		assert_true(oid_equal(&row.base,
+				      &o[k.blobs[COMMITS - 1 - steps[i]]].oid));
+		assert_in_range(row.len, 1, 300);
+	}
+	kept_deltas_close(&d);
+	assert_int_equal(keep_deltas_verify(&nr, &checked, k.odb, 0, NULL), 0);
+	assert_int_equal(nr, 3);
+	assert_int_equal(checked, 3);
+	keptrepo_release(&k);
+}
+
+/* Write a file with the rows of the present file, changed by `change`. */
+static void rewrite(struct keptrepo *k,
+		    void (*change)(struct kept_delta *rows, uint32_t nr))
+{
+	struct buf bytes = BUF_INIT;
+	struct kept_delta rows[3];
+	struct kept_deltas d;
+
+	assert_int_equal(kept_deltas_open(&d, k->odb, 0, NULL), 1);
+	assert_int_equal(d.nr, 3);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(kept_deltas_get(&rows[i], &d, i, NULL), 0);
+	change(rows, 3);
+	assert_int_equal(kept_deltas_write(&bytes, HASH_SHA1, rows, 3), 0);
+	tmprepo_remove(&k->r.t, DELTAS);
+	tmprepo_write_len(&k->r.t, DELTAS, bytes.data, bytes.len);
+	kept_deltas_close(&d);
+	buf_release(&bytes);
+}
+
+static void swap_bases(struct kept_delta *rows, uint32_t nr)
+{
+	struct oid base = rows[0].base;
+
+	rows[0].base = rows[nr - 1].base;
+	rows[nr - 1].base = base;
+}
+
+static void lengthen(struct kept_delta *rows, uint32_t nr)
+{
+	rows[nr - 1].size++;
+}
+
+static void enlarge(struct kept_delta *rows, uint32_t nr)
+{
+	rows[nr - 1].size = UINT32_MAX;
+}
+
+static void lose_base(struct kept_delta *rows, uint32_t nr)
+{
+	rows[nr - 1].base.bytes[0] ^= 1;
+}
+
+static void forget_delta(struct kept_delta *rows, uint32_t nr)
+{
+	rows[nr - 1].len = rows[nr - 1].size = 0;
+}
+
+/* Wrong deltas are errors. Rows without a base or a delta are not checked. */
+static void verify_finds_wrong_deltas(void **state)
+{
+	static const struct {
+		void (*change)(struct kept_delta *rows, uint32_t nr);
+		int code;
+		size_t checked;
+	} cases[] = {
+		{swap_bases, ERR_CORRUPT, 0}, {lengthen, ERR_CORRUPT, 2},
+		{enlarge, ERR_CORRUPT, 2},    {lose_base, 0, 2},
+		{forget_delta, 0, 2},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct error err = ERROR_INIT;
+		struct keptrepo k;
+		size_t nr, checked;
+
+		keptrepo_init(&k, "[repack]\nkeptDeltas = 50\n");
+		rewrite(&k, cases[i].change);
+		assert_int_equal(
+			keep_deltas_verify(&nr, &checked, k.odb, 0, &err),
+			cases[i].code);
+		assert_int_equal(checked, cases[i].checked);
+		assert_true(!cases[i].code ||
+			    strstr(err.msg, "wrong delta of"));
+		keptrepo_release(&k);
+	}
+}
+
+/* With repack.keptDeltas = 0 there is no file; nothing is verified. */
+static void none(void **state)
+{
+	struct kept_deltas d;
+	struct keptrepo k;
+	size_t nr, checked;
+
+	keptrepo_init(&k, "[repack]\nkeptDeltas = 0\n");
+	assert_int_equal(kept_deltas_open(&d, k.odb, 0, NULL), 0);
+	assert_int_equal(keep_deltas_verify(&nr, &checked, k.odb, 0, NULL), 0);
+	assert_int_equal(nr, 0);
+	assert_int_equal(checked, 0);
+	keptrepo_release(&k);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(trees_of_steps),
+		cmocka_unit_test(rows_of_steps),
+		cmocka_unit_test(verify_finds_wrong_deltas),
+		cmocka_unit_test(none),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
