@@ -40,26 +40,34 @@ static int add_base(struct fallback_deltas *r, struct fallback_pair *pair)
 	return 0;
 }
 
-static int keep(struct fallback_deltas *r, struct fallback_pair *pair,
-		const void *delta, size_t len)
+/* Make an item a delta of `size` bytes, deflated to `len` bytes at `stream`. */
+static int set_delta(struct fallback_deltas *r, struct fallback_pair *pair,
+		     size_t size, const void *stream, size_t len)
 {
 	struct packing_item *item;
 
-	buf_reset(&r->stream);
-	if (deflater_append(r->deflater, &r->stream, delta, len) < 0 ||
-	    (pair->base == PACKING_NO_ITEM && add_base(r, pair) < 0))
+	if (pair->base == PACKING_NO_ITEM && add_base(r, pair) < 0)
 		return ERR_NOMEM;
 	item = &r->items->items[pair->item];
-	item->delta = mem_alloc(r->stream.len, 1);
+	item->delta = mem_alloc(len, 1);
 	if (!item->delta)
 		return ERR_NOMEM;
-	memcpy(item->delta, r->stream.data, r->stream.len);
-	item->delta_len = (uint32_t)r->stream.len;
-	item->delta_size = (uint32_t)len;
+	memcpy(item->delta, stream, len);
+	item->delta_len = (uint32_t)len;
+	item->delta_size = (uint32_t)size;
 	item->how = PACKING_DELTA;
 	item->base = pair->base;
-	r->kept += r->stream.len;
+	r->kept += len;
 	return 0;
+}
+
+static int keep(struct fallback_deltas *r, struct fallback_pair *pair,
+		const void *delta, size_t len)
+{
+	buf_reset(&r->stream);
+	if (deflater_append(r->deflater, &r->stream, delta, len) < 0)
+		return ERR_NOMEM;
+	return set_delta(r, pair, len, r->stream.data, r->stream.len);
 }
 
 static int make(struct fallback_deltas *r, struct fallback_pair *pair,
@@ -116,6 +124,9 @@ static int make_for_version(struct fallback_deltas *r,
 
 	if (item->how != PACKING_COPY && item->how != PACKING_WHOLE)
 		return 0;
+	if (version->kept.stream)
+		return set_delta(r, &pair, version->kept.size,
+				 version->kept.stream, version->kept.len);
 	return fallback_delta_make(r, &pair, item->size / 2);
 }
 

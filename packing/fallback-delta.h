@@ -52,8 +52,9 @@ int fallback_delta_make(struct fallback_deltas *r, struct fallback_pair *pair,
 
 /*
  * For planned items that would be sent whole: make them deltas of the older
- * versions in found->versions. A delta is kept if it has at most half the
- * object's size. Returns 0 or ERR_NOMEM.
+ * versions in found->versions. Kept deltas are used as they are stored. A new
+ * delta is used if it has at most half the object's size. Returns 0 or
+ * ERR_NOMEM.
  */
 int fallback_delta_versions(struct packing_items *items, struct found *found,
 			    int compression, struct error *err);

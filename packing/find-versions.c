@@ -12,6 +12,9 @@
  * To make such a delta, both versions are inflated, which costs many times more
  * than copying. So the number of these objects is limited. The objects that
  * save most are taken first: trees before files, because trees deflate badly.
+ *
+ * A kept delta (packing/kept-deltas.h) was made by a repack. It is sent as it
+ * is stored, so it does not count for the limit.
  */
 #include <stdlib.h>
 
@@ -60,6 +63,12 @@ struct candidate {
 	 * has to be inflated in any case.
 	 */
 	uint64_t cost;
+	/*
+	 * A kept delta against kept_pos, which the receiver has; kept.stream is
+	 * NULL if there is none.
+	 */
+	struct kept_delta kept;
+	uint32_t kept_pos;
 };
 
 struct versions {
@@ -76,6 +85,9 @@ struct versions {
 	size_t listed_nr;
 	/* by index into found->objects: objects that are candidates already */
 	struct bitset noted;
+	bool tried_kept; /* whether the file of kept deltas was opened */
+	/* Receives the first damage of the file of kept deltas. */
+	struct error *warning;
 };
 
 static int list_objects(struct versions *v)
@@ -197,7 +209,7 @@ static bool needs_base(struct candidate *c, const struct versions *v)
 		stored = stored_len(p, off);
 		c->size = entry.size;
 		c->cost = stored ? c->size * 256 / stored : UINT64_MAX;
-		return c->size < v->bytes_max;
+		return true;
 	}
 	return pack_entry_base(&base_off, p->pack, off, &entry, NULL) > 0 &&
 	       !is_with_receiver(v, p, base_off) &&
@@ -223,6 +235,72 @@ static bool learn_uninteresting(struct found *f, uint32_t old_pos,
 	return true;
 }
 
+/*
+ * Open the first file of kept deltas of the object directories, at the first
+ * call. A damaged file is not used. Returns 0 or ERR_NOMEM.
+ */
+static int open_kept(struct versions *v, struct error *err)
+{
+	const struct odb *odb = v->f->walk.odb;
+	int ret = v->tried_kept;
+
+	v->tried_kept = true;
+	for (size_t i = 0; i < odb->dir_nr && ret <= 0; i++) {
+		struct error why = ERROR_INIT;
+
+		ret = kept_deltas_open(&v->f->kept, odb, i, &why);
+		if (ret == ERR_NOMEM)
+			return error_nomem(err);
+		if (ret < 0 && ret != ERR_UNSUPPORTED && !v->warning->code)
+			*v->warning = why;
+	}
+	return 0;
+}
+
+/*
+ * Find the kept delta of a candidate against the version that the receiver has
+ * at the same path. If there is none, take the delta of the smallest step whose
+ * base the receiver has. Sets c->kept and c->kept_pos.
+ */
+static void find_kept(struct candidate *c, struct versions *v)
+{
+	const struct found *f = v->f;
+	const struct objspace *space = &f->walk.space;
+	const uint8_t *target = objspace_raw(space, c->item.obj_pos);
+	struct kept_delta delta;
+	uint32_t row, pos;
+
+	if (!kept_deltas_find(&f->kept, target, &row))
+		return;
+	for (; row < f->kept.nr; row++) {
+		if (kept_deltas_get(&delta, &f->kept, row,
+				    v->warning->code ? NULL : v->warning) < 0)
+			continue;
+		if (memcmp(delta.target.bytes, target,
+			   hash_len(f->kept.algo)) != 0)
+			return;
+		if (!delta.len ||
+		    !objspace_find_packed(space, delta.base.bytes, &pos))
+			continue;
+		if (pos == c->old_pos ||
+		    (!c->kept.stream && found_is_uninteresting(f, pos))) {
+			c->kept = delta;
+			c->kept_pos = pos;
+		}
+		if (pos == c->old_pos)
+			return;
+	}
+}
+
+/*
+ * Returns whether the best way to send a candidate is its kept delta, because
+ * no version of the receiver is closer to the candidate than the base.
+ */
+static bool is_kept_best(const struct candidate *c)
+{
+	return c->kept.stream && c->kept_pos == c->old_pos;
+}
+
 static int note_version(void *ctx, uint32_t new_pos, uint32_t old_pos,
 			enum object_type type, const char *path,
 			size_t path_len, struct error *err)
@@ -238,6 +316,11 @@ static int note_version(void *ctx, uint32_t new_pos, uint32_t old_pos,
 		return 1;
 	if (!is_sent(&c, v) || !learn_uninteresting(f, old_pos, type) ||
 	    !needs_base(&c, v))
+		return 0;
+	if (open_kept(v, err) < 0)
+		return ERR_NOMEM;
+	find_kept(&c, v);
+	if (!c.kept.stream && c.cost && c.size >= v->bytes_max)
 		return 0;
 	c.item.name_hash = name_hash_add(0, path, path_len);
 	c.item.group = path_group_path(f->grouping, path, path_len);
@@ -267,14 +350,31 @@ static int withhold(struct found *f, const struct candidate *c)
 		version->object = f->objects.nr - 1;
 	}
 	version->old = c->item;
-	version->old.obj_pos = c->old_pos;
+	version->old.obj_pos = c->kept.stream ? c->kept_pos : c->old_pos;
+	version->kept = c->kept;
 	f->version_nr++;
 	return 0;
 }
 
 /*
+ * Returns whether a delta against the receiver's version at the same path
+ * should be made. Adds its cost to *taken.
+ */
+static bool is_worth_making(const struct candidate *c, const struct versions *v,
+			    uint64_t *taken)
+{
+	uint64_t max = c->cost ? v->bytes_max : v->orphan_bytes_max;
+
+	if (is_kept_best(c) || c->size > max || *taken > max - c->size)
+		return false;
+	*taken += c->size;
+	return true;
+}
+
+/*
  * Choose the candidates that cost least for each byte they save, up to the
- * limits. The other candidates are copied as they are stored.
+ * limits. Of the other candidates, those with a kept delta are sent as this
+ * delta, and the rest are copied as they are stored.
  */
 static int choose(struct versions *v)
 {
@@ -290,15 +390,15 @@ static int choose(struct versions *v)
 	if (order && f->versions)
 		ret = sort_items(order, v->nr);
 	for (size_t i = 0; i < v->nr && !ret; i++) {
-		const struct candidate *c = &v->candidates[order[i].value];
-		uint64_t max = c->cost ? v->bytes_max : v->orphan_bytes_max;
+		struct candidate *c = &v->candidates[order[i].value];
 
-		if (c->size > max || taken > max - c->size) {
+		if (is_worth_making(c, v, &taken))
+			c->kept.stream = NULL;
+		else if (!c->kept.stream) {
 			if (c->bit != LISTED)
 				bitset_set(&f->packed, c->bit);
 			continue;
 		}
-		taken += c->size;
 		ret = withhold(f, c);
 	}
 	free(order);
@@ -341,10 +441,12 @@ static int compare_trees(struct versions *v, const uint32_t *wants,
 	return ret;
 }
 
-int found_withhold_versions(struct found *found, struct error *err)
+int found_withhold_versions(struct found *found, struct error *warning,
+			    struct error *err)
 {
 	struct versions v = {
 		.f = found,
+		.warning = warning,
 	};
 	struct history *h = &found->walk.history;
 	uint32_t newest[FOUND_NEWEST_MAX], haves[FOUND_NEWEST_MAX];

@@ -580,6 +580,7 @@ int found_open(struct found *found, const struct odb *odb,
 		.request = request,
 		.grouping = options->grouping,
 		.plan = {.strategy = options->strategy},
+		.kept = KEPT_DELTAS_INIT,
 	};
 	ret = walk_open(&found->walk, odb, request->shallow,
 			request->shallow_nr, err);
@@ -610,6 +611,7 @@ void found_close(struct found *found)
 {
 	pack_bitmap_close(found->pb);
 	prepared_close(&found->prepared);
+	kept_deltas_close(&found->kept);
 	bitmap_space_table_release(&found->bits);
 	bitset_release(&found->packed);
 	bitset_release(&found->packed_uninteresting);

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "pack-bitmap.h"
 #include "packing/items.h"
+#include "packing/kept-deltas.h"
 #include "packing/prepared.h"
 #include "packing/send.h"
 #include "walk/walk.h"
@@ -25,6 +26,11 @@ struct found_version {
 	/* index into found->objects */
 	size_t object;
 	struct walk_item old;
+	/*
+	 * A kept delta of the object against `old`. kept.stream borrows from
+	 * found->kept; NULL: there is no kept delta.
+	 */
+	struct kept_delta kept;
 };
 
 struct found {
@@ -81,6 +87,11 @@ struct found {
 	 */
 	struct found_version *versions;
 	size_t version_nr;
+	/*
+	 * The file of kept deltas of an object directory; without rows until
+	 * found_withhold_versions().
+	 */
+	struct kept_deltas kept;
 	/* owned: the wanted commits (commit_nr) */
 	uint32_t *wants;
 	size_t want_nr;
@@ -184,11 +195,14 @@ int found_leave_out(struct found *found, const struct oid *oids, size_t nr,
 
 /*
  * For a thin pack: choose objects that would be sent whole, and find the
- * versions at the same paths that the receiver has. Fallback deltas are made
- * against these versions. The number of objects is limited. Chosen objects move
- * from `packed` to `objects`. Returns 0 or a negative error code.
+ * versions at the same paths that the receiver has. An object with a kept delta
+ * against a version of the receiver gets this delta. Fallback deltas are made
+ * of a limited number of other objects. Chosen objects move from `packed` to
+ * `objects`. If the file of kept deltas is damaged, *warning says so, unless it
+ * has a warning already. Returns 0 or a negative error code.
  */
-int found_withhold_versions(struct found *found, struct error *err);
+int found_withhold_versions(struct found *found, struct error *warning,
+			    struct error *err);
 
 /*
  * Maximum number of newest commits whose trees are read to find delta bases and

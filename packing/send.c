@@ -506,7 +506,7 @@ int packing_send(const struct odb *odb, const struct packing_request *request,
 		ret = leave_out(&s, err);
 	if (!ret && request->thin && options->window &&
 	    packing_copies_spans(options))
-		ret = found_withhold_versions(&s.found, err);
+		ret = found_withhold_versions(&s.found, &report->warning, err);
 	if (!ret)
 		ret = look_for_stored(&s, err);
 	if (!ret)

@@ -306,11 +306,12 @@ static size_t check_withheld(struct env *e, struct found *f, size_t *listed)
 	bool *before = calloc(RANDREPO_MAX, 1);
 	bool *has_version = calloc(RANDREPO_MAX, 1);
 	size_t list_nr = f->objects.nr;
+	struct error warning = ERROR_INIT;
 
 	assert_true(before && has_version);
 	note_all(e, f);
 	memcpy(before, e->found, RANDREPO_MAX);
-	assert_int_equal(found_withhold_versions(f, NULL), 0);
+	assert_int_equal(found_withhold_versions(f, &warning, NULL), 0);
 	note_all(e, f);
 	assert_memory_equal(before, e->found, RANDREPO_MAX);
 	for (size_t k = 0; k < f->version_nr; k++) {
