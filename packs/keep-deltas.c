@@ -37,7 +37,7 @@
  * the CPU time of a repack that copies all objects.
  */
 #define PAIR_COST 32768
-#define COST_PER_OBJECT 50
+#define COST_PER_OBJECT 40
 
 /* The maximum of the total cost is not less, even for a small pack. */
 #define COST_MAX_MIN ((uint64_t)512 << 10)
