@@ -10,6 +10,12 @@
 #include "bitmap/file-write.h"
 #include "pack-bitmap.h"
 
+/*
+ * Maximum number of bytes of the header, of the headers of the types' bitmaps
+ * and of pseudo-merges, and of checksums.
+ */
+#define FIXED_BYTES 192
+
 struct types {
 	struct ewah sets[BITMAP_TYPE_NR];
 };
@@ -85,8 +91,30 @@ static size_t memory_left(uint64_t limit, const struct newobj_set *lists)
 	return limit > used ? (size_t)(limit - used) : 1;
 }
 
+/*
+ * Returns how many words of bitmaps fit into the budget of the whole file. 0:
+ * there is no budget. One of 16 bytes stays unused, because the words do not
+ * include the few bytes by which headers are larger than whole words.
+ */
+static size_t budget_words(const struct pack_bitmap_write *request,
+			   const struct types *types)
+{
+	uint64_t fixed = FIXED_BYTES, left;
+
+	if (!request->budget)
+		return 0;
+	for (int i = 0; i < BITMAP_TYPE_NR; i++)
+		fixed += types->sets[i].word_nr * sizeof(uint64_t);
+	if (request->hash_cache)
+		fixed += (uint64_t)request->object_nr * sizeof(uint32_t);
+	left = request->budget > fixed ? request->budget - fixed : 0;
+	left = left / 16 * 15 / sizeof(uint64_t);
+	return left < 1 ? 1 : left < SIZE_MAX ? (size_t)left : SIZE_MAX;
+}
+
 static int build_all(struct bitmap_build_result *built,
 		     const struct pack_bitmap_write *request,
+		     const struct types *types,
 		     struct bitmap_build_input *build, struct error *err)
 {
 	const struct walk_result *found = request->enumerated;
@@ -95,6 +123,7 @@ static int build_all(struct bitmap_build_result *built,
 		.is_tip = request->is_tip,
 		.pseudo = request->pseudo,
 		.object_nr = request->object_nr,
+		.budget_words = budget_words(request, types),
 	};
 
 	build->commits = found->parents_first;
@@ -105,7 +134,8 @@ static int build_all(struct bitmap_build_result *built,
 }
 
 static int build(struct bitmap_build_result *built,
-		 const struct pack_bitmap_write *request, struct error *err)
+		 const struct pack_bitmap_write *request,
+		 const struct types *types, struct error *err)
 {
 	const struct newobj_set *lists = request->update
 						 ? &request->update->lists
@@ -123,7 +153,7 @@ static int build(struct bitmap_build_result *built,
 		set_update(&input, request);
 		ret = bitmap_build(built, &input, err);
 	} else {
-		ret = build_all(built, request, &input, err);
+		ret = build_all(built, request, types, &input, err);
 	}
 	if (ret == ERR_MISSING && err)
 		error_set(err, ret, "%s: no bitmap can be written", err->msg);
@@ -175,7 +205,7 @@ static void describe(struct bitmap_write_entry *entries,
 
 static int write_file(struct buf *out, const struct bitmap_build_result *built,
 		      const struct pack_bitmap_write *request,
-		      struct error *err)
+		      const struct types *types, struct error *err)
 {
 	struct bitmap_write_entry *entries = mem_alloc(built->entry_nr,
 						       sizeof(*entries));
@@ -192,19 +222,16 @@ static int write_file(struct buf *out, const struct bitmap_build_result *built,
 		.pseudo_nr = (uint32_t)group_nr,
 		.hash_cache = request->hash_cache,
 		.lookup_table = request->lookup_table,
+		.types = types->sets,
 	};
-	struct types types = {0};
-	int ret = 0;
+	int ret;
 
-	if (!entries || !pseudo || types_build(&types, request) < 0) {
+	if (entries && pseudo) {
+		describe(entries, pseudo, built, request);
+		ret = bitmap_file_write(out, &w, err);
+	} else {
 		ret = error_nomem(err);
-		goto out;
 	}
-	w.types = types.sets;
-	describe(entries, pseudo, built, request);
-	ret = bitmap_file_write(out, &w, err);
-out:
-	types_release(&types);
 	free(entries);
 	free(pseudo);
 	return ret;
@@ -214,11 +241,15 @@ int pack_bitmap_write(struct buf *out, const struct pack_bitmap_write *request,
 		      struct pack_bitmap_written *written, struct error *err)
 {
 	struct bitmap_build_result built = {0};
+	struct types types = {0};
 	size_t before = out->len;
-	int ret = build(&built, request, err);
+	int ret = types_build(&types, request) < 0
+			  ? error_nomem(err)
+			  : build(&built, request, &types, err);
 
 	if (!ret)
-		ret = write_file(out, &built, request, err);
+		ret = write_file(out, &built, request, &types, err);
+	types_release(&types);
 	if (ret < 0)
 		buf_set_len(out, before);
 	else if (written)

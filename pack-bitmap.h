@@ -341,6 +341,12 @@ struct pack_bitmap_write {
 	 * bitmaps that can be decoded again; 0: no limit.
 	 */
 	uint64_t memory_limit;
+	/*
+	 * Limit of the bytes of an index that is made from scratch. Bitmaps of
+	 * wanted tips and configured pseudo-merges are stored even beyond the
+	 * limit. 0: the default (CHOOSE_OBJECTS_PER_WORD in bitmap/choose.h).
+	 */
+	uint64_t budget;
 	const struct progress_out *progress;
 };
 

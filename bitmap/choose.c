@@ -3,34 +3,27 @@
  * Chooses the content of an index made from scratch, within a budget of words.
  */
 #include <stdbool.h>
+
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "bitmap/choose.h"
 #include "bitmap/select.h"
+#include "bitmap/tip-select.h"
 
 /*
  * Number of words that an entry takes in the file besides its bitmap, including
- * its row in the lookup table.
+ * its row in the lookup table; also those of a pseudo-merge, including its
+ * offset.
  */
 #define ENTRY_WORDS 4
-
 struct choosing {
 	const struct bitmap_choose_input *in;
-	size_t budget; /* words */
-	/* limit of the selected tips of SELECT_DEFAULT_TIP */
-	size_t default_tip_nr;
-	/* limit of the pseudo-merges of each default class; 0: none */
-	size_t merge_nr;
+	/* limit of the words of commits that are spread over the history */
+	size_t spread_words;
+	size_t most_words; /* limit of the words of the whole index */
 	const struct progress_out *progress;
 	struct error *err;
-};
-
-/* The size in words of the bitmaps of one selection. */
-struct cost {
-	size_t words; /* total */
-	/* the part of `words` that default pseudo-merges take */
-	size_t pseudo_words;
 };
 
 /*
@@ -50,51 +43,28 @@ static size_t group_words(const struct bitmap_built_group *group)
 {
 	struct ewah_view commits = ewah_view_of(&group->commits);
 
-	return group->commits.word_nr + group->objects.word_nr +
+	return group->commits.word_nr + group->objects.word_nr + ENTRY_WORDS +
 	       ewah_count(&commits) * 3 / 2;
 }
 
-static struct cost cost_of(const struct choosing *s,
-			   const struct bitmap_build_result *built)
+/* Returns the number of words of all bitmaps whose size is limited. */
+static size_t words_of(const struct choosing *s,
+		       const struct bitmap_build_result *built)
 {
-	struct cost cost = {0};
+	size_t words = 0;
 
 	for (size_t i = 0; has_default_groups(s) && i < built->group_nr; i++)
-		cost.pseudo_words += group_words(&built->groups[i]);
-	cost.words = cost.pseudo_words;
+		words += group_words(&built->groups[i]);
 	for (size_t i = 0; i < built->entry_nr; i++)
-		cost.words += built->entries[i].bitmap.word_nr + ENTRY_WORDS;
-	return cost;
+		words += built->entries[i].bitmap.word_nr + ENTRY_WORDS;
+	return words;
 }
 
-static int choose_groups(const struct choosing *s, struct pseudo_groups *groups,
-			 const uint32_t *selected, size_t nr)
-{
-	const struct bitmap_build_input *build = &s->in->build;
-	uint8_t *has_bitmap = mem_calloc(build->history->nr, 1);
-	const struct pseudo_select_input input = {
-		.history = build->history,
-		.commits = build->commits,
-		.commit_nr = build->commit_nr,
-		.has_bitmap = has_bitmap,
-		.tips = s->in->pseudo,
-		.object_nr = s->in->object_nr,
-		.default_merge_nr = s->merge_nr,
-	};
-	int ret;
-
-	if (!has_bitmap)
-		return error_nomem(s->err);
-	for (size_t i = 0; i < nr; i++)
-		has_bitmap[selected[i]] = 1;
-	ret = pseudo_select(groups, &input, s->err);
-	free(has_bitmap);
-	return ret;
-}
+/* ---- commits spread over the history */
 
 /*
- * Builds the bitmaps of a selection with the given density. The caller releases
- * *out in any case.
+ * Builds the bitmaps of commits that are spread over the history with the given
+ * density. The caller releases *out in any case.
  */
 static int build(const struct choosing *s, struct bitmap_build_result *out,
 		 size_t dense_nr)
@@ -106,47 +76,52 @@ static int build(const struct choosing *s, struct bitmap_build_result *out,
 		.nr = s->in->build.commit_nr,
 		.dense_nr = dense_nr,
 		.is_tip = s->in->is_tip,
-		.default_tip_nr = s->default_tip_nr,
 	};
 	struct bitmap_build_input input = s->in->build;
-	struct pseudo_groups groups = PSEUDO_GROUPS_INIT;
 	uint32_t *selected = NULL;
 	int ret = bitmap_select(&selected, &input.selected_nr, &select, s->err);
 
-	if (!ret && s->in->pseudo && s->merge_nr)
-		ret = choose_groups(s, &groups, selected, input.selected_nr);
 	input.selected = selected;
-	input.groups = groups.groups;
-	input.group_nr = groups.nr;
 	input.progress = s->progress;
 	if (!ret)
 		ret = bitmap_build(out, &input, s->err);
-	pseudo_groups_release(&groups);
 	free(selected);
 	return ret;
 }
 
 /*
+ * Computes the limits from the bitmaps of a plain selection. If the history is
+ * short, the plain selection has all commits, and the limit is its size.
+ */
+static void set_limits(struct choosing *s,
+		       const struct bitmap_build_result *plain)
+{
+	const struct bitmap_choose_input *in = s->in;
+	size_t words = words_of(s, plain);
+	bool has_all = plain->entry_nr == in->build.commit_nr;
+
+	s->spread_words = has_all ? words
+				  : words / 16 * CHOOSE_BUDGET_SIXTEENTHS;
+	s->most_words = in->budget_words
+				? in->budget_words
+				: words + in->object_nr /
+						  CHOOSE_OBJECTS_PER_WORD;
+	if (s->spread_words > s->most_words)
+		s->spread_words = s->most_words;
+}
+
+/*
  * Builds the bitmaps of a plain selection (bitmap/select.h), which has fixed
- * gaps like an index of stock Git. Computes s->budget from the size of these
- * bitmaps, and s->default_tip_nr from their number.
+ * gaps like an index of stock Git. Computes the limits from the size of these
+ * bitmaps.
  */
 static int build_plain(struct choosing *s)
 {
 	struct bitmap_build_result plain = {0};
 	int ret = build(s, &plain, SELECT_PLAIN);
 
-	if (!ret && plain.entry_nr == s->in->build.commit_nr) {
-		/*
-		 * The history is short, so the plain selection has all commits.
-		 */
-		s->budget = cost_of(s, &plain).words;
-		s->default_tip_nr = plain.entry_nr;
-	} else if (!ret) {
-		s->budget = cost_of(s, &plain).words / 16 *
-			    CHOOSE_BUDGET_SIXTEENTHS;
-		s->default_tip_nr = plain.entry_nr / CHOOSE_TIPS_PART;
-	}
+	if (!ret)
+		set_limits(s, &plain);
 	bitmap_build_result_release(&plain);
 	return ret;
 }
@@ -166,37 +141,19 @@ static size_t first_guess(const struct choosing *s, size_t most)
 }
 
 /*
- * Computes the next density to try from the cost of the last one. The number of
- * words grows with the number of bitmaps, by a power below 1.
+ * Computes the next density to try from the words of the last one. The number
+ * of words grows with the number of bitmaps, by a power below 1.
  */
 static size_t next_guess(const struct choosing *s, size_t dense_nr,
-			 const struct cost *cost)
+			 size_t words)
 {
-	double room = (double)(s->budget - cost->pseudo_words);
-	double ratio = room / (double)(cost->words - cost->pseudo_words);
+	double ratio = (double)s->spread_words / (double)words;
 	size_t guess = (size_t)((double)dense_nr * ratio *
 				(ratio < 1 ? ratio : 1));
 
 	if (ratio < 1 && guess > dense_nr - dense_nr / 4)
 		guess = dense_nr - dense_nr / 4;
 	return guess;
-}
-
-/*
- * Reduces the limit of default pseudo-merges if they take more than their part
- * of the budget.
- */
-static bool limit_groups(struct choosing *s, const struct cost *cost,
-			 size_t group_nr)
-{
-	size_t room = s->budget / CHOOSE_PSEUDO_PART;
-	size_t nr;
-
-	if (cost->pseudo_words <= room)
-		return false;
-	nr = group_nr * room / cost->pseudo_words;
-	s->merge_nr = nr < s->merge_nr ? nr : s->merge_nr - 1;
-	return true;
 }
 
 /* The range of densities that may still be tried. */
@@ -215,16 +172,13 @@ static size_t judge(struct choosing *s, struct range *range, size_t dense_nr,
 		    struct bitmap_build_result *best,
 		    struct bitmap_build_result *built)
 {
-	struct cost cost = cost_of(s, built);
-	size_t next;
+	size_t words = words_of(s, built), most = s->spread_words, next;
 
-	if (limit_groups(s, &cost, built->group_nr))
-		return dense_nr;
-	if (cost.words > s->budget) {
+	if (words > most) {
 		range->most = dense_nr - 1;
 	} else {
 		range->fits = dense_nr;
-		if (cost.words >= s->budget - s->budget / CHOOSE_LEFT_PART)
+		if (words >= most - most / CHOOSE_LEFT_PART)
 			range->most = dense_nr;
 		bitmap_build_result_release(best);
 		*best = *built;
@@ -232,11 +186,11 @@ static size_t judge(struct choosing *s, struct range *range, size_t dense_nr,
 	}
 	/*
 	 * If the selection was not built, both ends of the range are equal. So
-	 * next_guess() never divides by a cost of 0.
+	 * next_guess() never divides by 0.
 	 */
 	if (range->fits == range->most)
 		return dense_nr;
-	next = next_guess(s, dense_nr, &cost);
+	next = next_guess(s, dense_nr, words);
 	if (next > range->most)
 		next = range->most;
 	return next > range->fits ? next : range->fits + 1;
@@ -268,23 +222,223 @@ static int try_densities(struct choosing *s, struct bitmap_build_result *best)
 	return !range.fits;
 }
 
+/*
+ * Builds the bitmaps of commits that are spread over the history, with the best
+ * density.
+ */
+static int build_spread(struct choosing *s, struct bitmap_build_result *out)
+{
+	int ret = build_plain(s);
+
+	s->progress = s->in->build.progress;
+	if (!ret)
+		ret = try_densities(s, out);
+	if (ret <= 0)
+		return ret;
+	/*
+	 * No density fits the budget, because wanted tips use up the budget.
+	 */
+	return build(s, out, s->in->budget_words ? 1 : SELECT_PLAIN);
+}
+
+/* ---- bitmaps near tips, and pseudo-merges */
+
+/* What is added to the commits that are spread over the history. */
+struct extension {
+	uint8_t *has_bitmap; /* owned: indexed by commit_nr */
+	size_t entry_words;  /* estimate of the words of an added bitmap */
+	size_t room;         /* words that may still be added */
+	size_t added_nr;     /* number of added bitmaps of commits */
+	struct pseudo_groups groups;
+};
+
+static void take_room(struct extension *x, size_t words)
+{
+	x->room -= words < x->room ? words : x->room;
+}
+
+/* Adds bitmaps near tips of the kinds [first, last]. */
+static int add_tips(const struct choosing *s, struct extension *x,
+		    enum select_tip first, enum select_tip last)
+{
+	const struct tip_select_input input = {
+		.history = s->in->build.history,
+		.commits = s->in->build.commits,
+		.commit_nr = s->in->build.commit_nr,
+		.is_tip = s->in->is_tip,
+		.first = first,
+		.last = last,
+		.most = x->room / x->entry_words,
+	};
+	size_t nr;
+	int ret = tip_select(x->has_bitmap, &nr, &input, s->err);
+
+	if (ret < 0)
+		return ret;
+	x->added_nr += nr;
+	take_room(x, nr * x->entry_words);
+	return 0;
+}
+
+/*
+ * Estimates the words of default pseudo-merges: 20 bytes for each commit, and
+ * half of a plain set for the objects.
+ */
+static size_t estimate_groups(const struct choosing *s,
+			      const struct pseudo_groups *groups)
+{
+	size_t words = groups->nr * (s->in->build.bits / 128);
+
+	for (size_t i = 0; i < groups->nr; i++)
+		words += groups->groups[i].nr * 5 / 2;
+	return words;
+}
+
+/*
+ * Selects pseudo-merges. Default ones are divided as often as they fit into the
+ * room.
+ */
+static int add_groups(const struct choosing *s, struct extension *x)
+{
+	const struct bitmap_build_input *build = &s->in->build;
+	struct pseudo_select_input input = {
+		.history = build->history,
+		.commits = build->commits,
+		.commit_nr = build->commit_nr,
+		.has_bitmap = x->has_bitmap,
+		.tips = s->in->pseudo,
+		.default_tip_nr = s->in->object_nr / PSEUDO_DEFAULT_OBJECTS,
+		.default_merge_nr = PSEUDO_DEFAULT_MERGES,
+	};
+	int ret;
+
+	if (!s->in->pseudo)
+		return 0;
+	if (input.default_tip_nr > x->room / 3)
+		input.default_tip_nr = x->room / 3;
+	for (;;) {
+		ret = pseudo_select(&x->groups, &input, s->err);
+		if (ret < 0 || !has_default_groups(s) ||
+		    input.default_merge_nr == 1 ||
+		    estimate_groups(s, &x->groups) <= x->room)
+			break;
+		pseudo_groups_release(&x->groups);
+		input.default_merge_nr /= 2;
+	}
+	if (!ret && has_default_groups(s))
+		take_room(x, estimate_groups(s, &x->groups));
+	return ret;
+}
+
+/*
+ * Chooses what is added: bitmaps near branches, then pseudo-merges, then
+ * bitmaps near tags and other references.
+ */
+static int extension_choose(const struct choosing *s, struct extension *x,
+			    const struct bitmap_build_result *spread)
+{
+	int ret;
+
+	x->has_bitmap = mem_calloc(s->in->build.history->nr, 1);
+	if (!x->has_bitmap)
+		return error_nomem(s->err);
+	for (size_t i = 0; i < spread->entry_nr; i++)
+		x->has_bitmap[spread->entries[i].commit_nr] = 1;
+	ret = add_tips(s, x, SELECT_BRANCH, SELECT_NEW_BRANCH);
+	if (!ret)
+		ret = add_groups(s, x);
+	return ret < 0 ? ret : add_tips(s, x, SELECT_REF, SELECT_REF);
+}
+
+static void extension_release(struct extension *x)
+{
+	free(x->has_bitmap);
+	pseudo_groups_release(&x->groups);
+}
+
+static int build_extended(const struct choosing *s,
+			  struct bitmap_build_result *out,
+			  const struct extension *x)
+{
+	struct bitmap_build_input input = s->in->build;
+	uint32_t *selected = mem_alloc(input.commit_nr, sizeof(*selected));
+	int ret;
+
+	if (!selected)
+		return error_nomem(s->err);
+	for (size_t i = 0; i < input.commit_nr; i++)
+		if (x->has_bitmap[input.commits[i]])
+			selected[input.selected_nr++] = input.commits[i];
+	input.selected = selected;
+	input.groups = x->groups.groups;
+	input.group_nr = x->groups.nr;
+	input.progress = NULL;
+	ret = bitmap_build(out, &input, s->err);
+	free(selected);
+	return ret;
+}
+
+/*
+ * Tries to add bitmaps of about `room` words to the result *out. Returns 0 if
+ * *out is final, 1 if the additions were too large, or a negative error code.
+ * *words receives the words of the result that was tried.
+ */
+static int try_extension(const struct choosing *s,
+			 struct bitmap_build_result *out, size_t room,
+			 size_t *words)
+{
+	struct bitmap_build_result built = {0};
+	struct extension x = {
+		.entry_words = words_of(s, out) / (out->entry_nr + 1) + 1,
+		.room = room,
+		.groups = PSEUDO_GROUPS_INIT,
+	};
+	int ret = extension_choose(s, &x, out);
+
+	if (ret < 0 || (!x.added_nr && !x.groups.nr))
+		goto out;
+	ret = build_extended(s, &built, &x);
+	if (ret < 0)
+		goto out;
+	*words = words_of(s, &built);
+	ret = room && *words > s->most_words;
+	if (!ret) {
+		bitmap_build_result_release(out);
+		*out = built;
+		built = (struct bitmap_build_result){0};
+	}
+out:
+	bitmap_build_result_release(&built);
+	extension_release(&x);
+	return ret;
+}
+
+/*
+ * Adds bitmaps near tips, and pseudo-merges. The sizes are estimates. If the
+ * bitmaps are larger than the budget, fewer are tried. In the last try only
+ * configured pseudo-merges are added, which have no limit.
+ */
+static int extend(const struct choosing *s, struct bitmap_build_result *out)
+{
+	size_t before = words_of(s, out), words = 0;
+	size_t most = s->most_words > before ? s->most_words - before : 0;
+	size_t room = most;
+	int ret = 1;
+
+	for (int left = CHOOSE_EXTENSION_TRIES; ret > 0; left--) {
+		ret = try_extension(s, out, left > 1 ? room : 0, &words);
+		if (ret > 0)
+			room = (size_t)((double)room * (double)most /
+					(double)(words - before) * 7 / 8);
+	}
+	return ret;
+}
+
 int bitmap_choose(struct bitmap_build_result *out,
 		  const struct bitmap_choose_input *input, struct error *err)
 {
 	struct choosing s = {.in = input, .err = err};
-	int ret = build_plain(&s);
+	int ret = build_spread(&s, out);
 
-	s.progress = input->build.progress;
-	s.merge_nr = PSEUDO_DEFAULT_MERGES;
-	if (!ret)
-		ret = try_densities(&s, out);
-	if (ret <= 0)
-		return ret;
-	/*
-	 * No selection whose gaps grow with distance fits the budget, so the
-	 * plain selection is used.
-	 */
-	s.default_tip_nr = 0;
-	s.merge_nr = has_default_groups(&s) ? 0 : s.merge_nr;
-	return build(&s, out, SELECT_PLAIN);
+	return ret < 0 ? ret : extend(&s, out);
 }

@@ -1,19 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Chooses the content of an index: commits with a bitmap (bitmap/select.h) and
- * pseudo-merges (bitmap/pseudo-select.h). An index is made from scratch
- * (choose.c), or adds to an older one (update.c).
+ * Chooses the content of an index: commits with a bitmap (bitmap/select.h,
+ * bitmap/tip-select.h) and pseudo-merges (bitmap/pseudo-select.h). An index is
+ * made from scratch (choose.c), or adds to an older one (update.c).
  *
  * From scratch, a budget limits the number of words. The size of a bitmap
  * depends on the order of the bits. In our packs the objects that a commit adds
  * are adjacent. In other packs they are scattered, and bitmaps are up to three
  * times as large. So a plain selection is built first: the newest 100 commits
- * and then one of 100. The budget is computed from its size.
+ * and then one of 100. The budget of the commits that are spread over the
+ * history is computed from its size.
  *
  * Then a better selection is built for a few densities, and the densest that
- * fits the budget is used. In this selection the gaps between commits grow with
- * the distance from the newest commit. So a query walks less for the same
+ * fits this budget is used. In this selection the gaps between commits grow
+ * with the distance from the newest commit. So a query walks less for the same
  * number of bitmaps.
+ *
+ * Last, the requests are served that would still walk far. The budget of these
+ * bitmaps is one byte for each object, or the rest of a configured budget. The
+ * budget is spent in this order:
+ *
+ *	each branch            bitmaps near its tip
+ *	branches and tags,     pseudo-merges
+ *	  and all references
+ *	each tag or other      bitmaps near its tip
+ *	  reference
  */
 #ifndef BITMAP_CHOOSE_H
 #define BITMAP_CHOOSE_H
@@ -35,17 +46,20 @@
  * than the smallest XORs.
  */
 #define CHOOSE_BUDGET_SIXTEENTHS 15
-/*
- * At most one in CHOOSE_TIPS_PART bitmaps is selected because its commit is a
- * tip that is not configured.
- */
-#define CHOOSE_TIPS_PART 4
-/* At most one in CHOOSE_PSEUDO_PART words belongs to a default pseudo-merge. */
-#define CHOOSE_PSEUDO_PART 4
 /* At most one in CHOOSE_LEFT_PART words of the budget stays unused. */
 #define CHOOSE_LEFT_PART 16
-/* Maximum number of selections that are built, without plain selections. */
+/* Maximum number of densities that are tried, without plain selections. */
 #define CHOOSE_TRIES 6
+/*
+ * By default, the budget of bitmaps near tips and of default pseudo-merges is
+ * one word for each CHOOSE_OBJECTS_PER_WORD objects, and what the other bitmaps
+ * leave of the plain selection's size.
+ */
+#define CHOOSE_OBJECTS_PER_WORD 8
+/*
+ * Maximum number of times that bitmaps near tips and pseudo-merges are built.
+ */
+#define CHOOSE_EXTENSION_TRIES 4
 
 struct bitmap_choose_input {
 	/*
@@ -60,6 +74,12 @@ struct bitmap_choose_input {
 	/* tips that may form pseudo-merges; NULL: make none */
 	const struct pseudo_tips *pseudo;
 	size_t object_nr;
+	/*
+	 * Limit of the words of all bitmaps, without those of configured
+	 * pseudo-merges. Wanted tips get bitmaps even beyond the limit. 0: the
+	 * default.
+	 */
+	size_t budget_words;
 };
 
 /*
@@ -111,6 +131,10 @@ struct bitmap_update_input {
 	/* number of entries in is_tip */
 	size_t is_tip_nr;
 	bool pseudo_merges;
+	/*
+	 * limit of the words of an index made from scratch; 0: the default
+	 */
+	size_t budget_words;
 	/*
 	 * Limit of the number of commits in pseudo-merges. The oldest commits
 	 * are added first, and none is added once the limit is reached.

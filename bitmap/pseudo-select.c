@@ -247,6 +247,7 @@ enum {
 struct class_tips {
 	struct sort_item *by_date; /* owned: commit_nr */
 	size_t nr, alloc;
+	size_t reached; /* number of commits that a request reaches */
 	/*
 	 * number of commits that a request walks only if there is no
 	 * pseudo-merge
@@ -313,6 +314,8 @@ static int take_commit(struct selecting *s, uint32_t c, uint8_t above,
 	const struct history *h = s->in->history;
 	uint8_t all = above | own;
 
+	s->named.reached += all & (BELOW_NAMED | NAMED_COVERED) ? 1 : 0;
+	s->others.reached += all ? 1 : 0;
 	if (all & BELOW_NAMED && !(all & NAMED_COVERED)) {
 		s->named.saved++;
 		if (!(above & BELOW_NAMED) && class_add(&s->named, h, c) < 0)
@@ -355,7 +358,8 @@ static int class_split(struct pseudo_groups *out, struct class_tips *class,
 	size_t end = class->nr < *room ? class->nr : *room;
 	size_t from = 0;
 
-	if (class->saved < PSEUDO_DEFAULT_MIN_SAVED)
+	if (class->saved < PSEUDO_DEFAULT_MIN_SAVED &&
+	    class->saved * PSEUDO_DEFAULT_SAVED_PART < class->reached)
 		return 0;
 	if (sort_items(class->by_date, class->nr) < 0)
 		return ERR_NOMEM;
@@ -377,7 +381,7 @@ static int select_default(struct pseudo_groups *out,
 {
 	struct selecting s = {
 		.in = in,
-		.room = in->object_nr / PSEUDO_DEFAULT_OBJECTS,
+		.room = in->default_tip_nr,
 	};
 	int ret = mark_tips(&s);
 

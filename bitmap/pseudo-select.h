@@ -27,10 +27,12 @@
 #include "walk/history.h"
 
 /*
- * Default pseudo-merges are made only if they save at least this many commits
- * from being walked.
+ * Default pseudo-merges are made only if they save a request from walking this
+ * number of commits, or one of PSEUDO_DEFAULT_SAVED_PART commits that the
+ * request reaches.
  */
 #define PSEUDO_DEFAULT_MIN_SAVED 256
+#define PSEUDO_DEFAULT_SAVED_PART 256
 /*
  * Default rules: the maximum number of pseudo-merges for each class, and the
  * number of commits in the smallest one.
@@ -106,8 +108,8 @@ struct pseudo_select_input {
 	size_t commit_nr;
 	const uint8_t *has_bitmap; /* indexed by commit_nr */
 	const struct pseudo_tips *tips;
-	/* number of objects in the index */
-	size_t object_nr;
+	/* limit of the tips in all default pseudo-merges */
+	size_t default_tip_nr;
 	/* limit of the pseudo-merges of each default class; >= 1 */
 	size_t default_merge_nr;
 };

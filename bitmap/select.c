@@ -77,26 +77,12 @@ static size_t best_of(const struct bitmap_select_input *in,
 	return best;
 }
 
-/*
- * Returns whether a commit is selected because it is a tip. *left is the number
- * of tips of kind SELECT_DEFAULT_TIP that may still be selected.
- */
-static bool take_tip(uint8_t tip, size_t *left)
-{
-	if (tip != SELECT_DEFAULT_TIP)
-		return tip != SELECT_NO_TIP;
-	if (!*left)
-		return false;
-	--*left;
-	return true;
-}
-
 int bitmap_select(uint32_t **selected, size_t *selected_nr,
 		  const struct bitmap_select_input *in, struct error *err)
 {
 	uint32_t *out = mem_alloc(in->nr, sizeof(*out));
 	uint32_t *lines = count_lines(in);
-	size_t out_nr = 0, tips_left = in->default_tip_nr;
+	size_t out_nr = 0;
 
 	if (!out || !lines) {
 		free(out);
@@ -111,7 +97,7 @@ int bitmap_select(uint32_t **selected, size_t *selected_nr,
 		for (size_t i = from; i < to; i++) {
 			uint32_t c = in->commits[i];
 
-			if (take_tip(in->is_tip[c], &tips_left) || i == best)
+			if (in->is_tip[c] == SELECT_TIP || i == best)
 				out[out_nr++] = c;
 		}
 		from = to;

@@ -55,13 +55,22 @@
  */
 size_t bitmap_select_dense_nr(size_t object_nr);
 
-/* Why a commit is a wanted tip. */
+/*
+ * Which kind of tip a commit is. If several references name the commit, the
+ * last of these kinds counts.
+ */
 enum select_tip {
 	SELECT_NO_TIP,
-	/* the tip is configured, or is HEAD: it is always selected */
+	/* a tag, or another reference that is no branch */
+	SELECT_REF,
+	SELECT_BRANCH,
+	/*
+	 * one of the newest branches: if an index is updated, the tip gets a
+	 * bitmap when it is new
+	 */
+	SELECT_NEW_BRANCH,
+	/* the tip is wanted: it is configured, or is HEAD */
 	SELECT_TIP,
-	/* the tip is not configured: only the newest of these are selected */
-	SELECT_DEFAULT_TIP,
 };
 
 /* The input of a selection. All pointers are borrowed for the call. */
@@ -72,10 +81,8 @@ struct bitmap_select_input {
 	const uint32_t *parents_first;
 	size_t nr;
 	size_t dense_nr; /* or SELECT_PLAIN */
-	/* indexed by commit_nr: enum select_tip */
+	/* indexed by commit_nr: enum select_tip; SELECT_TIP is wanted */
 	const uint8_t *is_tip;
-	/* limit of the selected commits with SELECT_DEFAULT_TIP */
-	size_t default_tip_nr;
 };
 
 /*

@@ -190,7 +190,7 @@ static size_t dense_nr(const struct updating *s)
 
 /*
  * Returns whether a commit gets a bitmap because it is a tip. Tips of kind
- * SELECT_DEFAULT_TIP that the older index contains were considered when that
+ * SELECT_NEW_BRANCH that the older index contains were considered when that
  * index was made.
  */
 static bool is_wanted_tip(const struct updating *s, uint32_t c)
@@ -198,7 +198,7 @@ static bool is_wanted_tip(const struct updating *s, uint32_t c)
 	uint8_t tip = c < s->in->is_tip_nr ? s->in->is_tip[c] : SELECT_NO_TIP;
 
 	return tip == SELECT_TIP ||
-	       (tip == SELECT_DEFAULT_TIP && has_flag(s, c, SEEN_NEW));
+	       (tip == SELECT_NEW_BRANCH && has_flag(s, c, SEEN_NEW));
 }
 
 /*
@@ -241,21 +241,38 @@ static int choose_commits(struct updating *s)
 }
 
 /*
+ * Returns how many bitmaps near tips an index from scratch may have: as many of
+ * the older index's mean size as fit into the budget.
+ */
+static size_t most_near_tips(const struct updating *s)
+{
+	const struct bitmap_previous *p = s->in->previous;
+	size_t words = s->in->budget_words ? s->in->budget_words
+					   : bitmap_space_nr(s->in->space) /
+						     CHOOSE_OBJECTS_PER_WORD;
+	size_t used = 0;
+
+	for (size_t i = 0; i < p->nr; i++)
+		used += p->entries[i].bitmap.word_nr;
+	return words / (used / (p->nr + 1) + 1);
+}
+
+/*
  * Returns whether the index should be made from scratch: a large part of all
- * commits is new, or there would be twice as many bitmaps as in a plain
- * selection. An index from scratch has the budget of a plain selection.
+ * commits is new, or there would be twice as many bitmaps as an index from
+ * scratch may have.
  */
 static bool is_time_to_choose_anew(const struct updating *s)
 {
 	const struct bitmap_previous *p = s->in->previous;
 	size_t old = bitmap_file_count_type(p->file, BITMAP_COMMITS);
-	size_t all = old + s->u->new_nr, wanted = 0;
+	size_t all = old + s->u->new_nr, wanted = 0, most;
 
 	for (size_t i = 0; i < s->in->tip_nr; i++)
 		wanted += is_wanted_tip(s, s->in->tips[i]);
+	most = bitmap_select_nr(all, SELECT_PLAIN) + wanted + most_near_tips(s);
 	return s->u->new_nr > all / 4 + dense_nr(s) ||
-	       p->nr + s->u->selected_nr >
-		       2 * bitmap_select_nr(all, SELECT_PLAIN) + 2 * wanted;
+	       p->nr + s->u->selected_nr > 2 * most;
 }
 
 /* ---- pseudo-merges */

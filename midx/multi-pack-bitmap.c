@@ -220,6 +220,8 @@ static int choose_update(struct making *m, struct error *err)
 		.is_tip = m->is_tip,
 		.is_tip_nr = m->is_tip_nr,
 		.pseudo_merges = m->rq->options->pseudo_merges,
+		.budget_words = (size_t)(m->rq->options->bitmap_budget /
+					 sizeof(uint64_t)),
 		.grouped_max = m->config.nr ? SIZE_MAX
 					    : bitmap_space_nr(m->space) /
 						      PSEUDO_DEFAULT_OBJECTS,
@@ -258,7 +260,7 @@ static int prepare_update(struct making *m, struct error *err)
 	int ret = load_previous(m, err);
 
 	if (!ret)
-		ret = making_mark_tips(m, err);
+		ret = making_mark_tips(m, false, err);
 	if (!ret)
 		ret = choose_update(m, err);
 	if (!ret)
@@ -280,7 +282,7 @@ static int prepare_all(struct making *m, struct error *err)
 	int ret = enumerate(m, err);
 
 	if (!ret)
-		ret = making_mark_tips(m, err);
+		ret = making_mark_tips(m, true, err);
 	if (!ret)
 		ret = load_pseudo(m, err);
 	if (!ret)
@@ -311,6 +313,7 @@ static int write_index(struct making *m, struct buf *out, bool is_update,
 		.lookup_table = m->rq->options->lookup_table,
 		.memory_limit = newpack_bitmap_memory(m->rq->options,
 						      m->walk.odb),
+		.budget = m->rq->options->bitmap_budget,
 		.progress = m->rq->options->make.progress,
 	};
 	struct pack_bitmap_written written;

@@ -27,7 +27,7 @@ int making_prepare_layer(struct making *m, struct error *err)
 		.progress = m->rq->options->make.progress,
 	};
 	struct bitmap_update_input in = input;
-	int ret = making_mark_tips(m, err);
+	int ret = making_mark_tips(m, false, err);
 
 	in.is_tip = m->is_tip;
 	in.is_tip_nr = m->is_tip_nr;

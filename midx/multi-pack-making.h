@@ -60,10 +60,11 @@ struct making {
 uint32_t making_nr(const struct making *m);
 
 /*
- * Fill in m->is_tip: which commits are tips, and which of them should get a
- * bitmap. Returns 0 or a negative error code.
+ * Fill in m->is_tip: which commits are tips, and of which kind. References that
+ * are no branches are marked only with `all_refs`. Returns 0 or a negative
+ * error code.
  */
-int making_mark_tips(struct making *m, struct error *err);
+int making_mark_tips(struct making *m, bool all_refs, struct error *err);
 
 /*
  * Allocate all tables and fill `idx_pos`. The other tables are empty. Returns 0

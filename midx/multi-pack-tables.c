@@ -17,7 +17,7 @@ uint32_t making_nr(const struct making *m)
 	return bitmap_space_nr(m->space) - m->base_nr;
 }
 
-int making_mark_tips(struct making *m, struct error *err)
+int making_mark_tips(struct making *m, bool all_refs, struct error *err)
 {
 	struct walk_tips preferred = WALK_TIPS_INIT;
 	int ret;
@@ -25,7 +25,8 @@ int making_mark_tips(struct making *m, struct error *err)
 	free(m->is_tip);
 	m->is_tip = NULL;
 	if (!m->rq->refs_snapshot) {
-		ret = roots_mark_tips(&m->is_tip, &m->walk, m->rq->refs, err);
+		ret = roots_mark_tips(&m->is_tip, &m->walk, m->rq->refs,
+				      all_refs, err);
 		m->is_tip_nr = m->walk.history.nr;
 		return ret;
 	}
@@ -36,6 +37,8 @@ int making_mark_tips(struct making *m, struct error *err)
 		if (!m->is_tip)
 			ret = error_nomem(err);
 	}
+	for (size_t i = 0; !ret && i < m->tips.commit_nr; i++)
+		m->is_tip[m->tips.commits[i]] = SELECT_REF;
 	for (size_t i = 0; !ret && i < preferred.commit_nr; i++)
 		m->is_tip[preferred.commits[i]] = SELECT_TIP;
 	walk_tips_release(&preferred);

@@ -72,6 +72,9 @@ int newpack_options_load(struct newpack_options *options,
 	if (!ret && config_u64(&repo->config, "pack.bitmapbuildmemory",
 			       &options->bitmap_memory, err) < 0)
 		ret = ERR_INVALID;
+	if (!ret && config_u64(&repo->config, "pack.bitmapbudget",
+			       &options->bitmap_budget, err) < 0)
+		ret = ERR_INVALID;
 	if (!ret && config_u64(&repo->config, "pack.packsizelimit",
 			       &options->max_pack_size, err) < 0)
 		ret = ERR_INVALID;
@@ -511,6 +514,7 @@ static int write_bitmap(struct newpack *np, const char *dir,
 		.lookup_table = np->options->lookup_table,
 		.memory_limit = newpack_bitmap_memory(np->options,
 						      np->packs.odb),
+		.budget = np->options->bitmap_budget,
 		.progress = np->options->make.progress,
 	};
 	struct pack_bitmap_written written;

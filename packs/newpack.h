@@ -44,6 +44,8 @@ struct newpack_options {
 	 * newpack_bitmap_memory().
 	 */
 	uint64_t bitmap_memory;
+	/* limit of the bytes of the bitmap index; 0: the default */
+	uint64_t bitmap_budget;
 	/* permissions of the files (sys/share.h) */
 	unsigned share;
 	enum sys_fsync_method fsync_pack, fsync_metadata;

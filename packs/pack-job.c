@@ -513,7 +513,7 @@ static int write_bitmap(struct pack_job *job, struct error *err)
 
 	if (!pack_job_can_have_bitmap(job))
 		return 0;
-	ret = roots_mark_tips(&is_tip, &job->walk, job->refs, err);
+	ret = roots_mark_tips(&is_tip, &job->walk, job->refs, true, err);
 	if (!ret && job->options->newpack->pseudo_merges)
 		ret = pseudo_tips_load(&pseudo, &job->walk, job->refs,
 				       &job->pseudo, err);

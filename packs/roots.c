@@ -25,11 +25,6 @@ struct marking {
 	struct refs *refs;
 	struct walk_tips tips;
 	size_t prefix_nr;
-	/*
-	 * The first `default_nr` tips were chosen by default, not by
-	 * configuration.
-	 */
-	size_t default_nr;
 	struct error *err;
 };
 
@@ -53,52 +48,76 @@ static int add_head(struct marking *m)
 		       : ret;
 }
 
-/* Add HEAD and the newest branches as tips. */
-static int add_default(struct marking *m)
-{
-	const struct history *h = &m->w->history;
-	struct sort_item *by_age;
-	int ret = ref_tips_add(m->w, &m->tips, m->refs, "refs/heads/", m->err);
+/* The tips of all references that are marked by their kind. */
+struct kinds {
+	struct walk_tips refs, branches;
+};
 
-	if (ret < 0)
-		return ret;
-	by_age = mem_alloc(m->tips.commit_nr, sizeof(*by_age));
-	if (!by_age)
-		return error_nomem(m->err);
-	for (size_t i = 0; i < m->tips.commit_nr; i++)
+static int load_kinds(struct kinds *k, const struct marking *m, bool all_refs)
+{
+	int ret = ref_tips_add(m->w, &k->branches, m->refs, "refs/heads/",
+			       m->err);
+
+	if (!ret && all_refs)
+		ret = ref_tips_add(m->w, &k->refs, m->refs, "", m->err);
+	return ret;
+}
+
+static void mark(uint8_t *marks, const struct walk_tips *tips,
+		 enum select_tip kind)
+{
+	for (size_t i = 0; i < tips->commit_nr; i++)
+		marks[tips->commits[i]] = (uint8_t)kind;
+}
+
+static int mark_newest(uint8_t *marks, const struct history *h,
+		       const struct walk_tips *branches, struct error *err)
+{
+	size_t nr = branches->commit_nr;
+	struct sort_item *by_age = mem_alloc(nr, sizeof(*by_age));
+	int ret = by_age ? 0 : ERR_NOMEM;
+
+	for (size_t i = 0; i < nr && !ret; i++)
 		by_age[i] = (struct sort_item){
-			UINT64_MAX - h->commits[m->tips.commits[i]].date,
-			m->tips.commits[i],
+			UINT64_MAX - h->commits[branches->commits[i]].date,
+			branches->commits[i],
 		};
-	if (sort_items(by_age, m->tips.commit_nr) < 0)
-		ret = error_nomem(m->err);
-	if (m->tips.commit_nr > ROOTS_DEFAULT_TIPS)
-		m->tips.commit_nr = ROOTS_DEFAULT_TIPS;
-	for (size_t i = 0; i < m->tips.commit_nr; i++)
-		m->tips.commits[i] = by_age[i].value;
+	if (!ret)
+		ret = sort_items(by_age, nr);
+	for (size_t i = 0; i < nr && i < ROOTS_NEW_BRANCHES && !ret; i++)
+		marks[by_age[i].value] = SELECT_NEW_BRANCH;
 	free(by_age);
-	m->default_nr = m->tips.commit_nr;
-	return ret < 0 ? ret : add_head(m);
+	return ret < 0 ? error_nomem(err) : 0;
 }
 
 int roots_mark_tips(uint8_t **is_tip, struct walk *w, struct refs *refs,
-		    struct error *err)
+		    bool all_refs, struct error *err)
 {
 	struct marking m = {.w = w, .refs = refs, .err = err};
+	struct kinds k = {WALK_TIPS_INIT, WALK_TIPS_INIT};
 	uint8_t *marks = NULL;
 	int ret = config_each(&w->odb->repo->config, "pack.preferbitmaptips",
 			      add_prefix, &m);
 
 	if (!ret && !m.prefix_nr)
-		ret = add_default(&m);
+		ret = add_head(&m);
+	if (!ret)
+		ret = load_kinds(&k, &m, all_refs);
 	if (!ret) {
 		marks = mem_calloc(w->history.nr, 1);
 		ret = marks ? 0 : error_nomem(err);
 	}
-	for (size_t i = 0; marks && i < m.tips.commit_nr; i++)
-		marks[m.tips.commits[i]] = i < m.default_nr ? SELECT_DEFAULT_TIP
-							    : SELECT_TIP;
+	if (!ret) {
+		mark(marks, &k.refs, SELECT_REF);
+		mark(marks, &k.branches, SELECT_BRANCH);
+	}
+	if (!ret && !m.prefix_nr)
+		ret = mark_newest(marks, &w->history, &k.branches, err);
+	if (!ret)
+		mark(marks, &m.tips, SELECT_TIP);
 	walk_tips_release(&m.tips);
+	walk_tips_release(&k.refs);
+	walk_tips_release(&k.branches);
 	*is_tip = marks;
 	return ret;
 }

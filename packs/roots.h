@@ -13,11 +13,8 @@
 #include "refs/refs.h"
 #include "walk/walk.h"
 
-/*
- * Maximum number of branches whose tips get a bitmap by default: the newest
- * ones.
- */
-#define ROOTS_DEFAULT_TIPS 512
+/* Maximum number of branches that are marked as new: the newest ones. */
+#define ROOTS_NEW_BRANCHES 512
 
 /*
  * Add the roots of reachability to `tips`: references and HEAD. With
@@ -28,14 +25,16 @@ int roots_add(struct walk *w, struct walk_tips *tips, struct refs *refs,
 	      bool all_roots, struct error *err);
 
 /*
- * Mark the tips that get bitmaps. These are the tips of references under the
- * prefixes in pack.preferBitmapTips. Without that key they are HEAD and the
- * newest ROOTS_DEFAULT_TIPS branches. *is_tip receives a malloc()ed array of
- * w->history.nr bytes, indexed by commit_nr: enum select_tip (bitmap/select.h).
- * Call this function after the enumeration. Returns 0 or a negative error code.
+ * Mark tips by their kind. *is_tip receives a malloc()ed array of w->history.nr
+ * bytes, indexed by commit_nr: enum select_tip (bitmap/select.h). Wanted tips
+ * are those of references under the prefixes in pack.preferBitmapTips. Without
+ * that key HEAD is wanted, and the newest ROOTS_NEW_BRANCHES branches are
+ * marked as new. Other references than branches are marked only with
+ * `all_refs`. Call this function after the enumeration. Returns 0 or a negative
+ * error code.
  */
 int roots_mark_tips(uint8_t **is_tip, struct walk *w, struct refs *refs,
-		    struct error *err);
+		    bool all_refs, struct error *err);
 
 /*
  * Add the tips of the tip island (islands/islands.h): references under the

@@ -102,6 +102,7 @@ test_expect_success 'configured groups, and commits in several' '
 		"refs/pull/pull([0-9])" &&
 	stock -C groups.git config bitmapPseudoMerge.a.maxMerges 2 &&
 	stock -C groups.git config bitmapPseudoMerge.b.pattern refs/ &&
+	stock -C groups.git config pack.bitmapBudget 1 &&
 	git -C groups.git repack -q -adb &&
 	echo 0035 >expect &&
 	bitmap_flags groups.git >actual &&

@@ -28,8 +28,9 @@ test_expect_success 'setup: repacked by ours, with its defaults' '
 	"$GIT" -C repo.git repack -q -adb
 '
 
-test_expect_success 'JGit accepts our lookup table, and our bitmaps' '
-	echo 0015 >expect &&
+# The flags: all objects, name hashes, lookup table, pseudo-merges.
+test_expect_success 'JGit accepts our tables, and our bitmaps' '
+	echo 0035 >expect &&
 	bitmap_flags repo.git >actual &&
 	test_cmp expect actual &&
 	jgit bitmap-check repo.git 100 >actual &&

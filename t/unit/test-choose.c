@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of bitmap/choose.c: together, the chosen bitmaps have at most as many
- * words as those of a plain selection, and nearly as many.
+ * words as those of a plain selection, and nearly as many. Bitmaps near tips
+ * and pseudo-merges have a budget of their own.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,6 +12,7 @@
 
 #include "bitmap/choose.h"
 #include "bitmap/select.h"
+#include "bitmap/tip-walk.h"
 #include "t/unit/dag.h"
 
 #define COMMITS 4000
@@ -163,35 +165,57 @@ static bool has_entry(const struct bitmap_build_result *built, uint32_t c)
 	return false;
 }
 
+/* Without tips, the bitmaps use up the size of a plain selection. */
 static void within_the_budget(void **state)
 {
 	struct sample *s = sample_new();
 	uint64_t seed = random_seed();
 
-	for (int round = 0; round < 4; round++) {
+	for (int round = 0; round < 2; round++) {
 		struct bitmap_build_result built = {0};
-		size_t plain, plain_nr, words, pseudo;
+		size_t plain, plain_nr, words;
 
-		number(s, round & 1, &seed);
-		s->in.pseudo = round & 2 ? &s->pseudo : NULL;
+		number(s, round, &seed);
 		plain = plain_words(s, &plain_nr);
 		assert_int_equal(bitmap_choose(&built, &s->in, NULL), 0);
 		words = entry_words(&built);
-		pseudo = pseudo_words(&built);
-		assert_true(words + pseudo <= plain);
-		assert_true(words + pseudo + 4 * built.entry_nr >
+		assert_true(words <= plain);
+		assert_true(words + 4 * built.entry_nr >
 			    plain / 2 + 2 * plain_nr);
-		assert_true(pseudo <=
-			    plain / CHOOSE_PSEUDO_PART + plain_nr * 4);
 		assert_true(has_entry(&built, COMMITS - 1));
+		assert_int_equal(built.group_nr, 0);
+		bitmap_build_result_release(&built);
+	}
+	sample_free(s);
+}
+
+/* Pseudo-merges take at most the additional words of the default budget. */
+static void pseudo_merges(void **state)
+{
+	struct sample *s = sample_new();
+	uint64_t seed = random_seed();
+
+	for (int round = 0; round < 2; round++) {
+		struct bitmap_build_result built = {0};
+		size_t plain, plain_nr, words;
+
+		number(s, round, &seed);
+		s->in.pseudo = &s->pseudo;
+		plain = plain_words(s, &plain_nr);
+		assert_int_equal(bitmap_choose(&built, &s->in, NULL), 0);
+		words = entry_words(&built) + pseudo_words(&built);
+		assert_true(built.group_nr > 0);
+		assert_true(words + 4 * built.entry_nr <=
+			    plain + 4 * plain_nr +
+				    OBJECTS / CHOOSE_OBJECTS_PER_WORD);
 		bitmap_build_result_release(&built);
 	}
 	sample_free(s);
 }
 
 /*
- * Tips that are configured get bitmaps, all of them. Tips that are not
- * configured get only a part of the bitmaps.
+ * Wanted tips get bitmaps, all of them. Other tips get as many as the budget
+ * allows.
  */
 static void tips(void **state)
 {
@@ -199,19 +223,88 @@ static void tips(void **state)
 	uint64_t seed = random_seed();
 
 	number(s, true, &seed);
-	for (int named = 0; named < 2; named++) {
+	for (int kind = SELECT_REF; kind <= SELECT_TIP; kind++) {
 		struct bitmap_build_result built = {0};
 		size_t tip_nr = 0;
 
 		for (uint32_t c = COMMITS; c < ALL; c++)
-			s->is_tip[c] = named ? SELECT_TIP : SELECT_DEFAULT_TIP;
+			s->is_tip[c] = (uint8_t)kind;
 		assert_int_equal(bitmap_choose(&built, &s->in, NULL), 0);
 		for (uint32_t c = COMMITS; c < ALL; c++)
 			tip_nr += has_entry(&built, c);
-		if (named)
+		if (kind == SELECT_TIP)
 			assert_int_equal(tip_nr, TOPICS);
 		else
-			assert_true(tip_nr > 0 && tip_nr < TOPICS / 4);
+			assert_true(tip_nr < TOPICS / 2);
+		bitmap_build_result_release(&built);
+	}
+	sample_free(s);
+}
+
+/* A configured budget is kept, whether it is small or large. */
+static void configured_budget(void **state)
+{
+	static const size_t budgets[] = {600, 2000, 8000, 50000};
+	struct sample *s = sample_new();
+	size_t last_nr = 0;
+
+	number(s, false, NULL);
+	s->in.pseudo = &s->pseudo;
+	for (uint32_t c = COMMITS; c < ALL; c++)
+		s->is_tip[c] = c % 3 ? SELECT_REF : SELECT_BRANCH;
+	for (size_t i = 0; i < 4; i++) {
+		struct bitmap_build_result built = {0};
+		size_t words;
+
+		s->in.budget_words = budgets[i];
+		assert_int_equal(bitmap_choose(&built, &s->in, NULL), 0);
+		words = entry_words(&built) + pseudo_words(&built) +
+			4 * built.entry_nr;
+		assert_true(words <= budgets[i]);
+		assert_true(has_entry(&built, COMMITS - 1));
+		assert_true(built.entry_nr > last_nr);
+		last_nr = built.entry_nr;
+		bitmap_build_result_release(&built);
+	}
+	sample_free(s);
+}
+
+/*
+ * Branches whose requests would walk far get bitmaps near their tips: each of
+ * the oldest 40 topic branches has a long way to the nearest bitmap.
+ */
+static void far_branches(void **state)
+{
+	struct sample *s = sample_new();
+
+	number(s, false, NULL);
+	for (uint32_t c = COMMITS; c < COMMITS + 40; c++)
+		s->is_tip[c] = SELECT_BRANCH;
+	for (int far = 0; far < 2; far++) {
+		struct bitmap_build_result built = {0};
+		struct tip_walk walk;
+		uint8_t *has_bitmap = calloc(ALL, 1);
+		uint32_t walked, max = 0;
+
+		assert_non_null(has_bitmap);
+		s->in.budget_words = far ? 0 : 300;
+		assert_int_equal(bitmap_choose(&built, &s->in, NULL), 0);
+		for (size_t i = 0; i < built.entry_nr; i++)
+			has_bitmap[built.entries[i].commit_nr] = 1;
+		assert_int_equal(tip_walk_init(&walk, &s->d.h, s->parents_first,
+					       ALL, has_bitmap),
+				 0);
+		for (uint32_t c = COMMITS; c < COMMITS + 40; c++) {
+			tip_walk_count(&walk, &walked, &c, 1);
+			max = walked > max ? walked : max;
+		}
+		/* The newest of these tips reaches 104 commits. */
+		if (far)
+			assert_true(max <= 1);
+		else
+			assert_true(max > 10);
+		tip_walk_release(&walk);
+		free(has_bitmap);
 		bitmap_build_result_release(&built);
 	}
 	sample_free(s);
@@ -221,7 +314,10 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(within_the_budget),
+		cmocka_unit_test(pseudo_merges),
 		cmocka_unit_test(tips),
+		cmocka_unit_test(configured_budget),
+		cmocka_unit_test(far_branches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,7 +21,7 @@ struct sample {
 	uint8_t has_bitmap[COMMITS];
 	struct pseudo_tips tips;
 	struct pseudo_groups groups;
-	size_t object_nr;
+	size_t default_tip_nr;
 };
 
 /*
@@ -31,7 +31,7 @@ struct sample {
 static void sample_init(struct sample *s, uint64_t *seed)
 {
 	memset(s, 0, sizeof(*s));
-	s->object_nr = COMMITS * PSEUDO_DEFAULT_OBJECTS;
+	s->default_tip_nr = COMMITS;
 	dag_init(&s->d);
 	for (uint32_t i = 0; i < COMMITS; i++) {
 		uint32_t parents[2], nr = 0;
@@ -66,7 +66,7 @@ static void choose(struct sample *s, size_t commit_nr)
 		.commit_nr = commit_nr,
 		.has_bitmap = s->has_bitmap,
 		.tips = &s->tips,
-		.object_nr = s->object_nr,
+		.default_tip_nr = s->default_tip_nr,
 		.default_merge_nr = PSEUDO_DEFAULT_MERGES,
 	};
 
@@ -123,6 +123,26 @@ static bool is_tip(const struct sample *s, uint32_t c, enum pseudo_class class)
 }
 
 /*
+ * Returns whether pseudo-merges of a class save enough, if a request walks this
+ * number of commits without them.
+ */
+static bool is_worth_it(const struct sample *s, enum pseudo_class class,
+			size_t walked)
+{
+	bool reached[COMMITS] = {false};
+	size_t nr = 0;
+
+	for (size_t i = 0; i < s->tips.nr; i++)
+		if (s->tips.tips[i].group <= class)
+			reach(s, reached, s->tips.tips[i].commit_nr);
+	for (uint32_t c = 0; c < COMMITS; c++)
+		nr += reached[c];
+	return walked && (walked >= PSEUDO_DEFAULT_MIN_SAVED ||
+			  walked >= (nr + PSEUDO_DEFAULT_SAVED_PART - 1) /
+					    PSEUDO_DEFAULT_SAVED_PART);
+}
+
+/*
  * Checks that the groups of a class and the covered commits reach everything
  * that the tips of the class reach.
  */
@@ -157,7 +177,7 @@ static void check_class(const struct sample *s, enum pseudo_class class)
 			reach(s, reached, group->commits[i]);
 		}
 	}
-	assert_int_equal(groups > 0, walked >= PSEUDO_DEFAULT_MIN_SAVED);
+	assert_int_equal(groups > 0, is_worth_it(s, class, walked));
 	assert_true(groups <= PSEUDO_DEFAULT_MERGES);
 	for (uint32_t c = 0; groups && c < COMMITS; c++)
 		if (wanted[c])
@@ -220,10 +240,7 @@ static void halves(void **state)
 	sample_release(&s);
 }
 
-/*
- * The number of objects limits the number of tips that get pseudo-merges. The
- * oldest tips are used.
- */
+/* If the number of tips is limited, the oldest tips are used. */
 static void limited(void **state)
 {
 	uint64_t seed = random_seed();
@@ -236,7 +253,7 @@ static void limited(void **state)
 		s.d.h.commits[c].parent_nr = 0;
 		add_tip(&s, c, c % 2 ? PSEUDO_NAMED : PSEUDO_OTHERS);
 	}
-	s.object_nr = 700 * PSEUDO_DEFAULT_OBJECTS + 1;
+	s.default_tip_nr = 700;
 	choose(&s, COMMITS);
 	for (size_t i = 0; i < s.groups.nr; i++)
 		for (size_t k = 0; k < s.groups.groups[i].nr; k++, nr++) {
@@ -245,7 +262,7 @@ static void limited(void **state)
 			assert_true(c % 2 || c < 200);
 		}
 	assert_int_equal(nr, 700);
-	s.object_nr = 0;
+	s.default_tip_nr = 0;
 	choose(&s, COMMITS);
 	assert_int_equal(s.groups.nr, 0);
 	sample_release(&s);

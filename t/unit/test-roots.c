@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "base/bytes.h"
+#include "bitmap/select.h"
 #include "packs/roots.h"
 #include "t/unit/walkrepo.h"
 
@@ -113,25 +114,23 @@ static void a_broken_ref_is_an_error(void **state)
 	walkrepo_release(&w);
 }
 
-/*
- * Returns whether a commit is marked as a tip, after all objects were
- * enumerated.
- */
-static bool is_marked(struct walkrepo *w, const uint8_t *marks, uint32_t nr)
+/* Returns the mark of a commit. */
+static enum select_tip kind_of(struct walkrepo *w, const uint8_t *marks,
+			       uint32_t nr)
 {
 	uint32_t at = history_find(&w->w.history, walkrepo_pos(w, nr));
 
-	return at != HISTORY_NONE && marks[at];
+	return at == HISTORY_NONE ? SELECT_NO_TIP : (enum select_tip)marks[at];
 }
 
-static uint8_t *mark(struct walkrepo *w)
+static uint8_t *mark(struct walkrepo *w, bool all_refs)
 {
 	struct error err = ERROR_INIT;
 	struct refs *refs;
 	uint8_t *marks;
 
 	open_refs(&refs, w);
-	if (roots_mark_tips(&marks, &w->w, refs, &err) < 0)
+	if (roots_mark_tips(&marks, &w->w, refs, all_refs, &err) < 0)
 		fail_msg("%s", err.msg);
 	refs_close(refs);
 	return marks;
@@ -165,10 +164,12 @@ static void preferred_tips(void **state)
 				      sizeof(config) - 1, CONFIG_LOCAL, NULL,
 				      NULL, NULL),
 			 0);
-	marks = mark(&w);
+	marks = mark(&w, false);
 	for (uint32_t i = 0; i < w.h.r.commit_nr; i++)
-		assert_int_equal(is_marked(&w, marks, w.h.r.commits[i]),
-				 i == 4 || i == 2);
+		assert_int_equal(kind_of(&w, marks, w.h.r.commits[i]),
+				 i == 4 || i == 2 ? SELECT_TIP
+				 : i == 11        ? SELECT_BRANCH
+						  : SELECT_NO_TIP);
 	free(marks);
 	config_release(&w.h.r.t.repo.config);
 	walkrepo_release(&w);
@@ -186,15 +187,20 @@ static void branches_by_default(void **state)
 	randrepo_ref(&w.h.r, "refs/heads/main", w.h.r.commits[11]);
 	randrepo_ref(&w.h.r, "refs/heads/old", w.h.r.commits[4]);
 	randrepo_ref(&w.h.r, "refs/tags/v1", w.h.r.commits[2]);
-	marks = mark(&w);
-	for (uint32_t i = 0; i < w.h.r.commit_nr; i++)
-		assert_int_equal(is_marked(&w, marks, w.h.r.commits[i]),
-				 i == 1 || i == 4 || i == 11);
-	free(marks);
+	for (int all = 0; all < 2; all++) {
+		marks = mark(&w, all);
+		for (uint32_t i = 0; i < w.h.r.commit_nr; i++)
+			assert_int_equal(kind_of(&w, marks, w.h.r.commits[i]),
+					 i == 1              ? SELECT_TIP
+					 : i == 4 || i == 11 ? SELECT_NEW_BRANCH
+					 : i == 2 && all     ? SELECT_REF
+							     : SELECT_NO_TIP);
+		free(marks);
+	}
 	walkrepo_release(&w);
 }
 
-/* If there are very many branches, only the newest ones are marked. */
+/* If there are very many branches, only the newest ones are marked as new. */
 static void newest_branches(void **state)
 {
 	enum { OLD = 40 };
@@ -205,7 +211,7 @@ static void newest_branches(void **state)
 	uint8_t files[RANDREPO_FILES] = {1};
 
 	walkrepo_init(&w, HASH_SHA1, &seed, 1, 1);
-	for (uint32_t i = 0; i < ROOTS_DEFAULT_TIPS + OLD; i++) {
+	for (uint32_t i = 0; i < ROOTS_NEW_BRANCHES + OLD; i++) {
 		/* The age of a branch does not follow from its name. */
 		uint32_t nr = randrepo_commit(&w.h.r, files, NULL, 0,
 					      (i * 7 % 64) * 1000 + i);
@@ -219,15 +225,16 @@ static void newest_branches(void **state)
 	load_all(&w);
 	tmprepo_write(&w.h.r.t, "packed-refs", packed.data);
 	buf_release(&packed);
-	marks = mark(&w);
+	marks = mark(&w, true);
 	for (uint32_t i = 2; i < w.h.r.commit_nr; i++) {
 		uint64_t date = ((i - 2) * 7 % 64) * 1000 + i - 2;
 		uint32_t newer = 0;
 
 		for (uint32_t k = 2; k < w.h.r.commit_nr; k++)
 			newer += ((k - 2) * 7 % 64) * 1000 + k - 2 > date;
-		assert_int_equal(is_marked(&w, marks, w.h.r.commits[i]),
-				 newer < ROOTS_DEFAULT_TIPS);
+		assert_int_equal(kind_of(&w, marks, w.h.r.commits[i]),
+				 newer < ROOTS_NEW_BRANCHES ? SELECT_NEW_BRANCH
+							    : SELECT_BRANCH);
 	}
 	free(marks);
 	walkrepo_release(&w);

@@ -20,7 +20,7 @@ struct sample {
 	uint32_t *commits, *parents_first;
 	uint8_t *is_tip;
 	uint32_t nr;
-	size_t dense_nr, default_tip_nr;
+	size_t dense_nr;
 	uint32_t *selected;
 	size_t selected_nr;
 };
@@ -50,7 +50,6 @@ static void sample_select(struct sample *s)
 		.nr = s->nr,
 		.dense_nr = s->dense_nr,
 		.is_tip = s->is_tip,
-		.default_tip_nr = s->default_tip_nr,
 	};
 
 	free(s->selected);
@@ -200,11 +199,11 @@ static void merges_are_preferred(void **state)
 	sample_release(&s);
 }
 
-/*
- * The newest of the tips that are not configured are selected, up to a limit.
- */
-static void default_tips_are_limited(void **state)
+/* Tips of references are not selected, except wanted ones. */
+static void only_wanted_tips(void **state)
 {
+	static const enum select_tip kinds[] = {SELECT_REF, SELECT_BRANCH,
+						SELECT_NEW_BRANCH};
 	struct sample s;
 	size_t without;
 
@@ -213,19 +212,14 @@ static void default_tips_are_limited(void **state)
 	sample_select(&s);
 	without = s.selected_nr;
 	for (uint32_t i = 0; i < s.nr; i += 100)
-		s.is_tip[i + 50] = SELECT_DEFAULT_TIP;
+		s.is_tip[i + 50] = (uint8_t)kinds[i / 100 % 3];
 	sample_select(&s);
 	assert_int_equal(s.selected_nr, without);
-	s.default_tip_nr = 7;
+	/* A wanted tip on the only line is selected instead of its gap's. */
+	s.is_tip[150] = SELECT_TIP;
 	sample_select(&s);
-	/*
-	 * Of the seven tips, one is among the newest commits, which are
-	 * selected anyway.
-	 */
-	assert_int_equal(s.selected_nr, without + 6);
-	s.default_tip_nr = s.nr;
-	sample_select(&s);
-	assert_int_equal(s.selected_nr, without + 499);
+	assert_int_equal(s.selected_nr, without);
+	assert_int_equal(s.selected[without - 1], 150);
 	sample_release(&s);
 }
 
@@ -299,7 +293,7 @@ int main(void)
 		cmocka_unit_test(gaps_have_an_end),
 		cmocka_unit_test(tips_are_always_taken),
 		cmocka_unit_test(merges_are_preferred),
-		cmocka_unit_test(default_tips_are_limited),
+		cmocka_unit_test(only_wanted_tips),
 		cmocka_unit_test(lines_are_preferred),
 		cmocka_unit_test(counted),
 		cmocka_unit_test(fewer_for_fewer_objects),

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Selects bitmaps near tips whose requests would walk far.
+ *
+ * A selection that spreads bitmaps over the history (bitmap/select.h) leaves
+ * tips of which a request walks many commits: an old release branch, or a
+ *branch that nothing merged. A tip is *far* if its request walks more than one
+ *of TIP_SELECT_PART commits that the tip reaches. Each far tip gets a bitmap at
+ * the tip, or at a commit of its first-parent line so near that the tip is not
+ * far any more.
+ *
+ * One bitmap serves as many far tips as possible. On the first-parent line of a
+ * tip, the *limit* is the oldest commit that is near enough:
+ *
+ *	T1--o--o--L1--o--o--- trunk        L1, L2: limits of T1 and T2
+ *	          /
+ *	T2-----L2
+ *
+ * Far tips are taken in the order of their limits, the limit furthest from the
+ * root first. If no selected commit is between the tip and its limit, the limit
+ * is selected. No other choice needs fewer bitmaps. If a bitmap serves one tip
+ * only, the tip itself is selected instead.
+ *
+ * A merge below the limit can still let the request walk far. So the tips are
+ * counted again, and selected again with nearer limits. The last round selects
+ * tips only.
+ */
+#ifndef BITMAP_TIP_SELECT_H
+#define BITMAP_TIP_SELECT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "bitmap/select.h"
+#include "walk/history.h"
+
+/*
+ * A request for one tip should walk at most one of TIP_SELECT_PART commits that
+ * the tip reaches.
+ */
+#define TIP_SELECT_PART 100
+
+struct tip_select_input {
+	const struct history *history;
+	/* commit_nr, parents first: all commits of the pack */
+	const uint32_t *commits;
+	size_t commit_nr;
+	const uint8_t *is_tip; /* indexed by commit_nr: enum select_tip */
+	/* the kinds of tips that may get bitmaps: [first, last] */
+	enum select_tip first, last;
+	/* maximum number of commits to select */
+	size_t most;
+};
+
+/*
+ * Selects commits: sets has_bitmap[c], which the caller has set for commits
+ * that are already selected. If there are more far tips than `most` bitmaps can
+ * serve, the bitmaps are selected that save most commits. *selected_nr is set
+ * to the number of selected commits. Returns 0 or ERR_NOMEM.
+ */
+int tip_select(uint8_t *has_bitmap, size_t *selected_nr,
+	       const struct tip_select_input *in, struct error *err);
+
+#endif
