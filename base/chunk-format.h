@@ -4,7 +4,7 @@
  * multi-pack-index (gitformat-chunk(5)). All numbers are big-endian:
  *
  *   header of the file's format, with the number of chunks C
- *   table of contents: (C + 1) x (chunk id 4, file offset 8)
+ *   table of contents: (C + 1) x (chunk id: 4, file offset: 8 bytes)
  *   chunks, in the order of the table; a chunk ends where the next begins
  *   trailer of the file's format
  *

@@ -117,9 +117,9 @@ void sort_strings(char **strings, size_t nr)
 #define NO_SUFFIX ((size_t)-1)
 
 /*
- * Returns the index of the suffix that contains byte `differs` of `name` or
- * ends directly before it, or NO_SUFFIX. Two names first differ in this byte,
- * so a suffix that ends earlier is in both names.
+ * `differs` is the offset of the first byte in which two names differ. Returns
+ * the index of the suffix in `name` that contains this byte or ends directly
+ * before it, or NO_SUFFIX. A suffix that ends earlier is in both names.
  */
 static size_t find_suffix(const char *name, size_t differs,
 			  const char *const *suffixes, size_t nr)

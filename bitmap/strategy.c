@@ -44,8 +44,9 @@
 #define HAVES_PER_COST_DECIDED 32
 
 /*
- * A walk costs one more unit for this many wanted commits: it knows less about
- * the haves than an index, and so computes deltas that could be copied.
+ * The cost of a walk grows by one tree diff for every so many wanted commits. A
+ * walk knows less than an index about the objects that the client has. So it
+ * computes some deltas anew, where an index would let stored deltas be copied.
  */
 #define COMMITS_PER_DELTA_COST 4
 

@@ -438,7 +438,7 @@ static int find_long(struct named *found, const struct parse *p,
 			*found = n;
 		}
 	}
-	/* As in stock Git, the message names the last two that fit. */
+	/* As in stock Git, the message names the last two options that fit. */
 	if (other.option)
 		return report_ambiguous(word, len, &other, found);
 	return 0;

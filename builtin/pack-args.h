@@ -80,8 +80,9 @@ struct pack_args {
 	}
 
 /*
- * Callback for an option with an unset state: sets an int to 1, or to 0 for the
- * negated option.
+ * Callback for an option whose variable is an int. Sets the int to 1, or to 0
+ * for the negated option. If the option is not given, the int keeps its initial
+ * value, which may be neither.
  */
 int pack_args_take_choice(void *value, const char *arg);
 

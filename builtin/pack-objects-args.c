@@ -65,8 +65,8 @@ static int take_index_version(void *value, const char *arg)
 }
 
 /*
- * Callbacks for --quiet and --all-progress. The last of these options and of
- * --progress holds.
+ * Callbacks for --quiet and --all-progress. If several of --quiet, --progress
+ * and --all-progress are given, the last one applies.
  */
 static int take_quiet(void *value, const char *arg)
 {

@@ -158,8 +158,8 @@ static int quote_shell(struct buf *out, const struct buf *value)
 }
 
 /*
- * As quote_with(). In addition, the bytes in `controls` become letter escapes,
- * as in C strings.
+ * Works like quote_with(). In addition, the bytes in `controls` become letter
+ * escapes, as in C strings.
  */
 static int quote_letters(struct buf *out, const struct buf *value,
 			 const char *mark, const char *special,

@@ -119,7 +119,10 @@ struct editor {
 	 * comment was kept
 	 */
 	bool is_bare;
-	/* true: since that header, at least one variable was removed */
+	/*
+	 * true: since the section header at `header`, at least one variable was
+	 * removed
+	 */
 	bool is_removed;
 	/* true: the new value is already in `out` */
 	bool is_done;

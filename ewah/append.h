@@ -48,8 +48,8 @@ static inline void ewah_push_run(struct ewah *e, bool bit, size_t nr)
 }
 
 /*
- * Counts the `nr` words that the caller has stored after the last word as
- * literals of the last RLW.
+ * Counts `nr` words as literals in the last running-length word (RLW). The
+ * caller has stored these words after the last word of the bitmap.
  */
 static inline void ewah_push_literals(struct ewah *e, size_t nr)
 {

@@ -42,11 +42,11 @@ struct commit_graph_options {
 	/* also write the commits of the existing graph */
 	bool append;
 	/*
-	 * changed_paths tells whether to write changed-path filters: 1, 0, or
-	 * negative: only if the existing graph has filters. The version of
-	 * filters is 1, 2, or negative: as in the existing graph, or else 1.
-	 * With version 0, version 1 is written and no old filter is reused.
-	 * With an unknown version, no graph is written.
+	 * changed_paths: 1: write changed-path filters; 0: write none;
+	 * negative: write them only if the existing graph has filters.
+	 * changed_paths_version: version of the filters, 1 or 2; negative: that
+	 * of the existing graph, or else 1; 0: write version 1, and reuse no
+	 * old filter. With an unknown version, no graph is written.
 	 */
 	int changed_paths;
 	int64_t changed_paths_version;

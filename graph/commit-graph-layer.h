@@ -3,7 +3,7 @@
  * One commit-graph file, all numbers big-endian (gitformat-commit-graph(5)):
  *
  *    "CGPH" | version 1 | hash id | chunks C | base graphs B      8 bytes
- *    table of contents: (C + 1) x (chunk id 4, file offset 8)
+ *    table of contents: (C + 1) x (chunk id: 4, file offset: 8 bytes)
  *    OIDF  256 x 4          fanout
  *    OIDL  nr x hash        commit ids, ascending
  *    CDAT  nr x (hash + 16) tree | parent 1 | parent 2
@@ -14,7 +14,8 @@
  *    EDGE  k x 4            second and later parents of commits with more than
  *                           two; the last one has its top bit set
  *    BIDX  nr x 4           the end of each commit's filter in BDAT
- *    BDAT  hash version 4 | hashes 4 | bits per entry 4 | filters (bloom.h)
+ *    BDAT  3 x 4            hash version | number of hashes | bits per entry
+ *          the rest         filters (bloom.h)
  *    BASE  B x hash         checksums of the layers below
  *    checksum               hash
  *

@@ -33,7 +33,7 @@ struct indexer_entry {
 	uint8_t type;
 };
 
-/* The list of REF_DELTAs whose base has one id. */
+/* A list of REF_DELTAs that have the same base id. */
 struct indexer_ref {
 	struct oid base;
 	/*

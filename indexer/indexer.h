@@ -116,7 +116,7 @@ struct pack_indexer_hooks {
 
 struct pack_indexer_config {
 	enum hash_algo algo;
-	/* share of new files, see sys/share.h */
+	/* permissions of new files, see sys/share.h */
 	unsigned share;
 	/* number of threads that resolve deltas, at least 1 */
 	unsigned threads;

@@ -9,8 +9,9 @@
 #define FILE_MODE 0444
 
 /*
- * If a request for all tips would walk more commits that the older index covers
- * than this, the new index should have pseudo-merges.
+ * A request for all tips walks commits that have no bitmap, although the older
+ * index covers them. If their number exceeds this one, the new index should
+ * have pseudo-merges.
  */
 #define PSEUDO_MANY_WALKED (4 * PSEUDO_DEFAULT_MIN_SAVED)
 

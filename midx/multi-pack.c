@@ -220,7 +220,7 @@ static int make_midx(struct writing *w)
 	if (!ret)
 		ret = multi_pack_sources_init(&w->sources, w->odb, o, NULL,
 					      w->err);
-	/* Among no packs, the preferred pack is unknown too. */
+	/* If there are no packs, the preferred pack does not exist either. */
 	w->result->no_such_preferred = o->preferred && ret == ERR_MISSING;
 	if (ret < 0)
 		return ret;

@@ -71,7 +71,10 @@ struct ref_search {
 	char *name; /* owned: the full name of the ref that was found */
 };
 
-/* Takes the ref, or else the ref that it links to, if there is a reflog. */
+/*
+ * Takes the name of the ref if it has a reflog. Otherwise, if the ref is
+ * symbolic and its target has a reflog, takes the name of the target.
+ */
 static int take_ref(void *ctx, const struct ref *ref)
 {
 	struct ref_search *s = ctx;

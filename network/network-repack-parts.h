@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The declarations of three files that network_repack() uses: choosing the
- * HEADs that the store's pack is optimised for, the commit-graphs, and dropping
- * objects that the store has from members.
+ * HEADs that the store's pack is optimised for, the commit-graphs, and removing
+ * from members the objects that the store has.
  */
 #ifndef NETWORK_NETWORK_REPACK_PARTS_H
 #define NETWORK_NETWORK_REPACK_PARTS_H
@@ -95,7 +95,7 @@ int network_graph_clean(const struct repo *repo, struct error *err);
 /*
  * ---- network-drop.c
  *
- * Removes objects from a member that the store has. The member's packs are
+ * Removes from a member the objects that the store has. The member's packs are
  * removed. Their objects that the store lacks are packed into one new pack.
  * Loose objects that the store has are removed too.
  */

@@ -260,7 +260,8 @@ static bool load_detach(bool *detach, const struct config *config)
  * Run `git maintenance`, without output. Its errors are ignored: the client
  * already has the report. Without detaching, the push ends after the
  * maintenance. The command gets neither --detach nor --no-detach: a client of
- * the same machine may set GIT_EXEC_PATH to a Git that is older than these.
+ * the same machine may set GIT_EXEC_PATH to a Git that is older than these two
+ * options.
  */
 static void maintain(const struct receive *r)
 {

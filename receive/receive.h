@@ -186,8 +186,8 @@ void receive_peer_tell(struct receive_peer *peer, const char *fmt, ...)
 
 /*
  * Send "error: <msg>". Absolute paths are removed from a message on a side
- * band. If `code` is ERR_IO, the whole message also goes to the server's
- * log (`peer->tell`), because its administrator needs the paths.
+ * band. If `code` is ERR_IO, the whole message also goes to the server's log
+ * (`peer->tell`), because the administrator of the server needs the paths.
  */
 void receive_peer_tell_failure(struct receive_peer *peer, int code,
 			       const char *msg);

@@ -198,7 +198,11 @@ int packed_refs_seek(const struct packed_refs *refs, const char *key,
 	return bisect(&range, refs, off, err);
 }
 
-/* Length in bytes of the first step of the search away from the hint. */
+/*
+ * packed_refs_seek_on() first looks at the place that its hint gives. If the
+ * key is not there, the search moves on by this many bytes, and by twice as
+ * many in each further step.
+ */
 #define STEP_MIN 4096
 
 int packed_refs_seek_on(const struct packed_refs *refs, const char *key,

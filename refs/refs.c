@@ -149,8 +149,9 @@ static int expand_rule(struct buf *full, size_t rule, const char *name)
 }
 
 /*
- * Returns whether a file that one of these rules finds must be a ref. A name
- * without a slash may be any file of the git directory.
+ * Returns whether a file that the rule with the index `rule` finds must be a
+ * ref. Rule 0 takes the name as a path in the git directory, so it may also
+ * find a file that is not a ref, such as "config".
  */
 static bool has_to_be_ref(size_t rule, const char *name)
 {
@@ -285,7 +286,7 @@ struct visit {
 	void *ctx;
 	/* a broken ref stops the visit with an error */
 	bool is_strict;
-	/* GIT_REF_PARANOIA is not read */
+	/* true: this visit ignores GIT_REF_PARANOIA */
 	bool has_no_salvage;
 	/*
 	 * The objects that exist, if GIT_REF_PARANOIA is false: refs to other
@@ -366,7 +367,10 @@ static int next_record(struct visit *v, struct refs_record *record,
 	}
 }
 
-/* Treats a broken ref as this visit requires. */
+/*
+ * Leaves out a broken ref: calls v->broken, or else sets a warning. If the
+ * visit is strict, returns an error instead.
+ */
 static int pass_over(const struct visit *v, const char *name,
 		     enum refs_flaw flaw, struct error *err)
 {

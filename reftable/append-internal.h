@@ -9,8 +9,8 @@
 #include "reftable/append.h"
 
 /*
- * Creates the lock file "<dir>/<name>.lock". `share` is the share that applies
- * to new files, see sys/share.h.
+ * Creates the lock file "<dir>/<name>.lock". `share`: permissions of new files,
+ * see sys/share.h.
  */
 int reftable_append_lock(struct sys_tempfile *lock, const char *dir,
 			 const char *name, unsigned share, int64_t timeout_ms,

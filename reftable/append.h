@@ -22,7 +22,7 @@
 struct reftable_append_options {
 	enum hash_algo algo;
 	enum sys_fsync_method method;
-	/* the share that applies to new files, see sys/share.h */
+	/* permissions of new files, see sys/share.h */
 	unsigned share;
 	/* milliseconds to wait for the lock of tables.list; < 0: no limit */
 	int64_t timeout_ms;

@@ -4,13 +4,14 @@
  * record that shares no bytes with the record before it. Binary search uses the
  * restarts.
  *
- *   type 1  len 3  record...  restart_offset 3 ...  restart_nr 2  [zeros]
+ *   type (1)  len (3)  record...  restart_offset (3)...  restart_nr (2) [zeros]
  *
- * Offsets count from the start of the block and include its header of 4 bytes.
- * In the first block of a file they count from the start of the file. `len` is
- * the offset of the end of restart_nr. The bytes of a g-block after its header
- * are deflated; its `len` is the length of the inflated block. Zeros follow if
- * the next block is aligned.
+ * Numbers in parentheses are sizes in bytes. Offsets count from the start of
+ * the block and include its header of 4 bytes. In the first block of a file
+ * they count from the start of the file. `len` is the offset of the end of
+ * restart_nr. The bytes of a g-block after its header are deflated; its `len`
+ * is the length of the inflated block. Zeros follow if the next block is
+ * aligned.
  *
  * Opening a block verifies it; taking a record verifies the record. An iterator
  * belongs to one thread; threads may share opened blocks.
@@ -28,11 +29,11 @@
 
 /*
  * The frame of a reftable (Git's technical/reftable): a header, sections of
- * blocks, and a footer with the offsets of the sections. Numbers are
- * big-endian.
+ * blocks, and a footer with the offsets of the sections. Numbers in parentheses
+ * are sizes in bytes. All numbers in the file are big-endian.
  *
- *   header   'REFT'  version 1  block_size 3  min_index 8  max_index 8
- *            [hash 4: "sha1" or "s256"; version 2 only]
+ *   header   'REFT' (4)  version (1)  block_size (3)  min_index (8)
+ *            max_index (8)  [hash (4): "sha1" or "s256"; only if version is 2]
  *   refs     r-blocks, the first of them together with the header
  *   ...      i-blocks: their index             at ref_index_off
  *   objects  o-blocks: which r-blocks name an object   at obj_off
@@ -40,8 +41,9 @@
  *   reflogs  g-blocks, deflated                at log_off
  *   ...      i-blocks                          at log_index_off
  *   footer   the header again
- *            ref_index_off 8  obj_off << 5 | obj_id_len 8  obj_index_off 8
- *            log_off 8  log_index_off 8  CRC-32 of the footer so far 4
+ *            ref_index_off (8)  obj_off << 5 | obj_id_len (8)
+ *            obj_index_off (8)  log_off (8)  log_index_off (8)
+ *            CRC-32 of the footer so far (4)
  *
  * The offset of a missing section is zero. The offset of reflogs is also zero
  * if the table has no refs. Then the type of the first block shows that the
@@ -50,7 +52,8 @@
  *
  * 	00  52454654 01 001000  0000000000000001 0000000000000001
  * 	18  72 00003a                       r-block, to offset 3a
- * 	1c  00 23 48454144 00 11            "HEAD", symbolic, index 1 + 0
+ * 	1c  00 23 48454144 00 11            "HEAD", a symbolic ref; update
+ * 	                                    index: min_index (1) + 0
  * 	24    726566732f68656164732f6d6173746572
  * 	35  00001c 0001                     one restart, at 1c
  * 	3a  52454654 01 001000  0000000000000001 0000000000000001

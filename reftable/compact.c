@@ -28,7 +28,8 @@ size_t reftable_compact_from(const uint64_t *sizes, size_t nr, unsigned factor)
 	size_t from = nr;
 	/*
 	 * total size of the tables that are chosen for the merge; if none is
-	 * chosen yet, size of the newer table of this pair
+	 * chosen yet, size of table i - 1, with which the next older table is
+	 * compared
 	 */
 	uint64_t sum = 0;
 
@@ -38,8 +39,8 @@ size_t reftable_compact_from(const uint64_t *sizes, size_t nr, unsigned factor)
 		if (sizes[i - 2] / factor >= sum)
 			continue;
 		/*
-		 * Tables that are newer than this pair are merged too, because
-		 * they are even smaller.
+		 * Tables i - 2 and i - 1 are merged. All newer tables are
+		 * merged too, because they are even smaller.
 		 */
 		if (from == nr)
 			for (size_t j = i; j < nr; j++)

@@ -94,7 +94,7 @@ static void set_job_options(struct run *r)
 	};
 }
 
-/* Take the packs that the options keep off the list of packs to remove. */
+/* From the list of packs to remove, take out those that the options keep. */
 static int spare_packs(struct run *r, struct error *err)
 {
 	const struct repack_options *o = r->options;

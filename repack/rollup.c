@@ -60,8 +60,8 @@ struct rollup {
 };
 
 /*
- * Returns whether one of the packs with the part `part` in the rollup has the
- * object.
+ * Returns whether the object is in a pack whose entry in options->parts is
+ * `part`.
  */
 static bool has(const struct rollup *r, const uint8_t *raw,
 		enum rollup_part part)

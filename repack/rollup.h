@@ -13,8 +13,8 @@
 #include "packs/pack-job.h"
 
 /*
- * What happens to the objects of a pack. If a pack is given two parts, the
- * later one in this list is used.
+ * What happens to the objects of a pack. If two of these values are given for a
+ * pack, the later one in this list is used.
  */
 enum rollup_part {
 	ROLLUP_UNLISTED, /* ignored */
@@ -32,7 +32,9 @@ enum rollup_part {
 };
 
 struct rollup_options {
-	/* borrowed: one part for each pack of the snapshot */
+	/*
+	 * borrowed: for each pack of the snapshot, what happens to its objects
+	 */
 	const enum rollup_part *parts;
 	/*
 	 * Also list loose objects of the repository, even if a ROLLUP_UNLISTED
@@ -52,10 +54,10 @@ struct rollup_options {
 };
 
 /*
- * Set the part of the pack `name` ("pack-<hex>.pack"). If the pack has a part
- * already, the later one in enum rollup_part is used. Returns 0, or ERR_MISSING
- * if there is no pack of this name. With `once`, returns ERR_INVALID if the
- * pack already has another part.
+ * Set what happens to the objects of the pack `name` ("pack-<hex>.pack"). If a
+ * value is set already, the later one in enum rollup_part is used. Returns 0,
+ * or ERR_MISSING if there is no pack of this name. With `once`, returns
+ * ERR_INVALID if another value is set already.
  */
 int rollup_mark(enum rollup_part *parts, const struct odb *odb,
 		const char *name, enum rollup_part part, bool once,

@@ -45,8 +45,9 @@ static int make_dir(const struct init *init, const char *parent,
 }
 
 /*
- * Makes the git directory and the object directory. As in Git, the share is
- * applied to both even if they existed before.
+ * Makes the git directory and the object directory. As in Git, the permissions
+ * of core.sharedRepository are applied to both directories even if they existed
+ * before.
  */
 static int make_outer_dirs(const struct init *init)
 {

@@ -95,13 +95,17 @@ int repo_check_owner(const struct repo_place *place, struct error *err);
 int repo_check_bare(const struct repo_place *place, struct error *err);
 
 /*
- * Reads core.sharedRepository from `config`. Returns 0 or a negative error
- * code.
+ * Reads core.sharedRepository from `config`. Sets *share to the permissions
+ * that it gives to new files, in the form of sys/share.h. Returns 0 or a
+ * negative error code.
  */
 int repo_share_load(unsigned *share, const struct config *config,
 		    struct error *err);
 
-/* Formats a share for a configuration file, as Git does: "1", "2" or "0640". */
+/*
+ * Formats the permissions in `share` (sys/share.h) as Git writes the value of
+ * core.sharedRepository into a configuration file: "1", "2" or "0640".
+ */
 #define REPO_SHARE_TEXT_LEN 8
 void repo_share_text(char text[REPO_SHARE_TEXT_LEN], unsigned share);
 
@@ -136,8 +140,8 @@ int repo_read_format(struct repo_format *format, struct config *config,
 /*
  * Copies the files of a template directory into the git directory. Names that
  * start with a dot are skipped, and existing files are kept. A missing template
- * directory is not an error. template_dir NULL means the built-in template. For
- * `share` see sys/share.h.
+ * directory is not an error. template_dir NULL means the built-in template.
+ * `share`: permissions of the copies, see sys/share.h.
  */
 int repo_copy_template(const char *git_dir, const char *template_dir,
 		       unsigned share, struct error *err);

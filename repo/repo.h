@@ -218,10 +218,10 @@ int repo_fsync_method(const struct repo *repo,
 unsigned repo_threads(const struct repo *repo);
 
 /*
- * Parses a value of core.sharedRepository or of `git init --shared`. *share is
- * for sys/share.h; 0 means that the umask decides. `value` NULL is a key
- * without value. `name` is the key in messages. Returns 0, or ERR_INVALID with
- * Git's message.
+ * Parses a value of core.sharedRepository or of `git init --shared`. *share
+ * gets the permissions of new files in the form of sys/share.h; 0: the umask
+ * decides. `value` is NULL for a key without value. `name` is the key in
+ * messages. Returns 0, or ERR_INVALID with Git's message.
  */
 int repo_share_parse(unsigned *share, const char *name, const char *value,
 		     struct error *err);
@@ -240,8 +240,8 @@ struct repo_init_options {
 	/* storage of refs; NULL: that of the existing repository, or files */
 	const enum repo_ref_storage *ref_storage;
 	/*
-	 * share made from core.sharedRepository, see sys/share.h; 0: keep the
-	 * setting
+	 * permissions of new files, as core.sharedRepository gives them, in the
+	 * form of sys/share.h; 0: keep the setting
 	 */
 	unsigned share;
 	/* out: whether the repository is shared; NULL allowed */
@@ -258,8 +258,8 @@ struct repo_init_options {
  *
  * Existing files stay, but missing variables are added to config. Names in the
  * template that start with a dot are skipped; a missing template counts as
- * empty. A share applies to all files, and is written to config together with
- * receive.denyNonFastForwards.
+ * empty. The permissions in options->share apply to all files, and are written
+ * to config together with receive.denyNonFastForwards.
  *
  * Returns 1 if HEAD existed ("reinitialized"), 0 if the repository is new, or a
  * negative error code: ERR_INVALID ("attempt to reinitialize repository with
@@ -278,8 +278,8 @@ int repo_init(const char *git_dir, const char *worktree, const char *branch,
 
 /*
  * Makes the stack of tables "<git_dir>/reftable" with a symbolic HEAD that
- * points to `target`, unless the stack exists. `share` is a share of new files,
- * see sys/share.h. Returns 0 or a negative error code.
+ * points to `target`, unless the stack exists. `share`: permissions of new
+ * files, see sys/share.h. Returns 0 or a negative error code.
  */
 int repo_init_reftable(const char *git_dir, enum hash_algo algo,
 		       const char *target, unsigned share, struct error *err);

@@ -20,8 +20,9 @@ void path_filters_release(struct path_filters *f)
 }
 
 /*
- * Returns the length of the path with which every path that a pattern matches
- * begins. Returns 0 if there is none.
+ * All paths that a pattern matches begin with the same path: "a/b" if the
+ * pattern is "a/b/c*". Returns the length of this common path, or 0 if there is
+ * none.
  */
 static size_t certain_len(const struct pathspec_item *item)
 {

@@ -20,8 +20,9 @@ struct merging {
 	 */
 	uint32_t *becomes;
 	/*
-	 * indexed by commit_nr: greater than the heights of its parents; 0:
-	 * haves reach the commit, or it is not simplified yet
+	 * indexed by commit_nr: the generation number in the simplified
+	 * history, which is greater than those of the parents; 0: haves reach
+	 * the commit, or it is not simplified yet
 	 */
 	uint32_t *heights;
 	/*
@@ -39,9 +40,9 @@ struct merging {
 	struct simplify_list stack;
 	/* parents of the merge that is being simplified */
 	struct simplify_list parents;
-	/* No parent that is searched for has a lower height than this. */
+	/* lowest of those parents' `heights` that are not 0 */
 	uint32_t floor_height;
-	/* lowest generation number of those parents that haves reach */
+	/* lowest generation number of those parents whose `heights` are 0 */
 	uint32_t floor_generation;
 	bool has_behind; /* whether haves reach any of the parents */
 	struct error *err;

@@ -12,8 +12,9 @@
 #include "simplify/simplify-parts.h"
 
 /*
- * Number of uninteresting commits that are read after the last queued commit
- * that is newer than the listed commits.
+ * Used without generation numbers, if all queued commits are uninteresting: the
+ * walk ends when this many commits in a row are older than the last listed
+ * commit.
  */
 #define SLOP 5
 

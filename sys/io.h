@@ -131,8 +131,8 @@ int sys_dir_each(const char *path, int (*fn)(void *ctx, const char *name),
 int sys_mkdir_p(const char *path, struct error *err);
 
 /*
- * Works like sys_mkdir_p(), and applies a share (sys/share.h) to each directory
- * that it creates.
+ * Works like sys_mkdir_p(), and gives each directory that it creates the
+ * permissions in `share` (sys/share.h).
  */
 int sys_mkdir_shared(const char *path, unsigned share, struct error *err);
 
@@ -172,8 +172,9 @@ int sys_rmdir_empty(const char *path, struct error *err);
 /*
  * Appends bytes to a file with one write, so that lines of several processes do
  * not mix. If `mode` is not 0, a missing file is created with this mode minus
- * the umask; the mode may contain a share (sys/share.h). Returns 0, ERR_MISSING
- * if the file is missing and `mode` is 0, or ERR_IO.
+ * the umask; the mode may contain permissions for a shared repository
+ * (sys/share.h). Returns 0, ERR_MISSING if the file is missing and `mode` is 0,
+ * or ERR_IO.
  */
 int sys_append(const char *path, const void *bytes, size_t len, unsigned mode,
 	       struct error *err);

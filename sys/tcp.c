@@ -222,7 +222,10 @@ static void advance(struct iovec **iov, size_t *nr, size_t n)
 int sys_socket_writev(int fd, struct iovec *iov, size_t nr,
 		      struct sys_patience *patience, struct error *err)
 {
-	/* A new message of ours: what the peer sent slowly does not count. */
+	/*
+	 * The peer's time limit begins anew with each message that we write.
+	 * Waits for earlier input do not count.
+	 */
 	patience->waited_ns = patience->moved = 0;
 	advance(&iov, &nr, 0);
 	while (nr) {

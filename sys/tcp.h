@@ -51,8 +51,8 @@ int sys_socket_accept(int fd, char address[SYS_ADDRESS_MAX], struct error *err);
 ssize_t sys_socket_try_read(int fd, void *bytes, size_t len);
 
 /*
- * Writes up to `len` bytes without waiting. What does not fit into the buffer
- * of the socket is lost: for short last words to a peer.
+ * Writes up to `len` bytes without waiting. Bytes that do not fit into the
+ * buffer of the socket are lost. This is for a short last message to a peer.
  */
 void sys_socket_try_write(int fd, const void *bytes, size_t len);
 

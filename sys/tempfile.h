@@ -48,8 +48,8 @@ struct sys_tempfile {
 
 /*
  * Creates a new file "<dir>/<prefix>XXXXXX" with mode `mode` minus the umask.
- * The mode may contain a share (sys/share.h). Returns 0 or a negative error
- * code with *tf inactive.
+ * The mode may contain permissions for a shared repository (sys/share.h).
+ * Returns 0 or a negative error code with *tf inactive.
  */
 int sys_tempfile_create(struct sys_tempfile *tf, const char *dir,
 			const char *prefix, unsigned mode, struct error *err);

@@ -171,7 +171,7 @@ void trace_start_at(struct trace *t, struct trace_at at,
 void trace_ancestry_at(struct trace *t, struct trace_at at,
 		       const char *const *names);
 /*
- * `hierarchy` contains the names of the parent processes that trace, and
+ * `hierarchy`: the names of the ancestor processes that write a trace, then
  * `name`, joined with '/'.
  */
 void trace_name_at(struct trace *t, struct trace_at at, const char *name,

@@ -25,8 +25,9 @@ struct visit {
  */
 struct place {
 	/*
-	 * depth of the object plus one; 0: the object is a tree that is a want,
-	 * and its entries are at depth 0
+	 * one more than the depth that the filter tree:<depth> counts; a tree
+	 * that a client names as a want has level 0, and its entries have level
+	 * 1
 	 */
 	unsigned level;
 	uint64_t hash; /* hash of the object's path */

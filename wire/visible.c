@@ -315,9 +315,10 @@ static int ask(struct visible *v, const struct walk_tips *tips,
 }
 
 /*
- * Mark more objects as visible: those of the next step of enum extent, but no
- * step behind `extent`. The first step is HEAD alone, because most requests are
- * for objects that HEAD reaches, and the refs may be many.
+ * Mark more objects as visible. The first call marks what HEAD reaches: most
+ * requests are for such objects, and there may be many other refs. The second
+ * call marks what all refs reach. If `extent` is EXTENT_COMMITS, only commits
+ * are marked, unless there is a bitmap index.
  */
 static int explore(struct visible *v, enum extent extent, struct error *err)
 {

@@ -18,7 +18,7 @@ struct itemlist {
 	struct objspace space;
 	struct packs packs;
 	struct packing_items list;
-	/* object[i]: the number of the object of item i in the repository */
+	/* object[i]: index in r.objects of the object that item i stands for */
 	uint32_t *object;
 };
 
