@@ -786,8 +786,8 @@ static void guess_word(struct text *t, struct guess *g)
 }
 
 /*
- * Parses a text of words and numbers in any order. Returns false if no word and
- * no number has a meaning.
+ * Parses a text of words and numbers in any order. Returns false if nothing in
+ * the text has a meaning.
  */
 static bool parse_guess(struct text t, int64_t now, int64_t *when)
 {

@@ -123,8 +123,8 @@ static int print_packs(const struct pack_bitmap *pb, struct error *err)
 }
 
 /*
- * Print how many bitmaps must be decoded before a bitmap of the index (XOR
- * chains).
+ * Print the lengths of XOR chains: how many other bitmaps must be decoded
+ * before a bitmap of the index can be decoded.
  */
 static int print_chains(const struct pack_bitmap *pb, struct error *err)
 {

@@ -69,8 +69,8 @@ int maintenance_split_factor(const struct maintenance *m, uint64_t *factor);
 
 /*
  * Plan a geometric repack with the factor `factor`. *nr gets the number of the
- * repository's own packs that may be repacked. *first gets the number of the
- * smallest of these packs that the repack would join.
+ * repository's own packs that may be repacked. *first gets how many of them the
+ * repack would join into one; these are the smallest ones.
  */
 int maintenance_geometry(const struct maintenance *m, const struct odb *odb,
 			 uint64_t factor, size_t *first, size_t *nr);

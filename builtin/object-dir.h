@@ -46,8 +46,8 @@ typedef int object_dir_fn(struct object_dir_call *call);
 struct object_dir_command {
 	const char *name; /* NULL ends a table */
 	/*
-	 * Options of this subcommand. In the last entry: options that may stand
-	 * before the name of a subcommand.
+	 * Options of this subcommand. The last entry of a table has the options
+	 * that may stand before the name of any subcommand.
 	 */
 	const struct option *options;
 	object_dir_fn *run; /* returns the exit code */

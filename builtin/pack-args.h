@@ -82,7 +82,7 @@ struct pack_args {
 /*
  * Callback for an option whose variable is an int. Sets the int to 1, or to 0
  * for the negated option. If the option is not given, the int keeps its initial
- * value, which may be neither.
+ * value, for example -1.
  */
 int pack_args_take_choice(void *value, const char *arg);
 

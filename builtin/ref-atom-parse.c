@@ -125,8 +125,8 @@ static int unrecognized(const struct arg *arg)
 
 /*
  * Set the error for an argument that is not recognized. `from` is the start of
- * the unrecognized text. For these fields, stock Git's message has the
- * asterisk.
+ * the unrecognized text. Used for fields whose asterisk stock Git prints in the
+ * message.
  */
 static int unrecognized_from(const struct arg *arg, const char *from)
 {

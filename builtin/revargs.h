@@ -119,9 +119,9 @@ int rev_args_name_missing(const struct rev_args *args, const struct oid *oid,
 void rev_args_print_notes(struct rev_args *args);
 
 /*
- * Resolve a name that is neither a revision nor a path a second time, so that
- * its messages appear twice. Stock Git's messages appear twice, too, because it
- * resolves the name again to explain the error.
+ * Called for a name that is neither a revision nor a path. Resolves the name a
+ * second time, so that its messages appear twice. Stock Git's messages appear
+ * twice, too, because it resolves such a name again to explain the error.
  */
 void rev_args_note_again(struct rev_args *args, const char *name);
 

@@ -191,8 +191,8 @@ static void explain(const char *name, const char *value,
 }
 
 /*
- * As explain(), for GIT_TRACE and the other old variables, whose errors are
- * always printed.
+ * Works like explain(), but always prints the error. Used for GIT_TRACE and the
+ * other old variables.
  */
 static void explain_old(const char *name, const char *value,
 			const struct error *err)

@@ -133,8 +133,8 @@ static int next_argument(struct session *s, const char *what)
 
 /*
  * Read the next argument into s->arg. `what` names the argument in messages. If
- * it is missing, *kind is ARG_NONE for lines. With -z, it is an error, or *kind
- * is ARG_EMPTY if `what` is NULL.
+ * the argument of a line is missing, *kind is ARG_NONE. With -z, a missing
+ * argument is an error, or counts as empty if `what` is NULL.
  */
 static int take_arg(struct session *s, const char *what, enum arg_kind *kind)
 {

@@ -76,10 +76,11 @@ struct fsck_scan {
 	/* borrowed; NULL: no progress is shown */
 	const struct progress_out *progress;
 	/*
-	 * The results are the fields from here on. `types` has by obj_pos the
-	 * type of each object with at least one readable copy; OBJ_NONE: there
-	 * is no object, or no copy is readable. If an object has several
-	 * copies, only the obj_pos that objspace_find() returns has a type.
+	 * The results are the fields from here on. `types` is indexed by
+	 * obj_pos, and has the type of each object with at least one readable
+	 * copy. OBJ_NONE: there is no object, or no copy is readable. If an
+	 * object has several copies, only the obj_pos that objspace_find()
+	 * returns has a type.
 	 */
 	uint8_t *types; /* owned */
 	size_t type_nr, type_alloc;

@@ -25,7 +25,10 @@
 
 enum commit_graph_split {
 	COMMIT_GRAPH_SPLIT_NONE, /* one commit-graph file, no chain */
-	/* --split: layers are merged depending on their sizes, see below */
+	/*
+	 * --split: layers are merged depending on their sizes, see struct
+	 * commit_graph_split_options
+	 */
 	COMMIT_GRAPH_SPLIT_MERGE,
 	/* the new layer is added, and no layer is merged */
 	COMMIT_GRAPH_SPLIT_NO_MERGE,

@@ -59,11 +59,12 @@ struct revname_options {
 	bool quiet;
 	/*
 	 * Messages for the user are appended, each a line with "warning: " or
-	 * "error: " in front: about a short name that several refs have (unless
-	 * core.warnAmbiguousRefs is false), a ref that cannot be read, and an
-	 * object of another type than a suffix requires. In the latter two
-	 * cases the function returns ERR_MISSING, like for an unknown name.
-	 * NULL: no messages are made.
+	 * "error: " in front. There is a message about a short name that
+	 * several refs have, unless core.warnAmbiguousRefs is false. There is
+	 * also one about a ref that cannot be read, and one about an object of
+	 * another type than a suffix requires; with each of these two the
+	 * function returns ERR_MISSING, like for an unknown name. NULL: no
+	 * messages are made.
 	 */
 	struct buf *notes;
 };

@@ -280,8 +280,8 @@ void simplify_ready_release(struct simplify_ready *r);
 
 /*
  * Pushes the commits of a list that have no children, the first commit of the
- * list last. `children` has by commit_nr the number of children plus one.
- * Returns 0 or ERR_NOMEM.
+ * list last. `children` is indexed by commit_nr: the number of children plus
+ * one. Returns 0 or ERR_NOMEM.
  */
 int simplify_ready_tips(struct simplify_ready *r, const struct simplify *s,
 			const struct simplify_list *list,

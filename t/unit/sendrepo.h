@@ -160,10 +160,10 @@ static inline void sendrepo_request(struct sendrepo *s, bool shallow)
 }
 
 /*
- * Check the objects that were sent. All objects that the wants reach and the
- * haves do not must be sent. Objects that the wants do not reach must not be
- * sent. With bitmaps, exactly the former objects must be sent. Tags of sent
- * objects may have to be sent, too.
+ * Check the objects that were sent. Objects that the wants reach and the haves
+ * do not reach must be sent. Objects that the wants do not reach must not be
+ * sent. Objects that both reach may be sent, but not if bitmaps are used. Tags
+ * of sent objects may have to be sent, too.
  */
 static inline void sendrepo_check(const struct sendrepo *s, const bool *sent,
 				  bool used_bitmap)

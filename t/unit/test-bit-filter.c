@@ -81,10 +81,10 @@ static void queries(void **state)
 }
 
 /*
- * Starts with all objects in the set of those that the receiver has. The filter
- * makes some of them undecided, which removes them from the set. Objects stay
- * if the filter passes all objects of their type, because then the receiver is
- * sure to have them.
+ * At first all objects are in the set of those that the receiver has. Because
+ * of the filter, the receiver may lack some of them, and these are removed from
+ * the set. If the filter passes all objects of a type, objects of this type
+ * stay.
  */
 static void removes_undecided(void **state)
 {

@@ -36,8 +36,8 @@ static void test_full(void **state)
 }
 
 /*
- * A record that must be added even to a full block is added. The record can be
- * read after inflating.
+ * A record of 5,000 bytes does not fit into a block of 100 bytes. It is added
+ * only if `must_fit` is true, and can be read after inflating.
  */
 static void test_deflated(void **state)
 {

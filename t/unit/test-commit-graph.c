@@ -87,8 +87,8 @@ static void test_chain(void **state)
 }
 
 /*
- * Each field that names a parent is set in turn to a position outside of the
- * file.
+ * The fields that name a parent are set, one after the other, to a position
+ * outside of the file.
  */
 static void test_bad_parents(void **state)
 {

@@ -17,7 +17,7 @@
 #include "t/unit/tmprepo.h"
 
 /*
- * size of the pack: so many bytes that the file is opened again and mapped
+ * size of the pack; large enough that the file is opened again and that mapped
  * pages are released
  */
 #define LEN ((size_t)9 << 20)

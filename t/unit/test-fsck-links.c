@@ -202,7 +202,7 @@ static void test_damaged(void **state)
 	assert_int_equal(h.missing, 2);
 	heard_release(&h);
 
-	/* The tree of this commit is the id of a commit. */
+	/* The line "tree" of this commit has the id of a commit. */
 	oid_to_hex(hex, &f.h.r.objects[f.h.r.commits[0]].oid, HASH_SHA1);
 	root = add_commit(&f, hex, hex);
 	run(&f, &h, root, NULL);

@@ -224,7 +224,10 @@ static void test_smart(void **state)
 	server_release(&s);
 }
 
-/* A client closes the connection, in turn after each byte of the answer. */
+/*
+ * A client closes the connection after one byte of the answer, then another
+ * after two bytes, and so on.
+ */
 static void test_gone(void **state)
 {
 	struct server s;

@@ -131,8 +131,8 @@ static void added(void **state)
 }
 
 /*
- * Give each pack a random part in the rollup. Returns the packs that will be
- * removed (ROLLUP_INCLUDE), as a set of places.
+ * Choose at random what the rollup does with the objects of each pack. Returns
+ * the packs that will be removed (ROLLUP_INCLUDE), as a set of places.
  */
 static unsigned random_parts(struct trial *t, enum rollup_part *parts)
 {

@@ -56,7 +56,7 @@ static void check(struct reftable *const *tables, size_t nr, bool keeps,
 	for (size_t i = from; i < newest->nr; i++) {
 		const struct reftable_ref *ref = &newest->refs[i].ref;
 
-		/* In the array, index 0 means that no table has the ref. */
+		/* An update index of 0 means that no table has the ref. */
 		if (!ref->update_index ||
 		    (!keeps && ref->value == REFTABLE_DELETED))
 			continue;

@@ -111,8 +111,8 @@ static void test_canonical(void **state)
 				    "pack-b");
 	assert_string_equal(pack_name(odb, &b.objects[0][1].oid), "pack-a");
 	/*
-	 * If a pack in the multi-pack-index and another pack have an object,
-	 * the former is used.
+	 * If a pack in the multi-pack-index and a pack outside of it have an
+	 * object, the pack in the multi-pack-index is used.
 	 */
 	assert_string_equal(pack_name(odb, &b.objects[2][1].oid), "pack-b");
 	assert_string_equal(pack_name(odb, &b.objects[2][0].oid), "pack-c");

@@ -67,8 +67,8 @@ static int note(void *ctx, const char *const *argv, struct error *err)
 	for (; *argv; argv++)
 		buf_printf(told, "%s%s", *argv, argv[1] ? "," : "|");
 	/*
-	 * Each hook returns a different exit code: the number of its arguments
-	 * so far.
+	 * Each hook returns a different exit code: the length of the text in
+	 * *told, which grows with each hook.
 	 */
 	return (int)told->len;
 }

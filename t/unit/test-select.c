@@ -224,8 +224,9 @@ static void only_wanted_tips(void **state)
 }
 
 /*
- * Makes pairs of commits. The parent of a pair is an even commit, so the even
- * commits are the first-parent line.
+ * The first parent of each commit is the nearest even commit before it. So the
+ * even commits are the first-parent line of the tip, and odd commits are side
+ * branches.
  */
 static void lines_are_preferred(void **state)
 {

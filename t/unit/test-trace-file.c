@@ -109,7 +109,10 @@ static void test_directory(void **state)
 	check_content(path, "x");
 	snprintf(path, sizeof(path), "%s/name.2", in);
 	check_content(path, "x");
-	/* First a file is made, then the marker is made, and then nothing. */
+	/*
+	 * The first call makes a file, the second makes the marker, and the
+	 * third makes nothing.
+	 */
 	for (int i = 0; i < 3; i++) {
 		ret = trace_file_open(&f, in, &limited, NULL);
 		assert_int_equal(ret, i == 0 ? 1 : i == 1 ? 2 : 0);
