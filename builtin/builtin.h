@@ -69,9 +69,9 @@ int builtin_not_ours(const struct error *why);
 int builtin_open_repo(struct builtin_env *env);
 
 /*
- * Open the repository as builtin_open_repo(), for a command that can work
- * without one. If there is no repository, or the user may not use it, env->repo
- * stays NULL and the function returns 0.
+ * Open the repository like builtin_open_repo(), for a command that can work
+ * without a repository. If there is no repository, or the user may not use it,
+ * env->repo stays NULL and the function returns 0.
  */
 int builtin_open_repo_gently(struct builtin_env *env);
 

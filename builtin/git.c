@@ -274,8 +274,9 @@ static int apply_word(struct global *g, const char *const *argv)
 }
 
 /*
- * Returns what `word`, at which the options end, asks for. `word` is
- * argv[next], or NULL after the last word.
+ * Returns what to do after the options that set something. `word` is
+ * argv[next], the first word that is not such an option: the name of a command,
+ * or an option like --version. NULL: no word is left.
  */
 static enum global_end end_at(struct global *g, const char *word)
 {

@@ -31,7 +31,7 @@ int network_cmd_list(int argc, const char **argv, struct builtin_env *env);
 int network_place_open(struct network **out, struct builtin_env *env);
 
 /*
- * Open the network as network_place_open(), for a subcommand that changes the
+ * Open the network like network_place_open(), for a subcommand that changes the
  * network. Files that killed commands left in the store are removed first.
  */
 int network_place_open_to_change(struct network **out, struct builtin_env *env);

@@ -19,7 +19,7 @@ int serving_open(struct builtin_env *env, const char *path, unsigned flags,
 		 struct error *err);
 
 /*
- * Open a repository as serving_open(), for commands. Returns 0, or prints an
+ * Open a repository like serving_open(), for commands. Returns 0, or prints an
  * error and returns 128.
  */
 int serving_enter(struct builtin_env *env, const char *path, unsigned flags);

@@ -44,7 +44,7 @@ int store_reopen(struct store *store, struct builtin_env *env);
 void store_close(struct store *store);
 
 /*
- * Open the store as store_open(). Reads then return the replacements in
+ * Open the store like store_open(). Reads then return the replacements in
  * refs/replace/ (odb/replaced.h).
  */
 int store_open_replaced(struct store *store, struct builtin_env *env);

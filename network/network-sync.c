@@ -116,7 +116,7 @@ static int link_part(const struct sync *s, const struct pack *pack,
 
 /*
  * Link all files of a pack into the store. The .idx is linked last, because it
- * makes the pack visible. Returns as link_part().
+ * makes the pack visible. Has the return values of link_part().
  */
 static int link_pack(struct sync *s, const struct pack *pack, bool bitmap)
 {
@@ -258,8 +258,8 @@ static int push(struct stack *stack, uint32_t commit)
 }
 
 /*
- * Visit a commit of the member. If the store has the commit, it is on the
- * boundary. Otherwise its parents are visited later.
+ * Visit a commit of the member. If the store has the commit, the commit is on
+ * the boundary. Otherwise the commit's parents are visited later.
  */
 static int visit_commit(struct sync *s, struct stack *stack, uint32_t commit)
 {

@@ -48,8 +48,7 @@ int loosen_write(uint32_t *nr, const struct unreachable *u, struct error *err)
 	if (ret < 0)
 		return ret;
 	/*
-	 * If loose_writer_init() fails, the writer may be released
-	 * nevertheless.
+	 * Even if loose_writer_init() has failed, the writer may be released.
 	 */
 	ret = loose_writer_init(&writer, repo, w->odb->dirs[0], err);
 	for (size_t i = 0; i < u->nr && !ret; i++) {

@@ -128,8 +128,8 @@ static inline bool prune_unnamed_asks(const struct prune_unnamed *list)
 }
 
 /*
- * Remove the listed files. Remove the listed packs if the conditions are met
- * that the comment above struct prune_unnamed lists. `odb`: the packs with
+ * Remove the listed files. Remove the listed packs if all conditions hold that
+ * are listed in the comment above struct prune_unnamed. `odb`: the packs with
  * final names. If `odb` is NULL, all listed packs stay. `is_wanted`: returns
  * whether another process may need the object. Returns 0 or a negative error
  * code.

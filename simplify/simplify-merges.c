@@ -40,9 +40,12 @@ struct merging {
 	struct simplify_list stack;
 	/* parents of the merge that is being simplified */
 	struct simplify_list parents;
-	/* lowest of those parents' `heights` that are not 0 */
+	/* lowest nonzero height of the commits in `parents`, see `heights` */
 	uint32_t floor_height;
-	/* lowest generation number of those parents whose `heights` are 0 */
+	/*
+	 * lowest generation number of those commits in `parents` whose height
+	 * is 0
+	 */
 	uint32_t floor_generation;
 	bool has_behind; /* whether haves reach any of the parents */
 	struct error *err;

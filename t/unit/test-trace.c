@@ -255,8 +255,8 @@ static void test_long_line(void **state)
 }
 
 /*
- * There are more nested regions than stored times, and more ends than
- * beginnings.
+ * More regions are nested than the trace stores times of, and more regions are
+ * left than were entered.
  */
 static void test_nesting(void **state)
 {
