@@ -205,6 +205,9 @@ static void fill_options(struct state *state, struct server *server)
 	o->strict_paths = s->strict_paths;
 	o->informative_errors = s->informative_errors;
 	o->services = s->services;
+	o->user_header = s->user_header.text;
+	o->proxies = s->proxies;
+	o->proxy_nr = s->proxy_nr;
 	o->worker_nr = (unsigned)s->workers;
 	o->thread_nr = (unsigned)s->threads;
 	o->connection_max = (unsigned)s->max_connections;

@@ -73,7 +73,7 @@ static void fill(struct variables *v, const struct daemon_request *q)
 	set(v, "HTTP_CONTENT_ENCODING", o->content_encoding);
 	set(v, "HTTP_GIT_PROTOCOL", o->git_protocol);
 	set(v, "REMOTE_ADDR", q->conn->address);
-	set(v, "REMOTE_USER", "");
+	set(v, "REMOTE_USER", o->remote_user);
 	if (o->export_all)
 		set(v, "GIT_HTTP_EXPORT_ALL", "1");
 }

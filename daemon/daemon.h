@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "daemon/service.h"
+#include "daemon/trusted.h"
 #include "sys/trace.h"
 
 /* What the clients of a listening socket speak. */
@@ -32,6 +33,11 @@ struct daemon_options {
 	/* tell clients of git:// why they are refused */
 	bool informative_errors;
 	struct service_rules services; /* of git:// */
+	/* the field of HTTP that names the user; NULL: none */
+	const char *user_header;
+	/* the clients whose user_header counts */
+	const struct trusted_net *proxies;
+	size_t proxy_nr;
 	/*
 	 * Fetches run in child processes, too: a hook that makes packs expects
 	 * the repository as working directory.

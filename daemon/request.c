@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "daemon/daemon-parts.h"
 #include "http/http-exchange.h"
@@ -113,6 +114,32 @@ static const char *field(struct daemon_input *in, const char *name)
 	return f ? string_at(in, f->value) : NULL;
 }
 
+/*
+ * Set *user to the user that a trusted proxy names, or to NULL. Returns false
+ * if the proxy names several.
+ */
+static bool find_user(const char **user, struct daemon_request *q)
+{
+	const struct daemon_options *o = q->options;
+	struct daemon_input *in = q->conn->input;
+	size_t nr = 0;
+
+	*user = NULL;
+	if (!o->user_header ||
+	    !trusted_has(o->proxies, o->proxy_nr, q->conn->address))
+		return true;
+	for (size_t i = 0; i < in->head.field_nr; i++) {
+		struct http1_part name = in->head.fields[i].name;
+
+		nr += name.len == strlen(o->user_header) &&
+		      !strncasecmp(in->bytes + name.off, o->user_header,
+				   name.len);
+	}
+	if (nr == 1)
+		*user = field(in, o->user_header);
+	return nr <= 1;
+}
+
 static int enter(void *ctx, const char *path, const struct repo **repo,
 		 struct error *err)
 {
@@ -146,7 +173,8 @@ static void write_log(void *ctx, const char *line)
 	daemon_log(q->options, q->conn, line);
 }
 
-static void fill(struct daemon_request *q, const struct buf *path)
+static void fill(struct daemon_request *q, const struct buf *path,
+		 const char *user)
 {
 	const struct daemon_options *o = q->options;
 	struct daemon_input *in = q->conn->input;
@@ -162,6 +190,7 @@ static void fill(struct daemon_request *q, const struct buf *path)
 		.content_length = field(in, "Content-Length"),
 		.content_encoding = field(in, "Content-Encoding"),
 		.git_protocol = field(in, "Git-Protocol"),
+		.remote_user = user,
 		.export_all = o->export_all,
 		.namespace = o->namespace,
 		.agent = o->agent,
@@ -269,15 +298,16 @@ static int answer_guarded(struct daemon_request *q, bool *is_kept,
 static bool answer(struct daemon_request *q, const struct buf *path)
 {
 	struct error err = ERROR_INIT;
+	const char *user;
 	bool is_kept = false;
 	int ret;
 
 	/* http_serve() would answer 500, as behind a web server. */
-	if (!http_path_is_plain(path->data)) {
+	if (!http_path_is_plain(path->data) || !find_user(&user, q)) {
 		refuse(q, "400 Bad Request");
 		return false;
 	}
-	fill(q, path);
+	fill(q, path, user);
 	ret = answer_guarded(q, &is_kept, &err);
 	if (ret < 0)
 		daemon_log(q->options, q->conn, err.msg);

@@ -36,6 +36,10 @@ const struct daemon_key daemon_keys[] = {
 	 "<service>", "git://: repositories may enable or disable it"},
 	{"forbid-override", DAEMON_SERVICE_SET, AT(services.is_fixed), 0,
 	 "<service>", "git://: repositories may not change it"},
+	{"user-header", DAEMON_TEXT, AT(user_header), 0, "<name>",
+	 "the field in which a trusted proxy names the user"},
+	{"trusted-proxy", DAEMON_NETS, AT(proxies), 0, "<address>[/<bits>]",
+	 "believe the user header of these clients (may be repeated)"},
 	{"workers", DAEMON_NUMBER, AT(workers), 64, "<n>",
 	 "number of processes"},
 	{"threads", DAEMON_NUMBER, AT(threads), 1024, "<n>",
@@ -80,6 +84,7 @@ static void forget_listeners(struct daemon_settings *s)
 void daemon_settings_release(struct daemon_settings *s)
 {
 	free(s->base_path.text);
+	free(s->user_header.text);
 	forget_listeners(s);
 	*s = (struct daemon_settings){.file = NULL};
 }
@@ -137,6 +142,22 @@ static int add_listener(struct daemon_settings *s, const char *value,
 	return 0;
 }
 
+static int add_proxy(struct daemon_settings *s, const char *value,
+		     struct error *err)
+{
+	if (s->proxy_nr == DAEMON_PROXIES_MAX)
+		return error_set(err, ERR_INVALID,
+				 "there are more than %d networks",
+				 DAEMON_PROXIES_MAX);
+	if (!trusted_parse(&s->proxies[s->proxy_nr], value))
+		return error_set(err, ERR_INVALID,
+				 "'%.100s' is not of the form "
+				 "<address>[/<bits>]",
+				 value);
+	s->proxy_nr++;
+	return 0;
+}
+
 static int set_number(uint64_t *out, const char *value, uint64_t max,
 		      struct error *err)
 {
@@ -188,6 +209,8 @@ static int set(struct daemon_settings *s, const struct daemon_key *key,
 	switch (key->kind) {
 	case DAEMON_LIST:
 		return add_listener(s, value, line, err);
+	case DAEMON_NETS:
+		return add_proxy(s, value, err);
 	case DAEMON_NUMBER:
 		return set_number(field, value, key->max, err);
 	case DAEMON_SERVICE_SET:
@@ -305,6 +328,10 @@ int daemon_settings_check(const struct daemon_settings *s,
 {
 	int ret = check_base_path(s, report);
 
+	if (s->user_header.text && !s->proxy_nr)
+		ret = refuse_missing(s, "trusted-proxy", report);
+	if (!s->user_header.text && s->proxy_nr)
+		ret = refuse_missing(s, "user-header", report);
 	if (!s->listen_nr)
 		ret = refuse_missing(s, "listen", report);
 	for (size_t i = 0; i < s->listen_nr; i++) {

@@ -12,8 +12,10 @@
 
 #include "base/error.h"
 #include "daemon/service.h"
+#include "daemon/trusted.h"
 
 #define DAEMON_LISTENERS_MAX 16
+#define DAEMON_PROXIES_MAX 64
 
 /* A text and its place. */
 struct daemon_text {
@@ -30,6 +32,10 @@ struct daemon_settings {
 	/* of git:// */
 	bool strict_paths, informative_errors;
 	struct service_rules services;
+	struct daemon_text user_header;
+	/* the networks whose user header counts */
+	struct trusted_net proxies[DAEMON_PROXIES_MAX];
+	size_t proxy_nr;
 	uint64_t workers, threads, max_connections;
 	/* seconds */
 	uint64_t head_timeout, timeout, idle_timeout, drain_timeout;
@@ -38,6 +44,7 @@ struct daemon_settings {
 enum daemon_kind {
 	DAEMON_TEXT,   /* struct daemon_text */
 	DAEMON_LIST,   /* `listen` */
+	DAEMON_NETS,   /* `proxies` */
 	DAEMON_FLAG,   /* bool */
 	DAEMON_NUMBER, /* uint64_t */
 	/*

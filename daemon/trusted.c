@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* Networks of trusted proxies. */
+#include <arpa/inet.h>
+#include <string.h>
+
+#include "config/config.h"
+#include "daemon/trusted.h"
+
+/* Returns the number of bytes of the address, or 0 if it is not numeric. */
+static unsigned parse_address(uint8_t bytes[16], const char *text)
+{
+	if (inet_pton(AF_INET, text, bytes) == 1)
+		return 4;
+	return inet_pton(AF_INET6, text, bytes) == 1 ? 16 : 0;
+}
+
+bool trusted_parse(struct trusted_net *out, const char *text)
+{
+	char address[64];
+	size_t len = strcspn(text, "/");
+	uint64_t bits;
+
+	if (len >= sizeof(address))
+		return false;
+	memcpy(address, text, len);
+	address[len] = '\0';
+	out->bytes_nr = parse_address(out->bytes, address);
+	out->bits = out->bytes_nr * 8;
+	if (!text[len])
+		return out->bytes_nr != 0;
+	if (!out->bytes_nr || text[len + 1] < '0' || text[len + 1] > '9' ||
+	    config_parse_u64(&bits, text + len + 1) < 0 || bits > out->bits)
+		return false;
+	out->bits = (unsigned)bits;
+	return true;
+}
+
+static bool agrees(const struct trusted_net *net, const uint8_t *bytes)
+{
+	unsigned whole = net->bits / 8, rest = net->bits % 8;
+	uint8_t mask = (uint8_t)(0xff00 >> rest);
+
+	return !memcmp(net->bytes, bytes, whole) &&
+	       (!rest || !((net->bytes[whole] ^ bytes[whole]) & mask));
+}
+
+bool trusted_has(const struct trusted_net *nets, size_t nr, const char *address)
+{
+	uint8_t bytes[16];
+	unsigned bytes_nr = parse_address(bytes, address);
+
+	for (size_t i = 0; bytes_nr && i < nr; i++)
+		if (nets[i].bytes_nr == bytes_nr && agrees(&nets[i], bytes))
+			return true;
+	return false;
+}

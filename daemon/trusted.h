@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The addresses of proxies whose header fields a server believes. A network is
+ * "<address>" or "<address>/<bits>": 10.0.0.0/8, ::1.
+ */
+#ifndef DAEMON_TRUSTED_H
+#define DAEMON_TRUSTED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct trusted_net {
+	uint8_t bytes[16]; /* the address; IPv4 has 4 bytes */
+	unsigned bytes_nr; /* 4 or 16 */
+	unsigned bits;     /* leading bits that must agree */
+};
+
+/* Parses a network. Returns false if the text is not valid. */
+bool trusted_parse(struct trusted_net *out, const char *text);
+
+/* Returns whether a numeric address is in one of the networks. */
+bool trusted_has(const struct trusted_net *nets, size_t nr,
+		 const char *address);
+
+#endif
