@@ -78,15 +78,16 @@ test_setup () {
 }
 
 test_setup sha1
-test_both_ways sha1 'ours' 0015 "$GIT"
-test_both_ways sha1 'ours, nothing optional' 0001 "$GIT" $NO_TABLE $NO_CACHE
+test_both_ways sha1 'ours' 0035 "$GIT"
+test_both_ways sha1 'ours, nothing optional' 0001 "$GIT" $NO_TABLE $NO_CACHE \
+	-c pack.writeBitmapPseudoMerges=false
 test_both_ways sha1 'stock' 0005 stock $NO_TABLE
 test_both_ways sha1 'stock, with a lookup table' 0015 \
 	stock -c pack.writeBitmapLookupTable=true
 test_both_ways sha1 'stock, no hash cache' 0001 stock $NO_TABLE $NO_CACHE
 
 test_setup sha256
-test_both_ways sha256 'ours' 0015 "$GIT"
+test_both_ways sha256 'ours' 0035 "$GIT"
 test_both_ways sha256 'stock' 0005 stock $NO_TABLE
 test_both_ways sha256 'stock, with a lookup table' 0015 \
 	stock -c pack.writeBitmapLookupTable=true
