@@ -50,6 +50,24 @@ static void tell_unused(const struct error *why)
 }
 
 /*
+ * Prints the result of verifying the file info/<name> of an object directory.
+ * `ret` is negative for an error and positive for a file that is not used.
+ * Returns 1 for an error, else 0.
+ */
+static int tell_result(int ret, const struct error *err, size_t verified,
+		       size_t nr, const char *dir, const char *name)
+{
+	if (ret < 0)
+		builtin_error("%s", err->msg);
+	else if (ret)
+		tell_unused(err);
+	else if (nr)
+		printf("verified=%zu of=%zu path=%s/info/%s\n", verified, nr,
+		       dir, name);
+	return ret < 0;
+}
+
+/*
  * Verify prepared answers (stored responses to frequent requests), too: a wrong
  * one would give clients a wrong pack, as a wrong bitmap would.
  */
@@ -63,15 +81,8 @@ static int verify_prepared(const struct store *store)
 		size_t nr;
 		int ret = prepare_verify(&nr, odb, store->refs, dir, &err);
 
-		if (ret < 0) {
-			builtin_error("%s", err.msg);
-			code = 1;
-		} else if (ret) {
-			tell_unused(&err);
-		} else if (nr) {
-			printf("verified=%zu of=%zu path=%s/info/prepared\n",
-			       nr, nr, odb->dirs[dir]);
-		}
+		code |= tell_result(ret, &err, nr, nr, odb->dirs[dir],
+				    "prepared");
 	}
 	return code;
 }
@@ -87,15 +98,8 @@ static int verify_deltas(const struct store *store)
 		size_t nr, checked;
 		int ret = keep_deltas_verify(&nr, &checked, odb, dir, &err);
 
-		if (ret < 0) {
-			builtin_error("%s", err.msg);
-			code = 1;
-		} else if (ret) {
-			tell_unused(&err);
-		} else if (nr) {
-			printf("verified=%zu of=%zu path=%s/info/deltas\n",
-			       checked, nr, odb->dirs[dir]);
-		}
+		code |= tell_result(ret, &err, checked, nr, odb->dirs[dir],
+				    "deltas");
 	}
 	return code;
 }
