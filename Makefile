@@ -46,7 +46,7 @@ version := $(shell sed -n \
 
 # ---- what there is to build
 
-rooms = base sys ewah object pack reftable config indexer repo odb refs refs-write \
+rooms = base sys metrics ewah object pack reftable config indexer repo odb refs refs-write \
 	graph names walk graph-write simplify check bitmap islands packing packs wire \
 	midx repack network serve receive http1 http daemon libgitreach
 lib_src := $(wildcard $(addsuffix /*.c,$(rooms)) pack-bitmap*.c)
@@ -265,7 +265,8 @@ mutants: all $(builtin_lib) $(helper_bin) $O/t/fuzz/replay.o
 	$VCC='$(CC)' CFLAGS='$(all_cflags) $(CPPFLAGS)' BUILD='$O' \
 		LDFLAGS='$(all_ldflags)' LIBS='$(dep_libs)' \
 		PYTHONDONTWRITEBYTECODE=1 tools/mutants --jobs $(JOBS) \
-		$(SEED:%=--seed %) $(MUTANTS:%=--number %) $(ROOM)
+		$(SEED:%=--seed %) $(MUTANTS:%=--number %) \
+		$(if $(filter no,$(SCRIPTS)),--no-scripts) $(ROOM)
 
 format:
 	clang-format -i $(lib_src) $(builtin_src) $(headers) \

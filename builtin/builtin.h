@@ -28,6 +28,8 @@ struct builtin_env {
 	struct tracing *tracing;
 	/* `git --bare` was given before the command's name */
 	bool is_bare;
+	/* Check the configuration when the repository is opened. */
+	bool checks_config;
 	/*
 	 * State for fetching missing objects (builtin/lazy-fetch.h). Owned by
 	 * main; NULL until an object is missing.
@@ -63,8 +65,9 @@ int builtin_not_ours(const struct error *why);
 
 /*
  * Open the repository of the working directory and environment into env->repo.
- * Does nothing if it is open. Returns 0, or prints "fatal: ..." and returns
- * 128.
+ * Does nothing if it is open. With env->checks_config, a wrong value in the
+ * configuration is an error (builtin/config-check.h). Returns 0, or prints
+ * "fatal: ..." and returns 128.
  */
 int builtin_open_repo(struct builtin_env *env);
 

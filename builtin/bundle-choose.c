@@ -257,7 +257,8 @@ static int choose_want(struct choice *c, size_t want)
 	if (ret < 0 || !takes)
 		return ret;
 	c->chosen->oids[c->chosen->nr++] = arg->oid;
-	return add_ref(c, arg->name);
+	/* A parent in <rev>^@ is no ref. */
+	return arg->name ? add_ref(c, arg->name) : 0;
 }
 
 static int choose(struct choice *c)

@@ -16,7 +16,6 @@
 #include "base/mem.h"
 #include "builtin/builtin.h"
 #include "builtin/cat-file-batch.h"
-#include "builtin/child.h"
 #include "builtin/input.h"
 #include "builtin/mailmap-use.h"
 #include "config/config.h"
@@ -326,42 +325,6 @@ static bool is_ambiguous(const struct batch *b, const char *name)
 				     NULL) == ERR_INVALID;
 }
 
-/*
- * Let a child process of stock Git resolve a name that only stock Git can
- * resolve. The batch has begun, so stock Git cannot replace this process.
- * Returns 0, ERR_MISSING, ERR_NOMEM, or ERR_UNSUPPORTED if stock Git is not
- * installed or gives no answer.
- */
-static int resolve_by_stock(struct batch *b, struct oid *oid, const char *name)
-{
-	const char *words[] = {"rev-parse",        "--verify", "--quiet",
-			       "--end-of-options", name,       NULL};
-	struct buf answer = BUF_INIT;
-	struct child_words w;
-	int ret;
-
-	if (!builtin_has_stock())
-		return ERR_UNSUPPORTED;
-	w = child_git(words);
-	ret = child_ask(&answer, &w, b->store->repo, &b->err);
-	if (!ret &&
-	    !oid_from_hex(oid, answer.data, answer.len, b->store->odb->algo))
-		/*
-		 * stock Git's answer is not a single id but, for example,
-		 * "^<id>"
-		 */
-		ret = 1;
-	if (ret == 1)
-		ret = ERR_MISSING;
-	else if (ret > 1)
-		ret = error_set(&b->err, ERR_UNSUPPORTED,
-				"'%s': stock Git does not resolve it", name);
-	else if (ret < 0 && ret != ERR_NOMEM)
-		ret = error_recode(&b->err, ERR_UNSUPPORTED);
-	buf_release(&answer);
-	return ret;
-}
-
 static int print_named(struct batch *b, char *name, bool contents)
 {
 	struct target t = {.contents = contents};
@@ -377,7 +340,7 @@ static int print_named(struct batch *b, char *name, bool contents)
 	}
 	ret = store_resolve(b->store, &t.oid, name, &b->err);
 	if (ret == ERR_UNSUPPORTED)
-		ret = resolve_by_stock(b, &t.oid, name);
+		ret = store_resolve_by_stock(b->store, &t.oid, name, &b->err);
 	if (ret == ERR_NOMEM || ret == ERR_UNSUPPORTED || ret == ERR_PEER)
 		return ret;
 	if (ret == ERR_INVALID && is_ambiguous(b, name)) {

@@ -10,6 +10,7 @@
 #include "builtin/mailmap-use.h"
 #include "builtin/options.h"
 #include "builtin/output.h"
+#include "names/revname.h"
 #include "object/parse.h"
 
 static const char usage[] =
@@ -228,6 +229,9 @@ static int unresolved(const char *name, const struct error *err)
 {
 	if (err->code == ERR_UNSUPPORTED)
 		return builtin_not_ours(err);
+	if (err->code == ERR_MISSING && revname_rev_len(name))
+		return builtin_die("invalid object name '%.*s'.",
+				   (int)revname_rev_len(name), name);
 	if (err->code == ERR_MISSING)
 		return not_valid(name);
 	if (err->code == ERR_PEER ||

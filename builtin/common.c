@@ -3,6 +3,7 @@
  * Functions of all commands: opening the repository, and asking for stock Git.
  */
 #include "builtin/builtin.h"
+#include "builtin/config-check.h"
 #include "builtin/fallback.h"
 #include "builtin/tracing.h"
 
@@ -17,38 +18,42 @@ int builtin_not_ours(const struct error *why)
 }
 
 /*
- * Open the repository of the command. The return values are those of
- * repo_open().
+ * Open the repository of the command and check its configuration. Returns 0, or
+ * prints an error and returns 128; if repo_open() failed, *ret gets its error
+ * code, *err is set, and nothing is printed.
  */
-static int open_repo(struct builtin_env *env, struct error *err)
+static int open_repo(struct builtin_env *env, int *ret, struct error *err)
 {
 	const struct repo_options options = {0};
 
-	int ret;
-
+	*ret = 0;
 	if (env->repo)
 		return 0;
-	ret = repo_open(&env->repo, &options, err);
-	if (!ret)
-		tracing_repo(env->tracing, env->repo);
-	return ret;
+	*ret = repo_open(&env->repo, &options, err);
+	if (*ret < 0)
+		return 128;
+	tracing_repo(env->tracing, env->repo);
+	return env->checks_config ? config_check(&env->repo->config) : 0;
 }
 
 int builtin_open_repo(struct builtin_env *env)
 {
 	struct error err = ERROR_INIT;
+	int ret;
+	int code = open_repo(env, &ret, &err);
 
-	return open_repo(env, &err) < 0 ? builtin_fail(&err) : 0;
+	return ret < 0 ? builtin_fail(&err) : code;
 }
 
 int builtin_open_repo_gently(struct builtin_env *env)
 {
 	struct error err = ERROR_INIT;
-	int ret = open_repo(env, &err);
+	int ret;
+	int code = open_repo(env, &ret, &err);
 
-	if (ret < 0 && ret != ERR_MISSING && ret != ERR_DENIED)
-		return builtin_fail(&err);
-	return 0;
+	if (ret == ERR_MISSING || ret == ERR_DENIED)
+		return 0;
+	return ret < 0 ? builtin_fail(&err) : code;
 }
 
 int builtin_choose_algo(struct builtin_env *env, enum hash_algo *algo,

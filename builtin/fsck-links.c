@@ -553,8 +553,11 @@ static int add_named(struct roots *roots, const char *name)
 	struct oid oid;
 	bool is_bad;
 	int type;
+	int ret = store_resolve(&r->s, &oid, name, NULL);
 
-	if (store_resolve(&r->s, &oid, name, NULL) < 0) {
+	if (ret == ERR_UNSUPPORTED)
+		ret = store_resolve_by_stock(&r->s, &oid, name, NULL);
+	if (ret < 0) {
 		builtin_error("invalid parameter: expected sha1, got '%s'",
 			      name);
 		r->found |= FSCK_FOUND_OBJECT;
@@ -587,8 +590,11 @@ static int add_roots(struct roots *roots, const char **names, int name_nr)
 		ret = add_refs(roots);
 	if (!ret && !name_nr && r->a.reflogs)
 		ret = add_logs(roots);
-	if (!ret && !(name_nr ? roots->named_nr : roots->ref_nr))
+	/* Without any root, all objects are unreachable. */
+	if (!ret && !(name_nr ? roots->named_nr : roots->ref_nr)) {
 		fprintf(stderr, "notice: No default references\n");
+		r->a.unreachable = false;
+	}
 	if (ret || (name_nr && !r->a.cache))
 		return ret;
 	if (r->a.name_objects)

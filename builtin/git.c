@@ -20,6 +20,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "builtin/builtin.h"
+#include "builtin/config-check.h"
 #include "builtin/exec-path.h"
 #include "builtin/fallback.h"
 #include "builtin/gitreachd.h"
@@ -417,7 +418,11 @@ static bool asks_for_completion(const char *const *words)
 static int run_command(const struct command *command, const struct global *g,
 		       int argc, const char **argv, struct tracing *tracing)
 {
-	struct builtin_env env = {NULL, tracing, g->bare, NULL};
+	struct builtin_env env = {
+		.tracing = tracing,
+		.is_bare = g->bare,
+		.checks_config = config_check_is_for(argv),
+	};
 	struct error err = ERROR_INIT;
 	const char **words;
 	int code;

@@ -151,7 +151,9 @@ struct state {
 	struct daemon_sockets sockets;   /* closed with the process */
 	int fds[DAEMON_LISTENERS_MAX];
 	enum daemon_protocol protocols[DAEMON_LISTENERS_MAX];
-	char *base; /* owned */
+	char *base;                /* owned */
+	struct tls *tls;           /* owned, or NULL */
+	struct htpasswd *htpasswd; /* owned, or NULL */
 	struct daemon_options options;
 };
 
@@ -191,6 +193,8 @@ static void state_free(struct state *state)
 	if (!state)
 		return;
 	free(state->base);
+	tls_close(state->tls);
+	htpasswd_close(state->htpasswd);
 	daemon_settings_release(&state->settings);
 	free(state);
 }
@@ -208,6 +212,11 @@ static void fill_options(struct state *state, struct server *server)
 	o->user_header = s->user_header.text;
 	o->proxies = s->proxies;
 	o->proxy_nr = s->proxy_nr;
+	o->tls = state->tls;
+	o->htpasswd = state->htpasswd;
+	o->access_helper = s->access_helper.text;
+	o->access_timeout = (unsigned)s->access_timeout;
+	o->plain_passwords = s->allow_plain_passwords;
 	o->worker_nr = (unsigned)s->workers;
 	o->thread_nr = (unsigned)s->threads;
 	o->connection_max = (unsigned)s->max_connections;
@@ -215,6 +224,7 @@ static void fill_options(struct state *state, struct server *server)
 	o->timeout = (unsigned)s->timeout;
 	o->idle_timeout = (unsigned)s->idle_timeout;
 	o->drain_timeout = (unsigned)s->drain_timeout;
+	o->slow_ms = (unsigned)s->slow_request;
 	o->agent = server->names->agent.data;
 	o->session_id = server->names->session_id.data;
 	o->namespace = getenv("GIT_NAMESPACE");
@@ -241,8 +251,10 @@ static int open_sockets(struct state *state,
 				      &bad, &err);
 
 	if (ret < 0)
-		daemon_settings_refuse(&state->settings, "listen", bad, err.msg,
-				       report);
+		daemon_settings_refuse(&state->settings,
+				       bad == &state->settings.admin ? "admin"
+								     : "listen",
+				       bad, err.msg, report);
 	return ret;
 }
 
@@ -267,6 +279,12 @@ static struct state *prepare(struct server *server,
 					   &err);
 		ret = state->base ? 0 : ERR_IO;
 	}
+	if (!ret)
+		ret = daemon_settings_tls(&state->tls, &state->settings,
+					  report);
+	if (!ret)
+		ret = daemon_settings_htpasswd(&state->htpasswd,
+					       &state->settings, report);
 	if (!ret)
 		ret = open_sockets(state, before, report);
 	if (!ret) {

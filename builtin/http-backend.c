@@ -89,6 +89,8 @@ static void tell(void *ctx, const char *text, size_t len)
 
 static int serve(struct builtin_env *env, const struct serving_names *names)
 {
+	char address[SYS_ADDRESS_MAX];
+	const struct summary_about about = serving_about(address);
 	struct fdio fdio = {.in = STDIN_FILENO, .out = STDOUT_FILENO};
 	struct serve_io io = fdio_io(&fdio);
 	struct http_options options = {
@@ -113,6 +115,7 @@ static int serve(struct builtin_env *env, const struct serving_names *names)
 		.before_child = exec_path_prepend,
 		.tell = tell,
 		.ctx = env,
+		.about = &about,
 	};
 	struct error err = ERROR_INIT;
 

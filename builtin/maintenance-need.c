@@ -172,7 +172,7 @@ int maintenance_needs_geometric_repack(const struct maintenance *m)
 		return ret;
 	ret = maintenance_geometry(m, odb, factor, &first, &nr);
 	if (!ret)
-		ret = first ? 1 : has_loose(m, odb, limit);
+		ret = first ? 1 : gc_has_many_loose(m->repo, limit, m->err);
 	odb_close(odb);
 	return ret;
 }

@@ -153,7 +153,8 @@ static int put_file(void *ctx, const struct sys_file_span *span,
 
 struct pack_sink pack_args_sink(struct pack_args_file *file)
 {
-	return (struct pack_sink){put, file, put_file};
+	return (struct pack_sink){
+		.put = put, .ctx = file, .put_file = put_file};
 }
 
 void pack_args_print_total(const struct write_report *report,

@@ -74,6 +74,8 @@ static int serve(struct builtin_env *env, const struct arguments *a,
 		 const char *path, const struct serving_names *names,
 		 const char *committer)
 {
+	char address[SYS_ADDRESS_MAX];
+	const struct summary_about about = serving_about(address);
 	struct fdio fdio = {
 		.in = STDIN_FILENO,
 		.out = STDOUT_FILENO,
@@ -93,6 +95,7 @@ static int serve(struct builtin_env *env, const struct arguments *a,
 		.namespace = getenv("GIT_NAMESPACE"),
 		.committer = committer,
 		.tell = tell,
+		.about = &about,
 	};
 	struct error err = ERROR_INIT;
 

@@ -148,6 +148,10 @@ static int check_args(const struct args *a, struct error *err)
 {
 	bool loosens = a->loosen || a->unpack_unreachable;
 
+	if (loosens && a->keep_unreachable && a->cruft)
+		return error_set(err, ERR_INVALID,
+				 "options '-A', '-k/--keep-unreachable', and "
+				 "'--cruft' cannot be used together");
 	if (loosens && a->keep_unreachable)
 		return incompatible(err, "-A", "-k/--keep-unreachable");
 	if (loosens && a->cruft)
@@ -280,7 +284,7 @@ static int load_options(struct repack_options *o, struct args *a,
 
 	o->remove_redundant = a->remove_redundant;
 	o->local = a->local;
-	/* A negative factor becomes huge: no pack can be in a progression. */
+	/* A negative factor becomes huge, and is refused if packs compare. */
 	o->geometric = (uint64_t)a->geometric;
 	o->write_midx = a->write_midx.wanted;
 	o->midx_layers = a->write_midx.layers;

@@ -9,6 +9,7 @@
 #include "builtin/builtin.h"
 #include "builtin/path-args.h"
 #include "builtin/rev-list.h"
+#include "names/revname.h"
 
 int rev_list_usage(FILE *out)
 {
@@ -237,6 +238,10 @@ static int parse_rev(struct rev_list_run *r, const char **argv, bool has_dashes)
 	if (**argv == '^' || has_dashes)
 		return error_set(r->err, ret, "bad revision '%s'", *argv);
 	ret = check_paths(r, argv, &why);
+	if (ret == ERR_MISSING && why.code == ERR_MISSING &&
+	    revname_rev_len(*argv))
+		return error_set(r->err, ret, "invalid object name '%.*s'.",
+				 (int)revname_rev_len(*argv), *argv);
 	if (ret < 0)
 		rev_args_note_again(&r->args, *argv);
 	return ret < 0 ? ret : 2;

@@ -26,23 +26,40 @@ static bool is_excluded(const struct rev_parse *rp, const char *name)
 	return false;
 }
 
+static bool takes(const struct visit *v, const char *name)
+{
+	return (!v->pattern || wildmatch(v->pattern, name, 0)) &&
+	       !is_excluded(v->rp, name + v->trim);
+}
+
 static int show_ref(void *ctx, const struct ref *ref)
 {
-	struct visit *v = ctx;
-	const char *name = ref->name + v->trim;
+	const struct visit *v = ctx;
 
-	if (v->pattern && !wildmatch(v->pattern, ref->name, 0))
-		return 0;
-	if (is_excluded(v->rp, name))
-		return 0;
-	rev_parse_show_rev(v->rp, false, &ref->oid, name);
+	if (takes(v, ref->name))
+		rev_parse_show_rev(v->rp, false, &ref->oid,
+				   ref->name + v->trim);
+	return 0;
+}
+
+/* Show a ref without an id, unless the ref is symbolic. */
+static int show_broken(void *ctx, const char *name, enum refs_flaw flaw)
+{
+	const struct visit *v = ctx;
+
+	if (flaw == REFS_FLAW_MISSING)
+		builtin_error("%s does not point to a valid object!", name);
+	if ((flaw == REFS_FLAW_NAME || flaw == REFS_FLAW_VALUE) &&
+	    takes(v, name))
+		rev_parse_show_broken(v->rp, name, v->trim);
 	return 0;
 }
 
 static int visit_refs(struct visit *v, const char *prefix)
 {
 	struct error err = ERROR_INIT;
-	int ret = refs_each(v->rp->store.refs, prefix, show_ref, v, NULL, &err);
+	int ret = refs_each_from(v->rp->store.refs, prefix, NULL, show_ref,
+				 show_broken, v, &err);
 
 	v->rp->excluded_nr = 0;
 	return ret < 0 ? -builtin_fail(&err) : 1;

@@ -44,13 +44,26 @@ void rev_parse_show(const struct rev_parse *rp, const char *text)
 	show_negated(rp, false, text);
 }
 
+/* Print a full name of a ref in the form that the options ask for. */
+static void show_full_name(struct rev_parse *rp, bool negate, const char *name)
+{
+	struct buf out = BUF_INIT;
+
+	if (rp->short_form == REV_PARSE_LONG)
+		show_negated(rp, negate, name);
+	else if (ref_short_append_as(&out, &rp->store, name,
+				     rp->short_form == REV_PARSE_STRICT,
+				     NULL) >= 0)
+		show_negated(rp, negate, out.data);
+	buf_release(&out);
+}
+
 /*
  * Print the name of the ref to which `name` expands. Prints nothing if there is
  * no such ref.
  */
 static void show_ref_name(struct rev_parse *rp, bool negate, const char *name)
 {
-	struct buf out = BUF_INIT;
 	struct ref ref;
 	char *full;
 	int nr;
@@ -68,14 +81,33 @@ static void show_ref_name(struct rev_parse *rp, bool negate, const char *name)
 	full = mem_strdup(ref.target ? ref.target : ref.name);
 	if (!full)
 		return;
-	if (rp->short_form == REV_PARSE_LONG)
-		show_negated(rp, negate, full);
-	else if (ref_short_append_as(&out, &rp->store, full,
-				     rp->short_form == REV_PARSE_STRICT,
-				     NULL) >= 0)
-		show_negated(rp, negate, out.data);
+	show_full_name(rp, negate, full);
 	free(full);
-	buf_release(&out);
+}
+
+/* Print the name of a broken ref if its value is zeros, else a warning. */
+static void show_broken_name(struct rev_parse *rp, const char *name)
+{
+	struct ref ref = {.is_zero = false};
+
+	if (!refs_name_is_valid(name))
+		return;
+	refs_lookup(rp->store.refs, name, &ref, NULL);
+	if (ref.is_zero)
+		show_full_name(rp, rp->not, name);
+	else
+		builtin_warn("ignoring broken ref %s", name);
+}
+
+void rev_parse_show_broken(struct rev_parse *rp, const char *name, size_t trim)
+{
+	static const struct oid zero = OID_ZERO_INIT;
+
+	if (!rp->short_form &&
+	    (rp->form == REV_PARSE_OID || rp->form == REV_PARSE_SYMBOLIC))
+		rev_parse_show_rev(rp, false, &zero, name + trim);
+	else if (rp->filter & REV_PARSE_REVS)
+		show_broken_name(rp, name);
 }
 
 void rev_parse_show_rev(struct rev_parse *rp, bool negate,

@@ -282,7 +282,7 @@ static int take_first_file(struct rev_parse *rp, struct args *a,
 			   const char *arg, const struct error *err)
 {
 	struct error why = ERROR_INIT;
-	const char *colon = strchr(arg, ':');
+	size_t rev_len = revname_rev_len(arg);
 	struct oid oid;
 
 	if (a->has_dashes)
@@ -295,10 +295,10 @@ static int take_first_file(struct rev_parse *rp, struct args *a,
 		return builtin_fail(&why);
 	if (revname_error_is_ambiguous(err))
 		builtin_error("%s", err->msg);
-	if ((err->code == ERR_MISSING || revname_error_is_ambiguous(err)) &&
-	    colon && !strchr(arg, '{'))
-		return builtin_die("invalid object name '%.*s'.",
-				   (int)(colon - arg), arg);
+	if (rev_len && (*arg == '^' || err->code == ERR_MISSING ||
+			revname_error_is_ambiguous(err)))
+		return builtin_die("invalid object name '%.*s'.", (int)rev_len,
+				   arg);
 	if (err->code == ERR_MISSING || revname_error_is_ambiguous(err)) {
 		/*
 		 * Resolve the name again: stock Git does so to explain the

@@ -80,6 +80,13 @@ void rev_parse_show(const struct rev_parse *rp, const char *text);
 void rev_parse_show_rev(struct rev_parse *rp, bool negate,
 			const struct oid *oid, const char *name);
 
+/*
+ * Print a broken ref like a revision whose id is zeros. `trim` is the length of
+ * the prefix that is left out of the name, in bytes. If full or short names are
+ * requested, prints a warning instead for a value that is no id.
+ */
+void rev_parse_show_broken(struct rev_parse *rp, const char *name, size_t trim);
+
 /* ---- rev-parse-rev.c */
 
 /*

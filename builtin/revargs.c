@@ -457,13 +457,109 @@ static int add_option(struct rev_args *args, const char *arg, struct error *err)
 	return ret;
 }
 
+/* A revision with a suffix that stands for its parents. */
+struct family {
+	char *name;       /* owned: the revision, without the suffix */
+	char kind;        /* '@', '!' or '-' */
+	unsigned long nr; /* with '-': which parent, from 1 */
+};
+
 /*
- * Returns whether an argument is "<rev>^!", or has another suffix that stands
- * for parents.
+ * Split "<rev>^@", "<rev>^!" or "<rev>^-<n>". Returns 1, 0 if the argument has
+ * no such suffix, or ERR_NOMEM. The caller frees f->name.
  */
-static bool names_parents(const char *arg)
+static int split_family(struct family *f, const char *arg)
 {
-	return strstr(arg, "^!") || strstr(arg, "^@") || strstr(arg, "^-");
+	const char *caret = strrchr(arg, '^');
+	char *end = NULL;
+
+	if (!caret || caret == arg || !strchr("@!-", caret[1]) || !caret[1])
+		return 0;
+	f->kind = caret[1];
+	f->nr = 1;
+	if (f->kind != '-' && caret[2])
+		return 0;
+	if (f->kind == '-' && caret[2]) {
+		f->nr = strtoul(caret + 2, &end, 10);
+		if (*end || !f->nr)
+			return 0;
+	}
+	f->name = mem_strndup(arg, (size_t)(caret - arg));
+	return f->name ? 1 : ERR_NOMEM;
+}
+
+/*
+ * Resolve the n-th parent (from 0, the commit itself) of a revision. Returns 1,
+ * 0 if the revision is no commit or has no such parent, or a negative error
+ * code.
+ */
+static int resolve_parent(struct oid *oid, struct rev_args *args,
+			  const char *name, unsigned long n, struct error *err)
+{
+	const struct revname_options options = {.quiet = n > 0};
+	struct buf full = BUF_INIT;
+	int ret;
+
+	if (buf_printf(&full, "%s^%lu", name, n) < 0)
+		ret = error_nomem(err);
+	else
+		ret = revname_resolve_as(oid, full.data, &options, args->refs,
+					 args->reader, args->odb, err);
+	buf_release(&full);
+	if (ret == ERR_NOMEM || ret == ERR_UNSUPPORTED || ret == ERR_PEER)
+		return ret;
+	return ret < 0 ? 0 : 1;
+}
+
+/*
+ * Add the parents that a suffix stands for to `list`, without names. Returns 1,
+ * 0 if the revision is no commit or lacks the parent, or a negative error code.
+ */
+static int add_parents(struct rev_args *args, struct rev_list *list,
+		       const struct family *f, struct error *err)
+{
+	unsigned long n = f->kind == '-' ? f->nr : 1;
+	struct oid oid;
+	int ret = resolve_parent(&oid, args, f->name, 0, err);
+
+	if (ret <= 0)
+		return ret;
+	while ((ret = resolve_parent(&oid, args, f->name, n, err)) > 0) {
+		if (list_add(list, &oid, NULL, NULL) < 0)
+			return error_nomem(err);
+		if (f->kind == '-')
+			return 1;
+		n++;
+	}
+	return ret < 0 ? ret : f->kind != '-';
+}
+
+/*
+ * Add a revision with a suffix that stands for its parents. Returns 1, 0 if the
+ * argument is no such revision, or a negative error code.
+ */
+static int add_family(struct rev_args *args, const char *arg, bool negate,
+		      struct error *err)
+{
+	bool excluded = negate != args->negate;
+	struct family f = {.name = NULL};
+	int ret = split_family(&f, arg);
+
+	if (ret < 0)
+		return error_nomem(err);
+	if (ret > 0)
+		ret = add_parents(args,
+				  excluded == (f.kind == '@') ? &args->haves
+							      : &args->wants,
+				  &f, err);
+	/* A root commit has no parents: then nothing is listed. */
+	args->asked_for_refs |= ret > 0 && f.kind == '@';
+	if (ret > 0 && f.kind != '@') {
+		ret = add_name(args, f.name, negate, err);
+		ret = ret < 0 ? ret : 1;
+	}
+	free(f.name);
+	return ret;
 }
 
 int rev_args_add(struct rev_args *args, const char *arg, struct error *err)
@@ -476,12 +572,9 @@ int rev_args_add(struct rev_args *args, const char *arg, struct error *err)
 		return add_option(args, arg, err);
 	ret = dots ? add_range(args, arg, dots, err) : 0;
 	if (!ret)
+		ret = add_family(args, arg + negate, negate, err);
+	if (!ret)
 		ret = add_name(args, arg + negate, negate, err);
-	if (ret < 0 && names_parents(arg))
-		ret = error_set(err, ERR_UNSUPPORTED,
-				"'%s': parents of a revision are not supported "
-				"yet",
-				arg);
 	return ret < 0 ? ret : 1;
 }
 

@@ -54,8 +54,8 @@ struct rev_args {
 	/* the number of --not so far is odd, so revisions are negated */
 	bool negate;
 	/*
-	 * an option that stands for refs, such as --all, was given, though
-	 * perhaps no ref matches
+	 * an argument that stands for several revisions, such as --all or
+	 * main^@, was given, though perhaps for none
 	 */
 	bool asked_for_refs;
 	/*

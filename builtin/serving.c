@@ -5,6 +5,7 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "builtin/serving.h"
@@ -78,4 +79,22 @@ void serving_names_release(struct serving_names *names)
 {
 	buf_release(&names->agent);
 	buf_release(&names->session_id);
+}
+
+struct summary_about serving_about(char address[SYS_ADDRESS_MAX])
+{
+	const char *client = getenv("REMOTE_ADDR"), *user;
+	size_t len;
+
+	if (!client)
+		client = getenv("SSH_CONNECTION");
+	len = client ? strcspn(client, " ") : 0;
+	len = len < SYS_ADDRESS_MAX ? len : 0;
+	memcpy(address, client ? client : "", len);
+	address[len] = '\0';
+	user = getenv("REMOTE_USER");
+	return (struct summary_about){
+		.client = sys_address_is_valid(address) ? address : NULL,
+		.user = user && *user ? user : NULL,
+	};
 }

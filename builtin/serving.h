@@ -8,6 +8,8 @@
 
 #include "base/buf.h"
 #include "builtin/builtin.h"
+#include "sys/tcp.h"
+#include "wire/summary.h"
 
 /*
  * Open the repository at a path that a client has sent. Its git directory
@@ -45,6 +47,12 @@ struct serving_names {
 	{                                                                      \
 		BUF_INIT, BUF_INIT                                             \
 	}
+
+/*
+ * Returns what the environment says about the client: REMOTE_ADDR or the
+ * address in SSH_CONNECTION, which is copied to `address`, and REMOTE_USER.
+ */
+struct summary_about serving_about(char address[SYS_ADDRESS_MAX]);
 
 /* Fill in *names. Returns 0, or prints an error and returns 128. */
 int serving_names_load(struct serving_names *names,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "builtin/lazy-fetch.h"
+#include "builtin/child.h"
 #include "builtin/store.h"
 #include "names/revname.h"
 
@@ -155,6 +156,37 @@ int store_resolve_commit(const struct store *store, struct oid *oid,
 			 const char *name, struct error *err)
 {
 	return resolve(store, oid, name, REVNAME_COMMITTISH, false, err);
+}
+
+int store_resolve_by_stock(const struct store *store, struct oid *oid,
+			   const char *name, struct error *err)
+{
+	const char *words[] = {"rev-parse",        "--verify", "--quiet",
+			       "--end-of-options", name,       NULL};
+	struct buf answer = BUF_INIT;
+	struct child_words w;
+	int ret;
+
+	if (!builtin_has_stock())
+		return ERR_UNSUPPORTED;
+	w = child_git(words);
+	ret = child_ask(&answer, &w, store->repo, err);
+	if (!ret &&
+	    !oid_from_hex(oid, answer.data, answer.len, store->odb->algo))
+		/*
+		 * stock Git's answer is not a single id but, for example,
+		 * "^<id>"
+		 */
+		ret = 1;
+	if (ret == 1)
+		ret = ERR_MISSING;
+	else if (ret > 1)
+		ret = error_set(err, ERR_UNSUPPORTED,
+				"'%s': stock Git does not resolve it", name);
+	else if (ret < 0 && ret != ERR_NOMEM)
+		ret = error_recode(err, ERR_UNSUPPORTED);
+	buf_release(&answer);
+	return ret;
 }
 
 void store_print_notes(struct buf *notes)

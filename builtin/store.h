@@ -76,6 +76,15 @@ int store_resolve_commit(const struct store *store, struct oid *oid,
 			 const char *name, struct error *err);
 
 /*
+ * Let a child process of stock Git resolve a name that only stock Git can
+ * resolve. For commands that stock Git cannot replace any more, because they
+ * have read or printed something. Returns 0, ERR_MISSING, ERR_NOMEM, or
+ * ERR_UNSUPPORTED if stock Git is not installed or gives no answer.
+ */
+int store_resolve_by_stock(const struct store *store, struct oid *oid,
+			   const char *name, struct error *err);
+
+/*
  * Print messages to standard error, one on each line, and release the buffer.
  */
 void store_print_notes(struct buf *notes);

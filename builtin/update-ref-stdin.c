@@ -437,9 +437,6 @@ static int expect_target(struct session *s, const struct oid *new_oid)
 	char *target = NULL;
 	int ret;
 
-	if (!(s->flags & REF_NO_DEREF))
-		return builtin_die("%s: cannot operate with deref mode",
-				   s->verb);
 	ret = take_target(s, &target);
 	if (!ret)
 		ret = take_end(s);
@@ -647,6 +644,11 @@ static int run_command(struct session *s)
 		return ret;
 	s->verb = command->name;
 	s->next = line + strlen(command->name) + command->has_args;
+	if ((command->run == do_symref_delete ||
+	     command->run == do_symref_verify) &&
+	    !(s->flags & REF_NO_DEREF))
+		return builtin_die("%s: cannot operate with deref mode",
+				   s->verb);
 	ret = command->has_ref ? take_ref(s) : 0;
 	return ret ? ret : command->run(s);
 }

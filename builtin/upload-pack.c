@@ -67,6 +67,8 @@ static void warn(void *ctx, const char *message)
 static int serve(struct builtin_env *env, const struct arguments *a,
 		 const struct serving_names *names)
 {
+	char address[SYS_ADDRESS_MAX];
+	const struct summary_about about = serving_about(address);
 	struct fdio fdio = {
 		.in = STDIN_FILENO,
 		.out = STDOUT_FILENO,
@@ -83,6 +85,7 @@ static int serve(struct builtin_env *env, const struct arguments *a,
 		.namespace = getenv("GIT_NAMESPACE"),
 		.warn = warn,
 		.before_hook = exec_path_prepend,
+		.about = &about,
 	};
 	struct error err = ERROR_INIT;
 	int ret = lazy_fetch_provider(&options.provider, env, LAZY_FETCH_SERVE,

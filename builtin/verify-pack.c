@@ -244,12 +244,15 @@ int cmd_verify_pack(int argc, const char **argv, struct builtin_env *env)
 		return 129;
 	if (!operands)
 		return options_usage(options, usage);
+	code = builtin_open_repo_gently(env);
+	if (code)
+		return code;
 	code = builtin_choose_algo(env, &rq.algo, format);
 	if (!code)
 		code = choose_threads(&rq.threads, env);
 	/*
-	 * The exit code is always 1: stock Git runs a command for each pack,
-	 * and does not pass on that command's exit code.
+	 * From here on, the exit code is always 1: stock Git runs a command for
+	 * each pack, and does not pass on that command's exit code.
 	 */
 	if (code)
 		return 1;

@@ -1,49 +1,79 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory that the master shares with a worker. */
+/* Memory that the master shares with the workers. */
 #include <stdatomic.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "daemon/board.h"
+#include "sys/clock.h"
 #include "sys/process.h"
 
 struct daemon_slot {
-	atomic_bool is_busy;
-	char path[DAEMON_PATH_MAX]; /* valid if is_busy */
+	/* odd: a request runs, and the fields below are valid */
+	atomic_uint turn;
+	bool is_suspect;
+	/* a child process answers, so a crash of the worker has other causes */
+	atomic_bool is_handed_over;
+	uint64_t begin_ns;
+	char client[SYS_ADDRESS_MAX];
+	char path[DAEMON_PATH_MAX];
 };
 
 struct daemon_board {
-	size_t size; /* bytes of the whole board */
+	atomic_bool is_taken;
 	unsigned slot_nr;
 	atomic_bool is_ready;
-	struct daemon_slot slots[];
+	atomic_long pid;
+	_Atomic uint64_t gauges[DAEMON_GAUGE_NR];
+	struct daemon_slot slots[DAEMON_SLOTS_MAX];
 };
 
-struct daemon_board *daemon_board_new(unsigned slot_nr, struct error *err)
-{
-	struct daemon_board *board = NULL;
-	size_t size;
+struct daemon_boards {
+	struct daemon_board boards[DAEMON_BOARDS_MAX];
+};
 
-	if (mem_mul(&size, slot_nr, sizeof(board->slots[0])) &&
-	    mem_add(&size, size, sizeof(*board)))
-		board = sys_memory_shared(size);
-	if (!board) {
+struct daemon_boards *daemon_boards_new(struct error *err)
+{
+	struct daemon_boards *boards = sys_memory_shared(sizeof(*boards));
+
+	if (!boards)
 		error_nomem(err);
-		return NULL;
-	}
-	board->size = size;
-	board->slot_nr = slot_nr;
+	return boards;
+}
+
+void daemon_boards_free(struct daemon_boards *boards)
+{
+	if (boards)
+		sys_memory_unshare(boards, sizeof(*boards));
+}
+
+struct daemon_board *daemon_board_take(struct daemon_boards *boards,
+				       unsigned slot_nr)
+{
+	struct daemon_board *board = boards->boards;
+
+	while (atomic_load(&board->is_taken))
+		if (++board == boards->boards + DAEMON_BOARDS_MAX)
+			return NULL;
+	/* Slots that were never used must not be written to. */
+	memset(board->slots, 0, board->slot_nr * sizeof(board->slots[0]));
+	board->slot_nr = slot_nr < DAEMON_SLOTS_MAX ? slot_nr
+						    : DAEMON_SLOTS_MAX;
+	atomic_store(&board->is_ready, false);
+	atomic_store(&board->pid, 0);
+	for (int i = 0; i < DAEMON_GAUGE_NR; i++)
+		atomic_store(&board->gauges[i], 0);
+	atomic_store(&board->is_taken, true);
 	return board;
 }
 
-void daemon_board_free(struct daemon_board *board)
+void daemon_board_give_back(struct daemon_board *board)
 {
-	if (board)
-		sys_memory_unshare(board, board->size);
+	atomic_store(&board->is_taken, false);
 }
 
 void daemon_board_set_ready(struct daemon_board *board)
 {
+	atomic_store(&board->pid, sys_process_id());
 	atomic_store(&board->is_ready, true);
 }
 
@@ -52,29 +82,105 @@ bool daemon_board_is_ready(const struct daemon_board *board)
 	return atomic_load(&board->is_ready);
 }
 
+void daemon_board_set(struct daemon_board *board, enum daemon_gauge gauge,
+		      uint64_t number)
+{
+	atomic_store_explicit(&board->gauges[gauge], number,
+			      memory_order_relaxed);
+}
+
 struct daemon_slot *daemon_board_slot(struct daemon_board *board, unsigned nr)
 {
 	return &board->slots[nr];
 }
 
-void daemon_slot_enter(struct daemon_slot *slot, const char *path, size_t len)
+/* Copy a text of `len` bytes, or as much of it as fits. */
+static void copy_text(char *out, size_t size, const char *text, size_t len)
 {
-	if (len >= sizeof(slot->path))
-		len = sizeof(slot->path) - 1;
-	memcpy(slot->path, path, len);
-	slot->path[len] = '\0';
-	atomic_store(&slot->is_busy, true);
+	if (len >= size)
+		len = size - 1;
+	memcpy(out, text, len);
+	out[len] = '\0';
+}
+
+void daemon_slot_enter(struct daemon_slot *slot, const char *path, size_t len,
+		       const char *client, bool is_suspect)
+{
+	copy_text(slot->path, sizeof(slot->path), path, len);
+	copy_text(slot->client, sizeof(slot->client), client, strlen(client));
+	slot->is_suspect = is_suspect;
+	atomic_store(&slot->is_handed_over, false);
+	slot->begin_ns = sys_clock_ns();
+	atomic_fetch_add(&slot->turn, 1);
+}
+
+void daemon_slot_hand_over(struct daemon_slot *slot)
+{
+	atomic_store(&slot->is_handed_over, true);
 }
 
 void daemon_slot_leave(struct daemon_slot *slot)
 {
-	atomic_store(&slot->is_busy, false);
+	atomic_fetch_add(&slot->turn, 1);
+}
+
+static bool is_busy(const struct daemon_slot *slot)
+{
+	return atomic_load(&slot->turn) & 1;
 }
 
 void daemon_board_each(const struct daemon_board *board,
-		       void (*fn)(void *ctx, const char *path), void *ctx)
+		       void (*fn)(void *ctx, const char *path, bool is_suspect),
+		       void *ctx)
 {
 	for (unsigned i = 0; i < board->slot_nr; i++)
-		if (atomic_load(&board->slots[i].is_busy))
-			fn(ctx, board->slots[i].path);
+		if (is_busy(&board->slots[i]) &&
+		    !atomic_load(&board->slots[i].is_handed_over))
+			fn(ctx, board->slots[i].path,
+			   board->slots[i].is_suspect);
+}
+
+/* Returns whether the slot was in use all the time while it was copied. */
+static bool copy_slot(struct daemon_slot_view *out,
+		      const struct daemon_slot *slot)
+{
+	unsigned turn = atomic_load(&slot->turn);
+
+	if (!(turn & 1))
+		return false;
+	memcpy(out->path, slot->path, sizeof(out->path));
+	memcpy(out->client, slot->client, sizeof(out->client));
+	out->begin_ns = slot->begin_ns;
+	return atomic_load(&slot->turn) == turn;
+}
+
+static void view_board(struct daemon_board_view *view,
+		       const struct daemon_board *b)
+{
+	view->pid = atomic_load(&b->is_ready) ? atomic_load(&b->pid) : 0;
+	view->requests = 0;
+	for (unsigned i = 0; i < b->slot_nr; i++)
+		view->requests += is_busy(&b->slots[i]);
+	for (int i = 0; i < DAEMON_GAUGE_NR; i++)
+		view->gauges[i] = atomic_load(&b->gauges[i]);
+}
+
+size_t daemon_boards_view(const struct daemon_boards *boards,
+			  struct daemon_board_view views[DAEMON_BOARDS_MAX],
+			  struct daemon_slot_view *slots, size_t slot_max,
+			  size_t *slot_nr)
+{
+	size_t nr = 0;
+
+	*slot_nr = 0;
+	for (size_t i = 0; i < DAEMON_BOARDS_MAX; i++) {
+		const struct daemon_board *b = &boards->boards[i];
+
+		if (!atomic_load(&b->is_taken))
+			continue;
+		view_board(&views[nr++], b);
+		for (unsigned k = 0; k < b->slot_nr && *slot_nr < slot_max; k++)
+			*slot_nr += copy_slot(&slots[*slot_nr], &b->slots[k]);
+	}
+	return nr;
 }

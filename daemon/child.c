@@ -24,21 +24,40 @@
 
 bool daemon_needs_child(const struct daemon_request *request)
 {
-	struct buf service = BUF_INIT;
 	struct http_url url;
-	bool is_push;
 
 	if (!http_url_parse(&url, request->http.path_info))
 		return false;
 	if (url.route == HTTP_UPLOAD_PACK)
 		return request->options->is_hooked;
-	if (url.route != HTTP_INFO_REFS)
-		return url.route == HTTP_RECEIVE_PACK ||
-		       url.route == HTTP_UPLOAD_ARCHIVE;
-	http_query_get(&service, request->http.query_string, "service");
-	is_push = !strcmp(service.data, "git-receive-pack");
-	buf_release(&service);
-	return is_push;
+	return url.route == HTTP_UPLOAD_ARCHIVE || daemon_is_push(request);
+}
+
+const char *daemon_service_of(const struct daemon_request *request)
+{
+	enum service service = SERVICE_UPLOAD_PACK;
+	struct buf name = BUF_INIT;
+	struct http_url url;
+
+	if (!http_url_parse(&url, request->http.path_info))
+		return service_name(service);
+	if (url.route == HTTP_RECEIVE_PACK)
+		service = SERVICE_RECEIVE_PACK;
+	if (url.route == HTTP_UPLOAD_ARCHIVE)
+		service = SERVICE_UPLOAD_ARCHIVE;
+	if (url.route == HTTP_INFO_REFS) {
+		http_query_get(&name, request->http.query_string, "service");
+		if (!strncmp(name.data, "git-", 4))
+			service_find(&service, name.data + 4, name.len - 4);
+		buf_release(&name);
+	}
+	return service_name(service);
+}
+
+bool daemon_is_push(const struct daemon_request *request)
+{
+	return !strcmp(daemon_service_of(request),
+		       service_name(SERVICE_RECEIVE_PACK));
 }
 
 /* The environment of the child: NUL-terminated words, one behind the other. */
@@ -76,6 +95,11 @@ static void fill(struct variables *v, const struct daemon_request *q)
 	set(v, "REMOTE_USER", o->remote_user);
 	if (o->export_all)
 		set(v, "GIT_HTTP_EXPORT_ALL", "1");
+	if (q->access.hidden_nr) {
+		v->offs[v->nr++] = v->text.len;
+		v->ret |= access_environment(&v->text, &q->access);
+		v->ret |= buf_append_char(&v->text, '\0');
+	}
 }
 
 static int start(struct sys_child *child, const struct daemon_request *q,
@@ -209,6 +233,7 @@ int daemon_run_child(struct daemon_request *request, bool *is_kept,
 			ret = relay(&child, &reply, &head, err);
 		status = sys_spawn_wait(&child, ret < 0 ? NULL : err);
 		request->child_status = status;
+		request->child_cpu_us = child.cpu_us;
 		if (!ret && status)
 			ret = error_set(err, ERR_IO,
 					"http-backend failed with status %d",

@@ -3,28 +3,49 @@
  * A connection and the files that share it:
  *
  *	daemon.c   the master
+ *	conn.c     the log of a connection, and the fields of a head
  *	worker.c   the loop of a worker: sockets, time limits, heads of requests
  *	request.c  one HTTP request, in a thread
+ *	output.c   its answer on the way to the socket
+ *	login.c    the user of an HTTP request
+ *	authorize.c  what the access helper says about a request
  *	child.c    an HTTP request that a child process answers
  *	git.c      one connection of git://, in a thread
  *	ssh.c      one request of a client of ssh, in a thread
  *	talk.c     a request in Git's own protocol, without HTTP
+ *	guard.c    requests for repositories that crash workers
+ *	admin.c    a request for the status of the server
  */
 #ifndef DAEMON_DAEMON_PARTS_H
 #define DAEMON_DAEMON_PARTS_H
 
+#include "daemon/access.h"
 #include "daemon/board.h"
 #include "daemon/daemon.h"
+#include "daemon/outbox.h"
 #include "daemon/snapshots.h"
+#include "daemon/statistics.h"
+#include "daemon/stream.h"
 #include "daemon/suspects.h"
 #include "http/http.h"
 #include "http1/body.h"
 #include "http1/head.h"
 #include "repo/repo.h"
 #include "sys/tcp.h"
+#include "wire/summary.h"
 
 #define DAEMON_HEAD_MAX 16384
+
+/* bytes for a user and a password */
+#define DAEMON_USER_MAX (2 * HTPASSWD_TEXT_MAX)
 #define DAEMON_INPUT_MAX (DAEMON_HEAD_MAX + 8192)
+
+/* The memory that all processes of the server share. */
+struct daemon_shared {
+	struct daemon_boards *boards;
+	struct daemon_suspects *suspects;
+	struct daemon_statistics *statistics;
+};
 
 /* Bytes that a client has sent. A connection without any has no such struct. */
 struct daemon_input {
@@ -38,30 +59,55 @@ struct daemon_input {
  * a thread has the connection.
  */
 enum daemon_state {
-	DAEMON_IDLE,   /* the first byte of a request */
-	DAEMON_HEAD,   /* the rest of a head */
-	DAEMON_LINGER, /* the client's end, after our last answer */
-	DAEMON_BUSY,   /* a thread has the connection */
+	DAEMON_HANDSHAKE, /* the rest of a TLS handshake */
+	DAEMON_IDLE,      /* the first byte of a request */
+	DAEMON_HEAD,      /* the rest of a head */
+	DAEMON_DELAY,     /* some time, before a wrong password is refused */
+	DAEMON_LINGER,    /* the client's end, after our last answer */
+	DAEMON_SENDING,   /* room in the socket, for an answer that is made */
+	DAEMON_BUSY,      /* a thread has the connection */
 	DAEMON_STATES,
 };
 
+struct daemon_request;
+
 struct daemon_conn {
 	struct daemon_conn *next, *prev; /* in the list of its state */
-	int fd;                          /* owned */
+	struct daemon_stream stream;     /* owned */
 	enum daemon_state state;
 	/* set by the thread: the state to go to; DAEMON_BUSY: close */
 	enum daemon_state after;
 	uint64_t deadline_ns;
+	/* owned: the request whose answer is not sent; NULL: none */
+	struct daemon_request *request;
+	/* in DAEMON_SENDING: bytes sent since the deadline was set */
+	uint64_t moved;
 	/* borrowed: of the thread that has the connection */
 	struct daemon_slot *slot;
-	struct daemon_suspects *suspects; /* borrowed */
+	const struct daemon_shared *shared; /* borrowed */
+	struct access_helper *helper;       /* borrowed; NULL: none */
 	bool is_last;               /* the next answer closes the connection */
+	bool is_denied;             /* the request had a wrong password */
+	bool is_admin;              /* of the listener --admin */
 	struct daemon_input *input; /* owned; NULL: no bytes */
 	enum daemon_protocol protocol;
 	char address[SYS_ADDRESS_MAX];
 };
 
 extern const struct http1_limits daemon_limits;
+
+/* ---- conn.c */
+
+/* Write a line about the connection to the log. */
+void daemon_log(const struct daemon_options *options,
+		const struct daemon_conn *conn, const char *line);
+
+/*
+ * Return a part of the head, or the value of a field or NULL. The byte behind
+ * them, a blank or CR, is overwritten.
+ */
+const char *daemon_string_at(struct daemon_input *in, struct http1_part part);
+const char *daemon_field(struct daemon_input *in, const char *name);
 
 /* ---- worker.c */
 
@@ -70,12 +116,73 @@ extern const struct http1_limits daemon_limits;
  * and `alarm` is woken. Returns 0 or a negative error code.
  */
 int daemon_worker(const struct daemon_options *options,
-		  struct daemon_board *board, struct daemon_suspects *suspects,
-		  int alarm, struct error *err);
+		  struct daemon_board *board,
+		  const struct daemon_shared *shared, int alarm,
+		  struct error *err);
+
+/* ---- guard.c */
+
+/* What a request for a repository may do, after crashes during earlier ones. */
+struct daemon_guard {
+	const struct daemon_conn *conn; /* borrowed */
+	const char *path;               /* borrowed; not NUL-terminated */
+	size_t len;
+	/* a child process must answer; this thread may open the repository */
+	bool is_suspect;
+	bool is_refused; /* nobody may answer */
+};
+
+/*
+ * A request for the repository at a path begins. Returns 0, or ERR_DENIED if
+ * nobody may answer: then there is no daemon_guard_leave().
+ */
+int daemon_guard_enter(struct daemon_guard *guard,
+		       const struct daemon_conn *conn, const char *path,
+		       size_t len, struct error *err);
+
+/* A child process answers now. A crash of the worker has other causes. */
+void daemon_guard_hand_over(struct daemon_guard *guard);
+
+/*
+ * The request has ended. `child_status`: as sys_spawn_wait(); 0: there was no
+ * child.
+ */
+void daemon_guard_leave(struct daemon_guard *guard, int child_status);
+
+/* ---- output.c */
+
+/*
+ * The output of a request. Bytes go to the socket as far as it takes them. The
+ * rest waits in the outbox, at most OUTBOX_LITERAL_MAX bytes and
+ * OUTBOX_ITEM_MAX items. A thread that adds more than that waits for the
+ * client.
+ */
+struct daemon_output {
+	struct daemon_stream *stream; /* borrowed */
+	struct sys_patience patience;
+	struct outbox box;
+	bool has_failed; /* the client is lost, and the outbox is empty */
+	uint64_t lost;   /* bytes that the outbox had then */
+};
+
+/* Both write as the functions in wire/io.h; they may wait for the client. */
+int daemon_output_writev(struct daemon_output *out, struct iovec *iov,
+			 size_t nr, struct error *err);
+int daemon_output_emit(struct daemon_output *out, const struct serve_span *span,
+		       struct error *err);
+
+/*
+ * Send up to about a megabyte of the outbox, with one system call. Returns the
+ * number of bytes, 0 if the socket takes none now, or ERR_PEER.
+ */
+ssize_t daemon_output_send(struct daemon_output *out, struct error *err);
 
 /* ---- request.c */
 
-/* A request while a thread answers it. */
+/*
+ * A request, until its answer is sent. A thread has it first. If bytes of the
+ * answer are unsent when the thread is done, the loop has it.
+ */
 struct daemon_request {
 	const struct daemon_options *options; /* borrowed */
 	struct daemon_conn *conn;             /* borrowed */
@@ -83,9 +190,12 @@ struct daemon_request {
 	/* read position in conn->input->bytes */
 	size_t at;
 	bool wants_continue; /* "100 Continue" was not sent yet */
-	struct sys_patience patience;
-	struct http_options http;
-	struct serve_io io;                 /* the socket */
+	struct daemon_output output;
+	struct http_options http;   /* valid until the thread is done */
+	struct serve_io io;         /* reads the body, writes to `output` */
+	struct summary_about about; /* of this request */
+	/* of a request whose answer is made but unsent; else without a trace */
+	struct summary summary;
 	struct daemon_snapshots *snapshots; /* borrowed */
 	/* zero before the repository is open */
 	struct daemon_use use;
@@ -94,19 +204,61 @@ struct daemon_request {
 	struct repo repo;
 	struct trace trace; /* valid if repo.trace is set */
 	const char *path;   /* http.path_info */
-	int child_status;   /* as sys_spawn_wait(); 0: there was no child */
+	char user[DAEMON_USER_MAX];
+	/* borrowed from `use`; NULL: not entered yet */
+	const struct repo *entered;
+	struct access_answer access;
+	int child_status; /* as sys_spawn_wait(); 0: there was no child */
+	uint64_t child_cpu_us;
 };
 
 /*
  * Answer the request whose head is in conn->input. Sets conn->after, and leaves
- * the bytes of the next request in conn->input.
+ * the bytes of the next request in conn->input. If the answer is not sent, sets
+ * conn->request; conn->after then is the state after the last byte.
  */
 void daemon_serve(const struct daemon_options *options,
 		  struct daemon_snapshots *snapshots, struct daemon_conn *conn);
 
-/* Write a line about the connection to the log. */
-void daemon_log(const struct daemon_options *options,
-		const struct daemon_conn *conn, const char *line);
+/*
+ * End conn->request: write its record, let go of the repository. `err` says why
+ * the rest of the answer cannot be sent; NULL: all is sent.
+ */
+void daemon_end_request(struct daemon_conn *conn, const struct error *err);
+
+/* ---- login.c */
+
+/* How the user of a request is known. */
+enum daemon_login {
+	DAEMON_LOGIN_NONE,      /* there is no user */
+	DAEMON_LOGIN_PROXY,     /* a trusted proxy names the user */
+	DAEMON_LOGIN_USER,      /* the user has sent the right password */
+	DAEMON_LOGIN_WRONG,     /* wrong user or password, which is logged */
+	DAEMON_LOGIN_FORBIDDEN, /* a password that others could read */
+	DAEMON_LOGIN_MALFORMED, /* two users, or a malformed field */
+};
+
+/* Find the user. *user is borrowed from the request, or NULL. */
+enum daemon_login daemon_login(const char **user, struct daemon_request *q);
+
+/*
+ * Returns the value of WWW-Authenticate if the client may send a password, or
+ * NULL.
+ */
+const char *daemon_challenge(const struct daemon_request *q);
+
+/* ---- authorize.c */
+
+/*
+ * Ask the helper of the connection. The address of the repository in *question
+ * is replaced by that of `repo`, unless this is NULL. Returns 0 if the request
+ * is allowed, ERR_DENIED, or ERR_PEER after a line in the log if there is no
+ * answer. The caller releases *out in any case.
+ */
+int daemon_authorize(struct access_answer *out,
+		     const struct daemon_options *options,
+		     const struct daemon_conn *conn,
+		     struct access_question *question, const struct repo *repo);
 
 /* ---- git.c */
 
@@ -137,15 +289,28 @@ struct daemon_talk {
 	const char *user;    /* "": none */
 	const char *address; /* of the client; "": unknown */
 	struct sys_patience patience;
+	struct daemon_guard guard;   /* valid between open and close */
+	int child_status;            /* as sys_spawn_wait(); 0: no child */
+	struct access_answer access; /* released by daemon_talk_close() */
 };
 
 /*
- * Open the repository that the request names. Returns 0 with *out owned by the
- * caller, ERR_DENIED if the path or the repository's owner is not allowed, or
- * ERR_MISSING or another negative error code.
+ * Ask the access helper about the request. Returns 1 if the helper allows it, 0
+ * if there is no helper, ERR_DENIED, or ERR_PEER if there is no answer.
  */
-int daemon_talk_open(struct repo **out, const struct daemon_talk *talk,
+int daemon_talk_authorize(struct daemon_talk *talk, const struct repo *repo);
+
+/*
+ * Open the repository that the request names. Returns 0 with *out for
+ * daemon_talk_close(). Returns ERR_DENIED if the path or the repository's owner
+ * is not allowed or its requests crash, or ERR_MISSING or another negative
+ * error code.
+ */
+int daemon_talk_open(struct repo **out, struct daemon_talk *talk,
 		     struct error *err);
+
+/* The request has ended. NULL is allowed: the repository is not open. */
+void daemon_talk_close(struct daemon_talk *talk, struct repo *repo);
 
 /*
  * Write "<kind>: <message>" to the log, and to the user if there is a
@@ -160,7 +325,21 @@ void daemon_talk_tell(const struct daemon_talk *talk, const char *kind,
  */
 int daemon_talk_run(struct daemon_talk *talk, const struct repo *repo);
 
+/* ---- admin.c */
+
+/* Answer a request for the status of the server. Returns 0 or ERR_PEER. */
+int daemon_admin_answer(struct daemon_request *request, const char *path);
+
 /* ---- child.c */
+
+/*
+ * Returns the service that a request is for, as "receive-pack"; a dumb client
+ * counts as a fetch.
+ */
+const char *daemon_service_of(const struct daemon_request *request);
+
+/* Returns whether the request is for git-receive-pack. */
+bool daemon_is_push(const struct daemon_request *request);
 
 /* Returns whether a child process must answer a request for this path. */
 bool daemon_needs_child(const struct daemon_request *request);

@@ -19,6 +19,7 @@
 #include "base/mem.h"
 #include "daemon/board.h"
 #include "daemon/daemon-parts.h"
+#include "daemon/settings.h"
 #include "sys/clock.h"
 #include "sys/event.h"
 #include "sys/io.h"
@@ -33,9 +34,13 @@
 /* milliseconds between two looks at the clock, while something is due */
 #define TICK_MS 50
 
+/* status requests that are answered at once */
+#define ADMIN_THREADS 4
+
 struct process {
 	pid_t pid;
-	struct daemon_board *board; /* owned */
+	struct daemon_board *board; /* taken */
+	bool is_admin;
 	/* when a worker that drains is killed; 0: the worker serves */
 	uint64_t kill_ns;
 };
@@ -43,9 +48,9 @@ struct process {
 struct master {
 	const struct daemon_options *options;
 	const struct daemon_program *program;
-	int events, signals, alarm;       /* owned descriptors */
-	struct daemon_suspects *suspects; /* owned */
-	struct process *processes;        /* owned */
+	int events, signals, alarm;  /* owned descriptors */
+	struct daemon_shared shared; /* owned */
+	struct process *processes;   /* owned */
 	size_t process_nr, process_alloc;
 	/* No worker is started before this time. */
 	uint64_t pause_ns;
@@ -94,21 +99,58 @@ static void close_all(struct master *m)
 	m->events = m->signals = m->successor.ready = -1;
 }
 
+/* The options of one process: with its own listeners. */
+struct own_options {
+	struct daemon_options options;
+	int fds[DAEMON_LISTENERS_MAX];
+	enum daemon_protocol protocols[DAEMON_LISTENERS_MAX];
+};
+
+static enum daemon_protocol protocol_of(const struct daemon_options *o,
+					size_t listener)
+{
+	return o->protocols ? o->protocols[listener] : DAEMON_HTTP;
+}
+
+/*
+ * Choose the listeners of the admin process or of a worker, and close the
+ * others.
+ */
+static void choose_options(struct own_options *out,
+			   const struct daemon_options *o, bool is_admin)
+{
+	size_t nr = 0;
+
+	out->options = *o;
+	if (is_admin)
+		out->options.thread_nr = ADMIN_THREADS;
+	for (size_t i = 0; i < o->listener_nr; i++) {
+		if ((protocol_of(o, i) == DAEMON_ADMIN) != is_admin) {
+			sys_close(o->listeners[i]);
+			continue;
+		}
+		out->fds[nr] = o->listeners[i];
+		out->protocols[nr++] = protocol_of(o, i);
+	}
+	out->options.listeners = out->fds;
+	out->options.protocols = out->protocols;
+	out->options.listener_nr = nr;
+}
+
 /* Run a worker in this process, a child of the master. */
 static int be_worker(struct master *m, struct daemon_board *board,
-		     struct error *err)
+		     bool is_admin, struct error *err)
 {
-	int ret;
+	struct own_options own;
 
 	m->is_worker = true;
 	close_all(m);
-	ret = daemon_worker(m->options, board, m->suspects, m->alarm, err);
-	daemon_board_free(board);
-	return ret;
+	choose_options(&own, m->options, is_admin);
+	return daemon_worker(&own.options, board, &m->shared, m->alarm, err);
 }
 
 /* Returns 0 in the master and in the worker that has ended, or an error. */
-static int start_worker(struct master *m, struct error *err)
+static int start_worker(struct master *m, bool is_admin, struct error *err)
 {
 	struct daemon_board *board;
 	pid_t pid;
@@ -116,26 +158,38 @@ static int start_worker(struct master *m, struct error *err)
 	if (mem_grow(&m->processes, &m->process_alloc, m->process_nr + 1,
 		     sizeof(*m->processes)) < 0)
 		return error_nomem(err);
-	board = daemon_board_new(m->options->thread_nr, err);
+	board = daemon_board_take(m->shared.boards, m->options->thread_nr);
 	if (!board)
-		return ERR_NOMEM;
+		return error_set(err, ERR_IO, "too many workers are ending");
 	pid = sys_fork(err);
 	if (!pid)
-		return be_worker(m, board, err);
+		return be_worker(m, board, is_admin, err);
 	if (pid < 0) {
-		daemon_board_free(board);
+		daemon_board_give_back(board);
 		return (int)pid;
 	}
-	m->processes[m->process_nr++] = (struct process){pid, board, 0};
+	m->processes[m->process_nr++] = (struct process){pid, board, is_admin,
+							 0};
 	return 0;
 }
 
-static size_t serving_nr(const struct master *m)
+/* Returns whether there are listeners of the admin process. */
+static bool wants_admin(const struct daemon_options *o)
+{
+	for (size_t i = 0; i < o->listener_nr; i++)
+		if (protocol_of(o, i) == DAEMON_ADMIN)
+			return true;
+	return false;
+}
+
+/* Returns the number of workers, or of admin processes, that serve. */
+static size_t serving_nr(const struct master *m, bool is_admin)
 {
 	size_t nr = 0;
 
 	for (size_t i = 0; i < m->process_nr; i++)
-		nr += !m->processes[i].kill_ns;
+		nr += !m->processes[i].kill_ns &&
+		      m->processes[i].is_admin == is_admin;
 	return nr;
 }
 
@@ -150,8 +204,11 @@ static int fill(struct master *m, struct error *err)
 
 	if (m->is_ending || sys_clock_ns() < m->pause_ns)
 		return 0;
-	while (!ret && !m->is_worker && serving_nr(m) < m->options->worker_nr)
-		ret = start_worker(m, &reason);
+	if (wants_admin(m->options) && !serving_nr(m, true))
+		ret = start_worker(m, true, &reason);
+	while (!ret && !m->is_worker &&
+	       serving_nr(m, false) < m->options->worker_nr)
+		ret = start_worker(m, false, &reason);
 	if (m->is_worker && ret < 0 && err)
 		*err = reason;
 	if (m->is_worker || !ret)
@@ -178,7 +235,7 @@ static void retire(struct master *m)
 
 static void forget(struct master *m, size_t i)
 {
-	daemon_board_free(m->processes[i].board);
+	daemon_board_give_back(m->processes[i].board);
 	m->processes[i] = m->processes[--m->process_nr];
 }
 
@@ -204,14 +261,20 @@ static void lose_successor(struct master *m)
 	m->successor = (struct daemon_successor){.ready = -1};
 }
 
-/* A worker has crashed during a request for this repository. */
-static void note_crash(void *ctx, const char *path)
+/*
+ * A worker has crashed during a request for this repository. For a suspect, a
+ * worker only opens the repository, so the crash proves the cause.
+ */
+static void note_crash(void *ctx, const char *path, bool is_suspect)
 {
 	const struct master *m = ctx;
 	char quoted[PKTLINE_QUOTE_MAX], line[PKTLINE_QUOTE_MAX + 128];
-	unsigned nr = daemon_suspects_crash(m->suspects, path, strlen(path),
-					    sys_clock_ns());
+	uint64_t now = sys_clock_ns();
+	size_t len = strlen(path);
+	unsigned nr = daemon_suspects_crash(m->shared.suspects, path, len, now);
 
+	if (is_suspect)
+		daemon_suspects_convict(m->shared.suspects, path, len, now);
 	snprintf(line, sizeof(line),
 		 DAEMON_ERROR "a worker crashed during a request for '%s' "
 			      "(crash %u)",
@@ -235,6 +298,8 @@ static void note_end(struct master *m, pid_t pid, int status)
 		return;
 	if (!m->processes[i].kill_ns || status)
 		tell(m, "worker", pid, status);
+	if (status > 128)
+		daemon_statistics_add_crash(m->shared.statistics);
 	if (status > 128 && status != 128 + SIGKILL)
 		daemon_board_each(m->processes[i].board, note_crash, m);
 	/* A worker that cannot start must not use up a CPU. */
@@ -338,7 +403,7 @@ static void check_ready(struct master *m)
 	char line[128];
 
 	sys_event_unwake(m->alarm);
-	if (m->is_ready || serving_nr(m) < m->options->worker_nr)
+	if (m->is_ready || serving_nr(m, false) < m->options->worker_nr)
 		return;
 	for (size_t i = 0; i < m->process_nr; i++)
 		if (!daemon_board_is_ready(m->processes[i].board))
@@ -378,7 +443,8 @@ static int sleep_ms(const struct master *m)
 {
 	uint64_t watchdog_ms = m->program->watchdog_ms / 4;
 
-	if (m->process_nr > serving_nr(m) || sys_clock_ns() < m->pause_ns)
+	if (m->process_nr > serving_nr(m, false) + serving_nr(m, true) ||
+	    sys_clock_ns() < m->pause_ns)
 		return TICK_MS;
 	return watchdog_ms ? (int)watchdog_ms : -1;
 }
@@ -447,8 +513,12 @@ int daemon_run(const struct daemon_options *options,
 			   .successor = {.ready = -1}};
 	int ret = open_events(&m, err);
 
-	m.suspects = daemon_suspects_new(err);
-	if (!m.suspects)
+	m.shared = (struct daemon_shared){
+		.boards = daemon_boards_new(err),
+		.suspects = daemon_suspects_new(err),
+		.statistics = daemon_statistics_new(err),
+	};
+	if (!m.shared.boards || !m.shared.suspects || !m.shared.statistics)
 		ret = ERR_NOMEM;
 	if (!ret)
 		ret = fill(&m, err);
@@ -459,6 +529,8 @@ int daemon_run(const struct daemon_options *options,
 	while (m.process_nr)
 		forget(&m, 0);
 	free(m.processes);
-	daemon_suspects_free(m.suspects);
+	daemon_boards_free(m.shared.boards);
+	daemon_suspects_free(m.shared.suspects);
+	daemon_statistics_free(m.shared.statistics);
 	return ret;
 }

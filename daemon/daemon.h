@@ -12,7 +12,9 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "daemon/htpasswd.h"
 #include "daemon/service.h"
+#include "daemon/tls.h"
 #include "daemon/trusted.h"
 #include "sys/trace.h"
 
@@ -21,6 +23,8 @@ enum daemon_protocol {
 	DAEMON_HTTP,
 	DAEMON_GIT, /* git:// (git-daemon(1)) */
 	DAEMON_SSH, /* messages of `gitreachd --ssh-client` */
+	DAEMON_HTTPS,
+	DAEMON_ADMIN, /* HTTP: the status of the server */
 };
 
 /* The limits and services of a server. Pointers are borrowed. */
@@ -38,6 +42,13 @@ struct daemon_options {
 	/* the clients whose user_header counts */
 	const struct trusted_net *proxies;
 	size_t proxy_nr;
+	/* passwords of users over HTTP; NULL: none */
+	struct htpasswd *htpasswd;
+	/* a program that decides about requests (daemon/access.h), or NULL */
+	const char *access_helper;
+	unsigned access_timeout; /* seconds for one decision */
+	/* accept passwords over connections that are not encrypted */
+	bool plain_passwords;
 	/*
 	 * Fetches run in child processes, too: a hook that makes packs expects
 	 * the repository as working directory.
@@ -49,7 +60,9 @@ struct daemon_options {
 	unsigned timeout;              /* seconds without 64 KiB of progress */
 	unsigned idle_timeout;         /* seconds between two requests */
 	unsigned drain_timeout;        /* seconds to finish after SIGTERM */
-	const char *agent;             /* "<name>/<version>" */
+	/* from this time on, without waits for clients, a request is slow */
+	unsigned slow_ms;
+	const char *agent; /* "<name>/<version>" */
 	const char *session_id;
 	struct trace *trace;   /* NULL: requests are not traced */
 	const char *namespace; /* GIT_NAMESPACE, or NULL */
@@ -59,6 +72,8 @@ struct daemon_options {
 	/* listening sockets, owned by the caller */
 	const int *listeners;
 	size_t listener_nr;
+	/* the certificate for DAEMON_HTTPS; NULL: there is no such listener */
+	const struct tls *tls;
 	/* borrowed: of each listener; NULL: all are DAEMON_HTTP */
 	const enum daemon_protocol *protocols;
 };

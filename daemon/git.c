@@ -42,12 +42,16 @@ static void refuse(struct daemon_talk *t, const char *reason,
  * Returns NULL if the request is allowed, or the reason for which it is not.
  * *err may have more details.
  */
-static const char *find_fault(const struct daemon_talk *t,
-			      const struct repo *repo, struct error *err)
+static const char *find_fault(struct daemon_talk *t, const struct repo *repo,
+			      struct error *err)
 {
 	const struct daemon_options *o = t->options;
+	int ret = daemon_talk_authorize(t, repo);
 
-	if (!o->export_all && http_is_exported(repo, err) <= 0)
+	if (ret < 0)
+		return ret == ERR_DENIED ? "access denied"
+					 : "service unavailable";
+	if (!ret && !o->export_all && http_is_exported(repo, err) <= 0)
 		return "repository not exported";
 	if (service_is_enabled(&o->services, t->service, &repo->config, err) <=
 	    0)
@@ -67,11 +71,13 @@ static void answer(struct daemon_talk *t)
 		fault = "service not enabled";
 	else if (!daemon_talk_open(&repo, t, &err))
 		fault = find_fault(t, repo, &err);
+	else if (t->guard.is_refused)
+		fault = "requests for the repository crash";
 	if (fault)
 		refuse(t, fault, err.code ? err.msg : t->path);
 	else
 		daemon_talk_run(t, repo);
-	repo_close(repo);
+	daemon_talk_close(t, repo);
 }
 
 void daemon_serve_git(const struct daemon_options *options,
@@ -84,10 +90,11 @@ void daemon_serve_git(const struct daemon_options *options,
 		.conn = conn,
 		.path = request.path,
 		.protocol = request.protocol,
-		.in = conn->fd,
-		.out = conn->fd,
+		.in = conn->stream.fd,
+		.out = conn->stream.fd,
 		.user = "",
 		.address = conn->address,
+		.access = {.hidden = BUF_INIT},
 		.patience = {.limit_ms = options->timeout * 1000},
 	};
 

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Answers one request in a thread. The thread reads the body from the socket,
- * and writes the answer to the socket, and may wait for the client.
+ * and may wait for the client. It writes the answer to the output of the
+ * request (output.c), and is done when the answer is made. The loop may have to
+ * send the rest.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "base/mem.h"
 #include "daemon/daemon-parts.h"
 #include "http/http-exchange.h"
 #include "http/http-request.h"
@@ -21,15 +24,8 @@ const struct http1_limits daemon_limits = {
 	.field_nr = HTTP1_FIELDS_MAX,
 };
 
-void daemon_log(const struct daemon_options *options,
-		const struct daemon_conn *conn, const char *line)
-{
-	char text[1024], quoted[PKTLINE_QUOTE_MAX];
-
-	snprintf(text, sizeof(text), "%s: %s", conn->address,
-		 pktline_quote(quoted, line));
-	options->log(options->log_ctx, text);
-}
+/* bytes of a body that are read for nothing, to keep the connection */
+#define DROP_MAX 65536
 
 /* ---- the socket as a serve_io */
 
@@ -39,7 +35,7 @@ static int send_continue(struct daemon_request *q, struct error *err)
 	struct iovec iov = {(char *)text, sizeof(text) - 1};
 
 	q->wants_continue = false;
-	return sys_socket_writev(q->conn->fd, &iov, 1, &q->patience, err);
+	return daemon_output_writev(&q->output, &iov, 1, err);
 }
 
 /*
@@ -54,8 +50,9 @@ static int refill(struct daemon_request *q, struct error *err)
 	if (n < 0)
 		return (int)n;
 	q->at = in->len = in->head.len;
-	n = sys_socket_read(q->conn->fd, in->bytes + in->len,
-			    sizeof(in->bytes) - in->len, &q->patience, err);
+	n = daemon_stream_read(&q->conn->stream, in->bytes + in->len,
+			       sizeof(in->bytes) - in->len, &q->output.patience,
+			       err);
 	if (!n)
 		return error_set(err, ERR_PEER,
 				 "the client ended the request early");
@@ -86,75 +83,68 @@ static ssize_t read_body(void *ctx, void *bytes, size_t len, struct error *err)
 	}
 }
 
-static int write_socket(void *ctx, struct iovec *iov, size_t nr,
+static int write_output(void *ctx, struct iovec *iov, size_t nr,
 			struct error *err)
 {
 	struct daemon_request *q = ctx;
 
-	return sys_socket_writev(q->conn->fd, iov, nr, &q->patience, err);
+	return daemon_output_writev(&q->output, iov, nr, err);
+}
+
+static int emit(void *ctx, const struct serve_span *span, struct error *err)
+{
+	struct daemon_request *q = ctx;
+
+	return daemon_output_emit(&q->output, span, err);
+}
+
+static bool end_later(void *ctx, struct summary *summary, bool has_failed)
+{
+	struct daemon_request *q = ctx;
+
+	summary->tap.bytes_sent -= q->output.lost;
+	if (has_failed || outbox_is_empty(&q->output.box))
+		return false;
+	summary_suspend(&q->summary, summary);
+	return true;
 }
 
 /* ---- the request for http_serve() */
 
-/*
- * Returns a part of the head as a string. The byte behind the part, a blank or
- * CR, is overwritten.
- */
-static const char *string_at(struct daemon_input *in, struct http1_part part)
+static int enter_snapshot(struct daemon_request *q, const char *path,
+			  struct error *err)
 {
-	in->bytes[part.off + part.len] = '\0';
-	return in->bytes + part.off;
-}
-
-static const char *field(struct daemon_input *in, const char *name)
-{
-	const struct http1_field *f = http1_head_field(&in->head, in->bytes,
-						       name);
-
-	return f ? string_at(in, f->value) : NULL;
-}
-
-/*
- * Set *user to the user that a trusted proxy names, or to NULL. Returns false
- * if the proxy names several.
- */
-static bool find_user(const char **user, struct daemon_request *q)
-{
-	const struct daemon_options *o = q->options;
-	struct daemon_input *in = q->conn->input;
-	size_t nr = 0;
-
-	*user = NULL;
-	if (!o->user_header ||
-	    !trusted_has(o->proxies, o->proxy_nr, q->conn->address))
-		return true;
-	for (size_t i = 0; i < in->head.field_nr; i++) {
-		struct http1_part name = in->head.fields[i].name;
-
-		nr += name.len == strlen(o->user_header) &&
-		      !strncasecmp(in->bytes + name.off, o->user_header,
-				   name.len);
-	}
-	if (nr == 1)
-		*user = field(in, o->user_header);
-	return nr <= 1;
+	return q->entered ? 0
+			  : daemon_snapshots_enter(q->snapshots, &q->use, path,
+						   &q->entered, err);
 }
 
 static int enter(void *ctx, const char *path, const struct repo **repo,
 		 struct error *err)
 {
 	struct daemon_request *q = ctx;
-	int ret = daemon_snapshots_enter(q->snapshots, &q->use, path, repo,
-					 err);
+	int ret = enter_snapshot(q, path, err);
 
-	if (ret < 0 || !q->options->trace)
+	if (ret < 0)
 		return ret;
-	/* Requests share the repository, but each has a trace of its own. */
-	trace_init_thread(&q->trace, q->options->trace);
-	q->repo = **repo;
-	q->repo.trace = &q->trace;
+	*repo = q->entered;
+	if (!q->options->trace && !q->access.hidden_nr)
+		return 0;
+	/*
+	 * Requests share the repository, but each has a trace and hidden refs
+	 * of its own.
+	 */
+	q->repo = *q->entered;
 	*repo = &q->repo;
-	return 0;
+	if (q->options->trace) {
+		trace_init_thread(&q->trace, q->options->trace);
+		q->repo.trace = &q->trace;
+	}
+	return q->access.hidden_nr && access_configure(&q->repo.config,
+						       &q->entered->config,
+						       &q->access) < 0
+		       ? error_nomem(err)
+		       : 0;
 }
 
 static int objects(void *ctx, struct odb **odb, struct error *warning,
@@ -173,25 +163,45 @@ static void write_log(void *ctx, const char *line)
 	daemon_log(q->options, q->conn, line);
 }
 
+static void count(void *ctx, const struct summary *s, const struct error *error)
+{
+	const struct daemon_request *q = ctx;
+
+	daemon_statistics_add(q->conn->shared->statistics, s, error,
+			      (uint64_t)q->options->slow_ms * 1000);
+}
+
+/* A user with a password may read all repositories. */
 static void fill(struct daemon_request *q, const struct buf *path,
-		 const char *user)
+		 const char *user, enum daemon_login login)
 {
 	const struct daemon_options *o = q->options;
 	struct daemon_input *in = q->conn->input;
 	bool is_old = !in->head.minor;
 
+	/* The request may outlive its head. */
+	if (user && user != q->user)
+		snprintf(q->user, sizeof(q->user), "%s", user);
+	q->about = (struct summary_about){
+		.client = q->conn->address,
+		.user = user ? q->user : NULL,
+		.is_of_thread = true,
+		.done = count,
+		.ctx = q,
+	};
 	q->http = (struct http_options){
-		.request_method = string_at(in, in->head.method),
+		.request_method = daemon_string_at(in, in->head.method),
 		.server_protocol = is_old ? "HTTP/1.0" : "HTTP/1.1",
 		.project_root = o->base_path,
 		.path_info = path->data,
-		.query_string = string_at(in, in->head.query),
-		.content_type = field(in, "Content-Type"),
-		.content_length = field(in, "Content-Length"),
-		.content_encoding = field(in, "Content-Encoding"),
-		.git_protocol = field(in, "Git-Protocol"),
+		.query_string = daemon_string_at(in, in->head.query),
+		.content_type = daemon_field(in, "Content-Type"),
+		.content_length = daemon_field(in, "Content-Length"),
+		.content_encoding = daemon_field(in, "Content-Encoding"),
+		.git_protocol = daemon_field(in, "Git-Protocol"),
 		.remote_user = user,
-		.export_all = o->export_all,
+		.challenge = daemon_challenge(q),
+		.export_all = o->export_all || login == DAEMON_LOGIN_USER,
 		.namespace = o->namespace,
 		.agent = o->agent,
 		.session_id = o->session_id,
@@ -201,6 +211,7 @@ static void fill(struct daemon_request *q, const struct buf *path,
 		.ctx = q,
 		.form = is_old ? HTTP_1_0 : HTTP_1_1,
 		.keep_alive = in->head.keep_alive && !q->conn->is_last,
+		.about = &q->about,
 	};
 }
 
@@ -213,6 +224,8 @@ static int refuse(struct daemon_request *q, const char *status)
 	daemon_log(q->options, q->conn, status);
 	http_reply_init(&reply, &q->io, false);
 	reply.form = HTTP_1_1;
+	reply.challenge = daemon_challenge(q);
+	reply.keep_alive = q->http.keep_alive;
 	ret = http_reply_refuse(&reply, status, NULL, NULL, NULL);
 	http_reply_release(&reply);
 	return ret;
@@ -237,21 +250,40 @@ static const char *status_line(unsigned status)
 }
 
 /*
+ * Drop the rest of the body. The answer has said that the connection is kept,
+ * so a body that is still on its way is waited for. A client that waits for
+ * "100 Continue" may send none. Returns whether the body was read to its end.
+ */
+static bool drop_body(struct daemon_request *q)
+{
+	struct daemon_input *in = q->conn->input;
+	struct http1_piece piece;
+	size_t dropped = 0;
+	int ret;
+
+	while (!(ret = http1_body_next(&q->body, in->bytes + q->at,
+				       in->len - q->at, &piece, NULL))) {
+		q->at += piece.off + piece.len;
+		dropped += piece.off + piece.len;
+		if (q->at < in->len)
+			continue;
+		if (q->wants_continue || dropped > DROP_MAX ||
+		    refill(q, NULL) < 0)
+			return false;
+	}
+	q->at += piece.off + piece.len;
+	return ret > 0;
+}
+
+/*
  * Keep the bytes behind the body for the next request. Returns whether the body
  * was read to its end.
  */
 static bool finish_input(struct daemon_request *q)
 {
 	struct daemon_input *in = q->conn->input;
-	struct http1_piece piece;
-	int ret;
 
-	do {
-		ret = http1_body_next(&q->body, in->bytes + q->at,
-				      in->len - q->at, &piece, NULL);
-		q->at += piece.off + piece.len;
-	} while (!ret && q->at < in->len);
-	if (ret <= 0)
+	if (!drop_body(q))
 		return false;
 	in->len -= q->at;
 	memmove(in->bytes, in->bytes + q->at, in->len);
@@ -260,85 +292,253 @@ static bool finish_input(struct daemon_request *q)
 }
 
 /*
- * Answer, in this thread or in a child process. If the repository has crashed
- * workers, only a child may answer; if children, too, nobody. Returns 0 or a
- * negative error code.
+ * Ask the access helper about the repository at `path`, of `len` bytes. Returns
+ * the status of a refusal, or NULL if the request may go on. The helper decides
+ * alone: git-daemon-export-ok is not needed.
+ */
+static const char *authorize(struct daemon_request *q, const char *path,
+			     size_t len)
+{
+	const struct daemon_options *o = q->options;
+	const char *user = q->http.remote_user;
+	struct buf full = BUF_INIT, name = BUF_INIT;
+	struct access_question question = {
+		.user = user ? user : "",
+		.service = daemon_service_of(q),
+		.protocol = daemon_stream_is_tls(&q->conn->stream) ? "https"
+								   : "http",
+		.address = q->conn->address,
+	};
+	struct error why = ERROR_INIT;
+	int ret = ERR_PEER;
+
+	if (!q->conn->helper)
+		return NULL;
+	if (!buf_append(&name, path, len) &&
+	    !buf_printf(&full, "%s%s", o->base_path, name.data)) {
+		question.repository = name.data;
+		/* Of a repository that is missing, only the path is asked. */
+		enter_snapshot(q, full.data, &why);
+		ret = daemon_authorize(&q->access, o, q->conn, &question,
+				       q->entered);
+	}
+	buf_release(&full);
+	buf_release(&name);
+	if (ret == ERR_PEER)
+		return "503 Service Unavailable";
+	q->http.export_all = true;
+	if (!ret && q->entered)
+		return NULL;
+	/* A second attempt could open what the helper has not judged. */
+	if (!ret)
+		daemon_log(o, q->conn, why.msg);
+	if (!ret && (user || !q->http.challenge))
+		return why.code == ERR_MISSING ? "404 Not Found"
+					       : "500 Internal Server Error";
+	return !user && q->http.challenge ? "401 Unauthorized"
+					  : "403 Forbidden";
+}
+
+/*
+ * Answer in a child process, and count the request. The first `path_len` bytes
+ * of the path name the repository.
+ */
+static int run_child(struct daemon_request *q, size_t path_len, bool *is_kept,
+		     struct error *err)
+{
+	char path[DAEMON_PATH_MAX];
+	bool is_push = daemon_is_push(q);
+	bool is_info = !strcmp(q->http.path_info + path_len, "/info/refs");
+	uint64_t begin_ns = sys_clock_ns();
+	int ret = daemon_run_child(q, is_kept, err);
+	const struct daemon_child_request done = {
+		.path = path,
+		.client = q->conn->address,
+		.user = q->http.remote_user,
+		.service = is_push ? "receive-pack" : "http-backend",
+		.command = !is_push  ? "other"
+			   : is_info ? "advertise"
+				     : "push",
+		.has_failed = ret < 0,
+		.total_us = (sys_clock_ns() - begin_ns) / 1000,
+		.cpu_us = q->child_cpu_us,
+	};
+
+	snprintf(path, sizeof(path), "%s%.*s", q->options->base_path,
+		 (int)path_len, q->http.path_info);
+	daemon_statistics_add_child(q->conn->shared->statistics, &done,
+				    (uint64_t)q->options->slow_ms * 1000);
+	return ret;
+}
+
+/*
+ * Answer, in this thread or in a child process. Returns 0 or a negative error
+ * code.
  */
 static int answer_guarded(struct daemon_request *q, bool *is_kept,
 			  struct error *err)
 {
-	struct daemon_conn *conn = q->conn;
 	const char *path = q->http.path_info;
 	struct http_url url;
 	size_t len = http_url_parse(&url, path) ? url.repo_len : strlen(path);
-	enum daemon_verdict verdict = daemon_suspects_judge(
-		conn->suspects, path, len, sys_clock_ns());
+	struct daemon_guard guard;
+	const char *status;
 	int ret;
 
-	if (verdict == DAEMON_GUILTY) {
+	if (daemon_guard_enter(&guard, q->conn, path, len, err) < 0) {
 		refuse(q, "503 Service Unavailable");
-		return error_set(err, ERR_DENIED,
-				 "'%.*s' is refused: its requests crash",
-				 (int)len, path);
+		return ERR_DENIED;
 	}
-	if (verdict == DAEMON_SUSPECT || daemon_needs_child(q)) {
-		ret = daemon_run_child(q, is_kept, err);
-		if (verdict == DAEMON_SUSPECT && q->child_status > 128)
-			daemon_suspects_convict(conn->suspects, path, len,
-						sys_clock_ns());
-		return ret;
+	status = authorize(q, path, len);
+	if (status) {
+		ret = refuse(q, status);
+		*is_kept = !ret && q->http.keep_alive;
+	} else if (guard.is_suspect || daemon_needs_child(q)) {
+		daemon_guard_hand_over(&guard);
+		ret = run_child(q, len, is_kept, err);
+	} else {
+		ret = http_serve(&q->http, &q->io, is_kept, err);
 	}
-	daemon_slot_enter(conn->slot, path, len);
-	ret = http_serve(&q->http, &q->io, is_kept, err);
-	daemon_slot_leave(conn->slot);
+	daemon_guard_leave(&guard, q->child_status);
 	return ret;
+}
+
+/* Write the record of a request whose answer was unsent when it was made. */
+static void end_summary(struct daemon_request *q, const struct error *err)
+{
+	const struct daemon_output *out = &q->output;
+
+	q->summary.tap.bytes_sent -= out->lost + outbox_unsent(&out->box);
+	summary_end(&q->summary, err);
+}
+
+/*
+ * Refuse a request whose user is not accepted, or a push without a user.
+ * Returns the status, or NULL if the request may go on.
+ */
+static const char *judge(const struct daemon_request *q,
+			 enum daemon_login login)
+{
+	switch (login) {
+	case DAEMON_LOGIN_MALFORMED:
+		return "400 Bad Request";
+	case DAEMON_LOGIN_FORBIDDEN:
+		return "403 Forbidden";
+	case DAEMON_LOGIN_NONE:
+		if (!q->options->htpasswd || !daemon_is_push(q))
+			return NULL;
+		return daemon_challenge(q) ? "401 Unauthorized"
+					   : "403 Forbidden";
+	default:
+		return NULL;
+	}
 }
 
 /* Returns whether the connection can be used for a further request. */
 static bool answer(struct daemon_request *q, const struct buf *path)
 {
 	struct error err = ERROR_INIT;
-	const char *user;
+	enum daemon_login login;
+	const char *user, *status;
 	bool is_kept = false;
 	int ret;
 
+	if (q->conn->is_admin) {
+		daemon_admin_answer(q, path->data);
+		return false;
+	}
 	/* http_serve() would answer 500, as behind a web server. */
-	if (!http_path_is_plain(path->data) || !find_user(&user, q)) {
+	if (!http_path_is_plain(path->data)) {
 		refuse(q, "400 Bad Request");
 		return false;
 	}
-	fill(q, path, user);
+	login = daemon_login(&user, q);
+	if (login == DAEMON_LOGIN_WRONG) {
+		q->conn->is_denied = true;
+		return false;
+	}
+	fill(q, path, user, login);
+	status = judge(q, login);
+	if (status)
+		return !refuse(q, status) && q->http.keep_alive &&
+		       finish_input(q);
 	ret = answer_guarded(q, &is_kept, &err);
-	if (ret < 0)
+	if (ret < 0) {
 		daemon_log(q->options, q->conn, err.msg);
+		end_summary(q, &err);
+	}
+	return !ret && is_kept && finish_input(q);
+}
+
+void daemon_end_request(struct daemon_conn *conn, const struct error *err)
+{
+	struct daemon_request *q = conn->request;
+
+	end_summary(q, err);
+	summary_release(&q->summary);
 	if (q->repo.trace)
 		trace_release(&q->trace);
 	daemon_snapshots_leave(q->snapshots, &q->use);
-	return !ret && is_kept && finish_input(q);
+	if (q->repo.config.entries && q->access.hidden_nr)
+		free(q->repo.config.entries);
+	access_answer_release(&q->access);
+	outbox_release(&q->output.box);
+	free(q);
+	conn->request = NULL;
+}
+
+static struct daemon_request *new_request(const struct daemon_options *options,
+					  struct daemon_snapshots *snapshots,
+					  struct daemon_conn *conn)
+{
+	struct daemon_request *q = mem_calloc(1, sizeof(*q));
+
+	if (!q)
+		return NULL;
+	*q = (struct daemon_request){
+		.options = options,
+		.snapshots = snapshots,
+		.conn = conn,
+		.access = {.hidden = BUF_INIT},
+		.at = conn->input->head.len,
+		.wants_continue = conn->input->head.expects_continue,
+		.output = {.stream = &conn->stream,
+			   .patience = {.limit_ms = options->timeout * 1000},
+			   .box = OUTBOX_INIT},
+		.io = {.read = read_body,
+		       .writev = write_output,
+		       .ctx = q,
+		       .emit = emit,
+		       .end_later = end_later},
+	};
+	summary_init_off(&q->summary, "");
+	http1_body_init(&q->body, &conn->input->head);
+	return q;
 }
 
 void daemon_serve(const struct daemon_options *options,
 		  struct daemon_snapshots *snapshots, struct daemon_conn *conn)
 {
-	struct daemon_request q = {
-		.options = options,
-		.snapshots = snapshots,
-		.conn = conn,
-		.at = conn->input->head.len,
-		.wants_continue = conn->input->head.expects_continue,
-		.patience = {.limit_ms = options->timeout * 1000},
-		.io = {.read = read_body, .writev = write_socket},
-	};
+	struct daemon_request *q = new_request(options, snapshots, conn);
 	struct http1_head *head = &conn->input->head;
 	struct buf path = BUF_INIT;
-	bool is_kept = false;
+	bool is_kept = false, was_denied = conn->is_denied;
 
-	q.io.ctx = &q;
-	http1_body_init(&q.body, head);
-	if (head->status)
-		refuse(&q, status_line(head->status));
+	conn->after = DAEMON_LINGER;
+	if (!q)
+		return;
+	conn->request = q;
+	if (was_denied)
+		refuse(q, "401 Unauthorized");
+	else if (head->status)
+		refuse(q, status_line(head->status));
 	else if (!http1_head_path(&path, head, conn->input->bytes))
-		is_kept = answer(&q, &path);
-	conn->after = is_kept ? DAEMON_IDLE : DAEMON_LINGER;
+		is_kept = answer(q, &path);
+	if (is_kept)
+		conn->after = DAEMON_IDLE;
+	if (conn->is_denied && !was_denied)
+		conn->after = DAEMON_DELAY;
 	buf_release(&path);
+	if (outbox_is_empty(&q->output.box))
+		daemon_end_request(conn, NULL);
 }

@@ -20,8 +20,14 @@ const struct daemon_key daemon_keys[] = {
 	{"base-path", DAEMON_TEXT, AT(base_path), 0, "<dir>",
 	 "serve the repositories below this directory"},
 	{"listen", DAEMON_LIST, AT(listen), 0, "<url>",
-	 "listen on http:// or git://<address>:<port> (port 0: any), or on "
-	 "unix:<path> (may be repeated)"},
+	 "listen on http://, https:// or git://<address>:<port> (port 0: any), "
+	 "or on unix:<path> (may be repeated)"},
+	{"tls-certificate", DAEMON_TEXT, AT(tls_certificate), 0, "<file>",
+	 "https://: the certificate and its chain (PEM)"},
+	{"tls-key", DAEMON_TEXT, AT(tls_key), 0, "<file>",
+	 "https://: the private key (default: in the certificate's file)"},
+	{"admin", DAEMON_TEXT, AT(admin), 0, "<url>",
+	 "show the status and the metrics on http://<address>:<port>"},
 	{"export-all", DAEMON_FLAG, AT(export_all), 0, NULL,
 	 "serve repositories without git-daemon-export-ok"},
 	{"strict-paths", DAEMON_FLAG, AT(strict_paths), 0, NULL,
@@ -40,6 +46,14 @@ const struct daemon_key daemon_keys[] = {
 	 "the field in which a trusted proxy names the user"},
 	{"trusted-proxy", DAEMON_NETS, AT(proxies), 0, "<address>[/<bits>]",
 	 "believe the user header of these clients (may be repeated)"},
+	{"htpasswd", DAEMON_TEXT, AT(htpasswd), 0, "<file>",
+	 "HTTP: the users and hashes of their passwords"},
+	{"allow-plain-passwords", DAEMON_FLAG, AT(allow_plain_passwords), 0,
+	 NULL, "HTTP: accept passwords without TLS"},
+	{"access-helper", DAEMON_TEXT, AT(access_helper), 0, "<command>",
+	 "ask this program about each request"},
+	{"access-timeout", DAEMON_NUMBER, AT(access_timeout), 60, "<seconds>",
+	 "time for an answer of the access helper"},
 	{"workers", DAEMON_NUMBER, AT(workers), 64, "<n>",
 	 "number of processes"},
 	{"threads", DAEMON_NUMBER, AT(threads), 1024, "<n>",
@@ -54,6 +68,8 @@ const struct daemon_key daemon_keys[] = {
 	 "time between two requests"},
 	{"drain-timeout", DAEMON_NUMBER, AT(drain_timeout), 86400, "<seconds>",
 	 "time to finish requests after SIGTERM"},
+	{"slow-request", DAEMON_NUMBER, AT(slow_request), 86400000,
+	 "<milliseconds>", "show requests that take so long as slow"},
 	{NULL, DAEMON_TEXT, 0, 0, NULL, NULL},
 };
 
@@ -61,6 +77,7 @@ void daemon_settings_init(struct daemon_settings *s)
 {
 	*s = (struct daemon_settings){
 		.services = SERVICE_RULES_INIT,
+		.access_timeout = 5,
 		.workers = 2,
 		.threads = 32,
 		.max_connections = 10000,
@@ -68,6 +85,7 @@ void daemon_settings_init(struct daemon_settings *s)
 		.timeout = 30,
 		.idle_timeout = 60,
 		.drain_timeout = 30,
+		.slow_request = 1000,
 	};
 }
 
@@ -84,7 +102,12 @@ static void forget_listeners(struct daemon_settings *s)
 void daemon_settings_release(struct daemon_settings *s)
 {
 	free(s->base_path.text);
+	free(s->admin.text);
 	free(s->user_header.text);
+	free(s->tls_certificate.text);
+	free(s->tls_key.text);
+	free(s->htpasswd.text);
+	free(s->access_helper.text);
 	forget_listeners(s);
 	*s = (struct daemon_settings){.file = NULL};
 }
@@ -323,11 +346,97 @@ static int check_base_path(const struct daemon_settings *s,
 				      report);
 }
 
+int daemon_settings_tls(struct tls **out, const struct daemon_settings *s,
+			const struct daemon_report *report)
+{
+	const struct daemon_text *certificate = &s->tls_certificate;
+	const struct daemon_text *key = s->tls_key.text ? &s->tls_key
+							: certificate;
+	struct error err = ERROR_INIT;
+	bool is_key;
+	int ret;
+
+	*out = NULL;
+	if (!certificate->text)
+		return s->tls_key.text
+			       ? refuse_missing(s, "tls-certificate", report)
+			       : 0;
+	ret = tls_open(out, certificate->text, key->text, &is_key, &err);
+	if (ret != ERR_INVALID)
+		return ret;
+	if (is_key && s->tls_key.text)
+		return daemon_settings_refuse(s, "tls-key", key, err.msg,
+					      report);
+	return daemon_settings_refuse(s, "tls-certificate", certificate,
+				      err.msg, report);
+}
+
+int daemon_settings_htpasswd(struct htpasswd **out,
+			     const struct daemon_settings *s,
+			     const struct daemon_report *report)
+{
+	struct error err = ERROR_INIT;
+	int ret;
+
+	*out = NULL;
+	if (!s->htpasswd.text)
+		return 0;
+	ret = htpasswd_open(out, s->htpasswd.text, &err);
+	return !ret || ret == ERR_NOMEM
+		       ? ret
+		       : daemon_settings_refuse(s, "htpasswd", &s->htpasswd,
+						err.msg, report);
+}
+
+static int check_htpasswd(const struct daemon_settings *s,
+			  const struct daemon_report *report)
+{
+	struct htpasswd *htpasswd;
+	int ret = daemon_settings_htpasswd(&htpasswd, s, report);
+
+	htpasswd_close(htpasswd);
+	return ret;
+}
+
+static int check_tls(const struct daemon_settings *s,
+		     const struct daemon_report *report)
+{
+	struct tls *tls;
+	int ret = daemon_settings_tls(&tls, s, report);
+
+	tls_close(tls);
+	return ret;
+}
+
+/* Check the URL of the status. */
+static int check_admin(const struct daemon_settings *s,
+		       const struct daemon_report *report)
+{
+	struct error err = ERROR_INIT;
+	struct daemon_address a;
+
+	if (!s->admin.text)
+		return 0;
+	if (!daemon_address_parse(&a, s->admin.text, &err) &&
+	    a.protocol == DAEMON_HTTP)
+		return 0;
+	return daemon_settings_refuse(
+		s, "admin", &s->admin,
+		err.code ? err.msg : "must begin with http://", report);
+}
+
 int daemon_settings_check(const struct daemon_settings *s,
 			  const struct daemon_report *report)
 {
-	int ret = check_base_path(s, report);
+	int bad, ret = check_base_path(s, report);
+	bool has_https = false;
 
+	bad = check_tls(s, report);
+	ret = bad ? bad : ret;
+	bad = check_htpasswd(s, report);
+	ret = bad ? bad : ret;
+	bad = check_admin(s, report);
+	ret = bad ? bad : ret;
 	if (s->user_header.text && !s->proxy_nr)
 		ret = refuse_missing(s, "trusted-proxy", report);
 	if (!s->user_header.text && s->proxy_nr)
@@ -342,6 +451,10 @@ int daemon_settings_check(const struct daemon_settings *s,
 		if (daemon_address_parse(&a, listen->text, &err) < 0)
 			ret = daemon_settings_refuse(s, "listen", listen,
 						     err.msg, report);
+		else
+			has_https |= a.protocol == DAEMON_HTTPS;
 	}
+	if (has_https && !s->tls_certificate.text && !s->tls_key.text)
+		ret = refuse_missing(s, "tls-certificate", report);
 	return ret;
 }

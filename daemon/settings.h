@@ -11,7 +11,9 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "daemon/htpasswd.h"
 #include "daemon/service.h"
+#include "daemon/tls.h"
 #include "daemon/trusted.h"
 
 #define DAEMON_LISTENERS_MAX 16
@@ -32,13 +34,21 @@ struct daemon_settings {
 	/* of git:// */
 	bool strict_paths, informative_errors;
 	struct service_rules services;
+	struct daemon_text admin; /* URL of the status */
 	struct daemon_text user_header;
+	/* PEM files; without `tls_key`, the certificate's file has the key */
+	struct daemon_text tls_certificate, tls_key;
 	/* the networks whose user header counts */
 	struct trusted_net proxies[DAEMON_PROXIES_MAX];
 	size_t proxy_nr;
+	struct daemon_text htpasswd;
+	bool allow_plain_passwords;
+	struct daemon_text access_helper;
+	uint64_t access_timeout; /* seconds */
 	uint64_t workers, threads, max_connections;
 	/* seconds */
 	uint64_t head_timeout, timeout, idle_timeout, drain_timeout;
+	uint64_t slow_request; /* milliseconds */
 };
 
 enum daemon_kind {
@@ -99,10 +109,24 @@ int daemon_settings_option(struct daemon_settings *s,
 
 /*
  * Checks the complete settings: required keys, the base path, the form of
- * listeners. No socket is opened. Returns 0, or ERR_INVALID after reports.
+ * listeners, the certificate. No socket is opened. Returns 0, or ERR_INVALID
+ * after reports.
  */
 int daemon_settings_check(const struct daemon_settings *s,
 			  const struct daemon_report *report);
+
+/*
+ * Loads the certificate and its key, if there are any. Returns 0 with *out
+ * owned by the caller, or NULL in *out if none is configured, ERR_INVALID after
+ * a report, or ERR_NOMEM.
+ */
+int daemon_settings_tls(struct tls **out, const struct daemon_settings *s,
+			const struct daemon_report *report);
+
+/* Works like daemon_settings_tls() for the file of passwords. */
+int daemon_settings_htpasswd(struct htpasswd **out,
+			     const struct daemon_settings *s,
+			     const struct daemon_report *report);
 
 /*
  * Reports an error about the value of a key, with the place of the value.

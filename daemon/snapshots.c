@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "daemon/snapshots.h"
 #include "odb/odb-midx.h"
+#include "refs/packed-keep.h"
 #include "sys/clock.h"
 #include "sys/io.h"
 #include "sys/thread.h"
@@ -35,6 +36,8 @@ struct daemon_snapshot {
 	uint64_t used_ns;             /* under cache->lock */
 	char *path;
 	struct repo *repo;
+	struct packed_keep
+		*packed_keep; /* NULL: the repository is not shared */
 	struct sys_witness witness;
 	bool is_shared; /* may be listed */
 	/* held while packs are opened: others wait for them */
@@ -95,6 +98,7 @@ static void free_snapshot(struct daemon_snapshots *cache,
 {
 	drop_packs(cache, s->packs);
 	repo_close(s->repo);
+	packed_keep_free(s->packed_keep);
 	sys_witness_release(&s->witness);
 	pthread_mutex_destroy(&s->opening);
 	free(s->path);
@@ -289,6 +293,8 @@ static int open_snapshot(struct daemon_snapshot **out, const char *path,
 		return ret;
 	}
 	s->is_shared = can_share(s);
+	if (s->is_shared)
+		s->packed_keep = s->repo->packed_keep = packed_keep_new();
 	*out = s;
 	return 0;
 }
@@ -322,11 +328,16 @@ int daemon_snapshots_enter(struct daemon_snapshots *cache,
 
 /* ---- objects */
 
-/* A page that one request releases would fault again in another. */
-static void keep_pages(struct odb *odb)
+/*
+ * Mark the packs: daemon_snapshots_leave() is called when the answer was sent.
+ * A page that one request releases would fault again in another.
+ */
+static void pin_packs(struct odb *odb, bool is_shared)
 {
-	for (uint32_t i = 0; i < odb->pack_nr; i++)
-		odb->packs[i].pack->keeps_pages = true;
+	for (uint32_t i = 0; i < odb->pack_nr; i++) {
+		odb->packs[i].pack->is_pinned = true;
+		odb->packs[i].pack->keeps_pages = is_shared;
+	}
 }
 
 /* Note what odb_open() has read to find packs. */
@@ -378,10 +389,9 @@ static int open_packs(struct daemon_packs **out, struct daemon_snapshot *s,
 	}
 	s->has_many |= packs->odb->pack_nr > PACKS_MAX;
 	packs->witness.is_void |= !is_shared || s->has_many || warning->code;
-	if (!packs->witness.is_void) {
-		keep_pages(packs->odb);
+	pin_packs(packs->odb, !packs->witness.is_void);
+	if (!packs->witness.is_void)
 		witness_packs(packs);
-	}
 	*out = packs;
 	return 0;
 }
@@ -442,6 +452,16 @@ void daemon_snapshots_leave(struct daemon_snapshots *cache,
 	if (use->snapshot)
 		drop_snapshot(cache, use->snapshot);
 	memset(use, 0, sizeof(*use));
+}
+
+size_t daemon_snapshots_nr(struct daemon_snapshots *cache)
+{
+	size_t nr;
+
+	pthread_mutex_lock(&cache->lock);
+	nr = cache->nr;
+	pthread_mutex_unlock(&cache->lock);
+	return nr;
 }
 
 void daemon_snapshots_expire(struct daemon_snapshots *cache, uint64_t since_ns)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Open repositories that the requests of a worker share: configuration, packs,
- * their indexes and multi-pack-indexes. Refs are not kept: each request reads
- * them.
+ * their indexes and multi-pack-indexes, and packed-refs (refs/packed-keep.h).
+ * Loose refs and reftables are not kept: each request reads them.
  *
  * The rule: no request is answered from configuration or objects that are older
  * than its start. A snapshot has witnesses (sys/witness.h), one for the
@@ -40,7 +40,10 @@ struct daemon_snapshots;
 struct daemon_snapshot;
 struct daemon_packs;
 
-/* A snapshot in use by one request. */
+/*
+ * A snapshot in use by one request, until its answer is sent: the packs are
+ * marked as pinned (pack/pack.h).
+ */
 struct daemon_use {
 	struct daemon_snapshot *snapshot; /* NULL: none */
 	struct daemon_packs *packs;       /* NULL: not needed yet */
@@ -72,6 +75,9 @@ int daemon_snapshots_objects(struct daemon_snapshots *cache,
 /* End the use. A zeroed *use is allowed. */
 void daemon_snapshots_leave(struct daemon_snapshots *cache,
 			    struct daemon_use *use);
+
+/* Returns the number of repositories that are open. */
+size_t daemon_snapshots_nr(struct daemon_snapshots *cache);
 
 /* Drop the snapshots that were not used since `since_ns` (sys_clock_ns()). */
 void daemon_snapshots_expire(struct daemon_snapshots *cache, uint64_t since_ns);

@@ -11,15 +11,16 @@
 #include "sys/passing.h"
 
 static const char *const schemes[] = {
-	[DAEMON_HTTP] = "http://",
-	[DAEMON_GIT] = "git://",
-	[DAEMON_SSH] = "unix:",
+	[DAEMON_HTTP] = "http://",   [DAEMON_GIT] = "git://",
+	[DAEMON_SSH] = "unix:",      [DAEMON_HTTPS] = "https://",
+	[DAEMON_ADMIN] = "admin://",
 };
 
 /* Returns the rest of the URL behind its scheme, or NULL if it is unknown. */
 static const char *skip_scheme(enum daemon_protocol *out, const char *url)
 {
-	for (size_t i = 0; i < ARRAY_NR(schemes); i++) {
+	/* The last scheme occurs in messages only. */
+	for (size_t i = 0; i < DAEMON_ADMIN; i++) {
 		size_t len = strlen(schemes[i]);
 
 		*out = (enum daemon_protocol)i;
@@ -71,8 +72,8 @@ int daemon_address_parse(struct daemon_address *out, const char *url,
 
 	if (!place)
 		return error_set(err, ERR_INVALID,
-				 "'%.200s': only http://, git:// and unix: "
-				 "are supported",
+				 "'%.200s': only http://, https://, git:// and "
+				 "unix: are supported",
 				 url);
 	out->path = NULL;
 	out->is_activated = out->protocol != DAEMON_SSH && is_activated(place);
@@ -182,6 +183,7 @@ int daemon_sockets_open(struct daemon_sockets *out,
 			const struct daemon_settings *settings,
 			const struct daemon_text **bad, struct error *err)
 {
+	size_t nr;
 	int ret = 0;
 
 	out->nr = 0;
@@ -189,6 +191,13 @@ int daemon_sockets_open(struct daemon_sockets *out,
 		*bad = &settings->listen[i];
 		ret = open_one(out, before, (*bad)->text, err);
 	}
+	nr = out->nr;
+	if (!ret && settings->admin.text) {
+		*bad = &settings->admin;
+		ret = open_one(out, before, (*bad)->text, err);
+	}
+	for (; nr < out->nr; nr++)
+		out->items[nr].protocol = DAEMON_ADMIN;
 	for (; ret < 0 && out->nr; out->nr--)
 		if (!contains(before, out->items[out->nr - 1].fd))
 			sys_close(out->items[out->nr - 1].fd);
@@ -209,8 +218,9 @@ static void tell(const char *what, const struct daemon_listener *item,
 		snprintf(name + (port - item->name),
 			 sizeof(name) - (size_t)(port - item->name), ":%u",
 			 (unsigned)sys_socket_port(item->fd));
-	snprintf(line, sizeof(line), "%s %s%s", what,
-		 is_activated ? schemes[item->protocol] : "", name);
+	snprintf(line, sizeof(line), "%s %s%s%s", what,
+		 is_activated ? schemes[item->protocol] : "", name,
+		 item->protocol == DAEMON_ADMIN ? " (status)" : "");
 	report->fn(report->ctx, line);
 }
 

@@ -13,6 +13,19 @@
 #include "sys/passing.h"
 
 /* Returns the exit code of the service. */
+static int run_allowed(struct daemon_talk *t, const struct repo *repo)
+{
+	int ret = daemon_talk_authorize(t, repo);
+
+	if (ret >= 0)
+		return daemon_talk_run(t, repo);
+	daemon_talk_tell(t, "fatal",
+			 ret == ERR_DENIED ? "access denied"
+					   : "service unavailable");
+	return 128;
+}
+
+/* Returns the exit code of the service. */
 static int answer(struct daemon_talk *t)
 {
 	struct error err = ERROR_INIT;
@@ -21,8 +34,8 @@ static int answer(struct daemon_talk *t)
 	int ret = daemon_talk_open(&repo, t, &err);
 
 	if (!ret) {
-		ret = daemon_talk_run(t, repo);
-		repo_close(repo);
+		ret = run_allowed(t, repo);
+		daemon_talk_close(t, repo);
 		return ret;
 	}
 	if (ret == ERR_MISSING)
@@ -80,12 +93,13 @@ void daemon_serve_ssh(const struct daemon_options *options,
 		.conn = conn,
 		.user = "",
 		.address = "",
+		.access = {.hidden = BUF_INIT},
 		.patience = {.limit_ms = options->timeout * 1000},
 	};
 	char bytes[SSH_REQUEST_MAX], code;
 	int fds[3];
-	ssize_t n = sys_passing_receive(conn->fd, bytes, sizeof(bytes), fds, 3,
-					NULL);
+	ssize_t n = sys_passing_receive(conn->stream.fd, bytes, sizeof(bytes),
+					fds, 3, NULL);
 
 	conn->after = DAEMON_LINGER;
 	if (n < 0) {
@@ -98,5 +112,5 @@ void daemon_serve_ssh(const struct daemon_options *options,
 	code = (char)serve(&t, bytes, (size_t)n);
 	for (int i = 0; i < 3; i++)
 		sys_close(fds[i]);
-	sys_passing_send(conn->fd, &code, 1, NULL, 0, NULL);
+	sys_passing_send(conn->stream.fd, &code, 1, NULL, 0, NULL);
 }

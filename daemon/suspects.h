@@ -7,7 +7,7 @@
  * two crashes during requests for a repository, its requests are answered in
  * child processes. If a child crashes, too, the cause is found, and requests
  * for the repository are refused. Ten minutes after the last crash, the
- * repository is forgotten.
+ * repository is forgotten. `daemon/guard.c` applies these rules to a request.
  */
 #ifndef DAEMON_SUSPECTS_H
 #define DAEMON_SUSPECTS_H
@@ -38,7 +38,10 @@ void daemon_suspects_free(struct daemon_suspects *suspects);
 unsigned daemon_suspects_crash(struct daemon_suspects *suspects,
 			       const char *path, size_t len, uint64_t now_ns);
 
-/* A child has crashed that served the repository. Any thread may call this. */
+/*
+ * The cause of the crashes is found: requests for a suspect will be refused.
+ * Any thread may call this.
+ */
 void daemon_suspects_convict(struct daemon_suspects *suspects, const char *path,
 			     size_t len, uint64_t now_ns);
 

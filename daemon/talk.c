@@ -18,23 +18,61 @@
 #include "sys/spawn.h"
 #include "wire/pktline.h"
 
-int daemon_talk_open(struct repo **out, const struct daemon_talk *talk,
-		     struct error *err)
+static int open_guarded(struct repo **out, struct daemon_talk *talk,
+			struct error *err)
 {
 	const struct daemon_options *o = talk->options;
 	struct buf path = BUF_INIT;
 	struct repo_options options = {
 		.flags = o->strict_paths ? REPO_OPEN_EXACT : REPO_OPEN_ENTER,
 	};
-	int ret;
+	int ret = daemon_guard_enter(&talk->guard, talk->conn, talk->path,
+				     strlen(talk->path), err);
 
-	if (!http_path_is_plain(talk->path))
-		return error_set(err, ERR_DENIED, "'%s': aliased", talk->path);
+	if (ret < 0)
+		return ret;
 	ret = buf_printf(&path, "%s%s", o->base_path, talk->path);
 	options.path = path.data;
 	ret = ret < 0 ? error_nomem(err) : repo_open(out, &options, err);
 	buf_release(&path);
+	if (ret < 0)
+		daemon_guard_leave(&talk->guard, 0);
 	return ret;
+}
+
+int daemon_talk_open(struct repo **out, struct daemon_talk *talk,
+		     struct error *err)
+{
+	if (!http_path_is_plain(talk->path))
+		return error_set(err, ERR_DENIED, "'%s': aliased", talk->path);
+	return open_guarded(out, talk, err);
+}
+
+void daemon_talk_close(struct daemon_talk *talk, struct repo *repo)
+{
+	if (!repo)
+		return;
+	repo_close(repo);
+	access_answer_release(&talk->access);
+	daemon_guard_leave(&talk->guard, talk->child_status);
+}
+
+int daemon_talk_authorize(struct daemon_talk *talk, const struct repo *repo)
+{
+	struct access_question question = {
+		.user = talk->user,
+		.service = service_name(talk->service),
+		.repository = talk->path,
+		.protocol = talk->conn->protocol == DAEMON_SSH ? "ssh" : "git",
+		.address = talk->address,
+	};
+	int ret;
+
+	if (!talk->conn->helper)
+		return 0;
+	ret = daemon_authorize(&talk->access, talk->options, talk->conn,
+			       &question, repo);
+	return ret < 0 ? ret : 1;
 }
 
 /* ---- in this thread */
@@ -75,12 +113,27 @@ static void warn(void *ctx, const char *message)
 	daemon_talk_tell(ctx, "warning", message);
 }
 
+static void count(void *ctx, const struct summary *s, const struct error *error)
+{
+	const struct daemon_talk *t = ctx;
+
+	daemon_statistics_add(t->conn->shared->statistics, s, error,
+			      (uint64_t)t->options->slow_ms * 1000);
+}
+
 static int fetch(struct daemon_talk *t, const struct repo *repo)
 {
 	const struct daemon_options *o = t->options;
 	const struct serve_io io = {
 		.read = read_client,
 		.writev = write_client,
+		.ctx = t,
+	};
+	const struct summary_about about = {
+		.client = *t->address ? t->address : NULL,
+		.user = *t->user ? t->user : NULL,
+		.is_of_thread = true,
+		.done = count,
 		.ctx = t,
 	};
 	const struct serve_options options = {
@@ -91,6 +144,7 @@ static int fetch(struct daemon_talk *t, const struct repo *repo)
 		.namespace = o->namespace,
 		.warn = warn,
 		.warn_ctx = t,
+		.about = &about,
 	};
 	struct error err = ERROR_INIT;
 
@@ -98,6 +152,23 @@ static int fetch(struct daemon_talk *t, const struct repo *repo)
 		return 0;
 	daemon_talk_tell(t, "fatal", err.msg);
 	return 128;
+}
+
+/* Fetch from a repository, without the refs that the access helper hides. */
+static int fetch_visible(struct daemon_talk *t, const struct repo *repo)
+{
+	struct repo copy = *repo;
+	int ret;
+
+	if (!t->access.hidden_nr)
+		return fetch(t, repo);
+	if (access_configure(&copy.config, &repo->config, &t->access) < 0) {
+		daemon_talk_tell(t, "fatal", "out of memory");
+		return 128;
+	}
+	ret = fetch(t, &copy);
+	free(copy.config.entries);
+	return ret;
 }
 
 /* ---- in a child process */
@@ -136,19 +207,23 @@ static int run_child(const struct daemon_talk *t, const struct repo *repo,
 		     struct error *err)
 {
 	struct buf address = BUF_INIT, protocol = BUF_INIT, user = BUF_INIT;
+	struct buf hidden = BUF_INIT;
 	int ret = buf_printf(&address, "REMOTE_ADDR=%s", t->address);
 
 	ret |= buf_printf(&protocol, "GIT_PROTOCOL=%s", t->protocol);
 	ret |= buf_printf(&user, "REMOTE_USER=%s", t->user);
+	if (t->access.hidden_nr)
+		ret |= access_environment(&hidden, &t->access);
 	if (ret < 0) {
 		ret = error_nomem(err);
 	} else {
 		const char *const variables[] = {address.data, protocol.data,
-						 user.data};
+						 user.data, hidden.data};
 
-		ret = spawn(t, repo->git_dir, variables, ARRAY_NR(variables),
-			    err);
+		ret = spawn(t, repo->git_dir, variables,
+			    ARRAY_NR(variables) - !hidden.len, err);
 	}
+	buf_release(&hidden);
 	buf_release(&address);
 	buf_release(&protocol);
 	buf_release(&user);
@@ -160,9 +235,12 @@ int daemon_talk_run(struct daemon_talk *talk, const struct repo *repo)
 	struct error err = ERROR_INIT;
 	int ret;
 
-	if (talk->service == SERVICE_UPLOAD_PACK && !talk->options->is_hooked)
-		return fetch(talk, repo);
+	if (talk->service == SERVICE_UPLOAD_PACK && !talk->options->is_hooked &&
+	    !talk->guard.is_suspect)
+		return fetch_visible(talk, repo);
+	daemon_guard_hand_over(&talk->guard);
 	ret = run_child(talk, repo, &err);
+	talk->child_status = ret;
 	if (ret < 0)
 		daemon_talk_tell(talk, "fatal", err.msg);
 	else if (ret == 128 + SIGALRM)

@@ -3,9 +3,14 @@
  * The loop of a worker process. One thread waits for all sockets, and reads the
  * heads of requests: for git://, the first pkt-line. A complete head puts the
  * connection into a queue, from which threads take connections and answer. A
- * thread gives the connection back to the loop.
+ * thread gives the connection back to the loop. If bytes of the answer are
+ * unsent then, the loop sends them.
  *
  *	accept -> IDLE -> HEAD -> queue -> BUSY -> done -> IDLE or LINGER
+ *	   |                                          |
+ *	   |                                          '-> SENDING -> the same
+ *	   '-> HANDSHAKE -> IDLE    with TLS
+ *	done -> DELAY -> queue      after a wrong password
  *
  * The loop alone changes the lists of connections. The queue and the list
  * `done` are shared with the threads under `lock`.
@@ -21,28 +26,45 @@
 #include "sys/clock.h"
 #include "sys/event.h"
 #include "sys/io.h"
+#include "sys/process.h"
 #include "sys/thread.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 #define EVENTS 64
 
+/* seconds until a wrong password is refused */
+#define DELAY 1
+
 /* seconds to wait for a client's end after the last answer */
 #define LINGER_TIMEOUT 2
+
+/* megabytes of an answer that the loop sends before it looks at other events */
+#define TURN 4
 
 /* open repositories, and seconds without a request until one is closed */
 #define SNAPSHOTS_MAX 64
 #define SNAPSHOT_TIMEOUT 30
 
+/*
+ * Many heads that arrive at once need much memory for a moment. It is returned
+ * to the system after so many requests, and so many seconds.
+ */
+#define TRIM_REQUESTS 256
+#define TRIM_INTERVAL 5
+
 struct worker {
 	const struct daemon_options *options;
-	struct daemon_board *board;       /* borrowed */
-	struct daemon_suspects *suspects; /* borrowed */
-	int events, signals, alarm;       /* owned descriptors */
+	struct daemon_board *board;         /* borrowed */
+	const struct daemon_shared *shared; /* borrowed */
+	int events, signals, alarm;         /* owned descriptors */
 	/* the ends of each list: the connections in order of their deadlines */
 	struct daemon_conn lists[DAEMON_STATES];
 	unsigned conn_nr;
+	unsigned request_nr; /* since trimmed_ns, when memory was trimmed */
+	uint64_t trimmed_ns;
 	bool is_draining;
 	struct daemon_snapshots *snapshots; /* owned */
+	struct access_helper *helper;       /* owned; NULL: none */
 	pthread_t *threads;
 	unsigned thread_nr;
 	pthread_mutex_t lock;
@@ -65,8 +87,13 @@ static void enlist(struct worker *w, struct daemon_conn *conn,
 		   enum daemon_state state)
 {
 	const struct daemon_options *o = w->options;
-	const unsigned seconds[] = {o->idle_timeout, o->head_timeout,
-				    LINGER_TIMEOUT, 0};
+	const unsigned seconds[] = {o->head_timeout,
+				    o->idle_timeout,
+				    o->head_timeout,
+				    DELAY,
+				    LINGER_TIMEOUT,
+				    o->timeout,
+				    0};
 	struct daemon_conn *end = &w->lists[state];
 
 	conn->state = state;
@@ -77,10 +104,15 @@ static void enlist(struct worker *w, struct daemon_conn *conn,
 	end->prev = conn;
 }
 
-/* Close a connection that is in no list. */
+/* Close a connection that is in no list and has no unsent answer. */
 static void drop(struct worker *w, struct daemon_conn *conn)
 {
-	sys_close(conn->fd);
+	/*
+	 * A process that is being spawned may hold the socket for a moment.
+	 * epoll would then still report it, with a pointer that is freed.
+	 */
+	sys_event_remove(w->events, conn->stream.fd);
+	daemon_stream_release(&conn->stream);
 	free(conn->input);
 	free(conn);
 	w->conn_nr--;
@@ -129,7 +161,8 @@ static void *run_thread(void *ctx)
 	pthread_mutex_unlock(&w->lock);
 	while ((conn = take(w))) {
 		conn->slot = slot;
-		conn->suspects = w->suspects;
+		conn->shared = w->shared;
+		conn->helper = w->helper;
 		if (conn->protocol == DAEMON_GIT)
 			daemon_serve_git(w->options, conn);
 		else if (conn->protocol == DAEMON_SSH)
@@ -145,6 +178,7 @@ static void enqueue(struct worker *w, struct daemon_conn *conn)
 {
 	conn->state = DAEMON_BUSY;
 	conn->is_last = w->is_draining;
+	w->request_nr++;
 	conn->next = NULL;
 	pthread_mutex_lock(&w->lock);
 	*w->queue_end = conn;
@@ -155,63 +189,6 @@ static void enqueue(struct worker *w, struct daemon_conn *conn)
 }
 
 /* ---- the loop */
-
-/* Returns whether the head of a request is complete, or is refused. */
-static bool is_complete(struct daemon_conn *conn)
-{
-	struct daemon_input *in = conn->input;
-
-	if (!in || !in->len)
-		return false;
-	if (conn->protocol == DAEMON_GIT)
-		return !git_request_missing(in->bytes, in->len);
-	return http1_head_parse(&in->head, &daemon_limits, in->bytes,
-				in->len) != 0;
-}
-
-/*
- * Parse the bytes that have arrived. If the head of a request is complete, a
- * thread gets the connection; otherwise the loop keeps the connection. The
- * connection is in no list.
- */
-static void advance(struct worker *w, struct daemon_conn *conn,
-		    uint64_t deadline_ns)
-{
-	struct daemon_input *in = conn->input;
-
-	if (is_complete(conn)) {
-		enqueue(w, conn);
-		return;
-	}
-	if (in && !in->len) {
-		free(in);
-		conn->input = NULL;
-	}
-	if (w->is_draining && !conn->input) {
-		drop(w, conn);
-		return;
-	}
-	enlist(w, conn, conn->input ? DAEMON_HEAD : DAEMON_IDLE);
-	/* The time of a head counts from its first byte. */
-	if (deadline_ns)
-		conn->deadline_ns = deadline_ns;
-	if (sys_event_again(w->events, conn->fd, conn, NULL) < 0) {
-		unlist(conn);
-		drop(w, conn);
-	}
-}
-
-/* Read and forget what a client still sends after our last answer. */
-static void linger(struct worker *w, struct daemon_conn *conn)
-{
-	char bytes[4096];
-
-	if (sys_socket_try_read(conn->fd, bytes, sizeof(bytes)) >= 0 &&
-	    !sys_event_again(w->events, conn->fd, conn, NULL))
-		return;
-	unlist(conn);
-	drop(w, conn);
-}
 
 static bool give_input(struct daemon_conn *conn)
 {
@@ -238,13 +215,226 @@ static size_t room(const struct daemon_conn *conn)
 		       : sizeof(in->bytes) - in->len;
 }
 
-static void hear(struct worker *w, struct daemon_conn *conn)
+/* Read what has arrived. Returns 0 or a negative error code. */
+static int read_some(struct daemon_conn *conn)
 {
 	struct daemon_input *in;
-	ssize_t n = ERR_NOMEM;
+	ssize_t n;
 
+	if (!give_input(conn))
+		return ERR_NOMEM;
+	in = conn->input;
+	n = daemon_stream_try_read(&conn->stream, in->bytes + in->len,
+				   room(conn));
+	if (n < 0)
+		return (int)n;
+	in->len += (size_t)n;
+	return 0;
+}
+
+/*
+ * Parse the new bytes. Returns whether the head of a request is complete, or is
+ * refused.
+ */
+static bool is_complete(struct daemon_conn *conn)
+{
+	struct daemon_input *in = conn->input;
+
+	if (!in || !in->len)
+		return false;
+	if (conn->protocol == DAEMON_GIT)
+		return !git_request_missing(in->bytes, in->len);
+	return http1_head_parse(&in->head, &daemon_limits, in->bytes,
+				in->len) != 0;
+}
+
+/*
+ * Parse the bytes that have arrived. If the head of a request is complete, a
+ * thread gets the connection; otherwise the loop keeps the connection, until
+ * `deadline_ns` if this is not 0. The time of a head counts from its first
+ * byte. The connection is in no list.
+ */
+static void advance(struct worker *w, struct daemon_conn *conn,
+		    uint64_t deadline_ns)
+{
+	bool has_head = is_complete(conn);
+
+	while (!has_head && daemon_stream_has_bytes(&conn->stream)) {
+		if (read_some(conn) < 0) {
+			drop(w, conn);
+			return;
+		}
+		has_head = is_complete(conn);
+	}
+	if (has_head) {
+		enqueue(w, conn);
+		return;
+	}
+	if (conn->input && !conn->input->len) {
+		free(conn->input);
+		conn->input = NULL;
+	}
+	/* The next request may be on its way: see drain(). */
+	if (w->is_draining && !conn->input && !deadline_ns)
+		deadline_ns = sys_clock_ns() + SECOND_NS;
+	enlist(w, conn, conn->input ? DAEMON_HEAD : DAEMON_IDLE);
+	if (deadline_ns)
+		conn->deadline_ns = deadline_ns;
+	if (sys_event_again(w->events, conn->stream.fd, conn, NULL) < 0) {
+		unlist(conn);
+		drop(w, conn);
+	}
+}
+
+/* Wait for the client's end, after our last answer. */
+static void start_linger(struct worker *w, struct daemon_conn *conn)
+{
+	/*
+	 * If the socket were closed with unread bytes, a reset could overtake
+	 * the answer.
+	 */
+	daemon_stream_end_output(&conn->stream);
+	free(conn->input);
+	conn->input = NULL;
+	enlist(w, conn, DAEMON_LINGER);
+	if (sys_event_again(w->events, conn->stream.fd, conn, NULL) < 0) {
+		unlist(conn);
+		drop(w, conn);
+	}
+}
+
+/* The answer is sent: wait for the next request, or for the client's end. */
+static void resume(struct worker *w, struct daemon_conn *conn)
+{
+	if (conn->after == DAEMON_IDLE)
+		advance(w, conn, 0);
+	else
+		start_linger(w, conn);
+}
+
+/* Give up an answer that the loop sends. */
+static void give_up(struct worker *w, struct daemon_conn *conn,
+		    const struct error *err)
+{
+	daemon_log(w->options, conn, err->msg);
+	daemon_end_request(conn, err);
+	unlist(conn);
+	drop(w, conn);
+}
+
+/* While the client accepts 64 KiB within the time limit, it gets new ones. */
+static void renew(struct worker *w, struct daemon_conn *conn, size_t n)
+{
+	conn->moved += n;
+	if (conn->moved < SYS_PATIENCE_BYTES)
+		return;
+	conn->moved = 0;
+	unlist(conn);
+	enlist(w, conn, DAEMON_SENDING);
+}
+
+/*
+ * Send some more of an answer. `now` is a time at which the deadline may be
+ * over, or 0.
+ */
+static void send_some(struct worker *w, struct daemon_conn *conn, uint64_t now)
+{
+	struct daemon_output *out = &conn->request->output;
+	struct error err = ERROR_INIT;
+	ssize_t n = 1;
+
+	for (int i = 0; i < TURN && n > 0 && !outbox_is_empty(&out->box); i++) {
+		n = daemon_output_send(out, &err);
+		if (n > 0)
+			renew(w, conn, (size_t)n);
+	}
+	if (n >= 0 && outbox_is_empty(&out->box)) {
+		daemon_end_request(conn, NULL);
+		unlist(conn);
+		resume(w, conn);
+		return;
+	}
+	if (n >= 0)
+		n = sys_event_again_out(w->events, conn->stream.fd, conn, &err);
+	if (n >= 0 && conn->deadline_ns <= now)
+		n = error_set(&err, ERR_PEER, "the client is too slow");
+	if (n < 0)
+		give_up(w, conn, &err);
+}
+
+/* Take an answer over from a thread that has filled the socket. */
+static void start_sending(struct worker *w, struct daemon_conn *conn)
+{
+	struct error err = ERROR_INIT;
+
+	if (conn->input && !conn->input->len) {
+		free(conn->input);
+		conn->input = NULL;
+	}
+	conn->moved = 0;
+	enlist(w, conn, DAEMON_SENDING);
+	if (sys_event_again_out(w->events, conn->stream.fd, conn, &err) < 0)
+		give_up(w, conn, &err);
+}
+
+/* Read and forget what a client still sends after our last answer. */
+static void linger(struct worker *w, struct daemon_conn *conn)
+{
+	char bytes[4096];
+
+	if (daemon_stream_try_read(&conn->stream, bytes, sizeof(bytes)) >= 0 &&
+	    !sys_event_again(w->events, conn->stream.fd, conn, NULL))
+		return;
+	unlist(conn);
+	drop(w, conn);
+}
+
+/*
+ * Go on with a TLS handshake. A client that connects and leaves, such as a
+ * check of the port, is not worth a log line.
+ */
+static void shake_hands(struct worker *w, struct daemon_conn *conn)
+{
+	static const char text[] = "HTTP/1.1 400 Bad Request\r\n"
+				   "Content-Length: 0\r\n"
+				   "Connection: close\r\n\r\n";
+	const struct iovec iov = {(char *)text, sizeof(text) - 1};
+	struct error err = ERROR_INIT;
+	enum tls_wait wait;
+	int ret = daemon_stream_handshake(&conn->stream, &wait, &err);
+
+	if (!ret && wait != TLS_READY)
+		ret = (wait == TLS_OUTPUT ? sys_event_again_out
+					  : sys_event_again)(
+			w->events, conn->stream.fd, conn, &err);
+	else if (!ret) {
+		unlist(conn);
+		/* The first request is on its way, also to a worker that
+		 * drains. */
+		advance(w, conn,
+			w->is_draining ? sys_clock_ns() + SECOND_NS : 0);
+	}
+	if (!ret)
+		return;
+	if (ret != ERR_MISSING)
+		daemon_log(w->options, conn, err.msg);
+	unlist(conn);
+	if (ret == ERR_UNSUPPORTED) {
+		daemon_stream_try_writev(&conn->stream, &iov, 1);
+		start_linger(w, conn);
+	} else {
+		drop(w, conn);
+	}
+}
+
+static void hear(struct worker *w, struct daemon_conn *conn)
+{
 	if (conn->state == DAEMON_LINGER) {
 		linger(w, conn);
+		return;
+	}
+	if (conn->state == DAEMON_HANDSHAKE) {
+		shake_hands(w, conn);
 		return;
 	}
 	unlist(conn);
@@ -253,16 +443,10 @@ static void hear(struct worker *w, struct daemon_conn *conn)
 		enqueue(w, conn);
 		return;
 	}
-	if (give_input(conn)) {
-		in = conn->input;
-		n = sys_socket_try_read(conn->fd, in->bytes + in->len,
-					room(conn));
-	}
-	if (n < 0) {
+	if (read_some(conn) < 0) {
 		drop(w, conn);
 		return;
 	}
-	conn->input->len += (size_t)n;
 	advance(w, conn, conn->state == DAEMON_HEAD ? conn->deadline_ns : 0);
 }
 
@@ -273,18 +457,43 @@ static void turn_away(struct worker *w, struct daemon_conn *conn)
 		[DAEMON_HTTP] = "HTTP/1.1 503 Service Unavailable\r\n"
 				"Content-Length: 0\r\n"
 				"Connection: close\r\n\r\n",
+		[DAEMON_ADMIN] = "",
 		[DAEMON_GIT] = "001cERR too many connections",
 		/* The forced command reports the end of the connection. */
 		[DAEMON_SSH] = "",
+		/* The answer would have to wait for a handshake. */
+		[DAEMON_HTTPS] = "",
 	};
 	const char *text = texts[conn->protocol];
+	struct iovec iov = {(char *)text, strlen(text)};
 
 	daemon_log(w->options, conn,
 		   conn->protocol == DAEMON_HTTP
 			   ? "503 Service Unavailable: too many connections"
 			   : "too many connections");
-	sys_socket_try_write(conn->fd, text, strlen(text));
+	daemon_stream_try_writev(&conn->stream, &iov, 1);
 	drop(w, conn);
+}
+
+/*
+ * Returns the state in which a connection begins, or DAEMON_BUSY if memory is
+ * out. From now on, HTTP is HTTP, with TLS or without.
+ */
+static enum daemon_state first_state(const struct worker *w,
+				     struct daemon_conn *conn)
+{
+	if (conn->protocol == DAEMON_HTTPS) {
+		conn->protocol = DAEMON_HTTP;
+		return daemon_stream_encrypt(&conn->stream, w->options->tls)
+			       ? DAEMON_HANDSHAKE
+			       : DAEMON_BUSY;
+	}
+	if (conn->protocol == DAEMON_ADMIN) {
+		conn->protocol = DAEMON_HTTP;
+		conn->is_admin = true;
+	}
+	/* Of git:// and ssh, the request is due at once. */
+	return conn->protocol == DAEMON_HTTP ? DAEMON_IDLE : DAEMON_HEAD;
 }
 
 /* Returns whether a further connection may wait. */
@@ -292,6 +501,7 @@ static bool accept_one(struct worker *w, size_t nr)
 {
 	const struct daemon_options *o = w->options;
 	struct daemon_conn *conn = mem_calloc(1, sizeof(*conn));
+	enum daemon_state start;
 	int ret = conn ? sys_socket_accept(o->listeners[nr], conn->address,
 					   NULL)
 		       : ERR_NOMEM;
@@ -303,17 +513,20 @@ static bool accept_one(struct worker *w, size_t nr)
 		free(conn);
 		return false;
 	}
-	conn->fd = ret;
+	daemon_stream_init(&conn->stream, ret);
 	conn->protocol = o->protocols ? o->protocols[nr] : DAEMON_HTTP;
 	w->conn_nr++;
 	if (w->conn_nr > o->connection_max) {
 		turn_away(w, conn);
 		return true;
 	}
-	/* Of git:// and ssh, the request is due at once. */
-	enlist(w, conn,
-	       conn->protocol == DAEMON_HTTP ? DAEMON_IDLE : DAEMON_HEAD);
-	if (sys_event_add_once(w->events, conn->fd, conn, NULL) < 0) {
+	start = first_state(w, conn);
+	if (start == DAEMON_BUSY) {
+		drop(w, conn);
+		return true;
+	}
+	enlist(w, conn, start);
+	if (sys_event_add_once(w->events, conn->stream.fd, conn, NULL) < 0) {
 		unlist(conn);
 		drop(w, conn);
 	}
@@ -339,37 +552,45 @@ static void take_back(struct worker *w)
 	pthread_mutex_unlock(&w->lock);
 	for (; conn; conn = next) {
 		next = conn->next;
-		if (conn->after == DAEMON_IDLE) {
-			advance(w, conn, 0);
-			continue;
-		}
-		/*
-		 * If the socket were closed with unread bytes, a reset could
-		 * overtake the answer.
-		 */
-		sys_socket_end_output(conn->fd);
-		free(conn->input);
-		conn->input = NULL;
-		enlist(w, conn, DAEMON_LINGER);
-		if (sys_event_again(w->events, conn->fd, conn, NULL) < 0) {
-			unlist(conn);
-			drop(w, conn);
-		}
+		if (conn->request)
+			start_sending(w, conn);
+		else if (conn->after == DAEMON_DELAY)
+			enlist(w, conn, DAEMON_DELAY);
+		else
+			resume(w, conn);
 	}
 }
 
-/* Close the connections whose time is over. */
+/*
+ * Close the connections whose time is over. A request with a wrong password
+ * goes back to a thread, for its answer.
+ */
 static void expire(struct worker *w, uint64_t now)
 {
+	static const char *const late[DAEMON_STATES] = {
+		[DAEMON_HANDSHAKE] = "the TLS handshake took too long",
+		[DAEMON_HEAD] = "the request's head took too long",
+	};
+
 	for (int state = 0; state < DAEMON_BUSY; state++) {
 		struct daemon_conn *end = &w->lists[state], *conn;
 
 		while ((conn = end->next) != end && conn->deadline_ns <= now) {
-			if (state == DAEMON_HEAD)
-				daemon_log(w->options, conn,
-					   "the request's head took too long");
+			/*
+			 * The socket may have room without an event: epoll
+			 * waits until a third of its buffer is free.
+			 */
+			if (state == DAEMON_SENDING) {
+				send_some(w, conn, now);
+				continue;
+			}
+			if (late[state])
+				daemon_log(w->options, conn, late[state]);
 			unlist(conn);
-			drop(w, conn);
+			if (state == DAEMON_DELAY)
+				enqueue(w, conn);
+			else
+				drop(w, conn);
 		}
 	}
 }
@@ -392,6 +613,15 @@ static void drain(struct worker *w)
 		c->deadline_ns = sys_clock_ns() + SECOND_NS;
 }
 
+/* Returns whether an event is of a connection whose answer the loop sends. */
+static bool is_sending(const struct worker *w, const void *ctx)
+{
+	const struct daemon_conn *conn = ctx;
+
+	return ctx != &w->signals && ctx != &w->alarm && ctx != w &&
+	       conn->state == DAEMON_SENDING;
+}
+
 static void handle(struct worker *w, void *ctx)
 {
 	if (ctx == &w->signals) {
@@ -402,9 +632,26 @@ static void handle(struct worker *w, void *ctx)
 	} else if (ctx == w) {
 		if (!w->is_draining)
 			accept_all(w);
+	} else if (is_sending(w, ctx)) {
+		send_some(w, ctx, 0);
 	} else {
 		hear(w, ctx);
 	}
+}
+
+/* Sending takes time, so new requests and finished threads come first. */
+static void handle_all(struct worker *w, void *const *ready, size_t nr)
+{
+	void *later[EVENTS];
+	size_t later_nr = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		if (is_sending(w, ready[i]))
+			later[later_nr++] = ready[i];
+		else
+			handle(w, ready[i]);
+	for (size_t i = 0; i < later_nr; i++)
+		handle(w, later[i]);
 }
 
 static void expire_snapshots(struct worker *w, uint64_t now)
@@ -415,6 +662,24 @@ static void expire_snapshots(struct worker *w, uint64_t now)
 		daemon_snapshots_expire(w->snapshots, now - age);
 }
 
+static void trim_memory(struct worker *w, uint64_t now)
+{
+	if (w->request_nr < TRIM_REQUESTS ||
+	    now - w->trimmed_ns < TRIM_INTERVAL * SECOND_NS)
+		return;
+	w->request_nr = 0;
+	w->trimmed_ns = now;
+	sys_memory_trim();
+}
+
+/* Show the numbers of this worker on its board. */
+static void show(const struct worker *w)
+{
+	daemon_board_set(w->board, DAEMON_GAUGE_CONNECTIONS, w->conn_nr);
+	daemon_board_set(w->board, DAEMON_GAUGE_SNAPSHOTS,
+			 daemon_snapshots_nr(w->snapshots));
+}
+
 static void loop(struct worker *w)
 {
 	void *ready[EVENTS];
@@ -423,11 +688,12 @@ static void loop(struct worker *w)
 		size_t nr = sys_event_wait(w->events, ready, EVENTS, 250);
 		uint64_t now;
 
-		for (size_t i = 0; i < nr; i++)
-			handle(w, ready[i]);
+		handle_all(w, ready, nr);
 		now = sys_clock_ns();
 		expire(w, now);
 		expire_snapshots(w, now);
+		trim_memory(w, now);
+		show(w);
 	}
 }
 
@@ -483,12 +749,13 @@ static void end_threads(struct worker *w)
 }
 
 int daemon_worker(const struct daemon_options *options,
-		  struct daemon_board *board, struct daemon_suspects *suspects,
-		  int alarm, struct error *err)
+		  struct daemon_board *board,
+		  const struct daemon_shared *shared, int alarm,
+		  struct error *err)
 {
 	struct worker w = {.options = options,
 			   .board = board,
-			   .suspects = suspects,
+			   .shared = shared,
 			   .events = -1,
 			   .signals = -1,
 			   .alarm = -1,
@@ -499,6 +766,13 @@ int daemon_worker(const struct daemon_options *options,
 	for (int i = 0; i < DAEMON_STATES; i++)
 		w.lists[i].next = w.lists[i].prev = &w.lists[i];
 	w.queue_end = &w.queue;
+	if (options->access_helper) {
+		w.helper = access_helper_new(options->access_helper,
+					     options->access_timeout * 1000);
+		/* Without the helper, everything would be allowed. */
+		if (!w.helper)
+			return error_nomem(err);
+	}
 	w.snapshots = daemon_snapshots_new(SNAPSHOTS_MAX);
 	ret = w.snapshots ? open_events(&w, err) : error_nomem(err);
 	if (!ret)
@@ -510,6 +784,7 @@ int daemon_worker(const struct daemon_options *options,
 	}
 	end_threads(&w);
 	daemon_snapshots_free(w.snapshots);
+	access_helper_free(w.helper);
 	sys_close(w.events);
 	sys_close(w.signals);
 	sys_close(w.alarm);

@@ -24,6 +24,16 @@ int http_refuse(struct http_exchange *x, const char *status, struct error *err,
 	return http_reply_refuse(&x->reply, status, NULL, NULL, err);
 }
 
+int http_refuse_user(struct http_exchange *x, const char *status,
+		     const char *reason, const char *what, struct error *err)
+{
+	const struct http_options *o = x->options;
+
+	if (o->challenge && !o->remote_user)
+		status = "401 Unauthorized";
+	return http_refuse(x, status, err, "%s: '%s'", reason, what);
+}
+
 /*
  * Do not serve the files of objects if clients may only have reachable objects.
  * A client that can read these files can read all objects.

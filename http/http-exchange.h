@@ -62,9 +62,13 @@ struct http_reply {
 	 */
 	bool keep_alive;
 	const char *status; /* borrowed; NULL: "200 OK" */
+	/* borrowed; value of WWW-Authenticate for status 401, or NULL */
+	const char *challenge;
 	bool has_length, has_date;
 	bool is_chunked;
-	bool has_chunk; /* a chunk was sent, so the next one ends it */
+	/* a chunk was sent without its line end, which the next one sends */
+	bool has_chunk;
+	bool has_ended; /* the end of the body was sent */
 	/* The method is HEAD: only headers are sent. */
 	bool no_body;
 	/*
@@ -126,12 +130,27 @@ int http_reply_writev(void *ctx, struct iovec *iov, size_t nr,
 		      struct error *err);
 
 /*
+ * Send the last `nr` spans of the body, and its end, with one write if they are
+ * few. The signature is that of serve_io.writev_last.
+ */
+int http_reply_writev_last(void *ctx, struct iovec *iov, size_t nr,
+			   struct error *err);
+
+/*
  * Send bytes of the body: `len` bytes at `head`, then a span of a file. The
  * headers are sent first if necessary. r->io->send_file must not be NULL.
  * Returns 0 or a negative error code.
  */
 int http_reply_send_file(struct http_reply *r, const void *head, size_t len,
 			 const struct sys_file_span *span, struct error *err);
+
+/*
+ * Send a span of the body that may be sent later (serve_io.emit). The headers
+ * are sent first if necessary. r->io->emit must not be NULL. Returns 0 or a
+ * negative error code.
+ */
+int http_reply_emit(struct http_reply *r, const struct serve_span *span,
+		    struct error *err);
 
 /*
  * End the body. If the headers were not sent yet, they are sent first. Returns
@@ -175,6 +194,14 @@ struct http_exchange {
  */
 int http_refuse(struct http_exchange *x, const char *status, struct error *err,
 		const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
+/*
+ * Refuse a request that a user with other rights could make: with status 401 if
+ * the client should send a password, otherwise with `status`. Works like
+ * http_refuse() with `reason` and `what` in the log.
+ */
+int http_refuse_user(struct http_exchange *x, const char *status,
+		     const char *reason, const char *what, struct error *err);
 
 /*
  * Load the configuration of x->repo, and the options from

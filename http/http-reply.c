@@ -149,13 +149,14 @@ static int begin(struct http_reply *r, struct iovec *iov, char line[128],
 
 /*
  * Send what precedes `len` bytes of the body, and then `nr` spans, at most
- * GROUP. The spans are the first of these bytes, or all.
+ * GROUP. The spans are the first of these bytes, or all. If `is_last`, the end
+ * of the body follows.
  */
 static int send_spans(struct http_reply *r, const struct iovec *iov, size_t nr,
-		      size_t len, struct error *err)
+		      size_t len, bool is_last, struct error *err)
 {
-	struct iovec all[BEFORE + GROUP];
-	char line[128], chunk[HTTP1_CHUNK_HEAD_MAX];
+	struct iovec all[BEFORE + GROUP + 1];
+	char line[128], chunk[HTTP1_CHUNK_HEAD_MAX], end[HTTP1_CHUNK_HEAD_MAX];
 	size_t n = 0;
 
 	if (!r->has_begun) {
@@ -172,12 +173,17 @@ static int send_spans(struct http_reply *r, const struct iovec *iov, size_t nr,
 	}
 	for (size_t i = 0; i < nr; i++)
 		all[n++] = iov[i];
+	if (is_last && r->is_chunked && !r->no_body) {
+		all[n].iov_len = http1_chunk_head(end, 0, !r->has_chunk);
+		all[n++].iov_base = end;
+	}
+	r->has_ended = is_last;
 	return n ? r->io->writev(r->io->ctx, all, n, err) : 0;
 }
 
 int http_reply_begin(struct http_reply *r, struct error *err)
 {
-	return r->has_begun ? 0 : send_spans(r, NULL, 0, 0, err);
+	return r->has_begun ? 0 : send_spans(r, NULL, 0, 0, false, err);
 }
 
 static size_t total(const struct iovec *iov, size_t nr)
@@ -205,11 +211,24 @@ int http_reply_writev(void *ctx, struct iovec *iov, size_t nr,
 
 		if (r->tap && !r->no_body)
 			r->tap->bytes_sent += len;
-		ret = send_spans(r, iov, n, len, err);
+		ret = send_spans(r, iov, n, len, false, err);
 		iov += n;
 		nr -= n;
 	} while (!ret && nr);
 	return ret;
+}
+
+int http_reply_writev_last(void *ctx, struct iovec *iov, size_t nr,
+			   struct error *err)
+{
+	struct http_reply *r = ctx;
+	size_t len = total(iov, nr);
+
+	if (nr > GROUP)
+		return http_reply_writev(r, iov, nr, err);
+	if (r->tap && !r->no_body)
+		r->tap->bytes_sent += len;
+	return send_spans(r, iov, nr, len, true, err);
 }
 
 int http_reply_send_file(struct http_reply *r, const void *head, size_t len,
@@ -221,7 +240,7 @@ int http_reply_send_file(struct http_reply *r, const void *head, size_t len,
 	if (r->tap && !r->no_body)
 		r->tap->bytes_sent += len + span->len;
 	if (!r->has_begun || r->is_chunked || r->no_body) {
-		ret = send_spans(r, &iov, 1, len + span->len, err);
+		ret = send_spans(r, &iov, 1, len + span->len, false, err);
 		len = 0;
 	}
 	if (ret < 0 || r->no_body)
@@ -229,16 +248,27 @@ int http_reply_send_file(struct http_reply *r, const void *head, size_t len,
 	return r->io->send_file(r->io->ctx, head, len, span, err);
 }
 
-int http_reply_end(struct http_reply *r, struct error *err)
+int http_reply_emit(struct http_reply *r, const struct serve_span *span,
+		    struct error *err)
 {
-	char chunk[HTTP1_CHUNK_HEAD_MAX];
-	struct iovec iov = {chunk, 0};
+	struct iovec line_end = {(char *)"\r\n", 2};
+	struct serve_span chunks = *span;
 	int ret = http_reply_begin(r, err);
 
-	if (ret < 0 || r->no_body || !r->is_chunked)
+	if (ret < 0 || r->no_body)
 		return ret;
-	iov.iov_len = http1_chunk_head(chunk, 0, !r->has_chunk);
-	return r->io->writev(r->io->ctx, &iov, 1, err);
+	if (r->tap)
+		r->tap->bytes_sent += pktline_span_len(span);
+	if (r->has_chunk)
+		ret = r->io->writev(r->io->ctx, &line_end, 1, err);
+	r->has_chunk = false;
+	chunks.is_chunked = r->is_chunked;
+	return ret < 0 ? ret : r->io->emit(r->io->ctx, &chunks, err);
+}
+
+int http_reply_end(struct http_reply *r, struct error *err)
+{
+	return r->has_ended ? 0 : send_spans(r, NULL, 0, 0, true, err);
 }
 
 int http_reply_put(struct http_reply *r, const void *bytes, size_t len,
@@ -260,6 +290,9 @@ int http_reply_refuse(struct http_reply *r, const char *status,
 	/* A web server behind CGI finds the length itself. */
 	if (r->form != HTTP_CGI)
 		ret = http_reply_length(r, text ? strlen(text) : 0, err);
+	if (!ret && r->challenge && !strncmp(status, "401", 3))
+		ret = http_reply_header(r, "WWW-Authenticate", r->challenge,
+					err);
 	if (!ret && allow)
 		ret = http_reply_header(r, "Allow", allow, err);
 	if (!ret)

@@ -57,6 +57,14 @@ static int stream_writev(void *ctx, struct iovec *iov, size_t nr,
 	return http_reply_writev(s->reply, iov, nr, err);
 }
 
+static int stream_writev_last(void *ctx, struct iovec *iov, size_t nr,
+			      struct error *err)
+{
+	struct stream *s = ctx;
+
+	return http_reply_writev_last(s->reply, iov, nr, err);
+}
+
 static int stream_send_file(void *ctx, const void *head, size_t len,
 			    const struct sys_file_span *span, struct error *err)
 {
@@ -65,12 +73,33 @@ static int stream_send_file(void *ctx, const void *head, size_t len,
 	return http_reply_send_file(s->reply, head, len, span, err);
 }
 
+static int stream_emit(void *ctx, const struct serve_span *span,
+		       struct error *err)
+{
+	struct stream *s = ctx;
+
+	return http_reply_emit(s->reply, span, err);
+}
+
+static bool stream_end_later(void *ctx, struct summary *summary,
+			     bool has_failed)
+{
+	struct stream *s = ctx;
+
+	return s->reply->io->end_later(s->reply->io->ctx, summary, has_failed);
+}
+
 static struct serve_io stream_io(struct stream *s)
 {
+	const struct serve_io *io = s->reply->io;
+
 	return (struct serve_io){
 		.read = stream_read,
 		.writev = stream_writev,
-		.send_file = s->reply->io->send_file ? stream_send_file : NULL,
+		.writev_last = stream_writev_last,
+		.send_file = io->send_file ? stream_send_file : NULL,
+		.emit = io->emit ? stream_emit : NULL,
+		.end_later = io->end_later ? stream_end_later : NULL,
 		.ctx = s,
 	};
 }
@@ -99,6 +128,7 @@ static int upload(const struct http_exchange *x, struct stream *s,
 		.objects_ctx = o->ctx,
 		.warn = warn,
 		.warn_ctx = (void *)o,
+		.about = o->about,
 	};
 
 	return serve_upload_pack(&options, &io, err);
@@ -125,6 +155,7 @@ static int receive(const struct http_exchange *x, struct stream *s,
 		.namespace = o->namespace,
 		.tell = o->tell,
 		.tell_ctx = o->ctx,
+		.about = o->about,
 	};
 	int ret;
 
@@ -190,7 +221,7 @@ static int archive(const struct http_exchange *x, struct stream *s,
 	int ret;
 
 	(void)advertise_only;
-	summary_init(&summary, x->repo->trace, "http-backend");
+	summary_init(&summary, x->repo, x->options->about, "http-backend");
 	s->reply->tap = summary_tap(&summary);
 	summary_begin(&summary, "archive");
 	summary_phase(&summary, SUMMARY_ANSWER);
@@ -236,8 +267,8 @@ static int check_enabled(struct http_exchange *x, const struct service *service,
 {
 	if (*(const bool *)((const char *)x + service->enabled))
 		return 1;
-	return http_refuse(x, "403 Forbidden", err, "Service not enabled: '%s'",
-			   service->name);
+	return http_refuse_user(x, "403 Forbidden", "Service not enabled",
+				service->name, err);
 }
 
 /*

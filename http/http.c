@@ -8,10 +8,10 @@
  *	path         500: bad web server setup, or a path with aliases
  *	route        404
  *	method       405, or 400 for a client without HTTP/1.1
- *	repository   404; 500 if it has another owner or is broken
- *	exported     404
+ *	repository   404, 401; 500 if it has another owner or is broken
+ *	exported     404, 401
  *	configured   500
- *	enabled      403
+ *	enabled      403, 401
  *	body         415, 413, 400
  *	answer
  *
@@ -122,14 +122,16 @@ static int enter(struct http_exchange *x, struct buf *path, struct error *err)
 	path->data[x->url.repo_len] = '\0';
 	ret = o->enter(o->ctx, path->data, &x->repo, err);
 	if (ret == ERR_MISSING)
-		return http_refuse(x, "404 Not Found", err,
-				   "Not a git repository: '%s'", path->data);
+		return http_refuse_user(x, "404 Not Found",
+					"Not a git repository", path->data,
+					err);
 	if (ret < 0)
 		return ret;
 	ret = o->export_all ? 1 : http_is_exported(x->repo, err);
 	if (!ret)
-		return http_refuse(x, "404 Not Found", err,
-				   "Repository not exported: '%s'", path->data);
+		return http_refuse_user(x, "404 Not Found",
+					"Repository not exported", path->data,
+					err);
 	return ret;
 }
 
@@ -142,14 +144,16 @@ static int dumb(struct http_exchange *x, struct error *err)
 	struct summary summary;
 	int ret;
 
-	summary_init(&summary, x->repo->trace, "http-backend");
+	summary_init(&summary, x->repo, x->options->about, "http-backend");
 	x->reply.tap = summary_tap(&summary);
 	summary_begin(&summary, "get");
 	summary_phase(&summary, SUMMARY_ANSWER);
-	summary_string(&summary, "file", x->url.name);
+	summary_string(&summary, SUMMARY_FILE, x->url.name);
 	ret = http_dumb(x, err);
 	x->reply.tap = NULL;
-	summary_end(&summary, ret < 0 ? err : NULL);
+	if (!x->io->end_later ||
+	    !x->io->end_later(x->io->ctx, &summary, ret < 0))
+		summary_end(&summary, ret < 0 ? err : NULL);
 	summary_release(&summary);
 	return ret;
 }
@@ -209,6 +213,7 @@ int http_serve(const struct http_options *options, const struct serve_io *io,
 	http_reply_init(&x.reply, io, method && !strcmp(method, "HEAD"));
 	x.reply.form = options->form;
 	x.reply.keep_alive = options->keep_alive;
+	x.reply.challenge = options->challenge;
 	ret = answer(&x, &path, &own);
 	if (ret < 0 && !x.reply.has_begun)
 		ret = http_refuse(&x,

@@ -14,6 +14,7 @@
 #include "odb/odb.h"
 #include "repo/repo.h"
 #include "wire/io.h"
+#include "wire/summary.h"
 
 /* The form of the answer. */
 enum http_form {
@@ -39,6 +40,12 @@ struct http_options {
 	const char *content_length;
 	const char *content_encoding; /* HTTP_CONTENT_ENCODING */
 	const char *remote_user;      /* "": no user */
+	/*
+	 * Value of WWW-Authenticate; NULL: the server knows no passwords. A
+	 * request without a user that is refused then gets status 401, so that
+	 * the client asks for a password.
+	 */
+	const char *challenge;
 	/* GIT_HTTP_MAX_REQUEST_BUFFER */
 	const char *max_request_buffer;
 	bool export_all;          /* GIT_HTTP_EXPORT_ALL */
@@ -80,6 +87,8 @@ struct http_options {
 	 * other than HTTP_CGI.
 	 */
 	bool keep_alive;
+	/* of the request, for its summary; NULL: nothing is known */
+	const struct summary_about *about;
 };
 
 /*

@@ -37,10 +37,11 @@ struct resolver {
 	bool quiet;
 	/* receives messages for the user; NULL: no messages */
 	struct buf *notes;
-	bool has_boundary; /* whether `shallow` was read */
+	bool has_boundary; /* whether `shallow` and `grafts` were read */
 	/* owned: the shallow boundary */
 	struct oid *shallow;
 	size_t shallow_nr, shallow_alloc;
+	struct buf grafts; /* the bytes of info/grafts */
 	struct error *err;
 };
 
@@ -249,11 +250,6 @@ static int peel_to_commit(const struct resolver *r, struct oid *oid)
 	return wrong_type(r, &why);
 }
 
-static int stop_at_first(void *ctx, const struct oid *oid)
-{
-	return 1;
-}
-
 static int add_shallow(void *ctx, const struct oid *oid)
 {
 	struct resolver *r = ctx;
@@ -265,7 +261,7 @@ static int add_shallow(void *ctx, const struct oid *oid)
 	return 0;
 }
 
-/* Reads the shallow boundary. Returns ERR_UNSUPPORTED if there are grafts. */
+/* Reads the shallow boundary and the grafts. */
 static int load_boundary(struct resolver *r)
 {
 	const struct repo *repo = r->odb->repo;
@@ -273,9 +269,7 @@ static int load_boundary(struct resolver *r)
 
 	if (r->has_boundary)
 		return 0;
-	ret = grafts_each_oid(repo, stop_at_first, NULL, r->err);
-	if (ret > 0)
-		return unsupported(r, "parents in info/grafts");
+	ret = grafts_read(&r->grafts, repo, r->err);
 	if (!ret)
 		ret = repo_shallow_each(repo, add_shallow, r, r->err);
 	if (ret == ERR_NOMEM)
@@ -308,6 +302,10 @@ static int nth_parent(struct resolver *r, struct oid *oid, size_t n)
 		return ret;
 	if (is_shallow(r, oid))
 		return unknown(r);
+	ret = grafts_parent(oid, r->grafts.data, r->grafts.len, r->odb->algo,
+			    oid, n);
+	if (ret != ERR_MISSING)
+		return ret ? 0 : unknown(r);
 	ret = read_commit(r, oid, &obj, &view);
 	if (ret < 0)
 		return ret;
@@ -538,6 +536,13 @@ static const char *find_colon(const char *name)
 	return NULL;
 }
 
+size_t revname_rev_len(const char *name)
+{
+	const char *colon = find_colon(name);
+
+	return colon ? (size_t)(colon - name) : 0;
+}
+
 bool revname_may_be_unsupported(const char *arg)
 {
 	return arg[*arg == '^'] == ':' || strstr(arg, "..:") ||
@@ -576,6 +581,7 @@ int revname_resolve_as(struct oid *out, const char *name,
 		.odb = odb,
 		.quiet = options->quiet,
 		.notes = options->notes,
+		.grafts = BUF_INIT,
 		.err = err,
 	};
 	const char *colon = find_colon(name);
@@ -589,6 +595,7 @@ int revname_resolve_as(struct oid *out, const char *name,
 	if (!ret)
 		*out = oid;
 	free(r.shallow);
+	buf_release(&r.grafts);
 	return ret;
 }
 

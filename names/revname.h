@@ -82,6 +82,12 @@ int revname_resolve_as(struct oid *out, const char *name,
 bool revname_error_is_ambiguous(const struct error *err);
 
 /*
+ * Returns the length of <rev> in a name <rev>:<path>, in bytes. Returns 0 for a
+ * name of another form.
+ */
+size_t revname_rev_len(const char *name);
+
+/*
  * Returns whether an argument (a name, "^<name>", a range) may contain a name
  * that revname_resolve() refuses with ERR_UNSUPPORTED. Only the characters of
  * the argument are looked at, so the result is also true for some supported

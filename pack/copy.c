@@ -32,6 +32,7 @@ int pack_copy_open(struct pack_copy *copy, const struct pack *pack,
 		.pack = pack,
 		.fd = by_file ? pack_open_file(pack) : -1,
 		.checked = UINT64_MAX,
+		.is_pinned = writer->sink.put_pinned && pack->is_pinned,
 	};
 	if (!writer->check_copies || !pack->idx.crcs)
 		return 0;
@@ -47,7 +48,8 @@ void pack_copy_close(struct pack_copy *copy)
 
 static void drop_behind(struct pack_copy *copy, uint64_t until)
 {
-	if (copy->pack->keeps_pages || until - copy->dropped < DROP_MIN)
+	if (copy->pack->keeps_pages || copy->is_pinned ||
+	    until - copy->dropped < DROP_MIN)
 		return;
 	sys_held_drop(&copy->pack->file, (size_t)copy->dropped,
 		      (size_t)(until - copy->dropped));
@@ -111,6 +113,27 @@ static int check(struct pack_copy *copy, const uint8_t *bytes, uint64_t at,
 	return 0;
 }
 
+static int put_piece(const struct pack_copy *copy, struct pack_writer *writer,
+		     const struct sys_file_span *piece, struct error *err)
+{
+	if (copy->is_pinned)
+		return pack_writer_put_pinned(writer, piece->bytes, piece->len,
+					      err);
+	return piece->fd < 0
+		       ? pack_writer_put(writer, piece->bytes, piece->len, err)
+		       : pack_writer_put_file(writer, piece, err);
+}
+
+/* Returns the number of bytes to copy next, of `left` bytes. */
+static size_t piece_len(const struct pack_copy *copy,
+			const struct pack_writer *writer, uint64_t left)
+{
+	/* Bytes that are not read now need no place in the CPU cache. */
+	bool is_unread = copy->is_pinned && writer->has_checksum && !copy->rev;
+
+	return left < PIECE_MAX || is_unread ? (size_t)left : PIECE_MAX;
+}
+
 int pack_copy_put(struct pack_copy *copy, struct pack_writer *writer,
 		  uint64_t start, uint64_t end, struct error *err)
 {
@@ -123,10 +146,9 @@ int pack_copy_put(struct pack_copy *copy, struct pack_writer *writer,
 		return error_set_at(err, ERR_CORRUPT, pack->path, start,
 				    "objects are not in the order of the pack");
 	while (start < end) {
-		uint64_t left = end - start;
 		struct sys_file_span piece = {
 			.bytes = bytes + start,
-			.len = left < PIECE_MAX ? (size_t)left : PIECE_MAX,
+			.len = piece_len(copy, writer, end - start),
 			.fd = copy->fd,
 			.off = start,
 		};
@@ -135,11 +157,7 @@ int pack_copy_put(struct pack_copy *copy, struct pack_writer *writer,
 				    : 0;
 
 		if (!ret)
-			ret = piece.fd < 0
-				      ? pack_writer_put(writer, piece.bytes,
-							piece.len, err)
-				      : pack_writer_put_file(writer, &piece,
-							     err);
+			ret = put_piece(copy, writer, &piece, err);
 		if (ret < 0)
 			return ret;
 		start += piece.len;

@@ -2,8 +2,10 @@
 /*
  * Copies bytes of a stored pack into a new pack. The bytes are copied in pieces
  * that are hashed and written while they are in the CPU cache. The mapped pages
- * of copied bytes are released, unless pack->keeps_pages. If the sink supports
- * put_file(), bytes go from the file to the sink directly.
+ * of copied bytes are released, unless pack->keeps_pages or they may be unsent.
+ * If the sink supports put_file(), bytes go from the file to the sink directly.
+ * If the sink supports put_pinned() and the pack is pinned, the sink may send
+ * the bytes later.
  */
 #ifndef PACK_COPY_H
 #define PACK_COPY_H
@@ -18,6 +20,8 @@ struct pack_copy {
 	const struct pack *pack; /* borrowed */
 	/* owned: a descriptor of the pack's file, or -1 */
 	int fd;
+	/* The sink gets spans of the map with put_pinned(). */
+	bool is_pinned;
 	/* mapped pages before this offset of the pack are released */
 	uint64_t dropped;
 	/*

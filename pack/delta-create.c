@@ -170,7 +170,8 @@ struct delta_index *delta_index_new(const void *base, size_t len)
 
 	if (!len || len > UINT32_MAX)
 		return NULL;
-	while (bits < 28 && (size_t)1 << bits < block_nr)
+	/* Bases below 4 GiB have at most 2^28 blocks. */
+	while ((size_t)1 << bits < block_nr)
 		bits++;
 	bucket_nr = (size_t)1 << bits;
 	size = sizeof(*index) + (bucket_nr + block_nr) * sizeof(uint32_t) +

@@ -97,16 +97,12 @@ static void put_ids(const struct layout *l)
 }
 
 /*
- * Returns the position of a pack in the order of the pseudo-pack. The preferred
- * pack comes first.
+ * Returns a key by which packs are sorted in the order of the pseudo-pack. The
+ * preferred pack comes first.
  */
-static uint32_t pack_place(const struct pack_midx_layout *m, uint32_t pack)
+static uint64_t pack_key(const struct pack_midx_layout *m, uint32_t pack)
 {
-	if (pack == m->preferred)
-		return 0;
-	return m->preferred == PACK_MIDX_NO_PACK || pack > m->preferred
-		       ? pack
-		       : pack + 1;
+	return pack == m->preferred ? 0 : (uint64_t)pack + 1;
 }
 
 /*
@@ -125,7 +121,7 @@ static int put_order(const struct layout *l)
 	if (!ret)
 		ret = sort_items(items, m->nr);
 	for (size_t i = 0; i < m->nr && !ret; i++)
-		items[i].key = pack_place(m, m->copies[items[i].value].pack);
+		items[i].key = pack_key(m, m->copies[items[i].value].pack);
 	if (!ret)
 		ret = sort_items(items, m->nr);
 	for (size_t i = 0; i < m->nr && !ret; i++) {

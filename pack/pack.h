@@ -65,6 +65,12 @@ struct pack {
 	 * other threads copy them, too; set like ignores_rev
 	 */
 	bool keeps_pages;
+	/*
+	 * true: the pack stays open until all answers of requests that use it
+	 * are sent, so pack_sink.put_pinned() may get its bytes; set like
+	 * ignores_rev
+	 */
+	bool is_pinned;
 	/* held while one of the fields below is created */
 	pthread_mutex_t lock;
 	struct sys_map rev_map;
@@ -84,7 +90,8 @@ struct pack {
  *
  * Returns 0 with *out owned by the caller. Returns ERR_MISSING if a file is
  * missing, ERR_CORRUPT, ERR_UNSUPPORTED, ERR_IO or ERR_NOMEM with *out NULL.
- * The caller sets `is_local`, `ignores_rev` and `keeps_pages`, which are false.
+ * The caller sets `is_local`, `ignores_rev`, `keeps_pages` and `is_pinned`,
+ * which are false.
  */
 int pack_open(struct pack **out, const char *base, enum hash_algo algo,
 	      struct error *err);

@@ -104,6 +104,24 @@ int pack_writer_put(struct pack_writer *w, const void *bytes, size_t len,
 	return 0;
 }
 
+/*
+ * Count and hash a large span that the caller passes to the sink afterwards.
+ * Returns 0 or the sink's error.
+ */
+static int note_span(struct pack_writer *w, const void *bytes, size_t len,
+		     struct error *err)
+{
+	int ret;
+
+	w->off += len;
+	if (w->want_crc)
+		w->crc = pack_crc32(w->crc, bytes, len);
+	ret = flush(w, err);
+	if (!ret && !w->has_checksum)
+		hash_update(&w->hash, bytes, len);
+	return ret;
+}
+
 int pack_writer_put_file(struct pack_writer *w,
 			 const struct sys_file_span *span, struct error *err)
 {
@@ -111,15 +129,19 @@ int pack_writer_put_file(struct pack_writer *w,
 
 	if (w->counts_only || span->len < SPAN_MIN)
 		return pack_writer_put(w, span->bytes, span->len, err);
-	w->off += span->len;
-	if (w->want_crc)
-		w->crc = pack_crc32(w->crc, span->bytes, span->len);
-	ret = flush(w, err);
-	if (ret < 0)
-		return ret;
-	if (!w->has_checksum)
-		hash_update(&w->hash, span->bytes, span->len);
-	return pack_sink_put_file(&w->sink, span, err);
+	ret = note_span(w, span->bytes, span->len, err);
+	return ret < 0 ? ret : pack_sink_put_file(&w->sink, span, err);
+}
+
+int pack_writer_put_pinned(struct pack_writer *w, const void *bytes, size_t len,
+			   struct error *err)
+{
+	int ret;
+
+	if (w->counts_only || len < SPAN_MIN)
+		return pack_writer_put(w, bytes, len, err);
+	ret = note_span(w, bytes, len, err);
+	return ret < 0 ? ret : w->sink.put_pinned(w->sink.ctx, bytes, len, err);
 }
 
 int pack_writer_finish(struct pack_writer *w, struct oid *checksum,

@@ -32,6 +32,12 @@ struct pack_sink {
 	 */
 	int (*put_file)(void *ctx, const struct sys_file_span *span,
 			struct error *err);
+	/*
+	 * Receives a range of a pack that is pinned (pack/pack.h). The sink may
+	 * use the bytes after the call. NULL: put() receives the bytes instead.
+	 */
+	int (*put_pinned)(void *ctx, const void *bytes, size_t len,
+			  struct error *err);
 };
 
 /* Puts bytes of a file into a sink, by put_file() or put(). */
@@ -96,6 +102,13 @@ int pack_writer_put(struct pack_writer *w, const void *bytes, size_t len,
 /* Writes bytes of a file. Large spans are passed on as parts of the file. */
 int pack_writer_put_file(struct pack_writer *w,
 			 const struct sys_file_span *span, struct error *err);
+
+/*
+ * Writes bytes of a pinned pack. Large spans go to sink.put_pinned(), which
+ * must not be NULL.
+ */
+int pack_writer_put_pinned(struct pack_writer *w, const void *bytes, size_t len,
+			   struct error *err);
 
 /*
  * Writes the trailer, passes all bytes to the sink, and sets *checksum. Nothing

@@ -287,7 +287,9 @@ static int try_base(struct delta_window *w, struct trial *t, size_t place,
 	size_t len;
 	int ret;
 
+	/* An object must not become a delta of itself. */
 	if (base->depth >= t->depth_max ||
+	    base_item->obj_pos == item->obj_pos ||
 	    !islands_may_delta(w->list->islands, item->obj_pos,
 			       base_item->obj_pos) ||
 	    !delta_order_may_pair(base_item, item, w->options->retry_same_pack))

@@ -112,6 +112,24 @@ int fallback_delta_make(struct fallback_deltas *r, struct fallback_pair *pair,
 	return ret == ERR_NOMEM ? ret : 0;
 }
 
+/*
+ * Returns whether the receiver has or got the base of a version. An item is no
+ * base, even if the receiver has the object too: the item may become a delta of
+ * the version's object.
+ */
+static bool has_base(const struct found_version *version,
+		     const struct found *found, const struct bitset *sent,
+		     const struct packing_items *items,
+		     const struct item_index *item_of)
+{
+	uint32_t old_pos = version->old.obj_pos, bit;
+
+	if (found_is_item(found, items, item_of, old_pos))
+		return false;
+	return !version->base_is_sent ||
+	       (found_bit(found, old_pos, &bit) && bitset_get(sent, bit));
+}
+
 static int make_for_version(struct fallback_deltas *r,
 			    const struct found_version *version)
 {
@@ -122,25 +140,31 @@ static int make_for_version(struct fallback_deltas *r,
 	};
 	const struct packing_item *item = &r->items->items[version->object];
 
-	if (item->how != PACKING_COPY && item->how != PACKING_WHOLE)
-		return 0;
 	if (version->kept.stream)
 		return set_delta(r, &pair, version->kept.size,
 				 version->kept.stream, version->kept.len);
+	if (item->how != PACKING_COPY && item->how != PACKING_WHOLE)
+		return 0;
 	return fallback_delta_make(r, &pair, item->size / 2);
 }
 
 int fallback_delta_versions(struct packing_items *items, struct found *found,
-			    int compression, struct error *err)
+			    const struct bitset *sent, int compression,
+			    struct error *err)
 {
+	struct item_index item_of;
 	struct fallback_deltas r;
 	int ret;
 
 	if (!found->version_nr)
 		return 0;
+	if (item_index_init(&item_of, items) < 0)
+		return error_nomem(err);
 	ret = fallback_deltas_init(&r, items, found->walk.reader, compression);
 	for (size_t i = 0; i < found->version_nr && !ret; i++)
-		ret = make_for_version(&r, &found->versions[i]);
+		if (has_base(&found->versions[i], found, sent, items, &item_of))
+			ret = make_for_version(&r, &found->versions[i]);
 	fallback_deltas_release(&r);
+	item_index_release(&item_of);
 	return ret < 0 ? error_nomem(err) : 0;
 }

@@ -53,11 +53,14 @@ int fallback_delta_make(struct fallback_deltas *r, struct fallback_pair *pair,
 /*
  * For planned items that would be sent whole: make them deltas of the older
  * versions in found->versions. Kept deltas are used as they are stored. A new
- * delta is used if it has at most half the object's size. Returns 0 or
- * ERR_NOMEM.
+ * delta is used if it has at most half the object's size. `sent` has the bits
+ * of the objects that were copied in spans. A kept delta against a sent object
+ * is used only if the object is among them. An item to write is no base, so
+ * that deltas make no cycle. Returns 0 or ERR_NOMEM.
  */
 int fallback_delta_versions(struct packing_items *items, struct found *found,
-			    int compression, struct error *err);
+			    const struct bitset *sent, int compression,
+			    struct error *err);
 
 /*
  * ---- fallback-chains.c

@@ -190,33 +190,55 @@ int found_add_sent(struct found *found, struct packing_items *items,
 	return ret;
 }
 
-int found_add_bases(struct found *found, struct packing_items *items,
-		    struct error *err)
+/*
+ * Add the bases of found_add_bases(). `item_of` has the items before: an object
+ * that is written with this pack is not added.
+ */
+static int add_bases(struct found *found, struct packing_items *items,
+		     const struct item_index *item_of,
+		     const struct sort_item *kinds, size_t nr,
+		     struct error *err)
 {
 	const struct walk_items *objects = &found->boundary_objects;
-	struct sort_item *kinds = NULL;
-	size_t nr;
-	int ret;
+	int ret = 0;
 
-	if (!found->boundary_nr)
-		return 0;
-	ret = list_kinds(&kinds, &nr, found, items, true) < 0 ? error_nomem(err)
-							      : 0;
-	if (!ret && nr)
-		ret = find_boundary_collect(found, err);
 	for (size_t i = 0; i < found->version_nr && !ret; i++) {
 		const struct found_version *v = &found->versions[i];
 
-		if (items->items[v->object].how != PACKING_DELTA)
+		if (items->items[v->object].how != PACKING_DELTA &&
+		    !found_is_item(found, items, item_of, v->old.obj_pos))
 			ret = add_base(found, items, &v->old, err);
 	}
 	for (size_t i = 0; nr && i < objects->nr && !ret; i++) {
 		const struct walk_item *object = &objects->items[i];
 
 		if (sort_find(kinds, nr,
-			      kind_of(object->type, object->name_hash)))
+			      kind_of(object->type, object->name_hash)) &&
+		    !found_is_item(found, items, item_of, object->obj_pos))
 			ret = add_base(found, items, object, err);
 	}
+	return ret;
+}
+
+int found_add_bases(struct found *found, struct packing_items *items,
+		    struct error *err)
+{
+	struct item_index item_of = {.nr = 0};
+	struct sort_item *kinds = NULL;
+	size_t nr;
+	int ret;
+
+	if (!found->boundary_nr)
+		return 0;
+	ret = list_kinds(&kinds, &nr, found, items, true) < 0 ||
+			      item_index_init(&item_of, items) < 0
+		      ? error_nomem(err)
+		      : 0;
+	if (!ret && nr)
+		ret = find_boundary_collect(found, err);
+	if (!ret)
+		ret = add_bases(found, items, &item_of, kinds, nr, err);
+	item_index_release(&item_of);
 	free(kinds);
 	return ret;
 }

@@ -26,6 +26,33 @@ bool found_bit(const struct found *found, uint32_t odb_pos, uint32_t *bit_pos)
 	return bitmap_space_bit_of(space, idx_pos, bit_pos);
 }
 
+static bool is_written(const struct packing_items *items,
+		       const struct item_index *item_of, uint32_t obj_pos)
+{
+	uint32_t item = item_index_get(item_of, obj_pos);
+
+	return item != PACKING_NO_ITEM && !items->items[item].is_external;
+}
+
+bool found_is_item(const struct found *found, const struct packing_items *items,
+		   const struct item_index *item_of, uint32_t obj_pos)
+{
+	const struct odb *odb = found->walk.odb;
+	uint32_t bit, copy;
+
+	if (is_written(items, item_of, obj_pos))
+		return true;
+	if (obj_pos >= found->walk.space.packed_nr)
+		return false;
+	/* An item has the copy of the bitmap index, or the first copy. */
+	if (odb_find_raw(odb, odb_oid_raw(odb, obj_pos), &copy) &&
+	    is_written(items, item_of, copy))
+		return true;
+	return found_bit(found, obj_pos, &bit) &&
+	       !bitmap_space_obj_of_bit(&copy, &found->space, bit, NULL) &&
+	       is_written(items, item_of, copy);
+}
+
 /*
  * If fewer than one object in 1024 is visited, each type is looked up by
  * itself.

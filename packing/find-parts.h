@@ -76,6 +76,45 @@ bool find_is_prepared(const struct found *f, const struct oid *oid);
 const struct pack_rev *find_order(struct pack *pack, size_t wanted,
 				  struct error *err);
 
+/* A kept delta of an object to send. */
+struct kept_choice {
+	/* delta.stream borrows from found->kept; NULL: there is no delta */
+	struct kept_delta delta;
+	uint32_t base_pos; /* obj_pos of the base */
+	bool base_is_sent; /* as in struct found_version */
+};
+
+/*
+ * Open the first file of kept deltas of the object directories; later calls do
+ * nothing. A damaged file is not used: *warning says so, unless it has a
+ * warning already. Returns 0 or ERR_NOMEM.
+ */
+int find_kept_open(struct found *f, struct error *warning, struct error *err);
+
+/* The receiver has no older version of the object. */
+#define KEPT_NO_VERSION UINT32_MAX
+
+/*
+ * Find the smallest kept delta of an object to send, given by its raw id, whose
+ * base the receiver has or gets. `target_bit` is the object's bit in
+ * f->packed, or UINT32_MAX. `old_pos` is the version at the same path that the
+ * receiver certainly has, or KEPT_NO_VERSION. choice->delta.stream is NULL if
+ * there is none. *warning receives the first damage, unless it has a warning
+ * already.
+ */
+void find_kept(struct kept_choice *choice, const struct found *f,
+	       const uint8_t *target, uint32_t target_bit, uint32_t old_pos,
+	       struct error *warning);
+
+/*
+ * Mark versions of files and directories that the receiver has, and that its
+ * newest commits (`haves`, by commit_nr) or their ancestors have replaced.
+ * Nothing is marked unless the receiver certainly has no shallow boundary.
+ * Returns 0 or ERR_NOMEM. Cost: the trees
+ * of a limited number of ancestors are compared.
+ */
+int find_older(struct found *f, const uint32_t *haves, size_t nr);
+
 /* Returns whether `nr` objects are few compared with the objects of a pack. */
 static inline bool find_is_few(const struct pack *pack, size_t nr)
 {

@@ -17,6 +17,7 @@
  * is stored, so it does not count for the limit.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/sort.h"
@@ -46,6 +47,12 @@
 #define BYTES_MAX_OF_MORE (UINT64_C(1) << 22)
 #define BYTES_MAX_OF_FEW (UINT64_C(1) << 25)
 
+/*
+ * A kept delta replaces stored bytes if it is this number of bytes smaller. The
+ * id of its base takes 20 bytes or more.
+ */
+#define SAVED_MIN 32
+
 /* A value of candidate.bit: the object is in found->objects. */
 #define LISTED UINT32_MAX
 
@@ -63,12 +70,7 @@ struct candidate {
 	 * has to be inflated in any case.
 	 */
 	uint64_t cost;
-	/*
-	 * A kept delta against kept_pos, which the receiver has; kept.stream is
-	 * NULL if there is none.
-	 */
-	struct kept_delta kept;
-	uint32_t kept_pos;
+	struct kept_choice kept;
 };
 
 struct versions {
@@ -85,7 +87,12 @@ struct versions {
 	size_t listed_nr;
 	/* by index into found->objects: objects that are candidates already */
 	struct bitset noted;
-	bool tried_kept; /* whether the file of kept deltas was opened */
+	/* Borrowed: the newest commits of the receiver (commit_nr). */
+	const uint32_t *haves;
+	size_t have_nr;
+	/* Owned: found->packed before objects were taken from it. */
+	struct bitset sent;
+	bool learned_older; /* whether find_older() was called */
 	/* Receives the first damage of the file of kept deltas. */
 	struct error *warning;
 };
@@ -95,7 +102,8 @@ static int list_objects(struct versions *v)
 	const struct walk_items *objects = &v->f->objects;
 
 	v->listed = mem_alloc(objects->nr, sizeof(*v->listed));
-	if (!v->listed || bitset_init(&v->noted, objects->nr) < 0)
+	if (!v->listed || bitset_init(&v->noted, objects->nr) < 0 ||
+	    bitset_copy(&v->sent, &v->f->packed) < 0)
 		return ERR_NOMEM;
 	for (size_t i = 0; i < objects->nr; i++)
 		v->listed[i] = (struct sort_item){objects->items[i].obj_pos,
@@ -192,11 +200,23 @@ static bool is_sent(struct candidate *c, const struct versions *v)
 }
 
 /*
+ * Mark older versions that the receiver has, at the first call. Returns 0 or
+ * ERR_NOMEM.
+ */
+static int learn_older(struct versions *v)
+{
+	bool learned = v->learned_older;
+
+	v->learned_older = true;
+	return learned ? 0 : find_older(v->f, v->haves, v->have_nr);
+}
+
+/*
  * Returns whether an object cannot be sent as its stored delta, so that it
  * needs a fallback delta. Sets c->size and, if the object is stored whole,
  * c->cost.
  */
-static bool needs_base(struct candidate *c, const struct versions *v)
+static bool needs_base(struct candidate *c, struct versions *v)
 {
 	const struct found *f = v->f;
 	struct pack_entry entry;
@@ -212,6 +232,7 @@ static bool needs_base(struct candidate *c, const struct versions *v)
 		return true;
 	}
 	return pack_entry_base(&base_off, p->pack, off, &entry, NULL) > 0 &&
+	       !is_with_receiver(v, p, base_off) && !learn_older(v) &&
 	       !is_with_receiver(v, p, base_off) &&
 	       !pack_reader_info(odb_reader_pack(f->walk.reader), p->pack, off,
 				 NULL, &c->size, NULL);
@@ -236,69 +257,24 @@ static bool learn_uninteresting(struct found *f, uint32_t old_pos,
 }
 
 /*
- * Open the first file of kept deltas of the object directories, at the first
- * call. A damaged file is not used. Returns 0 or ERR_NOMEM.
- */
-static int open_kept(struct versions *v, struct error *err)
-{
-	const struct odb *odb = v->f->walk.odb;
-	int ret = v->tried_kept;
-
-	v->tried_kept = true;
-	for (size_t i = 0; i < odb->dir_nr && ret <= 0; i++) {
-		struct error why = ERROR_INIT;
-
-		ret = kept_deltas_open(&v->f->kept, odb, i, &why);
-		if (ret == ERR_NOMEM)
-			return error_nomem(err);
-		if (ret < 0 && ret != ERR_UNSUPPORTED && !v->warning->code)
-			*v->warning = why;
-	}
-	return 0;
-}
-
-/*
- * Find the kept delta of a candidate against the version that the receiver has
- * at the same path. If there is none, take the delta of the smallest step whose
- * base the receiver has. Sets c->kept and c->kept_pos.
- */
-static void find_kept(struct candidate *c, struct versions *v)
-{
-	const struct found *f = v->f;
-	const struct objspace *space = &f->walk.space;
-	const uint8_t *target = objspace_raw(space, c->item.obj_pos);
-	struct kept_delta delta;
-	uint32_t row, pos;
-
-	if (!kept_deltas_find(&f->kept, target, &row))
-		return;
-	for (; row < f->kept.nr; row++) {
-		if (kept_deltas_get(&delta, &f->kept, row,
-				    v->warning->code ? NULL : v->warning) < 0)
-			continue;
-		if (memcmp(delta.target.bytes, target,
-			   hash_len(f->kept.algo)) != 0)
-			return;
-		if (!delta.len ||
-		    !objspace_find_packed(space, delta.base.bytes, &pos))
-			continue;
-		if (pos == c->old_pos ||
-		    (!c->kept.stream && found_is_uninteresting(f, pos))) {
-			c->kept = delta;
-			c->kept_pos = pos;
-		}
-		if (pos == c->old_pos)
-			return;
-	}
-}
-
-/*
- * Returns whether the best way to send a candidate is its kept delta, because
- * no version of the receiver is closer to the candidate than the base.
+ * Returns whether the best way to send a candidate is its kept delta. If the
+ * receiver has the base, no version of the receiver is closer to the candidate
+ * than the base. If the base is sent, it is a version between those of the
+ * receiver and the candidate.
  */
 static bool is_kept_best(const struct candidate *c)
 {
-	return c->kept.stream && c->kept_pos == c->old_pos;
+	return c->kept.delta.stream &&
+	       (c->kept.base_is_sent || c->kept.base_pos == c->old_pos);
+}
+
+static int add_candidate(struct versions *v, const struct candidate *c)
+{
+	if (mem_grow(&v->candidates, &v->alloc, v->nr + 1,
+		     sizeof(*v->candidates)) < 0)
+		return ERR_NOMEM;
+	v->candidates[v->nr++] = *c;
+	return 0;
 }
 
 static int note_version(void *ctx, uint32_t new_pos, uint32_t old_pos,
@@ -317,23 +293,98 @@ static int note_version(void *ctx, uint32_t new_pos, uint32_t old_pos,
 	if (!is_sent(&c, v) || !learn_uninteresting(f, old_pos, type) ||
 	    !needs_base(&c, v))
 		return 0;
-	if (open_kept(v, err) < 0)
-		return ERR_NOMEM;
-	find_kept(&c, v);
-	if (!c.kept.stream && c.cost && c.size >= v->bytes_max)
+	find_kept(&c.kept, f, objspace_raw(&f->walk.space, new_pos), c.bit,
+		  old_pos, v->warning);
+	if (!c.kept.delta.stream && c.cost && c.size >= v->bytes_max)
 		return 0;
 	c.item.name_hash = name_hash_add(0, path, path_len);
 	c.item.group = path_group_path(f->grouping, path, path_len);
-	if (mem_grow(&v->candidates, &v->alloc, v->nr + 1,
-		     sizeof(*v->candidates)) < 0)
+	if (add_candidate(v, &c) < 0)
 		return error_nomem(err);
-	v->candidates[v->nr++] = c;
 	if (c.bit == LISTED)
 		bitset_set(&v->noted, c.place);
 	else
 		bitset_unset(&f->packed, c.bit);
 	return 0;
 }
+
+/* ---- objects without an older version at their path */
+
+/*
+ * Move an object from `packed` to the candidates if it has a kept delta that is
+ * smaller than its stored bytes. A damaged file may name the object again, but
+ * the object is a candidate only once.
+ */
+static int note_kept(void *ctx, const struct walk_item *item)
+{
+	struct versions *v = ctx;
+	struct found *f = v->f;
+	struct candidate c = {.item = *item};
+	const struct odb_pack *pack;
+	uint64_t off;
+
+	if (!found_bit(f, item->obj_pos, &c.bit) ||
+	    !bitset_get(&f->packed, c.bit))
+		return 0;
+	find_kept(&c.kept, f, objspace_raw(&f->walk.space, item->obj_pos),
+		  c.bit, KEPT_NO_VERSION, v->warning);
+	if (!c.kept.delta.stream)
+		return 0;
+	pack = bitmap_space_locate(&f->space, c.bit, &off);
+	if (!pack || stored_len(pack, off) <= c.kept.delta.len + SAVED_MIN)
+		return 0;
+	c.old_pos = c.kept.base_pos;
+	if (add_candidate(v, &c) < 0)
+		return ERR_NOMEM;
+	bitset_unset(&f->packed, c.bit);
+	return 0;
+}
+
+/* Visit the targets of kept deltas that are in `packed`. */
+static int note_targets(struct versions *v)
+{
+	const struct found *f = v->f;
+	struct odb_reader *reader = f->walk.reader;
+	const uint8_t *target, *last = NULL;
+	int ret = 0;
+
+	for (uint32_t row = 0; row < f->kept.nr && !ret; row++, last = target) {
+		struct walk_item item = {.name_hash = 0};
+		enum object_type type;
+		uint32_t bit;
+
+		target = kept_deltas_target(&f->kept, row);
+		if (last && !memcmp(last, target, hash_len(f->kept.algo)))
+			continue;
+		if (!objspace_find_packed(&f->walk.space, target,
+					  &item.obj_pos) ||
+		    !found_bit(f, item.obj_pos, &bit) ||
+		    !bitset_get(&f->packed, bit) ||
+		    odb_info_pos(reader, item.obj_pos, &type, NULL, NULL) < 0)
+			continue;
+		item.type = (uint8_t)type;
+		ret = note_kept(v, &item);
+	}
+	return ret;
+}
+
+/*
+ * Find kept deltas of objects that have no older version at their path, for
+ * instance because a file was renamed. Either the objects to send or the kept
+ * deltas are visited, whichever are fewer.
+ */
+static int note_unpaired(struct versions *v, struct error *err)
+{
+	struct found *f = v->f;
+
+	if (!f->kept.nr)
+		return 0;
+	return bitset_count(&f->packed) < f->kept.nr
+		       ? found_each_packed(f, &f->packed, note_kept, v, err)
+		       : note_targets(v);
+}
+
+/* ---- choosing */
 
 /*
  * Move an object from `packed` to `objects`, unless it is there already, and
@@ -350,8 +401,10 @@ static int withhold(struct found *f, const struct candidate *c)
 		version->object = f->objects.nr - 1;
 	}
 	version->old = c->item;
-	version->old.obj_pos = c->kept.stream ? c->kept_pos : c->old_pos;
-	version->kept = c->kept;
+	version->kept = c->kept.delta;
+	version->base_is_sent = c->kept.base_is_sent;
+	version->old.obj_pos = c->kept.delta.stream ? c->kept.base_pos
+						    : c->old_pos;
 	f->version_nr++;
 	return 0;
 }
@@ -393,8 +446,8 @@ static int choose(struct versions *v)
 		struct candidate *c = &v->candidates[order[i].value];
 
 		if (is_worth_making(c, v, &taken))
-			c->kept.stream = NULL;
-		else if (!c->kept.stream) {
+			c->kept = (struct kept_choice){.base_is_sent = false};
+		else if (!c->kept.delta.stream) {
 			if (c->bit != LISTED)
 				bitset_set(&f->packed, c->bit);
 			continue;
@@ -429,16 +482,35 @@ static int compare_trees(struct versions *v, const uint32_t *wants,
 			 struct error *err)
 {
 	struct walk *w = &v->f->walk;
-	const struct history_commit *commits = w->history.commits;
+	const struct history *h = &w->history;
 	int ret = 0;
 
 	for (size_t i = 0; i < want_nr && !ret; i++)
 		for (size_t k = 0; k < have_nr && !ret; k++)
 			ret = treepair_run(&w->space, w->reader,
-					   commits[wants[i]].tree_pos,
-					   commits[haves[k]].tree_pos,
+					   h->commits[wants[i]].tree_pos,
+					   h->commits[haves[k]].tree_pos,
 					   note_version, v, err);
 	return ret;
+}
+
+/*
+ * Unmark objects to send that the receiver has too. Otherwise stored deltas
+ * against such an object could be copied in runs, with the id of the object. If
+ * the object is then sent as a delta of one of them, neither can be unpacked.
+ */
+static void unmark_sent(struct versions *v)
+{
+	struct found *f = v->f;
+
+	bitset_andnot(&f->packed_uninteresting, &v->sent);
+	for (size_t i = 0; i < v->listed_nr; i++) {
+		uint32_t bit;
+
+		if (found_bit(f, (uint32_t)v->listed[i].key, &bit) &&
+		    bitset_get(&f->packed_uninteresting, bit))
+			bitset_unset(&f->packed_uninteresting, bit);
+	}
 }
 
 int found_withhold_versions(struct found *found, struct error *warning,
@@ -475,12 +547,20 @@ int found_withhold_versions(struct found *found, struct error *warning,
 		wants = found->walked_few;
 		want_nr = found->walked_few_nr;
 	}
-	ret = compare_trees(&v, wants, want_nr, haves, have_nr, err);
+	v.haves = haves;
+	v.have_nr = have_nr;
+	ret = find_kept_open(found, warning, err);
+	if (!ret)
+		ret = compare_trees(&v, wants, want_nr, haves, have_nr, err);
+	if (ret >= 0)
+		ret = note_unpaired(&v, err);
 	if (ret >= 0 && v.nr)
 		ret = choose(&v) < 0 ? error_nomem(err) : 0;
+	unmark_sent(&v);
 out:
 	free(v.listed);
 	bitset_release(&v.noted);
+	bitset_release(&v.sent);
 	free(v.candidates);
 	return ret < 0 ? ret : 0;
 }

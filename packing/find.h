@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "pack-bitmap.h"
+#include "packing/item-index.h"
 #include "packing/items.h"
 #include "packing/kept-deltas.h"
 #include "packing/prepared.h"
@@ -31,6 +32,11 @@ struct found_version {
 	 * found->kept; NULL: there is no kept delta.
 	 */
 	struct kept_delta kept;
+	/*
+	 * The receiver does not have `old`. It is in `packed`, and no object
+	 * that is copied in runs with it is made from the object.
+	 */
+	bool base_is_sent;
 };
 
 struct found {
@@ -92,6 +98,7 @@ struct found {
 	 * found_withhold_versions().
 	 */
 	struct kept_deltas kept;
+	bool tried_kept; /* whether find_kept_open() was called */
 	/* owned: the wanted commits (commit_nr) */
 	uint32_t *wants;
 	size_t want_nr;
@@ -161,6 +168,15 @@ int found_each_packed(const struct found *found, const struct bitset *subset,
 bool found_bit(const struct found *found, uint32_t odb_pos, uint32_t *bit_pos);
 
 /*
+ * Returns whether an object is an item that is not external, whichever copy
+ * `obj_pos` is. `item_of` is an index of the items. Such an object must get no
+ * external item, even if the receiver has it: deltas of the two items could
+ * make a cycle.
+ */
+bool found_is_item(const struct found *found, const struct packing_items *items,
+		   const struct item_index *item_of, uint32_t obj_pos);
+
+/*
  * Returns whether an object (by odb_pos) is sent as part of found->content, the
  * prepared pack content. Returns false if there is no content.
  */
@@ -196,10 +212,11 @@ int found_leave_out(struct found *found, const struct oid *oids, size_t nr,
 /*
  * For a thin pack: choose objects that would be sent whole, and find the
  * versions at the same paths that the receiver has. An object with a kept delta
- * against a version of the receiver gets this delta. Fallback deltas are made
- * of a limited number of other objects. Chosen objects move from `packed` to
- * `objects`. If the file of kept deltas is damaged, *warning says so, unless it
- * has a warning already. Returns 0 or a negative error code.
+ * against an object that the receiver has or gets is sent as this delta.
+ * Fallback deltas are made of a limited number of other objects. Chosen objects
+ * move from `packed` to `objects`. If the file of kept deltas is damaged,
+ * *warning says so, unless it has a warning already. Returns 0 or a negative
+ * error code.
  */
 int found_withhold_versions(struct found *found, struct error *warning,
 			    struct error *err);
@@ -246,7 +263,8 @@ bool found_is_uninteresting(const struct found *found, uint32_t odb_pos);
  *   that is stored whole or will be deflated anew. Other boundary objects would
  *   cost a look-up each and seldom be chosen.
  *
- * Returns 0 or a negative error code.
+ * An object that is an item to write is not appended, even if the receiver has
+ * it. Returns 0 or a negative error code.
  */
 int found_add_bases(struct found *found, struct packing_items *items,
 		    struct error *err);

@@ -117,6 +117,18 @@ bool kept_deltas_find(const struct kept_deltas *k, const uint8_t *target,
 	return low < k->nr && !memcmp(row_at(k, low), target, id_len);
 }
 
+const uint8_t *kept_deltas_target(const struct kept_deltas *k, uint32_t row)
+{
+	return row_at(k, row);
+}
+
+bool kept_deltas_is_of(const struct kept_deltas *k, uint32_t row,
+		       const uint8_t *target)
+{
+	return row < k->nr &&
+	       !memcmp(kept_deltas_target(k, row), target, hash_len(k->algo));
+}
+
 int kept_deltas_get(struct kept_delta *out, const struct kept_deltas *k,
 		    uint32_t row, struct error *err)
 {

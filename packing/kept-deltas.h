@@ -49,7 +49,8 @@ struct kept_delta {
 	struct oid target, base;
 	/*
 	 * The base is the version of this number of first-parent commits before
-	 * HEAD, when the row was written.
+	 * HEAD, when the row was written. 0: a pack stored the delta, and the
+	 * tip island dropped it.
 	 */
 	uint32_t step;
 	uint32_t size; /* bytes of the delta before deflating */
@@ -97,6 +98,17 @@ void kept_deltas_close(struct kept_deltas *k);
  */
 bool kept_deltas_find(const struct kept_deltas *k, const uint8_t *target,
 		      uint32_t *row);
+
+/* Returns the raw id of the target of a row, row < k->nr. */
+const uint8_t *kept_deltas_target(const struct kept_deltas *k, uint32_t row);
+
+/*
+ * Returns whether a row exists and has this target, given by its raw id. The
+ * CRC of the row is not checked, so a loop over the rows of one target ends
+ * early even if all rows are damaged.
+ */
+bool kept_deltas_is_of(const struct kept_deltas *k, uint32_t row,
+		       const uint8_t *target);
 
 /*
  * Read a row, row < k->nr, and check its CRC. out->stream borrows from *k.

@@ -226,7 +226,7 @@ static int make_fallback_deltas(struct send *s, struct error *err)
 	bool keeps_deltas = s->options->reuse_delta;
 	bool thin = s->request->thin, is_shallow = s->request->shallow_nr;
 	bool has_boundary = thin || s->found.content;
-	int ret = fallback_delta_versions(&s->items, &s->found,
+	int ret = fallback_delta_versions(&s->items, &s->found, &s->sent,
 					  s->options->compression, err);
 
 	if (ret < 0 || !s->window)
@@ -330,7 +330,7 @@ static int send_spans(struct send *s, struct pack_writer *writer,
 	int ret = reuse_write(&left_over, &request, writer, &report, err);
 
 	s->report->reuse_ns += end(s, "reuse-pack", start);
-	if (!ret && !bitset_is_empty(&left_over)) {
+	if (!ret && (!bitset_is_empty(&left_over) || f->version_nr)) {
 		ret = load_left_over(s, &left_over, err);
 		if (!ret && bitset_copy(&s->sent, &f->packed) < 0)
 			ret = error_nomem(err);

@@ -89,6 +89,11 @@ struct packing_request {
 	 */
 	const struct oid *shallow;
 	size_t shallow_nr;
+	/*
+	 * The receiver itself has listed its shallow boundary, so `shallow` is
+	 * complete. false: the receiver may lack ancestors of the haves.
+	 */
+	bool knows_shallow;
 	/* If the target of one of these tags is sent, the tag is sent too. */
 	struct packing_tags tags;
 	/*

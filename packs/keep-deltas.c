@@ -26,6 +26,12 @@
  */
 #define STORED_MIN 1024
 
+/*
+ * A dropped delta is kept if it is this number of bytes smaller than the stored
+ * object. A row of the file has 64 bytes or more.
+ */
+#define SAVED_MIN 64
+
 /* Default of repack.keptDeltas: percent of the pack's bytes. */
 #define DEFAULT_PERCENT 3
 
@@ -58,7 +64,7 @@ struct keep_pair {
 
 /* A delta for the new file. */
 struct keep_row {
-	struct kept_delta delta;
+	struct kept_delta delta; /* the first field, for cmp_rows() */
 	uint8_t *made; /* owned: the zlib stream, if it is new; else NULL */
 };
 
@@ -72,6 +78,8 @@ struct keeping {
 	size_t nr, alloc;
 	struct keep_row *rows; /* owned */
 	size_t row_nr, row_alloc;
+	/* The first `dropped_nr` rows are dropped deltas, in order. */
+	size_t dropped_nr;
 	/* Bytes of zlib streams: of all rows, and the maximum. */
 	uint64_t len, max_len;
 	/* Maximum of the total cost of new deltas, in bytes that are read. */
@@ -230,6 +238,17 @@ static int unify_pairs(struct keeping *k)
 
 /* ---- rows */
 
+/* Compare two struct kept_delta, or two struct keep_row. */
+static int cmp_rows(const void *a, const void *b)
+{
+	const struct kept_delta *x = a, *y = b;
+	int cmp = oid_cmp(&x->target, &y->target);
+
+	if (!cmp)
+		cmp = (x->step > y->step) - (x->step < y->step);
+	return cmp ? cmp : oid_cmp(&x->base, &y->base);
+}
+
 static int add_row(struct keeping *k, const struct kept_delta *delta,
 		   uint8_t *made)
 {
@@ -247,6 +266,63 @@ static bool has_room(const struct keeping *k, size_t len)
 }
 
 /*
+ * Returns the number of bytes in which the new pack stores an object, or 0 if
+ * the pack does not have the object.
+ */
+static uint64_t stored_len(const struct keeping *k, const struct oid *oid)
+{
+	const struct pack *pack = k->pack->pack;
+	uint32_t idx_pos, pack_pos;
+	uint64_t off;
+
+	if (!pack_idx_find(&pack->idx, oid->bytes, &idx_pos))
+		return 0;
+	off = pack_idx_offset(&pack->idx, idx_pos);
+	return pack_rev_find(k->rev, off, &pack_pos)
+		       ? pack_rev_offset(k->rev, pack_pos + 1) - off
+		       : 0;
+}
+
+/* Keep stored deltas that the repack has dropped, if they save bytes. */
+static int take_dropped(struct keeping *k, const struct dropped_deltas *dropped)
+{
+	uint32_t ignored;
+	int ret = 0;
+
+	for (size_t i = 0; i < dropped->nr && !ret; i++) {
+		const struct kept_delta *delta = &dropped->deltas[i];
+
+		if (stored_len(k, &delta->target) > delta->len + SAVED_MIN &&
+		    odb_find(k->walk.odb, &delta->base, &ignored) &&
+		    has_room(k, delta->len))
+			ret = add_row(k, delta, NULL);
+	}
+	if (k->row_nr)
+		qsort(k->rows, k->row_nr, sizeof(*k->rows), cmp_rows);
+	k->dropped_nr = k->row_nr;
+	return ret;
+}
+
+/* Returns whether take_dropped() has taken a delta of a pair. */
+static bool is_taken(struct keeping *k, const struct keep_pair *pair)
+{
+	struct kept_delta wanted = {.step = 0};
+	size_t low = 0, high = k->dropped_nr;
+
+	objspace_oid(&wanted.target, &k->walk.space, pair->target);
+	objspace_oid(&wanted.base, &k->walk.space, pair->base);
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (cmp_rows(&k->rows[mid], &wanted) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < k->dropped_nr && !cmp_rows(&k->rows[low], &wanted);
+}
+
+/*
  * Use the delta of the present file for a pair. Returns 1 if there is one, 0 if
  * not, or ERR_NOMEM.
  */
@@ -261,12 +337,9 @@ static int take_old(struct keeping *k, const struct keep_pair *pair)
 
 	if (!kept_deltas_find(&k->old, target, &row))
 		return 0;
-	for (; row < k->old.nr; row++) {
-		if (kept_deltas_get(&delta, &k->old, row, NULL) < 0)
-			continue;
-		if (memcmp(delta.target.bytes, target, id_len) != 0)
-			return 0;
-		if (memcmp(delta.base.bytes, base, id_len) != 0)
+	for (; kept_deltas_is_of(&k->old, row, target); row++) {
+		if (kept_deltas_get(&delta, &k->old, row, NULL) < 0 ||
+		    memcmp(delta.base.bytes, base, id_len) != 0)
 			continue;
 		delta.step = pair->step;
 		return !has_room(k, delta.len)        ? 0
@@ -424,7 +497,7 @@ static int make_rows(struct keeping *k)
 	int ret = order ? 0 : ERR_NOMEM;
 
 	for (size_t i = 0; i < k->nr && ret >= 0; i++) {
-		ret = take_old(k, &k->pairs[i]);
+		ret = is_taken(k, &k->pairs[i]) ? 1 : take_old(k, &k->pairs[i]);
 		if (!ret)
 			order[nr++] = (struct sort_item){rank(&k->pairs[i]),
 							 (uint32_t)i};
@@ -445,14 +518,6 @@ static int make_rows(struct keeping *k)
 }
 
 /* ---- the file */
-
-static int cmp_rows(const void *a, const void *b)
-{
-	const struct kept_delta *x = a, *y = b;
-	int cmp = oid_cmp(&x->target, &y->target);
-
-	return cmp ? cmp : (x->step > y->step) - (x->step < y->step);
-}
 
 static int put_rows(struct buf *out, const struct keeping *k)
 {
@@ -484,7 +549,7 @@ static void keeping_release(struct keeping *k)
 
 /* Make the content of the new file. It is empty if there are no deltas. */
 static int make_file(struct buf *out, struct keeping *k,
-		     const struct keep_trees *trees, struct error *err)
+		     const struct keep_options *options, struct error *err)
 {
 	int ret;
 
@@ -494,9 +559,10 @@ static int make_file(struct buf *out, struct keeping *k,
 	ret = kept_deltas_open(&k->old, k->walk.odb, 0, NULL);
 	if (ret == ERR_NOMEM)
 		return error_nomem(err);
-	ret = list_pairs(k, trees, err);
+	ret = list_pairs(k, options->trees, err);
 	if (!ret &&
-	    (unify_pairs(k) < 0 || make_rows(k) < 0 || put_rows(out, k) < 0))
+	    (unify_pairs(k) < 0 || take_dropped(k, options->dropped) < 0 ||
+	     make_rows(k) < 0 || put_rows(out, k) < 0))
 		ret = error_nomem(err);
 	return ret;
 }
@@ -522,8 +588,7 @@ static int make(struct buf *out, const struct odb *odb,
 	if (k.cost_max < COST_MAX_MIN)
 		k.cost_max = COST_MAX_MIN;
 	k.deflater = deflater_new(LEVEL);
-	ret = k.deflater ? make_file(out, &k, options->trees, err)
-			 : error_nomem(err);
+	ret = k.deflater ? make_file(out, &k, options, err) : error_nomem(err);
 	keeping_release(&k);
 	return ret;
 }

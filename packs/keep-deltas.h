@@ -7,7 +7,8 @@
  *
  * Only objects that the new pack stores whole get deltas. Making a delta costs
  * more than copying stored bytes, so one repack makes only a limited number of
- * deltas. Deltas of the present file are copied, and cost next to nothing.
+ * deltas. Deltas of the present file, and stored deltas that the repack drops
+ * (packs/dropped-deltas.h), are copied, and cost next to nothing.
  */
 #ifndef PACKS_KEEP_DELTAS_H
 #define PACKS_KEEP_DELTAS_H
@@ -17,6 +18,7 @@
 #include "base/error.h"
 #include "object/oid.h"
 #include "odb/odb.h"
+#include "packs/dropped-deltas.h"
 #include "refs/refs.h"
 #include "repo/repo.h"
 #include "walk/walk.h"
@@ -56,7 +58,8 @@ int keep_trees_find(struct keep_trees *trees, struct walk *w, struct refs *refs,
 struct keep_options {
 	/* The checksum of the pack whose whole objects get deltas. */
 	const struct oid *checksum;
-	const struct keep_trees *trees; /* borrowed */
+	const struct keep_trees *trees;       /* borrowed */
+	const struct dropped_deltas *dropped; /* borrowed */
 };
 
 /*

@@ -180,7 +180,7 @@ static int add_item(struct pack_job *job, const struct walk_item *item,
 		job->left_out = true;
 		return 0;
 	}
-	if (filter_is_empty(job->options->filter) ||
+	if (filter_is_empty(job->options->filter) || job->walk_filtered ||
 	    bitset_get(&job->passed, obj_pos)) {
 		ret = packing_items_add(&job->items, item);
 	} else {
@@ -237,6 +237,9 @@ static int apply_filter(struct pack_job *job, struct error *err)
 
 	if (filter_is_empty(job->options->filter))
 		return 0;
+	job->left_out |= job->walk_filtered;
+	if (job->walk_filtered)
+		return 0;
 	return filter_split_passed(&job->passed, &split, job->options->filter,
 				   err);
 }
@@ -261,6 +264,19 @@ static int enumerate_local(struct pack_job *job, struct error *err)
 				  err);
 }
 
+/*
+ * Returns whether the walk must apply the filter itself. The walk fetches all
+ * missing objects that it lists, and must not fetch what the filter leaves out.
+ */
+static bool filters_by_walk(const struct pack_job *job)
+{
+	const struct pack_job_options *o = job->options;
+
+	return !filter_is_empty(o->filter) && !o->keep_rest &&
+	       o->missing == PACK_MISSING_ERROR && job->walk.odb->provider &&
+	       !(o->exclude_promisor && job->promisor.has_packs);
+}
+
 int pack_job_enumerate(struct pack_job *job, struct error *err)
 {
 	struct walk_options options = {
@@ -282,6 +298,9 @@ int pack_job_enumerate(struct pack_job *job, struct error *err)
 	struct trace *trace = job->walk.odb->repo->trace;
 	int ret;
 
+	job->walk_filtered = filters_by_walk(job);
+	if (job->walk_filtered)
+		options.filter = job->options->filter;
 	trace_region_enter(trace, "pack-objects", "enumerate-objects");
 	ret = job->options->exclude_promisor && job->promisor.has_packs
 		      ? enumerate_local(job, err)

@@ -123,6 +123,8 @@ struct pack_job {
 	struct newpacks rest_packs;
 	/* indexed by obj_pos: the objects that pass options->filter */
 	struct bitset passed;
+	/* `found` has only objects that pass options->filter. */
+	bool walk_filtered;
 	struct pseudo_config pseudo; /* with write_bitmap */
 	/*
 	 * Owned array of borrowed packs. Their objects are left out because of

@@ -74,7 +74,8 @@ static void begin(struct push *p, const char *command, enum summary_phase phase)
 
 	summary_begin(&r->summary, command);
 	summary_phase(&r->summary, phase);
-	summary_u64(&r->summary, "protocol", (uint64_t)r->options->version);
+	summary_u64(&r->summary, SUMMARY_PROTOCOL,
+		    (uint64_t)r->options->version);
 	p->refs_before = r->refs.looked_at;
 }
 
@@ -83,14 +84,14 @@ static void finish(struct push *p, const struct error *error)
 	struct receive *r = &p->r;
 	size_t refused = 0;
 
-	summary_u64(&r->summary, "refs_looked_at",
+	summary_u64(&r->summary, SUMMARY_REFS_LOOKED_AT,
 		    r->refs.looked_at - p->refs_before);
 	if (r->request.nr) {
 		for (size_t i = 0; i < r->request.nr; i++)
 			refused += r->request.commands[i].error != NULL;
-		summary_u64(&r->summary, "refs_asked", r->request.nr);
-		summary_u64(&r->summary, "refs_refused", refused);
-		summary_string(&r->summary, "unpack_error",
+		summary_u64(&r->summary, SUMMARY_REFS_ASKED, r->request.nr);
+		summary_u64(&r->summary, SUMMARY_REFS_REFUSED, refused);
+		summary_string(&r->summary, SUMMARY_UNPACK_ERROR,
 			       p->has_failed ? p->failure.msg : NULL);
 	}
 	summary_end(&r->summary, error);

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "repo/repo.h"
 #include "wire/io.h"
+#include "wire/summary.h"
 
 /* What a caller of receive-pack decides. All pointers are borrowed. */
 struct receive_options {
@@ -55,6 +56,7 @@ struct receive_options {
 	 */
 	void (*tell)(void *ctx, const char *text, size_t len);
 	void *tell_ctx;
+	const struct summary_about *about; /* NULL: nothing is known */
 };
 
 /*

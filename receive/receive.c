@@ -18,7 +18,7 @@ int receive_init(struct receive *r, const struct receive_options *options,
 	r->options = options;
 	r->repo = options->repo;
 	receive_request_init(&r->request, r->repo->algo);
-	summary_init(&r->summary, r->repo->trace, "receive-pack");
+	summary_init(&r->summary, r->repo, options->about, "receive-pack");
 	ret = receive_peer_init(&r->peer, options, io, err);
 	if (ret < 0)
 		return ret;

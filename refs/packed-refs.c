@@ -55,7 +55,7 @@ static bool record_name(const struct packed_refs *refs, size_t off,
 		return false;
 	ref->name = line + hex_len + 1;
 	ref->name_len = end - off - hex_len - 1;
-	*next = end < refs->len ? end + 1 : end;
+	*next = end + 1;
 	return true;
 }
 
@@ -89,7 +89,7 @@ static bool parse_peeled(const struct packed_refs *refs, size_t *off,
 	    !oid_from_hex(&ref->peeled, line + 1, hex_len, refs->algo))
 		return false;
 	ref->has_peeled = ref->is_tag = true;
-	*off = end < refs->len ? end + 1 : end;
+	*off = end + 1;
 	return true;
 }
 
@@ -169,10 +169,8 @@ static int narrow(struct range *range, const struct packed_refs *refs,
 		range->high = start;
 		return 0;
 	}
-	if (next < refs->len && refs->table[next] == '^') {
-		next = line_end(refs, next);
-		next += next < refs->len;
-	}
+	if (next < refs->len && refs->table[next] == '^')
+		next = line_end(refs, next) + 1;
 	range->low = next;
 	return 0;
 }

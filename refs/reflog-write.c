@@ -121,7 +121,6 @@ static void stat_log(struct reflog_before *before, const char *path)
 {
 	struct sys_stat st;
 
-	*before = (struct reflog_before){0};
 	before->existed = sys_stat(&st, path, NULL) == 0 && !st.is_dir;
 	if (before->existed)
 		before->len = st.size;

@@ -59,6 +59,7 @@ struct reflog {
 		BUF_INIT, NULL, 0, 0                                           \
 	}
 
+/* Frees a reflog, and makes it empty, so that it can be read into again. */
 void reflog_release(struct reflog *log);
 
 /*

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "refs/packed-keep.h"
 #include "refs/packed-refs.h"
 #include "refs/refs-files.h"
 #include "refs/refs-loose.h"
@@ -19,7 +20,9 @@
 
 /* One mapping of the packed-refs file. */
 struct packed_gen {
-	struct packed_refs table;
+	const struct packed_refs *table; /* points into `own` or `kept` */
+	struct packed_refs own;
+	const struct packed_kept *kept; /* of repo->packed_keep; or NULL */
 	/* state of the file when it was mapped; zeroed if there was no file */
 	struct sys_stat st;
 	struct packed_gen *older; /* owned */
@@ -48,6 +51,15 @@ static bool starts_with(const char *s, const char *prefix)
 	return !strncmp(s, prefix, strlen(prefix));
 }
 
+static void close_gen(const struct refs_files *files, struct packed_gen *gen)
+{
+	if (gen->kept)
+		packed_keep_put(files->refs.repo->packed_keep, gen->kept);
+	else
+		packed_refs_release(&gen->own);
+	free(gen);
+}
+
 static void close_files(struct refs *refs)
 {
 	struct refs_files *files = files_of(refs);
@@ -56,8 +68,7 @@ static void close_files(struct refs *refs)
 	while (files->packed) {
 		struct packed_gen *older = files->packed->older;
 
-		packed_refs_release(&files->packed->table);
-		free(files->packed);
+		close_gen(files, files->packed);
 		files->packed = older;
 	}
 	for (i = 0; i < files->list_nr; i++)
@@ -89,6 +100,25 @@ static bool same_file(const struct sys_stat *a, const struct sys_stat *b)
 	       a->dev == b->dev && a->ino == b->ino;
 }
 
+/* Maps packed-refs, or finds it mapped in repo->packed_keep. */
+static int open_gen(const struct refs_files *files, struct packed_gen *gen,
+		    struct error *err)
+{
+	const struct repo *repo = files->refs.repo;
+	int ret;
+
+	if (!repo->packed_keep) {
+		gen->table = &gen->own;
+		return packed_refs_open(&gen->own, files->packed_path,
+					repo->algo, err);
+	}
+	ret = packed_keep_get(&gen->kept, repo->packed_keep, files->packed_path,
+			      repo->algo, err);
+	if (!ret)
+		gen->table = &gen->kept->table;
+	return ret;
+}
+
 /* Maps packed-refs, unless the newest mapping is that of the current file. */
 static int refresh_packed(struct refs_files *files, struct error *err)
 {
@@ -104,8 +134,7 @@ static int refresh_packed(struct refs_files *files, struct error *err)
 	if (!gen)
 		return error_nomem(err);
 	gen->st = st;
-	ret = packed_refs_open(&gen->table, files->packed_path,
-			       files->refs.repo->algo, err);
+	ret = open_gen(files, gen, err);
 	if (ret < 0) {
 		free(gen);
 		return ret;
@@ -133,6 +162,7 @@ static struct refs_loose_list *find_list(const struct refs_files *files,
 static int get_list(struct refs_files *files, const char *prefix,
 		    struct refs_loose_list **out, struct error *err)
 {
+	struct refs_loose_list *list;
 	int ret;
 
 	*out = find_list(files, prefix);
@@ -141,11 +171,17 @@ static int get_list(struct refs_files *files, const char *prefix,
 	if (mem_grow(&files->lists, &files->list_alloc, files->list_nr + 1,
 		     sizeof(*files->lists)) < 0)
 		return error_nomem(err);
-	ret = refs_loose_list_read(out, files->refs.repo, prefix, err);
+	ret = refs_loose_list_read(&list, files->refs.repo, prefix, err);
 	if (ret < 0)
 		return ret;
-	files->lists[files->list_nr++] = *out;
-	return refresh_packed(files, err);
+	/* If there is a list, packed-refs was mapped after it was read. */
+	ret = refresh_packed(files, err);
+	if (ret < 0) {
+		refs_loose_list_free(list);
+		return ret;
+	}
+	*out = files->lists[files->list_nr++] = list;
+	return 0;
 }
 
 static int copy_loose(struct refs_loose *out, const struct refs_loose *in)
@@ -177,7 +213,6 @@ static int find_loose(struct refs_files *files, const char *name,
 		ret = refs_loose_read(ref, files->refs.repo, name, err);
 		return ret ? ret : refresh_packed(files, err);
 	}
-	memset(ref, 0, sizeof(*ref));
 	i = refs_loose_list_seek(list, name);
 	if (i == list->nr || strcmp(list->refs[i].name, name))
 		return 0;
@@ -205,7 +240,7 @@ static int read_files(struct refs *refs, const char *name, struct ref *ref,
 	if (ret < 0)
 		return ret;
 	if (!ret) {
-		ret = packed_refs_find(&files->packed->table, name, &packed,
+		ret = packed_refs_find(files->packed->table, name, &packed,
 				       err);
 		if (ret > 0)
 			take_packed(ref, &packed);
@@ -233,7 +268,7 @@ int refs_files_packed(struct refs *refs, const struct packed_refs **table,
 	int ret = refresh_packed(files, err);
 
 	if (!ret)
-		*table = &files->packed->table;
+		*table = files->packed->table;
 	return ret;
 }
 
@@ -322,7 +357,7 @@ static int start_iter(struct refs_iter *it, struct refs_files *files,
 		return ret;
 	it->list = list;
 	it->next_loose = refs_loose_list_seek(list, it->prefix);
-	it->table = &files->packed->table;
+	it->table = files->packed->table;
 	/*
 	 * In a visit of all refs, no search is needed: a sorted file has no
 	 * names before "refs/".
@@ -353,7 +388,7 @@ static int may_peel(struct refs *refs, const char *prefix,
 	if (i < list->nr &&
 	    !strncmp(list->refs[i].name, prefix, strlen(prefix)))
 		return 1;
-	return packed_refs_may_peel(&files->packed->table, prefix, ids, err);
+	return packed_refs_may_peel(files->packed->table, prefix, ids, err);
 }
 
 static int new_iter(struct refs_iter **out, struct refs *refs,

@@ -171,7 +171,7 @@ static int note_unread(struct buf *notes, const char *full,
 		return 0;
 	if (!ref->target && !starts_with(why->msg, "broken ref "))
 		return why->code;
-	if (!strcmp(full, "HEAD") || !strchr(full, '/'))
+	if (!strcmp(full, "HEAD"))
 		return 0;
 	return buf_printf(notes, "warning: ignoring %s %s\n", kind, full);
 }

@@ -82,10 +82,13 @@ static size_t list_candidates(struct sort_item *candidates,
 	return nr;
 }
 
-/* Add the names of the packs that are merged to *chosen. */
+/*
+ * Add the names of the packs that are merged to *chosen. Sizes are compared as
+ * numbers of 32 bits, as in stock Git.
+ */
 static int choose(struct named_packs *chosen, const struct odb *odb,
 		  struct sort_item *candidates, size_t nr, uint32_t *counts,
-		  uint64_t factor)
+		  uint64_t factor, struct error *err)
 {
 	size_t split;
 	int ret = sort_items(candidates, nr);
@@ -94,6 +97,13 @@ static int choose(struct named_packs *chosen, const struct odb *odb,
 		return ret;
 	for (size_t i = 0; i < nr; i++)
 		counts[i] = (uint32_t)candidates[i].key;
+	if (nr > 1 && counts[nr - 2] &&
+	    (uint32_t)factor > UINT32_MAX / counts[nr - 2])
+		return error_set(
+			err, ERR_INVALID,
+			"pack %s too large to consider in geometric "
+			"progression",
+			odb->packs[candidates[nr - 2].value].pack->name);
 	split = geometric_split(counts, nr, factor);
 	for (size_t i = 0; i < split && !ret; i++)
 		ret = named_packs_add(
@@ -114,13 +124,13 @@ int geometric_choose(struct named_packs *chosen, struct old_packs *old,
 		size_t nr = list_candidates(candidates, old, odb, is_promisor,
 					    local);
 
-		ret = choose(chosen, odb, candidates, nr, counts, factor);
+		ret = choose(chosen, odb, candidates, nr, counts, factor, err);
 	}
 	if (!ret)
 		old_packs_retain(old, chosen);
 	free(candidates);
 	free(counts);
-	return ret < 0 ? error_nomem(err) : 0;
+	return ret == ERR_NOMEM ? error_nomem(err) : ret;
 }
 
 int geometric_collect(struct pack_job *job, const struct named_packs *chosen,

@@ -33,8 +33,9 @@ size_t geometric_split(const uint32_t *counts, size_t nr, uint64_t factor);
  * Add the names of the packs to merge to *chosen, and remove all other packs
  * from the list `old`. After merging, the numbers of objects of all packs form
  * a geometric progression by `factor`. Promisor packs form a progression of
- * their own. With `local`, packs of alternates are not considered. Returns 0 or
- * ERR_NOMEM.
+ * their own. With `local`, packs of alternates are not considered. Returns 0,
+ * ERR_INVALID if the factor times the objects of the second largest pack
+ * exceeds 32 bits, or ERR_NOMEM.
  */
 int geometric_choose(struct named_packs *chosen, struct old_packs *old,
 		     const struct odb *odb, uint64_t factor, bool local,

@@ -498,6 +498,7 @@ static int prepare(struct run *r, struct error *err)
 static int keep(struct run *r, struct error *err)
 {
 	const struct newpacks *np = &r->job.newpacks;
+	struct dropped_deltas dropped = DROPPED_DELTAS_INIT;
 	struct keep_trees trees;
 	struct error why = ERROR_INIT;
 	int ret = 0;
@@ -506,11 +507,16 @@ static int keep(struct run *r, struct error *err)
 		const struct keep_options options = {
 			.checksum = &np->packs[0]->checksum,
 			.trees = &trees,
+			.dropped = &dropped,
 		};
 
 		ret = keep_trees_find(&trees, &r->job.walk, r->refs, &why);
 		if (!ret)
+			ret = dropped_deltas_find(&dropped, &r->job.walk,
+						  &r->job.islands, &why);
+		if (!ret)
 			ret = keep_deltas(r->repo, &options, &why);
+		dropped_deltas_release(&dropped);
 	}
 	if (ret == ERR_IO) {
 		r->result->warning = why;

@@ -49,22 +49,25 @@ static unsigned component_bits(const char *name, size_t len)
  */
 static bool apply_item(unsigned *set, const char *item, size_t len)
 {
-	bool remove = len && *item == '-';
 	unsigned bits;
 
-	if (len == 4 && !strncasecmp(item, "none", 4)) {
-		*set = 0;
-		return true;
-	}
-	bits = component_bits(item + remove, len - remove);
-	if (remove)
+	if (*item == '-') {
+		bits = component_bits(item + 1, len - 1);
 		*set &= ~bits;
-	else
+	} else {
+		bits = component_bits(item, len);
 		*set |= bits;
+	}
 	return bits != 0;
 }
 
-static int parse_components(unsigned *set, const char *list, struct error *err)
+/*
+ * Applies the items of core.fsync to the set of components. "none" is known
+ * only as the last item. Calls unknown() for each unknown item, without its
+ * minus; NULL: no call.
+ */
+static void apply_list(unsigned *set, const char *list,
+		       void (*unknown)(const char *item, size_t len))
 {
 	static const char separators[] = ", \t\n\r";
 
@@ -73,14 +76,22 @@ static int parse_components(unsigned *set, const char *list, struct error *err)
 
 		list += strspn(list, separators);
 		len = strcspn(list, separators);
-		if (!len)
-			return 0;
-		if (!apply_item(set, list, len))
-			return error_set(err, ERR_INVALID,
-					 "unknown core.fsync component '%.*s'",
-					 (int)len, list);
+		if (!strcasecmp(list, "none"))
+			*set = 0;
+		if (!len || !strcasecmp(list, "none"))
+			return;
+		if (!apply_item(set, list, len) && unknown)
+			unknown(list + (*list == '-'), len - (*list == '-'));
 		list += len;
 	}
+}
+
+void repo_fsync_each_unknown(const char *list,
+			     void (*fn)(const char *item, size_t len))
+{
+	unsigned set = 0;
+
+	apply_list(&set, list, fn);
 }
 
 static int configured_set(unsigned *set, const struct config *config,
@@ -94,8 +105,10 @@ static int configured_set(unsigned *set, const struct config *config,
 	if (list && !list->value)
 		return error_set(err, ERR_INVALID,
 				 "missing value for 'core.fsync'");
-	if (list)
-		return parse_components(set, list->value, err);
+	if (list) {
+		apply_list(set, list->value, NULL);
+		return 0;
+	}
 	/* core.fsyncObjectFiles has an effect only if core.fsync is not set. */
 	ret = config_bool(config, "core.fsyncobjectfiles", &loose, err);
 	if (ret < 0)
@@ -105,19 +118,13 @@ static int configured_set(unsigned *set, const struct config *config,
 	return 0;
 }
 
-static int configured_method(enum sys_fsync_method *method,
-			     const struct config *config, struct error *err)
+static enum sys_fsync_method configured_method(const struct config *config)
 {
 	const char *value = config_string(config, "core.fsyncmethod");
 
-	*method = SYS_FSYNC_FSYNC;
-	if (!value || !strcmp(value, "fsync") || !strcmp(value, "batch"))
-		return 0;
-	if (strcmp(value, "writeout-only"))
-		return error_set(err, ERR_INVALID,
-				 "unknown core.fsyncMethod value '%s'", value);
-	*method = SYS_FSYNC_WRITEOUT_ONLY;
-	return 0;
+	return value && !strcmp(value, "writeout-only")
+		       ? SYS_FSYNC_WRITEOUT_ONLY
+		       : SYS_FSYNC_FSYNC;
 }
 
 int repo_fsync_method(const struct repo *repo,
@@ -130,8 +137,8 @@ int repo_fsync_method(const struct repo *repo,
 			      : configured_set(&set, &repo->config, err);
 
 	if (!ret)
-		ret = configured_method(method, &repo->config, err);
-	if (!ret && (!enabled || !(set & component)))
-		*method = SYS_FSYNC_NONE;
+		*method = enabled && (set & component)
+				  ? configured_method(&repo->config)
+				  : SYS_FSYNC_NONE;
 	return ret;
 }

@@ -6,15 +6,17 @@
  * 	# a comment
  * 	<commit> <parent> <parent>
  *
- * The walks of this program ignore the file, but the walks of stock Git follow
- * it. So all objects named in the file are kept, because stock Git may reach a
- * part of the history only through them.
+ * Names such as main~2 go through these parents. The walks of this program
+ * ignore the file, but the walks of stock Git follow it. So all objects named
+ * in the file are kept, because stock Git may reach a part of the history only
+ * through them.
  */
 #ifndef REPO_GRAFTS_H
 #define REPO_GRAFTS_H
 
 #include <stddef.h>
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "object/oid.h"
 #include "repo/repo.h"
@@ -26,6 +28,22 @@
  */
 int grafts_each(const char *bytes, size_t len, enum hash_algo algo,
 		int (*fn)(void *ctx, const struct oid *oid), void *ctx);
+
+/*
+ * Finds the n-th parent (from 1) that the bytes of an info/grafts file give a
+ * commit. A line with a malformed id is ignored, and of several lines for a
+ * commit the first counts. Returns 1 if *parent is set, 0 if the file gives the
+ * commit fewer parents, or ERR_MISSING if the file does not name the commit.
+ */
+int grafts_parent(struct oid *parent, const char *bytes, size_t len,
+		  enum hash_algo algo, const struct oid *commit, size_t n);
+
+/*
+ * Appends the bytes of a repository's info/grafts file, or of the file that
+ * GIT_GRAFT_FILE names. Returns 0 also if there is no file, and ERR_IO or
+ * ERR_NOMEM if the file cannot be read.
+ */
+int grafts_read(struct buf *text, const struct repo *repo, struct error *err);
 
 /*
  * Works like grafts_each() for the file of a repository, or the file that

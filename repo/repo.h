@@ -15,6 +15,7 @@
 #include "object/oid.h"
 #include "sys/tempfile.h"
 
+struct packed_keep;
 struct trace;
 
 /* extensions.refStorage: the format of the refs. */
@@ -81,6 +82,11 @@ struct repo {
 	 * borrowed; the caller sets this after opening; NULL: nothing is traced
 	 */
 	struct trace *trace;
+	/*
+	 * borrowed; the caller sets this after opening; keeps packed-refs
+	 * mapped (refs/packed-keep.h); NULL: each snapshot of refs maps it
+	 */
+	struct packed_keep *packed_keep;
 };
 
 enum {
@@ -204,12 +210,20 @@ enum repo_fsync_component {
  * The default covers packs with their side files and commit graphs, as
  * experiments with stock Git show; its manual names packs only. The default
  * also covers packed-refs, unlike stock Git: losing this file loses all refs.
- * "committed" and "added" cover references, as in stock Git. Returns 0 or
- * ERR_INVALID if a value is unknown.
+ * "committed" and "added" cover references, as in stock Git. Unknown values are
+ * ignored, as in stock Git. Returns 0, or ERR_INVALID if core.fsync has no
+ * value or a boolean is wrong.
  */
 int repo_fsync_method(const struct repo *repo,
 		      enum repo_fsync_component component,
 		      enum sys_fsync_method *method, struct error *err);
+
+/*
+ * Calls `fn` with each unknown component in a value of core.fsync, without the
+ * minus before it.
+ */
+void repo_fsync_each_unknown(const char *list,
+			     void (*fn)(const char *item, size_t len));
 
 /*
  * Returns pack.threads, the number of threads for work on this repository. 0:

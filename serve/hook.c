@@ -45,7 +45,8 @@ static int fill_args(const char **argv, struct buf *script, struct buf *filter,
 	argv[n++] = req->no_progress ? "-q" : "--progress";
 	if (req->ofs_delta)
 		argv[n++] = "--delta-base-offset";
-	if (req->include_tag)
+	/* pack-objects would also add tags that are hidden. */
+	if (req->include_tag && !req->s->config.is_limit)
 		argv[n++] = "--include-tag";
 	if (req->s->has_promisor)
 		argv[n++] = "--missing=allow-promisor";

@@ -477,33 +477,33 @@ static void tell_plan(struct summary *s, const struct bitmap_plan *plan)
 {
 	if (!plan->reason)
 		return;
-	summary_string(s, "strategy_reason", plan->reason);
-	summary_u64(s, "estimated_bitmap", plan->bitmap_cost);
+	summary_string(s, SUMMARY_STRATEGY_REASON, plan->reason);
+	summary_u64(s, SUMMARY_ESTIMATED_BITMAP, plan->bitmap_cost);
 	if (plan->walk_cost != UINT64_MAX)
-		summary_u64(s, "estimated_walk", plan->walk_cost);
+		summary_u64(s, SUMMARY_ESTIMATED_WALK, plan->walk_cost);
 }
 
 static void summarize_pack(struct summary *s, const struct packing_report *r)
 {
 	const char *reason = r->warning.code ? r->warning.msg : r->no_bitmap;
 
-	summary_string(s, "strategy", r->strategy);
-	summary_string(s, "no_bitmap_reason", reason);
+	summary_string(s, SUMMARY_STRATEGY, r->strategy);
+	summary_string(s, SUMMARY_NO_BITMAP_REASON, reason);
 	tell_plan(s, &r->plan);
-	summary_u64(s, "bitmaps_used", r->bitmaps_used);
-	summary_u64(s, "pseudo_merges_used", r->pseudo_merges_used);
-	summary_u64(s, "commits_walked", r->commits_walked);
-	summary_u64(s, "objects_sent", r->objects);
-	summary_u64(s, "objects_reused_in_spans", r->pack_reused);
-	summary_u64(s, "objects_reused", r->reused);
-	summary_u64(s, "objects_recompressed",
+	summary_u64(s, SUMMARY_BITMAPS_USED, r->bitmaps_used);
+	summary_u64(s, SUMMARY_PSEUDO_MERGES_USED, r->pseudo_merges_used);
+	summary_u64(s, SUMMARY_COMMITS_WALKED, r->commits_walked);
+	summary_u64(s, SUMMARY_OBJECTS_SENT, r->objects);
+	summary_u64(s, SUMMARY_OBJECTS_REUSED_IN_SPANS, r->pack_reused);
+	summary_u64(s, SUMMARY_OBJECTS_REUSED, r->reused);
+	summary_u64(s, SUMMARY_OBJECTS_RECOMPRESSED,
 		    r->objects - r->pack_reused - r->reused);
-	summary_u64(s, "bytes_verbatim", r->bytes_verbatim);
-	summary_u64(s, "bytes_recompressed", r->bytes_recompressed);
-	summary_u64(s, "count_us", r->count_ns / 1000);
-	summary_u64(s, "reuse_us", r->reuse_ns / 1000);
-	summary_u64(s, "search_us", r->search_ns / 1000);
-	summary_u64(s, "write_us", r->write_ns / 1000);
+	summary_u64(s, SUMMARY_BYTES_VERBATIM, r->bytes_verbatim);
+	summary_u64(s, SUMMARY_BYTES_RECOMPRESSED, r->bytes_recompressed);
+	summary_u64(s, SUMMARY_COUNT_US, r->count_ns / 1000);
+	summary_u64(s, SUMMARY_REUSE_US, r->reuse_ns / 1000);
+	summary_u64(s, SUMMARY_SEARCH_US, r->search_ns / 1000);
+	summary_u64(s, SUMMARY_WRITE_US, r->write_ns / 1000);
 }
 
 void request_summarize(struct request *req)
@@ -511,19 +511,19 @@ void request_summarize(struct request *req)
 	struct summary *s = &req->s->summary;
 	struct buf filter = BUF_INIT;
 
-	if (!s->trace)
+	if (!s->is_on)
 		return;
-	summary_u64(s, "wants", req->wants.nr);
-	summary_u64(s, "haves", req->have_nr);
-	summary_u64(s, "haves_common", req->common.nr);
-	summary_bool(s, "shallow",
-		     req->client_shallow.nr || request_has_depth_limit(req));
-	summary_u64(s, "depth", req->depth);
+	summary_u64(s, SUMMARY_WANTS, req->wants.nr);
+	summary_u64(s, SUMMARY_HAVES, req->have_nr);
+	summary_u64(s, SUMMARY_HAVES_COMMON, req->common.nr);
+	summary_u64(s, SUMMARY_SHALLOW,
+		    req->client_shallow.nr || request_has_depth_limit(req));
+	summary_u64(s, SUMMARY_DEPTH, req->depth);
 	if (!filter_is_empty(&req->filter) &&
 	    !filter_print(&filter, &req->filter))
-		summary_string(s, "filter", filter.data);
+		summary_string(s, SUMMARY_FILTER, filter.data);
 	else
-		summary_string(s, "filter", NULL);
+		summary_string(s, SUMMARY_FILTER, NULL);
 	buf_release(&filter);
 	if (req->has_pack)
 		summarize_pack(s, &req->made);

@@ -189,6 +189,7 @@ static int make_pack(struct sending *p, struct error *err)
 		.have_nr = req->common.nr,
 		.shallow = req->shallow.oids,
 		.shallow_nr = req->shallow.nr,
+		.knows_shallow = true,
 		.tags = {req->include_tag ? each_tag : NULL, req, may_have_tag,
 			 is_want},
 		.filter = &req->filter,
@@ -275,7 +276,7 @@ static int send_to(struct sending *p, struct error *err)
 	if (!ret && sb->mode != SIDEBAND_NONE)
 		ret = pktline_write_flush(&s->out, err);
 	if (!ret)
-		ret = pktline_send(&s->out, err);
+		ret = session_send(s, err);
 	return ret;
 }
 

@@ -25,16 +25,28 @@ void session_begin(struct session *s, const char *command)
 	summary_phase(&s->summary, strcmp(command, "fetch")
 					   ? SUMMARY_ANSWER
 					   : SUMMARY_NEGOTIATE);
-	summary_u64(&s->summary, "protocol", (uint64_t)s->options->version);
+	summary_u64(&s->summary, SUMMARY_PROTOCOL,
+		    (uint64_t)s->options->version);
 	s->refs_before = s->refs_are_open ? s->refs.looked_at : 0;
 }
 
 void session_end(struct session *s, const struct error *error)
 {
 	if (s->refs_are_open)
-		summary_u64(&s->summary, "refs_looked_at",
+		summary_u64(&s->summary, SUMMARY_REFS_LOOKED_AT,
 			    s->refs.looked_at - s->refs_before);
-	summary_end(&s->summary, error);
+	if (!s->io->end_later ||
+	    !s->io->end_later(s->io->ctx, &s->summary, error))
+		summary_end(&s->summary, error);
+}
+
+int session_send(struct session *s, struct error *err)
+{
+	const struct serve_options *o = s->options;
+
+	return o->stateless_rpc || o->advertise_only
+		       ? pktline_send_last(&s->out, err)
+		       : pktline_send(&s->out, err);
 }
 
 void session_warn(struct session *s, const struct error *warning)
@@ -98,8 +110,9 @@ int session_init(struct session *s, const struct serve_options *options,
 
 	memset(s, 0, sizeof(*s));
 	s->options = options;
+	s->io = io;
 	s->algo = options->repo->algo;
-	summary_init(&s->summary, options->repo->trace, "upload-pack");
+	summary_init(&s->summary, options->repo, options->about, "upload-pack");
 	pktline_writer_init(&s->out, io);
 	if (pktline_reader_init(&s->in, io) < 0)
 		return error_nomem(err);

@@ -21,6 +21,7 @@
 
 struct session {
 	const struct serve_options *options; /* borrowed */
+	const struct serve_io *io;           /* borrowed */
 	enum hash_algo algo;
 	struct serve_config config;
 	struct pktline_reader in;
@@ -62,6 +63,12 @@ struct session {
 int session_init(struct session *s, const struct serve_options *options,
 		 const struct serve_io *io, struct error *err);
 void session_release(struct session *s);
+
+/*
+ * Send all pending packets of a request. If the connection has one request
+ * only, they are the last. Returns 0 or the error of the output.
+ */
+int session_send(struct session *s, struct error *err);
 
 /*
  * Open the objects; the history and the objects; or the refs. A second call of

@@ -37,9 +37,7 @@ struct v0 {
 	struct negotiate negotiate;
 	enum state state;
 	bool can_filter; /* the client said "filter" */
-	/*
-	 * The server has sent at least one packet in response to the request.
-	 */
+	/* The server has sent the shallow boundary. */
 	bool answered;
 };
 
@@ -183,7 +181,6 @@ static int end_round(struct v0 *v, struct error *err)
 		v->state = STATE_PACK;
 	else if (v->s->options->stateless_rpc)
 		v->state = STATE_END;
-	v->answered = true;
 	return pktline_send(&v->s->out, err);
 }
 

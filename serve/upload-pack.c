@@ -42,7 +42,7 @@ static int say_hello(struct session *s,
 	session_begin(s, "advertise");
 	ret = advertise(s, err);
 	if (!ret)
-		ret = pktline_send(&s->out, err);
+		ret = session_send(s, err);
 	if (!ret)
 		session_end(s, NULL);
 	return ret;

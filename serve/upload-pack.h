@@ -13,6 +13,7 @@
 #include "packing/send.h"
 #include "repo/repo.h"
 #include "wire/io.h"
+#include "wire/summary.h"
 
 /*
  * The type of packing_send(), which makes and sends a pack. Tests use a
@@ -53,7 +54,9 @@ struct serve_options {
 	const struct odb_provider *provider;
 	/*
 	 * Called at most once, when objects are first needed, for a snapshot
-	 * that outlives the call of serve_upload_pack(). *warning and the
+	 * that outlives the call of serve_upload_pack(). If its packs are
+	 * pinned, it outlives the last byte that io->emit() has got. *warning
+	 * and the
 	 * return values are those of odb_open(). `provider` must be NULL. NULL:
 	 * the session opens a snapshot.
 	 */
@@ -70,6 +73,7 @@ struct serve_options {
 	 * preparation.
 	 */
 	int (*before_hook)(struct error *err);
+	const struct summary_about *about; /* NULL: nothing is known */
 };
 
 /*

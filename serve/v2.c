@@ -166,7 +166,7 @@ static int run(struct session *s, const struct keys *keys, bool has_args,
 	session_begin(s, args.command);
 	ret = keys->command->run(s, &args, err);
 	if (!ret)
-		ret = pktline_send(&s->out, err);
+		ret = session_send(s, err);
 	if (!ret)
 		session_end(s, NULL);
 	return ret ? ret : 1;

@@ -46,6 +46,12 @@ int sys_event_again(int set, int fd, void *ctx, struct error *err)
 		       err);
 }
 
+int sys_event_again_out(int set, int fd, void *ctx, struct error *err)
+{
+	return control(set, EPOLL_CTL_MOD, fd, EPOLLOUT | EPOLLONESHOT, ctx,
+		       err);
+}
+
 void sys_event_remove(int set, int fd)
 {
 	epoll_ctl(set, EPOLL_CTL_DEL, fd, NULL);

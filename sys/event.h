@@ -30,12 +30,18 @@ int sys_event_add(int set, int fd, void *ctx, bool is_shared,
 int sys_event_add_once(int set, int fd, void *ctx, struct error *err);
 int sys_event_again(int set, int fd, void *ctx, struct error *err);
 
+/*
+ * Works like sys_event_again() for a descriptor that waits until it can be
+ * written.
+ */
+int sys_event_again_out(int set, int fd, void *ctx, struct error *err);
+
 void sys_event_remove(int set, int fd);
 
 /*
- * Waits up to `timeout_ms` (-1: without limit) until descriptors have bytes or
- * have ended, and stores their `ctx` in out[0..max). Returns their number; 0
- * if none, or a signal came.
+ * Waits up to `timeout_ms` (-1: without limit) until descriptors have bytes,
+ * can be written or have ended, and stores their `ctx` in out[0..max). Returns
+ * their number; 0 if none, or a signal came.
  */
 size_t sys_event_wait(int set, void **out, size_t max, int timeout_ms);
 

@@ -60,7 +60,7 @@ static uint64_t us_of(const struct timeval *tv)
  * Reads the peak of memory in use. getrusage() is no help: its peak includes
  * the memory of this process before exec().
  */
-static uint64_t read_peak(void)
+uint64_t sys_peak_rss_kib(void)
 {
 	static const char key[] = "\nVmHWM:";
 	struct buf status = BUF_INIT;
@@ -83,7 +83,6 @@ void sys_usage(struct sys_usage *usage, bool of_thread)
 	getrusage(of_thread ? RUSAGE_THREAD : RUSAGE_SELF, &r);
 	usage->user_us = us_of(&r.ru_utime);
 	usage->system_us = us_of(&r.ru_stime);
-	usage->peak_rss_kib = read_peak();
 }
 
 #define HOST_MAX 256

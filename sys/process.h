@@ -25,16 +25,20 @@ long sys_process_id(void);
 char **sys_environ_with(const char *const *set, size_t nr);
 
 struct sys_usage {
-	uint64_t user_us, system_us; /* CPU time of all threads */
-	/* peak of memory in use in KiB, including mapped files; 0 if unknown */
-	uint64_t peak_rss_kib;
+	uint64_t user_us, system_us; /* CPU time */
 };
 
 /*
- * Returns the resources that this process has used. If `of_thread`, the CPU
- * time is that of the calling thread alone. Reads a file of /proc.
+ * Returns the resources that all threads of this process have used, or only the
+ * calling thread if `of_thread`.
  */
 void sys_usage(struct sys_usage *usage, bool of_thread);
+
+/*
+ * Returns the peak of this process's memory in KiB, including mapped files, or
+ * 0 if it is unknown. Reads a file of /proc.
+ */
+uint64_t sys_peak_rss_kib(void);
 
 /*
  * Appends the login name of the user. If `full`, appends the full name from the

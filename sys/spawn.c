@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -74,9 +75,10 @@ static int redirect(posix_spawn_file_actions_t *actions, unsigned flags, int in,
 
 /*
  * Gives the child the default action for SIGPIPE, since this process may ignore
- * SIGPIPE. If `is_open`, the child blocks no signal.
+ * SIGPIPE. If `is_open`, the child blocks no signal. If `is_group`, the child
+ * leads a process group.
  */
-static int default_signals(posix_spawnattr_t *attr, bool is_open)
+static int set_attributes(posix_spawnattr_t *attr, bool is_open, bool is_group)
 {
 	short flags = POSIX_SPAWN_SETSIGDEF;
 	sigset_t set;
@@ -86,6 +88,10 @@ static int default_signals(posix_spawnattr_t *attr, bool is_open)
 	if (is_open) {
 		flags |= POSIX_SPAWN_SETSIGMASK;
 		posix_spawnattr_setsigmask(attr, &set);
+	}
+	if (is_group) {
+		flags |= POSIX_SPAWN_SETPGROUP;
+		posix_spawnattr_setpgroup(attr, 0);
 	}
 	sigaddset(&set, SIGPIPE);
 	ret = posix_spawnattr_setsigdefault(attr, &set);
@@ -105,7 +111,8 @@ static int spawn_with(struct sys_child *child, char *const argv[],
 	ret = posix_spawnattr_init(&attr);
 	if (ret)
 		goto out;
-	ret = default_signals(&attr, flags & SYS_SPAWN_OPEN_SIGNALS);
+	ret = set_attributes(&attr, flags & SYS_SPAWN_OPEN_SIGNALS,
+			     flags & SYS_SPAWN_GROUP);
 	if (!ret)
 		ret = redirect(&actions, flags, in, out, err);
 	if (!ret)
@@ -145,7 +152,7 @@ int sys_spawn_with(struct sys_child *child, char *const argv[],
 		   char *const envp[], const int fds[3], unsigned flags,
 		   struct error *err)
 {
-	*child = (struct sys_child){-1, -1, -1, -1};
+	*child = (struct sys_child){-1, -1, -1, -1, 0};
 	errno = spawn_with(child, argv, envp, flags, fds[0], fds[1], fds[2]);
 	return errno ? error_set_errno(err, "cannot run '%s'", argv[0]) : 0;
 }
@@ -156,7 +163,7 @@ int sys_spawn(struct sys_child *child, char *const argv[], char *const envp[],
 	int in[2] = {-1, -1}, out[2] = {-1, -1}, heard[2] = {-1, -1};
 	int ret;
 
-	*child = (struct sys_child){-1, -1, -1, -1};
+	*child = (struct sys_child){-1, -1, -1, -1, 0};
 	if (((flags & SYS_SPAWN_PIPE_IN) && pipe2(in, O_CLOEXEC) < 0) ||
 	    ((flags & SYS_SPAWN_PIPE_OUT) && pipe2(out, O_CLOEXEC) < 0) ||
 	    ((flags & SYS_SPAWN_PIPE_ERR) && pipe2(heard, O_CLOEXEC) < 0)) {
@@ -202,7 +209,7 @@ pid_t sys_spawn_heir(char *const argv[], char *const envp[], const int *keep,
 	ret = posix_spawnattr_init(&attr);
 	if (ret)
 		goto out_actions;
-	ret = default_signals(&attr, true);
+	ret = set_attributes(&attr, true, false);
 	/* dup2() of a descriptor to itself removes FD_CLOEXEC here. */
 	for (size_t i = 0; !ret && i < nr; i++)
 		ret = posix_spawn_file_actions_adddup2(&actions, keep[i],
@@ -309,8 +316,14 @@ void sys_spawn_close_in(struct sys_child *child)
 	child->in = -1;
 }
 
+static uint64_t us_of(const struct timeval *time)
+{
+	return (uint64_t)time->tv_sec * 1000000 + (uint64_t)time->tv_usec;
+}
+
 int sys_spawn_wait(struct sys_child *child, struct error *err)
 {
+	struct rusage usage = {0};
 	int status;
 
 	sys_spawn_close_in(child);
@@ -319,9 +332,10 @@ int sys_spawn_wait(struct sys_child *child, struct error *err)
 	if (child->err >= 0)
 		close(child->err);
 	child->out = child->err = -1;
-	while (waitpid(child->pid, &status, 0) < 0)
+	while (wait4(child->pid, &status, 0, &usage) < 0)
 		if (errno != EINTR)
 			return error_set_errno(err, "cannot wait for a child");
+	child->cpu_us = us_of(&usage.ru_utime) + us_of(&usage.ru_stime);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 

@@ -7,6 +7,7 @@
 #ifndef SYS_SPAWN_H
 #define SYS_SPAWN_H
 
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/error.h"
@@ -25,6 +26,8 @@ struct sys_child {
 	int out;
 	/* read end of the child's standard error, or -1 */
 	int err;
+	/* CPU time of the child and its children, after sys_spawn_wait() */
+	uint64_t cpu_us;
 };
 
 enum {
@@ -48,6 +51,8 @@ enum {
 	SYS_SPAWN_NULL_OUT = 1 << 8,
 	/* the child blocks no signal, whatever this thread blocks */
 	SYS_SPAWN_OPEN_SIGNALS = 1 << 9,
+	/* the child leads a process group: kill(-pid) reaches its children */
+	SYS_SPAWN_GROUP = 1 << 10,
 };
 
 /*

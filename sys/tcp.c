@@ -15,8 +15,11 @@
 
 #define MS_NS UINT64_C(1000000)
 
-/* bytes after which the time starts again */
-#define PIECE 65536
+/*
+ * Bytes that the kernel keeps for a client, besides those on their way. Without
+ * a limit, a client that reads slowly occupies 2 MiB of the kernel's memory.
+ */
+#define UNSENT_MAX (256 << 10)
 
 /* spans of one system call; the kernel's limit is 1024 */
 #define SPANS_MAX 1024
@@ -105,7 +108,7 @@ int sys_socket_accept(int fd, char address[SYS_ADDRESS_MAX], struct error *err)
 {
 	union address a;
 	socklen_t len = sizeof(a);
-	int on = 1;
+	int on = 1, unsent = UNSENT_MAX;
 	int peer = accept4(fd, &a.any, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
 	if (peer < 0 &&
@@ -119,6 +122,8 @@ int sys_socket_accept(int fd, char address[SYS_ADDRESS_MAX], struct error *err)
 	}
 	/* Answers are written as a whole; waiting for more would delay them. */
 	setsockopt(peer, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	setsockopt(peer, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent,
+		   sizeof(unsent));
 	if (!inet_ntop(a.any.sa_family,
 		       a.any.sa_family == AF_INET ? (void *)&a.v4.sin_addr
 						  : (void *)&a.v6.sin6_addr,
@@ -132,6 +137,17 @@ static int is_busy(void)
 	return errno == EAGAIN || errno == EINTR;
 }
 
+/* Send with one system call. Returns the number of bytes, or -1. */
+static ssize_t send_spans(int fd, const struct iovec *iov, size_t nr)
+{
+	const struct msghdr message = {
+		.msg_iov = (struct iovec *)iov,
+		.msg_iovlen = nr < SPANS_MAX ? nr : SPANS_MAX,
+	};
+
+	return sendmsg(fd, &message, MSG_NOSIGNAL);
+}
+
 ssize_t sys_socket_try_read(int fd, void *bytes, size_t len)
 {
 	ssize_t n = recv(fd, bytes, len, 0);
@@ -141,11 +157,13 @@ ssize_t sys_socket_try_read(int fd, void *bytes, size_t len)
 	return n < 0 && is_busy() ? 0 : ERR_PEER;
 }
 
-void sys_socket_try_write(int fd, const void *bytes, size_t len)
+ssize_t sys_socket_try_writev(int fd, const struct iovec *iov, size_t nr)
 {
-	ssize_t n = send(fd, bytes, len, MSG_NOSIGNAL);
+	ssize_t n = send_spans(fd, iov, nr);
 
-	(void)n;
+	if (n >= 0)
+		return n;
+	return is_busy() ? 0 : ERR_PEER;
 }
 
 void sys_socket_end_output(int fd)
@@ -171,11 +189,28 @@ static int wait_for(int fd, short events, struct sys_patience *patience,
 	return 0;
 }
 
-static void count(struct sys_patience *patience, size_t n)
+int sys_socket_wait_readable(int fd, struct sys_patience *patience,
+			     struct error *err)
+{
+	return wait_for(fd, POLLIN, patience, err);
+}
+
+int sys_socket_wait_writable(int fd, struct sys_patience *patience,
+			     struct error *err)
+{
+	return wait_for(fd, POLLOUT, patience, err);
+}
+
+void sys_patience_renew(struct sys_patience *patience)
+{
+	patience->moved = patience->waited_ns = 0;
+}
+
+void sys_patience_count(struct sys_patience *patience, size_t n)
 {
 	patience->moved += n;
-	if (patience->moved >= PIECE)
-		patience->moved = patience->waited_ns = 0;
+	if (patience->moved >= SYS_PATIENCE_BYTES)
+		sys_patience_renew(patience);
 }
 
 static int lost(struct error *err)
@@ -194,19 +229,18 @@ ssize_t sys_socket_read(int fd, void *bytes, size_t len,
 		if (n < 0 && errno == ENOTSOCK)
 			n = read(fd, bytes, len);
 		if (n >= 0) {
-			count(patience, (size_t)n);
+			sys_patience_count(patience, (size_t)n);
 			return n;
 		}
 		if (!is_busy())
 			return lost(err);
-		ret = wait_for(fd, POLLIN, patience, err);
+		ret = sys_socket_wait_readable(fd, patience, err);
 		if (ret < 0)
 			return ret;
 	}
 }
 
-/* Remove `n` bytes from the front of the spans. */
-static void advance(struct iovec **iov, size_t *nr, size_t n)
+void sys_spans_skip(struct iovec **iov, size_t *nr, size_t n)
 {
 	while (*nr && n >= (*iov)->iov_len) {
 		n -= (*iov)->iov_len;
@@ -226,23 +260,19 @@ int sys_socket_writev(int fd, struct iovec *iov, size_t nr,
 	 * The peer's time limit begins anew with each message that we write.
 	 * Waits for earlier input do not count.
 	 */
-	patience->waited_ns = patience->moved = 0;
-	advance(&iov, &nr, 0);
+	sys_patience_renew(patience);
+	sys_spans_skip(&iov, &nr, 0);
 	while (nr) {
-		struct msghdr message = {
-			.msg_iov = iov,
-			.msg_iovlen = nr < SPANS_MAX ? nr : SPANS_MAX,
-		};
-		ssize_t n = sendmsg(fd, &message, MSG_NOSIGNAL);
+		ssize_t n = send_spans(fd, iov, nr);
 		int ret = 0;
 
 		if (n < 0 && errno == ENOTSOCK)
-			n = writev(fd, iov, (int)message.msg_iovlen);
+			n = writev(fd, iov, nr < SPANS_MAX ? nr : SPANS_MAX);
 		if (n >= 0) {
-			count(patience, (size_t)n);
-			advance(&iov, &nr, (size_t)n);
+			sys_patience_count(patience, (size_t)n);
+			sys_spans_skip(&iov, &nr, (size_t)n);
 		} else if (is_busy()) {
-			ret = wait_for(fd, POLLOUT, patience, err);
+			ret = sys_socket_wait_writable(fd, patience, err);
 		} else {
 			ret = lost(err);
 		}

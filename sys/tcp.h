@@ -51,10 +51,10 @@ int sys_socket_accept(int fd, char address[SYS_ADDRESS_MAX], struct error *err);
 ssize_t sys_socket_try_read(int fd, void *bytes, size_t len);
 
 /*
- * Writes up to `len` bytes without waiting. Bytes that do not fit into the
- * buffer of the socket are lost. This is for a short last message to a peer.
+ * Writes the first bytes of `nr` spans without waiting. Returns the number of
+ * bytes, 0 if the socket accepts none now, or ERR_PEER if the peer is gone.
  */
-void sys_socket_try_write(int fd, const void *bytes, size_t len);
+ssize_t sys_socket_try_writev(int fd, const struct iovec *iov, size_t nr);
 
 /* Tells the peer that no more bytes will be sent. */
 void sys_socket_end_output(int fd);
@@ -68,6 +68,27 @@ struct sys_patience {
 	uint64_t waited_ns; /* for the current 64 KiB */
 	uint64_t moved;     /* bytes of the current 64 KiB */
 };
+
+/* bytes after which the time of struct sys_patience starts again */
+#define SYS_PATIENCE_BYTES 65536
+
+/*
+ * Wait until the socket has bytes or can be written, or the time is over.
+ * Return 0, or ERR_PEER if the peer's time was over before.
+ */
+int sys_socket_wait_readable(int fd, struct sys_patience *patience,
+			     struct error *err);
+int sys_socket_wait_writable(int fd, struct sys_patience *patience,
+			     struct error *err);
+
+/* Notes that the peer has accepted or sent `n` bytes. */
+void sys_patience_count(struct sys_patience *patience, size_t n);
+
+/* Starts the time again, for a message that we write. */
+void sys_patience_renew(struct sys_patience *patience);
+
+/* Removes `n` bytes, of which some may be all, from the front of spans. */
+void sys_spans_skip(struct iovec **iov, size_t *nr, size_t n);
 
 /*
  * The two functions below also take a pipe that does not block. The process

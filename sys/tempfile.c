@@ -5,13 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
 #include "sys/cleanup.h"
 #include "sys/io.h"
+#include "sys/secret.h"
 #include "sys/share.h"
 #include "sys/tempfile.h"
 
@@ -28,8 +28,10 @@ static int random_name(char *path, struct error *err)
 	char *end = path + strlen(path);
 	uint64_t r;
 
-	if (getrandom(&r, sizeof(r), 0) != sizeof(r))
-		return error_set_errno(err, "cannot get random bytes");
+	int ret = sys_secret(&r, sizeof(r), err);
+
+	if (ret < 0)
+		return ret;
 	for (size_t i = 1; i <= NAME_LEN; i++) {
 		end[-(ptrdiff_t)i] = letters[r % (sizeof(letters) - 1)];
 		r /= sizeof(letters) - 1;

@@ -47,7 +47,6 @@ void trace_init_thread(struct trace *t, const struct trace *whole)
 	}
 	t->shows_passwords = whole->shows_passwords;
 	t->nesting_max = whole->nesting_max;
-	t->is_of_thread = true;
 }
 
 void trace_release(struct trace *t)

@@ -110,8 +110,6 @@ struct trace {
 	/* number of ancestor processes that write a trace as well */
 	unsigned depth;
 	bool has_repo;
-	/* other threads of the process have traces of their own */
-	bool is_of_thread;
 	pthread_mutex_t lock; /* guards the fields below */
 	/* start time of each open region */
 	uint64_t regions_ns[TRACE_NESTING_MAX];

@@ -7,7 +7,8 @@
 #	client fetch <dir> [<depth> [<refspec>...]]      from the cloned URL
 #	client push <dir> <refspec>...                   to the cloned URL
 #	client_can <what> <url>   whether the client supports <what> at this
-#	                          URL: "clone", "shallow" or "filter"
+#	                          URL: "clone", "shallow", "deepen" or
+#	                          "filter"
 #
 # The server is ours, behind each transport. Stock Git checks the results.
 
@@ -75,6 +76,7 @@ test_transport () {
 		stock -C short.git fsck --full &&
 		stock -C short.git rev-list --count main >count &&
 		echo 1 | test_cmp - count &&
+		client_can deepen "$url" || return 0
 		client fetch short.git 5 &&
 		stock -C short.git fsck --full &&
 		test $(stock -C short.git rev-list --count main) -gt 4 &&

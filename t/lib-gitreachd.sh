@@ -22,6 +22,13 @@ start_daemon () {
 	port=${url##*:}
 }
 
+# certify <name>: make <name>.crt and <name>.key for 127.0.0.1
+certify () {
+	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 \
+		-nodes -keyout $1.key -out $1.crt -days 2 -subj /CN=$1 \
+		-addext subjectAltName=IP:127.0.0.1 2>openssl.log
+}
+
 # stop_daemon: end the server, which must end with 0.
 stop_daemon () {
 	kill $server && wait $server

@@ -5,14 +5,14 @@
 #	test_transport <name> <url>
 #
 # which is called once for each transport, with the URL of srv/server.git. Servers
-# are those of stock Git, which start our commands, and our own http-backend. They
-# listen on 127.0.0.1, and are ended by their process ids. $DAEMON_OPTIONS are
-# options of git daemon. If the client itself starts the server, the programs in
-# $LOCAL_SERVERS are used.
+# are those of stock Git, which start our commands, our own http-backend, and
+# gitreachd. They listen on 127.0.0.1, and are ended by their process ids.
+# $DAEMON_OPTIONS are options of git daemon and of gitreachd. If the client itself
+# starts the server, the programs in $LOCAL_SERVERS are used.
+
+. "$GITREACH_SRC/t/lib-gitreachd.sh"
 
 EXEC=$GITREACH_BUILD/exec
-pids=
-trap 'for pid in $pids; do kill $pid; done 2>/dev/null' EXIT
 
 # ---- local: a directory where git-upload-pack and git-receive-pack are ours
 
@@ -175,3 +175,40 @@ if test_have_prereq NGINX
 then
 	test_transport 'nginx' "http://127.0.0.1:$nginx_port/server.git"
 fi
+
+# ---- gitreachd
+
+test_expect_success 'start gitreachd' '
+	sockets=$(mktemp -d /tmp/gitreachd.XXXXXX) &&
+	trap "for pid in \$pids; do kill \$pid; done 2>/dev/null
+		rm -rf \"$sockets\"" EXIT &&
+	set -- --listen=http://127.0.0.1:0 --listen=git://127.0.0.1:0 \
+		--listen="unix:$sockets/ssh" &&
+	if command -v openssl >/dev/null
+	then
+		certify tls &&
+		stock config --global http.sslCAInfo "$PWD/tls.crt" &&
+		set -- "$@" --listen=https://127.0.0.1:0 \
+			--tls-certificate=tls.crt --tls-key=tls.key
+	fi &&
+	start_daemon ${DAEMON_OPTIONS-} "$@" &&
+	wait_until grep "started: " log &&
+	sed -n "s/^gitreachd: listens on //p" log >listeners &&
+	cat >ssh-gitreachd <<-EOC &&
+	#!/bin/sh
+	while test \$# -gt 2
+	do
+		shift
+	done
+	SSH_ORIGINAL_COMMAND=\$2 exec "$DAEMON" \
+		--ssh-client="$sockets/ssh"
+	EOC
+	chmod +x ssh-gitreachd
+'
+test_transport 'gitreachd, http' "$(grep ^http: listeners)/server.git"
+! https=$(grep ^https: listeners) ||
+	test_transport 'gitreachd, https' "$https/server.git"
+test_transport 'gitreachd, git' "$(grep ^git: listeners)/server.git"
+GIT_SSH=$PWD/ssh-gitreachd
+test_transport 'gitreachd, ssh' "ssh://host/server.git"
+GIT_SSH=$PWD/ssh

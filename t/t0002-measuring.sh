@@ -76,6 +76,15 @@ test_expect_success 'the main job, measured on stock Git' '
 	test "$(sed -n "s/^counted //p" facts)" -eq "$(wc -l <expect)"
 '
 
+test_expect_success 'clients of a server, gitreachd and stock git daemon' '
+	for program in "$GITREACH_BUILD/bin/gitreachd" "$STOCK_GIT"
+	do
+		PATH=$STOCK_PATH "$perf/served" "$program" gen.git >facts &&
+		grep "^served_fsck ok$" facts &&
+		grep "^served_depth_ms [0-9.]*$" facts || return
+	done
+'
+
 test_expect_success 'index or walk, request by request' '
 	cp -r gen.git strategies.git &&
 	"$GITREACH_BUILD/bin/git" -C strategies.git repack -adbq &&
@@ -151,6 +160,14 @@ test_expect_success 'fetches of clients that are some commits behind' '
 	PYTHONDONTWRITEBYTECODE=1 "$perf/fetches" "$GIT" ours.git \
 		"$STOCK_GIT" theirs.git 3 >table &&
 	test_line_count 5 table &&
+	for kind in branches depth
+	do
+		PYTHONDONTWRITEBYTECODE=1 "$perf/fetches" -n 1 -k $kind \
+			"$GIT" ours.git "$STOCK_GIT" theirs.git 1 >table &&
+		grep "^1  *[0-9]* .*[0-9]\.[0-9][0-9]" table || return
+	done &&
+	test_must_fail "$perf/fetches" -k x "$GIT" ours.git "$STOCK_GIT" \
+		theirs.git &&
 	test_must_fail "$perf/fetches" "$GIT" ours.git "$STOCK_GIT" theirs.git \
 		100000
 '

@@ -232,7 +232,7 @@ test_expect_success 'core.abbrev and core.disambiguate are checked' '
 		do
 			test_expect_code 128 git -C gone.git -c core.$key $args \
 				2>err &&
-			grep "^fatal: .*${key#*=}" err || return 1
+			grep ": .*${key#*=}" err || return 1
 		done
 	done &&
 	git -C gone.git -c core.abbrev=41 rev-parse --short main >actual &&

@@ -120,6 +120,50 @@ test_expect_success 'the parents that the shallow file and grafts hide' '
 	)
 '
 
+test_expect_success 'names that go through grafted parents, without a stock Git' '
+	test_when_finished "rm repo/.git/info/grafts" &&
+	side=$(stock -C repo rev-parse side) &&
+	old=$(stock -C repo rev-parse HEAD~2) &&
+	stock -C repo rev-parse HEAD side HEAD~2 | paste -d " " - - - \
+		>repo/.git/info/grafts &&
+	(
+		cd repo &&
+		git_alone update-ref refs/new/one HEAD~1 &&
+		git_alone update-ref refs/new/two HEAD^2 &&
+		test_expect_code 128 git_alone update-ref refs/new/three HEAD^3
+	) &&
+	printf "%s refs/new/%s\n" $side one $old two >expect &&
+	stock -C repo show-ref refs/new/one refs/new/two >actual &&
+	test_cmp expect actual &&
+	stock -C repo update-ref -d refs/new/one &&
+	stock -C repo update-ref -d refs/new/two
+'
+
+test_expect_success 'broken refs are zeros or warnings' '
+	cp -R repo broken && heads=broken/.git/refs/heads && : >$heads/empty &&
+	echo "ref: refs/heads/none" >$heads/dangling &&
+	printf "%040d\n" 0 >$heads/zeros &&
+	printf "%040d\n" 0 0 >expect &&
+	git -C broken rev-parse --glob="heads/[ez]*" >actual &&
+	test_cmp expect actual &&
+	printf "^refs/heads/%s\n" empty zeros >expect &&
+	git -C broken rev-parse --symbolic --not --glob="heads/[dez]*" \
+		>actual 2>err &&
+	test_cmp expect actual && test_cmp /dev/null err &&
+	echo zeros >expect &&
+	git -C broken rev-parse --abbrev-ref --branches="[dez]*" >actual \
+		2>err &&
+	test_cmp expect actual &&
+	echo "warning: ignoring broken ref refs/heads/empty" >expect &&
+	test_cmp expect err &&
+	echo refs/heads/zeros >full &&
+	git -C broken rev-parse --symbolic-full-name --glob="heads/[dez]*" \
+		>actual 2>err &&
+	test_cmp full actual && test_cmp expect err &&
+	git -C broken rev-parse --exclude="*e*" --branches="[ez]*" >actual &&
+	test_cmp /dev/null actual
+'
+
 test_expect_success 'warnings about names' '
 	test_when_finished "stock -C repo update-ref -d refs/heads/v1.0 &&
 		rm repo/.git/refs/heads/broken" &&

@@ -195,4 +195,19 @@ test_expect_success 'with --buffer, commands wait for flush or the end' '
 	same cat-file --batch-command --buffer
 '
 
+test_expect_success 'the revision before a path does not resolve' '
+	cd "$TRASH" && rm -rf named && stock init -q named && cd named &&
+	echo x >a && stock add a && stock commit -q -m x &&
+	for args in "cat-file -t none:a" "cat-file -p ^none:a" \
+		"cat-file -e none^{tree}:a" "rev-list none:a" \
+		"rev-parse none:a" "rev-parse ^HEAD:none" \
+		"cat-file -t HEAD:none" "rev-list HEAD:none"
+	do
+		test_must_fail stock $args 2>expect &&
+		test_must_fail git $args 2>actual &&
+		test_cmp expect actual || return 1
+	done &&
+	grep "^fatal: path .none. does not exist in .HEAD" actual
+'
+
 test_done

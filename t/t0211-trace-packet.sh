@@ -283,4 +283,25 @@ test_expect_success 'over HTTP' '
 	git config --global --unset gitreach.requestLog
 '
 
+test_expect_success 'a record names the repository, the client and the user' '
+	rm -f log &&
+	git config --global gitreach.requestLog "$HOME/log" &&
+	printf 0000 >flush &&
+	"$GIT" upload-pack --stateless-rpc repo.git <flush >answer &&
+	REMOTE_ADDR=192.0.2.7 REMOTE_USER="ann \"a\"" \
+		"$GIT" upload-pack --advertise-refs repo.git >answer &&
+	REMOTE_ADDR=nonsense SSH_CONNECTION="2001:db8::1 4 ::1 22" \
+		"$GIT" upload-pack --advertise-refs repo.git >answer &&
+	env -u REMOTE_ADDR SSH_CONNECTION="2001:db8::1 4 ::1 22" \
+		"$GIT" receive-pack --advertise-refs repo.git >answer &&
+	requests log "r[\"repository\"], r[\"client\"], r[\"user\"]" >actual &&
+	cat >expected <<-EOF &&
+	('\''$PWD/repo.git'\'', '\''192.0.2.7'\'', '\''ann "a"'\'')
+	('\''$PWD/repo.git'\'', None, None)
+	('\''$PWD/repo.git'\'', '\''2001:db8::1'\'', None)
+	EOF
+	test_cmp expected actual &&
+	git config --global --unset gitreach.requestLog
+'
+
 test_done

@@ -158,6 +158,12 @@ test_expect_success 'pack-objects: options that fetch nothing' '
 	done
 '
 
+test_expect_success 'pack-objects into a file: a filter keeps blobs from being fetched' '
+	do_in blob:none "$GIT" actual \
+		"git pack-objects -q --all --filter=blob:none ../p </dev/null" &&
+	test_must_be_empty actual.wants && test_must_be_empty actual.err
+'
+
 test_expect_success 'bundle create' '
 	do_in tree:0 "$GIT" actual "git bundle create ../b HEAD" &&
 	printf "%s\n" 1 1 4 >expect && test_cmp expect actual.wants &&

@@ -222,6 +222,9 @@ test_expect_success 'symbolic refs by commands' '
 	echo "symref-delete refs/heads/s" >delete &&
 	test_must_fail git update-ref --stdin <delete 2>err &&
 	grep "cannot operate with deref mode" err &&
+	echo "symref-verify refs/heads/a..b refs/heads/a" |
+	test_must_fail git update-ref --stdin 2>err &&
+	grep "symref-verify: cannot operate with deref mode" err &&
 	echo "symref-verify refs/heads/s refs/heads/b" |
 	test_must_fail git update-ref --stdin --no-deref 2>err &&
 	grep "is at refs/heads/a but expected refs/heads/b" err &&

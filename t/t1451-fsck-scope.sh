@@ -246,6 +246,22 @@ test_expect_success 'a missing alternate alone is no error' '
 	>../expect && finds 0 && grep "/nonexistent/objects" ../err
 '
 
+test_expect_success 'names that only stock Git resolves' '
+	fresh r && stock branch other HEAD~1 &&
+	stock fsck :a :/one 2>../err | LC_ALL=C sort >../expect &&
+	git fsck :a :/one 2>../err | LC_ALL=C sort >../actual &&
+	test_cmp ../expect ../actual && test_cmp /dev/null ../err &&
+	test_must_fail git fsck :nothing 2>../err &&
+	grep "expected sha1, got .:nothing" ../err &&
+	git prune -n :a
+'
+
+test_expect_success 'without any root, --unreachable prints dangling objects' '
+	fresh r && test_expect_code 1 git fsck none >../expect 2>../err &&
+	test_expect_code 1 git fsck --unreachable none >../actual 2>../err &&
+	test_cmp ../expect ../actual && grep "^dangling" ../actual
+'
+
 test_expect_success 'names of files are shown from the current directory' '
 	rm -rf ../b.git && stock init -q --bare ../b.git && cd ../b.git &&
 	mkdir objects/17 && echo x >objects/17/xyz && >../expect &&

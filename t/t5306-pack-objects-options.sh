@@ -5,7 +5,7 @@ test_description='pack-objects: options that few use'
 
 # ids_of <idx>: what it lists, sorted.
 ids_of () {
-	stock show-index <"$1" | cut -d" " -f2 | LC_ALL=C sort
+	stock show-index --object-format=sha1 <"$1" | cut -d" " -f2 | LC_ALL=C sort
 }
 
 # pack <git> <name> <options>...: into files <name>-*, from `in`.
@@ -436,6 +436,23 @@ shown () {
 	tr "\r" "\n" <err | grep -E "^(Enumerating|Writing) .*, done" >told || :
 	test_line_count $lines told
 }
+
+test_expect_success 'revisions with suffixes that stand for parents' '
+	cp in all && stock -C repo.git branch side main~3 &&
+	merge=$(stock -C repo.git commit-tree -p main -p side -m merge \
+		"main^{tree}") &&
+	for revs in main^! main~1^@ main^- $merge^- $merge^-2 $merge^@ \
+		"^main^@ main" "^main~2^! side" "--not main~2^@ --not main"
+	do
+		printf "%s\n" $revs >in && same_objects --revs || return 1
+	done &&
+	for rev in main^-2 main^-0 none^! "main^{tree}^@"
+	do
+		printf "%s\n" main $rev >in &&
+		fatal "bad revision $SQ$rev$SQ" -q --revs ../none || return 1
+	done &&
+	stock -C repo.git branch -D -q side && mv all in
+'
 
 test_expect_success 'the last option about progress holds' '
 	shown 2 -q --progress shown &&

@@ -31,12 +31,14 @@ history () {
 	PYTHON
 }
 
-# make_repo <dir> <commits> <seed>
+# make_repo <dir> <commits> <seed>: a repository whose pack stores the newest
+# versions whole.
 make_repo () {
 	stock init -q --bare "$1" &&
 	history "$2" "$3" >stream &&
 	stock -C "$1" fast-import --quiet <stream &&
 	stock -C "$1" symbolic-ref HEAD refs/heads/main &&
+	stock -C "$1" repack -adfq --window=2 &&
 	stock -C "$1" config repack.keptDeltas 50
 }
 
@@ -64,14 +66,15 @@ thin () {
 }
 
 # fetched <commits>: a client that is so many commits behind fetches from us.
-# Messages of the server are in "err".
+# Messages of the server are in "err", the sent pack is in "fetched.pack".
 fetched () {
 	rm -rf client.git &&
 	stock init -q --bare client.git &&
 	stock -C client.git fetch -q ../r.git \
 		$(stock -C r.git rev-parse main~$1):refs/heads/main &&
-	stock -C client.git fetch "$UP" "file://$PWD/r.git" \
-		main:refs/heads/main 2>err &&
+	rm -f fetched.pack &&
+	GIT_TRACE_PACKFILE=$PWD/fetched.pack stock -C client.git fetch "$UP" \
+		"file://$PWD/r.git" main:refs/heads/main 2>err &&
 	stock -C client.git fsck --full --strict &&
 	stock -C r.git rev-parse main >expect &&
 	stock -C client.git rev-parse main >actual &&
@@ -244,12 +247,203 @@ test_expect_success 'SHA-256, and the deltas of an alternate' '
 	stock -C wide.git symbolic-ref HEAD refs/heads/main &&
 	"$GIT" -C wide.git -c repack.keptDeltas=50 repack -adbq &&
 	"$GIT" -C wide.git bitmap verify >out &&
-	grep "^verified=2 of=2 path=.*objects/info/deltas$" out &&
+	grep "^verified=3 of=3 path=.*objects/info/deltas$" out &&
 	stock clone -q --bare --shared wide.git borrower.git &&
 	printf "main\n--not\nmain~8\n" >revs &&
 	"$GIT" -C borrower.git pack-objects --revs --thin --stdout -q <revs \
 		>pack &&
 	test $(wc -c <pack) -lt 20000
+'
+
+# pushed <last>: a fast-import stream. The pack that fast-import makes
+# is like one of pushes: each version is a delta of the version before. The file
+# is so large that a repack makes no deltas of it. Commit 0 does not have it.
+pushed () {
+	python3 - "$@" <<-\PYTHON
+	import random, sys
+	pick = random.Random(5)
+	line = lambda: "%0100x\n" % pick.getrandbits(400)
+	lines = [line() for _ in range(6000)]
+	for i in range(int(sys.argv[1]) + 1):
+	    lines[pick.randrange(len(lines))] = line()
+	    data = "".join(lines) if i else "nothing\n"
+	    print("commit refs/heads/main\ncommitter A <a@b> %d +0000\ndata 0\n"
+	          % (1700000000 + i))
+	    print("M 644 inline %s\ndata %d\n%s"
+	          % ("file" if i else "other", len(data), data))
+	PYTHON
+}
+
+test_expect_success 'the delta that a pack stores for a newest version is kept' '
+	mv r.git saved.git &&
+	stock init -q --bare r.git &&
+	stock -C r.git symbolic-ref HEAD refs/heads/main &&
+	pushed 20 | stock -C r.git -c fastimport.unpackLimit=1 fast-import \
+		--quiet &&
+	"$GIT" -C r.git repack -adbq &&
+	rows 1
+'
+
+# dropped_deltas <commits>: the sizes of thin packs, with kept deltas and
+# without. The client has the base, or gets the base, or neither.
+dropped_deltas () {
+	for nr in 1 19 20
+	do
+		thin $nr
+	done >with &&
+	mv $deltas saved &&
+	for nr in 1 19 20
+	do
+		thin $nr
+	done >without &&
+	mv saved $deltas &&
+	paste with without >sizes &&
+	awk "NR <= 2 && (\$1 > 10000 || \$2 < 250000) { exit 1 }" sizes &&
+	awk "NR == 3 && \$1 > \$2 { exit 1 }" sizes
+}
+
+test_expect_success 'fetches with the kept delta of a pack' '
+	dropped_deltas
+'
+
+test_expect_success 'a second repack takes the kept delta over' '
+	cp $deltas saved-deltas &&
+	"$GIT" -C r.git repack -adbq &&
+	cmp $deltas saved-deltas &&
+	dropped_deltas
+'
+
+test_expect_success 'a geometric repack with a multi-pack-index keeps the file' '
+	rm -rf pushed.git pusher.git && cp -r r.git pushed.git &&
+	stock init -q --bare pusher.git &&
+	pushed 23 | stock -C pusher.git -c fastimport.unpackLimit=1 \
+		fast-import --quiet &&
+	stock -C r.git config receive.unpackLimit 1 &&
+	stock -C pusher.git push -q ../r.git main~1:main &&
+	stock -C pusher.git push -q ../r.git main &&
+	"$GIT" -C r.git repack --geometric=2 -dq --write-midx \
+		--write-bitmap-index &&
+	test -e r.git/objects/pack/multi-pack-index &&
+	cmp $deltas saved-deltas &&
+	for nr in 1 4 22
+	do
+		test $(thin $nr) -lt 10000 || return
+	done &&
+	rm -rf r.git pusher.git && mv pushed.git r.git
+'
+
+test_expect_success 'the repack of a fork network keeps dropped deltas' '
+	mv r.git plain.git &&
+	stock init -q --bare r.git &&
+	stock -C r.git symbolic-ref HEAD refs/heads/main &&
+	pushed 20 | stock -C r.git -c fastimport.unpackLimit=1 fast-import \
+		--quiet &&
+	"$GIT" network init net.git &&
+	"$GIT" -C net.git network add -q ../r.git &&
+	"$GIT" -C net.git network repack -q &&
+	"$GIT" -C net.git bitmap verify >out &&
+	grep "^verified=1 of=1 path=.*/net.git/objects/info/deltas$" out &&
+	for nr in 1 19
+	do
+		test $(thin $nr) -lt 10000 || return
+	done &&
+	rm -rf r.git && mv plain.git r.git
+'
+
+test_expect_success 'a repack keeps the delta that a push has brought' '
+	stock init -q --bare pusher.git &&
+	pushed 21 | stock -C pusher.git -c fastimport.unpackLimit=1 \
+		fast-import --quiet &&
+	stock -C r.git config receive.unpackLimit 1 &&
+	stock -C pusher.git push -q ../r.git main &&
+	test 2 = $(ls r.git/objects/pack/*.pack | wc -l) &&
+	"$GIT" -C r.git repack -adbq &&
+	rows 1 &&
+	! cmp -s $deltas saved-deltas &&
+	test $(thin 1) -lt 5000
+'
+
+test_expect_success 'kept deltas of renamed files' '
+	rm -rf r.git &&
+	stock init -q --bare r.git &&
+	stock -C r.git symbolic-ref HEAD refs/heads/main &&
+	python3 - >stream <<-\PYTHON &&
+	import random
+	pick = random.Random(6)
+	line = lambda: "%0100x\n" % pick.getrandbits(400)
+	files = [[line() for _ in range(3000)] for _ in range(12)]
+	def blob(lines):
+	    data = "".join(lines)
+	    print("blob\nmark :%d\ndata %d\n%s" % (next(marks), len(data), data))
+	marks = iter(range(1, 25))
+	for lines in files:
+	    blob(lines)
+	    lines[pick.randrange(3000)] = line()
+	    blob(lines)
+	def commit(time):
+	    print("commit refs/heads/main\ncommitter A <a@b> %d +0000\ndata 0\n"
+	          % (1700000000 + time))
+	commit(0)
+	for i in range(12):
+	    print("M 644 :%d old%d" % (2 * i + 1, i))
+	commit(1)
+	for i in range(11):
+	    print("M 644 :%d old%d" % (2 * i + 2, i))
+	commit(2)
+	print("M 644 :24 renamed\nD old11")
+	PYTHON
+	stock -C r.git -c fastimport.unpackLimit=1 fast-import --quiet \
+		<stream &&
+	"$GIT" -C r.git -c repack.tipIsland=refs/heads/main repack -adbq &&
+	test 12 -le $("$GIT" -C r.git bitmap verify |
+		sed -n "s/^verified=\([0-9]*\) .*deltas$/\1/p") &&
+	test $(thin 1) -lt 3000 &&
+	test $(thin 2) -lt 10000 &&
+	rm -rf r.git && mv saved.git r.git
+'
+
+test_expect_success 'a stored delta against a version that the client replaced' '
+	mv r.git saved.git &&
+	stock init -q --bare r.git &&
+	stock -C r.git symbolic-ref HEAD refs/heads/main &&
+	python3 - >stream <<-\PYTHON &&
+	import random
+	pick = random.Random(7)
+	line = lambda: "%0100x\n" % pick.getrandbits(400)
+	first, other = [[line() for _ in range(3000)] for _ in range(2)]
+	last = first[:]
+	last[1500] = line()
+	for mark, lines in (2, other), (1, first), (3, last):
+	    data = "".join(lines)
+	    print("blob\nmark :%d\ndata %d\n%s" % (mark, len(data), data))
+	def commit(name, time):
+	    print("commit refs/heads/%s\ncommitter A <a@b> %d +0000\ndata 0\n"
+	          % (name, 1700000000 + time))
+	commit("main", 0)
+	print("M 644 inline nothing\ndata 0\n")
+	for nr in range(1, 4):
+	    commit("other", nr)
+	    print("M 644 :%d file" % nr)
+	PYTHON
+	stock -C r.git -c fastimport.unpackLimit=1 fast-import --quiet \
+		<stream &&
+	"$GIT" -C r.git repack -adbq &&
+	rm -f r.git/objects/pack/*.bitmap &&
+	stock -C r.git symbolic-ref HEAD refs/heads/other &&
+	stock -C r.git branch -q -f main other &&
+	fetched 1 &&
+	test $(wc -c <fetched.pack) -lt 5000 &&
+	# pack-objects does not know whether the receiver has the version: its
+	# clone may be shallow.
+	rm -rf client.git &&
+	stock init -q --bare client.git &&
+	stock -C client.git fetch -q --depth=1 "file://$PWD/r.git" \
+		$(stock -C r.git rev-parse main~1):refs/heads/old &&
+	printf "main\n--not\nmain~1\n" |
+	"$GIT" -C r.git pack-objects --revs --thin --stdout -q \
+		--delta-base-offset >thin.pack &&
+	stock -C client.git index-pack --fix-thin --stdin <thin.pack &&
+	rm -rf r.git && mv saved.git r.git
 '
 
 test_expect_success 'without HEAD there are no deltas' '

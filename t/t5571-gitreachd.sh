@@ -188,6 +188,27 @@ h\r\nConnection: close\r\n\r\n" >out &&
 	cmp expected statuses
 '
 
+test_expect_success 'a body that comes after the answer does not end the connection' '
+	python3 -c "
+import socket
+s = socket.create_connection((\"127.0.0.1\", $port))
+s.settimeout(20)
+for body in b\"0000\", b\"0\" * 50000:
+    s.sendall(b\"POST /none.git/git-upload-pack HTTP/1.1\r\nHost: h\r\n\"
+              b\"Content-Type: application/x-git-upload-pack-request\r\n\"
+              b\"Content-Length: %d\r\n\r\n\" % len(body))
+    got = b\"\"
+    while b\"\r\n\r\n\" not in got:
+        got += s.recv(65536)
+    assert got.startswith(b\"HTTP/1.1 404\"), got
+    assert b\"Connection: close\" not in got, got
+    s.sendall(body)
+    s.sendall(b\"GET /r.git/HEAD HTTP/1.1\r\nHost: h\r\n\r\n\")
+    got = s.recv(65536)
+    assert b\"HTTP/1.1 200\" in got, got
+"
+'
+
 test_expect_success 'forms of smuggling get their status, and are not kept' '
 	for form in "$GITREACH_SRC"/t/fuzz/corpus/http1-head/[45]*
 	do
@@ -218,6 +239,58 @@ print(got.count(b\"HTTP/1.1 \"), got[9:12].decode())
 			return 1
 		fi || return 1
 	done
+'
+
+test_expect_success 'half-closed connections, resets, and bytes one by one' '
+	python3 -c "
+import socket, struct
+GET = (b\"GET /r.git/info/refs?service=git-upload-pack HTTP/1.1\r\n\"
+       b\"Host: h\r\nConnection: close\r\n\r\n\")
+
+def connect():
+    s = socket.socket()
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+    s.settimeout(20)
+    s.connect((\"127.0.0.1\", $port))
+    return s
+
+def read(s, size):
+    got = b\"\"
+    while more := s.recv(size):
+        got += more
+    return got
+
+s = connect()
+s.sendall(GET)
+expected = read(s, 65536).split(b\"\r\n\r\n\", 1)[1]
+assert b\"refs/heads/main\" in expected
+# A client that has ended its output gets the whole answer.
+s = connect()
+s.sendall(GET)
+s.shutdown(socket.SHUT_WR)
+assert read(s, 65536).split(b\"\r\n\r\n\", 1)[1] == expected
+# So does a client that sends and reads single bytes.
+s = connect()
+s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+for byte in GET:
+    s.sendall(bytes([byte]))
+assert read(s, 1).split(b\"\r\n\r\n\", 1)[1] == expected
+# A reset in the head, behind it, in a body, and in the answer.
+POST = (b\"POST /r.git/git-upload-pack HTTP/1.1\r\nHost: h\r\n\"
+        b\"Content-Type: application/x-git-upload-pack-request\r\n\"
+        b\"Content-Length: 100\r\n\r\n0011\")
+for text in GET[:20], GET, POST, POST[:-4]:
+    for size in 0, 1:
+        s = connect()
+        s.sendall(text)
+        if size and text == GET:
+            s.recv(size)
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
+                     struct.pack(\"ii\", 1, 0))
+        s.close()
+" &&
+	stock ls-remote $url/r.git &&
+	! grep "killed by" log
 '
 
 test_expect_success 'no descriptor is leaked by 500 requests' '
@@ -315,7 +388,7 @@ test_expect_success 'bad arguments are one clear line' '
 	} &&
 	check "base-path is missing" --listen=http://127.0.0.1:0 &&
 	check "listen is missing" --base-path=srv &&
-	check "only http://, git:// and unix:" --base-path=srv --listen=ftp://127.0.0.1:0 &&
+	check "only http://, https://, git:// and" --base-path=srv --listen=ftp://127.0.0.1:0 &&
 	check "git://<address>:<port>" --base-path=srv --listen=git://h &&
 	check "unknown service" --base-path=srv --enable=receivepack \
 		--listen=git://127.0.0.1:0 &&
@@ -324,7 +397,7 @@ test_expect_success 'bad arguments are one clear line' '
 	check "none" --base-path=none --listen=http://127.0.0.1:0 &&
 	check "workers: must be" --base-path=srv --workers=0 \
 		--listen=http://127.0.0.1:0 &&
-	check "unknown option" --base-path=srv --tls &&
+	check "unknown option" --base-path=srv --no-such &&
 	start &&
 	check "cannot listen on 127.0.0.1 port $port" --base-path=srv \
 		--listen=$url &&

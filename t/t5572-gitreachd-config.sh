@@ -85,7 +85,7 @@ test_expect_success 'a malformed file, and files that cannot be read' '
 test_expect_success 'errors of the command line name the option' '
 	bad "--workers: must be a number between 1 and 64, not '\''0'\''" \
 		--workers=0 --base-path=srv --listen=http://127.0.0.1:0 &&
-	bad "--listen: '\''ftp://h'\'': only http://, git:// and unix: are supported" \
+	bad "--listen: '\''ftp://h'\'': only http://, https://, git:// and unix: are supported" \
 		--base-path=srv --listen=ftp://h &&
 	bad "--listen: '\''h'\'' is not a numeric address" \
 		--base-path=srv --listen=http://h:1 &&

@@ -264,6 +264,65 @@ test_expect_success 'a hook that makes packs runs in a child process' '
 	stop_daemon
 '
 
+# crash [<command>]: the next request for crash.git aborts its process. The
+# command must fail.
+crash () {
+	: >once &&
+	test_must_fail "$@" 2>>errors &&
+	test ! -e once
+}
+
+# crashes <nr>: wait until the log has so many crashes of workers
+crashes () {
+	wait_until eval "test \"\$(grep -c \"killed by signal 6\" log)\" = $1"
+}
+
+test_expect_success PLAIN 'a repository whose requests crash is found, and refused' '
+	stock clone -q --bare srv/r.git srv/crash.git &&
+	LD_PRELOAD=$GITREACH_BUILD/t/helper/preload-meanwhile.so \
+		MEANWHILE=false MEANWHILE_AT="*/crash.git/objects*" \
+		MEANWHILE_ONCE=$PWD/once start_daemon --export-all \
+		--informative-errors \
+		--listen=git://127.0.0.1:0 --listen=http://127.0.0.1:0 &&
+	wait_until grep "listens on http" log &&
+	http=$(sed -n "s/.*listens on http/http/p" log) &&
+	crash stock clone -q --bare $url/crash.git crashed &&
+	wait_until grep "during a request for ./crash.git. (crash 1)" log &&
+	crashes 1 &&
+	: "crashes of all transports count" &&
+	crash stock clone -q --bare $http/crash.git crashed &&
+	wait_until grep "during a request for ./crash.git. (crash 2)" log &&
+	: "children answer now, and a crash of a child harms no worker" &&
+	stock clone -q --bare $url/crash.git crashed &&
+	rm -rf crashed &&
+	crash stock clone -q --bare $url/crash.git crashed &&
+	crashes 2 &&
+	test_must_fail stock ls-remote $url/crash.git 2>err &&
+	grep "remote error: requests for the repository crash: /crash.git" err &&
+	grep "upload-pack: .*: ./crash.git. is refused: its requests crash" log &&
+	test_must_fail stock ls-remote $http/crash.git 2>err &&
+	grep "error: 503" err &&
+	stock ls-remote $url/r.git &&
+	stop_daemon
+'
+
+test_expect_success PLAIN 'so is one that crashes workers when it is opened' '
+	LD_PRELOAD=$GITREACH_BUILD/t/helper/preload-meanwhile.so \
+		MEANWHILE=false MEANWHILE_AT="*/crash.git/config" \
+		MEANWHILE_ONCE=$PWD/once start_daemon --export-all \
+		--listen=git://127.0.0.1:0 &&
+	for i in 1 2 3
+	do
+		crash stock ls-remote $url/crash.git &&
+		crashes $i || return
+	done &&
+	test_must_fail stock ls-remote $url/crash.git &&
+	wait_until grep "is refused: its requests crash" log &&
+	crashes 3 &&
+	stock ls-remote $url/r.git &&
+	stop_daemon
+'
+
 test_expect_success 'one server speaks http and git' '
 	start_daemon --listen=git://127.0.0.1:0 --listen=http://127.0.0.1:0 &&
 	wait_until grep "listens on http" log &&

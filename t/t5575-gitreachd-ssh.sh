@@ -224,4 +224,24 @@ test_expect_success 'the server ends' '
 	stop_daemon
 '
 
+test_expect_success PLAIN 'a repository whose requests crash is found, and refused' '
+	stock clone -q --bare srv/r.git srv/crash.git &&
+	LD_PRELOAD=$GITREACH_BUILD/t/helper/preload-meanwhile.so \
+		MEANWHILE=false MEANWHILE_AT="*/crash.git/objects*" \
+		MEANWHILE_ONCE=$PWD/once start_daemon --listen="unix:$socket" &&
+	for i in 1 2 child
+	do
+		: >once &&
+		test_must_fail stock clone -q --bare h:crash.git crashed &&
+		test ! -e once || return
+		test $i = child || wait_until grep "(crash $i)" log || return
+	done &&
+	test_must_fail stock ls-remote h:crash.git 2>err &&
+	grep "fatal: ./crash.git. is refused: its requests crash" err &&
+	grep -c "killed by signal 6" log >count &&
+	echo 2 | cmp - count &&
+	stock ls-remote h:r.git &&
+	stop_daemon
+'
+
 test_done

@@ -112,6 +112,9 @@ test_expect_success 'options that exclude each other, in the words of stock Git'
 		grep "^fatal: options .*-.* and .*-.* cannot be used together" \
 			actual || return
 	done &&
+	test_expect_code 128 "$GIT" -C same.git repack -A -k --cruft 2>actual &&
+	grep "^fatal: options .-A., .-k/--keep-unreachable., and .--cruft." \
+		actual &&
 	test_expect_code 128 "$GIT" -C same.git repack --cruft \
 		--unpack-unreachable=now
 '

@@ -187,4 +187,18 @@ test_expect_success 'the target of a tag is missing: packs and lists are made' '
 	ls holes.git/objects/pack/*.idx >packs && test_line_count 1 packs
 '
 
+test_expect_success 'a factor that is too large is refused' '
+	repo_linear large.git 2 && stock -C large.git repack -adq &&
+	"$GIT" -C large.git repack -q -d --geometric=-1 &&
+	stock -C large.git update-ref refs/heads/new $(echo 3 |
+		stock -C large.git commit-tree -p main "main^{tree}") &&
+	stock -C large.git update-ref refs/heads/new $(echo 4 |
+		stock -C large.git commit-tree -p new "new^{tree}") &&
+	stock -C large.git repack -q -d &&
+	ls large.git/objects/pack >expect &&
+	test_expect_code 128 "$GIT" -C large.git repack -q -d -g-1 2>err &&
+	grep "^fatal: pack pack-.* too large to consider in geometric" err &&
+	ls large.git/objects/pack >actual && test_cmp expect actual
+'
+
 test_done

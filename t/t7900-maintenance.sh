@@ -146,6 +146,17 @@ test_expect_success '--auto: loose objects' '
 	again --auto --task=gc && nothing
 '
 
+test_expect_success '--auto: loose objects are estimated for geometric-repack' '
+	repo_linear loose.git 3 && stock -C loose.git repack -adq &&
+	due="git -C loose.git maintenance is-needed --auto" &&
+	due="$due --task=geometric-repack" &&
+	echo x | stock -C loose.git hash-object -w --stdin &&
+	echo 263 | stock -C loose.git hash-object -w --stdin &&
+	test_expect_code 1 $due &&
+	echo 410 | stock -C loose.git hash-object -w --stdin &&
+	$due && rm -rf loose.git
+'
+
 test_expect_success 'loose objects are packed in batches' '
 	started --task=loose-objects -q 2>/dev/null || started \
 		--task=loose-objects --quiet &&

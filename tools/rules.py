@@ -16,6 +16,7 @@ LEVELS = {
     "ewah": 1,
     "object": 1,
     "http1": 1,
+    "metrics": 2,
     "pack": 2,
     "reftable": 2,
     "config": 2,

@@ -159,5 +159,10 @@ static int fd_send_file(void *ctx, const void *head, size_t len,
 
 struct serve_io fdio_io(struct fdio *f)
 {
-	return (struct serve_io){fd_read, fd_writev, f, fd_send_file};
+	return (struct serve_io){
+		.read = fd_read,
+		.writev = fd_writev,
+		.ctx = f,
+		.send_file = fd_send_file,
+	};
 }

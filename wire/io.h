@@ -7,12 +7,33 @@
 #ifndef WIRE_IO_H
 #define WIRE_IO_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 
 #include "base/error.h"
 #include "sys/io.h"
+
+struct summary;
+
+/*
+ * Bytes that stay valid until the whole answer has been sent: see
+ * serve_io.emit(). The receiver of the span makes packets and chunks of them.
+ */
+struct serve_span {
+	const uint8_t *bytes; /* borrowed */
+	size_t len;           /* > 0 */
+	/*
+	 * The bytes are data of a side band: each packet has up to packet_max
+	 * of them. 0: the bytes are not framed.
+	 */
+	uint32_t packet_max;
+	uint8_t band;
+	/* The packets are the data of whole chunks of HTTP/1.1. */
+	bool is_chunked;
+};
 
 struct serve_io {
 	/*
@@ -30,12 +51,45 @@ struct serve_io {
 		      struct error *err);
 	void *ctx;
 	/*
+	 * Write the last bytes of the answer, like writev(), and what ends the
+	 * answer in the protocol below. May be NULL: then callers use writev().
+	 */
+	int (*writev_last)(void *ctx, struct iovec *iov, size_t nr,
+			   struct error *err);
+	/*
 	 * Write `len` bytes at `head`, then the bytes of the file that `span`
 	 * describes. May be NULL: then callers use writev() instead. Returns 0
 	 * or a negative error code.
 	 */
 	int (*send_file)(void *ctx, const void *head, size_t len,
 			 const struct sys_file_span *span, struct error *err);
+	/*
+	 * Write a span that may still be unsent when the function returns. May
+	 * be NULL: then callers use writev() instead.
+	 *
+	 * The caller must know that the bytes stay mapped and unchanged until
+	 * the owner of the serve_io declares the answer over: when its last
+	 * byte is sent, or the peer is lost. So only the owner can allow it.
+	 * In the daemon, the owner pins a snapshot of the repository for the
+	 * answer, and marks the packs of the snapshot (`is_pinned` in
+	 * pack/pack.h). Everything else is written with writev(), which copies
+	 * the bytes or waits for the peer. Examples are the files of prepared
+	 * answers and bitmaps, which a request opens for itself, and packs that
+	 * a reader finds after the snapshot was made.
+	 *
+	 * The order with writev() is kept. Returns 0 or a negative error code.
+	 */
+	int (*emit)(void *ctx, const struct serve_span *span,
+		    struct error *err);
+	/*
+	 * A request has ended. If it has not failed and bytes of the answer are
+	 * unsent, take over *summary, end it when they are sent or lost, and
+	 * return true; *summary then is as after summary_init() without a
+	 * trace. Otherwise subtract the bytes that were written but lost from
+	 * summary->tap.bytes_sent, and return false. May be NULL: then writev()
+	 * sends all bytes before it returns.
+	 */
+	bool (*end_later)(void *ctx, struct summary *summary, bool has_failed);
 };
 
 #endif

@@ -264,10 +264,15 @@ void pktline_header(char out[PKTLINE_HEADER], size_t len)
  */
 static uint64_t begin_write(struct pktline_writer *w, size_t len)
 {
+	uint64_t now;
+
 	if (!w->tap)
 		return 0;
+	now = sys_clock_ns();
 	w->tap->bytes_sent += len;
-	return sys_clock_ns();
+	if (!w->tap->first_ns)
+		w->tap->first_ns = now;
+	return now;
 }
 
 static void end_write(struct pktline_writer *w, uint64_t start)
@@ -277,8 +282,9 @@ static void end_write(struct pktline_writer *w, uint64_t start)
 }
 
 static int write_spans(struct pktline_writer *w, struct iovec *iov, size_t nr,
-		       struct error *err)
+		       bool is_last, struct error *err)
 {
+	const struct serve_io *io = w->io;
 	size_t len = 0;
 	uint64_t start;
 	int ret;
@@ -286,7 +292,8 @@ static int write_spans(struct pktline_writer *w, struct iovec *iov, size_t nr,
 	for (size_t i = 0; i < nr; i++)
 		len += iov[i].iov_len;
 	start = begin_write(w, len);
-	ret = w->io->writev(w->io->ctx, iov, nr, err);
+	ret = (is_last && io->writev_last ? io->writev_last
+					  : io->writev)(io->ctx, iov, nr, err);
 	end_write(w, start);
 	return ret;
 }
@@ -323,7 +330,7 @@ int pktline_send_spans(struct pktline_writer *w, struct iovec *iov, size_t nr,
 	if (!ret)
 		ret = pktline_send(w, err);
 	if (!ret && !joins)
-		ret = write_spans(w, iov, nr, err);
+		ret = write_spans(w, iov, nr, false, err);
 	if (ret < 0)
 		w->failed = true;
 	return ret;
@@ -346,18 +353,54 @@ int pktline_send_file(struct pktline_writer *w, const void *head, size_t len,
 	return ret;
 }
 
-int pktline_send(struct pktline_writer *w, struct error *err)
+uint64_t pktline_span_len(const struct serve_span *span)
+{
+	uint64_t max = span->packet_max;
+
+	return !max ? span->len
+		    : span->len + (span->len + max - 1) / max *
+					  PKTLINE_BAND_HEADER;
+}
+
+int pktline_emit(struct pktline_writer *w, const struct serve_span *span,
+		 struct error *err)
+{
+	int ret = pktline_send(w, err);
+
+	if (!ret) {
+		uint64_t start = begin_write(w, pktline_span_len(span));
+
+		ret = w->io->emit(w->io->ctx, span, err);
+		end_write(w, start);
+	}
+	if (ret < 0)
+		w->failed = true;
+	return ret;
+}
+
+static int send_pending(struct pktline_writer *w, bool is_last,
+			struct error *err)
 {
 	struct iovec iov = {w->pending.data, w->pending.len};
 	int ret;
 
 	if (!iov.iov_len)
 		return 0;
-	ret = write_spans(w, &iov, 1, err);
+	ret = write_spans(w, &iov, 1, is_last, err);
 	buf_reset(&w->pending);
 	if (ret < 0)
 		w->failed = true;
 	return ret;
+}
+
+int pktline_send(struct pktline_writer *w, struct error *err)
+{
+	return send_pending(w, false, err);
+}
+
+int pktline_send_last(struct pktline_writer *w, struct error *err)
+{
+	return send_pending(w, true, err);
 }
 
 int pktline_begin(char **data, struct pktline_writer *w, size_t len,

@@ -30,6 +30,8 @@
 
 /* bytes of the length field of a packet */
 #define PKTLINE_HEADER 4
+/* bytes of the length field and the number of the side band */
+#define PKTLINE_BAND_HEADER 5
 /* maximum bytes of a packet, with the length field */
 #define PKTLINE_MAX 65520
 #define PKTLINE_DATA_MAX (PKTLINE_MAX - PKTLINE_HEADER)
@@ -67,12 +69,14 @@ int pktline_parse(struct pktline *pkt, struct cursor *c, struct error *err);
  * NULL, nothing is observed.
  */
 struct pktline_tap {
-	struct trace *trace; /* borrowed; not NULL */
+	struct trace *trace; /* borrowed; NULL: packets are not traced */
 	const char *who;     /* the service, static */
 	/* bytes received from and sent to the peer */
 	uint64_t bytes_read, bytes_sent;
 	/* nanoseconds spent waiting for the peer */
 	uint64_t read_ns, send_ns;
+	/* when the first byte was sent (sys_clock_ns()); 0: none was sent */
+	uint64_t first_ns;
 };
 
 /* A reader of packets. It reads ahead at most PKTLINE_MAX bytes. */
@@ -195,6 +199,12 @@ int pktline_write_delim(struct pktline_writer *w, struct error *err);
 int pktline_send(struct pktline_writer *w, struct error *err);
 
 /*
+ * Works like pktline_send(). Nothing will be written afterwards, so the output
+ * may end the answer in the same write.
+ */
+int pktline_send_last(struct pktline_writer *w, struct error *err);
+
+/*
  * Send all pending packets, then the bytes of `nr` spans, which are not framed.
  * The function may change the array `iov`. Small spans are copied behind the
  * pending packets, and one write sends both. Returns 0, ERR_NOMEM or the error
@@ -210,6 +220,16 @@ int pktline_send_spans(struct pktline_writer *w, struct iovec *iov, size_t nr,
  */
 int pktline_send_file(struct pktline_writer *w, const void *head, size_t len,
 		      const struct sys_file_span *span, struct error *err);
+
+/*
+ * Send all pending packets, then a span that may be sent later. w->io->emit
+ * must not be NULL. The return values are those of pktline_send_spans().
+ */
+int pktline_emit(struct pktline_writer *w, const struct serve_span *span,
+		 struct error *err);
+
+/* Returns the number of bytes of the span with packet headers, not chunked. */
+uint64_t pktline_span_len(const struct serve_span *span);
 
 /* Write the 4 digits of a packet's length. `len` includes these 4 bytes. */
 void pktline_header(char out[PKTLINE_HEADER], size_t len);

@@ -7,7 +7,7 @@
 
 /* maximum bytes of one packet with SIDEBAND_SMALL */
 #define SMALL_MAX 1000
-#define HEADER (PKTLINE_HEADER + 1)
+#define HEADER PKTLINE_BAND_HEADER
 
 #define KEEP_ALIVE_DEFAULT 5 /* seconds */
 #define KEEP_ALIVE_MAX (int)(UINT_MAX / 1000)
@@ -199,9 +199,33 @@ static int put_file(void *ctx, const struct sys_file_span *span,
 	return ret;
 }
 
+static int put_pinned(void *ctx, const void *bytes, size_t len,
+		      struct error *err)
+{
+	struct sideband *sb = ctx;
+	const struct serve_span span = {
+		.bytes = bytes,
+		.len = len,
+		.packet_max = sb->mode == SIDEBAND_NONE ? 0
+							: PKTLINE_MAX - HEADER,
+		.band = SIDEBAND_DATA,
+	};
+	int ret;
+
+	sb->has_data = true;
+	pthread_mutex_lock(&sb->lock);
+	sb->is_said = true;
+	ret = pktline_emit(sb->out, &span, err);
+	pthread_mutex_unlock(&sb->lock);
+	return ret;
+}
+
 struct pack_sink sideband_sink(struct sideband *sb)
 {
-	return (struct pack_sink){put_data, sb, put_file};
+	bool can_emit = sb->out->io->emit && sb->mode != SIDEBAND_SMALL;
+
+	return (struct pack_sink){put_data, sb, put_file,
+				  can_emit ? put_pinned : NULL};
 }
 
 static void put_progress(void *ctx, const char *text, size_t len)

@@ -9,7 +9,8 @@
  *
  * Pack data is not copied for framing. One gathered write sends the headers and
  * the caller's spans. For data in a file, each header is written before its
- * part of the file.
+ * part of the file. For data of a pinned pack, the output makes the headers
+ * (struct serve_span in wire/io.h).
  *
  * Several threads may send progress while one thread sends data. Packets never
  * interleave.

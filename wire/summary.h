@@ -2,8 +2,9 @@
 /*
  * The summary of one request: what the client asked for, and what the request
  * cost. At the end of the request, one trace event is written
- * (Documentation/format/trace.md lists its members). Without a trace nothing is
- * measured: every call is one comparison.
+ * (Documentation/format/trace.md lists its members), and a callback gets the
+ * numbers. If nobody wants them, nothing is measured: every call is one
+ * comparison.
  *
  * A summary is used by one thread.
  */
@@ -15,6 +16,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "repo/repo.h"
 #include "sys/process.h"
 #include "sys/trace.h"
 #include "wire/pktline.h"
@@ -44,9 +46,83 @@ enum summary_phase {
 	SUMMARY_NO_PHASE = SUMMARY_PHASE_NR,
 };
 
+/*
+ * The numbers of a request, in the order of their JSON members. The name of a
+ * member is the rest of the name here, in lower case.
+ */
+enum summary_number {
+	SUMMARY_PROTOCOL,
+	SUMMARY_REFS_LOOKED_AT,
+	SUMMARY_WANTS,
+	SUMMARY_HAVES,
+	SUMMARY_HAVES_COMMON,
+	SUMMARY_SHALLOW, /* 0 or 1; the JSON member is a boolean */
+	SUMMARY_DEPTH,
+	SUMMARY_ESTIMATED_BITMAP,
+	SUMMARY_ESTIMATED_WALK,
+	SUMMARY_BITMAPS_USED,
+	SUMMARY_PSEUDO_MERGES_USED,
+	SUMMARY_COMMITS_WALKED,
+	SUMMARY_OBJECTS_SENT,
+	SUMMARY_OBJECTS_REUSED_IN_SPANS,
+	SUMMARY_OBJECTS_REUSED,
+	SUMMARY_OBJECTS_RECOMPRESSED,
+	SUMMARY_BYTES_VERBATIM,
+	SUMMARY_BYTES_RECOMPRESSED,
+	SUMMARY_COUNT_US,
+	SUMMARY_REUSE_US,
+	SUMMARY_SEARCH_US,
+	SUMMARY_WRITE_US,
+	SUMMARY_REFS_ASKED,
+	SUMMARY_REFS_REFUSED,
+	/* The numbers below are measured here; other code does not set them. */
+	SUMMARY_BYTES_RECEIVED,
+	SUMMARY_BYTES_SENT,
+	SUMMARY_WAIT_READ_US,
+	SUMMARY_WAIT_SEND_US,
+	SUMMARY_FIRST_BYTE_US,
+	SUMMARY_TOTAL_US,
+	SUMMARY_CPU_USER_US,
+	SUMMARY_CPU_SYS_US,
+	SUMMARY_PEAK_RSS_KIB,
+	SUMMARY_NUMBER_NR,
+};
+
+/* The texts of a request, named as the numbers are. */
+enum summary_text {
+	SUMMARY_FILTER,
+	SUMMARY_STRATEGY,
+	SUMMARY_NO_BITMAP_REASON,
+	SUMMARY_STRATEGY_REASON,
+	SUMMARY_UNPACK_ERROR,
+	SUMMARY_FILE,
+	SUMMARY_TEXT_NR,
+};
+
+struct summary;
+
+/* Who asks, and who hears of the requests besides the trace. */
+struct summary_about {
+	/* borrowed; NULL: unknown */
+	const char *client; /* numeric address */
+	const char *user;
+	/* CPU time is that of the calling thread, not of the process. */
+	bool is_of_thread;
+	/*
+	 * Called at the end of each request, whose numbers and texts are in
+	 * *s. `error` is NULL if the request succeeded. NULL: no call.
+	 */
+	void (*done)(void *ctx, const struct summary *s,
+		     const struct error *error);
+	void *ctx;
+};
+
 struct summary {
-	/* borrowed; NULL: nothing is measured */
-	struct trace *trace;
+	const char *repository;            /* borrowed: its git directory */
+	struct trace *trace;               /* borrowed, or NULL */
+	const struct summary_about *about; /* borrowed, or NULL */
+	/* Requests are measured: somebody wants the results. */
+	bool is_on;
 	/* "upload-pack", "receive-pack"; static */
 	const char *service;
 	/* counts bytes in both directions of the connection */
@@ -55,11 +131,10 @@ struct summary {
 	/* a constant string; NULL: no request has begun */
 	const char *command;
 	uint64_t start_ns, phase_start_ns;
-	/*
-	 * CPU and memory usage of the process, or of the thread if the trace
-	 * is of a thread, when the request began
-	 */
+	/* CPU and memory usage when the request began */
 	struct sys_usage usage;
+	/* time of summary_suspend(), or 0; `usage` then is a difference */
+	uint64_t suspended_ns;
 	/*
 	 * A copy of `tap`, to compute differences. Its durations are those when
 	 * the current request began. Its byte counts are those when the
@@ -69,24 +144,32 @@ struct summary {
 	enum summary_phase phase;
 	uint64_t phases_ns[SUMMARY_PHASE_NR];
 	bool entered[SUMMARY_PHASE_NR];
-	/* the JSON members that the event has so far */
-	struct buf members;
+	uint64_t numbers[SUMMARY_NUMBER_NR];
+	uint64_t has_numbers; /* bit n: number n is set */
+	struct buf texts[SUMMARY_TEXT_NR];
+	/* bit n: text n is set; and the set texts that are NULL */
+	unsigned has_texts, null_texts;
 };
 
 /*
- * Initialise a summary. If `trace` is NULL, all other calls do nothing. The
- * caller releases the summary.
+ * Initialise a summary of requests to a repository. Results go to repo->trace,
+ * and to about->done(). If nobody wants them, nothing is measured. `about` may
+ * be NULL. `repo` and `about` are borrowed. The caller releases the summary.
  */
-void summary_init(struct summary *s, struct trace *trace, const char *service);
+void summary_init(struct summary *s, const struct repo *repo,
+		  const struct summary_about *about, const char *service);
+
+/* Initialise a summary that measures nothing. */
+void summary_init_off(struct summary *s, const char *service);
 void summary_release(struct summary *s);
 
 /*
  * Returns the tap for the readers and writers of packets, which borrow the tap.
- * Returns NULL without a trace.
+ * Returns NULL if nothing is measured.
  */
 static inline struct pktline_tap *summary_tap(struct summary *s)
 {
-	return s->trace ? &s->tap : NULL;
+	return s->is_on ? &s->tap : NULL;
 }
 
 /* Begin a request. `command` is a constant string. */
@@ -96,20 +179,34 @@ void summary_begin(struct summary *s, const char *command);
 void summary_phase(struct summary *s, enum summary_phase phase);
 
 /*
- * Add a member (key and value) to the event of the request. A NULL string is
+ * Set a number or a text of the request. A text is copied; a NULL text is
  * written as null.
  */
-void summary_u64(struct summary *s, const char *key, uint64_t value);
-void summary_bool(struct summary *s, const char *key, bool value);
-void summary_string(struct summary *s, const char *key, const char *value);
+void summary_u64(struct summary *s, enum summary_number number, uint64_t value);
+void summary_string(struct summary *s, enum summary_text text,
+		    const char *value);
+
+/* Returns a text, or NULL if the text is NULL or was not set. */
+const char *summary_text(const struct summary *s, enum summary_text text);
+
+/* Returns the name of a phase, for example "negotiate". */
+const char *summary_phase_name(enum summary_phase phase);
 
 /*
- * End the request and write its event. `error` is NULL if the request
- * succeeded. Does nothing if no request has begun.
+ * End the request: write its event, and call about->done(). `error` is NULL if
+ * the request succeeded. Does nothing if no request has begun.
  */
 void summary_end(struct summary *s, const struct error *error);
 
-/* Forget the current request without writing an event. */
+/*
+ * Move a request whose answer waits to be sent from *from to *to; *from then
+ * measures nothing. The CPU time of the request ends
+ * now, and the wait for the client begins. Call summary_end() or
+ * summary_drop(), then summary_release() for *to.
+ */
+void summary_suspend(struct summary *to, struct summary *from);
+
+/* Forget the current request. */
 void summary_drop(struct summary *s);
 
 #endif

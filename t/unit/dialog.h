@@ -16,7 +16,7 @@
  *	t    the tree of all commits           none   an id without object
  *
  * No pack is made. A description of the request is sent in place of a pack:
- * "PACK wants=... haves=... shallow=... tags=... <flags>".
+ * "PACK wants=... haves=... shallow=... tags=... filter=... <flags>".
  */
 #ifndef T_UNIT_DIALOG_H
 #define T_UNIT_DIALOG_H
@@ -29,6 +29,7 @@
 #include "base/cursor.h"
 #include "object/hash.h"
 #include "serve/upload-pack.h"
+#include "walk/filter.h"
 #include "wire/pktline.h"
 
 #define DIALOG_OBJECTS_MAX 64
@@ -172,6 +173,10 @@ static inline int dialog_make_pack(const struct odb *odb,
 	dialog_put_ids(&d, &text, " shallow=", r->shallow, r->shallow_nr);
 	if (r->tags.each)
 		buf_printf(&text, " tags=%zu", taglist_count(&r->tags));
+	if (r->filter && !filter_is_empty(r->filter)) {
+		buf_append_str(&text, " filter=");
+		filter_print(&text, r->filter);
+	}
 	buf_append_str(&text, r->thin ? " thin" : "");
 	buf_append_str(&text, r->ofs_delta ? " ofs" : "");
 	buf_append_str(&text, options->progress && options->progress->put

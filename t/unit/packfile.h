@@ -66,6 +66,7 @@ static inline void packfile_release(struct packfile *p)
 		packfile_unlink(p, ".idx");
 		packfile_unlink(p, ".rev");
 		packfile_unlink(p, ".keep");
+		packfile_unlink(p, ".mtimes");
 		rmdir(p->dir);
 	}
 	hash_release(&p->hash);

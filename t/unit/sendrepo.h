@@ -141,6 +141,7 @@ static inline void sendrepo_request(struct sendrepo *s, bool shallow)
 		.tags = {randrepo_below(&s->r, 2) ? taglist_each : NULL,
 			 &s->taglist},
 		.thin = randrepo_below(&s->r, 2),
+		.knows_shallow = true,
 		.ofs_delta = randrepo_below(&s->r, 2),
 		.use_bitmap = randrepo_below(&s->r, 4) > 0,
 	};

@@ -175,6 +175,32 @@ static void test_v2(void **state)
 	dialog_release(&d);
 }
 
+/* Each optional capability of v2 is advertised if it is configured. */
+static void test_v2_configured(void **state)
+{
+	struct buf text = BUF_INIT;
+	struct dialog d;
+
+	dialog_init(&d, HASH_SHA1);
+	d.options.version = 2;
+	buf_printf(&text,
+		   "[uploadpack]\nallowFilter\nallowSidebandAll\n"
+		   "advertiseBundleURIs\n"
+		   "blobPackfileUri = %s %s https://x/a\n"
+		   "[promisor]\nadvertise\n"
+		   "[remote \"b\"]\npromisor\nurl = https://b/x\n",
+		   dialog_hex(&d, "none"), dialog_hex(&d, "none"));
+	dialog_config(&d, CONFIG_LOCAL, text.data);
+	assert_string_equal(dialog_run(&d, "F"),
+			    "version 2|agent=test/1|ls-refs=unborn|"
+			    "fetch=shallow wait-for-done filter sideband-all "
+			    "packfile-uris|server-option|object-format=sha1|"
+			    "bundle-uri|promisor-remote=name=b,url=https://b/x|"
+			    "F");
+	buf_release(&text);
+	dialog_release(&d);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -187,6 +213,7 @@ int main(void)
 		cmocka_unit_test(test_v0_shallow),
 		cmocka_unit_test(test_v0_missing_object),
 		cmocka_unit_test(test_v2),
+		cmocka_unit_test(test_v2_configured),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 
 #include "pack/copy.h"
+#include "t/unit/packfile.h"
 #include "t/unit/random.h"
 #include "t/unit/tmprepo.h"
 
@@ -80,7 +81,8 @@ static int put_file(void *ctx, const struct sys_file_span *span,
 
 static void check(struct env *e, bool takes_files, uint64_t start, uint64_t end)
 {
-	const struct pack_sink sink = {put, e, takes_files ? put_file : NULL};
+	const struct pack_sink sink = {put, e, takes_files ? put_file : NULL,
+				       NULL};
 	struct pack_writer writer;
 	struct pack_copy copy;
 	struct oid checksum;
@@ -122,6 +124,60 @@ static void by_map_and_by_file(void **state)
 	assert_true(e.by_file > LEN - 16384);
 	tmprepo_remove(&e.t, "objects/pack/pack-a.pack");
 	check(&e, true, 0, LEN);
+	assert_int_equal(e.by_file, 0);
+	env_release(&e);
+}
+
+static int put_pinned(void *ctx, const void *bytes, size_t len,
+		      struct error *err)
+{
+	struct env *e = ctx;
+
+	e->by_file = len;
+	return buf_append(&e->got, bytes, len);
+}
+
+/* Copy the whole pack, with put_pinned(). */
+static void copy_pinned(struct env *e, bool has_checksum)
+{
+	const struct pack_sink sink = {put, e, put_file, put_pinned};
+	struct pack_writer writer;
+	struct pack_copy copy;
+	struct oid checksum;
+
+	buf_reset(&e->got);
+	e->by_file = 0;
+	pack_writer_init(&writer, sink, 1, HASH_SHA1, false, NULL);
+	writer.has_checksum = has_checksum;
+	pack_copy_open(&copy, &e->pack, &writer, LEN, NULL);
+	assert_int_equal(pack_copy_put(&copy, &writer, 0, LEN, NULL), 0);
+	pack_copy_close(&copy);
+	assert_int_equal(pack_writer_finish(&writer, &checksum, NULL), 0);
+	pack_writer_release(&writer);
+}
+
+/*
+ * Only a pinned pack's bytes are left to the sink. If they need not be hashed,
+ * the sink gets them at once.
+ */
+static void by_span(void **state)
+{
+	uint64_t seed = random_seed();
+	struct env e;
+
+	env_init(&e, &seed);
+	check(&e, false, 0, LEN);
+	e.pack.is_pinned = true;
+	copy_pinned(&e, true);
+	assert_int_equal(e.by_file, LEN);
+	copy_pinned(&e, false);
+	assert_in_range(e.by_file, 1, 16 * 65515);
+	assert_int_equal(e.got.len, PACK_HEADER_LEN + LEN + 20);
+	assert_memory_equal(e.got.data + PACK_HEADER_LEN,
+			    pack_bytes(&e.pack, NULL), LEN);
+	e.pack.is_pinned = false;
+	e.by_file = 0;
+	check(&e, false, 0, LEN);
 	assert_int_equal(e.by_file, 0);
 	env_release(&e);
 }
@@ -189,12 +245,122 @@ static void pages_behind_the_copy(void **state)
 	env_release(&e);
 }
 
+/* A small pack, and a writer that checks the CRCs of copied entries. */
+struct checked {
+	struct packfile file;
+	struct pack *pack;
+	struct env out; /* only the copied bytes are used */
+	struct pack_writer writer;
+	struct pack_copy copy;
+};
+
+enum { ENTRIES = 30, WRONG = 20 };
+
+static void checked_init(struct checked *c)
+{
+	const struct pack_sink sink = {.put = put, .ctx = &c->out};
+
+	memset(c, 0, sizeof(*c));
+	packfile_init(&c->file, HASH_SHA1);
+	for (int i = 0; i < ENTRIES; i++) {
+		char text[16];
+
+		snprintf(text, sizeof(text), "entry %d\n", i);
+		packfile_add(&c->file, OBJ_BLOB, text, strlen(text));
+	}
+	c->file.crcs[WRONG] ^= 1;
+	c->pack = packfile_open(&c->file);
+	assert_int_equal(
+		pack_writer_init(&c->writer, sink, 1, HASH_SHA1, false, NULL),
+		0);
+	c->writer.check_copies = true;
+	assert_int_equal(
+		pack_copy_open(&c->copy, c->pack, &c->writer, 100, NULL), 0);
+}
+
+static void checked_release(struct checked *c)
+{
+	pack_copy_close(&c->copy);
+	pack_writer_release(&c->writer);
+	pack_close(c->pack);
+	packfile_release(&c->file);
+	buf_release(&c->out.got);
+}
+
+static int copy_range(struct checked *c, uint64_t start, uint64_t end,
+		      struct error *err)
+{
+	return pack_copy_put(&c->copy, &c->writer, start, end, err);
+}
+
+/*
+ * A copied entry must have the CRC of the index. Entries may be copied in
+ * parts.
+ */
+static void crcs_of_copies(void **state)
+{
+	char hex[OID_MAX_HEX_LEN + 1], at[40];
+	struct error err = ERROR_INIT;
+	const uint64_t *off;
+	struct checked c;
+
+	checked_init(&c);
+	off = c.file.offsets;
+	assert_int_equal(copy_range(&c, off[0], off[5] + 3, NULL), 0);
+	assert_int_equal(copy_range(&c, off[5] + 3, off[6] - 1, NULL), 0);
+	assert_int_equal(copy_range(&c, off[6] - 1, off[9], NULL), 0);
+	assert_int_equal(
+		copy_range(&c, off[WRONG + 1], c.pack->file.len - 20, NULL), 0);
+	assert_int_equal(copy_range(&c, off[WRONG - 1], off[WRONG], NULL), 0);
+	assert_int_equal(copy_range(&c, off[WRONG], off[WRONG + 1], &err),
+			 ERR_CORRUPT);
+	oid_to_hex(hex, &c.file.oids[WRONG], HASH_SHA1);
+	assert_non_null(strstr(err.msg, hex));
+	assert_non_null(strstr(err.msg, "its CRC is not that of the index"));
+	snprintf(at, sizeof(at), "at offset %d", (int)off[WRONG]);
+	assert_non_null(strstr(err.msg, at));
+	assert_int_equal(copy_range(&c, off[3] + 1, off[4], &err), ERR_CORRUPT);
+	assert_non_null(strstr(err.msg, "no object starts here"));
+	checked_release(&c);
+}
+
+/* Without check_copies, and with an index that has no CRCs, none is checked. */
+static void no_crcs(void **state)
+{
+	struct pack *pack;
+	struct checked c;
+
+	checked_init(&c);
+	pack_copy_close(&c.copy);
+	c.writer.check_copies = false;
+	assert_int_equal(pack_copy_open(&c.copy, c.pack, &c.writer, 100, NULL),
+			 0);
+	assert_int_equal(copy_range(&c, c.file.offsets[WRONG],
+				    c.file.offsets[WRONG + 1], NULL),
+			 0);
+	pack_copy_close(&c.copy);
+	c.writer.check_copies = true;
+	packfile_make_idx(&c.file, 1);
+	packfile_save(&c.file);
+	assert_int_equal(pack_open(&pack, c.file.base, HASH_SHA1, NULL), 0);
+	assert_int_equal(pack_copy_open(&c.copy, pack, &c.writer, 100, NULL),
+			 0);
+	assert_int_equal(copy_range(&c, c.file.offsets[WRONG],
+				    c.file.offsets[WRONG + 1], NULL),
+			 0);
+	pack_close(pack);
+	checked_release(&c);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(by_map_and_by_file),
+		cmocka_unit_test(by_span),
 		cmocka_unit_test(what_is_not_there),
 		cmocka_unit_test(pages_behind_the_copy),
+		cmocka_unit_test(crcs_of_copies),
+		cmocka_unit_test(no_crcs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

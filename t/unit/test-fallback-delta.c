@@ -16,7 +16,10 @@
 
 #define PAIRS 40
 
-/* Items in pairs: each new version of a text is followed by the old version. */
+/*
+ * Items in pairs: each new version of a text is followed by the old version,
+ * which is external.
+ */
 struct pairs {
 	struct deltalist d;
 	struct found found;
@@ -40,10 +43,13 @@ static void add_pair(struct pairs *p, const char *text, const char *old,
 {
 	struct found_version *v = &p->versions[p->found.version_nr++];
 	struct deltalist *d = &p->d;
+	struct packing_item *item;
 
 	deltalist_add(d, OBJ_BLOB, 7, text, strlen(text));
 	v->object = d->list.nr - 1;
-	v->old.obj_pos = deltalist_add(d, old_type, 7, old, old_len)->obj_pos;
+	item = deltalist_add(d, old_type, 7, old, old_len);
+	item->is_external = true;
+	v->old.obj_pos = item->obj_pos;
 	v->old.type = OBJ_BLOB;
 	v->old.name_hash = 7;
 }
@@ -55,7 +61,9 @@ static void run(struct pairs *p)
 
 	p->found.walk.reader = odb_reader_new(d->odb, 1 << 20);
 	assert_non_null(p->found.walk.reader);
-	assert_int_equal(fallback_delta_versions(&d->list, &p->found, -1, NULL),
+	assert_int_equal(fallback_delta_versions(&d->list, &p->found,
+						 &(struct bitset)BITSET_INIT,
+						 -1, NULL),
 			 0);
 	odb_reader_free(p->found.walk.reader);
 	/*
@@ -102,7 +110,8 @@ static void versions_become_bases(void **state)
 
 /*
  * Items stay whole if they are small, differ much from the old version, have
- * another type, are planned in another way, or are missing.
+ * another type, are planned in another way, or are missing, or if the old
+ * version is sent too.
  */
 static void others_stay_as_they_are(void **state)
 {
@@ -127,6 +136,10 @@ static void others_stay_as_they_are(void **state)
 				      (const uint8_t *)"there is no such id.",
 				      &p.versions[4].old.obj_pos),
 			 0);
+	text[0] = '4';
+	add_pair(&p, text, text + 4, strlen(text + 4), OBJ_BLOB);
+	/* The old version is sent too. */
+	p.d.list.items[p.d.list.nr - 1].is_external = false;
 	run(&p);
 	assert_int_equal(p.d.list.nr, 2 * p.found.version_nr);
 	assert_int_equal(deltalist_verify(&p.d, 1), 0);

@@ -111,6 +111,155 @@ static void test_want_ref(void **state)
 	      "ERR unknown ref refs/hidden/h", ERR_PEER);
 	check(&d, "want-ref ../config|done", "ERR unknown ref ../config",
 	      ERR_PEER);
+	check(&d, "want-ref refs/heads/main|want-ref refs/heads/main|done",
+	      "ERR duplicate want-ref refs/heads/main", ERR_PEER);
+	dialog_release(&d);
+}
+
+static void test_filter(void **state)
+{
+	struct dialog d;
+
+	start(&d);
+	dialog_config(&d, CONFIG_LOCAL, "[uploadpack]\nallowFilter\n");
+	dialog_object(&d, "patterns", OBJ_BLOB, "/a\n");
+	dialog_ref(&d, "refs/heads/patterns", "patterns");
+	check(&d, "no-progress|want c4|filter blob:none|done",
+	      "packfile|1:PACK wants=c4 filter=blob:none|F", 0);
+	check(&d, "no-progress|want c4|filter sparse:oid=patterns|done",
+	      "packfile|1:PACK wants=c4 filter=sparse:oid=patterns|F", 0);
+	check(&d, "want c4|filter tree:0|filter blob:none|done",
+	      "ERR multiple filter-specs cannot be combined", ERR_PEER);
+	check(&d, "want c4|filter bogus|done",
+	      "ERR invalid filter-spec 'bogus'", ERR_PEER);
+	check(&d, "want c4|filter sparse:oid=nowhere|done",
+	      "ERR unable to access sparse blob in 'nowhere'", ERR_PEER);
+	dialog_config(&d, CONFIG_LOCAL,
+		      "[uploadpackfilter \"blob:none\"]\nallow = false\n");
+	check(&d, "want c4|filter blob:none|done",
+	      "ERR filter 'blob:none' not supported", ERR_PEER);
+	dialog_release(&d);
+}
+
+/*
+ * With gitreach.reachableOnly, only objects that visible refs reach exist for
+ * the client. Patterns may be named by a full id or by a visible ref.
+ */
+static void test_reachable_only(void **state)
+{
+	char script[200], *hex;
+	struct dialog d;
+
+	start(&d);
+	dialog_object(&d, "patterns", OBJ_BLOB, "/a\n");
+	dialog_object(&d, "secret", OBJ_BLOB, "/b\n");
+	dialog_ref(&d, "refs/heads/patterns", "patterns");
+	dialog_config(&d, CONFIG_LOCAL,
+		      "[uploadpack]\nallowFilter\n[gitreach]\n"
+		      "reachableOnly\n[transfer]\nhideRefs = refs/hidden\n");
+	check(&d, "no-progress|want c1|have lost|have c0|done",
+	      "packfile|1:PACK wants=c1 haves=c0|F", 0);
+	check(&d, "want lost|done", "ERR upload-pack: not our ref lost",
+	      ERR_PEER);
+	check(&d, "want h0|done", "ERR upload-pack: not our ref h0", ERR_PEER);
+	for (int is_secret = 0; is_secret < 2; is_secret++) {
+		hex = strdup(dialog_hex(&d, is_secret ? "secret" : "patterns"));
+		snprintf(script, sizeof(script),
+			 "no-progress|want c4|filter sparse:oid=%s|done", hex);
+		if (is_secret)
+			check(&d, script,
+			      "ERR unable to access sparse blob in 'secret'",
+			      ERR_PEER);
+		else
+			check(&d, script,
+			      "packfile|1:PACK wants=c4 "
+			      "filter=sparse:oid=patterns|F",
+			      0);
+		/* An abbreviated id is refused. */
+		hex[12] = '\0';
+		snprintf(script, sizeof(script),
+			 "want c4|filter sparse:oid=%s|done", hex);
+		assert_memory_equal(dialog_answer(&d, "F"), "", 1);
+		snprintf(script, sizeof(script),
+			 "command=fetch|D|want c4|filter sparse:oid=%s|done|F",
+			 hex);
+		assert_non_null(strstr(dialog_answer(&d, script),
+				       "ERR unable to access sparse blob"));
+		free(hex);
+	}
+	check(&d, "no-progress|want c4|filter sparse:oid=patterns|done",
+	      "packfile|1:PACK wants=c4 filter=sparse:oid=patterns|F", 0);
+	check(&d, "want c4|filter sparse:oid=patterns:x|done",
+	      "ERR unable to access sparse blob in 'patterns:x'", ERR_PEER);
+	dialog_release(&d);
+}
+
+/* With sideband-all, all packets of the answer are in a side band. */
+static void test_sideband_all(void **state)
+{
+	struct dialog d;
+
+	start(&d);
+	dialog_config(&d, CONFIG_LOCAL, "[uploadpack]\nallowSidebandAll\n");
+	check(&d, "sideband-all|want c4|have none", "1:acknowledgments|1:NAK|F",
+	      0);
+	check(&d, "sideband-all|no-progress|want c4|done",
+	      "1:packfile|1:PACK wants=c4|F", 0);
+	check(&d, "sideband-all|want none|done",
+	      "3:upload-pack: not our ref none", ERR_PEER);
+	dialog_release(&d);
+}
+
+/*
+ * Stands for packing_send(). Leaves out the first object that the receiver can
+ * get elsewhere, and writes progress.
+ */
+static int make_offered(const struct odb *odb, const struct packing_request *r,
+			const struct packing_send_options *options,
+			struct pack_sink sink, struct packing_report *report,
+			struct error *err)
+{
+	const bool left_out[] = {true, false};
+	int ret = 0;
+
+	memset(report, 0, sizeof(*report));
+	if (options->progress && options->progress->put)
+		options->progress->put(options->progress->ctx, "counting", 8);
+	if (r->elsewhere) {
+		assert_int_equal(r->elsewhere->nr, 2);
+		ret = r->elsewhere->tell(r->elsewhere->ctx, left_out, err);
+	}
+	return ret ? ret : sink.put(sink.ctx, "PACK", 4, err);
+}
+
+static void test_uris(void **state)
+{
+	struct buf text = BUF_INIT;
+	struct dialog d;
+
+	start(&d);
+	check(&d, "want c4|packfile-uris https|done",
+	      "ERR unexpected line: 'packfile-uris https'", ERR_PEER);
+	buf_printf(&text, "[uploadpack]\n");
+	for (int i = 0; i < 2; i++) {
+		char hex[OID_MAX_HEX_LEN + 1];
+
+		oid_to_hex(hex, dialog_oid(&d, i ? "v1" : "t"), HASH_SHA1);
+		buf_printf(&text, "blobPackfileUri = %s %s https://x/%d\n", hex,
+			   dialog_hex(&d, "none"), i);
+	}
+	dialog_config(&d, CONFIG_LOCAL, text.data);
+	d.options.make_pack = make_offered;
+	check(&d, "no-progress|want c4|packfile-uris https|done",
+	      "packfile-uris|none https://x/0|D|packfile|1:PACK|F", 0);
+	check(&d, "no-progress|want c4|done", "packfile|1:PACK|F", 0);
+	check(&d, "want c4|done",
+	      "packfile|2:counting|1:PACK|2:Total 0 (delta 0), reused 0 "
+	      "(delta 0), pack-reused 0 (from 0)|F",
+	      0);
+	check(&d, "want c4|packfile-uris https|packfile-uris http|done",
+	      "ERR multiple packfile-uris lines forbidden", ERR_PEER);
+	buf_release(&text);
 	dialog_release(&d);
 }
 
@@ -179,6 +328,10 @@ int main(void)
 		cmocka_unit_test(test_want_ref),
 		cmocka_unit_test(test_errors),
 		cmocka_unit_test(test_two_requests),
+		cmocka_unit_test(test_filter),
+		cmocka_unit_test(test_reachable_only),
+		cmocka_unit_test(test_sideband_all),
+		cmocka_unit_test(test_uris),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -346,7 +346,7 @@ static void versions_are_withheld(void **state)
 	env_init(&e, &seed);
 	for (int i = 0; i < 80; i++) {
 		ask(&e, 4);
-		e.request.thin = true;
+		e.request.thin = e.request.knows_shallow = true;
 		e.request.use_bitmap = i % 2;
 		open_found(&e, &f);
 		withheld += check_withheld(&e, &f, &listed);

@@ -14,6 +14,7 @@
 
 #define A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+#define C "cccccccccccccccccccccccccccccccccccccccc"
 
 /* Records the first hexadecimal digit of the id. Stops the visit after a 5. */
 static int note(void *ctx, const struct oid *oid)
@@ -51,6 +52,36 @@ static void test_lines(void **state)
 	check(A " 5555555555555555555555555555555555555555 " B, "a5", 5);
 }
 
+/* `want`: the first digit of the parent, or the code that is no parent. */
+static void parent_is(const char *text, size_t n, int ret, char want)
+{
+	struct oid commit, parent;
+	char hex[OID_MAX_HEX_LEN + 1];
+
+	oid_from_hex(&commit, A, 40, HASH_SHA1);
+	assert_int_equal(grafts_parent(&parent, text, strlen(text), HASH_SHA1,
+				       &commit, n),
+			 ret);
+	if (ret == 1)
+		assert_int_equal(oid_to_hex(hex, &parent, HASH_SHA1)[0], want);
+}
+
+static void test_parents(void **state)
+{
+	parent_is(A " " B " " C "\n", 1, 1, 'b');
+	parent_is(A " " B " " C, 2, 1, 'c');
+	parent_is(A " " B " " C, 3, 0, 0);
+	parent_is(A "\n", 1, 0, 0);
+	parent_is("# x\n" B " " A "\n" A " " C "\n", 1, 1, 'c');
+	parent_is(A " " B "\n" A " " C "\n", 1, 1, 'b');
+	parent_is("", 1, ERR_MISSING, 0);
+	parent_is(B " " A "\n", 1, ERR_MISSING, 0);
+	/* malformed lines are ignored */
+	parent_is(A "  " B "\n", 1, ERR_MISSING, 0);
+	parent_is(A " " B "b\n", 1, ERR_MISSING, 0);
+	parent_is(A " x\n" A " " B " \r\n", 1, 1, 'b');
+}
+
 static void test_file(void **state)
 {
 	struct buf seen = BUF_INIT;
@@ -73,6 +104,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_parents),
 		cmocka_unit_test(test_file),
 	};
 

@@ -18,6 +18,7 @@
 struct output {
 	struct buf bytes;
 	bool fail;
+	unsigned writes;
 };
 
 static int take(void *ctx, struct iovec *iov, size_t nr, struct error *err)
@@ -26,6 +27,7 @@ static int take(void *ctx, struct iovec *iov, size_t nr, struct error *err)
 
 	if (out->fail)
 		return error_set(err, ERR_PEER, "gone");
+	out->writes++;
 	for (size_t i = 0; i < nr; i++)
 		buf_append(&out->bytes, iov[i].iov_base, iov[i].iov_len);
 	return 0;
@@ -33,7 +35,7 @@ static int take(void *ctx, struct iovec *iov, size_t nr, struct error *err)
 
 static void test_headers_wait(void **state)
 {
-	struct output out = {BUF_INIT, false};
+	struct output out = {.bytes = BUF_INIT};
 	struct serve_io io = {.writev = take, .ctx = &out};
 	struct http_reply r;
 
@@ -52,9 +54,78 @@ static void test_headers_wait(void **state)
 	buf_release(&out.bytes);
 }
 
+static int take_span(void *ctx, const struct serve_span *span,
+		     struct error *err)
+{
+	struct output *out = ctx;
+
+	buf_printf(&out->bytes, "<%.*s%s>", (int)span->len,
+		   (const char *)span->bytes,
+		   span->is_chunked ? " chunked" : "");
+	return 0;
+}
+
+/* A span is whole chunks, so the chunk before ends, and the next begins anew.
+ */
+static void test_emit(void **state)
+{
+	struct output out = {.bytes = BUF_INIT};
+	struct serve_io io = {.writev = take, .ctx = &out, .emit = take_span};
+	const struct serve_span span = {(const uint8_t *)"span", 4, 0, 0,
+					false};
+	struct http_reply r;
+
+	http_reply_init(&r, &io, false);
+	r.form = HTTP_1_1;
+	r.has_date = true;
+	assert_int_equal(http_reply_emit(&r, &span, NULL), 0);
+	assert_non_null(strstr(out.bytes.data, "\r\n\r\n<span chunked>"));
+	buf_reset(&out.bytes);
+	assert_int_equal(http_reply_put(&r, "x", 1, NULL), 0);
+	assert_int_equal(http_reply_emit(&r, &span, NULL), 0);
+	assert_int_equal(http_reply_end(&r, NULL), 0);
+	assert_string_equal(out.bytes.data,
+			    "1\r\nx\r\n<span chunked>0\r\n\r\n");
+	http_reply_release(&r);
+	buf_reset(&out.bytes);
+	http_reply_init(&r, &io, false);
+	assert_int_equal(http_reply_emit(&r, &span, NULL), 0);
+	assert_string_equal(out.bytes.data, "\r\n<span>");
+	http_reply_release(&r);
+	buf_release(&out.bytes);
+}
+
+/* The last bytes and the end of the body are one write. */
+static void test_last(void **state)
+{
+	struct output out = {.bytes = BUF_INIT};
+	struct serve_io io = {.writev = take, .ctx = &out};
+	struct iovec iov = {(char *)"last", 4};
+	struct http_reply r;
+
+	http_reply_init(&r, &io, false);
+	r.form = HTTP_1_1;
+	r.has_date = true;
+	assert_int_equal(http_reply_put(&r, "x", 1, NULL), 0);
+	buf_reset(&out.bytes);
+	out.writes = 0;
+	assert_int_equal(http_reply_writev_last(&r, &iov, 1, NULL), 0);
+	assert_int_equal(http_reply_end(&r, NULL), 0);
+	assert_string_equal(out.bytes.data, "\r\n4\r\nlast\r\n0\r\n\r\n");
+	assert_int_equal(out.writes, 1);
+	http_reply_release(&r);
+	buf_reset(&out.bytes);
+	http_reply_init(&r, &io, false);
+	assert_int_equal(http_reply_writev_last(&r, &iov, 1, NULL), 0);
+	assert_int_equal(http_reply_end(&r, NULL), 0);
+	assert_string_equal(out.bytes.data, "\r\nlast");
+	http_reply_release(&r);
+	buf_release(&out.bytes);
+}
+
 static void test_no_body(void **state)
 {
-	struct output out = {BUF_INIT, false};
+	struct output out = {.bytes = BUF_INIT};
 	struct serve_io io = {.writev = take, .ctx = &out};
 	struct http_reply r;
 
@@ -68,7 +139,7 @@ static void test_no_body(void **state)
 
 static void test_dates(void **state)
 {
-	struct output out = {BUF_INIT, false};
+	struct output out = {.bytes = BUF_INIT};
 	struct serve_io io = {.writev = take, .ctx = &out};
 	struct http_reply r;
 
@@ -89,7 +160,7 @@ static void test_dates(void **state)
 
 static void test_refuse(void **state)
 {
-	struct output out = {BUF_INIT, false};
+	struct output out = {.bytes = BUF_INIT};
 	struct serve_io io = {.writev = take, .ctx = &out};
 	struct http_reply r;
 
@@ -111,7 +182,7 @@ static void test_refuse(void **state)
 
 static void test_gone(void **state)
 {
-	struct output out = {BUF_INIT, true};
+	struct output out = {.bytes = BUF_INIT, .fail = true};
 	struct serve_io io = {.writev = take, .ctx = &out};
 	struct error err = ERROR_INIT;
 	struct http_reply r;
@@ -150,7 +221,7 @@ static int send_span(void *ctx, const void *head, size_t len,
 static void check_form(enum http_form form, bool has_length, bool keep,
 		       bool no_body, const char *expected, const char *body)
 {
-	struct output out = {BUF_INIT, false};
+	struct output out = {.bytes = BUF_INIT};
 	struct serve_io io = {
 		.writev = take, .ctx = &out, .send_file = send_span};
 	struct sys_file_span span = {(const uint8_t *)"file", 4, -1, 0};
@@ -204,7 +275,7 @@ static void test_forms(void **state)
 
 static void test_refuse_form(void **state)
 {
-	struct output out = {BUF_INIT, false};
+	struct output out = {.bytes = BUF_INIT};
 	struct serve_io io = {.writev = take, .ctx = &out};
 	struct http_reply r;
 
@@ -230,6 +301,8 @@ int main(void)
 		cmocka_unit_test(test_forms),
 		cmocka_unit_test(test_refuse_form),
 		cmocka_unit_test(test_headers_wait),
+		cmocka_unit_test(test_emit),
+		cmocka_unit_test(test_last),
 		cmocka_unit_test(test_no_body),
 		cmocka_unit_test(test_dates),
 		cmocka_unit_test(test_refuse),

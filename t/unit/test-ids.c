@@ -82,6 +82,10 @@ static void test_find(void **state)
 			assert_int_equal(last - first,
 					 count_prefix(&s, &oid, hex_len));
 		}
+		/* A prefix is at most as long as an id. */
+		pack_ids_find_prefix(&s.ids, &oid, 200, &first, &last);
+		assert_int_equal(first, i);
+		assert_int_equal(last, i + 1);
 		oid.bytes[31] ^= 1;
 		assert_false(pack_ids_find(&s.ids, oid.bytes, &found));
 	}

@@ -89,7 +89,13 @@ static void test_unborn(void **state)
 	tmprepo_write(&d.t, "HEAD", "ref: refs/heads/new\n");
 	assert_string_equal(ls(&d, "symrefs|unborn|ref-prefix HEAD"),
 			    "unborn HEAD symref-target:refs/heads/new|F");
+	assert_int_equal(d.warnings.len, 0);
 	assert_string_equal(ls(&d, "ref-prefix HEAD"), "F");
+	/* A broken HEAD is not listed, and the server logs a warning. */
+	tmprepo_write(&d.t, "HEAD", "nonsense\n");
+	assert_string_equal(ls(&d, "symrefs|unborn|ref-prefix HEAD"), "F");
+	assert_string_equal(d.warnings.data, "broken ref HEAD\n");
+	tmprepo_write(&d.t, "HEAD", "ref: refs/heads/new\n");
 	dialog_config(&d, CONFIG_LOCAL, "[lsrefs]\nunborn = ignore\n");
 	assert_string_equal(ls(&d, "unborn|ref-prefix HEAD"), "F");
 	assert_int_equal(d.ret, 0);

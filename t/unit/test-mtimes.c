@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "pack/mtimes.h"
 #include "t/unit/hexdump.h"
+#include "t/unit/packfile.h"
 #include "t/unit/random.h"
 
 enum { NR = 300 };
@@ -164,6 +165,58 @@ static void clamped(void **state)
 	assert_int_equal(pack_mtimes_clamp(INT64_MAX), UINT32_MAX);
 }
 
+/* The file <pack>.mtimes is opened, found damaged or missing, and removed. */
+static void files(void **state)
+{
+	static const uint32_t mtimes[] = {1112912057, 7};
+	struct pack_mtimes_file times;
+	struct error err = ERROR_INIT;
+	struct buf bytes = BUF_INIT;
+	struct packfile f;
+	struct pack *pack;
+	char path[128];
+
+	packfile_init(&f, HASH_SHA1);
+	packfile_add(&f, OBJ_BLOB, "hello\n", 6);
+	packfile_add(&f, OBJ_BLOB, "world\n", 6);
+	pack = packfile_open(&f);
+	assert_int_equal(pack_mtimes_open(&times, pack, &err), ERR_MISSING);
+	pack_mtimes_close(&times);
+	assert_int_equal(pack_mtimes_write(&bytes, mtimes, 2, &pack->checksum,
+					   HASH_SHA1, NULL),
+			 0);
+	packfile_save_file(&f, ".mtimes", bytes.data, bytes.len);
+	assert_int_equal(pack_mtimes_open(&times, pack, NULL), 0);
+	assert_int_equal(pack_mtimes_get(&times.times, 0), mtimes[0]);
+	assert_int_equal(pack_mtimes_get(&times.times, 1), mtimes[1]);
+	pack_mtimes_close(&times);
+	assert_null(times.times.table);
+	bytes.data[13] ^= 1;
+	packfile_save_file(&f, ".mtimes", bytes.data, bytes.len);
+	assert_int_equal(pack_mtimes_open(&times, pack, &err), ERR_CORRUPT);
+	assert_non_null(strstr(err.msg, "pack-test.mtimes"));
+	pack_mtimes_close(&times);
+	packfile_save_file(&f, ".mtimes", bytes.data, bytes.len - 1);
+	assert_int_equal(pack_mtimes_open(&times, pack, &err), ERR_CORRUPT);
+	pack_mtimes_close(&times);
+	/* Only the path of a pack has a file to remove. */
+	snprintf(path, sizeof(path), "%s.pac", f.base);
+	assert_int_equal(pack_mtimes_drop(path, NULL), 0);
+	assert_int_equal(pack_mtimes_drop("x", NULL), 0);
+	assert_int_equal(pack_mtimes_open(&times, pack, NULL), ERR_CORRUPT);
+	pack_mtimes_close(&times);
+	for (int i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "%s.pack", f.base);
+		assert_int_equal(pack_mtimes_drop(path, NULL), 0);
+		assert_int_equal(pack_mtimes_open(&times, pack, NULL),
+				 ERR_MISSING);
+		pack_mtimes_close(&times);
+	}
+	buf_release(&bytes);
+	pack_close(pack);
+	packfile_release(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -171,6 +224,7 @@ int main(void)
 		cmocka_unit_test(example),
 		cmocka_unit_test(damaged),
 		cmocka_unit_test(clamped),
+		cmocka_unit_test(files),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

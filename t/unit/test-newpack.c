@@ -224,7 +224,6 @@ static void configuration(void **state)
 		"[pack]\nindexVersion = 3\n",
 		"[pack]\nindexVersion = x\n",
 		"[pack]\nwriteReverseIndex = perhaps\n",
-		"[core]\nfsync = everything\n",
 		"[pack]\ncompression = 17\n",
 	};
 	struct newpack_options o;

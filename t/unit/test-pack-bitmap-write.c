@@ -89,11 +89,61 @@ static void layouts(void **state)
 	randrepo_release(&r);
 }
 
+/*
+ * Writes the bitmap index with a budget. Returns the length of the file, and
+ * sets *rows to the number of bitmaps.
+ */
+static size_t with_budget(struct randrepo *r, uint64_t budget, uint32_t *rows)
+{
+	struct repack_options options;
+	struct repack_result result;
+	struct bitmaprepo b;
+	size_t len;
+
+	bitmaprepo_options(&options, &r->t.repo);
+	options.newpack.hash_cache = true;
+	options.newpack.bitmap_budget = budget;
+	assert_int_equal(repack_run(&result, &r->t.repo, &options, NULL), 0);
+	bitmaprepo_open(&b, r);
+	*rows = b.pb->file.row_nr;
+	len = b.pb->map.len;
+	bitmaprepo_close(&b);
+	check_repository(r);
+	return len;
+}
+
+/* The whole file fits into the budget, with as many bitmaps as possible. */
+static void budget(void **state)
+{
+	uint64_t seed = random_seed();
+	uint32_t rows, all, before = 0;
+	struct randrepo r;
+	size_t len, most;
+
+	randrepo_init(&r, HASH_SHA1, &seed);
+	randrepo_history(&r, 120);
+	randrepo_store_pack(&r);
+	randrepo_all_refs(&r);
+	most = with_budget(&r, 1 << 30, &all);
+	for (size_t budget = most / 2; budget <= 2 * most; budget *= 2) {
+		len = with_budget(&r, budget, &rows);
+		assert_true(len <= budget);
+		assert_true(rows >= before && rows <= all);
+		before = rows;
+	}
+	assert_int_equal(before, all);
+	/* A budget that is too small for any bitmap still gives an index. */
+	with_budget(&r, 1, &rows);
+	assert_true(rows > 0);
+	randrepo_release(&r);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_bitmap),
 		cmocka_unit_test(layouts),
+		cmocka_unit_test(budget),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -150,6 +150,31 @@ static void test_malformed(void **state)
 	}
 }
 
+/* An error shows at most 200 bytes of the bad line. */
+static void test_shown(void **state)
+{
+	for (int len = 198; len < 203; len++) {
+		int shown = len < 200 ? len : 200;
+		struct packed_refs refs;
+		struct error err = ERROR_INIT;
+		struct buf text = BUF_INIT, want = BUF_INIT;
+
+		buf_printf(&text, "%0*d\n", len, 7);
+		buf_printf(&want, "unexpected line in packed-refs: %.*s", shown,
+			   text.data);
+		assert_int_equal(parse(&refs, text.data, &err), ERR_CORRUPT);
+		assert_string_equal(err.msg, want.data);
+		buf_set_len(&text, text.len - 1);
+		buf_reset(&want);
+		buf_printf(&want, "unterminated line in packed-refs: %.*s",
+			   shown, text.data);
+		assert_int_equal(parse(&refs, text.data, &err), ERR_CORRUPT);
+		assert_string_equal(err.msg, want.data);
+		buf_release(&text);
+		buf_release(&want);
+	}
+}
+
 static void test_malformed_sorted(void **state)
 {
 	struct packed_refs refs;
@@ -165,6 +190,15 @@ static void test_malformed_sorted(void **state)
 	assert_int_equal(packed_refs_find(&refs, "refs/heads/a", &ref, NULL),
 			 ERR_CORRUPT);
 	assert_int_equal(packed_refs_next(&refs, &off, &ref, NULL),
+			 ERR_CORRUPT);
+	packed_refs_release(&refs);
+	assert_int_equal(parse(&refs,
+			       HEADER
+			       "xaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa "
+			       "refs/heads/x\n",
+			       NULL),
+			 0);
+	assert_int_equal(packed_refs_find(&refs, "refs/heads/x", &ref, NULL),
 			 ERR_CORRUPT);
 	packed_refs_release(&refs);
 }
@@ -404,6 +438,7 @@ int main(void)
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_may_peel),
 		cmocka_unit_test(test_may_peel_traits),
+		cmocka_unit_test(test_shown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

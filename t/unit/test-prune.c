@@ -107,6 +107,65 @@ static void what_goes(void **state)
 	tmprepo_release(&f.t);
 }
 
+static void tell_shallow(void *ctx, const struct oid *oid)
+{
+	struct told *told = ctx;
+
+	told->objects++;
+	told->last = *oid;
+}
+
+/*
+ * A commit of the shallow file that no ref reaches is removed from this file. A
+ * dry run only reports the commit.
+ */
+static void shallow(void **state)
+{
+	static const char text[] =
+		"tree 4b825dc642cb6eb9a060e54bf8d69288fbee4904\n"
+		"author A <a@b> 1 +0000\ncommitter A <a@b> 1 +0000\n\n";
+	char hex[OID_MAX_HEX_LEN + 2], lone[OID_MAX_HEX_LEN + 2];
+	struct buf path = BUF_INIT, both = BUF_INIT, left = BUF_INIT;
+	struct told told = {0};
+	struct prune_options options = {
+		.expiry = INT64_MAX,
+		.dry_run = true,
+		.hooks = {.shallow = tell_shallow, .ctx = &told},
+	};
+	struct oid commit, tree, gone;
+	struct fixture f;
+
+	fixture_init(&f);
+	tmppack_loose(&f.t, "objects", &tree, OBJ_TREE, "", 0);
+	tmppack_loose(&f.t, "objects", &commit, OBJ_COMMIT, text, strlen(text));
+	tmppack_loose(&f.t, "objects", &gone, OBJ_COMMIT, text,
+		      strlen(text) - 1);
+	strcat(oid_to_hex(hex, &commit, HASH_SHA1), "\n");
+	strcat(oid_to_hex(lone, &gone, HASH_SHA1), "\n");
+	tmprepo_write(&f.t, "refs/heads/main", hex);
+	buf_printf(&both, "%s%s", hex, lone);
+	tmprepo_write(&f.t, "shallow", both.data);
+	buf_printf(&path, "%s/shallow", f.t.dir);
+	for (int dry = 1; dry >= 0; dry--) {
+		options.dry_run = dry;
+		assert_int_equal(prune_run(&f.t.repo, &options, NULL), 0);
+		assert_int_equal(told.objects, 1);
+		assert_true(oid_equal(&told.last, &gone));
+		buf_reset(&left);
+		assert_int_equal(sys_read_any(&left, path.data, NULL), 0);
+		if (dry) {
+			assert_non_null(strstr(left.data, hex));
+			assert_non_null(strstr(left.data, lone));
+		} else {
+			assert_string_equal(left.data, hex);
+		}
+	}
+	buf_release(&path);
+	buf_release(&both);
+	buf_release(&left);
+	tmprepo_release(&f.t);
+}
+
 static void missing_root(void **state)
 {
 	struct fixture f;
@@ -126,6 +185,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_goes),
 		cmocka_unit_test(missing_root),
+		cmocka_unit_test(shallow),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

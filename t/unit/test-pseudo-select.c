@@ -21,7 +21,7 @@ struct sample {
 	uint8_t has_bitmap[COMMITS];
 	struct pseudo_tips tips;
 	struct pseudo_groups groups;
-	size_t default_tip_nr;
+	size_t default_tip_nr, default_merge_nr;
 };
 
 /*
@@ -32,6 +32,7 @@ static void sample_init(struct sample *s, uint64_t *seed)
 {
 	memset(s, 0, sizeof(*s));
 	s->default_tip_nr = COMMITS;
+	s->default_merge_nr = PSEUDO_DEFAULT_MERGES;
 	dag_init(&s->d);
 	for (uint32_t i = 0; i < COMMITS; i++) {
 		uint32_t parents[2], nr = 0;
@@ -67,7 +68,7 @@ static void choose(struct sample *s, size_t commit_nr)
 		.has_bitmap = s->has_bitmap,
 		.tips = &s->tips,
 		.default_tip_nr = s->default_tip_nr,
-		.default_merge_nr = PSEUDO_DEFAULT_MERGES,
+		.default_merge_nr = s->default_merge_nr,
 	};
 
 	pseudo_groups_release(&s->groups);
@@ -232,12 +233,62 @@ static void halves(void **state)
 		assert_int_equal(s.groups.groups[i].nr, expect[i]);
 		assert_int_equal(s.groups.groups[i].commits[0], c);
 	}
+	/* If the number of pseudo-merges is limited, the last one is larger. */
+	s.default_merge_nr = 2;
+	choose(&s, COMMITS);
+	assert_int_equal(s.groups.nr, 2);
+	assert_int_equal(s.groups.groups[0].nr, 500);
+	assert_int_equal(s.groups.groups[1].nr, 500);
+	s.default_merge_nr = PSEUDO_DEFAULT_MERGES;
 	/* A commit outside the pack is in no pseudo-merge. */
 	choose(&s, 600);
 	for (size_t i = 0; i < s.groups.nr; i++)
 		for (size_t k = 0; k < s.groups.groups[i].nr; k++)
 			assert_true(s.groups.groups[i].commits[k] < 600);
 	sample_release(&s);
+}
+
+/* Makes a history without merges: the parent of each commit is the one before.
+ */
+static void make_line(struct sample *s)
+{
+	memset(s, 0, sizeof(*s));
+	s->default_tip_nr = COMMITS;
+	s->default_merge_nr = PSEUDO_DEFAULT_MERGES;
+	dag_init(&s->d);
+	for (uint32_t i = 0; i < COMMITS; i++) {
+		uint32_t parent = i - 1;
+
+		dag_add(&s->d, 1000 + i, false, &parent, i > 0);
+		s->commits[i] = i;
+	}
+}
+
+/*
+ * A class gets pseudo-merges if they save one of PSEUDO_DEFAULT_SAVED_PART
+ * commits. Only bitmaps of tips count as bitmaps that a request finds.
+ */
+static void worth_it(void **state)
+{
+	enum { WITH_BITMAP = 1190, FEW = 4 };
+
+	assert_true(FEW * PSEUDO_DEFAULT_SAVED_PART < WITH_BITMAP);
+	assert_true((FEW + 1) * PSEUDO_DEFAULT_SAVED_PART > COMMITS);
+	for (uint32_t class = PSEUDO_NAMED; class <= PSEUDO_OTHERS; class ++) {
+		for (uint32_t more = FEW; more <= FEW + 1; more++) {
+			struct sample s;
+
+			make_line(&s);
+			s.has_bitmap[WITH_BITMAP] = 1;
+			add_tip(&s, WITH_BITMAP + more, class);
+			choose(&s, COMMITS);
+			assert_int_equal(s.groups.nr, 1);
+			add_tip(&s, WITH_BITMAP, class);
+			choose(&s, COMMITS);
+			assert_int_equal(s.groups.nr, more > FEW);
+			sample_release(&s);
+		}
+	}
 }
 
 /* If the number of tips is limited, the oldest tips are used. */
@@ -441,6 +492,7 @@ int main(void)
 		cmocka_unit_test(decay),
 		cmocka_unit_test(sampling),
 		cmocka_unit_test(groups_overlap),
+		cmocka_unit_test(worth_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -444,6 +444,209 @@ static void test_cut_short(void **state)
 	sample_release(&s);
 }
 
+/* The intact objects of a pack with damaged ones, for the callback spare(). */
+struct spares {
+	const struct sample *s;
+	int calls;
+	int bodies; /* calls that wanted the content */
+};
+
+static int spare(void *ctx, struct pack *pack, uint64_t offset,
+		 const struct oid *oid, bool with_data,
+		 struct pack_spare *spare)
+{
+	struct spares *all = ctx;
+
+	all->calls++;
+	all->bodies += with_data;
+	for (uint32_t i = 0; i < all->s->file.nr; i++) {
+		const struct buf *text = &all->s->text[i];
+
+		if (!oid_equal(oid, &all->s->file.oids[i]))
+			continue;
+		assert_int_equal(offset, all->s->file.offsets[i]);
+		spare->type = all->s->type[i];
+		if (with_data) {
+			spare->data = mem_alloc(text->len, 1);
+			assert_non_null(spare->data);
+			memcpy(spare->data, text->data, text->len);
+			spare->len = text->len;
+		}
+		return 0;
+	}
+	return ERR_MISSING;
+}
+
+/* Adds an entry whose header claims too large a size. */
+static void add_damaged(struct sample *s, enum object_type type, uint32_t base,
+			const char *text)
+{
+	struct pack_entry e = {.type = type, .size = 200};
+	uint32_t n = s->file.nr;
+	struct oid oid;
+
+	e.base_distance = s->file.bytes.len - s->file.offsets[base];
+	s->type[n] = OBJ_TREE;
+	buf_append_str(&s->text[n], text);
+	hash_object(&s->file.hash, &oid, OBJ_TREE, text, strlen(text));
+	packfile_add_entry(&s->file, &e, text, strlen(text), &oid);
+}
+
+static void check_spared(struct sample *s, uint32_t n)
+{
+	struct pack_reader *r = pack_reader_new(CACHE_LIMIT);
+	struct spares all = {.s = s};
+	struct error err = ERROR_INIT;
+	enum object_type type;
+	struct pack_object obj;
+	struct pack *pack = packfile_open(&s->file);
+
+	assert_int_equal(
+		pack_reader_read(r, pack, s->file.offsets[n], &obj, &err),
+		ERR_CORRUPT);
+	pack_reader_set_spare(r, spare, &all);
+	err = (struct error)ERROR_INIT;
+	assert_int_equal(pack_reader_info(r, pack, s->file.offsets[n], &type,
+					  NULL, &err),
+			 0);
+	assert_int_equal(type, OBJ_TREE);
+	assert_int_equal(all.bodies, 0);
+	assert_int_equal(
+		pack_reader_read(r, pack, s->file.offsets[n], &obj, &err), 0);
+	check_object(s, n, &obj);
+	pack_object_release(r, &obj);
+	assert_int_equal(err.code, 0);
+	assert_int_equal(all.bodies, 1);
+	/* The cache keeps the other copy. */
+	all.calls = 0;
+	check_read(s, r, pack, n);
+	check_info(s, r, pack, n);
+	assert_int_equal(all.calls, 0);
+	pack_reader_forget(r, pack);
+	pack_reader_set_spare(r, NULL, NULL);
+	assert_int_equal(
+		pack_reader_read(r, pack, s->file.offsets[n], &obj, NULL),
+		ERR_CORRUPT);
+	pack_reader_free(r);
+	pack_close(pack);
+}
+
+/* Another copy replaces a damaged delta base, and a damaged delta. */
+static void test_spares(void **state)
+{
+	struct sample s;
+
+	sample_init(&s, HASH_SHA1);
+	add_damaged(&s, OBJ_TREE, 0, "a base");
+	sample_add_delta(&s, OBJ_OFS_DELTA, 0, "one");
+	sample_add_delta(&s, OBJ_REF_DELTA, 1, "two");
+	check_spared(&s, 2);
+	sample_release(&s);
+	sample_init(&s, HASH_SHA1);
+	sample_add(&s, OBJ_TREE, "a base", 6);
+	add_damaged(&s, OBJ_OFS_DELTA, 0, "a base, changed");
+	sample_add_delta(&s, OBJ_REF_DELTA, 1, "two");
+	check_spared(&s, 2);
+	sample_release(&s);
+}
+
+/* There is no other copy either: the error is that of the damaged object. */
+static void test_no_spare(void **state)
+{
+	struct pack_reader *r = pack_reader_new(CACHE_LIMIT);
+	struct error err = ERROR_INIT;
+	struct pack_object obj;
+	struct spares all;
+	struct sample s, empty;
+	struct pack *pack;
+	enum object_type type;
+
+	sample_init(&empty, HASH_SHA1);
+	sample_init(&s, HASH_SHA1);
+	all = (struct spares){.s = &empty};
+	add_damaged(&s, OBJ_TREE, 0, "a base");
+	sample_add_delta(&s, OBJ_OFS_DELTA, 0, "one");
+	pack = packfile_open(&s.file);
+	pack_reader_set_spare(r, spare, &all);
+	assert_int_equal(
+		pack_reader_read(r, pack, s.file.offsets[1], &obj, &err),
+		ERR_CORRUPT);
+	assert_non_null(strstr(err.msg, "at offset 12"));
+	assert_true(all.bodies > 0);
+	assert_int_equal(
+		pack_reader_info(r, pack, s.file.offsets[1], &type, NULL, NULL),
+		0);
+	assert_int_equal(type, OBJ_TREE);
+	pack_reader_free(r);
+	pack_close(pack);
+	sample_release(&s);
+	sample_release(&empty);
+}
+
+/* An entry that inflates, but has another CRC than in the index, is damaged. */
+static void test_crcs(void **state)
+{
+	struct pack_reader *r = pack_reader_new(0);
+	struct error err = ERROR_INIT;
+	struct pack_object obj;
+	struct sample s;
+	struct pack *pack;
+
+	sample_init_mixed(&s, HASH_SHA1);
+	s.file.crcs[2] ^= 1;
+	pack = packfile_open(&s.file);
+	check_read(&s, r, pack, 2);
+	pack_reader_check_crcs(r);
+	for (uint32_t i = 0; i < s.file.nr; i++) {
+		/* Objects 5 to 8 are deltas that are made from object 2. */
+		if (i != 2 && (i < 5 || i > 8)) {
+			check_read(&s, r, pack, i);
+			continue;
+		}
+		assert_int_equal(pack_reader_read(r, pack, s.file.offsets[i],
+						  &obj, &err),
+				 ERR_CORRUPT);
+		assert_non_null(strstr(err.msg, "bad packed object CRC"));
+	}
+	pack_close(pack);
+	packfile_make_idx(&s.file, 1);
+	packfile_save(&s.file);
+	assert_int_equal(pack_open(&pack, s.file.base, HASH_SHA1, NULL), 0);
+	check_read(&s, r, pack, 2);
+	pack_close(pack);
+	pack_reader_free(r);
+	sample_release(&s);
+}
+
+/* The cache has objects of a pack until the reader forgets the pack. */
+static void test_forget(void **state)
+{
+	struct pack_reader *r = pack_reader_new(CACHE_LIMIT);
+	struct pack_object obj;
+	struct sample s;
+	struct pack *pack;
+	uint8_t *bytes;
+
+	sample_init(&s, HASH_SHA1);
+	sample_add(&s, OBJ_BLOB, "a base", 6);
+	sample_add_delta(&s, OBJ_OFS_DELTA, 0, "one");
+	sample_add_delta(&s, OBJ_OFS_DELTA, 1, "two");
+	pack = packfile_open(&s.file);
+	check_read(&s, r, pack, 2);
+	/* The bytes of a file as small as this one are copied into memory. */
+	assert_true(s.file.bytes.len <= SYS_MAP_COPY_MAX);
+	bytes = (uint8_t *)(uintptr_t)pack_bytes(pack, NULL);
+	memset(bytes + s.file.offsets[0] + 2, 0, 4);
+	check_read(&s, r, pack, 2);
+	pack_reader_forget(r, pack);
+	assert_int_equal(
+		pack_reader_read(r, pack, s.file.offsets[2], &obj, NULL),
+		ERR_CORRUPT);
+	pack_reader_free(r);
+	pack_close(pack);
+	sample_release(&s);
+}
+
 static int collect(void *ctx, const void *bytes, size_t len, struct error *err)
 {
 	return buf_append(ctx, bytes, len);
@@ -518,6 +721,10 @@ int main(void)
 		cmocka_unit_test(test_changed_bytes),
 		cmocka_unit_test(test_cut_short),
 		cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_spares),
+		cmocka_unit_test(test_no_spare),
+		cmocka_unit_test(test_crcs),
+		cmocka_unit_test(test_forget),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

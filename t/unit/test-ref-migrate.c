@@ -23,6 +23,7 @@ static void fill(struct tmprepo *t)
 	tmprepo_write(t, "config", "[core]\n\trepositoryformatversion = 0\n");
 	tmprepo_write(t, "refs/heads/main", ID "\n");
 	tmprepo_write(t, "refs/remotes/origin/HEAD", "ref: refs/heads/main\n");
+	tmprepo_write(t, "refs/remotes/origin/x", "ref: refs/heads/x\n");
 }
 
 static int migrate(struct tmprepo *t, enum repo_ref_storage storage)
@@ -50,6 +51,9 @@ static void check_refs(struct tmprepo *t)
 	assert_int_equal(
 		refs_read(refs, "refs/remotes/origin/HEAD", &ref, &err), 1);
 	assert_string_equal(ref.target, "refs/heads/main");
+	assert_int_equal(refs_read(refs, "refs/remotes/origin/x", &ref, &err),
+			 1);
+	assert_string_equal(ref.target, "refs/heads/x");
 	refs_close(refs);
 }
 

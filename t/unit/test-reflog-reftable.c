@@ -11,6 +11,7 @@
 
 #include "refs/reflog.h"
 #include "refs/refs-reftable.h"
+#include "sys/map.h"
 #include "t/unit/random.h"
 #include "t/unit/tmprepo.h"
 
@@ -205,6 +206,17 @@ static void test_random(void **state)
 	}
 }
 
+/* Returns the list of tables of a stack. */
+static struct buf list_of(const struct tmprepo *t)
+{
+	struct buf path = BUF_INIT, list = BUF_INIT;
+
+	buf_printf(&path, "%s/reftable/tables.list", t->dir);
+	assert_int_equal(sys_read_file(&list, path.data, NULL), 0);
+	buf_release(&path);
+	return list;
+}
+
 /*
  * An edit removes all entries. The reflog still exists, and other reflogs do
  * not change.
@@ -213,18 +225,102 @@ static void test_empty(void **state)
 {
 	struct reflog log = REFLOG_INIT;
 	struct reflog_edit how = {.dry_run = false};
+	struct buf tables, again;
 	struct twins t;
 
 	setup(&t, 3);
 	t.drop = UINT64_MAX;
 	edit(&t, &how);
 	assert_true(reflog_exists(&t.table.repo, ref_name));
+	tables = list_of(&t.table);
 	edit(&t, &how);
 	assert_int_equal(t.seen_nr, 0);
+	/* The second edit changes nothing, so it writes no table. */
+	again = list_of(&t.table);
+	assert_string_equal(again.data, tables.data);
+	buf_release(&tables);
+	buf_release(&again);
 	assert_int_equal(
 		reflog_read(&log, &t.table.repo, "refs/heads/main/x", NULL), 1);
 	assert_int_equal(log.nr, 3);
 	reflog_release(&log);
+	teardown(&t);
+}
+
+/* Adds a record of a ref: a symbolic ref, or a deletion if target is NULL. */
+static void put_ref(const struct tmprepo *t, const char *name,
+		    const char *target)
+{
+	struct reftable_append_options options = {.algo = HASH_SHA1};
+	struct reftable_ref ref = {
+		.name = name,
+		.name_len = strlen(name),
+		.value = target ? REFTABLE_SYMBOLIC : REFTABLE_DELETED,
+		.target = target,
+		.target_len = target ? strlen(target) : 0,
+	};
+	struct reftable_append a;
+	struct buf path = BUF_INIT;
+
+	buf_printf(&path, "%s/reftable", t->dir);
+	assert_int_equal(reftable_append_begin(&a, path.data, &options, NULL),
+			 0);
+	ref.update_index = a.index;
+	assert_int_equal(reftable_append_start(&a, 1, NULL), 0);
+	assert_int_equal(reftable_writer_add_ref(a.writer, &ref, NULL), 0);
+	assert_int_equal(reftable_append_finish(&a, NULL), 0);
+	assert_int_equal(reftable_append_commit(&a, NULL), 0);
+	reftable_append_release(&a);
+	buf_release(&path);
+}
+
+static int note_tip(void *ctx, const char *name, const struct oid *tip,
+		    struct reflog *log, struct error *err)
+{
+	*(struct oid *)ctx = tip ? *tip : (struct oid)OID_ZERO_INIT;
+	log->lines[log->nr - 1].drop = true;
+	return 0;
+}
+
+/*
+ * An edit gets the id of the ref, but no id if the ref is symbolic or missing.
+ * Then the edit does not set the ref.
+ */
+static void test_tip(void **state)
+{
+	struct oid tip, three = id_of(3);
+	const struct reflog_edit how = {
+		.decide = note_tip, .ctx = &tip, .update_ref = true};
+	struct reflog log = REFLOG_INIT;
+	struct refs *refs;
+	struct ref ref;
+	struct twins t;
+
+	setup(&t, 3);
+	put_ref(&t.table, "refs/heads/mai", NULL);
+	put_ref(&t.table, "refs/heads/main/x", ref_name);
+	assert_int_equal(reflog_edit(&t.table.repo, ref_name, &how, NULL), 0);
+	assert_true(oid_equal(&tip, &three));
+	assert_int_equal(
+		reflog_edit(&t.table.repo, "refs/heads/mai", &how, NULL), 0);
+	assert_true(oid_is_zero(&tip));
+	assert_int_equal(
+		reflog_edit(&t.table.repo, "refs/heads/main/x", &how, NULL), 0);
+	assert_true(oid_is_zero(&tip));
+	assert_int_equal(refs_open(&refs, &t.table.repo, NULL), 0);
+	assert_int_equal(refs_read(refs, "refs/heads/mai", &ref, NULL), 0);
+	assert_int_equal(refs_read(refs, "refs/heads/main/x", &ref, NULL), 1);
+	assert_string_equal(ref.target, ref_name);
+	refs_close(refs);
+	/* The same struct reads one reflog after the other. */
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(
+			reflog_read(&log, &t.table.repo, ref_name, NULL), 1);
+		assert_int_equal(log.nr, 2);
+		reflog_release(&log);
+		assert_int_equal(log.nr, 0);
+		assert_int_equal(log.bytes.len, 0);
+	}
 	teardown(&t);
 }
 
@@ -289,10 +385,9 @@ static void test_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_random),
-		cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_locked),
-		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_random), cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_locked), cmocka_unit_test(test_names),
+		cmocka_unit_test(test_tip),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -147,6 +147,10 @@ static void test_path_conflict(void **state)
 	tmprepo_write(&t, "logs/refs/heads/a/b/c/d", "");
 	assert_int_equal(reflog_append(&t.repo, &entry, true, &before, NULL),
 			 ERR_IO);
+	/* There is no reflog to remove at these paths. */
+	assert_int_equal(reflog_remove(&t.repo, entry.name, NULL), 0);
+	assert_int_equal(reflog_remove(&t.repo, "refs/heads/a/b/c/d/e", NULL),
+			 0);
 	tmprepo_remove(&t, "logs/refs/heads/a/b/c/d");
 	assert_int_equal(reflog_append(&t.repo, &entry, true, &before, NULL),
 			 0);

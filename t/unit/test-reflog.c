@@ -120,8 +120,33 @@ static void test_edit(void **state)
 	tmprepo_release(&t);
 }
 
+/* An edit locks a packed ref in a directory of its own, which it removes. */
+static void test_packed(void **state)
+{
+	unsigned bits = 1;
+	const struct reflog_edit edit = {.decide = drop, .ctx = &bits};
+	struct buf path = BUF_INIT;
+	struct tmprepo t;
+
+	tmprepo_init(&t, HASH_SHA1);
+	tmprepo_write(&t, "HEAD", "ref: refs/heads/main\n");
+	tmprepo_write(&t, "refs/heads/main", C "\n");
+	tmprepo_write(&t, "packed-refs", B " refs/heads/d/e\n");
+	tmprepo_write(&t, "logs/refs/heads/d/e",
+		      Z " " A WHO "1 +0000\tone\n" A " " B WHO
+			"2 +0000\ttwo\n");
+	assert_int_equal(reflog_edit(&t.repo, "refs/heads/d/e", &edit, NULL),
+			 0);
+	file_is(&t, "logs/refs/heads/d/e", A " " B WHO "2 +0000\ttwo\n");
+	buf_printf(&path, "%s/refs/heads/d", t.dir);
+	assert_false(sys_exists(path.data));
+	buf_release(&path);
+	tmprepo_release(&t);
+}
+
 static void test_locked(void **state)
 {
+	struct reflog log = REFLOG_INIT;
 	struct tmprepo t;
 
 	setup(&t);
@@ -132,6 +157,13 @@ static void test_locked(void **state)
 	assert_int_equal(run(&t, 7, false, true), ERR_DENIED);
 	tmprepo_remove(&t, "logs/refs/heads/main.lock");
 	file_is(&t, "refs/heads/main", C "\n");
+	/* The value of the ref cannot be read. */
+	tmprepo_write(&t, "refs/heads/main", "rubbish\n");
+	assert_int_equal(run(&t, 7, false, false), ERR_CORRUPT);
+	assert_true(reflog_read(&log, &t.repo, "refs/heads/main", NULL) > 0);
+	assert_int_equal(log.nr, 3);
+	reflog_release(&log);
+	tmprepo_write(&t, "refs/heads/main", C "\n");
 	assert_int_equal(run(&t, 7, false, false), 0);
 	file_is(&t, "logs/refs/heads/main", "");
 	tmprepo_release(&t);
@@ -170,6 +202,31 @@ static void test_names(void **state)
 	tmprepo_release(&t);
 }
 
+/* Lists reflogs from a linked work tree. Refs of each work tree are private. */
+static void test_linked_names(void **state)
+{
+	struct buf git_dir = BUF_INIT;
+	struct tmprepo t;
+
+	tmprepo_init(&t, HASH_SHA1);
+	tmprepo_write(&t, "logs/HEAD", "");
+	tmprepo_write(&t, "logs/refs/bisect/bad", "");
+	tmprepo_write(&t, "logs/refs/heads/a", "");
+	tmprepo_write(&t, "worktrees/v/logs/HEAD", "");
+	tmprepo_write(&t, "worktrees/v/logs/refs/heads/hidden", "");
+	tmprepo_write(&t, "worktrees/w/logs/HEAD", "");
+	tmprepo_write(&t, "worktrees/w/logs/refs/bisect/good", "");
+	tmprepo_write(&t, "worktrees/w/logs/refs/heads/hidden", "");
+	buf_printf(&git_dir, "%s/worktrees/w", t.dir);
+	t.repo.git_dir = git_dir.data;
+	names_are(&t, false, "HEAD\nrefs/bisect/good\nrefs/heads/a\n");
+	names_are(&t, true,
+		  "HEAD\nmain-worktree/HEAD\nmain-worktree/refs/bisect/bad\n"
+		  "refs/bisect/good\nrefs/heads/a\nworktrees/v/HEAD\n");
+	buf_release(&git_dir);
+	tmprepo_release(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -177,6 +234,8 @@ int main(void)
 		cmocka_unit_test(test_edit),
 		cmocka_unit_test(test_locked),
 		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_linked_names),
+		cmocka_unit_test(test_packed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

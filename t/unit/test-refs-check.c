@@ -11,6 +11,8 @@
 
 #include "base/mem.h"
 #include "refs/refs-check.h"
+#include "reftable/append.h"
+#include "sys/map.h"
 #include "t/unit/tmprepo.h"
 
 #define A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
@@ -243,6 +245,205 @@ static void test_files(void **state)
 	teardown(&f);
 }
 
+/* Checks the repository, and expects the reports of its files. */
+static void check_repo(struct fixture *f, const struct tmprepo *t,
+		       const char *said)
+{
+	assert_int_equal(refs_check_run(&f->c, &t->repo, NULL), 0);
+	buf_reserve(&f->said, 1);
+	expect(f, said);
+}
+
+static void test_file_types(void **state)
+{
+	struct buf path = BUF_INIT;
+	struct fixture f;
+	struct tmprepo t;
+
+	setup(&f);
+	tmprepo_init(&t, HASH_SHA1);
+	tmprepo_write(&t, "refs/heads/.lock", A "\n");
+	check_repo(&f, &t,
+		   "E refs/heads/.lock: badRefName: invalid refname format\n");
+	tmprepo_remove(&t, "refs/heads/.lock");
+	buf_printf(&path, "%s/refs/heads/pipe", t.dir);
+	assert_int_equal(mkfifo(path.data, 0600), 0);
+	check_repo(&f, &t,
+		   "E refs/heads/pipe: badRefFiletype: unexpected file "
+		   "type\n");
+	tmprepo_remove(&t, "refs/heads/pipe");
+	tmprepo_write(&t, "packed-refs/x", "");
+	check_repo(&f, &t,
+		   "E packed-refs: badRefFiletype: not a regular file\n");
+	tmprepo_remove(&t, "packed-refs/x");
+	tmprepo_remove(&t, "packed-refs");
+	tmprepo_link(&t, "packed-refs", "none");
+	check_repo(&f, &t,
+		   "E packed-refs: badRefFiletype: not a regular file but a "
+		   "symlink\n");
+	tmprepo_remove(&t, "packed-refs");
+	tmprepo_write(&t, "packed-refs", HEADER A " HEAD\n");
+	check_repo(&f, &t,
+		   "E packed-refs line 2: badRefName: has bad refname "
+		   "'HEAD'\n");
+	buf_release(&path);
+	tmprepo_release(&t);
+	teardown(&f);
+}
+
+/*
+ * A symbolic link counts as a symbolic ref to a path in the git directory. A
+ * link that leads elsewhere is reported with the path.
+ */
+static void test_links(void **state)
+{
+	struct fixture f;
+	struct tmprepo t;
+
+	setup(&f);
+	tmprepo_init(&t, HASH_SHA1);
+	f.rules.severity[FSCK_SYMLINK_REF] = FSCK_IGNORE;
+	tmprepo_write(&t, "refs/heads/main", A "\n");
+	tmprepo_link(&t, "refs/link", "heads/main");
+	check_repo(&f, &t, "");
+	tmprepo_remove(&t, "refs/link");
+	tmprepo_link(&t, "refs/link", "../refs/heads/none");
+	check_repo(&f, &t, "");
+	tmprepo_remove(&t, "refs/link");
+	tmprepo_link(&t, "refs/link", "/etc");
+	check_repo(&f, &t,
+		   "E refs/link: badReferentName: points to invalid refname "
+		   "'/etc'\n");
+	tmprepo_release(&t);
+	teardown(&f);
+}
+
+/* Renames the only table of a stack. */
+static void rename_table(const struct tmprepo *t, const char *to)
+{
+	struct buf list = BUF_INIT, from = BUF_INIT, path = BUF_INIT;
+
+	buf_printf(&path, "%s/reftable/tables.list", t->dir);
+	assert_int_equal(sys_read_file(&list, path.data, NULL), 0);
+	buf_printf(&from, "%s/reftable/%.*s", t->dir, (int)list.len - 1,
+		   list.data);
+	buf_reset(&path);
+	buf_printf(&path, "%s/reftable/%s", t->dir, to);
+	assert_int_equal(rename(from.data, path.data), 0);
+	buf_reset(&list);
+	buf_printf(&list, "%s\n", to);
+	tmprepo_write(t, "reftable/tables.list", list.data);
+	buf_release(&list);
+	buf_release(&from);
+	buf_release(&path);
+}
+
+static void test_table_names(void **state)
+{
+	static const struct {
+		const char *name;
+		bool is_good;
+	} cases[] = {
+		{"0x1-0x2-ab.ref", true},   {"0X1-0XF-ab.log", true},
+		{"1-f-3.ref", true},        {"-0x2-3.ref", false},
+		{"0x1-0x2.ref", false},     {"0x1_0x2-ab.ref", false},
+		{"0x1-0x2-abx.ref", false}, {"0x1-0x2-ab.txt", false},
+		{"0x-0x2-ab.ref", false},
+	};
+	struct buf want = BUF_INIT;
+	struct fixture f;
+	struct tmprepo t;
+
+	setup(&f);
+	tmprepo_init(&t, HASH_SHA1);
+	t.repo.ref_storage = REPO_REFS_REFTABLE;
+	f.c.looking = look;
+	assert_int_equal(repo_init_reftable(t.dir, HASH_SHA1, "refs/heads/main",
+					    0, NULL),
+			 0);
+	for (size_t i = 0; i < ARRAY_NR(cases); i++) {
+		rename_table(&t, cases[i].name);
+		buf_printf(&want, "at references consistency\nat table: %s\n",
+			   cases[i].name);
+		if (!cases[i].is_good)
+			buf_printf(&want,
+				   "W %s: badReftableTableName: invalid "
+				   "reftable table name\n",
+				   cases[i].name);
+		check_repo(&f, &t, want.data);
+		buf_reset(&want);
+	}
+	buf_release(&want);
+	tmprepo_release(&t);
+	teardown(&f);
+}
+
+static void put(const struct tmprepo *t, const char *dir, const char *name,
+		const char *target)
+{
+	struct reftable_append_options options = {.algo = HASH_SHA1};
+	struct reftable_ref ref = {
+		.name = name,
+		.name_len = strlen(name),
+		.value = target ? REFTABLE_SYMBOLIC : REFTABLE_OID,
+		.target = target,
+		.target_len = target ? strlen(target) : 0,
+		.oid = {{1}},
+	};
+	struct reftable_append a;
+	struct buf path = BUF_INIT;
+
+	buf_printf(&path, "%s/%s", t->dir, dir);
+	assert_int_equal(reftable_append_begin(&a, path.data, &options, NULL),
+			 0);
+	ref.update_index = a.index;
+	assert_int_equal(reftable_append_start(&a, 1, NULL), 0);
+	assert_int_equal(reftable_writer_add_ref(a.writer, &ref, NULL), 0);
+	assert_int_equal(reftable_append_finish(&a, NULL), 0);
+	assert_int_equal(reftable_append_commit(&a, NULL), 0);
+	reftable_append_release(&a);
+	buf_release(&path);
+}
+
+/*
+ * Checks the targets of symbolic refs in all work trees. Replaced records do
+ * not count.
+ */
+static void test_reftable_targets(void **state)
+{
+	struct fixture f;
+	struct tmprepo t;
+
+	setup(&f);
+	tmprepo_init(&t, HASH_SHA1);
+	t.repo.ref_storage = REPO_REFS_REFTABLE;
+	put(&t, "reftable", "HEAD", "refs/tags/x");
+	put(&t, "reftable", "refs/heads/a", NULL);
+	put(&t, "reftable", "refs/heads/b", "refs/.bad");
+	put(&t, "reftable", "refs/heads/c", "refs/.bad");
+	put(&t, "reftable", "refs/heads/d", NULL);
+	put(&t, "reftable", "refs/heads/c", NULL);
+	put(&t, "worktrees/w/reftable", "HEAD", "refs/tags/y");
+	check_repo(&f, &t,
+		   "E HEAD: badHeadTarget: HEAD points to non-branch "
+		   "'refs/tags/x'\n"
+		   "E refs/heads/b: badReferentName: points to invalid refname "
+		   "'refs/.bad'\n"
+		   "E worktrees/w/HEAD: badHeadTarget: HEAD points to "
+		   "non-branch 'refs/tags/y'\n");
+	put(&t, "reftable", "HEAD", "refs/heads/main");
+	put(&t, "reftable", "refs/heads/b", NULL);
+	put(&t, "worktrees/w/reftable", "HEAD", NULL);
+	check_repo(&f, &t, "");
+	/* Without symbolic refs there is nothing to report. */
+	put(&t, "reftable", "HEAD", NULL);
+	check_repo(&f, &t, "");
+	tmprepo_write(&t, "reftable/tables.list", "none.ref\n");
+	assert_true(refs_check_run(&f.c, &t.repo, NULL) < 0);
+	tmprepo_release(&t);
+	teardown(&f);
+}
+
 static void test_looking(void **state)
 {
 	struct fixture f;
@@ -252,9 +453,11 @@ static void test_looking(void **state)
 	tmprepo_init(&t, HASH_SHA1);
 	f.c.looking = look;
 	tmprepo_write(&t, "HEAD", "ref: refs/heads/main\n");
+	tmprepo_write(&t, "refs/heads/main", A "\n");
 	assert_int_equal(refs_check_run(&f.c, &t.repo, NULL), 0);
 	assert_non_null(strstr(f.said.data, "at references consistency\n"
-					    "at HEAD\nat packed-refs file "));
+					    "at refs/heads/main\nat HEAD\n"
+					    "at packed-refs file "));
 	tmprepo_release(&t);
 	teardown(&f);
 }
@@ -269,6 +472,10 @@ int main(void)
 		cmocka_unit_test(test_severity),
 		cmocka_unit_test(test_files),
 		cmocka_unit_test(test_looking),
+		cmocka_unit_test(test_file_types),
+		cmocka_unit_test(test_links),
+		cmocka_unit_test(test_table_names),
+		cmocka_unit_test(test_reftable_targets),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -78,6 +78,7 @@ static void test_path(void **state)
 
 static void test_read(void **state)
 {
+	struct error err = ERROR_INIT;
 	struct refs_loose ref;
 	struct tmprepo t;
 
@@ -91,6 +92,24 @@ static void test_read(void **state)
 	assert_int_equal(refs_loose_read(&ref, &t.repo, "refs/x", NULL), 0);
 	assert_int_equal(
 		refs_loose_read(&ref, &t.repo, "refs/heads/main/x", NULL), 0);
+	tmprepo_link(&t, "refs/heads/loop", "loop");
+	assert_int_equal(
+		refs_loose_read(&ref, &t.repo, "refs/heads/loop", &err),
+		ERR_IO);
+	assert_int_equal(err.code, ERR_IO);
+	/* A link to a path below refs/ is a symbolic ref. */
+	tmprepo_link(&t, "refs/heads/sym", "refs/heads/none");
+	assert_int_equal(refs_loose_read(&ref, &t.repo, "refs/heads/sym", NULL),
+			 1);
+	assert_int_equal(ref.kind, REFS_LOOSE_SYMBOLIC);
+	assert_string_equal(ref.target, "refs/heads/none");
+	refs_loose_release(&ref);
+	/* Other links are followed. */
+	tmprepo_link(&t, "refs/heads/other", "main");
+	assert_int_equal(
+		refs_loose_read(&ref, &t.repo, "refs/heads/other", NULL), 1);
+	assert_int_equal(ref.kind, REFS_LOOSE_OID);
+	refs_loose_release(&ref);
 	tmprepo_release(&t);
 }
 
@@ -149,7 +168,11 @@ static void test_worktree(void **state)
 	tmprepo_write(&t, "refs/bisect/bad", HEX_A "\n");
 	tmprepo_write(&t, "worktrees/w/refs/bisect/good", HEX_A "\n");
 	tmprepo_write(&t, "worktrees/w/refs/heads/other", HEX_A "\n");
-	assert_list(&t, "refs/", NAMES("refs/bisect/good", "refs/heads/main"));
+	tmprepo_write(&t, "worktrees/w/refs/rewritten/y", HEX_A "\n");
+	tmprepo_write(&t, "worktrees/w/refs/worktree/x", HEX_A "\n");
+	assert_list(&t, "refs/",
+		    NAMES("refs/bisect/good", "refs/heads/main",
+			  "refs/rewritten/y", "refs/worktree/x"));
 	assert_list(&t, "refs/bisect/", NAMES("refs/bisect/good"));
 	assert_list(&t, "refs/b", NAMES("refs/bisect/good"));
 	buf_release(&git_dir);

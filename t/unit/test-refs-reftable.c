@@ -186,6 +186,11 @@ static void test_visit(void **state)
 	tmprepo_write(&t, "FETCH_HEAD",
 		      "0700000000000000000000000000000000000000\tbranch x\n");
 	assert_value(&t.repo, "FETCH_HEAD", 7);
+	tmprepo_write(&t, "MERGE_HEAD", "no id\n");
+	assert_value(&t.repo, "MERGE_HEAD", ERR_CORRUPT);
+	tmprepo_remove(&t, "MERGE_HEAD");
+	tmprepo_link(&t, "MERGE_HEAD", "MERGE_HEAD");
+	assert_value(&t.repo, "MERGE_HEAD", ERR_IO);
 	put(&t, "reftable", "HEAD", 0, "refs/heads/.invalid");
 	put(&t, "reftable", "refs/heads/z", 0, "refs/heads/.invalid");
 	assert_value(&t.repo, "HEAD", 0);
@@ -246,10 +251,133 @@ static void test_snapshot(void **state)
 	tmprepo_release(&t);
 }
 
+static void assert_below(struct refs *refs, const char *dir,
+			 const char *expected)
+{
+	struct buf other = BUF_INIT;
+
+	buf_append_str(&other, "none");
+	assert_int_equal(refs_reftable_find_below(refs, dir, &other, NULL),
+			 expected != NULL);
+	assert_string_equal(other.data, expected ? expected : "none");
+	buf_release(&other);
+}
+
+/* Finds a ref below a directory, in the stack that has refs of this name. */
+static void test_below(void **state)
+{
+	struct tmprepo t;
+	struct refs *refs;
+
+	(void)state;
+	fill(&t);
+	put(&t, "worktrees/w/reftable", "refs/bisect/good", 6, NULL);
+	assert_int_equal(refs_open(&refs, &t.repo, NULL), 0);
+	assert_below(refs, "refs/heads/a/", "refs/heads/a/x");
+	assert_below(refs, "refs/heads/", "refs/heads/a/x");
+	assert_below(refs, "refs/heads/b/", NULL);
+	assert_below(refs, "refs/tags/t/", NULL);
+	assert_below(refs, "refs/zz/", NULL);
+	assert_below(refs, "worktrees/w/refs/bisect/",
+		     "worktrees/w/refs/bisect/good");
+	assert_below(refs, "worktrees/w/refs/heads/",
+		     "worktrees/w/refs/heads/a/x");
+	refs_close(refs);
+	tmprepo_release(&t);
+}
+
+static int stop(void *ctx, const struct ref *ref)
+{
+	return 17;
+}
+
+/* Root refs are records of the work tree's own stack. */
+static void test_roots(void **state)
+{
+	struct buf out = BUF_INIT;
+	struct tmprepo t;
+	struct refs *refs;
+
+	(void)state;
+	fill(&t);
+	put(&t, "reftable", "ORIG_HEAD", 4, NULL);
+	put(&t, "reftable", "lower", 4, NULL);
+	put(&t, "reftable", "s_HEAD", 4, NULL);
+	assert_int_equal(refs_open(&refs, &t.repo, NULL), 0);
+	assert_int_equal(refs_each_root(refs, append_ref, &out, NULL, NULL), 0);
+	assert_string_equal(out.data, "HEAD=2>refs/heads/main ORIG_HEAD=4 ");
+	assert_int_equal(refs_each_root(refs, stop, NULL, NULL, NULL), 17);
+	/* Records do not tell which refs may peel to an object. */
+	assert_int_equal(refs_may_peel(refs, "refs/none/", NULL, NULL), 1);
+	buf_release(&out);
+	refs_close(refs);
+	tmprepo_release(&t);
+}
+
+static int options_of(struct reftable_append_options *options,
+		      const char *settings)
+{
+	struct buf text = BUF_INIT;
+	struct tmprepo t;
+	int ret;
+
+	tmprepo_init(&t, HASH_SHA256);
+	t.repo.share = 0660;
+	buf_printf(&text, "[reftable]\n%s\n", settings);
+	assert_int_equal(config_parse(&t.repo.config, text.data, text.len,
+				      CONFIG_LOCAL, NULL, NULL, NULL),
+			 0);
+	memset(options, 0xff, sizeof(*options));
+	ret = refs_reftable_options(options, &t.repo, NULL);
+	config_release(&t.repo.config);
+	buf_release(&text);
+	tmprepo_release(&t);
+	return ret;
+}
+
+static void test_options(void **state)
+{
+	static const char *const bad[] = {
+		"blocksize = 16777216",    "blocksize = -1",
+		"restartinterval = 65536", "restartinterval = -1",
+		"geometricfactor = 257",   "geometricfactor = -1",
+		"indexobjects = perhaps",  "locktimeout = soon",
+	};
+	struct reftable_append_options options;
+
+	(void)state;
+	assert_int_equal(options_of(&options, ""), 0);
+	assert_int_equal(options.algo, HASH_SHA256);
+	assert_int_equal(options.share, 0660);
+	assert_int_equal(options.timeout_ms, 100);
+	assert_int_equal(options.block_size, 0);
+	assert_int_equal(options.restart_interval, 0);
+	assert_int_equal(options.factor, 0);
+	assert_false(options.no_objects);
+	assert_int_equal(options_of(&options, "blocksize = 16777215\n"
+					      "restartinterval = 65535\n"
+					      "geometricfactor = 256\n"
+					      "indexobjects = false\n"
+					      "locktimeout = -1\n"),
+			 0);
+	assert_int_equal(options.timeout_ms, -1);
+	assert_int_equal(options.block_size, 16777215);
+	assert_int_equal(options.restart_interval, 65535);
+	assert_int_equal(options.factor, 256);
+	assert_true(options.no_objects);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(options_of(&options, bad[i]), ERR_INVALID);
+}
+
 static int note(void *ctx, const struct oid *oid)
 {
 	((bool *)ctx)[oid->bytes[0]] = true;
 	return 0;
+}
+
+static int refuse(void *ctx, const struct oid *oid)
+{
+	return 5;
 }
 
 /*
@@ -266,6 +394,7 @@ static void test_kept(void **state)
 	assert_int_equal(refs_each_reflog_oid(&t.repo, note, seen, NULL), 0);
 	assert_true(seen[5] && seen[9]);
 	assert_false(seen[0] || seen[1] || seen[2] || seen[3]);
+	assert_int_equal(refs_each_reflog_oid(&t.repo, refuse, NULL, NULL), 5);
 	tmprepo_release(&t);
 }
 
@@ -289,9 +418,15 @@ static void test_committer(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_place),  cmocka_unit_test(test_visit),
-		cmocka_unit_test(test_linked), cmocka_unit_test(test_snapshot),
-		cmocka_unit_test(test_kept),   cmocka_unit_test(test_committer),
+		cmocka_unit_test(test_place),
+		cmocka_unit_test(test_visit),
+		cmocka_unit_test(test_linked),
+		cmocka_unit_test(test_snapshot),
+		cmocka_unit_test(test_kept),
+		cmocka_unit_test(test_committer),
+		cmocka_unit_test(test_below),
+		cmocka_unit_test(test_roots),
+		cmocka_unit_test(test_options),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

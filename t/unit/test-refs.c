@@ -6,11 +6,13 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "odb/odb.h"
 #include "refs/refs.h"
 #include "t/unit/tmprepo.h"
 
 #define HEX_A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define HEX_B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+#define HEX_0 "0000000000000000000000000000000000000000"
 #define HEX_C "cccccccccccccccccccccccccccccccccccccccc"
 #define HEADER "# pack-refs with: peeled fully-peeled sorted \n"
 
@@ -57,10 +59,20 @@ static void assert_each(struct refs *refs, const char *prefix,
 
 static int append_broken(void *ctx, const char *name, enum refs_flaw flaw)
 {
-	return buf_printf(ctx, "%s? ", name);
+	static const char *const flaws[] = {
+		[REFS_FLAW_NAME] = "name",
+		[REFS_FLAW_VALUE] = "value",
+		[REFS_FLAW_SYMBOLIC] = "symbolic",
+		[REFS_FLAW_MISSING] = "missing",
+	};
+
+	return buf_printf(ctx, "%s?%s ", name, flaws[flaw]);
 }
 
-/* refs_each_or_broken() passes the names of broken and of dangling refs. */
+/*
+ * refs_each_or_broken() passes the names of broken and of dangling refs, and
+ * what is wrong with each.
+ */
 static void test_broken(void **state)
 {
 	struct buf out = BUF_INIT;
@@ -68,13 +80,17 @@ static void test_broken(void **state)
 	struct refs *refs = fill(&t);
 
 	tmprepo_write(&t, "refs/heads/a", "no id\n");
+	tmprepo_write(&t, "refs/heads/b..c", HEX_A "\n");
 	tmprepo_write(&t, "refs/heads/n", "ref: refs/heads/none\n");
+	tmprepo_write(&t, "refs/heads/o", "ref: refs/heads/o\n");
 	assert_int_equal(refs_each_or_broken(refs, "refs/heads/", append_ref,
 					     append_broken, &out, NULL),
 			 0);
-	assert_string_equal(out.data, "refs/heads/a? refs/heads/dir/x=bb "
-				      "refs/heads/main=bb refs/heads/n? "
-				      "refs/heads/old=aa! ");
+	assert_string_equal(out.data,
+			    "refs/heads/a?value refs/heads/b..c?name "
+			    "refs/heads/dir/x=bb refs/heads/main=bb "
+			    "refs/heads/n?symbolic refs/heads/o?symbolic "
+			    "refs/heads/old=aa! ");
 	buf_release(&out);
 	refs_close(refs);
 	tmprepo_release(&t);
@@ -319,10 +335,47 @@ static void test_lookup(void **state)
 	assert_null(ref.target);
 	assert_true(ref.is_tag);
 	assert_int_equal(ref.peeled.bytes[0], 0xcc);
+	memset(&ref, 0xff, sizeof(ref));
 	assert_int_equal(refs_lookup(refs, "refs/heads/none", &ref, NULL), 0);
+	assert_null(ref.target);
+	assert_false(ref.is_zero || ref.is_tag || ref.has_peeled);
+	memset(&ref, 0xff, sizeof(ref));
 	assert_int_equal(refs_lookup(refs, "refs/heads/../x", &ref, NULL), 0);
+	assert_null(ref.target);
 	assert_int_equal(refs_lookup(refs, "refs/heads", &ref, NULL), 0);
 	assert_int_equal(refs_lookup(refs, "", &ref, NULL), 0);
+	refs_close(refs);
+	tmprepo_release(&t);
+}
+
+/* refs_read() returns a symbolic ref itself, not the ref it leads to. */
+static void test_read(void **state)
+{
+	struct error err = ERROR_INIT;
+	struct tmprepo t;
+	struct refs *refs = fill(&t);
+	struct ref ref;
+
+	assert_int_equal(refs_read(refs, "HEAD", &ref, NULL), 1);
+	assert_string_equal(ref.name, "HEAD");
+	assert_string_equal(ref.target, "refs/heads/main");
+	memset(&ref, 0xff, sizeof(ref));
+	assert_int_equal(refs_read(refs, "refs/heads/main", &ref, NULL), 1);
+	assert_null(ref.target);
+	assert_int_equal(ref.oid.bytes[0], 0xbb);
+	assert_false(ref.has_peeled);
+	memset(&ref, 0xff, sizeof(ref));
+	assert_int_equal(refs_read(refs, "refs/heads/none", &ref, NULL), 0);
+	assert_null(ref.target);
+	tmprepo_write(&t, "refs/heads/main", HEX_0 "\n");
+	assert_int_equal(refs_read(refs, "refs/heads/main", &ref, &err),
+			 ERR_CORRUPT);
+	assert_true(ref.is_zero);
+	assert_string_equal(err.msg, "broken ref refs/heads/main");
+	tmprepo_write(&t, "refs/heads/main", "no id\n");
+	assert_int_equal(refs_read(refs, "refs/heads/main", &ref, NULL),
+			 ERR_CORRUPT);
+	assert_false(ref.is_zero);
 	refs_close(refs);
 	tmprepo_release(&t);
 }
@@ -372,6 +425,7 @@ static void test_dwim(void **state)
 		{"heads/main", "refs/heads/main"},
 		{"refs/heads/main", "refs/heads/main"},
 		{"v1", "refs/tags/v1"},
+		{"old", "refs/heads/old"},
 		{"origin", "refs/remotes/origin/HEAD"},
 		{"origin/x", "refs/remotes/origin/x"},
 		{"dir/x", "refs/heads/dir/x"},
@@ -382,6 +436,8 @@ static void test_dwim(void **state)
 	struct ref ref;
 
 	tmprepo_write(&t, "refs/tags/cut", "1234\n");
+	tmprepo_write(&t, "refs/heads/cut", "1234\n");
+	tmprepo_write(&t, "refs/tags/old", "1234\n");
 	tmprepo_write(&t, "refs/remotes/origin/HEAD",
 		      "ref: refs/remotes/origin/x\n");
 	tmprepo_write(&t, "refs/remotes/origin/x", HEX_A "\n");
@@ -394,11 +450,193 @@ static void test_dwim(void **state)
 	assert_int_equal(refs_dwim(refs, "none", &ref, NULL), 0);
 	assert_int_equal(refs_dwim(refs, "objects/pack", &ref, NULL), 0);
 	/*
-	 * If the short name has only one expansion that exists, and this ref is
-	 * broken, the result is an error.
+	 * If all expansions that exist are broken, the result is an error that
+	 * names the first one.
 	 */
 	assert_int_equal(refs_dwim(refs, "cut", &ref, &err), ERR_CORRUPT);
 	assert_string_equal(err.msg, "broken ref refs/tags/cut");
+	refs_close(refs);
+	tmprepo_release(&t);
+}
+
+static void assert_dwim_nr(struct refs *refs, const char *name, int nr,
+			   const char *expected)
+{
+	struct buf notes = BUF_INIT;
+
+	buf_append_str(&notes, "");
+	assert_int_equal(refs_dwim_nr(refs, name, &notes, NULL), nr);
+	assert_string_equal(notes.data, expected);
+	assert_int_equal(refs_dwim_nr(refs, name, NULL, NULL), nr);
+	buf_release(&notes);
+}
+
+/*
+ * refs_dwim_nr() counts the refs to which a name expands, and tells about those
+ * that are broken. A file that may be no ref at all is passed over in silence.
+ */
+static void test_dwim_nr(void **state)
+{
+	struct error err = ERROR_INIT;
+	struct buf notes = BUF_INIT;
+	struct tmprepo t;
+	struct refs *refs = fill(&t);
+
+	tmprepo_write(&t, "refs/tags/main", HEX_A "\n");
+	tmprepo_write(&t, "refs/tags/bad", "no id\n");
+	tmprepo_write(&t, "refs/heads/bad", HEX_A "\n");
+	tmprepo_write(&t, "refs/remotes/o/HEAD", "ref: refs/heads/none\n");
+	tmprepo_write(&t, "config", "[core]\n");
+	assert_dwim_nr(refs, "main", 2, "");
+	assert_dwim_nr(refs, "old", 1, "");
+	assert_dwim_nr(refs, "none", 0, "");
+	assert_dwim_nr(refs, "HEAD", 1, "");
+	assert_dwim_nr(refs, "config", 0, "");
+	assert_dwim_nr(refs, "bad", 1,
+		       "warning: ignoring broken ref refs/tags/bad\n");
+	assert_dwim_nr(refs, "refs/tags/bad", 0,
+		       "warning: ignoring broken ref refs/tags/bad\n");
+	assert_dwim_nr(
+		refs, "o", 0,
+		"warning: ignoring dangling symref refs/remotes/o/HEAD\n");
+	tmprepo_write(&t, "HEAD", "ref: refs/heads/none\n");
+	assert_dwim_nr(refs, "HEAD", 0, "");
+	tmprepo_write(&t, "HEAD", "no id\n");
+	assert_dwim_nr(refs, "HEAD", 0, "");
+	/* An error that is not about one ref ends the search. */
+	tmprepo_write(&t, "packed-refs", "rubbish\n");
+	assert_int_equal(refs_dwim_nr(refs, "old", &notes, &err), ERR_CORRUPT);
+	assert_non_null(strstr(err.msg, "unexpected line in "));
+	assert_int_equal(notes.len, 0);
+	refs_close(refs);
+	tmprepo_release(&t);
+}
+
+/* Visits each ref to which a name expands; broken refs are left out. */
+static void test_dwim_each(void **state)
+{
+	struct buf out = BUF_INIT;
+	struct tmprepo t;
+	struct refs *refs = fill(&t);
+	int calls = 0;
+
+	tmprepo_write(&t, "refs/main", "no id\n");
+	tmprepo_write(&t, "refs/tags/main", HEX_A "\n");
+	tmprepo_write(&t, "refs/remotes/main/HEAD", HEX_C "\n");
+	assert_int_equal(refs_dwim_each(refs, "main", append_ref, &out, NULL),
+			 0);
+	assert_string_equal(out.data, "refs/tags/main=aa refs/heads/main=bb "
+				      "refs/remotes/main/HEAD=cc ");
+	assert_int_equal(
+		refs_dwim_each(refs, "main", stop_at_once, &calls, NULL), 17);
+	assert_int_equal(calls, 1);
+	buf_release(&out);
+	refs_close(refs);
+	tmprepo_release(&t);
+}
+
+/* A ref below refs/replace/ whose name is no id is left out with a warning. */
+static void test_bad_replace(void **state)
+{
+	struct error warning = ERROR_INIT;
+	struct tmprepo t;
+	struct refs *refs = fill(&t);
+	struct odb *odb;
+
+	tmprepo_write(&t, "refs/replace/short", HEX_A "\n");
+	assert_int_equal(odb_open(&odb, &t.repo, NULL, NULL), 0);
+	assert_int_equal(refs_load_replaced(refs, odb, &warning, NULL), 0);
+	assert_string_equal(warning.msg,
+			    "bad replace ref name: refs/replace/short");
+	odb_close(odb);
+	refs_close(refs);
+	tmprepo_release(&t);
+}
+
+/*
+ * If GIT_REF_PARANOIA is false, refs to missing objects and broken refs are
+ * left out, also in strict visits. Only refs to missing objects are passed to
+ * the callback for broken refs.
+ */
+static void test_salvage(void **state)
+{
+	struct error warning = ERROR_INIT;
+	struct buf out = BUF_INIT;
+	struct tmprepo t;
+	struct refs *refs = fill(&t);
+
+	tmprepo_write(&t, "refs/heads/a", "no id\n");
+	tmprepo_write(&t, "refs/heads/n", "ref: refs/heads/none\n");
+	buf_append_str(&out, "");
+	setenv("GIT_REF_PARANOIA", "false", 1);
+	assert_int_equal(refs_each(refs, "refs/heads/m", append_ref, &out,
+				   &warning, NULL),
+			 0);
+	assert_string_equal(out.data, "");
+	assert_int_equal(warning.code, ERR_MISSING);
+	assert_string_equal(warning.msg, "refs/heads/main does not point to a "
+					 "valid object!");
+	assert_int_equal(refs_each_strict(refs, NULL, append_ref, &out, NULL),
+			 0);
+	assert_string_equal(out.data, "");
+	assert_int_equal(refs_each_from(refs, "", NULL, append_ref,
+					append_broken, &out, NULL),
+			 0);
+	assert_string_equal(out.data,
+			    "refs/heads/dir/x?missing refs/heads/main?missing "
+			    "refs/heads/old?missing refs/tags/v1?missing ");
+	buf_reset(&out);
+	assert_int_equal(refs_each_or_broken(refs, "refs/heads/a", append_ref,
+					     append_broken, &out, NULL),
+			 0);
+	assert_string_equal(out.data, "refs/heads/a?value ");
+	refs_close(refs);
+	assert_int_equal(refs_open(&refs, &t.repo, NULL), 0);
+	tmprepo_write(&t, "packed-refs", "rubbish\n");
+	assert_int_equal(refs_each(refs, NULL, append_ref, &out, NULL, NULL),
+			 ERR_CORRUPT);
+	setenv("GIT_REF_PARANOIA", "perhaps", 1);
+	assert_int_equal(refs_each(refs, NULL, append_ref, &out, NULL, NULL),
+			 ERR_INVALID);
+	setenv("GIT_REF_PARANOIA", "true", 1);
+	tmprepo_write(&t, "packed-refs", HEX_A " refs/tags/v1\n");
+	assert_each(refs, "refs/tags/", "refs/tags/v1=aa ");
+	unsetenv("GIT_REF_PARANOIA");
+	buf_release(&out);
+	refs_close(refs);
+	tmprepo_release(&t);
+}
+
+/*
+ * A loose ref may be a tag with any peeled id. Peeled ids of packed refs are
+ * known.
+ */
+static void test_may_peel(void **state)
+{
+	struct oidmap ids = OIDMAP_INIT, others = OIDMAP_INIT;
+	struct error err = ERROR_INIT;
+	struct oid oid;
+	struct tmprepo t;
+	struct refs *refs = fill(&t);
+
+	assert_true(oid_from_hex(&oid, HEX_C, 40, HASH_SHA1));
+	assert_int_equal(oidmap_put(&ids, &oid, 0), 0);
+	assert_true(oid_from_hex(&oid, HEX_A, 40, HASH_SHA1));
+	assert_int_equal(oidmap_put(&others, &oid, 0), 0);
+	assert_int_equal(refs_list_now(refs, NULL), 0);
+	assert_int_equal(refs_may_peel(refs, "refs/tags/", &ids, NULL), 1);
+	assert_int_equal(refs_may_peel(refs, "refs/tags/", &others, NULL), 0);
+	assert_int_equal(refs_may_peel(refs, "refs/heads/e/", &ids, NULL), 0);
+	assert_int_equal(refs_may_peel(refs, "refs/x/", &ids, NULL), 0);
+	assert_int_equal(refs_may_peel(refs, "refs/heads/dir/", &ids, NULL), 1);
+	refs_close(refs);
+	assert_int_equal(refs_open(&refs, &t.repo, NULL), 0);
+	tmprepo_write(&t, "packed-refs", "rubbish\n");
+	assert_int_equal(refs_may_peel(refs, "refs/tags/", &ids, &err),
+			 ERR_CORRUPT);
+	assert_non_null(strstr(err.msg, "unexpected line in "));
+	oidmap_release(&ids);
+	oidmap_release(&others);
 	refs_close(refs);
 	tmprepo_release(&t);
 }
@@ -421,6 +659,28 @@ static void test_packed_meanwhile(void **state)
 	assert_int_equal(refs_lookup(refs, "refs/heads/dir/x", &ref, NULL), 1);
 	assert_int_equal(ref.oid.bytes[0], 0xbb);
 	assert_each(refs, "refs/heads/o", "refs/heads/old=cc! ");
+	refs_close(refs);
+	tmprepo_release(&t);
+}
+
+/*
+ * A visit fails because packed-refs is malformed. The next visit of the same
+ * snapshot reads the file again.
+ */
+static void test_packed_malformed(void **state)
+{
+	struct buf out = BUF_INIT;
+	struct tmprepo t;
+	struct refs *refs = fill(&t);
+
+	tmprepo_write(&t, "packed-refs", "rubbish\n");
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(
+			refs_each(refs, "", append_ref, &out, NULL, NULL),
+			ERR_CORRUPT);
+	assert_int_equal(out.len, 0);
+	tmprepo_write(&t, "packed-refs", HEX_A " refs/tags/v1\n");
+	assert_each(refs, "refs/tags/", "refs/tags/v1=aa ");
 	refs_close(refs);
 	tmprepo_release(&t);
 }
@@ -479,7 +739,14 @@ int main(void)
 		cmocka_unit_test(test_symref_loop),
 		cmocka_unit_test(test_dwim),
 		cmocka_unit_test(test_packed_meanwhile),
+		cmocka_unit_test(test_packed_malformed),
 		cmocka_unit_test(test_nested),
+		cmocka_unit_test(test_read),
+		cmocka_unit_test(test_dwim_nr),
+		cmocka_unit_test(test_dwim_each),
+		cmocka_unit_test(test_bad_replace),
+		cmocka_unit_test(test_salvage),
+		cmocka_unit_test(test_may_peel),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -136,12 +136,72 @@ static void pack_bitmaps_go(void **state)
 	randrepo_release(&r);
 }
 
+/* Returns the number of layers of the chain of multi-pack-indexes. */
+static uint32_t layers_of(const struct randrepo *r)
+{
+	struct odb *odb;
+	uint32_t nr = 0;
+
+	assert_int_equal(odb_open(&odb, &r->t.repo, NULL, NULL), 0);
+	for (const struct odb_midx *m = odb->midxes[0]; m; m = m->base)
+		nr++;
+	odb_close(odb);
+	return nr;
+}
+
+static void run_layers(struct randrepo *r, uint64_t split_factor)
+{
+	struct error err = ERROR_INIT;
+	struct repack_result result;
+	struct repack_options o;
+
+	bitmaprepo_options(&o, &r->t.repo);
+	o.all = false;
+	o.geometric = split_factor ? 2 : 0;
+	o.write_midx = o.midx_layers = o.midx_must_contain_cruft = true;
+	o.midx_split_factor = split_factor;
+	o.midx_new_layer_threshold = 1;
+	if (repack_run(&result, &r->t.repo, &o, &err) != 0)
+		fail_msg("%s", err.msg);
+	assert_int_equal(result.warning.code, 0);
+}
+
+/*
+ * Each repack adds a layer to the chain. A geometric repack merges layers, so
+ * that each one is small compared with those below.
+ */
+static void layers(void **state)
+{
+	uint64_t seed = random_seed();
+	struct bitmaprepo b;
+	struct randrepo r;
+
+	midxbitmap_history(&r, &seed, HASH_SHA1, 1);
+	for (uint32_t i = 0; i < 3; i++) {
+		run_layers(&r, 0);
+		assert_int_equal(layers_of(&r), i + 1);
+		bitmaprepo_open(&b, &r);
+		assert_int_equal(b.pb->base != NULL, i > 0);
+		bitmaprepo_close(&b);
+		randrepo_history(&r, 5);
+		randrepo_store(&r);
+		randrepo_all_refs(&r);
+	}
+	run_layers(&r, 1000);
+	assert_int_equal(layers_of(&r), 1);
+	bitmaprepo_open(&b, &r);
+	midxbitmap_check_rows(&b);
+	bitmaprepo_close(&b);
+	randrepo_release(&r);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_into_one),
 		cmocka_unit_test(geometric),
 		cmocka_unit_test(pack_bitmaps_go),
+		cmocka_unit_test(layers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -480,6 +480,280 @@ static void nothing(void **state)
 	randrepo_release(&r);
 }
 
+/*
+ * A repository in which one ref reaches a part of the objects; `live` has these
+ * objects.
+ */
+struct partly {
+	struct randrepo r;
+	bool *live;
+	uint32_t live_nr, dead_nr;
+	struct repack_options options;
+};
+
+static void partly_init(struct partly *p, uint64_t *seed,
+			enum repack_unreachable how)
+{
+	p->live = calloc(RANDREPO_MAX, sizeof(*p->live));
+	assert_non_null(p->live);
+	make(&p->r, HASH_SHA1, seed);
+	randrepo_ref(&p->r, "refs/heads/main", p->r.commits[20]);
+	randrepo_reach(&p->r, p->live, p->r.commits[20]);
+	p->live_nr = 0;
+	for (uint32_t i = 0; i < p->r.nr; i++)
+		p->live_nr += p->live[i];
+	p->dead_nr = p->r.nr - p->live_nr;
+	assert_true(p->live_nr && p->dead_nr);
+	bitmaprepo_options(&p->options, &p->r.t.repo);
+	p->options.write_bitmap = false;
+	p->options.cruft = p->options.newpack;
+	p->options.unreachable = how;
+}
+
+static void partly_release(struct partly *p)
+{
+	randrepo_release(&p->r);
+	free(p->live);
+}
+
+/* Counts the packs of the repository that are cruft packs. */
+static uint32_t cruft_packs(const struct randrepo *r)
+{
+	struct odb *odb;
+	uint32_t nr = 0;
+
+	assert_int_equal(odb_open(&odb, &r->t.repo, NULL, NULL), 0);
+	for (uint32_t i = 0; i < odb->pack_nr; i++)
+		nr += odb->packs[i].pack->is_cruft;
+	odb_close(odb);
+	return nr;
+}
+
+/* -A: unreachable objects of removed packs are made loose. */
+static void loosened(void **state)
+{
+	uint64_t seed = random_seed();
+	struct repack_result result;
+	struct there before, t;
+	struct partly p;
+	uint32_t only_packed = 0;
+
+	partly_init(&p, &seed, REPACK_LOOSEN);
+	look(&before, &p.r);
+	for (uint32_t i = 0; i < p.r.nr; i++)
+		only_packed += !p.live[i] && !before.loose[i];
+	result = repack(&p.r, &p.options);
+	assert_int_equal(result.object_nr, p.live_nr);
+	assert_int_equal(result.loosened_nr, only_packed);
+	assert_int_equal(result.cruft_nr, 0);
+	look(&t, &p.r);
+	assert_int_equal(t.pack_nr, 1);
+	for (uint32_t i = 0; i < p.r.nr; i++) {
+		assert_int_equal(t.packed[i], p.live[i]);
+		assert_int_equal(t.loose[i], !p.live[i]);
+	}
+	there_release(&before);
+	there_release(&t);
+	partly_release(&p);
+}
+
+/* -k: unreachable objects are put into the new pack, loose ones too. */
+static void unreachable_kept(void **state)
+{
+	uint64_t seed = random_seed();
+	struct repack_result result;
+	struct partly p;
+	struct there t;
+
+	partly_init(&p, &seed, REPACK_KEEP);
+	result = repack(&p.r, &p.options);
+	assert_int_equal(result.object_nr, p.r.nr);
+	look(&t, &p.r);
+	assert_int_equal(t.pack_nr, 1);
+	assert_int_equal(t.packed_nr, p.r.nr);
+	assert_int_equal(t.loose_nr, 0);
+	check_readable(&p.r, t.packed);
+	there_release(&t);
+	partly_release(&p);
+}
+
+/*
+ * --cruft: unreachable objects are put into a cruft pack. A further repack
+ * rewrites this pack, or keeps it if it is large enough.
+ */
+static void cruft(void **state)
+{
+	uint64_t seed = random_seed();
+	struct repack_result result;
+	struct partly p;
+	struct there t;
+
+	partly_init(&p, &seed, REPACK_CRUFT);
+	result = repack(&p.r, &p.options);
+	assert_int_equal(result.object_nr, p.live_nr);
+	assert_int_equal(result.cruft_nr, p.dead_nr);
+	look(&t, &p.r);
+	assert_int_equal(t.pack_nr, 2);
+	assert_int_equal(cruft_packs(&p.r), 1);
+	assert_int_equal(t.packed_nr, p.r.nr);
+	check_readable(&p.r, t.packed);
+	there_release(&t);
+	for (uint64_t below = 1; below + 1;
+	     below = below == 1 ? 0 : UINT64_MAX) {
+		randrepo_blob(&p.r, below ? 1001 : 1002);
+		randrepo_store(&p.r);
+		p.options.combine_cruft_below = below;
+		result = repack(&p.r, &p.options);
+		assert_int_equal(result.cruft_nr, below ? 1 : p.dead_nr + 2);
+		assert_int_equal(cruft_packs(&p.r), below ? 2 : 1);
+	}
+	look(&t, &p.r);
+	assert_int_equal(t.packed_nr, p.r.nr);
+	assert_int_equal(t.loose_nr, 0);
+	there_release(&t);
+	partly_release(&p);
+}
+
+/* Returns the number of objects of the only pack in a directory. */
+static uint32_t objects_in(const char *dir, bool is_cruft)
+{
+	struct old_packs packs = {.nr = 0};
+	struct pack *pack;
+	uint32_t nr;
+
+	assert_int_equal(old_packs_list(&packs, dir, NULL), 0);
+	assert_int_equal(packs.nr, 1);
+	assert_int_equal(pack_open(&pack, packs.packs[0].base, HASH_SHA1, NULL),
+			 0);
+	assert_int_equal(pack->is_cruft, is_cruft);
+	nr = pack->idx.nr;
+	pack_close(pack);
+	old_packs_release(&packs);
+	return nr;
+}
+
+/*
+ * Unreachable objects that are older than the expiry leave the repository. With
+ * expire_to, they are put into a pack elsewhere.
+ */
+static void expired(void **state)
+{
+	uint64_t seed = random_seed();
+	struct repack_result result;
+	struct buf dir = BUF_INIT, base = BUF_INIT;
+	struct partly p;
+	struct there t;
+
+	partly_init(&p, &seed, REPACK_CRUFT);
+	buf_printf(&dir, "%s/expired", p.r.t.dir);
+	assert_int_equal(sys_mkdir_p(dir.data, NULL), 0);
+	buf_printf(&base, "%s/pack", dir.data);
+	p.options.expiry = INT32_MAX;
+	p.options.expire_to = base.data;
+	result = repack(&p.r, &p.options);
+	assert_int_equal(result.cruft_nr, 0);
+	assert_int_equal(cruft_packs(&p.r), 0);
+	look(&t, &p.r);
+	for (uint32_t i = 0; i < p.r.nr; i++)
+		assert_int_equal(t.packed[i], p.live[i]);
+	there_release(&t);
+	assert_int_equal(objects_in(dir.data, true), p.dead_nr);
+	buf_release(&dir);
+	buf_release(&base);
+	partly_release(&p);
+}
+
+/* Objects that the filter leaves out are put into a pack of their own. */
+static void filtered(void **state)
+{
+	uint64_t seed = random_seed();
+	struct repack_result result;
+	struct buf dir = BUF_INIT, base = BUF_INIT;
+	struct filter filter;
+	uint32_t blobs = 0;
+	struct randrepo r;
+	struct repack_options options;
+
+	make(&r, HASH_SHA1, &seed);
+	randrepo_all_refs(&r);
+	for (uint32_t i = 0; i < r.nr; i++)
+		blobs += r.objects[i].type == OBJ_BLOB;
+	bitmaprepo_options(&options, &r.t.repo);
+	options.write_bitmap = false;
+	filter_init(&filter);
+	assert_int_equal(filter_add(&filter, "blob:none", NULL), 0);
+	buf_printf(&dir, "%s/rest", r.t.dir);
+	assert_int_equal(sys_mkdir_p(dir.data, NULL), 0);
+	buf_printf(&base, "%s/pack", dir.data);
+	options.filter = &filter;
+	options.filter_to = base.data;
+	options.remove_redundant = false;
+	result = repack(&r, &options);
+	assert_int_equal(result.object_nr + result.filtered_nr, r.nr);
+	assert_int_equal(objects_in(dir.data, false), result.filtered_nr);
+	/* Blobs that a tag names are roots, and roots stay. */
+	assert_in_range(result.filtered_nr, 1, blobs);
+	filter_release(&filter);
+	buf_release(&dir);
+	buf_release(&base);
+	randrepo_release(&r);
+}
+
+/* Additional roots keep their objects. A root that is missing is ignored. */
+static void given_roots(void **state)
+{
+	uint64_t seed = random_seed();
+	struct repack_result result;
+	struct oid roots[2] = {{{1}}};
+	struct partly p;
+	struct there t;
+
+	partly_init(&p, &seed, REPACK_DROP);
+	roots[1] = p.r.objects[p.r.commits[24]].oid;
+	randrepo_reach(&p.r, p.live, p.r.commits[24]);
+	p.options.roots = roots;
+	p.options.root_nr = 2;
+	result = repack(&p.r, &p.options);
+	assert_true(result.is_new);
+	look(&t, &p.r);
+	for (uint32_t i = 0; i < p.r.nr; i++)
+		assert_int_equal(t.packed[i], p.live[i]);
+	there_release(&t);
+	partly_release(&p);
+}
+
+static int refuse(void *ctx, const struct old_packs *leaving, struct error *err)
+{
+	*(size_t *)ctx = leaving->nr;
+	return error_set(err, ERR_CANCELLED, "not now");
+}
+
+/* The callback before the removal gets the packs, and may keep them. */
+static void removal_refused(void **state)
+{
+	uint64_t seed = random_seed();
+	struct error err = ERROR_INIT;
+	struct repack_result result;
+	struct there before, after;
+	struct partly p;
+	size_t leaving = 0;
+
+	partly_init(&p, &seed, REPACK_DROP);
+	look(&before, &p.r);
+	p.options.before_removal = refuse;
+	p.options.ctx = &leaving;
+	assert_int_equal(repack_run(&result, &p.r.t.repo, &p.options, &err),
+			 ERR_CANCELLED);
+	assert_string_equal(err.msg, "not now");
+	assert_int_equal(leaving, before.pack_nr);
+	look(&after, &p.r);
+	assert_int_equal(after.pack_nr, before.pack_nr + 1);
+	assert_int_equal(after.loose_nr, before.loose_nr);
+	there_release(&before);
+	there_release(&after);
+	partly_release(&p);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -492,6 +766,13 @@ int main(void)
 		cmocka_unit_test(refusals),
 		cmocka_unit_test(server_info),
 		cmocka_unit_test(nothing),
+		cmocka_unit_test(loosened),
+		cmocka_unit_test(unreachable_kept),
+		cmocka_unit_test(cruft),
+		cmocka_unit_test(expired),
+		cmocka_unit_test(filtered),
+		cmocka_unit_test(given_roots),
+		cmocka_unit_test(removal_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

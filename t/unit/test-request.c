@@ -6,7 +6,11 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <fcntl.h>
+#include <unistd.h>
 
+#include "sys/clock.h"
+#include "sys/trace.h"
 #include "t/unit/dialog.h"
 
 #include "serve/request.h"
@@ -58,10 +62,21 @@ static void test_take_line(void **state)
 	assert_int_equal(take(&f, "deepen", "2147483647"), 1);
 	assert_int_equal(f.req.depth, DEPTH_INFINITE);
 	assert_int_equal(take(&f, "deepen", "2147483648"), ERR_PEER);
+	assert_int_equal(take(&f, "deepen", "x"), ERR_PEER);
+	assert_int_equal(take(&f, "deepen", "-5"), ERR_PEER);
+	assert_int_equal(take(&f, "deepen", " 5"), ERR_PEER);
+	assert_int_equal(take(&f, "deepen", "5 "), ERR_PEER);
+	assert_int_equal(take(&f, "deepen", ":"), ERR_PEER);
+	assert_int_equal(take(&f, "deepen", "0"), ERR_PEER);
+	assert_int_equal(f.req.depth, DEPTH_INFINITE);
 	assert_int_equal(take(&f, "deepen-since", "77"), 1);
 	assert_int_equal(f.req.since, 77);
 	assert_int_equal(take(&f, "deepen-since", "7 7"), ERR_PEER);
 	assert_int_equal(take(&f, "deepen-not", "main"), 1);
+	assert_int_equal(f.req.nots.nr, 1);
+	assert_int_equal(take(&f, "deepen-not", "none/x"), ERR_PEER);
+	dialog_ref(&f.d, "refs/heads/v1", "c0");
+	assert_int_equal(take(&f, "deepen-not", "v1"), ERR_PEER);
 	assert_int_equal(f.req.nots.nr, 1);
 	assert_int_equal(take(&f, "other", "x"), 0);
 	assert_int_equal(request_take_line(&f.req, "deepen", NULL), 0);
@@ -149,6 +164,160 @@ static void test_missing_parent(void **state)
 	stop(&f);
 }
 
+/* Stands for packing_send(), and makes up the numbers of a pack. */
+static int make_numbers(const struct odb *odb, const struct packing_request *r,
+			const struct packing_send_options *options,
+			struct pack_sink sink, struct packing_report *report,
+			struct error *err)
+{
+	*report = (struct packing_report){
+		.objects = 100,
+		.reused = 20,
+		.pack_reused = 50,
+		.bytes_verbatim = 3000,
+		.bytes_recompressed = 400,
+		.strategy = "bitmap+walk",
+		.bitmaps_used = 5,
+		.pseudo_merges_used = 6,
+		.commits_walked = 7,
+		.plan = {.reason = "why",
+			 .bitmap_cost = 8,
+			 .walk_cost = r->thin ? UINT64_MAX : 9},
+		.count_ns = 11000,
+		.reuse_ns = 12000,
+		.search_ns = 13000,
+		.write_ns = 14000,
+	};
+	if (r->thin)
+		error_set(&report->warning, ERR_CORRUPT, "broken");
+	return 0;
+}
+
+/* Runs one fetch. Returns the text that the trace gets. */
+static const char *traced(struct dialog *d, enum trace_target target,
+			  const char *script)
+{
+	static char text[8192];
+	struct trace trace;
+	int fds[2];
+	ssize_t n;
+
+	assert_int_equal(pipe2(fds, O_NONBLOCK), 0);
+	trace_init(&trace, "me", sys_clock_ns());
+	trace.files[target] = (struct trace_file){fds[1], true};
+	d->t.repo.trace = &trace;
+	dialog_run(d, script);
+	d->t.repo.trace = NULL;
+	n = read(fds[0], text, sizeof(text) - 1);
+	text[n > 0 ? n : 0] = '\0';
+	trace_release(&trace);
+	close(fds[0]);
+	return text;
+}
+
+/* The summary of a request and of its pack in the trace. */
+static void test_summary(void **state)
+{
+	struct dialog d;
+	const char *text;
+
+	dialog_init(&d, HASH_SHA1);
+	d.options.version = 2;
+	d.options.make_pack = make_numbers;
+	dialog_config(&d, CONFIG_LOCAL, "[uploadpack]\nallowFilter\n");
+	text = traced(&d, TRACE_LOG,
+		      "command=fetch|D|no-progress|want c4|want s0|have c0|"
+		      "have none|filter tree:3|done|F");
+	assert_non_null(strstr(text, "\"filter\":\"tree:3\","
+				     "\"strategy\":\"bitmap+walk\","
+				     "\"no_bitmap_reason\":null,"
+				     "\"strategy_reason\":\"why\","));
+	assert_non_null(strstr(
+		text, "\"wants\":2,\"haves\":2,\"haves_common\":1,"
+		      "\"shallow\":false,\"depth\":0,\"estimated_bitmap\":8,"
+		      "\"estimated_walk\":9,\"bitmaps_used\":5,"
+		      "\"pseudo_merges_used\":6,\"commits_walked\":7,"
+		      "\"objects_sent\":100,\"objects_reused_in_spans\":50,"
+		      "\"objects_reused\":20,\"objects_recompressed\":30,"
+		      "\"bytes_verbatim\":3000,\"bytes_recompressed\":400,"
+		      "\"count_us\":11,\"reuse_us\":12,\"search_us\":13,"
+		      "\"write_us\":14"));
+	text = traced(&d, TRACE_LOG,
+		      "command=fetch|D|no-progress|thin-pack|want c4|deepen 2|"
+		      "done|F");
+	assert_non_null(strstr(text, "\"shallow\":true,\"depth\":2,"));
+	assert_non_null(strstr(text, "\"filter\":null,"));
+	assert_non_null(strstr(text, "\"no_bitmap_reason\":\"broken\","));
+	assert_null(strstr(text, "estimated_walk"));
+	d.options.version = 0;
+	text = traced(&d, TRACE_LOG, "want c4 no-progress|F|done");
+	assert_non_null(strstr(text, "\"command\":\"fetch\","));
+	assert_non_null(strstr(text, "\"protocol\":0,"));
+	d.options.version = 2;
+	/* A request without a pack. */
+	text = traced(&d, TRACE_LOG, "command=fetch|D|want c4|have none|F");
+	assert_non_null(strstr(text, "\"wants\":1,\"haves\":1,"));
+	assert_null(strstr(text, "strategy"));
+	dialog_release(&d);
+}
+
+/* The summary of each request counts the refs that this request looked at. */
+static void test_refs_looked_at(void **state)
+{
+	static const char key[] = "\"refs_looked_at\":";
+	struct dialog d;
+	const char *text;
+
+	dialog_init(&d, HASH_SHA1);
+	d.options.version = 2;
+	text = traced(&d, TRACE_LOG,
+		      "command=ls-refs|D|ref-prefix refs/heads/|F|"
+		      "command=ls-refs|D|ref-prefix refs/heads/|F");
+	for (int i = 0; i < 2; i++) {
+		text = strstr(text, key);
+		assert_non_null(text);
+		text += strlen(key);
+		assert_int_equal(strtoul(text, NULL, 10), 2);
+	}
+	dialog_release(&d);
+}
+
+/* The event "fetch-info" has the members that stock Git writes. */
+static void test_fetch_info(void **state)
+{
+	struct dialog d;
+	const char *text;
+
+	dialog_init(&d, HASH_SHA1);
+	d.options.version = 2;
+	dialog_config(&d, CONFIG_LOCAL,
+		      "[uploadpack]\nallowFilter\nallowRefInWant\n");
+	text = traced(&d, TRACE_EVENT,
+		      "command=fetch|D|no-progress|want c4|have c0|"
+		      "want-ref refs/heads/side|filter tree:3|shallow c1|"
+		      "deepen 2|deepen-relative|done|F");
+	assert_non_null(strstr(text,
+			       "\"key\":\"fetch-info\",\"value\":{\"haves\":1,"
+			       "\"wants\":2,\"want-refs\":1,\"depth\":2,"
+			       "\"shallows\":1,\"deepen-since\":false,"
+			       "\"deepen-not\":0,\"deepen-relative\":true,"
+			       "\"filter\":\"tree\"}"));
+	text = traced(&d, TRACE_EVENT,
+		      "command=fetch|D|no-progress|want c4|"
+		      "filter combine:tree:3+blob:none|deepen 2147483647|"
+		      "done|F");
+	assert_non_null(strstr(text, "\"depth\":2147483647,"));
+	assert_non_null(strstr(text, "\"filter\":\"combine\"}"));
+	text = traced(&d, TRACE_EVENT,
+		      "command=fetch|D|no-progress|want c4|deepen-since 5|"
+		      "deepen-not side|done|F");
+	assert_non_null(strstr(text, "\"deepen-since\":true,"
+				     "\"deepen-not\":1,"
+				     "\"deepen-relative\":false,"
+				     "\"filter\":null}"));
+	dialog_release(&d);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -157,6 +326,9 @@ int main(void)
 		cmocka_unit_test(test_ops),
 		cmocka_unit_test(test_parents_count),
 		cmocka_unit_test(test_missing_parent),
+		cmocka_unit_test(test_summary),
+		cmocka_unit_test(test_fetch_info),
+		cmocka_unit_test(test_refs_looked_at),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

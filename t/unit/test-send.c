@@ -127,6 +127,7 @@ static void ask(struct asking *a, bool with_shallow)
 		.haves = a->haves,
 		.shallow = a->shallow,
 		.thin = flags & 1,
+		.knows_shallow = true,
 		.ofs_delta = flags & 2,
 		.tags = {flags & 4 ? taglist_each : NULL, &a->taglist},
 		.use_bitmap = flags & 8,

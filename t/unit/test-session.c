@@ -76,12 +76,70 @@ static void test_peel(void **state)
 	dialog_release(&d);
 }
 
+static int own_objects(void *ctx, struct odb **odb, struct error *warning,
+		       struct error *err)
+{
+	struct dialog *d = ctx;
+
+	error_set(warning, ERR_CORRUPT, "own objects");
+	return odb_open(odb, &d->t.repo, NULL, err);
+}
+
+/*
+ * The caller may open the objects, and then sets the provider itself. Its
+ * warning is passed on.
+ */
+static void test_own_objects(void **state)
+{
+	static const struct odb_provider provider = {.ctx = NULL};
+	struct dialog d;
+	struct session s;
+	struct odb *odb;
+
+	dialog_init(&d, HASH_SHA1);
+	d.options.provider = &provider;
+	assert_int_equal(open_session(&s, &d, NULL), 0);
+	assert_int_equal(session_open_odb(&s, NULL), 0);
+	assert_ptr_equal(s.odb->provider, &provider);
+	session_release(&s);
+	d.options.objects = own_objects;
+	d.options.objects_ctx = &d;
+	assert_int_equal(open_session(&s, &d, NULL), 0);
+	assert_int_equal(session_has(&s, dialog_oid(&d, "c4"), NULL), 1);
+	assert_int_equal(session_has(&s, dialog_oid(&d, "none"), NULL), 0);
+	assert_int_equal(session_knows(&s, dialog_oid(&d, "lost"), NULL), 1);
+	assert_string_equal(d.warnings.data, "own objects\n");
+	assert_null(s.odb->provider);
+	odb = s.odb;
+	session_release(&s);
+	odb_close(odb);
+	dialog_release(&d);
+}
+
+/* A bad namespace ends the session before any output. */
+static void test_bad_namespace(void **state)
+{
+	struct error err = ERROR_INIT;
+	struct dialog d;
+	struct session s;
+
+	dialog_init(&d, HASH_SHA1);
+	d.options.namespace = "a..b";
+	assert_true(open_session(&s, &d, &err) < 0);
+	assert_false(s.refs_are_open);
+	assert_true(err.code < 0);
+	session_release(&s);
+	dialog_release(&d);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_opens_nothing),
 		cmocka_unit_test(test_bad_configuration),
 		cmocka_unit_test(test_peel),
+		cmocka_unit_test(test_own_objects),
+		cmocka_unit_test(test_bad_namespace),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,6 +51,9 @@ static void test_deepen(void **state)
 	      "F|NAK|=PACK wants=c4 shallow=c3");
 	check(&d, W "shallow c3|deepen 2147483647|F|done",
 	      "unshallow c3|F|NAK|=PACK wants=c4,c2 haves=c3 shallow=c3");
+	check(&d, W "shallow c3|shallow s0|deepen 2147483647|F|done",
+	      "unshallow c3|unshallow s0|F|NAK|"
+	      "=PACK wants=c4,c2,c1 haves=c3,s0 shallow=c3,s0");
 	check(&d, W "shallow none|deepen 1|F|done",
 	      "shallow c4|F|NAK|=PACK wants=c4 shallow=c4");
 	dialog_release(&d);

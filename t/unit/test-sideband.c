@@ -276,6 +276,47 @@ static void test_add(void **state)
 	stop(&f);
 }
 
+static int emit(void *ctx, const struct serve_span *span, struct error *err)
+{
+	struct sink *s = ctx;
+
+	assert_int_equal(span->packet_max, s->out.len ? PKTLINE_MAX - 5 : 0);
+	assert_int_equal(span->band, SIDEBAND_DATA);
+	assert_false(span->is_chunked);
+	buf_append(&s->out, span->bytes, span->len);
+	return s->fail ? error_set(err, ERR_PEER, "gone") : 0;
+}
+
+/* Bytes of a pinned pack are not framed here; the packets before go first. */
+static void test_pinned(void **state)
+{
+	struct fixture f;
+	struct pack_sink sink;
+
+	start(&f, SIDEBAND_LARGE);
+	assert_null(sideband_sink(&f.sb).put_pinned);
+	f.io.emit = emit;
+	sink = sideband_sink(&f.sb);
+	assert_int_equal(pktline_write_flush(&f.out, NULL), 0);
+	assert_int_equal(sink.put_pinned(sink.ctx, "xyz", 3, NULL), 0);
+	assert_string_equal(f.sink.out.data, "0000xyz");
+	assert_true(f.sb.has_data);
+	f.sink.fail = true;
+	assert_int_equal(sink.put_pinned(sink.ctx, "x", 1, NULL), ERR_PEER);
+	assert_true(f.out.failed);
+	stop(&f);
+	start(&f, SIDEBAND_NONE);
+	f.io.emit = emit;
+	sink = sideband_sink(&f.sb);
+	assert_int_equal(sink.put_pinned(sink.ctx, "xyz", 3, NULL), 0);
+	assert_string_equal(f.sink.out.data, "xyz");
+	stop(&f);
+	start(&f, SIDEBAND_SMALL);
+	f.io.emit = emit;
+	assert_null(sideband_sink(&f.sb).put_pinned);
+	stop(&f);
+}
+
 /* A large span is sent with few gathered writes. */
 static void test_gathers(void **state)
 {
@@ -303,6 +344,7 @@ int main(void)
 		cmocka_unit_test(test_output_fails),
 		cmocka_unit_test(test_gathers),
 		cmocka_unit_test(test_add),
+		cmocka_unit_test(test_pinned),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,7 +34,7 @@ static void test_wrong_urls(void **state)
 	static const char *const urls[] = {
 		"",
 		"http",
-		"https://127.0.0.1:80",
+		"https://localhost:80",
 		"http://127.0.0.1",
 		"http://127.0.0.1:",
 		"http://127.0.0.1:65536",

@@ -18,6 +18,7 @@
 
 struct listener {
 	struct trace t;
+	struct repo repo; /* with this trace */
 	int fd;
 	char text[8192];
 };
@@ -28,6 +29,8 @@ static void listen_to(struct listener *l, enum trace_target target)
 
 	assert_int_equal(pipe2(fds, O_NONBLOCK), 0);
 	trace_init(&l->t, "me", sys_clock_ns());
+	l->repo = (struct repo){.git_dir = (char *)"/srv/x.git",
+				.trace = &l->t};
 	l->t.files[target] = (struct trace_file){fds[1], true};
 	l->fd = fds[0];
 }
@@ -60,15 +63,16 @@ static uint64_t number(const char *text, const char *key)
 
 static void test_nobody(void **state)
 {
+	const struct repo repo = {.git_dir = (char *)"/x.git"};
 	struct summary s;
 
-	summary_init(&s, NULL, "upload-pack");
+	summary_init(&s, &repo, NULL, "upload-pack");
 	assert_null(summary_tap(&s));
 	summary_begin(&s, "fetch");
 	summary_phase(&s, SUMMARY_PACK);
-	summary_u64(&s, "wants", 1);
-	summary_string(&s, "filter", "x");
-	assert_int_equal(s.members.len, 0);
+	summary_u64(&s, SUMMARY_WANTS, 1);
+	summary_string(&s, SUMMARY_FILTER, "x");
+	assert_null(summary_text(&s, SUMMARY_FILTER));
 	summary_end(&s, NULL);
 	summary_release(&s);
 }
@@ -80,7 +84,7 @@ static void test_requests(void **state)
 	struct summary s;
 
 	listen_to(&l, TRACE_LOG);
-	summary_init(&s, &l.t, "upload-pack");
+	summary_init(&s, &l.repo, NULL, "upload-pack");
 	assert_ptr_equal(summary_tap(&s), &s.tap);
 	/*
 	 * Bytes that were read ahead before the request count for the request.
@@ -90,10 +94,10 @@ static void test_requests(void **state)
 	s.tap.read_ns = 5000000;
 	summary_begin(&s, "fetch");
 	summary_phase(&s, SUMMARY_NEGOTIATE);
-	summary_u64(&s, "wants", 7);
-	summary_bool(&s, "shallow", true);
-	summary_string(&s, "filter", "blob:\"none\"");
-	summary_string(&s, "strategy", NULL);
+	summary_u64(&s, SUMMARY_WANTS, 7);
+	summary_u64(&s, SUMMARY_SHALLOW, true);
+	summary_string(&s, SUMMARY_FILTER, "blob:\"none\"");
+	summary_string(&s, SUMMARY_STRATEGY, NULL);
 	sys_sleep_ns(2000000);
 	s.tap.bytes_read += 11;
 	s.tap.bytes_sent += 22;
@@ -105,10 +109,11 @@ static void test_requests(void **state)
 	assert_non_null(strstr(l.text, "\"key\":\"request\",\"value\":{"
 				       "\"service\":\"upload-pack\","
 				       "\"command\":\"fetch\","
-				       "\"error\":null,\"wants\":7,"
-				       "\"shallow\":true,"
+				       "\"error\":null,"
+				       "\"repository\":\"/srv/x.git\","
 				       "\"filter\":\"blob:\\\"none\\\"\","
-				       "\"strategy\":null,"));
+				       "\"strategy\":null,\"negotiate_us\":"));
+	assert_non_null(strstr(l.text, ",\"wants\":7,\"shallow\":true,"));
 	assert_int_equal(number(l.text, "bytes_received"), 111);
 	assert_int_equal(number(l.text, "bytes_sent"), 22);
 	assert_int_equal(number(l.text, "wait_read_us"), 1000);
@@ -124,6 +129,7 @@ static void test_requests(void **state)
 	said(&l);
 	assert_non_null(strstr(l.text, "\"command\":\"ls-refs\","
 				       "\"error\":\"gone\","
+				       "\"repository\":\"/srv/x.git\","
 				       "\"bytes_received\":0,"));
 	assert_null(strstr(l.text, "wants"));
 	/*
@@ -146,7 +152,7 @@ static void test_regions(void **state)
 	struct summary s;
 
 	listen_to(&l, TRACE_EVENT);
-	summary_init(&s, &l.t, "receive-pack");
+	summary_init(&s, &l.repo, NULL, "receive-pack");
 	summary_begin(&s, "push");
 	summary_phase(&s, SUMMARY_RECEIVE);
 	summary_phase(&s, SUMMARY_RECEIVE);
@@ -161,12 +167,45 @@ static void test_regions(void **state)
 	stop(&l);
 }
 
+/* The wait after summary_suspend() is one for the client. */
+static void test_suspend(void **state)
+{
+	struct listener l;
+	struct summary s, later;
+	const char *text;
+
+	listen_to(&l, TRACE_EVENT);
+	summary_init(&s, &l.repo, NULL, "upload-pack");
+	summary_begin(&s, "fetch");
+	summary_phase(&s, SUMMARY_PACK);
+	summary_u64(&s, SUMMARY_WANTS, 3);
+	s.tap.bytes_sent = 50;
+	summary_suspend(&later, &s);
+	summary_end(&s, NULL);
+	summary_release(&s);
+	said(&l);
+	assert_null(strstr(l.text, "\"wants\""));
+	sys_sleep_ns(20000000);
+	later.tap.bytes_sent -= 7;
+	summary_end(&later, NULL);
+	summary_release(&later);
+	text = said(&l);
+	assert_int_equal(number(text, "wants"), 3);
+	assert_int_equal(number(text, "bytes_sent"), 43);
+	assert_in_range(number(text, "wait_send_us"), 20000, 10000000);
+	assert_true(number(text, "pack_us") >= number(text, "wait_send_us"));
+	assert_true(number(text, "total_us") >= number(text, "pack_us"));
+	assert_int_equal(l.t.nesting, 0);
+	stop(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_nobody),
 		cmocka_unit_test(test_requests),
 		cmocka_unit_test(test_regions),
+		cmocka_unit_test(test_suspend),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

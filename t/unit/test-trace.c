@@ -305,7 +305,6 @@ static void test_thread(void **state)
 
 	listen_to(&l, TRACE_LOG, true);
 	trace_init_thread(&t, &l.t);
-	assert_true(t.is_of_thread);
 	assert_string_equal(t.sid, l.t.sid);
 	trace_region_enter_at(&t, at, "a", "b");
 	assert_int_equal(t.nesting, 1);

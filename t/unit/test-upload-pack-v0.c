@@ -44,6 +44,17 @@ static void test_capabilities(void **state)
 	      "NAK|1:PACK wants=c4 progress|2:Total 0 (delta 0), reused 0 "
 	      "(delta 0), pack-reused 0 (from 0)|F",
 	      0);
+	check(&d, "want c4 filter|filter blob:none|F|done",
+	      "ERR upload-pack: filtering capability not negotiated", ERR_PEER);
+	dialog_config(&d, CONFIG_LOCAL, "[uploadpack]\nallowFilter\n");
+	check(&d, "want c4 filter no-progress|filter blob:none|F|done",
+	      "NAK|=PACK wants=c4 filter=blob:none", 0);
+	check(&d, "want c4 filter|filterxblob:none|F|done",
+	      "ERR upload-pack: protocol error, expected to get object ID, not "
+	      "'filterxblob:none'",
+	      ERR_PEER);
+	check(&d, "want c4 no-progress|filter blob:none|F|done",
+	      "ERR upload-pack: filtering capability not negotiated", ERR_PEER);
 	check(&d, "want c4 object-format=sha256|F|done",
 	      "ERR upload-pack: the repository's object format is sha1",
 	      ERR_PEER);

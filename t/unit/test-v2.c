@@ -92,10 +92,38 @@ static void test_keys(void **state)
 	      "agent=a|server-option=x|server-option=y|command=ls-refs|"
 	      "object-format=sha1|D|ref-prefix HEAD|F",
 	      "c4 HEAD|F", 0);
+	/* A command without arguments ends with the flush. */
+	check(&d, "command=ls-refs|F|command=ls-refs|D|ref-prefix HEAD|F",
+	      "c4 HEAD|c4 refs/heads/main|s0 refs/heads/side|h0 refs/hidden/h|"
+	      "v1 refs/tags/v1|F|c4 HEAD|F",
+	      0);
 	d.options.session_id = "mine";
 	dialog_config(&d, CONFIG_LOCAL, "[transfer]\nadvertiseSID\n");
 	check(&d, "session-id=yours|command=ls-refs|D|ref-prefix HEAD|F",
 	      "c4 HEAD|F", 0);
+	dialog_release(&d);
+}
+
+/* The key promisor-remote is known if promisors are advertised. */
+static void test_promisors(void **state)
+{
+	struct dialog d;
+
+	dialog_init(&d, HASH_SHA1);
+	d.options.version = 2;
+	check(&d, "promisor-remote=b|command=ls-refs|D|ref-prefix HEAD|F",
+	      "ERR unknown capability 'promisor-remote=b'", ERR_PEER);
+	dialog_config(&d, CONFIG_LOCAL,
+		      "[promisor]\nadvertise\n"
+		      "[remote \"b\"]\npromisor\nurl = https://b/x\n");
+	check(&d, "promisor-remote=b|command=ls-refs|D|ref-prefix HEAD|F",
+	      "c4 HEAD|F", 0);
+	assert_int_equal(d.warnings.len, 0);
+	check(&d, "promisor-remote=c|command=ls-refs|D|ref-prefix HEAD|F",
+	      "c4 HEAD|F", 0);
+	assert_true(d.warnings.len > 0);
+	check(&d, "object-format|command=ls-refs|F",
+	      "ERR object-format capability requires an argument", ERR_PEER);
 	dialog_release(&d);
 }
 
@@ -110,9 +138,12 @@ static void test_value(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ends),     cmocka_unit_test(test_errors),
-		cmocka_unit_test(test_hang_ups), cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_hang_ups),
+		cmocka_unit_test(test_keys),
 		cmocka_unit_test(test_value),
+		cmocka_unit_test(test_promisors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

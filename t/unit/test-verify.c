@@ -297,6 +297,146 @@ static void files_only(void **state)
 	packfile_release(&f);
 }
 
+/* What the callbacks were told about each object, by idx_pos. */
+struct told {
+	const struct pack *pack;
+	int objects[4], bad[4];
+	enum object_type type[4];
+	size_t len[4];
+	struct error why;
+	int object_result, bad_result; /* what the callbacks return */
+};
+
+static int tell_object(void *ctx, unsigned thread_nr, uint32_t idx_pos,
+		       enum object_type type, const void *data, size_t len,
+		       struct error *err)
+{
+	struct told *told = ctx;
+
+	assert_true(thread_nr < THREADS);
+	told->objects[idx_pos]++;
+	told->type[idx_pos] = type;
+	told->len[idx_pos] = len;
+	return told->object_result
+		       ? error_set(err, told->object_result, "no more")
+		       : 0;
+}
+
+static int tell_bad(void *ctx, unsigned thread_nr, uint32_t idx_pos,
+		    const struct error *why, struct error *err)
+{
+	struct told *told = ctx;
+
+	assert_true(thread_nr < THREADS);
+	told->bad[idx_pos]++;
+	told->why = *why;
+	return told->bad_result ? error_set(err, told->bad_result, "enough")
+				: 0;
+}
+
+static int verify_objects(struct told *told, struct pack *pack,
+			  struct error *err)
+{
+	const struct pack_verify_hooks hooks = {tell_object, tell_bad, told};
+	struct pack_chains c;
+	int ret;
+
+	told->pack = pack;
+	assert_int_equal(pack_chains_init(&c, pack, NULL), 0);
+	ret = pack_verify_objects(&c, THREADS, &hooks, err);
+	pack_chains_release(&c);
+	return ret;
+}
+
+/*
+ * The callbacks are called for each object, but not for deltas that are made
+ * from a wrong object. The verification continues after a wrong object, and
+ * stops when a callback fails.
+ */
+static void callbacks(void **state)
+{
+	struct sample *s = malloc(sizeof(*s));
+	struct told told = {.object_result = 0};
+	struct error err = ERROR_INIT;
+	uint32_t idx_pos[4];
+	struct pack *pack;
+
+	assert_non_null(s);
+	sample_init(s, HASH_SHA1);
+	sample_add(s, OBJ_BLOB, "base");
+	sample_add_delta(s, OBJ_OFS_DELTA, 0, "wrong");
+	sample_add_delta(s, OBJ_OFS_DELTA, 1, "skipped");
+	sample_add(s, OBJ_TREE, "tree");
+	s->file.oids[1].bytes[7] ^= 1;
+	pack = packfile_open(&s->file);
+	for (int i = 0; i < 4; i++)
+		assert_true(pack_idx_find(&pack->idx, s->file.oids[i].bytes,
+					  &idx_pos[i]));
+	assert_int_equal(verify_objects(&told, pack, &err), 0);
+	assert_int_equal(told.objects[idx_pos[0]], 1);
+	assert_int_equal(told.objects[idx_pos[1]], 0);
+	assert_int_equal(told.objects[idx_pos[2]], 0);
+	assert_int_equal(told.objects[idx_pos[3]], 1);
+	assert_int_equal(told.type[idx_pos[0]], OBJ_BLOB);
+	assert_int_equal(told.type[idx_pos[3]], OBJ_TREE);
+	assert_int_equal(told.len[idx_pos[0]], 4);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(told.bad[idx_pos[i]], i == 1);
+	assert_int_equal(told.why.code, ERR_CORRUPT);
+	assert_non_null(strstr(told.why.msg, "object is not "));
+	told.bad_result = ERR_DENIED;
+	assert_int_equal(verify_objects(&told, pack, &err), ERR_DENIED);
+	assert_string_equal(err.msg, "enough");
+	told.bad_result = 0;
+	told.object_result = ERR_CANCELLED;
+	assert_int_equal(verify_objects(&told, pack, &err), ERR_CANCELLED);
+	assert_string_equal(err.msg, "no more");
+	pack_close(pack);
+	sample_release(s);
+	free(s);
+}
+
+static void save_rev(struct packfile *f, const struct pack *pack,
+		     const uint32_t *idx_pos)
+{
+	struct buf bytes = BUF_INIT;
+
+	assert_int_equal(pack_rev_write(&bytes, idx_pos, f->nr, &pack->checksum,
+					f->algo, NULL),
+			 0);
+	packfile_save_file(f, ".rev", bytes.data, bytes.len);
+	buf_release(&bytes);
+}
+
+/* A .rev file may be missing. Otherwise its order and its checksum count. */
+static void rev_files(void **state)
+{
+	struct error err = ERROR_INIT;
+	struct packfile f;
+	struct pack *pack;
+	uint32_t idx_pos[2], swapped[2];
+
+	packfile_init(&f, HASH_SHA1);
+	packfile_add(&f, OBJ_BLOB, "hello\n", 6);
+	packfile_add(&f, OBJ_BLOB, "world\n", 6);
+	pack = packfile_open(&f);
+	for (int i = 0; i < 2; i++)
+		assert_true(pack_idx_find(&pack->idx, f.oids[i].bytes,
+					  &idx_pos[i]));
+	swapped[0] = idx_pos[1];
+	swapped[1] = idx_pos[0];
+	assert_int_equal(pack_verify_rev(pack, NULL), 0);
+	save_rev(&f, pack, idx_pos);
+	assert_int_equal(pack_verify_rev(pack, NULL), 0);
+	save_rev(&f, pack, swapped);
+	assert_int_equal(pack_verify_rev(pack, &err), ERR_CORRUPT);
+	assert_non_null(strstr(err.msg, "pack-test.rev"));
+	packfile_save_file(&f, ".rev", "short", 5);
+	assert_int_equal(pack_verify_rev(pack, NULL), ERR_CORRUPT);
+	pack_close(pack);
+	packfile_release(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -309,6 +449,8 @@ int main(void)
 		cmocka_unit_test(sizes_that_lie),
 		cmocka_unit_test(deltas_that_lie),
 		cmocka_unit_test(files_only),
+		cmocka_unit_test(callbacks),
+		cmocka_unit_test(rev_files),
 	};
 
 	return cmocka_run_group_tests_name("verify", tests, NULL, NULL);

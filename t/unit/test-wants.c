@@ -86,6 +86,24 @@ static void test_detached_head(void **state)
 	dialog_release(&d);
 }
 
+/*
+ * Clock skew: the wanted commit is younger than the tip that reaches it. A walk
+ * by date does not find it, but the exact walk before a refusal does.
+ */
+static void test_clock_skew(void **state)
+{
+	struct dialog d;
+
+	dialog_init(&d, HASH_SHA1);
+	dialog_commit(&d, "young", 2000000000, "c1", NULL);
+	dialog_commit(&d, "old", 1000, "young", NULL);
+	check(&d, REACHABLE, "young", false);
+	dialog_ref(&d, "refs/heads/old", "old");
+	check(&d, REACHABLE, "young", true);
+	check(&d, NOTHING, "young", false);
+	dialog_release(&d);
+}
+
 /* If one want is refused, the whole request fails. */
 static void test_several(void **state)
 {
@@ -106,6 +124,7 @@ int main(void)
 		cmocka_unit_test(test_stateless),
 		cmocka_unit_test(test_detached_head),
 		cmocka_unit_test(test_several),
+		cmocka_unit_test(test_clock_skew),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

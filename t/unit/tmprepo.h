@@ -83,6 +83,17 @@ static inline void tmprepo_write(const struct tmprepo *t, const char *name,
 	tmprepo_write_len(t, name, text, strlen(text));
 }
 
+/* Makes a symbolic link <dir>/<name>, whose text is `to`. */
+static inline void tmprepo_link(const struct tmprepo *t, const char *name,
+				const char *to)
+{
+	struct buf path = BUF_INIT;
+
+	buf_printf(&path, "%s/%s", t->dir, name);
+	assert_int_equal(symlink(to, path.data), 0);
+	buf_release(&path);
+}
+
 static inline void tmprepo_remove(const struct tmprepo *t, const char *name)
 {
 	struct buf path = BUF_INIT;

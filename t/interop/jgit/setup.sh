@@ -20,6 +20,8 @@ jgit_java () {
 
 jgit () {
 	jgit_java -XX:SharedArchiveFile="$JGIT_DIR/classes.jsa" \
+		-Djavax.net.ssl.trustStore="${JGIT_TRUST-}" \
+		-Djavax.net.ssl.trustStorePassword=gitreach \
 		-cp "$JGIT_DIR/all.jar" JGitPeer "$@"
 }
 

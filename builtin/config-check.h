@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Wrong values of the configuration variables that most commands of stock Git
+ * read when they start. Stock Git's commands fail if one of these values is
+ * wrong, even if they do not use it. So ours do.
+ */
+#ifndef BUILTIN_CONFIG_CHECK_H
+#define BUILTIN_CONFIG_CHECK_H
+
+#include <stdbool.h>
+
+#include "config/config.h"
+
+/*
+ * Returns whether a command checks these variables. argv[0] is the name of the
+ * command, and NULL ends argv.
+ */
+bool config_check_is_for(const char *const *argv);
+
+/*
+ * Check the variables in the order of their precedence. Prints warnings about
+ * values that are ignored. Returns 0, or prints the first wrong value and
+ * returns 128.
+ */
+int config_check(const struct config *config);
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Answers requests for the status of the server:
+ *
+ *	/             the status as a page
+ *	/status.json  the status as JSON
+ *	/metrics      counters for Prometheus
+ *
+ * The admin process answers them. It is a worker with the listener of --admin
+ * and without repositories, so it answers also while all workers are busy.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "daemon/daemon-parts.h"
+#include "daemon/status.h"
+#include "http/http-exchange.h"
+
+/* Fills in the body of an answer, and sets *type to its media type. */
+typedef int (*page_fn)(struct buf *body, const char **type,
+		       struct daemon_request *q, const struct status *s);
+
+static int put_html(struct buf *body, const char **type,
+		    struct daemon_request *q, const struct status *s)
+{
+	(void)q;
+	*type = "text/html; charset=utf-8";
+	return status_print_html(body, s);
+}
+
+static int put_json(struct buf *body, const char **type,
+		    struct daemon_request *q, const struct status *s)
+{
+	(void)q;
+	*type = "application/json";
+	return status_print_json(body, s);
+}
+
+static int put_metrics(struct buf *body, const char **type,
+		       struct daemon_request *q, const struct status *s)
+{
+	const struct http1_field *accept = http1_head_field(
+		&q->conn->input->head, q->conn->input->bytes, "Accept");
+	static const char name[] = "application/openmetrics-text";
+	bool is_open = accept &&
+		       memmem(q->conn->input->bytes + accept->value.off,
+			      accept->value.len, name, sizeof(name) - 1);
+
+	*type = is_open ? "application/openmetrics-text; version=1.0.0; "
+			  "charset=utf-8"
+			: "text/plain; version=0.0.4; charset=utf-8";
+	return daemon_statistics_print(
+		body, q->conn->shared->statistics, &s->now,
+		is_open ? METRICS_OPENMETRICS : METRICS_PROMETHEUS);
+}
+
+static page_fn find_page(const char *path)
+{
+	static const struct {
+		const char *path;
+		page_fn fn;
+	} pages[] = {
+		{"/", put_html},
+		{"/status.json", put_json},
+		{"/metrics", put_metrics},
+	};
+
+	for (size_t i = 0; i < ARRAY_NR(pages); i++)
+		if (!strcmp(pages[i].path, path))
+			return pages[i].fn;
+	return NULL;
+}
+
+static int send_page(struct daemon_request *q, page_fn fn,
+		     struct http_reply *reply)
+{
+	const struct daemon_shared *shared = q->conn->shared;
+	struct status *s = mem_calloc(1, sizeof(*s));
+	struct buf body = BUF_INIT;
+	const char *type = NULL;
+	int ret = s ? 0 : ERR_NOMEM;
+
+	if (!ret) {
+		s->agent = q->options->agent;
+		status_take(s, shared->boards, shared->statistics);
+		ret = fn(&body, &type, q, s);
+	}
+	if (!ret)
+		ret = http_reply_header(reply, "Content-Type", type, NULL);
+	if (!ret)
+		ret = http_reply_header(reply, "Content-Security-Policy",
+					"default-src 'none'; style-src "
+					"'unsafe-inline'",
+					NULL);
+	if (!ret)
+		ret = http_reply_never_cache(reply, NULL);
+	if (!ret)
+		ret = http_reply_length(reply, body.len, NULL);
+	ret = ret < 0 ? http_reply_refuse(reply, "500 Internal Server Error",
+					  NULL, NULL, NULL)
+		      : http_reply_put(reply, body.data, body.len, NULL);
+	buf_release(&body);
+	free(s);
+	return ret;
+}
+
+int daemon_admin_answer(struct daemon_request *request, const char *path)
+{
+	const struct http1_head *head = &request->conn->input->head;
+	const char *bytes = request->conn->input->bytes;
+	bool is_get = head->method.len == 3 &&
+		      !memcmp(bytes + head->method.off, "GET", 3);
+	bool is_head = head->method.len == 4 &&
+		       !memcmp(bytes + head->method.off, "HEAD", 4);
+	page_fn fn = find_page(path);
+	struct http_reply reply;
+	int ret;
+
+	http_reply_init(&reply, &request->io, is_head);
+	reply.form = HTTP_1_1;
+	if (!is_get && !is_head)
+		ret = http_reply_refuse(&reply, "405 Method Not Allowed",
+					"GET, HEAD", NULL, NULL);
+	else if (!fn)
+		ret = http_reply_refuse(&reply, "404 Not Found", NULL, NULL,
+					NULL);
+	else
+		ret = send_page(request, fn, &reply);
+	if (!ret)
+		ret = http_reply_end(&reply, NULL);
+	http_reply_release(&reply);
+	return ret;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* Asks the access helper about a request of any protocol. */
+#include <string.h>
+
+#include "daemon/daemon-parts.h"
+
+/* The path of a repository below the base path, or its full path. */
+static const char *name_of(const struct repo *repo, const char *base)
+{
+	/* A linked work tree has the refs and objects of its repository. */
+	const char *dir = repo->common_dir;
+	size_t len = strlen(base);
+
+	return !strncmp(dir, base, len) && dir[len] == '/' ? dir + len : dir;
+}
+
+int daemon_authorize(struct access_answer *out,
+		     const struct daemon_options *options,
+		     const struct daemon_conn *conn,
+		     struct access_question *question, const struct repo *repo)
+{
+	struct error err = ERROR_INIT;
+	int ret;
+
+	/* One repository has several paths: /a, /a.git, /a.git/. */
+	if (repo)
+		question->repository = name_of(repo, options->base_path);
+	ret = access_ask(out, conn->helper, question, &err);
+	if (ret < 0) {
+		daemon_log(options, conn, err.msg);
+		return ERR_PEER;
+	}
+	/* An archive can have any object, so hidden refs would not be. */
+	if (out->hidden_nr && !strcmp(question->service, "upload-archive"))
+		out->is_allowed = false;
+	return out->is_allowed ? 0 : ERR_DENIED;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* What the threads ask of a connection: its log, and the fields of a head. */
+#include <stdio.h>
+
+#include "daemon/daemon-parts.h"
+#include "wire/pktline.h"
+
+void daemon_log(const struct daemon_options *options,
+		const struct daemon_conn *conn, const char *line)
+{
+	char text[1024], quoted[PKTLINE_QUOTE_MAX];
+
+	snprintf(text, sizeof(text), "%s: %s", conn->address,
+		 pktline_quote(quoted, line));
+	options->log(options->log_ctx, text);
+}
+
+const char *daemon_string_at(struct daemon_input *in, struct http1_part part)
+{
+	in->bytes[part.off + part.len] = '\0';
+	return in->bytes + part.off;
+}
+
+const char *daemon_field(struct daemon_input *in, const char *name)
+{
+	const struct http1_field *f = http1_head_field(&in->head, in->bytes,
+						       name);
+
+	return f ? daemon_string_at(in, f->value) : NULL;
+}

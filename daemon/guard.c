@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* Applies the rules of daemon/suspects.h to one request. */
+#include <signal.h>
+
+#include "daemon/daemon-parts.h"
+#include "sys/clock.h"
+
+int daemon_guard_enter(struct daemon_guard *guard,
+		       const struct daemon_conn *conn, const char *path,
+		       size_t len, struct error *err)
+{
+	enum daemon_verdict verdict = daemon_suspects_judge(
+		conn->shared->suspects, path, len, sys_clock_ns());
+
+	*guard = (struct daemon_guard){
+		.conn = conn,
+		.path = path,
+		.len = len,
+		.is_suspect = verdict == DAEMON_SUSPECT,
+		.is_refused = verdict == DAEMON_GUILTY,
+	};
+	if (guard->is_refused)
+		return error_set(err, ERR_DENIED,
+				 "'%.*s' is refused: its requests crash",
+				 (int)len, path);
+	daemon_slot_enter(conn->slot, path, len, conn->address,
+			  guard->is_suspect);
+	return 0;
+}
+
+void daemon_guard_hand_over(struct daemon_guard *guard)
+{
+	daemon_slot_hand_over(guard->conn->slot);
+}
+
+/* Returns whether a child has ended by a signal that ends no sound program. */
+static bool has_crashed(int status)
+{
+	switch (status - 128) {
+	case SIGABRT:
+	case SIGBUS:
+	case SIGFPE:
+	case SIGILL:
+	case SIGSEGV:
+	case SIGSYS:
+	case SIGTRAP:
+		return true;
+	default:
+		return false;
+	}
+}
+
+void daemon_guard_leave(struct daemon_guard *guard, int child_status)
+{
+	daemon_slot_leave(guard->conn->slot);
+	if (guard->is_suspect && has_crashed(child_status))
+		daemon_suspects_convict(guard->conn->shared->suspects,
+					guard->path, guard->len,
+					sys_clock_ns());
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The user of an HTTP request: a trusted proxy names the user, or the client
+ * sends a password (RFC 7617).
+ */
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/base64.h"
+#include "daemon/daemon-parts.h"
+#include "wire/pktline.h"
+
+#define BASIC "Basic "
+
+/* Returns how often a field occurs in the head. */
+static size_t count(const struct daemon_input *in, const char *name)
+{
+	size_t nr = 0, len = strlen(name);
+
+	for (size_t i = 0; i < in->head.field_nr; i++) {
+		struct http1_part part = in->head.fields[i].name;
+
+		nr += part.len == len &&
+		      !strncasecmp(in->bytes + part.off, name, len);
+	}
+	return nr;
+}
+
+/*
+ * Returns whether nobody can read along: the connection is encrypted, local, or
+ * from a proxy that is trusted.
+ */
+static bool is_private(const struct daemon_request *q)
+{
+	const struct daemon_options *o = q->options;
+	const char *address = q->conn->address;
+
+	return o->plain_passwords || daemon_stream_is_tls(&q->conn->stream) ||
+	       !strncmp(address, "127.", 4) || !strcmp(address, "::1") ||
+	       trusted_has(o->proxies, o->proxy_nr, address);
+}
+
+const char *daemon_challenge(const struct daemon_request *q)
+{
+	return q->options->htpasswd && is_private(q)
+		       ? "Basic realm=\"Git\", charset=\"UTF-8\""
+		       : NULL;
+}
+
+/* Split "Basic <base64>" into two strings. Returns false if it is malformed. */
+static bool parse(char *user, const char **password, const char *value)
+{
+	size_t len = strlen(BASIC);
+	ssize_t n;
+	char *colon;
+
+	if (strncasecmp(value, BASIC, len))
+		return false;
+	value += len + strspn(value + len, " ");
+	n = base64_decode(user, DAEMON_USER_MAX - 1, value, strlen(value));
+	if (n < 0 || memchr(user, '\0', (size_t)n))
+		return false;
+	user[n] = '\0';
+	colon = strchr(user, ':');
+	if (!colon || colon == user)
+		return false;
+	*colon = '\0';
+	*password = colon + 1;
+	for (const char *p = user; *p; p++)
+		if ((unsigned char)*p < ' ' || *p == 127)
+			return false;
+	return true;
+}
+
+static void log_wrong(const struct daemon_request *q, const char *user)
+{
+	char line[PKTLINE_QUOTE_MAX + 64], quoted[PKTLINE_QUOTE_MAX];
+
+	snprintf(line, sizeof(line), "wrong password of user '%s'",
+		 pktline_quote(quoted, user));
+	daemon_log(q->options, q->conn, line);
+}
+
+static enum daemon_login check(struct daemon_request *q, const char *value)
+{
+	const struct daemon_options *o = q->options;
+	struct error warning = ERROR_INIT;
+	const char *password;
+	int ret;
+
+	if (!is_private(q)) {
+		daemon_log(o, q->conn,
+			   "a password without TLS is not accepted");
+		return DAEMON_LOGIN_FORBIDDEN;
+	}
+	if (!parse(q->user, &password, value))
+		return DAEMON_LOGIN_MALFORMED;
+	ret = htpasswd_check(o->htpasswd, q->user, password, &warning);
+	memset(q->user + strlen(q->user) + 1, 0, strlen(password));
+	if (warning.code)
+		daemon_log(o, q->conn, warning.msg);
+	if (ret > 0)
+		return DAEMON_LOGIN_USER;
+	log_wrong(q, q->user);
+	return DAEMON_LOGIN_WRONG;
+}
+
+enum daemon_login daemon_login(const char **user, struct daemon_request *q)
+{
+	const struct daemon_options *o = q->options;
+	struct daemon_input *in = q->conn->input;
+	bool is_proxy = o->user_header &&
+			trusted_has(o->proxies, o->proxy_nr, q->conn->address);
+	size_t nr = is_proxy ? count(in, o->user_header) : 0;
+	enum daemon_login login;
+
+	*user = NULL;
+	if (nr)
+		*user = daemon_field(in, o->user_header);
+	if (nr > 1)
+		return DAEMON_LOGIN_MALFORMED;
+	/* Some proxies send an empty field if there is no user. */
+	if (nr && **user)
+		return DAEMON_LOGIN_PROXY;
+	*user = NULL;
+	nr = o->htpasswd ? count(in, "Authorization") : 0;
+	if (nr > 1)
+		return DAEMON_LOGIN_MALFORMED;
+	if (!nr)
+		return DAEMON_LOGIN_NONE;
+	login = check(q, daemon_field(in, "Authorization"));
+	if (login == DAEMON_LOGIN_USER)
+		*user = q->user;
+	return login;
+}

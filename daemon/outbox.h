@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The bytes of an answer that the socket has not taken yet, in order:
+ *
+ *	literal   copied bytes; all literals are in one buffer
+ *	span      borrowed bytes of a pinned pack (serve_io.emit in wire/io.h)
+ *
+ * A span is framed when it is sent, so a clone of any size is a short list. The
+ * bytes of a span go out in groups of up to 16 packets, and a group is one
+ *chunk of HTTP/1.1 if the span is chunked:
+ *
+ *	+------------+--------+-------+--------+-----+- - -+-------+
+ *	| chunk head | header | data  | header | ... |     | CR LF |
+ *	+------------+--------+-------+--------+-----+- - -+-------+
+ *	 "100041" CR LF  5      65515     5
+ *
+ * An outbox belongs to one thread at a time, and does no input or output.
+ */
+#ifndef DAEMON_OUTBOX_H
+#define DAEMON_OUTBOX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include "base/buf.h"
+#include "wire/io.h"
+#include "wire/pktline.h"
+
+/* The callers keep to these limits with outbox_has_room() and outbox_is_full().
+ */
+#define OUTBOX_LITERAL_MAX ((size_t)256 << 10)
+#define OUTBOX_ITEM_MAX 256
+
+/* packets of a group; data bytes of an unframed group */
+#define OUTBOX_GROUP_PACKETS 16
+#define OUTBOX_GROUP_BYTES ((size_t)1 << 20)
+
+struct outbox {
+	struct buf literals;
+	size_t literal_at; /* literals before this offset were sent */
+	/* owned; a span without bytes stands for a literal of its length */
+	struct serve_span *items;
+	size_t first, nr, alloc; /* items [first, nr) are unsent */
+	/* bytes of the first item's first group that were sent */
+	size_t group_sent;
+};
+
+#define OUTBOX_INIT                                                            \
+	{                                                                      \
+		.literals = BUF_INIT                                           \
+	}
+
+void outbox_release(struct outbox *box);
+
+static inline bool outbox_is_empty(const struct outbox *box)
+{
+	return box->first == box->nr;
+}
+
+/* Returns whether a literal of `len` bytes may be added. */
+bool outbox_has_room(const struct outbox *box, size_t len);
+
+/* Returns whether no item may be added. */
+bool outbox_is_full(const struct outbox *box);
+
+/* Add a copy of bytes. Returns 0 or ERR_NOMEM. */
+int outbox_add_literal(struct outbox *box, const void *bytes, size_t len);
+
+/*
+ * Add a span. If it follows the bytes of the last span, both become one.
+ * Returns 0 or ERR_NOMEM.
+ */
+int outbox_add_span(struct outbox *box, const struct serve_span *span);
+
+/*
+ * Returns the number of unsent bytes. The bytes of chunks are counted for
+ * literals only.
+ */
+uint64_t outbox_unsent(const struct outbox *box);
+
+/* The next bytes of an outbox, for one system call. */
+struct outbox_block {
+	struct iovec *iov; /* points into `spans` */
+	size_t nr;
+	/* Private: */
+	struct iovec spans[128];
+	size_t text_len;
+	char text[1024]; /* headers of packets and heads of chunks */
+};
+
+/*
+ * Set *block to the next bytes, about a megabyte. The block is valid until the
+ * outbox changes. An empty outbox gives an empty block.
+ */
+void outbox_peek(struct outbox_block *block, const struct outbox *box);
+
+/* Drop `n` bytes, which were sent from the block of the last outbox_peek(). */
+void outbox_drop(struct outbox *box, size_t n);
+
+#endif

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Prints the status of the server as a page. The page has no script: the
+ * browser loads it again every five seconds. Bars are elements whose width is a
+ * share of the longest one. Texts of clients are escaped and cut off.
+ */
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "daemon/status.h"
+
+/* Bytes of a path that are shown; of a longer one, the end. */
+#define SHOWN_MAX 80
+
+static const char head[] =
+	"<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+	"<meta name=\"viewport\" content=\"width=device-width\">\n"
+	"<meta http-equiv=\"refresh\" content=\"5\">\n"
+	"<title>gitreachd</title>\n<style>\n"
+	":root{color-scheme:light dark;--line:#8884;--soft:#8882;--bar:#47a}\n"
+	"body{font:15px/1.45 system-ui,sans-serif;margin:0 auto;padding:1em;"
+	"max-width:70em}\n"
+	"h1{font-size:1.3em;margin:0 0 .6em}h2{font-size:1.05em;"
+	"margin:1.6em 0 .4em}\n"
+	".cards{display:flex;flex-wrap:wrap;gap:.6em}\n"
+	".card{border:1px solid var(--line);border-radius:.4em;"
+	"padding:.4em .8em;min-width:7em}\n"
+	".card b{display:block;font-size:1.5em;font-weight:600}\n"
+	".wide{overflow-x:auto}table{border-collapse:collapse;width:100%}\n"
+	"th,td{text-align:left;padding:.25em .7em .25em 0;"
+	"border-bottom:1px solid var(--line);vertical-align:top}\n"
+	"td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;"
+	"white-space:nowrap}\n"
+	".path{overflow-wrap:anywhere}.none{opacity:.7}\n"
+	".bar{display:flex;height:.7em;background:var(--soft);"
+	"min-width:8em;margin-top:.3em}\n"
+	".bar i{display:block;height:100%;background:var(--bar)}\n"
+	".p0{background:#888!important}.p1{background:#c80!important}"
+	".p2{background:#47a!important}.p3{background:#8a4!important}"
+	".p4{background:#a5a!important}.p5{background:#c55!important}"
+	".p6{background:#5aa!important}.p7{background:#775!important}"
+	".p8{background:#357!important}\n"
+	"small{opacity:.75}.key i{display:inline-block;width:.8em;height:.8em;"
+	"margin:0 .2em 0 .8em}\n"
+	"</style></head><body>\n";
+
+/* ---- texts */
+
+static int put_escaped(struct buf *out, const char *text, size_t len)
+{
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < len; i++) {
+		unsigned char c = (unsigned char)text[i];
+
+		if (c == '&')
+			ret = buf_append_str(out, "&amp;");
+		else if (c == '<')
+			ret = buf_append_str(out, "&lt;");
+		else if (c == '>')
+			ret = buf_append_str(out, "&gt;");
+		else if (c == '"')
+			ret = buf_append_str(out, "&quot;");
+		else if (c < ' ' || c == 127)
+			ret = buf_append_char(out, '?');
+		else
+			ret = buf_append_char(out, (char)c);
+	}
+	return ret;
+}
+
+static int put_text(struct buf *out, const char *text)
+{
+	return put_escaped(out, text, strlen(text));
+}
+
+/* A cell with a path. Of a long path, the end tells more than the begin. */
+static int put_path(struct buf *out, const char *path)
+{
+	size_t len = strlen(path);
+	int ret = buf_append_str(out, "<td class=\"path\">");
+
+	if (!ret && len > SHOWN_MAX) {
+		ret = buf_append_str(out, "&hellip;");
+		path += len - SHOWN_MAX;
+		len = SHOWN_MAX;
+		/* Do not begin in the middle of a UTF-8 character. */
+		while (len && ((unsigned char)*path & 0xc0) == 0x80) {
+			path++;
+			len--;
+		}
+	}
+	if (!ret)
+		ret = put_escaped(out, path, len);
+	return ret ? ret : buf_append_str(out, "</td>");
+}
+
+/* A cell with a number of bytes, for example "1.5 GB". */
+static int put_bytes(struct buf *out, uint64_t bytes)
+{
+	static const char *const units[] = {"B", "KB", "MB", "GB", "TB", "PB"};
+	double n = (double)bytes;
+	size_t i = 0;
+
+	for (; n >= 1000 && i + 1 < ARRAY_NR(units); i++)
+		n /= 1000;
+	return buf_printf(out, "<td class=\"n\">%.*f %s</td>",
+			  i && n < 100 ? 1 : 0, n, units[i]);
+}
+
+/* A time of microseconds, for example "12 ms" or "3.40 s". */
+static int put_time(struct buf *out, uint64_t us)
+{
+	if (us < 10000)
+		return buf_printf(out, "%.2f ms", (double)us / 1e3);
+	if (us < 1000000)
+		return buf_printf(out, "%.0f ms", (double)us / 1e3);
+	return buf_printf(out, "%.2f s", (double)us / 1e6);
+}
+
+static int put_time_cell(struct buf *out, uint64_t us)
+{
+	return buf_append_str(out, "<td class=\"n\">") || put_time(out, us) ||
+	       buf_append_str(out, "</td>");
+}
+
+static int put_card(struct buf *out, uint64_t number, const char *what)
+{
+	return buf_printf(out,
+			  "<div class=\"card\"><b>%" PRIu64 "</b>%s</div>\n",
+			  number, what);
+}
+
+/* Begin a table with a title and a row of headings, or say that it is empty. */
+static int begin_table(struct buf *out, const char *title, size_t nr,
+		       const char *headings)
+{
+	int ret = buf_printf(out, "<h2>%s</h2>\n", title);
+
+	if (!ret && !nr)
+		return buf_append_str(out, "<p class=\"none\">none</p>\n");
+	return ret ? ret
+		   : buf_printf(out,
+				"<div class=\"wide\"><table><thead><tr>%s"
+				"</tr></thead><tbody>\n",
+				headings);
+}
+
+static int end_table(struct buf *out, size_t nr)
+{
+	return nr ? buf_append_str(out, "</tbody></table></div>\n") : 0;
+}
+
+/* ---- parts of the page */
+
+static int put_cards(struct buf *out, const struct status *s)
+{
+	return buf_append_str(out, "<div class=\"cards\">\n") ||
+	       put_card(out, s->now.requests, "requests in flight") ||
+	       put_card(out, s->now.connections, "connections") ||
+	       put_card(out, s->now.snapshots, "open repositories") ||
+	       put_card(out, s->now.workers, "processes") ||
+	       buf_append_str(out, "</div>\n");
+}
+
+static int put_flights(struct buf *out, const struct status *s)
+{
+	int ret = begin_table(out, "Requests in flight, the oldest first",
+			      s->flight_nr,
+			      "<th>Repository</th><th>Client</th>"
+			      "<th class=\"n\">Age</th>");
+
+	for (size_t i = 0; !ret && i < s->flight_nr; i++) {
+		const struct daemon_slot_view *f = &s->flights[i];
+		uint64_t age = s->taken_ns > f->begin_ns
+				       ? s->taken_ns - f->begin_ns
+				       : 0;
+
+		ret = buf_append_str(out, "<tr>") || put_path(out, f->path) ||
+		      buf_append_str(out, "<td>") || put_text(out, f->client) ||
+		      buf_append_str(out, "</td>") ||
+		      put_time_cell(out, age / 1000) ||
+		      buf_append_str(out, "</tr>\n");
+	}
+	return ret || end_table(out, s->flight_nr);
+}
+
+static int put_costs(struct buf *out, const struct status *s)
+{
+	uint64_t most = s->cost_nr ? s->costs[0].cpu_us : 0;
+	int ret = begin_table(
+		out, "Repositories by processor time", s->cost_nr,
+		"<th>Repository</th><th class=\"n\">CPU</th>"
+		"<th class=\"n\">Sent</th><th class=\"n\">Requests</th>");
+
+	for (size_t i = 0; !ret && i < s->cost_nr; i++) {
+		const struct daemon_cost *c = &s->costs[i];
+		unsigned share = most ? (unsigned)(c->cpu_us * 100 / most) : 0;
+
+		ret = buf_append_str(out, "<tr>") || put_path(out, c->path);
+		/* The bar is in the cell of the path. */
+		if (!ret) {
+			buf_set_len(out, out->len - strlen("</td>"));
+			ret = buf_printf(out,
+					 "<div class=\"bar\"><i style="
+					 "\"width:%u%%\"></i></div></td>",
+					 share);
+		}
+		ret = ret || put_time_cell(out, c->cpu_us) ||
+		      put_bytes(out, c->bytes_sent) ||
+		      buf_printf(out, "<td class=\"n\">%" PRIu64 "</td></tr>\n",
+				 c->requests);
+	}
+	ret = ret || end_table(out, s->cost_nr);
+	if (!ret && s->cost_nr)
+		ret = buf_append_str(out, "<p><small>Numbers are halved every "
+					  "ten minutes.</small></p>\n");
+	return ret;
+}
+
+static int put_reasons(struct buf *out, const struct status *s)
+{
+	int ret = begin_table(out, "Packs sent without bitmaps", s->reason_nr,
+			      "<th>Reason</th><th class=\"n\">Packs</th>");
+
+	for (size_t i = 0; !ret && i < s->reason_nr; i++)
+		ret = buf_append_str(out, "<tr><td>") ||
+		      put_text(out, s->reasons[i].value) ||
+		      buf_printf(out,
+				 "</td><td class=\"n\">%" PRIu64 "</td></tr>\n",
+				 s->reasons[i].nr);
+	return ret || end_table(out, s->reason_nr);
+}
+
+/* The phases of a request as one bar. */
+static int put_phases(struct buf *out, const struct daemon_slow *r)
+{
+	int ret = buf_append_str(out, "<div class=\"bar\">");
+
+	for (int i = 0; !ret && r->total_us && i < SUMMARY_PHASE_NR; i++)
+		if (r->phases_us[i])
+			ret = buf_printf(out,
+					 "<i class=\"p%d\" title=\"%s\" "
+					 "style=\"width:%.1f%%\"></i>",
+					 i, summary_phase_name(i),
+					 (double)r->phases_us[i] * 100 /
+						 (double)r->total_us);
+	return ret || buf_append_str(out, "</div>");
+}
+
+/* The times of the phases as text, because colours alone do not tell. */
+static int put_phase_times(struct buf *out, const struct daemon_slow *r)
+{
+	int ret = buf_append_str(out, "<small>");
+
+	for (int i = 0; !ret && i < SUMMARY_PHASE_NR; i++)
+		if (r->phases_us[i])
+			ret = buf_printf(out, "%s&nbsp;",
+					 summary_phase_name(i)) ||
+			      put_time(out, r->phases_us[i]) ||
+			      buf_append_char(out, ' ');
+	if (!ret && (r->wait_read_us || r->wait_send_us))
+		ret = buf_append_str(out, "waits for the client&nbsp;") ||
+		      put_time(out, r->wait_read_us + r->wait_send_us);
+	return ret || buf_append_str(out, "</small>");
+}
+
+static int put_end(struct buf *out, int64_t seconds)
+{
+	time_t t = (time_t)seconds;
+	char text[32];
+	struct tm tm;
+
+	if (!gmtime_r(&t, &tm) ||
+	    !strftime(text, sizeof(text), "%m-%d %H:%M:%S", &tm))
+		text[0] = '\0';
+	return buf_printf(out, "<td>%s</td>", text);
+}
+
+static int put_slow_row(struct buf *out, const struct daemon_slow *r)
+{
+	int ret = buf_append_str(out, "<tr>") || put_end(out, r->end) ||
+		  put_path(out, r->path) || buf_append_str(out, "<td>") ||
+		  put_text(out, r->client);
+
+	if (!ret && *r->user)
+		ret = buf_append_str(out, "<br>") || put_text(out, r->user);
+	ret = ret ||
+	      buf_printf(out, "</td><td>%s, %s", r->command, r->strategy);
+	if (!ret && *r->reason)
+		ret = buf_append_str(out, "<br><small>") ||
+		      put_text(out, r->reason) ||
+		      buf_append_str(out, "</small>");
+	if (!ret && *r->error)
+		ret = buf_append_str(out, "<br><small>") ||
+		      put_text(out, r->error) ||
+		      buf_append_str(out, "</small>");
+	return ret || put_phases(out, r) || put_phase_times(out, r) ||
+	       buf_append_str(out, "</td>") ||
+	       put_time_cell(out, r->total_us) ||
+	       put_time_cell(out, r->cpu_us) || put_bytes(out, r->bytes_sent) ||
+	       buf_append_str(out, "</tr>\n");
+}
+
+static int put_slow(struct buf *out, const struct status *s)
+{
+	int ret = begin_table(
+		out, "Slow requests, the newest first", s->slow_nr,
+		"<th>End (UTC)</th><th>Repository</th><th>Client</th>"
+		"<th>What, and its phases</th><th class=\"n\">Time</th>"
+		"<th class=\"n\">CPU</th><th class=\"n\">Sent</th>");
+
+	for (size_t i = 0; !ret && i < s->slow_nr; i++)
+		ret = put_slow_row(out, &s->slow[i]);
+	ret = ret || end_table(out, s->slow_nr);
+	if (ret || !s->slow_nr)
+		return ret;
+	ret = buf_append_str(out, "<p class=\"key\"><small>Phases:");
+	for (int i = 0; !ret && i < SUMMARY_PHASE_NR; i++)
+		ret = buf_printf(out, "<i class=\"p%d\"></i>%s", i,
+				 summary_phase_name(i));
+	return ret || buf_append_str(out, "</small></p>\n");
+}
+
+int status_print_html(struct buf *out, const struct status *s)
+{
+	int ret = buf_append_str(out, head) || buf_append_str(out, "<h1>") ||
+		  put_text(out, s->agent) || buf_append_str(out, "</h1>\n") ||
+		  put_cards(out, s) || put_flights(out, s) ||
+		  put_costs(out, s) || put_slow(out, s) ||
+		  put_reasons(out, s) ||
+		  buf_append_str(out, "<p><a href=\"status.json\">JSON</a> "
+				      "&middot; <a href=\"metrics\">metrics"
+				      "</a></p>\n</body></html>\n");
+
+	return ret ? ERR_NOMEM : 0;
+}

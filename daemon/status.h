@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The status of the server at one moment, as a page for people (HTML) and as
+ * JSON. The page needs no script and no other file.
+ */
+#ifndef DAEMON_STATUS_H
+#define DAEMON_STATUS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "daemon/board.h"
+#include "daemon/statistics.h"
+
+/* Limits of the lists that are shown. */
+#define STATUS_FLIGHTS_MAX 50
+#define STATUS_COSTS_MAX 20
+
+struct status {
+	const char *agent; /* "<name>/<version>"; borrowed */
+	struct daemon_now now;
+	/* of the requests that run: the oldest first */
+	struct daemon_slot_view flights[STATUS_FLIGHTS_MAX];
+	size_t flight_nr;
+	uint64_t taken_ns; /* sys_clock_ns() when the status was taken */
+	struct daemon_board_view boards[DAEMON_BOARDS_MAX];
+	size_t board_nr;
+	/* the most CPU time first */
+	struct daemon_cost costs[DAEMON_COSTS_MAX];
+	size_t cost_nr; /* at most STATUS_COSTS_MAX */
+	struct daemon_slow slow[DAEMON_SLOW_MAX];
+	size_t slow_nr;
+	struct daemon_count reasons[DAEMON_COUNTS_MAX];
+	size_t reason_nr;
+};
+
+/* Takes the status from the memory that the processes share. */
+void status_take(struct status *s, const struct daemon_boards *boards,
+		 const struct daemon_statistics *statistics);
+
+/* Append the status in one form. Both functions return 0 or ERR_NOMEM. */
+int status_print_json(struct buf *out, const struct status *s);
+int status_print_html(struct buf *out, const struct status *s);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The server's side of TLS 1.2 and 1.3, with OpenSSL. A struct tls is made
+ * before the workers are forked, so that all workers accept the session tickets
+ * of each other. Connections share it. A connection is used by one thread at a
+ * time. SIGPIPE must be ignored.
+ *
+ * Clients cannot renegotiate. The only protocol offered by ALPN is HTTP/1.1.
+ * The kernel does not encrypt: OpenSSL would then repeat a write from the
+ * address of the first attempt, although the bytes have moved.
+ */
+#ifndef DAEMON_TLS_H
+#define DAEMON_TLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#include "base/error.h"
+
+struct tls;
+
+/* A connection. */
+struct tls_conn {
+	const struct tls *tls; /* borrowed; NULL: there is no connection */
+	struct ssl_st *ssl;    /* owned: an SSL of OpenSSL */
+};
+
+/* maximum bytes of one TLS record */
+#define TLS_RECORD_MAX 16384
+
+/*
+ * Loads OpenSSL, a certificate with its chain, and its private key, from PEM
+ * files.
+ * Returns 0 with *out owned by the caller, ERR_NOMEM, or ERR_INVALID. After
+ * ERR_INVALID, *is_key tells whether the key is at fault: the file cannot be
+ * read, has no key, or the key does not fit the certificate.
+ */
+int tls_open(struct tls **out, const char *certificate, const char *key,
+	     bool *is_key, struct error *err);
+void tls_close(struct tls *tls);
+
+/* The event that a call needs before it can be repeated. */
+enum tls_wait {
+	TLS_READY, /* none: the call has done its work */
+	TLS_INPUT,
+	TLS_OUTPUT,
+};
+
+/*
+ * Starts a connection over a socket that does not block. `fd` is borrowed.
+ * Returns false if memory is out; there is then no connection. tls_release()
+ * sends nothing, and may be called if there is no connection.
+ */
+bool tls_accept(struct tls_conn *conn, const struct tls *tls, int fd);
+void tls_release(struct tls_conn *conn);
+
+/*
+ * Goes on with the handshake. Returns 0 with *wait set, ERR_UNSUPPORTED if the
+ * client speaks HTTP without TLS, ERR_MISSING if the client has ended the
+ * connection without a word, or ERR_PEER.
+ */
+int tls_handshake(struct tls_conn *conn, enum tls_wait *wait,
+		  struct error *err);
+
+/*
+ * Reads up to `len` bytes. Returns their number, or 0 if *wait is not
+ * TLS_READY, or if the peer has ended its output; or ERR_PEER.
+ */
+ssize_t tls_read(struct tls_conn *conn, void *bytes, size_t len,
+		 enum tls_wait *wait, struct error *err);
+
+/* Returns whether tls_read() has bytes that the socket will not report. */
+bool tls_has_bytes(const struct tls_conn *conn);
+
+/*
+ * Writes the first bytes of `nr` spans, at most one record. Short spans are
+ * copied together. Returns the number of bytes, or 0 with *wait set, or
+ * ERR_PEER. After a 0, the next call must begin with the same bytes and must
+ * have at least as many. The bytes may be at another place.
+ */
+ssize_t tls_writev(struct tls_conn *conn, const struct iovec *iov, size_t nr,
+		   enum tls_wait *wait, struct error *err);
+
+/* Tells the peer that no more bytes will be sent, without waiting. */
+void tls_end_output(struct tls_conn *conn);
+
+#endif

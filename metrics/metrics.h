@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Counters that the processes of a server share, and their text for Prometheus.
+ * Knows nothing of Git.
+ *
+ * A family is a name with labels. Each label has a fixed list of values, so the
+ * number of cells is known in advance, and no client can add cells. A family
+ * with the labels service (2 values) and result (3 values) has 6 cells:
+ *
+ *     cell = service * 3 + result
+ *
+ * A cell is one number, or, of a histogram, several: one for each bound, the
+ * count and the sum. All functions are safe in several threads and processes,
+ * and none waits: numbers are atomic. A process that is killed leaves no lock.
+ */
+#ifndef METRICS_METRICS_H
+#define METRICS_METRICS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+
+#define METRICS_LABELS_MAX 5
+
+enum metrics_kind {
+	METRICS_COUNTER,
+	METRICS_GAUGE,
+	METRICS_HISTOGRAM,
+};
+
+struct metrics_label {
+	const char *name;
+	const char *const *values;
+	unsigned nr; /* number of values */
+};
+
+/* The description of a family. All pointers are borrowed. */
+struct metrics_family {
+	const char *name; /* without "_total" */
+	const char *help; /* one line */
+	enum metrics_kind kind;
+	/*
+	 * 1: a cell counts what the name says; 1000000: a cell counts
+	 * microseconds, and the text has seconds
+	 */
+	uint64_t scale;
+	const struct metrics_label *labels[METRICS_LABELS_MAX];
+	unsigned label_nr;
+	/* of a histogram: upper bounds in ascending order, in units of cells */
+	const uint64_t *bounds;
+	unsigned bound_nr;
+};
+
+struct metrics;
+
+/*
+ * Makes the cells of `nr` families, all zero. Children of sys_fork() share
+ * them. `families` is borrowed. Returns NULL if memory runs out.
+ */
+struct metrics *metrics_new(const struct metrics_family *families, size_t nr,
+			    struct error *err);
+
+/* Releases the memory in this process. NULL is allowed. */
+void metrics_free(struct metrics *m);
+
+/*
+ * Adds to a counter or gauge. `values` has the number of the value of each
+ * label; NULL for a family without labels.
+ */
+void metrics_add(struct metrics *m, unsigned family, const unsigned *values,
+		 uint64_t number);
+
+/* Sets a gauge. */
+void metrics_set(struct metrics *m, unsigned family, const unsigned *values,
+		 uint64_t number);
+
+/* Adds one observation to a histogram. */
+void metrics_observe(struct metrics *m, unsigned family, const unsigned *values,
+		     uint64_t number);
+
+/* Returns the number of a counter or gauge. */
+uint64_t metrics_get(const struct metrics *m, unsigned family,
+		     const unsigned *values);
+
+enum metrics_format {
+	METRICS_PROMETHEUS,  /* Prometheus text format 0.0.4 */
+	METRICS_OPENMETRICS, /* OpenMetrics 1.0.0 */
+};
+
+/*
+ * Appends the text of all families. Cells that are zero are left out, unless
+ * the family has no labels. Returns 0 or ERR_NOMEM.
+ */
+int metrics_print(struct buf *out, const struct metrics *m,
+		  enum metrics_format format);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Chooses the kept delta (packing/kept-deltas.h) of an object to send. Its base
+ * is an object that the receiver has, or an object that is copied in runs of
+ * stored bytes.
+ */
+#include "packing/find-parts.h"
+#include "packing/packs.h"
+
+/* Maximum number of deltas that are followed. Stored chains are not longer. */
+#define CHAIN_MAX 4096
+
+int find_kept_open(struct found *f, struct error *warning, struct error *err)
+{
+	const struct odb *odb = f->walk.odb;
+	int ret = f->tried_kept;
+
+	f->tried_kept = true;
+	for (size_t i = 0; i < odb->dir_nr && ret <= 0; i++) {
+		struct error why = ERROR_INIT;
+
+		ret = kept_deltas_open(&f->kept, odb, i, &why);
+		if (ret == ERR_NOMEM)
+			return error_nomem(err);
+		if (ret < 0 && ret != ERR_UNSUPPORTED && !warning->code)
+			*warning = why;
+	}
+	return 0;
+}
+
+/*
+ * Follow the stored delta of a bit of `packed`. Returns 1 with *obj_pos set to
+ * its base, 0 if the object is stored whole, or a negative error code.
+ */
+static int base_of(uint32_t *obj_pos, const struct found *f, uint32_t bit)
+{
+	const struct pack_rev *rev;
+	const struct odb_pack *pack;
+	struct pack_entry entry;
+	uint64_t off, base_off;
+	uint32_t pack_pos;
+	int ret;
+
+	pack = bitmap_space_locate(&f->space, bit, &off);
+	if (!pack)
+		return ERR_CORRUPT;
+	ret = pack_entry_at(&entry, pack->pack, off, NULL);
+	if (ret < 0 ||
+	    (entry.type != OBJ_OFS_DELTA && entry.type != OBJ_REF_DELTA))
+		return ret;
+	ret = pack_entry_base(&base_off, pack->pack, off, &entry, NULL);
+	if (ret <= 0)
+		return ERR_CORRUPT;
+	rev = pack_get_rev_unproven(pack->pack, NULL);
+	if (!rev || !pack_rev_find(rev, base_off, &pack_pos))
+		return ERR_CORRUPT;
+	*obj_pos = pack->first_pos + pack_rev_idx_pos(rev, pack_pos);
+	return 1;
+}
+
+/*
+ * Returns whether an object is sent as it is stored, and needs no object for it
+ * but sent ones and those of the receiver. The chain of its stored deltas ends
+ * before `target`, so `target` may become a delta of the object.
+ */
+static bool is_copied(const struct found *f, uint32_t obj_pos, uint32_t target)
+{
+	uint32_t bit;
+	int ret = 1;
+
+	for (int i = 0; i < CHAIN_MAX && ret > 0; i++) {
+		if (i && found_is_uninteresting(f, obj_pos))
+			return true;
+		if (!found_bit(f, obj_pos, &bit) ||
+		    !bitset_get(&f->packed, bit) || bit == target)
+			return false;
+		ret = base_of(&obj_pos, f, bit);
+	}
+	return !ret;
+}
+
+/*
+ * Set c->base_pos and c->base_is_sent for a base. Returns false if the receiver
+ * neither has the base nor gets it.
+ */
+static bool can_be_base(struct kept_choice *c, const struct found *f,
+			const struct oid *base, uint32_t target_bit,
+			uint32_t old_pos)
+{
+	const struct objspace *space = &f->walk.space;
+
+	c->base_is_sent = false;
+	if (!objspace_find_packed(space, base->bytes, &c->base_pos))
+		return false;
+	if (c->base_pos == old_pos || found_is_uninteresting(f, c->base_pos))
+		return true;
+	c->base_is_sent = is_copied(f, c->base_pos, target_bit);
+	return c->base_is_sent;
+}
+
+void find_kept(struct kept_choice *choice, const struct found *f,
+	       const uint8_t *target, uint32_t target_bit, uint32_t old_pos,
+	       struct error *warning)
+{
+	struct kept_choice c;
+	uint32_t row;
+
+	*choice = (struct kept_choice){.delta = {.stream = NULL}};
+	if (!kept_deltas_find(&f->kept, target, &row))
+		return;
+	for (; kept_deltas_is_of(&f->kept, row, target); row++) {
+		if (kept_deltas_get(&c.delta, &f->kept, row,
+				    warning->code ? NULL : warning) < 0)
+			continue;
+		if (c.delta.len &&
+		    (!choice->delta.stream ||
+		     c.delta.len < choice->delta.len) &&
+		    can_be_base(&c, f, &c.delta.base, target_bit, old_pos))
+			*choice = c;
+	}
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Marks older versions of files that the receiver has. A stored delta against
+ * such a version can then be copied.
+ *
+ * A receiver with a shallow boundary may lack such versions. So nothing is
+ * marked unless the receiver itself has said that it has no such boundary: the
+ * makers of bundles and of packs for a push do not know.
+ *
+ * A query by bitmaps knows the objects of the bitmaps and of the trees of the
+ * boundary. It does not know versions that were replaced between a bitmap and
+ * the boundary, because finding all of them costs more than most fetches.
+ */
+#include "packing/find-parts.h"
+#include "walk/treediff.h"
+
+/*
+ * Maximum number of parents whose trees are compared with those of their
+ * children.
+ */
+#define OLDER_MAX 64
+
+/* Commits (commit_nr) of the receiver. Commits before `next` are done. */
+struct older {
+	struct found *f;
+	uint32_t commits[OLDER_MAX + FOUND_NEWEST_MAX];
+	size_t nr, next;
+};
+
+static int mark(void *ctx, uint32_t new_pos, uint32_t old_pos,
+		enum object_type type, const char *path, size_t path_len,
+		struct error *err)
+{
+	struct found *f = ctx;
+	uint32_t bit;
+
+	if (old_pos >= f->walk.space.packed_nr || !find_has_entries(f, type))
+		return 0;
+	if (found_bit(f, old_pos, &bit) && bit < f->packed_uninteresting.bits)
+		bitset_set(&f->packed_uninteresting, bit);
+	if (f->pb)
+		return 0;
+	odb_find_raw(f->walk.odb, odb_oid_raw(f->walk.odb, old_pos), &old_pos);
+	if (old_pos < f->uninteresting.bits)
+		bitset_set(&f->uninteresting, old_pos);
+	return 0;
+}
+
+/*
+ * Compare the tree of a commit with that of a parent, and add the parent to the
+ * list. A commit that cannot be read is skipped. Returns 0 or ERR_NOMEM.
+ */
+static int compare(struct older *o, uint32_t commit_nr, uint32_t parent)
+{
+	struct found *f = o->f;
+	struct history *h = &f->walk.history;
+	uint32_t tree, old_tree;
+	int ret = history_parse(h, parent, NULL);
+
+	if (!ret && h->commits[parent].missing)
+		return 0;
+	if (!ret)
+		ret = history_tree(h, commit_nr, &tree, NULL);
+	if (!ret)
+		ret = history_tree(h, parent, &old_tree, NULL);
+	if (!ret)
+		ret = treepair_run(&f->walk.space, f->walk.reader, tree,
+				   old_tree, mark, f, NULL);
+	if (!ret)
+		o->commits[o->nr++] = parent;
+	return ret == ERR_NOMEM ? ret : 0;
+}
+
+static bool is_listed(const struct older *o, uint32_t commit_nr)
+{
+	for (size_t i = 0; i < o->nr; i++)
+		if (o->commits[i] == commit_nr)
+			return true;
+	return false;
+}
+
+/* Compare a commit with its parents, while there is room in the list. */
+static int compare_parents(struct older *o, uint32_t commit_nr)
+{
+	struct history *h = &o->f->walk.history;
+	int ret = 0;
+
+	for (uint32_t i = 0; i < h->commits[commit_nr].parent_nr && !ret; i++) {
+		uint32_t parent = history_parents(h, commit_nr)[i];
+
+		if (o->nr < OLDER_MAX && !is_listed(o, parent))
+			ret = compare(o, commit_nr, parent);
+	}
+	return ret;
+}
+
+int find_older(struct found *f, const uint32_t *haves, size_t nr)
+{
+	struct older o = {.f = f};
+	int ret = 0;
+
+	if (f->request->shallow_nr || !f->request->knows_shallow)
+		return 0;
+	for (size_t i = 0; i < nr && i < FOUND_NEWEST_MAX; i++)
+		o.commits[o.nr++] = haves[i];
+	while (o.next < o.nr && !ret)
+		ret = compare_parents(&o, o.commits[o.next++]);
+	return ret;
+}

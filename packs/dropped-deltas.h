@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Finds the stored deltas that a repack drops because of the tip island: deltas
+ * of objects in the tip island against objects outside. Packs of pushes and of
+ * stock Git have many. A fetch of a few commits would send such a delta, so
+ * packs/keep-deltas.h keeps the deltas beside the new pack.
+ */
+#ifndef PACKS_DROPPED_DELTAS_H
+#define PACKS_DROPPED_DELTAS_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+#include "islands/islands.h"
+#include "packing/kept-deltas.h"
+#include "walk/walk.h"
+
+struct dropped_deltas {
+	/*
+	 * Owned. The step of each delta is 0. Streams borrow from the packs of
+	 * the walk's snapshot, and from `old`.
+	 */
+	struct kept_delta *deltas;
+	size_t nr, alloc;
+	struct kept_deltas old; /* the present file of kept deltas */
+};
+
+#define DROPPED_DELTAS_INIT                                                    \
+	{                                                                      \
+		.old = KEPT_DELTAS_INIT                                        \
+	}
+
+/*
+ * List the deltas that packs of the walk's snapshot store for objects of the
+ * tip island, with bases outside of it. Then list the deltas of such objects
+ * that earlier repacks dropped: they have step 0 in the present file. A pair of
+ * objects is listed once. A delta with a wrong CRC is left out. Release *d in
+ * any case. Returns 0 or ERR_NOMEM. Cost: one look at the pack entry of each
+ * object in the tip island.
+ */
+int dropped_deltas_find(struct dropped_deltas *d, const struct walk *w,
+			const struct islands *islands, struct error *err);
+void dropped_deltas_release(struct dropped_deltas *d);
+
+#endif

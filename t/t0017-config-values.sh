@@ -1,0 +1,119 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='wrong values of keys that most commands read
+
+The expected words are those of Git 2.55.'
+. "$(dirname "$0")/lib.sh"
+
+SQ="'"
+
+test_expect_success 'a repository' '
+	repo_linear r.git 2
+'
+
+# refused <key>=<value>: the last line of the error is standard input. All but
+# the commands in `spared` refuse the value.
+refused () {
+	sed "s/Q/$SQ/g" >expect &&
+	for args in "rev-parse HEAD" "rev-list -1 HEAD" show-ref \
+		"cat-file -t HEAD" "update-ref refs/heads/x main" \
+		"symbolic-ref HEAD" "repack -q" "hash-object HEAD" \
+		"reflog expire --all" "refs verify" "gc -q" "count-objects" \
+		"verify-pack none"
+	do
+		test_expect_code 128 git -C r.git -c "$1" $args >out 2>err &&
+		test_cmp /dev/null out && test_cmp expect err || return 1
+	done &&
+	for args in "reflog list" "refs exists refs/heads/main" prune-packed \
+		"upload-pack --advertise-refs ." version
+	do
+		git -C r.git -c "$1" $args >out 2>err &&
+		test_cmp /dev/null err || return 1
+	done
+}
+
+test_expect_success 'booleans' '
+	echo "fatal: bad boolean config value QxQ for Qcore.filemodeQ" |
+	refused core.fileMode=x &&
+	echo "fatal: bad boolean config value QxQ for Qcore.autocrlfQ" |
+	refused core.autocrlf=x &&
+	git -C r.git -c core.autocrlf=input -c core.safecrlf=warn \
+		-c branch.autoSetupMerge=simple -c color.advice=auto show-ref
+'
+
+test_expect_success 'numbers' '
+	echo "fatal: bad zlib compression level 99" |
+	refused core.compression=99 &&
+	echo "fatal: bad pack compression level -2" |
+	refused pack.compression=-2 &&
+	echo "fatal: bad numeric config value QxQ for Qcore.compressionQ: invalid unit" |
+	refused core.compression=x &&
+	refused core.abbrev=3 <<-\EOF &&
+	error: abbrev length out of range: 3
+	fatal: unable to parse Qcore.abbrevQ from command-line config
+	EOF
+	refused core.abbrev=0 <<-\EOF &&
+	error: abbrev length out of range: 0
+	fatal: unable to parse Qcore.abbrevQ from command-line config
+	EOF
+	git -C r.git -c core.abbrev=auto -c core.abbrev= \
+		-c core.abbrev=no \
+		-c core.abbrev=99 show-ref
+'
+
+test_expect_success 'words' '
+	echo "fatal: invalid mode for object creation: x" |
+	refused core.createObject=x &&
+	refused core.disambiguate=x <<-\EOF &&
+	error: unknown hint type for Qcore.disambiguateQ: x
+	fatal: unable to parse Qcore.disambiguateQ from command-line config
+	EOF
+	refused core.checkStat=x <<-\EOF &&
+	error: invalid value for Qcore.checkstatQ: QxQ
+	fatal: unable to parse Qcore.checkstatQ from command-line config
+	EOF
+	refused push.default=x <<-\EOF &&
+	error: malformed value for push.default: x
+	error: must be one of nothing, matching, simple, upstream or current
+	fatal: unable to parse Qpush.defaultQ from command-line config
+	EOF
+	refused branch.autoSetupRebase=x <<-\EOF &&
+	error: malformed value for branch.autosetuprebase
+	fatal: unable to parse Qbranch.autosetuprebaseQ from command-line config
+	EOF
+	refused core.commentChar= <<-\EOF &&
+	error: core.commentchar must have at least one character
+	fatal: unable to parse Qcore.commentcharQ from command-line config
+	EOF
+	refused core.editor <<-\EOF
+	error: missing value for Qcore.editorQ
+	fatal: unable to parse Qcore.editorQ from command-line config
+	EOF
+'
+
+test_expect_success 'a wrong value in a file' '
+	test_when_finished "stock -C r.git config --unset core.createObject" &&
+	stock -C r.git config core.createObject link &&
+	git -C r.git show-ref &&
+	printf "[user]\n\tname\n" >extra &&
+	test_expect_code 128 git -C r.git -c "include.path=$PWD/extra" \
+		show-ref 2>err &&
+	grep "^error: missing value for .user.name.$" err
+'
+
+test_expect_success 'unknown components of core.fsync are ignored' '
+	echo x >blob &&
+	git -C r.git -c core.fsync=-x,none,pack hash-object -w ../blob 2>err &&
+	printf "warning: ignoring unknown core.fsync component %s\n" \
+		"${SQ}x$SQ" "${SQ}none$SQ" >expect &&
+	test_cmp expect err &&
+	git -C r.git -c core.fsyncMethod=x hash-object -w ../blob 2>err &&
+	echo "warning: ignoring unknown core.fsyncMethod value ${SQ}x$SQ" \
+		>expect &&
+	test_cmp expect err &&
+	git -C r.git -c core.fsync=pack,none -c core.fsyncMethod=batch \
+		hash-object -w ../blob 2>err &&
+	test_cmp /dev/null err
+'
+
+test_done

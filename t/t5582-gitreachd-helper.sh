@@ -1,0 +1,254 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='gitreachd: the access helper'
+. "$(dirname "$0")/lib.sh"
+. "$GITREACH_SRC/t/lib-serve.sh"
+. "$GITREACH_SRC/t/lib-gitreachd.sh"
+
+# start_helped <option>...: the helper appends its questions to "asked". $git is
+# the URL of git://.
+start_helped () {
+	start_daemon --listen=http://127.0.0.1:0 --listen=git://127.0.0.1:0 \
+		--listen=unix:ssh.sock --workers=1 --user-header=X-User \
+		--trusted-proxy=127.0.0.1 --enable=receive-pack \
+		--enable=upload-archive "$@" &&
+	wait_until grep -q "listens on unix" log &&
+	git=$(sed -n "s,^gitreachd: listens on \(git:.*\),\1,p" log)
+}
+
+# as <user> <command of git>...: stock Git over HTTP
+as () {
+	user=$1
+	shift
+	stock -c http.extraHeader="X-User: $user" "$@"
+}
+
+# refs <user> <version>: the refs that the user sees over HTTP
+refs () {
+	as $1 -c protocol.version=$2 ls-remote $url/r.git
+}
+
+# over_ssh <user> <command of git>...
+over_ssh () {
+	GITREACH_SSH_USER=$1
+	export GITREACH_SSH_USER
+	shift
+	GIT_SSH_VARIANT=simple GIT_SSH="$PWD/ssh" stock "$@"
+}
+
+test_expect_success 'setup' '
+	mkdir srv srv/public &&
+	repo_criss_cross srv/r.git 20 &&
+	cp -r srv/r.git srv/public/p.git &&
+	cp -r srv/r.git "srv/public/a b%\"q.git" &&
+	stock clone -q srv/r.git work &&
+	stock -C work commit -q --allow-empty -m hidden &&
+	stock -C work push -q origin HEAD:refs/internal/x &&
+	hidden=$(stock -C work rev-parse HEAD) &&
+	stock -C work reset -q --hard HEAD^ &&
+	stock -C srv/r.git config daemon.receivepack true &&
+	stock -C srv/r.git config uploadpack.allowAnySHA1InWant true &&
+	stock -C srv/r.git config uploadpack.hideRefs "!refs/internal" &&
+	sed -n "/^#!.bin.sh/,/^\.fi/p" \
+		"$GITREACH_SRC/Documentation/gitreachd.conf.5" |
+	sed -e /^\.fi/d -e "s/\\\\-/-/g" -e "s/\\\\e/\\\\/g" >helper &&
+	grep alice helper &&
+	chmod +x helper &&
+	cat >ssh <<-EOF &&
+	#!/bin/sh
+	shift
+	SSH_ORIGINAL_COMMAND="\$*" exec "$DAEMON" \
+		--ssh-client="$PWD/ssh.sock" --user=\$GITREACH_SSH_USER
+	EOF
+	chmod +x ssh
+'
+
+test_expect_success 'the example of the manual: allow and deny' '
+	start_helped --access-helper=./helper &&
+	as alice clone -q $url/r.git alice &&
+	stock -C alice fsck --strict &&
+	test_must_fail as carol ls-remote $url/r.git 2>err &&
+	grep 403 err &&
+	test_must_fail stock ls-remote $url/r.git &&
+	test_must_fail stock ls-remote $git/r.git 2>err &&
+	grep "access denied" err &&
+	stock ls-remote $url/public/p.git >out &&
+	test -s out &&
+	stock ls-remote $git/public/p.git >out &&
+	test -s out
+'
+
+test_expect_success 'another path of the same repository is the same' '
+	for path in r r/ r.git/ r.git
+	do
+		test_must_fail stock ls-remote $url/$path &&
+		test_must_fail stock ls-remote $git/$path &&
+		as alice ls-remote $url/$path >out && test -s out || return 1
+	done &&
+	test_must_fail stock ls-remote $url/missing.git 2>err &&
+	grep 403 err
+'
+
+test_expect_success 'a push is asked for' '
+	as alice -C work push -q $url/r.git HEAD:refs/heads/alice &&
+	test_must_fail as bob -C work push $url/r.git HEAD:refs/heads/bob &&
+	test_must_fail stock -C work push $git/r.git HEAD:refs/heads/bob &&
+	test_must_fail stock -C work push $git/public/p.git HEAD:refs/heads/b &&
+	test_must_fail stock -C srv/r.git rev-parse -q --verify bob
+'
+
+test_expect_success 'hidden refs in all versions' '
+	for version in 0 1 2
+	do
+		refs alice $version >all &&
+		grep refs/internal/x all &&
+		refs bob $version >some &&
+		grep -v refs/internal/x all >expect &&
+		test_cmp expect some || return 1
+	done &&
+	as bob clone -q --mirror $url/r.git bob.git &&
+	test_must_fail stock -C bob.git cat-file -e $hidden &&
+	as bob ls-remote $url/r.git refs/internal/x >out &&
+	test_must_be_empty out
+'
+
+test_expect_success 'hidden objects cannot be had by their ids' '
+	stock init -q --bare empty.git &&
+	for version in 0 1 2
+	do
+		test_must_fail as bob -C empty.git -c protocol.version=$version \
+			fetch -q $url/r.git $hidden || return 1
+	done &&
+	test_must_fail stock -C empty.git cat-file -e $hidden &&
+	file=$(echo $hidden | sed "s,^..,&/,") &&
+	test -e srv/r.git/objects/$file &&
+	curl -s -o /dev/null -w "%{http_code}\n" -H "X-User: bob" \
+		$url/r.git/objects/$file >actual &&
+	curl -s -o /dev/null -w "%{http_code}\n" -H "X-User: alice" \
+		$url/r.git/objects/$file >>actual &&
+	printf "%s\n" 403 200 >expect &&
+	test_cmp expect actual &&
+	curl -s -H "X-User: bob" $url/r.git/info/refs >out &&
+	! grep internal out &&
+	as alice -C empty.git fetch -q $url/r.git $hidden
+'
+
+test_expect_success 'hidden refs in pushes, and in children' '
+	stop_daemon &&
+	echo "while read -r l; do echo \"\$l\" >>asked; echo allow \
+		hide=refs/internal hide=refs/it%27s/; done" >helper &&
+	stock -C srv/r.git update-ref "refs/it'\''s/x" main &&
+	start_helped --access-helper="sh ./helper" &&
+	test_must_fail as bob -C work push $url/r.git +HEAD:refs/internal/x 2>err &&
+	grep "hidden ref" err &&
+	test_must_fail stock -C work push $git/r.git +HEAD:refs/internal/x 2>err &&
+	grep "hidden ref" err &&
+	as bob -C work push -q $url/r.git HEAD:refs/heads/bob &&
+	stock -C srv/r.git rev-parse -q --verify bob &&
+	stock ls-remote $git/r.git >out &&
+	grep main out &&
+	! grep -e internal -e it.s out &&
+	test_must_fail stock -C empty.git fetch -q $git/r.git $hidden^0 &&
+	test_must_fail stock archive --remote=$git/r.git main &&
+	stop_daemon
+'
+
+test_expect_success 'a child that answers fetches hides, too' '
+	HOME=$PWD stock config --global uploadpack.packObjectsHook \
+		"$PWD/hook" &&
+	printf "#!/bin/sh\nexec \"\$@\"\n" >hook &&
+	chmod +x hook &&
+	cp .gitconfig global &&
+	GIT_CONFIG_GLOBAL=$PWD/global start_helped \
+		--access-helper="sh ./helper" &&
+	refs bob 2 >out && grep main out && ! grep -e internal -e it.s out &&
+	stock ls-remote $git/r.git >out &&
+	grep main out &&
+	! grep -e internal -e it.s out &&
+	test_must_fail as bob -C srv/public/p.git fetch -q $url/r.git $hidden &&
+	stop_daemon
+'
+
+test_expect_success 'names cannot break a line' '
+	rm -f asked &&
+	start_helped --access-helper="sh ./helper" &&
+	curl -s -H "X-User: a b=c%" >out \
+		"$url/public/a%20b%25%22q.git/info/refs?service=git-upload-pack" &&
+	grep -a refs/heads/main out &&
+	cat >expect <<-\EOF &&
+	user=a%20b%3Dc%25 service=upload-pack repository=/public/a%20b%25%22q.git protocol=http address=127.0.0.1
+	EOF
+	sort -u asked >actual &&
+	test_cmp expect actual &&
+	rm asked &&
+	over_ssh eve ls-remote ssh://h/r.git >out &&
+	grep main out &&
+	! grep internal out &&
+	stock ls-remote $git/r.git >out &&
+	cat >expect <<-\EOF &&
+	user=eve service=upload-pack repository=/r.git protocol=ssh address=
+	user= service=upload-pack repository=/r.git protocol=git address=127.0.0.1
+	EOF
+	test_cmp expect asked &&
+	stop_daemon
+'
+
+test_expect_success 'a helper that dies, is silent or talks nonsense' '
+	cat >helper <<-\EOF &&
+	while read -r line
+	do
+		case "$line" in
+		*=die\ *) exit 1 ;;
+		*=silent\ *) sleep 5 ;;
+		*=twice\ *) echo allow; echo allow ;;
+		*=slow\ *) sleep 0.3; echo allow ;;
+		*=*\ *) user=${line%% *} user=${user#user=}
+			echo "$user" | sed -e "s/%20/ /g" -e "s/%3D/=/g" \
+				-e "s/%21/!/g" -e "s/%25/%/g" ;;
+		esac
+	done
+	EOF
+	start_helped --access-helper="exec sh ./helper" --access-timeout=1 &&
+	status () {
+		curl -s -o /dev/null -w "%{http_code}\n" -H "X-User: $1" \
+			"$url/r.git/info/refs?service=git-upload-pack"
+	} &&
+	for user in die silent "allow hide=" \
+		"allow hide=!refs/x" "allow hide=heads" "allow  hide=refs/x" \
+		"allow hide=refs/%0a" "allow hide=refs/%2" allowed \
+		"allow all" yes
+	do
+		status "$user" >actual &&
+		echo 503 >expect &&
+		test_cmp expect actual &&
+		sleep 1 || return 1
+	done &&
+	status twice >actual &&
+	sleep 1 &&
+	status deny >>actual &&
+	status "allow hide=refs/x%2fy" >>actual &&
+	printf "%s\n" 200 403 200 >expect &&
+	test_cmp expect actual &&
+	grep "127.0.0.1: the access helper has ended" log &&
+	grep "127.0.0.1: the access helper does not answer" log &&
+	grep "the access helper.s answer is not valid: .allow all" log &&
+	clients= &&
+	for i in 1 2 3
+	do
+		status slow >slow.$i &
+		clients="$clients $!"
+	done &&
+	wait $clients &&
+	sort -u slow.? >actual &&
+	echo 200 >expect &&
+	test_cmp expect actual &&
+	stop_daemon &&
+	start_helped --access-helper=./missing &&
+	status allow >actual &&
+	echo 503 >expect &&
+	test_cmp expect actual &&
+	test_must_fail stock ls-remote $git/r.git 2>err &&
+	stop_daemon
+'
+
+test_done

@@ -1,0 +1,213 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='gitreachd --admin: the status page, JSON and metrics'
+. "$(dirname "$0")/lib.sh"
+
+DAEMON=$GITREACH_BUILD/bin/gitreachd
+trap 'kill $server 2>/dev/null' EXIT
+command -v promtool >/dev/null && test_set_prereq PROMTOOL
+
+# start <option>...: start a server, and set $url and $admin
+start () {
+	"$DAEMON" --base-path=srv --export-all --workers=2 --threads=2 \
+		--listen=http://127.0.0.1:0 --listen=git://127.0.0.1:0 \
+		--admin=http://127.0.0.1:0 --slow-request=1 "$@" 2>log &
+	server=$!
+	wait_until grep "started" log &&
+	url=$(sed -n "s/^gitreachd: listens on //p" log | sed -n 1p) &&
+	git=$(sed -n "s/^gitreachd: listens on //p" log | sed -n 2p) &&
+	admin=$(sed -n "s/^gitreachd: listens on \(.*\) (status)$/\1/p" log)
+}
+
+stop () {
+	kill $server && wait $server
+}
+
+# get <path> <curl option>...
+get () {
+	path=$1 &&
+	shift &&
+	curl -s -S --max-time 20 "$@" "$admin$path"
+}
+
+# metric <start of a line>: the number of the line
+metric () {
+	get /metrics >metrics &&
+	awk -v want="$1" 'index($0, want) == 1 { print $NF }' metrics
+}
+
+# metric_is <start of a line> <number>
+metric_is () {
+	test "$(metric "$1")" = "$2"
+}
+
+test_expect_success 'set up' '
+	mkdir srv &&
+	repo_linear srv/r.git 20 &&
+	"$GIT" -C srv/r.git repack -adbq &&
+	stock -C srv/r.git config http.receivepack true &&
+	start
+'
+
+test_expect_success 'requests are counted' '
+	stock clone -q --bare --no-local $url/r.git c.git &&
+	stock -C c.git push -q origin main:refs/heads/new &&
+	wait_until metric_is "gitreach_requests_total{service=\"receive-pack\",command=\"push\"" 1 &&
+	get /metrics >metrics &&
+	grep "^gitreach_requests_total{service=\"upload-pack\",command=\"fetch\",protocol=\"2\",strategy=\"[a-z ]*\",result=\"ok\"} 1$" \
+		metrics &&
+	grep "^gitreach_requests_total{service=\"upload-pack\",command=\"ls-refs\"" metrics &&
+	grep "^gitreach_requests_total{service=\"receive-pack\",command=\"advertise\"" metrics &&
+	grep "^gitreach_phase_seconds_count{phase=\"pack\"} 1$" metrics &&
+	grep "^gitreach_workers 3$" metrics &&
+	grep "^gitreach_snapshots_open [12]$" metrics &&
+	! grep "r.git" metrics
+'
+
+test_expect_success 'a fetch over git:// is counted' '
+	stock clone -q --bare --no-local $git/r.git g.git &&
+	wait_until metric_is "gitreach_phase_seconds_count{phase=\"pack\"}" 2
+'
+
+test_expect_success 'the format depends on Accept' '
+	get /metrics -D head >metrics &&
+	grep -i "^content-type: text/plain; version=0.0.4" head &&
+	! grep "# EOF" metrics &&
+	get /metrics -D head -H "Accept: application/openmetrics-text; version=1.0.0" >metrics &&
+	grep -i "^content-type: application/openmetrics-text; version=1.0.0" head &&
+	test "$(tail -n 1 metrics)" = "# EOF"
+'
+
+test_expect_success PROMTOOL 'promtool accepts the metrics' '
+	get /metrics | promtool check metrics
+'
+
+test_expect_success 'the status as JSON' '
+	get /status.json >status &&
+	python3 - <<-\EOP
+	import json, os
+	s = json.load(open("status"))
+	path = os.path.realpath("srv/r.git")
+	costs = {r["repository"]: r for r in s["repositories"]}
+	assert costs[path]["requests"] >= 3 and costs[path]["cpu_us"] > 0, costs
+	assert len(s["workers"]) == 3 and all(w["pid"] for w in s["workers"])
+	slow = [r for r in s["slow"] if r["command"] == "fetch"]
+	for r in slow:
+	    assert r["repository"] == path and r["client"] == "127.0.0.1"
+	    assert sum(r["phases_us"].values()) <= r["total_us"]
+	assert s["in_flight"] == [], s["in_flight"]
+	EOP
+'
+
+test_expect_success 'the status as a page without scripts' '
+	get / -D head >page &&
+	grep -i "^content-type: text/html" head &&
+	grep -i "^content-security-policy: default-src .none." head &&
+	grep "srv/r.git" page &&
+	grep "Repositories by processor time" page &&
+	! grep -i "<script" page
+'
+
+test_expect_success 'requests in flight are shown while a worker has no free thread' '
+	python3 - $url $admin <<-\EOP
+	import json, socket, sys, time, urllib.request
+	port = int(sys.argv[1].rsplit(":", 1)[1])
+	held = []
+	for i in range(12):
+	    s = socket.create_connection(("127.0.0.1", port))
+	    s.sendall(b"POST /r.git/git-upload-pack HTTP/1.1\r\nHost: h\r\n"
+	              b"Content-Type: application/x-git-upload-pack-request\r\n"
+	              b"Content-Length: 100\r\n\r\n0")
+	    held.append(s)
+	for i in range(100):
+	    with urllib.request.urlopen(sys.argv[2] + "/status.json") as f:
+	        status = json.load(f)
+	    if len(status["in_flight"]) >= 2 and status["connections"] > 12:
+	        break
+	    time.sleep(0.1)
+	assert 2 <= len(status["in_flight"]) <= 4, status
+	assert status["connections"] > 12, status
+	assert status["in_flight"][0]["path"] == "/r.git"
+	assert status["in_flight"][0]["client"] == "127.0.0.1"
+	EOP
+'
+
+test_expect_success 'other paths and methods are refused' '
+	test $(get /nothing -o out -w "%{http_code}") = 404 &&
+	test $(get /r.git/info/refs -o out -w "%{http_code}") = 404 &&
+	test $(get / -X POST -o out -w "%{http_code}") = 405 &&
+	test $(get / -I -o out -w "%{http_code}") = 200 &&
+	test $(curl -s -o out -w "%{http_code}" $url/metrics) = 404
+'
+
+test_expect_success 'counters survive the crash of a worker and a reload' '
+	before=$(metric "gitreach_phase_seconds_count{phase=\"pack\"}") &&
+	wait_until metric_is gitreach_requests_in_flight 0 &&
+	get /status.json >status &&
+	worker=$(python3 -c "
+import json
+print(json.load(open(\"status\"))[\"workers\"][-1][\"pid\"])") &&
+	kill -SEGV $worker &&
+	wait_until grep "killed by signal" log &&
+	wait_until metric_is gitreach_worker_crashes_total 1 &&
+	wait_until metric_is gitreach_workers 3 &&
+	kill -HUP $server &&
+	wait_until grep reloaded log &&
+	wait_until metric_is gitreach_worker_crashes_total 1 &&
+	test "$(metric "gitreach_phase_seconds_count{phase=\"pack\"}")" = $before &&
+	stop
+'
+
+# status_has <Python expression>: evaluate it for the status s
+status_has () {
+	get /status.json >status &&
+	python3 -c "
+import json, sys
+s = json.load(open(\"status\"))
+sys.exit(not ($1))"
+}
+
+test_expect_success 'workers that end late leave the boards of others alone' '
+	start &&
+	{ python3 - $url <<-\EOP & } &&
+	import os, socket, sys, time
+	port = int(sys.argv[1].rsplit(":", 1)[1])
+	held = []
+	for i in range(12):
+	    s = socket.create_connection(("127.0.0.1", port))
+	    s.sendall(b"POST /r.git/git-upload-pack HTTP/1.1\r\nHost: h\r\n"
+	              b"Content-Type: application/x-git-upload-pack-request\r\n"
+	              b"Content-Length: 100\r\n\r\n0")
+	    held.append(s)
+	while not os.path.exists("let-go"):
+	    time.sleep(0.05)
+	EOP
+	client=$! &&
+	wait_until status_has "len(s[\"in_flight\"]) >= 2" &&
+	first=$(python3 -c "
+import json
+print([w[\"pid\"] for w in json.load(open(\"status\"))[\"workers\"]])") &&
+	kill -HUP $server &&
+	wait_until status_has "sum(w[\"pid\"] not in $first for w in s[\"workers\"] if w[\"pid\"]) == 3" &&
+	second=$(python3 -c "
+import json
+print([w[\"pid\"] for w in json.load(open(\"status\"))[\"workers\"]])") &&
+	kill -HUP $server &&
+	wait_until status_has "sum(w[\"pid\"] not in $second for w in s[\"workers\"] if w[\"pid\"]) == 3" &&
+	>let-go &&
+	wait $client &&
+	wait_until status_has "not any(w[\"pid\"] in $first + $second for w in s[\"workers\"])" &&
+	status_has "len(s[\"workers\"]) == 3" &&
+	stop
+'
+
+test_expect_success 'a wrong URL of the status is refused' '
+	test_must_fail "$DAEMON" --base-path=srv --listen=http://127.0.0.1:0 \
+		--admin=git://127.0.0.1:0 --check-config 2>err &&
+	grep "^error: --admin: must begin with http://$" err &&
+	test_must_fail "$DAEMON" --base-path=srv --listen=http://127.0.0.1:0 \
+		--admin=http://host:0 --check-config 2>err &&
+	grep "^error: --admin: .*not a numeric address" err
+'
+
+test_done

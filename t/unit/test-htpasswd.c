@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests of daemon/htpasswd.c. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "daemon/htpasswd.h"
+#include "sys/clock.h"
+
+#define RIGHT "$apr1$abcdefgh$tPMe7lknrFZeX55XJF00t0"
+#define SLOW "$2y$08$abcdefghijklmnopqrstuuM7WmALSPQG/ubL8NksTdR4H7Y2WXZ.."
+
+struct state {
+	char path[64];
+	struct htpasswd *h;
+};
+
+static void put(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+static int setup(void **state)
+{
+	struct state *s = calloc(1, sizeof(*s));
+	int fd;
+
+	*state = s;
+	strcpy(s->path, "/tmp/test-htpasswd-XXXXXX");
+	fd = mkstemp(s->path);
+	close(fd);
+	put(s->path, "# comment\n\nalice:" RIGHT "\r\n"
+		     "alice:" SLOW "\nbob:" SLOW "\n");
+	return fd < 0 || htpasswd_open(&s->h, s->path, NULL) < 0;
+}
+
+static int teardown(void **state)
+{
+	struct state *s = *state;
+
+	htpasswd_close(s->h);
+	unlink(s->path);
+	free(s);
+	return 0;
+}
+
+static int check(struct state *s, const char *user, const char *password)
+{
+	struct error warning = ERROR_INIT;
+	int ret = htpasswd_check(s->h, user, password, &warning);
+
+	assert_int_equal(warning.code, 0);
+	return ret;
+}
+
+static void test_check(void **state)
+{
+	struct state *s = *state;
+	char text[HTPASSWD_TEXT_MAX + 1];
+
+	assert_int_equal(check(s, "alice", "right"), 1);
+	assert_int_equal(check(s, "alice", "wrong"), 0);
+	assert_int_equal(check(s, "alice", ""), 0);
+	assert_int_equal(check(s, "carol", "right"), 0);
+	assert_int_equal(check(s, "# comment", "right"), 0);
+	memset(text, 'x', sizeof(text));
+	text[HTPASSWD_TEXT_MAX] = '\0';
+	assert_int_equal(check(s, text, "right"), 0);
+	assert_int_equal(check(s, "alice", text), 0);
+	text[HTPASSWD_TEXT_MAX - 1] = '\0';
+	assert_int_equal(check(s, text, text), 0);
+}
+
+/* A slow hash is computed once, and a wrong password is never remembered. */
+static void test_memory(void **state)
+{
+	struct state *s = *state;
+	uint64_t start = sys_clock_ns(), once;
+
+	assert_int_equal(check(s, "bob", "right"), 1);
+	once = sys_clock_ns() - start;
+	start = sys_clock_ns();
+	for (int i = 0; i < 20; i++)
+		assert_int_equal(check(s, "bob", "right"), 1);
+	assert_true(sys_clock_ns() - start < once * 10);
+	assert_int_equal(check(s, "bob", "wrong"), 0);
+	assert_int_equal(check(s, "bob", "wrong"), 0);
+	/* The remembered password is that of the old hash. */
+	put(s->path, "bob:$apr1$abcdefgh$xxxxxxxxxxxxxxxxxxxxxx\n");
+	assert_int_equal(check(s, "bob", "right"), 0);
+}
+
+static void test_change(void **state)
+{
+	struct state *s = *state;
+	struct error warning = ERROR_INIT;
+
+	put(s->path, "alice:text\n");
+	assert_int_equal(htpasswd_check(s->h, "alice", "right", &warning), 1);
+	assert_non_null(strstr(warning.msg, ":1: the hash of user 'alice'"));
+	unlink(s->path);
+	warning.code = 0;
+	assert_int_equal(htpasswd_check(s->h, "alice", "right", &warning), 1);
+	assert_true(warning.code < 0);
+	/* The loss is reported once. */
+	assert_int_equal(check(s, "alice", "right"), 1);
+	put(s->path, "dave:" RIGHT);
+	assert_int_equal(check(s, "alice", "right"), 0);
+	assert_int_equal(check(s, "dave", "right"), 1);
+	put(s->path, "");
+	assert_int_equal(check(s, "dave", "right"), 0);
+}
+
+static void test_wrong(void **state)
+{
+	static const char *const wrong[] = {
+		"alice\n",          ":" RIGHT "\n",
+		"alice:\n",         "alice: " RIGHT "\n",
+		"a:" RIGHT "\n\nb",
+	};
+	struct state *s = *state;
+	struct error err = ERROR_INIT;
+	struct htpasswd *h;
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		put(s->path, wrong[i]);
+		assert_int_equal(htpasswd_open(&h, s->path, &err), ERR_INVALID);
+	}
+	assert_non_null(strstr(err.msg, ":3: not of the form <user>:<hash>"));
+	assert_int_equal(htpasswd_open(&h, "/no/such", &err), ERR_MISSING);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_check),
+		TEST(test_memory),
+		TEST(test_change),
+		TEST(test_wrong),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

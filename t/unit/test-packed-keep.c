@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tests of refs/packed-keep.c: which calls share a map.
+ * t/t5577-gitreachd-fresh.sh tests that no answer is stale.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "refs/packed-keep.h"
+#include "sys/clock.h"
+
+/* A change that is older than this does not count as recent. */
+#define SETTLE_NS UINT64_C(150000000)
+
+#define LINE "1234567890123456789012345678901234567890 refs/heads/"
+
+static void fill(const char *path, const char *text)
+{
+	char other[64];
+	FILE *f;
+
+	snprintf(other, sizeof(other), "%s.new", path);
+	f = fopen(other, "w");
+	assert_non_null(f);
+	assert_true(fputs(text, f) >= 0);
+	assert_int_equal(fclose(f), 0);
+	assert_int_equal(rename(other, path), 0);
+}
+
+/* Returns the table, which has one record with this name. */
+static const struct packed_kept *get(struct packed_keep *keep, const char *path,
+				     const char *name)
+{
+	const struct packed_kept *kept = NULL;
+	struct packed_ref ref;
+
+	assert_int_equal(packed_keep_get(&kept, keep, path, HASH_SHA1, NULL),
+			 0);
+	assert_int_equal(packed_refs_find(&kept->table, name, &ref, NULL), 1);
+	return kept;
+}
+
+static void test_share(void **state)
+{
+	char path[] = "/tmp/test-packed-keep-XXXXXX";
+	struct packed_keep *keep = packed_keep_new();
+	const struct packed_kept *a, *b, *c;
+
+	assert_true(close(mkstemp(path)) == 0);
+	fill(path, "# pack-refs with: sorted \n" LINE "a\n");
+	/* The file is too young to be kept. */
+	a = get(keep, path, "refs/heads/a");
+	b = get(keep, path, "refs/heads/a");
+	assert_ptr_not_equal(a, b);
+	packed_keep_put(keep, a);
+	packed_keep_put(keep, b);
+	sys_sleep_ns(SETTLE_NS);
+	a = get(keep, path, "refs/heads/a");
+	b = get(keep, path, "refs/heads/a");
+	assert_ptr_equal(a, b);
+	/* A change is seen at once, and the old table stays. */
+	fill(path, "# pack-refs with: sorted \n" LINE "c\n");
+	c = get(keep, path, "refs/heads/c");
+	assert_ptr_not_equal(a, c);
+	assert_int_equal(a->table.len, c->table.len);
+	packed_keep_put(keep, c);
+	packed_keep_put(keep, a);
+	packed_keep_put(keep, b);
+	remove(path);
+	packed_keep_free(keep);
+}
+
+static void test_missing(void **state)
+{
+	struct packed_keep *keep = packed_keep_new();
+	const struct packed_kept *a, *b;
+
+	assert_int_equal(
+		packed_keep_get(&a, keep, "/none/packed-refs", HASH_SHA1, NULL),
+		0);
+	assert_int_equal(
+		packed_keep_get(&b, keep, "/none/packed-refs", HASH_SHA1, NULL),
+		0);
+	assert_ptr_equal(a, b);
+	assert_int_equal(a->table.len, 0);
+	packed_keep_put(keep, a);
+	packed_keep_put(keep, b);
+	packed_keep_free(keep);
+	packed_keep_free(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_share),
+		cmocka_unit_test(test_missing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

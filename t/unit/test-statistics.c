@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tests of daemon/statistics.c: counters, costs of repositories, slow requests.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/statistics.h"
+
+#define SLOW_US 1000000
+
+/* Add a fetch of a repository. */
+static void add_fetch(struct daemon_statistics *st, const char *path,
+		      uint64_t total_us, uint64_t wait_us,
+		      const struct error *error)
+{
+	const struct repo repo = {.git_dir = (char *)path};
+	const struct summary_about about = {.client = "192.0.2.1",
+					    .user = "<b>&ann"};
+	struct summary s;
+
+	summary_init(&s, &repo, &about, "upload-pack");
+	s.is_on = true;
+	s.command = "fetch";
+	s.entered[SUMMARY_PACK] = true;
+	s.phases_ns[SUMMARY_PACK] = total_us * 1000;
+	summary_u64(&s, SUMMARY_PROTOCOL, 2);
+	summary_u64(&s, SUMMARY_TOTAL_US, total_us);
+	summary_u64(&s, SUMMARY_WAIT_SEND_US, wait_us);
+	summary_u64(&s, SUMMARY_CPU_USER_US, total_us / 2);
+	summary_u64(&s, SUMMARY_BYTES_SENT, 1000);
+	summary_u64(&s, SUMMARY_BYTES_VERBATIM, 900);
+	summary_string(&s, SUMMARY_STRATEGY, "walk");
+	summary_string(&s, SUMMARY_NO_BITMAP_REASON,
+		       "there is no bitmap index");
+	daemon_statistics_add(st, &s, error, SLOW_US);
+	s.command = NULL;
+	summary_release(&s);
+}
+
+static void test_counters(void **state)
+{
+	struct daemon_statistics *st = daemon_statistics_new(NULL);
+	const struct daemon_child_request push = {.path = "/srv/p.git",
+						  .client = "192.0.2.2",
+						  .service = "receive-pack",
+						  .command = "push",
+						  .total_us = 2000,
+						  .cpu_us = 1500};
+	const struct daemon_now now = {.connections = 4, .workers = 2};
+	struct error err = ERROR_INIT;
+	struct buf text = BUF_INIT;
+
+	assert_non_null(st);
+	error_set(&err, ERR_PEER, "gone");
+	add_fetch(st, "/srv/a.git", 3000, 0, NULL);
+	add_fetch(st, "/srv/a.git", 3000, 0, &err);
+	error_set(&err, ERR_CORRUPT, "bad pack");
+	add_fetch(st, "/srv/a.git", 3000, 0, &err);
+	daemon_statistics_add_child(st, &push, SLOW_US);
+	daemon_statistics_add_crash(st);
+	assert_int_equal(
+		daemon_statistics_print(&text, st, &now, METRICS_OPENMETRICS),
+		0);
+#define HAS(part) assert_non_null(strstr(text.data, part))
+	HAS("gitreach_requests_total{service=\"upload-pack\",command=\"fetch\","
+	    "protocol=\"2\",strategy=\"walk\",result=\"ok\"} 1\n");
+	HAS("strategy=\"walk\",result=\"client\"} 1\n");
+	HAS("strategy=\"walk\",result=\"error\"} 1\n");
+	HAS("gitreach_requests_total{service=\"receive-pack\","
+	    "command=\"push\",protocol=\"none\",strategy=\"none\","
+	    "result=\"ok\"} 1\n");
+	HAS("gitreach_cpu_seconds_total{service=\"upload-pack\"} 0.004500\n");
+	HAS("gitreach_cpu_seconds_total{service=\"receive-pack\"} 0.001500\n");
+	HAS("gitreach_sent_bytes_total{source=\"span\"} 2700\n");
+	HAS("gitreach_sent_bytes_total{source=\"made\"} 300\n");
+	HAS("gitreach_phase_seconds_count{phase=\"pack\"} 3\n");
+	HAS("gitreach_bitmap_unused_total{"
+	    "reason=\"there is no bitmap index\"} 3\n");
+	HAS("gitreach_worker_crashes_total 1\n");
+	HAS("gitreach_connections 4\n");
+	HAS("gitreach_workers 2\n");
+#undef HAS
+	/* No label has a value that a client chose. */
+	assert_null(strstr(text.data, "a.git"));
+	assert_null(strstr(text.data, "ann"));
+	buf_release(&text);
+	daemon_statistics_free(st);
+	daemon_statistics_free(NULL);
+}
+
+/* Of many repositories, the expensive ones stay. */
+static void test_costs(void **state)
+{
+	struct daemon_statistics *st = daemon_statistics_new(NULL);
+	static struct daemon_cost costs[DAEMON_COSTS_MAX];
+	char path[64];
+	size_t nr, dear = 0;
+
+	add_fetch(st, "/srv/dear.git", 900000, 0, NULL);
+	for (int i = 0; i < 4 * DAEMON_COSTS_MAX; i++) {
+		snprintf(path, sizeof(path), "/srv/%d.git", i);
+		add_fetch(st, path, 10, 0, NULL);
+	}
+	add_fetch(st, "/srv/dear.git", 100000, 0, NULL);
+	nr = daemon_statistics_costs(st, costs);
+	assert_in_range(nr, DAEMON_COSTS_MAX / 2, DAEMON_COSTS_MAX);
+	for (size_t i = 0; i < nr; i++) {
+		if (strcmp(costs[i].path, "/srv/dear.git") != 0)
+			continue;
+		dear++;
+		assert_int_equal(costs[i].requests, 2);
+		assert_int_equal(costs[i].cpu_us, 500000);
+		assert_int_equal(costs[i].bytes_sent, 2000);
+	}
+	assert_int_equal(dear, 1);
+	daemon_statistics_free(st);
+}
+
+/* Waits for the client do not make a request slow. */
+static void test_slow(void **state)
+{
+	struct daemon_statistics *st = daemon_statistics_new(NULL);
+	static struct daemon_slow slow[DAEMON_SLOW_MAX];
+	char path[2 * DAEMON_PATH_MAX];
+
+	memset(path, 'x', sizeof(path));
+	path[sizeof(path) - 1] = '\0';
+	add_fetch(st, "/srv/fast.git", SLOW_US - 1, 0, NULL);
+	add_fetch(st, "/srv/waits.git", 9 * SLOW_US, 8 * SLOW_US + 1, NULL);
+	assert_int_equal(daemon_statistics_slow(st, slow), 0);
+	add_fetch(st, path, SLOW_US, 0, NULL);
+	add_fetch(st, "/srv/newer.git", 9 * SLOW_US, 8 * SLOW_US, NULL);
+	assert_int_equal(daemon_statistics_slow(st, slow), 2);
+	assert_string_equal(slow[0].path, "/srv/newer.git");
+	assert_string_equal(slow[0].client, "192.0.2.1");
+	assert_string_equal(slow[0].command, "fetch");
+	assert_string_equal(slow[0].strategy, "walk");
+	assert_string_equal(slow[0].reason, "there is no bitmap index");
+	assert_int_equal(slow[0].wait_send_us, 8 * SLOW_US);
+	assert_int_equal(slow[0].phases_us[SUMMARY_PACK], 9 * SLOW_US);
+	assert_int_equal(strlen(slow[1].path), DAEMON_PATH_MAX - 1);
+	for (int i = 0; i < 1000; i++)
+		add_fetch(st, "/srv/many.git", SLOW_US, 0, NULL);
+	assert_int_equal(daemon_statistics_slow(st, slow), DAEMON_SLOW_MAX);
+	assert_string_equal(slow[DAEMON_SLOW_MAX - 1].path, "/srv/many.git");
+	daemon_statistics_free(st);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_counters),
+		cmocka_unit_test(test_costs),
+		cmocka_unit_test(test_slow),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

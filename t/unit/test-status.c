@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests of daemon/status.c and daemon/status-page.c: JSON and HTML. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "daemon/status.h"
+
+/* Add a slow fetch of a repository. */
+static void add_fetch(struct daemon_statistics *st, const char *path)
+{
+	const struct repo repo = {.git_dir = (char *)path};
+	const struct summary_about about = {.client = "192.0.2.1",
+					    .user = "<b>&ann"};
+	struct summary s;
+
+	summary_init(&s, &repo, &about, "upload-pack");
+	s.is_on = true;
+	s.command = "fetch";
+	s.entered[SUMMARY_PACK] = true;
+	s.phases_ns[SUMMARY_PACK] = UINT64_C(2000000000);
+	summary_u64(&s, SUMMARY_TOTAL_US, 2000000);
+	summary_u64(&s, SUMMARY_CPU_USER_US, 1000000);
+	daemon_statistics_add(st, &s, NULL, 1000000);
+	s.command = NULL;
+	summary_release(&s);
+}
+
+/* The page escapes what clients chose, and JSON is well-formed. */
+static void test_pages(void **state)
+{
+	struct daemon_statistics *st = daemon_statistics_new(NULL);
+	struct daemon_boards *boards = daemon_boards_new(NULL);
+	struct daemon_board *board = daemon_board_take(boards, 2);
+	static struct status s;
+	struct buf html = BUF_INIT, json = BUF_INIT;
+
+	daemon_board_set_ready(board);
+	daemon_board_set(board, DAEMON_GAUGE_CONNECTIONS, 3);
+	daemon_slot_enter(daemon_board_slot(board, 0), "/<i>.git", 8,
+			  "192.0.2.9", false);
+	add_fetch(st, "/srv/<script>\"\n.git");
+	s.agent = "git/1";
+	status_take(&s, boards, st);
+	assert_int_equal(s.now.connections, 3);
+	assert_int_equal(s.now.requests, 1);
+	assert_int_equal(s.now.workers, 1);
+	assert_int_equal(status_print_html(&html, &s), 0);
+	assert_null(strstr(html.data, "<script"));
+	assert_null(strstr(html.data, "<i>.git"));
+	assert_null(strstr(html.data, "<b>&ann"));
+	assert_non_null(strstr(html.data, "/srv/&lt;script&gt;&quot;?.git"));
+	assert_non_null(strstr(html.data, "/&lt;i&gt;.git"));
+	assert_non_null(strstr(html.data, "2.00 s"));
+	assert_int_equal(status_print_json(&json, &s), 0);
+	assert_non_null(strstr(json.data,
+			       "\"in_flight\":[{\"path\":\"/<i>.git\","
+			       "\"client\":\"192.0.2.9\","));
+	assert_non_null(strstr(json.data, "\"phases_us\":{\"pack\":2000000}"));
+	buf_release(&html);
+	buf_release(&json);
+	daemon_boards_free(boards);
+	daemon_statistics_free(st);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_pages),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
