@@ -526,8 +526,7 @@ int daemon_run(const struct daemon_options *options,
 		ret = supervise(&m, err);
 	close_all(&m);
 	sys_close(m.alarm);
-	while (m.process_nr)
-		forget(&m, 0);
+	/* In a worker, these are copies: its siblings own their boards. */
 	free(m.processes);
 	daemon_boards_free(m.shared.boards);
 	daemon_suspects_free(m.shared.suspects);

@@ -4,7 +4,8 @@ test_description='gitreachd --admin: the status page, JSON and metrics'
 . "$(dirname "$0")/lib.sh"
 
 DAEMON=$GITREACH_BUILD/bin/gitreachd
-trap 'kill $server 2>/dev/null' EXIT
+client=
+trap 'kill $server $client 2>/dev/null' EXIT
 command -v promtool >/dev/null && test_set_prereq PROMTOOL
 
 # start <option>...: start a server, and set $url and $admin
@@ -169,7 +170,7 @@ sys.exit(not ($1))"
 
 test_expect_success 'workers that end late leave the boards of others alone' '
 	start &&
-	{ python3 - $url <<-\EOP & } &&
+	{ python3 - $url >/dev/null 2>&1 <<-\EOP & } &&
 	import os, socket, sys, time
 	port = int(sys.argv[1].rsplit(":", 1)[1])
 	held = []
@@ -196,6 +197,7 @@ print([w[\"pid\"] for w in json.load(open(\"status\"))[\"workers\"]])") &&
 	wait_until status_has "sum(w[\"pid\"] not in $second for w in s[\"workers\"] if w[\"pid\"]) == 3" &&
 	>let-go &&
 	wait $client &&
+	client= &&
 	wait_until status_has "not any(w[\"pid\"] in $first + $second for w in s[\"workers\"])" &&
 	status_has "len(s[\"workers\"]) == 3" &&
 	stop
