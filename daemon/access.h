@@ -9,8 +9,8 @@
  *
  * Words are divided by one blank. In values, "%XX" stands for a byte. Letters,
  * digits and "-._~/@:+," stand for themselves, so that no name can break a
- *line. A helper ignores words that it does not know. The answer is "allow",
- *with any number of "hide=<prefix>", or "deny". Any other answer is none.
+ * line. A helper ignores words that it does not know. The answer is "allow",
+ * with any number of "hide=<prefix>", or "deny". Any other answer is none.
  */
 #ifndef DAEMON_ACCESS_H
 #define DAEMON_ACCESS_H

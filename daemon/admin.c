@@ -105,7 +105,7 @@ static int send_page(struct daemon_request *q, page_fn fn,
 	return ret;
 }
 
-int daemon_admin_answer(struct daemon_request *request, const char *path)
+void daemon_admin_answer(struct daemon_request *request, const char *path)
 {
 	const struct http1_head *head = &request->conn->input->head;
 	const char *bytes = request->conn->input->bytes;
@@ -128,7 +128,6 @@ int daemon_admin_answer(struct daemon_request *request, const char *path)
 	else
 		ret = send_page(request, fn, &reply);
 	if (!ret)
-		ret = http_reply_end(&reply, NULL);
+		http_reply_end(&reply, NULL);
 	http_reply_release(&reply);
-	return ret;
 }

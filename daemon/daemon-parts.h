@@ -327,8 +327,11 @@ int daemon_talk_run(struct daemon_talk *talk, const struct repo *repo);
 
 /* ---- admin.c */
 
-/* Answer a request for the status of the server. Returns 0 or ERR_PEER. */
-int daemon_admin_answer(struct daemon_request *request, const char *path);
+/*
+ * Answer a request for the status of the server. The connection is closed
+ * afterwards, so that errors of the client need no report.
+ */
+void daemon_admin_answer(struct daemon_request *request, const char *path);
 
 /* ---- child.c */
 

@@ -101,7 +101,10 @@ enum summary_text {
 
 struct summary;
 
-/* Who asks, and who hears of the requests besides the trace. */
+/*
+ * The client of the requests, and a callback that gets their results, as the
+ * trace does.
+ */
 struct summary_about {
 	/* borrowed; NULL: unknown */
 	const char *client; /* numeric address */
