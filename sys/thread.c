@@ -3,10 +3,14 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "base/mem.h"
 #include "sys/cleanup.h"
+#include "sys/clock.h"
 #include "sys/thread.h"
+
+#define SECOND_NS UINT64_C(1000000000)
 
 unsigned sys_cpu_nr(void)
 {
@@ -38,6 +42,29 @@ int sys_thread_start(pthread_t *thread, void *(*fn)(void *arg), void *arg)
 void sys_thread_join(pthread_t thread)
 {
 	pthread_join(thread, NULL);
+}
+
+int sys_wake_init(pthread_cond_t *wake)
+{
+	pthread_condattr_t attr;
+	int ret = pthread_condattr_init(&attr);
+
+	if (ret)
+		return ret;
+	ret = pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	if (!ret)
+		ret = pthread_cond_init(wake, &attr);
+	pthread_condattr_destroy(&attr);
+	return ret;
+}
+
+int sys_wake_wait(pthread_cond_t *wake, pthread_mutex_t *lock, uint64_t ns)
+{
+	uint64_t end = sys_clock_ns() + ns;
+	const struct timespec until = {(time_t)(end / SECOND_NS),
+				       (long)(end % SECOND_NS)};
+
+	return pthread_cond_timedwait(wake, lock, &until);
 }
 
 struct sys_loop {

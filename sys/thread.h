@@ -11,6 +11,7 @@
 
 #include <pthread.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/error.h"
 
@@ -25,6 +26,18 @@ int sys_thread_start(pthread_t *thread, void *(*fn)(void *arg), void *arg);
 
 /* Waits until a thread has ended. */
 void sys_thread_join(pthread_t thread);
+
+/*
+ * Initialises a condition variable for sys_wake_wait(). Returns 0 or an error
+ * number.
+ */
+int sys_wake_init(pthread_cond_t *wake);
+
+/*
+ * Works like pthread_cond_timedwait(), up to `ns` nanoseconds from now. A
+ * change of the time of day has no influence. Returns 0 or ETIMEDOUT.
+ */
+int sys_wake_wait(pthread_cond_t *wake, pthread_mutex_t *lock, uint64_t ns);
 
 /*
  * One task of a parallel loop. `thread_nr` in [0, threads) identifies the

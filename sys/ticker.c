@@ -4,10 +4,8 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/mem.h"
-#include "sys/clock.h"
 #include "sys/thread.h"
 #include "sys/ticker.h"
 
@@ -24,24 +22,13 @@ struct sys_ticker {
 	bool started, stopped;
 };
 
-/* Returns the time of day `seconds` from now, for pthread_cond_timedwait(). */
-static struct timespec later(uint64_t seconds)
-{
-	uint64_t ns = sys_clock_ns() + seconds * SECOND_NS;
-
-	return (struct timespec){(time_t)(ns / SECOND_NS),
-				 (long)(ns % SECOND_NS)};
-}
-
 static void *tick(void *ctx)
 {
 	struct sys_ticker *t = ctx;
 
 	pthread_mutex_lock(&t->lock);
 	while (!t->stopped) {
-		struct timespec until = later(t->seconds);
-
-		if (pthread_cond_timedwait(&t->wake, &t->lock, &until) !=
+		if (sys_wake_wait(&t->wake, &t->lock, t->seconds * SECOND_NS) !=
 		    ETIMEDOUT)
 			continue;
 		pthread_mutex_unlock(&t->lock);
@@ -50,20 +37,6 @@ static void *tick(void *ctx)
 	}
 	pthread_mutex_unlock(&t->lock);
 	return NULL;
-}
-
-static int init_wake(pthread_cond_t *wake)
-{
-	pthread_condattr_t attr;
-	int ret = pthread_condattr_init(&attr);
-
-	if (ret)
-		return ret;
-	ret = pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	if (!ret)
-		ret = pthread_cond_init(wake, &attr);
-	pthread_condattr_destroy(&attr);
-	return ret;
 }
 
 int sys_ticker_new(struct sys_ticker **out, uint64_t seconds,
@@ -78,7 +51,7 @@ int sys_ticker_new(struct sys_ticker **out, uint64_t seconds,
 	t->fn = fn;
 	t->ctx = ctx;
 	t->seconds = seconds;
-	if (init_wake(&t->wake)) {
+	if (sys_wake_init(&t->wake)) {
 		free(t);
 		return error_set(err, ERR_IO, "cannot set up a timer");
 	}
