@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "odb/odb.h"
 #include "repo/repo.h"
+#include "serve/upload-pack.h"
 #include "wire/io.h"
 #include "wire/summary.h"
 
@@ -71,6 +72,11 @@ struct http_options {
 	 */
 	int (*objects)(void *ctx, struct odb **odb, struct error *warning,
 		       struct error *err);
+	/*
+	 * Make packs of fetches, see struct serve_options. NULL:
+	 * packing_send(). `ctx` is that of enter().
+	 */
+	serve_make_pack_fn make_pack;
 	/* Write a line to the web server's log; `line` has no line feed. */
 	void (*log)(void *ctx, const char *line);
 	/*

@@ -20,6 +20,7 @@
 #include "sys/progress.h"
 
 struct filter;
+struct hash_ctx;
 struct oidmap;
 
 /* An annotated tag. */
@@ -54,6 +55,11 @@ struct packing_tags {
 	 * look-up in the repository. NULL: wants are looked up.
 	 */
 	bool (*is_want)(void *ctx, const struct oid *oid);
+	/*
+	 * Add to a hash what each() depends on. Returns 1, 0 if that would cost
+	 * too much, or a negative error code. NULL: the tags have no identity.
+	 */
+	int (*identify)(void *ctx, struct hash_ctx *hash, struct error *err);
 };
 
 /*
@@ -225,6 +231,12 @@ struct packing_report {
 	 *   broken.
 	 */
 	const char *strategy, *no_bitmap;
+	/*
+	 * How a plan of an earlier pack was used (plans/plan-cache.h): "made",
+	 * "hit", "joined" or "bypassed"; and why it was bypassed. Constant
+	 * strings. NULL: there are no plans.
+	 */
+	const char *response_plan, *no_response_plan;
 	uint32_t bitmaps_used, pseudo_merges_used;
 	/* number of commits that were walked outside of bitmaps */
 	uint32_t commits_walked;

@@ -490,6 +490,10 @@ static void summarize_pack(struct summary *s, const struct packing_report *r)
 	summary_string(s, SUMMARY_STRATEGY, r->strategy);
 	summary_string(s, SUMMARY_NO_BITMAP_REASON, reason);
 	tell_plan(s, &r->plan);
+	if (r->response_plan)
+		summary_string(s, SUMMARY_PLAN, r->response_plan);
+	if (r->no_response_plan)
+		summary_string(s, SUMMARY_NO_PLAN_REASON, r->no_response_plan);
 	summary_u64(s, SUMMARY_BITMAPS_USED, r->bitmaps_used);
 	summary_u64(s, SUMMARY_PSEUDO_MERGES_USED, r->pseudo_merges_used);
 	summary_u64(s, SUMMARY_COMMITS_WALKED, r->commits_walked);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "object/hash.h"
 #include "serve/send.h"
 #include "sys/clock.h"
 #include "sys/ticker.h"
@@ -15,6 +16,9 @@
 #define MUCH_DONE 1024
 #define MUCH_AHEAD (1 << 20)
 #define SOON_NS UINT64_C(20000000)
+
+/* Hashing more tags than this costs as much as a small pack. */
+#define TAGS_MAX 20000
 
 /*
  * Context of a callback that gets each annotated tag that include-tag may add
@@ -59,6 +63,35 @@ static int may_have_tag(void *ctx, const struct oidmap *targets,
 	return ret < 0 ? ret
 		       : refview_may_peel(&req->s->refs, "refs/tags/", targets,
 					  err);
+}
+
+/* Context of a visit that adds refs to a hash. */
+struct identity {
+	struct hash_ctx *hash;
+	size_t len, left;
+};
+
+static int identify_tag(void *ctx, const struct ref *ref)
+{
+	struct identity *identity = ctx;
+
+	if (!identity->left--)
+		return 1;
+	hash_update(identity->hash, ref->oid.bytes, identity->len);
+	return 0;
+}
+
+/* A ref and the tag objects behind it have the id of the ref as identity. */
+static int identify_tags(void *ctx, struct hash_ctx *hash, struct error *err)
+{
+	const struct request *req = ctx;
+	struct identity identity = {hash, hash_len(req->s->algo), TAGS_MAX};
+	int ret = session_open_refs(req->s, err);
+
+	if (!ret)
+		ret = refview_each(&req->s->refs, "refs/tags/", false,
+				   identify_tag, &identity, NULL, err);
+	return ret < 0 ? ret : !ret;
 }
 
 static bool is_want(void *ctx, const struct oid *oid)
@@ -173,8 +206,6 @@ static int make_pack(struct sending *p, struct error *err)
 	struct sideband *sb = &p->sb;
 	struct packing_elsewhere elsewhere = {.tell = tell_uris, .ctx = p};
 	const struct serve_options *options = req->s->options;
-	serve_make_pack_fn make = options->make_pack ? options->make_pack
-						     : packing_send;
 	struct progress_out progress = {
 		.put = req->no_progress ? NULL : put_progress,
 		.ctx = p,
@@ -191,7 +222,7 @@ static int make_pack(struct sending *p, struct error *err)
 		.shallow_nr = req->shallow.nr,
 		.knows_shallow = true,
 		.tags = {req->include_tag ? each_tag : NULL, req, may_have_tag,
-			 is_want},
+			 is_want, identify_tags},
 		.filter = &req->filter,
 		.elsewhere = p->offer ? &elsewhere : NULL,
 		.thin = req->thin,
@@ -210,8 +241,13 @@ static int make_pack(struct sending *p, struct error *err)
 	send_options.spare_search = true;
 	if (progress.put || progress.poll)
 		send_options.progress = &progress;
-	ret = make(req->s->odb, &request, &send_options, sideband_sink(sb),
-		   report, err);
+	if (options->make_pack)
+		ret = options->make_pack(options->make_pack_ctx, req->s->odb,
+					 &request, &send_options,
+					 sideband_sink(sb), report, err);
+	else
+		ret = packing_send(req->s->odb, &request, &send_options,
+				   sideband_sink(sb), report, err);
 	req->has_pack = true;
 	session_warn(req->s, &report->warning);
 	if (!ret && !req->no_progress)

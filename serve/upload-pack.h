@@ -15,11 +15,8 @@
 #include "wire/io.h"
 #include "wire/summary.h"
 
-/*
- * The type of packing_send(), which makes and sends a pack. Tests use a
- * function of their own instead.
- */
-typedef int (*serve_make_pack_fn)(const struct odb *odb,
+/* Makes and sends a pack as packing_send() does. */
+typedef int (*serve_make_pack_fn)(void *ctx, const struct odb *odb,
 				  const struct packing_request *request,
 				  const struct packing_send_options *options,
 				  struct pack_sink sink,
@@ -47,6 +44,7 @@ struct serve_options {
 	/* the value of GIT_NAMESPACE; NULL: none */
 	const char *namespace;
 	serve_make_pack_fn make_pack; /* NULL: packing_send() */
+	void *make_pack_ctx;
 	/*
 	 * A callback that fetches missing objects of a partial clone
 	 * (odb/odb.h); NULL: none.

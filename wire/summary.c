@@ -64,6 +64,8 @@ static const char *const text_keys[SUMMARY_TEXT_NR] = {
 	[SUMMARY_STRATEGY] = "strategy",
 	[SUMMARY_NO_BITMAP_REASON] = "no_bitmap_reason",
 	[SUMMARY_STRATEGY_REASON] = "strategy_reason",
+	[SUMMARY_PLAN] = "plan",
+	[SUMMARY_NO_PLAN_REASON] = "no_plan_reason",
 	[SUMMARY_UNPACK_ERROR] = "unpack_error",
 	[SUMMARY_FILE] = "file",
 };

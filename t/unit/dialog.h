@@ -156,7 +156,7 @@ static inline void dialog_put_ids(const struct dialog *d, struct buf *out,
  * Callback that replaces packing_send(): describes the request instead of
  * sending a pack.
  */
-static inline int dialog_make_pack(const struct odb *odb,
+static inline int dialog_make_pack(void *ctx, const struct odb *odb,
 				   const struct packing_request *r,
 				   const struct packing_send_options *options,
 				   struct pack_sink sink,

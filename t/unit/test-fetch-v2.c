@@ -214,7 +214,8 @@ static void test_sideband_all(void **state)
  * Stands for packing_send(). Leaves out the first object that the receiver can
  * get elsewhere, and writes progress.
  */
-static int make_offered(const struct odb *odb, const struct packing_request *r,
+static int make_offered(void *ctx, const struct odb *odb,
+			const struct packing_request *r,
 			const struct packing_send_options *options,
 			struct pack_sink sink, struct packing_report *report,
 			struct error *err)

@@ -165,7 +165,8 @@ static void test_missing_parent(void **state)
 }
 
 /* Stands for packing_send(), and makes up the numbers of a pack. */
-static int make_numbers(const struct odb *odb, const struct packing_request *r,
+static int make_numbers(void *ctx, const struct odb *odb,
+			const struct packing_request *r,
 			const struct packing_send_options *options,
 			struct pack_sink sink, struct packing_report *report,
 			struct error *err)

@@ -11,7 +11,7 @@
 #include "t/unit/dialog.h"
 
 /* A function that replaces packing_send(): it sends some bytes, then fails. */
-static int fail_to_pack(const struct odb *odb,
+static int fail_to_pack(void *ctx, const struct odb *odb,
 			const struct packing_request *request,
 			const struct packing_send_options *options,
 			struct pack_sink sink, struct packing_report *report,
@@ -45,7 +45,7 @@ static void test_failure(void **state)
 	dialog_release(&d);
 }
 
-static int warn_and_pack(const struct odb *odb,
+static int warn_and_pack(void *ctx, const struct odb *odb,
 			 const struct packing_request *request,
 			 const struct packing_send_options *options,
 			 struct pack_sink sink, struct packing_report *report,
@@ -124,7 +124,7 @@ static struct dialog *waiting;
  * for a keep-alive packet.
  */
 
-static int wait_and_pack(const struct odb *odb,
+static int wait_and_pack(void *ctx, const struct odb *odb,
 			 const struct packing_request *request,
 			 const struct packing_send_options *options,
 			 struct pack_sink sink, struct packing_report *report,
