@@ -39,6 +39,7 @@ LEVELS = {
     "islands": 9,
     "packing": 10,
     "packs": 11,
+    "plans": 11,
     "wire": 11,
     "midx": 12,
     "repack": 13,

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* Computes the key by which equal requests find the same plan. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "object/hash.h"
+#include "plans/plan-cache.h"
+#include "walk/filter.h"
+
+/* Change this when the bytes below get another meaning. */
+#define FORMAT "gitreach plan 1"
+
+static void put_number(struct hash_ctx *h, uint64_t number)
+{
+	uint8_t bytes[8];
+
+	for (int i = 0; i < 8; i++)
+		bytes[i] = (uint8_t)(number >> (8 * i));
+	hash_update(h, bytes, sizeof(bytes));
+}
+
+static int compare(const void *a, const void *b)
+{
+	return oid_cmp(a, b);
+}
+
+/* The order in which a client names objects does not matter. */
+static int put_oids(struct hash_ctx *h, const struct oid *oids, size_t nr,
+		    size_t len)
+{
+	struct oid *sorted;
+
+	put_number(h, nr);
+	if (!nr)
+		return 0;
+	sorted = mem_alloc(nr, sizeof(*sorted));
+	if (!sorted)
+		return ERR_NOMEM;
+	memcpy(sorted, oids, nr * sizeof(*sorted));
+	qsort(sorted, nr, sizeof(*sorted), compare);
+	for (size_t i = 0; i < nr; i++)
+		hash_update(h, sorted[i].bytes, len);
+	free(sorted);
+	return 0;
+}
+
+static int put_filter(struct hash_ctx *h, const struct filter *filter)
+{
+	struct buf text = BUF_INIT;
+	int ret = 0;
+
+	if (filter && !filter_is_empty(filter))
+		ret = filter_print(&text, filter);
+	put_number(h, text.len);
+	hash_update(h, text.data, text.len);
+	buf_release(&text);
+	return ret;
+}
+
+/* Why a request has no key; NULL: it has one. */
+static const char *refuse(const struct plan_question *q)
+{
+	const struct packing_request *r = q->request;
+
+	if (!q->owner)
+		return "the packs are not shared";
+	if (!r->want_nr)
+		return "nothing is wanted";
+	if (r->elsewhere)
+		return "the client gets objects from elsewhere";
+	if (r->promised_missing)
+		return "missing objects are promised";
+	if (q->options->check_reused)
+		return "copied objects are to be checked";
+	if (q->odb->replaced)
+		return "objects are replaced";
+	if (r->tags.each && !r->tags.identify)
+		return "the tags are unknown";
+	return NULL;
+}
+
+/* Returns 1, 0 if there are too many tags, or a negative error code. */
+static int put_request(struct hash_ctx *h, const struct plan_question *q,
+		       struct error *err)
+{
+	const struct packing_request *r = q->request;
+	size_t len = hash_len(q->odb->algo);
+	int ret;
+
+	hash_update(h, FORMAT, sizeof(FORMAT));
+	put_number(h, q->odb->algo);
+	put_number(h, (uint64_t)r->thin << 0 | (uint64_t)r->ofs_delta << 1 |
+			      (uint64_t)r->use_bitmap << 2 |
+			      (uint64_t)r->knows_shallow << 3 |
+			      (uint64_t) !!r->tags.each << 4);
+	ret = put_oids(h, r->wants, r->want_nr, len);
+	ret |= put_oids(h, r->haves, r->have_nr, len);
+	ret |= put_oids(h, r->shallow, r->shallow_nr, len);
+	ret |= put_filter(h, r->filter);
+	if (ret)
+		return error_nomem(err);
+	return r->tags.each ? r->tags.identify(r->tags.ctx, h, err) : 1;
+}
+
+int plan_cache_key(uint8_t key[PLAN_KEY_LEN], const char **reason,
+		   const struct plan_question *question, struct error *err)
+{
+	struct hash_ctx h;
+	struct oid hash;
+	int ret;
+
+	*reason = refuse(question);
+	if (*reason)
+		return 0;
+	if (hash_init(&h, HASH_SHA256) < 0)
+		return error_nomem(err);
+	ret = put_request(&h, question, err);
+	if (!ret)
+		*reason = "there are too many tags";
+	hash_final(&h, &hash);
+	hash_release(&h);
+	memcpy(key, hash.bytes, PLAN_KEY_LEN);
+	return ret;
+}

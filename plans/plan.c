@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/* Records packs on their way to a sink, and sends them again. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "plans/plan.h"
+
+/*
+ * Shorter literals are copied by the receiver. A span costs the receiver more
+ * than the copy of so many bytes.
+ */
+#define LONG_LITERAL 4096
+
+/* Shorter ranges of packs are copied into the plan. */
+#define SHORT_SPAN 256
+
+void plan_release(struct plan *plan)
+{
+	buf_release(&plan->literals);
+	free(plan->pieces);
+	*plan = PLAN_INIT;
+}
+
+size_t plan_size(const struct plan *plan)
+{
+	return plan->literals.len + plan->nr * sizeof(*plan->pieces);
+}
+
+/* Send a plan without the bytes before a place. */
+static int send_from(const struct plan *plan, struct plan_place at,
+		     const struct pack_sink *sink, struct error *err)
+{
+	int ret = 0;
+
+	for (; !ret && at.piece < plan->nr; at.piece++, at.bytes = 0) {
+		const struct plan_piece *p = &plan->pieces[at.piece];
+		const char *literal = plan->literals.data + at.literals;
+		const void *bytes = p->span ? (const void *)(p->span + at.bytes)
+					    : literal;
+		size_t len = p->len - at.bytes;
+
+		if (!len)
+			continue;
+		if (sink->put_pinned && (p->span || len >= LONG_LITERAL))
+			ret = sink->put_pinned(sink->ctx, bytes, len, err);
+		else
+			ret = sink->put(sink->ctx, bytes, len, err);
+		at.literals += p->span ? 0 : len;
+	}
+	return ret;
+}
+
+int plan_send(const struct plan *plan, const struct pack_sink *sink,
+	      struct error *err)
+{
+	return send_from(plan, (struct plan_place){0, 0, 0}, sink, err);
+}
+
+/* ---- recording */
+
+/* Returns the last piece if bytes at `span` (NULL: a literal) continue it. */
+static struct plan_piece *continued(const struct plan *plan,
+				    const uint8_t *span)
+{
+	struct plan_piece *last = plan->nr ? &plan->pieces[plan->nr - 1] : NULL;
+
+	if (!last || !last->span != !span)
+		return NULL;
+	return !span || last->span + last->len == span ? last : NULL;
+}
+
+static int add_piece(struct plan *plan, const uint8_t *span, size_t len)
+{
+	struct plan_piece *last = continued(plan, span);
+
+	if (last) {
+		last->len += len;
+		return 0;
+	}
+	if (mem_grow(&plan->pieces, &plan->alloc, plan->nr + 1,
+		     sizeof(*plan->pieces)) < 0)
+		return ERR_NOMEM;
+	plan->pieces[plan->nr++] = (struct plan_piece){span, len};
+	return 0;
+}
+
+static int note_literal(struct plan_recorder *r, const void *bytes, size_t len)
+{
+	struct plan *plan = r->plan;
+
+	if (!len)
+		return 0;
+	if (len > r->max || plan_size(plan) > r->max - len ||
+	    buf_append(&plan->literals, bytes, len) < 0)
+		return ERR_NOMEM;
+	return add_piece(plan, NULL, len);
+}
+
+static int note_span(struct plan_recorder *r, const uint8_t *span, size_t len)
+{
+	if (len < SHORT_SPAN && !continued(r->plan, span))
+		return note_literal(r, span, len);
+	return plan_size(r->plan) > r->max ? ERR_NOMEM
+					   : add_piece(r->plan, span, len);
+}
+
+/* Hold bytes back from now on. The caller has sent those before. */
+static void fall_behind(struct plan_recorder *r)
+{
+	const struct plan *plan = r->plan;
+
+	r->is_behind = true;
+	if (plan->nr)
+		r->sent = (struct plan_place){plan->nr - 1,
+					      plan->pieces[plan->nr - 1].len,
+					      plan->literals.len};
+}
+
+int plan_recorder_finish(struct plan_recorder *recorder, struct error *err)
+{
+	if (!recorder->is_behind)
+		return 0;
+	recorder->is_behind = false;
+	return send_from(recorder->plan, recorder->sent, &recorder->sink, err);
+}
+
+/*
+ * Note bytes: a range of a pinned pack, or a literal. Returns 1 if the bytes
+ * are to be sent now, 0, or a negative error code.
+ */
+static int note(struct plan_recorder *r, const uint8_t *span,
+		const void *literal, size_t len, struct error *err)
+{
+	int ret;
+
+	if (r->is_full)
+		return 1;
+	if (!r->is_behind && r->begin_sending(r->ctx))
+		fall_behind(r);
+	ret = span ? note_span(r, span, len) : note_literal(r, literal, len);
+	if (!ret)
+		return !r->is_behind;
+	r->is_full = true;
+	r->give_up(r->ctx);
+	ret = plan_recorder_finish(r, err);
+	plan_release(r->plan);
+	return ret < 0 ? ret : 1;
+}
+
+static int sent(struct plan_recorder *r, int ret)
+{
+	if (!r->is_full)
+		r->end_sending(r->ctx);
+	return ret;
+}
+
+static int put(void *ctx, const void *bytes, size_t len, struct error *err)
+{
+	struct plan_recorder *r = ctx;
+	int ret = note(r, NULL, bytes, len, err);
+
+	if (ret <= 0)
+		return ret;
+	return sent(r, r->sink.put(r->sink.ctx, bytes, len, err));
+}
+
+static int put_file(void *ctx, const struct sys_file_span *span,
+		    struct error *err)
+{
+	struct plan_recorder *r = ctx;
+	int ret = note(r, NULL, span->bytes, span->len, err);
+
+	if (ret <= 0)
+		return ret;
+	return sent(r, pack_sink_put_file(&r->sink, span, err));
+}
+
+static int put_pinned(void *ctx, const void *bytes, size_t len,
+		      struct error *err)
+{
+	struct plan_recorder *r = ctx;
+	int ret = note(r, bytes, NULL, len, err);
+
+	if (ret <= 0)
+		return ret;
+	return sent(r,
+		    r->sink.put_pinned
+			    ? r->sink.put_pinned(r->sink.ctx, bytes, len, err)
+			    : r->sink.put(r->sink.ctx, bytes, len, err));
+}
+
+struct pack_sink plan_recorder_sink(struct plan_recorder *recorder)
+{
+	return (struct pack_sink){put, recorder, put_file, put_pinned};
+}

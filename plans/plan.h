@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A plan: a pack that was sent once, noted so that it can be sent again without
+ * finding, comparing and compressing objects.
+ *
+ *	pieces     [12 bytes][span ------][3000 bytes][span --][20 bytes]
+ *	                |         |            |          |        |
+ *	literals   [ header       |      made for this    |    trailer ]
+ *	pack                [ .. bytes .. ]           [ bytes ]
+ *
+ * A span is a range of a pinned pack (pack/pack.h), and costs 16 bytes. All
+ * other bytes are copied into the plan.
+ */
+#ifndef PLANS_PLAN_H
+#define PLANS_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "pack/writer.h"
+
+struct plan_piece {
+	const uint8_t *span; /* borrowed; NULL: the next bytes of `literals` */
+	size_t len;
+};
+
+struct plan {
+	struct buf literals;
+	struct plan_piece *pieces; /* owned */
+	size_t nr, alloc;
+};
+
+#define PLAN_INIT ((struct plan){.literals = BUF_INIT})
+
+void plan_release(struct plan *plan);
+
+/* Returns the memory that a plan takes up, in bytes. */
+size_t plan_size(const struct plan *plan);
+
+/*
+ * Sends a plan. A sink with put_pinned() gets long literals that way, too, so
+ * the plan must live as long as the packs must. Returns 0 or the error of the
+ * sink.
+ */
+int plan_send(const struct plan *plan, const struct pack_sink *sink,
+	      struct error *err);
+
+/*
+ * Notes the bytes of a pack on their way to a sink. The sink may be slow,
+ * because it waits for its client. When others wait for the plan, the recorder
+ * holds the bytes back, and sends them when the plan is complete.
+ */
+struct plan_recorder {
+	struct pack_sink sink; /* where the bytes go */
+	struct plan *plan;     /* borrowed */
+	size_t max;            /* bytes of memory for the plan */
+	/*
+	 * Called before bytes go to the sink. Returns true to hold these and
+	 * all further bytes back.
+	 */
+	bool (*begin_sending)(void *ctx);
+	void (*end_sending)(void *ctx);
+	/*
+	 * Called when the plan became too large, or memory ran out. The plan is
+	 * emptied afterwards, and further bytes only go to `sink`.
+	 */
+	void (*give_up)(void *ctx);
+	void *ctx;
+
+	/* private, zero */
+	bool is_full, is_behind;
+	/* the bytes that were sent before the others were held back */
+	struct plan_place {
+		size_t piece, bytes, literals;
+	} sent;
+};
+
+/* Returns the sink that records. It borrows the recorder. */
+struct pack_sink plan_recorder_sink(struct plan_recorder *recorder);
+
+/* Sends the bytes that were held back. Returns 0 or the error of the sink. */
+int plan_recorder_finish(struct plan_recorder *recorder, struct error *err);
+
+#endif

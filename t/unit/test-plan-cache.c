@@ -1,0 +1,645 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tests of plans/: a plan sends the same bytes again, requests find the plans
+ * of equal requests and no others, and they wait for each other.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <pthread.h>
+
+#include "object/hash.h"
+#include "plans/plan-cache.h"
+#include "sys/thread.h"
+#include "t/unit/asking.h"
+
+#define CACHE_MAX 65536
+
+/* ---- real packs */
+
+static int identify(void *ctx, struct hash_ctx *hash, struct error *err)
+{
+	const struct taglist *list = ctx;
+
+	for (size_t i = 0; i < list->nr; i++)
+		hash_update(hash, list->tags[i].tag.bytes, 20);
+	return 1;
+}
+
+/* A sink that tells ranges of pinned packs from other bytes. */
+struct answer {
+	struct buf bytes;
+	size_t pinned; /* how many of the bytes */
+};
+
+static int put(void *ctx, const void *bytes, size_t len, struct error *err)
+{
+	struct answer *a = ctx;
+
+	return buf_append(&a->bytes, bytes, len);
+}
+
+static int put_pinned(void *ctx, const void *bytes, size_t len,
+		      struct error *err)
+{
+	struct answer *a = ctx;
+
+	a->pinned += len;
+	return buf_append(&a->bytes, bytes, len);
+}
+
+/* The caller releases the answer. */
+static void answer(struct plan_cache *cache, struct answer *a,
+		   struct packing_report *report,
+		   const struct plan_question *question)
+{
+	const struct pack_sink sink = {put, a, NULL, put_pinned};
+	struct plan_entry *used;
+	struct error err = ERROR_INIT;
+
+	*a = (struct answer){BUF_INIT, 0};
+	if (plan_cache_send(cache, &used, question, &sink, report, &err) < 0)
+		fail_msg("%s", err.msg);
+	plan_cache_release(cache, used);
+}
+
+static void reverse(struct oid *oids, size_t nr)
+{
+	for (size_t i = 0; i < nr / 2; i++) {
+		struct oid oid = oids[i];
+
+		oids[i] = oids[nr - 1 - i];
+		oids[nr - 1 - i] = oid;
+	}
+}
+
+/* Check that a pack has the objects that were asked for. */
+static void check_pack(const struct asking *a, const struct answer *made,
+		       const struct packing_report *report)
+{
+	struct sentpack s;
+
+	sentpack_init(&s, a->r);
+	assert_int_equal(
+		buf_append(&s.bytes, made->bytes.data, made->bytes.len), 0);
+	sentpack_decode(&s, a->request.thin ? a->uninteresting : NULL);
+	asking_check(a, &s, report, false);
+	sentpack_release(&s);
+}
+
+/*
+ * Check that an equal request, which names the objects in another order, gets
+ * the same bytes by the plan.
+ */
+static void check_request(struct asking *a, struct plan_cache *cache,
+			  const struct plan_question *question)
+{
+	struct answer made, again;
+	struct packing_report report;
+
+	answer(cache, &made, &report, question);
+	assert_string_equal(report.response_plan, "made");
+	check_pack(a, &made, &report);
+
+	reverse(a->wants, a->request.want_nr);
+	reverse(a->haves, a->request.have_nr);
+	reverse(a->shallow, a->request.shallow_nr);
+	answer(cache, &again, &report, question);
+	assert_string_equal(report.response_plan, "hit");
+	assert_int_equal(made.bytes.len, again.bytes.len);
+	assert_memory_equal(made.bytes.data, again.bytes.data, made.bytes.len);
+	assert_true(again.pinned >= made.pinned);
+	buf_release(&made.bytes);
+	buf_release(&again.bytes);
+}
+
+static void test_random_requests(void **state)
+{
+	uint64_t seed = random_seed();
+	struct plan_cache *cache = plan_cache_new(64 << 20);
+	struct randrepo r;
+	struct asking a;
+	struct packing_send_options options;
+	struct plan_question question = {
+		.owner = &r, .request = &a.request, .options = &options};
+	struct odb *odb;
+
+	assert_non_null(cache);
+	asking_repo(&r, HASH_SHA1, &seed);
+	asking_init(&a, &r);
+	assert_int_equal(odb_open(&odb, &r.t.repo, NULL, NULL), 0);
+	question.odb = odb;
+	assert_int_equal(packing_send_options_load(&options, &r.t.repo, NULL),
+			 0);
+	for (int i = 0; i < 80; i++) {
+		asking_random(&a, i % 3 == 0);
+		a.request.tags.identify = identify;
+		check_request(&a, cache, &question);
+		plan_cache_forget(cache, &r);
+		assert_int_equal(plan_cache_size(cache), 0);
+	}
+	plan_cache_free(cache);
+	odb_close(odb);
+	asking_release(&a);
+	randrepo_release(&r);
+}
+
+/* ---- keys */
+
+/* A request of one want and one have, and its key. */
+struct keyed {
+	struct odb odb;
+	struct oid want, have, shallow;
+	struct packing_request request;
+	struct packing_send_options options;
+	struct plan_question question;
+	uint8_t key[PLAN_KEY_LEN];
+};
+
+static void keyed_init(struct keyed *k)
+{
+	memset(k, 0, sizeof(*k));
+	k->odb.algo = HASH_SHA1;
+	k->want.bytes[0] = 1;
+	k->have.bytes[0] = 2;
+	k->shallow.bytes[0] = 3;
+	k->request = (struct packing_request){.wants = &k->want, .want_nr = 1};
+	k->question = (struct plan_question){.owner = k,
+					     .odb = &k->odb,
+					     .request = &k->request,
+					     .options = &k->options};
+}
+
+/* Returns whether the key differs from the last one, and keeps it. */
+static bool is_new_key(struct keyed *k)
+{
+	uint8_t before[PLAN_KEY_LEN];
+	const char *reason;
+
+	memcpy(before, k->key, PLAN_KEY_LEN);
+	assert_int_equal(plan_cache_key(k->key, &reason, &k->question, NULL),
+			 1);
+	return memcmp(before, k->key, PLAN_KEY_LEN) != 0;
+}
+
+static void test_key(void **state)
+{
+	struct keyed k;
+	struct packing_tag tag = {.tag.bytes = {4}, .target.bytes = {1}};
+	struct taglist tags = {&tag, 1};
+	struct filter filter;
+
+	keyed_init(&k);
+	filter_init(&filter);
+	assert_true(is_new_key(&k));
+	assert_false(is_new_key(&k));
+	k.request.thin = true;
+	assert_true(is_new_key(&k));
+	k.request.ofs_delta = true;
+	assert_true(is_new_key(&k));
+	k.request.knows_shallow = true;
+	assert_true(is_new_key(&k));
+	k.request.use_bitmap = true;
+	assert_true(is_new_key(&k));
+	k.request.haves = &k.have;
+	k.request.have_nr = 1;
+	assert_true(is_new_key(&k));
+	k.request.shallow = &k.have;
+	k.request.shallow_nr = 1;
+	assert_true(is_new_key(&k));
+	k.request.shallow = &k.shallow;
+	assert_true(is_new_key(&k));
+	k.request.have_nr = 0;
+	assert_true(is_new_key(&k));
+	k.request.tags = (struct packing_tags){taglist_each, &tags,
+					       .identify = identify};
+	assert_true(is_new_key(&k));
+	tag.tag.bytes[0]++;
+	assert_true(is_new_key(&k));
+	assert_int_equal(filter_add(&filter, "blob:none", NULL), 0);
+	k.request.filter = &filter;
+	assert_true(is_new_key(&k));
+	assert_int_equal(filter_add(&filter, "tree:1", NULL), 0);
+	assert_true(is_new_key(&k));
+	filter_release(&filter);
+}
+
+static void assert_no_key(struct keyed *k, const char *expected)
+{
+	const char *reason;
+
+	assert_int_equal(plan_cache_key(k->key, &reason, &k->question, NULL),
+			 0);
+	assert_string_equal(reason, expected);
+	keyed_init(k);
+}
+
+static int identify_none(void *ctx, struct hash_ctx *hash, struct error *err)
+{
+	return 0;
+}
+
+static int identify_fail(void *ctx, struct hash_ctx *hash, struct error *err)
+{
+	return error_set(err, ERR_IO, "the refs are unreadable");
+}
+
+static void test_no_key(void **state)
+{
+	static const struct packing_elsewhere elsewhere;
+	struct keyed k;
+	const char *reason;
+
+	keyed_init(&k);
+	k.question.owner = NULL;
+	assert_no_key(&k, "the packs are not shared");
+	k.request.want_nr = 0;
+	assert_no_key(&k, "nothing is wanted");
+	k.request.elsewhere = &elsewhere;
+	assert_no_key(&k, "the client gets objects from elsewhere");
+	k.request.promised_missing = true;
+	assert_no_key(&k, "missing objects are promised");
+	k.options.check_reused = true;
+	assert_no_key(&k, "copied objects are to be checked");
+	k.request.tags.each = taglist_each;
+	assert_no_key(&k, "the tags are unknown");
+	k.request.tags = (struct packing_tags){taglist_each,
+					       .identify = identify_none};
+	assert_no_key(&k, "there are too many tags");
+	k.request.tags = (struct packing_tags){taglist_each,
+					       .identify = identify_fail};
+	assert_int_equal(plan_cache_key(k.key, &reason, &k.question, NULL),
+			 ERR_IO);
+}
+
+/* ---- requests that wait for each other */
+
+#define PART 1000
+
+/*
+ * A pack of two parts. Its maker can wait, between them, until another request
+ * wants the same.
+ */
+struct scene {
+	struct plan_cache *cache;
+	struct keyed k;
+	pthread_mutex_t lock;
+	pthread_cond_t change;
+	/* under `lock` */
+	unsigned makers;    /* how many requests began to make the pack */
+	bool is_begun;      /* the first part was put */
+	bool is_awaited;    /* a request has said that it waits */
+	bool is_other_done; /* a request that is not the first has ended */
+	/* what the maker does */
+	bool waits_for_other; /* until is_awaited */
+	size_t second;        /* length of the second part */
+	int result;           /* of the first maker */
+	int warning;          /* code of a warning of the first maker */
+	/* what the sink of the first request does */
+	bool stalls;           /* until is_other_done */
+	size_t sent_at_second; /* bytes at the client after the second part */
+	int poll_result;       /* what waiting requests hear of their clients */
+};
+
+static void scene_init(struct scene *s)
+{
+	memset(s, 0, sizeof(*s));
+	s->cache = plan_cache_new(CACHE_MAX);
+	assert_non_null(s->cache);
+	keyed_init(&s->k);
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_cond_init(&s->change, NULL);
+	s->second = PART;
+}
+
+static void scene_release(struct scene *s)
+{
+	plan_cache_free(s->cache);
+	pthread_cond_destroy(&s->change);
+	pthread_mutex_destroy(&s->lock);
+}
+
+static void set(struct scene *s, bool *flag)
+{
+	pthread_mutex_lock(&s->lock);
+	*flag = true;
+	pthread_cond_broadcast(&s->change);
+	pthread_mutex_unlock(&s->lock);
+}
+
+static void await(struct scene *s, const bool *flag)
+{
+	pthread_mutex_lock(&s->lock);
+	while (!*flag)
+		pthread_cond_wait(&s->change, &s->lock);
+	pthread_mutex_unlock(&s->lock);
+}
+
+static int poll_waiting(void *ctx, const char *title, uint64_t done,
+			uint64_t total)
+{
+	struct scene *s = ctx;
+
+	set(s, &s->is_awaited);
+	return s->poll_result;
+}
+
+/* One request, in a thread of its own or not. */
+struct asker {
+	struct scene *s;
+	bool is_first;
+	struct answer answer;
+	struct packing_report report;
+	int ret;
+};
+
+static int make_parts(void *ctx, const struct odb *odb,
+		      const struct packing_request *request,
+		      const struct packing_send_options *options,
+		      struct pack_sink sink, struct packing_report *report,
+		      struct error *err)
+{
+	struct asker *asker = ctx;
+	struct scene *s = asker->s;
+	char *part = calloc(1, s->second);
+	int ret;
+
+	assert_non_null(part);
+	memset(part, 'b', s->second);
+	*report = (struct packing_report){.objects = 7, .count_ns = 8};
+	pthread_mutex_lock(&s->lock);
+	s->makers++;
+	pthread_mutex_unlock(&s->lock);
+	ret = sink.put(sink.ctx, "a", 1, err);
+	set(s, &s->is_begun);
+	if (!ret && asker->is_first && s->waits_for_other)
+		await(s, &s->is_awaited);
+	if (!ret)
+		ret = sink.put(sink.ctx, part, s->second, err);
+	if (asker->is_first) {
+		s->sent_at_second = asker->answer.bytes.len;
+		report->warning.code = s->warning;
+		ret = ret ? ret : s->result;
+	}
+	free(part);
+	return ret;
+}
+
+static int put_slowly(void *ctx, const void *bytes, size_t len,
+		      struct error *err)
+{
+	struct asker *asker = ctx;
+
+	if (asker->is_first && asker->s->stalls) {
+		set(asker->s, &asker->s->is_begun);
+		await(asker->s, &asker->s->is_other_done);
+	}
+	return put(&asker->answer, bytes, len, err);
+}
+
+static void *ask(void *arg)
+{
+	struct asker *asker = arg;
+	struct scene *s = asker->s;
+	struct plan_question q = s->k.question;
+	const struct progress_out progress = {.poll = poll_waiting, .ctx = s};
+	const struct packing_send_options options = {.progress = &progress};
+	const struct pack_sink sink = {.put = put_slowly, .ctx = asker};
+	struct plan_entry *used;
+	struct error err = ERROR_INIT;
+
+	asker->answer = (struct answer){BUF_INIT, 0};
+	q.options = &options;
+	q.make = make_parts;
+	q.make_ctx = asker;
+	asker->ret = plan_cache_send(s->cache, &used, &q, &sink, &asker->report,
+				     &err);
+	plan_cache_release(s->cache, used);
+	if (!asker->is_first)
+		set(s, &s->is_other_done);
+	return NULL;
+}
+
+/* Let a request begin, and others come when the first has begun. */
+static void run(struct scene *s, struct asker *askers, unsigned nr)
+{
+	pthread_t threads[8];
+
+	assert_true(nr <= ARRAY_NR(threads));
+	for (unsigned i = 0; i < nr; i++) {
+		askers[i] = (struct asker){.s = s, .is_first = !i};
+		if (i == 1)
+			await(s, &s->is_begun);
+		assert_int_equal(sys_thread_start(&threads[i], ask, &askers[i]),
+				 0);
+	}
+	for (unsigned i = 0; i < nr; i++)
+		sys_thread_join(threads[i]);
+}
+
+static void assert_parts(const struct scene *s, const struct asker *asker)
+{
+	assert_int_equal(asker->ret, 0);
+	assert_int_equal(asker->answer.bytes.len, 1 + s->second);
+	for (size_t i = 0; i <= s->second; i++)
+		assert_int_equal(asker->answer.bytes.data[i], i ? 'b' : 'a');
+	assert_int_equal(asker->report.objects, 7);
+}
+
+static void release(struct asker *askers, unsigned nr)
+{
+	for (unsigned i = 0; i < nr; i++)
+		buf_release(&askers[i].answer.bytes);
+}
+
+/* Send one more request, when no other one runs. */
+static void ask_alone(struct scene *s, const char *expected)
+{
+	struct asker asker = {.s = s};
+
+	ask(&asker);
+	assert_parts(s, &asker);
+	assert_string_equal(asker.report.response_plan, expected);
+	release(&asker, 1);
+}
+
+static void test_join(void **state)
+{
+	struct scene s;
+	struct asker askers[8];
+
+	scene_init(&s);
+	s.waits_for_other = true;
+	run(&s, askers, 8);
+	for (unsigned i = 0; i < 8; i++) {
+		assert_parts(&s, &askers[i]);
+		assert_int_equal(askers[i].report.count_ns, i ? 0 : 8);
+	}
+	assert_int_equal(s.makers, 1);
+	assert_string_equal(askers[0].report.response_plan, "made");
+	/* A request that began after the pack was made has not waited. */
+	for (unsigned i = 1; i < 8; i++)
+		assert_true(!strcmp(askers[i].report.response_plan, "joined") ||
+			    !strcmp(askers[i].report.response_plan, "hit"));
+	/* The maker did not wait for its client while others waited. */
+	assert_int_equal(s.sent_at_second, 1);
+	ask_alone(&s, "hit");
+	release(askers, 8);
+	scene_release(&s);
+}
+
+static void test_failed_maker(void **state)
+{
+	struct scene s;
+	struct asker askers[2];
+
+	scene_init(&s);
+	s.waits_for_other = true;
+	s.result = ERR_IO;
+	run(&s, askers, 2);
+	assert_int_equal(askers[0].ret, ERR_IO);
+	assert_parts(&s, &askers[1]);
+	assert_string_equal(askers[1].report.response_plan, "made");
+	assert_int_equal(s.makers, 2);
+	release(askers, 2);
+	scene_release(&s);
+}
+
+/* A pack that was made with a warning may have been made in a worse way. */
+static void test_warning(void **state)
+{
+	struct scene s;
+	struct asker askers[2];
+
+	scene_init(&s);
+	s.waits_for_other = true;
+	s.warning = ERR_CORRUPT;
+	run(&s, askers, 2);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_parts(&s, &askers[i]);
+		assert_string_equal(askers[i].report.response_plan, "made");
+	}
+	release(askers, 2);
+	scene_release(&s);
+}
+
+/* The client of the maker takes no byte before another request was answered. */
+static void test_stalled_maker(void **state)
+{
+	struct scene s;
+	struct asker askers[2];
+
+	scene_init(&s);
+	s.stalls = true;
+	run(&s, askers, 2);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_parts(&s, &askers[i]);
+		assert_string_equal(askers[i].report.response_plan, "made");
+	}
+	assert_int_equal(s.makers, 2);
+	ask_alone(&s, "hit");
+	release(askers, 2);
+	scene_release(&s);
+}
+
+static void test_too_large(void **state)
+{
+	struct scene s;
+	struct asker askers[2];
+
+	scene_init(&s);
+	s.waits_for_other = true;
+	s.second = CACHE_MAX / 4 + 1;
+	run(&s, askers, 2);
+	assert_parts(&s, &askers[0]);
+	assert_parts(&s, &askers[1]);
+	assert_string_equal(askers[0].report.response_plan, "made");
+	assert_string_equal(askers[1].report.response_plan, "bypassed");
+	assert_string_equal(askers[1].report.no_response_plan,
+			    "the plan is too large");
+	ask_alone(&s, "bypassed");
+	assert_int_equal(plan_cache_size(s.cache), 0);
+	release(askers, 2);
+	scene_release(&s);
+}
+
+/* The client of a waiting request goes away. */
+static void test_cancelled(void **state)
+{
+	struct scene s;
+	struct asker askers[2];
+
+	scene_init(&s);
+	s.waits_for_other = true;
+	s.poll_result = 1;
+	run(&s, askers, 2);
+	assert_parts(&s, &askers[0]);
+	assert_int_equal(askers[1].ret, ERR_CANCELLED);
+	assert_int_equal(s.makers, 1);
+	release(askers, 2);
+	scene_release(&s);
+}
+
+/* ---- room */
+
+/* Ask for the pack of a want that is named by a number. */
+static void ask_number(struct scene *s, uint8_t number, const char *expected)
+{
+	s->k.want.bytes[0] = number;
+	ask_alone(s, expected);
+	assert_true(plan_cache_size(s->cache) <= CACHE_MAX);
+}
+
+static void test_eviction(void **state)
+{
+	struct scene s;
+
+	scene_init(&s);
+	s.second = CACHE_MAX / 8;
+	for (uint8_t i = 0; i < 4; i++)
+		ask_number(&s, i, "made");
+	for (uint8_t i = 4; i < 16; i++) {
+		ask_number(&s, i, "made");
+		ask_number(&s, 0, "hit"); /* is used again and again */
+	}
+	ask_number(&s, 1, "made"); /* was dropped */
+	scene_release(&s);
+}
+
+static void test_forget(void **state)
+{
+	struct scene s;
+	const int other = 0;
+
+	scene_init(&s);
+	ask_number(&s, 1, "made");
+	s.k.question.owner = &other;
+	ask_number(&s, 1, "made");
+	plan_cache_forget(s.cache, &s.k);
+	ask_number(&s, 1, "hit");
+	s.k.question.owner = &s.k;
+	ask_number(&s, 1, "made");
+	scene_release(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_random_requests),
+		cmocka_unit_test(test_key),
+		cmocka_unit_test(test_no_key),
+		cmocka_unit_test(test_join),
+		cmocka_unit_test(test_failed_maker),
+		cmocka_unit_test(test_warning),
+		cmocka_unit_test(test_stalled_maker),
+		cmocka_unit_test(test_too_large),
+		cmocka_unit_test(test_cancelled),
+		cmocka_unit_test(test_eviction),
+		cmocka_unit_test(test_forget),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
