@@ -77,6 +77,7 @@ void daemon_board_each(const struct daemon_board *board,
 enum daemon_gauge {
 	DAEMON_GAUGE_CONNECTIONS,
 	DAEMON_GAUGE_SNAPSHOTS,
+	DAEMON_GAUGE_PLAN_BYTES,
 	DAEMON_GAUGE_NR,
 };
 

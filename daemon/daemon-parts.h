@@ -30,6 +30,7 @@
 #include "http/http.h"
 #include "http1/body.h"
 #include "http1/head.h"
+#include "plans/plan-cache.h"
 #include "repo/repo.h"
 #include "sys/tcp.h"
 #include "wire/summary.h"
@@ -197,6 +198,8 @@ struct daemon_request {
 	/* of a request whose answer is made but unsent; else without a trace */
 	struct summary summary;
 	struct daemon_snapshots *snapshots; /* borrowed */
+	struct plan_cache *plans;           /* borrowed; NULL: none */
+	struct plan_entry *plan; /* the plan whose bytes are sent; or NULL */
 	/* zero before the repository is open */
 	struct daemon_use use;
 	/* valid if requests are traced: the repository with a trace of its own
@@ -218,7 +221,8 @@ struct daemon_request {
  * conn->request; conn->after then is the state after the last byte.
  */
 void daemon_serve(const struct daemon_options *options,
-		  struct daemon_snapshots *snapshots, struct daemon_conn *conn);
+		  struct daemon_snapshots *snapshots, struct plan_cache *plans,
+		  struct daemon_conn *conn);
 
 /*
  * End conn->request: write its record, let go of the repository. `err` says why

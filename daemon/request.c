@@ -156,6 +156,25 @@ static int objects(void *ctx, struct odb **odb, struct error *warning,
 					err);
 }
 
+static int make_pack(void *ctx, const struct odb *odb,
+		     const struct packing_request *request,
+		     const struct packing_send_options *options,
+		     struct pack_sink sink, struct packing_report *report,
+		     struct error *err)
+{
+	struct daemon_request *q = ctx;
+	const struct plan_question question = {
+		.owner = daemon_snapshots_owner(&q->use),
+		.odb = odb,
+		.request = request,
+		.options = options,
+	};
+
+	/* A request has one pack. */
+	return plan_cache_send(q->plans, &q->plan, &question, &sink, report,
+			       err);
+}
+
 static void write_log(void *ctx, const char *line)
 {
 	struct daemon_request *q = ctx;
@@ -207,6 +226,7 @@ static void fill(struct daemon_request *q, const struct buf *path,
 		.session_id = o->session_id,
 		.enter = enter,
 		.objects = objects,
+		.make_pack = q->plans ? make_pack : NULL,
 		.log = write_log,
 		.ctx = q,
 		.form = is_old ? HTTP_1_0 : HTTP_1_1,
@@ -478,6 +498,7 @@ void daemon_end_request(struct daemon_conn *conn, const struct error *err)
 	summary_release(&q->summary);
 	if (q->repo.trace)
 		trace_release(&q->trace);
+	plan_cache_release(q->plans, q->plan);
 	daemon_snapshots_leave(q->snapshots, &q->use);
 	if (q->repo.config.entries && q->access.hidden_nr)
 		free(q->repo.config.entries);
@@ -489,6 +510,7 @@ void daemon_end_request(struct daemon_conn *conn, const struct error *err)
 
 static struct daemon_request *new_request(const struct daemon_options *options,
 					  struct daemon_snapshots *snapshots,
+					  struct plan_cache *plans,
 					  struct daemon_conn *conn)
 {
 	struct daemon_request *q = mem_calloc(1, sizeof(*q));
@@ -498,6 +520,7 @@ static struct daemon_request *new_request(const struct daemon_options *options,
 	*q = (struct daemon_request){
 		.options = options,
 		.snapshots = snapshots,
+		.plans = plans,
 		.conn = conn,
 		.access = {.hidden = BUF_INIT},
 		.at = conn->input->head.len,
@@ -517,9 +540,10 @@ static struct daemon_request *new_request(const struct daemon_options *options,
 }
 
 void daemon_serve(const struct daemon_options *options,
-		  struct daemon_snapshots *snapshots, struct daemon_conn *conn)
+		  struct daemon_snapshots *snapshots, struct plan_cache *plans,
+		  struct daemon_conn *conn)
 {
-	struct daemon_request *q = new_request(options, snapshots, conn);
+	struct daemon_request *q = new_request(options, snapshots, plans, conn);
 	struct http1_head *head = &conn->input->head;
 	struct buf path = BUF_INIT;
 	bool is_kept = false, was_denied = conn->is_denied;

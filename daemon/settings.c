@@ -70,6 +70,8 @@ const struct daemon_key daemon_keys[] = {
 	 "time to finish requests after SIGTERM"},
 	{"slow-request", DAEMON_NUMBER, AT(slow_request), 86400000,
 	 "<milliseconds>", "show requests that take so long as slow"},
+	{"plan-memory", DAEMON_AMOUNT, AT(plan_memory), 1048576, "<MiB>",
+	 "memory of each process for plans of packs that were sent"},
 	{NULL, DAEMON_TEXT, 0, 0, NULL, NULL},
 };
 
@@ -86,6 +88,7 @@ void daemon_settings_init(struct daemon_settings *s)
 		.idle_timeout = 60,
 		.drain_timeout = 30,
 		.slow_request = 1000,
+		.plan_memory = 64,
 	};
 }
 
@@ -181,16 +184,17 @@ static int add_proxy(struct daemon_settings *s, const char *value,
 	return 0;
 }
 
-static int set_number(uint64_t *out, const char *value, uint64_t max,
-		      struct error *err)
+static int set_number(uint64_t *out, const char *value,
+		      const struct daemon_key *key, struct error *err)
 {
-	uint64_t number;
+	uint64_t number, min = key->kind == DAEMON_NUMBER;
 
-	if (config_parse_u64(&number, value) < 0 || !number || number > max)
+	if (config_parse_u64(&number, value) < 0 || number < min ||
+	    number > key->max)
 		return error_set(err, ERR_INVALID,
-				 "must be a number between 1 and %" PRIu64
-				 ", not '%.100s'",
-				 max, value);
+				 "must be a number between %" PRIu64
+				 " and %" PRIu64 ", not '%.100s'",
+				 min, key->max, value);
 	*out = number;
 	return 0;
 }
@@ -235,7 +239,8 @@ static int set(struct daemon_settings *s, const struct daemon_key *key,
 	case DAEMON_NETS:
 		return add_proxy(s, value, err);
 	case DAEMON_NUMBER:
-		return set_number(field, value, key->max, err);
+	case DAEMON_AMOUNT:
+		return set_number(field, value, key, err);
 	case DAEMON_SERVICE_SET:
 	case DAEMON_SERVICE_CLEAR:
 		return set_service(field, value,

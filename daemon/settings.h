@@ -49,6 +49,7 @@ struct daemon_settings {
 	/* seconds */
 	uint64_t head_timeout, timeout, idle_timeout, drain_timeout;
 	uint64_t slow_request; /* milliseconds */
+	uint64_t plan_memory;  /* MiB; 0: no plans */
 };
 
 enum daemon_kind {
@@ -56,7 +57,8 @@ enum daemon_kind {
 	DAEMON_LIST,   /* `listen` */
 	DAEMON_NETS,   /* `proxies` */
 	DAEMON_FLAG,   /* bool */
-	DAEMON_NUMBER, /* uint64_t */
+	DAEMON_NUMBER, /* uint64_t, at least 1 */
+	DAEMON_AMOUNT, /* uint64_t, may be 0 */
 	/*
 	 * the name of a service, whose bool in the row at `offset` is set or
 	 * cleared
@@ -69,9 +71,8 @@ enum daemon_kind {
 struct daemon_key {
 	const char *name; /* NULL ends the table */
 	enum daemon_kind kind;
-	size_t offset; /* of the field in struct daemon_settings */
-	/* limits of a number; the minimum is 1 */
-	uint64_t max;
+	size_t offset;        /* of the field in struct daemon_settings */
+	uint64_t max;         /* of a number */
 	const char *arg_name; /* of the option: "<dir>"; NULL: none */
 	const char *help;     /* one line for the usage */
 };

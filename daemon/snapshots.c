@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "daemon/snapshots.h"
 #include "odb/odb-midx.h"
+#include "plans/plan-cache.h"
 #include "refs/packed-keep.h"
 #include "sys/clock.h"
 #include "sys/io.h"
@@ -28,6 +29,7 @@ struct daemon_packs {
 	unsigned users; /* under cache->lock */
 	struct odb *odb;
 	struct sys_witness witness;
+	bool is_shared;
 };
 
 struct daemon_snapshot {
@@ -48,19 +50,22 @@ struct daemon_snapshot {
 
 struct daemon_snapshots {
 	size_t max;
+	struct plan_cache *plans; /* borrowed; NULL: none */
 	pthread_mutex_t lock;
 	/* under `lock`: the newest first */
 	struct daemon_snapshot *first;
 	size_t nr;
 };
 
-struct daemon_snapshots *daemon_snapshots_new(size_t max)
+struct daemon_snapshots *daemon_snapshots_new(size_t max,
+					      struct plan_cache *plans)
 {
 	struct daemon_snapshots *cache = mem_calloc(1, sizeof(*cache));
 
 	if (!cache)
 		return NULL;
 	cache->max = max;
+	cache->plans = plans;
 	pthread_mutex_init(&cache->lock, NULL);
 	return cache;
 }
@@ -88,6 +93,7 @@ static void drop_packs(struct daemon_snapshots *cache,
 	pthread_mutex_unlock(&cache->lock);
 	if (!is_last)
 		return;
+	plan_cache_forget(cache->plans, packs);
 	odb_close(packs->odb);
 	sys_witness_release(&packs->witness);
 	free(packs);
@@ -366,6 +372,18 @@ static void witness_packs(struct daemon_packs *packs)
 	}
 }
 
+/*
+ * Note the files that give commits other parents. Requests read these files
+ * themselves, but plans that belong to the packs end with a change.
+ */
+static void witness_history(struct daemon_packs *packs, const struct repo *repo)
+{
+	witness_below(&packs->witness, repo->common_dir, "shallow",
+		      SYS_WITNESS_CONTENT);
+	witness_below(&packs->witness, repo->common_dir, "info/grafts",
+		      SYS_WITNESS_CONTENT);
+}
+
 static int open_packs(struct daemon_packs **out, struct daemon_snapshot *s,
 		      struct error *warning, struct error *err)
 {
@@ -390,8 +408,11 @@ static int open_packs(struct daemon_packs **out, struct daemon_snapshot *s,
 	s->has_many |= packs->odb->pack_nr > PACKS_MAX;
 	packs->witness.is_void |= !is_shared || s->has_many || warning->code;
 	pin_packs(packs->odb, !packs->witness.is_void);
-	if (!packs->witness.is_void)
+	if (!packs->witness.is_void) {
 		witness_packs(packs);
+		witness_history(packs, s->repo);
+	}
+	packs->is_shared = !packs->witness.is_void;
 	*out = packs;
 	return 0;
 }
@@ -441,6 +462,11 @@ int daemon_snapshots_objects(struct daemon_snapshots *cache,
 	use->packs = packs;
 	*odb = packs->odb;
 	return 0;
+}
+
+const void *daemon_snapshots_owner(const struct daemon_use *use)
+{
+	return use->packs && use->packs->is_shared ? use->packs : NULL;
 }
 
 /* ---- leaving */

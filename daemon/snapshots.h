@@ -40,6 +40,8 @@ struct daemon_snapshots;
 struct daemon_snapshot;
 struct daemon_packs;
 
+struct plan_cache;
+
 /*
  * A snapshot in use by one request, until its answer is sent: the packs are
  * marked as pinned (pack/pack.h).
@@ -49,8 +51,13 @@ struct daemon_use {
 	struct daemon_packs *packs;       /* NULL: not needed yet */
 };
 
-/* Returns a cache of up to `max` (> 0) repositories, or NULL without memory. */
-struct daemon_snapshots *daemon_snapshots_new(size_t max);
+/*
+ * Returns a cache of up to `max` (> 0) repositories, or NULL without memory.
+ * The cache forgets the plans of packs before it closes the packs. `plans` is
+ * borrowed; NULL: there are no plans.
+ */
+struct daemon_snapshots *daemon_snapshots_new(size_t max,
+					      struct plan_cache *plans);
 
 /* Requires that no request uses a snapshot. NULL is allowed. */
 void daemon_snapshots_free(struct daemon_snapshots *cache);
@@ -71,6 +78,12 @@ int daemon_snapshots_enter(struct daemon_snapshots *cache,
 int daemon_snapshots_objects(struct daemon_snapshots *cache,
 			     struct daemon_use *use, struct odb **odb,
 			     struct error *warning, struct error *err);
+
+/*
+ * Returns the address that stands for the open packs, as an owner of plans.
+ * Returns NULL if other requests cannot use the same packs.
+ */
+const void *daemon_snapshots_owner(const struct daemon_use *use);
 
 /* End the use. A zeroed *use is allowed. */
 void daemon_snapshots_leave(struct daemon_snapshots *cache,

@@ -22,6 +22,10 @@ static const char *const strategies[] = {
 	"prepared+walk", "stored pack", "nothing",     "hook"};
 static const char *const results[] = {"ok", "client", "error"};
 static const char *const sources[] = {"span", "made"};
+static const char *const plan_levels[] = {"request"};
+static const char *const plan_results[] = {"hit", "joined", "miss", "bypass"};
+/* The same in the records of requests. */
+static const char *const plan_texts[] = {"hit", "joined", "made", "bypassed"};
 static const char *const directions[] = {"read", "send"};
 static const char *const phase_names[] = {"answer",  "negotiate",    "pack",
 					  "receive", "connectivity", "hooks",
@@ -50,6 +54,8 @@ LABEL(protocol, "protocol", protocols);
 LABEL(strategy, "strategy", strategies);
 LABEL(result, "result", results);
 LABEL(source, "source", sources);
+LABEL(plan_level, "level", plan_levels);
+LABEL(plan_result, "result", plan_results);
 LABEL(direction, "direction", directions);
 LABEL(phase, "phase", phase_names);
 LABEL(reason, "reason", reasons);
@@ -70,10 +76,12 @@ enum family {
 	RECEIVED,
 	WAIT,
 	UNUSED,
+	PLANS,
 	CRASHES,
 	CONNECTIONS,
 	IN_FLIGHT,
 	SNAPSHOTS,
+	PLAN_BYTES,
 	WORKERS,
 	FAMILY_NR,
 };
@@ -154,6 +162,15 @@ static const struct metrics_family families[FAMILY_NR] = {
 		    1,
 		    NULL,
 		    0},
+	[PLANS] = {"gitreach_plan_lookups",
+		   "Packs that were sent by a plan, joined one that was being "
+		   "made, made one, or bypassed the plans.",
+		   METRICS_COUNTER,
+		   1,
+		   {&plan_level, &plan_result},
+		   2,
+		   NULL,
+		   0},
 	[CRASHES] = {"gitreach_worker_crashes",
 		     "Worker processes that were killed by a signal.",
 		     METRICS_COUNTER,
@@ -186,6 +203,14 @@ static const struct metrics_family families[FAMILY_NR] = {
 		       0,
 		       NULL,
 		       0},
+	[PLAN_BYTES] = {"gitreach_plan_bytes",
+			"Memory of plans.",
+			METRICS_GAUGE,
+			1,
+			{NULL},
+			0,
+			NULL,
+			0},
 	[WORKERS] = {"gitreach_workers",
 		     "Worker processes that serve.",
 		     METRICS_GAUGE,
@@ -483,6 +508,17 @@ static void count_bytes(struct metrics *m, const struct summary *s)
 	metrics_add(m, WAIT, &sending, s->numbers[SUMMARY_WAIT_SEND_US]);
 }
 
+/* `text` is NULL if there are no plans. */
+static void count_plan(struct metrics *m, const char *text)
+{
+	for (unsigned i = 0; text && i < ARRAY_NR(plan_texts); i++) {
+		const unsigned values[] = {0, i};
+
+		if (!strcmp(text, plan_texts[i]))
+			metrics_add(m, PLANS, values, 1);
+	}
+}
+
 static uint64_t cpu_of(const struct summary *s)
 {
 	return s->numbers[SUMMARY_CPU_USER_US] + s->numbers[SUMMARY_CPU_SYS_US];
@@ -517,6 +553,7 @@ static void count(struct metrics *m, const struct summary *s,
 	metrics_add(m, CPU, values, cpu_of(s));
 	observe_phases(m, s);
 	count_bytes(m, s);
+	count_plan(m, summary_text(s, SUMMARY_PLAN));
 	if (!summary_text(s, SUMMARY_NO_BITMAP_REASON))
 		return;
 	why = reason_of(s);
@@ -629,6 +666,7 @@ int daemon_statistics_print(struct buf *out, struct daemon_statistics *st,
 	metrics_set(m, CONNECTIONS, NULL, now->connections);
 	metrics_set(m, IN_FLIGHT, NULL, now->requests);
 	metrics_set(m, SNAPSHOTS, NULL, now->snapshots);
+	metrics_set(m, PLAN_BYTES, NULL, now->plan_bytes);
 	metrics_set(m, WORKERS, NULL, now->workers);
 	return metrics_print(out, m, format);
 }

@@ -121,7 +121,7 @@ size_t daemon_statistics_reasons(const struct daemon_statistics *st,
 
 /* What the processes do now; the admin process adds the boards up. */
 struct daemon_now {
-	uint64_t connections, requests, snapshots, workers;
+	uint64_t connections, requests, snapshots, workers, plan_bytes;
 };
 
 /*

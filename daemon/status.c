@@ -54,6 +54,7 @@ void status_take(struct status *s, const struct daemon_boards *boards,
 
 		s->now.connections += b->gauges[DAEMON_GAUGE_CONNECTIONS];
 		s->now.snapshots += b->gauges[DAEMON_GAUGE_SNAPSHOTS];
+		s->now.plan_bytes += b->gauges[DAEMON_GAUGE_PLAN_BYTES];
 		s->now.requests += b->requests;
 		s->now.workers += b->pid != 0;
 	}
@@ -188,6 +189,7 @@ int status_print_json(struct buf *out, const struct status *s)
 		  json_member_u64(out, "connections", s->now.connections) ||
 		  json_member_u64(out, "requests", s->now.requests) ||
 		  json_member_u64(out, "snapshots", s->now.snapshots) ||
+		  json_member_u64(out, "plan_bytes", s->now.plan_bytes) ||
 		  put_workers(out, s) || put_flights(out, s) ||
 		  put_costs(out, s) || put_slow(out, s) ||
 		  put_reasons(out, s) || buf_append_str(out, "}\n");

@@ -64,6 +64,7 @@ struct worker {
 	uint64_t trimmed_ns;
 	bool is_draining;
 	struct daemon_snapshots *snapshots; /* owned */
+	struct plan_cache *plans;           /* owned; NULL: none */
 	struct access_helper *helper;       /* owned; NULL: none */
 	pthread_t *threads;
 	unsigned thread_nr;
@@ -168,7 +169,7 @@ static void *run_thread(void *ctx)
 		else if (conn->protocol == DAEMON_SSH)
 			daemon_serve_ssh(w->options, conn);
 		else
-			daemon_serve(w->options, w->snapshots, conn);
+			daemon_serve(w->options, w->snapshots, w->plans, conn);
 		give_back(w, conn);
 	}
 	return NULL;
@@ -678,6 +679,9 @@ static void show(const struct worker *w)
 	daemon_board_set(w->board, DAEMON_GAUGE_CONNECTIONS, w->conn_nr);
 	daemon_board_set(w->board, DAEMON_GAUGE_SNAPSHOTS,
 			 daemon_snapshots_nr(w->snapshots));
+	if (w->plans)
+		daemon_board_set(w->board, DAEMON_GAUGE_PLAN_BYTES,
+				 plan_cache_size(w->plans));
 }
 
 static void loop(struct worker *w)
@@ -773,7 +777,10 @@ int daemon_worker(const struct daemon_options *options,
 		if (!w.helper)
 			return error_nomem(err);
 	}
-	w.snapshots = daemon_snapshots_new(SNAPSHOTS_MAX);
+	/* Without memory for it, the worker serves without plans. */
+	if (options->plan_max)
+		w.plans = plan_cache_new(options->plan_max);
+	w.snapshots = daemon_snapshots_new(SNAPSHOTS_MAX, w.plans);
 	ret = w.snapshots ? open_events(&w, err) : error_nomem(err);
 	if (!ret)
 		ret = start_threads(&w, err);
@@ -784,6 +791,7 @@ int daemon_worker(const struct daemon_options *options,
 	}
 	end_threads(&w);
 	daemon_snapshots_free(w.snapshots);
+	plan_cache_free(w.plans);
 	access_helper_free(w.helper);
 	sys_close(w.events);
 	sys_close(w.signals);

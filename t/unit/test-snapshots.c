@@ -64,7 +64,7 @@ static int new_cache(void **state)
 {
 	struct place *p = *state;
 
-	p->cache = daemon_snapshots_new(2);
+	p->cache = daemon_snapshots_new(2, NULL);
 	assert_non_null(p->cache);
 	return 0;
 }
