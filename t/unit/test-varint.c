@@ -69,13 +69,12 @@ static void test_examples(void **state)
 
 static void test_too_large(void **state)
 {
-	uint8_t bytes[11];
+	static const uint8_t bytes[] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+					0xff, 0xff, 0xff, 0xff, 0x7f};
 	struct cursor c = cursor_make(bytes, sizeof(bytes));
 	uint64_t v = 7;
 
 	(void)state;
-	memset(bytes, 0xff, sizeof(bytes));
-	bytes[10] = 0x7f;
 	assert_false(varint_take(&c, &v));
 	assert_true(v == 7);
 	assert_int_equal(cursor_left(&c), sizeof(bytes));
