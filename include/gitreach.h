@@ -28,15 +28,20 @@
  *   enum gitreach_code with a message in `err`. Functions that can return a
  *   positive value document it. Out parameters come first. On failure,
  *   handles are set to NULL, and other out parameters are not changed.
+ * - NULL. A required argument that is NULL is GITREACH_INVALID. An argument
+ *   that may be NULL is documented: `err`, `ctx`, options and reports may be.
+ *   Functions that return no code treat a NULL handle as empty: a count is 0, a
+ *   message is "".
  * - Handles. The caller owns each handle and frees it with the function for
  *   its type, which accepts NULL. Queries and sets keep their repository
  *   alive, so handles may be freed in any order.
  * - Pointers. Pointers into a handle's memory are valid as long as the
  *   handle. Pointers that a callback receives are valid until it returns.
  *   Strings end with a NUL byte.
- * - Object ids. An id is raw bytes, never hexadecimal, with their number: 20
+ * - Object ids. An id is raw bytes, not hexadecimal, with their number: 20
  *   in SHA-1 repositories, 32 in SHA-256 repositories
  *   (gitreach_repo_id_len()). Any other number is GITREACH_INVALID.
+ *   gitreach_id_print() and gitreach_id_parse() convert hexadecimal digits.
  * - Units. Sizes are in bytes, times in nanoseconds.
  * - Structs. A struct starts with `size`, which the caller sets to sizeof(the
  *   struct). Later versions add members at the end. If a program sets a
@@ -181,6 +186,77 @@ GITREACH_API int gitreach_repo_has_changed(const gitreach_repo *repo);
 GITREACH_API int gitreach_repo_hash(const gitreach_repo *repo);
 GITREACH_API size_t gitreach_repo_id_len(const gitreach_repo *repo);
 
+/* ---- ids, names and references */
+
+/* Sizes of buffers for any id: raw bytes, and hexadecimal digits with a NUL. */
+#define GITREACH_ID_MAX 32
+#define GITREACH_ID_TEXT_MAX 65
+
+/*
+ * Write an id as lower-case hexadecimal digits and a NUL into `hex`, which has
+ * room for GITREACH_ID_TEXT_MAX bytes.
+ */
+GITREACH_API int gitreach_id_print(char *hex, const uint8_t *id, size_t id_len,
+				   gitreach_error *err);
+
+/*
+ * Read the 40 or 64 hexadecimal digits of a string into `id`, which has room
+ * for GITREACH_ID_MAX bytes, and set *id_len. Returns GITREACH_INVALID for any
+ * other string. The object need not exist.
+ */
+GITREACH_API int gitreach_id_parse(uint8_t *id, size_t *id_len, const char *hex,
+				   gitreach_error *err);
+
+/*
+ * Set `id`, which has room for gitreach_repo_id_len() bytes, to the object that
+ * a name means. Names are those of gitreach_query_want_name(). Returns
+ * GITREACH_MISSING if there is no such object, and GITREACH_INVALID if the name
+ * is ambiguous. Cost: reads the objects on the way.
+ */
+GITREACH_API int gitreach_repo_resolve(uint8_t *id, gitreach_repo *repo,
+				       const char *name, gitreach_error *err);
+
+/* A reference. Only the library creates this struct. */
+struct gitreach_ref {
+	uint64_t size;
+	const char *name;  /* "refs/heads/main" */
+	const uint8_t *id; /* after symbolic references were followed */
+	uint64_t id_len;
+	/* name that a symbolic reference points to; NULL: not symbolic */
+	const char *target;
+};
+
+/*
+ * Visit all references of the snapshot whose full names start with `prefix`
+ * ("refs/tags/"), in the order of their names. "" means all references, with
+ * HEAD first. Dangling symbolic references are left out. The return value of
+ * `fn` means the same as in gitreach_set_each(). Returns GITREACH_CORRUPT if a
+ * reference is broken. One thread at a time visits references of a repository;
+ * `fn` must not call functions with the same repository that resolve names or
+ * visit references.
+ */
+typedef int (*gitreach_ref_fn)(void *ctx, const struct gitreach_ref *ref);
+GITREACH_API int gitreach_repo_each_ref(gitreach_repo *repo, const char *prefix,
+					gitreach_ref_fn fn, void *ctx,
+					gitreach_error *err);
+
+/* Facts about one object. */
+struct gitreach_object_info {
+	uint64_t size;
+	uint64_t bytes; /* size of the content, uncompressed */
+	uint64_t type;  /* an enum gitreach_type */
+};
+
+/*
+ * Describe an object without reading its content. The caller sets out->size.
+ * Returns GITREACH_MISSING if there is no such object. Cost: reads the headers
+ * of its delta chain.
+ */
+GITREACH_API int gitreach_object_info(struct gitreach_object_info *out,
+				      const gitreach_repo *repo,
+				      const uint8_t *id, size_t id_len,
+				      gitreach_error *err);
+
 /* ---- progress */
 
 /* The argument of a progress callback. Only the library creates this struct. */
@@ -194,8 +270,8 @@ struct gitreach_progress {
 };
 
 /*
- * Progress callback. While a function works in steps, it calls this after the
- * first step and then a few times a second. If the callback returns another
+ * Progress callback. A function calls this before it begins ("Starting"), and
+ * while it works, a few times a second. If the callback returns another
  * value than 0, the function ends and returns GITREACH_CANCELLED. Calls may
  * come from any thread, but only one at a time. The callback must not use
  * handles that are in use.
@@ -297,6 +373,15 @@ GITREACH_API int gitreach_query_have_refs(gitreach_query *query,
 					  gitreach_error *err);
 
 /*
+ * Leave out references whose full names start with `prefix` ("refs/pull/") when
+ * references are added from now on. HEAD is left out by "HEAD". Several
+ * prefixes may be given. Objects that other references reach are still found.
+ */
+GITREACH_API int gitreach_query_exclude_refs(gitreach_query *query,
+					     const char *prefix,
+					     gitreach_error *err);
+
+/*
  * Treat a commit as having no parents, as a shallow boundary does. With this
  * call, the query is answered by walking, not by the bitmap index.
  */
@@ -334,6 +419,17 @@ GITREACH_API int gitreach_query_run(gitreach_set **out,
 				    const gitreach_query *query,
 				    gitreach_error *err);
 
+/*
+ * Run `nr` queries of one snapshot, and leave in each result only the objects
+ * that no other result has. So if each query wants the references of one fork,
+ * the results are what only this fork needs. out[0] to out[nr - 1] become new
+ * sets; on failure all are NULL. Cost: the queries, and one pass over the bits
+ * of each set.
+ */
+GITREACH_API int gitreach_query_unique(gitreach_set **out,
+				       const gitreach_query *const *queries,
+				       size_t nr, gitreach_error *err);
+
 /* ---- sets of objects of one snapshot */
 
 enum gitreach_type {
@@ -343,11 +439,24 @@ enum gitreach_type {
 	GITREACH_TAG = 4
 };
 
-/* Returns the bit of a type. Sums of these bits are passed as `types`. */
+/*
+ * Returns the bit of a type. Sums of these bits are passed as `types`. A sum
+ * with other bits is GITREACH_UNSUPPORTED, or counts no objects for the other
+ * bits.
+ */
 #define GITREACH_TYPE(type) (UINT32_C(1) << (type))
 #define GITREACH_ANY_TYPE UINT32_C(30)
 
 GITREACH_API void gitreach_set_free(gitreach_set *set);
+
+/*
+ * Create a set of `nr` objects, each of which is named by `id_len` bytes at
+ * `ids`. Objects that they reach are not added. An object may be named several
+ * times. Returns GITREACH_MISSING if an object does not exist.
+ */
+GITREACH_API int gitreach_set_new(gitreach_set **out, gitreach_repo *repo,
+				  const uint8_t *ids, size_t nr, size_t id_len,
+				  gitreach_error *err);
 
 /* Returns the number of objects of these types, by counting bits. */
 GITREACH_API uint64_t gitreach_set_count(const gitreach_set *set,

@@ -12,10 +12,13 @@ int gitreach_bitmap_info(struct gitreach_bitmap_info *out,
 			 const gitreach_repo *repo, gitreach_error *err)
 {
 	struct error *inner = libgitreach_error(err);
-	const struct pack_bitmap *pb = repo->pb;
+	const struct pack_bitmap *pb;
 	struct gitreach_bitmap_info info = {0};
-	int ret;
+	int ret = libgitreach_need(out && repo, inner);
 
+	if (ret < 0)
+		return ret;
+	pb = repo->pb;
 	if (!pb)
 		return error_set(inner, ERR_MISSING, "%s", repo->no_bitmap.msg);
 	info.bytes = bitmap_file_len(&pb->file);
@@ -57,11 +60,16 @@ int gitreach_bitmap_each(const gitreach_repo *repo, gitreach_bitmap_fn fn,
 			 void *ctx, gitreach_error *err)
 {
 	struct error *inner = libgitreach_error(err);
-	uint32_t nr = repo->pb ? repo->pb->file.row_nr : 0;
+	int ret = libgitreach_need(repo && fn, inner);
+	uint32_t nr;
 
+	if (ret < 0)
+		return ret;
+	nr = repo->pb ? repo->pb->file.row_nr : 0;
 	for (uint32_t row = 0; row < nr; row++) {
 		struct gitreach_bitmap_entry entry;
-		int ret = describe(&entry, repo, row, inner);
+
+		ret = describe(&entry, repo, row, inner);
 
 		if (ret < 0)
 			return ret;
@@ -82,9 +90,14 @@ int gitreach_bitmap_verify(const gitreach_repo *repo,
 	struct libgitreach_progress progress;
 	struct pack_bitmap_verify how = {0};
 	struct walk w;
-	int ret = libgitreach_struct_in(&options, given, sizeof(options),
-					inner);
+	int ret = libgitreach_need(repo, inner);
 
+	if (!ret)
+		ret = libgitreach_struct_in(&options, given, sizeof(options),
+					    inner);
+	if (!ret)
+		ret = libgitreach_progress_begin(options.progress,
+						 options.progress_ctx, inner);
 	if (!ret && !repo->pb)
 		ret = error_set(inner, ERR_MISSING, "%s", repo->no_bitmap.msg);
 	if (!ret)
@@ -154,9 +167,14 @@ int gitreach_bitmap_write(const gitreach_repo *repo,
 	struct libgitreach_progress progress;
 	struct newpack_options newpack;
 	struct refs *refs;
-	int ret = libgitreach_struct_in(&options, given, sizeof(options),
-					inner);
+	int ret = libgitreach_need(repo, inner);
 
+	if (!ret)
+		ret = libgitreach_struct_in(&options, given, sizeof(options),
+					    inner);
+	if (!ret)
+		ret = libgitreach_progress_begin(options.progress,
+						 options.progress_ctx, inner);
 	if (!ret)
 		ret = newpack_options_load(&newpack, repo->repo, inner);
 	if (!ret)

@@ -123,6 +123,20 @@ static int poll(void *ctx, const char *title, uint64_t done, uint64_t total)
 	return 1;
 }
 
+int libgitreach_progress_begin(gitreach_progress_fn fn, void *ctx,
+			       struct error *err)
+{
+	const struct gitreach_progress progress = {
+		.size = sizeof(progress),
+		.phase = "Starting",
+	};
+
+	return fn && fn(ctx, &progress)
+		       ? error_set(err, ERR_CANCELLED,
+				   "ended by the caller's function")
+		       : 0;
+}
+
 const struct progress_out *libgitreach_progress(struct libgitreach_progress *p,
 						gitreach_progress_fn fn,
 						void *ctx)

@@ -30,6 +30,14 @@ static inline struct error *libgitreach_error(gitreach_error *err)
 	return err ? &err->error : NULL;
 }
 
+/* Returns 0, or ERR_INVALID if not all required arguments are given. */
+static inline int libgitreach_need(bool are_given, struct error *err)
+{
+	return are_given ? 0
+			 : error_set(err, ERR_INVALID,
+				     "a required argument is NULL");
+}
+
 /*
  * Call at the end of a public function. If the function succeeded, clears
  * `err`, which may hold an error that was overcome. Returns `ret`.
@@ -96,6 +104,13 @@ const struct progress_out *libgitreach_progress(struct libgitreach_progress *p,
 						gitreach_progress_fn fn,
 						void *ctx);
 
+/*
+ * Calls `fn` (NULL: does nothing) before the work begins. Returns 0, or
+ * ERR_CANCELLED if `fn` ends the work.
+ */
+int libgitreach_progress_begin(gitreach_progress_fn fn, void *ctx,
+			       struct error *err);
+
 /* ---- repositories */
 
 struct gitreach_repo {
@@ -126,6 +141,13 @@ struct gitreach_repo {
  * decrements the count.
  */
 gitreach_repo *libgitreach_repo_use(gitreach_repo *repo);
+
+/*
+ * Set *oid to a raw id. Returns 0, or ERR_INVALID if `id` is NULL or the
+ * repository has ids of another length.
+ */
+int libgitreach_repo_id(struct oid *oid, const gitreach_repo *repo,
+			const uint8_t *id, size_t id_len, struct error *err);
 
 /*
  * Set *oid to the object that `name` means. The caller must not hold `lock`.
@@ -164,6 +186,9 @@ struct gitreach_query {
 	/* owned: the strings that the filter was parsed from */
 	char **specs;
 	size_t spec_nr, spec_alloc;
+	/* owned: prefixes of references that are not added */
+	char **excluded;
+	size_t excluded_nr, excluded_alloc;
 	enum gitreach_strategy strategy;
 	bool commits_only, filter_wants, inexact;
 	unsigned threads;
@@ -215,6 +240,13 @@ int libgitreach_set_new(gitreach_set **out, gitreach_repo *repo,
  */
 int libgitreach_set_take(gitreach_set *set, struct pack_bitmap_answer *answer,
 			 struct walk *w, bool commits_only, struct error *err);
+
+/*
+ * Removes from each of `nr` sets of one snapshot the objects that another of
+ * the sets has, too. Returns 0 or ERR_NOMEM; the sets may be changed then.
+ */
+int libgitreach_set_keep_unique(gitreach_set **sets, size_t nr,
+				struct error *err);
 
 /*
  * Visit the objects of these types in the order of gitreach_set_each().

@@ -30,15 +30,20 @@ static int put(void *ctx, const void *bytes, size_t len, struct error *err)
 static int start(struct packing *p, const struct gitreach_pack_options *given,
 		 gitreach_write_fn write, void *ctx, struct error *err)
 {
-	int ret = libgitreach_struct_in(&p->options, given, sizeof(p->options),
-					err);
+	int ret = libgitreach_need(write, err);
 
+	if (!ret)
+		ret = libgitreach_struct_in(&p->options, given,
+					    sizeof(p->options), err);
 	p->report = (struct gitreach_pack_report){0};
 	p->write = write;
 	p->ctx = ctx;
 	if (!ret && p->options.flags & ~(uint32_t)ALL_FLAGS)
 		ret = error_set(err, ERR_UNSUPPORTED, "unknown flags %#x",
 				p->options.flags);
+	if (!ret)
+		ret = libgitreach_progress_begin(p->options.progress,
+						 p->options.progress_ctx, err);
 	return ret;
 }
 
@@ -124,8 +129,10 @@ int gitreach_query_write_pack(const gitreach_query *q,
 	struct error *inner = libgitreach_error(err);
 	struct filter filter;
 	struct packing p;
-	int ret = check_query(q, inner);
+	int ret = libgitreach_need(q, inner);
 
+	if (!ret)
+		ret = check_query(q, inner);
 	if (!ret)
 		ret = start(&p, options, write, ctx, inner);
 	if (ret < 0)
@@ -188,8 +195,10 @@ int gitreach_set_write_pack(const gitreach_set *set,
 	struct error *inner = libgitreach_error(err);
 	struct newpack_options newpack;
 	struct packing p;
-	int ret = start(&p, options, write, ctx, inner);
+	int ret = libgitreach_need(set, inner);
 
+	if (!ret)
+		ret = start(&p, options, write, ctx, inner);
 	if (!ret && p.options.flags & GITREACH_PACK_THIN)
 		ret = error_set(inner, ERR_INVALID,
 				"no thin packs of a set, which has no haves");

@@ -12,11 +12,14 @@
 int gitreach_query_new(gitreach_query **out, gitreach_repo *repo,
 		       gitreach_error *err)
 {
-	gitreach_query *q = mem_calloc(1, sizeof(*q));
+	struct error *inner = libgitreach_error(err);
+	int ret = libgitreach_need(out && repo, inner);
+	gitreach_query *q = ret < 0 ? NULL : mem_calloc(1, sizeof(*q));
 
-	*out = q;
+	if (out)
+		*out = q;
 	if (!q)
-		return error_nomem(libgitreach_error(err));
+		return ret < 0 ? ret : error_nomem(inner);
 	q->repo = libgitreach_repo_use(repo);
 	filter_init(&q->filter);
 	return libgitreach_done(0, err);
@@ -33,6 +36,9 @@ void gitreach_query_free(gitreach_query *q)
 	for (size_t i = 0; i < q->spec_nr; i++)
 		free(q->specs[i]);
 	free(q->specs);
+	for (size_t i = 0; i < q->excluded_nr; i++)
+		free(q->excluded[i]);
+	free(q->excluded);
 	gitreach_repo_close(q->repo);
 	free(q);
 }
@@ -47,74 +53,95 @@ static int append(struct oid_list *list, const struct oid *oid,
 	return 0;
 }
 
-static int append_id(gitreach_query *q, struct oid_list *list,
-		     const uint8_t *id, size_t id_len, gitreach_error *err)
+/* The lists of a query that the caller adds to. */
+enum list { WANTS, HAVES, SHALLOW };
+
+static struct oid_list *list_of(gitreach_query *q, enum list list)
 {
+	return list == WANTS   ? &q->wants
+	       : list == HAVES ? &q->haves
+			       : &q->shallow;
+}
+
+static int append_id(gitreach_query *q, enum list list, const uint8_t *id,
+		     size_t id_len, gitreach_error *err)
+{
+	struct error *inner = libgitreach_error(err);
+	int ret = libgitreach_need(q, inner);
 	struct oid oid;
 
-	if (!id || id_len != gitreach_repo_id_len(q->repo))
-		return error_set(libgitreach_error(err), ERR_INVALID,
-				 "an id of %zu bytes, of a repository with "
-				 "ids of %zu",
-				 id ? id_len : 0,
-				 gitreach_repo_id_len(q->repo));
-	oid_from_raw(&oid, id, q->repo->odb->algo);
-	return libgitreach_done(append(list, &oid, libgitreach_error(err)),
-				err);
+	if (!ret)
+		ret = libgitreach_repo_id(&oid, q->repo, id, id_len, inner);
+	if (!ret)
+		ret = append(list_of(q, list), &oid, inner);
+	return libgitreach_done(ret, err);
 }
 
 int gitreach_query_want(gitreach_query *q, const uint8_t *id, size_t id_len,
 			gitreach_error *err)
 {
-	return append_id(q, &q->wants, id, id_len, err);
+	return append_id(q, WANTS, id, id_len, err);
 }
 
 int gitreach_query_have(gitreach_query *q, const uint8_t *id, size_t id_len,
 			gitreach_error *err)
 {
-	return append_id(q, &q->haves, id, id_len, err);
+	return append_id(q, HAVES, id, id_len, err);
 }
 
 int gitreach_query_shallow(gitreach_query *q, const uint8_t *id, size_t id_len,
 			   gitreach_error *err)
 {
-	return append_id(q, &q->shallow, id, id_len, err);
+	return append_id(q, SHALLOW, id, id_len, err);
 }
 
-static int append_name(gitreach_query *q, struct oid_list *list,
-		       const char *name, gitreach_error *err)
+static int append_name(gitreach_query *q, enum list list, const char *name,
+		       gitreach_error *err)
 {
 	struct error *inner = libgitreach_error(err);
 	struct oid oid;
-	int ret = libgitreach_repo_resolve(q->repo, &oid, name, inner);
+	int ret = libgitreach_need(q && name, inner);
 
 	if (!ret)
-		ret = append(list, &oid, inner);
+		ret = libgitreach_repo_resolve(q->repo, &oid, name, inner);
+	if (!ret)
+		ret = append(list_of(q, list), &oid, inner);
 	return libgitreach_done(ret, err);
 }
 
 int gitreach_query_want_name(gitreach_query *q, const char *name,
 			     gitreach_error *err)
 {
-	return append_name(q, &q->wants, name, err);
+	return append_name(q, WANTS, name, err);
 }
 
 int gitreach_query_have_name(gitreach_query *q, const char *name,
 			     gitreach_error *err)
 {
-	return append_name(q, &q->haves, name, err);
+	return append_name(q, HAVES, name, err);
 }
 
 struct appending {
+	const gitreach_query *q;
 	struct oid_list *list;
 	struct error *err;
 };
+
+static bool is_excluded(const gitreach_query *q, const char *name)
+{
+	for (size_t i = 0; i < q->excluded_nr; i++)
+		if (!strncmp(name, q->excluded[i], strlen(q->excluded[i])))
+			return true;
+	return false;
+}
 
 static int append_ref(void *ctx, const struct ref *ref)
 {
 	struct appending *a = ctx;
 
-	return append(a->list, &ref->oid, a->err);
+	return is_excluded(a->q, ref->name)
+		       ? 0
+		       : append(a->list, &ref->oid, a->err);
 }
 
 /*
@@ -133,13 +160,20 @@ static int append_refs_locked(struct refs *refs, const char *prefix,
 		       : refs_each_strict(refs, prefix, append_ref, a, a->err);
 }
 
-static int append_refs(gitreach_query *q, struct oid_list *list,
-		       const char *prefix, gitreach_error *err)
+static int append_refs(gitreach_query *q, enum list list_nr, const char *prefix,
+		       gitreach_error *err)
 {
-	struct appending a = {list, libgitreach_error(err)};
-	size_t before = list->nr;
-	int ret;
+	struct error *inner = libgitreach_error(err);
+	int ret = libgitreach_need(q && prefix, inner);
+	struct oid_list *list;
+	struct appending a;
+	size_t before;
 
+	if (ret < 0)
+		return ret;
+	list = list_of(q, list_nr);
+	before = list->nr;
+	a = (struct appending){q, list, inner};
 	pthread_mutex_lock(&q->repo->lock);
 	ret = append_refs_locked(q->repo->refs, prefix, &a);
 	pthread_mutex_unlock(&q->repo->lock);
@@ -151,32 +185,56 @@ static int append_refs(gitreach_query *q, struct oid_list *list,
 int gitreach_query_want_refs(gitreach_query *q, const char *prefix,
 			     gitreach_error *err)
 {
-	return append_refs(q, &q->wants, prefix, err);
+	return append_refs(q, WANTS, prefix, err);
 }
 
 int gitreach_query_have_refs(gitreach_query *q, const char *prefix,
 			     gitreach_error *err)
 {
-	return append_refs(q, &q->haves, prefix, err);
+	return append_refs(q, HAVES, prefix, err);
+}
+
+/* Appends a copy of a string to a list. */
+static int append_text(char ***list, size_t *nr, size_t *alloc,
+		       const char *text, struct error *err)
+{
+	char *copy;
+
+	if (mem_grow(list, alloc, *nr + 1, sizeof(**list)) < 0)
+		return error_nomem(err);
+	copy = mem_strdup(text);
+	if (!copy)
+		return error_nomem(err);
+	(*list)[(*nr)++] = copy;
+	return 0;
+}
+
+int gitreach_query_exclude_refs(gitreach_query *q, const char *prefix,
+				gitreach_error *err)
+{
+	struct error *inner = libgitreach_error(err);
+	int ret = libgitreach_need(q && prefix, inner);
+
+	if (!ret)
+		ret = append_text(&q->excluded, &q->excluded_nr,
+				  &q->excluded_alloc, prefix, inner);
+	return libgitreach_done(ret, err);
 }
 
 int gitreach_query_filter(gitreach_query *q, const char *spec,
 			  gitreach_error *err)
 {
-	char *copy;
-	int ret;
+	struct error *inner = libgitreach_error(err);
+	int ret = libgitreach_need(q && spec, inner);
 
-	if (mem_grow(&q->specs, &q->spec_alloc, q->spec_nr + 1,
-		     sizeof(*q->specs)) < 0)
-		return error_nomem(libgitreach_error(err));
-	copy = mem_strdup(spec);
-	if (!copy)
-		return error_nomem(libgitreach_error(err));
-	ret = filter_add(&q->filter, spec, libgitreach_error(err));
+	if (!ret)
+		ret = append_text(&q->specs, &q->spec_nr, &q->spec_alloc, spec,
+				  inner);
 	if (ret < 0)
-		free(copy);
-	else
-		q->specs[q->spec_nr++] = copy;
+		return ret;
+	ret = filter_add(&q->filter, spec, inner);
+	if (ret < 0)
+		free(q->specs[--q->spec_nr]);
 	return libgitreach_done(ret, err);
 }
 
@@ -214,19 +272,25 @@ static bool set_option(gitreach_query *q, int option, uint64_t value)
 int gitreach_query_set(gitreach_query *q, int option, uint64_t value,
 		       gitreach_error *err)
 {
-	gitreach_query before = *q;
+	struct error *inner = libgitreach_error(err);
+	int ret = libgitreach_need(q, inner);
+	gitreach_query before;
 
+	if (ret < 0)
+		return ret;
+	before = *q;
 	if (set_option(q, option, value))
 		return libgitreach_done(0, err);
 	*q = before;
-	return error_set(libgitreach_error(err), ERR_UNSUPPORTED,
-			 "no option %d with value %llu", option,
-			 (unsigned long long)value);
+	return error_set(inner, ERR_UNSUPPORTED, "no option %d with value %llu",
+			 option, (unsigned long long)value);
 }
 
 void gitreach_query_progress(gitreach_query *q, gitreach_progress_fn fn,
 			     void *ctx)
 {
+	if (!q)
+		return;
 	q->progress = fn;
 	q->progress_ctx = ctx;
 }
@@ -418,12 +482,17 @@ int gitreach_query_run(gitreach_set **out, const gitreach_query *q,
 		       gitreach_error *err)
 {
 	struct error *inner = libgitreach_error(err);
+	int ret = libgitreach_need(out && q, inner);
 	struct filter filter;
 	gitreach_set *set;
-	int ret;
 
-	*out = NULL;
-	ret = libgitreach_set_new(&set, q->repo, inner);
+	if (out)
+		*out = NULL;
+	if (!ret)
+		ret = libgitreach_progress_begin(q->progress, q->progress_ctx,
+						 inner);
+	if (!ret)
+		ret = libgitreach_set_new(&set, q->repo, inner);
 	if (ret < 0)
 		return ret;
 	ret = libgitreach_query_load_filter(&filter, q, inner);
@@ -434,5 +503,46 @@ int gitreach_query_run(gitreach_set **out, const gitreach_query *q,
 		gitreach_set_free(set);
 	else
 		*out = set;
+	return libgitreach_done(ret, err);
+}
+
+/* ---- several queries */
+
+/* Runs the queries; *out of those that did not run stay NULL. */
+static int run_all(gitreach_set **out, const gitreach_query *const *queries,
+		   size_t nr, gitreach_error *err)
+{
+	struct error *inner = libgitreach_error(err);
+	int ret = 0;
+
+	for (size_t i = 0; i < nr && !ret; i++) {
+		ret = libgitreach_need(queries[i], inner);
+		if (!ret && queries[i]->repo != queries[0]->repo)
+			ret = error_set(inner, ERR_INVALID,
+					"queries of different snapshots");
+		if (!ret)
+			ret = gitreach_query_run(&out[i], queries[i], err);
+	}
+	return ret;
+}
+
+int gitreach_query_unique(gitreach_set **out,
+			  const gitreach_query *const *queries, size_t nr,
+			  gitreach_error *err)
+{
+	struct error *inner = libgitreach_error(err);
+	int ret = libgitreach_need((out && queries) || !nr, inner);
+
+	if (ret < 0)
+		return ret;
+	for (size_t i = 0; i < nr; i++)
+		out[i] = NULL;
+	ret = run_all(out, queries, nr, err);
+	if (!ret)
+		ret = libgitreach_set_keep_unique(out, nr, inner);
+	for (size_t i = 0; i < nr && ret < 0; i++) {
+		gitreach_set_free(out[i]);
+		out[i] = NULL;
+	}
 	return libgitreach_done(ret, err);
 }

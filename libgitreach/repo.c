@@ -5,16 +5,10 @@
  */
 #include "base/mem.h"
 #include "libgitreach/internal.h"
-#include "names/revname.h"
 
 #define ALL_FLAGS                                                              \
 	(GITREACH_OPEN_EXACT | GITREACH_OPEN_ANY_OWNER |                       \
 	 GITREACH_OPEN_NO_BITMAP)
-/*
- * Bytes of the object reader's cache. The cache is small, because resolving a
- * name reads only a tag or a few commits.
- */
-#define READER_CACHE_LIMIT ((size_t)1 << 20)
 
 gitreach_repo *libgitreach_repo_use(gitreach_repo *repo)
 {
@@ -120,10 +114,12 @@ int gitreach_repo_open(gitreach_repo **out, const char *path, uint32_t flags,
 						     : REPO_OPEN_ENTER,
 	};
 
-	*out = NULL;
-	if (!path)
-		return error_set(libgitreach_error(err), ERR_INVALID,
-				 "no path given");
+	int ret = libgitreach_need(out && path, libgitreach_error(err));
+
+	if (out)
+		*out = NULL;
+	if (ret < 0)
+		return ret;
 	if (flags & ~(uint32_t)ALL_FLAGS)
 		return error_set(libgitreach_error(err), ERR_UNSUPPORTED,
 				 "unknown flags %#x", flags);
@@ -141,11 +137,15 @@ int gitreach_repo_refresh(gitreach_repo **out, const gitreach_repo *repo,
 	 * was first opened.
 	 */
 	struct repo_options options = {
-		.path = repo->repo->git_dir,
 		.flags = REPO_OPEN_EXACT | REPO_OPEN_NO_OWNER,
 	};
+	int ret = libgitreach_need(out && repo, libgitreach_error(err));
 
-	*out = NULL;
+	if (out)
+		*out = NULL;
+	if (ret < 0)
+		return ret;
+	options.path = repo->repo->git_dir;
 	return libgitreach_done(
 		open_with(out, &options, repo->flags, libgitreach_error(err)),
 		err);
@@ -153,33 +153,33 @@ int gitreach_repo_refresh(gitreach_repo **out, const gitreach_repo *repo,
 
 int gitreach_repo_has_changed(const gitreach_repo *repo)
 {
-	return odb_has_changed(repo->odb);
+	return repo && odb_has_changed(repo->odb);
 }
 
 int gitreach_repo_hash(const gitreach_repo *repo)
 {
+	if (!repo)
+		return 0;
 	return repo->odb->algo == HASH_SHA256 ? GITREACH_SHA256 : GITREACH_SHA1;
 }
 
 size_t gitreach_repo_id_len(const gitreach_repo *repo)
 {
-	return hash_len(repo->odb->algo);
+	return repo ? hash_len(repo->odb->algo) : 0;
 }
 
-int libgitreach_repo_resolve(gitreach_repo *repo, struct oid *oid,
-			     const char *name, struct error *err)
+int libgitreach_repo_id(struct oid *oid, const gitreach_repo *repo,
+			const uint8_t *id, size_t id_len, struct error *err)
 {
-	struct odb_reader *reader = odb_reader_new(repo->odb,
-						   READER_CACHE_LIMIT);
-	int ret;
+	size_t len = gitreach_repo_id_len(repo);
 
-	if (!reader)
-		return error_nomem(err);
-	pthread_mutex_lock(&repo->lock);
-	ret = revname_resolve(oid, name, repo->refs, reader, repo->odb, err);
-	pthread_mutex_unlock(&repo->lock);
-	odb_reader_free(reader);
-	return ret;
+	if (!id || id_len != len)
+		return error_set(err, ERR_INVALID,
+				 "an id of %zu bytes, of a repository with "
+				 "ids of %zu",
+				 id ? id_len : 0, len);
+	oid_from_raw(oid, id, repo->odb->algo);
+	return 0;
 }
 
 const uint8_t *libgitreach_repo_index_id(const gitreach_repo *repo,

@@ -35,6 +35,15 @@ int libgitreach_set_new(gitreach_set **out, gitreach_repo *repo,
 	return 0;
 }
 
+/* Unknown types are refused, so that later versions can add some. */
+static int check_types(uint32_t types, struct error *err)
+{
+	return types & ~GITREACH_ANY_TYPE
+		       ? error_set(err, ERR_UNSUPPORTED, "unknown types %#x",
+				   types)
+		       : 0;
+}
+
 void gitreach_set_free(gitreach_set *set)
 {
 	if (!set)
@@ -122,15 +131,81 @@ int libgitreach_set_take(gitreach_set *set, struct pack_bitmap_answer *answer,
 	return 0;
 }
 
+/* ---- making a set from ids */
+
+/* Adds an object whose type is not known. */
+static int add_id(gitreach_set *set, struct odb_reader *reader,
+		  const struct oid *oid, struct error *err)
+{
+	gitreach_repo *repo = set->repo;
+	enum object_type type;
+	uint32_t pos;
+	int ret;
+
+	if (libgitreach_repo_bit(repo, oid->bytes, &pos)) {
+		bitset_set(&set->packed, pos);
+		return 0;
+	}
+	ret = odb_info(reader, oid, &type, NULL, err);
+	if (ret < 0)
+		return ret;
+	return objspace_add(&repo->space, oid->bytes, &pos) < 0 ||
+			       add_other(set, type_index(type), pos) < 0
+		       ? error_nomem(err)
+		       : 0;
+}
+
+static int add_ids(gitreach_set *set, const uint8_t *ids, size_t nr,
+		   size_t id_len, struct error *err)
+{
+	const struct pack_bitmap *pb = set->repo->pb;
+	struct odb_reader *reader = odb_reader_new(set->repo->odb, 0);
+	struct oid oid;
+	int ret = 0;
+
+	if (!reader ||
+	    (pb && bitset_init(&set->packed, pack_bitmap_object_nr(pb)) < 0))
+		ret = error_nomem(err);
+	for (size_t i = 0; i < nr && !ret; i++) {
+		ret = libgitreach_repo_id(&oid, set->repo, ids + i * id_len,
+					  id_len, err);
+		if (!ret)
+			ret = add_id(set, reader, &oid, err);
+	}
+	odb_reader_free(reader);
+	return ret;
+}
+
+int gitreach_set_new(gitreach_set **out, gitreach_repo *repo,
+		     const uint8_t *ids, size_t nr, size_t id_len,
+		     gitreach_error *err)
+{
+	struct error *inner = libgitreach_error(err);
+	int ret = libgitreach_need(out && repo && (ids || !nr), inner);
+	gitreach_set *set = NULL;
+
+	if (!ret)
+		ret = libgitreach_set_new(&set, repo, inner);
+	if (!ret)
+		ret = add_ids(set, ids, nr, id_len, inner);
+	if (ret < 0) {
+		gitreach_set_free(set);
+		set = NULL;
+	}
+	if (out)
+		*out = set;
+	return libgitreach_done(ret, err);
+}
+
 /* ---- queries about a set */
 
 uint64_t gitreach_set_count(const gitreach_set *set, uint32_t types)
 {
-	const struct pack_bitmap *pb = set->repo->pb;
+	const struct pack_bitmap *pb = set ? set->repo->pb : NULL;
 	uint64_t nr = 0;
 
 	for (int t = 0; t < BITMAP_TYPE_NR; t++) {
-		if (!has_type(types, t))
+		if (!set || !has_type(types, t))
 			continue;
 		nr += bitset_count(&set->others[t]);
 		if (pb)
@@ -143,10 +218,10 @@ uint64_t gitreach_set_count(const gitreach_set *set, uint32_t types)
 int gitreach_set_contains(const gitreach_set *set, const uint8_t *id,
 			  size_t id_len)
 {
-	gitreach_repo *repo = set->repo;
+	gitreach_repo *repo = set ? set->repo : NULL;
 	uint32_t pos;
 
-	if (!id || id_len != gitreach_repo_id_len(repo))
+	if (!repo || !id || id_len != gitreach_repo_id_len(repo))
 		return 0;
 	if (libgitreach_repo_bit(repo, id, &pos))
 		return bitset_get(&set->packed, pos);
@@ -244,9 +319,14 @@ static int call_object_fn(void *ctx, const struct oid *oid,
 int gitreach_set_each(const gitreach_set *set, uint32_t types,
 		      gitreach_object_fn fn, void *ctx, gitreach_error *err)
 {
-	struct each e = {fn, ctx, gitreach_repo_id_len(set->repo),
-			 libgitreach_error(err)};
+	struct each e = {fn, ctx, 0, libgitreach_error(err)};
+	int ret = libgitreach_need(set && fn, e.err);
 
+	if (!ret)
+		ret = check_types(types, e.err);
+	if (ret < 0)
+		return ret;
+	e.id_len = gitreach_repo_id_len(set->repo);
 	return libgitreach_done(
 		libgitreach_set_visit(set, types, call_object_fn, &e, e.err),
 		err);
@@ -273,9 +353,15 @@ static int add_disk_size(void *ctx, const struct oid *oid,
 int gitreach_set_disk_size(uint64_t *bytes, const gitreach_set *set,
 			   uint32_t types, gitreach_error *err)
 {
-	struct measuring m = {set->repo->odb, 0, libgitreach_error(err)};
-	int ret = libgitreach_set_visit(set, types, add_disk_size, &m, m.err);
+	struct measuring m = {NULL, 0, libgitreach_error(err)};
+	int ret = libgitreach_need(bytes && set, m.err);
 
+	if (!ret)
+		ret = check_types(types, m.err);
+	if (ret < 0)
+		return ret;
+	m.odb = set->repo->odb;
+	ret = libgitreach_set_visit(set, types, add_disk_size, &m, m.err);
 	if (!ret)
 		*bytes = m.bytes;
 	return libgitreach_done(ret, err);
@@ -284,12 +370,16 @@ int gitreach_set_disk_size(uint64_t *bytes, const gitreach_set *set,
 int gitreach_set_explain(struct gitreach_explanation *out,
 			 const gitreach_set *set, gitreach_error *err)
 {
-	struct gitreach_explanation how = set->how;
+	struct error *inner = libgitreach_error(err);
+	struct gitreach_explanation how;
+	int ret = libgitreach_need(out && set, inner);
 
+	if (ret < 0)
+		return ret;
+	how = set->how;
 	how.reason = set->reason.msg;
-	return libgitreach_done(libgitreach_struct_out(out, &how, sizeof(how),
-						       libgitreach_error(err)),
-				err);
+	return libgitreach_done(
+		libgitreach_struct_out(out, &how, sizeof(how), inner), err);
 }
 
 /* ---- combining two sets */
@@ -322,10 +412,13 @@ static int apply(gitreach_set *dst, const gitreach_set *src, bitset_op op,
 static int combine(gitreach_set **out, const gitreach_set *a,
 		   const gitreach_set *b, bitset_op op, struct error *err)
 {
+	int ret = libgitreach_need(out && a && b, err);
 	gitreach_set *set;
-	int ret;
 
-	*out = NULL;
+	if (out)
+		*out = NULL;
+	if (ret < 0)
+		return ret;
 	if (a->repo != b->repo)
 		return error_set(err, ERR_INVALID,
 				 "sets of different snapshots");
@@ -405,4 +498,59 @@ int libgitreach_set_same(const gitreach_set *by_bitmap,
 	int ret = has_no_more(by_bitmap, by_walk, "bitmaps", err);
 
 	return ret < 0 ? ret : has_no_more(by_walk, by_bitmap, "walks", err);
+}
+
+/* ---- objects of one set only */
+
+/* Adds the objects that are in both sets to a third. */
+static int add_common(gitreach_set *common, const gitreach_set *a,
+		      const gitreach_set *b, struct error *err)
+{
+	gitreach_set *both;
+	int ret = combine(&both, a, b, bitset_and, err);
+
+	if (ret < 0)
+		return ret;
+	ret = apply(common, both, bitset_or, err);
+	gitreach_set_free(both);
+	return ret;
+}
+
+/* Sets *common to the objects that two or more of the sets have. */
+static int find_common(gitreach_set **common, gitreach_set *const *sets,
+		       size_t nr, struct error *err)
+{
+	gitreach_set *seen = NULL, *twice = NULL;
+	int ret = combine(&twice, sets[0], sets[0], bitset_andnot, err);
+
+	if (!ret)
+		ret = combine(&seen, sets[0], sets[0], bitset_and, err);
+	for (size_t i = 1; i < nr && !ret; i++) {
+		ret = add_common(twice, seen, sets[i], err);
+		if (!ret)
+			ret = apply(seen, sets[i], bitset_or, err);
+	}
+	gitreach_set_free(seen);
+	if (ret < 0)
+		gitreach_set_free(twice);
+	else
+		*common = twice;
+	return ret;
+}
+
+int libgitreach_set_keep_unique(gitreach_set **sets, size_t nr,
+				struct error *err)
+{
+	gitreach_set *common;
+	int ret;
+
+	if (nr < 2)
+		return 0;
+	ret = find_common(&common, sets, nr, err);
+	if (ret < 0)
+		return ret;
+	for (size_t i = 0; i < nr && !ret; i++)
+		ret = apply(sets[i], common, bitset_andnot, err);
+	gitreach_set_free(common);
+	return ret;
 }

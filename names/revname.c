@@ -45,12 +45,20 @@ struct resolver {
 	struct error *err;
 };
 
+#define UNKNOWN "ambiguous argument '"
+
 static int unknown(const struct resolver *r)
 {
 	return error_set(r->err, ERR_MISSING,
-			 "ambiguous argument '%s': unknown revision or path "
-			 "not in the working tree.",
+			 UNKNOWN "%s': unknown revision or path not in the "
+				 "working tree.",
 			 r->name);
+}
+
+bool revname_error_is_unknown(const struct error *err)
+{
+	return err->code == ERR_MISSING &&
+	       !strncmp(err->msg, UNKNOWN, strlen(UNKNOWN));
 }
 
 static int unsupported(const struct resolver *r, const char *what)

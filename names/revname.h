@@ -82,6 +82,12 @@ int revname_resolve_as(struct oid *out, const char *name,
 bool revname_error_is_ambiguous(const struct error *err);
 
 /*
+ * Returns whether a message of revname_resolve() says that a name is unknown
+ * ("ambiguous argument '<name>': unknown revision ...").
+ */
+bool revname_error_is_unknown(const struct error *err);
+
+/*
  * Returns the length of <rev> in a name <rev>:<path>, in bytes. Returns 0 for a
  * name of another form.
  */

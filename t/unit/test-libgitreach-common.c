@@ -286,12 +286,107 @@ static void out_of_memory_writing(void **state)
 }
 #endif
 
+#define REFUSED(call) assert_int_equal((call), GITREACH_INVALID)
+
+/* Functions refuse NULL as a handle, or treat it as empty. */
+static void null_handles(void **state)
+{
+	struct gitreach_object_info object = {.size = sizeof(object)};
+	struct gitreach_bitmap_info info = {.size = sizeof(info)};
+	struct gitreach_explanation how = {.size = sizeof(how)};
+	gitreach_query *q = (gitreach_query *)1;
+	gitreach_set *set = (gitreach_set *)1;
+	gitreach_repo *repo = (gitreach_repo *)1;
+	uint8_t id[GITREACH_ID_MAX] = {0};
+	uint64_t bytes;
+
+	REFUSED(gitreach_repo_refresh(&repo, NULL, NULL));
+	assert_null(repo);
+	REFUSED(gitreach_query_new(&q, NULL, NULL));
+	assert_null(q);
+	REFUSED(gitreach_query_run(&set, NULL, NULL));
+	assert_null(set);
+	REFUSED(gitreach_set_new(&set, NULL, id, 1, 20, NULL));
+	REFUSED(gitreach_set_and(&set, NULL, NULL, NULL));
+	REFUSED(gitreach_set_each(NULL, 2, NULL, NULL, NULL));
+	REFUSED(gitreach_set_disk_size(&bytes, NULL, 2, NULL));
+	REFUSED(gitreach_set_explain(&how, NULL, NULL));
+	REFUSED(gitreach_set_write_pack(NULL, NULL, NULL, NULL, NULL, NULL));
+	REFUSED(gitreach_query_write_pack(NULL, NULL, NULL, NULL, NULL, NULL));
+	REFUSED(gitreach_query_want(NULL, id, 20, NULL));
+	REFUSED(gitreach_query_want_name(NULL, "main", NULL));
+	REFUSED(gitreach_query_have_refs(NULL, "", NULL));
+	REFUSED(gitreach_query_exclude_refs(NULL, "", NULL));
+	REFUSED(gitreach_query_filter(NULL, "tree:0", NULL));
+	REFUSED(gitreach_query_set(NULL, GITREACH_THREADS, 1, NULL));
+	REFUSED(gitreach_repo_resolve(id, NULL, "main", NULL));
+	REFUSED(gitreach_repo_each_ref(NULL, "", NULL, NULL, NULL));
+	REFUSED(gitreach_object_info(&object, NULL, id, 20, NULL));
+	REFUSED(gitreach_bitmap_info(&info, NULL, NULL));
+	REFUSED(gitreach_bitmap_each(NULL, NULL, NULL, NULL));
+	REFUSED(gitreach_bitmap_verify(NULL, NULL, NULL));
+	REFUSED(gitreach_bitmap_write(NULL, NULL, NULL));
+	gitreach_query_progress(NULL, NULL, NULL);
+	assert_int_equal(gitreach_set_count(NULL, GITREACH_ANY_TYPE), 0);
+	assert_int_equal(gitreach_set_contains(NULL, id, 20), 0);
+	assert_int_equal(gitreach_repo_has_changed(NULL), 0);
+	assert_int_equal(gitreach_repo_hash(NULL), 0);
+	assert_int_equal(gitreach_repo_id_len(NULL), 0);
+}
+
+/* The other required arguments are refused, too. */
+static void null_arguments(void **state)
+{
+	uint64_t seed = random_seed();
+	struct apirepo a;
+	gitreach_query *q;
+	gitreach_set *set;
+	size_t len;
+
+	REFUSED(gitreach_repo_open(NULL, "r", 0, NULL));
+	REFUSED(gitreach_id_print(NULL, NULL, 20, NULL));
+	REFUSED(gitreach_id_parse(NULL, &len, "", NULL));
+	apirepo_make(&a, HASH_SHA1, 5, &seed);
+	apirepo_open(&a, 0);
+	q = apirepo_query(&a, GITREACH_AUTO);
+	set = apirepo_run(&a, q);
+	REFUSED(gitreach_repo_refresh(NULL, a.repo, NULL));
+	REFUSED(gitreach_query_new(NULL, a.repo, NULL));
+	REFUSED(gitreach_query_run(NULL, q, NULL));
+	REFUSED(gitreach_query_want(q, NULL, 20, NULL));
+	REFUSED(gitreach_query_have_name(q, NULL, NULL));
+	REFUSED(gitreach_query_want_refs(q, NULL, NULL));
+	REFUSED(gitreach_query_exclude_refs(q, NULL, NULL));
+	REFUSED(gitreach_query_filter(q, NULL, NULL));
+	REFUSED(gitreach_query_write_pack(q, NULL, NULL, NULL, NULL, NULL));
+	REFUSED(gitreach_set_new(NULL, a.repo, NULL, 0, 20, NULL));
+	gitreach_set_free(set);
+	REFUSED(gitreach_set_new(&set, a.repo, NULL, 1, 20, NULL));
+	assert_null(set);
+	set = apirepo_run(&a, q);
+	REFUSED(gitreach_set_or(NULL, set, set, NULL));
+	REFUSED(gitreach_set_each(set, 2, NULL, NULL, NULL));
+	REFUSED(gitreach_set_disk_size(NULL, set, 2, NULL));
+	REFUSED(gitreach_set_explain(NULL, set, NULL));
+	REFUSED(gitreach_set_write_pack(set, NULL, NULL, NULL, NULL, NULL));
+	REFUSED(gitreach_repo_resolve(NULL, a.repo, "main", NULL));
+	REFUSED(gitreach_repo_each_ref(a.repo, "", NULL, NULL, NULL));
+	REFUSED(gitreach_object_info(NULL, a.repo, NULL, 20, NULL));
+	REFUSED(gitreach_bitmap_info(NULL, a.repo, NULL));
+	REFUSED(gitreach_bitmap_each(a.repo, NULL, NULL, NULL));
+	gitreach_set_free(set);
+	gitreach_query_free(q);
+	apirepo_release(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(versions_are_the_header_s),
 		cmocka_unit_test(errors_say_what_happened),
 		cmocka_unit_test(nobody_has_to_want_errors),
+		cmocka_unit_test(null_handles),
+		cmocka_unit_test(null_arguments),
 #ifdef CAN_FAIL
 		cmocka_unit_test(out_of_memory),
 		cmocka_unit_test(out_of_memory_writing),

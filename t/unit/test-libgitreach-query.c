@@ -257,8 +257,117 @@ static void names(void **state)
 	gitreach_set_free(set);
 	APIREPO_FAILS(&a, GITREACH_MISSING,
 		      gitreach_query_want_name(q, "nobody", a.err));
+	assert_string_equal(gitreach_error_message(a.err),
+			    "nothing is named 'nobody'");
 	gitreach_query_free(q);
 	apirepo_release(&a);
+}
+
+/* Excluded references add nothing; those that came before stay. */
+static void excluded_refs(void **state)
+{
+	uint64_t seed = random_seed();
+	uint32_t tip, root;
+	struct apirepo a;
+	gitreach_query *q;
+	gitreach_set *set;
+
+	apirepo_make(&a, HASH_SHA1, 30, &seed);
+	tip = a.r.commits[a.r.commit_nr - 1];
+	root = a.r.commits[0];
+	randrepo_ref(&a.r, "refs/pull/1", root);
+	apirepo_open(&a, 0);
+	q = apirepo_query(&a, GITREACH_AUTO);
+	APIREPO_OK(&a, gitreach_query_exclude_refs(q, "refs/", a.err));
+	APIREPO_OK(&a, gitreach_query_want_refs(q, "", a.err));
+	set = apirepo_run(&a, q);
+	memset(a.want, 0, RANDREPO_MAX);
+	memset(a.have, 0, RANDREPO_MAX);
+	randrepo_reach(&a.r, a.want, tip);
+	apirepo_check(&a, set);
+	gitreach_set_free(set);
+	gitreach_query_free(q);
+
+	q = apirepo_query(&a, GITREACH_AUTO);
+	APIREPO_OK(&a, gitreach_query_want_refs(q, "refs/pull/", a.err));
+	APIREPO_OK(&a, gitreach_query_exclude_refs(q, "refs/", a.err));
+	APIREPO_OK(&a, gitreach_query_exclude_refs(q, "HEAD", a.err));
+	APIREPO_OK(&a, gitreach_query_want_refs(q, "", a.err));
+	set = apirepo_run(&a, q);
+	memset(a.want, 0, RANDREPO_MAX);
+	randrepo_reach(&a.r, a.want, root);
+	apirepo_check(&a, set);
+	gitreach_set_free(set);
+	gitreach_query_free(q);
+	apirepo_release(&a);
+}
+
+#define GROUPS 4
+
+/* If a query fails, there are no results. */
+static void unique_fails(struct apirepo *a, gitreach_query *const *q)
+{
+	const gitreach_query *some[3] = {q[0], q[1], NULL};
+	uint8_t gone[20] = {1, 2, 3};
+	gitreach_set *set[3];
+	gitreach_query *wrong;
+
+	APIREPO_FAILS(a, GITREACH_INVALID,
+		      gitreach_query_unique(set, some, 3, a->err));
+	wrong = apirepo_query(a, GITREACH_AUTO);
+	APIREPO_OK(a, gitreach_query_want(wrong, gone, 20, a->err));
+	some[2] = wrong;
+	APIREPO_FAILS(a, GITREACH_MISSING,
+		      gitreach_query_unique(set, some, 3, a->err));
+	for (int i = 0; i < 3; i++)
+		assert_null(set[i]);
+	gitreach_query_free(wrong);
+	APIREPO_OK(a, gitreach_query_unique(NULL, NULL, 0, a->err));
+}
+
+/* Each result has the objects that no other query reaches. */
+static void unique(void **state)
+{
+	for (int flags = 0; flags <= GITREACH_OPEN_NO_BITMAP;
+	     flags += GITREACH_OPEN_NO_BITMAP) {
+		uint64_t seed = random_seed();
+		bool *reached[GROUPS];
+		gitreach_query *q[GROUPS];
+		gitreach_set *set[GROUPS];
+		struct apirepo a;
+
+		apirepo_make(&a, HASH_SHA1, 50, &seed);
+		apirepo_open(&a, (uint32_t)flags);
+		for (int g = 0; g < GROUPS; g++) {
+			uint32_t nr = apirepo_some(&a);
+
+			reached[g] = calloc(RANDREPO_MAX, sizeof(bool));
+			assert_non_null(reached[g]);
+			randrepo_reach(&a.r, reached[g], nr);
+			q[g] = apirepo_query(&a, GITREACH_AUTO);
+			APIREPO_OK(&a,
+				   gitreach_query_want(q[g], apirepo_id(&a, nr),
+						       20, a.err));
+		}
+		APIREPO_OK(&a, gitreach_query_unique(
+				       set, (const gitreach_query *const *)q,
+				       GROUPS, a.err));
+		for (int g = 0; g < GROUPS; g++) {
+			memcpy(a.want, reached[g], RANDREPO_MAX);
+			memset(a.have, 0, RANDREPO_MAX);
+			for (uint32_t i = 0; i < a.r.nr; i++)
+				for (int k = 0; k < GROUPS; k++)
+					a.have[i] |= k != g && reached[k][i];
+			apirepo_check(&a, set[g]);
+			gitreach_set_free(set[g]);
+		}
+		unique_fails(&a, q);
+		for (int g = 0; g < GROUPS; g++) {
+			gitreach_query_free(q[g]);
+			free(reached[g]);
+		}
+		apirepo_release(&a);
+	}
 }
 
 /* A missing have is ignored; a missing want is an error. */
@@ -350,6 +459,8 @@ int main(void)
 		cmocka_unit_test(inexact),
 		cmocka_unit_test(shallow),
 		cmocka_unit_test(names),
+		cmocka_unit_test(excluded_refs),
+		cmocka_unit_test(unique),
 		cmocka_unit_test(missing_objects),
 		cmocka_unit_test(cancelling),
 	};

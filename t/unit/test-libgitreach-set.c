@@ -262,6 +262,76 @@ static void explanations(void **state)
 	apirepo_release(&a);
 }
 
+/* Sets of random ids, with and without a bitmap index. */
+static void ids(void **state)
+{
+	for (int flags = 0; flags <= GITREACH_OPEN_NO_BITMAP;
+	     flags += GITREACH_OPEN_NO_BITMAP) {
+		uint64_t seed = random_seed();
+		uint8_t named[64 * 32];
+		struct apirepo a;
+		gitreach_set *set;
+
+		apirepo_make(&a, HASH_SHA256, 40, &seed);
+		apirepo_open(&a, (uint32_t)flags);
+		for (int i = 0; i < 64; i++) {
+			uint32_t nr = randrepo_below(&a.r, a.r.nr);
+
+			a.want[nr] = true;
+			memcpy(named + 32 * i, apirepo_id(&a, nr), 32);
+		}
+		APIREPO_OK(&a, gitreach_set_new(&set, a.repo, named, 64, 32,
+						a.err));
+		apirepo_check(&a, set);
+		gitreach_set_free(set);
+		APIREPO_OK(&a,
+			   gitreach_set_new(&set, a.repo, NULL, 0, 32, a.err));
+		assert_int_equal(gitreach_set_count(set, GITREACH_ANY_TYPE), 0);
+		gitreach_set_free(set);
+		named[32 * 63] ^= 1;
+		APIREPO_FAILS(
+			&a, GITREACH_MISSING,
+			gitreach_set_new(&set, a.repo, named, 64, 32, a.err));
+		assert_null(set);
+		APIREPO_FAILS(
+			&a, GITREACH_INVALID,
+			gitreach_set_new(&set, a.repo, named, 64, 20, a.err));
+		apirepo_release(&a);
+	}
+}
+
+static int take(void *ctx, const uint8_t *id, size_t id_len, int type)
+{
+	return 0;
+}
+
+/* Bits that are no type are refused. */
+static void unknown_types(void **state)
+{
+	uint64_t seed = random_seed(), bytes;
+	struct apirepo a;
+	gitreach_query *q;
+	gitreach_set *set;
+
+	apirepo_make(&a, HASH_SHA1, 20, &seed);
+	apirepo_open(&a, 0);
+	q = apirepo_query(&a, GITREACH_AUTO);
+	APIREPO_OK(&a, gitreach_query_want_refs(q, "", a.err));
+	set = apirepo_run(&a, q);
+	for (uint32_t bit = 1; bit; bit <<= 1) {
+		if (bit & GITREACH_ANY_TYPE)
+			continue;
+		APIREPO_FAILS(&a, GITREACH_UNSUPPORTED,
+			      gitreach_set_each(set, bit, take, NULL, a.err));
+		APIREPO_FAILS(&a, GITREACH_UNSUPPORTED,
+			      gitreach_set_disk_size(&bytes, set, bit, a.err));
+		assert_int_equal(gitreach_set_count(set, bit), 0);
+	}
+	gitreach_set_free(set);
+	gitreach_query_free(q);
+	apirepo_release(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -271,6 +341,8 @@ int main(void)
 		cmocka_unit_test(disk_size),
 		cmocka_unit_test(snapshots_do_not_mix),
 		cmocka_unit_test(explanations),
+		cmocka_unit_test(ids),
+		cmocka_unit_test(unknown_types),
 	};
 
 	return cmocka_run_group_tests_name("libgitreach-set", tests, NULL,
