@@ -29,7 +29,7 @@ flags () {
 		pkg-config --cflags --libs "$@" gitreach
 }
 
-for name in count difference write-pack verify
+for name in count difference fork-use unreachable write-pack verify
 do
 	test_expect_success "examples/$name.c compiles" '
 		cc -std=c99 -pedantic -Wall -Wextra -Werror -o "$name" \
@@ -137,6 +137,50 @@ test_expect_success 'differences: the same objects as stock Git' '
 			<ids >expect &&
 		test_cmp expect lines || return 1
 	done
+'
+
+# below <prefix>...: the objects that refs with these prefixes reach
+below () {
+	repo_objects repo $(stock -C repo for-each-ref --format="%(objectname)" \
+		"$@")
+}
+
+# exact_use <prefix> <prefix>...: what only refs with the first prefix reach
+exact_use () {
+	prefix=$1 &&
+	others=$(shift && printf "%s\n" "$@" | grep -vxF "$prefix") &&
+	below "$prefix" >in-a &&
+	below $others >in-b &&
+	LC_ALL=C comm -23 in-a in-b >ids &&
+	bytes=$(stock -C repo cat-file --batch-check="%(objectsize:disk)" <ids |
+		awk "{ n += \$1 } END { print n + 0 }") &&
+	echo "$prefix $(wc -l <ids) objects, $bytes bytes"
+}
+
+test_expect_success 'groups of references: what only one of them needs' '
+	set -- refs/heads/o/ refs/heads/main refs/heads/newer refs/tags/ &&
+	for group
+	do
+		exact_use $group "$@" || return 1
+	done >expect &&
+	run ./fork-use repo "$@" >actual &&
+	test_cmp expect actual &&
+	test_must_fail run ./fork-use nowhere refs/ 2>err &&
+	grep "^error: " err
+'
+
+test_expect_success 'objects that no reference reaches' '
+	stock clone -q --bare repo loose &&
+	for i in 1 2 3
+	do
+		echo "nobody has $i" | stock -C loose hash-object -w --stdin ||
+			return 1
+	done >expect &&
+	stock -C loose cat-file --batch-all-objects \
+		--batch-check="%(objectname)" >all &&
+	run ./unreachable loose <all >actual &&
+	test_cmp_sorted expect actual &&
+	test_must_fail run ./unreachable loose <names.c
 '
 
 test_expect_success 'packs: the stock Git completes and checks them' '
