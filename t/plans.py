@@ -43,10 +43,16 @@ class Served:
         self.nr = 0
         self.tags = []
 
-    def git(self, *arguments, text=None):
-        return subprocess.run(
-            [GIT, "-C", self.path, *arguments], check=True, input=text,
-            stdout=subprocess.PIPE).stdout
+    def git(self, *arguments, text=None, tries=5):
+        """A repack removes empty directories of loose objects. So a process of
+        stock Git that writes a loose object just then may fail."""
+        done = subprocess.run(
+            [GIT, "-C", self.path, *arguments], input=text,
+            stdout=subprocess.PIPE)
+        if done.returncode and tries > 1:
+            return self.git(*arguments, text=text, tries=tries - 1)
+        done.check_returncode()
+        return done.stdout
 
     def lines(self, *arguments, text=None):
         return self.git(*arguments, text=text).split(b"\n")[:-1]
