@@ -1,0 +1,92 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='the guide: each command of it is run, and its links, options
+and keys exist'
+. "$(dirname "$0")/lib.sh"
+
+guide=$GITREACH_SRC/Documentation/guide
+helper=$GITREACH_SRC/t/guide.py
+# Commands of the guide do not quote paths, and the test's directory has a space.
+# The path of a socket file must be short.
+here=$(mktemp -d)
+trap 'rm -rf "$here"' EXIT
+# The environment of a new user, who has configured nothing.
+unset GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_AUTHOR_DATE
+unset GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL GIT_COMMITTER_DATE
+export PATH="$STOCK_PATH"
+
+# needs <program>...: the programs are installed
+needs () {
+	for program
+	do
+		PATH=$PATH:/usr/sbin:/sbin command -v $program >/dev/null || return
+	done
+}
+needs nginx fcgiwrap && test_set_prereq PAGE_proxy
+needs curl && test_set_prereq PAGE_monitoring
+needs openssl && test_set_prereq PAGE_users && test_set_prereq PAGE_forge
+
+test_expect_success 'links, manual pages, options and keys exist' '
+	python3 "$helper" check "$guide"/*.md
+'
+
+for page in "$guide"/*.md
+do
+	name=$(basename "$page" .md)
+	case $name in
+	proxy | monitoring | users | forge) prereq=PAGE_$name ;;
+	*) prereq= ;;
+	esac
+	test_expect_success $prereq "the commands of $name.md" "
+		python3 \"\$helper\" run \"$page\" \"$here/$name\"
+	"
+done
+
+# A page is refused for each of these lines: bad_page <kind> <line>...
+bad_page () {
+	kind=$1 &&
+	shift &&
+	rm -rf bad "$here/bad" &&
+	mkdir -p bad/Documentation/guide &&
+	cp "$GITREACH_SRC"/Documentation/*.[1-9] bad/Documentation &&
+	printf "%s\n" "$@" >bad/Documentation/guide/bad.md &&
+	if test "$kind" = run
+	then
+		test_must_fail python3 "$helper" run \
+			bad/Documentation/guide/bad.md "$here/bad" 2>err
+	else
+		test_must_fail python3 "$helper" check \
+			bad/Documentation/guide/bad.md 2>err
+	fi
+}
+
+test_expect_success 'a command that fails is noticed' '
+	bad_page run "\`\`\`sh" "echo one" false "echo two" "\`\`\`" &&
+	grep "bad.md:1: the block fails" err &&
+	bad_page run "\`\`\`sh fails" true "\`\`\`" &&
+	grep "bad.md:1: the block succeeds" err
+'
+
+test_expect_success 'an output and a configuration that are wrong are noticed' '
+	GUIDE_PATIENCE=0 &&
+	export GUIDE_PATIENCE &&
+	bad_page run "\`\`\`sh" "echo one; echo 2" "\`\`\`" \
+		"\`\`\`output" one "<id>" "\`\`\`" &&
+	grep "bad.md:4: the page shows" err &&
+	bad_page run "\`\`\`conf gitreachd.conf" "[gitreachd]" "x = 1" "\`\`\`" &&
+	grep "unknown key" err
+'
+
+test_expect_success 'a link, an option, a key and a page that do not exist' '
+	bad_page check "[x](none.md)" &&
+	grep "there is no none.md" err &&
+	bad_page check "\`\`\`sh" "git repack --no-such" "\`\`\`" &&
+	grep "git repack has no --no-such" err &&
+	bad_page check "Set \`repack.noSuchKey\`, see gitreach-none(1)." &&
+	grep "no manual page has the key repack.noSuchKey" err &&
+	grep "no manual page gitreach-none(1)" err &&
+	bad_page check "\`\`\`sh other" "if then" "\`\`\`" &&
+	grep "sh cannot parse" err
+'
+
+test_done
