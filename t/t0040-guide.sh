@@ -30,6 +30,28 @@ test_expect_success 'links, manual pages, options and keys exist' '
 	python3 "$helper" check "$guide"/*.md
 '
 
+test_expect_success 'series of Prometheus exist' '
+	grep -oh "gitreach_[a-z_]*" "$guide"/*.md | sed "s/_total$//" |
+	sort -u >series &&
+	test -s series &&
+	while read series
+	do
+		grep "\"$series\"" "$GITREACH_SRC/daemon/statistics.c" || return
+	done <series
+'
+
+test_expect_success 'members of the log of requests exist' '
+	sed -n "/large .* cause/,/^$/p" "$guide/slow.md" | cut -d "|" -f 2 |
+	grep -o "\`[a-z_]*\`" >members &&
+	test_line_count 11 members &&
+	while read member
+	do
+		member=$(echo "$member" | tr -d "\`") &&
+		grep -E "\`($member|$member.us)\`" \
+			"$GITREACH_SRC/Documentation/format/trace.md" || return
+	done <members
+'
+
 for page in "$guide"/*.md
 do
 	name=$(basename "$page" .md)
