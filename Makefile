@@ -11,6 +11,7 @@
 #	mutants		whether the tests of ROOM="..." notice small bugs
 #	fuzz		fuzz targets for libFuzzer, with clang
 #	install, uninstall	prefix=, DESTDIR=
+#	guide		the guide for operators as HTML, in $O/guide
 #	demo		the main job on a real or a generated repository
 #
 # Variables: DEBUG=1, SANITIZE=address,undefined or thread, LIBDEFLATE=0,
@@ -31,6 +32,7 @@ libexecdir ?= $(exec_prefix)/libexec
 includedir ?= $(prefix)/include
 datarootdir ?= $(prefix)/share
 mandir ?= $(datarootdir)/man
+docdir ?= $(datarootdir)/doc/gitreach
 bashcompdir ?= $(datarootdir)/bash-completion/completions
 zshcompdir ?= $(datarootdir)/zsh/site-functions
 unitdir ?= $(prefix)/lib/systemd/system
@@ -84,7 +86,7 @@ programs := $(if $(wildcard builtin/git.c),$O/bin/git)
 # ---- libraries: one line that names the packages, before anything is built
 
 building := $(filter-out clean distclean uninstall configure format \
-	print-packages demo,$(or $(MAKECMDGOALS),all))
+	print-packages demo guide,$(or $(MAKECMDGOALS),all))
 ifneq ($(building),)
 libs_env := PKG_CONFIG='$(PKG_CONFIG)' LIBDEFLATE='$(LIBDEFLATE)'
 missing := $(shell $(libs_env) tools/libs missing \
@@ -283,7 +285,7 @@ install: all
 	bindir='$(bindir)' libdir='$(libdir)' includedir='$(includedir)' \
 	execdir='$(execdir)' mandir='$(mandir)' prefix='$(prefix)' \
 	bashcompdir='$(bashcompdir)' zshcompdir='$(zshcompdir)' \
-	unitdir='$(unitdir)' \
+	unitdir='$(unitdir)' docdir='$(docdir)' \
 	REQUIRES="$$($(libs_env) tools/libs private)" \
 	tools/install '$(man_pages)' '$(git_names)' '$(commands)'
 
@@ -292,11 +294,14 @@ uninstall:
 	bindir='$(bindir)' libdir='$(libdir)' includedir='$(includedir)' \
 	execdir='$(execdir)' mandir='$(mandir)' \
 	bashcompdir='$(bashcompdir)' zshcompdir='$(zshcompdir)' \
-	unitdir='$(unitdir)' \
+	unitdir='$(unitdir)' docdir='$(docdir)' \
 	tools/uninstall '$(man_pages)' '$(git_names)'
 
 demo:
 	@REPO='$(REPO)' tools/demo
+
+guide:
+	$Vtools/guide-html $O/guide
 
 print-packages:
 	@LIBDEFLATE='$(LIBDEFLATE)' tools/libs packages dev
@@ -314,6 +319,6 @@ ifneq ($(building),)
 endif
 FORCE:
 .PHONY: all lib shared unit git test test-unit fuzz fuzz-targets check format
-.PHONY: mutants install uninstall demo print-packages clean distclean FORCE
+.PHONY: mutants install uninstall guide demo print-packages clean distclean FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:

@@ -4,6 +4,10 @@
 
     guide.py run <page> <directory>
     guide.py check <page>...
+    guide.py links <page>...
+
+The second form checks what can be checked without running anything, the third
+only that links lead to files.
 
 A page is Markdown. The first word after ``` says what a fenced block is:
 
@@ -480,14 +484,19 @@ class Checker:
         index = [p for p in self.pages if p.endswith("index.md")]
         for page in self.pages if index else []:
             name = os.path.basename(page)
-            if page != index[0] and f"]({name})" not in read(index[0]):
+            if (os.path.dirname(page) == os.path.dirname(index[0]) and
+                    page != index[0] and
+                    f"]({name})" not in read(index[0])):
                 self.error(index[0], f"does not list {name}")
 
 
-def check(pages):
+def check(pages, links_only):
     checker = Checker(pages)
     for page in pages:
-        checker.check(page)
+        if links_only:
+            checker.check_links(page, FENCE.sub("", read(page)))
+        else:
+            checker.check(page)
     checker.linked()
     if checker.errors:
         raise Failure("\n".join(checker.errors))
@@ -497,8 +506,8 @@ def main():
     try:
         if sys.argv[1:2] == ["run"] and len(sys.argv) == 4:
             run(sys.argv[2], sys.argv[3])
-        elif sys.argv[1:2] == ["check"] and len(sys.argv) > 2:
-            check(sys.argv[2:])
+        elif sys.argv[1:2] in (["check"], ["links"]) and len(sys.argv) > 2:
+            check(sys.argv[2:], sys.argv[1] == "links")
         else:
             sys.exit(__doc__)
     except Failure as failure:

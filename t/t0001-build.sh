@@ -40,6 +40,14 @@ test_expect_success 'make install into DESTDIR' '
 	test -f "$root/lib/pkgconfig/gitreach.pc"
 '
 
+test_expect_success 'the guide is installed, and its links lead to installed files' '
+	doc=$root/share/doc/gitreach &&
+	python3 "$GITREACH_SRC/t/guide.py" links "$doc"/guide/*.md \
+		"$doc"/format/*.md &&
+	! grep -r "](\.\./\.\./" "$doc/guide" &&
+	test -f "$doc/contrib/nginx/gitreachd.conf"
+'
+
 # A sanitizer's run time would have to be linked with it.
 test_expect_success PLAIN 'a program builds against the installed library' '
 	cat >use.c <<-\EOC &&

@@ -64,6 +64,24 @@ do
 	"
 done
 
+if command -v pandoc >/dev/null || python3 -c 'import markdown' 2>/dev/null
+then
+	test_set_prereq HTML
+fi
+test_expect_success HTML 'the guide as HTML, whose links lead to files' '
+	"$GITREACH_SRC/tools/guide-html" html &&
+	test "$(ls html/*.html | wc -l)" = "$(ls "$guide"/*.md | wc -l)" &&
+	cat html/*.html >all &&
+	test "$(grep -c "<pre class=\"sh\"" all)" = \
+		"$(cat "$guide"/*.md | grep -c "^\`\`\`sh")" &&
+	grep -o "href=\"[^\"#]*" all | sed "s/href=.//" | sort -u >links &&
+	grep "^index.html" links &&
+	while read link
+	do
+		test -f "html/$link" || return
+	done <links
+'
+
 # A page is refused for each of these lines: bad_page <kind> <line>...
 bad_page () {
 	kind=$1 &&
