@@ -11,6 +11,7 @@
 #include "builtin/serving.h"
 #include "builtin/tracing.h"
 #include "sys/clock.h"
+#include "wire/traceparent.h"
 
 int serving_open(struct builtin_env *env, const char *path, unsigned flags,
 		 struct error *err)
@@ -84,6 +85,7 @@ void serving_names_release(struct serving_names *names)
 struct summary_about serving_about(char address[SYS_ADDRESS_MAX])
 {
 	const char *client = getenv("REMOTE_ADDR"), *user;
+	const char *parent = getenv("HTTP_TRACEPARENT");
 	size_t len;
 
 	if (!client)
@@ -96,5 +98,6 @@ struct summary_about serving_about(char address[SYS_ADDRESS_MAX])
 	return (struct summary_about){
 		.client = sys_address_is_valid(address) ? address : NULL,
 		.user = user && *user ? user : NULL,
+		.traceparent = traceparent_is_valid(parent) ? parent : NULL,
 	};
 }

@@ -50,7 +50,8 @@ struct serving_names {
 
 /*
  * Returns what the environment says about the client: REMOTE_ADDR or the
- * address in SSH_CONNECTION, which is copied to `address`, and REMOTE_USER.
+ * address in SSH_CONNECTION, which is copied to `address`, REMOTE_USER, and
+ * HTTP_TRACEPARENT.
  */
 struct summary_about serving_about(char address[SYS_ADDRESS_MAX]);
 

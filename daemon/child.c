@@ -93,6 +93,7 @@ static void fill(struct variables *v, const struct daemon_request *q)
 	set(v, "HTTP_GIT_PROTOCOL", o->git_protocol);
 	set(v, "REMOTE_ADDR", q->conn->address);
 	set(v, "REMOTE_USER", o->remote_user);
+	set(v, "HTTP_TRACEPARENT", q->about.traceparent);
 	if (o->export_all)
 		set(v, "GIT_HTTP_EXPORT_ALL", "1");
 	if (q->access.hidden_nr) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What the threads ask of a connection: its log, and the fields of a head. */
 #include <stdio.h>
+#include <string.h>
+#include <strings.h>
 
 #include "daemon/daemon-parts.h"
 #include "wire/pktline.h"
@@ -27,4 +29,17 @@ const char *daemon_field(struct daemon_input *in, const char *name)
 						       name);
 
 	return f ? daemon_string_at(in, f->value) : NULL;
+}
+
+size_t daemon_field_nr(const struct daemon_input *in, const char *name)
+{
+	size_t nr = 0, len = strlen(name);
+
+	for (size_t i = 0; i < in->head.field_nr; i++) {
+		struct http1_part part = in->head.fields[i].name;
+
+		nr += part.len == len &&
+		      !strncasecmp(in->bytes + part.off, name, len);
+	}
+	return nr;
 }

@@ -28,6 +28,7 @@
 #include "daemon/stream.h"
 #include "daemon/suspects.h"
 #include "http/http.h"
+#include "wire/traceparent.h"
 #include "http1/body.h"
 #include "http1/head.h"
 #include "plans/plan-cache.h"
@@ -109,6 +110,9 @@ void daemon_log(const struct daemon_options *options,
  */
 const char *daemon_string_at(struct daemon_input *in, struct http1_part part);
 const char *daemon_field(struct daemon_input *in, const char *name);
+
+/* Returns how often a field occurs in the head. */
+size_t daemon_field_nr(const struct daemon_input *in, const char *name);
 
 /* ---- worker.c */
 
@@ -208,6 +212,7 @@ struct daemon_request {
 	struct trace trace; /* valid if repo.trace is set */
 	const char *path;   /* http.path_info */
 	char user[DAEMON_USER_MAX];
+	char traceparent[TRACEPARENT_LEN + 1]; /* "": none */
 	/* borrowed from `use`; NULL: not entered yet */
 	const struct repo *entered;
 	struct access_answer access;

@@ -13,20 +13,6 @@
 
 #define BASIC "Basic "
 
-/* Returns how often a field occurs in the head. */
-static size_t count(const struct daemon_input *in, const char *name)
-{
-	size_t nr = 0, len = strlen(name);
-
-	for (size_t i = 0; i < in->head.field_nr; i++) {
-		struct http1_part part = in->head.fields[i].name;
-
-		nr += part.len == len &&
-		      !strncasecmp(in->bytes + part.off, name, len);
-	}
-	return nr;
-}
-
 /*
  * Returns whether nobody can read along: the connection is encrypted, local, or
  * from a proxy that is trusted.
@@ -112,7 +98,7 @@ enum daemon_login daemon_login(const char **user, struct daemon_request *q)
 	struct daemon_input *in = q->conn->input;
 	bool is_proxy = o->user_header &&
 			trusted_has(o->proxies, o->proxy_nr, q->conn->address);
-	size_t nr = is_proxy ? count(in, o->user_header) : 0;
+	size_t nr = is_proxy ? daemon_field_nr(in, o->user_header) : 0;
 	enum daemon_login login;
 
 	*user = NULL;
@@ -124,7 +110,7 @@ enum daemon_login daemon_login(const char **user, struct daemon_request *q)
 	if (nr && **user)
 		return DAEMON_LOGIN_PROXY;
 	*user = NULL;
-	nr = o->htpasswd ? count(in, "Authorization") : 0;
+	nr = o->htpasswd ? daemon_field_nr(in, "Authorization") : 0;
 	if (nr > 1)
 		return DAEMON_LOGIN_MALFORMED;
 	if (!nr)

@@ -190,6 +190,19 @@ static void count(void *ctx, const struct summary *s, const struct error *error)
 			      (uint64_t)q->options->slow_ms * 1000);
 }
 
+/* Copy the field "traceparent". A field that is not valid is left out. */
+static const char *copy_traceparent(struct daemon_request *q)
+{
+	struct daemon_input *in = q->conn->input;
+	const char *value = daemon_field(in, "traceparent");
+
+	if (daemon_field_nr(in, "traceparent") != 1 ||
+	    !traceparent_is_valid(value))
+		return NULL;
+	memcpy(q->traceparent, value, sizeof(q->traceparent));
+	return q->traceparent;
+}
+
 /* A user with a password may read all repositories. */
 static void fill(struct daemon_request *q, const struct buf *path,
 		 const char *user, enum daemon_login login)
@@ -204,6 +217,7 @@ static void fill(struct daemon_request *q, const struct buf *path,
 	q->about = (struct summary_about){
 		.client = q->conn->address,
 		.user = user ? q->user : NULL,
+		.traceparent = copy_traceparent(q),
 		.is_of_thread = true,
 		.done = count,
 		.ctx = q,

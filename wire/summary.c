@@ -235,6 +235,8 @@ static int put_about(struct buf *json, const struct summary *s)
 		ret = json_member(json, "client", s->about->client);
 	if (!ret && s->about)
 		ret = json_member(json, "user", s->about->user);
+	if (!ret && s->about && s->about->traceparent)
+		ret = json_member(json, "traceparent", s->about->traceparent);
 	return ret;
 }
 

@@ -111,6 +111,7 @@ struct summary_about {
 	/* borrowed; NULL: unknown */
 	const char *client; /* numeric address */
 	const char *user;
+	const char *traceparent; /* valid (wire/traceparent.h) */
 	/* CPU time is that of the calling thread, not of the process. */
 	bool is_of_thread;
 	/*

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The header field "traceparent" of the W3C recommendation "Trace Context". It
+ * names the trace of which an HTTP request is a part.
+ *
+ *	00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+ *	version, trace, parent, flags
+ */
+#ifndef WIRE_TRACEPARENT_H
+#define WIRE_TRACEPARENT_H
+
+#include <stdbool.h>
+
+/* Bytes of a valid field. */
+#define TRACEPARENT_LEN 55
+
+/*
+ * Returns whether a text is a valid field: lower-case digits, a version other
+ * than ff, a trace and a parent other than 0, and nothing behind the flags. NULL
+ * is not valid.
+ */
+bool traceparent_is_valid(const char *text);
+
+#endif
