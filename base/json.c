@@ -6,12 +6,10 @@
 #include "base/error.h"
 #include "base/json.h"
 
-/*
- * Returns the length of the valid UTF-8 character of two or more bytes at p, or
- * 0 if there is none.
- */
-static size_t utf8_len(const unsigned char *p, const unsigned char *end)
+size_t json_utf8_len(const char *bytes, const char *end_of_bytes)
 {
+	const unsigned char *p = (const unsigned char *)bytes;
+	const unsigned char *end = (const unsigned char *)end_of_bytes;
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
 	size_t len = *p >= 0xf0 ? 4 : *p >= 0xe0 ? 3 : 2;
 	uint32_t c;
@@ -42,7 +40,7 @@ static int put_char(struct buf *out, const unsigned char **p,
 	size_t len = 1;
 
 	if (*start >= 0x80)
-		len = utf8_len(start, end);
+		len = json_utf8_len((const char *)start, (const char *)end);
 	*p += len ? len : 1;
 	for (size_t i = 0; i < sizeof(named) - 1; i += 2)
 		if (named[i] == (char)*start)
