@@ -154,20 +154,32 @@ static int fetch(struct daemon_talk *t, const struct repo *repo)
 	return 128;
 }
 
-/* Fetch from a repository, without the refs that the access helper hides. */
+/*
+ * Fetch from a repository, without the refs that the access helper hides. The
+ * requests of a connection have a trace of their own.
+ */
 static int fetch_visible(struct daemon_talk *t, const struct repo *repo)
 {
 	struct repo copy = *repo;
-	int ret;
+	bool is_hidden = t->access.hidden_nr;
+	struct trace trace;
+	int ret = 0;
 
-	if (!t->access.hidden_nr)
-		return fetch(t, repo);
-	if (access_configure(&copy.config, &repo->config, &t->access) < 0) {
+	if (is_hidden)
+		ret = access_configure(&copy.config, &repo->config, &t->access);
+	if (ret < 0) {
 		daemon_talk_tell(t, "fatal", "out of memory");
 		return 128;
 	}
+	if (t->options->trace) {
+		trace_init_thread(&trace, t->options->trace);
+		copy.trace = &trace;
+	}
 	ret = fetch(t, &copy);
-	free(copy.config.entries);
+	if (t->options->trace)
+		trace_release(&trace);
+	if (is_hidden)
+		free(copy.config.entries);
 	return ret;
 }
 
