@@ -8,10 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "names/revname.h"
 #include "packing/prepared.h"
 #include "serve/request.h"
 #include "walk/filter-walk.h"
+#include "wire/request-text.h"
 
 /* Maximum number of refs that the deepen-not lines of a request may name. */
 #define NOTS_MAX 65536
@@ -510,6 +512,29 @@ static void summarize_pack(struct summary *s, const struct packing_report *r)
 	summary_u64(s, SUMMARY_WRITE_US, r->write_ns / 1000);
 }
 
+/* Write to the trace what decides the content of the pack. */
+static void summarize_text(struct summary *s, const struct request *req,
+			   const char *filter)
+{
+	struct request_text *text = mem_calloc(1, sizeof(*text));
+	struct buf line = BUF_INIT;
+
+	if (!text)
+		return;
+	request_text_ids_set(&text->wants, req->wants.oids, req->wants.nr);
+	request_text_ids_set(&text->haves, req->common.oids, req->common.nr);
+	request_text_ids_set(&text->shallow, req->shallow.oids,
+			     req->shallow.nr);
+	text->thin = req->thin;
+	text->ofs_delta = req->ofs_delta;
+	text->include_tag = req->include_tag;
+	text->filter = filter;
+	if (!request_text_print(&line, text, req->s->algo))
+		summary_string(s, SUMMARY_REQUEST, line.data);
+	buf_release(&line);
+	free(text);
+}
+
 void request_summarize(struct request *req)
 {
 	struct summary *s = &req->s->summary;
@@ -529,6 +554,10 @@ void request_summarize(struct request *req)
 	else
 		summary_string(s, SUMMARY_FILTER, NULL);
 	buf_release(&filter);
-	if (req->has_pack)
-		summarize_pack(s, &req->made);
+	if (!req->has_pack)
+		return;
+	/* Only the trace has the text. */
+	if (s->trace)
+		summarize_text(s, req, summary_text(s, SUMMARY_FILTER));
+	summarize_pack(s, &req->made);
 }

@@ -61,6 +61,7 @@ static const char *const number_keys[SUMMARY_NUMBER_NR] = {
 
 static const char *const text_keys[SUMMARY_TEXT_NR] = {
 	[SUMMARY_FILTER] = "filter",
+	[SUMMARY_REQUEST] = "request",
 	[SUMMARY_STRATEGY] = "strategy",
 	[SUMMARY_NO_BITMAP_REASON] = "no_bitmap_reason",
 	[SUMMARY_STRATEGY_REASON] = "strategy_reason",

@@ -91,6 +91,7 @@ enum summary_number {
 /* The texts of a request, named as the numbers are. */
 enum summary_text {
 	SUMMARY_FILTER,
+	SUMMARY_REQUEST, /* see wire/request-text.h */
 	SUMMARY_STRATEGY,
 	SUMMARY_NO_BITMAP_REASON,
 	SUMMARY_STRATEGY_REASON,

@@ -229,7 +229,9 @@ static void test_summary(void **state)
 	text = traced(&d, TRACE_LOG,
 		      "command=fetch|D|no-progress|want c4|want s0|have c0|"
 		      "have none|filter tree:3|done|F");
-	assert_non_null(strstr(text, "\"filter\":\"tree:3\","
+	assert_non_null(
+		strstr(text, "\"filter\":\"tree:3\",\"request\":\"want="));
+	assert_non_null(strstr(text, " filter=tree:3\","
 				     "\"strategy\":\"bitmap+walk\","
 				     "\"no_bitmap_reason\":null,"
 				     "\"strategy_reason\":\"why\","));
