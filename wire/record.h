@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reads the records that wire/summary.h writes into the log of requests: one
+ * trace event a line, whose value is the record
+ * (Documentation/format/trace.md).
+ */
+#ifndef WIRE_RECORD_H
+#define WIRE_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/json-read.h"
+
+struct record {
+	/* when the request ended: microseconds since 1970 */
+	uint64_t end_us;
+	struct json_value value; /* the record, an object; borrowed */
+};
+
+/*
+ * Parses a line, with or without its line feed. Returns 1 if the line is the
+ * record of a request, 0 if it is another trace event, or ERR_CORRUPT if it is
+ * none, or has no valid time.
+ */
+int record_parse(struct record *record, const char *line, size_t len);
+
+/* Looks up a member of the record. Returns whether there is one. */
+bool record_find(struct json_value *value, const struct record *record,
+		 const char *key);
+
+#endif
