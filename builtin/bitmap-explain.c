@@ -14,7 +14,8 @@
 
 static const char usage[] =
 	"git bitmap explain [--exact] [--filter=<filter-spec>] [--stdin] "
-	"<rev>...";
+	"<rev>...\n"
+	"git bitmap explain (--request=<text> | --record)";
 
 struct explain {
 	struct bitmap_place place;
@@ -22,6 +23,9 @@ struct explain {
 	struct filter_args filter;
 	struct walk_tips wants, haves;
 	bool read_stdin, exact;
+	/* a fetch is repeated: wants, haves and the filter come from it */
+	bool is_repeat;
+	struct bitmap_repeat repeat;
 	/* time spent reading the tips, and opening the index */
 	uint64_t tips_ns, open_ns;
 	struct error *err;
@@ -76,6 +80,42 @@ static int load_replaced(struct explain *e, const char **args)
 			return store_load_replaced(store->odb, store->refs,
 						   e->err);
 	return 0;
+}
+
+static int add_ids(struct explain *e, struct walk_tips *tips,
+		   const struct request_text_ids *ids, bool lenient)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < ids->nr && !ret; i++)
+		ret = walk_add_tip(&e->place.walk, tips, &ids->oids[i], lenient,
+				   e->err);
+	return ret;
+}
+
+/* Load the fetch that --request or --record gives. */
+static int load_repeat(struct explain *e, const char *arg)
+{
+	const struct request_text *request = &e->repeat.request;
+	const char *text = strchr(arg, '=');
+	uint64_t start = sys_clock_ns();
+	int ret;
+
+	if (rev_args_init(&e->revs, e->place.store.odb, e->place.store.refs) <
+	    0)
+		return error_nomem(e->err);
+	ret = bitmap_repeat_load(&e->repeat, e->place.store.repo,
+				 text ? text + 1 : NULL, e->err);
+	if (!ret && request->filter)
+		ret = filter_args_add(&e->filter, request->filter, e->err);
+	if (!ret)
+		ret = filter_args_load(&e->filter, &e->revs, e->err);
+	if (!ret)
+		ret = add_ids(e, &e->wants, &request->wants, false);
+	if (!ret)
+		ret = add_ids(e, &e->haves, &request->haves, true);
+	e->tips_ns = sys_clock_ns() - start;
+	return ret;
 }
 
 static int load(struct explain *e, const char **args)
@@ -181,7 +221,12 @@ static int print_answer(struct explain *e,
 
 	printf("answered-by=bitmap\nreason=%s\npath=%s\n", plan->reason,
 	       e->place.pb->path);
-	printf("wants=%zu\nhaves=%zu\n", e->revs.wants.nr, e->revs.haves.nr);
+	if (e->is_repeat)
+		printf("wants=%zu\nhaves=%zu\n", e->repeat.request.wants.nr,
+		       e->repeat.request.haves.nr);
+	else
+		printf("wants=%zu\nhaves=%zu\n", e->revs.wants.nr,
+		       e->revs.haves.nr);
 	ret = print_found(e, result);
 	if (ret < 0)
 		return ret;
@@ -246,6 +291,14 @@ static int choose(struct explain *e, const char **reason)
 	bool use = true;
 	int ret;
 
+	if (e->is_repeat && bitmap_repeat_is_empty(&e->repeat)) {
+		*reason = "nothing is wanted";
+		return 1;
+	}
+	if (e->is_repeat && e->repeat.request.shallow.nr) {
+		*reason = "the client's history is shallow";
+		return 1;
+	}
 	if (config_bool(&place->store.repo->config, "pack.usebitmaps", &use,
 			e->err) < 0)
 		return ERR_INVALID;
@@ -269,15 +322,24 @@ static int choose(struct explain *e, const char **reason)
 static int explain(struct explain *e, const char **args)
 {
 	const char *reason;
-	int ret = load(e, args);
+	int ret = e->is_repeat ? load_repeat(e, *args) : load(e, args);
 
 	if (ret)
 		return ret;
 	ret = choose(e, &reason);
-	if (ret <= 0)
-		return ret < 0 ? ret : query(e);
-	print_unused(reason);
-	return 0;
+	if (!ret)
+		ret = query(e);
+	else if (ret > 0)
+		print_unused(reason);
+	if (ret < 0 || !e->is_repeat)
+		return ret < 0 ? ret : 0;
+	return bitmap_repeat_pack(&e->repeat, &e->place, &e->filter.filter,
+				  e->err);
+}
+
+static bool is_repeat_arg(const char *arg)
+{
+	return !strncmp(arg, "--request=", 10) || !strcmp(arg, "--record");
 }
 
 int bitmap_explain(int argc, const char **argv, struct builtin_env *env)
@@ -287,6 +349,8 @@ int bitmap_explain(int argc, const char **argv, struct builtin_env *env)
 		.wants = WALK_TIPS_INIT,
 		.haves = WALK_TIPS_INIT,
 		.err = &err,
+		.repeat = {.text = BUF_INIT},
+		.is_repeat = argc == 2 && is_repeat_arg(argv[1]),
 	};
 	int code, ret;
 
@@ -304,6 +368,7 @@ int bitmap_explain(int argc, const char **argv, struct builtin_env *env)
 	walk_tips_release(&e.wants);
 	walk_tips_release(&e.haves);
 	rev_args_release(&e.revs);
+	bitmap_repeat_release(&e.repeat);
 	bitmap_place_close(&e.place);
 	return code;
 }

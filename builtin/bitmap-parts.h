@@ -7,6 +7,7 @@
 #include "builtin/store.h"
 #include "pack-bitmap.h"
 #include "walk/walk.h"
+#include "wire/request-text.h"
 
 /*
  * Subcommands. argv[0] is the subcommand's name. Each prints its errors and
@@ -36,6 +37,37 @@ struct bitmap_place {
 int bitmap_place_open(struct bitmap_place *place, struct builtin_env *env,
 		      bool without_index);
 void bitmap_place_close(struct bitmap_place *place);
+
+/* ---- bitmap-repeat.c */
+
+/* A fetch of the log of requests. */
+struct bitmap_repeat {
+	struct buf text; /* owned */
+	struct request_text request;
+};
+
+/*
+ * Parse the request that `text` describes; NULL: the record on standard input.
+ * Prints a warning if the text lacks ids. Returns 0, ERR_INVALID, or another
+ * negative error code.
+ */
+int bitmap_repeat_load(struct bitmap_repeat *r, const struct repo *repo,
+		       const char *text, struct error *err);
+void bitmap_repeat_release(struct bitmap_repeat *r);
+
+/*
+ * Returns whether the client has all that it wants. The server then sends an
+ * empty pack without a look-up.
+ */
+bool bitmap_repeat_is_empty(const struct bitmap_repeat *r);
+
+/*
+ * Make the pack, drop it, and print how it was made. Returns 0 or a negative
+ * error code.
+ */
+int bitmap_repeat_pack(const struct bitmap_repeat *r,
+		       struct bitmap_place *place, const struct filter *filter,
+		       struct error *err);
 
 /* Print facts about a bitmap index, without a final newline. */
 void bitmap_print_index(const struct pack_bitmap *pb, char separator);

@@ -17,7 +17,8 @@ static const char usage_text[] =
 	"git bitmap show [--count | --objects] <commit>\n"
 	"git bitmap stats\n"
 	"git bitmap verify [--sample=<n> [--seed=<n>]]\n"
-	"git bitmap explain [--filter=<filter-spec>] [--stdin] <rev>...";
+	"git bitmap explain [--filter=<filter-spec>] [--stdin] <rev>...\n"
+	"git bitmap explain (--request=<text> | --record)";
 
 /* ---- git bitmap list: prints all indexes and their commits */
 

@@ -16,8 +16,8 @@
 
 /*
  * Returns whether a text is a valid field: lower-case digits, a version other
- * than ff, a trace and a parent other than 0, and nothing behind the flags. NULL
- * is not valid.
+ * than ff, a trace and a parent other than 0, and nothing behind the flags.
+ * NULL is not valid.
  */
 bool traceparent_is_valid(const char *text);
 
