@@ -130,6 +130,7 @@ int cmd_receive_pack(int argc, const char **argv, struct builtin_env *env);
 int cmd_reflog(int argc, const char **argv, struct builtin_env *env);
 int cmd_refs(int argc, const char **argv, struct builtin_env *env);
 int cmd_repack(int argc, const char **argv, struct builtin_env *env);
+int cmd_requests(int argc, const char **argv, struct builtin_env *env);
 int cmd_rev_list(int argc, const char **argv, struct builtin_env *env);
 int cmd_rev_parse(int argc, const char **argv, struct builtin_env *env);
 int cmd_show_index(int argc, const char **argv, struct builtin_env *env);

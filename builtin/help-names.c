@@ -22,6 +22,7 @@ static const struct {
 	{"receive-pack", "Receive pushes"},
 	{"upload-archive", "Send archives of repositories"},
 	{"http-backend", "Serve repositories over HTTP"},
+	{"requests", "Sum up the log of requests"},
 
 	{NULL, "Keeping repositories small and fast"},
 	{"gc", "Clean up a repository"},
@@ -97,7 +98,7 @@ static const char stock_names[] =
 /* clang-format on */
 
 /* Commands of this project that stock Git does not have. */
-static const char *const own_names[] = {"bitmap", "network"};
+static const char *const own_names[] = {"bitmap", "network", "requests"};
 
 bool help_is_own(const char *name)
 {

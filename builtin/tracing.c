@@ -292,6 +292,17 @@ static int take_log(void *ctx, const struct config_entry *entry)
 	return 0;
 }
 
+int tracing_log_path(char **path, const struct config *config)
+{
+	const char *value = NULL;
+
+	config_each(config, "gitreach.requestlog", take_log, &value);
+	if (!value || !*value)
+		return 0;
+	*path = config_expand_path(value);
+	return *path ? 1 : ERR_NOMEM;
+}
+
 static void open_log(struct tracing *t, const struct config *config)
 {
 	const struct trace_file_dir none = {NULL, 0};

@@ -66,6 +66,14 @@ void tracing_repo(struct tracing *t, struct repo *repo);
  */
 void tracing_server(struct tracing *t, const struct config *config);
 
+/*
+ * Set *path to the absolute path that gitreach.requestLog names; the caller
+ * frees it. Returns 1, 0 if there is none, or ERR_NOMEM, also if the home
+ * directory is unknown. A repository's own
+ * configuration is ignored.
+ */
+int tracing_log_path(char **path, const struct config *config);
+
 /* Report that the process ends with this exit code. Returns `code`. */
 int tracing_finish(struct tracing *t, int code);
 

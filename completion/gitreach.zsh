@@ -35,7 +35,7 @@ then
 	values=(${(M)offered:#*=})
 	_wanted options expl option compadd -a names
 	_wanted values expl option compadd -S '' -a values
-elif [[ -n $verb ]]
+elif [[ -n $verb || -z $verbs ]]
 then
 	_files
 else

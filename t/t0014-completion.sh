@@ -100,7 +100,7 @@ try_own () {
 	in_bash "$1" "git bitmap " "git bitmap st" "git -C repo network re" \
 		"git --git-dir=repo/.git -c a.b=c network fork --q" \
 		"git bitmap list --no" "git repack --filter" "git netw" \
-		"git network list repo" &&
+		"git network list repo" "git requests --slo" "git requests lo" &&
 	cat >expect <<-\EOC &&
 	<explain ><list ><show ><stats ><verify >
 	<stats >
@@ -109,6 +109,8 @@ try_own () {
 	<--no-commits >
 	<--filter=><--filter-to=>
 	<network >
+	<>
+	<--slowest=>
 	<>
 	EOC
 	test_cmp expect actual
@@ -180,7 +182,7 @@ loader=/usr/share/bash-completion/bash_completion
 test -f "$loader" && test_set_prereq LOADER
 
 test_expect_success BASH,STOCK_FILE,LOADER 'stock Git'\''s completion loads ours' '
-	for command in bitmap network
+	for command in bitmap network requests
 	do
 		cp "$ours" \
 			data/bash-completion/completions/git-$command ||
@@ -211,7 +213,7 @@ EOF
 
 test_expect_success ZSH 'zsh' '
 	mkdir functions &&
-	for command in bitmap network
+	for command in bitmap network requests
 	do
 		sed "s/@command@/$command/g" \
 			"$GITREACH_SRC/completion/gitreach.zsh" \

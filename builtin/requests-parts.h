@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The parts of git requests, which sums up logs of requests.
+ *
+ *	files -> lines (requests-read.c) -> sums (requests-sum.c)
+ *	      -> text or JSON (requests-print.c)
+ *
+ * A log is read once, from its begin to its end. Memory does not grow with the
+ * log: a line, the slowest requests, and the groups of each table are limited.
+ */
+#ifndef BUILTIN_REQUESTS_PARTS_H
+#define BUILTIN_REQUESTS_PARTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "wire/record.h"
+
+/* Bytes of a line. A longer line counts as broken. */
+#define REQUESTS_LINE_MAX 262144
+/* Tables of one run. */
+#define REQUESTS_TABLES_MAX 16
+/* Groups of a table. If there are more, the cheaper half becomes one group. */
+#define REQUESTS_GROUPS_MAX 16384
+/* Bytes of the name of a group; a longer name is cut off. */
+#define REQUESTS_NAME_MAX 1024
+/* Limit of --slowest and --top. */
+#define REQUESTS_SHOWN_MAX 1000
+
+/* By which number requests and groups are sorted, the largest first. */
+enum requests_sort {
+	REQUESTS_BY_TIME, /* without the waits for the client */
+	REQUESTS_BY_TOTAL,
+	REQUESTS_BY_CPU,
+	REQUESTS_BY_SENT,
+	/* groups only; single requests are sorted by time */
+	REQUESTS_BY_REQUESTS,
+};
+
+/* What one or more requests have cost. */
+struct requests_cost {
+	uint64_t requests, failed;
+	uint64_t time_us; /* without the waits for the client */
+	uint64_t total_us, cpu_us, bytes_sent;
+	uint64_t most_us; /* the largest time_us of one request */
+};
+
+/* The requests whose records have the same value of a member. */
+struct requests_group {
+	/* owned; printable characters only; "-": null, or no such member */
+	char *name;
+	uint64_t hash;
+	uint64_t key; /* the number that decides when groups are sorted */
+	struct requests_cost cost;
+};
+
+struct requests_table {
+	const char *by;                /* borrowed: the member */
+	struct requests_group *groups; /* owned */
+	size_t nr, alloc;
+	uint32_t *slots; /* owned: 1 + an index into `groups`; 0: free */
+	/* the groups that were too many, and how many of them there were */
+	struct requests_cost others;
+	uint64_t other_nr;
+};
+
+/* A slow request. */
+struct requests_slow {
+	uint64_t key;     /* the number that decides */
+	uint64_t line_nr; /* orders requests with equal keys */
+	char *line;       /* owned: the whole line */
+	size_t len;
+};
+
+struct requests_sums {
+	/* set by the caller: */
+	enum requests_sort sort;
+	uint64_t since_us, until_us; /* requests that end in [since, until) */
+	const char *repository;      /* NULL: all */
+	size_t slow_max;             /* at most REQUESTS_SHOWN_MAX */
+	size_t table_nr;             /* each table has its `by` */
+	struct requests_table tables[REQUESTS_TABLES_MAX];
+	/* results: */
+	struct requests_cost all;
+	uint64_t first_us, last_us; /* ends of requests; 0: no request */
+	uint64_t broken_nr;         /* lines that are no trace event */
+	uint64_t other_nr;          /* lines of other trace events */
+	uint64_t line_nr;
+	/* owned: a heap, the fastest first; sorted by requests_sums_finish() */
+	struct requests_slow *slow;
+	size_t slow_nr;
+};
+
+/* ---- requests-sum.c */
+
+/* Adds a line without its line feed. Returns 0 or ERR_NOMEM. */
+int requests_sums_add(struct requests_sums *sums, const char *line, size_t len);
+
+/* Sorts the slowest requests and the groups, the largest first. */
+void requests_sums_finish(struct requests_sums *sums);
+void requests_sums_release(struct requests_sums *sums);
+
+/* Sets *cost to what the request of a record has cost. */
+void requests_cost_of(struct requests_cost *cost, const struct record *record);
+
+/* Replaces control characters in valid UTF-8 by '?'. */
+void requests_make_printable(char *text, size_t len);
+
+/* ---- requests-read.c */
+
+/*
+ * Adds all lines of a file; "-" is standard input. Returns 0 or a negative
+ * error code.
+ */
+int requests_read(struct requests_sums *sums, const char *path,
+		  struct error *err);
+
+/* ---- requests-print.c */
+
+/* Print at most `top` groups of each table. All return 0 or ERR_NOMEM. */
+int requests_print_text(const struct requests_sums *sums, size_t top);
+int requests_print_json(const struct requests_sums *sums, size_t top);
+
+/* Print the lines of the slowest requests. */
+void requests_print_records(const struct requests_sums *sums);
+
+#endif
