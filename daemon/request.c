@@ -147,13 +147,35 @@ static int enter(void *ctx, const char *path, const struct repo **repo,
 		       : 0;
 }
 
+/* Note the number and the age of the packs for the status. */
+static void note_packs(const struct daemon_request *q, const struct odb *odb)
+{
+	struct daemon_packs packs = {.nr = odb->pack_nr, .oldest = UINT64_MAX};
+
+	for (uint32_t i = 0; i < odb->pack_nr; i++) {
+		int64_t ns = odb->packs[i].pack->mtime_ns;
+		uint64_t time = ns > 0 ? (uint64_t)ns / 1000000000 : 0;
+
+		if (time > packs.newest)
+			packs.newest = time;
+		if (time < packs.oldest)
+			packs.oldest = time;
+	}
+	if (packs.nr)
+		daemon_statistics_note_packs(q->conn->shared->statistics,
+					     q->entered->git_dir, &packs);
+}
+
 static int objects(void *ctx, struct odb **odb, struct error *warning,
 		   struct error *err)
 {
 	struct daemon_request *q = ctx;
+	int ret = daemon_snapshots_objects(q->snapshots, &q->use, odb, warning,
+					   err);
 
-	return daemon_snapshots_objects(q->snapshots, &q->use, odb, warning,
-					err);
+	if (!ret)
+		note_packs(q, *odb);
+	return ret;
 }
 
 static int make_pack(void *ctx, const struct odb *odb,

@@ -249,6 +249,8 @@ struct cost {
 	/* the time of the numbers, in periods; see age() */
 	_Atomic uint64_t period;
 	_Atomic uint64_t requests, cpu_us, bytes_sent;
+	/* as in struct daemon_packs */
+	_Atomic uint64_t pack_nr, newest, oldest;
 	char path[DAEMON_PATH_MAX];
 };
 
@@ -377,6 +379,7 @@ static bool claim(struct cost *c, const char *path, uint64_t hash, uint64_t now)
 	atomic_store(&c->requests, 0);
 	atomic_store(&c->cpu_us, 0);
 	atomic_store(&c->bytes_sent, 0);
+	atomic_store(&c->pack_nr, 0);
 	atomic_store(&c->state, VALID);
 	return true;
 }
@@ -420,6 +423,19 @@ static void add_cost(struct shared *sh, const char *path, uint64_t cpu_us,
 	atomic_fetch_add(&c->bytes_sent, bytes);
 }
 
+void daemon_statistics_note_packs(struct daemon_statistics *st,
+				  const char *path,
+				  const struct daemon_packs *packs)
+{
+	struct cost *c = find_cost(st->shared, path, now_period());
+
+	if (!c)
+		return;
+	atomic_store(&c->newest, packs->newest);
+	atomic_store(&c->oldest, packs->oldest);
+	atomic_store(&c->pack_nr, packs->nr);
+}
+
 size_t daemon_statistics_costs(const struct daemon_statistics *st,
 			       struct daemon_cost costs[DAEMON_COSTS_MAX])
 {
@@ -436,6 +452,11 @@ size_t daemon_statistics_costs(const struct daemon_statistics *st,
 		out->requests = faded(&c->requests, c, now);
 		out->cpu_us = faded(&c->cpu_us, c, now);
 		out->bytes_sent = faded(&c->bytes_sent, c, now);
+		out->packs = (struct daemon_packs){
+			.nr = atomic_load(&c->pack_nr),
+			.newest = atomic_load(&c->newest),
+			.oldest = atomic_load(&c->oldest),
+		};
 		nr += out->requests > 0;
 	}
 	return nr;
@@ -652,6 +673,21 @@ size_t daemon_statistics_reasons(const struct daemon_statistics *st,
 	for (unsigned i = 0; i < reason.nr; i++) {
 		counts[nr].value = reasons[i];
 		counts[nr].nr = metrics_get(st->metrics, UNUSED, &i);
+		nr += counts[nr].nr > 0;
+	}
+	return nr;
+}
+
+size_t daemon_statistics_plans(const struct daemon_statistics *st,
+			       struct daemon_count counts[DAEMON_COUNTS_MAX])
+{
+	size_t nr = 0;
+
+	for (unsigned i = 0; i < ARRAY_NR(plan_results); i++) {
+		const unsigned values[] = {0, i};
+
+		counts[nr].value = plan_results[i];
+		counts[nr].nr = metrics_get(st->metrics, PLANS, values);
 		nr += counts[nr].nr > 0;
 	}
 	return nr;

@@ -2,8 +2,8 @@
 /*
  * What the server has done: counters, the repositories that cost most, and the
  * last slow requests. Workers write them, and the admin process shows them.
- *They are in memory that all processes share. Nothing waits for a lock, so a
- *worker that crashes leaves none.
+ * They are in memory that all processes share. Nothing waits for a lock, so a
+ * worker that crashes leaves none.
  *
  *	summary of a request -> counters (metrics/metrics.h)
  *	                     -> repositories: cost, halved every 10 minutes
@@ -61,10 +61,23 @@ void daemon_statistics_add_crash(struct daemon_statistics *st);
 
 /* ---- reading */
 
+/* The packs of a repository when a request last opened or used them. */
+struct daemon_packs {
+	uint64_t nr;
+	/* when the newest and the oldest were written: seconds since 1970 */
+	uint64_t newest, oldest;
+};
+
+/* Notes the packs of the repository at `path`. */
+void daemon_statistics_note_packs(struct daemon_statistics *st,
+				  const char *path,
+				  const struct daemon_packs *packs);
+
 /* What a repository has cost lately. */
 struct daemon_cost {
 	char path[DAEMON_PATH_MAX];
 	uint64_t requests, cpu_us, bytes_sent;
+	struct daemon_packs packs; /* nr 0: unknown */
 };
 
 /* The number of repositories that are counted at the same time. */
@@ -118,6 +131,13 @@ struct daemon_count {
  */
 size_t daemon_statistics_reasons(const struct daemon_statistics *st,
 				 struct daemon_count counts[DAEMON_COUNTS_MAX]);
+
+/*
+ * Copies how often packs were sent by plans, for each result that has occurred:
+ * hit, joined, miss and bypass. Returns the number of results.
+ */
+size_t daemon_statistics_plans(const struct daemon_statistics *st,
+			       struct daemon_count counts[DAEMON_COUNTS_MAX]);
 
 /* What the processes do now; the admin process adds the boards up. */
 struct daemon_now {

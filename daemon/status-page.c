@@ -42,8 +42,21 @@ static const char head[] =
 	".p4{background:#a5a!important}.p5{background:#c55!important}"
 	".p6{background:#5aa!important}.p7{background:#775!important}"
 	".p8{background:#357!important}\n"
+	".p9{background:repeating-linear-gradient(90deg,#888 0 2px,"
+	"transparent 2px 4px)!important}"
+	".wait{height:.3em;min-width:8em}"
+	".wait i{display:block;height:100%}"
+	"td{overflow-wrap:anywhere}td.t{white-space:nowrap}\n"
 	"small{opacity:.75}.key i{display:inline-block;width:.8em;height:.8em;"
 	"margin:0 .2em 0 .8em}\n"
+	/* On a phone, a row is a block with a name before each number. */
+	"@media(max-width:48em){table,tbody,tr,td{display:block}"
+	"thead{display:none}.wide{border-top:1px solid var(--line)}"
+	"tr{border-bottom:1px solid var(--line);padding:.4em 0}"
+	"td{border:0;padding:.1em 0}"
+	"td.n,td.t{display:inline-block;text-align:left;margin-right:1.2em}"
+	"td.n br{display:none}td.n small{margin-left:.4em}"
+	"td[data-l]::before{content:attr(data-l) \" \";opacity:.7}}\n"
 	"</style></head><body>\n";
 
 /* ---- texts */
@@ -97,8 +110,20 @@ static int put_path(struct buf *out, const char *path)
 	return ret ? ret : buf_append_str(out, "</td>");
 }
 
+/* Begin a cell with a number. A narrow page shows the name of the number. */
+static int begin_number(struct buf *out, const char *name)
+{
+	return buf_printf(out, "<td class=\"n\" data-l=\"%s\">", name);
+}
+
+static int put_number(struct buf *out, const char *name, uint64_t number)
+{
+	return begin_number(out, name) ||
+	       buf_printf(out, "%" PRIu64 "</td>", number);
+}
+
 /* A cell with a number of bytes, for example "1.5 GB". */
-static int put_bytes(struct buf *out, uint64_t bytes)
+static int put_bytes(struct buf *out, const char *name, uint64_t bytes)
 {
 	static const char *const units[] = {"B", "KB", "MB", "GB", "TB", "PB"};
 	double n = (double)bytes;
@@ -106,8 +131,9 @@ static int put_bytes(struct buf *out, uint64_t bytes)
 
 	for (; n >= 1000 && i + 1 < ARRAY_NR(units); i++)
 		n /= 1000;
-	return buf_printf(out, "<td class=\"n\">%.*f %s</td>",
-			  i && n < 100 ? 1 : 0, n, units[i]);
+	return begin_number(out, name) ||
+	       buf_printf(out, "%.*f %s</td>", i && n < 100 ? 1 : 0, n,
+			  units[i]);
 }
 
 /* A time of microseconds, for example "12 ms" or "3.40 s". */
@@ -120,10 +146,33 @@ static int put_time(struct buf *out, uint64_t us)
 	return buf_printf(out, "%.2f s", (double)us / 1e6);
 }
 
-static int put_time_cell(struct buf *out, uint64_t us)
+static int put_time_cell(struct buf *out, const char *name, uint64_t us)
 {
-	return buf_append_str(out, "<td class=\"n\">") || put_time(out, us) ||
+	return begin_number(out, name) || put_time(out, us) ||
 	       buf_append_str(out, "</td>");
+}
+
+/* An age of seconds in one unit, for example "5 min". */
+static int put_age(struct buf *out, uint64_t seconds)
+{
+	if (seconds < 120)
+		return buf_printf(out, "%" PRIu64 " s", seconds);
+	if (seconds < 7200)
+		return buf_printf(out, "%" PRIu64 " min", seconds / 60);
+	if (seconds < 48 * 3600)
+		return buf_printf(out, "%" PRIu64 " h", seconds / 3600);
+	return buf_printf(out, "%" PRIu64 " days", seconds / 86400);
+}
+
+/* A bar for a share of the largest number. */
+static int put_bar(struct buf *out, uint64_t number, uint64_t most)
+{
+	double share = most ? (double)number * 100 / (double)most : 0;
+
+	return buf_printf(out,
+			  "<div class=\"bar\"><i style=\"width:%.1f%%\"></i>"
+			  "</div>",
+			  share);
 }
 
 static int put_card(struct buf *out, uint64_t number, const char *what)
@@ -179,12 +228,49 @@ static int put_flights(struct buf *out, const struct status *s)
 				       : 0;
 
 		ret = buf_append_str(out, "<tr>") || put_path(out, f->path) ||
-		      buf_append_str(out, "<td>") || put_text(out, f->client) ||
+		      buf_append_str(out, "<td class=\"t\">") ||
+		      put_text(out, f->client) ||
 		      buf_append_str(out, "</td>") ||
-		      put_time_cell(out, age / 1000) ||
+		      put_time_cell(out, "Age", age / 1000) ||
 		      buf_append_str(out, "</tr>\n");
 	}
 	return ret || end_table(out, s->flight_nr);
+}
+
+/* The number of packs, and the ages of the newest and the oldest. */
+static int put_packs(struct buf *out, const struct status *s,
+		     const struct daemon_packs *packs)
+{
+	uint64_t now = s->taken > 0 ? (uint64_t)s->taken : 0;
+	uint64_t newest = now > packs->newest ? now - packs->newest : 0;
+	uint64_t oldest = now > packs->oldest ? now - packs->oldest : 0;
+	int ret = begin_number(out, "Packs");
+
+	if (!ret && packs->nr) {
+		ret = buf_printf(out, "%" PRIu64 "<br><small>", packs->nr) ||
+		      put_age(out, newest);
+		if (!ret && packs->nr > 1)
+			ret = buf_append_str(out, " to ") ||
+			      put_age(out, oldest);
+		ret = ret || buf_append_str(out, " old</small>");
+	}
+	return ret || buf_append_str(out, "</td>");
+}
+
+static int put_cost(struct buf *out, const struct status *s,
+		    const struct daemon_cost *c, uint64_t most)
+{
+	int ret = buf_append_str(out, "<tr>") || put_path(out, c->path);
+
+	/* The bar is in the cell of the path. */
+	if (ret)
+		return ret;
+	buf_set_len(out, out->len - strlen("</td>"));
+	return put_bar(out, c->cpu_us, most) || buf_append_str(out, "</td>") ||
+	       put_time_cell(out, "CPU", c->cpu_us) ||
+	       put_bytes(out, "Sent", c->bytes_sent) ||
+	       put_number(out, "Requests", c->requests) ||
+	       put_packs(out, s, &c->packs) || buf_append_str(out, "</tr>\n");
 }
 
 static int put_costs(struct buf *out, const struct status *s)
@@ -193,26 +279,11 @@ static int put_costs(struct buf *out, const struct status *s)
 	int ret = begin_table(
 		out, "Repositories by processor time", s->cost_nr,
 		"<th>Repository</th><th class=\"n\">CPU</th>"
-		"<th class=\"n\">Sent</th><th class=\"n\">Requests</th>");
+		"<th class=\"n\">Sent</th><th class=\"n\">Requests</th>"
+		"<th class=\"n\">Packs</th>");
 
-	for (size_t i = 0; !ret && i < s->cost_nr; i++) {
-		const struct daemon_cost *c = &s->costs[i];
-		unsigned share = most ? (unsigned)(c->cpu_us * 100 / most) : 0;
-
-		ret = buf_append_str(out, "<tr>") || put_path(out, c->path);
-		/* The bar is in the cell of the path. */
-		if (!ret) {
-			buf_set_len(out, out->len - strlen("</td>"));
-			ret = buf_printf(out,
-					 "<div class=\"bar\"><i style="
-					 "\"width:%u%%\"></i></div></td>",
-					 share);
-		}
-		ret = ret || put_time_cell(out, c->cpu_us) ||
-		      put_bytes(out, c->bytes_sent) ||
-		      buf_printf(out, "<td class=\"n\">%" PRIu64 "</td></tr>\n",
-				 c->requests);
-	}
+	for (size_t i = 0; !ret && i < s->cost_nr; i++)
+		ret = put_cost(out, s, &s->costs[i], most);
 	ret = ret || end_table(out, s->cost_nr);
 	if (!ret && s->cost_nr)
 		ret = buf_append_str(out, "<p><small>Numbers are halved every "
@@ -220,18 +291,46 @@ static int put_costs(struct buf *out, const struct status *s)
 	return ret;
 }
 
+static uint64_t most_of(const struct daemon_count *counts, size_t nr)
+{
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		if (counts[i].nr > most)
+			most = counts[i].nr;
+	return most;
+}
+
+/* A table with a number and a bar for each value of a label. */
+static int put_counts(struct buf *out, const char *title, const char *heading,
+		      const struct daemon_count *counts, size_t nr)
+{
+	uint64_t most = most_of(counts, nr);
+	int ret = begin_table(out, title, nr, heading);
+
+	for (size_t i = 0; !ret && i < nr; i++)
+		ret = buf_append_str(out, "<tr><td>") ||
+		      put_text(out, counts[i].value) ||
+		      put_bar(out, counts[i].nr, most) ||
+		      buf_append_str(out, "</td>") ||
+		      put_number(out, "Packs", counts[i].nr) ||
+		      buf_append_str(out, "</tr>\n");
+	return ret || end_table(out, nr);
+}
+
 static int put_reasons(struct buf *out, const struct status *s)
 {
-	int ret = begin_table(out, "Packs sent without bitmaps", s->reason_nr,
-			      "<th>Reason</th><th class=\"n\">Packs</th>");
+	return put_counts(out, "Packs sent without bitmaps",
+			  "<th>Reason</th><th class=\"n\">Packs</th>",
+			  s->reasons, s->reason_nr);
+}
 
-	for (size_t i = 0; !ret && i < s->reason_nr; i++)
-		ret = buf_append_str(out, "<tr><td>") ||
-		      put_text(out, s->reasons[i].value) ||
-		      buf_printf(out,
-				 "</td><td class=\"n\">%" PRIu64 "</td></tr>\n",
-				 s->reasons[i].nr);
-	return ret || end_table(out, s->reason_nr);
+/* hit: sent again; joined: waited for an equal fetch; miss: made. */
+static int put_plans(struct buf *out, const struct status *s)
+{
+	return put_counts(out, "Packs by plans of earlier packs",
+			  "<th>Plan</th><th class=\"n\">Packs</th>", s->plans,
+			  s->plan_nr);
 }
 
 /* The phases of a request as one bar. */
@@ -248,6 +347,20 @@ static int put_phases(struct buf *out, const struct daemon_slow *r)
 					 (double)r->phases_us[i] * 100 /
 						 (double)r->total_us);
 	return ret || buf_append_str(out, "</div>");
+}
+
+/* The share of the waits for the client, which lie within the phases. */
+static int put_waits(struct buf *out, const struct daemon_slow *r)
+{
+	uint64_t waits = r->wait_read_us + r->wait_send_us;
+
+	if (!waits || !r->total_us)
+		return 0;
+	waits = waits < r->total_us ? waits : r->total_us;
+	return buf_printf(out,
+			  "<div class=\"wait\"><i class=\"p9\" "
+			  "style=\"width:%.1f%%\"></i></div>",
+			  (double)waits * 100 / (double)r->total_us);
 }
 
 /* The times of the phases as text, because colours alone do not tell. */
@@ -276,13 +389,14 @@ static int put_end(struct buf *out, int64_t seconds)
 	if (!gmtime_r(&t, &tm) ||
 	    !strftime(text, sizeof(text), "%m-%d %H:%M:%S", &tm))
 		text[0] = '\0';
-	return buf_printf(out, "<td>%s</td>", text);
+	return buf_printf(out, "<td class=\"t\">%s</td>", text);
 }
 
 static int put_slow_row(struct buf *out, const struct daemon_slow *r)
 {
 	int ret = buf_append_str(out, "<tr>") || put_end(out, r->end) ||
-		  put_path(out, r->path) || buf_append_str(out, "<td>") ||
+		  put_path(out, r->path) ||
+		  buf_append_str(out, "<td class=\"t\">") ||
 		  put_text(out, r->client);
 
 	if (!ret && *r->user)
@@ -297,10 +411,11 @@ static int put_slow_row(struct buf *out, const struct daemon_slow *r)
 		ret = buf_append_str(out, "<br><small>") ||
 		      put_text(out, r->error) ||
 		      buf_append_str(out, "</small>");
-	return ret || put_phases(out, r) || put_phase_times(out, r) ||
-	       buf_append_str(out, "</td>") ||
-	       put_time_cell(out, r->total_us) ||
-	       put_time_cell(out, r->cpu_us) || put_bytes(out, r->bytes_sent) ||
+	return ret || put_phases(out, r) || put_waits(out, r) ||
+	       put_phase_times(out, r) || buf_append_str(out, "</td>") ||
+	       put_time_cell(out, "Time", r->total_us) ||
+	       put_time_cell(out, "CPU", r->cpu_us) ||
+	       put_bytes(out, "Sent", r->bytes_sent) ||
 	       buf_append_str(out, "</tr>\n");
 }
 
@@ -321,7 +436,8 @@ static int put_slow(struct buf *out, const struct status *s)
 	for (int i = 0; !ret && i < SUMMARY_PHASE_NR; i++)
 		ret = buf_printf(out, "<i class=\"p%d\"></i>%s", i,
 				 summary_phase_name(i));
-	return ret || buf_append_str(out, "</small></p>\n");
+	return ret || buf_append_str(out, "<i class=\"p9\"></i>waits for the "
+					  "client</small></p>\n");
 }
 
 int status_print_html(struct buf *out, const struct status *s)
@@ -329,7 +445,7 @@ int status_print_html(struct buf *out, const struct status *s)
 	int ret = buf_append_str(out, head) || buf_append_str(out, "<h1>") ||
 		  put_text(out, s->agent) || buf_append_str(out, "</h1>\n") ||
 		  put_cards(out, s) || put_flights(out, s) ||
-		  put_costs(out, s) || put_slow(out, s) ||
+		  put_costs(out, s) || put_slow(out, s) || put_plans(out, s) ||
 		  put_reasons(out, s) ||
 		  buf_append_str(out, "<p><a href=\"status.json\">JSON</a> "
 				      "&middot; <a href=\"metrics\">metrics"

@@ -47,6 +47,7 @@ void status_take(struct status *s, const struct daemon_boards *boards,
 		 const struct daemon_statistics *statistics)
 {
 	s->taken_ns = sys_clock_ns();
+	s->taken = sys_clock_seconds();
 	take_flights(s, boards);
 	s->now = (struct daemon_now){0};
 	for (size_t i = 0; i < s->board_nr; i++) {
@@ -64,6 +65,7 @@ void status_take(struct status *s, const struct daemon_boards *boards,
 		s->cost_nr = STATUS_COSTS_MAX;
 	s->slow_nr = daemon_statistics_slow(statistics, s->slow);
 	s->reason_nr = daemon_statistics_reasons(statistics, s->reasons);
+	s->plan_nr = daemon_statistics_plans(statistics, s->plans);
 }
 
 /* ---- JSON */
@@ -117,6 +119,16 @@ static int put_flights(struct buf *out, const struct status *s)
 	return ret || buf_append_char(out, ']');
 }
 
+/* The packs of a repository, if they are known. */
+static int put_packs(struct buf *out, const struct daemon_packs *packs)
+{
+	if (!packs->nr)
+		return 0;
+	return json_member_u64(out, "packs", packs->nr) ||
+	       json_member_u64(out, "newest_pack", packs->newest) ||
+	       json_member_u64(out, "oldest_pack", packs->oldest);
+}
+
 static int put_costs(struct buf *out, const struct status *s)
 {
 	int ret = buf_append_str(out, ",\"repositories\":[");
@@ -129,7 +141,7 @@ static int put_costs(struct buf *out, const struct status *s)
 		      json_member_u64(out, "requests", c->requests) ||
 		      json_member_u64(out, "cpu_us", c->cpu_us) ||
 		      json_member_u64(out, "bytes_sent", c->bytes_sent) ||
-		      buf_append_char(out, '}');
+		      put_packs(out, &c->packs) || buf_append_char(out, '}');
 	}
 	return ret || buf_append_char(out, ']');
 }
@@ -172,13 +184,14 @@ static int put_slow(struct buf *out, const struct status *s)
 	return ret || buf_append_char(out, ']');
 }
 
-static int put_reasons(struct buf *out, const struct status *s)
+/* An object with a number for each value of a label. */
+static int put_counts(struct buf *out, const char *key,
+		      const struct daemon_count *counts, size_t nr)
 {
-	int ret = buf_append_str(out, ",\"bitmap_unused\":{");
+	int ret = json_key(out, key) || buf_append_char(out, '{');
 
-	for (size_t i = 0; !ret && i < s->reason_nr; i++)
-		ret = json_member_u64(out, s->reasons[i].value,
-				      s->reasons[i].nr);
+	for (size_t i = 0; !ret && i < nr; i++)
+		ret = json_member_u64(out, counts[i].value, counts[i].nr);
 	return ret || buf_append_char(out, '}');
 }
 
@@ -192,7 +205,9 @@ int status_print_json(struct buf *out, const struct status *s)
 		  json_member_u64(out, "plan_bytes", s->now.plan_bytes) ||
 		  put_workers(out, s) || put_flights(out, s) ||
 		  put_costs(out, s) || put_slow(out, s) ||
-		  put_reasons(out, s) || buf_append_str(out, "}\n");
+		  put_counts(out, "bitmap_unused", s->reasons, s->reason_nr) ||
+		  put_counts(out, "plan_lookups", s->plans, s->plan_nr) ||
+		  buf_append_str(out, "}\n");
 
 	return ret ? ERR_NOMEM : 0;
 }

@@ -24,6 +24,7 @@ struct status {
 	struct daemon_slot_view flights[STATUS_FLIGHTS_MAX];
 	size_t flight_nr;
 	uint64_t taken_ns; /* sys_clock_ns() when the status was taken */
+	int64_t taken;     /* the same in seconds since 1970 */
 	struct daemon_board_view boards[DAEMON_BOARDS_MAX];
 	size_t board_nr;
 	/* the most CPU time first */
@@ -33,6 +34,8 @@ struct status {
 	size_t slow_nr;
 	struct daemon_count reasons[DAEMON_COUNTS_MAX];
 	size_t reason_nr;
+	struct daemon_count plans[DAEMON_COUNTS_MAX];
+	size_t plan_nr;
 };
 
 /* Takes the status from the memory that the processes share. */

@@ -5,9 +5,11 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "daemon/status.h"
+#include "sys/clock.h"
 
 /* Add a slow fetch of a repository. */
 static void add_fetch(struct daemon_statistics *st, const char *path)
@@ -24,9 +26,25 @@ static void add_fetch(struct daemon_statistics *st, const char *path)
 	s.phases_ns[SUMMARY_PACK] = UINT64_C(2000000000);
 	summary_u64(&s, SUMMARY_TOTAL_US, 2000000);
 	summary_u64(&s, SUMMARY_CPU_USER_US, 1000000);
+	summary_u64(&s, SUMMARY_WAIT_SEND_US, 500000);
+	summary_string(&s, SUMMARY_PLAN, "joined");
+	summary_string(&s, SUMMARY_NO_BITMAP_REASON, "<b>reason");
 	daemon_statistics_add(st, &s, NULL, 1000000);
 	s.command = NULL;
 	summary_release(&s);
+}
+
+/* Note packs of a repository: the newest is 90 s old, the oldest 3 days. */
+static void note_packs(struct daemon_statistics *st, const char *path)
+{
+	uint64_t now = (uint64_t)sys_clock_seconds();
+	const struct daemon_packs packs = {
+		.nr = 7,
+		.newest = now - 90,
+		.oldest = now - 3 * 86400 - 60,
+	};
+
+	daemon_statistics_note_packs(st, path, &packs);
 }
 
 /* The page escapes what clients chose, and JSON is well-formed. */
@@ -43,6 +61,7 @@ static void test_pages(void **state)
 	daemon_slot_enter(daemon_board_slot(board, 0), "/<i>.git", 8,
 			  "192.0.2.9", false);
 	add_fetch(st, "/srv/<script>\"\n.git");
+	note_packs(st, "/srv/<script>\"\n.git");
 	s.agent = "git/1";
 	status_take(&s, boards, st);
 	assert_int_equal(s.now.connections, 3);
@@ -55,13 +74,54 @@ static void test_pages(void **state)
 	assert_non_null(strstr(html.data, "/srv/&lt;script&gt;&quot;?.git"));
 	assert_non_null(strstr(html.data, "/&lt;i&gt;.git"));
 	assert_non_null(strstr(html.data, "2.00 s"));
+	assert_non_null(strstr(html.data, ">7<br><small>9"));
+	assert_non_null(strstr(html.data, " s to 3 days old"));
+	assert_non_null(strstr(html.data, "joined"));
+	assert_non_null(strstr(html.data, "<i class=\"p9\" "
+					  "style=\"width:25.0%\">"));
 	assert_int_equal(status_print_json(&json, &s), 0);
 	assert_non_null(strstr(json.data,
 			       "\"in_flight\":[{\"path\":\"/<i>.git\","
 			       "\"client\":\"192.0.2.9\","));
 	assert_non_null(strstr(json.data, "\"phases_us\":{\"pack\":2000000}"));
+	assert_non_null(strstr(json.data, "\"packs\":7,\"newest_pack\":"));
+	assert_non_null(strstr(json.data, "\"bitmap_unused\":{\"other\":1}"));
+	assert_non_null(strstr(json.data, "\"plan_lookups\":{\"joined\":1}"));
 	buf_release(&html);
 	buf_release(&json);
+	daemon_boards_free(boards);
+	daemon_statistics_free(st);
+}
+
+/* Lists are cut, and the page says nothing about repositories beyond. */
+static void test_long_lists(void **state)
+{
+	struct daemon_statistics *st = daemon_statistics_new(NULL);
+	struct daemon_boards *boards = daemon_boards_new(NULL);
+	static struct status s;
+	struct buf html = BUF_INIT;
+	size_t rows = 0;
+
+	for (int i = 0; i < 300; i++) {
+		char path[400];
+
+		snprintf(path, sizeof(path), "/%0300d.git", i);
+		add_fetch(st, path);
+	}
+	s.agent = "git/1";
+	status_take(&s, boards, st);
+	assert_int_equal(s.cost_nr, STATUS_COSTS_MAX);
+	assert_int_equal(s.slow_nr, DAEMON_SLOW_MAX);
+	assert_int_equal(status_print_html(&html, &s), 0);
+	for (const char *p = html.data; (p = strstr(p, "<tr><td")); p++)
+		rows++;
+	/* and one row for the reason, and one for the plan */
+	assert_int_equal(rows, STATUS_COSTS_MAX + DAEMON_SLOW_MAX + 2);
+	/* Of a long path, 80 bytes are shown. */
+	assert_null(strstr(html.data, "0000000000000000000000000000000000000000"
+				      "0000000000000000000000000000000000000000"
+				      "0"));
+	buf_release(&html);
 	daemon_boards_free(boards);
 	daemon_statistics_free(st);
 }
@@ -70,6 +130,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pages),
+		cmocka_unit_test(test_long_lists),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
