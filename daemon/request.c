@@ -523,7 +523,7 @@ static bool answer(struct daemon_request *q, const struct buf *path)
 		daemon_log(q->options, q->conn, err.msg);
 		end_summary(q, &err);
 	}
-	return !ret && is_kept && finish_input(q);
+	return is_kept && finish_input(q);
 }
 
 void daemon_end_request(struct daemon_conn *conn, const struct error *err)

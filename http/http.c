@@ -225,7 +225,7 @@ int http_serve(const struct http_options *options, const struct serve_io *io,
 	if (ret < 0 && err)
 		*err = own;
 	if (is_kept)
-		*is_kept = !ret && x.reply.keep_alive;
+		*is_kept = (!ret || x.reply.has_ended) && x.reply.keep_alive;
 	http_reply_release(&x.reply);
 	buf_release(&path);
 	return ret;

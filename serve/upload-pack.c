@@ -75,6 +75,8 @@ static int serve_v2(struct session *s, struct error *err)
 
 /*
  * Send the error message of a bad request, if the client can still receive it.
+ * The message ends the answer, so that an HTTP client does not report a broken
+ * connection, too.
  */
 static void tell_client(struct session *s, const struct error *err)
 {
@@ -89,7 +91,7 @@ static void tell_client(struct session *s, const struct error *err)
 		s->out.band = SIDEBAND_ERROR;
 	if (!pktline_printf(&s->out, NULL, "%s%s", s->out.band ? "" : "ERR ",
 			    text))
-		pktline_send(&s->out, NULL);
+		pktline_send_last(&s->out, NULL);
 }
 
 void serve_trace_version(struct trace *trace, int version)

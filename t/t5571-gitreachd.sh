@@ -101,6 +101,17 @@ test_expect_success 'a partial clone fetches its blobs later' '
 	cmp expected out
 '
 
+test_expect_success 'a refused fetch is a whole answer' '
+	missing=0123456789012345678901234567890123456789 &&
+	for protocol in 0 2
+	do
+		test_must_fail stock -C full -c protocol.version=$protocol \
+			fetch $url/r.git $missing 2>err &&
+		grep "not our ref $missing" err &&
+		! grep "RPC failed\|unexpected disconnect" err || return 1
+	done
+'
+
 test_expect_success 'push, delete, and a push that a hook refuses' '
 	stock clone -q $url/r.git work &&
 	stock -C work -c user.name=a -c user.email=a@b commit -q \
