@@ -28,6 +28,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "check/promisor.h"
 #include "ewah/bitset.h"
 #include "refs/refs.h"
 #include "walk/walk.h"
@@ -167,12 +168,18 @@ int islands_mark_tip(struct islands *islands, struct walk *w,
  * that its tree reaches. The latter objects are also in the tip. References
  * must reach the heads.
  *
+ * In a partial clone, `promisor` is not NULL, and `found` is the result of
+ * promisor_enumerate(), which has no lists. Then the trees of all found commits
+ * are read, once for each set of islands. Objects of promisor packs get no
+ * islands, and neither do objects that only promised objects reach.
+ *
  * Without pack.island and without heads nothing is marked. Returns 0, or a
  * negative error code with *islands partly marked.
  */
 int islands_mark_refs(struct islands *islands, struct walk *w,
 		      const struct walk_result *found, struct refs *refs,
-		      const struct walk_tips *heads, struct error *err);
+		      const struct walk_tips *heads,
+		      const struct promisor *promisor, struct error *err);
 
 /*
  * Marks the layers of objects. `found` is an enumeration of all references with

@@ -19,6 +19,8 @@ struct marking {
 	struct walk *w;
 	const struct walk_result *found;
 	const struct walk_tips *heads;
+	/* borrowed; NULL: `found` has lists */
+	const struct promisor *promisor;
 	struct island_patterns patterns;
 	struct island_ref *refs; /* owned */
 	size_t ref_nr, ref_alloc;
@@ -80,11 +82,30 @@ static int mark_object(struct marking *p, uint32_t obj_pos, uint32_t set)
 	return island_sets_add(&islands->set_of[obj_pos], &islands->sets, set);
 }
 
+/*
+ * In a partial clone: returns whether an object is missing, is in a promisor
+ * pack, or has the islands p->set. In the last case, all objects below it have
+ * them, too.
+ */
+static bool is_to_skip(const struct marking *p, uint32_t obj_pos)
+{
+	const struct islands *islands = p->islands;
+
+	if (promisor_has(p->promisor, obj_pos) ||
+	    !promisor_is_there(p->promisor, obj_pos))
+		return true;
+	return obj_pos < islands->end && !p->is_a_tip &&
+	       island_sets_contains(&islands->sets, islands->set_of[obj_pos],
+				    p->set);
+}
+
 static int mark_below(void *ctx, uint32_t obj_pos, enum object_type type,
 		      const char *path, size_t path_len, struct error *err)
 {
 	struct marking *p = ctx;
 
+	if (p->promisor && is_to_skip(p, obj_pos))
+		return 1;
 	if (p->is_a_tip && obj_pos < p->islands->end)
 		bitset_set(&p->islands->tip, obj_pos);
 	return mark_object(p, obj_pos, p->set) < 0 ? error_nomem(err) : 0;
@@ -165,7 +186,8 @@ static int mark_value(struct marking *p, const struct island_ref *refs,
 {
 	struct walk_tips tips = WALK_TIPS_INIT;
 	uint32_t set;
-	int ret = walk_add_tip(p->w, &tips, &refs->oid, false, p->err);
+	int ret = walk_add_tip(p->w, &tips, &refs->oid, p->promisor != NULL,
+			       p->err);
 
 	if (!ret && collect_set(&set, p, refs, nr) < 0)
 		ret = error_nomem(p->err);
@@ -209,15 +231,28 @@ static int mark_parents(struct marking *p, uint32_t commit)
 	return 0;
 }
 
-static int mark_list(struct marking *p, uint32_t commit,
-		     const struct newobj_list *list)
+static int mark_list(struct marking *p, const struct newobj_list *list,
+		     uint32_t set)
 {
-	uint32_t set = p->commit_sets[commit];
-	int ret = mark_object(p, p->w->history.commits[commit].obj_pos, set);
+	for (uint32_t i = 0; i < list->nr; i++)
+		if (mark_object(p, list->items[i].obj_pos, set) < 0)
+			return error_nomem(p->err);
+	return 0;
+}
 
-	for (uint32_t i = 0; i < list->nr && !ret; i++)
-		ret = mark_object(p, list->items[i].obj_pos, set);
-	return ret < 0 ? error_nomem(p->err) : 0;
+/*
+ * Adds the islands of a commit to the commit and its objects. `i` is the
+ * commit's index in found->parents_first.
+ */
+static int mark_commit(struct marking *p, size_t i)
+{
+	uint32_t c = p->found->parents_first[i], set = p->commit_sets[c];
+	const struct history_commit *commit = &p->w->history.commits[c];
+
+	if (mark_object(p, commit->obj_pos, set) < 0)
+		return error_nomem(p->err);
+	return p->promisor ? mark_tree(p, commit->tree_pos, set)
+			   : mark_list(p, &p->found->lists.lists[i], set);
 }
 
 static int mark_commits(struct marking *p)
@@ -228,8 +263,7 @@ static int mark_commits(struct marking *p)
 	for (size_t i = found->revs.nr; i-- > 0 && !ret;)
 		ret = mark_parents(p, found->parents_first[i]);
 	for (size_t i = 0; i < found->revs.nr && !ret; i++)
-		ret = mark_list(p, found->parents_first[i],
-				&found->lists.lists[i]);
+		ret = mark_commit(p, i);
 	return ret;
 }
 
@@ -305,13 +339,15 @@ static int mark_all(struct marking *p)
 
 int islands_mark_refs(struct islands *islands, struct walk *w,
 		      const struct walk_result *found, struct refs *refs,
-		      const struct walk_tips *heads, struct error *err)
+		      const struct walk_tips *heads,
+		      const struct promisor *promisor, struct error *err)
 {
 	struct marking p = {
 		.islands = islands,
 		.w = w,
 		.found = found,
 		.heads = heads,
+		.promisor = promisor,
 		.patterns = ISLAND_PATTERNS_INIT,
 		.err = err,
 	};

@@ -146,7 +146,7 @@ static int check_islands(struct verify *v, struct store *s)
 {
 	const struct walk_tips no_heads = WALK_TIPS_INIT;
 	int ret = islands_mark_refs(&s->islands, &s->walk, &s->found, s->refs,
-				    &no_heads, v->err);
+				    &no_heads, NULL, v->err);
 
 	if (ret < 0 || !s->islands.set_of)
 		return ret;

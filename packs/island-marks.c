@@ -84,9 +84,12 @@ static int enumerate(struct walk_result *found,
 	struct walk_tips wants = WALK_TIPS_INIT, bounds = WALK_TIPS_INIT;
 	int ret = roots_add(marks->walk, &wants, marks->refs, false, err);
 
-	if (!ret)
+	if (!ret && marks->promisor)
+		ret = promisor_enumerate(found, marks->promisor, &wants,
+					 &bounds, PATH_GROUP_NONE, false, err);
+	else if (!ret)
 		ret = find_bounds(&bounds, marks, &wants, err);
-	if (!ret)
+	if (!ret && !marks->promisor)
 		ret = walk_enumerate(found, marks->walk, &wants, &bounds,
 				     &options, err);
 	walk_tips_release(&wants);
@@ -123,7 +126,7 @@ int island_marks_add_references(struct islands *islands,
 	if (!ret)
 		ret = islands_mark_refs(islands, marks->walk,
 					found ? found : &own, marks->refs,
-					&heads, err);
+					&heads, marks->promisor, err);
 	walk_tips_release(&heads);
 	walk_result_release(&own);
 	return ret;

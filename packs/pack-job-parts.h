@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "check/promisor.h"
 #include "ewah/bitset.h"
 #include "islands/islands.h"
 #include "packing/items.h"
@@ -33,10 +34,15 @@ struct island_marks {
 	struct refs *refs;
 	const struct packing_items *items;
 	/*
-	 * The closure of all references, with lists of objects (walk/walk.h).
-	 * NULL: it was not enumerated.
+	 * The closure of all references, with lists of objects (walk/walk.h),
+	 * or with `promisor` without lists. NULL: it was not enumerated.
 	 */
 	const struct walk_result *found;
+	/*
+	 * Borrowed: in a partial clone whose promised objects are left out.
+	 * Else NULL.
+	 */
+	struct promisor *promisor;
 	/*
 	 * Commits that clients ask for by themselves, see islands_mark_refs().
 	 * Commits that do not exist in the repository are ignored.

@@ -86,10 +86,6 @@ int pack_job_open(struct pack_job *job, const struct odb *odb,
 	if (options->exclude_promisor ||
 	    options->missing == PACK_MISSING_PROMISED)
 		ret = promisor_init(&job->promisor, &job->walk, err);
-	if (!ret && options->delta_islands && job->promisor.has_packs)
-		ret = error_set(err, ERR_UNSUPPORTED,
-				"delta islands are not supported yet where "
-				"there are promisor packs");
 	if (!ret && options->write_bitmap)
 		ret = pseudo_config_load(&job->pseudo, &odb->repo->config,
 					 sys_clock_seconds(), &job->warning,
@@ -226,6 +222,12 @@ static int load_items(struct pack_job *job, struct error *err)
 	return 0;
 }
 
+/* Returns whether the objects of promisor packs are left out. */
+static bool is_local(const struct pack_job *job)
+{
+	return job->options->exclude_promisor && job->promisor.has_packs;
+}
+
 static int apply_filter(struct pack_job *job, struct error *err)
 {
 	const struct filter_split split = {
@@ -274,7 +276,7 @@ static bool filters_by_walk(const struct pack_job *job)
 
 	return !filter_is_empty(o->filter) && !o->keep_rest &&
 	       o->missing == PACK_MISSING_ERROR && job->walk.odb->provider &&
-	       !(o->exclude_promisor && job->promisor.has_packs);
+	       !is_local(job);
 }
 
 int pack_job_enumerate(struct pack_job *job, struct error *err)
@@ -302,7 +304,7 @@ int pack_job_enumerate(struct pack_job *job, struct error *err)
 	if (job->walk_filtered)
 		options.filter = job->options->filter;
 	trace_region_enter(trace, "pack-objects", "enumerate-objects");
-	ret = job->options->exclude_promisor && job->promisor.has_packs
+	ret = is_local(job)
 		      ? enumerate_local(job, err)
 		      : walk_enumerate(&job->found, &job->walk, &job->wants,
 				       &job->haves, &options, err);
@@ -583,6 +585,7 @@ static int mark_islands(struct pack_job *job, struct error *err)
 		.refs = job->refs,
 		.items = &job->items,
 		.found = job->found_all ? &job->found : NULL,
+		.promisor = is_local(job) ? &job->promisor : NULL,
 		.heads = o->heads,
 		.head_nr = o->head_nr,
 		.threads = o->newpack->make.threads,

@@ -133,6 +133,47 @@ test_expect_success 'an object that only promised objects name stays' '
 	stock -C r cat-file -e $blob
 '
 
+# A forge may configure delta islands for all of its repositories.
+for spec in blob:none tree:0
+do
+	test_expect_success "$spec: delta islands" '
+		partial $spec && here base >here &&
+		fresh && stock -C r config repack.useDeltaIslands true &&
+		stock -C r config pack.island "refs/(heads|tags)/" &&
+		stock -C r update-ref refs/heads/old HEAD~1 &&
+		"$GIT" -C r repack -adq && stock -C r fsck &&
+		here r >actual && test_cmp here actual &&
+		packed r >packed && test_line_count 2 packed &&
+		"$GIT" -C r gc -q && echo new >r/new && stock -C r add new &&
+		stock -C r commit -qm new && here r >here &&
+		"$GIT" -C r repack -d -q --geometric=2 &&
+		"$GIT" -C r repack -d -q --geometric=2 --write-midx &&
+		here r >actual && test_cmp here actual && stock -C r fsck
+	'
+done
+
+# Two forks have the file of the other in similar versions. Only with islands, the
+# deltas stay within each fork.
+test_expect_success 'deltas of local objects stay within their islands' '
+	partial blob:none && fresh && main=$(stock -C r rev-parse HEAD) &&
+	seq 1 4000 >r/long && stock -C r add long && stock -C r commit -qm a &&
+	stock -C r update-ref refs/forks/a/main HEAD &&
+	a=$(stock -C r rev-parse HEAD:long) &&
+	stock -C r reset -q --hard $main &&
+	seq 1 4001 >r/long && stock -C r add long && stock -C r commit -qm b &&
+	stock -C r update-ref refs/forks/b/main HEAD &&
+	b=$(stock -C r rev-parse HEAD:long) &&
+	stock -C r reset -q --hard $main && stock -C r reflog expire \
+		--expire=now --all &&
+	echo "%(deltabase)" >format && printf "%s\n" $a $b >ids &&
+	"$GIT" -C r repack -adqf &&
+	stock -C r cat-file --batch-check="$(cat format)" <ids >bases &&
+	grep "$a\|$b" bases &&
+	"$GIT" -C r -c pack.island="refs/forks/([ab])/" repack -adqfi &&
+	stock -C r cat-file --batch-check="$(cat format)" <ids >bases &&
+	! grep "$a\|$b" bases && stock -C r fsck
+'
+
 is_whole () {
 	fault_exited $1 &&
 	here r >actual && test_cmp here actual &&

@@ -184,8 +184,8 @@ static void mark_all(struct islands *islands, struct walkrepo *w,
 					      &w->h.r.objects[heads[i]].oid,
 					      false, NULL),
 				 0);
-	if (islands_mark_refs(islands, &w->w, &found, refs, &head_tips, &err) <
-	    0)
+	if (islands_mark_refs(islands, &w->w, &found, refs, &head_tips, NULL,
+			      &err) < 0)
 		fail_msg("%s", err.msg);
 	walk_tips_release(&head_tips);
 	walk_result_release(&found);
