@@ -67,11 +67,122 @@ static int walk_again(struct bitset *passed, const struct filter_split *split,
 	return ret;
 }
 
+/* ---- a filter by path in a partial clone */
+
+/* A walk over the trees of found commits. */
+struct local {
+	struct bitset *passed;
+	struct treewalk tree;
+	struct filter_walk walk;
+	struct error *err;
+};
+
+static int pass(void *ctx, uint32_t obj_pos, enum object_type type,
+		const char *path, size_t path_len, struct error *err)
+{
+	struct local *l = ctx;
+
+	bitset_set(l->passed, obj_pos);
+	return 0;
+}
+
+/*
+ * Exclude from the walk all objects that the enumeration has not found: they
+ * are missing, in promisor packs, or excluded. The enumeration has numbered the
+ * entries of all found trees.
+ */
+static int exclude_others(struct local *l, const struct filter_split *split)
+{
+	const struct walk_items *objects = &split->found->objects;
+	size_t end = objspace_end(&split->walk->space);
+
+	if (bitset_grow(&l->tree.seen, end) < 0 ||
+	    bitset_grow(l->passed, end) < 0)
+		return error_nomem(l->err);
+	bitset_set_range(&l->tree.seen, 0, end);
+	for (size_t i = 0; i < objects->nr; i++)
+		bitset_unset(&l->tree.seen, objects->items[i].obj_pos);
+	return 0;
+}
+
+static int pass_wants(struct local *l, const struct walk_tips *wants)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < wants->others.nr && !ret; i++)
+		if (wants->others.items[i].type == OBJ_TREE)
+			ret = filter_walk_run(&l->walk,
+					      wants->others.items[i].obj_pos,
+					      "", true, pass, l, l->err);
+	return ret;
+}
+
+static int pass_commits(struct local *l, const struct filter_split *split,
+			const struct filter *filter)
+{
+	const struct history *h = &split->walk->history;
+	const struct revwalk_result *revs = &split->found->revs;
+	bool takes = filter_takes_type(filter, OBJ_COMMIT);
+	int ret = 0;
+
+	for (size_t i = 0; i < revs->nr && !ret; i++) {
+		const struct history_commit *c = &h->commits[revs->commits[i]];
+
+		if (takes)
+			bitset_set(l->passed, c->obj_pos);
+		ret = filter_walk_run(&l->walk, c->tree_pos, "", false, pass, l,
+				      l->err);
+	}
+	return ret;
+}
+
+/* Tags, and objects that a promisor pack names. */
+static void pass_others(struct local *l, const struct filter_split *split,
+			const struct filter *filter)
+{
+	const struct walk_items *objects = &split->found->objects;
+	bool takes = filter_takes_type(filter, OBJ_TAG);
+
+	for (size_t i = 0; i < objects->nr; i++) {
+		const struct walk_item *item = &objects->items[i];
+
+		if (bitset_get(&split->promisor->named, item->obj_pos) ||
+		    (takes && item->type == OBJ_TAG))
+			bitset_set(l->passed, item->obj_pos);
+	}
+}
+
+static int walk_local(struct bitset *passed, const struct filter_split *split,
+		      const struct filter *filter, struct error *err)
+{
+	struct walk *w = split->walk;
+	struct local l = {.passed = passed, .err = err};
+	int ret = filtered_spared(passed, w, split->wants, false, err);
+
+	if (treewalk_init(&l.tree, &w->space, w->reader) < 0)
+		ret = error_nomem(err);
+	if (!ret)
+		ret = exclude_others(&l, split);
+	if (!ret)
+		ret = filter_walk_init(&l.walk, filter, &l.tree, err);
+	if (!ret)
+		ret = pass_wants(&l, split->wants);
+	if (!ret)
+		ret = pass_commits(&l, split, filter);
+	if (!ret)
+		pass_others(&l, split, filter);
+	filter_walk_release(&l.walk);
+	treewalk_release(&l.tree);
+	return ret;
+}
+
 int filter_split_passed(struct bitset *passed, const struct filter_split *split,
 			const struct filter *filter, struct error *err)
 {
 	int ret;
 
+	if (filter_needs_paths(filter) && split->promisor)
+		return walk_local(passed, split, filter, err);
 	if (filter_needs_paths(filter))
 		return walk_again(passed, split, filter, err);
 	ret = filtered_spared(passed, split->walk, split->wants, false, err);

@@ -86,13 +86,17 @@ struct filter_split {
 	const struct walk_tips *wants, *haves;
 	/* The result of the enumeration, which was made without a filter. */
 	const struct walk_result *found;
+	/* NULL, or `found` is a result of promisor_enumerate() */
+	const struct promisor *promisor;
 };
 
 /*
  * Set the bits (obj_pos) of the objects that pass. The wants themselves always
- * pass. *passed must be initialised; release it in any case. Returns 0 or a
- * negative error code. Cost: one look-up for each object if the filter needs
- * types and sizes; a second walk if the filter needs paths.
+ * pass. If the filter needs paths, so do found objects that a promisor pack
+ * names: their paths are unknown. *passed must be initialised; release it in
+ * any case. Returns 0 or a negative error code. Cost: one look-up for each
+ * object if the filter needs types and sizes; a second walk if the filter needs
+ * paths.
  */
 int filter_split_passed(struct bitset *passed, const struct filter_split *split,
 			const struct filter *filter, struct error *err);

@@ -235,6 +235,7 @@ static int apply_filter(struct pack_job *job, struct error *err)
 		.wants = &job->wants,
 		.haves = &job->haves,
 		.found = &job->found,
+		.promisor = is_local(job) ? &job->promisor : NULL,
 	};
 
 	if (filter_is_empty(job->options->filter))
@@ -246,19 +247,11 @@ static int apply_filter(struct pack_job *job, struct error *err)
 				   err);
 }
 
-/*
- * Enumerate in a partial clone, where only local objects are listed. A filter
- * by path cannot be used: it needs a walk over all reachable objects, and some
- * of them are missing.
- */
+/* Enumerate in a partial clone, where only local objects are listed. */
 static int enumerate_local(struct pack_job *job, struct error *err)
 {
 	const struct pack_job_options *o = job->options;
 
-	if (!filter_is_empty(o->filter) && filter_needs_paths(o->filter))
-		return error_set(err, ERR_UNSUPPORTED,
-				 "filters by path are not supported yet where "
-				 "there are promisor packs");
 	job->left_out = true;
 	return promisor_enumerate(&job->found, &job->promisor, &job->wants,
 				  &job->haves, o->newpack->make.grouping,

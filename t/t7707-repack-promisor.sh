@@ -174,6 +174,51 @@ test_expect_success 'deltas of local objects stay within their islands' '
 	! grep "$a\|$b" bases && stock -C r fsck
 '
 
+# filtered <filter>: packs.filtered has the objects that pass in a full clone
+# without the objects that a promisor pack has, packs.rest the others
+filtered () {
+	stock -C r rev-list --objects --no-object-names --all \
+		--exclude-promisor-objects | sort >local &&
+	stock -C whole rev-list --objects --no-object-names --all \
+		--filter=$1 | sort >passing &&
+	comm -12 local passing >packs.filtered &&
+	comm -23 local passing >packs.rest
+}
+
+# objects_with <id>: the objects of the pack without .promisor that has the object
+objects_with () {
+	for idx in r/.git/objects/pack/*.idx
+	do
+		stock show-index <$idx | cut -d" " -f2 | sort >list &&
+		test ! -e ${idx%.idx}.promisor && grep -q $1 list &&
+		cat list && return
+	done
+	return 1
+}
+
+for spec in tree:1 tree:2 tree:3 sparse:oid=HEAD:own1 \
+	combine:tree:3+object:type=tree
+do
+	test_expect_success "a filter by path: $spec" '
+		partial blob:none && echo /deep/ >base/own1 &&
+		mkdir -p base/deep/er && echo file >base/deep/er/file &&
+		stock -C base add . && stock -C base commit -qm deep &&
+		rm base/.git/index && rm -rf base/.git/logs &&
+		rm -rf whole && cp -R base whole &&
+		stock -C whole config remote.origin.partialclonefilter \
+			blob:limit=1g &&
+		stock -C whole fetch -q --refetch &&
+		fresh && here base >here && filtered '$spec' &&
+		stock -C r config remote.origin.url /dev/null &&
+		"$GIT" -C r repack -adq --filter='$spec' &&
+		here r >actual && test_cmp here actual && stock -C r fsck &&
+		objects_with $(head -n 1 packs.filtered) >actual &&
+		test_cmp packs.filtered actual &&
+		objects_with $(head -n 1 packs.rest) >actual &&
+		test_cmp packs.rest actual
+	'
+done
+
 is_whole () {
 	fault_exited $1 &&
 	here r >actual && test_cmp here actual &&

@@ -19,7 +19,12 @@ static void check_one(struct walkrepo *f, struct filterset *s)
 	struct walk_tips none = WALK_TIPS_INIT;
 	struct walk_result found = WALK_RESULT_INIT;
 	struct bitset passed = BITSET_INIT;
-	const struct filter_split split = {&f->w, &s->tips, &none, &found};
+	const struct filter_split split = {
+		.walk = &f->w,
+		.wants = &s->tips,
+		.haves = &none,
+		.found = &found,
+	};
 	size_t expect = 0;
 
 	assert_int_equal(
