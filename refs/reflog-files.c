@@ -205,7 +205,10 @@ static int update_ref(struct edit *e, const struct oid *last, struct error *err)
 {
 	char hex[OID_MAX_HEX_LEN + 2];
 	size_t len = hash_hex_len(e->repo->algo);
+	int ret = repo_check_quarantine(e->repo, err);
 
+	if (ret < 0)
+		return ret;
 	oid_to_hex(hex, last, e->repo->algo);
 	hex[len] = '\n';
 	return sys_tempfile_write(&e->ref_lock, hex, len + 1, err);

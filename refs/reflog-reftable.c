@@ -351,8 +351,10 @@ static int put_ref(struct edit *e, const struct oid *oid)
 	struct odb_reader *reader = NULL;
 	enum object_type type;
 	struct odb *odb;
-	int ret = odb_open(&odb, e->repo, NULL, e->err);
+	int ret = repo_check_quarantine(e->repo, e->err);
 
+	if (!ret)
+		ret = odb_open(&odb, e->repo, NULL, e->err);
 	if (ret < 0)
 		return ret;
 	reader = odb_reader_new(odb, CACHE_LIMIT);

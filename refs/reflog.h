@@ -102,14 +102,17 @@ struct reflog_edit {
 	 * line before it
 	 */
 	bool rewrite;
-	/* true: the ref gets the new id of the last kept line */
+	/*
+	 * true: the ref gets the new id of the last kept line. Refused in a
+	 * quarantine (repo_check_quarantine()), if this changes the ref.
+	 */
 	bool update_ref;
 };
 
 /*
  * Edits a reflog. Returns 0 (also if there is no reflog), ERR_DENIED if the ref
- * or the reflog is locked, or another negative error code with everything
- * unchanged.
+ * or the reflog is locked or the ref must not change, or another negative error
+ * code with everything unchanged.
  */
 int reflog_edit(const struct repo *repo, const char *name,
 		const struct reflog_edit *edit, struct error *err);

@@ -41,6 +41,7 @@ test_expect_success 'setup' '
 	repo_linear client.git 5 &&
 	new=$(stock -C client.git rev-parse main) &&
 	old=$(stock -C client.git rev-parse main~2) &&
+	older=$(stock -C client.git rev-parse main~3) &&
 	cat >commands <<-EOC
 	update-ref refs/heads/unrelated $new
 	update-ref refs/heads/other $old
@@ -120,7 +121,77 @@ do
 		push_to_ours main:refs/heads/new &&
 		"$GIT" -C r.git rev-parse --verify refs/heads/new
 	'
+
+	# An entry that stock Git writes can name an object in quarantine.
+	test_expect_success "pre-receive: no reflog gives a ref its value: $format" '
+		fresh '$format' &&
+		for id in $old $older $old
+		do
+			"$GIT" -C r.git update-ref --create-reflog \
+				refs/heads/logged $id || return
+		done &&
+		refs >before &&
+		hook pre-receive <<-\EOH &&
+		"$GIT" reflog delete --updateref refs/heads/logged@{0}
+		echo "code $?"
+		"$GIT" reflog delete --updateref --rewrite --dry-run \
+			refs/heads/logged@{0}
+		echo "dry $?"
+		exit 1
+		EOH
+		test_must_fail push_to_ours main:refs/heads/new &&
+		refs >after && test_cmp before after &&
+		grep "^remote: .*$WHY" err && grep "^remote: code [1-9]" err &&
+		grep "^remote: dry 0" err &&
+		echo $older >expect &&
+		"$GIT" -C r.git reflog delete --updateref \
+			refs/heads/logged@{0} &&
+		"$GIT" -C r.git rev-parse refs/heads/logged >actual &&
+		test_cmp expect actual
+	'
+
+	test_expect_success "pre-receive: refs are not migrated: $format" '
+		fresh '$format' && refs >before &&
+		test '$format' = files && other=reftable || other=files &&
+		hook pre-receive <<-EOH &&
+		"$GIT" refs migrate --ref-format=$other
+		echo "code \$?"
+		exit 1
+		EOH
+		test_must_fail push_to_ours main:refs/heads/new &&
+		refs >after && test_cmp before after &&
+		grep "^remote: .*$WHY" err && ! grep "^remote: code 0" err &&
+		echo '$format' >expect &&
+		"$GIT" -C r.git rev-parse --show-ref-format >actual &&
+		test_cmp expect actual
+	'
 done
+
+# Ours executes stock Git, which starts our commands from the exec path.
+test_expect_success 'pre-receive: nor by stock Git that ours starts' '
+	fresh files && refs >before &&
+	hook pre-receive <<-EOH &&
+	for words in "branch b $new" "branch -f other $new" \
+		"branch -D other" "tag c $new" "tag -a -m x d $new" \
+		"fetch -q ../client.git main:refs/heads/e" \
+		"notes add -m x $old" "replace $old $new" \
+		"push -q . $new:refs/heads/f"
+	do
+		test ! -e inner || exit 0
+		case "\$words" in
+		push*) >inner ;;
+		esac
+		"$GIT" \$words
+		echo "code \$?"
+	done
+	exit 1
+	EOH
+	test_must_fail push_to_ours main:refs/heads/new &&
+	refs >after && test_cmp before after &&
+	test $(grep -c "^remote: code [1-9]" err) -eq 9 &&
+	test $(grep -c "^remote: .*$WHY" err) -ge 9 &&
+	! grep "^remote: code 0" err
+'
 
 test_expect_success 'pre-receive: commands of stock Git are refused' '
 	fresh files && refs >before &&
