@@ -268,8 +268,9 @@ static void check_exists(struct show_ref *s)
 
 /*
  * For --exclude-existing: print the line, without a "^{}" at its end, unless
- * the ref named by its last word exists. Lines whose ref does not start with
- * the given pattern are skipped.
+ * the ref named by its last word exists. Only names in refs/ can exist: names
+ * of another work tree are printed. Lines whose ref does not start with the
+ * given pattern are skipped.
  */
 static void filter_line(struct show_ref *s, char *line)
 {
@@ -287,7 +288,8 @@ static void filter_line(struct show_ref *s, char *line)
 		return;
 	if (!refs_name_is_valid(name))
 		builtin_warn("ref '%s' ignored", name);
-	else if (refs_lookup(s->store.refs, name, &ref, NULL) <= 0)
+	else if (strncmp(name, "refs/", 5) != 0 ||
+		 refs_lookup(s->store.refs, name, &ref, NULL) <= 0)
 		puts(line);
 }
 

@@ -70,6 +70,8 @@ test_expect_success '--exclude-existing prints lines of missing refs' '
 	refs/heads/bad..name
 	x y refs/heads/z
 	HEAD
+	main-worktree/HEAD
+	main-worktree/refs/heads/side
 	refs/heads/bad name
 	 refs/heads/lead
 	^{}
