@@ -146,6 +146,8 @@ do
 done <<EOF
 unpacked 100 lose
 unpacked 100 EIO
+unpacked 100 ENOSPC
+indexed 1 kill
 indexed 1 lose
 indexed 1 ENOSPC
 EOF
