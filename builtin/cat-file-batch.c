@@ -340,7 +340,8 @@ static int print_named(struct batch *b, char *name, bool contents)
 	}
 	ret = store_resolve(b->store, &t.oid, name, &b->err);
 	if (ret == ERR_UNSUPPORTED)
-		ret = store_resolve_by_stock(b->store, &t.oid, name, &b->err);
+		ret = store_resolve_by_stock(b->store->repo, &t.oid, name,
+					     &b->err);
 	if (ret == ERR_NOMEM || ret == ERR_UNSUPPORTED || ret == ERR_PEER)
 		return ret;
 	if (ret == ERR_INVALID && is_ambiguous(b, name)) {

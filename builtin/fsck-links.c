@@ -556,7 +556,7 @@ static int add_named(struct roots *roots, const char *name)
 	int ret = store_resolve(&r->s, &oid, name, NULL);
 
 	if (ret == ERR_UNSUPPORTED)
-		ret = store_resolve_by_stock(&r->s, &oid, name, NULL);
+		ret = store_resolve_by_stock(r->s.repo, &oid, name, NULL);
 	if (ret < 0) {
 		builtin_error("invalid parameter: expected sha1, got '%s'",
 			      name);

@@ -162,7 +162,7 @@ static int resolve_heads(struct oid **heads, struct builtin_env *env,
 	for (size_t i = 0; i < nr && !ret; i++) {
 		ret = store_resolve(&store, &(*heads)[i], names[i], &err);
 		if (ret == ERR_UNSUPPORTED && builtin_has_stock())
-			ret = store_resolve_by_stock(&store, &(*heads)[i],
+			ret = store_resolve_by_stock(store.repo, &(*heads)[i],
 						     names[i], &err);
 		if (ret == ERR_UNSUPPORTED)
 			ret = builtin_die("%s", err.msg);

@@ -57,9 +57,12 @@ static int resolve(struct oid *oid, struct rev_args *args, const char *name,
 		   struct error *err)
 {
 	const struct revname_options options = {.notes = &args->notes};
+	int ret = revname_resolve_as(oid, name, &options, args->refs,
+				     args->reader, args->odb, err);
 
-	return revname_resolve_as(oid, name, &options, args->refs, args->reader,
-				  args->odb, err);
+	if (ret == ERR_UNSUPPORTED && args->asks_stock)
+		ret = store_resolve_by_stock(args->odb->repo, oid, name, err);
+	return ret;
 }
 
 void rev_args_note_again(struct rev_args *args, const char *name)
@@ -488,13 +491,9 @@ static int split_family(struct family *f, const char *arg)
 	return f->name ? 1 : ERR_NOMEM;
 }
 
-/*
- * Resolve the n-th parent (from 0, the commit itself) of a revision. Returns 1,
- * 0 if the revision is no commit or has no such parent, or a negative error
- * code.
- */
-static int resolve_parent(struct oid *oid, struct rev_args *args,
-			  const char *name, unsigned long n, struct error *err)
+static int resolve_parent_of(struct oid *oid, struct rev_args *args,
+			     const char *name, unsigned long n,
+			     struct error *err)
 {
 	const struct revname_options options = {.quiet = n > 0};
 	struct buf full = BUF_INIT;
@@ -506,6 +505,28 @@ static int resolve_parent(struct oid *oid, struct rev_args *args,
 		ret = revname_resolve_as(oid, full.data, &options, args->refs,
 					 args->reader, args->odb, err);
 	buf_release(&full);
+	return ret;
+}
+
+/*
+ * Resolve the n-th parent (from 0, the commit itself) of a revision. Returns 1,
+ * 0 if the revision is no commit or has no such parent, or a negative error
+ * code.
+ */
+static int resolve_parent(struct oid *oid, struct rev_args *args,
+			  const char *name, unsigned long n, struct error *err)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	int ret = resolve_parent_of(oid, args, name, n, err);
+
+	/* In ":/<text>", a suffix would belong to the text. */
+	if (ret == ERR_UNSUPPORTED && args->asks_stock) {
+		ret = store_resolve_by_stock(args->odb->repo, oid, name, err);
+		if (!ret)
+			ret = resolve_parent_of(
+				oid, args,
+				oid_to_hex(hex, oid, args->odb->algo), n, err);
+	}
 	if (ret == ERR_NOMEM || ret == ERR_UNSUPPORTED || ret == ERR_PEER)
 		return ret;
 	return ret < 0 ? 0 : 1;
@@ -652,6 +673,7 @@ int rev_args_add_stdin(struct rev_args *args, struct error *err)
 	int ret;
 
 	args->negate = false;
+	args->asks_stock = !args->input;
 	while ((ret = next_line(args, &in, err)) > 0) {
 		if (args->takes_paths && !strcmp(in.line, "--")) {
 			ret = add_paths(args, &in, err);
@@ -663,5 +685,6 @@ int rev_args_add_stdin(struct rev_args *args, struct error *err)
 	}
 	stdin_lines_release(&in);
 	args->negate = negate;
+	args->asks_stock = false;
 	return ret;
 }

@@ -65,6 +65,11 @@ struct rev_args {
 	 */
 	struct buf *input;
 	/*
+	 * A name that only stock Git can resolve is resolved by a child
+	 * process: true while lines are read that stock Git cannot read again.
+	 */
+	bool asks_stock;
+	/*
 	 * The error for an object that does not exist although its name or full
 	 * id was given. Its code is 0 if all objects exist.
 	 */
@@ -91,9 +96,9 @@ int rev_args_add(struct rev_args *args, const char *arg, struct error *err);
 /*
  * Parse all lines of standard input. If takes_paths is set, paths may follow
  * after "--". A "--not" in a line applies only to later lines, and a "--not" on
- * the command line does not apply to lines. An unknown option is
- * ERR_UNSUPPORTED if args->input is set, else ERR_INVALID. Returns 0 or a
- * negative error code.
+ * the command line does not apply to lines. If args->input is not set, stock
+ * Git resolves names that ours cannot. An unknown option is ERR_UNSUPPORTED if
+ * args->input is set, else ERR_INVALID. Returns 0 or a negative error code.
  */
 int rev_args_add_stdin(struct rev_args *args, struct error *err);
 

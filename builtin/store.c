@@ -158,7 +158,7 @@ int store_resolve_commit(const struct store *store, struct oid *oid,
 	return resolve(store, oid, name, REVNAME_COMMITTISH, false, err);
 }
 
-int store_resolve_by_stock(const struct store *store, struct oid *oid,
+int store_resolve_by_stock(const struct repo *repo, struct oid *oid,
 			   const char *name, struct error *err)
 {
 	const char *words[] = {"rev-parse",        "--verify", "--quiet",
@@ -170,9 +170,8 @@ int store_resolve_by_stock(const struct store *store, struct oid *oid,
 	if (!builtin_has_stock())
 		return ERR_UNSUPPORTED;
 	w = child_git(words);
-	ret = child_ask(&answer, &w, store->repo, err);
-	if (!ret &&
-	    !oid_from_hex(oid, answer.data, answer.len, store->odb->algo))
+	ret = child_ask(&answer, &w, repo, err);
+	if (!ret && !oid_from_hex(oid, answer.data, answer.len, repo->algo))
 		/*
 		 * stock Git's answer is not a single id but, for example,
 		 * "^<id>"

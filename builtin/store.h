@@ -81,7 +81,7 @@ int store_resolve_commit(const struct store *store, struct oid *oid,
  * have read or printed something. Returns 0, ERR_MISSING, ERR_NOMEM, or
  * ERR_UNSUPPORTED if stock Git is not installed or gives no answer.
  */
-int store_resolve_by_stock(const struct store *store, struct oid *oid,
+int store_resolve_by_stock(const struct repo *repo, struct oid *oid,
 			   const char *name, struct error *err);
 
 /*

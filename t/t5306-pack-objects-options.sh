@@ -454,6 +454,31 @@ test_expect_success 'revisions with suffixes that stand for parents' '
 	stock -C repo.git branch -D -q side && mv all in
 '
 
+# Ours cannot search messages. A child process of stock Git resolves these names.
+test_expect_success 'revisions on standard input that only stock Git resolves' '
+	mv in all && stock -C repo.git tag -m tag v1 main~2 &&
+	for rev in ":/5" "v1^{/3}" "main^{/3}..main" \
+		"^main^{/2}" "main^{/4}^@" ":/4^!" \
+		":/6^-" "main^{/5}...v1"
+	do
+		printf "%s\n" v1 "$rev" >in && same_objects --revs || return 1
+	done &&
+	printf "%s\n" main "main^{/nothing}" >in &&
+	fatal "bad revision ${SQ}main^{/nothing}$SQ" -q --revs ../none &&
+	echo ":/5" >in &&
+	test_expect_code 128 env GITREACH_FALLBACK=/none \
+		"$GIT" -C repo.git pack-objects -q --revs ../none <in 2>err &&
+	grep "searches for a commit message are not supported" err &&
+	"$GIT" -C repo.git bundle create -q ../b --stdin <<-\EOF &&
+	main
+	^main^{/5}
+	EOF
+	stock -C repo.git rev-parse "main^{/5}" >expect &&
+	sed -n "s/^-\([0-9a-f]*\) .*/\1/p" b >actual &&
+	test_cmp expect actual &&
+	stock -C repo.git tag -d v1 && mv all in
+'
+
 test_expect_success 'the last option about progress holds' '
 	shown 2 -q --progress shown &&
 	shown 0 --progress -q shown &&
