@@ -174,7 +174,7 @@ static int stage(struct ref_transaction *tx, struct ref_item *item,
 			return 0;
 	}
 	ret = tx->backend->stage(tx, item, err);
-	item->writes = !ret;
+	item->writes = !ret && u->result == REF_OK;
 	return ret;
 }
 

@@ -47,7 +47,7 @@ struct ref_item {
 	struct sys_tempfile lock;
 	/* true: directories were created for the lock file */
 	bool made_dirs;
-	/* true: there is an empty directory at the path of the ref's file */
+	/* true: there was a directory at the path of the ref's file */
 	bool is_dir;
 	struct reflog_before log_before;
 };
@@ -83,7 +83,8 @@ struct ref_tx_backend {
 			struct buf *other, struct error *err);
 	/*
 	 * Stages the new value of an item's ref: prepares the value, which
-	 * readers do not see yet. Returns 0 or a negative error code.
+	 * readers do not see yet. Returns 0 (also if the update is rejected) or
+	 * a negative error code.
 	 */
 	int (*stage)(struct ref_transaction *tx, struct ref_item *item,
 		     struct error *err);

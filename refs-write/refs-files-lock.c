@@ -133,6 +133,30 @@ static int look_for_dir(struct ref_transaction *tx, struct ref_item *item,
 	return 0;
 }
 
+/*
+ * Removes the directory at the path of the ref's loose file, if it contains
+ * nothing but directories. Otherwise the update is rejected now, because its
+ * commit would fail when other refs have changed already.
+ */
+static int clear_dir(struct ref_transaction *tx, struct ref_item *item,
+		     struct error *err)
+{
+	int ret;
+
+	buf_reset(&tx->path);
+	if (refs_loose_path(&tx->path, tx->repo, item->name) < 0)
+		return error_nomem(err);
+	ret = sys_rmdir_empty(tx->path.data, err);
+	if (ret)
+		return ret < 0 ? ret : 0;
+	return ref_update_reject(tx, item->update, REF_NAME_CONFLICT, err,
+				 "cannot lock ref '%s': there is a non-empty "
+				 "directory '%s/%s' blocking reference '%s'",
+				 item->update->name,
+				 tx->repo->is_bare ? "." : ".git", item->name,
+				 item->name);
+}
+
 int refs_files_tx_stage(struct ref_transaction *tx, struct ref_item *item,
 			struct error *err)
 {
@@ -141,7 +165,9 @@ int refs_files_tx_stage(struct ref_transaction *tx, struct ref_item *item,
 	struct buf text = BUF_INIT;
 	int ret = item->existed ? look_for_dir(tx, item, err) : 0;
 
-	if (ret < 0)
+	if (!ret && item->is_dir)
+		ret = clear_dir(tx, item, err);
+	if (ret < 0 || u->result != REF_OK)
 		return ret;
 	if (u->new_target)
 		ret = buf_printf(&text, "ref: %s\n", u->new_target);

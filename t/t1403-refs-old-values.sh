@@ -8,6 +8,7 @@ ref from being updated. The words and exit codes are those of Git 2.55.'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-fault.sh"
 
+SQ="'"
 ZERO=0000000000000000000000000000000000000000
 
 for format in files reftable
@@ -152,6 +153,48 @@ test_expect_success 'a directory with other files is not removed' '
 	test $(git -C r.git rev-parse refs/heads/foo) = $ONE &&
 	echo junk >expect &&
 	test_cmp expect r.git/refs/heads/foo/bar/junk
+'
+
+# A lock file that a killed process left is no ref. The transaction changes nothing.
+test_expect_success 'a non-empty directory in the place of a new ref' '
+	fresh && mkdir -p r.git/refs/heads/dir/sub &&
+	: >r.git/refs/heads/dir/sub/x.lock &&
+	git -C r.git for-each-ref >before &&
+	printf "create refs/heads/%s $ONE\n" a dir z >commands &&
+	words="there is a non-empty directory ${SQ}./refs/heads/dir$SQ" &&
+	words="$words blocking reference ${SQ}refs/heads/dir$SQ" &&
+	test_expect_code 128 git -C r.git update-ref --stdin <commands 2>err &&
+	echo "fatal: cannot lock ref ${SQ}refs/heads/dir$SQ: $words" >expect &&
+	test_cmp expect err &&
+	git -C r.git for-each-ref >after && test_cmp before after &&
+	find r.git -name "*.lock" >locks && test_line_count 1 locks &&
+	echo "update refs/heads/foo $TWO" >commands &&
+	mkdir -p r.git/refs/heads/foo/sub &&
+	: >r.git/refs/heads/foo/sub/x.lock &&
+	test_expect_code 128 git -C r.git update-ref --stdin <commands 2>err &&
+	grep "there is a non-empty directory ${SQ}./refs/heads/foo$SQ" err &&
+	git -C r.git for-each-ref >after && test_cmp before after
+'
+
+test_expect_success 'a non-empty directory: other updates of a batch are made' '
+	fresh && mkdir -p r.git/refs/heads/dir/sub &&
+	: >r.git/refs/heads/dir/sub/x.lock &&
+	printf "create refs/heads/%s $ONE\n" a dir z >commands &&
+	git -C r.git update-ref --stdin --batch-updates <commands >out &&
+	echo "rejected refs/heads/dir $ONE $ZERO refname conflict" >expect &&
+	test_cmp expect out &&
+	git -C r.git rev-parse refs/heads/a refs/heads/z
+'
+
+test_expect_success 'a non-empty directory: an atomic push changes no ref' '
+	rm -rf pushed.git && git clone -q --bare good.git pushed.git &&
+	mkdir -p pushed.git/refs/heads/dir/sub &&
+	: >pushed.git/refs/heads/dir/sub/x.lock &&
+	git -C pushed.git for-each-ref >before &&
+	test_must_fail git -C good.git push -q --atomic ../pushed.git \
+		main:refs/heads/a main:refs/heads/dir main:refs/heads/z \
+		2>err &&
+	git -C pushed.git for-each-ref >after && test_cmp before after
 '
 
 # Faults: HEAD and foo have the old value or the new one, and a run mends them.
