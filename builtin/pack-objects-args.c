@@ -173,7 +173,7 @@ bool pack_objects_is_for_receiver(const struct pack_objects_args *a)
 	       !a->honor_keep && !a->keep_packs.nr && !a->local &&
 	       !a->incremental && !a->unpacked && !a->exclude_promisor &&
 	       a->missing == PACK_MISSING_ERROR && !a->delta_islands &&
-	       !pack_objects_wants_rest(a);
+	       !a->non_empty && !pack_objects_wants_rest(a);
 }
 
 bool pack_objects_wants_rest(const struct pack_objects_args *a)

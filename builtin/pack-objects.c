@@ -322,11 +322,10 @@ static int make_pack(struct run *r)
 		return pack_objects_write_cruft(
 			&r->job, &r->a, r->a.to_stdout ? &out : NULL, r->err);
 	ret = find_objects(r);
-	if (!ret && r->a.to_stdout)
-		return pack_job_send(&r->job, out, r->err);
-	if (!ret && (r->job.items.nr || !r->a.non_empty))
-		ret = pack_job_run(&r->job, r->err);
-	return ret;
+	if (ret || (!r->job.items.nr && r->a.non_empty))
+		return ret;
+	return r->a.to_stdout ? pack_job_send(&r->job, out, r->err)
+			      : pack_job_run(&r->job, r->err);
 }
 
 static void print_result(const struct run *r)

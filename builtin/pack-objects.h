@@ -74,7 +74,8 @@ int pack_objects_args_check(struct pack_objects_args *a, struct error *err);
 
 /*
  * Returns whether a receiver gets the pack on standard output, and the pack
- * contains all objects of the given revisions.
+ * contains all objects of the given revisions. A receiver needs a pack also if
+ * there are no objects, so this is false with --non-empty.
  */
 bool pack_objects_is_for_receiver(const struct pack_objects_args *a);
 

@@ -479,6 +479,27 @@ test_expect_success 'revisions on standard input that only stock Git resolves' '
 	stock -C repo.git tag -d v1 && mv all in
 '
 
+test_expect_success '--stdout --non-empty: nothing is written without objects' '
+	printf "%s\n" main ^main >none.in &&
+	rm -rf packed.git && cp -R repo.git packed.git &&
+	"$GIT" -C packed.git repack -adq &&
+	for options in --revs "--revs --thin" "--revs --progress" "" \
+		"--all --unpacked"
+	do
+		in=/dev/null &&
+		case $options in
+		--revs*) in=none.in ;;
+		esac &&
+		"$GIT" -C packed.git pack-objects -q --stdout --non-empty \
+			$options <$in >out && test_must_be_empty out &&
+		"$GIT" -C packed.git pack-objects -q --stdout $options <$in >out &&
+		test 32 -eq $(wc -c <out) || return 1
+	done &&
+	printf "%s\n" main ^main~1 | "$GIT" -C packed.git pack-objects -q \
+		--stdout --revs --non-empty >new.pack &&
+	stock index-pack -o new.idx new.pack
+'
+
 test_expect_success 'the last option about progress holds' '
 	shown 2 -q --progress shown &&
 	shown 0 --progress -q shown &&
