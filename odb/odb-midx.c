@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "odb/odb-midx.h"
+#include "sys/io.h"
 
 /* A pack of the snapshot and its path, for binary search. */
 struct pack_path {
@@ -32,6 +33,30 @@ static struct pack_path *sort_paths(const struct odb *odb)
 	if (paths && odb->pack_nr)
 		qsort(paths, odb->pack_nr, sizeof(*paths), cmp_paths);
 	return paths;
+}
+
+/*
+ * Sets the error for a pack that the snapshot lacks. `path` is the path of its
+ * files without suffix, and `len` the length of its name. Returns ERR_MISSING,
+ * or ERR_NOMEM.
+ */
+static int lacks_pack(const struct odb_midx *om, struct buf *path,
+		      const char *name, size_t len, struct error *err)
+{
+	const char *slash = strrchr(om->path, '/');
+	struct sys_stat st;
+
+	if (buf_append_str(path, ".pack") < 0)
+		return error_nomem(err);
+	if (sys_stat(&st, path->data, NULL) < 0 || !slash)
+		return error_set(err, ERR_MISSING,
+				 "%s is not used: %s is not there", om->path,
+				 name);
+	return error_set(err, ERR_MISSING,
+			 "%s is not used: packfile %.*s/%.*s.pack index "
+			 "unavailable",
+			 om->path, (int)(slash - om->path), om->path, (int)len,
+			 name);
 }
 
 /*
@@ -59,9 +84,7 @@ static int link_pack(struct odb_midx *om, uint32_t midx_pack,
 	if (found)
 		om->pack_nrs[midx_pack] = found->nr;
 	else if (!ret)
-		ret = error_set(err, ERR_MISSING,
-				"%s is not used: %s is not there", om->path,
-				name);
+		ret = lacks_pack(om, &path, name, len, err);
 	buf_release(&path);
 	return ret;
 }

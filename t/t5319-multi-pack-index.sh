@@ -251,6 +251,18 @@ test_expect_success 'a multi-pack-index that names a missing pack is ignored' '
 	test_cmp want got && grep "is not there" err
 '
 
+# Scripts look for these words of stock Git.
+test_expect_success 'a pack of a multi-pack-index has lost its index' '
+	rm -rf ours.git && cp -Rp base.git ours.git &&
+	"$GIT" -C ours.git repack -aq &&
+	lost=$(pack_names base.git | sed -n "2s/.idx//p") &&
+	rm -f ours.git/objects/pack/$lost.idx &&
+	"$GIT" -C ours.git rev-list --objects --all --no-object-names 2>err |
+		LC_ALL=C sort >got &&
+	test_cmp want got &&
+	grep "packfile .*objects/pack/$lost.pack index unavailable" err
+'
+
 test_expect_success 'midx.version' '
 	"$GIT" -C base.git -c midx.version=2 multi-pack-index write &&
 	test "$(head -c 5 base.git/objects/pack/multi-pack-index | tail -c 1 |

@@ -185,6 +185,8 @@ static void test_unused(void **state)
 	write_midx(&b, 3, 0);
 	tmprepo_remove(&b.t, "objects/pack/pack-c.idx");
 	tmppack_write(&b.t, "objects", "pack-d", b.objects[2], PER_PACK, false);
+	check_unused(&b, "pack-c.pack index unavailable");
+	tmprepo_remove(&b.t, "objects/pack/pack-c.pack");
 	check_unused(&b, "pack-c.idx is not there");
 	bed_release(&b);
 }
