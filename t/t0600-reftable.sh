@@ -173,6 +173,20 @@ test_expect_success 'configured blocks, restarts and objects' '
 	grep "reftable.blocksize" err
 '
 
+# Stock Git 2.55 refuses such a message, and reads the table.
+test_expect_success 'a message that is larger than a block' '
+	make sha1 && text=$(printf "%03000d" 0) &&
+	g -C tables -c reftable.blockSize=100 update-ref --create-reflog \
+		-m "$text" refs/heads/big $A &&
+	g -C tables -c reftable.blockSize=100 update-ref -m second \
+		refs/heads/big $B $A &&
+	g -C tables -c reftable.blockSize=100 pack-refs --all &&
+	test $(g -C tables rev-parse refs/heads/big) = $B &&
+	g -C tables reflog expire --expire=never --expire-unreachable=never \
+		--dry-run --verbose refs/heads/big >log &&
+	grep -c "$text\|second" log >nr && echo 2 >expect && test_cmp expect nr
+'
+
 test_expect_success 'pushed to, cloned from, repacked' '
 	rm -rf src tables.git clone &&
 	repo_linear src 5 &&
