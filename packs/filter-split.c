@@ -50,6 +50,7 @@ static int walk_again(struct bitset *passed, const struct filter_split *split,
 {
 	const struct walk_options options = {
 		.objects = true,
+		.missing_blobs = split->missing_blobs,
 		.filter = filter,
 	};
 	const struct history *h = &split->walk->history;

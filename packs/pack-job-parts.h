@@ -86,6 +86,8 @@ struct filter_split {
 	const struct walk_tips *wants, *haves;
 	/* The result of the enumeration, which was made without a filter. */
 	const struct walk_result *found;
+	/* The enumeration listed missing blobs without fetching them. */
+	bool missing_blobs;
 	/* NULL, or `found` is a result of promisor_enumerate() */
 	const struct promisor *promisor;
 };

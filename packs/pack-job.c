@@ -235,6 +235,7 @@ static int apply_filter(struct pack_job *job, struct error *err)
 		.wants = &job->wants,
 		.haves = &job->haves,
 		.found = &job->found,
+		.missing_blobs = job->options->missing != PACK_MISSING_ERROR,
 		.promisor = is_local(job) ? &job->promisor : NULL,
 	};
 

@@ -147,7 +147,9 @@ test_expect_success 'pack-objects: no fetch of delta bases for a thin pack' '
 
 test_expect_success 'pack-objects: options that fetch nothing' '
 	for o in --missing=allow-any --missing=allow-promisor \
-		--exclude-promisor-objects --filter=blob:none
+		--exclude-promisor-objects --filter=blob:none \
+		"--missing=allow-any --filter=tree:2" \
+		"--missing=allow-promisor --filter=tree:3"
 	do
 		do_in blob:none "$stock_git" expect \
 			"echo HEAD | git pack-objects --revs -q --stdout $o | $count" &&
