@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -262,6 +263,25 @@ int sys_read_at(int fd, void *bytes, size_t len, uint64_t off, const char *what,
 	return 0;
 }
 
+int sys_write_at(int fd, const void *bytes, size_t len, uint64_t off,
+		 const char *what, struct error *err)
+{
+	const char *p = bytes;
+
+	while (len) {
+		ssize_t n = pwrite(fd, p, len, (off_t)off);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return error_set_errno(err, "cannot write to %s", what);
+		p += n;
+		off += (uint64_t)n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
 int sys_stat(struct sys_stat *st, const char *path, struct error *err)
 {
 	struct stat s;
@@ -394,6 +414,19 @@ int sys_touch(const char *path, struct error *err)
 	if (utimensat(AT_FDCWD, path, NULL, 0) < 0)
 		return error_set_errno(err, "cannot set the time of '%s'",
 				       path);
+	return 0;
+}
+
+int sys_disk_space(uint64_t *total, uint64_t *available, const char *path,
+		   struct error *err)
+{
+	struct statvfs st;
+
+	if (statvfs(path, &st) < 0)
+		return error_set_errno(err, "cannot measure the disk of '%s'",
+				       path);
+	*total = (uint64_t)st.f_blocks * st.f_frsize;
+	*available = (uint64_t)st.f_bavail * st.f_frsize;
 	return 0;
 }
 

@@ -82,6 +82,13 @@ void sys_close(int fd);
 int sys_read_at(int fd, void *bytes, size_t len, uint64_t off, const char *what,
 		struct error *err);
 
+/*
+ * Writes `len` bytes at an offset of an open file. Any thread may call this.
+ * Returns 0 or ERR_IO; a part of the bytes may be written then.
+ */
+int sys_write_at(int fd, const void *bytes, size_t len, uint64_t off,
+		 const char *what, struct error *err);
+
 struct sys_stat {
 	bool is_dir, is_file;
 	bool is_link;  /* set by sys_lstat() only */
@@ -148,6 +155,13 @@ int sys_set_mtime(const char *path, int64_t seconds, struct error *err);
  * there is no such file.
  */
 int sys_touch(const char *path, struct error *err);
+
+/*
+ * Measures the file system that contains `path`: its size, and the part that an
+ * unprivileged process can still write, in bytes. Returns 0 or ERR_IO.
+ */
+int sys_disk_space(uint64_t *total, uint64_t *available, const char *path,
+		   struct error *err);
 
 /*
  * Makes everything durable that was written to the file system that contains

@@ -9,11 +9,21 @@
 
 #include "sys/rangelock.h"
 
-int sys_rangelock_open(const char *path, struct error *err)
+static int open_with(const char *path, mode_t mode, struct error *err)
 {
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, mode);
 
 	return fd < 0 ? error_set_errno(err, "cannot open '%s'", path) : fd;
+}
+
+int sys_rangelock_open(const char *path, struct error *err)
+{
+	return open_with(path, 0666, err);
+}
+
+int sys_rangelock_open_private(const char *path, struct error *err)
+{
+	return open_with(path, 0600, err);
 }
 
 static int set(int fd, uint32_t nr, short type, bool wait)
@@ -41,6 +51,18 @@ int sys_rangelock_take(int fd, uint32_t nr, bool shared, bool wait,
 		return error_set(err, ERR_DENIED, "lock %u is already held",
 				 nr);
 	return error_set_errno(err, "cannot lock");
+}
+
+bool sys_rangelock_is_taken(int fd, uint32_t nr)
+{
+	struct flock lock = {
+		.l_type = F_WRLCK,
+		.l_whence = SEEK_SET,
+		.l_start = nr,
+		.l_len = 1,
+	};
+
+	return !fcntl(fd, F_OFD_GETLK, &lock) && lock.l_type != F_UNLCK;
 }
 
 int sys_rangelock_take_all(int fd, struct error *err)

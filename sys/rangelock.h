@@ -22,12 +22,24 @@
 int sys_rangelock_open(const char *path, struct error *err);
 
 /*
+ * Works like sys_rangelock_open(), but only the user of the process gets
+ * permissions for a file that is created. So no other user can hold a lock.
+ */
+int sys_rangelock_open_private(const char *path, struct error *err);
+
+/*
  * Takes lock `nr`, shared or exclusive. A lock that the same descriptor already
  * has is converted. If `wait`, waits until the lock is free. Returns 0,
  * ERR_DENIED if the lock is taken and `wait` is false, or ERR_IO.
  */
 int sys_rangelock_take(int fd, uint32_t nr, bool shared, bool wait,
 		       struct error *err);
+
+/*
+ * Returns whether another descriptor holds lock `nr`, shared or exclusive. If
+ * the system cannot tell, returns false.
+ */
+bool sys_rangelock_is_taken(int fd, uint32_t nr);
 
 /*
  * Releases lock `nr`. Does nothing if the descriptor does not hold this lock.

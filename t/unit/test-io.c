@@ -173,6 +173,35 @@ static void a_peer_that_left_is_told_apart(void **state)
 	assert_int_equal(sys_write_all(-1, "x", 1, "nothing", &err), ERR_IO);
 }
 
+static void disk_space(void **state)
+{
+	struct error err = ERROR_INIT;
+	uint64_t total = 0, available = 0;
+
+	assert_int_equal(sys_disk_space(&total, &available, "/", &err), 0);
+	assert_true(total > 0 && available <= total);
+	assert_int_equal(
+		sys_disk_space(&total, &available, "/nowhere/at/all", &err),
+		ERR_IO);
+	assert_int_equal(err.sys_errno, ENOENT);
+}
+
+static void writes_at_an_offset(void **state)
+{
+	char path[] = "/tmp/test-io-XXXXXX", bytes[6];
+	struct error err = ERROR_INIT;
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	assert_int_equal(sys_write_at(fd, "end", 3, 3, "it", NULL), 0);
+	assert_int_equal(sys_write_at(fd, "the", 3, 0, "it", NULL), 0);
+	assert_int_equal(sys_read_at(fd, bytes, 6, 0, "it", NULL), 0);
+	assert_memory_equal(bytes, "theend", 6);
+	close(fd);
+	unlink(path);
+	assert_int_equal(sys_write_at(-1, "x", 1, 0, "it", &err), ERR_IO);
+}
+
 static void facts_about_files(void **state)
 {
 	char path[256];
@@ -378,6 +407,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(writes_everything),
+		cmocka_unit_test(writes_at_an_offset),
+		cmocka_unit_test(disk_space),
 		cmocka_unit_test(sends_files),
 		cmocka_unit_test(empty_spans_are_no_trouble),
 		cmocka_unit_test(a_peer_that_left_is_told_apart),

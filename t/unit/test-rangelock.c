@@ -29,15 +29,23 @@ static void test_holders(void **state)
 	assert_int_equal(sys_rangelock_take(b, 7, false, false, &err),
 			 ERR_DENIED);
 	assert_int_equal(err.code, ERR_DENIED);
+	/* Only locks of other descriptors count. */
+	assert_true(sys_rangelock_is_taken(a, 7));
+	assert_false(sys_rangelock_is_taken(a, 6));
 	/* A lock on another number does not conflict. */
 	assert_int_equal(sys_rangelock_take(b, 6, false, false, NULL), 0);
 	assert_int_equal(sys_rangelock_take(a, 8, false, false, NULL), 0);
+	assert_true(sys_rangelock_is_taken(a, 6));
+	assert_false(sys_rangelock_is_taken(a, 8));
 	sys_rangelock_drop(a, 7);
 	assert_int_equal(sys_rangelock_take(b, 7, false, false, NULL), 0);
 	assert_int_equal(sys_rangelock_take(a, 7, true, false, NULL),
 			 ERR_DENIED);
 	/* Closing the descriptor releases its lock. */
+	assert_true(sys_rangelock_is_taken(a, 7));
 	sys_close(b);
+	assert_false(sys_rangelock_is_taken(a, 7));
+	assert_false(sys_rangelock_is_taken(-1, 7));
 	assert_int_equal(sys_rangelock_take(a, 7, false, true, NULL), 0);
 	sys_rangelock_drop(a, UINT32_MAX);
 	sys_close(a);
@@ -71,6 +79,25 @@ static void test_all(void **state)
 	tmprepo_release(&t);
 }
 
+static void test_private(void **state)
+{
+	struct buf path = BUF_INIT;
+	struct sys_stat st;
+	struct tmprepo t;
+	int fd;
+
+	tmprepo_init(&t, HASH_SHA1);
+	buf_printf(&path, "%s/private", t.dir);
+	fd = sys_rangelock_open_private(path.data, NULL);
+	assert_true(fd >= 0);
+	assert_int_equal(sys_rangelock_take(fd, 1, false, false, NULL), 0);
+	assert_int_equal(sys_stat(&st, path.data, NULL), 0);
+	assert_int_equal(st.mode & 077, 0);
+	sys_close(fd);
+	buf_release(&path);
+	tmprepo_release(&t);
+}
+
 static void test_no_directory(void **state)
 {
 	assert_int_equal(sys_rangelock_open("/nowhere/at/all", NULL), ERR_IO);
@@ -81,6 +108,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_holders),
 		cmocka_unit_test(test_all),
+		cmocka_unit_test(test_private),
 		cmocka_unit_test(test_no_directory),
 	};
 
