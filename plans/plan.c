@@ -17,26 +17,38 @@
 void plan_release(struct plan *plan)
 {
 	buf_release(&plan->literals);
+	sys_map_close(&plan->map);
 	free(plan->pieces);
 	*plan = PLAN_INIT;
 }
 
 size_t plan_size(const struct plan *plan)
 {
-	return plan->literals.len + plan->nr * sizeof(*plan->pieces);
+	return plan->literals.len + plan->map.len +
+	       plan->nr * sizeof(*plan->pieces);
+}
+
+uint64_t plan_pack_len(const struct plan *plan)
+{
+	uint64_t len = 0;
+
+	for (size_t i = 0; i < plan->nr; i++)
+		len += plan->pieces[i].len;
+	return len;
 }
 
 /* Send a plan without the bytes before a place. */
 static int send_from(const struct plan *plan, struct plan_place at,
 		     const struct pack_sink *sink, struct error *err)
 {
+	const uint8_t *literals = plan->stored ? plan->stored
+					       : (uint8_t *)plan->literals.data;
 	int ret = 0;
 
 	for (; !ret && at.piece < plan->nr; at.piece++, at.bytes = 0) {
 		const struct plan_piece *p = &plan->pieces[at.piece];
-		const char *literal = plan->literals.data + at.literals;
-		const void *bytes = p->span ? (const void *)(p->span + at.bytes)
-					    : literal;
+		const void *bytes = p->span ? p->span + at.bytes
+					    : literals + at.literals;
 		size_t len = p->len - at.bytes;
 
 		if (!len)

@@ -9,7 +9,7 @@
  *	pack                [ .. bytes .. ]           [ bytes ]
  *
  * A span is a range of a pinned pack (pack/pack.h), and costs 16 bytes. All
- * other bytes are copied into the plan.
+ * other bytes are copied into the plan, or are in its file.
  */
 #ifndef PLANS_PLAN_H
 #define PLANS_PLAN_H
@@ -21,6 +21,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "pack/writer.h"
+#include "sys/map.h"
 
 struct plan_piece {
 	const uint8_t *span; /* borrowed; NULL: the next bytes of `literals` */
@@ -28,7 +29,13 @@ struct plan_piece {
 };
 
 struct plan {
-	struct buf literals;
+	struct buf literals; /* empty if `stored` is set */
+	/*
+	 * the literals of a plan that comes from a file (plans/plan-file.h);
+	 * they point into `map`. NULL: they are in `literals`
+	 */
+	const uint8_t *stored;
+	struct sys_map map;        /* owned: the file; zero if there is none */
 	struct plan_piece *pieces; /* owned */
 	size_t nr, alloc;
 };
@@ -37,7 +44,10 @@ struct plan {
 
 void plan_release(struct plan *plan);
 
-/* Returns the memory that a plan takes up, in bytes. */
+/* Returns the length of the pack, in bytes. */
+uint64_t plan_pack_len(const struct plan *plan);
+
+/* Returns the memory that a plan takes up, in bytes, with its file. */
 size_t plan_size(const struct plan *plan);
 
 /*

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The file of a plan, by which processes share the plan. All numbers are
+ * big-endian. Documentation/format/plan.md has a field table and an example.
+ *
+ *	| header and report | packs | pieces | literals | SHA-256 |
+ *	                       ^        |         ^
+ *	                       +--------+---------+
+ *	          a piece: a range of a pack, or the next bytes of the literals
+ *
+ * A pack is named by its checksum and its size, so a file stays right when
+ * packs are added or removed: its user has all packs that it names, or does not
+ * use it. A user looks for the packs among its own, so a file gives nobody a
+ * pack that is not in the user's repository.
+ *
+ * The parser validates everything. A file that was cut or damaged is
+ * ERR_CORRUPT.
+ */
+#ifndef PLANS_PLAN_FILE_H
+#define PLANS_PLAN_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "odb/odb.h"
+#include "packing/send.h"
+#include "plans/plan.h"
+
+#define PLAN_KEY_LEN 32
+
+/* A parsed file. Its pointers point into the parsed bytes. */
+struct plan_file {
+	const uint8_t *key; /* PLAN_KEY_LEN bytes */
+	enum hash_algo algo;
+	uint32_t pack_nr, piece_nr;
+	const uint8_t *packs;    /* checksum, size (be64) */
+	const uint8_t *pieces;   /* pack (be32), offset, length (be64) */
+	const uint8_t *literals; /* literal_len bytes */
+	size_t literal_len;
+	/* of the pack when it was made; without durations */
+	struct packing_report report;
+};
+
+/*
+ * Parses a file. `name` is for messages. Returns 0, ERR_CORRUPT,
+ * ERR_UNSUPPORTED for another version, or ERR_NOMEM.
+ */
+int plan_file_parse(struct plan_file *file, const void *bytes, size_t len,
+		    const char *name, struct error *err);
+
+/*
+ * Makes a plan of a parsed file and the packs of a snapshot. The plan borrows
+ * the spans from the snapshot, and the literals from the bytes of the file. The
+ * caller releases *plan in any case. Returns 0, ERR_MISSING if the snapshot
+ * lacks one of the packs, ERR_IO if a pack cannot be mapped, or ERR_NOMEM.
+ */
+int plan_file_resolve(struct plan *plan, const struct plan_file *file,
+		      const struct odb *odb, struct error *err);
+
+/*
+ * Returns the length of the file of a plan whose spans are in `pack_nr` packs,
+ * or SIZE_MAX if it is too large.
+ */
+size_t plan_file_len(const struct plan *plan, uint32_t pack_nr,
+		     enum hash_algo algo);
+
+/*
+ * Appends the file of a plan to *out. Returns 0, ERR_INVALID if a span is not
+ * in a pack of the snapshot or the strategy of the report has no number, or
+ * ERR_NOMEM.
+ */
+int plan_file_print(struct buf *out, const uint8_t key[PLAN_KEY_LEN],
+		    const struct plan *plan,
+		    const struct packing_report *report, const struct odb *odb,
+		    struct error *err);
+
+#endif

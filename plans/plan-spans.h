@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Finds the pack of a span, and sends spans from the files of their packs.
+ *
+ * A plan has its spans as addresses in mapped packs. Two users need the pack
+ * and the offset: the file of a plan (plans/plan-file.h), and a sink that takes
+ * ranges of files, because a pipe is faster that way.
+ */
+#ifndef PLANS_PLAN_SPANS_H
+#define PLANS_PLAN_SPANS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "odb/odb.h"
+#include "pack/writer.h"
+
+/*
+ * Finds the pack of the snapshot in whose map the `len` bytes at `bytes` are.
+ * *number is the number of the pack in odb->packs. On input, *number is a
+ * guess, for example the result of the last call; any value is allowed. Returns
+ * false if no pack has the bytes. Cost: O(packs) after a wrong guess.
+ */
+bool plan_span_find(uint32_t *number, const struct odb *odb,
+		    const uint8_t *bytes, size_t len);
+
+/*
+ * A sink in front of another one that has no put_pinned(). Long spans of packs
+ * go to sink.put_file(), other bytes to sink.put(). One thread.
+ */
+struct plan_span_sink {
+	const struct odb *odb; /* borrowed; all packs are pinned */
+	struct pack_sink sink; /* where the bytes go */
+	/* private, zero: the pack of the last span, and its descriptor + 1 */
+	uint32_t number;
+	int fd_plus_1;
+};
+
+/* Returns the sink, which borrows *s. */
+struct pack_sink plan_span_sink(struct plan_span_sink *s);
+
+/* Closes the descriptor. */
+void plan_span_sink_release(struct plan_span_sink *s);
+
+#endif
