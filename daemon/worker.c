@@ -779,7 +779,7 @@ int daemon_worker(const struct daemon_options *options,
 	}
 	/* Without memory for it, the worker serves without plans. */
 	if (options->plan_max)
-		w.plans = plan_cache_new(options->plan_max);
+		w.plans = plan_cache_new(options->plan_max, NULL);
 	w.snapshots = daemon_snapshots_new(SNAPSHOTS_MAX, w.plans);
 	ret = w.snapshots ? open_events(&w, err) : error_nomem(err);
 	if (!ret)

@@ -50,7 +50,8 @@ struct plan_entry {
 };
 
 struct plan_cache {
-	size_t max; /* bytes */
+	size_t max;                 /* bytes */
+	const struct plan_dir *dir; /* borrowed; NULL: none */
 	pthread_mutex_t lock;
 	pthread_cond_t change; /* an entry has another state, or is unlisted */
 	/* under `lock` */
@@ -58,7 +59,7 @@ struct plan_cache {
 	size_t nr, size;
 };
 
-struct plan_cache *plan_cache_new(size_t max)
+struct plan_cache *plan_cache_new(size_t max, const struct plan_dir *dir)
 {
 	struct plan_cache *cache = mem_calloc(1, sizeof(*cache));
 
@@ -69,6 +70,7 @@ struct plan_cache *plan_cache_new(size_t max)
 		return NULL;
 	}
 	cache->max = max;
+	cache->dir = dir;
 	pthread_mutex_init(&cache->lock, NULL);
 	return cache;
 }
@@ -195,7 +197,10 @@ void plan_cache_release(struct plan_cache *cache, struct plan_entry *entry)
 
 /* ---- looking up */
 
-/* Returns a new listed entry with one user, or NULL if memory runs out. */
+/*
+ * Returns a new entry with one user, or NULL if memory runs out. An entry
+ * without an owner is not listed.
+ */
 static struct plan_entry *begin(struct plan_cache *cache, const void *owner,
 				const uint8_t *key)
 {
@@ -205,7 +210,8 @@ static struct plan_entry *begin(struct plan_cache *cache, const void *owner,
 		return NULL;
 	*e = (struct plan_entry){.users = 1, .owner = owner, .plan = PLAN_INIT};
 	memcpy(e->key, key, PLAN_KEY_LEN);
-	list(cache, e);
+	if (owner)
+		list(cache, e);
 	make_room(cache);
 	return e;
 }
@@ -246,11 +252,12 @@ static int look_up(struct plan_entry **out, bool *has_waited,
 		   struct plan_cache *cache, const struct plan_question *q,
 		   const uint8_t *key, struct error *err)
 {
-	struct plan_entry *e;
+	struct plan_entry *e = NULL;
 	int ret = 0;
 
 	pthread_mutex_lock(&cache->lock);
-	while (!ret && (e = find(cache, q->owner, key)) && e->state == MAKING) {
+	while (!ret && q->owner && (e = find(cache, q->owner, key)) &&
+	       e->state == MAKING) {
 		*has_waited = true;
 		ret = wait_for(cache, e, q->options->progress, err);
 	}
@@ -270,6 +277,10 @@ struct making {
 	struct plan_cache *cache;
 	struct plan_entry *entry;
 	struct plan_recorder recorder;
+	const struct plan_question *question;
+	const uint8_t *key;
+	uint8_t shared[PLAN_KEY_LEN]; /* the key in the directory */
+	struct plan_claim claim;
 };
 
 /*
@@ -279,12 +290,14 @@ struct making {
 static bool begin_sending(void *ctx)
 {
 	struct making *m = ctx;
-	bool is_awaited;
+	bool is_awaited = plan_claim_begin_sending(&m->claim);
 
 	pthread_mutex_lock(&m->cache->lock);
-	is_awaited = m->entry->is_awaited;
+	is_awaited |= m->entry->is_awaited;
 	m->entry->sending_ns = is_awaited ? 0 : sys_clock_ns();
 	pthread_mutex_unlock(&m->cache->lock);
+	if (is_awaited)
+		plan_claim_end_sending(&m->claim);
 	return is_awaited;
 }
 
@@ -292,6 +305,7 @@ static void end_sending(void *ctx)
 {
 	struct making *m = ctx;
 
+	plan_claim_end_sending(&m->claim);
 	pthread_mutex_lock(&m->cache->lock);
 	m->entry->sending_ns = 0;
 	pthread_mutex_unlock(&m->cache->lock);
@@ -301,19 +315,25 @@ static void give_up(void *ctx)
 {
 	struct making *m = ctx;
 
+	plan_claim_give_up(&m->claim);
 	pthread_mutex_lock(&m->cache->lock);
 	m->entry->state = TOO_LARGE;
 	pthread_cond_broadcast(&m->cache->change);
 	pthread_mutex_unlock(&m->cache->lock);
 }
 
-/* Let others have the plan, unless it failed or is too large. */
-static void publish(struct making *m, bool is_complete,
+/*
+ * Let others have the plan, unless it failed or is too large. Returns whether
+ * others in this process have waited.
+ */
+static bool publish(struct making *m, bool is_complete,
 		    const struct packing_report *report)
 {
 	struct plan_entry *e = m->entry;
+	bool is_awaited;
 
 	pthread_mutex_lock(&m->cache->lock);
+	is_awaited = e->is_awaited;
 	if (!is_complete) {
 		unlist(m->cache, e);
 	} else if (e->state == MAKING && e->is_listed) {
@@ -325,6 +345,26 @@ static void publish(struct making *m, bool is_complete,
 		pthread_cond_broadcast(&m->cache->change);
 	}
 	pthread_mutex_unlock(&m->cache->lock);
+	return is_awaited;
+}
+
+/*
+ * Store a complete plan. If the shallow boundary has changed meanwhile, it is
+ * unknown which one the plan was made with.
+ */
+static void store(struct making *m, bool is_awaited,
+		  const struct packing_report *report)
+{
+	uint8_t now[PLAN_KEY_LEN];
+
+	if (!m->cache->dir || m->entry->state == TOO_LARGE)
+		return;
+	if (plan_cache_shared_key(now, m->key, m->question, NULL) < 0 ||
+	    memcmp(now, m->shared, PLAN_KEY_LEN) != 0)
+		m->claim.reason = "the repository has changed";
+	else
+		plan_claim_store(&m->claim, &m->entry->plan, report,
+				 m->question->odb, is_awaited);
 }
 
 static int make_with(const struct plan_question *q, struct pack_sink sink,
@@ -336,26 +376,62 @@ static int make_with(const struct plan_question *q, struct pack_sink sink,
 				      report, err);
 }
 
-static int make(struct plan_cache *cache, struct plan_entry *entry,
-		const struct plan_question *q, const struct pack_sink *sink,
+static int make(struct making *m, const struct pack_sink *sink,
 		struct packing_report *report, struct error *err)
 {
-	struct making m = {
-		.cache = cache,
-		.entry = entry,
-		.recorder = {.sink = *sink,
-			     .plan = &entry->plan,
-			     .max = cache->max / 4,
-			     .begin_sending = begin_sending,
-			     .end_sending = end_sending,
-			     .give_up = give_up,
-			     .ctx = &m},
-	};
-	int ret = make_with(q, plan_recorder_sink(&m.recorder), report, err);
+	struct plan_cache *cache = m->cache;
+	size_t stored_max = cache->dir ? plan_dir_plan_max(cache->dir) : 0;
+	bool is_complete, is_awaited;
+	int ret;
 
-	publish(&m, !ret && !report->warning.code, report);
+	m->recorder = (struct plan_recorder){
+		.sink = *sink,
+		.plan = &m->entry->plan,
+		.max = cache->max / 4 > stored_max ? cache->max / 4
+						   : stored_max,
+		.begin_sending = begin_sending,
+		.end_sending = end_sending,
+		.give_up = give_up,
+		.ctx = m,
+	};
+	ret = make_with(m->question, plan_recorder_sink(&m->recorder), report,
+			err);
+	is_complete = !ret && !report->warning.code;
+	is_awaited = publish(m, is_complete, report);
+	if (is_complete)
+		store(m, is_awaited, report);
 	report->response_plan = "made";
-	return ret < 0 ? ret : plan_recorder_finish(&m.recorder, err);
+	report->no_response_plan = m->claim.reason;
+	plan_claim_release(&m->claim);
+	return ret < 0 ? ret : plan_recorder_finish(&m->recorder, err);
+}
+
+/*
+ * Look for the plan in the directory. Returns 1 if it is in m->entry now, 0 to
+ * make it, or a negative error code.
+ */
+static int find_stored(struct making *m, bool *has_waited, struct error *err)
+{
+	const struct plan_question *q = m->question;
+	struct packing_report report;
+	int ret;
+
+	if (!m->cache->dir)
+		return 0;
+	if (plan_cache_shared_key(m->shared, m->key, q, NULL) < 0) {
+		m->claim.reason = "the repository cannot be examined";
+		return 0;
+	}
+	ret = plan_dir_find(&m->claim, &m->entry->plan, &report, has_waited,
+			    m->cache->dir, m->shared, q->odb,
+			    q->options->progress, err);
+	if (ret > 0) {
+		m->entry->report = report;
+		plan_claim_release(&m->claim);
+	}
+	if (ret)
+		publish(m, ret > 0, &report);
+	return ret;
 }
 
 /* ---- sending */
@@ -384,6 +460,26 @@ static int send_ready(struct plan_entry *e, bool has_waited,
 	return ret;
 }
 
+/* Send the plan of an entry that this thread is to make. */
+static int find_or_make(struct plan_cache *cache, struct plan_entry *entry,
+			const struct plan_question *q, const uint8_t *key,
+			const struct pack_sink *sink,
+			struct packing_report *report, struct error *err)
+{
+	struct making m = {.cache = cache,
+			   .entry = entry,
+			   .question = q,
+			   .key = key,
+			   .claim.locks = -1};
+	bool has_waited = false;
+	int ret = find_stored(&m, &has_waited, err);
+
+	if (ret < 0)
+		return ret;
+	return ret ? send_ready(entry, has_waited, sink, report, err)
+		   : make(&m, sink, report, err);
+}
+
 int plan_cache_send(struct plan_cache *cache, struct plan_entry **used,
 		    const struct plan_question *question,
 		    const struct pack_sink *sink, struct packing_report *report,
@@ -396,6 +492,10 @@ int plan_cache_send(struct plan_cache *cache, struct plan_entry **used,
 	int ret = plan_cache_key(key, &reason, question, err);
 
 	*used = NULL;
+	if (ret > 0 && !question->owner && !cache->dir) {
+		reason = "the packs are not shared";
+		ret = 0;
+	}
 	if (ret > 0)
 		ret = look_up(&e, &has_waited, cache, question, key, err);
 	if (ret < 0)
@@ -404,11 +504,27 @@ int plan_cache_send(struct plan_cache *cache, struct plan_entry **used,
 	if (e && e->state == READY)
 		return send_ready(e, has_waited, sink, report, err);
 	if (e && e->state == MAKING)
-		return make(cache, e, question, sink, report, err);
+		return find_or_make(cache, e, question, key, sink, report, err);
 	ret = make_with(question, *sink, report, err);
 	report->response_plan = "bypassed";
 	report->no_response_plan = e        ? "the plan is too large"
 				   : reason ? reason
 					    : "out of memory";
+	return ret;
+}
+
+int plan_cache_send_alone(struct plan_cache *cache,
+			  const struct plan_question *question,
+			  const struct pack_sink *sink,
+			  struct packing_report *report, struct error *err)
+{
+	const struct odb *odb = question->odb;
+	struct plan_entry *used;
+	int ret;
+
+	for (uint32_t i = 0; i < odb->pack_nr; i++)
+		odb->packs[i].pack->is_pinned = true;
+	ret = plan_cache_send(cache, &used, question, sink, report, err);
+	plan_cache_release(cache, used);
 	return ret;
 }

@@ -15,7 +15,9 @@
  * repack gives further requests an owner without plans. What a client may see
  * must be decided before a pack is made.
  *
- * Plans are in memory. A request never fails for lack of memory for its plan.
+ * Plans are in memory, and in a directory that processes share
+ * (plans/plan-dir.h). A plan that is not in memory is looked for in the
+ * directory. A request never fails for lack of memory or disk for its plan.
  *
  * All functions may be called by several threads.
  */
@@ -26,6 +28,8 @@
 
 #include "base/error.h"
 #include "packing/send.h"
+#include "plans/plan-dir.h"
+#include "plans/plan-file.h"
 #include "plans/plan.h"
 
 struct plan_cache;
@@ -33,9 +37,10 @@ struct plan_entry;
 
 /*
  * Returns a cache of up to `max` bytes of plans, each of up to a quarter of
- * that, or NULL if memory runs out.
+ * that, or NULL if memory runs out. `dir` is borrowed; NULL: plans are only in
+ * memory. With a directory, `max` may be 0.
  */
-struct plan_cache *plan_cache_new(size_t max);
+struct plan_cache *plan_cache_new(size_t max, const struct plan_dir *dir);
 
 /* Requires that no request uses a plan. NULL is allowed. */
 void plan_cache_free(struct plan_cache *cache);
@@ -58,7 +63,9 @@ struct plan_question {
 	/*
 	 * Stands for one snapshot of a repository. All packs of `odb` must stay
 	 * open until plan_cache_forget() was called for the owner and its last
-	 * entry was released. NULL: no other request can use the packs.
+	 * entry was released. NULL: no other request can use the packs, so the
+	 * plan is only in the directory. The packs of `odb` must then stay open
+	 * until the entry is released.
 	 */
 	const void *owner;
 	const struct odb *odb;
@@ -70,21 +77,30 @@ struct plan_question {
 
 /*
  * Sends a pack, by a plan or as packing_send() does. report->response_plan
- * tells how. *used is NULL, or an entry that the caller releases when the sink
- * does not need its bytes any more (plan_send()). Returns 0 or a negative error
- * code.
+ * tells how, and report->no_response_plan why not by a plan, or why a plan that
+ * was made is not in the directory. *used is NULL, or an entry that the caller
+ * releases when the sink does not need its bytes any more (plan_send()).
+ * Returns 0 or a negative error code.
  */
 int plan_cache_send(struct plan_cache *cache, struct plan_entry **used,
 		    const struct plan_question *question,
 		    const struct pack_sink *sink, struct packing_report *report,
 		    struct error *err);
 
+/*
+ * Works like plan_cache_send() for a snapshot that no other request uses, and a
+ * sink that has used all bytes when it returns. The owner of *question must be
+ * NULL. Marks the packs of the snapshot as pinned. No entry is left.
+ */
+int plan_cache_send_alone(struct plan_cache *cache,
+			  const struct plan_question *question,
+			  const struct pack_sink *sink,
+			  struct packing_report *report, struct error *err);
+
 /* NULL is allowed as entry. */
 void plan_cache_release(struct plan_cache *cache, struct plan_entry *entry);
 
 /* ---- key.c */
-
-#define PLAN_KEY_LEN 32
 
 /*
  * Computes the key of a request. Returns 1, 0 with *reason if the request has
@@ -92,5 +108,16 @@ void plan_cache_release(struct plan_cache *cache, struct plan_entry *entry);
  */
 int plan_cache_key(uint8_t key[PLAN_KEY_LEN], const char **reason,
 		   const struct plan_question *question, struct error *err);
+
+/*
+ * Computes the key of a request for the directory, from its key. The shared key
+ * also has what an owner stands for: the repository, its shallow boundary and
+ * grafts, and the configuration of packs. It does not have the packs, because a
+ * plan names its packs. Returns 0 or a negative error code.
+ */
+int plan_cache_shared_key(uint8_t shared[PLAN_KEY_LEN],
+			  const uint8_t key[PLAN_KEY_LEN],
+			  const struct plan_question *question,
+			  struct error *err);
 
 #endif

@@ -6,10 +6,14 @@
 #include "base/mem.h"
 #include "object/hash.h"
 #include "plans/plan-cache.h"
+#include "repo/grafts.h"
+#include "sys/io.h"
+#include "sys/map.h"
 #include "walk/filter.h"
 
 /* Change this when the bytes below get another meaning. */
 #define FORMAT "gitreach plan 1"
+#define SHARED_FORMAT "gitreach shared plan 1"
 
 static void put_number(struct hash_ctx *h, uint64_t number)
 {
@@ -63,8 +67,6 @@ static const char *refuse(const struct plan_question *q)
 {
 	const struct packing_request *r = q->request;
 
-	if (!q->owner)
-		return "the packs are not shared";
 	if (!r->want_nr)
 		return "nothing is wanted";
 	if (r->elsewhere)
@@ -121,5 +123,80 @@ int plan_cache_key(uint8_t key[PLAN_KEY_LEN], const char **reason,
 	hash_final(&h, &hash);
 	hash_release(&h);
 	memcpy(key, hash.bytes, PLAN_KEY_LEN);
+	return ret;
+}
+
+/* ---- keys of a directory */
+
+/* The configuration that changes the form of a pack. */
+static void put_options(struct hash_ctx *h,
+			const struct packing_send_options *o)
+{
+	put_number(h, (uint64_t)(int64_t)o->compression);
+	put_number(h, o->window);
+	put_number(h, o->depth);
+	put_number(h, o->grouping);
+	put_number(h, o->window_memory);
+	put_number(h, o->big_file_threshold);
+	put_number(h, o->strategy);
+	put_number(h, (uint64_t)o->reuse_spans << 0 |
+			      (uint64_t)o->reuse_all_packs << 1 |
+			      (uint64_t)o->reuse_delta << 2 |
+			      (uint64_t)o->reuse_object << 3 |
+			      (uint64_t)o->use_prepared << 4 |
+			      (uint64_t)o->spare_search << 5 |
+			      (uint64_t)o->exact << 6);
+}
+
+static void put_text(struct hash_ctx *h, const struct buf *text)
+{
+	put_number(h, text->len);
+	hash_update(h, text->data, text->len);
+}
+
+/* The files that give commits other parents. */
+static int put_history(struct hash_ctx *h, const struct repo *repo,
+		       struct error *err)
+{
+	struct buf shallow = BUF_INIT, grafts = BUF_INIT;
+	char *path = repo_common_path(repo, "shallow");
+	int ret = path ? sys_read_file(&shallow, path, err) : error_nomem(err);
+
+	if (ret == ERR_MISSING)
+		ret = 0;
+	if (!ret)
+		ret = grafts_read(&grafts, repo, err);
+	put_text(h, &shallow);
+	put_text(h, &grafts);
+	buf_release(&shallow);
+	buf_release(&grafts);
+	free(path);
+	return ret;
+}
+
+int plan_cache_shared_key(uint8_t shared[PLAN_KEY_LEN],
+			  const uint8_t key[PLAN_KEY_LEN],
+			  const struct plan_question *question,
+			  struct error *err)
+{
+	const struct odb *odb = question->odb;
+	struct hash_ctx h;
+	struct sys_stat st;
+	struct oid hash;
+	int ret = sys_stat(&st, odb->dirs[0], err);
+
+	if (ret < 0)
+		return ret;
+	if (hash_init(&h, HASH_SHA256) < 0)
+		return error_nomem(err);
+	hash_update(&h, SHARED_FORMAT, sizeof(SHARED_FORMAT));
+	hash_update(&h, key, PLAN_KEY_LEN);
+	put_number(&h, st.dev);
+	put_number(&h, st.ino);
+	put_options(&h, question->options);
+	ret = put_history(&h, odb->repo, err);
+	hash_final(&h, &hash);
+	hash_release(&h);
+	memcpy(shared, hash.bytes, PLAN_KEY_LEN);
 	return ret;
 }

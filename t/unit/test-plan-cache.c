@@ -119,7 +119,7 @@ static void check_request(struct asking *a, struct plan_cache *cache,
 static void test_random_requests(void **state)
 {
 	uint64_t seed = random_seed();
-	struct plan_cache *cache = plan_cache_new(64 << 20);
+	struct plan_cache *cache = plan_cache_new(64 << 20, NULL);
 	struct randrepo r;
 	struct asking a;
 	struct packing_send_options options;
@@ -254,8 +254,6 @@ static void test_no_key(void **state)
 	const char *reason;
 
 	keyed_init(&k);
-	k.question.owner = NULL;
-	assert_no_key(&k, "the packs are not shared");
 	k.request.want_nr = 0;
 	assert_no_key(&k, "nothing is wanted");
 	k.request.elsewhere = &elsewhere;
@@ -307,7 +305,7 @@ struct scene {
 static void scene_init(struct scene *s)
 {
 	memset(s, 0, sizeof(*s));
-	s->cache = plan_cache_new(CACHE_MAX);
+	s->cache = plan_cache_new(CACHE_MAX, NULL);
 	assert_non_null(s->cache);
 	keyed_init(&s->k);
 	pthread_mutex_init(&s->lock, NULL);
@@ -625,6 +623,23 @@ static void test_forget(void **state)
 	scene_release(&s);
 }
 
+static void test_no_owner(void **state)
+{
+	struct asker asker = {0};
+	struct scene s;
+
+	scene_init(&s);
+	s.k.question.owner = NULL;
+	asker.s = &s;
+	ask(&asker);
+	assert_parts(&s, &asker);
+	assert_string_equal(asker.report.response_plan, "bypassed");
+	assert_string_equal(asker.report.no_response_plan,
+			    "the packs are not shared");
+	release(&asker, 1);
+	scene_release(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -639,6 +654,7 @@ int main(void)
 		cmocka_unit_test(test_cancelled),
 		cmocka_unit_test(test_eviction),
 		cmocka_unit_test(test_forget),
+		cmocka_unit_test(test_no_owner),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* What plan-dir.c and plan-dir-store.c share. */
+#ifndef PLANS_PLAN_DIR_PARTS_H
+#define PLANS_PLAN_DIR_PARTS_H
+
+#include "base/buf.h"
+#include "plans/plan-dir.h"
+
+struct plan_dir {
+	char *path;   /* owned */
+	uint64_t max; /* bytes of all plans */
+};
+
+#define PLAN_DIR_SUFFIX ".plan"
+
+/* ---- plan-dir-store.c */
+
+/* Appends the path of the file of a plan. Returns 0 or ERR_NOMEM. */
+int plan_dir_path(struct buf *out, const struct plan_dir *dir,
+		  const uint8_t *key);
+
+/*
+ * Writes the file of a plan of `len` bytes, after removing the plans that were
+ * not used for the longest time. The plans together have at most dir->max bytes
+ * afterwards. `locks` is a descriptor of the locks. Returns NULL, or the reason
+ * why the file was not written; a constant string.
+ */
+const char *plan_dir_store(const struct plan_dir *dir, const uint8_t *key,
+			   const void *bytes, size_t len, int locks);
+
+/* The lock that a process holds while it stores a plan. */
+#define PLAN_DIR_STORING 0
+
+#endif

@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Finds plans in a directory, and lets one process make a plan while the others
+ * wait.
+ *
+ * The content of the file "keys" is a table of slots. A slot is written without
+ * a lock, because a wrong slot does no harm: a plan is then stored too early,
+ * or not at all.
+ *
+ *	| first half of a key (16) | kind (be64) | seconds since 1970 (be64) |
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/mem.h"
+#include "plans/plan-dir-parts.h"
+#include "sys/clock.h"
+#include "sys/io.h"
+#include "sys/map.h"
+#include "sys/rangelock.h"
+
+/* The largest plan, as a part of all. */
+#define PLAN_PART 16
+
+/* Nothing is written if less than this percentage of the disk is free. */
+#define FREE_PERCENT 15
+
+/* A plan is stored at once if it is this short, and short for its pack. */
+#define SHORT_PLAN ((size_t)64 << 10)
+#define SHORT_PART 50
+
+/* How often a waiting process looks, and for how long. */
+#define LOOK_NS UINT64_C(20000000)
+#define WAIT_MAX_NS UINT64_C(120000000000)
+
+/* A maker whose client is slow is seen sending so many times in a row. */
+#define STALLED_LOOKS 3
+
+/* The time of use is exact to so many seconds. */
+#define USE_SECONDS 60
+
+#define SLOT_NR 4096
+#define SLOT_LEN 32
+#define SLOT_KEY_LEN 16
+
+enum slot_kind {
+	SLOT_ASKED = 1, /* the plan was made, and not stored */
+	/* the plan is too large, or could not be written: do not wait for it */
+	SLOT_REFUSED = 2,
+};
+
+/* seconds for which a slot counts */
+#define ASKED_SECONDS 3600
+#define REFUSED_SECONDS 60
+
+/* The locks of a key follow each other, behind PLAN_DIR_STORING. */
+enum lock_kind { MAKER, SENDING, AWAITED, LOCK_KINDS };
+
+static uint32_t lock_nr(const uint8_t *key, enum lock_kind kind)
+{
+	return 4 + (load_be32(key) >> 3) * 4 + (uint32_t)kind;
+}
+
+/* ---- the directory */
+
+/* Returns NULL, or why the directory must not be used; a constant string. */
+static const char *find_fault(const struct plan_dir *dir)
+{
+	struct sys_stat st;
+
+	/* Processes work in different directories. */
+	if (*dir->path != '/')
+		return "the path is not absolute";
+	if (sys_stat(&st, dir->path, NULL) < 0)
+		return "there is no such directory";
+	if (!st.is_dir)
+		return "it is not a directory";
+	if (st.uid != sys_euid())
+		return "it belongs to another user";
+	if (st.mode & 022)
+		return "other users may write into it";
+	return NULL;
+}
+
+int plan_dir_new(struct plan_dir **out, const char *path, uint64_t max,
+		 struct error *warning, struct error *err)
+{
+	struct plan_dir *dir = mem_calloc(1, sizeof(*dir));
+	const char *fault;
+
+	*warning = (struct error)ERROR_INIT;
+	if (dir)
+		dir->path = mem_strdup(path);
+	if (!dir || !dir->path) {
+		plan_dir_free(dir);
+		return error_nomem(err);
+	}
+	dir->max = max;
+	fault = find_fault(dir);
+	if (fault)
+		error_set(warning, ERR_INVALID,
+			  "the plan directory '%s' is not used: %s", path,
+			  fault);
+	*out = dir;
+	return 0;
+}
+
+/* Take the value of an entry that is not in the repository's own file. */
+static int take_protected(void *ctx, const struct config_entry *entry)
+{
+	const char **value = ctx;
+
+	if (entry->scope != CONFIG_LOCAL)
+		*value = entry->value ? entry->value : "";
+	return 0;
+}
+
+int plan_dir_load(struct plan_dir **out, const struct repo *repo,
+		  struct error *warning, struct error *err)
+{
+	const char *path = NULL, *size = NULL;
+	uint64_t max = PLAN_DIR_SIZE;
+	char *expanded;
+	int ret;
+
+	*out = NULL;
+	*warning = (struct error)ERROR_INIT;
+	config_each(&repo->config, "gitreach.plandirectory", take_protected,
+		    &path);
+	config_each(&repo->config, "gitreach.plandirectorysize", take_protected,
+		    &size);
+	if (!path || !*path)
+		return 0;
+	if (size && config_parse_u64(&max, size) < 0)
+		return error_set(err, ERR_INVALID,
+				 "bad value of gitreach.planDirectorySize: "
+				 "'%s'",
+				 size);
+	expanded = config_expand_path(path);
+	if (!expanded)
+		return error_nomem(err);
+	ret = plan_dir_new(out, expanded, max, warning, err);
+	free(expanded);
+	return ret;
+}
+
+void plan_dir_free(struct plan_dir *dir)
+{
+	if (!dir)
+		return;
+	free(dir->path);
+	free(dir);
+}
+
+size_t plan_dir_plan_max(const struct plan_dir *dir)
+{
+	return (size_t)(dir->max / PLAN_PART);
+}
+
+static bool is_nearly_full(const struct plan_dir *dir)
+{
+	uint64_t total, available;
+
+	return sys_disk_space(&total, &available, dir->path, NULL) < 0 ||
+	       available < total / 100 * FREE_PERCENT;
+}
+
+/* ---- slots */
+
+static uint64_t slot_off(const uint8_t *key)
+{
+	return (uint64_t)(load_be16(key) % SLOT_NR) * SLOT_LEN;
+}
+
+static bool slot_has(const struct plan_claim *claim, enum slot_kind kind)
+{
+	uint64_t max = kind == SLOT_ASKED ? ASKED_SECONDS : REFUSED_SECONDS;
+	uint64_t now = (uint64_t)sys_clock_seconds(), then;
+	uint8_t slot[SLOT_LEN];
+
+	if (sys_read_at(claim->locks, slot, sizeof(slot), slot_off(claim->key),
+			"keys", NULL) < 0)
+		return false;
+	then = load_be64(slot + SLOT_KEY_LEN + 8);
+	return !memcmp(slot, claim->key, SLOT_KEY_LEN) &&
+	       load_be64(slot + SLOT_KEY_LEN) == kind && then <= now &&
+	       now - then < max;
+}
+
+static void slot_set(const struct plan_claim *claim, enum slot_kind kind)
+{
+	uint8_t slot[SLOT_LEN];
+
+	memcpy(slot, claim->key, SLOT_KEY_LEN);
+	store_be64(slot + SLOT_KEY_LEN, kind);
+	store_be64(slot + SLOT_KEY_LEN + 8, (uint64_t)sys_clock_seconds());
+	sys_write_at(claim->locks, slot, sizeof(slot), slot_off(claim->key),
+		     "keys", NULL);
+}
+
+/* ---- reading */
+
+/* Note that the plan is used. */
+static void touch(const char *path)
+{
+	int64_t now = sys_clock_seconds();
+	struct sys_stat st;
+
+	if (!sys_stat(&st, path, NULL) &&
+	    llabs(now - st.mtime_ns / 1000000000) >= USE_SECONDS)
+		sys_touch(path, NULL);
+}
+
+static int load_file(struct plan *plan, struct packing_report *report,
+		     struct sys_map *map, const uint8_t *key,
+		     const struct odb *odb)
+{
+	struct plan_file file;
+
+	if (plan_file_parse(&file, map->data, map->len, "plan", NULL) < 0 ||
+	    memcmp(file.key, key, PLAN_KEY_LEN) != 0 ||
+	    plan_file_resolve(plan, &file, odb, NULL) < 0)
+		return 0;
+	plan->map = *map;
+	*map = (struct sys_map)SYS_MAP_INIT;
+	*report = file.report;
+	return 1;
+}
+
+/* Returns 1 with the plan, or 0. */
+static int load(struct plan *plan, struct packing_report *report,
+		const struct plan_dir *dir, const uint8_t *key,
+		const struct odb *odb)
+{
+	struct sys_map map = SYS_MAP_INIT;
+	struct buf path = BUF_INIT;
+	int ret = 0;
+
+	*plan = PLAN_INIT;
+	if (!plan_dir_path(&path, dir, key) &&
+	    !sys_map_open(&map, path.data, NULL))
+		ret = load_file(plan, report, &map, key, odb);
+	if (ret)
+		touch(path.data);
+	else
+		plan_release(plan);
+	sys_map_close(&map);
+	buf_release(&path);
+	return ret;
+}
+
+int plan_dir_has(const struct plan_dir *dir, const uint8_t key[PLAN_KEY_LEN],
+		 const struct odb *odb)
+{
+	struct packing_report report;
+	struct plan plan;
+	int ret;
+
+	if (find_fault(dir))
+		return 0;
+	ret = load(&plan, &report, dir, key, odb);
+	plan_release(&plan);
+	return ret;
+}
+
+/* ---- claims */
+
+/* Open the locks. Returns false, with claim->reason, if nothing is stored. */
+static bool open_locks(struct plan_claim *claim)
+{
+	struct buf path = BUF_INIT;
+
+	if (is_nearly_full(claim->dir))
+		claim->reason = "the disk is nearly full";
+	else if (!buf_printf(&path, "%s/keys", claim->dir->path))
+		claim->locks = sys_rangelock_open_private(path.data, NULL);
+	buf_release(&path);
+	if (claim->locks < 0 && !claim->reason)
+		claim->reason = "the plan directory cannot be written";
+	if (claim->reason)
+		plan_claim_release(claim);
+	return !claim->reason;
+}
+
+/* How a process waits for a maker. */
+struct waiting {
+	uint64_t begun_ns; /* 0: not yet */
+	unsigned sending;  /* how often the maker was seen sending */
+};
+
+/*
+ * Wait a moment. Returns 1 to look again, 0 to wait no longer, or
+ * ERR_CANCELLED.
+ */
+static int wait_for(struct plan_claim *claim, struct waiting *w,
+		    const struct progress_out *progress, struct error *err)
+{
+	int fd = claim->locks;
+
+	if (!w->begun_ns) {
+		w->begun_ns = sys_clock_ns();
+		sys_rangelock_take(fd, lock_nr(claim->key, AWAITED), true,
+				   false, NULL);
+	}
+	if (!sys_rangelock_is_taken(fd, lock_nr(claim->key, SENDING)))
+		w->sending = 0;
+	else if (++w->sending == STALLED_LOOKS)
+		return 0;
+	if (sys_clock_ns() - w->begun_ns > WAIT_MAX_NS)
+		return 0;
+	sys_sleep_ns(LOOK_NS);
+	if (progress_ask(progress, "Waiting for an equal request", 0, err) < 0)
+		return ERR_CANCELLED;
+	return 1;
+}
+
+/*
+ * Returns 1 if the claim is the maker, 0 if another process is, or ERR_IO if
+ * there are no locks.
+ */
+static int take(struct plan_claim *claim)
+{
+	int ret = sys_rangelock_take(claim->locks, lock_nr(claim->key, MAKER),
+				     false, false, NULL);
+
+	return ret == ERR_DENIED ? 0 : ret < 0 ? ret : 1;
+}
+
+/* Returns 1 with the plan, 0 to make it, or ERR_CANCELLED. */
+static int find(struct plan_claim *claim, struct plan *plan,
+		struct packing_report *report, bool *has_waited,
+		const struct odb *odb, const struct progress_out *progress,
+		struct error *err)
+{
+	struct waiting w = {0};
+	int ret;
+
+	for (;;) {
+		ret = take(claim);
+		/* The last maker may have stored the plan before it let go. */
+		if (load(plan, report, claim->dir, claim->key, odb))
+			return 1;
+		if (ret < 0)
+			claim->reason = "the plan directory has no locks";
+		else if (slot_has(claim, SLOT_REFUSED))
+			claim->reason = "an equal plan was not stored";
+		if (ret > 0 || claim->reason)
+			break;
+		*has_waited = true;
+		ret = wait_for(claim, &w, progress, err);
+		if (!ret)
+			claim->reason = "another process is slow to make it";
+		if (ret <= 0)
+			break;
+	}
+	if (ret < 0 || claim->reason)
+		plan_claim_release(claim);
+	else
+		sys_rangelock_drop(claim->locks, lock_nr(claim->key, AWAITED));
+	return ret == ERR_CANCELLED ? ret : 0;
+}
+
+int plan_dir_find(struct plan_claim *claim, struct plan *plan,
+		  struct packing_report *report, bool *has_waited,
+		  const struct plan_dir *dir, const uint8_t key[PLAN_KEY_LEN],
+		  const struct odb *odb, const struct progress_out *progress,
+		  struct error *err)
+{
+	*plan = PLAN_INIT;
+	*claim = (struct plan_claim){.dir = dir, .locks = -1};
+	memcpy(claim->key, key, PLAN_KEY_LEN);
+	if (find_fault(dir)) {
+		claim->reason = "the plan directory is unusable";
+		return 0;
+	}
+	if (load(plan, report, dir, key, odb))
+		return 1;
+	if (!open_locks(claim))
+		return 0;
+	return find(claim, plan, report, has_waited, odb, progress, err);
+}
+
+bool plan_claim_begin_sending(struct plan_claim *claim)
+{
+	if (claim->locks < 0)
+		return false;
+	if (sys_rangelock_is_taken(claim->locks,
+				   lock_nr(claim->key, AWAITED))) {
+		claim->is_awaited = true;
+		return true;
+	}
+	sys_rangelock_take(claim->locks, lock_nr(claim->key, SENDING), false,
+			   false, NULL);
+	return false;
+}
+
+void plan_claim_end_sending(struct plan_claim *claim)
+{
+	if (claim->locks >= 0)
+		sys_rangelock_drop(claim->locks, lock_nr(claim->key, SENDING));
+}
+
+/* Returns whether the plan is to be written, or notes that it was asked for. */
+static bool is_worth_it(struct plan_claim *claim, const struct plan *plan,
+			size_t len)
+{
+	if (len <= SHORT_PLAN && len <= plan_pack_len(plan) / SHORT_PART)
+		return true;
+	if (claim->is_awaited ||
+	    sys_rangelock_is_taken(claim->locks,
+				   lock_nr(claim->key, AWAITED)) ||
+	    slot_has(claim, SLOT_ASKED))
+		return true;
+	slot_set(claim, SLOT_ASKED);
+	claim->reason = "the plan is stored when it is asked for again";
+	return false;
+}
+
+void plan_claim_store(struct plan_claim *claim, const struct plan *plan,
+		      const struct packing_report *report,
+		      const struct odb *odb, bool is_awaited)
+{
+	struct buf bytes = BUF_INIT;
+
+	if (claim->locks < 0)
+		return;
+	claim->is_awaited |= is_awaited;
+	if (plan_file_len(plan, 0, odb->algo) > plan_dir_plan_max(claim->dir)) {
+		plan_claim_give_up(claim);
+		return;
+	}
+	if (is_worth_it(claim, plan, plan_file_len(plan, 0, odb->algo)))
+		claim->reason = plan_file_print(&bytes, claim->key, plan,
+						report, odb, NULL) < 0
+					? "the plan has no file"
+					: plan_dir_store(claim->dir, claim->key,
+							 bytes.data, bytes.len,
+							 claim->locks);
+	/* Those that wait must not make it one after the other. */
+	if (bytes.len && claim->reason)
+		slot_set(claim, SLOT_REFUSED);
+	buf_release(&bytes);
+	plan_claim_release(claim);
+}
+
+void plan_claim_give_up(struct plan_claim *claim)
+{
+	if (claim->locks < 0)
+		return;
+	slot_set(claim, SLOT_REFUSED);
+	claim->reason = "the plan is too large";
+	plan_claim_release(claim);
+}
+
+void plan_claim_release(struct plan_claim *claim)
+{
+	sys_close(claim->locks);
+	claim->locks = -1;
+}

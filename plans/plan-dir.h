@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A directory of plans that processes share: the workers of gitreachd, and
+ * processes of upload-pack and http-backend.
+ *
+ *	<dir>/<key in hex>.plan   a plan (plans/plan-file.h)
+ *	<dir>/keys                locks, and a table of keys that were asked for
+ *
+ * A request looks for a plan, and makes it if there is none. While a process
+ * makes a plan, the others wait for it. All locks belong to open files, so a
+ * killed maker harms nobody. Each key has three locks in the file "keys":
+ *
+ *	MAKER     exclusive   a process makes the plan
+ *	SENDING   exclusive   its maker waits for its client
+ *	AWAITED   shared      other processes wait for the plan
+ *
+ * A maker that sees AWAITED sends no further bytes to its client until the plan
+ * is stored. A maker that keeps SENDING all the same has a slow client: the
+ * others stop waiting for it.
+ *
+ * A plan with few bytes compared to its pack is stored at once. Another plan is
+ * stored when its key is asked for again, or when another request waits for it.
+ * So little is written that nobody reads.
+ *
+ * The directory is a cache. A damaged file, a full disk or a missing directory
+ * means that there is no plan, and never an error. Nothing is synced to the
+ * disk, because a file that was cut is noticed when it is read.
+ *
+ * Who can write into the directory decides what clients get. So the directory
+ * must belong to the user of the process, and nobody else may write into it.
+ */
+#ifndef PLANS_PLAN_DIR_H
+#define PLANS_PLAN_DIR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "odb/odb.h"
+#include "plans/plan-file.h"
+#include "sys/progress.h"
+
+/* Immutable; threads may share it. */
+struct plan_dir;
+
+/*
+ * Prepares to use the directory `path`, which must exist and be absolute, for
+ * up to `max` bytes of plans. *warning says why the directory cannot be used
+ * now; code 0: it can be used. Returns 0 with *out owned by the caller, or
+ * ERR_NOMEM.
+ */
+int plan_dir_new(struct plan_dir **out, const char *path, uint64_t max,
+		 struct error *warning, struct error *err);
+
+/* Size of a directory without gitreach.planDirectorySize, in bytes. */
+#define PLAN_DIR_SIZE (UINT64_C(256) << 20)
+
+/*
+ * Works like plan_dir_new() for the directory that the configuration of a
+ * repository names: gitreach.planDirectory and gitreach.planDirectorySize. The
+ * repository's own file does not count, because a served repository must not
+ * choose where a server writes. *out is NULL if no directory is configured.
+ * Returns 0, ERR_INVALID for a bad value, or ERR_NOMEM.
+ */
+int plan_dir_load(struct plan_dir **out, const struct repo *repo,
+		  struct error *warning, struct error *err);
+
+/* NULL is allowed. */
+void plan_dir_free(struct plan_dir *dir);
+
+/* Returns the length in bytes of the largest plan that is stored. */
+size_t plan_dir_plan_max(const struct plan_dir *dir);
+
+/*
+ * Looks for the file of a plan, and does not make it. Returns 1 if the plan can
+ * be used with the packs of the snapshot, else 0. Serves `git bitmap explain`.
+ */
+int plan_dir_has(const struct plan_dir *dir, const uint8_t key[PLAN_KEY_LEN],
+		 const struct odb *odb);
+
+/* The right to make the plan of a key. One thread. */
+struct plan_claim {
+	const struct plan_dir *dir; /* borrowed */
+	uint8_t key[PLAN_KEY_LEN];
+	/* owned: descriptor of the locks; -1: the plan will not be stored */
+	int locks;
+	/* another process has waited for the plan */
+	bool is_awaited;
+	/*
+	 * Why the plan will not be stored, or was not; a constant string. NULL:
+	 * it will be, or was.
+	 */
+	const char *reason;
+};
+
+/*
+ * Looks for a plan. While another process makes it, waits, and calls
+ * progress->poll about every 20 ms. *has_waited is set to true then.
+ *
+ * Returns 1 with the plan in *plan, whose spans are borrowed from the snapshot,
+ * and its report in *report. Returns 0 if the caller is to make the plan. In
+ * both cases, the caller releases *claim and *plan. Returns ERR_CANCELLED,
+ * with nothing to release, if progress->poll cancels the work.
+ */
+int plan_dir_find(struct plan_claim *claim, struct plan *plan,
+		  struct packing_report *report, bool *has_waited,
+		  const struct plan_dir *dir, const uint8_t key[PLAN_KEY_LEN],
+		  const struct odb *odb, const struct progress_out *progress,
+		  struct error *err);
+
+/*
+ * The maker calls these functions before and after it waits for its client.
+ * plan_claim_begin_sending() returns true if other processes wait for the plan:
+ * the maker should not wait for its client then. The caller still calls
+ * plan_claim_end_sending() if it sends.
+ */
+bool plan_claim_begin_sending(struct plan_claim *claim);
+void plan_claim_end_sending(struct plan_claim *claim);
+
+/*
+ * Stores the plan, if it is worth it, and lets the waiting processes have it.
+ * `is_awaited`: others in this process wait. claim->reason says why the plan
+ * was not stored.
+ */
+void plan_claim_store(struct plan_claim *claim, const struct plan *plan,
+		      const struct packing_report *report,
+		      const struct odb *odb, bool is_awaited);
+
+/* Notes that the plan is too large, so that others do not wait for it. */
+void plan_claim_give_up(struct plan_claim *claim);
+
+/* Gives up the right: another process may make the plan. */
+void plan_claim_release(struct plan_claim *claim);
+
+#endif
