@@ -113,6 +113,7 @@ static int serve(struct builtin_env *env, const struct serving_names *names)
 		.enter = enter,
 		.log = write_log,
 		.before_child = exec_path_prepend,
+		.make_pack = serving_make_pack,
 		.tell = tell,
 		.ctx = env,
 		.about = &about,

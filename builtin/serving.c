@@ -10,6 +10,8 @@
 
 #include "builtin/serving.h"
 #include "builtin/tracing.h"
+#include "plans/plan-cache.h"
+#include "plans/plan-spans.h"
 #include "sys/clock.h"
 #include "wire/traceparent.h"
 
@@ -100,4 +102,45 @@ struct summary_about serving_about(char address[SYS_ADDRESS_MAX])
 		.user = user && *user ? user : NULL,
 		.traceparent = traceparent_is_valid(parent) ? parent : NULL,
 	};
+}
+
+/* Send a pack by a plan. The process keeps no plans in memory. */
+static int send_planned(const struct plan_dir *dir,
+			const struct plan_question *question,
+			const struct pack_sink *sink,
+			struct packing_report *report, struct error *err)
+{
+	struct plan_span_sink spans = {.odb = question->odb, .sink = *sink};
+	struct pack_sink by_file = plan_span_sink(&spans);
+	struct plan_cache *cache = plan_cache_new(0, dir);
+	int ret;
+
+	if (!cache)
+		return error_nomem(err);
+	ret = plan_cache_send_alone(cache, question, &by_file, report, err);
+	plan_cache_free(cache);
+	plan_span_sink_release(&spans);
+	return ret;
+}
+
+int serving_make_pack(void *ctx, const struct odb *odb,
+		      const struct packing_request *request,
+		      const struct packing_send_options *options,
+		      struct pack_sink sink, struct packing_report *report,
+		      struct error *err)
+{
+	const struct plan_question question = {
+		.odb = odb, .request = request, .options = options};
+	struct error warning;
+	struct plan_dir *dir;
+	int ret = plan_dir_load(&dir, odb->repo, &warning, err);
+
+	if (ret < 0)
+		return ret;
+	if (warning.code)
+		builtin_warn("%s", warning.msg);
+	ret = dir ? send_planned(dir, &question, &sink, report, err)
+		  : packing_send(odb, request, options, sink, report, err);
+	plan_dir_free(dir);
+	return ret;
 }

@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "builtin/builtin.h"
+#include "packing/send.h"
 #include "sys/tcp.h"
 #include "wire/summary.h"
 
@@ -59,5 +60,16 @@ struct summary_about serving_about(char address[SYS_ADDRESS_MAX]);
 int serving_names_load(struct serving_names *names,
 		       const struct builtin_env *env);
 void serving_names_release(struct serving_names *names);
+
+/*
+ * Makes and sends a pack as packing_send() does, by a plan of the directory
+ * gitreach.planDirectory if there is one (plans/plan-dir.h). A directory that
+ * cannot be used is a warning on standard error. `ctx` is not used.
+ */
+int serving_make_pack(void *ctx, const struct odb *odb,
+		      const struct packing_request *request,
+		      const struct packing_send_options *options,
+		      struct pack_sink sink, struct packing_report *report,
+		      struct error *err);
 
 #endif

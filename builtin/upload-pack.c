@@ -85,6 +85,7 @@ static int serve(struct builtin_env *env, const struct arguments *a,
 		.namespace = getenv("GIT_NAMESPACE"),
 		.warn = warn,
 		.before_hook = exec_path_prepend,
+		.make_pack = serving_make_pack,
 		.about = &about,
 	};
 	struct error err = ERROR_INIT;
@@ -99,7 +100,7 @@ static int serve(struct builtin_env *env, const struct arguments *a,
 /*
  * Returns flags that allow a repository of any owner, as in stock Git. This is
  * safe because upload-pack does not let the configuration of a repository run
- * programs, write files or fetch objects.
+ * programs, choose where files are written, or fetch objects.
  */
 static unsigned open_flags(const struct arguments *a)
 {
