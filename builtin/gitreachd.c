@@ -226,6 +226,8 @@ static void fill_options(struct state *state, struct server *server)
 	o->drain_timeout = (unsigned)s->drain_timeout;
 	o->slow_ms = (unsigned)s->slow_request;
 	o->plan_max = (size_t)s->plan_memory << 20;
+	o->plan_directory = s->plan_directory.text;
+	o->plan_directory_max = s->plan_directory_size << 20;
 	o->agent = server->names->agent.data;
 	o->session_id = server->names->session_id.data;
 	o->namespace = getenv("GIT_NAMESPACE");

@@ -88,6 +88,7 @@ struct daemon_conn {
 	struct daemon_slot *slot;
 	const struct daemon_shared *shared; /* borrowed */
 	struct access_helper *helper;       /* borrowed; NULL: none */
+	struct plan_cache *plans;           /* borrowed; NULL: none */
 	bool is_last;               /* the next answer closes the connection */
 	bool is_denied;             /* the request had a wrong password */
 	bool is_admin;              /* of the listener --admin */

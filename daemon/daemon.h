@@ -62,8 +62,11 @@ struct daemon_options {
 	unsigned drain_timeout;        /* seconds to finish after SIGTERM */
 	/* from this time on, without waits for clients, a request is slow */
 	unsigned slow_ms;
-	size_t plan_max;   /* bytes for plans of each worker; 0: no plans */
-	const char *agent; /* "<name>/<version>" */
+	size_t plan_max; /* bytes for plans of each worker; 0: none in memory */
+	/* the directory of plans that all workers share; NULL: none */
+	const char *plan_directory;
+	uint64_t plan_directory_max; /* bytes */
+	const char *agent;           /* "<name>/<version>" */
 	const char *session_id;
 	struct trace *trace;   /* NULL: requests are not traced */
 	const char *namespace; /* GIT_NAMESPACE, or NULL */

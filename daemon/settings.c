@@ -72,6 +72,10 @@ const struct daemon_key daemon_keys[] = {
 	 "<milliseconds>", "show requests that take so long as slow"},
 	{"plan-memory", DAEMON_AMOUNT, AT(plan_memory), 1048576, "<MiB>",
 	 "memory of each process for plans of packs that were sent"},
+	{"plan-directory", DAEMON_TEXT, AT(plan_directory), 0, "<dir>",
+	 "a directory of plans that all processes share"},
+	{"plan-directory-size", DAEMON_NUMBER, AT(plan_directory_size), 1048576,
+	 "<MiB>", "size of the directory of plans"},
 	{NULL, DAEMON_TEXT, 0, 0, NULL, NULL},
 };
 
@@ -89,6 +93,7 @@ void daemon_settings_init(struct daemon_settings *s)
 		.drain_timeout = 30,
 		.slow_request = 1000,
 		.plan_memory = 64,
+		.plan_directory_size = 256,
 	};
 }
 
@@ -111,6 +116,7 @@ void daemon_settings_release(struct daemon_settings *s)
 	free(s->tls_key.text);
 	free(s->htpasswd.text);
 	free(s->access_helper.text);
+	free(s->plan_directory.text);
 	forget_listeners(s);
 	*s = (struct daemon_settings){.file = NULL};
 }

@@ -49,7 +49,9 @@ struct daemon_settings {
 	/* seconds */
 	uint64_t head_timeout, timeout, idle_timeout, drain_timeout;
 	uint64_t slow_request; /* milliseconds */
-	uint64_t plan_memory;  /* MiB; 0: no plans */
+	uint64_t plan_memory;  /* MiB; 0: no plans in memory */
+	struct daemon_text plan_directory;
+	uint64_t plan_directory_size; /* MiB */
 };
 
 enum daemon_kind {

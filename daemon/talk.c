@@ -121,6 +121,21 @@ static void count(void *ctx, const struct summary *s, const struct error *error)
 			      (uint64_t)t->options->slow_ms * 1000);
 }
 
+/* The client has its own snapshot, so plans are only in the directory. */
+static int make_pack(void *ctx, const struct odb *odb,
+		     const struct packing_request *request,
+		     const struct packing_send_options *options,
+		     struct pack_sink sink, struct packing_report *report,
+		     struct error *err)
+{
+	const struct daemon_talk *t = ctx;
+	const struct plan_question question = {
+		.odb = odb, .request = request, .options = options};
+
+	return plan_cache_send_alone(t->conn->plans, &question, &sink, report,
+				     err);
+}
+
 static int fetch(struct daemon_talk *t, const struct repo *repo)
 {
 	const struct daemon_options *o = t->options;
@@ -144,6 +159,9 @@ static int fetch(struct daemon_talk *t, const struct repo *repo)
 		.namespace = o->namespace,
 		.warn = warn,
 		.warn_ctx = t,
+		.make_pack = o->plan_directory && t->conn->plans ? make_pack
+								 : NULL,
+		.make_pack_ctx = t,
 		.about = &about,
 	};
 	struct error err = ERROR_INIT;

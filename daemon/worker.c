@@ -17,6 +17,7 @@
  */
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,6 +65,7 @@ struct worker {
 	uint64_t trimmed_ns;
 	bool is_draining;
 	struct daemon_snapshots *snapshots; /* owned */
+	struct plan_dir *plan_dir;          /* owned; NULL: none */
 	struct plan_cache *plans;           /* owned; NULL: none */
 	struct access_helper *helper;       /* owned; NULL: none */
 	pthread_t *threads;
@@ -164,6 +166,7 @@ static void *run_thread(void *ctx)
 		conn->slot = slot;
 		conn->shared = w->shared;
 		conn->helper = w->helper;
+		conn->plans = w->plans;
 		if (conn->protocol == DAEMON_GIT)
 			daemon_serve_git(w->options, conn);
 		else if (conn->protocol == DAEMON_SSH)
@@ -752,6 +755,24 @@ static void end_threads(struct worker *w)
 	free(w->threads);
 }
 
+/* Without memory for its plans, the worker serves without plans. */
+static void open_plans(struct worker *w)
+{
+	const struct daemon_options *o = w->options;
+	char line[ERROR_MESSAGE_MAX + sizeof(DAEMON_WARNING)];
+	struct error warning = ERROR_INIT;
+
+	if (o->plan_directory &&
+	    !plan_dir_new(&w->plan_dir, o->plan_directory,
+			  o->plan_directory_max, &warning, NULL) &&
+	    warning.code) {
+		snprintf(line, sizeof(line), DAEMON_WARNING "%s", warning.msg);
+		o->log(o->log_ctx, line);
+	}
+	if (o->plan_max || w->plan_dir)
+		w->plans = plan_cache_new(o->plan_max, w->plan_dir);
+}
+
 int daemon_worker(const struct daemon_options *options,
 		  struct daemon_board *board,
 		  const struct daemon_shared *shared, int alarm,
@@ -777,9 +798,7 @@ int daemon_worker(const struct daemon_options *options,
 		if (!w.helper)
 			return error_nomem(err);
 	}
-	/* Without memory for it, the worker serves without plans. */
-	if (options->plan_max)
-		w.plans = plan_cache_new(options->plan_max, NULL);
+	open_plans(&w);
 	w.snapshots = daemon_snapshots_new(SNAPSHOTS_MAX, w.plans);
 	ret = w.snapshots ? open_events(&w, err) : error_nomem(err);
 	if (!ret)
@@ -792,6 +811,7 @@ int daemon_worker(const struct daemon_options *options,
 	end_threads(&w);
 	daemon_snapshots_free(w.snapshots);
 	plan_cache_free(w.plans);
+	plan_dir_free(w.plan_dir);
 	access_helper_free(w.helper);
 	sys_close(w.events);
 	sys_close(w.signals);
