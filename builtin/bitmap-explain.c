@@ -331,10 +331,12 @@ static int explain(struct explain *e, const char **args)
 		ret = query(e);
 	else if (ret > 0)
 		print_unused(reason);
-	if (ret < 0 || !e->is_repeat)
-		return ret < 0 ? ret : 0;
-	return bitmap_repeat_pack(&e->repeat, &e->place, &e->filter.filter,
-				  e->err);
+	if (ret < 0)
+		return ret;
+	return e->is_repeat ? bitmap_repeat_pack(&e->repeat, &e->place,
+						 &e->filter.filter, e->err)
+			    : bitmap_explain_plan(&e->place, &e->revs,
+						  &e->filter.filter, e->err);
 }
 
 static bool is_repeat_arg(const char *arg)

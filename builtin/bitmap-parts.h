@@ -18,6 +18,9 @@ int bitmap_stats(int argc, const char **argv, struct builtin_env *env);
 int bitmap_verify(int argc, const char **argv, struct builtin_env *env);
 int bitmap_explain(int argc, const char **argv, struct builtin_env *env);
 
+struct filter;
+struct rev_args;
+
 /* ---- bitmap-place.c */
 
 /* The repository and index that most subcommands work on. */
@@ -68,6 +71,17 @@ bool bitmap_repeat_is_empty(const struct bitmap_repeat *r);
 int bitmap_repeat_pack(const struct bitmap_repeat *r,
 		       struct bitmap_place *place, const struct filter *filter,
 		       struct error *err);
+
+/*
+ * ---- bitmap-explain-plan.c
+ *
+ * Print whether the directory of plans has a plan for a request of stock Git.
+ * Prints nothing if no directory is configured. Returns 0 or a negative error
+ * code.
+ */
+int bitmap_explain_plan(const struct bitmap_place *place,
+			const struct rev_args *revs,
+			const struct filter *filter, struct error *err);
 
 /* Print facts about a bitmap index, without a final newline. */
 void bitmap_print_index(const struct pack_bitmap *pb, char separator);

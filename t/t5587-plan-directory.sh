@@ -115,6 +115,13 @@ test_expect_success 'processes of upload-pack share plans' '
 	ls plans/*.plan >list &&
 	test_line_count 1 list &&
 	stock -C d.git fsck --strict &&
+	"$GIT" -C srv/r.git bitmap explain --branches --tags >explained &&
+	grep "^plan=stored$" explained &&
+	test "plans/$(sed -n "s/^plan-key=//p" explained).plan" = $(cat list) &&
+	"$GIT" -C srv/r.git bitmap explain main ^main~3 >explained &&
+	grep "^plan=missing$" explained &&
+	"$GIT" -C srv/r.git bitmap explain ^main >explained &&
+	grep "^plan-reason=nothing is wanted$" explained &&
 	same_objects a.git b.git c.git d.git
 '
 
