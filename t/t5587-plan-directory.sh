@@ -151,7 +151,7 @@ test_expect_success 'http-backend uses the directory' '
 
 test_expect_success 'two workers, ssh and git:// share the plans' '
 	socket=$(mktemp -d /tmp/t5587.XXXXXX)/s &&
-	trap "kill \$pids; rm -rf ${socket%/s}" EXIT &&
+	trap "kill \$pids 2>/dev/null; rm -rf ${socket%/s}" EXIT &&
 	serve --plan-directory="$plans" --admin=http://127.0.0.1:0 \
 		--listen=git://127.0.0.1:0 \
 		--listen="unix:$socket" &&
@@ -174,6 +174,7 @@ test_expect_success 'two workers, ssh and git:// share the plans' '
 	chmod +x fake-ssh &&
 	GIT_SSH="$PWD/fake-ssh" GIT_SSH_VARIANT=ssh \
 		stock clone -q --bare h:r.git e6.git &&
+	plans_are hit hit &&
 	wait_until grep "(status)" log &&
 	admin=$(sed -n "s/^gitreachd: listens on \(.*\) (status)$/\1/p" log) &&
 	wait_until are_hits 6 &&
