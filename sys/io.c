@@ -634,6 +634,15 @@ int sys_link(const char *path, const char *second, struct error *err)
 	return error_set_errno(err, "cannot link '%s' to '%s'", second, path);
 }
 
+int sys_link_new(const char *path, const char *second, struct error *err)
+{
+	if (!link(path, second))
+		return 0;
+	if (errno == EEXIST)
+		return 1;
+	return error_set_errno(err, "cannot link '%s' to '%s'", second, path);
+}
+
 int sys_symlink(const char *target, const char *path, struct error *err)
 {
 	if (symlink(target, path) < 0)

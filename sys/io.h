@@ -217,6 +217,12 @@ int sys_readlink(struct buf *out, const char *path, struct error *err);
  */
 int sys_link(const char *path, const char *second, struct error *err);
 
+/*
+ * Gives a file a second name, which must be new. Returns 0, 1 if something
+ * named `second` exists, or ERR_IO.
+ */
+int sys_link_new(const char *path, const char *second, struct error *err);
+
 /* Makes `path` a symlink to `target`. Returns 0 or ERR_IO. */
 int sys_symlink(const char *target, const char *path, struct error *err);
 

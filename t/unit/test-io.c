@@ -299,6 +299,22 @@ static void directories(void **state)
 	free(real);
 }
 
+static void new_links(void **state)
+{
+	char path[256], second[256];
+	struct error err = ERROR_INIT;
+
+	in_dir(path, "one");
+	in_dir(second, "two");
+	assert_int_equal(sys_append(path, "1", 1, 0644, NULL), 0);
+	assert_int_equal(sys_link_new(path, second, NULL), 0);
+	assert_true(sys_exists(second));
+	assert_int_equal(sys_link_new(path, second, NULL), 1);
+	assert_int_equal(sys_link_new(second, in_dir(path, "no/dir"), &err),
+			 ERR_IO);
+	assert_int_equal(err.sys_errno, ENOENT);
+}
+
 static void links(void **state)
 {
 	char path[256], target[256];
@@ -416,6 +432,7 @@ int main(void)
 		cmocka_unit_test(facts_about_files),
 		cmocka_unit_test(bytes_at_an_offset),
 		cmocka_unit_test(directories),
+		cmocka_unit_test(new_links),
 		cmocka_unit_test(links),
 		cmocka_unit_test(reads_what_is_no_file),
 		cmocka_unit_test(directories_need_room),
