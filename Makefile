@@ -48,7 +48,7 @@ version := $(shell sed -n \
 
 # ---- what there is to build
 
-rooms = base sys metrics ewah object pack reftable config indexer repo odb refs refs-write \
+rooms = base sys metrics ewah object pack reftable config store indexer repo odb refs refs-write \
 	graph names walk graph-write simplify check bitmap islands packing packs wire \
 	plans midx repack network serve receive http1 http daemon libgitreach
 lib_src := $(wildcard $(addsuffix /*.c,$(rooms)) pack-bitmap*.c)

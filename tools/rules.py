@@ -20,6 +20,7 @@ LEVELS = {
     "pack": 2,
     "reftable": 2,
     "config": 2,
+    "store": 2,
     "indexer": 3,
     "repo": 3,
     "odb": 4,

@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: MIT */
+/* A store in a directory: see directory.h for the files. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/sort.h"
+#include "object/hash.h"
+#include "store/directory.h"
+#include "sys/clock.h"
+#include "sys/io.h"
+#include "sys/map.h"
+#include "sys/rangelock.h"
+#include "sys/tempfile.h"
+
+/* seconds after which an incomplete file has no writer any more */
+#define TEMPORARY_AGE 86400
+
+struct directory {
+	struct filestore store;
+	char *root; /* owned */
+};
+
+static const struct directory *of_store(const struct filestore *store)
+{
+	return (const struct directory *)store;
+}
+
+static int make_path(struct buf *out, const struct filestore *store,
+		     const char *name, struct error *err)
+{
+	return buf_printf(out, "%s/%s", of_store(store)->root, name) < 0
+		       ? error_nomem(err)
+		       : 0;
+}
+
+static int make_etag(char *etag, const void *bytes, size_t len,
+		     struct error *err)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct hash_ctx hash;
+	struct oid oid;
+
+	if (hash_init(&hash, HASH_SHA256) < 0)
+		return error_nomem(err);
+	hash_update(&hash, bytes, len);
+	hash_final(&hash, &oid);
+	hash_release(&hash);
+	oid_to_hex(hex, &oid, HASH_SHA256);
+	snprintf(etag, STORE_ETAG_MAX + 1, "\"%s\"", hex);
+	return 0;
+}
+
+/* ---- reading */
+
+/*
+ * Maps a file and fills *info, with its entity tag if `tag`. Returns 0,
+ * STORE_ABSENT, ERR_IO or ERR_NOMEM. The caller closes the map in any case.
+ */
+static int open_file(struct sys_map *map, struct filestore_info *info, bool tag,
+		     const char *path, struct error *err)
+{
+	struct sys_stat st;
+	int fd = sys_open_file(&st, path, err);
+	int ret;
+
+	*map = (struct sys_map)SYS_MAP_INIT;
+	if (fd < 0)
+		return fd == ERR_MISSING ? STORE_ABSENT : fd;
+	ret = sys_map_file(map, fd, (size_t)st.size, path, err);
+	sys_close(fd);
+	if (ret < 0)
+		return ret;
+	memset(info, 0, sizeof(*info));
+	info->size = st.size;
+	info->mtime = st.mtime_ns / 1000000000;
+	return tag ? make_etag(info->etag, map->data, map->len, err) : 0;
+}
+
+static int read_file(struct filestore *store, struct filestore_info *info,
+		     const struct filestore_sink *sink, const char *name,
+		     uint64_t off, uint64_t len, struct error *err)
+{
+	bool whole = !off && len == STORE_TO_END;
+	struct sys_map map = SYS_MAP_INIT;
+	struct buf path = BUF_INIT;
+	struct filestore_info found;
+	int ret = make_path(&path, store, name, err);
+
+	if (!ret)
+		ret = open_file(&map, &found, whole && info, path.data, err);
+	if (ret)
+		goto out;
+	if (len == STORE_TO_END && off <= found.size)
+		len = found.size - off;
+	if (off > found.size || len > found.size - off) {
+		ret = error_set(err, ERR_INVALID,
+				"'%s' ends before the range that was asked for",
+				name);
+		goto out;
+	}
+	if (info)
+		*info = found;
+	if (len)
+		ret = sink->write(sink->ctx, map.data + off, (size_t)len, err);
+out:
+	sys_map_close(&map);
+	buf_release(&path);
+	return ret;
+}
+
+static int head_file(struct filestore *store, struct filestore_info *info,
+		     const char *name, struct error *err)
+{
+	struct sys_map map = SYS_MAP_INIT;
+	struct buf path = BUF_INIT;
+	int ret = make_path(&path, store, name, err);
+
+	if (!ret)
+		ret = open_file(&map, info, true, path.data, err);
+	sys_map_close(&map);
+	buf_release(&path);
+	return ret;
+}
+
+/* ---- locks of names */
+
+static int lock_name(const struct filestore *store, const char *name,
+		     struct error *err)
+{
+	struct buf path = BUF_INIT;
+	uint32_t nr = 0;
+	int fd, ret = make_path(&path, store, ".lock", err);
+
+	if (ret < 0)
+		return ret;
+	/* Names with equal numbers only wait for each other. */
+	for (const char *p = name; *p; p++)
+		nr = nr * 31 + (unsigned char)*p;
+	/* Threads exclude each other, because each opens the file anew. */
+	fd = sys_rangelock_open(path.data, err);
+	buf_release(&path);
+	if (fd < 0)
+		return fd;
+	ret = sys_rangelock_take(fd, nr & 0x7fffffff, false, true, err);
+	if (!ret)
+		return fd;
+	sys_close(fd);
+	return ret;
+}
+
+/* ---- writing */
+
+/*
+ * Makes the entry of a file durable, and the entries of the directories that
+ * contain the file. `path` is modified.
+ */
+static int sync_path(const struct filestore *store, char *path,
+		     struct error *err)
+{
+	size_t root_len = strlen(of_store(store)->root);
+	char *slash;
+
+	while ((slash = strrchr(path, '/')) && slash >= path + root_len) {
+		int ret;
+
+		*slash = '\0';
+		ret = sys_sync_dir(path, err);
+		if (ret < 0)
+			return ret;
+	}
+	return 0;
+}
+
+static int make_directory(const struct filestore *store, char *path,
+			  struct error *err)
+{
+	char *slash = strrchr(path, '/');
+	int ret;
+
+	*slash = '\0';
+	ret = sys_mkdir_p(path, err);
+	*slash = '/';
+	return ret;
+}
+
+static int write_temporary(struct sys_tempfile *tf,
+			   const struct filestore *store, const void *bytes,
+			   size_t len, struct error *err)
+{
+	struct buf dir = BUF_INIT;
+	int ret = make_path(&dir, store, ".tmp", err);
+
+	if (!ret)
+		ret = sys_tempfile_create(tf, dir.data, "file-", 0666, err);
+	if (!ret)
+		ret = sys_tempfile_write(tf, bytes, len, err);
+	if (!ret)
+		ret = sys_tempfile_finish(tf, SYS_FSYNC_FSYNC, err);
+	buf_release(&dir);
+	return ret;
+}
+
+/* Returns 0, STORE_CONFLICT if the name exists, or an error. */
+static int place_new(struct sys_tempfile *tf, const char *path,
+		     struct error *err)
+{
+	int ret = sys_link_new(tf->path, path, err);
+
+	return ret > 0 ? STORE_CONFLICT : ret;
+}
+
+/* Returns 0, STORE_CONFLICT if the condition is false, or an error. */
+static int check_etag(const char *path, const char *etag, struct error *err)
+{
+	struct sys_map map;
+	struct filestore_info info;
+	int ret = open_file(&map, &info, true, path, err);
+
+	sys_map_close(&map);
+	if (ret)
+		return ret == STORE_ABSENT ? STORE_CONFLICT : ret;
+	return strcmp(info.etag, etag) ? STORE_CONFLICT : 0;
+}
+
+static int place_over(struct sys_tempfile *tf, struct filestore *store,
+		      const char *name, const char *path,
+		      const struct filestore_condition *condition,
+		      struct error *err)
+{
+	int lock = lock_name(store, name, err), ret = 0;
+
+	if (lock < 0)
+		return lock;
+	if (condition->kind == STORE_REPLACE)
+		ret = check_etag(path, condition->etag, err);
+	if (!ret)
+		ret = sys_tempfile_commit(tf, path, SYS_FSYNC_NONE, err);
+	sys_close(lock);
+	return ret;
+}
+
+static int put_file(struct filestore *store, char *etag, const char *name,
+		    const void *bytes, size_t len,
+		    const struct filestore_condition *condition,
+		    struct error *err)
+{
+	struct sys_tempfile tf = SYS_TEMPFILE_INIT;
+	struct buf path = BUF_INIT;
+	int ret = make_path(&path, store, name, err);
+
+	if (!ret)
+		ret = make_directory(store, path.data, err);
+	if (!ret)
+		ret = make_etag(etag, bytes, len, err);
+	if (!ret)
+		ret = write_temporary(&tf, store, bytes, len, err);
+	if (!ret && condition->kind == STORE_CREATE)
+		ret = place_new(&tf, path.data, err);
+	else if (!ret)
+		ret = place_over(&tf, store, name, path.data, condition, err);
+	/* The file has its name now. A power loss may still take it away. */
+	if (!ret && sync_path(store, path.data, err) < 0)
+		ret = STORE_AMBIGUOUS;
+	if (ret)
+		*etag = '\0';
+	sys_tempfile_abort(&tf);
+	buf_release(&path);
+	return ret;
+}
+
+static int delete_file(struct filestore *store, const char *name,
+		       struct error *err)
+{
+	struct buf path = BUF_INIT;
+	int lock, ret = make_path(&path, store, name, err);
+
+	if (ret < 0)
+		goto out;
+	lock = lock_name(store, name, err);
+	ret = lock < 0 ? lock : sys_unlink(path.data, err);
+	sys_close(lock);
+	if (ret < 0)
+		goto out;
+	/* Nothing is to sync if the directory does not exist. */
+	*strrchr(path.data, '/') = '\0';
+	if (sys_exists(path.data) && sys_sync_dir(path.data, err) < 0)
+		ret = STORE_AMBIGUOUS;
+out:
+	buf_release(&path);
+	return ret;
+}
+
+/* ---- listing */
+
+/* The names that start with a prefix. */
+struct names {
+	const struct filestore *store;
+	const char *prefix; /* borrowed */
+	char **names;       /* owned, as each of them is */
+	size_t nr, alloc;
+	struct buf dir; /* name of the directory that is read, with its slash */
+	struct error *err;
+};
+
+static int read_directory(struct names *n);
+
+static int note_name(struct names *n, const char *name)
+{
+	char *copy;
+
+	if (mem_grow(&n->names, &n->alloc, n->nr + 1, sizeof(*n->names)) < 0)
+		return error_nomem(n->err);
+	copy = mem_strdup(name);
+	if (!copy)
+		return error_nomem(n->err);
+	n->names[n->nr++] = copy;
+	return 0;
+}
+
+static int append_name(struct names *n, const char *text)
+{
+	return buf_append_str(&n->dir, text) < 0 ? error_nomem(n->err) : 0;
+}
+
+/* Reads a directory, or notes a file whose name starts with the prefix. */
+static int add_entry(void *ctx, const char *entry)
+{
+	struct names *n = ctx;
+	struct buf path = BUF_INIT;
+	struct sys_stat st;
+	size_t before = n->dir.len, common;
+	int ret = append_name(n, entry);
+
+	if (!ret)
+		ret = make_path(&path, n->store, n->dir.data, n->err);
+	common = strlen(n->prefix);
+	if (n->dir.len < common)
+		common = n->dir.len;
+	if (ret < 0 || entry[0] == '.' || n->dir.len > STORE_NAME_MAX ||
+	    strncmp(n->dir.data, n->prefix, common) ||
+	    sys_stat(&st, path.data, NULL) < 0)
+		goto out; /* not ours, or just removed */
+	if (st.is_dir) {
+		ret = append_name(n, "/");
+		if (!ret)
+			ret = read_directory(n);
+	} else if (st.is_file &&
+		   !strncmp(n->dir.data, n->prefix, strlen(n->prefix))) {
+		ret = note_name(n, n->dir.data);
+	}
+out:
+	buf_set_len(&n->dir, before);
+	buf_release(&path);
+	return ret;
+}
+
+static int read_directory(struct names *n)
+{
+	struct buf path = BUF_INIT;
+	int ret = make_path(&path, n->store, n->dir.data, n->err);
+
+	if (!ret)
+		ret = sys_dir_each(path.data, add_entry, n, n->err);
+	buf_release(&path);
+	return ret == ERR_MISSING ? 0 : ret;
+}
+
+static int add_page_entry(struct filestore *store, struct filestore_page *page,
+			  const char *name, struct error *err)
+{
+	struct filestore_info info = {0};
+	struct buf path = BUF_INIT;
+	struct sys_stat st;
+	int ret = make_path(&path, store, name, err);
+
+	if (!ret && !sys_stat(&st, path.data, NULL)) {
+		info.size = st.size;
+		info.mtime = st.mtime_ns / 1000000000;
+		if (filestore_page_add(page, name, &info) < 0)
+			ret = error_nomem(err);
+	}
+	buf_release(&path);
+	return ret;
+}
+
+/* Fills the page with the sorted names that follow `after`. */
+static int fill_page(struct filestore *store, struct filestore_page *page,
+		     const struct names *n, const char *after, size_t limit,
+		     struct error *err)
+{
+	size_t i = 0, end;
+	int ret = 0;
+
+	while (after && i < n->nr && strcmp(n->names[i], after) <= 0)
+		i++;
+	end = n->nr - i > limit ? i + limit : n->nr;
+	for (; !ret && i < end; i++)
+		ret = add_page_entry(store, page, n->names[i], err);
+	if (ret || end == n->nr)
+		return ret;
+	page->next = mem_strdup(n->names[end - 1]);
+	return page->next ? 0 : error_nomem(err);
+}
+
+static int list_files(struct filestore *store, struct filestore_page *page,
+		      const char *prefix, size_t limit, struct error *err)
+{
+	struct names n = {store, prefix, NULL, 0, 0, BUF_INIT, err};
+	const char *slash = strrchr(prefix, '/');
+	char *after = page->next;
+	int ret = 0;
+
+	page->next = NULL;
+	if (slash &&
+	    buf_append(&n.dir, prefix, (size_t)(slash - prefix) + 1) < 0)
+		ret = error_nomem(err);
+	if (!ret)
+		ret = read_directory(&n);
+	if (!ret) {
+		if (n.nr)
+			sort_strings(n.names, n.nr);
+		ret = fill_page(store, page, &n, after, limit, err);
+	}
+	for (size_t i = 0; i < n.nr; i++)
+		free(n.names[i]);
+	free(n.names);
+	free(after);
+	buf_release(&n.dir);
+	return ret;
+}
+
+/* ---- opening */
+
+static int no_url(struct filestore *store, struct buf *url, const char *name,
+		  unsigned seconds, struct error *err)
+{
+	return error_set(err, ERR_UNSUPPORTED,
+			 "a store in a directory has no URLs");
+}
+
+static void close_directory(struct filestore *store)
+{
+	struct directory *d = (struct directory *)store;
+
+	free(d->root);
+	free(d);
+}
+
+static const struct filestore_ops directory_ops = {
+	.read = read_file,
+	.head = head_file,
+	.put = put_file,
+	.list = list_files,
+	.delete = delete_file,
+	.presign = no_url,
+	.close = close_directory,
+};
+
+static int remove_if_old(void *ctx, const char *entry)
+{
+	const char *dir = ctx;
+	struct buf path = BUF_INIT;
+	struct sys_stat st;
+
+	if (!buf_printf(&path, "%s/%s", dir, entry) &&
+	    !sys_stat(&st, path.data, NULL) && st.is_file &&
+	    st.mtime_ns / 1000000000 < sys_clock_seconds() - TEMPORARY_AGE)
+		sys_unlink(path.data, NULL);
+	buf_release(&path);
+	return 0;
+}
+
+static int prepare_root(struct directory *d, struct error *err)
+{
+	struct buf path = BUF_INIT;
+	struct sys_stat st;
+	bool is_new = sys_stat(&st, d->root, NULL) < 0;
+	int ret;
+
+	if (!is_new && !st.is_dir)
+		return error_set(err, ERR_INVALID, "'%s' is not a directory",
+				 d->root);
+	ret = make_path(&path, &d->store, ".tmp", err);
+	if (!ret)
+		ret = sys_mkdir_p(path.data, err);
+	if (!ret)
+		ret = sys_dir_each(path.data, remove_if_old, path.data, err);
+	/* The directories above the root may be new, too. */
+	if (!ret && is_new)
+		ret = sys_sync_file_system(d->root, err);
+	buf_release(&path);
+	return ret;
+}
+
+int store_directory_open(struct filestore **out, const char *root,
+			 struct error *err)
+{
+	struct directory *d = mem_calloc(1, sizeof(*d));
+	int ret;
+
+	*out = NULL;
+	if (!d)
+		return error_nomem(err);
+	d->store.ops = &directory_ops;
+	d->root = mem_strdup(root);
+	ret = d->root ? prepare_root(d, err) : error_nomem(err);
+	if (ret < 0)
+		close_directory(&d->store);
+	else
+		*out = &d->store;
+	return ret;
+}

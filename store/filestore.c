@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/* What all stores share: checks of arguments, and reading into memory. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "store/filestore.h"
+#include "sys/map.h"
+
+/* files asked for at once by filestore_list_each() */
+#define PAGE_ENTRIES 1000
+
+/* ---- names */
+
+static bool is_name_char(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	       (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.' ||
+	       c == '/';
+}
+
+/* The beginning of a valid name: a last "/" may have nothing behind it. */
+static bool is_prefix(const char *name)
+{
+	char before = '/';
+	size_t i;
+
+	for (i = 0; name[i]; i++) {
+		if (i == STORE_NAME_MAX || !is_name_char(name[i]))
+			return false;
+		if (before == '/' && (name[i] == '/' || name[i] == '.'))
+			return false;
+		before = name[i];
+	}
+	return true;
+}
+
+bool filestore_name_is_valid(const char *name)
+{
+	size_t len = strlen(name);
+
+	return len && name[len - 1] != '/' && is_prefix(name);
+}
+
+static int check_name(const char *name, struct error *err)
+{
+	if (filestore_name_is_valid(name))
+		return 0;
+	return error_set(err, ERR_INVALID, "invalid name for a store: '%s'",
+			 name);
+}
+
+/* ---- reading */
+
+int filestore_read(struct filestore *store, struct filestore_info *info,
+		   const struct filestore_sink *sink, const char *name,
+		   uint64_t off, uint64_t len, struct error *err)
+{
+	uint64_t end;
+	int ret = check_name(name, err);
+
+	if (!ret && len != STORE_TO_END &&
+	    (!len || __builtin_add_overflow(off, len, &end)))
+		ret = error_set(err, ERR_INVALID,
+				"a range of '%s' is empty or too large", name);
+	if (info)
+		memset(info, 0, sizeof(*info));
+	return ret ? ret
+		   : store->ops->read(store, info, sink, name, off, len, err);
+}
+
+/* A destination in memory: `buf` up to `max` bytes, or the array `at`. */
+struct memory {
+	struct buf *buf; /* borrowed, or NULL */
+	uint8_t *at;     /* borrowed */
+	size_t left;     /* bytes that still fit */
+	const char *name;
+};
+
+static int write_memory(void *ctx, const void *bytes, size_t len,
+			struct error *err)
+{
+	struct memory *m = ctx;
+
+	if (len > m->left)
+		return error_set(err, ERR_CORRUPT,
+				 "'%s' is longer than allowed", m->name);
+	m->left -= len;
+	if (m->buf)
+		return buf_append(m->buf, bytes, len) < 0 ? error_nomem(err)
+							  : 0;
+	memcpy(m->at, bytes, len);
+	m->at += len;
+	return 0;
+}
+
+int filestore_get(struct filestore *store, struct buf *out,
+		  struct filestore_info *info, const char *name, size_t max,
+		  struct error *err)
+{
+	struct memory m = {out, NULL, max, name};
+	struct filestore_sink sink = {write_memory, &m};
+	size_t before = out->len;
+	int ret = filestore_read(store, info, &sink, name, 0, STORE_TO_END,
+				 err);
+
+	if (ret && out->len > before)
+		buf_set_len(out, before);
+	return ret;
+}
+
+int filestore_get_range(struct filestore *store, void *out, const char *name,
+			uint64_t off, size_t len, struct error *err)
+{
+	struct memory m = {NULL, out, len, name};
+	struct filestore_sink sink = {write_memory, &m};
+	int ret;
+
+	if (!len)
+		return check_name(name, err);
+	ret = filestore_read(store, NULL, &sink, name, off, len, err);
+	if (!ret && m.left)
+		ret = error_set(err, ERR_PEER,
+				"the store sent too few bytes of '%s'", name);
+	return ret;
+}
+
+int filestore_head(struct filestore *store, struct filestore_info *info,
+		   const char *name, struct error *err)
+{
+	int ret = check_name(name, err);
+
+	memset(info, 0, sizeof(*info));
+	return ret ? ret : store->ops->head(store, info, name, err);
+}
+
+/* ---- writing */
+
+int filestore_put(struct filestore *store, char *etag, const char *name,
+		  const void *bytes, size_t len,
+		  const struct filestore_condition *condition,
+		  struct error *err)
+{
+	char unused[STORE_ETAG_MAX + 1];
+	int ret = check_name(name, err);
+
+	if (!etag)
+		etag = unused;
+	*etag = '\0';
+	if (!ret && condition->kind == STORE_REPLACE &&
+	    (!condition->etag || !*condition->etag))
+		ret = error_set(err, ERR_INVALID,
+				"no entity tag is given for '%s'", name);
+	return ret ? ret
+		   : store->ops->put(store, etag, name, bytes, len, condition,
+				     err);
+}
+
+int filestore_put_file(struct filestore *store, char *etag, const char *name,
+		       const char *path,
+		       const struct filestore_condition *condition,
+		       struct error *err)
+{
+	struct sys_map map;
+	int ret = sys_map_open(&map, path, err);
+
+	if (ret < 0)
+		return ret;
+	ret = filestore_put(store, etag, name, map.data, map.len, condition,
+			    err);
+	sys_map_close(&map);
+	return ret;
+}
+
+int filestore_delete(struct filestore *store, const char *name,
+		     struct error *err)
+{
+	int ret = check_name(name, err);
+
+	return ret ? ret : store->ops->delete (store, name, err);
+}
+
+/* ---- listing */
+
+void filestore_page_release(struct filestore_page *page)
+{
+	for (size_t i = 0; i < page->nr; i++)
+		free(page->entries[i].name);
+	free(page->entries);
+	free(page->next);
+	*page = (struct filestore_page){NULL, 0, 0, NULL};
+}
+
+int filestore_page_add(struct filestore_page *page, const char *name,
+		       const struct filestore_info *info)
+{
+	struct filestore_entry entry = {NULL, *info};
+
+	if (!filestore_name_is_valid(name))
+		return 0;
+	if (mem_grow(&page->entries, &page->alloc, page->nr + 1,
+		     sizeof(*page->entries)) < 0)
+		return ERR_NOMEM;
+	entry.name = mem_strdup(name);
+	if (!entry.name)
+		return ERR_NOMEM;
+	page->entries[page->nr++] = entry;
+	return 0;
+}
+
+int filestore_list(struct filestore *store, struct filestore_page *page,
+		   const char *prefix, size_t limit, struct error *err)
+{
+	int ret;
+
+	for (size_t i = 0; i < page->nr; i++)
+		free(page->entries[i].name);
+	page->nr = 0;
+	if (is_prefix(prefix) && limit)
+		ret = store->ops->list(store, page, prefix, limit, err);
+	else
+		ret = error_set(err, ERR_INVALID,
+				"invalid prefix for a listing: '%s'", prefix);
+	if (ret)
+		filestore_page_release(page);
+	return ret;
+}
+
+int filestore_list_each(struct filestore *store, const char *prefix,
+			int (*fn)(void *ctx,
+				  const struct filestore_entry *entry,
+				  struct error *err),
+			void *ctx, struct error *err)
+{
+	struct filestore_page page = {NULL, 0, 0, NULL};
+	int ret;
+
+	do {
+		ret = filestore_list(store, &page, prefix, PAGE_ENTRIES, err);
+		for (size_t i = 0; !ret && i < page.nr; i++)
+			ret = fn(ctx, &page.entries[i], err);
+	} while (!ret && page.next);
+	filestore_page_release(&page);
+	return ret;
+}
+
+/* ---- the rest */
+
+int filestore_presign(struct filestore *store, struct buf *url,
+		      const char *name, unsigned seconds, struct error *err)
+{
+	int ret = check_name(name, err);
+
+	if (!ret && (seconds < 1 || seconds > 604800))
+		ret = error_set(err, ERR_INVALID,
+				"a URL is valid for 1 to 604800 seconds");
+	return ret ? ret : store->ops->presign(store, url, name, seconds, err);
+}
+
+void filestore_close(struct filestore *store)
+{
+	if (store)
+		store->ops->close(store);
+}

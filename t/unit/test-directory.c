@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests of store/directory.c: the common suite, and what is on the disk. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/directory.h"
+#include "sys/io.h"
+#include "sys/map.h"
+#include "sys/tempdir.h"
+#include "t/unit/store-suite.h"
+
+struct fixture {
+	struct sys_tempdir dir;
+	struct filestore *store;
+};
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_int_equal(sys_tempdir_create(&f->dir, "/tmp", "store-", NULL),
+			 0);
+	assert_int_equal(store_directory_open(&f->store, f->dir.path, NULL), 0);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	filestore_close(f->store);
+	sys_tempdir_release(&f->dir);
+	free(f);
+	return 0;
+}
+
+static void path_of(struct buf *out, const struct fixture *f, const char *name)
+{
+	buf_reset(out);
+	assert_int_equal(buf_printf(out, "%s/%s", f->dir.path, name), 0);
+}
+
+static void test_suite(void **state)
+{
+	struct fixture *f = *state;
+	struct error err = ERROR_INIT;
+	int ret = store_suite(f->store, &err);
+
+	assert_string_equal(ret ? err.msg : "", "");
+	assert_int_equal(ret, 0);
+}
+
+static int count(void *ctx, const char *name)
+{
+	++*(int *)ctx;
+	return 0;
+}
+
+/* The files have their names below the root; nothing stays in .tmp. */
+static void test_files(void **state)
+{
+	struct fixture *f = *state;
+	struct buf path = BUF_INIT, content = BUF_INIT;
+	char etag[STORE_ETAG_MAX + 1];
+	int nr = 0;
+
+	assert_int_equal(filestore_put(f->store, etag, "a/b/c", "abc", 3,
+				       &suite_create, NULL),
+			 0);
+	assert_string_equal(etag,
+			    "\"ba7816bf8f01cfea414140de5dae2223b00361a396177a9c"
+			    "b410ff61f20015ad\"");
+	path_of(&path, f, "a/b/c");
+	assert_int_equal(sys_read_file(&content, path.data, NULL), 0);
+	assert_string_equal(content.data, "abc");
+	assert_int_equal(filestore_put(f->store, etag, "a/b/c", "abd", 3,
+				       &suite_create, NULL),
+			 STORE_CONFLICT);
+	assert_string_equal(etag, "");
+	path_of(&path, f, ".tmp");
+	assert_int_equal(sys_dir_each(path.data, count, &nr, NULL), 0);
+	assert_int_equal(nr, 0);
+	assert_int_equal(filestore_put_file(f->store, NULL, "copy", path.data,
+					    &suite_create, NULL),
+			 ERR_IO);
+	path_of(&path, f, "a/b/c");
+	assert_int_equal(filestore_put_file(f->store, NULL, "copy", path.data,
+					    &suite_create, NULL),
+			 0);
+	assert_true(suite_has(f->store, "copy", "abc", NULL));
+	/* A name cannot be the directory of another. */
+	assert_int_equal(filestore_put(f->store, NULL, "copy/x", "", 0,
+				       &suite_create, NULL),
+			 ERR_IO);
+	buf_release(&path);
+	buf_release(&content);
+}
+
+/* A listing has only files with valid names. */
+static void test_foreign_files(void **state)
+{
+	struct fixture *f = *state;
+	struct buf path = BUF_INIT, all = BUF_INIT;
+
+	path_of(&path, f, "x");
+	assert_int_equal(sys_mkdir_p(path.data, NULL), 0);
+	path_of(&path, f, "x/a b");
+	assert_int_equal(sys_append(path.data, "1", 1, 0644, NULL), 0);
+	path_of(&path, f, "x/.hidden");
+	assert_int_equal(sys_append(path.data, "1", 1, 0644, NULL), 0);
+	path_of(&path, f, "x/pipe");
+	assert_int_equal(mkfifo(path.data, 0600), 0);
+	path_of(&path, f, "x/good");
+	assert_int_equal(sys_append(path.data, "1", 1, 0644, NULL), 0);
+	assert_int_equal(
+		filestore_list_each(f->store, "x/", suite_note, &all, NULL), 0);
+	assert_string_equal(all.data, "x/good 1 1\n");
+	buf_release(&path);
+	buf_release(&all);
+}
+
+static void test_cleaning(void **state)
+{
+	struct fixture *f = *state;
+	struct buf path = BUF_INIT;
+	struct filestore *again;
+
+	path_of(&path, f, ".tmp/file-new");
+	assert_int_equal(sys_append(path.data, "1", 1, 0644, NULL), 0);
+	path_of(&path, f, ".tmp/file-old");
+	assert_int_equal(sys_append(path.data, "1", 1, 0644, NULL), 0);
+	assert_int_equal(sys_set_mtime(path.data, 1000000000, NULL), 0);
+	assert_int_equal(store_directory_open(&again, f->dir.path, NULL), 0);
+	filestore_close(again);
+	assert_false(sys_exists(path.data));
+	path_of(&path, f, ".tmp/file-new");
+	assert_true(sys_exists(path.data));
+	/* The root may be missing, but it cannot be a file. */
+	assert_int_equal(store_directory_open(&again, path.data, NULL),
+			 ERR_INVALID);
+	assert_null(again);
+	path_of(&path, f, "deep/er");
+	assert_int_equal(store_directory_open(&again, path.data, NULL), 0);
+	filestore_close(again);
+	buf_release(&path);
+}
+
+static void test_no_url(void **state)
+{
+	struct fixture *f = *state;
+	struct buf url = BUF_INIT;
+
+	assert_int_equal(filestore_presign(f->store, &url, "a", 60, NULL),
+			 ERR_UNSUPPORTED);
+	assert_int_equal(url.len, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_suite),         TEST(test_files),
+		TEST(test_foreign_files), TEST(test_cleaning),
+		TEST(test_no_url),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
