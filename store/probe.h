@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Whether a store keeps the promises of store/filestore.h. Some services accept
+ * a conditional put and ignore its condition, or let several concurrent
+ * creators of one name win. Such a store would lose commits.
+ */
+#ifndef STORE_PROBE_H
+#define STORE_PROBE_H
+
+#include "store/filestore.h"
+
+/* creators of one name at the same time */
+#define STORE_PROBE_CREATORS 32
+/* races of each kind; a service that is wrong may be lucky once */
+#define STORE_PROBE_ROUNDS 4
+
+/*
+ * Probes a store with files below "probe/<random>/", which are deleted
+ * afterwards. Each step checks one promise:
+ * - a created file is seen at once by get, head and list;
+ * - a second creator and a wrong entity tag are refused;
+ * - of STORE_PROBE_CREATORS concurrent creators one wins;
+ * - of as many concurrent replacers with one entity tag one wins;
+ * - a deleted file is gone at once.
+ * A passed probe does not prove that races never fail. Returns 0,
+ * ERR_UNSUPPORTED if the store broke a promise (the message tells which),
+ * STORE_UNAVAILABLE, or another error. Sends about 300 requests.
+ */
+int store_probe(struct filestore *store, struct error *err);
+
+#endif

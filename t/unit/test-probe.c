@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests of store/probe.c: each promise is broken once, and the probe tells. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "store/directory.h"
+#include "store/probe.h"
+#include "sys/clock.h"
+#include "sys/tempdir.h"
+
+enum fault {
+	NO_FAULT,
+	IGNORES_CREATE,  /* a condition is accepted and not checked */
+	IGNORES_REPLACE, /* as above */
+	RACY_CREATE,     /* a condition is checked some time before the put */
+	RACY_REPLACE,
+	ALWAYS_CONFLICT, /* nobody wins a race */
+	STALE_LIST,      /* a listing lacks new files */
+	STALE_READ,      /* a get finds nothing */
+	NO_DELETE,
+	NO_TAG,
+	OTHER_CONTENT, /* a get returns what nobody has written */
+	LOST_ANSWERS,  /* no put has an answer, and none has an effect */
+	DENIED,
+};
+
+/* A store that breaks one promise, in front of a directory that keeps all. */
+struct broken {
+	struct filestore store;
+	struct filestore *inner;
+	enum fault fault;
+};
+
+static struct broken *of_store(struct filestore *s)
+{
+	return (struct broken *)s;
+}
+
+static int read_broken(struct filestore *s, struct filestore_info *info,
+		       const struct filestore_sink *sink, const char *name,
+		       uint64_t off, uint64_t len, struct error *err)
+{
+	struct broken *b = of_store(s);
+
+	if (b->fault == STALE_READ)
+		return STORE_ABSENT;
+	if (b->fault == OTHER_CONTENT && !strstr(name, "sight"))
+		return sink->write(sink->ctx, "99", 2, err);
+	return b->inner->ops->read(b->inner, info, sink, name, off, len, err);
+}
+
+static int head_broken(struct filestore *s, struct filestore_info *info,
+		       const char *name, struct error *err)
+{
+	struct broken *b = of_store(s);
+	int ret = b->inner->ops->head(b->inner, info, name, err);
+
+	if (b->fault == NO_TAG)
+		*info->etag = '\0';
+	return ret;
+}
+
+/* Checks the condition, waits, and then writes without a condition. */
+static int put_late(struct broken *b, char *etag, const char *name,
+		    const void *bytes, size_t len,
+		    const struct filestore_condition *c, struct error *err)
+{
+	const struct filestore_condition always = {STORE_ALWAYS, NULL};
+	struct filestore_info info;
+	int ret = b->inner->ops->head(b->inner, &info, name, err);
+
+	if (c->kind == STORE_CREATE ? ret != STORE_ABSENT
+				    : ret || strcmp(info.etag, c->etag))
+		return STORE_CONFLICT;
+	sys_sleep_ns(50000000);
+	return b->inner->ops->put(b->inner, etag, name, bytes, len, &always,
+				  err);
+}
+
+static int put_broken(struct filestore *s, char *etag, const char *name,
+		      const void *bytes, size_t len,
+		      const struct filestore_condition *c, struct error *err)
+{
+	const struct filestore_condition always = {STORE_ALWAYS, NULL};
+	struct broken *b = of_store(s);
+	bool creates = c->kind == STORE_CREATE, in_race = len < 3;
+
+	switch (b->fault) {
+	case LOST_ANSWERS:
+		return STORE_AMBIGUOUS;
+	case DENIED:
+		return error_set(err, ERR_DENIED, "no");
+	case ALWAYS_CONFLICT:
+		if (in_race)
+			return STORE_CONFLICT;
+		break;
+	case IGNORES_CREATE:
+		c = creates ? &always : c;
+		break;
+	case IGNORES_REPLACE:
+		c = creates ? c : &always;
+		break;
+	case RACY_CREATE:
+	case RACY_REPLACE:
+		if (in_race && creates == (b->fault == RACY_CREATE))
+			return put_late(b, etag, name, bytes, len, c, err);
+		break;
+	default:
+		break;
+	}
+	return b->inner->ops->put(b->inner, etag, name, bytes, len, c, err);
+}
+
+static int list_broken(struct filestore *s, struct filestore_page *page,
+		       const char *prefix, size_t limit, struct error *err)
+{
+	struct broken *b = of_store(s);
+
+	if (b->fault == STALE_LIST)
+		return 0;
+	return b->inner->ops->list(b->inner, page, prefix, limit, err);
+}
+
+static int delete_broken(struct filestore *s, const char *name,
+			 struct error *err)
+{
+	struct broken *b = of_store(s);
+
+	if (b->fault == NO_DELETE)
+		return 0;
+	return b->inner->ops->delete (b->inner, name, err);
+}
+
+/* Probes a store with this fault. */
+static void check(enum fault fault, int want, const char *message)
+{
+	static const struct filestore_ops ops = {
+		.read = read_broken,
+		.head = head_broken,
+		.put = put_broken,
+		.list = list_broken,
+		.delete = delete_broken,
+	};
+	struct broken b = {{&ops}, NULL, fault};
+	struct sys_tempdir dir = SYS_TEMPDIR_INIT;
+	struct error err = ERROR_INIT;
+
+	assert_int_equal(sys_tempdir_create(&dir, "/tmp", "store-", NULL), 0);
+	assert_int_equal(store_directory_open(&b.inner, dir.path, NULL), 0);
+	assert_int_equal(store_probe(&b.store, &err), want);
+	if (message && !strstr(err.msg, message))
+		fail_msg("'%s' lacks '%s'", err.msg, message);
+	filestore_close(b.inner);
+	sys_tempdir_release(&dir);
+}
+
+static void test_good(void **state)
+{
+	check(NO_FAULT, 0, NULL);
+}
+
+static void test_conditions(void **state)
+{
+	check(IGNORES_CREATE, ERR_UNSUPPORTED,
+	      "not safe to use: a file can be created twice");
+	check(IGNORES_REPLACE, ERR_UNSUPPORTED,
+	      "of 32 concurrent replacers of one file win");
+	check(NO_TAG, ERR_UNSUPPORTED, "no entity tag");
+}
+
+static void test_races(void **state)
+{
+	check(RACY_CREATE, ERR_UNSUPPORTED,
+	      "of 32 concurrent creators of one name win");
+	check(RACY_REPLACE, ERR_UNSUPPORTED,
+	      "of 32 concurrent replacers of one file win");
+	check(ALWAYS_CONFLICT, ERR_UNSUPPORTED,
+	      "none of the concurrent creators");
+	check(OTHER_CONTENT, ERR_UNSUPPORTED, "not that of the winner");
+}
+
+static void test_sight(void **state)
+{
+	check(STALE_LIST, ERR_UNSUPPORTED, "a listing lacks a file");
+	check(STALE_READ, ERR_UNSUPPORTED, "a file that was written is not");
+	check(NO_DELETE, ERR_UNSUPPORTED, "a file that was deleted is found");
+}
+
+static void test_failures(void **state)
+{
+	check(LOST_ANSWERS, STORE_UNAVAILABLE, NULL);
+	check(DENIED, ERR_DENIED, "no");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_good),
+		cmocka_unit_test(test_conditions),
+		cmocka_unit_test(test_races),
+		cmocka_unit_test(test_sight),
+		cmocka_unit_test(test_failures),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
