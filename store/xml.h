@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A strict reader of small XML documents, such as the answers of S3. The reader
+ * knows elements, text, the five named entities, numeric characters and
+ * comments. It skips attributes and the XML declaration. Everything else is an
+ * error: document types, other processing instructions, CDATA, unknown
+ * entities, and elements that are not closed. So there is nothing that expands,
+ * and nothing that refers to other files.
+ *
+ * The document is in memory, and its size is limited by the caller.
+ */
+#ifndef STORE_XML_H
+#define STORE_XML_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+
+/* maximum number of open elements */
+#define XML_DEPTH_MAX 16
+/* maximum length of the name of an element */
+#define XML_NAME_MAX 64
+
+enum xml_event {
+	XML_END = 0,   /* the document is complete */
+	XML_OPEN = 1,  /* an element begins; its name is the last of `names` */
+	XML_CLOSE = 2, /* an element ends; its name is still in `names` */
+};
+
+struct xml_name {
+	const char *p; /* points into the document */
+	size_t len;    /* bytes, at most XML_NAME_MAX */
+};
+
+/* A reader. One thread at a time. */
+struct xml {
+	const char *p, *end; /* borrowed: the rest of the document */
+	/* the elements that are open, the outermost first */
+	struct xml_name names[XML_DEPTH_MAX];
+	size_t depth;
+	/*
+	 * owned: the text of the innermost open element, without entities. It
+	 * starts anew when an element begins or has ended.
+	 */
+	struct buf text;
+	/* an element without content is to be closed by the next call */
+	bool is_empty;
+	/* the last event was XML_CLOSE: its element is still in `names` */
+	bool is_closing;
+	bool has_root;
+};
+
+/* Starts to read a document, which must outlive the reader. */
+void xml_init(struct xml *x, const char *bytes, size_t len);
+void xml_release(struct xml *x);
+
+/*
+ * Goes to the next event. Returns an enum xml_event, ERR_CORRUPT if the
+ * document is not well-formed or too deep, or ERR_NOMEM.
+ */
+int xml_next(struct xml *x, struct error *err);
+
+/*
+ * Returns whether the open elements have exactly the names in `path`, such as
+ * "ListBucketResult/Contents/Key". Prefixes of namespaces are not removed.
+ */
+bool xml_is_at(const struct xml *x, const char *path);
+
+#endif
