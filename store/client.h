@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An HTTP client: libcurl, which is loaded when the first client is opened, so
+ * that other commands do not pay for it. Connections are kept and used again.
+ *
+ * A client sends a request once. It tells whether the request may have reached
+ * the server; the caller decides about repeats. Redirects are not followed.
+ */
+#ifndef STORE_CLIENT_H
+#define STORE_CLIENT_H
+
+#include "store/filestore.h"
+
+/* How the sending of a request ended. */
+enum client_outcome {
+	/* the whole answer has arrived */
+	CLIENT_ANSWERED,
+	/* the request was not sent, so it has no effect */
+	CLIENT_NOT_SENT,
+	/* there is no whole answer; the request may have an effect */
+	CLIENT_LOST,
+};
+
+struct client_request {
+	const char *method;
+	const char *url;
+	/* "name: value"; the names are those that the signature needs */
+	const char *const *headers;
+	size_t header_nr;
+	const void *body;
+	size_t body_len;
+	/*
+	 * true: the request must not be sent a second time on a new connection,
+	 * as libcurl does if the server has closed the first one
+	 */
+	bool once;
+	/* true: the server may work for a long time before it answers */
+	bool is_slow;
+	/* gets the body of an answer with status 200 or 206; or NULL */
+	const struct filestore_sink *sink;
+	/* maximum size of a body that the sink does not get */
+	size_t answer_max;
+};
+
+struct client_answer {
+	enum client_outcome outcome;
+	unsigned status; /* of CLIENT_ANSWERED, or 0 */
+	/* from the headers; valid before the sink gets the first byte */
+	char etag[STORE_ETAG_MAX + 1];
+	int64_t mtime;        /* 0 if unknown */
+	uint64_t len;         /* Content-Length, or UINT64_MAX */
+	uint64_t total;       /* size in Content-Range, or UINT64_MAX */
+	uint64_t first;       /* offset in Content-Range, or UINT64_MAX */
+	unsigned retry_after; /* seconds, 0 if the server did not tell */
+	/* the body that the sink did not get */
+	struct buf body; /* owned */
+};
+
+struct client_limits {
+	unsigned connect_ms; /* for a new connection with its TLS handshake */
+	/* for a transfer below 1 KiB/s, rounded up to seconds */
+	unsigned stall_ms;
+};
+
+struct client;
+
+/*
+ * Opens a client. `ca_file` names a file with certificates of authorities;
+ * NULL: those of the system. Returns 0 with *out owned by the caller,
+ * ERR_UNSUPPORTED if libcurl is not installed, or ERR_NOMEM. Threads may open
+ * clients at the same time, from libcurl 7.84 on.
+ */
+int client_open(struct client **out, const struct client_limits *limits,
+		const char *ca_file, struct error *err);
+void client_close(struct client *client);
+
+void client_answer_init(struct client_answer *answer);
+void client_answer_release(struct client_answer *answer);
+
+/*
+ * Sends a request and receives the answer; threads may do so at the same time.
+ * Returns 0 with *answer filled; if the outcome is not CLIENT_ANSWERED, *err
+ * has the reason. An answer that is too long counts as lost. Returns the result
+ * of the sink if it is negative; ERR_PEER if the certificate of the server is
+ * not valid, or ERR_NOMEM. The request was not sent in these two cases.
+ */
+int client_send(struct client *client, struct client_answer *answer,
+		const struct client_request *request, struct error *err);
+
+#endif
