@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* Inside store/: signed requests to S3, their repeats, and their failures. */
+#ifndef STORE_S3_REQUEST_H
+#define STORE_S3_REQUEST_H
+
+#include "store/client.h"
+#include "store/s3.h"
+#include "store/sigv4.h"
+
+/* A store in a bucket. Immutable; threads share it. */
+struct s3 {
+	struct filestore store;
+	struct client *client; /* owned */
+	struct store_keys keys;
+	char *scheme; /* owned: "http://" or "https://" */
+	char *host;   /* owned: with the port, unless it is the usual one */
+	char *region, *bucket, *prefix; /* owned */
+	unsigned tries, pause_ms;
+	size_t part_len;
+};
+
+/* maximum number of further headers, and of query parameters, of a request */
+#define S3_HEADERS_MAX 4
+
+/* A request that is not signed yet. All pointers are borrowed. */
+struct s3_call {
+	const char *method;
+	/* name of a file; NULL: the request is about the bucket */
+	const char *name;
+	struct sigv4_pair query[S3_HEADERS_MAX];
+	size_t query_nr;
+	/* further headers, with names in lower case */
+	struct sigv4_pair headers[S3_HEADERS_MAX];
+	size_t header_nr;
+	const void *body;
+	size_t body_len;
+	/* gets the body of the answer; or NULL */
+	const struct filestore_sink *sink;
+	/* maximum size of an answer that the sink does not get */
+	size_t answer_max;
+	/* a repeat could do harm, see store/filestore.h */
+	bool once;
+	/* the store may work for a long time before it answers */
+	bool is_slow;
+};
+
+/* What one try has shown. */
+enum s3_verdict {
+	S3_FINAL,     /* an answer that a repeat would not change */
+	S3_NO_EFFECT, /* a temporary failure before the request had an effect */
+	S3_UNKNOWN,   /* a temporary failure; the request may have an effect */
+};
+
+/*
+ * Signs and sends a request once. Returns 0 with *verdict set, or a negative
+ * error code. Unless the verdict is S3_FINAL, *err has the reason.
+ */
+int s3_try(struct s3 *s3, struct client_answer *answer,
+	   enum s3_verdict *verdict, const struct s3_call *call,
+	   struct error *err);
+
+/* Waits before try `nr` (> 0), longer each time, and as the store has asked. */
+void s3_pause(const struct s3 *s3, unsigned nr,
+	      const struct client_answer *answer);
+
+/*
+ * Sends a request, and again after temporary failures as far as the call allows
+ * that. Returns 0 with an answer of any status, STORE_UNAVAILABLE,
+ * STORE_AMBIGUOUS if `call` is not a GET or HEAD and its effect is unknown, or
+ * a negative error code. If a try with unknown effect precedes a refusal, the
+ * effect is unknown, too.
+ */
+int s3_send(struct s3 *s3, struct client_answer *answer,
+	    const struct s3_call *call, struct error *err);
+
+/*
+ * Translates an answer with a status that means failure: STORE_ABSENT if the
+ * file or the upload does not exist, STORE_CONFLICT for 412, else a negative
+ * error code with a message. For HEAD, a status 404 has no body that tells what
+ * does not exist, and is STORE_ABSENT.
+ */
+int s3_fail(const struct s3_call *call, const struct client_answer *answer,
+	    struct error *err);
+
+/* Appends "/<bucket>/<prefix>/<name>". Returns 0 or ERR_NOMEM. */
+int s3_path(struct buf *out, const struct s3 *s3, const char *name);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Inside store/: uploading a large file to S3 in parts. */
+#ifndef STORE_S3_UPLOAD_H
+#define STORE_S3_UPLOAD_H
+
+#include "store/s3-request.h"
+
+/*
+ * Works like filestore_put() for a file that is longer than s3->part_len. The
+ * parts are uploaded by up to four threads. The file appears when all parts are
+ * there, and the condition is checked then. If a part fails, the upload is
+ * aborted, which deletes its parts. If the outcome is unknown, the upload is
+ * left as it is; a rule of the bucket should remove unfinished uploads.
+ */
+int s3_upload(struct s3 *s3, char *etag, const char *name, const void *bytes,
+	      size_t len, const struct filestore_condition *condition,
+	      struct error *err);
+
+#endif

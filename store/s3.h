@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A store in a bucket of an S3-compatible service.
+ *
+ * The service must have conditional puts (If-None-Match: * and If-Match) and be
+ * strongly consistent; store/probe.h finds out. The bucket is part of the path,
+ * not of the host's name. Requests are signed (store/sigv4.h), and the
+ * signature covers the SHA-256 of the body. A large file is uploaded in parts,
+ * which run in parallel.
+ *
+ * Which failures are temporary:
+ *
+ *	no connection; 429; 503 SlowDown; 409          no effect, is repeated
+ *	    ConditionalRequestConflict or
+ *	    OperationAborted; 400 RequestTimeout
+ *	other 5xx but 501; 408; no whole answer        the effect is unknown
+ *
+ * A request whose effect is unknown is repeated only if a repeat does no harm
+ * (store/filestore.h).
+ */
+#ifndef STORE_S3_H
+#define STORE_S3_H
+
+#include "store/keys.h"
+#include "store/filestore.h"
+
+/* All pointers are borrowed during store_s3_open(). */
+struct store_s3_settings {
+	/* "https://<host>[:<port>]"; NULL: Amazon's endpoint of the region */
+	const char *endpoint;
+	const char *region;
+	const char *bucket;
+	/* each key starts with "<prefix>/"; "": the keys are the names */
+	const char *prefix;
+	/* file with certificates of authorities; NULL: those of the system */
+	const char *ca_file;
+	const struct store_keys *keys;
+	unsigned connect_ms; /* limit for a new connection */
+	unsigned stall_ms;   /* limit for a transfer without progress */
+	unsigned tries;      /* of a request, at least 1 */
+	/* pause before the second try; each further pause is twice as long */
+	unsigned pause_ms;
+	/*
+	 * Files that are longer are uploaded in parts of this length, in bytes.
+	 * Services require 5 MiB at least.
+	 */
+	size_t part_len;
+};
+
+#define STORE_S3_SETTINGS_INIT                                                 \
+	{                                                                      \
+		.region = "us-east-1", .prefix = "", .connect_ms = 10000,      \
+		.stall_ms = 30000, .tries = 6, .pause_ms = 100,                \
+		.part_len = (size_t)64 << 20                                   \
+	}
+
+/*
+ * Opens a store; no request is sent. Returns 0 with *out owned by the caller
+ * (filestore_close()), ERR_INVALID if a setting is wrong, ERR_UNSUPPORTED if
+ * libcurl is not installed, or ERR_NOMEM.
+ */
+int store_s3_open(struct filestore **out,
+		  const struct store_s3_settings *settings, struct error *err);
+
+#endif
