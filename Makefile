@@ -12,6 +12,7 @@
 #	fuzz		fuzz targets for libFuzzer, with clang
 #	install, uninstall	prefix=, DESTDIR=
 #	guide		the guide for operators as HTML, in $O/guide
+#	dist		build/gitreach-<version>.tar.gz of the commit HEAD
 #	demo		the main job on a real or a generated repository
 #
 # Variables: DEBUG=1, SANITIZE=address,undefined or thread, LIBDEFLATE=0,
@@ -86,7 +87,7 @@ programs := $(if $(wildcard builtin/git.c),$O/bin/git)
 # ---- libraries: one line that names the packages, before anything is built
 
 building := $(filter-out clean distclean uninstall configure format \
-	print-packages demo guide,$(or $(MAKECMDGOALS),all))
+	print-packages print-commands demo dist guide,$(or $(MAKECMDGOALS),all))
 ifneq ($(building),)
 libs_env := PKG_CONFIG='$(PKG_CONFIG)' LIBDEFLATE='$(LIBDEFLATE)'
 missing := $(shell $(libs_env) tools/libs missing \
@@ -297,6 +298,9 @@ uninstall:
 	unitdir='$(unitdir)' docdir='$(docdir)' \
 	tools/uninstall '$(man_pages)' '$(git_names)'
 
+dist:
+	$Vtools/dist '$(version)' '$O'
+
 demo:
 	@REPO='$(REPO)' tools/demo
 
@@ -305,6 +309,10 @@ guide:
 
 print-packages:
 	@LIBDEFLATE='$(LIBDEFLATE)' tools/libs packages dev
+
+# For tools/exec-dir, where packages run it on the machine of the user.
+print-commands:
+	@echo '$(commands)'
 
 configure: configure.ac
 	autoconf
@@ -319,6 +327,7 @@ ifneq ($(building),)
 endif
 FORCE:
 .PHONY: all lib shared unit git test test-unit fuzz fuzz-targets check format
-.PHONY: mutants install uninstall guide demo print-packages clean distclean FORCE
+.PHONY: mutants install uninstall guide dist demo print-packages print-commands
+.PHONY: clean distclean FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:
