@@ -37,6 +37,8 @@ docdir ?= $(datarootdir)/doc/gitreach
 bashcompdir ?= $(datarootdir)/bash-completion/completions
 zshcompdir ?= $(datarootdir)/zsh/site-functions
 unitdir ?= $(prefix)/lib/systemd/system
+sysusersdir ?= $(prefix)/lib/sysusers.d
+tmpfilesdir ?= $(prefix)/lib/tmpfiles.d
 # A drop-in reads the system configuration that the stock Git reads.
 execdir = $(libexecdir)/gitreach-core
 JOBS ?= 2
@@ -287,6 +289,7 @@ install: all
 	execdir='$(execdir)' mandir='$(mandir)' prefix='$(prefix)' \
 	bashcompdir='$(bashcompdir)' zshcompdir='$(zshcompdir)' \
 	unitdir='$(unitdir)' docdir='$(docdir)' \
+	sysusersdir='$(sysusersdir)' tmpfilesdir='$(tmpfilesdir)' \
 	REQUIRES="$$($(libs_env) tools/libs private)" \
 	tools/install '$(man_pages)' '$(git_names)' '$(commands)'
 
@@ -296,6 +299,7 @@ uninstall:
 	execdir='$(execdir)' mandir='$(mandir)' \
 	bashcompdir='$(bashcompdir)' zshcompdir='$(zshcompdir)' \
 	unitdir='$(unitdir)' docdir='$(docdir)' \
+	sysusersdir='$(sysusersdir)' tmpfilesdir='$(tmpfilesdir)' \
 	tools/uninstall '$(man_pages)' '$(git_names)'
 
 dist:

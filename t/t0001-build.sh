@@ -110,7 +110,11 @@ test_expect_success 'units of systemd are installed' '
 	grep "^ExecStart=$prefix/bin/gitreachd$" $units/gitreachd.service &&
 	test_must_fail grep "^[^#].*@bindir" $units/gitreachd.service &&
 	cmp "$GITREACH_SRC/contrib/systemd/gitreachd.socket" \
-		$units/gitreachd.socket
+		$units/gitreachd.socket &&
+	cmp "$GITREACH_SRC/contrib/systemd/gitreachd.sysusers" \
+		$root/lib/sysusers.d/gitreachd.conf &&
+	cmp "$GITREACH_SRC/contrib/systemd/gitreachd.tmpfiles" \
+		$root/lib/tmpfiles.d/gitreachd.conf
 '
 
 # The program is not at its final place here.
@@ -129,6 +133,25 @@ test_expect_success SYSTEMD 'systemd accepts the units' '
 test_expect_success SYSTEMD 'the service is well confined' '
 	systemd-analyze security --offline=yes --threshold=30 \
 		units/gitreachd.service >out 2>&1
+'
+
+# In a root directory of its own. Only root can give the directories away.
+test "$(id -u)" -ne 0 || ! command -v systemd-sysusers >/dev/null ||
+	test_set_prereq SYSUSERS
+
+test_expect_success SYSUSERS 'systemd makes the user and the directories' '
+	mkdir -p system/etc && : >system/etc/passwd && : >system/etc/group &&
+	systemd-sysusers --root="$PWD/system" \
+		"$PWD/$root/lib/sysusers.d/gitreachd.conf" 2>err &&
+	grep "^git:.*:/var/lib/gitreachd:.*nologin$" system/etc/passwd &&
+	systemd-tmpfiles --create --root="$PWD/system" \
+		"$PWD/$root/lib/tmpfiles.d/gitreachd.conf" &&
+	id=$(sed -n "s/^git:x:\([0-9]*\):.*/\1/p" system/etc/passwd) &&
+	for dir in var/lib/gitreachd var/log/gitreach run/gitreach
+	do
+		test "$(stat -c %u system/$dir)" = "$id" || return 1
+	done &&
+	test "$(stat -c %a system/var/lib/gitreachd)" = 750
 '
 
 test_expect_success 'a second install replaces the first' '
