@@ -82,6 +82,20 @@ test_expect_success PYTHON 'a setting of the server that a page lacks is noticed
 	grep "gitreachd.conf.5: gitreachd has no key head-timeout" err
 '
 
+# groff, which check-man uses without mandoc, does not report this mistake.
+if test_have_prereq PYTHON && command -v mandoc >/dev/null
+then
+	test_set_prereq MANDOC
+fi
+
+test_expect_success MANDOC 'a mistake that mandoc finds is noticed' '
+	copy_sources &&
+	printf ".SS Form\n.PP\nText\n.SH\n" >>tree/Documentation/gitreach.7 &&
+	test_must_fail check_man 2>err &&
+	grep "gitreach\.7:.*skipping paragraph macro: PP after SS" err &&
+	test_must_fail grep "missing date" err
+'
+
 # A page as a reader sees it, words joined by single blanks.
 rendered () {
 	man -l "$GITREACH_SRC/Documentation/$1" | col -bx | tr -s " \n" "  "
