@@ -86,11 +86,15 @@ soname := libgitreach.so.$(abi)
 shared_lib := $O/libgitreach.so.$(version)
 programs := $(if $(wildcard builtin/git.c),$O/bin/git)
 
-# ---- libraries: one line that names the packages, before anything is built
+# ---- machine and libraries: one line that names what is wrong, before all else
 
 building := $(filter-out clean distclean uninstall configure format \
 	print-packages print-commands demo dist guide,$(or $(MAKECMDGOALS),all))
 ifneq ($(building),)
+unsupported := $(shell CC='$(CC)' CFLAGS='$(CFLAGS)' tools/machine)
+ifneq ($(unsupported),)
+$(error $(unsupported))
+endif
 libs_env := PKG_CONFIG='$(PKG_CONFIG)' LIBDEFLATE='$(LIBDEFLATE)'
 missing := $(shell $(libs_env) tools/libs missing \
 	$(if $(filter unit test check,$(building)),dev))

@@ -278,6 +278,30 @@ test_expect_success 'a static library in the directory of LDFLAGS is found' '
 	grep " \.\./named/libpcre2-8\.a" tree/build/libs
 '
 
+# The compiler makes code for this machine. The two options only change what it says
+# about the machine.
+test_expect_success 'other machines are refused with one line' '
+	big="-U__BYTE_ORDER__ -D__BYTE_ORDER__=__ORDER_BIG_ENDIAN__" &&
+	small="-U__SIZEOF_POINTER__ -D__SIZEOF_POINTER__=4" &&
+	test_must_fail in_copy make CC="cc $big" >out 2>err &&
+	test_line_count 1 err && test_must_be_empty out &&
+	grep "gitreach: big-endian machines are not supported" err &&
+	test_must_fail in_copy make CFLAGS="$small" >out 2>err &&
+	test_line_count 1 err && test_must_be_empty out &&
+	grep "gitreach: 32-bit machines are not supported" err &&
+	CC="cc $big" "$GITREACH_SRC/tools/machine" >actual &&
+	test_line_count 1 actual &&
+	CC=cc "$GITREACH_SRC/tools/machine" >actual &&
+	test_must_be_empty actual
+'
+
+test_expect_success AUTOCONF './configure refuses other machines, too' '
+	test_must_fail in_copy ./configure CC="cc $big" >out 2>err &&
+	test_line_count 1 err &&
+	grep "error: gitreach: big-endian machines are not supported" err &&
+	test_must_fail test -e tree/config.mak
+'
+
 # A pkg-config that knows no library.
 test_expect_success 'for a missing library one line names the package' '
 	mkdir fake &&
