@@ -14,9 +14,16 @@
 
 #include "base/cpu.h"
 
-/* Returns whether /proc/cpuinfo lists `flag` for the first processor. */
+/*
+ * Returns whether /proc/cpuinfo lists `flag` for the first processor. All flags
+ * here are of x86. A program for another processor may still find them there:
+ * QEMU shows the file of the machine on which QEMU itself runs.
+ */
 static bool is_reported(const char *flag)
 {
+#ifndef __x86_64__
+	return false;
+#endif
 	char line[8192], word[64];
 	FILE *f = fopen("/proc/cpuinfo", "r");
 	bool found = false;

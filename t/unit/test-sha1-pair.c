@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -29,8 +30,11 @@ static void pairs(void **state)
 	uint64_t seed = random_seed();
 
 	(void)state;
-	if (!sha1_pair_is_here())
-		skip();
+	if (!sha1_pair_is_here()) {
+		/* For skip(), cmocka prints "not ok", which prove counts. */
+		puts("# skipped: the processor has no SHA instructions");
+		return;
+	}
 	for (size_t nr = 0; nr <= BLOCKS_MAX; nr++) {
 		uint32_t states[2][SHA1_STATE_NR], expected[2][SHA1_STATE_NR];
 

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -28,8 +29,11 @@ static void test_compress(void **state)
 	uint32_t value[SHA1_STATE_NR], copy[SHA1_STATE_NR];
 
 	sha1_x86_detect(&batch);
-	if (!batch.has_sha)
-		skip();
+	if (!batch.has_sha) {
+		/* For skip(), cmocka prints "not ok", which prove counts. */
+		puts("# skipped: the processor has no SHA instructions");
+		return;
+	}
 	for (unsigned i = 0; i < 500; i++) {
 		unsigned first = (unsigned)(random_next(&seed) % SHA1_LANE_NR);
 		unsigned nr = (unsigned)(random_next(&seed) %
@@ -60,8 +64,10 @@ static void test_sample(void **state)
 	struct sha1_batch batch = {.nr = 0}, plain;
 
 	sha1_x86_detect(&batch);
-	if (!batch.has_avx2)
-		skip();
+	if (!batch.has_avx2) {
+		puts("# skipped: the processor has no AVX2");
+		return;
+	}
 	for (unsigned i = 0; i < 100; i++) {
 		fill((uint8_t *)batch.blocks, sizeof(batch.blocks), &seed);
 		plain = batch;
