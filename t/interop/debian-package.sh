@@ -1,0 +1,204 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='Debian packages in a clean Debian 12
+
+Only with GITREACH_DEBIAN=1, as root, with debootstrap and the tools of debian/control.
+It takes some minutes. GITREACH_DEBIAN_BASE=<dir>: copy this debootstrap of Debian 12
+instead of making one. GITREACH_DEBIAN_PACKAGES=<dir>: take the packages from there
+instead of building them from the commit HEAD.'
+. "$(dirname "$0")/../lib.sh"
+. "$GITREACH_SRC/t/lib-gitreachd.sh"
+
+if test -z "${GITREACH_DEBIAN-}"
+then
+	skip_all='GITREACH_DEBIAN is not set'
+	test_done
+fi
+if test "$(id -u)" -ne 0
+then
+	echo "$0: needs root" >&2
+	exit 1
+fi
+for tool in debootstrap dpkg-buildpackage lintian fakeroot
+do
+	command -v $tool >/dev/null || {
+		echo "$0: $tool is missing" >&2
+		exit 1
+	}
+done
+
+version=$(sed -n 's/.define GITREACH_VERSION "\(.*\)"/\1/p' \
+	"$GITREACH_SRC/include/gitreach.h")
+here=$PWD
+root=$here/debian
+packages=${GITREACH_DEBIAN_PACKAGES-$here/build}
+PATH=$STOCK_PATH:/usr/sbin:/sbin
+
+in_root () {
+	env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 HOME=/root \
+		DEBIAN_FRONTEND=noninteractive chroot "$root" "$@"
+}
+
+in_root_as_git () {
+	env -i PATH="${PATH_IN_ROOT-/usr/bin:/bin}" HOME=/var/lib/gitreachd \
+		/usr/sbin/chroot --userspec=git:git "$root" "$@"
+}
+
+# Git's files: name, mode, and for a file its time and its content or target.
+git_files () {
+	in_root dpkg -V git git-man &&
+	in_root dpkg -L git git-man | LC_ALL=C sort -u |
+	while read -r file
+	do
+		echo "$file $(stat -c %A "$root$file") $(
+			if test -L "$root$file"
+			then
+				readlink "$root$file"
+			elif test -f "$root$file"
+			then
+				stat -c %Y "$root$file"
+				sha256sum <"$root$file"
+			fi | tr "\n" " ")"
+	done
+}
+
+# Files that the packages could have left. Logs and caches of apt and dpkg, and the
+# accounts, change with each installation.
+all_files () {
+	(cd "$root" && find . -xdev \( -path ./proc -o -path ./sys -o \
+		-path ./dev -o -path ./var/lib/dpkg -o -path ./var/lib/apt -o \
+		-path ./var/cache -o -path ./var/log -o -path ./tmp -o \
+		-path ./packages \) -prune -o -print) | LC_ALL=C sort
+}
+
+test -n "${GITREACH_DEBIAN_PACKAGES-}" ||
+test_expect_success 'the packages are built from the tarball' '
+	mkdir build &&
+	tarball=$("$GITREACH_SRC/tools/dist" "$version" "$here/build") &&
+	tar -xzf "$tarball" -C build &&
+	(cd build/gitreach-$version && env -i PATH="$PATH" HOME="$HOME" \
+		DEB_BUILD_OPTIONS="nocheck parallel=2" \
+		DEB_BUILD_PROFILES=nocheck \
+		dpkg-buildpackage -us -uc -b) >build/log 2>&1
+'
+
+test_expect_success 'lintian has nothing to say' '
+	lintian --allow-root --fail-on error,warning \
+		"$packages"/gitreach_*.changes >out 2>&1 &&
+	test_must_be_empty out
+'
+
+if test -n "${GITREACH_DEBIAN_BASE-}"
+then
+	cp -a "$GITREACH_DEBIAN_BASE" "$root"
+else
+	debootstrap --variant=minbase bookworm "$root" >debootstrap.log
+fi || exit 1
+# The directory is removed at the end, so nothing needs to survive a power loss.
+echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/test"
+# systemd-tmpfiles, which the packages call, needs /proc.
+trap 'for pid in $pids; do kill $pid; done 2>/dev/null; umount --lazy "$root/proc"' EXIT
+mount -t proc proc "$root/proc" || exit 1
+
+test_expect_success 'a clean Debian with stock Git' '
+	in_root apt-get -qq update >apt.log 2>&1 &&
+	in_root apt-get -qqy --no-install-recommends install git systemd \
+		logrotate >>apt.log 2>&1 &&
+	mkdir "$root/packages" &&
+	cp "$packages"/*git*_"$version"-*.deb "$root/packages" &&
+	git_files >git.before && all_files >all.before
+'
+
+test_expect_success 'the packages are installed beside stock Git' '
+	in_root sh -c "apt-get -qqy --no-install-recommends install \
+		\$(ls /packages/*.deb | grep -v dbgsym)" >>apt.log 2>&1 &&
+	in_root git version >actual && grep "^git version 2\.39" actual &&
+	git_files >git.during && test_cmp git.before git.during &&
+	test "$(in_root dpkg-divert --list "*gitreach*")" = "" &&
+	in_root stat -c "%U %a" /var/lib/gitreachd >actual &&
+	echo "git 750" >expect && test_cmp expect actual
+'
+
+PATH_IN_ROOT=/usr/lib/gitreach/bin:/usr/sbin:/usr/bin:/bin
+
+test_expect_success 'the commands run, ours and those of stock Git' '
+	repo_linear source.git 30 && cp -r source.git "$root/var/lib/gitreachd/" &&
+	repo=/var/lib/gitreachd/source.git &&
+	touch "$root$repo/git-daemon-export-ok" &&
+	in_root chown -R git:git $repo &&
+	in_root_as_git git version >actual && grep gitreach actual &&
+	in_root_as_git git -C $repo repack -adbq &&
+	in_root_as_git git -C $repo bitmap verify &&
+	in_root_as_git git -C $repo log --format=%s >actual &&
+	test_line_count 30 actual &&
+	in_root_as_git git --exec-path >actual &&
+	echo /usr/lib/gitreach/gitreach-core >expect && test_cmp expect actual &&
+	in_root test -e /usr/lib/gitreach/gitreach-core/git-mktag
+'
+
+test_expect_success 'a program uses the library' '
+	cc -o "$root/packages/count" -I"$root/usr/include" \
+		"$GITREACH_SRC/Documentation/examples/count.c" \
+		"$(echo "$root"/usr/lib/*/libgitreach.a)" \
+		$("$GITREACH_SRC/tools/libs" libs) -pthread &&
+	cc -o "$root/packages/count-shared" -I"$root/usr/include" \
+		"$GITREACH_SRC/Documentation/examples/count.c" \
+		"$(echo "$root"/usr/lib/*/libgitreach.so.*.*)" &&
+	in_root_as_git /packages/count $repo >expect &&
+	in_root_as_git /packages/count-shared $repo >actual &&
+	test_cmp expect actual && grep "[1-9]" actual
+'
+
+# As the service runs, but for the port: the user, the environment, the file of the
+# configuration.
+test_expect_success 'gitreachd serves a clone over HTTP' '
+	in_root_as_git /usr/sbin/gitreachd --check-config &&
+	. "$root/etc/default/gitreachd" && : >log && {
+		env -i PATH="$PATH_IN_ROOT" GIT_CONFIG_COUNT=$GIT_CONFIG_COUNT \
+			GIT_CONFIG_KEY_0="$GIT_CONFIG_KEY_0" \
+			GIT_CONFIG_VALUE_0="$GIT_CONFIG_VALUE_0" \
+			/usr/sbin/chroot --userspec=git:git "$root" gitreachd \
+			--listen=http://127.0.0.1:0 2>log &
+	} && server=$! && pids="$pids $server" &&
+	unset GIT_CONFIG_COUNT GIT_CONFIG_KEY_0 GIT_CONFIG_VALUE_0 &&
+	wait_until grep -q "listens on" log &&
+	url=$(sed -n "s/^gitreachd: listens on //p" log | head -n 1) &&
+	stock clone -q --bare $url/source.git clone.git &&
+	repo_objects source.git >expect && repo_objects clone.git >actual &&
+	test_cmp expect actual &&
+	wait_until grep -q upload-pack \
+		"$root/var/log/gitreach/requests.log" &&
+	stop_daemon
+'
+
+test_expect_success 'the log of requests is rotated' '
+	in_root logrotate --state /tmp/state --force \
+		/etc/logrotate.d/gitreachd 2>err &&
+	test_must_be_empty err &&
+	test -s "$root/var/log/gitreach/requests.log.1"
+'
+
+test_expect_success 'the exec path follows changes of stock Git' '
+	in_root sh -c "apt-get -qqy download git && dpkg -r --force-depends git" \
+		>>apt.log 2>&1 &&
+	in_root test ! -L /usr/lib/gitreach/gitreach-core/git-mktag &&
+	in_root sh -c "dpkg -i git_*.deb && rm git_*.deb" >>apt.log 2>&1 &&
+	in_root test -e /usr/lib/gitreach/gitreach-core/git-mktag
+'
+
+test_expect_success 'remove and purge leave stock Git as it was' '
+	in_root apt-get -qqy remove gitreach gitreachd libgitreach-dev \
+		libgitreach0 >>apt.log 2>&1 &&
+	git_files >git.removed && test_cmp git.before git.removed &&
+	in_root test ! -e /usr/lib/gitreach &&
+	in_root_as_git git -C $repo fsck &&
+	in_root apt-get -qqy purge gitreach gitreachd >>apt.log 2>&1 &&
+	in_root apt-get -qqy autoremove --purge >>apt.log 2>&1 &&
+	git_files >git.after && test_cmp git.before git.after &&
+	in_root test -d $repo && rm -rf "$root/var/lib/gitreachd" &&
+	all_files >all.after && test_cmp all.before all.after
+'
+
+umount --lazy "$root/proc" && rm -rf "$root"
+trap 'for pid in $pids; do kill $pid; done 2>/dev/null' EXIT
+test_done
