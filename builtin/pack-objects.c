@@ -127,7 +127,7 @@ static int send_revs(struct run *r, const struct repo *repo)
 		.have_nr = r->revs.haves.nr,
 		.shallow = rev_list_oids(&r->revs.shallow),
 		.shallow_nr = r->revs.shallow.nr,
-		.tags = {r->a.include_tag ? each_tag : NULL, r},
+		.tags = {.each = r->a.include_tag ? each_tag : NULL, .ctx = r},
 		.filter = &r->a.filter.filter,
 		.thin = r->a.thin,
 		.ofs_delta = r->a.ofs_delta,

@@ -260,7 +260,7 @@ static int visit(struct extending *x, struct queue *q, uint32_t commit,
  */
 static int walk_new(struct extending *x, struct error *err)
 {
-	struct queue q = {NULL};
+	struct queue q = {NULL, 0, 0, 0};
 	int ret = queue_add(&q, &x->seen, x->tips.commits, x->tips.commit_nr);
 
 	if (ret < 0)
@@ -281,7 +281,7 @@ static int walk_old(struct extending *x, struct error *err)
 {
 	const struct revwalk_result *revs = &x->result.revs;
 	struct history *h = &x->f->walk.history;
-	struct queue q = {NULL};
+	struct queue q = {NULL, 0, 0, 0};
 	struct oid oid;
 	int ret = 0;
 

@@ -504,7 +504,7 @@ int receive_proc_run(struct receive *r, struct error *err)
 {
 	struct proc p = {
 		.r = r,
-		.child = {-1, -1, -1, -1},
+		.child = {-1, -1, -1, -1, 0},
 		.messages = BUF_INIT,
 	};
 	size_t nr = 0;
