@@ -177,16 +177,21 @@ static int wait_for(int fd, short events, struct sys_patience *patience,
 {
 	struct pollfd ready = {.fd = fd, .events = events};
 	uint64_t limit = patience->limit_ms * MS_NS, start = sys_clock_ns();
-	int n;
+	int n, ret;
 
 	if (patience->waited_ns >= limit)
 		return error_set(err, ERR_PEER, "the client is too slow");
+	if (patience->waits)
+		patience->waits(patience->ctx, true);
 	n = poll(&ready, 1,
 		 (int)((limit - patience->waited_ns + MS_NS - 1) / MS_NS));
 	patience->waited_ns += sys_clock_ns() - start;
-	if (n < 0 && errno != EINTR)
-		return error_set_errno(err, "cannot wait for the client");
-	return 0;
+	ret = n < 0 && errno != EINTR
+		      ? error_set_errno(err, "cannot wait for the client")
+		      : 0;
+	if (patience->waits)
+		patience->waits(patience->ctx, false);
+	return ret;
 }
 
 int sys_socket_wait_readable(int fd, struct sys_patience *patience,

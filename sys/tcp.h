@@ -67,6 +67,9 @@ struct sys_patience {
 	unsigned limit_ms;
 	uint64_t waited_ns; /* for the current 64 KiB */
 	uint64_t moved;     /* bytes of the current 64 KiB */
+	/* Called when a wait for the peer begins and ends; NULL: no call. */
+	void (*waits)(void *ctx, bool begins);
+	void *ctx;
 };
 
 /* bytes after which the time of struct sys_patience starts again */
