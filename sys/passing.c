@@ -150,6 +150,13 @@ ssize_t sys_passing_receive(int fd, void *bytes, size_t max, int *fds,
 	return error_set(err, ERR_PEER, "no valid message has arrived");
 }
 
+size_t sys_passing_peek(int fd, void *bytes, size_t max)
+{
+	ssize_t n = recv(fd, bytes, max, MSG_PEEK | MSG_DONTWAIT | MSG_TRUNC);
+
+	return n > 0 && (size_t)n <= max ? (size_t)n : 0;
+}
+
 bool sys_passing_unblock(int fd, bool *was_blocking)
 {
 	struct stat st;

@@ -45,6 +45,13 @@ ssize_t sys_passing_receive(int fd, void *bytes, size_t max, int *fds,
 			    size_t fd_nr, struct error *err);
 
 /*
+ * Copies the message that sys_passing_receive() gets next, without its
+ * descriptors. Does not wait. Returns the number of bytes, or 0 if there is no
+ * message or it is too long.
+ */
+size_t sys_passing_peek(int fd, void *bytes, size_t max);
+
+/*
  * Makes a pipe or a socket non-blocking, or blocking again. *was_blocking tells
  * its state before. Returns false if the descriptor is neither a pipe nor a
  * socket; the descriptor is then unchanged.

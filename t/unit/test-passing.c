@@ -72,9 +72,15 @@ static void test_passes(void **state)
 	make(&e);
 	assert_int_equal(pipe(out), 0);
 	assert_int_equal(sys_passing_send(e.client, "abc", 3, out, 2, NULL), 0);
+	/* The message can be looked at before, if there is room for it. */
+	assert_int_equal(sys_passing_peek(e.server, got, 2), 0);
+	assert_int_equal(sys_passing_peek(e.server, got, 8), 3);
+	assert_memory_equal(got, "abc", 3);
+	memset(got, 0, sizeof(got));
 	assert_int_equal(sys_passing_receive(e.server, got, 8, fds, 2, NULL),
 			 3);
 	assert_memory_equal(got, "abc", 3);
+	assert_int_equal(sys_passing_peek(e.server, got, 8), 0);
 	assert_int_equal(write(fds[1], "x", 1), 1);
 	assert_int_equal(read(out[0], got, 8), 1);
 	assert_true(fcntl(fds[0], F_GETFD) & FD_CLOEXEC);
