@@ -17,6 +17,7 @@ LEVELS = {
     "object": 1,
     "http1": 1,
     "metrics": 2,
+    "admission": 2,
     "pack": 2,
     "reftable": 2,
     "config": 2,

@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: MIT */
+/* The fair queue in memory that processes share. */
+#include <stdio.h>
+#include <string.h>
+
+#include "admission/admission.h"
+#include "admission/pressure.h"
+#include "base/buf.h"
+#include "sys/clock.h"
+#include "sys/io.h"
+#include "sys/process.h"
+#include "sys/shared.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+
+/* A shorter wait is not told. */
+#define MOMENT_NS UINT64_C(50000000)
+
+/*
+ * Connections of one address in one process. An entry is near the place that
+ * the hash of its address gives. If there is no free entry there, a connection
+ * is not counted for its address.
+ */
+#define PEERS_NR 16384
+#define PEERS_NEAR 32
+
+struct peer {
+	uint64_t key;
+	long process;
+	unsigned nr; /* 0: the entry is free */
+};
+
+struct admission {
+	struct sys_shared_lock lock; /* guards all fields but the atomic ones */
+	struct admission_queue queue;
+	unsigned connection_max, address_max, connection_nr;
+	/* when the pressure is looked at next */
+	_Atomic uint64_t adjust_ns;
+	_Atomic uint64_t refused[ADMISSION_REFUSALS];
+	struct peer peers[PEERS_NR + PEERS_NEAR];
+};
+
+/* ---- lock */
+
+static void count_connections(struct admission *a)
+{
+	a->connection_nr = 0;
+	for (size_t i = 0; i < PEERS_NR + PEERS_NEAR; i++)
+		a->connection_nr += a->peers[i].nr;
+}
+
+static void lock(struct admission *a)
+{
+	if (!sys_shared_lock_take(&a->lock))
+		return;
+	admission_queue_repair(&a->queue);
+	count_connections(a);
+}
+
+static void unlock(struct admission *a)
+{
+	sys_shared_lock_give(&a->lock);
+}
+
+/* Let tickets run, and wake their threads. Needs the lock. */
+static void grant(struct admission *a)
+{
+	uint64_t now = sys_clock_ns();
+	int nr;
+
+	while ((nr = admission_queue_next(&a->queue, now)) >= 0)
+		sys_word_wake(&a->queue.tickets[nr].state);
+}
+
+struct admission *admission_new(const struct admission_options *options,
+				struct error *err)
+{
+	struct admission *a = sys_memory_shared(sizeof(*a));
+
+	if (!a || sys_shared_lock_init(&a->lock)) {
+		admission_free(a);
+		error_nomem(err);
+		return NULL;
+	}
+	admission_queue_init(&a->queue, &options->limits);
+	a->connection_max = options->connection_max;
+	a->address_max = options->address_max;
+	return a;
+}
+
+void admission_free(struct admission *a)
+{
+	if (a)
+		sys_memory_unshare(a, sizeof(*a));
+}
+
+void admission_configure(struct admission *a,
+			 const struct admission_options *options)
+{
+	lock(a);
+	admission_queue_limit(&a->queue, &options->limits);
+	a->connection_max = options->connection_max;
+	a->address_max = options->address_max;
+	grant(a);
+	unlock(a);
+}
+
+/* ---- pressure */
+
+static int read_pressure(const char *path)
+{
+	struct buf text = BUF_INIT;
+	int value = -1;
+
+	if (!sys_read_any(&text, path, NULL))
+		value = admission_pressure_parse(text.data, text.len);
+	buf_release(&text);
+	return value;
+}
+
+/* Adjust the tokens, if it is time. One thread of all processes does. */
+static void adjust(struct admission *a)
+{
+	uint64_t now = sys_clock_ns(), due = atomic_load(&a->adjust_ns);
+	uint64_t next = now + ADMISSION_PRESSURE_INTERVAL * SECOND_NS;
+	int cpu, memory;
+
+	if (now < due ||
+	    !atomic_compare_exchange_strong(&a->adjust_ns, &due, next))
+		return;
+	cpu = read_pressure("/proc/pressure/cpu");
+	memory = read_pressure("/proc/pressure/memory");
+	lock(a);
+	a->queue.token_nr = admission_pressure_adjust(
+		a->queue.token_nr, a->queue.limits.token_max, cpu, memory);
+	grant(a);
+	unlock(a);
+}
+
+/* ---- waiting */
+
+static struct admission_ticket *ticket_of(const struct admission_pass *pass)
+{
+	return &pass->a->queue.tickets[pass->nr];
+}
+
+static bool is_waiting(const struct admission_pass *pass)
+{
+	return atomic_load(&ticket_of(pass)->state) == ADMISSION_WAITING;
+}
+
+void admission_refused(struct admission *a, enum admission_refusal why)
+{
+	atomic_fetch_add(&a->refused[why], 1);
+}
+
+/* Give up a ticket unless it runs. Returns whether it was given up. */
+static bool give_up(struct admission_pass *pass)
+{
+	struct admission *a = pass->a;
+	bool is_late;
+
+	lock(a);
+	is_late = is_waiting(pass);
+	if (is_late)
+		admission_queue_remove(&a->queue, pass->nr, sys_clock_ns());
+	unlock(a);
+	if (is_late)
+		pass->a = NULL;
+	return is_late;
+}
+
+static unsigned look_ahead(const struct admission_pass *pass)
+{
+	unsigned ahead;
+
+	lock(pass->a);
+	ahead = is_waiting(pass)
+			? admission_queue_ahead(&pass->a->queue, pass->nr)
+			: 0;
+	unlock(pass->a);
+	return ahead;
+}
+
+/* Wait for the first token, `limit` nanoseconds at most. */
+static int await(struct admission_pass *pass, uint64_t limit,
+		 const struct admission_listener *listener, struct error *err)
+{
+	struct admission *a = pass->a;
+	struct admission_ticket *t = ticket_of(pass);
+	uint64_t start = sys_clock_ns();
+	int ret = 0;
+
+	sys_word_wait(&t->state, ADMISSION_WAITING, MOMENT_NS);
+	while (is_waiting(pass)) {
+		if (!ret && listener)
+			ret = listener->tell(listener->ctx, look_ahead(pass),
+					     err);
+		if (!ret && sys_clock_ns() - start >= limit) {
+			ret = error_set(err, ERR_DENIED,
+					"the server is busy, try again later");
+			admission_refused(a, ADMISSION_TOO_LATE);
+		}
+		if (ret && give_up(pass))
+			return ret;
+		adjust(a);
+		sys_word_wait(&t->state, ADMISSION_WAITING,
+			      limit < SECOND_NS ? limit : SECOND_NS);
+	}
+	pass->waited_ns = sys_clock_ns() - start;
+	return 0;
+}
+
+int admission_enter(struct admission_pass *pass, struct admission *a,
+		    struct admission_ask *ask,
+		    const struct admission_listener *listener,
+		    struct error *err)
+{
+	uint64_t now = sys_clock_ns(), limit;
+	int ret = 0;
+
+	adjust(a);
+	ask->process = sys_process_id();
+	*pass = (struct admission_pass){
+		.a = a, .tokens = 1, .price_us = ask->price_us};
+	lock(a);
+	limit = a->queue.limits.wait_ns;
+	pass->nr = admission_queue_add(&a->queue, ask, now);
+	if (pass->nr >= 0)
+		grant(a);
+	unlock(a);
+	if (pass->nr < 0) {
+		pass->a = NULL;
+		admission_refused(a, ADMISSION_TABLE_FULL);
+		return error_set(err, ERR_DENIED,
+				 "the server is busy, try again later");
+	}
+	if (is_waiting(pass))
+		ret = await(pass, limit, listener, err);
+	if (!ret && ticket_of(pass)->tokens)
+		pass->tokens = ticket_of(pass)->tokens;
+	return ret;
+}
+
+void admission_leave(struct admission_pass *pass)
+{
+	struct admission *a = pass->a;
+
+	if (!a)
+		return;
+	lock(a);
+	admission_queue_remove(&a->queue, pass->nr, sys_clock_ns());
+	grant(a);
+	unlock(a);
+	pass->a = NULL;
+}
+
+void admission_raise(struct admission_pass *pass, uint64_t price_us)
+{
+	if (!pass->a)
+		return;
+	pass->price_us += price_us;
+	lock(pass->a);
+	admission_queue_raise(&pass->a->queue, pass->nr, price_us);
+	unlock(pass->a);
+}
+
+/* Wait for a token while the work has begun: it is due without a limit. */
+static void await_again(struct admission_pass *pass)
+{
+	struct admission_ticket *t = ticket_of(pass);
+
+	while (is_waiting(pass)) {
+		sys_word_wait(&t->state, ADMISSION_WAITING, SECOND_NS);
+		adjust(pass->a);
+	}
+}
+
+void admission_pause(struct admission_pass *pass)
+{
+	if (!pass->a)
+		return;
+	lock(pass->a);
+	admission_queue_pause(&pass->a->queue, pass->nr, sys_clock_ns());
+	grant(pass->a);
+	unlock(pass->a);
+}
+
+void admission_resume(struct admission_pass *pass)
+{
+	if (!pass->a)
+		return;
+	lock(pass->a);
+	admission_queue_resume(&pass->a->queue, pass->nr);
+	grant(pass->a);
+	unlock(pass->a);
+	await_again(pass);
+}
+
+void admission_yield(struct admission_pass *pass)
+{
+	struct admission *a = pass->a;
+	enum admission_state state;
+
+	if (!a)
+		return;
+	state = atomic_load(&ticket_of(pass)->state);
+	if (state == ADMISSION_RUNNING && !atomic_load(&a->queue.waiting_nr))
+		return;
+	lock(a);
+	state = atomic_load(&ticket_of(pass)->state);
+	if ((state == ADMISSION_RUNNING || state == ADMISSION_EXPRESS) &&
+	    admission_queue_yield(&a->queue, pass->nr, sys_clock_ns()))
+		grant(a);
+	unlock(a);
+	await_again(pass);
+}
+
+bool admission_has_queue(const struct admission *a)
+{
+	return atomic_load(&a->queue.waiting_nr);
+}
+
+enum admission_refusal admission_judge(struct admission *a,
+				       const struct admission_ask *ask)
+{
+	enum admission_refusal why;
+
+	lock(a);
+	why = admission_queue_judge(&a->queue, ask);
+	unlock(a);
+	if (why)
+		admission_refused(a, why);
+	return why;
+}
+
+/* ---- connections */
+
+/* FNV-1a */
+static uint64_t key_of(const char *address)
+{
+	uint64_t hash = UINT64_C(14695981039346656037);
+
+	for (; *address; address++)
+		hash = (hash ^ (unsigned char)*address) *
+		       UINT64_C(1099511628211);
+	return hash;
+}
+
+static struct peer *near(struct admission *a, uint64_t key)
+{
+	return &a->peers[(key ^ key >> 32) % PEERS_NR];
+}
+
+/*
+ * Returns the entry of an address in this process, or a free entry, or NULL.
+ * *sum becomes the connections of the address in all processes.
+ */
+static struct peer *find_peer(struct admission *a, uint64_t key, unsigned *sum)
+{
+	struct peer *first = near(a, key), *found = NULL;
+	long process = sys_process_id();
+
+	*sum = 0;
+	for (struct peer *p = first; p < first + PEERS_NEAR; p++) {
+		if (p->nr && p->key == key) {
+			*sum += p->nr;
+			if (p->process == process)
+				found = p;
+		} else if (!p->nr && !found) {
+			found = p;
+		}
+	}
+	return found;
+}
+
+enum admission_refusal admission_connect(struct admission *a,
+					 const char *address, bool is_trusted)
+{
+	enum admission_refusal why = ADMISSION_NO_REFUSAL;
+	uint64_t key = key_of(address);
+	struct peer *peer;
+	unsigned sum;
+
+	lock(a);
+	peer = find_peer(a, key, &sum);
+	if (a->connection_nr >= a->connection_max)
+		why = ADMISSION_CONNECTIONS;
+	else if (!is_trusted && sum >= a->address_max)
+		why = ADMISSION_ADDRESS;
+	if (!why && peer) {
+		peer->key = key;
+		peer->process = sys_process_id();
+		peer->nr++;
+		a->connection_nr++;
+	}
+	unlock(a);
+	if (why)
+		admission_refused(a, why);
+	return why;
+}
+
+void admission_disconnect(struct admission *a, const char *address)
+{
+	uint64_t key = key_of(address);
+	struct peer *peer;
+	unsigned sum;
+
+	lock(a);
+	peer = find_peer(a, key, &sum);
+	if (peer && peer->nr) {
+		peer->nr--;
+		a->connection_nr--;
+	}
+	unlock(a);
+}
+
+/* ---- the parent, and reading */
+
+void admission_forget(struct admission *a, long process)
+{
+	lock(a);
+	admission_queue_forget(&a->queue, process, sys_clock_ns());
+	for (size_t i = 0; i < PEERS_NR + PEERS_NEAR; i++)
+		if (a->peers[i].process == process)
+			a->peers[i].nr = 0;
+	count_connections(a);
+	grant(a);
+	unlock(a);
+}
+
+/* Add a ticket to the line of its principal. */
+static void add_line(struct admission_view *out,
+		     const struct admission_ticket *t,
+		     enum admission_state state)
+{
+	struct admission_line *line = out->lines;
+
+	while (line < out->lines + out->line_nr &&
+	       strcmp(line->name, t->name) != 0)
+		line++;
+	if (line == out->lines + ADMISSION_LINES_MAX)
+		return;
+	if (line == out->lines + out->line_nr) {
+		*line = (struct admission_line){.waiting = 0};
+		memcpy(line->name, t->name, sizeof(line->name));
+		out->line_nr++;
+	}
+	if (state == ADMISSION_WAITING)
+		line->waiting++;
+	else
+		line->running++;
+}
+
+void admission_look(struct admission_view *out, struct admission *a)
+{
+	const struct admission_queue *q = &a->queue;
+
+	*out = (struct admission_view){.token_nr = 0};
+	lock(a);
+	out->token_nr = q->token_nr;
+	out->tokens_held = q->tokens_held;
+	out->connections = a->connection_nr;
+	for (unsigned i = 0; i < q->ticket_end; i++) {
+		enum admission_state state = atomic_load(&q->tickets[i].state);
+
+		out->waiting += state == ADMISSION_WAITING;
+		if (state != ADMISSION_FREE)
+			add_line(out, &q->tickets[i], state);
+	}
+	unlock(a);
+	for (int i = 0; i < ADMISSION_REFUSALS; i++)
+		out->refused[i] = atomic_load(&a->refused[i]);
+}

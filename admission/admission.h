@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Admission to expensive work, for the threads of several processes: the queue
+ * of admission/queue.h in shared memory, waiting, tokens by pressure, and
+ * limits of connections. Knows nothing of sockets, HTTP or Git.
+ *
+ * The memory is made before the processes are forked. When a process has ended
+ * in any way, its parent calls admission_forget(). A process may die with the
+ * lock: the next owner repairs the queue.
+ *
+ * All functions may be called by several threads.
+ */
+#ifndef ADMISSION_ADMISSION_H
+#define ADMISSION_ADMISSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "admission/queue.h"
+#include "base/error.h"
+
+struct admission;
+
+struct admission_options {
+	struct admission_limits limits;
+	unsigned connection_max; /* of all processes */
+	unsigned address_max;    /* connections of one address */
+};
+
+/* Returns shared memory without tickets, or NULL if memory runs out. */
+struct admission *admission_new(const struct admission_options *options,
+				struct error *err);
+
+/* Releases the memory in this process. NULL is allowed. */
+void admission_free(struct admission *a);
+
+/* Changes the limits, for all processes. */
+void admission_configure(struct admission *a,
+			 const struct admission_options *options);
+
+/* ---- work */
+
+/* Permission to work. A pass belongs to one request. */
+struct admission_pass {
+	struct admission *a; /* borrowed; NULL: there is no ticket */
+	int nr;
+	unsigned tokens;    /* how many threads may work; at least 1 */
+	uint64_t waited_ns; /* before the work began */
+	uint64_t price_us;  /* sum of the prices */
+};
+
+/* Hears of waiting. */
+struct admission_listener {
+	/*
+	 * Called when waiting takes more than a moment, and then each second.
+	 * `ahead`: about how many requests come first. A negative result ends
+	 * the waiting with that code.
+	 */
+	int (*tell)(void *ctx, unsigned ahead, struct error *err);
+	void *ctx;
+};
+
+/*
+ * Waits for permission. The process of *ask is filled in. Returns 0 with *pass
+ * for admission_leave(). Returns ERR_DENIED if the wait was too long or there
+ * are too many tickets, or the result of the listener; *pass then has no
+ * ticket.
+ */
+int admission_enter(struct admission_pass *pass, struct admission *a,
+		    struct admission_ask *ask,
+		    const struct admission_listener *listener,
+		    struct error *err);
+
+/* The work has ended. Does nothing without a ticket. */
+void admission_leave(struct admission_pass *pass);
+
+/* The work costs more than was known. Never waits. */
+void admission_raise(struct admission_pass *pass, uint64_t price_us);
+
+/*
+ * The request waits for its client: it gives its tokens back. resume() waits
+ * for new ones. Both do nothing without a ticket.
+ */
+void admission_pause(struct admission_pass *pass);
+void admission_resume(struct admission_pass *pass);
+
+/*
+ * Called now and then by work that runs. If others have had less service, waits
+ * for the next turn. Several threads of a request may call it. Costs some
+ * nanoseconds if nobody waits.
+ */
+void admission_yield(struct admission_pass *pass);
+
+/* Returns whether any ticket waits, without a lock. Pushes do not count. */
+bool admission_has_queue(const struct admission *a);
+
+/*
+ * Returns whether a request would be refused now: its network or its principal
+ * has too many tickets that wait. A refusal is counted.
+ */
+enum admission_refusal admission_judge(struct admission *a,
+				       const struct admission_ask *ask);
+
+/* ---- connections */
+
+/*
+ * Counts a connection of this process. If there are too many, returns why, and
+ * does not count the connection. `is_trusted`: the limit of one address does
+ * not apply.
+ */
+enum admission_refusal admission_connect(struct admission *a,
+					 const char *address, bool is_trusted);
+void admission_disconnect(struct admission *a, const char *address);
+
+/* Counts a refusal that the caller has decided. */
+void admission_refused(struct admission *a, enum admission_refusal why);
+
+/* ---- the parent, and reading */
+
+/* A process has ended: gives back what it held. */
+void admission_forget(struct admission *a, long process);
+
+/* The tickets of a principal. */
+struct admission_line {
+	char name[ADMISSION_NAME_MAX];
+	unsigned waiting, running; /* running: also express and paused */
+};
+
+#define ADMISSION_LINES_MAX 50
+
+/* A copy of the numbers. */
+struct admission_view {
+	unsigned token_nr, tokens_held, waiting, connections;
+	uint64_t refused[ADMISSION_REFUSALS];
+	/* the principals that were found first; not all if there are more */
+	struct admission_line lines[ADMISSION_LINES_MAX];
+	size_t line_nr;
+};
+
+void admission_look(struct admission_view *out, struct admission *a);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How many requests may work at once, by the pressure that the kernel reports
+ * (/proc/pressure, "pressure stall information"). The number grows by one at a
+ * time, and is halved under pressure, as the window of TCP.
+ */
+#ifndef ADMISSION_PRESSURE_H
+#define ADMISSION_PRESSURE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Seconds between two looks at the pressure. */
+#define ADMISSION_PRESSURE_INTERVAL 5
+
+/*
+ * Limits, in hundredths of a percent of the last 10 seconds. Some task waits
+ * for a processor most of the time on a server at its capacity, so only more
+ * than that is pressure. Tasks wait for memory only if there is too little.
+ */
+#define ADMISSION_PRESSURE_CPU 9000
+#define ADMISSION_PRESSURE_MEMORY 1000
+
+/*
+ * Returns the field avg10 of the line "some" in hundredths of a percent, or -1
+ * if the text has none.
+ */
+int admission_pressure_parse(const char *text, size_t len);
+
+/*
+ * Returns the next number of tokens, between 1 and `max`. The pressures are in
+ * hundredths of a percent; -1: unknown.
+ */
+unsigned admission_pressure_adjust(unsigned token_nr, unsigned max, int cpu,
+				   int memory);
+
+#endif

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A fair queue for work that costs CPU time. Knows nothing of sockets, HTTP or
+ * Git. The struct has a fixed size and no pointers, so it can be in memory that
+ * processes share. The caller holds a lock, and passes the time.
+ *
+ * Work needs tokens; the number of tokens is about the number of processors.
+ * Who waits has a ticket:
+ *
+ *	add -> WAITING --next--> RUNNING, holds tokens --remove-> gone
+ *	          ^  |              |  |
+ *	          |  '-> EXPRESS    |  '--pause--> PAUSED, holds none
+ *	          |      (cheap)    |                 |
+ *	          '-----yield-------'                 |
+ *	          '----------------resume-------------'
+ *
+ * Order: start-time fair queuing on two levels (Goyal, Vin, Cheng 1996). Each
+ * network, and each principal in a network, has a virtual time: the service
+ * that it has had. The next ticket is of the network with the least service,
+ * then of the principal with the least, then the oldest. A newcomer starts at
+ * the virtual time of the one served last, so nobody saves up service.
+ *
+ * Deficit round robin has the same bounds, but needs lists, which a process
+ * that is killed could leave half changed. Here everything but the tickets is
+ * computed from them again (admission_queue_repair()). A price that was wrong
+ * is corrected when the work ends.
+ *
+ * A principal holds at most a share of the tokens while others wait. Cheap work
+ * need not wait for a token: one ticket of each principal at a time is served
+ * at once, up to a limit (EXPRESS).
+ *
+ * Pushes need no tokens; a repository has a limit of pushes at once.
+ */
+#ifndef ADMISSION_QUEUE_H
+#define ADMISSION_QUEUE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ADMISSION_TICKETS_MAX 1024
+#define ADMISSION_ACCOUNTS_MAX (3 * ADMISSION_TICKETS_MAX)
+#define ADMISSION_NAME_MAX 64
+
+/* Work with a lower price, in microseconds of CPU time, is cheap. */
+#define ADMISSION_CHEAP_US 30000
+
+/* Work yields to others after it held its tokens so long. */
+#define ADMISSION_SLICE_NS UINT64_C(100000000)
+
+enum admission_state {
+	ADMISSION_FREE, /* no ticket */
+	ADMISSION_WAITING,
+	ADMISSION_RUNNING, /* holds tokens, or is a push */
+	ADMISSION_EXPRESS, /* cheap; runs without a token */
+	ADMISSION_PAUSED,  /* waits for its client, without tokens */
+};
+
+/* Limits; the caller may change them at any time. */
+struct admission_limits {
+	unsigned token_max; /* tokens without pressure */
+	/* percent of the tokens for one principal while others wait */
+	unsigned share;
+	unsigned queue_max;     /* tickets that wait, of one network */
+	unsigned principal_max; /* tickets that wait, of one principal */
+	unsigned push_max;      /* pushes at once, of one network */
+	uint64_t wait_ns;       /* longest wait for the first token */
+};
+
+/* What is asked for. Texts are borrowed; long ones are cut off in views. */
+struct admission_ask {
+	const char *principal; /* a user or an address */
+	const char *network;   /* a fork network or a repository */
+	uint64_t price_us;     /* estimated CPU time; unused for pushes */
+	bool is_push;
+	long process; /* the process that holds the ticket */
+};
+
+struct admission_ticket {
+	/* enum admission_state; waiters sleep on it */
+	atomic_uint state;
+	bool is_push;
+	bool has_begun; /* had a token before */
+	unsigned tokens;
+	long process;
+	/* accounts; who: of the principal in all networks */
+	uint16_t network, flow, who;
+	uint64_t seq, price_us, charged_us, asked_ns, granted_ns;
+	char name[ADMISSION_NAME_MAX]; /* of the principal */
+};
+
+/* A network, a principal in a network (flow), or a principal. */
+struct admission_account {
+	uint64_t key; /* 0: none */
+	/* tickets by state; computed from the tickets */
+	unsigned nr, waiting, express, pushes;
+	unsigned tokens;  /* held */
+	uint64_t used_us; /* virtual time: service so far */
+	uint64_t now_us;  /* of a network: virtual time of its last flow */
+	uint64_t last_ns; /* when its last ticket was added or removed */
+	bool is_flow;     /* of work; not of pushes */
+};
+
+/* Why a ticket was refused. */
+enum admission_refusal {
+	ADMISSION_NO_REFUSAL,
+	ADMISSION_NETWORK_FULL,   /* too many tickets of the network wait */
+	ADMISSION_PRINCIPAL_FULL, /* too many tickets of the principal wait */
+	ADMISSION_TABLE_FULL,     /* there are too many tickets at all */
+	ADMISSION_TOO_LATE,       /* no token within wait_ns */
+	/* too many connections, of all clients or of one address */
+	ADMISSION_CONNECTIONS,
+	ADMISSION_ADDRESS,
+	ADMISSION_REFUSALS,
+};
+
+struct admission_queue {
+	struct admission_limits limits;
+	unsigned token_nr;    /* tokens at the present pressure; at least 1 */
+	unsigned express_max; /* cheap tickets that run without a token */
+	/* The fields below are computed from the tickets. */
+	unsigned tokens_held, express_nr;
+	atomic_uint waiting_nr; /* without pushes; may be read without lock */
+	/* all used tickets and accounts are below these */
+	unsigned ticket_end, account_end;
+	uint64_t seq, now_us;
+	struct admission_ticket tickets[ADMISSION_TICKETS_MAX];
+	struct admission_account accounts[ADMISSION_ACCOUNTS_MAX];
+};
+
+/* Initialises an empty queue with all tokens. */
+void admission_queue_init(struct admission_queue *q,
+			  const struct admission_limits *limits);
+
+/* Changes the limits. More tokens come with time, fewer at once. */
+void admission_queue_limit(struct admission_queue *q,
+			   const struct admission_limits *limits);
+
+/*
+ * Returns whether a ticket would be refused now, without adding one. The
+ * network's limit counts from `queue_max`, or for pushes from twice push_max.
+ */
+enum admission_refusal admission_queue_judge(const struct admission_queue *q,
+					     const struct admission_ask *ask);
+
+/* Adds a ticket that waits. Returns its number, or -1 if the table is full. */
+int admission_queue_add(struct admission_queue *q,
+			const struct admission_ask *ask, uint64_t now_ns);
+
+/*
+ * Lets the next ticket run. Returns its number, or -1 if none may run now. The
+ * caller repeats the call until -1, and wakes the tickets.
+ */
+int admission_queue_next(struct admission_queue *q, uint64_t now_ns);
+
+/* Returns about how many tickets will run before a ticket that waits. */
+unsigned admission_queue_ahead(const struct admission_queue *q, int nr);
+
+/* Takes a ticket out, in any state. */
+void admission_queue_remove(struct admission_queue *q, int nr, uint64_t now_ns);
+
+/* A ticket that runs will cost `price_us` more than was asked for. */
+void admission_queue_raise(struct admission_queue *q, int nr,
+			   uint64_t price_us);
+
+/* A ticket that runs gives its tokens back while it waits for its client. */
+void admission_queue_pause(struct admission_queue *q, int nr, uint64_t now_ns);
+
+/* The ticket waits for tokens again, before newer ones of its flow. */
+void admission_queue_resume(struct admission_queue *q, int nr);
+
+/*
+ * If a ticket has run for a slice, and a ticket of another principal with less
+ * service waits for its token, lets it wait again. Returns whether it does.
+ */
+bool admission_queue_yield(struct admission_queue *q, int nr, uint64_t now_ns);
+
+/* Takes the tickets of a process that has ended out. Returns their number. */
+unsigned admission_queue_forget(struct admission_queue *q, long process,
+				uint64_t now_ns);
+
+/*
+ * Computes everything from the tickets, after a process died while it changed
+ * the queue.
+ */
+void admission_queue_repair(struct admission_queue *q);
+
+#endif

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tests of admission/admission.c: children hold tokens, wait and are killed.
+ * No test depends on how fast the machine is.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "admission/admission.h"
+#include "sys/clock.h"
+#include "sys/process.h"
+#include "sys/thread.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+#define DEAR 1000000
+
+static const struct admission_options options = {
+	.limits = {.token_max = 1,
+		   .share = 25,
+		   .queue_max = 3,
+		   .principal_max = 2,
+		   .push_max = 1,
+		   .wait_ns = 600 * SECOND_NS},
+	.connection_max = 20,
+	.address_max = 5,
+};
+
+static int enter(struct admission_pass *pass, struct admission *a,
+		 const char *who, const struct admission_listener *listener,
+		 struct error *err)
+{
+	struct admission_ask ask = {
+		.principal = who, .network = "n", .price_us = DEAR};
+
+	return admission_enter(pass, a, &ask, listener, err);
+}
+
+static unsigned waiting(struct admission *a)
+{
+	struct admission_view view;
+
+	admission_look(&view, a);
+	return view.waiting;
+}
+
+static unsigned held(struct admission *a)
+{
+	struct admission_view view;
+
+	admission_look(&view, a);
+	return view.tokens_held;
+}
+
+/* Wait until `nr` tickets wait. */
+static void await_waiting(struct admission *a, unsigned nr)
+{
+	uint64_t end = sys_clock_ns() + 60 * SECOND_NS;
+
+	while (waiting(a) != nr && sys_clock_ns() < end)
+		sys_sleep_ns(SECOND_NS / 1000);
+	assert_int_equal(waiting(a), nr);
+}
+
+static int refuse(void *ctx, unsigned ahead, struct error *err)
+{
+	*(unsigned *)ctx = ahead + 1;
+	return error_set(err, ERR_PEER, "gone");
+}
+
+static void test_wait(void **state)
+{
+	struct admission *a = admission_new(&options, NULL);
+	struct admission_options late = options;
+	struct admission_pass one, two;
+	struct error err = ERROR_INIT;
+	unsigned heard = 0;
+	const struct admission_listener listener = {refuse, &heard};
+
+	assert_int_equal(enter(&one, a, "a", NULL, NULL), 0);
+	assert_int_equal(one.tokens, 1);
+	/* The client goes away while it waits. */
+	assert_int_equal(enter(&two, a, "b", &listener, &err), ERR_PEER);
+	assert_null(two.a);
+	assert_int_equal(heard, 1);
+	assert_int_equal(waiting(a), 0);
+	/* The wait is too long. */
+	late.limits.wait_ns = SECOND_NS / 100;
+	admission_configure(a, &late);
+	assert_int_equal(enter(&two, a, "b", NULL, &err), ERR_DENIED);
+	assert_string_equal(err.msg, "the server is busy, try again later");
+	admission_leave(&two);
+	admission_pause(&one);
+	assert_int_equal(enter(&two, a, "b", NULL, &err), 0);
+	admission_leave(&two);
+	admission_resume(&one);
+	assert_int_equal(held(a), 1);
+	admission_raise(&one, 5);
+	assert_int_equal(one.price_us, DEAR + 5);
+	admission_yield(&one);
+	admission_leave(&one);
+	assert_int_equal(held(a), 0);
+	admission_free(a);
+}
+
+/* A child holds the token and is killed; another child waits and is killed. */
+static void test_killed(void **state)
+{
+	struct admission *a = admission_new(&options, NULL);
+	struct admission_pass pass;
+	struct admission_view view;
+	pid_t holder = fork(), waiter, heir;
+	int status;
+
+	if (!holder) {
+		enter(&pass, a, "holder", NULL, NULL);
+		for (;;)
+			pause();
+	}
+	while (!held(a))
+		sys_sleep_ns(SECOND_NS / 1000);
+	waiter = fork();
+	if (!waiter) {
+		enter(&pass, a, "waiter", NULL, NULL);
+		_exit(3);
+	}
+	await_waiting(a, 1);
+	heir = fork();
+	if (!heir)
+		_exit(enter(&pass, a, "heir", NULL, NULL) ? 1 : 7);
+	await_waiting(a, 2);
+	admission_look(&view, a);
+	assert_int_equal(view.line_nr, 3);
+	assert_string_equal(view.lines[0].name, "holder");
+	assert_int_equal(view.lines[0].running, 1);
+	assert_int_equal(view.lines[1].waiting, 1);
+	kill(waiter, SIGKILL);
+	assert_int_equal(waitpid(waiter, NULL, 0), waiter);
+	admission_forget(a, waiter);
+	assert_int_equal(waiting(a), 1);
+	kill(holder, SIGKILL);
+	assert_int_equal(waitpid(holder, NULL, 0), holder);
+	admission_forget(a, holder);
+	assert_int_equal(waitpid(heir, &status, 0), heir);
+	assert_int_equal(WEXITSTATUS(status), 7);
+	/* It has ended without giving its token back. */
+	admission_forget(a, heir);
+	assert_int_equal(held(a), 0);
+	admission_free(a);
+}
+
+struct work {
+	struct admission *a;
+	unsigned rounds;
+};
+
+static void *work(void *ctx)
+{
+	struct work *w = ctx;
+	struct admission_pass pass;
+
+	for (unsigned i = 0; i < w->rounds; i++) {
+		if (enter(&pass, w->a, i % 2 ? "x" : "y", NULL, NULL))
+			return ctx;
+		if (held(w->a) != 1)
+			return ctx;
+		admission_yield(&pass);
+		admission_pause(&pass);
+		admission_resume(&pass);
+		admission_leave(&pass);
+	}
+	return NULL;
+}
+
+/* Many threads share one token, and a child is killed again and again. */
+static void test_crowd(void **state)
+{
+	struct admission *a = admission_new(&options, NULL);
+	struct work w = {a, 300};
+	pthread_t threads[6];
+	void *failed;
+
+	for (int i = 0; i < 6; i++)
+		assert_int_equal(sys_thread_start(&threads[i], work, &w), 0);
+	for (int i = 0; i < 10; i++) {
+		pid_t child = fork();
+
+		if (!child) {
+			struct work endless = {a, UINT32_MAX};
+
+			work(&endless);
+			_exit(0);
+		}
+		sys_sleep_ns(SECOND_NS / 200);
+		kill(child, SIGKILL);
+		assert_int_equal(waitpid(child, NULL, 0), child);
+		admission_forget(a, child);
+	}
+	for (int i = 0; i < 6; i++) {
+		pthread_join(threads[i], &failed);
+		assert_null(failed);
+	}
+	assert_int_equal(held(a), 0);
+	assert_int_equal(waiting(a), 0);
+	admission_free(a);
+}
+
+static void test_judge(void **state)
+{
+	struct admission *a = admission_new(&options, NULL);
+	const struct admission_ask ask = {.principal = "p", .network = "n"};
+	struct admission_pass pass;
+	struct admission_view view;
+	pid_t pids[2];
+
+	assert_int_equal(enter(&pass, a, "a", NULL, NULL), 0);
+	for (unsigned i = 0; i < 2; i++) {
+		pids[i] = fork();
+		if (!pids[i]) {
+			struct admission_pass own;
+
+			enter(&own, a, "p", NULL, NULL);
+			_exit(0);
+		}
+		assert_int_equal(admission_judge(a, &ask),
+				 ADMISSION_NO_REFUSAL);
+		await_waiting(a, i + 1);
+	}
+	assert_int_equal(admission_judge(a, &ask), ADMISSION_PRINCIPAL_FULL);
+	admission_refused(a, ADMISSION_ADDRESS);
+	admission_look(&view, a);
+	assert_int_equal(view.refused[ADMISSION_PRINCIPAL_FULL], 1);
+	assert_int_equal(view.refused[ADMISSION_ADDRESS], 1);
+	admission_leave(&pass);
+	/* Each ends with the token, so the next waits until it is forgotten. */
+	for (unsigned i = 0; i < 2; i++) {
+		pid_t ended = waitpid(-1, NULL, 0);
+
+		assert_true(ended == pids[0] || ended == pids[1]);
+		admission_forget(a, ended);
+	}
+	assert_int_equal(held(a), 0);
+	admission_free(a);
+}
+
+static void test_connections(void **state)
+{
+	struct admission *a = admission_new(&options, NULL);
+	struct admission_view view;
+	char address[16];
+	pid_t child;
+
+	/* Two processes together have the limit of an address. */
+	child = fork();
+	if (!child) {
+		for (int i = 0; i < 3; i++)
+			admission_connect(a, "192.0.2.1", false);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(admission_connect(a, "192.0.2.1", false), 0);
+	assert_int_equal(admission_connect(a, "192.0.2.1", false),
+			 ADMISSION_ADDRESS);
+	assert_int_equal(admission_connect(a, "192.0.2.1", true), 0);
+	admission_disconnect(a, "192.0.2.1");
+	admission_forget(a, child);
+	assert_int_equal(admission_connect(a, "192.0.2.1", false), 0);
+	admission_look(&view, a);
+	assert_int_equal(view.connections, 3);
+	for (int i = 3; i < 20; i++) {
+		snprintf(address, sizeof(address), "192.0.2.%d", i);
+		assert_int_equal(admission_connect(a, address, false), 0);
+	}
+	assert_int_equal(admission_connect(a, "::1", true),
+			 ADMISSION_CONNECTIONS);
+	admission_disconnect(a, "192.0.2.3");
+	assert_int_equal(admission_connect(a, "::1", false), 0);
+	admission_look(&view, a);
+	assert_int_equal(view.connections, 20);
+	assert_int_equal(view.refused[ADMISSION_CONNECTIONS], 1);
+	admission_free(a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_wait),
+		cmocka_unit_test(test_killed),
+		cmocka_unit_test(test_crowd),
+		cmocka_unit_test(test_judge),
+		cmocka_unit_test(test_connections),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

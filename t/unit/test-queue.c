@@ -1,0 +1,568 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tests of admission/queue.c with a simulated clock: bounds of fairness, no
+ * starvation, processes that die.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "admission/queue.h"
+#include "random.h"
+
+#define US UINT64_C(1000)
+#define MS (1000 * US)
+#define DEAR 1000000 /* microseconds: never cheap */
+
+static const struct admission_limits limits = {
+	.token_max = 8,
+	.share = 25,
+	.queue_max = 200,
+	.principal_max = 50,
+	.push_max = 2,
+	.wait_ns = 300000 * MS,
+};
+
+static struct admission_queue *new_queue(unsigned tokens)
+{
+	struct admission_queue *q = malloc(sizeof(*q));
+	struct admission_limits own = limits;
+
+	assert_non_null(q);
+	own.token_max = tokens;
+	admission_queue_init(q, &own);
+	return q;
+}
+
+static int add(struct admission_queue *q, const char *principal,
+	       const char *network, uint64_t price_us)
+{
+	const struct admission_ask ask = {
+		.principal = principal,
+		.network = network,
+		.price_us = price_us,
+		.process = 1,
+	};
+
+	return admission_queue_add(q, &ask, 0);
+}
+
+static enum admission_state state(const struct admission_queue *q, int nr)
+{
+	return (enum admission_state)atomic_load(&q->tickets[nr].state);
+}
+
+static int grant_all(struct admission_queue *q, uint64_t now)
+{
+	int nr = 0;
+
+	while (admission_queue_next(q, now) >= 0)
+		nr++;
+	return nr;
+}
+
+/* The numbers that are computed are those that the tickets give. */
+static void check(const struct admission_queue *q)
+{
+	struct admission_queue *copy = malloc(sizeof(*copy));
+
+	memcpy(copy, q, sizeof(*copy));
+	admission_queue_repair(copy);
+	assert_int_equal(copy->tokens_held, q->tokens_held);
+	assert_int_equal(copy->express_nr, q->express_nr);
+	assert_int_equal(atomic_load(&copy->waiting_nr),
+			 atomic_load(&q->waiting_nr));
+	assert_int_equal(copy->ticket_end, q->ticket_end);
+	assert_memory_equal(copy->accounts, q->accounts, sizeof(q->accounts));
+	assert_true(q->tokens_held <= q->token_nr);
+	free(copy);
+}
+
+/* ---- tokens */
+
+static void test_share(void **st)
+{
+	struct admission_queue *q = new_queue(8);
+	int b;
+
+	/* Alone, a principal may have all tokens. */
+	for (int i = 0; i < 20; i++)
+		assert_int_equal(add(q, "a", "n", DEAR), i);
+	assert_int_equal(grant_all(q, 0), 8);
+	b = add(q, "b", "n", DEAR);
+	assert_int_equal(grant_all(q, 0), 0);
+	/* The next token is for the one who had none. */
+	admission_queue_remove(q, 0, 5 * MS);
+	assert_int_equal(admission_queue_next(q, 5 * MS), b);
+	assert_int_equal(admission_queue_next(q, 5 * MS), -1);
+	check(q);
+	free(q);
+	/* While both wait, none gets more than a quarter from the start. */
+	q = new_queue(8);
+	for (int i = 0; i < 8; i++) {
+		add(q, "a", "n", DEAR);
+		add(q, "b", "n", DEAR);
+	}
+	for (int i = 0; i < 4; i++)
+		admission_queue_next(q, 0);
+	for (int i = 0, a = 0; i < 16; i++) {
+		a += state(q, i) == ADMISSION_RUNNING && !(i % 2);
+		if (i == 15)
+			assert_int_equal(a, 2);
+	}
+	check(q);
+	free(q);
+}
+
+static void test_threads(void **st)
+{
+	struct admission_queue *q = new_queue(8);
+	int dear, cheap;
+
+	/* Half of the free tokens stay for others. */
+	dear = add(q, "a", "n", DEAR);
+	assert_int_equal(admission_queue_next(q, 0), dear);
+	assert_int_equal(q->tickets[dear].tokens, 4);
+	cheap = add(q, "a", "n", 100);
+	assert_int_equal(admission_queue_next(q, 0), cheap);
+	assert_int_equal(q->tickets[cheap].tokens, 1);
+	assert_int_equal(q->tokens_held, 5);
+	admission_queue_remove(q, dear, MS);
+	assert_int_equal(q->tokens_held, 1);
+	check(q);
+	free(q);
+}
+
+static void test_express(void **st)
+{
+	struct admission_queue *q = new_queue(2);
+	int cheap, second, other;
+
+	for (int i = 0; i < 10; i++)
+		add(q, "a", "n", DEAR);
+	assert_int_equal(grant_all(q, 0), 2);
+	cheap = add(q, "b", "n", 100);
+	second = add(q, "b", "n", 100);
+	other = add(q, "a", "n", 100);
+	/* One of each principal at a time. */
+	assert_int_equal(grant_all(q, 0), 2);
+	assert_int_equal(state(q, cheap), ADMISSION_EXPRESS);
+	assert_int_equal(state(q, second), ADMISSION_WAITING);
+	assert_int_equal(state(q, other), ADMISSION_EXPRESS);
+	/* There is a limit for all. */
+	add(q, "c", "n", 100);
+	assert_int_equal(grant_all(q, 0), 0);
+	admission_queue_remove(q, cheap, MS);
+	assert_int_equal(grant_all(q, MS), 1);
+	check(q);
+	/* Work that was not cheap leaves the lane. */
+	assert_false(admission_queue_yield(q, other, MS));
+	assert_true(admission_queue_yield(q, other, 200 * MS));
+	assert_int_equal(state(q, other), ADMISSION_WAITING);
+	assert_int_equal(grant_all(q, 200 * MS), 1);
+	assert_int_equal(state(q, other), ADMISSION_WAITING);
+	check(q);
+	free(q);
+}
+
+static void test_yield(void **st)
+{
+	struct admission_queue *q = new_queue(2);
+	int a = add(q, "a", "n", DEAR), a2 = add(q, "a", "n", DEAR), b;
+
+	assert_int_equal(grant_all(q, 0), 2);
+	add(q, "a", "n", DEAR);
+	/* Nobody else waits. */
+	assert_false(admission_queue_yield(q, a, 500 * MS));
+	b = add(q, "b", "n", DEAR);
+	assert_false(admission_queue_yield(q, a, 50 * MS));
+	assert_true(admission_queue_yield(q, a, 500 * MS));
+	assert_int_equal(admission_queue_next(q, 500 * MS), b);
+	assert_int_equal(admission_queue_next(q, 500 * MS), -1);
+	/* The one that has begun comes before the one that has not. */
+	admission_queue_remove(q, a2, 600 * MS);
+	assert_int_equal(admission_queue_next(q, 600 * MS), a);
+	check(q);
+	free(q);
+}
+
+static void test_pause(void **st)
+{
+	struct admission_queue *q = new_queue(1);
+	int a = add(q, "a", "n", DEAR), b = add(q, "b", "n", DEAR);
+
+	assert_int_equal(admission_queue_next(q, 0), a);
+	admission_queue_pause(q, a, 10 * MS);
+	assert_int_equal(admission_queue_next(q, 10 * MS), b);
+	/* Time in which the client does not read is no service. */
+	assert_int_equal(q->accounts[q->tickets[a].flow].used_us, 10000);
+	admission_queue_resume(q, a);
+	assert_int_equal(admission_queue_next(q, 10000 * MS), -1);
+	admission_queue_remove(q, b, 10000 * MS);
+	assert_int_equal(admission_queue_next(q, 10000 * MS), a);
+	admission_queue_remove(q, a, 10005 * MS);
+	assert_int_equal(q->accounts[q->tickets[a].flow].used_us, 15000);
+	check(q);
+	free(q);
+}
+
+/* ---- fairness */
+
+#define PRINCIPALS 40
+#define PRICE_MAX 200000
+
+/* Work in simulated time: when the ticket of a token ends. */
+struct job {
+	int nr, principal;
+	uint64_t begin, end;
+};
+
+struct world {
+	struct admission_queue *q;
+	uint64_t random;
+	struct job jobs[8];
+	unsigned job_nr;
+	uint64_t now, service_us[PRINCIPALS];
+	int owner[ADMISSION_TICKETS_MAX];
+};
+
+static void ask(struct world *w, int principal, const char *network)
+{
+	char name[16];
+	/* The estimate may be wrong by far. */
+	uint64_t price = ADMISSION_CHEAP_US + random_next(&w->random) % 1000000;
+	int nr;
+
+	snprintf(name, sizeof(name), "p%d", principal);
+	nr = add(w->q, name, network, price);
+	assert_true(nr >= 0);
+	w->owner[nr] = principal;
+}
+
+static void run_next(struct world *w)
+{
+	int nr;
+
+	while ((nr = admission_queue_next(w->q, w->now)) >= 0) {
+		uint64_t us = 1 + random_next(&w->random) % PRICE_MAX;
+
+		w->jobs[w->job_nr++] = (struct job){nr, w->owner[nr], w->now,
+						    w->now + us * US};
+	}
+}
+
+/* Let the job that ends first end. Returns its principal. */
+static int end_next(struct world *w)
+{
+	unsigned first = 0;
+	struct job job;
+
+	for (unsigned i = 1; i < w->job_nr; i++)
+		if (w->jobs[i].end < w->jobs[first].end)
+			first = i;
+	assert_true(w->job_nr > 0);
+	job = w->jobs[first];
+	w->jobs[first] = w->jobs[--w->job_nr];
+	w->now = job.end;
+	w->service_us[job.principal] += (job.end - job.begin) / US;
+	admission_queue_remove(w->q, job.nr, w->now);
+	return job.principal;
+}
+
+/* Principals with 1 to 10 tickets that always wait get the same service. */
+static void test_fair(void **st)
+{
+	struct world w = {.q = new_queue(4)};
+	uint64_t low = UINT64_MAX, high = 0;
+
+	w.random = random_seed();
+	for (int p = 0; p < PRINCIPALS; p++)
+		for (int i = 0; i <= p % 10; i++)
+			ask(&w, p, "n");
+	for (int i = 0; i < 20000; i++) {
+		run_next(&w);
+		ask(&w, end_next(&w), "n");
+	}
+	check(w.q);
+	for (int p = 0; p < PRINCIPALS; p++) {
+		low = w.service_us[p] < low ? w.service_us[p] : low;
+		high = w.service_us[p] > high ? w.service_us[p] : high;
+	}
+	/* As of start-time fair queuing: the largest prices, for each token. */
+	assert_true(high - low <= 4 * (PRICE_MAX + 1000000 + 30000));
+	assert_true(low > 20000 / PRINCIPALS * (PRICE_MAX / 4));
+	free(w.q);
+}
+
+/* Networks share, however many principals each has. */
+static void test_networks(void **st)
+{
+	struct world w = {.q = new_queue(4)};
+	uint64_t small = 0, large = 0;
+
+	w.random = random_seed();
+	for (int p = 0; p < PRINCIPALS; p++)
+		for (int i = 0; i < 3; i++)
+			ask(&w, p, p < 5 ? "small" : "large");
+	for (int i = 0; i < 20000; i++) {
+		int p;
+
+		run_next(&w);
+		p = end_next(&w);
+		ask(&w, p, p < 5 ? "small" : "large");
+	}
+	for (int p = 0; p < PRINCIPALS; p++)
+		*(p < 5 ? &small : &large) += w.service_us[p];
+	assert_true(small > large / 10 * 9 && large > small / 10 * 9);
+	check(w.q);
+	free(w.q);
+}
+
+/* Beside 200 tickets of another, one waits for about one job. */
+static void test_greedy(void **st)
+{
+	struct world w = {.q = new_queue(2)};
+
+	w.random = random_seed();
+	for (int i = 0; i < 200; i++)
+		ask(&w, 0, "n");
+	for (int i = 0; i < 300; i++) {
+		int done = 0;
+
+		run_next(&w);
+		if (i % 10)
+			ask(&w, end_next(&w), "n");
+		if (i % 10)
+			continue;
+		ask(&w, 1, "n");
+		while (end_next(&w) != 1) {
+			run_next(&w);
+			ask(&w, 0, "n");
+			assert_true(++done <= 6);
+		}
+	}
+	check(w.q);
+	free(w.q);
+}
+
+/* A principal that was idle has not saved up service. */
+static void test_newcomer(void **st)
+{
+	struct world w = {.q = new_queue(1)};
+	int late = 0;
+
+	w.random = random_seed();
+	for (int i = 0; i < 10; i++)
+		ask(&w, 0, "n");
+	for (int i = 0; i < 1000; i++) {
+		run_next(&w);
+		ask(&w, end_next(&w), "n");
+	}
+	for (int i = 0; i < 10; i++)
+		ask(&w, 1, "n");
+	memset(w.service_us, 0, sizeof(w.service_us));
+	for (int i = 0; i < 200; i++) {
+		run_next(&w);
+		late += w.jobs[0].principal;
+		ask(&w, end_next(&w), "n");
+	}
+	assert_true(late > 60 && late < 140);
+	free(w.q);
+}
+
+/* ---- limits */
+
+static void test_limits(void **st)
+{
+	struct admission_queue *q = new_queue(1);
+	struct admission_ask ask = {
+		.principal = "a", .network = "n", .price_us = DEAR};
+	char name[16];
+
+	for (unsigned i = 0; i < limits.principal_max; i++) {
+		assert_int_equal(admission_queue_judge(q, &ask),
+				 ADMISSION_NO_REFUSAL);
+		admission_queue_add(q, &ask, 0);
+	}
+	assert_int_equal(admission_queue_judge(q, &ask),
+			 ADMISSION_PRINCIPAL_FULL);
+	ask.principal = "b";
+	assert_int_equal(admission_queue_judge(q, &ask), ADMISSION_NO_REFUSAL);
+	for (unsigned i = limits.principal_max; i < limits.queue_max; i++) {
+		snprintf(name, sizeof(name), "c%u", i);
+		add(q, name, "n", DEAR);
+	}
+	assert_int_equal(admission_queue_judge(q, &ask),
+			 ADMISSION_NETWORK_FULL);
+	ask.network = "m";
+	assert_int_equal(admission_queue_judge(q, &ask), ADMISSION_NO_REFUSAL);
+	/* The table ends. */
+	for (unsigned i = limits.queue_max; i < ADMISSION_TICKETS_MAX; i++) {
+		snprintf(name, sizeof(name), "d%u", i);
+		assert_int_equal(add(q, name, name, DEAR), i);
+	}
+	assert_int_equal(add(q, "d", "n", DEAR), -1);
+	check(q);
+	free(q);
+}
+
+static void test_pushes(void **st)
+{
+	struct admission_queue *q = new_queue(1);
+	struct admission_ask ask = {.principal = "a",
+				    .network = "n",
+				    .is_push = true,
+				    .process = 1};
+	int nr[4];
+
+	assert_int_equal(add(q, "a", "n", DEAR), 0);
+	for (int i = 0; i < 4; i++)
+		nr[i] = admission_queue_add(q, &ask, 0);
+	/* Two pushes run beside the one token. */
+	assert_int_equal(grant_all(q, 0), 3);
+	assert_int_equal(state(q, nr[1]), ADMISSION_RUNNING);
+	assert_int_equal(state(q, nr[2]), ADMISSION_WAITING);
+	assert_int_equal(admission_queue_ahead(q, nr[3]), 1);
+	admission_queue_remove(q, nr[0], MS);
+	assert_int_equal(admission_queue_next(q, MS), nr[2]);
+	ask.network = "m";
+	assert_int_equal(admission_queue_next(q, MS), -1);
+	nr[0] = admission_queue_add(q, &ask, 0);
+	assert_int_equal(admission_queue_next(q, MS), nr[0]);
+	check(q);
+	free(q);
+}
+
+static void test_ahead(void **st)
+{
+	struct admission_queue *q = new_queue(1);
+	int a3 = 0, b1, b2;
+
+	add(q, "x", "n", DEAR);
+	assert_int_equal(grant_all(q, 0), 1);
+	for (int i = 0; i < 4; i++)
+		a3 = add(q, "a", "n", DEAR);
+	assert_int_equal(admission_queue_ahead(q, a3), 3);
+	b1 = add(q, "b", "n", DEAR);
+	b2 = add(q, "b", "n", DEAR);
+	/* In turns: a b a b a a */
+	assert_in_range(admission_queue_ahead(q, b1), 0, 1);
+	assert_in_range(admission_queue_ahead(q, b2), 1, 3);
+	assert_int_equal(admission_queue_ahead(q, a3), 5);
+	free(q);
+}
+
+/* ---- processes that die */
+
+static void test_forget(void **st)
+{
+	struct admission_queue *q = new_queue(4);
+	int mine;
+
+	for (int i = 0; i < 6; i++) {
+		const struct admission_ask ask = {.principal = "a",
+						  .network = "n",
+						  .price_us = DEAR,
+						  .process = 7};
+
+		admission_queue_add(q, &ask, 0);
+	}
+	mine = add(q, "b", "n", DEAR);
+	assert_int_equal(grant_all(q, 0), 4);
+	admission_queue_pause(q, 0, MS);
+	assert_int_equal(admission_queue_forget(q, 7, 2 * MS), 6);
+	check(q);
+	assert_int_equal(q->tokens_held, state(q, mine) == ADMISSION_RUNNING);
+	grant_all(q, 2 * MS);
+	assert_int_equal(state(q, mine), ADMISSION_RUNNING);
+	assert_int_equal(admission_queue_forget(q, 7, 2 * MS), 0);
+	free(q);
+}
+
+/* Whatever numbers a process leaves behind, tickets give the right ones. */
+static void test_repair(void **st)
+{
+	struct admission_queue *q = new_queue(4), *copy = new_queue(4);
+	const struct admission_ask push = {
+		.principal = "a", .network = "n", .is_push = true};
+
+	for (int i = 0; i < 9; i++)
+		add(q, i % 2 ? "a" : "b", i % 3 ? "n" : "m", i % 4 ? DEAR : 1);
+	admission_queue_add(q, &push, 0);
+	grant_all(q, 0);
+	admission_queue_pause(q, 2, MS);
+	memcpy(copy, q, sizeof(*q));
+	q->tokens_held = 77;
+	q->express_nr = 5;
+	q->ticket_end = 1;
+	q->account_end = 0;
+	atomic_store(&q->waiting_nr, 1000);
+	for (int i = 0; i < 5; i++) {
+		q->accounts[i].nr += 3;
+		q->accounts[i].waiting = 0;
+		q->accounts[i].tokens = 9;
+		q->accounts[i].pushes = 9;
+		q->accounts[i].express++;
+	}
+	admission_queue_repair(q);
+	assert_memory_equal(q, copy, sizeof(*q));
+	free(q);
+	free(copy);
+}
+
+/* Random calls keep the numbers right. */
+static void test_random(void **st)
+{
+	struct admission_queue *q = new_queue(3);
+	uint64_t random;
+
+	random = random_seed();
+	for (int i = 0; i < 20000; i++) {
+		uint64_t now = (uint64_t)i * 30 * MS;
+		int nr = (int)(random_next(&random) % 60);
+		enum admission_state is = state(q, nr);
+		char who[8], network[8];
+
+		snprintf(who, sizeof(who), "%u",
+			 (unsigned)(random_next(&random) % 9));
+		snprintf(network, sizeof(network), "%u",
+			 (unsigned)(random_next(&random) % 4));
+		if (q->ticket_end < 60 && random_next(&random) % 2)
+			add(q, who, network, random_next(&random) % 2 * DEAR);
+		else if (is == ADMISSION_RUNNING && random_next(&random) % 2)
+			admission_queue_pause(q, nr, now);
+		else if (is == ADMISSION_PAUSED)
+			admission_queue_resume(q, nr);
+		else if (is == ADMISSION_RUNNING || is == ADMISSION_EXPRESS)
+			admission_queue_yield(q, nr, now);
+		else if (is != ADMISSION_FREE)
+			admission_queue_remove(q, nr, now);
+		while (admission_queue_next(q, now) >= 0)
+			;
+		if (!(i % 50))
+			check(q);
+	}
+	free(q);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_share),    cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_express),  cmocka_unit_test(test_yield),
+		cmocka_unit_test(test_pause),    cmocka_unit_test(test_fair),
+		cmocka_unit_test(test_networks), cmocka_unit_test(test_greedy),
+		cmocka_unit_test(test_newcomer), cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_pushes),   cmocka_unit_test(test_ahead),
+		cmocka_unit_test(test_forget),   cmocka_unit_test(test_repair),
+		cmocka_unit_test(test_random),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
