@@ -10,6 +10,7 @@
 #include "check/promisor.h"
 #include "pack-bitmap-answer.h"
 #include "packing/find-parts.h"
+#include "packing/price.h"
 #include "sys/thread.h"
 
 /*
@@ -40,6 +41,7 @@ struct finding {
 	 */
 	struct sys_loop *proof;
 	struct error *warning;
+	unsigned threads; /* of a walk; 0: as many as processors */
 };
 
 /*
@@ -235,7 +237,7 @@ static int find_by_walk(struct finding *g, struct error *err)
 		.exclude_uninteresting = is_shallow &&
 					 filter_is_empty(f->request->filter),
 		.use_tree_changes = true,
-		.threads = g->options->threads,
+		.threads = g->threads,
 		.progress = g->options->progress,
 		.filter = f->request->filter,
 		.grouping = f->grouping,
@@ -546,6 +548,18 @@ static int split_packed(struct found *f, struct error *err)
 	return 0;
 }
 
+static int admit_walk(struct finding *g, struct error *err)
+{
+	struct found *f = g->f;
+	uint64_t price = packing_price_walk(f->request, &f->plan,
+					    f->walk.odb->packed_nr);
+	int ret = packing_admit(&g->threads, g->options, price, err);
+
+	if (g->threads)
+		f->walk.history.threads = g->threads;
+	return ret;
+}
+
 /*
  * Find the objects with the bitmap index or by a walk. Returns 1 if the index
  * gave the objects, 0 after a walk, or a negative error code.
@@ -558,6 +572,8 @@ static int find_by_search(struct finding *g, struct error *err)
 		ret = load_tips(g, err);
 	if (!ret)
 		ret = find_by_bitmap(g, err);
+	if (!ret)
+		ret = admit_walk(g, err);
 	return ret ? ret : find_by_walk(g, err);
 }
 

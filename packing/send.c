@@ -11,6 +11,7 @@
 #include "packing/delta-search.h"
 #include "packing/find.h"
 #include "packing/plan.h"
+#include "packing/price.h"
 #include "packing/fallback-delta.h"
 #include "packing/reuse.h"
 #include "packing/send.h"
@@ -37,6 +38,7 @@ struct send {
 	 * search; 0: no search. Set when items are planned.
 	 */
 	unsigned window;
+	unsigned threads; /* 0: as many as processors */
 };
 
 /* Returns whether an object that is not an item may be a delta base. */
@@ -132,7 +134,7 @@ static int plan(struct send *s, struct error *err)
 	struct plan_options options = {
 		.reuse_delta = s->options->reuse_delta,
 		.reuse_object = s->options->reuse_object,
-		.threads = s->options->threads,
+		.threads = s->threads,
 		.big_file_threshold = s->options->big_file_threshold,
 		.settled_min = spares(s) ? SETTLED_MIN : 0,
 	};
@@ -162,7 +164,7 @@ static void tell_count(const struct send *s)
 static int search(struct send *s, struct error *err)
 {
 	struct delta_search_options options = {
-		.threads = s->options->threads,
+		.threads = s->threads,
 		.window = s->window,
 		.depth = s->options->depth,
 		.grouping = s->found.grouping,
@@ -260,11 +262,16 @@ static int prepare(struct send *s, struct error *err)
 {
 	uint64_t start = begin(s, "prepare-pack");
 	int ret = plan(s, err);
+	uint64_t len;
 
 	choose_window(s);
+	len = bytes_to_read(s);
 	if (!ret)
-		ret = progress_ask(s->options->progress, "Reading objects",
-				   bytes_to_read(s), err);
+		ret = packing_admit(&s->threads, s->options,
+				    packing_price_deflate(len), err);
+	if (!ret)
+		ret = progress_ask(s->options->progress, "Reading objects", len,
+				   err);
 	if (!ret)
 		ret = make_fallback_deltas(s, err);
 	if (!ret)
@@ -481,6 +488,18 @@ static int look_for_stored(struct send *s, struct error *err)
 	return ret;
 }
 
+/* Ask before the work on the found objects. A stored pack is none. */
+static int admit(struct send *s, struct error *err)
+{
+	size_t span_nr = bitset_count(&s->found.packed);
+
+	s->threads = s->options->threads;
+	if (!span_nr && !s->items.nr)
+		return 0;
+	return packing_admit(&s->threads, s->options,
+			     packing_price_send(span_nr, s->items.nr), err);
+}
+
 int packing_send(const struct odb *odb, const struct packing_request *request,
 		 const struct packing_send_options *options,
 		 struct pack_sink sink, struct packing_report *report,
@@ -511,6 +530,8 @@ int packing_send(const struct odb *odb, const struct packing_request *request,
 		ret = look_for_stored(&s, err);
 	if (!ret)
 		ret = load_items(&s, err);
+	if (!ret)
+		ret = admit(&s, err);
 	if (!ret)
 		tell_count(&s);
 	if (!ret)

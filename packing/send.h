@@ -121,6 +121,25 @@ struct packing_request {
 	bool promised_missing;
 };
 
+/*
+ * Permission for expensive work, from a server whose requests share the
+ * processors. Nobody is asked about prepared answers, stored packs, and queries
+ * of bitmap indexes.
+ */
+struct packing_admission {
+	/*
+	 * Called before objects are found by a walk, and before a pack is made
+	 * of the objects. `price_us`: estimated CPU time of the next steps. The
+	 * first call of a pack may wait; each further call adds to the price
+	 * and must not wait. *threads becomes the number of threads that may
+	 * work; 0: no limit. A negative result ends the work with that code; of
+	 * the first call, before the sink gets bytes.
+	 */
+	int (*admit)(void *ctx, uint64_t price_us, unsigned *threads,
+		     struct error *err);
+	void *ctx;
+};
+
 struct packing_send_options {
 	struct trace *trace; /* borrowed: receives the phases; NULL: none */
 	unsigned threads;    /* number of threads; 0: as many as processors */
@@ -176,6 +195,7 @@ struct packing_send_options {
 	 * not all bytes.
 	 */
 	bool counts_only;
+	const struct packing_admission *admission; /* borrowed; NULL: none */
 };
 
 /* Returns whether runs of stored objects may be copied. */
@@ -245,6 +265,12 @@ struct packing_report {
 	 * there was no choice.
 	 */
 	struct bitmap_plan plan;
+	/*
+	 * Of a server that lets requests wait: the estimated CPU time, and the
+	 * wait before the work, which is in none of the durations below. 0:
+	 * nobody was asked.
+	 */
+	uint64_t price_us, queue_ns;
 	/* Durations in nanoseconds. They do not overlap. */
 	uint64_t count_ns; /* time for finding the objects */
 	uint64_t reuse_ns; /* copying spans */

@@ -276,12 +276,89 @@ static void failures(void **state)
 	randrepo_release(&r);
 }
 
+/* Counts the calls, and refuses the call number `refused`. */
+struct asked {
+	struct sentpack *s;
+	unsigned calls, refused;
+	uint64_t price_us;
+};
+
+static int admit(void *ctx, uint64_t price_us, unsigned *threads,
+		 struct error *err)
+{
+	struct asked *asked = ctx;
+
+	/* Only the last call comes when a part of the pack is sent. */
+	if (asked->calls < 2)
+		assert_int_equal(asked->s->bytes.len, 0);
+	asked->price_us += price_us;
+	*threads = 1;
+	return ++asked->calls == asked->refused
+		       ? error_set(err, ERR_DENIED, "busy")
+		       : 0;
+}
+
+/* A walk asks before it walks, before the pack begins, and before deflating. */
+static void admission(void **state)
+{
+	uint64_t seed = random_seed();
+	struct asked asked = {.calls = 0};
+	const struct packing_admission admission = {admit, &asked};
+	struct packing_send_options options;
+	struct packing_report report;
+	struct error err = ERROR_INIT;
+	struct pack_sink sink;
+	struct sentpack s;
+	struct randrepo r;
+	struct asking a;
+	struct odb *odb;
+
+	asking_repo(&r, HASH_SHA1, &seed);
+	asking_init(&a, &r);
+	assert_int_equal(odb_open(&odb, &r.t.repo, NULL, NULL), 0);
+	asking_random(&a, false);
+	random_options(&options, &r);
+	options.admission = &admission;
+	a.request.use_bitmap = false;
+	a.request.have_nr = 0;
+	a.request.filter = NULL;
+	for (unsigned refused = 0; refused < 3; refused++) {
+		sink = sentpack_init(&s, &r);
+		asked = (struct asked){.s = &s, .refused = refused};
+		assert_int_equal(packing_send(odb, &a.request, &options, sink,
+					      &report, &err),
+				 refused ? ERR_DENIED : 0);
+		assert_int_equal(!s.bytes.len, refused > 0);
+		assert_true(refused ? asked.calls == refused
+				    : asked.calls >= 2);
+		assert_true(asked.price_us > 0);
+		sentpack_release(&s);
+	}
+	assert_string_equal(err.msg, "busy");
+	/* Nothing is asked for an empty pack. */
+	a.request.want_nr = 0;
+	sink = sentpack_init(&s, &r);
+	asked = (struct asked){.s = &s};
+	assert_int_equal(
+		packing_send(odb, &a.request, &options, sink, &report, &err),
+		0);
+	assert_int_equal(asked.calls, 0);
+	sentpack_release(&s);
+	odb_close(odb);
+	asking_release(&a);
+	randrepo_release(&r);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sha1),     cmocka_unit_test(sha256),
-		cmocka_unit_test(shallow),  cmocka_unit_test(nothing_to_send),
-		cmocka_unit_test(failures), cmocka_unit_test(objects_elsewhere),
+		cmocka_unit_test(sha1),
+		cmocka_unit_test(sha256),
+		cmocka_unit_test(shallow),
+		cmocka_unit_test(nothing_to_send),
+		cmocka_unit_test(failures),
+		cmocka_unit_test(objects_elsewhere),
+		cmocka_unit_test(admission),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a pack is expected to cost, for a server that lets expensive requests
+ * wait (struct packing_admission). Prices are microseconds of CPU time. They
+ * need not be right: they order requests, and tell cheap ones from expensive
+ * ones.
+ */
+#ifndef PACKING_PRICE_H
+#define PACKING_PRICE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "packing/send.h"
+
+/*
+ * Returns the price of finding the objects of a request by a walk.
+ * `object_nr`: objects in packs of the repository.
+ */
+uint64_t packing_price_walk(const struct packing_request *request,
+			    const struct bitmap_plan *plan, uint32_t object_nr);
+
+/*
+ * Returns the price of sending `span_nr` objects in runs of stored bytes, and
+ * `item_nr` objects one by one.
+ */
+uint64_t packing_price_send(size_t span_nr, size_t item_nr);
+
+/* Returns the price of a delta search and of deflating `len` bytes. */
+uint64_t packing_price_deflate(uint64_t len);
+
+/*
+ * Asks for admission, if the options want that. *threads becomes the number of
+ * threads that the work may use; 0: as many as processors. Returns 0 or a
+ * negative error code.
+ */
+int packing_admit(unsigned *threads, const struct packing_send_options *options,
+		  uint64_t price_us, struct error *err);
+
+#endif
