@@ -444,6 +444,7 @@ static void copy_report(struct packing_report *out,
 	out->bytes_verbatim += made->bytes_recompressed;
 	out->bytes_recompressed = 0;
 	out->bitmaps_used = out->pseudo_merges_used = out->commits_walked = 0;
+	out->price_us = out->queue_ns = 0;
 	out->count_ns = out->reuse_ns = out->search_ns = out->write_ns = 0;
 }
 

@@ -510,6 +510,10 @@ static void summarize_pack(struct summary *s, const struct packing_report *r)
 	summary_u64(s, SUMMARY_REUSE_US, r->reuse_ns / 1000);
 	summary_u64(s, SUMMARY_SEARCH_US, r->search_ns / 1000);
 	summary_u64(s, SUMMARY_WRITE_US, r->write_ns / 1000);
+	if (r->price_us) {
+		summary_u64(s, SUMMARY_QUEUE_US, r->queue_ns / 1000);
+		summary_u64(s, SUMMARY_PRICE_US, r->price_us);
+	}
 }
 
 /* Write to the trace what decides the content of the pack. */

@@ -73,6 +73,8 @@ enum summary_number {
 	SUMMARY_REUSE_US,
 	SUMMARY_SEARCH_US,
 	SUMMARY_WRITE_US,
+	SUMMARY_QUEUE_US,
+	SUMMARY_PRICE_US,
 	SUMMARY_REFS_ASKED,
 	SUMMARY_REFS_REFUSED,
 	/* The numbers below are measured here; other code does not set them. */
