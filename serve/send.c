@@ -257,15 +257,20 @@ static int make_pack(struct sending *p, struct error *err)
 
 /*
  * Tell the client that the server failed, without the reason. Only the
- * administrator gets the reason.
+ * administrator gets the reason. If the server is only busy, the client is
+ * told.
  */
-static void tell_failure(struct sideband *sb)
+static void tell_failure(struct sideband *sb, int code, const struct error *err)
 {
 	static const char text[] =
 		"aborting due to possible repository corruption on the remote "
 		"side.";
 
-	sideband_put(sb, SIDEBAND_ERROR, text, sizeof(text) - 1, NULL);
+	if (code == ERR_DENIED && err)
+		sideband_put(sb, SIDEBAND_ERROR, err->msg, strlen(err->msg),
+			     NULL);
+	else
+		sideband_put(sb, SIDEBAND_ERROR, text, sizeof(text) - 1, NULL);
 }
 
 /*
@@ -308,7 +313,7 @@ static int send_to(struct sending *p, struct error *err)
 		ret = make_pack(p, err);
 	sys_ticker_stop(p->ticker);
 	if (ret < 0 && s->in_pack && !s->out.failed)
-		tell_failure(sb);
+		tell_failure(sb, ret, err);
 	if (!ret && sb->mode != SIDEBAND_NONE)
 		ret = pktline_write_flush(&s->out, err);
 	if (!ret)
