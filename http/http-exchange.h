@@ -64,6 +64,8 @@ struct http_reply {
 	const char *status; /* borrowed; NULL: "200 OK" */
 	/* borrowed; value of WWW-Authenticate for status 401, or NULL */
 	const char *challenge;
+	/* seconds for Retry-After with status 429; 0: no such field */
+	unsigned retry_after;
 	bool has_length, has_date;
 	bool is_chunked;
 	/* a chunk was sent without its line end, which the next one sends */

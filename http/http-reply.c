@@ -282,6 +282,7 @@ int http_reply_put(struct http_reply *r, const void *bytes, size_t len,
 int http_reply_refuse(struct http_reply *r, const char *status,
 		      const char *allow, const char *text, struct error *err)
 {
+	char seconds[16];
 	int ret = 0;
 
 	buf_reset(&r->head);
@@ -293,6 +294,10 @@ int http_reply_refuse(struct http_reply *r, const char *status,
 	if (!ret && r->challenge && !strncmp(status, "401", 3))
 		ret = http_reply_header(r, "WWW-Authenticate", r->challenge,
 					err);
+	if (!ret && r->retry_after && !strncmp(status, "429", 3)) {
+		snprintf(seconds, sizeof(seconds), "%u", r->retry_after);
+		ret = http_reply_header(r, "Retry-After", seconds, err);
+	}
 	if (!ret && allow)
 		ret = http_reply_header(r, "Allow", allow, err);
 	if (!ret)
