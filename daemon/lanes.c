@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* Requests that wait for a thread, in lanes that take turns. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "daemon/lanes.h"
+
+#define BUCKETS 256
+
+struct lane {
+	struct lane *bucket_next;
+	/* in the ring of lanes with items that wait */
+	struct lane *next, *prev;
+	uint64_t key;
+	struct lane_item *first, **end;
+	unsigned waiting, running;
+};
+
+struct lanes {
+	unsigned thread_nr, busy;
+	struct lane *buckets[BUCKETS]; /* owned lanes */
+	struct lane ring;              /* its first lane is the next */
+	struct lane spare;             /* of clients without a lane */
+};
+
+struct lanes *lanes_new(unsigned thread_nr)
+{
+	struct lanes *lanes = mem_calloc(1, sizeof(*lanes));
+
+	if (!lanes)
+		return NULL;
+	lanes->thread_nr = thread_nr;
+	lanes->ring.next = lanes->ring.prev = &lanes->ring;
+	lanes->spare.end = &lanes->spare.first;
+	return lanes;
+}
+
+void lanes_free(struct lanes *lanes)
+{
+	struct lane *next;
+
+	for (unsigned i = 0; lanes && i < BUCKETS; i++)
+		for (struct lane *l = lanes->buckets[i]; l; l = next) {
+			next = l->bucket_next;
+			free(l);
+		}
+	free(lanes);
+}
+
+/* FNV-1a */
+uint64_t lanes_key(const char *client)
+{
+	uint64_t hash = UINT64_C(14695981039346656037);
+
+	for (; *client; client++)
+		hash = (hash ^ (unsigned char)*client) *
+		       UINT64_C(1099511628211);
+	return hash | 16;
+}
+
+static struct lane **bucket(struct lanes *lanes, uint64_t key)
+{
+	return &lanes->buckets[(key ^ key >> 32) % BUCKETS];
+}
+
+static struct lane *find(const struct lanes *lanes, uint64_t key)
+{
+	struct lane *l = *bucket((struct lanes *)lanes, key);
+
+	while (l && l->key != key)
+		l = l->bucket_next;
+	return l;
+}
+
+/* Returns a new lane, or the spare one. */
+static struct lane *new_lane(struct lanes *lanes, uint64_t key)
+{
+	struct lane *l = mem_calloc(1, sizeof(*l));
+
+	if (!l)
+		return &lanes->spare;
+	l->key = key;
+	l->end = &l->first;
+	l->bucket_next = *bucket(lanes, key);
+	*bucket(lanes, key) = l;
+	return l;
+}
+
+static void free_lane(struct lanes *lanes, struct lane *lane)
+{
+	struct lane **at = bucket(lanes, lane->key);
+
+	while (*at != lane)
+		at = &(*at)->bucket_next;
+	*at = lane->bucket_next;
+	free(lane);
+}
+
+static void join_ring(struct lanes *lanes, struct lane *l)
+{
+	l->prev = lanes->ring.prev;
+	l->next = &lanes->ring;
+	l->prev->next = l;
+	l->next->prev = l;
+}
+
+static void leave_ring(struct lane *l)
+{
+	l->prev->next = l->next;
+	l->next->prev = l->prev;
+}
+
+void lanes_put(struct lanes *lanes, struct lane_item *item)
+{
+	struct lane *l = find(lanes, item->key);
+
+	if (!l)
+		l = new_lane(lanes, item->key);
+	/* The spare lane has the key 0. */
+	item->key = l->key;
+	item->next = NULL;
+	*l->end = item;
+	l->end = &item->next;
+	if (!l->waiting++)
+		join_ring(lanes, l);
+}
+
+struct lane_item *lanes_take(struct lanes *lanes)
+{
+	unsigned free_nr = lanes->thread_nr - lanes->busy;
+	struct lane *l = lanes->ring.next;
+	struct lane_item *item;
+
+	while (l != &lanes->ring && l->running >= free_nr)
+		l = l->next;
+	if (l == &lanes->ring)
+		return NULL;
+	item = l->first;
+	l->first = item->next;
+	if (!l->first)
+		l->end = &l->first;
+	leave_ring(l);
+	if (--l->waiting)
+		join_ring(lanes, l);
+	l->running++;
+	lanes->busy++;
+	return item;
+}
+
+void lanes_done(struct lanes *lanes, uint64_t key)
+{
+	struct lane *l = key ? find(lanes, key) : &lanes->spare;
+
+	lanes->busy--;
+	if (!--l->running && !l->waiting && l != &lanes->spare)
+		free_lane(lanes, l);
+}
+
+unsigned lanes_waiting(const struct lanes *lanes, uint64_t key)
+{
+	const struct lane *l = find(lanes, key);
+
+	return l ? l->waiting : 0;
+}
+
+int lanes_is_empty(const struct lanes *lanes)
+{
+	return lanes->ring.next == &lanes->ring;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Requests that wait for a thread, in one lane for each client. Lanes take
+ * turns. A client gets a further thread only while it has fewer threads than
+ * are free ("dynamic thresholds": Choudhury, Hahne 1998). So one greedy client
+ * has at most half of the threads, two have a third each, and some threads are
+ * free for others.
+ *
+ * Not safe for threads; the caller has a lock.
+ */
+#ifndef DAEMON_LANES_H
+#define DAEMON_LANES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct lanes;
+
+/* A request; part of a struct of the caller. */
+struct lane_item {
+	struct lane_item *next;
+	uint64_t key; /* of the lane: a hash of the client's name */
+};
+
+/* Returns lanes for `thread_nr` threads, or NULL if memory runs out. */
+struct lanes *lanes_new(unsigned thread_nr);
+
+/* Items that wait are forgotten. NULL is allowed. */
+void lanes_free(struct lanes *lanes);
+
+/* Returns a key for a client. Never below 16: small keys are free for use. */
+uint64_t lanes_key(const char *client);
+
+/*
+ * Adds a request with its key set. Without memory for a new lane, the request
+ * waits in a lane for all such clients.
+ */
+void lanes_put(struct lanes *lanes, struct lane_item *item);
+
+/*
+ * Takes the next request that may have a thread, or returns NULL. The caller
+ * passes item->key to lanes_done() later. After lanes_done(), one call of
+ * lanes_take() is enough: no second request can become free.
+ */
+struct lane_item *lanes_take(struct lanes *lanes);
+
+/* A request with this key, that was taken, has ended. */
+void lanes_done(struct lanes *lanes, uint64_t key);
+
+/* Returns how many requests wait in the lane with a key. */
+unsigned lanes_waiting(const struct lanes *lanes, uint64_t key);
+
+/* Returns whether no request waits. */
+int lanes_is_empty(const struct lanes *lanes);
+
+#endif

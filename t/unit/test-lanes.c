@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests of daemon/lanes.c. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "daemon/lanes.h"
+#include "t/unit/random.h"
+
+#define THREADS 32
+
+static void put(struct lanes *lanes, struct lane_item *item, const char *client)
+{
+	item->key = lanes_key(client);
+	lanes_put(lanes, item);
+}
+
+/* Take as many items as may run. Returns their number. */
+static unsigned take_all(struct lanes *lanes)
+{
+	unsigned nr = 0;
+
+	while (lanes_take(lanes))
+		nr++;
+	return nr;
+}
+
+static void test_order(void **state)
+{
+	struct lanes *lanes = lanes_new(THREADS);
+	struct lane_item items[6];
+
+	assert_true(lanes_is_empty(lanes));
+	assert_null(lanes_take(lanes));
+	for (int i = 0; i < 4; i++)
+		put(lanes, &items[i], "a");
+	put(lanes, &items[4], "b");
+	put(lanes, &items[5], "b");
+	assert_int_equal(lanes_waiting(lanes, lanes_key("a")), 4);
+	assert_int_equal(lanes_waiting(lanes, lanes_key("c")), 0);
+	/* Lanes take turns, and each is in order. */
+	assert_ptr_equal(lanes_take(lanes), &items[0]);
+	assert_ptr_equal(lanes_take(lanes), &items[4]);
+	assert_ptr_equal(lanes_take(lanes), &items[1]);
+	assert_ptr_equal(lanes_take(lanes), &items[5]);
+	assert_ptr_equal(lanes_take(lanes), &items[2]);
+	assert_ptr_equal(lanes_take(lanes), &items[3]);
+	assert_true(lanes_is_empty(lanes));
+	for (int i = 0; i < 6; i++)
+		lanes_done(lanes, items[i].key);
+	lanes_free(lanes);
+	lanes_free(NULL);
+}
+
+/* Greedy clients leave threads to others. */
+static void test_greedy(void **state)
+{
+	struct lanes *lanes = lanes_new(THREADS);
+	struct lane_item a[200], b[200], c;
+
+	for (int i = 0; i < 200; i++)
+		put(lanes, &a[i], "a");
+	assert_int_equal(take_all(lanes), THREADS / 2);
+	for (int i = 0; i < 200; i++)
+		put(lanes, &b[i], "b");
+	assert_int_equal(take_all(lanes), THREADS / 4);
+	put(lanes, &c, "c");
+	assert_ptr_equal(lanes_take(lanes), &c);
+	lanes_done(lanes, c.key);
+	/* One that ends lets one follow. */
+	for (int i = 0; i < 100; i++) {
+		lanes_done(lanes, lanes_key("b"));
+		assert_true(take_all(lanes) <= 1);
+	}
+	lanes_free(lanes);
+}
+
+static void test_single(void **state)
+{
+	struct lanes *lanes = lanes_new(1);
+	struct lane_item a, b;
+
+	put(lanes, &a, "a");
+	put(lanes, &b, "a");
+	assert_ptr_equal(lanes_take(lanes), &a);
+	assert_null(lanes_take(lanes));
+	lanes_done(lanes, a.key);
+	assert_ptr_equal(lanes_take(lanes), &b);
+	lanes_done(lanes, b.key);
+	lanes_free(lanes);
+}
+
+/*
+ * At any time: a lane with an item that waits has as many threads as are free,
+ * or the caller may take the item. One call after each end takes all that may
+ * run.
+ */
+static void test_random(void **state)
+{
+	enum { ITEMS = 400, CLIENTS = 12 };
+	struct lanes *lanes = lanes_new(THREADS);
+	static const char *const names[] = {"0", "1", "2", "3", "4",  "5",
+					    "6", "7", "8", "9", "10", "11"};
+	struct lane_item items[ITEMS], *running[THREADS];
+	uint64_t random = random_seed();
+	unsigned put_nr = 0, run_nr = 0, ended = 0;
+
+	while (ended < ITEMS) {
+		struct lane_item *item = NULL;
+
+		if (put_nr < ITEMS && random_next(&random) % 2) {
+			put(lanes, &items[put_nr++],
+			    names[random_next(&random) % CLIENTS *
+				  (random_next(&random) % 2)]);
+			item = lanes_take(lanes);
+		} else if (run_nr) {
+			unsigned at = (unsigned)(random_next(&random) % run_nr);
+
+			lanes_done(lanes, running[at]->key);
+			running[at] = running[--run_nr];
+			ended++;
+			item = lanes_take(lanes);
+		}
+		if (item) {
+			assert_true(run_nr < THREADS);
+			running[run_nr++] = item;
+		}
+		assert_null(lanes_take(lanes));
+	}
+	assert_true(lanes_is_empty(lanes));
+	lanes_free(lanes);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_greedy),
+		cmocka_unit_test(test_single),
+		cmocka_unit_test(test_random),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
