@@ -26,6 +26,10 @@ static const char *const plan_levels[] = {"request"};
 static const char *const plan_results[] = {"hit", "joined", "miss", "bypass"};
 /* The same in the records of requests. */
 static const char *const plan_texts[] = {"hit", "joined", "made", "bypassed"};
+/* Names of enum admission_refusal. */
+static const char *const refusals[ADMISSION_REFUSALS] = {
+	"none", "network",     "principal", "table",
+	"late", "connections", "address"};
 static const char *const directions[] = {"read", "send"};
 static const char *const phase_names[] = {"answer",  "negotiate",    "pack",
 					  "receive", "connectivity", "hooks",
@@ -56,6 +60,7 @@ LABEL(result, "result", results);
 LABEL(source, "source", sources);
 LABEL(plan_level, "level", plan_levels);
 LABEL(plan_result, "result", plan_results);
+LABEL(refusal, "reason", refusals);
 LABEL(direction, "direction", directions);
 LABEL(phase, "phase", phase_names);
 LABEL(reason, "reason", reasons);
@@ -83,6 +88,11 @@ enum family {
 	SNAPSHOTS,
 	PLAN_BYTES,
 	WORKERS,
+	TOKENS,
+	TOKENS_HELD,
+	QUEUED,
+	QUEUE_WAIT,
+	REJECTED,
 	FAMILY_NR,
 };
 
@@ -219,6 +229,46 @@ static const struct metrics_family families[FAMILY_NR] = {
 		     0,
 		     NULL,
 		     0},
+	[TOKENS] = {"gitreach_admission_tokens",
+		    "Expensive fetches that may work at once.",
+		    METRICS_GAUGE,
+		    1,
+		    {NULL},
+		    0,
+		    NULL,
+		    0},
+	[TOKENS_HELD] = {"gitreach_admission_in_use",
+			 "Tokens that fetches hold.",
+			 METRICS_GAUGE,
+			 1,
+			 {NULL},
+			 0,
+			 NULL,
+			 0},
+	[QUEUED] = {"gitreach_admission_queued",
+		    "Requests that wait for a token, and pushes that wait.",
+		    METRICS_GAUGE,
+		    1,
+		    {NULL},
+		    0,
+		    NULL,
+		    0},
+	[QUEUE_WAIT] = {"gitreach_admission_wait_seconds",
+			"Time for which expensive fetches waited for a token.",
+			METRICS_HISTOGRAM,
+			SECONDS,
+			{NULL},
+			0,
+			bounds,
+			ARRAY_NR(bounds)},
+	[REJECTED] = {"gitreach_admission_rejected",
+		      "Requests and connections that were refused.",
+		      METRICS_COUNTER,
+		      1,
+		      {&refusal},
+		      1,
+		      NULL,
+		      0},
 };
 
 /*
@@ -658,6 +708,11 @@ void daemon_statistics_add_child(struct daemon_statistics *st,
 	put_slow(st->shared, &slow);
 }
 
+void daemon_statistics_add_wait(struct daemon_statistics *st, uint64_t us)
+{
+	metrics_observe(st->metrics, QUEUE_WAIT, NULL, us);
+}
+
 void daemon_statistics_add_crash(struct daemon_statistics *st)
 {
 	metrics_add(st->metrics, CRASHES, NULL, 1);
@@ -704,5 +759,10 @@ int daemon_statistics_print(struct buf *out, struct daemon_statistics *st,
 	metrics_set(m, SNAPSHOTS, NULL, now->snapshots);
 	metrics_set(m, PLAN_BYTES, NULL, now->plan_bytes);
 	metrics_set(m, WORKERS, NULL, now->workers);
+	metrics_set(m, TOKENS, NULL, now->admission.token_nr);
+	metrics_set(m, TOKENS_HELD, NULL, now->admission.tokens_held);
+	metrics_set(m, QUEUED, NULL, now->admission.waiting);
+	for (unsigned i = 0; i < refusal.nr; i++)
+		metrics_set(m, REJECTED, &i, now->admission.refused[i]);
 	return metrics_print(out, m, format);
 }

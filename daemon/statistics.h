@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "admission/admission.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "daemon/board.h"
@@ -55,6 +56,9 @@ struct daemon_child_request {
 void daemon_statistics_add_child(struct daemon_statistics *st,
 				 const struct daemon_child_request *request,
 				 uint64_t slow_us);
+
+/* Counts the wait of a request that asked for admission. */
+void daemon_statistics_add_wait(struct daemon_statistics *st, uint64_t us);
 
 /* Counts a worker that has crashed. */
 void daemon_statistics_add_crash(struct daemon_statistics *st);
@@ -142,6 +146,7 @@ size_t daemon_statistics_plans(const struct daemon_statistics *st,
 /* What the processes do now; the admin process adds the boards up. */
 struct daemon_now {
 	uint64_t connections, requests, snapshots, workers, plan_bytes;
+	struct admission_view admission;
 };
 
 /*

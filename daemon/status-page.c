@@ -211,6 +211,8 @@ static int put_cards(struct buf *out, const struct status *s)
 	       put_card(out, s->now.connections, "connections") ||
 	       put_card(out, s->now.snapshots, "open repositories") ||
 	       put_card(out, s->now.workers, "processes") ||
+	       put_card(out, s->now.admission.tokens_held, "tokens in use") ||
+	       put_card(out, s->now.admission.waiting, "waiting") ||
 	       buf_append_str(out, "</div>\n");
 }
 
@@ -235,6 +237,25 @@ static int put_flights(struct buf *out, const struct status *s)
 		      buf_append_str(out, "</tr>\n");
 	}
 	return ret || end_table(out, s->flight_nr);
+}
+
+/* Who waits for a token, and who holds one. */
+static int put_queue(struct buf *out, const struct status *s)
+{
+	const struct admission_view *v = &s->now.admission;
+	int ret = begin_table(out, "Queue by user or address", v->line_nr,
+			      "<th>User or address</th>"
+			      "<th class=\"n\">Waiting</th>"
+			      "<th class=\"n\">Working</th>");
+
+	for (size_t i = 0; !ret && i < v->line_nr; i++)
+		ret = buf_append_str(out, "<tr><td>") ||
+		      put_text(out, v->lines[i].name) ||
+		      buf_append_str(out, "</td>") ||
+		      put_number(out, "Waiting", v->lines[i].waiting) ||
+		      put_number(out, "Working", v->lines[i].running) ||
+		      buf_append_str(out, "</tr>\n");
+	return ret || end_table(out, v->line_nr);
 }
 
 /* The number of packs, and the ages of the newest and the oldest. */
@@ -444,8 +465,9 @@ int status_print_html(struct buf *out, const struct status *s)
 {
 	int ret = buf_append_str(out, head) || buf_append_str(out, "<h1>") ||
 		  put_text(out, s->agent) || buf_append_str(out, "</h1>\n") ||
-		  put_cards(out, s) || put_flights(out, s) ||
-		  put_costs(out, s) || put_slow(out, s) || put_plans(out, s) ||
+		  put_cards(out, s) || put_queue(out, s) ||
+		  put_flights(out, s) || put_costs(out, s) ||
+		  put_slow(out, s) || put_plans(out, s) ||
 		  put_reasons(out, s) ||
 		  buf_append_str(out, "<p><a href=\"status.json\">JSON</a> "
 				      "&middot; <a href=\"metrics\">metrics"

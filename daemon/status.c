@@ -195,6 +195,24 @@ static int put_counts(struct buf *out, const char *key,
 	return ret || buf_append_char(out, '}');
 }
 
+static int put_queue(struct buf *out, const struct status *s)
+{
+	const struct admission_view *v = &s->now.admission;
+	int ret = json_key(out, "admission") || buf_append_char(out, '{') ||
+		  json_member_u64(out, "tokens", v->token_nr) ||
+		  json_member_u64(out, "in_use", v->tokens_held) ||
+		  json_member_u64(out, "queued", v->waiting) ||
+		  buf_append_str(out, ",\"principals\":[");
+
+	for (size_t i = 0; !ret && i < v->line_nr; i++)
+		ret = begin_item(out, i) ||
+		      json_member(out, "name", v->lines[i].name) ||
+		      json_member_u64(out, "waiting", v->lines[i].waiting) ||
+		      json_member_u64(out, "running", v->lines[i].running) ||
+		      buf_append_char(out, '}');
+	return ret || buf_append_str(out, "]}");
+}
+
 int status_print_json(struct buf *out, const struct status *s)
 {
 	int ret = buf_append_char(out, '{') ||
@@ -203,8 +221,9 @@ int status_print_json(struct buf *out, const struct status *s)
 		  json_member_u64(out, "requests", s->now.requests) ||
 		  json_member_u64(out, "snapshots", s->now.snapshots) ||
 		  json_member_u64(out, "plan_bytes", s->now.plan_bytes) ||
-		  put_workers(out, s) || put_flights(out, s) ||
-		  put_costs(out, s) || put_slow(out, s) ||
+		  put_queue(out, s) || put_workers(out, s) ||
+		  put_flights(out, s) || put_costs(out, s) ||
+		  put_slow(out, s) ||
 		  put_counts(out, "bitmap_unused", s->reasons, s->reason_nr) ||
 		  put_counts(out, "plan_lookups", s->plans, s->plan_nr) ||
 		  buf_append_str(out, "}\n");

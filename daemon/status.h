@@ -38,7 +38,10 @@ struct status {
 	size_t plan_nr;
 };
 
-/* Takes the status from the memory that the processes share. */
+/*
+ * Takes the status from the memory that the processes share, without the
+ * numbers of now.admission.
+ */
 void status_take(struct status *s, const struct daemon_boards *boards,
 		 const struct daemon_statistics *statistics);
 

@@ -64,6 +64,12 @@ static void test_pages(void **state)
 	note_packs(st, "/srv/<script>\"\n.git");
 	s.agent = "git/1";
 	status_take(&s, boards, st);
+	s.now.admission = (struct admission_view){
+		.token_nr = 4,
+		.waiting = 7,
+		.lines = {{.name = "<u>\"x", .waiting = 7}},
+		.line_nr = 1,
+	};
 	assert_int_equal(s.now.connections, 3);
 	assert_int_equal(s.now.requests, 1);
 	assert_int_equal(s.now.workers, 1);
@@ -79,10 +85,14 @@ static void test_pages(void **state)
 	assert_non_null(strstr(html.data, "joined"));
 	assert_non_null(strstr(html.data, "<i class=\"p9\" "
 					  "style=\"width:25.0%\">"));
+	assert_non_null(strstr(html.data, "<td>&lt;u&gt;&quot;x</td>"));
 	assert_int_equal(status_print_json(&json, &s), 0);
 	assert_non_null(strstr(json.data,
 			       "\"in_flight\":[{\"path\":\"/<i>.git\","
 			       "\"client\":\"192.0.2.9\","));
+	assert_non_null(strstr(json.data,
+			       "\"queued\":7,\"principals\":[{\"name\":"
+			       "\"<u>\\\"x\",\"waiting\":7,"));
 	assert_non_null(strstr(json.data, "\"phases_us\":{\"pack\":2000000}"));
 	assert_non_null(strstr(json.data, "\"packs\":7,\"newest_pack\":"));
 	assert_non_null(strstr(json.data, "\"bitmap_unused\":{\"other\":1}"));
