@@ -17,6 +17,7 @@
 #include "daemon/sockets.h"
 #include "sys/io.h"
 #include "sys/process.h"
+#include "sys/thread.h"
 
 #define CONFIG_FILE "/etc/gitreach/gitreachd.conf"
 
@@ -199,6 +200,25 @@ static void state_free(struct state *state)
 	free(state);
 }
 
+static struct admission_options admission_options(
+	const struct daemon_settings *s)
+{
+	return (struct admission_options){
+		.limits =
+			{
+				.token_max = s->tokens ? (unsigned)s->tokens
+						       : sys_cpu_nr(),
+				.share = (unsigned)s->token_share,
+				.queue_max = (unsigned)s->queue,
+				.principal_max = (unsigned)s->queue_of_user,
+				.push_max = (unsigned)s->pushes,
+				.wait_ns = s->queue_timeout * 1000000000,
+			},
+		.connection_max = (unsigned)s->max_connections,
+		.address_max = (unsigned)s->connections_of_address,
+	};
+}
+
 static void fill_options(struct state *state, struct server *server)
 {
 	const struct daemon_settings *s = &state->settings;
@@ -219,7 +239,7 @@ static void fill_options(struct state *state, struct server *server)
 	o->plain_passwords = s->allow_plain_passwords;
 	o->worker_nr = (unsigned)s->workers;
 	o->thread_nr = (unsigned)s->threads;
-	o->connection_max = (unsigned)s->max_connections;
+	o->admission = admission_options(s);
 	o->head_timeout = (unsigned)s->head_timeout;
 	o->timeout = (unsigned)s->timeout;
 	o->idle_timeout = (unsigned)s->idle_timeout;

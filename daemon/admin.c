@@ -84,6 +84,7 @@ static int send_page(struct daemon_request *q, page_fn fn,
 	if (!ret) {
 		s->agent = q->options->agent;
 		status_take(s, shared->boards, shared->statistics);
+		admission_look(&s->now.admission, shared->admission);
 		ret = fn(&body, &type, q, s);
 	}
 	if (!ret)

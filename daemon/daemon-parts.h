@@ -12,6 +12,7 @@
  *	child.c    an HTTP request that a child process answers
  *	git.c      one connection of git://, in a thread
  *	ssh.c      one request of a client of ssh, in a thread
+ *	admit.c    waiting for a token before a pack is made; refusals
  *	talk.c     a request in Git's own protocol, without HTTP
  *	guard.c    requests for repositories that crash workers
  *	admin.c    a request for the status of the server
@@ -19,9 +20,11 @@
 #ifndef DAEMON_DAEMON_PARTS_H
 #define DAEMON_DAEMON_PARTS_H
 
+#include "admission/admission.h"
 #include "daemon/access.h"
 #include "daemon/board.h"
 #include "daemon/daemon.h"
+#include "daemon/lanes.h"
 #include "daemon/outbox.h"
 #include "daemon/snapshots.h"
 #include "daemon/statistics.h"
@@ -47,6 +50,7 @@ struct daemon_shared {
 	struct daemon_boards *boards;
 	struct daemon_suspects *suspects;
 	struct daemon_statistics *statistics;
+	struct admission *admission;
 };
 
 /* Bytes that a client has sent. A connection without any has no such struct. */
@@ -92,6 +96,9 @@ struct daemon_conn {
 	bool is_last;               /* the next answer closes the connection */
 	bool is_denied;             /* the request had a wrong password */
 	bool is_admin;              /* of the listener --admin */
+	bool is_counted;            /* by admission_connect() */
+	bool is_excess;             /* too many of the client wait: refuse */
+	struct lane_item lane;      /* while a thread is due or works */
 	struct daemon_input *input; /* owned; NULL: no bytes */
 	enum daemon_protocol protocol;
 	char address[SYS_ADDRESS_MAX];
@@ -155,6 +162,88 @@ void daemon_guard_hand_over(struct daemon_guard *guard);
  */
 void daemon_guard_leave(struct daemon_guard *guard, int child_status);
 
+/* ---- admit.c */
+
+/* What a client hears that has to try again. */
+#define DAEMON_BUSY_TEXT "the server is busy, try again later"
+
+/*
+ * Returns the user of an HTTP request if a trusted proxy names one, or else the
+ * address of the client: that which a trusted proxy adds to X-Forwarded-For,
+ * or that of the connection. Passwords are not looked at. Borrowed from the
+ * connection, or from its input.
+ */
+const char *daemon_principal(const struct daemon_options *options,
+			     struct daemon_conn *conn);
+
+/*
+ * Returns the key of the lane of a request (daemon/lanes.h): that of its
+ * principal. Of ssh, the message that waits in the socket names the user.
+ */
+uint64_t daemon_lane_key(const struct daemon_options *options,
+			 struct daemon_conn *conn);
+
+/*
+ * Returns whether the request may be refused: stock Git tries a GET again after
+ * status 429, but no POST.
+ */
+bool daemon_may_refuse(const struct daemon_conn *conn);
+
+/* Returns after how many seconds a client may try again; not always the same */
+unsigned daemon_retry_after(void);
+
+/*
+ * Appends the name of a repository's fork network: the object directory that
+ * it borrows from, or its own. Without memory, the name is empty.
+ */
+void daemon_network_name(struct buf *out, const struct repo *repo);
+
+/* A fetch that asks for admission before its pack is made. */
+struct daemon_admit {
+	const struct daemon_shared *shared; /* borrowed */
+	const char *principal;              /* borrowed: a user or an address */
+	const bool *is_lost; /* borrowed: the client is lost; NULL: unknown */
+	struct admission_pass pass; /* without a ticket before and after */
+	/* The fields below are valid during daemon_admit_send(). */
+	struct buf network;
+	const struct progress_out *outer;
+	const struct packing_report *report;
+	uint64_t counted_ns; /* the wait as a part of report->count_ns */
+	bool has_told;
+	unsigned ahead; /* that the client was told */
+};
+
+/*
+ * Works as packing_send(), with admission. While the request waits, the client
+ * is told its place in the queue. `ctx` is a struct daemon_admit.
+ */
+int daemon_admit_send(void *ctx, const struct odb *odb,
+		      const struct packing_request *request,
+		      const struct packing_send_options *options,
+		      struct pack_sink sink, struct packing_report *report,
+		      struct error *err);
+
+/*
+ * Called when a wait for the client begins and ends (struct sys_patience). The
+ * work rests meanwhile. `ctx` is a struct daemon_admit.
+ */
+void daemon_admit_rest(void *ctx, bool begins);
+
+/*
+ * Returns whether a new fetch or push must be refused, because too many of its
+ * network or of its principal wait.
+ */
+bool daemon_is_busy(const struct daemon_shared *shared, const char *principal,
+		    const struct repo *repo, bool is_push);
+
+/*
+ * Waits until few enough pushes to the repository run. Returns 0 with *pass for
+ * admission_leave(), or ERR_DENIED after too long a wait.
+ */
+int daemon_admit_push(struct admission_pass *pass,
+		      const struct daemon_shared *shared, const char *principal,
+		      const struct repo *repo, struct error *err);
+
 /* ---- output.c */
 
 /*
@@ -217,6 +306,7 @@ struct daemon_request {
 	/* borrowed from `use`; NULL: not entered yet */
 	const struct repo *entered;
 	struct access_answer access;
+	struct daemon_admit admit;
 	int child_status; /* as sys_spawn_wait(); 0: there was no child */
 	uint64_t child_cpu_us;
 };
@@ -302,6 +392,7 @@ struct daemon_talk {
 	struct daemon_guard guard;   /* valid between open and close */
 	int child_status;            /* as sys_spawn_wait(); 0: no child */
 	struct access_answer access; /* released by daemon_talk_close() */
+	struct daemon_admit admit;   /* of a fetch */
 };
 
 /*
@@ -318,6 +409,12 @@ int daemon_talk_authorize(struct daemon_talk *talk, const struct repo *repo);
  */
 int daemon_talk_open(struct repo **out, struct daemon_talk *talk,
 		     struct error *err);
+
+/* Refuses a client of which too many requests wait for a thread. */
+void daemon_talk_refuse_excess(struct daemon_talk *talk);
+
+/* Returns the user, or the address of the client, or "". */
+const char *daemon_talk_principal(const struct daemon_talk *talk);
 
 /* The request has ended. NULL is allowed: the repository is not open. */
 void daemon_talk_close(struct daemon_talk *talk, struct repo *repo);

@@ -286,6 +286,7 @@ static void note_end(struct master *m, pid_t pid, int status)
 {
 	size_t i = 0;
 
+	admission_forget(m->shared.admission, pid);
 	if (pid == m->successor.pid) {
 		tell(m, "upgrade failed, this process goes on: process", pid,
 		     status);
@@ -345,6 +346,7 @@ static void reload(struct master *m)
 	} else {
 		/* The old options are gone. */
 		m->options = options;
+		admission_configure(m->shared.admission, &options->admission);
 		retire(m);
 		m->pause_ns = 0;
 		snprintf(line, sizeof(line), "reloaded: %u workers",
@@ -517,8 +519,10 @@ int daemon_run(const struct daemon_options *options,
 		.boards = daemon_boards_new(err),
 		.suspects = daemon_suspects_new(err),
 		.statistics = daemon_statistics_new(err),
+		.admission = admission_new(&options->admission, err),
 	};
-	if (!m.shared.boards || !m.shared.suspects || !m.shared.statistics)
+	if (!m.shared.boards || !m.shared.suspects || !m.shared.statistics ||
+	    !m.shared.admission)
 		ret = ERR_NOMEM;
 	if (!ret)
 		ret = fill(&m, err);
@@ -531,5 +535,6 @@ int daemon_run(const struct daemon_options *options,
 	daemon_boards_free(m.shared.boards);
 	daemon_suspects_free(m.shared.suspects);
 	daemon_statistics_free(m.shared.statistics);
+	admission_free(m.shared.admission);
 	return ret;
 }

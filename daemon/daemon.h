@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "admission/admission.h"
 #include "base/error.h"
 #include "daemon/htpasswd.h"
 #include "daemon/service.h"
@@ -37,9 +38,9 @@ struct daemon_options {
 	/* tell clients of git:// why they are refused */
 	bool informative_errors;
 	struct service_rules services; /* of git:// */
-	/* the field of HTTP that names the user; NULL: none */
+	/* the field of HTTP in which a proxy names the user; NULL: none */
 	const char *user_header;
-	/* the clients whose user_header counts */
+	/* the proxies whose user_header and X-Forwarded-For count */
 	const struct trusted_net *proxies;
 	size_t proxy_nr;
 	/* passwords of users over HTTP; NULL: none */
@@ -55,11 +56,12 @@ struct daemon_options {
 	 */
 	bool is_hooked;
 	unsigned worker_nr, thread_nr; /* threads of each worker */
-	unsigned connection_max;       /* of each worker */
-	unsigned head_timeout;         /* seconds to send a whole head */
-	unsigned timeout;              /* seconds without 64 KiB of progress */
-	unsigned idle_timeout;         /* seconds between two requests */
-	unsigned drain_timeout;        /* seconds to finish after SIGTERM */
+	/* limits of connections and of work, for all processes */
+	struct admission_options admission;
+	unsigned head_timeout;  /* seconds to send a whole head */
+	unsigned timeout;       /* seconds without 64 KiB of progress */
+	unsigned idle_timeout;  /* seconds between two requests */
+	unsigned drain_timeout; /* seconds to finish after SIGTERM */
 	/* from this time on, without waits for clients, a request is slow */
 	unsigned slow_ms;
 	size_t plan_max; /* bytes for plans of each worker; 0: none in memory */

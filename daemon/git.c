@@ -105,5 +105,8 @@ void daemon_serve_git(const struct daemon_options *options,
 		return;
 	}
 	t.service = request.service;
-	answer(&t);
+	if (conn->is_excess)
+		daemon_talk_refuse_excess(&t);
+	else
+		answer(&t);
 }

@@ -178,6 +178,26 @@ static int objects(void *ctx, struct odb **odb, struct error *warning,
 	return ret;
 }
 
+/* Returns the user of the request, also if a password was sent. */
+static const char *principal_of(const struct daemon_request *q)
+{
+	return *q->user ? q->user : daemon_principal(q->options, q->conn);
+}
+
+/* By a plan, if plans are kept. A request has one pack. */
+static int send_planned(struct daemon_request *q,
+			const struct plan_question *question,
+			const struct pack_sink *sink,
+			struct packing_report *report, struct error *err)
+{
+	if (q->plans)
+		return plan_cache_send(q->plans, &q->plan, question, sink,
+				       report, err);
+	return question->make(question->make_ctx, question->odb,
+			      question->request, question->options, *sink,
+			      report, err);
+}
+
 static int make_pack(void *ctx, const struct odb *odb,
 		     const struct packing_request *request,
 		     const struct packing_send_options *options,
@@ -190,11 +210,21 @@ static int make_pack(void *ctx, const struct odb *odb,
 		.odb = odb,
 		.request = request,
 		.options = options,
+		.make = daemon_admit_send,
+		.make_ctx = &q->admit,
 	};
+	int ret;
 
-	/* A request has one pack. */
-	return plan_cache_send(q->plans, &q->plan, &question, &sink, report,
-			       err);
+	q->admit = (struct daemon_admit){
+		.shared = q->conn->shared,
+		.principal = principal_of(q),
+		.is_lost = &q->output.has_failed,
+	};
+	q->output.patience.waits = daemon_admit_rest;
+	q->output.patience.ctx = &q->admit;
+	ret = send_planned(q, &question, &sink, report, err);
+	q->output.patience.waits = NULL;
+	return ret;
 }
 
 static void write_log(void *ctx, const char *line)
@@ -262,7 +292,7 @@ static void fill(struct daemon_request *q, const struct buf *path,
 		.session_id = o->session_id,
 		.enter = enter,
 		.objects = objects,
-		.make_pack = q->plans ? make_pack : NULL,
+		.make_pack = make_pack,
 		.log = write_log,
 		.ctx = q,
 		.form = is_old ? HTTP_1_0 : HTTP_1_1,
@@ -282,9 +312,17 @@ static int refuse(struct daemon_request *q, const char *status)
 	reply.form = HTTP_1_1;
 	reply.challenge = daemon_challenge(q);
 	reply.keep_alive = q->http.keep_alive;
+	reply.retry_after = daemon_retry_after();
 	ret = http_reply_refuse(&reply, status, NULL, NULL, NULL);
 	http_reply_release(&reply);
 	return ret;
+}
+
+/* Too many requests of the client wait for a thread. */
+static void refuse_excess(struct daemon_request *q)
+{
+	admission_refused(q->conn->shared->admission, ADMISSION_PRINCIPAL_FULL);
+	refuse(q, "429 Too Many Requests");
 }
 
 static const char *status_line(unsigned status)
@@ -396,18 +434,67 @@ static const char *authorize(struct daemon_request *q, const char *path,
 }
 
 /*
+ * Returns whether the request begins a fetch or a push, and there are too many.
+ * A repository that cannot be opened is left to the answer.
+ */
+static bool is_busy(struct daemon_request *q, const char *path, size_t len)
+{
+	struct buf full = BUF_INIT;
+	bool is_busy = false;
+
+	if (!strcmp(path + len, "/info/refs") &&
+	    !buf_append_str(&full, q->options->base_path) &&
+	    !buf_append(&full, path, len) &&
+	    !enter_snapshot(q, full.data, NULL))
+		is_busy = daemon_is_busy(q->conn->shared, principal_of(q),
+					 q->entered, daemon_is_push(q));
+	buf_release(&full);
+	return is_busy;
+}
+
+/*
+ * Wait for the turn of a push, if the request is one. *pass has no ticket
+ * before, and may have none afterwards. Returns 0 or a negative error code.
+ */
+static int admit_push(struct admission_pass *pass, struct daemon_request *q,
+		      size_t path_len, struct error *err)
+{
+	const char *path = q->http.path_info;
+	struct buf full = BUF_INIT;
+	int ret = 0;
+
+	if (!strcmp(path + path_len, "/git-receive-pack") &&
+	    !buf_append_str(&full, q->options->base_path) &&
+	    !buf_append(&full, path, path_len) &&
+	    !enter_snapshot(q, full.data, NULL))
+		ret = daemon_admit_push(pass, q->conn->shared, principal_of(q),
+					q->entered, err);
+	buf_release(&full);
+	return ret;
+}
+
+/*
  * Answer in a child process, and count the request. The first `path_len` bytes
  * of the path name the repository.
  */
-static int run_child(struct daemon_request *q, size_t path_len, bool *is_kept,
-		     struct error *err)
+static int run_child(struct daemon_request *q, size_t path_len, bool is_suspect,
+		     bool *is_kept, struct error *err)
 {
 	char path[DAEMON_PATH_MAX];
 	bool is_push = daemon_is_push(q);
 	bool is_info = !strcmp(q->http.path_info + path_len, "/info/refs");
 	uint64_t begin_ns = sys_clock_ns();
-	int ret = daemon_run_child(q, is_kept, err);
-	const struct daemon_child_request done = {
+	struct admission_pass pass = {.a = NULL};
+	int ret = is_suspect ? 0 : admit_push(&pass, q, path_len, err);
+	struct daemon_child_request done;
+
+	if (ret < 0) {
+		refuse(q, "503 Service Unavailable");
+		return ret;
+	}
+	ret = daemon_run_child(q, is_kept, err);
+	admission_leave(&pass);
+	done = (struct daemon_child_request){
 		.path = path,
 		.client = q->conn->address,
 		.user = q->http.remote_user,
@@ -446,12 +533,14 @@ static int answer_guarded(struct daemon_request *q, bool *is_kept,
 		return ERR_DENIED;
 	}
 	status = authorize(q, path, len);
+	if (!status && !guard.is_suspect && is_busy(q, path, len))
+		status = "429 Too Many Requests";
 	if (status) {
 		ret = refuse(q, status);
 		*is_kept = !ret && q->http.keep_alive;
 	} else if (guard.is_suspect || daemon_needs_child(q)) {
 		daemon_guard_hand_over(&guard);
-		ret = run_child(q, len, is_kept, err);
+		ret = run_child(q, len, guard.is_suspect, is_kept, err);
 	} else {
 		ret = http_serve(&q->http, &q->io, is_kept, err);
 	}
@@ -592,6 +681,8 @@ void daemon_serve(const struct daemon_options *options,
 		refuse(q, "401 Unauthorized");
 	else if (head->status)
 		refuse(q, status_line(head->status));
+	else if (conn->is_excess)
+		refuse_excess(q);
 	else if (!http1_head_path(&path, head, conn->input->bytes))
 		is_kept = answer(q, &path);
 	if (is_kept)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "admission/queue.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "config/config.h"
@@ -59,7 +60,23 @@ const struct daemon_key daemon_keys[] = {
 	{"threads", DAEMON_NUMBER, AT(threads), 1024, "<n>",
 	 "requests that each process answers at once"},
 	{"max-connections", DAEMON_NUMBER, AT(max_connections), 1000000, "<n>",
-	 "connections of each process"},
+	 "connections of all processes"},
+	{"max-connections-per-address", DAEMON_NUMBER,
+	 AT(connections_of_address), 1000000, "<n>",
+	 "connections of one client address"},
+	{"tokens", DAEMON_AMOUNT, AT(tokens), 1024, "<n>",
+	 "expensive fetches that work at once (0: one for each processor)"},
+	{"token-share", DAEMON_NUMBER, AT(token_share), 100, "<percent>",
+	 "the part of the tokens that one user has while others wait"},
+	{"max-queue", DAEMON_NUMBER, AT(queue), ADMISSION_TICKETS_MAX, "<n>",
+	 "fetches of one network that wait for a token"},
+	{"max-queue-per-user", DAEMON_NUMBER, AT(queue_of_user),
+	 ADMISSION_TICKETS_MAX, "<n>",
+	 "requests of one user or address that wait"},
+	{"queue-timeout", DAEMON_NUMBER, AT(queue_timeout), 86400, "<seconds>",
+	 "time to wait for a token"},
+	{"max-pushes", DAEMON_NUMBER, AT(pushes), ADMISSION_TICKETS_MAX, "<n>",
+	 "pushes to one repository at once"},
 	{"head-timeout", DAEMON_NUMBER, AT(head_timeout), 3600, "<seconds>",
 	 "time to send the head of a request"},
 	{"timeout", DAEMON_NUMBER, AT(timeout), 86400, "<seconds>",
@@ -85,7 +102,7 @@ void daemon_settings_init(struct daemon_settings *s)
 		.services = SERVICE_RULES_INIT,
 		.access_timeout = 5,
 		.workers = 2,
-		.threads = 32,
+		.threads = 64,
 		.max_connections = 10000,
 		.head_timeout = 10,
 		.timeout = 30,
@@ -94,6 +111,12 @@ void daemon_settings_init(struct daemon_settings *s)
 		.slow_request = 1000,
 		.plan_memory = 64,
 		.plan_directory_size = 256,
+		.token_share = 25,
+		.queue = 200,
+		.queue_of_user = 64,
+		.queue_timeout = 300,
+		.pushes = 2,
+		.connections_of_address = 64,
 	};
 }
 
@@ -450,8 +473,6 @@ int daemon_settings_check(const struct daemon_settings *s,
 	ret = bad ? bad : ret;
 	if (s->user_header.text && !s->proxy_nr)
 		ret = refuse_missing(s, "trusted-proxy", report);
-	if (!s->user_header.text && s->proxy_nr)
-		ret = refuse_missing(s, "user-header", report);
 	if (!s->listen_nr)
 		ret = refuse_missing(s, "listen", report);
 	for (size_t i = 0; i < s->listen_nr; i++) {

@@ -52,6 +52,9 @@ struct daemon_settings {
 	uint64_t plan_memory;  /* MiB; 0: no plans in memory */
 	struct daemon_text plan_directory;
 	uint64_t plan_directory_size; /* MiB */
+	/* limits of work and of waiting; see daemon_keys */
+	uint64_t tokens, token_share, queue, queue_of_user, queue_timeout;
+	uint64_t pushes, connections_of_address;
 };
 
 enum daemon_kind {

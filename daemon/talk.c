@@ -121,6 +121,11 @@ static void count(void *ctx, const struct summary *s, const struct error *error)
 			      (uint64_t)t->options->slow_ms * 1000);
 }
 
+const char *daemon_talk_principal(const struct daemon_talk *talk)
+{
+	return *talk->user ? talk->user : talk->address;
+}
+
 /* The client has its own snapshot, so plans are only in the directory. */
 static int make_pack(void *ctx, const struct odb *odb,
 		     const struct packing_request *request,
@@ -128,10 +133,18 @@ static int make_pack(void *ctx, const struct odb *odb,
 		     struct pack_sink sink, struct packing_report *report,
 		     struct error *err)
 {
-	const struct daemon_talk *t = ctx;
+	struct daemon_talk *t = ctx;
 	const struct plan_question question = {
-		.odb = odb, .request = request, .options = options};
+		.odb = odb,
+		.request = request,
+		.options = options,
+		.make = daemon_admit_send,
+		.make_ctx = &t->admit,
+	};
 
+	if (!t->options->plan_directory || !t->conn->plans)
+		return daemon_admit_send(&t->admit, odb, request, options, sink,
+					 report, err);
 	return plan_cache_send_alone(t->conn->plans, &question, &sink, report,
 				     err);
 }
@@ -159,13 +172,18 @@ static int fetch(struct daemon_talk *t, const struct repo *repo)
 		.namespace = o->namespace,
 		.warn = warn,
 		.warn_ctx = t,
-		.make_pack = o->plan_directory && t->conn->plans ? make_pack
-								 : NULL,
+		.make_pack = make_pack,
 		.make_pack_ctx = t,
 		.about = &about,
 	};
 	struct error err = ERROR_INIT;
 
+	t->admit = (struct daemon_admit){
+		.shared = t->conn->shared,
+		.principal = daemon_talk_principal(t),
+	};
+	t->patience.waits = daemon_admit_rest;
+	t->patience.ctx = &t->admit;
 	if (!serve_upload_pack(&options, &io, &err))
 		return 0;
 	daemon_talk_tell(t, "fatal", err.msg);
@@ -260,16 +278,64 @@ static int run_child(const struct daemon_talk *t, const struct repo *repo,
 	return ret;
 }
 
+/*
+ * Tell the client, before the advertisement, that there are too many requests.
+ * Returns the exit code of the service.
+ */
+static int refuse_busy(struct daemon_talk *t)
+{
+	const struct serve_io io = {.writev = write_client, .ctx = t};
+	struct pktline_writer out;
+
+	daemon_log(t->options, t->conn, "too many requests wait");
+	pktline_writer_init(&out, &io);
+	if (!pktline_printf(&out, NULL, "ERR " DAEMON_BUSY_TEXT))
+		pktline_send(&out, NULL);
+	pktline_writer_release(&out);
+	return 128;
+}
+
+void daemon_talk_refuse_excess(struct daemon_talk *talk)
+{
+	admission_refused(talk->conn->shared->admission,
+			  ADMISSION_PRINCIPAL_FULL);
+	refuse_busy(talk);
+}
+
+/* Run the service in a child process. A push waits for its turn. */
+static int run_admitted(struct daemon_talk *t, const struct repo *repo,
+			struct error *err)
+{
+	struct admission_pass pass = {.a = NULL};
+	bool is_push = t->service == SERVICE_RECEIVE_PACK;
+	int ret;
+
+	if (is_push &&
+	    daemon_admit_push(&pass, t->conn->shared, daemon_talk_principal(t),
+			      repo, err) < 0)
+		return refuse_busy(t);
+	ret = run_child(t, repo, err);
+	admission_leave(&pass);
+	return ret;
+}
+
 int daemon_talk_run(struct daemon_talk *talk, const struct repo *repo)
 {
 	struct error err = ERROR_INIT;
+	bool is_push = talk->service == SERVICE_RECEIVE_PACK;
 	int ret;
+
+	if ((is_push || talk->service == SERVICE_UPLOAD_PACK) &&
+	    !talk->guard.is_suspect &&
+	    daemon_is_busy(talk->conn->shared, daemon_talk_principal(talk),
+			   repo, is_push))
+		return refuse_busy(talk);
 
 	if (talk->service == SERVICE_UPLOAD_PACK && !talk->options->is_hooked &&
 	    !talk->guard.is_suspect)
 		return fetch_visible(talk, repo);
 	daemon_guard_hand_over(&talk->guard);
-	ret = run_child(talk, repo, &err);
+	ret = run_admitted(talk, repo, &err);
 	talk->child_status = ret;
 	if (ret < 0)
 		daemon_talk_tell(talk, "fatal", err.msg);

@@ -2,7 +2,8 @@
 /*
  * The loop of a worker process. One thread waits for all sockets, and reads the
  * heads of requests: for git://, the first pkt-line. A complete head puts the
- * connection into a queue, from which threads take connections and answer. A
+ * connection into the lane of its client (daemon/lanes.h), from which threads
+ * take connections and answer. A
  * thread gives the connection back to the loop. If bytes of the answer are
  * unsent then, the loop sends them.
  *
@@ -17,6 +18,7 @@
  */
 #include <errno.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +34,9 @@
 
 #define SECOND_NS UINT64_C(1000000000)
 #define EVENTS 64
+
+/* the lane of requests that are only refused */
+#define EXCESS 1
 
 /* seconds until a wrong password is refused */
 #define DELAY 1
@@ -73,8 +78,9 @@ struct worker {
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	/* under `lock`: single lists by `next` */
-	struct daemon_conn *queue, **queue_end, *done;
-	unsigned slot_nr; /* slots of the board that threads have taken */
+	struct daemon_conn *done;
+	struct lanes *lanes; /* owned */
+	unsigned slot_nr;    /* slots of the board that threads have taken */
 	bool is_over;
 };
 
@@ -116,6 +122,8 @@ static void drop(struct worker *w, struct daemon_conn *conn)
 	 */
 	sys_event_remove(w->events, conn->stream.fd);
 	daemon_stream_release(&conn->stream);
+	if (conn->is_counted)
+		admission_disconnect(w->shared->admission, conn->address);
 	free(conn->input);
 	free(conn);
 	w->conn_nr--;
@@ -125,19 +133,15 @@ static void drop(struct worker *w, struct daemon_conn *conn)
 
 static struct daemon_conn *take(struct worker *w)
 {
-	struct daemon_conn *conn;
+	struct lane_item *item;
 
 	pthread_mutex_lock(&w->lock);
-	while (!w->queue && !w->is_over)
+	while (!(item = lanes_take(w->lanes)) && !w->is_over)
 		pthread_cond_wait(&w->wake, &w->lock);
-	conn = w->queue;
-	if (conn) {
-		w->queue = conn->next;
-		if (!w->queue)
-			w->queue_end = &w->queue;
-	}
 	pthread_mutex_unlock(&w->lock);
-	return conn;
+	return item ? (struct daemon_conn *)((char *)item -
+					     offsetof(struct daemon_conn, lane))
+		    : NULL;
 }
 
 static void give_back(struct worker *w, struct daemon_conn *conn)
@@ -145,6 +149,7 @@ static void give_back(struct worker *w, struct daemon_conn *conn)
 	bool was_empty;
 
 	pthread_mutex_lock(&w->lock);
+	lanes_done(w->lanes, conn->lane.key);
 	was_empty = !w->done;
 	conn->next = w->done;
 	w->done = conn;
@@ -180,13 +185,18 @@ static void *run_thread(void *ctx)
 
 static void enqueue(struct worker *w, struct daemon_conn *conn)
 {
+	unsigned max = w->options->admission.limits.principal_max;
+
 	conn->state = DAEMON_BUSY;
 	conn->is_last = w->is_draining;
 	w->request_nr++;
-	conn->next = NULL;
+	conn->lane.key = daemon_lane_key(w->options, conn);
 	pthread_mutex_lock(&w->lock);
-	*w->queue_end = conn;
-	w->queue_end = &conn->next;
+	conn->is_excess = daemon_may_refuse(conn) &&
+			  lanes_waiting(w->lanes, conn->lane.key) >= max;
+	if (conn->is_excess)
+		conn->lane.key = EXCESS;
+	lanes_put(w->lanes, &conn->lane);
 	pthread_mutex_unlock(&w->lock);
 	/* A thread that woke up under the lock would wait for the lock. */
 	pthread_cond_signal(&w->wake);
@@ -454,29 +464,42 @@ static void hear(struct worker *w, struct daemon_conn *conn)
 	advance(w, conn, conn->state == DAEMON_HEAD ? conn->deadline_ns : 0);
 }
 
-/* Tell a client that there are too many. Such a client gets few bytes only. */
-static void turn_away(struct worker *w, struct daemon_conn *conn)
+/*
+ * Tell a client that there are too many connections, of all clients or of its
+ * address. Such a client gets few bytes only. Clients of ssh hear of it from
+ * the forced command. With TLS, the answer would have to wait for a handshake.
+ */
+static void turn_away(struct worker *w, struct daemon_conn *conn,
+		      enum admission_refusal why)
 {
-	static const char *const texts[] = {
-		[DAEMON_HTTP] = "HTTP/1.1 503 Service Unavailable\r\n"
-				"Content-Length: 0\r\n"
-				"Connection: close\r\n\r\n",
-		[DAEMON_ADMIN] = "",
-		[DAEMON_GIT] = "001cERR too many connections",
-		/* The forced command reports the end of the connection. */
-		[DAEMON_SSH] = "",
-		/* The answer would have to wait for a handshake. */
-		[DAEMON_HTTPS] = "",
-	};
-	const char *text = texts[conn->protocol];
-	struct iovec iov = {(char *)text, strlen(text)};
+	bool is_address = why == ADMISSION_ADDRESS;
+	bool is_http = conn->protocol == DAEMON_HTTP;
+	char text[128] = "";
+	struct iovec iov = {text, 0};
 
+	if (is_http)
+		snprintf(text, sizeof(text),
+			 "HTTP/1.1 %s\r\nRetry-After: %u\r\n"
+			 "Content-Length: 0\r\nConnection: close\r\n\r\n",
+			 is_address ? "429 Too Many Requests"
+				    : "503 Service Unavailable",
+			 daemon_retry_after());
+	else if (conn->protocol == DAEMON_GIT)
+		strcpy(text, "001cERR too many connections");
+	iov.iov_len = strlen(text);
 	daemon_log(w->options, conn,
-		   conn->protocol == DAEMON_HTTP
-			   ? "503 Service Unavailable: too many connections"
-			   : "too many connections");
+		   !is_http     ? "too many connections"
+		   : is_address ? "429 Too Many Requests: too many connections"
+				: "503 Service Unavailable: too many "
+				  "connections");
 	daemon_stream_try_writev(&conn->stream, &iov, 1);
-	drop(w, conn);
+	/* A reset could overtake the answer to a request that has arrived. */
+	if (is_http && is_address &&
+	    w->conn_nr <= w->options->admission.connection_max &&
+	    !sys_event_add_once(w->events, conn->stream.fd, conn, NULL))
+		start_linger(w, conn);
+	else
+		drop(w, conn);
 }
 
 /*
@@ -500,11 +523,33 @@ static enum daemon_state first_state(const struct worker *w,
 	return conn->protocol == DAEMON_HTTP ? DAEMON_IDLE : DAEMON_HEAD;
 }
 
+/* Count a new connection. Returns why it is refused, or 0. */
+static enum admission_refusal judge(const struct worker *w,
+				    struct daemon_conn *conn)
+{
+	const struct daemon_options *o = w->options;
+	enum admission_refusal why;
+	bool is_trusted;
+
+	if (conn->protocol == DAEMON_ADMIN)
+		return w->conn_nr > o->admission.connection_max
+			       ? ADMISSION_CONNECTIONS
+			       : ADMISSION_NO_REFUSAL;
+	/* The address of a client of ssh is not known yet. */
+	is_trusted = conn->protocol == DAEMON_SSH ||
+		     trusted_has(o->proxies, o->proxy_nr, conn->address);
+	why = admission_connect(w->shared->admission, conn->address,
+				is_trusted);
+	conn->is_counted = !why;
+	return why;
+}
+
 /* Returns whether a further connection may wait. */
 static bool accept_one(struct worker *w, size_t nr)
 {
 	const struct daemon_options *o = w->options;
 	struct daemon_conn *conn = mem_calloc(1, sizeof(*conn));
+	enum admission_refusal why;
 	enum daemon_state start;
 	int ret = conn ? sys_socket_accept(o->listeners[nr], conn->address,
 					   NULL)
@@ -520,8 +565,9 @@ static bool accept_one(struct worker *w, size_t nr)
 	daemon_stream_init(&conn->stream, ret);
 	conn->protocol = o->protocols ? o->protocols[nr] : DAEMON_HTTP;
 	w->conn_nr++;
-	if (w->conn_nr > o->connection_max) {
-		turn_away(w, conn);
+	why = judge(w, conn);
+	if (why) {
+		turn_away(w, conn, why);
 		return true;
 	}
 	start = first_state(w, conn);
@@ -790,13 +836,17 @@ int daemon_worker(const struct daemon_options *options,
 
 	for (int i = 0; i < DAEMON_STATES; i++)
 		w.lists[i].next = w.lists[i].prev = &w.lists[i];
-	w.queue_end = &w.queue;
+	w.lanes = lanes_new(options->thread_nr);
+	if (!w.lanes)
+		return error_nomem(err);
 	if (options->access_helper) {
 		w.helper = access_helper_new(options->access_helper,
 					     options->access_timeout * 1000);
 		/* Without the helper, everything would be allowed. */
-		if (!w.helper)
+		if (!w.helper) {
+			lanes_free(w.lanes);
 			return error_nomem(err);
+		}
 	}
 	open_plans(&w);
 	w.snapshots = daemon_snapshots_new(SNAPSHOTS_MAX, w.plans);
@@ -813,6 +863,7 @@ int daemon_worker(const struct daemon_options *options,
 	plan_cache_free(w.plans);
 	plan_dir_free(w.plan_dir);
 	access_helper_free(w.helper);
+	lanes_free(w.lanes);
 	sys_close(w.events);
 	sys_close(w.signals);
 	sys_close(w.alarm);

@@ -59,7 +59,7 @@ def head(sock):
 
 def handshake_slowly():
     """Many clients that stop in the middle of a handshake."""
-    held = [connect() for _ in range(100)]
+    held = [connect() for _ in range(50)]
     for sock in held:
         sock.sendall(b"\x16\x03\x01\x02")
     print(head(wrap(connect())))

@@ -169,7 +169,7 @@ sys.exit(not ($1))"
 }
 
 test_expect_success 'workers that end late leave the boards of others alone' '
-	start &&
+	start --threads=4 &&
 	{ python3 - $url >/dev/null 2>&1 <<-\EOP & } &&
 	import os, socket, sys, time
 	port = int(sys.argv[1].rsplit(":", 1)[1])

@@ -40,7 +40,7 @@ static void test_file_and_options(void **state)
 	assert_string_equal(s.base_path.text, "/");
 	assert_int_equal(s.base_path.line, 2);
 	assert_int_equal(s.workers, 3);
-	assert_int_equal(s.threads, 32);
+	assert_int_equal(s.threads, 64);
 	assert_true(s.export_all);
 	assert_int_equal(s.listen_nr, 2);
 	assert_int_equal(s.listen[1].line, 5);
@@ -78,7 +78,7 @@ static void test_every_error_is_reported(void **state)
 		daemon_settings_parse(&s, text, strlen(text), "f", &report),
 		ERR_INVALID);
 	assert_int_equal(errors, 4);
-	assert_int_equal(s.threads, 32);
+	assert_int_equal(s.threads, 64);
 	assert_int_equal(daemon_settings_parse(&s, malformed, strlen(malformed),
 					       "f", &report),
 			 ERR_CORRUPT);

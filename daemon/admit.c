@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Admission of requests: which principal and which network a request counts
+ * for, waiting for a token before a pack is made, and early refusals.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/daemon-parts.h"
+#include "daemon/ssh-request.h"
+#include "sys/clock.h"
+#include "sys/io.h"
+#include "sys/passing.h"
+
+#define HEADER "X-Forwarded-For"
+
+/* ---- names */
+
+const char *daemon_principal(const struct daemon_options *options,
+			     struct daemon_conn *conn)
+{
+	const char *user, *list, *last;
+
+	if (conn->protocol != DAEMON_HTTP || !conn->input ||
+	    conn->input->head.status ||
+	    !trusted_has(options->proxies, options->proxy_nr, conn->address))
+		return conn->address;
+	user = options->user_header
+		       ? daemon_field(conn->input, options->user_header)
+		       : NULL;
+	if (user && *user)
+		return user;
+	/* Earlier addresses come from the client. */
+	list = daemon_field(conn->input, HEADER);
+	last = list ? strrchr(list, ',') : NULL;
+	last = last ? last + 1 : list;
+	if (last)
+		last += strspn(last, " ");
+	return last && sys_address_is_valid(last) ? last : conn->address;
+}
+
+uint64_t daemon_lane_key(const struct daemon_options *options,
+			 struct daemon_conn *conn)
+{
+	char bytes[SSH_REQUEST_MAX];
+	struct ssh_request request;
+	size_t len = conn->protocol == DAEMON_SSH
+			     ? sys_passing_peek(conn->stream.fd, bytes,
+						sizeof(bytes))
+			     : 0;
+
+	if (!len || ssh_request_parse(&request, bytes, len, NULL) < 0)
+		return lanes_key(daemon_principal(options, conn));
+	return lanes_key(*request.user ? request.user : request.address);
+}
+
+bool daemon_may_refuse(const struct daemon_conn *conn)
+{
+	const struct daemon_input *in = conn->input;
+
+	if (conn->protocol != DAEMON_HTTP || conn->is_admin)
+		return conn->protocol == DAEMON_GIT;
+	return !in->head.status && in->head.method.len == 3 &&
+	       !memcmp(in->bytes + in->head.method.off, "GET", 3);
+}
+
+unsigned daemon_retry_after(void)
+{
+	return 5 + (unsigned)(sys_clock_ns() / 1000 % 10);
+}
+
+/*
+ * Append the first line of objects/info/alternates as an absolute path. Returns
+ * whether there is one.
+ */
+static bool add_alternate(struct buf *out, const char *objects)
+{
+	struct buf path = BUF_INIT, text = BUF_INIT;
+	const char *line = NULL;
+	char *real = NULL;
+
+	if (!buf_printf(&path, "%s/info/alternates", objects) &&
+	    !sys_read_any(&text, path.data, NULL) && text.len) {
+		line = text.data;
+		text.data[strcspn(text.data, "\n")] = '\0';
+	}
+	buf_reset(&path);
+	if (line && *line && *line != '#' &&
+	    !buf_printf(&path, "%s%s%s", *line == '/' ? "" : objects,
+			*line == '/' ? "" : "/", line))
+		real = sys_realpath(path.data, NULL);
+	if (real && buf_append_str(out, real) < 0)
+		buf_reset(out);
+	free(real);
+	buf_release(&path);
+	buf_release(&text);
+	return out->len;
+}
+
+void daemon_network_name(struct buf *out, const struct repo *repo)
+{
+	/* Without memory, requests count for one network without a name. */
+	if (!add_alternate(out, repo->object_dir) &&
+	    buf_append_str(out, repo->object_dir) < 0)
+		buf_reset(out);
+}
+
+static const char *text_of(const struct buf *name)
+{
+	return name->len ? name->data : "";
+}
+
+/* ---- packs */
+
+static void put_line(const struct daemon_admit *ad, const char *end,
+		     unsigned ahead)
+{
+	const struct progress_out *out = ad->outer;
+	char line[96];
+	int len = snprintf(line, sizeof(line),
+			   "Waiting in the queue: %u before this request%s",
+			   ahead, end);
+
+	if (out && out->put && len > 0)
+		out->put(out->ctx, line, (size_t)len);
+}
+
+static int tell(void *ctx, unsigned ahead, struct error *err)
+{
+	struct daemon_admit *ad = ctx;
+
+	if (ad->is_lost && *ad->is_lost)
+		return error_set(err, ERR_PEER, "the client was lost");
+	if (!ad->has_told || ahead != ad->ahead)
+		put_line(ad, "\r", ahead);
+	ad->has_told = true;
+	ad->ahead = ahead;
+	/* The client needs to hear that the server is alive. */
+	return progress_ask(ad->outer, "Waiting in the queue", 0, err);
+}
+
+static int admit(void *ctx, uint64_t price_us, unsigned *threads,
+		 struct error *err)
+{
+	struct daemon_admit *ad = ctx;
+	const struct admission_listener listener = {tell, ad};
+	struct admission_ask ask = {
+		.principal = ad->principal,
+		.network = text_of(&ad->network),
+		.price_us = price_us,
+	};
+	int ret = 0;
+
+	if (ad->pass.a)
+		admission_raise(&ad->pass, price_us);
+	else
+		ret = admission_enter(&ad->pass, ad->shared->admission, &ask,
+				      &listener, err);
+	/* Before the objects are found, the clock of count_ns runs. */
+	if (!ad->report->strategy)
+		ad->counted_ns = ad->pass.waited_ns;
+	if (ad->has_told)
+		put_line(ad, ", done.\n", 0);
+	ad->has_told = false;
+	*threads = ad->pass.tokens;
+	return ret;
+}
+
+/* Work that goes on tells of its progress, and may have to let others work. */
+static int poll(void *ctx, const char *title, uint64_t done, uint64_t total)
+{
+	struct daemon_admit *ad = ctx;
+
+	admission_yield(&ad->pass);
+	return ad->outer->poll
+		       ? ad->outer->poll(ad->outer->ctx, title, done, total)
+		       : 0;
+}
+
+static void put(void *ctx, const char *text, size_t len)
+{
+	const struct daemon_admit *ad = ctx;
+
+	ad->outer->put(ad->outer->ctx, text, len);
+}
+
+int daemon_admit_send(void *ctx, const struct odb *odb,
+		      const struct packing_request *request,
+		      const struct packing_send_options *options,
+		      struct pack_sink sink, struct packing_report *report,
+		      struct error *err)
+{
+	struct daemon_admit *ad = ctx;
+	const struct packing_admission admission = {admit, ad};
+	struct packing_send_options own = *options;
+	const struct progress_out none = {.put = NULL};
+	struct progress_out progress;
+	int ret;
+
+	ad->outer = options->progress ? options->progress : &none;
+	progress = *ad->outer;
+	progress.put = ad->outer->put ? put : NULL;
+	progress.poll = poll;
+	progress.ctx = ad;
+	own.progress = &progress;
+	own.admission = &admission;
+	ad->report = report;
+	*report = (struct packing_report){.warning = ERROR_INIT};
+	buf_init(&ad->network);
+	daemon_network_name(&ad->network, odb->repo);
+	ret = packing_send(odb, request, &own, sink, report, err);
+	if (ad->pass.price_us)
+		daemon_statistics_add_wait(ad->shared->statistics,
+					   ad->pass.waited_ns / 1000);
+	report->price_us = ad->pass.price_us;
+	report->queue_ns = ad->pass.waited_ns;
+	report->count_ns -= ad->counted_ns < report->count_ns
+				    ? ad->counted_ns
+				    : report->count_ns;
+	admission_leave(&ad->pass);
+	buf_release(&ad->network);
+	return ret;
+}
+
+void daemon_admit_rest(void *ctx, bool begins)
+{
+	struct daemon_admit *ad = ctx;
+
+	if (begins)
+		admission_pause(&ad->pass);
+	else
+		admission_resume(&ad->pass);
+}
+
+/* ---- refusals and pushes */
+
+bool daemon_is_busy(const struct daemon_shared *shared, const char *principal,
+		    const struct repo *repo, bool is_push)
+{
+	struct buf network = BUF_INIT;
+	struct admission_ask ask = {.principal = principal, .is_push = is_push};
+	enum admission_refusal why;
+
+	/* Usually no file is read to find the network. */
+	if (!is_push && !admission_has_queue(shared->admission))
+		return false;
+	if (is_push)
+		buf_append_str(&network, repo->git_dir);
+	else
+		daemon_network_name(&network, repo);
+	ask.network = text_of(&network);
+	why = admission_judge(shared->admission, &ask);
+	buf_release(&network);
+	return why != ADMISSION_NO_REFUSAL;
+}
+
+int daemon_admit_push(struct admission_pass *pass,
+		      const struct daemon_shared *shared, const char *principal,
+		      const struct repo *repo, struct error *err)
+{
+	struct admission_ask ask = {
+		.principal = principal,
+		.network = repo->git_dir,
+		.is_push = true,
+	};
+
+	return admission_enter(pass, shared->admission, &ask, NULL, err);
+}

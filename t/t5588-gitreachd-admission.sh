@@ -1,0 +1,272 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='gitreachd: fair admission of fetches and pushes, refusals with
+Retry-After, and the place in the queue on the side band'
+. "$(dirname "$0")/lib.sh"
+. "$GITREACH_SRC/t/lib-serve.sh"
+
+DAEMON=$GITREACH_BUILD/bin/gitreachd
+server= clients=
+trap 'touch go; kill $server $clients 2>/dev/null' EXIT
+if ! command -v curl >/dev/null
+then
+	skip_all='curl is missing'
+	test_done
+fi
+
+# A fetch that holds its token: the server opens the loose object $blob when it
+# makes the pack. It then waits until there is a file "go", if there is a file
+# "once".
+hold () {
+	: >once && rm -f go held
+}
+
+# start <option>...: start a server that stops at $blob. Sets $url, $git, $admin.
+start () {
+	env LD_PRELOAD="$GITREACH_BUILD/t/helper/preload-meanwhile.so" \
+		ASAN_OPTIONS="${ASAN_OPTIONS-}:verify_asan_link_order=0" \
+		MEANWHILE='touch held; while ! test -e go; do sleep 0.05; done' \
+		MEANWHILE_AT="*/objects/$blob" MEANWHILE_ONCE="$PWD/once" \
+		"$DAEMON" --base-path=srv --export-all --workers=1 \
+		--listen=http://127.0.0.1:0 --listen=git://127.0.0.1:0 \
+		--admin=http://127.0.0.1:0 --plan-memory=0 "$@" 2>log &
+	server=$!
+	wait_until grep "started" log &&
+	url=$(sed -n "s/^gitreachd: listens on //p" log | sed -n 1p) &&
+	git=$(sed -n "s/^gitreachd: listens on //p" log | sed -n 2p) &&
+	admin=$(sed -n "s/^gitreachd: listens on \(.*\) (status)$/\1/p" log)
+}
+
+stop () {
+	kill $server && wait $server
+}
+
+# clone <name>: clone in the background; its messages are in <name>.err
+clone () {
+	stock clone --progress --bare $url/r.git $1 2>$1.err &
+	clients="$clients $!"
+}
+
+# queued <n>: whether n requests wait
+queued () {
+	curl -s $admin/status.json |
+	grep "\"admission\":{\"tokens\":[0-9]*,\"in_use\":[0-9]*,\"queued\":$1," \
+		>/dev/null
+}
+
+# answer <path> <curl option>...: print the status, and the head into "head"
+answer () {
+	path=$1 &&
+	shift &&
+	curl -s -D head -o body -w "%{http_code}\n" "$@" "$url$path"
+}
+
+INFO=/r.git/info/refs?service=git-upload-pack
+
+# Objects in packs make a clone expensive. The tip is loose.
+test_expect_success 'set up' '
+	mkdir srv &&
+	stock init -q --bare srv/r.git &&
+	python3 -c "
+for i in range(16000):
+    print(\"blob\ndata <<E\n%d\nE\n\" % i)
+" >import &&
+	stock -C srv/r.git fast-import --quiet <import &&
+	blob=$(echo content | stock -C srv/r.git hash-object -w --stdin) &&
+	tree=$(printf "100644 blob $blob\tfile\n" | stock -C srv/r.git mktree) &&
+	commit=$(stock -C srv/r.git commit-tree -m one $tree) &&
+	stock -C srv/r.git update-ref refs/heads/main $commit &&
+	stock -C srv/r.git symbolic-ref HEAD refs/heads/main &&
+	stock -C srv/r.git config http.receivepack true &&
+	blob=$(echo $blob | sed "s,^..,&/,")
+'
+
+test_expect_success 'requests wait for a token, and hear their place' '
+	start --tokens=1 --max-queue=2 &&
+	hold &&
+	clone a.git &&
+	wait_until test -e held &&
+	clone b.git &&
+	wait_until queued 1 &&
+	clone c.git &&
+	wait_until queued 2 &&
+	wait_until grep "Waiting in the queue: 1 before this request" c.git.err &&
+	wait_until grep "Waiting in the queue: 0 before this request" b.git.err
+'
+
+test_expect_success 'the status shows the queue by principal' '
+	curl -s $admin/status.json >json &&
+	grep "{\"name\":\"127.0.0.1\",\"waiting\":2,\"running\":1}" json &&
+	curl -s $admin/ >html &&
+	grep "Queue by user or address" html &&
+	curl -s $admin/metrics >metrics &&
+	grep "^gitreach_admission_tokens 1$" metrics &&
+	grep "^gitreach_admission_in_use 1$" metrics &&
+	grep "^gitreach_admission_queued 2$" metrics
+'
+
+test_expect_success 'a full queue gives 429 with Retry-After at info/refs' '
+	test "$(answer "$INFO")" = 429 &&
+	grep "^Retry-After: [1-9][0-9]*" head &&
+	test "$(answer "$INFO" -H "Git-Protocol: version=2")" = 429 &&
+	test_must_fail stock ls-remote $git/r.git 2>err &&
+	grep "remote error: the server is busy, try again later" err &&
+	curl -s $admin/metrics >metrics &&
+	grep "^gitreach_admission_rejected_total{reason=\"network\"} 3$" metrics
+'
+
+test_expect_success 'a request that is cheap does not wait' '
+	printf "%s" "0014command=ls-refs00010000" >request &&
+	test "$(answer /r.git/git-upload-pack --data-binary @request \
+		-H "Content-Type: application/x-git-upload-pack-request" \
+		-H "Git-Protocol: version=2")" = 200
+'
+
+test_expect_success 'a client that leaves the queue frees its place' '
+	clone d.git &&
+	wait_until grep "429" d.git.err &&
+	kill ${clients##* } 2>/dev/null;
+	touch go &&
+	for client in $(echo $clients | cut -d" " -f1-3)
+	do
+		wait $client || return 1
+	done &&
+	for copy in a b c
+	do
+		test_same_repo srv/r.git $copy.git || return 1
+	done &&
+	grep "Waiting in the queue: 0 before this request, done" c.git.err &&
+	curl -s $admin/metrics >metrics &&
+	grep "^gitreach_admission_queued 0$" metrics &&
+	grep "^gitreach_admission_wait_seconds_count 3$" metrics &&
+	test "$(answer "$INFO")" = 200 &&
+	stop
+'
+
+test_expect_success 'a wait that is too long ends with a message' '
+	start --tokens=1 --queue-timeout=1 &&
+	hold &&
+	rm -rf a.git &&
+	clone a.git &&
+	holder=$! &&
+	wait_until test -e held &&
+	test_must_fail stock clone --bare $url/r.git late.git 2>err &&
+	grep "the server is busy, try again later" err &&
+	touch go &&
+	wait $holder &&
+	test_same_repo srv/r.git a.git &&
+	stop
+'
+
+test_expect_success 'a trusted proxy names the principal' '
+	start --tokens=1 --user-header=X-User --trusted-proxy=127.0.0.1 &&
+	hold &&
+	rm -rf a.git b.git && clients= &&
+	git_as () {
+		stock -c http.extraHeader="$1" clone -q --bare $url/r.git $2 &
+		clients="$clients $!"
+	} &&
+	git_as "X-User: alice" a.git &&
+	wait_until test -e held &&
+	git_as "X-Forwarded-For: 192.0.2.1, 192.0.2.7" b.git &&
+	wait_until queued 1 &&
+	curl -s $admin/status.json >json &&
+	grep "{\"name\":\"alice\",\"waiting\":0,\"running\":1}" json &&
+	grep "{\"name\":\"192.0.2.7\",\"waiting\":1,\"running\":0}" json &&
+	touch go &&
+	for client in $clients
+	do
+		wait $client || return 1
+	done &&
+	stop
+'
+
+test_expect_success 'an address has a limit of connections' '
+	start --max-connections-per-address=2 &&
+	cat >connect.py <<-\EOF &&
+	import socket, sys
+	def connect(port):
+	    s = socket.create_connection(("127.0.0.1", int(port)))
+	    s.settimeout(30)
+	    return s
+	def get(s):
+	    s.sendall(b"GET /r.git/HEAD HTTP/1.1\r\nHost: x\r\n\r\n")
+	    return s.recv(4096)
+	kept = [connect(sys.argv[1]) for i in range(2)]
+	for s in kept:
+	    assert b" 200 " in get(s).split(b"\r\n")[0] + b" "
+	answer = get(connect(sys.argv[1]))
+	assert answer.startswith(b"HTTP/1.1 429 "), answer
+	assert b"\r\nRetry-After: " in answer
+	assert connect(sys.argv[2]).recv(99) == b"001cERR too many connections"
+	EOF
+	python3 connect.py ${url##*:} ${git##*:} &&
+	curl -s $admin/metrics >metrics &&
+	grep "^gitreach_admission_rejected_total{reason=\"address\"} 2$" metrics &&
+	stop &&
+	start --max-connections-per-address=2 --trusted-proxy=127.0.0.1 &&
+	test_must_fail python3 connect.py ${url##*:} ${git##*:} 2>err &&
+	grep "AssertionError: b.HTTP/1.1 200" err &&
+	stop
+'
+
+# A client of git:// holds a thread until it ends.
+test_expect_success 'a greedy address leaves threads to others' '
+	start --threads=4 --max-queue-per-user=4 &&
+	cat >greedy.py <<-\EOF &&
+	import select, socket, sys
+	port = int(sys.argv[1])
+	def ask(source):
+	    s = socket.create_connection(("127.0.0.1", port), 30, (source, 0))
+	    text = b"git-upload-pack /r.git\0host=x\0\0version=2\0"
+	    s.sendall(b"%04x" % (len(text) + 4) + text)
+	    return s
+	first = [ask("127.0.0.1") for i in range(2)]
+	for s in first:
+	    assert s.recv(8) == b"000evers"
+	# Half of the threads are taken, and four requests may wait.
+	greedy = [ask("127.0.0.1") for i in range(7)]
+	assert ask("127.0.0.2").recv(8) == b"000evers"
+	refused = set()
+	while len(refused) < 3:
+	    ready = select.select(set(greedy) - refused, [], [], 30)[0]
+	    assert b"ERR the server is busy" in ready[0].recv(99)
+	    refused.add(ready[0])
+	assert not select.select(set(greedy) - refused, [], [], 0)[0]
+	EOF
+	python3 greedy.py ${git##*:} &&
+	stop
+'
+
+test_expect_success 'pushes to a repository wait for each other' '
+	start --max-pushes=1 --threads=16 &&
+	stock clone -q $url/r.git work &&
+	mkdir -p srv/r.git/hooks &&
+	cat >srv/r.git/hooks/pre-receive <<-EOF &&
+	#!/bin/sh
+	touch "$PWD/held"
+	while ! test -e "$PWD/go"; do sleep 0.05; done
+	EOF
+	chmod +x srv/r.git/hooks/pre-receive &&
+	rm -f go held && clients= &&
+	for i in 1 2 3
+	do
+		stock -C work push -q origin HEAD:refs/heads/p$i 2>push$i &
+		clients="$clients $!"
+		wait_until test -e held &&
+		wait_until queued $((i - 1)) || return 1
+	done &&
+	test "$(answer "/r.git/info/refs?service=git-receive-pack")" = 429 &&
+	grep "^Retry-After: " head &&
+	test "$(answer "$INFO")" = 200 &&
+	touch go &&
+	for client in $clients
+	do
+		wait $client || return 1
+	done &&
+	stock -C srv/r.git for-each-ref >refs &&
+	test_line_count 4 refs &&
+	stop
+'
+
+test_done
