@@ -8,11 +8,31 @@
  * make many such ids. base/sort.h would need 32 bytes of memory per entry;
  * these passes need 8.
  */
+#include <inttypes.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/mem.h"
 #include "indexer/indexer-parts.h"
+
+int indexer_work(struct pack_indexer *ix, uint64_t len, uint64_t pack_len,
+		 struct error *err)
+{
+	uint64_t max = ix->config.max_work, before;
+
+	/* A larger limit than the type has is no limit. */
+	if (!max || pack_len > (UINT64_MAX - max) / PACK_INDEXER_WORK_FACTOR)
+		return 0;
+	max += pack_len * PACK_INDEXER_WORK_FACTOR;
+	before = atomic_fetch_add(&ix->work, len < max ? len : max);
+	if (len <= max && before <= max - len)
+		return 0;
+	return error_set(err, ERR_DENIED,
+			 "the objects of the pack have more than %" PRIu64
+			 " bytes (%s)",
+			 max, ix->config.max_work_name);
+}
 
 int indexer_corrupt(const struct pack_indexer *ix, uint64_t offset,
 		    const char *what, struct error *err)

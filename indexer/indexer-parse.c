@@ -461,6 +461,12 @@ static int take_entry(struct parser *p, struct error *err)
 		ret = take_at_once(p, &cur, err);
 	if (ret > 0)
 		ret = take_pieces(p, &cur, err);
+	/*
+	 * Now the bytes of the entry have arrived. zlib limits how many bytes
+	 * one entry can inflate to.
+	 */
+	if (!ret)
+		ret = indexer_work(ix, cur.head.size, p->off, err);
 	ix->entries[cur.entry_nr].crc = p->crc;
 	return ret;
 }

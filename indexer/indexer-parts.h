@@ -57,6 +57,9 @@ struct pack_indexer {
 	bool owns_fd;
 	struct sys_tempfile file; /* a received pack */
 	uint64_t end;             /* offset of the trailer */
+	/* bytes that were inflated, and that deltas made; several threads add
+	 */
+	_Atomic uint64_t work;
 	struct oid checksum;
 
 	struct indexer_entry *entries; /* owned */
@@ -125,6 +128,13 @@ static inline bool indexer_salvages(const struct pack_indexer *ix, bool is_end,
 		return false;
 	return hooks->broken(hooks->broken_ctx, is_end, what) == 0;
 }
+
+/*
+ * Counts `len` bytes of work. `pack_len`: bytes of the pack
+ * that have arrived. Returns 0, or ERR_DENIED if the limit is exceeded.
+ */
+int indexer_work(struct pack_indexer *ix, uint64_t len, uint64_t pack_len,
+		 struct error *err);
 
 /*
  * Sets an error about the bytes of the pack at `offset`. Returns ERR_CORRUPT.

@@ -222,6 +222,8 @@ static int apply_delta(struct worker *w, struct pack_indexer *ix, uint32_t nr,
 		return ret;
 	delta = cursor_make(w->delta.data, (size_t)head.size);
 	ret = check_delta(ix, offset, &delta, base->len, &result_len, err);
+	if (!ret)
+		ret = indexer_work(ix, result_len, ix->end, err);
 	if (ret < 0)
 		return ret;
 	data = mem_alloc(result_len, 1);

@@ -114,6 +114,12 @@ struct pack_indexer_hooks {
 	void *ctx;
 };
 
+/*
+ * Packs of long histories have objects of about 100 times their size. zlib
+ * compresses to a thousandth at most.
+ */
+#define PACK_INDEXER_WORK_FACTOR 1000
+
 struct pack_indexer_config {
 	enum hash_algo algo;
 	/* permissions of new files, see sys/share.h */
@@ -124,6 +130,14 @@ struct pack_indexer_config {
 	uint64_t max_len;
 	/* limit for the bytes of an object made by a delta; 0: no limit */
 	uint64_t max_object_len;
+	/*
+	 * Limit for the bytes that are inflated, and that deltas make, with
+	 * repetitions; 0: no limit. PACK_INDEXER_WORK_FACTOR bytes for each
+	 * byte of the pack are allowed besides.
+	 */
+	uint64_t max_work;
+	/* the name of this limit in messages; borrowed */
+	const char *max_work_name;
 	/* limit for the bytes of decoded bases that one thread keeps */
 	size_t cache_limit;
 	/* title of the progress meter, e.g. "Receiving objects" */
@@ -150,10 +164,11 @@ void pack_indexer_free(struct pack_indexer *ix);
 
 /*
  * Receives a pack from `source` into a temporary file "<dir>/tmp_pack_XXXXXX".
- * Returns 0, ERR_CORRUPT, ERR_DENIED if the pack is longer than max_len, or an
- * error of the source. The pack is corrupt if it is malformed, if its checksum
- * or number of objects is wrong, or if bytes follow it. After an error the
- * indexer can only be freed; this also holds for the functions below.
+ * Returns 0, ERR_CORRUPT, ERR_DENIED if the pack is longer than max_len or
+ * needs more work than max_work, or an error of the source. The pack is corrupt
+ * if it is malformed, if its checksum or number of objects is wrong, or if
+ * bytes follow it. After an error the indexer can only be freed; this also
+ * holds for the functions below.
  */
 int pack_indexer_receive(struct pack_indexer *ix, struct pack_source source,
 			 const char *dir, struct error *err);
@@ -169,7 +184,8 @@ int pack_indexer_open(struct pack_indexer *ix, const char *path,
  * Resolves all deltas. Missing bases come from the callback hooks.base and are
  * appended to a received pack, whose header and checksum are then rewritten.
  *
- * Returns 0, ERR_CORRUPT or another error code. The pack is corrupt if a delta
+ * Returns 0, ERR_CORRUPT, ERR_DENIED if the pack needs more work than max_work,
+ * or another error code. The pack is corrupt if a delta
  * does not fit its base, or if an object collides with an existing one. It is
  * also corrupt if deltas remain without a base ("pack has 2 unresolved
  * deltas"); a cycle of deltas has the same effect.

@@ -70,6 +70,9 @@ static int load_deny(enum receive_deny *out, const struct config *config,
 	return ret < 0 ? ret : 0;
 }
 
+/* The default of gitreach.maxPushInflate, in bytes. */
+#define MAX_WORK_DEFAULT (UINT64_C(16) << 30)
+
 /*
  * Load gitreach.maxPushCommands. 0 and values above the maximum mean the
  * maximum.
@@ -101,6 +104,10 @@ static int load_numbers(struct receive_config *c, const struct config *config,
 	if (ret >= 0)
 		ret = config_u64(config, "receive.maxinputsize", &c->max_len,
 				 err);
+	c->max_work = MAX_WORK_DEFAULT;
+	if (ret >= 0)
+		ret = config_u64(config, "gitreach.maxpushinflate",
+				 &c->max_work, err);
 	if (ret >= 0)
 		ret = config_u64(config, "pack.threads", &c->threads, err);
 	if (ret >= 0)

@@ -203,6 +203,8 @@ static int index_pack(struct receive_objects *o, struct receive *r,
 		.threads = threads < THREADS_MAX ? (unsigned)threads
 						 : THREADS_MAX,
 		.max_len = r->config.max_len,
+		.max_work = r->config.max_work,
+		.max_work_name = "gitreach.maxPushInflate",
 		.cache_limit = CACHE_LIMIT,
 		.resolve_progress = shows ? &out : NULL,
 	};

@@ -88,6 +88,8 @@ struct receive_config {
 	uint64_t unpack_limit;
 	/* receive.maxInputSize, bytes; 0: no limit */
 	uint64_t max_len;
+	/* gitreach.maxPushInflate, bytes; 0: no limit */
+	uint64_t max_work;
 	/* gitreach.maxPushCommands, at least 1 */
 	size_t commands_max;
 	/* receive.keepAlive, seconds; 0: never */
