@@ -134,6 +134,7 @@ int cmd_requests(int argc, const char **argv, struct builtin_env *env);
 int cmd_rev_list(int argc, const char **argv, struct builtin_env *env);
 int cmd_rev_parse(int argc, const char **argv, struct builtin_env *env);
 int cmd_show_index(int argc, const char **argv, struct builtin_env *env);
+int cmd_store(int argc, const char **argv, struct builtin_env *env);
 int cmd_show_ref(int argc, const char **argv, struct builtin_env *env);
 int cmd_symbolic_ref(int argc, const char **argv, struct builtin_env *env);
 int cmd_update_ref(int argc, const char **argv, struct builtin_env *env);

@@ -23,6 +23,7 @@ static const struct {
 	{"upload-archive", "Send archives of repositories"},
 	{"http-backend", "Serve repositories over HTTP"},
 	{"requests", "Sum up the log of requests"},
+	{"store", "Examine stores of files that machines share"},
 
 	{NULL, "Keeping repositories small and fast"},
 	{"gc", "Clean up a repository"},
@@ -98,7 +99,8 @@ static const char stock_names[] =
 /* clang-format on */
 
 /* Commands of this project that stock Git does not have. */
-static const char *const own_names[] = {"bitmap", "network", "requests"};
+static const char *const own_names[] = {"bitmap", "network", "requests",
+					"store"};
 
 bool help_is_own(const char *name)
 {

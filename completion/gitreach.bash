@@ -2,9 +2,9 @@
 #
 # bash completion for the commands that gitreach adds to Git.
 #
-# It is installed as git-bitmap, git-network, git-requests and gitreachd. Stock Git's
-# completion loads the file git-<command> for a command that it does not know, and
-# calls the function _git_<command>. Without stock Git's completion, it is installed as
+# It is installed as git-bitmap, git-network, git-requests, git-store and gitreachd.
+# Stock Git's completion loads the file git-<command> for a command that it does not
+# know, and calls the function _git_<command>. Without stock Git's completion, it is installed as
 # git, too, and completes all native commands. It can also be sourced from
 # ~/.bashrc.
 #
@@ -118,6 +118,12 @@ _git_requests () {
 	local at
 	__gitreach_find_command at
 	__gitreach_complete requests "$at"
+}
+
+_git_store () {
+	local at
+	__gitreach_find_command at
+	__gitreach_complete store "$at"
 }
 
 # The server.

@@ -100,7 +100,8 @@ try_own () {
 	in_bash "$1" "git bitmap " "git bitmap st" "git -C repo network re" \
 		"git --git-dir=repo/.git -c a.b=c network fork --q" \
 		"git bitmap list --no" "git repack --filter" "git netw" \
-		"git network list repo" "git requests --slo" "git requests lo" &&
+		"git network list repo" "git requests --slo" "git requests lo" \
+		"git store pr" "git store probe --reg" &&
 	cat >expect <<-\EOC &&
 	<explain ><list ><show ><stats ><verify >
 	<stats >
@@ -112,6 +113,8 @@ try_own () {
 	<>
 	<--slowest=>
 	<>
+	<probe >
+	<--region=>
 	EOC
 	test_cmp expect actual
 }
@@ -182,7 +185,7 @@ loader=/usr/share/bash-completion/bash_completion
 test -f "$loader" && test_set_prereq LOADER
 
 test_expect_success BASH,STOCK_FILE,LOADER 'stock Git'\''s completion loads ours' '
-	for command in bitmap network requests
+	for command in bitmap network requests store
 	do
 		cp "$ours" \
 			data/bash-completion/completions/git-$command ||
@@ -213,7 +216,7 @@ EOF
 
 test_expect_success ZSH 'zsh' '
 	mkdir functions &&
-	for command in bitmap network requests
+	for command in bitmap network requests store
 	do
 		sed "s/@command@/$command/g" \
 			"$GITREACH_SRC/completion/gitreach.zsh" \

@@ -39,6 +39,11 @@ has_port () {
 	test -n "$port"
 }
 
+# test_must_be_empty_dir <directory>: there is no file in the directory, if it exists
+test_must_be_empty_dir () {
+	test -z "$(find "$1" -type f 2>/dev/null)"
+}
+
 # s3 <act> <argument>...: use the bucket of the service at $endpoint.
 s3 () {
 	"$STORE" --endpoint=$endpoint --pause=10 $options \
@@ -76,6 +81,25 @@ test_expect_success 'a directory keeps what a store promises' '
 	"$STORE" "file://$PWD/dir" probe >out && last ok &&
 	"$STORE" "file://$PWD/dir" list "" >out &&
 	echo ok >expect && test_cmp expect out
+'
+
+test_expect_success 'git store probe' '
+	git store probe "file://$PWD/probed" >actual &&
+	echo "file://$PWD/probed: ok" >expect &&
+	test_cmp expect actual &&
+	test_must_be_empty_dir probed/probe &&
+	test_expect_code 129 git store probe 2>err &&
+	test_expect_code 129 git store 2>err &&
+	test_expect_code 128 git store probe http://bucket/ 2>err &&
+	grep "^fatal: invalid URL of a store" err &&
+	>file &&
+	test_expect_code 128 git store probe "file://$PWD/file" 2>err &&
+	grep "^fatal: " err &&
+	(
+		unset AWS_SECRET_ACCESS_KEY &&
+		test_expect_code 128 git store probe s3://bucket 2>err &&
+		grep "^fatal: no keys for the store" err
+	)
 '
 
 test_expect_success 'of processes that create a name in a directory, one wins' '
@@ -188,6 +212,16 @@ test_expect_success MOTO 'MOTO: the probe passes, or finds more than one winner'
 		grep "not safe to use: [0-9]* of 32 concurrent [a-z]* of" err
 	fi &&
 	s3 list probe/ >out && echo ok >expect && test_cmp expect out
+'
+
+test_expect_success MOTO 'MOTO: git store probe' '
+	test_might_fail git store probe --endpoint=$endpoint s3://bucket/x \
+		>out 2>err &&
+	cat out err >all &&
+	grep "^s3://bucket/x: ok$\|not safe to use" all &&
+	test_expect_code 128 git store probe --endpoint=$endpoint s3://none \
+		2>err &&
+	grep "^fatal: " err
 '
 
 test_service VERSITYGW gateway_port
