@@ -41,6 +41,12 @@ static int put_char(struct buf *out, const unsigned char **p,
 
 	if (*start >= 0x80)
 		len = json_utf8_len((const char *)start, (const char *)end);
+	/*
+	 * Terminals also obey the control characters from U+0080 to U+009F.
+	 * Their bytes are escaped one by one, as bytes that are not UTF-8 are.
+	 */
+	if (len == 2 && *start == 0xc2 && start[1] < 0xa0)
+		len = 0;
 	*p += len ? len : 1;
 	for (size_t i = 0; i < sizeof(named) - 1; i += 2)
 		if (named[i] == (char)*start)

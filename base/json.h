@@ -17,7 +17,8 @@
 
 /*
  * Appends a string in quotes. Any bytes give valid JSON: a byte that is not
- * part of valid UTF-8 is written as the code point of the same number.
+ * part of valid UTF-8, and each byte of a control character, is written as the
+ * code point of the same number.
  */
 int json_string(struct buf *out, const char *bytes, size_t len);
 
