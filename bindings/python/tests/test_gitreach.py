@@ -310,6 +310,35 @@ class Packs(Case):
         with self.assertRaises(gitreach.Error):
             found.write_pack(out, thin=True)
 
+    def test_writers(self):
+        parts = []
+
+        class Returns(io.RawIOBase):
+            def __init__(self, function):
+                super().__init__()
+                self.write = function
+
+        def some(bytes_):
+            parts.append(bytes(bytes_[:100]))
+            return len(parts[-1])
+
+        def nothing(bytes_):
+            parts.append(bytes(bytes_))
+        query = self.repo.query(wants=["main"])
+        out = io.BytesIO()
+        query.write_pack(out)
+        query.write_pack(Returns(some))
+        self.assertEqual(b"".join(parts), out.getvalue())
+        with self.assertRaises(BlockingIOError):
+            query.write_pack(Returns(lambda bytes_: None))
+        parts.clear()
+        query.write_pack(type("Duck", (), {"write": staticmethod(nothing)}))
+        self.assertEqual(b"".join(parts), out.getvalue())
+
+    def test_a_wrong_option(self):
+        with self.assertRaises(TypeError):
+            self.repo.query(colour=True)
+
     def test_a_writer_that_fails(self):
         class Full(io.RawIOBase):
             def write(self, bytes_):

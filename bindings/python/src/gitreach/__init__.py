@@ -8,6 +8,7 @@ otherwise it is freed with its last use.
 """
 
 import ctypes
+import io
 import os
 from collections import namedtuple
 
@@ -131,14 +132,16 @@ class _Handle:
 
     _free = None
 
+    _value = None
+
     def __init__(self):
         self._value = ctypes.c_void_p()
 
     def close(self):
         """Free the handle. Further use of the object is an error."""
-        if self._value:
-            type(self)._free(self._value)
-            self._value = ctypes.c_void_p()
+        value, self._value = self._value, ctypes.c_void_p()
+        if value:
+            type(self)._free(value)
 
     def __enter__(self):
         return self
@@ -277,7 +280,11 @@ class _Packable(_Handle):
             # A file without a buffer may take a part of the bytes only.
             left = memoryview(ctypes.string_at(bytes_, size))
             while left:
-                left = left[out.write(left):]
+                taken = out.write(left)
+                if taken is None and isinstance(out, io.RawIOBase):
+                    raise BlockingIOError("the file takes no bytes now")
+                # Writers that return nothing take everything.
+                left = left[len(left) if taken is None else taken:]
         with _progress(progress) as polled, \
                 _Callback(_library.WRITE_FN, write) as callback:
             options = _library.PackOptions(
