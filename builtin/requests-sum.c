@@ -85,9 +85,12 @@ static uint32_t *find_slot(const struct requests_table *t, const char *name,
 	size_t i = hash % SLOTS;
 
 	for (;; i = (i + 1) % SLOTS) {
-		const struct requests_group *g = &t->groups[t->slots[i] - 1];
+		const struct requests_group *g;
 
-		if (!t->slots[i] || (g->hash == hash && !strcmp(g->name, name)))
+		if (!t->slots[i])
+			return &t->slots[i];
+		g = &t->groups[t->slots[i] - 1];
+		if (g->hash == hash && !strcmp(g->name, name))
 			return &t->slots[i];
 	}
 }
