@@ -73,6 +73,9 @@ static const char *refuse(const struct plan_question *q)
 		return "the client gets objects from elsewhere";
 	if (r->promised_missing)
 		return "missing objects are promised";
+	/* The pattern file may change, and its name stays the same. */
+	if (filter_has_sparse(r->filter))
+		return "the filter has sparse patterns";
 	if (q->options->check_reused)
 		return "copied objects are to be checked";
 	if (q->odb->replaced)

@@ -335,9 +335,9 @@ const char *filter_kind_name(enum filter_kind kind)
 
 /* ---- questions */
 
-static bool has_sparse(const struct filter *filter)
+bool filter_has_sparse(const struct filter *filter)
 {
-	for (size_t i = 0; i < filter->nr; i++)
+	for (size_t i = 0; filter && i < filter->nr; i++)
 		if (filter->parts[i].kind == FILTER_SPARSE_OID)
 			return true;
 	return false;
@@ -357,7 +357,7 @@ bool filter_takes_all(const struct filter *filter, enum object_type type)
 	if (!filter_takes_type(filter, type))
 		return false;
 	if (type == OBJ_BLOB &&
-	    (filter->blob_limit != UINT64_MAX || has_sparse(filter)))
+	    (filter->blob_limit != UINT64_MAX || filter_has_sparse(filter)))
 		return false;
 	return filter->depth == UINT64_MAX ||
 	       (type != OBJ_BLOB && type != OBJ_TREE);
@@ -370,5 +370,5 @@ bool filter_needs_paths(const struct filter *filter)
 	if (!takes_blobs && !filter_takes_type(filter, OBJ_TREE))
 		return false;
 	return filter->depth != UINT64_MAX ||
-	       (takes_blobs && has_sparse(filter));
+	       (takes_blobs && filter_has_sparse(filter));
 }

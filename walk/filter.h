@@ -97,6 +97,12 @@ static inline bool filter_is_empty(const struct filter *filter)
 }
 
 /*
+ * Returns whether the filter has a SPARSE_OID part: patterns in a blob that the
+ * filter names. NULL is allowed.
+ */
+bool filter_has_sparse(const struct filter *filter);
+
+/*
  * Parses a specification and adds it to the filter: an object then passes if it
  * passes both the filter so far and the new specification. Returns 0,
  * ERR_NOMEM, or ERR_INVALID with stock Git's message ("invalid filter-spec
