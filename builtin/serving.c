@@ -116,7 +116,8 @@ static int send_planned(const struct plan_dir *dir,
 	int ret;
 
 	if (!cache)
-		return error_nomem(err);
+		return packing_send(question->odb, question->request,
+				    question->options, *sink, report, err);
 	ret = plan_cache_send_alone(cache, question, &by_file, report, err);
 	plan_cache_free(cache);
 	plan_span_sink_release(&spans);

@@ -20,8 +20,9 @@
 
 #define MS_NS UINT64_C(1000000)
 
-/* How often a waiting request looks around. */
+/* How often a waiting request looks around, and for how long it waits. */
 #define LOOK_NS (20 * MS_NS)
+#define WAIT_MAX_NS (120000 * MS_NS)
 
 /* A request does not wait for a plan whose maker waits for its client so long.
  */
@@ -245,21 +246,27 @@ static int wait_for(struct plan_cache *cache, struct plan_entry *e,
 
 /*
  * Returns 0 with an entry that is READY, TOO_LARGE, or MAKING for the caller to
- * make, or with NULL if memory runs out. Returns a negative error code if
- * options->progress cancels the work.
+ * make, or with NULL if memory runs out. If another request makes the plan for
+ * too long, perhaps because that request waits in a queue, the caller makes the
+ * plan, too. Returns a negative error code if options->progress cancels the
+ * work.
  */
 static int look_up(struct plan_entry **out, bool *has_waited,
 		   struct plan_cache *cache, const struct plan_question *q,
 		   const uint8_t *key, struct error *err)
 {
 	struct plan_entry *e = NULL;
+	uint64_t begun_ns = sys_clock_ns();
 	int ret = 0;
 
 	pthread_mutex_lock(&cache->lock);
 	while (!ret && q->owner && (e = find(cache, q->owner, key)) &&
 	       e->state == MAKING) {
 		*has_waited = true;
-		ret = wait_for(cache, e, q->options->progress, err);
+		if (sys_clock_ns() - begun_ns > WAIT_MAX_NS)
+			unlist(cache, e);
+		else
+			ret = wait_for(cache, e, q->options->progress, err);
 	}
 	if (!ret && e)
 		e->users++;
@@ -493,6 +500,11 @@ int plan_cache_send(struct plan_cache *cache, struct plan_entry **used,
 	int ret = plan_cache_key(key, &reason, question, err);
 
 	*used = NULL;
+	/* Without memory for its plan, the pack is sent without one. */
+	if (ret == ERR_NOMEM) {
+		reason = NULL;
+		ret = 0;
+	}
 	if (ret > 0 && !question->owner && !cache->dir) {
 		reason = "the packs are not shared";
 		ret = 0;

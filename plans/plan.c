@@ -37,9 +37,13 @@ uint64_t plan_pack_len(const struct plan *plan)
 	return len;
 }
 
-/* Send a plan without the bytes before a place. */
+/*
+ * Send a plan without the bytes before a place. `plan_stays`: the plan lives
+ * until the sink has used the bytes, so long literals need no copy.
+ */
 static int send_from(const struct plan *plan, struct plan_place at,
-		     const struct pack_sink *sink, struct error *err)
+		     bool plan_stays, const struct pack_sink *sink,
+		     struct error *err)
 {
 	const uint8_t *literals = plan->stored ? plan->stored
 					       : (uint8_t *)plan->literals.data;
@@ -53,7 +57,8 @@ static int send_from(const struct plan *plan, struct plan_place at,
 
 		if (!len)
 			continue;
-		if (sink->put_pinned && (p->span || len >= LONG_LITERAL))
+		if (sink->put_pinned &&
+		    (p->span || (plan_stays && len >= LONG_LITERAL)))
 			ret = sink->put_pinned(sink->ctx, bytes, len, err);
 		else
 			ret = sink->put(sink->ctx, bytes, len, err);
@@ -65,7 +70,7 @@ static int send_from(const struct plan *plan, struct plan_place at,
 int plan_send(const struct plan *plan, const struct pack_sink *sink,
 	      struct error *err)
 {
-	return send_from(plan, (struct plan_place){0, 0, 0}, sink, err);
+	return send_from(plan, (struct plan_place){0, 0, 0}, true, sink, err);
 }
 
 /* ---- recording */
@@ -128,12 +133,18 @@ static void fall_behind(struct plan_recorder *r)
 					      plan->literals.len};
 }
 
+/* Sends the bytes that were held back. See send_from() for `plan_stays`. */
+static int catch_up(struct plan_recorder *r, bool plan_stays, struct error *err)
+{
+	if (!r->is_behind)
+		return 0;
+	r->is_behind = false;
+	return send_from(r->plan, r->sent, plan_stays, &r->sink, err);
+}
+
 int plan_recorder_finish(struct plan_recorder *recorder, struct error *err)
 {
-	if (!recorder->is_behind)
-		return 0;
-	recorder->is_behind = false;
-	return send_from(recorder->plan, recorder->sent, &recorder->sink, err);
+	return catch_up(recorder, true, err);
 }
 
 /*
@@ -154,7 +165,7 @@ static int note(struct plan_recorder *r, const uint8_t *span,
 		return !r->is_behind;
 	r->is_full = true;
 	r->give_up(r->ctx);
-	ret = plan_recorder_finish(r, err);
+	ret = catch_up(r, false, err);
 	plan_release(r->plan);
 	return ret < 0 ? ret : 1;
 }

@@ -250,10 +250,19 @@ static int identify_fail(void *ctx, struct hash_ctx *hash, struct error *err)
 static void test_no_key(void **state)
 {
 	static const struct packing_elsewhere elsewhere;
+	struct filter filter;
 	struct keyed k;
 	const char *reason;
 
+	filter_init(&filter);
+	assert_int_equal(filter_add(&filter,
+				    "combine:tree:3+sparse:oid=conf:spec",
+				    NULL),
+			 0);
 	keyed_init(&k);
+	k.request.filter = &filter;
+	assert_no_key(&k, "the filter has sparse patterns");
+	filter_release(&filter);
 	k.request.want_nr = 0;
 	assert_no_key(&k, "nothing is wanted");
 	k.request.elsewhere = &elsewhere;
@@ -565,6 +574,43 @@ static void test_too_large(void **state)
 }
 
 /* The client of a waiting request goes away. */
+static bool begin_behind(void *ctx)
+{
+	return true;
+}
+
+static void do_nothing(void *ctx)
+{
+}
+
+/*
+ * When a plan is given up, its literals end. The sink must have copied those
+ * that were held back, also the long ones.
+ */
+static void test_literals_of_a_plan_that_ends(void **state)
+{
+	struct answer a = {BUF_INIT, 0};
+	struct plan plan = PLAN_INIT;
+	struct plan_recorder recorder = {
+		.sink = {put, &a, NULL, put_pinned},
+		.plan = &plan,
+		.max = 20000,
+		.begin_sending = begin_behind,
+		.end_sending = do_nothing,
+		.give_up = do_nothing,
+	};
+	struct pack_sink sink = plan_recorder_sink(&recorder);
+	char bytes[15000];
+
+	memset(bytes, 'x', sizeof(bytes));
+	assert_int_equal(sink.put(sink.ctx, bytes, sizeof(bytes), NULL), 0);
+	assert_int_equal(a.bytes.len, 0);
+	assert_int_equal(sink.put(sink.ctx, bytes, sizeof(bytes), NULL), 0);
+	assert_int_equal(a.bytes.len, 2 * sizeof(bytes));
+	assert_int_equal(a.pinned, 0);
+	buf_release(&a.bytes);
+}
+
 static void test_cancelled(void **state)
 {
 	struct scene s;
@@ -651,6 +697,7 @@ int main(void)
 		cmocka_unit_test(test_warning),
 		cmocka_unit_test(test_stalled_maker),
 		cmocka_unit_test(test_too_large),
+		cmocka_unit_test(test_literals_of_a_plan_that_ends),
 		cmocka_unit_test(test_cancelled),
 		cmocka_unit_test(test_eviction),
 		cmocka_unit_test(test_forget),
