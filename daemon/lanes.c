@@ -125,15 +125,28 @@ void lanes_put(struct lanes *lanes, struct lane_item *item)
 		join_ring(lanes, l);
 }
 
-struct lane_item *lanes_take(struct lanes *lanes)
+/* Returns the first lane whose request may have a thread, or NULL. */
+static struct lane *ready(const struct lanes *lanes)
 {
 	unsigned free_nr = lanes->thread_nr - lanes->busy;
 	struct lane *l = lanes->ring.next;
-	struct lane_item *item;
 
 	while (l != &lanes->ring && l->running >= free_nr)
 		l = l->next;
-	if (l == &lanes->ring)
+	return l == &lanes->ring ? NULL : l;
+}
+
+bool lanes_has_ready(const struct lanes *lanes)
+{
+	return ready(lanes) != NULL;
+}
+
+struct lane_item *lanes_take(struct lanes *lanes)
+{
+	struct lane *l = ready(lanes);
+	struct lane_item *item;
+
+	if (!l)
 		return NULL;
 	item = l->first;
 	l->first = item->next;

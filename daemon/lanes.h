@@ -11,6 +11,7 @@
 #ifndef DAEMON_LANES_H
 #define DAEMON_LANES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -39,10 +40,13 @@ void lanes_put(struct lanes *lanes, struct lane_item *item);
 
 /*
  * Takes the next request that may have a thread, or returns NULL. The caller
- * passes item->key to lanes_done() later. After lanes_done(), one call of
- * lanes_take() is enough: no second request can become free.
+ * passes item->key to lanes_done() later. A further request may be ready after
+ * lanes_take(), also if only one has ended: see lanes_has_ready().
  */
 struct lane_item *lanes_take(struct lanes *lanes);
+
+/* Returns whether lanes_take() would return a request. */
+bool lanes_has_ready(const struct lanes *lanes);
 
 /* A request with this key, that was taken, has ended. */
 void lanes_done(struct lanes *lanes, uint64_t key);

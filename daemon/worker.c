@@ -138,6 +138,9 @@ static struct daemon_conn *take(struct worker *w)
 	pthread_mutex_lock(&w->lock);
 	while (!(item = lanes_take(w->lanes)) && !w->is_over)
 		pthread_cond_wait(&w->wake, &w->lock);
+	/* The end of one request may have let two follow. */
+	if (item && lanes_has_ready(w->lanes))
+		pthread_cond_signal(&w->wake);
 	pthread_mutex_unlock(&w->lock);
 	return item ? (struct daemon_conn *)((char *)item -
 					     offsetof(struct daemon_conn, lane))

@@ -95,10 +95,32 @@ static void test_single(void **state)
 	lanes_free(lanes);
 }
 
+/* The end of one request lets two follow, if two clients are at their limit. */
+static void test_two_follow(void **state)
+{
+	struct lanes *lanes = lanes_new(3);
+	struct lane_item a[2], b[2];
+
+	put(lanes, &a[0], "a");
+	assert_true(lanes_has_ready(lanes));
+	assert_ptr_equal(lanes_take(lanes), &a[0]);
+	put(lanes, &b[0], "b");
+	assert_ptr_equal(lanes_take(lanes), &b[0]);
+	put(lanes, &a[1], "a");
+	put(lanes, &b[1], "b");
+	assert_false(lanes_has_ready(lanes));
+	assert_null(lanes_take(lanes));
+	lanes_done(lanes, b[0].key);
+	assert_ptr_equal(lanes_take(lanes), &a[1]);
+	assert_true(lanes_has_ready(lanes));
+	assert_ptr_equal(lanes_take(lanes), &b[1]);
+	assert_false(lanes_has_ready(lanes));
+	lanes_free(lanes);
+}
+
 /*
  * At any time: a lane with an item that waits has as many threads as are free,
- * or the caller may take the item. One call after each end takes all that may
- * run.
+ * or the caller may take the item. Each end lets two items run at most.
  */
 static void test_random(void **state)
 {
@@ -111,26 +133,29 @@ static void test_random(void **state)
 	unsigned put_nr = 0, run_nr = 0, ended = 0;
 
 	while (ended < ITEMS) {
-		struct lane_item *item = NULL;
+		struct lane_item *item;
+		unsigned taken = 0;
 
 		if (put_nr < ITEMS && random_next(&random) % 2) {
 			put(lanes, &items[put_nr++],
 			    names[random_next(&random) % CLIENTS *
 				  (random_next(&random) % 2)]);
-			item = lanes_take(lanes);
 		} else if (run_nr) {
 			unsigned at = (unsigned)(random_next(&random) % run_nr);
 
 			lanes_done(lanes, running[at]->key);
 			running[at] = running[--run_nr];
 			ended++;
-			item = lanes_take(lanes);
 		}
-		if (item) {
+		while (lanes_has_ready(lanes)) {
+			item = lanes_take(lanes);
+			assert_non_null(item);
 			assert_true(run_nr < THREADS);
 			running[run_nr++] = item;
+			taken++;
 		}
 		assert_null(lanes_take(lanes));
+		assert_true(taken <= 2);
 	}
 	assert_true(lanes_is_empty(lanes));
 	lanes_free(lanes);
@@ -142,6 +167,7 @@ int main(void)
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_greedy),
 		cmocka_unit_test(test_single),
+		cmocka_unit_test(test_two_follow),
 		cmocka_unit_test(test_random),
 	};
 
