@@ -216,25 +216,26 @@ int admission_enter(struct admission_pass *pass, struct admission *a,
 		    const struct admission_listener *listener,
 		    struct error *err)
 {
-	uint64_t now = sys_clock_ns(), limit;
-	int ret = 0;
+	uint64_t limit;
+	int ret = 0, nr;
 
 	adjust(a);
 	ask->process = sys_process_id();
-	*pass = (struct admission_pass){
-		.a = a, .tokens = 1, .price_us = ask->price_us};
+	*pass = (struct admission_pass){.tokens = 1, .price_us = ask->price_us};
 	lock(a);
 	limit = a->queue.limits.wait_ns;
-	pass->nr = admission_queue_add(&a->queue, ask, now);
-	if (pass->nr >= 0)
+	/* Under the lock, so that time never goes backwards in the queue. */
+	nr = admission_queue_add(&a->queue, ask, sys_clock_ns());
+	if (nr >= 0)
 		grant(a);
 	unlock(a);
-	if (pass->nr < 0) {
-		pass->a = NULL;
+	if (nr < 0) {
 		admission_refused(a, ADMISSION_TABLE_FULL);
 		return error_set(err, ERR_DENIED,
 				 "the server is busy, try again later");
 	}
+	pass->nr = nr;
+	pass->a = a;
 	if (is_waiting(pass))
 		ret = await(pass, limit, listener, err);
 	if (!ret && ticket_of(pass)->tokens)
@@ -278,11 +279,18 @@ static void await_again(struct admission_pass *pass)
 
 void admission_pause(struct admission_pass *pass)
 {
+	enum admission_state state;
+
 	if (!pass->a)
 		return;
 	lock(pass->a);
-	admission_queue_pause(&pass->a->queue, pass->nr, sys_clock_ns());
-	grant(pass->a);
+	state = atomic_load(&ticket_of(pass)->state);
+	/* A ticket that waits keeps its place in the queue. */
+	if (state == ADMISSION_RUNNING || state == ADMISSION_EXPRESS) {
+		admission_queue_pause(&pass->a->queue, pass->nr,
+				      sys_clock_ns());
+		grant(pass->a);
+	}
 	unlock(pass->a);
 }
 
@@ -291,8 +299,10 @@ void admission_resume(struct admission_pass *pass)
 	if (!pass->a)
 		return;
 	lock(pass->a);
-	admission_queue_resume(&pass->a->queue, pass->nr);
-	grant(pass->a);
+	if (atomic_load(&ticket_of(pass)->state) == ADMISSION_PAUSED) {
+		admission_queue_resume(&pass->a->queue, pass->nr);
+		grant(pass->a);
+	}
 	unlock(pass->a);
 	await_again(pass);
 }

@@ -80,7 +80,9 @@ void admission_raise(struct admission_pass *pass, uint64_t price_us);
 
 /*
  * The request waits for its client: it gives its tokens back. resume() waits
- * for new ones. Both do nothing without a ticket.
+ * for new ones. Both do nothing without a ticket. pause() does nothing if the
+ * ticket waits, and resume() gives no token back if the ticket runs. Only the
+ * thread that entered may call them.
  */
 void admission_pause(struct admission_pass *pass);
 void admission_resume(struct admission_pass *pass);

@@ -160,7 +160,7 @@ static int admit(void *ctx, uint64_t price_us, unsigned *threads,
 	/* Before the objects are found, the clock of count_ns runs. */
 	if (!ad->report->strategy)
 		ad->counted_ns = ad->pass.waited_ns;
-	if (ad->has_told)
+	if (ad->has_told && !ret)
 		put_line(ad, ", done.\n", 0);
 	ad->has_told = false;
 	*threads = ad->pass.tokens;
@@ -185,6 +185,18 @@ static void put(void *ctx, const char *text, size_t len)
 	ad->outer->put(ad->outer->ctx, text, len);
 }
 
+void daemon_admit_init(struct daemon_admit *ad,
+		       const struct daemon_shared *shared,
+		       const char *principal, const bool *is_lost)
+{
+	*ad = (struct daemon_admit){
+		.shared = shared,
+		.principal = principal,
+		.is_lost = is_lost,
+		.owner = pthread_self(),
+	};
+}
+
 int daemon_admit_send(void *ctx, const struct odb *odb,
 		      const struct packing_request *request,
 		      const struct packing_send_options *options,
@@ -206,6 +218,9 @@ int daemon_admit_send(void *ctx, const struct odb *odb,
 	own.progress = &progress;
 	own.admission = &admission;
 	ad->report = report;
+	ad->pass = (struct admission_pass){.a = NULL};
+	ad->counted_ns = 0;
+	ad->has_told = false;
 	*report = (struct packing_report){.warning = ERROR_INIT};
 	buf_init(&ad->network);
 	daemon_network_name(&ad->network, odb->repo);
@@ -227,6 +242,8 @@ void daemon_admit_rest(void *ctx, bool begins)
 {
 	struct daemon_admit *ad = ctx;
 
+	if (!pthread_equal(pthread_self(), ad->owner))
+		return;
 	if (begins)
 		admission_pause(&ad->pass);
 	else

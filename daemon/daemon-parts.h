@@ -203,6 +203,7 @@ struct daemon_admit {
 	const struct daemon_shared *shared; /* borrowed */
 	const char *principal;              /* borrowed: a user or an address */
 	const bool *is_lost; /* borrowed: the client is lost; NULL: unknown */
+	pthread_t owner;     /* the thread that makes the pack */
 	struct admission_pass pass; /* without a ticket before and after */
 	/* The fields below are valid during daemon_admit_send(). */
 	struct buf network;
@@ -212,6 +213,14 @@ struct daemon_admit {
 	bool has_told;
 	unsigned ahead; /* that the client was told */
 };
+
+/*
+ * Prepares *ad for a request of this thread. The other arguments are fields of
+ * the struct, and borrowed.
+ */
+void daemon_admit_init(struct daemon_admit *ad,
+		       const struct daemon_shared *shared,
+		       const char *principal, const bool *is_lost);
 
 /*
  * Works as packing_send(), with admission. While the request waits, the client
@@ -225,7 +234,9 @@ int daemon_admit_send(void *ctx, const struct odb *odb,
 
 /*
  * Called when a wait for the client begins and ends (struct sys_patience). The
- * work rests meanwhile. `ctx` is a struct daemon_admit.
+ * work rests meanwhile. Does nothing in other threads than that which makes the
+ * pack: the thread that sends keepalives does no work. `ctx` is a struct
+ * daemon_admit.
  */
 void daemon_admit_rest(void *ctx, bool begins);
 

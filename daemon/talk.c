@@ -178,10 +178,8 @@ static int fetch(struct daemon_talk *t, const struct repo *repo)
 	};
 	struct error err = ERROR_INIT;
 
-	t->admit = (struct daemon_admit){
-		.shared = t->conn->shared,
-		.principal = daemon_talk_principal(t),
-	};
+	daemon_admit_init(&t->admit, t->conn->shared, daemon_talk_principal(t),
+			  NULL);
 	t->patience.waits = daemon_admit_rest;
 	t->patience.ctx = &t->admit;
 	if (!serve_upload_pack(&options, &io, &err))

@@ -77,6 +77,46 @@ static int refuse(void *ctx, unsigned ahead, struct error *err)
 	return error_set(err, ERR_PEER, "gone");
 }
 
+struct pauser {
+	struct admission *a;
+	struct admission_pass *pass;
+	unsigned waiting;
+};
+
+/* Pause while the request waits, as a write of its place in the queue does. */
+static int tell_and_pause(void *ctx, unsigned ahead, struct error *err)
+{
+	struct pauser *p = ctx;
+
+	admission_pause(p->pass);
+	p->waiting = waiting(p->a);
+	return error_set(err, ERR_PEER, "gone");
+}
+
+/* Nobody leaves the queue, or gets a second turn, by a pause. */
+static void test_pause(void **state)
+{
+	struct admission *a = admission_new(&options, NULL);
+	struct admission_pass one, two;
+	struct pauser pauser = {a, &two, 0};
+	const struct admission_listener listener = {tell_and_pause, &pauser};
+
+	assert_int_equal(enter(&one, a, "a", NULL, NULL), 0);
+	assert_int_equal(enter(&two, a, "b", &listener, NULL), ERR_PEER);
+	assert_int_equal(pauser.waiting, 1);
+	assert_int_equal(waiting(a), 0);
+	admission_resume(&one);
+	assert_int_equal(held(a), 1);
+	admission_pause(&one);
+	admission_pause(&one);
+	assert_int_equal(held(a), 0);
+	admission_resume(&one);
+	assert_int_equal(held(a), 1);
+	admission_leave(&one);
+	assert_int_equal(held(a), 0);
+	admission_free(a);
+}
+
 static void test_wait(void **state)
 {
 	struct admission *a = admission_new(&options, NULL);
@@ -295,6 +335,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_wait),
+		cmocka_unit_test(test_pause),
 		cmocka_unit_test(test_killed),
 		cmocka_unit_test(test_crowd),
 		cmocka_unit_test(test_judge),
