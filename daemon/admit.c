@@ -130,7 +130,7 @@ static int tell(void *ctx, unsigned ahead, struct error *err)
 {
 	struct daemon_admit *ad = ctx;
 
-	if (ad->is_lost && *ad->is_lost)
+	if (atomic_load(ad->is_lost))
 		return error_set(err, ERR_PEER, "the client was lost");
 	if (!ad->has_told || ahead != ad->ahead)
 		put_line(ad, "\r", ahead);
@@ -187,7 +187,7 @@ static void put(void *ctx, const char *text, size_t len)
 
 void daemon_admit_init(struct daemon_admit *ad,
 		       const struct daemon_shared *shared,
-		       const char *principal, const bool *is_lost)
+		       const char *principal, const atomic_bool *is_lost)
 {
 	*ad = (struct daemon_admit){
 		.shared = shared,

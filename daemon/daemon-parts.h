@@ -202,8 +202,8 @@ void daemon_network_name(struct buf *out, const struct repo *repo);
 struct daemon_admit {
 	const struct daemon_shared *shared; /* borrowed */
 	const char *principal;              /* borrowed: a user or an address */
-	const bool *is_lost; /* borrowed: the client is lost; NULL: unknown */
-	pthread_t owner;     /* the thread that makes the pack */
+	const atomic_bool *is_lost;         /* borrowed: the client is lost */
+	pthread_t owner;                    /* the thread that makes the pack */
 	struct admission_pass pass; /* without a ticket before and after */
 	/* The fields below are valid during daemon_admit_send(). */
 	struct buf network;
@@ -220,7 +220,7 @@ struct daemon_admit {
  */
 void daemon_admit_init(struct daemon_admit *ad,
 		       const struct daemon_shared *shared,
-		       const char *principal, const bool *is_lost);
+		       const char *principal, const atomic_bool *is_lost);
 
 /*
  * Works as packing_send(), with admission. While the request waits, the client
@@ -267,8 +267,9 @@ struct daemon_output {
 	struct daemon_stream *stream; /* borrowed */
 	struct sys_patience patience;
 	struct outbox box;
-	bool has_failed; /* the client is lost, and the outbox is empty */
-	uint64_t lost;   /* bytes that the outbox had then */
+	/* the client is lost, and the outbox is empty; read by all threads */
+	atomic_bool has_failed;
+	uint64_t lost; /* bytes that the outbox had then */
 };
 
 /* Both write as the functions in wire/io.h; they may wait for the client. */
@@ -404,6 +405,7 @@ struct daemon_talk {
 	int child_status;            /* as sys_spawn_wait(); 0: no child */
 	struct access_answer access; /* released by daemon_talk_close() */
 	struct daemon_admit admit;   /* of a fetch */
+	atomic_bool is_lost; /* the client is lost; set by all threads */
 };
 
 /*

@@ -7,7 +7,7 @@ static int fail(struct daemon_output *out)
 {
 	out->lost = outbox_unsent(&out->box);
 	outbox_release(&out->box);
-	out->has_failed = true;
+	atomic_store(&out->has_failed, true);
 	return ERR_PEER;
 }
 
@@ -65,7 +65,7 @@ static int begin(struct daemon_output *out, struct error *err)
 	 * for earlier input do not count.
 	 */
 	out->patience.waited_ns = out->patience.moved = 0;
-	return out->has_failed
+	return atomic_load(&out->has_failed)
 		       ? error_set(err, ERR_PEER, "the client was lost before")
 		       : send_ready(out, err);
 }

@@ -90,7 +90,11 @@ static int write_client(void *ctx, struct iovec *iov, size_t nr,
 {
 	struct daemon_talk *t = ctx;
 
-	return sys_socket_writev(t->out, iov, nr, &t->patience, err);
+	int ret = sys_socket_writev(t->out, iov, nr, &t->patience, err);
+
+	if (ret < 0)
+		atomic_store(&t->is_lost, true);
+	return ret;
 }
 
 void daemon_talk_tell(const struct daemon_talk *talk, const char *kind,
@@ -179,7 +183,7 @@ static int fetch(struct daemon_talk *t, const struct repo *repo)
 	struct error err = ERROR_INIT;
 
 	daemon_admit_init(&t->admit, t->conn->shared, daemon_talk_principal(t),
-			  NULL);
+			  &t->is_lost);
 	t->patience.waits = daemon_admit_rest;
 	t->patience.ctx = &t->admit;
 	if (!serve_upload_pack(&options, &io, &err))

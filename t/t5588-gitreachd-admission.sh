@@ -158,6 +158,31 @@ test_expect_success 'a wait that is too long ends with a message' '
 	stop
 '
 
+# lose <name>: clone in the background, in a process that can be killed
+lose () {
+	(unset GIT_EXEC_PATH && PATH=$STOCK_PATH && export PATH &&
+		exec "$STOCK_GIT" clone -q --bare $git/r.git $1) &
+	clients="$clients $!"
+}
+
+# A keepalive shows that the client is gone.
+test_expect_success 'a client of git:// that is lost leaves the queue' '
+	start --tokens=1 &&
+	stock -C srv/r.git config uploadpack.keepalive 1 &&
+	hold &&
+	rm -rf a.git && clients= &&
+	clone a.git &&
+	wait_until test -e held &&
+	lose lost.git &&
+	wait_until queued 1 &&
+	kill -KILL ${clients##* } &&
+	wait_until queued 0 &&
+	touch go &&
+	set -- $clients &&
+	wait $1 &&
+	stop
+'
+
 test_expect_success 'a trusted proxy names the principal' '
 	start --tokens=1 --user-header=X-User --trusted-proxy=127.0.0.1 &&
 	hold &&

@@ -44,10 +44,11 @@ static void test_rest(void **state)
 	const struct daemon_shared shared = {.admission = a};
 	struct admission_ask ask = {
 		.principal = "p", .network = "n", .price_us = 1000000};
+	atomic_bool is_lost = false;
 	struct daemon_admit ad;
 	pthread_t other;
 
-	daemon_admit_init(&ad, &shared, "p", NULL);
+	daemon_admit_init(&ad, &shared, "p", &is_lost);
 	assert_int_equal(admission_enter(&ad.pass, a, &ask, NULL, NULL), 0);
 	assert_true(held(a) > 0);
 	assert_int_equal(sys_thread_start(&other, rest, &ad), 0);
