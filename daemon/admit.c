@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "daemon/daemon-parts.h"
 #include "daemon/ssh-request.h"
@@ -17,27 +18,81 @@
 
 /* ---- names */
 
+/* Copy the last address of a list of `len` bytes. Returns the length before. */
+static size_t take_last(char out[SYS_ADDRESS_MAX], const char *list, size_t len)
+{
+	size_t begin = len, end = len;
+
+	while (begin && list[begin - 1] != ',')
+		begin--;
+	len = begin ? begin - 1 : 0;
+	while (begin < end && (list[begin] == ' ' || list[begin] == '\t'))
+		begin++;
+	while (end > begin && (list[end - 1] == ' ' || list[end - 1] == '\t'))
+		end--;
+	snprintf(out, SYS_ADDRESS_MAX, "%.*s", (int)(end - begin),
+		 list + begin);
+	return len;
+}
+
+/*
+ * Go back in one field while its addresses are of trusted proxies. Returns
+ * whether an earlier field may be looked at.
+ */
+static bool follow(char address[SYS_ADDRESS_MAX],
+		   const struct daemon_options *options, const char *list,
+		   size_t len)
+{
+	char last[SYS_ADDRESS_MAX];
+
+	while (len) {
+		len = take_last(last, list, len);
+		if (!sys_address_is_valid(last))
+			return false;
+		memcpy(address, last, sizeof(last));
+		if (!trusted_has(options->proxies, options->proxy_nr, last))
+			return false;
+	}
+	return true;
+}
+
+/* Each proxy adds an address at the end, or a field behind the others. */
+static void find_client(char address[SYS_ADDRESS_MAX],
+			const struct daemon_options *options,
+			const struct daemon_input *in)
+{
+	for (size_t i = in->head.field_nr; i > 0; i--) {
+		const struct http1_field *f = &in->head.fields[i - 1];
+
+		if (f->name.len != sizeof(HEADER) - 1 ||
+		    strncasecmp(in->bytes + f->name.off, HEADER, f->name.len) !=
+			    0)
+			continue;
+		if (!follow(address, options, in->bytes + f->value.off,
+			    f->value.len))
+			return;
+	}
+}
+
 const char *daemon_principal(const struct daemon_options *options,
 			     struct daemon_conn *conn)
 {
-	const char *user, *list, *last;
+	char address[SYS_ADDRESS_MAX];
+	const char *user;
 
-	if (conn->protocol != DAEMON_HTTP || !conn->input ||
-	    conn->input->head.status ||
-	    !trusted_has(options->proxies, options->proxy_nr, conn->address))
-		return conn->address;
-	user = options->user_header
-		       ? daemon_field(conn->input, options->user_header)
-		       : NULL;
-	if (user && *user)
-		return user;
-	/* Earlier addresses come from the client. */
-	list = daemon_field(conn->input, HEADER);
-	last = list ? strrchr(list, ',') : NULL;
-	last = last ? last + 1 : list;
-	if (last)
-		last += strspn(last, " ");
-	return last && sys_address_is_valid(last) ? last : conn->address;
+	snprintf(address, sizeof(address), "%s", conn->address);
+	if (conn->protocol == DAEMON_HTTP && conn->input &&
+	    !conn->input->head.status &&
+	    trusted_has(options->proxies, options->proxy_nr, conn->address)) {
+		user = options->user_header
+			       ? daemon_field(conn->input, options->user_header)
+			       : NULL;
+		if (user && *user)
+			return user;
+		find_client(address, options, conn->input);
+	}
+	trusted_client_name(conn->client, address);
+	return conn->client;
 }
 
 uint64_t daemon_lane_key(const struct daemon_options *options,
@@ -45,6 +100,7 @@ uint64_t daemon_lane_key(const struct daemon_options *options,
 {
 	char bytes[SSH_REQUEST_MAX];
 	struct ssh_request request;
+	char client[SYS_ADDRESS_MAX];
 	size_t len = conn->protocol == DAEMON_SSH
 			     ? sys_passing_peek(conn->stream.fd, bytes,
 						sizeof(bytes))
@@ -52,7 +108,8 @@ uint64_t daemon_lane_key(const struct daemon_options *options,
 
 	if (!len || ssh_request_parse(&request, bytes, len, NULL) < 0)
 		return lanes_key(daemon_principal(options, conn));
-	return lanes_key(*request.user ? request.user : request.address);
+	trusted_client_name(client, request.address);
+	return lanes_key(*request.user ? request.user : client);
 }
 
 bool daemon_may_refuse(const struct daemon_conn *conn)

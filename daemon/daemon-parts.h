@@ -102,6 +102,7 @@ struct daemon_conn {
 	struct daemon_input *input; /* owned; NULL: no bytes */
 	enum daemon_protocol protocol;
 	char address[SYS_ADDRESS_MAX];
+	char client[SYS_ADDRESS_MAX]; /* the name of daemon_principal() */
 };
 
 extern const struct http1_limits daemon_limits;
@@ -169,9 +170,9 @@ void daemon_guard_leave(struct daemon_guard *guard, int child_status);
 
 /*
  * Returns the user of an HTTP request if a trusted proxy names one, or else the
- * address of the client: that which a trusted proxy adds to X-Forwarded-For,
- * or that of the connection. Passwords are not looked at. Borrowed from the
- * connection, or from its input.
+ * address of the client (trusted_client_name()): the last address in
+ * X-Forwarded-For that is not of a trusted proxy, or that of the connection.
+ * Passwords are not looked at. Borrowed from the connection, or from its input.
  */
 const char *daemon_principal(const struct daemon_options *options,
 			     struct daemon_conn *conn);
@@ -398,8 +399,9 @@ struct daemon_talk {
 	int in, out;
 	/* descriptor for messages to the user; 0: none, only the log */
 	int err;
-	const char *user;    /* "": none */
-	const char *address; /* of the client; "": unknown */
+	const char *user;             /* "": none */
+	const char *address;          /* of the client; "": unknown */
+	char client[SYS_ADDRESS_MAX]; /* the name of daemon_talk_principal() */
 	struct sys_patience patience;
 	struct daemon_guard guard;   /* valid between open and close */
 	int child_status;            /* as sys_spawn_wait(); 0: no child */
@@ -427,7 +429,7 @@ int daemon_talk_open(struct repo **out, struct daemon_talk *talk,
 void daemon_talk_refuse_excess(struct daemon_talk *talk);
 
 /* Returns the user, or the address of the client, or "". */
-const char *daemon_talk_principal(const struct daemon_talk *talk);
+const char *daemon_talk_principal(struct daemon_talk *talk);
 
 /* The request has ended. NULL is allowed: the repository is not open. */
 void daemon_talk_close(struct daemon_talk *talk, struct repo *repo);

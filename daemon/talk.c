@@ -125,9 +125,12 @@ static void count(void *ctx, const struct summary *s, const struct error *error)
 			      (uint64_t)t->options->slow_ms * 1000);
 }
 
-const char *daemon_talk_principal(const struct daemon_talk *talk)
+const char *daemon_talk_principal(struct daemon_talk *talk)
 {
-	return *talk->user ? talk->user : talk->address;
+	if (*talk->user)
+		return talk->user;
+	trusted_client_name(talk->client, talk->address);
+	return talk->client;
 }
 
 /* The client has its own snapshot, so plans are only in the directory. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Networks of trusted proxies. */
 #include <arpa/inet.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "config/config.h"
@@ -53,4 +54,21 @@ bool trusted_has(const struct trusted_net *nets, size_t nr, const char *address)
 		if (nets[i].bytes_nr == bytes_nr && agrees(&nets[i], bytes))
 			return true;
 	return false;
+}
+
+void trusted_client_name(char out[SYS_ADDRESS_MAX], const char *address)
+{
+	/* An IPv4 address in the form of IPv6 counts as a whole. */
+	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
+	uint8_t bytes[16];
+	char text[SYS_ADDRESS_MAX - 3];
+
+	if (parse_address(bytes, address) == 16 &&
+	    memcmp(bytes, mapped, sizeof(mapped)) != 0) {
+		memset(bytes + 8, 0, 8);
+		inet_ntop(AF_INET6, bytes, text, sizeof(text));
+		snprintf(out, SYS_ADDRESS_MAX, "%s/64", text);
+		return;
+	}
+	snprintf(out, SYS_ADDRESS_MAX, "%s", address);
 }

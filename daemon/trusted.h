@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sys/tcp.h"
+
 struct trusted_net {
 	uint8_t bytes[16]; /* the address; IPv4 has 4 bytes */
 	unsigned bytes_nr; /* 4 or 16 */
@@ -22,5 +24,12 @@ bool trusted_parse(struct trusted_net *out, const char *text);
 /* Returns whether a numeric address is in one of the networks. */
 bool trusted_has(const struct trusted_net *nets, size_t nr,
 		 const char *address);
+
+/*
+ * Writes the name under which a client counts: an IPv4 address, or the /64
+ * network of an IPv6 address, of which one client has all addresses. Other
+ * texts are copied, and cut off at the end.
+ */
+void trusted_client_name(char out[SYS_ADDRESS_MAX], const char *address);
 
 #endif

@@ -116,14 +116,17 @@ static void enlist(struct worker *w, struct daemon_conn *conn,
 /* Close a connection that is in no list and has no unsent answer. */
 static void drop(struct worker *w, struct daemon_conn *conn)
 {
+	char client[SYS_ADDRESS_MAX];
+
 	/*
 	 * A process that is being spawned may hold the socket for a moment.
 	 * epoll would then still report it, with a pointer that is freed.
 	 */
 	sys_event_remove(w->events, conn->stream.fd);
 	daemon_stream_release(&conn->stream);
+	trusted_client_name(client, conn->address);
 	if (conn->is_counted)
-		admission_disconnect(w->shared->admission, conn->address);
+		admission_disconnect(w->shared->admission, client);
 	free(conn->input);
 	free(conn);
 	w->conn_nr--;
@@ -531,6 +534,7 @@ static enum admission_refusal judge(const struct worker *w,
 				    struct daemon_conn *conn)
 {
 	const struct daemon_options *o = w->options;
+	char client[SYS_ADDRESS_MAX];
 	enum admission_refusal why;
 	bool is_trusted;
 
@@ -541,8 +545,8 @@ static enum admission_refusal judge(const struct worker *w,
 	/* The address of a client of ssh is not known yet. */
 	is_trusted = conn->protocol == DAEMON_SSH ||
 		     trusted_has(o->proxies, o->proxy_nr, conn->address);
-	why = admission_connect(w->shared->admission, conn->address,
-				is_trusted);
+	trusted_client_name(client, conn->address);
+	why = admission_connect(w->shared->admission, client, is_trusted);
 	conn->is_counted = !why;
 	return why;
 }

@@ -5,11 +5,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "daemon/daemon-parts.h"
+#include "daemon/trusted.h"
 #include "sys/thread.h"
 
 static const struct admission_options options = {
@@ -62,10 +64,49 @@ static void test_rest(void **state)
 	admission_free(a);
 }
 
+static void check_principal(const char *expected, const char *head)
+{
+	struct trusted_net nets[2];
+	const struct daemon_options daemon = {.proxies = nets, .proxy_nr = 2};
+	struct daemon_input *in = calloc(1, sizeof(*in));
+	struct daemon_conn conn = {
+		.protocol = DAEMON_HTTP, .input = in, .address = "10.0.0.1"};
+
+	assert_true(trusted_parse(&nets[0], "10.0.0.0/8"));
+	assert_true(trusted_parse(&nets[1], "2001:db8::5"));
+	http1_head_init(&in->head);
+	in->len = (size_t)snprintf(in->bytes, sizeof(in->bytes),
+				   "GET / HTTP/1.1\r\nHost: x\r\n%s\r\n", head);
+	assert_int_equal(
+		http1_head_parse(&in->head, &daemon_limits, in->bytes, in->len),
+		1);
+	assert_string_equal(daemon_principal(&daemon, &conn), expected);
+	free(in);
+}
+
+/* Only what proxies have added counts, from the right. */
+static void test_principal(void **state)
+{
+	check_principal("10.0.0.1", "");
+	check_principal("192.0.2.7", "X-Forwarded-For: 192.0.2.7\r\n");
+	check_principal("192.0.2.7",
+			"X-Forwarded-For: 192.0.2.1 , 192.0.2.7\r\n");
+	check_principal("192.0.2.7", "X-Forwarded-For: 192.0.2.1\r\n"
+				     "x-forwarded-for: 192.0.2.7\r\n");
+	check_principal("192.0.2.7", "X-Forwarded-For: 192.0.2.1,192.0.2.7\r\n"
+				     "X-Forwarded-For: 10.1.2.3\r\n");
+	check_principal("192.0.2.7", "X-Forwarded-For: 192.0.2.1,192.0.2.7,"
+				     "2001:db8::5\r\n");
+	check_principal("2001:db8::/64", "X-Forwarded-For: 2001:db8::6\r\n");
+	check_principal("10.0.0.1", "X-Forwarded-For: nonsense\r\n");
+	check_principal("10.0.0.2", "X-Forwarded-For: x, 10.0.0.2\r\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rest),
+		cmocka_unit_test(test_principal),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

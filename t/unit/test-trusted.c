@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "base/mem.h"
 #include "daemon/trusted.h"
 
 static bool has(const char *net, const char *address)
@@ -34,6 +35,26 @@ static void test_networks(void **state)
 	assert_false(trusted_has(NULL, 0, "127.0.0.1"));
 }
 
+static void test_client_name(void **state)
+{
+	static const char *const names[][2] = {
+		{"192.0.2.1", "192.0.2.1"},
+		{"2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"},
+		{"2001:db8:1:2::9", "2001:db8:1:2::/64"},
+		{"2001:db8:1:3::9", "2001:db8:1:3::/64"},
+		{"::1", "::/64"},
+		{"::ffff:192.0.2.1", "::ffff:192.0.2.1"},
+		{"ssh", "ssh"},
+		{"", ""},
+	};
+	char out[SYS_ADDRESS_MAX];
+
+	for (size_t i = 0; i < ARRAY_NR(names); i++) {
+		trusted_client_name(out, names[i][0]);
+		assert_string_equal(out, names[i][1]);
+	}
+}
+
 static void test_refused(void **state)
 {
 	static const char *const texts[] = {
@@ -50,6 +71,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_networks),
+		cmocka_unit_test(test_client_name),
 		cmocka_unit_test(test_refused),
 	};
 
