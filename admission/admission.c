@@ -9,6 +9,7 @@
 #include "sys/clock.h"
 #include "sys/io.h"
 #include "sys/process.h"
+#include "sys/secret.h"
 #include "sys/shared.h"
 
 #define SECOND_NS UINT64_C(1000000000)
@@ -18,11 +19,15 @@
 
 /*
  * Connections of one address in one process. An entry is near the place that
- * the hash of its address gives. If there is no free entry there, a connection
- * is not counted for its address.
+ * the hash of its address gives; the hash has a seed, so that nobody can choose
+ * addresses for one place. If there is no free entry there, the connection
+ * counts in the last entries, one for each process, without a limit for its
+ * address.
  */
 #define PEERS_NR 16384
 #define PEERS_NEAR 32
+#define SPARES_NR 2048
+#define PEERS_ALL (PEERS_NR + PEERS_NEAR + SPARES_NR)
 
 struct peer {
 	uint64_t key;
@@ -37,7 +42,8 @@ struct admission {
 	/* when the pressure is looked at next */
 	_Atomic uint64_t adjust_ns;
 	_Atomic uint64_t refused[ADMISSION_REFUSALS];
-	struct peer peers[PEERS_NR + PEERS_NEAR];
+	uint64_t seed; /* never changes */
+	struct peer peers[PEERS_ALL];
 };
 
 /* ---- lock */
@@ -45,7 +51,7 @@ struct admission {
 static void count_connections(struct admission *a)
 {
 	a->connection_nr = 0;
-	for (size_t i = 0; i < PEERS_NR + PEERS_NEAR; i++)
+	for (size_t i = 0; i < PEERS_ALL; i++)
 		a->connection_nr += a->peers[i].nr;
 }
 
@@ -80,6 +86,10 @@ struct admission *admission_new(const struct admission_options *options,
 	if (!a || sys_shared_lock_init(&a->lock)) {
 		admission_free(a);
 		error_nomem(err);
+		return NULL;
+	}
+	if (sys_secret(&a->seed, sizeof(a->seed), err) < 0) {
+		admission_free(a);
 		return NULL;
 	}
 	admission_queue_init(&a->queue, &options->limits);
@@ -346,10 +356,10 @@ enum admission_refusal admission_judge(struct admission *a,
 
 /* ---- connections */
 
-/* FNV-1a */
-static uint64_t key_of(const char *address)
+/* FNV-1a with a seed */
+static uint64_t key_of(const struct admission *a, const char *address)
 {
-	uint64_t hash = UINT64_C(14695981039346656037);
+	uint64_t hash = UINT64_C(14695981039346656037) ^ a->seed;
 
 	for (; *address; address++)
 		hash = (hash ^ (unsigned char)*address) *
@@ -384,21 +394,39 @@ static struct peer *find_peer(struct admission *a, uint64_t key, unsigned *sum)
 	return found;
 }
 
+/* Returns the last entry of this process, or a free one, or NULL. */
+static struct peer *find_spare(struct admission *a)
+{
+	struct peer *free_one = NULL;
+	long process = sys_process_id();
+
+	for (struct peer *p = a->peers + PEERS_NR + PEERS_NEAR;
+	     p < a->peers + PEERS_ALL; p++) {
+		if (p->nr && p->process == process)
+			return p;
+		if (!p->nr && !free_one)
+			free_one = p;
+	}
+	return free_one;
+}
+
 enum admission_refusal admission_connect(struct admission *a,
 					 const char *address, bool is_trusted)
 {
 	enum admission_refusal why = ADMISSION_NO_REFUSAL;
-	uint64_t key = key_of(address);
+	uint64_t key = key_of(a, address);
 	struct peer *peer;
 	unsigned sum;
 
 	lock(a);
 	peer = find_peer(a, key, &sum);
-	if (a->connection_nr >= a->connection_max)
+	if (!peer)
+		peer = find_spare(a);
+	if (!peer || a->connection_nr >= a->connection_max)
 		why = ADMISSION_CONNECTIONS;
 	else if (!is_trusted && sum >= a->address_max)
 		why = ADMISSION_ADDRESS;
-	if (!why && peer) {
+	if (!why) {
 		peer->key = key;
 		peer->process = sys_process_id();
 		peer->nr++;
@@ -412,12 +440,18 @@ enum admission_refusal admission_connect(struct admission *a,
 
 void admission_disconnect(struct admission *a, const char *address)
 {
-	uint64_t key = key_of(address);
+	uint64_t key = key_of(a, address);
 	struct peer *peer;
 	unsigned sum;
 
 	lock(a);
 	peer = find_peer(a, key, &sum);
+	/*
+	 * If entries became free since, connections of one address are in both
+	 * places. Then the sum of both stays right.
+	 */
+	if (!peer || !peer->nr)
+		peer = find_spare(a);
 	if (peer && peer->nr) {
 		peer->nr--;
 		a->connection_nr--;
@@ -431,7 +465,7 @@ void admission_forget(struct admission *a, long process)
 {
 	lock(a);
 	admission_queue_forget(&a->queue, process, sys_clock_ns());
-	for (size_t i = 0; i < PEERS_NR + PEERS_NEAR; i++)
+	for (size_t i = 0; i < PEERS_ALL; i++)
 		if (a->peers[i].process == process)
 			a->peers[i].nr = 0;
 	count_connections(a);

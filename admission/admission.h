@@ -28,7 +28,7 @@ struct admission_options {
 	unsigned address_max;    /* connections of one address */
 };
 
-/* Returns shared memory without tickets, or NULL if memory runs out. */
+/* Returns shared memory without tickets, or NULL with an error. */
 struct admission *admission_new(const struct admission_options *options,
 				struct error *err);
 

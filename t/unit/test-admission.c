@@ -331,6 +331,36 @@ static void test_connections(void **state)
 	admission_free(a);
 }
 
+/* More addresses than the table has places for: all connections count. */
+static void test_crowded_table(void **state)
+{
+	enum { NR = 60000 };
+	struct admission_options many = options;
+	struct admission_view view;
+	struct admission *a;
+	char address[32];
+
+	many.connection_max = NR;
+	a = admission_new(&many, NULL);
+	for (int i = 0; i < NR; i++) {
+		snprintf(address, sizeof(address), "192.0.%d.%d", i / 256,
+			 i % 256);
+		assert_int_equal(admission_connect(a, address, false), 0);
+	}
+	assert_int_equal(admission_connect(a, "::1", true),
+			 ADMISSION_CONNECTIONS);
+	admission_look(&view, a);
+	assert_int_equal(view.connections, NR);
+	for (int i = 0; i < NR; i++) {
+		snprintf(address, sizeof(address), "192.0.%d.%d", i / 256,
+			 i % 256);
+		admission_disconnect(a, address);
+	}
+	admission_look(&view, a);
+	assert_int_equal(view.connections, 0);
+	admission_free(a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -340,6 +370,7 @@ int main(void)
 		cmocka_unit_test(test_crowd),
 		cmocka_unit_test(test_judge),
 		cmocka_unit_test(test_connections),
+		cmocka_unit_test(test_crowded_table),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
