@@ -258,6 +258,16 @@ static bool is_express(const struct admission_queue *q,
 	       q->express_nr < q->express_max && !q->accounts[t->who].express;
 }
 
+/* A principal leaves one place for a push to the repository to others. */
+static bool may_push(const struct admission_queue *q,
+		     const struct admission_ticket *t)
+{
+	unsigned max = q->limits.push_max;
+
+	return q->accounts[t->network].pushes < max &&
+	       (max < 2 || q->accounts[t->flow].pushes < max - 1);
+}
+
 /* Returns whether a ticket may run now, if `over`: also above its share. */
 static bool may_run(const struct admission_queue *q,
 		    const struct admission_ticket *t, bool over)
@@ -265,7 +275,7 @@ static bool may_run(const struct admission_queue *q,
 	if (state_of(t) != ADMISSION_WAITING)
 		return false;
 	if (t->is_push)
-		return q->accounts[t->network].pushes < q->limits.push_max;
+		return may_push(q, t);
 	if (q->tokens_held >= q->token_nr)
 		return is_express(q, t);
 	return over || q->accounts[t->who].tokens < share_of(q);

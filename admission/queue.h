@@ -29,7 +29,8 @@
  * need not wait for a token: one ticket of each principal at a time is served
  * at once, up to a limit (EXPRESS).
  *
- * Pushes need no tokens; a repository has a limit of pushes at once.
+ * Pushes need no tokens; a repository has a limit of pushes at once. If the
+ * limit is above 1, one principal has at most all but one of the places.
  */
 #ifndef ADMISSION_QUEUE_H
 #define ADMISSION_QUEUE_H

@@ -11,6 +11,7 @@
 #include <strings.h>
 
 #include "base/mem.h"
+#include "config/config.h"
 #include "daemon/daemon-parts.h"
 #include "http/http-exchange.h"
 #include "http/http-request.h"
@@ -450,6 +451,31 @@ static bool is_busy(struct daemon_request *q, const char *path, size_t len)
 }
 
 /*
+ * Returns whether git http-backend will allow a push to the repository: others
+ * need no turn.
+ */
+static bool may_push(const struct daemon_request *q)
+{
+	const char *user = q->http.remote_user;
+	bool is_allowed = user && *user;
+
+	return !strcmp(q->http.request_method, "POST") &&
+	       config_bool(&q->entered->config, "http.receivepack", &is_allowed,
+			   NULL) >= 0 &&
+	       is_allowed;
+}
+
+/* Wait for the first bytes of the body: a client without any gets no turn. */
+static int await_body(struct daemon_request *q, struct error *err)
+{
+	const struct daemon_input *in = q->conn->input;
+	bool has_body = in->head.framing == HTTP1_CHUNKED ||
+			(in->head.framing == HTTP1_LENGTH && in->head.body_len);
+
+	return has_body && q->at == in->len ? refill(q, err) : 0;
+}
+
+/*
  * Wait for the turn of a push, if the request is one. *pass has no ticket
  * before, and may have none afterwards. Returns 0 or a negative error code.
  */
@@ -463,9 +489,13 @@ static int admit_push(struct admission_pass *pass, struct daemon_request *q,
 	if (!strcmp(path + path_len, "/git-receive-pack") &&
 	    !buf_append_str(&full, q->options->base_path) &&
 	    !buf_append(&full, path, path_len) &&
-	    !enter_snapshot(q, full.data, NULL))
-		ret = daemon_admit_push(pass, q->conn->shared, principal_of(q),
-					q->entered, err);
+	    !enter_snapshot(q, full.data, NULL) && may_push(q)) {
+		ret = await_body(q, err);
+		if (!ret)
+			ret = daemon_admit_push(pass, q->conn->shared,
+						principal_of(q), q->entered,
+						err);
+	}
 	buf_release(&full);
 	return ret;
 }

@@ -115,7 +115,7 @@ void daemon_settings_init(struct daemon_settings *s)
 		.queue = 200,
 		.queue_of_user = 64,
 		.queue_timeout = 300,
-		.pushes = 2,
+		.pushes = 8,
 		.connections_of_address = 64,
 	};
 }

@@ -263,6 +263,35 @@ test_expect_success 'a greedy address leaves threads to others' '
 	stop
 '
 
+test_expect_success 'only a push with a body takes a place' '
+	start --max-pushes=1 --queue-timeout=5 &&
+	cat >silent.py <<-\EOF &&
+	import socket, subprocess, sys
+	s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+	s.sendall(b"POST /r.git/git-receive-pack HTTP/1.1\r\nHost: x\r\n"
+	          b"Content-Type: application/x-git-receive-pack-request\r\n"
+	          b"Content-Length: 1000\r\n\r\n")
+	print("sent", flush=True)
+	sys.stdin.read()
+	EOF
+	mkfifo keep &&
+	silence () {
+		python3 silent.py ${url##*:} <keep >sent &
+		silent=$!
+		exec 9>keep
+	} &&
+	silence &&
+	wait_until grep sent sent &&
+	wait_until sh -c "curl -s $admin/status.json |
+		grep \"in_flight.:.{.path.:./r.git\"" &&
+	stock clone -q $url/r.git quick &&
+	stock -C quick push -q origin HEAD:refs/heads/quick &&
+	stock -C quick push -q origin :refs/heads/quick &&
+	exec 9>&- &&
+	wait $silent &&
+	stop
+'
+
 test_expect_success 'pushes to a repository wait for each other' '
 	start --max-pushes=1 --threads=16 &&
 	stock clone -q $url/r.git work &&

@@ -422,8 +422,10 @@ static void test_pushes(void **st)
 	int nr[4];
 
 	assert_int_equal(add(q, "a", "n", DEAR), 0);
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < 4; i++) {
+		ask.principal = i == 1 ? "b" : "a";
 		nr[i] = admission_queue_add(q, &ask, 0);
+	}
 	/* Two pushes run beside the one token. */
 	assert_int_equal(grant_all(q, 0), 3);
 	assert_int_equal(state(q, nr[1]), ADMISSION_RUNNING);
@@ -435,6 +437,29 @@ static void test_pushes(void **st)
 	assert_int_equal(admission_queue_next(q, MS), -1);
 	nr[0] = admission_queue_add(q, &ask, 0);
 	assert_int_equal(admission_queue_next(q, MS), nr[0]);
+	check(q);
+	free(q);
+}
+
+/* One principal leaves a place for a push to others. */
+static void test_push_share(void **st)
+{
+	struct admission_queue *q = new_queue(1);
+	struct admission_ask ask = {.principal = "a",
+				    .network = "n",
+				    .is_push = true,
+				    .process = 1};
+	int first, second, other;
+
+	first = admission_queue_add(q, &ask, 0);
+	second = admission_queue_add(q, &ask, 0);
+	assert_int_equal(admission_queue_next(q, 0), first);
+	assert_int_equal(admission_queue_next(q, 0), -1);
+	ask.principal = "b";
+	other = admission_queue_add(q, &ask, 0);
+	assert_int_equal(admission_queue_next(q, 0), other);
+	admission_queue_remove(q, first, MS);
+	assert_int_equal(admission_queue_next(q, MS), second);
 	check(q);
 	free(q);
 }
@@ -554,13 +579,21 @@ static void test_random(void **st)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_share),    cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_express),  cmocka_unit_test(test_yield),
-		cmocka_unit_test(test_pause),    cmocka_unit_test(test_fair),
-		cmocka_unit_test(test_networks), cmocka_unit_test(test_greedy),
-		cmocka_unit_test(test_newcomer), cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_pushes),   cmocka_unit_test(test_ahead),
-		cmocka_unit_test(test_forget),   cmocka_unit_test(test_repair),
+		cmocka_unit_test(test_share),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_express),
+		cmocka_unit_test(test_yield),
+		cmocka_unit_test(test_pause),
+		cmocka_unit_test(test_fair),
+		cmocka_unit_test(test_networks),
+		cmocka_unit_test(test_greedy),
+		cmocka_unit_test(test_newcomer),
+		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_pushes),
+		cmocka_unit_test(test_push_share),
+		cmocka_unit_test(test_ahead),
+		cmocka_unit_test(test_forget),
+		cmocka_unit_test(test_repair),
 		cmocka_unit_test(test_random),
 	};
 
