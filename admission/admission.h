@@ -63,9 +63,9 @@ struct admission_listener {
 
 /*
  * Waits for permission. The process of *ask is filled in. Returns 0 with *pass
- * for admission_leave(). Returns ERR_DENIED if the wait was too long or there
- * are too many tickets, or the result of the listener; *pass then has no
- * ticket.
+ * for admission_leave(). If there are too many tickets, *pass has none, and the
+ * work may go on with one thread. Returns ERR_DENIED if the wait was too long,
+ * or the result of the listener; *pass then has no ticket.
  */
 int admission_enter(struct admission_pass *pass, struct admission *a,
 		    struct admission_ask *ask,

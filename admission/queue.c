@@ -490,12 +490,15 @@ unsigned admission_queue_forget(struct admission_queue *q, long process,
 void admission_queue_repair(struct admission_queue *q)
 {
 	q->tokens_held = q->express_nr = 0;
+	q->now_us = 0;
 	atomic_store(&q->waiting_nr, 0);
 	q->ticket_end = 0;
 	for (unsigned i = 0; i < ADMISSION_ACCOUNTS_MAX; i++) {
 		struct admission_account *a = &q->accounts[i];
 
 		a->nr = a->waiting = a->express = a->pushes = a->tokens = 0;
+		/* The process may have changed a part of the sums. */
+		a->used_us = a->now_us = 0;
 		if (a->key)
 			q->account_end = max_of(q->account_end, i + 1);
 	}
@@ -503,6 +506,7 @@ void admission_queue_repair(struct admission_queue *q)
 		if (state_of(&q->tickets[i]) == ADMISSION_FREE)
 			continue;
 		q->ticket_end = i + 1;
+		q->tickets[i].charged_us = 0;
 		count(q, &q->tickets[i], 1);
 	}
 }

@@ -108,7 +108,6 @@ enum admission_refusal {
 	ADMISSION_NO_REFUSAL,
 	ADMISSION_NETWORK_FULL,   /* too many tickets of the network wait */
 	ADMISSION_PRINCIPAL_FULL, /* too many tickets of the principal wait */
-	ADMISSION_TABLE_FULL,     /* there are too many tickets at all */
 	ADMISSION_TOO_LATE,       /* no token within wait_ns */
 	/* too many connections, of all clients or of one address */
 	ADMISSION_CONNECTIONS,
@@ -183,7 +182,7 @@ unsigned admission_queue_forget(struct admission_queue *q, long process,
 
 /*
  * Computes everything from the tickets, after a process died while it changed
- * the queue.
+ * the queue. The service that accounts have had begins anew.
  */
 void admission_queue_repair(struct admission_queue *q);
 

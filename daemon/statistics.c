@@ -28,8 +28,7 @@ static const char *const plan_results[] = {"hit", "joined", "miss", "bypass"};
 static const char *const plan_texts[] = {"hit", "joined", "made", "bypassed"};
 /* Names of enum admission_refusal. */
 static const char *const refusals[ADMISSION_REFUSALS] = {
-	"none", "network",     "principal", "table",
-	"late", "connections", "address"};
+	"none", "network", "principal", "late", "connections", "address"};
 static const char *const directions[] = {"read", "send"};
 static const char *const phase_names[] = {"answer",  "negotiate",    "pack",
 					  "receive", "connectivity", "hooks",

@@ -361,6 +361,27 @@ static void test_crowded_table(void **state)
 	admission_free(a);
 }
 
+/* Without a free ticket, the work goes on. */
+static void test_full(void **state)
+{
+	static struct admission_pass passes[ADMISSION_TICKETS_MAX + 1];
+	struct admission_options wide = options;
+	struct admission *a;
+	struct admission_ask ask = {
+		.principal = "a", .network = "n", .is_push = true};
+
+	wide.limits.push_max = ADMISSION_TICKETS_MAX + 1;
+	a = admission_new(&wide, NULL);
+	for (int i = 0; i <= ADMISSION_TICKETS_MAX; i++)
+		assert_int_equal(
+			admission_enter(&passes[i], a, &ask, NULL, NULL), 0);
+	assert_null(passes[ADMISSION_TICKETS_MAX].a);
+	assert_int_equal(passes[ADMISSION_TICKETS_MAX].tokens, 1);
+	for (int i = 0; i <= ADMISSION_TICKETS_MAX; i++)
+		admission_leave(&passes[i]);
+	admission_free(a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -371,6 +392,7 @@ int main(void)
 		cmocka_unit_test(test_judge),
 		cmocka_unit_test(test_connections),
 		cmocka_unit_test(test_crowded_table),
+		cmocka_unit_test(test_full),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
