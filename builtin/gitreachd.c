@@ -215,7 +215,9 @@ static struct admission_options admission_options(
 				.wait_ns = s->queue_timeout * 1000000000,
 			},
 		.connection_max = (unsigned)s->max_connections,
-		.address_max = (unsigned)s->connections_of_address,
+		.address_max = s->connections_of_address
+				       ? (unsigned)s->connections_of_address
+				       : DAEMON_CONNECTIONS_OF_ADDRESS,
 	};
 }
 
@@ -240,6 +242,7 @@ static void fill_options(struct state *state, struct server *server)
 	o->worker_nr = (unsigned)s->workers;
 	o->thread_nr = (unsigned)s->threads;
 	o->admission = admission_options(s);
+	o->limits_loopback = s->connections_of_address;
 	o->head_timeout = (unsigned)s->head_timeout;
 	o->timeout = (unsigned)s->timeout;
 	o->idle_timeout = (unsigned)s->idle_timeout;

@@ -58,6 +58,9 @@ struct daemon_options {
 	unsigned worker_nr, thread_nr; /* threads of each worker */
 	/* limits of connections and of work, for all processes */
 	struct admission_options admission;
+	/* the limit of connections of one address holds for loopback ones, too
+	 */
+	bool limits_loopback;
 	unsigned head_timeout;  /* seconds to send a whole head */
 	unsigned timeout;       /* seconds without 64 KiB of progress */
 	unsigned idle_timeout;  /* seconds between two requests */
@@ -90,6 +93,9 @@ struct daemon_options {
  */
 #define DAEMON_ERROR "<3>"
 #define DAEMON_WARNING "<4>"
+
+/* Connections of one address, if the operator sets no limit. */
+#define DAEMON_CONNECTIONS_OF_ADDRESS 64
 
 /* A process that shall take over from the master. */
 struct daemon_successor {

@@ -116,7 +116,6 @@ void daemon_settings_init(struct daemon_settings *s)
 		.queue_of_user = 64,
 		.queue_timeout = 300,
 		.pushes = 8,
-		.connections_of_address = 64,
 	};
 }
 

@@ -54,7 +54,10 @@ struct daemon_settings {
 	uint64_t plan_directory_size; /* MiB */
 	/* limits of work and of waiting; see daemon_keys */
 	uint64_t tokens, token_share, queue, queue_of_user, queue_timeout;
-	uint64_t pushes, connections_of_address;
+	uint64_t pushes;
+	/* 0: not set: the default, which does not apply to loopback addresses
+	 */
+	uint64_t connections_of_address;
 };
 
 enum daemon_kind {

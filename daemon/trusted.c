@@ -56,6 +56,15 @@ bool trusted_has(const struct trusted_net *nets, size_t nr, const char *address)
 	return false;
 }
 
+bool trusted_is_loopback(const char *address)
+{
+	static const uint8_t one[16] = {[15] = 1};
+	uint8_t bytes[16];
+	unsigned nr = parse_address(bytes, address);
+
+	return nr == 4 ? bytes[0] == 127 : nr && !memcmp(bytes, one, 16);
+}
+
 void trusted_client_name(char out[SYS_ADDRESS_MAX], const char *address)
 {
 	/* An IPv4 address in the form of IPv6 counts as a whole. */

@@ -25,6 +25,9 @@ bool trusted_parse(struct trusted_net *out, const char *text);
 bool trusted_has(const struct trusted_net *nets, size_t nr,
 		 const char *address);
 
+/* Returns whether a numeric address is of this machine: 127.0.0.0/8, or ::1. */
+bool trusted_is_loopback(const char *address);
+
 /*
  * Writes the name under which a client counts: an IPv4 address, or the /64
  * network of an IPv6 address, of which one client has all addresses. Other

@@ -82,6 +82,7 @@ struct worker {
 	struct lanes *lanes; /* owned */
 	unsigned slot_nr;    /* slots of the board that threads have taken */
 	bool is_over;
+	bool has_hinted; /* see hint(); of the loop */
 };
 
 /* ---- lists */
@@ -189,6 +190,21 @@ static void *run_thread(void *ctx)
 	return NULL;
 }
 
+/* If a proxy is not trusted, all its clients are one. Say so once. */
+static void hint(struct worker *w, const struct daemon_conn *conn)
+{
+	const struct daemon_options *o = w->options;
+
+	if (!conn->is_excess || w->has_hinted ||
+	    !trusted_is_loopback(conn->address) ||
+	    trusted_has(o->proxies, o->proxy_nr, conn->address))
+		return;
+	w->has_hinted = true;
+	o->log(o->log_ctx, DAEMON_WARNING
+	       "too many requests of a loopback address wait: if a proxy has "
+	       "this address, name it by trusted-proxy");
+}
+
 static void enqueue(struct worker *w, struct daemon_conn *conn)
 {
 	unsigned max = w->options->admission.limits.principal_max;
@@ -206,6 +222,7 @@ static void enqueue(struct worker *w, struct daemon_conn *conn)
 	pthread_mutex_unlock(&w->lock);
 	/* A thread that woke up under the lock would wait for the lock. */
 	pthread_cond_signal(&w->wake);
+	hint(w, conn);
 }
 
 /* ---- the loop */
@@ -542,8 +559,13 @@ static enum admission_refusal judge(const struct worker *w,
 		return w->conn_nr > o->admission.connection_max
 			       ? ADMISSION_CONNECTIONS
 			       : ADMISSION_NO_REFUSAL;
-	/* The address of a client of ssh is not known yet. */
+	/*
+	 * The address of a client of ssh is not known yet. At a loopback
+	 * address there may be a proxy, if the operator has set no limit.
+	 */
 	is_trusted = conn->protocol == DAEMON_SSH ||
+		     (!o->limits_loopback &&
+		      trusted_is_loopback(conn->address)) ||
 		     trusted_has(o->proxies, o->proxy_nr, conn->address);
 	trusted_client_name(client, conn->address);
 	why = admission_connect(w->shared->admission, client, is_trusted);

@@ -23,6 +23,8 @@ hold () {
 
 # start <option>...: start a server that stops at $blob. Sets $url, $git, $admin.
 start () {
+	# The log of an earlier server says "started", too.
+	rm -f log
 	env LD_PRELOAD="$GITREACH_BUILD/t/helper/preload-meanwhile.so" \
 		ASAN_OPTIONS="${ASAN_OPTIONS-}:verify_asan_link_order=0" \
 		MEANWHILE='touch held; while ! test -e go; do sleep 0.05; done' \
@@ -31,7 +33,7 @@ start () {
 		--listen=http://127.0.0.1:0 --listen=git://127.0.0.1:0 \
 		--admin=http://127.0.0.1:0 --plan-memory=0 "$@" 2>log &
 	server=$!
-	wait_until grep "started" log &&
+	wait_until grep "started" log 2>/dev/null &&
 	url=$(sed -n "s/^gitreachd: listens on //p" log | sed -n 1p) &&
 	git=$(sed -n "s/^gitreachd: listens on //p" log | sed -n 2p) &&
 	admin=$(sed -n "s/^gitreachd: listens on \(.*\) (status)$/\1/p" log)
@@ -260,6 +262,8 @@ test_expect_success 'a greedy address leaves threads to others' '
 	assert not select.select(set(greedy) - refused, [], [], 0)[0]
 	EOF
 	python3 greedy.py ${git##*:} &&
+	grep "too many requests of a loopback address" log >hints &&
+	test_line_count 1 hints &&
 	stop
 '
 

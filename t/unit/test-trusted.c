@@ -35,6 +35,16 @@ static void test_networks(void **state)
 	assert_false(trusted_has(NULL, 0, "127.0.0.1"));
 }
 
+static void test_loopback(void **state)
+{
+	assert_true(trusted_is_loopback("127.0.0.1"));
+	assert_true(trusted_is_loopback("127.1.2.3"));
+	assert_true(trusted_is_loopback("::1"));
+	assert_false(trusted_is_loopback("::2"));
+	assert_false(trusted_is_loopback("128.0.0.1"));
+	assert_false(trusted_is_loopback("ssh"));
+}
+
 static void test_client_name(void **state)
 {
 	static const char *const names[][2] = {
@@ -71,6 +81,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_networks),
+		cmocka_unit_test(test_loopback),
 		cmocka_unit_test(test_client_name),
 		cmocka_unit_test(test_refused),
 	};
