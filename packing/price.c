@@ -2,7 +2,9 @@
 /* Estimates the CPU time of packs. */
 #include "packing/price.h"
 
-/* Microseconds; measured on repositories of 10,000 to 500,000 objects. */
+/*
+ * Microseconds. All are estimates: a price must only be of the right order.
+ */
 #define TREE_DIFF_US 30    /* comparing the trees of a commit */
 #define WALKED_OBJECT_US 2 /* finding an object in a walk of all history */
 #define UNKNOWN_WALK_US 10000
@@ -33,6 +35,9 @@ uint64_t packing_price_deflate(uint64_t len)
 	return len / DEFLATED_PER_US;
 }
 
+/* An hour. A walk whose cost is unknown must not count for more. */
+#define PRICE_MAX_US UINT64_C(3600000000)
+
 int packing_admit(unsigned *threads, const struct packing_send_options *options,
 		  uint64_t price_us, struct error *err)
 {
@@ -43,6 +48,8 @@ int packing_admit(unsigned *threads, const struct packing_send_options *options,
 	*threads = options->threads;
 	if (!admission)
 		return 0;
+	if (price_us > PRICE_MAX_US)
+		price_us = PRICE_MAX_US;
 	ret = admission->admit(admission->ctx, price_us, &granted, err);
 	if (!ret && granted && (!*threads || *threads > granted))
 		*threads = granted;

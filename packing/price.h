@@ -31,7 +31,8 @@ uint64_t packing_price_send(size_t span_nr, size_t item_nr);
 uint64_t packing_price_deflate(uint64_t len);
 
 /*
- * Asks for admission, if the options want that. *threads becomes the number of
+ * Asks for admission, if the options want that. A price above an hour counts
+ * as an hour. *threads becomes the number of
  * threads that the work may use; 0: as many as processors. Returns 0 or a
  * negative error code.
  */

@@ -50,6 +50,7 @@ static int grant(void *ctx, uint64_t price_us, unsigned *threads,
 		 struct error *err)
 {
 	*threads = *(unsigned *)ctx;
+	assert_true(price_us <= UINT64_C(3600000000));
 	return price_us == 7 ? error_set(err, ERR_DENIED, "no") : 0;
 }
 
@@ -64,6 +65,9 @@ static void test_admit(void **state)
 	options.admission = &admission;
 	assert_int_equal(packing_admit(&threads, &options, 1, NULL), 0);
 	assert_int_equal(threads, 2);
+	/* The sum of prices must not overflow. */
+	assert_int_equal(packing_admit(&threads, &options, UINT64_MAX, NULL),
+			 0);
 	options.threads = 4;
 	assert_int_equal(packing_admit(&threads, &options, 1, NULL), 0);
 	assert_int_equal(threads, 2);
