@@ -433,7 +433,8 @@ static const char *authorize(struct daemon_request *q, const char *path,
 
 /*
  * Returns whether the request begins a fetch or a push, and there are too many.
- * A repository that cannot be opened is left to the answer.
+ * A repository that cannot be opened, or is not exported, is left to the
+ * answer.
  */
 static bool is_busy(struct daemon_request *q, const char *path, size_t len)
 {
@@ -443,7 +444,8 @@ static bool is_busy(struct daemon_request *q, const char *path, size_t len)
 	if (!strcmp(path + len, "/info/refs") &&
 	    !buf_append_str(&full, q->options->base_path) &&
 	    !buf_append(&full, path, len) &&
-	    !enter_snapshot(q, full.data, NULL))
+	    !enter_snapshot(q, full.data, NULL) &&
+	    (q->http.export_all || http_is_exported(q->entered, NULL) > 0))
 		is_busy = daemon_is_busy(q->conn->shared, principal_of(q),
 					 q->entered, daemon_is_push(q));
 	buf_release(&full);
