@@ -133,16 +133,25 @@ static void adjust(struct admission *a)
 {
 	uint64_t now = sys_clock_ns(), due = atomic_load(&a->adjust_ns);
 	uint64_t next = now + ADMISSION_PRESSURE_INTERVAL * SECOND_NS;
+	uint64_t steps = 1;
+	unsigned before;
 	int cpu, memory;
 
+	if (now > due)
+		steps += (now - due) /
+			 (ADMISSION_PRESSURE_INTERVAL * SECOND_NS);
 	if (now < due ||
 	    !atomic_compare_exchange_strong(&a->adjust_ns, &due, next))
 		return;
 	cpu = read_pressure("/proc/pressure/cpu");
 	memory = read_pressure("/proc/pressure/memory");
 	lock(a);
-	a->queue.token_nr = admission_pressure_adjust(
-		a->queue.token_nr, a->queue.limits.token_max, cpu, memory);
+	/* Nobody looked while the server was idle: make up for the steps. */
+	do {
+		before = a->queue.token_nr;
+		a->queue.token_nr = admission_pressure_adjust(
+			before, a->queue.limits.token_max, cpu, memory);
+	} while (a->queue.token_nr > before && --steps);
 	grant(a);
 	unlock(a);
 }
