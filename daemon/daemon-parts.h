@@ -235,9 +235,8 @@ int daemon_admit_send(void *ctx, const struct odb *odb,
 
 /*
  * Called when a wait for the client begins and ends (struct sys_patience). The
- * work rests meanwhile. Does nothing in other threads than that which makes the
- * pack: the thread that sends keepalives does no work. `ctx` is a struct
- * daemon_admit.
+ * work rests meanwhile. Only the thread that makes the pack has an effect: the
+ * thread that sends keepalives does no work. `ctx` is a struct daemon_admit.
  */
 void daemon_admit_rest(void *ctx, bool begins);
 

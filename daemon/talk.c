@@ -89,7 +89,6 @@ static int write_client(void *ctx, struct iovec *iov, size_t nr,
 			struct error *err)
 {
 	struct daemon_talk *t = ctx;
-
 	int ret = sys_socket_writev(t->out, iov, nr, &t->patience, err);
 
 	if (ret < 0)
