@@ -13,6 +13,19 @@ do
 	fi
 done
 
+# clone_until_hit: clone until a plan answers. Packs that were written a moment ago
+# are not kept for the next request, and each worker has plans of its own.
+clone_until_hit () {
+	for i in 1 2 3 4 5 6 7 8 9
+	do
+		stock clone -q --bare $url/r.git clone$i.git &&
+		curl -s -S "$admin/status.json" >status || return 1
+		! grep "\"plan_lookups\":{[^}]*\"hit\"" status || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
 long=$(printf "a-long-name-without-a-blank%.0s" 1 2 3 4 5 6)
 client=
 trap 'for pid in $pids $client; do kill $pid; done 2>/dev/null' EXIT
@@ -26,10 +39,7 @@ test_expect_success 'clones, slow requests, and requests in flight' '
 	start_daemon --export-all --workers=2 --threads=2 --slow-request=1 \
 		--listen=http://127.0.0.1:0 --admin=http://127.0.0.1:0 &&
 	admin=$(sed -n "s/^gitreachd: listens on \(.*\) (status)$/\1/p" log) &&
-	for i in 1 2 3
-	do
-		stock clone -q --bare $url/r.git clone$i.git || return 1
-	done &&
+	clone_until_hit &&
 	stock clone -q --bare --depth 1 "$url/%3Cb%3E&amp;%22$long.git" \
 		shallow.git &&
 	stock -C clone1.git push -q $url/r.git main:refs/heads/new &&

@@ -20,7 +20,6 @@
 
 #include "daemon/daemon.h"
 #include "sys/io.h"
-#include "sys/process.h"
 #include "sys/tcp.h"
 
 static void no_log(void *ctx, const char *line)
@@ -41,22 +40,20 @@ static int no_upgrade(void *ctx, struct daemon_successor *out,
 
 static void is_ready(void *ctx)
 {
-	bool *ready = ctx;
+	const int *ready = ctx;
 
-	*ready = true;
+	sys_write_all(*ready, "r", 1, "pipe", NULL);
 }
 
-static int serve(int listener)
+/* Write a byte into the pipe once all workers serve. */
+static int serve(int listener, int ready)
 {
-	bool ready = false;
 	const struct daemon_program program = {
 		.reload = no_reload,
 		.upgrade = no_upgrade,
 		.ready = is_ready,
 		.ctx = &ready,
 	};
-	long master = sys_process_id();
-	int ret;
 	struct daemon_options o = {
 		.base_path = "/nonexistent",
 		.worker_nr = 2,
@@ -77,8 +74,7 @@ static int serve(int listener)
 		.listener_nr = 1,
 	};
 
-	ret = daemon_run(&o, &program, NULL);
-	return !ret && sys_process_id() == master && !ready ? -1 : ret;
+	return daemon_run(&o, &program, NULL);
 }
 
 static void ask(uint16_t port, const char *text, const char *expected)
@@ -101,11 +97,16 @@ static void test_one_server(void **state)
 {
 	int listener = sys_socket_listen("127.0.0.1", 0, NULL), status;
 	uint16_t port = sys_socket_port(listener);
-	pid_t pid = fork();
+	int ready[2];
+	char byte;
+	pid_t pid;
 
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
 	if (!pid)
-		_exit(serve(listener) < 0 ? 1 : 0);
+		_exit(serve(listener, ready[1]) < 0 ? 1 : 0);
 	sys_close(listener);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
 	ask(port, "GET /r.git/HEAD HTTP/1.1\r\nHost: h\r\n\r\n",
 	    "HTTP/1.1 404 Not Found\r\n");
 	ask(port, "GET /r.git/HEAD HTTP/1.1\r\n\r\n",
@@ -118,6 +119,8 @@ static void test_one_server(void **state)
 	assert_int_equal(kill(pid, SIGTERM), 0);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
+	sys_close(ready[0]);
+	sys_close(ready[1]);
 }
 
 int main(void)
