@@ -15,8 +15,11 @@
 #include "walk/filter-walk.h"
 #include "wire/request-text.h"
 
-/* Maximum number of refs that the deepen-not lines of a request may name. */
-#define NOTS_MAX 65536
+/*
+ * Maximum number of deepen-not lines of a request. Each line costs the look-up
+ * of a ref by its short name, which may open several files.
+ */
+#define NOTS_MAX 16384
 
 /* Maximum number of wants that are stored before they are looked up. */
 #define UNCHECKED_MAX 16384
@@ -97,11 +100,13 @@ static int take_shallow(struct request *req, const char *line,
 		return bad_line(err, "invalid shallow line", line);
 	ret = session_open_walk(req->s, err);
 	if (!ret)
-		ret = session_has(req->s, &oid, err);
+		ret = session_knows(req->s, &oid, err);
 	if (ret < 0)
 		return ret;
 	/*
 	 * Ignore a "shallow" line for an object that the server does not have.
+	 * An object of a newer pack than the snapshot is no common have either,
+	 * so nothing is assumed of its parents.
 	 */
 	if (!ret || odb_info(req->s->walk.reader, &oid, &type, NULL, NULL) < 0)
 		return 1;
@@ -152,8 +157,11 @@ static int take_not(struct request *req, const char *line, const char *value,
 		    struct error *err)
 {
 	struct ref ref;
-	int ret = session_open_refs(req->s, err);
+	int ret;
 
+	if (req->not_line_nr++ == NOTS_MAX)
+		return bad_line(err, "too many deepen-not lines", line);
+	ret = session_open_refs(req->s, err);
 	if (!ret)
 		ret = refview_expand(&req->s->refs, value, &ref, err);
 	if (ret < 0 && ret != ERR_CORRUPT)

@@ -51,6 +51,7 @@ struct request {
 	uint64_t since; /* seconds since 1970 */
 	/* Leave out these commits and their ancestors. */
 	struct oidset nots;
+	uint32_t not_line_nr; /* deepen-not lines, with repetitions */
 	/*
 	 * The next two sets are filled by shallow_update() and shallow_keep().
 	 */

@@ -78,6 +78,11 @@ static void test_take_line(void **state)
 	dialog_ref(&f.d, "refs/heads/v1", "c0");
 	assert_int_equal(take(&f, "deepen-not", "v1"), ERR_PEER);
 	assert_int_equal(f.req.nots.nr, 1);
+	/* A client may repeat a line, but not without end. */
+	for (int i = 0; i < 16384 - 3; i++)
+		assert_int_equal(take(&f, "deepen-not", "main"), 1);
+	assert_int_equal(take(&f, "deepen-not", "main"), ERR_PEER);
+	assert_int_equal(f.req.nots.nr, 1);
 	assert_int_equal(take(&f, "other", "x"), 0);
 	assert_int_equal(request_take_line(&f.req, "deepen", NULL), 0);
 	assert_int_equal(request_take_line(&f.req, "", NULL), 0);
