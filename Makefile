@@ -257,10 +257,10 @@ test_env = CMOCKA_MESSAGE_OUTPUT=TAP GITREACH_BUILD='$(CURDIR)/$O' \
 	ASAN_OPTIONS=allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 \
 	TSAN_OPTIONS=allocator_may_return_null=1
 test: all $(filter $(unit_bin) $(fuzz_bin),$(TESTS)) $(helper_bin)
-	$V$(test_env) prove --timer -j$(JOBS) $(TESTS)
+	$V$(test_env) tools/scratch prove --timer -j$(JOBS) $(TESTS)
 
 test-unit: $(unit_bin) $(fuzz_bin)
-	$V$(test_env) prove -j$(JOBS) $(unit_bin) $(fuzz_bin)
+	$V$(test_env) tools/scratch prove -j$(JOBS) $(unit_bin) $(fuzz_bin)
 
 # clang's libFuzzer wants the library instrumented as well.
 fuzz:

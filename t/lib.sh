@@ -54,7 +54,10 @@ export GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL
 
 SHARNESS_TEST_EXTENSION=sh
 SHARNESS_BUILD_DIRECTORY=$GITREACH_BUILD/bin
-SHARNESS_TEST_DIRECTORY=$GITREACH_BUILD/t/out
+# `make test` keeps the repositories in memory, see tools/scratch. A make that a test
+# runs has a directory of its own.
+SHARNESS_TEST_DIRECTORY=${GITREACH_SCRATCH:-$GITREACH_BUILD/t/out}
+unset GITREACH_SCRATCH
 mkdir -p "$SHARNESS_TEST_DIRECTORY"
 # The build directory is inside of a repository, which Git must not find.
 GIT_CEILING_DIRECTORIES=$SHARNESS_TEST_DIRECTORY
