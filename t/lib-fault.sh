@@ -10,8 +10,10 @@
 # succeeds. Modes are kill, lose (power), EIO, ENOSPC, short and term, see
 # t/helper/preload-fault.c. <command> is a list of words, not a shell script;
 # $fault_in is its standard input. If fault_step is set, only every fault_step-th
-# call fails. `fault_step=$(fault_thin 3)` is for long tests; fault_thin prints 1 if
-# GITREACH_FAULT_ALL is set. <check> can use
+# call fails. `fault_step=$(fault_thin 9)` is for long tests; fault_thin prints 1 if
+# GITREACH_FAULT_ALL is set. If fault_step is not set, each call fails in the mode
+# "lose", and every third call in the other modes. EIO and ENOSPC begin one and two
+# calls later than the others, so that each call fails in some mode. <check> can use
 #
 #	$fault_nr      the number of the call that failed
 #	$fault_code    the command's exit code: 137 if it was killed, 143 if
@@ -43,11 +45,12 @@ fault_run () {
 	rm -f fault.log &&
 	: >fault.log &&
 	printf '\0\0\0\0\0\0\0\0' >fault.count &&
-	env FAULT="$fault" FAULT_COUNT="$PWD/fault.count" \
+	FAULT="$fault" FAULT_COUNT="$PWD/fault.count" \
 		FAULT_LOG="$PWD/fault.log" LD_PRELOAD="$FAULT_LIBRARY" \
 		ASAN_OPTIONS="${ASAN_OPTIONS-}:verify_asan_link_order=0" \
 		"$@" <"$fault_in" >fault.out 2>fault.err || fault_code=$?
-	fault_calls=$(od -An -tu8 fault.count | tr -d ' ')
+	od -An -tu8 fault.count >fault.calls &&
+	read -r fault_calls <fault.calls
 }
 
 fault_thin () {
@@ -59,11 +62,25 @@ fault_thin () {
 	fi
 }
 
+# fault_begin <mode>: set the distance of two calls that fail, and fault_nr to the
+# first one less this distance.
+fault_begin () {
+	fault_distance=${fault_step:-$(fault_thin 3)} fault_nr=0
+	test -z "${fault_step-}" && test $fault_distance -gt 1 || return 0
+	case $1 in
+	lose) fault_distance=1 ;;
+	EIO) fault_nr=-1 ;;
+	ENOSPC) fault_nr=0 ;;
+	*) fault_nr=-2 ;;
+	esac
+}
+
 fault_each () {
-	fault_nr=0 fault_over=
+	fault_over=
+	fault_begin "$1"
 	while test -z "$fault_over"
 	do
-		fault_nr=$((fault_nr + ${fault_step:-1}))
+		fault_nr=$((fault_nr + fault_distance))
 		eval "$2" || return 1
 		fault_run "$1:$fault_nr" $3 2>/dev/null
 		test "$fault_calls" -ge $fault_nr || fault_over=yes
@@ -80,7 +97,7 @@ fault_each () {
 			return 1
 		}
 	done
-	test $fault_nr -gt 1 || {
+	test "$fault_calls" -gt 0 || {
 		echo "$3 did nothing that could fail" >&2
 		return 1
 	}

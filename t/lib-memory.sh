@@ -5,7 +5,8 @@
 #	each_request <command>...
 #
 # runs the command with memory that runs out at the first request for memory, at
-# the second one, and so on until the command succeeds. The command must report
+# the fourth one, and so on until the command succeeds; with GITREACH_FAULT_ALL set,
+# at each request. The command must report
 # that it is out of memory, or print the same as without the failure. The words
 # of the command have no blanks. $fault_in is its standard input. See
 # t/helper/preload-memory.c.

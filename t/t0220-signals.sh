@@ -98,9 +98,9 @@ has_ended () {
 	fi
 }
 
-# ends_well <words>...: options of ours, at each call, or at each $step-th.
+# ends_well <words>...: options of ours, at each third call, or at each $step-th.
 ends_well () {
-	fault_step=$(fault_thin ${step:-1}) &&
+	fault_step=$(fault_thin ${step:-3}) &&
 	fault_each term fresh "$GIT -C r.git -c core.fsync=all $*" \
 		'has_ended before "${after:-before}"'
 }
