@@ -134,8 +134,10 @@ debug_flags = $(if $(DEBUG),-O0 -g3)
 all_cflags = $(std_cflags) $(CFLAGS) $(debug_flags) $(san_flags) $(dep_cflags)
 all_ldflags = -pthread -Wl,--as-needed $(san_flags) $(LDFLAGS)
 # Tests spend their time in the library. Optimizing their own code took as long
-# as compiling the whole library.
-test_cflags = $(all_cflags) -O0 -U_FORTIFY_SOURCE
+# as compiling the whole library; so did the checks of their own arithmetic.
+test_flags = $(all_cflags) $(all_ldflags) -O0 -U_FORTIFY_SOURCE $(if $(findstring \
+	undefined,$(SANITIZE)),-fno-sanitize=$(subst $() ,$(comma),null alignment \
+	object-size pointer-overflow bounds signed-integer-overflow shift))
 path_flags = -DGITREACH_EXEC_DIR='"$(execdir)"' \
 	-DGITREACH_MAN_DIR='"$(mandir)"'
 # The table of commands: COMMAND(cat_file) COMMAND(count_objects) ...
@@ -219,14 +221,14 @@ $O/share/man: $(man_pages)
 
 $O/t/unit/test-%: t/unit/test-%.c $(builtin_lib) $(inner_lib)
 	@mkdir -p $(@D)
-	$V$(CC) $(test_cflags) $(all_ldflags) -MMD -MP -o $@ $< \
+	$V$(CC) $(test_flags) -MMD -MP -o $@ $< \
 		$(builtin_lib) $(inner_lib) $(dep_libs) -lcmocka
 
 # The public interface is tested as programs get it: through the shared library.
 # The static one makes the repositories.
 $O/t/unit/test-libgitreach-%: t/unit/test-libgitreach-%.c $(shared_lib) $(inner_lib)
 	@mkdir -p $(@D)
-	$V$(CC) $(test_cflags) $(all_ldflags) -MMD -MP -o $@ $< \
+	$V$(CC) $(test_flags) -MMD -MP -o $@ $< \
 		$(shared_lib) $(inner_lib) $(dep_libs) -lcmocka \
 		-Wl,-rpath,'$(CURDIR)/$O'
 
@@ -241,7 +243,7 @@ $O/t/helper/%.so: t/helper/%.c $O/flags
 
 $O/t/fuzz/replay-%: t/fuzz/fuzz-%.c $O/t/fuzz/replay.o $(inner_lib)
 	@mkdir -p $(@D)
-	$V$(CC) $(test_cflags) $(all_ldflags) -MMD -MP -o $@ $< \
+	$V$(CC) $(test_flags) -MMD -MP -o $@ $< \
 		$O/t/fuzz/replay.o $(inner_lib) $(dep_libs)
 
 $O/t/fuzz/fuzz-%: t/fuzz/fuzz-%.c $(inner_lib)
