@@ -61,7 +61,7 @@ unit_src := $(wildcard t/unit/test-*.c)
 helper_src := $(wildcard t/helper/*.c)
 fuzz_src := $(wildcard t/fuzz/fuzz-*.c)
 headers := $(wildcard $(addsuffix /*.h,$(rooms) builtin include) *.h)
-command_tests := $(wildcard t/t[0-9][0-9][0-9][0-9]-*.sh t/interop/*.sh)
+command_tests := $(wildcard t/interop/*.sh t/t[0-9][0-9][0-9][0-9]-*.sh)
 man_pages := $(wildcard Documentation/*.[1-9])
 
 lib_obj := $(lib_src:%.c=$O/%.o)
@@ -253,7 +253,8 @@ $O/t/fuzz/fuzz-%: t/fuzz/fuzz-%.c $(inner_lib)
 
 # ---- tests
 
-TESTS = $(unit_bin) $(fuzz_bin) $(command_tests)
+# The long ones come first, so that no processor waits for the last test.
+TESTS = $(command_tests) $(fuzz_bin) $(unit_bin)
 # Sanitizers: a too large allocation is NULL, as it is without them.
 test_env = CMOCKA_MESSAGE_OUTPUT=TAP GITREACH_BUILD='$(CURDIR)/$O' \
 	ASAN_OPTIONS=allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 \
