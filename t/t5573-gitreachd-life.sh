@@ -133,9 +133,16 @@ test_expect_success 'a request that runs during a reload is finished' '
 	python3 -c "
 import os, signal, socket, time
 s = socket.create_connection((\"127.0.0.1\", ${url##*:}))
+# The first answer shows that a worker has the connection.
+s.sendall(b\"GET /r.git/HEAD HTTP/1.1\r\nHost: h\r\n\r\n\")
+assert s.recv(65536).startswith(b\"HTTP/1.1 200\")
 s.sendall(b\"GET /r.git/HEAD HTTP/1.1\r\nHost: h\r\n\")
 time.sleep(0.3)
 os.kill($server, signal.SIGHUP)
+for _ in range(1200):
+    if \"reloaded\" in open(\"log\").read():
+        break
+    time.sleep(0.05)
 time.sleep(1.5)
 s.sendall(b\"\r\n\")
 got = s.recv(65536)

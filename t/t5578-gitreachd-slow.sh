@@ -88,7 +88,7 @@ test_expect_success 'setup' '
 test_expect_success 'more slow readers than threads, and a fast clone' '
 	start &&
 	slow 4 read again &&
-	timeout 10 "$STOCK_GIT" clone -q --bare $url/r.git fast.git &&
+	timeout 100 "$STOCK_GIT" clone -q --bare $url/r.git fast.git &&
 	stock -C fast.git fsck &&
 	go_on &&
 	packs_are_right 4 &&
@@ -106,7 +106,7 @@ test_expect_success 'packs that are removed meanwhile are sent whole' '
 	stock -C work push -q ../srv/r.git main &&
 	git -C srv/r.git repack -adbq &&
 	! test -e $old &&
-	timeout 10 "$STOCK_GIT" clone -q --bare $url/r.git new.git &&
+	timeout 100 "$STOCK_GIT" clone -q --bare $url/r.git new.git &&
 	go_on &&
 	packs_are_right 4
 '
@@ -114,7 +114,7 @@ test_expect_success 'packs that are removed meanwhile are sent whole' '
 test_expect_success 'answers of bitmaps, and of a walk, do the same' '
 	rm -f srv/r.git/objects/info/prepared &&
 	slow 3 read &&
-	timeout 10 "$STOCK_GIT" clone -q --bare $url/r.git second.git &&
+	timeout 100 "$STOCK_GIT" clone -q --bare $url/r.git second.git &&
 	go_on &&
 	packs_are_right 3 &&
 	rm srv/r.git/objects/pack/*.bitmap &&

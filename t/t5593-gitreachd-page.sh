@@ -16,7 +16,7 @@ done
 # clone_until_hit: clone until a plan answers. Packs that were written a moment ago
 # are not kept for the next request, and each worker has plans of its own.
 clone_until_hit () {
-	for i in 1 2 3 4 5 6 7 8 9
+	for i in $(seq 100)
 	do
 		stock clone -q --bare $url/r.git clone$i.git &&
 		curl -s -S "$admin/status.json" >status || return 1
