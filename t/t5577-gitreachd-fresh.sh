@@ -72,12 +72,8 @@ test_expect_success 'setup' '
 	{ "$DAEMON" --base-path=srv --export-all --workers=1 \
 		--listen=http://127.0.0.1:0 2>log & } &&
 	server=$! &&
-	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20
-	do
-		url=$(sed -n "s/^gitreachd: listens on //p" log)
-		test -z "$url" || break
-		sleep 0.1
-	done &&
+	wait_until grep -q "^gitreachd: listens on " log &&
+	url=$(sed -n "s/^gitreachd: listens on //p" log) &&
 	test -n "$url"
 '
 
