@@ -22,6 +22,7 @@ LEVELS = {
     "reftable": 2,
     "config": 2,
     "store": 2,
+    "generations": 3,
     "indexer": 3,
     "repo": 3,
     "odb": 4,

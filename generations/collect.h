@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Garbage collection of a repository in a store: deleting the files that no
+ * generation needs.
+ *
+ * A generation is live if it is the newest, or if its successor is younger than
+ * the grace. A file is deleted if no live generation names it and it is older
+ * than the grace. Both ages are by the clock of the store.
+ *
+ * Why no commit loses a file: the files of a new record are files of its
+ * parent, which was the newest and so is live, or files that its maker wrote
+ * less than `session_ns` before (generations/history.h). The grace must be
+ * longer than any session, of writers and of readers.
+ *
+ * Records of generations that are not live are replaced by retired ones
+ * (generations/record.h), so their numbers stay taken.
+ */
+#ifndef GENERATIONS_COLLECT_H
+#define GENERATIONS_COLLECT_H
+
+#include "generations/history.h"
+
+struct generation_collect_options {
+	int64_t grace; /* seconds; at least 1 */
+	bool is_dry;   /* count, and delete nothing */
+};
+
+/* What was found. */
+struct generation_garbage {
+	uint64_t file_nr, bytes; /* deleted, or to be deleted */
+	uint64_t kept_nr;        /* named by a live generation */
+	uint64_t young_nr;       /* not named, and younger than the grace */
+	uint64_t retired_nr;     /* records replaced by retired ones */
+};
+
+/*
+ * Collects the garbage of a repository. Several nodes may do so at the same
+ * time. Returns 0, STORE_ABSENT if the repository has no generation,
+ * STORE_UNAVAILABLE, or an error. A file that could not be deleted stays for
+ * the next run.
+ */
+int generation_collect(struct generation_garbage *out,
+		       const struct generation_place *place,
+		       const struct generation_collect_options *options,
+		       struct error *err);
+
+#endif

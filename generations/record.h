@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The record of one generation of a repository in a store: which files the
+ * repository consists of, and which refs have changed since the newest of its
+ * tables of refs was written. A record is a text file that is made once.
+ * Documentation/format/generation.md has a field table and an example.
+ *
+ *	record 7 -> record 8      one file more, refs/heads/main updated
+ *	   |  \        |  \  \
+ *	   v   v       v   v  v
+ *	 pack  table  pack table pack        files below <repository>/_/file/
+ *
+ * A record names every file of its generation. So a reader needs one record,
+ * and no older one. The files of a record are files of its parent, or files
+ * that the maker of the record has written for it. A file that was dropped
+ * never comes back under the same name.
+ *
+ * This module knows nothing of Git: a ref is a name with a value, and a file is
+ * a path with content.
+ */
+#ifndef GENERATIONS_RECORD_H
+#define GENERATIONS_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+
+#define GENERATION_SHA256_LEN 32
+/* bytes of a token: random, different for each try to make a record */
+#define GENERATION_TOKEN_LEN 16
+
+/* maximum size of a record in bytes; the parser refuses a longer one */
+#define GENERATION_RECORD_MAX ((size_t)16 << 20)
+/* maximum length of the path of a file, and of the name or value of a ref */
+#define GENERATION_TEXT_MAX 4096
+/* maximum length of the names of a node, a user and an action */
+#define GENERATION_WORD_MAX 255
+
+/*
+ * One file of a generation. Its name in the store has the hash of its content
+ * and the token of the upload. So equal content that is uploaded twice has two
+ * names, and a name that was deleted is never used again.
+ */
+struct generation_file {
+	/*
+	 * owned: where the file is in a bare repository, such as
+	 * "objects/pack/pack-<id>.idx". Relative, without empty parts and parts
+	 * that begin with "."
+	 */
+	char *path;
+	uint8_t sha256[GENERATION_SHA256_LEN]; /* of the content */
+	uint8_t upload[GENERATION_TOKEN_LEN];
+	uint64_t size; /* bytes */
+	bool is_executable;
+};
+
+/*
+ * A ref that has changed since the tables of refs were written. Of several
+ * updates of one ref only the newest is in a record.
+ */
+struct generation_update {
+	uint64_t number; /* of the generation that made the change */
+	char *ref;       /* owned */
+	char *value;     /* owned; NULL: the ref was deleted */
+};
+
+/* One generation. Zero-initialised before its first use. */
+struct generation {
+	uint64_t number; /* from 1 */
+	/* SHA-256 of the record before; zeros for number 1 */
+	uint8_t parent[GENERATION_SHA256_LEN];
+	uint8_t token[GENERATION_TOKEN_LEN];
+	int64_t time; /* seconds since 1970, by the clock of the maker */
+	/*
+	 * Number of times that objects were dropped from the repository. A
+	 * change that was checked in another epoch may refer to an object that
+	 * is gone, so it has to be checked again.
+	 */
+	uint64_t epoch;
+	char *node, *user, *action; /* owned; who made it, and by what */
+	/*
+	 * In the order of the record, without two equal paths. The tables of
+	 * refs ("reftable/<name>") are in the order of their stack, the oldest
+	 * first.
+	 */
+	struct generation_file *files; /* owned */
+	size_t file_nr, file_alloc;
+	/* sorted by ref, without two equal refs */
+	struct generation_update *updates; /* owned */
+	size_t update_nr, update_alloc;
+	/*
+	 * true: a garbage collection has replaced the record by its number and
+	 * its parent. Everything else is zero. The repository went on long ago.
+	 */
+	bool is_retired;
+};
+
+void generation_release(struct generation *g);
+
+/* Copies everything. Returns 0 or ERR_NOMEM, with *out released. */
+int generation_copy(struct generation *out, const struct generation *g,
+		    struct error *err);
+
+/*
+ * Parses a record into *out, which was released or zero-initialised. `name` is
+ * for messages. Returns 0, ERR_CORRUPT (a wrong checksum included),
+ * ERR_UNSUPPORTED for another version, or ERR_NOMEM; *out is zero then.
+ */
+int generation_parse(struct generation *out, const void *bytes, size_t len,
+		     const char *name, struct error *err);
+
+/*
+ * Appends the record to *out. `sha256` receives the hash of the appended bytes,
+ * which is the parent of the next record; NULL is allowed. Returns 0,
+ * ERR_INVALID if a field has no allowed value or the record is longer than
+ * GENERATION_RECORD_MAX, or ERR_NOMEM.
+ */
+int generation_print(struct buf *out, uint8_t *sha256,
+		     const struct generation *g, struct error *err);
+
+/* Returns the file with a path, or NULL. Takes linear time. */
+struct generation_file *generation_find_file(const struct generation *g,
+					     const char *path);
+
+/*
+ * Adds a file at the end, which must not have the path of another one. Copies
+ * *file. Returns 0, ERR_INVALID or ERR_NOMEM.
+ */
+int generation_add_file(struct generation *g,
+			const struct generation_file *file, struct error *err);
+
+/* Removes the file with a path. Returns whether there was one. */
+bool generation_remove_file(struct generation *g, const char *path);
+
+/* Returns the update of a ref, or NULL. Takes logarithmic time. */
+const struct generation_update *generation_find_update(
+	const struct generation *g, const char *ref);
+
+/*
+ * Sets the value of a ref by the generation `number`; a NULL value deletes the
+ * ref. Returns 0, ERR_INVALID or ERR_NOMEM.
+ */
+int generation_set_ref(struct generation *g, uint64_t number, const char *ref,
+		       const char *value, struct error *err);
+
+#endif
