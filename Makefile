@@ -51,8 +51,8 @@ version := $(shell sed -n \
 
 # ---- what there is to build
 
-rooms = base sys metrics admission ewah object pack reftable config store indexer \
-	repo odb refs refs-write \
+rooms = base sys metrics admission ewah object pack reftable config store generations \
+	indexer repo odb refs refs-write \
 	graph names walk graph-write simplify check bitmap islands packing packs wire \
 	plans midx repack network serve receive http1 http daemon libgitreach
 lib_src := $(wildcard $(addsuffix /*.c,$(rooms)) pack-bitmap*.c)

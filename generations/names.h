@@ -2,16 +2,18 @@
 /*
  * The names of the files of repositories in a store:
  *
- *	<repository>/_/gen/<16 hexadecimal digits>       the record of a
- *generation <repository>/_/file/<SHA-256>.<token of the upload>
- *	hint/<repository>/_                              the number of a
- *generation
+ *	repo/<repository>/_/gen/<number>	the record of a generation
+ *	repo/<repository>/_/file/<hash>.<upload> a file of generations
+ *	hint/<repository>/_			the number of a generation
  *
  * <repository> is the path of the repository below the base, such as
- * "team/app.git", behind "repo/". A byte that a store does not allow in names,
- * a "_", and a "." at the start of a part are written as "_" and two
- * hexadecimal digits. So no part of a repository's name is "_", and the names
- * of "a" and "a/b" do not collide.
+ * "team/app.git". <number> has 16 hexadecimal digits. <hash> is the SHA-256 of
+ * the content, <upload> the token of the upload, both in hexadecimal.
+ *
+ * A byte of <repository> that a store does not allow in names, a "_", and a "."
+ * at the start of a part are written as "_" and two hexadecimal digits. So no
+ * part of a repository's name is "_", and the names of "a" and "a/b" do not
+ * collide.
  */
 #ifndef GENERATIONS_NAMES_H
 #define GENERATIONS_NAMES_H
@@ -25,8 +27,9 @@
 /*
  * Appends a name to *out. `repository` is a relative path without empty parts
  * and the parts "." and "..". Returns 0, ERR_INVALID if the repository has
- * another form or the name is too long for a store, or ERR_NOMEM; *out is
- * unchanged then.
+ * another form or is too long for a store, or ERR_NOMEM; *out is unchanged
+ * then. A repository that is too long for one of the names is refused by all
+ * functions.
  */
 int generation_record_name(struct buf *out, const char *repository,
 			   uint64_t number, struct error *err);
@@ -44,5 +47,13 @@ int generation_file_prefix(struct buf *out, const char *repository,
  */
 int generation_hint_repository(struct buf *out, const char *name,
 			       struct error *err);
+
+/*
+ * Takes the hash and the upload from the name of a file, whose first
+ * `prefix_len` bytes are that of generation_file_prefix(). All other fields of
+ * *out are zero. Returns false if the name has another form.
+ */
+bool generation_file_of_name(struct generation_file *out, const char *name,
+			     size_t prefix_len);
 
 #endif

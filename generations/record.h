@@ -75,12 +75,18 @@ struct generation {
 	uint8_t token[GENERATION_TOKEN_LEN];
 	int64_t time; /* seconds since 1970, by the clock of the maker */
 	/*
-	 * Number of times that objects were dropped from the repository. A
-	 * change that was checked in another epoch may refer to an object that
-	 * is gone, so it has to be checked again.
+	 * Number of the newest generation that took back objects; 0: none. A
+	 * change that was checked before it may refer to an object that is
+	 * gone.
 	 */
 	uint64_t epoch;
-	char *node, *user, *action; /* owned; who made it, and by what */
+	/*
+	 * Number of the newest generation that changed the tables of refs; 0:
+	 * none.
+	 */
+	uint64_t tables;
+	/* owned: who made it, and by what; NULL is printed as "" */
+	char *node, *user, *action;
 	/*
 	 * In the order of the record, without two equal paths. The tables of
 	 * refs ("reftable/<name>") are in the order of their stack, the oldest

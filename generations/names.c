@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of files in a store: quoting the path of a repository, and back. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "generations/names.h"
+#include "object/oid.h"
+#include "store/filestore.h"
+
+#define REPO "repo/"
+#define HINT "hint/"
+/* between the repository and the rest of a name */
+#define INNER "/_"
+#define HEX_SHA256 (2 * GENERATION_SHA256_LEN)
+#define HEX_TOKEN (2 * GENERATION_TOKEN_LEN)
+/* bytes of the longest name, without the repository */
+#define AROUND_MAX (sizeof(REPO INNER "/file/.") - 1 + HEX_SHA256 + HEX_TOKEN)
+
+static bool is_plain(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	       (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '/';
+}
+
+static bool is_repository(const char *path)
+{
+	for (;;) {
+		size_t len = strcspn(path, "/");
+
+		if (!len || (len == 1 && *path == '.') ||
+		    (len == 2 && path[0] == '.' && path[1] == '.'))
+			return false;
+		if (!path[len])
+			return true;
+		path += len + 1;
+	}
+}
+
+static int quote(struct buf *out, const char *repository)
+{
+	char before = '/';
+	int ret = 0;
+
+	for (const char *p = repository; !ret && *p; p++) {
+		if (!is_plain(*p) || (*p == '.' && before == '/'))
+			ret = buf_printf(out, "_%02x", (unsigned char)*p);
+		else
+			ret = buf_append_char(out, *p);
+		before = *p;
+	}
+	return ret;
+}
+
+/* Appends the beginning that all names of a repository have. */
+static int append_start(struct buf *out, const char *start,
+			const char *repository, struct error *err)
+{
+	size_t before = out->len, len;
+
+	if (!is_repository(repository))
+		return error_set(err, ERR_INVALID,
+				 "'%.200s' is not a path of a repository",
+				 repository);
+	/* A quoted path is not shorter. This bounds the memory. */
+	if (strlen(repository) + AROUND_MAX > STORE_NAME_MAX)
+		goto too_long;
+	if (buf_append_str(out, start) < 0)
+		return error_nomem(err);
+	len = out->len;
+	if (quote(out, repository) < 0 ||
+	    out->len - len + AROUND_MAX > STORE_NAME_MAX) {
+		bool fits = out->len - len + AROUND_MAX <= STORE_NAME_MAX;
+
+		buf_set_len(out, before);
+		if (fits)
+			return error_nomem(err);
+		goto too_long;
+	}
+	if (buf_append_str(out, INNER) == 0)
+		return 0;
+	buf_set_len(out, before);
+	return error_nomem(err);
+too_long:
+	return error_set(err, ERR_INVALID,
+			 "the path '%.200s...' is too long for a store",
+			 repository);
+}
+
+/* Ends a name; `ret` is the result of the last append. */
+static int finish(struct buf *out, size_t before, int ret, struct error *err)
+{
+	if (ret == 0)
+		return 0;
+	buf_set_len(out, before);
+	return error_nomem(err);
+}
+
+int generation_record_name(struct buf *out, const char *repository,
+			   uint64_t number, struct error *err)
+{
+	size_t before = out->len;
+	int ret = append_start(out, REPO, repository, err);
+
+	if (ret < 0)
+		return ret;
+	ret = buf_printf(out, "/gen/%016" PRIx64, number);
+	return finish(out, before, ret, err);
+}
+
+int generation_file_prefix(struct buf *out, const char *repository,
+			   struct error *err)
+{
+	size_t before = out->len;
+	int ret = append_start(out, REPO, repository, err);
+
+	if (ret < 0)
+		return ret;
+	return finish(out, before, buf_append_str(out, "/file/"), err);
+}
+
+static int append_hex(struct buf *out, const uint8_t *bytes, size_t len)
+{
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < len; i++)
+		ret = buf_printf(out, "%02x", bytes[i]);
+	return ret;
+}
+
+int generation_file_name(struct buf *out, const char *repository,
+			 const struct generation_file *file, struct error *err)
+{
+	size_t before = out->len;
+	int ret = generation_file_prefix(out, repository, err);
+
+	if (ret < 0)
+		return ret;
+	ret = append_hex(out, file->sha256, GENERATION_SHA256_LEN);
+	if (!ret)
+		ret = buf_append_char(out, '.');
+	if (!ret)
+		ret = append_hex(out, file->upload, GENERATION_TOKEN_LEN);
+	return finish(out, before, ret, err);
+}
+
+int generation_hint_name(struct buf *out, const char *repository,
+			 struct error *err)
+{
+	return append_start(out, HINT, repository, err);
+}
+
+/* ---- back */
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Returns 0, 1 if the text is not quoted in this way, or ERR_NOMEM. */
+static int unquote(struct buf *out, const char *p, const char *end)
+{
+	int ret = 0;
+
+	while (!ret && p < end) {
+		int high, low;
+
+		if (*p != '_') {
+			ret = buf_append_char(out, *p++);
+			continue;
+		}
+		high = end - p >= 3 ? hex_digit(p[1]) : -1;
+		low = end - p >= 3 ? hex_digit(p[2]) : -1;
+		if (high < 0 || low < 0 || !(high | low))
+			return 1;
+		ret = buf_append_char(out, (char)(high << 4 | low));
+		p += 3;
+	}
+	return ret;
+}
+
+int generation_hint_repository(struct buf *out, const char *name,
+			       struct error *err)
+{
+	const size_t start = sizeof(HINT) - 1, inner = sizeof(INNER) - 1;
+	size_t len = strlen(name);
+	struct buf path = BUF_INIT, again = BUF_INIT;
+	int ret = 1;
+
+	if (len <= start + inner || memcmp(name, HINT, start) != 0 ||
+	    memcmp(name + len - inner, INNER, inner) != 0)
+		return 1;
+	ret = unquote(&path, name + start, name + len - inner);
+	/* Only one way of quoting is right. */
+	if (!ret)
+		ret = generation_hint_name(&again, path.data, NULL);
+	if (ret == ERR_INVALID || (!ret && strcmp(again.data, name) != 0))
+		ret = 1;
+	if (!ret)
+		ret = buf_append(out, path.data, path.len);
+	if (ret < 0)
+		ret = error_nomem(err);
+	buf_release(&path);
+	buf_release(&again);
+	return ret;
+}
+
+bool generation_file_of_name(struct generation_file *out, const char *name,
+			     size_t prefix_len)
+{
+	const char *p = name + prefix_len;
+	struct oid oid;
+
+	memset(out, 0, sizeof(*out));
+	if (strlen(name) != prefix_len + HEX_SHA256 + 1 + HEX_TOKEN ||
+	    p[HEX_SHA256] != '.' || p[strspn(p, "0123456789abcdef.")] != '\0' ||
+	    !oid_from_hex(&oid, p, HEX_SHA256, HASH_SHA256))
+		return false;
+	memcpy(out->sha256, oid.bytes, sizeof(out->sha256));
+	p += HEX_SHA256 + 1;
+	for (size_t i = 0; i < GENERATION_TOKEN_LEN; i++, p += 2) {
+		int high = hex_digit(p[0]), low = hex_digit(p[1]);
+
+		if (high < 0 || low < 0)
+			return false;
+		out->upload[i] = (uint8_t)(high << 4 | low);
+	}
+	return true;
+}
