@@ -13,7 +13,7 @@
  *	       nobody has)            +- taken, or no answer: read record n + 1
  *	                                  |              |
  *	                            our token: done      another's: check the
- *refs there, try number n + 2
+ *	                                                 refs there, try n + 2
  *
  * Nothing is deleted on the way of a failure. A file that no record names is
  * removed by generation_collect() (generations/collect.h) after a grace.
@@ -39,9 +39,13 @@ struct generation_host {
 	int (*random)(void *ctx, void *out, size_t len, struct error *err);
 	void (*sleep_ns)(void *ctx, uint64_t ns);
 	void *ctx;
+	unsigned threads; /* that write files of one change; at least 1 */
 };
 
-/* Fills *host with the functions of the system. */
+/* threads that generation_host_init() allows */
+#define GENERATION_THREADS 4
+
+/* Fills *host with the functions of the system, and GENERATION_THREADS. */
 void generation_host_init(struct generation_host *host);
 
 /* A repository in a store. Everything is borrowed. */
@@ -60,29 +64,50 @@ int generation_read(struct generation *out,
 		    struct error *err);
 
 /*
+ * Works like generation_read(), and fills *info of the record's file. NULL is
+ * allowed.
+ */
+int generation_read_info(struct generation *out, struct filestore_info *info,
+			 const struct generation_place *place, uint64_t number,
+			 struct error *err);
+
+/*
  * Reads the newest record into *out. `at_least` is the number of a record that
- * exists, or 0. Without a better number, the search begins at the hint. If
- * `at_least` is the newest, two requests are sent, otherwise a few more:
- * logarithmic in the number of generations that the hint is behind. Returns 0,
- * STORE_ABSENT if the repository has no generation, STORE_UNAVAILABLE, or an
- * error.
+ * exists, or 0. If it is 0, the search begins at the hint, which takes another
+ * request. If the start is the newest or one behind, two requests follow,
+ * otherwise a few more: logarithmic in the number of generations that the start
+ * is behind. Returns 0, STORE_ABSENT if the repository has no generation,
+ * STORE_UNAVAILABLE, or an error.
  */
 int generation_newest(struct generation *out,
 		      const struct generation_place *place, uint64_t at_least,
 		      struct error *err);
 
+/*
+ * Writes the hint: the number of a record that exists. generation_commit() does
+ * so. Returns like filestore_put(); a failure does no harm.
+ */
+int generation_write_hint(const struct generation_place *place, uint64_t number,
+			  struct error *err);
+
 /* ---- changing */
 
 /* A file that a change adds. */
 struct generation_upload {
-	/* The path, the size and the hash are those of the content. */
+	/*
+	 * The path, the size and the hash are those of the content.
+	 * file.upload is not used: each commit makes a new one.
+	 */
 	struct generation_file file;
-	/* borrowed: the content, or the local file that has it */
+	/* borrowed: the content, or the local file that has it, else NULL */
 	const void *bytes;
 	const char *local_path;
 };
 
-/* A ref that a change sets. Everything is borrowed. */
+/*
+ * A ref that a change sets. Everything is borrowed. If `before` and `after` are
+ * equal, the ref is only checked. The refs of a change differ.
+ */
 struct generation_ref_change {
 	const char *ref;
 	/* the value that the ref must have; NULL: there must be no such ref */
@@ -94,47 +119,65 @@ struct generation_ref_change {
 struct generation_change {
 	const char *node, *user, *action;
 	/*
-	 * The change takes back objects that the repository had; the record
-	 * gets the next epoch.
+	 * The number of the generation that the change was made from and
+	 * checked against; 0 for a new repository. A generation after it that
+	 * took back objects is an obstacle.
+	 */
+	uint64_t seen;
+	/*
+	 * The change takes back objects that the repository had. Every
+	 * generation after `seen` is an obstacle then, because its refs may
+	 * need the objects.
 	 */
 	bool drops_objects;
-	/* The change was checked in this epoch. */
-	uint64_t epoch;
+	/*
+	 * A file that the generation has with the same path and content is kept
+	 * instead of the upload. A file with other content is an obstacle,
+	 * unless it is among the drops.
+	 */
 	const struct generation_upload *uploads;
 	size_t upload_nr;
 	/*
-	 * Files that the change drops. A file whose path has other content in
-	 * the newest generation is not dropped, and neither is one that is not
-	 * there.
+	 * Files that the change drops. It is an obstacle if the generation does
+	 * not have a file with this path, hash and upload.
 	 */
 	const struct generation_file *drops;
 	size_t drop_nr;
 	const struct generation_ref_change *refs;
 	size_t ref_nr;
 	/*
-	 * The uploads among the tables of refs and the drops among them replace
-	 * the updates of generations up to this number. 0: no updates.
+	 * The uploads among the tables of refs ("reftable/...") and the drops
+	 * among them replace the updates of generations up to this number, at
+	 * most `seen`. 0: no updates. If a change uploads or drops tables, a
+	 * generation after `seen` that did so too is an obstacle: uploads are
+	 * the newest tables of the stack.
 	 */
 	uint64_t tables_up_to;
 	/*
 	 * Finds the value of a ref in the tables of a generation, for a ref
 	 * that has no update there. *value is empty if there is no such ref.
-	 * Returns 0 or a negative error code.
+	 * Not called for generations without tables. Returns 0, 1 if the ref
+	 * cannot be created because "<ref>/..." or a parent of `ref` exists in
+	 * the tables and is not deleted by the change, or a negative error
+	 * code. Names in updates are checked without it.
 	 */
 	int (*find_ref)(void *ctx, struct buf *value,
 			const struct generation *g, const char *ref,
 			struct error *err);
 	void *find_ctx;
-	/* The uploads must be younger than this when the record is created. */
+	/*
+	 * The uploads must be younger than this when the request for the record
+	 * is sent, by both clocks of the host. Greater than 0.
+	 */
 	uint64_t session_ns;
 };
 
-/* How a commit ended. Negative results are errors of a store. */
+/* How a commit ended. Negative results are errors, and nothing was changed. */
 enum generation_commit_result {
 	GENERATION_COMMITTED = 0,
-	/* a ref has another value; *err names it */
+	/* a ref has another value, or cannot have its name; *err tells which */
 	GENERATION_REF_CHANGED = 1,
-	/* objects were dropped since the change was checked: check it again */
+	/* objects are or were dropped: check the change again, and try again */
 	GENERATION_EPOCH_CHANGED = 2,
 	/* other writers were faster each time, or the session was too long */
 	GENERATION_BUSY = 3,
@@ -142,19 +185,25 @@ enum generation_commit_result {
 	GENERATION_STORE_DOWN = 4,
 	/*
 	 * It could not be found out whether the record was created. The change
-	 * may be in force.
+	 * may be in force, or come into force.
 	 */
 	GENERATION_UNKNOWN = 5,
+	/* a file or the tables are not as they were: make the change anew */
+	GENERATION_FILE_CHANGED = 6,
 };
 
 /*
  * Makes the next generation: writes the files of the change, then creates the
- * record. *base is the newest generation that the caller knows; number 0 for a
- * repository that does not exist yet. After GENERATION_COMMITTED, *base is the
- * new generation; otherwise *base may be a newer one than before. If no other
- * writer interferes, the files are written first and the record next: two
- * requests that wait for each other. Returns a value of
- * generation_commit_result, or a negative error code.
+ * record. *base is a generation that the caller knows, the newest if possible;
+ * zeroed for a repository that does not exist yet. After GENERATION_COMMITTED,
+ * *base is the new generation; otherwise *base may be a newer one than before.
+ *
+ * If no other writer interferes, the files and the hint for *base are written
+ * at the same time, and the record next: two requests that wait for each other.
+ * A change is refused only because of a generation that was the newest during
+ * the call. Returns a value of generation_commit_result, or a negative error
+ * code: ERR_INVALID if the change is not allowed or the record is too long, or
+ * an error of the store.
  */
 int generation_commit(struct generation *base,
 		      const struct generation_place *place,
@@ -164,8 +213,9 @@ int generation_commit(struct generation *base,
 /* ---- several changes in one generation */
 
 /*
- * Gathers the changes that threads of one process make to one repository. The
- * first of them waits a moment for others, then makes one record for all.
+ * Gathers the changes that threads of one process make to one repository. Each
+ * thread writes the files of its change. The first one waits a moment for
+ * others, then makes one record for all.
  */
 struct generation_group;
 
@@ -180,7 +230,9 @@ void generation_group_free(struct generation_group *group);
 
 /*
  * Works like generation_commit(), and may be called by several threads. A
- * change that is refused does not harm the other changes of its record.
+ * change that is refused does not harm the other changes of its record. A
+ * change that drops objects gets a record of its own. The record names the user
+ * and the action of the first change.
  */
 int generation_group_commit(struct generation_group *group,
 			    const struct generation_change *change,

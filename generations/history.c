@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading records, and the search for the newest one. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "generations/history.h"
+#include "generations/names.h"
+#include "sys/clock.h"
+#include "sys/secret.h"
+
+/* maximum size of a hint in bytes: a number and a line feed */
+#define HINT_MAX 24
+/* searches, if the newest record was retired during the search */
+#define SEARCHES 3
+
+/* ---- the host */
+
+static uint64_t host_now(void *ctx)
+{
+	return sys_clock_ns();
+}
+
+static int64_t host_time(void *ctx)
+{
+	return sys_clock_seconds();
+}
+
+static int host_random(void *ctx, void *out, size_t len, struct error *err)
+{
+	return sys_secret(out, len, err);
+}
+
+static void host_sleep(void *ctx, uint64_t ns)
+{
+	sys_sleep_ns(ns);
+}
+
+void generation_host_init(struct generation_host *host)
+{
+	*host = (struct generation_host){
+		.now_ns = host_now,
+		.time = host_time,
+		.random = host_random,
+		.sleep_ns = host_sleep,
+		.threads = GENERATION_THREADS,
+	};
+}
+
+/* ---- one record */
+
+/* Replaces *bytes by the text of a record. */
+static int get_record(struct buf *bytes, const struct generation_place *place,
+		      uint64_t number, struct filestore_info *info,
+		      struct error *err)
+{
+	struct buf name = BUF_INIT;
+	int ret = generation_record_name(&name, place->repository, number, err);
+
+	buf_reset(bytes);
+	if (!ret)
+		ret = filestore_get(place->store, bytes, info, name.data,
+				    GENERATION_RECORD_MAX, err);
+	buf_release(&name);
+	return ret;
+}
+
+static int parse_record(struct generation *out, const struct buf *bytes,
+			uint64_t number, struct error *err)
+{
+	char name[40];
+	int ret;
+
+	snprintf(name, sizeof(name), "record %" PRIu64, number);
+	ret = generation_parse(out, bytes->data, bytes->len, name, err);
+	if (!ret && out->number != number) {
+		generation_release(out);
+		ret = error_set(err, ERR_CORRUPT, "%s has another number",
+				name);
+	}
+	return ret;
+}
+
+int generation_read_info(struct generation *out, struct filestore_info *info,
+			 const struct generation_place *place, uint64_t number,
+			 struct error *err)
+{
+	struct buf bytes = BUF_INIT;
+	int ret = get_record(&bytes, place, number, info, err);
+
+	memset(out, 0, sizeof(*out));
+	if (!ret)
+		ret = parse_record(out, &bytes, number, err);
+	buf_release(&bytes);
+	return ret;
+}
+
+int generation_read(struct generation *out,
+		    const struct generation_place *place, uint64_t number,
+		    struct error *err)
+{
+	return generation_read_info(out, NULL, place, number, err);
+}
+
+/* ---- the hint */
+
+int generation_write_hint(const struct generation_place *place, uint64_t number,
+			  struct error *err)
+{
+	static const struct filestore_condition always = {STORE_ALWAYS, NULL};
+	struct buf name = BUF_INIT;
+	char text[HINT_MAX];
+	int len = snprintf(text, sizeof(text), "%" PRIu64 "\n", number);
+	int ret = generation_hint_name(&name, place->repository, err);
+
+	if (!ret)
+		ret = filestore_put(place->store, NULL, name.data, text,
+				    (size_t)len, &always, err);
+	buf_release(&name);
+	return ret;
+}
+
+/* Returns the number in a hint, or 0. */
+static uint64_t parse_hint(const struct buf *text)
+{
+	const char *p = text->data;
+	uint64_t v = 0;
+
+	for (; *p >= '0' && *p <= '9'; p++)
+		if (__builtin_mul_overflow(v, 10, &v) ||
+		    __builtin_add_overflow(v, (uint64_t)(*p - '0'), &v))
+			return 0;
+	return *p == '\n' && p + 1 == text->data + text->len ? v : 0;
+}
+
+/* A hint that cannot be read only makes the search longer. */
+static int read_hint(uint64_t *number, const struct generation_place *place,
+		     struct error *err)
+{
+	struct buf name = BUF_INIT, text = BUF_INIT;
+	int ret = generation_hint_name(&name, place->repository, err);
+
+	*number = 0;
+	if (!ret && !filestore_get(place->store, &text, NULL, name.data,
+				   HINT_MAX, NULL))
+		*number = parse_hint(&text);
+	buf_release(&name);
+	buf_release(&text);
+	return ret;
+}
+
+/* ---- the newest */
+
+/*
+ * A search. Records up to `low` exist, 0 included. Record `high` does not
+ * exist; 0: not known yet.
+ */
+struct search {
+	const struct generation_place *place;
+	uint64_t low, high;
+	/* the text of record `bytes_number`, if that is not 0 */
+	struct buf bytes, probe;
+	uint64_t bytes_number;
+	struct error *err;
+};
+
+/* Finds out whether a record exists. Returns 0, or a result of a store. */
+static int look_at(struct search *s, uint64_t number)
+{
+	struct buf swap;
+	int ret = get_record(&s->probe, s->place, number, NULL, s->err);
+
+	if (ret == STORE_ABSENT) {
+		s->high = number;
+		return 0;
+	}
+	if (ret)
+		return ret;
+	s->low = number;
+	swap = s->bytes;
+	s->bytes = s->probe;
+	s->probe = swap;
+	s->bytes_number = number;
+	return 0;
+}
+
+/* Goes up from `low` with growing steps until a record does not exist. */
+static int gallop(struct search *s)
+{
+	int ret = 0;
+
+	for (uint64_t step = 1; !ret && !s->high; step *= 2)
+		ret = step > UINT64_MAX / 2 - s->low
+			      ? error_set(s->err, ERR_CORRUPT,
+					  "a repository has too many "
+					  "generations")
+			      : look_at(s, s->low + step);
+	return ret;
+}
+
+/* Finds the newest number, and its text. Returns STORE_ABSENT if it is 0. */
+static int find_newest(struct search *s)
+{
+	int ret = gallop(s);
+
+	while (!ret && s->high - s->low > 1)
+		ret = look_at(s, s->low + (s->high - s->low) / 2);
+	if (ret)
+		return ret;
+	if (!s->low)
+		return STORE_ABSENT;
+	if (s->bytes_number == s->low)
+		return 0;
+	ret = get_record(&s->bytes, s->place, s->low, NULL, s->err);
+	s->bytes_number = ret ? 0 : s->low;
+	return ret;
+}
+
+/* Searches from a number that may be wrong, such as that of the hint. */
+static int find_from(struct search *s, uint64_t start, bool is_sure)
+{
+	int ret;
+
+	s->low = start;
+	s->high = 0;
+	ret = find_newest(s);
+	if (ret != STORE_ABSENT || !start)
+		return ret;
+	if (is_sure)
+		return error_set(s->err, ERR_CORRUPT,
+				 "record %" PRIu64 " of a repository is lost",
+				 start);
+	return find_from(s, 0, true);
+}
+
+int generation_newest(struct generation *out,
+		      const struct generation_place *place, uint64_t at_least,
+		      struct error *err)
+{
+	struct search s = {place, 0, 0, BUF_INIT, BUF_INIT, 0, err};
+	bool is_sure = at_least > 0;
+	int ret = 0;
+
+	memset(out, 0, sizeof(*out));
+	if (!is_sure)
+		ret = read_hint(&at_least, place, err);
+	for (unsigned i = 0; !ret && i < SEARCHES; i++) {
+		ret = find_from(&s, at_least, is_sure);
+		if (!ret)
+			ret = parse_record(out, &s.bytes, s.low, err);
+		/* Retired: so old that there is a newer one by now. */
+		if (ret || !out->is_retired)
+			goto out;
+		generation_release(out);
+		at_least = s.low;
+		is_sure = true;
+	}
+	if (!ret)
+		ret = error_set(err, ERR_CORRUPT,
+				"the newest record of a repository, %" PRIu64
+				", is retired",
+				s.low);
+out:
+	buf_release(&s.bytes);
+	buf_release(&s.probe);
+	return ret;
+}

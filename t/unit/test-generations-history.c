@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests of generations/history.c: reading, the hint, and the newest record. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "generations/history.h"
+#include "generations/names.h"
+#include "t/unit/genhost.h"
+#include "t/unit/memstore.h"
+
+struct repo {
+	struct memstore mem;
+	struct genhost host;
+	struct generation_place place;
+};
+
+static void repo_init(struct repo *r)
+{
+	memstore_init(&r->mem);
+	genhost_init(&r->host);
+	r->place = (struct generation_place){&r->mem.store, &r->host.host,
+					     "a/b.git"};
+}
+
+static void put_record(struct repo *r, uint64_t number, bool is_retired)
+{
+	struct generation g = {.number = number, .is_retired = is_retired};
+	struct buf name = BUF_INIT, text = BUF_INIT;
+
+	g.parent[0] = number > 1;
+	assert_int_equal(generation_record_name(&name, "a/b.git", number, NULL),
+			 0);
+	assert_int_equal(generation_print(&text, NULL, &g, NULL), 0);
+	memstore_write(&r->mem, name.data, text.data, text.len);
+	buf_release(&name);
+	buf_release(&text);
+}
+
+static void put_hint(struct repo *r, const char *text)
+{
+	memstore_write(&r->mem, "hint/a/b.git/_", text, strlen(text));
+}
+
+/* Returns the number of the newest record, and sets the number of requests. */
+static uint64_t newest(struct repo *r, uint64_t at_least, unsigned *requests)
+{
+	struct error err = ERROR_INIT;
+	struct generation g;
+	uint64_t number;
+
+	r->mem.requests = 0;
+	if (generation_newest(&g, &r->place, at_least, &err))
+		fail_msg("%s", err.msg);
+	number = g.number;
+	if (requests)
+		*requests = r->mem.requests;
+	generation_release(&g);
+	return number;
+}
+
+static void test_host(void **state)
+{
+	struct generation_host host;
+	uint8_t a[16] = {0}, b[16] = {0};
+	uint64_t before;
+
+	generation_host_init(&host);
+	assert_int_equal(host.threads, GENERATION_THREADS);
+	before = host.now_ns(host.ctx);
+	host.sleep_ns(host.ctx, 1);
+	assert_true(host.now_ns(host.ctx) >= before);
+	assert_true(host.time(host.ctx) > 1700000000);
+	assert_int_equal(host.random(host.ctx, a, sizeof(a), NULL), 0);
+	assert_int_equal(host.random(host.ctx, b, sizeof(b), NULL), 0);
+	assert_memory_not_equal(a, b, sizeof(a));
+}
+
+static void test_read(void **state)
+{
+	struct filestore_info info;
+	struct generation g;
+	struct buf text = BUF_INIT;
+	struct repo r;
+
+	repo_init(&r);
+	assert_int_equal(generation_newest(&g, &r.place, 0, NULL),
+			 STORE_ABSENT);
+	assert_int_equal(generation_read(&g, &r.place, 1, NULL), STORE_ABSENT);
+	put_record(&r, 1, false);
+	r.mem.clock = 77;
+	put_record(&r, 2, false);
+	assert_int_equal(generation_read_info(&g, &info, &r.place, 2, NULL), 0);
+	assert_int_equal(g.number, 2);
+	assert_int_equal(info.mtime, 77);
+	generation_release(&g);
+
+	/* The record of another number. */
+	assert_int_equal(
+		buf_append(&text, r.mem.files[0].bytes, r.mem.files[0].len), 0);
+	memstore_write(&r.mem, r.mem.files[1].name, text.data, text.len);
+	assert_int_equal(generation_read(&g, &r.place, 2, NULL), ERR_CORRUPT);
+	assert_null(g.node);
+	buf_release(&text);
+	memstore_release(&r.mem);
+}
+
+/* Each number of records is found from each start. */
+static void test_newest(void **state)
+{
+	unsigned requests;
+	struct repo r;
+
+	repo_init(&r);
+	for (uint64_t n = 1; n <= 70; n++) {
+		put_record(&r, n, false);
+		for (uint64_t start = 0; start <= n; start++)
+			assert_int_equal(newest(&r, start, NULL), n);
+		newest(&r, n, &requests);
+		assert_int_equal(requests, 2);
+		if (n > 1) {
+			newest(&r, n - 1, &requests);
+			assert_true(requests <= 3);
+		}
+		/* Twice the logarithm of the distance, and a few. */
+		newest(&r, 1, &requests);
+		assert_true(requests <= 2 * 7 + 2);
+	}
+	assert_int_equal(
+		generation_newest(&(struct generation){0}, &r.place, 71, NULL),
+		ERR_CORRUPT);
+	memstore_release(&r.mem);
+}
+
+static void test_hint(void **state)
+{
+	static const char *const useless[] = {
+		"",
+		"0\n",
+		"x\n",
+		"12",
+		"12\n\n",
+		"-1\n",
+		"13\n",
+		"99\n",
+		"18446744073709551615\n",
+		"18446744073709551616\n",
+	};
+	unsigned requests;
+	struct repo r;
+
+	repo_init(&r);
+	for (uint64_t n = 1; n <= 12; n++)
+		put_record(&r, n, false);
+	assert_int_equal(generation_write_hint(&r.place, 12, NULL), 0);
+	assert_int_equal(newest(&r, 0, &requests), 12);
+	assert_int_equal(requests, 3);
+	/* A hint that is one behind costs no more. */
+	put_hint(&r, "11\n");
+	assert_int_equal(newest(&r, 0, &requests), 12);
+	assert_true(requests <= 4);
+	for (size_t i = 0; i < ARRAY_NR(useless); i++) {
+		struct error err = ERROR_INIT;
+		struct generation g;
+		int ret;
+
+		put_hint(&r, useless[i]);
+		ret = generation_newest(&g, &r.place, 0, &err);
+		if (ret || g.number != 12)
+			fail_msg("hint %zu: %d %s", i, ret, err.msg);
+		generation_release(&g);
+	}
+	memstore_release(&r.mem);
+}
+
+static enum memstore_fate fail_records(void *ctx, enum memstore_op op,
+				       const char *name)
+{
+	return strstr(name, "/gen/") ? *(enum memstore_fate *)ctx
+				     : MEMSTORE_NORMAL;
+}
+
+static void test_failures(void **state)
+{
+	enum memstore_fate fate = MEMSTORE_DOWN;
+	struct generation g;
+	struct repo r;
+
+	repo_init(&r);
+	put_record(&r, 1, false);
+	r.mem.fate = fail_records;
+	r.mem.ctx = &fate;
+	assert_int_equal(generation_newest(&g, &r.place, 0, NULL),
+			 STORE_UNAVAILABLE);
+	assert_int_equal(generation_newest(&g, &r.place, 1, NULL),
+			 STORE_UNAVAILABLE);
+	fate = MEMSTORE_ERROR;
+	assert_int_equal(generation_newest(&g, &r.place, 1, NULL), ERR_DENIED);
+	memstore_release(&r.mem);
+}
+
+struct retiring {
+	struct repo *r;
+	unsigned left;
+};
+
+/* Between two requests, the record becomes old and is retired. */
+static enum memstore_fate retire(void *ctx, enum memstore_op op,
+				 const char *name)
+{
+	struct retiring *x = ctx;
+
+	if (op == MEMSTORE_READ && x->left && !--x->left) {
+		put_record(x->r, 1, true);
+		put_record(x->r, 2, false);
+	}
+	return MEMSTORE_NORMAL;
+}
+
+static void test_retired(void **state)
+{
+	struct retiring x;
+	struct generation g;
+	struct repo r;
+
+	repo_init(&r);
+	x = (struct retiring){&r, 2};
+	put_record(&r, 1, false);
+	r.mem.fate = retire;
+	r.mem.ctx = &x;
+	assert_int_equal(newest(&r, 1, NULL), 2);
+	assert_int_equal(x.left, 0);
+	/* The newest is never retired by a collection. */
+	put_record(&r, 2, true);
+	assert_int_equal(generation_newest(&g, &r.place, 1, NULL), ERR_CORRUPT);
+	memstore_release(&r.mem);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_host),     cmocka_unit_test(test_read),
+		cmocka_unit_test(test_newest),   cmocka_unit_test(test_hint),
+		cmocka_unit_test(test_failures), cmocka_unit_test(test_retired),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
