@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Making a record. A try for one number has these states:
+ *
+ *	put record --- written -----------------------------> COMMITTED
+ *	  ^     |----- no effect, first put ----------------> STORE_DOWN
+ *	  |     `----- taken, or unknown
+ *	  |                 |
+ *	  |            read record --- our token -----------> COMMITTED
+ *	  |                 |    `---- another's -----------> next number
+ *	  `-- no record, or no answer; after CREATE_TRIES --> UNKNOWN
+ *
+ * A put whose answer is lost may take effect later. So the same bytes are put
+ * again, and a record of another number is made only if the record of this
+ * number was read and is another's: then no put of ours can take effect any
+ * more, because names of records stay taken.
+ */
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/mem.h"
+#include "generations/commit.h"
+#include "generations/names.h"
+#include "generations/rebase.h"
+#include "sys/thread.h"
+
+/* puts of the same bytes for one number, and of one file */
+#define CREATE_TRIES 4
+#define UPLOAD_TRIES 3
+/* the first pause is shorter than this; the limit doubles with each try */
+#define PAUSE_NS ((uint64_t)10000000)
+
+/* results inside this file: another writer has the number; start anew */
+enum { TAKEN = 100, AGAIN = 101 };
+
+/* Waits for a random time, so that writers do not meet again. */
+static void pause_before(const struct generation_host *host, unsigned nr)
+{
+	uint8_t random[8] = {0};
+	uint64_t max = PAUSE_NS << nr;
+
+	if (!host->random(host->ctx, random, sizeof(random), NULL))
+		host->sleep_ns(host->ctx, load_be64(random) % max);
+}
+
+/* ---- files */
+
+int commit_start(struct commit_member *m, const struct generation_place *place,
+		 const struct generation_change *change, struct error *err)
+{
+	const struct generation_host *host = place->host;
+	int ret = rebase_check(change, err);
+
+	memset(m, 0, sizeof(*m));
+	m->change = change;
+	m->start_ns = host->now_ns(host->ctx);
+	m->start_time = host->time(host->ctx);
+	if (!ret)
+		ret = host->random(host->ctx, m->upload, sizeof(m->upload),
+				   err);
+	return ret;
+}
+
+static bool is_over(const struct commit_member *m,
+		    const struct generation_host *host)
+{
+	uint64_t limit = m->change->session_ns;
+	int64_t seconds = host->time(host->ctx) - m->start_time;
+
+	/* The first clock may stand still while the machine is suspended. */
+	return host->now_ns(host->ctx) - m->start_ns >= limit ||
+	       (seconds > 0 && (uint64_t)seconds > limit / 1000000000);
+}
+
+struct upload {
+	const struct commit_member *m;
+	const struct generation_place *place;
+	uint64_t hint;
+	int *results; /* owned: of each file */
+};
+
+static int put_file(const struct upload *u, const struct generation_upload *up,
+		    struct error *err)
+{
+	static const struct filestore_condition always = {STORE_ALWAYS, NULL};
+	const struct generation_place *place = u->place;
+	struct generation_file file = up->file;
+	struct buf name = BUF_INIT;
+	int ret;
+
+	memcpy(file.upload, u->m->upload, sizeof(file.upload));
+	ret = generation_file_name(&name, place->repository, &file, err);
+	if (!ret && !up->local_path)
+		ret = filestore_put(place->store, NULL, name.data,
+				    up->bytes ? up->bytes : "",
+				    (size_t)file.size, &always, err);
+	else if (!ret)
+		ret = filestore_put_file(place->store, NULL, name.data,
+					 up->local_path, &always, err);
+	buf_release(&name);
+	return ret;
+}
+
+static int run_upload(void *ctx, unsigned thread_nr, size_t nr,
+		      struct error *err)
+{
+	const struct upload *u = ctx;
+	const struct generation_change *change = u->m->change;
+	int ret = STORE_AMBIGUOUS;
+
+	if (nr == change->upload_nr) {
+		/* A missing hint makes searches longer, no more. */
+		generation_write_hint(u->place, u->hint, NULL);
+		return 0;
+	}
+	/* The name is ours, so the same put may be repeated. */
+	for (unsigned i = 0; ret == STORE_AMBIGUOUS && i < UPLOAD_TRIES; i++) {
+		if (i)
+			pause_before(u->place->host, i);
+		ret = put_file(u, &change->uploads[nr], err);
+	}
+	u->results[nr] = ret;
+	return ret ? ERR_PEER : 0;
+}
+
+int commit_upload(const struct commit_member *m,
+		  const struct generation_place *place, uint64_t hint,
+		  struct error *err)
+{
+	size_t nr = m->change->upload_nr;
+	struct upload u = {m, place, hint, NULL};
+	int ret;
+
+	u.results = mem_calloc(nr, sizeof(*u.results));
+	if (!u.results)
+		return error_nomem(err);
+	ret = sys_parallel(place->host->threads, nr + (hint > 0), run_upload,
+			   &u, err);
+	if (ret < 0) {
+		ret = GENERATION_STORE_DOWN;
+		for (size_t i = 0; i < nr; i++)
+			if (u.results[i] < 0)
+				ret = u.results[i];
+	}
+	free(u.results);
+	return ret;
+}
+
+/* ---- the record */
+
+struct commit {
+	const struct generation_place *place;
+	struct generation *base; /* borrowed */
+	struct commit_member *const *members;
+	size_t nr;
+	/* `base` was the newest generation at some moment of this commit */
+	bool is_newest;
+	struct generation next, found; /* owned */
+	struct buf name, text;         /* owned: of record `next` */
+	struct error err;
+};
+
+/* Ends the members that are not done: the record was made, or could not be. */
+static void end_all(struct commit *c, int result)
+{
+	bool had_record = false;
+
+	for (size_t i = 0; i < c->nr; i++)
+		had_record |= !c->members[i]->is_done && !c->members[i]->result;
+	for (size_t i = 0; i < c->nr; i++) {
+		struct commit_member *m = c->members[i];
+
+		if (m->is_done)
+			continue;
+		m->is_done = true;
+		if (!m->result) {
+			m->result = result;
+			m->err = c->err;
+		} else if (result && had_record && m->result > 0) {
+			/* The obstacle may be a change of the failed record. */
+			m->result = GENERATION_BUSY;
+		}
+	}
+}
+
+static bool has_members(const struct commit *c)
+{
+	for (size_t i = 0; i < c->nr; i++)
+		if (!c->members[i]->is_done)
+			return true;
+	return false;
+}
+
+/* Whether the files of a change in the record may be too old by now. */
+static bool any_is_over(const struct commit *c)
+{
+	for (size_t i = 0; i < c->nr; i++)
+		if (!c->members[i]->is_done && !c->members[i]->result &&
+		    is_over(c->members[i], c->place->host))
+			return true;
+	return false;
+}
+
+static void end_old(struct commit *c)
+{
+	for (size_t i = 0; i < c->nr; i++) {
+		struct commit_member *m = c->members[i];
+
+		if (m->is_done || !is_over(m, c->place->host))
+			continue;
+		m->result = GENERATION_BUSY;
+		m->is_done = true;
+		error_set(&m->err, ERR_PEER,
+			  "the change took longer than a session may");
+	}
+}
+
+/* Names the maker of the record: that of the first change in it. */
+static int sign(struct commit *c, const struct generation_change *change)
+{
+	const struct generation_host *host = c->place->host;
+	struct generation *next = &c->next;
+	int64_t now = host->time(host->ctx);
+
+	next->time = now < 0 ? 0 : now;
+	next->node = mem_strdup(change->node ? change->node : "");
+	next->user = mem_strdup(change->user ? change->user : "");
+	next->action = mem_strdup(change->action ? change->action : "");
+	if (!next->node || !next->user || !next->action)
+		return error_nomem(&c->err);
+	return host->random(host->ctx, next->token, sizeof(next->token),
+			    &c->err);
+}
+
+static int print_next(struct commit *c)
+{
+	buf_reset(&c->text);
+	buf_reset(&c->name);
+	if (generation_print(&c->text, NULL, &c->next, &c->err) < 0)
+		return c->err.code;
+	return generation_record_name(&c->name, c->place->repository,
+				      c->next.number, &c->err);
+}
+
+/*
+ * Makes the next generation of all changes that have no obstacle. Returns the
+ * number of changes in it, or a negative error code.
+ */
+static int compose(struct commit *c, bool *has_refused)
+{
+	const struct generation_change *first = NULL;
+	int ret, accepted = 0;
+
+	generation_release(&c->next);
+	ret = rebase_start(&c->next, c->base, &c->err);
+	*has_refused = false;
+	for (size_t i = 0; !ret && i < c->nr; i++) {
+		struct commit_member *m = c->members[i];
+
+		if (m->is_done)
+			continue;
+		m->result = rebase_apply(&c->next, m->change, m->upload,
+					 !accepted, &m->err);
+		if (m->result == ERR_NOMEM)
+			return error_nomem(&c->err);
+		*has_refused |= m->result != 0;
+		if (m->result)
+			continue;
+		first = accepted++ ? first : m->change;
+	}
+	if (!ret && accepted)
+		ret = sign(c, first);
+	if (!ret && accepted)
+		ret = print_next(c);
+	return ret ? ret : accepted;
+}
+
+/* Finds out who has made the record of this number. */
+static int look_at(struct commit *c)
+{
+	int ret;
+
+	generation_release(&c->found);
+	ret = generation_read(&c->found, c->place, c->next.number, &c->err);
+	if (ret)
+		return STORE_AMBIGUOUS;
+	if (c->found.is_retired)
+		/*
+		 * A record is retired long after its creation. So the record is
+		 * not ours, if the clock has not gone that far.
+		 */
+		return any_is_over(c) ? STORE_AMBIGUOUS : TAKEN;
+	return memcmp(c->found.token, c->next.token, sizeof(c->next.token))
+		       ? TAKEN
+		       : GENERATION_COMMITTED;
+}
+
+/* Returns a value of generation_commit_result, TAKEN, AGAIN, or an error. */
+static int create(struct commit *c)
+{
+	static const struct filestore_condition create_it = {STORE_CREATE,
+							     NULL};
+
+	for (unsigned i = 0; i < CREATE_TRIES; i++) {
+		int ret;
+
+		if (i)
+			pause_before(c->place->host, i);
+		if (any_is_over(c))
+			return i ? GENERATION_UNKNOWN : AGAIN;
+		ret = filestore_put(c->place->store, NULL, c->name.data,
+				    c->text.data, c->text.len, &create_it,
+				    &c->err);
+		if (!ret)
+			return GENERATION_COMMITTED;
+		if (ret != STORE_CONFLICT && ret != STORE_AMBIGUOUS) {
+			/* This put had no effect; one before it may have. */
+			if (i)
+				return GENERATION_UNKNOWN;
+			return ret < 0 ? ret : GENERATION_STORE_DOWN;
+		}
+		ret = look_at(c);
+		if (ret != STORE_AMBIGUOUS)
+			return ret;
+	}
+	return GENERATION_UNKNOWN;
+}
+
+/* Replaces *base by the newest generation. Record `at_least` exists, or is 0.
+ */
+static int refresh(struct commit *c, uint64_t at_least)
+{
+	struct generation newest;
+	int ret = generation_newest(&newest, c->place, at_least, &c->err);
+
+	if (!ret) {
+		generation_release(c->base);
+		*c->base = newest;
+	}
+	/* Only a repository that does not exist yet has no generation. */
+	if (ret == STORE_ABSENT && !at_least)
+		ret = 0;
+	c->is_newest = true;
+	return ret > 0 ? GENERATION_STORE_DOWN : ret;
+}
+
+/* Goes on from the record that another writer has made. */
+static int advance(struct commit *c, unsigned tries)
+{
+	bool is_retired = c->found.is_retired;
+
+	if (!is_retired) {
+		generation_release(c->base);
+		*c->base = c->found;
+		memset(&c->found, 0, sizeof(c->found));
+	}
+	pause_before(c->place->host, tries);
+	/* Once, the next number may be free. Later, others are many. */
+	return tries || is_retired ? refresh(c, c->next.number) : 0;
+}
+
+static void take_next(struct commit *c)
+{
+	bool is_first = c->next.number == 1;
+
+	generation_release(c->base);
+	*c->base = c->next;
+	memset(&c->next, 0, sizeof(c->next));
+	/* Later commits write the hint of their base. */
+	if (is_first)
+		generation_write_hint(c->place, 1, NULL);
+}
+
+/* Makes a record, with as many tries as are allowed. */
+static int make(struct commit *c)
+{
+	unsigned tries = 0;
+
+	while (tries < GENERATION_TRIES) {
+		bool has_refused;
+		int ret;
+
+		end_old(c);
+		if (!has_members(c))
+			return 0;
+		ret = compose(c, &has_refused);
+		if (ret >= 0 && has_refused && !c->is_newest) {
+			ret = refresh(c, c->base->number);
+			if (ret)
+				return ret;
+			continue;
+		}
+		if (ret <= 0)
+			return ret;
+		ret = create(c);
+		if (ret == GENERATION_COMMITTED)
+			take_next(c);
+		if (ret != TAKEN && ret != AGAIN)
+			return ret;
+		if (ret == TAKEN)
+			ret = advance(c, tries++);
+		if (ret < 0 || ret == GENERATION_STORE_DOWN)
+			return ret;
+	}
+	error_set(&c->err, ERR_PEER, "other writers were faster");
+	return GENERATION_BUSY;
+}
+
+void commit_make(struct generation *base, const struct generation_place *place,
+		 struct commit_member *const *members, size_t nr)
+{
+	struct commit c = {
+		.place = place,
+		.base = base,
+		.members = members,
+		.nr = nr,
+		.name = BUF_INIT,
+		.text = BUF_INIT,
+	};
+	int ret = make(&c);
+
+	if (ret == GENERATION_UNKNOWN)
+		error_set(&c.err, ERR_PEER,
+			  "it is not known whether the change was made: %s",
+			  c.err.msg);
+	end_all(&c, ret);
+	generation_release(&c.next);
+	generation_release(&c.found);
+	buf_release(&c.name);
+	buf_release(&c.text);
+}
+
+int generation_commit(struct generation *base,
+		      const struct generation_place *place,
+		      const struct generation_change *change, struct error *err)
+{
+	struct commit_member m, *members = &m;
+	int ret = commit_start(&m, place, change, err);
+
+	if (!ret)
+		ret = commit_upload(&m, place, base->number, err);
+	if (ret)
+		return ret;
+	commit_make(base, place, &members, 1);
+	if (m.result && err)
+		*err = m.err;
+	return m.result;
+}

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Making the next generation from a change: all obstacles are looked for before
+ * anything is changed.
+ */
+#include <string.h>
+
+#include "base/mem.h"
+#include "generations/rebase.h"
+
+/* ---- a change by itself */
+
+static int check_files(struct generation *scratch,
+		       const struct generation_change *change,
+		       struct error *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < change->upload_nr; i++)
+		ret = generation_add_file(scratch, &change->uploads[i].file,
+					  err);
+	return ret;
+}
+
+static int check_refs(struct generation *scratch,
+		      const struct generation_change *change, struct error *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < change->ref_nr; i++) {
+		const struct generation_ref_change *r = &change->refs[i];
+
+		if (generation_find_update(scratch, r->ref))
+			return error_set(err, ERR_INVALID,
+					 "a change has ref '%.200s' twice",
+					 r->ref);
+		ret = generation_set_ref(scratch, 1, r->ref, r->after, err);
+	}
+	return ret;
+}
+
+static bool is_table(const char *path)
+{
+	return !strncmp(path, REBASE_TABLES, sizeof(REBASE_TABLES) - 1);
+}
+
+static bool changes_tables(const struct generation_change *change)
+{
+	for (size_t i = 0; i < change->upload_nr; i++)
+		if (is_table(change->uploads[i].file.path))
+			return true;
+	for (size_t i = 0; i < change->drop_nr; i++)
+		if (is_table(change->drops[i].path))
+			return true;
+	return false;
+}
+
+int rebase_check(const struct generation_change *change, struct error *err)
+{
+	struct generation scratch = {
+		.number = 1,
+		.node = (char *)change->node,
+		.user = (char *)change->user,
+		.action = (char *)change->action,
+	};
+	struct buf text = BUF_INIT;
+	int ret = 0;
+
+	if (!change->session_ns || change->tables_up_to > change->seen ||
+	    (change->tables_up_to && !changes_tables(change)))
+		ret = error_set(err, ERR_INVALID,
+				"a change has no session, or wrong tables");
+	if (!ret)
+		ret = check_files(&scratch, change, err);
+	if (!ret)
+		ret = check_refs(&scratch, change, err);
+	if (!ret)
+		ret = generation_print(&text, NULL, &scratch, err);
+	/* These are the caller's. */
+	scratch.node = scratch.user = scratch.action = NULL;
+	generation_release(&scratch);
+	buf_release(&text);
+	return ret;
+}
+
+/* ---- the start */
+
+int rebase_start(struct generation *next, const struct generation *base,
+		 struct error *err)
+{
+	uint8_t parent[GENERATION_SHA256_LEN] = {0};
+	struct buf text = BUF_INIT;
+	int ret = 0;
+
+	memset(next, 0, sizeof(*next));
+	if (base->number) {
+		ret = generation_print(&text, parent, base, err);
+		buf_release(&text);
+	}
+	if (!ret)
+		ret = generation_copy(next, base, err);
+	if (ret < 0)
+		return ret;
+	free(next->node);
+	free(next->user);
+	free(next->action);
+	next->node = next->user = next->action = NULL;
+	next->number = base->number + 1;
+	memcpy(next->parent, parent, sizeof(parent));
+	memset(next->token, 0, sizeof(next->token));
+	next->time = 0;
+	return 0;
+}
+
+/* ---- obstacles */
+
+static int check_epoch(const struct generation *next,
+		       const struct generation_change *change, bool is_first,
+		       struct error *err)
+{
+	if (next->epoch > change->seen ||
+	    (change->drops_objects &&
+	     (!is_first || next->number - 1 != change->seen))) {
+		error_set(err, ERR_INVALID,
+			  "objects were dropped, or the repository changed "
+			  "while objects were to be dropped");
+		return GENERATION_EPOCH_CHANGED;
+	}
+	return 0;
+}
+
+static bool has_content(const struct generation_file *a,
+			const struct generation_file *b)
+{
+	return a->size == b->size && a->is_executable == b->is_executable &&
+	       !memcmp(a->sha256, b->sha256, sizeof(a->sha256));
+}
+
+static const struct generation_file *find_drop(
+	const struct generation_change *change, const char *path)
+{
+	for (size_t i = 0; i < change->drop_nr; i++)
+		if (!strcmp(change->drops[i].path, path))
+			return &change->drops[i];
+	return NULL;
+}
+
+static int file_changed(struct error *err, const char *path)
+{
+	error_set(err, ERR_INVALID, "'%.200s' was changed by another writer",
+		  path);
+	return GENERATION_FILE_CHANGED;
+}
+
+static int check_next_files(const struct generation *next,
+			    const struct generation_change *change,
+			    struct error *err)
+{
+	const struct generation_file *file;
+
+	if (next->tables > change->seen && changes_tables(change))
+		return file_changed(err, REBASE_TABLES);
+	for (size_t i = 0; i < change->drop_nr; i++) {
+		const struct generation_file *drop = &change->drops[i];
+
+		file = generation_find_file(next, drop->path);
+		if (!file ||
+		    memcmp(file->sha256, drop->sha256, sizeof(file->sha256)) ||
+		    memcmp(file->upload, drop->upload, sizeof(file->upload)))
+			return file_changed(err, drop->path);
+	}
+	for (size_t i = 0; i < change->upload_nr; i++) {
+		const struct generation_file *up = &change->uploads[i].file;
+
+		file = generation_find_file(next, up->path);
+		if (file && !has_content(file, up) &&
+		    !find_drop(change, up->path))
+			return file_changed(err, up->path);
+	}
+	return 0;
+}
+
+/* Whether an update stands for a ref that the change does not delete. */
+static bool is_live(const struct generation_update *u,
+		    const struct generation_change *change)
+{
+	if (!u || !u->value)
+		return false;
+	for (size_t i = 0; i < change->ref_nr; i++)
+		if (!change->refs[i].after &&
+		    !strcmp(change->refs[i].ref, u->ref))
+			return false;
+	return true;
+}
+
+/*
+ * Whether an update has a ref that cannot exist beside a new one: "a" and
+ * "a/b". Returns 1 or 0, or ERR_NOMEM.
+ */
+static int collides(const struct generation *next,
+		    const struct generation_change *change, const char *ref)
+{
+	struct buf part = BUF_INIT;
+	size_t len = strlen(ref);
+	int ret = 0;
+
+	for (const char *p = strchr(ref, '/'); p && !ret; p = strchr(p, '/')) {
+		buf_reset(&part);
+		ret = buf_append(&part, ref, (size_t)(p++ - ref));
+		if (!ret)
+			ret = is_live(generation_find_update(next, part.data),
+				      change);
+	}
+	for (size_t i = 0; !ret && i < next->update_nr; i++) {
+		const struct generation_update *u = &next->updates[i];
+
+		ret = !strncmp(u->ref, ref, len) && u->ref[len] == '/' &&
+		      is_live(u, change);
+	}
+	buf_release(&part);
+	return ret;
+}
+
+/* Gets the value of a ref; *exists tells whether there is one. */
+static int find_value(struct buf *value, bool *exists,
+		      const struct generation *next,
+		      const struct generation_change *change, const char *ref,
+		      struct error *err)
+{
+	const struct generation_update *u = generation_find_update(next, ref);
+	int ret = 0;
+
+	if (u) {
+		*exists = u->value != NULL;
+		if (u->value && buf_append_str(value, u->value) < 0)
+			return error_nomem(err);
+		return 0;
+	}
+	if (next->tables) {
+		if (!change->find_ref)
+			return error_set(err, ERR_INVALID,
+					 "the tables of refs cannot be read");
+		ret = change->find_ref(change->find_ctx, value, next, ref, err);
+	}
+	*exists = value->len > 0;
+	return ret;
+}
+
+static int check_ref(const struct generation *next,
+		     const struct generation_change *change,
+		     const struct generation_ref_change *r, struct error *err)
+{
+	struct buf value = BUF_INIT;
+	bool exists = false, same;
+	int ret = find_value(&value, &exists, next, change, r->ref, err);
+	int hit = 0;
+
+	same = exists ? r->before && !strcmp(value.data, r->before)
+		      : !r->before;
+	if (ret >= 0 && same && !r->before && r->after) {
+		hit = ret ? 1 : collides(next, change, r->ref);
+		ret = hit < 0 ? error_nomem(err) : 0;
+	}
+	if (ret > 0)
+		ret = 0;
+	if (!ret && (!same || hit)) {
+		error_set(err, ERR_INVALID,
+			  same ? "ref '%.200s' cannot be created: another ref "
+				 "has a part of its name"
+			       : "ref '%.200s' was changed by another writer",
+			  r->ref);
+		ret = GENERATION_REF_CHANGED;
+	}
+	buf_release(&value);
+	return ret;
+}
+
+/* ---- applying */
+
+/* Forgets the updates that the new tables have. */
+static void drop_updates(struct generation *next, uint64_t up_to)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < next->update_nr; i++) {
+		struct generation_update *u = &next->updates[i];
+
+		if (u->number > up_to) {
+			next->updates[kept++] = *u;
+			continue;
+		}
+		free(u->ref);
+		free(u->value);
+	}
+	next->update_nr = kept;
+}
+
+static int apply_files(struct generation *next,
+		       const struct generation_change *change,
+		       const uint8_t *upload, struct error *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < change->drop_nr; i++)
+		generation_remove_file(next, change->drops[i].path);
+	for (size_t i = 0; !ret && i < change->upload_nr; i++) {
+		struct generation_file file = change->uploads[i].file;
+
+		if (generation_find_file(next, file.path))
+			continue;
+		memcpy(file.upload, upload, sizeof(file.upload));
+		ret = generation_add_file(next, &file, err);
+	}
+	if (changes_tables(change))
+		next->tables = next->number;
+	return ret;
+}
+
+static int apply_refs(struct generation *next,
+		      const struct generation_change *change, struct error *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < change->ref_nr; i++) {
+		const struct generation_ref_change *r = &change->refs[i];
+		bool same = r->before && r->after ? !strcmp(r->before, r->after)
+						  : r->before == r->after;
+
+		if (!same)
+			ret = generation_set_ref(next, next->number, r->ref,
+						 r->after, err);
+	}
+	return ret;
+}
+
+int rebase_apply(struct generation *next,
+		 const struct generation_change *change,
+		 const uint8_t upload[GENERATION_TOKEN_LEN], bool is_first,
+		 struct error *err)
+{
+	int ret = check_epoch(next, change, is_first, err);
+
+	if (!ret)
+		ret = check_next_files(next, change, err);
+	for (size_t i = 0; !ret && i < change->ref_nr; i++)
+		ret = check_ref(next, change, &change->refs[i], err);
+	if (ret)
+		return ret;
+	drop_updates(next, change->tables_up_to);
+	ret = apply_files(next, change, upload, err);
+	if (!ret)
+		ret = apply_refs(next, change, err);
+	if (change->drops_objects)
+		next->epoch = next->number;
+	return ret;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* Inside generations/: making the next generation from a change. */
+#ifndef GENERATIONS_REBASE_H
+#define GENERATIONS_REBASE_H
+
+#include "generations/history.h"
+
+/* the files of a generation below this directory are its tables of refs */
+#define REBASE_TABLES "reftable/"
+
+/*
+ * Checks a change by itself: texts, equal paths, and the size of a record with
+ * nothing else. Returns 0, ERR_INVALID or ERR_NOMEM.
+ */
+int rebase_check(const struct generation_change *change, struct error *err);
+
+/*
+ * Starts the generation after *base: a copy of its files and updates, with the
+ * next number, the parent, and all other fields empty. base->number may be 0.
+ * Returns 0, an error of generation_print(), or ERR_NOMEM, with *next released.
+ */
+int rebase_start(struct generation *next, const struct generation *base,
+		 struct error *err);
+
+/*
+ * Applies a change, which rebase_check() has accepted, to a generation that is
+ * being made. `upload` is the token of the uploads. `is_first`: no other change
+ * was applied to *next. Returns 0, GENERATION_REF_CHANGED,
+ * GENERATION_EPOCH_CHANGED or GENERATION_FILE_CHANGED with *next unchanged, or
+ * a negative error code; *next is useless after ERR_NOMEM.
+ */
+int rebase_apply(struct generation *next,
+		 const struct generation_change *change,
+		 const uint8_t upload[GENERATION_TOKEN_LEN], bool is_first,
+		 struct error *err);
+
+#endif

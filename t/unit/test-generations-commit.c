@@ -1,0 +1,584 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests of generations/commit.c: a commit with other writers and lost answers.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+
+#include "generations/commit.h"
+#include "generations/names.h"
+#include "sys/tempdir.h"
+#include "t/unit/genhost.h"
+#include "t/unit/memstore.h"
+
+#define MINUTE ((uint64_t)60000000000)
+
+struct repo {
+	struct memstore mem;
+	struct genhost host;
+	struct generation_place place;
+	/* fates of the next puts of records, and of reads of records */
+	const enum memstore_fate *puts, *reads;
+	size_t put_nr, read_nr;
+	/* called before a put of a record */
+	void (*before_put)(struct repo *r);
+	unsigned deletes, record_puts;
+	struct generation base;
+};
+
+static enum memstore_fate take(const enum memstore_fate **fates, size_t *nr)
+{
+	if (!*nr)
+		return MEMSTORE_NORMAL;
+	--*nr;
+	return *(*fates)++;
+}
+
+static enum memstore_fate decide(void *ctx, enum memstore_op op,
+				 const char *name)
+{
+	struct repo *r = ctx;
+
+	r->deletes += op == MEMSTORE_DELETE;
+	if (!strstr(name, "/gen/"))
+		return MEMSTORE_NORMAL;
+	if (op == MEMSTORE_READ)
+		return take(&r->reads, &r->read_nr);
+	r->record_puts++;
+	if (r->before_put)
+		r->before_put(r);
+	return take(&r->puts, &r->put_nr);
+}
+
+static void repo_init(struct repo *r)
+{
+	memset(r, 0, sizeof(*r));
+	memstore_init(&r->mem);
+	genhost_init(&r->host);
+	r->place = (struct generation_place){&r->mem.store, &r->host.host, "r"};
+	r->mem.fate = decide;
+	r->mem.ctx = r;
+}
+
+static void repo_release(struct repo *r)
+{
+	/* Nothing is ever deleted on the way of a failure. */
+	assert_int_equal(r->deletes, 0);
+	generation_release(&r->base);
+	memstore_release(&r->mem);
+}
+
+/* Commits "ref: before -> after" with one file, from *base. */
+static int push(struct repo *r, struct generation *base, const char *ref,
+		const char *before, const char *after, struct error *err)
+{
+	struct generation_ref_change change_ref = {ref, before, after};
+	char path[64];
+	struct generation_upload up;
+	struct generation_change change = {
+		.node = "n",
+		.user = "u",
+		.action = "push",
+		.seen = base->number,
+		.uploads = &up,
+		.upload_nr = 1,
+		.refs = &change_ref,
+		.ref_nr = 1,
+		.session_ns = MINUTE,
+	};
+
+	snprintf(path, sizeof(path), "objects/pack/%s.pack",
+		 after ? after : "none");
+	up = genhost_upload(path, path);
+	return generation_commit(base, &r->place, &change, err);
+}
+
+/* Makes generation `nr` by another writer. */
+static void other_push(struct repo *r, const char *ref, const char *after)
+{
+	struct generation base;
+	int ret;
+
+	r->mem.fate = NULL;
+	ret = generation_newest(&base, &r->place, 0, NULL);
+	assert_true(ret == 0 || ret == STORE_ABSENT);
+	assert_int_equal(push(r, &base, ref, NULL, after, NULL), 0);
+	generation_release(&base);
+	r->mem.fate = decide;
+}
+
+static const char *value_of(struct repo *r, const char *ref, char *out)
+{
+	const struct generation_update *u;
+	struct generation g;
+
+	r->mem.fate = NULL;
+	assert_int_equal(generation_newest(&g, &r->place, 0, NULL), 0);
+	u = generation_find_update(&g, ref);
+	snprintf(out, 32, "%s", u && u->value ? u->value : "-");
+	generation_release(&g);
+	r->mem.fate = decide;
+	return out;
+}
+
+static void expect(struct repo *r, const char *ref, const char *value)
+{
+	char found[32];
+
+	assert_string_equal(value_of(r, ref, found), value);
+}
+
+static uint64_t newest(struct repo *r)
+{
+	struct generation g;
+	uint64_t number;
+
+	assert_int_equal(generation_newest(&g, &r->place, 0, NULL), 0);
+	number = g.number;
+	generation_release(&g);
+	return number;
+}
+
+static void test_commit(void **state)
+{
+	struct generation read;
+	struct buf name = BUF_INIT;
+	struct repo r;
+
+	repo_init(&r);
+	assert_int_equal(push(&r, &r.base, "main", NULL, "1", NULL), 0);
+	assert_int_equal(r.base.number, 1);
+	/* a file, a record, and the first hint */
+	assert_int_equal(r.mem.requests, 3);
+	assert_int_equal(push(&r, &r.base, "main", "1", "2", NULL), 0);
+	/* a file with the hint, and the record */
+	assert_int_equal(r.mem.requests, 6);
+	assert_int_equal(push(&r, &r.base, "main", "2", "3", NULL), 0);
+	assert_string_equal(memstore_find(&r.mem, "hint/r/_")->bytes, "2\n");
+
+	assert_int_equal(generation_read(&read, &r.place, 3, NULL), 0);
+	assert_string_equal(read.node, "n");
+	assert_string_equal(read.user, "u");
+	assert_string_equal(read.action, "push");
+	assert_int_equal(read.time, 1764200000);
+	assert_int_equal(read.file_nr, 3);
+	assert_memory_equal(read.token, r.base.token, sizeof(read.token));
+	for (size_t i = 0; i < read.file_nr; i++) {
+		buf_reset(&name);
+		assert_int_equal(
+			generation_file_name(&name, "r", &read.files[i], NULL),
+			0);
+		assert_string_equal(memstore_find(&r.mem, name.data)->bytes,
+				    read.files[i].path);
+	}
+	assert_memory_not_equal(read.files[0].upload, read.files[1].upload,
+				GENERATION_TOKEN_LEN);
+	generation_release(&read);
+	buf_release(&name);
+	repo_release(&r);
+}
+
+/* Files are written by several threads, and from local files. */
+static void test_threads(void **state)
+{
+	struct generation_upload ups[9];
+	struct generation_change change = {
+		.uploads = ups,
+		.upload_nr = ARRAY_NR(ups),
+		.session_ns = MINUTE,
+	};
+	char paths[ARRAY_NR(ups)][16];
+	struct buf local = BUF_INIT, name = BUF_INIT;
+	struct sys_tempdir dir = SYS_TEMPDIR_INIT;
+	struct repo r;
+	FILE *f;
+
+	repo_init(&r);
+	r.host.host.threads = 4;
+	r.mem.fate = NULL;
+	assert_int_equal(sys_tempdir_create(&dir, "/tmp", "commit-", NULL), 0);
+	assert_int_equal(buf_printf(&local, "%s/f", dir.path), 0);
+	f = fopen(local.data, "w");
+	assert_non_null(f);
+	assert_true(fputs("file 0", f) >= 0);
+	assert_int_equal(fclose(f), 0);
+	for (size_t i = 0; i < ARRAY_NR(ups); i++) {
+		snprintf(paths[i], sizeof(paths[i]), "file %zu", i);
+		ups[i] = genhost_upload(paths[i], paths[i]);
+	}
+	ups[0].bytes = NULL;
+	ups[0].local_path = local.data;
+	assert_int_equal(generation_commit(&r.base, &r.place, &change, NULL),
+			 0);
+	assert_int_equal(r.base.file_nr, ARRAY_NR(ups));
+	for (size_t i = 0; i < r.base.file_nr; i++) {
+		buf_reset(&name);
+		assert_int_equal(generation_file_name(&name, "r",
+						      &r.base.files[i], NULL),
+				 0);
+		assert_string_equal(memstore_find(&r.mem, name.data)->bytes,
+				    paths[i]);
+	}
+	ups[0].local_path = "/nonexistent/file";
+	assert_int_equal(generation_commit(&r.base, &r.place, &change, NULL),
+			 ERR_MISSING);
+	assert_int_equal(r.base.number, 1);
+	sys_tempdir_release(&dir);
+	buf_release(&local);
+	buf_release(&name);
+	repo_release(&r);
+}
+
+static void other_once(struct repo *r)
+{
+	r->before_put = NULL;
+	other_push(r, "other", "o");
+}
+
+static void test_rebase(void **state)
+{
+	struct repo r;
+
+	repo_init(&r);
+	assert_int_equal(push(&r, &r.base, "main", NULL, "1", NULL), 0);
+	r.before_put = other_once;
+	r.mem.requests = 0;
+	assert_int_equal(push(&r, &r.base, "main", "1", "2", NULL), 0);
+	assert_int_equal(r.base.number, 3);
+	expect(&r, "main", "2");
+	expect(&r, "other", "o");
+	assert_int_equal(r.base.file_nr, 3);
+	repo_release(&r);
+}
+
+static void other_always(struct repo *r)
+{
+	char ref[16];
+
+	snprintf(ref, sizeof(ref), "o%u", r->record_puts);
+	other_push(r, ref, ref);
+}
+
+static void test_busy(void **state)
+{
+	struct error err = ERROR_INIT;
+	struct repo r;
+
+	repo_init(&r);
+	assert_int_equal(push(&r, &r.base, "main", NULL, "1", NULL), 0);
+	r.before_put = other_always;
+	r.record_puts = 0;
+	assert_int_equal(push(&r, &r.base, "main", "1", "2", &err),
+			 GENERATION_BUSY);
+	assert_string_equal(err.msg, "other writers were faster");
+	assert_int_equal(r.record_puts, GENERATION_TRIES);
+	expect(&r, "main", "1");
+	assert_true(r.host.slept_ns > 0);
+	repo_release(&r);
+}
+
+/* A caller that knows an old generation only. */
+static void test_old_base(void **state)
+{
+	struct generation old = {0}, none = {0};
+	struct error err = ERROR_INIT;
+	char ref[16];
+	struct repo r;
+
+	repo_init(&r);
+	assert_int_equal(push(&r, &r.base, "main", NULL, "1", NULL), 0);
+	assert_int_equal(generation_copy(&old, &r.base, NULL), 0);
+	for (unsigned i = 0; i < 40; i++) {
+		snprintf(ref, sizeof(ref), "o%u", i);
+		other_push(&r, ref, ref);
+	}
+	assert_int_equal(push(&r, &old, "main", "1", "2", NULL), 0);
+	assert_int_equal(old.number, 42);
+	/* The value of an old generation is not the reason of a refusal. */
+	assert_int_equal(push(&r, &r.base, "main", "2", "3", NULL), 0);
+	assert_int_equal(push(&r, &none, "main", "3", "4", NULL), 0);
+	assert_int_equal(none.number, 44);
+	assert_int_equal(push(&r, &old, "main", "2", "5", &err),
+			 GENERATION_REF_CHANGED);
+	assert_non_null(strstr(err.msg, "'main'"));
+	assert_int_equal(old.number, 44);
+	generation_release(&old);
+	generation_release(&none);
+	repo_release(&r);
+}
+
+struct lost_case {
+	enum memstore_fate puts[4], reads[4];
+	size_t put_nr, read_nr;
+	int result;
+	uint64_t newest; /* afterwards */
+};
+
+static const struct lost_case lost_cases[] = {
+	/* one lost answer */
+	{{MEMSTORE_LOST}, {0}, 1, 0, GENERATION_COMMITTED, 2},
+	{{MEMSTORE_NOTHING}, {0}, 1, 0, GENERATION_COMMITTED, 2},
+	{{MEMSTORE_LATE}, {0}, 1, 0, GENERATION_COMMITTED, 2},
+	{{MEMSTORE_REPEATED}, {0}, 1, 0, GENERATION_COMMITTED, 2},
+	/* and the record cannot be read */
+	{{MEMSTORE_LOST}, {MEMSTORE_DOWN}, 1, 1, GENERATION_COMMITTED, 2},
+	{{MEMSTORE_NOTHING}, {MEMSTORE_ERROR}, 1, 1, GENERATION_COMMITTED, 2},
+	{{MEMSTORE_LOST, MEMSTORE_DOWN},
+	 {MEMSTORE_DOWN},
+	 2,
+	 1,
+	 GENERATION_UNKNOWN,
+	 2},
+	{{MEMSTORE_NOTHING, MEMSTORE_ERROR}, {0}, 2, 0, GENERATION_UNKNOWN, 1},
+	/* all answers are lost */
+	{{MEMSTORE_NOTHING, MEMSTORE_NOTHING, MEMSTORE_NOTHING,
+	  MEMSTORE_NOTHING},
+	 {0},
+	 4,
+	 0,
+	 GENERATION_UNKNOWN,
+	 1},
+	{{MEMSTORE_LOST, MEMSTORE_LOST, MEMSTORE_LOST, MEMSTORE_LOST},
+	 {MEMSTORE_DOWN, MEMSTORE_DOWN, MEMSTORE_DOWN, MEMSTORE_DOWN},
+	 4,
+	 4,
+	 GENERATION_UNKNOWN,
+	 2},
+	/* the store refuses before anything is lost */
+	{{MEMSTORE_DOWN}, {0}, 1, 0, GENERATION_STORE_DOWN, 1},
+	{{MEMSTORE_ERROR}, {0}, 1, 0, ERR_DENIED, 1},
+};
+
+static void test_lost_answers(void **state)
+{
+	for (size_t i = 0; i < ARRAY_NR(lost_cases); i++) {
+		const struct lost_case *c = &lost_cases[i];
+		struct error err = ERROR_INIT;
+		struct repo r;
+		int ret;
+
+		repo_init(&r);
+		assert_int_equal(push(&r, &r.base, "main", NULL, "1", NULL), 0);
+		r.puts = c->puts;
+		r.put_nr = c->put_nr;
+		r.reads = c->reads;
+		r.read_nr = c->read_nr;
+		ret = push(&r, &r.base, "main", "1", "2", &err);
+		if (ret != c->result)
+			fail_msg("case %zu: %d %s", i, ret, err.msg);
+		assert_int_equal(r.put_nr, 0);
+		assert_int_equal(r.read_nr, 0);
+		if (ret)
+			assert_int_not_equal(err.msg[0], '\0');
+		assert_int_equal(newest(&r), c->newest);
+		expect(&r, "main", c->newest == 2 ? "2" : "1");
+		repo_release(&r);
+	}
+}
+
+static void land_then_other(struct repo *r)
+{
+	if (r->record_puts == 2)
+		other_push(r, "other", "o");
+}
+
+/* A put that takes effect late never does so beside another record of ours. */
+static void test_late_put(void **state)
+{
+	static const enum memstore_fate late[] = {MEMSTORE_LATE};
+	struct repo r;
+
+	repo_init(&r);
+	assert_int_equal(push(&r, &r.base, "main", NULL, "1", NULL), 0);
+	r.puts = late;
+	r.put_nr = 1;
+	r.record_puts = 0;
+	r.before_put = land_then_other;
+	assert_int_equal(push(&r, &r.base, "main", "1", "2", NULL), 0);
+	assert_int_equal(r.base.number, 3);
+	assert_int_equal(r.mem.late_nr, 1);
+	memstore_land(&r.mem);
+	assert_int_equal(newest(&r), 3);
+	expect(&r, "main", "2");
+	repo_release(&r);
+}
+
+static void pass_time(struct repo *r)
+{
+	r->host.now_ns += MINUTE;
+}
+
+static void suspend(struct repo *r)
+{
+	r->host.seconds += 61;
+}
+
+/* Files that may be collected are not committed. */
+static void test_session(void **state)
+{
+	static const enum memstore_fate nothing[] = {MEMSTORE_NOTHING};
+	void (*const passes[])(struct repo *) = {pass_time, suspend};
+
+	for (size_t i = 0; i < ARRAY_NR(passes); i++) {
+		struct error err = ERROR_INIT;
+		struct commit_member m, *members = &m;
+		struct generation_change change = {.session_ns = MINUTE};
+		struct repo r;
+
+		repo_init(&r);
+		assert_int_equal(commit_start(&m, &r.place, &change, NULL), 0);
+		passes[i](&r);
+		commit_make(&r.base, &r.place, &members, 1);
+		assert_int_equal(m.result, GENERATION_BUSY);
+		assert_non_null(strstr(m.err.msg, "session"));
+		assert_int_equal(r.record_puts, 0);
+
+		/* An answer is lost, and time passes before the next put. */
+		assert_int_equal(push(&r, &r.base, "main", NULL, "1", NULL), 0);
+		r.puts = nothing;
+		r.put_nr = 1;
+		r.before_put = passes[i];
+		r.record_puts = 0;
+		assert_int_equal(push(&r, &r.base, "main", "1", "2", &err),
+				 GENERATION_UNKNOWN);
+		assert_int_equal(r.record_puts, 1);
+		repo_release(&r);
+	}
+}
+
+static void put_retired(struct repo *r)
+{
+	struct generation g = {.is_retired = true};
+	struct buf name = BUF_INIT, text = BUF_INIT;
+
+	other_push(r, "other", "o");
+	other_push(r, "third", "t");
+	g.number = newest(r) - 1;
+	g.parent[0] = 1;
+	assert_int_equal(generation_record_name(&name, "r", g.number, NULL), 0);
+	assert_int_equal(generation_print(&text, NULL, &g, NULL), 0);
+	memstore_write(&r->mem, name.data, text.data, text.len);
+	buf_release(&name);
+	buf_release(&text);
+	r->before_put = NULL;
+}
+
+/* The number after the caller's was taken long ago. */
+static void test_retired(void **state)
+{
+	struct repo r;
+
+	repo_init(&r);
+	assert_int_equal(push(&r, &r.base, "main", NULL, "1", NULL), 0);
+	r.before_put = put_retired;
+	assert_int_equal(push(&r, &r.base, "main", "1", "2", NULL), 0);
+	assert_int_equal(r.base.number, 4);
+	assert_string_equal(generation_find_update(&r.base, "third")->value,
+			    "t");
+	repo_release(&r);
+}
+
+/* A file that cannot be written: no record. */
+static enum memstore_fate no_files(void *ctx, enum memstore_op op,
+				   const char *name)
+{
+	struct repo *r = ctx;
+
+	return strstr(name, "/file/") ? take(&r->puts, &r->put_nr)
+				      : MEMSTORE_NORMAL;
+}
+
+static void test_upload_failures(void **state)
+{
+	static const enum memstore_fate down[] = {MEMSTORE_DOWN};
+	static const enum memstore_fate denied[] = {MEMSTORE_ERROR};
+	static const enum memstore_fate lost[] = {
+		MEMSTORE_LOST, MEMSTORE_NOTHING, MEMSTORE_LOST};
+	struct error err = ERROR_INIT;
+	struct repo r;
+
+	repo_init(&r);
+	r.mem.fate = no_files;
+	r.puts = down;
+	r.put_nr = 1;
+	assert_int_equal(push(&r, &r.base, "main", NULL, "1", &err),
+			 GENERATION_STORE_DOWN);
+	assert_string_equal(err.msg, "simulated fault");
+	r.puts = denied;
+	r.put_nr = 1;
+	assert_int_equal(push(&r, &r.base, "main", NULL, "1", NULL),
+			 ERR_DENIED);
+	r.puts = lost;
+	r.put_nr = 3;
+	assert_int_equal(push(&r, &r.base, "main", NULL, "1", NULL),
+			 GENERATION_STORE_DOWN);
+	assert_int_equal(r.put_nr, 0);
+	r.puts = lost;
+	r.put_nr = 2;
+	assert_int_equal(push(&r, &r.base, "main", NULL, "1", NULL), 0);
+	assert_int_equal(r.base.number, 1);
+	repo_release(&r);
+}
+
+/* Several changes in one record: obstacles harm nobody else. */
+static void test_members(void **state)
+{
+	static const struct generation_ref_change refs[] = {
+		{"a", NULL, "1"},
+		{"a", NULL, "2"},
+		{"b", "wrong", "3"},
+		{"c", NULL, "4"},
+	};
+	struct generation_change changes[ARRAY_NR(refs)];
+	struct commit_member m[ARRAY_NR(refs)], *members[ARRAY_NR(refs)];
+	struct repo r;
+
+	repo_init(&r);
+	for (size_t i = 0; i < ARRAY_NR(refs); i++) {
+		changes[i] = (struct generation_change){
+			.user = i ? "second" : "first",
+			.refs = &refs[i],
+			.ref_nr = 1,
+			.session_ns = MINUTE,
+		};
+		assert_int_equal(
+			commit_start(&m[i], &r.place, &changes[i], NULL), 0);
+		members[i] = &m[i];
+	}
+	r.before_put = other_once;
+	commit_make(&r.base, &r.place, members, ARRAY_NR(refs));
+	assert_int_equal(r.base.number, 2);
+	assert_int_equal(m[0].result, GENERATION_COMMITTED);
+	assert_int_equal(m[1].result, GENERATION_REF_CHANGED);
+	assert_int_equal(m[2].result, GENERATION_REF_CHANGED);
+	assert_non_null(strstr(m[2].err.msg, "'b'"));
+	assert_int_equal(m[3].result, GENERATION_COMMITTED);
+	assert_string_equal(r.base.user, "first");
+	expect(&r, "a", "1");
+	expect(&r, "b", "-");
+	expect(&r, "c", "4");
+	expect(&r, "other", "o");
+	repo_release(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_commit),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_rebase),
+		cmocka_unit_test(test_busy),
+		cmocka_unit_test(test_old_base),
+		cmocka_unit_test(test_lost_answers),
+		cmocka_unit_test(test_late_put),
+		cmocka_unit_test(test_session),
+		cmocka_unit_test(test_retired),
+		cmocka_unit_test(test_upload_failures),
+		cmocka_unit_test(test_members),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
