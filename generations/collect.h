@@ -5,7 +5,8 @@
  *
  * A generation is live if it is the newest, or if its successor is younger than
  * the grace. A file is deleted if no live generation names it and it is older
- * than the grace. Both ages are by the clock of the store.
+ * than the grace. Both ages are by the clock of the store: the collector writes
+ * the hint and asks for its time, so its own clock does not matter.
  *
  * Why no commit loses a file: the files of a new record are files of its
  * parent, which was the newest and so is live, or files that its maker wrote
@@ -35,9 +36,10 @@ struct generation_garbage {
 
 /*
  * Collects the garbage of a repository. Several nodes may do so at the same
- * time. Returns 0, STORE_ABSENT if the repository has no generation,
- * STORE_UNAVAILABLE, or an error. A file that could not be deleted stays for
- * the next run.
+ * time. A dry run writes nothing but the hint. Returns 0, STORE_ABSENT if the
+ * repository has no generation, STORE_UNAVAILABLE, or an error. A file that
+ * could not be deleted stays for the next run. Reads the records that are not
+ * retired, and lists all files.
  */
 int generation_collect(struct generation_garbage *out,
 		       const struct generation_place *place,

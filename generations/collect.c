@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Garbage collection, in this order:
+ *
+ *	1. ask the store for its time
+ *	2. find the newest record, and read down to the first retired record
+ *	3. retire the records that are not live, the oldest first
+ *	4. list the files, and delete the old ones that no live record names
+ *
+ * The time comes first: a file that is old at this time is in a record that
+ * step 2 sees, or in none. Retiring upwards keeps the retired records together:
+ * all numbers below a retired one are retired.
+ */
+#include <string.h>
+
+#include "base/mem.h"
+#include "generations/collect.h"
+#include "generations/names.h"
+
+/* the part of the name of a file that differs within a repository */
+#define KEY_LEN (GENERATION_SHA256_LEN + GENERATION_TOKEN_LEN)
+
+/* A record that is not live. */
+struct old {
+	uint64_t number;
+	uint8_t parent[GENERATION_SHA256_LEN];
+};
+
+struct collection {
+	const struct generation_place *place;
+	const struct generation_collect_options *options;
+	struct generation_garbage *out;
+	int64_t now; /* by the clock of the store */
+	/* owned: hash and upload of each file of a live record, sorted */
+	uint8_t (*keys)[KEY_LEN];
+	size_t key_nr, key_alloc;
+	/* owned: in descending order */
+	struct old *olds;
+	size_t old_nr, old_alloc;
+	size_t prefix_len;
+	struct error *err;
+};
+
+static bool is_young(const struct collection *c, int64_t mtime)
+{
+	/* Both times are rounded down, so equal ages count as young. */
+	return mtime > c->now || c->now - mtime <= c->options->grace;
+}
+
+/* ---- the time of the store */
+
+/* Writes the hint, which is small and may always be written. */
+static int ask_time(struct collection *c, uint64_t number)
+{
+	struct filestore_info info;
+	struct buf name = BUF_INIT;
+	int ret = generation_write_hint(c->place, number, c->err);
+
+	if (!ret)
+		ret = generation_hint_name(&name, c->place->repository, c->err);
+	if (!ret)
+		ret = filestore_head(c->place->store, &info, name.data, c->err);
+	if (!ret)
+		c->now = info.mtime;
+	buf_release(&name);
+	/* A hint that was lost, or vanished: try another time. */
+	return ret > 0 ? STORE_UNAVAILABLE : ret;
+}
+
+/* ---- the live records */
+
+static int key_cmp(const void *a, const void *b)
+{
+	return memcmp(a, b, KEY_LEN);
+}
+
+static void make_key(uint8_t key[KEY_LEN], const struct generation_file *file)
+{
+	memcpy(key, file->sha256, GENERATION_SHA256_LEN);
+	memcpy(key + GENERATION_SHA256_LEN, file->upload, GENERATION_TOKEN_LEN);
+}
+
+static bool has_key(const struct collection *c, size_t nr,
+		    const uint8_t key[KEY_LEN])
+{
+	return nr && bsearch(key, c->keys, nr, KEY_LEN, key_cmp);
+}
+
+static int add_live(struct collection *c, const struct generation *g)
+{
+	size_t sorted = c->key_nr;
+
+	for (size_t i = 0; i < g->file_nr; i++) {
+		uint8_t key[KEY_LEN];
+
+		make_key(key, &g->files[i]);
+		if (has_key(c, sorted, key))
+			continue;
+		if (mem_grow(&c->keys, &c->key_alloc, c->key_nr + 1, KEY_LEN) <
+		    0)
+			return error_nomem(c->err);
+		memcpy(c->keys[c->key_nr++], key, KEY_LEN);
+	}
+	if (c->key_nr > sorted)
+		qsort(c->keys, c->key_nr, KEY_LEN, key_cmp);
+	return 0;
+}
+
+static int add_old(struct collection *c, const struct generation *g)
+{
+	if (mem_grow(&c->olds, &c->old_alloc, c->old_nr + 1, sizeof(*c->olds)) <
+	    0)
+		return error_nomem(c->err);
+	c->olds[c->old_nr].number = g->number;
+	memcpy(c->olds[c->old_nr++].parent, g->parent, sizeof(g->parent));
+	return 0;
+}
+
+/* Reads records from the newest one down. */
+static int read_records(struct collection *c, uint64_t newest)
+{
+	/* the newest is live: its successor is to come */
+	bool is_live = true, is_done = false;
+	int ret = 0;
+
+	for (uint64_t n = newest; !ret && n && !is_done; n--) {
+		struct filestore_info info;
+		struct generation g;
+
+		ret = generation_read_info(&g, &info, c->place, n, c->err);
+		if (ret == STORE_ABSENT)
+			ret = error_set(c->err, ERR_CORRUPT,
+					"a record of a repository is lost");
+		if (ret)
+			break;
+		is_done = g.is_retired;
+		if (!is_done && is_live) {
+			/* Older ones are not live, so the last one counts. */
+			ret = add_live(c, &g);
+			c->old_nr = 0;
+		} else if (!is_done) {
+			ret = add_old(c, &g);
+		}
+		is_live = is_young(c, info.mtime);
+		generation_release(&g);
+	}
+	return ret;
+}
+
+/* ---- retiring */
+
+static int retire(struct collection *c, const struct old *old)
+{
+	static const struct filestore_condition always = {STORE_ALWAYS, NULL};
+	struct generation g = {.number = old->number, .is_retired = true};
+	struct buf name = BUF_INIT, text = BUF_INIT;
+	int ret;
+
+	memcpy(g.parent, old->parent, sizeof(g.parent));
+	ret = generation_print(&text, NULL, &g, c->err);
+	if (!ret)
+		ret = generation_record_name(&name, c->place->repository,
+					     old->number, c->err);
+	/* The record exists, and every collection writes the same bytes. */
+	if (!ret)
+		ret = filestore_put(c->place->store, NULL, name.data, text.data,
+				    text.len, &always, c->err);
+	buf_release(&name);
+	buf_release(&text);
+	return ret > 0 ? STORE_UNAVAILABLE : ret;
+}
+
+static int retire_all(struct collection *c)
+{
+	int ret = 0;
+
+	for (size_t i = c->old_nr; !ret && i > 0; i--) {
+		if (!c->options->is_dry)
+			ret = retire(c, &c->olds[i - 1]);
+		c->out->retired_nr += !ret;
+	}
+	return ret;
+}
+
+/* ---- files */
+
+static int judge_file(void *ctx, const struct filestore_entry *entry,
+		      struct error *err)
+{
+	struct collection *c = ctx;
+	struct generation_file file;
+	uint8_t key[KEY_LEN];
+	int ret = 0;
+
+	/* A file of another form is not ours. */
+	if (!generation_file_of_name(&file, entry->name, c->prefix_len))
+		return 0;
+	make_key(key, &file);
+	if (has_key(c, c->key_nr, key)) {
+		c->out->kept_nr++;
+		return 0;
+	}
+	if (is_young(c, entry->info.mtime)) {
+		c->out->young_nr++;
+		return 0;
+	}
+	if (!c->options->is_dry)
+		ret = filestore_delete(c->place->store, entry->name, err);
+	if (!ret) {
+		c->out->file_nr++;
+		c->out->bytes += entry->info.size;
+	}
+	/* What could not be deleted is found again by the next run. */
+	return ret < 0 ? ret : 0;
+}
+
+static int delete_files(struct collection *c)
+{
+	struct buf prefix = BUF_INIT;
+	int ret = generation_file_prefix(&prefix, c->place->repository, c->err);
+
+	c->prefix_len = prefix.len;
+	if (!ret)
+		ret = filestore_list_each(c->place->store, prefix.data,
+					  judge_file, c, c->err);
+	buf_release(&prefix);
+	return ret;
+}
+
+int generation_collect(struct generation_garbage *out,
+		       const struct generation_place *place,
+		       const struct generation_collect_options *options,
+		       struct error *err)
+{
+	struct collection c = {
+		.place = place,
+		.options = options,
+		.out = out,
+		.err = err,
+	};
+	struct generation newest = {0};
+	uint64_t number;
+	int ret;
+
+	memset(out, 0, sizeof(*out));
+	if (options->grace < 1)
+		return error_set(err, ERR_INVALID,
+				 "the grace of a garbage collection must be a "
+				 "second at least");
+	ret = generation_newest(&newest, place, 0, err);
+	number = newest.number;
+	generation_release(&newest);
+	if (!ret)
+		ret = ask_time(&c, number);
+	/* Once more: this search must be after the time. */
+	if (!ret)
+		ret = generation_newest(&newest, place, number, err);
+	if (!ret)
+		ret = read_records(&c, newest.number);
+	if (!ret)
+		ret = retire_all(&c);
+	if (!ret)
+		ret = delete_files(&c);
+	generation_release(&newest);
+	free(c.keys);
+	free(c.olds);
+	return ret;
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests of generations/collect.c: which files and records are garbage. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+
+#include "generations/collect.h"
+#include "generations/names.h"
+#include "t/unit/genhost.h"
+#include "t/unit/memstore.h"
+
+#define GRACE 100
+
+struct repo {
+	struct memstore mem;
+	struct genhost host;
+	struct generation_place place;
+	struct generation base;
+	enum memstore_fate fate; /* of the requests below */
+	enum memstore_op op;
+	const char *part; /* of the name */
+	unsigned after;   /* so many such requests are normal */
+};
+
+static enum memstore_fate decide(void *ctx, enum memstore_op op,
+				 const char *name)
+{
+	struct repo *r = ctx;
+
+	if (!r->part || op != r->op || !strstr(name, r->part))
+		return MEMSTORE_NORMAL;
+	if (!r->after)
+		return r->fate;
+	r->after--;
+	return MEMSTORE_NORMAL;
+}
+
+static void repo_init(struct repo *r)
+{
+	memset(r, 0, sizeof(*r));
+	memstore_init(&r->mem);
+	genhost_init(&r->host);
+	r->place = (struct generation_place){&r->mem.store, &r->host.host, "r"};
+	r->mem.fate = decide;
+	r->mem.ctx = r;
+}
+
+static void repo_release(struct repo *r)
+{
+	generation_release(&r->base);
+	memstore_release(&r->mem);
+}
+
+/* Makes a generation that adds one file and drops another, if not NULL. */
+static void commit(struct repo *r, const char *add, const char *drop)
+{
+	struct generation_upload up = genhost_upload(add, add);
+	struct generation_change change = {
+		.seen = r->base.number,
+		.uploads = &up,
+		.upload_nr = 1,
+		.session_ns = 1,
+	};
+
+	if (drop) {
+		change.drops = generation_find_file(&r->base, drop);
+		change.drop_nr = 1;
+		assert_non_null(change.drops);
+	}
+	assert_int_equal(generation_commit(&r->base, &r->place, &change, NULL),
+			 0);
+}
+
+static struct generation_garbage collect(struct repo *r, int64_t grace,
+					 bool is_dry, int result)
+{
+	struct generation_collect_options options = {grace, is_dry};
+	struct generation_garbage out;
+	struct error err = ERROR_INIT;
+	int ret = generation_collect(&out, &r->place, &options, &err);
+
+	if (ret != result)
+		fail_msg("%d %s", ret, err.msg);
+	return out;
+}
+
+static unsigned count(struct repo *r, const char *part)
+{
+	unsigned nr = 0;
+
+	for (size_t i = 0; i < r->mem.nr; i++)
+		nr += strstr(r->mem.files[i].name, part) != NULL;
+	return nr;
+}
+
+static bool is_retired(struct repo *r, uint64_t number)
+{
+	struct generation g;
+	bool retired;
+
+	assert_int_equal(generation_read(&g, &r->place, number, NULL), 0);
+	retired = g.is_retired;
+	generation_release(&g);
+	return retired;
+}
+
+static void test_none(void **state)
+{
+	struct repo r;
+
+	repo_init(&r);
+	collect(&r, 0, false, ERR_INVALID);
+	collect(&r, GRACE, false, STORE_ABSENT);
+	assert_int_equal(r.mem.nr, 0);
+	repo_release(&r);
+}
+
+/* A dropped file stays for the grace after the generation that dropped it. */
+static void test_grace(void **state)
+{
+	struct generation_garbage g;
+	struct repo r;
+
+	repo_init(&r);
+	commit(&r, "a", NULL);
+	r.mem.clock += 10 * GRACE;
+	commit(&r, "b", "a");
+	g = collect(&r, GRACE, false, 0);
+	assert_int_equal(g.kept_nr, 2);
+	r.mem.clock += GRACE;
+	g = collect(&r, GRACE, false, 0);
+	assert_int_equal(g.kept_nr, 2);
+	assert_int_equal(g.retired_nr, 0);
+	r.mem.clock += 1;
+	g = collect(&r, GRACE, true, 0);
+	assert_int_equal(g.file_nr, 1);
+	assert_int_equal(g.bytes, 1);
+	assert_int_equal(g.retired_nr, 1);
+	assert_int_equal(count(&r, "/file/"), 2);
+	assert_false(is_retired(&r, 1));
+	g = collect(&r, GRACE, false, 0);
+	assert_int_equal(g.file_nr, 1);
+	assert_int_equal(g.kept_nr, 1);
+	assert_int_equal(g.retired_nr, 1);
+	assert_int_equal(count(&r, "/file/"), 1);
+	assert_int_equal(count(&r, "/gen/"), 2);
+	assert_true(is_retired(&r, 1));
+	g = collect(&r, GRACE, false, 0);
+	assert_int_equal(g.file_nr + g.retired_nr, 0);
+	/* The repository goes on. */
+	commit(&r, "c", NULL);
+	assert_int_equal(r.base.number, 3);
+	repo_release(&r);
+}
+
+/* A file without a record: of a writer that has not finished, or died. */
+static void test_unnamed(void **state)
+{
+	struct generation_upload up = genhost_upload("x", "xyz");
+	struct generation_garbage g;
+	struct buf name = BUF_INIT;
+	struct repo r;
+
+	repo_init(&r);
+	commit(&r, "a", NULL);
+	assert_int_equal(generation_file_name(&name, "r", &up.file, NULL), 0);
+	memstore_write(&r.mem, name.data, "xyz", 3);
+	memstore_write(&r.mem, "repo/r/_/file/other", "xyz", 3);
+	memstore_write(&r.mem, "repo/r/_/gen/other", "xyz", 3);
+	memstore_write(&r.mem, "repo/r/a/_/file/x", "xyz", 3);
+	/* The clock of the collector does not matter. */
+	r.host.seconds += 1000 * GRACE;
+	r.host.now_ns += 1000 * GRACE * (uint64_t)1000000000;
+	g = collect(&r, GRACE, false, 0);
+	assert_int_equal(g.young_nr, 1);
+	assert_int_equal(g.kept_nr, 1);
+	r.mem.clock += GRACE + 1;
+	g = collect(&r, GRACE, false, 0);
+	assert_int_equal(g.file_nr, 1);
+	assert_int_equal(g.bytes, 3);
+	assert_null(memstore_find(&r.mem, name.data));
+	assert_int_equal(r.mem.nr, 6);
+	buf_release(&name);
+	repo_release(&r);
+}
+
+/* Old records are retired from below, also if the store stops in between. */
+static void test_retire(void **state)
+{
+	struct generation_garbage g;
+	char path[16];
+	struct repo r;
+
+	repo_init(&r);
+	for (unsigned i = 0; i < 6; i++) {
+		snprintf(path, sizeof(path), "f%u", i);
+		commit(&r, path, NULL);
+	}
+	r.mem.clock += GRACE + 1;
+	r.part = "/gen/";
+	r.op = MEMSTORE_PUT;
+	r.fate = MEMSTORE_DOWN;
+	r.after = 2;
+	collect(&r, GRACE, false, STORE_UNAVAILABLE);
+	for (uint64_t n = 1; n <= 6; n++)
+		assert_int_equal(is_retired(&r, n), n <= 2);
+	r.part = NULL;
+	g = collect(&r, GRACE, false, 0);
+	assert_int_equal(g.retired_nr, 3);
+	assert_int_equal(g.kept_nr, 6);
+	for (uint64_t n = 1; n <= 6; n++)
+		assert_int_equal(is_retired(&r, n), n <= 5);
+	repo_release(&r);
+}
+
+/* Without all records and the time of the store, nothing is deleted. */
+static void test_failures(void **state)
+{
+	static const struct {
+		enum memstore_op op;
+		const char *part;
+		unsigned after;
+		enum memstore_fate fate;
+		int result;
+	} cases[] = {
+		{MEMSTORE_READ, "/gen/", 0, MEMSTORE_DOWN, STORE_UNAVAILABLE},
+		{MEMSTORE_READ, "/gen/", 5, MEMSTORE_DOWN, STORE_UNAVAILABLE},
+		{MEMSTORE_READ, "/gen/", 6, MEMSTORE_ERROR, ERR_DENIED},
+		{MEMSTORE_PUT, "hint/", 0, MEMSTORE_NOTHING, STORE_UNAVAILABLE},
+		{MEMSTORE_HEAD, "hint/", 0, MEMSTORE_ERROR, ERR_DENIED},
+		{MEMSTORE_LIST, "/file/", 0, MEMSTORE_DOWN, STORE_UNAVAILABLE},
+		{MEMSTORE_DELETE, "/file/", 0, MEMSTORE_ERROR, ERR_DENIED},
+		{MEMSTORE_DELETE, "/file/", 0, MEMSTORE_NOTHING, 0},
+		{MEMSTORE_DELETE, "/file/", 0, MEMSTORE_DOWN, 0},
+	};
+
+	for (size_t i = 0; i < ARRAY_NR(cases); i++) {
+		struct generation_garbage g;
+		struct repo r;
+
+		repo_init(&r);
+		commit(&r, "a", NULL);
+		commit(&r, "b", "a");
+		commit(&r, "c", NULL);
+		r.mem.clock += GRACE + 1;
+		r.op = cases[i].op;
+		r.part = cases[i].part;
+		r.after = cases[i].after;
+		r.fate = cases[i].fate;
+		g = collect(&r, GRACE, false, cases[i].result);
+		assert_int_equal(r.after, 0);
+		assert_int_equal(g.file_nr, 0);
+		assert_int_equal(count(&r, "/file/"), 3);
+		repo_release(&r);
+	}
+}
+
+/* A record that is damaged: its files are not known. */
+static void test_damage(void **state)
+{
+	struct repo r;
+
+	repo_init(&r);
+	commit(&r, "a", NULL);
+	commit(&r, "b", "a");
+	memstore_find(&r.mem, "repo/r/_/gen/0000000000000001")->bytes[40] ^= 1;
+	collect(&r, GRACE, false, ERR_CORRUPT);
+	memstore_remove(&r.mem, "repo/r/_/gen/0000000000000001");
+	collect(&r, GRACE, false, ERR_CORRUPT);
+	assert_int_equal(count(&r, "/file/"), 2);
+	repo_release(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_none),     cmocka_unit_test(test_grace),
+		cmocka_unit_test(test_unnamed),  cmocka_unit_test(test_retire),
+		cmocka_unit_test(test_failures), cmocka_unit_test(test_damage),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
