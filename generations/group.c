@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Group commit: threads write their files by themselves and wait in a queue.
+ * One of them, the leader, makes one record for all that wait.
+ */
+#include <string.h>
+
+#include "base/mem.h"
+#include "generations/commit.h"
+#include "sys/thread.h"
+
+/* changes in one record at most */
+#define BATCH_MAX 256
+
+struct waiting {
+	struct commit_member m;
+	struct waiting *next; /* in the queue */
+	/* guarded by the lock of the group: the leader does not use this now */
+	bool is_answered;
+};
+
+struct generation_group {
+	const struct generation_place *place; /* borrowed */
+	uint64_t gather_ns;
+	/* guards `first`, `last`, `is_led`, and `base` without a leader */
+	pthread_mutex_t lock;
+	pthread_cond_t changed; /* some are answered, and nobody leads */
+	struct waiting *first, **last;
+	bool is_led;
+	struct generation base; /* the newest known generation; the leader's */
+};
+
+struct generation_group *generation_group_new(
+	const struct generation_place *place, uint64_t gather_ns)
+{
+	struct generation_group *group = mem_calloc(1, sizeof(*group));
+
+	if (!group)
+		return NULL;
+	group->place = place;
+	group->gather_ns = gather_ns;
+	group->last = &group->first;
+	if (pthread_mutex_init(&group->lock, NULL)) {
+		free(group);
+		return NULL;
+	}
+	if (pthread_cond_init(&group->changed, NULL)) {
+		pthread_mutex_destroy(&group->lock);
+		free(group);
+		return NULL;
+	}
+	return group;
+}
+
+void generation_group_free(struct generation_group *group)
+{
+	if (!group)
+		return;
+	generation_release(&group->base);
+	pthread_cond_destroy(&group->changed);
+	pthread_mutex_destroy(&group->lock);
+	free(group);
+}
+
+/*
+ * Takes changes from the queue: up to the next one that drops objects, which is
+ * alone. The caller holds the lock. Returns their number.
+ */
+static size_t take_batch(struct generation_group *group, struct waiting **batch)
+{
+	size_t nr = 0;
+
+	while (group->first && nr < BATCH_MAX) {
+		struct waiting *w = group->first;
+
+		if (nr && (w->m.change->drops_objects ||
+			   batch[0]->m.change->drops_objects))
+			break;
+		group->first = w->next;
+		batch[nr++] = w;
+	}
+	if (!group->first)
+		group->last = &group->first;
+	return nr;
+}
+
+static void fail_all(struct commit_member *const *members, size_t nr, int ret,
+		     const struct error *err)
+{
+	for (size_t i = 0; i < nr; i++) {
+		members[i]->result = ret < 0 ? ret : GENERATION_STORE_DOWN;
+		members[i]->err = *err;
+	}
+}
+
+/*
+ * Makes one record of what waits. The caller holds the lock, and `is_led` is
+ * set for its thread. `is_idle`: nobody has made a record meanwhile, so it is
+ * worth to wait for others.
+ */
+static void lead(struct generation_group *group, bool is_idle)
+{
+	const struct generation_host *host = group->place->host;
+	struct commit_member *members[BATCH_MAX];
+	struct waiting *batch[BATCH_MAX];
+	struct error err = ERROR_INIT;
+	size_t nr;
+	int ret = 0;
+
+	if (is_idle && group->gather_ns) {
+		pthread_mutex_unlock(&group->lock);
+		host->sleep_ns(host->ctx, group->gather_ns);
+		pthread_mutex_lock(&group->lock);
+	}
+	nr = take_batch(group, batch);
+	pthread_mutex_unlock(&group->lock);
+
+	for (size_t i = 0; i < nr; i++)
+		members[i] = &batch[i]->m;
+	if (!group->base.number)
+		ret = generation_newest(&group->base, group->place, 0, &err);
+	if (!ret || ret == STORE_ABSENT)
+		commit_make(&group->base, group->place, members, nr);
+	else
+		fail_all(members, nr, ret, &err);
+
+	pthread_mutex_lock(&group->lock);
+	for (size_t i = 0; i < nr; i++)
+		batch[i]->is_answered = true;
+	group->is_led = false;
+	pthread_cond_broadcast(&group->changed);
+}
+
+int generation_group_commit(struct generation_group *group,
+			    const struct generation_change *change,
+			    struct error *err)
+{
+	struct waiting w = {.next = NULL};
+	bool is_idle = true;
+	uint64_t hint;
+	int ret = commit_start(&w.m, group->place, change, err);
+
+	pthread_mutex_lock(&group->lock);
+	hint = group->is_led ? 0 : group->base.number;
+	pthread_mutex_unlock(&group->lock);
+	if (!ret)
+		ret = commit_upload(&w.m, group->place, hint, err);
+	if (ret)
+		return ret;
+
+	pthread_mutex_lock(&group->lock);
+	*group->last = &w;
+	group->last = &w.next;
+	while (!w.is_answered) {
+		if (group->is_led) {
+			pthread_cond_wait(&group->changed, &group->lock);
+			is_idle = false;
+			continue;
+		}
+		group->is_led = true;
+		lead(group, is_idle);
+	}
+	pthread_mutex_unlock(&group->lock);
+	if (w.m.result && err)
+		*err = w.m.err;
+	return w.m.result;
+}

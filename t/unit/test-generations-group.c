@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests of generations/group.c: changes of several threads in one record. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+
+#include "sys/thread.h"
+#include "t/unit/genhost.h"
+#include "t/unit/memstore.h"
+
+#define THREADS 8
+#define HOUR ((uint64_t)3600000000000)
+
+struct pusher {
+	struct generation_group *group;
+	struct generation_upload up;
+	struct generation_ref_change ref;
+	char path[32], name[32], value[32];
+	bool drops_objects;
+	uint64_t seen;
+	int result;
+	struct error err;
+};
+
+struct repo {
+	struct memstore mem;
+	struct genhost host;
+	struct generation_place place;
+	struct generation_group *group;
+	/* files that must be there before the leader goes on */
+	unsigned expected, written;
+	pthread_mutex_t lock; /* guards `written` */
+	pthread_cond_t wake;
+	bool records_fail;
+};
+
+static enum memstore_fate decide(void *ctx, enum memstore_op op,
+				 const char *name)
+{
+	struct repo *r = ctx;
+
+	if (op == MEMSTORE_PUT && strstr(name, "/file/")) {
+		pthread_mutex_lock(&r->lock);
+		r->written++;
+		pthread_cond_broadcast(&r->wake);
+		pthread_mutex_unlock(&r->lock);
+	}
+	return r->records_fail && strstr(name, "/gen/") ? MEMSTORE_DOWN
+							: MEMSTORE_NORMAL;
+}
+
+/* The leader's pause ends when all threads have begun to write their files. */
+static void wait_for_all(void *ctx, uint64_t ns)
+{
+	struct genhost *h = ctx;
+	struct repo *r = (struct repo *)((char *)h -
+					 offsetof(struct repo, host));
+
+	pthread_mutex_lock(&r->lock);
+	while (r->written < r->expected)
+		pthread_cond_wait(&r->wake, &r->lock);
+	pthread_mutex_unlock(&r->lock);
+}
+
+static void repo_init(struct repo *r)
+{
+	memset(r, 0, sizeof(*r));
+	memstore_init(&r->mem);
+	genhost_init(&r->host);
+	r->host.host.sleep_ns = wait_for_all;
+	r->place = (struct generation_place){&r->mem.store, &r->host.host, "r"};
+	r->mem.fate = decide;
+	r->mem.ctx = r;
+	r->group = generation_group_new(&r->place, 1);
+	assert_non_null(r->group);
+	assert_int_equal(pthread_mutex_init(&r->lock, NULL), 0);
+	assert_int_equal(pthread_cond_init(&r->wake, NULL), 0);
+}
+
+static void repo_release(struct repo *r)
+{
+	generation_group_free(r->group);
+	memstore_release(&r->mem);
+	pthread_mutex_destroy(&r->lock);
+	pthread_cond_destroy(&r->wake);
+}
+
+static void *run(void *arg)
+{
+	struct pusher *p = arg;
+	struct generation_change change = {
+		.user = p->value,
+		.uploads = &p->up,
+		.upload_nr = 1,
+		.refs = &p->ref,
+		.ref_nr = 1,
+		.drops_objects = p->drops_objects,
+		.seen = p->seen,
+		.session_ns = HOUR,
+	};
+
+	p->result = generation_group_commit(p->group, &change, &p->err);
+	return NULL;
+}
+
+/* Pusher i sets ref `ref` from nothing to "<i>". */
+static void prepare(struct repo *r, struct pusher *p, unsigned i,
+		    const char *ref)
+{
+	memset(p, 0, sizeof(*p));
+	p->group = r->group;
+	snprintf(p->path, sizeof(p->path), "pack-%u", i);
+	snprintf(p->name, sizeof(p->name), "%s", ref);
+	snprintf(p->value, sizeof(p->value), "%u", i);
+	p->up = genhost_upload(p->path, p->path);
+	p->ref = (struct generation_ref_change){p->name, NULL, p->value};
+}
+
+static void run_all(struct repo *r, struct pusher *pushers, unsigned nr)
+{
+	pthread_t threads[THREADS];
+
+	r->written = 0;
+	r->expected = nr;
+	for (unsigned i = 0; i < nr; i++)
+		assert_int_equal(
+			sys_thread_start(&threads[i], run, &pushers[i]), 0);
+	for (unsigned i = 0; i < nr; i++)
+		sys_thread_join(threads[i]);
+}
+
+static void read_newest(struct repo *r, struct generation *g)
+{
+	assert_int_equal(generation_newest(g, &r->place, 0, NULL), 0);
+}
+
+static void test_group(void **state)
+{
+	struct pusher p[THREADS];
+	struct generation g;
+	struct repo r;
+	char ref[32];
+
+	repo_init(&r);
+	for (unsigned round = 0; round < 3; round++) {
+		for (unsigned i = 0; i < THREADS; i++) {
+			snprintf(ref, sizeof(ref), "r%u-%u", round, i);
+			prepare(&r, &p[i], round * THREADS + i, ref);
+		}
+		run_all(&r, p, THREADS);
+		for (unsigned i = 0; i < THREADS; i++)
+			assert_int_equal(p[i].result, GENERATION_COMMITTED);
+	}
+	read_newest(&r, &g);
+	/* A record may have one change or many; none is in two. */
+	assert_true(g.number <= 3 * THREADS);
+	assert_int_equal(g.update_nr, 3 * THREADS);
+	assert_int_equal(g.file_nr, 3 * THREADS);
+	for (unsigned i = 0; i < THREADS; i++) {
+		snprintf(ref, sizeof(ref), "r1-%u", i);
+		assert_int_equal(atoi(generation_find_update(&g, ref)->value),
+				 THREADS + i);
+	}
+	generation_release(&g);
+	repo_release(&r);
+}
+
+/* All set the same ref: one wins, and the others are told. */
+static void test_refused(void **state)
+{
+	struct pusher p[THREADS];
+	struct generation g;
+	unsigned won = 0;
+	struct repo r;
+
+	repo_init(&r);
+	for (unsigned i = 0; i < THREADS; i++)
+		prepare(&r, &p[i], i, i % 2 ? "own" : "shared");
+	prepare(&r, &p[1], 1, "third");
+	run_all(&r, p, THREADS);
+	assert_int_equal(p[1].result, GENERATION_COMMITTED);
+	read_newest(&r, &g);
+	for (unsigned i = 0; i < THREADS; i++) {
+		if (p[i].result == GENERATION_COMMITTED) {
+			won++;
+			assert_string_equal(
+				generation_find_update(&g, p[i].name)->value,
+				p[i].value);
+			continue;
+		}
+		assert_int_equal(p[i].result, GENERATION_REF_CHANGED);
+		assert_non_null(strstr(p[i].err.msg, p[i].name));
+	}
+	assert_int_equal(won, 3);
+	assert_int_equal(g.update_nr, 3);
+	assert_int_equal(g.file_nr, 3);
+	generation_release(&g);
+	repo_release(&r);
+}
+
+/* A change that drops objects has a record of its own, or is refused. */
+static void test_drops(void **state)
+{
+	struct pusher p[THREADS];
+	struct generation g;
+	struct repo r;
+	char ref[32];
+
+	repo_init(&r);
+	for (unsigned i = 0; i < THREADS; i++) {
+		snprintf(ref, sizeof(ref), "r%u", i);
+		prepare(&r, &p[i], i, ref);
+		p[i].drops_objects = i == 3;
+	}
+	run_all(&r, p, THREADS);
+	read_newest(&r, &g);
+	for (unsigned i = 0; i < THREADS; i++) {
+		bool is_there = generation_find_update(&g, p[i].name) != NULL;
+
+		assert_int_equal(is_there, !p[i].result);
+		assert_true(!p[i].result ||
+			    p[i].result == GENERATION_EPOCH_CHANGED);
+		if (i != 3 && p[3].result)
+			assert_int_equal(p[i].result, 0);
+	}
+	generation_release(&g);
+	repo_release(&r);
+}
+
+/* The store stops: each change of the record is answered. */
+static void test_failure(void **state)
+{
+	struct pusher p[THREADS];
+	struct repo r;
+	char ref[32];
+
+	repo_init(&r);
+	prepare(&r, &p[0], 100, "first");
+	run_all(&r, p, 1);
+	assert_int_equal(p[0].result, GENERATION_COMMITTED);
+	r.records_fail = true;
+	for (unsigned i = 0; i < THREADS; i++) {
+		snprintf(ref, sizeof(ref), "r%u", i);
+		prepare(&r, &p[i], i, i < 2 ? "r" : ref);
+	}
+	run_all(&r, p, THREADS);
+	for (unsigned i = 0; i < THREADS; i++)
+		assert_true(p[i].result == GENERATION_STORE_DOWN ||
+			    (i < 2 && p[i].result == GENERATION_BUSY));
+	r.records_fail = false;
+	run_all(&r, p + 1, THREADS - 1);
+	for (unsigned i = 1; i < THREADS; i++)
+		assert_int_equal(p[i].result, GENERATION_COMMITTED);
+	repo_release(&r);
+}
+
+/* What is wrong by itself is not sent. */
+static void test_invalid(void **state)
+{
+	struct pusher p;
+	struct repo r;
+
+	repo_init(&r);
+	prepare(&r, &p, 0, "a b");
+	run(&p);
+	assert_int_equal(p.result, ERR_INVALID);
+	assert_int_equal(r.mem.requests, 0);
+	generation_group_free(NULL);
+	repo_release(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_group),   cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_drops),   cmocka_unit_test(test_failure),
+		cmocka_unit_test(test_invalid),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
