@@ -156,7 +156,12 @@ struct commit {
 	/* `base` was the newest generation at some moment of this commit */
 	bool is_newest;
 	struct generation next, found; /* owned */
-	struct buf name, text;         /* owned: of record `next` */
+	/*
+	 * owned: *base as the caller gave it, once it is replaced: the change
+	 * may borrow from it
+	 */
+	struct generation given;
+	struct buf name, text; /* owned: of record `next` */
 	struct error err;
 };
 
@@ -326,6 +331,17 @@ static int create(struct commit *c)
 	return GENERATION_UNKNOWN;
 }
 
+/* Replaces *base, which takes over *g. */
+static void replace_base(struct commit *c, struct generation *g)
+{
+	if (c->given.number)
+		generation_release(c->base);
+	else
+		c->given = *c->base;
+	*c->base = *g;
+	memset(g, 0, sizeof(*g));
+}
+
 /* Replaces *base by the newest generation. Record `at_least` exists, or is 0.
  */
 static int refresh(struct commit *c, uint64_t at_least)
@@ -333,10 +349,8 @@ static int refresh(struct commit *c, uint64_t at_least)
 	struct generation newest;
 	int ret = generation_newest(&newest, c->place, at_least, &c->err);
 
-	if (!ret) {
-		generation_release(c->base);
-		*c->base = newest;
-	}
+	if (!ret)
+		replace_base(c, &newest);
 	/* Only a repository that does not exist yet has no generation. */
 	if (ret == STORE_ABSENT && !at_least)
 		ret = 0;
@@ -349,11 +363,8 @@ static int advance(struct commit *c, unsigned tries)
 {
 	bool is_retired = c->found.is_retired;
 
-	if (!is_retired) {
-		generation_release(c->base);
-		*c->base = c->found;
-		memset(&c->found, 0, sizeof(c->found));
-	}
+	if (!is_retired)
+		replace_base(c, &c->found);
 	pause_before(c->place->host, tries);
 	/* Once, the next number may be free. Later, others are many. */
 	return tries || is_retired ? refresh(c, c->next.number) : 0;
@@ -363,9 +374,7 @@ static void take_next(struct commit *c)
 {
 	bool is_first = c->next.number == 1;
 
-	generation_release(c->base);
-	*c->base = c->next;
-	memset(&c->next, 0, sizeof(c->next));
+	replace_base(c, &c->next);
 	/* Later commits write the hint of their base. */
 	if (is_first)
 		generation_write_hint(c->place, 1, NULL);
@@ -426,6 +435,7 @@ void commit_make(struct generation *base, const struct generation_place *place,
 	end_all(&c, ret);
 	generation_release(&c.next);
 	generation_release(&c.found);
+	generation_release(&c.given);
 	buf_release(&c.name);
 	buf_release(&c.text);
 }

@@ -197,6 +197,7 @@ enum generation_commit_result {
  * record. *base is a generation that the caller knows, the newest if possible;
  * zeroed for a repository that does not exist yet. After GENERATION_COMMITTED,
  * *base is the new generation; otherwise *base may be a newer one than before.
+ * The change may borrow from *base.
  *
  * If no other writer interferes, the files and the hint for *base are written
  * at the same time, and the record next: two requests that wait for each other.

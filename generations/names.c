@@ -120,10 +120,14 @@ int generation_file_prefix(struct buf *out, const char *repository,
 
 static int append_hex(struct buf *out, const uint8_t *bytes, size_t len)
 {
+	static const char digits[] = "0123456789abcdef";
 	int ret = 0;
 
-	for (size_t i = 0; !ret && i < len; i++)
-		ret = buf_printf(out, "%02x", bytes[i]);
+	for (size_t i = 0; !ret && i < len; i++) {
+		char pair[2] = {digits[bytes[i] >> 4], digits[bytes[i] & 15]};
+
+		ret = buf_append(out, pair, sizeof(pair));
+	}
 	return ret;
 }
 

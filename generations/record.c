@@ -205,12 +205,12 @@ static const char *find_fault(const struct generation *g)
 static int print_hex(struct buf *out, const uint8_t *bytes, size_t len)
 {
 	static const char digits[] = "0123456789abcdef";
-	int ret = buf_reserve(out, 2 * len);
+	int ret = 0;
 
 	for (size_t i = 0; !ret && i < len; i++) {
-		ret = buf_append_char(out, digits[bytes[i] >> 4]);
-		if (!ret)
-			ret = buf_append_char(out, digits[bytes[i] & 15]);
+		char pair[2] = {digits[bytes[i] >> 4], digits[bytes[i] & 15]};
+
+		ret = buf_append(out, pair, sizeof(pair));
 	}
 	return ret;
 }

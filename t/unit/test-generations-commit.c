@@ -254,6 +254,33 @@ static void test_rebase(void **state)
 	repo_release(&r);
 }
 
+/* The change borrows from the base, which is replaced twice. */
+static void test_borrowed(void **state)
+{
+	struct generation_ref_change ref = {"main", NULL, "2"};
+	struct generation_change change = {
+		.seen = 1,
+		.drop_nr = 1,
+		.refs = &ref,
+		.ref_nr = 1,
+		.session_ns = MINUTE,
+	};
+	struct repo r;
+
+	repo_init(&r);
+	assert_int_equal(push(&r, &r.base, "main", NULL, "1", NULL), 0);
+	change.drops = r.base.files;
+	ref.before = r.base.updates[0].value;
+	r.before_put = other_once;
+	assert_int_equal(generation_commit(&r.base, &r.place, &change, NULL),
+			 0);
+	assert_int_equal(r.base.number, 3);
+	assert_int_equal(r.base.file_nr, 1);
+	assert_string_equal(r.base.files[0].path, "objects/pack/o.pack");
+	expect(&r, "main", "2");
+	repo_release(&r);
+}
+
 static void other_always(struct repo *r)
 {
 	char ref[16];
@@ -570,6 +597,7 @@ int main(void)
 		cmocka_unit_test(test_commit),
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_rebase),
+		cmocka_unit_test(test_borrowed),
 		cmocka_unit_test(test_busy),
 		cmocka_unit_test(test_old_base),
 		cmocka_unit_test(test_lost_answers),
