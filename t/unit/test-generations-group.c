@@ -7,6 +7,9 @@
 #include <cmocka.h>
 #include <stdio.h>
 
+#include "generations/collect.h"
+#include "store/directory.h"
+#include "sys/tempdir.h"
 #include "sys/thread.h"
 #include "t/unit/genhost.h"
 #include "t/unit/memstore.h"
@@ -257,6 +260,67 @@ static void test_failure(void **state)
 	repo_release(&r);
 }
 
+/* Two groups stand for two nodes, over a store in a directory. */
+static void test_two_nodes(void **state)
+{
+	struct sys_tempdir dir = SYS_TEMPDIR_INIT;
+	struct generation_collect_options options = {3600, false};
+	struct generation_garbage garbage;
+	struct generation_host host;
+	struct generation_place place = {NULL, &host, "a_b/r.git"};
+	struct generation_group *groups[2];
+	struct pusher p[THREADS];
+	pthread_t threads[THREADS];
+	struct generation g, parent;
+	char ref[32];
+	struct repo r;
+
+	repo_init(&r);
+	generation_host_init(&host);
+	assert_int_equal(sys_tempdir_create(&dir, "/tmp", "group-", NULL), 0);
+	assert_int_equal(store_directory_open(&place.store, dir.path, NULL), 0);
+	for (unsigned i = 0; i < 2; i++) {
+		groups[i] = generation_group_new(&place, 1);
+		assert_non_null(groups[i]);
+	}
+	for (unsigned i = 0; i < THREADS; i++) {
+		snprintf(ref, sizeof(ref), "r%u", i / 2);
+		prepare(&r, &p[i], i, ref);
+		p[i].group = groups[i % 2];
+	}
+	for (unsigned i = 0; i < THREADS; i++)
+		assert_int_equal(sys_thread_start(&threads[i], run, &p[i]), 0);
+	for (unsigned i = 0; i < THREADS; i++)
+		sys_thread_join(threads[i]);
+	assert_int_equal(generation_newest(&g, &place, 0, NULL), 0);
+	assert_int_equal(g.update_nr, THREADS / 2);
+	/* Of both pushes to a ref, one is there, and knows it. */
+	for (unsigned i = 0; i < THREADS; i++) {
+		bool is_there = !strcmp(
+			generation_find_update(&g, p[i].name)->value,
+			p[i].value);
+
+		assert_int_equal(p[i].result, is_there
+						      ? GENERATION_COMMITTED
+						      : GENERATION_REF_CHANGED);
+	}
+	for (uint64_t n = g.number - 1; n; n--) {
+		assert_int_equal(generation_read(&parent, &place, n, NULL), 0);
+		assert_true(parent.update_nr < g.update_nr);
+		generation_release(&parent);
+	}
+	assert_int_equal(generation_collect(&garbage, &place, &options, NULL),
+			 0);
+	assert_int_equal(garbage.kept_nr, g.file_nr);
+	assert_int_equal(garbage.young_nr, THREADS - g.file_nr);
+	generation_release(&g);
+	for (unsigned i = 0; i < 2; i++)
+		generation_group_free(groups[i]);
+	filestore_close(place.store);
+	sys_tempdir_release(&dir);
+	repo_release(&r);
+}
+
 /* What is wrong by itself is not sent. */
 static void test_invalid(void **state)
 {
@@ -275,8 +339,11 @@ static void test_invalid(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_group),   cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_drops),   cmocka_unit_test(test_failure),
+		cmocka_unit_test(test_group),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_drops),
+		cmocka_unit_test(test_failure),
+		cmocka_unit_test(test_two_nodes),
 		cmocka_unit_test(test_invalid),
 	};
 
