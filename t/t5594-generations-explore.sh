@@ -49,6 +49,12 @@ test_expect_success 'a maintainer and two collections' '
 	explore maintenance-fault mc 1 1 0
 '
 
+test_expect_success 'objects are taken back meanwhile' '
+	explore dropped pqdc 1 0 0 &&
+	has dropped refused &&
+	explore dropped-fault pd 1 1 0
+'
+
 # finds <bug> <argument>...: a check fails, and the run is printed.
 finds () {
 	bug=$1 && shift &&
@@ -68,6 +74,11 @@ test_expect_success 'the exploration finds a collection without a grace' '
 	grep "c  delete" no-grace.out
 '
 
+test_expect_success 'the exploration finds a push that needs a dropped object' '
+	finds unchecked pd 1 0 0 &&
+	grep "an object is lost:  a " unchecked.out
+'
+
 test -n "$GITREACH_EXPLORE" && test_set_prereq EXPLORE
 
 test_expect_success EXPLORE 'larger limits' '
@@ -76,6 +87,7 @@ test_expect_success EXPLORE 'larger limits' '
 	explore deep-pushes pqc 1 1 1 &&
 	explore deep-maintenance mc 2 1 1 &&
 	explore deep-two-faults pq 1 2 0 &&
+	explore deep-dropped pdm 1 1 0 &&
 	explore deep-all pqmc 1 1 0
 '
 

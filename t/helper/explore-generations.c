@@ -6,9 +6,10 @@
  *	explore-generations <actors> <preemptions> <faults> <jumps> [<bug>]
  *
  * <actors> are some of "p" and "q" (push to the same ref, and try again if they
- * are refused), "m" (replaces all packs and all tables of refs) and "c"
- * (collects garbage). Each actor is a coroutine, which stops before each
- * request to the store. A run is a sequence of choices:
+ * are refused), "m" (replaces all packs and all tables of refs), "d" (as "m",
+ * and takes back an object that no ref needs) and "c" (collects garbage). Each
+ *actor is a coroutine, which stops before each request to the store. A run is a
+ *sequence of choices:
  * - which actor goes on; another one than the last costs a preemption, unless
  *   the last one has ended;
  * - what happens to the request; everything but success costs a fault;
@@ -20,8 +21,9 @@
  * the run, and the exit code is 1.
  *
  * <bug> is a bug that the exploration must find: "delete-after-lost" (a failed
- * commit deletes its files, and takes a lost answer for a failure) or
- * "no-grace" (the collection takes a grace of one second).
+ * commit deletes its files, and takes a lost answer for a failure), "no-grace"
+ * (the collection takes a grace of one second) or "unchecked" (a push is
+ * rebased without a look at the objects that were taken back).
  *
  * A request that was sent is assumed to take effect within the grace, or never.
  * So the clock does not jump while a record is on its way, and late puts are
@@ -47,11 +49,15 @@
 #define DEPTH 4096
 #define TEXT 32
 
-enum bug { BUG_NONE, BUG_DELETE, BUG_NO_GRACE };
+enum bug { BUG_NONE, BUG_DELETE, BUG_NO_GRACE, BUG_UNCHECKED };
+
+/* an object that no ref needs at first, and each push that finds it */
+#define OLD_OBJECT "a"
 
 /* A change of a ref that an actor has tried. */
 struct attempt {
 	char before[TEXT], after[TEXT];
+	bool needs_old; /* the new value needs OLD_OBJECT */
 	int result;
 	unsigned landed; /* records that have it */
 };
@@ -332,20 +338,38 @@ static void check_history(struct world *w)
 	}
 }
 
+/* Appends " <object> " for each object of a generation. */
+static void list_objects(struct world *w, struct buf *out,
+			 const struct generation *g)
+{
+	for (size_t i = 0; i < g->file_nr; i++)
+		if (!is_table(&g->files[i]))
+			memstore_check(!buf_printf(
+				out, " %s ", content_of(w, &g->files[i])));
+}
+
+static void expect_object(struct world *w, const struct buf *all,
+			  const char *name)
+{
+	char object[TEXT + 2];
+
+	snprintf(object, sizeof(object), " %s ", name);
+	if (!strstr(all->data, object))
+		broken(w, "an object is lost", object);
+}
+
 static void check_objects(struct world *w, const struct generation *g)
 {
 	struct buf all = BUF_INIT;
 
-	for (size_t i = 0; i < g->file_nr; i++)
-		if (!is_table(&g->files[i]))
-			memstore_check(!buf_printf(
-				&all, " %s ", content_of(w, &g->files[i])));
+	list_objects(w, &all, g);
 	for (size_t i = 0; i < w->attempt_nr; i++) {
-		char object[TEXT + 2];
+		const struct attempt *a = &w->attempts[i];
 
-		snprintf(object, sizeof(object), " %s ", w->attempts[i].after);
-		if (w->attempts[i].landed && !strstr(all.data, object))
-			broken(w, "an object is lost", object);
+		if (a->landed)
+			expect_object(w, &all, a->after);
+		if (a->landed && a->needs_old)
+			expect_object(w, &all, OLD_OBJECT);
 	}
 	buf_release(&all);
 }
@@ -552,6 +576,7 @@ static int push(struct actor *a, const char *after)
 	struct generation_change change;
 	struct generation_ref_change ref = {"main", NULL, NULL};
 	struct generation_upload up;
+	struct buf objects = BUF_INIT;
 	char path[2 * TEXT];
 
 	if (generation_newest(&base, &a->place, 2, NULL))
@@ -560,12 +585,17 @@ static int push(struct actor *a, const char *after)
 	memset(attempt, 0, sizeof(*attempt));
 	attempt->result = GENERATION_UNKNOWN;
 	value_in(w, attempt->before, &base);
+	list_objects(w, &objects, &base);
+	attempt->needs_old = strstr(objects.data, " " OLD_OBJECT " ") != NULL;
+	buf_release(&objects);
 	snprintf(attempt->after, TEXT, "%s", after);
 	ref.before = attempt->before;
 	ref.after = attempt->after;
 	snprintf(path, sizeof(path), "pack/%s", after);
 	up = genhost_upload(path, attempt->after);
 	change = make_change(a, &base);
+	if (w->bug == BUG_UNCHECKED)
+		change.seen = UINT64_MAX;
 	change.uploads = &up;
 	change.upload_nr = 1;
 	change.refs = &ref;
@@ -578,34 +608,74 @@ static int push(struct actor *a, const char *after)
 static void run_pusher(struct actor *a)
 {
 	char value[TEXT];
+	int ret;
 
 	snprintf(value, sizeof(value), "%c1", a->kind);
-	if (push(a, value) != GENERATION_REF_CHANGED)
+	ret = push(a, value);
+	if (ret != GENERATION_REF_CHANGED && ret != GENERATION_EPOCH_CHANGED)
 		return;
 	value[1] = '2';
 	push(a, value);
 }
 
-/* Replaces all packs by one, and all tables and updates by a table. */
+/* Whether a ref has needed OLD_OBJECT in some generation up to a number. */
+static bool is_old_needed(struct world *w, uint64_t number)
+{
+	bool needed = false;
+
+	for (uint64_t n = 3; n <= number; n++) {
+		struct generation g;
+		char value[TEXT];
+
+		parse(&g, &w->records[n]);
+		value_in(w, value, &g);
+		for (size_t i = 0; i < w->attempt_nr; i++)
+			needed |= w->attempts[i].needs_old &&
+				  !strcmp(w->attempts[i].after, value);
+		generation_release(&g);
+	}
+	return needed;
+}
+
+/* Writes all objects of a generation, perhaps without OLD_OBJECT. */
+static void pack_objects(struct world *w, struct buf *pack,
+			 const struct generation *g, bool without_old)
+{
+	struct buf all = BUF_INIT;
+	char *rest = NULL;
+
+	list_objects(w, &all, g);
+	for (char *p = strtok_r(all.data, " ", &rest); p;
+	     p = strtok_r(NULL, " ", &rest))
+		if (!without_old || strcmp(p, OLD_OBJECT) != 0)
+			memstore_check(!buf_printf(pack, "%s%s",
+						   pack->len ? "  " : "", p));
+	buf_release(&all);
+}
+
+/*
+ * Replaces all packs by one, and all tables and updates by a table. "d" leaves
+ * out an object that no ref needs.
+ */
 static void run_maintainer(struct actor *a)
 {
 	struct generation_upload ups[2];
 	struct generation_change change;
 	struct buf pack = BUF_INIT;
 	struct generation base;
-	char value[TEXT];
+	char value[TEXT], path[TEXT];
+	bool drops;
 
 	if (generation_newest(&base, &a->place, 2, NULL))
 		return;
-	for (size_t i = 0; i < base.file_nr; i++)
-		if (!is_table(&base.files[i]))
-			memstore_check(
-				!buf_printf(&pack, "%s%s", pack.len ? "  " : "",
-					    content_of(a->w, &base.files[i])));
+	drops = a->kind == 'd' && !is_old_needed(a->w, base.number);
+	pack_objects(a->w, &pack, &base, drops);
 	value_in(a->w, value, &base);
-	ups[0] = genhost_upload("pack/m", pack.data);
+	snprintf(path, sizeof(path), "pack/%c", a->kind);
+	ups[0] = genhost_upload(path, pack.data);
 	ups[1] = genhost_upload(REBASE_TABLES "m", value);
 	change = make_change(a, &base);
+	change.drops_objects = drops;
 	change.uploads = ups;
 	change.upload_nr = 2;
 	change.drops = base.files;
@@ -630,7 +700,7 @@ static void run_actor(unsigned high, unsigned low)
 {
 	struct actor *a = (struct actor *)((uintptr_t)high << 32 | low);
 
-	if (a->kind == 'm')
+	if (a->kind == 'm' || a->kind == 'd')
 		run_maintainer(a);
 	else if (a->kind == 'c')
 		run_collector(a);
@@ -830,20 +900,22 @@ static int report(struct world *w, unsigned preemptions, unsigned faults,
 int main(int argc, char **argv)
 {
 	struct world *w = calloc(1, sizeof(*w));
+	static const char *const bugs[] = {"none", "delete-after-lost",
+					   "no-grace", "unchecked"};
 	unsigned limits[3];
 	uint64_t runs = 0;
 
 	if (!w || argc < 5 || strlen(argv[1]) > ACTORS || !*argv[1] ||
-	    argv[1][strspn(argv[1], "pqmc")]) {
+	    argv[1][strspn(argv[1], "pqmdc")]) {
 		fprintf(stderr, "usage: explore-generations <actors> "
 				"<preemptions> <faults> <jumps> [<bug>]\n");
 		return 2;
 	}
 	for (int i = 0; i < 3; i++)
 		limits[i] = (unsigned)atoi(argv[2 + i]);
-	if (argc > 5)
-		w->bug = strcmp(argv[5], "no-grace") ? BUG_DELETE
-						     : BUG_NO_GRACE;
+	for (size_t i = 0; argc > 5 && i < ARRAY_NR(bugs); i++)
+		if (!strcmp(argv[5], bugs[i]))
+			w->bug = (enum bug)i;
 	for (const char *p = argv[1]; *p; p++)
 		w->actors[w->actor_nr++].kind = *p;
 	for (size_t i = 0; i < RECORDS; i++)
