@@ -44,7 +44,7 @@ struct collection {
 static bool is_young(const struct collection *c, int64_t mtime)
 {
 	/* Both times are rounded down, so equal ages count as young. */
-	return mtime > c->now || c->now - mtime <= c->options->grace;
+	return c->now - mtime <= c->options->grace;
 }
 
 /* ---- the time of the store */

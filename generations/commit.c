@@ -361,13 +361,11 @@ static int refresh(struct commit *c, uint64_t at_least)
 /* Goes on from the record that another writer has made. */
 static int advance(struct commit *c, unsigned tries)
 {
-	bool is_retired = c->found.is_retired;
-
-	if (!is_retired)
+	if (!c->found.is_retired)
 		replace_base(c, &c->found);
 	pause_before(c->place->host, tries);
 	/* Once, the next number may be free. Later, others are many. */
-	return tries || is_retired ? refresh(c, c->next.number) : 0;
+	return tries ? refresh(c, c->next.number) : 0;
 }
 
 static void take_next(struct commit *c)

@@ -62,10 +62,7 @@ void generation_group_free(struct generation_group *group)
 	free(group);
 }
 
-/*
- * Takes changes from the queue: up to the next one that drops objects, which is
- * alone. The caller holds the lock. Returns their number.
- */
+/* Takes changes from the queue. The caller holds the lock. */
 static size_t take_batch(struct generation_group *group, struct waiting **batch)
 {
 	size_t nr = 0;
@@ -73,9 +70,6 @@ static size_t take_batch(struct generation_group *group, struct waiting **batch)
 	while (group->first && nr < BATCH_MAX) {
 		struct waiting *w = group->first;
 
-		if (nr && (w->m.change->drops_objects ||
-			   batch[0]->m.change->drops_objects))
-			break;
 		group->first = w->next;
 		batch[nr++] = w;
 	}

@@ -232,8 +232,8 @@ void generation_group_free(struct generation_group *group);
 /*
  * Works like generation_commit(), and may be called by several threads. A
  * change that is refused does not harm the other changes of its record. A
- * change that drops objects gets a record of its own. The record names the user
- * and the action of the first change.
+ * change that drops objects is an obstacle for all others, and the reverse. The
+ * record names the user and the action of the first change.
  */
 int generation_group_commit(struct generation_group *group,
 			    const struct generation_change *change,

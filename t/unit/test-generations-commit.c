@@ -508,6 +508,39 @@ static void test_retired(void **state)
 	repo_release(&r);
 }
 
+static enum memstore_fate take_long(void *ctx, enum memstore_op op,
+				    const char *name)
+{
+	struct repo *r = ctx;
+	struct generation g = {.number = 2, .is_retired = true};
+	struct buf text = BUF_INIT;
+
+	if (op == MEMSTORE_PUT && strstr(name, "/gen/"))
+		return MEMSTORE_LOST;
+	if (op != MEMSTORE_READ || !memstore_find(&r->mem, name))
+		return MEMSTORE_NORMAL;
+	/* Our record was made, and is so old that it was retired. */
+	r->host.now_ns += MINUTE;
+	g.parent[0] = 1;
+	assert_int_equal(generation_print(&text, NULL, &g, NULL), 0);
+	memstore_write(&r->mem, name, text.data, text.len);
+	buf_release(&text);
+	return MEMSTORE_NORMAL;
+}
+
+/* A retired record does not tell whether it was ours. */
+static void test_ours_retired(void **state)
+{
+	struct repo r;
+
+	repo_init(&r);
+	assert_int_equal(push(&r, &r.base, "main", NULL, "1", NULL), 0);
+	r.mem.fate = take_long;
+	assert_int_equal(push(&r, &r.base, "main", "1", "2", NULL),
+			 GENERATION_UNKNOWN);
+	repo_release(&r);
+}
+
 /* A file that cannot be written: no record. */
 static enum memstore_fate no_files(void *ctx, enum memstore_op op,
 				   const char *name)
@@ -604,6 +637,7 @@ int main(void)
 		cmocka_unit_test(test_late_put),
 		cmocka_unit_test(test_session),
 		cmocka_unit_test(test_retired),
+		cmocka_unit_test(test_ours_retired),
 		cmocka_unit_test(test_upload_failures),
 		cmocka_unit_test(test_members),
 	};

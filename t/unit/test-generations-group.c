@@ -204,7 +204,7 @@ static void test_refused(void **state)
 	repo_release(&r);
 }
 
-/* A change that drops objects has a record of its own, or is refused. */
+/* A change that drops objects is alone in its record, or is refused. */
 static void test_drops(void **state)
 {
 	struct pusher p[THREADS];

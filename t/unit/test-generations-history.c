@@ -136,6 +136,22 @@ static void test_newest(void **state)
 	memstore_release(&r.mem);
 }
 
+/* The number of requests is logarithmic. */
+static void test_far(void **state)
+{
+	unsigned requests;
+	struct repo r;
+
+	repo_init(&r);
+	for (uint64_t n = 1; n <= 2000; n++)
+		put_record(&r, n, false);
+	assert_int_equal(newest(&r, 1, &requests), 2000);
+	assert_true(requests <= 2 * 11 + 2);
+	assert_int_equal(newest(&r, 0, &requests), 2000);
+	assert_true(requests <= 2 * 11 + 3);
+	memstore_release(&r.mem);
+}
+
 static void test_hint(void **state)
 {
 	static const char *const useless[] = {
@@ -243,9 +259,10 @@ static void test_retired(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_host),     cmocka_unit_test(test_read),
-		cmocka_unit_test(test_newest),   cmocka_unit_test(test_hint),
-		cmocka_unit_test(test_failures), cmocka_unit_test(test_retired),
+		cmocka_unit_test(test_host),    cmocka_unit_test(test_read),
+		cmocka_unit_test(test_newest),  cmocka_unit_test(test_far),
+		cmocka_unit_test(test_hint),    cmocka_unit_test(test_failures),
+		cmocka_unit_test(test_retired),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
