@@ -47,6 +47,7 @@ LEVELS = {
     "midx": 12,
     "repack": 13,
     "network": 14,
+    "stored": 14,
     "serve": 15,
     "receive": 16,
     "http": 17,

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* Downloading one file of a generation. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "generations/names.h"
+#include "object/hash.h"
+#include "stored/fetch.h"
+
+/* A file that is being received. */
+struct receiver {
+	const struct generation_file *file; /* borrowed */
+	struct hash_ctx hash;
+	struct sys_tempfile tmp;
+	uint64_t len;
+};
+
+char *stored_join(const char *dir, const char *name, struct error *err)
+{
+	struct buf path = BUF_INIT;
+
+	if (buf_printf(&path, "%s/%s", dir, name) < 0) {
+		buf_release(&path);
+		error_nomem(err);
+		return NULL;
+	}
+	return path.data;
+}
+
+int stored_result(int ret, const char *what, struct error *err)
+{
+	if (ret == STORE_ABSENT)
+		return error_set(err, ERR_MISSING, "'%s' is not in the store",
+				 what);
+	if (ret == STORE_UNAVAILABLE || ret == STORE_AMBIGUOUS)
+		return error_recode(err, ERR_IO);
+	if (ret > 0)
+		return error_set(err, ERR_IO, "'%s': the store refuses this",
+				 what);
+	return ret;
+}
+
+static int too_long(const struct receiver *r, struct error *err)
+{
+	return error_set(err, ERR_CORRUPT,
+			 "'%s' is longer in the store than its generation says",
+			 r->file->path);
+}
+
+static int receive(void *ctx, const void *bytes, size_t len, struct error *err)
+{
+	struct receiver *r = ctx;
+
+	if (len > r->file->size - r->len)
+		return too_long(r, err);
+	r->len += len;
+	hash_update(&r->hash, bytes, len);
+	return sys_tempfile_write(&r->tmp, bytes, len, err);
+}
+
+static int check(struct receiver *r, struct error *err)
+{
+	struct oid hash;
+
+	hash_final(&r->hash, &hash);
+	if (r->len != r->file->size)
+		return error_set(err, ERR_CORRUPT,
+				 "'%s' is shorter in the store than its "
+				 "generation says",
+				 r->file->path);
+	if (memcmp(hash.bytes, r->file->sha256, GENERATION_SHA256_LEN) != 0)
+		return error_set(err, ERR_CORRUPT,
+				 "'%s' has another SHA-256 in the store than "
+				 "its generation says",
+				 r->file->path);
+	return 0;
+}
+
+/* Returns the permissions of a file in a repository. */
+static unsigned mode_of(const struct generation_file *file)
+{
+	if (!strncmp(file->path, "objects/", strlen("objects/")))
+		return 0444;
+	return file->is_executable ? 0777 : 0666;
+}
+
+static int start(struct receiver *r, const char *path, struct error *err)
+{
+	const char *slash = strrchr(path, '/');
+	char *dir = slash ? mem_strndup(path, (size_t)(slash - path))
+			  : mem_strdup(".");
+	int ret;
+
+	if (!dir)
+		return error_nomem(err);
+	ret = sys_tempfile_create(&r->tmp, dir, "tmp_", mode_of(r->file), err);
+	free(dir);
+	if (!ret && hash_init(&r->hash, HASH_SHA256) < 0)
+		ret = error_nomem(err);
+	return ret;
+}
+
+int stored_fetch(const struct generation_place *place,
+		 const struct generation_file *file, const char *path,
+		 enum sys_fsync_method method, struct error *err)
+{
+	struct receiver r = {.file = file, .tmp = SYS_TEMPFILE_INIT};
+	const struct filestore_sink sink = {receive, &r};
+	struct buf name = BUF_INIT;
+	int ret = generation_file_name(&name, place->repository, file, err);
+
+	if (!ret)
+		ret = start(&r, path, err);
+	if (!ret)
+		ret = stored_result(filestore_read(place->store, NULL, &sink,
+						   name.data, 0, STORE_TO_END,
+						   err),
+				    file->path, err);
+	if (!ret)
+		ret = check(&r, err);
+	if (!ret)
+		ret = sys_tempfile_commit(&r.tmp, path, method, err);
+	sys_tempfile_abort(&r.tmp);
+	hash_release(&r.hash);
+	buf_release(&name);
+	return ret;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Downloading one file of a generation. The file is checked while it is
+ * written.
+ *
+ * Functions of this room return negative error codes only. A store that does
+ * not answer is ERR_IO, and a file that is not in the store is ERR_MISSING.
+ */
+#ifndef STORED_FETCH_H
+#define STORED_FETCH_H
+
+#include "generations/history.h"
+#include "sys/tempfile.h"
+
+/* Returns "<dir>/<name>", malloc()ed, or NULL with *err set. */
+char *stored_join(const char *dir, const char *name, struct error *err);
+
+/*
+ * Converts the positive results of a store (enum filestore_result) to error
+ * codes. Returns other values unchanged. `what` names the file in the message.
+ */
+int stored_result(int ret, const char *what, struct error *err);
+
+/*
+ * Downloads a file of a generation to `path`, whose directory exists. The file
+ * appears complete or not at all, and replaces a file of that name. Files below
+ * "objects/" are read-only, and executable files get x bits. With a `method`
+ * other than SYS_FSYNC_NONE, the file and its name are durable. Returns 0,
+ * ERR_MISSING, ERR_CORRUPT if the size or the SHA-256 is wrong, ERR_IO or
+ * another error.
+ */
+int stored_fetch(const struct generation_place *place,
+		 const struct generation_file *file, const char *path,
+		 enum sys_fsync_method method, struct error *err);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* A local repository becomes the next generation of a repository in a store. */
+#ifndef STORED_IMPORT_H
+#define STORED_IMPORT_H
+
+#include "generations/history.h"
+#include "repo/repo.h"
+#include "sys/progress.h"
+
+/*
+ * The longest time between the upload of a file and the record that names it,
+ * and the shortest grace of a garbage collection (generations/collect.h), which
+ * must be longer. Both in seconds.
+ */
+#define STORED_SESSION_MAX ((int64_t)6 * 3600)
+#define STORED_GRACE_MIN ((int64_t)12 * 3600)
+
+struct stored_import {
+	const char *node, *user; /* for the record */
+	const char *tmp;         /* directory for temporary files */
+	/* replace the content of a repository that exists in the store */
+	bool force;
+	const struct progress_out *progress; /* NULL: none */
+};
+
+struct stored_import_result {
+	uint64_t number;         /* of the generation */
+	uint64_t file_nr, bytes; /* of the generation */
+	uint64_t upload_nr,
+		upload_bytes; /* of these, files that were written */
+	uint64_t packed_nr;   /* objects for which a pack was made */
+	bool is_same; /* the newest generation had this content already */
+};
+
+/*
+ * Makes a generation with the content of `source` (stored/stage.h), which is
+ * not changed. Files that the newest generation has are not written again.
+ * Returns 0; ERR_DENIED if the repository exists in the store and `force` is
+ * not set, or if it was changed meanwhile; ERR_IO if the store does not answer;
+ * or another negative error code. After an error there is no new generation,
+ * except if *err says that this could not be found out.
+ */
+int stored_import_run(struct stored_import_result *result,
+		      const struct generation_place *place,
+		      const struct repo *source,
+		      const struct stored_import *how, struct error *err);
+
+#endif

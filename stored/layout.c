@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/* A generation as a bare repository in a directory. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "refs-write/ref-transaction.h"
+#include "refs/refs.h"
+#include "stored/fetch.h"
+#include "stored/layout.h"
+#include "sys/io.h"
+#include "sys/thread.h"
+
+static const char stub_head[] = "ref: refs/heads/.invalid\n";
+static const char stub_heads[] = "this repository uses the reftable format\n";
+static const char tables_dir[] = "reftable/";
+
+static bool starts_with(const char *text, const char *start)
+{
+	return !strncmp(text, start, strlen(start));
+}
+
+bool stored_layout_owns(const char *path)
+{
+	return !strcmp(path, "HEAD") || !strcmp(path, "refs") ||
+	       starts_with(path, "refs/") ||
+	       !strcmp(path, "reftable/tables.list");
+}
+
+/* ---- the files of the record */
+
+struct putting {
+	const char *dir;
+	const struct generation *g;
+	const struct stored_layout *how;
+};
+
+static int put_one(void *ctx, unsigned thread_nr, size_t nr, struct error *err)
+{
+	const struct putting *p = ctx;
+	const struct generation_file *file = &p->g->files[nr];
+	char *path = stored_join(p->dir, file->path, err);
+	int ret = path ? p->how->put(p->how->ctx, file, path, err) : ERR_NOMEM;
+
+	(void)thread_nr;
+	free(path);
+	return ret;
+}
+
+/* Makes the directory of a file. */
+static int make_parent(const char *dir, const char *file, struct error *err)
+{
+	char *path = stored_join(dir, file, err);
+	int ret;
+
+	if (!path)
+		return ERR_NOMEM;
+	*strrchr(path, '/') = '\0';
+	ret = sys_mkdir_p(path, err);
+	free(path);
+	return ret;
+}
+
+static int put_files(const char *dir, const struct generation *g,
+		     const struct stored_layout *how, struct error *err)
+{
+	struct putting p = {dir, g, how};
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < g->file_nr; i++) {
+		if (stored_layout_owns(g->files[i].path))
+			return error_set(err, ERR_CORRUPT,
+					 "a generation cannot have the file "
+					 "'%s'",
+					 g->files[i].path);
+		ret = make_parent(dir, g->files[i].path, err);
+	}
+	return ret ? ret
+		   : sys_parallel(how->threads, g->file_nr, put_one, &p, err);
+}
+
+/* ---- the files that are not in the record */
+
+static int put_text(const char *dir, const char *name, const char *text,
+		    size_t len, enum sys_fsync_method method, struct error *err)
+{
+	char *path = stored_join(dir, name, err);
+	int ret = path ? sys_tempfile_replace(path, text, len, method, err)
+		       : ERR_NOMEM;
+
+	free(path);
+	return ret;
+}
+
+int stored_layout_frame(const char *dir, enum sys_fsync_method method,
+			struct error *err)
+{
+	static const char *const parts[] = {
+		"refs/x",
+		"reftable/x",
+		"objects/info/x",
+		"objects/pack/x",
+	};
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < ARRAY_NR(parts); i++)
+		ret = make_parent(dir, parts[i], err);
+	if (!ret)
+		ret = put_text(dir, "HEAD", stub_head, strlen(stub_head),
+			       method, err);
+	if (!ret)
+		ret = put_text(dir, "refs/heads", stub_heads,
+			       strlen(stub_heads), method, err);
+	return ret;
+}
+
+static int put_list(const char *dir, const struct generation *g,
+		    enum sys_fsync_method method, struct error *err)
+{
+	struct buf list = BUF_INIT;
+	int ret = 0;
+
+	for (size_t i = 0; ret >= 0 && i < g->file_nr; i++)
+		if (starts_with(g->files[i].path, tables_dir))
+			ret = buf_printf(&list, "%s\n",
+					 g->files[i].path + strlen(tables_dir));
+	if (ret < 0)
+		error_nomem(err);
+	else
+		ret = put_text(dir, "reftable/tables.list", list.data, list.len,
+			       method, err);
+	buf_release(&list);
+	return ret;
+}
+
+/* ---- updates */
+
+/* Adds the change of one ref. Strings of `change` point into the update. */
+static int add_update(struct ref_transaction *tx, const struct repo *repo,
+		      const struct generation_update *update, struct error *err)
+{
+	struct ref_change change = {
+		.name = update->ref,
+		.flags = REF_NO_DEREF | REF_NO_REFLOG,
+	};
+	struct oid oid = {{0}};
+
+	if (update->value && starts_with(update->value, STORED_SYMBOLIC))
+		change.new_target = update->value + strlen(STORED_SYMBOLIC);
+	else if (update->value &&
+		 !oid_from_hex(&oid, update->value, strlen(update->value),
+			       repo->algo))
+		return error_set(err, ERR_CORRUPT,
+				 "the value of '%s' is no id: '%s'",
+				 update->ref, update->value);
+	else
+		change.new_oid = &oid;
+	return ref_transaction_add(tx, &change, err);
+}
+
+/* Returns 1 if the tables have a ref, 0 if not, or a negative error code. */
+static int has_ref(const struct repo *repo, const char *name, struct error *err)
+{
+	struct refs *refs = NULL;
+	struct ref ref;
+	int ret = refs_open(&refs, repo, err);
+
+	if (!ret)
+		ret = refs_read(refs, name, &ref, err);
+	refs_close(refs);
+	return ret;
+}
+
+/* Deletes refs first, since "a" must be gone before "a/b" can be made. */
+static int apply(const struct repo *repo, const struct generation *g,
+		 bool deletes, struct error *err)
+{
+	struct ref_transaction *tx = NULL;
+	int ret = ref_transaction_new(&tx, repo, NULL, err);
+
+	for (size_t i = 0; !ret && i < g->update_nr; i++) {
+		const struct generation_update *update = &g->updates[i];
+
+		if (!update->value != deletes)
+			continue;
+		if (deletes)
+			ret = has_ref(repo, update->ref, err);
+		if (ret == 1 || (!ret && !deletes))
+			ret = add_update(tx, repo, update, err);
+	}
+	if (!ret && ref_transaction_nr(tx))
+		ret = ref_transaction_commit(tx, err);
+	ref_transaction_free(tx);
+	return ret;
+}
+
+static int apply_updates(const char *dir, const struct generation *g,
+			 struct error *err)
+{
+	const struct repo_options options = {
+		.path = dir,
+		.flags = REPO_OPEN_EXACT | REPO_OPEN_NO_OWNER,
+	};
+	struct repo *repo = NULL;
+	int ret;
+
+	if (!g->update_nr)
+		return 0;
+	ret = repo_open(&repo, &options, err);
+	if (!ret && repo->ref_storage != REPO_REFS_REFTABLE)
+		ret = error_set(err, ERR_CORRUPT,
+				"the configuration of the generation does not "
+				"say that refs are tables");
+	if (!ret)
+		ret = apply(repo, g, true, err);
+	if (!ret)
+		ret = apply(repo, g, false, err);
+	repo_close(repo);
+	return ret;
+}
+
+int stored_layout_make(const char *dir, const struct generation *g,
+		       const struct stored_layout *how, struct error *err)
+{
+	int ret = put_files(dir, g, how, err);
+
+	if (!ret)
+		ret = stored_layout_frame(dir, how->method, err);
+	if (!ret)
+		ret = put_list(dir, g, how->method, err);
+	return ret ? ret : apply_updates(dir, g, err);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A generation as a bare repository in a directory, which every command can
+ * open. The refs are tables:
+ *
+ *	<files of the record>      config, objects/pack/..., reftable/<name>
+ *	reftable/tables.list       the tables in the order of the record
+ *	reftable/<one more>        the updates of the record, if there are any
+ *	HEAD, refs/heads           text for programs that do not know reftables
+ *
+ * The value of an update is the id of an object in hexadecimal, or "ref: " and
+ * the name of another ref.
+ */
+#ifndef STORED_LAYOUT_H
+#define STORED_LAYOUT_H
+
+#include "generations/record.h"
+#include "sys/tempfile.h"
+
+/* The beginning of the value of a symbolic ref. */
+#define STORED_SYMBOLIC "ref: "
+
+/*
+ * Returns whether a file of a local repository, or of a record, belongs to the
+ * files that stored_layout_make() writes itself, such as "HEAD".
+ */
+bool stored_layout_owns(const char *path);
+
+struct stored_layout {
+	/*
+	 * Makes the file `path` with the content of `file`. The directory
+	 * exists. Several threads call this function. Returns 0 or a negative
+	 * error code.
+	 */
+	int (*put)(void *ctx, const struct generation_file *file,
+		   const char *path, struct error *err);
+	void *ctx;
+	unsigned threads; /* that call put(); at least 1 */
+	/* how the files that put() does not make become durable */
+	enum sys_fsync_method method;
+};
+
+/*
+ * Makes the empty directory `dir` a bare repository. Returns 0, ERR_CORRUPT if
+ * the record is not that of a repository, or another negative error code; the
+ * directory may then have some files.
+ */
+int stored_layout_make(const char *dir, const struct generation *g,
+		       const struct stored_layout *how, struct error *err);
+
+/*
+ * Writes the files HEAD and refs/heads of a repository whose refs are tables,
+ * and the directories that every repository has. Returns 0 or a negative error
+ * code.
+ */
+int stored_layout_frame(const char *dir, enum sys_fsync_method method,
+			struct error *err);
+
+#endif
