@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The refs of a generation: its tables, and the updates of its record on top of
+ * them. The value of a ref has the form of stored/layout.h.
+ */
+#ifndef STORED_TABLES_H
+#define STORED_TABLES_H
+
+#include "reftable/stack.h"
+#include "stored/cache.h"
+
+struct stored_tables {
+	const struct generation *g; /* borrowed */
+	struct reftable_stack stack;
+	enum hash_algo algo;
+};
+
+/*
+ * Opens the refs of a generation, which is borrowed until the release.
+ * Downloads tables that are not in the cache. Returns 0, or a negative error
+ * code with *t released.
+ */
+int stored_tables_open(struct stored_tables *t, struct stored_cache *cache,
+		       const struct generation_place *place,
+		       const struct generation *g, struct error *err);
+void stored_tables_release(struct stored_tables *t);
+
+/*
+ * Appends the value of a ref to *value; nothing if there is no such ref.
+ * Returns 0 or a negative error code.
+ */
+int stored_tables_find(const struct stored_tables *t, struct buf *value,
+		       const char *ref, struct error *err);
+
+/*
+ * Calls `fn` for each ref, in the order of names. Both strings are valid during
+ * the call. A nonzero result of `fn` ends the visit and is returned. Returns 0
+ * or a negative error code otherwise.
+ */
+int stored_tables_each(const struct stored_tables *t,
+		       int (*fn)(void *ctx, const char *ref, const char *value,
+				 struct error *err),
+		       void *ctx, struct error *err);
+
+/* Returns whether two generations have the same tables. */
+bool stored_tables_are_same(const struct generation *a,
+			    const struct generation *b);
+
+/* ---- what a generation has changed */
+
+struct stored_change {
+	char *ref; /* owned */
+	/* owned: the values; NULL: there is no such ref */
+	char *before, *after;
+};
+
+struct stored_changes {
+	struct stored_change *items; /* owned, in the order of names */
+	size_t nr, alloc;
+};
+
+/*
+ * Finds the refs that differ between two generations; `before` is NULL for a
+ * repository that did not exist. If both have the same tables, only the values
+ * of changed refs are read. Otherwise all refs are compared. Release *out in
+ * any case. Returns 0 or a negative error code.
+ */
+int stored_changes_find(struct stored_changes *out, struct stored_cache *cache,
+			const struct generation_place *place,
+			const struct generation *before,
+			const struct generation *after, struct error *err);
+void stored_changes_release(struct stored_changes *changes);
+
+#endif
