@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+/* Checks a repository in a store. */
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "generations/names.h"
+#include "object/hash.h"
+#include "stored/check.h"
+#include "stored/fetch.h"
+#include "stored/layout.h"
+#include "sys/tempdir.h"
+
+/* downloads at the same time */
+#define THREADS 4
+
+struct checking {
+	const struct generation_place *place;
+	const struct stored_check *how;
+	struct stored_check_report *report;
+	struct error *err;    /* not NULL */
+	pthread_mutex_t lock; /* guards `report`, and calls of how->wrong() */
+};
+
+static void wrong(struct checking *c, const char *what)
+{
+	c->report->wrong_nr++;
+	c->how->wrong(c->how->ctx, what);
+}
+
+/* ---- the files */
+
+/* A file of the newest generation. */
+struct expected {
+	char *name; /* owned: in the store */
+	const struct generation_file *file;
+	bool is_seen; /* by the listing */
+};
+
+struct listing {
+	struct checking *c;
+	struct expected *files; /* owned, sorted by name */
+	size_t nr;
+};
+
+static int cmp_name(const void *a, const void *b)
+{
+	return strcmp(((const struct expected *)a)->name,
+		      ((const struct expected *)b)->name);
+}
+
+/* Formats like printf(). Returns 0 or ERR_NOMEM. */
+static int tell(struct checking *c, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static int tell(struct checking *c, const char *fmt, ...)
+{
+	struct buf what = BUF_INIT;
+	va_list ap;
+	int ret;
+
+	va_start(ap, fmt);
+	ret = buf_vprintf(&what, fmt, ap);
+	va_end(ap);
+	if (!ret)
+		wrong(c, what.data);
+	buf_release(&what);
+	return ret < 0 ? error_nomem(c->err) : 0;
+}
+
+static int note_entry(void *ctx, const struct filestore_entry *entry,
+		      struct error *err)
+{
+	const struct listing *l = ctx;
+	const struct expected key = {.name = entry->name};
+	struct expected *x = bsearch(&key, l->files, l->nr, sizeof(*l->files),
+				     cmp_name);
+
+	(void)err;
+	if (!x)
+		return 0;
+	x->is_seen = true;
+	if (entry->info.size == x->file->size)
+		return 0;
+	return tell(l->c,
+		    "'%s' has %" PRIu64 " bytes in the store, not %" PRIu64,
+		    x->file->path, entry->info.size, x->file->size);
+}
+
+static int name_files(struct listing *l, const struct generation *g)
+{
+	l->files = mem_calloc(g->file_nr, sizeof(*l->files));
+	if (!l->files)
+		return error_nomem(l->c->err);
+	for (; l->nr < g->file_nr; l->nr++) {
+		struct buf name = BUF_INIT;
+		int ret = generation_file_name(&name, l->c->place->repository,
+					       &g->files[l->nr], l->c->err);
+
+		if (ret) {
+			buf_release(&name);
+			return ret;
+		}
+		l->files[l->nr].name = buf_detach(&name, NULL);
+		l->files[l->nr].file = &g->files[l->nr];
+	}
+	qsort(l->files, l->nr, sizeof(*l->files), cmp_name);
+	return 0;
+}
+
+/* One listing costs fewer requests than a look at each file. */
+static int check_files(struct checking *c, const struct generation *g)
+{
+	struct listing l = {.c = c};
+	struct buf prefix = BUF_INIT;
+	int ret = generation_file_prefix(&prefix, c->place->repository, c->err);
+
+	if (!ret)
+		ret = name_files(&l, g);
+	if (!ret)
+		ret = stored_result(filestore_list_each(c->place->store,
+							prefix.data, note_entry,
+							&l, c->err),
+				    prefix.data, c->err);
+	for (size_t i = 0; i < l.nr; i++) {
+		if (!ret && !l.files[i].is_seen)
+			ret = tell(c, "'%s' is not in the store",
+				   l.files[i].file->path);
+		free(l.files[i].name);
+	}
+	free(l.files);
+	buf_release(&prefix);
+	return ret;
+}
+
+/* ---- the records */
+
+/* Reads a record and its hash. Returns 0, STORE_ABSENT, or an error code. */
+static int read_record(struct checking *c, struct generation *g,
+		       uint8_t *sha256, uint64_t number)
+{
+	struct buf name = BUF_INIT, bytes = BUF_INIT;
+	struct hash_ctx hash = {0};
+	struct oid oid;
+	int ret = generation_record_name(&name, c->place->repository, number,
+					 c->err);
+
+	if (!ret)
+		ret = filestore_get(c->place->store, &bytes, NULL, name.data,
+				    GENERATION_RECORD_MAX, c->err);
+	if (!ret)
+		ret = generation_parse(g, bytes.data, bytes.len, name.data,
+				       c->err);
+	if (!ret && hash_init(&hash, HASH_SHA256) < 0)
+		ret = error_nomem(c->err);
+	if (!ret) {
+		hash_update(&hash, bytes.data, bytes.len);
+		hash_final(&hash, &oid);
+		memcpy(sha256, oid.bytes, GENERATION_SHA256_LEN);
+	}
+	hash_release(&hash);
+	buf_release(&name);
+	buf_release(&bytes);
+	return ret == STORE_ABSENT ? ret
+				   : stored_result(ret, "a record", c->err);
+}
+
+static int tell_record(struct checking *c, uint64_t number, const char *why)
+{
+	return tell(c, "generation %" PRIu64 ": %s", number, why);
+}
+
+/*
+ * Checks the record before `g`, and puts it into *g. Returns 1 if there is one,
+ * 0 if the chain ends, or a negative error code.
+ */
+static int check_parent(struct checking *c, struct generation *g)
+{
+	uint8_t sha256[GENERATION_SHA256_LEN];
+	struct generation parent = {0};
+	uint64_t number = g->number - 1;
+	int ret = read_record(c, &parent, sha256, number);
+
+	if (ret == STORE_ABSENT)
+		return tell_record(c, number, "the record is missing");
+	if (ret == ERR_CORRUPT || ret == ERR_UNSUPPORTED)
+		return tell_record(c, number, c->err->msg);
+	if (ret)
+		return ret;
+	c->report->generation_nr++;
+	if (parent.number != number)
+		ret = tell_record(c, number, "the record has another number");
+	/* A retired record has another hash than the record it replaces. */
+	else if (!parent.is_retired &&
+		 memcmp(sha256, g->parent, GENERATION_SHA256_LEN) != 0)
+		ret = tell_record(c, g->number,
+				  "the hash of its parent is wrong");
+	generation_release(g);
+	*g = parent;
+	return ret ? ret : !g->is_retired;
+}
+
+static int check_chain(struct checking *c, struct generation *g)
+{
+	int ret = 1;
+
+	while (ret > 0 && g->number > 1)
+		ret = check_parent(c, g);
+	return ret < 0 ? ret : 0;
+}
+
+/* ---- the content */
+
+/* A file that is wrong does not end the download of the others. */
+static int fetch_file(void *ctx, const struct generation_file *file,
+		      const char *path, struct error *err)
+{
+	struct checking *c = ctx;
+	struct error why = ERROR_INIT;
+	int ret = stored_fetch(c->place, file, path, SYS_FSYNC_NONE, &why);
+
+	if (ret == ERR_CORRUPT || ret == ERR_MISSING) {
+		pthread_mutex_lock(&c->lock);
+		wrong(c, why.msg);
+		pthread_mutex_unlock(&c->lock);
+		return 0;
+	}
+	if (ret && err)
+		*err = why;
+	return ret;
+}
+
+static int check_content(struct checking *c, const struct generation *g)
+{
+	const struct stored_layout how = {
+		.put = fetch_file,
+		.ctx = c,
+		.threads = THREADS,
+		.method = SYS_FSYNC_NONE,
+	};
+	struct sys_tempdir td = SYS_TEMPDIR_INIT;
+	int ret = sys_tempdir_create(&td, c->how->tmp, "gitreach-verify-",
+				     c->err);
+
+	if (ret)
+		return ret;
+	ret = stored_layout_make(td.path, g, &how, c->err);
+	if (c->report->wrong_nr && ret != ERR_NOMEM) {
+		/* Without all files, it is no repository. */
+		ret = 0;
+	} else if (ret == ERR_CORRUPT) {
+		ret = tell(c, "%s", c->err->msg);
+	} else if (!ret) {
+		ret = stored_check_objects(td.path, c->how, c->err);
+		c->report->wrong_nr += ret > 0 ? (uint64_t)ret : 0;
+	}
+	sys_tempdir_release(&td);
+	return ret < 0 ? ret : 0;
+}
+
+int stored_check_run(struct stored_check_report *report,
+		     const struct generation_place *place,
+		     const struct stored_check *how, struct error *err)
+{
+	struct error own = ERROR_INIT;
+	struct checking c = {
+		.place = place,
+		.how = how,
+		.report = report,
+		.err = err ? err : &own,
+		.lock = PTHREAD_MUTEX_INITIALIZER,
+	};
+	struct generation g = {0};
+	int ret = stored_result(generation_newest(&g, place, 0, c.err),
+				place->repository, c.err);
+
+	*report = (struct stored_check_report){0};
+	if (!ret) {
+		report->number = g.number;
+		report->generation_nr = 1;
+		report->file_nr = g.file_nr;
+		for (size_t i = 0; i < g.file_nr; i++)
+			report->bytes += g.files[i].size;
+		ret = check_files(&c, &g);
+	}
+	if (!ret && how->full && !report->wrong_nr)
+		ret = check_content(&c, &g);
+	if (!ret)
+		ret = check_chain(&c, &g);
+	generation_release(&g);
+	return ret;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* Checks a repository in a store. Nothing is changed. */
+#ifndef STORED_CHECK_H
+#define STORED_CHECK_H
+
+#include "generations/history.h"
+#include "sys/progress.h"
+
+struct stored_check {
+	/*
+	 * Download the files, compare their SHA-256, and check packs, bitmap
+	 * indexes, and that all objects of refs exist.
+	 */
+	bool full;
+	const char *tmp; /* directory for temporary files, with `full` */
+	/* Called for each problem. */
+	void (*wrong)(void *ctx, const char *what);
+	void *ctx;
+	const struct progress_out *progress; /* NULL: none */
+};
+
+struct stored_check_report {
+	uint64_t number;         /* of the newest generation */
+	uint64_t generation_nr;  /* records that were read */
+	uint64_t file_nr, bytes; /* of the newest generation */
+	uint64_t wrong_nr;       /* problems */
+};
+
+/*
+ * Checks the newest generation of a repository:
+ * - each file is in the store, with its size;
+ * - each record, back to the first one or to a retired one, names its parent by
+ *   the right hash.
+ * Returns 0 if all checks were made, or a negative error code if they could
+ * not go on: ERR_MISSING if the repository has no generation.
+ */
+int stored_check_run(struct stored_check_report *report,
+		     const struct generation_place *place,
+		     const struct stored_check *how, struct error *err);
+
+/* ---- check-objects.c */
+
+/*
+ * Checks the packs, their side files, the bitmap indexes, and the reachability
+ * of the repository in `dir`, and calls how->wrong() for each problem. Returns
+ * the number of problems, or a negative error code.
+ */
+int stored_check_objects(const char *dir, const struct stored_check *how,
+			 struct error *err);
+
+#endif

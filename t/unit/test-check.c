@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests of stored/check.h: which damage of a repository in a store is found. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "stored/check.h"
+#include "t/unit/storedrepo.h"
+
+struct fixture {
+	struct storedrepo s;
+	struct generation g;
+	struct stored_check_report report;
+	struct buf wrong; /* the problems, a line each */
+};
+
+static void note(void *ctx, const char *what)
+{
+	buf_printf(ctx, "%s\n", what);
+}
+
+static int check(struct fixture *f, bool full)
+{
+	const struct stored_check how = {
+		.full = full,
+		.tmp = f->s.n.t.dir,
+		.wrong = note,
+		.ctx = &f->wrong,
+	};
+
+	buf_reset(&f->wrong);
+	return stored_check_run(&f->report, &f->s.place, &how, &f->s.err);
+}
+
+/* The check finds one problem, whose text contains `text`. */
+static void assert_finds(struct fixture *f, bool full, const char *text)
+{
+	assert_int_equal(check(f, full), 0);
+	assert_int_equal(f->report.wrong_nr, 1);
+	if (!strstr(f->wrong.data, text))
+		fail_msg("found: %s", f->wrong.data);
+}
+
+static void fixture_init(struct fixture *f)
+{
+	struct oid oid;
+
+	memset(f, 0, sizeof(*f));
+	buf_init(&f->wrong);
+	storedrepo_init(&f->s);
+	assert_int_equal(storedrepo_import(&f->s, false), 0);
+	netrepo_commit(&f->s.n, "src", "two", &oid);
+	storedrepo_generation(&f->s, &f->g);
+}
+
+static void fixture_release(struct fixture *f)
+{
+	generation_release(&f->g);
+	buf_release(&f->wrong);
+	storedrepo_release(&f->s);
+}
+
+static void test_nothing_is_wrong(void **state)
+{
+	struct fixture f;
+
+	fixture_init(&f);
+	for (int full = 0; full < 2; full++) {
+		assert_int_equal(check(&f, full), 0);
+		assert_string_equal(f.wrong.data, "");
+		assert_int_equal(f.report.wrong_nr, 0);
+		assert_int_equal(f.report.number, 2);
+		assert_int_equal(f.report.generation_nr, 2);
+		assert_int_equal(f.report.file_nr, f.g.file_nr);
+	}
+	f.s.place.repository = "other.git";
+	assert_int_equal(check(&f, false), ERR_MISSING);
+	fixture_release(&f);
+}
+
+static void test_files(void **state)
+{
+	struct fixture f;
+
+	fixture_init(&f);
+	storedrepo_damage(&f.s, storedrepo_file(&f.g, "objects/pack/"), 0);
+	assert_int_equal(check(&f, false), 0);
+	assert_int_equal(f.report.wrong_nr, 0);
+	assert_finds(&f, true, "has another SHA-256");
+	storedrepo_damage(&f.s, storedrepo_file(&f.g, "objects/pack/"), 1);
+	assert_finds(&f, false, " bytes in the store, not ");
+	storedrepo_delete(&f.s, storedrepo_file(&f.g, "objects/pack/"));
+	assert_finds(&f, false, " is not in the store");
+	assert_finds(&f, true, " is not in the store");
+	fixture_release(&f);
+}
+
+/* Replaces record 1 by one with another time, or by other bytes. */
+static void replace_first(struct fixture *f, const char *bytes)
+{
+	static const struct filestore_condition always = {STORE_ALWAYS, NULL};
+	struct buf name = BUF_INIT, text = BUF_INIT;
+	struct generation g = {0};
+
+	assert_int_equal(
+		generation_record_name(&name, f->s.place.repository, 1, NULL),
+		0);
+	if (bytes) {
+		buf_append_str(&text, bytes);
+	} else {
+		assert_int_equal(generation_read(&g, &f->s.place, 1, NULL), 0);
+		g.time++;
+		assert_int_equal(generation_print(&text, NULL, &g, NULL), 0);
+	}
+	assert_int_equal(filestore_put(f->s.store, NULL, name.data, text.data,
+				       text.len, &always, NULL),
+			 0);
+	generation_release(&g);
+	buf_release(&name);
+	buf_release(&text);
+}
+
+static void test_chain(void **state)
+{
+	struct buf name = BUF_INIT;
+	struct fixture f;
+
+	fixture_init(&f);
+	replace_first(&f, NULL);
+	assert_finds(&f, false, "generation 2: the hash of its parent");
+	replace_first(&f, "nonsense\n");
+	assert_finds(&f, false, "generation 1: ");
+	assert_int_equal(
+		generation_record_name(&name, f.s.place.repository, 1, NULL),
+		0);
+	assert_int_equal(filestore_delete(f.s.store, name.data, NULL), 0);
+	assert_finds(&f, false, "generation 1: the record is missing");
+	buf_release(&name);
+	fixture_release(&f);
+}
+
+/* The bytes are those of the record, but they are no repository. */
+static void test_objects(void **state)
+{
+	struct stored_check how = {.wrong = note};
+	struct buf path = BUF_INIT;
+	struct error err = ERROR_INIT;
+	struct fixture f;
+	struct oid none = {{2}};
+
+	fixture_init(&f);
+	how.ctx = &f.wrong;
+	buf_append_str(&path, netrepo_path(&f.s.n, "src"));
+	if (stored_check_objects(path.data, &how, &err) != 0)
+		fail_msg("%s%s", f.wrong.data, err.msg);
+	netrepo_ref(&f.s.n, "src", "refs/tags/broken", &none);
+	assert_int_equal(stored_check_objects(path.data, &how, &err), 1);
+	assert_non_null(strstr(f.wrong.data, "0200000000"));
+	buf_release(&path);
+	fixture_release(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_nothing_is_wrong),
+		cmocka_unit_test(test_files),
+		cmocka_unit_test(test_chain),
+		cmocka_unit_test(test_objects),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
