@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* git store gc: deletes the files that no generation needs. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/approxidate.h"
+#include "builtin/stored-parts.h"
+#include "generations/collect.h"
+#include "stored/fetch.h"
+#include "stored/import.h"
+#include "sys/clock.h"
+
+static const char usage[] =
+	"git store gc [--grace=<time>] [--dry-run] [<options>] <store> "
+	"[<name>...]";
+
+/* Returns the seconds of "<n><unit>", or -1. */
+static int64_t parse_duration(const char *text)
+{
+	static const char units[] = "smhdw";
+	static const int64_t seconds[] = {1, 60, 3600, 86400, 7 * 86400};
+	char *end;
+	unsigned long long n = strtoull(text, &end, 10);
+	const char *unit = *end ? strchr(units, *end) : NULL;
+
+	if (*text < '0' || *text > '9' || !unit || end[1] || n > 1000000)
+		return -1;
+	return (int64_t)n * seconds[unit - units];
+}
+
+/* Parses a duration or a date. Returns 0, or prints an error. */
+static int parse_grace(int64_t *grace, const char *text)
+{
+	int64_t now = sys_clock_seconds(), when;
+
+	*grace = parse_duration(text);
+	if (*grace < 0) {
+		if (approxidate_parse(&when, text, now) < 0)
+			return builtin_die("invalid time '%s'", text);
+		*grace = now - when;
+	}
+	if (*grace < STORED_GRACE_MIN)
+		return builtin_die("a grace of less than %" PRId64
+				   " hours is not safe: commits and readers "
+				   "could lose files",
+				   STORED_GRACE_MIN / 3600);
+	return 0;
+}
+
+static int collect(void *ctx, const struct generation_place *place)
+{
+	const struct generation_collect_options *options = ctx;
+	struct generation_garbage garbage;
+	struct error err = ERROR_INIT;
+	int ret = generation_collect(&garbage, place, options, &err);
+
+	ret = stored_result(ret, place->repository, &err);
+	if (ret) {
+		builtin_error("%s: %s", place->repository, err.msg);
+		return 128;
+	}
+	printf("%s: %s %" PRIu64 " files (%" PRIu64 " bytes) and %" PRIu64
+	       " records, kept %" PRIu64 " files, %" PRIu64 " are too young\n",
+	       place->repository, options->is_dry ? "would remove" : "removed",
+	       garbage.file_nr, garbage.bytes, garbage.retired_nr,
+	       garbage.kept_nr, garbage.young_nr);
+	return 0;
+}
+
+int stored_cmd_gc(int argc, const char **argv, struct builtin_env *env)
+{
+	struct store_s3_settings settings = STORE_S3_SETTINGS_INIT;
+	struct generation_collect_options how = {0};
+	const char *grace = NULL;
+	const struct option options[] = {
+		OPTION_ROW_STRING(0, "grace", &grace, "<time>",
+				  "keep what was used since then (24h)"),
+		OPTION_ROW_FLAG('n', "dry-run", &how.is_dry,
+				"only tell what would be removed"),
+		STORED_OPTION_ROWS(&settings),
+		{.kind = OPTION_END},
+	};
+	int operands = options_parse(argc, argv, options, usage);
+	struct stored_place place;
+	int code;
+
+	(void)env;
+	if (operands < 0)
+		return 129;
+	if (operands < 1)
+		return options_usage(options, usage);
+	code = parse_grace(&how.grace, grace ? grace : "24h");
+	if (code)
+		return code;
+	code = stored_place_open(&place, argv[1], &settings);
+	if (!code)
+		code = stored_place_each(&place, argv + 2, operands - 1,
+					 collect, &how);
+	stored_place_close(&place);
+	return code;
+}

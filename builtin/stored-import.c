@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* git store import: makes generations of local repositories. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "builtin/output.h"
+#include "builtin/stored-parts.h"
+#include "stored/fetch.h"
+#include "stored/import.h"
+#include "sys/io.h"
+#include "sys/process.h"
+
+static const char usage[] =
+	"git store import [--name=<name>] [--force] [<options>] <repository> "
+	"<store>\n"
+	"git store import --all [--force] [<options>] <directory> <store>";
+
+struct run {
+	const struct stored_place *place;
+	struct stored_import how;
+	struct buf node, user;
+	uint64_t done_nr, failed_nr;
+};
+
+static int name_origin(struct run *run, struct error *err)
+{
+	int ret = sys_host_name(&run->node, err);
+
+	if (!ret)
+		ret = sys_user_name(&run->user, false, err);
+	run->how.node = run->node.data;
+	run->how.user = run->user.data;
+	return ret;
+}
+
+/* Imports one repository. Returns 0 or a negative error code. */
+static int import_one(struct run *run, const char *path, const char *name,
+		      struct error *err)
+{
+	const struct repo_options where = {
+		.path = path,
+		.flags = REPO_OPEN_EXACT,
+	};
+	const struct generation_place place = stored_place_repository(
+		run->place, name);
+	struct stored_import_result result;
+	struct repo *repo = NULL;
+	int ret = repo_open(&repo, &where, err);
+
+	if (!ret)
+		ret = stored_import_run(&result, &place, repo, &run->how, err);
+	repo_close(repo);
+	if (ret)
+		return ret;
+	run->done_nr++;
+	if (result.is_same)
+		printf("%s: generation %" PRIu64 " is up to date\n", name,
+		       result.number);
+	else
+		printf("%s: generation %" PRIu64 ", wrote %" PRIu64
+		       " of %" PRIu64 " files, %" PRIu64 " of %" PRIu64
+		       " bytes\n",
+		       name, result.number, result.upload_nr, result.file_nr,
+		       result.upload_bytes, result.bytes);
+	fflush(stdout);
+	return 0;
+}
+
+/* ---- one repository */
+
+/* Returns the last part of the path of a repository, malloc()ed. */
+static char *name_of(const char *path, struct error *err)
+{
+	char *real = sys_realpath(path, err), *name;
+	const char *slash;
+
+	if (!real)
+		return NULL;
+	slash = strrchr(real, '/');
+	name = mem_strdup(slash && slash[1] ? slash + 1 : real);
+	if (!name)
+		error_nomem(err);
+	free(real);
+	return name;
+}
+
+static int import_single(struct run *run, const char *path, const char *name)
+{
+	struct error err = ERROR_INIT;
+	char *own = name ? NULL : name_of(path, &err);
+	int ret = name || own ? import_one(run, path, name ? name : own, &err)
+			      : error_recorded(&err, ERR_IO);
+
+	free(own);
+	return ret ? builtin_fail(&err) : 0;
+}
+
+/* ---- all repositories below a directory */
+
+/* The directories that are still to be visited, relative to the top. */
+struct tree {
+	struct run *run;
+	const char *top;
+	struct stored_names names; /* a stack */
+	const char *at;            /* the directory that is being listed */
+};
+
+static int push(void *ctx, const char *entry)
+{
+	struct tree *t = ctx;
+	struct buf path = BUF_INIT;
+
+	if (*entry == '.')
+		return 0;
+	if (mem_grow(&t->names.names, &t->names.alloc, t->names.nr + 1,
+		     sizeof(*t->names.names)) < 0 ||
+	    buf_printf(&path, "%s%s%s", t->at, *t->at ? "/" : "", entry) < 0) {
+		buf_release(&path);
+		return ERR_NOMEM;
+	}
+	t->names.names[t->names.nr++] = buf_detach(&path, NULL);
+	return 0;
+}
+
+static bool has_entry(const char *dir, const char *name)
+{
+	char *path = stored_join(dir, name, NULL);
+	bool found = path && sys_exists(path);
+
+	free(path);
+	return found;
+}
+
+static bool is_repository(const char *dir)
+{
+	return has_entry(dir, "HEAD") && has_entry(dir, "objects") &&
+	       has_entry(dir, "refs");
+}
+
+static int cmp_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)b, *(char *const *)a);
+}
+
+/* Imports the repository, or lists the directory for later. */
+static int visit(struct tree *t, const char *name, struct error *err)
+{
+	char *path = *name ? stored_join(t->top, name, err)
+			   : mem_strdup(t->top);
+	size_t before = t->names.nr;
+	struct error why = ERROR_INIT;
+	struct sys_stat st;
+	int ret = path ? sys_lstat(&st, path, err) : ERR_NOMEM;
+
+	if (!ret && st.is_dir && *name && is_repository(path)) {
+		if (import_one(t->run, path, name, &why) < 0) {
+			t->run->failed_nr++;
+			builtin_error("%s: %s", name, why.msg);
+		}
+	} else if (!ret && st.is_dir) {
+		t->at = name;
+		ret = sys_dir_each(path, push, t, err);
+		if (!ret && t->names.nr > before)
+			qsort(t->names.names + before, t->names.nr - before,
+			      sizeof(*t->names.names), cmp_names);
+	}
+	free(path);
+	return ret;
+}
+
+/* A repository that fails does not stop the others. */
+static int import_all(struct run *run, const char *top)
+{
+	struct tree t = {.run = run, .top = top};
+	struct error err = ERROR_INIT;
+	int ret = visit(&t, "", &err);
+
+	while (!ret && t.names.nr) {
+		char *name = t.names.names[--t.names.nr];
+
+		ret = visit(&t, name, &err);
+		free(name);
+	}
+	stored_names_release(&t.names);
+	if (ret)
+		return builtin_fail(&err);
+	printf("imported %" PRIu64 " repositories, %" PRIu64 " failed\n",
+	       run->done_nr, run->failed_nr);
+	return run->failed_nr ? 1 : 0;
+}
+
+int stored_cmd_import(int argc, const char **argv, struct builtin_env *env)
+{
+	struct store_s3_settings settings = STORE_S3_SETTINGS_INIT;
+	struct progress_out progress;
+	struct run run = {.node = BUF_INIT, .user = BUF_INIT};
+	const char *name = NULL;
+	bool all = false;
+	const struct option options[] = {
+		OPTION_ROW_STRING(0, "name", &name, "<name>",
+				  "name in the store"),
+		OPTION_ROW_FLAG(0, "all", &all,
+				"all repositories below the directory"),
+		OPTION_ROW_FLAG('f', "force", &run.how.force,
+				"replace the content in the store"),
+		STORED_OPTION_ROWS(&settings),
+		{.kind = OPTION_END},
+	};
+	int operands = options_parse(argc, argv, options, usage);
+	struct stored_place place;
+	struct error err = ERROR_INIT;
+	int code;
+
+	(void)env;
+	if (operands < 0)
+		return 129;
+	if (operands != 2 || (all && name))
+		return options_usage(options, usage);
+	run.how.tmp = stored_place_tmp();
+	run.how.progress = output_progress(&progress, PROGRESS_IF_TERMINAL);
+	run.place = &place;
+	code = stored_place_open(&place, argv[2], &settings);
+	if (!code && name_origin(&run, &err) < 0)
+		code = builtin_fail(&err);
+	if (!code)
+		code = all ? import_all(&run, argv[1])
+			   : import_single(&run, argv[1], name);
+	buf_release(&run.node);
+	buf_release(&run.user);
+	stored_place_close(&place);
+	return code;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* The parts of git store: its subcommands, and code that they share. */
+#ifndef BUILTIN_STORED_PARTS_H
+#define BUILTIN_STORED_PARTS_H
+
+#include "builtin/builtin.h"
+#include "builtin/options.h"
+#include "generations/history.h"
+#include "store/open.h"
+
+/*
+ * Subcommands. argv[0] is the subcommand's name. Each prints its errors and
+ * returns the exit code.
+ */
+int stored_cmd_import(int argc, const char **argv, struct builtin_env *env);
+int stored_cmd_export(int argc, const char **argv, struct builtin_env *env);
+int stored_cmd_list(int argc, const char **argv, struct builtin_env *env);
+int stored_cmd_log(int argc, const char **argv, struct builtin_env *env);
+int stored_cmd_verify(int argc, const char **argv, struct builtin_env *env);
+int stored_cmd_gc(int argc, const char **argv, struct builtin_env *env);
+
+/* ---- stored-place.c */
+
+/* The rows that each table of options has: how to reach the store. */
+#define STORED_OPTION_ROWS(settings)                                           \
+	OPTION_ROW_STRING(0, "endpoint", &(settings)->endpoint, "<url>",       \
+			  "where the service is, for s3://"),                  \
+		OPTION_ROW_STRING(0, "region", &(settings)->region, "<name>",  \
+				  "the region of the bucket (us-east-1)"),     \
+		OPTION_ROW_STRING(0, "ca-file", &(settings)->ca_file,          \
+				  "<file>", "certificates of authorities")
+
+/* The store of a command. */
+struct stored_place {
+	const char *url;         /* borrowed */
+	struct filestore *store; /* owned */
+	struct generation_host host;
+};
+
+/*
+ * Open the store at a URL. Returns 0, or prints an error and returns 128. Close
+ * *place in any case.
+ */
+int stored_place_open(struct stored_place *place, const char *url,
+		      const struct store_s3_settings *settings);
+void stored_place_close(struct stored_place *place);
+
+/* Returns a repository in the store. Its name is borrowed. */
+struct generation_place stored_place_repository(
+	const struct stored_place *place, const char *name);
+
+/* Print why a function of the store or of stored/ failed. Returns 128. */
+int stored_place_fail(const struct stored_place *place, int ret,
+		      const struct error *err);
+
+/* The names of the repositories in a store. */
+struct stored_names {
+	char **names; /* owned, sorted */
+	size_t nr, alloc;
+};
+
+/*
+ * List the repositories of the store. Release *names in any case. Returns 0, or
+ * a result of the store.
+ */
+int stored_place_list(struct stored_names *names,
+		      const struct stored_place *place, struct error *err);
+void stored_names_release(struct stored_names *names);
+
+/*
+ * Call `fn` with each repository that argv[0..nr) names, or with all of the
+ * store if nr is 0. Returns the highest result of `fn`, or 128.
+ */
+int stored_place_each(
+	const struct stored_place *place, const char **argv, int nr,
+	int (*fn)(void *ctx, const struct generation_place *place), void *ctx);
+
+/* Returns the directory for temporary files: TMPDIR, or /tmp. */
+const char *stored_place_tmp(void);
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* Opening a store for a subcommand of git store, and its repositories. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "builtin/stored-parts.h"
+#include "generations/names.h"
+
+int stored_place_open(struct stored_place *place, const char *url,
+		      const struct store_s3_settings *settings)
+{
+	struct error err = ERROR_INIT;
+
+	*place = (struct stored_place){.url = url};
+	generation_host_init(&place->host);
+	return store_open_url(&place->store, url, settings, &err) < 0
+		       ? builtin_fail(&err)
+		       : 0;
+}
+
+void stored_place_close(struct stored_place *place)
+{
+	filestore_close(place->store);
+	place->store = NULL;
+}
+
+struct generation_place stored_place_repository(
+	const struct stored_place *place, const char *name)
+{
+	return (struct generation_place){place->store, &place->host, name};
+}
+
+int stored_place_fail(const struct stored_place *place, int ret,
+		      const struct error *err)
+{
+	if (ret == STORE_UNAVAILABLE)
+		return builtin_die("'%s' does not answer: %s", place->url,
+				   err->msg);
+	return builtin_fail(err);
+}
+
+/* ---- repositories */
+
+static int add_name(void *ctx, const struct filestore_entry *entry,
+		    struct error *err)
+{
+	struct stored_names *names = ctx;
+	struct buf name = BUF_INIT;
+	int ret = generation_hint_repository(&name, entry->name, err);
+
+	if (!ret && mem_grow(&names->names, &names->alloc, names->nr + 1,
+			     sizeof(*names->names)) < 0)
+		ret = error_nomem(err);
+	if (!ret)
+		names->names[names->nr++] = buf_detach(&name, NULL);
+	buf_release(&name);
+	/* 1: another program has written this file */
+	return ret > 0 ? 0 : ret;
+}
+
+static int cmp_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+int stored_place_list(struct stored_names *names,
+		      const struct stored_place *place, struct error *err)
+{
+	int ret;
+
+	*names = (struct stored_names){0};
+	ret = filestore_list_each(place->store, "hint/", add_name, names, err);
+	if (!ret && names->nr)
+		qsort(names->names, names->nr, sizeof(*names->names),
+		      cmp_names);
+	return ret;
+}
+
+void stored_names_release(struct stored_names *names)
+{
+	for (size_t i = 0; i < names->nr; i++)
+		free(names->names[i]);
+	free(names->names);
+	*names = (struct stored_names){0};
+}
+
+int stored_place_each(
+	const struct stored_place *place, const char **argv, int nr,
+	int (*fn)(void *ctx, const struct generation_place *place), void *ctx)
+{
+	struct stored_names names = {0};
+	struct error err = ERROR_INIT;
+	size_t count = (size_t)nr;
+	int ret = nr ? 0 : stored_place_list(&names, place, &err);
+	int code = ret ? stored_place_fail(place, ret, &err) : 0;
+
+	if (!nr)
+		count = names.nr;
+	for (size_t i = 0; !ret && i < count; i++) {
+		const struct generation_place one = stored_place_repository(
+			place, nr ? argv[i] : names.names[i]);
+		int result = fn(ctx, &one);
+
+		if (result > code)
+			code = result;
+	}
+	stored_names_release(&names);
+	return code;
+}
+
+const char *stored_place_tmp(void)
+{
+	const char *tmp = getenv("TMPDIR");
+
+	return tmp && *tmp ? tmp : "/tmp";
+}

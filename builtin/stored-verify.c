@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* git store verify: checks repositories in a store. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "builtin/output.h"
+#include "builtin/stored-parts.h"
+#include "stored/check.h"
+
+static const char usage[] =
+	"git store verify [--full] [<options>] <store> [<name>...]";
+
+/* exit code: a problem was found */
+#define FOUND 1
+
+struct run {
+	struct stored_check check;
+	const char *repository;
+};
+
+static void tell_wrong(void *ctx, const char *what)
+{
+	const struct run *run = ctx;
+
+	builtin_error("%s: %s", run->repository, what);
+}
+
+static int verify(void *ctx, const struct generation_place *place)
+{
+	struct run *run = ctx;
+	struct stored_check_report report;
+	struct error err = ERROR_INIT;
+
+	run->repository = place->repository;
+	if (stored_check_run(&report, place, &run->check, &err) < 0) {
+		builtin_error("%s: %s", place->repository, err.msg);
+		return 128;
+	}
+	if (report.wrong_nr)
+		return FOUND;
+	printf("%s: ok, generation %" PRIu64 ", %" PRIu64 " files, %" PRIu64
+	       " bytes, %" PRIu64 " records\n",
+	       place->repository, report.number, report.file_nr, report.bytes,
+	       report.generation_nr);
+	return 0;
+}
+
+int stored_cmd_verify(int argc, const char **argv, struct builtin_env *env)
+{
+	struct store_s3_settings settings = STORE_S3_SETTINGS_INIT;
+	struct progress_out progress;
+	struct run run = {
+		.check.wrong = tell_wrong,
+		.check.tmp = stored_place_tmp(),
+		.check.progress = output_progress(&progress,
+						  PROGRESS_IF_TERMINAL),
+	};
+	const struct option options[] = {
+		OPTION_ROW_FLAG(0, "full", &run.check.full,
+				"download and check the content"),
+		STORED_OPTION_ROWS(&settings),
+		{.kind = OPTION_END},
+	};
+	int operands = options_parse(argc, argv, options, usage);
+	struct stored_place place;
+	int code;
+
+	(void)env;
+	if (operands < 0)
+		return 129;
+	if (operands < 1)
+		return options_usage(options, usage);
+	run.check.ctx = &run;
+	code = stored_place_open(&place, argv[1], &settings);
+	if (!code)
+		code = stored_place_each(&place, argv + 2, operands - 1, verify,
+					 &run);
+	stored_place_close(&place);
+	return code;
+}
