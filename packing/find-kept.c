@@ -2,7 +2,7 @@
 /*
  * Chooses the kept delta (packing/kept-deltas.h) of an object to send. Its base
  * is an object that the receiver has, or an object that is copied in runs of
- * stored bytes.
+ * stored bytes. Also finds whole copies of objects to send.
  */
 #include "packing/find-parts.h"
 #include "packing/packs.h"
@@ -112,10 +112,46 @@ void find_kept(struct kept_choice *choice, const struct found *f,
 		if (kept_deltas_get(&c.delta, &f->kept, row,
 				    warning->code ? NULL : warning) < 0)
 			continue;
-		if (c.delta.len &&
+		if (c.delta.len && !kept_delta_is_copy(&c.delta) &&
 		    (!choice->delta.stream ||
 		     c.delta.len < choice->delta.len) &&
 		    can_be_base(&c, f, &c.delta.base, target_bit, old_pos))
 			*choice = c;
 	}
+}
+
+static bool may_have_copy(const struct packing_item *item)
+{
+	return item->how == PACKING_WHOLE && !item->is_external &&
+	       item->pack_nr != PACKING_NO_ITEM;
+}
+
+static void take_copy(struct packing_item *item, const struct found *f,
+		      struct error *warning)
+{
+	const uint8_t *id = objspace_raw(&f->walk.space, item->obj_pos);
+	struct kept_delta copy;
+	uint32_t row;
+
+	if (kept_deltas_get_copy(&copy, &f->kept, id, &row,
+				 warning->code ? NULL : warning) <= 0)
+		return;
+	item->how = PACKING_KEPT;
+	item->size = copy.size;
+	item->kept_row = row;
+}
+
+int found_take_copies(struct found *found, struct packing_items *items,
+		      struct error *warning, struct error *err)
+{
+	for (size_t i = 0; i < items->nr; i++) {
+		if (!may_have_copy(&items->items[i]))
+			continue;
+		if (find_kept_open(found, warning, err) < 0)
+			return ERR_NOMEM;
+		if (!found->kept.nr)
+			return 0;
+		take_copy(&items->items[i], found, warning);
+	}
+	return 0;
 }

@@ -222,6 +222,16 @@ int found_withhold_versions(struct found *found, struct error *warning,
 			    struct error *err);
 
 /*
+ * For planned items that would be deflated anew: send the whole copies that a
+ * repack has made of them (packing/kept-deltas.h). Such an item becomes
+ * PACKING_KEPT. If the file of kept deltas is damaged, *warning says so, unless
+ * it has a warning already. Returns 0 or ERR_NOMEM. Cost: a binary search for
+ * each of these items, and a pass over the bytes of the copies.
+ */
+int found_take_copies(struct found *found, struct packing_items *items,
+		      struct error *warning, struct error *err);
+
+/*
  * Maximum number of newest commits whose trees are read to find delta bases and
  * versions. It applies to the wants and to the haves separately.
  */

@@ -36,6 +36,8 @@ enum packing_how {
 	PACKING_COPY_DELTA,
 	/* a delta of item `base` that was made for this pack */
 	PACKING_DELTA,
+	/* copied from its whole copy in the file of kept deltas */
+	PACKING_KEPT,
 };
 
 /*
@@ -60,7 +62,11 @@ struct packing_item {
 	uint32_t base; /* item number of the delta base, or PACKING_NO_ITEM */
 	/* CRC of the entry in the new pack; valid when the item was written */
 	uint32_t crc;
-	uint32_t delta_len; /* number of bytes at `delta` */
+	union {
+		uint32_t delta_len; /* number of bytes at `delta` */
+		/* PACKING_KEPT: row of the whole copy */
+		uint32_t kept_row;
+	};
 	/* bytes of the delta before deflating */
 	uint32_t delta_size;
 	/*

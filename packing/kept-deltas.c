@@ -15,6 +15,8 @@ static const char magic[] = "KEPT";
 
 enum { VERSION = 1, HEADER_LEN = 20, NUMBERS_LEN = 24, CRC_LEN = 4 };
 
+static const struct oid no_base = OID_ZERO_INIT;
+
 static size_t row_len(const struct kept_deltas *k)
 {
 	return 2 * hash_len(k->algo) + NUMBERS_LEN;
@@ -149,6 +151,31 @@ int kept_deltas_get(struct kept_delta *out, const struct kept_deltas *k,
 	out->stream = k->bytes + off;
 	out->len = len;
 	return 0;
+}
+
+bool kept_delta_is_copy(const struct kept_delta *row)
+{
+	return oid_equal(&row->base, &no_base);
+}
+
+bool kept_deltas_row_is_copy(const struct kept_deltas *k, uint32_t row)
+{
+	size_t id_len = hash_len(k->algo);
+
+	return !memcmp(row_at(k, row) + id_len, no_base.bytes, id_len);
+}
+
+int kept_deltas_get_copy(struct kept_delta *out, const struct kept_deltas *k,
+			 const uint8_t *target, uint32_t *row,
+			 struct error *err)
+{
+	int ret;
+
+	if (!kept_deltas_find(k, target, row) ||
+	    !kept_deltas_row_is_copy(k, *row))
+		return 0;
+	ret = kept_deltas_get(out, k, *row, err);
+	return ret ? ret : 1;
 }
 
 int kept_deltas_check(const struct kept_deltas *k, struct error *err)

@@ -21,6 +21,12 @@
  * A row whose zlib stream has no bytes says that no small delta was found. The
  * next repack does not try this pair of objects again.
  *
+ * A row whose base is the null id is a *whole copy*: its zlib stream is the
+ * target itself. The pack stores the target as a delta against an object that
+ * clones of depth 1 of a branch or tag do not get. With the copy, the server
+ * need not read and deflate the target for each of these clones. The step of a
+ * copy is 0, so the copy is the first row of its target.
+ *
  * A row names objects by their ids, so the row is true in any repository, and
  * stays true when packs are replaced. A server checks only the CRC of each row
  * that is used. The checksum is for `git bitmap verify`.
@@ -43,21 +49,25 @@
 
 /*
  * A delta that makes `target` from `base`. If `len` is 0, there is no small
- * delta of these objects.
+ * delta of these objects. If `base` is the null id, the zlib stream is not a
+ * delta, but `target` itself (a whole copy).
  */
 struct kept_delta {
 	struct oid target, base;
 	/*
 	 * The base is the version of this number of first-parent commits before
 	 * HEAD, when the row was written. 0: a pack stored the delta, and the
-	 * tip island dropped it.
+	 * tip island dropped it; or the row is a whole copy.
 	 */
 	uint32_t step;
-	uint32_t size; /* bytes of the delta before deflating */
+	uint32_t size; /* bytes of the delta or of the copy before deflating */
 	/* Borrowed: the deflated delta, a zlib stream of `len` bytes. */
 	const uint8_t *stream;
 	uint32_t len;
 };
+
+/* Returns whether a row is a whole copy of its target. */
+bool kept_delta_is_copy(const struct kept_delta *row);
 
 /* An opened file. Immutable; threads may share it. */
 struct kept_deltas {
@@ -109,6 +119,21 @@ const uint8_t *kept_deltas_target(const struct kept_deltas *k, uint32_t row);
  */
 bool kept_deltas_is_of(const struct kept_deltas *k, uint32_t row,
 		       const uint8_t *target);
+
+/*
+ * Returns whether a row, row < k->nr, is a whole copy. The CRC of the row is
+ * not checked.
+ */
+bool kept_deltas_row_is_copy(const struct kept_deltas *k, uint32_t row);
+
+/*
+ * Read the whole copy of an object, given by its raw id, and check its CRC.
+ * Sets *row to its number. Returns 1 with *out set, 0 if there is no copy, or
+ * ERR_CORRUPT with a message. Cost: O(log nr), and a pass over the zlib stream.
+ */
+int kept_deltas_get_copy(struct kept_delta *out, const struct kept_deltas *k,
+			 const uint8_t *target, uint32_t *row,
+			 struct error *err);
 
 /*
  * Read a row, row < k->nr, and check its CRC. out->stream borrows from *k.

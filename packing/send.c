@@ -258,12 +258,27 @@ static uint64_t bytes_to_read(const struct send *s)
 	return bytes;
 }
 
+static int take_copies(struct send *s, struct error *err)
+{
+	if (!s->options->reuse_object)
+		return 0;
+	return found_take_copies(&s->found, &s->items, &s->report->warning,
+				 err);
+}
+
+/*
+ * Choose how each item is sent. For a clone without history, whole copies are
+ * taken at once. Otherwise a delta may be smaller, so copies are taken only of
+ * items for which no delta was found.
+ */
 static int prepare(struct send *s, struct error *err)
 {
 	uint64_t start = begin(s, "prepare-pack");
 	int ret = plan(s, err);
 	uint64_t len;
 
+	if (!ret && is_without_history(s))
+		ret = take_copies(s, err);
 	choose_window(s);
 	len = bytes_to_read(s);
 	if (!ret)
@@ -276,6 +291,8 @@ static int prepare(struct send *s, struct error *err)
 		ret = make_fallback_deltas(s, err);
 	if (!ret)
 		ret = search(s, err);
+	if (!ret)
+		ret = take_copies(s, err);
 	s->report->search_ns += end(s, "prepare-pack", start);
 	return ret;
 }
@@ -290,6 +307,7 @@ static int send_items(struct send *s, struct pack_writer *writer,
 	struct write_options options = {
 		.ofs_delta = s->request->ofs_delta,
 		.compression = s->options->compression,
+		.kept = &s->found.kept,
 		.progress = progress,
 	};
 	struct write_report report = {0};

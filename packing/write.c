@@ -231,6 +231,21 @@ static int write_copy(struct writing *w, struct packing_item *item,
 			 stored.len - stored.entry.header_len, err);
 }
 
+/* If the whole copy of an item cannot be read, deflate the item anew. */
+static int write_kept(struct writing *w, struct packing_item *item,
+		      struct error *err)
+{
+	struct pack_entry entry = {.type = item->type};
+	struct kept_delta copy;
+
+	if (kept_deltas_get(&copy, w->options->kept, item->kept_row, NULL) < 0)
+		return write_whole(w, item, err);
+	entry.size = copy.size;
+	w->report->reused++;
+	w->report->bytes_verbatim += copy.len;
+	return put_entry(w, item, &entry, copy.stream, copy.len, err);
+}
+
 static int write_delta(struct writing *w, struct packing_item *item,
 		       struct error *err)
 {
@@ -290,6 +305,8 @@ static int write_how(struct writing *w, struct packing_item *item,
 		return write_copy(w, item, err);
 	case PACKING_DELTA:
 		return write_delta(w, item, err);
+	case PACKING_KEPT:
+		return write_kept(w, item, err);
 	}
 	return error_set(err, ERR_INVALID, "unplanned item");
 }

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "pack/writer.h"
 #include "packing/items.h"
+#include "packing/kept-deltas.h"
 #include "packing/packs.h"
 #include "sys/progress.h"
 
@@ -33,6 +34,8 @@ struct write_options {
 	 */
 	bool check;
 	int compression; /* zlib level; -1: zlib's default */
+	/* Borrowed: the whole copies of PACKING_KEPT items; NULL: none. */
+	const struct kept_deltas *kept;
 	/* maximum bytes of the pack, with its trailer; 0: no limit */
 	uint64_t max_len;
 	/* progress, counted in objects; NULL: none */

@@ -9,16 +9,21 @@
  * more than copying stored bytes, so one repack makes only a limited number of
  * deltas. Deltas of the present file, and stored deltas that the repack drops
  * (packs/dropped-deltas.h), are copied, and cost next to nothing.
+ *
+ * The file also gets whole copies of objects of other branches and of tags
+ * (packs/keep-copies.h).
  */
 #ifndef PACKS_KEEP_DELTAS_H
 #define PACKS_KEEP_DELTAS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
 #include "object/oid.h"
 #include "odb/odb.h"
 #include "packs/dropped-deltas.h"
+#include "packs/keep-copies.h"
 #include "refs/refs.h"
 #include "repo/repo.h"
 #include "walk/walk.h"
@@ -60,6 +65,12 @@ struct keep_options {
 	const struct oid *checksum;
 	const struct keep_trees *trees;       /* borrowed */
 	const struct dropped_deltas *dropped; /* borrowed */
+	const struct keep_tips *tips;         /* borrowed */
+	/*
+	 * Make all whole copies at once. The delta search of a repack that
+	 * copies no stored deltas costs much more.
+	 */
+	bool all_copies;
 };
 
 /*

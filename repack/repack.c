@@ -500,6 +500,7 @@ static int keep(struct run *r, struct error *err)
 	const struct newpacks *np = &r->job.newpacks;
 	struct dropped_deltas dropped = DROPPED_DELTAS_INIT;
 	struct keep_trees trees;
+	struct keep_tips tips;
 	struct error why = ERROR_INIT;
 	int ret = 0;
 
@@ -508,9 +509,14 @@ static int keep(struct run *r, struct error *err)
 			.checksum = &np->packs[0]->checksum,
 			.trees = &trees,
 			.dropped = &dropped,
+			.tips = &tips,
+			.all_copies = !r->options->newpack.make.reuse_delta,
 		};
 
 		ret = keep_trees_find(&trees, &r->job.walk, r->refs, &why);
+		if (!ret)
+			ret = keep_tips_find(&tips, &r->job.walk, r->refs,
+					     &why);
 		if (!ret)
 			ret = dropped_deltas_find(&dropped, &r->job.walk,
 						  &r->job.islands, &why);

@@ -13,103 +13,9 @@
 
 #include "packing/kept-deltas.h"
 #include "packs/keep-deltas.h"
-#include "t/unit/bitmaprepo.h"
+#include "t/unit/keptrepo.h"
 
-#define COMMITS 40
 #define DELTAS "objects/info/deltas"
-
-struct keptrepo {
-	struct randrepo r;
-	struct odb *odb;
-	struct refs *refs;
-	uint32_t blobs[COMMITS];
-	uint32_t commits[COMMITS];
-};
-
-/* Add version `nr` of a file of 16 KB: one line differs from other versions. */
-static uint32_t add_version(struct randrepo *r, uint32_t nr)
-{
-	struct buf data = BUF_INIT;
-	uint64_t seed = 1;
-	uint32_t blob;
-
-	for (uint32_t i = 0; i < 1000; i++) {
-		uint64_t number = random_next(&seed);
-
-		buf_printf(&data, "%016jx\n",
-			   (uintmax_t)(i == 20 * nr ? number ^ 1 : number));
-	}
-	blob = randrepo_add(r, OBJ_BLOB, &data, NULL, 0);
-	buf_release(&data);
-	return blob;
-}
-
-static uint32_t add_commit(struct randrepo *r, uint32_t blob, uint32_t nr,
-			   uint32_t parent)
-{
-	struct randrepo_tree t = {.data = BUF_INIT};
-	char hex[OID_MAX_HEX_LEN + 1];
-	struct buf data = BUF_INIT;
-	uint32_t refs[2], commit;
-
-	randrepo_entry(r, &t, "100644", "file", blob);
-	refs[0] = randrepo_finish_tree(r, &t);
-	refs[1] = parent;
-	buf_printf(&data, "tree %s\n",
-		   oid_to_hex(hex, &r->objects[refs[0]].oid, r->t.repo.algo));
-	if (nr)
-		buf_printf(&data, "parent %s\n",
-			   oid_to_hex(hex, &r->objects[parent].oid,
-				      r->t.repo.algo));
-	buf_printf(&data, "author A <a@b> %u +0000\n", nr);
-	buf_printf(&data, "committer A <a@b> %u +0000\n\nx\n", nr);
-	commit = randrepo_add(r, OBJ_COMMIT, &data, refs, nr ? 2 : 1);
-	buf_release(&data);
-	return commit;
-}
-
-static void keptrepo_open(struct keptrepo *k)
-{
-	assert_int_equal(refs_open(&k->refs, &k->r.t.repo, NULL), 0);
-	assert_int_equal(odb_open(&k->odb, &k->r.t.repo, NULL, NULL), 0);
-}
-
-static void keptrepo_close(struct keptrepo *k)
-{
-	odb_close(k->odb);
-	refs_close(k->refs);
-}
-
-/* Make a repository with a line of commits, and repack it. */
-static void keptrepo_init(struct keptrepo *k, const char *config)
-{
-	struct randrepo *r = &k->r;
-	uint64_t seed = 1;
-
-	memset(k, 0, sizeof(*k));
-	randrepo_init(r, HASH_SHA1, &seed);
-	for (uint32_t i = 0; i < COMMITS; i++) {
-		k->blobs[i] = add_version(r, i);
-		k->commits[i] = add_commit(r, k->blobs[i], i,
-					   i ? k->commits[i - 1] : 0);
-	}
-	randrepo_store_pack(r);
-	randrepo_ref(r, "refs/heads/main", k->commits[COMMITS - 1]);
-	tmprepo_remove(&r->t, "HEAD");
-	tmprepo_write(&r->t, "HEAD", "ref: refs/heads/main\n");
-	assert_int_equal(config_parse(&r->t.repo.config, config, strlen(config),
-				      CONFIG_LOCAL, NULL, NULL, NULL),
-			 0);
-	bitmaprepo_repack(r, true, true);
-	keptrepo_open(k);
-}
-
-static void keptrepo_release(struct keptrepo *k)
-{
-	keptrepo_close(k);
-	config_release(&k->r.t.repo.config);
-	randrepo_release(&k->r);
-}
 
 /* The trees are those of HEAD and of 2, 8 and 32 commits before HEAD. */
 static void trees_of_steps(void **state)
@@ -124,7 +30,7 @@ static void trees_of_steps(void **state)
 	assert_int_equal(keep_trees_find(&trees, &w, k.refs, NULL), 0);
 	assert_int_equal(trees.nr, 4);
 	for (size_t i = 0; i < 4; i++) {
-		uint32_t commit = k.commits[COMMITS - 1 - back[i]];
+		uint32_t commit = k.commits[KEPTREPO_COMMITS - 1 - back[i]];
 		uint32_t tree = k.r.objects[commit].refs[0];
 
 		assert_true(oid_equal(&trees.trees[i], &k.r.objects[tree].oid));
@@ -150,10 +56,11 @@ static void rows_of_steps(void **state)
 
 		assert_int_equal(kept_deltas_get(&row, &d, i, NULL), 0);
 		assert_int_equal(row.step, steps[i]);
-		assert_true(
-			oid_equal(&row.target, &o[k.blobs[COMMITS - 1]].oid));
-		assert_true(oid_equal(&row.base,
-				      &o[k.blobs[COMMITS - 1 - steps[i]]].oid));
+		assert_true(oid_equal(&row.target,
+				      &o[k.blobs[KEPTREPO_COMMITS - 1]].oid));
+		assert_true(oid_equal(
+			&row.base,
+			&o[k.blobs[KEPTREPO_COMMITS - 1 - steps[i]]].oid));
 		assert_in_range(row.len, 1, 300);
 	}
 	kept_deltas_close(&d);

@@ -90,6 +90,55 @@ static void there_and_back(void **state)
 	}
 }
 
+/* A whole copy is the first row of its target, and has no base. */
+static void copies(void **state)
+{
+	const enum hash_algo algos[] = {HASH_SHA1, HASH_SHA256};
+	uint64_t seed = random_seed();
+
+	for (size_t n = 0; n < 2; n++) {
+		const struct oid none = OID_ZERO_INIT;
+		struct kept_deltas k;
+		struct kept_delta row;
+		struct file f;
+		uint32_t at;
+
+		file_init(&f, algos[n], &seed);
+		f.rows[30].base = f.rows[34].base = none;
+		f.rows[30].step = 0;
+		f.bytes.len = 0;
+		assert_int_equal(
+			kept_deltas_write(&f.bytes, algos[n], f.rows, ROWS), 0);
+		assert_int_equal(kept_deltas_parse(&k, f.bytes.data,
+						   f.bytes.len, algos[n],
+						   "file", NULL),
+				 0);
+		for (uint32_t i = 0; i < ROWS; i++)
+			assert_int_equal(kept_deltas_row_is_copy(&k, i),
+					 i == 30 || i == 34);
+		for (uint32_t i = 0; i < ROWS; i += 3)
+			assert_int_equal(
+				kept_deltas_get_copy(&row, &k,
+						     f.rows[i].target.bytes,
+						     &at, NULL),
+				i == 30);
+		assert_int_equal(kept_deltas_get_copy(&row, &k,
+						      f.rows[30].target.bytes,
+						      &at, NULL),
+				 1);
+		assert_int_equal(at, 30);
+		assert_true(kept_delta_is_copy(&row));
+		assert_int_equal(row.size, f.rows[30].size);
+		f.bytes.data[row.stream - k.bytes] ^= row.len ? 1 : 0;
+		assert_int_equal(kept_deltas_get_copy(&row, &k,
+						      f.rows[30].target.bytes,
+						      &at, NULL),
+				 f.rows[30].len ? ERR_CORRUPT : 1);
+		kept_deltas_close(&k);
+		buf_release(&f.bytes);
+	}
+}
+
 /* A file without rows has no target. */
 static void no_rows(void **state)
 {
@@ -228,9 +277,13 @@ static void refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(there_and_back), cmocka_unit_test(no_rows),
-		cmocka_unit_test(worked_example), cmocka_unit_test(damaged),
-		cmocka_unit_test(truncated),      cmocka_unit_test(refused),
+		cmocka_unit_test(there_and_back),
+		cmocka_unit_test(copies),
+		cmocka_unit_test(no_rows),
+		cmocka_unit_test(worked_example),
+		cmocka_unit_test(damaged),
+		cmocka_unit_test(truncated),
+		cmocka_unit_test(refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

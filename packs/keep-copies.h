@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Makes whole copies (packing/kept-deltas.h) for clones of depth 1 of branches
+ * and of the newest tags.
+ *
+ *     pack     | file of HEAD (whole) | file of v1: delta of HEAD's |
+ *     copies   | file of v1 (whole) |
+ *
+ * HEAD's tree is an island, so a pack stores many files of other branches and
+ * tags as deltas against HEAD's files. A clone of depth 1 of v1 does not get
+ * HEAD's files. Without a copy, the server would read and deflate v1's file for
+ * each such clone.
+ *
+ * Deflating costs more than all other work of a repack on the same bytes. So
+ * one repack makes only a limited number of copies, and takes over those of the
+ * present file.
+ */
+#ifndef PACKS_KEEP_COPIES_H
+#define PACKS_KEEP_COPIES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "object/oid.h"
+#include "odb/odb.h"
+#include "packing/kept-deltas.h"
+#include "refs/refs.h"
+#include "walk/walk.h"
+
+/*
+ * Maximum numbers: of tags whose trees get copies, and of all trees. Trees of
+ * the newest commits are taken.
+ */
+#define KEEP_TAGS_MAX 20
+#define KEEP_TIPS_MAX 64
+
+/* Bytes of a row in the file, about. */
+#define KEEP_ROW_LEN 64
+
+/* Ids of root trees, each once; those of the newest commits come first. */
+struct keep_tips {
+	struct oid trees[KEEP_TIPS_MAX];
+	size_t nr;
+};
+
+/*
+ * Find the trees of all branches and of the newest tags. The walk of the repack
+ * is used, because it has read the history. Returns 0 or a negative error code.
+ * Cost: one look-up for each branch and tag.
+ */
+int keep_tips_find(struct keep_tips *tips, struct walk *w, struct refs *refs,
+		   struct error *err);
+
+/* All borrowed. */
+struct keep_copies_options {
+	const struct keep_tips *tips;
+	const struct odb_pack *pack; /* the new pack, in the walk's snapshot */
+	const struct pack_rev *rev;  /* the order of `pack` */
+	const struct kept_deltas *old; /* the present file */
+	/* maximum bytes of the rows and their zlib streams */
+	uint64_t max_len;
+	/*
+	 * Maximum cost of reading the trees and of making new copies, in bytes
+	 * that are deflated. A few copies are made in any case.
+	 */
+	uint64_t cost_max;
+	/*
+	 * Receives each copy. `made` is the stream if it was malloc()ed, and is
+	 * given away if 0 is returned; NULL: the stream borrows from `old`.
+	 * Returns 0 or ERR_NOMEM.
+	 */
+	int (*add)(void *ctx, const struct kept_delta *copy, uint8_t *made);
+	void *ctx;
+};
+
+/*
+ * Find copies for the trees of the tips, in their order, until there is no room
+ * for another. Objects of more than cost_max bytes get no new copy. An object
+ * gets a copy if the pack stores it as a delta against an object that is not in
+ * the same tip's tree. Objects that cannot be read get none. Returns 0 or
+ * ERR_NOMEM. Cost: the trees of the tips are read; the copies of the present
+ * file are read; new copies are read and deflated.
+ */
+int keep_copies_make(const struct keep_copies_options *options, struct walk *w);
+
+#endif
