@@ -52,10 +52,12 @@ static int read_limit(const struct repo *repo, const char *key, int64_t max,
 
 	*value = 0;
 	ret = config_i64(&repo->config, key, value, err);
-	if (ret >= 0 && (*value < 0 || *value > max))
+	if (ret < 0)
+		return ret;
+	if (*value < 0 || *value > max)
 		return error_set(err, ERR_INVALID, "bad value %lld for '%s'",
 				 (long long)*value, key);
-	return ret < 0 ? ret : 0;
+	return 0;
 }
 
 int refs_reftable_options(struct reftable_append_options *options,

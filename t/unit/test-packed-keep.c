@@ -16,6 +16,7 @@
 
 #include "refs/packed-keep.h"
 #include "sys/clock.h"
+#include "t/unit/nomem.h"
 
 /* A change that is older than this does not count as recent. */
 #define SETTLE_NS UINT64_C(150000000)
@@ -78,6 +79,48 @@ static void test_share(void **state)
 	packed_keep_free(keep);
 }
 
+struct fetch {
+	const char *path;
+	bool is_found;
+};
+
+static int fetch(void *ctx, struct error *err)
+{
+	struct packed_keep *keep = packed_keep_new();
+	const struct packed_kept *kept;
+	struct fetch *f = ctx;
+	struct packed_ref ref;
+	int ret;
+
+	f->is_found = false;
+	if (!keep)
+		return error_nomem(err);
+	ret = packed_keep_get(&kept, keep, f->path, HASH_SHA1, err);
+	if (!ret) {
+		f->is_found = packed_refs_find(&kept->table, "refs/heads/a",
+					       &ref, NULL) == 1;
+		packed_keep_put(keep, kept);
+	}
+	packed_keep_free(keep);
+	return ret;
+}
+
+static void check_fetch(void *ctx)
+{
+	assert_true(((struct fetch *)ctx)->is_found);
+}
+
+static void test_no_memory(void **state)
+{
+	char path[] = "/tmp/test-packed-keep-XXXXXX";
+	struct fetch f = {.path = path};
+
+	assert_true(close(mkstemp(path)) == 0);
+	fill(path, "# pack-refs with: sorted \n" LINE "a\n");
+	nomem_each(NULL, fetch, check_fetch, &f);
+	remove(path);
+}
+
 static void test_missing(void **state)
 {
 	struct packed_keep *keep = packed_keep_new();
@@ -101,6 +144,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_share),
+		cmocka_unit_test(test_no_memory),
 		cmocka_unit_test(test_missing),
 	};
 

@@ -424,6 +424,36 @@ static void test_may_peel_traits(void **state)
 	packed_refs_release(&refs);
 }
 
+/* A peeled id that is too short, at the end of the file, names no object. */
+static void test_may_peel_cut(void **state)
+{
+	static const char *const cut[] = {"^\n", "^b\n", "^bb\n"};
+	struct oidmap ids = OIDMAP_INIT;
+	struct packed_refs refs;
+	struct oid oid;
+
+	assert_true(oid_from_hex(&oid, HEX_B, strlen(HEX_B), HASH_SHA1));
+	assert_int_equal(oidmap_put(&ids, &oid, 0), 0);
+	for (size_t i = 0; i < 3; i++) {
+		size_t line_len = strlen(HEADER HEX_A " refs/tags/v1\n");
+		size_t len = line_len + strlen(cut[i]);
+		/* no byte behind the file, for the sanitizers */
+		char *file = malloc(len);
+
+		assert_non_null(file);
+		memcpy(file, HEADER HEX_A " refs/tags/v1\n", line_len);
+		memcpy(file + line_len, cut[i], len - line_len);
+		assert_int_equal(packed_refs_parse(&refs, file, len, HASH_SHA1,
+						   "packed-refs", NULL),
+				 0);
+		assert_int_equal(
+			packed_refs_may_peel(&refs, "refs/", &ids, NULL), 0);
+		packed_refs_release(&refs);
+		free(file);
+	}
+	oidmap_release(&ids);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -438,6 +468,7 @@ int main(void)
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_may_peel),
 		cmocka_unit_test(test_may_peel_traits),
+		cmocka_unit_test(test_may_peel_cut),
 		cmocka_unit_test(test_shown),
 	};
 

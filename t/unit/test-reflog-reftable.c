@@ -12,6 +12,7 @@
 #include "refs/reflog.h"
 #include "refs/refs-reftable.h"
 #include "sys/map.h"
+#include "t/unit/nomem.h"
 #include "t/unit/random.h"
 #include "t/unit/tmprepo.h"
 
@@ -382,12 +383,88 @@ static void test_names(void **state)
 	tmprepo_release(&t);
 }
 
+struct listing {
+	const struct repo *repo;
+	struct buf names;
+};
+
+static int list(void *ctx, struct error *err)
+{
+	struct listing *l = ctx;
+
+	buf_reset(&l->names);
+	return reflog_each(l->repo, true, add_name, &l->names, err);
+}
+
+static void check_list(void *ctx)
+{
+	assert_string_equal(((struct listing *)ctx)->names.data,
+			    "HEAD\nrefs/heads/a\nworktrees/w/HEAD\n");
+}
+
+/* Makes a reflog of two lines again. */
+static void write_again(void *ctx)
+{
+	struct twins *t = ctx;
+
+	assert_int_equal(reflog_drop(&t->table.repo, ref_name, NULL), 0);
+	put_record(&t->table, "reftable", ref_name, 1);
+	put_record(&t->table, "reftable", ref_name, 2);
+}
+
+/* Drops the second line, which sets the ref back. */
+static int edit_again(void *ctx, struct error *err)
+{
+	struct twins *t = ctx;
+	const struct reflog_edit how = {
+		.decide = decide, .ctx = t, .update_ref = true};
+
+	return reflog_edit(&t->table.repo, ref_name, &how, err);
+}
+
+static void check_edit(void *ctx)
+{
+	struct twins *t = ctx;
+	struct oid one = id_of(1), value = value_of(&t->table.repo);
+	struct reflog log = REFLOG_INIT;
+
+	assert_true(oid_equal(&value, &one));
+	assert_int_equal(reflog_read(&log, &t->table.repo, ref_name, NULL), 1);
+	assert_int_equal(log.nr, 1);
+	assert_true(oid_equal(&log.lines[0].new_oid, &one));
+	assert_memory_equal(log.lines[0].message, "m", 1);
+	reflog_release(&log);
+}
+
+static void test_no_memory(void **state)
+{
+	struct listing l = {.names = BUF_INIT};
+	struct tmprepo t;
+	struct twins twins;
+
+	tmprepo_init(&t, HASH_SHA1);
+	t.repo.ref_storage = REPO_REFS_REFTABLE;
+	put_record(&t, "reftable", "HEAD", 1);
+	put_record(&t, "reftable", "refs/heads/a", 1);
+	put_record(&t, "worktrees/w/reftable", "HEAD", 1);
+	l.repo = &t.repo;
+	/* add_name() has room enough, so it never fails. */
+	assert_int_equal(buf_reserve(&l.names, 256), 0);
+	nomem_each(NULL, list, check_list, &l);
+	buf_release(&l.names);
+	tmprepo_release(&t);
+	setup(&twins, 1);
+	twins.drop = 2;
+	nomem_each(write_again, edit_again, check_edit, &twins);
+	teardown(&twins);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random), cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_locked), cmocka_unit_test(test_names),
-		cmocka_unit_test(test_tip),
+		cmocka_unit_test(test_tip),    cmocka_unit_test(test_no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

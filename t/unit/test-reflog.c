@@ -14,6 +14,7 @@
 #include "refs/reflog.h"
 #include "sys/io.h"
 #include "sys/map.h"
+#include "t/unit/nomem.h"
 #include "t/unit/tmprepo.h"
 
 #define A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
@@ -120,6 +121,28 @@ static void test_edit(void **state)
 	tmprepo_release(&t);
 }
 
+/* Inside a push's quarantine, an edit leaves the ref and its reflog. */
+static void test_quarantine(void **state)
+{
+	struct error err = ERROR_INIT;
+	unsigned bits = 4;
+	const struct reflog_edit edit = {
+		.decide = drop, .ctx = &bits, .update_ref = true};
+	struct reflog log = REFLOG_INIT;
+	struct tmprepo t;
+
+	setup(&t);
+	t.repo.in_quarantine = true;
+	assert_int_equal(reflog_edit(&t.repo, "refs/heads/main", &edit, &err),
+			 ERR_DENIED);
+	assert_non_null(strstr(err.msg, "quarantine"));
+	file_is(&t, "refs/heads/main", C "\n");
+	assert_true(reflog_read(&log, &t.repo, "refs/heads/main", NULL) > 0);
+	assert_int_equal(log.nr, 3);
+	reflog_release(&log);
+	tmprepo_release(&t);
+}
+
 /* An edit locks a packed ref in a directory of its own, which it removes. */
 static void test_packed(void **state)
 {
@@ -166,6 +189,46 @@ static void test_locked(void **state)
 	tmprepo_write(&t, "refs/heads/main", C "\n");
 	assert_int_equal(run(&t, 7, false, false), 0);
 	file_is(&t, "logs/refs/heads/main", "");
+	tmprepo_release(&t);
+}
+
+static void write_again(void *ctx)
+{
+	struct tmprepo *t = ctx;
+
+	tmprepo_write(t, "refs/heads/main", C "\n");
+	tmprepo_write(t, "logs/refs/heads/main",
+		      Z " " A WHO "1 +0000\tone\n" A " " B WHO
+			"2 +0000\ttwo\n");
+}
+
+/* Drops the first line. */
+static int edit_again(void *ctx, struct error *err)
+{
+	struct tmprepo *t = ctx;
+	unsigned bits = 1;
+	const struct reflog_edit edit = {.decide = drop,
+					 .ctx = &bits,
+					 .rewrite = true,
+					 .update_ref = true};
+
+	return reflog_edit(&t->repo, "refs/heads/main", &edit, err);
+}
+
+static void check_edit(void *ctx)
+{
+	struct tmprepo *t = ctx;
+
+	file_is(t, "logs/refs/heads/main", Z " " B WHO "2 +0000\ttwo\n");
+	file_is(t, "refs/heads/main", B "\n");
+}
+
+static void test_no_memory(void **state)
+{
+	struct tmprepo t;
+
+	setup(&t);
+	nomem_each(write_again, edit_again, check_edit, &t);
 	tmprepo_release(&t);
 }
 
@@ -232,7 +295,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_edit),
+		cmocka_unit_test(test_quarantine),
 		cmocka_unit_test(test_locked),
+		cmocka_unit_test(test_no_memory),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_linked_names),
 		cmocka_unit_test(test_packed),

@@ -13,6 +13,7 @@
 #include "refs/refs-check.h"
 #include "reftable/append.h"
 #include "sys/map.h"
+#include "t/unit/nomem.h"
 #include "t/unit/tmprepo.h"
 
 #define A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
@@ -202,6 +203,11 @@ static void test_severity(void **state)
 	expect(&f, "");
 	refs_check_loose(&f.c, "refs/x", A, HASH_SHA1, NULL);
 	expect(&f, "E refs/x: refMissingNewline: misses LF at the end\n");
+	/* After a message that is ignored, the checks go on. */
+	f.rules.severity[FSCK_BAD_REFERENT_NAME] = FSCK_IGNORE;
+	refs_check_loose(&f.c, "refs/x", "ref: logs/.x\n", HASH_SHA1, NULL);
+	expect(&f, "W refs/x: symrefTargetIsNotARef: points to non-ref "
+		   "target 'logs/.x'\n");
 	teardown(&f);
 }
 
@@ -314,6 +320,11 @@ static void test_links(void **state)
 	check_repo(&f, &t,
 		   "E refs/link: badReferentName: points to invalid refname "
 		   "'/etc'\n");
+	tmprepo_remove(&t, "refs/link");
+	/* A root ref that is a link is not checked. */
+	tmprepo_write(&t, "config", "x\n");
+	tmprepo_link(&t, "HEAD", "config");
+	check_repo(&f, &t, "");
 	tmprepo_release(&t);
 	teardown(&f);
 }
@@ -462,6 +473,56 @@ static void test_looking(void **state)
 	teardown(&f);
 }
 
+struct run {
+	struct fixture f;
+	struct tmprepo t;
+	const char *want;
+};
+
+static int run(void *ctx, struct error *err)
+{
+	struct run *r = ctx;
+
+	buf_reset(&r->f.said);
+	r->f.c.failed = false;
+	return refs_check_run(&r->f.c, &r->t.repo, err);
+}
+
+static void check_run(void *ctx)
+{
+	struct run *r = ctx;
+
+	expect(&r->f, r->want);
+}
+
+static void test_no_memory(void **state)
+{
+	struct run r;
+
+	setup(&r.f);
+	/* take() has room enough, so it never fails. */
+	assert_int_equal(buf_reserve(&r.f.said, 4096), 0);
+	tmprepo_init(&r.t, HASH_SHA1);
+	tmprepo_write(&r.t, "refs/heads/x", "ref: refs/.y\n");
+	tmprepo_write(&r.t, "packed-refs", HEADER A " HEAD\n");
+	r.want = "E refs/heads/x: badReferentName: points to invalid refname "
+		 "'refs/.y'\n"
+		 "E packed-refs line 2: badRefName: has bad refname 'HEAD'\n";
+	nomem_each(NULL, run, check_run, &r);
+	tmprepo_release(&r.t);
+	tmprepo_init(&r.t, HASH_SHA1);
+	r.t.repo.ref_storage = REPO_REFS_REFTABLE;
+	put(&r.t, "reftable", "HEAD", "refs/tags/x");
+	put(&r.t, "worktrees/w/reftable", "HEAD", "refs/tags/y");
+	r.want = "E HEAD: badHeadTarget: HEAD points to non-branch "
+		 "'refs/tags/x'\n"
+		 "E worktrees/w/HEAD: badHeadTarget: HEAD points to "
+		 "non-branch 'refs/tags/y'\n";
+	nomem_each(NULL, run, check_run, &r);
+	tmprepo_release(&r.t);
+	teardown(&r.f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -476,6 +537,7 @@ int main(void)
 		cmocka_unit_test(test_links),
 		cmocka_unit_test(test_table_names),
 		cmocka_unit_test(test_reftable_targets),
+		cmocka_unit_test(test_no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

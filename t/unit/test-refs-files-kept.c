@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "refs/refs.h"
+#include "t/unit/nomem.h"
 #include "t/unit/tmprepo.h"
 
 /* Returns an id of 40 equal digits. */
@@ -78,6 +79,42 @@ static void test_all(void **state)
 	tmprepo_release(&t);
 }
 
+struct kept {
+	const struct repo *repo;
+	int seen[16];
+};
+
+static int list(void *ctx, struct error *err)
+{
+	struct kept *kept = ctx;
+
+	memset(kept->seen, 0, sizeof(kept->seen));
+	return refs_each_reflog_oid(kept->repo, note, kept->seen, err);
+}
+
+static void check_list(void *ctx)
+{
+	struct kept *kept = ctx;
+
+	for (int i = 1; i <= 4; i++)
+		assert_int_equal(kept->seen[i], 1);
+}
+
+static void test_no_memory(void **state)
+{
+	struct kept kept = {.repo = NULL};
+	struct tmprepo t;
+
+	tmprepo_init(&t, HASH_SHA1);
+	tmprepo_write(&t, "HEAD", hex('1'));
+	tmprepo_write(&t, "worktrees/w/refs/bisect/bad", hex('2'));
+	write_log(&t, "logs/refs/heads/a/b", '0', '3', "");
+	write_log(&t, "worktrees/w/logs/HEAD", '0', '4', "");
+	kept.repo = &t.repo;
+	nomem_each(NULL, list, check_list, &kept);
+	tmprepo_release(&t);
+}
+
 static void test_none(void **state)
 {
 	int seen[16] = {0};
@@ -95,6 +132,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all),
+		cmocka_unit_test(test_no_memory),
 		cmocka_unit_test(test_none),
 	};
 

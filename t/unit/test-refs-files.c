@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "refs/refs-files.h"
+#include "t/unit/nomem.h"
 #include "t/unit/random.h"
 #include "t/unit/tmprepo.h"
 
@@ -125,11 +126,99 @@ static void test_packed_table(void **state)
 	tmprepo_release(&t);
 }
 
+struct visit {
+	struct repo *repo;
+	struct buf found;
+};
+
+/* Visits all refs, and finds some of them by their names. */
+static int visit(void *ctx, struct error *err)
+{
+	struct visit *v = ctx;
+	struct refs *refs;
+	struct ref ref;
+	int ret = refs_open(&refs, v->repo, err);
+
+	buf_reset(&v->found);
+	if (ret < 0)
+		return ret;
+	ret = refs_each(refs, "", append_ref, &v->found, NULL, err);
+	if (!ret)
+		ret = refs_each_root(refs, append_ref, &v->found, NULL, err);
+	if (!ret &&
+	    (ret = refs_lookup(refs, "refs/remotes/o/HEAD", &ref, err)) == 1)
+		ret = append_ref(&v->found, &ref);
+	if (!ret && (ret = refs_dwim(refs, "p", &ref, err)) == 1)
+		ret = append_ref(&v->found, &ref);
+	refs_close(refs);
+	return ret;
+}
+
+static void check_visit(void *ctx)
+{
+	struct visit *v = ctx;
+
+	assert_string_equal(v->found.data, "refs/heads/d/e=22\n"
+					   "refs/heads/main=11\n"
+					   "refs/heads/p=33\n"
+					   "refs/remotes/o/HEAD=11\n"
+					   "HEAD=11\n"
+					   "refs/remotes/o/HEAD=11\n"
+					   "refs/heads/p=33\n");
+}
+
+static void test_no_memory(void **state)
+{
+	struct visit v = {.found = BUF_INIT};
+	struct tmprepo t;
+
+	(void)state;
+	tmprepo_init(&t, HASH_SHA1);
+	tmprepo_write(&t, "HEAD", "ref: refs/heads/main\n");
+	tmprepo_write(&t, "refs/heads/main",
+		      "1111111111111111111111111111111111111111\n");
+	tmprepo_write(&t, "refs/heads/d/e",
+		      "2222222222222222222222222222222222222222\n");
+	tmprepo_write(&t, "refs/remotes/o/HEAD", "ref: refs/heads/main\n");
+	tmprepo_write(&t, "packed-refs",
+		      HEADER "3333333333333333333333333333333333333333 "
+			     "refs/heads/p\n");
+	v.repo = &t.repo;
+	/* append_ref() has room enough, so it never fails. */
+	assert_int_equal(buf_reserve(&v.found, 4096), 0);
+	nomem_each(NULL, visit, check_visit, &v);
+	buf_release(&v.found);
+	tmprepo_release(&t);
+}
+
+/* A loose ref may peel to any object, also behind other refs of its list. */
+static void test_may_peel(void **state)
+{
+	struct oidmap none = OIDMAP_INIT;
+	struct tmprepo t;
+	struct refs *refs;
+
+	(void)state;
+	tmprepo_init(&t, HASH_SHA1);
+	tmprepo_write(&t, "packed-refs", HEADER);
+	tmprepo_write(&t, "refs/heads/a",
+		      "1111111111111111111111111111111111111111\n");
+	tmprepo_write(&t, "refs/heads/m/b",
+		      "2222222222222222222222222222222222222222\n");
+	assert_int_equal(refs_open(&refs, &t.repo, NULL), 0);
+	assert_int_equal(refs_may_peel(refs, "refs/heads/m", &none, NULL), 1);
+	assert_int_equal(refs_may_peel(refs, "refs/heads/b", &none, NULL), 0);
+	refs_close(refs);
+	tmprepo_release(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_except),
 		cmocka_unit_test(test_packed_table),
+		cmocka_unit_test(test_no_memory),
+		cmocka_unit_test(test_may_peel),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

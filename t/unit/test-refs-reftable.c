@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "refs/refs-reftable.h"
+#include "t/unit/nomem.h"
 #include "t/unit/tmprepo.h"
 
 static void test_place(void **state)
@@ -398,6 +399,100 @@ static void test_kept(void **state)
 	tmprepo_release(&t);
 }
 
+struct visit {
+	struct repo *repo;
+	struct buf found;
+	bool kept[256];
+};
+
+static int visit(void *ctx, struct error *err)
+{
+	struct visit *v = ctx;
+	struct refs *refs;
+	struct ref ref;
+	int ret = refs_open(&refs, v->repo, err);
+
+	buf_reset(&v->found);
+	memset(v->kept, 0, sizeof(v->kept));
+	if (ret < 0)
+		return ret;
+	ret = refs_each(refs, "", append_ref, &v->found, NULL, err);
+	if (!ret)
+		ret = refs_each_root(refs, append_ref, &v->found, NULL, err);
+	if (!ret)
+		ret = refs_lookup(refs, "worktrees/w/HEAD", &ref, err);
+	if (ret == 1)
+		ret = append_ref(&v->found, &ref);
+	if (!ret)
+		ret = refs_each_reflog_oid(v->repo, note, v->kept, err);
+	refs_close(refs);
+	return ret;
+}
+
+static void check_visit(void *ctx)
+{
+	struct visit *v = ctx;
+
+	assert_string_equal(
+		v->found.data,
+		"refs/bisect/bad=5 refs/heads/a/x=1 refs/heads/main=2 "
+		"refs/heads/sym=2>refs/heads/main refs/tags/t=3 "
+		"HEAD=2>refs/heads/main worktrees/w/HEAD=9 ");
+	assert_true(v->kept[5] && v->kept[9]);
+}
+
+static void test_no_memory(void **state)
+{
+	struct visit v = {.found = BUF_INIT};
+	struct tmprepo t;
+
+	(void)state;
+	fill(&t);
+	put(&t, "worktrees/w/reftable", "HEAD", 9, NULL);
+	v.repo = &t.repo;
+	/* append_ref() has room enough, so it never fails. */
+	assert_int_equal(buf_reserve(&v.found, 4096), 0);
+	nomem_each(NULL, visit, check_visit, &v);
+	buf_release(&v.found);
+	tmprepo_release(&t);
+}
+
+/* The peeled id of a tag is in its record. */
+static void test_tag(void **state)
+{
+	struct reftable_append_options options = {.algo = HASH_SHA1};
+	struct reftable_ref tag = {.name = "refs/tags/v",
+				   .name_len = strlen("refs/tags/v"),
+				   .value = REFTABLE_TAG,
+				   .oid = {{1}},
+				   .peeled = {{2}}};
+	struct buf path = BUF_INIT;
+	struct reftable_append a;
+	struct tmprepo t;
+	struct refs *refs;
+	struct ref ref;
+
+	(void)state;
+	fill(&t);
+	buf_printf(&path, "%s/reftable", t.dir);
+	assert_int_equal(reftable_append_begin(&a, path.data, &options, NULL),
+			 0);
+	tag.update_index = a.index;
+	assert_int_equal(reftable_append_start(&a, 1, NULL), 0);
+	assert_int_equal(reftable_writer_add_ref(a.writer, &tag, NULL), 0);
+	assert_int_equal(reftable_append_finish(&a, NULL), 0);
+	assert_int_equal(reftable_append_commit(&a, NULL), 0);
+	reftable_append_release(&a);
+	assert_int_equal(refs_open(&refs, &t.repo, NULL), 0);
+	assert_int_equal(refs_lookup(refs, "refs/tags/v", &ref, NULL), 1);
+	assert_true(ref.has_peeled && ref.is_tag);
+	assert_int_equal(ref.oid.bytes[0], 1);
+	assert_int_equal(ref.peeled.bytes[0], 2);
+	refs_close(refs);
+	buf_release(&path);
+	tmprepo_release(&t);
+}
+
 static void test_committer(void **state)
 {
 	struct reftable_log log = {.name = "HEAD"};
@@ -423,6 +518,8 @@ int main(void)
 		cmocka_unit_test(test_linked),
 		cmocka_unit_test(test_snapshot),
 		cmocka_unit_test(test_kept),
+		cmocka_unit_test(test_no_memory),
+		cmocka_unit_test(test_tag),
 		cmocka_unit_test(test_committer),
 		cmocka_unit_test(test_below),
 		cmocka_unit_test(test_roots),
