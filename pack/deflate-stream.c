@@ -70,7 +70,6 @@ int deflate_stream_feed(struct deflate_stream *ds, struct buf *out,
 		len -= z->avail_in;
 		status = run(z, out, Z_NO_FLUSH);
 	}
-	z->avail_in = 0;
 	if (end && status == Z_OK)
 		status = run(z, out, Z_FINISH);
 	return status == (end ? Z_STREAM_END : Z_OK) ? 0 : ERR_NOMEM;
