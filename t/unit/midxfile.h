@@ -58,13 +58,13 @@ static inline void midxfile_make_idx(struct midxfile *f, unsigned p,
 }
 
 /*
- * Make the pack indexes. Pack 0 is empty and the oldest one; packs 2 and 3 have
- * the same age.
+ * Make the pack indexes. Pack 0 is empty; packs 2 and 3 have the same age; pack
+ * 4 is from before 1970.
  */
 static inline void midxfile_init(struct midxfile *f, enum hash_algo algo,
 				 uint64_t *seed, bool large)
 {
-	static const int64_t mtimes[MIDXFILE_PACKS] = {1, 50, 30, 30, 20, 40};
+	static const int64_t mtimes[MIDXFILE_PACKS] = {1, 50, 30, 30, -20, 40};
 
 	memset(f, 0, sizeof(*f));
 	f->algo = algo;

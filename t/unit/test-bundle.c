@@ -50,6 +50,26 @@ static void test_there_and_back(void **state)
 		       "0123456789abcdef01234567 HEAD\n\n");
 }
 
+/* A header that is made begins as version 2. */
+static void test_made(void **state)
+{
+	struct bundle_header h;
+	struct buf text = BUF_INIT;
+	struct oid oid;
+
+	bundle_header_init(&h, HASH_SHA1);
+	assert_true(oid_from_hex(&oid, A, strlen(A), HASH_SHA1));
+	assert_int_equal(bundle_items_add(&h.refs, &oid, "HEADx", 4), 0);
+	assert_int_equal(bundle_header_format(&text, &h), 0);
+	assert_string_equal(text.data, V2 A " HEAD\n\n");
+	bundle_header_release(&h);
+	/* After the release, items can be added again. */
+	assert_int_equal(bundle_items_add(&h.refs, &oid, "HEAD", 4), 0);
+	assert_int_equal(h.refs.nr, 1);
+	bundle_header_release(&h);
+	buf_release(&text);
+}
+
 static void test_parts(void **state)
 {
 	struct bundle_header h;
@@ -135,6 +155,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_there_and_back),
+		cmocka_unit_test(test_made),
 		cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_cut_short),
 		cmocka_unit_test(test_wrong),

@@ -198,6 +198,9 @@ static void what_is_not_there(void **state)
 			 ERR_CORRUPT);
 	assert_int_equal(pack_copy_put(&copy, &writer, 13, 12, NULL),
 			 ERR_CORRUPT);
+	/* No bytes are nowhere. */
+	assert_int_equal(pack_copy_put(&copy, &writer, LEN + 1, LEN + 1, NULL),
+			 0);
 	pack_copy_close(&copy);
 	pack_writer_release(&writer);
 	env_release(&e);

@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "pack/inflate.h"
+#include "t/unit/nomem.h"
 #include "t/unit/random.h"
 
 static void check(uint64_t *seed, size_t len, size_t piece_max, int level)
@@ -57,10 +58,46 @@ static void test_pieces(void **state)
 	check(&seed, 300000, 200000, 0);
 }
 
+static int feed(void *ctx, struct error *err)
+{
+	struct deflate_stream *ds = deflate_stream_new(1);
+	struct buf *out = ctx;
+	int ret = ds ? 0 : ERR_NOMEM;
+
+	buf_release(out);
+	if (!ret)
+		ret = deflate_stream_feed(ds, out, "abc", 3, true);
+	deflate_stream_free(ds);
+	return ret < 0 ? error_nomem(err) : 0;
+}
+
+static void check_fed(void *ctx)
+{
+	const struct buf *out = ctx;
+	struct inflater *inf = inflater_new();
+	char back[3];
+	size_t used;
+
+	assert_non_null(inf);
+	assert_int_equal(
+		inflater_exact(inf, back, 3, out->data, out->len, &used), 0);
+	assert_memory_equal(back, "abc", 3);
+	inflater_free(inf);
+}
+
+static void test_no_memory(void **state)
+{
+	struct buf out = BUF_INIT;
+
+	nomem_each(NULL, feed, check_fed, &out);
+	buf_release(&out);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pieces),
+		cmocka_unit_test(test_no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -341,6 +341,41 @@ static void hopeless_targets_are_given_up(void **state)
 	buf_release(&target);
 }
 
+/* A copied middle between other bytes is found by its blocks. */
+static void a_middle_is_copied(void **state)
+{
+	uint64_t seed = random_seed();
+	struct buf base = BUF_INIT, target = BUF_INIT;
+
+	append_noise(&base, 3000, 26, &seed);
+	append_noise(&target, 100, 26, &seed);
+	assert_int_equal(buf_append(&target, base.data + 1000, 1500), 0);
+	append_noise(&target, 100, 26, &seed);
+	assert_true(round_trip(&base, &target) < 220);
+	buf_release(&base);
+	buf_release(&target);
+}
+
+/* The two sizes at the start of a delta, where their lengths change. */
+static void sizes_of_all_lengths(void **state)
+{
+	static const size_t lens[] = {127, 128, 129, 16383, 16384, 16385};
+	uint64_t seed = random_seed();
+	struct buf base = BUF_INIT;
+
+	for (size_t i = 0; i < ARRAY_NR(lens); i++) {
+		size_t copy_len = lens[i] < 256 ? 2 : 3;
+		size_t size_len = lens[i] < 128 ? 1 : lens[i] < 16384 ? 2 : 3;
+
+		buf_reset(&base);
+		append_noise(&base, lens[i], 26, &seed);
+		assert_true(round_trip(&base, &base) <=
+			    2 * size_len + copy_len);
+		check_near(&base, &base);
+	}
+	buf_release(&base);
+}
+
 static void edges_of_sizes(void **state)
 {
 	struct buf base = BUF_INIT, target = BUF_INIT;
@@ -374,6 +409,8 @@ int main(void)
 		cmocka_unit_test(small_changes_make_small_deltas),
 		cmocka_unit_test(longer_matches_replace_shorter_ones),
 		cmocka_unit_test(hopeless_targets_are_given_up),
+		cmocka_unit_test(a_middle_is_copied),
+		cmocka_unit_test(sizes_of_all_lengths),
 		cmocka_unit_test(edges_of_sizes),
 	};
 

@@ -36,6 +36,12 @@ static void sample_init(struct sample *s, uint64_t *seed)
 		s->bytes[i] = (uint8_t)(random_next(seed) >> 20);
 	for (size_t i = 0; i < NR; i++) /* crowded at some places */
 		s->bytes[i * STRIDE] &= i % 3 ? 0xff : 0x11;
+	for (size_t i = 1; i < NR; i += 4) { /* pairs that differ at the end */
+		uint8_t *id = s->bytes + i * STRIDE;
+
+		memcpy(id, id - STRIDE, OID_MAX_LEN);
+		id[OID_MAX_LEN - 1] ^= 2;
+	}
 	qsort(s->bytes, NR, STRIDE, cmp_ids);
 	for (unsigned byte = 0; byte < 256; byte++) {
 		while (upto < NR && s->bytes[(size_t)upto * STRIDE] <= byte)

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "t/unit/midxfile.h"
+#include "t/unit/nomem.h"
 
 enum { LAYERS = 3, PACKS_EACH = MIDXFILE_PACKS / LAYERS };
 
@@ -207,12 +208,61 @@ static void test_corrupt(void **state)
 	chain_release(&c);
 }
 
+struct merging {
+	struct chain chain;
+	struct buf out;
+};
+
+static int merge(void *ctx, struct error *err)
+{
+	struct merging *m = ctx;
+	const struct pack_midx_compaction rq = {
+		.layers = m->chain.midx,
+		.orders = m->chain.order,
+		.with_order = true,
+		.nr = LAYERS,
+	};
+	struct pack_midx_written written;
+	int ret;
+
+	buf_release(&m->out);
+	ret = pack_midx_compact(&m->out, &rq, &written, err);
+	if (ret < 0)
+		assert_int_equal(m->out.len, 0);
+	return ret;
+}
+
+static void check_merged(void *ctx)
+{
+	struct merging *m = ctx;
+	const struct pack_midx *last = &m->chain.layers[LAYERS - 1];
+	struct pack_midx one;
+
+	assert_int_equal(pack_midx_parse(&one, m->out.data, m->out.len,
+					 m->chain.f.algo, "one", NULL),
+			 0);
+	assert_int_equal(one.nr, last->base_nr + last->nr);
+	pack_midx_release(&one);
+}
+
+static void test_no_memory(void **state)
+{
+	uint64_t seed = random_seed();
+	struct merging m = {.out = BUF_INIT};
+
+	chain_init(&m.chain, HASH_SHA1, &seed, true);
+	nomem_each(NULL, merge, check_merged, &m);
+	buf_release(&m.out);
+	chain_release(&m.chain);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_once),
 		cmocka_unit_test(test_compact),
 		cmocka_unit_test(test_corrupt),
+		cmocka_unit_test(test_no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,6 +13,7 @@
 
 #include "pack/midx.h"
 #include "t/unit/midxfile.h"
+#include "t/unit/nomem.h"
 
 struct bed {
 	struct midxfile f;
@@ -110,6 +111,55 @@ static void test_damage(void **state)
 	bed_release(&b);
 }
 
+/*
+ * In a layer of a chain, the first bits of packs count the objects of the
+ * layers below.
+ */
+static void test_layer(void **state)
+{
+	enum { BELOW = 7 };
+	struct bed b;
+	const struct pack_midx *m = &b.f.midx;
+
+	bed_init(&b);
+	b.f.midx.base_nr = BELOW;
+	for (uint32_t i = 0; i < m->pack_nr; i++) {
+		uint8_t *p = (uint8_t *)(uintptr_t)m->spans + (size_t)8 * i;
+
+		if (load_be32(p + 4))
+			store_be32(p, load_be32(p) + BELOW);
+	}
+	check(&b, "incorrect checksum\n");
+	assert_null(strstr(b.lines.data, "bitmapped pack"));
+	bed_release(&b);
+}
+
+static int verify(void *ctx, struct error *err)
+{
+	struct bed *b = ctx;
+	const struct pack_midx_check c = {
+		.packs = b->packs,
+		.report = take_line,
+		.ctx = b,
+	};
+
+	return pack_midx_verify(&b->f.midx, &c, err);
+}
+
+static void check_verified(void *ctx)
+{
+	assert_int_equal(((struct bed *)ctx)->lines.len, 0);
+}
+
+static void test_no_memory(void **state)
+{
+	struct bed b;
+
+	bed_init(&b);
+	nomem_each(NULL, verify, check_verified, &b);
+	bed_release(&b);
+}
+
 static void test_missing_pack(void **state)
 {
 	struct bed b;
@@ -118,6 +168,8 @@ static void test_missing_pack(void **state)
 	b.packs[2] = NULL;
 	check(&b, "failed to load pack in position 2\n"
 		  "failed to load pack entry for oid[");
+	b.packs[0] = NULL;
+	check(&b, "failed to load pack in position 0\n");
 	bed_release(&b);
 }
 
@@ -137,6 +189,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_layer),
+		cmocka_unit_test(test_no_memory),
 		cmocka_unit_test(test_missing_pack),
 		cmocka_unit_test(test_empty),
 	};

@@ -168,6 +168,57 @@ static void test_rev_file(void **state)
 }
 
 /* Orders that omit an object, or that have two objects in the wrong order. */
+static void test_wrong_hash(void **state)
+{
+	uint64_t seed = random_seed();
+	struct error err = ERROR_INIT;
+	struct pack_midx m;
+	struct midxfile f;
+
+	midxfile_init(&f, HASH_SHA1, &seed, false);
+	midxfile_write(&f);
+	f.file.data[5] = 2;
+	assert_int_equal(pack_midx_parse(&m, f.file.data, f.file.len, f.algo,
+					 "midx", &err),
+			 ERR_UNSUPPORTED);
+	assert_string_equal(err.msg, "multi-pack-index hash version 2 does not "
+				     "match version 1");
+	midxfile_release(&f);
+}
+
+/* A file without an order leaves an empty one, which may be released. */
+static void test_no_order(void **state)
+{
+	uint64_t seed = random_seed();
+	struct pack_midx_order order;
+	struct midxfile f;
+
+	midxfile_init(&f, HASH_SHA1, &seed, false);
+	midxfile_write(&f);
+	memset(&order, 0xff, sizeof(order));
+	assert_int_equal(pack_midx_order_init_unproven(&order, &f.midx, NULL),
+			 1);
+	assert_null(order.spans);
+	pack_midx_order_release(&order);
+	midxfile_release(&f);
+}
+
+/* A name of a pack takes two bytes at least. */
+static void test_short_names(void **state)
+{
+	uint64_t seed = random_seed();
+	struct midxfile f;
+
+	midxfile_init(&f, HASH_SHA1, &seed, false);
+	f.sources[0].name = "a";
+	f.sources[1].name = "b";
+	f.request.pack_nr = 2;
+	midxfile_write(&f);
+	assert_int_equal(f.midx.pack_nr, 2);
+	assert_string_equal(f.midx.names[1], "b");
+	midxfile_release(&f);
+}
+
 static void test_order_lies(void **state)
 {
 	uint64_t seed = random_seed();
@@ -202,6 +253,9 @@ int main(void)
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_names_out_of_order),
 		cmocka_unit_test(test_rev_file),
+		cmocka_unit_test(test_no_order),
+		cmocka_unit_test(test_wrong_hash),
+		cmocka_unit_test(test_short_names),
 		cmocka_unit_test(test_order_lies),
 	};
 

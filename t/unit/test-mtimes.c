@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "pack/mtimes.h"
 #include "t/unit/hexdump.h"
+#include "t/unit/nomem.h"
 #include "t/unit/packfile.h"
 #include "t/unit/random.h"
 
@@ -165,6 +166,33 @@ static void clamped(void **state)
 	assert_int_equal(pack_mtimes_clamp(INT64_MAX), UINT32_MAX);
 }
 
+/* Reads the times of a pack, and removes its file. */
+static int read_and_drop(void *ctx, struct error *err)
+{
+	const struct pack *pack = ctx;
+	struct pack_mtimes_file times;
+	struct buf path = BUF_INIT;
+	int ret = pack_mtimes_open(&times, pack, err);
+
+	if (!ret)
+		assert_int_equal(pack_mtimes_get(&times.times, 0), 7);
+	pack_mtimes_close(&times);
+	if (!ret && buf_printf(&path, "%s.pack", pack->path) < 0)
+		ret = error_nomem(err);
+	if (!ret)
+		ret = pack_mtimes_drop(path.data, err);
+	buf_release(&path);
+	return ret;
+}
+
+static void is_dropped(void *ctx)
+{
+	struct pack_mtimes_file times;
+
+	assert_int_equal(pack_mtimes_open(&times, ctx, NULL), ERR_MISSING);
+	pack_mtimes_close(&times);
+}
+
 /* The file <pack>.mtimes is opened, found damaged or missing, and removed. */
 static void files(void **state)
 {
@@ -217,6 +245,33 @@ static void files(void **state)
 	packfile_release(&f);
 }
 
+static struct packfile small; /* a pack of one object */
+
+static void save_times(void *ctx)
+{
+	static const uint32_t mtime = 7;
+	const struct pack *pack = ctx;
+	struct buf bytes = BUF_INIT;
+
+	assert_int_equal(pack_mtimes_write(&bytes, &mtime, 1, &pack->checksum,
+					   HASH_SHA1, NULL),
+			 0);
+	packfile_save_file(&small, ".mtimes", bytes.data, bytes.len);
+	buf_release(&bytes);
+}
+
+static void no_memory(void **state)
+{
+	struct pack *pack;
+
+	packfile_init(&small, HASH_SHA1);
+	packfile_add(&small, OBJ_BLOB, "hello\n", 6);
+	pack = packfile_open(&small);
+	nomem_each(save_times, read_and_drop, is_dropped, pack);
+	pack_close(pack);
+	packfile_release(&small);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -225,6 +280,7 @@ int main(void)
 		cmocka_unit_test(damaged),
 		cmocka_unit_test(clamped),
 		cmocka_unit_test(files),
+		cmocka_unit_test(no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

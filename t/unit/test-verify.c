@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "pack/verify.h"
+#include "t/unit/nomem.h"
 #include "t/unit/packfile.h"
 #include "t/unit/random.h"
 
@@ -219,13 +220,16 @@ static void an_entry_with_another_crc(void **state)
 static void bytes_between_objects(void **state)
 {
 	struct packfile f;
+	char at[64];
 
 	packfile_init(&f, HASH_SHA1);
 	packfile_add(&f, OBJ_BLOB, "hello\n", 6);
+	snprintf(at, sizeof(at), "bytes between objects at offset %zu",
+		 f.bytes.len);
 	assert_int_equal(buf_append(&f.bytes, "gap", 3), 0);
 	f.crcs[0] = pack_crc32(0, f.bytes.data + 12, f.bytes.len - 12);
 	packfile_add(&f, OBJ_BLOB, "world\n", 6);
-	assert_bad(&f, "bytes between objects at offset");
+	assert_bad(&f, at);
 	packfile_release(&f);
 }
 
@@ -437,6 +441,24 @@ static void rev_files(void **state)
 	packfile_release(&f);
 }
 
+static int verify_again(void *ctx, struct error *err)
+{
+	return verify_saved(ctx, 1, err);
+}
+
+static void no_memory(void **state)
+{
+	struct sample s;
+
+	sample_init(&s, HASH_SHA1);
+	sample_add(&s, OBJ_BLOB, "hello\n");
+	sample_add_delta(&s, OBJ_OFS_DELTA, 0, "more\n");
+	sample_add_delta(&s, OBJ_REF_DELTA, 1, "yet more\n");
+	assert_good(&s.file);
+	nomem_each(NULL, verify_again, NULL, &s.file);
+	sample_release(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -449,6 +471,7 @@ int main(void)
 		cmocka_unit_test(sizes_that_lie),
 		cmocka_unit_test(deltas_that_lie),
 		cmocka_unit_test(files_only),
+		cmocka_unit_test(no_memory),
 		cmocka_unit_test(callbacks),
 		cmocka_unit_test(rev_files),
 	};
