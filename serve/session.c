@@ -165,10 +165,17 @@ int session_has(struct session *s, const struct oid *oid, struct error *err)
 	return ret < 0 ? ret : odb_reader_has(s->walk.reader, oid);
 }
 
-static int warn_missing(struct session *s, const struct ref *ref)
+/*
+ * Warns that the object of a ref cannot be read. Returns 0, or ERR_NOMEM
+ * without a warning if `ret`, the result of reading, is this code.
+ */
+static int warn_missing(struct session *s, const struct ref *ref, int ret,
+			struct error *err)
 {
 	struct error warning = ERROR_INIT;
 
+	if (ret == ERR_NOMEM)
+		return error_nomem(err);
 	error_set(&warning, ERR_MISSING, "%s does not point to a valid object!",
 		  ref->name);
 	session_warn(s, &warning);
@@ -190,14 +197,14 @@ int session_peel_ref(struct session *s, const struct ref *ref,
 	ret = session_open_walk(s, err);
 	if (ret < 0)
 		return ret;
-	if (odb_info(s->walk.reader, &ref->oid, &type, NULL, NULL) < 0)
-		return warn_missing(s, ref);
+	ret = odb_info(s->walk.reader, &ref->oid, &type, NULL, NULL);
+	if (ret < 0)
+		return warn_missing(s, ref, ret, err);
 	if (type != OBJ_TAG) {
 		s->no_tag = ref->oid;
 		s->knows_no_tag = true;
 		return 0;
 	}
-	if (odb_peel_tag(s->walk.reader, &ref->oid, peeled, NULL) < 0)
-		return warn_missing(s, ref);
-	return 1;
+	ret = odb_peel_tag(s->walk.reader, &ref->oid, peeled, NULL);
+	return ret < 0 ? warn_missing(s, ref, ret, err) : 1;
 }

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "t/unit/dialog.h"
+#include "t/unit/nomem.h"
 
 static void test_protocol_version(void **state)
 {
@@ -166,6 +167,84 @@ static void test_pieces(void **state)
 	dialog_release(&d);
 }
 
+/* Makes a pack without memory. */
+static int put_pack(void *ctx, const struct odb *odb,
+		    const struct packing_request *r,
+		    const struct packing_send_options *options,
+		    struct pack_sink sink, struct packing_report *report,
+		    struct error *err)
+{
+	memset(report, 0, sizeof(*report));
+	return sink.put(sink.ctx, "PACK", 4, err);
+}
+
+static const char *script_now;
+
+static void rewind_dialog(void *ctx)
+{
+	struct dialog *d = ctx;
+
+	dialog_script(d, script_now);
+	d->read = 0;
+	buf_reset(&d->out);
+	/* The answers are shorter, so dialog_writev() never fails. */
+	assert_int_equal(buf_reserve(&d->out, 4096), 0);
+}
+
+static int serve_again(void *ctx, struct error *err)
+{
+	struct dialog *d = ctx;
+	struct serve_io io = dialog_io(d);
+
+	return serve_upload_pack(&d->options, &io, err);
+}
+
+static void check_answer(void *ctx)
+{
+	struct dialog *d = ctx;
+	char *got;
+
+	dialog_transcribe(d);
+	got = strdup(d->text.data);
+	assert_non_null(got);
+	assert_string_equal(got, dialog_run(d, script_now));
+	free(got);
+}
+
+/*
+ * Lack of memory ends a request, or changes nothing. Haves are left out: a have
+ * that cannot be looked up counts as unknown.
+ */
+static void test_no_memory(void **state)
+{
+	static const struct {
+		int version;
+		const char *script;
+	} cases[] = {
+		{0, "want c4 multi_ack_detailed include-tag|want s0|F|done"},
+		{0, "want c4 shallow|deepen 2|F|done"},
+		{2, "command=ls-refs|D|peel|symrefs|ref-prefix refs/|"
+		    "ref-prefix HEAD|F|F"},
+		{2, "command=fetch|D|no-progress|include-tag|want c4|"
+		    "want-ref refs/heads/side|done|F|F"},
+		{2, "command=fetch|D|no-progress|want c4|want v1|shallow c1|"
+		    "deepen 2|filter blob:none|done|F|F"},
+	};
+	struct dialog d;
+
+	dialog_init(&d, HASH_SHA1);
+	d.options.make_pack = put_pack;
+	dialog_config(&d, CONFIG_LOCAL,
+		      "[uploadpack]\nallowFilter\nallowRefInWant\n"
+		      "[transfer]\nhideRefs = refs/hidden\n");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		d.options.version = cases[i].version;
+		script_now = cases[i].script;
+		nomem_each(rewind_dialog, serve_again, check_answer, &d);
+	}
+	dialog_release(&d);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -177,6 +256,7 @@ int main(void)
 		cmocka_unit_test(test_errors),
 		cmocka_unit_test(test_broken_output),
 		cmocka_unit_test(test_pieces),
+		cmocka_unit_test(test_no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
