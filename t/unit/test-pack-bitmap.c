@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "t/unit/bitmaprepo.h"
+#include "t/unit/nomem.h"
 
 static const struct {
 	enum hash_algo algo;
@@ -222,6 +223,82 @@ static void bitmaps_are_tested(void **state)
 	randrepo_release(&r);
 }
 
+/* A query of the newest commit without an older one, from opening on. */
+struct counting {
+	const struct randrepo *r;
+	uint64_t counts[BITMAP_TYPE_NR], expected[BITMAP_TYPE_NR];
+};
+
+static int count_new(struct counting *c, struct pack_bitmap *pb, struct walk *w,
+		     struct error *err)
+{
+	struct pack_bitmap_result result = PACK_BITMAP_RESULT_INIT;
+	struct walk_tips wants = WALK_TIPS_INIT, haves = WALK_TIPS_INIT;
+	const struct randrepo *r = c->r;
+	uint32_t last = r->commits[r->commit_nr - 1];
+	uint32_t older = r->commits[r->commit_nr / 2];
+	int ret = walk_add_tip(w, &wants, &r->objects[last].oid, false, err);
+
+	if (!ret)
+		ret = walk_add_tip(w, &haves, &r->objects[older].oid, false,
+				   err);
+	if (!ret)
+		ret = pack_bitmap_query(&result, pb, w, &wants, &haves, NULL,
+					err);
+	if (!ret)
+		ret = pack_bitmap_count(c->counts, pb, &result, err);
+	pack_bitmap_result_release(&result);
+	walk_tips_release(&wants);
+	walk_tips_release(&haves);
+	return ret;
+}
+
+static int open_and_count(void *ctx, struct error *err)
+{
+	struct counting *c = ctx;
+	struct pack_bitmap *pb = NULL;
+	struct odb *odb = NULL;
+	struct walk walk;
+	int ret = odb_open(&odb, &c->r->t.repo, NULL, err);
+
+	if (ret < 0)
+		return ret;
+	ret = pack_bitmap_open(&pb, odb, err);
+	if (ret == 1) {
+		ret = walk_open(&walk, odb, NULL, 0, err);
+		if (!ret) {
+			ret = count_new(c, pb, &walk, err);
+			walk_close(&walk);
+		}
+	}
+	pack_bitmap_close(pb);
+	odb_close(odb);
+	return ret;
+}
+
+static void check_counts(void *ctx)
+{
+	struct counting *c = ctx;
+
+	if (!c->expected[0])
+		memcpy(c->expected, c->counts, sizeof(c->counts));
+	assert_true(c->counts[0] > 0);
+	assert_memory_equal(c->counts, c->expected, sizeof(c->counts));
+	memset(c->counts, 0, sizeof(c->counts));
+}
+
+static void no_memory(void **state)
+{
+	uint64_t seed = random_seed();
+	struct counting c = {.r = NULL};
+	struct randrepo r;
+
+	make(&r, 2, &seed);
+	c.r = &r;
+	nomem_each(NULL, open_and_count, check_counts, &c);
+	randrepo_release(&r);
+}
+
 /*
  * Opens the bitmap index after byte `at` of a file was changed (-1: no byte).
  */
@@ -351,6 +428,7 @@ int main(void)
 		cmocka_unit_test(walks_agree),
 		cmocka_unit_test(types_and_positions),
 		cmocka_unit_test(bitmaps_are_tested),
+		cmocka_unit_test(no_memory),
 		cmocka_unit_test(damage_is_noticed),
 		cmocka_unit_test(no_index),
 		cmocka_unit_test(missing_objects),
