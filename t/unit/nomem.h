@@ -19,7 +19,9 @@
 #include "base/error.h"
 
 /* A call with more requests than these lets only some of them fail. */
+#ifndef NOMEM_MAX
 #define NOMEM_MAX 300
+#endif
 
 extern void *__libc_malloc(size_t len);
 extern void *__libc_calloc(size_t nr, size_t len);

@@ -12,6 +12,9 @@
 #include "base/bytes.h"
 #include "base/mem.h"
 #include "t/unit/bitmaprepo.h"
+/* A repack takes long. */
+#define NOMEM_MAX 100
+#include "t/unit/nomem.h"
 
 static struct repack_result repack(const struct randrepo *r,
 				   const struct repack_options *options)
@@ -614,6 +617,47 @@ static void cruft(void **state)
 	partly_release(&p);
 }
 
+static int repack_again(void *ctx, struct error *err)
+{
+	struct partly *p = ctx;
+	struct repack_result result;
+
+	return repack_run(&result, &p->r.t.repo, &p->options, err);
+}
+
+static void is_repacked(void *ctx)
+{
+	const struct partly *p = ctx;
+	struct there t;
+
+	look(&t, &p->r);
+	assert_int_equal(t.pack_nr, 2);
+	assert_int_equal(t.packed_nr, p->r.nr);
+	assert_int_equal(t.loose_nr, 0);
+	there_release(&t);
+	assert_int_equal(cruft_packs(&p->r), 1);
+}
+
+/* Lack of memory loses no object, and the next repack removes leftovers. */
+static void no_memory(void **state)
+{
+	uint64_t seed = random_seed();
+	struct partly p;
+	bool *all;
+
+	partly_init(&p, &seed, REPACK_CRUFT);
+	p.options.write_bitmap = true;
+	nomem_each(NULL, repack_again, is_repacked, &p);
+	all = malloc(p.r.nr);
+	assert_non_null(all);
+	memset(all, true, p.r.nr);
+	check_readable(&p.r, all);
+	free(all);
+	repack_again(&p, NULL);
+	is_repacked(&p);
+	partly_release(&p);
+}
+
 /* Returns the number of objects of the only pack in a directory. */
 static uint32_t objects_in(const char *dir, bool is_cruft)
 {
@@ -769,6 +813,7 @@ int main(void)
 		cmocka_unit_test(loosened),
 		cmocka_unit_test(unreachable_kept),
 		cmocka_unit_test(cruft),
+		cmocka_unit_test(no_memory),
 		cmocka_unit_test(expired),
 		cmocka_unit_test(filtered),
 		cmocka_unit_test(given_roots),

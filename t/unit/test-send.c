@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "t/unit/asking.h"
+#include "t/unit/nomem.h"
 
 static void random_options(struct packing_send_options *o, struct randrepo *r)
 {
@@ -276,6 +277,70 @@ static void failures(void **state)
 	randrepo_release(&r);
 }
 
+/* A request that is sent again and again. */
+struct again {
+	struct asking a;
+	struct odb *odb;
+	struct packing_send_options options;
+	struct packing_report report;
+	struct sentpack s;
+	struct pack_sink sink;
+};
+
+static void begin_again(void *ctx)
+{
+	struct again *again = ctx;
+
+	sentpack_release(&again->s);
+	again->sink = sentpack_init(&again->s, again->a.r);
+	/* The pack is smaller, so sentpack_put() never fails. */
+	assert_int_equal(buf_reserve(&again->s.bytes, 1 << 18), 0);
+}
+
+static int send_again(void *ctx, struct error *err)
+{
+	struct again *again = ctx;
+
+	return packing_send(again->odb, &again->a.request, &again->options,
+			    again->sink, &again->report, err);
+}
+
+static void check_again(void *ctx)
+{
+	struct again *again = ctx;
+	const struct asking *a = &again->a;
+
+	sentpack_decode(&again->s, a->request.thin ? a->uninteresting : NULL);
+	asking_check(a, &again->s, &again->report, false);
+}
+
+/* Lack of memory ends a request, or all objects are sent. */
+static void no_memory(void **state)
+{
+	uint64_t seed = random_seed();
+	struct again again = {.odb = NULL};
+	struct randrepo r;
+
+	asking_repo(&r, HASH_SHA1, &seed);
+	asking_init(&again.a, &r);
+	assert_int_equal(odb_open(&again.odb, &r.t.repo, NULL, NULL), 0);
+	assert_int_equal(
+		packing_send_options_load(&again.options, &r.t.repo, NULL), 0);
+	again.options.threads = 1;
+	sentpack_init(&again.s, &r);
+	for (int i = 0; i < 2; i++) {
+		asking_random(&again.a, false);
+		again.a.request.use_bitmap = i;
+		again.a.request.thin = true;
+		again.a.request.tags.each = taglist_each;
+		nomem_each(begin_again, send_again, check_again, &again);
+	}
+	sentpack_release(&again.s);
+	odb_close(again.odb);
+	asking_release(&again.a);
+	randrepo_release(&r);
+}
+
 /* Counts the calls, and refuses the call number `refused`. */
 struct asked {
 	struct sentpack *s;
@@ -359,6 +424,7 @@ int main(void)
 		cmocka_unit_test(failures),
 		cmocka_unit_test(objects_elsewhere),
 		cmocka_unit_test(admission),
+		cmocka_unit_test(no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
