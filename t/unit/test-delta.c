@@ -356,6 +356,25 @@ static void a_middle_is_copied(void **state)
 	buf_release(&target);
 }
 
+/* Each of many short pieces of the base is found. */
+static void short_pieces_are_copied(void **state)
+{
+	enum { PIECES = 60, LEN = 40 };
+	uint64_t seed = random_seed();
+	struct buf base = BUF_INIT, target = BUF_INIT;
+
+	append_noise(&base, 3000, 26, &seed);
+	for (int i = 0; i < PIECES; i++)
+		assert_int_equal(buf_append(&target,
+					    base.data + random_next(&seed) %
+								(3000 - LEN),
+					    LEN),
+				 0);
+	assert_true(round_trip(&base, &target) < (size_t)PIECES * 6);
+	buf_release(&base);
+	buf_release(&target);
+}
+
 /* The two sizes at the start of a delta, where their lengths change. */
 static void sizes_of_all_lengths(void **state)
 {
@@ -410,6 +429,7 @@ int main(void)
 		cmocka_unit_test(longer_matches_replace_shorter_ones),
 		cmocka_unit_test(hopeless_targets_are_given_up),
 		cmocka_unit_test(a_middle_is_copied),
+		cmocka_unit_test(short_pieces_are_copied),
 		cmocka_unit_test(sizes_of_all_lengths),
 		cmocka_unit_test(edges_of_sizes),
 	};

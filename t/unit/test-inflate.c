@@ -103,6 +103,20 @@ static void test_round_trip(void **state)
 	deflater_free(NULL);
 }
 
+/* Level 0 stores the bytes. */
+static void test_stored(void **state)
+{
+	static const char zeros[100000];
+	struct deflater *def = deflater_new(0);
+	struct buf out = BUF_INIT;
+
+	assert_non_null(def);
+	assert_int_equal(deflater_append(def, &out, zeros, sizeof(zeros)), 0);
+	assert_true(out.len >= sizeof(zeros));
+	buf_release(&out);
+	deflater_free(def);
+}
+
 /* Makes small and large streams in turn, more than SMALL_NR of them. */
 static void test_many(void **state)
 {
@@ -260,6 +274,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_stored),
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_prefix),
 		cmocka_unit_test(test_corrupt),

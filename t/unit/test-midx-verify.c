@@ -129,8 +129,16 @@ static void test_layer(void **state)
 		if (load_be32(p + 4))
 			store_be32(p, load_be32(p) + BELOW);
 	}
+	for (uint32_t i = 0; i < m->nr; i++) {
+		uint8_t *p = (uint8_t *)(uintptr_t)m->order + (size_t)4 * i;
+
+		store_be32(p, load_be32(p) + BELOW);
+	}
 	check(&b, "incorrect checksum\n");
 	assert_null(strstr(b.lines.data, "bitmapped pack"));
+	assert_null(strstr(b.lines.data, "reverse index"));
+	store_be32((uint8_t *)(uintptr_t)m->spans + 8, BELOW + 1);
+	check(&b, "bitmapped pack pack-1.idx is not where");
 	bed_release(&b);
 }
 
