@@ -832,6 +832,26 @@ static void test_corrupted(void **state)
 	buf_release(&b);
 }
 
+/* Bitmaps are written behind each other. An empty one has one empty RLW. */
+static void test_written_behind(void **state)
+{
+	static const uint8_t empty[20] = {[7] = 1};
+	struct ewah none;
+	struct buf out = BUF_INIT;
+	struct ewah_view view;
+
+	ewah_init(&none);
+	assert_int_equal(parse(&view, dump, sizeof(dump)), 0);
+	assert_int_equal(ewah_view_write(&out, &view), 0);
+	view = ewah_view_of(&none);
+	assert_int_equal(ewah_view_write(&out, &view), 0);
+	assert_int_equal(out.len, sizeof(dump) + sizeof(empty));
+	assert_memory_equal(out.data, dump, sizeof(dump));
+	assert_memory_equal(out.data + sizeof(dump), empty, sizeof(empty));
+	ewah_release(&none);
+	buf_release(&out);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -844,6 +864,7 @@ int main(void)
 		cmocka_unit_test(test_little_memory),
 		cmocka_unit_test(test_size_limit),
 		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_written_behind),
 		cmocka_unit_test(test_into),
 		cmocka_unit_test(test_merge),
 		cmocka_unit_test(test_xor_below),
