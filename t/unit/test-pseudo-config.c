@@ -48,6 +48,8 @@ static void defaults(void **state)
 		pattern_match(c.sections[0].pattern, "refs/x", 6, NULL), 1);
 	assert_int_equal(
 		pattern_match(c.sections[0].pattern, "arefs/x", 7, NULL), 0);
+	assert_int_equal(
+		pattern_match(c.sections[0].pattern, "Refs/x", 6, NULL), 0);
 	rules = &c.sections[0].rules;
 	assert_true(rules->decay == 1 && rules->sample_rate == 1);
 	assert_int_equal(rules->max_merges, 64);
