@@ -223,6 +223,34 @@ static void bitmaps_are_tested(void **state)
 	randrepo_release(&r);
 }
 
+/* The test of a commit finds one wrong bit in its bitmap. */
+static void wrong_bitmaps_are_noticed(void **state)
+{
+	uint64_t seed = random_seed();
+
+	for (int i = 0; i < 4; i++) {
+		struct walk_tips tip = WALK_TIPS_INIT;
+		struct error err = ERROR_INIT;
+		uint32_t nr, wrong;
+		struct randrepo r;
+		struct bitmaprepo b;
+
+		make(&r, 0, &seed);
+		bitmaprepo_write_wrong(&r, &nr, &wrong);
+		bitmaprepo_open(&b, &r);
+		assert_int_equal(walk_add_tip(&b.walk, &tip, &r.objects[nr].oid,
+					      false, NULL),
+				 0);
+		assert_int_equal(
+			pack_bitmap_test(b.pb, &b.walk, tip.commits[0], &err),
+			ERR_CORRUPT);
+		assert_string_not_equal(err.msg, "");
+		walk_tips_release(&tip);
+		bitmaprepo_close(&b);
+		randrepo_release(&r);
+	}
+}
+
 /* A query of the newest commit without an older one, from opening on. */
 struct counting {
 	const struct randrepo *r;
@@ -428,6 +456,7 @@ int main(void)
 		cmocka_unit_test(walks_agree),
 		cmocka_unit_test(types_and_positions),
 		cmocka_unit_test(bitmaps_are_tested),
+		cmocka_unit_test(wrong_bitmaps_are_noticed),
 		cmocka_unit_test(no_memory),
 		cmocka_unit_test(damage_is_noticed),
 		cmocka_unit_test(no_index),
