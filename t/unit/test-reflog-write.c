@@ -125,6 +125,26 @@ static void test_append(void **state)
 	tmprepo_release(&t);
 }
 
+/* Ids of SHA-256 are longer. */
+static void test_sha256(void **state)
+{
+	struct reflog_entry entry = {
+		.name = "refs/heads/a/b",
+		.committer = "U <u@x> 1 +0000",
+	};
+	struct reflog_before before;
+	struct tmprepo t;
+
+	(void)state;
+	memset(entry.new_oid.bytes, 0xaa, 32);
+	tmprepo_init(&t, HASH_SHA256);
+	assert_int_equal(reflog_append(&t.repo, &entry, true, &before, NULL),
+			 0);
+	assert_log(&t, HEX_0 "000000000000000000000000 " HEX_A
+			     "aaaaaaaaaaaaaaaaaaaaaaaa U <u@x> 1 +0000\n");
+	tmprepo_release(&t);
+}
+
 /*
  * A reflog cannot be written if its path is a directory, or a directory of its
  * path is a file.
@@ -190,6 +210,7 @@ int main(void)
 		cmocka_unit_test(test_policy),
 		cmocka_unit_test(test_message),
 		cmocka_unit_test(test_append),
+		cmocka_unit_test(test_sha256),
 		cmocka_unit_test(test_path_conflict),
 		cmocka_unit_test(test_take_back),
 	};

@@ -189,6 +189,8 @@ static void test_failed_before(void **state)
 	f.c.failed = true;
 	refs_check_packed(&f.c, "", 0, HASH_SHA1, NULL);
 	assert_true(f.c.failed);
+	refs_check_packed(&f.c, HEADER, strlen(HEADER), HASH_SHA1, NULL);
+	assert_true(f.c.failed);
 	teardown(&f);
 }
 

@@ -212,6 +212,29 @@ static void test_may_peel(void **state)
 	tmprepo_release(&t);
 }
 
+/* A prefix may be the whole name of a packed ref. */
+static void test_whole_name(void **state)
+{
+	struct buf found = BUF_INIT;
+	struct tmprepo t;
+	struct refs *refs;
+
+	(void)state;
+	tmprepo_init(&t, HASH_SHA1);
+	tmprepo_write(&t, "packed-refs",
+		      HEADER "3333333333333333333333333333333333333333 "
+			     "refs/heads/p\n");
+	assert_int_equal(refs_open(&refs, &t.repo, NULL), 0);
+	assert_int_equal(
+		refs_each(refs, "refs/heads/p", append_ref, &found, NULL, NULL),
+		0);
+	assert_int_equal(buf_append_char(&found, '\0'), 0);
+	assert_string_equal(found.data, "refs/heads/p=33\n");
+	refs_close(refs);
+	buf_release(&found);
+	tmprepo_release(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -219,6 +242,7 @@ int main(void)
 		cmocka_unit_test(test_packed_table),
 		cmocka_unit_test(test_no_memory),
 		cmocka_unit_test(test_may_peel),
+		cmocka_unit_test(test_whole_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
