@@ -78,6 +78,18 @@ test_expect_success 'the example of the manual: allow and deny' '
 	test -s out
 '
 
+test_expect_success 'everybody sees the same of a public repository' '
+	stock -C work push -q ../srv/public/p.git HEAD:refs/internal/all &&
+	stock ls-remote srv/public/p.git >expect &&
+	for user in alice bob carol
+	do
+		as $user ls-remote $url/public/p.git >out &&
+		test_cmp expect out || return
+	done &&
+	stock ls-remote $git/public/p.git >out &&
+	test_cmp expect out
+'
+
 test_expect_success 'another path of the same repository is the same' '
 	for path in r r/ r.git/ r.git
 	do
