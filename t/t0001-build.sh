@@ -147,7 +147,8 @@ test_expect_success SYSUSERS 'systemd makes the user and the directories' '
 	systemd-tmpfiles --create --root="$PWD/system" \
 		"$PWD/$root/lib/tmpfiles.d/gitreachd.conf" &&
 	id=$(sed -n "s/^git:x:\([0-9]*\):.*/\1/p" system/etc/passwd) &&
-	for dir in var/lib/gitreachd var/log/gitreach run/gitreach
+	for dir in var/lib/gitreachd var/log/gitreach run/gitreach \
+		var/cache/gitreach/plans
 	do
 		test "$(stat -c %u system/$dir)" = "$id" || return 1
 	done &&
