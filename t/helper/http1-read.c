@@ -2,8 +2,8 @@
 /*
  * Reads a stream of HTTP/1.x requests as gitreachd does, and prints one line
  * for each request: the target and the number of bytes of the body. The last
- * line is "end", "more" if the stream ends inside a request, or the status of
- * the error.
+ * line is "end" (also after a request that ends the connection), "more" if the
+ * stream ends inside a request, or the status of the error.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,7 +53,7 @@ static const char *read_request(const char *p, const char *end)
 	if (next)
 		printf("%.*s %zu\n", (int)head.target.len, p + head.target.off,
 		       total);
-	return next;
+	return next && !head.keep_alive ? end : next;
 }
 
 int main(void)
