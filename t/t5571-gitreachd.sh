@@ -178,6 +178,42 @@ test_expect_success CURL 'bodies: gzip, chunks, 100-continue, HTTP/1.0' '
 	cmp expected body
 '
 
+test_expect_success CURL 'bodies that are too large get status 413' '
+	head -c 20000000 /dev/zero | gzip -c >bomb.gz &&
+	stock -C srv/r.git config http.maxRequestBuffer 1k &&
+	test_when_finished "stock -C srv/r.git config --unset \
+		http.maxRequestBuffer" &&
+	{ cat ls-refs && head -c 2000 /dev/zero; } >large &&
+	test "$(post --data-binary @ls-refs)" = 200 &&
+	test "$(post --data-binary @large)" = 413 &&
+	test "$(post -H "Transfer-Encoding: chunked" \
+		--data-binary @large)" = 413 &&
+	test "$(post -H "Content-Encoding: gzip" \
+		--data-binary @bomb.gz)" = 413 &&
+	test "$(post --data-binary @ls-refs)" = 200
+'
+
+test_expect_success 'a body in chunks of one byte, sent byte by byte' '
+	python3 -c "
+import socket
+s = socket.create_connection((\"127.0.0.1\", $port))
+s.settimeout(60)
+s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+s.sendall(b\"POST /r.git/git-upload-pack HTTP/1.1\r\nHost: h\r\n\"
+          b\"Git-Protocol: version=2\r\nConnection: close\r\n\"
+          b\"Content-Type: application/x-git-upload-pack-request\r\n\"
+          b\"Transfer-Encoding: chunked\r\n\r\n\")
+for byte in open(\"ls-refs\", \"rb\").read():
+    for one in b\"1\r\n%c\r\n\" % byte:
+        s.sendall(bytes([one]))
+s.sendall(b\"0\r\n\r\n\")
+got = b\"\"
+while more := s.recv(65536):
+    got += more
+assert got.startswith(b\"HTTP/1.1 200\") and b\"refs/heads/main\" in got, got
+"
+'
+
 test_expect_success CURL 'one connection serves many requests' '
 	curl -sv -o /dev/null $url/r.git/HEAD -o /dev/null $url/none/HEAD \
 		-o /dev/null "$url/r.git/info/refs?service=git-upload-pack" \
@@ -316,7 +352,7 @@ for i in range(250):
 	done
 '
 
-test_expect_success 'a killed worker is replaced' '
+test_expect_success PLAIN 'a killed worker is replaced' '
 	for pid in $(workers)
 	do
 		kill -SEGV $pid || return 1
