@@ -33,3 +33,46 @@ certify () {
 stop_daemon () {
 	kill $server && wait $server
 }
+
+# test_gitreachd <option>...: start the server with a listener of each kind, and call
+# test_transport <name> <url> for each, with the URL of srv/server.git. Over ssh, a
+# script runs the command where the other end would.
+test_gitreachd () {
+	gitreachd_options=$*
+	test_expect_success 'start gitreachd' '
+		sockets=$(mktemp -d /tmp/gitreachd.XXXXXX) &&
+		trap "for pid in \$pids; do kill \$pid; done 2>/dev/null
+			rm -rf \"$sockets\"" EXIT &&
+		set -- --listen=http://127.0.0.1:0 \
+			--listen=git://127.0.0.1:0 --listen="unix:$sockets/ssh" &&
+		if command -v openssl >/dev/null
+		then
+			certify tls &&
+			stock config --global http.sslCAInfo "$PWD/tls.crt" &&
+			set -- "$@" --listen=https://127.0.0.1:0 \
+				--tls-certificate=tls.crt --tls-key=tls.key
+		fi &&
+		start_daemon $gitreachd_options "$@" &&
+		wait_until grep "started: " log &&
+		sed -n "s/^gitreachd: listens on //p" log >listeners &&
+		cat >ssh-gitreachd <<-EOC &&
+		#!/bin/sh
+		while test \$# -gt 2
+		do
+			shift
+		done
+		SSH_ORIGINAL_COMMAND=\$2 exec "$DAEMON" \
+			--ssh-client="$sockets/ssh"
+		EOC
+		chmod +x ssh-gitreachd
+	'
+	test_transport 'gitreachd, http' "$(grep ^http: listeners)/server.git"
+	! https=$(grep ^https: listeners) ||
+		test_transport 'gitreachd, https' "$https/server.git"
+	test_transport 'gitreachd, git' "$(grep ^git: listeners)/server.git"
+	ssh_before=${GIT_SSH-}
+	GIT_SSH=$PWD/ssh-gitreachd GIT_SSH_VARIANT=ssh
+	export GIT_SSH GIT_SSH_VARIANT
+	test_transport 'gitreachd, ssh' "ssh://host/server.git"
+	GIT_SSH=$ssh_before
+}
