@@ -5,10 +5,12 @@
 #
 #	client clone <url> <dir> [<depth> [<filter>]]    makes a bare mirror
 #	client fetch <dir> [<depth> [<refspec>...]]      from the cloned URL
-#	client push <dir> <refspec>...                   to the cloned URL
+#	client push <dir> <refspec>...                   to the cloned URL;
+#	                    all or no refs if PUSH_ATOMIC is not empty, with the
+#	                    push option PUSH_OPTION if that is not empty
 #	client_can <what> <url>   whether the client supports <what> at this
-#	                          URL: "clone", "shallow", "deepen" or
-#	                          "filter"
+#	                          URL: "clone", "shallow", "deepen", "filter",
+#	                          "atomic" or "options"
 #
 # The server is ours, behind each transport. Stock Git checks the results.
 
@@ -23,6 +25,12 @@ test_expect_success 'setup' '
 	stock -C srv/server.git config receive.denyDeleteCurrent ignore &&
 	stock -C srv/server.git config uploadpack.allowFilter true &&
 	stock -C srv/server.git config uploadpack.allowAnySHA1InWant true &&
+	stock -C srv/server.git config receive.advertisePushOptions true &&
+	{
+		echo "#!/bin/sh" &&
+		echo "echo \"\$GIT_PUSH_OPTION_0\" >\"$PWD/options\""
+	} >srv/server.git/hooks/post-receive &&
+	chmod +x srv/server.git/hooks/post-receive &&
 	touch srv/server.git/git-daemon-export-ok
 '
 
@@ -134,6 +142,48 @@ test_transport () {
 		grep -i "non-fast-forward" err &&
 		stock -C srv/server.git rev-parse main >actual &&
 		test_cmp expect actual
+	'
+
+	case $name:${GITREACH_CLIENTS-} in
+	gitreachd,\ http: | gitreachd*:all) test_push_forms ;;
+	esac
+}
+
+# Over HTTP, and with GITREACH_CLIENTS=all over each transport of gitreachd. The
+# pushes of stock Git in these forms are in gitreachd-pushes.sh.
+test_push_forms () {
+	! client_can atomic "$url" ||
+	test_expect_success "$name: an atomic push changes all refs or none" '
+		rm -rf clone.git && server_anew &&
+		client clone "$url" clone.git &&
+		stock -C clone.git update-ref refs/heads/one main~1 &&
+		stock -C clone.git update-ref refs/heads/main main~4 &&
+		stock -C srv/server.git config receive.denyNonFastForwards \
+			true &&
+		stock -C srv/server.git for-each-ref >expect &&
+		PUSH_ATOMIC=yes && export PUSH_ATOMIC &&
+		test_when_finished "unset PUSH_ATOMIC" &&
+		test_must_fail client push clone.git refs/heads/one \
+			+refs/heads/main &&
+		stock -C srv/server.git for-each-ref >actual &&
+		test_cmp expect actual &&
+		stock -C srv/server.git config receive.denyNonFastForwards \
+			false &&
+		client push clone.git refs/heads/one +refs/heads/main &&
+		test_same_repo srv/server.git clone.git
+	'
+
+	! client_can options "$url" ||
+	test_expect_success "$name: a push option" '
+		rm -rf clone.git && server_anew &&
+		client clone "$url" clone.git &&
+		stock -C clone.git update-ref refs/heads/two main~2 &&
+		PUSH_OPTION="a=b c" && export PUSH_OPTION &&
+		test_when_finished "unset PUSH_OPTION" &&
+		client push clone.git refs/heads/two &&
+		test_same_repo srv/server.git clone.git &&
+		echo "a=b c" >expect &&
+		test_cmp expect options
 	'
 }
 

@@ -39,7 +39,7 @@ client () {
 }
 client_can () {
 	case $1:$2 in
-	filter:*) return 1 ;;
+	filter:* | atomic:* | options:*) return 1 ;;
 	*:http*) ;;
 	*) return 1 ;;
 	esac

@@ -5,6 +5,8 @@
 //	client clone <url> <dir> [<depth>]
 //	client fetch <dir> [<depth>]
 //	client push <dir> <refspec>...
+//
+// PUSH_ATOMIC and PUSH_OPTION are the form of a push.
 package main
 
 import (
@@ -67,9 +69,14 @@ func push(dir string, words []string) {
 		}
 		specs = append(specs, config.RefSpec(word))
 	}
-	check(open(dir).Push(&git.PushOptions{
+	options := git.PushOptions{
 		RefSpecs: specs, CABundle: bundle(),
-	}))
+		Atomic: os.Getenv("PUSH_ATOMIC") != "",
+	}
+	if name, value, found := strings.Cut(os.Getenv("PUSH_OPTION"), "="); found {
+		options.Options = map[string]string{name: value}
+	}
+	check(open(dir).Push(&options))
 }
 
 // The certificate of an https server, if the test has one.

@@ -59,6 +59,7 @@ public class JGitPeer {
 			"       JGitPeer clone <url> <directory> [<depth> [<filter>]]",
 			"       JGitPeer fetch <repo> [<depth> [<refspec>...]]",
 			"       JGitPeer push <repo> <refspec>...",
+			"PUSH_ATOMIC=yes, PUSH_OPTION=<text>: the form of a push",
 			"JGIT_SERVERS=<directory>: where a local clone, fetch or push",
 			"finds its git-upload-pack and git-receive-pack"));
 		return 129;
@@ -375,6 +376,10 @@ public class JGitPeer {
 
 			if (server("git-receive-pack") != null)
 				push.setReceivePack(server("git-receive-pack"));
+			if (System.getenv("PUSH_OPTION") != null)
+				push.setPushOptions(List.of(
+					System.getenv("PUSH_OPTION")));
+			push.setAtomic(System.getenv("PUSH_ATOMIC") != null);
 			push.setRefSpecs(specs.stream().map(RefSpec::new)
 				.collect(Collectors.toList()));
 			for (PushResult result : push.call())

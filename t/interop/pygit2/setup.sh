@@ -7,9 +7,11 @@
 #	                            makes that a failure
 #	test_local                  clones and pushes without a server
 #	test_by_ssh                 libgit2 speaks ssh itself: test_transport with
-#	                            a server for that, if python3-paramiko is there
+#	                            servers for that, if python3-paramiko is
+#	                            there; the second one hands its descriptors
+#	                            over to gitreachd
 #
-# libgit2 has no filters. A repository on this machine it reads and writes
+# libgit2 has no filters and no atomic pushes; older ones have no push options. A repository on this machine it reads and writes
 # itself, without a server: a fetch from there fails where there are tags of
 # trees, and shallow clones are unknown.
 
@@ -29,8 +31,8 @@ client () {
 
 client_can () {
 	case $1:$2 in
-	filter:* | clone:file:* | clone:ssh://host*) return 1 ;;
-	shallow:*) test -n "$PYGIT2_SHALLOW" ;;
+	filter:* | atomic:* | clone:file:* | clone:ssh://host*) return 1 ;;
+	shallow:* | options:*) test -n "$PYGIT2_SHALLOW" ;;
 	esac
 }
 
@@ -69,4 +71,28 @@ test_by_ssh () {
 	! test_have_prereq PARAMIKO ||
 	test_transport 'ssh by itself' \
 		"ssh://git@127.0.0.1:$(cat port.ssh)/~/srv/server.git"
+	test_expect_success PARAMIKO 'start one that hands over to gitreachd' '
+		mkdir forced &&
+		q=$(printf "\047") &&
+		for name in git-upload-pack git-receive-pack
+		do
+			cat >forced/$name <<-EOC &&
+			#!/bin/sh
+			SSH_ORIGINAL_COMMAND="$name $q\$1$q"
+			export SSH_ORIGINAL_COMMAND
+			exec "$DAEMON" --ssh-client="$sockets/ssh"
+			EOC
+			chmod +x forced/$name || return
+		done &&
+		{
+			PATH=$PWD/forced:$PATH \
+			"$GITREACH_SRC/t/interop/pygit2/ssh-server.py" \
+				port.forced host.key user.key.pub 2>forced.log &
+			pids="$pids $!"
+		} &&
+		wait_until test -e port.forced
+	'
+	! test_have_prereq PARAMIKO ||
+	test_transport 'gitreachd, ssh by itself' \
+		"ssh://git@127.0.0.1:$(cat port.forced)/server.git"
 }
