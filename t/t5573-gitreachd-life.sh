@@ -373,7 +373,7 @@ test_expect_success PLAIN 'a repository whose requests crash is found, and refus
 	stop
 '
 
-test_expect_success 'a killed worker is replaced at once' '
+test_expect_success PLAIN 'a killed worker is replaced at once' '
 	start --workers=1 &&
 	python3 -c "
 import os, signal, socket, subprocess, time
