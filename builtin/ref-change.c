@@ -11,7 +11,7 @@
 
 void ref_changer_init(struct ref_changer *changer, struct store *store)
 {
-	*changer = (struct ref_changer){store, BUF_INIT, false};
+	*changer = (struct ref_changer){.store = store, .committer = BUF_INIT};
 }
 
 void ref_changer_release(struct ref_changer *changer)
@@ -125,9 +125,16 @@ int ref_changer_begin(struct ref_transaction **out, struct ref_changer *changer,
 	*out = NULL;
 	buf_reset(&changer->committer);
 	ret = ident_committer(&changer->committer,
-			      &changer->store->repo->config, err);
-	if (ret < 0)
+			      &changer->store->repo->config,
+			      &changer->no_committer);
+	if (!ret) {
+		options.committer = changer->committer.data;
+	} else if (ret == ERR_INVALID) {
+		options.no_committer = changer->no_committer.msg;
+	} else {
+		if (err)
+			*err = changer->no_committer;
 		return ret;
-	options.committer = changer->committer.data;
+	}
 	return ref_transaction_new(out, changer->store->repo, &options, err);
 }

@@ -20,6 +20,8 @@ struct ref_changer {
 	struct store *store; /* borrowed */
 	/* the committer line for reflogs; set by the first transaction */
 	struct buf committer;
+	/* why there is no committer; set by the first transaction */
+	struct error no_committer;
 	/*
 	 * A refused update does not end the transaction (update-ref
 	 * --batch-updates). Applies to transactions that begin later.

@@ -15,7 +15,7 @@
  */
 static bool is_crud(char c)
 {
-	return (unsigned char)c <= ' ' || strchr(".,:;<>\"\\'", c);
+	return (unsigned char)c <= ' ' || strchr(",:;<>\"\\'", c);
 }
 
 static int append_clean(struct buf *out, const char *text)
@@ -81,47 +81,37 @@ static const char *setting(const struct config *config, const char *variable,
 	return value;
 }
 
-static int may_guess(const struct config *config, const char *what,
-		     struct error *err)
+static int append_login(struct buf *out, struct error *err)
 {
-	bool only = false;
-	int ret = config_bool(config, "user.useconfigonly", &only, err);
+	int ret = sys_user_name(out, false, NULL);
 
-	if (ret >= 0 && only)
-		ret = error_set(err, ERR_INVALID,
-				"no %s was given and auto-detection is "
-				"disabled",
-				what);
-	return ret < 0 ? ret : 0;
+	if (ret == ERR_MISSING)
+		ret = buf_append_str(out, "unknown");
+	return ret ? error_nomem(err) : 0;
 }
 
-static int guess_mail(struct buf *out, const struct config *config,
-		      struct error *err)
+static int guess_mail(struct buf *out, struct error *err)
 {
 	const char *mail = getenv("EMAIL");
 	int ret;
 
 	if (mail && *mail)
 		return buf_append_str(out, mail) ? error_nomem(err) : 0;
-	ret = may_guess(config, "email", err);
-	if (!ret && sys_user_name(out, false, NULL) < 0)
-		ret = buf_append_str(out, "unknown");
+	ret = append_login(out, err);
 	if (!ret && buf_append_char(out, '@') < 0)
 		ret = error_nomem(err);
 	return ret ? ret : sys_host_name(out, err);
 }
 
-static int guess_name(struct buf *out, const struct config *config,
-		      struct error *err)
+/* `given`: the name that was set, or NULL if none was */
+static int guess_name(struct buf *out, const char *given, struct error *err)
 {
 	size_t start = out->len;
-	int ret = may_guess(config, "name", err);
+	int ret = given ? 0 : sys_user_name(out, true, NULL);
 
-	if (!ret && (sys_user_name(out, true, NULL) < 0 || out->len == start))
-		ret = sys_user_name(out, false, NULL);
-	if (ret == ERR_MISSING)
-		ret = buf_append_str(out, "unknown");
-	return ret;
+	if (ret < 0 && ret != ERR_MISSING)
+		return error_nomem(err);
+	return out->len > start ? 0 : append_login(out, err);
 }
 
 int ident_committer(struct buf *out, const struct config *config,
@@ -136,11 +126,11 @@ int ident_committer(struct buf *out, const struct config *config,
 	int ret = 0;
 
 	if (!mail) {
-		ret = guess_mail(&guessed_mail, config, err);
+		ret = guess_mail(&guessed_mail, err);
 		mail = guessed_mail.data;
 	}
-	if (!ret && !name) {
-		ret = guess_name(&guessed_name, config, err);
+	if (!ret && (!name || !*name)) {
+		ret = guess_name(&guessed_name, name, err);
 		name = guessed_name.data;
 	}
 	if (ret < 0)
@@ -148,10 +138,6 @@ int ident_committer(struct buf *out, const struct config *config,
 	if (append_clean(out, name) || buf_append_str(out, " <") ||
 	    append_clean(out, mail) || buf_append_char(out, '>'))
 		ret = error_nomem(err);
-	else if (out->data[start] == ' ')
-		ret = error_set(err, ERR_INVALID,
-				"empty ident name (for <%s>) not allowed",
-				mail);
 	else
 		ret = append_date(out, err);
 out:

@@ -14,13 +14,16 @@
 /*
  * Appends the committer and the time. Name and mail come from
  * GIT_COMMITTER_NAME and _EMAIL, or committer.name and .email, or user.name and
- * .email, or EMAIL, or the login and host names. The time is
- * GIT_COMMITTER_DATE, or now in the local zone. Characters that would end a
- * field are removed, and punctuation at both ends.
+ * .email, or EMAIL, or the login and host names. The login name replaces an
+ * empty name. The time is GIT_COMMITTER_DATE, or now in the local zone.
+ * Characters that would end a field are removed, and punctuation other than
+ * dots at both ends.
  *
- * Returns 0, ERR_NOMEM, or ERR_INVALID: if approxidate_parse_exact() rejects
- * the date ("invalid date format: .."), if a given name is empty ("empty ident
- * name (for <..>) not allowed"), or if user.useConfigOnly forbids guessing.
+ * As in stock Git, user.useConfigOnly does not apply: this key stops commits
+ * and tags, not reflogs.
+ *
+ * Returns 0, ERR_NOMEM, ERR_IO, or ERR_INVALID if approxidate_parse_exact()
+ * rejects the date ("invalid date format: ..").
  */
 int ident_committer(struct buf *out, const struct config *config,
 		    struct error *err);

@@ -279,6 +279,7 @@ bool ref_item_log(const struct ref_transaction *tx, const struct ref_item *item,
 		.old_oid = final->old_oid,
 		.new_oid = final->new_oid,
 		.committer = tx->committer,
+		.no_committer = tx->options.no_committer,
 		.message = u->message,
 	};
 	*make = (u->flags & REF_FORCE_REFLOG) ||

@@ -148,6 +148,11 @@ struct ref_transaction_options {
 	 */
 	const char *committer;
 	/*
+	 * Why there is no committer, for the error of such a transaction. NULL:
+	 * an error that names the ref. Borrowed until ref_transaction_free().
+	 */
+	const char *no_committer;
+	/*
 	 * Continue without a change that fails because of its value, its name
 	 * or its lock. A failure of the system, or two changes of one ref,
 	 * still fail the transaction.

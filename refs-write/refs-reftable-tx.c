@@ -381,8 +381,7 @@ static int put_entry(struct refs_reftable_top *top, const char *name,
 	int ret = 0;
 
 	if (!entry->committer)
-		return error_set(err, ERR_INVALID,
-				 "no committer for the reflog of '%s'", name);
+		return reflog_no_committer(entry, err);
 	if (!refs_reftable_take_committer(&log, entry->committer))
 		return error_set(err, ERR_INVALID, "bad committer '%s'",
 				 entry->committer);

@@ -141,6 +141,14 @@ static void restore(const char *path, const char *name,
 	}
 }
 
+int reflog_no_committer(const struct reflog_entry *entry, struct error *err)
+{
+	if (entry->no_committer)
+		return error_set(err, ERR_INVALID, "%s", entry->no_committer);
+	return error_set(err, ERR_INVALID,
+			 "no committer for the reflog of '%s'", entry->name);
+}
+
 int reflog_append(const struct repo *repo, const struct reflog_entry *entry,
 		  bool make, struct reflog_before *before, struct error *err)
 {
@@ -156,9 +164,7 @@ int reflog_append(const struct repo *repo, const struct reflog_entry *entry,
 	if (!make && !before->existed)
 		goto out;
 	if (!entry->committer) {
-		ret = error_set(err, ERR_INVALID,
-				"no committer for the reflog of '%s'",
-				entry->name);
+		ret = reflog_no_committer(entry, err);
 		goto out;
 	}
 	if (format_entry(&line, entry, repo->algo) < 0) {

@@ -49,8 +49,13 @@ struct reflog_entry {
 	struct oid old_oid, new_oid;
 	/* "Name <mail> seconds zone", or NULL if the committer is unknown */
 	const char *committer;
+	/* why there is no committer; NULL: an error that names the ref */
+	const char *no_committer;
 	const char *message; /* cleaned message, or NULL */
 };
+
+/* Sets the error for an entry without a committer. Returns ERR_INVALID. */
+int reflog_no_committer(const struct reflog_entry *entry, struct error *err);
 
 /*
  * The state of a reflog before an entry was appended, to remove the entry
