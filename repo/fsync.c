@@ -34,56 +34,61 @@ static const struct {
 	{"all", COMMITTED | DERIVED | REPO_FSYNC_INDEX},
 };
 
+/* As in stock Git, the start of a name stands for each name that begins so. */
 static unsigned component_bits(const char *name, size_t len)
 {
+	unsigned bits = 0;
+
 	for (size_t i = 0; i < ARRAY_NR(components); i++)
-		if (strlen(components[i].name) == len &&
-		    !strncasecmp(components[i].name, name, len))
-			return components[i].bits;
-	return 0;
+		if (!strncasecmp(components[i].name, name, len))
+			bits |= components[i].bits;
+	return bits;
 }
 
-/*
- * Applies one item of core.fsync to the set of components. Returns false if the
- * item is unknown.
- */
-static bool apply_item(unsigned *set, const char *item, size_t len)
-{
-	unsigned bits;
+/* what a list adds to a set of components, and removes */
+struct change {
+	unsigned added, removed;
+};
 
-	if (*item == '-') {
-		bits = component_bits(item + 1, len - 1);
-		*set &= ~bits;
-	} else {
-		bits = component_bits(item, len);
-		*set |= bits;
-	}
+/* Takes one item of core.fsync. Returns false if the item is unknown. */
+static bool take_item(struct change *change, const char *item, size_t len)
+{
+	bool removes = *item == '-';
+	unsigned bits = component_bits(item + removes, len - removes);
+
+	if (removes)
+		change->removed |= bits;
+	else
+		change->added |= bits;
 	return bits != 0;
 }
 
 /*
- * Applies the items of core.fsync to the set of components. "none" is known
- * only as the last item. Calls unknown() for each unknown item, without its
+ * Applies the items of core.fsync to the set of components. An item ends at a
+ * comma, and white space before the item is skipped. The order of the
+ * items does not matter: an added component stays. "none" is known only as the
+ * last item. Calls unknown() for each unknown item, without its
  * minus; NULL: no call.
  */
 static void apply_list(unsigned *set, const char *list,
 		       void (*unknown)(const char *item, size_t len))
 {
-	static const char separators[] = ", \t\n\r";
+	struct change change = {0};
 
 	for (;;) {
 		size_t len;
 
-		list += strspn(list, separators);
-		len = strcspn(list, separators);
+		list += strspn(list, ", \t\n\r");
+		len = strcspn(list, ",");
 		if (!strcasecmp(list, "none"))
 			*set = 0;
 		if (!len || !strcasecmp(list, "none"))
-			return;
-		if (!apply_item(set, list, len) && unknown)
+			break;
+		if (!take_item(&change, list, len) && unknown)
 			unknown(list + (*list == '-'), len - (*list == '-'));
 		list += len;
 	}
+	*set = (*set & ~change.removed) | change.added;
 }
 
 void repo_fsync_each_unknown(const char *list,

@@ -649,16 +649,23 @@ static void fsync_policies(void **state)
 	fsync_is("[core]fsync=\n", dflt, full);
 	fsync_is("[core]fsync=none\n", 0, full);
 	fsync_is("[core]fsync=none,pack\n", dflt, full);
-	fsync_is("[core]fsync=pack,none\n", 0, full);
-	fsync_is("[core]fsync=huh,-pack,-huh\n", meta | graph | packed, full);
+	fsync_is("[core]fsync=pack-metadata,none\n", meta, full);
+	fsync_is("[core]fsync=\"objects, ref,-ref,none\"\n",
+		 loose | pack | reference, full);
+	fsync_is("[core]fsync=\"reference index\"\n", dflt, full);
+	fsync_is("[core]fsync=\"reference ,index\"\n", dflt | index, full);
+	fsync_is("[core]fsync=pack,none\n", pack | meta, full);
+	fsync_is("[core]fsync=huh,-pack,-huh\n", graph | packed, full);
 	fsync_is("[core]fsyncMethod=huh\n", dflt, full);
-	fsync_is("[core]fsync=-pack\n", meta | graph | packed, full);
+	fsync_is("[core]fsync=-pack\n", graph | packed, full);
 	fsync_is("[core]fsync=-reference\n", pack | meta | graph, full);
 	fsync_is("[core]fsync=reference, index\n", dflt | reference | index,
 		 full);
 	fsync_is("[core]fsync=committed\n", dflt | loose | reference, full);
-	fsync_is("[core]fsync=added,-derived-metadata\n",
+	fsync_is("[core]fsync=-derived-metadata,added\n",
 		 loose | pack | index | reference, full);
+	fsync_is("[core]fsync=committed,-loose-object\n",
+		 dflt | loose | reference, full);
 	fsync_is("[core]fsync=ALL\n",
 		 loose | pack | meta | graph | index | reference, full);
 	fsync_is("[core]fsyncObjectFiles\n", dflt | loose, full);
