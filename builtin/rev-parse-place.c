@@ -57,6 +57,17 @@ static int append_relative(struct buf *out, const char *from, const char *to)
 	return ret || out->len ? ret : buf_append_str(out, "./");
 }
 
+/* As in stock Git, a slash at the end of `dir` counts only in a work tree. */
+static int append_joined(struct buf *out, const struct repo *repo,
+			 const char *dir, const char *name)
+{
+	size_t len = strlen(dir);
+	bool has_slash = repo->worktree && len && dir[len - 1] == '/';
+
+	return buf_printf(out, *name && !has_slash ? "%s/%s" : "%s%s", dir,
+			  name);
+}
+
 /*
  * Append <dir>/<name> in the form that is printed without --path-format. `dir`
  * is the git directory or the common directory.
@@ -76,7 +87,7 @@ static int append_found(struct buf *out, const struct repo *repo,
 	if (env && is_git_dir && place->prefix && *place->prefix)
 		return buf_printf(out, *name ? "%s/%s" : "%s", dir, name);
 	if (env && is_git_dir)
-		return buf_printf(out, *name ? "%s/%s" : "%s", env, name);
+		return append_joined(out, repo, env, name);
 	if (is_git_dir && !strcmp(place->cwd, dir))
 		return buf_append_str(out, *name ? name : ".");
 	if (is_git_dir && (!place->prefix || !*place->prefix))
@@ -94,7 +105,17 @@ enum form {
 	 * work tree
 	 */
 	FORM_FOUND_RELATIVE,
+	/* the same, without "./" at the start */
+	FORM_GIT_PATH,
 };
+
+static const char *skip_dot(const char *path)
+{
+	if (!starts_with(path, "./"))
+		return path;
+	path += 2;
+	return path + strspn(path, "/");
+}
 
 static int show_path(const struct rev_parse *rp, const char *dir,
 		     const char *name, enum form form)
@@ -107,9 +128,8 @@ static int show_path(const struct rev_parse *rp, const char *dir,
 
 	if (ret)
 		return -ret;
-	relative = form == FORM_FOUND_RELATIVE && place.prefix &&
-		   *place.prefix && !getenv("GIT_DIR") &&
-		   place_below(dir, repo->worktree);
+	relative = form != FORM_FOUND && place.prefix && *place.prefix &&
+		   !getenv("GIT_DIR") && place_below(dir, repo->worktree);
 	ret = buf_printf(&full, *name ? "%s/%s" : "%s", dir, name);
 	if (!ret && rp->path_format && !strcmp(rp->path_format, "absolute"))
 		ret = buf_append_str(&out, full.data);
@@ -120,7 +140,7 @@ static int show_path(const struct rev_parse *rp, const char *dir,
 	if (ret < 0)
 		ret = -builtin_die("out of memory");
 	else
-		puts(out.data);
+		puts(form == FORM_GIT_PATH ? skip_dot(out.data) : out.data);
 	buf_release(&out);
 	buf_release(&full);
 	place_release(&place);
@@ -181,11 +201,12 @@ static int git_path(const struct rev_parse *rp, const char *name)
 	const char *replaced = replaced_dir(repo, name, &rest);
 
 	if (replaced) {
+		replaced = skip_dot(replaced);
 		printf(*rest ? "%s/%s\n" : "%s\n", replaced, rest);
 		return 1;
 	}
 	return show_path(rp, is_common(name) ? repo->common_dir : repo->git_dir,
-			 name, FORM_FOUND_RELATIVE);
+			 name, FORM_GIT_PATH);
 }
 
 /* ---- position in the work tree */
