@@ -70,10 +70,13 @@ static int damaged(const struct pack_copy *copy, struct error *err)
 			    hex);
 }
 
-static void begin_entry(struct pack_copy *copy, uint32_t pack_pos)
+/* `at`: where copying begins in the entry. The bytes before count, too. */
+static void begin_entry(struct pack_copy *copy, uint32_t pack_pos, uint64_t at)
 {
+	uint64_t start = pack_rev_offset(copy->rev, pack_pos);
+
 	copy->pack_pos = pack_pos;
-	copy->crc = 0;
+	copy->crc = pack_crc32(0, copy->bytes + start, (size_t)(at - start));
 	copy->entry_end = pack_rev_offset(copy->rev, pack_pos + 1);
 }
 
@@ -89,10 +92,10 @@ static int check(struct pack_copy *copy, const uint8_t *bytes, uint64_t at,
 	uint32_t pack_pos;
 
 	if (at != copy->checked) {
-		if (!pack_rev_find(rev, at, &pack_pos))
+		if (!pack_rev_find_entry(rev, at, &pack_pos))
 			return error_set_at(err, ERR_CORRUPT, copy->pack->path,
-					    at, "no object starts here");
-		begin_entry(copy, pack_pos);
+					    at, "no object is here");
+		begin_entry(copy, pack_pos, at);
 	}
 	while (at < end) {
 		uint64_t until = copy->entry_end < end ? copy->entry_end : end;
@@ -107,7 +110,7 @@ static int check(struct pack_copy *copy, const uint8_t *bytes, uint64_t at,
 				 pack_rev_idx_pos(rev, copy->pack_pos)))
 			return damaged(copy, err);
 		if (at < rev->end)
-			begin_entry(copy, copy->pack_pos + 1);
+			begin_entry(copy, copy->pack_pos + 1, at);
 	}
 	copy->checked = end;
 	return 0;
@@ -142,6 +145,7 @@ int pack_copy_put(struct pack_copy *copy, struct pack_writer *writer,
 
 	if (!bytes)
 		return error_recorded(err, ERR_IO);
+	copy->bytes = bytes;
 	if (start > end || (start < end && end > pack->file.len))
 		return error_set_at(err, ERR_CORRUPT, pack->path, start,
 				    "objects are not in the order of the pack");

@@ -18,6 +18,8 @@
 
 struct pack_copy {
 	const struct pack *pack; /* borrowed */
+	/* borrowed: the bytes of the pack, while a range is copied */
+	const uint8_t *bytes;
 	/* owned: a descriptor of the pack's file, or -1 */
 	int fd;
 	/* The sink gets spans of the map with put_pinned(). */
@@ -31,8 +33,8 @@ struct pack_copy {
 	const struct pack_rev *rev;
 	/*
 	 * The entry that is being copied, its CRC up to `checked`, and its end.
-	 * A range of bytes that does not begin at `checked` begins with a new
-	 * entry.
+	 * A range of bytes that does not begin at `checked` begins with another
+	 * entry, or after the header of one: that header is written anew.
 	 */
 	uint32_t pack_pos, crc;
 	uint64_t checked, entry_end;

@@ -173,6 +173,25 @@ bool pack_rev_find(const struct pack_rev *rev, uint64_t offset,
 	return find_between(rev, 0, rev->idx->nr, offset, pack_pos);
 }
 
+bool pack_rev_find_entry(const struct pack_rev *rev, uint64_t offset,
+			 uint32_t *pack_pos)
+{
+	uint32_t lo = 0, hi = rev->idx->nr;
+
+	if (!hi || offset < pack_rev_offset(rev, 0) || offset >= rev->end)
+		return false;
+	while (hi - lo > 1) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (pack_rev_offset(rev, mid) <= offset)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	*pack_pos = lo;
+	return true;
+}
+
 bool pack_rev_find_before(const struct pack_rev *rev, uint32_t before,
 			  uint64_t offset, uint32_t *pack_pos)
 {

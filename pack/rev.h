@@ -89,6 +89,13 @@ bool pack_rev_find(const struct pack_rev *rev, uint64_t offset,
 		   uint32_t *pack_pos);
 
 /*
+ * Finds the pack_pos of the entry that has the byte at `offset`. Returns false
+ * if no entry has it.
+ */
+bool pack_rev_find_entry(const struct pack_rev *rev, uint64_t offset,
+			 uint32_t *pack_pos);
+
+/*
  * Works like pack_rev_find() for an entry whose pack_pos is less than `before`,
  * and probably close to it, such as a delta base. The search goes backwards
  * from `before` in growing steps.

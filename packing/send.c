@@ -306,6 +306,7 @@ static int send_items(struct send *s, struct pack_writer *writer,
 {
 	struct write_options options = {
 		.ofs_delta = s->request->ofs_delta,
+		.check = s->options->check_reused,
 		.compression = s->options->compression,
 		.kept = &s->found.kept,
 		.progress = progress,

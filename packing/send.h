@@ -170,7 +170,10 @@ struct packing_send_options {
 	 * preferred one.
 	 */
 	bool reuse_all_packs;
-	/* Compare copied runs with the CRCs in the .idx files. */
+	/*
+	 * Compare copied entries with the CRCs in the .idx files, and the
+	 * other objects with their ids.
+	 */
 	bool check_reused;
 	/* Copy stored deltas. false: all deltas are searched again. */
 	bool reuse_delta;

@@ -322,8 +322,12 @@ static void crcs_of_copies(void **state)
 	assert_non_null(strstr(err.msg, "its CRC is not that of the index"));
 	snprintf(at, sizeof(at), "at offset %d", (int)off[WRONG]);
 	assert_non_null(strstr(err.msg, at));
-	assert_int_equal(copy_range(&c, off[3] + 1, off[4], &err), ERR_CORRUPT);
-	assert_non_null(strstr(err.msg, "no object starts here"));
+	assert_int_equal(copy_range(&c, off[3] + 1, off[4], NULL), 0);
+	assert_int_equal(copy_range(&c, off[WRONG] + 1, off[WRONG + 1], &err),
+			 ERR_CORRUPT);
+	assert_non_null(strstr(err.msg, "its CRC is not that of the index"));
+	assert_int_equal(copy_range(&c, 3, off[1], &err), ERR_CORRUPT);
+	assert_non_null(strstr(err.msg, "no object is here"));
 	checked_release(&c);
 }
 

@@ -82,6 +82,12 @@ static void check_rev(const struct pack_rev *rev, const struct sample *s)
 		assert_true(off == s->offsets[idx_pos]);
 		assert_true(off < pack_rev_offset(rev, i + 1));
 		assert_int_equal(inverse[idx_pos], i);
+		assert_true(pack_rev_find_entry(rev, off, &pack_pos));
+		assert_int_equal(pack_rev_offset(rev, pack_pos), off);
+		assert_true(pack_rev_find_entry(
+			rev, pack_rev_offset(rev, pack_pos + 1) - 1,
+			&pack_pos));
+		assert_int_equal(pack_rev_offset(rev, pack_pos), off);
 		assert_true(pack_rev_find(rev, off, &pack_pos));
 		assert_int_equal(pack_pos, i);
 		if (off + 1 != pack_rev_offset(rev, i + 1))
@@ -91,6 +97,8 @@ static void check_rev(const struct pack_rev *rev, const struct sample *s)
 		    s->pack_len - hash_len(s->idx.algo));
 	assert_false(pack_rev_find(rev, 0, &pack_pos));
 	assert_false(pack_rev_find(rev, s->pack_len, &pack_pos));
+	assert_false(pack_rev_find_entry(rev, 0, &pack_pos));
+	assert_false(pack_rev_find_entry(rev, rev->end, &pack_pos));
 	free(inverse);
 }
 
