@@ -234,6 +234,11 @@ static int send_pack(struct run *r, struct pack_args_file *file)
 		ret = ERR_INVALID;
 	if (!ret) {
 		options.progress = output_progress(&out, r->a.show);
+		/*
+		 * A bundle may be the only copy, and no receiver tells its
+		 * author that an object is damaged.
+		 */
+		options.check_reused = true;
 		ret = packing_send(r->store.odb, &request, &options,
 				   pack_args_sink(file), &report, r->err);
 	}

@@ -366,6 +366,29 @@ test_expect_success 'exit code if an object is damaged' '
 	)
 '
 
+# Nobody receives a bundle that is a backup, so nobody else would notice.
+for bitmap in "" b
+do
+	test_expect_success "damage of a packed object is noticed: repack -ad$bitmap" '
+		rm -rf damaged.git &&
+		stock clone -q --bare sha1 damaged.git &&
+		seq 1 30000 >big &&
+		blob=$(stock -C damaged.git hash-object -w --stdin <big) &&
+		stock -C damaged.git tag big $blob &&
+		"$GIT" -C damaged.git repack -adq'$bitmap' &&
+		"$GIT" -C damaged.git bundle create -q "$PWD/good.bundle" \
+			--all &&
+		pack=$(ls damaged.git/objects/pack/*.pack) && chmod u+w $pack &&
+		offset=$(stock show-index <${pack%pack}idx |
+			 sed -n "s/ $blob.*//p") &&
+		printf "\252" | dd of=$pack bs=1 seek=$((offset + 9999)) \
+			conv=notrunc 2>/dev/null &&
+		test_must_fail "$GIT" -C damaged.git bundle create -q \
+			"$PWD/bad.bundle" --all 2>err &&
+		grep "CRC" err && test ! -e bad.bundle
+	'
+done
+
 test_expect_success 'a filter that does not parse' '
 	printf "# v3 git bundle\n@filter=x\n\n" >bad.bundle &&
 	for command in verify list-heads unbundle
