@@ -282,7 +282,9 @@ bool ref_item_log(const struct ref_transaction *tx, const struct ref_item *item,
 		.no_committer = tx->options.no_committer,
 		.message = u->message,
 	};
-	*make = (u->flags & REF_FORCE_REFLOG) ||
+	/* A deletion needs no new reflog, such as that of HEAD. */
+	*make = ((u->flags & REF_FORCE_REFLOG) &&
+		 !oid_is_zero(&final->new_oid)) ||
 		reflog_is_made(tx->policy, item->name);
 	return true;
 }

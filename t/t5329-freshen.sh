@@ -136,6 +136,14 @@ writer_hash_object () {
 	"$GIT" -C "$1" hash-object -w --stdin -t commit
 }
 
+# Ours, and commands of stock Git that ours starts.
+writer_handed_over () {
+	stock -C client.git cat-file blob $blob |
+	"$GIT" -C "$1" hash-object -w --stdin &&
+	printf "100644 blob %s\tf\n" $blob | "$GIT" -C "$1" mktree &&
+	"$GIT" -C "$1" commit-tree -m old $tree </dev/null
+}
+
 writer_unpack_objects () {
 	"$GIT" -C "$1" unpack-objects -q <three.pack
 }
@@ -173,7 +181,7 @@ cleaner_prune () {
 }
 
 HOMES="loose pack cruft midx touched crufts same promisor kept both"
-WRITERS="hash_object unpack_objects push_loose index_pack unbundle push_pack"
+WRITERS="hash_object handed_over unpack_objects push_loose index_pack unbundle push_pack"
 CLEANERS="gc gc_loose prune"
 
 # each_cleaner <check> <dir> [<alternate>]: in a copy for each of them

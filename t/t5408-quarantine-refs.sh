@@ -212,6 +212,30 @@ test_expect_success 'pre-receive: commands of stock Git are refused' '
 	! grep "^remote: code 0" err
 '
 
+# A store has refs of its own, and could take objects from the quarantine.
+test_expect_success 'pre-receive: no command of a fork network runs' '
+	fresh files && rm -rf store.git fork.git &&
+	"$GIT" network init store.git &&
+	"$GIT" -C store.git network add ../r.git &&
+	refs >before && "$GIT" -C store.git for-each-ref >store-before &&
+	hook pre-receive <<-EOH &&
+	for words in "sync --all" "repack -q" "leave 1" "delete 1" \
+		"fork ../r.git ../fork.git"
+	do
+		"$GIT" -C ../store.git network \$words
+		echo "code \$?"
+	done
+	exit 1
+	EOH
+	test_must_fail push_to_ours main:refs/heads/new &&
+	test $(grep -c "^remote: code 128" err) -eq 5 &&
+	test ! -e fork.git &&
+	refs >after && test_cmp before after &&
+	"$GIT" -C store.git for-each-ref >store-after &&
+	test_cmp store-before store-after &&
+	"$GIT" -C store.git fsck && "$GIT" -C store.git network verify
+'
+
 # As in stock Git, GIT_QUARANTINE_PATH is inherited by other repositories.
 test_expect_success 'pre-receive: a push to another repository is refused' '
 	fresh files && rm -rf twin.git && cp -R r.git twin.git &&
