@@ -284,7 +284,7 @@ static int set_number(const struct named *n, const char *arg)
 					 is_size ? "[0,-1]"
 						 : "[-2147483648,2147483647]");
 	default:
-		if (!*arg)
+		if (!is_size && !*arg)
 			return complain(n, "expects a numerical value");
 		return complain(n, is_size ? "expects a non-negative integer "
 					     "value with an optional k/m/g "
