@@ -44,7 +44,8 @@ int pack_bitmap_answer_open(struct pack_bitmap **out, const char **reason,
 /* A request for objects. All pointers are borrowed. */
 struct pack_bitmap_ask {
 	const struct pack_bitmap *pb; /* NULL: walk, */
-	const char *no_bitmap;        /* reason why there is no index */
+	/* reason why there is no index */
+	const char *no_bitmap;
 	const struct walk_tips *wants, *haves;
 	const struct filter *filter; /* may be NULL */
 	/* the filter also removes the wants themselves */

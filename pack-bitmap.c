@@ -200,7 +200,8 @@ static int open_index(struct pack_bitmap **out, const struct odb *odb,
 	if (ret != ERR_MISSING)
 		return ret;
 	if (err)
-		err->code = 0; /* most packs have no bitmap index */
+		/* most packs have no bitmap index */
+		err->code = 0;
 	return 0;
 }
 

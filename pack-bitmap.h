@@ -174,7 +174,8 @@ struct pack_bitmap_result {
 	 * without haves
 	 */
 	struct bitset uninteresting;
-	uint32_t bitmaps_used; /* number of commit bitmaps that were ORed */
+	/* number of commit bitmaps that were ORed */
+	uint32_t bitmaps_used;
 	uint32_t pseudo_merges_used;
 	/* number of walked commits without a bitmap */
 	uint32_t commits_walked;

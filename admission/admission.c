@@ -36,7 +36,8 @@ struct peer {
 };
 
 struct admission {
-	struct sys_shared_lock lock; /* guards all fields but the atomic ones */
+	/* guards all fields but the atomic ones */
+	struct sys_shared_lock lock;
 	struct admission_queue queue;
 	unsigned connection_max, address_max, connection_nr;
 	/* when the pressure is looked at next */

@@ -25,7 +25,8 @@ struct admission;
 struct admission_options {
 	struct admission_limits limits;
 	unsigned connection_max; /* of all processes */
-	unsigned address_max;    /* connections of one address */
+	/* connections of one address */
+	unsigned address_max;
 };
 
 /* Returns shared memory without tickets, or NULL with an error. */
@@ -43,9 +44,11 @@ void admission_configure(struct admission *a,
 
 /* Permission to work. A pass belongs to one request. */
 struct admission_pass {
-	struct admission *a; /* borrowed; NULL: there is no ticket */
+	/* borrowed; NULL: there is no ticket */
+	struct admission *a;
 	int nr;
-	unsigned tokens;    /* how many threads may work; at least 1 */
+	/* how many threads may work; at least 1 */
+	unsigned tokens;
 	uint64_t waited_ns; /* before the work began */
 	uint64_t price_us;  /* sum of the prices */
 };
@@ -126,7 +129,8 @@ void admission_forget(struct admission *a, long process);
 /* The tickets of a principal. */
 struct admission_line {
 	char name[ADMISSION_NAME_MAX];
-	unsigned waiting, running; /* running: also express and paused */
+	/* running: also express and paused */
+	unsigned waiting, running;
 };
 
 #define ADMISSION_LINES_MAX 50

@@ -53,9 +53,12 @@
 enum admission_state {
 	ADMISSION_FREE, /* no ticket */
 	ADMISSION_WAITING,
-	ADMISSION_RUNNING, /* holds tokens, or is a push */
-	ADMISSION_EXPRESS, /* cheap; runs without a token */
-	ADMISSION_PAUSED,  /* waits for its client, without tokens */
+	/* holds tokens, or is a push */
+	ADMISSION_RUNNING,
+	/* cheap; runs without a token */
+	ADMISSION_EXPRESS,
+	/* waits for its client, without tokens */
+	ADMISSION_PAUSED,
 };
 
 /* Limits; the caller may change them at any time. */
@@ -63,19 +66,26 @@ struct admission_limits {
 	unsigned token_max; /* tokens without pressure */
 	/* percent of the tokens for one principal while others wait */
 	unsigned share;
-	unsigned queue_max;     /* tickets that wait, of one network */
-	unsigned principal_max; /* tickets that wait, of one principal */
-	unsigned push_max;      /* pushes at once, of one network */
-	uint64_t wait_ns;       /* longest wait for the first token */
+	/* tickets that wait, of one network */
+	unsigned queue_max;
+	/* tickets that wait, of one principal */
+	unsigned principal_max;
+	/* pushes at once, of one network */
+	unsigned push_max;
+	/* longest wait for the first token */
+	uint64_t wait_ns;
 };
 
 /* What is asked for. Texts are borrowed; long ones are cut off in views. */
 struct admission_ask {
 	const char *principal; /* a user or an address */
-	const char *network;   /* a fork network or a repository */
-	uint64_t price_us;     /* estimated CPU time; unused for pushes */
+	/* a fork network or a repository */
+	const char *network;
+	/* estimated CPU time; unused for pushes */
+	uint64_t price_us;
 	bool is_push;
-	long process; /* the process that holds the ticket */
+	/* the process that holds the ticket */
+	long process;
 };
 
 struct admission_ticket {
@@ -96,19 +106,24 @@ struct admission_account {
 	uint64_t key; /* 0: none */
 	/* tickets by state; computed from the tickets */
 	unsigned nr, waiting, express, pushes;
-	unsigned tokens;  /* held */
-	uint64_t used_us; /* virtual time: service so far */
-	uint64_t now_us;  /* of a network: virtual time of its last flow */
-	uint64_t last_ns; /* when its last ticket was added or removed */
-	bool is_flow;     /* of work; not of pushes */
+	unsigned tokens; /* held */
+	/* virtual time: service so far */
+	uint64_t used_us;
+	/* of a network: virtual time of its last flow */
+	uint64_t now_us;
+	/* when its last ticket was added or removed */
+	uint64_t last_ns;
+	bool is_flow; /* of work; not of pushes */
 };
 
 /* Why a ticket was refused. */
 enum admission_refusal {
 	ADMISSION_NO_REFUSAL,
-	ADMISSION_NETWORK_FULL,   /* too many tickets of the network wait */
-	ADMISSION_PRINCIPAL_FULL, /* too many tickets of the principal wait */
-	ADMISSION_TOO_LATE,       /* no token within wait_ns */
+	/* too many tickets of the network wait */
+	ADMISSION_NETWORK_FULL,
+	/* too many tickets of the principal wait */
+	ADMISSION_PRINCIPAL_FULL,
+	ADMISSION_TOO_LATE, /* no token within wait_ns */
 	/* too many connections, of all clients or of one address */
 	ADMISSION_CONNECTIONS,
 	ADMISSION_ADDRESS,
@@ -117,11 +132,14 @@ enum admission_refusal {
 
 struct admission_queue {
 	struct admission_limits limits;
-	unsigned token_nr;    /* tokens at the present pressure; at least 1 */
-	unsigned express_max; /* cheap tickets that run without a token */
+	/* tokens at the present pressure; at least 1 */
+	unsigned token_nr;
+	/* cheap tickets that run without a token */
+	unsigned express_max;
 	/* The fields below are computed from the tickets. */
 	unsigned tokens_held, express_nr;
-	atomic_uint waiting_nr; /* without pushes; may be read without lock */
+	/* without pushes; may be read without lock */
+	atomic_uint waiting_nr;
 	/* all used tickets and accounts are below these */
 	unsigned ticket_end, account_end;
 	uint64_t seq, now_us;

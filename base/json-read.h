@@ -39,12 +39,14 @@ enum json_kind {
 /* A value, as written; the text of a string includes the quotes. */
 struct json_value {
 	enum json_kind kind;
-	const char *text; /* borrowed from the text of the object */
+	/* borrowed from the text of the object */
+	const char *text;
 	size_t len;
 };
 
 struct json_member {
-	const char *key; /* borrowed, as written, without the quotes */
+	/* borrowed, as written, without the quotes */
+	const char *key;
 	size_t key_len;
 	struct json_value value;
 };

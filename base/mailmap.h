@@ -41,7 +41,8 @@ struct mailmap_entry {
 struct mailmap {
 	struct mailmap_entry *entries; /* owned */
 	size_t nr, alloc;
-	char **texts; /* owned, and so is each text */
+	/* owned, and so is each text */
+	char **texts;
 	size_t text_nr, text_alloc;
 };
 

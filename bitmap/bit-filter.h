@@ -31,7 +31,8 @@ struct bitmap_filter {
 	const struct filter *filter;
 	/* the wants, which pass the filter unless `filter_wants` is set */
 	const struct walk_tips *wants;
-	bool filter_wants; /* the filter applies to the wants too */
+	/* the filter applies to the wants too */
+	bool filter_wants;
 };
 
 /*

@@ -26,7 +26,8 @@ struct settling {
 	struct bitmap_fill *fill;
 	/* ids of the undecided objects, with their bits */
 	struct oidmap list;
-	bool is_listed; /* whether `list` is complete */
+	/* whether `list` is complete */
+	bool is_listed;
 	/* number of lookups before the list is made */
 	size_t lookups_left;
 	struct error *err;

@@ -25,7 +25,8 @@
 
 /* The size of the XOR chain that ends with an entry. */
 struct build_chain {
-	uint32_t links; /* number of bitmaps in the chain before the entry */
+	/* number of bitmaps in the chain before the entry */
+	uint32_t links;
 	/* words of the whole chain, including those of the entry */
 	uint32_t words;
 };

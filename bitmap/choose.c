@@ -21,7 +21,8 @@ struct choosing {
 	const struct bitmap_choose_input *in;
 	/* limit of the words of commits that are spread over the history */
 	size_t spread_words;
-	size_t most_words; /* limit of the words of the whole index */
+	/* limit of the words of the whole index */
+	size_t most_words;
 	const struct progress_out *progress;
 	struct error *err;
 };
@@ -245,10 +246,14 @@ static int build_spread(struct choosing *s, struct bitmap_build_result *out)
 
 /* What is added to the commits that are spread over the history. */
 struct extension {
-	uint8_t *has_bitmap; /* owned: indexed by commit_nr */
-	size_t entry_words;  /* estimate of the words of an added bitmap */
-	size_t room;         /* words that may still be added */
-	size_t added_nr;     /* number of added bitmaps of commits */
+	/* owned: indexed by commit_nr */
+	uint8_t *has_bitmap;
+	/* estimate of the words of an added bitmap */
+	size_t entry_words;
+	/* words that may still be added */
+	size_t room;
+	/* number of added bitmaps of commits */
+	size_t added_nr;
 	struct pseudo_groups groups;
 };
 

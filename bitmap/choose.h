@@ -121,7 +121,8 @@ struct bitmap_update_input {
 	struct bitmap_previous *previous;
 	/* for a layer: the bitmap file of the layers below */
 	const struct bitmap_file *below;
-	const struct bitmap_space *space; /* the bit space of the new index */
+	/* the bit space of the new index */
+	const struct bitmap_space *space;
 	struct walk *walk;
 	/* commit_nr; the new index has bits for all of them */
 	const uint32_t *tips;
@@ -141,7 +142,8 @@ struct bitmap_update_input {
 	 */
 	size_t grouped_max;
 	unsigned threads;
-	uint64_t memory_limit; /* number of threads, as in walk/newobj.h */
+	/* number of threads, as in walk/newobj.h */
+	uint64_t memory_limit;
 	const struct progress_out *progress;
 };
 

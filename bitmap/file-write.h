@@ -34,8 +34,9 @@ struct bitmap_write {
 	enum hash_algo algo;
 	/* number of objects; in a layer, without those of the layers below */
 	uint32_t object_nr;
-	struct oid checksum;      /* of the pack */
-	const struct ewah *types; /* BITMAP_TYPE_NR type bitmaps */
+	struct oid checksum; /* of the pack */
+	/* BITMAP_TYPE_NR type bitmaps */
+	const struct ewah *types;
 	const struct bitmap_write_entry *entries;
 	uint32_t entry_nr;
 	const struct bitmap_write_pseudo *pseudo;

@@ -102,7 +102,8 @@ struct bitmap_row {
 	uint32_t idx_pos; /* of the commit */
 	/* the row whose bitmap is XORed with this one, or BITMAP_NO_XOR */
 	uint32_t xor_row;
-	uint64_t off; /* offset of the row's entry in the file */
+	/* offset of the row's entry in the file */
+	uint64_t off;
 };
 
 /*
@@ -269,7 +270,8 @@ int bitmap_file_view(struct ewah_view *view, const struct bitmap_file *f,
 
 /* How the bitmap of a row is stored in the file. */
 struct bitmap_stored {
-	uint64_t len; /* number of bytes of the row's entry */
+	/* number of bytes of the row's entry */
+	uint64_t len;
 	/*
 	 * number of other bitmaps that must be decoded: the links of its XOR
 	 * chain

@@ -86,8 +86,9 @@ bool bitmap_remap_set(const struct bitmap_remap *map, struct bitset *to,
 /* ---- the converted bitmaps */
 
 struct bitmap_previous {
-	const struct bitmap_file *file;  /* borrowed */
-	const struct bitmap_space *from; /* borrowed: the bits of `file` */
+	const struct bitmap_file *file; /* borrowed */
+	/* borrowed: the bits of `file` */
+	const struct bitmap_space *from;
 	/* borrowed: the bits of the new index */
 	const struct bitmap_space *to;
 	struct bitmap_remap map;

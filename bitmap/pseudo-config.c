@@ -19,7 +19,8 @@ struct loading {
 	struct pseudo_config *out;
 	const struct config *config;
 	int64_t now;
-	struct buf key; /* the whole key of the current variable */
+	/* the whole key of the current variable */
+	struct buf key;
 	struct error *warning, *err;
 };
 

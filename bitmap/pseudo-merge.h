@@ -58,10 +58,13 @@ struct pseudo_merges {
 	const char *name;     /* borrowed, for messages */
 	/* offset of the section in the file */
 	uint64_t start;
-	uint64_t lookup;    /* offset of the lookup rows in the file */
-	uint64_t extended;  /* offset of the extended entries in the file */
-	uint64_t positions; /* offset of the positions in the file */
-	uint32_t nr;        /* number of pseudo-merges */
+	/* offset of the lookup rows in the file */
+	uint64_t lookup;
+	/* offset of the extended entries in the file */
+	uint64_t extended;
+	/* offset of the positions in the file */
+	uint64_t positions;
+	uint32_t nr; /* number of pseudo-merges */
 	/* number of commits that are in any pseudo-merge */
 	uint32_t row_nr;
 	/* number of objects in the pack */

@@ -247,7 +247,8 @@ enum {
 struct class_tips {
 	struct sort_item *by_date; /* owned: commit_nr */
 	size_t nr, alloc;
-	size_t reached; /* number of commits that a request reaches */
+	/* number of commits that a request reaches */
+	size_t reached;
 	/*
 	 * number of commits that a request walks only if there is no
 	 * pseudo-merge

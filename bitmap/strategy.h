@@ -63,7 +63,8 @@ struct bitmap_plan {
 	 */
 	uint32_t boundary;
 	uint64_t bitmap_cost; /* lower limit */
-	uint64_t walk_cost;   /* cost of a walk; UINT64_MAX: unknown */
+	/* cost of a walk; UINT64_MAX: unknown */
+	uint64_t walk_cost;
 };
 
 /*

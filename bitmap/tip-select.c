@@ -17,9 +17,12 @@
 /* A commit that is to be selected in this round. */
 struct pick {
 	uint32_t commit_nr;
-	uint32_t tip;     /* the last far tip that the commit serves */
-	uint32_t tips_nr; /* number of far tips that the commit serves */
-	uint64_t saved;   /* number of commits that requests need not walk */
+	/* the last far tip that the commit serves */
+	uint32_t tip;
+	/* number of far tips that the commit serves */
+	uint32_t tips_nr;
+	/* number of commits that requests need not walk */
+	uint64_t saved;
 };
 
 struct tip_selecting {
@@ -42,7 +45,8 @@ struct tip_selecting {
 	size_t pick_nr;
 	/* how many times the distance of the limits was halved */
 	int halvings;
-	size_t left; /* number of commits that may still be selected */
+	/* number of commits that may still be selected */
+	size_t left;
 };
 
 static uint32_t allowed(const struct tip_selecting *s, uint32_t tip)

@@ -46,7 +46,8 @@ struct tip_select_input {
 	/* commit_nr, parents first: all commits of the pack */
 	const uint32_t *commits;
 	size_t commit_nr;
-	const uint8_t *is_tip; /* indexed by commit_nr: enum select_tip */
+	/* indexed by commit_nr: enum select_tip */
+	const uint8_t *is_tip;
 	/* the kinds of tips that may get bitmaps: [first, last] */
 	enum select_tip first, last;
 	/* maximum number of commits to select */

@@ -16,13 +16,15 @@ enum {
 	/* the older index has a bitmap of the commit */
 	HAS_BITMAP = 4,
 	IS_SELECTED = 8, /* gets a bitmap */
-	IS_GROUPED = 16, /* the commit is in a pseudo-merge */
+	/* the commit is in a pseudo-merge */
+	IS_GROUPED = 16,
 };
 
 struct updating {
 	struct bitmap_update *u;
 	const struct bitmap_update_input *in;
-	uint8_t *flags; /* owned: indexed by commit_nr */
+	/* owned: indexed by commit_nr */
+	uint8_t *flags;
 	size_t flag_nr;
 	uint32_t *stack; /* owned: commits to visit */
 	size_t stack_nr, stack_alloc;

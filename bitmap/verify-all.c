@@ -23,7 +23,8 @@ struct verify {
 	 * pseudo-merge
 	 */
 	struct bitmap_group *groups;
-	struct walk_tips tips; /* all commits in `commits` and `groups` */
+	/* all commits in `commits` and `groups` */
+	struct walk_tips tips;
 	struct walk_result found;
 	/* owned: indexed by obj_pos, the bit of the object */
 	uint32_t *bit_pos;

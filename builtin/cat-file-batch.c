@@ -78,7 +78,8 @@ struct batch {
 	/* replace persons; the command "mailmap" changes this */
 	bool maps;
 	struct mailmap_use mailmap; /* owned */
-	struct buf mapped; /* the content of the last object that changed */
+	/* the content of the last object that changed */
+	struct buf mapped;
 	struct error err;
 };
 

@@ -36,7 +36,8 @@ struct cat_file {
 	bool short_z; /* -z */
 	struct cat_file_batch batch;
 	struct filter_args filter;
-	struct mailmap_use mailmap; /* empty without --use-mailmap */
+	/* empty without --use-mailmap */
+	struct mailmap_use mailmap;
 };
 
 /* ---- one object */

@@ -228,7 +228,8 @@ static int on_unreachable(void *ctx, const struct fsck_links_object *object,
 struct roots {
 	struct fsck_run *r;
 	struct fsck_links *l;
-	size_t ref_nr; /* number of refs that name an object */
+	/* number of refs that name an object */
+	size_t ref_nr;
 	/* number of arguments that name an object */
 	size_t named_nr;
 	struct oidmap

@@ -15,9 +15,12 @@
 /* What this process got from its predecessor or from the service manager. */
 struct gitreachd_legacy {
 	struct daemon_sockets sockets;
-	char *notify_socket;  /* owned; NULL: there is no service manager */
-	uint64_t watchdog_ms; /* 0: the service manager expects no messages */
-	int ready;            /* owned: a pipe to the predecessor, or -1 */
+	/* owned; NULL: there is no service manager */
+	char *notify_socket;
+	/* 0: the service manager expects no messages */
+	uint64_t watchdog_ms;
+	/* owned: a pipe to the predecessor, or -1 */
+	int ready;
 };
 
 /*

@@ -34,7 +34,8 @@ struct word {
 };
 
 struct arguments {
-	const char *config; /* NULL: the default file, if it exists */
+	/* NULL: the default file, if it exists */
+	const char *config;
 	bool check_config;
 	struct word *words; /* owned */
 	size_t word_nr;
@@ -161,9 +162,10 @@ struct state {
 struct server {
 	const struct arguments *arguments;
 	const struct serving_names *names;
-	struct tracing *tracing;  /* borrowed */
-	const char *const *words; /* the command line; ends with NULL */
-	struct state *state;      /* owned */
+	struct tracing *tracing; /* borrowed */
+	/* the command line; ends with NULL */
+	const char *const *words;
+	struct state *state; /* owned */
 	bool is_journal;
 	struct gitreachd_legacy legacy; /* owned */
 };

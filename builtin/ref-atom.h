@@ -88,7 +88,8 @@ struct ref_atom {
 	bool deref;
 	enum ref_atom_name name;
 	enum ref_atom_email email;
-	bool mailmap; /* replace the name or email by the mailmap */
+	/* replace the name or email by the mailmap */
+	bool mailmap;
 	enum date_format date;
 	/*
 	 * The name of a date format that does not exist; printing a date with

@@ -32,7 +32,8 @@
 
 /* By which number requests and groups are sorted, the largest first. */
 enum requests_sort {
-	REQUESTS_BY_TIME, /* without the waits for the client */
+	/* without the waits for the client */
+	REQUESTS_BY_TIME,
 	REQUESTS_BY_TOTAL,
 	REQUESTS_BY_CPU,
 	REQUESTS_BY_SENT,
@@ -43,9 +44,11 @@ enum requests_sort {
 /* What one or more requests have cost. */
 struct requests_cost {
 	uint64_t requests, failed;
-	uint64_t time_us; /* without the waits for the client */
+	/* without the waits for the client */
+	uint64_t time_us;
 	uint64_t total_us, cpu_us, bytes_sent;
-	uint64_t most_us; /* the largest time_us of one request */
+	/* the largest time_us of one request */
+	uint64_t most_us;
 };
 
 /* The requests whose records have the same value of a member. */
@@ -53,7 +56,8 @@ struct requests_group {
 	/* owned; printable characters only; "-": null, or no such member */
 	char *name;
 	uint64_t hash;
-	uint64_t key; /* the number that decides when groups are sorted */
+	/* the number that decides when groups are sorted */
+	uint64_t key;
 	struct requests_cost cost;
 };
 
@@ -61,7 +65,8 @@ struct requests_table {
 	const char *by;                /* borrowed: the member */
 	struct requests_group *groups; /* owned */
 	size_t nr, alloc;
-	uint32_t *slots; /* owned: 1 + an index into `groups`; 0: free */
+	/* owned: 1 + an index into `groups`; 0: free */
+	uint32_t *slots;
 	/* the groups that were too many, and how many of them there were */
 	struct requests_cost others;
 	uint64_t other_nr;
@@ -69,25 +74,31 @@ struct requests_table {
 
 /* A slow request. */
 struct requests_slow {
-	uint64_t key;     /* the number that decides */
-	uint64_t line_nr; /* orders requests with equal keys */
-	char *line;       /* owned: the whole line */
+	uint64_t key; /* the number that decides */
+	/* orders requests with equal keys */
+	uint64_t line_nr;
+	char *line; /* owned: the whole line */
 	size_t len;
 };
 
 struct requests_sums {
 	/* set by the caller: */
 	enum requests_sort sort;
-	uint64_t since_us, until_us; /* requests that end in [since, until) */
-	const char *repository;      /* NULL: all */
-	size_t slow_max;             /* at most REQUESTS_SHOWN_MAX */
-	size_t table_nr;             /* each table has its `by` */
+	/* requests that end in [since, until) */
+	uint64_t since_us, until_us;
+	const char *repository; /* NULL: all */
+	/* at most REQUESTS_SHOWN_MAX */
+	size_t slow_max;
+	size_t table_nr; /* each table has its `by` */
 	struct requests_table tables[REQUESTS_TABLES_MAX];
 	/* results: */
 	struct requests_cost all;
-	uint64_t first_us, last_us; /* ends of requests; 0: no request */
-	uint64_t broken_nr;         /* lines that are no trace event */
-	uint64_t other_nr;          /* lines of other trace events */
+	/* ends of requests; 0: no request */
+	uint64_t first_us, last_us;
+	/* lines that are no trace event */
+	uint64_t broken_nr;
+	/* lines of other trace events */
+	uint64_t other_nr;
 	uint64_t line_nr;
 	/* owned: a heap, the fastest first; sorted by requests_sums_finish() */
 	struct requests_slow *slow;

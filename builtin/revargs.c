@@ -462,9 +462,11 @@ static int add_option(struct rev_args *args, const char *arg, struct error *err)
 
 /* A revision with a suffix that stands for its parents. */
 struct family {
-	char *name;       /* owned: the revision, without the suffix */
-	char kind;        /* '@', '!' or '-' */
-	unsigned long nr; /* with '-': which parent, from 1 */
+	/* owned: the revision, without the suffix */
+	char *name;
+	char kind; /* '@', '!' or '-' */
+	/* with '-': which parent, from 1 */
+	unsigned long nr;
 };
 
 /*

@@ -95,7 +95,8 @@ struct fsck_scan {
 	bool is_list;
 	/* the .gitmodules and .gitattributes files that trees name */
 	struct fsck_blobs blobs;
-	bool has_errors; /* whether a report was an error, not a warning */
+	/* whether a report was an error, not a warning */
+	bool has_errors;
 	/* The following fields are private to the scan. */
 	/* guards calls of `events`, and `types` from index packed_nr on */
 	pthread_mutex_t lock;

@@ -20,7 +20,8 @@ struct worker {
 	struct fsck fsck;
 	struct hash_ctx hash;
 	struct inflater *inflater; /* owned */
-	struct error *err;         /* receives the error of the current call */
+	/* receives the error of the current call */
+	struct error *err;
 };
 
 struct run {
@@ -28,7 +29,8 @@ struct run {
 	/* owned: the states of the threads, indexed by thread_nr */
 	struct worker *workers;
 	unsigned threads;
-	const struct odb_pack *pack; /* the pack that is being read */
+	/* the pack that is being read */
+	const struct odb_pack *pack;
 	bool list_only;
 	struct progress meter;
 };

@@ -17,7 +17,8 @@ struct local {
 	/* the walk over trees, which stops at objects in its set `seen` */
 	struct treewalk tree;
 	enum path_grouping grouping;
-	uint32_t *stack; /* owned: commit_nr of commits to visit */
+	/* owned: commit_nr of commits to visit */
+	uint32_t *stack;
 	size_t stack_nr, stack_alloc;
 	/* whether the walk starts at haves, so that it lists no objects */
 	bool is_excluding;

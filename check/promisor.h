@@ -30,10 +30,12 @@ struct promisor {
 	 * a link
 	 */
 	struct bitset named;
-	bool has_packs; /* whether there is a promisor pack */
+	/* whether there is a promisor pack */
+	bool has_packs;
 	/* whether there is a local pack that is not a promisor pack */
 	bool has_others;
-	bool is_loaded; /* whether `named` is complete */
+	/* whether `named` is complete */
+	bool is_loaded;
 };
 
 /*

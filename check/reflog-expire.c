@@ -21,14 +21,16 @@ struct reflog_expire {
 	struct refs *refs;
 	struct odb *odb; /* owned */
 	struct walk walk;
-	struct walk_tips all; /* the commits at the tips of all refs */
+	/* the commits at the tips of all refs */
+	struct walk_tips all;
 	/*
 	 * owned: indexed by commit_nr, the number of the last round (a walk
 	 * that marks commits) that marked the commit
 	 */
 	uint32_t *rounds;
 	size_t round_alloc;
-	uint32_t round; /* number of the current round */
+	/* number of the current round */
+	uint32_t round;
 	/* number of the round that started from all refs; 0: there was none */
 	uint32_t all_round;
 	uint32_t *stack; /* owned */

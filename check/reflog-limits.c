@@ -16,7 +16,8 @@ enum {
 
 struct loader {
 	struct reflog_limits *limits;
-	const char *name; /* name of the ref whose limits are loaded */
+	/* name of the ref whose limits are loaded */
+	const char *name;
 	/*
 	 * The <pattern> of the first key gc.<pattern>.* that matched: start and
 	 * length; NULL: no pattern matched.

@@ -23,7 +23,8 @@ struct access_helper {
 	/* under `lock` */
 	struct sys_child child;
 	bool is_running;
-	uint64_t start_ns; /* of the last start; 0: never */
+	/* of the last start; 0: never */
+	uint64_t start_ns;
 };
 
 /* ---- lines */

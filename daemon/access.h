@@ -29,11 +29,13 @@ struct access_helper;
 
 /* A request. All strings are borrowed. */
 struct access_question {
-	const char *user;       /* "": none */
-	const char *service;    /* "upload-pack" ... */
-	const char *repository; /* the path below the base path */
-	const char *protocol;   /* "http", "https", "git" or "ssh" */
-	const char *address;    /* numeric; "": unknown */
+	const char *user;    /* "": none */
+	const char *service; /* "upload-pack" ... */
+	/* the path below the base path */
+	const char *repository;
+	/* "http", "https", "git" or "ssh" */
+	const char *protocol;
+	const char *address; /* numeric; "": unknown */
 };
 
 struct access_answer {

@@ -86,7 +86,8 @@ void daemon_board_set(struct daemon_board *board, enum daemon_gauge gauge,
 
 /* A copy of a board in use. */
 struct daemon_board_view {
-	long pid;          /* of the worker; 0: it does not serve yet */
+	/* of the worker; 0: it does not serve yet */
+	long pid;
 	unsigned requests; /* slots in use */
 	uint64_t gauges[DAEMON_GAUGE_NR];
 };

@@ -65,13 +65,19 @@ struct daemon_input {
  * a thread has the connection.
  */
 enum daemon_state {
-	DAEMON_HANDSHAKE, /* the rest of a TLS handshake */
-	DAEMON_IDLE,      /* the first byte of a request */
-	DAEMON_HEAD,      /* the rest of a head */
-	DAEMON_DELAY,     /* some time, before a wrong password is refused */
-	DAEMON_LINGER,    /* the client's end, after our last answer */
-	DAEMON_SENDING,   /* room in the socket, for an answer that is made */
-	DAEMON_BUSY,      /* a thread has the connection */
+	/* the rest of a TLS handshake */
+	DAEMON_HANDSHAKE,
+	/* the first byte of a request */
+	DAEMON_IDLE,
+	DAEMON_HEAD, /* the rest of a head */
+	/* some time, before a wrong password is refused */
+	DAEMON_DELAY,
+	/* the client's end, after our last answer */
+	DAEMON_LINGER,
+	/* room in the socket, for an answer that is made */
+	DAEMON_SENDING,
+	/* a thread has the connection */
+	DAEMON_BUSY,
 	DAEMON_STATES,
 };
 
@@ -93,16 +99,21 @@ struct daemon_conn {
 	const struct daemon_shared *shared; /* borrowed */
 	struct access_helper *helper;       /* borrowed; NULL: none */
 	struct plan_cache *plans;           /* borrowed; NULL: none */
-	bool is_last;               /* the next answer closes the connection */
-	bool is_denied;             /* the request had a wrong password */
-	bool is_admin;              /* of the listener --admin */
-	bool is_counted;            /* by admission_connect() */
-	bool is_excess;             /* too many of the client wait: refuse */
-	struct lane_item lane;      /* while a thread is due or works */
+	/* the next answer closes the connection */
+	bool is_last;
+	/* the request had a wrong password */
+	bool is_denied;
+	bool is_admin;   /* of the listener --admin */
+	bool is_counted; /* by admission_connect() */
+	/* too many of the client wait: refuse */
+	bool is_excess;
+	/* while a thread is due or works */
+	struct lane_item lane;
 	struct daemon_input *input; /* owned; NULL: no bytes */
 	enum daemon_protocol protocol;
 	char address[SYS_ADDRESS_MAX];
-	char client[SYS_ADDRESS_MAX]; /* the name of daemon_principal() */
+	/* the name of daemon_principal() */
+	char client[SYS_ADDRESS_MAX];
 };
 
 extern const struct http1_limits daemon_limits;
@@ -139,7 +150,8 @@ int daemon_worker(const struct daemon_options *options,
 /* What a request for a repository may do, after crashes during earlier ones. */
 struct daemon_guard {
 	const struct daemon_conn *conn; /* borrowed */
-	const char *path;               /* borrowed; not NUL-terminated */
+	/* borrowed; not NUL-terminated */
+	const char *path;
 	size_t len;
 	/* a child process must answer; this thread may open the repository */
 	bool is_suspect;
@@ -202,15 +214,20 @@ void daemon_network_name(struct buf *out, const struct repo *repo);
 /* A fetch that asks for admission before its pack is made. */
 struct daemon_admit {
 	const struct daemon_shared *shared; /* borrowed */
-	const char *principal;              /* borrowed: a user or an address */
-	const atomic_bool *is_lost;         /* borrowed: the client is lost */
-	pthread_t owner;                    /* the thread that makes the pack */
-	struct admission_pass pass; /* without a ticket before and after */
+	/* borrowed: a user or an address */
+	const char *principal;
+	/* borrowed: the client is lost */
+	const atomic_bool *is_lost;
+	/* the thread that makes the pack */
+	pthread_t owner;
+	/* without a ticket before and after */
+	struct admission_pass pass;
 	/* The fields below are valid during daemon_admit_send(). */
 	struct buf network;
 	const struct progress_out *outer;
 	const struct packing_report *report;
-	uint64_t counted_ns; /* the wait as a part of report->count_ns */
+	/* the wait as a part of report->count_ns */
+	uint64_t counted_ns;
 	bool has_told;
 	unsigned ahead; /* that the client was told */
 };
@@ -269,7 +286,8 @@ struct daemon_output {
 	struct outbox box;
 	/* the client is lost, and the outbox is empty; read by all threads */
 	atomic_bool has_failed;
-	uint64_t lost; /* bytes that the outbox had then */
+	/* bytes that the outbox had then */
+	uint64_t lost;
 };
 
 /* Both write as the functions in wire/io.h; they may wait for the client. */
@@ -296,30 +314,36 @@ struct daemon_request {
 	struct http1_body body;
 	/* read position in conn->input->bytes */
 	size_t at;
-	bool wants_continue; /* "100 Continue" was not sent yet */
+	/* "100 Continue" was not sent yet */
+	bool wants_continue;
 	struct daemon_output output;
-	struct http_options http;   /* valid until the thread is done */
-	struct serve_io io;         /* reads the body, writes to `output` */
+	/* valid until the thread is done */
+	struct http_options http;
+	/* reads the body, writes to `output` */
+	struct serve_io io;
 	struct summary_about about; /* of this request */
 	/* of a request whose answer is made but unsent; else without a trace */
 	struct summary summary;
 	struct daemon_snapshots *snapshots; /* borrowed */
 	struct plan_cache *plans;           /* borrowed; NULL: none */
-	struct plan_entry *plan; /* the plan whose bytes are sent; or NULL */
+	/* the plan whose bytes are sent; or NULL */
+	struct plan_entry *plan;
 	/* zero before the repository is open */
 	struct daemon_use use;
 	/* valid if requests are traced: the repository with a trace of its own
 	 */
 	struct repo repo;
-	struct trace trace; /* valid if repo.trace is set */
-	const char *path;   /* http.path_info */
+	/* valid if repo.trace is set */
+	struct trace trace;
+	const char *path; /* http.path_info */
 	char user[DAEMON_USER_MAX];
 	char traceparent[TRACEPARENT_LEN + 1]; /* "": none */
 	/* borrowed from `use`; NULL: not entered yet */
 	const struct repo *entered;
 	struct access_answer access;
 	struct daemon_admit admit;
-	int child_status; /* as sys_spawn_wait(); 0: there was no child */
+	/* as sys_spawn_wait(); 0: there was no child */
+	int child_status;
 	uint64_t child_cpu_us;
 };
 
@@ -342,12 +366,17 @@ void daemon_end_request(struct daemon_conn *conn, const struct error *err);
 
 /* How the user of a request is known. */
 enum daemon_login {
-	DAEMON_LOGIN_NONE,      /* there is no user */
-	DAEMON_LOGIN_PROXY,     /* a trusted proxy names the user */
-	DAEMON_LOGIN_USER,      /* the user has sent the right password */
-	DAEMON_LOGIN_WRONG,     /* wrong user or password, which is logged */
-	DAEMON_LOGIN_FORBIDDEN, /* a password that others could read */
-	DAEMON_LOGIN_MALFORMED, /* two users, or a malformed field */
+	DAEMON_LOGIN_NONE, /* there is no user */
+	/* a trusted proxy names the user */
+	DAEMON_LOGIN_PROXY,
+	/* the user has sent the right password */
+	DAEMON_LOGIN_USER,
+	/* wrong user or password, which is logged */
+	DAEMON_LOGIN_WRONG,
+	/* a password that others could read */
+	DAEMON_LOGIN_FORBIDDEN,
+	/* two users, or a malformed field */
+	DAEMON_LOGIN_MALFORMED,
 };
 
 /* Find the user. *user is borrowed from the request, or NULL. */
@@ -398,15 +427,21 @@ struct daemon_talk {
 	int in, out;
 	/* descriptor for messages to the user; 0: none, only the log */
 	int err;
-	const char *user;             /* "": none */
-	const char *address;          /* of the client; "": unknown */
-	char client[SYS_ADDRESS_MAX]; /* the name of daemon_talk_principal() */
+	const char *user; /* "": none */
+	/* of the client; "": unknown */
+	const char *address;
+	/* the name of daemon_talk_principal() */
+	char client[SYS_ADDRESS_MAX];
 	struct sys_patience patience;
-	struct daemon_guard guard;   /* valid between open and close */
-	int child_status;            /* as sys_spawn_wait(); 0: no child */
-	struct access_answer access; /* released by daemon_talk_close() */
-	struct daemon_admit admit;   /* of a fetch */
-	atomic_bool is_lost; /* the client is lost; set by all threads */
+	/* valid between open and close */
+	struct daemon_guard guard;
+	/* as sys_spawn_wait(); 0: no child */
+	int child_status;
+	/* released by daemon_talk_close() */
+	struct access_answer access;
+	struct daemon_admit admit; /* of a fetch */
+	/* the client is lost; set by all threads */
+	atomic_bool is_lost;
 };
 
 /*

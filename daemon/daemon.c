@@ -54,12 +54,14 @@ struct master {
 	size_t process_nr, process_alloc;
 	/* No worker is started before this time. */
 	uint64_t pause_ns;
-	uint64_t watchdog_ns; /* time of the next message; 0: none */
-	bool is_ready;        /* all workers serve */
+	/* time of the next message; 0: none */
+	uint64_t watchdog_ns;
+	bool is_ready; /* all workers serve */
 	bool is_ending;
 	/* The successor talks to the service manager. */
 	bool is_superseded;
-	bool is_worker;                    /* this process is a forked worker */
+	/* this process is a forked worker */
+	bool is_worker;
 	struct daemon_successor successor; /* pid 0: none */
 };
 

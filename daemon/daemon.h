@@ -23,9 +23,11 @@
 enum daemon_protocol {
 	DAEMON_HTTP,
 	DAEMON_GIT, /* git:// (git-daemon(1)) */
-	DAEMON_SSH, /* messages of `gitreachd --ssh-client` */
+	/* messages of `gitreachd --ssh-client` */
+	DAEMON_SSH,
 	DAEMON_HTTPS,
-	DAEMON_ADMIN, /* HTTP: the status of the server */
+	/* HTTP: the status of the server */
+	DAEMON_ADMIN,
 };
 
 /* The limits and services of a server. Pointers are borrowed. */
@@ -61,19 +63,25 @@ struct daemon_options {
 	/* the limit of connections of one address holds for loopback ones, too
 	 */
 	bool limits_loopback;
-	unsigned head_timeout;  /* seconds to send a whole head */
-	unsigned timeout;       /* seconds without 64 KiB of progress */
-	unsigned idle_timeout;  /* seconds between two requests */
-	unsigned drain_timeout; /* seconds to finish after SIGTERM */
+	/* seconds to send a whole head */
+	unsigned head_timeout;
+	/* seconds without 64 KiB of progress */
+	unsigned timeout;
+	/* seconds between two requests */
+	unsigned idle_timeout;
+	/* seconds to finish after SIGTERM */
+	unsigned drain_timeout;
 	/* from this time on, without waits for clients, a request is slow */
 	unsigned slow_ms;
-	size_t plan_max; /* bytes for plans of each worker; 0: none in memory */
+	/* bytes for plans of each worker; 0: none in memory */
+	size_t plan_max;
 	/* the directory of plans that all workers share; NULL: none */
 	const char *plan_directory;
 	uint64_t plan_directory_max; /* bytes */
 	const char *agent;           /* "<name>/<version>" */
 	const char *session_id;
-	struct trace *trace;   /* NULL: requests are not traced */
+	/* NULL: requests are not traced */
+	struct trace *trace;
 	const char *namespace; /* GIT_NAMESPACE, or NULL */
 	/* Write one line to the log. Called by several threads. */
 	void (*log)(void *ctx, const char *line);

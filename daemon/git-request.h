@@ -26,9 +26,11 @@
 
 struct git_request {
 	enum service service;
-	char path[4096];    /* not empty */
-	char host[256];     /* "": none; may have a port */
-	char protocol[512]; /* the parameters, joined by ':'; "": none */
+	char path[4096]; /* not empty */
+	/* "": none; may have a port */
+	char host[256];
+	/* the parameters, joined by ':'; "": none */
+	char protocol[512];
 };
 
 /*

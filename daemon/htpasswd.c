@@ -25,7 +25,8 @@
 /* The lines of a file, each split into two strings. */
 struct table {
 	struct buf text; /* owned */
-	size_t *offs;    /* owned: offsets of the users in `text` */
+	/* owned: offsets of the users in `text` */
+	size_t *offs;
 	size_t nr, alloc;
 };
 

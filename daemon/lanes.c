@@ -19,8 +19,10 @@ struct lane {
 struct lanes {
 	unsigned thread_nr, busy;
 	struct lane *buckets[BUCKETS]; /* owned lanes */
-	struct lane ring;              /* its first lane is the next */
-	struct lane spare;             /* of clients without a lane */
+	/* its first lane is the next */
+	struct lane ring;
+	/* of clients without a lane */
+	struct lane spare;
 };
 
 struct lanes *lanes_new(unsigned thread_nr)

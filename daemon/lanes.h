@@ -20,7 +20,8 @@ struct lanes;
 /* A request; part of a struct of the caller. */
 struct lane_item {
 	struct lane_item *next;
-	uint64_t key; /* of the lane: a hash of the client's name */
+	/* of the lane: a hash of the client's name */
+	uint64_t key;
 };
 
 /* Returns lanes for `thread_nr` threads, or NULL if memory runs out. */

@@ -39,10 +39,12 @@
 
 struct outbox {
 	struct buf literals;
-	size_t literal_at; /* literals before this offset were sent */
+	/* literals before this offset were sent */
+	size_t literal_at;
 	/* owned; a span without bytes stands for a literal of its length */
 	struct serve_span *items;
-	size_t first, nr, alloc; /* items [first, nr) are unsent */
+	/* items [first, nr) are unsent */
+	size_t first, nr, alloc;
 	/* bytes of the first item's first group that were sent */
 	size_t group_sent;
 };
@@ -87,7 +89,8 @@ struct outbox_block {
 	/* Private: */
 	struct iovec spans[128];
 	size_t text_len;
-	char text[1024]; /* headers of packets and heads of chunks */
+	/* headers of packets and heads of chunks */
+	char text[1024];
 };
 
 /*

@@ -21,12 +21,14 @@
 
 /* A text and its place. */
 struct daemon_text {
-	char *text;    /* owned; NULL: not set */
-	unsigned line; /* of the file; 0: an option of the command line */
+	char *text; /* owned; NULL: not set */
+	/* of the file; 0: an option of the command line */
+	unsigned line;
 };
 
 struct daemon_settings {
-	const char *file; /* borrowed: path of the file, or NULL */
+	/* borrowed: path of the file, or NULL */
+	const char *file;
 	struct daemon_text base_path;
 	struct daemon_text listen[DAEMON_LISTENERS_MAX];
 	size_t listen_nr;
@@ -49,7 +51,8 @@ struct daemon_settings {
 	/* seconds */
 	uint64_t head_timeout, timeout, idle_timeout, drain_timeout;
 	uint64_t slow_request; /* milliseconds */
-	uint64_t plan_memory;  /* MiB; 0: no plans in memory */
+	/* MiB; 0: no plans in memory */
+	uint64_t plan_memory;
 	struct daemon_text plan_directory;
 	uint64_t plan_directory_size; /* MiB */
 	/* limits of work and of waiting; see daemon_keys */
@@ -79,10 +82,12 @@ enum daemon_kind {
 struct daemon_key {
 	const char *name; /* NULL ends the table */
 	enum daemon_kind kind;
-	size_t offset;        /* of the field in struct daemon_settings */
-	uint64_t max;         /* of a number */
-	const char *arg_name; /* of the option: "<dir>"; NULL: none */
-	const char *help;     /* one line for the usage */
+	/* of the field in struct daemon_settings */
+	size_t offset;
+	uint64_t max; /* of a number */
+	/* of the option: "<dir>"; NULL: none */
+	const char *arg_name;
+	const char *help; /* one line for the usage */
 };
 
 extern const struct daemon_key daemon_keys[];

@@ -44,8 +44,10 @@ struct daemon_snapshot {
 	bool is_shared; /* may be listed */
 	/* held while packs are opened: others wait for them */
 	pthread_mutex_t opening;
-	struct daemon_packs *packs; /* under `opening`; NULL: none */
-	bool has_many;              /* under `opening`: packs are not shared */
+	/* under `opening`; NULL: none */
+	struct daemon_packs *packs;
+	/* under `opening`: packs are not shared */
+	bool has_many;
 };
 
 struct daemon_snapshots {

@@ -287,7 +287,8 @@ static unsigned value_of(const struct metrics_label *label, const char *text,
 
 enum {
 	FREE,
-	WRITING, /* one thread changes the path */
+	/* one thread changes the path */
+	WRITING,
 	VALID,
 };
 
@@ -315,7 +316,8 @@ struct slow_entry {
 
 struct shared {
 	struct cost costs[DAEMON_COSTS_MAX];
-	atomic_uint slow_nr; /* entries that were ever written */
+	/* entries that were ever written */
+	atomic_uint slow_nr;
 	struct slow_entry ring[RING_NR];
 };
 

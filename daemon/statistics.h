@@ -43,9 +43,10 @@ void daemon_statistics_add(struct daemon_statistics *st,
 
 /* A request that a child process has answered, as seen from outside. */
 struct daemon_child_request {
-	const char *path;   /* of the repository */
-	const char *client; /* numeric address; NULL: unknown */
-	const char *user;   /* NULL: none */
+	const char *path; /* of the repository */
+	/* numeric address; NULL: unknown */
+	const char *client;
+	const char *user; /* NULL: none */
 	/* values of the labels of these names; static */
 	const char *service, *command;
 	bool has_failed;

@@ -18,13 +18,16 @@
 #define STATUS_COSTS_MAX 20
 
 struct status {
-	const char *agent; /* "<name>/<version>"; borrowed */
+	/* "<name>/<version>"; borrowed */
+	const char *agent;
 	struct daemon_now now;
 	/* of the requests that run: the oldest first */
 	struct daemon_slot_view flights[STATUS_FLIGHTS_MAX];
 	size_t flight_nr;
-	uint64_t taken_ns; /* sys_clock_ns() when the status was taken */
-	int64_t taken;     /* the same in seconds since 1970 */
+	/* sys_clock_ns() when the status was taken */
+	uint64_t taken_ns;
+	/* the same in seconds since 1970 */
+	int64_t taken;
 	struct daemon_board_view boards[DAEMON_BOARDS_MAX];
 	size_t board_nr;
 	/* the most CPU time first */

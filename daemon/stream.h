@@ -18,8 +18,9 @@
 #include "sys/tcp.h"
 
 struct daemon_stream {
-	int fd;              /* owned */
-	struct tls_conn tls; /* none: the stream is not encrypted */
+	int fd; /* owned */
+	/* none: the stream is not encrypted */
+	struct tls_conn tls;
 };
 
 /* The stream owns the socket from now on. */

@@ -28,7 +28,8 @@ struct suspect {
 };
 
 struct daemon_suspects {
-	atomic_uint nr; /* entries that were ever used */
+	/* entries that were ever used */
+	atomic_uint nr;
 	struct suspect entries[SUSPECTS_MAX];
 };
 

@@ -21,8 +21,9 @@ struct daemon_suspects;
 
 enum daemon_verdict {
 	DAEMON_TRUSTED, /* a thread may answer */
-	DAEMON_SUSPECT, /* a child process must answer */
-	DAEMON_GUILTY,  /* no answer */
+	/* a child process must answer */
+	DAEMON_SUSPECT,
+	DAEMON_GUILTY, /* no answer */
 };
 
 /* Returns an empty list, or NULL if memory runs out. */

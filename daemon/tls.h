@@ -23,8 +23,9 @@ struct tls;
 
 /* A connection. */
 struct tls_conn {
-	const struct tls *tls; /* borrowed; NULL: there is no connection */
-	struct ssl_st *ssl;    /* owned: an SSL of OpenSSL */
+	/* borrowed; NULL: there is no connection */
+	const struct tls *tls;
+	struct ssl_st *ssl; /* owned: an SSL of OpenSSL */
 };
 
 /* maximum bytes of one TLS record */
@@ -43,7 +44,8 @@ void tls_close(struct tls *tls);
 
 /* The event that a call needs before it can be repeated. */
 enum tls_wait {
-	TLS_READY, /* none: the call has done its work */
+	/* none: the call has done its work */
+	TLS_READY,
 	TLS_INPUT,
 	TLS_OUTPUT,
 };

@@ -13,9 +13,11 @@
 #include "sys/tcp.h"
 
 struct trusted_net {
-	uint8_t bytes[16]; /* the address; IPv4 has 4 bytes */
+	/* the address; IPv4 has 4 bytes */
+	uint8_t bytes[16];
 	unsigned bytes_nr; /* 4 or 16 */
-	unsigned bits;     /* leading bits that must agree */
+	/* leading bits that must agree */
+	unsigned bits;
 };
 
 /* Parses a network. Returns false if the text is not valid. */

@@ -66,7 +66,8 @@ struct worker {
 	/* the ends of each list: the connections in order of their deadlines */
 	struct daemon_conn lists[DAEMON_STATES];
 	unsigned conn_nr;
-	unsigned request_nr; /* since trimmed_ns, when memory was trimmed */
+	/* since trimmed_ns, when memory was trimmed */
+	unsigned request_nr;
 	uint64_t trimmed_ns;
 	bool is_draining;
 	struct daemon_snapshots *snapshots; /* owned */
@@ -80,7 +81,8 @@ struct worker {
 	/* under `lock`: single lists by `next` */
 	struct daemon_conn *done;
 	struct lanes *lanes; /* owned */
-	unsigned slot_nr;    /* slots of the board that threads have taken */
+	/* slots of the board that threads have taken */
+	unsigned slot_nr;
 	bool is_over;
 	bool has_hinted; /* see hint(); of the loop */
 };

@@ -23,7 +23,8 @@
 struct entries {
 	struct bloom_key keys[BLOOM_ENTRIES_MAX * 2];
 	size_t nr;
-	struct buf last; /* the path that was added before */
+	/* the path that was added before */
+	struct buf last;
 	uint32_t version;
 };
 

@@ -24,7 +24,8 @@
 #include "repo/repo.h"
 
 enum commit_graph_split {
-	COMMIT_GRAPH_SPLIT_NONE, /* one commit-graph file, no chain */
+	/* one commit-graph file, no chain */
+	COMMIT_GRAPH_SPLIT_NONE,
 	/*
 	 * --split: layers are merged depending on their sizes, see struct
 	 * commit_graph_split_options
@@ -68,7 +69,8 @@ struct commit_graph_chain {
 	const struct commit_graph *graph;
 	/* number of layers of `graph` that stay below the new layer */
 	size_t kept;
-	const struct buf *bytes; /* bytes of the new layer's file */
+	/* bytes of the new layer's file */
+	const struct buf *bytes;
 	/* checksum of the new layer */
 	const struct oid *checksum;
 	/*

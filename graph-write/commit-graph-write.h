@@ -22,10 +22,12 @@
 
 /* Where the tips come from. All commits that the tips reach are written. */
 enum commit_graph_source {
-	COMMIT_GRAPH_FROM_PACKS,   /* all packs */
-	COMMIT_GRAPH_FROM_REFS,    /* all refs */
-	COMMIT_GRAPH_FROM_NAMED,   /* the packs in options->packs */
-	COMMIT_GRAPH_FROM_COMMITS, /* the commits in options->commits */
+	COMMIT_GRAPH_FROM_PACKS, /* all packs */
+	COMMIT_GRAPH_FROM_REFS,  /* all refs */
+	/* the packs in options->packs */
+	COMMIT_GRAPH_FROM_NAMED,
+	/* the commits in options->commits */
+	COMMIT_GRAPH_FROM_COMMITS,
 };
 
 struct commit_graph_options {

@@ -105,7 +105,8 @@ struct graph_records {
 		/* owned: for each record, its commit_nr in the history */
 		commit_nrs;
 	uint32_t nr;
-	uint32_t *parents; /* owned: graph_pos of the parents of all records */
+	/* owned: graph_pos of the parents of all records */
+	uint32_t *parents;
 };
 
 #define GRAPH_RECORDS_INIT                                                     \

@@ -13,8 +13,9 @@
 
 struct path_changes {
 	struct tree_store *store; /* owned */
-	struct entry_pool *pool;  /* borrowed from the tree store */
-	const struct odb *odb;    /* borrowed */
+	/* borrowed from the tree store */
+	struct entry_pool *pool;
+	const struct odb *odb; /* borrowed */
 	enum hash_algo algo;
 	/*
 	 * borrowed: the pathspec that chooses the paths to compare; NULL: all
@@ -35,7 +36,8 @@ struct path_changes {
 /* A directory in one of the two trees. */
 struct side {
 	struct tree tree;
-	uint32_t at; /* index of the directory's next entry */
+	/* index of the directory's next entry */
+	uint32_t at;
 };
 
 struct path_changes *path_changes_new(struct objspace *space,

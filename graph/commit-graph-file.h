@@ -50,7 +50,8 @@ struct commit_graph_file {
 		 * records; NULL: no filters
 		 */
 		*filters;
-	struct bloom_settings bloom; /* settings of the changed-path filters */
+	/* settings of the changed-path filters */
+	struct bloom_settings bloom;
 	/*
 	 * raw checksums of the lower layers of the chain, one after the other
 	 */

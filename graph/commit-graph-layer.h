@@ -68,7 +68,8 @@ struct commit_graph_layer {
 	/* owned: file name for messages */
 	char *name;
 	enum hash_algo algo;
-	uint32_t nr; /* number of commits in this file */
+	/* number of commits in this file */
+	uint32_t nr;
 	/*
 	 * number of commits in the lower layers of the chain; set by the caller
 	 */
@@ -85,7 +86,8 @@ struct commit_graph_layer {
 	size_t overflow_nr;
 	/* chunk BIDX, or NULL if the file has no filters */
 	const uint8_t *filter_ends;
-	const uint8_t *filters; /* chunk BDAT after its header */
+	/* chunk BDAT after its header */
+	const uint8_t *filters;
 	size_t filters_len;
 	struct bloom_settings bloom;
 	/* chunk BASE, or NULL if the file has no BASE chunk */

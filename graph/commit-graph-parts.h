@@ -26,7 +26,8 @@
  */
 struct commit_graph {
 	enum hash_algo algo;
-	struct commit_graph_layer *layers; /* owned; the lowest layer first */
+	/* owned; the lowest layer first */
+	struct commit_graph_layer *layers;
 	/*
 	 * owned: for each layer, the index in odb->dirs of the directory that
 	 * has the layer

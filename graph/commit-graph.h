@@ -22,8 +22,9 @@ struct commit_graph;
 
 /* The data of one commit in a commit-graph. */
 struct commit_graph_entry {
-	const uint8_t *oid;  /* raw id */
-	const uint8_t *tree; /* raw id of the commit's tree */
+	const uint8_t *oid; /* raw id */
+	/* raw id of the commit's tree */
+	const uint8_t *tree;
 	/* committer date, seconds since 1970 */
 	uint64_t date;
 	/* generation number v2 (corrected date); 0: not available */

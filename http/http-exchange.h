@@ -70,7 +70,8 @@ struct http_reply {
 	bool is_chunked;
 	/* a chunk was sent without its line end, which the next one sends */
 	bool has_chunk;
-	bool has_ended; /* the end of the body was sent */
+	/* the end of the body was sent */
+	bool has_ended;
 	/* The method is HEAD: only headers are sent. */
 	bool no_body;
 	/*

@@ -19,8 +19,10 @@
 
 /* The form of the answer. */
 enum http_form {
-	HTTP_CGI, /* of a CGI program (RFC 3875) */
-	HTTP_1_0, /* to a client of HTTP/1.0: never in chunks */
+	/* of a CGI program (RFC 3875) */
+	HTTP_CGI,
+	/* to a client of HTTP/1.0: never in chunks */
+	HTTP_1_0,
 	HTTP_1_1,
 };
 

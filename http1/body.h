@@ -63,8 +63,10 @@ struct http1_body {
 	bool is_chunked;
 	/* bytes left of the chunk, or of the body if it has a length */
 	uint64_t left;
-	unsigned digit_nr; /* digits of the current size */
-	unsigned extra;    /* bytes of extensions and trailers so far */
+	/* digits of the current size */
+	unsigned digit_nr;
+	/* bytes of extensions and trailers so far */
+	unsigned extra;
 };
 
 /* What one call of http1_body_next() found in its input. */

@@ -42,7 +42,8 @@
 #define HTTP1_FIELDS_MAX 64
 
 struct http1_limits {
-	size_t head_len;   /* bytes of the head, at most UINT32_MAX */
+	/* bytes of the head, at most UINT32_MAX */
+	size_t head_len;
 	size_t target_len; /* bytes of the target */
 	size_t field_nr;   /* at most HTTP1_FIELDS_MAX */
 };
@@ -54,7 +55,8 @@ struct http1_part {
 
 struct http1_field {
 	struct http1_part name;
-	struct http1_part value; /* without white space at both ends */
+	/* without white space at both ends */
+	struct http1_part value;
 };
 
 /* How the end of the request's body is found. */
@@ -83,7 +85,8 @@ struct http1_head {
 	struct http1_field fields[HTTP1_FIELDS_MAX];
 	size_t field_nr;
 	enum http1_framing framing;
-	uint64_t body_len; /* if framing is HTTP1_LENGTH */
+	/* if framing is HTTP1_LENGTH */
+	uint64_t body_len;
 	/* The client allows further requests on the connection. */
 	bool keep_alive;
 	/* The client waits for "100 Continue" before it sends the body. */

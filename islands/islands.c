@@ -77,7 +77,8 @@ struct layering {
 	uint32_t commit_end;
 	struct layered_tag *tags; /* owned */
 	size_t tag_nr, tag_alloc;
-	struct oidmap seen; /* values of references that were added already */
+	/* values of references that were added already */
+	struct oidmap seen;
 	struct error *err;
 };
 

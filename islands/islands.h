@@ -59,11 +59,13 @@ struct island_sets {
 	 * owned: the bits of set s are words [s * word_nr, (s + 1) * word_nr)
 	 */
 	uint64_t *words;
-	uint32_t nr;  /* number of sets */
-	size_t alloc; /* number of words in the memory of `words` */
+	uint32_t nr; /* number of sets */
+	/* number of words in the memory of `words` */
+	size_t alloc;
 	/* owned: hash table with the numbers of sets; 0: free slot */
 	uint32_t *table;
-	size_t table_nr; /* number of slots in `table`, a power of two */
+	/* number of slots in `table`, a power of two */
+	size_t table_nr;
 	/*
 	 * owned: cache of unions; for each hash value, the last union with this
 	 * hash
@@ -122,7 +124,8 @@ struct islands {
 	 * commits
 	 */
 	struct bitset tip;
-	struct island_sets sets; /* sets of islands of references */
+	/* sets of islands of references */
+	struct island_sets sets;
 	/*
 	 * Owned: indexed by obj_pos < end: number of the object's set in
 	 * `sets`. NULL if there are no islands of references.

@@ -23,7 +23,8 @@ struct forking {
 	 * how to sync small files, and the rename of the repository to `path`
 	 */
 	enum sys_fsync_method fsync;
-	char *path; /* owned: absolute path of the new repository */
+	/* owned: absolute path of the new repository */
+	char *path;
 	/*
 	 * Owned: the directory next to `path` in which the repository is built.
 	 */

@@ -22,7 +22,8 @@ struct network_fork {
 	 * reach
 	 */
 	const struct network_refs *refs;
-	const char *path; /* destination: the path of the new repository */
+	/* destination: the path of the new repository */
+	const char *path;
 };
 
 /*

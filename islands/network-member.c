@@ -104,7 +104,8 @@ struct edit {
 	const struct repo *repo;
 	/* the value of core.alternateRefsPrefixes that is added or removed */
 	struct buf prefix;
-	struct buf text; /* the content of the configuration file */
+	/* the content of the configuration file */
+	struct buf text;
 	struct error *err;
 };
 

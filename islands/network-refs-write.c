@@ -37,7 +37,8 @@ struct writing {
 	/* the repository that has the objects of tags, which are peeled */
 	const struct repo *objects;
 	struct network_batch *batch;
-	struct odb *odb; /* owned: reads tags; NULL until needed */
+	/* owned: reads tags; NULL until needed */
+	struct odb *odb;
 	struct odb_reader *reader;
 	struct error *err;
 };

@@ -77,12 +77,14 @@ const char *network_state_name(enum network_state state);
 struct network_entry {
 	uint32_t id;
 	enum network_state state;
-	char *path; /* owned: the member's path as the file has it */
+	/* owned: the member's path as the file has it */
+	char *path;
 };
 
 struct network_registry {
 	uint32_t next_id;
-	struct network_entry *entries; /* owned: sorted by id, ascending */
+	/* owned: sorted by id, ascending */
+	struct network_entry *entries;
 	size_t nr, alloc;
 };
 

@@ -27,7 +27,8 @@ struct island_patterns {
 	 */
 	struct pattern **patterns;
 	size_t nr, alloc;
-	struct island_name *names; /* owned: names of the islands, sorted */
+	/* owned: names of the islands, sorted */
+	struct island_name *names;
 	size_t name_nr, name_alloc;
 	struct buf scratch;
 };

@@ -11,8 +11,9 @@
 struct metrics {
 	const struct metrics_family *families; /* borrowed */
 	size_t nr;
-	size_t size;    /* bytes of `numbers` */
-	size_t *starts; /* owned: the first number of each family */
+	size_t size; /* bytes of `numbers` */
+	/* owned: the first number of each family */
+	size_t *starts;
 	_Atomic uint64_t *numbers;
 };
 

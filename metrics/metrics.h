@@ -86,7 +86,8 @@ uint64_t metrics_get(const struct metrics *m, unsigned family,
 		     const unsigned *values);
 
 enum metrics_format {
-	METRICS_PROMETHEUS,  /* Prometheus text format 0.0.4 */
+	/* Prometheus text format 0.0.4 */
+	METRICS_PROMETHEUS,
 	METRICS_OPENMETRICS, /* OpenMetrics 1.0.0 */
 };
 

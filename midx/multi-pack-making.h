@@ -41,7 +41,8 @@ struct making {
 	 */
 	uint32_t *idx_pos, *bit_pos, *hash_cache;
 	uint8_t *types;
-	uint32_t *obj_pos; /* owned: indexed by bit_pos, the types of objects */
+	/* owned: indexed by bit_pos, the types of objects */
+	uint32_t *obj_pos;
 	/*
 	 * An older bitmap index and its bitmaps. `old` is NULL if no older
 	 * index can be used.

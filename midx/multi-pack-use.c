@@ -35,7 +35,8 @@ struct expiry {
 	const struct odb_midx *om;
 	/* owned: the result of count_taken() */
 	uint32_t *taken;
-	struct named_packs names; /* names of the packs to remove */
+	/* names of the packs to remove */
+	struct named_packs names;
 	struct error *err;
 };
 
@@ -160,7 +161,8 @@ int multi_pack_expire(bool *outdated, const struct odb *odb, size_t dir_nr,
 struct batch {
 	const struct odb *odb;
 	const struct odb_midx *om;
-	uint64_t size; /* in bytes; 0: all packs are chosen */
+	/* in bytes; 0: all packs are chosen */
+	uint64_t size;
 	bool pack_kept_objects;
 	/* owned: the result of count_taken() */
 	uint32_t *taken;

@@ -42,7 +42,8 @@ struct writing {
 	const struct multi_pack_options *o;
 	struct multi_pack_result *result;
 	struct multi_pack_sources sources;
-	struct buf bytes; /* content of the new multi-pack-index */
+	/* content of the new multi-pack-index */
+	struct buf bytes;
 	/* content of the new bitmap index; empty: none is written */
 	struct buf bitmap;
 	struct buf dir; /* "<objects>/pack" */

@@ -26,7 +26,8 @@ enum attr_state {
 	ATTR_UNSPECIFIED,
 	ATTR_SET,
 	ATTR_UNSET,
-	ATTR_VALUE, /* the attribute is set to a string */
+	/* the attribute is set to a string */
+	ATTR_VALUE,
 };
 
 struct attrs;

@@ -156,7 +156,8 @@ static int take_cache_node(struct cache_node *node, struct cursor *data,
 static int visit_cache_tree(const struct reading *r, struct cursor *data,
 			    struct error *err)
 {
-	uint64_t skipped_nr = 0; /* number of directories to skip */
+	/* number of directories to skip */
+	uint64_t skipped_nr = 0;
 	struct cache_node node;
 
 	while (r->tree_fn && cursor_left(data)) {

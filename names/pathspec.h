@@ -43,7 +43,8 @@ struct pathspec_item {
 	 * icase does not apply to these bytes
 	 */
 	size_t prefix_len;
-	bool is_glob; /* "*" does not match slashes */
+	/* "*" does not match slashes */
+	bool is_glob;
 	bool is_icase;
 	bool is_exclude;
 };

@@ -68,7 +68,8 @@ int revname_selector_parse(struct revname_selector *out, const char *text,
 
 struct ref_search {
 	const struct repo *repo;
-	char *name; /* owned: the full name of the ref that was found */
+	/* owned: the full name of the ref that was found */
+	char *name;
 };
 
 /*
@@ -123,8 +124,9 @@ static int find_ref(char **name, struct refs *refs, const struct repo *repo,
 
 struct search {
 	const struct reflog *log;
-	const char *name;  /* full name of the ref */
-	const char *given; /* the name in messages, `given_len` bytes */
+	const char *name; /* full name of the ref */
+	/* the name in messages, `given_len` bytes */
+	const char *given;
 	size_t given_len;
 	struct buf *notes;
 	struct error *err;

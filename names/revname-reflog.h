@@ -21,7 +21,8 @@
 struct revname_selector {
 	/* whether `time` selects the entry, and not `nth` */
 	bool by_time;
-	uint64_t nth; /* entries back from the newest one, which is 0 */
+	/* entries back from the newest one, which is 0 */
+	uint64_t nth;
 	int64_t time; /* seconds since 1970 */
 	/* omit the warning that the reflog begins after `time` */
 	bool quiet;

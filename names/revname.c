@@ -32,12 +32,14 @@ struct resolver {
 	struct refs *refs;
 	struct odb_reader *reader;
 	const struct odb *odb;
-	unsigned depth; /* number of suffixes removed so far */
+	/* number of suffixes removed so far */
+	unsigned depth;
 	/* whether to omit the warning that the name of a ref is ambiguous */
 	bool quiet;
 	/* receives messages for the user; NULL: no messages */
 	struct buf *notes;
-	bool has_boundary; /* whether `shallow` and `grafts` were read */
+	/* whether `shallow` and `grafts` were read */
+	bool has_boundary;
 	/* owned: the shallow boundary */
 	struct oid *shallow;
 	size_t shallow_nr, shallow_alloc;

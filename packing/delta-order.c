@@ -187,7 +187,8 @@ struct splitting {
 	const struct packing_items *list;
 	const struct delta_search_options *options;
 	enum delta_pass pass;
-	uint64_t goal; /* total weight that a segment should have */
+	/* total weight that a segment should have */
+	uint64_t goal;
 	/*
 	 * Indexed by item: 1 + the first candidate of the item's segment. NULL
 	 * if no candidate is a delta.

@@ -49,7 +49,8 @@ struct delta_candidate {
 	 * segment.
 	 */
 	bool is_target;
-	bool is_skipped; /* The candidate is left out of this pass. */
+	/* The candidate is left out of this pass. */
+	bool is_skipped;
 	/* The candidate is not tried against any earlier candidate. */
 	bool starts;
 	/*

@@ -40,7 +40,8 @@ struct search {
 	 */
 	uint16_t *depths;
 	struct delta_order order;
-	struct worker *workers; /* owned: the state of each thread */
+	/* owned: the state of each thread */
+	struct worker *workers;
 	/* total bytes of the deltas that are kept in memory */
 	atomic_uint_fast64_t kept;
 	struct progress progress;

@@ -33,7 +33,8 @@
 #include "sys/progress.h"
 
 struct delta_search_options {
-	unsigned threads; /* number of threads; 0: as many as processors */
+	/* number of threads; 0: as many as processors */
+	unsigned threads;
 	/*
 	 * Number of candidates that each object is compared with; 0: no search.
 	 */

@@ -236,7 +236,8 @@ struct trial {
 	uint32_t depth_max;
 	/* bytes of the smallest delta found so far; 0: none */
 	size_t best_len;
-	uint32_t best_depth; /* depth of the best base found so far */
+	/* depth of the best base found so far */
+	uint32_t best_depth;
 	/* Place in the window of the best base found so far. */
 	size_t best;
 	struct delta_found *found;

@@ -32,7 +32,8 @@ struct fallback_pair {
 	uint32_t item;
 	/* item number of the base; PACKING_NO_ITEM: `old` is not an item yet */
 	uint32_t base;
-	struct walk_item old; /* the object that is tried as the base */
+	/* the object that is tried as the base */
+	struct walk_item old;
 };
 
 /* Initialise *r. Returns 0 or ERR_NOMEM; release *r in both cases. */
@@ -85,7 +86,8 @@ struct fallback_chains_options {
 	/* As in plan.h. */
 	bool (*is_base)(void *ctx, uint32_t odb_pos);
 	void *base_ctx;
-	int compression; /* zlib level; -1: zlib's default */
+	/* zlib level; -1: zlib's default */
+	int compression;
 	/* maximum of the total bytes of fallback deltas; 0: no maximum */
 	uint64_t cache_size;
 };

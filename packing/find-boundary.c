@@ -38,7 +38,8 @@ bool find_has_entries(const struct found *f, enum object_type type)
  */
 struct collecting {
 	struct found *f;
-	bool all; /* whether all boundary trees are read */
+	/* whether all boundary trees are read */
+	bool all;
 	/* indexed by path_bit(): the paths at which trees are sent */
 	struct bitset paths;
 	/*

@@ -199,7 +199,8 @@ static void note_reached(struct extending *x, const struct oid *oid)
 struct queue {
 	uint32_t *commits; /* owned */
 	size_t nr, alloc;
-	size_t next; /* index of the first commit that was not visited */
+	/* index of the first commit that was not visited */
+	size_t next;
 };
 
 static int queue_add(struct queue *q, struct bitset *seen,

@@ -81,7 +81,8 @@ struct kept_choice {
 	/* delta.stream borrows from found->kept; NULL: there is no delta */
 	struct kept_delta delta;
 	uint32_t base_pos; /* obj_pos of the base */
-	bool base_is_sent; /* as in struct found_version */
+	/* as in struct found_version */
+	bool base_is_sent;
 };
 
 /*

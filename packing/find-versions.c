@@ -60,10 +60,12 @@
 struct candidate {
 	struct walk_item item;
 	uint32_t old_pos;
-	uint32_t bit; /* bit of the object in found->packed, or LISTED */
+	/* bit of the object in found->packed, or LISTED */
+	uint32_t bit;
 	/* index into found->objects, if `bit` is LISTED */
 	uint32_t place;
-	uint64_t size; /* number of inflated bytes of the object */
+	/* number of inflated bytes of the object */
+	uint64_t size;
 	/*
 	 * Number of inflated bytes for each byte that is saved, times 256. 0:
 	 * the object is an orphan, a delta whose base is not sent. An orphan
@@ -92,7 +94,8 @@ struct versions {
 	size_t have_nr;
 	/* Owned: found->packed before objects were taken from it. */
 	struct bitset sent;
-	bool learned_older; /* whether find_older() was called */
+	/* whether find_older() was called */
+	bool learned_older;
 	/* Receives the first damage of the file of kept deltas. */
 	struct error *warning;
 };

@@ -18,7 +18,8 @@
 struct wanted_tag {
 	struct oid tag, target;
 	uint32_t obj_pos;
-	bool has_target; /* whether `target` is known */
+	/* whether `target` is known */
+	bool has_target;
 };
 
 struct wanting {

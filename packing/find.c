@@ -41,7 +41,8 @@ struct finding {
 	 */
 	struct sys_loop *proof;
 	struct error *warning;
-	unsigned threads; /* of a walk; 0: as many as processors */
+	/* of a walk; 0: as many as processors */
+	unsigned threads;
 };
 
 /*

@@ -98,7 +98,8 @@ struct found {
 	 * found_withhold_versions().
 	 */
 	struct kept_deltas kept;
-	bool tried_kept; /* whether find_kept_open() was called */
+	/* whether find_kept_open() was called */
+	bool tried_kept;
 	/* owned: the wanted commits (commit_nr) */
 	uint32_t *wants;
 	size_t want_nr;

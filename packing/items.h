@@ -59,11 +59,13 @@ struct packing_item {
 	uint32_t name_hash;
 	/* path hash of the object (object/path-group.h); 0: unknown */
 	uint32_t path_hash;
-	uint32_t base; /* item number of the delta base, or PACKING_NO_ITEM */
+	/* item number of the delta base, or PACKING_NO_ITEM */
+	uint32_t base;
 	/* CRC of the entry in the new pack; valid when the item was written */
 	uint32_t crc;
 	union {
-		uint32_t delta_len; /* number of bytes at `delta` */
+		/* number of bytes at `delta` */
+		uint32_t delta_len;
 		/* PACKING_KEPT: row of the whole copy */
 		uint32_t kept_row;
 	};

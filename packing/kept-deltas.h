@@ -60,7 +60,8 @@ struct kept_delta {
 	 * tip island dropped it; or the row is a whole copy.
 	 */
 	uint32_t step;
-	uint32_t size; /* bytes of the delta or of the copy before deflating */
+	/* bytes of the delta or of the copy before deflating */
+	uint32_t size;
 	/* Borrowed: the deflated delta, a zlib stream of `len` bytes. */
 	const uint8_t *stream;
 	uint32_t len;
@@ -74,7 +75,8 @@ struct kept_deltas {
 	struct sys_map map;
 	struct buf name; /* owned: used in messages */
 	enum hash_algo algo;
-	const uint8_t *bytes; /* borrowed: the content of the file */
+	/* borrowed: the content of the file */
+	const uint8_t *bytes;
 	size_t len;
 	uint32_t nr; /* number of rows */
 };

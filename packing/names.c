@@ -28,7 +28,8 @@ struct naming {
 	struct oidmap item_of;
 	uint8_t *seen; /* indexed by item */
 	struct buf path;
-	bool any_unset; /* whether some blob got `no_delta` */
+	/* whether some blob got `no_delta` */
+	bool any_unset;
 };
 
 static uint32_t find(const struct naming *n, const uint8_t *raw)

@@ -38,9 +38,12 @@ struct packs {
 struct packs_stored {
 	/* the whole entry, with its header; points into the mapped pack */
 	const uint8_t *bytes;
-	size_t len;              /* number of bytes of the whole entry */
-	uint64_t off;            /* offset of the entry in its pack */
-	struct pack_entry entry; /* the parsed header of the entry */
+	/* number of bytes of the whole entry */
+	size_t len;
+	/* offset of the entry in its pack */
+	uint64_t off;
+	/* the parsed header of the entry */
+	struct pack_entry entry;
 };
 
 int packs_init(struct packs *p, const struct odb *odb, struct error *err);

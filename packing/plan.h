@@ -27,7 +27,8 @@ struct plan_options {
 	 * again (repack -F).
 	 */
 	bool reuse_object;
-	unsigned threads; /* number of threads; 0: as many as processors */
+	/* number of threads; 0: as many as processors */
+	unsigned threads;
 	/* Objects with more bytes never become deltas. */
 	uint64_t big_file_threshold;
 	/*

@@ -19,8 +19,10 @@ enum { VERSION = 2, RUN_LEN = 16 };
 struct parsing {
 	struct prepared *p;
 	struct cursor c;
-	size_t run_nr; /* number of runs parsed so far */
-	bool is_short; /* whether the file ends too early */
+	/* number of runs parsed so far */
+	size_t run_nr;
+	/* whether the file ends too early */
+	bool is_short;
 	const char *name;
 	struct error *err;
 };

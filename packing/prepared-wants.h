@@ -35,7 +35,8 @@
 
 /* The wants of one prepared answer. */
 struct prepared_wants_of {
-	uint32_t answer; /* index in prepared->answers */
+	/* index in prepared->answers */
+	uint32_t answer;
 	/* borrowed; bit i is set if the i-th id of the file is wanted */
 	struct ewah_view ids;
 };
@@ -46,7 +47,8 @@ struct prepared_wants {
 	enum hash_algo algo;
 	/* checksum of the file of prepared answers */
 	struct oid prepared_checksum;
-	const uint8_t *ids; /* borrowed: raw ids, ascending */
+	/* borrowed: raw ids, ascending */
+	const uint8_t *ids;
 	uint32_t id_nr;
 	/* Owned: in ascending order of answers. */
 	struct prepared_wants_of *answers;

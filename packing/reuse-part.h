@@ -35,7 +35,8 @@ struct reuse_part {
 	 * pack has a bit, so that pack_pos is bit_pos - first.
 	 */
 	uint32_t *pack_pos;
-	struct reuse_segment *segments; /* owned: sorted by in_off, ascending */
+	/* owned: sorted by in_off, ascending */
+	struct reuse_segment *segments;
 	size_t segment_nr, segment_alloc;
 };
 

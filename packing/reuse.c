@@ -19,7 +19,8 @@ struct reuse {
 	/* the part that objects are copied from now; the last one of `parts` */
 	struct reuse_part *part;
 	struct pack_writer *writer;
-	struct pack_copy copy; /* the state of copying from the part's pack */
+	/* the state of copying from the part's pack */
+	struct pack_copy copy;
 	/*
 	 * All wanted bits before this one were copied, or are in `left_over`.
 	 */
@@ -35,7 +36,8 @@ struct reuse {
 	uint64_t span_end;
 	/* the pack_pos after the entry that was examined last */
 	uint32_t next_pos;
-	uint64_t next_off; /* offset of the entry at next_pos */
+	/* offset of the entry at next_pos */
+	uint64_t next_off;
 	uint32_t objects;
 	uint64_t bytes;
 	bool changed_headers;

@@ -37,7 +37,8 @@ struct reuse_request {
 	 * Borrowed: the bit space, the order that the bits of `want` stand for.
 	 */
 	const struct bitmap_space *space;
-	const struct bitset *want; /* bit_pos of the objects to send */
+	/* bit_pos of the objects to send */
+	const struct bitset *want;
 	/*
 	 * The bit_pos of objects that the receiver has. They may be bases of a
 	 * thin pack. NULL: none.
@@ -54,7 +55,8 @@ struct reuse_request {
 };
 
 struct reuse_report {
-	uint32_t objects; /* number of objects that were copied */
+	/* number of objects that were copied */
+	uint32_t objects;
 	/* number of packs from which objects were copied */
 	uint32_t packs;
 	/* total bytes of the copied entries */

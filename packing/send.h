@@ -141,14 +141,17 @@ struct packing_admission {
 };
 
 struct packing_send_options {
-	struct trace *trace; /* borrowed: receives the phases; NULL: none */
-	unsigned threads;    /* number of threads; 0: as many as processors */
+	/* borrowed: receives the phases; NULL: none */
+	struct trace *trace;
+	/* number of threads; 0: as many as processors */
+	unsigned threads;
 	/*
 	 * Progress of finding objects and deltas, and of writing. NULL: none.
 	 */
 	const struct progress_out *progress;
 	const struct progress_out *write_progress;
-	int compression; /* zlib level; -1: zlib's default */
+	/* zlib level; -1: zlib's default */
+	int compression;
 	/* limits of the delta search; window 0: no search */
 	unsigned window, depth;
 	/* What path hashes of objects stand for, in the delta search. */
@@ -177,7 +180,8 @@ struct packing_send_options {
 	bool check_reused;
 	/* Copy stored deltas. false: all deltas are searched again. */
 	bool reuse_delta;
-	bool reuse_object; /* Copy stored objects. false: nothing is copied. */
+	/* Copy stored objects. false: nothing is copied. */
+	bool reuse_object;
 	/* Use prepared answers (packing/prepared.h). */
 	bool use_prepared;
 	/*
@@ -234,7 +238,8 @@ struct packing_report {
 	 * above.
 	 */
 	uint32_t reused, reused_deltas;
-	uint32_t pack_reused; /* number of objects that were copied in spans */
+	/* number of objects that were copied in spans */
+	uint32_t pack_reused;
 	/* number of packs from which spans were copied */
 	uint32_t packs_reused;
 	/* number of bytes that were copied as they are stored */
@@ -275,7 +280,8 @@ struct packing_report {
 	 */
 	uint64_t price_us, queue_ns;
 	/* Durations in nanoseconds. They do not overlap. */
-	uint64_t count_ns; /* time for finding the objects */
+	/* time for finding the objects */
+	uint64_t count_ns;
 	uint64_t reuse_ns; /* copying spans */
 	/* time for the delta search of objects that are not in spans */
 	uint64_t search_ns;

@@ -18,7 +18,8 @@ struct writing {
 	struct buf scratch;
 	/* Offset in the new pack at which mapped pages were last dropped. */
 	uint64_t dropped_at;
-	uint64_t first_off; /* offset of the first entry in the new pack */
+	/* offset of the first entry in the new pack */
+	uint64_t first_off;
 };
 
 /* A return value: the entry does not fit into the pack. No error. */

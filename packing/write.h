@@ -33,7 +33,8 @@ struct write_options {
 	 * CRCs in their .idx, and all other objects with their ids.
 	 */
 	bool check;
-	int compression; /* zlib level; -1: zlib's default */
+	/* zlib level; -1: zlib's default */
+	int compression;
 	/* Borrowed: the whole copies of PACKING_KEPT items; NULL: none. */
 	const struct kept_deltas *kept;
 	/* maximum bytes of the pack, with its trailer; 0: no limit */

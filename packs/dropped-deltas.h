@@ -22,7 +22,8 @@ struct dropped_deltas {
 	 */
 	struct kept_delta *deltas;
 	size_t nr, alloc;
-	struct kept_deltas old; /* the present file of kept deltas */
+	/* the present file of kept deltas */
+	struct kept_deltas old;
 };
 
 #define DROPPED_DELTAS_INIT                                                    \

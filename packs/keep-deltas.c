@@ -71,17 +71,21 @@ struct keep_pair {
 
 /* A delta or a whole copy for the new file. */
 struct keep_row {
-	struct kept_delta delta; /* the first field, for cmp_rows() */
-	uint8_t *made; /* owned: the zlib stream, if it is new; else NULL */
+	/* the first field, for cmp_rows() */
+	struct kept_delta delta;
+	/* owned: the zlib stream, if it is new; else NULL */
+	uint8_t *made;
 };
 
 struct keeping {
 	struct walk walk;
 	const struct odb_pack *pack;
-	const struct pack_rev *rev; /* borrowed: the order of `pack` */
-	struct kept_deltas old;     /* the present file */
-	uint32_t step;              /* the step whose pairs are listed */
-	struct keep_pair *pairs;    /* owned */
+	/* borrowed: the order of `pack` */
+	const struct pack_rev *rev;
+	struct kept_deltas old; /* the present file */
+	/* the step whose pairs are listed */
+	uint32_t step;
+	struct keep_pair *pairs; /* owned */
 	size_t nr, alloc;
 	struct keep_row *rows; /* owned */
 	size_t row_nr, row_alloc;

@@ -12,7 +12,8 @@
 #include "pack/pack.h"
 
 struct named_packs {
-	char **names; /* owned: names without extension */
+	/* owned: names without extension */
+	char **names;
 	size_t nr, alloc;
 };
 

@@ -28,7 +28,8 @@ struct newpack_options {
 	/* number of threads, parameters of the delta search, zlib level */
 	struct packing_send_options make;
 	bool ofs_delta;
-	uint64_t max_pack_size; /* maximum bytes of a pack; 0: no limit */
+	/* maximum bytes of a pack; 0: no limit */
+	uint64_t max_pack_size;
 	struct pack_idx_format idx_format;
 	bool write_rev;
 	/*
@@ -36,9 +37,12 @@ struct newpack_options {
 	 * cruft pack, or have a bitmap index.
 	 */
 	bool replace;
-	bool hash_cache;    /* store path hashes in the bitmap index */
-	bool lookup_table;  /* store a lookup table in the bitmap index */
-	bool pseudo_merges; /* store pseudo-merges in the bitmap index */
+	/* store path hashes in the bitmap index */
+	bool hash_cache;
+	/* store a lookup table in the bitmap index */
+	bool lookup_table;
+	/* store pseudo-merges in the bitmap index */
+	bool pseudo_merges;
 	/*
 	 * Maximum number of bytes of memory for building the bitmap index, see
 	 * newpack_bitmap_memory().
@@ -74,7 +78,8 @@ enum newpack_part {
 	NEWPACK_BITMAP,
 	NEWPACK_MTIMES,
 	NEWPACK_PROMISOR,
-	NEWPACK_IDX, /* the .idx, which is installed last */
+	/* the .idx, which is installed last */
+	NEWPACK_IDX,
 	NEWPACK_PART_NR,
 };
 
@@ -100,7 +105,8 @@ struct newpack {
 	struct sys_tempfile files[NEWPACK_PART_NR];
 	struct write_report report;
 	bool is_installed;
-	uint32_t bitmap_nr; /* number of commits with bitmaps */
+	/* number of commits with bitmaps */
+	uint32_t bitmap_nr;
 	/* bytes of the bitmap index */
 	uint64_t bitmap_len;
 };

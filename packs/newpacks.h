@@ -19,7 +19,8 @@ struct newpacks {
 	/* owned array of owned packs */
 	struct newpack **packs;
 	size_t nr, alloc;
-	struct write_report report; /* sum of the reports of all packs */
+	/* sum of the reports of all packs */
+	struct write_report report;
 };
 
 /*

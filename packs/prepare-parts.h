@@ -14,7 +14,8 @@ struct preparation {
 	/* owned: the ids that the request wants, one or more */
 	struct oid *wants;
 	size_t want_nr, want_alloc;
-	bool is_depth_1; /* whether the request is a clone of depth 1 */
+	/* whether the request is a clone of depth 1 */
+	bool is_depth_1;
 	/*
 	 * Whether the answer was found. Until then, only answer.request is
 	 * valid.

@@ -8,7 +8,8 @@
 
 struct listing {
 	const struct preparing *p;
-	struct oid *ids; /* owned: ascending, each once */
+	/* owned: ascending, each once */
+	struct oid *ids;
 	size_t nr;
 	struct prepared_wants_of *answers; /* owned */
 	/* Owned: the bitmaps of `answers`. */

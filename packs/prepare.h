@@ -21,7 +21,8 @@ struct prepare_options {
 	 */
 	const struct oid *heads;
 	size_t head_nr;
-	unsigned threads; /* number of threads; 0: as many as processors */
+	/* number of threads; 0: as many as processors */
+	unsigned threads;
 };
 
 /*

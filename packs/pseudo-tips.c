@@ -45,7 +45,8 @@ struct loading {
 	struct walk *w;
 	struct pseudo_tips *out;
 	const struct pseudo_config *config;
-	struct oidmap by_value;     /* maps an id to its index in `values` */
+	/* maps an id to its index in `values` */
+	struct oidmap by_value;
 	struct named_value *values; /* owned */
 	size_t value_nr, value_alloc;
 	struct buf names;

@@ -29,32 +29,39 @@
 #define STALL_NS (50 * MS_NS)
 
 enum state {
-	MAKING, /* a thread makes the plan, and only that thread reads it */
+	/* a thread makes the plan, and only that thread reads it */
+	MAKING,
 	READY,
-	TOO_LARGE, /* there will be no plan: do not wait for one */
+	/* there will be no plan: do not wait for one */
+	TOO_LARGE,
 };
 
 /* All fields are under cache->lock, except for `plan`. */
 struct plan_entry {
-	struct plan_entry *next; /* listed: the last used is the first */
+	/* listed: the last used is the first */
+	struct plan_entry *next;
 	bool is_listed;
 	unsigned users;
 	const void *owner;
 	uint8_t key[PLAN_KEY_LEN];
 	enum state state;
-	bool is_awaited; /* another request wants the plan */
+	/* another request wants the plan */
+	bool is_awaited;
 	/* while bytes go to the client of the maker: since when; else 0 */
 	uint64_t sending_ns;
-	size_t size; /* of the plan, once it is READY */
+	/* of the plan, once it is READY */
+	size_t size;
 	struct plan plan;
-	struct packing_report report; /* valid once the plan is READY */
+	/* valid once the plan is READY */
+	struct packing_report report;
 };
 
 struct plan_cache {
 	size_t max;                 /* bytes */
 	const struct plan_dir *dir; /* borrowed; NULL: none */
 	pthread_mutex_t lock;
-	pthread_cond_t change; /* an entry has another state, or is unlisted */
+	/* an entry has another state, or is unlisted */
+	pthread_cond_t change;
 	/* under `lock` */
 	struct plan_entry *first;
 	size_t nr, size;

@@ -45,7 +45,8 @@
 #define SLOT_KEY_LEN 16
 
 enum slot_kind {
-	SLOT_ASKED = 1, /* the plan was made, and not stored */
+	/* the plan was made, and not stored */
+	SLOT_ASKED = 1,
 	/* the plan is too large, or could not be written: do not wait for it */
 	SLOT_REFUSED = 2,
 };
@@ -286,7 +287,8 @@ static bool open_locks(struct plan_claim *claim)
 /* How a process waits for a maker. */
 struct waiting {
 	uint64_t begun_ns; /* 0: not yet */
-	unsigned sending;  /* how often the maker was seen sending */
+	/* how often the maker was seen sending */
+	unsigned sending;
 };
 
 /*

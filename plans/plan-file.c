@@ -247,7 +247,8 @@ struct used {
 	const struct odb *odb;
 	/* owned: by number in the snapshot, 1 + number in the file, or 0 */
 	uint32_t *numbers;
-	uint32_t *order; /* owned: by number in the file */
+	/* owned: by number in the file */
+	uint32_t *order;
 	uint32_t nr;
 	struct buf pieces;
 };

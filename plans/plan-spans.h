@@ -30,7 +30,8 @@ bool plan_span_find(uint32_t *number, const struct odb *odb,
  * go to sink.put_file(), other bytes to sink.put(). One thread.
  */
 struct plan_span_sink {
-	const struct odb *odb; /* borrowed; all packs are pinned */
+	/* borrowed; all packs are pinned */
+	const struct odb *odb;
 	struct pack_sink sink; /* where the bytes go */
 	/* private, zero: the pack of the last span, and its descriptor + 1 */
 	uint32_t number;

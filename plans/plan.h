@@ -24,7 +24,8 @@
 #include "sys/map.h"
 
 struct plan_piece {
-	const uint8_t *span; /* borrowed; NULL: the next bytes of `literals` */
+	/* borrowed; NULL: the next bytes of `literals` */
+	const uint8_t *span;
 	size_t len;
 };
 
@@ -35,7 +36,8 @@ struct plan {
 	 * they point into `map`. NULL: they are in `literals`
 	 */
 	const uint8_t *stored;
-	struct sys_map map;        /* owned: the file; zero if there is none */
+	/* owned: the file; zero if there is none */
+	struct sys_map map;
 	struct plan_piece *pieces; /* owned */
 	size_t nr, alloc;
 };
@@ -66,7 +68,8 @@ int plan_send(const struct plan *plan, const struct pack_sink *sink,
 struct plan_recorder {
 	struct pack_sink sink; /* where the bytes go */
 	struct plan *plan;     /* borrowed */
-	size_t max;            /* bytes of memory for the plan */
+	/* bytes of memory for the plan */
+	size_t max;
 	/*
 	 * Called before bytes go to the sink. Returns true to hold these and
 	 * all further bytes back.

@@ -20,9 +20,11 @@
 
 /* One mapping of the packed-refs file. */
 struct packed_gen {
-	const struct packed_refs *table; /* points into `own` or `kept` */
+	/* points into `own` or `kept` */
+	const struct packed_refs *table;
 	struct packed_refs own;
-	const struct packed_kept *kept; /* of repo->packed_keep; or NULL */
+	/* of repo->packed_keep; or NULL */
+	const struct packed_kept *kept;
 	/* state of the file when it was mapped; zeroed if there was no file */
 	struct sys_stat st;
 	struct packed_gen *older; /* owned */

@@ -59,7 +59,8 @@ struct graft {
 	struct oid *parent;
 	size_t wanted; /* which parent, from 1 */
 	size_t seen;   /* ids of the line so far */
-	bool is_of;    /* the line is that of the commit */
+	/* the line is that of the commit */
+	bool is_of;
 	bool found;
 };
 

@@ -35,7 +35,8 @@ struct session {
 	 */
 	bool has_promisor;
 	/* Opened on first use: */
-	struct odb *odb; /* borrowed if options->objects is set; else owned */
+	/* borrowed if options->objects is set; else owned */
+	struct odb *odb;
 	struct walk walk;
 	bool walk_is_open;
 	struct refview refs;

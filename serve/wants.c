@@ -32,7 +32,8 @@ static int collect_tips(struct tips *tips, struct request *req)
 	if (ret > 0)
 		ret = add_tip(tips, &head);
 	else if (ret == ERR_CORRUPT || ret == ERR_MISSING)
-		ret = 0; /* If HEAD is broken, go on with the other refs. */
+		/* If HEAD is broken, go on with the other refs. */
+		ret = 0;
 	if (!ret)
 		ret = refview_each(&s->refs, "", hidden_too, add_tip, tips,
 				   NULL, tips->err);

@@ -47,7 +47,8 @@ struct merging {
 	 * is 0
 	 */
 	uint32_t floor_generation;
-	bool has_behind; /* whether haves reach any of the parents */
+	/* whether haves reach any of the parents */
+	bool has_behind;
 	struct error *err;
 };
 
@@ -167,7 +168,8 @@ static int search_behind(struct merging *m, uint32_t c)
  */
 static int mark_reached(struct merging *m)
 {
-	size_t left = m->parents.nr - 1; /* one parent stays in any case */
+	/* one parent stays in any case */
+	size_t left = m->parents.nr - 1;
 	int ret = 0;
 
 	find_floor(m);

@@ -32,13 +32,15 @@
 enum {
 	/* the commit was put into the queue, now or before */
 	SIMPLIFY_SEEN = 1 << 0,
-	SIMPLIFY_QUEUED = 1 << 1, /* the commit is in the queue now */
+	/* the commit is in the queue now */
+	SIMPLIFY_QUEUED = 1 << 1,
 	/* haves reach the commit, or it is not on the ancestry path */
 	SIMPLIFY_UNINTERESTING = 1 << 2,
 	SIMPLIFY_BOTTOM = 1 << 3, /* is a have */
 	/* the commit's parents are in s->parents */
 	SIMPLIFY_LOADED = 1 << 4,
-	SIMPLIFY_ADDED = 1 << 5, /* the parents of the commit were queued */
+	/* the parents of the commit were queued */
+	SIMPLIFY_ADDED = 1 << 5,
 	SIMPLIFY_TREESAME = 1 << 6,
 	/* the merge is TREESAME to a parent, but not to its first parent */
 	SIMPLIFY_PULL = 1 << 7,
@@ -46,8 +48,9 @@ enum {
 	 * one of the commits in `through` (--ancestry-path) reaches this commit
 	 */
 	SIMPLIFY_ON_PATH = 1 << 8,
-	SIMPLIFY_SHOWN = 1 << 9,  /* the commit was returned */
-	SIMPLIFY_CHILD = 1 << 10, /* a child of the commit was returned */
+	SIMPLIFY_SHOWN = 1 << 9, /* the commit was returned */
+	/* a child of the commit was returned */
+	SIMPLIFY_CHILD = 1 << 10,
 	/* the commit is returned as a boundary commit (--boundary) */
 	SIMPLIFY_BOUNDARY = 1 << 11,
 	/* used by one function at a time, which clears the flag again */
@@ -83,7 +86,8 @@ struct simplify {
 	struct simplify_options o;
 	/* whether the whole list is made before the first commit is returned */
 	bool is_limited;
-	struct simplify_node *nodes; /* owned: indexed by commit_nr */
+	/* owned: indexed by commit_nr */
+	struct simplify_node *nodes;
 	/* entries of `nodes` below node_nr are initialised */
 	size_t node_nr, node_alloc;
 	/* the parents of all commits, one commit after the other */
@@ -112,7 +116,8 @@ struct simplify {
 	struct simplify_list stack;
 	/* if is_limited: the walked commits, in the order of the walk */
 	struct simplify_list list;
-	size_t list_at; /* index of the next commit in `list` to look at */
+	/* index of the next commit in `list` to look at */
+	size_t list_at;
 	/* The following fields are for the end of the walk. */
 	/*
 	 * whether all queued commits are uninteresting, so that the walk may

@@ -30,13 +30,15 @@ enum simplify_order {
 	SIMPLIFY_ORDER_WALK,
 	/* children before parents, without mixing branches */
 	SIMPLIFY_ORDER_TOPO,
-	SIMPLIFY_ORDER_DATE, /* children before parents, otherwise by date */
+	/* children before parents, otherwise by date */
+	SIMPLIFY_ORDER_DATE,
 };
 
 struct simplify_options {
 	/* borrowed; NULL: every commit counts as a change */
 	const struct pathspec *paths;
-	bool full_history; /* follow all parents of merges */
+	/* follow all parents of merges */
+	bool full_history;
 	/* also show TREESAME commits */
 	bool sparse;
 	/*
@@ -49,7 +51,8 @@ struct simplify_options {
 	bool show_pulls;
 	/* do not walk past a commit that adds all of the paths */
 	bool remove_empty;
-	bool first_parent; /* follow only the first parent of merges */
+	/* follow only the first parent of merges */
+	bool first_parent;
 	/* return the parents of the simplified history */
 	bool rewrite;
 	/* whether simplify_children() will be called; requires rewrite */

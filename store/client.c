@@ -157,8 +157,9 @@ struct exchange {
 	CURL *handle;
 	const struct client_request *request;
 	struct client_answer *answer;
-	size_t sent; /* bytes of the body that libcurl has taken */
-	int ret;     /* an error of the sink */
+	/* bytes of the body that libcurl has taken */
+	size_t sent;
+	int ret; /* an error of the sink */
 	/* why the answer cannot be kept; NULL if it can */
 	const char *failure;
 	struct error *err;

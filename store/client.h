@@ -47,17 +47,22 @@ struct client_answer {
 	unsigned status; /* of CLIENT_ANSWERED, or 0 */
 	/* from the headers; valid before the sink gets the first byte */
 	char etag[STORE_ETAG_MAX + 1];
-	int64_t mtime;        /* 0 if unknown */
-	uint64_t len;         /* Content-Length, or UINT64_MAX */
-	uint64_t total;       /* size in Content-Range, or UINT64_MAX */
-	uint64_t first;       /* offset in Content-Range, or UINT64_MAX */
-	unsigned retry_after; /* seconds, 0 if the server did not tell */
+	int64_t mtime; /* 0 if unknown */
+	/* Content-Length, or UINT64_MAX */
+	uint64_t len;
+	/* size in Content-Range, or UINT64_MAX */
+	uint64_t total;
+	/* offset in Content-Range, or UINT64_MAX */
+	uint64_t first;
+	/* seconds, 0 if the server did not tell */
+	unsigned retry_after;
 	/* the body that the sink did not get */
 	struct buf body; /* owned */
 };
 
 struct client_limits {
-	unsigned connect_ms; /* for a new connection with its TLS handshake */
+	/* for a new connection with its TLS handshake */
+	unsigned connect_ms;
 	/* for a transfer below 1 KiB/s, rounded up to seconds */
 	unsigned stall_ms;
 };

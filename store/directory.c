@@ -297,9 +297,11 @@ out:
 struct names {
 	const struct filestore *store;
 	const char *prefix; /* borrowed */
-	char **names;       /* owned, as each of them is */
+	/* owned, as each of them is */
+	char **names;
 	size_t nr, alloc;
-	struct buf dir; /* name of the directory that is read, with its slash */
+	/* name of the directory that is read, with its slash */
+	struct buf dir;
 	struct error *err;
 };
 
@@ -340,7 +342,8 @@ static int add_entry(void *ctx, const char *entry)
 	if (ret < 0 || entry[0] == '.' || n->dir.len > STORE_NAME_MAX ||
 	    strncmp(n->dir.data, n->prefix, common) ||
 	    sys_stat(&st, path.data, NULL) < 0)
-		goto out; /* not ours, or just removed */
+		/* not ours, or just removed */
+		goto out;
 	if (st.is_dir) {
 		ret = append_name(n, "/");
 		if (!ret)

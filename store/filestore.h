@@ -60,7 +60,8 @@ enum filestore_result {
 /* What a store tells about one file. */
 struct filestore_info {
 	uint64_t size; /* bytes */
-	int64_t mtime; /* seconds since 1970, by the clock of the store */
+	/* seconds since 1970, by the clock of the store */
+	int64_t mtime;
 	/*
 	 * Entity tag: files of one name with different content have different
 	 * tags. Empty if the store did not tell.
@@ -82,9 +83,12 @@ struct filestore_sink {
 /* When a put may write. */
 struct filestore_condition {
 	enum {
-		STORE_ALWAYS,  /* replaces a file of this name */
-		STORE_CREATE,  /* only if there is no file of this name */
-		STORE_REPLACE, /* only if the file has the entity tag */
+		/* replaces a file of this name */
+		STORE_ALWAYS,
+		/* only if there is no file of this name */
+		STORE_CREATE,
+		/* only if the file has the entity tag */
+		STORE_REPLACE,
 	} kind;
 	/* borrowed; for STORE_REPLACE only */
 	const char *etag;

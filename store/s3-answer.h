@@ -23,7 +23,8 @@
 
 /* An error of S3. Both texts are visible ASCII, shortened if needed. */
 struct s3_error {
-	char code[S3_CODE_MAX + 1]; /* empty if the answer has no code */
+	/* empty if the answer has no code */
+	char code[S3_CODE_MAX + 1];
 	char message[S3_MESSAGE_MAX + 1];
 };
 

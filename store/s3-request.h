@@ -12,8 +12,10 @@ struct s3 {
 	struct filestore store;
 	struct client *client; /* owned */
 	struct store_keys keys;
-	char *scheme; /* owned: "http://" or "https://" */
-	char *host;   /* owned: with the port, unless it is the usual one */
+	/* owned: "http://" or "https://" */
+	char *scheme;
+	/* owned: with the port, unless it is the usual one */
+	char *host;
 	char *region, *bucket, *prefix; /* owned */
 	unsigned tries, pause_ms;
 	size_t part_len;
@@ -46,9 +48,12 @@ struct s3_call {
 
 /* What one try has shown. */
 enum s3_verdict {
-	S3_FINAL,     /* an answer that a repeat would not change */
-	S3_NO_EFFECT, /* a temporary failure before the request had an effect */
-	S3_UNKNOWN,   /* a temporary failure; the request may have an effect */
+	/* an answer that a repeat would not change */
+	S3_FINAL,
+	/* a temporary failure before the request had an effect */
+	S3_NO_EFFECT,
+	/* a temporary failure; the request may have an effect */
+	S3_UNKNOWN,
 };
 
 /*

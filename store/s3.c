@@ -25,15 +25,21 @@ static struct s3 *of_store(struct filestore *store)
 /* A file that is being read, in one or more requests. */
 struct reading {
 	const struct filestore_sink *sink;
-	struct filestore_info *info; /* NULL if the caller needs none */
+	/* NULL if the caller needs none */
+	struct filestore_info *info;
 	struct client_answer answer;
 	const char *name;
 	uint64_t off,
-		len;     /* the range; the length is known when it has begun */
-	uint64_t done;   /* bytes of the range that the sink has got */
-	bool has_begun;  /* the size of the file is known */
-	bool is_ranged;  /* this request asks for a range */
-	bool is_checked; /* the head of its answer was checked */
+		/* the range; the length is known when it has begun */
+		len;
+	/* bytes of the range that the sink has got */
+	uint64_t done;
+	/* the size of the file is known */
+	bool has_begun;
+	/* this request asks for a range */
+	bool is_ranged;
+	/* the head of its answer was checked */
+	bool is_checked;
 	char etag[STORE_ETAG_MAX + 1];
 	struct error *err;
 };

@@ -35,9 +35,11 @@ struct store_s3_settings {
 	/* file with certificates of authorities; NULL: those of the system */
 	const char *ca_file;
 	const struct store_keys *keys;
-	unsigned connect_ms; /* limit for a new connection */
-	unsigned stall_ms;   /* limit for a transfer without progress */
-	unsigned tries;      /* of a request, at least 1 */
+	/* limit for a new connection */
+	unsigned connect_ms;
+	/* limit for a transfer without progress */
+	unsigned stall_ms;
+	unsigned tries; /* of a request, at least 1 */
 	/* pause before the second try; each further pause is twice as long */
 	unsigned pause_ms;
 	/*

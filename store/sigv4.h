@@ -41,7 +41,8 @@
 
 /* A header or a query parameter, not quoted. The strings are borrowed. */
 struct sigv4_pair {
-	const char *name; /* of a header: in lower case */
+	/* of a header: in lower case */
+	const char *name;
 	const char *value;
 };
 
@@ -60,7 +61,8 @@ struct sigv4_request {
 	const char *body_hash;
 	const char *region;
 	const struct store_keys *keys;
-	int64_t now; /* seconds since 1970, from 0 to the year 9999 */
+	/* seconds since 1970, from 0 to the year 9999 */
+	int64_t now;
 };
 
 /*

@@ -24,19 +24,23 @@
 #define XML_NAME_MAX 64
 
 enum xml_event {
-	XML_END = 0,   /* the document is complete */
-	XML_OPEN = 1,  /* an element begins; its name is the last of `names` */
-	XML_CLOSE = 2, /* an element ends; its name is still in `names` */
+	XML_END = 0, /* the document is complete */
+	/* an element begins; its name is the last of `names` */
+	XML_OPEN = 1,
+	/* an element ends; its name is still in `names` */
+	XML_CLOSE = 2,
 };
 
 struct xml_name {
 	const char *p; /* points into the document */
-	size_t len;    /* bytes, at most XML_NAME_MAX */
+	/* bytes, at most XML_NAME_MAX */
+	size_t len;
 };
 
 /* A reader. One thread at a time. */
 struct xml {
-	const char *p, *end; /* borrowed: the rest of the document */
+	/* borrowed: the rest of the document */
+	const char *p, *end;
 	/* the elements that are open, the outermost first */
 	struct xml_name names[XML_DEPTH_MAX];
 	size_t depth;

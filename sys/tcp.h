@@ -66,7 +66,8 @@ void sys_socket_end_output(int fd);
 struct sys_patience {
 	unsigned limit_ms;
 	uint64_t waited_ns; /* for the current 64 KiB */
-	uint64_t moved;     /* bytes of the current 64 KiB */
+	/* bytes of the current 64 KiB */
+	uint64_t moved;
 	/* Called when a wait for the peer begins and ends; NULL: no call. */
 	void (*waits)(void *ctx, bool begins);
 	void *ctx;

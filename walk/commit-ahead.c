@@ -25,8 +25,10 @@ enum {
 	 */
 	WAKE_NR = 8,
 	CACHE_LIMIT = 4 << 20,
-	BATCH_MAX = 16,   /* number of commits that a thread takes at a time */
-	TOGETHER_NR = 32, /* number of ids that are looked up together */
+	/* number of commits that a thread takes at a time */
+	BATCH_MAX = 16,
+	/* number of ids that are looked up together */
+	TOGETHER_NR = 32,
 };
 
 /*
@@ -44,7 +46,8 @@ struct lane {
 	struct odb_reader *reader; /* owned */
 	struct record *records;    /* owned */
 	size_t nr, alloc;
-	uint32_t *links; /* owned: obj_pos of trees and parents */
+	/* owned: obj_pos of trees and parents */
+	uint32_t *links;
 	size_t link_nr, link_alloc;
 	/*
 	 * owned: ids of trees and parents that are not converted to links yet
@@ -68,7 +71,8 @@ struct commit_ahead {
 	pthread_mutex_t lock; /* guards all fields below */
 	pthread_cond_t wake;
 	struct bitset pushed; /* indexed by obj_pos */
-	uint32_t *stack;      /* owned: obj_pos of commits to decode */
+	/* owned: obj_pos of commits to decode */
+	uint32_t *stack;
 	size_t nr, alloc;
 	/* number of threads that decode commits and may push their parents */
 	unsigned busy;

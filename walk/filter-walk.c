@@ -30,7 +30,8 @@ struct place {
 	 * 1
 	 */
 	unsigned level;
-	uint64_t hash; /* hash of the object's path */
+	/* hash of the object's path */
+	uint64_t hash;
 	/* a bit for each sparse part that includes the object's directory */
 	uint64_t taken;
 };

@@ -217,7 +217,8 @@ struct ahead_commit {
 	uint64_t date;     /* committer date */
 	uint32_t tree_pos; /* obj_pos */
 	uint32_t parent_nr;
-	const uint32_t *parents; /* obj_pos of the parents; borrowed */
+	/* obj_pos of the parents; borrowed */
+	const uint32_t *parents;
 };
 
 /*

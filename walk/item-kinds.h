@@ -15,7 +15,8 @@
 #include "walk/objspace.h"
 
 struct item_kinds {
-	struct bitset as_tree, as_blob; /* owned: indexed by obj_pos */
+	/* owned: indexed by obj_pos */
+	struct bitset as_tree, as_blob;
 };
 
 #define ITEM_KINDS_INIT                                                        \

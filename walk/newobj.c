@@ -42,7 +42,8 @@ struct compute {
 	size_t nr;
 	/* owned: indexes into `commits`, in the order of the commits' dates */
 	uint32_t *turns;
-	size_t chunk_len;          /* number of commits in a chunk */
+	/* number of commits in a chunk */
+	size_t chunk_len;
 	struct treediff **differs; /* indexed by thread_nr */
 	unsigned threads;
 	/*

@@ -45,7 +45,8 @@ struct newobj {
 
 /* The new-object list of one commit: trees first, then blobs. */
 struct newobj_list {
-	const struct newobj *items; /* borrowed from the set of lists */
+	/* borrowed from the set of lists */
+	const struct newobj *items;
 	/* number of trees, which come first in `items` */
 	uint32_t tree_nr;
 	uint32_t nr;

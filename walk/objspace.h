@@ -41,7 +41,8 @@ struct objspace {
 	 * packs
 	 */
 	struct odb_table table;
-	pthread_mutex_t lock; /* guards `extra`, `extra_oids` and their sizes */
+	/* guards `extra`, `extra_oids` and their sizes */
+	pthread_mutex_t lock;
 	/* maps the id of an object outside packs to its index in extra_oids */
 	struct oidmap extra;
 	struct oid *extra_oids; /* owned */

@@ -7,11 +7,13 @@
 #include "walk/revwalk.h"
 
 enum {
-	SEEN = 1 << 0,          /* was queued */
-	UNINTERESTING = 1 << 1, /* the commit is reachable from a have */
+	SEEN = 1 << 0, /* was queued */
+	/* the commit is reachable from a have */
+	UNINTERESTING = 1 << 1,
 	/* the commit has left the queue, and its parents are queued */
 	POPPED = 1 << 2,
-	BOUNDARY = 1 << 3, /* the commit is in result->boundary */
+	/* the commit is in result->boundary */
+	BOUNDARY = 1 << 3,
 	/* the commit is a parent of the only result; set if is_ending */
 	BELOW = 1 << 4,
 };

@@ -12,7 +12,8 @@
 struct pattern {
 	/* owned: the pattern without "!" and without slashes at either end */
 	char *text;
-	bool is_taking; /* the pattern includes paths: it has no "!" */
+	/* the pattern includes paths: it has no "!" */
+	bool is_taking;
 	/* the pattern ends with a slash: it matches directories only */
 	bool dir_only;
 	/*

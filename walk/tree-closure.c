@@ -73,7 +73,8 @@ struct closure {
 	/* owned: obj_pos of the trees of this depth */
 	uint32_t *trees;
 	size_t nr, alloc;
-	struct tree_families families; /* families of the trees in `trees` */
+	/* families of the trees in `trees` */
+	struct tree_families families;
 	/* owned: the states of the threads, indexed by thread_nr */
 	struct lane *lanes;
 	unsigned lane_nr;

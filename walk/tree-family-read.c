@@ -45,8 +45,9 @@ struct tree_family_reader {
 	bool trees_only;
 	tree_find_fn fn;
 	void *ctx;
-	const struct tree_families *f; /* borrowed while families are read */
-	struct odb_reader *reader;     /* owned */
+	/* borrowed while families are read */
+	const struct tree_families *f;
+	struct odb_reader *reader; /* owned */
 	struct tree_splice splice;
 	/* the decoded base of the delta that is being read */
 	const struct text *base;

@@ -73,7 +73,8 @@ struct tree_splice {
 	 */
 	uint32_t *starts;
 	size_t nr, alloc;
-	uint32_t at; /* offset in the new tree at which the next entry begins */
+	/* offset in the new tree at which the next entry begins */
+	uint32_t at;
 	/* the first bytes of an entry whose other bytes were not taken yet */
 	struct buf part;
 };

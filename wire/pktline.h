@@ -69,8 +69,9 @@ int pktline_parse(struct pktline *pkt, struct cursor *c, struct error *err);
  * NULL, nothing is observed.
  */
 struct pktline_tap {
-	struct trace *trace; /* borrowed; NULL: packets are not traced */
-	const char *who;     /* the service, static */
+	/* borrowed; NULL: packets are not traced */
+	struct trace *trace;
+	const char *who; /* the service, static */
 	/* bytes received from and sent to the peer */
 	uint64_t bytes_read, bytes_sent;
 	/* nanoseconds spent waiting for the peer */

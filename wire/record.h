@@ -16,7 +16,8 @@
 struct record {
 	/* when the request ended: microseconds since 1970 */
 	uint64_t end_us;
-	struct json_value value; /* the record, an object; borrowed */
+	/* the record, an object; borrowed */
+	struct json_value value;
 };
 
 /*

@@ -28,8 +28,9 @@
 /* The first ids of a list. */
 struct request_text_ids {
 	struct oid oids[REQUEST_TEXT_IDS_MAX];
-	size_t nr;     /* number of ids in `oids` */
-	uint64_t more; /* number of further ids, which were left out */
+	size_t nr; /* number of ids in `oids` */
+	/* number of further ids, which were left out */
+	uint64_t more;
 };
 
 struct request_text {

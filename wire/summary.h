@@ -56,7 +56,8 @@ enum summary_number {
 	SUMMARY_WANTS,
 	SUMMARY_HAVES,
 	SUMMARY_HAVES_COMMON,
-	SUMMARY_SHALLOW, /* 0 or 1; the JSON member is a boolean */
+	/* 0 or 1; the JSON member is a boolean */
+	SUMMARY_SHALLOW,
 	SUMMARY_DEPTH,
 	SUMMARY_ESTIMATED_BITMAP,
 	SUMMARY_ESTIMATED_WALK,
@@ -114,7 +115,8 @@ struct summary_about {
 	/* borrowed; NULL: unknown */
 	const char *client; /* numeric address */
 	const char *user;
-	const char *traceparent; /* valid (wire/traceparent.h) */
+	/* valid (wire/traceparent.h) */
+	const char *traceparent;
 	/* CPU time is that of the calling thread, not of the process. */
 	bool is_of_thread;
 	/*
@@ -127,7 +129,8 @@ struct summary_about {
 };
 
 struct summary {
-	const char *repository;            /* borrowed: its git directory */
+	/* borrowed: its git directory */
+	const char *repository;
 	struct trace *trace;               /* borrowed, or NULL */
 	const struct summary_about *about; /* borrowed, or NULL */
 	/* Requests are measured: somebody wants the results. */

@@ -12,8 +12,10 @@
 
 struct result {
 	struct buf data;
-	size_t used; /* bytes up to the end of the body */
-	int ret;     /* 1: the body has ended, 0: incomplete, or ERR_PEER */
+	/* bytes up to the end of the body */
+	size_t used;
+	/* 1: the body has ended, 0: incomplete, or ERR_PEER */
+	int ret;
 };
 
 /* Read with at most `step` bytes for each call. */

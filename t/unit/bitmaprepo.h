@@ -187,7 +187,8 @@ static inline void bitmaprepo_take_pseudo(struct bitmaprepo *b, uint64_t *seed,
 		if (!objspace_find(&b->walk.space, b->r->objects[c].oid.bytes,
 				   &obj_pos) ||
 		    !pack_bitmap_bit(b->pb, &b->walk, obj_pos, &bit))
-			continue; /* the pack does not have this newer object */
+			/* the pack does not have this newer object */
+			continue;
 		in[c] = true;
 		randrepo_reach(b->r, b->want, c);
 	}

@@ -252,7 +252,8 @@ static void pages_behind_the_copy(void **state)
 struct checked {
 	struct packfile file;
 	struct pack *pack;
-	struct env out; /* only the copied bytes are used */
+	/* only the copied bytes are used */
+	struct env out;
 	struct pack_writer writer;
 	struct pack_copy copy;
 };

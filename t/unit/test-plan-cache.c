@@ -296,19 +296,26 @@ struct scene {
 	pthread_mutex_t lock;
 	pthread_cond_t change;
 	/* under `lock` */
-	unsigned makers;    /* how many requests began to make the pack */
-	bool is_begun;      /* the first part was put */
-	bool is_awaited;    /* a request has said that it waits */
-	bool is_other_done; /* a request that is not the first has ended */
+	/* how many requests began to make the pack */
+	unsigned makers;
+	bool is_begun; /* the first part was put */
+	/* a request has said that it waits */
+	bool is_awaited;
+	/* a request that is not the first has ended */
+	bool is_other_done;
 	/* what the maker does */
 	bool waits_for_other; /* until is_awaited */
-	size_t second;        /* length of the second part */
-	int result;           /* of the first maker */
-	int warning;          /* code of a warning of the first maker */
+	/* length of the second part */
+	size_t second;
+	int result; /* of the first maker */
+	/* code of a warning of the first maker */
+	int warning;
 	/* what the sink of the first request does */
-	bool stalls;           /* until is_other_done */
-	size_t sent_at_second; /* bytes at the client after the second part */
-	int poll_result;       /* what waiting requests hear of their clients */
+	bool stalls; /* until is_other_done */
+	/* bytes at the client after the second part */
+	size_t sent_at_second;
+	/* what waiting requests hear of their clients */
+	int poll_result;
 };
 
 static void scene_init(struct scene *s)

@@ -16,17 +16,22 @@
 
 enum fault {
 	NO_FAULT,
-	IGNORES_CREATE,  /* a condition is accepted and not checked */
+	/* a condition is accepted and not checked */
+	IGNORES_CREATE,
 	IGNORES_REPLACE, /* as above */
-	RACY_CREATE,     /* a condition is checked some time before the put */
+	/* a condition is checked some time before the put */
+	RACY_CREATE,
 	RACY_REPLACE,
 	ALWAYS_CONFLICT, /* nobody wins a race */
-	STALE_LIST,      /* a listing lacks new files */
-	STALE_READ,      /* a get finds nothing */
+	/* a listing lacks new files */
+	STALE_LIST,
+	STALE_READ, /* a get finds nothing */
 	NO_DELETE,
 	NO_TAG,
-	OTHER_CONTENT, /* a get returns what nobody has written */
-	LOST_ANSWERS,  /* no put has an answer, and none has an effect */
+	/* a get returns what nobody has written */
+	OTHER_CONTENT,
+	/* no put has an answer, and none has an effect */
+	LOST_ANSWERS,
 	DENIED,
 };
 

@@ -448,7 +448,8 @@ static void test_cut_short(void **state)
 struct spares {
 	const struct sample *s;
 	int calls;
-	int bodies; /* calls that wanted the content */
+	/* calls that wanted the content */
+	int bodies;
 };
 
 static int spare(void *ctx, struct pack *pack, uint64_t offset,

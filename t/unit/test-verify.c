@@ -308,7 +308,8 @@ struct told {
 	enum object_type type[4];
 	size_t len[4];
 	struct error why;
-	int object_result, bad_result; /* what the callbacks return */
+	/* what the callbacks return */
+	int object_result, bad_result;
 };
 
 static int tell_object(void *ctx, unsigned thread_nr, uint32_t idx_pos,
