@@ -14,7 +14,7 @@
 
 #define SECOND_NS UINT64_C(1000000000)
 
-/* A shorter wait is not told. */
+/* A request that waits less than this time gets no message about the wait. */
 #define MOMENT_NS UINT64_C(50000000)
 
 /*
@@ -40,7 +40,7 @@ struct admission {
 	struct sys_shared_lock lock;
 	struct admission_queue queue;
 	unsigned connection_max, address_max, connection_nr;
-	/* when the pressure is looked at next */
+	/* the time at which the pressure is read next */
 	_Atomic uint64_t adjust_ns;
 	_Atomic uint64_t refused[ADMISSION_REFUSALS];
 	uint64_t seed; /* never changes */
@@ -147,7 +147,10 @@ static void adjust(struct admission *a)
 	cpu = read_pressure("/proc/pressure/cpu");
 	memory = read_pressure("/proc/pressure/memory");
 	lock(a);
-	/* Nobody looked while the server was idle: make up for the steps. */
+	/*
+	 * While the server was idle, no thread adjusted the tokens: make all
+	 * missed steps now.
+	 */
 	do {
 		before = a->queue.token_nr;
 		a->queue.token_nr = admission_pressure_adjust(
@@ -174,7 +177,7 @@ void admission_refused(struct admission *a, enum admission_refusal why)
 	atomic_fetch_add(&a->refused[why], 1);
 }
 
-/* Give up a ticket unless it runs. Returns whether it was given up. */
+/* Removes a ticket unless it runs. Returns whether the ticket was removed. */
 static bool give_up(struct admission_pass *pass)
 {
 	struct admission *a = pass->a;
@@ -249,7 +252,10 @@ int admission_enter(struct admission_pass *pass, struct admission *a,
 	if (nr >= 0)
 		grant(a);
 	unlock(a);
-	/* A refusal would come too late for the client to try again. */
+	/*
+	 * If the table is full, do not refuse: at this point, the client could
+	 * not try again.
+	 */
 	if (nr < 0)
 		return 0;
 	pass->nr = nr;
@@ -284,7 +290,7 @@ void admission_raise(struct admission_pass *pass, uint64_t price_us)
 	unlock(pass->a);
 }
 
-/* Wait for a token while the work has begun: it is due without a limit. */
+/* Waits, without a time limit, for a token for work that has already begun. */
 static void await_again(struct admission_pass *pass)
 {
 	struct admission_ticket *t = ticket_of(pass);
@@ -303,7 +309,9 @@ void admission_pause(struct admission_pass *pass)
 		return;
 	lock(pass->a);
 	state = atomic_load(&ticket_of(pass)->state);
-	/* A ticket that waits keeps its place in the queue. */
+	/*
+	 * A ticket that waits is not changed: it keeps its place in the queue.
+	 */
 	if (state == ADMISSION_RUNNING || state == ADMISSION_EXPRESS) {
 		admission_queue_pause(&pass->a->queue, pass->nr,
 				      sys_clock_ns());
@@ -455,8 +463,9 @@ void admission_disconnect(struct admission *a, const char *address)
 	lock(a);
 	peer = find_peer(a, key, &sum);
 	/*
-	 * If entries became free since, connections of one address are in both
-	 * places. Then the sum of both stays right.
+	 * An address may have connections in its own entry and in the spare
+	 * entry, if its entry became free meanwhile. The sum of both entries
+	 * stays right.
 	 */
 	if (!peer || !peer->nr)
 		peer = find_spare(a);
@@ -481,7 +490,7 @@ void admission_forget(struct admission *a, long process)
 	unlock(a);
 }
 
-/* Add a ticket to the line of its principal. */
+/* Adds a ticket to the view's line for the ticket's principal. */
 static void add_line(struct admission_view *out,
 		     const struct admission_ticket *t,
 		     enum admission_state state)

@@ -25,7 +25,7 @@ struct admission;
 struct admission_options {
 	struct admission_limits limits;
 	unsigned connection_max; /* of all processes */
-	/* connections of one address */
+	/* maximum number of connections of one address */
 	unsigned address_max;
 };
 
@@ -47,7 +47,7 @@ struct admission_pass {
 	/* borrowed; NULL: there is no ticket */
 	struct admission *a;
 	int nr;
-	/* how many threads may work; at least 1 */
+	/* number of threads that may work; at least 1 */
 	unsigned tokens;
 	uint64_t waited_ns; /* before the work began */
 	uint64_t price_us;  /* sum of the prices */
@@ -56,9 +56,9 @@ struct admission_pass {
 /* Hears of waiting. */
 struct admission_listener {
 	/*
-	 * Called when waiting takes more than a moment, and then each second.
-	 * `ahead`: about how many requests come first. A negative result ends
-	 * the waiting with that code.
+	 * Called when the wait takes more than a moment, and then each second.
+	 * `ahead`: about how many requests are before this one. A negative
+	 * result ends the waiting with that code.
 	 */
 	int (*tell)(void *ctx, unsigned ahead, struct error *err);
 	void *ctx;
@@ -75,25 +75,29 @@ int admission_enter(struct admission_pass *pass, struct admission *a,
 		    const struct admission_listener *listener,
 		    struct error *err);
 
-/* The work has ended. Does nothing without a ticket. */
+/*
+ * Must be called when the work has ended: gives the ticket back. Does nothing
+ * without a ticket.
+ */
 void admission_leave(struct admission_pass *pass);
 
-/* The work costs more than was known. Never waits. */
+/* Raises the price of work that costs more than was known. Never waits. */
 void admission_raise(struct admission_pass *pass, uint64_t price_us);
 
 /*
- * The request waits for its client: it gives its tokens back. resume() waits
- * for new ones. Both do nothing without a ticket. pause() does nothing if the
- * ticket waits, and resume() gives no token back if the ticket runs. Only the
- * thread that entered may call them.
+ * admission_pause() gives the tokens of a request back while it waits for its
+ * client. admission_resume() waits for new tokens. Both do nothing without a
+ * ticket. admission_pause() does nothing if the ticket waits, and
+ * admission_resume() does nothing if the ticket runs. Only the thread that
+ * entered may call these functions.
  */
 void admission_pause(struct admission_pass *pass);
 void admission_resume(struct admission_pass *pass);
 
 /*
- * Called now and then by work that runs. If others have had less service, waits
- * for the next turn. Several threads of a request may call it. Costs some
- * nanoseconds if nobody waits.
+ * Work that runs calls this function often. If other requests have had less
+ * service, the function waits for the next turn. Several threads of a request
+ * may call it. Costs some nanoseconds if nobody waits.
  */
 void admission_yield(struct admission_pass *pass);
 
@@ -123,13 +127,13 @@ void admission_refused(struct admission *a, enum admission_refusal why);
 
 /* ---- the parent, and reading */
 
-/* A process has ended: gives back what it held. */
+/* Gives back the tickets and connections of a process that has ended. */
 void admission_forget(struct admission *a, long process);
 
-/* The tickets of a principal. */
+/* The number of tickets of one principal. */
 struct admission_line {
 	char name[ADMISSION_NAME_MAX];
-	/* running: also express and paused */
+	/* numbers of tickets; `running` includes express and paused tickets */
 	unsigned waiting, running;
 };
 
@@ -139,7 +143,10 @@ struct admission_line {
 struct admission_view {
 	unsigned token_nr, tokens_held, waiting, connections;
 	uint64_t refused[ADMISSION_REFUSALS];
-	/* the principals that were found first; not all if there are more */
+	/*
+	 * the principals that were found first, at most ADMISSION_LINES_MAX of
+	 * them
+	 */
 	struct admission_line lines[ADMISSION_LINES_MAX];
 	size_t line_nr;
 };

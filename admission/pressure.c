@@ -4,7 +4,7 @@
 
 #include "admission/pressure.h"
 
-/* The text before the number. */
+/* The text before the number in a file of /proc/pressure. */
 static const char prefix[] = "some avg10=";
 
 int admission_pressure_parse(const char *text, size_t len)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How many requests may work at once, by the pressure that the kernel reports
- * (/proc/pressure, "pressure stall information"). The number grows by one at a
- * time, and is halved under pressure, as the window of TCP.
+ * Computes how many requests may work at once, from the pressure that the
+ * kernel reports (/proc/pressure, "pressure stall information"). The number
+ * grows by one at a time, and is halved under pressure, like the congestion
+ * window of TCP.
  */
 #ifndef ADMISSION_PRESSURE_H
 #define ADMISSION_PRESSURE_H
@@ -10,13 +11,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Seconds between two looks at the pressure. */
+/* Seconds between two readings of the pressure. */
 #define ADMISSION_PRESSURE_INTERVAL 5
 
 /*
- * Limits, in hundredths of a percent of the last 10 seconds. Some task waits
- * for a processor most of the time on a server at its capacity, so only more
- * than that is pressure. Tasks wait for memory only if there is too little.
+ * Limits, in hundredths of a percent of the last 10 seconds. On a server at its
+ * capacity, some task waits for a processor most of the time, so only a higher
+ * value counts as pressure. Tasks wait for memory only if there is too little
+ * memory.
  */
 #define ADMISSION_PRESSURE_CPU 9000
 #define ADMISSION_PRESSURE_MEMORY 1000

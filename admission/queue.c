@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A fair queue. All tickets are scanned for each decision: there are about as
- * many as the server has threads, and a decision is made once for milliseconds
- * of work.
+ * A fair queue. Each decision scans all tickets. This is cheap: there are about
+ * as many tickets as the server has threads, and one decision lets milliseconds
+ * of work run.
  */
 #include <string.h>
 
@@ -41,7 +41,10 @@ void admission_queue_limit(struct admission_queue *q,
 
 /* ---- accounts */
 
-/* FNV-1a. `seed` separates kinds of accounts. Never 0. */
+/*
+ * Returns the FNV-1a hash of a text, never 0. `seed` separates kinds of
+ * accounts.
+ */
 static uint64_t key_of(uint64_t seed, const char *text)
 {
 	uint64_t hash = UINT64_C(14695981039346656037) ^ seed;
@@ -57,7 +60,10 @@ struct keys {
 	uint64_t network, flow, who;
 };
 
-/* Pushes have accounts of their own. */
+/*
+ * Returns the keys of a ticket's accounts. Pushes and fetches have separate
+ * accounts.
+ */
 static struct keys keys_of(const struct admission_ask *ask)
 {
 	uint64_t kind = ask->is_push ? 8 : 0;
@@ -111,7 +117,10 @@ static unsigned account(struct admission_queue *q, uint64_t key,
 	return at;
 }
 
-/* Count a ticket in its accounts, or with `sign` -1 no more. */
+/*
+ * Adds a ticket to the counts of its accounts, or with `sign` -1 removes it
+ * from them.
+ */
 static void count(struct admission_queue *q, const struct admission_ticket *t,
 		  int sign)
 {
@@ -144,7 +153,7 @@ static void change(struct admission_queue *q, struct admission_ticket *t,
 	count(q, t, 1);
 }
 
-/* Add to the service of a ticket's network and flow. */
+/* Adds service to the accounts of a ticket's network and flow. */
 static void charge(struct admission_queue *q, struct admission_ticket *t,
 		   uint64_t us)
 {
@@ -220,7 +229,10 @@ int admission_queue_add(struct admission_queue *q,
 	t->tokens = 0;
 	t->process = ask->process;
 	t->network = (uint16_t)account(q, keys.network, now_ns);
-	/* An account that the ticket does not count in yet may be replaced. */
+	/*
+	 * Count the ticket in this account now: otherwise the next call of
+	 * account() could replace the account.
+	 */
 	q->accounts[t->network].nr++;
 	t->flow = (uint16_t)account(q, keys.flow, now_ns);
 	q->accounts[t->flow].nr++;
@@ -258,7 +270,10 @@ static bool is_express(const struct admission_queue *q,
 	       q->express_nr < q->express_max && !q->accounts[t->who].express;
 }
 
-/* A principal leaves one place for a push to the repository to others. */
+/*
+ * Returns whether a push may run. One principal never takes all places of a
+ * repository.
+ */
 static bool may_push(const struct admission_queue *q,
 		     const struct admission_ticket *t)
 {
@@ -268,7 +283,10 @@ static bool may_push(const struct admission_queue *q,
 	       (max < 2 || q->accounts[t->flow].pushes < max - 1);
 }
 
-/* Returns whether a ticket may run now, if `over`: also above its share. */
+/*
+ * Returns whether a ticket may run now. With `over`, its principal may have
+ * more than its share of the tokens.
+ */
 static bool may_run(const struct admission_queue *q,
 		    const struct admission_ticket *t, bool over)
 {
@@ -312,7 +330,10 @@ static struct admission_ticket *first(struct admission_queue *q, bool over)
 	return best;
 }
 
-/* The virtual time of a level is that of the one served last. */
+/*
+ * Sets the virtual time of each level to the virtual time of the account that
+ * is served now.
+ */
 static void advance(struct admission_queue *q, const struct admission_ticket *t)
 {
 	struct admission_account *network = &q->accounts[t->network];
@@ -363,7 +384,7 @@ int admission_queue_next(struct admission_queue *q, uint64_t now_ns)
 	return (int)(t - q->tickets);
 }
 
-/* Tickets that wait before ticket `t`, and have the same account. */
+/* Returns how many tickets of the same account wait before ticket `t`. */
 static unsigned waiting_before(const struct admission_queue *q,
 			       const struct admission_ticket *t)
 {
@@ -385,7 +406,10 @@ unsigned admission_queue_ahead(const struct admission_queue *q, int nr)
 	const struct admission_account *own = &q->accounts[t->flow];
 	unsigned before = waiting_before(q, t), ahead = before;
 
-	/* In turns, another flow gets as far as this one, or one further. */
+	/*
+	 * Flows take turns, so another flow has at most one ticket more than
+	 * this flow before `t`.
+	 */
 	for (unsigned i = 0; !t->is_push && i < q->account_end; i++) {
 		const struct admission_account *a = &q->accounts[i];
 		unsigned turns = before + (a->used_us < own->used_us);
@@ -465,7 +489,10 @@ bool admission_queue_yield(struct admission_queue *q, int nr, uint64_t now_ns)
 	    (!is_express && (q->tokens_held < q->token_nr || !is_wanted(q, t))))
 		return false;
 	settle(q, t, now_ns);
-	/* The estimate was wrong. Otherwise work would stay express. */
+	/*
+	 * If the estimated price was wrong, do not let expensive work stay
+	 * express.
+	 */
 	if (t->price_us < ADMISSION_CHEAP_US)
 		t->price_us = ADMISSION_CHEAP_US;
 	change(q, t, ADMISSION_WAITING, 0);
@@ -497,7 +524,10 @@ void admission_queue_repair(struct admission_queue *q)
 		struct admission_account *a = &q->accounts[i];
 
 		a->nr = a->waiting = a->express = a->pushes = a->tokens = 0;
-		/* The process may have changed a part of the sums. */
+		/*
+		 * The process may have died while it changed these sums, so
+		 * they start at 0.
+		 */
 		a->used_us = a->now_us = 0;
 		if (a->key)
 			q->account_end = max_of(q->account_end, i + 1);

@@ -47,36 +47,38 @@
 /* Work with a lower price, in microseconds of CPU time, is cheap. */
 #define ADMISSION_CHEAP_US 30000
 
-/* Work yields to others after it held its tokens so long. */
+/* After holding its tokens for this time, work lets other requests work. */
 #define ADMISSION_SLICE_NS UINT64_C(100000000)
 
 enum admission_state {
 	ADMISSION_FREE, /* no ticket */
 	ADMISSION_WAITING,
-	/* holds tokens, or is a push */
+	/* the request works and holds tokens, or is a push */
 	ADMISSION_RUNNING,
-	/* cheap; runs without a token */
+	/* the request is cheap and works without a token */
 	ADMISSION_EXPRESS,
-	/* waits for its client, without tokens */
+	/* the request waits for its client, and holds no token */
 	ADMISSION_PAUSED,
 };
 
 /* Limits; the caller may change them at any time. */
 struct admission_limits {
 	unsigned token_max; /* tokens without pressure */
-	/* percent of the tokens for one principal while others wait */
+	/*
+	 * percent of the tokens that one principal may hold while others wait
+	 */
 	unsigned share;
-	/* tickets that wait, of one network */
+	/* maximum number of waiting tickets of one network */
 	unsigned queue_max;
-	/* tickets that wait, of one principal */
+	/* maximum number of waiting tickets of one principal */
 	unsigned principal_max;
-	/* pushes at once, of one network */
+	/* maximum number of pushes at once to one network */
 	unsigned push_max;
 	/* longest wait for the first token */
 	uint64_t wait_ns;
 };
 
-/* What is asked for. Texts are borrowed; long ones are cut off in views. */
+/* A request for admission. Texts are borrowed; views shorten long texts. */
 struct admission_ask {
 	const char *principal; /* a user or an address */
 	/* a fork network or a repository */
@@ -95,7 +97,10 @@ struct admission_ticket {
 	bool has_begun; /* had a token before */
 	unsigned tokens;
 	long process;
-	/* accounts; who: of the principal in all networks */
+	/*
+	 * numbers of its accounts; `who`: the account of the principal in all
+	 * networks
+	 */
 	uint16_t network, flow, who;
 	uint64_t seq, price_us, charged_us, asked_ns, granted_ns;
 	char name[ADMISSION_NAME_MAX]; /* of the principal */
@@ -107,9 +112,9 @@ struct admission_account {
 	/* tickets by state; computed from the tickets */
 	unsigned nr, waiting, express, pushes;
 	unsigned tokens; /* held */
-	/* virtual time: service so far */
+	/* virtual time: the service that the account has had */
 	uint64_t used_us;
-	/* of a network: virtual time of its last flow */
+	/* of a network: virtual time of the flow that was served last */
 	uint64_t now_us;
 	/* when its last ticket was added or removed */
 	uint64_t last_ns;
@@ -134,13 +139,16 @@ struct admission_queue {
 	struct admission_limits limits;
 	/* tokens at the present pressure; at least 1 */
 	unsigned token_nr;
-	/* cheap tickets that run without a token */
+	/* maximum number of cheap tickets that run without a token */
 	unsigned express_max;
 	/* The fields below are computed from the tickets. */
 	unsigned tokens_held, express_nr;
-	/* without pushes; may be read without lock */
+	/*
+	 * number of waiting tickets, without pushes; may be read without the
+	 * lock
+	 */
 	atomic_uint waiting_nr;
-	/* all used tickets and accounts are below these */
+	/* all used tickets and accounts have numbers below these */
 	unsigned ticket_end, account_end;
 	uint64_t seq, now_us;
 	struct admission_ticket tickets[ADMISSION_TICKETS_MAX];
@@ -151,13 +159,16 @@ struct admission_queue {
 void admission_queue_init(struct admission_queue *q,
 			  const struct admission_limits *limits);
 
-/* Changes the limits. More tokens come with time, fewer at once. */
+/*
+ * Changes the limits. If the number of tokens grows, it grows step by step; if
+ * it falls, it falls at once.
+ */
 void admission_queue_limit(struct admission_queue *q,
 			   const struct admission_limits *limits);
 
 /*
- * Returns whether a ticket would be refused now, without adding one. The
- * network's limit counts from `queue_max`, or for pushes from twice push_max.
+ * Returns whether a ticket would be refused now, without adding one. A network
+ * is full if `queue_max` tickets wait, or for pushes twice `push_max`.
  */
 enum admission_refusal admission_queue_judge(const struct admission_queue *q,
 					     const struct admission_ask *ask);
@@ -178,23 +189,26 @@ unsigned admission_queue_ahead(const struct admission_queue *q, int nr);
 /* Takes a ticket out, in any state. */
 void admission_queue_remove(struct admission_queue *q, int nr, uint64_t now_ns);
 
-/* A ticket that runs will cost `price_us` more than was asked for. */
+/* Adds `price_us` to the price of a ticket that runs. */
 void admission_queue_raise(struct admission_queue *q, int nr,
 			   uint64_t price_us);
 
-/* A ticket that runs gives its tokens back while it waits for its client. */
+/* Takes the tokens of a running ticket back while it waits for its client. */
 void admission_queue_pause(struct admission_queue *q, int nr, uint64_t now_ns);
 
-/* The ticket waits for tokens again, before newer ones of its flow. */
+/*
+ * Lets a paused ticket wait for tokens again, before newer tickets of its flow.
+ */
 void admission_queue_resume(struct admission_queue *q, int nr);
 
 /*
  * If a ticket has run for a slice, and a ticket of another principal with less
- * service waits for its token, lets it wait again. Returns whether it does.
+ * service waits for its token, makes the running ticket wait again. Returns
+ * whether the ticket waits now.
  */
 bool admission_queue_yield(struct admission_queue *q, int nr, uint64_t now_ns);
 
-/* Takes the tickets of a process that has ended out. Returns their number. */
+/* Removes the tickets of a process that has ended. Returns their number. */
 unsigned admission_queue_forget(struct admission_queue *q, long process,
 				uint64_t now_ns);
 

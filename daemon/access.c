@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs the access helper, and hides refs as it says. */
+/* Runs the access helper, and hides the refs that its answers name. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -23,7 +23,7 @@ struct access_helper {
 	/* under `lock` */
 	struct sys_child child;
 	bool is_running;
-	/* of the last start; 0: never */
+	/* time of the last start of the helper; 0: never */
 	uint64_t start_ns;
 };
 
@@ -102,7 +102,7 @@ static int add_hidden(struct access_answer *out, const char *text, size_t len)
 		       : ERR_PEER;
 }
 
-/* Returns 0, ERR_PEER or ERR_NOMEM. */
+/* Parses the words after "allow". Returns 0, ERR_PEER or ERR_NOMEM. */
 static int parse_words(struct access_answer *out, const char *line, size_t len)
 {
 	static const char allow[] = "allow", hide[] = "hide=";
@@ -160,7 +160,10 @@ static void stop(struct access_helper *h, int signal_nr)
 	if (!h->is_running)
 		return;
 	h->is_running = false;
-	/* The command is a child of the shell. */
+	/*
+	 * The helper is a child of the shell, so the whole process group is
+	 * killed.
+	 */
 	sys_fork_signal(-h->child.pid, signal_nr);
 	sys_spawn_wait(&h->child, NULL);
 }
@@ -191,7 +194,9 @@ static int start(struct access_helper *h, struct error *err)
 	return 0;
 }
 
-/* Returns whether the helper runs and has written nothing unasked. */
+/*
+ * Returns whether the helper runs and has written nothing that was not asked.
+ */
 static bool is_quiet(struct access_helper *h)
 {
 	struct sys_patience none = {.limit_ms = 0};
@@ -218,7 +223,10 @@ static ssize_t read_line(struct access_helper *h, char *line,
 					   : "the access helper has ended");
 		end = memchr(line + len, '\n', (size_t)n);
 		len += (size_t)n;
-		/* A second line would be the answer to the next question. */
+		/*
+		 * If the helper wrote a second line, it would be taken for the
+		 * answer to the next question. So only one line is accepted.
+		 */
 		if (end && end + 1 == line + len)
 			return end - line;
 		if (end)
@@ -237,7 +245,10 @@ static int talk(struct access_answer *out, struct access_helper *h,
 	ssize_t len;
 	int ret;
 
-	/* An unread line would be taken for the answer to this question. */
+	/*
+	 * If the helper has left an unread line, that line would be taken for
+	 * the answer to this question.
+	 */
 	if (h->is_running && !is_quiet(h))
 		stop(h, SIGKILL);
 	ret = start(h, err);
@@ -248,16 +259,25 @@ static int talk(struct access_answer *out, struct access_helper *h,
 	else
 		len = read_line(h, line, &patience, err);
 	ret = len < 0 ? (int)len : access_parse(out, line, (size_t)len, err);
-	/* A late answer must not be that to another question. */
+	/*
+	 * Kill the helper: its late answer would be taken for the answer to
+	 * another question.
+	 */
 	if (ret < 0)
 		stop(h, SIGKILL);
 	return ret;
 }
 
-/* Wait for the helper at most as long as for its answer. */
+/*
+ * Waits until no other thread uses the helper, at most as long as for an answer
+ * of the helper.
+ */
 static int lock(struct access_helper *h, struct error *err)
 {
-	/* The time of day has no fraction here: up to a second is lost. */
+	/*
+	 * The clock has whole seconds, so the limit may be up to a second
+	 * shorter.
+	 */
 	const struct timespec end = {
 		.tv_sec = (time_t)sys_clock_seconds() + h->limit_ms / 1000 + 1,
 	};
@@ -310,7 +330,10 @@ void access_helper_free(struct access_helper *helper)
 
 /* ---- hidden refs */
 
-/* What else must be set, so that hidden objects cannot be had by their ids. */
+/*
+ * Keys that must also be set, so that clients cannot get hidden objects by
+ * their ids.
+ */
 static const char *const limits[][2] = {
 	{"gitreach.reachableonly", "true"},
 	{"uploadpack.allowtipsha1inwant", "false"},

@@ -31,7 +31,7 @@ struct access_helper;
 struct access_question {
 	const char *user;    /* "": none */
 	const char *service; /* "upload-pack" ... */
-	/* the path below the base path */
+	/* path of the repository below the base path */
 	const char *repository;
 	/* "http", "https", "git" or "ssh" */
 	const char *protocol;

@@ -18,7 +18,10 @@
 
 /* ---- names */
 
-/* Copy the last address of a list of `len` bytes. Returns the length before. */
+/*
+ * Copies the last address of a list of `len` bytes. Returns the length of the
+ * list before this address.
+ */
 static size_t take_last(char out[SYS_ADDRESS_MAX], const char *list, size_t len)
 {
 	size_t begin = len, end = len;
@@ -36,8 +39,8 @@ static size_t take_last(char out[SYS_ADDRESS_MAX], const char *list, size_t len)
 }
 
 /*
- * Go back in one field while its addresses are of trusted proxies. Returns
- * whether an earlier field may be looked at.
+ * Goes back through the addresses of one X-Forwarded-For field while they
+ * belong to trusted proxies. Returns whether an earlier field may be looked at.
  */
 static bool follow(char address[SYS_ADDRESS_MAX],
 		   const struct daemon_options *options, const char *list,
@@ -56,7 +59,10 @@ static bool follow(char address[SYS_ADDRESS_MAX],
 	return true;
 }
 
-/* Each proxy adds an address at the end, or a field behind the others. */
+/*
+ * Finds the address of the client in X-Forwarded-For. Each proxy adds an
+ * address at the end of the field, or a further field.
+ */
 static void find_client(char address[SYS_ADDRESS_MAX],
 			const struct daemon_options *options,
 			const struct daemon_input *in)
@@ -157,7 +163,9 @@ static bool add_alternate(struct buf *out, const char *objects)
 
 void daemon_network_name(struct buf *out, const struct repo *repo)
 {
-	/* Without memory, requests count for one network without a name. */
+	/*
+	 * If memory runs out, the request counts for a network without a name.
+	 */
 	if (!add_alternate(out, repo->object_dir) &&
 	    buf_append_str(out, repo->object_dir) < 0)
 		buf_reset(out);
@@ -193,7 +201,9 @@ static int tell(void *ctx, unsigned ahead, struct error *err)
 		put_line(ad, "\r", ahead);
 	ad->has_told = true;
 	ad->ahead = ahead;
-	/* The client needs to hear that the server is alive. */
+	/*
+	 * Send the client a message, so that it knows that the server is alive.
+	 */
 	return progress_ask(ad->outer, "Waiting in the queue", 0, err);
 }
 
@@ -214,7 +224,9 @@ static int admit(void *ctx, uint64_t price_us, unsigned *threads,
 	else
 		ret = admission_enter(&ad->pass, ad->shared->admission, &ask,
 				      &listener, err);
-	/* Before the objects are found, the clock of count_ns runs. */
+	/*
+	 * Before the objects are found, this wait is also counted in count_ns.
+	 */
 	if (!ad->report->strategy)
 		ad->counted_ns = ad->pass.waited_ns;
 	if (ad->has_told && !ret)
@@ -224,7 +236,9 @@ static int admit(void *ctx, uint64_t price_us, unsigned *threads,
 	return ret;
 }
 
-/* Work that goes on tells of its progress, and may have to let others work. */
+/*
+ * Called by the work with its progress. May wait, to let other requests work.
+ */
 static int poll(void *ctx, const char *title, uint64_t done, uint64_t total)
 {
 	struct daemon_admit *ad = ctx;
@@ -316,7 +330,9 @@ bool daemon_is_busy(const struct daemon_shared *shared, const char *principal,
 	struct admission_ask ask = {.principal = principal, .is_push = is_push};
 	enum admission_refusal why;
 
-	/* Usually no file is read to find the network. */
+	/*
+	 * If no request waits, the network is not needed, so no file is read.
+	 */
 	if (!is_push && !admission_has_queue(shared->admission))
 		return false;
 	if (is_push)

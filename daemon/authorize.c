@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Asks the access helper about a request of any protocol. */
+/*
+ * Asks the access helper whether a request is allowed, over HTTP, git:// or
+ * ssh.
+ */
 #include <string.h>
 
 #include "daemon/daemon-parts.h"
 
-/* The path of a repository below the base path, or its full path. */
+/* Returns the path of a repository below the base path, or its full path. */
 static const char *name_of(const struct repo *repo, const char *base)
 {
-	/* A linked work tree has the refs and objects of its repository. */
+	/*
+	 * A linked work tree counts as its repository, whose refs and objects
+	 * it has.
+	 */
 	const char *dir = repo->common_dir;
 	size_t len = strlen(base);
 
@@ -22,7 +28,10 @@ int daemon_authorize(struct access_answer *out,
 	struct error err = ERROR_INIT;
 	int ret;
 
-	/* One repository has several paths: /a, /a.git, /a.git/. */
+	/*
+	 * Clients can name one repository as /a, /a.git or /a.git/, so the path
+	 * that was opened is used.
+	 */
 	if (repo)
 		question->repository = name_of(repo, options->base_path);
 	ret = access_ask(out, conn->helper, question, &err);
@@ -30,7 +39,10 @@ int daemon_authorize(struct access_answer *out,
 		daemon_log(options, conn, err.msg);
 		return ERR_PEER;
 	}
-	/* An archive can have any object, so hidden refs would not be. */
+	/*
+	 * If refs are hidden, refuse archives: an archive can have objects of
+	 * hidden refs.
+	 */
 	if (out->hidden_nr && !strcmp(question->service, "upload-archive"))
 		out->is_allowed = false;
 	return out->is_allowed ? 0 : ERR_DENIED;

@@ -8,7 +8,10 @@
 #include "sys/process.h"
 
 struct daemon_slot {
-	/* odd: a request runs, and the fields below are valid */
+	/*
+	 * number that is odd while a request runs; the fields below are then
+	 * valid
+	 */
 	atomic_uint turn;
 	bool is_suspect;
 	/* a child process answers, so a crash of the worker has other causes */
@@ -54,7 +57,10 @@ struct daemon_board *daemon_board_take(struct daemon_boards *boards,
 	while (atomic_load(&board->is_taken))
 		if (++board == boards->boards + DAEMON_BOARDS_MAX)
 			return NULL;
-	/* Slots that were never used must not be written to. */
+	/*
+	 * Do not write to slots that were never used: their pages take up no
+	 * memory.
+	 */
 	memset(board->slots, 0, board->slot_nr * sizeof(board->slots[0]));
 	board->slot_nr = slot_nr < DAEMON_SLOTS_MAX ? slot_nr
 						    : DAEMON_SLOTS_MAX;

@@ -30,8 +30,8 @@ struct daemon_board;
 struct daemon_slot;
 
 /*
- * Returns memory for all boards, or NULL if address space runs out. Pages that
- * nobody has written to take up no memory.
+ * Returns memory for all boards, or NULL if address space runs out. Boards that
+ * are not used take up no memory.
  */
 struct daemon_boards *daemon_boards_new(struct error *err);
 
@@ -54,14 +54,17 @@ bool daemon_board_is_ready(const struct daemon_board *board);
 struct daemon_slot *daemon_board_slot(struct daemon_board *board, unsigned nr);
 
 /*
- * Between enter and leave, the thread serves the repository at a path. `client`
- * is a numeric address or "". `is_suspect`: the repository was already suspect
- * of crashes at the start of the request.
+ * Between daemon_slot_enter() and daemon_slot_leave(), the thread serves the
+ * repository at `path`. `client` is a numeric address or "". `is_suspect`: the
+ * repository was already suspect of crashes at the start of the request.
  */
 void daemon_slot_enter(struct daemon_slot *slot, const char *path, size_t len,
 		       const char *client, bool is_suspect);
 
-/* A child process answers now. A crash of the worker has other causes. */
+/*
+ * Notes that a child process answers the request, so that a crash of the worker
+ * is not blamed on this request.
+ */
 void daemon_slot_hand_over(struct daemon_slot *slot);
 void daemon_slot_leave(struct daemon_slot *slot);
 
@@ -86,7 +89,7 @@ void daemon_board_set(struct daemon_board *board, enum daemon_gauge gauge,
 
 /* A copy of a board in use. */
 struct daemon_board_view {
-	/* of the worker; 0: it does not serve yet */
+	/* process id of the worker; 0: it does not serve yet */
 	long pid;
 	unsigned requests; /* slots in use */
 	uint64_t gauges[DAEMON_GAUGE_NR];

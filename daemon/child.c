@@ -60,7 +60,10 @@ bool daemon_is_push(const struct daemon_request *request)
 		       service_name(SERVICE_RECEIVE_PACK));
 }
 
-/* The environment of the child: NUL-terminated words, one behind the other. */
+/*
+ * The environment of the child process: strings that end with NUL, one after
+ * the other.
+ */
 struct variables {
 	struct buf text;
 	size_t offs[VARIABLES_MAX];
@@ -135,7 +138,10 @@ static int feed(struct sys_child *child, struct daemon_request *q,
 	ssize_t n;
 
 	while ((n = q->io.read(q, bytes, sizeof(bytes), err)) > 0)
-		/* A child that reads no more has already answered. */
+		/*
+		 * If the child does not read the rest of the request, it has
+		 * already answered. This is no error.
+		 */
 		if (sys_write_all(child->in, bytes, (size_t)n, "http-backend",
 				  NULL) < 0)
 			break;

@@ -53,7 +53,10 @@ struct daemon_shared {
 	struct admission *admission;
 };
 
-/* Bytes that a client has sent. A connection without any has no such struct. */
+/*
+ * The bytes that a client has sent and that are not used yet. A connection
+ * without such bytes has no struct daemon_input.
+ */
 struct daemon_input {
 	struct http1_head head;
 	size_t len;
@@ -65,16 +68,18 @@ struct daemon_input {
  * a thread has the connection.
  */
 enum daemon_state {
-	/* the rest of a TLS handshake */
+	/* waits for the rest of a TLS handshake */
 	DAEMON_HANDSHAKE,
-	/* the first byte of a request */
+	/* waits for the first byte of a request */
 	DAEMON_IDLE,
-	DAEMON_HEAD, /* the rest of a head */
-	/* some time, before a wrong password is refused */
+	DAEMON_HEAD, /* waits for the rest of a head */
+	/* waits for some time, before a wrong password is refused */
 	DAEMON_DELAY,
-	/* the client's end, after our last answer */
+	/*
+	 * after the last answer: waits until the client closes the connection
+	 */
 	DAEMON_LINGER,
-	/* room in the socket, for an answer that is made */
+	/* waits for room in the socket, to send an answer that is made */
 	DAEMON_SENDING,
 	/* a thread has the connection */
 	DAEMON_BUSY,
@@ -87,14 +92,17 @@ struct daemon_conn {
 	struct daemon_conn *next, *prev; /* in the list of its state */
 	struct daemon_stream stream;     /* owned */
 	enum daemon_state state;
-	/* set by the thread: the state to go to; DAEMON_BUSY: close */
+	/*
+	 * set by the thread: the next state of the connection; DAEMON_BUSY:
+	 * close it
+	 */
 	enum daemon_state after;
 	uint64_t deadline_ns;
-	/* owned: the request whose answer is not sent; NULL: none */
+	/* owned: the request whose answer is not completely sent; NULL: none */
 	struct daemon_request *request;
 	/* in DAEMON_SENDING: bytes sent since the deadline was set */
 	uint64_t moved;
-	/* borrowed: of the thread that has the connection */
+	/* borrowed: the board slot of the thread that has the connection */
 	struct daemon_slot *slot;
 	const struct daemon_shared *shared; /* borrowed */
 	struct access_helper *helper;       /* borrowed; NULL: none */
@@ -103,16 +111,19 @@ struct daemon_conn {
 	bool is_last;
 	/* the request had a wrong password */
 	bool is_denied;
-	bool is_admin;   /* of the listener --admin */
+	bool is_admin;   /* a connection of the listener --admin */
 	bool is_counted; /* by admission_connect() */
-	/* too many of the client wait: refuse */
+	/* too many requests of this client wait, so this one is refused */
 	bool is_excess;
-	/* while a thread is due or works */
+	/*
+	 * in use while the connection waits for a thread, and while the thread
+	 * works
+	 */
 	struct lane_item lane;
 	struct daemon_input *input; /* owned; NULL: no bytes */
 	enum daemon_protocol protocol;
 	char address[SYS_ADDRESS_MAX];
-	/* the name of daemon_principal() */
+	/* the result of daemon_principal() */
 	char client[SYS_ADDRESS_MAX];
 };
 
@@ -125,8 +136,8 @@ void daemon_log(const struct daemon_options *options,
 		const struct daemon_conn *conn, const char *line);
 
 /*
- * Return a part of the head, or the value of a field or NULL. The byte behind
- * them, a blank or CR, is overwritten.
+ * Return a part of the head, or the value of a field (NULL if there is none),
+ * as a string. The byte after it, a blank or CR, is overwritten.
  */
 const char *daemon_string_at(struct daemon_input *in, struct http1_part part);
 const char *daemon_field(struct daemon_input *in, const char *name);
@@ -153,31 +164,38 @@ struct daemon_guard {
 	/* borrowed; not NUL-terminated */
 	const char *path;
 	size_t len;
-	/* a child process must answer; this thread may open the repository */
+	/*
+	 * true: a child process must answer. This thread may open the
+	 * repository.
+	 */
 	bool is_suspect;
 	bool is_refused; /* nobody may answer */
 };
 
 /*
- * A request for the repository at a path begins. Returns 0, or ERR_DENIED if
- * nobody may answer: then there is no daemon_guard_leave().
+ * Called at the start of a request for the repository at a path. Returns 0, or
+ * ERR_DENIED if the request must be refused. After ERR_DENIED,
+ * daemon_guard_leave() must not be called.
  */
 int daemon_guard_enter(struct daemon_guard *guard,
 		       const struct daemon_conn *conn, const char *path,
 		       size_t len, struct error *err);
 
-/* A child process answers now. A crash of the worker has other causes. */
+/*
+ * Notes that a child process answers the request, so that a crash of the worker
+ * is not blamed on this request.
+ */
 void daemon_guard_hand_over(struct daemon_guard *guard);
 
 /*
- * The request has ended. `child_status`: as sys_spawn_wait(); 0: there was no
- * child.
+ * Called at the end of a request. `child_status`: the result of
+ * sys_spawn_wait(); 0 if no child process answered.
  */
 void daemon_guard_leave(struct daemon_guard *guard, int child_status);
 
 /* ---- admit.c */
 
-/* What a client hears that has to try again. */
+/* The message for a client that should try again later. */
 #define DAEMON_BUSY_TEXT "the server is busy, try again later"
 
 /*
@@ -190,8 +208,9 @@ const char *daemon_principal(const struct daemon_options *options,
 			     struct daemon_conn *conn);
 
 /*
- * Returns the key of the lane of a request (daemon/lanes.h): that of its
- * principal. Of ssh, the message that waits in the socket names the user.
+ * Returns the key of the lane of a request (daemon/lanes.h), which is the key
+ * of its principal. For ssh, the message that waits in the socket names the
+ * user.
  */
 uint64_t daemon_lane_key(const struct daemon_options *options,
 			 struct daemon_conn *conn);
@@ -202,7 +221,10 @@ uint64_t daemon_lane_key(const struct daemon_options *options,
  */
 bool daemon_may_refuse(const struct daemon_conn *conn);
 
-/* Returns after how many seconds a client may try again; not always the same */
+/*
+ * Returns after how many seconds a client should try again. The number is
+ * random,
+ */
 unsigned daemon_retry_after(void);
 
 /*
@@ -226,7 +248,7 @@ struct daemon_admit {
 	struct buf network;
 	const struct progress_out *outer;
 	const struct packing_report *report;
-	/* the wait as a part of report->count_ns */
+	/* the part of the wait that is included in report->count_ns */
 	uint64_t counted_ns;
 	bool has_told;
 	unsigned ahead; /* that the client was told */
@@ -241,8 +263,9 @@ void daemon_admit_init(struct daemon_admit *ad,
 		       const char *principal, const atomic_bool *is_lost);
 
 /*
- * Works as packing_send(), with admission. While the request waits, the client
- * is told its place in the queue. `ctx` is a struct daemon_admit.
+ * Works like packing_send(), but waits for admission first. While the request
+ * waits, the client gets messages with its place in the queue. `ctx` is a
+ * struct daemon_admit.
  */
 int daemon_admit_send(void *ctx, const struct odb *odb,
 		      const struct packing_request *request,
@@ -251,9 +274,10 @@ int daemon_admit_send(void *ctx, const struct odb *odb,
 		      struct error *err);
 
 /*
- * Called when a wait for the client begins and ends (struct sys_patience). The
- * work rests meanwhile. Only the thread that makes the pack has an effect: the
- * thread that sends keepalives does no work. `ctx` is a struct daemon_admit.
+ * Called when a wait for the client begins and ends (struct sys_patience).
+ * During the wait, the request gives its tokens back. Only the thread that
+ * makes the pack has an effect: the thread that sends keepalives does no work.
+ * `ctx` is a struct daemon_admit.
  */
 void daemon_admit_rest(void *ctx, bool begins);
 
@@ -286,11 +310,11 @@ struct daemon_output {
 	struct outbox box;
 	/* the client is lost, and the outbox is empty; read by all threads */
 	atomic_bool has_failed;
-	/* bytes that the outbox had then */
+	/* number of bytes in the outbox at this time */
 	uint64_t lost;
 };
 
-/* Both write as the functions in wire/io.h; they may wait for the client. */
+/* Both functions work like those in wire/io.h. They may wait for the client. */
 int daemon_output_writev(struct daemon_output *out, struct iovec *iov,
 			 size_t nr, struct error *err);
 int daemon_output_emit(struct daemon_output *out, const struct serve_span *span,
@@ -322,7 +346,9 @@ struct daemon_request {
 	/* reads the body, writes to `output` */
 	struct serve_io io;
 	struct summary_about about; /* of this request */
-	/* of a request whose answer is made but unsent; else without a trace */
+	/*
+	 * valid if the answer is made but not sent; otherwise it has no trace
+	 */
 	struct summary summary;
 	struct daemon_snapshots *snapshots; /* borrowed */
 	struct plan_cache *plans;           /* borrowed; NULL: none */
@@ -338,19 +364,23 @@ struct daemon_request {
 	const char *path; /* http.path_info */
 	char user[DAEMON_USER_MAX];
 	char traceparent[TRACEPARENT_LEN + 1]; /* "": none */
-	/* borrowed from `use`; NULL: not entered yet */
+	/* the repository, borrowed from `use`; NULL: not opened yet */
 	const struct repo *entered;
 	struct access_answer access;
 	struct daemon_admit admit;
-	/* as sys_spawn_wait(); 0: there was no child */
+	/*
+	 * exit status of the child process, as sys_spawn_wait(); 0: no child
+	 * process
+	 */
 	int child_status;
 	uint64_t child_cpu_us;
 };
 
 /*
- * Answer the request whose head is in conn->input. Sets conn->after, and leaves
- * the bytes of the next request in conn->input. If the answer is not sent, sets
- * conn->request; conn->after then is the state after the last byte.
+ * Answers the request whose head is in conn->input. Sets conn->after, and
+ * leaves the bytes of the next request in conn->input. If the answer is not
+ * completely sent, also sets conn->request. In this case conn->after is the
+ * state after the last byte was sent.
  */
 void daemon_serve(const struct daemon_options *options,
 		  struct daemon_snapshots *snapshots, struct plan_cache *plans,
@@ -391,9 +421,9 @@ const char *daemon_challenge(const struct daemon_request *q);
 /* ---- authorize.c */
 
 /*
- * Ask the helper of the connection. The address of the repository in *question
- * is replaced by that of `repo`, unless this is NULL. Returns 0 if the request
- * is allowed, ERR_DENIED, or ERR_PEER after a line in the log if there is no
+ * Asks the access helper about the request of a connection. If `repo` is not
+ * NULL, its path replaces the one in *question. Returns 0 if the request is
+ * allowed, ERR_DENIED, or ERR_PEER after a line in the log if there is no
  * answer. The caller releases *out in any case.
  */
 int daemon_authorize(struct access_answer *out,
@@ -423,12 +453,12 @@ struct daemon_talk {
 	/* names a repository below the base path; begins with a slash */
 	const char *path;
 	const char *protocol; /* value of GIT_PROTOCOL */
-	/* the client's descriptors, not blocking; may be one socket */
+	/* the client's non-blocking descriptors; both may be the same socket */
 	int in, out;
 	/* descriptor for messages to the user; 0: none, only the log */
 	int err;
 	const char *user; /* "": none */
-	/* of the client; "": unknown */
+	/* numeric address of the client; "": unknown */
 	const char *address;
 	/* the name of daemon_talk_principal() */
 	char client[SYS_ADDRESS_MAX];
@@ -465,7 +495,7 @@ void daemon_talk_refuse_excess(struct daemon_talk *talk);
 /* Returns the user, or the address of the client, or "". */
 const char *daemon_talk_principal(struct daemon_talk *talk);
 
-/* The request has ended. NULL is allowed: the repository is not open. */
+/* Called at the end of a request. `repo` may be NULL if it was not opened. */
 void daemon_talk_close(struct daemon_talk *talk, struct repo *repo);
 
 /*

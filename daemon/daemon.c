@@ -41,7 +41,10 @@ struct process {
 	pid_t pid;
 	struct daemon_board *board; /* taken */
 	bool is_admin;
-	/* when a worker that drains is killed; 0: the worker serves */
+	/*
+	 * the time at which a worker that drains is killed; 0: the worker
+	 * serves
+	 */
 	uint64_t kill_ns;
 };
 
@@ -58,7 +61,10 @@ struct master {
 	uint64_t watchdog_ns;
 	bool is_ready; /* all workers serve */
 	bool is_ending;
-	/* The successor talks to the service manager. */
+	/*
+	 * true: the successor reports to the service manager, so this master
+	 * does not
+	 */
 	bool is_superseded;
 	/* this process is a forked worker */
 	bool is_worker;
@@ -101,7 +107,7 @@ static void close_all(struct master *m)
 	m->events = m->signals = m->successor.ready = -1;
 }
 
-/* The options of one process: with its own listeners. */
+/* The options for one child process, with only its own listeners. */
 struct own_options {
 	struct daemon_options options;
 	int fds[DAEMON_LISTENERS_MAX];
@@ -151,7 +157,10 @@ static int be_worker(struct master *m, struct daemon_board *board,
 	return daemon_worker(&own.options, board, &m->shared, m->alarm, err);
 }
 
-/* Returns 0 in the master and in the worker that has ended, or an error. */
+/*
+ * Starts a worker. Returns 0 or an error, in the master at once, and in the
+ * worker when it has ended.
+ */
 static int start_worker(struct master *m, bool is_admin, struct error *err)
 {
 	struct daemon_board *board;
@@ -222,7 +231,7 @@ static int fill(struct master *m, struct error *err)
 	return 0;
 }
 
-/* Let the workers that serve drain. */
+/* Tells the workers that serve to finish their requests and end. */
 static void retire(struct master *m)
 {
 	uint64_t end = sys_clock_ns() + m->options->drain_timeout * SECOND_NS;
@@ -305,7 +314,10 @@ static void note_end(struct master *m, pid_t pid, int status)
 		daemon_statistics_add_crash(m->shared.statistics);
 	if (status > 128 && status != 128 + SIGKILL)
 		daemon_board_each(m->processes[i].board, note_crash, m);
-	/* A worker that cannot start must not use up a CPU. */
+	/*
+	 * If a worker ends at once, wait before it is started again, to save
+	 * CPU time.
+	 */
 	if (!m->processes[i].kill_ns && status < 128)
 		m->pause_ns = sys_clock_ns() + SECOND_NS / 2;
 	forget(m, i);
@@ -346,7 +358,7 @@ static void reload(struct master *m)
 				      "stays: %s",
 			 err.msg);
 	} else {
-		/* The old options are gone. */
+		/* The old options are invalid now. */
 		m->options = options;
 		admission_configure(m->shared.admission, &options->admission);
 		retire(m);
@@ -388,7 +400,10 @@ static void hear_successor(struct master *m)
 	char byte, line[128];
 
 	if (sys_read_some(m->successor.ready, &byte, 1, "pipe", NULL) != 1) {
-		/* Its end is reported when it is collected. */
+		/*
+		 * The end of the successor is reported when its process is
+		 * waited for.
+		 */
 		sys_event_remove(m->events, m->successor.ready);
 		return;
 	}
@@ -401,7 +416,9 @@ static void hear_successor(struct master *m)
 	end(m);
 }
 
-/* Tell whoever waits for it that all workers serve. */
+/*
+ * If all workers serve, reports this to the service manager and the old master.
+ */
 static void check_ready(struct master *m)
 {
 	char line[128];
@@ -532,7 +549,10 @@ int daemon_run(const struct daemon_options *options,
 		ret = supervise(&m, err);
 	close_all(&m);
 	sys_close(m.alarm);
-	/* In a worker, these are copies: its siblings own their boards. */
+	/*
+	 * In a worker, this list is a copy. The boards of other workers are not
+	 * given back.
+	 */
 	free(m.processes);
 	daemon_boards_free(m.shared.boards);
 	daemon_suspects_free(m.shared.suspects);

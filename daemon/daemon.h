@@ -35,14 +35,16 @@ struct daemon_options {
 	/* absolute path; requests name repositories below it */
 	const char *base_path;
 	bool export_all;
-	/* of git://: do not look for "<path>.git" and "<path>/.git" */
+	/* for git://: do not look for "<path>.git" and "<path>/.git" */
 	bool strict_paths;
 	/* tell clients of git:// why they are refused */
 	bool informative_errors;
 	struct service_rules services; /* of git:// */
 	/* the field of HTTP in which a proxy names the user; NULL: none */
 	const char *user_header;
-	/* the proxies whose user_header and X-Forwarded-For count */
+	/*
+	 * the proxies whose fields user_header and X-Forwarded-For are believed
+	 */
 	const struct trusted_net *proxies;
 	size_t proxy_nr;
 	/* passwords of users over HTTP; NULL: none */
@@ -60,7 +62,9 @@ struct daemon_options {
 	unsigned worker_nr, thread_nr; /* threads of each worker */
 	/* limits of connections and of work, for all processes */
 	struct admission_options admission;
-	/* the limit of connections of one address holds for loopback ones, too
+	/*
+	 * the limit of connections of one address also applies to loopback
+	 * addresses
 	 */
 	bool limits_loopback;
 	/* seconds to send a whole head */
@@ -91,7 +95,7 @@ struct daemon_options {
 	size_t listener_nr;
 	/* the certificate for DAEMON_HTTPS; NULL: there is no such listener */
 	const struct tls *tls;
-	/* borrowed: of each listener; NULL: all are DAEMON_HTTP */
+	/* borrowed: the protocol of each listener; NULL: all are DAEMON_HTTP */
 	const enum daemon_protocol *protocols;
 };
 
@@ -108,11 +112,14 @@ struct daemon_options {
 /* A process that shall take over from the master. */
 struct daemon_successor {
 	long pid;
-	/* owned by the master: end of a pipe; a byte arrives when it serves */
+	/*
+	 * owned by the master: end of a pipe from which a byte arrives when the
+	 * successor serves
+	 */
 	int ready;
 };
 
-/* What only the program around the server can do. The master calls it. */
+/* Functions of the program that contains the server. The master calls them. */
 struct daemon_program {
 	/*
 	 * Read the configuration again, and open and close listeners. *out is

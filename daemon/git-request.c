@@ -90,7 +90,7 @@ static bool take_path(struct cursor *c, struct git_request *out)
 	       cursor_skip(c, len + (nul != NULL));
 }
 
-/* Take "host=<host>" with its NUL, if it is next. */
+/* If "host=<host>" and a NUL are next, takes them. */
 static bool take_host(struct cursor *c, struct git_request *out)
 {
 	static const char key[] = "host=";

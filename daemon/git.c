@@ -66,7 +66,10 @@ static void answer(struct daemon_talk *t)
 	const struct service_rules *rules = &t->options->services;
 	const char *fault = "no such repository";
 
-	/* git daemon then does not look whether there is a repository. */
+	/*
+	 * Like git-daemon(1), do not look whether the repository exists in this
+	 * case.
+	 */
 	if (rules->is_fixed[t->service] && !rules->is_enabled[t->service])
 		fault = "service not enabled";
 	else if (!daemon_talk_open(&repo, t, &err))

@@ -33,7 +33,10 @@ void daemon_guard_hand_over(struct daemon_guard *guard)
 	daemon_slot_hand_over(guard->conn->slot);
 }
 
-/* Returns whether a child has ended by a signal that ends no sound program. */
+/*
+ * Returns whether a child was ended by a signal that means a crash, such as
+ * SIGSEGV.
+ */
 static bool has_crashed(int status)
 {
 	switch (status - 128) {

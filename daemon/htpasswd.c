@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads a file of passwords, and remembers the passwords that were right. */
+/*
+ * Reads a file of users and password hashes, and remembers successful checks.
+ */
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,7 +18,7 @@
 #include "sys/secret.h"
 #include "sys/witness.h"
 
-/* entries of the memory, and how long each is valid */
+/* number of remembered successful checks, and how long each is valid */
 #define PROOFS 256
 #define PROOF_NS (UINT64_C(60) * 1000000000)
 
@@ -30,7 +32,7 @@ struct table {
 	size_t nr, alloc;
 };
 
-/* A password that was right. */
+/* A successful check of a password. */
 struct proof {
 	struct oid mac;
 	uint64_t end_ns; /* 0: none */
@@ -55,7 +57,10 @@ static void table_release(struct table *t)
 	free(t->offs);
 }
 
-/* Returns the stored hash of a user, or NULL. Of two lines the first counts. */
+/*
+ * Returns the stored hash of a user, or NULL. If a user has two lines, the
+ * first counts.
+ */
 static const char *find(const struct table *t, const char *user)
 {
 	for (size_t i = 0; i < t->nr; i++) {
@@ -127,7 +132,10 @@ static int load(struct htpasswd *h, struct error *err)
 	sys_witness_add(&witness, h->path, SYS_WITNESS_CONTENT);
 	if (!ret)
 		ret = parse(&table, h->path, err);
-	/* The same error is reported once, so the witness is the new one. */
+	/*
+	 * Keep the new witness after an error, too, so that the error is
+	 * reported only once.
+	 */
 	sys_witness_release(&h->witness);
 	h->witness = witness;
 	if (ret < 0) {
@@ -193,7 +201,10 @@ static int make_mac(struct oid *out, const struct htpasswd *h, const char *user,
 	const char *const parts[] = {user, password, hash};
 	size_t len = 0;
 
-	/* The NUL behind each part is a part of the text. */
+	/*
+	 * Hash each part with its NUL, so that different parts never give the
+	 * same bytes.
+	 */
 	for (size_t i = 0; i < ARRAY_NR(parts); i++) {
 		size_t n = strlen(parts[i]) + 1;
 

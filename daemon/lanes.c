@@ -9,7 +9,7 @@
 
 struct lane {
 	struct lane *bucket_next;
-	/* in the ring of lanes with items that wait */
+	/* neighbours in the ring of lanes that have waiting items */
 	struct lane *next, *prev;
 	uint64_t key;
 	struct lane_item *first, **end;
@@ -21,7 +21,7 @@ struct lanes {
 	struct lane *buckets[BUCKETS]; /* owned lanes */
 	/* its first lane is the next */
 	struct lane ring;
-	/* of clients without a lane */
+	/* the lane that clients share if there is no memory for a lane */
 	struct lane spare;
 };
 

@@ -30,7 +30,10 @@ struct lanes *lanes_new(unsigned thread_nr);
 /* Items that wait are forgotten. NULL is allowed. */
 void lanes_free(struct lanes *lanes);
 
-/* Returns a key for a client. Never below 16: small keys are free for use. */
+/*
+ * Returns a key for a client. The key is at least 16, so callers can use
+ * smaller keys for other lanes.
+ */
 uint64_t lanes_key(const char *client);
 
 /*
@@ -49,7 +52,7 @@ struct lane_item *lanes_take(struct lanes *lanes);
 /* Returns whether lanes_take() would return a request. */
 bool lanes_has_ready(const struct lanes *lanes);
 
-/* A request with this key, that was taken, has ended. */
+/* Must be called when a request that lanes_take() returned has ended. */
 void lanes_done(struct lanes *lanes, uint64_t key);
 
 /* Returns how many requests wait in the lane with a key. */

@@ -14,8 +14,8 @@
 #define BASIC "Basic "
 
 /*
- * Returns whether nobody can read along: the connection is encrypted, local, or
- * from a proxy that is trusted.
+ * Returns whether nobody else can read what the client sends: the connection is
+ * encrypted, local, or from a trusted proxy.
  */
 static bool is_private(const struct daemon_request *q)
 {

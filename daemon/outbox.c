@@ -8,7 +8,10 @@
 #include "http1/chunk.h"
 #include "sys/tcp.h"
 
-/* spans and headers of a whole group: chunk head, packets, line end */
+/*
+ * maximum number of spans for one group: the head of the chunk, headers and
+ * data of packets, and the end of line
+ */
 #define GROUP_SPANS (2 * OUTBOX_GROUP_PACKETS + 2)
 #define GROUP_TEXT                                                             \
 	(OUTBOX_GROUP_PACKETS * PKTLINE_BAND_HEADER + HTTP1_CHUNK_HEAD_MAX)
@@ -52,7 +55,9 @@ static int add_item(struct outbox *box, const struct serve_span *item)
 	return 0;
 }
 
-/* Forget literals that were sent, if there are many of them. */
+/*
+ * Removes literals that were sent from the buffer, if they take up much of it.
+ */
 static void pack_literals(struct outbox *box)
 {
 	struct buf *b = &box->literals;

@@ -33,7 +33,9 @@
 #define OUTBOX_LITERAL_MAX ((size_t)256 << 10)
 #define OUTBOX_ITEM_MAX 256
 
-/* packets of a group; data bytes of an unframed group */
+/*
+ * maximum number of packets in a group, and of data bytes in an unframed group
+ */
 #define OUTBOX_GROUP_PACKETS 16
 #define OUTBOX_GROUP_BYTES ((size_t)1 << 20)
 

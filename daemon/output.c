@@ -12,8 +12,8 @@ static int fail(struct daemon_output *out)
 }
 
 /*
- * Write what the socket takes now. Returns the number of bytes, 0 if none, or
- * ERR_PEER.
+ * Writes the bytes that the socket accepts now, without waiting. Returns their
+ * number, which may be 0, or ERR_PEER.
  */
 static ssize_t try_writev(struct daemon_output *out, const struct iovec *iov,
 			  size_t nr, struct error *err)
@@ -61,8 +61,8 @@ static int wait(struct daemon_output *out, struct error *err)
 static int begin(struct daemon_output *out, struct error *err)
 {
 	/*
-	 * The time limit begins anew with each message that we write. Waits
-	 * for earlier input do not count.
+	 * The time limit starts again with each write. Earlier waits for the
+	 * client's input do not count.
 	 */
 	out->patience.waited_ns = out->patience.moved = 0;
 	return atomic_load(&out->has_failed)

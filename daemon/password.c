@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Computes hashes of passwords: most of them with libcrypt, which is loaded
- * when a file of passwords is configured, those of Apache here.
+ * Computes hashes of passwords. libcrypt computes most kinds; it is loaded when
+ * a file of passwords is configured. This file computes the kinds of Apache.
  */
 #define OPENSSL_SUPPRESS_DEPRECATED
 

@@ -25,7 +25,9 @@ const struct http1_limits daemon_limits = {
 	.field_nr = HTTP1_FIELDS_MAX,
 };
 
-/* bytes of a body that are read for nothing, to keep the connection */
+/*
+ * To keep a connection, at most this number of unused bytes of a body are read.
+ */
 #define DROP_MAX 65536
 
 /* ---- the socket as a serve_io */
@@ -185,7 +187,10 @@ static const char *principal_of(const struct daemon_request *q)
 	return *q->user ? q->user : daemon_principal(q->options, q->conn);
 }
 
-/* By a plan, if plans are kept. A request has one pack. */
+/*
+ * Makes the pack, or sends it by a plan if plans are kept. A request has one
+ * pack.
+ */
 static int send_planned(struct daemon_request *q,
 			const struct plan_question *question,
 			const struct pack_sink *sink,
@@ -253,7 +258,10 @@ static const char *copy_traceparent(struct daemon_request *q)
 	return q->traceparent;
 }
 
-/* A user with a password may read all repositories. */
+/*
+ * Fills in the options of http_serve(). A user with a password may read all
+ * repositories.
+ */
 static void fill(struct daemon_request *q, const struct buf *path,
 		 const char *user, enum daemon_login login)
 {
@@ -261,7 +269,7 @@ static void fill(struct daemon_request *q, const struct buf *path,
 	struct daemon_input *in = q->conn->input;
 	bool is_old = !in->head.minor;
 
-	/* The request may outlive its head. */
+	/* Copy the name, because the request may live longer than its head. */
 	if (user && user != q->user)
 		snprintf(q->user, sizeof(q->user), "%s", user);
 	q->about = (struct summary_about){
@@ -316,7 +324,9 @@ static int refuse(struct daemon_request *q, const char *status)
 	return ret;
 }
 
-/* Too many requests of the client wait for a thread. */
+/*
+ * Refuses a request, because too many requests of the client wait for a thread.
+ */
 static void refuse_excess(struct daemon_request *q)
 {
 	admission_refused(q->conn->shared->admission, ADMISSION_PRINCIPAL_FULL);
@@ -409,7 +419,10 @@ static const char *authorize(struct daemon_request *q, const char *path,
 	if (!buf_append(&name, path, len) &&
 	    !buf_printf(&full, "%s%s", o->base_path, name.data)) {
 		question.repository = name.data;
-		/* Of a repository that is missing, only the path is asked. */
+		/*
+		 * If the repository is missing, the access helper is asked
+		 * about the path only.
+		 */
 		enter_snapshot(q, full.data, &why);
 		ret = daemon_authorize(&q->access, o, q->conn, &question,
 				       q->entered);
@@ -421,7 +434,10 @@ static const char *authorize(struct daemon_request *q, const char *path,
 	q->http.export_all = true;
 	if (!ret && q->entered)
 		return NULL;
-	/* A second attempt could open what the helper has not judged. */
+	/*
+	 * Do not try to open the repository again: a second attempt could open
+	 * one that the helper was not asked about.
+	 */
 	if (!ret)
 		daemon_log(o, q->conn, why.msg);
 	if (!ret && (user || !q->http.challenge))
@@ -432,9 +448,9 @@ static const char *authorize(struct daemon_request *q, const char *path,
 }
 
 /*
- * Returns whether the request begins a fetch or a push, and there are too many.
- * A repository that cannot be opened, or is not exported, is left to the
- * answer.
+ * Returns whether the request starts a fetch or a push and must be refused,
+ * because too many of them wait. Returns false if the repository cannot be
+ * opened or is not exported: http_serve() reports this.
  */
 static bool is_busy(struct daemon_request *q, const char *path, size_t len)
 {
@@ -453,8 +469,8 @@ static bool is_busy(struct daemon_request *q, const char *path, size_t len)
 }
 
 /*
- * Returns whether git http-backend will allow a push to the repository: others
- * need no turn.
+ * Returns whether git http-backend will allow a push to the repository. A push
+ * that will be refused need not wait for its turn.
  */
 static bool may_push(const struct daemon_request *q)
 {
@@ -467,7 +483,10 @@ static bool may_push(const struct daemon_request *q)
 	       is_allowed;
 }
 
-/* Wait for the first bytes of the body: a client without any gets no turn. */
+/*
+ * Waits for the first bytes of the body, so that a client that sends nothing
+ * takes no turn.
+ */
 static int await_body(struct daemon_request *q, struct error *err)
 {
 	const struct daemon_input *in = q->conn->input;
@@ -478,8 +497,8 @@ static int await_body(struct daemon_request *q, struct error *err)
 }
 
 /*
- * Wait for the turn of a push, if the request is one. *pass has no ticket
- * before, and may have none afterwards. Returns 0 or a negative error code.
+ * If the request is a push, waits for its turn. *pass has no ticket before the
+ * call, and may have none after it. Returns 0 or a negative error code.
  */
 static int admit_push(struct admission_pass *pass, struct daemon_request *q,
 		      size_t path_len, struct error *err)

@@ -34,7 +34,7 @@ struct service_rules {
 		.is_enabled = { true, false, false }                           \
 	}
 
-/* Returns the name without "git-", a static string. */
+/* Returns the service's name without "git-", a static string. */
 const char *service_name(enum service service);
 
 /* Finds a service by its name without "git-". Returns false if unknown. */

@@ -22,7 +22,7 @@
 /* A text and its place. */
 struct daemon_text {
 	char *text; /* owned; NULL: not set */
-	/* of the file; 0: an option of the command line */
+	/* line number in the file; 0: an option of the command line */
 	unsigned line;
 };
 
@@ -40,7 +40,7 @@ struct daemon_settings {
 	struct daemon_text user_header;
 	/* PEM files; without `tls_key`, the certificate's file has the key */
 	struct daemon_text tls_certificate, tls_key;
-	/* the networks whose user header counts */
+	/* networks of trusted proxies, whose user header is believed */
 	struct trusted_net proxies[DAEMON_PROXIES_MAX];
 	size_t proxy_nr;
 	struct daemon_text htpasswd;
@@ -58,7 +58,8 @@ struct daemon_settings {
 	/* limits of work and of waiting; see daemon_keys */
 	uint64_t tokens, token_share, queue, queue_of_user, queue_timeout;
 	uint64_t pushes;
-	/* 0: not set: the default, which does not apply to loopback addresses
+	/*
+	 * 0: not set. Then the default applies, but not to loopback addresses.
 	 */
 	uint64_t connections_of_address;
 };
@@ -82,10 +83,12 @@ enum daemon_kind {
 struct daemon_key {
 	const char *name; /* NULL ends the table */
 	enum daemon_kind kind;
-	/* of the field in struct daemon_settings */
+	/* offset of the field in struct daemon_settings */
 	size_t offset;
 	uint64_t max; /* of a number */
-	/* of the option: "<dir>"; NULL: none */
+	/*
+	 * the argument in the usage of the option, such as "<dir>"; NULL: none
+	 */
 	const char *arg_name;
 	const char *help; /* one line for the usage */
 };

@@ -3,7 +3,7 @@
  * Open repositories that the requests of a worker share.
  *
  * `users` counts the requests that use a part, and one more while the cache
- * lists the part. Who takes the count to zero frees the part.
+ * lists the part. When the count becomes zero, the part is freed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,8 @@ struct daemon_snapshot {
 	char *path;
 	struct repo *repo;
 	struct packed_keep
-		*packed_keep; /* NULL: the repository is not shared */
+		/* the shared repository; NULL: the repository is not shared */
+		*packed_keep;
 	struct sys_witness witness;
 	bool is_shared; /* may be listed */
 	/* held while packs are opened: others wait for them */
@@ -54,7 +55,7 @@ struct daemon_snapshots {
 	size_t max;
 	struct plan_cache *plans; /* borrowed; NULL: none */
 	pthread_mutex_t lock;
-	/* under `lock`: the newest first */
+	/* guarded by `lock`: list of the snapshots, the newest first */
 	struct daemon_snapshot *first;
 	size_t nr;
 };
@@ -246,7 +247,10 @@ static bool witness_search(struct daemon_snapshot *s)
 			return false;
 		real = sys_realpath(path.data, NULL);
 		is_found = real && !strcmp(real, s->repo->git_dir);
-		/* A directory that was refused could become a repository. */
+		/*
+		 * A directory that was found and refused could become a
+		 * repository later.
+		 */
 		is_plain = is_plain && (is_found || !real);
 		sys_witness_add(&s->witness, path.data, SYS_WITNESS_IDENTITY);
 		free(real);
@@ -397,7 +401,10 @@ static int open_packs(struct daemon_packs **out, struct daemon_snapshot *s,
 		return error_nomem(err);
 	packs->users = 1;
 	sys_witness_init(&packs->witness);
-	/* usually missing: noted before it is read */
+	/*
+	 * This file is usually missing, so it is added to the witness before it
+	 * is read.
+	 */
 	witness_below(&packs->witness, s->repo->object_dir, "info/alternates",
 		      SYS_WITNESS_CONTENT);
 	ret = is_shared ? odb_open(&packs->odb, s->repo, warning, err)
@@ -420,8 +427,8 @@ static int open_packs(struct daemon_packs **out, struct daemon_snapshot *s,
 }
 
 /*
- * Let the snapshot have `packs` for further requests, and drop those it had.
- * NULL: only drop.
+ * Keeps `packs` in the snapshot for further requests, in place of the packs
+ * that it had. NULL: only drops the old ones.
  */
 static void keep_packs(struct daemon_snapshots *cache,
 		       struct daemon_snapshot *s, struct daemon_packs *packs)

@@ -19,7 +19,9 @@ static const char *const schemes[] = {
 /* Returns the rest of the URL behind its scheme, or NULL if it is unknown. */
 static const char *skip_scheme(enum daemon_protocol *out, const char *url)
 {
-	/* The last scheme occurs in messages only. */
+	/*
+	 * The last scheme is only used in messages, so it is not accepted here.
+	 */
 	for (size_t i = 0; i < DAEMON_ADMIN; i++) {
 		size_t len = strlen(schemes[i]);
 
@@ -204,7 +206,7 @@ int daemon_sockets_open(struct daemon_sockets *out,
 	return ret;
 }
 
-/* The name of a listener, with the port that the system chose. */
+/* Logs the name of a listener, with the port that the system chose. */
 static void tell(const char *what, const struct daemon_listener *item,
 		 const struct daemon_report *report)
 {
@@ -279,7 +281,7 @@ int daemon_sockets_activate(struct daemon_sockets *out, int first, size_t nr,
 	return ret;
 }
 
-/* A list has lines "<descriptor> <name>". */
+/* The list has a line "<descriptor> <name>" for each socket. */
 int daemon_sockets_write(struct buf *out, const struct daemon_sockets *sockets)
 {
 	int ret = 0;

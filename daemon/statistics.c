@@ -24,7 +24,7 @@ static const char *const results[] = {"ok", "client", "error"};
 static const char *const sources[] = {"span", "made"};
 static const char *const plan_levels[] = {"request"};
 static const char *const plan_results[] = {"hit", "joined", "miss", "bypass"};
-/* The same in the records of requests. */
+/* The same values as they are written in the records of requests. */
 static const char *const plan_texts[] = {"hit", "joined", "made", "bypassed"};
 /* Names of enum admission_refusal. */
 static const char *const refusals[ADMISSION_REFUSALS] = {
@@ -287,7 +287,7 @@ static unsigned value_of(const struct metrics_label *label, const char *text,
 
 enum {
 	FREE,
-	/* one thread changes the path */
+	/* state: one thread is changing the path */
 	WRITING,
 	VALID,
 };
@@ -296,7 +296,7 @@ enum {
 struct cost {
 	atomic_uint state;
 	_Atomic uint64_t hash;
-	/* the time of the numbers, in periods; see age() */
+	/* the period to which the numbers belong; see age() */
 	_Atomic uint64_t period;
 	_Atomic uint64_t requests, cpu_us, bytes_sent;
 	/* as in struct daemon_packs */
@@ -310,13 +310,16 @@ struct slow_entry {
 	struct daemon_slow slow;
 };
 
-#define RING_NR 128 /* more than are shown: old ones may be overwritten */
+/*
+ * more entries than are shown, because the oldest may be overwritten meanwhile
+ */
+#define RING_NR 128
 #define PROBES 8
 #define PERIOD_NS (UINT64_C(600) * 1000000000)
 
 struct shared {
 	struct cost costs[DAEMON_COSTS_MAX];
-	/* entries that were ever written */
+	/* number of entries that were ever written */
 	atomic_uint slow_nr;
 	struct slow_entry ring[RING_NR];
 };
@@ -580,7 +583,7 @@ static void count_bytes(struct metrics *m, const struct summary *s)
 	metrics_add(m, WAIT, &sending, s->numbers[SUMMARY_WAIT_SEND_US]);
 }
 
-/* `text` is NULL if there are no plans. */
+/* Counts the result of a plan. `text` is NULL if there are no plans. */
 static void count_plan(struct metrics *m, const char *text)
 {
 	for (unsigned i = 0; text && i < ARRAY_NR(plan_texts); i++) {

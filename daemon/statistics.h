@@ -47,7 +47,7 @@ struct daemon_child_request {
 	/* numeric address; NULL: unknown */
 	const char *client;
 	const char *user; /* NULL: none */
-	/* values of the labels of these names; static */
+	/* values of the labels "service" and "command"; static strings */
 	const char *service, *command;
 	bool has_failed;
 	uint64_t total_us, cpu_us;
@@ -105,10 +105,10 @@ struct daemon_slow {
 	char user[DAEMON_SLOW_USER_MAX]; /* "": none */
 	char error[128];                 /* "": none */
 	char command[16];
-	/* values of the labels of the same names; static */
+	/* values of the labels "strategy" and "reason"; static strings */
 	const char *strategy, *reason;
 	uint64_t phases_us[SUMMARY_PHASE_NR];
-	/* 0 if a child process has answered, like the phases */
+	/* These four and the phases are 0 if a child process has answered. */
 	uint64_t wait_read_us, wait_send_us, objects, bytes_sent;
 	uint64_t total_us, cpu_us;
 };
@@ -122,7 +122,7 @@ struct daemon_slow {
 size_t daemon_statistics_slow(const struct daemon_statistics *st,
 			      struct daemon_slow slow[DAEMON_SLOW_MAX]);
 
-/* A number of the counters, by label. */
+/* The number that a counter has for one value of a label. */
 struct daemon_count {
 	const char *value; /* of the label; static */
 	uint64_t nr;
@@ -144,7 +144,10 @@ size_t daemon_statistics_reasons(const struct daemon_statistics *st,
 size_t daemon_statistics_plans(const struct daemon_statistics *st,
 			       struct daemon_count counts[DAEMON_COUNTS_MAX]);
 
-/* What the processes do now; the admin process adds the boards up. */
+/*
+ * Numbers of the present moment, which the admin process sums up over all
+ * boards.
+ */
 struct daemon_now {
 	uint64_t connections, requests, snapshots, workers, plan_bytes;
 	struct admission_view admission;

@@ -89,7 +89,7 @@ static int put_text(struct buf *out, const char *text)
 	return put_escaped(out, text, strlen(text));
 }
 
-/* A cell with a path. Of a long path, the end tells more than the begin. */
+/* Prints a cell with a path. If the path is long, only its end is shown. */
 static int put_path(struct buf *out, const char *path)
 {
 	size_t len = strlen(path);
@@ -110,7 +110,9 @@ static int put_path(struct buf *out, const char *path)
 	return ret ? ret : buf_append_str(out, "</td>");
 }
 
-/* Begin a cell with a number. A narrow page shows the name of the number. */
+/*
+ * Begins a cell with a number. A narrow page also shows the name of the number.
+ */
 static int begin_number(struct buf *out, const char *name)
 {
 	return buf_printf(out, "<td class=\"n\" data-l=\"%s\">", name);
@@ -239,7 +241,7 @@ static int put_flights(struct buf *out, const struct status *s)
 	return ret || end_table(out, s->flight_nr);
 }
 
-/* Who waits for a token, and who holds one. */
+/* Prints the table of principals that wait for a token or hold one. */
 static int put_queue(struct buf *out, const struct status *s)
 {
 	const struct admission_view *v = &s->now.admission;
@@ -283,7 +285,7 @@ static int put_cost(struct buf *out, const struct status *s,
 {
 	int ret = buf_append_str(out, "<tr>") || put_path(out, c->path);
 
-	/* The bar is in the cell of the path. */
+	/* The bar is printed in the same cell as the path. */
 	if (ret)
 		return ret;
 	buf_set_len(out, out->len - strlen("</td>"));
@@ -370,7 +372,7 @@ static int put_phases(struct buf *out, const struct daemon_slow *r)
 	return ret || buf_append_str(out, "</div>");
 }
 
-/* The share of the waits for the client, which lie within the phases. */
+/* Prints a bar for the waits for the client, which are parts of the phases. */
 static int put_waits(struct buf *out, const struct daemon_slow *r)
 {
 	uint64_t waits = r->wait_read_us + r->wait_send_us;

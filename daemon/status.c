@@ -8,7 +8,10 @@
 #include "daemon/status.h"
 #include "sys/clock.h"
 
-/* Slots that are looked at; the oldest of them are shown. */
+/*
+ * Maximum number of slots that are copied; the oldest requests of these are
+ * shown.
+ */
 #define SLOTS_MAX 4096
 
 static int by_begin(const void *a, const void *b)

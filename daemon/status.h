@@ -21,12 +21,12 @@ struct status {
 	/* "<name>/<version>"; borrowed */
 	const char *agent;
 	struct daemon_now now;
-	/* of the requests that run: the oldest first */
+	/* the running requests, the oldest first */
 	struct daemon_slot_view flights[STATUS_FLIGHTS_MAX];
 	size_t flight_nr;
 	/* sys_clock_ns() when the status was taken */
 	uint64_t taken_ns;
-	/* the same in seconds since 1970 */
+	/* time at which the status was taken, in seconds since 1970 */
 	int64_t taken;
 	struct daemon_board_view boards[DAEMON_BOARDS_MAX];
 	size_t board_nr;

@@ -19,7 +19,7 @@
 
 struct daemon_stream {
 	int fd; /* owned */
-	/* none: the stream is not encrypted */
+	/* The TLS connection; without one, the stream is not encrypted. */
 	struct tls_conn tls;
 };
 

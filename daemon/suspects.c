@@ -14,7 +14,10 @@
 #define SECOND_NS UINT64_C(1000000000)
 #define MEMORY_NS (600 * SECOND_NS)
 
-/* crashes of workers after which children answer */
+/*
+ * number of crashes after which child processes answer requests for a
+ * repository
+ */
 #define CRASHES_MAX 2
 
 /* If more repositories are suspect, the oldest one is forgotten. */
@@ -47,7 +50,7 @@ void daemon_suspects_free(struct daemon_suspects *suspects)
 	sys_memory_unshare(suspects, sizeof(*suspects));
 }
 
-/* FNV-1a. A path counts up to the length that a board keeps. */
+/* Returns the FNV-1a hash of a path, up to the length that a board keeps. */
 static uint64_t hash_of(const char *path, size_t len)
 {
 	uint64_t hash = UINT64_C(14695981039346656037);

@@ -21,7 +21,7 @@ struct daemon_suspects;
 
 enum daemon_verdict {
 	DAEMON_TRUSTED, /* a thread may answer */
-	/* a child process must answer */
+	/* two crashes: a child process must answer */
 	DAEMON_SUSPECT,
 	DAEMON_GUILTY, /* no answer */
 };
@@ -33,8 +33,9 @@ struct daemon_suspects *daemon_suspects_new(struct error *err);
 void daemon_suspects_free(struct daemon_suspects *suspects);
 
 /*
- * A worker has crashed at time `now_ns` while it served the repository at a
- * path. Returns the number of crashes. The master calls this.
+ * Notes that a worker crashed at time `now_ns` while it served the repository
+ * at a path. Returns the number of crashes for this repository. Only the master
+ * calls this.
  */
 unsigned daemon_suspects_crash(struct daemon_suspects *suspects,
 			       const char *path, size_t len, uint64_t now_ns);

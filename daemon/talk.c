@@ -132,7 +132,10 @@ const char *daemon_talk_principal(struct daemon_talk *talk)
 	return talk->client;
 }
 
-/* The client has its own snapshot, so plans are only in the directory. */
+/*
+ * Makes a pack. Each client has its own snapshot of packs, so only plans in the
+ * directory can be used.
+ */
 static int make_pack(void *ctx, const struct odb *odb,
 		     const struct packing_request *request,
 		     const struct packing_send_options *options,
@@ -245,7 +248,7 @@ static int spawn(const struct daemon_talk *t, const char *dir,
 	snprintf(timeout, sizeof(timeout), "--timeout=%u", t->options->timeout);
 	if (t->service == SERVICE_UPLOAD_PACK)
 		argv[word_nr++] = "--strict";
-	/* Stock Git's upload-archive has no such option. */
+	/* Stock Git's upload-archive has no option --timeout. */
 	if (t->service != SERVICE_UPLOAD_ARCHIVE)
 		argv[word_nr++] = timeout;
 	argv[word_nr] = dir;

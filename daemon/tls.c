@@ -117,7 +117,10 @@ static int make_context(struct tls *tls, struct error *err)
 		return error_nomem(err);
 	f->SSL_CTX_ctrl(c, SSL_CTRL_SET_MIN_PROTO_VERSION, TLS1_2_VERSION,
 			NULL);
-	/* A client that closes the socket without a word has ended, too. */
+	/*
+	 * A client that closes the socket without a TLS message has ended, too:
+	 * this is no error.
+	 */
 	f->SSL_CTX_set_options(c, SSL_OP_NO_RENEGOTIATION |
 					  SSL_OP_NO_COMPRESSION |
 					  SSL_OP_IGNORE_UNEXPECTED_EOF);
@@ -136,7 +139,10 @@ static int make_context(struct tls *tls, struct error *err)
 	return 0;
 }
 
-/* OpenSSL does not say well why it cannot open a file. */
+/*
+ * Checks that a file can be read, because OpenSSL's message for this error is
+ * not helpful.
+ */
 static int check_file(const char *path, struct error *err)
 {
 	struct sys_stat st;
@@ -287,7 +293,7 @@ static int judge(const struct tls_conn *conn, int ret, enum tls_wait *wait,
 	}
 }
 
-/* Prepare a call of OpenSSL whose errors judge() shall see. */
+/* Must be called before a call of OpenSSL whose errors judge() handles. */
 static void start(const struct tls_conn *conn, enum tls_wait *wait)
 {
 	conn->tls->f.ERR_clear_error();

@@ -44,7 +44,7 @@ void tls_close(struct tls *tls);
 
 /* The event that a call needs before it can be repeated. */
 enum tls_wait {
-	/* none: the call has done its work */
+	/* no event: the call has done its work */
 	TLS_READY,
 	TLS_INPUT,
 	TLS_OUTPUT,
@@ -60,8 +60,8 @@ void tls_release(struct tls_conn *conn);
 
 /*
  * Goes on with the handshake. Returns 0 with *wait set, ERR_UNSUPPORTED if the
- * client speaks HTTP without TLS, ERR_MISSING if the client has ended the
- * connection without a word, or ERR_PEER.
+ * client speaks HTTP without TLS, ERR_MISSING if the client has closed the
+ * connection without sending a byte, or ERR_PEER.
  */
 int tls_handshake(struct tls_conn *conn, enum tls_wait *wait,
 		  struct error *err);
@@ -80,7 +80,7 @@ bool tls_has_bytes(const struct tls_conn *conn);
  * Writes the first bytes of `nr` spans, at most one record. Short spans are
  * copied together. Returns the number of bytes, or 0 with *wait set, or
  * ERR_PEER. After a 0, the next call must begin with the same bytes and must
- * have at least as many. The bytes may be at another place.
+ * have at least as many. The bytes may be at another address.
  */
 ssize_t tls_writev(struct tls_conn *conn, const struct iovec *iov, size_t nr,
 		   enum tls_wait *wait, struct error *err);

@@ -67,7 +67,10 @@ bool trusted_is_loopback(const char *address)
 
 void trusted_client_name(char out[SYS_ADDRESS_MAX], const char *address)
 {
-	/* An IPv4 address in the form of IPv6 counts as a whole. */
+	/*
+	 * Of an IPv4 address in the form of IPv6, all bits count, not only the
+	 * first 64.
+	 */
 	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
 	uint8_t bytes[16];
 	char text[SYS_ADDRESS_MAX - 3];

@@ -16,7 +16,7 @@ struct trusted_net {
 	/* the address; IPv4 has 4 bytes */
 	uint8_t bytes[16];
 	unsigned bytes_nr; /* 4 or 16 */
-	/* leading bits that must agree */
+	/* number of leading bits that must be equal */
 	unsigned bits;
 };
 
@@ -32,8 +32,8 @@ bool trusted_is_loopback(const char *address);
 
 /*
  * Writes the name under which a client counts: an IPv4 address, or the /64
- * network of an IPv6 address, of which one client has all addresses. Other
- * texts are copied, and cut off at the end.
+ * network of an IPv6 address, because one client usually has all addresses of
+ * such a network. Other texts are copied, and cut off at the end.
  */
 void trusted_client_name(char out[SYS_ADDRESS_MAX], const char *address);
 

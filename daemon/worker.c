@@ -38,10 +38,13 @@
 /* the lane of requests that are only refused */
 #define EXCESS 1
 
-/* seconds until a wrong password is refused */
+/* number of seconds after which a wrong password is refused */
 #define DELAY 1
 
-/* seconds to wait for a client's end after the last answer */
+/*
+ * seconds to wait, after the last answer, until the client closes the
+ * connection
+ */
 #define LINGER_TIMEOUT 2
 
 /* megabytes of an answer that the loop sends before it looks at other events */
@@ -78,7 +81,7 @@ struct worker {
 	unsigned thread_nr;
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
-	/* under `lock`: single lists by `next` */
+	/* guarded by `lock`: lists that are linked by `next` */
 	struct daemon_conn *done;
 	struct lanes *lanes; /* owned */
 	/* slots of the board that threads have taken */
@@ -144,7 +147,10 @@ static struct daemon_conn *take(struct worker *w)
 	pthread_mutex_lock(&w->lock);
 	while (!(item = lanes_take(w->lanes)) && !w->is_over)
 		pthread_cond_wait(&w->wake, &w->lock);
-	/* The end of one request may have let two follow. */
+	/*
+	 * The end of one request may allow two requests of waiting clients to
+	 * start.
+	 */
 	if (item && lanes_has_ready(w->lanes))
 		pthread_cond_signal(&w->wake);
 	pthread_mutex_unlock(&w->lock);
@@ -192,7 +198,10 @@ static void *run_thread(void *ctx)
 	return NULL;
 }
 
-/* If a proxy is not trusted, all its clients are one. Say so once. */
+/*
+ * If an unknown proxy connects, all its clients count as one client. Logs this
+ * once.
+ */
 static void hint(struct worker *w, const struct daemon_conn *conn)
 {
 	const struct daemon_options *o = w->options;
@@ -222,7 +231,10 @@ static void enqueue(struct worker *w, struct daemon_conn *conn)
 		conn->lane.key = EXCESS;
 	lanes_put(w->lanes, &conn->lane);
 	pthread_mutex_unlock(&w->lock);
-	/* A thread that woke up under the lock would wait for the lock. */
+	/*
+	 * Wake a thread only after the lock was released, so that it need not
+	 * wait for the lock.
+	 */
 	pthread_cond_signal(&w->wake);
 	hint(w, conn);
 }
@@ -242,8 +254,8 @@ static bool give_input(struct daemon_conn *conn)
 }
 
 /*
- * Returns how many bytes to read. What follows the first pkt-line of git://
- * stays in the socket, for the service.
+ * Returns how many bytes to read. For git://, bytes after the first pkt-line
+ * stay in the socket, for the service.
  */
 static size_t room(const struct daemon_conn *conn)
 {
@@ -313,7 +325,10 @@ static void advance(struct worker *w, struct daemon_conn *conn,
 		free(conn->input);
 		conn->input = NULL;
 	}
-	/* The next request may be on its way: see drain(). */
+	/*
+	 * A connection that drains waits a second for a request that is on its
+	 * way, see drain().
+	 */
 	if (w->is_draining && !conn->input && !deadline_ns)
 		deadline_ns = sys_clock_ns() + SECOND_NS;
 	enlist(w, conn, conn->input ? DAEMON_HEAD : DAEMON_IDLE);
@@ -325,7 +340,7 @@ static void advance(struct worker *w, struct daemon_conn *conn,
 	}
 }
 
-/* Wait for the client's end, after our last answer. */
+/* After the last answer, waits until the client closes the connection. */
 static void start_linger(struct worker *w, struct daemon_conn *conn)
 {
 	/*
@@ -342,7 +357,10 @@ static void start_linger(struct worker *w, struct daemon_conn *conn)
 	}
 }
 
-/* The answer is sent: wait for the next request, or for the client's end. */
+/*
+ * Called when an answer is sent: waits for the next request, or until the
+ * client closes the connection.
+ */
 static void resume(struct worker *w, struct daemon_conn *conn)
 {
 	if (conn->after == DAEMON_IDLE)
@@ -361,7 +379,7 @@ static void give_up(struct worker *w, struct daemon_conn *conn,
 	drop(w, conn);
 }
 
-/* While the client accepts 64 KiB within the time limit, it gets new ones. */
+/* Extends the deadline each time the client has accepted 64 KiB. */
 static void renew(struct worker *w, struct daemon_conn *conn, size_t n)
 {
 	conn->moved += n;
@@ -416,7 +434,7 @@ static void start_sending(struct worker *w, struct daemon_conn *conn)
 		give_up(w, conn, &err);
 }
 
-/* Read and forget what a client still sends after our last answer. */
+/* Reads and drops bytes that a client still sends after the last answer. */
 static void linger(struct worker *w, struct daemon_conn *conn)
 {
 	char bytes[4096];
@@ -448,8 +466,7 @@ static void shake_hands(struct worker *w, struct daemon_conn *conn)
 			w->events, conn->stream.fd, conn, &err);
 	else if (!ret) {
 		unlist(conn);
-		/* The first request is on its way, also to a worker that
-		 * drains. */
+		/* Wait for the first request, even if the worker drains. */
 		advance(w, conn,
 			w->is_draining ? sys_clock_ns() + SECOND_NS : 0);
 	}
@@ -491,8 +508,9 @@ static void hear(struct worker *w, struct daemon_conn *conn)
 
 /*
  * Tell a client that there are too many connections, of all clients or of its
- * address. Such a client gets few bytes only. Clients of ssh hear of it from
- * the forced command. With TLS, the answer would have to wait for a handshake.
+ * address. Such a client gets few bytes only. For clients of ssh, the forced
+ * command prints the message. With TLS, the answer would have to wait for a
+ * handshake.
  */
 static void turn_away(struct worker *w, struct daemon_conn *conn,
 		      enum admission_refusal why)
@@ -529,7 +547,7 @@ static void turn_away(struct worker *w, struct daemon_conn *conn,
 
 /*
  * Returns the state in which a connection begins, or DAEMON_BUSY if memory is
- * out. From now on, HTTP is HTTP, with TLS or without.
+ * out. After this call, the protocol of an HTTPS connection is DAEMON_HTTP.
  */
 static enum daemon_state first_state(const struct worker *w,
 				     struct daemon_conn *conn)
@@ -544,7 +562,7 @@ static enum daemon_state first_state(const struct worker *w,
 		conn->protocol = DAEMON_HTTP;
 		conn->is_admin = true;
 	}
-	/* Of git:// and ssh, the request is due at once. */
+	/* A client of git:// or ssh must send its request at once. */
 	return conn->protocol == DAEMON_HTTP ? DAEMON_IDLE : DAEMON_HEAD;
 }
 
@@ -562,8 +580,9 @@ static enum admission_refusal judge(const struct worker *w,
 			       ? ADMISSION_CONNECTIONS
 			       : ADMISSION_NO_REFUSAL;
 	/*
-	 * The address of a client of ssh is not known yet. At a loopback
-	 * address there may be a proxy, if the operator has set no limit.
+	 * No limit for one address applies to clients of ssh, whose address is
+	 * not known yet. If the operator has set no limit, none applies to
+	 * loopback addresses, because a proxy may have such an address.
 	 */
 	is_trusted = conn->protocol == DAEMON_SSH ||
 		     (!o->limits_loopback &&
@@ -587,7 +606,10 @@ static bool accept_one(struct worker *w, size_t nr)
 		       : ERR_NOMEM;
 
 	if (ret < 0) {
-		/* Without descriptors or memory, let requests end first. */
+		/*
+		 * If descriptors or memory run out, accept connections again
+		 * when some requests have ended.
+		 */
 		if (ret != ERR_MISSING)
 			sys_sleep_ns(SECOND_NS / 100);
 		free(conn);
@@ -658,8 +680,8 @@ static void expire(struct worker *w, uint64_t now)
 
 		while ((conn = end->next) != end && conn->deadline_ns <= now) {
 			/*
-			 * The socket may have room without an event: epoll
-			 * waits until a third of its buffer is free.
+			 * Try to send before giving up: epoll reports a socket
+			 * only when a third of its buffer is free.
 			 */
 			if (state == DAEMON_SENDING) {
 				send_some(w, conn, now);
@@ -686,8 +708,8 @@ static void drain(struct worker *w)
 		sys_close(w->options->listeners[i]);
 	}
 	/*
-	 * New connections have a second for a request that is on its way; kept
-	 * connections get the same.
+	 * Connections without a request stay open for one second, because a
+	 * request may be on its way.
 	 */
 	for (struct daemon_conn *c = w->lists[DAEMON_IDLE].next;
 	     c != &w->lists[DAEMON_IDLE]; c = c->next)
@@ -873,7 +895,10 @@ int daemon_worker(const struct daemon_options *options,
 	if (options->access_helper) {
 		w.helper = access_helper_new(options->access_helper,
 					     options->access_timeout * 1000);
-		/* Without the helper, everything would be allowed. */
+		/*
+		 * If the access helper cannot be prepared, do not serve: every
+		 * request would be allowed.
+		 */
 		if (!w.helper) {
 			lanes_free(w.lanes);
 			return error_nomem(err);

@@ -97,7 +97,10 @@ static int check_method(struct http_exchange *x, struct error *err)
 int http_is_exported(const struct repo *repo, struct error *err)
 {
 	struct buf path = BUF_INIT;
-	/* In a server with threads no directory is the working directory. */
+	/*
+	 * Use the full path: a server with threads does not change the working
+	 * directory.
+	 */
 	int ret = buf_printf(&path, "%s/git-daemon-export-ok", repo->git_dir);
 
 	ret = ret < 0 ? error_nomem(err) : sys_exists(path.data);

@@ -19,9 +19,9 @@
 
 /* The form of the answer. */
 enum http_form {
-	/* of a CGI program (RFC 3875) */
+	/* the answer of a CGI program (RFC 3875) */
 	HTTP_CGI,
-	/* to a client of HTTP/1.0: never in chunks */
+	/* an answer to a client of HTTP/1.0, which is never sent in chunks */
 	HTTP_1_0,
 	HTTP_1_1,
 };
@@ -95,7 +95,7 @@ struct http_options {
 	 * other than HTTP_CGI.
 	 */
 	bool keep_alive;
-	/* of the request, for its summary; NULL: nothing is known */
+	/* facts about the request for its summary; NULL: none are known */
 	const struct summary_about *about;
 };
 

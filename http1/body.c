@@ -2,7 +2,9 @@
 /* Finds the bytes of a request's body in its framing. */
 #include "http1/body.h"
 
-/* 16 digits: a size of 64 bits */
+/*
+ * maximum number of hexadecimal digits in the size of a chunk: 16, for 64 bits
+ */
 #define DIGITS_MAX 16
 
 void http1_body_init(struct http1_body *body, const struct http1_head *head)
@@ -76,7 +78,10 @@ static bool take_text(struct http1_body *b, char c,
 
 static bool take_trailer(struct http1_body *b, char c)
 {
-	/* A line that begins with white space would be a folded one. */
+	/*
+	 * A line that begins with white space continues the line before it,
+	 * which is not allowed.
+	 */
 	if (c == ' ' || c == '\t')
 		return false;
 	b->state = HTTP1_BODY_FIELD;

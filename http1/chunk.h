@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* the longest head: CR LF, 16 digits, CR LF; or CR LF 0 CR LF CR LF */
+/* maximum length of the bytes before a chunk's data: CR LF, 16 digits, CR LF */
 #define HTTP1_CHUNK_HEAD_MAX 20
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Checks a parsed head by another algorithm: the head is written again from its
- * parts, and compared with the bytes.
+ * Checks a parsed head of a request: prints the head again from its parts, and
+ * compares it with the original bytes.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -22,7 +22,10 @@ static bool is_alnum(char c)
 	return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* a byte of a method or of a field's name (RFC 9110, 5.6.2) */
+/*
+ * Returns whether a byte may be in a method or a field's name (RFC 9110,
+ * 5.6.2).
+ */
 static bool is_token(char c)
 {
 	return is_alnum(c) || (c && strchr("!#$%&'*+-.^_`|~", c));
@@ -38,7 +41,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* a byte of a host and port (RFC 3986, 3.2.2) */
+/* Returns whether a byte may be in a host and port (RFC 3986, 3.2.2). */
 static bool is_host(char c)
 {
 	return is_alnum(c) || (c && strchr("-._~%!$&'()*+,;=:[]", c));
@@ -177,7 +180,10 @@ static int parse_request_line(struct http1_head *head,
 		return refuse(head, 400);
 	head->method = part(off, method);
 	head->target = part(method + 1, target);
-	/* The version comes first: another version has other targets. */
+	/*
+	 * Parse the version before the target: in another version, targets have
+	 * other forms.
+	 */
 	ret = parse_version(head, bytes, target + 1, end);
 	return ret ? ret : parse_target(head, bytes);
 }
@@ -347,7 +353,7 @@ static int finish(struct http1_head *head, const char *bytes)
 
 void http1_head_init(struct http1_head *head)
 {
-	/* The fields before field_nr are set when they are parsed. */
+	/* Elements of `fields` below field_nr are set when they are parsed. */
 	memset(head, 0, offsetof(struct http1_head, fields));
 	head->field_nr = 0;
 	head->framing = HTTP1_NO_BODY;
@@ -382,7 +388,7 @@ static int check_unfinished(struct http1_head *head,
 	head->seen = len;
 	if (head->method.len)
 		return len > limits->head_len ? refuse(head, 431) : 0;
-	/* Such a client speaks another protocol: for example TLS. */
+	/* The client speaks another protocol, for example TLS. */
 	if (off < len && bytes[off] != '\r' && !is_token(bytes[off]))
 		return refuse(head, 400);
 	return len > limits->head_len ? refuse(head, 414) : 0;

@@ -85,7 +85,7 @@ struct http1_head {
 	struct http1_field fields[HTTP1_FIELDS_MAX];
 	size_t field_nr;
 	enum http1_framing framing;
-	/* if framing is HTTP1_LENGTH */
+	/* number of bytes of the body; valid if framing is HTTP1_LENGTH */
 	uint64_t body_len;
 	/* The client allows further requests on the connection. */
 	bool keep_alive;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Cells in shared memory, and their text. */
+/* Keeps the numbers of metrics in shared memory, and prints them. */
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -187,7 +187,10 @@ static int put_line(const struct sample *s, const char *suffix, const char *le,
 	return ret ? ret : buf_append_char(s->out, '\n');
 }
 
-/* The bounds of a histogram are cumulative in the text. */
+/*
+ * Prints a histogram: the number for each bound includes the numbers of all
+ * lower bounds.
+ */
 static int put_histogram(const struct sample *s,
 			 const _Atomic uint64_t *numbers)
 {

@@ -49,7 +49,10 @@ struct metrics_family {
 	uint64_t scale;
 	const struct metrics_label *labels[METRICS_LABELS_MAX];
 	unsigned label_nr;
-	/* of a histogram: upper bounds in ascending order, in units of cells */
+	/*
+	 * for a histogram: upper bounds in ascending order, in the unit of the
+	 * cells
+	 */
 	const uint64_t *bounds;
 	unsigned bound_nr;
 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keeps plans, and lets requests wait for a plan that another one makes.
+ * Keeps plans, and lets requests wait for a plan that another request makes.
  *
  * An entry is listed while requests may find it. `users` counts the requests
- * that use an entry, and one more while it is listed. Who takes the count to
- * zero frees the entry.
+ * that use an entry, and one more while it is listed. When the count becomes
+ * zero, the entry is freed.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -20,11 +20,15 @@
 
 #define MS_NS UINT64_C(1000000)
 
-/* How often a waiting request looks around, and for how long it waits. */
+/*
+ * How often a waiting request checks the entry, and how long it waits at most.
+ */
 #define LOOK_NS (20 * MS_NS)
 #define WAIT_MAX_NS (120000 * MS_NS)
 
-/* A request does not wait for a plan whose maker waits for its client so long.
+/*
+ * If the maker of a plan has waited for its client for this time, other
+ * requests do not wait for the plan.
  */
 #define STALL_NS (50 * MS_NS)
 
@@ -38,7 +42,7 @@ enum state {
 
 /* All fields are under cache->lock, except for `plan`. */
 struct plan_entry {
-	/* listed: the last used is the first */
+	/* the list of entries; the entry that was used last is first */
 	struct plan_entry *next;
 	bool is_listed;
 	unsigned users;
@@ -47,9 +51,12 @@ struct plan_entry {
 	enum state state;
 	/* another request wants the plan */
 	bool is_awaited;
-	/* while bytes go to the client of the maker: since when; else 0 */
+	/*
+	 * time since which the maker sends bytes to its client; 0: it does not
+	 * send
+	 */
 	uint64_t sending_ns;
-	/* of the plan, once it is READY */
+	/* the plan; valid once the state is READY */
 	size_t size;
 	struct plan plan;
 	/* valid once the plan is READY */
@@ -60,7 +67,10 @@ struct plan_cache {
 	size_t max;                 /* bytes */
 	const struct plan_dir *dir; /* borrowed; NULL: none */
 	pthread_mutex_t lock;
-	/* an entry has another state, or is unlisted */
+	/*
+	 * signalled when the state of an entry changes, or an entry leaves the
+	 * list
+	 */
 	pthread_cond_t change;
 	/* under `lock` */
 	struct plan_entry *first;
@@ -118,7 +128,10 @@ static void list(struct plan_cache *cache, struct plan_entry *e)
 	cache->nr++;
 }
 
-/* Returns the entry, which is the first now, or NULL. */
+/*
+ * Returns the entry with this key and makes it the first of the list, or
+ * returns NULL.
+ */
 static struct plan_entry *find(struct plan_cache *cache, const void *owner,
 			       const uint8_t *key)
 {
@@ -135,7 +148,7 @@ static struct plan_entry *find(struct plan_cache *cache, const void *owner,
 	return NULL;
 }
 
-/* Returns the entry that was used last among those that nobody waits for. */
+/* Returns the least recently used entry for which no request waits, or NULL. */
 static struct plan_entry *find_oldest(const struct plan_cache *cache)
 {
 	struct plan_entry *oldest = NULL;
@@ -146,7 +159,10 @@ static struct plan_entry *find_oldest(const struct plan_cache *cache)
 	return oldest;
 }
 
-/* Keep within the limits. An entry that is used is freed after its last use. */
+/*
+ * Removes old entries from the list until the limits are kept. An entry in use
+ * is freed after its last use.
+ */
 static void make_room(struct plan_cache *cache)
 {
 	while (cache->size > cache->max || cache->nr > ENTRY_MAX) {
@@ -245,7 +261,7 @@ static int wait_for(struct plan_cache *cache, struct plan_entry *e,
 		unlist(cache, e);
 	drop(e);
 	pthread_mutex_unlock(&cache->lock);
-	/* The client may need to hear that the server works. */
+	/* Lets the client know that the server works. */
 	ret = progress_ask(progress, "Waiting for an equal request", 0, err);
 	pthread_mutex_lock(&cache->lock);
 	return ret;
@@ -253,8 +269,8 @@ static int wait_for(struct plan_cache *cache, struct plan_entry *e,
 
 /*
  * Returns 0 with an entry that is READY, TOO_LARGE, or MAKING for the caller to
- * make, or with NULL if memory runs out. If another request makes the plan for
- * too long, perhaps because that request waits in a queue, the caller makes the
+ * make, or with NULL if memory runs out. If another request takes too long to
+ * make the plan, perhaps because it waits in a queue, the caller makes the
  * plan, too. Returns a negative error code if options->progress cancels the
  * work.
  */
@@ -298,8 +314,8 @@ struct making {
 };
 
 /*
- * Note when bytes go to the client, so that other requests do not wait for a
- * slow one.
+ * Notes the time at which the maker begins to send to its client, so that other
+ * requests do not wait for a slow client.
  */
 static bool begin_sending(void *ctx)
 {
@@ -337,8 +353,8 @@ static void give_up(void *ctx)
 }
 
 /*
- * Let others have the plan, unless it failed or is too large. Returns whether
- * others in this process have waited.
+ * Makes the plan available to other requests, unless it failed or is too large.
+ * Returns whether others in this process have waited.
  */
 static bool publish(struct making *m, bool is_complete,
 		    const struct packing_report *report)
@@ -450,7 +466,10 @@ static int find_stored(struct making *m, bool *has_waited, struct error *err)
 
 /* ---- sending */
 
-/* The report of a pack whose objects were not looked for. */
+/*
+ * Copies the report of a plan, for a pack whose objects were not enumerated
+ * again.
+ */
 static void copy_report(struct packing_report *out,
 			const struct packing_report *made)
 {
@@ -475,7 +494,10 @@ static int send_ready(struct plan_entry *e, bool has_waited,
 	return ret;
 }
 
-/* Send the plan of an entry that this thread is to make. */
+/*
+ * Sends a plan that the directory has, or makes the pack and its plan. The
+ * entry is in the state MAKING, for this thread.
+ */
 static int find_or_make(struct plan_cache *cache, struct plan_entry *entry,
 			const struct plan_question *q, const uint8_t *key,
 			const struct pack_sink *sink,
@@ -507,7 +529,7 @@ int plan_cache_send(struct plan_cache *cache, struct plan_entry **used,
 	int ret = plan_cache_key(key, &reason, question, err);
 
 	*used = NULL;
-	/* Without memory for its plan, the pack is sent without one. */
+	/* If there is no memory for a plan, send the pack without a plan. */
 	if (ret == ERR_NOMEM) {
 		reason = NULL;
 		ret = 0;

@@ -51,7 +51,10 @@ void plan_cache_forget(struct plan_cache *cache, const void *owner);
 /* Returns the bytes that the plans take up. */
 size_t plan_cache_size(struct plan_cache *cache);
 
-/* The type of packing_send(). `ctx` is for functions of tests. */
+/*
+ * A function that makes a pack, like packing_send(). Only functions of tests
+ * use `ctx`.
+ */
 typedef int (*plan_make_fn)(void *ctx, const struct odb *odb,
 			    const struct packing_request *request,
 			    const struct packing_send_options *options,
@@ -97,7 +100,7 @@ int plan_cache_send_alone(struct plan_cache *cache,
 			  const struct pack_sink *sink,
 			  struct packing_report *report, struct error *err);
 
-/* NULL is allowed as entry. */
+/* Ends the use of an entry. `entry` may be NULL. */
 void plan_cache_release(struct plan_cache *cache, struct plan_entry *entry);
 
 /* ---- key.c */
@@ -111,9 +114,9 @@ int plan_cache_key(uint8_t key[PLAN_KEY_LEN], const char **reason,
 
 /*
  * Computes the key of a request for the directory, from its key. The shared key
- * also has what an owner stands for: the repository, its shallow boundary and
- * grafts, and the configuration of packs. It does not have the packs, because a
- * plan names its packs. Returns 0 or a negative error code.
+ * includes what an owner stands for in memory: the repository, its shallow
+ * boundary and grafts, and the configuration of packs. It does not include the
+ * packs, because a plan names its packs. Returns 0 or a negative error code.
  */
 int plan_cache_shared_key(uint8_t shared[PLAN_KEY_LEN],
 			  const uint8_t key[PLAN_KEY_LEN],

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What plan-dir.c and plan-dir-store.c share. */
+/* Declarations that plan-dir.c and plan-dir-store.c share. */
 #ifndef PLANS_PLAN_DIR_PARTS_H
 #define PLANS_PLAN_DIR_PARTS_H
 

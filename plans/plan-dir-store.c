@@ -10,12 +10,15 @@
 #include "sys/rangelock.h"
 #include "sys/tempfile.h"
 
-/* More files would make each listing slow. */
+/*
+ * Maximum number of plans in a directory. With more files, each listing would
+ * be slow.
+ */
 #define FILES_MAX 2048
 
 #define TEMP_PREFIX "tmp_plan_"
 
-/* How long to wait for another process that stores a plan. */
+/* Number of tries to get the lock while another process stores a plan. */
 #define TRIES 20
 #define TRY_NS UINT64_C(5000000)
 

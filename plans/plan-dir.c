@@ -20,24 +20,36 @@
 #include "sys/map.h"
 #include "sys/rangelock.h"
 
-/* The largest plan, as a part of all. */
+/* A plan may have at most 1/16 of the maximum size of all plans. */
 #define PLAN_PART 16
 
 /* Nothing is written if less than this percentage of the disk is free. */
 #define FREE_PERCENT 15
 
-/* A plan is stored at once if it is this short, and short for its pack. */
+/*
+ * A plan is stored at once if it has at most this length, and is much shorter
+ * than its pack.
+ */
 #define SHORT_PLAN ((size_t)64 << 10)
 #define SHORT_PART 50
 
-/* How often a waiting process looks, and for how long. */
+/*
+ * How often a waiting process looks for the plan, and how long it waits at
+ * most.
+ */
 #define LOOK_NS UINT64_C(20000000)
 #define WAIT_MAX_NS UINT64_C(120000000000)
 
-/* A maker whose client is slow is seen sending so many times in a row. */
+/*
+ * If the maker is seen sending this many times in a row, its client is slow,
+ * and waiting processes stop waiting.
+ */
 #define STALLED_LOOKS 3
 
-/* The time of use is exact to so many seconds. */
+/*
+ * The time at which a plan was last used is only updated after this number of
+ * seconds.
+ */
 #define USE_SECONDS 60
 
 #define SLOT_NR 4096
@@ -45,17 +57,20 @@
 #define SLOT_KEY_LEN 16
 
 enum slot_kind {
-	/* the plan was made, and not stored */
+	/* the plan was made but not stored, so a second request may store it */
 	SLOT_ASKED = 1,
 	/* the plan is too large, or could not be written: do not wait for it */
 	SLOT_REFUSED = 2,
 };
 
-/* seconds for which a slot counts */
+/* number of seconds for which a slot is valid */
 #define ASKED_SECONDS 3600
 #define REFUSED_SECONDS 60
 
-/* The locks of a key follow each other, behind PLAN_DIR_STORING. */
+/*
+ * The three locks of a key, which are neighbouring bytes after
+ * PLAN_DIR_STORING.
+ */
 enum lock_kind { MAKER, SENDING, AWAITED, LOCK_KINDS };
 
 static uint32_t lock_nr(const uint8_t *key, enum lock_kind kind)
@@ -70,7 +85,10 @@ static const char *find_fault(const struct plan_dir *dir)
 {
 	struct sys_stat st;
 
-	/* Processes work in different directories. */
+	/*
+	 * A relative path would mean different directories for different
+	 * processes.
+	 */
 	if (*dir->path != '/')
 		return "the path is not absolute";
 	if (sys_stat(&st, dir->path, NULL) < 0)
@@ -107,7 +125,9 @@ int plan_dir_new(struct plan_dir **out, const char *path, uint64_t max,
 	return 0;
 }
 
-/* Take the value of an entry that is not in the repository's own file. */
+/*
+ * Reads a key, but ignores values in the repository's own configuration file.
+ */
 static int take_protected(void *ctx, const struct config_entry *entry)
 {
 	const char **value = ctx;
@@ -202,7 +222,7 @@ static void slot_set(const struct plan_claim *claim, enum slot_kind kind)
 
 /* ---- reading */
 
-/* Note that the plan is used. */
+/* Sets the time of the plan's file to now, because the plan is used. */
 static void touch(const char *path)
 {
 	int64_t now = sys_clock_seconds();
@@ -229,7 +249,9 @@ static int load_file(struct plan *plan, struct packing_report *report,
 	return 1;
 }
 
-/* Returns 1 with the plan, or 0. */
+/*
+ * Reads the file of a plan. Returns 1 with the plan, or 0 if it cannot be used.
+ */
 static int load(struct plan *plan, struct packing_report *report,
 		const struct plan_dir *dir, const uint8_t *key,
 		const struct odb *odb)
@@ -287,7 +309,7 @@ static bool open_locks(struct plan_claim *claim)
 /* How a process waits for a maker. */
 struct waiting {
 	uint64_t begun_ns; /* 0: not yet */
-	/* how often the maker was seen sending */
+	/* how often in a row the maker was seen sending */
 	unsigned sending;
 };
 
@@ -340,7 +362,10 @@ static int find(struct plan_claim *claim, struct plan *plan,
 
 	for (;;) {
 		ret = take(claim);
-		/* The last maker may have stored the plan before it let go. */
+		/*
+		 * Look again: the last maker may have stored the plan before it
+		 * released the lock.
+		 */
 		if (load(plan, report, claim->dir, claim->key, odb))
 			return 1;
 		if (ret < 0)
@@ -439,7 +464,10 @@ void plan_claim_store(struct plan_claim *claim, const struct plan *plan,
 					: plan_dir_store(claim->dir, claim->key,
 							 bytes.data, bytes.len,
 							 claim->locks);
-	/* Those that wait must not make it one after the other. */
+	/*
+	 * Note that the plan is not stored, so that waiting processes do not
+	 * make it one after the other.
+	 */
 	if (bytes.len && claim->reason)
 		slot_set(claim, SLOT_REFUSED);
 	buf_release(&bytes);

@@ -41,7 +41,7 @@
 #include "plans/plan-file.h"
 #include "sys/progress.h"
 
-/* Immutable; threads may share it. */
+/* A directory of plans. Immutable, so threads may share it. */
 struct plan_dir;
 
 /*
@@ -79,7 +79,7 @@ size_t plan_dir_plan_max(const struct plan_dir *dir);
 int plan_dir_has(const struct plan_dir *dir, const uint8_t key[PLAN_KEY_LEN],
 		 const struct odb *odb);
 
-/* The right to make the plan of a key. One thread. */
+/* The right of one thread to make the plan of a key. */
 struct plan_claim {
 	const struct plan_dir *dir; /* borrowed */
 	uint8_t key[PLAN_KEY_LEN];
@@ -88,8 +88,8 @@ struct plan_claim {
 	/* another process has waited for the plan */
 	bool is_awaited;
 	/*
-	 * Why the plan will not be stored, or was not; a constant string. NULL:
-	 * it will be, or was.
+	 * Why the plan will not be stored or was not stored; a constant string.
+	 * NULL: the plan will be stored or was stored.
 	 */
 	const char *reason;
 };

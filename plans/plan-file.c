@@ -15,13 +15,16 @@
 #define PIECE_LEN 20
 #define TRAILER_LEN 32
 
-/* The number of the pack in a piece that is a literal. */
+/* In a piece, this number in place of a pack's number means a literal. */
 #define LITERAL UINT32_MAX
 
 #define FLAG_BITMAP UINT32_C(1)
 #define STRATEGY_SHIFT 8
 
-/* Their numbers are in the files: append only. */
+/*
+ * Names of strategies. Files contain their numbers, so new names must be
+ * appended at the end.
+ */
 static const char *const strategies[] = {
 	"bitmap",        "bitmap+walk", "walk",    "prepared",
 	"prepared+walk", "stored pack", "nothing",
@@ -56,7 +59,10 @@ static bool take_report(struct packing_report *r, struct cursor *c,
 	       cursor_be64(c, &r->bytes_recompressed);
 }
 
-/* Take the tables. Their lengths together are the rest of the file. */
+/*
+ * Takes the tables of packs, pieces and literals. Together they fill the rest
+ * of the file.
+ */
 static bool take_tables(struct plan_file *f, struct cursor *c,
 			uint64_t literals)
 {
@@ -245,7 +251,10 @@ static bool find_strategy(uint32_t *flags, const char *strategy)
 /* The packs that a plan uses. */
 struct used {
 	const struct odb *odb;
-	/* owned: by number in the snapshot, 1 + number in the file, or 0 */
+	/*
+	 * owned, indexed by number in the snapshot: 1 + number in the file, or
+	 * 0 if the pack is not used
+	 */
 	uint32_t *numbers;
 	/* owned: by number in the file */
 	uint32_t *order;

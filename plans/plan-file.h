@@ -40,7 +40,7 @@ struct plan_file {
 	const uint8_t *pieces;
 	const uint8_t *literals; /* literal_len bytes */
 	size_t literal_len;
-	/* of the pack when it was made; without durations */
+	/* the report from when the pack was made, without durations */
 	struct packing_report report;
 };
 

@@ -11,7 +11,10 @@
 #include "sys/map.h"
 #include "walk/filter.h"
 
-/* Change this when the bytes below get another meaning. */
+/*
+ * Included in each key. Change this text when the other hashed bytes get
+ * another meaning.
+ */
 #define FORMAT "gitreach plan 1"
 #define SHARED_FORMAT "gitreach shared plan 1"
 
@@ -29,7 +32,10 @@ static int compare(const void *a, const void *b)
 	return oid_cmp(a, b);
 }
 
-/* The order in which a client names objects does not matter. */
+/*
+ * Hashes the ids in sorted order: the order in which a client names objects
+ * does not matter.
+ */
 static int put_oids(struct hash_ctx *h, const struct oid *oids, size_t nr,
 		    size_t len)
 {
@@ -62,7 +68,7 @@ static int put_filter(struct hash_ctx *h, const struct filter *filter)
 	return ret;
 }
 
-/* Why a request has no key; NULL: it has one. */
+/* Returns why a request has no key, or NULL if it has one. */
 static const char *refuse(const struct plan_question *q)
 {
 	const struct packing_request *r = q->request;
@@ -73,7 +79,10 @@ static const char *refuse(const struct plan_question *q)
 		return "the client gets objects from elsewhere";
 	if (r->promised_missing)
 		return "missing objects are promised";
-	/* The pattern file may change, and its name stays the same. */
+	/*
+	 * No plan for a sparse filter: the content of its pattern file may
+	 * change while its name stays the same.
+	 */
 	if (filter_has_sparse(r->filter))
 		return "the filter has sparse patterns";
 	if (q->options->check_reused)
@@ -131,7 +140,7 @@ int plan_cache_key(uint8_t key[PLAN_KEY_LEN], const char **reason,
 
 /* ---- keys of a directory */
 
-/* The configuration that changes the form of a pack. */
+/* Hashes the options that change the bytes of a pack. */
 static void put_options(struct hash_ctx *h,
 			const struct packing_send_options *o)
 {
@@ -157,7 +166,10 @@ static void put_text(struct hash_ctx *h, const struct buf *text)
 	hash_update(h, text->data, text->len);
 }
 
-/* The files that give commits other parents. */
+/*
+ * Hashes the files that change the parents of commits: the shallow and graft
+ * files.
+ */
 static int put_history(struct hash_ctx *h, const struct repo *repo,
 		       struct error *err)
 {

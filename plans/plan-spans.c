@@ -3,7 +3,7 @@
 #include "plans/plan-spans.h"
 #include "sys/io.h"
 
-/* For shorter spans, opening the file costs more than copying the bytes. */
+/* Shorter spans are copied: opening the file would cost more. */
 #define FILE_MIN ((size_t)1 << 16)
 
 static bool has(const struct odb *odb, uint32_t number, const uint8_t *bytes,
@@ -47,7 +47,10 @@ static int put_file(void *ctx, const struct sys_file_span *span,
 	return pack_sink_put_file(&s->sink, span, err);
 }
 
-/* Returns a descriptor of the pack that has the bytes, or -1. */
+/*
+ * Returns a descriptor of the file of the pack in whose map the bytes are, or
+ * -1.
+ */
 static int descriptor(struct plan_span_sink *s, const uint8_t *bytes,
 		      size_t len)
 {

@@ -6,12 +6,12 @@
 #include "plans/plan.h"
 
 /*
- * Shorter literals are copied by the receiver. A span costs the receiver more
- * than the copy of so many bytes.
+ * Shorter literals are passed with put(), so that the sink copies them: for so
+ * few bytes, a span costs the sink more than a copy.
  */
 #define LONG_LITERAL 4096
 
-/* Shorter ranges of packs are copied into the plan. */
+/* Ranges of packs that are shorter than this are copied into the plan. */
 #define SHORT_SPAN 256
 
 void plan_release(struct plan *plan)
@@ -38,8 +38,8 @@ uint64_t plan_pack_len(const struct plan *plan)
 }
 
 /*
- * Send a plan without the bytes before a place. `plan_stays`: the plan lives
- * until the sink has used the bytes, so long literals need no copy.
+ * Sends the part of a plan from a place on. `plan_stays`: the plan lives until
+ * the sink has used the bytes, so long literals need no copy.
  */
 static int send_from(const struct plan *plan, struct plan_place at,
 		     bool plan_stays, const struct pack_sink *sink,
@@ -121,7 +121,7 @@ static int note_span(struct plan_recorder *r, const uint8_t *span, size_t len)
 					   : add_piece(r->plan, span, len);
 }
 
-/* Hold bytes back from now on. The caller has sent those before. */
+/* Starts to hold bytes back. The caller has sent all bytes before. */
 static void fall_behind(struct plan_recorder *r)
 {
 	const struct plan *plan = r->plan;
@@ -148,8 +148,8 @@ int plan_recorder_finish(struct plan_recorder *recorder, struct error *err)
 }
 
 /*
- * Note bytes: a range of a pinned pack, or a literal. Returns 1 if the bytes
- * are to be sent now, 0, or a negative error code.
+ * Records bytes: a range of a pinned pack, or a literal. Returns 1 if the
+ * caller must send them now, 0 if they are held back, or a negative error code.
  */
 static int note(struct plan_recorder *r, const uint8_t *span,
 		const void *literal, size_t len, struct error *err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A plan: a pack that was sent once, noted so that it can be sent again without
- * finding, comparing and compressing objects.
+ * A plan: the description of a pack that was sent, from which the pack can be
+ * sent again without enumerating, comparing and compressing objects.
  *
  *	pieces     [12 bytes][span ------][3000 bytes][span --][20 bytes]
  *	                |         |            |          |        |
@@ -36,7 +36,7 @@ struct plan {
 	 * they point into `map`. NULL: they are in `literals`
 	 */
 	const uint8_t *stored;
-	/* owned: the file; zero if there is none */
+	/* owned: map of the plan's file; zero if the plan is not from a file */
 	struct sys_map map;
 	struct plan_piece *pieces; /* owned */
 	size_t nr, alloc;
@@ -53,9 +53,9 @@ uint64_t plan_pack_len(const struct plan *plan);
 size_t plan_size(const struct plan *plan);
 
 /*
- * Sends a plan. A sink with put_pinned() gets long literals that way, too, so
- * the plan must live as long as the packs must. Returns 0 or the error of the
- * sink.
+ * Sends a plan. A sink with put_pinned() also gets long literals by
+ * put_pinned(). So the plan must live as long as the packs must. Returns 0 or
+ * the error of the sink.
  */
 int plan_send(const struct plan *plan, const struct pack_sink *sink,
 	      struct error *err);
@@ -85,13 +85,16 @@ struct plan_recorder {
 
 	/* private, zero */
 	bool is_full, is_behind;
-	/* the bytes that were sent before the others were held back */
+	/*
+	 * the place in the plan up to which bytes were sent before bytes were
+	 * held back
+	 */
 	struct plan_place {
 		size_t piece, bytes, literals;
 	} sent;
 };
 
-/* Returns the sink that records. It borrows the recorder. */
+/* Returns the sink that records a pack. The sink borrows the recorder. */
 struct pack_sink plan_recorder_sink(struct plan_recorder *recorder);
 
 /* Sends the bytes that were held back. Returns 0 or the error of the sink. */

@@ -16,13 +16,15 @@
 #include "sys/io.h"
 #include "sys/library.h"
 
-/* handles that are kept while no request needs them */
+/*
+ * maximum number of handles of libcurl that are kept while no request uses them
+ */
 #define IDLE_MAX 64
-/* bytes per second below which a transfer stalls */
+/* a transfer with fewer bytes per second counts as stalled */
 #define STALL_SPEED 1024
-/* bytes per second of the slowest body that is in time */
+/* the time limit for a body allows this number of bytes per second */
 #define SLOWEST_SPEED 16384
-/* the time of a server that may work for long, compared with the usual time */
+/* factor for the time limit of a request for which the server may work long */
 #define SLOW_FACTOR 20
 
 #define FUNCTIONS(F)                                                           \
@@ -56,7 +58,10 @@ struct client {
 
 /* ---- opening */
 
-/* Both flavours of Debian have the same functions. */
+/*
+ * Loads one of the two variants of libcurl that Debian has. Both have the same
+ * functions.
+ */
 static int load_library(struct client *c, struct error *err)
 {
 	int ret = sys_library_open(&c->library, "libcurl.so.4", err);
@@ -157,10 +162,10 @@ struct exchange {
 	CURL *handle;
 	const struct client_request *request;
 	struct client_answer *answer;
-	/* bytes of the body that libcurl has taken */
+	/* number of bytes of the body that libcurl has read */
 	size_t sent;
 	int ret; /* an error of the sink */
-	/* why the answer cannot be kept; NULL if it can */
+	/* why the answer is refused; NULL: it is not refused */
 	const char *failure;
 	struct error *err;
 };
@@ -177,7 +182,7 @@ static size_t read_body(char *out, size_t size, size_t nr, void *ctx)
 	return len;
 }
 
-/* libcurl wants to send the body again, on a new connection. */
+/* Called when libcurl wants to send the body again, on a new connection. */
 static int seek_body(void *ctx, curl_off_t offset, int origin)
 {
 	struct exchange *e = ctx;
@@ -238,7 +243,10 @@ static const char *read_number(uint64_t *out, const char *p)
 	return p;
 }
 
-/* "bytes 0-9/443" or, if the range is not in the file, "bytes * / 443" */
+/*
+ * Parses Content-Range: "bytes 0-9/443" or, if the range is not in the file,
+ * "bytes * / 443".
+ */
 static void read_content_range(struct client_answer *a, const char *value)
 {
 	uint64_t first = UINT64_MAX, last, total;
@@ -259,7 +267,10 @@ static void read_content_range(struct client_answer *a, const char *value)
 	a->total = total;
 }
 
-/* An entity tag is used in headers and in XML, so it must be harmless there. */
+/*
+ * Reads an entity tag. Only characters that need no quoting in headers and in
+ * XML are accepted.
+ */
 static void read_etag(struct client_answer *a, const char *value)
 {
 	size_t len = 0;
@@ -306,7 +317,10 @@ static size_t take_header(char *bytes, size_t size, size_t nr, void *ctx)
 	while (text_len && (unsigned char)bytes[text_len - 1] <= ' ')
 		text_len--;
 	if (text_len >= 5 && !memcmp(bytes, "HTTP/", 5)) {
-		/* This is the real answer after one with status 1xx. */
+		/*
+		 * The answer before was an interim one with status 1xx, so it
+		 * is dropped.
+		 */
 		client_answer_release(e->answer);
 	} else if (text_len < sizeof(line) && !memchr(bytes, '\0', text_len)) {
 		memcpy(line, bytes, text_len);
@@ -332,7 +346,7 @@ static int add_header(struct exchange *e, struct curl_slist **list,
 
 static int set_headers(struct exchange *e, struct curl_slist **list)
 {
-	/* libcurl adds these two, and the store must not get them. */
+	/* libcurl adds these two headers unless they are removed here. */
 	int ret = add_header(e, list, "Expect:");
 
 	if (!ret)
@@ -390,7 +404,10 @@ static void set_limits(const struct exchange *e)
 			    (long)STALL_SPEED);
 	f->curl_easy_setopt(e->handle, CURLOPT_LOW_SPEED_TIME,
 			    (stall_ms + 999) / 1000);
-	/* The size of the answer for a sink is not known here. */
+	/*
+	 * The size of an answer that goes to a sink is not known, so only small
+	 * answers get a time limit.
+	 */
 	if (!r->sink)
 		f->curl_easy_setopt(
 			e->handle, CURLOPT_TIMEOUT_MS,
@@ -421,7 +438,10 @@ static void set_options(const struct exchange *e, char *message)
 	set_limits(e);
 }
 
-/* The certificate of the server, or of the authority, is not valid. */
+/*
+ * Returns whether the error means that the certificate of the server, or of its
+ * authority, is not valid.
+ */
 static bool is_untrusted(CURLcode code)
 {
 	return code == CURLE_PEER_FAILED_VERIFICATION ||
@@ -445,7 +465,10 @@ static int judge(struct exchange *e, CURLcode code, const char *message)
 		e->answer->status = (unsigned)status;
 		return 0;
 	}
-	/* The request may have an effect, whatever this program lacks. */
+	/*
+	 * The request was sent and may have an effect, so the outcome is
+	 * CLIENT_LOST even if this program has failed.
+	 */
 	error_set(e->err, ERR_PEER, "%s",
 		  e->failure ? e->failure
 		  : *message ? message
@@ -477,7 +500,10 @@ int client_send(struct client *client, struct client_answer *answer,
 	if (!ret) {
 		CURLcode code;
 
-		/* OpenSSL writes to sockets that the peer may have closed. */
+		/*
+		 * Block SIGPIPE: OpenSSL may write to a socket that the peer
+		 * has closed.
+		 */
 		sys_sigpipe_block(&before);
 		code = client->f.curl_easy_perform(e.handle);
 		sys_sigpipe_restore(&before);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An HTTP client: libcurl, which is loaded when the first client is opened, so
- * that other commands do not pay for it. Connections are kept and used again.
+ * An HTTP client. It uses libcurl, which is loaded when the first client is
+ * opened, so that other commands start faster. Connections are kept and used
+ * again.
  *
  * A client sends a request once. It tells whether the request may have reached
  * the server; the caller decides about repeats. Redirects are not followed.
@@ -24,7 +25,7 @@ enum client_outcome {
 struct client_request {
 	const char *method;
 	const char *url;
-	/* "name: value"; the names are those that the signature needs */
+	/* lines "name: value", with all headers that the signature needs */
 	const char *const *headers;
 	size_t header_nr;
 	const void *body;
@@ -36,7 +37,10 @@ struct client_request {
 	bool once;
 	/* true: the server may work for a long time before it answers */
 	bool is_slow;
-	/* gets the body of an answer with status 200 or 206; or NULL */
+	/*
+	 * the sink that gets the body of an answer with status 200 or 206; or
+	 * NULL
+	 */
 	const struct filestore_sink *sink;
 	/* maximum size of a body that the sink does not get */
 	size_t answer_max;
@@ -45,7 +49,10 @@ struct client_request {
 struct client_answer {
 	enum client_outcome outcome;
 	unsigned status; /* of CLIENT_ANSWERED, or 0 */
-	/* from the headers; valid before the sink gets the first byte */
+	/*
+	 * entity tag from the headers; valid before the sink gets the first
+	 * byte
+	 */
 	char etag[STORE_ETAG_MAX + 1];
 	int64_t mtime; /* 0 if unknown */
 	/* Content-Length, or UINT64_MAX */
@@ -61,9 +68,9 @@ struct client_answer {
 };
 
 struct client_limits {
-	/* for a new connection with its TLS handshake */
+	/* time limit for a new connection with its TLS handshake */
 	unsigned connect_ms;
-	/* for a transfer below 1 KiB/s, rounded up to seconds */
+	/* time limit for a transfer below 1 KiB/s, rounded up to seconds */
 	unsigned stall_ms;
 };
 

@@ -13,7 +13,10 @@
 #include "sys/rangelock.h"
 #include "sys/tempfile.h"
 
-/* seconds after which an incomplete file has no writer any more */
+/*
+ * seconds after which an incomplete file is removed, because its writer has
+ * died
+ */
 #define TEMPORARY_AGE 86400
 
 struct directory {
@@ -134,10 +137,16 @@ static int lock_name(const struct filestore *store, const char *name,
 
 	if (ret < 0)
 		return ret;
-	/* Names with equal numbers only wait for each other. */
+	/*
+	 * Two names may have the same number. Then their writers only wait for
+	 * each other.
+	 */
 	for (const char *p = name; *p; p++)
 		nr = nr * 31 + (unsigned char)*p;
-	/* Threads exclude each other, because each opens the file anew. */
+	/*
+	 * Open the file for each lock, so that the locks also exclude threads
+	 * of this process.
+	 */
 	fd = sys_rangelock_open(path.data, err);
 	buf_release(&path);
 	if (fd < 0)
@@ -259,7 +268,10 @@ static int put_file(struct filestore *store, char *etag, const char *name,
 		ret = place_new(&tf, path.data, err);
 	else if (!ret)
 		ret = place_over(&tf, store, name, path.data, condition, err);
-	/* The file has its name now. A power loss may still take it away. */
+	/*
+	 * The file has its name, but if the sync fails, a power loss may remove
+	 * the name. So the result is ambiguous.
+	 */
 	if (!ret && sync_path(store, path.data, err) < 0)
 		ret = STORE_AMBIGUOUS;
 	if (ret)
@@ -282,7 +294,10 @@ static int delete_file(struct filestore *store, const char *name,
 	sys_close(lock);
 	if (ret < 0)
 		goto out;
-	/* Nothing is to sync if the directory does not exist. */
+	/*
+	 * If the directory of the file does not exist, there is nothing to
+	 * sync.
+	 */
 	*strrchr(path.data, '/') = '\0';
 	if (sys_exists(path.data) && sys_sync_dir(path.data, err) < 0)
 		ret = STORE_AMBIGUOUS;
@@ -297,7 +312,7 @@ out:
 struct names {
 	const struct filestore *store;
 	const char *prefix; /* borrowed */
-	/* owned, as each of them is */
+	/* owned: the array and each name in it */
 	char **names;
 	size_t nr, alloc;
 	/* name of the directory that is read, with its slash */
@@ -342,7 +357,7 @@ static int add_entry(void *ctx, const char *entry)
 	if (ret < 0 || entry[0] == '.' || n->dir.len > STORE_NAME_MAX ||
 	    strncmp(n->dir.data, n->prefix, common) ||
 	    sys_stat(&st, path.data, NULL) < 0)
-		/* not ours, or just removed */
+		/* skip an entry that is not ours, or was removed meanwhile */
 		goto out;
 	if (st.is_dir) {
 		ret = append_name(n, "/");
@@ -489,7 +504,10 @@ static int prepare_root(struct directory *d, struct error *err)
 		ret = sys_mkdir_p(path.data, err);
 	if (!ret)
 		ret = sys_dir_each(path.data, remove_if_old, path.data, err);
-	/* The directories above the root may be new, too. */
+	/*
+	 * If the root is new, directories above it may be new, too, so they are
+	 * synced.
+	 */
 	if (!ret && is_new)
 		ret = sys_sync_file_system(d->root, err);
 	buf_release(&path);

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* What all stores share: checks of arguments, and reading into memory. */
+/*
+ * Code that all kinds of stores share: checks of arguments, and reading files
+ * into memory.
+ */
 #include <string.h>
 
 #include "base/mem.h"
 #include "store/filestore.h"
 #include "sys/map.h"
 
-/* files asked for at once by filestore_list_each() */
+/* maximum number of files in a page for filestore_list_each() */
 #define PAGE_ENTRIES 1000
 
 /* ---- names */
@@ -18,7 +21,10 @@ static bool is_name_char(char c)
 	       c == '/';
 }
 
-/* The beginning of a valid name: a last "/" may have nothing behind it. */
+/*
+ * Returns whether the text is the beginning of a valid name; it may end with
+ * "/".
+ */
 static bool is_prefix(const char *name)
 {
 	char before = '/';

@@ -54,7 +54,7 @@ enum filestore_result {
 #define STORE_NAME_MAX 512
 /* maximum length of an entity tag, with its quotes */
 #define STORE_ETAG_MAX 128
-/* as the length of a range: up to the end of the file */
+/* the length of a range that extends to the end of the file */
 #define STORE_TO_END UINT64_MAX
 
 /* What a store tells about one file. */
@@ -83,7 +83,7 @@ struct filestore_sink {
 /* When a put may write. */
 struct filestore_condition {
 	enum {
-		/* replaces a file of this name */
+		/* replace the file if it exists */
 		STORE_ALWAYS,
 		/* only if there is no file of this name */
 		STORE_CREATE,
@@ -242,7 +242,7 @@ int filestore_presign(struct filestore *store, struct buf *url,
 /* Closes a store. NULL is allowed. No other thread may use the store. */
 void filestore_close(struct filestore *store);
 
-/* ---- for the kinds of stores */
+/* ---- for the implementations of stores */
 
 /*
  * Appends an entry with a copy of the name to *page, unless the name is not

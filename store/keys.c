@@ -24,7 +24,10 @@ void store_keys_release(struct store_keys *keys)
 	forget(&keys->token);
 }
 
-/* A key is sent in a header, so it must be one word of visible ASCII. */
+/*
+ * Stores a key. A key is sent in a header, so it must be one word of visible
+ * ASCII.
+ */
 static int set_key(char **key, const char *value, size_t len, struct error *err)
 {
 	forget(key);

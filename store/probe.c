@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether a store keeps the promises of store/filestore.h. */
+/* Checks whether a store keeps the promises of store/filestore.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,8 +24,8 @@ struct probe {
 static const struct filestore_condition create = {STORE_CREATE, NULL};
 
 /*
- * An outcome that no promise allows. An unknown outcome cannot be judged, so
- * the store counts as unavailable.
+ * Reports a result that breaks a promise. If the outcome is unknown, reports
+ * the store as unavailable.
  */
 static int wrong(const struct probe *p, int ret, const char *what)
 {
@@ -58,7 +58,7 @@ static int expect_content(const struct probe *p, const char *name,
 	return ret;
 }
 
-/* ---- what one client sees */
+/* ---- checks with one client */
 
 struct search {
 	const char *name;
@@ -143,7 +143,10 @@ static int write_once(void *ctx, unsigned thread_nr, size_t nr,
 	return race->results[nr] < 0 ? race->results[nr] : 0;
 }
 
-/* The content must be that of the winner, or of a writer without an answer. */
+/*
+ * Checks that the file has the content of the writer that succeeded, or of a
+ * writer whose outcome is unknown.
+ */
 static int check_winner(const struct race *race, const char *none)
 {
 	struct buf got = BUF_INIT;

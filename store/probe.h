@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether a store keeps the promises of store/filestore.h. Some services accept
- * a conditional put and ignore its condition, or let several concurrent
- * creators of one name win. Such a store would lose commits.
+ * Checks whether a store keeps the promises of store/filestore.h. Some services
+ * accept a conditional put and ignore its condition, or let several clients
+ * that create one name at the same time succeed. Such a store would lose
+ * commits.
  */
 #ifndef STORE_PROBE_H
 #define STORE_PROBE_H
 
 #include "store/filestore.h"
 
-/* creators of one name at the same time */
+/* number of clients that create one name at the same time */
 #define STORE_PROBE_CREATORS 32
-/* races of each kind; a service that is wrong may be lucky once */
+/*
+ * number of races of each kind, because a wrong service may pass a single race
+ */
 #define STORE_PROBE_ROUNDS 4
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The answers of S3 that are XML documents. */
+/* Parses the answers of S3 that are XML documents. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

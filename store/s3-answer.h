@@ -23,7 +23,7 @@
 
 /* An error of S3. Both texts are visible ASCII, shortened if needed. */
 struct s3_error {
-	/* empty if the answer has no code */
+	/* the code of the error; empty if the answer has none */
 	char code[S3_CODE_MAX + 1];
 	char message[S3_MESSAGE_MAX + 1];
 };

@@ -23,10 +23,13 @@ int s3_path(struct buf *out, const struct s3 *s3, const char *name)
 	return ret;
 }
 
-/* host, x-amz-date, x-amz-content-sha256, x-amz-security-token */
+/*
+ * number of headers of each request: host, x-amz-date, x-amz-content-sha256,
+ * x-amz-security-token
+ */
 #define OWN_HEADERS 4
 
-/* One request with all that its pairs point to. */
+/* One request, with the strings to which its headers point. */
 struct signing {
 	struct buf path, url, authorization;
 	char time[SIGV4_TIME_LEN], hash[SIGV4_HASH_LEN];
@@ -121,7 +124,9 @@ static bool is_code(const struct s3_error *e, const char *code)
 	return !strcmp(e->code, code);
 }
 
-/* Returns whether a status that means success is the one of this request. */
+/*
+ * Returns whether a status of success (2xx) is one that this request may get.
+ */
 static bool is_expected(const struct s3_call *call, unsigned status)
 {
 	return status == 200 ||
@@ -170,8 +175,9 @@ static int describe(struct error *err, enum error_code code, const char *what,
 }
 
 /*
- * Only the code says that it is the file that does not exist. The bucket or the
- * account may be missing, or a proxy may have sent its own page.
+ * Handles status 404. Only the code in the answer proves that the file does not
+ * exist: the bucket or the account may be missing, or a proxy may have sent its
+ * own page.
  */
 static int not_found(const struct s3_call *call, const struct client_answer *a,
 		     const struct s3_error *e, struct error *err)
@@ -274,7 +280,10 @@ void s3_pause(const struct s3 *s3, unsigned nr,
 
 	while (--nr && ms < PAUSE_MAX)
 		ms *= 2;
-	/* Nodes that have failed together do not try again together. */
+	/*
+	 * The random part of the pause keeps clients that failed together from
+	 * trying again together.
+	 */
 	ms = ms / 2 + splitmix_next(&state) % (ms / 2 + 1);
 	if (ms < asked)
 		ms = asked;
@@ -295,7 +304,9 @@ int s3_send(struct s3 *s3, struct client_answer *answer,
 		if (nr)
 			s3_pause(s3, nr, answer);
 		ret = s3_try(s3, answer, &verdict, call, err);
-		/* An error that is ours may hide the effect of earlier tries.
+		/*
+		 * After an error of this program, an earlier try may still have
+		 * had an effect.
 		 */
 		if (ret < 0)
 			return unknown && !reads ? STORE_AMBIGUOUS : ret;
