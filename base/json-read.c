@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * JSON reader. Each take_*() function moves *p behind what it has taken, and
- * returns false if the bytes at *p have another form.
+ * Reads JSON. Each function take_*() moves *p behind the bytes that it has
+ * parsed, and returns false if the bytes at *p have another form.
  */
 #include <string.h>
 
@@ -57,7 +57,10 @@ static bool take_hex(const char **p, const char *end, uint32_t *out)
 	return true;
 }
 
-/* Take an escape sequence behind its backslash: one code point. */
+/*
+ * Parses the rest of an escape sequence whose backslash was parsed. The result
+ * is one code point.
+ */
 static bool take_escape(const char **p, const char *end, uint32_t *out)
 {
 	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
@@ -79,7 +82,7 @@ static bool take_escape(const char **p, const char *end, uint32_t *out)
 		return false;
 	if (*out < 0xd800 || *out >= 0xdc00)
 		return true;
-	/* The first of two surrogates. */
+	/* This is the first of two surrogates, so a second one must follow. */
 	if (!take_word(p, end, "\\u") || !take_hex(p, end, &low) ||
 	    low < 0xdc00 || low >= 0xe000)
 		return false;

@@ -51,7 +51,7 @@ struct json_member {
 	struct json_value value;
 };
 
-/* The position in an object. */
+/* The state of a visit to the members of an object. */
 struct json_members {
 	const char *p, *end; /* borrowed */
 	bool has_begun;

@@ -26,9 +26,15 @@ struct mailmap_span {
 
 /* One line of a mailmap. The spans point into a text of the mailmap. */
 struct mailmap_entry {
-	/* what a person must have; old_name.p is NULL if any name fits */
+	/*
+	 * the old name and address of a person; old_name.p is NULL if any name
+	 * fits
+	 */
 	struct mailmap_span old_name, old_email;
-	/* what replaces it; p is NULL if the name or address stays */
+	/*
+	 * the new name and address; p is NULL if the name or address does not
+	 * change
+	 */
 	struct mailmap_span name, email;
 	/* the number of the line, because a later line wins */
 	size_t nr;

@@ -7,7 +7,7 @@
 
 /*
  * Appends the relative path from directory `from` to `to`, such as "../b/c".
- * Both are absolute and without ".", "..", repeated slashes or symlinks.
+ * Both paths are absolute and without ".", "..", repeated slashes or symlinks.
  * Appends `to` itself if they share only the root, and "." if they are equal.
  * Returns 0 or ERR_NOMEM.
  */

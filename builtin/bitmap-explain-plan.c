@@ -12,7 +12,7 @@
 #include "plans/plan-cache.h"
 #include "refs/refs.h"
 
-/* The tags as upload-pack identifies them, if no tags are hidden. */
+/* The tags as upload-pack would include them if no tags are hidden. */
 struct tags {
 	struct refs *refs;
 	enum hash_algo algo;
@@ -38,7 +38,10 @@ static int identify_tags(void *ctx, struct hash_ctx *hash, struct error *err)
 	return ret < 0 ? ret : 1;
 }
 
-/* The key only asks whether there is such a function. */
+/*
+ * The function is never called: the key only depends on whether the request has
+ * such a function.
+ */
 static int each_tag(void *ctx,
 		    int (*fn)(void *fn_ctx, const struct packing_tag *tag),
 		    void *fn_ctx, struct error *err)
@@ -100,10 +103,16 @@ static int ask(const struct plan_dir *dir, const struct bitmap_place *place,
 		ret = ERR_INVALID;
 	if (ret < 0)
 		return ret;
-	/* What stock Git sends, and what upload-pack sets. */
+	/*
+	 * Options that a client of stock Git sends, and options that
+	 * upload-pack sets.
+	 */
 	options.spare_search = true;
 	request->knows_shallow = request->thin = request->ofs_delta = true;
-	/* A clone names the tags that it wants. */
+	/*
+	 * Only a fetch asks for included tags: a clone names the tags that it
+	 * wants.
+	 */
 	if (request->have_nr)
 		request->tags = (struct packing_tags){
 			.each = each_tag,

@@ -65,8 +65,8 @@ void bitmap_repeat_release(struct bitmap_repeat *r);
 bool bitmap_repeat_is_empty(const struct bitmap_repeat *r);
 
 /*
- * Make the pack, drop it, and print how it was made. Returns 0 or a negative
- * error code.
+ * Makes the pack of a repeated fetch, drops its bytes, and prints how the pack
+ * was made. Returns 0 or a negative error code.
  */
 int bitmap_repeat_pack(const struct bitmap_repeat *r,
 		       struct bitmap_place *place, const struct filter *filter,

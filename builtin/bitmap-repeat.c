@@ -162,7 +162,10 @@ static void print_text(const char *key, const char *text)
 	printf("%s=%s\n", key, text ? text : "");
 }
 
-/* Print the members of the record that describe the pack, under their names. */
+/*
+ * Prints the members of a request's record that describe the pack, with their
+ * names.
+ */
 static void print_report(const struct packing_report *r)
 {
 	const struct {

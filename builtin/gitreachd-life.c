@@ -19,9 +19,13 @@
 #include "sys/process.h"
 #include "sys/spawn.h"
 
-/* The variables by which a process passes its legacy on. */
+/*
+ * The environment variables by which a process passes its sockets and the like
+ * to its successor.
+ */
 #define SOCKETS "GITREACHD_SOCKETS" /* daemon_sockets_write() */
-#define READY "GITREACHD_READY"     /* descriptor: wants a byte when we serve */
+/* a descriptor to which the new process writes a byte when it serves */
+#define READY "GITREACHD_READY"
 
 /* ---- the log */
 
@@ -105,7 +109,10 @@ int gitreachd_inherit(struct gitreachd_legacy *out, struct error *err)
 		"NOTIFY_SOCKET",
 		"WATCHDOG_USEC",
 		"WATCHDOG_PID",
-		/* about one request or one repository */
+		/*
+		 * variables about a single request or repository, which are
+		 * removed
+		 */
 		"GIT_HTTP_EXPORT_ALL",
 		"GIT_PROTOCOL",
 		"GIT_DIR",
@@ -150,7 +157,10 @@ void gitreachd_legacy_tell(struct gitreachd_legacy *legacy)
 
 #define VARIABLES_MAX 4
 
-/* Variables of the successor: NUL-terminated, one behind the other. */
+/*
+ * The environment variables for the successor: strings that end with NUL, one
+ * after the other.
+ */
 struct variables {
 	struct buf text;
 	size_t offs[VARIABLES_MAX];
@@ -201,7 +211,10 @@ static int fill(struct variables *v, const struct gitreachd_legacy *legacy,
 	return ret;
 }
 
-/* Start the program. Returns its process id, or a negative error code. */
+/*
+ * Starts the program as the successor. Returns its process id, or a negative
+ * error code.
+ */
 static pid_t start(const struct variables *v, const char *const *words,
 		   const struct daemon_sockets *sockets, int ready,
 		   struct error *err)

@@ -12,12 +12,18 @@
 #include "daemon/daemon.h"
 #include "daemon/sockets.h"
 
-/* What this process got from its predecessor or from the service manager. */
+/*
+ * Sockets and other things that this process got from its predecessor or from
+ * the service manager.
+ */
 struct gitreachd_legacy {
 	struct daemon_sockets sockets;
 	/* owned; NULL: there is no service manager */
 	char *notify_socket;
-	/* 0: the service manager expects no messages */
+	/*
+	 * interval in which the service manager expects a message, in
+	 * milliseconds; 0: none
+	 */
 	uint64_t watchdog_ms;
 	/* owned: a pipe to the predecessor, or -1 */
 	int ready;
@@ -32,7 +38,7 @@ struct gitreachd_legacy {
 int gitreachd_inherit(struct gitreachd_legacy *out, struct error *err);
 void gitreachd_legacy_release(struct gitreachd_legacy *legacy);
 
-/* Tell the predecessor, if there is one, that this process serves. */
+/* Reports to the predecessor, if there is one, that this process serves now. */
 void gitreachd_legacy_tell(struct gitreachd_legacy *legacy);
 
 /*

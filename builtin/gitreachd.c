@@ -27,7 +27,7 @@ static const char usage[] = "gitreachd [--config=<file>] [--check-config] "
 /* Number of keys, with the end of the table. */
 #define KEYS_MAX 64
 
-/* A setting that the command line contains. */
+/* A setting that is given as an option of the command line. */
 struct word {
 	const struct daemon_key *key;
 	const char *value;
@@ -43,7 +43,7 @@ struct arguments {
 
 /* ---- the command line */
 
-/* One option of the command line that is a setting. */
+/* The context of the callback for an option that is a setting. */
 struct taker {
 	struct arguments *arguments;
 	const struct daemon_key *key;
@@ -123,8 +123,8 @@ static int read_file(struct daemon_settings *s, const struct arguments *a,
 }
 
 /*
- * Load the file and the command line into *s, and check them. Returns as
- * read_file().
+ * Loads the configuration file and the settings of the command line into *s,
+ * and checks them. The return values are those of read_file().
  */
 static int load(struct daemon_settings *s, const struct arguments *a,
 		const struct daemon_report *report)
@@ -138,7 +138,10 @@ static int load(struct daemon_settings *s, const struct arguments *a,
 					     a->words[i].value, report);
 		ret = bad ? bad : ret;
 	}
-	/* Of a file that was not read to its end, keys would be missing. */
+	/*
+	 * If the file was not read to its end, do not check the settings: keys
+	 * would be missing.
+	 */
 	if (ret && ret != ERR_INVALID)
 		return ret;
 	bad = daemon_settings_check(s, report);
@@ -147,7 +150,10 @@ static int load(struct daemon_settings *s, const struct arguments *a,
 
 /* ---- the server */
 
-/* A configuration, as the server uses it. */
+/*
+ * One configuration in the form that the server uses: options, sockets, and
+ * what they need.
+ */
 struct state {
 	struct daemon_settings settings; /* owned */
 	struct daemon_sockets sockets;   /* closed with the process */
@@ -336,7 +342,7 @@ static void adopt(struct server *server, struct state *state,
 	server->state = state;
 }
 
-/* The first error of several, and their number. */
+/* The first error of a configuration, and the number of all its errors. */
 struct errors {
 	struct error *err;
 	unsigned nr;
@@ -458,7 +464,7 @@ static int run(int argc, const char **argv, struct builtin_env *env)
 		code = builtin_die("out of memory");
 		goto out;
 	}
-	/* Parsing moves the words of argv; a successor gets all of them. */
+	/* Copy argv before parsing reorders it: a successor gets all words. */
 	memcpy(words, argv, ((size_t)argc + 1) * sizeof(*words));
 	code = parse(&a, argc, argv);
 	if (code) {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The server gitreachd: a name of the program, and no command of `git`. */
+/*
+ * The server gitreachd. It is the same program as `git`, called by another
+ * name, and no command of `git`.
+ */
 #ifndef BUILTIN_GITREACHD_H
 #define BUILTIN_GITREACHD_H
 

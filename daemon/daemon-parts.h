@@ -223,7 +223,7 @@ bool daemon_may_refuse(const struct daemon_conn *conn);
 
 /*
  * Returns after how many seconds a client should try again. The number is
- * random,
+ * random, so that clients do not all come back at once.
  */
 unsigned daemon_retry_after(void);
 

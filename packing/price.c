@@ -3,7 +3,8 @@
 #include "packing/price.h"
 
 /*
- * Microseconds. All are estimates: a price must only be of the right order.
+ * Estimated costs in microseconds. They need not be exact: a price must only
+ * have the right order of magnitude.
  */
 #define TREE_DIFF_US 30    /* comparing the trees of a commit */
 #define WALKED_OBJECT_US 2 /* finding an object in a walk of all history */
@@ -19,7 +20,10 @@ uint64_t packing_price_walk(const struct packing_request *request,
 		return plan->walk_cost > UINT64_MAX / TREE_DIFF_US
 			       ? UINT64_MAX
 			       : plan->walk_cost * TREE_DIFF_US;
-	/* How far history goes is unknown before the walk. */
+	/*
+	 * The length of history is unknown before the walk, so the price is a
+	 * guess.
+	 */
 	if (request->have_nr || request->shallow_nr)
 		return UNKNOWN_WALK_US;
 	return (uint64_t)object_nr * WALKED_OBJECT_US;
@@ -35,7 +39,7 @@ uint64_t packing_price_deflate(uint64_t len)
 	return len / DEFLATED_PER_US;
 }
 
-/* An hour. A walk whose cost is unknown must not count for more. */
+/* The maximum price, an hour, also for a walk whose cost is unknown. */
 #define PRICE_MAX_US UINT64_C(3600000000)
 
 int packing_admit(unsigned *threads, const struct packing_send_options *options,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a pack is expected to cost, for a server that lets expensive requests
- * wait (struct packing_admission). Prices are microseconds of CPU time. They
- * need not be right: they order requests, and tell cheap ones from expensive
+ * Estimates the cost of a pack, for a server that lets expensive requests wait
+ * (struct packing_admission). Prices are microseconds of CPU time. They need
+ * not be exact: they order requests, and separate cheap requests from expensive
  * ones.
  */
 #ifndef PACKING_PRICE_H

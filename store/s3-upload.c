@@ -8,7 +8,7 @@
 #include "store/s3-upload.h"
 #include "sys/thread.h"
 
-/* parts of an upload at most, as S3 has it */
+/* maximum number of parts of an upload, as S3 allows */
 #define PARTS_MAX 10000
 #define THREADS 4
 
@@ -48,7 +48,10 @@ static int begin(struct upload *u, struct error *err)
 		ret = s3_answer_upload(&u->id, answer.body.data,
 				       answer.body.len, err);
 	client_answer_release(&answer);
-	/* An upload without parts is no file. */
+	/*
+	 * If the outcome is unknown, at most an upload without parts exists,
+	 * and no file.
+	 */
 	return ret == STORE_AMBIGUOUS ? STORE_UNAVAILABLE : ret;
 }
 
@@ -93,11 +96,17 @@ static int send_parts(struct upload *u, struct error *err)
 	for (size_t i = 0; i < u->part_nr; i++)
 		if (u->parts[i].ret < 0)
 			return u->parts[i].ret;
-	/* A part that may be stored, or an upload that is gone, is no file. */
+	/*
+	 * The file does not exist, even if a part may be stored or the upload
+	 * is gone.
+	 */
 	return STORE_UNAVAILABLE;
 }
 
-/* The parts are not needed. An error leaves them to a rule of the bucket. */
+/*
+ * Aborts the upload, which deletes its parts. If this fails, a rule of the
+ * bucket should delete them later.
+ */
 static void give_up(struct upload *u)
 {
 	struct s3_call call = {
@@ -126,7 +135,7 @@ static int list_parts(struct buf *out, const struct upload *u)
 	return ret ? ret : buf_append_str(out, "</CompleteMultipartUpload>");
 }
 
-/* Judges an answer with status 200, which may be an error all the same. */
+/* Reads an answer with status 200, whose body may be an error nevertheless. */
 static int read_result(char *etag, const struct client_answer *answer,
 		       struct error *err)
 {

@@ -7,8 +7,8 @@
 
 /*
  * Works like filestore_put() for a file that is longer than s3->part_len. The
- * parts are uploaded by up to four threads. The file appears when all parts are
- * there, and the condition is checked then. If a part fails, the upload is
+ * parts are uploaded by up to four threads. When all parts are stored, the
+ * condition is checked and the file appears. If a part fails, the upload is
  * aborted, which deletes its parts. If the outcome is unknown, the upload is
  * left as it is; a rule of the bucket should remove unfinished uploads.
  */

@@ -10,9 +10,11 @@
 #include "store/s3-upload.h"
 #include "sys/clock.h"
 
-/* A store counts this progress as success; tries are counted from there. */
+/*
+ * After a read has got this number of bytes, the count of tries starts again.
+ */
 #define PROGRESS_BYTES ((uint64_t)1 << 20)
-/* maximum number of files in one part of a listing, as S3 has it */
+/* maximum number of files in one part of a listing, as S3 allows */
 #define LIST_MAX 1000
 
 static struct s3 *of_store(struct filestore *store)
@@ -25,20 +27,20 @@ static struct s3 *of_store(struct filestore *store)
 /* A file that is being read, in one or more requests. */
 struct reading {
 	const struct filestore_sink *sink;
-	/* NULL if the caller needs none */
+	/* receives facts about the file; NULL if the caller needs none */
 	struct filestore_info *info;
 	struct client_answer answer;
 	const char *name;
 	uint64_t off,
 		/* the range; the length is known when it has begun */
 		len;
-	/* bytes of the range that the sink has got */
+	/* number of bytes of the range that the sink has received */
 	uint64_t done;
-	/* the size of the file is known */
+	/* true: the first answer has begun, so the size of the file is known */
 	bool has_begun;
 	/* this request asks for a range */
 	bool is_ranged;
-	/* the head of its answer was checked */
+	/* the head of this request's answer was checked */
 	bool is_checked;
 	char etag[STORE_ETAG_MAX + 1];
 	struct error *err;
@@ -114,8 +116,8 @@ static int take_bytes(void *ctx, const void *bytes, size_t len,
 }
 
 /*
- * Asks for the rest of the range. Returns 0 with the verdict, or a negative
- * error code.
+ * Asks for the rest of the range. Returns 0 with the outcome of the request, or
+ * a negative error code.
  */
 static int read_rest(struct s3 *s3, struct reading *r, enum s3_verdict *verdict)
 {
@@ -139,12 +141,18 @@ static int read_rest(struct s3 *s3, struct reading *r, enum s3_verdict *verdict)
 	if (r->is_ranged)
 		call.headers[call.header_nr++] = (struct sigv4_pair){"range",
 								     range};
-	/* The rest must be of the same file as the beginning. */
+	/*
+	 * Request the rest only of the version of the file from which the
+	 * beginning came.
+	 */
 	if (r->has_begun)
 		call.headers[call.header_nr++] = (struct sigv4_pair){"if-match",
 								     r->etag};
 	ret = s3_try(s3, &r->answer, verdict, &call, r->err);
-	/* After the last byte, nothing is left to ask for. */
+	/*
+	 * If the last byte was received, the read is complete, even if the
+	 * request failed.
+	 */
 	if (!ret && r->has_begun && r->done == r->len) {
 		r->answer.status = 206;
 		r->is_checked = true;
@@ -204,7 +212,10 @@ static int read_file(struct filestore *store, struct filestore_info *info,
 		ret = read_rest(s3, &r, &verdict);
 		if (ret || verdict == S3_FINAL)
 			break;
-		/* Without an entity tag the rest could be of another file. */
+		/*
+		 * Without an entity tag, the rest could belong to another
+		 * version of the file, so the read fails.
+		 */
 		if (r.has_begun && !*r.etag)
 			break;
 		if (r.done - before >= PROGRESS_BYTES) {
@@ -237,7 +248,7 @@ static int confirm_absent(struct s3 *s3, const char *name, struct error *err)
 
 	client_answer_init(&answer);
 	ret = s3_send(s3, &answer, &call, err);
-	/* The file may have appeared after the HEAD. */
+	/* If the file exists now, it was written after the HEAD. */
 	if (!ret)
 		ret = answer.status == 404 ? s3_fail(&call, &answer, err)
 					   : STORE_ABSENT;
@@ -303,7 +314,10 @@ static int put_whole(struct s3 *s3, char *etag, const char *name,
 	ret = s3_send(s3, &answer, &call, err);
 	if (!ret && answer.status != 200)
 		ret = s3_fail(&call, &answer, err);
-	/* S3 says so if a file with an entity tag is to be replaced. */
+	/*
+	 * S3 answers "not found" to a put that should replace a file with an
+	 * entity tag, if there is no file. This is a conflict.
+	 */
 	if (ret == STORE_ABSENT)
 		ret = condition->kind == STORE_REPLACE
 			      ? STORE_CONFLICT
@@ -454,7 +468,10 @@ static bool is_made_of(const char *text, const char *chars, size_t max)
 #define LOWER "abcdefghijklmnopqrstuvwxyz"
 #define DIGITS "0123456789"
 
-/* "<host>[:<port>]", where the host may be an IPv6 address in brackets. */
+/*
+ * Returns whether the text is "<host>[:<port>]". The host may be an IPv6
+ * address in brackets.
+ */
 static bool is_host(const char *host, size_t len)
 {
 	char text[256], *port;

@@ -24,20 +24,23 @@
 #include "store/keys.h"
 #include "store/filestore.h"
 
-/* All pointers are borrowed during store_s3_open(). */
+/*
+ * The settings of a store in a bucket. All pointers are borrowed during
+ * store_s3_open().
+ */
 struct store_s3_settings {
 	/* "https://<host>[:<port>]"; NULL: Amazon's endpoint of the region */
 	const char *endpoint;
 	const char *region;
 	const char *bucket;
-	/* each key starts with "<prefix>/"; "": the keys are the names */
+	/* the key of each file is "<prefix>/<name>"; "": the key is the name */
 	const char *prefix;
 	/* file with certificates of authorities; NULL: those of the system */
 	const char *ca_file;
 	const struct store_keys *keys;
-	/* limit for a new connection */
+	/* time limit for a new connection, in milliseconds */
 	unsigned connect_ms;
-	/* limit for a transfer without progress */
+	/* time limit for a transfer without progress, in milliseconds */
 	unsigned stall_ms;
 	unsigned tries; /* of a request, at least 1 */
 	/* pause before the second try; each further pause is twice as long */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* AWS Signature Version 4: see sigv4.h for what is signed. */
+/* Computes AWS Signature Version 4; sigv4.h describes the signed text. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -57,13 +57,16 @@ int sigv4_body_hash(char out[SIGV4_HASH_LEN], const void *bytes, size_t len)
 
 /* ---- the canonical request */
 
-/* The pairs in the order of their names. */
+/* Pairs of a name and a value, sorted by name. */
 struct sorted {
 	const struct sigv4_pair *pairs[SIGV4_PAIRS_MAX];
 	size_t nr;
 };
 
-/* The names are plain text, so their order is the same with quotes. */
+/*
+ * Sorts pairs by name. Names need no quoting, so the order is the same before
+ * and after quoting.
+ */
 static void sort_pairs(struct sorted *s, const struct sigv4_pair *pairs,
 		       size_t nr)
 {
@@ -132,7 +135,7 @@ static int append_canonical(struct buf *out, const struct sigv4_request *r,
 
 /* ---- the signature */
 
-/* <date>/<region>/s3/aws4_request */
+/* Appends the scope of a signature: <date>/<region>/s3/aws4_request */
 static int append_scope(struct buf *out, const struct sigv4_request *r,
 			const char *time)
 {
@@ -146,7 +149,10 @@ static int hmac(struct oid *key, const char *text)
 			 text, strlen(text));
 }
 
-/* The key for one day, one region and one service. */
+/*
+ * Computes the signing key, which is valid for one day, one region and one
+ * service.
+ */
 static int derive_key(struct oid *key, const struct sigv4_request *r,
 		      const char *time)
 {
@@ -229,7 +235,9 @@ int sigv4_authorize(struct buf *out, const struct sigv4_request *r,
 	return ret < 0 ? error_nomem(err) : 0;
 }
 
-/* The parameters of the signature itself, which are signed too. */
+/*
+ * Adds the query parameters that describe the signature. They are signed, too.
+ */
 static int add_signed_query(struct sigv4_pair pairs[SIGV4_PAIRS_MAX],
 			    size_t *nr, const struct sigv4_request *r,
 			    const char *credential, const char *time,

@@ -41,12 +41,12 @@
 
 /* A header or a query parameter, not quoted. The strings are borrowed. */
 struct sigv4_pair {
-	/* of a header: in lower case */
+	/* name; the name of a header is in lower case */
 	const char *name;
 	const char *value;
 };
 
-/* What is signed. All pointers are borrowed. */
+/* The parts of a request that are signed. All pointers are borrowed. */
 struct sigv4_request {
 	const char *method;
 	/* absolute, not quoted */

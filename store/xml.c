@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A strict reader of small XML documents: see xml.h for what is allowed. */
+/*
+ * A strict reader of small XML documents; xml.h describes which documents are
+ * accepted.
+ */
 #include <stdint.h>
 #include <string.h>
 
@@ -43,7 +46,7 @@ static void skip_space(struct xml *x)
 
 /* ---- text */
 
-/* Unicode characters that XML 1.0 allows */
+/* Returns whether XML 1.0 allows a Unicode character. */
 static bool is_char(uint32_t c)
 {
 	return c == 9 || c == 10 || c == 13 || (c >= 0x20 && c < 0xd800) ||
@@ -234,7 +237,7 @@ static int read_close_tag(struct xml *x, struct error *err)
 
 /* ---- the document */
 
-/* Skips a comment or the declaration, which end with `close`. */
+/* Skips a comment or the XML declaration, up to and including `close`. */
 static int skip_to(struct xml *x, const char *open, const char *close,
 		   struct error *err)
 {
@@ -248,7 +251,7 @@ static int skip_to(struct xml *x, const char *open, const char *close,
 	return 0;
 }
 
-/* Outside of the root there may be white space only. */
+/* Refuses text outside of the root element, except white space. */
 static int check_outside(struct xml *x, struct error *err)
 {
 	for (size_t i = 0; i < x->text.len; i++)

@@ -33,7 +33,7 @@ enum xml_event {
 
 struct xml_name {
 	const char *p; /* points into the document */
-	/* bytes, at most XML_NAME_MAX */
+	/* length in bytes, at most XML_NAME_MAX */
 	size_t len;
 };
 
@@ -46,12 +46,12 @@ struct xml {
 	size_t depth;
 	/*
 	 * owned: the text of the innermost open element, without entities. It
-	 * starts anew when an element begins or has ended.
+	 * is emptied when an element begins, and after an element has ended.
 	 */
 	struct buf text;
-	/* an element without content is to be closed by the next call */
+	/* the last element was <name/>, so the next event is its XML_CLOSE */
 	bool is_empty;
-	/* the last event was XML_CLOSE: its element is still in `names` */
+	/* the last event was XML_CLOSE, and its element is still in `names` */
 	bool is_closing;
 	bool has_root;
 };

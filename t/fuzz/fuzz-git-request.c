@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for the request of a client of git://. A line that is complete
- * for git_request_missing() must be the same line for the parser, and the
+ * Fuzz target for the request of a client of git://. If git_request_missing()
+ * says that the line is complete, the parser must find the same line, and the
  * strings of a valid request must be plain text.
  */
 #include <string.h>

@@ -12,7 +12,7 @@
 
 struct result {
 	struct buf data;
-	/* bytes up to the end of the body */
+	/* number of input bytes up to the end of the body */
 	size_t used;
 	/* 1: the body has ended, 0: incomplete, or ERR_PEER */
 	int ret;
@@ -59,7 +59,10 @@ static ssize_t line_len(const char *p, const char *end)
 	return lf - 1 - p;
 }
 
-/* The slow reader. Returns the end of the body, or NULL if it is not whole. */
+/*
+ * A slow and simple reader of a chunked body. Returns the end of the body, or
+ * NULL if the body is incomplete.
+ */
 static const char *read_simply(struct buf *out, const char *p, const char *end)
 {
 	uint64_t size = 1, extra = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for base/json-read.c: any bytes are an object. A string that was
- * read, written and read again is the same.
+ * Fuzz target for base/json-read.c: any bytes are parsed as a JSON object. A
+ * string that was read is written and read again; the result must be the same.
  */
 #include "base/json-read.h"
 #include "base/json.h"
@@ -29,7 +29,10 @@ static void check_string(const struct json_value *value)
 	buf_release(&again);
 }
 
-/* A member was valid, so the members of a nested object are valid, too. */
+/*
+ * Checks an object. If a member was accepted, the members of a nested object
+ * must be accepted, too.
+ */
 static void check_object(const struct json_value *value)
 {
 	struct json_members m;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for base/mailmap.c: any bytes are a mailmap. A binary search
- * finds what a search through all lines finds.
+ * Fuzz target for base/mailmap.c: any bytes are parsed as a mailmap. The binary
+ * search must find the same line as a search through all lines.
  */
 #include "base/mailmap.h"
 #include "t/fuzz/fuzz.h"
@@ -11,7 +11,10 @@ static bool is_same(struct mailmap_span a, struct mailmap_span b)
 	return a.len == b.len && (!a.len || !memcmp(a.p, b.p, a.len));
 }
 
-/* The last line for exactly this name and address gives what is found. */
+/*
+ * Looks up the person of an entry. The result must come from the last line for
+ * exactly this name and address.
+ */
 static void check_entry(const struct mailmap *m, size_t i)
 {
 	const struct mailmap_entry *entry = &m->entries[i];

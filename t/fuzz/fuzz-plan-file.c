@@ -9,7 +9,7 @@
 
 #define PACK_NR 2
 
-/* Packs of the snapshot, by which plans are resolved. */
+/* The packs of the snapshot in which the packs of plans are searched. */
 static const uint8_t packs[PACK_NR][400];
 
 /* Check that all pieces are in the packs, or are literals. */
@@ -43,7 +43,7 @@ static void resolve(const struct plan_file *f)
 	for (uint32_t i = 0; i < PACK_NR; i++) {
 		memset(&list[i].checksum, 0x11 * (int)(i + 1),
 		       hash_len(f->algo));
-		/* The sizes that the corpus has. */
+		/* The sizes of packs that the plans in the corpus name. */
 		list[i].file.len = 332 + i;
 		list[i].file.bytes = packs[i];
 	}

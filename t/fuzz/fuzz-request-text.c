@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for wire/request-text.c: any bytes are the text of a fetch. The
- * text that is printed for a parsed text is parsed as the same request.
+ * Fuzz target for wire/request-text.c: any bytes are the text of a fetch. If a
+ * text can be parsed, the request is printed again, and parsing the printed
+ * text must give the same request.
  */
 #include "t/fuzz/fuzz.h"
 #include "wire/request-text.h"

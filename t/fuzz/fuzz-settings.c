@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	require(s.listen_nr <= DAEMON_LISTENERS_MAX);
 	for (size_t i = 0; i < s.listen_nr; i++)
 		require(s.listen[i].text && s.listen[i].line);
-	/* The check must not look at paths that the input names. */
+	/* Do not let the check access paths that the input names. */
 	if (!s.base_path.text) {
 		errors = 0;
 		require(daemon_settings_check(&s, &report) < 0 && errors);

@@ -25,7 +25,10 @@
 struct peer_answer {
 	/* NULL: no answer */
 	const char *text;
-	/* what follows: the connection stays, ends, or is silent */
+	/*
+	 * what happens after an answer: the connection stays, is closed, or is
+	 * silent
+	 */
 	enum { PEER_KEEP, PEER_CLOSE, PEER_SILENT } then;
 };
 
@@ -170,7 +173,7 @@ static void peer_release(struct peer *p)
 	pthread_mutex_destroy(&p->lock);
 }
 
-/* Returns whether a request has this text. */
+/* Returns whether one of the recorded requests contains this text. */
 static inline bool peer_got(const struct peer *p, size_t nr, const char *text)
 {
 	return nr < p->request_nr && strstr(p->requests[nr].data, text);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A store in a bucket of a server that answers from a script (http-peer.h). */
+/*
+ * Opens a store in a bucket whose server answers from a script (http-peer.h),
+ * for tests.
+ */
 #ifndef S3_PEER_H
 #define S3_PEER_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What every kind of store promises (store/filestore.h). The unit tests of the
- * stores run these checks, and t/helper/store.c runs them over any URL.
+ * Checks of the promises that every kind of store must keep
+ * (store/filestore.h). The unit tests of the stores run these checks, and
+ * t/helper/store.c runs them over any URL.
  */
 #ifndef STORE_SUITE_H
 #define STORE_SUITE_H

@@ -61,7 +61,7 @@ static unsigned held(struct admission *a)
 	return view.tokens_held;
 }
 
-/* Wait until `nr` tickets wait. */
+/* Waits until `nr` tickets are in the state WAITING. */
 static void await_waiting(struct admission *a, unsigned nr)
 {
 	uint64_t end = sys_clock_ns() + 60 * SECOND_NS;
@@ -83,7 +83,10 @@ struct pauser {
 	unsigned waiting;
 };
 
-/* Pause while the request waits, as a write of its place in the queue does. */
+/*
+ * A listener that pauses the request, as happens when its place in the queue is
+ * written to a slow client.
+ */
 static int tell_and_pause(void *ctx, unsigned ahead, struct error *err)
 {
 	struct pauser *p = ctx;
@@ -93,7 +96,10 @@ static int tell_and_pause(void *ctx, unsigned ahead, struct error *err)
 	return error_set(err, ERR_PEER, "gone");
 }
 
-/* Nobody leaves the queue, or gets a second turn, by a pause. */
+/*
+ * A pause while a ticket waits changes nothing: the ticket keeps its place, and
+ * gets one turn.
+ */
 static void test_pause(void **state)
 {
 	struct admission *a = admission_new(&options, NULL);
@@ -128,7 +134,7 @@ static void test_wait(void **state)
 
 	assert_int_equal(enter(&one, a, "a", NULL, NULL), 0);
 	assert_int_equal(one.tokens, 1);
-	/* The client goes away while it waits. */
+	/* The client of a waiting request goes away. */
 	assert_int_equal(enter(&two, a, "b", &listener, &err), ERR_PEER);
 	assert_null(two.a);
 	assert_int_equal(heard, 1);
@@ -192,7 +198,7 @@ static void test_killed(void **state)
 	admission_forget(a, holder);
 	assert_int_equal(waitpid(heir, &status, 0), heir);
 	assert_int_equal(WEXITSTATUS(status), 7);
-	/* It has ended without giving its token back. */
+	/* The child has ended without giving its token back. */
 	admission_forget(a, heir);
 	assert_int_equal(held(a), 0);
 	admission_free(a);
@@ -281,7 +287,10 @@ static void test_judge(void **state)
 	assert_int_equal(view.refused[ADMISSION_PRINCIPAL_FULL], 1);
 	assert_int_equal(view.refused[ADMISSION_ADDRESS], 1);
 	admission_leave(&pass);
-	/* Each ends with the token, so the next waits until it is forgotten. */
+	/*
+	 * Each child ends while it holds the token. So the next child waits
+	 * until the parent has called admission_forget().
+	 */
 	for (unsigned i = 0; i < 2; i++) {
 		pid_t ended = waitpid(-1, NULL, 0);
 
@@ -299,7 +308,10 @@ static void test_connections(void **state)
 	char address[16];
 	pid_t child;
 
-	/* Two processes together have the limit of an address. */
+	/*
+	 * The limit of connections of one address applies to two processes
+	 * together.
+	 */
 	child = fork();
 	if (!child) {
 		for (int i = 0; i < 3; i++)
@@ -331,7 +343,10 @@ static void test_connections(void **state)
 	admission_free(a);
 }
 
-/* More addresses than the table has places for: all connections count. */
+/*
+ * If there are more addresses than entries in the table, all connections are
+ * still counted.
+ */
 static void test_crowded_table(void **state)
 {
 	enum { NR = 60000 };
@@ -361,7 +376,7 @@ static void test_crowded_table(void **state)
 	admission_free(a);
 }
 
-/* Without a free ticket, the work goes on. */
+/* If no ticket is free, the work goes on without one. */
 static void test_full(void **state)
 {
 	static struct admission_pass passes[ADMISSION_TICKETS_MAX + 1];

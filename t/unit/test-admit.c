@@ -39,7 +39,10 @@ static unsigned held(struct admission *a)
 	return view.tokens_held;
 }
 
-/* A wait of the thread that sends keepalives is no rest of the work. */
+/*
+ * If the thread that sends keep-alives waits for the client, the work keeps its
+ * tokens.
+ */
 static void test_rest(void **state)
 {
 	struct admission *a = admission_new(&options, NULL);
@@ -84,7 +87,9 @@ static void check_principal(const char *expected, const char *head)
 	free(in);
 }
 
-/* Only what proxies have added counts, from the right. */
+/*
+ * In X-Forwarded-For, only addresses that trusted proxies have appended count.
+ */
 static void test_principal(void **state)
 {
 	check_principal("10.0.0.1", "");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of names/attr-files.c: precedence of files, in a work tree and without
- * one.
+ * Tests of names/attr-files.c: which attributes file overrides which, with and
+ * without a work tree.
  */
 #include <setjmp.h>
 #include <stdarg.h>

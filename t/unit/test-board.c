@@ -65,7 +65,7 @@ static void test_shared(void **state)
 	assert_true(slots[0].begin_ns > 0);
 	assert_int_equal(daemon_boards_view(boards, views, slots, 0, &nr), 1);
 	assert_int_equal(nr, 0);
-	/* A board that is taken again is empty. */
+	/* A board that was given back and is taken again is empty. */
 	daemon_board_give_back(board);
 	assert_int_equal(daemon_boards_view(boards, views, slots, 4, &nr), 0);
 	assert_ptr_equal(daemon_board_take(boards, 2), board);
@@ -74,7 +74,7 @@ static void test_shared(void **state)
 	assert_int_equal(views[0].pid, 0);
 	assert_int_equal(views[0].requests, 0);
 	assert_int_equal(views[0].gauges[DAEMON_GAUGE_CONNECTIONS], 0);
-	/* There are so many boards. */
+	/* All DAEMON_BOARDS_MAX boards can be taken. */
 	for (int i = 1; i < DAEMON_BOARDS_MAX; i++)
 		assert_non_null(daemon_board_take(boards, 1));
 	assert_null(daemon_board_take(boards, 1));

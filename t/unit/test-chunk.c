@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of http1/chunk.c: what http1/body.c reads back. */
+/* Tests of http1/chunk.c: http1/body.c can read the chunks that are written. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +33,7 @@ static void test_heads(void **state)
 	check(0, false, "\r\n0\r\n\r\n");
 }
 
-/* The reader of bodies finds each length that was written. */
+/* http1/body.c finds each length of a chunk that http1/chunk.c has written. */
 static void test_back(void **state)
 {
 	static const struct http1_head head = {.framing = HTTP1_CHUNKED};

@@ -194,7 +194,7 @@ static void test_once(void **state)
 	check_once("DELETE", 0);
 }
 
-/* A request that does no harm is sent again by libcurl, with its whole body. */
+/* libcurl repeats a request without the flag `once`, with its whole body. */
 static void test_again(void **state)
 {
 	const struct peer_answer script[] = {
@@ -222,7 +222,7 @@ static void test_not_sent(void **state)
 	struct fixture f;
 
 	start(&f, NULL, 0);
-	/* Nobody listens there any more. */
+	/* The server is stopped, so connections are refused. */
 	peer_stop(&f.peer);
 	assert_int_equal(run(&f), 0);
 	assert_int_equal(f.answer.outcome, CLIENT_NOT_SENT);
@@ -281,7 +281,10 @@ static void test_authority(void **state)
 
 	client_answer_init(&answer);
 	assert_int_equal(client_open(&client, &limits, "/none/such", NULL), 0);
-	/* Either the file of authorities or the connection fails first. */
+	/*
+	 * The error is about the file of authorities or about the connection,
+	 * whichever fails first.
+	 */
 	if (!client_send(client, &answer, &r, &err))
 		assert_int_equal(answer.outcome, CLIENT_NOT_SENT);
 	assert_int_equal(err.code, ERR_PEER);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of config/config.c and its parts: syntax, sources, includes, types. */
+/*
+ * Tests of config/config.c and its parts: the syntax of files, all sources of
+ * configuration, includes, and types of values.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -120,7 +120,10 @@ static void by_map_and_by_file(void **state)
 			assert_true(e.by_file > (end - start) / 2);
 	}
 	check(&e, true, 0, LEN);
-	/* The writer gathers a last piece below 16 KiB. */
+	/*
+	 * The writer buffers a last piece below 16 KiB, so put_file() does not
+	 * get it.
+	 */
 	assert_true(e.by_file > LEN - 16384);
 	tmprepo_remove(&e.t, "objects/pack/pack-a.pack");
 	check(&e, true, 0, LEN);
@@ -157,8 +160,8 @@ static void copy_pinned(struct env *e, bool has_checksum)
 }
 
 /*
- * Only a pinned pack's bytes are left to the sink. If they need not be hashed,
- * the sink gets them at once.
+ * Spans are passed to put_pinned() of the sink only if the pack is pinned. If
+ * the bytes need not be hashed, a whole span is passed at once.
  */
 static void by_span(void **state)
 {
@@ -211,7 +214,9 @@ static int discard(void *ctx, const void *bytes, size_t len, struct error *err)
 	return 0;
 }
 
-/* Returns the page faults of reading the pack after it was copied. */
+/*
+ * After a pack was copied, reads it again. Returns the number of page faults.
+ */
 static long faults_behind(struct env *e)
 {
 	const struct pack_sink sink = {.put = discard};

@@ -111,7 +111,7 @@ static void test_one_server(void **state)
 	    "HTTP/1.1 404 Not Found\r\n");
 	ask(port, "GET /r.git/HEAD HTTP/1.1\r\n\r\n",
 	    "HTTP/1.1 400 Bad Request\r\n");
-	/* A reload and an upgrade that fail change nothing. */
+	/* If a reload or an upgrade fails, the old workers still serve. */
 	assert_int_equal(kill(pid, SIGHUP), 0);
 	assert_int_equal(kill(pid, SIGUSR2), 0);
 	ask(port, "GET /r.git/HEAD HTTP/1.1\r\nHost: h\r\n\r\n",

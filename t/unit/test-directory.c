@@ -63,7 +63,10 @@ static int count(void *ctx, const char *name)
 	return 0;
 }
 
-/* The files have their names below the root; nothing stays in .tmp. */
+/*
+ * Written files are below the root by their names. No temporary file stays in
+ * .tmp.
+ */
 static void test_files(void **state)
 {
 	struct fixture *f = *state;
@@ -95,7 +98,7 @@ static void test_files(void **state)
 					    &suite_create, NULL),
 			 0);
 	assert_true(suite_has(f->store, "copy", "abc", NULL));
-	/* A name cannot be the directory of another. */
+	/* A name cannot be a directory of another name. */
 	assert_int_equal(filestore_put(f->store, NULL, "copy/x", "", 0,
 				       &suite_create, NULL),
 			 ERR_IO);

@@ -157,8 +157,8 @@ static void a_damaged_delta(void **state)
 }
 
 /*
- * Of the present file, rows of step 0 are listed, unless the pack stores the
- * pair or the base is in the tip.
+ * Rows of step 0 in the existing file of kept deltas are listed, unless the
+ * pack stores the same delta or the base is in the tip island.
  */
 static void rows_of_the_present_file(void **state)
 {

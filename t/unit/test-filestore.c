@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of store/filestore.c: names, and what is checked before a store is
- * asked. */
+/*
+ * Tests of store/filestore.c: valid names, and arguments that are refused
+ * before a store is used.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -51,7 +53,10 @@ static void test_page(void **state)
 	assert_null(page.entries);
 }
 
-/* A store that must not be asked: all its functions are NULL. */
+/*
+ * Wrong arguments are refused without a call of the store: all its functions
+ * are NULL.
+ */
 static void test_wrong_arguments(void **state)
 {
 	static const struct filestore_ops none = {NULL};

@@ -208,8 +208,8 @@ static int fail_each(void *ctx,
 }
 
 /*
- * If refs cannot be read, the error about refs is reported. The bitmap index is
- * not taken for broken.
+ * If refs cannot be read, the error about refs is reported, and the bitmap
+ * index is not blamed.
  */
 static void errors_of_tags_are_told(void **state)
 {

@@ -83,7 +83,10 @@ static void test_check(void **state)
 	assert_int_equal(check(s, text, text), 0);
 }
 
-/* A slow hash is computed once, and a wrong password is never remembered. */
+/*
+ * A right password is remembered, so its slow hash is computed once. A wrong
+ * password is not remembered.
+ */
 static void test_memory(void **state)
 {
 	struct state *s = *state;
@@ -97,7 +100,10 @@ static void test_memory(void **state)
 	assert_true(sys_clock_ns() - start < once * 10);
 	assert_int_equal(check(s, "bob", "wrong"), 0);
 	assert_int_equal(check(s, "bob", "wrong"), 0);
-	/* The remembered password is that of the old hash. */
+	/*
+	 * The remembered check belongs to the old hash, so it is not used any
+	 * more.
+	 */
 	put(s->path, "bob:$apr1$abcdefgh$xxxxxxxxxxxxxxxxxxxxxx\n");
 	assert_int_equal(check(s, "bob", "right"), 0);
 }
@@ -114,7 +120,7 @@ static void test_change(void **state)
 	warning.code = 0;
 	assert_int_equal(htpasswd_check(s->h, "alice", "right", &warning), 1);
 	assert_true(warning.code < 0);
-	/* The loss is reported once. */
+	/* The missing file is reported only once. */
 	assert_int_equal(check(s, "alice", "right"), 1);
 	put(s->path, "dave:" RIGHT);
 	assert_int_equal(check(s, "alice", "right"), 0);

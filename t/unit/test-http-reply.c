@@ -65,7 +65,9 @@ static int take_span(void *ctx, const struct serve_span *span,
 	return 0;
 }
 
-/* A span is whole chunks, so the chunk before ends, and the next begins anew.
+/*
+ * A span is sent as whole chunks. So the chunk before the span ends, and a new
+ * chunk begins after it.
  */
 static void test_emit(void **state)
 {
@@ -95,7 +97,7 @@ static void test_emit(void **state)
 	buf_release(&out.bytes);
 }
 
-/* The last bytes and the end of the body are one write. */
+/* The last bytes of a body and its end are sent by one write. */
 static void test_last(void **state)
 {
 	struct output out = {.bytes = BUF_INIT};

@@ -116,7 +116,7 @@ static void test_bad_chunks(void **state)
 		check(texts[i], &head, ERR_PEER, NULL, 0);
 }
 
-/* The limit holds for extensions and trailers together. */
+/* The limit applies to the extensions and trailers of a body together. */
 static void test_extra(void **state)
 {
 	static const struct http1_head head = {.framing = HTTP1_CHUNKED};

@@ -235,7 +235,10 @@ static void test_pieces(void **state)
 	}
 }
 
-/* An error is found in the line that has it, and stays. */
+/*
+ * A wrong line is refused as soon as it has arrived. Further bytes do not
+ * change the result.
+ */
 static void test_early_errors(void **state)
 {
 	static const char *const texts[] = {"\x16\x03", "GET\r\n", "GET / \n",

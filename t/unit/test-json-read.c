@@ -112,7 +112,7 @@ static void test_invalid(void **state)
 	assert_int_equal(count_in("{\"a\":\"\0\"}", 9), ERR_CORRUPT);
 }
 
-/* Every text that is cut off is invalid. */
+/* A JSON text without its last bytes is invalid. */
 static void test_cut(void **state)
 {
 	static const char text[] =
@@ -185,7 +185,9 @@ static void test_round_trip(void **state)
 		char bytes[64];
 		size_t len = random_next(&seed) % sizeof(bytes);
 
-		/* Valid UTF-8 only; other bytes are changed by the writer. */
+		/*
+		 * Use only valid UTF-8, because the writer changes other bytes.
+		 */
 		for (size_t i = 0; i < len; i++)
 			bytes[i] = (char)(random_next(&seed) % 0x80);
 		assert_int_equal(buf_append_str(&text, "{\"k\":"), 0);

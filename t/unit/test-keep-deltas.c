@@ -17,7 +17,10 @@
 
 #define DELTAS "objects/info/deltas"
 
-/* The trees are those of HEAD and of 2, 8 and 32 commits before HEAD. */
+/*
+ * Kept deltas are made between the trees of HEAD and of the commits 2, 8 and 32
+ * commits before HEAD.
+ */
 static void trees_of_steps(void **state)
 {
 	static const uint32_t back[] = {0, 2, 8, 32};
@@ -39,7 +42,10 @@ static void trees_of_steps(void **state)
 	keptrepo_release(&k);
 }
 
-/* The rows are of HEAD's file, against the versions of three steps. */
+/*
+ * The rows have deltas of HEAD's version of the file, against its versions in
+ * three older commits.
+ */
 static void rows_of_steps(void **state)
 {
 	static const uint32_t steps[] = {2, 8, 32};

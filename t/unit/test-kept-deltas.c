@@ -139,7 +139,7 @@ static void copies(void **state)
 	}
 }
 
-/* A file without rows has no target. */
+/* A file of kept deltas without rows has no target. */
 static void no_rows(void **state)
 {
 	struct oid oid = OID_ZERO_INIT;
@@ -217,7 +217,10 @@ static int use(struct file *f, struct error *err)
 	return ret;
 }
 
-/* Each changed byte of header and rows is noticed without the checksum. */
+/*
+ * A changed byte in the header or the rows is detected even if the checksum is
+ * not verified.
+ */
 static void damaged(void **state)
 {
 	uint64_t seed = random_seed();
@@ -249,7 +252,7 @@ static void truncated(void **state)
 	buf_release(&f.bytes);
 }
 
-/* The check names what is wrong. */
+/* The error message of the check names the problem. */
 static void refused(void **state)
 {
 	struct error err = ERROR_INIT;

@@ -44,7 +44,7 @@ static void test_profiles(void **state)
 	assert_string_equal(keys.id, "ID2");
 	assert_string_equal(keys.secret, "secret2");
 	assert_string_equal(keys.token, "token2");
-	/* An error leaves the keys as they are. */
+	/* After an error, the keys are unchanged. */
 	assert_int_equal(parse(&keys, file, "none", NULL), ERR_MISSING);
 	assert_string_equal(keys.id, "ID2");
 	store_keys_release(&keys);
@@ -100,7 +100,7 @@ static void test_find(void **state)
 	setenv("AWS_PROFILE", "other", 1);
 	assert_int_equal(store_keys_find(&keys, NULL), 0);
 	assert_string_equal(keys.id, "ID2");
-	/* The environment comes first. */
+	/* Keys in the environment are used instead of those in the file. */
 	setenv("AWS_ACCESS_KEY_ID", "ID3", 1);
 	setenv("AWS_SECRET_ACCESS_KEY", "secret3", 1);
 	assert_int_equal(store_keys_find(&keys, NULL), 0);

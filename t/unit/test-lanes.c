@@ -20,7 +20,7 @@ static void put(struct lanes *lanes, struct lane_item *item, const char *client)
 	lanes_put(lanes, item);
 }
 
-/* Take as many items as may run. Returns their number. */
+/* Takes items until no further item may run. Returns their number. */
 static unsigned take_all(struct lanes *lanes)
 {
 	unsigned nr = 0;
@@ -43,7 +43,7 @@ static void test_order(void **state)
 	put(lanes, &items[5], "b");
 	assert_int_equal(lanes_waiting(lanes, lanes_key("a")), 4);
 	assert_int_equal(lanes_waiting(lanes, lanes_key("c")), 0);
-	/* Lanes take turns, and each is in order. */
+	/* Lanes take turns. The items of one lane come in order. */
 	assert_ptr_equal(lanes_take(lanes), &items[0]);
 	assert_ptr_equal(lanes_take(lanes), &items[4]);
 	assert_ptr_equal(lanes_take(lanes), &items[1]);
@@ -57,7 +57,7 @@ static void test_order(void **state)
 	lanes_free(NULL);
 }
 
-/* Greedy clients leave threads to others. */
+/* Clients with many requests do not get all threads. */
 static void test_greedy(void **state)
 {
 	struct lanes *lanes = lanes_new(THREADS);
@@ -72,7 +72,10 @@ static void test_greedy(void **state)
 	put(lanes, &c, "c");
 	assert_ptr_equal(lanes_take(lanes), &c);
 	lanes_done(lanes, c.key);
-	/* One that ends lets one follow. */
+	/*
+	 * When one request of the client ends, one more of its requests may
+	 * run.
+	 */
 	for (int i = 0; i < 100; i++) {
 		lanes_done(lanes, lanes_key("b"));
 		assert_true(take_all(lanes) <= 1);
@@ -95,7 +98,10 @@ static void test_single(void **state)
 	lanes_free(lanes);
 }
 
-/* The end of one request lets two follow, if two clients are at their limit. */
+/*
+ * If two clients are at their limit, the end of one request lets two requests
+ * run.
+ */
 static void test_two_follow(void **state)
 {
 	struct lanes *lanes = lanes_new(3);
@@ -119,8 +125,9 @@ static void test_two_follow(void **state)
 }
 
 /*
- * At any time: a lane with an item that waits has as many threads as are free,
- * or the caller may take the item. Each end lets two items run at most.
+ * At any time, a lane with a waiting item has at least as many threads as are
+ * free, or its item may be taken. The end of a request lets at most two items
+ * run.
  */
 static void test_random(void **state)
 {

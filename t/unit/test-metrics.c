@@ -91,7 +91,7 @@ static void test_values(void **state)
 	metrics_set(m, OPEN, NULL, 9);
 	metrics_set(m, OPEN, NULL, 5);
 	metrics_add(m, SPENT, NULL, 12000345);
-	/* A value on a bound belongs to the bound. */
+	/* An observation equal to a bound is counted for this bound. */
 	metrics_observe(m, TIME, green, 1000);
 	metrics_observe(m, TIME, green, 1001);
 	metrics_observe(m, TIME, green, 2500001);
@@ -117,7 +117,7 @@ static void test_values(void **state)
 	metrics_free(m);
 }
 
-/* What a child process adds, its parent sees. */
+/* The parent process sees the numbers that a child process has added. */
 static void test_shared(void **state)
 {
 	struct metrics *m = metrics_new(families, ARRAY_NR(families), NULL);

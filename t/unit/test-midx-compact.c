@@ -187,7 +187,7 @@ static void test_compact(void **state)
 	}
 }
 
-/* The multi-pack-index names a pack that does not exist. */
+/* A multi-pack-index that names a missing pack is refused. */
 static void test_corrupt(void **state)
 {
 	uint64_t seed = random_seed();

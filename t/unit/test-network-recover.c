@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of network/network-recover.c: which locks and unfinished files are
- * removed. Nothing is removed while other processes work.
+ * removed. Nothing is removed while another process works on the network.
  * t/t5602-network-repack.sh tests all places of locks.
  */
 #include <setjmp.h>

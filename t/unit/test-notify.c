@@ -66,7 +66,7 @@ static void test_no_socket(void **state)
 	sys_notify("relative", "READY=1");
 	sys_notify("/nonexistent/socket", "READY=1");
 	sys_notify(path, "READY=1");
-	/* No descriptor is left open. */
+	/* sys_notify() leaves no descriptor open. */
 	assert_int_equal(dup(0), before);
 	sys_close(before);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of daemon/outbox.c: the bytes that go out, in pieces of any size, are
- * the literals and the framed spans in their order.
+ * Tests of daemon/outbox.c: the sent bytes are the literals and the framed
+ * spans, in their order, also if they are sent in pieces of any size.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@
 
 #define MAP_LEN ((size_t)6 << 20)
 
-/* Bytes that stand for a mapped pack. */
+/* Makes random bytes that stand for a mapped pack. */
 static uint8_t *make_map(void)
 {
 	uint8_t *map = malloc(MAP_LEN);
@@ -122,7 +122,7 @@ static void test_one_span(void **state)
 	outbox_release(&box);
 }
 
-/* Add a random literal or span to both. */
+/* Adds a random literal or span to the outbox and to the slow twin. */
 static void add_some(struct outbox *box, struct buf *expected,
 		     const uint8_t *map, size_t *at, uint64_t *seed)
 {
@@ -141,7 +141,7 @@ static void add_some(struct outbox *box, struct buf *expected,
 		buf_append(expected, map, len);
 		return;
 	}
-	/* often behind the last span, and often whole groups */
+	/* often directly after the last span, and often of whole groups */
 	if (r >> 17 & 1)
 		*at = random_next(seed) % (MAP_LEN / 2);
 	span.len = r >> 18 & 1 ? 16 * (size_t)span.packet_max
@@ -186,7 +186,7 @@ static void test_random(void **state)
 	free(map);
 }
 
-/* Pieces that follow each other are one item, however many there are. */
+/* Neighbouring spans are joined into one item, however many there are. */
 static void test_clone_is_short(void **state)
 {
 	const uint32_t max = 65515;
@@ -199,7 +199,7 @@ static void test_clone_is_short(void **state)
 		span.bytes += span.len;
 	}
 	assert_int_equal(box.nr - box.first, 1);
-	/* Less than a group cannot be continued. */
+	/* A span that ends with an incomplete group cannot be continued. */
 	span.len = 100;
 	outbox_add_span(&box, &span);
 	span.bytes += span.len;

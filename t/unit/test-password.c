@@ -47,7 +47,7 @@ static void test_forms(void **state)
 	password_crypt_release(&c);
 }
 
-/* Hashes of a known form that are cut off or have wrong characters. */
+/* Hashes that are truncated or have wrong characters are refused. */
 static void test_damaged(void **state)
 {
 	static const char *const damaged[] = {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of plans/: a plan sends the same bytes again, requests find the plans
- * of equal requests and no others, and they wait for each other.
+ * Tests of plans/plan-cache.c and its parts: a plan sends the same bytes again,
+ * a request finds only plans of equal requests, and equal requests wait for
+ * each other.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,7 +30,7 @@ static int identify(void *ctx, struct hash_ctx *hash, struct error *err)
 	return 1;
 }
 
-/* A sink that tells ranges of pinned packs from other bytes. */
+/* A sink that records which bytes came as ranges of pinned packs. */
 struct answer {
 	struct buf bytes;
 	size_t pinned; /* how many of the bytes */
@@ -51,7 +52,10 @@ static int put_pinned(void *ctx, const void *bytes, size_t len,
 	return buf_append(&a->bytes, bytes, len);
 }
 
-/* The caller releases the answer. */
+/*
+ * Answers a request, by a plan or by making the pack. The caller releases the
+ * answer.
+ */
 static void answer(struct plan_cache *cache, struct answer *a,
 		   struct packing_report *report,
 		   const struct plan_question *question)
@@ -173,7 +177,10 @@ static void keyed_init(struct keyed *k)
 					     .options = &k->options};
 }
 
-/* Returns whether the key differs from the last one, and keeps it. */
+/*
+ * Computes and stores the key of the request. Returns whether it differs from
+ * the key before.
+ */
 static bool is_new_key(struct keyed *k)
 {
 	uint8_t before[PLAN_KEY_LEN];
@@ -287,8 +294,8 @@ static void test_no_key(void **state)
 #define PART 1000
 
 /*
- * A pack of two parts. Its maker can wait, between them, until another request
- * wants the same.
+ * A pack of two parts. Between the parts, its maker can wait until another
+ * request asks for the same pack.
  */
 struct scene {
 	struct plan_cache *cache;
@@ -296,25 +303,27 @@ struct scene {
 	pthread_mutex_t lock;
 	pthread_cond_t change;
 	/* under `lock` */
-	/* how many requests began to make the pack */
+	/* number of requests that began to make the pack */
 	unsigned makers;
 	bool is_begun; /* the first part was put */
-	/* a request has said that it waits */
+	/* true: a request waits for the plan */
 	bool is_awaited;
-	/* a request that is not the first has ended */
+	/* true: a request other than the first has ended */
 	bool is_other_done;
 	/* what the maker does */
 	bool waits_for_other; /* until is_awaited */
-	/* length of the second part */
+	/* length of the second part of the pack */
 	size_t second;
 	int result; /* of the first maker */
-	/* code of a warning of the first maker */
+	/* error code of the warning that the first maker gives; 0: none */
 	int warning;
-	/* what the sink of the first request does */
+	/* behaviour of the first request's sink */
 	bool stalls; /* until is_other_done */
-	/* bytes at the client after the second part */
+	/* number of bytes that the client had when the second part was made */
 	size_t sent_at_second;
-	/* what waiting requests hear of their clients */
+	/*
+	 * result of the callback that asks a waiting request about its client
+	 */
 	int poll_result;
 };
 
@@ -361,7 +370,7 @@ static int poll_waiting(void *ctx, const char *title, uint64_t done,
 	return s->poll_result;
 }
 
-/* One request, in a thread of its own or not. */
+/* One request. Some requests run in their own threads. */
 struct asker {
 	struct scene *s;
 	bool is_first;
@@ -437,7 +446,7 @@ static void *ask(void *arg)
 	return NULL;
 }
 
-/* Let a request begin, and others come when the first has begun. */
+/* Starts a request, and starts the other requests when the first has begun. */
 static void run(struct scene *s, struct asker *askers, unsigned nr)
 {
 	pthread_t threads[8];
@@ -469,7 +478,7 @@ static void release(struct asker *askers, unsigned nr)
 		buf_release(&askers[i].answer.bytes);
 }
 
-/* Send one more request, when no other one runs. */
+/* Makes one more request while no other request runs. */
 static void ask_alone(struct scene *s, const char *expected)
 {
 	struct asker asker = {.s = s};
@@ -494,11 +503,14 @@ static void test_join(void **state)
 	}
 	assert_int_equal(s.makers, 1);
 	assert_string_equal(askers[0].report.response_plan, "made");
-	/* A request that began after the pack was made has not waited. */
+	/* A request that began after the plan was complete has not waited. */
 	for (unsigned i = 1; i < 8; i++)
 		assert_true(!strcmp(askers[i].report.response_plan, "joined") ||
 			    !strcmp(askers[i].report.response_plan, "hit"));
-	/* The maker did not wait for its client while others waited. */
+	/*
+	 * While other requests waited, the maker held the bytes for its own
+	 * client back.
+	 */
 	assert_int_equal(s.sent_at_second, 1);
 	ask_alone(&s, "hit");
 	release(askers, 8);
@@ -522,7 +534,10 @@ static void test_failed_maker(void **state)
 	scene_release(&s);
 }
 
-/* A pack that was made with a warning may have been made in a worse way. */
+/*
+ * No plan is kept of a pack that was made with a warning, because another way
+ * of making it may be better.
+ */
 static void test_warning(void **state)
 {
 	struct scene s;
@@ -540,7 +555,7 @@ static void test_warning(void **state)
 	scene_release(&s);
 }
 
-/* The client of the maker takes no byte before another request was answered. */
+/* The client of the maker reads no byte until another request was answered. */
 static void test_stalled_maker(void **state)
 {
 	struct scene s;
@@ -591,8 +606,9 @@ static void do_nothing(void *ctx)
 }
 
 /*
- * When a plan is given up, its literals end. The sink must have copied those
- * that were held back, also the long ones.
+ * When a plan becomes too large, the memory of its literals is freed. Before
+ * that, the sink must have copied all literals that were held back, also long
+ * ones.
  */
 static void test_literals_of_a_plan_that_ends(void **state)
 {
@@ -636,7 +652,7 @@ static void test_cancelled(void **state)
 
 /* ---- room */
 
-/* Ask for the pack of a want that is named by a number. */
+/* Makes a request whose only want is made from a number. */
 static void ask_number(struct scene *s, uint8_t number, const char *expected)
 {
 	s->k.want.bytes[0] = number;

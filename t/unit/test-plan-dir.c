@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of plans/plan-dir.c: processes find each other's plans, wait for each
- * other, and get over makers that die, damaged files and missing directories.
+ * Tests of plans/plan-dir.c: processes find each other's plans and wait for
+ * each other. Killed makers, damaged files and missing directories do no harm.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,7 +27,10 @@
 #define PACK_LEN ((size_t)1 << 20)
 #define MAX ((uint64_t)1 << 20)
 
-/* A directory, and a snapshot of one pack that is nothing but bytes. */
+/*
+ * A directory of plans, and a snapshot with one pack, whose content is
+ * arbitrary bytes.
+ */
 struct bench {
 	struct tmprepo t;
 	struct buf path;
@@ -75,7 +78,7 @@ static void bench_release(struct bench *b)
 static const struct packing_report report = {.objects = 7,
 					     .strategy = "bitmap"};
 
-/* A plan of a span of the pack and `len` literal bytes. */
+/* Makes a plan that consists of a span of the pack and `len` literal bytes. */
 static void make_plan(struct plan *plan, const struct bench *b, size_t len)
 {
 	*plan = PLAN_INIT;
@@ -120,7 +123,7 @@ static void end(struct asker *a)
 	plan_release(&a->plan);
 }
 
-/* Ask, expect that there is no plan, and store one. */
+/* Asks for a plan, asserts that there is none, and stores one. */
 static void make(struct bench *b, uint8_t number, size_t len,
 		 const char *reason)
 {
@@ -140,7 +143,7 @@ static void make(struct bench *b, uint8_t number, size_t len,
 	end(&a);
 }
 
-/* Ask, and check that the stored plan is found. */
+/* Asks for a plan, and asserts that the stored plan is found. */
 static void assert_stored(struct bench *b, uint8_t number, size_t len)
 {
 	struct asker a = {0};
@@ -165,7 +168,7 @@ static bool is_stored(const struct bench *b, uint8_t number)
 	return plan_dir_has(b->dir, key, &b->odb);
 }
 
-/* The caller releases the path. */
+/* Appends the path of a plan's file. The caller releases the path. */
 static void plan_path(struct buf *path, const struct bench *b, uint8_t number)
 {
 	buf_printf(path, "%s/", b->path.data);
@@ -182,7 +185,10 @@ static void test_short(void **state)
 	make(&b, 1, 100, NULL);
 	assert_stored(&b, 1, 100);
 	assert_false(is_stored(&b, 2));
-	/* A pack with this checksum is there, but not this large. */
+	/*
+	 * The plan names a pack whose checksum is right and whose size is
+	 * wrong.
+	 */
 	b.pack.file.len++;
 	assert_false(is_stored(&b, 1));
 	b.pack.file.len--;
@@ -192,7 +198,9 @@ static void test_short(void **state)
 
 #define LATER "the plan is stored when it is asked for again"
 
-/* A plan that is long, or long for its pack, is stored at the second request.
+/*
+ * A plan that is long, or long in comparison to its pack, is stored only at the
+ * second request.
  */
 static void test_second_request(void **state)
 {
@@ -210,7 +218,7 @@ static void test_second_request(void **state)
 	bench_release(&b);
 }
 
-/* A plan that is too large is not waited for. */
+/* No request waits for a plan that is known to be too large. */
 static void test_too_large(void **state)
 {
 	struct asker a = {0};
@@ -263,7 +271,7 @@ static void test_damage(void **state)
 		flip(path.data, i);
 	}
 	assert_true(is_stored(&b, 1));
-	/* The file of another key is not used. */
+	/* A file that contains another key than its name says is not used. */
 	plan_path(&other, &b, 2);
 	assert_int_equal(sys_link(path.data, other.data, NULL), 0);
 	assert_false(is_stored(&b, 2));
@@ -351,7 +359,7 @@ static void test_lost_directory(void **state)
 	bench_release(&b);
 }
 
-/* A file that cannot be created: its name is taken by a directory. */
+/* A plan's file cannot be created, because a directory has its name. */
 static void test_unwritable(void **state)
 {
 	struct buf path = BUF_INIT;
@@ -374,7 +382,7 @@ static void test_unwritable(void **state)
 	plan_path(&path, &b, 1);
 	assert_int_equal(mkdir(path.data, 0700), 0);
 	make(&b, 1, 10, "the plan cannot be written");
-	/* Nobody waits for an equal plan now. */
+	/* For some time, no process waits for a plan with this key. */
 	{
 		struct asker a = {0};
 
@@ -394,7 +402,7 @@ static int add_size(void *ctx, const char *name)
 	const char *dot = strrchr(name, '.');
 
 	*(unsigned *)ctx += dot && !strcmp(dot, ".plan");
-	/* Nothing but plans and keys may stay. */
+	/* The directory must contain only plans and the file `keys`. */
 	assert_true((dot && !strcmp(dot, ".plan")) || !strcmp(name, "keys"));
 	return 0;
 }
@@ -407,7 +415,7 @@ static unsigned count_plans(const struct bench *b)
 	return nr;
 }
 
-/* Let a plan be older than it is; `seconds` may be negative. */
+/* Sets the time of a plan's file back by `seconds`, which may be negative. */
 static void age(const struct bench *b, uint8_t number, int64_t seconds)
 {
 	struct buf path = BUF_INIT;
@@ -431,7 +439,7 @@ static void test_room(void **state)
 	}
 	assert_int_equal(count_plans(&b), 10);
 	assert_stored(&b, 0, 4000); /* used now */
-	/* A killed process has left a file. */
+	/* This temporary file stands for one that a killed process has left. */
 	buf_printf(&path, "%s/tmp_plan_123456", b.path.data);
 	assert_int_equal(sys_append(path.data, "x", 1, 0600, NULL), 0);
 	for (uint8_t i = 10; i < 20; i++) {
@@ -447,7 +455,10 @@ static void test_room(void **state)
 	bench_release(&b);
 }
 
-/* The clock was wrong when a plan was used. */
+/*
+ * A plan's file has a time in the future, because the clock was wrong when the
+ * plan was used.
+ */
 static void test_clock(void **state)
 {
 	struct buf path = BUF_INIT;
@@ -467,7 +478,10 @@ static void test_clock(void **state)
 
 /* ---- requests that wait for each other */
 
-/* A maker in another process, which stops when it has its claim. */
+/*
+ * Starts a maker in another process. The process stops when it has the right to
+ * make the plan.
+ */
 static pid_t start_maker(struct bench *b, uint8_t number, bool sends)
 {
 	int fds[2];
@@ -549,7 +563,7 @@ static void test_stalled_maker(void **state)
 	assert_string_equal(a.claim.reason,
 			    "another process is slow to make it");
 	end(&a);
-	/* Other keys are not concerned. */
+	/* A maker does not block requests with other keys. */
 	ask(&a, &b, 2);
 	assert_true(a.claim.locks >= 0);
 	assert_false(a.has_waited);
@@ -586,8 +600,8 @@ static void *ask_in_thread(void *arg)
 }
 
 /*
- * A long plan is stored for those that wait. The maker notices them, and does
- * not wait for its client any more.
+ * A long plan is stored at once if other processes wait for it. The maker
+ * notices these, and does not wait for its own client any more.
  */
 static void test_joined(void **state)
 {
@@ -641,7 +655,9 @@ static int put(void *ctx, const void *bytes, size_t len, struct error *err)
 	return buf_append(ctx, bytes, len);
 }
 
-/* A process: its snapshot and its cache. */
+/*
+ * Stands for one process: it has its own snapshot and its own cache of plans.
+ */
 struct process {
 	struct odb *odb;
 	struct plan_cache *cache;
@@ -725,7 +741,7 @@ static void test_processes(void **state)
 		check_pack(&a, &third, &made);
 		assert_int_equal(second.len, third.len);
 		assert_memory_equal(second.data, third.data, second.len);
-		/* The configuration is in the key. */
+		/* With another configuration of packs, the key is different. */
 		options.window++;
 		buf_release(&first);
 		buf_release(&second);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of plans/plan-file.c: a plan is the same after it was printed and
- * parsed, and a damaged file is refused.
+ * Tests of plans/plan-file.c: a plan that is printed and parsed does not
+ * change, and a damaged file is refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@
 #define PACK_NR 3
 #define PACK_LEN 332
 
-/* A snapshot of packs that are nothing but bytes. */
+/* A snapshot of packs whose content is arbitrary bytes. */
 struct packs {
 	struct odb odb;
 	struct odb_pack list[PACK_NR];
@@ -67,7 +67,10 @@ static void add(struct plan *plan, const uint8_t *span, const char *literal,
 		assert_int_equal(buf_append(&plan->literals, literal, len), 0);
 }
 
-/* A plan with two of the packs, and its file. The caller releases both. */
+/*
+ * Makes a plan that uses two of the packs, and its file. The caller releases
+ * both.
+ */
 static void make(struct plan *plan, struct buf *file, const struct packs *p)
 {
 	*plan = PLAN_INIT;
@@ -135,7 +138,7 @@ static void round_trip(void **state)
 	buf_release(&file);
 }
 
-/* The order of the packs does not matter. Each of them must be there. */
+/* A plan can be used if the snapshot has all its packs, in any order. */
 static void other_packs(void **state)
 {
 	struct packs p;
@@ -199,7 +202,10 @@ static void no_file(void **state)
 	buf_release(&file);
 }
 
-/* Each byte is flipped, and the file is cut at each length. */
+/*
+ * A file with one changed byte is refused, and so is a file that is truncated
+ * at any length.
+ */
 static void damage(void **state)
 {
 	struct packs p;
@@ -262,16 +268,16 @@ static void wrong_numbers(void **state)
 	assert_int_equal(parse_with(&file, 52, UINT32_MAX), ERR_CORRUPT);
 	assert_int_equal(parse_with(&file, 56, UINT32_MAX), ERR_CORRUPT);
 	assert_int_equal(parse_with(&file, 60, 6), ERR_CORRUPT);
-	/* the size of the first pack, which has a piece at its end */
+	/* wrong size of the first pack, whose last bytes are a piece */
 	assert_int_equal(parse_with(&file, 104 + 24, PACK_LEN - 1),
 			 ERR_CORRUPT);
 	assert_int_equal(parse_with(&file, 104 + 24, PACK_LEN + 1), 0);
-	/* literals: the offset, the length */
+	/* wrong offset and wrong length of a literal */
 	assert_int_equal(parse_with(&file, pieces + 8, 1), ERR_CORRUPT);
 	assert_int_equal(parse_with(&file, pieces + 16, 5), ERR_CORRUPT);
 	assert_int_equal(parse_with(&file, pieces + 16, 7), ERR_CORRUPT);
 	assert_int_equal(parse_with(&file, pieces + 16, 0), ERR_CORRUPT);
-	/* a span: the pack, the offset, the length */
+	/* wrong pack, wrong offset and wrong length of a span */
 	assert_int_equal(parse_with(&file, pieces + 20, 1), 0);
 	assert_int_equal(parse_with(&file, pieces + 20, 2), ERR_CORRUPT);
 	assert_int_equal(parse_with(&file, pieces + 28, PACK_LEN - 20), 0);

@@ -15,7 +15,9 @@
 
 #define LEN ((size_t)100000)
 
-/* Two packs with different bytes, in files. Only their bytes are valid. */
+/*
+ * Two files with different bytes that stand for packs. They are no valid packs.
+ */
 struct packs {
 	struct tmprepo t;
 	struct buf paths[2];
@@ -44,7 +46,10 @@ static void packs_init(struct packs *p)
 			sys_held_map(&p->packs[i].file, path->data, NULL));
 		path->data[path->len - 5] = '\0';
 		p->packs[i].path = path->data;
-		/* The file is opened again if it ends with this. */
+		/*
+		 * A pack's file is opened again only if it ends with the pack's
+		 * checksum.
+		 */
 		p->packs[i].algo = HASH_SHA1;
 		memset(p->packs[i].checksum.bytes, 'a' + i, 20);
 		p->list[i].pack = &p->packs[i];
@@ -82,7 +87,7 @@ static void test_find(void **state)
 	packs_release(&p);
 }
 
-/* A sink that reads ranges of files. */
+/* A sink that reads the ranges of files that it gets. */
 struct taken {
 	struct buf bytes;
 	unsigned files;

@@ -46,17 +46,17 @@ static void test_adjust(void **state)
 {
 	int full = ADMISSION_PRESSURE_CPU + 1;
 
-	/* One more at a time, up to the limit. */
+	/* Without pressure, the number grows by one, up to the limit. */
 	assert_int_equal(admission_pressure_adjust(1, 8, 0, 0), 2);
 	assert_int_equal(admission_pressure_adjust(8, 8, 0, 0), 8);
 	assert_int_equal(admission_pressure_adjust(9, 4, 0, 0), 4);
-	/* Half under pressure, but never none. */
+	/* Under pressure, the number is halved, but never below 1. */
 	assert_int_equal(admission_pressure_adjust(8, 8, full, 0), 4);
 	assert_int_equal(admission_pressure_adjust(
 				 7, 8, 0, ADMISSION_PRESSURE_MEMORY + 1),
 			 3);
 	assert_int_equal(admission_pressure_adjust(1, 8, full, full), 1);
-	/* Without numbers there is no pressure. */
+	/* If the pressure is unknown (-1), it counts as no pressure. */
 	assert_int_equal(admission_pressure_adjust(3, 8, -1, -1), 4);
 	assert_int_equal(admission_pressure_adjust(3, 8, ADMISSION_PRESSURE_CPU,
 						   ADMISSION_PRESSURE_MEMORY),

@@ -27,7 +27,10 @@ static void test_walk(void **state)
 	plan.walk_cost = 4;
 	assert_int_equal(packing_price_walk(&request, &plan, 100000),
 			 2 * planned);
-	/* An unknown cost is no cost of the largest number. */
+	/*
+	 * UINT64_MAX means that the cost is unknown, and not that it is very
+	 * large.
+	 */
 	plan.walk_cost = UINT64_MAX;
 	assert_int_equal(packing_price_walk(&request, &plan, 100000), fetch);
 	plan.walk_cost = UINT64_MAX - 1;
@@ -37,7 +40,10 @@ static void test_walk(void **state)
 static void test_send(void **state)
 {
 	assert_int_equal(packing_price_send(0, 0), 0);
-	/* A stored object is cheaper than one that is sent by itself. */
+	/*
+	 * An object that is copied in a span costs less than one that is sent
+	 * by itself.
+	 */
 	assert_true(packing_price_send(1000, 0) < packing_price_send(0, 1000));
 	assert_int_equal(packing_price_send(1000, 1000),
 			 packing_price_send(1000, 0) +

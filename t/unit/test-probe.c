@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of store/probe.c: each promise is broken once, and the probe tells. */
+/*
+ * Tests of store/probe.c: for each promise, a store that breaks it must be
+ * refused.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,26 +19,29 @@
 
 enum fault {
 	NO_FAULT,
-	/* a condition is accepted and not checked */
+	/* the store accepts a condition and does not check it */
 	IGNORES_CREATE,
 	IGNORES_REPLACE, /* as above */
-	/* a condition is checked some time before the put */
+	/* the store checks a condition some time before it writes */
 	RACY_CREATE,
 	RACY_REPLACE,
 	ALWAYS_CONFLICT, /* nobody wins a race */
-	/* a listing lacks new files */
+	/* a listing does not have new files */
 	STALE_LIST,
 	STALE_READ, /* a get finds nothing */
 	NO_DELETE,
 	NO_TAG,
-	/* a get returns what nobody has written */
+	/* a get returns bytes that nobody has written */
 	OTHER_CONTENT,
-	/* no put has an answer, and none has an effect */
+	/* the answers to all puts are lost, and no put has an effect */
 	LOST_ANSWERS,
 	DENIED,
 };
 
-/* A store that breaks one promise, in front of a directory that keeps all. */
+/*
+ * A store that breaks one promise. It passes all other calls to a store in a
+ * directory.
+ */
 struct broken {
 	struct filestore store;
 	struct filestore *inner;

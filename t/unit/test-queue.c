@@ -18,7 +18,7 @@
 
 #define US UINT64_C(1000)
 #define MS (1000 * US)
-#define DEAR 1000000 /* microseconds: never cheap */
+#define DEAR 1000000 /* a price in microseconds that is never cheap */
 
 static const struct admission_limits limits = {
 	.token_max = 8,
@@ -67,8 +67,11 @@ static int grant_all(struct admission_queue *q, uint64_t now)
 	return nr;
 }
 
-/* The numbers that are computed are those that the tickets give. */
-/* A repair lets the service of all begin anew. */
+/*
+ * Checks that the computed numbers of the queue are those that follow from its
+ * tickets.
+ */
+/* Sets the service of all accounts to 0, as a repair of the queue does. */
 static void clear_service(struct admission_queue *q)
 {
 	q->now_us = 0;
@@ -107,19 +110,22 @@ static void test_share(void **st)
 	struct admission_queue *q = new_queue(8);
 	int b;
 
-	/* Alone, a principal may have all tokens. */
+	/* If no other principal waits, one principal may hold all tokens. */
 	for (int i = 0; i < 20; i++)
 		assert_int_equal(add(q, "a", "n", DEAR), i);
 	assert_int_equal(grant_all(q, 0), 8);
 	b = add(q, "b", "n", DEAR);
 	assert_int_equal(grant_all(q, 0), 0);
-	/* The next token is for the one who had none. */
+	/* The next token goes to the principal that has had none. */
 	admission_queue_remove(q, 0, 5 * MS);
 	assert_int_equal(admission_queue_next(q, 5 * MS), b);
 	assert_int_equal(admission_queue_next(q, 5 * MS), -1);
 	check(q);
 	free(q);
-	/* While both wait, none gets more than a quarter from the start. */
+	/*
+	 * If both principals wait from the start, neither gets more than a
+	 * quarter of the tokens.
+	 */
 	q = new_queue(8);
 	for (int i = 0; i < 8; i++) {
 		add(q, "a", "n", DEAR);
@@ -141,7 +147,7 @@ static void test_threads(void **st)
 	struct admission_queue *q = new_queue(8);
 	int dear, cheap;
 
-	/* Half of the free tokens stay for others. */
+	/* An expensive request gets at most half of the free tokens. */
 	dear = add(q, "a", "n", DEAR);
 	assert_int_equal(admission_queue_next(q, 0), dear);
 	assert_int_equal(q->tickets[dear].tokens, 4);
@@ -166,18 +172,18 @@ static void test_express(void **st)
 	cheap = add(q, "b", "n", 100);
 	second = add(q, "b", "n", 100);
 	other = add(q, "a", "n", 100);
-	/* One of each principal at a time. */
+	/* One cheap request of each principal runs at a time. */
 	assert_int_equal(grant_all(q, 0), 2);
 	assert_int_equal(state(q, cheap), ADMISSION_EXPRESS);
 	assert_int_equal(state(q, second), ADMISSION_WAITING);
 	assert_int_equal(state(q, other), ADMISSION_EXPRESS);
-	/* There is a limit for all. */
+	/* The number of express requests of all principals is limited. */
 	add(q, "c", "n", 100);
 	assert_int_equal(grant_all(q, 0), 0);
 	admission_queue_remove(q, cheap, MS);
 	assert_int_equal(grant_all(q, MS), 1);
 	check(q);
-	/* Work that was not cheap leaves the lane. */
+	/* A request that turns out to be expensive is not express any more. */
 	assert_false(admission_queue_yield(q, other, MS));
 	assert_true(admission_queue_yield(q, other, 200 * MS));
 	assert_int_equal(state(q, other), ADMISSION_WAITING);
@@ -201,7 +207,9 @@ static void test_yield(void **st)
 	assert_true(admission_queue_yield(q, a, 500 * MS));
 	assert_int_equal(admission_queue_next(q, 500 * MS), b);
 	assert_int_equal(admission_queue_next(q, 500 * MS), -1);
-	/* The one that has begun comes before the one that has not. */
+	/*
+	 * A request that has begun gets its turn before a request that has not.
+	 */
 	admission_queue_remove(q, a2, 600 * MS);
 	assert_int_equal(admission_queue_next(q, 600 * MS), a);
 	check(q);
@@ -216,7 +224,7 @@ static void test_pause(void **st)
 	assert_int_equal(admission_queue_next(q, 0), a);
 	admission_queue_pause(q, a, 10 * MS);
 	assert_int_equal(admission_queue_next(q, 10 * MS), b);
-	/* Time in which the client does not read is no service. */
+	/* Time in which the client does not read is not charged as service. */
 	assert_int_equal(q->accounts[q->tickets[a].flow].used_us, 10000);
 	admission_queue_resume(q, a);
 	assert_int_equal(admission_queue_next(q, 10000 * MS), -1);
@@ -251,7 +259,7 @@ struct world {
 static void ask(struct world *w, int principal, const char *network)
 {
 	char name[16];
-	/* The estimate may be wrong by far. */
+	/* The real cost may differ much from the estimated price. */
 	uint64_t price = ADMISSION_CHEAP_US + random_next(&w->random) % 1000000;
 	int nr;
 
@@ -273,7 +281,7 @@ static void run_next(struct world *w)
 	}
 }
 
-/* Let the job that ends first end. Returns its principal. */
+/* Ends the job that would end first. Returns its principal. */
 static int end_next(struct world *w)
 {
 	unsigned first = 0;
@@ -310,13 +318,16 @@ static void test_fair(void **st)
 		low = w.service_us[p] < low ? w.service_us[p] : low;
 		high = w.service_us[p] > high ? w.service_us[p] : high;
 	}
-	/* As of start-time fair queuing: the largest prices, for each token. */
+	/*
+	 * The bound of start-time fair queuing: the largest price, for each
+	 * token.
+	 */
 	assert_true(high - low <= 4 * (PRICE_MAX + 1000000 + 30000));
 	assert_true(low > 20000 / PRINCIPALS * (PRICE_MAX / 4));
 	free(w.q);
 }
 
-/* Networks share, however many principals each has. */
+/* Networks get equal shares, however many principals each network has. */
 static void test_networks(void **st)
 {
 	struct world w = {.q = new_queue(4)};
@@ -340,7 +351,10 @@ static void test_networks(void **st)
 	free(w.q);
 }
 
-/* Beside 200 tickets of another, one waits for about one job. */
+/*
+ * While another principal has 200 tickets, a single ticket waits for about one
+ * job.
+ */
 static void test_greedy(void **st)
 {
 	struct world w = {.q = new_queue(2)};
@@ -367,7 +381,7 @@ static void test_greedy(void **st)
 	free(w.q);
 }
 
-/* A principal that was idle has not saved up service. */
+/* A principal that was idle gets no extra service afterwards. */
 static void test_newcomer(void **st)
 {
 	struct world w = {.q = new_queue(1)};
@@ -442,7 +456,9 @@ static void test_pushes(void **st)
 		ask.principal = i == 1 ? "b" : "a";
 		nr[i] = admission_queue_add(q, &ask, 0);
 	}
-	/* Two pushes run beside the one token. */
+	/*
+	 * Two pushes run in addition to the request that holds the only token.
+	 */
 	assert_int_equal(grant_all(q, 0), 3);
 	assert_int_equal(state(q, nr[1]), ADMISSION_RUNNING);
 	assert_int_equal(state(q, nr[2]), ADMISSION_WAITING);
@@ -457,7 +473,7 @@ static void test_pushes(void **st)
 	free(q);
 }
 
-/* One principal leaves a place for a push to others. */
+/* One principal never takes all places for pushes to a repository. */
 static void test_push_share(void **st)
 {
 	struct admission_queue *q = new_queue(1);
@@ -526,7 +542,10 @@ static void test_forget(void **st)
 	free(q);
 }
 
-/* Whatever numbers a process leaves behind, tickets give the right ones. */
+/*
+ * A repair computes the right numbers from the tickets, whatever numbers a
+ * killed process has left.
+ */
 static void test_repair(void **st)
 {
 	struct admission_queue *q = new_queue(4), *copy = new_queue(4);
@@ -559,7 +578,7 @@ static void test_repair(void **st)
 	free(copy);
 }
 
-/* Random calls keep the numbers right. */
+/* After random calls, the numbers of the queue still agree with its tickets. */
 static void test_random(void **st)
 {
 	struct admission_queue *q = new_queue(3);

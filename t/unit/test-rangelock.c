@@ -29,7 +29,7 @@ static void test_holders(void **state)
 	assert_int_equal(sys_rangelock_take(b, 7, false, false, &err),
 			 ERR_DENIED);
 	assert_int_equal(err.code, ERR_DENIED);
-	/* Only locks of other descriptors count. */
+	/* sys_rangelock_is_taken() looks only at locks of other descriptors. */
 	assert_true(sys_rangelock_is_taken(a, 7));
 	assert_false(sys_rangelock_is_taken(a, 6));
 	/* A lock on another number does not conflict. */

@@ -89,7 +89,7 @@ static void test_no_targets(void **state)
 	dag_release(&d);
 }
 
-/* A target that is as old as its child is found. */
+/* A target whose date equals the date of its child is found. */
 static void test_equal_dates(void **state)
 {
 	struct dag d;

@@ -448,7 +448,7 @@ static void test_cut_short(void **state)
 struct spares {
 	const struct sample *s;
 	int calls;
-	/* calls that wanted the content */
+	/* number of calls that asked for the content */
 	int bodies;
 };
 
@@ -518,7 +518,7 @@ static void check_spared(struct sample *s, uint32_t n)
 	pack_object_release(r, &obj);
 	assert_int_equal(err.code, 0);
 	assert_int_equal(all.bodies, 1);
-	/* The cache keeps the other copy. */
+	/* The intact copy is cached, so the callback is not called again. */
 	all.calls = 0;
 	check_read(s, r, pack, n);
 	check_info(s, r, pack, n);

@@ -70,7 +70,7 @@ static void test_discard(void **state)
 	pushed_release(&p);
 }
 
-/* Only a hidden ref reaches `h0`, so clients may not know of it. */
+/* Only a hidden ref reaches `h0`, so for clients `h0` is missing. */
 static void test_sees(void **state)
 {
 	struct receive r;

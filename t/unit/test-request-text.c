@@ -76,7 +76,10 @@ static void test_invalid(void **state)
 	free(request);
 }
 
-/* Of a long list, the first ids and the number of the others are kept. */
+/*
+ * If a list is long, the text has its first ids and the number of the other
+ * ids.
+ */
 static void test_cut(void **state)
 {
 	static const size_t lengths[] = {1, REQUEST_TEXT_IDS_MAX,
@@ -114,7 +117,7 @@ static void test_cut(void **state)
 	free(request);
 }
 
-/* More ids than a text may have are refused. */
+/* A text with more ids than the maximum is refused. */
 static void test_too_many(void **state)
 {
 	struct request_text *request = malloc(sizeof(*request));

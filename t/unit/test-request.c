@@ -169,7 +169,10 @@ static void test_missing_parent(void **state)
 	stop(&f);
 }
 
-/* Stands for packing_send(), and makes up the numbers of a pack. */
+/*
+ * Callback in place of packing_send(), which sends nothing and reports invented
+ * numbers.
+ */
 static int make_numbers(void *ctx, const struct odb *odb,
 			const struct packing_request *r,
 			const struct packing_send_options *options,

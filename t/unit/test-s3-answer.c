@@ -10,7 +10,9 @@
 #include "base/mem.h"
 #include "store/s3-answer.h"
 
-/* As in the API reference of Amazon S3, and shortened. */
+/*
+ * One file of a listing, as the API reference of Amazon S3 shows it, shortened.
+ */
 #define FILE_OF(key, size)                                                     \
 	"<Contents><Key>" key "</Key>"                                         \
 	"<LastModified>2009-10-12T17:50:30.000Z</LastModified>"                \

@@ -87,7 +87,10 @@ static void test_final(void **state)
 	check(&always, FAILED("418", "x"), ERR_PEER, 1);
 }
 
-/* After as many tries as the settings allow, the result is the last failure. */
+/*
+ * When the maximum number of tries is reached, the result is that of the last
+ * failure.
+ */
 static void test_tries(void **state)
 {
 	const struct peer_answer slow[] = {
@@ -120,7 +123,7 @@ static void test_tries(void **state)
 	assert_int_equal(p.peer.request_nr, 3);
 	peer_release(&p.peer);
 
-	/* A read has no effect, so there is nothing that is unknown. */
+	/* A failed read is never ambiguous, because a read has no effect. */
 	s3_peer_start(&p, mixed, 3, 100);
 	assert_int_equal(filestore_head(p.store, &info, "a", &p.err),
 			 STORE_UNAVAILABLE);
@@ -128,7 +131,10 @@ static void test_tries(void **state)
 	peer_release(&p.peer);
 }
 
-/* An error that is not temporary hides nothing about an earlier try. */
+/*
+ * If an earlier try may have had an effect, the result is ambiguous even if a
+ * later try has a permanent error.
+ */
 static void test_error_after_unknown(void **state)
 {
 	const struct peer_answer script[] = {

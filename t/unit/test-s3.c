@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of store/s3.c over a scripted server; t/t5590-store.sh has real ones.
+/*
+ * Tests of store/s3.c with a server that sends prepared answers.
+ * t/t5590-store.sh tests with real servers.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +23,9 @@ static const struct filestore_condition always = {STORE_ALWAYS, NULL};
 
 /* ---- reading */
 
-/* A cut answer is continued where it stopped, of the same file. */
+/*
+ * If an answer is cut off, the next request asks for the rest of the same file.
+ */
 static void test_resume(void **state)
 {
 	const struct peer_answer script[] = {
@@ -80,7 +84,9 @@ static void test_bad_rest(void **state)
 
 	check_rest(cut, BODY("412 Changed", "0", ""), STORE_UNAVAILABLE);
 	check_rest(cut, NO_KEY, STORE_ABSENT);
-	/* The page of a proxy does not say that the file is absent. */
+	/*
+	 * A 404 with the page of a proxy does not mean that the file is absent.
+	 */
 	check_rest(BODY("404 Not Found", "4", "page"), NULL, ERR_INVALID);
 	check_rest(cut, BODY("200 OK", "2", "23"), ERR_PEER);
 	check_rest(cut,
@@ -95,7 +101,7 @@ static void test_bad_rest(void **state)
 		   HEAD_OF("206 Part", "Content-Length: 1\r\n"
 				       "Content-Range: bytes 2-2/4\r\n") "2",
 		   ERR_PEER);
-	/* Without an entity tag there is no second request. */
+	/* If the answer has no entity tag, the rest is not requested. */
 	check_rest(HEAD_OF("200 OK", "Content-Length: 4\r\n") "01", NULL,
 		   STORE_UNAVAILABLE);
 	/* An answer without a size */
@@ -123,10 +129,10 @@ static void test_ranges(void **state)
 	s3_peer_start(&p, script, 4, 100);
 	assert_int_equal(filestore_get_range(p.store, got, "a", 9, 1, &p.err),
 			 ERR_INVALID);
-	/* A server that does not know ranges */
+	/* A server that ignores ranges */
 	assert_int_equal(filestore_get_range(p.store, got, "a", 1, 2, &p.err),
 			 ERR_PEER);
-	/* The rest of the file is empty. */
+	/* The range begins at the end of the file, so it is empty. */
 	assert_int_equal(filestore_read(p.store, &info, &sink, "a", 4,
 					STORE_TO_END, &p.err),
 			 0);
@@ -140,7 +146,10 @@ static void test_ranges(void **state)
 	peer_release(&p.peer);
 }
 
-/* The body of a second request tells why a HEAD finds nothing. */
+/*
+ * After a HEAD with status 404, the body of a second request tells whether the
+ * file is absent.
+ */
 static void test_head(void **state)
 {
 	const struct peer_answer script[] = {

@@ -19,7 +19,7 @@
 #include "daemon/snapshots.h"
 #include "sys/clock.h"
 
-/* A change that is older than this does not count as recent. */
+/* After this time, a change of a file does not count as recent any more. */
 #define SETTLE_NS UINT64_C(3200000000)
 
 struct place {
@@ -117,7 +117,10 @@ static void test_shared(void **state)
 	daemon_snapshots_leave(p->cache, &a);
 }
 
-/* The third of two repositories replaces the one that was used first. */
+/*
+ * A cache of two repositories: the third repository replaces the least recently
+ * used one.
+ */
 static void test_bounded(void **state)
 {
 	struct place *p = *state;
@@ -130,7 +133,7 @@ static void test_bounded(void **state)
 	daemon_snapshots_leave(p->cache, &use);
 	assert_ptr_equal(enter(p, &use, 1), second);
 	daemon_snapshots_leave(p->cache, &use);
-	/* The request that uses the first still can. */
+	/* The request that uses the first repository can still use it. */
 	assert_ptr_not_equal(enter(p, &use, 0), first);
 	assert_string_equal(first->git_dir, use.snapshot ? p->path[0] : "");
 	daemon_snapshots_leave(p->cache, &use);
@@ -164,7 +167,10 @@ static void append(const char *dir, const char *name, const char *text)
 	fclose(f);
 }
 
-/* New packs are opened; configuration and its snapshot stay. */
+/*
+ * If a pack is added, the packs are opened again, and the configuration is not
+ * read again.
+ */
 static void test_new_pack(void **state)
 {
 	struct place *p = *state;
@@ -190,14 +196,20 @@ static void test_new_config(void **state)
 	assert_ptr_not_equal(now, repo);
 	assert_null(config_string(&repo->config, "x.y"));
 	assert_string_equal(config_string(&now->config, "x.y"), "1");
-	/* The change is too recent to be kept. */
+	/*
+	 * After such a recent change, the repository is opened for each
+	 * request.
+	 */
 	assert_ptr_not_equal(enter(p, &c, 1), now);
 	daemon_snapshots_leave(p->cache, &a);
 	daemon_snapshots_leave(p->cache, &b);
 	daemon_snapshots_leave(p->cache, &c);
 }
 
-/* The condition of an include can change without a change of its files. */
+/*
+ * A repository with includeIf is not shared: the condition can change although
+ * no file changes.
+ */
 static void test_conditional(void **state)
 {
 	struct place *p = *state;

@@ -84,7 +84,7 @@ static void test_protocols_and_activated_urls(void **state)
 			 ERR_INVALID);
 }
 
-/* Settings with these listeners, which are not copied. */
+/* Returns settings with these listeners. The strings are not copied. */
 static struct daemon_settings listeners(char *first, char *second)
 {
 	return (struct daemon_settings){
@@ -117,14 +117,14 @@ static void test_open(void **state)
 	assert_int_not_equal(first.items[0].fd, first.items[1].fd);
 	daemon_sockets_replace(&none, &first, false, &report);
 	assert_int_equal(lines, 2);
-	/* The same listeners: the same sockets. */
+	/* If the listeners stay the same, the same sockets are used. */
 	assert_int_equal(daemon_sockets_open(&second, &first, &two, &bad, NULL),
 			 0);
 	assert_int_equal(second.items[0].fd, first.items[0].fd);
 	assert_int_equal(second.items[1].fd, first.items[1].fd);
 	daemon_sockets_replace(&first, &second, false, &report);
 	assert_int_equal(lines, 2);
-	/* One of them is in use by the other: all is as before. */
+	/* If one listener cannot be opened, the old sockets do not change. */
 	snprintf(used, sizeof(used), "http://127.0.0.1:%u",
 		 (unsigned)sys_socket_port(first.items[1].fd));
 	two = listeners(any_v6, used);

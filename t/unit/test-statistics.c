@@ -86,7 +86,7 @@ static void test_counters(void **state)
 	HAS("gitreach_connections 4\n");
 	HAS("gitreach_workers 2\n");
 #undef HAS
-	/* No label has a value that a client chose. */
+	/* No text that a client has sent becomes the value of a label. */
 	assert_null(strstr(text.data, "a.git"));
 	assert_null(strstr(text.data, "ann"));
 	buf_release(&text);
@@ -94,7 +94,10 @@ static void test_counters(void **state)
 	daemon_statistics_free(NULL);
 }
 
-/* Of many repositories, the expensive ones stay. */
+/*
+ * If there are more repositories than entries, the expensive ones keep their
+ * entries.
+ */
 static void test_costs(void **state)
 {
 	struct daemon_statistics *st = daemon_statistics_new(NULL);
@@ -122,7 +125,9 @@ static void test_costs(void **state)
 	daemon_statistics_free(st);
 }
 
-/* Waits for the client do not make a request slow. */
+/*
+ * Time in which a request waits for its client does not make it a slow request.
+ */
 static void test_slow(void **state)
 {
 	struct daemon_statistics *st = daemon_statistics_new(NULL);

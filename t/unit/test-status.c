@@ -47,7 +47,7 @@ static void note_packs(struct daemon_statistics *st, const char *path)
 	daemon_statistics_note_packs(st, path, &packs);
 }
 
-/* The page escapes what clients chose, and JSON is well-formed. */
+/* Texts from clients are escaped in the page, and the JSON is well-formed. */
 static void test_pages(void **state)
 {
 	struct daemon_statistics *st = daemon_statistics_new(NULL);
@@ -103,7 +103,9 @@ static void test_pages(void **state)
 	daemon_statistics_free(st);
 }
 
-/* Lists are cut, and the page says nothing about repositories beyond. */
+/*
+ * Long lists are cut off, and the page does not mention the other repositories.
+ */
 static void test_long_lists(void **state)
 {
 	struct daemon_statistics *st = daemon_statistics_new(NULL);
@@ -125,9 +127,9 @@ static void test_long_lists(void **state)
 	assert_int_equal(status_print_html(&html, &s), 0);
 	for (const char *p = html.data; (p = strstr(p, "<tr><td")); p++)
 		rows++;
-	/* and one row for the reason, and one for the plan */
+	/* plus one row for the reason and one row for the plan */
 	assert_int_equal(rows, STATUS_COSTS_MAX + DAEMON_SLOW_MAX + 2);
-	/* Of a long path, 80 bytes are shown. */
+	/* The page shows only the last 80 bytes of a long path. */
 	assert_null(strstr(html.data, "0000000000000000000000000000000000000000"
 				      "0000000000000000000000000000000000000000"
 				      "0"));

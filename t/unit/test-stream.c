@@ -76,7 +76,7 @@ static void test_write(void **state)
 	assert_int_equal(read(p->peer, bytes, 8), 0);
 }
 
-/* A peer that does not read, then is gone. */
+/* The peer does not read, and then closes its end. */
 static void test_full(void **state)
 {
 	struct pair *p = *state;

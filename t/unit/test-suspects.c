@@ -19,7 +19,7 @@ static void test_verdicts(void **state)
 
 	assert_non_null(s);
 	assert_int_equal(daemon_suspects_judge(s, "/a", 2, 1), DAEMON_TRUSTED);
-	/* Who is not suspect cannot be guilty. */
+	/* A repository that is no suspect cannot be convicted. */
 	daemon_suspects_convict(s, "/a", 2, 1);
 	assert_int_equal(daemon_suspects_judge(s, "/a", 2, 1), DAEMON_TRUSTED);
 	assert_int_equal(daemon_suspects_crash(s, "/a", 2, 1), 1);
@@ -32,7 +32,7 @@ static void test_verdicts(void **state)
 	daemon_suspects_convict(s, "/a", 2, SECOND_NS);
 	assert_int_equal(daemon_suspects_judge(s, "/a", 2, 600 * SECOND_NS),
 			 DAEMON_GUILTY);
-	/* All is forgotten after ten minutes. */
+	/* A suspect is forgotten after ten minutes. */
 	assert_int_equal(daemon_suspects_judge(s, "/a", 2, 601 * SECOND_NS),
 			 DAEMON_TRUSTED);
 	assert_int_equal(daemon_suspects_crash(s, "/a", 2, 601 * SECOND_NS), 1);

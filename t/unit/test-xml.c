@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of store/xml.c: what the reader takes, and what it refuses. */
+/*
+ * Tests of store/xml.c: documents that the reader accepts, and documents that
+ * it refuses.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -100,7 +103,7 @@ static void test_refused(void **state)
 	};
 	struct buf got = BUF_INIT;
 
-	/* The last one is refused because it is cut off. */
+	/* The last document is refused because its end is missing. */
 	for (size_t i = 0; i < ARRAY_NR(docs); i++)
 		assert_int_equal(read_all(&got, docs[i]), ERR_CORRUPT);
 	buf_release(&got);
