@@ -129,7 +129,10 @@ static int read_pressure(const char *path)
 	return value;
 }
 
-/* Adjust the tokens, if it is time. One thread of all processes does. */
+/*
+ * Adjusts the number of tokens to the pressure, if it is time. Only one thread
+ * of all processes does this at a time.
+ */
 static void adjust(struct admission *a)
 {
 	uint64_t now = sys_clock_ns(), due = atomic_load(&a->adjust_ns);
@@ -476,7 +479,7 @@ void admission_disconnect(struct admission *a, const char *address)
 	unlock(a);
 }
 
-/* ---- the parent, and reading */
+/* ---- functions for the parent process and for the status */
 
 void admission_forget(struct admission *a, long process)
 {

@@ -125,7 +125,7 @@ void admission_disconnect(struct admission *a, const char *address);
 /* Counts a refusal that the caller has decided. */
 void admission_refused(struct admission *a, enum admission_refusal why);
 
-/* ---- the parent, and reading */
+/* ---- functions for the parent process and for the status */
 
 /* Gives back the tickets and connections of a process that has ended. */
 void admission_forget(struct admission *a, long process);

@@ -162,7 +162,10 @@ static void charge(struct admission_queue *q, struct admission_ticket *t,
 	t->charged_us += us;
 }
 
-/* The tokens are given back: charge the time for which they were held. */
+/*
+ * Takes the tokens of a ticket back, and charges the time for which they were
+ * held.
+ */
 static void settle(struct admission_queue *q, struct admission_ticket *t,
 		   uint64_t now_ns)
 {

@@ -61,7 +61,7 @@ enum admission_state {
 	ADMISSION_PAUSED,
 };
 
-/* Limits; the caller may change them at any time. */
+/* Limits of a queue. The caller may change them at any time. */
 struct admission_limits {
 	unsigned token_max; /* tokens without pressure */
 	/*
@@ -91,7 +91,7 @@ struct admission_ask {
 };
 
 struct admission_ticket {
-	/* enum admission_state; waiters sleep on it */
+	/* an enum admission_state; threads that wait sleep on this word */
 	atomic_uint state;
 	bool is_push;
 	bool has_begun; /* had a token before */
@@ -214,7 +214,7 @@ unsigned admission_queue_forget(struct admission_queue *q, long process,
 
 /*
  * Computes everything from the tickets, after a process died while it changed
- * the queue. The service that accounts have had begins anew.
+ * the queue. The service of all accounts is set to 0.
  */
 void admission_queue_repair(struct admission_queue *q);
 

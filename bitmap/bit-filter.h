@@ -22,7 +22,10 @@
  */
 bool bitmap_filter_can(const struct filter *filter);
 
-/* What is needed to apply a filter. All pointers are borrowed. */
+/*
+ * A filter, and the data that are needed to apply it. All pointers are
+ * borrowed.
+ */
 struct bitmap_filter {
 	const struct bitmap_file *file;
 	struct bitmap_space space;

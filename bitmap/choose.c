@@ -244,7 +244,10 @@ static int build_spread(struct choosing *s, struct bitmap_build_result *out)
 
 /* ---- bitmaps near tips, and pseudo-merges */
 
-/* What is added to the commits that are spread over the history. */
+/*
+ * The bitmaps that are added to those of the commits that are spread over the
+ * history.
+ */
 struct extension {
 	/* owned: indexed by commit_nr */
 	uint8_t *has_bitmap;

@@ -115,8 +115,8 @@ int bitmap_choose(struct bitmap_build_result *out,
 
 struct bitmap_update_input {
 	/*
-	 * borrowed: the older index; NULL for a layer. Pseudo-merges that do
-	 * not stay are removed from it.
+	 * borrowed: the older index; NULL for a layer. Pseudo-merges that the
+	 * new index does not keep are removed from it.
 	 */
 	struct bitmap_previous *previous;
 	/* for a layer: the bitmap file of the layers below */

@@ -245,7 +245,10 @@ int exec_path_make(struct buf *out, const char *ours, const char *stock,
 		ret = sys_rename(td.path, dir.data, err);
 	if (!ret)
 		sys_tempdir_keep(&td);
-	/* Another process may have made the same directory meanwhile. */
+	/*
+	 * If the rename failed because another process has made the same
+	 * directory meanwhile, this is no error.
+	 */
 	if (ret < 0)
 		ret = exec_path_find(out, ours, stock, NULL) < 0 ? ret : 0;
 	else if (buf_append(out, dir.data, dir.len) < 0)

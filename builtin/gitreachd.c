@@ -24,7 +24,10 @@
 static const char usage[] = "gitreachd [--config=<file>] [--check-config] "
 			    "[--<key>=<value>...]";
 
-/* Number of keys, with the end of the table. */
+/*
+ * Maximum number of keys in the table of settings, including the entry that
+ * ends the table.
+ */
 #define KEYS_MAX 64
 
 /* A setting that is given as an option of the command line. */
@@ -34,7 +37,7 @@ struct word {
 };
 
 struct arguments {
-	/* NULL: the default file, if it exists */
+	/* value of --config; NULL: the default file is read if it exists */
 	const char *config;
 	bool check_config;
 	struct word *words; /* owned */

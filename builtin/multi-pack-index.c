@@ -199,8 +199,8 @@ static int append(const struct call *c, struct multi_pack_result *result,
 				    err);
 
 	/*
-	 * As in stock Git, it is no error that there are no packs. No layer is
-	 * written then.
+	 * If there are no packs, no layer is written. As in stock Git, this is
+	 * no error.
 	 */
 	if (ret == ERR_MISSING)
 		return 0;

@@ -13,9 +13,9 @@
 #include "builtin/store.h"
 
 /*
- * What git multi-pack-index and git commit-graph have in common in one run.
- * Each of the two commands has a struct of its own, whose first member is a
- * struct object_dir_call.
+ * The state of one run that git multi-pack-index and git commit-graph have in
+ * common. Each of the two commands has a struct of its own, whose first member
+ * is a struct object_dir_call.
  */
 struct object_dir_call {
 	struct builtin_env *env; /* borrowed */

@@ -55,7 +55,10 @@ static int check_value(void *ctx, const char *name, const struct oid *new_oid,
 
 static const char hook_name[] = "reference-transaction";
 
-/* What the hooks of a transaction need: their input, and the repository. */
+/*
+ * The context for running the hooks of a transaction: their input, and the
+ * repository.
+ */
 struct tell {
 	const struct repo *repo;
 	const struct ref_transaction *tx;

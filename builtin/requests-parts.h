@@ -41,7 +41,7 @@ enum requests_sort {
 	REQUESTS_BY_REQUESTS,
 };
 
-/* What one or more requests have cost. */
+/* The cost of one request, or the sum for several requests. */
 struct requests_cost {
 	uint64_t requests, failed;
 	/* without the waits for the client */
@@ -67,7 +67,10 @@ struct requests_table {
 	size_t nr, alloc;
 	/* owned: 1 + an index into `groups`; 0: free */
 	uint32_t *slots;
-	/* the groups that were too many, and how many of them there were */
+	/*
+	 * the sum of the groups that were dropped because there were too many,
+	 * and their number
+	 */
 	struct requests_cost others;
 	uint64_t other_nr;
 };

@@ -44,7 +44,10 @@ static int put_end(struct buf *out, uint64_t us)
 
 /* ---- text: the slowest requests */
 
-/* Append a member of a record, printable; "-" if it is null or missing. */
+/*
+ * Appends a member of a record in printable form, or "-" if the member is null
+ * or missing.
+ */
 static int put_member(struct buf *out, const struct record *record,
 		      const char *key)
 {

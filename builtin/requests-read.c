@@ -53,7 +53,10 @@ static int read_fd(struct requests_sums *sums, int fd, const char *path,
 		in.len += (size_t)n;
 		ret = add_lines(sums, &in);
 	}
-	/* The last line may lack its line feed while it is written. */
+	/*
+	 * The last line may have no line feed yet, because another process is
+	 * writing it.
+	 */
 	if (!ret && !n && in.len && !in.is_dropping)
 		ret = requests_sums_add(sums, in.bytes, in.len);
 	free(in.bytes);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the threads ask of a connection: its log, and the fields of a head. */
+/*
+ * Functions for the threads that serve a connection: writing to the log, and
+ * reading the fields of a head.
+ */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>

@@ -158,7 +158,10 @@ int daemon_worker(const struct daemon_options *options,
 
 /* ---- guard.c */
 
-/* What a request for a repository may do, after crashes during earlier ones. */
+/*
+ * How a request for a repository may be answered, after crashes during earlier
+ * requests.
+ */
 struct daemon_guard {
 	const struct daemon_conn *conn; /* borrowed */
 	/* borrowed; not NUL-terminated */
@@ -387,8 +390,8 @@ void daemon_serve(const struct daemon_options *options,
 		  struct daemon_conn *conn);
 
 /*
- * End conn->request: write its record, let go of the repository. `err` says why
- * the rest of the answer cannot be sent; NULL: all is sent.
+ * Ends conn->request: writes its record, and ends the use of the repository.
+ * `err` says why the rest of the answer cannot be sent; NULL: all is sent.
  */
 void daemon_end_request(struct daemon_conn *conn, const struct error *err);
 

@@ -19,7 +19,7 @@
 #include "daemon/trusted.h"
 #include "sys/trace.h"
 
-/* What the clients of a listening socket speak. */
+/* The protocol of the clients of a listening socket. */
 enum daemon_protocol {
 	DAEMON_HTTP,
 	DAEMON_GIT, /* git:// (git-daemon(1)) */
@@ -130,8 +130,8 @@ struct daemon_program {
 	int (*reload)(void *ctx, const struct daemon_options **out,
 		      struct error *err);
 	/*
-	 * Start the program anew, with the listeners. Returns 0 or a negative
-	 * error code.
+	 * Starts the program as a new process that inherits the listening
+	 * sockets. Returns 0 or a negative error code.
 	 */
 	int (*upgrade)(void *ctx, struct daemon_successor *out,
 		       struct error *err);

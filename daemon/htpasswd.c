@@ -239,8 +239,8 @@ static void remember(struct htpasswd *h, const struct oid *mac)
 
 /*
  * Copy the stored hash of a user, from the file as it is now. Returns whether
- * there is such a user. If not, *hash is that of another user, so that the
- * check takes as long; it is empty if there is none.
+ * the user exists. If not, *hash is the hash of another user, so that the check
+ * takes the same time; it is empty if there is none.
  */
 static bool look_up(char hash[PASSWORD_HASH_MAX], struct htpasswd *h,
 		    const char *user, struct error *warning)

@@ -99,7 +99,10 @@ static void apr1_begin(uint8_t out[MD5_DIGEST_LENGTH], const char *password,
 	MD5_Final(out, &ctx);
 }
 
-/* One of the thousand rounds that make the function slow. */
+/*
+ * Computes one of the thousand rounds of $apr1$, whose purpose is to make it
+ * slow.
+ */
 static void apr1_round(uint8_t out[MD5_DIGEST_LENGTH], unsigned nr,
 		       const char *password, const char *salt, size_t salt_len)
 {

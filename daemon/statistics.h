@@ -78,7 +78,10 @@ void daemon_statistics_note_packs(struct daemon_statistics *st,
 				  const char *path,
 				  const struct daemon_packs *packs);
 
-/* What a repository has cost lately. */
+/*
+ * The cost of a repository: its requests, time and bytes, halved every ten
+ * minutes.
+ */
 struct daemon_cost {
 	char path[DAEMON_PATH_MAX];
 	uint64_t requests, cpu_us, bytes_sent;

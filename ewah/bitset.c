@@ -132,9 +132,10 @@ EWAH_INLINE uint64_t apply(enum set_op op, uint64_t a, uint64_t b)
 }
 
 /*
- * Computes to = to op from for `nr` words, four words at a time. All four words
- * are loaded before the first is stored. Otherwise the compiler would use no
- * vector instructions at -O2, because both arrays might overlap.
+ * Combines `nr` words of `to` with those of `from` by the operation `op`, and
+ * stores the result in `to`. Works on four words at a time. All four words are
+ * loaded before the first is stored. Otherwise the compiler would use no vector
+ * instructions at -O2, because both arrays might overlap.
  */
 EWAH_INLINE void apply_words(uint64_t *to, const uint64_t *from, size_t nr,
 			     enum set_op op)

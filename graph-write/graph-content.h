@@ -49,7 +49,7 @@ int graph_commits_open(struct graph_commits *c, const struct odb *odb,
 		       struct error *err);
 void graph_commits_close(struct graph_commits *c);
 
-/* What to do with an id whose object is missing. */
+/* How an id whose object is missing is handled. */
 enum graph_commits_missing {
 	GRAPH_COMMITS_SKIP_MISSING, /* skip it */
 	/* return ERR_INVALID "invalid object: <id>" */

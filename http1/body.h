@@ -69,7 +69,10 @@ struct http1_body {
 	unsigned extra;
 };
 
-/* What one call of http1_body_next() found in its input. */
+/*
+ * The result of one call of http1_body_next(): which bytes of the input belong
+ * to the body.
+ */
 struct http1_piece {
 	/* bytes of the body: input bytes [off, off + len) */
 	size_t off, len;

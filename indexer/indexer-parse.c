@@ -462,8 +462,8 @@ static int take_entry(struct parser *p, struct error *err)
 	if (ret > 0)
 		ret = take_pieces(p, &cur, err);
 	/*
-	 * Now the bytes of the entry have arrived. zlib limits how many bytes
-	 * one entry can inflate to.
+	 * The bytes of the entry have arrived, so memory for the object may be
+	 * allocated. zlib limits how many bytes one entry can inflate to.
 	 */
 	if (!ret)
 		ret = indexer_work(ix, cur.head.size, p->off, err);

@@ -20,7 +20,8 @@ struct forking {
 	const struct network_fork *fork;
 	uint32_t id;
 	/*
-	 * how to sync small files, and the rename of the repository to `path`
+	 * the method for syncing the small files and the renamed directory of
+	 * the new repository
 	 */
 	enum sys_fsync_method fsync;
 	/* owned: absolute path of the new repository */

@@ -17,7 +17,7 @@
 #include "refs/refs.h"
 #include "repo/repo.h"
 
-/* What stands between the braces of a selector. */
+/* The parsed text between the braces of a selector such as ref@{1}. */
 struct revname_selector {
 	/* whether `time` selects the entry, and not `nth` */
 	bool by_time;

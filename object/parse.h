@@ -283,8 +283,8 @@ static inline int tree_name_cmp(const struct tree_entry *a,
 	if (cmp)
 		return cmp;
 	/*
-	 * Both names have a byte at `len`, which may be the NUL at the end. All
-	 * bytes before `len` are equal.
+	 * All bytes of the names before `len` are equal. The byte at `len`
+	 * decides; in the shorter name it is the final NUL.
 	 */
 	ca = (uint8_t)a->name[len];
 	cb = (uint8_t)b->name[len];

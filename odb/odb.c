@@ -314,7 +314,7 @@ static int open_contents(struct odb *odb, struct error *warning,
 	return ret < 0 ? ret : odb_sources_init(odb, warning, err);
 }
 
-/* What odb_open() and its variants do differently. */
+/* The differences between odb_open() and its variants. */
 struct how {
 	bool use_midx;
 	bool named_only;

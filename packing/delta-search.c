@@ -56,9 +56,9 @@ static bool has_base(const struct packing_item *item)
 
 /*
  * Returns an array with an element for each item: the number of deltas in the
- * longest chain of which the item is the base. NULL: no memory. Counting stops
- * one above the greatest depth: such an item cannot become a delta, and the
- * cost stays low.
+ * longest chain of which the item is the base. NULL: no memory. Numbers above
+ * `depth` are stored as `depth` + 1, because such an item cannot become a delta
+ * in any case.
  */
 static uint16_t *measure_heights(const struct packing_items *list,
 				 uint32_t depth)

@@ -203,8 +203,8 @@ static bool is_sent(struct candidate *c, const struct versions *v)
 }
 
 /*
- * Mark older versions that the receiver has, at the first call. Returns 0 or
- * ERR_NOMEM.
+ * At the first call, marks older versions of files that the receiver has. Later
+ * calls do nothing. Returns 0 or ERR_NOMEM.
  */
 static int learn_older(struct versions *v)
 {

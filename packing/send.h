@@ -274,9 +274,9 @@ struct packing_report {
 	 */
 	struct bitmap_plan plan;
 	/*
-	 * Of a server that lets requests wait: the estimated CPU time, and the
-	 * wait before the work, which is in none of the durations below. 0:
-	 * nobody was asked.
+	 * For a server that lets requests wait: the estimated CPU time, and the
+	 * wait before the work. The wait is not included in the durations
+	 * below. 0: there was no wait for admission.
 	 */
 	uint64_t price_us, queue_ns;
 	/* Durations in nanoseconds. They do not overlap. */

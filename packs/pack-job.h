@@ -90,7 +90,7 @@ struct pack_job_options {
 	 * repository without promisor packs both have no effect.
 	 */
 	bool exclude_promisor, keep_promised;
-	/* What happens to blobs that tips reach and that are missing. */
+	/* How missing blobs that tips reach are handled. */
 	enum pack_job_missing missing;
 	/* Borrowed: commits treated as having no parents. */
 	const struct oid *shallow;

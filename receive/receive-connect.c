@@ -119,8 +119,8 @@ static int visit_parents(struct check *k, struct oidset *seen,
 /*
  * Visit the tips (the new values of refs). If `is_new`, visit the tips that
  * came with the push. Otherwise add the tips that existed before to the
- * frontier. Tips of the second kind are added to push.boundary only if they are
- * parents of a new commit.
+ * frontier. A tip that existed before is added to push.boundary only if it is a
+ * parent of a new commit.
  */
 static int visit_tips(struct check *k, struct oidset *seen, bool is_new)
 {

@@ -10,7 +10,10 @@
 #include "wire/io.h"
 #include "wire/summary.h"
 
-/* What a caller of receive-pack decides. All pointers are borrowed. */
+/*
+ * The settings that a caller of receive-pack chooses. All pointers are
+ * borrowed.
+ */
 struct receive_options {
 	/*
 	 * The repository. Its git_dir must be the working directory of the

@@ -22,7 +22,7 @@ struct packed_keep;
 /* A mapped file, in use by one or more snapshots. Immutable. */
 struct packed_kept {
 	struct packed_refs table;
-	/* The rest is private to packed-keep.c. */
+	/* The struct has more members, which are private to packed-keep.c. */
 };
 
 /* Returns a keep without a map, or NULL without memory. */

@@ -125,7 +125,10 @@ struct refs_backend {
 	int (*each_root)(struct refs *refs,
 			 int (*fn)(void *ctx, const char *name), void *ctx,
 			 struct error *err);
-	/* See refs_each_reflog_oid(). */
+	/*
+	 * Calls `fn` with each object id that reflogs keep. The contract is
+	 * that of refs_each_reflog_oid().
+	 */
 	int (*each_kept)(const struct repo *repo,
 			 int (*fn)(void *ctx, const struct oid *oid), void *ctx,
 			 struct error *err);

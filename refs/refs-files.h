@@ -19,7 +19,10 @@
 int refs_files_packed(struct refs *refs, const struct packed_refs **table,
 		      struct error *err);
 
-/* See refs_each_reflog_oid(). */
+/*
+ * Calls `fn` with each object id that reflogs keep. The contract is that of
+ * refs_each_reflog_oid().
+ */
 int refs_files_each_kept(const struct repo *repo,
 			 int (*fn)(void *ctx, const struct oid *oid), void *ctx,
 			 struct error *err);

@@ -56,7 +56,10 @@ int refs_reftable_find_below(struct refs *refs, const char *dir,
 int refs_reftable_options(struct reftable_append_options *options,
 			  const struct repo *repo, struct error *err);
 
-/* See refs_each_reflog_oid(). */
+/*
+ * Calls `fn` with each object id that reflogs keep. The contract is that of
+ * refs_each_reflog_oid().
+ */
 int refs_reftable_each_kept(const struct repo *repo,
 			    int (*fn)(void *ctx, const struct oid *oid),
 			    void *ctx, struct error *err);

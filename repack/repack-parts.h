@@ -40,7 +40,10 @@ int promisor_pack_write(uint32_t *nr, struct pack_job *job,
  * all new packs are installed and before anything is removed.
  */
 
-/* What repack_midx_write() writes. All pointers are borrowed. */
+/*
+ * Describes the files that repack_midx_write() writes. All pointers are
+ * borrowed.
+ */
 struct repack_midx_request {
 	const struct repo *repo;
 	struct refs *refs;

@@ -13,7 +13,7 @@
 #include "packs/pack-job.h"
 
 /*
- * What happens to the objects of a pack. If two of these values are given for a
+ * How the objects of a pack are handled. If two of these values are given for a
  * pack, the later one in this list is used.
  */
 enum rollup_part {

@@ -45,7 +45,10 @@ static int fill_args(const char **argv, struct buf *script, struct buf *filter,
 	argv[n++] = req->no_progress ? "-q" : "--progress";
 	if (req->ofs_delta)
 		argv[n++] = "--delta-base-offset";
-	/* pack-objects would also add tags that are hidden. */
+	/*
+	 * Do not ask for included tags if refs are hidden: pack-objects would
+	 * also include hidden tags.
+	 */
 	if (req->include_tag && !req->s->config.is_limit)
 		argv[n++] = "--include-tag";
 	if (req->s->has_promisor)

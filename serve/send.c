@@ -257,8 +257,8 @@ static int make_pack(struct sending *p, struct error *err)
 
 /*
  * Tell the client that the server failed, without the reason. Only the
- * administrator gets the reason. If the server is only busy, the client is
- * told.
+ * administrator gets the reason. If the server is only busy, the client gets
+ * this reason, too.
  */
 static void tell_failure(struct sideband *sb, int code, const struct error *err)
 {

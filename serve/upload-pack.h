@@ -23,7 +23,9 @@ typedef int (*serve_make_pack_fn)(void *ctx, const struct odb *odb,
 				  struct packing_report *report,
 				  struct error *err);
 
-/* What a caller of upload-pack decides. All pointers are borrowed. */
+/*
+ * The settings that a caller of upload-pack chooses. All pointers are borrowed.
+ */
 struct serve_options {
 	const struct repo *repo;
 	int version; /* protocol 0, 1 or 2 */

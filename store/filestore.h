@@ -57,7 +57,7 @@ enum filestore_result {
 /* the length of a range that extends to the end of the file */
 #define STORE_TO_END UINT64_MAX
 
-/* What a store tells about one file. */
+/* Facts about one file that a store returns. */
 struct filestore_info {
 	uint64_t size; /* bytes */
 	/* seconds since 1970, by the clock of the store */

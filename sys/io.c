@@ -477,8 +477,8 @@ static int empty_entry(void *ctx, const char *name)
 		ret = sys_rmdir_empty(path.data, e->err);
 	buf_release(&path);
 	/*
-	 * A positive result stops the listing at the first entry that cannot be
-	 * removed.
+	 * If the entry could not be removed, return 1, so that the listing
+	 * ends.
 	 */
 	return ret < 0 ? ret : !ret;
 }

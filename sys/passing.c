@@ -76,7 +76,7 @@ int sys_passing_listen(const char *path, struct error *err)
 	if (fd < 0)
 		return error_set_errno(err, "cannot create a socket");
 	remove_stale(path);
-	/* Nobody can connect between bind() and listen(). */
+	/* Between bind() and listen(), no client can connect. */
 	if (!bind(fd, (const struct sockaddr *)&a, sizeof(a)) &&
 	    !chmod(path, 0660) && !listen(fd, SOMAXCONN))
 		return fd;

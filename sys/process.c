@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* This process: its environment, resources, user and memory. */
+/* Functions about this process: its environment, resources, user and memory. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * This process: its id, its use of resources and memory, its user and host, and
- * the environment of its children.
+ * Functions about this process: its id, its use of resources and memory, its
+ * user and host, and the environment of its children.
  */
 #ifndef SYS_PROCESS_H
 #define SYS_PROCESS_H

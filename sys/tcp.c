@@ -262,8 +262,8 @@ int sys_socket_writev(int fd, struct iovec *iov, size_t nr,
 		      struct sys_patience *patience, struct error *err)
 {
 	/*
-	 * The peer's time limit begins anew with each message that we write.
-	 * Waits for earlier input do not count.
+	 * The peer's time limit starts again with each message that is written.
+	 * Earlier waits for input do not count.
 	 */
 	sys_patience_renew(patience);
 	sys_spans_skip(&iov, &nr, 0);

@@ -19,7 +19,7 @@
 #define TICK_NS (SECOND_NS / 10)
 #define LONG_TICK_NS (3 * SECOND_NS)
 
-/* What lstat() or stat() says. */
+/* The attributes of a file that lstat() or stat() returns. */
 struct attributes {
 	bool exists;
 	uint64_t dev, ino, size;

@@ -121,8 +121,8 @@ static int merge_entries(struct changes *c, const struct odb_object *old_obj,
 			new_more = tree_next(&new_entry, &new_c, algo);
 	}
 	/*
-	 * One of the trees is malformed. The full walk, which follows, reports
-	 * the error.
+	 * If one of the trees is malformed, ignore this here: the full walk,
+	 * which follows, reports the error.
 	 */
 	return old_more || new_more;
 }

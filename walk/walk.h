@@ -161,7 +161,7 @@ struct walk_options {
 	 */
 	const struct filter *filter;
 	bool filter_wants;
-	/* number of threads; 0: that of the walk's history */
+	/* number of threads; 0: the number that the walk's history uses */
 	unsigned threads;
 	/*
 	 * maximum number of bytes for the new-object lists (see newobj.h); with

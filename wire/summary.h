@@ -117,7 +117,10 @@ struct summary_about {
 	const char *user;
 	/* valid (wire/traceparent.h) */
 	const char *traceparent;
-	/* CPU time is that of the calling thread, not of the process. */
+	/*
+	 * The CPU time of the calling thread is measured, not that of the
+	 * process.
+	 */
 	bool is_of_thread;
 	/*
 	 * Called at the end of each request, whose numbers and texts are in

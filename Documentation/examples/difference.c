@@ -24,7 +24,7 @@ static int print_object(void *ctx, const uint8_t *id, size_t id_len, int type)
 	return 0;
 }
 
-/* What a reference reaches, or NULL. */
+/* Returns the set of objects that a reference reaches, or NULL. */
 static gitreach_set *reach(gitreach_repo *repo, const char *name,
 			   gitreach_error *err)
 {

@@ -154,8 +154,8 @@ static void peer_start(struct peer *p, const struct peer_answer *script,
 }
 
 /*
- * Stops a server. The clients must have closed their connections. The requests
- * stay until peer_release().
+ * Stops a server. The clients must have closed their connections. The recorded
+ * requests stay in memory until peer_release().
  */
 static void peer_stop(struct peer *p)
 {

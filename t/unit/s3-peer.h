@@ -40,7 +40,9 @@ static void s3_peer_start(struct s3_peer *p, const struct peer_answer *script,
 		fprintf(stderr, "%s\n", p->err.msg);
 }
 
-/* Closes the store and stops the server. The requests stay. */
+/*
+ * Closes the store and stops the server. The recorded requests stay in memory.
+ */
 static void s3_peer_stop(struct s3_peer *p)
 {
 	filestore_close(p->store);

@@ -334,7 +334,7 @@ static void null_handles(void **state)
 	assert_int_equal(gitreach_repo_id_len(NULL), 0);
 }
 
-/* The other required arguments are refused, too. */
+/* NULL for a required argument is refused by all functions. */
 static void null_arguments(void **state)
 {
 	uint64_t seed = random_seed();

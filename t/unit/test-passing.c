@@ -54,7 +54,7 @@ static void test_listens(void **state)
 	assert_int_equal(sys_passing_listen(e.path, NULL), ERR_IO);
 	close(e.listener);
 	assert_int_equal(sys_passing_connect(e.path, NULL), ERR_IO);
-	/* Nobody listens now, so the file is replaced. */
+	/* No process listens on the socket file, so the file is replaced. */
 	again = sys_passing_listen(e.path, NULL);
 	assert_true(again >= 0);
 	e.listener = again;
@@ -115,7 +115,7 @@ static void test_refuses(void **state)
 	shutdown(e.client, SHUT_WR);
 	assert_int_equal(sys_passing_receive(e.server, got, 4, fds, 2, NULL),
 			 ERR_PEER);
-	/* No descriptor was left open. */
+	/* Check that no descriptor was left open. */
 	fds[0] = dup(0);
 	assert_int_equal(fds[0], next);
 	close(fds[0]);

@@ -259,7 +259,7 @@ static void wrong_type(void **state)
 	uint32_t obj_pos;
 
 	itemlist_init(&l, &seed);
-	/* Some of these commits are stored whole, others as deltas. */
+	/* Add commits, of which some are stored whole and others as deltas. */
 	for (uint32_t i = 0; i < 50; i++) {
 		uint32_t nr = l.r.commits[i];
 

@@ -418,7 +418,9 @@ static void decay(void **state)
 	choose(&s, COMMITS);
 	assert_true(s.groups.nr > 1 && s.groups.nr < 10);
 	assert_true(s.groups.groups[0].nr > 890);
-	/* There may be more groups than commits. */
+	/*
+	 * The configured sizes may ask for more groups than there are commits.
+	 */
 	s.tips.rules[0].decay = 0;
 	s.tips.rules[0].max_merges = UINT32_MAX;
 	choose(&s, COMMITS);

@@ -551,7 +551,7 @@ static void test_spares(void **state)
 	sample_release(&s);
 }
 
-/* There is no other copy either: the error is that of the damaged object. */
+/* If no other copy exists, the error about the damaged object is returned. */
 static void test_no_spare(void **state)
 {
 	struct pack_reader *r = pack_reader_new(CACHE_LIMIT);

@@ -313,7 +313,7 @@ static void test_tip(void **state)
 	assert_int_equal(refs_read(refs, "refs/heads/main/x", &ref, NULL), 1);
 	assert_string_equal(ref.target, ref_name);
 	refs_close(refs);
-	/* The same struct reads one reflog after the other. */
+	/* Read several reflogs one after the other with the same struct. */
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(
 			reflog_read(&log, &t.table.repo, ref_name, NULL), 1);

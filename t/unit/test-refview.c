@@ -379,7 +379,10 @@ static void test_lookup(void **state)
 	assert_int_equal(refview_expand(&v, "../config", &ref, NULL), 0);
 	assert_int_equal(refview_expand(&v, "config", &ref, NULL), 0);
 	assert_int_equal(refview_expand(&v, "", &ref, NULL), 0);
-	/* These names would also lead to the files of hidden refs. */
+	/*
+	 * Names that are not normalized would also lead to the files of hidden
+	 * refs, so they are refused.
+	 */
 	assert_int_equal(
 		refview_lookup(&v, "main-worktree/refs/secret/x", &ref, NULL),
 		0);

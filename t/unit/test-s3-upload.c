@@ -123,7 +123,10 @@ static void test_begin_fails(void **state)
 	peer_release(&p.peer);
 }
 
-/* Both parts are refused, or one of them is not sent any more. */
+/*
+ * Both parts are refused, or the second part is not sent after the first was
+ * refused.
+ */
 static void test_part_fails(void **state)
 {
 	const struct peer_answer script[] = {

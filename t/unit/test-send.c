@@ -400,7 +400,7 @@ static void admission(void **state)
 		sentpack_release(&s);
 	}
 	assert_string_equal(err.msg, "busy");
-	/* Nothing is asked for an empty pack. */
+	/* For an empty pack, the callback for admission is not called. */
 	a.request.want_nr = 0;
 	sink = sentpack_init(&s, &r);
 	asked = (struct asked){.s = &s};

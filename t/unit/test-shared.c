@@ -102,7 +102,10 @@ static void test_word(void **state)
 	sys_word_wake(&m->word);
 	await(&m->done, 0);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
-	/* Another value: no wait. The same value: a wait with a limit. */
+	/*
+	 * If the word has another value, there is no wait. If it has the same
+	 * value, the wait ends at its time limit.
+	 */
 	sys_word_wait(&m->word, 8, 60 * SECOND_NS);
 	start = sys_clock_ns();
 	sys_word_wait(&m->word, 7, SECOND_NS / 100);

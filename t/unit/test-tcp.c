@@ -21,7 +21,7 @@
 #include "sys/io.h"
 #include "sys/tcp.h"
 
-/* Both ends of a connection. */
+/* The two sockets of a connection. */
 struct pair {
 	int listener, client, server;
 	char address[SYS_ADDRESS_MAX];
@@ -149,7 +149,7 @@ static void test_adopt(void **state)
 	assert_int_equal(listen(fd, 1), 0);
 	assert_int_equal(sys_socket_adopt(fd, NULL), 0);
 	assert_int_equal(fcntl(fd, F_GETFD), FD_CLOEXEC);
-	/* Nobody connects, and nothing blocks. */
+	/* If no client connects, sys_socket_accept() returns at once. */
 	assert_int_equal(sys_socket_accept(fd, address, NULL), ERR_MISSING);
 	sys_close(fd);
 }

@@ -255,8 +255,8 @@ static void test_long_line(void **state)
 }
 
 /*
- * More regions are nested than the trace stores times of, and more regions are
- * left than were entered.
+ * Nests more regions than the number of times that a trace can store. Then
+ * leaves more regions than were entered.
  */
 static void test_nesting(void **state)
 {

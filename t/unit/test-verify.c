@@ -301,7 +301,7 @@ static void files_only(void **state)
 	packfile_release(&f);
 }
 
-/* What the callbacks were told about each object, by idx_pos. */
+/* Indexed by idx_pos: what the callbacks have received about each object. */
 struct told {
 	const struct pack *pack;
 	int objects[4], bad[4];

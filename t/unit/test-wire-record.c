@@ -64,7 +64,7 @@ static void test_others(void **state)
 		ERR_CORRUPT);
 }
 
-/* The calendar is that of the C library. */
+/* The printed dates agree with the calendar of the C library. */
 static void test_times(void **state)
 {
 	uint64_t seed = random_seed();

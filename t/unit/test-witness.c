@@ -67,7 +67,7 @@ static int leave(void **state)
 	return 0;
 }
 
-/* What happens to the files, and which witnesses hold afterwards. */
+/* Changes a file, and checks which witnesses hold afterwards. */
 static void check(const char *path, enum sys_witness_kind kind,
 		  void (*change)(void), bool holds)
 {
