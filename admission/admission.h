@@ -33,7 +33,10 @@ struct admission_options {
 struct admission *admission_new(const struct admission_options *options,
 				struct error *err);
 
-/* Releases the memory in this process. NULL is allowed. */
+/*
+ * Releases the shared memory in this process; other processes still have it.
+ * NULL is allowed.
+ */
 void admission_free(struct admission *a);
 
 /* Changes the limits, for all processes. */

@@ -237,7 +237,8 @@ static int build_spread(struct choosing *s, struct bitmap_build_result *out)
 	if (ret <= 0)
 		return ret;
 	/*
-	 * No density fits the budget, because wanted tips use up the budget.
+	 * If no density fits the budget, because wanted tips use it up, build
+	 * the plain selection.
 	 */
 	return build(s, out, s->in->budget_words ? 1 : SELECT_PLAIN);
 }

@@ -37,7 +37,10 @@ enum requests_sort {
 	REQUESTS_BY_TOTAL,
 	REQUESTS_BY_CPU,
 	REQUESTS_BY_SENT,
-	/* groups only; single requests are sorted by time */
+	/*
+	 * sort groups by the number of requests; single requests are sorted by
+	 * time
+	 */
 	REQUESTS_BY_REQUESTS,
 };
 

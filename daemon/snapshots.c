@@ -176,7 +176,10 @@ static struct daemon_snapshot *take(struct daemon_snapshots *cache,
 	return s;
 }
 
-/* Remove a snapshot whose witness does not hold, unless another did so. */
+/*
+ * Removes a snapshot whose witness does not hold, unless another thread has
+ * removed it.
+ */
 static void forget(struct daemon_snapshots *cache, struct daemon_snapshot *s)
 {
 	struct daemon_snapshot **at;

@@ -357,9 +357,8 @@ static bool wants_all(const struct reuse *u)
 }
 
 /*
- * Prefetch the memory for the entries behind `bit` that are wanted. Their
- * offsets are scattered over the index, and their headers are hundreds of bytes
- * apart.
+ * Prefetches the memory of the next wanted entries after `bit`. Their offsets
+ * are scattered over the index, and their headers are hundreds of bytes apart.
  */
 static void prefetch_after(const struct reuse *u, size_t bit, size_t end)
 {

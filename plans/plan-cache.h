@@ -42,7 +42,7 @@ struct plan_entry;
  */
 struct plan_cache *plan_cache_new(size_t max, const struct plan_dir *dir);
 
-/* Requires that no request uses a plan. NULL is allowed. */
+/* Frees the cache and its plans. No request may use a plan. NULL is allowed. */
 void plan_cache_free(struct plan_cache *cache);
 
 /* Drops the plans of an owner, before the owner ends. NULL is allowed. */

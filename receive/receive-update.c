@@ -262,7 +262,7 @@ static int run_atomic(struct receive *r, struct receive_rules *rules,
 			ret = 0;
 		}
 	}
-	/* Commands of the proc-receive hook have been executed already. */
+	/* Skip commands that the proc-receive hook has executed. */
 	for (size_t i = 0; !ret && failure && i < req->nr; i++)
 		if (!req->commands[i].by_hook)
 			ret = receive_refuse(&req->commands[i], failure);

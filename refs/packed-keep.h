@@ -28,7 +28,7 @@ struct packed_kept {
 /* Returns a keep without a map, or NULL without memory. */
 struct packed_keep *packed_keep_new(void);
 
-/* Requires that no snapshot uses a table. NULL is allowed. */
+/* Frees the keep. No snapshot may use one of its tables. NULL is allowed. */
 void packed_keep_free(struct packed_keep *keep);
 
 /*

@@ -65,7 +65,7 @@ struct filter {
 	/* the filter was given as "combine:" */
 	bool is_combined;
 	/* The fields from here on are the combined effect of all parts. */
-	/* a blob passes if it has fewer bytes; UINT64_MAX: no limit */
+	/* blobs with fewer bytes than this pass; UINT64_MAX: no limit */
 	uint64_t blob_limit;
 	/*
 	 * trees and blobs pass if their depth is smaller; UINT64_MAX: no limit
