@@ -1,17 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /* Estimates the CPU time of packs. */
+#include <stdlib.h>
+
 #include "packing/price.h"
 
 /*
- * Estimated costs in microseconds. They need not be exact: a price must only
- * have the right order of magnitude.
+ * Microseconds, measured by t/perf/prices. A price must only be of the right
+ * order.
  */
+#define REQUEST_US 1000    /* everything that each request costs */
 #define TREE_DIFF_US 30    /* comparing the trees of a commit */
 #define WALKED_OBJECT_US 2 /* finding an object in a walk of all history */
-#define UNKNOWN_WALK_US 10000
-#define ITEM_US 10         /* an object that is sent by itself */
-#define SPAN_OBJECT_US 1   /* copying and hashing a stored object */
-#define DEFLATED_PER_US 20 /* bytes searched and deflated */
+#define UNKNOWN_WALK_US 5000
+#define ITEM_US 10          /* an object that is sent by itself */
+#define FOUND_PER_US 5      /* objects found by bitmaps */
+#define HASHED_PER_US 1000  /* bytes copied and hashed */
+#define DEFLATED_PER_US 100 /* bytes searched and deflated */
+
+/* runs whose bytes are looked up, about; the others count as equally dense */
+#define RUNS_MAX 256
+
+/* Offsets in a pack above this are taken for damage. */
+#define PACK_LEN_MAX (UINT64_C(1) << 48)
 
 uint64_t packing_price_walk(const struct packing_request *request,
 			    const struct bitmap_plan *plan, uint32_t object_nr)
@@ -29,9 +39,73 @@ uint64_t packing_price_walk(const struct packing_request *request,
 	return (uint64_t)object_nr * WALKED_OBJECT_US;
 }
 
-uint64_t packing_price_send(size_t span_nr, size_t item_nr)
+/* Returns where the stored bytes of a bit begin, or end for the last bit. */
+static uint64_t offset_of(const struct bitmap_space *space,
+			  const struct bitmap_space_part *part, uint32_t bit)
 {
-	return (uint64_t)span_nr * SPAN_OBJECT_US + (uint64_t)item_nr * ITEM_US;
+	const struct odb_pack *pack = part->pack;
+	uint64_t offset;
+
+	if (bit == part->first + part->nr)
+		return pack->pack->file.len - hash_len(space->odb->algo);
+	bitmap_space_locate(space, bit, &offset);
+	return offset;
+}
+
+/* What was seen of a set of bits. */
+struct runs {
+	uint64_t nr, len; /* objects and bytes */
+};
+
+/* Adds up runs at even distances: all runs, if they are few. */
+static void sample_runs(struct runs *r, const struct bitmap_space *space,
+			const struct bitmap_space_part *part,
+			const struct bitset *packed, size_t step)
+{
+	size_t end = part->first + part->nr;
+	size_t bit = bitset_next(packed, part->first);
+
+	while (bit < end) {
+		size_t stop = bitset_next_unset(packed, bit);
+		uint64_t from, to;
+
+		if (stop > end)
+			stop = end;
+		from = offset_of(space, part, (uint32_t)bit);
+		to = offset_of(space, part, (uint32_t)stop);
+		/* A damaged index has wrong offsets. */
+		if (from < to && to < PACK_LEN_MAX) {
+			r->nr += stop - bit;
+			r->len += to - from;
+		}
+		bit = bitset_next(packed,
+				  stop < bit + step ? bit + step : stop);
+	}
+}
+
+uint64_t packing_price_spans(const struct bitmap_space *space,
+			     const struct bitset *packed)
+{
+	uint64_t nr = bitset_count(packed);
+	struct bitmap_space_part *parts;
+	struct runs r = {0, 0};
+	size_t part_nr;
+
+	if (bitmap_space_parts(&parts, &part_nr, space) < 0)
+		return nr / FOUND_PER_US;
+	for (size_t i = 0; i < part_nr; i++)
+		sample_runs(&r, space, &parts[i], packed,
+			    packed->bits / RUNS_MAX + 1);
+	free(parts);
+	if (r.nr && r.nr < nr)
+		r.len = r.len / r.nr < PACK_LEN_MAX / nr ? r.len / r.nr * nr
+							 : PACK_LEN_MAX;
+	return nr / FOUND_PER_US + r.len / HASHED_PER_US;
+}
+
+uint64_t packing_price_items(size_t item_nr)
+{
+	return REQUEST_US + (uint64_t)item_nr * ITEM_US;
 }
 
 uint64_t packing_price_deflate(uint64_t len)

@@ -12,6 +12,8 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "bitmap/space.h"
+#include "ewah/bitset.h"
 #include "packing/send.h"
 
 /*
@@ -22,10 +24,14 @@ uint64_t packing_price_walk(const struct packing_request *request,
 			    const struct bitmap_plan *plan, uint32_t object_nr);
 
 /*
- * Returns the price of sending `span_nr` objects in runs of stored bytes, and
- * `item_nr` objects one by one.
+ * Returns the price of sending the objects of a set of bits in runs of stored
+ * bytes. The offsets of some hundred runs are looked up.
  */
-uint64_t packing_price_send(size_t span_nr, size_t item_nr);
+uint64_t packing_price_spans(const struct bitmap_space *space,
+			     const struct bitset *packed);
+
+/* Returns the price of a request that sends `item_nr` objects one by one. */
+uint64_t packing_price_items(size_t item_nr);
 
 /* Returns the price of a delta search and of deflating `len` bytes. */
 uint64_t packing_price_deflate(uint64_t len);

@@ -510,13 +510,16 @@ static int look_for_stored(struct send *s, struct error *err)
 /* Ask before the work on the found objects. A stored pack is none. */
 static int admit(struct send *s, struct error *err)
 {
-	size_t span_nr = bitset_count(&s->found.packed);
+	const struct found *f = &s->found;
+	uint64_t price = packing_price_items(s->items.nr);
+	bool has_spans = bitset_next(&f->packed, 0) < f->packed.bits;
 
 	s->threads = s->options->threads;
-	if (!span_nr && !s->items.nr)
+	if (!has_spans && !s->items.nr)
 		return 0;
-	return packing_admit(&s->threads, s->options,
-			     packing_price_send(span_nr, s->items.nr), err);
+	if (has_spans && s->options->admission)
+		price += packing_price_spans(&f->space, &f->packed);
+	return packing_admit(&s->threads, s->options, price, err);
 }
 
 int packing_send(const struct odb *odb, const struct packing_request *request,

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "packing/price.h"
+#include "t/unit/asking.h"
 
 static void test_walk(void **state)
 {
@@ -39,17 +40,49 @@ static void test_walk(void **state)
 
 static void test_send(void **state)
 {
-	assert_int_equal(packing_price_send(0, 0), 0);
-	/*
-	 * An object that is copied in a span costs less than one that is sent
-	 * by itself.
-	 */
-	assert_true(packing_price_send(1000, 0) < packing_price_send(0, 1000));
-	assert_int_equal(packing_price_send(1000, 1000),
-			 packing_price_send(1000, 0) +
-				 packing_price_send(0, 1000));
+	assert_true(packing_price_items(0) > 0);
+	assert_true(packing_price_items(1000) > 2 * packing_price_items(0));
 	assert_int_equal(packing_price_deflate(0), 0);
 	assert_true(packing_price_deflate(1 << 20) > 1000);
+}
+
+/* The price of runs follows the stored bytes, however they are divided. */
+static void test_spans(void **state)
+{
+	uint64_t seed = random_seed(), all, odd;
+	struct bitmap_space space;
+	struct bitset bits = {0};
+	struct randrepo r;
+	struct pack *pack;
+	struct odb *odb;
+	uint32_t nr;
+
+	asking_repo(&r, HASH_SHA1, &seed);
+	assert_int_equal(odb_open(&odb, &r.t.repo, NULL, NULL), 0);
+	pack = odb->packs[0].pack;
+	space = bitmap_space_of_pack(odb, &odb->packs[0],
+				     pack_get_rev(pack, NULL));
+	nr = bitmap_space_nr(&space);
+	assert_int_equal(bitset_init(&bits, nr), 0);
+	assert_int_equal(packing_price_spans(&space, &bits), 0);
+	for (uint32_t bit = 1; bit < nr; bit += 2)
+		bitset_set(&bits, bit);
+	odd = packing_price_spans(&space, &bits);
+	for (uint32_t bit = 0; bit < nr; bit += 2)
+		bitset_set(&bits, bit);
+	all = packing_price_spans(&space, &bits);
+	assert_int_equal(all, nr / 5 + (pack->file.len - 32) / 1000);
+	assert_true(odd > 0 && odd < all);
+	/* One large object at the end counts, too. */
+	bitset_clear(&bits);
+	bitset_set(&bits, nr - 1);
+	assert_int_equal(packing_price_spans(&space, &bits),
+			 (pack->file.len - 20 -
+			  pack_rev_offset(pack_get_rev(pack, NULL), nr - 1)) /
+				 1000);
+	bitset_release(&bits);
+	odb_close(odb);
+	randrepo_release(&r);
 }
 
 static int grant(void *ctx, uint64_t price_us, unsigned *threads,
@@ -92,6 +125,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_walk),
 		cmocka_unit_test(test_send),
+		cmocka_unit_test(test_spans),
 		cmocka_unit_test(test_admit),
 	};
 
