@@ -175,7 +175,7 @@ int kept_deltas_get_copy(struct kept_delta *out, const struct kept_deltas *k,
 	    !kept_deltas_row_is_copy(k, *row))
 		return 0;
 	ret = kept_deltas_get(out, k, *row, err);
-	return ret ? ret : 1;
+	return ret ? ret : out->len > 0;
 }
 
 int kept_deltas_check(const struct kept_deltas *k, struct error *err)

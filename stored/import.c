@@ -190,7 +190,9 @@ static int compare(struct importing *m, struct stored_import_result *result)
 	m->drops = mem_alloc(m->base.file_nr, sizeof(*m->drops));
 	if (!m->drops)
 		return error_nomem(m->err);
-	memcpy(m->drops, m->base.files, m->base.file_nr * sizeof(*m->drops));
+	if (m->base.file_nr)
+		memcpy(m->drops, m->base.files,
+		       m->base.file_nr * sizeof(*m->drops));
 	m->drop_nr = m->base.file_nr;
 	m->same_refs = has_same_refs(m);
 	for (size_t i = 0; i < m->nr; i++) {
