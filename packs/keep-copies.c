@@ -125,6 +125,8 @@ struct copying {
 	uint64_t len;
 	/* The cost of reading the trees of tips, and of making new copies. */
 	uint64_t tip_cost, new_cost;
+	/* number of new copies */
+	uint32_t new_nr;
 	bool is_dear; /* a new copy would have cost too much */
 	bool is_full; /* a copy did not fit into max_len */
 	/* Copies of the present file that were not taken over yet. */
@@ -172,7 +174,8 @@ static int add(struct copying *c, uint32_t obj_pos,
 {
 	int ret;
 
-	if (c->len + KEEP_ROW_LEN + copy->len > c->o->max_len) {
+	if (c->len + keep_row_len(c->w->space.odb->algo) + copy->len >
+	    c->o->max_len) {
 		c->is_full = true;
 		free(made);
 		return 0;
@@ -182,7 +185,7 @@ static int add(struct copying *c, uint32_t obj_pos,
 		free(made);
 		return ret;
 	}
-	c->len += KEEP_ROW_LEN + copy->len;
+	c->len += keep_row_len(c->w->space.odb->algo) + copy->len;
 	bitset_set(&c->done, obj_pos);
 	return 0;
 }
@@ -236,16 +239,31 @@ static int make_new(struct copying *c, uint32_t obj_pos)
 	if (ret < 0 || size > UINT32_MAX ||
 	    size > max_of(c->o->cost_max, NEW_COST_MIN))
 		return ret == ERR_NOMEM ? ret : 0;
-	c->is_dear = c->new_cost + size > new_cost_max(c);
-	if (c->is_dear)
+	/* The first copy is made in any case, so each repack adds one. */
+	if (c->new_nr && c->new_cost + size > new_cost_max(c)) {
+		/* A smaller object may still be affordable. */
+		c->is_dear = c->new_cost + TRY_COST > new_cost_max(c);
 		return 0;
+	}
 	ret = objspace_read(&w->space, w->reader, obj_pos, &obj, NULL);
 	if (ret < 0)
 		return ret == ERR_NOMEM ? ret : 0;
 	c->new_cost += size;
+	c->new_nr++;
 	ret = deflate(c, obj_pos, &obj);
 	odb_object_release(w->reader, &obj);
 	return ret;
+}
+
+/* Returns whether a copy of the present file has the size of the object. */
+static bool is_sound(const struct copying *c, uint32_t obj_pos,
+		     const struct kept_delta *copy)
+{
+	uint64_t size;
+
+	return !objspace_info(&c->w->space, c->w->reader, obj_pos, NULL, &size,
+			      NULL) &&
+	       size == copy->size;
 }
 
 static int copy_object(struct copying *c, uint32_t obj_pos)
@@ -254,7 +272,8 @@ static int copy_object(struct copying *c, uint32_t obj_pos)
 	struct kept_delta copy;
 	uint32_t row;
 
-	if (kept_deltas_get_copy(&copy, c->o->old, id, &row, NULL) > 0) {
+	if (kept_deltas_get_copy(&copy, c->o->old, id, &row, NULL) > 0 &&
+	    is_sound(c, obj_pos, &copy)) {
 		c->old_nr--;
 		return add(c, obj_pos, &copy, NULL);
 	}
@@ -317,12 +336,13 @@ static uint32_t count_copies(const struct kept_deltas *old)
 }
 
 /*
- * Returns whether further tips need not be looked at: no copy can be made, and
- * the present file has no copy for them.
+ * Returns whether further tips are not looked at: no copy can be made and the
+ * present file has no copy for them, or reading their trees costs too much.
  */
 static bool is_done(const struct copying *c)
 {
-	return c->is_full || (c->is_dear && !c->old_nr);
+	return c->is_full || (c->is_dear && !c->old_nr) ||
+	       c->tip_cost / 2 > max_of(c->o->cost_max, NEW_COST_MIN);
 }
 
 int keep_copies_make(const struct keep_copies_options *options, struct walk *w)

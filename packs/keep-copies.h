@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "object/hash.h"
 #include "object/oid.h"
 #include "odb/odb.h"
 #include "packing/kept-deltas.h"
@@ -35,8 +36,11 @@
 #define KEEP_TAGS_MAX 20
 #define KEEP_TIPS_MAX 64
 
-/* Bytes of a row in the file, about. */
-#define KEEP_ROW_LEN 64
+/* Returns the bytes of a row in the file. */
+static inline size_t keep_row_len(enum hash_algo algo)
+{
+	return 2 * hash_len(algo) + 24;
+}
 
 /* Ids of root trees, each once; those of the newest commits come first. */
 struct keep_tips {
@@ -62,7 +66,8 @@ struct keep_copies_options {
 	uint64_t max_len;
 	/*
 	 * Maximum cost of reading the trees and of making new copies, in bytes
-	 * that are deflated. A few copies are made in any case.
+	 * that are deflated. One copy is made in any case. Once reading the
+	 * trees has cost twice as much, further tips are not looked at.
 	 */
 	uint64_t cost_max;
 	/*

@@ -538,7 +538,8 @@ static int add_copy(void *ctx, const struct kept_delta *copy, uint8_t *made)
 /* Add whole copies, as far as the deltas have left room. */
 static int add_copies(struct keeping *k, const struct keep_options *options)
 {
-	uint64_t len = k->len + k->row_nr * (uint64_t)KEEP_ROW_LEN;
+	uint64_t len = k->len +
+		       k->row_nr * (uint64_t)keep_row_len(k->walk.odb->algo);
 	const struct keep_copies_options copies = {
 		.tips = options->tips,
 		.pack = k->pack,
