@@ -13,7 +13,9 @@
 # call fails. `fault_step=$(fault_thin 9)` is for long tests; fault_thin prints 1 if
 # GITREACH_FAULT_ALL is set. If fault_step is not set, each call fails in the mode
 # "lose", and every third call in the other modes. EIO and ENOSPC begin one and two
-# calls later than the others, so that each call fails in some mode. <check> can use
+# calls later than the others, so that each call fails in one of the modes kill, EIO and
+# ENOSPC. A command with fewer calls than the distance fails at each call. With
+# fault_step=1 each call fails in each mode. <check> can use
 #
 #	$fault_nr      the number of the call that failed
 #	$fault_code    the command's exit code: 137 if it was killed, 143 if
@@ -76,7 +78,7 @@ fault_begin () {
 }
 
 fault_each () {
-	fault_over=
+	fault_over= fault_done=
 	fault_begin "$1"
 	while test -z "$fault_over"
 	do
@@ -84,6 +86,13 @@ fault_each () {
 		eval "$2" || return 1
 		fault_run "$1:$fault_nr" $3 2>/dev/null
 		test "$fault_calls" -ge $fault_nr || fault_over=yes
+		if test -n "$fault_over" && test -z "$fault_done" &&
+			test $fault_distance -gt 1 && test "$fault_calls" -gt 0
+		then
+			fault_over= fault_nr=0 fault_distance=1
+			continue
+		fi
+		fault_done=yes
 		if test -n "$fault_over" && test $fault_code -ne 0
 		then
 			echo "$3 fails by itself" >&2

@@ -307,6 +307,7 @@ test_expect_success 'if the disk is full, no pack is left without index' '
 	echo main | stock -C src.git pack-objects -q --revs --stdout \
 		>room.pack &&
 	fault_in=room.pack &&
+	fault_step=1 &&
 	fault_each ENOSPC \
 		"rm -rf room.git && repo_init room.git" \
 		"$GIT -C room.git -c core.fsync=all index-pack --rev-index \

@@ -200,6 +200,7 @@ test_expect_success 'prune loses nothing if it is killed or a call fails' '
 	repo_linear small.git 1 &&
 	oid=$(echo lost | stock -C small.git hash-object -w --stdin) &&
 	echo x >small.git/objects/tmp_obj_x &&
+	fault_step=1 &&
 	fault_each kill "rm -rf torn && cp -a small.git torn" \
 		"$GIT -C torn prune" \
 		"stock -C torn fsck --no-dangling >/dev/null 2>&1" &&

@@ -225,6 +225,9 @@ test_expect_success 'a helper that dies, is silent or talks nonsense' '
 		curl -s -o /dev/null -w "%{http_code}\n" -H "X-User: $1" \
 			"$url/r.git/info/refs?service=git-upload-pack"
 	} &&
+	denied () {
+		status deny | grep 403
+	} &&
 	for user in die silent "allow hide=" \
 		"allow hide=!refs/x" "allow hide=heads" "allow  hide=refs/x" \
 		"allow hide=refs/%0a" "allow hide=refs/%2" allowed \
@@ -238,7 +241,7 @@ test_expect_success 'a helper that dies, is silent or talks nonsense' '
 	: "both lines at once are no answer; the second one never is" &&
 	status twice >actual &&
 	grep -e 200 -e 503 actual &&
-	sleep 1 &&
+	wait_until denied &&
 	status deny >actual &&
 	status "allow hide=refs/x%2fy" >>actual &&
 	printf "%s\n" 403 200 >expect &&
@@ -246,6 +249,8 @@ test_expect_success 'a helper that dies, is silent or talks nonsense' '
 	grep "127.0.0.1: the access helper has ended" log &&
 	grep "127.0.0.1: the access helper does not answer" log &&
 	grep "the access helper.s answer is not valid: .allow all" log &&
+	stop_daemon &&
+	start_helped --access-helper="exec sh ./helper" --access-timeout=60 &&
 	clients= &&
 	for i in 1 2 3
 	do

@@ -28,7 +28,7 @@ stop () {
 get () {
 	path=$1 &&
 	shift &&
-	curl -s -S --max-time 20 "$@" "$admin$path"
+	curl -s -S --max-time 60 "$@" "$admin$path"
 }
 
 # metric <start of a line>: the number of the line

@@ -335,6 +335,7 @@ test_expect_success 'a disk that fails fails no fetch' '
 '
 
 test_expect_success 'a killed process leaves nothing that is wrong' '
+	fault_step=1 &&
 	fault_each kill "rm -f plans/*.plan" \
 		"$GIT upload-pack --stateless-rpc srv/r.git" \
 		"fault_run none \"\$GIT\" upload-pack --stateless-rpc \

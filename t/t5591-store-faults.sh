@@ -72,6 +72,7 @@ do
 done
 
 test_expect_success 'a writer that was killed is in nobody'\''s way' '
+	fault_step=1 &&
 	fault_each kill "setup >out" "$STORE $url create gen/new new" "
 		$STORE $url put gen/new other >out &&
 		test \"\$(content gen/new)\" = other &&
@@ -82,7 +83,7 @@ test_expect_success 'a writer that was killed is in nobody'\''s way' '
 '
 
 test_expect_success 'reading and writing while memory runs out' '
-	FAULT_LIBRARY=$GITREACH_BUILD/t/helper/preload-memory.so &&
+	fault_step= FAULT_LIBRARY=$GITREACH_BUILD/t/helper/preload-memory.so &&
 	setup >out &&
 	each_request "$STORE" $url get kept &&
 	each_request "$STORE" $url head gen/old &&

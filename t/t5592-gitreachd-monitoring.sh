@@ -17,7 +17,7 @@ start () {
 }
 
 metrics () {
-	curl -s -S --max-time 20 "$admin/metrics"
+	curl -s -S --max-time 60 "$admin/metrics"
 }
 
 test_expect_success 'setup' '
