@@ -39,7 +39,7 @@ done <<\EOF
 128 no_length protocol error: bad line length character: -001
 128 length_of_3 protocol error: bad line length 3
 128 vanish
-128 deepen_nots no commits selected for shallow requests
+128 deepen_nots too many deepen-not lines
 128 nested_filters filters are combined too deeply
 128 deep_filters filters are combined too deeply
 128 wide_filters too many filters are combined
